@@ -1,0 +1,89 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Category is a kind of personal health information. The list is closed; the
+// names are used in configuration, files and reports.
+type Category uint8
+
+// None is no category: text that is not PHI.
+const None Category = 0
+
+// LabelSet is the categories of one annotation scheme or of one kind of
+// model, in the order in which its tags count them.
+type LabelSet struct {
+	Name       string
+	Categories []Category
+}
+
+// schemes lists the categories of every label set. A name that stands in
+// several sets is one category.
+var schemes = []struct {
+	name  string
+	names string
+}{
+	// IDIAP's seven (BOOT §3.1) plus DATE and AGE.
+	{"primary-care", "PERSON LOCATION TELEPHONE EMAIL DNI SOCIAL_SECURITY_ID SANITARY_CARD_ID DATE AGE"},
+	// What models/patterns can find.
+	{"pattern", "TELEPHONE EMAIL DNI SOCIAL_SECURITY_ID SANITARY_CARD_ID DATE AGE URL IP_ADDRESS POSTAL_CODE IBAN LICENSE_PLATE COLLEGIATE_ID RECORD_ID PASSPORT"},
+	// MEDDOCAN's 29 types, 22 of which occur in the corpus.
+	{"meddocan", "TERRITORIO FECHAS EDAD_SUJETO_ASISTENCIA NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO SEXO_SUJETO_ASISTENCIA CALLE PAIS ID_SUJETO_ASISTENCIA CORREO_ELECTRONICO ID_TITULACION_PERSONAL_SANITARIO ID_ASEGURAMIENTO HOSPITAL FAMILIARES_SUJETO_ASISTENCIA INSTITUCION ID_CONTACTO_ASISTENCIAL NUMERO_TELEFONO PROFESION NUMERO_FAX OTROS_SUJETO_ASISTENCIA CENTRO_SALUD ID_EMPLEO_PERSONAL_SANITARIO"},
+	{"meddocan-rare", "IDENTIF_VEHICULOS_NRSERIE_PLACAS IDENTIF_DISPOSITIVOS_NRSERIE NUMERO_BENEF_PLAN_SALUD URL_WEB DIREC_PROT_INTERNET IDENTF_BIOMETRICOS OTRO_NUMERO_IDENTIF"},
+	// i2b2 2014/2016.
+	{"i2b2", "PATIENT DOCTOR USERNAME PROFESSION HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP LOCATION-OTHER AGE DATE PHONE FAX EMAIL URL IPADDRESS SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM"},
+	// AnCora names, for the Catalan experiments.
+	{"names", "PER LOC ORG MISC"},
+	// The inverse model masks without a type (INV §4.2).
+	{"untyped", "PHI"},
+}
+
+var (
+	categoryNames = []string{""}
+	categoryOf    = map[string]Category{}
+	labelSets     = map[string]*LabelSet{}
+)
+
+func init() {
+	for _, s := range schemes {
+		set := &LabelSet{Name: s.name}
+		for name := range strings.FieldsSeq(s.names) {
+			c, known := categoryOf[name]
+			if !known {
+				c = Category(len(categoryNames))
+				categoryNames = append(categoryNames, name)
+				categoryOf[name] = c
+			}
+			set.Categories = append(set.Categories, c)
+		}
+		labelSets[s.name] = set
+	}
+}
+
+// String returns the name used in configuration, files and reports; "" for
+// None.
+func (c Category) String() string { return nameOf(categoryNames, int(c)) }
+
+// Categories returns how many categories there are, None included, for
+// tables indexed by Category.
+func Categories() int { return len(categoryNames) }
+
+// ParseCategory returns the category of that name.
+func ParseCategory(name string) (Category, error) {
+	c, ok := categoryOf[name]
+	if !ok {
+		return None, fmt.Errorf("unknown category %q", name)
+	}
+	return c, nil
+}
+
+// Labels returns the label set of that name.
+func Labels(name string) (*LabelSet, error) {
+	s, ok := labelSets[name]
+	if !ok {
+		return nil, fmt.Errorf("unknown label set %q", name)
+	}
+	return s, nil
+}

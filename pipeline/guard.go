@@ -1,0 +1,50 @@
+package pipeline
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// A PanicError is a panic that was caught. It names the place in the code and
+// the type of the panic's value; the value itself is not kept, since it may
+// hold text of a note (an index error holds numbers only, but a library's
+// panic may quote its input).
+type PanicError struct {
+	Place string // file:line of the innermost frame that is ours or a library's
+	Kind  string // Go type of the value
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic (%s) at %s", e.Kind, e.Place) }
+
+// guard calls do and turns a panic into a PanicError.
+func guard(do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{Place: panicPlace(), Kind: fmt.Sprintf("%T", v)}
+		}
+	}()
+	return do()
+}
+
+// Guard calls do for one note and tells the reason if it panicked. Stages use
+// it so that a bad note goes to quarantine and its batch goes on.
+func Guard(do func()) (caught bool) {
+	defer func() { caught = recover() != nil }()
+	do()
+	return false
+}
+
+// panicPlace finds the frame that panicked: the first above the runtime.
+func panicPlace() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if len(f.Function) < 8 || f.Function[:8] != "runtime." {
+			return fmt.Sprintf("%s:%d", f.File, f.Line)
+		}
+		if !more {
+			return "unknown place"
+		}
+	}
+}

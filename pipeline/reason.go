@@ -1,0 +1,33 @@
+package pipeline
+
+// Reason says why a note goes to quarantine. The codes are part of the file
+// format: they are written to quarantine parts and reports, and never change
+// their meaning.
+type Reason uint8
+
+const (
+	Sound          Reason = iota
+	NullText              // the text is null
+	BadEncoding           // the text is not valid UTF-8
+	TooLong               // more bytes or tokens than the configuration allows
+	ControlText           // NUL or other characters that no note holds
+	NullID                // the row has no id
+	Panicked              // a stage panicked on this note
+	TimedOut              // a stage took too long on this note
+	NoModel               // the tagger or a dictionary that it needs was missing
+	SurvivingValue        // verify: a masked value can still be read
+	StrictFinding         // verify: the second look found an identifier
+	BadUnit               // the file or row group could not be decoded
+	numReasons
+)
+
+var reasonNames = [numReasons]string{
+	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit",
+}
+
+// String returns the code used in files and reports.
+func (r Reason) String() string { return nameOf(reasonNames[:], int(r)) }
+
+// Reasons returns how many reasons there are, for counting by reason.
+func Reasons() int { return int(numReasons) }

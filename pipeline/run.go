@@ -1,0 +1,193 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// A Source fills the empty batch b with the next notes, or returns io.EOF and
+// leaves it empty.
+type Source interface{ Next(b *Batch) error }
+
+// A Sink takes a finished batch. It may not keep it.
+type Sink interface{ Put(b *Batch) error }
+
+// A Step is one named stage. New is called once a worker and returns that
+// worker's function with its own scratch space, so that no locks are needed.
+type Step struct {
+	Name    string
+	Workers int // 0 means 1; each works on a whole batch, order is kept
+	New     func() func(b *Batch) error
+}
+
+// Run moves every batch of src through steps, in order, into dst. Each step
+// has a goroutine for every worker. The first error stops the line, everything
+// is drained, and that error is returned; a cancelled ctx does the same with
+// its cause. Batches reach dst in the order in which src filled them.
+//
+// Only a fixed number of batches exists: one for every worker and one for
+// every place between two steps. They go round, so that memory is bounded and
+// a slow step holds back the ones before it.
+func Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	l := &line{ctx: ctx, fail: fail, stats: stats}
+
+	batches := 2
+	for _, s := range steps {
+		batches += 1 + max(s.Workers, 1)
+	}
+	free := make(chan *Batch, batches)
+	for range batches {
+		free <- new(Batch)
+	}
+	at := l.source(src, free)
+	for _, s := range steps {
+		at = l.step(s, at)
+	}
+	done := l.sink(dst, at, free)
+	l.wg.Wait()
+	if !done {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// line is what the goroutines of one Run share.
+type line struct {
+	ctx   context.Context
+	fail  context.CancelCauseFunc
+	wg    sync.WaitGroup
+	stats *Stats
+}
+
+// give sends b on, or tells that the line has stopped.
+func (l *line) give(to chan<- *Batch, b *Batch) bool {
+	select {
+	case <-l.ctx.Done():
+		return false
+	case to <- b:
+		return true
+	}
+}
+
+// take receives the next batch, or nil when there is none or the line has
+// stopped.
+func (l *line) take(from <-chan *Batch) *Batch {
+	select {
+	case <-l.ctx.Done():
+		return nil
+	case b := <-from: // nil when closed
+		return b
+	}
+}
+
+func (l *line) source(src Source, free <-chan *Batch) <-chan *Batch {
+	out := make(chan *Batch, 1)
+	l.wg.Go(func() {
+		defer close(out)
+		for seq := 0; ; seq++ {
+			b := l.take(free)
+			if b == nil {
+				return
+			}
+			b.Reset()
+			b.Seq = seq
+			begin := time.Now()
+			err := guard(func() error { return src.Next(b) })
+			if err != nil {
+				if err != io.EOF {
+					l.fail(fmt.Errorf("read: %w", err))
+				}
+				return
+			}
+			l.stats.add("read", b.Len(), time.Since(begin))
+			if !l.give(out, b) {
+				return
+			}
+		}
+	})
+	return out
+}
+
+// step starts the workers of s. Batches are dealt out in turn and collected
+// in turn: worker w has batches w, w+n, w+2n and so on, so order is kept
+// without sorting, and who does what is fixed.
+func (l *line) step(s Step, in <-chan *Batch) <-chan *Batch {
+	n := max(s.Workers, 1)
+	out := make(chan *Batch, 1)
+	if n == 1 {
+		l.worker(s, in, out)
+		return out
+	}
+	ins, outs := make([]chan *Batch, n), make([]chan *Batch, n)
+	for w := range n {
+		ins[w], outs[w] = make(chan *Batch), make(chan *Batch, 1)
+		l.worker(s, ins[w], outs[w])
+	}
+	l.wg.Go(func() { // deal
+		defer func() {
+			for _, c := range ins {
+				close(c)
+			}
+		}()
+		for w := 0; ; w = (w + 1) % n {
+			b := l.take(in)
+			if b == nil || !l.give(ins[w], b) {
+				return
+			}
+		}
+	})
+	l.wg.Go(func() { // collect
+		defer close(out)
+		for w := 0; ; w = (w + 1) % n {
+			b := l.take(outs[w])
+			if b == nil || !l.give(out, b) {
+				return
+			}
+		}
+	})
+	return out
+}
+
+func (l *line) worker(s Step, in <-chan *Batch, out chan<- *Batch) {
+	do := s.New()
+	l.wg.Go(func() {
+		defer close(out)
+		for {
+			b := l.take(in)
+			if b == nil {
+				return
+			}
+			begin := time.Now()
+			if err := guard(func() error { return do(b) }); err != nil {
+				l.fail(fmt.Errorf("%s: %w", s.Name, err))
+				return
+			}
+			l.stats.add(s.Name, b.Len(), time.Since(begin))
+			if !l.give(out, b) {
+				return
+			}
+		}
+	})
+}
+
+// sink runs in the caller's goroutine and tells whether all batches arrived.
+func (l *line) sink(dst Sink, in <-chan *Batch, free chan<- *Batch) bool {
+	for {
+		b := l.take(in)
+		if b == nil {
+			return l.ctx.Err() == nil
+		}
+		begin := time.Now()
+		if err := guard(func() error { return dst.Put(b) }); err != nil {
+			l.fail(fmt.Errorf("write: %w", err))
+			return false
+		}
+		l.stats.add("write", b.Len(), time.Since(begin))
+		free <- b // never blocks: free has room for every batch
+	}
+}

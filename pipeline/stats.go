@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"sync"
+	"time"
+)
+
+// Stats counts what each step did. A nil *Stats counts nothing, so that
+// callers never ask.
+type Stats struct {
+	mu    sync.Mutex
+	steps []StepStats
+}
+
+// StepStats is what one step did so far.
+type StepStats struct {
+	Name    string
+	Batches int
+	Notes   int
+	Busy    time.Duration // time in the step, added over its workers
+}
+
+func (s *Stats) add(name string, notes int, d time.Duration) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.steps {
+		if s.steps[i].Name == name {
+			s.steps[i].Batches++
+			s.steps[i].Notes += notes
+			s.steps[i].Busy += d
+			return
+		}
+	}
+	s.steps = append(s.steps, StepStats{Name: name, Batches: 1, Notes: notes, Busy: d})
+}
+
+// Steps returns a copy of the counts, in the order in which steps first
+// finished a batch.
+func (s *Stats) Steps() []StepStats {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]StepStats(nil), s.steps...)
+}
