@@ -1,0 +1,111 @@
+// Package tag finds the patterns of every note and writes one tag a token and
+// one confidence a note.
+//
+//	in:  Text, Tokens, Reason
+//	out: Matches, TagSet, Tags, Conf
+//
+// Patterns come first since a tagger may look at them. The tagger itself is
+// any model: the package knows one method of it.
+package tag
+
+import "github.com/velum-health/velum/pipeline"
+
+// A Labeller tags one note at a time. It owns scratch space and is used by
+// one goroutine. *crf.Labeller is one.
+type Labeller interface {
+	// Label fills tags, one a token, and returns the confidence in [0, 1].
+	Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32
+}
+
+// A Finder appends the pattern matches of text to dst. It is shared by the
+// workers. *patterns.Matcher is one.
+type Finder interface {
+	Find(dst []pipeline.Match, text []byte) []pipeline.Match
+}
+
+// Options of the stage. NewLabeller and TagSet are required.
+type Options struct {
+	Workers     int
+	TagSet      *pipeline.TagSet
+	NewLabeller func() Labeller // called once a worker
+	Patterns    Finder          // nil: no patterns
+	CacheBytes  int             // memory a worker for notes already tagged; 0: none
+	Cache       *CacheStats     // nil: not counted
+}
+
+// New returns the step.
+func New(o Options) pipeline.Step {
+	return pipeline.Step{Name: "tag", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
+		w := &worker{Options: o, labeller: o.NewLabeller()}
+		if o.CacheBytes > 0 {
+			w.cache = newCache(o.CacheBytes)
+		}
+		return w.do
+	}}
+}
+
+type worker struct {
+	Options
+	labeller Labeller
+	cache    *cache // nil: switched off
+}
+
+func (w *worker) do(b *pipeline.Batch) error {
+	b.TagSet = w.TagSet
+	b.Tags = grow(b.Tags, len(b.Tokens.Items))
+	b.Conf = grow(b.Conf, b.Len())
+	for i := range b.Len() {
+		w.note(b, i)
+		b.Matches.End()
+	}
+	if w.cache != nil {
+		w.Cache.add(w.cache)
+	}
+	return nil
+}
+
+// note tags note i, from the cache if the same text was tagged before.
+func (w *worker) note(b *pipeline.Batch, i int) {
+	if b.Reason[i] != pipeline.Sound {
+		return
+	}
+	text, tags := b.Text.At(i), b.TagsOf(i)
+	if w.cache != nil {
+		if e := w.cache.find(text); e != nil && len(e.tags) == len(tags) {
+			copy(tags, e.tags)
+			b.Matches.Items = append(b.Matches.Items, e.matches...)
+			b.Conf[i] = e.conf
+			return
+		}
+	}
+	first := len(b.Matches.Items)
+	if pipeline.Guard(func() { b.Conf[i] = w.label(b, i, text, tags) }) {
+		b.Quarantine(i, pipeline.Panicked)
+		b.Matches.Items = b.Matches.Items[:first]
+		clear(tags)
+		b.Conf[i] = 0
+		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
+		return
+	}
+	if w.cache != nil {
+		w.cache.keep(text, tags, b.Matches.Items[first:], b.Conf[i])
+	}
+}
+
+func (w *worker) label(b *pipeline.Batch, i int, text []byte, tags []pipeline.Tag) float32 {
+	first := len(b.Matches.Items)
+	if w.Patterns != nil {
+		b.Matches.Items = w.Patterns.Find(b.Matches.Items, text)
+	}
+	return w.labeller.Label(text, b.Tokens.At(i), b.Matches.Items[first:], tags)
+}
+
+// grow returns s with length n, all zero, and keeps its memory if it can.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

@@ -1,0 +1,175 @@
+package tag
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/velum-health/velum/pipeline"
+	"pgregory.net/rapid"
+)
+
+// capitals tags words that begin with a capital letter and is sure of notes
+// without any. It panics on a note that says so.
+type capitals struct{ calls *int }
+
+func (c capitals) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	*c.calls++
+	conf := float32(1)
+	for i, t := range tokens {
+		if bytes.Equal(text[t.Start:t.End], []byte("PANIC")) {
+			tags[0] = 1
+			panic("the words of a note")
+		}
+		if first := text[t.Start]; first >= 'A' && first <= 'Z' {
+			tags[i] = 1
+			conf /= 2
+		}
+	}
+	return conf + float32(len(matches))/1000
+}
+
+// digits finds single digits.
+type digits struct{}
+
+func (digits) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
+	for i, c := range text {
+		if c >= '0' && c <= '9' {
+			dst = append(dst, pipeline.Match{Start: int32(i), End: int32(i) + 1})
+		}
+	}
+	return dst
+}
+
+func batch(notes ...string) *pipeline.Batch {
+	b := new(pipeline.Batch)
+	for _, n := range notes {
+		b.Text.Append([]byte(n))
+		b.Reason = append(b.Reason, pipeline.Sound)
+		at := 0
+		for _, w := range bytes.Fields([]byte(n)) {
+			at += bytes.Index([]byte(n)[at:], w)
+			b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: int32(at), End: int32(at + len(w))})
+			at += len(w)
+		}
+		b.Tokens.End()
+	}
+	return b
+}
+
+var people = &pipeline.TagSet{Categories: []pipeline.Category{1}}
+
+func step(cacheBytes int, calls *int, stats *CacheStats) func(*pipeline.Batch) error {
+	return New(Options{
+		TagSet: people, NewLabeller: func() Labeller { return capitals{calls} },
+		Patterns: digits{}, CacheBytes: cacheBytes, Cache: stats,
+	}).New()
+}
+
+func TestTagsConfidenceMatches(t *testing.T) {
+	var calls int
+	b := batch("veo a Ada y Eva", "", "toma 2 de 4")
+	if err := step(0, &calls, nil)(b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]pipeline.Tag{0, 0, 1, 0, 1, 0, 0, 0, 0}, b.Tags); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float32{0.25, 1, 1.002}, b.Conf); diff != "" {
+		t.Error(diff)
+	}
+	if got := len(b.Matches.At(0)) + len(b.Matches.At(1)); got != 0 || len(b.Matches.At(2)) != 2 {
+		t.Errorf("matches stand in the wrong notes: %v", b.Matches.Offsets)
+	}
+}
+
+func TestPanicQuarantinesOneNote(t *testing.T) {
+	var calls int
+	b := batch("Ada 1", "Eva 2 PANIC 3", "Ida 4")
+	if err := step(1<<20, &calls, nil)(b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]pipeline.Reason{0, pipeline.Panicked, 0}, b.Reason); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]pipeline.Tag{1, 0, 0, 0, 0, 0, 1, 0}, b.Tags); diff != "" {
+		t.Errorf("a note that panicked keeps no tags: %s", diff)
+	}
+	if b.Conf[1] != 0 || len(b.Matches.At(1)) != 0 || len(b.Matches.At(2)) != 1 {
+		t.Errorf("a note that panicked keeps nothing: conf %v, matches %v", b.Conf[1], b.Matches.Offsets)
+	}
+}
+
+func TestNotesInQuarantineAreNotRead(t *testing.T) {
+	var calls int
+	b := batch("Ada")
+	b.Reason[0] = pipeline.BadEncoding
+	if err := step(0, &calls, nil)(b); err != nil {
+		t.Fatal(err)
+	}
+	if calls != 0 || b.Tags[0] != pipeline.O || b.Matches.Len() != 1 {
+		t.Errorf("%d calls, tags %v, %d match lists", calls, b.Tags, b.Matches.Len())
+	}
+}
+
+func TestCacheTagsTheSameNoteOnce(t *testing.T) {
+	var calls int
+	var stats CacheStats
+	do := step(1<<20, &calls, &stats)
+	for range 3 {
+		if err := do(batch("Ada 1", "no acude", "Ada 1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if calls != 2 || stats.Asked.Load() != 9 || stats.Found.Load() != 7 {
+		t.Errorf("%d calls, %d asked, %d found", calls, stats.Asked.Load(), stats.Found.Load())
+	}
+}
+
+// TestCacheChangesNothing tags random notes with a cache so small that it
+// starts again all the time, and without one.
+func TestCacheChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var calls int
+		with, without := step(160<<10, &calls, nil), step(0, &calls, nil)
+		note := rapid.StringMatching(`([A-Ca-c1-2]{1,2} ?){0,60}`)
+		for range 3 {
+			notes := rapid.SliceOfN(note, 1, 40).Draw(t, "notes")
+			a, b := batch(notes...), batch(notes...)
+			if with(a) != nil || without(b) != nil {
+				t.Fatal("error")
+			}
+			if !cmp.Equal(a.Tags, b.Tags) || !cmp.Equal(a.Conf, b.Conf) || !cmp.Equal(a.Matches, b.Matches) {
+				t.Fatal("the cache changed a result")
+			}
+		}
+	})
+}
+
+func TestCacheStaysInItsBudget(t *testing.T) {
+	c := newCache(200 << 10)
+	text := make([]byte, 300)
+	for i := range 100_000 {
+		text[0], text[1], text[2] = byte(i), byte(i>>8), byte(i>>16)
+		c.keep(text, make([]pipeline.Tag, 100), nil, 1)
+		if c.used > c.budget {
+			t.Fatalf("%d bytes used of %d after %d notes", c.used, c.budget, i)
+		}
+	}
+	if got := len(c.text.blocks) * arenaBlock; got > 300<<10 {
+		t.Errorf("%d bytes of text blocks", got)
+	}
+}
+
+func BenchmarkTagFromCache(b *testing.B) {
+	var calls int
+	do := step(1<<20, &calls, nil)
+	in := batch("Ada 1", "no acude a la cita", "control de tension arterial 130 80")
+	b.ReportAllocs()
+	for b.Loop() {
+		in.Matches.Reset()
+		if err := do(in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
