@@ -1,0 +1,102 @@
+// Package teach hands labelled notes to a trainer.
+//
+//	in:  Text, Tokens, Gold, Reason
+//	out: a corpus of tagged token sequences
+//
+// It is the sink of `velum train`: read, tokenize, teach.
+package teach
+
+import "github.com/velum-health/velum/pipeline"
+
+// A Corpus keeps training notes. *crf.Corpus is one. It copies what it keeps.
+type Corpus interface {
+	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
+}
+
+// A Finder appends the pattern matches of text to dst.
+type Finder interface {
+	Find(dst []pipeline.Match, text []byte) []pipeline.Match
+}
+
+// Options of the sink. TagSet and Corpus are required.
+type Options struct {
+	TagSet   *pipeline.TagSet
+	Corpus   Corpus
+	Patterns Finder // nil: no pattern features
+	// Map translates the gold categories into the tag set's; a category that
+	// it does not hold, or maps to None, is not learned. Nil keeps them.
+	Map map[pipeline.Category]pipeline.Category
+}
+
+// Sink counts what it hands on.
+type Sink struct {
+	Options
+	Notes, Skipped int // Skipped: notes with a reason for quarantine
+	Tokens         int
+	Spans          int // gold spans of categories that are learned
+	OffBorder      int // of these, spans that do not start and end at a token border
+
+	matches []pipeline.Match
+	tags    []pipeline.Tag
+	spans   []pipeline.Span
+}
+
+// New returns an empty sink.
+func New(o Options) *Sink { return &Sink{Options: o} }
+
+// Put hands the notes of b to the corpus.
+func (s *Sink) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			s.Skipped++
+			continue
+		}
+		text, tokens := b.Text.At(i), b.Tokens.At(i)
+		s.matches = s.matches[:0]
+		if s.Patterns != nil {
+			s.matches = s.Patterns.Find(s.matches, text)
+		}
+		s.mapSpans(b.Gold.At(i))
+		s.count(tokens)
+		if cap(s.tags) < len(tokens) {
+			s.tags = make([]pipeline.Tag, len(tokens)*2)
+		}
+		tags := s.tags[:len(tokens)]
+		s.TagSet.Encode(tags, tokens, s.spans)
+		if err := s.Corpus.Add(text, tokens, s.matches, tags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Sink) mapSpans(gold []pipeline.Span) {
+	s.spans = s.spans[:0]
+	for _, g := range gold {
+		if s.Map != nil {
+			g.Category = s.Map[g.Category]
+		}
+		if g.Category != pipeline.None {
+			s.spans = append(s.spans, g)
+		}
+	}
+}
+
+func (s *Sink) count(tokens []pipeline.Token) {
+	s.Notes++
+	s.Tokens += len(tokens)
+	s.Spans += len(s.spans)
+	t := 0
+	for _, g := range s.spans {
+		for t < len(tokens) && tokens[t].End <= g.Start {
+			t++
+		}
+		starts := t < len(tokens) && tokens[t].Start == g.Start
+		for t < len(tokens) && tokens[t].End < g.End {
+			t++
+		}
+		if !starts || t == len(tokens) || tokens[t].End != g.End {
+			s.OffBorder++
+		}
+	}
+}
