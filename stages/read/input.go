@@ -1,0 +1,262 @@
+package read
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// TextOptions are the choices of the readers of text formats (brat, i2b2,
+// CoNLL, JSONL, CSV). The zero value works.
+type TextOptions struct {
+	Notes   int // notes a batch; 0 means 1024
+	Bytes   int // text after which a batch is full; 0 means 8 MiB
+	MaxText int // bytes of a note above which it is TooLong; 0 means 64 MiB, a file of that size is no note
+
+	// Category finds the category of a label; nil means pipeline.ParseCategory.
+	// A label that it maps to pipeline.None is left out.
+	Category func(label string) (pipeline.Category, error)
+	// SkipUnknown leaves spans of unknown labels out and counts them. Without
+	// it they are an error: evaluation against half a gold set is worse than
+	// none.
+	SkipUnknown bool
+
+	Unit pipeline.OffsetUnit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
+
+	TextDir string // brat: the folder of the .txt files, when it is not that of the .ann files
+
+	Comma       rune   // CSV: delimiter; 0 means a comma
+	IDColumn    string // CSV header, JSONL field; "" means id
+	TextColumn  string // CSV header, JSONL field; "" means text
+	SpansColumn string // CSV header, JSONL field; "" means spans
+}
+
+func (o TextOptions) withDefaults() TextOptions {
+	o.Notes = cmp.Or(o.Notes, 1024)
+	o.Bytes = cmp.Or(o.Bytes, 8<<20)
+	o.MaxText = cmp.Or(o.MaxText, 64<<20)
+	if o.Category == nil {
+		o.Category = pipeline.ParseCategory
+	}
+	o.Comma = cmp.Or(o.Comma, ',')
+	o.IDColumn = cmp.Or(o.IDColumn, "id")
+	o.TextColumn = cmp.Or(o.TextColumn, "text")
+	o.SpansColumn = cmp.Or(o.SpansColumn, "spans")
+	return o
+}
+
+// maxInput is the largest file or line that is read whole: offsets of a batch
+// are 32 bits wide.
+const maxInput = 1 << 30
+
+// An InputError says where a file is wrong, why, and what to do. It holds no
+// text of the file: a wrong line may be a line of a note.
+type InputError struct {
+	Path   string
+	Line   int // from 1; 0 when the whole file is meant
+	Column int // in bytes, from 1; 0 when the whole line is meant
+	Cause  string
+	Remedy string
+}
+
+func (e *InputError) Error() string {
+	var at strings.Builder
+	at.WriteString(e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&at, ":%d", e.Line)
+	}
+	if e.Column > 0 {
+		fmt.Fprintf(&at, ":%d", e.Column)
+	}
+	return fmt.Sprintf("%s: %s; %s", at.String(), e.Cause, e.Remedy)
+}
+
+// Warnings counts what a reader left out or changed on its way.
+type Warnings struct {
+	Discontinuous int64 `json:"discontinuous,omitempty"`  // spans in several pieces, joined to their hull
+	Overlapping   int64 `json:"overlapping,omitempty"`    // spans cut or left out since another covers their text
+	Empty         int64 `json:"empty,omitempty"`          // spans without text, left out
+	Unknown       int64 `json:"unknown,omitempty"`        // spans of unknown labels, left out (SkipUnknown)
+	Ignored       int64 `json:"ignored,omitempty"`        // lines, elements or files that hold no span
+	Mismatched    int64 `json:"mismatched,omitempty"`     // spans whose own copy of the text differs: wrong offsets?
+	NoAnnotation  int64 `json:"no_annotations,omitempty"` // .txt files without .ann
+	NoText        int64 `json:"no_text,omitempty"`        // .ann files without .txt, left out
+}
+
+// place is a line and a column of an input file, both from 1.
+type place struct{ line, column int }
+
+// label is a span as a file has it: offsets in the file's unit.
+type label struct {
+	start, end int
+	category   pipeline.Category
+	score      float32
+	source     pipeline.SpanSource
+	words      []byte // the file's own copy of the text, if it has one
+	at         place
+}
+
+// intake puts notes into batches: it checks texts, finds categories and turns
+// labels into spans. Every reader has one.
+type intake struct {
+	o        TextOptions
+	path     string
+	warnings Warnings
+	row      int64 // notes so far
+	index    pipeline.OffsetIndex
+	spans    []pipeline.Span
+}
+
+func newIntake(path string, o TextOptions) intake {
+	return intake{o: o.withDefaults(), path: path}
+}
+
+// Warnings returns the counts so far.
+func (in *intake) Warnings() Warnings { return in.warnings }
+
+// start readies b for its first note.
+func (in *intake) start(b *pipeline.Batch) { b.First = in.row }
+
+// full tells whether b should go on its way.
+func (in *intake) full(b *pipeline.Batch) bool {
+	return b.Len() >= in.o.Notes || len(b.Text.Data) >= in.o.Bytes
+}
+
+func (in *intake) wrong(at place, cause, remedy string) error {
+	return &InputError{Path: in.path, Line: at.line, Column: at.column, Cause: cause, Remedy: remedy}
+}
+
+// category finds the category of a label; None means that its span is left out.
+func (in *intake) category(name []byte, at place) (pipeline.Category, error) {
+	c, err := in.o.Category(string(name))
+	if err == nil {
+		return c, nil
+	}
+	if in.o.SkipUnknown {
+		in.warnings.Unknown++
+		return pipeline.None, nil
+	}
+	return pipeline.None, in.wrong(at, "unknown label", "map it to a known one or skip unknown labels")
+}
+
+// add appends a note. A note that cannot be vouched for keeps its text and
+// gets a reason; it has no gold, since offsets into it mean nothing.
+func (in *intake) add(b *pipeline.Batch, id, text []byte, labels []label, unit pipeline.OffsetUnit) error {
+	if len(b.Text.Data)+len(text) > math.MaxInt32 {
+		return in.wrong(place{}, "more than 2 GiB of text in one batch", "read fewer notes a batch")
+	}
+	reason := in.check(text)
+	in.spans = in.spans[:0]
+	if reason != pipeline.BadEncoding {
+		in.index.Reset(text, unit)
+		if err := in.convert(text, labels); err != nil {
+			return err
+		}
+	}
+	in.spans = in.disjoint(in.spans)
+	b.ID.Append(id)
+	b.Text.Append(text)
+	b.Gold.Append(in.spans...)
+	b.Reason = append(b.Reason, reason)
+	in.row++
+	return nil
+}
+
+// addUnread appends a note that has no text, for the reason given.
+func (in *intake) addUnread(b *pipeline.Batch, id []byte, r pipeline.Reason) {
+	b.ID.Append(id)
+	b.Text.End()
+	b.Gold.End()
+	b.Reason = append(b.Reason, r)
+	in.row++
+}
+
+func (in *intake) check(text []byte) pipeline.Reason {
+	switch {
+	case len(text) > in.o.MaxText:
+		return pipeline.TooLong
+	case !utf8.Valid(text):
+		return pipeline.BadEncoding
+	case bytes.IndexByte(text, 0) >= 0:
+		return pipeline.ControlText
+	}
+	return pipeline.Sound
+}
+
+// convert turns labels into spans with offsets in bytes.
+func (in *intake) convert(text []byte, labels []label) error {
+	for _, l := range labels {
+		if l.category == pipeline.None {
+			continue
+		}
+		if l.start > l.end {
+			return in.wrong(l.at, "span ends before it starts", "correct its offsets")
+		}
+		if l.start == l.end {
+			in.warnings.Empty++
+			continue
+		}
+		start, ok1 := in.index.ToByte(l.start)
+		end, ok2 := in.index.ToByte(l.end)
+		if !ok1 || !ok2 {
+			cause := fmt.Sprintf("span outside the text of %d units, or it starts or ends inside a character", in.index.Len())
+			return in.wrong(l.at, cause, "check whether the offsets count bytes, code points or UTF-16 units")
+		}
+		if len(l.words) > 0 && !sameWords(l.words, text[start:end]) {
+			in.warnings.Mismatched++
+		}
+		in.spans = append(in.spans, pipeline.Span{
+			Start: int32(start), End: int32(end), Category: l.category, Score: l.score, Source: l.source,
+		})
+	}
+	return nil
+}
+
+// sameWords tells whether two texts differ in white space only: brat and XML
+// write a line end as a space.
+func sameWords(a, b []byte) bool {
+	return bytes.Equal(a, b) || bytes.Equal(bytes.Join(bytes.Fields(a), nil), bytes.Join(bytes.Fields(b), nil))
+}
+
+// disjoint sorts spans and cuts what an earlier one covers, so that the
+// hidden text stays the same and each byte has one category: that of the span
+// that starts first, of two of these the longer.
+func (in *intake) disjoint(spans []pipeline.Span) []pipeline.Span {
+	slices.SortFunc(spans, func(a, b pipeline.Span) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Category, b.Category))
+	})
+	kept, end := spans[:0], int32(0)
+	for _, s := range spans {
+		if s.Start < end {
+			in.warnings.Overlapping++
+			s.Start = end
+		}
+		if s.Start < s.End {
+			kept = append(kept, s)
+			end = s.End
+		}
+	}
+	return kept
+}
+
+// number reads a decimal number without sign. strconv's errors quote their
+// input.
+func number(digits []byte) (int, bool) {
+	if len(digits) == 0 || len(digits) > 10 {
+		return 0, false
+	}
+	n := 0
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
