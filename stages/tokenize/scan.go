@@ -1,0 +1,315 @@
+package tokenize
+
+import "github.com/velum-health/velum/pipeline"
+
+// scanner cuts one note. It lives on the stack.
+type scanner struct {
+	text  []byte
+	dst   []pipeline.Token
+	first int                 // index in dst of the note's first token
+	flags pipeline.TokenFlags // what the next token starts
+	stop  stop
+	found found
+}
+
+// found is what a text holds that a note does not.
+type found uint8
+
+const (
+	badByte found = 1 << iota // not valid UTF-8
+	nulByte
+	controlByte // another control character
+)
+
+// stop says how the text before the next token ended.
+type stop uint8
+
+const (
+	runsOn   stop = iota
+	maybe         // full stop: the next token decides
+	ended         // ! or ?
+	ellipsis      // two full stops or more: ends before a capital only
+)
+
+const lineAndSentence = pipeline.LineStart | pipeline.SentenceStart
+
+// scan cuts the text in one pass. Every branch consumes at least one byte.
+func (s *scanner) scan() {
+	s.flags = lineAndSentence
+	text := s.text
+	for i := 0; i < len(text); {
+		c, n := classAt(text, i)
+		switch c {
+		case space:
+			i += n
+		case control:
+			s.found |= controlByte
+			if text[i] == 0 {
+				s.found |= nulByte
+			}
+			i++
+		case newline:
+			s.flags = lineAndSentence
+			i += n
+		case lower, upper:
+			i = s.word(i)
+		case digit:
+			i = s.number(i, n)
+		case bad:
+			s.found |= badByte
+			s.emit(i, i+1, c)
+			i++
+		default:
+			i = s.symbol(i, n)
+		}
+	}
+}
+
+// emit appends the token text[start:end], whose first character has class c.
+func (s *scanner) emit(start, end int, c class) {
+	flags := s.flags
+	glued := len(s.dst) > s.first && int(s.dst[len(s.dst)-1].End) == start
+	if glued {
+		flags |= pipeline.Glued
+	}
+	if s.stop != runsOn && flags&pipeline.SentenceStart == 0 && s.startsSentence(c, glued) {
+		flags |= pipeline.SentenceStart
+	}
+	s.dst = append(s.dst, pipeline.Token{Start: int32(start), End: int32(end), Flags: flags})
+	s.flags, s.stop = 0, runsOn
+}
+
+// startsSentence decides for a token behind a stop. A small letter starts a
+// sentence only after white space (notes in small letters throughout have
+// sentences, too), never after dots that trail off.
+func (s *scanner) startsSentence(c class, glued bool) bool {
+	switch s.stop {
+	case ended:
+		return true
+	case ellipsis:
+		return c == upper
+	}
+	return c == upper || !glued
+}
+
+// word cuts a run of letters at i: capitals, then small letters. A small
+// letter followed by a capital ends it (WhalenChief), and so does a digit
+// (a26); of three capitals or more before two small letters or more the last
+// one begins a token of its own (USMeaningful).
+func (s *scanner) word(i int) int {
+	start, at := i, i
+	capitals, last := 0, i // last is where the last capital stands
+	var c class
+	n := 0
+	first := lower
+	for ; at < len(s.text); at += n {
+		if c, n = classAt(s.text, at); c == upper {
+			first = upper
+			capitals, last = capitals+1, at
+		} else if c != mark && !middleDot(s.text, at) {
+			break
+		}
+	}
+	small := 0
+	for ; at < len(s.text); at += n {
+		if b := s.text[at]; b >= 'a' && b <= 'z' {
+			n = 1
+			small++
+		} else if c, n = classAt(s.text, at); c == lower {
+			small++
+		} else if c != mark && !middleDot(s.text, at) {
+			break
+		}
+	}
+	if capitals >= 3 && small >= 2 {
+		s.emit(start, last, upper)
+		start = last
+	}
+	if at < len(s.text) && !letterOrDigit[s.text[at]] {
+		at = s.tail(at, at-start)
+	}
+	s.emit(start, at, first)
+	return at
+}
+
+// letterOrDigit is a quick no for what may close a word.
+var letterOrDigit = func() (t [256]bool) {
+	for b := range t {
+		c := byteClass[b]
+		t[b] = c.letter() || c == digit || c == space || c == control || c == newline
+	}
+	return t
+}()
+
+// tail returns the end of a word whose letters end at i: an ordinal sign
+// belongs to it (Nº, Dª), and the apostrophe of a Catalan article, pronoun
+// or preposition (l'Anna, d'en), which is one letter of width bytes.
+func (s *scanner) tail(i, width int) int {
+	if c, n := classAt(s.text, i); c == ordinal {
+		return s.marks(i + n)
+	}
+	n := apostrophe(s.text[i:])
+	if n == 0 || width != 1 || i+n >= len(s.text) || !elides[s.text[i-1]] {
+		return i
+	}
+	if c, _ := classAt(s.text, i+n); !c.letter() {
+		return i
+	}
+	return i + n
+}
+
+var elides = [256]bool{'l': true, 'd': true, 's': true, 'm': true, 't': true, 'n': true,
+	'L': true, 'D': true, 'S': true, 'M': true, 'T': true, 'N': true}
+
+// apostrophe returns the width of the apostrophe (' or ’) that rest starts
+// with, 0 if it starts with none.
+func apostrophe(rest []byte) int {
+	if rest[0] == '\'' {
+		return 1
+	}
+	if len(rest) >= 3 && rest[0] == 0xE2 && rest[1] == 0x80 && rest[2] == 0x99 {
+		return 3
+	}
+	return 0
+}
+
+// middleDot tells whether the dot of l·l stands at i. An l before and after
+// it makes it a letter.
+func middleDot(text []byte, i int) bool {
+	return i > 0 && i+2 < len(text) && text[i] == 0xC2 && text[i+1] == 0xB7 &&
+		text[i-1]|0x20 == 'l' && text[i+2]|0x20 == 'l'
+}
+
+// number cuts a run of digits at i, whose first digit has n bytes. One
+// decimal sign belongs to it (0,5 and 1.16), but not the signs of 12.345.678
+// or 1.2.2014, which are dates and identifiers that people write in many
+// ways. One letter belongs to it (2h, 12345678Z), two do not (2098SOS).
+func (s *scanner) number(i, n int) int {
+	at := s.digits(i + n)
+	if end := s.decimals(i, at); end > at {
+		at = end
+	}
+	if at < len(s.text) {
+		c, n := classAt(s.text, at)
+		switch {
+		case c == ordinal:
+			at = s.marks(at + n)
+		case c.letter():
+			if end := s.marks(at + n); end >= len(s.text) || !s.letterAt(end) {
+				at = end
+			}
+		}
+	}
+	s.emit(i, at, digit)
+	return at
+}
+
+// digits returns the end of the digits (and marks) from i.
+func (s *scanner) digits(i int) int {
+	for i < len(s.text) {
+		c, n := classAt(s.text, i)
+		if c != digit && c != mark {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// marks returns the end of the marks from i.
+func (s *scanner) marks(i int) int {
+	for i < len(s.text) {
+		c, n := classAt(s.text, i)
+		if c != mark {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+func (s *scanner) letterAt(i int) bool {
+	c, _ := classAt(s.text, i)
+	return c.letter()
+}
+
+// longestPart is the longest part before or after a decimal sign: longer
+// ones are identifiers glued to something.
+const longestPart = 4
+
+// decimals returns the end of the decimals that follow the digits
+// text[start:end], or end if there are none.
+func (s *scanner) decimals(start, end int) int {
+	if !s.signAt(end) || end-start > longestPart || start >= 2 && s.signAt(start-1) && digitByte(s.text[start-2]) {
+		return end
+	}
+	after := end + 1
+	for after < len(s.text) && digitByte(s.text[after]) {
+		after++
+	}
+	if after-end-1 > longestPart || s.signAt(after) || after < len(s.text) && (s.text[after] == '/' || s.text[after] == '-') {
+		return end
+	}
+	return after
+}
+
+// signAt tells whether a decimal sign stands at i with a digit behind it.
+func (s *scanner) signAt(i int) bool {
+	return i+1 < len(s.text) && (s.text[i] == '.' || s.text[i] == ',') && digitByte(s.text[i+1])
+}
+
+func digitByte(b byte) bool { return b >= '0' && b <= '9' }
+
+// symbol cuts the one character of n bytes at i, and notes whether it may
+// end a sentence.
+func (s *scanner) symbol(i, n int) int {
+	end := i + n
+	if end < len(s.text) && s.text[end] >= 0x80 {
+		end = s.marks(end)
+	}
+	next := s.stopAfter(i)
+	s.emit(i, end, symbol)
+	s.stop = next
+	return end
+}
+
+// stopAfter tells what the symbol at i does to the sentence, before it is
+// emitted.
+func (s *scanner) stopAfter(i int) stop {
+	switch s.text[i] {
+	case '.':
+		return s.fullStop(i)
+	case '!', '?':
+		return ended
+	case ')', ']', '"', '\'', '}':
+		return s.stop // they close the sentence that has ended
+	case 0xC2:
+		if i+1 < len(s.text) && s.text[i+1] == 0xBB { // »
+			return s.stop
+		}
+	case 0xE2: // … and closing quotation marks
+		if i+2 < len(s.text) && s.text[i+1] == 0x80 {
+			switch s.text[i+2] {
+			case 0xA6:
+				return ellipsis
+			case 0x99, 0x9D:
+				return s.stop
+			}
+		}
+	}
+	return runsOn
+}
+
+func (s *scanner) fullStop(i int) stop {
+	if len(s.dst) == s.first {
+		return runsOn
+	}
+	before := s.dst[len(s.dst)-1]
+	if s.text[before.Start] == '.' && int(before.End) == i {
+		return ellipsis
+	}
+	if abbreviates(s.text[before.Start:before.End]) {
+		return runsOn
+	}
+	return maybe
+}
