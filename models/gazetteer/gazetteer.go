@@ -1,0 +1,290 @@
+// Package gazetteer tells what kinds of word a form may be: a given name, a
+// town, a drug, a disease named after a doctor.
+//
+// In come the forms of tokens as they stand in a note; out comes a set of
+// classes, the same for every case and spelling of accents (BOOT's third
+// normalization). The lists under lists/ are embedded and compiled on first
+// use into one open hash table of 64-bit hashes, which holds the words of
+// single entries and the prefixes of longer ones alike: a look-up is one fold,
+// one hash and one probe, and a phrase is a chain of look-ups.
+//
+// Only hashes are kept, not forms: two forms that share 64 bits would be taken
+// for one, which at forty thousand entries has a chance of about one in ten
+// million million for each new form.
+package gazetteer
+
+import (
+	"bufio"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math/bits"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+)
+
+//go:embed lists/*.txt
+var embedded embed.FS
+
+// Gazetteer is a set of compiled lists. It is safe for concurrent use.
+type Gazetteer struct {
+	slots []slot
+	mask  uint64
+	size  int
+	print uint64
+}
+
+// slot is one word, or one prefix of a phrase.
+type slot struct {
+	key   uint64 // 0 is empty
+	class Class  // 0 for a mere prefix
+	freq  uint16 // see Frequency
+	more  bool   // a longer phrase begins so
+}
+
+// Entry is one line of a list.
+type Entry struct {
+	Form      string // as written: case, accents, several words
+	Class     Class
+	Frequency int // people who bear the name or live there; 0 if not known
+}
+
+// Default returns the lists that velum ships.
+var Default = sync.OnceValue(func() *Gazetteer {
+	g, err := Compile(Shipped())
+	if err != nil {
+		panic(fmt.Sprintf("gazetteer: embedded lists: %v", err)) // a test compiles them
+	}
+	return g
+})
+
+// Shipped returns the files of the lists that velum ships.
+func Shipped() fs.FS {
+	files, err := fs.Sub(embedded, "lists")
+	if err != nil {
+		panic(err) // the folder is in the binary
+	}
+	return files
+}
+
+// Entries goes through all lists (files *.txt) of the folder in the order of
+// their names. A list begins with header lines "# key: value", among them the
+// class of its entries; then comes one entry a line, optionally with a
+// frequency after a tab. It stops at the first error.
+func Entries(files fs.FS) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		names, err := fs.Glob(files, "*.txt")
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for _, name := range names {
+			if !list(files, name, yield) {
+				return
+			}
+		}
+	}
+}
+
+// list reads one file and tells whether to go on.
+func list(files fs.FS, name string, yield func(Entry, error) bool) bool {
+	f, err := files.Open(name)
+	if err != nil {
+		yield(Entry{}, err)
+		return false
+	}
+	defer f.Close() // read only
+	var class Class
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		e, err := parseLine(lines.Text(), &class)
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("%s:%d: %w", path.Base(name), n, err))
+			return false
+		}
+		if e.Form != "" && !yield(e, nil) {
+			return false
+		}
+	}
+	if err := lines.Err(); err != nil {
+		yield(Entry{}, fmt.Errorf("%s: %w", path.Base(name), err))
+		return false
+	}
+	return true
+}
+
+// parseLine reads a header line into class, or returns the entry of a line;
+// no form means that there is none.
+func parseLine(line string, class *Class) (e Entry, err error) {
+	if key, value, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(line, "#") {
+		if key == "# class" {
+			*class, err = ParseClass(value)
+		}
+		return Entry{}, err
+	}
+	form, freq, counted := strings.Cut(line, "\t")
+	form = strings.TrimSpace(form)
+	switch {
+	case form == "" || form[0] == '#':
+		return Entry{}, nil
+	case *class == 0:
+		return Entry{}, errors.New("entry before the header that names its class")
+	case len(form) > maxForm:
+		return Entry{}, fmt.Errorf("entry longer than %d bytes", maxForm)
+	}
+	e = Entry{Form: form, Class: *class}
+	if counted {
+		if e.Frequency, err = strconv.Atoi(freq); err != nil || e.Frequency < 0 {
+			return Entry{}, errors.New("frequency is not a count")
+		}
+	}
+	return e, nil
+}
+
+// Compile reads all lists of the folder into one table. See Entries for the
+// format of a list.
+func Compile(files fs.FS) (*Gazetteer, error) {
+	g := &Gazetteer{}
+	g.resize(1 << 12)
+	var print xxh3.Hasher
+	var folded []byte
+	for e, err := range Entries(files) {
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&print, "%s\t%d\t%d\n", e.Form, e.Class, e.Frequency)
+		folded = g.enter(e, folded)
+	}
+	g.print = print.Sum64()
+	return g, nil
+}
+
+var splitter = strings.NewReplacer("-", " ", "'", " ", "’", " ", "/", " / ")
+
+// enter puts the ways to write e into the table: split at white space,
+// hyphens, apostrophes and around slashes as a tokenizer may, and split at
+// white space alone.
+func (g *Gazetteer) enter(e Entry, buf []byte) []byte {
+	fine := strings.Fields(splitter.Replace(e.Form))
+	coarse := strings.Fields(e.Form)
+	buf = g.path(fine, e, buf)
+	if len(fine) != len(coarse) {
+		buf = g.path(coarse, e, buf)
+	}
+	return buf
+}
+
+func (g *Gazetteer) path(words []string, e Entry, buf []byte) []byte {
+	h, last := uint64(0), -1
+	for _, w := range words {
+		buf = Fold(buf[:0], []byte(w))
+		if len(buf) == 0 {
+			continue
+		}
+		if last >= 0 {
+			g.slots[last].more = true
+		}
+		h = chain(h, hash(buf))
+		last = g.insert(h)
+	}
+	if last >= 0 {
+		s := &g.slots[last]
+		s.class |= e.Class
+		s.freq = max(s.freq, logFrequency(e.Frequency))
+	}
+	return buf
+}
+
+// insert returns the place of key, new or old.
+func (g *Gazetteer) insert(key uint64) int {
+	if g.size*2 >= len(g.slots) {
+		g.resize(2 * len(g.slots))
+	}
+	i := key & g.mask
+	for g.slots[i].key != 0 && g.slots[i].key != key {
+		i = (i + 1) & g.mask
+	}
+	if g.slots[i].key == 0 {
+		g.slots[i].key = key
+		g.size++
+	}
+	return int(i)
+}
+
+func (g *Gazetteer) resize(n int) {
+	old := g.slots
+	g.slots, g.mask = make([]slot, n), uint64(n-1)
+	for _, s := range old {
+		if s.key == 0 {
+			continue
+		}
+		i := s.key & g.mask
+		for g.slots[i].key != 0 {
+			i = (i + 1) & g.mask
+		}
+		g.slots[i] = s
+	}
+}
+
+func (g *Gazetteer) find(key uint64) *slot {
+	i := key & g.mask
+	for g.slots[i].key != 0 && g.slots[i].key != key {
+		i = (i + 1) & g.mask
+	}
+	return &g.slots[i]
+}
+
+// hash never returns 0, which marks an empty slot.
+func hash(folded []byte) uint64 { return xxh3.Hash(folded) | 1<<63 }
+
+// chain joins the hash of a phrase so far with that of its next word; h is 0
+// before the first word, and the chain of one word is its hash.
+func chain(h, word uint64) uint64 {
+	if h == 0 {
+		return word
+	}
+	return (bits.RotateLeft64(h, 23)*0x9E3779B97F4A7C15 ^ word) | 1<<63
+}
+
+// Classes returns the kinds of word that form may be, in any case and with or
+// without accents; 0 if it is in no list. Forms of more than 64 bytes are in
+// none.
+func (g *Gazetteer) Classes(form []byte) Class {
+	var buf [foldRoom]byte
+	if len(form) > maxForm {
+		return 0
+	}
+	folded := Fold(buf[:0], form)
+	if len(folded) == 0 {
+		return 0
+	}
+	return g.find(hash(folded)).class
+}
+
+// Frequency returns how many people bear the name or live in the place, to
+// within one part in a hundred; 0 if that is not known. The largest of a
+// form's entries counts.
+func (g *Gazetteer) Frequency(form []byte) int {
+	var buf [foldRoom]byte
+	if len(form) > maxForm {
+		return 0
+	}
+	folded := Fold(buf[:0], form)
+	if len(folded) == 0 {
+		return 0
+	}
+	return fromLog(g.find(hash(folded)).freq)
+}
+
+// Len returns the number of words and prefixes of phrases in the table.
+func (g *Gazetteer) Len() int { return g.size }
+
+// Fingerprint identifies the content of the lists. A model trained with lists
+// as features stores it and refuses to run with others.
+func (g *Gazetteer) Fingerprint() uint64 { return g.print }

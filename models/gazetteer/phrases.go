@@ -1,0 +1,63 @@
+package gazetteer
+
+import "github.com/velum-health/velum/pipeline"
+
+// Phrase is an entry of the lists found in a note.
+type Phrase struct {
+	First, Last int32 // tokens, half open
+	Class       Class
+}
+
+// maxPhrase is the number of tokens that a phrase may take, joints included;
+// no entry needs more.
+const maxPhrase = 12
+
+// Phrases appends the longest entry that begins at each token of a note and
+// reaches beyond the entry before it: left to right, longest match first, so
+// that the phrases are in order and disjoint. Entries of one word are phrases
+// too. Between two words of a phrase there may be one token of punctuation
+// that can stand inside a name (Sta. Coloma, Vila-real, L'Hospitalet), but no
+// line may begin. Token borders are those of text.
+func (g *Gazetteer) Phrases(dst []Phrase, text []byte, tokens []pipeline.Token) []Phrase {
+	for i := 0; i < len(tokens); {
+		p := g.phraseAt(text, tokens, i)
+		if p.Class == 0 {
+			i++
+			continue
+		}
+		dst = append(dst, p)
+		i = int(p.Last)
+	}
+	return dst
+}
+
+// phraseAt returns the longest entry that begins at token first; no class if
+// there is none.
+func (g *Gazetteer) phraseAt(text []byte, tokens []pipeline.Token, first int) (found Phrase) {
+	var buf [foldRoom]byte
+	h, joint := uint64(0), false
+	for i := first; i < min(len(tokens), first+maxPhrase); i++ {
+		t := tokens[i]
+		if t.End-t.Start > maxForm || i > first && t.Flags&pipeline.LineStart != 0 {
+			return found
+		}
+		word := Fold(buf[:0], text[t.Start:t.End])
+		if len(word) == 0 {
+			if i == first || joint {
+				return found
+			}
+			joint = true
+			continue
+		}
+		joint = false
+		h = chain(h, hash(word))
+		s := g.find(h)
+		if s.class != 0 {
+			found = Phrase{First: int32(first), Last: int32(i + 1), Class: s.class}
+		}
+		if !s.more {
+			return found
+		}
+	}
+	return found
+}
