@@ -1,0 +1,167 @@
+// Package language tells the language of a note: Spanish, Catalan, English,
+// a mixture of them, or none that can be told. In: text and tokens. Out:
+// pipeline.Language.
+//
+// The model is a multinomial logistic regression over the words and the byte
+// trigrams of the first words of a note, hashed into [Size] buckets. Spanish
+// is the reference class, so a bucket has two weights, one for Catalan and
+// one for English; both fit into one number and are added together. Words
+// alone were not enough for notes of five words with abbreviations; trigrams
+// over accents that people leave out need the training with and without
+// accents that scripts/language does.
+package language
+
+import (
+	_ "embed"
+	"math"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+const (
+	// Size is the number of hash buckets.
+	Size = 1 << 14
+	// Scale is the number of steps of a stored weight in one unit of
+	// log-odds.
+	Scale = 24
+	// MaxFeatures is the largest number of buckets of a word: its form and
+	// the trigrams of its first bytes.
+	MaxFeatures = 1 + maxBytes
+
+	maxWords   = 40 // read from a note
+	chunkWords = 5  // judged together, to see a change of language
+	maxBytes   = 20 // read from a word
+)
+
+// weightBytes holds two signed bytes a bucket, Catalan and English, in the
+// order of the buckets. Written by scripts/language.
+//
+//go:embed weights.bin
+var weightBytes []byte
+
+// weights holds both weights of a bucket plus 128 each, in the halves of a
+// number, so that one addition adds both. Sums of a chunk stay below 1<<16.
+var weights = func() (t [Size]uint32) {
+	for k := range t {
+		ca, en := int8(weightBytes[2*k]), int8(weightBytes[2*k+1])
+		t[k] = uint32(int(ca)+128) | uint32(int(en)+128)<<16
+	}
+	return t
+}()
+
+// Decision thresholds, in steps of 1/Scale; chosen on held-out sentences
+// (scripts/language prints the figures).
+const (
+	sure      = Scale / 2 // lead of the best language over the next
+	english   = 2 * Scale // the lead of English: rare in the archives at hand
+	mixture   = 3 * Scale // evidence for each of two languages in a mixture
+	mixedPart = 4         // the weaker has at least this part of the stronger
+)
+
+// Of returns the language of a text with these tokens.
+func Of(text []byte, tokens []pipeline.Token) pipeline.Language {
+	var e evidence
+	var sum uint32
+	words, features := 0, 0
+	for _, t := range tokens {
+		if !Word(text, t) {
+			continue
+		}
+		var buckets [MaxFeatures]uint16
+		n := Features(&buckets, text[t.Start:t.End])
+		for _, k := range buckets[:n] {
+			sum += weights[k&(Size-1)]
+		}
+		features += n
+		if words++; words%chunkWords == 0 {
+			e.add(sum, features)
+			if sum, features = 0, 0; words == maxWords {
+				break
+			}
+		}
+	}
+	e.add(sum, features)
+	return e.language()
+}
+
+// evidence is the log-odds of Catalan and English against Spanish: over all,
+// and how much of it speaks for and against Catalan, chunk by chunk.
+type evidence struct {
+	catalan, english int
+	forCatalan       int
+	forSpanish       int
+}
+
+func (e *evidence) add(sum uint32, features int) {
+	ca := int(sum&0xFFFF) - 128*features
+	en := int(sum>>16) - 128*features
+	e.catalan += ca
+	e.english += en
+	e.forCatalan += max(0, ca-max(0, en))
+	e.forSpanish += max(0, -max(ca, en))
+}
+
+func (e *evidence) language() pipeline.Language {
+	weak, strong := min(e.forCatalan, e.forSpanish), max(e.forCatalan, e.forSpanish)
+	switch {
+	case weak >= mixture && weak*mixedPart >= strong:
+		return pipeline.MixedLanguage
+	case e.english >= english+max(0, e.catalan):
+		return pipeline.English
+	case e.catalan >= sure+max(0, e.english):
+		return pipeline.Catalan
+	case -sure >= max(e.catalan, e.english):
+		return pipeline.Spanish
+	}
+	return pipeline.UnknownLanguage
+}
+
+// Word tells whether the model looks at a token: one that starts with a
+// letter.
+func Word(text []byte, t pipeline.Token) bool {
+	c := text[t.Start]
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0xC3 && c <= 0xC5
+}
+
+// Features fills dst with the buckets of a word and returns their number.
+// Case is folded; · ’ and ' keep their place, since l· and d' tell Catalan.
+func Features(dst *[MaxFeatures]uint16, word []byte) int {
+	word = word[:min(len(word), maxBytes)]
+	n := 1
+	form, three := uint32(0), uint32(' ')
+	for i, b := range word {
+		f := uint32(folded[b])
+		form = (form ^ f) * 0x01000193
+		three = three<<8 | f
+		if i > 0 {
+			dst[n] = bucket(three & 0xFFFFFF)
+			n++
+		}
+	}
+	if len(word) < maxBytes {
+		dst[n] = bucket((three<<8 | ' ') & 0xFFFFFF)
+		n++
+	}
+	dst[0] = bucket(form ^ 0x5bd1e995)
+	return n
+}
+
+func bucket(key uint32) uint16 { return uint16(key * 0x9E3779B1 >> (32 - 14)) }
+
+// folded makes small letters of capitals, À to Þ included: in UTF-8 those
+// are 0xC3 and a byte below 0x9F. What this does to other letters is
+// harmless, since it does so in training, too.
+var folded = func() (t [256]byte) {
+	for b := range t {
+		t[b] = byte(b)
+		if b >= 'A' && b <= 'Z' || b >= 0x80 && b <= 0x9E {
+			t[b] = byte(b | 0x20)
+		}
+	}
+	return t
+}()
+
+// Weight returns how a weight in log-odds is stored.
+func Weight(logOdds float64) int8 {
+	return int8(math.Round(min(max(logOdds*Scale, -127), 127)))
+}
