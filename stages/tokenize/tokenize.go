@@ -15,6 +15,7 @@
 package tokenize
 
 import (
+	"github.com/velum-health/velum/models/language"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -84,7 +85,7 @@ func (o Options) note(b *pipeline.Batch, i int) pipeline.Language {
 		b.Quarantine(i, pipeline.TooLong)
 	default:
 		b.Tokens.Items = items
-		return pipeline.UnknownLanguage
+		return language.Of(text, tokens)
 	}
 	b.Tokens.Items = items[:before]
 	return pipeline.UnknownLanguage

@@ -311,7 +311,7 @@ func TestStep(t *testing.T) {
 		"La pacient refereix dolor des d'ahir.",
 	}
 	got := run(t, tokenize.Options{MaxBytes: 40, MaxTokens: 9}, texts[:4], 1)
-	want := keep{[]string{"sound", "null_id", "sound", "sound"}, []int{7, 0, 0, 0}, []string{"", "", "", ""}}
+	want := keep{[]string{"sound", "null_id", "sound", "sound"}, []int{7, 0, 0, 0}, []string{"es", "", "", ""}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(keep{})); diff != "" {
 		t.Error(diff)
 	}
@@ -322,7 +322,7 @@ func TestStep(t *testing.T) {
 		t.Error(diff)
 	}
 	got = run(t, tokenize.Options{AllowControls: true}, texts[7:], -1)
-	want = keep{[]string{"control_text", "sound", "bad_encoding", "sound"}, []int{0, 1, 0, 8}, []string{"", "", "", ""}}
+	want = keep{[]string{"control_text", "sound", "bad_encoding", "sound"}, []int{0, 1, 0, 8}, []string{"", "", "", "ca"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(keep{})); diff != "" {
 		t.Error(diff)
 	}
