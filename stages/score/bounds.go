@@ -1,0 +1,203 @@
+package score
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// bounds is a span without a category.
+type bounds struct{ start, end int32 }
+
+func compareBounds(a, b bounds) int {
+	if a.start != b.start {
+		return int(a.start - b.start)
+	}
+	return int(a.end - b.end)
+}
+
+// countBounds fills the measures that know no category:
+//
+//	span    G ∩ S
+//	joined  J(G) ∩ J(S), J joins spans with no letter or digit between them
+//	merged  H = (G ∩ S) ∪ (J(G) ∩ J(S)); false are the spans of S \ G, missing
+//	        those of G \ S, that lie in no span of H
+//
+// The last is the measure of the MEDDOCAN track (METHODS §9).
+func (s *Scorer) countBounds(r *row, text []byte) {
+	s.goldBounds = boundsOf(s.goldBounds[:0], s.gold)
+	s.sysBounds = boundsOf(s.sysBounds[:0], s.system)
+	s.common = common(s.common[:0], s.goldBounds, s.sysBounds)
+	r[Span] = agreed(s.goldBounds, s.sysBounds, s.common)
+
+	s.goldJoined = join(s.goldJoined[:0], s.goldBounds, text)
+	s.sysJoined = join(s.sysJoined[:0], s.sysBounds, text)
+	s.joinHits = common(s.joinHits[:0], s.goldJoined, s.sysJoined)
+	r[Joined] = agreed(s.goldJoined, s.sysJoined, s.joinHits)
+
+	s.hits = append(append(s.hits[:0], s.common...), s.joinHits...)
+	slices.SortFunc(s.hits, compareBounds)
+	s.hits = slices.Compact(s.hits)
+	hit := int32(len(s.hits))
+	r[Merged] = count{
+		gold: hit + outside(s.goldBounds, s.hits), found: hit,
+		system: hit + outside(s.sysBounds, s.hits), right: hit,
+	}
+}
+
+func agreed(gold, system, both []bounds) count {
+	n := int32(len(both))
+	return count{gold: int32(len(gold)), found: n, system: int32(len(system)), right: n}
+}
+
+// boundsOf returns the bounds of sorted spans, each once.
+func boundsOf(dst []bounds, spans []pipeline.Span) []bounds {
+	for _, x := range spans {
+		dst = append(dst, bounds{x.Start, x.End})
+	}
+	return slices.Compact(dst)
+}
+
+// common returns what two sorted sets both have.
+func common(dst, a, b []bounds) []bounds {
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch k := compareBounds(a[i], b[j]); {
+		case k < 0:
+			i++
+		case k > 0:
+			j++
+		default:
+			dst = append(dst, a[i])
+			i++
+			j++
+		}
+	}
+	return dst
+}
+
+// join joins spans that overlap or have no letter or digit between them.
+func join(dst, spans []bounds, text []byte) []bounds {
+	for _, x := range spans {
+		k := len(dst) - 1
+		if k >= 0 && alphanumerics(text, dst[k].end, x.start) == 0 {
+			dst[k].end = max(dst[k].end, x.end)
+			continue
+		}
+		dst = append(dst, x)
+	}
+	return dst
+}
+
+// outside counts the spans that lie in none of hits. Spans of both sides are
+// hits themselves, so what is left is one side's own. Both are sorted by
+// start: a span lies in a hit if one that starts no later ends no earlier.
+func outside(spans, hits []bounds) int32 {
+	n, j, end := int32(0), 0, int32(-1)
+	for _, x := range spans {
+		for ; j < len(hits) && hits[j].start <= x.start; j++ {
+			end = max(end, hits[j].end)
+		}
+		if end < x.end {
+			n++
+		}
+	}
+	return n
+}
+
+// alphanumerics counts the letters and digits of text from start to end: the
+// characters for which Python's str.isalnum holds, as in the track's scorer.
+func alphanumerics(text []byte, start, end int32) int32 {
+	n := int32(0)
+	for piece := cut(text, start, end); len(piece) > 0; {
+		r, size := utf8.DecodeRune(piece)
+		piece = piece[size:]
+		if alphanumeric(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// cut returns text[start:end], or as much of it as there is.
+func cut(text []byte, start, end int32) []byte {
+	end = min(end, int32(len(text)))
+	if start >= end {
+		return nil
+	}
+	return text[start:end]
+}
+
+// near tells whether two ends are at most two characters apart.
+func near(text []byte, a, b int32) bool {
+	if a > b {
+		a, b = b, a
+	}
+	return b-a <= 2*utf8.UTFMax && utf8.RuneCount(cut(text, a, b)) <= 2
+}
+
+const inGold, inSystem = 1, 2
+
+// countMasked fills the measures of masking: which gold letters and digits
+// some system span covers.
+func (s *Scorer) countMasked(r *row, text []byte) {
+	if len(s.gold) == 0 && len(s.system) == 0 {
+		return
+	}
+	s.cover = append(s.cover[:0], make([]uint8, len(text))...)
+	s.mark(s.gold, inGold)
+	s.mark(s.system, inSystem)
+	chars, entities, clean := &r[MaskedCharacters], &r[MaskedEntities], &r[CleanNotes]
+	entities.gold, entities.system = int32(len(s.gold)), int32(len(s.system))
+	for _, g := range s.gold {
+		all, masked := s.letters(text, g, inSystem)
+		chars.gold += all
+		chars.found += masked
+		if masked == all {
+			entities.found++
+			s.categories[g.Category].masked++
+		}
+	}
+	for _, x := range s.system {
+		all, right := s.letters(text, x, inGold)
+		chars.system += all
+		chars.right += right
+		if right > 0 {
+			entities.right++
+		}
+	}
+	if len(s.gold) > 0 {
+		clean.gold = 1
+		if chars.found == chars.gold {
+			clean.found = 1
+		}
+	}
+}
+
+func (s *Scorer) mark(spans []pipeline.Span, bit uint8) {
+	for _, x := range spans {
+		for i := x.Start; i < min(x.End, int32(len(s.cover))); i++ {
+			s.cover[i] |= bit
+		}
+	}
+}
+
+// letters counts the letters and digits of span x, and those of them that
+// spans of the side bit cover.
+func (s *Scorer) letters(text []byte, x pipeline.Span, bit uint8) (all, covered int32) {
+	end := min(x.End, int32(len(text)))
+	for i := x.Start; i < end; {
+		r, size := utf8.DecodeRune(text[i:end])
+		if alphanumeric(r) {
+			all++
+			if s.cover[i]&bit != 0 {
+				covered++
+			}
+		}
+		i += int32(size)
+	}
+	return all, covered
+}
