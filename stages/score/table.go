@@ -2,10 +2,15 @@ package score
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
+
+// mostConfused is how many pairs of categories a table shows.
+const mostConfused = 20
 
 // WriteTable writes the report for people.
 func (r *Report) WriteTable(w io.Writer) error {
@@ -21,7 +26,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 
 func (r *Report) writeMeasures(out io.Writer) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "measure\tP\tR\tF1\tF%.3g\t95 %% of R\t95 %% of F1\tmacro P\tR\tF1\t\n", r.Beta)
+	fmt.Fprintf(t, "measure\tP\tR\tF1\t%s95 %% of R\t95 %% of F1\tmacro P\tR\tF1\t\n", r.beta("F%.3g\t", r.Beta))
 	for _, m := range r.Measures {
 		if m.Name == CleanNotes.String() { // recall only: stands below
 			continue
@@ -30,11 +35,11 @@ func (r *Report) writeMeasures(out io.Writer) {
 		if m.Interval != nil {
 			recall, f1 = interval(m.Interval.Recall), interval(m.Interval.F1)
 		}
-		fmt.Fprintf(t, "%s\t%.4f\t%.4f\t%.4f\t%.4f\t%s\t%s\t%.4f\t%.4f\t%.4f\t\n",
-			m.Name, m.Precision, m.Recall, m.F1, m.FBeta, recall, f1, m.Macro.Precision, m.Macro.Recall, m.Macro.F1)
+		fmt.Fprintf(t, "%s\t%.4f\t%.4f\t%.4f\t%s%s\t%s\t%.4f\t%.4f\t%.4f\t\n",
+			m.Name, m.Precision, m.Recall, m.F1, r.beta("%.4f\t", m.FBeta), recall, f1, m.Macro.Precision, m.Macro.Recall, m.Macro.F1)
 	}
 	x := r.MacroCategories
-	fmt.Fprintf(t, "strict, mean of categories\t%.4f\t%.4f\t%.4f\t%.4f\t\t\t\t\t\t\n", x.Precision, x.Recall, x.F1, x.FBeta)
+	fmt.Fprintf(t, "strict, mean of categories\t%.4f\t%.4f\t%.4f\t%s\t\t\t\t\t\n", x.Precision, x.Recall, x.F1, r.beta("%.4f\t", x.FBeta))
 	t.Flush()
 	fmt.Fprintf(out, "\nclean notes %.4f (%d of %d), of those with PHI %.4f (%d of %d)",
 		r.CleanNotes.Share, r.CleanNotes.Part, r.CleanNotes.Whole,
@@ -48,6 +53,14 @@ func (r *Report) writeMeasures(out io.Writer) {
 		fmt.Fprintf(out, ", %.5f a sentence", r.Leaks.PerSentence)
 	}
 	fmt.Fprint(out, "\n\n")
+}
+
+// beta formats a cell of the F_β column, which tables of F1 do not have.
+func (r *Report) beta(format string, value float64) string {
+	if r.Beta == 1 {
+		return ""
+	}
+	return fmt.Sprintf(format, value)
 }
 
 func interval(ends [2]float64) string { return fmt.Sprintf("%.4f-%.4f", ends[0], ends[1]) }
@@ -68,9 +81,17 @@ func (r *Report) writeErrors(out io.Writer) {
 	e := r.Errors
 	fmt.Fprintf(out, "\nerrors: %d type, %d short, %d long, %d short and long (%d of these with another type too), %d spurious, %d missing\n",
 		e.Type, e.Short, e.Long, e.ShortAndLong, e.ExtentType, e.Spurious, e.Missing)
+	var wrong []Confused
 	for _, c := range r.Confusion {
 		if c.Gold != "" && c.System != "" && c.Gold != c.System {
-			fmt.Fprintf(out, "  %d gold %s found as %s\n", c.Count, c.Gold, c.System)
+			wrong = append(wrong, c)
 		}
+	}
+	slices.SortStableFunc(wrong, func(a, b Confused) int { return cmp.Compare(b.Count, a.Count) })
+	for _, c := range wrong[:min(len(wrong), mostConfused)] {
+		fmt.Fprintf(out, "  %d gold %s found as %s\n", c.Count, c.Gold, c.System)
+	}
+	if rest := len(wrong) - mostConfused; rest > 0 {
+		fmt.Fprintf(out, "  %d more pairs: see the JSON report\n", rest)
 	}
 }
