@@ -1,0 +1,59 @@
+# velum. `make build` and `make test` need Go and nothing else.
+
+GO        ?= go
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
+FUZZTIME  ?= 30s
+PACKAGES  ?= ./...
+GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
+# No cgo: one static binary for every Linux. No paths of this machine in it.
+export CGO_ENABLED ?= 0
+LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+.PHONY: build test race fuzz bench lint cover schema man clean
+
+# the binary, in bin/velum
+build:
+	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
+
+# everything that a commit must pass: format, vet, tests
+test:
+	@out=$$(gofmt -l cmd configs models pipeline scripts stages); test -z "$$out" || { echo "gofmt these:"; echo "$$out"; exit 1; }
+	$(GO) vet $(PACKAGES)
+	$(GO) test -timeout 10m $(PACKAGES)
+
+# the tests under the race detector, which needs cgo
+race:
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(PACKAGES)
+
+# every fuzz target for FUZZTIME each, one after the other
+fuzz:
+	scripts/fuzz.sh $(FUZZTIME)
+
+# the benchmarks of every package
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
+
+# golangci-lint as .golangci.yml says; without a network, what Go itself finds
+lint:
+	scripts/lint.sh $(GOLANGCI)
+
+# statements covered by tests, by function, in bin/cover.html
+cover:
+	@mkdir -p bin
+	$(GO) test -timeout 20m -coverpkg=./... -coverprofile=bin/cover.out $(PACKAGES)
+	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
+	$(GO) tool cover -func=bin/cover.out | tail -1
+
+# configs/schema.json, made from the table of options
+schema:
+	$(GO) run ./cmd/velum config schema > configs/schema.json.new && mv configs/schema.json.new configs/schema.json
+
+# manual pages, in bin/man
+man: build
+	bin/velum man bin/man
+
+# what the other targets left
+clean:
+	rm -rf bin
+	$(GO) clean -testcache

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Config is every option, in the order in which the notes meet them. What an
+// option means and why it has its default stands in the table below, and only
+// there: help, schema, printing and checking are made from it.
+type Config struct {
+	Profile  string
+	Read     readConfig
+	Tokenize tokenizeConfig
+	Tag      tagConfig
+	Patterns patternsConfig
+	Resolve  resolveConfig
+	Mask     maskConfig
+	Verify   verifyConfig
+	Choose   chooseConfig
+	Write    writeConfig
+	Run      runConfig
+	Train    trainConfig
+	Key      keyConfig
+
+	origins map[string]origin
+}
+
+type readConfig struct {
+	Columns      columnsConfig
+	Keep         []string
+	IDs          string
+	MaxNoteBytes size
+	BatchBytes   size
+	BatchNotes   int
+	SHA256       string
+}
+
+type columnsConfig struct{ ID, Text, Patient, Date, Center string }
+
+type tokenizeConfig struct {
+	MaxTokens     int
+	AllowControls bool
+}
+
+type tagConfig struct {
+	Model      string
+	Recall     float64
+	Confidence string
+	Cache      size
+	NoteCache  size
+}
+
+type patternsConfig struct {
+	Use      bool
+	Skip     []string
+	MinScore float64
+}
+
+type resolveConfig struct {
+	Priority   []string
+	Always     []string
+	AlwaysFile string
+	Never      []string
+	NeverFile  string
+	Repeats    bool
+	Rules      bool
+	Categories string
+}
+
+type maskConfig struct {
+	Policy    string
+	Operators map[string]string
+}
+
+type verifyConfig struct {
+	Survivors bool
+	MinLength int
+	Strict    bool
+}
+
+type chooseConfig struct {
+	Use           bool
+	Unit          string
+	MinConfidence float64
+	K             int
+	Classes       map[string]float64
+	Length        float64
+	Review        int
+}
+
+type writeConfig struct {
+	RowGroupRows   int
+	UnitRows       int
+	Zstd           int
+	Spans          bool
+	QuarantineText bool
+	MaxQuarantined float64
+}
+
+type runConfig struct {
+	Workers     int
+	Units       int
+	MemoryLimit size
+	Deadline    time.Duration
+}
+
+type trainConfig struct {
+	Template   string
+	Scheme     string
+	L2         float64
+	L1         float64
+	MinCount   int
+	Iterations int
+	Patience   int
+	Tolerance  float64
+	History    int
+	Prune      float64
+	Seed       int
+}
+
+type keyConfig struct{ File string }
+
+// options binds every key to its place in c. The order is that of printing.
+func (c *Config) options() []option {
+	return slices.Concat(c.inputOptions(), c.findOptions(), c.outputOptions(), c.trainOptions())
+}
+
+func (c *Config) inputOptions() []option {
+	r, k := &c.Read, &c.Tokenize
+	return []option{
+		opt("profile", &c.Profile, configs.DefaultProfile, "Built-in set of values that this file starts from. primary-care is the default because short notes are what the archive holds.", oneOf(configs.Profiles()...)),
+
+		opt("read.columns.id", &r.Columns.ID, "note_id", "Column of the row's id, text or whole number. An id is the only thing of a note that may appear in a log.", shaping),
+		opt("read.columns.text", &r.Columns.Text, "text", "Column of the note.", shaping),
+		opt("read.columns.patient", &r.Columns.Patient, "", "Column of the patient's id; empty when there is none. Never written unless it is kept.", shaping),
+		opt("read.columns.date", &r.Columns.Date, "", "Column of the note's date; empty when there is none.", shaping),
+		opt("read.columns.center", &r.Columns.Center, "", "Column of the centre; empty when there is none.", shaping),
+		opt("read.keep", &r.Keep, nil, "Columns that pass through unchanged. None by default: a column that nobody named may identify a person.", shaping),
+		opt("read.ids", &r.IDs, "keep", "What is written as row id: the id itself (keep), an HMAC of it under the key (keyed), or nothing but the row's place (drop). keep, since masked notes go back to the house that knows the ids; an extract for others wants keyed or drop.", shaping, oneOf("keep", "keyed", "drop")),
+		opt("read.max_note_bytes", &r.MaxNoteBytes, 1<<20, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
+		opt("read.batch_bytes", &r.BatchBytes, 1<<20, "Text in a batch. 1 MiB keeps a batch with its tokens inside the second-level cache's reach and makes the hand-over between stages cost nothing.", within(1<<10, 1<<30)),
+		opt("read.batch_notes", &r.BatchNotes, 4096, "Notes in a batch, whichever of the two limits comes first. 4,096 short notes are about half a megabyte.", within(1, 1<<20)),
+		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile),
+
+		opt("tokenize.max_tokens", &k.MaxTokens, 1<<16, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),
+		opt("tokenize.allow_controls", &k.AllowControls, false, "Take control characters for white space and not for a reason for quarantine. Off: a note that holds them was damaged on its way.", shaping),
+	}
+}
+
+func (c *Config) findOptions() []option {
+	t, p, r, m, v := &c.Tag, &c.Patterns, &c.Resolve, &c.Mask, &c.Verify
+	return []option{
+		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file. Its own digest goes into every key of output beside these options.", nameOrFile),
+		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.995; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
+		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: probability of the best path (path), that of its least certain token (min_marginal), or the path's, calibrated on a gold set (calibrated). path, as BOOT defines it; it shrinks with length, so long notes want min_marginal.", shaping, oneOf("path", "min_marginal", "calibrated")),
+		opt("tag.cache", &t.Cache, 64<<20, "Memory a worker for state scores of token forms. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.", within(0, 1<<40)),
+		opt("tag.note_cache", &t.NoteCache, 16<<20, "Memory a worker for notes already tagged; 0 tags every note. Templates make many notes equal, byte for byte; the cache compares the whole text.", within(0, 1<<40)),
+
+		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
+		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(labelNames("pattern")...)),
+		opt("patterns.min_score", &p.MinScore, 0.5, "Score from which a match counts alone, without the tagger. A right check digit scores 1; bare digits without context score below 0.5.", shaping, within(0, 1)),
+
+		opt("resolve.priority", &r.Priority, []string{"list", "pattern", "model"}, "Who wins where spans overlap, first one first. A list is a person's word; a pattern has sharper borders than a tagger.", shaping, oneOf("list", "pattern", "model")),
+		opt("resolve.always", &r.Always, nil, "Words that are always masked, as [PERSON:Ferran, LOCATION:Can Ruti]. Case and accents do not matter.", shaping),
+		opt("resolve.always_file", &r.AlwaysFile, "", "More of them, one a line.", shaping, aFile),
+		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
+		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
+		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
+		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
+		opt("resolve.categories", &r.Categories, "", "Label set that categories are translated into before masking; empty keeps the model's own words. What has no counterpart keeps its name and is masked all the same.", shaping, oneOf(append([]string{""}, configs.Schemes()...)...)),
+
+		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
+		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}.", shaping, oneOf(operators...)),
+
+		opt("verify.survivors", &v.Survivors, true, "Send a note to quarantine when a masked value can still be read in it, folded for case and accents.", shaping),
+		opt("verify.min_length", &v.MinLength, 3, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
+		opt("verify.strict", &v.Strict, true, "Look at the masked text once more, with tables of its own, and send a note to quarantine when it finds an identifier.", shaping),
+	}
+}
+
+func (c *Config) outputOptions() []option {
+	h, w, r := &c.Choose, &c.Write, &c.Run
+	return []option{
+		opt("choose.use", &h.Use, true, "Make the selection set, the training form of notes tagged with confidence.", shaping),
+		opt("choose.unit", &h.Unit, "note", "What is chosen: notes, or lines of notes. Confidence shrinks with length, so reports are chosen by the line.", shaping, oneOf("note", "line")),
+		opt("choose.min_confidence", &h.MinConfidence, 0.85, "Lowest confidence of a chosen note: C_min of BOOT for CRF.", shaping, within(0, 1)),
+		opt("choose.k", &h.K, 5000, "Most notes in the selection set. BOOT tried 2,000 to 20,000; 5,000 of 50,000 was its middle.", shaping, atLeast(0)),
+		opt("choose.classes", &h.Classes, nil, "Shares of the categories among chosen spans, as {PERSON: 0.6, LOCATION: 0.4}. Empty takes those of the model's training set.", shaping, within(0, 1)),
+		opt("choose.length", &h.Length, 0, "Mean length of a chosen span in tokens; 0 takes that of the model's training set.", shaping, within(0, 100)),
+		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", shaping, atLeast(0)),
+
+		opt("write.row_group_rows", &w.RowGroupRows, 100_000, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
+		opt("write.unit_rows", &w.UnitRows, 1_000_000, "Rows in a unit of work, in whole row groups of the input. A crash loses at most one unit a worker: about ten seconds.", shaping, within(1, 1_000_000_000)),
+		opt("write.zstd", &w.Zstd, 1, "Level of compression. 1: level 3 saves 6 % of the space and costs a fifth of the speed.", shaping, within(1, 4)),
+		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),
+		opt("write.quarantine_text", &w.QuarantineText, false, "Write the unmasked text of quarantined notes, mode 0600. Off: a reason and a row number find it in the archive.", shaping),
+		opt("write.max_quarantined", &w.MaxQuarantined, 0.01, "Share of notes in quarantine above which the run ends with exit code 3. A healthy archive has fewer than one in a thousand.", within(0, 1)),
+
+		opt("run.workers", &r.Workers, 0, "Workers a heavy stage; 0 takes one a core. Never changes a byte of the output.", within(0, 1024)),
+		opt("run.units", &r.Units, 0, "Units side by side; 0 takes one for every eight cores, where one unit's reading and writing become the bottleneck.", within(0, 1024)),
+		opt("run.memory_limit", &r.MemoryLimit, 0, "Soft limit of the Go heap; 0 takes GOMEMLIMIT, else 90 % of the cgroup's limit. The rest is for what the heap does not count.", within(0, 1<<50)),
+		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
+	}
+}
+
+func (c *Config) trainOptions() []option {
+	t := &c.Train
+	return []option{
+		opt("train.template", &t.Template, "", "Feature template, a built-in name or a file; empty takes the template of the profile's model.", shaping, nameOrFile),
+		opt("train.scheme", &t.Scheme, "BIO", "Tag scheme. BIO: on MEDDOCAN BIOESU gained nothing that could be told from chance, and has twice the tags.", shaping, oneOf("BIO", "BIOESU")),
+		opt("train.l2", &t.L2, 1, "Strength of the quadratic penalty, λ₂/2·‖w‖². 1 with min_count 2 scores as 0.5 without a cut-off and halves the weights.", shaping, within(0, 1e6)),
+		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
+		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
+		opt("train.iterations", &t.Iterations, 120, "Most iterations. MEDDOCAN gains about 0.1 point of F1 between 80 and 160.", shaping, within(1, 100_000)),
+		opt("train.patience", &t.Patience, 10, "Iterations without a higher F1 on the development set after which training stops; counts only with --dev.", shaping, within(1, 100_000)),
+		opt("train.tolerance", &t.Tolerance, 1e-5, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
+		opt("train.history", &t.History, 6, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
+		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
+		opt("train.seed", &t.Seed, 1, "Seed of everything that is drawn at random. Fixed, so that the same command makes the same model.", shaping, within(0, 1<<53)),
+
+		opt("key.file", &c.Key.File, "", "File with the secret key, mode 0400, at least 32 bytes. Only a path: flags and variables can be read by others. Its id, never the key, goes into manifests.", aFile),
+	}
+}
+
+// operators are what a policy may do with a span.
+var operators = []string{"placeholder", "suppress", "mask", "keep"}
+
+func labelNames(set string) []string {
+	s, err := pipeline.Labels(set)
+	if err != nil {
+		panic("config: unknown label set") // a bug: the name is a constant
+	}
+	names := make([]string, len(s.Categories))
+	for i, c := range s.Categories {
+		names[i] = c.String()
+	}
+	return names
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// contradictions returns what is wrong between values that are right alone.
+func (c *Config) contradictions() []mistake {
+	k := checker{Config: c}
+	k.columns()
+	k.categories("mask.operators", sortedKeys(c.Mask.Operators))
+	k.categories("choose.classes", sortedKeys(c.Choose.Classes))
+	for _, entry := range c.Resolve.Always {
+		name, words, ok := strings.Cut(entry, ":")
+		if !ok || strings.TrimSpace(words) == "" {
+			k.note("resolve.always", "want CATEGORY:words", "")
+			continue
+		}
+		k.categories("resolve.always", []string{name})
+	}
+	k.priority()
+	if c.Read.IDs == "keyed" && c.Key.File == "" {
+		k.note("read.ids", "keyed ids need a key", "set key.file")
+	}
+	if _, wrong := c.policy(); len(wrong) > 0 {
+		k.mistakes = append(k.mistakes, wrong...)
+	}
+	return k.mistakes
+}
+
+type checker struct {
+	*Config
+	mistakes []mistake
+}
+
+// note adds a mistake at the place where the value was set.
+func (k *checker) note(key, message, hint string) {
+	from := k.origins[key]
+	k.mistakes = append(k.mistakes, mistake{from.from, from.at.line, from.at.column, key, message, hint})
+}
+
+func (k *checker) categories(key string, names []string) {
+	for _, name := range names {
+		if _, err := pipeline.ParseCategory(name); err != nil {
+			k.note(key, fmt.Sprintf("unknown category %q", name), didYouMean(name, allCategories()))
+		}
+	}
+}
+
+func allCategories() []string {
+	names := make([]string, 0, pipeline.Categories())
+	for c := range pipeline.Categories() {
+		if c > 0 {
+			names = append(names, pipeline.Category(c).String())
+		}
+	}
+	return names
+}
+
+// columns checks that every column has one use. A text column that passes
+// through would undo the masking.
+func (k *checker) columns() {
+	cols := k.Read.Columns
+	used := map[string]string{}
+	for _, c := range []struct{ key, name string }{
+		{"read.columns.id", cols.ID}, {"read.columns.text", cols.Text}, {"read.columns.patient", cols.Patient},
+		{"read.columns.date", cols.Date}, {"read.columns.center", cols.Center},
+	} {
+		switch {
+		case c.name == "" && (c.key == "read.columns.id" || c.key == "read.columns.text"):
+			k.note(c.key, "must not be empty", "")
+		case c.name != "" && used[c.name] != "":
+			k.note(c.key, "the same column as "+used[c.name], "")
+		}
+		used[c.name] = c.key
+	}
+	if slices.Contains(k.Read.Keep, cols.Text) {
+		k.note("read.keep", "the column of the note cannot pass through", "the masked text is always written")
+	}
+	if k.Read.IDs != "keep" && slices.Contains(k.Read.Keep, cols.ID) {
+		k.note("read.keep", "the column of the id cannot pass through when ids are "+k.Read.IDs, "")
+	}
+}
+
+func (k *checker) priority() {
+	have := slices.Clone(k.Resolve.Priority)
+	slices.Sort(have)
+	if !slices.Equal(have, []string{"list", "model", "pattern"}) {
+		k.note("resolve.priority", "must name list, pattern and model once each", "")
+	}
+}
+
+// operators returns the operator of every category, indexed by
+// pipeline.Category, by name: the policy's, changed by mask.operators.
+func (c *Config) operators() ([]string, error) {
+	byCategory, wrong := c.policy()
+	return byCategory, (&configError{wrong}).orNil()
+}
+
+// policy reads the masking policy.
+func (c *Config) policy() ([]string, []mistake) {
+	file, text, err := c.policyText()
+	if err != nil {
+		k := checker{Config: c}
+		k.note("mask.policy", err.Error(), didYouMean(c.Mask.Policy, configs.Policies()))
+		return nil, k.mistakes
+	}
+	fallback, named := "placeholder", map[string]string(nil)
+	r := strictReader{file: file, options: []option{
+		opt("default", &fallback, "", "", oneOf(operators...)),
+		opt("categories", &named, nil, "", oneOf(operators...)),
+	}}
+	r.read(text)
+	byCategory := slices.Repeat([]string{fallback}, pipeline.Categories())
+	for _, set := range []map[string]string{named, c.Mask.Operators} {
+		for _, name := range sortedKeys(set) {
+			category, err := pipeline.ParseCategory(name)
+			if err != nil {
+				r.mistakes = append(r.mistakes, mistake{File: file, Key: "categories",
+					Message: fmt.Sprintf("unknown category %q", name), Hint: didYouMean(name, allCategories())})
+				continue
+			}
+			byCategory[category] = set[name]
+		}
+	}
+	return byCategory, r.mistakes
+}
+
+func (c *Config) policyText() (file string, text []byte, err error) {
+	name := c.Mask.Policy
+	if o := (option{nameOr: true}); o.isPath(name) {
+		text, err = os.ReadFile(name)
+		if err != nil {
+			return name, nil, fmt.Errorf("cannot read the policy file: %w", err)
+		}
+		return name, text, nil
+	}
+	text, err = configs.Policy(name)
+	if err != nil {
+		return "", nil, fmt.Errorf("%q is none of the policies %s", name, strings.Join(configs.Policies(), ", "))
+	}
+	return "policy " + name, text, nil
+}
+
+// hash names what the configuration does to the output: equal hashes, model
+// and input give equal bytes. Only options that shape the output count;
+// workers, memory and limits do not, so that changing them repeats no work.
+// Files that options name count by content. The model's own digest is the
+// caller's to add.
+func (c *Config) hash() (string, error) {
+	h := sha256.New()
+	for _, o := range c.options() {
+		if !o.shapes {
+			continue
+		}
+		text := o.text()
+		if at, ok := o.at.(*string); ok && o.isPath(*at) {
+			content, err := os.ReadFile(*at)
+			if err != nil {
+				return "", exitf(exitConfig, "correct "+o.key, "%s: %w", o.key, err)
+			}
+			text = fmt.Sprintf("%x", sha256.Sum256(content))
+		}
+		fmt.Fprintf(h, "%s=%s\n", o.key, text)
+	}
+	byCategory, err := c.operators()
+	if err != nil {
+		return "", err
+	}
+	for i, operator := range byCategory {
+		fmt.Fprintf(h, "%v=%s\n", pipeline.Category(i), operator)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// harden keeps text of notes out of files that nobody meant to write: what
+// velum creates is its owner's alone, and there are no core dumps. A failure
+// here is no reason to stop; `velum doctor` shows what holds.
+func harden() {
+	unix.Umask(0o077)
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	debug.SetTraceback("single") // a crash shows one goroutine, not all
+}
+
+// hardened returns what harden reached.
+func hardened() (umask int, core uint64, dumpable bool) {
+	umask = unix.Umask(0o077)
+	unix.Umask(umask)
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_CORE, &limit); err != nil {
+		limit.Cur = 1
+	}
+	d, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	return umask, limit.Cur, err != nil || d != 0
+}
+
+// cgroupMemory returns the smallest memory limit of the control groups that
+// the process is in, 0 if there is none. Go reads the CPU limit itself but not
+// this one.
+func cgroupMemory() size {
+	least := size(0)
+	take := func(file string) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+		// version 1 writes "no limit" as a number near the largest
+		if err == nil && n > 0 && n < 1<<60 && (least == 0 || size(n) < least) {
+			least = size(n)
+		}
+	}
+	take("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+	for dir := cgroupDir(); ; dir = dir[:strings.LastIndexByte(dir, '/')] {
+		take("/sys/fs/cgroup" + dir + "/memory.max")
+		if dir == "" {
+			return least
+		}
+	}
+}
+
+// cgroupDir returns the path of the process's group in the version 2 tree,
+// as in "/system.slice/velum.service"; "" for the root.
+func cgroupDir() string {
+	b, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if dir, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return strings.TrimSuffix(dir, "/")
+		}
+	}
+	return ""
+}
+
+// totalMemory returns the memory of the machine, 0 if unknown.
+func totalMemory() size {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return size(info.Totalram) * size(info.Unit)
+}
+
+// freeSpace returns the space that this user may still fill at path.
+func freeSpace(path string) (size, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return 0, err
+	}
+	return size(s.Bavail) * size(s.Bsize), nil
+}

@@ -1,0 +1,55 @@
+// Package configs holds what ships inside the binary as text: the built-in
+// profiles, the map between annotation schemes, the masking policies and the
+// JSON Schema of the configuration.
+//
+// It knows where a file is and what the category map means; what an option
+// means is cmd/velum's to know.
+package configs
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// FS is the folder itself.
+//
+//go:embed *.yaml policies/*.yaml
+var FS embed.FS
+
+// The two profiles. DefaultProfile is used when nobody names one.
+const (
+	DefaultProfile = "primary-care"
+	ReportProfile  = "meddocan"
+)
+
+// Profiles returns the names of the built-in profiles.
+func Profiles() []string { return []string{DefaultProfile, ReportProfile} }
+
+// Profile returns the YAML of a built-in profile.
+func Profile(name string) ([]byte, error) { return read("profile", name+".yaml") }
+
+// Policies returns the names of the built-in masking policies, sorted.
+func Policies() []string {
+	files, err := fs.Glob(FS, "policies/*.yaml")
+	if err != nil {
+		panic("configs: bad glob") // a bug: the pattern is a constant
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(path.Base(f), ".yaml")
+	}
+	return files
+}
+
+// Policy returns the YAML of a built-in masking policy.
+func Policy(name string) ([]byte, error) { return read("policy", "policies/"+name+".yaml") }
+
+func read(what, file string) ([]byte, error) {
+	b, err := FS.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("no built-in %s of that name", what)
+	}
+	return b, nil
+}
