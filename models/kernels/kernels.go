@@ -1,0 +1,203 @@
+// Package kernels holds the loops in which a tagger and its training spend
+// their time, and the one parallel loop of training.
+//
+// In: slices of numbers. Out: slices of numbers. On amd64 with AVX2 and FMA
+// they are written in assembly, four or eight lanes at a time; everywhere else,
+// and when [ForcePortable] says so, in plain Go. Both give the same results
+// within rounding (the order of additions differs), which the tests check; a
+// run uses one of them throughout, so results do not change within a run.
+//
+// Rows are padded to a multiple of [Lanes] numbers (four for float64), see [Pad]. There is no
+// check of lengths beyond Go's own in the portable code: the callers own the
+// shapes, and every exported function cuts its slices once.
+package kernels
+
+// Lanes is what every row is padded to: eight float32 are one AVX2 register.
+const Lanes = 8
+
+// Pad returns n rounded up to whole lanes.
+func Pad(n int) int { return (n + Lanes - 1) &^ (Lanes - 1) }
+
+// portable tells whether the plain Go code is used.
+var portable = !simdAvailable()
+
+// ForcePortable switches to the plain Go code (true), or back to the fastest
+// that this machine has (false), and returns what was in force before. For
+// tests and measurements; it must not be called while kernels run.
+func ForcePortable(force bool) (was bool) {
+	was = portable
+	portable = force || !simdAvailable()
+	return was
+}
+
+// Portable tells whether the plain Go code is in use.
+func Portable() bool { return portable }
+
+// Forbidden is the score of what cannot be. It is finite so that differences
+// of two such scores stay numbers; its exponential is zero.
+const Forbidden = -1e30
+
+// Add adds src to dst. len(src) is a multiple of Lanes, len(dst) at least
+// len(src).
+func Add(dst, src []float32) {
+	if len(src) == 0 {
+		return
+	}
+	dst = dst[:len(src)]
+	if portable {
+		addGo(dst, src)
+		return
+	}
+	addAVX2(&dst[0], &src[0], len(src))
+}
+
+// AddScaled adds a·src to dst. Lengths as in Add.
+func AddScaled(dst []float32, a float32, src []float32) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] += a * v
+	}
+}
+
+// ShiftExp subtracts the largest number of row from all of row, writes the
+// exponentials of the results to exp, and returns the largest number.
+// len(row) is a multiple of Lanes. Results under e^-87 become zero.
+func ShiftExp(exp, row []float32) float32 {
+	exp = exp[:len(row)]
+	if portable {
+		return shiftExpGo(exp, row)
+	}
+	return shiftExpAVX2(&exp[0], &row[0], len(row))
+}
+
+// Forward is one step of the scaled forward recursion:
+//
+//	dst(j) = e(j) · scale · Σ_i prev(i) · m(i, j)
+//
+// and returns Σ_j dst(j). m is [rows][len(dst)]; len(dst) is a multiple of
+// Lanes, rows is even.
+func Forward(dst, prev, e, m []float32, rows int, scale float32) float32 {
+	prev, e, m = prev[:rows], e[:len(dst)], m[:rows*len(dst)]
+	if portable {
+		return forwardGo(dst, prev, e, m, scale)
+	}
+	return forwardAVX2(&dst[0], &prev[0], &e[0], &m[0], rows, len(dst), scale)
+}
+
+// MaxPlus is the inner loop of Viterbi: for every row i with a(i) ≥ floor
+//
+//	dst(j) = max(dst(j), a(i) + m(i, j))
+//
+// m is [len(a)][len(dst)]; both lengths are multiples of Lanes.
+func MaxPlus(dst, a, m []float32, floor float32) {
+	m = m[:len(a)*len(dst)]
+	if portable {
+		maxPlusGo(dst, a, m, floor)
+		return
+	}
+	maxPlusAVX2(&dst[0], &a[0], &m[0], len(a), len(dst), floor)
+}
+
+// Band starts a step of Viterbi with the transitions that stay within one
+// span: tags stand so that a tag which goes on in a span has its sources among
+// itself and the two tags before it.
+//
+//	dst(j) = max(prev(j) + d(0,j), prev(j-1) + d(1,j), prev(j-2) + d(2,j))
+//
+// prev must have two numbers before its first: it is passed as the slice that
+// starts there, so prev(j) is prev[j+2]. d is [3][len(dst)].
+func Band(dst, prev, d []float32) {
+	prev, d = prev[:len(dst)+2], d[:3*len(dst)]
+	if portable {
+		bandGo(dst, prev, d)
+		return
+	}
+	bandAVX2(&dst[0], &prev[0], &d[0], len(dst))
+}
+
+// AddShift adds e to dst and subtracts the largest number from all; it
+// returns that number and max_j dst(j) - slack(j) of the result.
+func AddShift(dst, e, slack []float32) (largest, floor float32) {
+	e, slack = e[:len(dst)], slack[:len(dst)]
+	if portable {
+		return addShiftGo(dst, e, slack)
+	}
+	return addShiftAVX2(&dst[0], &e[0], &slack[0], len(dst))
+}
+
+// Add64 adds src to dst. len(src) is a multiple of 4.
+func Add64(dst, src []float64) {
+	if len(src) == 0 {
+		return
+	}
+	dst = dst[:len(src)]
+	if portable {
+		add64Go(dst, src)
+		return
+	}
+	add64AVX2(&dst[0], &src[0], len(src))
+}
+
+// Axpy64 adds a·x to y, for any length.
+func Axpy64(a float64, x, y []float64) {
+	y = y[:len(x)]
+	n := len(x) &^ 3
+	if !portable && n > 0 {
+		axpy64AVX2(a, &x[0], &y[0], n)
+		x, y = x[n:], y[n:]
+	}
+	axpy64Go(a, x, y)
+}
+
+// Dot64 returns Σ x(i)·y(i), for any length.
+func Dot64(x, y []float64) float64 {
+	y = y[:len(x)]
+	sum, n := 0.0, len(x)&^3
+	if !portable && n > 0 {
+		sum = dot64AVX2(&x[0], &y[0], n)
+		x, y = x[n:], y[n:]
+	}
+	return sum + dot64Go(x, y)
+}
+
+// ShiftExp64 is ShiftExp for float64: row is left as it is, exp receives
+// e^(row - largest). Results under e^-708 become zero.
+func ShiftExp64(exp, row []float64) float64 {
+	exp = exp[:len(row)]
+	if portable {
+		return shiftExp64Go(exp, row)
+	}
+	return shiftExp64AVX2(&exp[0], &row[0], len(row))
+}
+
+// RowSum64 adds the rows of m, weighted:
+//
+//	dst(j) = e(j) · scale · Σ_i a(i) · m(i, j)
+//
+// and returns Σ_j dst(j). m is [rows][len(dst)]; len(dst) is a multiple of 4,
+// rows is even. It is the forward step and, with the transposed matrix, the
+// backward step.
+func RowSum64(dst, a, e, m []float64, rows int, scale float64) float64 {
+	a, e, m = a[:rows], e[:len(dst)], m[:rows*len(dst)]
+	if portable {
+		return rowSum64Go(dst, a, e, m, scale)
+	}
+	return rowSum64AVX2(&dst[0], &a[0], &e[0], &m[0], rows, len(dst), scale)
+}
+
+// Outer64 adds the outer products of steps pairs of rows to m:
+//
+//	m(i, j) += Σ_t a(t, i) · b(t, j)
+//
+// a and b are [steps][width], m is [width][width], width a multiple of 4.
+func Outer64(m, a, b []float64, steps, width int) {
+	if steps == 0 {
+		return
+	}
+	m, a, b = m[:width*width], a[:steps*width], b[:steps*width]
+	if portable {
+		outer64Go(m, a, b, steps, width)
+		return
+	}
+	outer64AVX2(&m[0], &a[0], &b[0], steps, width)
+}

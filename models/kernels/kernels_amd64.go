@@ -1,0 +1,44 @@
+package kernels
+
+import "github.com/klauspost/cpuid/v2"
+
+// simdAvailable tells whether the assembly can run here. FMA3 and AVX2 came
+// together in every processor since 2013 but are separate flags; cpuid also
+// checks that the operating system saves the wide registers.
+func simdAvailable() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }
+
+//go:noescape
+func addAVX2(dst, src *float32, n int)
+
+//go:noescape
+func shiftExpAVX2(exp, row *float32, n int) float32
+
+//go:noescape
+func forwardAVX2(dst, prev, e, m *float32, rows, n int, scale float32) float32
+
+//go:noescape
+func maxPlusAVX2(dst, a, m *float32, rows, n int, floor float32)
+
+//go:noescape
+func bandAVX2(dst, prev, d *float32, n int)
+
+//go:noescape
+func addShiftAVX2(dst, e, slack *float32, n int) (largest, floor float32)
+
+//go:noescape
+func add64AVX2(dst, src *float64, n int)
+
+//go:noescape
+func axpy64AVX2(a float64, x, y *float64, n int)
+
+//go:noescape
+func dot64AVX2(x, y *float64, n int) float64
+
+//go:noescape
+func shiftExp64AVX2(exp, row *float64, n int) float64
+
+//go:noescape
+func rowSum64AVX2(dst, a, e, m *float64, rows, n int, scale float64) float64
+
+//go:noescape
+func outer64AVX2(m, a, b *float64, steps, width int)
