@@ -35,13 +35,27 @@ const (
 	FromRepeat                    // same words as a span found elsewhere in the note
 	FromList                      // always-mask list of the configuration
 	FromGold                      // a person, or the generator
+	FromRule                      // a rule of stages/resolve
 	numSources
 )
 
-var sourceNames = [numSources]string{"model", "pattern", "repeat", "list", "gold"}
+var sourceNames = [numSources]string{"model", "pattern", "repeat", "list", "gold", "rule"}
 
 // String returns the name used in files and reports.
 func (s SpanSource) String() string { return nameOf(sourceNames[:], int(s)) }
+
+// SpanSources returns how many sources there are, for counting by source.
+func SpanSources() int { return int(numSources) }
+
+// ParseSpanSource returns the source of that name.
+func ParseSpanSource(name string) (SpanSource, bool) {
+	for s, have := range sourceNames {
+		if have == name {
+			return SpanSource(s), true
+		}
+	}
+	return 0, false
+}
 
 // Match is what a pattern found: a candidate, which resolve accepts or not.
 // Matches of a note may overlap.

@@ -2,12 +2,9 @@ package read
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -58,50 +55,6 @@ func (r *Brat) Next(b *pipeline.Batch) error {
 		return io.EOF
 	}
 	return nil
-}
-
-// list returns the paths of files below dir with that extension, without it.
-// Hidden files and folders belong to other programs.
-func (r *Brat) list(dir, ext string) ([]string, error) {
-	root, err := filepath.EvalSymlinks(dir) // WalkDir does not enter a link
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(root)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, &InputError{Path: dir, Cause: "not a folder", Remedy: "give the folder that holds the .txt and .ann files"}
-	}
-	var ids []string
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		hidden := path != root && strings.HasPrefix(d.Name(), ".")
-		if d.IsDir() {
-			if hidden {
-				r.warnings.Ignored++
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if filepath.Ext(path) != ext {
-			return nil
-		}
-		if hidden {
-			r.warnings.Ignored++
-			return nil
-		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return fmt.Errorf("%s: file outside the folder", dir)
-		}
-		ids = append(ids, strings.TrimSuffix(filepath.ToSlash(rel), ext))
-		return nil
-	})
-	return ids, err
 }
 
 // missing counts the names that have does not hold.
@@ -199,16 +152,4 @@ func (r *Brat) span(line []byte, n int) error {
 	}
 	r.labels = append(r.labels, l)
 	return nil
-}
-
-// readWhole reads a file that holds one note or its labels.
-func readWhole(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxInput {
-		return nil, &InputError{Path: path, Cause: "file of more than 1 GiB", Remedy: "leave it out: it is no note"}
-	}
-	return os.ReadFile(path)
 }

@@ -89,7 +89,7 @@ func TestBrat(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	wantWarnings := read.Warnings{Discontinuous: 1, Overlapping: 1, Empty: 1, Ignored: 3, Mismatched: 1, NoAnnotation: 1, NoText: 1}
+	wantWarnings := read.Warnings{Discontinuous: 1, Overlapping: 1, Empty: 1, Ignored: 2, Mismatched: 1, NoAnnotation: 1, NoText: 1}
 	if d := cmp.Diff(wantWarnings, r.Warnings()); d != "" {
 		t.Error(d)
 	}

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -148,10 +151,14 @@ func (in *intake) category(name []byte, at place) (pipeline.Category, error) {
 // add appends a note. A note that cannot be vouched for keeps its text and
 // gets a reason; it has no gold, since offsets into it mean nothing.
 func (in *intake) add(b *pipeline.Batch, id, text []byte, labels []label, unit pipeline.OffsetUnit) error {
+	return in.addAs(b, in.check(text), id, text, labels, unit)
+}
+
+// addAs is add for a note whose reason is known.
+func (in *intake) addAs(b *pipeline.Batch, reason pipeline.Reason, id, text []byte, labels []label, unit pipeline.OffsetUnit) error {
 	if len(b.Text.Data)+len(text) > math.MaxInt32 {
 		return in.wrong(place{}, "more than 2 GiB of text in one batch", "read fewer notes a batch")
 	}
-	reason := in.check(text)
 	in.spans = in.spans[:0]
 	if reason != pipeline.BadEncoding {
 		in.index.Reset(text, unit)
@@ -243,6 +250,56 @@ func (in *intake) disjoint(spans []pipeline.Span) []pipeline.Span {
 		}
 	}
 	return kept
+}
+
+// list returns the paths of files below dir with that extension, without it,
+// in lexical order. Hidden files and folders belong to other programs.
+func (in *intake) list(dir, ext string) ([]string, error) {
+	root, err := filepath.EvalSymlinks(dir) // WalkDir does not enter a link
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &InputError{Path: dir, Cause: "not a folder", Remedy: "give the folder that holds the " + ext + " files"}
+	}
+	var ids []string
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path != root && strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() || filepath.Ext(path) != ext {
+			return nil
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return fmt.Errorf("%s: file outside the folder", dir)
+		}
+		ids = append(ids, strings.TrimSuffix(filepath.ToSlash(rel), ext))
+		return nil
+	})
+	return ids, err
+}
+
+// readWhole reads a file that holds one note or its labels.
+func readWhole(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxInput {
+		return nil, &InputError{Path: path, Cause: "file of more than 1 GiB", Remedy: "leave it out: it is no note"}
+	}
+	return os.ReadFile(path)
 }
 
 // number reads a decimal number without sign. strconv's errors quote their
