@@ -1,0 +1,355 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Options of the stage. Labels is required; Defaults gives a useful set.
+type Options struct {
+	Labels     string             // label set of the spans: primary-care, meddocan...
+	Categories map[string]string  // category of label set "pattern" to one of Labels; those left out are dropped
+	MinScore   map[string]float32 // by pattern category: below it a match without a right check digit is dropped
+	Priority   []string           // best first: "SOURCE" or "SOURCE:CATEGORY", see below
+	Overlap    string             // "hull" or "trim"
+	Always     []Entry            // phrases that are masked wherever they stand
+	Never      []string           // phrases that a model may not mask
+	Repeat     []string           // categories whose values are masked at their other places
+	RepeatPart []string           // categories whose values' single words are, too
+	Rules      map[string]bool    // switches for rules, see Rules; those left out are off
+
+	Lexicons Lexicons `yaml:"-"`
+	Workers  int      `yaml:"-"`
+	Counts   *Counts  `yaml:"-"` // nil: not counted
+}
+
+// Entry is a phrase of the always-mask list.
+type Entry struct {
+	Phrase   string
+	Category string
+}
+
+// A Lexicon tells whether a word or phrase of a note is in a list. The words
+// come as they are written in the note; the lexicon folds them as it likes. It
+// is shared by the workers.
+type Lexicon interface {
+	Contains(phrase []byte) bool
+}
+
+// Lexicons are the word lists that the stage may ask. Each may be nil; what
+// depends on it is then left out.
+type Lexicons struct {
+	GivenNames Lexicon
+	Surnames   Lexicon
+	Common     Lexicon        // words of the language that are no repeat of a name
+	Never      []NamedLexicon // eponyms, drugs: added to the never list
+}
+
+// NamedLexicon is a list whose uses are counted under its name.
+type NamedLexicon struct {
+	Name string
+	Lexicon
+}
+
+// origin is who proposed a candidate. It is finer than pipeline.SpanSource
+// and named by it in Options.Priority.
+type origin uint8
+
+const (
+	byModel origin = iota
+	byPattern
+	byCheckedPattern // the check digit is right
+	byList
+	byRule
+	numOrigins
+)
+
+var (
+	originNames = [numOrigins]string{"model", "pattern", "checked", "list", "rule"}
+	sourceOf    = [numOrigins]pipeline.SpanSource{
+		pipeline.FromModel, pipeline.FromPattern, pipeline.FromPattern, pipeline.FromList, pipeline.FromRule,
+	}
+)
+
+// Defaults returns the options for a label set. The numbers were chosen on
+// MEDDOCAN train with held-out predictions.
+func Defaults(labels string) (Options, error) {
+	set, err := pipeline.Labels(labels)
+	if err != nil {
+		return Options{}, err
+	}
+	o := Options{
+		Labels:   labels,
+		Overlap:  "hull",
+		Priority: []string{"list", "checked", "pattern:EMAIL", "pattern:IBAN", "pattern:URL", "model", "pattern", "rule"},
+		Rules:    map[string]bool{},
+	}
+	for _, r := range rules {
+		o.Rules[r.name] = slices.Contains(strings.Fields(r.on), labels)
+	}
+	for _, c := range set.Categories {
+		o.Repeat = append(o.Repeat, c.String())
+	}
+	if labels == "meddocan" {
+		o.Categories, o.MinScore = meddocanCategories, meddocanScores
+		o.Repeat, o.RepeatPart = meddocanRepeats, nil
+		return o, nil
+	}
+	o.Categories, o.MinScore = map[string]string{}, primaryCareScores
+	own, _ := pipeline.Labels("pattern")
+	for _, c := range own.Categories {
+		if slices.Contains(set.Categories, c) {
+			o.Categories[c.String()] = c.String()
+		}
+	}
+	if labels == "primary-care" {
+		o.Categories = primaryCareCategories
+		o.RepeatPart = []string{"PERSON"}
+	}
+	return o, nil
+}
+
+// The categories of patterns in MEDDOCAN's scheme.
+var meddocanCategories = map[string]string{
+	"TELEPHONE":          "NUMERO_TELEFONO", // or NUMERO_FAX, by rule phone-fax
+	"EMAIL":              "CORREO_ELECTRONICO",
+	"DNI":                "ID_SUJETO_ASISTENCIA",
+	"SOCIAL_SECURITY_ID": "ID_ASEGURAMIENTO",
+	"SANITARY_CARD_ID":   "ID_ASEGURAMIENTO",
+	"DATE":               "FECHAS",
+	"AGE":                "EDAD_SUJETO_ASISTENCIA",
+	"POSTAL_CODE":        "TERRITORIO",
+	"COLLEGIATE_ID":      "ID_TITULACION_PERSONAL_SANITARIO",
+	"RECORD_ID":          "ID_SUJETO_ASISTENCIA",
+	"PASSPORT":           "ID_SUJETO_ASISTENCIA",
+	"URL":                "URL_WEB",
+	"IP_ADDRESS":         "DIREC_PROT_INTERNET",
+	"LICENSE_PLATE":      "IDENTIF_VEHICULOS_NRSERIE_PLACAS",
+	"IBAN":               "OTRO_NUMERO_IDENTIF",
+}
+
+var meddocanScores = map[string]float32{}
+
+var meddocanRepeats = []string{"NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"}
+
+// The categories of patterns in the primary-care scheme. A category of which
+// the scheme has no name goes to the one whose surrogate does least harm: an
+// identifier of any kind is masked as an identifier.
+var primaryCareCategories = map[string]string{
+	"TELEPHONE":          "TELEPHONE",
+	"EMAIL":              "EMAIL",
+	"URL":                "EMAIL",
+	"IP_ADDRESS":         "EMAIL",
+	"DNI":                "DNI",
+	"PASSPORT":           "DNI",
+	"IBAN":               "DNI",
+	"LICENSE_PLATE":      "DNI",
+	"SOCIAL_SECURITY_ID": "SOCIAL_SECURITY_ID",
+	"SANITARY_CARD_ID":   "SANITARY_CARD_ID",
+	"RECORD_ID":          "SANITARY_CARD_ID",
+	"COLLEGIATE_ID":      "DNI",
+	"DATE":               "DATE",
+	"AGE":                "AGE",
+	"POSTAL_CODE":        "LOCATION",
+}
+
+var primaryCareScores = map[string]float32{}
+
+// plan is the options as tables. It is read-only and shared by the workers.
+type plan struct {
+	Options
+	words    *wordTable
+	category []pipeline.Category // by pattern category
+	minScore []float32           // by pattern category
+	rank     [numOrigins][]uint16
+	repeat   []bool // by category
+	part     []bool // by category
+	always   phrases
+	alwaysAs []pipeline.Category // by entry
+	never    phrases
+	rules    []int // indices of those that are on
+	labels   categories
+}
+
+// compile checks the options.
+func compile(o Options) (*plan, error) {
+	set, err := pipeline.Labels(o.Labels)
+	if err != nil {
+		return nil, fmt.Errorf("resolve: %w", err)
+	}
+	n := pipeline.Categories()
+	p := &plan{
+		Options: o, words: newWordTable(triggers),
+		category: make([]pipeline.Category, n), minScore: make([]float32, n),
+		repeat: make([]bool, n), part: make([]bool, n),
+	}
+	p.labels = categoriesOf(set)
+	return p, firstOf(
+		p.overlap, p.patterns, p.priority, p.switches,
+		func() error { return p.mark(p.repeat, o.Repeat) },
+		func() error { return p.mark(p.part, o.RepeatPart) },
+		p.lists,
+	)
+}
+
+// firstOf returns the first error.
+func firstOf(checks ...func() error) error {
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return fmt.Errorf("resolve: %w", err)
+		}
+	}
+	return nil
+}
+
+func (p *plan) overlap() error {
+	if p.Overlap != "hull" && p.Overlap != "trim" {
+		return fmt.Errorf("overlap is %q; known: hull, trim", p.Overlap)
+	}
+	return nil
+}
+
+func (p *plan) patterns() error {
+	for from, to := range p.Categories {
+		c, err := pipeline.ParseCategory(from)
+		if err != nil {
+			return fmt.Errorf("categories: %w", err)
+		}
+		if to == "" {
+			continue
+		}
+		if p.category[c], err = pipeline.ParseCategory(to); err != nil {
+			return fmt.Errorf("categories: %s: %w", from, err)
+		}
+	}
+	for name, score := range p.MinScore {
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return fmt.Errorf("min score: %w", err)
+		}
+		p.minScore[c] = score
+	}
+	return nil
+}
+
+// priority fills the table of ranks. What is not listed comes last.
+func (p *plan) priority() error {
+	n := pipeline.Categories()
+	for o := range p.rank {
+		p.rank[o] = slices.Repeat([]uint16{uint16(len(p.Priority))}, n)
+	}
+	for at := len(p.Priority) - 1; at >= 0; at-- { // backwards: the first mention of a source counts
+		source, name, one := strings.Cut(p.Priority[at], ":")
+		o := slices.Index(originNames[:], source)
+		if o < 0 {
+			return fmt.Errorf("priority: unknown source %q; known: %s", source, strings.Join(originNames[:], ", "))
+		}
+		if !one {
+			for c := range n {
+				p.rank[o][c] = min(p.rank[o][c], uint16(at))
+			}
+			continue
+		}
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return fmt.Errorf("priority: %w", err)
+		}
+		p.rank[o][c] = uint16(at)
+	}
+	return nil
+}
+
+func (p *plan) switches() error {
+	for name := range p.Rules {
+		if !slices.ContainsFunc(rules, func(r rule) bool { return r.name == name }) {
+			return fmt.Errorf("unknown rule %q; known: %s", name, strings.Join(RuleNames(), ", "))
+		}
+	}
+	for i, r := range rules {
+		if p.Rules[r.name] {
+			p.rules = append(p.rules, i)
+		}
+	}
+	return nil
+}
+
+func (p *plan) mark(table []bool, names []string) error {
+	for _, name := range names {
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return fmt.Errorf("repeat: %w", err)
+		}
+		table[c] = true
+	}
+	return nil
+}
+
+func (p *plan) lists() error {
+	for i, e := range p.Always {
+		c, err := pipeline.ParseCategory(e.Category)
+		if err != nil {
+			return fmt.Errorf("always list, entry %d: %w", i+1, err)
+		}
+		if !p.always.addText(p.words, e.Phrase, int32(i)) {
+			return fmt.Errorf("always list, entry %d: no word, or more than %d letters", i+1, longestPhrase)
+		}
+		p.alwaysAs = append(p.alwaysAs, c)
+	}
+	for i, e := range p.Never {
+		if !p.never.addText(p.words, e, int32(i)) {
+			return fmt.Errorf("never list, entry %d: no word, or more than %d letters", i+1, longestPhrase)
+		}
+	}
+	return nil
+}
+
+// categories are the ones that rules write, None where the label set does not
+// have them.
+type categories struct {
+	person    [3]pipeline.Category // patient, staff, kin; one of them in schemes with one PERSON
+	place     pipeline.Category    // towns, postal codes
+	centre    pipeline.Category    // health centres
+	telephone pipeline.Category
+	fax       pipeline.Category
+	email     pipeline.Category
+	age       pipeline.Category
+	sex       pipeline.Category
+	kin       pipeline.Category
+	street    pipeline.Category
+	staffID   pipeline.Category
+}
+
+// categoriesOf finds the names in a label set; the first name that the set has
+// counts.
+func categoriesOf(set *pipeline.LabelSet) categories {
+	find := func(names ...string) pipeline.Category {
+		for _, name := range names {
+			for _, c := range set.Categories {
+				if c.String() == name {
+					return c
+				}
+			}
+		}
+		return pipeline.None
+	}
+	return categories{
+		person: [3]pipeline.Category{
+			find("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER"),
+			find("PERSON", "NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "PER"),
+			find("PERSON", "FAMILIARES_SUJETO_ASISTENCIA", "PATIENT", "PER"),
+		},
+		place:     find("LOCATION", "TERRITORIO", "CITY", "LOC"),
+		centre:    find("LOCATION", "HOSPITAL", "LOC"),
+		telephone: find("TELEPHONE", "NUMERO_TELEFONO", "PHONE"),
+		fax:       find("TELEPHONE", "NUMERO_FAX", "FAX"),
+		email:     find("EMAIL", "CORREO_ELECTRONICO"),
+		age:       find("AGE", "EDAD_SUJETO_ASISTENCIA"),
+		sex:       find("SEXO_SUJETO_ASISTENCIA"),
+		kin:       find("FAMILIARES_SUJETO_ASISTENCIA"),
+		street:    find("CALLE", "STREET"),
+		staffID:   find("ID_TITULACION_PERSONAL_SANITARIO", "LICENSE"),
+	}
+}

@@ -1,0 +1,245 @@
+package resolve
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// New checks the options and returns the step.
+//
+//	in:  Text, Tokens, Reason; TagSet, Tags, Conf; Matches
+//	out: Spans
+//
+// The score of a span is the pattern's for a match, that of the span it
+// repeats for a repeat, 1 for a list, ruleScore for a rule, and for a span of
+// the model the note's confidence: P(y*|x) and the min-marginal are both at
+// most the probability of the span, so that the figure is never too high. It
+// plays no part in the priority.
+//
+// Notes that are not sound get an empty list of spans; a note on which the
+// stage panics goes to quarantine.
+func New(o Options) (pipeline.Step, error) {
+	p, err := compile(o)
+	if err != nil {
+		return pipeline.Step{}, err
+	}
+	return pipeline.Step{Name: "resolve", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
+		w := &worker{plan: p, counts: newTally(p)}
+		w.hull = p.Overlap == "hull"
+		w.resolve = w.note
+		return w.do
+	}}, nil
+}
+
+// Counts says what the stage did. It may be read when the run has ended.
+type Counts struct {
+	mu    sync.Mutex
+	tally Tally
+}
+
+// Tally is the counts of a run. Lists are in the order of the options.
+type Tally struct {
+	Sources    []int64 // spans written, by pipeline.SpanSource
+	Always     []int64 // uses of each entry of the always list
+	Never      []int64 // model spans dropped for each entry of the never list
+	NeverLists []int64 // model spans dropped for each lexicon
+	Rules      []int64 // what each rule did, in the order of RuleNames
+	Low        int64   // matches below the minimum score
+}
+
+func newTally(p *plan) *Tally {
+	return &Tally{
+		Sources:    make([]int64, pipeline.SpanSources()),
+		Always:     make([]int64, len(p.Always)),
+		Never:      make([]int64, len(p.Never)),
+		NeverLists: make([]int64, len(p.Lexicons.Never)),
+		Rules:      make([]int64, len(rules)),
+	}
+}
+
+// Tally returns a copy of the counts so far.
+func (c *Counts) Tally() Tally {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var t Tally
+	t.add(&c.tally)
+	return t
+}
+
+// add takes over a worker's counts and sets them to zero.
+func (c *Counts) add(t *Tally) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tally.add(t)
+}
+
+func (t *Tally) columns() [5]*[]int64 {
+	return [5]*[]int64{&t.Sources, &t.Always, &t.Never, &t.NeverLists, &t.Rules}
+}
+
+func (t *Tally) add(other *Tally) {
+	to, from := t.columns(), other.columns()
+	for k := range to {
+		if *to[k] == nil {
+			*to[k] = make([]int64, len(*from[k]))
+		}
+		for i, n := range *from[k] {
+			(*to[k])[i] += n
+		}
+	}
+	t.Low += other.Low
+}
+
+func (t *Tally) reset() {
+	for _, c := range t.columns() {
+		clear(*c)
+	}
+	t.Low = 0
+}
+
+// worker is the scratch space of one goroutine and the note that it works on.
+type worker struct {
+	*plan
+	merger
+	repeater
+	counts  *Tally
+	resolve func() // w.note, made once since a method value costs an allocation
+	batch   *pipeline.Batch
+	i       int // the note's number in the batch
+
+	text  []byte
+	words []word
+	model []pipeline.Span
+	cands []candidate
+	spans []pipeline.Span
+}
+
+func (w *worker) do(b *pipeline.Batch) error {
+	w.batch = b
+	for i := range b.Len() {
+		if b.Reason[i] == pipeline.Sound {
+			w.i = i
+			w.guarded()
+		}
+		b.Spans.End()
+	}
+	w.batch, w.text = nil, nil
+	w.Counts.add(w.counts)
+	w.counts.reset()
+	return nil
+}
+
+// guarded resolves one note. Its spans are appended only when all is done.
+func (w *worker) guarded() {
+	b := w.batch
+	if pipeline.Guard(w.resolve) {
+		b.Quarantine(w.i, pipeline.Panicked)
+		w.wholes.reset()
+		w.parts.reset()
+		return
+	}
+	b.Spans.Items = append(b.Spans.Items, w.spans...)
+	for i := range w.spans {
+		w.counts.Sources[w.spans[i].Source]++
+	}
+}
+
+// note fills w.spans.
+func (w *worker) note() {
+	b, i := w.batch, w.i
+	w.text, w.cands, w.spans = b.Text.At(i), w.cands[:0], w.spans[:0]
+	tokens := b.Tokens.At(i)
+	w.words = w.plan.words.appendWords(w.words[:0], w.text, tokens)
+	w.fromModel(tokens)
+	w.run(onModel)
+	w.dropNever()
+	w.fromPatterns()
+	w.run(onText)
+	if w.always.longest > 0 {
+		w.addAlways()
+	}
+	if len(w.cands) == 0 {
+		return
+	}
+	w.spans = w.merge(w.spans, w.text, w.cands)
+	w.run(onSpans)
+	w.repeats()
+}
+
+// fromModel decodes the tags.
+func (w *worker) fromModel(tokens []pipeline.Token) {
+	b := w.batch
+	if b.TagSet == nil {
+		return
+	}
+	score := float32(1)
+	if w.i < len(b.Conf) {
+		score = min(max(b.Conf[w.i], 0), 1)
+	}
+	w.model = b.TagSet.Decode(w.model[:0], tokens, b.TagsOf(w.i))
+	for _, s := range w.model {
+		s.Score = score
+		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
+	}
+}
+
+// fromPatterns adds the matches that stand on their own: those whose score is
+// high enough or whose check digit is right.
+func (w *worker) fromPatterns() {
+	b := w.batch
+	if b.Matches.Len() == 0 {
+		return
+	}
+	for _, m := range b.Matches.At(w.i) {
+		c := w.category[m.Category]
+		if c == pipeline.None {
+			continue
+		}
+		if m.Score < w.minScore[m.Category] && !m.Checked {
+			w.counts.Low++
+			continue
+		}
+		by := byPattern
+		if m.Checked {
+			by = byCheckedPattern
+		}
+		w.cands = append(w.cands, candidate{
+			Span: pipeline.Span{Start: m.Start, End: m.End, Score: m.Score, Category: c, Source: pipeline.FromPattern},
+			rank: w.rank[by][m.Category],
+		})
+	}
+}
+
+// ruleScore is the score of what a rule proposes: rules were kept when at
+// least nine of ten of their finds were right on held-out notes.
+const ruleScore = 0.9
+
+// propose adds a candidate of a list or a rule.
+func (w *worker) propose(start, end int32, c pipeline.Category, by origin) {
+	score := float32(1)
+	if by == byRule {
+		score = ruleScore
+	}
+	w.cands = append(w.cands, candidate{
+		Span: pipeline.Span{Start: start, End: end, Score: score, Category: c, Source: sourceOf[by]},
+		rank: w.rank[by][c],
+	})
+}
+
+// wordsIn returns the words [i, j) that share a byte with a span.
+func (w *worker) wordsIn(start, end int32) (i, j int) {
+	i, _ = slices.BinarySearchFunc(w.words, start, func(x word, at int32) int { return cmp.Compare(x.end, at+1) })
+	for j = i; j < len(w.words) && w.words[j].start < end; j++ {
+	}
+	return i, j
+}
+
+func sortSpans(spans []pipeline.Span) {
+	slices.SortFunc(spans, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+}

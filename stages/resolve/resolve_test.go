@@ -1,0 +1,360 @@
+package resolve
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// tokensOf splits at spaces and around everything that is no letter or digit:
+// what the tests need of stages/tokenize.
+func tokensOf(dst []pipeline.Token, text []byte) []pipeline.Token {
+	line, glued := true, false
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRune(text[i:])
+		j := i + n
+		switch {
+		case r == '\n':
+			line, glued = true, false
+		case unicode.IsSpace(r):
+			glued = false
+		default:
+			if inWord(r) {
+				for j < len(text) {
+					r, n := utf8.DecodeRune(text[j:])
+					if !inWord(r) {
+						break
+					}
+					j += n
+				}
+			}
+			t := pipeline.Token{Start: int32(i), End: int32(j)}
+			if line {
+				t.Flags |= pipeline.LineStart | pipeline.SentenceStart
+			}
+			if glued {
+				t.Flags |= pipeline.Glued
+			}
+			dst = append(dst, t)
+			line, glued = false, true
+		}
+		i = j
+	}
+	return dst
+}
+
+func inWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)
+}
+
+// lexicon is a word list of the tests.
+type lexicon string
+
+func (l lexicon) Contains(phrase []byte) bool {
+	return strings.Contains(" "+string(l)+" ", " "+strings.ToLower(string(phrase))+" ")
+}
+
+var testLexicons = Lexicons{
+	GivenNames: lexicon("ana maria juan rosa pere"),
+	Surnames:   lexicon("garcía garcia puig soler blanco"),
+	Common:     lexicon("blanco rosa color dolor norma visita"),
+	Never:      []NamedLexicon{{"eponym", lexicon("parkinson wilson")}, {"drug", lexicon("augmentine enalapril")}},
+}
+
+// batchOf makes a batch of notes in the notation of pipeline.ParseMarked:
+// the marked spans are what the model found.
+func batchOf(t testing.TB, labels string, notes ...string) *pipeline.Batch {
+	t.Helper()
+	set, err := pipeline.Labels(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &pipeline.Batch{TagSet: &pipeline.TagSet{Categories: set.Categories}}
+	for i, marked := range notes {
+		text, spans, err := pipeline.ParseMarked(marked)
+		if err != nil {
+			t.Fatalf("note %d: %v", i, err)
+		}
+		add(b, text, spans, nil)
+	}
+	return b
+}
+
+func add(b *pipeline.Batch, text []byte, spans []pipeline.Span, matches []pipeline.Match) {
+	b.ID.Append([]byte("1"))
+	b.Text.Append(text)
+	b.Reason = append(b.Reason, pipeline.Sound)
+	b.Conf = append(b.Conf, 1)
+	tokens := tokensOf(nil, text)
+	b.Tokens.Append(tokens...)
+	first := len(b.Tags)
+	b.Tags = append(b.Tags, make([]pipeline.Tag, len(tokens))...)
+	b.TagSet.Encode(b.Tags[first:], tokens, spans)
+	b.Matches.Append(matches...)
+}
+
+func run(t testing.TB, o Options, b *pipeline.Batch) {
+	t.Helper()
+	step, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := step.New()(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// only returns the defaults with the given rules on and no repeats.
+func only(t testing.TB, labels string, names ...string) Options {
+	t.Helper()
+	o, err := Defaults(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Lexicons, o.Repeat, o.RepeatPart = testLexicons, nil, nil
+	o.Rules = map[string]bool{}
+	for _, name := range names {
+		o.Rules[name] = true
+	}
+	return o
+}
+
+var ruleTests = []struct {
+	rule, labels string
+	in, out      string
+}{
+	{"trim", "primary-care", "Ve [PERSON:Ana Puig,] hoy", "Ve [PERSON:Ana Puig], hoy"},
+	{"trim", "primary-care", "vive en [LOCATION:(Lleida)].", "vive en ([LOCATION:Lleida])."},
+	{"trim", "primary-care", "[LOCATION:Sort (Lleida)] aviso", "[LOCATION:Sort (Lleida)] aviso"},
+	{"trim", "primary-care", "[LOCATION:EE. UU.]", "[LOCATION:EE. UU.]"},
+	{"trim", "primary-care", `[LOCATION:Hospital "Sol"] bien`, `[LOCATION:Hospital "Sol"] bien`},
+	{"trim", "primary-care", "bien [PERSON:.] hoy", "bien . hoy"},
+	{"trim", "primary-care", "Ve a [PERSON:Ana.]", "Ve a [PERSON:Ana]."},
+	{"titles", "primary-care", "Ve [PERSON:Dra. Ana Puig] hoy", "Ve Dra. [PERSON:Ana Puig] hoy"},
+	{"titles", "primary-care", "[PERSON:Sr. D. Juan Puig]", "Sr. D. [PERSON:Juan Puig]"},
+	{"titles", "primary-care", "[PERSON:Don Juan]", "Don [PERSON:Juan]"},
+	{"titles", "primary-care", "lo dice el [PERSON:Dr.] de guardia", "lo dice el Dr. de guardia"},
+	{"titles", "primary-care", "[PERSON:D Puig]", "[PERSON:D Puig]"},
+	{"titles", "primary-care", "[PERSON:Dª Rosa]", "Dª [PERSON:Rosa]"},
+	{"email", "primary-care", "mail ana.[EMAIL:puig@correo].example.org, llamar", "mail [EMAIL:ana.puig@correo.example.org], llamar"},
+	{"email", "primary-care", "mail [EMAIL:ana@x.org].", "mail [EMAIL:ana@x.org]."},
+	{"email", "primary-care", "sin [EMAIL:arroba] aquí", "sin [EMAIL:arroba] aquí"},
+	{"age", "meddocan", "varón de 70 años con dolor desde hace 3 años", "varón de [EDAD_SUJETO_ASISTENCIA:70 años] con dolor desde hace 3 años"},
+	{"age", "meddocan", "Edad: 4 meses Sexo: H", "Edad: [EDAD_SUJETO_ASISTENCIA:4 meses] Sexo: H"},
+	{"age", "meddocan", "de setenta y dos años de edad", "de [EDAD_SUJETO_ASISTENCIA:setenta y dos años] de edad"},
+	{"age", "meddocan", "cuadro de 2 años; mujer de 2-3 años", "cuadro de 2 años; mujer de 2-3 años"},
+	{"age", "primary-care", "Dona de 82 anys", "Dona de [AGE:82 anys]"},
+	{"age", "primary-care", "paciente de 450 años", "paciente de 450 años"},
+	{"age", "primary-care", "paciente de\n45 años", "paciente de\n45 años"},
+	{"sex", "meddocan", "Edad: x Sexo: H. Mujer", "Edad: x Sexo: [SEXO_SUJETO_ASISTENCIA:H]. Mujer"},
+	{"sex", "meddocan", "Sexo: no consta; sexo varón", "Sexo: no consta; sexo varón"},
+	{"staff-id", "meddocan", "Médico: x NºCol: 28 28 70973. Fin", "Médico: x NºCol: [ID_TITULACION_PERSONAL_SANITARIO:28 28 70973]. Fin"},
+	{"staff-id", "meddocan", "Nº Col. 08-08-12345", "Nº Col. [ID_TITULACION_PERSONAL_SANITARIO:08-08-12345]"},
+	{"staff-id", "meddocan", "colegiado 12 veces", "colegiado 12 veces"},
+	{"kin", "meddocan", "acude con su madre", "acude con su [FAMILIARES_SUJETO_ASISTENCIA:madre]"},
+	{"titled", "primary-care", "Visto por Dr. Puig hoy", "Visto por Dr. [PERSON:Puig] hoy"},
+	{"titled", "primary-care", "la Sra. Soler de la Vega refiere", "la Sra. [PERSON:Soler de la Vega] refiere"},
+	{"titled", "primary-care", "VISTO POR DR GARCIA PACIENTE ESTABLE", "VISTO POR DR [PERSON:GARCIA] PACIENTE ESTABLE"},
+	{"titled", "primary-care", "dr garcia dice; dr dice", "dr [PERSON:garcia] dice; dr dice"},
+	{"titled", "primary-care", "hepatitis D. Juan no; D. Visita", "hepatitis D. [PERSON:Juan] no; D. Visita"},
+	{"titled", "primary-care", "señora de 70 años", "señora de 70 años"},
+	{"titled", "primary-care", "Dr.\nJuan", "Dr.\nJuan"},
+	{"titled", "primary-care", "Dr. [PERSON:Puig Soler] hoy", "Dr. [PERSON:Puig Soler] hoy"},
+	{"centre", "primary-care", "deriv a Hospital Vall Verda de Dalt. Pac bien", "deriv a [LOCATION:Hospital Vall Verda de Dalt]. Pac bien"},
+	{"centre", "primary-care", "el hospital de día", "el hospital de día"},
+	{"centre", "primary-care", "HOSPITAL CERCANO", "HOSPITAL CERCANO"},
+	{"centre", "primary-care", "cap al·lèrgia; CAP Tortuga", "cap al·lèrgia; [LOCATION:CAP Tortuga]"},
+	{"postal", "meddocan", "28036 [TERRITORIO:Madrid], 99999", "[TERRITORIO:28036] [TERRITORIO:Madrid], 99999"},
+	{"postal", "meddocan", "[CALLE:Calle Luna 3], 08036 bien 08037", "[CALLE:Calle Luna 3], [TERRITORIO:08036] bien 08037"},
+	{"postal", "meddocan", "[TERRITORIO:Sort] 99001", "[TERRITORIO:Sort] 99001"},
+	{"phone-fax", "meddocan", "Fax: [NUMERO_TELEFONO:934000000] Tel. [NUMERO_FAX:934000001]", "Fax: [NUMERO_FAX:934000000] Tel. [NUMERO_TELEFONO:934000001]"},
+	{"phone-fax", "meddocan", "Fax\n[NUMERO_TELEFONO:934000000]", "Fax\n[NUMERO_TELEFONO:934000000]"},
+	{"phone-fax", "meddocan", "Fax [NUMERO_FAX:934000002] / [NUMERO_TELEFONO:934000001]", "Fax [NUMERO_FAX:934000002] / [NUMERO_TELEFONO:934000001]"},
+}
+
+func TestRules(t *testing.T) {
+	covered := map[string]bool{}
+	for _, tt := range ruleTests {
+		covered[tt.rule] = true
+		b := batchOf(t, tt.labels, tt.in)
+		run(t, only(t, tt.labels, tt.rule), b)
+		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+			t.Errorf("%s:\n got %s\nwant %s", tt.rule, got, tt.out)
+		}
+	}
+	for _, name := range RuleNames() {
+		if !covered[name] {
+			t.Errorf("rule %s has no case", name)
+		}
+	}
+}
+
+var repeatTests = []struct{ name, in, out string }{
+	{"whole", "[PERSON:Ana Puig] viene. ANA PUIG bien", "[PERSON:Ana Puig] viene. [PERSON:ANA PUIG] bien"},
+	{"accents and glue", "[PERSON:Mc Donald] y [PERSON:García Soler]; McDonald, GARCIA-SOLER", "[PERSON:Mc Donald] y [PERSON:García Soler]; [PERSON:McDonald], [PERSON:GARCIA-SOLER]"},
+	{"decomposed", "[PERSON:Muñoz] y Mun\u0303oz", "[PERSON:Muñoz] y [PERSON:Mun\u0303oz]"},
+	{"part", "[PERSON:Ana Tremps Puig]. Tremps mejora, ana no", "[PERSON:Ana Tremps Puig]. [PERSON:Tremps] mejora, ana no"},
+	{"part in the surname list", "[PERSON:Ana Soler]: soler mejora", "[PERSON:Ana Soler]: [PERSON:soler] mejora"},
+	{"common word", "[PERSON:Ana Blanco] color Blanco", "[PERSON:Ana Blanco] color Blanco"},
+	{"eponym", "[PERSON:Ana Parkinson] con Parkinson", "[PERSON:Ana Parkinson] con Parkinson"},
+	{"short", "[PERSON:Al] y al, [AGE:2] de 2", "[PERSON:Al] y al, [AGE:2] de 2"},
+	{"number", "tel [TELEPHONE:93 400 00 00] o 934000000", "tel [TELEPHONE:93 400 00 00] o [TELEPHONE:934000000]"},
+	{"inside a word", "[LOCATION:Sort] sortida resort", "[LOCATION:Sort] sortida resort"},
+	{"before and behind", "Puig. [PERSON:Puig]. Puig.", "[PERSON:Puig]. [PERSON:Puig]. [PERSON:Puig]."},
+	{"over a line", "[PERSON:Ana Puig] y Ana\nPuig", "[PERSON:Ana Puig] y [PERSON:Ana\nPuig]"},
+	{"longest first", "[PERSON:Puig] [LOCATION:Puig Alt] . puig alt", "[PERSON:Puig] [LOCATION:Puig Alt] . [LOCATION:puig alt]"},
+}
+
+func TestRepeats(t *testing.T) {
+	for _, tt := range repeatTests {
+		b := batchOf(t, "primary-care", tt.in)
+		o, _ := Defaults("primary-care")
+		o.Lexicons, o.Rules = testLexicons, nil
+		run(t, o, b)
+		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.out)
+		}
+		for _, s := range b.Spans.At(0) {
+			if s.Source != pipeline.FromModel && s.Source != pipeline.FromRepeat {
+				t.Errorf("%s: source %v", tt.name, s.Source)
+			}
+		}
+	}
+}
+
+var listTests = []struct{ name, in, out string }{
+	{"lexicon", "enf de [PERSON:Parkinson] con [PERSON:Enalapril]", "enf de Parkinson con Enalapril"},
+	{"title", "la Sra. [PERSON:Parkinson]", "la Sra. [PERSON:Parkinson]"},
+	{"given name before", "Rosa [PERSON:Wilson] y rosa [PERSON:Wilson]", "Rosa [PERSON:Wilson] y rosa Wilson"},
+	{"given name behind", "[PERSON:Wilson] Ana", "[PERSON:Wilson] Ana"},
+	{"not wholly", "[PERSON:Ana Parkinson]", "[PERSON:Ana Parkinson]"},
+	{"configured, several words", "signo de [PERSON:Pere Roca] y [PERSON:Roca]; [PERSON:Pere Roca Pi]", "signo de Pere Roca y [PERSON:Roca]; [PERSON:Pere Roca Pi]"},
+	{"always", "vive en MÁS del pi, [PERSON:Ana]", "vive en [LOCATION:MÁS del pi], [PERSON:Ana]"},
+	{"always over the model", "[PERSON:Mas] del Pi", "[LOCATION:Mas del Pi]"},
+}
+
+func TestLists(t *testing.T) {
+	for _, tt := range listTests {
+		o := only(t, "primary-care")
+		o.Never = []string{"signo de Pere Roca"}
+		o.Always = []Entry{{"Mas del Pi", "LOCATION"}}
+		b := batchOf(t, "primary-care", tt.in)
+		run(t, o, b)
+		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.out)
+		}
+	}
+}
+
+func TestNeverSparesPatterns(t *testing.T) {
+	o := only(t, "primary-care")
+	o.Never = []string{"61234567Q"}
+	b := batchOf(t, "primary-care")
+	dni, _ := pipeline.ParseCategory("DNI")
+	add(b, []byte("dni 61234567Q"), nil, []pipeline.Match{{Start: 4, End: 13, Score: .9, Category: dni}})
+	run(t, o, b)
+	if len(b.Spans.At(0)) != 1 {
+		t.Error("the never list dropped a pattern")
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	const text = "x 12345678Z y 5/2 fin"
+	dni, _ := pipeline.ParseCategory("DNI")
+	date, _ := pipeline.ParseCategory("DATE")
+	o := only(t, "primary-care")
+	o.MinScore = map[string]float32{"DNI": .8, "DATE": .8}
+	for _, tt := range []struct {
+		name    string
+		matches []pipeline.Match
+		out     string
+	}{
+		{"low", []pipeline.Match{{Start: 14, End: 17, Score: .5, Category: date}}, text},
+		{"high", []pipeline.Match{{Start: 14, End: 17, Score: .8, Category: date}}, "x 12345678Z y [DATE:5/2] fin"},
+		{"low but checked", []pipeline.Match{{Start: 2, End: 11, Score: .3, Category: dni, Checked: true}}, "x [DNI:12345678Z] y 5/2 fin"},
+		{"overlap", []pipeline.Match{{Start: 2, End: 13, Score: .9, Category: dni}, {Start: 12, End: 17, Score: .9, Category: date}}, "x [DNI:12345678Z y 5/2] fin"},
+	} {
+		b := batchOf(t, "primary-care")
+		add(b, []byte(text), nil, tt.matches)
+		run(t, o, b)
+		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.out)
+		}
+	}
+}
+
+func TestCounts(t *testing.T) {
+	o := only(t, "primary-care", "titles")
+	o.Never = []string{"Roca"}
+	o.Always = []Entry{{"Mas del Pi", "LOCATION"}}
+	o.Counts = new(Counts)
+	step, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // two workers
+		b := batchOf(t, "primary-care", "[PERSON:Roca] Mas del Pi", "[PERSON:Dr. Ana] con [PERSON:Parkinson] Mas del Pi")
+		if err := step.New()(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := o.Counts.Tally()
+	if got.Never[0] != 2 || got.Always[0] != 4 || got.NeverLists[0] != 2 || got.NeverLists[1] != 0 {
+		t.Errorf("lists: %+v", got)
+	}
+	if got.Sources[pipeline.FromModel] != 2 || got.Sources[pipeline.FromList] != 4 {
+		t.Errorf("sources: %v", got.Sources)
+	}
+	if got.Rules[1] != 2 {
+		t.Errorf("rules: %v", got.Rules)
+	}
+}
+
+func TestUnsoundNotes(t *testing.T) {
+	b := batchOf(t, "primary-care", "[PERSON:Ana]", "[PERSON:Ana]")
+	b.Reason[0] = pipeline.TooLong
+	run(t, only(t, "primary-care"), b)
+	if b.Spans.Len() != 2 || len(b.Spans.At(0)) != 0 || len(b.Spans.At(1)) != 1 {
+		t.Errorf("spans %v", b.Spans)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Contains([]byte) bool { panic("a list is broken") }
+
+func TestPanicIsQuarantined(t *testing.T) {
+	o := only(t, "primary-care")
+	o.Lexicons.Never = []NamedLexicon{{"broken", panicking{}}}
+	b := batchOf(t, "primary-care", "sin nada", "[PERSON:Ana]", "sin nada")
+	run(t, o, b)
+	if b.Reason[0] != pipeline.Sound || b.Reason[1] != pipeline.Panicked || b.Spans.Len() != 3 || len(b.Spans.Items) != 0 {
+		t.Errorf("reasons %v, spans %v", b.Reason, b.Spans)
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"labels":   func(o *Options) { o.Labels = "x" },
+		"overlap":  func(o *Options) { o.Overlap = "x" },
+		"category": func(o *Options) { o.Categories = map[string]string{"DNI": "x"} },
+		"pattern":  func(o *Options) { o.Categories = map[string]string{"x": "DNI"} },
+		"score":    func(o *Options) { o.MinScore = map[string]float32{"x": 1} },
+		"source":   func(o *Options) { o.Priority = []string{"x"} },
+		"priority": func(o *Options) { o.Priority = []string{"model:x"} },
+		"rule":     func(o *Options) { o.Rules = map[string]bool{"x": false} },
+		"repeat":   func(o *Options) { o.Repeat = []string{"x"} },
+		"always":   func(o *Options) { o.Always = []Entry{{"Pi", "x"}} },
+		"no word":  func(o *Options) { o.Always = []Entry{{"--", "PERSON"}} },
+		"long":     func(o *Options) { o.Never = []string{strings.Repeat("a", 200)} },
+	} {
+		o := only(t, "primary-care")
+		change(&o)
+		if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), "resolve: ") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

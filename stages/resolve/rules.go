@@ -1,0 +1,359 @@
+package resolve
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// phase says what a rule works on.
+type phase uint8
+
+const (
+	onModel phase = iota // corrects the model's spans in w.cands
+	onText               // proposes candidates
+	onSpans              // corrects the disjoint spans in w.spans
+)
+
+// rule is one small correction that can be switched on and off. It returns how
+// often it did something.
+type rule struct {
+	name  string
+	on    string // label sets in which Defaults switches it on
+	phase phase
+	do    func(w *worker) int
+}
+
+// rules in the order in which they run.
+var rules = []rule{
+	{"trim", "meddocan primary-care", onModel, (*worker).trimEdges},
+	{"titles", "meddocan primary-care", onModel, (*worker).stripTitles},
+	{"email", "meddocan primary-care", onModel, (*worker).completeEmails},
+	{"age", "meddocan primary-care", onText, (*worker).findAges},
+	{"sex", "meddocan", onText, (*worker).findSex},
+	{"staff-id", "meddocan", onText, (*worker).findStaffIDs},
+	{"kin", "", onText, (*worker).findKin},
+	{"titled", "primary-care", onText, (*worker).findTitled},
+	{"centre", "primary-care", onText, (*worker).findCentres},
+	{"postal", "meddocan primary-care", onSpans, (*worker).findPostalCodes},
+	{"phone-fax", "meddocan", onSpans, (*worker).tellFax},
+}
+
+// RuleNames returns the names that Options.Rules may switch, in the order of
+// Tally.Rules.
+func RuleNames() []string {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.name
+	}
+	return names
+}
+
+func (w *worker) run(p phase) {
+	for _, i := range w.plan.rules {
+		if rules[i].phase == p {
+			w.counts.Rules[i] += int64(rules[i].do(w))
+		}
+	}
+}
+
+// trimEdges cuts punctuation off the borders of the model's spans and drops
+// what is nothing else.
+func (w *worker) trimEdges() int {
+	n := 0
+	kept := w.cands[:0]
+	for _, c := range w.cands {
+		start, end := trimmed(w.text, c.Start, c.End)
+		if start != c.Start || end != c.End {
+			n++
+		}
+		if start < end {
+			c.Start, c.End = start, end
+			kept = append(kept, c)
+		}
+	}
+	w.cands = kept
+	return n
+}
+
+// trimmed returns a span without the punctuation at its borders. Brackets and
+// quotation marks that are opened and closed within it stay, and so does the
+// full stop of an abbreviation (U.S.A., EE. UU.).
+func trimmed(text []byte, start, end int32) (int32, int32) {
+	for start < end && isEdge(text[start]) && !(text[start] == '(' && bytes.IndexByte(text[start:end-1], ')') > 0) {
+		start++
+	}
+	for start < end && isEdge(text[end-1]) && !closes(text[start:end]) {
+		end--
+	}
+	return start, end
+}
+
+// isEdge tells whether a byte is punctuation that no value starts or ends with.
+func isEdge(c byte) bool { return bytes.IndexByte([]byte(" \t\r\n,;:.-_/*\"'()[]{}<>!?|="), c) >= 0 }
+
+// closes tells whether the last byte of a span belongs to it.
+func closes(s []byte) bool {
+	last := len(s) - 1
+	switch s[last] {
+	case ')':
+		return bytes.Count(s, []byte("(")) == bytes.Count(s, []byte(")"))
+	case ']':
+		return bytes.Count(s, []byte("[")) == bytes.Count(s, []byte("]"))
+	case '"':
+		return bytes.Count(s, []byte(`"`))%2 == 0
+	case '.':
+		return abbreviation(s[:last])
+	}
+	return false
+}
+
+// abbreviation tells whether a text ends in one or two capitals that stand
+// alone and has such a group with a full stop before it.
+func abbreviation(s []byte) bool {
+	n := 0
+	for n < len(s) && 'A' <= s[len(s)-1-n] && s[len(s)-1-n] <= 'Z' {
+		n++
+	}
+	return 0 < n && n <= 2 && n < len(s) && bytes.IndexByte(s[:len(s)-n], '.') >= 0
+}
+
+// stripTitles takes Dr., Sra. and the like off the front of the model's names,
+// and drops what is only a title.
+func (w *worker) stripTitles() int {
+	n := 0
+	kept := w.cands[:0]
+	for _, c := range w.cands {
+		if w.isPerson(c.Category) {
+			i, j := w.wordsIn(c.Start, c.End)
+			first := i
+			for i < j && w.titleAt(i) {
+				i++
+			}
+			if i > first {
+				n++
+				if i == j {
+					continue
+				}
+				c.Start = w.words[i].start
+			}
+		}
+		kept = append(kept, c)
+	}
+	w.cands = kept
+	return n
+}
+
+func (w *worker) isPerson(c pipeline.Category) bool {
+	return c != pipeline.None && (c == w.labels.person[0] || c == w.labels.person[1] || c == w.labels.person[2])
+}
+
+// titleAt tells whether word k is a title that belongs to what follows: a
+// full title, or D. and Dña. in short with their mark.
+func (w *worker) titleAt(k int) bool {
+	x := &w.words[k]
+	if x.class&(title|shortTitle) == 0 || k+1 < len(w.words) && !w.linked(k, true) {
+		return false
+	}
+	if x.class&title != 0 {
+		return true
+	}
+	return x.is(capital) && (w.byteAt(x.end) == '.' || bytes.HasSuffix(w.text[x.start:x.end], []byte("ª")))
+}
+
+// byteAt returns the byte at an offset, 0 outside the text.
+func (w *worker) byteAt(at int32) byte {
+	if at < 0 || int(at) >= len(w.text) {
+		return 0
+	}
+	return w.text[at]
+}
+
+// linked tells whether word k+1 follows word k on the same line with nothing
+// but spaces between, or also a full stop or colon where dots are allowed.
+func (w *worker) linked(k int, dots bool) bool {
+	if w.words[k+1].is(lineStart) {
+		return false
+	}
+	for _, c := range w.text[w.words[k].end:w.words[k+1].start] {
+		if c != ' ' && c != '\t' && !(dots && (c == '.' || c == ':')) {
+			return false
+		}
+	}
+	return true
+}
+
+// touch tells whether word k+1 follows word k with nothing but spaces.
+func (w *worker) touch(k int) bool { return w.linked(k, false) }
+
+// completeEmails lengthens the model's e-mail addresses to all that is
+// written without a space around their at sign.
+func (w *worker) completeEmails() int {
+	n := 0
+	for i := range w.cands {
+		c := &w.cands[i]
+		if c.Category != w.labels.email || c.Category == pipeline.None {
+			continue
+		}
+		start, end := c.Start, c.End
+		for start > 0 && c.Start-start < longestPhrase && mailByte(w.text[start-1]) {
+			start--
+		}
+		for int(end) < len(w.text) && end-c.End < longestPhrase && mailByte(w.text[end]) {
+			end++
+		}
+		start, end = trimmed(w.text, start, end)
+		whole := w.text[start:end]
+		if (start < c.Start || end > c.End) && bytes.Count(whole, []byte("@")) == 1 {
+			c.Start, c.End = min(start, c.Start), max(end, c.End)
+			n++
+		}
+	}
+	return n
+}
+
+// mailByte tells whether a byte can stand in an address.
+func mailByte(c byte) bool {
+	return c >= utf8.RuneSelf || byteKind[c] == letter || byteKind[c] == digit || bytes.IndexByte([]byte("@._-+"), c) >= 0
+}
+
+// findSex proposes what stands behind "Sexo:".
+func (w *worker) findSex() int {
+	n := 0
+	if w.labels.sex == pipeline.None {
+		return 0
+	}
+	for k := 0; k+1 < len(w.words); k++ {
+		x, next := &w.words[k], &w.words[k+1]
+		if x.class&sexLabel != 0 && next.class&sexValue != 0 && w.linked(k, true) && w.byteAt(x.end) == ':' {
+			w.propose(next.start, next.end, w.labels.sex, byRule)
+			n++
+		}
+	}
+	return n
+}
+
+// findStaffIDs proposes the numbers behind "Nº Col", "colegiado": two or three
+// groups of digits.
+func (w *worker) findStaffIDs() int {
+	n := 0
+	if w.labels.staffID == pipeline.None {
+		return 0
+	}
+	for k := 0; k+1 < len(w.words); k++ {
+		if w.words[k].class&collegiate == 0 || !w.words[k+1].is(digits) || !w.linked(k, true) {
+			continue
+		}
+		j, length := k+2, w.words[k+1].length
+		for j < len(w.words) && j < k+4 && w.words[j].is(digits) && w.grouped(j-1) {
+			length += w.words[j].length
+			j++
+		}
+		if length >= 4 {
+			w.propose(w.words[k+1].start, w.words[j-1].end, w.labels.staffID, byRule)
+			n++
+		}
+	}
+	return n
+}
+
+// grouped tells whether word k+1 may be the next group of digits of word k: one
+// space, hyphen, slash or dot stands between.
+func (w *worker) grouped(k int) bool {
+	from, to := w.words[k].end, w.words[k+1].start
+	return to-from == 1 && bytes.IndexByte([]byte(" -/."), w.text[from]) >= 0
+}
+
+// findKin proposes words for kin behind su, un and the like.
+func (w *worker) findKin() int {
+	n := 0
+	if w.labels.kin == pipeline.None {
+		return 0
+	}
+	for k := 1; k < len(w.words); k++ {
+		if w.words[k].class&relative != 0 && w.words[k-1].class&owner != 0 && w.touch(k-1) {
+			w.propose(w.words[k].start, w.words[k].end, w.labels.kin, byRule)
+			n++
+		}
+	}
+	return n
+}
+
+// lineLook is how many words before a number are asked what it is.
+const lineLook = 4
+
+// tellFax gives a telephone or fax number the category of the nearest such
+// word before it.
+func (w *worker) tellFax() int {
+	n := 0
+	if w.labels.fax == w.labels.telephone {
+		return 0
+	}
+	for s := range w.spans {
+		span := &w.spans[s]
+		if span.Category != w.labels.telephone && span.Category != w.labels.fax {
+			continue
+		}
+		c := w.numberKind(span.Start)
+		if c != pipeline.None && c != span.Category {
+			span.Category = c
+			n++
+		}
+	}
+	return n
+}
+
+func (w *worker) numberKind(start int32) pipeline.Category {
+	i, _ := w.wordsIn(start, start+1)
+	for k := i - 1; k >= max(i-lineLook, 0) && !w.words[k+1].is(lineStart); k-- {
+		switch {
+		case w.words[k].class&fax != 0:
+			return w.labels.fax
+		case w.words[k].class&telephone != 0:
+			return w.labels.telephone
+		case w.words[k].length >= 6 && w.words[k].is(digits):
+			return pipeline.None // the number before
+		}
+	}
+	return pipeline.None
+}
+
+// findPostalCodes adds five digits that stand beside a place or a street.
+func (w *worker) findPostalCodes() int {
+	if w.labels.place == pipeline.None {
+		return 0
+	}
+	found := w.spans
+	s := 0 // first span that ends behind word k
+	for k := range w.words {
+		x := &w.words[k]
+		for s < len(found) && found[s].End <= x.start {
+			s++
+		}
+		if !x.is(digits) || x.end-x.start != 5 || !postal(w.text[x.start:x.end]) || s < len(found) && found[s].Start < x.end {
+			continue
+		}
+		if s > 0 && w.placeBeside(&found[s-1], found[s-1].End, x.start) || s < len(found) && w.placeBeside(&found[s], x.end, found[s].Start) {
+			w.spans = append(w.spans, pipeline.Span{Start: x.start, End: x.end, Score: ruleScore, Category: w.labels.place, Source: pipeline.FromRule})
+		}
+	}
+	if n := len(w.spans) - len(found); n > 0 {
+		sortSpans(w.spans)
+		return n
+	}
+	return 0
+}
+
+// placeBeside tells whether a place or street is parted from a number by at
+// most a comma, hyphen or bracket.
+func (w *worker) placeBeside(s *pipeline.Span, from, to int32) bool {
+	return (s.Category == w.labels.place || s.Category == w.labels.street && s.Category != pipeline.None) && to-from <= 3 &&
+		len(bytes.Trim(w.text[from:to], " ,-(")) == 0
+}
+
+// postal tells whether five digits begin with a province, 01 to 52.
+func postal(d []byte) bool {
+	province := int(d[0]-'0')*10 + int(d[1]-'0')
+	return d[0] <= '9' && d[1] <= '9' && 1 <= province && province <= 52
+}
