@@ -1,0 +1,367 @@
+package patterns
+
+// The hard part of ages is that "5 años" is more often a time than an age:
+// "desde hace 5 años", "de 5 años de evolución". A label, a person before it
+// or "de edad" behind it speak for an age, words of duration on either side
+// against it.
+
+// ageInDigits finds "70 años", "70a", "3 meses de edad", "Edad: 70",
+// "70-year-old", "20-30 años".
+func (s *scan) ageInDigits(n *num) {
+	if n.end-n.start > 3 || n.inner || n.glued {
+		return
+	}
+	if v := s.value(n.start, n.end); v <= 120 {
+		s.age(n.start, n.end, v, false)
+	}
+}
+
+// word looks at the word at i, which may begin a written-out age or name a
+// month.
+func (s *scan) word(i int) {
+	if s.letterBefore(i) {
+		return
+	}
+	end, e := s.wordFrom(i)
+	if e.roles&month != 0 {
+		s.monthAlone(i, end, e)
+	}
+	if e.roles&numeral == 0 {
+		return
+	}
+	if end, v := s.numeral(i); v > 0 && v <= 120 {
+		s.age(i, end, v, true)
+	}
+}
+
+// numeral reads a written-out number at i: "setenta y dos", "seventy-two",
+// "vint-i-u".
+func (s *scan) numeral(i int) (end, v int) {
+	end, e := s.wordFrom(i)
+	if e.roles&numeral == 0 {
+		return 0, 0
+	}
+	v = int(e.number)
+	if v < 20 || v%10 != 0 {
+		return end, v
+	}
+	p := end
+	for range 2 { // "y", "-i-", "-"
+		q := p
+		if s.byteAt(q) == '-' {
+			q++
+		}
+		q = s.spaces(q)
+		next, e := s.wordFrom(q)
+		switch {
+		case q == p:
+			return end, v
+		case e.roles&numeral != 0 && (e.number < 10 || v == 100 && e.number < 21):
+			return next, v + int(e.number)
+		case e.roles&joins == 0:
+			return end, v
+		}
+		p = next
+	}
+	return end, v
+}
+
+// quantity reads a number at i, digits or words.
+func (s *scan) quantity(i int) (end, v int) {
+	if j := s.digits(i); j > i {
+		if j-i > 3 {
+			return 0, 0
+		}
+		return j, s.value(i, j)
+	}
+	return s.numeral(i)
+}
+
+// An interval is a unit of age.
+type interval struct {
+	end   int
+	roles role // years, months, weeks or days
+	tight bool // one letter: "70a"
+	old   bool // "-year-old", "y.o."
+}
+
+// age judges the number text[start:end] of value v as an age.
+func (s *scan) age(start, end, v int, spelled bool) {
+	label := s.context(start)&forAge != 0
+	p := s.fraction(end)
+	if q := s.upTo(p); q > 0 { // 20-30, 20 a 30
+		if qEnd, w := s.quantity(q); qEnd > 0 && w <= 120 {
+			if u := s.interval(qEnd); u.roles != 0 && !u.tight {
+				p = qEnd
+			}
+		}
+	}
+	u := s.interval(p)
+	if u.roles == 0 {
+		if label && !spelled {
+			s.bareAge(start, p)
+		}
+		return
+	}
+	unitEnd := s.more(u)
+	if score := s.ageScore(start, unitEnd, v, u, label, spelled); score > 0 {
+		s.add(start, unitEnd, age, score, false)
+	}
+}
+
+// fraction goes over the decimals behind a number: 2,5 años; 2½ años.
+func (s *scan) fraction(p int) int {
+	if b := s.byteAt(p); (b == ',' || b == '.') && isDigit(s.byteAt(p+1)) && !isDigit(s.byteAt(p+2)) {
+		return p + 2
+	}
+	if s.byteAt(p) == 0xC2 && s.byteAt(p+1) == 0xBD {
+		return p + 2
+	}
+	return p
+}
+
+// upTo goes over what joins the two ends of a range.
+func (s *scan) upTo(p int) int {
+	q := s.spaces(p)
+	switch {
+	case s.dash(q) > 0:
+		return s.spaces(q + s.dash(q))
+	case s.byteAt(q) == '/':
+		return q + 1
+	case q == p:
+		return 0
+	}
+	end, e := s.wordFrom(q)
+	if e.roles&joins == 0 || s.space(end) == 0 {
+		return 0
+	}
+	return s.spaces(end)
+}
+
+// interval reads the unit behind a number that ends at p.
+func (s *scan) interval(p int) (u interval) {
+	q := s.spaces(p)
+	if q == p && s.dash(q) > 0 {
+		q += s.dash(q)
+	}
+	end, e := s.wordFrom(q)
+	u.roles = e.roles & (years | months | weeks | days)
+	u.end = end
+	b := s.byteAt(q) | 0x20
+	switch {
+	case end == q+1 && b == 'a' && s.byteAt(end) != '\'' && !isDigit(s.byteAt(end)):
+		u.roles, u.tight = years, true
+		if s.byteAt(end) == '/' || s.byteAt(end) == '-' && s.wordAt(end+1) {
+			u.roles = 0
+		}
+		return u
+	case end == q+1 && b == 'y':
+		return s.yearOld(q)
+	case u.roles == 0:
+		return interval{}
+	case e.word.n == 2 && u.roles == years: // yo, yr
+		u.old = e.word.letters[1] == 'o'
+		return u
+	case isDigit(s.byteAt(end)):
+		return interval{}
+	}
+	r := end
+	if s.byteAt(r) == '-' {
+		r++
+	}
+	r = s.spaces(r)
+	if oldEnd, e := s.wordFrom(r); e.roles&oldWord != 0 && r > end {
+		u.end, u.old = oldEnd, true
+	}
+	return u
+}
+
+// yearOld reads y.o., y/o, y o at q.
+func (s *scan) yearOld(q int) (u interval) {
+	p := q + 1
+	if b := s.byteAt(p); b == '.' || b == '/' || b == ' ' {
+		p++
+	}
+	if s.byteAt(p)|0x20 != 'o' || s.wordAt(p+1) {
+		return u
+	}
+	p++
+	if s.byteAt(p) == '.' && s.byteAt(p-2) == '.' {
+		p++
+	}
+	return interval{end: p, roles: years, old: true}
+}
+
+// more goes over "y 10 meses", "y medio" behind a unit.
+func (s *scan) more(u interval) int {
+	if u.tight || u.old {
+		return u.end
+	}
+	p := s.spaces(u.end)
+	if s.byteAt(p) == ',' {
+		p = s.spaces(p + 1)
+	}
+	if end, e := s.wordFrom(p); e.roles&joins != 0 && s.space(end) > 0 {
+		p = s.spaces(end)
+	}
+	if p == u.end {
+		return u.end
+	}
+	if end, e := s.wordFrom(p); e.roles&half != 0 {
+		return end
+	}
+	end, _ := s.quantity(p)
+	if end == 0 {
+		return u.end
+	}
+	if next := s.interval(end); next.roles&(months|weeks|days) != 0 && !next.tight && next.roles != u.roles {
+		return next.end
+	}
+	return u.end
+}
+
+// bareAge takes a number without unit behind "Edad:".
+func (s *scan) bareAge(start, end int) {
+	if !s.stops(end) || s.measured(end) && s.byteAt(s.spaces(end))|0x20 != 'h' || s.byteAt(end) == '-' || s.letterAt(end) {
+		return
+	}
+	if next, e := s.wordFrom(s.spaces(end)); next > end && e.roles&(lasted|joins) != 0 && e.word.n > 1 && e.roles&filler == 0 {
+		return
+	}
+	s.add(start, end, age, 0.8, false)
+}
+
+// ageScore weighs the words on both sides; 0 means that it is no age.
+func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) float32 {
+	ofAge, lasting, qualified := s.behindAge(end)
+	person, before, lead := s.beforeAge(start)
+	switch {
+	case u.old || ofAge:
+		return 0.95
+	case label:
+		return 0.95
+	case lasting:
+		return 0
+	case person:
+		return 0.9
+	case before:
+		return 0
+	}
+	if u.roles != years || qualified || spelled && v < 3 {
+		return 0
+	}
+	opening := s.opensLine(start)
+	switch {
+	case u.tight && opening && (v >= 15 || s.endsClause(end)):
+		return 0.7
+	case u.tight && v >= 15 && isDigit(s.byteAt(end-2)) && !s.streetBefore(start):
+		return 0.6
+	case u.tight:
+		return 0
+	case opening:
+		return 0.75
+	case lead == "a los" || lead == "als":
+		return 0.65
+	case lead == "de" && v >= 16:
+		return 0.7
+	case lead == "de":
+		return 0.5
+	case lead == "con":
+		return 0.6
+	case v >= 16 && !spelled:
+		return 0.5
+	}
+	return 0
+}
+
+// opensLine tells whether a line or the text begins at i.
+func (s *scan) opensLine(i int) bool {
+	p := s.spacesBefore(i)
+	return p == 0 || s.text[p-1] == '\n'
+}
+
+// behindAge judges the words behind a unit: ofAge for "de edad", lasting for
+// "de evolución" or "después", qualified for "de" with another noun.
+func (s *scan) behindAge(end int) (ofAge, lasting, qualified bool) {
+	p := s.spaces(end)
+	if s.byteAt(p) == '/' || s.byteAt(p) == '(' {
+		return false, s.byteAt(p) == '/', false
+	}
+	for k := range 3 {
+		q, e := s.wordFrom(p)
+		switch {
+		case e.roles&aged != 0 && e.roles&lasted == 0:
+			return true, false, false
+		case e.roles&lasted != 0 && (k == 0 || e.roles&ageOf == 0):
+			return false, !(e.roles&joins != 0), qualified
+		case e.roles&(ageOf|monthOf|filler) == 0 || q == p:
+			return false, false, qualified
+		}
+		name := string(e.word.letters[:e.word.n])
+		qualified = qualified || name == "de" || name == "d" || name == "del" || name == "of"
+		p = s.spaces(s.apostrophe(q))
+	}
+	return false, false, qualified
+}
+
+// beforeAge judges the words before an age: a person within three words, a
+// word of duration nearer than any person; lead is the word directly before.
+func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
+	p := start
+	unknownWords := 0
+	for k := range 5 {
+		q := s.spacesBefore(p)
+		switch s.byteAt(q - 1) {
+		case ',', '(', ':', '-':
+			if k == 0 || s.byteAt(q-1) == ',' {
+				q = s.spacesBefore(q - 1)
+			}
+		case '.':
+			if w, e := s.wordUpTo(q - 1); e.roles&person != 0 && q-w <= 5 { // Sr. 70 a
+				q--
+			}
+		}
+		w, e := s.wordUpTo(q)
+		if w == q {
+			return false, false, lead
+		}
+		if k == 0 {
+			lead = leadName(e)
+		}
+		switch {
+		case e.roles&person != 0 && (e.word.n > 1 || k == 0 || unknownWords == 0 && k == 1):
+			return true, false, lead
+		case e.roles&lasts != 0 && e.roles&(years|months|weeks|days) == 0:
+			return false, true, lead
+		case k == 0 && e.is("los") && s.aWordBefore(w):
+			lead = "a los"
+		}
+		if e.roles&(ageOf|filler) == 0 {
+			unknownWords++
+			if unknownWords > 2 {
+				return false, false, lead
+			}
+		}
+		p = w
+	}
+	return false, false, lead
+}
+
+// leadName names the words that ageScore asks for.
+func leadName(e *meaning) string {
+	switch string(e.word.letters[:e.word.n]) {
+	case "de", "d", "of":
+		return "de"
+	case "con", "amb", "with":
+		return "con"
+	case "als":
+		return "als"
+	}
+	return ""
+}
+
+// aWordBefore tells whether "a" ends before i.
+func (s *scan) aWordBefore(i int) bool {
+	p := s.spacesBefore(i)
+	return s.byteAt(p-1)|0x20 == 'a' && !s.wordBefore(p-1)
+}

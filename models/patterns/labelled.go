@@ -1,0 +1,367 @@
+package patterns
+
+// collegiate finds a doctor's number, which only its label tells from others:
+// 28 28 70973, 28/28/70973, 281234567, 12345.
+func (s *scan) collegiate(n *num) {
+	if n.inner || s.labelOf(n)&forCollegiate == 0 {
+		return
+	}
+	g := &n.g
+	digits, k := 0, 0
+	for k < min(g.n, 4) && digits+g.end[k]-g.start[k] <= 11 && (k < 2 || g.end[1]-g.start[1] == 2 || g.end[1]-g.start[1] == 4) {
+		digits += g.end[k] - g.start[k]
+		k++
+		if digits >= 6 && (k == 1 || k >= 2 && digits >= 9) {
+			break
+		}
+	}
+	if k == 0 || digits < 4 || s.measured(g.end[k-1]) || s.byteAt(g.end[k-1]) == ',' && !s.stops(g.end[k-1]) {
+		return
+	}
+	end := g.end[k-1]
+	if isUpper(s.byteAt(end)) && !s.wordAt(end+1) {
+		end++
+	}
+	s.add(n.start, end, collegiateID, 0.6+0.04*float32(min(digits, 9)), false)
+}
+
+// record finds the number of a history, an episode, a case, a sample behind
+// its label.
+func (s *scan) record(n *num) {
+	start, end, digits := s.code(n)
+	if digits < 5 || n.inner && start == n.start || digits > 16 || s.context(start)&forRecord == 0 || s.measured(end) {
+		return
+	}
+	s.add(start, end, recordID, 0.85, false)
+}
+
+// postal finds a postal code behind a label, behind the number of a street or
+// before a town.
+func (s *scan) postal(n *num) {
+	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.byteAt(n.end) != '-' || s.letterAt(n.end) {
+		return
+	}
+	if p := s.value(n.start, n.start+2); p < 1 || p > 52 {
+		return
+	}
+	if s.byteAt(n.start-1) == '-' && (s.byteAt(n.start-2)|0x20 == 'e' || s.byteAt(n.start-2)|0x20 == 'd') && !s.wordBefore(n.start-2) {
+		s.add(n.start, n.end, postalCode, 0.85, false)
+		return
+	}
+	if n.glued {
+		if s.labelOf(n)&forPostal != 0 {
+			s.add(n.start, n.end, postalCode, 0.9, false)
+		}
+		return
+	}
+	label := s.labelOf(n)
+	townNext, capital := s.townBehind(n.end)
+	switch {
+	case s.measured(n.end) && label&forPostal == 0:
+	case label&forPostal != 0:
+		s.add(n.start, n.end, postalCode, 0.95, false)
+	case label&^(forPostal|filler)&labels != 0:
+	case townNext:
+		s.add(n.start, n.end, postalCode, 0.85, false)
+	case s.streetBefore(n.start):
+		s.add(n.start, n.end, postalCode, 0.8, false)
+	case capital && s.afterHouse(n.start):
+		s.add(n.start, n.end, postalCode, 0.6, false)
+	}
+}
+
+// townBehind tells whether the word behind j is a known town, and whether it
+// has a capital at all.
+func (s *scan) townBehind(j int) (known, capital bool) {
+	p := j
+	for range 4 {
+		switch b := s.byteAt(p); {
+		case b == ',' || b == '-' || b == '(' || b == ')' || b == '.':
+			p++
+		case s.space(p) > 0:
+			p += s.space(p)
+		}
+	}
+	for range 3 { // L'Hospitalet, San Sebastián de, Las Palmas
+		end, e := s.wordFrom(p)
+		if e.roles&town != 0 && s.letterAt(p) && !isLower(s.byteAt(p)) {
+			return true, true
+		}
+		capital = capital || isUpper(s.byteAt(p)) && isLower(s.byteAt(p+1)) && e.roles&unit == 0
+		p = end
+		if b := s.byteAt(p); b == ' ' || b == '\'' {
+			p++
+		}
+	}
+	return false, capital
+}
+
+// streetBefore tells whether a word such as "calle" or "avda" stands within
+// 60 bytes before i, in its line.
+func (s *scan) streetBefore(i int) bool {
+	for p, floor := i, max(i-60, 0); p > floor; {
+		b := s.text[p-1]
+		if b == '\n' || b == ';' {
+			return false
+		}
+		if class[b] != letter {
+			p--
+			continue
+		}
+		start, e := s.wordUpTo(p)
+		if e.roles&street != 0 && (p-start > 1 || s.byteAt(p) == '/') {
+			return true
+		}
+		if start == p {
+			start--
+		}
+		p = start
+	}
+	return false
+}
+
+// afterHouse tells whether the end of an address stands before i: ", 3 -".
+func (s *scan) afterHouse(i int) bool {
+	p := s.spacesBefore(i)
+	switch s.byteAt(p - 1) {
+	case '-', ',', '.':
+		p = s.spacesBefore(p - 1)
+	}
+	return isDigit(s.byteAt(p-1)) || string(s.text[max(p-2, 0):p]) == "/n"
+}
+
+// plate finds licence plates: 1234 BCD, and the old B-1234-XY.
+func (s *scan) plate(n *num) {
+	if n.end-n.start != 4 || n.inner {
+		return
+	}
+	if s.oldPlate(n) || n.glued {
+		return
+	}
+	p := n.end
+	sep := s.byteAt(p)
+	if sep == '-' || sep == ' ' {
+		p++
+	}
+	for k := range 3 {
+		if !consonant(s.byteAt(p + k)) {
+			return
+		}
+	}
+	if s.wordAt(p + 3) {
+		return
+	}
+	_, e := s.wordFrom(p)
+	labelled := s.labelOf(n)&forPlate != 0
+	switch {
+	case labelled:
+		s.add(n.start, p+3, licencePlate, 0.95, false)
+	case e.roles != 0 || acronyms[string(s.text[p:p+3])]:
+	case sep == '-' || sep != ' ':
+		s.add(n.start, p+3, licencePlate, 0.6, false)
+	}
+}
+
+// consonant tells whether b stands in plates since 2000: no vowel, no Q.
+func consonant(b byte) bool {
+	switch b {
+	case 'A', 'E', 'I', 'O', 'U', 'Q':
+		return false
+	}
+	return isUpper(b)
+}
+
+// acronyms of three consonants that stand behind numbers in notes.
+var acronyms = map[string]bool{
+	"TSH": true, "HDL": true, "LDL": true, "LDH": true, "FSH": true, "PCR": true, "VHC": true, "VHB": true, "HTP": true,
+	"PSP": true, "MMG": true, "KCL": true, "CTS": true, "BCG": true, "CMV": true, "FBC": true, "VSG": true, "HTT": true,
+	"CPK": true, "GGT": true, "TTP": true, "PTH": true, "DMT": true, "SNC": true, "SNG": true, "RMN": true, "TBC": true,
+	"NRL": true, "NML": true, "HVB": true, "MCG": true, "MGR": true, "MGS": true, "GRS": true, "HRS": true, "PPM": true,
+	"LPM": true, "RPM": true, "BPM": true, "MLS": true, "KGS": true, "SPT": true,
+}
+
+// oldPlate finds the form before 2000: letters of the province, four digits,
+// one or two letters.
+func (s *scan) oldPlate(n *num) bool {
+	p := n.start
+	tight := true
+	if b := s.byteAt(p - 1); b == '-' || b == ' ' {
+		tight = b == '-'
+		p--
+	}
+	start := s.capitals(p, 2)
+	if start == p {
+		return false
+	}
+	q := n.end
+	if b := s.byteAt(q); b == '-' || b == ' ' {
+		tight = tight && b == '-'
+		q++
+	} else {
+		tight = false
+	}
+	end := q
+	for end < len(s.text) && isUpper(s.text[end]) && end-q <= 2 {
+		end++
+	}
+	if end == q || end-q > 2 || s.wordAt(end) {
+		return false
+	}
+	switch {
+	case s.context(start)&forPlate != 0:
+		s.add(start, end, licencePlate, 0.95, false)
+	case tight && provincePlate(string(s.text[start:p])):
+		s.add(start, end, licencePlate, 0.6, false)
+	default:
+		return false
+	}
+	return true
+}
+
+// provincePlate tells whether the letters are a province of old plates.
+func provincePlate(letters string) bool {
+	switch letters {
+	case "A", "AB", "AL", "AV", "B", "BA", "BI", "BU", "C", "CA", "CC", "CE", "CO", "CR", "CS", "CU", "GC", "GE", "GI",
+		"GR", "GU", "H", "HU", "IB", "J", "L", "LE", "LO", "LU", "M", "MA", "ML", "MU", "NA", "O", "OR", "OU", "P", "PM",
+		"PO", "S", "SA", "SE", "SG", "SO", "SS", "T", "TE", "TF", "TO", "V", "VA", "VI", "Z", "ZA":
+		return true
+	}
+	return false
+}
+
+// account finds IBANs and the older account numbers of 20 digits.
+func (s *scan) account(n *num) {
+	if !s.ibanCode(n) {
+		s.bankCode(n)
+	}
+}
+
+// ibanLength is the length of an IBAN by country, for those seen in Spain.
+func ibanLength(country string) int {
+	switch country {
+	case "NO":
+		return 15
+	case "BE":
+		return 16
+	case "DK", "FI", "NL":
+		return 18
+	case "AT", "LU":
+		return 20
+	case "CH":
+		return 21
+	case "GB", "IE", "DE":
+		return 22
+	case "AD", "ES", "SE", "RO":
+		return 24
+	case "PT":
+		return 25
+	case "IT", "FR", "MC", "SM":
+		return 27
+	case "MA", "PL", "HU":
+		return 28
+	}
+	return 0
+}
+
+func (s *scan) ibanCode(n *num) bool {
+	start := n.start - 2
+	if start < 0 || n.end-n.start < 2 || s.wordBefore(start) {
+		return false
+	}
+	country := [2]byte{s.text[start] &^ 0x20, s.text[start+1] &^ 0x20}
+	want := ibanLength(string(country[:]))
+	if want == 0 || !isASCIILetter(s.text[start]) || !isASCIILetter(s.text[start+1]) {
+		return false
+	}
+	rest, have, end := 0, 2, n.start
+	for at := n.start; at < len(s.text) && have < want; at++ {
+		b := s.text[at]
+		switch {
+		case isAlnum(b):
+			rest = mod97(rest, b)
+			have++
+			end = at + 1
+			if have == 4 {
+				rest = 0 // country and check digits go to the end
+			}
+		case (b == ' ' || b == '-') && end == at && have >= 4:
+		default:
+			at = len(s.text)
+		}
+	}
+	if have != want || s.wordAt(end) {
+		return false
+	}
+	for _, b := range [4]byte{country[0], country[1], s.text[n.start], s.text[n.start+1]} {
+		rest = mod97(rest, b)
+	}
+	right := rest == 1
+	labelled := s.context(start)&forIBAN != 0
+	switch {
+	case right:
+		s.add(start, end, iban, 1, true)
+	case labelled:
+		s.add(start, end, iban, 0.9, false)
+	case country == [2]byte{'E', 'S'} && isUpper(s.text[start]):
+		s.add(start, end, iban, 0.8, false)
+	default:
+		return false
+	}
+	return true
+}
+
+// mod97 goes on with one sign of ISO 7064; letters count from 10.
+func mod97(rest int, b byte) int {
+	if isDigit(b) {
+		return (rest*10 + int(b-'0')) % 97
+	}
+	return (rest*100 + int(b&^0x20-'A') + 10) % 97
+}
+
+// bankCode finds bank, branch, two check digits and account: 4-4-2-10.
+func (s *scan) bankCode(n *num) {
+	g := &n.g
+	end := 0
+	switch {
+	case n.end-n.start == 20:
+		end = n.end
+	case g.n >= 4 && g.lens(3) == 442 && g.end[3]-g.start[3] == 10:
+		end = g.end[3]
+	case g.n >= 5 && g.lens(5) == 44444 && g.sameSep(5):
+		end = g.end[4]
+	}
+	if end == 0 || n.inner || n.glued || !s.stops(end) || s.letterAt(end) {
+		return
+	}
+	var d [20]byte
+	s.digitsOf(d[:], n.start, end)
+	right := bankControl(d[:8]) == d[8] && bankControl(d[10:]) == d[9]
+	switch labelled := s.labelOf(n)&forIBAN != 0; {
+	case right && labelled:
+		s.add(n.start, end, iban, 1, true)
+	case right:
+		s.add(n.start, end, iban, 0.85, true)
+	case labelled:
+		s.add(n.start, end, iban, 0.85, false)
+	case g.n >= 4 && g.lens(3) == 442:
+		s.add(n.start, end, iban, 0.5, false)
+	}
+}
+
+// bankControl is the check digit of up to ten digits: weights 1 2 4 8 5 10 9 7
+// 3 6 from the left of ten places, mod 11.
+func bankControl(d []byte) byte {
+	weights := [10]int{1, 2, 4, 8, 5, 10, 9, 7, 3, 6}
+	sum := 0
+	for k, b := range d {
+		sum += int(b-'0') * weights[10-len(d)+k]
+	}
+	switch c := 11 - sum%11; c {
+	case 11:
+		return '0'
+	case 10:
+		return '1'
+	default:
+		return byte('0' + c)
+	}
+}

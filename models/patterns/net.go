@@ -1,0 +1,348 @@
+package patterns
+
+import "unicode/utf8"
+
+// mail finds the address around the '@' at i. Blanks beside the '@' are
+// allowed before a known ending.
+func (s *scan) mail(i int) {
+	end, known := s.host(i+1, true)
+	start := s.localPart(i)
+	score := float32(0.95)
+	if start == i || end == 0 {
+		left, right := s.spaceBefore(i), s.space(i+1)
+		end, known = s.host(i+1+right, true)
+		start = s.localPart(i - left)
+		if left+right == 0 || !known || start == i-left {
+			return
+		}
+		score = 0.7
+	}
+	if !known {
+		score = 0.75
+	}
+	if end > 0 {
+		s.add(start, end, email, score, false)
+	}
+}
+
+// localPart returns where the part before '@' starts, at most 64 bytes back.
+func (s *scan) localPart(i int) int {
+	start := i
+	for start > 0 && i-start < 64 {
+		switch b := s.text[start-1]; {
+		case isAlnum(b), b == '.', b == '_', b == '-', b == '+', b == '%', b == '\'', b == '&':
+			start--
+			continue
+		case b >= utf8.RuneSelf && s.letterBefore(start):
+			_, size := utf8.DecodeLastRune(s.text[:start])
+			start -= size
+			continue
+		}
+		break
+	}
+	for start < i && !isAlnum(s.text[start]) && s.text[start] < utf8.RuneSelf && s.text[start] != '_' {
+		start++
+	}
+	if i > start && s.text[i-1] == '.' {
+		return i
+	}
+	return start
+}
+
+// endings are the top-level domains that are looked for without a scheme.
+var endings = map[string]bool{
+	"es": true, "cat": true, "com": true, "org": true, "net": true, "edu": true, "eu": true, "info": true, "gov": true,
+	"gob": true, "fr": true, "pt": true, "it": true, "de": true, "uk": true, "mx": true, "ar": true, "cl": true, "co": true,
+	"uy": true, "pe": true, "ve": true, "ec": true, "cu": true, "br": true, "us": true, "io": true, "int": true, "gal": true,
+	"eus": true, "biz": true, "me": true, "tv": true, "health": true, "online": true, "app": true, "ca": true, "ch": true, "be": true,
+}
+
+// host reads the labels of a domain from i and returns its end, 0 if there are
+// not two labels with letters in the last. known tells whether the last one is
+// in endings. Words glued to the end (hotmail.com.Paciente, gmail.comTel) are
+// cut off.
+func (s *scan) host(i int, glued bool) (end int, known bool) {
+	var last [2]int // the label that ends at end
+	first := true
+	for at := i; at-i < 253; {
+		j := at
+		for j < len(s.text) && j-at < 64 && (isAlnum(s.text[j]) || s.text[j] == '-' || s.text[j] == '_') {
+			j++
+		}
+		if j == at {
+			break
+		}
+		if !first && known && isUpper(s.text[at]) && !isUpper(s.text[i]) {
+			break // a sentence begins
+		}
+		cut := j
+		if !first && glued {
+			cut = s.caseChange(at, j)
+		}
+		if !first && (!isASCIILetter(s.text[cut-1]) || cut-at < 2) {
+			if cut < j || !isDigit(s.text[at]) && cut-at < 2 {
+				break
+			}
+		}
+		if !first {
+			last = [2]int{at, cut}
+			end = cut
+			known = s.ending(at, cut)
+		}
+		first = false
+		if cut < j || s.byteAt(j) != '.' {
+			break
+		}
+		at = j + 1
+	}
+	if end == 0 || !isASCIILetter(s.text[last[0]]) || last[1]-last[0] < 2 {
+		return 0, false
+	}
+	for s.byteAt(end-1) == '-' || s.byteAt(end-1) == '_' {
+		end--
+	}
+	return end, known
+}
+
+// caseChange returns where a known ending in small letters meets a capital in
+// the label text[i:j], else j.
+func (s *scan) caseChange(i, j int) int {
+	for k := i + 2; k < min(j, i+8); k++ {
+		if isUpper(s.text[k]) && isLower(s.text[k-1]) && s.ending(i, k) {
+			return k
+		}
+	}
+	return j
+}
+
+func (s *scan) ending(i, j int) bool {
+	var b [8]byte
+	if j-i > len(b) {
+		return false
+	}
+	for k, c := range s.text[i:j] {
+		b[k] = c | 0x20
+	}
+	return endings[string(b[:j-i])]
+}
+
+// domain looks at the dot at i: "www." and bare hosts such as
+// pacientes.hospital.cat.
+func (s *scan) domain(i int) {
+	if i < s.urlEnd || !isAlnum(s.byteAt(i+1)) || !isAlnum(s.byteAt(i-1)) {
+		return
+	}
+	start := i
+	for start > 0 && i-start < 63 && (isAlnum(s.text[start-1]) || s.text[start-1] == '-') {
+		start--
+	}
+	if i-start == 3 && s.text[start]|0x20 == 'w' && s.text[start+1]|0x20 == 'w' && s.text[start+2]|0x20 == 'w' {
+		if end, _ := s.host(i+1, true); end > 0 {
+			s.add(start, s.path(end), url, 0.95, false)
+		}
+		return
+	}
+	s.bareHost(start, i)
+}
+
+// bareHost takes a host without scheme only if it is in small letters, stands
+// alone and ends well: glued sentences (dolor.es) look like hosts.
+func (s *scan) bareHost(start, i int) {
+	if b := s.byteAt(start - 1); b == '.' || b == '@' || b >= utf8.RuneSelf && s.letterBefore(start) {
+		return
+	}
+	end, known := s.host(start, false)
+	if !known || end <= i {
+		return
+	}
+	labels := 1
+	for _, b := range s.text[start:end] {
+		if isUpper(b) {
+			return
+		}
+		if b == '.' {
+			labels++
+		}
+	}
+	if s.wordAt(end) || s.byteAt(end) == '@' || s.byteAt(end) == '.' && s.wordAt(end+1) {
+		return
+	}
+	full := s.path(end)
+	short := end - s.lastDot(end)
+	switch {
+	case full > end || labels > 2:
+		s.add(start, full, url, 0.7, false)
+	case short > 3 && !isDigit(s.text[start]): // not .es, .de: words
+		s.add(start, full, url, 0.6, false)
+	}
+}
+
+func (s *scan) lastDot(i int) int {
+	for i > 0 && s.text[i-1] != '.' {
+		i--
+	}
+	return i - 1
+}
+
+// path goes over port, path, query behind a host that ends at i, and leaves
+// what closes a sentence or a bracket.
+func (s *scan) path(i int) int {
+	if b := s.byteAt(i); b != '/' && b != '?' && b != '#' && (b != ':' || !isDigit(s.byteAt(i+1))) {
+		return i
+	}
+	return s.rest(i)
+}
+
+// rest goes over everything that can stand in a URL from i on. Nothing within
+// it is looked at for another one, which keeps the time linear.
+func (s *scan) rest(i int) int {
+	end, open := i, 0
+	defer func() { s.urlEnd = end }()
+	for end < len(s.text) {
+		switch b := s.text[end]; {
+		case b <= ' ' || b == '<' || b == '>' || b == '"' || b == '`' || b == '{' || b == '}' || b == '|' || b == '\\' || b == '^' || b == 0x7F:
+			return s.trim(i, end)
+		case b == '(':
+			open++
+		case b == ')':
+			open--
+			if open < 0 {
+				return s.trim(i, end)
+			}
+		case b >= utf8.RuneSelf:
+			r, size := utf8.DecodeRune(s.text[end:])
+			if r == utf8.RuneError || !s.letterAt(end) {
+				return s.trim(i, end)
+			}
+			end += size
+			continue
+		}
+		end++
+	}
+	return s.trim(i, end)
+}
+
+func (s *scan) trim(i, end int) int {
+	for end > i {
+		switch s.text[end-1] {
+		case '.', ',', ';', ':', '!', '?', '\'', ']', '[', '*', '(':
+			end--
+		default:
+			return end
+		}
+	}
+	return end
+}
+
+// address looks at the colon at i: scheme://, and IPv6.
+func (s *scan) address(i int) {
+	if i < s.urlEnd {
+		return
+	}
+	if s.byteAt(i+1) == '/' && s.byteAt(i+2) == '/' {
+		start := i
+		for start > 0 && i-start < 10 && isASCIILetter(s.text[start-1]) {
+			start--
+		}
+		if end := s.rest(i + 3); i-start >= 3 && end > i+4 && isAlnum(s.text[i+3]) {
+			start = s.scheme(start, i)
+			s.add(start, end, url, 0.98, false)
+		}
+		return
+	}
+	s.ipv6(i)
+}
+
+// scheme cuts a word glued to a known scheme: "Webhttps".
+func (s *scan) scheme(start, i int) int {
+	for _, name := range [...]string{"https", "http", "ftp", "sftp"} {
+		if p := i - len(name); p >= start && equalFold(s.text[p:i], name) {
+			return p
+		}
+	}
+	return start
+}
+
+func equalFold(b []byte, lower string) bool {
+	if len(b) != len(lower) {
+		return false
+	}
+	for k, c := range b {
+		if c|0x20 != lower[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// ip finds four numbers up to 255 with dots. Four numbers of one digit are
+// more often a section or a version.
+func (s *scan) ip(n *num) {
+	g := &n.g
+	if n.inner || n.glued || g.n < 4 || !g.sameSep(4) || g.sep[0] != '.' {
+		return
+	}
+	end, wide := g.end[3], false
+	for k := range 4 {
+		w := g.end[k] - g.start[k]
+		if w > 3 || s.value(g.start[k], g.end[k]) > 255 || w > 1 && s.text[g.start[k]] == '0' {
+			return
+		}
+		wide = wide || w > 1
+	}
+	labelled := s.labelOf(n)&forIP != 0
+	if b := s.byteAt(end); b == '.' && isDigit(s.byteAt(end+1)) || isDigit(b) || b == ',' && isDigit(s.byteAt(end+1)) || s.letterAt(end) {
+		return
+	}
+	switch {
+	case labelled:
+		s.add(n.start, end, ipAddress, 0.98, false)
+	case wide && s.text[n.start] != '0':
+		s.add(n.start, end, ipAddress, 0.85, false)
+	}
+}
+
+// ipv6 finds eight groups of hexadecimal digits, or fewer with one "::", from
+// their first colon at i.
+func (s *scan) ipv6(i int) {
+	start := i
+	for start > 0 && i-start < 5 && isHex(s.text[start-1]) {
+		start--
+	}
+	if b := s.byteAt(start - 1); i-start > 4 || b == ':' || s.wordBefore(start) || start == i && s.byteAt(i+1) != ':' {
+		return
+	}
+	colons, gaps, width, groups, end := 0, 0, 0, 0, start
+	for end < len(s.text) && end-start < 40 {
+		b := s.text[end]
+		switch {
+		case isHex(b):
+			if width == 0 {
+				groups++
+			}
+			width++
+		case b == ':':
+			colons++
+			if end > start && s.text[end-1] == ':' {
+				gaps++
+			}
+			width = 0
+		}
+		if width > 4 || gaps > 1 || !isHex(b) && b != ':' {
+			break
+		}
+		end++
+	}
+	if end > start && s.text[end-1] == ':' && (end < start+2 || s.text[end-2] != ':') {
+		end--
+		colons--
+	}
+	if s.wordAt(end) || gaps > 1 || groups > 8 {
+		return
+	}
+	if gaps == 0 && groups == 8 && colons == 7 || gaps == 1 && groups >= 2 && colons >= 3 {
+		s.add(start, end, ipAddress, 0.95, false)
+	}
+}
+
+func isHex(b byte) bool { return isDigit(b) || (b|0x20)-'a' < 6 }

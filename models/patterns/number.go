@@ -1,0 +1,120 @@
+package patterns
+
+// num is a number in the text: the first run of digits and what was asked
+// about it so far.
+type num struct {
+	start, end int // the first run
+	g          groups
+	inner      bool // digits and one of . , / - : stand before it
+	glued      bool // a letter touches it from the left
+	label      role
+	labelled   bool // label was asked for
+}
+
+// number looks at the run of digits that starts at i and returns where to go
+// on.
+func (s *scan) number(i int) int {
+	j := s.digits(i)
+	if j-i > maxDigits {
+		return j
+	}
+	n := num{start: i, end: j, inner: s.inner(i), glued: s.letterBefore(i)}
+	if end := s.date(&n); end > 0 {
+		return end
+	}
+	n.g = s.group(i)
+	s.ageInDigits(&n)
+	if n.g.total() < 4 {
+		s.extensionNumber(&n)
+		return j
+	}
+	s.ip(&n)
+	s.telephone(&n)
+	s.dni(&n)
+	s.foreigner(&n)
+	s.social(&n)
+	s.card(&n)
+	s.postal(&n)
+	s.account(&n)
+	s.plate(&n)
+	s.passport(&n)
+	s.collegiate(&n)
+	s.record(&n)
+	return j
+}
+
+// inner tells whether the digits at i go on a number: 1.234, 12/03, 10:30.
+func (s *scan) inner(i int) bool {
+	switch s.byteAt(i - 1) {
+	case '.', ',', '/', '-', ':':
+		return isDigit(s.byteAt(i - 2))
+	}
+	return false
+}
+
+// labelOf returns the roles of the label before n.
+func (s *scan) labelOf(n *num) role {
+	if !n.labelled {
+		n.label, n.labelled = s.context(n.start), true
+	}
+	return n.label
+}
+
+// total returns how many digits the groups have.
+func (g *groups) total() int {
+	v := 0
+	for k := range g.n {
+		v += g.end[k] - g.start[k]
+	}
+	return v
+}
+
+// stops tells whether a number may end at j: no digit follows, not even
+// behind one of . , / - :.
+func (s *scan) stops(j int) bool {
+	switch b := s.byteAt(j); {
+	case isDigit(b):
+		return false
+	case b == '.' || b == ',' || b == '/' || b == '-' || b == ':':
+		return !isDigit(s.byteAt(j + 1))
+	}
+	return true
+}
+
+// measured tells whether a unit follows at j: "mg", "%", "°C".
+func (s *scan) measured(j int) bool {
+	p := s.spaces(j)
+	switch s.byteAt(p) {
+	case '%', 0xCE: // per cent; Greek, as in µg written with mu
+		return true
+	case 0xC2:
+		switch s.byteAt(p + 1) {
+		case 0xB0, 0xBA, 0xB5: // °, º, µ
+			return true
+		}
+	case '/':
+		return s.letterAt(p + 1)
+	}
+	_, e := s.wordFrom(p)
+	return e.roles&unit != 0
+}
+
+// near returns the meaning of the word directly before i, over blanks only,
+// and where it starts.
+func (s *scan) near(i int) (start int, e *meaning) {
+	return s.wordUpTo(s.spacesBefore(i))
+}
+
+// capitals returns the start of the run of at most most capital letters that
+// touches i from the left, or i when there is none or another letter or digit
+// stands before them.
+func (s *scan) capitals(i, most int) int {
+	p := i
+	for p > 0 && isUpper(s.text[p-1]) && i-p <= most {
+		p--
+	}
+	if i-p > most || s.wordBefore(p) {
+		return i
+	}
+	return p
+}

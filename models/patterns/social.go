@@ -1,0 +1,206 @@
+package patterns
+
+// social finds affiliation numbers of the Social Security: province (2),
+// number (8, old ones 7), check digits (2), together or in groups.
+func (s *scan) social(n *num) {
+	if n.inner {
+		return
+	}
+	labelled := s.labelOf(n)&forSocial != 0
+	if n.glued && !labelled {
+		return
+	}
+	g := &n.g
+	end, form := 0, float32(0)
+	switch {
+	case g.lens(1) == 0 && n.end-n.start == 12, g.lens(1) == 0 && n.end-n.start == 11:
+		end, form = n.end, 0.4
+	case g.n >= 3 && g.lens(3) == 282 && g.sameSep(3), g.n >= 3 && g.lens(3) == 272 && g.sameSep(3):
+		end, form = g.end[2], 0.8
+	case g.n >= 2 && g.end[0]-g.start[0] == 2 && g.end[1]-g.start[1] == 10:
+		end, form = g.end[1], 0.6
+	case g.n >= 2 && g.end[0]-g.start[0] == 10 && g.end[1]-g.start[1] == 2:
+		end, form = g.end[1], 0.5
+	}
+	if end > 0 && s.socialStops(end) {
+		var d [13]byte
+		digits := s.digitsOf(d[:], n.start, end)
+		right := socialControl(d[:digits])
+		known := province(d[0], d[1])
+		switch {
+		case labelled && right:
+			s.add(n.start, end, socialID, 1, true)
+		case labelled:
+			s.add(n.start, end, socialID, 0.9, false)
+		case right && (digits == 12 || form > 0.5):
+			s.add(n.start, end, socialID, 0.9, true)
+		case known && (digits == 12 && form >= 0.4 || form >= 0.6) && !s.measured(end):
+			s.add(n.start, end, socialID, form, false)
+		}
+		return
+	}
+	if labelled {
+		s.labelledSocial(n)
+	}
+}
+
+func (s *scan) socialStops(j int) bool { return s.stops(j) && !s.letterAt(j) }
+
+// labelledSocial takes 7 to 14 digits in up to five groups behind a label.
+func (s *scan) labelledSocial(n *num) {
+	g := &n.g
+	digits, k := 0, 0
+	for k < min(g.n, 5) && digits+g.end[k]-g.start[k] <= 14 {
+		digits += g.end[k] - g.start[k]
+		k++
+		if digits >= 12 {
+			break
+		}
+	}
+	if digits < 6 || s.measured(g.end[k-1]) {
+		return
+	}
+	s.add(n.start, g.end[k-1], socialID, 0.8, false)
+}
+
+// province tells whether the two digits are a code of the Social Security: 01
+// to 53, or 66.
+func province(a, b byte) bool {
+	p := int(a-'0')*10 + int(b-'0')
+	return p >= 1 && p <= 53 || p == 66
+}
+
+// socialControl tells whether the last two digits are the rest by 97 of those
+// before. A number below ten million is joined to its province without its
+// leading zero.
+func socialControl(d []byte) bool {
+	if len(d) != 12 && len(d) != 11 {
+		return false
+	}
+	number := func(d []byte) (v int) {
+		for _, b := range d {
+			v = v*10 + int(b-'0')
+		}
+		return v
+	}
+	body := len(d) - 2
+	p, v, c := number(d[:2]), number(d[2:body]), number(d[body:])
+	if v < 10_000_000 {
+		return (p*10_000_000+v)%97 == c
+	}
+	return (p*100_000_000+v)%97 == c
+}
+
+// card finds personal health card codes: the CIP of CatSalut (four letters of
+// the surnames, sex, birth date, three digits), the national one
+// (BBBBBBBBAB123456), Andalusia's NUHSA, and what stands behind a label.
+func (s *scan) card(n *num) {
+	if n.inner {
+		return
+	}
+	if s.nationalCard(n) || s.catSalut(n) {
+		return
+	}
+	start, end, digits := s.code(n)
+	switch {
+	case n.start-start == 2 && digits == 10 && string(s.text[start:n.start]) == "AN":
+		s.add(start, end, cardID, 0.85, false)
+	case n.start-start == 3 && digits >= 9 && digits <= 12 && string(s.text[start:n.start]) == "CYL":
+		s.add(start, end, cardID, 0.85, false)
+	case s.context(start)&forCard != 0 && digits >= 6 && digits <= 16 && !s.measured(end):
+		s.add(start, end, cardID, 0.85, false)
+	}
+}
+
+// catSalut finds GAPE 0 800115 12 3 with or without blanks. There is no check
+// digit: a sex and a birth date that can be stand for it in the score.
+func (s *scan) catSalut(n *num) bool {
+	p := n.start
+	if b := s.byteAt(p - 1); b == ' ' || b == '-' {
+		p--
+	}
+	start := p
+	for start > 0 && isASCIILetter(s.text[start-1]) && p-start <= 4 {
+		start--
+	}
+	if p-start != 4 || s.wordBefore(start) {
+		return false
+	}
+	var d [10]byte
+	k, digits := 0, 0
+	for k < n.g.n && digits < 10 && n.g.sep[max(k-1, 0)] != '/' {
+		digits += n.g.end[k] - n.g.start[k]
+		k++
+	}
+	if digits != 10 {
+		return false
+	}
+	end := n.g.end[k-1]
+	s.digitsOf(d[:], n.start, end)
+	possible := d[0] <= '1' && isMonth(two(d[3:])) && two(d[5:]) >= 1 && two(d[5:]) <= 31
+	tight := p == n.start && k == 1
+	_, e := s.wordUpTo(p)
+	switch labelled := s.context(start)&forCard != 0; {
+	case e.roles != 0 || !s.stops(end) || s.wordAt(end):
+		return false
+	case labelled && possible:
+		s.add(start, end, cardID, 1, false)
+	case labelled:
+		s.add(start, end, cardID, 0.85, false)
+	case possible && tight:
+		s.add(start, end, cardID, 0.95, false)
+	case possible && isUpper(s.text[start]) && isUpper(s.text[start+3]):
+		s.add(start, end, cardID, 0.8, false)
+	case tight && isUpper(s.text[start]) && isUpper(s.text[start+3]):
+		s.add(start, end, cardID, 0.5, false)
+	default:
+		return false
+	}
+	return true
+}
+
+func two(d []byte) int   { return int(d[0]-'0')*10 + int(d[1]-'0') }
+func isMonth(m int) bool { return m >= 1 && m <= 12 }
+
+// nationalCard finds the code of the national health system.
+func (s *scan) nationalCard(n *num) bool {
+	start := n.start - 10
+	if n.end-n.start != 6 || start < 0 || string(s.text[start:start+8]) != "BBBBBBBB" ||
+		!isUpper(s.text[start+8]) || !isUpper(s.text[start+9]) || s.wordBefore(start) || s.wordAt(n.end) {
+		return false
+	}
+	s.add(start, n.end, cardID, 0.95, false)
+	return true
+}
+
+// code reads the number as a code of capitals, digits and single signs: up to
+// four capitals in front, then letters and digits. digits counts the digits.
+// A label that touches the digits (NHC12345) is no part of the code.
+func (s *scan) code(n *num) (start, end, digits int) {
+	start = s.capitals(n.start, 4)
+	if b := s.byteAt(start - 1); start == n.start && (b == '-' || b == '/') {
+		if p := s.capitals(start-1, 3); p < start-1 {
+			start = p
+		}
+	}
+	if start < n.start {
+		if _, e := s.wordUpTo(n.start); e.roles&labels != 0 {
+			start = n.start
+		}
+	}
+	end = n.start
+	for at := n.start; at < len(s.text) && at-n.start < 24; at++ {
+		b := s.text[at]
+		switch {
+		case isDigit(b):
+			digits++
+			end = at + 1
+		case isUpper(b) && end == at && !isLower(s.byteAt(at+1)) && s.byteAt(at+1) < 0x80:
+			end = at + 1
+		case (b == '-' || b == '/' || b == '.') && end == at && (isDigit(s.byteAt(at+1)) || isUpper(s.byteAt(at+1)) && !s.letterAt(at+2)):
+		default:
+			return start, end, digits
+		}
+	}
+	return start, end, digits
+}

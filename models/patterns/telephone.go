@@ -1,0 +1,230 @@
+package patterns
+
+// telephone finds Spanish numbers of nine digits, alone or in groups,
+// international ones, and whatever stands behind a label.
+func (s *scan) telephone(n *num) {
+	if n.start < s.telephoneEnd {
+		return
+	}
+	list := s.telephoneEnd >= 0 && n.start-s.telephoneEnd <= 5 && s.onlySeparators(s.telephoneEnd, n.start)
+	if n.inner && !list {
+		return
+	}
+	start, end, score := s.telephoneForm(n)
+	label := s.labelOf(n)&(forTelephone|forFax) != 0 || list
+	switch {
+	case end == 0 && !label:
+		return
+	case end == 0:
+		start, end, score = s.labelledTelephone(n)
+		if end == 0 {
+			return
+		}
+	case label:
+		score += 0.35
+	case n.glued || s.measured(end) || !s.stopsTelephone(end):
+		return
+	}
+	end = s.withExtension(end)
+	s.telephoneEnd = end
+	s.add(start, end, telephone, score, false)
+}
+
+// onlySeparators tells whether a list of numbers goes on from i to j.
+func (s *scan) onlySeparators(i, j int) bool {
+	for _, b := range s.text[i:j] {
+		switch b {
+		case ' ', '/', '-', ',', ';', '\t', 'y', 'i', 'o':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// stopsTelephone tells whether a number without label may end at j: one more
+// group makes it a list of values.
+func (s *scan) stopsTelephone(j int) bool {
+	if b := s.byteAt(j); b == '-' || b == '/' || b == ',' {
+		k := s.digits(j + 1)
+		return k == j+1 || k-j > 8 // another number of nine digits
+	}
+	if !s.stops(j) {
+		return false
+	}
+	return s.space(j) == 0 || !isDigit(s.byteAt(j+s.space(j)))
+}
+
+// telephoneForm recognises the forms of table testdata/telephone.txt; end is 0
+// if there is none.
+func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
+	g := &n.g
+	start = n.start
+	if s.byteAt(start-1) == '+' {
+		return s.international(n)
+	}
+	from := 0
+	first := s.value(n.start, min(n.end, n.start+4))
+	switch {
+	case n.end-n.start == 13 && first == 34:
+		return start, n.end, 0.85
+	case n.end-n.start == 4 && first == 34 && g.n > 1:
+		if k := g.national(1); k > 0 && s.subscriber(g.start[1]) {
+			return start, g.end[k-1], 0.85
+		}
+		return 0, 0, 0
+	case n.end-n.start == 11 && s.value(n.start, n.start+2) == 34 && s.subscriber(n.start+2):
+		return start, n.end, 0.6
+	case n.end-n.start == 2 && first == 34 && g.n > 1:
+		if k := g.national(1); k > 0 && s.subscriber(g.start[1]) {
+			return start, g.end[k-1], 0.6
+		}
+	}
+	if s.byteAt(start-1) == '(' && s.byteAt(n.end) == ')' {
+		return s.bracketed(n)
+	}
+	k := g.national(from)
+	if k == 0 || !s.subscriber(start) {
+		return 0, 0, 0
+	}
+	end = g.end[k-1]
+	switch {
+	case k == 1 && s.text[start] == '8':
+		score = 0.4
+	case k == 1:
+		score = 0.55
+	case !g.sameSep(k):
+		score = 0.5
+	case g.sep[0] == '.' && s.thousands(start, end):
+		return 0, 0, 0
+	default:
+		score = 0.65
+	}
+	return start, end, score
+}
+
+// thousands tells whether text[i:j] is a round number with dots.
+func (s *scan) thousands(i, j int) bool { return j-i > 4 && string(s.text[j-4:j]) == ".000" }
+
+// subscriber tells whether a Spanish number can start with the digit at i.
+func (s *scan) subscriber(i int) bool { return s.byteAt(i) >= '6' && isDigit(s.byteAt(i)) }
+
+// national returns how many groups from the k-th make a Spanish number of nine
+// digits, counted from group 0, or 0.
+func (g *groups) national(k int) int {
+	rest := groups{n: g.n - k}
+	copy(rest.start[:], g.start[k:])
+	copy(rest.end[:], g.end[k:])
+	for m := 1; m <= min(rest.n, 5); m++ {
+		switch rest.lens(m) {
+		case 9, 333, 3222, 2322, 36, 27, 234, 2223, 324, 3312, 342, 63, 54, 45, 2232, 12222:
+			return k + m
+		}
+	}
+	return 0
+}
+
+// international reads +34 933 456 789, +34933456789, (+34) 93..., +44 (0) 20...
+func (s *scan) international(n *num) (start, end int, score float32) {
+	start = n.start - 1
+	if s.byteAt(start-1) == '(' {
+		start--
+	}
+	digits, at := 0, n.start
+	for groups := 0; groups < 8; groups++ {
+		j := s.digits(at)
+		if j == at {
+			break
+		}
+		digits += j - at
+		end = j
+		at = j
+		for range 3 {
+			switch b := s.byteAt(at); {
+			case b == ')' || b == '(' || b == '-' || b == '.' || b == '/':
+				at++
+			case s.space(at) > 0:
+				at += s.space(at)
+			}
+		}
+		if digits >= 9 && end-start > 12 && s.value(n.start, min(n.end, n.start+2)) == 34 && digits >= 11 {
+			break
+		}
+	}
+	if digits < 8 || digits > 15 {
+		return 0, 0, 0
+	}
+	return start, end, 0.9
+}
+
+// bracketed reads (93) 345 67 89.
+func (s *scan) bracketed(n *num) (start, end int, score float32) {
+	area := n.end - n.start
+	if area < 2 || area > 5 {
+		return 0, 0, 0
+	}
+	g := s.group(s.spaces(n.end + 1))
+	for k, digits := 0, area; k < min(g.n, 4); k++ {
+		digits += g.end[k] - g.start[k]
+		if digits == 9 && s.subscriber(n.start) {
+			return n.start - 1, g.end[k], 0.75
+		}
+		if digits > 9 && digits <= 11 && k == g.n-1 && s.labelOf(n)&(forTelephone|forFax) != 0 {
+			return n.start - 1, g.end[k], 0.5
+		}
+	}
+	return 0, 0, 0
+}
+
+// labelledTelephone reads any number of four to fifteen digits: foreign ones,
+// extensions, numbers with a digit too few.
+func (s *scan) labelledTelephone(n *num) (start, end int, score float32) {
+	g := &n.g
+	digits, k := 0, 0
+	for k < g.n && digits+g.end[k]-g.start[k] <= 11 {
+		digits += g.end[k] - g.start[k]
+		k++
+		if digits >= 9 || g.sep[k-1] == '/' {
+			break
+		}
+	}
+	if k == 0 || digits < 4 || s.measured(g.end[k-1]) || s.byteAt(g.end[k-1]) == ',' && !s.stops(g.end[k-1]) {
+		return 0, 0, 0
+	}
+	return n.start, g.end[k-1], 0.5 + 0.03*float32(min(digits, 9))
+}
+
+// withExtension goes over "ext. 1234" behind a number that ends at j.
+func (s *scan) withExtension(j int) int {
+	p := s.spaces(j)
+	if b := s.byteAt(p); b == ',' || b == '(' || b == '-' {
+		p = s.spaces(p + 1)
+	}
+	end, e := s.wordFrom(p)
+	if e.roles&extension == 0 {
+		return j
+	}
+	for b := s.byteAt(end); b == '.' || b == ':' || b == ' '; b = s.byteAt(end) {
+		end++
+	}
+	if k := s.digits(end); k > end && k-end <= 6 {
+		return k
+	}
+	return j
+}
+
+// extensionNumber finds "ext. 123", too short for the rest.
+func (s *scan) extensionNumber(n *num) {
+	if n.g.total() == 3 && n.g.n == 1 && !n.inner && !n.glued && s.stops(n.end) {
+		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.roles&extension != 0 && !s.measured(n.end) {
+			s.add(n.start, n.end, telephone, 0.5, false)
+		}
+	}
+}
+
+// Fax tells whether the number at start stands behind the word fax, for label
+// sets that tell telephone and fax apart.
+func Fax(text []byte, start int32) bool {
+	s := scan{text: text}
+	return s.context(int(start))&forFax != 0
+}
