@@ -33,13 +33,19 @@ type readConfig struct {
 	Columns      columnsConfig
 	Keep         []string
 	IDs          string
+	NullIDs      string
+	Opaque       bool
 	MaxNoteBytes size
 	BatchBytes   size
 	BatchNotes   int
+	UnitNotes    int
 	SHA256       string
 }
 
-type columnsConfig struct{ ID, Text, Patient, Date, Center string }
+type columnsConfig struct {
+	ID                          []string
+	Text, Patient, Date, Center string
+}
 
 type tokenizeConfig struct {
 	MaxTokens     int
@@ -55,20 +61,22 @@ type tagConfig struct {
 }
 
 type patternsConfig struct {
-	Use      bool
-	Skip     []string
-	MinScore float64
+	Use  bool
+	Skip []string
 }
 
 type resolveConfig struct {
+	Categories map[string]string
+	MinScore   map[string]float64
 	Priority   []string
+	Overlap    string
 	Always     []string
 	AlwaysFile string
 	Never      []string
 	NeverFile  string
 	Repeats    bool
 	Rules      bool
-	Categories string
+	SkipRules  []string
 }
 
 type maskConfig struct {
@@ -94,7 +102,6 @@ type chooseConfig struct {
 
 type writeConfig struct {
 	RowGroupRows   int
-	UnitRows       int
 	Zstd           int
 	Spans          bool
 	QuarantineText bool
@@ -134,16 +141,19 @@ func (c *Config) inputOptions() []option {
 	return []option{
 		opt("profile", &c.Profile, configs.DefaultProfile, "Built-in set of values that this file starts from. primary-care is the default because short notes are what the archive holds.", oneOf(configs.Profiles()...)),
 
-		opt("read.columns.id", &r.Columns.ID, "note_id", "Column of the row's id, text or whole number. An id is the only thing of a note that may appear in a log.", shaping),
+		opt("read.columns.id", &r.Columns.ID, []string{"note_id"}, "Columns of the row's id, text or whole numbers; several are joined with bars, as 7|31|2. An id is the only thing of a note that may appear in a log.", shaping),
 		opt("read.columns.text", &r.Columns.Text, "text", "Column of the note.", shaping),
 		opt("read.columns.patient", &r.Columns.Patient, "", "Column of the patient's id; empty when there is none. Never written unless it is kept.", shaping),
 		opt("read.columns.date", &r.Columns.Date, "", "Column of the note's date; empty when there is none.", shaping),
 		opt("read.columns.center", &r.Columns.Center, "", "Column of the centre; empty when there is none.", shaping),
 		opt("read.keep", &r.Keep, nil, "Columns that pass through unchanged. None by default: a column that nobody named may identify a person.", shaping),
 		opt("read.ids", &r.IDs, "keep", "What is written as row id: the id itself (keep), an HMAC of it under the key (keyed), or nothing but the row's place (drop). keep, since masked notes go back to the house that knows the ids; an extract for others wants keyed or drop.", shaping, oneOf("keep", "keyed", "drop")),
+		opt("read.null_ids", &r.NullIDs, "quarantine", "What becomes of a row without an id: it goes to quarantine, or takes the number of its row (number). quarantine, since nobody could find it again.", shaping, oneOf("quarantine", "number")),
+		opt("read.opaque", &r.Opaque, false, "Give the folders of the output opaque names in place of those of the input. On for extracts whose dates are shifted: a folder named for the real month would undo the shift.", shaping),
 		opt("read.max_note_bytes", &r.MaxNoteBytes, 1<<20, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
-		opt("read.batch_bytes", &r.BatchBytes, 1<<20, "Text in a batch. 1 MiB keeps a batch with its tokens inside the second-level cache's reach and makes the hand-over between stages cost nothing.", within(1<<10, 1<<30)),
-		opt("read.batch_notes", &r.BatchNotes, 4096, "Notes in a batch, whichever of the two limits comes first. 4,096 short notes are about half a megabyte.", within(1, 1<<20)),
+		opt("read.batch_bytes", &r.BatchBytes, 256<<10, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
+		opt("read.batch_notes", &r.BatchNotes, 4096, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
+		opt("read.unit_notes", &r.UnitNotes, 1<<18, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
 		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile),
 
 		opt("tokenize.max_tokens", &k.MaxTokens, 1<<16, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),
@@ -162,16 +172,18 @@ func (c *Config) findOptions() []option {
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(labelNames("pattern")...)),
-		opt("patterns.min_score", &p.MinScore, 0.5, "Score from which a match counts alone, without the tagger. A right check digit scores 1; bare digits without context score below 0.5.", shaping, within(0, 1)),
 
-		opt("resolve.priority", &r.Priority, []string{"list", "pattern", "model"}, "Who wins where spans overlap, first one first. A list is a person's word; a pattern has sharper borders than a tagger.", shaping, oneOf("list", "pattern", "model")),
+		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),
+		opt("resolve.min_score", &r.MinScore, nil, "Score by pattern category below which a match without a right check digit is dropped, as {AGE: 0.7}. Empty drops none: a number masked in vain costs less than one let through.", shaping, within(0, 1)),
+		opt("resolve.priority", &r.Priority, nil, "Who wins where candidates overlap, first one first: list, checked (a pattern with a right check digit), pattern, model, rule, each for all or as pattern:EMAIL for one category. Empty takes the order that was chosen for the model's label set.", shaping),
+		opt("resolve.overlap", &r.Overlap, "hull", "What becomes of the loser's part outside the winner: masked with it (hull) or by itself (trim). hull: half a name is a name.", shaping, oneOf("hull", "trim")),
 		opt("resolve.always", &r.Always, nil, "Words that are always masked, as [PERSON:Ferran, LOCATION:Can Ruti]. Case and accents do not matter.", shaping),
 		opt("resolve.always_file", &r.AlwaysFile, "", "More of them, one a line.", shaping, aFile),
 		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
 		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
 		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
 		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
-		opt("resolve.categories", &r.Categories, "", "Label set that categories are translated into before masking; empty keeps the model's own words. What has no counterpart keeps its name and is masked all the same.", shaping, oneOf(append([]string{""}, configs.Schemes()...)...)),
+		opt("resolve.skip_rules", &r.SkipRules, nil, "Names of rules that are not applied.", shaping),
 
 		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
 		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}.", shaping, oneOf(operators...)),
@@ -194,7 +206,6 @@ func (c *Config) outputOptions() []option {
 		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", shaping, atLeast(0)),
 
 		opt("write.row_group_rows", &w.RowGroupRows, 100_000, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
-		opt("write.unit_rows", &w.UnitRows, 1_000_000, "Rows in a unit of work, in whole row groups of the input. A crash loses at most one unit a worker: about ten seconds.", shaping, within(1, 1_000_000_000)),
 		opt("write.zstd", &w.Zstd, 1, "Level of compression. 1: level 3 saves 6 % of the space and costs a fifth of the speed.", shaping, within(1, 4)),
 		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),
 		opt("write.quarantine_text", &w.QuarantineText, false, "Write the unmasked text of quarantined notes, mode 0600. Off: a reason and a row number find it in the archive.", shaping),

@@ -18,6 +18,10 @@ func (c *Config) contradictions() []mistake {
 	k.columns()
 	k.categories("mask.operators", sortedKeys(c.Mask.Operators))
 	k.categories("choose.classes", sortedKeys(c.Choose.Classes))
+	k.categories("resolve.min_score", sortedKeys(c.Resolve.MinScore))
+	for _, from := range sortedKeys(c.Resolve.Categories) {
+		k.categories("resolve.categories", []string{from, c.Resolve.Categories[from]})
+	}
 	for _, entry := range c.Resolve.Always {
 		name, words, ok := strings.Cut(entry, ":")
 		if !ok || strings.TrimSpace(words) == "" {
@@ -68,33 +72,48 @@ func allCategories() []string {
 // columns checks that every column has one use. A text column that passes
 // through would undo the masking.
 func (k *checker) columns() {
-	cols := k.Read.Columns
 	used := map[string]string{}
-	for _, c := range []struct{ key, name string }{
-		{"read.columns.id", cols.ID}, {"read.columns.text", cols.Text}, {"read.columns.patient", cols.Patient},
-		{"read.columns.date", cols.Date}, {"read.columns.center", cols.Center},
-	} {
-		switch {
-		case c.name == "" && (c.key == "read.columns.id" || c.key == "read.columns.text"):
-			k.note(c.key, "must not be empty", "")
-		case c.name != "" && used[c.name] != "":
-			k.note(c.key, "the same column as "+used[c.name], "")
+	use := func(key, name string) {
+		if used[name] != "" && name != "" {
+			k.note(key, "the same column as "+used[name], "")
 		}
-		used[c.name] = c.key
+		used[name] = key
 	}
-	if slices.Contains(k.Read.Keep, cols.Text) {
-		k.note("read.keep", "the column of the note cannot pass through", "the masked text is always written")
+	cols := k.Read.Columns
+	for _, name := range cols.ID {
+		use("read.columns.id", name)
 	}
-	if k.Read.IDs != "keep" && slices.Contains(k.Read.Keep, cols.ID) {
-		k.note("read.keep", "the column of the id cannot pass through when ids are "+k.Read.IDs, "")
+	use("read.columns.text", cols.Text)
+	use("read.columns.patient", cols.Patient)
+	use("read.columns.date", cols.Date)
+	use("read.columns.center", cols.Center)
+	if len(cols.ID) == 0 || slices.Contains(cols.ID, "") {
+		k.note("read.columns.id", "must name a column", "")
+	}
+	if cols.Text == "" {
+		k.note("read.columns.text", "must name a column", "")
+	}
+	for _, name := range k.Read.Keep {
+		switch {
+		case name == cols.Text:
+			k.note("read.keep", "the column of the note cannot pass through", "the masked text is always written")
+		case k.Read.IDs != "keep" && slices.Contains(cols.ID, name):
+			k.note("read.keep", "a column of the id cannot pass through when ids are "+k.Read.IDs, "")
+		}
 	}
 }
 
+// priority checks entries such as pattern and pattern:EMAIL.
 func (k *checker) priority() {
-	have := slices.Clone(k.Resolve.Priority)
-	slices.Sort(have)
-	if !slices.Equal(have, []string{"list", "model", "pattern"}) {
-		k.note("resolve.priority", "must name list, pattern and model once each", "")
+	known := []string{"list", "checked", "pattern", "model", "rule"}
+	for _, entry := range k.Resolve.Priority {
+		source, category, one := strings.Cut(entry, ":")
+		if !slices.Contains(known, source) {
+			k.note("resolve.priority", fmt.Sprintf("%q is none of %s", source, strings.Join(known, ", ")), didYouMean(source, known))
+		}
+		if one {
+			k.categories("resolve.priority", []string{category})
+		}
 	}
 }
 

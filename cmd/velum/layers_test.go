@@ -1,0 +1,225 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const module = "github.com/velum-health/velum"
+
+// mayImport says which of our packages a package may import. It is a
+// statement of policy: do not loosen it to make a build pass.
+var mayImport = []struct{ who, what string }{
+	{"pipeline", ""},
+	{"configs", "pipeline"},
+	{"models/*", "pipeline models/*"},
+	{"stages/*", "pipeline models/*"}, // never another stage
+	{"cmd/*", "*"},
+	{"scripts/*", "*"},
+}
+
+// notForModels are the names of pipeline that models do not know: a model
+// knows tokens and numbers, no batches and no pump.
+var notForModels = []string{"Batch", "Run", "Step"}
+
+// mayStartGoroutines lists the packages with go statements.
+var mayStartGoroutines = []string{"pipeline", "models/kernels"}
+
+// badNames are names that say nothing about what is inside.
+var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}
+
+func TestLayers(t *testing.T) {
+	for _, v := range violations(os.DirFS("../..")) {
+		t.Error(v)
+	}
+}
+
+// violations reads every Go file of the tree and returns what breaks the rules
+// of ARCHITECTURE.md, sorted.
+func violations(tree fs.FS) []string {
+	var all []string
+	err := fs.WalkDir(tree, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); file != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+				return fs.SkipDir
+			}
+			if slices.Contains(badNames, d.Name()) {
+				all = append(all, fmt.Sprintf("%s: a folder may not be called that", file))
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		found, err := fileViolations(tree, file)
+		all = append(all, found...)
+		return err
+	})
+	if err != nil {
+		all = append(all, err.Error())
+	}
+	slices.Sort(all)
+	return all
+}
+
+func fileViolations(tree fs.FS, file string) ([]string, error) {
+	text, err := fs.ReadFile(tree, file)
+	if err != nil {
+		return nil, err
+	}
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	c := &fileChecker{set: set, pkg: path.Dir(file), test: strings.HasSuffix(file, "_test.go")}
+	if base := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".go"), "_test"); slices.Contains(badNames, base) {
+		c.note(f.Package, "a file may not be called that")
+	}
+	if slices.Contains(badNames, f.Name.Name) {
+		c.note(f.Package, "a package may not be called that")
+	}
+	c.imports(f)
+	ast.Inspect(f, c.node)
+	return c.found, nil
+}
+
+type fileChecker struct {
+	set      *token.FileSet
+	pkg      string // folder
+	test     bool
+	pipeline string // name under which the file imports pipeline
+	found    []string
+}
+
+func (c *fileChecker) note(at token.Pos, what string) {
+	p := c.set.Position(at)
+	c.found = append(c.found, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, what))
+}
+
+// imports checks the imports. Tests may import what they like: a round trip
+// wants the stage that reads beside the one that writes.
+func (c *fileChecker) imports(f *ast.File) {
+	for _, spec := range f.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		what, ours := strings.CutPrefix(name, module+"/")
+		if err != nil || !ours {
+			continue
+		}
+		if what == "pipeline" {
+			c.pipeline = "pipeline"
+			if spec.Name != nil {
+				c.pipeline = spec.Name.Name
+			}
+		}
+		if !c.test && !allowed(c.pkg, what) {
+			c.note(spec.Pos(), c.pkg+" may not import "+what)
+		}
+	}
+}
+
+// allowed tells whether package who may import package what.
+func allowed(who, what string) bool {
+	for _, rule := range mayImport {
+		if matches(rule.who, who) {
+			return slices.ContainsFunc(strings.Fields(rule.what), func(p string) bool { return matches(p, what) })
+		}
+	}
+	return false
+}
+
+// matches tells whether pattern is name, or name lies in the folder of a
+// pattern that ends in a star.
+func matches(pattern, name string) bool {
+	prefix, star := strings.CutSuffix(pattern, "*")
+	return pattern == name || star && strings.HasPrefix(name, prefix)
+}
+
+func (c *fileChecker) node(n ast.Node) bool {
+	if c.test {
+		return false
+	}
+	switch n := n.(type) {
+	case *ast.GoStmt:
+		c.goroutine(n.Pos())
+	case *ast.CallExpr:
+		// wg.Go and its like
+		if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Go" && len(n.Args) == 1 {
+			c.goroutine(n.Pos())
+		}
+	case *ast.SelectorExpr:
+		x, ok := n.X.(*ast.Ident)
+		if ok && c.pipeline != "" && x.Name == c.pipeline && strings.HasPrefix(c.pkg, "models/") && slices.Contains(notForModels, n.Sel.Name) {
+			c.note(n.Pos(), "a model may not know pipeline."+n.Sel.Name)
+		}
+	}
+	return true
+}
+
+func (c *fileChecker) goroutine(at token.Pos) {
+	if !slices.Contains(mayStartGoroutines, c.pkg) {
+		c.note(at, "goroutines start in "+strings.Join(mayStartGoroutines, " and ")+" only")
+	}
+}
+
+// TestLayersSeesViolations plants one violation a file and wants each found.
+func TestLayersSeesViolations(t *testing.T) {
+	planted := map[string]struct{ text, want string }{
+		"pipeline/a.go":      {`package pipeline; import _ "MODULE/models/crf"`, "pipeline may not import models/crf"},
+		"models/crf/a.go":    {`package crf; import _ "MODULE/stages/tag"`, "models/crf may not import stages/tag"},
+		"models/crf/b.go":    {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
+		"models/crf/c.go":    {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
+		"models/crf/d.go":    {`package crf; func f() { go f() }`, "goroutines start in"},
+		"models/crf/e.go":    {`package crf; import _ "MODULE/cmd/velum"`, "models/crf may not import cmd/velum"},
+		"stages/tag/a.go":    {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
+		"stages/tag/b.go":    {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
+		"stages/tag/e.go":    {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
+		"stages/util/a.go":   {`package util`, "a folder may not be called that"},
+		"stages/tag/misc.go": {`package tag`, "a file may not be called that"},
+		"configs/a.go":       {`package configs; import _ "MODULE/models/crf"`, "configs may not import models/crf"},
+		"elsewhere/a.go":     {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
+		"models/broken/a.go": {`package`, "expected"},
+	}
+	for file, p := range planted {
+		tree := fstest.MapFS{file: {Data: []byte(strings.ReplaceAll(p.text, "MODULE", module))}}
+		found := violations(tree)
+		if len(found) == 0 || !slices.ContainsFunc(found, func(v string) bool { return strings.Contains(v, p.want) }) {
+			t.Errorf("%s: found %q, want one with %q", file, found, p.want)
+		}
+	}
+}
+
+// TestLayersAllows wants nothing found in a tree that keeps the rules.
+func TestLayersAllows(t *testing.T) {
+	sound := map[string]string{
+		"pipeline/run.go":          `package pipeline; func f() { go f() }`,
+		"models/kernels/k.go":      `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
+		"models/crf/a.go":          `package crf; import "MODULE/pipeline"; import _ "MODULE/models/kernels"; var T pipeline.Token`,
+		"models/crf/a_test.go":     `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
+		"stages/tag/a.go":          `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/crf"; func f() { panic("tag: a bug") }`,
+		"configs/a.go":             `package configs; import _ "MODULE/pipeline"`,
+		"cmd/velum/main.go":        `package main; import _ "MODULE/stages/tag"`,
+		"stages/tag/testdata/x.go": `this is no Go`,
+		"stages/tag/notes.txt":     `go func()`,
+	}
+	tree := fstest.MapFS{}
+	for file, text := range sound {
+		tree[file] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(text, "MODULE", module))}
+	}
+	for _, v := range violations(tree) {
+		t.Error(v)
+	}
+}
