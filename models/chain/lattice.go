@@ -1,0 +1,275 @@
+package chain
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Lattice is the scratch space of tagging: one sequence at a time, memory is
+// kept. Use it in this order: Reset, fill State, Prepare, then any of Viterbi,
+// LogZ, LogScore, Marginals.
+type Lattice struct {
+	T     int       //                tokens
+	State []float32 // [T][tr.Stride] score of label y at token t; padding Forbidden
+
+	tr    *Transitions
+	rows  []float32 // [margin+T+margin][Stride], holds State
+	exp   []float32 // [T][Stride]    e^State after Prepare
+	alpha []float32 // [1+T][Stride]  best or summed scores; one row before the first, see kernels.Band
+	beta  []float32 // [2][Stride]
+	total []float64 // [T]            scale of each alpha row
+	shift float64   //                what Prepare has taken away from all paths
+}
+
+// Reset makes room for n tokens with margin rows of scratch before the first
+// and behind the last, and returns all rows: [margin+n+margin][Stride]. The
+// caller writes every number of State, which is the middle of it.
+func (x *Lattice) Reset(tr *Transitions, n, margin int) (rows []float32) {
+	x.tr, x.T = tr, n
+	x.rows = grow(x.rows, (n+2*margin)*tr.Stride)
+	x.State = x.rows[margin*tr.Stride:][:n*tr.Stride]
+	return x.rows
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/2)
+	}
+	return s[:n]
+}
+
+// Forbid takes label y away from token t: constrained decoding. It is called
+// between Reset and Prepare.
+func (x *Lattice) Forbid(t int, y pipeline.Tag) { x.State[t*x.tr.Stride+int(y)] = Forbidden }
+
+// Prepare must follow the last change of State. It adds the start and end
+// scores and brings the largest score of every token to 0, which changes
+// neither the best path nor any probability, and keeps the numbers small: a
+// path of a thousand tokens would have lost three digits of a float32.
+func (x *Lattice) Prepare() {
+	if x.T == 0 {
+		return
+	}
+	s := x.tr.Stride
+	x.exp = grow(x.exp, len(x.State))
+	x.alpha = grow(x.alpha, len(x.State)+s)
+	kernels.Add(x.State[:s], x.tr.start)
+	kernels.Add(x.State[(x.T-1)*s:], x.tr.end)
+	x.shift = 0
+	for at := 0; at < len(x.State); at += s {
+		x.shift += float64(kernels.ShiftExp(x.exp[at:at+s], x.State[at:at+s]))
+	}
+}
+
+// slop keeps a source alive that is under the pruning floor by rounding only.
+// Scores between two labels differ by less than a thousand, where a float32
+// has steps of 6e-5.
+const slop = 1e-4
+
+// Viterbi writes the best path into path; of equal paths the one with the
+// lower tags from the right.
+//
+//	α(0,y) = s(0,y)
+//	α(t,y) = s(t,y) + max_y' α(t-1,y') + a(y',y)
+//
+// Inner targets are taken from their three neighbours. For open targets only
+// sources that can win are tried: source i loses to source b at every open
+// target when
+//
+//	α(i) < α(b) - slack(b),  slack(b) = max_j (max_i a(i,j) - a(b,j))
+//
+// so everything below the floor max_b α(b) - slack(b) is left out. The result
+// is the one of [Lattice.FullViterbi]. Nothing but the sums is stored: which
+// source a maximum came from is found on the way back, for one label a token.
+func (x *Lattice) Viterbi(path []pipeline.Tag) {
+	if x.T == 0 {
+		return
+	}
+	tr, s := x.tr, x.tr.Stride
+	alpha := x.alpha
+	clear(alpha[:s])
+	copy(alpha[s:2*s], x.State[:s])
+	_, floor := kernels.AddShift(alpha[s:2*s], zeros[:s], tr.slack)
+	for t := 1; t < x.T; t++ {
+		prev, next := alpha[t*s:(t+1)*s], alpha[(t+1)*s:(t+2)*s]
+		kernels.Band(next, alpha[t*s-2:], tr.band)
+		kernels.MaxPlus(next, prev, tr.open, floor-slop)
+		_, floor = kernels.AddShift(next, x.State[t*s:(t+1)*s], tr.slack)
+	}
+	x.back(path)
+}
+
+var zeros [256]float32 // as long as the longest row: tags are numbered by a byte
+
+// back follows the best path from the right.
+func (x *Lattice) back(path []pipeline.Tag) {
+	tr, s := x.tr, x.tr.Stride
+	row := x.alpha[x.T*s:]
+	best := 0
+	for y := range tr.L {
+		if row[y] > row[best] {
+			best = y
+		}
+	}
+	path[x.T-1] = pipeline.Tag(best)
+	for t := x.T - 1; t > 0; t-- {
+		row, source := x.alpha[t*s:][:tr.L], tr.source[best*s:][:tr.L]
+		top := row[0] + source[0]
+		best = 0
+		for y := 1; y < len(row); y++ {
+			if v := row[y] + source[y]; v > top {
+				top, best = v, y
+			}
+		}
+		path[t-1] = pipeline.Tag(best)
+	}
+}
+
+// FullViterbi is Viterbi over all pairs of labels, without any of its
+// shortcuts: what the tests hold it against.
+func (x *Lattice) FullViterbi(path []pipeline.Tag) {
+	if x.T == 0 {
+		return
+	}
+	tr, s := x.tr, x.tr.Stride
+	copy(x.alpha[s:2*s], x.State[:s])
+	for t := 1; t < x.T; t++ {
+		prev, next := x.alpha[t*s:][:s], x.alpha[(t+1)*s:][:s]
+		for j := range next {
+			next[j] = 2 * Forbidden
+		}
+		top := float32(2 * Forbidden)
+		for j := range tr.L {
+			for i := range tr.L {
+				next[j] = max(next[j], prev[i]+tr.score[i*s+j])
+			}
+			next[j] += x.State[t*s+j]
+			top = max(top, next[j])
+		}
+		for j := range next {
+			next[j] -= top
+		}
+	}
+	x.back(path)
+}
+
+// LogScore returns Σ_t s(t,y_t) + a(y_{t-1},y_t) of a path, less what Prepare
+// took away, so that LogScore - LogZ is log p(path).
+func (x *Lattice) LogScore(path []pipeline.Tag) float64 {
+	sum := 0.0
+	for t, y := range path[:x.T] {
+		sum += float64(x.State[t*x.tr.Stride+int(y)])
+		if t > 0 {
+			sum += float64(x.tr.score[int(path[t-1])*x.tr.Stride+int(y)])
+		}
+	}
+	return sum
+}
+
+// Shift returns what Prepare has taken away from the score of every path.
+func (x *Lattice) Shift() float64 { return x.shift }
+
+// weak is when the linear recursion is no longer trusted. A label whose share
+// of α falls under e^-87 is lost to float32; it matters only if the sums of
+// the rows that follow fall by about as much, that is, if what the tokens say
+// contradicts all paths that were kept. So the product of the latest row sums
+// is watched, counted from where it was last above one.
+const weak = 1e-20
+
+// LogZ returns the logarithm of the sum over all paths, less what Prepare
+// took away.
+//
+//	α(0,y) = e^s(0,y)
+//	α(t,y) = e^s(t,y) Σ_y' α(t-1,y') e^a(y',y)
+//
+// Every row is divided by its sum; Z is the product of the sums.
+func (x *Lattice) LogZ() float64 {
+	if x.T == 0 {
+		return 0
+	}
+	s := x.tr.Stride
+	a, b := x.alpha[:s], x.alpha[s:2*s] // rows are needed one step long
+	if x.T == 1 {
+		return math.Log(rowSum(x.exp[:s]))
+	}
+	prev := x.exp[:s]
+	sum := float32(rowSum(prev))
+	z, product, dip := 0.0, float64(sum), float32(1)
+	for t := 1; t < x.T; t++ {
+		sum = kernels.Forward(a, prev, x.exp[t*s:(t+1)*s], x.tr.exp, x.tr.rows, 1/sum)
+		if dip = min(dip, 1) * sum; !(dip > weak) || x.tr.wide {
+			return x.referenceLogZ()
+		}
+		product *= float64(sum)
+		if product < 1e-200 || product > 1e200 {
+			z += math.Log(product)
+			product = 1
+		}
+		prev, a, b = a, b, a
+	}
+	return z + math.Log(product)
+}
+
+func rowSum(row []float32) float64 {
+	sum := 0.0
+	for _, v := range row {
+		sum += float64(v)
+	}
+	return sum
+}
+
+func (x *Lattice) referenceLogZ() float64 {
+	r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score)
+	return r.logZ
+}
+
+// Marginals writes p(y_t = y | x) into dst, [T][Stride]; padding is 0.
+func (x *Lattice) Marginals(dst []float32) {
+	if x.T == 0 {
+		return
+	}
+	s, rows := x.tr.Stride, x.tr.rows
+	x.total, x.beta = grow(x.total, x.T), grow(x.beta, 3*s)
+	alpha := dst[:x.T*s]
+	copy(alpha[:s], x.exp[:s])
+	x.total[0] = rowSum(alpha[:s])
+	dip := float32(1)
+	for t := 1; t < x.T; t++ {
+		sum := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], x.exp[t*s:(t+1)*s], x.tr.exp, rows, float32(1/x.total[t-1]))
+		if dip = min(dip, 1) * sum; !(dip > weak) || x.tr.wide {
+			x.referenceMarginals(dst)
+			return
+		}
+		x.total[t] = float64(sum)
+	}
+	// β(T-1,y) = 1, β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y')
+	beta, next, one := x.beta[:s], x.beta[s:2*s], x.beta[2*s:3*s]
+	for y := range s {
+		beta[y], one[y] = 1, 1
+	}
+	for t := x.T - 1; ; t-- {
+		row, scale := alpha[t*s:(t+1)*s], float32(1/x.total[t])
+		for y, b := range beta {
+			row[y] *= b * scale
+		}
+		if t == 0 {
+			return
+		}
+		for y, e := range x.exp[t*s : (t+1)*s] {
+			next[y] = beta[y] * e
+		}
+		kernels.Forward(beta, next, one, x.tr.expT, rows, scale)
+	}
+}
+
+func (x *Lattice) referenceMarginals(dst []float32) {
+	r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score)
+	clear(dst[:x.T*x.tr.Stride])
+	for t := range x.T {
+		for y := range x.tr.L {
+			dst[t*x.tr.Stride+y] = float32(r.marginal(t, y))
+		}
+	}
+}
