@@ -43,7 +43,7 @@ func (w *worker) numberBefore(k int) int {
 	if w.words[k-1].class&numeral == 0 {
 		return k
 	}
-	if k >= 3 && w.words[k-3].class&numeral != 0 && w.words[k-2].length == 1 && w.touches(k-2) && w.touches(k-3) {
+	if k >= 3 && w.words[k-3].class&numeral != 0 && w.words[k-2].end-w.words[k-2].start == 1 && w.touches(k-2) && w.touches(k-3) {
 		return k - 3 // treinta y dos, trenta-i-dos
 	}
 	return k - 1

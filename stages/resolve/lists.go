@@ -78,8 +78,7 @@ type phrases struct {
 // addText adds a phrase as it is written in a configuration. It tells false
 // if the phrase has no word or too many.
 func (p *phrases) addText(t *wordTable, phrase string, value int32) bool {
-	words := t.split(nil, []byte(phrase), 0, int32(len(phrase)))
-	return p.add(words, value)
+	return p.add(t.phrase(phrase), value)
 }
 
 // add adds the words as one phrase.
@@ -134,6 +133,7 @@ func (p *phrases) reset() {
 
 // always adds candidates for the phrases of the always-mask list.
 func (w *worker) addAlways() {
+	w.foldAll()
 	for i := 0; i < len(w.words); i++ {
 		end, entry := w.always.find(w.words, i, int32(len(w.text)))
 		if end == i {
@@ -171,6 +171,7 @@ func (w *worker) isNever(c *candidate) bool {
 		return false
 	}
 	if w.never.longest > 0 {
+		w.foldAll()
 		for s := i; s >= max(i-neverContext, 0); s-- {
 			if end, entry := w.never.find(w.words, s, int32(len(w.text))); end >= j && end > s {
 				w.counts.Never[entry]++

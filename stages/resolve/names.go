@@ -34,7 +34,7 @@ func (w *worker) findTitled() int {
 // one.
 func (w *worker) startsName(k int) bool {
 	next := &w.words[k+1]
-	if next.is(digits) || next.length < 2 || next.class&(title|article|relative|heading|institution) != 0 {
+	if next.is(digits) || next.end-next.start < 2 || next.class&(title|article|relative|heading|institution) != 0 {
 		return false
 	}
 	known := w.inLexicon(w.Lexicons.GivenNames, k+1)

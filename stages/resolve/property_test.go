@@ -120,8 +120,9 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 	table := newWordTable(triggers)
 	hash := func(s string) uint64 {
 		h := uint64(0)
-		words := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
+		words, _ := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
 		for i := range words {
+			words[i].fold([]byte(s))
 			h = join(h, &words[i])
 		}
 		return h
@@ -137,6 +138,24 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 			t.Fatalf("%q and %q collide", a, b)
 		}
 	})
+}
+
+// Every trigger is found however it is written.
+func TestTriggers(t *testing.T) {
+	table := newWordTable(triggers)
+	for _, l := range triggers {
+		for _, s := range []string{l.words, strings.ToUpper(l.words), string(folded(l.words))} {
+			words, seen := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
+			for _, w := range words {
+				if w.class&l.class == 0 {
+					t.Errorf("%s has not class %b", s[w.start:w.end], l.class)
+				}
+			}
+			if seen&l.class == 0 {
+				t.Errorf("class %b is not seen", l.class)
+			}
+		}
+	}
 }
 
 func TestTable(t *testing.T) {
@@ -268,7 +287,7 @@ func TestRepeatsLeaveNothing(t *testing.T) {
 		}
 		add(b, text, spans, nil)
 		run(t, o, b)
-		words := newWordTable(nil).appendWords(nil, text, b.Tokens.At(0))
+		words, _ := newWordTable(nil).appendWords(nil, text, b.Tokens.At(0))
 		folded := func(i, j int) (s string) {
 			for _, w := range words[i:j] {
 				s += foldWords(string(text[w.start:w.end]))

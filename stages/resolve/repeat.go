@@ -62,6 +62,7 @@ func (w *worker) repeats() {
 
 // index keeps the values and words that are looked for.
 func (w *worker) index() {
+	w.foldAll()
 	k := 0
 	for s := range w.spans {
 		span := &w.spans[s]

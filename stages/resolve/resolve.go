@@ -113,11 +113,13 @@ type worker struct {
 	batch   *pipeline.Batch
 	i       int // the note's number in the batch
 
-	text  []byte
-	words []word
-	model []pipeline.Span
-	cands []candidate
-	spans []pipeline.Span
+	text   []byte
+	words  []word
+	seen   class // of all words
+	folded bool  // all words have their hash
+	model  []pipeline.Span
+	cands  []candidate
+	spans  []pipeline.Span
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -155,7 +157,8 @@ func (w *worker) note() {
 	b, i := w.batch, w.i
 	w.text, w.cands, w.spans = b.Text.At(i), w.cands[:0], w.spans[:0]
 	tokens := b.Tokens.At(i)
-	w.words = w.plan.words.appendWords(w.words[:0], w.text, tokens)
+	w.words, w.seen = w.plan.words.appendWords(w.words[:0], w.text, tokens)
+	w.folded = false
 	w.fromModel(tokens)
 	w.run(onModel)
 	w.dropNever()
@@ -230,6 +233,17 @@ func (w *worker) propose(start, end int32, c pipeline.Category, by origin) {
 		Span: pipeline.Span{Start: start, End: end, Score: score, Category: c, Source: sourceOf[by]},
 		rank: w.rank[by][c],
 	})
+}
+
+// foldAll gives all words their hash. Most notes have no span and need none.
+func (w *worker) foldAll() {
+	if w.folded {
+		return
+	}
+	for i := range w.words {
+		w.words[i].fold(w.text)
+	}
+	w.folded = true
 }
 
 // wordsIn returns the words [i, j) that share a byte with a span.

@@ -22,22 +22,23 @@ type rule struct {
 	name  string
 	on    string // label sets in which Defaults switches it on
 	phase phase
+	needs class // it can do nothing in a note without such a word; 0: any note
 	do    func(w *worker) int
 }
 
 // rules in the order in which they run.
 var rules = []rule{
-	{"trim", "meddocan primary-care", onModel, (*worker).trimEdges},
-	{"titles", "meddocan primary-care", onModel, (*worker).stripTitles},
-	{"email", "meddocan primary-care", onModel, (*worker).completeEmails},
-	{"age", "meddocan primary-care", onText, (*worker).findAges},
-	{"sex", "meddocan", onText, (*worker).findSex},
-	{"staff-id", "meddocan", onText, (*worker).findStaffIDs},
-	{"kin", "", onText, (*worker).findKin},
-	{"titled", "primary-care", onText, (*worker).findTitled},
-	{"centre", "primary-care", onText, (*worker).findCentres},
-	{"postal", "meddocan primary-care", onSpans, (*worker).findPostalCodes},
-	{"phone-fax", "meddocan", onSpans, (*worker).tellFax},
+	{"trim", "meddocan primary-care", onModel, 0, (*worker).trimEdges},
+	{"titles", "meddocan primary-care", onModel, title | shortTitle, (*worker).stripTitles},
+	{"email", "meddocan primary-care", onModel, 0, (*worker).completeEmails},
+	{"age", "meddocan primary-care", onText, unit, (*worker).findAges},
+	{"sex", "meddocan", onText, sexLabel, (*worker).findSex},
+	{"staff-id", "meddocan", onText, collegiate, (*worker).findStaffIDs},
+	{"kin", "", onText, relative, (*worker).findKin},
+	{"titled", "primary-care", onText, title | shortTitle, (*worker).findTitled},
+	{"centre", "primary-care", onText, institution, (*worker).findCentres},
+	{"postal", "meddocan primary-care", onSpans, 0, (*worker).findPostalCodes},
+	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
 }
 
 // RuleNames returns the names that Options.Rules may switch, in the order of
@@ -52,8 +53,8 @@ func RuleNames() []string {
 
 func (w *worker) run(p phase) {
 	for _, i := range w.plan.rules {
-		if rules[i].phase == p {
-			w.counts.Rules[i] += int64(rules[i].do(w))
+		if r := &rules[i]; r.phase == p && (r.needs == 0 || w.seen&r.needs != 0) {
+			w.counts.Rules[i] += int64(r.do(w))
 		}
 	}
 }
@@ -245,9 +246,9 @@ func (w *worker) findStaffIDs() int {
 		if w.words[k].class&collegiate == 0 || !w.words[k+1].is(digits) || !w.linked(k, true) {
 			continue
 		}
-		j, length := k+2, w.words[k+1].length
+		j, length := k+2, int(w.words[k+1].end-w.words[k+1].start)
 		for j < len(w.words) && j < k+4 && w.words[j].is(digits) && w.grouped(j-1) {
-			length += w.words[j].length
+			length += int(w.words[j].end - w.words[j].start)
 			j++
 		}
 		if length >= 4 {
@@ -305,14 +306,17 @@ func (w *worker) tellFax() int {
 }
 
 func (w *worker) numberKind(start int32) pipeline.Category {
-	i, _ := w.wordsIn(start, start+1)
+	i, j := w.wordsIn(start, start+1)
+	if i == j {
+		return pipeline.None // no word begins there
+	}
 	for k := i - 1; k >= max(i-lineLook, 0) && !w.words[k+1].is(lineStart); k-- {
 		switch {
 		case w.words[k].class&fax != 0:
 			return w.labels.fax
 		case w.words[k].class&telephone != 0:
 			return w.labels.telephone
-		case w.words[k].length >= 6 && w.words[k].is(digits):
+		case w.words[k].end-w.words[k].start >= 6 && w.words[k].is(digits):
 			return pipeline.None // the number before
 		}
 	}

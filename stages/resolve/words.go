@@ -12,9 +12,8 @@ import (
 // word is a run of letters or of digits inside one token.
 type word struct {
 	start, end int32
-	hash       uint64 // of the folded bytes
-	pow        uint64 // base to the power of the number of folded bytes, to join hashes
-	length     int32  // folded bytes
+	hash       uint64 // of the folded bytes; see fold
+	length     int32  // folded bytes; 0 until fold was called
 	class      class
 	shape      shape
 }
@@ -36,14 +35,19 @@ func (w *word) is(s shape) bool { return w.shape&s != 0 }
 // would hide a word too many.
 const base = 0x9E3779B97F4A7C15
 
-// join returns the hash of a value and the word behind it.
-func join(h uint64, w *word) uint64 { return h*w.pow + w.hash }
+// powers of base, to join the hashes of words.
+var powers [longestPhrase + 1]uint64
+
+// join returns the hash of a value and the word behind it. Words longer than
+// every phrase have some other hash.
+func join(h uint64, w *word) uint64 { return h*powers[min(w.length, longestPhrase)] + w.hash }
 
 // byteKind sorts the ASCII bytes; foldedByte lower-cases them.
 var (
 	byteKind   [utf8.RuneSelf]uint8
 	foldedByte [utf8.RuneSelf]byte
-	foldedRune [0x250][]byte // Latin letters above ASCII, without accents
+	lowerBit   [utf8.RuneSelf]shape // lower for a to z
+	foldedRune [0x250][]byte        // Latin letters above ASCII, without accents
 )
 
 const (
@@ -54,6 +58,13 @@ const (
 )
 
 func init() {
+	powers[0] = 1
+	for i := 1; i < len(powers); i++ {
+		powers[i] = powers[i-1] * base
+	}
+	for c := 'a'; c <= 'z'; c++ {
+		lowerBit[c] = lower
+	}
 	for c := range foldedByte {
 		foldedByte[c] = byte(unicode.ToLower(rune(c)))
 		switch {
@@ -86,9 +97,11 @@ func kindOf(r rune) uint8 {
 	return separator
 }
 
-// appendWords appends the words of the tokens to dst.
-func (t *wordTable) appendWords(dst []word, text []byte, tokens []pipeline.Token) []word {
+// appendWords appends the words of the tokens to dst and returns all classes
+// that occur.
+func (t *wordTable) appendWords(dst []word, text []byte, tokens []pipeline.Token) ([]word, class) {
 	newLine := true // the first token of a line need not hold a word
+	seen := class(0)
 	for _, tok := range tokens {
 		first := len(dst)
 		dst = t.split(dst, text, tok.Start, tok.End)
@@ -97,84 +110,134 @@ func (t *wordTable) appendWords(dst []word, text []byte, tokens []pipeline.Token
 			dst[first].shape |= lineStart
 			newLine = false
 		}
+		for i := first; i < len(dst); i++ {
+			seen |= dst[i].class
+		}
 	}
-	return dst
+	return dst, seen
 }
 
 // split appends the words of text[start:end].
 func (t *wordTable) split(dst []word, text []byte, start, end int32) []word {
-	open := separator
-	var w word
-	for i := start; i < end; {
-		r, size := rune(text[i]), int32(1)
-		if r >= utf8.RuneSelf {
-			wide, n := utf8.DecodeRune(text[i:end])
-			r, size = wide, int32(n)
-		}
-		kind := kindOf(r)
-		if kind == mark {
-			if open != separator {
-				w.end = i + size
+	text = text[:end]
+	for i := int(start); i < len(text); {
+		c := text[i]
+		kind := letter
+		if c < utf8.RuneSelf {
+			kind = byteKind[c]
+		} else if r, size := utf8.DecodeRune(text[i:]); true {
+			if kind = kindOf(r); kind != letter && kind != digit {
+				i += size
+				continue
 			}
-			i += size
+		}
+		if kind == separator {
+			i++
 			continue
 		}
-		if kind != open {
-			if open != separator {
-				dst = append(dst, t.classify(w))
-			}
-			open = kind
-			w = word{start: i, pow: 1}
-			if kind == digit {
-				w.shape = digits
-			} else if unicode.IsUpper(r) {
-				w.shape = capital
-			}
+		dst = append(dst, word{})
+		w := &dst[len(dst)-1]
+		w.start = int32(i) // in append's literal it would stall: written in parts, read whole
+		wide := w.extent(text, kind)
+		if f := ends(text[i:w.end]); kind == letter && (wide || t.filter[f/64]&(1<<(f%64)) != 0) {
+			w.fold(text)
+			c, _ := t.classes.get(w.hash)
+			w.class = class(c)
 		}
-		if kind != separator {
-			w.add(r)
-			w.end = i + size
-		}
-		i += size
-	}
-	if open != separator {
-		dst = append(dst, t.classify(w))
+		i = int(w.end)
 	}
 	return dst
 }
 
-// add folds one letter or digit into the hash.
-func (w *word) add(r rune) {
-	if r < utf8.RuneSelf {
-		if 'a' <= r && r <= 'z' {
-			w.shape |= lower
+// extent finds the end and the shape of the word that starts at w.start: the
+// characters of one kind and the marks on them. It tells whether one of them
+// is outside ASCII.
+func (w *word) extent(text []byte, kind uint8) (wide bool) {
+	i := int(w.start)
+	s := shape(0)
+	if kind == digit {
+		s = digits
+	} else if startsUpper(text[i:]) {
+		s = capital
+	}
+	for i < len(text) {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if byteKind[c] != kind {
+				break
+			}
+			s |= lowerBit[c]
+			i++
+			continue
 		}
-		w.addByte(foldedByte[r])
-		return
-	}
-	if unicode.IsLower(r) {
-		w.shape |= lower
-	}
-	if int(r) < len(foldedRune) {
-		for _, c := range foldedRune[r] {
-			w.addByte(c)
+		r, size := utf8.DecodeRune(text[i:])
+		if k := kindOf(r); k != kind && k != mark {
+			break
 		}
-		return
+		if unicode.IsLower(r) {
+			s |= lower
+		}
+		wide = true
+		i += size
 	}
-	for r = unicode.ToLower(r); r > 0; r >>= 8 {
-		w.addByte(byte(r))
-	}
+	w.end, w.shape = int32(i), s
+	return wide
 }
 
-func (w *word) addByte(c byte) {
-	w.hash = w.hash*base + uint64(c)
-	w.pow *= base
-	w.length++
+func startsUpper(text []byte) bool {
+	if text[0] < utf8.RuneSelf {
+		return 'A' <= text[0] && text[0] <= 'Z'
+	}
+	r, _ := utf8.DecodeRune(text)
+	return unicode.IsUpper(r)
+}
+
+// ends is 15 bits of the first two letters and the last one.
+func ends(s []byte) uint32 {
+	return uint32(s[0]&31) | uint32(s[min(1, len(s)-1)]&31)<<5 | uint32(s[len(s)-1]&31)<<10
+}
+
+// fold fills in the hash and length of a word, unless they are.
+func (w *word) fold(text []byte) {
+	if w.length > 0 {
+		return
+	}
+	h, n := uint64(0), int32(0)
+	for i := w.start; i < w.end; {
+		if c := text[i]; c < utf8.RuneSelf {
+			h, n = h*base+uint64(foldedByte[c]), n+1
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:w.end])
+		if kindOf(r) != mark {
+			h, n = foldRune(h, n, r)
+		}
+		i += int32(size)
+	}
+	w.hash, w.length = h, n
+}
+
+// foldRune folds a letter or digit outside ASCII into a hash of n bytes.
+func foldRune(h uint64, n int32, r rune) (uint64, int32) {
+	if int(r) < len(foldedRune) {
+		for _, c := range foldedRune[r] {
+			h, n = h*base+uint64(c), n+1
+		}
+		return h, n
+	}
+	for r = unicode.ToLower(r); r > 0; r >>= 8 {
+		h, n = h*base+uint64(byte(r)), n+1
+	}
+	return h, n
 }
 
 // wordTable gives a word its trigger classes. It is read-only after it was
 // made and shared by the workers.
-type wordTable struct{ classes table }
+type wordTable struct {
+	classes table
+	filter  [1 << 15 / 64]uint64 // a bit for the ends of every trigger: few other words have them
+}
 
 // newWordTable reads the trigger words.
 func newWordTable(lists []triggerList) *wordTable {
@@ -182,11 +245,13 @@ func newWordTable(lists []triggerList) *wordTable {
 	have := map[uint64]class{}
 	var order []uint64
 	for _, l := range lists {
-		for _, w := range t.split(nil, []byte(l.words), 0, int32(len(l.words))) {
+		for _, w := range t.phrase(l.words) {
 			if have[w.hash] == 0 {
 				order = append(order, w.hash)
 			}
 			have[w.hash] |= l.class
+			f := ends(folded(l.words[w.start:w.end]))
+			t.filter[f/64] |= 1 << (f % 64)
 		}
 	}
 	for _, h := range order {
@@ -195,9 +260,23 @@ func newWordTable(lists []triggerList) *wordTable {
 	return t
 }
 
-// classify fills in the classes of a finished word.
-func (t *wordTable) classify(w word) word {
-	c, _ := t.classes.get(w.hash)
-	w.class = class(c)
-	return w
+// folded returns a trigger word without case and accents.
+func folded(s string) (f []byte) {
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			f = append(f, foldedByte[r])
+		} else {
+			f = append(f, foldedRune[r]...)
+		}
+	}
+	return f
+}
+
+// phrase returns the words of a phrase of the configuration, with hashes.
+func (t *wordTable) phrase(s string) []word {
+	words := t.split(nil, []byte(s), 0, int32(len(s)))
+	for i := range words {
+		words[i].fold([]byte(s))
+	}
+	return words
 }
