@@ -1,0 +1,71 @@
+package pipeline
+
+import (
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Key is the secret from which everything is derived that must not be undone
+// without it: keyed ids, opaque folder names. It never leaves memory; only its
+// id is written.
+type Key struct{ master []byte }
+
+// A KeyError says why a key file cannot be used. It holds nothing of the key.
+type KeyError struct{ Path, Cause string }
+
+func (e *KeyError) Error() string { return fmt.Sprintf("key file %s: %s", e.Path, e.Cause) }
+
+// minKey is the least number of bytes of a key: as many as HMAC-SHA-256 uses.
+const minKey = 32
+
+// LoadKey reads a key file: 32 bytes or more, raw or as 64 or more
+// hexadecimal digits. The file must be its owner's alone (mode 0400 or 0600).
+// Errors are *KeyError.
+func LoadKey(path string) (*Key, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, &KeyError{path, "cannot be read; give the path of a file with 32 random bytes"}
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, &KeyError{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
+	}
+	if info.Size() > 1<<16 {
+		return nil, &KeyError{path, "is larger than any key"}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, &KeyError{path, "cannot be read"}
+	}
+	if text := strings.TrimSpace(string(data)); len(text) >= 2*minKey {
+		if raw, err := hex.DecodeString(text); err == nil {
+			data = raw
+		}
+	}
+	if len(data) < minKey {
+		return nil, &KeyError{path, fmt.Sprintf("has %d bytes, needs %d; make one with: head -c 32 /dev/urandom > FILE", len(data), minKey)}
+	}
+	return &Key{data}, nil
+}
+
+// Derive returns 32 bytes for one purpose (HKDF-SHA-256). Different purposes
+// give keys that tell nothing of each other.
+func (k *Key) Derive(purpose string) []byte {
+	out, err := hkdf.Key(sha256.New, k.master, nil, "velum "+purpose, sha256.Size)
+	if err != nil {
+		panic(err) // only for lengths that are too long
+	}
+	return out
+}
+
+// ID names the key in manifests, without telling anything of it; "" for no
+// key.
+func (k *Key) ID() string {
+	if k == nil {
+		return ""
+	}
+	return hex.EncodeToString(k.Derive("key id")[:8])
+}

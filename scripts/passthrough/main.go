@@ -1,0 +1,219 @@
+// Command passthrough reads an archive and writes it back as it is, through
+// units, journal and manifest: what reading, writing and committing cost,
+// without what velum is for. Benchmarks and scripts/interop.py use it.
+//
+// It masks nothing: never run it on notes of patients. With -show it prints
+// what it reads as JSON lines instead.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/pprof"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "passthrough:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	in := flag.String("in", "", "archive: a file or a folder")
+	out := flag.String("out", "", "output folder")
+	id := flag.String("id", "note_id", "columns of the id, divided by commas")
+	text := flag.String("text", "text", "column of the text")
+	pass := flag.String("pass", "", "columns to pass through, divided by commas")
+	show := flag.Bool("show", false, "print what is read")
+	readOnly := flag.Bool("read", false, "read only")
+	noVerify := flag.Bool("noverify", false, "do not re-read the parts")
+	atOnce := flag.Int("at-once", 1, "units side by side")
+	fresh := flag.Bool("fresh", false, "start over")
+	cpu := flag.String("cpu", "", "write a CPU profile")
+	flag.Parse()
+	if *cpu != "" {
+		f, err := os.Create(*cpu)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	o := read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)}
+	if !*show {
+		o.IDs64 = read.NewIDSet(0)
+	}
+	begin := time.Now()
+	archive, err := read.Scan(context.Background(), []string{*in}, o)
+	if err != nil {
+		return err
+	}
+	for _, b := range archive.Bad {
+		fmt.Fprintf(os.Stderr, "bad input: %s: %s\n", b.Input, b.Cause)
+	}
+	scanned := time.Since(begin)
+	switch {
+	case *show:
+		return print(archive, os.Stdout)
+	case *readOnly:
+		err = readAll(archive)
+	default:
+		verify := write.Verify
+		if *noVerify {
+			verify = nil
+		}
+		err = copyAll(archive, *out, pipeline.UnitOptions{AtOnce: *atOnce, Fresh: *fresh, Verify: verify, Stats: &pipeline.Stats{}})
+	}
+	if err != nil {
+		return err
+	}
+	took := time.Since(begin)
+	bytes := int64(0)
+	for _, f := range archive.Files {
+		bytes += f.Bytes
+	}
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return err
+	}
+	cpuTime := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	fmt.Printf("%d notes, %d bytes of files, scan %.2fs, all %.2fs, %.2f M notes/s, CPU %.2fs = %.2f us a note, peak %d MiB, %d duplicate ids\n",
+		archive.Rows(), bytes, scanned.Seconds(), took.Seconds(), float64(archive.Rows())/1e6/took.Seconds(),
+		cpuTime.Seconds(), cpuTime.Seconds()*1e6/float64(max(archive.Rows(), 1)), usage.Maxrss>>10, o.IDs64.Duplicates())
+	return nil
+}
+
+func split(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// each calls do for every batch of the archive.
+func each(archive *read.Archive, do func(b *pipeline.Batch) error) error {
+	var b pipeline.Batch
+	for i := range archive.Units {
+		src, err := archive.Open(&archive.Units[i])
+		if err != nil {
+			return err
+		}
+		for err == nil {
+			b.Reset()
+			if err = src.Next(&b); err == nil {
+				err = do(&b)
+			}
+		}
+		if err := src.Close(); err != nil {
+			return err
+		}
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+	return nil
+}
+
+func readAll(archive *read.Archive) error {
+	return each(archive, func(*pipeline.Batch) error { return nil })
+}
+
+// row is what -show prints of a note.
+type row struct {
+	Row    int64          `json:"row"`
+	ID     string         `json:"id"`
+	Text   string         `json:"text"`
+	Reason string         `json:"reason"`
+	Extra  map[string]any `json:"extra,omitempty"`
+}
+
+func print(archive *read.Archive, to io.Writer) error {
+	w := bufio.NewWriter(to)
+	lines := json.NewEncoder(w)
+	err := each(archive, func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			r := row{Row: b.First + int64(i), ID: string(b.ID.At(i)), Text: string(b.Text.At(i)), Reason: b.Reason[i].String()}
+			if b.Reason[i] == pipeline.BadEncoding {
+				r.Text = hex.EncodeToString(b.Text.At(i))
+			}
+			for k := range b.Extra {
+				if r.Extra == nil {
+					r.Extra = map[string]any{}
+				}
+				r.Extra[b.Extra[k].Name] = value(&b.Extra[k], i)
+			}
+			if err := lines.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errors.Join(err, w.Flush())
+}
+
+func value(c *pipeline.Column, i int) any {
+	switch {
+	case !c.Valid[i]:
+		return nil
+	case c.Kind == pipeline.BytesColumn:
+		return string(c.Bytes.At(i))
+	case c.Kind == pipeline.Int32Column, c.Kind == pipeline.DateColumn:
+		return int32(c.Fixed[i])
+	}
+	return int64(c.Fixed[i])
+}
+
+func copyAll(archive *read.Archive, out string, o pipeline.UnitOptions) error {
+	primary, err := pipeline.Labels("primary-care")
+	if err != nil {
+		return err
+	}
+	unit := write.UnitOptions{Model: "none", Categories: primary.Categories, Pass: archive.Extra}
+	plan := &pipeline.Plan{Units: archive.Units, BadInputs: archive.Bad}
+	result, err := pipeline.RunUnits(context.Background(), plan, pipeline.Output{Dir: out},
+		func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+			src, err := archive.Open(u)
+			if err != nil {
+				return pipeline.Line{}, err
+			}
+			sink, err := write.NewUnit(parts, unit)
+			return pipeline.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: newCopy}}, Sink: sink}, err
+		}, o)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d units done, %d reused, nothing to do: %v\n", result.Done, result.Reused, result.Nothing)
+	for _, s := range o.Stats.Steps() {
+		fmt.Printf("%-8s %6d batches %9d notes %8.2fs\n", s.Name, s.Batches, s.Notes, s.Busy.Seconds())
+	}
+	return nil
+}
+
+func newCopy() func(b *pipeline.Batch) error {
+	return func(b *pipeline.Batch) error {
+		b.Masked.Data = append(b.Masked.Data, b.Text.Data...)
+		b.Masked.Offsets = append(b.Masked.Offsets, b.Text.Offsets...)
+		for range b.Len() {
+			b.Spans.End()
+		}
+		return nil
+	}
+}

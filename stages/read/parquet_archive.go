@@ -1,0 +1,483 @@
+package read
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Archive is the files of a run: what they hold and how they are cut into
+// units.
+type Archive struct {
+	Files []ArchiveFile
+	Units []pipeline.Unit     // in the order of the files
+	Bad   []pipeline.BadInput // files that cannot be read at all
+	Drift []Drift             // in what files differ from the first
+	Extra []pipeline.Column   // names and kinds of the columns in Batch.Extra
+	o     ParquetOptions
+}
+
+// ArchiveFile is a file of an archive.
+type ArchiveFile struct {
+	Path   string
+	Folder string // below the path that was given, with slashes: year=2026/month=01
+	SHA256 [32]byte
+	Bytes  int64
+	Rows   int64
+	Groups int // row groups; 0 for dumps
+}
+
+// Drift says in what a file differs from the first file of the archive.
+type Drift struct {
+	Path   string `json:"path"`
+	Column string `json:"column"`
+	Change string `json:"change"` // "is missing", "is new: INT64", "was INT64, is BYTE_ARRAY STRING"
+}
+
+func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, d.Column, d.Change) }
+
+// Scan finds the files of an archive and plans their units. An input is a
+// file, or a folder that may have folders of months below it; files are taken
+// in the order of their paths. Names that begin with a dot or an underscore
+// do not count, as everywhere in the Parquet world.
+//
+// Every file is read once for its SHA-256, which names its units. A file that
+// is no sound Parquet file is listed in Bad and the others go on; a file
+// whose columns are not what the options say is a *SchemaError, since a wrong
+// configuration would put the whole archive into quarantine.
+func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, error) {
+	a := &Archive{o: o.withDefaults()}
+	sums, err := readChecksums(a.o.Checksums)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range inputs {
+		if err := a.find(in); err != nil {
+			return nil, err
+		}
+	}
+	if len(a.Files) == 0 {
+		return nil, &InputError{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give a .parquet file, or a folder of them (.txt, .dump: raw dumps)"}
+	}
+	s := scanner{a: a, sums: sums, copies: map[copyKey]int{}}
+	for i := range a.Files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err := s.file(ctx, &a.Files[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.missing(); err != nil {
+		return nil, err
+	}
+	return a, s.extras()
+}
+
+// Open opens the notes of a unit. The source is an io.Closer.
+func (a *Archive) Open(u *pipeline.Unit) (interface {
+	pipeline.Source
+	io.Closer
+}, error) {
+	if isDump(u.Input) {
+		return NewDump(u.Input, u.From, u.To, u.First, a.o)
+	}
+	return NewParquet(u.Input, int(u.From), int(u.To), a.o)
+}
+
+// Rows returns the number of notes in all units.
+func (a *Archive) Rows() int64 {
+	n := int64(0)
+	for i := range a.Units {
+		n += a.Units[i].Rows
+	}
+	return n
+}
+
+func isParquet(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".parquet", ".parq", ".pq":
+		return true
+	}
+	return false
+}
+
+func isDump(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".txt", ".dump":
+		return true
+	}
+	return false
+}
+
+// find lists the files of an input.
+func (a *Archive) find(in string) error {
+	info, err := os.Stat(in)
+	if err != nil {
+		return &InputError{Path: in, Cause: inputCause(err), Remedy: "check the path and its permissions"}
+	}
+	if !info.IsDir() {
+		a.Files = append(a.Files, ArchiveFile{Path: in, Bytes: info.Size()})
+		return nil
+	}
+	from := len(a.Files)
+	err = filepath.WalkDir(in, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return &InputError{Path: name, Cause: inputCause(err), Remedy: "check its permissions"}
+		}
+		if name != in && strings.ContainsAny(e.Name()[:1], "._") {
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if e.IsDir() || !isParquet(name) && !isDump(name) {
+			return nil
+		}
+		return a.add(in, name)
+	})
+	slices.SortFunc(a.Files[from:], func(x, y ArchiveFile) int { return strings.Compare(x.Path, y.Path) })
+	return err
+}
+
+func (a *Archive) add(root, name string) error {
+	info, err := os.Stat(name) // a link to a file counts
+	if err != nil {
+		return &InputError{Path: name, Cause: inputCause(err), Remedy: "check its permissions"}
+	}
+	folder, err := filepath.Rel(root, filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	if folder == "." {
+		folder = ""
+	}
+	a.Files = append(a.Files, ArchiveFile{Path: name, Folder: filepath.ToSlash(folder), Bytes: info.Size()})
+	return nil
+}
+
+func inputCause(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "may not be read"
+	}
+	return "cannot be read"
+}
+
+// scanner plans the units of an archive, file by file.
+type scanner struct {
+	a      *Archive
+	sums   map[string]string // checksums by cleaned path; nil: no list
+	copies map[copyKey]int
+	first  *parquet.Schema // of the first sound file
+	path   string          // of that file
+	lacks  map[string]error
+	kinds  map[string]pipeline.ColumnKind
+}
+
+type copyKey struct {
+	folder string
+	sum    [32]byte
+}
+
+func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
+	cuts, err := s.hash(ctx, f)
+	if err != nil {
+		return err
+	}
+	if cause := s.listed(f); cause != "" {
+		s.bad(f, cause)
+		return nil
+	}
+	unit := pipeline.Unit{Input: f.Path, Folder: s.folder(f), SHA256: f.SHA256}
+	key := copyKey{unit.Folder, f.SHA256}
+	unit.Copy = s.copies[key]
+	switch {
+	case f.Bytes == 0:
+		s.bad(f, "the file is empty")
+		return nil
+	case isDump(f.Path):
+		s.dumpUnits(f, unit, cuts)
+	default:
+		err := s.parquetUnits(f, unit)
+		if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
+			s.bad(f, damage.Cause)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.copies[key]++
+	return nil
+}
+
+func (s *scanner) bad(f *ArchiveFile, cause string) {
+	s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: f.Path, SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause})
+}
+
+// hash reads the file once. For a dump it returns where its records begin.
+func (s *scanner) hash(ctx context.Context, f *ArchiveFile) ([]cut, error) {
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return nil, &InputError{Path: f.Path, Cause: inputCause(err), Remedy: "check its permissions"}
+	}
+	defer in.Close() // only read
+	h := sha256.New()
+	var cuts cutter
+	to := io.Writer(h)
+	if isDump(f.Path) {
+		cuts.every = s.a.o.UnitNotes
+		to = io.MultiWriter(h, &cuts)
+	}
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := in.Read(buf)
+		if _, err := to.Write(buf[:n]); err != nil {
+			return nil, err
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, &InputError{Path: f.Path, Cause: "cannot be read to its end", Remedy: "check the disk"}
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	h.Sum(f.SHA256[:0])
+	return cuts.end(), nil
+}
+
+// folder returns the folder of the unit's parts.
+func (s *scanner) folder(f *ArchiveFile) string {
+	if !s.a.o.Opaque {
+		return f.Folder
+	}
+	if s.a.o.Key != nil {
+		mac := hmac.New(sha256.New, s.a.o.Key.Derive("folder"))
+		mac.Write([]byte(f.Folder))
+		return fmt.Sprintf("batch=%x", mac.Sum(nil)[:6])
+	}
+	// Without a key a hash of the folder's name could be undone by trying all
+	// months; one of the content cannot without the content.
+	return fmt.Sprintf("batch=%x", f.SHA256[:6])
+}
+
+func (s *scanner) dumpUnits(f *ArchiveFile, unit pipeline.Unit, cuts []cut) {
+	for i, c := range cuts[:len(cuts)-1] {
+		unit.From, unit.To = c.at, cuts[i+1].at
+		unit.First, unit.Rows = c.rows, cuts[i+1].rows-c.rows
+		f.Rows += unit.Rows
+		s.a.Units = append(s.a.Units, unit)
+	}
+}
+
+// unitBytes is the most bytes of text and columns, uncompressed, after which
+// a unit is full whatever its notes.
+const unitBytes = 256 << 20
+
+func (s *scanner) parquetUnits(f *ArchiveFile, unit pipeline.Unit) error {
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // only read
+	return fence(f.Path, func() error {
+		pf, err := openFooter(f.Path, in)
+		if err != nil {
+			return err
+		}
+		if err := s.schema(f, pf.Schema()); err != nil {
+			return err
+		}
+		groups := pf.Metadata().RowGroups
+		f.Rows, f.Groups = pf.NumRows(), len(groups)
+		bytes := int64(0)
+		for g := range groups {
+			unit.Rows += groups[g].NumRows
+			bytes += groups[g].TotalByteSize
+			unit.To = int64(g + 1)
+			if unit.Rows >= s.a.o.UnitNotes || bytes >= unitBytes || g == len(groups)-1 {
+				s.a.Units = append(s.a.Units, unit)
+				unit.From, unit.First, unit.Rows, bytes = unit.To, unit.First+unit.Rows, 0, 0
+			}
+		}
+		if len(groups) == 0 { // so that there is a part, which has the columns
+			s.a.Units = append(s.a.Units, unit)
+		}
+		return nil
+	})
+}
+
+// schema checks that the file has what the options want, and notes in what it
+// differs from the first.
+func (s *scanner) schema(f *ArchiveFile, schema *parquet.Schema) error {
+	all := s.a.o
+	all.kinds = map[string]pipeline.ColumnKind{}
+	for _, x := range all.extras() {
+		all.kinds[x.name] = pipeline.BytesColumn // a file may lack it, if another has it
+	}
+	_, _, extra, err := bind(f.Path, schema, &all)
+	if err != nil {
+		return err
+	}
+	if s.kinds == nil {
+		s.kinds, s.lacks = map[string]pipeline.ColumnKind{}, map[string]error{}
+	}
+	for _, x := range extra {
+		if x.leaf < 0 {
+			s.lacks[x.name] = cmp.Or(s.lacks[x.name], error(&SchemaError{f.Path, x.name, "is missing", missingRemedy(schema, x.name)}))
+			continue
+		}
+		if kind, known := s.kinds[x.name]; known && kind != x.kind {
+			return &SchemaError{f.Path, x.name, "has another type than in the files before", "give these months apart, or leave the column out"}
+		}
+		s.kinds[x.name] = x.kind
+	}
+	if s.first == nil {
+		s.first, s.path = schema, f.Path
+		return nil
+	}
+	s.a.Drift = append(s.a.Drift, drift(f.Path, s.first, schema)...)
+	return nil
+}
+
+func drift(path string, first, now *parquet.Schema) []Drift {
+	was := map[string]string{}
+	for _, c := range first.Fields() {
+		was[c.Name()] = describe(c)
+	}
+	var all []Drift
+	for _, c := range now.Fields() {
+		before, known := was[c.Name()]
+		switch is := describe(c); {
+		case !known:
+			all = append(all, Drift{path, c.Name(), "is new: " + is})
+		case before != is:
+			all = append(all, Drift{path, c.Name(), fmt.Sprintf("was %s, is %s", before, is)})
+		}
+		delete(was, c.Name())
+	}
+	for _, c := range first.Fields() {
+		if _, gone := was[c.Name()]; gone {
+			all = append(all, Drift{path, c.Name(), "is missing"})
+		}
+	}
+	return all
+}
+
+// extras settles the kinds of the pass-through columns for the whole archive.
+func (s *scanner) extras() error {
+	s.a.o.kinds = s.kinds
+	dumps := s.first == nil
+	for _, x := range s.a.o.extras() {
+		kind, known := s.kinds[x.name]
+		if !known && !dumps {
+			return s.lacks[x.name]
+		}
+		if !known {
+			return &SchemaError{s.a.Files[0].Path, x.name, "is missing", "a raw dump has ids and texts only"}
+		}
+		s.a.Extra = append(s.a.Extra, pipeline.Column{Name: x.as, Kind: kind})
+	}
+	return nil
+}
+
+// listed checks the file against the list of checksums: "" if it agrees or
+// there is no list.
+func (s *scanner) listed(f *ArchiveFile) string {
+	if s.sums == nil {
+		return ""
+	}
+	name, err := filepath.Abs(f.Path)
+	if err != nil {
+		return "has no absolute path"
+	}
+	want, ok := s.sums[name]
+	delete(s.sums, name)
+	switch {
+	case !ok:
+		return "is not in the list of checksums"
+	case want != hex.EncodeToString(f.SHA256[:]):
+		return "does not have the SHA-256 that the list of checksums gives"
+	}
+	return ""
+}
+
+// missing reports files that the list of checksums names and the archive
+// lacks: a month that was not delivered whole.
+func (s *scanner) missing() error {
+	for _, name := range slices.Sorted(mapKeys(s.sums)) {
+		if isParquet(name) || isDump(name) {
+			s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: name, SHA256: s.sums[name], Cause: "is in the list of checksums and not in the archive"})
+		}
+	}
+	return nil
+}
+
+func mapKeys(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// readChecksums reads a file as sha256sum writes it: the sum, two characters,
+// the path, which counts from the folder of the list.
+func readChecksums(name string) (map[string]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, &InputError{Path: name, Cause: inputCause(err), Remedy: "give the list that sha256sum wrote"}
+	}
+	defer f.Close() // only read
+	sums := map[string]string{}
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimRight(lines.Text(), "\r")
+		if line == "" {
+			continue
+		}
+		sum, path, ok := strings.Cut(line, " ")
+		raw, err := hex.DecodeString(sum)
+		if !ok || err != nil || len(raw) != sha256.Size || len(path) < 2 {
+			return nil, &InputError{Path: name, Line: n, Cause: "is no line of a SHA-256 list", Remedy: "write it with: sha256sum FILES"}
+		}
+		path = filepath.FromSlash(path[1:]) // behind the second space or the asterisk
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(filepath.Dir(name), path)
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		sums[path] = strings.ToLower(sum)
+	}
+	if lines.Err() != nil {
+		return nil, &InputError{Path: name, Cause: "cannot be read to its end", Remedy: "give the list that sha256sum wrote"}
+	}
+	return sums, nil
+}

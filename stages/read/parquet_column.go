@@ -1,0 +1,313 @@
+package read
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// cursor walks the values of one leaf column over a range of row groups. The
+// pages of different columns do not align, so every column has its own.
+//
+// A cursor of a column that the file does not have (leaf < 0) gives nulls.
+type cursor struct {
+	name   string
+	leaf   int
+	groups []parquet.RowGroup
+	base   int // number of groups[0] in the file
+
+	group int           // groups[group] is being read
+	pages parquet.Pages // of that row group; nil before and after
+	seen  int64         // values of it in the pages so far
+	page  parquet.Page
+
+	// The page, as far as it is not used up.
+	defs []byte // definition levels: 1 is a value, 0 null; nil if required
+	n    int    // values left, nulls included
+	next int    // number of the next value that is not null
+
+	// Values that are not null: value k is number idx[k] of these if idx is
+	// set, else number k.
+	idx     []int32
+	data    []byte   // byte strings, with offsets; or fixed-width numbers
+	offsets []uint32 // nil for numbers
+	width   int      // bytes a number
+	bits    bool     // data holds bits
+}
+
+// damage is an error in what is being read.
+func (c *cursor) damage(cause string) *pipeline.DamageError {
+	return &pipeline.DamageError{RowGroup: c.base + c.group, Column: c.name, Cause: cause}
+}
+
+// load makes n > 0, by reading the next page if need be, or returns io.EOF.
+func (c *cursor) load() error {
+	for c.n == 0 {
+		if c.leaf < 0 {
+			return c.loadMissing()
+		}
+		c.release()
+		if c.group == len(c.groups) {
+			return io.EOF
+		}
+		if c.pages == nil {
+			c.pages = c.groups[c.group].ColumnChunks()[c.leaf].Pages()
+			c.seen = 0
+		}
+		page, err := c.pages.ReadPage()
+		if err == io.EOF {
+			if err := c.endGroup(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return c.damage(ownWords(err))
+		}
+		if err := c.open(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadMissing gives the nulls of a column that the file does not have.
+func (c *cursor) loadMissing() error {
+	for c.group < len(c.groups) && c.n == 0 {
+		c.n = int(c.groups[c.group].NumRows())
+		c.group++
+	}
+	if c.n == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+func (c *cursor) endGroup() error {
+	rows := c.groups[c.group].NumRows()
+	if c.seen != rows {
+		return c.damage(fmt.Sprintf("holds %d values, the footer says %d", c.seen, rows))
+	}
+	err := c.pages.Close()
+	c.pages = nil
+	c.group++
+	return err
+}
+
+// open looks into a page.
+func (c *cursor) open(page parquet.Page) error {
+	c.page = page
+	c.n, c.next = int(page.NumValues()), 0
+	c.seen += int64(c.n)
+	if c.seen > c.groups[c.group].NumRows() {
+		return c.damage("holds more values than the footer says")
+	}
+	c.defs = page.DefinitionLevels()
+	if len(c.defs) > 0 && len(c.defs) != c.n {
+		return c.damage("has a page whose levels and values differ in number")
+	}
+	values := page.Data()
+	c.idx = nil
+	if d := page.Dictionary(); d != nil {
+		c.idx = values.Int32()
+		values = d.Page().Data()
+	}
+	c.offsets, c.width, c.bits = nil, 0, false
+	stored := 0
+	switch page.Type().Kind() {
+	case parquet.ByteArray:
+		c.data, c.offsets = values.ByteArray()
+		stored = len(c.offsets) - 1
+	case parquet.Boolean:
+		c.data, c.bits = values.Boolean(), true
+		stored = 8 * len(c.data)
+	case parquet.Int96:
+		c.data, c.width = int96Bytes(values.Int96()), 12
+		stored = len(c.data) / 12
+	case parquet.Int32, parquet.Float:
+		c.data, _ = values.Data()
+		c.width = 4
+		stored = len(c.data) / 4
+	case parquet.Int64, parquet.Double:
+		c.data, _ = values.Data()
+		c.width = 8
+		stored = len(c.data) / 8
+	default:
+		return c.damage("has a type that changed between pages")
+	}
+	if c.idx != nil {
+		stored = len(c.idx)
+	}
+	if stored < c.values() {
+		return c.damage("has a page with fewer values than its header says")
+	}
+	return nil
+}
+
+// values returns how many values of the page are not null.
+func (c *cursor) values() int {
+	if len(c.defs) == 0 {
+		return c.n
+	}
+	n := 0
+	for _, d := range c.defs {
+		n += int(d & 1)
+	}
+	return n
+}
+
+func int96Bytes(values []deprecated.Int96) []byte {
+	out := make([]byte, 0, 12*len(values))
+	for _, v := range values {
+		for _, word := range v {
+			out = binary.LittleEndian.AppendUint32(out, word)
+		}
+	}
+	return out
+}
+
+// step moves to the next value and returns its number in data; -1 for null.
+// It may be called n times after a load.
+func (c *cursor) step() int {
+	c.n--
+	if c.leaf < 0 {
+		return -1
+	}
+	if len(c.defs) > 0 && c.defs[len(c.defs)-1-c.n] == 0 {
+		return -1
+	}
+	k := c.next
+	c.next++
+	if c.idx != nil {
+		return int(c.idx[k])
+	}
+	return k
+}
+
+// bytes returns byte string k. It is valid until the next load.
+func (c *cursor) bytes(k int) []byte { return c.data[c.offsets[k]:c.offsets[k+1]] }
+
+// fixed returns the bits of number k.
+func (c *cursor) fixed(k int) uint64 {
+	switch {
+	case c.bits:
+		return uint64(c.data[k/8]>>(k%8)) & 1
+	case c.width == 4:
+		return uint64(binary.LittleEndian.Uint32(c.data[4*k:]))
+	case c.width == 12:
+		return uint64(int96Micros(c.data[12*k:]))
+	}
+	return binary.LittleEndian.Uint64(c.data[8*k:])
+}
+
+// int96Micros turns the timestamps of old Spark files, nanoseconds of a day
+// and its Julian number, into microseconds since 1970.
+func int96Micros(b []byte) int64 {
+	const julian1970 = 2440588
+	nanos := int64(binary.LittleEndian.Uint64(b))
+	day := int64(binary.LittleEndian.Uint32(b[8:]))
+	return (day-julian1970)*86_400_000_000 + nanos/1000
+}
+
+func (c *cursor) release() {
+	if c.page != nil {
+		parquet.Release(c.page)
+		c.page = nil
+	}
+}
+
+func (c *cursor) close() error {
+	c.release()
+	if c.pages == nil {
+		return nil
+	}
+	err := c.pages.Close()
+	c.pages = nil
+	return err
+}
+
+// ownWords says what went wrong in the library without its message, which
+// may quote the file.
+func ownWords(err error) string {
+	switch {
+	case strings.Contains(err.Error(), "crc32 checksum mismatch"):
+		return "a page does not have the checksum in its header"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "a page ends too early"
+	}
+	return "a page cannot be decoded"
+}
+
+// idBytes appends the next n values of the column as text: numbers in
+// decimal. Nulls are empty and not valid.
+func (c *cursor) idBytes(to *pipeline.Bytes, signed bool, n int) error {
+	for n > 0 {
+		if err := c.load(); err != nil {
+			return c.early(err)
+		}
+		k := min(n, c.n)
+		n -= k
+		for range k {
+			if at := c.step(); at >= 0 {
+				to.Data = c.appendID(to.Data, at, signed)
+			}
+			to.End()
+		}
+	}
+	return nil
+}
+
+func (c *cursor) appendID(to []byte, at int, signed bool) []byte {
+	switch {
+	case c.offsets != nil:
+		return append(to, c.bytes(at)...)
+	case !signed:
+		return strconv.AppendUint(to, c.fixed(at), 10)
+	case c.width == 4:
+		return strconv.AppendInt(to, int64(int32(c.fixed(at))), 10)
+	}
+	return strconv.AppendInt(to, int64(c.fixed(at)), 10)
+}
+
+// extra appends the next n values to a pass-through column.
+func (c *cursor) extra(to *pipeline.Column, convert func(uint64) uint64, n int) error {
+	for n > 0 {
+		if err := c.load(); err != nil {
+			return c.early(err)
+		}
+		k := min(n, c.n)
+		n -= k
+		for range k {
+			at := c.step()
+			to.Valid = append(to.Valid, at >= 0)
+			switch {
+			case to.Kind == pipeline.BytesColumn:
+				if at >= 0 {
+					to.Bytes.Data = append(to.Bytes.Data, c.bytes(at)...)
+				}
+				to.Bytes.End()
+			case at < 0:
+				to.Fixed = append(to.Fixed, 0)
+			default:
+				to.Fixed = append(to.Fixed, convert(c.fixed(at)))
+			}
+		}
+	}
+	return nil
+}
+
+// early turns the end of a column before the others into damage.
+func (c *cursor) early(err error) error {
+	if err == io.EOF {
+		return c.damage("ends before the other columns")
+	}
+	return err
+}

@@ -1,0 +1,294 @@
+package write
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// How parts are written. Level 1 of zstd: higher levels take twice the time
+// and save a tenth. Text is plain: a dictionary of notes costs hashing and
+// memory and never pays.
+const (
+	pageBytes    = 1 << 20
+	rowGroupRows = 100_000
+	chunkRows    = 512 // rows that are handed to a column at once: a page goes at most so far over its size
+)
+
+// column is one column of a part.
+type column struct {
+	name     string
+	kind     pipeline.ColumnKind
+	optional bool
+	list     bool // a list of kind
+	dict     bool // few different values
+	binary   bool // bytes that need not be UTF-8
+}
+
+func (c *column) node() parquet.Node {
+	var n parquet.Node
+	switch c.kind {
+	case pipeline.BytesColumn:
+		n = parquet.String()
+		if c.binary {
+			n = parquet.Leaf(parquet.ByteArrayType)
+		}
+	case pipeline.Int32Column:
+		n = parquet.Encoded(parquet.Int(32), &parquet.DeltaBinaryPacked)
+	case pipeline.Int64Column:
+		n = parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
+	case pipeline.FloatColumn:
+		n = parquet.Leaf(parquet.FloatType)
+	case pipeline.DoubleColumn:
+		n = parquet.Leaf(parquet.DoubleType)
+	case pipeline.BoolColumn:
+		n = parquet.Leaf(parquet.BooleanType)
+	case pipeline.DateColumn:
+		n = parquet.Date()
+	case pipeline.TimestampColumn:
+		n = parquet.Timestamp(parquet.Microsecond)
+	}
+	if c.dict {
+		n = parquet.Encoded(n, &parquet.RLEDictionary)
+	}
+	if c.list {
+		return parquet.List(n)
+	}
+	if c.optional {
+		return parquet.Optional(n)
+	}
+	return n
+}
+
+// schema is a group whose fields keep their order; parquet.Group sorts them.
+type schema struct {
+	parquet.Group
+	columns []column
+}
+
+func newSchema(columns []column) *schema {
+	s := &schema{parquet.Group{}, columns}
+	for i := range columns {
+		s.Group[columns[i].name] = columns[i].node()
+	}
+	return s
+}
+
+// Fields implements parquet.Node.
+func (s *schema) Fields() []parquet.Field {
+	fields := s.Group.Fields()
+	slices.SortFunc(fields, func(a, b parquet.Field) int { return cmp.Compare(s.at(a.Name()), s.at(b.Name())) })
+	return fields
+}
+
+func (s *schema) at(name string) int {
+	return slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+}
+
+// table writes the rows of one part, column by column.
+type table struct {
+	w       *parquet.GenericWriter[any]
+	columns []tableColumn
+	group   int // rows of the row group so far
+	most    int // rows of a full one
+	rows    int64
+}
+
+// tableColumn gathers the values of some rows and their digest.
+type tableColumn struct {
+	column
+	w      *parquet.ColumnWriter
+	leaf   int
+	values []parquet.Value
+	digest columnDigest
+}
+
+var zstdFastest = &zstd.Codec{Level: zstd.SpeedFastest}
+
+// newTable begins a part. Nothing of what is written says when, where or by
+// which build. No statistics, bounds or filters are written for any column:
+// those of a text column would hold the text of notes in the clear, and
+// nobody looks for a note by the range of its id.
+func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string) *table {
+	options := []parquet.WriterOption{
+		parquet.NewSchema("velum", newSchema(columns)),
+		parquet.Compression(zstdFastest),
+		parquet.PageBufferSize(pageBytes),
+		parquet.DataPageStatistics(false),
+		parquet.CreatedBy("velum", "1", "0"),
+	}
+	for _, c := range columns {
+		path := []string{c.name}
+		if c.list {
+			path = append(path, "list", "element")
+		}
+		options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
+	}
+	for i := 0; i+1 < len(metadata); i += 2 {
+		options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
+	}
+	t := &table{w: parquet.NewGenericWriter[any](out, options...), most: cmp.Or(rowGroup, rowGroupRows)}
+	writers := t.w.ColumnWriters()
+	for i, c := range columns {
+		t.columns = append(t.columns, tableColumn{column: c, w: writers[i], leaf: i, digest: newColumnDigest()})
+	}
+	return t
+}
+
+// room returns how many rows may be put before the next flush.
+func (t *table) room() int { return min(chunkRows, t.most-t.group) }
+
+// flush writes the n rows that have been put into every column.
+func (t *table) flush(n int) error {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if _, err := c.w.WriteRowValues(c.values); err != nil {
+			return fmt.Errorf("column %s: %w", c.name, err)
+		}
+		c.digest.flush()
+		clear(c.values) // they point into the batch
+		c.values = c.values[:0]
+	}
+	t.rows += int64(n)
+	t.group += n
+	if t.group < t.most {
+		return nil
+	}
+	t.group = 0
+	return t.w.Flush()
+}
+
+// close ends the file and returns the digest of its rows.
+func (t *table) close() (digest string, err error) {
+	if err := t.w.Close(); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for i := range t.columns {
+		t.columns[i].digest.sum(h, t.columns[i].name)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// push appends a value that is not null.
+func (c *tableColumn) push(v parquet.Value) {
+	if c.optional {
+		v = v.Level(0, 1, c.leaf)
+		c.digest.level(0, 1)
+	}
+	c.values = append(c.values, v)
+}
+
+func (c *tableColumn) null() {
+	c.values = append(c.values, parquet.NullValue().Level(0, 0, c.leaf))
+	c.digest.level(0, 0)
+}
+
+func (c *tableColumn) bytes(v []byte) {
+	c.push(parquet.ByteArrayValue(v))
+	c.digest.bytes(v)
+}
+
+func (c *tableColumn) int32(v int32) {
+	c.push(parquet.Int32Value(v))
+	c.digest.uint32(uint32(v))
+}
+
+func (c *tableColumn) int64(v int64) {
+	c.push(parquet.Int64Value(v))
+	c.digest.uint64(uint64(v))
+}
+
+func (c *tableColumn) float(v float32) {
+	c.push(parquet.FloatValue(v))
+	c.digest.float32(v)
+}
+
+// element appends value number i of a list.
+func (c *tableColumn) element(i int, v parquet.Value) {
+	rep := min(i, 1)
+	c.values = append(c.values, v.Level(rep, 1, c.leaf))
+	c.digest.level(rep, 1)
+}
+
+// emptyList appends a list without values.
+func (c *tableColumn) emptyList() { c.null() }
+
+// copy appends value i of a pass-through column.
+func (c *tableColumn) copy(from *pipeline.Column, i int) {
+	if from == nil || !from.Valid[i] {
+		c.null()
+		return
+	}
+	switch c.kind {
+	case pipeline.BytesColumn:
+		c.bytes(from.Bytes.At(i))
+	case pipeline.Int32Column, pipeline.DateColumn:
+		c.int32(int32(from.Fixed[i]))
+	case pipeline.Int64Column, pipeline.TimestampColumn:
+		c.int64(int64(from.Fixed[i]))
+	case pipeline.FloatColumn:
+		c.float(math.Float32frombits(uint32(from.Fixed[i])))
+	case pipeline.DoubleColumn:
+		c.push(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])))
+		c.digest.uint64(from.Fixed[i])
+	case pipeline.BoolColumn:
+		c.push(parquet.BooleanValue(from.Fixed[i] != 0))
+		c.digest.bool(from.Fixed[i] != 0)
+	}
+}
+
+// columnDigest sums up the values of a column, whatever their encoding: their
+// bytes, the lengths of byte strings, and the levels that say where nulls and
+// lists are. Two libraries that read the same rows get the same digest. It
+// guards against mistakes of the libraries; the SHA-256 of the file guards
+// against everybody else.
+type columnDigest struct {
+	bytesSum, lengthSum, levelSum *xxh3.Hasher
+	payload, lengths, levels      []byte // not summed up yet
+}
+
+func newColumnDigest() columnDigest {
+	return columnDigest{bytesSum: xxh3.New(), lengthSum: xxh3.New(), levelSum: xxh3.New()}
+}
+
+func (d *columnDigest) bytes(v []byte) {
+	d.payload = append(d.payload, v...)
+	d.lengths = binary.LittleEndian.AppendUint32(d.lengths, uint32(len(v)))
+}
+
+func (d *columnDigest) uint32(v uint32)   { d.payload = binary.LittleEndian.AppendUint32(d.payload, v) }
+func (d *columnDigest) uint64(v uint64)   { d.payload = binary.LittleEndian.AppendUint64(d.payload, v) }
+func (d *columnDigest) float32(v float32) { d.uint32(math.Float32bits(v)) }
+func (d *columnDigest) float64(v float64) { d.uint64(math.Float64bits(v)) }
+func (d *columnDigest) bool(v bool) {
+	b := byte(0)
+	if v {
+		b = 1
+	}
+	d.payload = append(d.payload, b)
+}
+func (d *columnDigest) level(rep, def int) { d.levels = append(d.levels, byte(rep<<4|def)) }
+
+func (d *columnDigest) flush() {
+	d.bytesSum.Write(d.payload)
+	d.lengthSum.Write(d.lengths)
+	d.levelSum.Write(d.levels)
+	d.payload, d.lengths, d.levels = d.payload[:0], d.lengths[:0], d.levels[:0]
+}
+
+func (d *columnDigest) sum(to io.Writer, name string) {
+	d.flush()
+	fmt.Fprintf(to, "%q %x %x %x\n", name, d.bytesSum.Sum64(), d.lengthSum.Sum64(), d.levelSum.Sum64())
+}
