@@ -18,7 +18,7 @@ func (w *worker) findTitled() int {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
-		if w.words[k].class&(title|shortTitle) == 0 || !w.linked(k, true) || !w.startsName(k) {
+		if w.words[k].class&(title|shortTitle) == 0 || !w.linked(k, true) || !w.startsName(k) || w.inPlaceName(k) {
 			continue
 		}
 		end := w.nameFrom(k + 1)
@@ -34,7 +34,7 @@ func (w *worker) findTitled() int {
 // one.
 func (w *worker) startsName(k int) bool {
 	next := &w.words[k+1]
-	if next.is(digits) || next.end-next.start < 2 || next.class&(title|article|relative|heading|institution) != 0 {
+	if next.is(digits) || next.end-next.start < 2 || next.class&(title|article|relative|heading|institution|street) != 0 {
 		return false
 	}
 	known := w.inLexicon(w.Lexicons.GivenNames, k+1)
@@ -45,6 +45,17 @@ func (w *worker) startsName(k int) bool {
 		return true
 	}
 	return (known || w.inLexicon(w.Lexicons.Surnames, k+1)) && !w.inLexicon(w.Lexicons.Common, k+1)
+}
+
+// inPlaceName tells whether the title at k belongs to the name of a street or
+// centre: Hospital Dr. Puig, calle del Dr. Puig.
+func (w *worker) inPlaceName(k int) bool {
+	for i := k - 1; i >= max(k-2, 0) && w.linked(i, true); i-- {
+		if w.words[i].class&(institution|street) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // nameFrom returns the end of the name that starts at word i: capitalised
@@ -73,7 +84,7 @@ func (w *worker) touches(k int) bool {
 
 func (w *worker) goesOn(k int) bool {
 	x := &w.words[k]
-	if x.is(digits) || !x.is(capital) || x.class&(title|article|relative|heading|institution) != 0 {
+	if x.is(digits) || !x.is(capital) || x.class&(title|article|relative|heading|institution|street) != 0 {
 		return false
 	}
 	return x.is(lower) || w.inLexicon(w.Lexicons.Surnames, k) || w.inLexicon(w.Lexicons.GivenNames, k)
@@ -113,7 +124,7 @@ func (w *worker) centreFrom(i int) int {
 		if x.class&particle != 0 && !x.is(capital) {
 			continue
 		}
-		if !x.is(capital) || !x.is(lower) || x.class&heading != 0 {
+		if !x.is(capital) || !x.is(lower) || x.class&(heading|street) != 0 {
 			break
 		}
 		end = k + 1

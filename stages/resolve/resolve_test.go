@@ -161,6 +161,7 @@ var ruleTests = []struct {
 	{"titled", "primary-care", "dr garcia dice; dr dice", "dr [PERSON:garcia] dice; dr dice"},
 	{"titled", "primary-care", "hepatitis D. Juan no; D. Visita", "hepatitis D. [PERSON:Juan] no; D. Visita"},
 	{"titled", "primary-care", "señora de 70 años", "señora de 70 años"},
+	{"titled", "primary-care", "Sra. Puig Calle Luna, carrer del Dr. Soler", "Sra. [PERSON:Puig] Calle Luna, carrer del Dr. Soler"},
 	{"titled", "primary-care", "Dr.\nJuan", "Dr.\nJuan"},
 	{"titled", "primary-care", "Dr. [PERSON:Puig Soler] hoy", "Dr. [PERSON:Puig Soler] hoy"},
 	{"centre", "primary-care", "deriv a Hospital Vall Verda de Dalt. Pac bien", "deriv a [LOCATION:Hospital Vall Verda de Dalt]. Pac bien"},

@@ -21,6 +21,8 @@ const (
 	sexLabel                      // sexo
 	sexValue                      // what may stand behind it
 	heading                       // ends a name: the next field of a report
+	street                        // begins an address
+	episode                       // stands before the number of a stay
 	collegiate                    // stands before a collegiate number
 )
 
@@ -50,6 +52,8 @@ var triggers = []triggerList{
 	{of, "de d"},
 	{sexLabel, "sexo sexe sex genero"},
 	{sexValue, "h m v f d hombre mujer varon masculino femenino masculina femenina home dona male female niño niña"},
+	{street, "calle c cl avenida avda av avgda paseo paseig plaza pza plaza plaça carrer passeig ronda carretera ctra camino travesia glorieta urbanizacion apartado poligono"},
+	{episode, "episodio episodi"},
 	{collegiate, "colegiado colegiada col nocol ncol numcol collegiat collegiada"},
-	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control"},
+	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control unidad departamento departament seccion"},
 }
