@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -40,8 +41,28 @@ func batchOf(notes ...note) *pipeline.Batch {
 		b.Spans.Append(n.Spans...)
 		b.Gold.Append(n.Spans...)
 		b.Reason = append(b.Reason, pipeline.Sound)
+		b.Tokens.Append(words(n.Text)...)
 	}
 	return b
+}
+
+// words cuts text at white space; the first of a line starts a sentence.
+func words(text string) []pipeline.Token {
+	var out []pipeline.Token
+	start, flags := -1, pipeline.LineStart|pipeline.SentenceStart
+	for i, r := range text + "\n" {
+		switch space := unicode.IsSpace(r); {
+		case !space && start < 0:
+			start = i
+		case space && start >= 0:
+			out = append(out, pipeline.Token{Start: int32(start), End: int32(i), Flags: flags})
+			start, flags = -1, 0
+		}
+		if r == '\n' {
+			flags = pipeline.LineStart | pipeline.SentenceStart
+		}
+	}
+	return out
 }
 
 // notesOf reads src to its end, in order of id.
@@ -82,7 +103,7 @@ func must(name string) pipeline.Category {
 
 // drawNotes makes notes with disjoint spans, adjacent ones among them.
 func drawNotes(t *rapid.T) []note {
-	notes := make([]note, rapid.IntRange(0, 6).Draw(t, "notes"))
+	notes := make([]note, rapid.IntRange(0, 4).Draw(t, "notes"))
 	for i := range notes {
 		notes[i] = drawNote(t, string(rune('a'+i))+rapid.SampledFrom([]string{"", "-1", "|2|3", "/x", " y", "é"}).Draw(t, "id"))
 	}
@@ -117,10 +138,7 @@ func tempDir(t *rapid.T) string {
 	return dir
 }
 
-func finish(t interface{ Fatal(...any) }, w interface {
-	pipeline.Sink
-	Close() error
-}, b *pipeline.Batch) {
+func finish(t interface{ Fatal(...any) }, w sink, b *pipeline.Batch) {
 	if err := w.Put(b); err != nil {
 		t.Fatal(err)
 	}
@@ -129,26 +147,87 @@ func finish(t interface{ Fatal(...any) }, w interface {
 	}
 }
 
-func TestBratRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		notes := drawNotes(t)
-		dir := filepath.Join(tempDir(t), "out")
-		w, err := write.NewBrat(dir, write.TextOptions{Gold: rapid.Bool().Draw(t, "gold")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		finish(t, w, batchOf(notes...))
-		r, err := read.NewBrat(dir, read.TextOptions{Notes: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(notes, notesOf(t, r)); d != "" {
-			t.Fatal(d)
-		}
-		if r.Warnings() != (read.Warnings{}) {
-			t.Fatalf("%+v", r.Warnings())
-		}
-	})
+// sink and source are what all writers and readers of text formats can do.
+type sink interface {
+	pipeline.Sink
+	Close() error
+}
+
+type source interface {
+	pipeline.Source
+	Warnings() read.Warnings
+}
+
+// format writes notes to a path and reads them again.
+type format struct {
+	name  string
+	write func(path string, o write.TextOptions) (sink, error)
+	read  func(path string, o read.TextOptions) (source, error)
+}
+
+var formats = []format{
+	{
+		"brat",
+		func(p string, o write.TextOptions) (sink, error) { return write.NewBrat(p, o) },
+		func(p string, o read.TextOptions) (source, error) { return read.NewBrat(p, o) },
+	},
+	{
+		"i2b2",
+		func(p string, o write.TextOptions) (sink, error) { return write.NewI2B2(p, o) },
+		func(p string, o read.TextOptions) (source, error) { return read.NewI2B2(p, o) },
+	},
+	{
+		"jsonl",
+		func(p string, o write.TextOptions) (sink, error) { return write.NewJSONL(p, o) },
+		func(p string, o read.TextOptions) (source, error) { return read.NewJSONL(p, o) },
+	},
+	{
+		"csv",
+		func(p string, o write.TextOptions) (sink, error) { o.Comma = ';'; return write.NewCSV(p, o) },
+		func(p string, o read.TextOptions) (source, error) { o.Comma = ';'; return read.NewCSV(p, o) },
+	},
+	{
+		"conll",
+		func(p string, o write.TextOptions) (sink, error) { o.Offsets = true; return write.NewCoNLL(p, o) },
+		func(p string, o read.TextOptions) (source, error) { return read.NewCoNLL(p, o) },
+	},
+}
+
+// TestRoundTrips sends notes through each format and from there through
+// another.
+func TestRoundTrips(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				notes, dir := drawNotes(t), tempDir(t)
+				other := rapid.SampledFrom(formats).Draw(t, "other")
+				got := through(t, filepath.Join(dir, "first"), f, notes)
+				got = through(t, filepath.Join(dir, "second"), other, got)
+				if d := cmp.Diff(notes, got); d != "" {
+					t.Fatal(d)
+				}
+			})
+		})
+	}
+}
+
+func through(t *rapid.T, path string, f format, notes []note) []note {
+	unit := pipeline.OffsetUnit(rapid.IntRange(0, 2).Draw(t, "unit"))
+	scheme := pipeline.Scheme(rapid.IntRange(0, 1).Draw(t, "scheme"))
+	w, err := f.write(path, write.TextOptions{Gold: rapid.Bool().Draw(t, "gold"), Unit: unit, Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, w, batchOf(notes...))
+	r, err := f.read(path, read.TextOptions{Notes: 2, Unit: unit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := notesOf(t, r)
+	if r.Warnings() != (read.Warnings{}) {
+		t.Fatalf("%+v", r.Warnings())
+	}
+	return out
 }
 
 func TestBratFiles(t *testing.T) {

@@ -1,0 +1,226 @@
+package read
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// CoNLL reads token columns: the token first, its tag last, tabs between (or
+// spaces, as in CoNLL-2003), an empty line behind each sequence. Tags are BIO,
+// IOB1, BIOESU, BILOU or BMEWO; they are told apart tag by tag:
+//
+//	B  opens a span            S U W  is a whole span
+//	I M  goes on, or opens     E L    goes on, or opens, and closes
+//
+// A line "-DOCSTART-" or "# id = x" starts a note; in a file without either,
+// every sequence is a note. Notes without id have the number of their row,
+// from 1. The text is rebuilt with one space between tokens and a line feed
+// between sequences, unless the note gives it:
+//
+//	# id = 7|1|2
+//	# text_json = "la  Ada"
+//	la	0	2	O
+//	Ada	4	7	B-PERSON
+//
+// Then tokens have offsets, in TextOptions.Unit, and text and spans are exact.
+// Other comments are passed over and counted.
+type CoNLL struct {
+	intake
+	in     *stream
+	marked bool // a line that starts a note was seen: sequences end no notes
+	byID   bool // it was "# id =": -DOCSTART- is a token
+
+	// the note that is being read
+	begun, named, exact bool
+	id, text            []byte
+	labels              []label
+	open                bool // the last label may go on
+	tokens              int  // in the note
+	gap                 byte // before the next token: a line feed at the begin of a sequence
+}
+
+// NewCoNLL opens a file.
+func NewCoNLL(path string, o TextOptions) (*CoNLL, error) {
+	in, err := openStream(path)
+	if err != nil {
+		return nil, err
+	}
+	return &CoNLL{intake: newIntake(path, o), in: in}, nil
+}
+
+// Close closes the file.
+func (r *CoNLL) Close() error { return r.in.Close() }
+
+// Next implements pipeline.Source.
+func (r *CoNLL) Next(b *pipeline.Batch) error {
+	r.start(b)
+	for !r.full(b) {
+		line, err := r.in.next()
+		if err == io.EOF {
+			if err := r.finish(b); err != nil {
+				return err
+			}
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.take(b, bytes.TrimSuffix(line, []byte("\r"))); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+func (r *CoNLL) take(b *pipeline.Batch, line []byte) error {
+	switch {
+	case len(line) == 0:
+		r.open, r.gap = false, '\n'
+		if !r.marked {
+			return r.finish(b)
+		}
+		return nil
+	case line[0] == '#' && bytes.IndexByte(line, '\t') < 0:
+		return r.comment(b, line)
+	case !r.byID && bytes.HasPrefix(line, []byte("-DOCSTART-")):
+		r.marked = true
+		return r.begin(b)
+	}
+	return r.token(line)
+}
+
+// comment reads "# name = value".
+func (r *CoNLL) comment(b *pipeline.Batch, line []byte) error {
+	name, value, _ := strings.Cut(string(line), " = ")
+	switch name {
+	case "# id", "# id_json":
+		if name == "# id_json" && json.Unmarshal([]byte(value), &value) != nil {
+			return r.wrong(place{r.in.line, 13}, "id_json is no JSON string", "write it as one, or use # id =")
+		}
+		if r.named || r.tokens > 0 || r.exact {
+			if err := r.finish(b); err != nil {
+				return err
+			}
+		}
+		r.byID = r.byID || !r.marked
+		r.marked, r.begun, r.named, r.id = true, true, true, []byte(value)
+	case "# text_json":
+		var text string
+		if json.Unmarshal([]byte(value), &text) != nil {
+			return r.wrong(place{r.in.line, 15}, "text_json is no JSON string", "write it as one")
+		}
+		if r.tokens > 0 || r.exact {
+			return r.wrong(place{r.in.line, 1}, "text_json behind tokens or a second one", "write it behind # id =, before the tokens")
+		}
+		r.begun, r.exact, r.text = true, true, []byte(text)
+	default:
+		r.warnings.Ignored++
+	}
+	return nil
+}
+
+// begin ends the note before and starts one.
+func (r *CoNLL) begin(b *pipeline.Batch) error {
+	err := r.finish(b)
+	r.begun = true
+	return err
+}
+
+// finish hands over the note that was read, if there is one.
+func (r *CoNLL) finish(b *pipeline.Batch) error {
+	if !r.begun {
+		return nil
+	}
+	id := r.id
+	if !r.named {
+		id = strconv.AppendInt(nil, r.row+1, 10)
+	}
+	unit := pipeline.ByteUnits
+	if r.exact {
+		unit = r.o.Unit
+	}
+	reason := r.check(r.text)
+	if reason == pipeline.Sound && len(id) == 0 {
+		reason = pipeline.NullID
+	}
+	err := r.addAs(b, reason, id, r.text, r.labels, unit)
+	r.begun, r.named, r.exact, r.open = false, false, false, false
+	r.text, r.labels, r.tokens = r.text[:0], r.labels[:0], 0
+	return err
+}
+
+// token reads one token line.
+func (r *CoNLL) token(line []byte) error {
+	const remedy = "write token, tab, tag"
+	sep := "\t"
+	if bytes.IndexByte(line, '\t') < 0 {
+		sep = " "
+	}
+	word, rest, ok := bytes.Cut(line, []byte(sep))
+	if !ok {
+		return r.wrong(place{r.in.line, 1}, "line of one column", remedy)
+	}
+	cut := bytes.LastIndex(line, []byte(sep)) + 1
+	tag := line[cut:]
+	at := place{r.in.line, cut + 1}
+	start, end, err := r.bounds(word, rest, at)
+	if err != nil {
+		return err
+	}
+	r.begun, r.gap = true, ' '
+	r.tokens++
+	return r.tag(tag, start, end, at)
+}
+
+// bounds returns where the token stands, and appends it to a text that is
+// being rebuilt.
+func (r *CoNLL) bounds(word, rest []byte, at place) (start, end int, err error) {
+	if !r.exact {
+		if r.tokens > 0 {
+			r.text = append(r.text, r.gap)
+		}
+		start = len(r.text)
+		r.text = append(r.text, word...)
+		return start, len(r.text), nil
+	}
+	from, more, _ := bytes.Cut(rest, []byte("\t"))
+	to, _, three := bytes.Cut(more, []byte("\t"))
+	start, ok1 := number(from)
+	end, ok2 := number(to)
+	if !three || !ok1 || !ok2 {
+		return 0, 0, r.wrong(at, "token without offsets in a note with text_json", "write token, start, end and tag")
+	}
+	return start, end, nil
+}
+
+// tag opens, prolongs or closes a span.
+func (r *CoNLL) tag(tag []byte, start, end int, at place) error {
+	if string(tag) == "O" {
+		r.open = false
+		return nil
+	}
+	role, name, ok := bytes.Cut(tag, []byte("-"))
+	if !ok || len(role) != 1 || bytes.IndexByte([]byte("BIMELSUW"), role[0]) < 0 {
+		return r.wrong(at, "tag is neither O nor B-, I-, E- or S- with a label", "write tags in BIO or BIOESU")
+	}
+	c, err := r.category(name, at)
+	if err != nil {
+		return err
+	}
+	goesOn := bytes.IndexByte([]byte("IMEL"), role[0]) >= 0 && r.open && r.labels[len(r.labels)-1].category == c
+	if goesOn {
+		r.labels[len(r.labels)-1].end = end
+	} else {
+		r.labels = append(r.labels, label{start: start, end: end, category: c, score: 1, source: pipeline.FromGold, at: at})
+	}
+	r.open = bytes.IndexByte([]byte("ELSUW"), role[0]) < 0
+	return nil
+}

@@ -1,0 +1,266 @@
+package read
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// CSV reads a table with a header: an id, a text and, if there is such a
+// column, spans as a JSON list as in JSONL. Other columns are passed over.
+//
+// The format is RFC 4180 with another delimiter if wanted: a field in double
+// quotes holds anything, a doubled quote is one. Unlike encoding/csv it keeps
+// CRLF inside a field as CRLF (offsets count both characters) and quotes
+// nothing in its errors.
+type CSV struct {
+	intake
+	in              *stream
+	id, text, spans int // columns; spans may be -1
+	columns         int
+	record          pipeline.Bytes
+	starts          []place // of fields
+	at              place   // of the next byte
+	labels          []label
+}
+
+// NewCSV opens a file and reads its header.
+func NewCSV(path string, o TextOptions) (*CSV, error) {
+	r := &CSV{intake: newIntake(path, o)}
+	if c := r.o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' || c == 0 {
+		return nil, &InputError{Path: path, Cause: "the delimiter is no ASCII character that fields can do without", Remedy: "take a comma, semicolon, tab or bar"}
+	}
+	in, err := openStream(path)
+	if err != nil {
+		return nil, err
+	}
+	r.in, r.at = in, place{1, 1}
+	if err := r.header(); err != nil {
+		in.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close closes the file.
+func (r *CSV) Close() error { return r.in.Close() }
+
+func (r *CSV) header() error {
+	remedy := "name the columns of ids and texts, and the delimiter"
+	err := r.next()
+	if err == io.EOF {
+		return r.wrong(place{}, "empty file", "write a header line with the names of the columns")
+	}
+	if err != nil {
+		return err
+	}
+	r.columns, r.id, r.text, r.spans = r.record.Len(), -1, -1, -1
+	for k := range r.columns {
+		name := string(r.record.At(k))
+		for _, want := range []struct {
+			name   string
+			column *int
+		}{{r.o.IDColumn, &r.id}, {r.o.TextColumn, &r.text}, {r.o.SpansColumn, &r.spans}} {
+			if name != want.name {
+				continue
+			}
+			if *want.column >= 0 {
+				return r.wrong(r.starts[k], "two columns named "+want.name, "rename one of them")
+			}
+			*want.column = k
+		}
+	}
+	if r.id < 0 {
+		return r.wrong(place{1, 0}, "no column named "+r.o.IDColumn, remedy)
+	}
+	if r.text < 0 {
+		return r.wrong(place{1, 0}, "no column named "+r.o.TextColumn, remedy)
+	}
+	return nil
+}
+
+// Next implements pipeline.Source.
+func (r *CSV) Next(b *pipeline.Batch) error {
+	r.start(b)
+	for !r.full(b) {
+		err := r.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if r.record.Len() != r.columns {
+			return r.wrong(r.starts[0], fmt.Sprintf("row of %d fields, the header has %d", r.record.Len(), r.columns),
+				"quote fields that hold delimiters or line ends")
+		}
+		if err := r.note(b); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+func (r *CSV) note(b *pipeline.Batch) error {
+	id, text := r.record.At(r.id), r.record.At(r.text)
+	r.labels = r.labels[:0]
+	if r.spans >= 0 && len(r.record.At(r.spans)) > 0 {
+		var err error
+		if r.labels, err = r.spanList(r.labels, r.record.At(r.spans), r.starts[r.spans]); err != nil {
+			return err
+		}
+	}
+	reason := r.check(text)
+	if reason == pipeline.Sound && len(id) == 0 {
+		reason = pipeline.NullID
+	}
+	return r.addAs(b, reason, id, text, r.labels, r.o.Unit)
+}
+
+// next reads one record; empty lines between records are none.
+func (r *CSV) next() error {
+	r.record.Reset()
+	r.starts = r.starts[:0]
+	for {
+		c, err := r.in.r.ReadByte()
+		if err != nil {
+			return err // io.EOF at the end of a record is the end
+		}
+		if c != '\n' && c != '\r' {
+			r.in.r.UnreadByte()
+			break
+		}
+		r.step(c)
+	}
+	for {
+		r.starts = append(r.starts, r.at)
+		last, err := r.field()
+		if err != nil {
+			return err
+		}
+		r.record.End()
+		if last {
+			return nil
+		}
+	}
+}
+
+// step moves the place behind c.
+func (r *CSV) step(c byte) {
+	r.at.column++
+	if c == '\n' {
+		r.at = place{r.at.line + 1, 1}
+	}
+}
+
+// field appends one field to the record and tells whether it was its last.
+func (r *CSV) field() (last bool, err error) {
+	first, err := r.in.r.ReadByte()
+	if err == io.EOF {
+		return true, nil // behind a delimiter
+	}
+	if err != nil {
+		return false, err
+	}
+	if first == '"' {
+		r.step(first)
+		return r.quoted()
+	}
+	r.in.r.UnreadByte()
+	for {
+		c, err := r.in.r.ReadByte()
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		at := r.at
+		r.step(c)
+		switch {
+		case c == byte(r.o.Comma):
+			return false, nil
+		case c == '\n':
+			return true, nil
+		case c == '\r':
+			return true, r.lineEnd(at)
+		case c == '"':
+			return false, r.wrong(at, "quote inside a field without quotes", "put the field in quotes and double the quotes in it")
+		}
+		if err := r.keep(c); err != nil {
+			return false, err
+		}
+	}
+}
+
+// quoted reads a field up to its closing quote and what ends it.
+func (r *CSV) quoted() (last bool, err error) {
+	open := place{r.at.line, r.at.column - 1}
+	for {
+		c, err := r.in.r.ReadByte()
+		if err == io.EOF {
+			return false, r.wrong(open, "the file ends inside this quoted field", "close the quote")
+		}
+		if err != nil {
+			return false, err
+		}
+		r.step(c)
+		if c != '"' {
+			if err := r.keep(c); err != nil {
+				return false, err
+			}
+			continue
+		}
+		c, err = r.in.r.ReadByte()
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		at := r.at
+		r.step(c)
+		switch c {
+		case '"':
+			if err := r.keep(c); err != nil {
+				return false, err
+			}
+		case byte(r.o.Comma):
+			return false, nil
+		case '\n':
+			return true, nil
+		case '\r':
+			return true, r.lineEnd(at)
+		default:
+			return false, r.wrong(at, "text behind a closing quote", "double the quotes inside a field")
+		}
+	}
+}
+
+// lineEnd wants a line feed, or the end of the file, behind a carriage return.
+func (r *CSV) lineEnd(at place) error {
+	c, err := r.in.r.ReadByte()
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.step(c)
+	if c != '\n' {
+		return r.wrong(at, "carriage return without line feed outside quotes", "end lines with LF or CRLF, quote fields that hold line ends")
+	}
+	return nil
+}
+
+func (r *CSV) keep(c byte) error {
+	r.record.Data = append(r.record.Data, c)
+	if len(r.record.Data) > maxInput {
+		return r.wrong(r.starts[0], "row of more than 1 GiB", "close its quotes, or leave it out: it is no note")
+	}
+	return nil
+}

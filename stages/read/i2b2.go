@@ -1,0 +1,150 @@
+package read
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// I2B2 reads a folder of the XML of the i2b2 2014 and 2016 tracks, which
+// MEDDOCAN and MAE share: a TEXT element with the note, usually CDATA, and a
+// TAGS element with one empty element a span:
+//
+//	<NAME id="P0" start="14" end="17" text="Ada" TYPE="PATIENT" comment=""/>
+//
+// Offsets count code points of the text as an XML parser hands it over: CRLF
+// as LF, unless it is written as &#13;. The category is the TYPE, or the name
+// of the element where there is none. Folders may be nested; the id of a note
+// is its path below the folder without the extension.
+type I2B2 struct {
+	intake
+	root   string
+	ids    []string
+	text   []byte
+	labels []label
+}
+
+// NewI2B2 lists the .xml files below dir, in lexical order.
+func NewI2B2(dir string, o TextOptions) (*I2B2, error) {
+	r := &I2B2{intake: newIntake(dir, o), root: dir}
+	var err error
+	r.ids, err = r.list(dir, ".xml")
+	return r, err
+}
+
+// Len returns the number of notes.
+func (r *I2B2) Len() int { return len(r.ids) }
+
+// Next implements pipeline.Source.
+func (r *I2B2) Next(b *pipeline.Batch) error {
+	r.start(b)
+	for int(r.row) < len(r.ids) && !r.full(b) {
+		if err := r.note(b, r.ids[r.row]); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+func (r *I2B2) note(b *pipeline.Batch, id string) error {
+	r.path = filepath.Join(r.root, filepath.FromSlash(id)+".xml")
+	data, err := readWhole(r.path)
+	if err != nil {
+		return err
+	}
+	if !utf8.Valid(data) {
+		return r.addAs(b, pipeline.BadEncoding, []byte(id), data, nil, pipeline.CodePoints)
+	}
+	if err := r.parse(data); err != nil {
+		return err
+	}
+	return r.add(b, []byte(id), r.text, r.labels, pipeline.CodePoints)
+}
+
+// parse fills text and labels. Texts of the decoder's errors are not used:
+// some quote the file.
+func (r *I2B2) parse(data []byte) error {
+	r.text, r.labels = r.text[:0], r.labels[:0]
+	d := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	var open []string // names of the elements around
+	texts := 0
+	for {
+		line, column := d.InputPos()
+		at := place{line, column}
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			line, column = d.InputPos()
+			return r.wrong(place{line, column}, "not well-formed XML in UTF-8", "correct the file with an XML editor")
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if len(open) == 2 && open[1] == "TAGS" {
+				if err := r.tag(t, at); err != nil {
+					return err
+				}
+			}
+			if len(open) == 1 && t.Name.Local == "TEXT" {
+				texts++
+			}
+			open = append(open, t.Name.Local)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if len(open) == 2 && open[1] == "TEXT" {
+				r.text = append(r.text, t...)
+			}
+		}
+	}
+	if texts != 1 {
+		return r.wrong(place{}, "not one TEXT element below the root", "give i2b2 XML: <deIdi2b2><TEXT>...</TEXT><TAGS>...</TAGS></deIdi2b2>")
+	}
+	return nil
+}
+
+func (r *I2B2) tag(e xml.StartElement, at place) error {
+	const remedy = `a span is written <NAME id="P0" start="0" end="3" text="..." TYPE="PATIENT" comment=""/>`
+	l := label{start: -1, end: -1, score: 1, source: pipeline.FromGold, at: at}
+	name := e.Name.Local
+	for _, a := range e.Attr {
+		n, ok := 0, true
+		switch a.Name.Local {
+		case "start":
+			n, ok = number([]byte(a.Value))
+			l.start = n
+		case "end":
+			n, ok = number([]byte(a.Value))
+			l.end = n
+		case "text":
+			l.words = []byte(a.Value)
+		case "TYPE":
+			if a.Value != "" {
+				name = a.Value
+			}
+		}
+		if !ok {
+			return r.wrong(at, "start or end is not a whole number", remedy)
+		}
+	}
+	if l.start < 0 || l.end < 0 {
+		return r.wrong(at, "span without start or end", remedy)
+	}
+	if name == "OTHER" && e.Name.Local == "LOCATION" {
+		name = "LOCATION-OTHER"
+	}
+	var err error
+	if l.category, err = r.category([]byte(name), at); err != nil {
+		return err
+	}
+	r.labels = append(r.labels, l)
+	return nil
+}

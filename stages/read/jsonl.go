@@ -1,0 +1,380 @@
+package read
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// JSONL reads one JSON object a line, or the objects of one JSON array:
+//
+//	{"id":"7|1|2","text":"...","spans":[{"start":0,"end":3,"label":"PERSON","source":"gold","score":1}]}
+//
+// It takes what annotation programs export too: Doccano ("label" or "labels":
+// [[0,3,"PERSON"]], or "entities" with start_offset and end_offset) and Label
+// Studio ("data" and "annotations"; the first annotation that was not
+// cancelled). A note without id has the number of its row, from 1. Offsets
+// count TextOptions.Unit.
+type JSONL struct {
+	intake
+	in     *stream
+	array  bool // the file is one array
+	value  []byte
+	labels []label
+}
+
+// NewJSONL opens a file.
+func NewJSONL(path string, o TextOptions) (*JSONL, error) {
+	in, err := openStream(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &JSONL{intake: newIntake(path, o), in: in}
+	for {
+		c, err := in.r.ReadByte()
+		if err != nil {
+			return r, nil // empty: Next says so
+		}
+		switch c {
+		case '\n':
+			in.line++
+		case ' ', '\t', '\r':
+		case '[':
+			r.array = true
+			in.line++
+			return r, nil
+		default:
+			return r, in.r.UnreadByte()
+		}
+	}
+}
+
+// Close closes the file.
+func (r *JSONL) Close() error { return r.in.Close() }
+
+// Next implements pipeline.Source.
+func (r *JSONL) Next(b *pipeline.Batch) error {
+	r.start(b)
+	for !r.full(b) {
+		value, line, err := r.object()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if len(bytes.TrimSpace(value)) == 0 {
+			continue
+		}
+		if err := r.note(b, value, line); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+// object returns the next object and the line on which it starts.
+func (r *JSONL) object() ([]byte, int, error) {
+	if r.array {
+		return r.element()
+	}
+	value, err := r.in.next()
+	return value, r.in.line, err
+}
+
+// element cuts the next element out of an array: up to the comma or bracket
+// that is in no string and no deeper value.
+func (r *JSONL) element() ([]byte, int, error) {
+	const remedy = "end the array with ]"
+	r.value = r.value[:0]
+	line, depth, quoted, escaped := r.in.line, 0, false, false
+	for {
+		c, err := r.in.r.ReadByte()
+		if err == io.EOF {
+			return nil, 0, r.wrong(place{r.in.line, 0}, "the file ends inside a JSON array", remedy)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		switch {
+		case c == '\n':
+			r.in.line++
+			if len(r.value) == 0 {
+				line = r.in.line
+				continue
+			}
+		case quoted:
+			quoted = escaped || c != '"'
+			escaped = c == '\\' && !escaped
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			depth++
+		case depth == 0 && c == ']':
+			return r.value, line, r.endArray()
+		case c == '}' || c == ']':
+			depth--
+		case depth == 0 && c == ',':
+			return r.value, line, nil
+		}
+		if r.value = append(r.value, c); len(r.value) > maxInput {
+			return nil, 0, r.wrong(place{line, 0}, "value of more than 1 GiB", "leave it out: it is no note")
+		}
+	}
+}
+
+// endArray makes the next call end; text behind the array is an error.
+func (r *JSONL) endArray() error {
+	r.array = false
+	for {
+		c, err := r.in.r.ReadByte()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return r.wrong(place{r.in.line, 0}, "text behind the end of the JSON array", "write one array, or one object a line")
+		}
+	}
+}
+
+func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(value, &fields); err != nil {
+		return r.broken(err, value, line)
+	}
+	rawID, rawText := fields[r.o.IDColumn], fields[r.o.TextColumn]
+	annotations, studio := fields["annotations"]
+	if studio && rawText == nil {
+		var data map[string]json.RawMessage
+		if err := json.Unmarshal(fields["data"], &data); err != nil {
+			return r.wrong(place{line, 0}, "task without data", "write Label Studio's JSON export, with an object named data")
+		}
+		rawText = data[r.o.TextColumn]
+	}
+	id, null, err := r.id(rawID, line)
+	if err != nil {
+		return err
+	}
+	if rawText == nil {
+		return r.wrong(place{line, 0}, "object without "+r.o.TextColumn, "name the field that holds the text")
+	}
+	if string(rawText) == "null" {
+		r.addUnread(b, id, pipeline.NullText)
+		return nil
+	}
+	var text string
+	if json.Unmarshal(rawText, &text) != nil {
+		return r.wrong(place{line, 0}, r.o.TextColumn+" is not a string", "write the text as a JSON string")
+	}
+	reason := r.check([]byte(text))
+	switch {
+	case reason == pipeline.TooLong:
+	case !utf8.Valid(rawText) || loneSurrogate(rawText):
+		reason = pipeline.BadEncoding // the decoder put U+FFFD there
+	case reason == pipeline.Sound && null:
+		reason = pipeline.NullID
+	}
+	r.labels = r.labels[:0]
+	if studio {
+		err = r.studio(annotations, line)
+	} else {
+		err = r.spansOf(fields, line)
+	}
+	if err != nil {
+		return err
+	}
+	return r.addAs(b, reason, id, []byte(text), r.labels, r.o.Unit)
+}
+
+// id reads a string or a number; a note without has the number of its row.
+func (r *intake) id(raw json.RawMessage, line int) (id []byte, null bool, err error) {
+	var text string
+	switch {
+	case raw == nil:
+		return strconv.AppendInt(nil, r.row+1, 10), false, nil
+	case string(raw) == "null":
+		return nil, true, nil
+	case json.Unmarshal(raw, &text) == nil:
+		return []byte(text), text == "", nil
+	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
+		return raw, false, nil
+	}
+	return nil, false, r.wrong(place{line, 0}, r.o.IDColumn+" is neither a string nor a number", "write the id as a JSON string")
+}
+
+// spansOf fills labels from whichever field holds spans.
+func (r *JSONL) spansOf(fields map[string]json.RawMessage, line int) error {
+	for _, name := range [...]string{r.o.SpansColumn, "label", "labels", "entities"} {
+		raw, ok := fields[name]
+		if !ok || string(raw) == "null" {
+			continue
+		}
+		var err error
+		r.labels, err = r.spanList(r.labels, raw, place{line, 0})
+		return err
+	}
+	return nil
+}
+
+// jsonSpan is a span in any of the spellings that we read.
+type jsonSpan struct {
+	Start       *int     `json:"start"`
+	End         *int     `json:"end"`
+	StartOffset *int     `json:"start_offset"`
+	EndOffset   *int     `json:"end_offset"`
+	Label       *string  `json:"label"`
+	Labels      []string `json:"labels"` // Label Studio
+	Source      *string  `json:"source"`
+	Score       *float32 `json:"score"`
+}
+
+// spanList reads a list of objects, or of lists [start, end, label].
+func (in *intake) spanList(dst []label, raw []byte, at place) ([]label, error) {
+	const remedy = `write [{"start":0,"end":3,"label":"PERSON"}] or [[0,3,"PERSON"]]`
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return dst, in.wrong(at, "spans are not a list", remedy)
+	}
+	for _, item := range items {
+		var s jsonSpan
+		if item[0] == '[' {
+			if !s.triple(item) {
+				return dst, in.wrong(at, "span is not a list of start, end and label", remedy)
+			}
+		} else if json.Unmarshal(item, &s) != nil {
+			return dst, in.wrong(at, "span is not an object with whole numbers start and end and a string label", remedy)
+		}
+		l, err := in.spanLabel(&s, at)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, l)
+	}
+	return dst, nil
+}
+
+// triple reads [start, end, label].
+func (s *jsonSpan) triple(item []byte) bool {
+	var parts []json.RawMessage
+	if json.Unmarshal(item, &parts) != nil || len(parts) != 3 {
+		return false
+	}
+	return json.Unmarshal(parts[0], &s.Start) == nil && json.Unmarshal(parts[1], &s.End) == nil && json.Unmarshal(parts[2], &s.Label) == nil
+}
+
+func (in *intake) spanLabel(s *jsonSpan, at place) (label, error) {
+	const remedy = "each span needs start, end and label"
+	l := label{score: 1, source: pipeline.FromGold, at: at}
+	start, end := s.Start, s.End
+	if start == nil && end == nil {
+		start, end = s.StartOffset, s.EndOffset
+	}
+	if start == nil || end == nil {
+		return l, in.wrong(at, "span without start or end", remedy)
+	}
+	l.start, l.end = *start, *end
+	if s.Label == nil && len(s.Labels) == 1 {
+		s.Label = &s.Labels[0]
+	}
+	if s.Label == nil {
+		return l, in.wrong(at, "span without label", remedy)
+	}
+	if s.Score != nil {
+		l.score = *s.Score
+	}
+	if s.Source != nil {
+		source, ok := pipeline.ParseSpanSource(*s.Source)
+		if !ok {
+			return l, in.wrong(at, "span of an unknown source", "known sources: model, pattern, repeat, list, gold")
+		}
+		l.source = source
+	}
+	var err error
+	l.category, err = in.category([]byte(*s.Label), at)
+	return l, err
+}
+
+// studio reads the annotations of one Label Studio task. Its results that are
+// no labels of text (choices, ratings, relations) are counted.
+func (r *JSONL) studio(raw json.RawMessage, line int) error {
+	var annotations []struct {
+		Cancelled bool `json:"was_cancelled"`
+		Result    []struct {
+			Type  string   `json:"type"`
+			Value jsonSpan `json:"value"`
+		} `json:"result"`
+	}
+	if json.Unmarshal(raw, &annotations) != nil {
+		return r.wrong(place{line, 0}, "annotations are not those of Label Studio", "export as JSON, not JSON-MIN")
+	}
+	for _, a := range annotations {
+		if a.Cancelled {
+			continue
+		}
+		for _, x := range a.Result {
+			if x.Type != "labels" {
+				r.warnings.Ignored++
+				continue
+			}
+			l, err := r.spanLabel(&x.Value, place{line, 0})
+			if err != nil {
+				return err
+			}
+			r.labels = append(r.labels, l)
+		}
+		return nil
+	}
+	return nil
+}
+
+// broken says where a value is no JSON object. The decoder's own words quote
+// the value.
+func (r *JSONL) broken(err error, value []byte, line int) error {
+	const remedy = "write one JSON object a line"
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		before := value[:min(max(int(syntax.Offset)-1, 0), len(value))]
+		column := len(before) - bytes.LastIndexByte(before, '\n')
+		return r.wrong(place{line + bytes.Count(before, []byte("\n")), column}, "not JSON", remedy)
+	}
+	return r.wrong(place{line, 1}, "not a JSON object", remedy)
+}
+
+// loneSurrogate tells whether a JSON string escapes half a UTF-16 pair, which
+// decoders replace in silence.
+func loneSurrogate(raw []byte) bool {
+	high := -1 // where the escape of a high half ended
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if raw[i+1] != 'u' || i+6 > len(raw) {
+			i++
+			continue
+		}
+		unit, _ := strconv.ParseUint(string(raw[i+2:i+6]), 16, 32)
+		switch {
+		case unit >= 0xDC00 && unit < 0xE000:
+			if high != i {
+				return true
+			}
+			high = -1
+		case high >= 0:
+			return true
+		case unit >= 0xD800 && unit < 0xDC00:
+			high = i + 6
+		}
+		i += 5
+	}
+	return high >= 0
+}

@@ -1,0 +1,100 @@
+package write
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// CSV writes a table with the columns id, text and spans, the last a JSON list
+// as in JSONL. RFC 4180: lines end in CRLF, fields that hold a delimiter,
+// quote, line end or byte order mark stand in quotes, and so does every text.
+// Notes that are not UTF-8 or have no text or id are left out and counted:
+// CSV knows no null.
+type CSV struct {
+	o       TextOptions
+	out     *lineFile
+	index   pipeline.OffsetIndex
+	line    []byte
+	spans   []byte
+	skipped int
+}
+
+// NewCSV opens the file beside its place and writes the header; Close puts it
+// there.
+func NewCSV(path string, o TextOptions) (*CSV, error) {
+	o = o.withDefaults()
+	if c := o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' || c == 0 {
+		return nil, errors.New("the CSV delimiter is no ASCII character that fields can do without; take a comma, semicolon, tab or bar")
+	}
+	out, err := newLineFile(path, o.Mode)
+	if err != nil {
+		return nil, err
+	}
+	w := &CSV{o: o, out: out}
+	w.row([]byte(o.IDColumn), []byte(o.TextColumn), []byte(o.SpansColumn))
+	_, err = out.Write(w.line)
+	return w, err
+}
+
+// Skipped returns how many notes were left out.
+func (w *CSV) Skipped() int { return w.skipped }
+
+// Close flushes the file and gives it its name.
+func (w *CSV) Close() error { return w.out.close() }
+
+// Abort removes the unfinished file.
+func (w *CSV) Abort() { w.out.discard() }
+
+// Put implements pipeline.Sink.
+func (w *CSV) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if unwritable(b, i) {
+			w.skipped++
+			continue
+		}
+		var err error
+		w.spans, err = appendSpans(w.spans[:0], &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit)
+		if err != nil {
+			return err
+		}
+		w.row(b.ID.At(i), b.Text.At(i), w.spans)
+		if _, err := w.out.Write(w.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *CSV) row(id, text, spans []byte) {
+	w.line = w.field(w.line[:0], id)
+	w.line = append(w.line, byte(w.o.Comma))
+	w.line = w.field(w.line, text)
+	w.line = append(w.line, byte(w.o.Comma))
+	w.line = w.field(w.line, spans)
+	w.line = append(w.line, '\r', '\n')
+}
+
+// field appends one field. It quotes all but plain words, so that no program
+// takes a text for a number, a comment or a formula's begin.
+func (w *CSV) field(dst, s []byte) []byte {
+	plain := len(s) > 0
+	for _, c := range s {
+		plain = plain && c != byte(w.o.Comma) && (c == '_' || c == '|' || c == '/' || c == '.' ||
+			c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z')
+	}
+	if plain {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for {
+		k := bytes.IndexByte(s, '"')
+		if k < 0 {
+			break
+		}
+		dst = append(append(dst, s[:k+1]...), '"')
+		s = s[k+1:]
+	}
+	return append(append(dst, s...), '"')
+}

@@ -1,0 +1,184 @@
+package write
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// JSONL writes one JSON object a line:
+//
+//	{"id":"7|1|2","text":"...","spans":[{"start":0,"end":3,"label":"PERSON","source":"gold","score":1}]}
+//
+// Offsets count TextOptions.Unit. A note without text has null; notes that
+// are not UTF-8 or have no id are left out and counted.
+type JSONL struct {
+	o       TextOptions
+	out     *lineFile
+	index   pipeline.OffsetIndex
+	line    []byte
+	skipped int
+}
+
+// NewJSONL opens the file beside its place; Close puts it there.
+func NewJSONL(path string, o TextOptions) (*JSONL, error) {
+	o = o.withDefaults()
+	out, err := newLineFile(path, o.Mode)
+	if err != nil {
+		return nil, err
+	}
+	return &JSONL{o: o, out: out}, nil
+}
+
+// Skipped returns how many notes were left out.
+func (w *JSONL) Skipped() int { return w.skipped }
+
+// Close flushes the file and gives it its name.
+func (w *JSONL) Close() error { return w.out.close() }
+
+// Abort removes the unfinished file.
+func (w *JSONL) Abort() { w.out.discard() }
+
+// Put implements pipeline.Sink.
+func (w *JSONL) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		null := reason(b, i) == pipeline.NullText
+		if !null && unwritable(b, i) {
+			w.skipped++
+			continue
+		}
+		w.line = append(w.line[:0], '{')
+		w.line = appendString(w.line, []byte(w.o.IDColumn))
+		w.line = append(w.line, ':')
+		w.line = appendString(w.line, b.ID.At(i))
+		w.line = append(w.line, ',')
+		w.line = appendString(w.line, []byte(w.o.TextColumn))
+		w.line = append(w.line, ':')
+		if null {
+			w.line = append(w.line, "null"...)
+		} else {
+			w.line = appendString(w.line, b.Text.At(i))
+		}
+		w.line = append(w.line, ',')
+		w.line = appendString(w.line, []byte(w.o.SpansColumn))
+		w.line = append(w.line, ':')
+		var err error
+		if w.line, err = appendSpans(w.line, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit); err != nil {
+			return err
+		}
+		w.line = append(w.line, "}\n"...)
+		if _, err := w.out.Write(w.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendSpans appends a JSON list of spans.
+func appendSpans(dst []byte, x *pipeline.OffsetIndex, id, text []byte, spans []pipeline.Span, unit pipeline.OffsetUnit) ([]byte, error) {
+	dst = append(dst, '[')
+	if len(spans) > 0 {
+		x.Reset(text, unit)
+	}
+	for k, s := range spans {
+		start, end, err := offsets(x, id, s)
+		if err != nil {
+			return dst, err
+		}
+		if k > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"start":`...)
+		dst = strconv.AppendInt(dst, int64(start), 10)
+		dst = append(dst, `,"end":`...)
+		dst = strconv.AppendInt(dst, int64(end), 10)
+		dst = append(dst, `,"label":`...)
+		dst = appendString(dst, []byte(s.Category.String()))
+		dst = append(dst, `,"source":"`...)
+		dst = append(dst, s.Source.String()...)
+		dst = append(dst, '"')
+		if s.Score >= 0 && s.Score <= 1 { // JSON has no NaN
+			dst = append(dst, `,"score":`...)
+			dst = strconv.AppendFloat(dst, float64(s.Score), 'f', -1, 32)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']'), nil
+}
+
+// appendString appends a JSON string. Besides what JSON demands it escapes
+// U+0085, U+2028 and U+2029, at which some programs end a line.
+func appendString(dst, s []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		c := s[0]
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c < ' ' || c == 0x7F:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		default:
+			r, size := utf8.DecodeRune(s)
+			switch r {
+			case 0x85:
+				dst = append(dst, `\u0085`...)
+			case 0x2028:
+				dst = append(dst, `\u2028`...)
+			case 0x2029:
+				dst = append(dst, `\u2029`...)
+			default:
+				dst = append(dst, s[:size]...)
+			}
+			s = s[size:]
+			continue
+		}
+		s = s[1:]
+	}
+	return append(dst, '"')
+}
+
+// lineFile is a buffered file that takes its name only when it is whole.
+type lineFile struct {
+	*bufio.Writer
+	temp *temp
+	done bool
+}
+
+func newLineFile(path string, mode os.FileMode) (*lineFile, error) {
+	t, err := newTemp(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &lineFile{Writer: bufio.NewWriterSize(t, 1<<16), temp: t}, nil
+}
+
+func (f *lineFile) close() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	if err := f.Flush(); err != nil {
+		f.temp.discard()
+		return err
+	}
+	return f.temp.commit()
+}
+
+func (f *lineFile) discard() {
+	if !f.done {
+		f.done = true
+		f.temp.discard()
+	}
+}
