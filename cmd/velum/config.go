@@ -142,7 +142,7 @@ func (c *Config) inputOptions() []option {
 		opt("profile", &c.Profile, configs.DefaultProfile, "Built-in set of values that this file starts from. primary-care is the default because short notes are what the archive holds.", oneOf(configs.Profiles()...)),
 
 		opt("read.columns.id", &r.Columns.ID, []string{"note_id"}, "Columns of the row's id, text or whole numbers; several are joined with bars, as 7|31|2. An id is the only thing of a note that may appear in a log.", shaping),
-		opt("read.columns.text", &r.Columns.Text, "text", "Column of the note.", shaping),
+		opt("read.columns.text", &r.Columns.Text, "text", "Column of the note. It never passes through.", shaping),
 		opt("read.columns.patient", &r.Columns.Patient, "", "Column of the patient's id; empty when there is none. Never written unless it is kept.", shaping),
 		opt("read.columns.date", &r.Columns.Date, "", "Column of the note's date; empty when there is none.", shaping),
 		opt("read.columns.center", &r.Columns.Center, "", "Column of the centre; empty when there is none.", shaping),

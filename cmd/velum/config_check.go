@@ -139,15 +139,18 @@ func (c *Config) policy() ([]string, []mistake) {
 	}}
 	r.read(text)
 	byCategory := slices.Repeat([]string{fallback}, pipeline.Categories())
-	for _, set := range []map[string]string{named, c.Mask.Operators} {
-		for _, name := range sortedKeys(set) {
-			category, err := pipeline.ParseCategory(name)
-			if err != nil {
-				r.mistakes = append(r.mistakes, mistake{File: file, Key: "categories",
-					Message: fmt.Sprintf("unknown category %q", name), Hint: didYouMean(name, allCategories())})
-				continue
-			}
-			byCategory[category] = set[name]
+	for _, name := range sortedKeys(named) {
+		category, err := pipeline.ParseCategory(name)
+		if err != nil {
+			r.mistakes = append(r.mistakes, mistake{File: file, Key: "categories",
+				Message: fmt.Sprintf("unknown category %q", name), Hint: didYouMean(name, allCategories())})
+			continue
+		}
+		byCategory[category] = named[name]
+	}
+	for name, operator := range c.Mask.Operators {
+		if category, err := pipeline.ParseCategory(name); err == nil { // contradictions reports it otherwise
+			byCategory[category] = operator
 		}
 	}
 	return byCategory, r.mistakes

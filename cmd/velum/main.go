@@ -270,7 +270,7 @@ func exactArgs(n int) cobra.PositionalArgs {
 		case c.HasSubCommands():
 			return unknownVerb(c, args)
 		}
-		return exitf(exitConfig, "see `"+c.CommandPath()+" --help`", "%s takes %d arguments, not %d", c.CommandPath(), n, len(args))
+		return exitf(exitConfig, "see `"+c.CommandPath()+" --help`", "%s: arguments: want %d, have %d", c.CommandPath(), n, len(args))
 	}
 }
 

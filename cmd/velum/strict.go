@@ -465,7 +465,7 @@ type place struct{ line, column int }
 // noted and the reading goes on.
 func (r *strictReader) read(text []byte) {
 	r.places = map[string]place{}
-	f, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+	f, err := parseYAML(text)
 	if err != nil {
 		m := mistake{File: r.file, Message: "this is no YAML"}
 		if e := yaml.Error(nil); errors.As(err, &e) {
@@ -490,6 +490,17 @@ func (r *strictReader) read(text []byte) {
 			r.note(d.Body, "", "want keys and values, have "+describe(d.Body), "")
 		}
 	}
+}
+
+// parseYAML parses, and turns a panic of the library on hostile input into an
+// error.
+func parseYAML(text []byte) (f *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			f, err = nil, errors.New("not to be parsed")
+		}
+	}()
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 }
 
 // section reads the keys under prefix, "" or one that ends in a dot.

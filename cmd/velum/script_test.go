@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"velum": main})
+}
+
+// TestScripts runs the command line as a user does: testdata/script holds
+// commands and what they must print. The command `code N velum ...` wants exit
+// code N.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": wantCode},
+		Setup: func(e *testscript.Env) error {
+			// nothing of the developer's own settings
+			e.Setenv("VELUM_CONFIG", "")
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+	})
+}
+
+// wantCode runs a command and compares its exit code; stdout and stderr can
+// then be matched as after exec.
+func wantCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if err != nil {
+		exitErr, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		code = exitErr.ExitCode()
+	}
+	if want := args[0]; want != strconv.Itoa(code) {
+		ts.Fatalf("exit code %d, want %s", code, want)
+	}
+}
