@@ -1,0 +1,129 @@
+// Package choose picks the notes that the next model learns from and those
+// that a curator should see. In: Conf, Tags. Out: Chosen; and, at the end of
+// a run, the selection set.
+//
+// It has two parts. The stage, [New], sees one note at a time and marks
+// candidates. What is fair among candidates is global, so it is decided once
+// a run, by [Final], from a small [Record] a candidate: the most confident k
+// whose classes, lengths and empty notes have the wanted proportions (BOOT
+// §3.2.1). Records are handed over through files, and their order does not
+// matter, so that units can be done in any order, by any number of workers,
+// and the selection stays the same.
+package choose
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Options of the stage. The zero value takes every note that holds a span.
+type Options struct {
+	// MinConfidence is C_min: a candidate has at least this confidence. Both
+	// are rounded to 1e-4 before they are compared, so that the last bit of
+	// a kernel decides nothing.
+	MinConfidence float64
+	MinTokens     int  // a candidate has at least so many tokens
+	WithoutSpans  bool // notes in which the model found nothing may be candidates
+	// ReviewBelow marks notes with a lower confidence for a curator; 0 marks
+	// none. Least picks among them.
+	ReviewBelow float64
+	Workers     int // 0 means 1
+}
+
+// New returns the stage. Notes with a Reason are never chosen.
+func New(o Options) pipeline.Step {
+	return pipeline.Step{Name: "choose", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
+		return o.do
+	}}
+}
+
+var (
+	errNoTags = errors.New("a batch without tags or confidences: tag has to come before choose")
+	errWide   = fmt.Errorf("a tag set of more than %d categories", MaxClasses)
+)
+
+func (o Options) do(b *pipeline.Batch) error {
+	if len(b.Conf) != b.Len() || len(b.Tags) != len(b.Tokens.Items) {
+		return errNoTags
+	}
+	for i := range b.Len() {
+		b.Chosen = append(b.Chosen, o.choice(b, i))
+	}
+	return nil
+}
+
+func (o Options) choice(b *pipeline.Batch, i int) pipeline.Choice {
+	tags := b.TagsOf(i)
+	if b.Reason[i] != pipeline.Sound || len(tags) == 0 {
+		return pipeline.NotChosen
+	}
+	confidence := Round(float64(b.Conf[i]))
+	if confidence < Round(o.ReviewBelow) {
+		return pipeline.ToReview
+	}
+	if confidence < Round(o.MinConfidence) || len(tags) < o.MinTokens || !o.WithoutSpans && !holdsSpan(tags) {
+		return pipeline.NotChosen
+	}
+	return pipeline.Candidate
+}
+
+func holdsSpan(tags []pipeline.Tag) bool {
+	for _, t := range tags {
+		if t != pipeline.O {
+			return true
+		}
+	}
+	return false
+}
+
+// Recorder makes the records of notes. It has scratch space: one a worker.
+type Recorder struct{ spans []pipeline.Span }
+
+// Record returns the record of note i of b. Unit is the number of the unit in
+// the plan of the run.
+func (r *Recorder) Record(b *pipeline.Batch, i int, unit uint32) (Record, error) {
+	if b.TagSet == nil {
+		return Record{}, errNoTags
+	}
+	if len(b.TagSet.Categories) > MaxClasses {
+		return Record{}, errWide
+	}
+	tokens := b.Tokens.At(i)
+	record := Record{
+		Key:        Key{Unit: unit, Row: b.First + int64(i)},
+		Confidence: Round(float64(b.Conf[i])),
+		Tokens:     uint32(len(tokens)),
+		Hash:       xxh3.Hash(b.ID.At(i)),
+	}
+	r.spans = b.TagSet.Decode(r.spans[:0], tokens, b.TagsOf(i))
+	t := 0
+	for _, s := range r.spans {
+		class := classOf(b.TagSet, s.Category)
+		increase(&record.Spans[class])
+		for ; t < len(tokens) && tokens[t].End <= s.End; t++ {
+			if tokens[t].Start >= s.Start {
+				increase(&record.Lengths[class])
+			}
+		}
+	}
+	return record, nil
+}
+
+func classOf(set *pipeline.TagSet, c pipeline.Category) int {
+	for k, have := range set.Categories {
+		if have == c {
+			return k
+		}
+	}
+	return 0 // not reached: Decode writes categories of the set only
+}
+
+func increase(n *uint8) {
+	if *n < 255 {
+		*n++
+	}
+}

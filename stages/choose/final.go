@@ -1,0 +1,406 @@
+package choose
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Target is what the selection set should look like.
+type Target struct {
+	K             int     // most notes
+	MinConfidence float64 // C_min, again: records below it are counted and left out
+	// Shares is the wanted share of every class among the spans, in the
+	// order of TagSet.Categories, adding up to 1; nil wants none.
+	Shares []float64
+	// Lengths is the wanted mean length of the spans of every class in
+	// tokens; 0 or nil wants none. Length is the same for all spans together.
+	Lengths []float64
+	Length  float64
+	// WithoutSpans is the wanted share of notes that hold no span.
+	WithoutSpans float64
+	Tolerance    float64 // of a share; 0 means 0.02
+	// MaxKept bounds memory: at most about so many entries of 32 bytes are
+	// kept, and an eighth of it of different counts. 0 means 1,000,000. Up to
+	// it nothing is lost; above it, of notes with the same counts only the
+	// most confident stay.
+	MaxKept int
+}
+
+// Result is the final choice.
+type Result struct {
+	Keys       []Key // by unit, then row
+	Candidates int   // records at or above C_min that may be chosen
+	Below      int   // records below C_min
+
+	// Met tells whether all shares are within the tolerance. If that took
+	// fewer notes than K and the candidates allow, Short is the class of
+	// which there are too few, otherwise -1. If no number of notes does it,
+	// Met is false and Keys is the closest that was found.
+	Met   bool
+	Short int
+
+	Shares       []float64 // of the classes among the chosen spans
+	Lengths      []float64 // mean, in tokens; 0 for a class without spans
+	Length       float64
+	WithoutSpans float64 // share of the chosen notes
+	Lowest       Confidence
+}
+
+// Final chooses among the records. The result depends on the set of records
+// only, not on their order.
+//
+// The most confident notes are taken, and the proportions are kept by a price
+// for every class: notes of a class that would be too frequent must be surer.
+// See balance for how the prices are found.
+func Final(records iter.Seq[Record], t Target) (Result, error) {
+	t, err := t.checked()
+	if err != nil {
+		return Result{}, err
+	}
+	p := newPool(t)
+	for r := range records {
+		p.add(&r)
+	}
+	p.close()
+	return p.choose(), nil
+}
+
+func (t Target) checked() (Target, error) {
+	if t.Tolerance == 0 {
+		t.Tolerance = 0.02
+	}
+	if t.MaxKept == 0 {
+		t.MaxKept = 1_000_000
+	}
+	if t.K < 0 || t.MaxKept < 0 || len(t.Shares) > MaxClasses || len(t.Lengths) > MaxClasses {
+		return t, fmt.Errorf("a target with a negative size or more than %d classes", MaxClasses)
+	}
+	if !(t.WithoutSpans >= 0 && t.WithoutSpans < 1 && t.Tolerance > 0 && t.Length >= 0) {
+		return t, fmt.Errorf("a target with a share outside 0 to 1")
+	}
+	sum := 0.0
+	for _, share := range t.Shares {
+		if !(share >= 0) {
+			return t, fmt.Errorf("a target with a negative share")
+		}
+		sum += share
+	}
+	if t.Shares != nil && !(math.Abs(sum-1) < 0.01) {
+		return t, fmt.Errorf("the shares of the target add up to %.3f, not 1", sum)
+	}
+	shares := make([]float64, len(t.Shares))
+	for c := range shares {
+		shares[c] = t.Shares[c] / sum
+	}
+	if t.Shares != nil {
+		t.Shares = shares
+	}
+	for _, length := range t.Lengths {
+		if !(length >= 0) {
+			return t, fmt.Errorf("a target with a negative length")
+		}
+	}
+	return t, nil
+}
+
+// signature is what notes of a stratum have in common: all counts. For the
+// proportions they are exchangeable, so the surer is the better.
+type signature struct{ spans, lengths [MaxClasses]uint8 }
+
+// stratum is the candidates of one signature, at most pool.size of them.
+type stratum struct {
+	signature
+	heap
+	total   int // spans
+	length  int // tokens in spans
+	classes []int
+}
+
+// pool is the candidates of a run in bounded memory: the surest of every
+// stratum. The bound of a stratum sinks as strata appear, and only sinks, so
+// what is kept in the end does not depend on the order of arrival.
+type pool struct {
+	Target
+	strata     map[signature]*stratum
+	sorted     []*stratum
+	size       int // bound of a stratum
+	kept       int // entries in all strata
+	candidates int
+	below      int
+	lowest     Confidence
+}
+
+func newPool(t Target) *pool {
+	return &pool{Target: t, strata: map[signature]*stratum{}, size: t.K, lowest: Round(t.MinConfidence)}
+}
+
+func (p *pool) add(r *Record) {
+	if r.Confidence < p.lowest {
+		p.below++
+		return
+	}
+	if p.K == 0 || p.WithoutSpans == 0 && r.Spans == [MaxClasses]uint8{} {
+		return
+	}
+	p.candidates++
+	key := signature{r.Spans, r.Lengths}
+	s := p.strata[key]
+	if s == nil {
+		s = newStratum(key)
+		p.strata[key] = s
+	}
+	before := len(s.entries)
+	s.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, p.size)
+	if len(s.entries) > before {
+		p.kept++
+		p.bound()
+	}
+}
+
+// maxStrata is how many strata stay; twice as many may be there for a while.
+func (p *pool) maxStrata() int { return max(p.MaxKept/8, 1) }
+
+// bound keeps the memory within its bound after an entry was added. First
+// strata get smaller, all to the same size, which is halved, so that it is
+// seldom. If there are too many strata, each has only its surest note left,
+// and of these notes the surest stay: one that was dropped had enough surer
+// ones in other strata, and still has, whatever comes.
+func (p *pool) bound() {
+	for p.size > 1 && (p.kept > p.MaxKept || len(p.strata) > p.maxStrata()) {
+		p.size = (p.size + 1) / 2
+		p.kept = 0
+		for _, s := range p.strata {
+			s.shrink(p.size)
+			p.kept += len(s.entries)
+		}
+	}
+	if len(p.strata) > 2*p.maxStrata() {
+		p.prune()
+	}
+}
+
+// prune drops the strata whose note is least sure until maxStrata are left.
+func (p *pool) prune() {
+	strata := slices.Collect(maps.Values(p.strata))
+	slices.SortFunc(strata, func(a, b *stratum) int { return a.entries[0].surer(&b.entries[0]) })
+	for _, s := range strata[min(p.maxStrata(), len(strata)):] {
+		p.kept -= len(s.entries)
+		delete(p.strata, s.signature)
+	}
+}
+
+func newStratum(key signature) *stratum {
+	s := &stratum{signature: key, heap: heap{order: (*entry).surer}}
+	for c, n := range key.spans {
+		if n > 0 {
+			s.classes = append(s.classes, c)
+			s.total += int(n)
+			s.length += int(key.lengths[c])
+		}
+	}
+	return s
+}
+
+// close sorts the strata and their entries, the surest first.
+func (p *pool) close() {
+	if len(p.strata) > p.maxStrata() {
+		p.prune()
+	}
+	for _, s := range p.strata {
+		p.sorted = append(p.sorted, s)
+		slices.SortFunc(s.entries, func(a, b entry) int { return a.surer(&b) })
+	}
+	slices.SortFunc(p.sorted, func(a, b *stratum) int {
+		if c := bytes.Compare(a.spans[:], b.spans[:]); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.lengths[:], b.lengths[:])
+	})
+}
+
+// choose finds how many notes to take of every stratum. Shares come first,
+// then the number of notes, then lengths: the first that meets the shares
+// among K notes with lengths, K without, and fewer and fewer. If a smaller
+// number meets them, so do those below it, but for whole numbers in the very
+// small, so that the last few are tried one by one.
+func (p *pool) choose() Result {
+	b := newBalance(p)
+	low, high := 0, min(p.K, p.kept) // low meets the shares or is 0, high does not
+	best, closest := p.attempt(b, high)
+	if best == nil && p.possible() {
+		for low+1 < high {
+			k := high - 1
+			if high > oneByOne {
+				k = (low + high) / 2
+			}
+			if take, _ := p.attempt(b, k); take != nil {
+				low, best = k, take
+			} else {
+				high = k
+			}
+		}
+	}
+	switch {
+	case best == nil:
+		return p.result(closest, p.scarcest(closest))
+	case p.sums(best).notes < min(p.K, p.kept):
+		return p.result(best, p.scarcest(best))
+	}
+	return p.result(best, -1)
+}
+
+// oneByOne is the number of notes below which all numbers are tried.
+const oneByOne = 16
+
+// attempt returns k notes that meet the shares, with the wanted lengths if
+// that is possible; nil and what comes closest if there are none.
+func (p *pool) attempt(b *balance, k int) (met, closest []int) {
+	take := b.take(k, true)
+	if p.met(take) {
+		return take, take
+	}
+	other := b.take(k, false)
+	if p.met(other) {
+		return other, other
+	}
+	if p.distance(other) < p.distance(take) {
+		take = other
+	}
+	return nil, take
+}
+
+// possible tells whether every class with a share above the tolerance has
+// candidates.
+func (p *pool) possible() bool {
+	there := p.sums(p.all())
+	for c, share := range p.Shares {
+		if there.class[c] == 0 && share > p.Tolerance {
+			return false
+		}
+	}
+	return true
+}
+
+// all takes every candidate that was kept.
+func (p *pool) all() []int {
+	take := make([]int, len(p.sorted))
+	for i, s := range p.sorted {
+		take[i] = len(s.entries)
+	}
+	return take
+}
+
+// sums is what a selection holds.
+type sums struct {
+	notes, empty  int
+	spans, tokens int
+	class, length [MaxClasses]int
+}
+
+func (p *pool) sums(take []int) (t sums) {
+	for i, s := range p.sorted {
+		n := take[i]
+		t.notes += n
+		if s.total == 0 {
+			t.empty += n
+		}
+		t.spans += n * s.total
+		t.tokens += n * s.length
+		for _, c := range s.classes {
+			t.class[c] += n * int(s.spans[c])
+			t.length[c] += n * int(s.lengths[c])
+		}
+	}
+	return t
+}
+
+// distance returns the largest deviation of a share from the target.
+func (p *pool) distance(take []int) float64 { return p.off(p.sums(take)) }
+
+func (p *pool) off(t sums) float64 {
+	far := math.Abs(ratio(t.empty, t.notes) - p.WithoutSpans)
+	for c, share := range p.Shares {
+		far = max(far, math.Abs(ratio(t.class[c], t.spans)-share))
+	}
+	for c := len(p.Shares); p.Shares != nil && c < MaxClasses; c++ {
+		far = max(far, ratio(t.class[c], t.spans)) // classes that nobody asked for
+	}
+	return far
+}
+
+func (p *pool) met(take []int) bool {
+	t := p.sums(take)
+	return (t.notes > 0 || p.K == 0) && p.off(t) <= p.Tolerance+1e-9
+}
+
+// scarcest returns the class of which most of the candidates were taken and
+// that has less than its share; -1 if there is none.
+func (p *pool) scarcest(take []int) int {
+	taken, there := p.sums(take), p.sums(p.all())
+	short, worst := -1, 0.0
+	for c, share := range p.Shares {
+		used := 1.0
+		if there.class[c] > 0 {
+			used = float64(taken.class[c]) / float64(there.class[c])
+		}
+		if ratio(taken.class[c], taken.spans) < share && used > worst {
+			short, worst = c, used
+		}
+	}
+	return short
+}
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// result takes the surest entries of every stratum.
+func (p *pool) result(take []int, short int) Result {
+	t := p.sums(take)
+	r := Result{
+		Candidates: p.candidates, Below: p.below, Met: p.met(take), Short: short,
+		Shares: make([]float64, len(p.Shares)), Lengths: make([]float64, max(len(p.Shares), len(p.Lengths))),
+		Length: ratio(t.tokens, t.spans), WithoutSpans: ratio(t.empty, t.notes), Lowest: 10_000,
+	}
+	for c := range r.Shares {
+		r.Shares[c] = ratio(t.class[c], t.spans)
+	}
+	for c := range r.Lengths {
+		r.Lengths[c] = ratio(t.length[c], t.class[c])
+	}
+	for i, s := range p.sorted {
+		for _, e := range s.entries[:take[i]] {
+			r.Keys = append(r.Keys, e.key)
+			r.Lowest = min(r.Lowest, e.confidence)
+		}
+	}
+	slices.SortFunc(r.Keys, Key.Compare)
+	return r
+}
+
+// Least returns the n records of lowest confidence, by unit and row: those
+// that teach most when a curator corrects them (BOOT §4.4).
+func Least(records iter.Seq[Record], n int) []Key {
+	h := heap{order: func(a, b *entry) int {
+		if a.confidence != b.confidence {
+			return int(a.confidence) - int(b.confidence)
+		}
+		return a.surer(b)
+	}}
+	for r := range records {
+		h.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, n)
+	}
+	keys := make([]Key, 0, len(h.entries))
+	for _, e := range h.entries {
+		keys = append(keys, e.key)
+	}
+	slices.SortFunc(keys, Key.Compare)
+	return keys
+}

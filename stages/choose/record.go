@@ -1,0 +1,172 @@
+package choose
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"math"
+)
+
+// MaxClasses is the largest number of categories of a tag set.
+const MaxClasses = 32
+
+// Confidence is a confidence in steps of 1e-4, from 0 to 10,000.
+type Confidence uint16
+
+// Round returns the confidence of p; 0 for what is no probability.
+func Round(p float64) Confidence {
+	if !(p > 0) {
+		return 0
+	}
+	return Confidence(math.Floor(min(p, 1)*10_000 + 0.5))
+}
+
+// Float returns the confidence in [0, 1].
+func (c Confidence) Float() float64 { return float64(c) / 10_000 }
+
+// Key says where a note is: the number of its unit in the plan, and its row
+// in the unit's file.
+type Key struct {
+	Unit uint32
+	Row  int64
+}
+
+// Compare orders keys by unit, then row.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Unit, other.Unit), cmp.Compare(k.Row, other.Row))
+}
+
+// Record is what the final choice knows of a candidate. Classes are counted
+// as in TagSet.Categories; counts end at 255.
+type Record struct {
+	Key
+	Confidence Confidence
+	Tokens     uint32
+	Hash       uint64            // of the note's id: breaks ties without favour
+	Spans      [MaxClasses]uint8 // spans a class
+	Lengths    [MaxClasses]uint8 // tokens in spans a class
+}
+
+// AppendBinary appends the record's bytes to dst: varints, and only the
+// classes that the note holds, some 20 bytes.
+func (r *Record) AppendBinary(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(r.Unit))
+	dst = binary.AppendUvarint(dst, uint64(r.Row))
+	dst = binary.AppendUvarint(dst, uint64(r.Confidence))
+	dst = binary.AppendUvarint(dst, uint64(r.Tokens))
+	dst = binary.LittleEndian.AppendUint64(dst, r.Hash)
+	classes := 0
+	for _, n := range r.Spans {
+		if n > 0 {
+			classes++
+		}
+	}
+	dst = append(dst, byte(classes))
+	for class, n := range r.Spans {
+		if n > 0 {
+			dst = append(dst, byte(class), n, r.Lengths[class])
+		}
+	}
+	return dst
+}
+
+var errRecord = errors.New("not a candidate record")
+
+// ParseRecord reads the record that data starts with and returns what is
+// behind it.
+func ParseRecord(data []byte) (r Record, rest []byte, err error) {
+	var numbers [4]uint64
+	for i, largest := range [4]uint64{math.MaxUint32, math.MaxInt64, 10_000, math.MaxUint32} {
+		v, n := binary.Uvarint(data)
+		if n <= 0 || v > largest {
+			return Record{}, nil, errRecord
+		}
+		numbers[i], data = v, data[n:]
+	}
+	if len(data) < 9 || len(data) < 9+3*int(data[8]) {
+		return Record{}, nil, errRecord
+	}
+	r.Key = Key{Unit: uint32(numbers[0]), Row: int64(numbers[1])}
+	r.Confidence, r.Tokens = Confidence(numbers[2]), uint32(numbers[3])
+	r.Hash = binary.LittleEndian.Uint64(data)
+	classes := int(data[8])
+	for data = data[9:]; classes > 0; classes-- {
+		class, spans := data[0], data[1]
+		if class >= MaxClasses || spans == 0 || r.Spans[class] > 0 {
+			return Record{}, nil, errRecord
+		}
+		r.Spans[class], r.Lengths[class] = spans, data[2]
+		data = data[3:]
+	}
+	return r, data, nil
+}
+
+// surer orders records for the selection set: by confidence, then by the hash
+// of the id, then by place. No two records of a run are equal.
+func (r *entry) surer(other *entry) int {
+	return cmp.Or(cmp.Compare(other.confidence, r.confidence), cmp.Compare(r.hash, other.hash), r.key.Compare(other.key))
+}
+
+// entry is a record whose counts stand elsewhere.
+type entry struct {
+	key        Key
+	hash       uint64
+	confidence Confidence
+}
+
+// heap keeps the best entries of a stream: at most size of them, by an order
+// in which the best is smallest. The worst kept is on top.
+type heap struct {
+	entries []entry
+	order   func(a, b *entry) int
+}
+
+// add keeps e if fewer than size entries are kept or e is better than the
+// worst.
+func (h *heap) add(e entry, size int) {
+	switch {
+	case len(h.entries) < size:
+		h.entries = append(h.entries, e)
+		h.up(len(h.entries) - 1)
+	case size > 0 && h.order(&e, &h.entries[0]) < 0:
+		h.entries[0] = e
+		h.down(0)
+	}
+}
+
+// shrink drops the worst until size are left.
+func (h *heap) shrink(size int) {
+	for len(h.entries) > size {
+		last := len(h.entries) - 1
+		h.entries[0] = h.entries[last]
+		h.entries = h.entries[:last]
+		h.down(0)
+	}
+}
+
+func (h *heap) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if h.order(&h.entries[i], &h.entries[parent]) <= 0 {
+			return
+		}
+		h.entries[i], h.entries[parent] = h.entries[parent], h.entries[i]
+		i = parent
+	}
+}
+
+func (h *heap) down(i int) {
+	for {
+		worst := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h.entries); child++ {
+			if h.order(&h.entries[child], &h.entries[worst]) > 0 {
+				worst = child
+			}
+		}
+		if worst == i {
+			return
+		}
+		h.entries[i], h.entries[worst] = h.entries[worst], h.entries[i]
+		i = worst
+	}
+}
