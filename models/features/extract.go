@@ -1,0 +1,384 @@
+package features
+
+import (
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
+)
+
+// Resources are what some groups look things up in. Every one may be nil: its
+// groups are then empty.
+type Resources struct {
+	Lexicon Lexicon           // group gazetteer
+	Phrases PhraseFinder      // group phrase
+	Slots   map[string]Slot   // groups cluster/NAME, pos, lemma, by the group's name
+	Vectors map[string]Vector // groups embedding/NAME, by the group's name
+}
+
+// A Lexicon tells what kinds of word a form may be. *gazetteer.Gazetteer is
+// one.
+type Lexicon interface {
+	Classes(form []byte) gazetteer.Class
+}
+
+// A PhraseFinder appends the entries of several words found among the tokens
+// of a note, in order and disjoint. *gazetteer.Gazetteer is one.
+type PhraseFinder interface {
+	Phrases(dst []gazetteer.Phrase, text []byte, tokens []pipeline.Token) []gazetteer.Phrase
+}
+
+// A Slot appends a value of the form to dst, nothing if it has none: a
+// cluster's number, a part of speech, a lemma.
+type Slot interface {
+	Value(dst, form []byte) []byte
+}
+
+// A Vector returns the embedding of a form, nil if it has none.
+type Vector interface {
+	Vector(form []byte) []float32
+}
+
+// Feature is a feature of a form.
+type Feature struct {
+	Key   uint64 // hash of the group's name and the value; never 0
+	Value float32
+	Group uint16 // index in the template
+}
+
+// Mark is a feature of a place.
+type Mark struct {
+	Feature
+	At int32 // token, counted from the sequence's first; -1 and its length for the borders
+}
+
+// group is a template's group with what is needed to compute it.
+type group struct {
+	*Group
+	index  uint16
+	seed   uint64
+	slot   Slot
+	vector Vector
+}
+
+// Extractor computes features. It owns scratch space and is used by one
+// goroutine.
+type Extractor struct {
+	t      *Template
+	r      Resources
+	forms  []group
+	places []group
+
+	w        word
+	buf      []byte
+	features []Feature
+	marks    []Mark
+	at       int32    // token of the mark that is being emitted
+	naming   bool     // keep names, for Describe
+	names    []string // in step with features or marks
+
+	text     []byte
+	tokens   []pipeline.Token
+	matches  []pipeline.Match
+	phrases  []gazetteer.Phrase
+	match    int // first match that may reach the current sequence
+	phrase   int
+	lines    int // in the note
+	line     int // of the current sequence's first token, from 0
+	nextLine int // of the last token of the sequence before
+	matched  []pipeline.Match
+}
+
+// New returns an extractor for the template.
+func New(t *Template, r Resources) *Extractor {
+	e := &Extractor{t: t, r: r}
+	for i := range t.Groups {
+		g := group{Group: &t.Groups[i], index: uint16(i), seed: xxh3.HashString(t.Groups[i].Name)}
+		g.slot, g.vector = r.Slots[g.Name], r.Vectors[g.Name]
+		if g.Form() {
+			e.forms = append(e.forms, g)
+		} else {
+			e.places = append(e.places, g)
+		}
+	}
+	return e
+}
+
+// Form returns the features of a form in the template's order. They are valid
+// until the next call.
+func (e *Extractor) Form(form []byte) []Feature {
+	e.features, e.names = e.features[:0], e.names[:0]
+	e.w.set(form)
+	for i := range e.forms {
+		e.forms[i].kind.form(e, &e.forms[i])
+	}
+	return e.features
+}
+
+// Note must precede Marks: it sets the note whose sequences follow. The
+// arguments are kept until the next call.
+func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
+	e.text, e.tokens, e.matches = text, tokens, matches
+	e.match, e.phrase, e.nextLine, e.lines = 0, 0, -1, 0
+	if len(e.places) == 0 {
+		return
+	}
+	if !slices.IsSortedFunc(matches, byStart) {
+		e.matched = append(e.matched[:0], matches...)
+		slices.SortStableFunc(e.matched, byStart)
+		e.matches = e.matched
+	}
+	e.phrases = e.phrases[:0]
+	if e.r.Phrases != nil && e.uses("phrase") {
+		e.phrases = e.r.Phrases.Phrases(e.phrases, text, tokens)
+	}
+	for _, t := range tokens {
+		if t.Flags&pipeline.LineStart != 0 {
+			e.lines++
+		}
+	}
+}
+
+func byStart(a, b pipeline.Match) int { return int(a.Start) - int(b.Start) }
+
+func (e *Extractor) uses(name string) bool {
+	for i := range e.places {
+		if e.places[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Marks returns the marks of the sequence of tokens lo to hi, group by group.
+// They are valid until the next call. Sequences are asked for from left to
+// right.
+func (e *Extractor) Marks(lo, hi int) []Mark {
+	e.marks, e.names = e.marks[:0], e.names[:0]
+	e.line = e.nextLine
+	if e.tokens[lo].Flags&pipeline.LineStart != 0 {
+		e.line++
+	}
+	for i := range e.places {
+		e.places[i].kind.place(e, &e.places[i], lo, hi)
+	}
+	e.nextLine = e.line
+	for _, t := range e.tokens[lo+1 : hi] {
+		if t.Flags&pipeline.LineStart != 0 {
+			e.nextLine++
+		}
+	}
+	return e.marks
+}
+
+func (e *Extractor) form(i int) []byte {
+	t := e.tokens[i]
+	return e.text[t.Start:t.End]
+}
+
+// emit adds a feature of value 1.
+func (e *Extractor) emit(g *group, value []byte) { e.emitValue(g, value, 1) }
+
+func (e *Extractor) emitText(g *group, value string) {
+	if value == "" {
+		return
+	}
+	e.features = append(e.features, Feature{Key: key(xxh3.HashStringSeed(value, g.seed)), Value: 1, Group: g.index})
+	if e.naming {
+		e.names = append(e.names, value)
+	}
+}
+
+func (e *Extractor) emitValue(g *group, value []byte, v float32) {
+	e.features = append(e.features, Feature{Key: key(xxh3.HashSeed(value, g.seed)), Value: v, Group: g.index})
+	if e.naming {
+		e.names = append(e.names, string(value))
+	}
+}
+
+// mark adds a mark at token at of the sequence.
+func (e *Extractor) mark(g *group, at int, value []byte, v float32) {
+	e.marks = append(e.marks, Mark{Feature{key(xxh3.HashSeed(value, g.seed)), v, g.index}, int32(at)})
+	if e.naming {
+		e.names = append(e.names, string(value))
+	}
+}
+
+// key keeps 0 free for "no feature".
+func key(h uint64) uint64 {
+	if h == 0 {
+		return 1
+	}
+	return h
+}
+
+func borders(e *Extractor, g *group, lo, hi int) {
+	e.buf = append(e.buf[:0], "BOS"...)
+	e.mark(g, -1, e.buf, 1)
+	e.buf = append(e.buf[:0], "EOS"...)
+	e.mark(g, hi-lo, e.buf, 1)
+}
+
+// place appends the place of token i in a run of tokens first to last (half
+// open): B, I, E, or S for a run of one.
+func place(dst []byte, i, first, last int) []byte {
+	switch {
+	case last-first == 1:
+		return append(dst, ":S"...)
+	case i == first:
+		return append(dst, ":B"...)
+	case i == last-1:
+		return append(dst, ":E"...)
+	}
+	return append(dst, ":I"...)
+}
+
+func patterns(e *Extractor, g *group, lo, hi int) {
+	start, end := e.tokens[lo].Start, e.tokens[hi-1].End
+	for e.match < len(e.matches) && e.matches[e.match].End <= start {
+		e.match++
+	}
+	t := lo
+	for _, m := range e.matches[e.match:] {
+		if m.Start >= end {
+			return
+		}
+		if m.End <= start {
+			continue // an early match of this line behind a long one
+		}
+		for t < hi && e.tokens[t].End <= m.Start {
+			t++
+		}
+		last := t
+		for last < hi && e.tokens[last].Start < m.End {
+			last++
+		}
+		for i := t; i < last; i++ {
+			e.buf = append(e.buf[:0], m.Category.String()...)
+			e.buf = place(e.buf, i, t, last)
+			e.mark(g, i-lo, e.buf, 1)
+			if m.Checked {
+				e.buf = append(e.buf, "!"...)
+				e.mark(g, i-lo, e.buf, 1)
+			}
+		}
+	}
+}
+
+func phrases(e *Extractor, g *group, lo, hi int) {
+	for e.phrase < len(e.phrases) && int(e.phrases[e.phrase].Last) <= lo {
+		e.phrase++
+	}
+	for _, p := range e.phrases[e.phrase:] {
+		first, last := max(int(p.First), lo), min(int(p.Last), hi)
+		if first >= hi {
+			return
+		}
+		if p.Last-p.First == 1 {
+			continue // the gazetteer group says so already
+		}
+		for rest := p.Class; rest != 0; rest &= rest - 1 {
+			for i := first; i < last; i++ {
+				e.buf = append(e.buf[:0], (rest & -rest).String()...)
+				e.buf = place(e.buf, i, first, last)
+				e.mark(g, i-lo, e.buf, 1)
+			}
+		}
+	}
+}
+
+func bigrams(e *Extractor, g *group, lo, hi int) {
+	for i := lo + 1; i < hi; i++ {
+		e.buf = append(append(append(e.buf[:0], e.form(i-1)...), ' '), e.form(i)...)
+		e.mark(g, i-lo, e.buf, 1)
+	}
+}
+
+func glued(e *Extractor, g *group, lo, hi int) {
+	e.buf = append(e.buf[:0], '1')
+	for i := lo; i < hi; i++ {
+		if e.tokens[i].Flags&pipeline.Glued != 0 {
+			e.mark(g, i-lo, e.buf, 1)
+		}
+	}
+}
+
+func sentenceStarts(e *Extractor, g *group, lo, hi int) {
+	e.buf = append(e.buf[:0], '1')
+	for i := lo; i < hi; i++ {
+		if e.tokens[i].Flags&pipeline.SentenceStart != 0 {
+			e.mark(g, i-lo, e.buf, 1)
+		}
+	}
+}
+
+// keys marks every token behind a colon with the word before the colon, until
+// the next colon whose left neighbour is a word: fields stand in a row
+// ("Edad: 70 años Sexo: H").
+func keys(e *Extractor, g *group, lo, hi int) {
+	e.buf = e.buf[:0]
+	for i := lo; i < hi; i++ {
+		if len(e.buf) > 0 {
+			e.mark(g, i-lo, e.buf, 1)
+		}
+		if i == lo || i+1 == hi || !isColon(e.form(i)) {
+			continue
+		}
+		r, _ := utf8.DecodeRune(e.form(i - 1))
+		if unicode.IsLetter(r) {
+			e.buf = gazetteer.Fold(e.buf[:0], e.form(i-1))
+		}
+	}
+}
+
+func isColon(form []byte) bool { return len(form) == 1 && form[0] == ':' }
+
+// ratio is i of n places, 0 for the first and 1 for the last.
+func ratio(i, n int) float32 {
+	if n < 2 {
+		return 0
+	}
+	return float32(i) / float32(n-1)
+}
+
+// spread marks all tokens with real values; 0 adds nothing to any score and
+// is left out.
+func (e *Extractor) spread(g *group, lo, hi int, value func(i, line int) float32) {
+	e.buf = append(e.buf[:0], '1')
+	line := e.line
+	for i := lo; i < hi; i++ {
+		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
+			line++
+		}
+		if v := value(i, line); v != 0 {
+			e.mark(g, i-lo, e.buf, v)
+		}
+	}
+}
+
+func tokenInLine(e *Extractor, g *group, lo, hi int) {
+	e.spread(g, lo, hi, func(i, _ int) float32 { return ratio(i-lo, hi-lo) })
+}
+
+func tokenInNote(e *Extractor, g *group, lo, hi int) {
+	e.spread(g, lo, hi, func(i, _ int) float32 { return ratio(i, len(e.tokens)) })
+}
+
+func lineInNote(e *Extractor, g *group, lo, hi int) {
+	e.spread(g, lo, hi, func(_, line int) float32 { return ratio(line, e.lines) })
+}
+
+// lineFromEnd tells footers: the last nine lines by number.
+func lineFromEnd(e *Extractor, g *group, lo, hi int) {
+	line := e.line
+	for i := lo; i < hi; i++ {
+		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
+			line++
+		}
+		e.buf = append(e.buf[:0], '0'+byte(min(max(e.lines-1-line, 0), 9)))
+		e.mark(g, i-lo, e.buf, 1)
+	}
+}
