@@ -142,7 +142,11 @@ func (r *JSONL) endArray() error {
 		if err != nil {
 			return err
 		}
-		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+		if c == '\n' {
+			r.in.line++
+			continue
+		}
+		if c != ' ' && c != '\t' && c != '\r' {
 			return r.wrong(place{r.in.line, 0}, "text behind the end of the JSON array", "write one array, or one object a line")
 		}
 	}

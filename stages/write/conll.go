@@ -68,11 +68,16 @@ func (w *CoNLL) Put(b *pipeline.Batch) error {
 }
 
 func (w *CoNLL) note(id, text []byte, tokens []pipeline.Token, spans []pipeline.Span) error {
+	w.index.Reset(text, w.o.Unit)
+	for _, s := range spans {
+		if _, _, err := offsets(&w.index, id, s); err != nil {
+			return err
+		}
+	}
 	w.line = w.header(w.line[:0], id, text)
 	w.tokens = append(w.tokens[:0], tokens...)
 	if w.o.Offsets {
 		w.tokens = pieces(w.tokens[:0], tokens, spans)
-		w.index.Reset(text, w.o.Unit)
 	}
 	at, open := 0, -1 // the span at hand, the last one that was opened
 	for k, t := range w.tokens {

@@ -282,3 +282,214 @@ func TestFolderRefusesIDs(t *testing.T) {
 		t.Error("a second note with the same id is accepted")
 	}
 }
+
+func TestTextFiles(t *testing.T) {
+	dir := t.TempDir()
+	b := batchOf(
+		marked("7|1|2", "😀 \"l'[PERSON:Anna]\"\r\n\u2028va"),
+		marked("null", ""),
+		marked("bad", "\xff [DATE:avui]"),
+		marked("", "sense id"),
+	)
+	b.Spans.Items[0].Source, b.Spans.Items[0].Score = pipeline.FromModel, 0.25
+	b.Reason[1], b.Reason[2], b.Reason[3] = pipeline.NullText, pipeline.BadEncoding, pipeline.NullID
+	span := func(start, end string) string {
+		return `[{"start":` + start + `,"end":` + end + `,"label":"PERSON","source":"model","score":0.25}]`
+	}
+	for _, tt := range []struct {
+		name    string
+		open    func(path string) (sink, error)
+		want    string
+		skipped int
+	}{
+		{
+			"a.jsonl", func(p string) (sink, error) { return write.NewJSONL(p, write.TextOptions{}) },
+			`{"id":"7|1|2","text":"😀 \"l'Anna\"\r\n\u2028va","spans":` + span("5", "9") + "}\n" + `{"id":"null","text":null,"spans":[]}` + "\n", 2,
+		},
+		{
+			"a.csv", func(p string) (sink, error) {
+				return write.NewCSV(p, write.TextOptions{Unit: pipeline.UTF16Units, TextColumn: "curs"})
+			},
+			"id,curs,spans\r\n7|1|2,\"😀 \"\"l'Anna\"\"\r\n\u2028va\",\"" + strings.ReplaceAll(span("6", "10"), `"`, `""`) + "\"\r\n", 3,
+		},
+		{
+			"a.conll", func(p string) (sink, error) { return write.NewCoNLL(p, write.TextOptions{}) },
+			"# id = 7|1|2\n😀\tO\n\"l'Anna\"\tB-PERSON\n\nva\tO\n\n", 3,
+		},
+	} {
+		path := filepath.Join(dir, tt.name)
+		w, err := tt.open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Put(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: there before it is whole", tt.name)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if d := cmp.Diff(tt.want, string(got)); d != "" || err != nil {
+			t.Errorf("%s: %s %v", tt.name, d, err)
+		}
+		if n := w.(interface{ Skipped() int }).Skipped(); n != tt.skipped {
+			t.Errorf("%s: %d notes left out, want %d", tt.name, n, tt.skipped)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) > 0 {
+		t.Error("temporary files stay")
+	}
+}
+
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	j, err := write.NewJSONL(filepath.Join(dir, "a"), write.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := write.NewCSV(filepath.Join(dir, "b"), write.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := write.NewCoNLL(filepath.Join(dir, "c"), write.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Abort()
+	c.Abort()
+	n.Abort()
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Error("files stay")
+	}
+}
+
+func TestI2B2Files(t *testing.T) {
+	dir := t.TempDir()
+	w, err := write.NewI2B2(dir, write.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, w, batchOf(marked("s/1", "a\r\n[PATIENT:A & B] [SEXO_SUJETO_ASISTENCIA:H] <FI"), note{ID: "2", Text: "x]]>y"}))
+	const head = "<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<deIdi2b2>\n<TEXT>"
+	for name, want := range map[string]string{
+		"s/1.xml": head + "<![CDATA[a]]>&#13;<![CDATA[\nA & B H <FI]]></TEXT>\n<TAGS>\n" +
+			"<NAME id=\"P0\" start=\"3\" end=\"8\" text=\"A &amp; B\" TYPE=\"PATIENT\" comment=\"\" />\n" +
+			"<OTHER id=\"P1\" start=\"9\" end=\"10\" text=\"H\" TYPE=\"SEXO_SUJETO_ASISTENCIA\" comment=\"\" />\n</TAGS>\n</deIdi2b2>\n",
+		"2.xml": head + "<![CDATA[x]]]]><![CDATA[>y]]></TEXT>\n<TAGS>\n</TAGS>\n</deIdi2b2>\n",
+	} {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if d := cmp.Diff(want, string(got)); d != "" || err != nil {
+			t.Error(d, err)
+		}
+	}
+	err = w.Put(batchOf(note{ID: "3", Text: "Ada\x01"}))
+	if err == nil || strings.Contains(err.Error(), "Ada") || !strings.Contains(err.Error(), "byte 3") {
+		t.Error(err)
+	}
+}
+
+// TestElements wants every category of the clinical label sets in a group, but
+// for those of which the guidelines say that they have none.
+func TestElements(t *testing.T) {
+	dir := t.TempDir()
+	var categories []pipeline.Category
+	for _, name := range []string{"primary-care", "pattern", "meddocan", "meddocan-rare", "i2b2"} {
+		set, err := pipeline.Labels(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		categories = append(categories, set.Categories...)
+	}
+	for _, c := range categories {
+		w, err := write.NewI2B2(dir, write.TextOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish(t, w, batchOf(note{"a", "x", []pipeline.Span{{End: 1, Category: c}}}))
+		data, err := os.ReadFile(filepath.Join(dir, "a.xml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ungrouped := []string{"SEXO_SUJETO_ASISTENCIA", "FAMILIARES_SUJETO_ASISTENCIA", "OTROS_SUJETO_ASISTENCIA"}
+		if strings.Contains(string(data), "<OTHER ") != slices.Contains(ungrouped, c.String()) {
+			t.Errorf("%v stands in the wrong group", c)
+		}
+	}
+}
+
+// TestPlainCoNLL wants the words of each span back when only tokens were
+// kept, and spans that share a token to stay apart.
+func TestPlainCoNLL(t *testing.T) {
+	for _, scheme := range []pipeline.Scheme{pipeline.BIO, pipeline.BIOESU} {
+		path := filepath.Join(t.TempDir(), "a")
+		w, err := write.NewCoNLL(path, write.TextOptions{Scheme: scheme})
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish(t, w, batchOf(marked("a", "la  [PERSON:Ada\nMas] [PERSON:Pep]\nva[DATE:1][DATE:2 3]\t[DATE:4] i prou\n\nFi")))
+		r, err := read.NewCoNLL(path, read.TextOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		want := []note{marked("a", "la [PERSON:Ada Mas] [PERSON:Pep]\n[DATE:va12] [DATE:3] [DATE:4] i prou\nFi")}
+		if d := cmp.Diff(want, notesOf(t, r)); d != "" {
+			t.Errorf("%v: %s", scheme, d)
+		}
+	}
+}
+
+func TestCoNLLNeedsTokens(t *testing.T) {
+	w, err := write.NewCoNLL(filepath.Join(t.TempDir(), "a"), write.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	b := batchOf(note{ID: "a", Text: "Ada"})
+	b.Tokens.Reset()
+	if err := w.Put(b); err == nil || strings.Contains(err.Error(), "Ada") {
+		t.Error(err)
+	}
+}
+
+func TestBadSpans(t *testing.T) {
+	for _, f := range formats {
+		for _, s := range []pipeline.Span{{Start: 0, End: 9}, {Start: 1, End: 2}, {Start: 2, End: 0}} {
+			w, err := f.write(filepath.Join(t.TempDir(), "a"), write.TextOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Category = must("PERSON")
+			b := batchOf(note{"a", "éa", []pipeline.Span{s}})
+			if err := w.Put(b); err == nil {
+				t.Errorf("%s: span %d-%d is written", f.name, s.Start, s.End)
+			}
+		}
+	}
+}
+
+func BenchmarkJSONL(b *testing.B) {
+	batch := new(pipeline.Batch)
+	for range 1000 {
+		n := marked("7|1|2", "Pacient [PERSON:Ada Mas] vista a [LOCATION:Reus] el [DATE:1/2/2013] per dolor abdominal.")
+		batch.ID.Append([]byte(n.ID))
+		batch.Text.Append([]byte(n.Text))
+		batch.Spans.Append(n.Spans...)
+		batch.Reason = append(batch.Reason, pipeline.Sound)
+	}
+	w, err := write.NewJSONL(filepath.Join(b.TempDir(), "a"), write.TextOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(batch.Text.Data)))
+	for b.Loop() {
+		if err := w.Put(batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	w.Abort()
+}
