@@ -252,7 +252,7 @@ func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) floa
 	}
 	opening := s.opensLine(start)
 	switch {
-	case u.tight && opening && (v >= 15 || s.endsClause(end)):
+	case u.tight && opening && (v >= 15 && isDigit(s.byteAt(end-2)) || s.endsClause(end)):
 		return 0.7
 	case u.tight && v >= 15 && isDigit(s.byteAt(end-2)) && !s.streetBefore(start):
 		return 0.6

@@ -264,7 +264,12 @@ func (s *scan) dayMonth(n *num, d, m, width int, sep byte, end int) {
 // leadIn judges the word before a date without year. Strong ones speak of
 // time only.
 func (s *scan) leadIn(i int) (strong, weak bool) {
-	_, e := s.near(i)
+	start, e := s.near(i)
+	if e.is("el") || e.is("l") || e.is("the") { // desde el
+		if _, first := s.near(start); first.roles&intoDate != 0 {
+			e = first
+		}
+	}
 	strong = e.roles&weekday != 0 || s.context(i)&forDate != 0 ||
 		e.roles&intoDate != 0 && (e.roles&(days|lasts) != 0 || e.roles&joins != 0 && e.word.n > 4)
 	return strong, e.roles&intoDate != 0

@@ -212,7 +212,7 @@ func (s *scan) passport(n *num) {
 		}
 		s.add(start, end, passport, 0.9, false)
 	case n.start-start == 3 && digits == 6 && !n.inner:
-		if _, e := s.wordUpTo(n.start); e.roles == 0 {
+		if _, e := s.wordUpTo(n.start); e.roles&(labels|unit) == 0 {
 			s.add(start, n.end, passport, 0.5, false)
 		}
 	}

@@ -29,7 +29,7 @@ func (s *scan) collegiate(n *num) {
 // its label.
 func (s *scan) record(n *num) {
 	start, end, digits := s.code(n)
-	if digits < 5 || n.inner && start == n.start || digits > 16 || s.context(start)&forRecord == 0 || s.measured(end) {
+	if digits < 5 || s.inner(start) || digits > 16 || s.context(start)&forRecord == 0 || s.measured(end) {
 		return
 	}
 	s.add(start, end, recordID, 0.85, false)
@@ -57,12 +57,12 @@ func (s *scan) postal(n *num) {
 	label := s.labelOf(n)
 	townNext, capital := s.townBehind(n.end)
 	switch {
-	case s.measured(n.end) && label&forPostal == 0:
 	case label&forPostal != 0:
 		s.add(n.start, n.end, postalCode, 0.95, false)
-	case label&^(forPostal|filler)&labels != 0:
+	case label&labels != 0:
 	case townNext:
 		s.add(n.start, n.end, postalCode, 0.85, false)
+	case s.measured(n.end):
 	case s.streetBefore(n.start):
 		s.add(n.start, n.end, postalCode, 0.8, false)
 	case capital && s.afterHouse(n.start):
@@ -89,7 +89,7 @@ func (s *scan) townBehind(j int) (known, capital bool) {
 		}
 		capital = capital || isUpper(s.byteAt(p)) && isLower(s.byteAt(p+1)) && e.roles&unit == 0
 		p = end
-		if b := s.byteAt(p); b == ' ' || b == '\'' {
+		for b := s.byteAt(p); b == ' ' || b == '\'' || b == '('; b = s.byteAt(p) {
 			p++
 		}
 	}
@@ -135,7 +135,7 @@ func (s *scan) plate(n *num) {
 	if n.end-n.start != 4 || n.inner {
 		return
 	}
-	if s.oldPlate(n) || n.glued {
+	if s.oldPlate(n) || n.glued || s.byteAt(n.start-1) == '-' {
 		return
 	}
 	p := n.end
@@ -229,13 +229,6 @@ func provincePlate(letters string) bool {
 	return false
 }
 
-// account finds IBANs and the older account numbers of 20 digits.
-func (s *scan) account(n *num) {
-	if !s.ibanCode(n) {
-		s.bankCode(n)
-	}
-}
-
 // ibanLength is the length of an IBAN by country, for those seen in Spain.
 func ibanLength(country string) int {
 	switch country {
@@ -263,15 +256,17 @@ func ibanLength(country string) int {
 	return 0
 }
 
-func (s *scan) ibanCode(n *num) bool {
+// ibanCode finds country, check digits and as many letters and digits as the
+// country has.
+func (s *scan) ibanCode(n *num) {
 	start := n.start - 2
 	if start < 0 || n.end-n.start < 2 || s.wordBefore(start) {
-		return false
+		return
 	}
 	country := [2]byte{s.text[start] &^ 0x20, s.text[start+1] &^ 0x20}
 	want := ibanLength(string(country[:]))
 	if want == 0 || !isASCIILetter(s.text[start]) || !isASCIILetter(s.text[start+1]) {
-		return false
+		return
 	}
 	rest, have, end := 0, 2, n.start
 	for at := n.start; at < len(s.text) && have < want; at++ {
@@ -290,7 +285,7 @@ func (s *scan) ibanCode(n *num) bool {
 		}
 	}
 	if have != want || s.wordAt(end) {
-		return false
+		return
 	}
 	for _, b := range [4]byte{country[0], country[1], s.text[n.start], s.text[n.start+1]} {
 		rest = mod97(rest, b)
@@ -304,10 +299,7 @@ func (s *scan) ibanCode(n *num) bool {
 		s.add(start, end, iban, 0.9, false)
 	case country == [2]byte{'E', 'S'} && isUpper(s.text[start]):
 		s.add(start, end, iban, 0.8, false)
-	default:
-		return false
 	}
-	return true
 }
 
 // mod97 goes on with one sign of ISO 7064; letters count from 10.

@@ -32,7 +32,7 @@ var vocabulary = []struct {
 }{
 	{filler, `n no num nro nr number numero numeros nums nos ns de del d la el els les los las l es son y i o e a al
 		su sus seu seva paciente pacient patient contacto contacte contact social socials clinica clinic clinico
-		sanitaria sanitari sanitario personal particular trabajo treball familiar casa directo directe principal
+		sanitaria sanitari sanitario autonomico autonomica domicilio domicili personal particular trabajo treball familiar casa directo directe principal
 		is of the his her codigo codi code actual nuevo nou corporatiu corporativo secundario
 		hospital hospitalario hospitalari con amb with por per com 
 		documento document nacional national electronica medica individual usuario usuari`},
@@ -50,7 +50,7 @@ var vocabulary = []struct {
 	{forPostal, `cp postal zip dp`},
 	{forIBAN, `iban cuenta compte ccc bancaria bancari account`},
 	{forPlate, `matricula matricules matriculas vehiculo vehicle coche cotxe turismo moto plate furgoneta`},
-	{forCollegiate, `col colg coleg coleg colegiado colegiada colegiad colegiacion colegial collegiat collegiada collegiate nocol
+	{forCollegiate, `col colg coleg coleg colegiado colegiada colegiad colegiacion colegial collegiat collegiada collegiate legiat legiada colegiat nocol
 		ncol numcol colleg colegio collegi license licence licencia`},
 	{forRecord, `nhc hc hcl hclin historia historial history nh nhist hist histora episodio episodi episode expediente expedient exp
 		mrn id identificador identificacion identificacio record registro registre caso case cas peticion peticio contactid ic nhistoria hci sap
@@ -96,7 +96,7 @@ var vocabulary = []struct {
 		duration history follow libre libres sin estable estables hasta dialisis hemodialisis tto abstinencia
 		matrimonio casados matrimoni casats condena prision residencia estancia estada remision remissio paquetes paquete
 		media intervalo postrasplante postcirugia`},
-	{ageOf, `de d con con amb of with i y`},
+	{ageOf, `mas de d con con amb of with i y`},
 	{aged, `edad edat vida age`},
 	{oldWord, `old`},
 	{forAge, `aged`},

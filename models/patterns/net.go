@@ -69,7 +69,7 @@ func (s *scan) host(i int, glued bool) (end int, known bool) {
 		for j < len(s.text) && j-at < 64 && (isAlnum(s.text[j]) || s.text[j] == '-' || s.text[j] == '_') {
 			j++
 		}
-		if j == at {
+		if j == at || !isAlnum(s.text[at]) {
 			break
 		}
 		if !first && known && isUpper(s.text[at]) && !isUpper(s.text[i]) {
@@ -172,7 +172,7 @@ func (s *scan) bareHost(start, i int) {
 	switch {
 	case full > end || labels > 2:
 		s.add(start, full, url, 0.7, false)
-	case short > 3 && !isDigit(s.text[start]): // not .es, .de: words
+	case short > 3 && !isDigit(s.text[start]) && i-start > 1: // not .es, .de: words
 		s.add(start, full, url, 0.6, false)
 	}
 }
@@ -202,6 +202,8 @@ func (s *scan) rest(i int) int {
 		switch b := s.text[end]; {
 		case b <= ' ' || b == '<' || b == '>' || b == '"' || b == '`' || b == '{' || b == '}' || b == '|' || b == '\\' || b == '^' || b == 0x7F:
 			return s.trim(i, end)
+		case (b == ',' || b == ';') && s.another(end+1):
+			return s.trim(i, end)
 		case b == '(':
 			open++
 		case b == ')':
@@ -220,6 +222,12 @@ func (s *scan) rest(i int) int {
 		end++
 	}
 	return s.trim(i, end)
+}
+
+// another tells whether a second URL starts at i.
+func (s *scan) another(i int) bool {
+	rest := s.text[i:]
+	return len(rest) > 4 && (equalFold(rest[:4], "http") || equalFold(rest[:3], "www") && rest[3] == '.')
 }
 
 func (s *scan) trim(i, end int) int {
@@ -255,7 +263,7 @@ func (s *scan) address(i int) {
 
 // scheme cuts a word glued to a known scheme: "Webhttps".
 func (s *scan) scheme(start, i int) int {
-	for _, name := range [...]string{"https", "http", "ftp", "sftp"} {
+	for _, name := range [...]string{"https", "http", "sftp", "ftp"} {
 		if p := i - len(name); p >= start && equalFold(s.text[p:i], name) {
 			return p
 		}

@@ -24,7 +24,10 @@ func (s *scan) number(i int) int {
 	}
 	n.g = s.group(i)
 	s.ageInDigits(&n)
-	if n.g.total() < 4 {
+	if n.glued {
+		s.ibanCode(&n)
+	}
+	if n.g.total() < 4 && s.byteAt(i-1) != '+' && s.byteAt(i-1) != '(' {
 		s.extensionNumber(&n)
 		return j
 	}
@@ -35,7 +38,7 @@ func (s *scan) number(i int) int {
 	s.social(&n)
 	s.card(&n)
 	s.postal(&n)
-	s.account(&n)
+	s.bankCode(&n)
 	s.plate(&n)
 	s.passport(&n)
 	s.collegiate(&n)

@@ -26,9 +26,9 @@ import "github.com/velum-health/velum/pipeline"
 // features include matches keep it and refuse another one.
 const Version = "patterns-1"
 
-// maxDigits is the longest run of digits that is looked at: an IBAN of 24
-// signs has 22.
-const maxDigits = 24
+// maxDigits is the longest run of digits that is looked at: a French IBAN has
+// 25.
+const maxDigits = 25
 
 // Options chooses what a Matcher looks for. The zero value finds everything.
 type Options struct {

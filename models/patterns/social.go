@@ -173,19 +173,37 @@ func (s *scan) nationalCard(n *num) bool {
 	return true
 }
 
-// code reads the number as a code of capitals, digits and single signs: up to
-// four capitals in front, then letters and digits. digits counts the digits.
-// A label that touches the digits (NHC12345) is no part of the code.
-func (s *scan) code(n *num) (start, end, digits int) {
-	start = s.capitals(n.start, 4)
-	if b := s.byteAt(start - 1); start == n.start && (b == '-' || b == '/') {
-		if p := s.capitals(start-1, 3); p < start-1 {
-			start = p
+// codeStart goes back from the digits at i over capitals, digits and single
+// hyphens or slashes. A label that touches the digits (NHC12345) is no part of
+// the code.
+func (s *scan) codeStart(i int) int {
+	p := i
+	for p > 0 && i-p < 12 {
+		switch b := s.text[p-1]; {
+		case isUpper(b) || isDigit(b):
+			p--
+			continue
+		case (b == '-' || b == '/') && (isUpper(s.byteAt(p-2)) || isDigit(s.byteAt(p-2))):
+			p--
+			continue
+		}
+		break
+	}
+	if p < i {
+		if _, e := s.wordUpTo(i); e.roles&labels != 0 || s.wordBefore(p) {
+			return i
 		}
 	}
-	if start < n.start {
-		if _, e := s.wordUpTo(n.start); e.roles&labels != 0 {
-			start = n.start
+	return p
+}
+
+// code reads the number as a code of capitals, digits and single signs; digits
+// counts its digits.
+func (s *scan) code(n *num) (start, end, digits int) {
+	start = s.codeStart(n.start)
+	for _, b := range s.text[start:n.start] {
+		if isDigit(b) {
+			digits++
 		}
 	}
 	end = n.start

@@ -22,7 +22,7 @@ func (s *scan) telephone(n *num) {
 		}
 	case label:
 		score += 0.35
-	case n.glued || s.measured(end) || !s.stopsTelephone(end):
+	case n.glued || s.measured(end) || !s.stopsTelephone(end) || end > n.end && s.goesOn(n.start):
 		return
 	}
 	end = s.withExtension(end)
@@ -40,6 +40,13 @@ func (s *scan) onlySeparators(i, j int) bool {
 		}
 	}
 	return true
+}
+
+// goesOn tells whether another group of digits that is no date stands before
+// i, over a blank.
+func (s *scan) goesOn(i int) bool {
+	p := i - s.spaceBefore(i)
+	return p < i && isDigit(s.byteAt(p-1)) && p != s.dateEnd
 }
 
 // stopsTelephone tells whether a number without label may end at j: one more

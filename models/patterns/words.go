@@ -304,7 +304,7 @@ func (s *scan) punctuationBefore(i, floor int) int {
 }
 
 // pairs is the set of first two letters of the words at which the scanner
-// stops, folded to lower case.
+// stops, months and numerals, folded to lower case.
 type pairs [1 << 16 / 64]uint64
 
 func (p *pairs) has(a, b byte) bool {
@@ -314,7 +314,7 @@ func (p *pairs) has(a, b byte) bool {
 
 var opens = func() (p pairs) {
 	for _, e := range lexicon {
-		if e.roles&numeral != 0 && e.word.n > 1 {
+		if (e.roles&numeral != 0 || e.roles&(month|shortName) == month) && e.word.n > 1 {
 			k := uint(e.word.letters[0]|0x20)<<8 | uint(e.word.letters[1]|0x20)
 			p[k>>6] |= 1 << (k & 63)
 		}
