@@ -29,6 +29,9 @@ const (
 	failed  = "failed"
 )
 
+// stateColors are ANSI colours: green, yellow, red.
+var stateColors = map[string]int{fine: 32, warning: 33, failed: 31}
+
 // checkups are what doctor looks at, in order. dir is where output would go.
 var checkups = []func(dir string) finding{
 	checkCPU, checkMemory, checkSpace, checkSync, checkHardening, checkParquet,
@@ -65,11 +68,12 @@ func (a *app) printFindings(all []finding) error {
 		return json.NewEncoder(a.out).Encode(all)
 	}
 	for _, f := range all {
-		line := fmt.Sprintf("%-8s %-10s %s", f.State, f.What, f.Detail)
+		line := fmt.Sprintf("%-10s %s", f.What, f.Detail)
 		if f.Remedy != "" {
 			line += "; " + f.Remedy
 		}
-		if _, err := fmt.Fprintln(a.out, oneLine(line)); err != nil {
+		state := a.paint(a.out, stateColors[f.State], fmt.Sprintf("%-8s", f.State))
+		if _, err := fmt.Fprintln(a.out, state, oneLine(line)); err != nil {
 			return err
 		}
 	}

@@ -121,10 +121,18 @@ func (a *app) config() (*Config, error) {
 	return loadConfig(sources{file: a.configFile, env: a.env, flags: a.settings})
 }
 
-// terminal tells whether messages are read by a person now.
-func (a *app) terminal() bool {
-	f, ok := a.errs.(*os.File)
+// terminal tells whether a person reads w now.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// paint colours s for w: with ANSI colour n on a terminal that wants it.
+func (a *app) paint(w io.Writer, n int, s string) string {
+	if !terminal(w) || a.noColor || a.getenv("NO_COLOR") != "" || a.getenv("TERM") == "dumb" {
+		return s
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", n, s)
 }
 
 func (a *app) getenv(name string) string {
@@ -281,7 +289,7 @@ func (a *app) startLog() {
 	if a.verbose {
 		level = slog.LevelDebug
 	}
-	o := &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime(a.terminal())}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime(terminal(a.errs))}
 	switch {
 	case a.quiet:
 		a.log = slog.New(slog.DiscardHandler)
@@ -300,11 +308,6 @@ func dropTime(drop bool) func([]string, slog.Attr) slog.Attr {
 		}
 		return at
 	}
-}
-
-// color tells whether messages may be coloured.
-func (a *app) color() bool {
-	return a.terminal() && !a.noColor && !a.json && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 }
 
 // setMemory sets the soft limit of the heap and how eagerly garbage is

@@ -48,7 +48,7 @@ func (a *app) newProgress(name, unit string, total int64) *progress {
 	p := &progress{name: name, unit: unit, total: total, now: time.Now, out: a.errs, json: a.json}
 	p.begin = p.now()
 	p.last = p.begin
-	if a.terminal() && !a.json && a.getenv("TERM") != "dumb" {
+	if terminal(a.errs) && !a.json && a.getenv("TERM") != "dumb" {
 		p.startBar(a.errs)
 	}
 	return p
