@@ -94,15 +94,17 @@ type chooseConfig struct {
 	Use           bool
 	Unit          string
 	MinConfidence float64
+	MinTokens     int
 	K             int
 	Classes       map[string]float64
 	Length        float64
+	WithoutSpans  float64
+	ReviewBelow   float64
 	Review        int
 }
 
 type writeConfig struct {
 	RowGroupRows   int
-	Zstd           int
 	Spans          bool
 	QuarantineText bool
 	MaxQuarantined float64
@@ -200,13 +202,15 @@ func (c *Config) outputOptions() []option {
 		opt("choose.use", &h.Use, true, "Make the selection set, the training form of notes tagged with confidence.", shaping),
 		opt("choose.unit", &h.Unit, "note", "What is chosen: notes, or lines of notes. Confidence shrinks with length, so reports are chosen by the line.", shaping, oneOf("note", "line")),
 		opt("choose.min_confidence", &h.MinConfidence, 0.85, "Lowest confidence of a chosen note: C_min of BOOT for CRF.", shaping, within(0, 1)),
+		opt("choose.min_tokens", &h.MinTokens, 3, "Least tokens of a chosen note. A note of one or two words is certain and teaches nothing.", shaping, within(0, 1e6)),
 		opt("choose.k", &h.K, 5000, "Most notes in the selection set. BOOT tried 2,000 to 20,000; 5,000 of 50,000 was its middle.", shaping, atLeast(0)),
 		opt("choose.classes", &h.Classes, nil, "Shares of the categories among chosen spans, as {PERSON: 0.6, LOCATION: 0.4}. Empty takes those of the model's training set.", shaping, within(0, 1)),
 		opt("choose.length", &h.Length, 0, "Mean length of a chosen span in tokens; 0 takes that of the model's training set.", shaping, within(0, 100)),
+		opt("choose.without_spans", &h.WithoutSpans, 0, "Share of chosen notes in which nothing was found. 0, as in BOOT, whose training notes nearly all held an entity; a larger one teaches what is no name.", shaping, within(0, 0.99)),
+		opt("choose.review_below", &h.ReviewBelow, 0.5, "Confidence below which a note may go to a curator. Above one half the model's own answer is more likely right than all others together.", shaping, within(0, 1)),
 		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", shaping, atLeast(0)),
 
 		opt("write.row_group_rows", &w.RowGroupRows, 100_000, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
-		opt("write.zstd", &w.Zstd, 1, "Level of compression. 1: level 3 saves 6 % of the space and costs a fifth of the speed.", shaping, within(1, 4)),
 		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),
 		opt("write.quarantine_text", &w.QuarantineText, false, "Write the unmasked text of quarantined notes, mode 0600. Off: a reason and a row number find it in the archive.", shaping),
 		opt("write.max_quarantined", &w.MaxQuarantined, 0.01, "Share of notes in quarantine above which the run ends with exit code 3. A healthy archive has fewer than one in a thousand.", within(0, 1)),

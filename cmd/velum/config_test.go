@@ -125,7 +125,7 @@ func TestMistakes(t *testing.T) {
 
 func TestAllMistakesAtOnce(t *testing.T) {
 	s := sources{
-		file:  configFile(t, "raed: {}\ntag:\n  recall: 2\nread: {kep: []}\nwrite: {zstd: a}\n"),
+		file:  configFile(t, "raed: {}\ntag:\n  recall: 2\nread: {kep: []}\nwrite: {row_group_rows: a}\n"),
 		env:   []string{"VELUM_RUN_WORKRES=2", "VELUM_RUN_UNITS=x", "VELUM_PORT=80", "VELUM_RUN_DEADLINE=", "HOME=/"},
 		flags: []textSetting{{"choose.k", "z", "--k"}, {"tag.modell", "x", "--set tag.modell"}},
 	}
@@ -137,7 +137,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 		`velum.yaml:1:1: unknown key "raed"; did you mean "read"?`,
 		`velum.yaml:3:11: tag.recall: must lie between 0 and 1`,
 		`velum.yaml:4:8: unknown key "kep" in read; did you mean "keep"?`,
-		`velum.yaml:5:15: write.zstd: want a whole number, have the text "a"`,
+		`velum.yaml:5:25: write.row_group_rows: want a whole number, have the text "a"`,
 	}
 	got := mistakes(t, s)
 	slices.Sort(got)
@@ -175,7 +175,7 @@ func TestPrecedence(t *testing.T) {
 		"read.max_note_bytes": "2KiB # " + s.file + ":6",
 		"run.deadline":        "1h30m0s # --deadline",
 		"choose.classes":      "{PERSON: 0.25} # VELUM_CHOOSE_CLASSES",
-		"write.zstd":          "1 # built-in",
+		"write.spans":         "true # built-in",
 		"profile":             "meddocan # " + s.file + ":1",
 	} {
 		if quoted := strings.Replace(values[key], `"`, "", 2); quoted != want {
@@ -281,7 +281,7 @@ func TestHash(t *testing.T) {
 			t.Errorf("%s changes the hash and not the output", key)
 		}
 	}
-	for key, value := range map[string]string{"tag.recall": "0.99", "read.keep": "sex", "mask.policy": "idiap", "mask.operators": "DATE=keep", "resolve.never": "Parkinson", "write.zstd": "2", "profile": "meddocan"} {
+	for key, value := range map[string]string{"tag.recall": "0.99", "read.keep": "sex", "mask.policy": "idiap", "mask.operators": "DATE=keep", "resolve.never": "Parkinson", "write.row_group_rows": "2", "profile": "meddocan"} {
 		if hash(key, value) == plain {
 			t.Errorf("%s changes the output and not the hash", key)
 		}

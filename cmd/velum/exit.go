@@ -8,6 +8,11 @@ import (
 	"io"
 	"strings"
 	"syscall"
+
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
 )
 
 // An exitCode is what the process returns. The numbers are promised: cron,
@@ -72,18 +77,37 @@ var (
 	errTerminated  = errors.New("stopped by SIGTERM")
 )
 
-// exitCauses maps errors of other packages to exit codes and remedies. The
-// first that errors.Is finds in the chain counts; an exitError goes before.
+// exitCauses maps errors of other packages to exit codes and remedies ("" when
+// the error gives its own). The first that matches counts; an exitError goes
+// before all of them.
 var exitCauses = []struct {
-	cause  error
-	code   exitCode
-	remedy string
+	matches func(error) bool
+	code    exitCode
+	remedy  string
 }{
-	{errInterrupted, exitInterrupted, "the same command goes on where this one stopped"},
-	{errTerminated, exitTerminated, "the same command goes on where this one stopped"},
-	{context.DeadlineExceeded, exitFailed, "raise run.deadline, or start again: it goes on where it stopped"},
-	{syscall.ENOSPC, exitDiskFull, "free some space, then start again"},
-	{syscall.EDQUOT, exitDiskFull, "raise the quota, then start again"},
+	{is(errInterrupted), exitInterrupted, "the same command goes on where this one stopped"},
+	{is(errTerminated), exitTerminated, "the same command goes on where this one stopped"},
+	{is(syscall.ENOSPC), exitDiskFull, "free some space, then start again"},
+	{is(syscall.EDQUOT), exitDiskFull, "raise the quota, then start again"},
+	{as[*pipeline.LockedError], exitLocked, "wait until it ends, or write elsewhere"},
+	{as[*pipeline.KeyError], exitKey, ""},
+	{as[*pipeline.IntegrityError], exitIntegrity, "put the file back as it was, or start over"},
+	{as[*pipeline.DamageError], exitIntegrity, "fetch the file again"},
+	{is(modelfile.ErrDamaged), exitIntegrity, "fetch the model again"},
+	{is(modelfile.ErrNotAModel), exitConfig, "name a model file, or an embedded model"},
+	{is(modelfile.ErrVersion), exitConfig, "install a newer velum"},
+	{as[*features.SyntaxError], exitConfig, "correct the feature template"},
+	{as[*read.SchemaError], exitConfig, ""},
+	{is(context.DeadlineExceeded), exitFailed, "raise run.deadline, or start again: it goes on where it stopped"},
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+func as[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
 }
 
 // explain returns the code and the remedy of an error.
@@ -96,7 +120,7 @@ func explain(err error) (exitCode, string) {
 		return e.code, e.remedy
 	}
 	for _, c := range exitCauses {
-		if errors.Is(err, c.cause) {
+		if c.matches(err) {
 			return c.code, c.remedy
 		}
 	}

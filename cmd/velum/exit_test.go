@@ -12,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -30,6 +34,12 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("tag: %w", errInterrupted), 130},
 		{errors.Join(errors.New("x"), errTerminated), 143},
 		{context.DeadlineExceeded, 1},
+		{fmt.Errorf("run: %w", &pipeline.LockedError{Path: "out"}), 11},
+		{&pipeline.KeyError{Path: "k"}, 12},
+		{&pipeline.IntegrityError{}, 13},
+		{fmt.Errorf("model m: %w", modelfile.ErrDamaged), 13},
+		{fmt.Errorf("model m: %w", modelfile.ErrNotAModel), 10},
+		{&read.SchemaError{Path: "p"}, 10},
 		{exit(exitIntegrity, syscall.ENOSPC, ""), 13}, // what the verb says goes before the cause
 	} {
 		if got := exitCodeOf(tt.err); got != tt.want {
