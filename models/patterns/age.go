@@ -89,22 +89,32 @@ type interval struct {
 func (s *scan) age(start, end, v int, spelled bool) {
 	label := s.context(start)&forAge != 0
 	p := s.fraction(end)
-	if q := s.upTo(p); q > 0 { // 20-30, 20 a 30
+	first, second := p, 0
+	if q, list := s.upTo(p); q > 0 { // 20-30, 20 a 30; 22 y 24
 		if qEnd, w := s.quantity(q); qEnd > 0 && w <= 120 {
 			if u := s.interval(qEnd); u.roles != 0 && !u.tight {
 				p = qEnd
+				if list {
+					second = q
+				}
 			}
 		}
 	}
 	u := s.interval(p)
 	if u.roles == 0 {
-		if label && !spelled {
-			s.bareAge(start, p)
+		if !spelled {
+			s.bareAge(start, p, v, label)
 		}
 		return
 	}
 	unitEnd := s.more(u)
-	if score := s.ageScore(start, unitEnd, v, u, label, spelled); score > 0 {
+	score := s.ageScore(start, unitEnd, v, u, label, spelled)
+	switch {
+	case score == 0:
+	case second > 0:
+		s.add(start, first, age, score, false)
+		s.add(second, unitEnd, age, score, false)
+	default:
 		s.add(start, unitEnd, age, score, false)
 	}
 }
@@ -120,22 +130,23 @@ func (s *scan) fraction(p int) int {
 	return p
 }
 
-// upTo goes over what joins the two ends of a range.
-func (s *scan) upTo(p int) int {
+// upTo goes over what joins the two ends of a range, or, when list is true,
+// two ages: "y", "or".
+func (s *scan) upTo(p int) (next int, list bool) {
 	q := s.spaces(p)
 	switch {
 	case s.dash(q) > 0:
-		return s.spaces(q + s.dash(q))
+		return s.spaces(q + s.dash(q)), false
 	case s.byteAt(q) == '/':
-		return q + 1
+		return q + 1, false
 	case q == p:
-		return 0
+		return 0, false
 	}
 	end, e := s.wordFrom(q)
 	if e.roles&joins == 0 || s.space(end) == 0 {
-		return 0
+		return 0, false
 	}
-	return s.spaces(end)
+	return s.spaces(end), !(e.is("a") || e.is("to") || e.is("al") || e.is("hasta") || e.is("fins"))
 }
 
 // interval reads the unit behind a number that ends at p.
@@ -176,10 +187,10 @@ func (s *scan) interval(p int) (u interval) {
 	return u
 }
 
-// yearOld reads y.o., y/o, y o at q.
+// yearOld reads y.o., y/o at q.
 func (s *scan) yearOld(q int) (u interval) {
 	p := q + 1
-	if b := s.byteAt(p); b == '.' || b == '/' || b == ' ' {
+	if b := s.byteAt(p); b == '.' || b == '/' {
 		p++
 	}
 	if s.byteAt(p)|0x20 != 'o' || s.wordAt(p+1) {
@@ -220,8 +231,23 @@ func (s *scan) more(u interval) int {
 	return u.end
 }
 
-// bareAge takes a number without unit behind "Edad:".
-func (s *scan) bareAge(start, end int) {
+// bareAge takes a number without unit behind "Edad:", in "mujer de 45,", or
+// before "de edad".
+func (s *scan) bareAge(start, end, v int, label bool) {
+	if ofAge, _, _ := s.behindAge(end); ofAge && s.space(end) > 0 {
+		s.add(start, end, age, 0.85, false)
+		return
+	}
+	if !label {
+		if someone, _, lead := s.beforeAge(start); !someone || lead != "de" || v < 16 || !s.endsClause(end) || !s.stops(end) || !s.personOf(start) {
+			return
+		}
+		s.add(start, end, age, 0.55, false)
+		return
+	}
+	if b := s.byteAt(s.spacesBefore(start) - 1); b == '<' || b == '>' {
+		return
+	}
 	if !s.stops(end) || s.measured(end) && s.byteAt(s.spaces(end))|0x20 != 'h' || s.byteAt(end) == '-' || s.letterAt(end) {
 		return
 	}
@@ -229,6 +255,13 @@ func (s *scan) bareAge(start, end int) {
 		return
 	}
 	s.add(start, end, age, 0.8, false)
+}
+
+// personOf tells whether "de" and directly before it a person stand before i.
+func (s *scan) personOf(i int) bool {
+	start, _ := s.near(i)
+	_, e := s.near(start)
+	return e.roles&person != 0 && e.word.n > 2
 }
 
 // ageScore weighs the words on both sides; 0 means that it is no age.
@@ -240,12 +273,12 @@ func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) floa
 		return 0.95
 	case label:
 		return 0.95
-	case lasting:
+	case lasting, before:
 		return 0
-	case person:
+	case lead == "a los" && (u.roles != years || qualified):
+		return 0
+	case person && lead != "a los":
 		return 0.9
-	case before:
-		return 0
 	}
 	if u.roles != years || qualified || spelled && v < 3 {
 		return 0
@@ -260,7 +293,7 @@ func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) floa
 		return 0
 	case opening:
 		return 0.75
-	case lead == "a los" || lead == "als":
+	case lead == "a los":
 		return 0.65
 	case lead == "de" && v >= 16:
 		return 0.7
@@ -284,21 +317,27 @@ func (s *scan) opensLine(i int) bool {
 // "de evolución" or "después", qualified for "de" with another noun.
 func (s *scan) behindAge(end int) (ofAge, lasting, qualified bool) {
 	p := s.spaces(end)
-	if s.byteAt(p) == '/' || s.byteAt(p) == '(' {
-		return false, s.byteAt(p) == '/', false
+	switch s.byteAt(p) {
+	case '/':
+		return false, true, false
+	case '(':
+		return false, false, false
+	case '-': // años-paquete
+		p++
 	}
+	var last *meaning
 	for k := range 3 {
 		q, e := s.wordFrom(p)
 		switch {
-		case e.roles&aged != 0 && e.roles&lasted == 0:
+		case e.roles&aged != 0 && (k == 0 && e.roles&forAge != 0 || k > 0 && (last.is("de") || last.is("d") || last.is("of"))):
 			return true, false, false
 		case e.roles&lasted != 0 && (k == 0 || e.roles&ageOf == 0):
 			return false, !(e.roles&joins != 0), qualified
 		case e.roles&(ageOf|monthOf|filler) == 0 || q == p:
 			return false, false, qualified
 		}
-		name := string(e.word.letters[:e.word.n])
-		qualified = qualified || name == "de" || name == "d" || name == "del" || name == "of"
+		last = e
+		qualified = qualified || e.is("de") || e.is("d") || e.is("del") || e.is("of")
 		p = s.spaces(s.apostrophe(q))
 	}
 	return false, false, qualified
@@ -312,7 +351,7 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 	for k := range 5 {
 		q := s.spacesBefore(p)
 		switch s.byteAt(q - 1) {
-		case ',', '(', ':', '-':
+		case ',', '(', ':', '-', '>', '<':
 			if k == 0 || s.byteAt(q-1) == ',' {
 				q = s.spacesBefore(q - 1)
 			}
@@ -333,8 +372,8 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 			return true, false, lead
 		case e.roles&lasts != 0 && e.roles&(years|months|weeks|days) == 0:
 			return false, true, lead
-		case k == 0 && e.is("los") && s.aWordBefore(w):
-			lead = "a los"
+		case k == 0 && s.atAge(e, w):
+			return false, false, "a los"
 		}
 		if e.roles&(ageOf|filler) == 0 {
 			unknownWords++
@@ -354,14 +393,19 @@ func leadName(e *meaning) string {
 		return "de"
 	case "con", "amb", "with":
 		return "con"
-	case "als":
-		return "als"
 	}
 	return ""
 }
 
-// aWordBefore tells whether "a" ends before i.
-func (s *scan) aWordBefore(i int) bool {
-	p := s.spacesBefore(i)
-	return s.byteAt(p-1)|0x20 == 'a' && !s.wordBefore(p-1)
+// atAge tells whether the word e that starts at i ends "a los", "desde los",
+// "als", "fins als": an age at which something began or ended.
+func (s *scan) atAge(e *meaning, i int) bool {
+	switch {
+	case e.is("als"), e.is("dels"):
+		return true
+	case e.is("los"), e.is("las"), e.is("els"), e.is("les"):
+		_, first := s.near(i)
+		return first.is("a") || first.is("desde") || first.is("hasta") || first.is("des") || first.is("fins")
+	}
+	return false
 }

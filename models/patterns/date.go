@@ -87,6 +87,9 @@ func (s *scan) dateSep(j int) (next int, sep byte) {
 	case b == '/' || b == '-':
 		sep = b
 		k++
+		if s.byteAt(k) == b { // 20/11//2014
+			k++
+		}
 		k += s.space(k)
 	case b == '.' && k == j:
 		sep = b
@@ -200,7 +203,7 @@ func (s *scan) dayMonthYear(n *num, d, m, y, width int, sep1, sep2 byte, end int
 		score -= 0.2
 	}
 	if s.entered(n.start) {
-		score += 0.25
+		score += 0.35
 	}
 	if score < 0.35 {
 		return 0
@@ -252,13 +255,23 @@ func (s *scan) dayMonth(n *num, d, m, width int, sep byte, end int) {
 		return
 	}
 	switch {
-	case strong || listed:
+	case (strong || listed) && !s.fractional(n.start, end):
 		s.addDate(n.start, end, 0.7)
 	case sep == '/' && (padded || d > 12 || s.text[n.start] == '0' || s.text[end-width] == '0'):
 		s.addDate(n.start, end, 0.6)
 	case padded && s.definite(n.start):
 		s.addDate(n.start, end, 0.5)
 	}
+}
+
+// fractional tells whether text[i:j] is "2/3" or another small fraction that
+// no day goes before.
+func (s *scan) fractional(i, j int) bool {
+	if j-i != 3 || s.text[i+1] != '/' || s.text[i] >= s.text[i+2] || s.text[i+2] > '4' {
+		return false
+	}
+	_, e := s.near(i)
+	return e.roles&(days|forDate|weekday) == 0
 }
 
 // leadIn judges the word before a date without year. Strong ones speak of
@@ -492,10 +505,15 @@ func (s *scan) fromDay(n *num, e *meaning, end int, l link) int {
 	}
 	strong, weak := s.leadIn(n.start)
 	short := e.roles&shortName != 0
+	if s.named(n.start) {
+		return 0
+	}
 	var score float32
 	switch {
 	case !short && (l.of || e.roles&alsoWord == 0):
 		score = 0.85
+	case short && l.of && e.roles&alsoWord != 0: // exones 1 al 8 del gen
+		return 0
 	case strong || weak && !n.glued:
 		score = 0.75
 	case e.roles&alsoWord == 0 && !n.glued:
@@ -513,6 +531,17 @@ func (s *scan) fromDay(n *num, e *meaning, end int, l link) int {
 	}
 	s.addDate(n.start, end, score)
 	return 0
+}
+
+// named tells whether a place that may be named after a day stands before i:
+// "Hospital 12 de Octubre", "calle 2 de Mayo".
+func (s *scan) named(i int) bool {
+	p := s.spacesBefore(i)
+	if b := s.byteAt(p - 1); b == '"' || b == '\'' || b == '/' || b == '.' {
+		p--
+	}
+	_, e := s.near(p)
+	return e.roles&(street|namedAfter) != 0
 }
 
 // yearAt reads the year behind a month that ends at p; y is -1 if there is

@@ -29,7 +29,12 @@ func (s *scan) collegiate(n *num) {
 // its label.
 func (s *scan) record(n *num) {
 	start, end, digits := s.code(n)
-	if digits < 5 || s.inner(start) || digits > 16 || s.context(start)&forRecord == 0 || s.measured(end) {
+	label := s.context(start)
+	least := 5
+	if label&(forRecord|forPatient) == forRecord|forPatient {
+		least = 3
+	}
+	if digits < least || s.inner(start) || digits > 16 || label&forRecord == 0 || s.measured(end) || end <= s.dateEnd {
 		return
 	}
 	s.add(start, end, recordID, 0.85, false)
@@ -41,25 +46,23 @@ func (s *scan) postal(n *num) {
 	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.byteAt(n.end) != '-' || s.letterAt(n.end) {
 		return
 	}
+	if s.labelOf(n)&forPostal != 0 {
+		s.add(n.start, n.end, postalCode, 0.95, false)
+		return
+	}
 	if p := s.value(n.start, n.start+2); p < 1 || p > 52 {
 		return
 	}
-	if s.byteAt(n.start-1) == '-' && (s.byteAt(n.start-2)|0x20 == 'e' || s.byteAt(n.start-2)|0x20 == 'd') && !s.wordBefore(n.start-2) {
-		s.add(n.start, n.end, postalCode, 0.85, false)
+	if s.byteAt(n.start-1) == '-' && (s.byteAt(n.start-2) == 'E' || s.byteAt(n.start-2) == 'D') && !s.wordBefore(n.start-2) {
+		s.add(n.start-2, n.end, postalCode, 0.85, false) // the sign of the country
 		return
 	}
 	if n.glued {
-		if s.labelOf(n)&forPostal != 0 {
-			s.add(n.start, n.end, postalCode, 0.9, false)
-		}
 		return
 	}
-	label := s.labelOf(n)
 	townNext, capital := s.townBehind(n.end)
 	switch {
-	case label&forPostal != 0:
-		s.add(n.start, n.end, postalCode, 0.95, false)
-	case label&labels != 0:
+	case s.labelOf(n)&labels != 0:
 	case townNext:
 		s.add(n.start, n.end, postalCode, 0.85, false)
 	case s.measured(n.end):
@@ -109,7 +112,7 @@ func (s *scan) streetBefore(i int) bool {
 			continue
 		}
 		start, e := s.wordUpTo(p)
-		if e.roles&street != 0 && (p-start > 1 || s.byteAt(p) == '/') {
+		if e.roles&street != 0 && (p-start > 3 || s.byteAt(p) == '/' || s.byteAt(p) == '.' && p-start > 1) {
 			return true
 		}
 		if start == p {

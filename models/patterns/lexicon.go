@@ -47,18 +47,19 @@ var vocabulary = []struct {
 	{forSocial, `nass nuss nss naf ss seguridad seguretat security afiliacion afiliacio afiliado afiliat afiliada
 		aseguramiento assegurament asegurado nssn`},
 	{forCard, `cip cipa nuhsa tis tsi tarjeta targeta catsalut sip cite nasnss cipsns cipca card`},
-	{forPostal, `cp postal zip dp`},
+	{forPostal, `cp postal zip dp provincia localidad poblacion poblacio municipio`},
 	{forIBAN, `iban cuenta compte ccc bancaria bancari account`},
 	{forPlate, `matricula matricules matriculas vehiculo vehicle coche cotxe turismo moto plate furgoneta`},
 	{forCollegiate, `col colg coleg coleg colegiado colegiada colegiad colegiacion colegial collegiat collegiada collegiate legiat legiada colegiat nocol
 		ncol numcol colleg colegio collegi license licence licencia`},
-	{forRecord, `nhc hc hcl hclin historia historial history nh nhist hist histora episodio episodi episode expediente expedient exp
-		mrn id identificador identificacion identificacio record registro registre caso case cas peticion peticio contactid ic nhistoria hci sap
+	{forRecord | forPatient, `nhc mrn nhist nhistoria`},
+	{forRecord, `hc hcl hclin historia historial history nh hist histora episodio episodi episode expediente expedient exp
+		id identificador identificacion identificacio record registro registre caso case cas peticion peticio contactid ic hci sap
 		volante muestra mostra biopsia autopsia ingreso ingres citacion atencion atencio urgencia encuentro proceso proces`},
 	{forPassport, `pasaporte passaport passport pass`},
 	{forIP, `ip ipv ips`},
 	{forDate, `fecha fechas data date dates dob fn nacimiento naixement nacido nacida nascut nascuda born birth nac fnac fna
-		naix alta ingreso ingres fechado datado exitus admission discharge f`},
+		naix alta ingreso ingres fechado datado exitus admission discharge`},
 	{forAge, `edad edat age edades`},
 
 	{weekday, `lunes martes miercoles jueves viernes sabado domingo
@@ -77,13 +78,13 @@ var vocabulary = []struct {
 	{weeks, `semanas semana setmanes setmana weeks week`},
 	{days, `dias dia dies days day`},
 	{person, `varon varones hombre mujer mujeres paciente pacientes nino nina ninos ninas nin senor senora sr sra joven chico chica
-		lactante lactantes escolar adolescente anciano anciana bebe neonato rn recien nacido gestante primigesta hijo hija
+		lactante lactantes escolar adolescente anciano anciana bebe neonato rn recien nacido hijo hija
 		hermano hermana padre madre abuelo abuela esposo esposa marido hijos hermanos pac pacte
 		home dona pacient pacients nen nena nens noi noia senyor senyora lactant escolars avi avia fill filla germa germana pare mare
-		infant gestant jove
+		infant jove tiene tenia te cumple cumplio
 		man woman male female boy girl patient infant child lady gentleman son daughter brother sister mother father newborn
 		v m h f d femenino femenina masculino masculina masculi femeni caucasica caucasico`},
-	{lasts, `hace fa durante durant desde des tras cada ultimos ultimas ultim ultims ultimes proximos proximas propers
+	{lasts, `hace hacia fa durante durant desde des tras cada ultimos ultimas ultim ultims ultimes proximos proximas propers
 		primeros primeras primers primer despues despres
 		evolucion evolucio historia historial cuadro quadre clinica periodo periode seguimiento seguiment duracion durada
 		tabaquismo antecedentes antecedents dolor tratamiento tractament unos unas uns unes casi quasi mas menos mes menys supervivencia
@@ -93,7 +94,7 @@ var vocabulary = []struct {
 	{lasted, `evolucion evolucio despues despres antes abans atras enrere tarde tard seguimiento seguiment tratamiento tractament
 		duracion durada postoperatorio postoperatori previos previo previas previs supervivencia sobrevida ago later before after
 		experiencia experience antiguedad tabaquismo hd consumo latencia posteriores posterior consecutivos seguidos completos
-		duration history follow libre libres sin estable estables hasta dialisis hemodialisis tto abstinencia
+		duration history follow libre libres estable estables hasta dialisis hemodialisis tto abstinencia
 		matrimonio casados matrimoni casats condena prision residencia estancia estada remision remissio paquetes paquete
 		media intervalo postrasplante postcirugia`},
 	{ageOf, `mas de d con con amb of with i y`},
@@ -102,9 +103,10 @@ var vocabulary = []struct {
 	{forAge, `aged`},
 	{half, `medio media mig mitja`},
 
-	{street, `calle c carrer avenida avda av avinguda avgda plaza plaza pza pl placa plc paseo pso passeig pg ps carretera ctra crta camino
-		cami ronda rda via travesia travessera rambla rbla glorieta callejon urbanizacion urb poligono pol barrio partida
+	{street, `calle c carrer avenida avda av avinguda avgda plaza plaza pza pl placa plc paseo pso passeig carretera ctra crta camino
+		cami ronda rda via travesia travessera rambla rbla glorieta callejon urbanizacion urb poligono barrio partida
 		domicilio adreca domicili direccion street road avenue passatge pasaje ptge cuesta costanilla alameda pda`},
+	{namedAfter, `hospital hosp hu universitario universitari huvn instituto institut colegio ies cap centro clinica residencia plaza`},
 	{town, `albacete alicante alacant almeria alava araba asturias oviedo gijon aviles avila badajoz barcelona bilbao bizkaia vizcaya burgos caceres
 		cadiz cantabria santander castellon castello ceuta cordoba coruna cuenca donostia gipuzkoa guipuzcoa girona gerona granada
 		guadalajara huelva huesca jaen leon lleida lerida logrono lugo madrid malaga melilla murcia cartagena navarra nafarroa

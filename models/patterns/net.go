@@ -8,6 +8,9 @@ func (s *scan) mail(i int) {
 	end, known := s.host(i+1, true)
 	start := s.localPart(i)
 	score := float32(0.95)
+	if end == 0 && i-start >= 3 {
+		end = s.cutHost(i + 1)
+	}
 	if start == i || end == 0 {
 		left, right := s.spaceBefore(i), s.space(i+1)
 		end, known = s.host(i+1+right, true)
@@ -20,9 +23,19 @@ func (s *scan) mail(i int) {
 	if !known {
 		score = 0.75
 	}
-	if end > 0 {
-		s.add(start, end, email, score, false)
+	s.add(start, end, email, score, false)
+}
+
+// cutHost reads a domain whose ending lost its last letters: hospital.e.
+func (s *scan) cutHost(i int) int {
+	j := i
+	for isAlnum(s.byteAt(j)) && j-i < 64 {
+		j++
 	}
+	if j-i < 3 || s.byteAt(j) != '.' || !isLower(s.byteAt(j+1)) || s.wordAt(j+2) {
+		return 0
+	}
+	return j + 2
 }
 
 // localPart returns where the part before '@' starts, at most 64 bytes back.
@@ -40,6 +53,7 @@ func (s *scan) localPart(i int) int {
 		}
 		break
 	}
+	start = s.behindMailLabel(start, i)
 	for start < i && !isAlnum(s.text[start]) && s.text[start] < utf8.RuneSelf && s.text[start] != '_' {
 		start++
 	}
@@ -49,59 +63,60 @@ func (s *scan) localPart(i int) int {
 	return start
 }
 
+// behindMailLabel skips a label that is glued to the address: E-mail.ana@...
+func (s *scan) behindMailLabel(start, i int) int {
+	for _, label := range [...]string{"e-mail", "email", "mail", "correo"} {
+		p := start + len(label)
+		if p+1 < i && equalFold(s.text[start:p], label) && (s.text[p] == '.' || s.text[p] == '-' || s.text[p] == '_') {
+			return p + 1
+		}
+	}
+	return start
+}
+
 // endings are the top-level domains that are looked for without a scheme.
 var endings = map[string]bool{
 	"es": true, "cat": true, "com": true, "org": true, "net": true, "edu": true, "eu": true, "info": true, "gov": true,
 	"gob": true, "fr": true, "pt": true, "it": true, "de": true, "uk": true, "mx": true, "ar": true, "cl": true, "co": true,
-	"uy": true, "pe": true, "ve": true, "ec": true, "cu": true, "br": true, "us": true, "io": true, "int": true, "gal": true,
+	"uy": true, "pe": true, "ve": true, "ec": true, "cu": true, "br": true, "us": true, "io": true, "gal": true,
 	"eus": true, "biz": true, "me": true, "tv": true, "health": true, "online": true, "app": true, "ca": true, "ch": true, "be": true,
 }
 
-// host reads the labels of a domain from i and returns its end, 0 if there are
-// not two labels with letters in the last. known tells whether the last one is
-// in endings. Words glued to the end (hotmail.com.Paciente, gmail.comTel) are
-// cut off.
+// host reads the labels of a domain from i and returns where the last label of
+// at least two letters ends, 0 if there is none behind a dot. known tells
+// whether it is in endings. Words glued to the end (hotmail.com.Paciente,
+// gmail.comTel) are cut off.
 func (s *scan) host(i int, glued bool) (end int, known bool) {
-	var last [2]int // the label that ends at end
-	first := true
 	for at := i; at-i < 253; {
 		j := at
 		for j < len(s.text) && j-at < 64 && (isAlnum(s.text[j]) || s.text[j] == '-' || s.text[j] == '_') {
 			j++
 		}
-		if j == at || !isAlnum(s.text[at]) {
+		if j == at || !isAlnum(s.text[at]) || known && isUpper(s.text[at]) && !isUpper(s.text[i]) {
 			break
 		}
-		if !first && known && isUpper(s.text[at]) && !isUpper(s.text[i]) {
-			break // a sentence begins
-		}
 		cut := j
-		if !first && glued {
+		if at > i && glued {
 			cut = s.caseChange(at, j)
 		}
-		if !first && (!isASCIILetter(s.text[cut-1]) || cut-at < 2) {
-			if cut < j || !isDigit(s.text[at]) && cut-at < 2 {
-				break
-			}
+		if at > i && s.topLevel(at, cut) {
+			end, known = cut, s.ending(at, cut)
 		}
-		if !first {
-			last = [2]int{at, cut}
-			end = cut
-			known = s.ending(at, cut)
-		}
-		first = false
 		if cut < j || s.byteAt(j) != '.' {
 			break
 		}
 		at = j + 1
 	}
-	if end == 0 || !isASCIILetter(s.text[last[0]]) || last[1]-last[0] < 2 {
-		return 0, false
-	}
-	for s.byteAt(end-1) == '-' || s.byteAt(end-1) == '_' {
+	for end > 0 && !isAlnum(s.text[end-1]) {
 		end--
 	}
 	return end, known
+}
+
+// topLevel tells whether text[i:j] may be a top-level domain: two letters or
+// more, and hyphens and digits only behind a first letter (xn--p1ai).
+func (s *scan) topLevel(i, j int) bool {
+	return j-i >= 2 && isASCIILetter(s.text[i]) && isASCIILetter(s.text[i+1])
 }
 
 // caseChange returns where a known ending in small letters meets a capital in
@@ -170,9 +185,10 @@ func (s *scan) bareHost(start, i int) {
 	full := s.path(end)
 	short := end - s.lastDot(end)
 	switch {
+	case i-start < 2:
 	case full > end || labels > 2:
 		s.add(start, full, url, 0.7, false)
-	case short > 3 && !isDigit(s.text[start]) && i-start > 1: // not .es, .de: words
+	case short > 3 && !isDigit(s.text[start]): // not .es, .de: words
 		s.add(start, full, url, 0.6, false)
 	}
 }

@@ -124,11 +124,24 @@ func (g *groups) national(k int) int {
 	copy(rest.end[:], g.end[k:])
 	for m := 1; m <= min(rest.n, 5); m++ {
 		switch rest.lens(m) {
-		case 9, 333, 3222, 2322, 36, 27, 234, 2223, 324, 3312, 342, 63, 54, 45, 2232, 12222:
-			return k + m
+		case 9, 333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222:
+			if g.uniform(k, k+m) {
+				return k + m
+			}
 		}
 	}
 	return 0
+}
+
+// uniform tells whether groups k to m have one sign between them; a blank and
+// another sign may set off the first.
+func (g *groups) uniform(k, m int) bool {
+	for i := k + 2; i < m-1; i++ {
+		if g.sep[i] != g.sep[k+1] {
+			return false
+		}
+	}
+	return m-k < 3 || g.sep[k] == g.sep[k+1] || g.sep[k+1] == ' ' || g.sep[k] == ' '
 }
 
 // international reads +34 933 456 789, +34933456789, (+34) 93..., +44 (0) 20...

@@ -23,6 +23,7 @@ const (
 	forPlate
 	forCollegiate
 	forRecord
+	forPatient // with forRecord: the label has no other meaning
 	forPassport
 	forIP
 	forDate // "fecha", "nacido"
@@ -55,6 +56,7 @@ const (
 
 	// Others.
 	street
+	namedAfter // what may be named after a day: "hospital"
 	town
 	unit // what a quantity is measured in
 	extension
