@@ -45,8 +45,8 @@ type merger struct {
 }
 
 // merge appends the candidates to dst as sorted, disjoint spans. Every
-// character of a candidate is in a span, and no other character is. It sorts
-// cands.
+// character of a candidate is in a span, and no other character is; only white
+// space where candidates were cut may be left out. It sorts cands.
 //
 // Candidates are painted over the text, the best on top: a sweep over their
 // starts with a heap of the open ones, O(n log n) however they nest. A piece
@@ -74,7 +74,7 @@ func (m *merger) merge(dst []pipeline.Span, text []byte, cands []candidate) []pi
 	}
 	m.paint(cands)
 	m.direct(text, cands)
-	return m.collect(dst, cands)
+	return m.collect(dst, text, cands)
 }
 
 func disjoint(cands []candidate) bool {
@@ -126,30 +126,49 @@ func (m *merger) addPiece(p piece) {
 // run of joined pieces has one piece that joins none.
 func (m *merger) direct(text []byte, cands []candidate) {
 	for i := range m.pieces {
+		left, right := m.cutters(cands, i)
+		own := cands[m.pieces[i].owner].Category
+		if !m.hull && left != nil && left.Category != own {
+			left = nil
+		}
+		if !m.hull && right != nil && right.Category != own {
+			right = nil
+		}
+		m.pieces[i].join(left, right)
+	}
+	if m.hull {
+		return
+	}
+	for i := range m.pieces {
 		p := &m.pieces[i]
-		own := &cands[p.owner]
-		var left, right *candidate
-		if p.start > own.Start {
-			left = &cands[m.pieces[i-1].owner]
+		joined := p.toLeft || p.toRight || i > 0 && m.pieces[i-1].toRight || i+1 < len(m.pieces) && m.pieces[i+1].toLeft
+		if !joined && blank(text[p.start:p.end]) {
+			p.join(m.cutters(cands, i))
 		}
-		if p.end < own.End {
-			right = &cands[m.pieces[i+1].owner]
-		}
-		if !m.hull && !blank(text[p.start:p.end]) {
-			if left != nil && left.Category != own.Category {
-				left = nil
-			}
-			if right != nil && right.Category != own.Category {
-				right = nil
-			}
-		}
-		p.toLeft = left != nil && (right == nil || left.before(right))
-		p.toRight = right != nil && !p.toLeft
 	}
 }
 
-// collect appends the runs of joined pieces as spans of the best of them.
-func (m *merger) collect(dst []pipeline.Span, cands []candidate) []pipeline.Span {
+// cutters returns the candidates that cut piece i on either side; nil where it
+// ends as its own candidate does.
+func (m *merger) cutters(cands []candidate, i int) (left, right *candidate) {
+	p := &m.pieces[i]
+	if p.start > cands[p.owner].Start {
+		left = &cands[m.pieces[i-1].owner]
+	}
+	if p.end < cands[p.owner].End {
+		right = &cands[m.pieces[i+1].owner]
+	}
+	return left, right
+}
+
+func (p *piece) join(left, right *candidate) {
+	p.toLeft = left != nil && (right == nil || left.before(right))
+	p.toRight = right != nil && !p.toLeft
+}
+
+// collect appends the runs of joined pieces as spans of the best of them. The
+// white space that a cut left at their borders is not theirs.
+func (m *merger) collect(dst []pipeline.Span, text []byte, cands []candidate) []pipeline.Span {
 	for i := 0; i < len(m.pieces); {
 		root, j := i, i+1
 		for j < len(m.pieces) && (m.pieces[j-1].toRight || m.pieces[j].toLeft) {
@@ -160,10 +179,23 @@ func (m *merger) collect(dst []pipeline.Span, cands []candidate) []pipeline.Span
 		}
 		s := cands[m.pieces[root].owner].Span
 		s.Start, s.End = m.pieces[i].start, m.pieces[j-1].end
-		dst = append(dst, s)
+		if s.Start, s.End = withoutSpaces(text, s.Start, s.End); s.Start < s.End {
+			dst = append(dst, s)
+		}
 		i = j
 	}
 	return dst
+}
+
+func withoutSpaces(text []byte, start, end int32) (int32, int32) {
+	space := func(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+	for start < end && space(text[start]) {
+		start++
+	}
+	for start < end && space(text[end-1]) {
+		end--
+	}
+	return start, end
 }
 
 // blank tells whether a text holds neither letter nor digit.

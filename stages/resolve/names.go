@@ -34,7 +34,7 @@ func (w *worker) findTitled() int {
 // one.
 func (w *worker) startsName(k int) bool {
 	next := &w.words[k+1]
-	if next.is(digits) || next.end-next.start < 2 || next.class&(title|article|relative|heading|institution|street) != 0 {
+	if next.is(digits) || next.end-next.start < 2 || next.class&(title|article|relative|heading|institution|organisation|street) != 0 {
 		return false
 	}
 	known := w.inLexicon(w.Lexicons.GivenNames, k+1)
@@ -84,7 +84,7 @@ func (w *worker) touches(k int) bool {
 
 func (w *worker) goesOn(k int) bool {
 	x := &w.words[k]
-	if x.is(digits) || !x.is(capital) || x.class&(title|article|relative|heading|institution|street) != 0 {
+	if x.is(digits) || !x.is(capital) || x.class&(title|article|relative|heading|institution|organisation|street) != 0 {
 		return false
 	}
 	return x.is(lower) || w.inLexicon(w.Lexicons.Surnames, k) || w.inLexicon(w.Lexicons.GivenNames, k)

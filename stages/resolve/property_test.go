@@ -57,10 +57,10 @@ func TestMergeProperties(t *testing.T) {
 		}
 		for b := range text {
 			owner := ownerOf(given, int32(b))
-			if (owner != nil) != (covering[b] > 0) {
+			if owner == nil && covering[b] > 0 || owner != nil && covering[b] == 0 && text[b] != ' ' {
 				t.Fatalf("byte %d: owner %v, span %d", b, owner, covering[b])
 			}
-			if owner == nil {
+			if owner == nil || covering[b] == 0 {
 				continue
 			}
 			s := spans[covering[b]-1]
@@ -73,7 +73,8 @@ func TestMergeProperties(t *testing.T) {
 		}
 		if m.hull {
 			for i := range given {
-				if s := covering[given[i].Start]; ownsAll(given, &given[i]) && covering[given[i].End-1] != s {
+				first, last := withoutSpaces(text, given[i].Start, given[i].End)
+				if first < last && ownsAll(given, &given[i]) && covering[first] != covering[last-1] {
 					t.Fatalf("candidate %d was cut though nothing better touches it", i)
 				}
 			}
@@ -221,6 +222,8 @@ func TestNoteProperties(t *testing.T) {
 			rt.Fatal(err)
 		}
 		o.Overlap = rapid.SampledFrom([]string{"hull", "trim"}).Draw(rt, "overlap")
+		o.MinScore = nil
+		o.Rules["name-end"] = false // it leaves out heads such as Edad at the end of a name
 		if rapid.Bool().Draw(rt, "lexicons") {
 			o.Lexicons = testLexicons
 			o.Lexicons.Never = nil

@@ -30,15 +30,20 @@ type rule struct {
 var rules = []rule{
 	{"trim", "meddocan primary-care", onModel, 0, (*worker).trimEdges},
 	{"titles", "meddocan primary-care", onModel, title | shortTitle, (*worker).stripTitles},
+	{"name-end", "meddocan primary-care", onModel, 0, (*worker).endNames},
+	{"initials", "meddocan primary-care", onModel, 0, (*worker).addInitials},
 	{"email", "meddocan primary-care", onModel, 0, (*worker).completeEmails},
 	{"age", "meddocan primary-care", onText, unit, (*worker).findAges},
-	{"sex", "meddocan", onText, sexLabel, (*worker).findSex},
+	{"sex", "meddocan", onText, sexLabel | sexed, (*worker).findSex},
 	{"staff-id", "meddocan", onText, collegiate, (*worker).findStaffIDs},
 	{"kin", "", onText, relative, (*worker).findKin},
 	{"titled", "primary-care", onText, title | shortTitle, (*worker).findTitled},
 	{"centre", "primary-care", onText, institution, (*worker).findCentres},
+	{"place", "meddocan", onText, 0, (*worker).findPlaces},
 	{"postal", "meddocan primary-care", onSpans, 0, (*worker).findPostalCodes},
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
+	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},
+	{"borders", "meddocan", onSpans, 0, (*worker).completeBorders},
 }
 
 // RuleNames returns the names that Options.Rules may switch, in the order of
@@ -105,19 +110,24 @@ func closes(s []byte) bool {
 	case '"':
 		return bytes.Count(s, []byte(`"`))%2 == 0
 	case '.':
-		return abbreviation(s[:last])
+		return initials(s[:last])
 	}
 	return false
 }
 
-// abbreviation tells whether a text ends in one or two capitals that stand
-// alone and has such a group with a full stop before it.
-func abbreviation(s []byte) bool {
-	n := 0
-	for n < len(s) && 'A' <= s[len(s)-1-n] && s[len(s)-1-n] <= 'Z' {
-		n++
+// initials tells whether a text ends in initials whose last full stop is
+// missing: U.S.A, D.F, EE. UU.
+func initials(s []byte) bool {
+	n := len(s)
+	for n > 0 && len(s)-n < 3 && 'A' <= s[n-1] && s[n-1] <= 'Z' {
+		n--
 	}
-	return 0 < n && n <= 2 && n < len(s) && bytes.IndexByte(s[:len(s)-n], '.') >= 0
+	if length := len(s) - n; length == 0 || length > 2 {
+		return false
+	}
+	before := bytes.TrimRight(s[:n], " ")
+	last := len(before) - 1
+	return last > 0 && before[last] == '.' && 'A' <= before[last-1] && before[last-1] <= 'Z'
 }
 
 // stripTitles takes Dr., Sra. and the like off the front of the model's names,
@@ -219,20 +229,36 @@ func mailByte(c byte) bool {
 	return c >= utf8.RuneSelf || byteKind[c] == letter || byteKind[c] == digit || bytes.IndexByte([]byte("@._-+"), c) >= 0
 }
 
-// findSex proposes what stands behind "Sexo:".
+// findSex proposes what stands behind "Sexo:", and words for the sex where
+// they can only mean the patient: "paciente masculino", "de sexo femenino",
+// "varón de 70 años".
 func (w *worker) findSex() int {
 	n := 0
 	if w.labels.sex == pipeline.None {
 		return 0
 	}
-	for k := 0; k+1 < len(w.words); k++ {
-		x, next := &w.words[k], &w.words[k+1]
-		if x.class&sexLabel != 0 && next.class&sexValue != 0 && w.linked(k, true) && w.byteAt(x.end) == ':' {
-			w.propose(next.start, next.end, w.labels.sex, byRule)
+	for k := range w.words {
+		if w.saysSex(k) {
+			w.propose(w.words[k].start, w.words[k].end, w.labels.sex, byRule)
 			n++
 		}
 	}
 	return n
+}
+
+func (w *worker) saysSex(k int) bool {
+	x := &w.words[k]
+	if k > 0 && x.class&sexValue != 0 && w.words[k-1].class&sexLabel != 0 && w.byteAt(w.words[k-1].end) == ':' {
+		return w.linked(k-1, true)
+	}
+	if x.class&sexed == 0 {
+		return false
+	}
+	if k > 0 && w.words[k-1].class&patient != 0 && w.touch(k-1) {
+		return true
+	}
+	return k+3 < len(w.words) && w.words[k+1].class&of != 0 && w.words[k+3].class&unit != 0 && w.touch(k) &&
+		w.touch(k+1) && w.numberBefore(k+3) == k+2
 }
 
 // findStaffIDs proposes the numbers behind "Nº Col", "colegiado": two or three
@@ -279,6 +305,50 @@ func (w *worker) findKin() int {
 		}
 	}
 	return n
+}
+
+// tellFields gives a number behind NHC:, NASS:, Episodio: or NºCol: the
+// category of that field. What the field says is more certain than the form of
+// the number.
+func (w *worker) tellFields() int {
+	n := 0
+	for s := range w.spans {
+		span := &w.spans[s]
+		i, j := w.wordsIn(span.Start, span.End)
+		if i == 0 || !w.numeric(i, j) || !w.linked(i-1, true) {
+			continue
+		}
+		c := w.fieldOf(&w.words[i-1])
+		if c != pipeline.None && c != span.Category {
+			span.Category = c
+			n++
+		}
+	}
+	return n
+}
+
+func (w *worker) fieldOf(label *word) pipeline.Category {
+	switch {
+	case label.class&record != 0:
+		return w.labels.patientID
+	case label.class&insurance != 0:
+		return w.labels.insurance
+	case label.class&episode != 0:
+		return w.labels.episode
+	case label.class&collegiate != 0:
+		return w.labels.staffID
+	}
+	return pipeline.None
+}
+
+// numeric tells whether the words [i, j) are all digits.
+func (w *worker) numeric(i, j int) bool {
+	for k := i; k < j; k++ {
+		if !w.words[k].is(digits) {
+			return false
+		}
+	}
+	return i < j
 }
 
 // lineLook is how many words before a number are asked what it is.

@@ -4,26 +4,32 @@ package resolve
 type class uint32
 
 const (
-	title       class = 1 << iota // stands before a name
-	shortTitle                    // the same, but also a letter or a word of its own: needs a given name behind it
-	particle                      // joins the words of a name
-	article                       // may stand in the name of a place, never in one of a person
-	institution                   // begins the name of a health centre
-	telephone                     // stands before a telephone number
-	fax                           // stands before a fax number
-	person                        // a noun for the patient, before "de 70 años"
-	relative                      // kin
-	owner                         // stands before kin: su, un...
-	unit                          // of an age
-	numeral                       // written-out number
-	ofAge                         // edad
-	of                            // de
-	sexLabel                      // sexo
-	sexValue                      // what may stand behind it
-	heading                       // ends a name: the next field of a report
-	street                        // begins an address
-	episode                       // stands before the number of a stay
-	collegiate                    // stands before a collegiate number
+	title        class = 1 << iota // stands before a name
+	shortTitle                     // the same, but also a letter or a word of its own: needs a given name behind it
+	particle                       // joins the words of a name
+	article                        // may stand in the name of a place, never in one of a person
+	institution                    // begins the name of a health centre
+	telephone                      // stands before a telephone number
+	fax                            // stands before a fax number
+	person                         // a noun for the patient, before "de 70 años"
+	relative                       // kin
+	owner                          // stands before kin: su, un...
+	unit                           // of an age
+	numeral                        // written-out number
+	ofAge                          // edad
+	of                             // de
+	sexLabel                       // sexo
+	sexValue                       // what may stand behind it
+	heading                        // ends a name: the next field of a report
+	street                         // begins an address
+	episode                        // stands before the number of a stay
+	record                         // stands before a record number
+	insurance                      // stands before a social security number
+	sexed                          // a noun or adjective that tells the sex of the patient
+	patient                        // may stand before such a word
+	organisation                   // begins the name of an institution that is no health centre
+	republic                       // belongs to the name of a country
+	collegiate                     // stands before a collegiate number
 )
 
 // triggerList is the words of a class, in any case and with or without
@@ -40,7 +46,7 @@ var triggers = []triggerList{
 	{shortTitle, "d da dn na en"},
 	{particle, "de del la las los el lo i y da do dos di van von der san santa sant d l"},
 	{article, "un una al a con en por que se"},
-	{institution, "hospital hosp hospitalario hospitalari clinica clinic ambulatorio ambulatori consultorio consultori residencia sanatorio policlinica policlinico geriatrico sociosanitario cap ceap"},
+	{institution, "hospital hosp hospitalario hospitalari clinica clinic complejo centro centre ambulatorio ambulatori consultorio consultori residencia sanatorio policlinica policlinico geriatrico sociosanitario cap ceap"},
 	{telephone, "tel telf tlf tlfn tlfno tfno tfn tfo telefono telefon telefonos telefons telephone phone movil mobil fijo fix"},
 	{fax, "fax telefax"},
 	{person, "varon mujer paciente pacient hombre home dona niño niña nen nena noi noia joven adolescente adolescent lactante lactant gestante embarazada masculino femenino masculina femenina anciano anciana enfermo enferma señor señora chico chica muchacho muchacha escolar neonato bebe puerpera caucasico caucasica blanco blanca"},
@@ -54,6 +60,12 @@ var triggers = []triggerList{
 	{sexValue, "h m v f d hombre mujer varon masculino femenino masculina femenina home dona male female niño niña"},
 	{street, "calle c cl avenida avda av avgda paseo paseig plaza pza plaza plaça carrer passeig ronda carretera ctra camino travesia glorieta urbanizacion apartado poligono"},
 	{episode, "episodio episodi"},
+	{record, "nhc"},
+	{insurance, "nass nuss"},
+	{sexed, "hombre mujer varon masculino femenino masculina femenina home dona niño niña"},
+	{patient, "paciente pacient lactante sujeto individuo enfermo sexo sexe"},
+	{organisation, "instituto institut fundacion fundacio universidad universitat facultad facultat escuela escola laboratorios ayuntamiento ajuntament"},
+	{republic, "republica"},
 	{collegiate, "colegiado colegiada col nocol ncol numcol collegiat collegiada"},
-	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control unidad departamento departament seccion"},
+	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe unidad departamento departament seccion"},
 }
