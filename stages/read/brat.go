@@ -40,6 +40,9 @@ func NewBrat(dir string, o TextOptions) (*Brat, error) {
 	return r, nil
 }
 
+// Close does nothing: no file stays open between notes.
+func (r *Brat) Close() error { return nil }
+
 // Len returns the number of notes.
 func (r *Brat) Len() int { return len(r.ids) }
 

@@ -182,8 +182,11 @@ func FuzzBrat(f *testing.F) {
 	for _, tt := range bratErrors {
 		f.Add(tt.ann, "Ada")
 	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, ann, text string) {
-		r, err := read.NewBrat(put(t, map[string]string{"a.txt": text, "a.ann": ann}), read.TextOptions{SkipUnknown: true})
+		rewriteAs(t, dir, "a.txt", text)
+		rewriteAs(t, dir, "a.ann", ann)
+		r, err := read.NewBrat(dir, read.TextOptions{SkipUnknown: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,11 @@ import (
 
 // rewrite writes data to one file of dir, over what was there.
 func rewrite(t interface{ Fatal(...any) }, dir, data string) string {
-	path := filepath.Join(dir, "in")
+	return rewriteAs(t, dir, "in", data)
+}
+
+func rewriteAs(t interface{ Fatal(...any) }, dir, name, data string) string {
+	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +117,9 @@ func FuzzCoNLL(f *testing.F) {
 	for _, tt := range conllErrors {
 		f.Add(tt.in)
 	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in string) {
-		r, err := read.NewCoNLL(putFile(t, "in.conll", in), read.TextOptions{SkipUnknown: true})
+		r, err := read.NewCoNLL(rewrite(t, dir, in), read.TextOptions{SkipUnknown: true})
 		if err != nil {
 			return
 		}

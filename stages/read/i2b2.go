@@ -36,6 +36,9 @@ func NewI2B2(dir string, o TextOptions) (*I2B2, error) {
 	return r, err
 }
 
+// Close does nothing: no file stays open between notes.
+func (r *I2B2) Close() error { return nil }
+
 // Len returns the number of notes.
 func (r *I2B2) Len() int { return len(r.ids) }
 

@@ -75,8 +75,10 @@ func FuzzI2B2(f *testing.F) {
 	for _, tt := range i2b2Errors {
 		f.Add(tt.in)
 	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, in string) {
-		r, err := read.NewI2B2(put(t, map[string]string{"a.xml": in}), read.TextOptions{SkipUnknown: true})
+		rewriteAs(t, dir, "a.xml", in)
+		r, err := read.NewI2B2(dir, read.TextOptions{SkipUnknown: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,8 +39,14 @@ func (w *Brat) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// Close ends the output; all files are in place already.
+// Skipped returns 0: brat's files hold any bytes.
+func (w *Brat) Skipped() int { return 0 }
+
+// Close does nothing: every file is whole and in place.
 func (w *Brat) Close() error { return nil }
+
+// Abort does nothing, for the same reason.
+func (w *Brat) Abort() {}
 
 func (w *Brat) note(b *pipeline.Batch, i int) error {
 	id, text := b.ID.At(i), b.Text.At(i)

@@ -38,8 +38,11 @@ func NewI2B2(dir string, o TextOptions) (*I2B2, error) {
 // Skipped returns how many notes were left out.
 func (w *I2B2) Skipped() int { return w.skipped }
 
-// Close ends the output; all files are in place already.
+// Close does nothing: every file is whole and in place.
 func (w *I2B2) Close() error { return nil }
+
+// Abort does nothing, for the same reason.
+func (w *I2B2) Abort() {}
 
 // Put implements pipeline.Sink.
 func (w *I2B2) Put(b *pipeline.Batch) error {

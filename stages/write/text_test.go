@@ -138,7 +138,7 @@ func tempDir(t *rapid.T) string {
 	return dir
 }
 
-func finish(t interface{ Fatal(...any) }, w sink, b *pipeline.Batch) {
+func finish(t interface{ Fatal(...any) }, w write.Text, b *pipeline.Batch) {
 	if err := w.Put(b); err != nil {
 		t.Fatal(err)
 	}
@@ -147,60 +147,32 @@ func finish(t interface{ Fatal(...any) }, w sink, b *pipeline.Batch) {
 	}
 }
 
-// sink and source are what all writers and readers of text formats can do.
-type sink interface {
-	pipeline.Sink
-	Close() error
-}
-
-type source interface {
-	pipeline.Source
-	Warnings() read.Warnings
-}
-
-// format writes notes to a path and reads them again.
-type format struct {
-	name  string
-	write func(path string, o write.TextOptions) (sink, error)
-	read  func(path string, o read.TextOptions) (source, error)
-}
-
-var formats = []format{
-	{
-		"brat",
-		func(p string, o write.TextOptions) (sink, error) { return write.NewBrat(p, o) },
-		func(p string, o read.TextOptions) (source, error) { return read.NewBrat(p, o) },
-	},
-	{
-		"i2b2",
-		func(p string, o write.TextOptions) (sink, error) { return write.NewI2B2(p, o) },
-		func(p string, o read.TextOptions) (source, error) { return read.NewI2B2(p, o) },
-	},
-	{
-		"jsonl",
-		func(p string, o write.TextOptions) (sink, error) { return write.NewJSONL(p, o) },
-		func(p string, o read.TextOptions) (source, error) { return read.NewJSONL(p, o) },
-	},
-	{
-		"csv",
-		func(p string, o write.TextOptions) (sink, error) { o.Comma = ';'; return write.NewCSV(p, o) },
-		func(p string, o read.TextOptions) (source, error) { o.Comma = ';'; return read.NewCSV(p, o) },
-	},
-	{
-		"conll",
-		func(p string, o write.TextOptions) (sink, error) { o.Offsets = true; return write.NewCoNLL(p, o) },
-		func(p string, o read.TextOptions) (source, error) { return read.NewCoNLL(p, o) },
-	},
+func TestFormats(t *testing.T) {
+	if d := cmp.Diff(read.Formats(), write.Formats()); d != "" {
+		t.Error(d)
+	}
+	if _, err := read.Open("word", ".", read.TextOptions{}); err == nil {
+		t.Error("an unknown format is read")
+	}
+	if _, err := write.Create("word", t.TempDir(), write.TextOptions{}); err == nil {
+		t.Error("an unknown format is written")
+	}
+	for _, f := range read.Formats() {
+		path := filepath.Join(t.TempDir(), "none", "none")
+		if r, err := read.Open(f, path, read.TextOptions{}); err == nil || r != nil {
+			t.Errorf("%s: a missing file is read", f)
+		}
+	}
 }
 
 // TestRoundTrips sends notes through each format and from there through
 // another.
 func TestRoundTrips(t *testing.T) {
-	for _, f := range formats {
-		t.Run(f.name, func(t *testing.T) {
+	for _, f := range read.Formats() {
+		t.Run(f, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				notes, dir := drawNotes(t), tempDir(t)
-				other := rapid.SampledFrom(formats).Draw(t, "other")
+				other := rapid.SampledFrom(read.Formats()).Draw(t, "other")
 				got := through(t, filepath.Join(dir, "first"), f, notes)
 				got = through(t, filepath.Join(dir, "second"), other, got)
 				if d := cmp.Diff(notes, got); d != "" {
@@ -211,18 +183,21 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-func through(t *rapid.T, path string, f format, notes []note) []note {
+func through(t *rapid.T, path string, f string, notes []note) []note {
 	unit := pipeline.OffsetUnit(rapid.IntRange(0, 2).Draw(t, "unit"))
 	scheme := pipeline.Scheme(rapid.IntRange(0, 1).Draw(t, "scheme"))
-	w, err := f.write(path, write.TextOptions{Gold: rapid.Bool().Draw(t, "gold"), Unit: unit, Scheme: scheme})
+	w, err := write.Create(f, path, write.TextOptions{
+		Gold: rapid.Bool().Draw(t, "gold"), Unit: unit, Scheme: scheme, Offsets: true, Comma: ';',
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	finish(t, w, batchOf(notes...))
-	r, err := f.read(path, read.TextOptions{Notes: 2, Unit: unit})
+	r, err := read.Open(f, path, read.TextOptions{Notes: 2, Unit: unit, Comma: ';'})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer r.Close()
 	out := notesOf(t, r)
 	if r.Warnings() != (read.Warnings{}) {
 		t.Fatalf("%+v", r.Warnings())
@@ -298,22 +273,22 @@ func TestTextFiles(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		open    func(path string) (sink, error)
+		open    func(path string) (write.Text, error)
 		want    string
 		skipped int
 	}{
 		{
-			"a.jsonl", func(p string) (sink, error) { return write.NewJSONL(p, write.TextOptions{}) },
+			"a.jsonl", func(p string) (write.Text, error) { return write.NewJSONL(p, write.TextOptions{}) },
 			`{"id":"7|1|2","text":"😀 \"l'Anna\"\r\n\u2028va","spans":` + span("5", "9") + "}\n" + `{"id":"null","text":null,"spans":[]}` + "\n", 2,
 		},
 		{
-			"a.csv", func(p string) (sink, error) {
+			"a.csv", func(p string) (write.Text, error) {
 				return write.NewCSV(p, write.TextOptions{Unit: pipeline.UTF16Units, TextColumn: "curs"})
 			},
 			"id,curs,spans\r\n7|1|2,\"😀 \"\"l'Anna\"\"\r\n\u2028va\",\"" + strings.ReplaceAll(span("6", "10"), `"`, `""`) + "\"\r\n", 3,
 		},
 		{
-			"a.conll", func(p string) (sink, error) { return write.NewCoNLL(p, write.TextOptions{}) },
+			"a.conll", func(p string) (write.Text, error) { return write.NewCoNLL(p, write.TextOptions{}) },
 			"# id = 7|1|2\n😀\tO\n\"l'Anna\"\tB-PERSON\n\nva\tO\n\n", 3,
 		},
 	} {
@@ -335,7 +310,7 @@ func TestTextFiles(t *testing.T) {
 		if d := cmp.Diff(tt.want, string(got)); d != "" || err != nil {
 			t.Errorf("%s: %s %v", tt.name, d, err)
 		}
-		if n := w.(interface{ Skipped() int }).Skipped(); n != tt.skipped {
+		if n := w.Skipped(); n != tt.skipped {
 			t.Errorf("%s: %d notes left out, want %d", tt.name, n, tt.skipped)
 		}
 	}
@@ -456,17 +431,18 @@ func TestCoNLLNeedsTokens(t *testing.T) {
 }
 
 func TestBadSpans(t *testing.T) {
-	for _, f := range formats {
+	for _, f := range write.Formats() {
 		for _, s := range []pipeline.Span{{Start: 0, End: 9}, {Start: 1, End: 2}, {Start: 2, End: 0}} {
-			w, err := f.write(filepath.Join(t.TempDir(), "a"), write.TextOptions{})
+			w, err := write.Create(f, filepath.Join(t.TempDir(), "a"), write.TextOptions{Offsets: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.Category = must("PERSON")
 			b := batchOf(note{"a", "éa", []pipeline.Span{s}})
 			if err := w.Put(b); err == nil {
-				t.Errorf("%s: span %d-%d is written", f.name, s.Start, s.End)
+				t.Errorf("%s: span %d-%d is written", f, s.Start, s.End)
 			}
+			w.Abort()
 		}
 	}
 }

@@ -1,0 +1,53 @@
+package write
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Text is a writer of notes with spans. Either Close or Abort ends it.
+type Text interface {
+	pipeline.Sink
+	Skipped() int // notes that the format cannot hold
+	Close() error // gives files that are still unfinished their names
+	Abort()       // removes files that are still unfinished
+}
+
+// formats is what Create knows, in the order in which it is told to users.
+var formats = []struct {
+	name   string
+	create func(path string, o TextOptions) (Text, error)
+}{
+	{"parquet", func(p string, o TextOptions) (Text, error) { return NewTables(p, o) }},
+	{"brat", func(p string, o TextOptions) (Text, error) { return NewBrat(p, o) }},
+	{"i2b2", func(p string, o TextOptions) (Text, error) { return NewI2B2(p, o) }},
+	{"conll", func(p string, o TextOptions) (Text, error) { return NewCoNLL(p, o) }},
+	{"jsonl", func(p string, o TextOptions) (Text, error) { return NewJSONL(p, o) }},
+	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},
+}
+
+// Formats returns the names that Create takes.
+func Formats() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Create begins output in the named format: a folder for parquet, brat and
+// i2b2, a file for the others. conll needs batches with tokens.
+func Create(format, path string, o TextOptions) (Text, error) {
+	i := slices.Index(Formats(), format)
+	if i < 0 {
+		return nil, fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
+	}
+	w, err := formats[i].create(path, o)
+	if err != nil {
+		return nil, err // not w: a nil writer in an interface is not nil
+	}
+	return w, nil
+}
