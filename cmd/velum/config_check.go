@@ -31,6 +31,7 @@ func (c *Config) contradictions() []mistake {
 		k.categories("resolve.always", []string{name})
 	}
 	k.priority()
+	k.shares()
 	if c.Read.IDs == "keyed" && c.Key.File == "" {
 		k.note("read.ids", "keyed ids need a key", "set key.file")
 	}
@@ -114,6 +115,17 @@ func (k *checker) priority() {
 		if one {
 			k.categories("resolve.priority", []string{category})
 		}
+	}
+}
+
+// shares checks that the shares of the classes make a whole.
+func (k *checker) shares() {
+	sum := 0.0
+	for _, name := range sortedKeys(k.Choose.Classes) {
+		sum += k.Choose.Classes[name]
+	}
+	if len(k.Choose.Classes) > 0 && (sum < 0.99 || sum > 1.01) {
+		k.note("choose.classes", fmt.Sprintf("the shares add up to %.3g, not 1", sum), "")
 	}
 }
 

@@ -112,6 +112,7 @@ func TestMistakes(t *testing.T) {
 		{"one column twice", "read: {columns: {patient: text}}\n", `velum.yaml:1:18: read.columns.patient: the same column as read.columns.text`},
 		{"keyed without a key", "read: {ids: keyed}\n", `velum.yaml:1:8: read.ids: keyed ids need a key; set key.file`},
 		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: want CATEGORY:words`},
+		{"shares", "choose: {classes: {PERSON: 0.5, LOCATION: 0.4}}\n", `velum.yaml:1:10: choose.classes: the shares add up to 0.9, not 1`},
 		{"priority", "resolve: {priority: [modle]}\n", `velum.yaml:1:11: resolve.priority: "modle" is none of list, checked, pattern, model, rule; did you mean "model"?`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 func TestPrecedence(t *testing.T) {
 	s := sources{
 		file: configFile(t, "profile: meddocan\ntag:\n  recall: 0.1\n  model: file.model\nchoose: {k: 1, review: 1}\nread: {max_note_bytes: 2KiB}\n"),
-		env:  []string{"VELUM_CHOOSE_K=2", "VELUM_CHOOSE_REVIEW=2", "VELUM_READ_KEEP=sex, [age]", "VELUM_CHOOSE_CLASSES=PERSON=0.25"},
+		env:  []string{"VELUM_CHOOSE_K=2", "VELUM_CHOOSE_REVIEW=2", "VELUM_READ_KEEP=sex, [age]", "VELUM_CHOOSE_CLASSES=PERSON=0.25,DATE=0.75"},
 		flags: []textSetting{
 			{"choose.k", "3", "--k"},
 			{"run.deadline", "90m", "--deadline"},
@@ -174,7 +175,7 @@ func TestPrecedence(t *testing.T) {
 		"choose.unit":         "line # profile meddocan:12",
 		"read.max_note_bytes": "2KiB # " + s.file + ":6",
 		"run.deadline":        "1h30m0s # --deadline",
-		"choose.classes":      "{PERSON: 0.25} # VELUM_CHOOSE_CLASSES",
+		"choose.classes":      "{DATE: 0.75, PERSON: 0.25} # VELUM_CHOOSE_CLASSES",
 		"write.spans":         "true # built-in",
 		"profile":             "meddocan # " + s.file + ":1",
 	} {
