@@ -22,10 +22,20 @@ type repeater struct {
 // that case, accents and what stands between the words do not matter; they
 // start and end on word borders. Time is linear in the words of the note: at
 // a word at most longestPhrase bytes are looked at.
+//
+// A word of a name that was found as a name by itself is a value then, and
+// looked for once more in any spelling: verify lets no masked value stand.
 func (w *worker) repeats() {
+	if w.repeatOnce() {
+		w.repeatOnce()
+	}
+}
+
+// repeatOnce tells whether it found a single word of a name.
+func (w *worker) repeatOnce() (parts bool) {
 	w.index()
 	if w.wholes.longest == 0 && w.parts.longest == 0 {
-		return
+		return false
 	}
 	found := w.spans
 	k := 0 // first span that ends behind word i
@@ -43,6 +53,7 @@ func (w *worker) repeats() {
 		end, from := w.wholes.find(w.words, i, stop)
 		if end == i {
 			end, from = w.partAt(i)
+			parts = parts || end > i
 		}
 		if end == i {
 			continue
@@ -58,6 +69,7 @@ func (w *worker) repeats() {
 	}
 	w.wholes.reset()
 	w.parts.reset()
+	return parts
 }
 
 // index keeps the values and words that are looked for.

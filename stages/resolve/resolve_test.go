@@ -219,6 +219,7 @@ var repeatTests = []struct{ name, in, out string }{
 	{"decomposed", "[PERSON:Muñoz] y Mun\u0303oz", "[PERSON:Muñoz] y [PERSON:Mun\u0303oz]"},
 	{"part", "[PERSON:Ana Tremps Puig]. Tremps mejora, ana no", "[PERSON:Ana Tremps Puig]. [PERSON:Tremps] mejora, ana no"},
 	{"part in the surname list", "[PERSON:Ana Soler]: soler mejora", "[PERSON:Ana Soler]: [PERSON:soler] mejora"},
+	{"part and its spellings", "tremps [PERSON:Ana Tremps] Tremps", "[PERSON:tremps] [PERSON:Ana Tremps] [PERSON:Tremps]"},
 	{"common word", "[PERSON:Ana Blanco] color Blanco", "[PERSON:Ana Blanco] color Blanco"},
 	{"eponym", "[PERSON:Ana Parkinson] con Parkinson", "[PERSON:Ana Parkinson] con Parkinson"},
 	{"short", "[PERSON:Al] y al, [AGE:2] de 2", "[PERSON:Al] y al, [AGE:2] de 2"},
