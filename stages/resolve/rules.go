@@ -39,7 +39,7 @@ var rules = []rule{
 	{"kin", "", onText, relative, (*worker).findKin},
 	{"titled", "primary-care", onText, title | shortTitle, (*worker).findTitled},
 	{"centre", "primary-care", onText, institution, (*worker).findCentres},
-	{"place", "meddocan", onText, 0, (*worker).findPlaces},
+	{"place", "meddocan primary-care", onText, 0, (*worker).findPlaces},
 	{"postal", "meddocan primary-care", onSpans, 0, (*worker).findPostalCodes},
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
 	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},

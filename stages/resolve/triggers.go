@@ -67,5 +67,5 @@ var triggers = []triggerList{
 	{organisation, "instituto institut fundacion fundacio universidad universitat facultad facultat escuela escola laboratorios ayuntamiento ajuntament"},
 	{republic, "republica"},
 	{collegiate, "colegiado colegiada col nocol ncol numcol collegiat collegiada"},
-	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe unidad departamento departament seccion"},
+	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe medicina cirugia unidad departamento departament seccion"},
 }
