@@ -382,3 +382,6 @@ func lineFromEnd(e *Extractor, g *group, lo, hi int) {
 		e.mark(g, i-lo, e.buf, 1)
 	}
 }
+
+// Resources returns what New was given.
+func (e *Extractor) Resources() Resources { return e.r }

@@ -15,6 +15,7 @@ type kind struct {
 	about string
 	form  func(e *Extractor, g *group)
 	place func(e *Extractor, g *group, lo, hi int)
+	open  bool // see Group.Open
 }
 
 // kinds lists all groups. Slots (cluster/NAME, pos, lemma, embedding) are
@@ -23,6 +24,7 @@ var kinds []kind
 
 func init() { // not a literal: the functions refer to the table by way of Extractor
 	kinds = []kind{
+		{name: "bias", about: "one feature for all tokens", form: flag(func(*word) bool { return true })},
 		{name: "word", about: "the form", form: func(e *Extractor, g *group) { e.emit(g, e.w.form) }},
 		{name: "lower", about: "the form in lower case", form: func(e *Extractor, g *group) { e.emit(g, e.w.lower) }},
 		{name: "folded", about: "in lower case, without accents (BOOT's third normalization)", form: folded},
@@ -62,7 +64,7 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "border", about: "begin and end of the sequence (BOOT's BOS and EOS)", place: borders},
 		{name: "pattern", about: "place of the token in a match of each kind of pattern", place: patterns},
 		{name: "phrase", about: "place of the token in an entry of several words of the lists", place: phrases},
-		{name: "bigram", about: "the form before and the form", place: bigrams},
+		{name: "bigram", about: "the form before and the form", place: bigrams, open: true},
 		{name: "glued", about: "no white space before the token", place: glued},
 		{name: "sentencestart", about: "first token of a sentence (INV §4.3.3)", place: sentenceStarts},
 		{name: "key", about: "the word before the nearest colon to the left", place: keys},

@@ -42,6 +42,10 @@ type Group struct {
 // Form tells whether the group depends on the form alone.
 func (g Group) Form() bool { return g.kind.form != nil }
 
+// Open tells whether the group has features without number, most of them seen
+// once (pairs of words): no use in keeping what they add to scores.
+func (g Group) Open() bool { return g.kind.open }
+
 // Rows returns the number of window offsets.
 func (g Group) Rows() int { return g.Hi - g.Lo + 1 }
 
@@ -67,7 +71,7 @@ type Template struct {
 	Sequence  Unit
 	MaxTokens int // longer sequences are cut
 	Groups    []Group
-	Lo, Hi    int // the window of all form groups together
+	Lo, Hi    int // the window of all groups together
 }
 
 // A SyntaxError is a line of a template that cannot be read.
@@ -166,9 +170,7 @@ func (t *Template) group(name, window string) error {
 		return fmt.Errorf("window %q is not lo..hi with %d ≤ lo ≤ hi ≤ %d", window, -maxOffset, maxOffset)
 	}
 	t.Groups = append(t.Groups, g)
-	if g.Form() {
-		t.Lo, t.Hi = min(t.Lo, g.Lo), max(t.Hi, g.Hi)
-	}
+	t.Lo, t.Hi = min(t.Lo, g.Lo), max(t.Hi, g.Hi)
 	return nil
 }
 
@@ -181,6 +183,10 @@ func (t *Template) String() string {
 	}
 	return b.String()
 }
+
+// Margin returns how far beyond a sequence features reach: marks stand at most
+// one place outside.
+func (t *Template) Margin() int { return max(t.Hi, -t.Lo) + 1 }
 
 // Next returns the end of the sequence that begins at token lo. The maximum
 // does not tear a sequence apart at its last white space; it cuts where it

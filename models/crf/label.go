@@ -1,0 +1,191 @@
+package crf
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/chain"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
+)
+
+// Confidence is the kind of confidence that a note is given.
+type Confidence uint8
+
+const (
+	PathProbability Confidence = iota // Π over lines of P(y*|line) (BOOT); shrinks with length
+	MinMarginal                       // min over tokens of P(y*_t|line); does not vanish with length
+	LineMinimum                       // min over lines of P(y*|line): the unit of confidence of reports
+)
+
+// LabelOptions of a labeller. The zero value works.
+type LabelOptions struct {
+	OBias      float32 // taken away from O's score: the recall dial
+	Confidence Confidence
+	CacheBytes int // for scores by form; 0 means 64 MiB, which holds all but one form in a thousand of an archive's running text
+}
+
+// Labeller tags notes, one at a time. It owns scratch space and is used by one
+// goroutine; the model is shared.
+type Labeller struct {
+	m       *Model
+	o       LabelOptions
+	extract *features.Extractor
+	lattice chain.Lattice
+	cache   *cache
+	margin  int
+	row     []float32 // [stride] what every token begins with: the bias, and padding
+	probs   []float32 // marginals of a sequence
+}
+
+// NewLabeller returns a labeller of the model.
+func (m *Model) NewLabeller(o LabelOptions) *Labeller {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 64 << 20
+	}
+	t := m.template
+	l := &Labeller{m: m, o: o, extract: features.New(t, m.res), margin: t.Margin(), row: make([]float32, m.stride)}
+	for y := range l.row {
+		if y >= m.set.Len() {
+			l.row[y] = chain.Forbidden
+		}
+	}
+	l.row[pipeline.O] -= o.OBias
+	l.cache = newCache(o.CacheBytes, (t.Hi-t.Lo+1)*m.stride)
+	return l
+}
+
+// Label writes one tag a token into tags and returns the confidence, in
+// [0, 1]. A note without tokens has confidence 1. In steady state nothing is
+// allocated.
+func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	l.extract.Note(text, tokens, matches)
+	conf := 1.0
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		l.score(text, tokens, lo, hi)
+		l.lattice.Viterbi(tags[lo:hi])
+		c := l.confidence(tags[lo:hi])
+		if l.o.Confidence == PathProbability {
+			conf *= c
+		} else {
+			conf = min(conf, c)
+		}
+		lo = hi
+	}
+	return float32(conf)
+}
+
+// confidence of the sequence in the lattice.
+func (l *Labeller) confidence(tags []pipeline.Tag) float64 {
+	if l.o.Confidence != MinMarginal {
+		return min(1, math.Exp(l.lattice.LogScore(tags)-l.lattice.LogZ()))
+	}
+	probs, least := l.marginals(), float32(1)
+	for t, y := range tags {
+		least = min(least, probs[t*l.m.stride+int(y)])
+	}
+	return float64(least)
+}
+
+func (l *Labeller) marginals() []float32 {
+	if n := len(l.lattice.State); cap(l.probs) < n {
+		l.probs = make([]float32, 2*n)
+	}
+	probs := l.probs[:len(l.lattice.State)]
+	l.lattice.Marginals(probs)
+	return probs
+}
+
+// Marginals appends P(tag|line) of every token and tag to dst: [tokens][tags].
+func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	l.extract.Note(text, tokens, matches)
+	labels := l.m.set.Len()
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		l.score(text, tokens, lo, hi)
+		probs := l.marginals()
+		for t := range hi - lo {
+			dst = append(dst, probs[t*l.m.stride:][:labels]...)
+		}
+		lo = hi
+	}
+	return dst
+}
+
+// score fills the lattice with tokens lo to hi. The block of a form lies as
+// the rows of the tokens that it speaks to, so that adding it is one run of
+// additions.
+func (l *Labeller) score(text []byte, tokens []pipeline.Token, lo, hi int) {
+	stride := l.m.stride
+	rows := l.lattice.Reset(l.m.tr, hi-lo, l.margin)
+	for at := 0; at < len(rows); at += stride {
+		copy(rows[at:at+stride], l.row)
+	}
+	top := l.margin - l.m.template.Hi
+	for i, t := range tokens[lo:hi] {
+		kernels.Add(rows[(top+i)*stride:], l.form(text[t.Start:t.End]))
+	}
+	for _, m := range l.extract.Marks(lo, hi) {
+		l.mark(rows, m)
+	}
+	l.lattice.Prepare()
+}
+
+// form returns the block of a form, from the cache or computed.
+func (l *Labeller) form(form []byte) []float32 {
+	hash := xxh3.Hash(form)
+	block, known := l.cache.form(hash, form)
+	if known {
+		return block
+	}
+	clear(block)
+	for _, f := range l.extract.Form(form) {
+		l.add(block, f)
+	}
+	return block
+}
+
+// add adds the weights of a feature to a block.
+func (l *Labeller) add(block []float32, f features.Feature) {
+	slots, weights := l.m.find(f.Key)
+	if len(slots) == 0 {
+		return
+	}
+	g := &l.m.template.Groups[f.Group]
+	block = block[(l.m.template.Hi-g.Hi)*l.m.stride:][:g.Rows()*l.m.stride]
+	if int(slots[len(slots)-1]) >= len(block) {
+		return // two features with one key; slots rise, see check
+	}
+	for i, s := range slots {
+		block[s] += f.Value * weights[i]
+	}
+}
+
+// mark adds a mark to the rows. Marks of open groups are mostly unknown to the
+// model and looked up every time.
+func (l *Labeller) mark(rows []float32, m features.Mark) {
+	stride, t := l.m.stride, l.m.template
+	rows = rows[(l.margin+int(m.At)-t.Hi)*stride:]
+	if t.Groups[m.Group].Open() {
+		l.add(rows, m.Feature)
+		return
+	}
+	block, known := l.cache.mark(m.Key)
+	if !known {
+		clear(block)
+		f := m.Feature
+		f.Value = 1
+		l.add(block, f)
+	}
+	if m.Value == 1 {
+		kernels.Add(rows, block)
+	} else {
+		kernels.AddScaled(rows, m.Value, block)
+	}
+}
+
+// CacheStats returns how often the scores of a form or mark were asked for,
+// and how often they were there.
+func (l *Labeller) CacheStats() (asked, found int) { return l.cache.asked, l.cache.found }

@@ -1,0 +1,403 @@
+// Package crf is the linear-chain conditional random field (METHODS §4).
+//
+//	in:  tokens and pattern matches of a note, a template of features
+//	out: one tag a token, and a confidence; or, from tagged notes, a model
+//
+//	p(y|x) = exp(Σ_t Σ_k λ_k f_k(y_{t-1}, y_t, x, t)) / Z(x)
+//
+// The score of a label at a token is a sum over the forms around it: what form
+// v adds at window offset o is the same wherever v stands. Tagging keeps these
+// sums by form ([Labeller]), training computes them once an iteration
+// (objective.go); nobody hashes sixty features a token. What does not depend
+// on forms alone, marks of patterns and places, is added beside.
+package crf
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/velum-health/velum/models/chain"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kind is what a model file of this package says it is.
+const Kind = "crf"
+
+// Header is what a model says of itself.
+type Header struct {
+	Kind         string             `json:"kind"`
+	Name         string             `json:"name,omitempty"`
+	Scheme       string             `json:"scheme"`
+	Categories   []string           `json:"categories"`
+	Template     string             `json:"template"`
+	Fingerprints map[string]string  `json:"fingerprints,omitempty"` // data, gazetteer, patterns...
+	Training     Training           `json:"training"`
+	Scores       map[string]float64 `json:"scores,omitempty"`
+	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
+	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
+}
+
+// Training says how a model was made.
+type Training struct {
+	Sequences  int     `json:"sequences"`
+	Tokens     int     `json:"tokens"`
+	Forms      int     `json:"forms"`
+	Iterations int     `json:"iterations"`
+	L1         float64 `json:"l1"`
+	L2         float64 `json:"l2"`
+	MinCount   int     `json:"min_count"`
+	Prune      float32 `json:"prune"`
+}
+
+// DialPoint is a setting of the recall dial: taking Bias away from O's score
+// gave this masking recall and precision on held-out notes.
+type DialPoint struct {
+	Recall    float64 `json:"recall"`
+	Bias      float32 `json:"bias"`
+	Precision float64 `json:"precision"`
+}
+
+// Model is a trained CRF. It is shared by all labellers and never written.
+type Model struct {
+	header   Header
+	template *features.Template
+	set      *pipeline.TagSet
+	weights  chain.Weights
+	tr       *chain.Transitions
+	stride   int
+	res      features.Resources
+
+	// Features by hash: the high bits of a key choose a bucket, the low 32 are
+	// compared. Weights of feature i are those from first[i] to first[i+1],
+	// sorted by slot = row · stride + label.
+	shift  uint
+	bucket []uint32  // [buckets+1] first feature
+	low    []uint32  // [features]
+	first  []uint32  // [features+1]
+	slot   []uint16  // [weights]
+	weight []float32 // [weights]
+}
+
+// Header returns what the model says of itself.
+func (m *Model) Header() Header { return m.header }
+
+// SetHeader returns the model with other scores, recall dial, name and parent:
+// what is known only after it was made. The rest of h is not looked at.
+func (m *Model) SetHeader(h Header) *Model {
+	n := *m
+	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Parent = h.Name, h.Scores, h.RecallDial, h.Parent
+	return &n
+}
+
+// TagSet returns what the model's tags mean.
+func (m *Model) TagSet() *pipeline.TagSet { return m.set }
+
+// Template returns the model's features.
+func (m *Model) Template() *features.Template { return m.template }
+
+// Size returns the number of features and of weights that are kept.
+func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight) }
+
+// find returns the weights of a feature, none if the model does not know it.
+func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
+	b := key >> m.shift
+	low := uint32(key)
+	for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
+		if m.low[i] == low {
+			return m.slot[m.first[i]:m.first[i+1]], m.weight[m.first[i]:m.first[i+1]]
+		}
+	}
+	return nil, nil
+}
+
+// tagNamed returns the model's number of tag y of another set, -1 if it has
+// none.
+func (m *Model) tagNamed(set *pipeline.TagSet, y int) int {
+	name := set.Name(pipeline.Tag(y))
+	for t := range m.set.Len() {
+		if m.set.Name(pipeline.Tag(t)) == name {
+			return t
+		}
+	}
+	return -1
+}
+
+// builder collects the features of a model.
+type builder struct {
+	template *features.Template
+	set      *pipeline.TagSet
+	stride   int
+	keys     []uint64
+	first    []uint32
+	slot     []uint16
+	weight   []float32
+}
+
+func newBuilder(t *features.Template, set *pipeline.TagSet) *builder {
+	return &builder{template: t, set: set, stride: kernels.Pad(set.Len())}
+}
+
+// feature begins a feature; one without weights is dropped when the next
+// begins.
+func (b *builder) feature(key uint64) {
+	b.drop()
+	b.keys = append(b.keys, key)
+	b.first = append(b.first, uint32(len(b.slot)))
+}
+
+func (b *builder) drop() {
+	if n := len(b.first); n > 0 && int(b.first[n-1]) == len(b.slot) {
+		b.keys, b.first = b.keys[:n-1], b.first[:n-1]
+	}
+}
+
+// put adds a weight of the feature; rows and labels rise.
+func (b *builder) put(row, label int, w float32) {
+	b.slot = append(b.slot, uint16(row*b.stride+label))
+	b.weight = append(b.weight, w)
+}
+
+// model sorts the features into buckets of four on average.
+func (b *builder) model(h Header, w chain.Weights, r features.Resources) (*Model, error) {
+	b.drop()
+	bits := uint(4) // at least 36 bits of a key are compared, and 48 in models of some size
+	for len(b.keys)>>2 > 1<<bits {
+		bits++
+	}
+	m := &Model{shift: 64 - bits, bucket: make([]uint32, 1<<bits+1)}
+	order := make([]int, len(b.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if b.keys[i] < b.keys[j] {
+			return -1
+		}
+		return 1
+	})
+	b.first = append(b.first, uint32(len(b.slot)))
+	for _, i := range order {
+		m.bucket[b.keys[i]>>m.shift+1]++
+		m.low = append(m.low, uint32(b.keys[i]))
+		m.first = append(m.first, uint32(len(m.slot)))
+		m.slot = append(m.slot, b.slot[b.first[i]:b.first[i+1]]...)
+		m.weight = append(m.weight, b.weight[b.first[i]:b.first[i+1]]...)
+	}
+	m.first = append(m.first, uint32(len(m.slot)))
+	for i := 1; i < len(m.bucket); i++ {
+		m.bucket[i] += m.bucket[i-1]
+	}
+	h.Kind, h.Scheme, h.Template = Kind, b.set.Scheme.String(), b.template.String()
+	h.Categories = nil
+	for _, c := range b.set.Categories {
+		h.Categories = append(h.Categories, c.String())
+	}
+	h.Fingerprints = withLists(h.Fingerprints, b.template, r)
+	m.weights, m.header = w, h
+	return m, m.finish(r)
+}
+
+// finish derives what is not in the file and checks what is.
+func (m *Model) finish(r features.Resources) error {
+	h := m.header
+	scheme, err := pipeline.ParseScheme(h.Scheme)
+	if err != nil {
+		return err
+	}
+	m.set = &pipeline.TagSet{Scheme: scheme}
+	for _, name := range h.Categories {
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return err
+		}
+		m.set.Categories = append(m.set.Categories, c)
+	}
+	if m.set.Len() > maxTags {
+		return fmt.Errorf("%d tags; at most %d", m.set.Len(), maxTags)
+	}
+	if m.template, err = features.Parse(h.Template); err != nil {
+		return err
+	}
+	m.stride, m.res = kernels.Pad(m.set.Len()), r
+	m.tr = chain.NewTransitions(m.weights)
+	return nil
+}
+
+// maxTags is what one byte can number.
+const maxTags = 256
+
+// fingerprinted is a list that knows its own content.
+type fingerprinted interface{ Fingerprint() uint64 }
+
+// withLists adds the fingerprint of the lists that the template uses.
+func withLists(prints map[string]string, t *features.Template, r features.Resources) map[string]string {
+	out := maps.Clone(prints)
+	if out == nil {
+		out = map[string]string{}
+	}
+	if print := listsPrint(t, r); print != "" {
+		out["gazetteer"] = print
+	}
+	return out
+}
+
+func listsPrint(t *features.Template, r features.Resources) string {
+	for _, g := range t.Groups {
+		var list any
+		switch g.Name {
+		case "gazetteer":
+			list = r.Lexicon
+		case "phrase":
+			list = r.Phrases
+		}
+		if f, ok := list.(fingerprinted); ok {
+			return strconv.FormatUint(f.Fingerprint(), 16)
+		}
+	}
+	return ""
+}
+
+// Write writes the model. The same model gives the same bytes.
+func (m *Model) Write(w io.Writer) error {
+	var scores []float32
+	scores = append(append(append(scores, m.weights.Score...), m.weights.Start...), m.weights.End...)
+	return modelfile.Write(w, m.header,
+		modelfile.Section{Name: "transitions", Data: modelfile.Bytes(scores)},
+		modelfile.Section{Name: "bucket", Data: modelfile.Bytes(m.bucket)},
+		modelfile.Section{Name: "key", Data: modelfile.Bytes(m.low)},
+		modelfile.Section{Name: "first", Data: modelfile.Bytes(m.first)},
+		modelfile.Section{Name: "slot", Data: modelfile.Bytes(m.slot)},
+		modelfile.Section{Name: "weight", Data: modelfile.Bytes(m.weight)},
+	)
+}
+
+// Load takes a model out of an opened file, which must stay open while the
+// model is used. The resources must be the ones that the model was trained
+// with; a missing or different list of words is an error, since the model
+// would silently miss names.
+func Load(f *modelfile.File, r features.Resources) (*Model, error) {
+	m := new(Model)
+	if err := f.Header(&m.header); err != nil {
+		return nil, err
+	}
+	if m.header.Kind != Kind {
+		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
+	}
+	if err := m.sections(f); err != nil {
+		return nil, err
+	}
+	if err := m.finish(r); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	want := m.header.Fingerprints["gazetteer"]
+	if got := listsPrint(m.template, r); want != "" && got != want {
+		return nil, fmt.Errorf("model needs word lists %s, this program has %q", want, got)
+	}
+	return m, nil
+}
+
+// sections reads the numbers.
+func (m *Model) sections(f *modelfile.File) error {
+	m.weights.L = 1 + len(m.header.Categories)*2
+	if m.header.Scheme == pipeline.BIOESU.String() {
+		m.weights.L = 1 + len(m.header.Categories)*4
+	}
+	var scores []float32
+	err := first(
+		view(f, "transitions", &scores), view(f, "bucket", &m.bucket), view(f, "key", &m.low),
+		view(f, "first", &m.first), view(f, "slot", &m.slot), view(f, "weight", &m.weight),
+	)
+	if err != nil {
+		return err
+	}
+	L := m.weights.L
+	if L > maxTags || len(scores) != L*(L+2) {
+		return damaged("transitions")
+	}
+	m.weights.Score, m.weights.Start, m.weights.End = scores[:L*L], scores[L*L:L*(L+1)], scores[L*(L+1):]
+	return nil
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func view[T uint16 | uint32 | float32](f *modelfile.File, name string, to *[]T) error {
+	data, err := f.Section(name)
+	if err != nil {
+		return err
+	}
+	*to, err = modelfile.View[T](data)
+	return err
+}
+
+func damaged(what string) error {
+	return fmt.Errorf("%w: section %q does not fit the others", modelfile.ErrDamaged, what)
+}
+
+// check makes sure that no look-up can leave the tables, whatever wrote them.
+func (m *Model) check() error {
+	buckets := len(m.bucket) - 1
+	if buckets < 2 || buckets&(buckets-1) != 0 || !rising(m.bucket, len(m.low)) {
+		return damaged("bucket")
+	}
+	for m.shift = 64; buckets > 1; buckets >>= 1 {
+		m.shift--
+	}
+	if len(m.first) != len(m.low)+1 || !rising(m.first, len(m.slot)) || len(m.slot) != len(m.weight) {
+		return damaged("first")
+	}
+	limit := (m.template.Hi - m.template.Lo + 1) * m.stride
+	for i := range m.low {
+		slots := m.slot[m.first[i]:m.first[i+1]]
+		if !slices.IsSorted(slots) || len(slots) > 0 && int(slots[len(slots)-1]) >= limit {
+			return damaged("slot")
+		}
+	}
+	if !modelfile.Finite(m.weight) || !modelfile.Finite(m.weights.Score) {
+		return damaged("weight")
+	}
+	return nil
+}
+
+// rising tells whether x goes from 0 to last and never falls.
+func rising(x []uint32, last int) bool {
+	if len(x) == 0 || x[0] != 0 || int(x[len(x)-1]) != last {
+		return false
+	}
+	return slices.IsSorted(x)
+}
+
+// Bias returns the bias that reached at least the given masking recall on the
+// notes of the model's recall dial, with the recall and precision that it had
+// there. The smallest that is enough is taken; an error says the highest that
+// there is.
+func (m *Model) Bias(recall float64) (DialPoint, error) {
+	best := 0.0
+	for _, p := range m.header.RecallDial {
+		if p.Recall >= recall {
+			return p, nil
+		}
+		best = math.Max(best, p.Recall)
+	}
+	return DialPoint{}, fmt.Errorf("the model's recall dial goes up to %.4f", best)
+}
+
+// MarshalHeader returns the header as indented JSON, for `velum models`.
+func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
