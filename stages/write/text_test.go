@@ -469,3 +469,52 @@ func BenchmarkJSONL(b *testing.B) {
 	}
 	w.Abort()
 }
+
+// TestTablesOfManyRows writes more rows than a column takes at once, and notes
+// that the tables hold as null or not at all.
+func TestTablesOfManyRows(t *testing.T) {
+	dir := t.TempDir()
+	w, err := write.NewTables(dir, write.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []note
+	for k := range 3 {
+		b := new(pipeline.Batch)
+		for i := range 700 {
+			n := marked(string([]byte{'a' + byte(k), byte('0' + i/100), byte('0' + i/10%10), byte('0' + i%10)}), "[PERSON:Ada] i [DATE:2013]")
+			b.ID.Append([]byte(n.ID))
+			b.Text.Append([]byte(n.Text))
+			b.Spans.Append(n.Spans...)
+			want = append(want, n)
+		}
+		if err := w.Put(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := batchOf(note{ID: "z"}, note{ID: "bad", Text: "\xff"})
+	b.Reason[0] = pipeline.NullText
+	if err := w.Put(b); err != nil {
+		t.Fatal(err)
+	}
+	if w.Skipped() != 1 {
+		t.Errorf("%d notes left out", w.Skipped())
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.Abort() // does nothing any more
+	r, err := read.NewTables(dir, read.TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got := notesOf(t, r)
+	if d := cmp.Diff(append(want, note{"z", "", []pipeline.Span{}}), got); d != "" {
+		t.Error(d)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 2 {
+		t.Errorf("files %v, %v", left, err)
+	}
+}
