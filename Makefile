@@ -10,7 +10,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build test race fuzz bench lint cover schema man clean
+.PHONY: build test race fuzz bench lint cover interop schema man clean
 
 # the binary, in bin/velum
 build:
@@ -44,6 +44,10 @@ cover:
 	$(GO) test -timeout 20m -coverpkg=./... -coverprofile=bin/cover.out $(PACKAGES)
 	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	$(GO) tool cover -func=bin/cover.out | tail -1
+
+# files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
+interop:
+	python3 scripts/interop.py
 
 # configs/schema.json, made from the table of options
 schema:

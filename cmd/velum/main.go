@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -46,7 +47,8 @@ func run(args []string, out, errs io.Writer, env []string) exitCode {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	err := a.execute(ctx, root)
-	printExit(errs, err, a.json)
+	// A wrong flag ends the parsing, perhaps before --json was seen.
+	printExit(errs, err, a.json || slices.Contains(args, "--json"))
 	return exitCodeOf(err)
 }
 
