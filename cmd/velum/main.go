@@ -158,7 +158,8 @@ func (a *app) addOptionFlag(flags *pflag.FlagSet, name, key string) {
 		panic("velum: flag for an unknown option") // a bug: both names are constants
 	}
 	usage, _, _ := strings.Cut(o.why, ". ")
-	f := flags.VarPF(&optionValue{a, key, "--" + name, o}, name, "", strings.TrimSuffix(usage, ".")+" ("+key+")")
+	usage = strings.ToLower(usage[:1]) + strings.TrimSuffix(usage[1:], ".") + " (" + key + ")"
+	f := flags.VarPF(&optionValue{a, key, "--" + name, o}, name, "", usage)
 	if _, isBool := o.at.(*bool); isBool {
 		f.NoOptDefVal = "true"
 	}
