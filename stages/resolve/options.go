@@ -33,8 +33,8 @@ type Entry struct {
 }
 
 // A Lexicon tells whether a word or phrase of a note is in a list. The words
-// come as they are written in the note; the lexicon folds them as it likes. It
-// is shared by the workers.
+// come as they are written in the note; case and accents must make no
+// difference. It is shared by the workers.
 type Lexicon interface {
 	Contains(phrase []byte) bool
 }

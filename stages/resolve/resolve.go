@@ -117,6 +117,7 @@ type worker struct {
 	words  []word
 	seen   class // of all words
 	folded bool  // all words have their hash
+	places table // of words seen so far: the category of a place, or None
 	model  []pipeline.Span
 	cands  []candidate
 	spans  []pipeline.Span
