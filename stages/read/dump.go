@@ -42,6 +42,10 @@ type Dump struct {
 // NewDump opens the bytes [from, to) of a dump; to < 0 means to its end. Both
 // must be where a record begins. first is the row of the first note.
 func NewDump(path string, from, to, first int64, o ParquetOptions) (*Dump, error) {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,6 @@ func NewDump(path string, from, to, first int64, o ParquetOptions) (*Dump, error
 		}
 		to = info.Size()
 	}
-	o = o.withDefaults()
 	in := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 1<<18)
 	return &Dump{path: path, o: o, file: f, in: in, first: first, naming: newNaming(&o)}, nil
 }

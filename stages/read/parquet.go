@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -78,6 +79,14 @@ func (o ParquetOptions) withDefaults() ParquetOptions {
 	return o
 }
 
+// check tells what is wrong with the options.
+func (o *ParquetOptions) check() error {
+	if o.IDs == KeyIDs && o.Key == nil {
+		return &pipeline.KeyError{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
+	}
+	return nil
+}
+
 // extras lists the columns that go to Batch.Extra.
 func (o *ParquetOptions) extras() []binding {
 	var all []binding
@@ -120,6 +129,9 @@ type Parquet struct {
 // *pipeline.DamageError if the file is no sound Parquet file.
 func NewParquet(path string, from, to int, o ParquetOptions) (*Parquet, error) {
 	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -408,7 +420,8 @@ func openFooter(path string, f *os.File) (*parquet.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head, tail [4]byte
+	var head [4]byte
+	var tail [8]byte // length of the footer, magic
 	switch size := info.Size(); {
 	case size == 0:
 		return nil, bad("the file is empty")
@@ -418,17 +431,19 @@ func openFooter(path string, f *os.File) (*parquet.File, error) {
 		if _, err := f.ReadAt(head[:], 0); err != nil {
 			return nil, err
 		}
-		if _, err := f.ReadAt(tail[:], size-4); err != nil {
+		if _, err := f.ReadAt(tail[:], size-8); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case string(head[:]) == "PARE" || string(tail[:]) == "PARE":
+	case string(head[:]) == "PARE" || string(tail[4:]) == "PARE":
 		return nil, bad("is an encrypted Parquet file; decrypt it first")
 	case string(head[:]) != "PAR1":
 		return nil, bad("is no Parquet file")
-	case string(tail[:]) != "PAR1":
+	case string(tail[4:]) != "PAR1":
 		return nil, bad("is truncated: it begins as a Parquet file and does not end as one")
+	case int64(binary.LittleEndian.Uint32(tail[:])) > info.Size()-12:
+		return nil, bad("its footer is longer than the file") // the library would take the memory for it first
 	}
 	pf, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
 	if err != nil {
@@ -436,9 +451,6 @@ func openFooter(path string, f *os.File) (*parquet.File, error) {
 	}
 	rows := int64(0)
 	for _, g := range pf.RowGroups() {
-		if g.NumRows() < 0 {
-			return nil, bad("its footer has a negative number of rows")
-		}
 		rows += g.NumRows()
 	}
 	if rows != pf.NumRows() {

@@ -62,6 +62,9 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 // configuration would put the whole archive into quarantine.
 func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, error) {
 	a := &Archive{o: o.withDefaults()}
+	if err := a.o.check(); err != nil {
+		return nil, err
+	}
 	sums, err := readChecksums(a.o.Checksums)
 	if err != nil {
 		return nil, err
