@@ -1,0 +1,272 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// rules is what the options say, read-only and shared by the workers.
+type rules struct {
+	names, soft, kept [256]bool // by category
+	minValue, minSoft int
+	ignored           map[string]bool // folded words that make no value
+	placeholders      map[string]bool // "[PERSON]"
+	strict            [numForms]bool
+}
+
+// ignoredWords make no value, whatever category they were given: particles,
+// titles and the heads of institutions and addresses.
+const ignoredWords = `de del la las el los lo els les dels al als en na san santa sant sta sto don dona dna sr sra dr dra
+	i y e o a con amb per por para
+	hospital hospitalario hospitalari clinica clinico clinic centro centre ambulatorio ambulatori cap servicio servei
+	urgencias urgencies unidad unitat universitario universitari general atencion primaria salud salut medico metge
+	medica enfermera infermera doctor doctora paciente pacient residencia consulta consultas calle carrer avenida
+	avinguda plaza placa paseo passeig carretera camino cami planta piso pis puerta numero num hombre mujer home dona
+	varon nino nina nen nena edad anos anys meses mesos dias dies`
+
+// sharedWords are names and words of the language alike. Alone they count as
+// surviving names only with a capital.
+const sharedWords = `alba alegre amor angel angeles asuncion bello blanca blanco bravo bueno calvo campo campos cano casa casas castillo
+	clara claro concepcion consuelo cortes costa crespo cruz cuesta delgado dolor dolores esperanza flor flores franco frio
+	fuente fuentes gallego gracia guerra guerrero hermoso hierro iglesias jordan leal leon llano llorente lozano luna luz mar
+	marco marina marino mayor mercado mercedes miel milagros molina monte montes moral moreno negro nieves oliva olmo palma palomo
+	parra pascual pastor pena pilar pino plata prado prieto primo puente puerta quintana rey rico rio rios rios robles
+	rojas rojo romero rosa rosario rubio salas salud santos serena serrano sierra soledad soler sol tejedor tierra toro torre
+	torres valle vaca vega vela vera vidal viento vino viva bosch costa ferrer font fuster mas mestre pla pont prat puig
+	rossell roig ros sala serra sole soler torrent vall verd abril mayo juny maig agosto domingo`
+
+// Categories of the label sets of pipeline by what may survive of them.
+const (
+	nameCategories = `PERSON NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO PATIENT DOCTOR PER`
+	softCategories = `DATE FECHAS AGE EDAD_SUJETO_ASISTENCIA SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA
+		OTROS_SUJETO_ASISTENCIA PROFESION PROFESSION`
+)
+
+var shared = wordSet(strings.Fields(sharedWords))
+
+func wordSet(words []string) map[string]bool {
+	set := make(map[string]bool, len(words))
+	for _, w := range words {
+		set[string(foldWords(nil, []byte(w)))] = true
+	}
+	return set
+}
+
+func newRules(o Options) *rules {
+	r := &rules{minValue: o.MinValue, minSoft: o.MinSoft, placeholders: map[string]bool{}}
+	if r.minValue == 0 {
+		r.minValue = 3
+	}
+	if r.minSoft == 0 {
+		r.minSoft = 6
+	}
+	set := func(t *[256]bool, given []pipeline.Category, names string) {
+		if given == nil {
+			for name := range strings.FieldsSeq(names) {
+				if c, err := pipeline.ParseCategory(name); err == nil {
+					t[c] = true
+				}
+			}
+		}
+		for _, c := range given {
+			t[c] = true
+		}
+	}
+	set(&r.names, o.Names, nameCategories)
+	set(&r.soft, o.Soft, softCategories)
+	set(&r.kept, o.Kept, "")
+	r.ignored = wordSet(strings.Fields(ignoredWords))
+	if o.Ignored != nil {
+		r.ignored = wordSet(o.Ignored)
+	}
+	for c := 1; c < pipeline.Categories(); c++ {
+		r.placeholders["["+pipeline.Category(c).String()+"]"] = true
+	}
+	for f := range numForms {
+		r.strict[f] = true
+		for name := range strings.FieldsSeq(formCategories[f]) {
+			if c, err := pipeline.ParseCategory(name); err == nil && r.kept[c] {
+				r.strict[f] = false
+			}
+		}
+	}
+	return r
+}
+
+// A needle is something that must not be read in the masked text.
+type needle struct {
+	start, end int32 // in verifier.folded
+	next       int32 // the needle before it with the same key, -1 at the end
+	key        uint8
+	number     bool // digits, whatever stands between them
+	capital    bool // counts only with a capital
+}
+
+// verifier is what a worker keeps from note to note.
+type verifier struct {
+	*rules
+	at      int // note of the batch that is being looked at
+	folded  []byte
+	needles []needle
+	numbers int        // how many of the needles are numbers
+	heads   [256]int32 // by key, 1 + the last needle that has it
+}
+
+// forget drops the needles of a note.
+func (v *verifier) forget() {
+	for _, n := range v.needles {
+		v.heads[n.key] = 0
+	}
+	v.needles = v.needles[:0]
+	v.folded = v.folded[:0]
+	v.numbers = 0
+}
+
+// value takes the text of a span in.
+func (v *verifier) value(text []byte, c pipeline.Category) {
+	if v.kept[c] {
+		return
+	}
+	start := len(v.folded)
+	v.folded = foldWords(v.folded, text)
+	end := len(v.folded)
+	least := v.minValue
+	if v.soft[c] {
+		least = v.minSoft
+	}
+	letters, meaning, digits := v.weigh(start, end)
+	if letters >= least && meaning {
+		v.want(start, end, false, false)
+	}
+	if digits >= minNumber {
+		v.numbersOf(text)
+	}
+	if v.names[c] {
+		v.words(start, end)
+	}
+}
+
+// minNumber is how many digits make a number that must not survive.
+const minNumber = 5
+
+// weigh counts the letters and digits of folded[start:end], and tells whether
+// any of its words is not ignored.
+func (v *verifier) weigh(start, end int) (letters int, meaning bool, digits int) {
+	for at := start; at < end; {
+		stop := v.wordEnd(at, end)
+		for _, b := range v.folded[at:stop] {
+			if kinds[b] == numeric {
+				digits++
+			}
+			if b&0xC0 != 0x80 {
+				letters++
+			}
+		}
+		meaning = meaning || !v.ignored[string(v.folded[at:stop])]
+		at = stop + 1
+	}
+	return letters, meaning, digits
+}
+
+func (v *verifier) wordEnd(at, end int) int {
+	for at < end && v.folded[at] != gap {
+		at++
+	}
+	return at
+}
+
+// words takes the single words of a name in.
+func (v *verifier) words(start, end int) {
+	for at := start; at < end; {
+		stop := v.wordEnd(at, end)
+		w := v.folded[at:stop]
+		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !v.ignored[string(w)] {
+			v.want(at, stop, false, shared[string(w)])
+		}
+		at = stop + 1
+	}
+}
+
+// numbersOf takes the numbers of text in: runs of digits, also with single
+// signs between them.
+func (v *verifier) numbersOf(text []byte) {
+	for i := 0; i < len(text); i++ {
+		if kinds[text[i]] != numeric {
+			continue
+		}
+		start := len(v.folded)
+		for i < len(text) {
+			if kinds[text[i]] != numeric {
+				if i+1 >= len(text) || !joinsDigits(text[i]) || kinds[text[i+1]] != numeric {
+					break
+				}
+				i++
+			}
+			v.folded = append(v.folded, text[i])
+			i++
+		}
+		if len(v.folded)-start >= minNumber {
+			v.want(start, len(v.folded), true, false)
+			v.numbers++
+		}
+	}
+}
+
+// joinsDigits tells whether b may stand between the digits of a number.
+func joinsDigits(b byte) bool {
+	switch b {
+	case ' ', '.', '-', '/', ',', '_':
+		return true
+	}
+	return false
+}
+
+func (v *verifier) want(start, end int, number, capital bool) {
+	k := keyAt(v.folded[:end], start)
+	v.needles = append(v.needles, needle{
+		start: int32(start), end: int32(end), next: v.heads[k] - 1, key: k, number: number, capital: capital,
+	})
+	v.heads[k] = int32(len(v.needles))
+}
+
+// readable tells whether a value begins at i in the masked text.
+func (v *verifier) readable(text []byte, i int) bool {
+	for k := v.heads[keyAt(text, i)] - 1; k >= 0; k = v.needles[k].next {
+		n := &v.needles[k]
+		want := v.folded[n.start:n.end]
+		if n.number || n.capital && kinds[text[i]] == lower {
+			continue
+		}
+		if end, ok := same(text, i, want); ok && ends(text, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// number tells whether one of the numbers begins at i.
+func (v *verifier) number(text []byte, i int) bool {
+	for k := range v.needles {
+		n := &v.needles[k]
+		if n.number && v.folded[n.start] == text[i] && sameDigits(text, i, v.folded[n.start:n.end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameDigits tells whether the digits of want stand at i, with single signs
+// between them or not, and no digit touches them from behind.
+func sameDigits(text []byte, i int, want []byte) bool {
+	for k, d := range want {
+		if k > 0 && i+1 < len(text) && joinsDigits(text[i]) {
+			i++
+		}
+		if i >= len(text) || text[i] != d {
+			return false
+		}
+		i++
+	}
+	return i == len(text) || kinds[text[i]] != numeric
+}

@@ -1,0 +1,431 @@
+package verify
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+	"pgregory.net/rapid"
+)
+
+// batchOf makes a batch of one note from marked text and the text that left
+// mask.
+func batchOf(t testing.TB, marked, masked string) *pipeline.Batch {
+	t.Helper()
+	text, spans, err := pipeline.ParseMarked(marked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := new(pipeline.Batch)
+	b.ID.Append([]byte("1"))
+	b.Text.Append(text)
+	b.Spans.Append(spans...)
+	b.Masked.Append([]byte(masked))
+	b.Reason = append(b.Reason, pipeline.Sound)
+	return b
+}
+
+// maskedOf writes placeholders for the spans.
+func maskedOf(text []byte, spans []pipeline.Span) string {
+	var s strings.Builder
+	at := int32(0)
+	for _, p := range spans {
+		s.Write(text[at:p.Start])
+		s.WriteString("[" + p.Category.String() + "]")
+		at = p.End
+	}
+	s.Write(text[at:])
+	return s.String()
+}
+
+func verify(t testing.TB, o Options, b *pipeline.Batch) pipeline.Reason {
+	t.Helper()
+	if err := New(o).New()(b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Reason[0]
+}
+
+// In a marked text the spans are masked and the rest is what is left: a value
+// that stands twice but is marked once survives.
+var survivalTests = []struct {
+	name, marked string
+	want         pipeline.Reason
+}{
+	{"nothing masked", "tos y fiebre de 3 días", pipeline.Sound},
+	{"clean", "visto por [PERSON:Ada Gil] en [LOCATION:Olot]", pipeline.Sound},
+	{"same value", "[PERSON:Ada Gil] acude. Ada Gil refiere", pipeline.SurvivingValue},
+	{"case", "[PERSON:Ada Gil] acude. ADA GIL refiere", pipeline.SurvivingValue},
+	{"accents", "[PERSON:José Pérez] acude con JOSE PEREZ", pipeline.SurvivingValue},
+	{"accents the other way", "[PERSON:JOSE PEREZ] acude con José Pérez", pipeline.SurvivingValue},
+	{"combining accent", "[LOCATION:Lleida], Lle\u0301ida", pipeline.SurvivingValue},
+	{"combining accent at the end", "[LOCATION:Alcalá] de Alcala\u0301.", pipeline.SurvivingValue},
+	{"spacing", "[LOCATION:San  Roque] y San\nRoque", pipeline.SurvivingValue},
+	{"hyphen", "[PERSON:Pérez-Gil] y Perez Gil", pipeline.SurvivingValue},
+	{"joined", "[PERSON:Pérez Gil] y PérezGil", pipeline.SurvivingValue},
+	{"soft hyphen", "[LOCATION:Manresa] y Man\u00adresa", pipeline.SurvivingValue},
+	{"no width", "[LOCATION:Manresa] y Man\u200bresa", pipeline.SurvivingValue},
+	{"middle dot", "[LOCATION:Sant Marcel·lí] i SANT MARCELLI", pipeline.SurvivingValue},
+	{"l with dot", "[LOCATION:Avinyó d'Alŀla] i Avinyó d'Allla", pipeline.SurvivingValue},
+	{"Polish", "[PERSON:Łukasz Żak] y LUKASZ ZAK", pipeline.SurvivingValue},
+	{"surname alone", "[PERSON:Ada Quiroga] acude. La Sra. Quiroga refiere", pipeline.SurvivingValue},
+	{"given name alone", "[PERSON:Ada Quiroga] acude. ADA refiere", pipeline.SurvivingValue},
+	{"surname glued by a capital", "[PERSON:Ada Quiroga] acude. PacQuiroga refiere", pipeline.SurvivingValue},
+	{"surname before a capital", "[PERSON:Ada Quiroga] acude. QuirogaNºCol", pipeline.SurvivingValue},
+	{"surname behind an apostrophe", "[PERSON:Anna Quiroga] i l'Anna", pipeline.SurvivingValue},
+	{"surname before a digit", "[PERSON:Ada Quiroga] y Quiroga2", pipeline.SurvivingValue},
+	{"surname within a word", "[PERSON:Ada Rocas] y rocastro", pipeline.Sound},
+	{"particles of a name", "[PERSON:Ada de la Fonta] de la sala", pipeline.Sound},
+	{"initial", "[PERSON:A. Quiroga] a las 10", pipeline.Sound},
+	{"two letters", "[PERSON:Li] li", pipeline.Sound},
+	{"three letters", "[PERSON:Lin] lin", pipeline.SurvivingValue},
+	{"name that is a word", "[PERSON:Dolores Blanco] con dolores y fondo blanco", pipeline.Sound},
+	{"name that is a word, as a name", "[PERSON:Dolores Blanco] con Dolores", pipeline.SurvivingValue},
+	{"word name whole", "[PERSON:Dolores Blanco] y dolores blanco", pipeline.SurvivingValue},
+	{"name that is a word, alone", "[PERSON:Rosa] y rosa", pipeline.SurvivingValue},
+	{"place", "[LOCATION:Olot] y la comarca de Olot", pipeline.SurvivingValue},
+	{"words of a place", "[LOCATION:Hospital de Olot] ingreso en el hospital de día", pipeline.Sound},
+	{"place of heads only", "[LOCATION:Hospital] y hospital", pipeline.Sound},
+	{"street", "[LOCATION:calle Mina 4] y Calle Mina, 4", pipeline.SurvivingValue},
+	{"telephone", "[TELEPHONE:600 123 123] o 600123123", pipeline.SurvivingValue},
+	{"telephone the other way", "[TELEPHONE:600123123] o 600.12.31.23", pipeline.SurvivingValue},
+	{"digits within a number", "[RECORD_ID:12345] y 9123456", pipeline.Sound},
+	{"digits before a letter", "[RECORD_ID:12345] y 12345Z", pipeline.SurvivingValue},
+	{"number in a value", "[LOCATION:Rec 3, 17469 Fortià] CP 17469", pipeline.SurvivingValue},
+	{"short record", "[RECORD_ID:4579] y 4579", pipeline.SurvivingValue},
+	{"short number in a value", "[LOCATION:Rec 345] y 345 mg", pipeline.Sound},
+	{"age", "[AGE:5 años], dolor desde hace 5 años", pipeline.Sound},
+	{"bare age", "[AGE:70] y 70 mg", pipeline.Sound},
+	{"year", "[DATE:2014] y 2014 ml", pipeline.Sound},
+	{"date", "[DATE:12/03/2014] y 12/03/2014", pipeline.SurvivingValue},
+	{"date with other signs", "[DATE:12/03/2014] y 12-03-2014", pipeline.SurvivingValue},
+	{"date in words", "[DATE:3 de mayo] y el 3 de Mayo", pipeline.SurvivingValue},
+	{"sex", "[SEXO_SUJETO_ASISTENCIA:varón] varón", pipeline.Sound},
+	{"kin", "[FAMILIARES_SUJETO_ASISTENCIA:hija] y la hija", pipeline.Sound},
+	{"placeholder is no value", "[EMAIL:email] y [DATE:date] de [PERSON:Person]", pipeline.Sound},
+	{"like a placeholder", "[PERSON:Quiroga] y \\[QUIROGA\\]", pipeline.SurvivingValue},
+	{"bracket", "[PERSON:Quiroga] y \\[ Quiroga", pipeline.SurvivingValue},
+	{"first word", "Quiroga acude con [PERSON:Quiroga]", pipeline.SurvivingValue},
+	{"last word", "[PERSON:Quiroga] acude con Quiroga", pipeline.SurvivingValue},
+	{"mail address", "[EMAIL:ada@x.es] y ADA@X.ES", pipeline.SurvivingValue},
+	{"Greek", "[PERSON:Σοφία] και ΣΟΦΊΑ", pipeline.SurvivingValue},
+	{"many values", "[PERSON:Uno Dosel], [PERSON:Tres Cuart], [LOCATION:Olot], [TELEPHONE:600111222], [PERSON:Nil Mas] y Cuart", pipeline.SurvivingValue},
+}
+
+func TestSurvivingValues(t *testing.T) {
+	for _, tt := range survivalTests {
+		text, spans, err := pipeline.ParseMarked(tt.marked)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got := verify(t, Options{}, batchOf(t, tt.marked, maskedOf(text, spans))); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// strictTests: the text as it left mask, in which nothing was found.
+var strictTests = []struct {
+	text string
+	want bool
+}{
+	{"DNI 12345678Z", true},
+	{"12345678z", true},
+	{"12345678-Z", true},
+	{"12.345.678-Z", true},
+	{"12 345 678 Z", true},
+	{"12345678 Z", true},
+	{"12345678 z", false},
+	{"12345678A", false},
+	{"12345678ZA", false},
+	{"12345678", false},
+	{"A12345678Z", false},
+	{"912345678Z", false},
+	{"X1234567L", true},
+	{"x-1234567-l", true},
+	{"Y1234567X", true},
+	{"Z 1234567 R", true},
+	{"X1234567A", false},
+	{"XX1234567L", false},
+	{"NASS 08 12345678 69", true},
+	{"08/12345678/69", true},
+	{"081234567869", true},
+	{"28 01234567 42", true},
+	{"08 12345678 68", false},
+	{"081234567868", false},
+	{"0812 3456 7869", false},
+	{"ES91 2100 0418 4502 0005 1332", true},
+	{"es9121000418450200051332", true},
+	{"DE44500105175407324931", true},
+	{"GB82 WEST 1234 5698 7654 32", true},
+	{"ES91 2100 0418 4502 0005 1333", false},
+	{"GAPE0800115123", true},
+	{"gape0800115123", true},
+	{"GAPE 0800115123", true},
+	{"PUVI 1 920704 011", true},
+	{"GAPE0801315123", false},
+	{"GAPES0800115123", false},
+	{"ada@ejemplo.es", true},
+	{"a.b+c@sub.ejemplo.org", true},
+	{"10 mg@ 8h", false},
+	{"ada@ejemplo", false},
+	{"https://ejemplo.es/a", true},
+	{"www.ejemplo.es", true},
+	{"WWW.EJEMPLO.ES", true},
+	{"www ejemplo", false},
+	{"TA://", false},
+	{"+34 600 123 123", true},
+	{"+34600123123", true},
+	{"0034 934 567 890", true},
+	{"tel. 600123123", true},
+	{"Tel: 93 456 78 90", true},
+	{"teléfono de la hija 600 12 31 23", true},
+	{"Móvil:600123123", true},
+	{"MÒBIL 600123123", true},
+	{"Fax 934567890", true},
+	{"llamar al 600123123", true},
+	{"hotel 600123123", false},
+	{"600123123", false},
+	{"600 123 123", false},
+	{"+33 600 123 123", false},
+	{"tel. no consta\n600123123", false},
+	{"Plaquetas 234.000, leucocitos 7.500, Hb 13.4", false},
+	{"TA 120/80, FC 72, 36.5", false},
+	{"12/03/2014 10:30", false},
+	{"NHC [RECORD_ID], DNI [DNI], tel [TELEPHONE], [EMAIL]", false},
+	{"[PERSON] de [AGE] acude el [DATE]", false},
+	{"610 720 830 940", false},
+	{"heparina 5000 UI 12 h", false},
+}
+
+func TestStrictForms(t *testing.T) {
+	for _, tt := range strictTests {
+		want := pipeline.Sound
+		if tt.want {
+			want = pipeline.StrictFinding
+		}
+		for _, text := range []string{tt.text, "Dolor. " + tt.text + ", alta", "(" + tt.text + ")"} {
+			b := batchOf(t, "", text)
+			if got := verify(t, Options{}, b); got != want {
+				t.Errorf("%q: got %v, want %v", text, got, want)
+			}
+		}
+	}
+}
+
+func TestKept(t *testing.T) {
+	c, err := pipeline.ParseCategory("EMAIL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Kept: []pipeline.Category{c}}
+	if got := verify(t, o, batchOf(t, "[EMAIL:ada@ejemplo.es]", "ada@ejemplo.es")); got != pipeline.Sound {
+		t.Errorf("a kept address: %v", got)
+	}
+	if got := verify(t, o, batchOf(t, "[EMAIL:ada@ejemplo.es]", "ada@ejemplo.es 12345678Z")); got != pipeline.StrictFinding {
+		t.Errorf("another identifier beside it: %v", got)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	if got := verify(t, Options{MinSoft: 4}, batchOf(t, "[AGE:5 años] 5 años", "[AGE] 5 años")); got != pipeline.SurvivingValue {
+		t.Errorf("soft values of four: %v", got)
+	}
+	if got := verify(t, Options{Ignored: []string{"Quiroga"}}, batchOf(t, "[PERSON:Quiroga] quiroga", "[PERSON] quiroga")); got != pipeline.Sound {
+		t.Errorf("an ignored word: %v", got)
+	}
+	if got := verify(t, Options{Names: []pipeline.Category{}}, batchOf(t, "[PERSON:Ada Quiroga] Quiroga", "[PERSON] Quiroga")); got != pipeline.Sound {
+		t.Errorf("no names: %v", got)
+	}
+}
+
+// A note that has a reason keeps it, and the notes behind one that panics are
+// looked at.
+func TestReasons(t *testing.T) {
+	b := batchOf(t, "[PERSON:Quiroga] Quiroga", "[PERSON] Quiroga")
+	b.Text.Append([]byte("corto"))
+	b.Spans.Append(pipeline.Span{Start: 2, End: 50, Category: 1})
+	b.Masked.Append([]byte("corto"))
+	b.Text.Append([]byte("Quiroga"))
+	b.Spans.Append()
+	b.Masked.Append([]byte("Quiroga"))
+	b.Text.Append(nil)
+	b.Spans.Append()
+	b.Masked.Append([]byte("12345678Z"))
+	b.Reason = append(b.Reason, pipeline.Sound, pipeline.Sound, pipeline.Sound)
+	b.Text.Append(nil)
+	b.Spans.Append()
+	b.Masked.Append([]byte("12345678Z"))
+	b.Reason = append(b.Reason, pipeline.TooLong)
+	if err := New(Options{}).New()(b); err != nil {
+		t.Fatal(err)
+	}
+	want := []pipeline.Reason{pipeline.SurvivingValue, pipeline.Panicked, pipeline.Sound, pipeline.StrictFinding, pipeline.TooLong}
+	for i, r := range want {
+		if b.Reason[i] != r {
+			t.Errorf("note %d: got %v, want %v", i, b.Reason[i], r)
+		}
+	}
+}
+
+func TestColumnsMissing(t *testing.T) {
+	b := batchOf(t, "tos", "tos")
+	b.Masked.Reset()
+	if err := New(Options{}).New()(b); err == nil {
+		t.Error("no error for a batch that mask has not seen")
+	}
+}
+
+// TestPlanted plants a masked value in the masked text, in another case,
+// without accents, with other signs between its words: it is always found.
+func TestPlanted(t *testing.T) {
+	var person, location pipeline.Category
+	person, _ = pipeline.ParseCategory("PERSON")
+	location, _ = pipeline.ParseCategory("LOCATION")
+	step := New(Options{}).New()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SliceOfN(rapid.StringMatching(`[A-ZÁÉÑ][a-záéíóúüñç]{2,9}`), 1, 3).Draw(t, "words")
+		value := strings.Join(name, " ")
+		planted := strings.Join(name, rapid.SampledFrom([]string{" ", "-", "  ", "\n", ", ", ""}).Draw(t, "sign"))
+		switch rapid.IntRange(0, 3).Draw(t, "case") {
+		case 0:
+			planted = strings.ToUpper(planted)
+		case 1:
+			planted = unaccented.Replace(planted)
+		case 2:
+			planted = strings.ToUpper(unaccented.Replace(planted))
+		}
+		filler := rapid.SliceOf(rapid.SampledFrom([]string{"tos", "fiebre", "de", "3", "[PERSON]", "TA", "120/80", "ñu", "·", "36.5", "\n"}))
+		left := strings.Join(filler.Draw(t, "left"), " ") + rapid.SampledFrom([]string{" ", "(", "\n", "", "\u00a0", "12"}).Draw(t, "border")
+		if left != "" && utf8.ValidString(left) && isLetter(left[len(left)-1]) {
+			left += " "
+		}
+		right := rapid.SampledFrom([]string{"", " ", ".", ")", ",", "\u00a0", "2"}).Draw(t, "end") + " " + strings.Join(filler.Draw(t, "right"), " ")
+		b := new(pipeline.Batch)
+		b.Text.Append([]byte(value))
+		c := rapid.SampledFrom([]pipeline.Category{person, location}).Draw(t, "category")
+		b.Spans.Append(pipeline.Span{End: int32(len(value)), Category: c})
+		b.Masked.Append([]byte(left + planted + right))
+		b.Reason = append(b.Reason, pipeline.Sound)
+		if ignoredValue(name) {
+			t.Skip("a value of ignored words")
+		}
+		if err := step(b); err != nil || b.Reason[0] != pipeline.SurvivingValue {
+			t.Fatalf("value of %d words is not found: %v %v", len(name), b.Reason[0], err)
+		}
+	})
+}
+
+var unaccented = strings.NewReplacer("á", "a", "é", "e", "í", "i", "ó", "o", "ú", "u", "ü", "u", "ñ", "n", "ç", "c", "Á", "A", "É", "E", "Ñ", "N")
+
+func ignoredValue(words []string) bool {
+	r := newRules(Options{})
+	for _, w := range words {
+		if !r.ignored[string(foldWords(nil, []byte(w)))] {
+			return false
+		}
+	}
+	return true
+}
+
+// TestPlantedNumber does the same with numbers.
+func TestPlantedNumber(t *testing.T) {
+	step := New(Options{}).New()
+	c, _ := pipeline.ParseCategory("RECORD_ID")
+	rapid.Check(t, func(t *rapid.T) {
+		digits := rapid.StringMatching(`[0-9]{5,14}`).Draw(t, "digits")
+		write := func(label string) string {
+			var s strings.Builder
+			for i := range digits {
+				if i > 0 {
+					s.WriteString(rapid.SampledFrom([]string{"", "", "", " ", ".", "-", "/"}).Draw(t, label))
+				}
+				s.WriteByte(digits[i])
+			}
+			return s.String()
+		}
+		value := write("value")
+		b := new(pipeline.Batch)
+		b.Text.Append([]byte(value))
+		b.Spans.Append(pipeline.Span{End: int32(len(value)), Category: c})
+		b.Masked.Append([]byte("nota " + write("planted") + ", fin"))
+		b.Reason = append(b.Reason, pipeline.Sound)
+		if err := step(b); err != nil || b.Reason[0] != pipeline.SurvivingValue {
+			t.Fatalf("number is not found: %v %v", b.Reason[0], err)
+		}
+	})
+}
+
+// FuzzVerify: nothing panics, and what was masked and stands alone at the end
+// of the text is found.
+func FuzzVerify(f *testing.F) {
+	for _, tt := range survivalTests {
+		f.Add([]byte(tt.marked), uint16(1), uint16(8))
+	}
+	for _, tt := range strictTests {
+		f.Add([]byte(tt.text), uint16(0), uint16(5))
+	}
+	step := New(Options{}).New()
+	c, _ := pipeline.ParseCategory("LOCATION")
+	f.Fuzz(func(t *testing.T, text []byte, start, end uint16) {
+		b := new(pipeline.Batch)
+		b.Text.Append(text)
+		b.Masked.Append(text)
+		b.Reason = append(b.Reason, pipeline.Sound)
+		if int(start) < int(end) && int(end) <= len(text) {
+			b.Spans.Append(pipeline.Span{Start: int32(start), End: int32(end), Category: c})
+		} else {
+			b.Spans.Append()
+		}
+		if err := step(b); err != nil {
+			t.Fatal(err)
+		}
+		if b.Reason[0] == pipeline.Panicked {
+			t.Fatal("panic")
+		}
+	})
+}
+
+func noteBatch(t testing.TB, notes int) *pipeline.Batch {
+	b := new(pipeline.Batch)
+	for i := range notes {
+		marked := "Pac. [PERSON:Ada Quiroga] de 70 a, refiere dolor en FII de 3 d de evolución, no fiebre. TA 130/80. Control en 1 mes con analítica."
+		if i%2 == 1 {
+			marked = "Se deriva a [LOCATION:Hospital de Olot] el [DATE:12/03/2014] por tos y disnea. Amoxicilina 875 mg cada 8 h, paracetamol si fiebre."
+		}
+		text, spans, err := pipeline.ParseMarked(marked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Text.Append(text)
+		b.Spans.Append(spans...)
+		b.Masked.Append([]byte(maskedOf(text, spans)))
+		b.Reason = append(b.Reason, pipeline.Sound)
+	}
+	return b
+}
+
+func TestNoAllocations(t *testing.T) {
+	b := noteBatch(t, 100)
+	step := New(Options{}).New()
+	if err := step(b); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(10, func() { _ = step(b) }); n != 0 {
+		t.Errorf("%v allocations a batch", n)
+	}
+}
+
+func BenchmarkVerify(b *testing.B) {
+	batch := noteBatch(b, 1000)
+	step := New(Options{}).New()
+	b.SetBytes(int64(len(batch.Masked.Data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := step(batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/note")
+}
