@@ -93,11 +93,13 @@ func Defaults(labels string) (Options, error) {
 		o.Rules[r.name] = slices.Contains(strings.Fields(r.on), labels)
 	}
 	for _, c := range set.Categories {
-		o.Repeat = append(o.Repeat, c.String())
+		if name := c.String(); name != "FAMILIARES_SUJETO_ASISTENCIA" { // a mother is not always the patient's
+			o.Repeat = append(o.Repeat, name)
+		}
 	}
+	o.RepeatPart = namesIn(set)
 	if labels == "meddocan" {
 		o.Categories, o.MinScore = meddocanCategories, meddocanScores
-		o.Repeat, o.RepeatPart = meddocanRepeats, nil
 		return o, nil
 	}
 	o.Categories = map[string]string{}
@@ -109,9 +111,19 @@ func Defaults(labels string) (Options, error) {
 	}
 	if labels == "primary-care" {
 		o.Categories = primaryCareCategories
-		o.RepeatPart = []string{"PERSON"}
 	}
 	return o, nil
+}
+
+// namesIn returns the categories of a label set that are names of persons.
+func namesIn(set *pipeline.LabelSet) (names []string) {
+	for _, c := range set.Categories {
+		switch c.String() {
+		case "PERSON", "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "PATIENT", "DOCTOR", "PER":
+			names = append(names, c.String())
+		}
+	}
+	return names
 }
 
 // The categories of patterns in MEDDOCAN's scheme.
@@ -138,14 +150,6 @@ var meddocanCategories = map[string]string{
 // los 4 meses": 20 of 26 on train), and of the weaker telephone numbers record
 // numbers.
 var meddocanScores = map[string]float32{"AGE": 0.93, "TELEPHONE": 0.75}
-
-// Values of these categories are right at their other places more often than
-// not, on train held out from the tagger; streets, hospitals and relatives
-// gained nothing.
-var meddocanRepeats = []string{
-	"NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "TERRITORIO", "PAIS",
-	"SEXO_SUJETO_ASISTENCIA", "INSTITUCION", "ID_SUJETO_ASISTENCIA",
-}
 
 // The categories of patterns in the primary-care scheme. A category of which
 // the scheme has no name goes to the one whose surrogate does least harm: an
