@@ -81,6 +81,15 @@ func foldWords(dst []byte, text []byte) []byte {
 	first := len(dst)
 	pending := false
 	for i := 0; i < len(text); {
+		if c := ascii[text[i]]; c != 0xFF && c != gap {
+			if pending {
+				dst = append(dst, gap)
+				pending = false
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
 		c, width := fold(text, i)
 		i += width
 		switch c {
@@ -101,8 +110,29 @@ func foldWords(dst []byte, text []byte) []byte {
 // key mixes the first two folded characters of a word.
 func key(a, b rune) uint8 { return uint8(a*31 + b) }
 
+// ascii is fold for ASCII, 0xFF for the rest.
+var ascii = func() (t [256]uint8) {
+	for b := range t {
+		t[b] = 0xFF
+		if b < utf8.RuneSelf {
+			c, _ := fold([]byte{byte(b)}, 0)
+			t[b] = uint8(c)
+		}
+	}
+	return t
+}()
+
 // keyAt returns the key of the word that begins at i.
 func keyAt(text []byte, i int) uint8 {
+	if i+1 < len(text) {
+		if a, b := ascii[text[i]], ascii[text[i+1]]; a != 0xFF && b != 0xFF {
+			return a*31 + b
+		}
+	}
+	return slowKey(text, i)
+}
+
+func slowKey(text []byte, i int) uint8 {
 	a, width := fold(text, i)
 	for i += width; i < len(text); i += width {
 		var b rune
@@ -117,6 +147,11 @@ func keyAt(text []byte, i int) uint8 {
 // they end. Between two words any few signs may stand, or none.
 func same(text []byte, i int, want []byte) (end int, ok bool) {
 	for len(want) > 0 {
+		if i < len(text) && want[0] != gap && ascii[text[i]] == want[0] {
+			i++
+			want = want[1:]
+			continue
+		}
 		w, size := rune(want[0]), 1
 		if w >= utf8.RuneSelf {
 			w, size = utf8.DecodeRune(want)

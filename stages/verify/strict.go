@@ -47,7 +47,7 @@ func (v *verifier) look(text []byte) pipeline.Reason {
 			}
 			i++
 		case numeric:
-			if v.numbers > 0 && v.number(text, i) || len(v.needles) > 0 && v.readable(text, i) {
+			if v.firsts>>(b&31)&1 != 0 && (v.number(text, i) || v.readable(text, i)) {
 				return pipeline.SurvivingValue
 			}
 			strict = strict || v.identifier(text, i)
@@ -55,12 +55,15 @@ func (v *verifier) look(text []byte) pipeline.Reason {
 			}
 		default:
 			begins := before == sign || before == numeric || k == upper && before != upper
-			if begins && len(v.needles) > 0 && v.readable(text, i) {
+			if begins && (k == other || v.firsts>>(b&31)&1 != 0) && v.readable(text, i) {
 				return pipeline.SurvivingValue
 			}
-			i++
-			for i < len(text) && (kinds[text[i]] == k || text[i] >= 0x80 && text[i] < 0xC0) {
-				i++
+			for i++; i < len(text) && kinds[text[i]] == k; i++ {
+			}
+			if k == other { // the rest of the character
+				for i < len(text) && text[i]&0xC0 == 0x80 {
+					i++
+				}
 			}
 		}
 		before = k
@@ -180,7 +183,7 @@ func (r *run) whole(n int) int {
 
 // identifier looks at the number at i.
 func (v *verifier) identifier(text []byte, i int) bool {
-	j := i
+	j := i + 1
 	for j < len(text) && isDigit(text[j]) {
 		j++
 	}

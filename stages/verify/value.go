@@ -10,7 +10,7 @@ import (
 type rules struct {
 	names, soft, kept [256]bool // by category
 	minValue, minSoft int
-	ignored           map[string]bool // folded words that make no value
+	ignored           wordSet         // folded words that make no value
 	placeholders      map[string]bool // "[PERSON]"
 	strict            [numForms]bool
 }
@@ -43,14 +43,37 @@ const (
 		OTROS_SUJETO_ASISTENCIA PROFESION PROFESSION`
 )
 
-var shared = wordSet(strings.Fields(sharedWords))
+var shared = newWordSet(strings.Fields(sharedWords))
 
-func wordSet(words []string) map[string]bool {
-	set := make(map[string]bool, len(words))
+// A wordSet holds folded words. Most questions are about words that it does
+// not hold; the filter answers those without hashing.
+type wordSet struct {
+	filter [64]uint64 // by mark
+	words  map[string]bool
+}
+
+func newWordSet(words []string) (s wordSet) {
+	s.words = make(map[string]bool, len(words))
 	for _, w := range words {
-		set[string(foldWords(nil, []byte(w)))] = true
+		folded := foldWords(nil, []byte(w))
+		m := mark(folded)
+		s.filter[m>>6] |= 1 << (m & 63)
+		s.words[string(folded)] = true
 	}
-	return set
+	return s
+}
+
+// mark mixes ends and length of a word that is not empty.
+func mark(w []byte) uint32 {
+	return (uint32(w[0])*61 + uint32(w[len(w)/2])*17 + uint32(w[len(w)-1])*5 + uint32(len(w))*251) & 4095
+}
+
+func (s *wordSet) has(w []byte) bool {
+	if len(w) == 0 {
+		return false
+	}
+	m := mark(w)
+	return s.filter[m>>6]>>(m&63)&1 != 0 && s.words[string(w)]
 }
 
 func newRules(o Options) *rules {
@@ -76,9 +99,9 @@ func newRules(o Options) *rules {
 	set(&r.names, o.Names, nameCategories)
 	set(&r.soft, o.Soft, softCategories)
 	set(&r.kept, o.Kept, "")
-	r.ignored = wordSet(strings.Fields(ignoredWords))
+	r.ignored = newWordSet(strings.Fields(ignoredWords))
 	if o.Ignored != nil {
-		r.ignored = wordSet(o.Ignored)
+		r.ignored = newWordSet(o.Ignored)
 	}
 	for c := 1; c < pipeline.Categories(); c++ {
 		r.placeholders["["+pipeline.Category(c).String()+"]"] = true
@@ -109,7 +132,7 @@ type verifier struct {
 	at      int // note of the batch that is being looked at
 	folded  []byte
 	needles []needle
-	numbers int        // how many of the needles are numbers
+	firsts  uint32     // bit b&31 for every first byte b of a needle
 	heads   [256]int32 // by key, 1 + the last needle that has it
 }
 
@@ -120,7 +143,7 @@ func (v *verifier) forget() {
 	}
 	v.needles = v.needles[:0]
 	v.folded = v.folded[:0]
-	v.numbers = 0
+	v.firsts = 0
 }
 
 // value takes the text of a span in.
@@ -163,7 +186,7 @@ func (v *verifier) weigh(start, end int) (letters int, meaning bool, digits int)
 				letters++
 			}
 		}
-		meaning = meaning || !v.ignored[string(v.folded[at:stop])]
+		meaning = meaning || !v.ignored.has(v.folded[at:stop])
 		at = stop + 1
 	}
 	return letters, meaning, digits
@@ -181,8 +204,8 @@ func (v *verifier) words(start, end int) {
 	for at := start; at < end; {
 		stop := v.wordEnd(at, end)
 		w := v.folded[at:stop]
-		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !v.ignored[string(w)] {
-			v.want(at, stop, false, shared[string(w)])
+		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !v.ignored.has(w) {
+			v.want(at, stop, false, shared.has(w))
 		}
 		at = stop + 1
 	}
@@ -208,7 +231,6 @@ func (v *verifier) numbersOf(text []byte) {
 		}
 		if len(v.folded)-start >= minNumber {
 			v.want(start, len(v.folded), true, false)
-			v.numbers++
 		}
 	}
 }
@@ -228,6 +250,7 @@ func (v *verifier) want(start, end int, number, capital bool) {
 		start: int32(start), end: int32(end), next: v.heads[k] - 1, key: k, number: number, capital: capital,
 	})
 	v.heads[k] = int32(len(v.needles))
+	v.firsts |= 1 << (v.folded[start] & 31)
 }
 
 // readable tells whether a value begins at i in the masked text.

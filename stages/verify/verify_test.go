@@ -322,7 +322,7 @@ var unaccented = strings.NewReplacer("á", "a", "é", "e", "í", "i", "ó", "o",
 func ignoredValue(words []string) bool {
 	r := newRules(Options{})
 	for _, w := range words {
-		if !r.ignored[string(foldWords(nil, []byte(w)))] {
+		if !r.ignored.has(foldWords(nil, []byte(w))) {
 			return false
 		}
 	}
