@@ -9,7 +9,7 @@
 // First look: can a masked value still be read? What counts as surviving was
 // weighed so that the answer is strict and yet does not quarantine every
 // report: of MEDDOCAN train's 500 with their gold spans masked, 14 hold a
-// surviving value (10 of them a name, place or number that the gold missed)
+// surviving value (8 of them a name, place or number that the gold missed)
 // and one an identifier:
 //
 //   - the whole value of a span, three letters or digits or more, on word
