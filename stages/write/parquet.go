@@ -120,6 +120,17 @@ func names[T interface {
 // NewUnit begins the parts of a unit.
 func NewUnit(parts *pipeline.Parts, o UnitOptions) (*Unit, error) {
 	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), tally: newTally()}
+	columns := u.maskedColumns()
+	if err := distinct(columns); err != nil {
+		return nil, err
+	}
+	var err error
+	u.masked, err = u.begin("masked", columns, false)
+	return u, err
+}
+
+// maskedColumns lays out the masked part.
+func (u *Unit) maskedColumns() []column {
 	columns := []column{
 		{name: "note_id"},
 		{name: "row", kind: pipeline.Int64Column},
@@ -128,27 +139,21 @@ func NewUnit(parts *pipeline.Parts, o UnitOptions) (*Unit, error) {
 		{name: "language", dict: true},
 		{name: "model", dict: true},
 	}
-	other := maskedCounts + len(o.Categories)
 	u.countOf = make([]int, pipeline.Categories())
 	for c := range u.countOf {
-		u.countOf[c] = other
+		u.countOf[c] = maskedCounts + len(u.o.Categories) // n_other
 	}
-	for k, c := range o.Categories {
+	for k, c := range u.o.Categories {
 		u.countOf[c] = maskedCounts + k
 		columns = append(columns, column{name: CountColumn(c), kind: pipeline.Int32Column})
 	}
 	columns = append(columns, column{name: "n_other", kind: pipeline.Int32Column})
 	u.counts = make([]int32, len(columns))
-	for _, c := range o.Pass {
+	u.extra = make([]*pipeline.Column, len(u.o.Pass))
+	for _, c := range u.o.Pass {
 		columns = append(columns, column{name: c.Name, kind: c.Kind, optional: true})
 	}
-	if err := distinct(columns); err != nil {
-		return nil, err
-	}
-	u.extra = make([]*pipeline.Column, len(o.Pass))
-	var err error
-	u.masked, err = u.begin("masked", columns, false)
-	return u, err
+	return columns
 }
 
 // CountColumn returns the name of the column that counts a category.
@@ -282,6 +287,12 @@ func language(b *pipeline.Batch, i int) pipeline.Language {
 	return pipeline.UnknownLanguage
 }
 
+var spanColumns = []column{
+	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
+	{name: "start", kind: pipeline.Int32Column}, {name: "end", kind: pipeline.Int32Column},
+	{name: "category", dict: true}, {name: "score", kind: pipeline.FloatColumn}, {name: "source", dict: true},
+}
+
 func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 	if u.o.NoSpans {
 		return nil
@@ -292,11 +303,7 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 			continue
 		}
 		if u.spans == nil {
-			u.spans, err = u.begin("spans", []column{
-				{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
-				{name: "start", kind: pipeline.Int32Column}, {name: "end", kind: pipeline.Int32Column},
-				{name: "category", dict: true}, {name: "score", kind: pipeline.FloatColumn}, {name: "source", dict: true},
-			}, false)
+			u.spans, err = u.begin("spans", spanColumns, false)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/pipeline"
@@ -99,6 +102,7 @@ func (s *schema) at(name string) int {
 // table writes the rows of one part, column by column.
 type table struct {
 	w       *parquet.GenericWriter[any]
+	out     *untailed
 	columns []tableColumn
 	group   int // rows of the row group so far
 	most    int // rows of a full one
@@ -138,7 +142,8 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 	for i := 0; i+1 < len(metadata); i += 2 {
 		options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
 	}
-	t := &table{w: parquet.NewGenericWriter[any](out, options...), most: cmp.Or(rowGroup, rowGroupRows)}
+	u := &untailed{w: out}
+	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, rowGroupRows)}
 	writers := t.w.ColumnWriters()
 	for i, c := range columns {
 		t.columns = append(t.columns, tableColumn{column: c, w: writers[i], leaf: i, digest: newColumnDigest()})
@@ -171,7 +176,14 @@ func (t *table) flush(n int) error {
 
 // close ends the file and returns the digest of its rows.
 func (t *table) close() (digest string, err error) {
+	if err := t.w.Flush(); err != nil {
+		return "", err
+	}
+	t.out.hold = true
 	if err := t.w.Close(); err != nil {
+		return "", err
+	}
+	if err := t.out.end(); err != nil {
 		return "", err
 	}
 	h := sha256.New()
@@ -179,6 +191,57 @@ func (t *table) close() (digest string, err error) {
 		t.columns[i].digest.sum(h, t.columns[i].name)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+// untailed passes a Parquet file on without its page index. The library
+// cannot leave the index out, and for a column whose bounds are skipped it
+// says that all values lie between "" and "", or 0 and 0: engines that believe
+// it (Spark, DataFusion) would find no row there.
+type untailed struct {
+	w    io.Writer
+	hold bool   // keep what comes
+	at   int64  // bytes passed on
+	tail []byte // what was kept: the end of the data, the index, the footer
+}
+
+func (u *untailed) Write(data []byte) (int, error) {
+	if u.hold {
+		u.tail = append(u.tail, data...)
+		return len(data), nil
+	}
+	n, err := u.w.Write(data)
+	u.at += int64(n)
+	return n, err
+}
+
+// end writes the end of the data and a footer that does not name an index.
+func (u *untailed) end() error {
+	size := int(binary.LittleEndian.Uint32(u.tail[len(u.tail)-8:]))
+	protocol := new(thrift.CompactProtocol)
+	var m format.FileMetaData
+	if err := thrift.Unmarshal(protocol, u.tail[len(u.tail)-8-size:len(u.tail)-8], &m); err != nil {
+		return errors.New("the library wrote a footer that does not parse")
+	}
+	dataEnd := int64(len("PAR1"))
+	for g := range m.RowGroups {
+		for i := range m.RowGroups[g].Columns {
+			c := &m.RowGroups[g].Columns[i]
+			c.ColumnIndexOffset, c.ColumnIndexLength, c.OffsetIndexOffset, c.OffsetIndexLength = 0, 0, 0, 0
+			start := c.MetaData.DataPageOffset
+			if d := c.MetaData.DictionaryPageOffset; d != 0 {
+				start = min(start, d)
+			}
+			dataEnd = max(dataEnd, start+c.MetaData.TotalCompressedSize)
+		}
+	}
+	footer, err := thrift.Marshal(protocol, m)
+	if err != nil {
+		return err
+	}
+	out := append(u.tail[:dataEnd-u.at:dataEnd-u.at], footer...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
+	_, err = u.w.Write(append(out, "PAR1"...))
+	return err
 }
 
 // push appends a value that is not null.

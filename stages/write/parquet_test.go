@@ -1,0 +1,586 @@
+package write
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// batches is a Source of batches that are there already.
+type batches struct {
+	all  []*pipeline.Batch
+	next int
+}
+
+func (s *batches) Next(b *pipeline.Batch) error {
+	if s.next == len(s.all) {
+		return io.EOF
+	}
+	*b = *s.all[s.next]
+	b.Extra = slices.Clone(b.Extra) // Reset empties them in place
+	s.next++
+	return nil
+}
+
+func (s *batches) rows() (n int64) {
+	for _, b := range s.all {
+		n += int64(b.Len())
+	}
+	return n
+}
+
+// unsynced is an FS that never waits for the disk.
+type unsynced struct{ pipeline.FS }
+
+func (unsynced) SyncDir(string) error { return nil }
+
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (pipeline.File, error) {
+	f, err := u.FS.OpenFile(name, flag, perm)
+	return unsyncedFile{f}, err
+}
+
+type unsyncedFile struct{ pipeline.File }
+
+func (unsyncedFile) Sync() error { return nil }
+
+// writeUnit writes batches as the one unit of a run and returns its folder.
+func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *pipeline.Manifest) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	m, err := runUnit(t, dir, all, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, m
+}
+
+func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*pipeline.Manifest, error) {
+	src := &batches{all: all}
+	plan := &pipeline.Plan{Units: []pipeline.Unit{{Input: "test", Rows: src.rows()}}}
+	r, err := pipeline.RunUnits(t.Context(), plan, pipeline.Output{Dir: dir, FS: unsynced{pipeline.OS}}, func(_ int, _ *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+		sink, err := NewUnit(parts, o)
+		return pipeline.Line{Source: src, Sink: sink}, err
+	}, pipeline.UnitOptions{Verify: Verify})
+	if err != nil {
+		return nil, err
+	}
+	return r.Manifest, nil
+}
+
+// part returns the path of the only part of a kind, or "".
+func partOf(t testing.TB, dir, kind string) string {
+	t.Helper()
+	for _, root := range []string{dir, dir + ".private"} {
+		found, err := filepath.Glob(filepath.Join(root, kind, "*.parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) == 1 {
+			return found[0]
+		}
+	}
+	return ""
+}
+
+// rowsOf reads a part with parquet-go's rows, and writes every row as text.
+func rowsOf(t testing.TB, path string) []string {
+	t.Helper()
+	if path == "" {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, g := range f.RowGroups() {
+		rows := g.Rows()
+		buf := make([]parquet.Row, 64)
+		for {
+			n, err := rows.ReadRows(buf)
+			for _, row := range buf[:n] {
+				var line strings.Builder
+				row.Range(func(_ int, values []parquet.Value) bool {
+					for _, v := range values {
+						fmt.Fprintf(&line, "%v ", v)
+					}
+					line.WriteString("| ")
+					return true
+				})
+				all = append(all, strings.TrimSuffix(line.String(), " | "))
+			}
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows.Close()
+	}
+	return all
+}
+
+var person, location = category("PERSON"), category("LOCATION")
+
+func category(name string) pipeline.Category {
+	c, err := pipeline.ParseCategory(name)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+var testTags = &pipeline.TagSet{Categories: []pipeline.Category{person, location}}
+
+// markedBatch makes a batch of marked notes: tokens at spaces, masked by
+// category. A note that begins with ! is in quarantine, one with + is a
+// candidate.
+func markedBatch(t testing.TB, first int64, notes ...string) *pipeline.Batch {
+	t.Helper()
+	b := &pipeline.Batch{First: first, TagSet: testTags}
+	b.Extra = []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}, {Name: "secret", Kind: pipeline.Int64Column}}
+	for i, note := range notes {
+		reason, choice := pipeline.Sound, pipeline.NotChosen
+		if rest, ok := strings.CutPrefix(note, "!"); ok {
+			note, reason = rest, pipeline.SurvivingValue
+		}
+		if rest, ok := strings.CutPrefix(note, "+"); ok {
+			note, choice = rest, pipeline.Candidate
+		}
+		text, spans, err := pipeline.ParseMarked(note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ID.Append(fmt.Appendf(nil, "id%d", first+int64(i)))
+		b.Text.Append(text)
+		b.Spans.Append(spans...)
+		b.Reason = append(b.Reason, reason)
+		b.Chosen = append(b.Chosen, choice)
+		b.Conf = append(b.Conf, 0.5)
+		b.Language = append(b.Language, pipeline.Spanish)
+		b.Masked.Append([]byte(mask(text, spans)))
+		b.Tokens.Append(tokens(text)...)
+		b.Tags = append(b.Tags, make([]pipeline.Tag, len(b.Tokens.At(i)))...)
+		testTags.Encode(b.TagsOf(i), b.Tokens.At(i), spans)
+		b.Extra[0].Valid = append(b.Extra[0].Valid, i%2 == 0)
+		b.Extra[0].Bytes.Append([]byte("C1")[:2*((i+1)%2)])
+		b.Extra[1].Valid = append(b.Extra[1].Valid, true)
+		b.Extra[1].Fixed = append(b.Extra[1].Fixed, 777)
+	}
+	return b
+}
+
+func mask(text []byte, spans []pipeline.Span) string {
+	var out strings.Builder
+	at := int32(0)
+	for _, s := range spans {
+		out.Write(text[at:s.Start])
+		out.WriteString("[" + s.Category.String() + "]")
+		at = s.End
+	}
+	out.Write(text[at:])
+	return out.String()
+}
+
+func tokens(text []byte) (all []pipeline.Token) {
+	at := 0
+	for word := range bytes.SplitSeq(text, []byte(" ")) {
+		if len(word) > 0 {
+			all = append(all, pipeline.Token{Start: int32(at), End: int32(at + len(word))})
+		}
+		at += len(word) + 1
+	}
+	if len(all) > 0 {
+		all[0].Flags = pipeline.LineStart | pipeline.SentenceStart
+	}
+	return all
+}
+
+func TestUnit(t *testing.T) {
+	dir, m := writeUnit(t, []*pipeline.Batch{
+		markedBatch(t, 10, "+visto por [PERSON:Ada Bosch] en [LOCATION:Reus]", "!no [PERSON:Pau]", "sin datos"),
+		markedBatch(t, 13, "+", "[PERSON:Pau] y [PERSON:Ona]"),
+	}, UnitOptions{
+		Model: "m1", Categories: []pipeline.Category{person},
+		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, QuarantineText: true,
+	})
+	for kind, want := range map[string][]string{
+		"masked": {
+			"id10 | 10 | visto por [PERSON] en [LOCATION] | 0.5 | es | m1 | 1 | 1 | C1",
+			"id12 | 12 | sin datos | 0.5 | es | m1 | 0 | 0 | C1",
+			"id13 | 13 |  | 0.5 | es | m1 | 0 | 0 | C1",
+			"id14 | 14 | [PERSON] y [PERSON] | 0.5 | es | m1 | 2 | 0 | <null>",
+		},
+		"spans": {
+			"id10 | 10 | 10 | 19 | PERSON | 1 | gold",
+			"id10 | 10 | 23 | 27 | LOCATION | 1 | gold",
+			"id14 | 14 | 0 | 3 | PERSON | 1 | gold",
+			"id14 | 14 | 6 | 9 | PERSON | 1 | gold",
+		},
+		"candidates": {
+			"id10 | 10 | 0.5 | es | candidate | visto por Ada Bosch en Reus | 3 0 0 0 0 0 | O O B-PERSON I-PERSON O B-LOCATION",
+			"id13 | 13 | 0.5 | es | candidate | <null> | <null> | <null>",
+		},
+		"quarantine": {"11 | id11 | surviving_value | no Pau"},
+	} {
+		if got := rowsOf(t, partOf(t, dir, kind)); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 2 || m.Tally["notes_with_spans"] != 2 {
+		t.Errorf("counts %+v", m.Counts)
+	}
+	for _, kind := range []string{"candidates", "quarantine"} {
+		if !strings.HasPrefix(partOf(t, dir, kind), dir+".private") {
+			t.Errorf("%s is not in the private tree", kind)
+		}
+	}
+}
+
+// TestNoTextByDefault: quarantine holds no text, spans never do.
+func TestNoTextByDefault(t *testing.T) {
+	dir, _ := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "![PERSON:Pau]", "[PERSON:Ona]")}, UnitOptions{NoCandidates: true})
+	for _, kind := range []string{"masked", "spans", "quarantine"} {
+		rows := strings.Join(rowsOf(t, partOf(t, dir, kind)), "\n")
+		if rows == "" || strings.Contains(rows, "Pau") || strings.Contains(rows, "Ona") || strings.Contains(rows, "777") {
+			t.Errorf("%s: %q", kind, rows)
+		}
+	}
+}
+
+// TestEmptyParts: only the masked part is made for nothing.
+func TestEmptyParts(t *testing.T) {
+	dir, m := writeUnit(t, nil, UnitOptions{})
+	if len(m.Units[0].Parts) != 1 || partOf(t, dir, "masked") == "" {
+		t.Errorf("parts: %+v", m.Units[0].Parts)
+	}
+}
+
+func TestMissingStage(t *testing.T) {
+	for name, spoil := range map[string]func(*pipeline.Batch){
+		"no mask":      func(b *pipeline.Batch) { b.Masked.Reset() },
+		"one too few":  func(b *pipeline.Batch) { b.Masked.Offsets = b.Masked.Offsets[:len(b.Masked.Offsets)-1] },
+		"no reasons":   func(b *pipeline.Batch) { b.Reason = nil },
+		"no spans":     func(b *pipeline.Batch) { b.Spans.Reset() },
+		"no ids":       func(b *pipeline.Batch) { b.ID.Reset() },
+		"no tags":      func(b *pipeline.Batch) { b.TagSet = nil },
+		"other column": func(b *pipeline.Batch) { b.Extra[0].Name = "other" },
+		"other kind":   func(b *pipeline.Batch) { b.Extra[0].Kind = pipeline.DateColumn },
+	} {
+		b := markedBatch(t, 0, "+[PERSON:Pau]", "+text")
+		spoil(b)
+		_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), []*pipeline.Batch{b}, UnitOptions{Pass: []pipeline.Column{{Name: "center"}}})
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		} else if strings.Contains(err.Error(), "Pau") {
+			t.Errorf("%s: the error quotes the note", name)
+		}
+	}
+	_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), nil, UnitOptions{Pass: []pipeline.Column{{Name: "text"}}})
+	if err == nil || !strings.Contains(err.Error(), "rename") {
+		t.Errorf("pass-through column with our name: %v", err)
+	}
+}
+
+// randomBatches draws batches with nulls, empty lists and every reason.
+func randomBatches(rt *rapid.T) (all []*pipeline.Batch, pass []pipeline.Column) {
+	kinds := rapid.SliceOfN(rapid.IntRange(int(pipeline.BytesColumn), int(pipeline.TimestampColumn)), 0, 4).Draw(rt, "kinds")
+	for k, kind := range kinds {
+		pass = append(pass, pipeline.Column{Name: fmt.Sprintf("x%d", k), Kind: pipeline.ColumnKind(kind)})
+	}
+	first := int64(0)
+	for range rapid.IntRange(0, 4).Draw(rt, "batches") {
+		b := &pipeline.Batch{First: first, TagSet: testTags}
+		for _, c := range pass {
+			b.Extra = append(b.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind})
+		}
+		for range rapid.IntRange(1, 40).Draw(rt, "notes") {
+			drawNote(rt, b)
+			first++
+		}
+		all = append(all, b)
+	}
+	return all, pass
+}
+
+func drawNote(rt *rapid.T, b *pipeline.Batch) {
+	b.ID.Append([]byte(rapid.StringN(0, 6, 12).Draw(rt, "id")))
+	text := []byte(rapid.StringN(0, 20, 40).Draw(rt, "text"))
+	b.Text.Append(text)
+	b.Masked.Append(text)
+	b.Reason = append(b.Reason, pipeline.Reason(max(0, rapid.IntRange(-20, pipeline.Reasons()-1).Draw(rt, "reason"))))
+	b.Conf = append(b.Conf, rapid.Float32Range(0, 1).Draw(rt, "confidence"))
+	b.Chosen = append(b.Chosen, pipeline.Choice(rapid.IntRange(0, 2).Draw(rt, "choice")))
+	b.Language = append(b.Language, pipeline.Language(rapid.IntRange(0, 4).Draw(rt, "language")))
+	for at := 0; at+2 < len(text) && rapid.Bool().Draw(rt, "token"); at += 3 {
+		b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: int32(at), End: int32(at + 2)})
+		b.Tags = append(b.Tags, pipeline.Tag(rapid.IntRange(0, testTags.Len()-1).Draw(rt, "tag")))
+		if rapid.Bool().Draw(rt, "span") {
+			b.Spans.Items = append(b.Spans.Items, pipeline.Span{Start: int32(at), End: int32(at + 2), Category: person, Score: 0.25})
+		}
+	}
+	b.Tokens.End()
+	b.Spans.End()
+	for k := range b.Extra {
+		c := &b.Extra[k]
+		valid := rapid.Bool().Draw(rt, "valid")
+		c.Valid = append(c.Valid, valid)
+		if c.Kind == pipeline.BytesColumn {
+			c.Bytes.Append([]byte(rapid.StringN(0, 5, 10).Draw(rt, "value")))
+			continue
+		}
+		bits := rapid.Uint64().Draw(rt, "bits")
+		if c.Kind == pipeline.BoolColumn {
+			bits &= 1
+		}
+		c.Fixed = append(c.Fixed, bits)
+	}
+}
+
+// TestBothLibrariesAgree: what one library writes, the other reads with the
+// same digest, whatever the notes; row groups are cut at the same row
+// whatever the batches; and equal notes give equal bytes.
+func TestBothLibrariesAgree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		all, pass := randomBatches(rt)
+		group := rapid.IntRange(1, 30).Draw(rt, "rows a group")
+		o := UnitOptions{Pass: pass, Categories: []pipeline.Category{person, location}, RowGroup: group, QuarantineText: true, Model: "m"}
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var sums []string
+		for range 2 {
+			m, err := runUnit(t, filepath.Join(dir, fmt.Sprint("out", len(sums))), all, o)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			sums = append(sums, fmt.Sprint(m.Units[0].Parts))
+		}
+		if sums[0] != sums[1] {
+			rt.Fatalf("two runs differ:\n%s\n%s", sums[0], sums[1])
+		}
+		data, err := os.ReadFile(partOf(t, filepath.Join(dir, "out0"), "masked"))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i, g := range f.RowGroups() {
+			if last := i == len(f.RowGroups())-1; g.NumRows() != int64(group) && !last {
+				rt.Fatalf("row group %d has %d rows", i, g.NumRows())
+			}
+		}
+		os.RemoveAll(dir)
+	})
+}
+
+// TestVerifyTellsRowsApart: a digest of other rows is another digest.
+func TestVerifyTellsRowsApart(t *testing.T) {
+	digests := map[string]int{}
+	for i, texts := range [][]string{{"a", "b"}, {"b", "a"}, {"ab", ""}, {"", "ab"}, {"a"}, {"a", "b", ""}, {}} {
+		var buf bytes.Buffer
+		table := newTable(&buf, []column{{name: "text"}}, 0)
+		for _, s := range texts {
+			table.columns[0].bytes([]byte(s))
+		}
+		if err := table.flush(len(texts)); err != nil {
+			t.Fatal(err)
+		}
+		digest, err := table.close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before, twice := digests[digest]; twice {
+			t.Errorf("%q has the digest of number %d", texts, before)
+		}
+		digests[digest] = i
+		rows, again, err := Verify("masked", bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+		if err != nil || rows != int64(len(texts)) || again != digest {
+			t.Errorf("%q: re-read %d rows, digest %s, wrote %s: %v", texts, rows, again, digest, err)
+		}
+	}
+}
+
+const canary = "Zacarías Quintanilla"
+
+// TestNoTextOutsidePages looks at every byte of a masked part that is not the
+// compressed body of a page, and finds neither the text of a note nor a
+// statistic of any column.
+func TestNoTextOutsidePages(t *testing.T) {
+	var notes []string
+	for i := range 3000 {
+		notes = append(notes, fmt.Sprintf("%s número %d", canary, i))
+	}
+	b := markedBatch(t, 0, notes...)
+	for i := range b.Len() { // pass-through text is text too
+		b.Extra[0].Valid[i] = true
+	}
+	b.Extra[0].Bytes = b.Text
+	dir, _ := writeUnit(t, []*pipeline.Batch{b}, UnitOptions{Pass: []pipeline.Column{{Name: "center"}}, RowGroup: 1000})
+	data, err := os.ReadFile(partOf(t, dir, "masked"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	var m format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), data[len(data)-8-size:len(data)-8], &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.CreatedBy != "velum version 1(build 0)" {
+		t.Errorf("created by %q", m.CreatedBy)
+	}
+	rest := slices.Clone(data)
+	pages := 0
+	for _, g := range m.RowGroups {
+		for i := range g.Columns {
+			meta := &g.Columns[i].MetaData
+			s := meta.Statistics
+			if len(s.Min)+len(s.Max)+len(s.MinValue)+len(s.MaxValue) > 0 || meta.BloomFilterOffset != 0 || g.Columns[i].ColumnIndexOffset != 0 {
+				t.Errorf("column %v has bounds, a filter or an index", meta.PathInSchema)
+			}
+			pages += wipePages(t, rest, meta)
+		}
+	}
+	if pages < 3*len(m.RowGroups[0].Columns) {
+		t.Errorf("only %d pages found", pages)
+	}
+	for _, word := range strings.Fields(canary) {
+		if bytes.Contains(rest, []byte(word[:6])) {
+			t.Errorf("text of a note outside the pages")
+		}
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.ColumnIndexes()); n != 0 {
+		t.Errorf("%d column indexes", n)
+	}
+}
+
+// wipePages clears the bodies of all pages of a column and checks their
+// headers.
+func wipePages(t *testing.T, data []byte, meta *format.ColumnMetaData) (pages int) {
+	t.Helper()
+	at := meta.DataPageOffset
+	if meta.DictionaryPageOffset != 0 {
+		at = meta.DictionaryPageOffset
+	}
+	end := at + meta.TotalCompressedSize
+	for at < end {
+		p := new(thrift.CompactProtocol)
+		r := p.NewReaderFromBytes(slices.Clone(data[at:end]))
+		var h format.PageHeader
+		if err := thrift.NewDecoder(r).Decode(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.CRC == 0 {
+			t.Errorf("column %v has a page without a checksum", meta.PathInSchema)
+		}
+		for _, s := range []format.Statistics{h.DataPageHeader.V.Statistics, h.DataPageHeaderV2.V.Statistics} {
+			if len(s.Min)+len(s.Max)+len(s.MinValue)+len(s.MaxValue) > 0 {
+				t.Errorf("column %v has a page with statistics", meta.PathInSchema)
+			}
+		}
+		body := at + int64(r.BytesRead())
+		at = body + int64(h.CompressedPageSize)
+		clear(data[body:at])
+		pages++
+	}
+	return pages
+}
+
+// benchmarkBatches makes notes of 140 bytes, one in eleven with a name.
+func benchmarkBatches() (all []*pipeline.Batch, size int64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for first := range int64(10) {
+		b := &pipeline.Batch{First: first * 2000, TagSet: testTags}
+		for i := range 2000 {
+			b.ID.Append(fmt.Appendf(nil, "%d", first*2000+int64(i)))
+			for n := 10 + rng.IntN(20); n > 0; n-- {
+				b.Text.Data = fmt.Appendf(b.Text.Data, "palabra%d ", int(rng.ExpFloat64()*200))
+			}
+			b.Text.End()
+			if i%11 == 0 {
+				b.Spans.Items = append(b.Spans.Items, pipeline.Span{Start: 0, End: 5, Category: person})
+			}
+			b.Spans.End()
+			b.Reason = append(b.Reason, pipeline.Sound)
+			b.Conf = append(b.Conf, rng.Float32())
+			b.Language = append(b.Language, pipeline.Spanish)
+		}
+		b.Masked = b.Text
+		size += int64(len(b.Text.Data))
+		all = append(all, b)
+	}
+	return all, size
+}
+
+// BenchmarkUnit writes the masked and the spans part of 20,000 notes, without
+// sync and re-read.
+func BenchmarkUnit(b *testing.B) {
+	all, size := benchmarkBatches()
+	set, err := pipeline.Labels("primary-care")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		u := &Unit{o: UnitOptions{Model: "m", Categories: set.Categories}, tally: newTally(), reasons: make([]int64, pipeline.Reasons())}
+		u.masked = &part{table: newTable(io.Discard, u.maskedColumns(), 0)}
+		u.spans = &part{table: newTable(io.Discard, spanColumns, 0)}
+		for _, batch := range all {
+			if err := u.Put(batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, p := range []*part{u.masked, u.spans} {
+			if _, err := p.close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(20_000*b.N)/b.Elapsed().Seconds(), "notes/s")
+}
+
+// BenchmarkVerify re-reads a masked part.
+func BenchmarkVerify(b *testing.B) {
+	all, size := benchmarkBatches()
+	dir, _ := writeUnit(b, all, UnitOptions{})
+	data, err := os.ReadFile(partOf(b, dir, "masked"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := Verify("masked", bytes.NewReader(data), int64(len(data))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(20_000*b.N)/b.Elapsed().Seconds(), "notes/s")
+}
