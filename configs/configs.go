@@ -16,7 +16,7 @@ import (
 
 // FS is the folder itself.
 //
-//go:embed *.yaml policies/*.yaml
+//go:embed *.yaml policies/*.yaml templates/*.txt
 var FS embed.FS
 
 // The two profiles. DefaultProfile is used when nobody names one.
@@ -45,6 +45,9 @@ func Policies() []string {
 
 // Policy returns the YAML of a built-in masking policy.
 func Policy(name string) ([]byte, error) { return read("policy", "policies/"+name+".yaml") }
+
+// Template returns the feature template of that name (see models/features).
+func Template(name string) ([]byte, error) { return read("template", "templates/"+name+".txt") }
 
 func read(what, file string) ([]byte, error) {
 	b, err := FS.ReadFile(file)

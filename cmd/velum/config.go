@@ -85,14 +85,11 @@ type maskConfig struct {
 }
 
 type verifyConfig struct {
-	Survivors bool
 	MinLength int
-	Strict    bool
 }
 
 type chooseConfig struct {
 	Use           bool
-	Unit          string
 	MinConfidence float64
 	MinTokens     int
 	K             int
@@ -168,7 +165,7 @@ func (c *Config) findOptions() []option {
 	return []option{
 		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file. Its own digest goes into every key of output beside these options.", nameOrFile),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.995; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
-		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: probability of the best path (path), that of its least certain token (min_marginal), or the path's, calibrated on a gold set (calibrated). path, as BOOT defines it; it shrinks with length, so long notes want min_marginal.", shaping, oneOf("path", "min_marginal", "calibrated")),
+		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
 		opt("tag.cache", &t.Cache, 64<<20, "Memory a worker for state scores of token forms. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.", within(0, 1<<40)),
 		opt("tag.note_cache", &t.NoteCache, 16<<20, "Memory a worker for notes already tagged; 0 tags every note. Templates make many notes equal, byte for byte; the cache compares the whole text.", within(0, 1<<40)),
 
@@ -190,9 +187,7 @@ func (c *Config) findOptions() []option {
 		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
 		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}.", shaping, oneOf(operators...)),
 
-		opt("verify.survivors", &v.Survivors, true, "Send a note to quarantine when a masked value can still be read in it, folded for case and accents.", shaping),
 		opt("verify.min_length", &v.MinLength, 3, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
-		opt("verify.strict", &v.Strict, true, "Look at the masked text once more, with tables of its own, and send a note to quarantine when it finds an identifier.", shaping),
 	}
 }
 
@@ -200,7 +195,6 @@ func (c *Config) outputOptions() []option {
 	h, w, r := &c.Choose, &c.Write, &c.Run
 	return []option{
 		opt("choose.use", &h.Use, true, "Make the selection set, the training form of notes tagged with confidence.", shaping),
-		opt("choose.unit", &h.Unit, "note", "What is chosen: notes, or lines of notes. Confidence shrinks with length, so reports are chosen by the line.", shaping, oneOf("note", "line")),
 		opt("choose.min_confidence", &h.MinConfidence, 0.85, "Lowest confidence of a chosen note: C_min of BOOT for CRF.", shaping, within(0, 1)),
 		opt("choose.min_tokens", &h.MinTokens, 3, "Least tokens of a chosen note. A note of one or two words is certain and teaches nothing.", shaping, within(0, 1e6)),
 		opt("choose.k", &h.K, 5000, "Most notes in the selection set. BOOT tried 2,000 to 20,000; 5,000 of 50,000 was its middle.", shaping, atLeast(0)),

@@ -28,6 +28,11 @@ import (
 // verbs lists the commands in the order of the help text. To add one, write
 // newXCommand in its own file and name it here.
 var verbs = []func(*app) *cobra.Command{
+	newRunCommand,
+	newTagCommand,
+	newTrainCommand,
+	newEvaluateCommand,
+	newConvertCommand,
 	newConfigCommand,
 	newDoctorCommand,
 	newVersionCommand,

@@ -24,8 +24,8 @@ type Options struct {
 	Corpus   Corpus
 	Patterns Finder // nil: no pattern features
 	// Map translates the gold categories into the tag set's; a category that
-	// it does not hold, or maps to None, is not learned. Nil keeps them.
-	Map map[pipeline.Category]pipeline.Category
+	// it maps to None is not learned. Nil keeps them.
+	Map func(pipeline.Category) pipeline.Category
 }
 
 // Sink counts what it hands on.
@@ -74,7 +74,7 @@ func (s *Sink) mapSpans(gold []pipeline.Span) {
 	s.spans = s.spans[:0]
 	for _, g := range gold {
 		if s.Map != nil {
-			g.Category = s.Map[g.Category]
+			g.Category = s.Map(g.Category)
 		}
 		if g.Category != pipeline.None {
 			s.spans = append(s.spans, g)

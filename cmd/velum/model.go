@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/tag"
+)
+
+// model is a tagger that is ready to make labellers.
+type model struct {
+	name   string // of an embedded model, or the path
+	labels string // label set of its tags
+	sha256 [32]byte
+	header crf.Header
+	tagSet *pipeline.TagSet
+	crf    *crf.Model
+	label  crf.LabelOptions
+}
+
+// newLabeller makes the labeller of one worker.
+func (m *model) newLabeller() tag.Labeller { return m.crf.NewLabeller(m.label) }
+
+// loadModel opens the model of the configuration and sets its recall dial.
+func loadModel(c *Config) (*model, error) {
+	m, err := openModel(c.Tag.Model)
+	if err != nil {
+		return nil, err
+	}
+	m.label = crf.LabelOptions{CacheBytes: int(c.Tag.Cache)}
+	switch c.Tag.Confidence {
+	case "line":
+		m.label.Confidence = crf.LineMinimum
+	case "min_marginal":
+		m.label.Confidence = crf.MinMarginal
+	}
+	if c.Tag.Recall > 0 {
+		at, err := m.crf.Bias(c.Tag.Recall)
+		if err != nil {
+			return nil, exit(exitConfig, fmt.Errorf("tag.recall: %w", err), "ask for less, or train with more notes")
+		}
+		m.label.OBias = at.Bias
+	}
+	return m, nil
+}
+
+// openModel opens an embedded model or a model file.
+func openModel(name string) (*model, error) {
+	data, ok := embedded.Model(name)
+	if !ok {
+		var err error
+		data, err = os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
+			return nil, exitf(exitConfig, "embedded: "+strings.Join(embedded.Names(), ", "), "no model %q", name)
+		}
+		if err != nil {
+			return nil, exit(exitConfig, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
+		}
+	}
+	f, err := modelfile.Parse(data)
+	if err != nil {
+		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "copy the model again, or name another")
+	}
+	return newModel(name, f, sha256.Sum256(data))
+}
+
+func newModel(name string, f *modelfile.File, sum [32]byte) (*model, error) {
+	c, err := crf.Load(f, resources())
+	if err != nil {
+		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
+	}
+	m := &model{name: name, sha256: sum, crf: c, tagSet: c.TagSet(), header: c.Header()}
+	m.labels, err = labelSetOf(m.tagSet.Categories)
+	return m, err
+}
+
+// labelSetOf finds the label set that holds all categories of a model.
+func labelSetOf(categories []pipeline.Category) (string, error) {
+	for _, name := range []string{"primary-care", "meddocan", "i2b2", "names"} {
+		set, err := pipeline.Labels(name)
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(categories, func(c pipeline.Category) bool { return !slices.Contains(set.Categories, c) }) {
+			return name, nil
+		}
+	}
+	return "", exitf(exitConfig, "map the categories onto one scheme before training", "the model's categories are of no known label set")
+}
+
+// resources are the lists that features look words up in.
+func resources() features.Resources {
+	g := gazetteer.Default()
+	return features.Resources{Lexicon: g, Phrases: g}
+}
+
+// file returns the bytes of a trained model.
+func (m *model) file() ([]byte, error) {
+	var b bytes.Buffer
+	err := m.crf.Write(&b)
+	return b.Bytes(), err
+}

@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+type runFlags struct {
+	in           []string
+	out, private string
+	fresh, dry   bool
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run --in ARCHIVE --out DIR",
+		Short: "Mask an archive: months of Parquet in, masked Parquet out",
+		Long: `Mask every note of an archive. The archive is a Parquet file, a dump of a|b|c ids
+and text, or a folder of them. DIR gets masked/, spans/, report.html, report.json and
+manifest.json; what holds words of notes (candidates, the selection set, quarantine)
+goes to a tree of its own, DIR.private.
+
+A run that was stopped goes on where it stopped when the same command is given again.`,
+		Example: `  velum run --in archive/ --out masked/
+  velum run --in 2026-01.parquet --out masked/ --model meddocan --recall 0.995
+  velum run --in archive/ --out masked/ --dry-run     # what would be done, and how long it takes`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.mask(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&f.in, "in", nil, "`ARCHIVE`: file or folder, may be repeated")
+	flags.StringVar(&f.out, "out", "", "`DIR` to write")
+	flags.StringVar(&f.private, "private", "", "`DIR` for what holds words of notes (default: --out with .private)")
+	flags.BoolVar(&f.fresh, "fresh", false, "do everything again, whatever is done already")
+	flags.BoolVar(&f.dry, "dry-run", false, "print the plan with counts and a time estimate, write nothing")
+	a.optionFlag(c, "model", "tag.model")
+	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "policy", "mask.policy")
+	a.optionFlag(c, "workers", "run.workers")
+	a.optionFlag(c, "units", "run.units")
+	a.optionFlag(c, "memory-limit", "run.memory_limit")
+	a.optionFlag(c, "deadline", "run.deadline")
+	return c
+}
+
+// masking is one run of `velum run`.
+type masking struct {
+	*app
+	*plan
+	flags   *runFlags
+	archive *read.Archive
+	ids     *read.IDSet
+	stats   pipeline.Stats
+	began   time.Time
+}
+
+func (a *app) mask(ctx context.Context, f *runFlags) error {
+	if len(f.in) == 0 || f.out == "" {
+		return exitf(exitConfig, "see `velum run --help`", "--in and --out are needed")
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	a.setMemory(cfg.Run.MemoryLimit)
+	if cfg.Run.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Run.Deadline, errDeadline)
+		defer cancel()
+	}
+	out := pipeline.Output{Dir: f.out, Private: f.private}
+	if err := out.Apart(f.in...); err != nil {
+		return exit(exitConfig, err, "name an output outside the archive")
+	}
+	p, err := newPlan(cfg)
+	if err != nil {
+		return err
+	}
+	m := &masking{app: a, plan: p, flags: f, began: time.Now()}
+	units, err := m.scan(ctx)
+	if err != nil {
+		return err
+	}
+	if f.dry {
+		return m.printPlan(units)
+	}
+	return m.units(ctx, units, out)
+}
+
+// scan finds the units of the archive.
+func (m *masking) scan(ctx context.Context) (*pipeline.Plan, error) {
+	o, err := m.readOptions()
+	if err != nil {
+		return nil, err
+	}
+	m.ids = read.NewIDSet(0)
+	o.IDs64 = m.ids
+	m.archive, err = read.Scan(ctx, m.flags.in, o)
+	if err != nil {
+		return nil, inputError(err)
+	}
+	for _, d := range m.archive.Drift {
+		m.log.Warn("files of the archive differ", "path", d.Path, "column", d.Column, "change", d.Change)
+	}
+	for _, b := range m.archive.Bad {
+		m.log.Warn("file cannot be read; the others go on", "path", b.Input, "cause", b.Cause)
+	}
+	if len(m.archive.Units) == 0 && len(m.archive.Bad) == 0 {
+		return nil, exitf(exitNothing, "look at --in", "no notes in the archive")
+	}
+	plan := &pipeline.Plan{Units: m.archive.Units, Model: m.model.sha256, BadInputs: m.archive.Bad}
+	if o.Key != nil {
+		plan.Key = o.Key.ID()
+	}
+	sum, err := m.hash()
+	if err == nil {
+		_, err = hex.Decode(plan.Config[:], []byte(sum))
+	}
+	return plan, err
+}
+
+// units does the units and prints what came out.
+func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.Output) error {
+	progress := m.newProgress("mask", "notes", m.archive.Rows())
+	defer progress.End()
+	result, err := pipeline.RunUnits(ctx, units, out, func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+		return m.line(u, parts, progress)
+	}, pipeline.UnitOptions{
+		AtOnce: m.unitsAtOnce(), Fresh: m.flags.fresh, Verify: write.Verify, Stats: &m.stats,
+		Done: func(u *pipeline.UnitRecord, reused bool) {
+			if reused {
+				progress.Add(u.Rows)
+			}
+			if u.Damage != "" {
+				m.log.Warn("unit cannot be decoded and is in quarantine", "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
+			}
+		},
+	})
+	progress.End()
+	if err != nil {
+		return err
+	}
+	if err := m.printResult(result, out); err != nil {
+		return err
+	}
+	return m.verdict(result)
+}
+
+// line is what moves the notes of one unit.
+func (m *masking) line(u *pipeline.Unit, parts *pipeline.Parts, progress *progress) (pipeline.Line, error) {
+	src, err := m.archive.Open(u)
+	if err != nil {
+		return pipeline.Line{}, err
+	}
+	steps, err := m.runSteps()
+	if err != nil {
+		return pipeline.Line{}, errors.Join(err, src.Close())
+	}
+	sink, err := write.NewUnit(parts, m.writeOptions())
+	if err != nil {
+		return pipeline.Line{}, errors.Join(err, src.Close())
+	}
+	return pipeline.Line{Source: src, Steps: steps, Sink: ticking{sink, progress}}, nil
+}
+
+// ticking tells the progress what a unit's sink has taken.
+type ticking struct {
+	pipeline.UnitSink
+	*progress
+}
+
+func (t ticking) Put(b *pipeline.Batch) error {
+	t.progress.Add(int64(b.Len()))
+	return t.UnitSink.Put(b)
+}
+
+// unitsAtOnce: one unit keeps eight cores busy; above that its reading and
+// writing would be the bottleneck, see ARCHITECTURE.md.
+func (m *masking) unitsAtOnce() int {
+	if m.Run.Units > 0 {
+		return m.Run.Units
+	}
+	return 1 + (m.workers-1)/8
+}
+
+var errDeadline = errors.New("stopped at run.deadline")
+
+// verdict turns what happened into an exit code.
+func (m *masking) verdict(r *pipeline.Result) error {
+	c := r.Manifest.Counts
+	if c.Rows > 0 && float64(c.Quarantined) > m.Write.MaxQuarantined*float64(c.Rows) {
+		return exitf(exitQuarantined, "look at the reasons in report.json; write.max_quarantined sets the limit",
+			"%d of %d notes are in quarantine, more than %.4g %%", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined)
+	}
+	if len(r.Manifest.BadInputs) > 0 {
+		return exitf(exitQuarantined, "ask for those files again", "%d files of the archive could not be read", len(r.Manifest.BadInputs))
+	}
+	if r.Nothing {
+		return exitf(exitNothing, "", "nothing to do: the output is up to date")
+	}
+	return nil
+}
+
+// summary is what `velum run --json` prints.
+type summary struct {
+	Kind string `json:"message_type"`
+	pipeline.Counts
+	Units      int     `json:"units"`
+	Reused     int     `json:"units_reused"`
+	Duplicates int64   `json:"duplicate_ids"`
+	Seconds    float64 `json:"seconds"`
+	PerSecond  float64 `json:"notes_per_second"`
+	Out        string  `json:"out"`
+	Private    string  `json:"private"`
+}
+
+func (m *masking) printResult(r *pipeline.Result, out pipeline.Output) error {
+	private := out.Private
+	if private == "" {
+		private = out.Dir + ".private"
+	}
+	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused,
+		Duplicates: m.ids.Duplicates(), Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: private}
+	s.PerSecond = float64(s.Rows) / s.Seconds
+	if m.json {
+		return json.NewEncoder(m.out).Encode(s)
+	}
+	return s.table(m.out)
+}
+
+func (s *summary) table(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine; %d units (%d done before), %.1f s, %.0f notes/s\n",
+		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, s.Seconds, s.PerSecond)
+	return err
+}
+
+// readOptions is what the configuration says of the input.
+func (m *masking) readOptions() (o read.ParquetOptions, err error) {
+	r := &m.Read
+	o = read.ParquetOptions{
+		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
+		Pass: r.Keep, MaxText: int(r.MaxNoteBytes), BatchBytes: int(r.BatchBytes), BatchNotes: r.BatchNotes,
+		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256,
+	}
+	switch r.IDs {
+	case "keyed":
+		o.IDs = read.KeyIDs
+	case "drop":
+		o.IDs = read.DropIDs
+	}
+	if r.NullIDs == "number" {
+		o.NullIDs = read.NumberNullIDs
+	}
+	if m.Key.File != "" {
+		o.Key, err = pipeline.LoadKey(m.Key.File)
+	} else if o.IDs == read.KeyIDs || o.Opaque {
+		err = exitf(exitKey, "name its file with key.file", "keyed ids and opaque folders need a key")
+	}
+	return o, err
+}
+
+// writeOptions is what the configuration says of the output. Columns that
+// later stages need are read, but only those that are kept are written.
+func (m *masking) writeOptions() write.UnitOptions {
+	var pass []pipeline.Column
+	for _, c := range m.archive.Extra {
+		if slices.Contains(m.Read.Keep, c.Name) {
+			pass = append(pass, pipeline.Column{Name: c.Name, Kind: c.Kind})
+		}
+	}
+	return write.UnitOptions{
+		Model: m.model.header.Name, Categories: m.model.tagSet.Categories, Pass: pass, NoSpans: !m.Write.Spans,
+		NoCandidates: !m.Choose.Use, QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
+	}
+}
+
+// printPlan prints what a run would do. The time is that of a machine like the
+// one of BENCHMARKS.md.
+func (m *masking) printPlan(units *pipeline.Plan) error {
+	rows := m.archive.Rows()
+	seconds := float64(rows) / notesPerSecondAndCore / float64(m.workers)
+	if m.json {
+		return json.NewEncoder(m.out).Encode(map[string]any{
+			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(units.BadInputs),
+			"workers": m.workers, "estimated_seconds": seconds,
+		})
+	}
+	for _, f := range m.archive.Files {
+		if _, err := fmt.Fprintf(m.out, "%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(m.out, "%d files, %d units, %d notes with %d workers: about %v; nothing was written\n",
+		len(m.archive.Files), len(units.Units), rows, m.workers, time.Duration(seconds*float64(time.Second)).Round(time.Second))
+	return err
+}
+
+// notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
+const notesPerSecondAndCore = 55_000

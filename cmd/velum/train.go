@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/teach"
+)
+
+type trainFlags struct {
+	kind       string
+	train, dev []string
+	labels     string
+	init, out  string
+	name       string
+	stop       bool
+}
+
+func newTrainCommand(a *app) *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train --kind crf --train PATH [--dev PATH] [--init MODEL] --out FILE",
+		Short: "Train a model from labelled notes",
+		Long: `Train a tagger from labelled notes in any format. With --dev the model is scored on
+notes that it has not seen, and its recall dial is set: which bias towards masking
+reaches which masking recall, at which precision. The scores stand in the model.`,
+		Example: `  velum train --kind crf --train meddocan/train --dev meddocan/dev --labels meddocan --out m.velum
+  velum train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.train(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.kind, "kind", "crf", "kind of model: crf")
+	flags.StringSliceVar(&f.train, "train", nil, "`PATHS` of labelled notes to learn from")
+	flags.StringSliceVar(&f.dev, "dev", nil, "`PATHS` of labelled notes to score on")
+	flags.StringVar(&f.labels, "labels", "", "label `SET` of the model; gold of other schemes is mapped (default: that of the profile)")
+	flags.StringVar(&f.init, "init", "", "`MODEL` whose weights to begin with")
+	flags.StringVar(&f.out, "out", "", "model `FILE` to write")
+	flags.StringVar(&f.name, "name", "", "name of the model (default: that of the file)")
+	flags.BoolVar(&f.stop, "early-stop", false, "stop when the F1 on --dev no longer rises, and keep the best model")
+	a.optionFlag(c, "template", "train.template")
+	a.optionFlag(c, "scheme", "train.scheme")
+	a.optionFlag(c, "l1", "train.l1")
+	a.optionFlag(c, "l2", "train.l2")
+	a.optionFlag(c, "iterations", "train.iterations")
+	a.optionFlag(c, "workers", "run.workers")
+	return c
+}
+
+// training is one run of `velum train`.
+type training struct {
+	*app
+	cfg    *Config
+	flags  *trainFlags
+	tagSet *pipeline.TagSet
+	corpus *crf.Corpus
+	taught *teach.Sink
+}
+
+func (a *app) train(ctx context.Context, f *trainFlags) error {
+	if f.kind != "crf" {
+		return exitf(exitConfig, "known: crf", "--kind: unknown kind %q", f.kind)
+	}
+	if len(f.train) == 0 || f.out == "" {
+		return exitf(exitConfig, "see `velum train --help`", "--train and --out are needed")
+	}
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	t := &training{app: a, cfg: cfg, flags: f}
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	for _, path := range f.train {
+		if err := t.learn(ctx, path); err != nil {
+			return err
+		}
+	}
+	m, err := t.fit(ctx)
+	if err != nil {
+		return err
+	}
+	if len(f.dev) > 0 {
+		if err := t.judge(ctx, m); err != nil {
+			return err
+		}
+	}
+	return t.save(m)
+}
+
+// prepare reads the template and makes the empty corpus.
+func (t *training) prepare() error {
+	if t.flags.labels == "" {
+		t.flags.labels = t.cfg.Profile
+	}
+	set, err := pipeline.Labels(t.flags.labels)
+	if err != nil {
+		return exit(exitConfig, err, "name one with --labels")
+	}
+	scheme, err := pipeline.ParseScheme(t.cfg.Train.Scheme)
+	if err != nil {
+		return exit(exitConfig, err, "")
+	}
+	t.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
+	text, err := t.template()
+	if err != nil {
+		return exit(exitConfig, err, "")
+	}
+	template, err := features.Parse(text)
+	if err != nil {
+		return exit(exitConfig, fmt.Errorf("template: %w", err), "")
+	}
+	t.corpus = crf.NewCorpus(template, t.tagSet, resources())
+	t.taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.corpus, Patterns: finder(t.cfg)})
+	return nil
+}
+
+// template returns the text of the feature template: a file, a built-in name,
+// or by default the one of the profile.
+func (t *training) template() (string, error) {
+	name := t.cfg.Train.Template
+	if name == "" {
+		name = t.cfg.Profile
+	}
+	if text, err := configs.Template(name); err == nil {
+		return string(text), nil
+	}
+	text, err := os.ReadFile(name)
+	return string(text), err
+}
+
+// learn adds the notes of one path to the corpus.
+func (t *training) learn(ctx context.Context, path string) error {
+	src, err := openNotes("from", "", path, read.TextOptions{})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	t.taught.Map, err = intoScheme(t.flags.labels)
+	if err != nil {
+		return exit(exitConfig, err, "")
+	}
+	return inputError(pipeline.Run(ctx, src, teachPlan(t.cfg), t.taught, nil))
+}
+
+// fit trains the model.
+func (t *training) fit(ctx context.Context) (*model, error) {
+	c := &t.cfg.Train
+	progress := t.newProgress("train", "iterations", int64(c.Iterations))
+	defer progress.End()
+	o := crf.TrainOptions{
+		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance,
+		Workers: workers(t.cfg), Prune: float32(c.Prune), About: t.about(),
+		Progress: func(p crf.Progress) bool {
+			progress.Add(1)
+			progress.Say("objective %.1f, %d weights, %.0f s", p.Objective, p.Weights, p.Seconds)
+			return ctx.Err() == nil
+		},
+	}
+	if t.flags.init != "" {
+		from, err := openModel(t.flags.init)
+		if err != nil {
+			return nil, err
+		}
+		o.Init, o.About.Parent = from.crf, hex.EncodeToString(from.sha256[:])
+	}
+	if t.flags.stop && len(t.flags.dev) > 0 {
+		o.Patience = c.Patience
+		o.Dev = func(m *crf.Model) (float64, error) { return t.strictF1(ctx, m) }
+	}
+	trained, err := crf.Train(t.corpus, o)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.wrap(trained)
+}
+
+func (t *training) about() crf.Header {
+	name := t.flags.name
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(t.flags.out), filepath.Ext(t.flags.out))
+	}
+	return crf.Header{Name: name}
+}
+
+func (t *training) wrap(trained *crf.Model) (*model, error) {
+	labels, err := labelSetOf(trained.TagSet().Categories)
+	return &model{name: t.flags.out, labels: labels, crf: trained, tagSet: trained.TagSet(), header: trained.Header()}, err
+}
+
+// save writes the model beside its place and renames it.
+func (t *training) save(m *model) error {
+	data, err := m.file()
+	if err != nil {
+		return err
+	}
+	tmp := t.flags.out + ".tmp"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, t.flags.out); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	features, weights := m.crf.Size()
+	h := m.crf.Header()
+	result := map[string]any{
+		"model": t.flags.out, "sha256": hex.EncodeToString(sum[:]), "bytes": len(data), "features": features, "weights": weights,
+		"notes": t.taught.Notes, "tokens": t.taught.Tokens, "spans": t.taught.Spans, "off_border": t.taught.OffBorder,
+		"training": h.Training, "scores": h.Scores, "recall_dial": h.RecallDial,
+	}
+	if t.json {
+		return json.NewEncoder(t.out).Encode(result)
+	}
+	if _, err := fmt.Fprintf(t.out, "%s: %.1f MB, %d features, %d weights, from %d notes with %d spans (%d not at token borders)\n",
+		t.flags.out, float64(len(data))/1e6, features, weights, t.taught.Notes, t.taught.Spans, t.taught.OffBorder); err != nil {
+		return err
+	}
+	return printScoresOf(t.out, h)
+}
