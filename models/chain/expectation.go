@@ -45,9 +45,9 @@ func (tr *Transitions64) Update() {
 // Expectation is the scratch space of training, one a worker.
 type Expectation struct {
 	exp   []float64 // [T][Stride] e^state
-	alpha []float64 // [T][Stride] rows of sum 1
-	x     []float64 // [T][Stride] e^s(t,y) β(t,y) / c(t)
-	scale []float64 // [T]         c(t), sums of the rows of alpha before scaling
+	alpha []float64 // [T][Stride]
+	x     []float64 // [T][Stride] e^s(t,y) β(t,y) / c(t) c(t-1)
+	sum   []float64 // [T]         c(t), sums of the rows of alpha
 	beta  []float64 // [Stride]
 	one   []float64 // [Stride]
 }
@@ -58,10 +58,12 @@ type Expectation struct {
 // expected counts of transitions. It returns log Z; not a number, or
 // infinite, when the scores are too far apart for float64.
 //
-// As in [Lattice], rows of α are divided by their sums c(t), and
+// Each row of α is made from the one before divided by its sum c(t-1), so that
+// log Z = Σ log c(t), each row of β likewise from the one behind divided by
+// c(t), and
 //
-//	p(y_t=y)              = α(t,y) β(t,y)
-//	p(y_{t-1}=i, y_t=j)   = α(t-1,i) e^a(i,j) · e^s(t,j) β(t,j) / c(t)
+//	p(y_t=y)              = α(t,y) β(t,y) / c(t)
+//	p(y_{t-1}=i, y_t=j)   = α(t-1,i) e^a(i,j) · e^s(t,j) β(t,j) / c(t) c(t-1)
 //
 // The transitions' factor is the same for all tokens, so the outer products
 // of the rest are added first, for a whole sequence at once, and multiplied by
@@ -87,7 +89,7 @@ func (e *Expectation) Add(tr *Transitions64, T int, state, post, pair []float64)
 
 func (e *Expectation) reset(T, s int) {
 	e.exp, e.alpha, e.x = grow(e.exp, T*s), grow(e.alpha, T*s), grow(e.x, T*s)
-	e.scale, e.beta = grow(e.scale, T), grow(e.beta, s)
+	e.sum, e.beta = grow(e.sum, T), grow(e.beta, s)
 	if len(e.one) != s {
 		e.one = make([]float64, s)
 		for i := range e.one {
@@ -103,36 +105,33 @@ func (e *Expectation) forward(tr *Transitions64, T int) (logZ float64) {
 	for _, v := range e.alpha[:s] {
 		sum += v
 	}
+	product := 1.0 // of sums, to take one logarithm for many
 	for t := range T {
-		row := e.alpha[t*s : (t+1)*s]
 		if t > 0 {
-			sum = kernels.RowSum64(row, e.alpha[(t-1)*s:t*s], e.exp[t*s:(t+1)*s], tr.Exp, s, 1)
+			sum = kernels.RowSum64(e.alpha[t*s:(t+1)*s], e.alpha[(t-1)*s:t*s], e.exp[t*s:(t+1)*s], tr.Exp, s, 1/sum)
 		}
-		e.scale[t] = sum
-		logZ += math.Log(sum)
-		for y := range row {
-			row[y] /= sum
+		e.sum[t] = sum
+		if product *= sum; product < 1e-100 || product > 1e100 {
+			logZ += math.Log(product)
+			product = 1
 		}
 	}
-	return logZ
+	return logZ + math.Log(product)
 }
 
 func (e *Expectation) backward(tr *Transitions64, T int, post []float64) {
 	s := tr.Stride
 	beta := e.beta
 	copy(beta, e.one)
-	for t := T - 1; t >= 0; t-- {
-		row, out := e.alpha[t*s:(t+1)*s], post[t*s:(t+1)*s]
-		for y, b := range beta {
-			out[y] = row[y] * b
-		}
+	for t := T - 1; ; t-- {
+		c := e.sum[t]
+		kernels.Product64(post[t*s:(t+1)*s], e.alpha[t*s:(t+1)*s], beta, 1/c)
 		if t == 0 {
 			return
 		}
-		x, exp, c := e.x[t*s:(t+1)*s], e.exp[t*s:(t+1)*s], 1/e.scale[t]
-		for y, b := range beta {
-			x[y] = exp[y] * b * c
-		}
-		kernels.RowSum64(beta, x, e.one, tr.expT, s, 1)
+		before := e.sum[t-1]
+		x := e.x[t*s : (t+1)*s]
+		kernels.Product64(x, e.exp[t*s:(t+1)*s], beta, 1/(c*before))
+		kernels.RowSum64(beta, x, e.one, tr.expT, s, before)
 	}
 }

@@ -421,8 +421,9 @@ func (o *objective) addFeature(rows []float64, f int, v float64, w []float64) {
 		}
 		return
 	}
-	for k := lo; k < hi; k++ {
-		rows[o.slot[k]] += v * w[k]
+	w = w[lo:hi]
+	for k, at := range o.slot[lo:hi] {
+		rows[at] += v * w[k]
 	}
 }
 
@@ -537,9 +538,9 @@ func (o *objective) spreadFeature(f int, v float64, s int, block []float64) {
 		}
 		return
 	}
-	g := o.grads[s]
-	for k := lo; k < hi; k++ {
-		g[k] += v * block[o.slot[k]]
+	g, slots := o.grads[s][lo:hi], o.slot[lo:hi]
+	for k, at := range slots {
+		g[k] += v * block[at]
 	}
 }
 

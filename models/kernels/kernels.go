@@ -170,6 +170,16 @@ func ShiftExp64(exp, row []float64) float64 {
 	return shiftExp64AVX2(&exp[0], &row[0], len(row))
 }
 
+// Product64 writes scale·a(i)·b(i) to dst. len(dst) is a multiple of 4.
+func Product64(dst, a, b []float64, scale float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	if portable {
+		product64Go(dst, a, b, scale)
+		return
+	}
+	product64AVX2(&dst[0], &a[0], &b[0], len(dst), scale)
+}
+
 // RowSum64 adds the rows of m, weighted:
 //
 //	dst(j) = e(j) · scale · Σ_i a(i) · m(i, j)

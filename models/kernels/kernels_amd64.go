@@ -38,6 +38,9 @@ func dot64AVX2(x, y *float64, n int) float64
 func shiftExp64AVX2(exp, row *float64, n int) float64
 
 //go:noescape
+func product64AVX2(dst, a, b *float64, n int, scale float64)
+
+//go:noescape
 func rowSum64AVX2(dst, a, e, m *float64, rows, n int, scale float64) float64
 
 //go:noescape

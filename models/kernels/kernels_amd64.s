@@ -573,6 +573,24 @@ se64loop:
 	VZEROUPPER
 	RET
 
+// func product64AVX2(dst, a, b *float64, n int, scale float64)
+TEXT ·product64AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSD scale+32(FP), Y15
+	XORQ AX, AX
+proloop:
+	VMULPD (SI)(AX*8), Y15, Y0
+	VMULPD (DX)(AX*8), Y0, Y0
+	VMOVUPD Y0, (DI)(AX*8)
+	ADDQ $4, AX
+	CMPQ AX, CX
+	JLT  proloop
+	VZEROUPPER
+	RET
+
 // func rowSum64AVX2(dst, a, e, m *float64, rows, n int, scale float64) float64
 // Tiles of 16, 8 or 4 columns, two rows at a time.
 TEXT ·rowSum64AVX2(SB), NOSPLIT, $0-64

@@ -83,6 +83,7 @@ func TestEqual64(t *testing.T) {
 			exp := make([]float64, n)
 			return append(exp, ShiftExp64(exp, x))
 		})
+		both(t, 1e-13, make([]float64, n), func(x []float64) []float64 { Product64(x, a, e, .7); return nil })
 		both(t, 1e-12, make([]float64, n), func(x []float64) []float64 {
 			return []float64{RowSum64(x, a, e, m, n-2, .25)}
 		})

@@ -17,6 +17,7 @@ func add64AVX2(dst, src *float64, n int)                               { unreach
 func axpy64AVX2(a float64, x, y *float64, n int)                       { unreachable() }
 func dot64AVX2(x, y *float64, n int) float64                           { return float64(unreachable()) }
 func shiftExp64AVX2(exp, row *float64, n int) float64                  { return float64(unreachable()) }
+func product64AVX2(dst, a, b *float64, n int, scale float64)           { unreachable() }
 func rowSum64AVX2(_, _, _, _ *float64, rows, n int, s float64) float64 { return float64(unreachable()) }
 func outer64AVX2(m, a, b *float64, steps, width int)                   { unreachable() }
 

@@ -130,6 +130,12 @@ func shiftExp64Go(exp, row []float64) float64 {
 	return m
 }
 
+func product64Go(dst, a, b []float64, scale float64) {
+	for i, v := range a {
+		dst[i] = scale * v * b[i]
+	}
+}
+
 func rowSum64Go(dst, a, e, m []float64, scale float64) float64 {
 	clear(dst)
 	for i, v := range a {
