@@ -170,8 +170,8 @@ func (s *scan) interval(p int) (u interval) {
 		return s.yearOld(q)
 	case u.roles == 0:
 		return interval{}
-	case e.word.n == 2 && u.roles == years: // yo, yr
-		u.old = e.word.letters[1] == 'o'
+	case e.word.len() == 2 && u.roles == years: // yo, yr
+		u.old = e.is("yo")
 		return u
 	case isDigit(s.byteAt(end)):
 		return interval{}
@@ -251,7 +251,7 @@ func (s *scan) bareAge(start, end, v int, label bool) {
 	if !s.stops(end) || s.measured(end) && s.byteAt(s.spaces(end))|0x20 != 'h' || s.byteAt(end) == '-' || s.letterAt(end) {
 		return
 	}
-	if next, e := s.wordFrom(s.spaces(end)); next > end && e.roles&(lasted|joins) != 0 && e.word.n > 1 && e.roles&filler == 0 {
+	if next, e := s.wordFrom(s.spaces(end)); next > end && e.roles&(lasted|joins) != 0 && e.word.len() > 1 && e.roles&filler == 0 {
 		return
 	}
 	s.add(start, end, age, 0.8, false)
@@ -261,7 +261,7 @@ func (s *scan) bareAge(start, end, v int, label bool) {
 func (s *scan) personOf(i int) bool {
 	start, _ := s.near(i)
 	_, e := s.near(start)
-	return e.roles&person != 0 && e.word.n > 2
+	return e.roles&person != 0 && e.word.len() > 2
 }
 
 // ageScore weighs the words on both sides; 0 means that it is no age.
@@ -368,7 +368,7 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 			lead = leadName(e)
 		}
 		switch {
-		case e.roles&person != 0 && (e.word.n > 1 || k == 0 || unknownWords == 0 && k == 1):
+		case e.roles&person != 0 && (e.word.len() > 1 || k == 0 || unknownWords == 0 && k == 1):
 			return true, false, lead
 		case e.roles&lasts != 0 && e.roles&(years|months|weeks|days) == 0:
 			return false, true, lead
@@ -388,10 +388,10 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 
 // leadName names the words that ageScore asks for.
 func leadName(e *meaning) string {
-	switch string(e.word.letters[:e.word.n]) {
-	case "de", "d", "of":
+	switch {
+	case e.is("de"), e.is("d"), e.is("of"):
 		return "de"
-	case "con", "amb", "with":
+	case e.is("con"), e.is("amb"), e.is("with"):
 		return "con"
 	}
 	return ""

@@ -284,7 +284,7 @@ func (s *scan) leadIn(i int) (strong, weak bool) {
 		}
 	}
 	strong = e.roles&weekday != 0 || s.context(i)&forDate != 0 ||
-		e.roles&intoDate != 0 && (e.roles&(days|lasts) != 0 || e.roles&joins != 0 && e.word.n > 4)
+		e.roles&intoDate != 0 && (e.roles&(days|lasts) != 0 || e.roles&joins != 0 && e.word.len() > 4)
 	return strong, e.roles&intoDate != 0
 }
 
@@ -694,18 +694,9 @@ func (s *scan) dayBehindMonth(n *num) {
 		s.addDate(start, yearEnd, 0.9)
 		return
 	}
-	if englishMonth(e) && s.stops(end) && !s.letterAt(end) && !s.measured(end) && p < n.start {
+	if e.roles&english != 0 && s.stops(end) && !s.letterAt(end) && !s.measured(end) && p < n.start {
 		s.addDate(start, end, 0.6)
 	}
-}
-
-// englishMonth tells whether the name is that of a month in English only.
-func englishMonth(e *meaning) bool {
-	switch string(e.word.letters[:e.word.n]) {
-	case "january", "february", "april", "june", "july", "august", "september", "october", "november", "december":
-		return true
-	}
-	return false
 }
 
 // dayBehindWeekday reads "lunes 12".
@@ -774,13 +765,9 @@ func (s *scan) yearLeadIn(i int) float32 {
 	switch {
 	case e.roles&yearWord != 0:
 		return 0.9
-	case e.roles&intoDate == 0:
-		return 0
-	}
-	switch string(e.word.letters[:e.word.n]) {
-	case "en", "in", "desde", "des", "since", "hasta", "fins", "until", "al", "el":
+	case e.roles&atYear != 0:
 		return 0.7
-	case "del", "entre", "between", "from", "d", "dels":
+	case e.roles&ofYear != 0:
 		return 0.5
 	}
 	return 0
@@ -793,12 +780,7 @@ func (s *scan) monthAlone(start, end int, e *meaning) {
 		return
 	}
 	_, lead := s.near(start)
-	if lead.roles&intoDate == 0 || lead.roles&lasted != 0 && lead.roles&lasts == 0 {
-		return
-	}
-	switch string(lead.word.letters[:lead.word.n]) {
-	case "en", "desde", "des", "hasta", "fins", "in", "since", "until":
-	default:
+	if lead.roles&atMonth == 0 {
 		return
 	}
 	if q, _ := s.across(end); isDigit(s.byteAt(s.apostrophe(q))) {

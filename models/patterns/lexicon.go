@@ -15,6 +15,11 @@ var monthAbbreviations = []string{
 	"jan|feb|mar|apr|may|jun|jul|aug|sep sept|oct|nov|dec",
 }
 
+// englishMonths are names that no other of the languages has.
+var englishMonths = []string{
+	"january", "february", "april", "june", "july", "august", "september", "october", "november", "december",
+}
+
 // numerals count from one.
 var numerals = []string{
 	"un uno una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieciseis|diecisiete|dieciocho|diecinueve|" +
@@ -70,6 +75,9 @@ var vocabulary = []struct {
 	{ordinal, `o a st nd rd th er r n t on ero`},
 	{intoDate, `el dia desde des hasta fins on since until en in a al del dels from by para pel fecha data date
 		l entre between till dias dies through to`},
+	{atYear | atMonth, `en in desde des since hasta fins until`},
+	{atYear, `al el`},
+	{ofYear, `del entre between from d dels`},
 	{joins, `y i o u a al e and or to fins hasta till through`},
 	{alsoWord, `may mar mai set gen des ag march sep dec ago`},
 

@@ -1,6 +1,8 @@
 package patterns
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,10 +35,14 @@ const (
 	month     // value 1-12
 	shortName // an abbreviation of a month
 	alsoWord  // a month's name that is a common word or unit too
+	english   // the month has this name in English only
 	weekday
 	monthOf  // between day, month and year: "de", "del", "of"
 	ordinal  // behind a day: "1er", "3rd"
 	intoDate // before a date: "el", "desde", "on"
+	atYear   // before a year: "en", "desde"; atYear|atMonth also before a month alone
+	atMonth
+	ofYear   // before a year, also before other things: "del"
 	joins    // between two days, months, years: "y", "al", "to"
 	yearWord // "año"
 
@@ -69,63 +75,102 @@ const labels = forTelephone | forFax | forDNI | forSocial | forCard | forPostal 
 // maxWord is the longest word of the lexicon, folded, in bytes.
 const maxWord = 16
 
-// word is a folded word: lower case, without accents.
-type word struct {
-	letters [maxWord]byte
-	n       uint8
+// word is a folded word: small letters without accents, the first in the low
+// byte of lo, zeros behind the last.
+type word struct{ lo, hi uint64 }
+
+// set puts letter b at place n.
+func (w *word) set(n int, b byte) {
+	if n < 8 {
+		w.lo |= uint64(b) << (8 * n)
+	} else {
+		w.hi |= uint64(b) << (8 * (n - 8))
+	}
+}
+
+// len returns the number of letters.
+func (w *word) len() int {
+	if w.hi != 0 {
+		return 8 + (bits.Len64(w.hi)+7)/8
+	}
+	return (bits.Len64(w.lo) + 7) / 8
 }
 
 // meaning is an entry of the lexicon.
 type meaning struct {
 	word   word
+	roles  role
 	month  uint8 // 1-12
 	number uint8 // 1-100
-	roles  role
 }
 
-// is tells whether e is the entry of that word.
-func (e *meaning) is(name string) bool { return string(e.word.letters[:e.word.n]) == name }
+// is tells whether e is the entry of that word of at most eight letters.
+func (e *meaning) is(name string) bool {
+	rest := e.word.lo
+	for k := range len(name) {
+		if byte(rest) != name[k] {
+			return false
+		}
+		rest >>= 8
+	}
+	return rest == 0
+}
 
 // lexicon is a hash table with open addressing. A Go map would do as well,
-// but costs about 20 ns for a word that is not in it, which most are not.
+// but costs about 20 ns for a word that is not in it, which most are not: they
+// end at the marks, which stay in the fastest cache.
 var lexicon = newLexicon()
 
-const lexiconBits = 11
+const lexiconBits = 12
 
-type table [1 << lexiconBits]meaning
+type table struct {
+	marks   [1 << lexiconBits]uint8 // 0 where there is no entry, else some bits of its hash
+	entries [1 << lexiconBits]meaning
+}
 
-func (w *word) hash() uint32 {
-	h := uint32(2166136261)
-	for _, b := range w.letters[:w.n] {
-		h = (h ^ uint32(b)) * 16777619
-	}
-	return h >> (32 - lexiconBits)
+func (w *word) hash() (place uint32, mark uint8) {
+	h := (w.lo ^ bits.RotateLeft64(w.hi, 29)) * 0x9E3779B97F4A7C15
+	return uint32(h >> (64 - lexiconBits)), uint8(h>>32) | 1
 }
 
 // look returns what w means; the zero meaning if it is not known.
-func (t *table) look(w *word) *meaning {
-	h := w.hash()
-	for t[h].roles != 0 && t[h].word != *w {
-		h = (h + 1) % uint32(len(t))
+func (t *table) look(w word) *meaning {
+	h, mark := w.hash()
+	for t.marks[h] != 0 {
+		if t.marks[h] == mark && t.entries[h].word == w {
+			return &t.entries[h]
+		}
+		h = (h + 1) % uint32(len(t.marks))
 	}
-	return &t[h]
+	return &unknown
 }
 
+// unknown is the meaning of a word that is not in the lexicon.
+var unknown meaning
+
 func (t *table) add(name string, roles role) *meaning {
-	var w word
-	if !w.fold([]byte(name)) {
+	w, ok := fold([]byte(name))
+	if !ok {
 		panic("patterns: lexicon word " + name + " is too long")
 	}
-	e := t.look(&w)
-	e.word = w
+	e := t.look(w)
+	if e == &unknown {
+		h, mark := w.hash()
+		for t.marks[h] != 0 {
+			h = (h + 1) % uint32(len(t.marks))
+		}
+		t.marks[h] = mark
+		e = &t.entries[h]
+		e.word = w
+	}
 	e.roles |= roles
 	return e
 }
 
-// fold sets w to the folded form of letters. It fails when the word is longer
+// fold returns the folded form of letters. It fails when the word is longer
 // than any in the lexicon.
-func (w *word) fold(letters []byte) bool {
-	*w = word{}
+func fold(letters []byte) (w word, ok bool) {
+	n := 0
 	for i := 0; i < len(letters); {
 		b := letters[i]
 		i++
@@ -160,24 +205,43 @@ func (w *word) fold(letters []byte) bool {
 				b = 'l' // ŀ
 			}
 		}
-		if w.n == maxWord {
-			return false
+		if n == maxWord {
+			return word{}, false
 		}
-		w.letters[w.n] = b
-		w.n++
+		w.set(n, b)
+		n++
 	}
-	return true
+	return w, n > 0
 }
 
 // latin is the base letter of U+00C0 to U+00FF.
 const latin = "aaaaaaaceeeeiiiidnooooo?ouuuuy?saaaaaaaceeeeiiiidnooooo?ouuuuy?y"
 
+// lettersOf returns the word of the ASCII letters text[i:j] of the note, at
+// most eight of them, in one load where the text is long enough.
+func (s *scan) lettersOf(i, j int) (w word) {
+	if i+8 <= len(s.text) {
+		w.lo = binary.LittleEndian.Uint64(s.text[i:]) | 0x2020202020202020
+		w.lo &= 1<<(8*(j-i)) - 1 // all ones when j-i is 8
+		return w
+	}
+	for k, b := range s.text[i:j] {
+		w.set(k, b|0x20)
+	}
+	return w
+}
+
 // wordFrom reads the word at i and returns its end and meaning.
 func (s *scan) wordFrom(i int) (end int, e *meaning) {
 	end = i
+	for end < len(s.text) && isASCIILetter(s.text[end]) && end-i < 3*maxWord {
+		end++
+	}
+	if end == len(s.text) || s.text[end] < utf8.RuneSelf {
+		return end, s.lookUpASCII(i, end)
+	}
 	for end < len(s.text) && end-i < 3*maxWord {
-		b := s.text[end]
-		if isASCIILetter(b) {
+		if isASCIILetter(s.text[end]) {
 			end++
 			continue
 		}
@@ -187,15 +251,29 @@ func (s *scan) wordFrom(i int) (end int, e *meaning) {
 		}
 		end += w
 	}
-	var w word
-	if end == i || !w.fold(s.text[i:end]) {
-		return end, &unknown
-	}
-	return end, lexicon.look(&w)
+	return end, s.lookUp(i, end)
 }
 
-// unknown is the meaning of a word that is not in the lexicon.
-var unknown meaning
+// lookUpASCII is lookUp for ASCII letters.
+func (s *scan) lookUpASCII(i, j int) *meaning {
+	switch n := j - i; {
+	case n == 0 || n > maxWord:
+		return &unknown
+	case n <= 8:
+		return lexicon.look(s.lettersOf(i, j))
+	}
+	w := s.lettersOf(i, i+8)
+	w.hi = s.lettersOf(i+8, j).lo
+	return lexicon.look(w)
+}
+
+func (s *scan) lookUp(i, j int) *meaning {
+	w, ok := fold(s.text[i:j])
+	if !ok {
+		return &unknown
+	}
+	return lexicon.look(w)
+}
 
 // letterWidth returns the bytes of the letter beyond ASCII at i, 0 if there is
 // none. The middle dot of Catalan counts inside a word.
@@ -218,6 +296,15 @@ func (s *scan) letterWidth(i int) int {
 // small letter starts a word (NºCol).
 func (s *scan) wordUpTo(i int) (start int, e *meaning) {
 	start = i
+	for start > 0 && i-start < 3*maxWord && isASCIILetter(s.text[start-1]) {
+		start--
+		if isUpper(s.text[start]) && s.smallBefore(start) {
+			return start, s.lookUpASCII(start, i)
+		}
+	}
+	if b := s.byteAt(start - 1); b < utf8.RuneSelf && b != '.' {
+		return start, s.lookUpASCII(start, i)
+	}
 	for start > 0 && i-start < 3*maxWord {
 		b := s.text[start-1]
 		switch {
@@ -256,14 +343,6 @@ func (s *scan) smallBefore(i int) bool {
 		return s.byteAt(i-2) == 0xC2
 	}
 	return isLower(b)
-}
-
-func (s *scan) lookUp(i, j int) *meaning {
-	var w word
-	if i == j || !w.fold(s.text[i:j]) {
-		return &unknown
-	}
-	return lexicon.look(&w)
 }
 
 // context returns the label that the number at i stands behind, over fillers
@@ -315,16 +394,18 @@ func (p *pairs) has(a, b byte) bool {
 }
 
 var opens = func() (p pairs) {
-	for _, e := range lexicon {
-		if (e.roles&numeral != 0 || e.roles&(month|shortName) == month) && e.word.n > 1 {
-			k := uint(e.word.letters[0]|0x20)<<8 | uint(e.word.letters[1]|0x20)
+	for k := range lexicon.entries {
+		e := &lexicon.entries[k]
+		if (e.roles&numeral != 0 || e.roles&(month|shortName) == month) && e.word.len() > 1 {
+			k := uint(e.word.lo&0xFF)<<8 | uint(e.word.lo>>8&0xFF)
 			p[k>>6] |= 1 << (k & 63)
 		}
 	}
 	return p
 }()
 
-func newLexicon() (t table) {
+func newLexicon() *table {
+	t := new(table)
 	for _, l := range vocabulary {
 		for w := range strings.FieldsSeq(l.words) {
 			t.add(w, l.roles)
@@ -344,5 +425,8 @@ func newLexicon() (t table) {
 	count(numerals, func(w string, n uint8) { t.add(w, numeral).number = n })
 	// The months whose name and abbreviation are one word: "may".
 	t.add("may", 0).roles &^= shortName
+	for _, name := range englishMonths {
+		t.add(name, english)
+	}
 	return t
 }
