@@ -51,6 +51,7 @@ type slot struct {
 // Entry is one line of a list.
 type Entry struct {
 	Form      string // as written: case, accents, several words
+	List      string // the file it stands in
 	Class     Class
 	Frequency int // people who bear the name or live there; 0 if not known
 }
@@ -108,6 +109,7 @@ func list(files fs.FS, name string, yield func(Entry, error) bool) bool {
 			yield(Entry{}, fmt.Errorf("%s:%d: %w", path.Base(name), n, err))
 			return false
 		}
+		e.List = name
 		if e.Form != "" && !yield(e, nil) {
 			return false
 		}

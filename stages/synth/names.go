@@ -1,0 +1,220 @@
+package synth
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// pool is a list of names.
+type pool uint8
+
+const (
+	firstName pool = iota
+	manName
+	womanName
+	lastName
+	townName    // of Spain
+	quarterName // and towns that people here know well
+	abroadName  // towns of other countries
+	provinceName
+	countryName
+	centreName     // stands behind Hospital or Clínica
+	fullCentreName // may begin with it
+	streetName
+	numPools
+)
+
+var poolNames = map[string]pool{
+	"first": firstName, "man": manName, "woman": womanName, "last": lastName, "town": townName, "quarter": quarterName, "abroad": abroadName,
+	"province": provinceName, "country": countryName, "centre": centreName, "fullcentre": fullCentreName, "street": streetName,
+}
+
+// lexicon holds the names of one split.
+type lexicon struct {
+	split Split
+	pools [numPools][]string
+}
+
+var lexicons [numSplits]func() *lexicon
+
+func init() {
+	for s := range numSplits {
+		lexicons[s] = sync.OnceValue(func() *lexicon { return newLexicon(s) })
+	}
+}
+
+// newLexicon sorts the shipped lists into pools. A name belongs to the split
+// that its folded form hashes to, so that José and JOSE, the surname León and
+// the town León are never on both sides.
+func newLexicon(split Split) *lexicon {
+	l := &lexicon{split: split}
+	for e, err := range gazetteer.Entries(gazetteer.Shipped()) {
+		if err != nil {
+			panic("synth: " + err.Error()) // the gazetteer's own test reads them
+		}
+		l.sort(e)
+	}
+	streets, err := templates.ReadFile("templates/streets.txt")
+	if err != nil {
+		panic("synth: " + err.Error()) // embedded
+	}
+	for line := range strings.Lines(string(streets)) {
+		if name := strings.TrimSpace(line); name != "" && name[0] != '#' {
+			l.add(streetName, name)
+		}
+	}
+	return l
+}
+
+func (l *lexicon) sort(e gazetteer.Entry) {
+	times := 1 // an entry's weight
+	if strings.HasPrefix(e.List, "own-") {
+		times = local
+	}
+	for range times {
+		l.enter(e)
+	}
+}
+
+// local is how much more often names of the hand-written lists occur, which
+// are those of Catalonia and Spain, than those of other sources.
+const local = 4
+
+func (l *lexicon) enter(e gazetteer.Entry) {
+	oneWord := !strings.ContainsAny(e.Form, " .")
+	switch {
+	case e.Class == gazetteer.GivenName && oneWord:
+		l.add(firstName, e.Form)
+		if feminine(e.Form) {
+			l.add(womanName, e.Form)
+		} else {
+			l.add(manName, e.Form)
+		}
+	case e.Class == gazetteer.Surname && len(e.Form) > 2:
+		l.add(lastName, e.Form)
+	case e.List == "own-municipalities.txt":
+		l.add(quarterName, e.Form)
+		l.add(townName, e.Form)
+	case e.List == "geonames-spain.txt" && (oneWord && e.Frequency > 2000 || e.Frequency > 15_000):
+		l.add(townName, e.Form)
+	case e.List == "own-abroad.txt", e.List == "geonames-world.txt":
+		l.add(abroadName, e.Form)
+	case e.Class == gazetteer.Province:
+		l.add(provinceName, e.Form)
+	case e.Class == gazetteer.Country:
+		l.add(countryName, e.Form)
+	case e.Class == gazetteer.Centre:
+		l.add(fullCentreName, e.Form)
+		if head, _, _ := strings.Cut(e.Form, " "); !strings.Contains(headsOfCentres, " "+head+" ") {
+			l.add(centreName, e.Form)
+		}
+	}
+}
+
+// headsOfCentres begin the names of centres that do not stand behind Hospital.
+const headsOfCentres = " Hospital Clínica Centro Institut Fundació Fundación Consorci Mútua Mutua H. H Parc Xarxa Pius "
+
+func (l *lexicon) add(p pool, form string) {
+	if nameSplit(form) == l.split {
+		l.pools[p] = append(l.pools[p], form)
+	}
+}
+
+func nameSplit(form string) Split {
+	return splitOf(string(gazetteer.Fold(nil, []byte(form))))
+}
+
+// feminine guesses from the ending; templates use it for articles only.
+func feminine(name string) bool {
+	if strings.Contains(womenNotInA, " "+name+" ") {
+		return true
+	}
+	return strings.HasSuffix(name, "a") && !strings.Contains(menInA, " "+name+" ")
+}
+
+const (
+	womenNotInA = " Carmen Montse Montserrat Mercè Mercedes Pilar Dolors Dolores Isabel Roser Raquel Ester Esther Judit Neus Nieves Rocío Belén Carme Àngels Ángeles Remei Consol Empar Amparo Lourdes Loli Pepi Mari Maite Maribel Conchi Charo Merche Inés Agnès Beatriz Beatriu Elisabet Elisenda Rosario Consuelo Soledad Trinidad Encarni Puri Asun Nati Meritxell Miriam Irene Noemí Iris Ruth Rut Ingrid Nieves Milagros Carol Txell Trini Queralt Leonor Elionor Margalida Gisel Itziar Idoia Leire Nerea Ane Miren Karen Jennifer Evelyn Katherine Nelly Gladys Zineb Meryem Imane Mariam "
+	menInA      = " Borja Jona Joshua Luca Bautista Mostafa Mustapha Hamza Moussa Mamadou Zakaria Garcia Nadia Koldo Josema Chema Rafa Juanma Nando Andrea Sancha Elia Jeremia Costa Oia Mihaita Mircea Ilia Nikita Boubacar Aba Moha Patxi Iñaki "
+)
+
+// invented is how often a name is one that stands in no list, so that a tagger
+// trained on these notes does not learn to trust the lists alone.
+const invented = 0.08
+
+// draw returns a name of the pool, or now and then one made up. It is valid
+// until the next name is drawn.
+func (l *lexicon) draw(m *maker, p pool) string {
+	if p == lastName && m.chance(invented) {
+		return l.invent(m, surnameParts[m.below(len(surnameParts))])
+	}
+	if p == townName && m.chance(invented) {
+		return l.invent(m, townParts[m.below(len(townParts))])
+	}
+	return l.pools[p][m.below(len(l.pools[p]))]
+}
+
+// parts of made-up names: one of each column.
+type parts [3][]string
+
+func (l *lexicon) invent(m *maker, p parts) string {
+	for {
+		m.invention = m.invention[:0]
+		for _, column := range p {
+			m.invention = append(m.invention, column[m.below(len(column))]...)
+		}
+		name := string(m.invention)
+		if nameSplit(name) == l.split {
+			return name
+		}
+	}
+}
+
+var surnameParts = []parts{
+	{
+		{"Puig", "Font", "Mas", "Vila", "Casa", "Serra", "Roca", "Mont", "Riba", "Coll", "Camp", "Torre", "Vall", "Prat", "Sala", "Bell", "Rovir", "Garrig", "Solan", "Pujol", "Verd", "Castell", "Bosc"},
+		{"", "", "de", "a", "i"},
+		{"mitjà", "verd", "bona", "nova", "llonga", "roig", "negre", "agut", "erola", "arnau", "bert", "mir", "gut", "alta", "fosca", "cabra", "munt", "sec", "blanch", "ric", "dosa", "ell", "oles", "ats"},
+	},
+	{
+		{"Carv", "Tord", "Alb", "Mend", "Sal", "Bar", "Ar", "Cal", "Or", "Gal", "Val", "Per", "Zur", "Mor", "Lar", "Ver", "Cer", "Ber", "Tam", "Zal", "Ros", "Qui"},
+		{"and", "al", "on", "er", "in", "ed", "ar", "il", "ej", "arr", "ust", "and", "ot"},
+		{"ez", "ez", "eros", "al", "ales", "eda", "ino", "uela", "ero", "illo", "ares", "osa", "ín", "ejo", "ada", "ano"},
+	},
+	{
+		{"Ab", "Kha", "Ra", "Ou", "Be", "Ha", "Mo", "Dra", "Zi", "El Ma", "El Ha", "Ait ", "Bou", "Che", "Dia", "Ko", "Sa", "Ba", "Ti", "Pe", "Io", "Va", "Du", "Ne"},
+		{"d", "l", "m", "r", "ss", "ch", "n", "kk", "tr", "b", "z", "rg"},
+		{"oui", "ani", "ari", "aoui", "escu", "eanu", "ova", "enko", "allah", "ouri", "adi", "éré", "ou", "ika", "awi", "ane", "iani"},
+	},
+}
+
+var townParts = []parts{
+	{
+		{"Sant ", "Santa ", "Vila", "Mont", "Font", "Castell", "Torre", "Vall", "Puig", "Bell", "Pla de ", "Cal ", "Can "},
+		{"de", "a", "", "", "o", "u"},
+		{"mena", "rals", "guda", "verda", "roca", "lloc", "mar", "riu", "seca", "vell", "fred", "grés", "serra", "dalt", "neda", "mós", "pol"},
+	},
+	{
+		{"Villa", "Torre", "Fuente", "Puebla de ", "Valde", "Campo", "Mira", "Navas de ", "Cerro", "Alcal", "Pozo"},
+		{"", "", "al", "ar", "ro"},
+		{"nueva", "seca", "rubia", "mora", "hermosa", "lobos", "reja", "cillo", "bierna", "tejo", "quejo", "jos", "zuela"},
+	},
+}
+
+var (
+	categoryEmail     = mustCategory("EMAIL")
+	categoryDNI       = mustCategory("DNI")
+	categoryTelephone = mustCategory("TELEPHONE")
+	categoryPerson    = mustCategory("PERSON")
+	categoryLocation  = mustCategory("LOCATION")
+)
+
+func mustCategory(name string) pipeline.Category {
+	c, err := pipeline.ParseCategory(name)
+	if err != nil {
+		panic(err) // the registry is fixed
+	}
+	return c
+}

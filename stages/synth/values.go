@@ -1,0 +1,278 @@
+package synth
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// numRegisters is how many people a note can name again.
+const numRegisters = 8
+
+// newValue returns what {@name args} writes.
+func newValue(call []string) (func(m *maker), error) {
+	name := call[0]
+	args := make([]int, 0, 3)
+	for _, a := range call[1:] {
+		n, err := strconv.Atoi(a)
+		if err != nil {
+			return nil, fmt.Errorf("@%s: %q is not a number", name, a)
+		}
+		args = append(args, n)
+	}
+	if make, ok := values[name]; ok && len(args) == make.args {
+		return make.of(args), nil
+	}
+	if pool, ok := poolNames[name]; ok && len(args) == 0 {
+		return func(m *maker) { m.name(pool) }, nil
+	}
+	if pool, ok := poolNames[name]; ok && len(args) == 1 && args[0] > 0 && args[0] < numRegisters {
+		return func(m *maker) { m.sameName(pool, args[0]) }, nil
+	}
+	return nil, fmt.Errorf("no value @%s with %d numbers", name, len(args))
+}
+
+type valueMaker struct {
+	args int
+	of   func(args []int) func(m *maker)
+}
+
+// plain is a value without arguments.
+func plain(do func(m *maker)) valueMaker {
+	return valueMaker{0, func([]int) func(*maker) { return do }}
+}
+
+var values = map[string]valueMaker{
+	// @int LO HI
+	"int": {2, func(a []int) func(*maker) { return func(m *maker) { m.number(m.between(a[0], a[1])) } }},
+	// @dec LO HI PLACES: @dec 35 99 1 is 3.5 to 9.9
+	"dec": {3, func(a []int) func(*maker) { return func(m *maker) { m.decimal(m.between(a[0], a[1]), a[2]) } }},
+	// @digits N
+	"digits": {1, func(a []int) func(*maker) { return func(m *maker) { m.digits(a[0]) } }},
+	// @two LO HI: with a leading zero
+	"two":   {2, func(a []int) func(*maker) { return func(m *maker) { m.padded(m.between(a[0], a[1]), 2) } }},
+	"day":   plain(func(m *maker) { m.newDate(); m.number(int(m.date[0])) }),
+	"dd":    plain(func(m *maker) { m.newDate(); m.padded(int(m.date[0]), 2) }),
+	"day0":  plain(func(m *maker) { m.number(int(m.date[0])) }), // of the date at work
+	"dd0":   plain(func(m *maker) { m.padded(int(m.date[0]), 2) }),
+	"m":     plain(func(m *maker) { m.number(int(m.date[1])) }),
+	"mm":    plain(func(m *maker) { m.padded(int(m.date[1]), 2) }),
+	"yyyy":  plain(func(m *maker) { m.number(int(m.date[2])) }),
+	"yy":    plain(func(m *maker) { m.padded(int(m.date[2])%100, 2) }),
+	"month": plain(func(m *maker) { m.literal(monthNames[m.at][m.date[1]-1]) }),
+	"mon":   plain(func(m *maker) { m.literal(shortMonths[m.at][m.date[1]-1]) }),
+	"date":  plain(func(m *maker) { m.newDate() }), // writes nothing
+	"birth": plain(func(m *maker) { m.newDate(); m.date[2] -= int32(m.between(0, 90)) }),
+	"upper": plain(func(m *maker) { m.text = append(m.text, 'A'+byte(m.below(26))) }),
+	"dni":   plain((*maker).dni),
+	"nie":   plain((*maker).nie),
+	"nass":  plain((*maker).nass),
+	"cip":   plain((*maker).cip),
+	"email": plain((*maker).email),
+}
+
+func (m *maker) number(n int) { m.text = strconv.AppendInt(m.text, int64(n), 10) }
+
+func (m *maker) padded(n, width int) {
+	for limit := 10; width > 1; width-- {
+		if n < limit {
+			m.text = append(m.text, '0')
+		}
+		limit *= 10
+	}
+	m.number(n)
+}
+
+func (m *maker) decimal(n, places int) {
+	scale := 1
+	for range places {
+		scale *= 10
+	}
+	m.number(n / scale)
+	m.text = append(m.text, m.style.point)
+	m.padded(n%scale, places)
+}
+
+func (m *maker) digits(n int) {
+	for range n {
+		m.text = append(m.text, '0'+byte(m.below(10)))
+	}
+}
+
+// newDate chooses a date near the note's own.
+func (m *maker) newDate() {
+	year := 1970 + int32(float64(m.day)/365.2425)
+	switch x := m.below(10); {
+	case x < 6:
+	case x < 8:
+		year -= 1
+	default:
+		year -= int32(m.below(15))
+	}
+	m.date = [3]int32{int32(m.between(1, 28)), int32(m.between(1, 12)), year}
+	if m.chance(0.05) && m.date[1] != 2 {
+		m.date[0] = 30
+	}
+}
+
+var monthNames = [numLanguages][12]string{
+	{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+	{"gener", "febrer", "març", "abril", "maig", "juny", "juliol", "agost", "setembre", "octubre", "novembre", "desembre"},
+}
+
+var shortMonths = [numLanguages][12]string{
+	{"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"},
+	{"gen", "feb", "mar", "abr", "mai", "jun", "jul", "ago", "set", "oct", "nov", "des"},
+}
+
+// wrong is how often a check digit is wrong: people misread and mistype.
+const wrong = 0.15
+
+const checkLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
+
+// dni writes eight digits and a letter, in the ways that people write them.
+func (m *maker) dni() {
+	n := m.between(1_000_000, 79_999_999)
+	letter := m.checkLetter(n)
+	switch m.below(6) {
+	case 0:
+		m.number(n / 1_000_000)
+		m.text = append(m.text, '.')
+		m.padded(n/1000%1000, 3)
+		m.text = append(m.text, '.')
+		m.padded(n%1000, 3)
+		m.text = append(m.text, '-', letter)
+	case 1:
+		m.padded(n, 8)
+		m.text = append(m.text, '-', letter)
+	case 2:
+		m.padded(n, 8)
+		m.text = append(m.text, ' ', letter)
+	case 3:
+		m.padded(n, 8)
+		m.text = append(m.text, letter|0x20)
+	default:
+		m.padded(n, 8)
+		m.text = append(m.text, letter)
+	}
+}
+
+func (m *maker) checkLetter(n int) byte {
+	if m.chance(wrong) {
+		return checkLetters[m.below(len(checkLetters))]
+	}
+	return checkLetters[n%23]
+}
+
+func (m *maker) nie() {
+	first, n := m.below(3), m.below(10_000_000)
+	dash := []string{"", "", "-", " "}[m.below(4)]
+	m.text = append(m.text, "XYZ"[first])
+	m.text = append(m.text, dash...)
+	m.padded(n, 7)
+	m.text = append(m.text, dash...)
+	m.text = append(m.text, m.checkLetter(first*10_000_000+n))
+}
+
+// nass writes province, number and check of a social security number.
+func (m *maker) nass() {
+	province, n := []int{8, 8, 8, 17, 25, 43, 28, 41, 46}[m.below(9)], m.below(100_000_000)
+	check := (province*100_000_000 + n) % 97
+	if n < 10_000_000 {
+		check = (province*10_000_000 + n) % 97
+	}
+	if m.chance(wrong) {
+		check = m.below(97)
+	}
+	sep := []string{"", "", "/", " ", "-"}[m.below(5)]
+	m.padded(province, 2)
+	m.text = append(m.text, sep...)
+	m.padded(n, 8)
+	m.text = append(m.text, sep...)
+	m.padded(check, 2)
+}
+
+// cip writes the number of a Catalan health card: two letters of each surname,
+// sex, birth date, three digits.
+func (m *maker) cip() {
+	var buf [64]byte
+	for range 2 {
+		name := gazetteer.Fold(buf[:0], []byte(m.lexicon.draw(m, lastName)))
+		for i := range 2 {
+			m.text = append(m.text, name[i]&^0x20)
+		}
+	}
+	blank := m.below(4) == 0
+	if blank {
+		m.text = append(m.text, ' ')
+	}
+	m.number(m.below(2))
+	m.padded(m.between(20, 99), 2)
+	m.padded(m.between(1, 12), 2)
+	m.padded(m.between(1, 28), 2)
+	if blank {
+		m.text = append(m.text, ' ')
+	}
+	m.digits(3)
+}
+
+var mailHosts = []string{"gmail.com", "hotmail.com", "hotmail.es", "yahoo.es", "yahoo.com", "outlook.es", "telefonica.net", "ono.com", "xtec.cat", "gencat.cat", "icloud.com", "orange.es"}
+
+func (m *maker) email() {
+	var buf [96]byte
+	first := m.lexicon.draw(m, firstName)
+	last := m.lexicon.draw(m, lastName)
+	switch m.below(4) {
+	case 0:
+		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(first)))...)
+		m.text = append(m.text, '.')
+		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(last)))...)
+	case 1:
+		m.text = append(m.text, gazetteer.Fold(buf[:0], []byte(first))[0])
+		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(last)))...)
+	case 2:
+		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(first)))...)
+		m.text = append(m.text, "_-."[m.below(3)])
+		m.number(m.between(1, 99))
+	default:
+		m.text = append(m.text, plainLetters(gazetteer.Fold(buf[:0], []byte(last)))...)
+		m.number(m.between(1950, 2005))
+	}
+	m.text = append(m.text, '@')
+	m.text = append(m.text, mailHosts[m.below(len(mailHosts))]...)
+}
+
+// plainLetters drops what an address cannot hold.
+func plainLetters(b []byte) []byte {
+	return slices.DeleteFunc(b, func(c byte) bool { return c < 'a' || c > 'z' })
+}
+
+// name writes an entry of the pool.
+func (m *maker) name(p pool) { m.literal(m.lexicon.draw(m, p)) }
+
+// sameName writes the name that register r holds, or a new one. Register 1 is
+// the patient's first name, 2 the first and 3 the second surname: they are the
+// same in all notes of the patient.
+func (m *maker) sameName(p pool, r int) {
+	if m.registers[r] == 0 {
+		if r <= 3 {
+			note := m.rng
+			m.seed(patientStream+uint64(r), m.patientID)
+			m.registers[r] = 1 + int32(m.below(len(m.lexicon.pools[p])))
+			m.rng = note
+		} else {
+			m.registers[r] = 1 + int32(m.below(len(m.lexicon.pools[p])))
+		}
+	}
+	m.literal(m.lexicon.pools[p][(int(m.registers[r])-1)%len(m.lexicon.pools[p])])
+}
+
+// protected tells the categories whose characters are not misspelt: they are
+// numbers and addresses, not words.
+func protected(c pipeline.Category) bool {
+	return strings.HasSuffix(c.String(), "_ID") || c == categoryEmail || c == categoryDNI || c == categoryTelephone
+}
