@@ -154,10 +154,14 @@ func (l *line) step(s Step, in <-chan *Batch) <-chan *Batch {
 }
 
 func (l *line) worker(s Step, in <-chan *Batch, out chan<- *Batch) {
-	do := s.New()
+	var do func(b *Batch) error
+	err := guard(func() error { do = s.New(); return nil })
+	if err != nil {
+		l.fail(fmt.Errorf("%s: %w", s.Name, err))
+	}
 	l.wg.Go(func() {
 		defer close(out)
-		for {
+		for do != nil {
 			b := l.take(in)
 			if b == nil {
 				return
