@@ -87,7 +87,6 @@ type interval struct {
 
 // age judges the number text[start:end] of value v as an age.
 func (s *scan) age(start, end, v int, spelled bool) {
-	label := s.context(start)&forAge != 0
 	p := s.fraction(end)
 	first, second := p, 0
 	if q, list := s.upTo(p); q > 0 { // 20-30, 20 a 30; 22 y 24
@@ -103,10 +102,11 @@ func (s *scan) age(start, end, v int, spelled bool) {
 	u := s.interval(p)
 	if u.roles == 0 {
 		if !spelled {
-			s.bareAge(start, p, v, label)
+			s.bareAge(start, p, v)
 		}
 		return
 	}
+	label := s.context(start)&forAge != 0
 	unitEnd := s.more(u)
 	score := s.ageScore(start, unitEnd, v, u, label, spelled)
 	switch {
@@ -233,16 +233,17 @@ func (s *scan) more(u interval) int {
 
 // bareAge takes a number without unit behind "Edad:", in "mujer de 45,", or
 // before "de edad".
-func (s *scan) bareAge(start, end, v int, label bool) {
-	if ofAge, _, _ := s.behindAge(end); ofAge && s.space(end) > 0 {
-		s.add(start, end, age, 0.85, false)
-		return
-	}
-	if !label {
-		if someone, _, lead := s.beforeAge(start); !someone || lead != "de" || v < 16 || !s.endsClause(end) || !s.stops(end) || !s.personOf(start) {
+func (s *scan) bareAge(start, end, v int) {
+	if s.space(end) > 0 && isASCIILetter(s.byteAt(s.spaces(end))) {
+		if ofAge, _, _ := s.behindAge(end); ofAge {
+			s.add(start, end, age, 0.85, false)
 			return
 		}
-		s.add(start, end, age, 0.55, false)
+	}
+	if s.context(start)&forAge == 0 {
+		if v >= 16 && s.endsClause(end) && s.stops(end) && s.personOf(start) {
+			s.add(start, end, age, 0.55, false)
+		}
 		return
 	}
 	if b := s.byteAt(s.spacesBefore(start) - 1); b == '<' || b == '>' {
@@ -259,7 +260,10 @@ func (s *scan) bareAge(start, end, v int, label bool) {
 
 // personOf tells whether "de" and directly before it a person stand before i.
 func (s *scan) personOf(i int) bool {
-	start, _ := s.near(i)
+	start, of := s.near(i)
+	if !of.is("de") {
+		return false
+	}
 	_, e := s.near(start)
 	return e.roles&person != 0 && e.word.len() > 2
 }
@@ -275,7 +279,7 @@ func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) floa
 		return 0.95
 	case lasting, before:
 		return 0
-	case lead == "a los" && (u.roles != years || qualified):
+	case lead == "a los" && (u.roles != years || qualified), u.roles&(days|weeks) != 0 && qualified:
 		return 0
 	case person && lead != "a los":
 		return 0.9

@@ -21,8 +21,13 @@ func (s *scan) date(n *num) int {
 	}
 	switch {
 	case width <= 2:
-		if end := s.dayOfMonth(n); end > 0 {
-			return end
+		if s.monthMayFollow(n.end) {
+			if end := s.dayOfMonth(n); end > 0 {
+				return end
+			}
+		}
+		if !s.monthMayPrecede(n.start) {
+			return 0
 		}
 		s.dayBehindMonth(n)
 		if !s.yearBehindMonth(n) {
@@ -37,6 +42,37 @@ func (s *scan) date(n *num) int {
 		}
 	}
 	return 0
+}
+
+// monthMayFollow is the cheap question before dayOfMonth.
+func (s *scan) monthMayFollow(p int) bool {
+	q := s.spaces(p)
+	switch b := s.byteAt(q); {
+	case isASCIILetter(b):
+		_, e := s.wordFrom(q)
+		return e.roles&(month|monthOf|joins|ordinal) != 0
+	case b == '-' || b == '/' || b == ',':
+		c := s.byteAt(s.spaces(q + 1))
+		return isAlnum(c)
+	case b == '.':
+		return s.letterAt(s.spaces(q + 1))
+	}
+	return s.byteAt(q) >= 0x80
+}
+
+// monthMayPrecede is the cheap question before dayBehindMonth,
+// yearBehindMonth and dayBehindWeekday.
+func (s *scan) monthMayPrecede(i int) bool {
+	p := s.spacesBefore(i)
+	switch b := s.byteAt(p - 1); {
+	case isASCIILetter(b):
+		_, e := s.wordUpTo(p)
+		return e.roles&(month|monthOf|weekday|intoDate) != 0
+	case b == '-' || b == '/' || b == '.' || b == ',' || b == '\'':
+		return !isDigit(s.byteAt(p - 2))
+	default:
+		return b >= 0x80
+	}
 }
 
 func isYear(y int) bool { return y >= 1900 && y <= 2099 }
