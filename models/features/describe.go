@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
 )
 
 // Attribute is a feature of a token in readable form: "word[-1]=calle".
@@ -57,4 +58,10 @@ func (e *Extractor) FormNames(form []byte) ([]Feature, []string) {
 	f := e.Form(form)
 	e.naming = false
 	return f, e.names
+}
+
+// Key returns the key of a feature by its group's name and readable value, as
+// Describe writes them.
+func Key(group, value string) uint64 {
+	return key(xxh3.HashStringSeed(value, xxh3.HashString(group)))
 }
