@@ -282,7 +282,7 @@ func phrases(e *Extractor, g *group, lo, hi int) {
 		}
 		for rest := p.Class; rest != 0; rest &= rest - 1 {
 			for i := first; i < last; i++ {
-				e.buf = append(e.buf[:0], (rest & -rest).String()...)
+				e.buf = append(e.buf[:0], className(rest)...)
 				e.buf = place(e.buf, i, first, last)
 				e.mark(g, i-lo, e.buf, 1)
 			}

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -229,9 +230,20 @@ func lexicon(e *Extractor, g *group) {
 		return
 	}
 	for rest := e.r.Lexicon.Classes(e.w.form); rest != 0; rest &= rest - 1 {
-		e.emitText(g, (rest & -rest).String())
+		e.emitText(g, className(rest))
 	}
 }
+
+// classNames are the names of the bits of a gazetteer.Class.
+var classNames = func() (names [32]string) {
+	for i := range gazetteer.NumClasses() {
+		names[i] = gazetteer.Class(1 << i).String()
+	}
+	return names
+}()
+
+// className returns the name of the lowest bit of c.
+func className(c gazetteer.Class) string { return classNames[bits.TrailingZeros32(uint32(c))] }
 
 func slot(e *Extractor, g *group) {
 	if g.slot == nil {
