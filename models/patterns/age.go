@@ -372,7 +372,7 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 			lead = leadName(e)
 		}
 		switch {
-		case e.roles&person != 0 && (e.word.len() > 1 || k == 0 || unknownWords == 0 && k == 1):
+		case e.roles&person != 0 && (e.word.len() > 1 || k <= 1 && unknownWords == 0 && s.sexLetter(w)):
 			return true, false, lead
 		case e.roles&lasts != 0 && e.roles&(years|months|weeks|days) == 0:
 			return false, true, lead
@@ -388,6 +388,12 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 		p = w
 	}
 	return false, false, lead
+}
+
+// sexLetter tells whether the single letter at i may be a sex (V, M, H, D): a
+// capital that does not follow a number.
+func (s *scan) sexLetter(i int) bool {
+	return isUpper(s.text[i]) && !isDigit(s.byteAt(s.spacesBefore(i)-1))
 }
 
 // leadName names the words that ageScore asks for.

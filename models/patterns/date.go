@@ -123,7 +123,7 @@ func (s *scan) dateSep(j int) (next int, sep byte) {
 	case b == '/' || b == '-':
 		sep = b
 		k++
-		if s.byteAt(k) == b { // 20/11//2014
+		if b == '/' && s.byteAt(k) == b { // 20/11//2014
 			k++
 		}
 		k += s.space(k)

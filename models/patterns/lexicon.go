@@ -108,7 +108,7 @@ var vocabulary = []struct {
 	{ageOf, `mas de d con con amb of with i y`},
 	{aged, `edad edat vida age`},
 	{oldWord, `old`},
-	{forAge, `aged`},
+	{forAge, `aged ao`},
 	{half, `medio media mig mitja`},
 
 	{street, `calle c carrer avenida avda av avinguda avgda plaza plaza pza pl placa plc paseo pso passeig carretera ctra crta camino
