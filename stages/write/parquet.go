@@ -320,9 +320,6 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 	return nil
 }
 
-// pending returns how many rows have been put since the last flush.
-func (t *table) pending() int { return len(t.columns[0].values) }
-
 func (u *Unit) putSpan(b *pipeline.Batch, i int, s pipeline.Span) error {
 	t := u.spans
 	t.columns[spanID].bytes(b.ID.At(i))
@@ -415,12 +412,12 @@ func (u *Unit) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline.T
 	}
 	for k, token := range tokens {
 		form := text[token.Start:token.End]
-		forms.element(k, parquet.ByteArrayValue(form))
+		forms.element(k, parquet.ByteArrayValue(form), 4+len(form))
 		forms.digest.bytes(form)
-		flags.element(k, parquet.Int32Value(int32(token.Flags)))
+		flags.element(k, parquet.Int32Value(int32(token.Flags)), 4)
 		flags.digest.uint32(uint32(token.Flags))
 		name := u.tags[tags[k]]
-		names.element(k, name)
+		names.element(k, name, 4)
 		names.digest.bytes(name.ByteArray())
 	}
 }

@@ -23,10 +23,13 @@ import (
 // How parts are written. Level 1 of zstd: higher levels take twice the time
 // and save a tenth. Text is plain: a dictionary of notes costs hashing and
 // memory and never pays.
+//
+// Pages and row groups end where the rows say, not where batches do, so that
+// the bytes of a part are a function of its rows alone.
 const (
-	pageBytes    = 1 << 20
+	pageBytes    = 1 << 20 // values after which a page ends
 	rowGroupRows = 100_000
-	chunkRows    = 512 // rows that are handed to a column at once: a page goes at most so far over its size
+	chunkRows    = 512 // rows that are handed to a column at once
 )
 
 // column is one column of a part.
@@ -115,6 +118,9 @@ type tableColumn struct {
 	w      *parquet.ColumnWriter
 	leaf   int
 	values []parquet.Value
+	rows   int // put since the last flush
+	page   int // bytes of values in the page so far
+	err    error
 	digest columnDigest
 }
 
@@ -128,7 +134,7 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 	options := []parquet.WriterOption{
 		parquet.NewSchema("velum", newSchema(columns)),
 		parquet.Compression(zstdFastest),
-		parquet.PageBufferSize(pageBytes),
+		parquet.PageBufferSize(4 * pageBytes), // never reached by a page of ours, or by one note alone
 		parquet.DataPageStatistics(false),
 		parquet.CreatedBy("velum", "1", "0"),
 	}
@@ -154,24 +160,50 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 // room returns how many rows may be put before the next flush.
 func (t *table) room() int { return min(chunkRows, t.most-t.group) }
 
+// pending returns how many rows have been put since the last flush.
+func (t *table) pending() int { return t.columns[0].rows }
+
 // flush writes the n rows that have been put into every column.
 func (t *table) flush(n int) error {
+	full := t.group+n == t.most
 	for i := range t.columns {
 		c := &t.columns[i]
-		if _, err := c.w.WriteRowValues(c.values); err != nil {
-			return fmt.Errorf("column %s: %w", c.name, err)
+		c.write()
+		c.rows = 0
+		if full {
+			c.page = 0
 		}
-		c.digest.flush()
-		clear(c.values) // they point into the batch
-		c.values = c.values[:0]
+		if c.err != nil {
+			return fmt.Errorf("column %s: %w", c.name, c.err)
+		}
 	}
 	t.rows += int64(n)
 	t.group += n
-	if t.group < t.most {
+	if !full {
 		return nil
 	}
 	t.group = 0
 	return t.w.Flush()
+}
+
+// write hands the values over to the library, which copies them.
+func (c *tableColumn) write() {
+	_, err := c.w.WriteRowValues(c.values)
+	c.err = cmp.Or(c.err, err)
+	c.digest.flush()
+	clear(c.values) // they point into the batch
+	c.values = c.values[:0]
+}
+
+// row begins a row of so many bytes, and a page if the last one is full.
+func (c *tableColumn) row(size int) {
+	if c.page >= pageBytes {
+		c.write()
+		c.err = cmp.Or(c.err, c.w.Flush())
+		c.page = 0
+	}
+	c.page += size
+	c.rows++
 }
 
 // close ends the file and returns the digest of its rows.
@@ -244,8 +276,9 @@ func (u *untailed) end() error {
 	return err
 }
 
-// push appends a value that is not null.
-func (c *tableColumn) push(v parquet.Value) {
+// push appends a row with a value of so many bytes.
+func (c *tableColumn) push(v parquet.Value, size int) {
+	c.row(size)
 	if c.optional {
 		v = v.Level(0, 1, c.leaf)
 		c.digest.level(0, 1)
@@ -254,33 +287,39 @@ func (c *tableColumn) push(v parquet.Value) {
 }
 
 func (c *tableColumn) null() {
+	c.row(1)
 	c.values = append(c.values, parquet.NullValue().Level(0, 0, c.leaf))
 	c.digest.level(0, 0)
 }
 
 func (c *tableColumn) bytes(v []byte) {
-	c.push(parquet.ByteArrayValue(v))
+	c.push(parquet.ByteArrayValue(v), 4+len(v))
 	c.digest.bytes(v)
 }
 
 func (c *tableColumn) int32(v int32) {
-	c.push(parquet.Int32Value(v))
+	c.push(parquet.Int32Value(v), 4)
 	c.digest.uint32(uint32(v))
 }
 
 func (c *tableColumn) int64(v int64) {
-	c.push(parquet.Int64Value(v))
+	c.push(parquet.Int64Value(v), 8)
 	c.digest.uint64(uint64(v))
 }
 
 func (c *tableColumn) float(v float32) {
-	c.push(parquet.FloatValue(v))
+	c.push(parquet.FloatValue(v), 4)
 	c.digest.float32(v)
 }
 
-// element appends value number i of a list.
-func (c *tableColumn) element(i int, v parquet.Value) {
+// element appends value number i of a list, of so many bytes. A list is one
+// row: it never goes over two pages.
+func (c *tableColumn) element(i int, v parquet.Value, size int) {
 	rep := min(i, 1)
+	if rep == 0 {
+		c.row(0)
+	}
+	c.page += size
 	c.values = append(c.values, v.Level(rep, 1, c.leaf))
 	c.digest.level(rep, 1)
 }
@@ -304,10 +343,10 @@ func (c *tableColumn) copy(from *pipeline.Column, i int) {
 	case pipeline.FloatColumn:
 		c.float(math.Float32frombits(uint32(from.Fixed[i])))
 	case pipeline.DoubleColumn:
-		c.push(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])))
+		c.push(parquet.DoubleValue(math.Float64frombits(from.Fixed[i])), 8)
 		c.digest.uint64(from.Fixed[i])
 	case pipeline.BoolColumn:
-		c.push(parquet.BooleanValue(from.Fixed[i] != 0))
+		c.push(parquet.BooleanValue(from.Fixed[i] != 0), 1)
 		c.digest.bool(from.Fixed[i] != 0)
 	}
 }
