@@ -170,8 +170,8 @@ func (d Difference) String() string { return d.Kind + ": " + d.Path }
 
 // Check compares every byte of an output tree with its manifest and names
 // what differs, sorted by path: parts that are missing or changed, files that
-// the manifest does not know, a run that did not end. It changes nothing. An
-// error says that the tree could not be read.
+// the manifest does not know, a run that did not end, an audit log whose chain
+// is broken. It changes nothing. An error says that the tree could not be read.
 func Check(dir string) ([]Difference, error) {
 	data, err := readFile(OS, filepath.Join(dir, manifestName))
 	if err != nil {
@@ -206,6 +206,13 @@ func Check(dir string) ([]Difference, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	log, err := auditState(dir)
+	if err != nil {
+		return nil, err
+	}
+	if known[AuditName] = true; log != "" {
+		diffs = append(diffs, Difference{AuditName, log})
 	}
 	unknown, err := unknownFiles(dir, known)
 	diffs = append(diffs, unknown...)
