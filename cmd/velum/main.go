@@ -33,6 +33,7 @@ var verbs = []func(*app) *cobra.Command{
 	newTrainCommand,
 	newEvaluateCommand,
 	newConvertCommand,
+	newSynthCommand,
 	newConfigCommand,
 	newDoctorCommand,
 	newVersionCommand,

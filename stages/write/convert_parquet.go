@@ -43,7 +43,7 @@ func NewTables(dir string, o TextOptions) (*Tables, error) {
 		return nil, err
 	}
 	var err error
-	w.notes, err = newTableFile(filepath.Join(dir, "notes.parquet"), w.o.Mode, []column{{name: "note_id"}, {name: "text", optional: true}})
+	w.notes, err = newTableFile(filepath.Join(dir, "notes.parquet"), w.o.Mode, []column{{name: "note_id"}, {name: "text", optional: true}}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func NewTables(dir string, o TextOptions) (*Tables, error) {
 		{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
 		{name: "start", kind: pipeline.Int32Column}, {name: "end", kind: pipeline.Int32Column},
 		{name: "category", dict: true}, {name: "score", kind: pipeline.FloatColumn}, {name: "source", dict: true},
-	})
+	}, 0)
 	if err != nil {
 		w.notes.temp.discard()
 		return nil, err
@@ -59,13 +59,13 @@ func NewTables(dir string, o TextOptions) (*Tables, error) {
 	return w, nil
 }
 
-func newTableFile(path string, mode os.FileMode, columns []column) (tableFile, error) {
+func newTableFile(path string, mode os.FileMode, columns []column, rowGroup int) (tableFile, error) {
 	t, err := newTemp(path, mode)
 	if err != nil {
 		return tableFile{}, err
 	}
 	out := bufio.NewWriterSize(t, 1<<16)
-	return tableFile{newTable(out, columns, 0), out, t}, nil
+	return tableFile{newTable(out, columns, rowGroup), out, t}, nil
 }
 
 // Skipped returns how many notes were left out.

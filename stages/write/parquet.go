@@ -102,7 +102,7 @@ var (
 	choiceNames   = [][]byte{nil, []byte("candidate"), []byte("review")}
 	languageNames = names[pipeline.Language](int(pipeline.MixedLanguage) + 1)
 	categoryNames = names[pipeline.Category](pipeline.Categories())
-	sourceNames   = names[pipeline.SpanSource](int(pipeline.FromGold) + 1)
+	sourceNames   = names[pipeline.SpanSource](pipeline.SpanSources())
 	reasonNames   = names[pipeline.Reason](pipeline.Reasons())
 )
 
