@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"embed"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,6 +67,7 @@ type source struct {
 	text   string
 	weight int
 	shared bool
+	key    string // what the split is a hash of: the text as it was written
 }
 
 // loadGrammar compiles a language's file and the shared file, keeping the
@@ -81,6 +83,9 @@ func loadGrammar(language string, split Split) (grammar, error) {
 		if err := readRules(text, sources); err != nil {
 			return nil, fmt.Errorf("templates/%s.txt: %w", name, err)
 		}
+	}
+	for name, generic := range mirrored {
+		sources["not."+name] = mirror(sources["phi."+name], generic)
 	}
 	g := grammar{}
 	for name := range sources {
@@ -137,10 +142,30 @@ func readRules(text []byte, sources map[string][]source) error {
 func weighted(line string, shared bool) source {
 	if number, text, ok := strings.Cut(line, "* "); ok {
 		if w, err := strconv.Atoi(number); err == nil && w > 0 {
-			return source{text, w, shared}
+			return source{text, w, shared, text}
 		}
 	}
-	return source{line, 1, shared}
+	return source{line, 1, shared, line}
+}
+
+// mirrored are the rules phi.NAME whose sentences are also used with words
+// that name nobody's place in the place of the names, as rules not.NAME: what
+// surrounds a name must not be enough to make one.
+var mirrored = map[string]string{"institution": "{somecentre}", "place": "{somewhere}"}
+
+var location = regexp.MustCompile(`\[LOCATION:[^\]]*\]`)
+
+// mirror returns the alternatives with the generic rule in the place of every
+// location, in the split of the sentence that they come from; those that hold
+// other personal information are left out.
+func mirror(alternatives []source, generic string) (mirrored []source) {
+	for _, a := range alternatives {
+		text := location.ReplaceAllLiteralString(a.text, generic)
+		if !strings.Contains(text, "[") && !strings.Contains(text, "{doctor}") && text != generic {
+			mirrored = append(mirrored, source{text, a.weight, a.shared, a.key})
+		}
+	}
+	return mirrored
 }
 
 func (r *rule) add(body []node, weight int) {
@@ -284,12 +309,12 @@ func (m *maker) span(n *node) {
 // splitWithin assigns alternative i of a rule to a split: by its own hash, but
 // where all would go to one side, that with the largest hash goes to the other.
 func splitWithin(alternatives []source, i int) Split {
-	own, alone, largest := splitOf(alternatives[i].text), true, uint64(0)
+	own, alone, largest := splitOf(alternatives[i].key), true, uint64(0)
 	for _, a := range alternatives {
-		alone = alone && splitOf(a.text) == own
-		largest = max(largest, xxh3.HashString(a.text))
+		alone = alone && splitOf(a.key) == own
+		largest = max(largest, xxh3.HashString(a.key))
 	}
-	if alone && xxh3.HashString(alternatives[i].text) == largest {
+	if alone && xxh3.HashString(alternatives[i].key) == largest {
 		return 1 - own
 	}
 	return own

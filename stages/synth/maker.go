@@ -168,7 +168,7 @@ func (m *maker) short() {
 		case left <= 0 && m.words > 0:
 			return
 		case m.chance(hardShare):
-			m.clause(m.rules[m.turn()].hard)
+			m.clause(m.hardRule())
 		default:
 			if step >= len(f.steps) { // the course is over, another matter comes up
 				f, step = m.flows[m.below(len(m.flows))], 0
@@ -264,7 +264,7 @@ var privateShare = [numPrivate]int{262, 330, 275, 12, 3, 6, 5, 4, 5}
 const (
 	privateNotes = 0.094 // notes with personal information at Density 1: ATN says under 9 % and finds 13 %
 	moreShare    = 0.34  // private clauses that are followed by another one
-	hardShare    = 0.05  // clauses full of words that only look private
+	hardShare    = 0.07  // clauses full of words that only look private
 )
 
 // plan chooses the private clauses of a note.
@@ -300,11 +300,26 @@ func (m *maker) boosted(k private, share int) int {
 	return int(float64(share) * max(m.o.Density, 1))
 }
 
+// hardRule chooses among sentences with eponyms, drugs, numbers and the like,
+// and those that speak of places without naming them.
+func (m *maker) hardRule() *rule {
+	r := &m.rules[m.turn()]
+	switch m.below(8) {
+	case 0:
+		return r.notInstitution
+	case 1:
+		return r.notPlace
+	}
+	return r.hard
+}
+
 // commonRules are the rules of a grammar that the maker itself names.
 type commonRules struct {
 	private [numPrivate]*rule
 	hard    *rule
 	report  *rule
+
+	notInstitution, notPlace *rule // sentences of the private rules with nobody's places
 }
 
 func findCommon(g grammar) (c commonRules) {
@@ -312,6 +327,7 @@ func findCommon(g grammar) (c commonRules) {
 		c.private[k] = g[name]
 	}
 	c.hard, c.report = g["hard"], g["report"]
+	c.notInstitution, c.notPlace = g["not.institution"], g["not.place"]
 	return c
 }
 

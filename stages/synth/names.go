@@ -24,12 +24,14 @@ const (
 	centreName     // stands behind Hospital or Clínica
 	fullCentreName // may begin with it
 	streetName
+	eponymName // not private: diseases, signs, scales
+	drugName   // not private
 	numPools
 )
 
 var poolNames = map[string]pool{
 	"first": firstName, "man": manName, "woman": womanName, "last": lastName, "town": townName, "quarter": quarterName, "abroad": abroadName,
-	"province": provinceName, "country": countryName, "centre": centreName, "fullcentre": fullCentreName, "street": streetName,
+	"province": provinceName, "country": countryName, "centre": centreName, "fullcentre": fullCentreName, "street": streetName, "eponym": eponymName, "drug": drugName,
 }
 
 // lexicon holds the names of one split.
@@ -104,6 +106,10 @@ func (l *lexicon) enter(e gazetteer.Entry) {
 		l.add(abroadName, e.Form)
 	case e.Class == gazetteer.Province:
 		l.add(provinceName, e.Form)
+	case e.Class == gazetteer.Eponym:
+		l.add(eponymName, e.Form)
+	case e.Class == gazetteer.Drug:
+		l.add(drugName, e.Form)
 	case e.Class == gazetteer.Country:
 		l.add(countryName, e.Form)
 	case e.Class == gazetteer.Centre:

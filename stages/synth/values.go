@@ -73,6 +73,8 @@ var values = map[string]valueMaker{
 	"nass":  plain((*maker).nass),
 	"cip":   plain((*maker).cip),
 	"email": plain((*maker).email),
+	// as HVH for Hospital Vall d'Hebron
+	"acronym": plain((*maker).acronym),
 }
 
 func (m *maker) number(n int) { m.text = strconv.AppendInt(m.text, int64(n), 10) }
@@ -251,8 +253,57 @@ func plainLetters(b []byte) []byte {
 	return slices.DeleteFunc(b, func(c byte) bool { return c < 'a' || c > 'z' })
 }
 
-// name writes an entry of the pool.
-func (m *maker) name(p pool) { m.literal(m.lexicon.draw(m, p)) }
+// name writes an entry of the pool; places often in short.
+func (m *maker) name(p pool) {
+	name := m.lexicon.draw(m, p)
+	if p >= townName && p <= streetName && m.below(3) == 0 {
+		m.shortened(name)
+		return
+	}
+	m.literal(name)
+}
+
+// shortened writes a name of a place with Sant, Santa and San in short.
+func (m *maker) shortened(name string) {
+	for i, word := range saints {
+		rest, ok := strings.CutPrefix(name, word)
+		if ok {
+			m.literal(saintsInShort[i][m.below(len(saintsInShort[i]))])
+			m.literal(rest)
+			return
+		}
+	}
+	m.literal(name)
+}
+
+var (
+	saints        = []string{"Sant ", "Santa ", "San ", "Hospital ", "Mare de Déu ", "Virgen ", "Clínica "}
+	saintsInShort = [][]string{
+		{"St ", "St. ", "S. ", "S ", "st. "}, {"Sta ", "Sta. ", "S. ", "sta "}, {"S. ", "S ", "Sn "},
+		{"H ", "H. ", "Hosp. ", "hosp "}, {"M. D. ", "MD ", "Mare Déu "}, {"V. ", "Vg. ", "Virg. "}, {"Cl. ", "Clín. ", "cl "},
+	}
+)
+
+// acronym writes H and the initials of a centre's name.
+func (m *maker) acronym() {
+	for {
+		name := m.lexicon.draw(m, centreName)
+		start := len(m.text)
+		m.text = append(m.text, 'H')
+		if m.below(3) == 0 {
+			m.text = append(m.text, 'U')
+		}
+		for i := range len(name) {
+			if isLetter(name[i]) && name[i]&0x20 == 0 && (i == 0 || !isLetter(name[i-1])) {
+				m.text = append(m.text, name[i])
+			}
+		}
+		if len(m.text)-start >= 3 && nameSplit(string(m.text[start:])) == m.lexicon.split {
+			return
+		}
+		m.text = m.text[:start]
+	}
+}
 
 // sameName writes the name that register r holds, or a new one. Register 1 is
 // the patient's first name, 2 the first and 3 the second surname: they are the
