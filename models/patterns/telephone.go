@@ -70,7 +70,6 @@ func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
 	if s.byteAt(start-1) == '+' {
 		return s.international(n)
 	}
-	from := 0
 	first := s.value(n.start, min(n.end, n.start+4))
 	switch {
 	case n.end-n.start == 13 && first == 34:
@@ -90,7 +89,7 @@ func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
 	if s.byteAt(start-1) == '(' && s.byteAt(n.end) == ')' {
 		return s.bracketed(n)
 	}
-	k := g.national(from)
+	k := g.national(0)
 	if k == 0 || !s.subscriber(start) {
 		return 0, 0, 0
 	}
@@ -150,8 +149,9 @@ func (s *scan) international(n *num) (start, end int, score float32) {
 	if s.byteAt(start-1) == '(' {
 		start--
 	}
+	spanish := s.value(n.start, min(n.end, n.start+2)) == 34
 	digits, at := 0, n.start
-	for groups := 0; groups < 8; groups++ {
+	for range 8 {
 		j := s.digits(at)
 		if j == at {
 			break
@@ -161,13 +161,13 @@ func (s *scan) international(n *num) (start, end int, score float32) {
 		at = j
 		for range 3 {
 			switch b := s.byteAt(at); {
-			case b == ')' || b == '(' || b == '-' || b == '.' || b == '/':
+			case b == ')' || b == '(' || b == '-' || b == '.':
 				at++
 			case s.space(at) > 0:
 				at += s.space(at)
 			}
 		}
-		if digits >= 9 && end-start > 12 && s.value(n.start, min(n.end, n.start+2)) == 34 && digits >= 11 {
+		if digits >= 12 || spanish && digits >= 11 {
 			break
 		}
 	}
