@@ -415,14 +415,18 @@ func fence(path string, do func() error) error {
 
 // openFooter reads the footer of a Parquet file and checks it against itself.
 func openFooter(path string, f *os.File) (*parquet.File, error) {
-	bad := func(cause string) error { return &pipeline.DamageError{Path: path, RowGroup: -1, Cause: cause} }
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
+	return openFooterAt(path, f, info.Size())
+}
+
+func openFooterAt(path string, f io.ReaderAt, size int64) (*parquet.File, error) {
+	bad := func(cause string) error { return &pipeline.DamageError{Path: path, RowGroup: -1, Cause: cause} }
 	var head [4]byte
 	var tail [8]byte // length of the footer, magic
-	switch size := info.Size(); {
+	switch {
 	case size == 0:
 		return nil, bad("the file is empty")
 	case size < 12:
@@ -442,10 +446,10 @@ func openFooter(path string, f *os.File) (*parquet.File, error) {
 		return nil, bad("is no Parquet file")
 	case string(tail[4:]) != "PAR1":
 		return nil, bad("is truncated: it begins as a Parquet file and does not end as one")
-	case int64(binary.LittleEndian.Uint32(tail[:])) > info.Size()-12:
+	case int64(binary.LittleEndian.Uint32(tail[:])) > size-12:
 		return nil, bad("its footer is longer than the file") // the library would take the memory for it first
 	}
-	pf, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
+	pf, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
 	if err != nil {
 		return nil, bad("its footer cannot be read")
 	}
@@ -462,35 +466,42 @@ func openFooter(path string, f *os.File) (*parquet.File, error) {
 // checkChunks checks what the footer says of the columns that are read.
 func checkChunks(path string, pf *parquet.File, from, to int, leaves []int) error {
 	for g := from; g < to; g++ {
-		group := &pf.Metadata().RowGroups[g]
 		for _, leaf := range leaves {
 			if leaf < 0 {
 				continue
 			}
-			if leaf >= len(group.Columns) {
-				return &pipeline.DamageError{Path: path, RowGroup: g, Cause: "has fewer columns than the schema"}
-			}
-			meta := &group.Columns[leaf].MetaData
-			damage := func(cause string) error {
-				return &pipeline.DamageError{Path: path, RowGroup: g, Column: pf.Schema().Columns()[leaf][0], Cause: cause}
-			}
-			if !readable(meta.Codec) {
-				return damage(fmt.Sprintf("is compressed with %s, which is not supported; write it with ZSTD, SNAPPY, GZIP or none", meta.Codec))
-			}
-			if meta.NumValues != group.NumRows {
-				return damage(fmt.Sprintf("the footer says %d values in %d rows", meta.NumValues, group.NumRows))
-			}
-			if meta.DataPageOffset < 0 || meta.TotalCompressedSize < 0 || meta.DataPageOffset > pf.Size() || meta.TotalCompressedSize > pf.Size() {
-				return damage("the footer says that it stands outside the file")
+			if err := checkChunk(path, pf, g, leaf, false); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
+func checkChunk(path string, pf *parquet.File, g, leaf int, list bool) error {
+	group := &pf.Metadata().RowGroups[g]
+	if leaf >= len(group.Columns) {
+		return &pipeline.DamageError{Path: path, RowGroup: g, Cause: "has fewer columns than the schema"}
+	}
+	meta := &group.Columns[leaf].MetaData
+	damage := func(cause string) error {
+		return &pipeline.DamageError{Path: path, RowGroup: g, Column: pf.Schema().Columns()[leaf][0], Cause: cause}
+	}
+	if !readable(meta.Codec) {
+		return damage(fmt.Sprintf("is compressed with %s, which is not supported; write it with ZSTD, SNAPPY, GZIP or none", meta.Codec))
+	}
+	if meta.NumValues != group.NumRows && !(list && meta.NumValues > group.NumRows) {
+		return damage(fmt.Sprintf("the footer says %d values in %d rows", meta.NumValues, group.NumRows))
+	}
+	if meta.DataPageOffset < 0 || meta.TotalCompressedSize < 0 || meta.DataPageOffset > pf.Size() || meta.TotalCompressedSize > pf.Size() {
+		return damage("the footer says that it stands outside the file")
+	}
+	return nil
+}
+
 func readable(c format.CompressionCodec) bool {
 	switch c {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli, format.Lz4Raw:
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli:
 		return true
 	}
 	return false

@@ -131,7 +131,7 @@ func readFile(t testing.TB, path string, o ParquetOptions) []note {
 }
 
 var codecs = map[string]compress.Codec{
-	"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "brotli": &parquet.Brotli, "lz4": &parquet.Lz4Raw,
+	"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "brotli": &parquet.Brotli,
 }
 
 var textEncodings = map[string]encoding.Encoding{
@@ -485,7 +485,7 @@ func TestDamage(t *testing.T) {
 			for i := range m.RowGroups[0].Columns {
 				m.RowGroups[0].Columns[i].MetaData.NumValues -= 5
 			}
-		}), "more values than the footer says"},
+		}), "than the footer says"},
 		{"negative rows", meta(func(m *format.FileMetaData) { m.RowGroups[1].NumRows = -1 }), "footer"},
 		{"outside", meta(func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DataPageOffset = 1 << 40 }), "outside the file"},
 		{"wrong place", meta(func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.DataPageOffset += 3 }), ""},
@@ -515,7 +515,7 @@ func TestDamage(t *testing.T) {
 }
 
 func TestUnsupportedCodec(t *testing.T) {
-	for _, id := range []format.CompressionCodec{format.LZO, format.Lz4, 99} {
+	for _, id := range []format.CompressionCodec{format.LZO, format.Lz4, format.Lz4Raw, 99} {
 		path := filepath.Join(t.TempDir(), "x.parquet")
 		if err := os.WriteFile(path, sampleFile(t, parquet.Compression(&fakeCodec{id: id})), 0o600); err != nil {
 			t.Fatal(err)
