@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,13 +25,16 @@ type cursor struct {
 	groups []parquet.RowGroup
 	base   int // number of groups[0] in the file
 
+	list   bool // the values of a row are a list, of values that are never null
+
 	group int           // groups[group] is being read
 	pages parquet.Pages // of that row group; nil before and after
-	seen  int64         // values of it in the pages so far
+	seen  int64         // rows of it in the pages so far
 	page  parquet.Page
 
 	// The page, as far as it is not used up.
 	defs []byte // definition levels: 1 is a value, 0 null; nil if required
+	reps []byte // repetition levels of a list: 0 begins a row
 	n    int    // values left, nulls included
 	next int    // number of the next value that is not null
 
@@ -106,13 +110,13 @@ func (c *cursor) endGroup() error {
 func (c *cursor) open(page parquet.Page) error {
 	c.page = page
 	c.n, c.next = int(page.NumValues()), 0
-	c.seen += int64(c.n)
+	c.defs, c.reps = page.DefinitionLevels(), page.RepetitionLevels()
+	if (c.list || len(c.defs) > 0) && len(c.defs) != c.n || c.list && len(c.reps) != c.n {
+		return c.damage("has a page whose levels and values differ in number")
+	}
+	c.seen += int64(c.rows())
 	if c.seen > c.groups[c.group].NumRows() {
 		return c.damage("holds more values than the footer says")
-	}
-	c.defs = page.DefinitionLevels()
-	if len(c.defs) > 0 && len(c.defs) != c.n {
-		return c.damage("has a page whose levels and values differ in number")
 	}
 	values := page.Data()
 	c.idx = nil
@@ -150,6 +154,14 @@ func (c *cursor) open(page parquet.Page) error {
 		return c.damage("has a page with fewer values than its header says")
 	}
 	return nil
+}
+
+// rows returns how many rows begin in the page.
+func (c *cursor) rows() int {
+	if !c.list {
+		return c.n
+	}
+	return bytes.Count(c.reps, []byte{0})
 }
 
 // values returns how many values of the page are not null.

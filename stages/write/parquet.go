@@ -2,11 +2,9 @@ package write
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"math"
 	"strings"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -28,7 +26,7 @@ type UnitOptions struct {
 //
 //	masked/      note_id, row, text, confidence, language, model, n_<category>..., n_other, pass-through columns
 //	spans/       note_id, row, start, end, category, score, source: never the text
-//	candidates/  private: note_id, row, confidence, language, choice, tokens, flags, tags
+//	candidates/  private: as Tagged writes it
 //	quarantine/  private: row, note_id, reason, and the text if the options say so
 //
 // row is the number of the note in its input file; start and end count bytes
@@ -38,13 +36,12 @@ type Unit struct {
 	parts *pipeline.Parts
 	o     UnitOptions
 
-	masked, spans, candidates, quarantine *part
+	masked, spans, quarantine *part
+	candidates                *Tagged
 
 	countOf []int // column of the masked part that counts a category
 	counts  []int32
 	extra   []*pipeline.Column
-	tagSet  *pipeline.TagSet
-	tags    []parquet.Value // of tagSet, by tag
 
 	done    pipeline.Counts
 	reasons []int64
@@ -77,17 +74,6 @@ const (
 	spanCategory
 	spanScore
 	spanSource
-)
-
-const (
-	candidateID = iota
-	candidateRow
-	candidateConfidence
-	candidateLanguage
-	candidateChoice
-	candidateTokens
-	candidateFlags
-	candidateTags
 )
 
 const (
@@ -172,12 +158,19 @@ func distinct(columns []column) error {
 	return nil
 }
 
-func (u *Unit) begin(kind string, columns []column, private bool, metadata ...string) (*part, error) {
+// end ends the file and says what is in it.
+func (p *part) end() error {
+	digest, err := p.close()
+	p.file.Rows, p.file.Digest = p.rows, digest
+	return err
+}
+
+func (u *Unit) begin(kind string, columns []column, private bool) (*part, error) {
 	file, err := u.parts.Create(kind, ".parquet", private)
 	if err != nil {
 		return nil, err
 	}
-	return &part{newTable(file, columns, u.o.RowGroup, metadata...), file}, nil
+	return &part{newTable(file, columns, u.o.RowGroup), file}, nil
 }
 
 // Put implements pipeline.Sink.
@@ -250,6 +243,7 @@ func (u *Unit) putMasked(b *pipeline.Batch) error {
 		t.columns[maskedLanguage].bytes(languageNames[language])
 		t.columns[maskedModel].bytes(model)
 		u.tally.language[language]++
+		u.tally.confidence[confidenceBin(confidence(b, i))]++
 		u.countSpans(b.Spans.At(i))
 		last := len(t.columns) - len(u.extra)
 		for k := maskedCounts; k < last; k++ {
@@ -265,8 +259,7 @@ func (u *Unit) countSpans(spans []pipeline.Span) {
 	clear(u.counts)
 	for _, s := range spans {
 		u.counts[u.countOf[s.Category]]++
-		u.tally.category[s.Category]++
-		u.tally.source[s.Source]++
+		u.tally.spans[s.Category][s.Source]++
 	}
 	if len(spans) > 0 {
 		u.tally.withSpans++
@@ -349,77 +342,16 @@ func (u *Unit) putCandidates(b *pipeline.Batch) error {
 	if len(u.pick) == 0 {
 		return nil
 	}
-	if err := u.beginCandidates(b.TagSet); err != nil {
-		return err
-	}
-	t := u.candidates
-	return t.chunks(u.pick, func(i int) {
-		t.columns[candidateID].bytes(b.ID.At(i))
-		t.columns[candidateRow].int64(b.First + int64(i))
-		t.columns[candidateConfidence].float(confidence(b, i))
-		t.columns[candidateLanguage].bytes(languageNames[language(b, i)])
-		t.columns[candidateChoice].bytes(choiceNames[b.Chosen[i]])
-		u.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
-	})
-}
-
-func (u *Unit) beginCandidates(set *pipeline.TagSet) (err error) {
-	if u.candidates != nil {
-		if set != u.tagSet {
-			return errors.New("two tag sets in one unit")
+	if u.candidates == nil {
+		file, err := u.parts.Create("candidates", ".parquet", true)
+		if err != nil {
+			return err
 		}
-		return nil
+		if u.candidates, err = NewTagged(file, b.TagSet, u.o.RowGroup); err != nil {
+			return err
+		}
 	}
-	if set == nil {
-		return errors.New("candidates without tags; a stage is missing")
-	}
-	u.tagSet = set
-	for t := range set.Len() {
-		u.tags = append(u.tags, parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))))
-	}
-	u.candidates, err = u.begin("candidates", candidateColumns, true, TagSetKey, formatTagSet(set))
-	return err
-}
-
-var candidateColumns = []column{
-	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
-	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true}, {name: "choice", dict: true},
-	{name: "tokens", list: true}, {name: "flags", kind: pipeline.Int32Column, list: true}, {name: "tags", list: true, dict: true},
-}
-
-// TagSetKey is the key of the file metadata under which a file of tagged
-// notes says what its tags are: the scheme and the categories, for example
-// "BIO PERSON LOCATION".
-const TagSetKey = "velum.tagset"
-
-func formatTagSet(s *pipeline.TagSet) string {
-	var b strings.Builder
-	b.WriteString(s.Scheme.String())
-	for _, c := range s.Categories {
-		b.WriteString(" " + c.String())
-	}
-	return b.String()
-}
-
-func (u *Unit) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
-	t := u.candidates
-	forms, flags, names := &t.columns[candidateTokens], &t.columns[candidateFlags], &t.columns[candidateTags]
-	if len(tokens) == 0 {
-		forms.emptyList()
-		flags.emptyList()
-		names.emptyList()
-		return
-	}
-	for k, token := range tokens {
-		form := text[token.Start:token.End]
-		forms.element(k, parquet.ByteArrayValue(form), 4+len(form))
-		forms.digest.bytes(form)
-		flags.element(k, parquet.Int32Value(int32(token.Flags)), 4)
-		flags.digest.uint32(uint32(token.Flags))
-		name := u.tags[tags[k]]
-		names.element(k, name, 4)
-		names.digest.bytes(name.ByteArray())
-	}
+	return u.candidates.PutNotes(b, u.pick)
 }
 
 func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
@@ -456,15 +388,17 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 
 // Close implements pipeline.UnitSink.
 func (u *Unit) Close() (pipeline.Counts, error) {
-	for _, p := range []*part{u.masked, u.spans, u.candidates, u.quarantine} {
+	parts := []*part{u.masked, u.spans, u.quarantine}
+	if u.candidates != nil {
+		parts = append(parts, u.candidates.part)
+	}
+	for _, p := range parts {
 		if p == nil {
 			continue
 		}
-		digest, err := p.close()
-		if err != nil {
+		if err := p.end(); err != nil {
 			return pipeline.Counts{}, err
 		}
-		p.file.Rows, p.file.Digest = p.rows, digest
 	}
 	for r, n := range u.reasons {
 		if n > 0 {
@@ -480,37 +414,61 @@ func (u *Unit) Close() (pipeline.Counts, error) {
 
 // tally counts what reports show.
 type tally struct {
-	category  []int64
-	source    [8]int64
-	language  [8]int64
-	chosen    [4]int64
-	withSpans int64
+	spans      [][]int64 // by category and source
+	language   [8]int64
+	chosen     [3]int64
+	confidence [confidenceBins]int64
+	withSpans  int64
 }
 
-func newTally() tally { return tally{category: make([]int64, pipeline.Categories())} }
+// confidenceBins is the number of equal bins of confidences. Twenty: C_min
+// is a border of one.
+const confidenceBins = 20
+
+// confidenceBin returns the bin of a confidence, rounded to 1e-4 first, so
+// that the last bit of a kernel decides nothing.
+func confidenceBin(c float32) int {
+	if !(c > 0) {
+		return 0
+	}
+	rounded := int(math.Floor(min(float64(c), 1)*10_000 + 0.5))
+	return min(rounded*confidenceBins/10_000, confidenceBins-1)
+}
+
+func newTally() tally {
+	t := tally{spans: make([][]int64, pipeline.Categories())}
+	for c := range t.spans {
+		t.spans[c] = make([]int64, pipeline.SpanSources())
+	}
+	return t
+}
 
 // named returns the counts that are not 0: category/PERSON, source/pattern,
-// language/es, chosen/candidate, chosen/review, notes_with_spans.
+// span/PERSON/pattern, language/es, confidence/0.95 (the lower bound of the
+// bin), chosen/candidate, chosen/review, notes_with_spans.
 func (t *tally) named() map[string]int64 {
 	m := map[string]int64{}
 	note := func(name string, n int64) {
 		if n > 0 {
-			m[name] = n
+			m[name] += n
 		}
 	}
-	for c, n := range t.category {
-		note("category/"+pipeline.Category(c).String(), n)
-	}
-	for s, n := range t.source {
-		note("source/"+pipeline.SpanSource(s).String(), n)
+	for c, bySource := range t.spans {
+		for s, n := range bySource {
+			category, source := pipeline.Category(c).String(), pipeline.SpanSource(s).String()
+			note("category/"+category, n)
+			note("source/"+source, n)
+			note("span/"+category+"/"+source, n)
+		}
 	}
 	for l, n := range t.language {
 		note("language/"+cmp.Or(pipeline.Language(l).String(), "unknown"), n)
 	}
+	for bin, n := range t.confidence {
+		note(fmt.Sprintf("confidence/%.2f", float64(bin)/confidenceBins), n)
+	}
 	for c, n := range t.chosen {
-		if n > 0 {
-			note("chosen/"+string(choiceNames[c]), n)
-		}
+		note("chosen/"+string(choiceNames[c]), n)
 	}
 	note("notes_with_spans", t.withSpans)
 	return m

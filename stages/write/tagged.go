@@ -1,0 +1,153 @@
+package write
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Tagged writes notes in the form that models learn from, one Parquet file:
+//
+//	note_id, row, confidence, language, choice, tokens, flags, tags
+//
+// tokens, flags and tags are lists of the same length: the words of the note,
+// pipeline.TokenFlags, and names of tags. row is the number of the note in
+// its input file. The file holds the words of notes: its part is private.
+// Candidates, selection sets and what goes to a curator have this form.
+type Tagged struct {
+	*part
+	set   *pipeline.TagSet
+	names []parquet.Value // of the tags of set
+	all   []int           // notes of a batch
+}
+
+const (
+	taggedID = iota
+	taggedRow
+	taggedConfidence
+	taggedLanguage
+	taggedChoice
+	taggedTokens
+	taggedFlags
+	taggedTags
+)
+
+var taggedColumns = []column{
+	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
+	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true}, {name: "choice", dict: true},
+	{name: "tokens", list: true}, {name: "flags", kind: pipeline.Int32Column, list: true}, {name: "tags", list: true, dict: true},
+}
+
+// TagSetKey is the key of the file metadata under which a file of tagged
+// notes says what its tags are: the scheme and the categories, for example
+// "BIO PERSON LOCATION".
+const TagSetKey = "velum.tagset"
+
+// RowColumn is the name of the column of Batch.Extra that holds the row
+// numbers of notes that do not follow each other in their input file.
+const RowColumn = "row"
+
+// NewTagged begins a file of notes with tags of the set, in row groups of so
+// many notes (0: 100,000).
+func NewTagged(file *pipeline.Part, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
+	if set == nil {
+		return nil, errors.New("notes without tags; a stage is missing")
+	}
+	w := &Tagged{set: set, part: &part{newTable(file, taggedColumns, rowGroup, TagSetKey, formatTagSet(set)), file}}
+	for t := range set.Len() {
+		w.names = append(w.names, parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))))
+	}
+	return w, nil
+}
+
+func formatTagSet(s *pipeline.TagSet) string {
+	var b strings.Builder
+	b.WriteString(s.Scheme.String())
+	for _, c := range s.Categories {
+		b.WriteString(" " + c.String())
+	}
+	return b.String()
+}
+
+// Put implements pipeline.Sink: it writes every note of b.
+func (w *Tagged) Put(b *pipeline.Batch) error {
+	w.all = w.all[:0]
+	for i := range b.Len() {
+		w.all = append(w.all, i)
+	}
+	return w.PutNotes(b, w.all)
+}
+
+// PutNotes writes the notes of b that are picked, in this order. It needs
+// Tokens, Tags and TagSet. Rows are those of the column RowColumn, or follow
+// each other from Batch.First.
+func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
+	if len(pick) == 0 {
+		return nil
+	}
+	if b.TagSet == nil || len(b.Tags) != len(b.Tokens.Items) || b.Tokens.Len() != b.Len() {
+		return fmt.Errorf("batch %d has %d notes, %d lists of tokens, %d tokens and %d tags; a stage is missing",
+			b.Seq, b.Len(), b.Tokens.Len(), len(b.Tokens.Items), len(b.Tags))
+	}
+	if b.TagSet != w.set && (b.TagSet.Scheme != w.set.Scheme || !slices.Equal(b.TagSet.Categories, w.set.Categories)) {
+		return errors.New("two tag sets in one file")
+	}
+	rows := rowColumn(b)
+	c := w.columns
+	return w.chunks(pick, func(i int) {
+		row := b.First + int64(i)
+		if rows != nil {
+			row = int64(rows.Fixed[i])
+		}
+		c[taggedID].bytes(b.ID.At(i))
+		c[taggedRow].int64(row)
+		c[taggedConfidence].float(confidence(b, i))
+		c[taggedLanguage].bytes(languageNames[language(b, i)])
+		c[taggedChoice].bytes(choiceNames[choice(b, i)])
+		w.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
+	})
+}
+
+func rowColumn(b *pipeline.Batch) *pipeline.Column {
+	for k := range b.Extra {
+		if c := &b.Extra[k]; c.Name == RowColumn && c.Kind == pipeline.Int64Column && len(c.Fixed) == b.Len() {
+			return c
+		}
+	}
+	return nil
+}
+
+func choice(b *pipeline.Batch, i int) pipeline.Choice {
+	if i < len(b.Chosen) {
+		return b.Chosen[i]
+	}
+	return pipeline.NotChosen
+}
+
+func (w *Tagged) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
+	forms, flags, names := &w.columns[taggedTokens], &w.columns[taggedFlags], &w.columns[taggedTags]
+	if len(tokens) == 0 {
+		forms.emptyList()
+		flags.emptyList()
+		names.emptyList()
+		return
+	}
+	for k, token := range tokens {
+		form := text[token.Start:token.End]
+		forms.element(k, parquet.ByteArrayValue(form), 4+len(form))
+		forms.digest.bytes(form)
+		flags.element(k, parquet.Int32Value(int32(token.Flags)), 4)
+		flags.digest.uint32(uint32(token.Flags))
+		name := w.names[tags[k]]
+		names.element(k, name, 4)
+		names.digest.bytes(name.ByteArray())
+	}
+}
+
+// Close ends the file and sets Rows and Digest of its part.
+func (w *Tagged) Close() error { return w.part.end() }
