@@ -345,7 +345,7 @@ func (r *unitRun) adopt(i int, known map[string]*UnitRecord) error {
 		}
 	}
 	mine := *record
-	mine.Input = u.Input
+	mine.Input = u.source()
 	r.records[i] = &mine
 	r.result.Reused++
 	if r.o.Done != nil {
@@ -584,7 +584,7 @@ func (r *unitRun) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error
 	parts := &Parts{fs: r.fs, out: r.out, run: r.id, stem: name, at: func(kind, ext string) string {
 		return path.Join(kind, filepath.ToSlash(u.Folder), r.plan.file(u, ext))
 	}}
-	record := UnitRecord{Name: name, Input: u.Input, SHA256: hex.EncodeToString(u.SHA256[:]), From: u.From, To: u.To}
+	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), From: u.From, To: u.To}
 	err := r.pump(ctx, slot, u, parts, &record)
 	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {
 		err = parts.discard()

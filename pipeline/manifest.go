@@ -19,7 +19,7 @@ import (
 // UnitRecord is what became of a unit.
 type UnitRecord struct {
 	Name   string `json:"name"`
-	Input  string `json:"input,omitempty"` // path; in the private manifest only, since it may name the month
+	Input  string `json:"input,omitempty"` // path below the archive; in the private manifest only, since it may name the month
 	SHA256 string `json:"input_sha256"`
 	From   int64  `json:"from"` // row groups or bytes [From, To) of the input
 	To     int64  `json:"to"`

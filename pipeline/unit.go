@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 // configuration, model and key.
 type Unit struct {
 	Input    string   // path of the input file
+	Source   string   // its path below the archive, which the private manifest names; "" means Input
 	Folder   string   // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
 	SHA256   [32]byte // of the whole input file
 	Copy     int      // how many files of the same content stand before it in the same folder
@@ -40,7 +42,7 @@ type Plan struct {
 // BadInput is a file of the archive that could not be read at all. It is
 // recorded in the manifest so that it cannot get lost.
 type BadInput struct {
-	Input  string `json:"input,omitempty"` // path; in the private manifest only
+	Input  string `json:"input,omitempty"` // path below the archive; in the private manifest only
 	SHA256 string `json:"input_sha256,omitempty"`
 	Bytes  int64  `json:"bytes"`
 	Cause  string `json:"cause"`
@@ -78,6 +80,10 @@ func (p *Plan) run() string {
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
+
+// source returns what the private manifest calls the input file. It is not
+// where the archive stands, so that equal archives have equal manifests.
+func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }
 
 // file returns the name of a unit's parts, without folder. Parts of one input
 // file sort in its order.

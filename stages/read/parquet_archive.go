@@ -11,7 +11,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,12 +37,15 @@ type Archive struct {
 // ArchiveFile is a file of an archive.
 type ArchiveFile struct {
 	Path   string
-	Folder string // below the path that was given, with slashes: year=2026/month=01
+	Folder string // below the archive, with slashes: year=2026/month=01; "" for a file that was given itself
 	SHA256 [32]byte
 	Bytes  int64
 	Rows   int64
 	Groups int // row groups; 0 for dumps
 }
+
+// name is the path of the file below the archive.
+func (f *ArchiveFile) name() string { return path.Join(f.Folder, filepath.Base(f.Path)) }
 
 // Drift says in what a file differs from the first file of the archive.
 type Drift struct {
@@ -53,7 +58,7 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 
 // Scan finds the files of an archive and plans their units. An input is a
 // file, or a folder that may have folders of months below it; files are taken
-// in the order of their paths. Names that begin with a dot or an underscore
+// in the order of their paths, whatever the order of the inputs. Names that begin with a dot or an underscore
 // do not count, as everywhere in the Parquet world.
 //
 // Every file is read once for its SHA-256, which names its units. A file that
@@ -74,6 +79,8 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 			return nil, err
 		}
 	}
+	slices.SortFunc(a.Files, func(x, y ArchiveFile) int { return strings.Compare(x.Path, y.Path) })
+	a.Files = slices.CompactFunc(a.Files, func(x, y ArchiveFile) bool { return x.Path == y.Path })
 	if len(a.Files) == 0 {
 		return nil, &InputError{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give a .parquet file, or a folder of them (.txt, .dump: raw dumps)"}
 	}
@@ -86,9 +93,7 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 			return nil, err
 		}
 	}
-	if err := s.missing(); err != nil {
-		return nil, err
-	}
+	s.missing(inputs)
 	return a, s.extras()
 }
 
@@ -135,11 +140,10 @@ func (a *Archive) find(in string) error {
 		return &InputError{Path: in, Cause: inputCause(err), Remedy: "check the path and its permissions"}
 	}
 	if !info.IsDir() {
-		a.Files = append(a.Files, ArchiveFile{Path: in, Bytes: info.Size()})
+		a.Files = append(a.Files, ArchiveFile{Path: filepath.Clean(in), Bytes: info.Size()})
 		return nil
 	}
-	from := len(a.Files)
-	err = filepath.WalkDir(in, func(name string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(in, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return &InputError{Path: name, Cause: inputCause(err), Remedy: "check its permissions"}
 		}
@@ -154,8 +158,6 @@ func (a *Archive) find(in string) error {
 		}
 		return a.add(in, name)
 	})
-	slices.SortFunc(a.Files[from:], func(x, y ArchiveFile) int { return strings.Compare(x.Path, y.Path) })
-	return err
 }
 
 func (a *Archive) add(root, name string) error {
@@ -209,7 +211,7 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 		s.bad(f, cause)
 		return nil
 	}
-	unit := pipeline.Unit{Input: f.Path, Folder: s.folder(f), SHA256: f.SHA256}
+	unit := pipeline.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256}
 	key := copyKey{unit.Folder, f.SHA256}
 	unit.Copy = s.copies[key]
 	switch {
@@ -233,7 +235,7 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 }
 
 func (s *scanner) bad(f *ArchiveFile, cause string) {
-	s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: f.Path, SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause})
+	s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: f.name(), SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause})
 }
 
 // hash reads the file once. For a dump it returns where its records begin.
@@ -426,22 +428,21 @@ func (s *scanner) listed(f *ArchiveFile) string {
 	return ""
 }
 
-// missing reports files that the list of checksums names and the archive
-// lacks: a month that was not delivered whole.
-func (s *scanner) missing() error {
-	for _, name := range slices.Sorted(mapKeys(s.sums)) {
-		if isParquet(name) || isDump(name) {
-			s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: name, SHA256: s.sums[name], Cause: "is in the list of checksums and not in the archive"})
+// missing reports files that the list of checksums names below one of the
+// folders and that are not there: an archive that was not delivered whole.
+func (s *scanner) missing(inputs []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.sums)) {
+		if !isParquet(name) && !isDump(name) {
+			continue
 		}
-	}
-	return nil
-}
-
-func mapKeys(m map[string]string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
+		for _, in := range inputs {
+			root, err := filepath.Abs(in)
+			if err != nil {
+				continue
+			}
+			if below, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(below) {
+				s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: filepath.ToSlash(below), SHA256: s.sums[name], Cause: "is in the list of checksums and not in the archive"})
+				break
 			}
 		}
 	}

@@ -25,7 +25,7 @@ type cursor struct {
 	groups []parquet.RowGroup
 	base   int // number of groups[0] in the file
 
-	list   bool // the values of a row are a list, of values that are never null
+	list bool // the values of a row are a list, of values that are never null
 
 	group int           // groups[group] is being read
 	pages parquet.Pages // of that row group; nil before and after

@@ -23,11 +23,11 @@ type IDSet struct {
 
 type bucket [16]atomic.Uint32 // 0 is free
 
-// NewIDSet makes a set of about so many bytes; 0 means 128 MiB, exact up to
-// some 28 million ids. The memory does not grow with the data.
+// NewIDSet makes a set of about so many bytes; 0 means 64 MiB, exact up to some
+// 15 million ids. The memory does not grow with the data.
 func NewIDSet(bytes int) *IDSet {
 	if bytes == 0 {
-		bytes = 128 << 20
+		bytes = 64 << 20
 	}
 	n := uint64(1)
 	for n*2*64 <= uint64(bytes) {

@@ -682,6 +682,39 @@ func TestScan(t *testing.T) {
 	}
 }
 
+// TestScanOrder: the order and the place of the inputs do not show.
+func TestScanOrder(t *testing.T) {
+	var got []string
+	for range 2 {
+		dir := t.TempDir()
+		for _, month := range []string{"a", "b"} {
+			if err := os.Mkdir(filepath.Join(dir, month), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, month, "x.parquet"), sampleFile(t, parquet.KeyValueMetadata("m", month)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, b := filepath.Join(dir, "a", "x.parquet"), filepath.Join(dir, "b", "x.parquet")
+		for _, in := range [][]string{{a, b}, {b, a, b}, {dir}} {
+			archive, err := Scan(t.Context(), in, ParquetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := ""
+			for _, u := range archive.Units {
+				line += fmt.Sprintf("%s %x ", filepath.Base(u.Source), u.SHA256[:4])
+			}
+			got = append(got, line)
+		}
+	}
+	for _, line := range got {
+		if line != got[0] {
+			t.Errorf("%q, first %q", line, got[0])
+		}
+	}
+}
+
 func TestScanNothing(t *testing.T) {
 	dir := t.TempDir()
 	for _, in := range []string{dir, filepath.Join(dir, "none")} {
@@ -738,11 +771,12 @@ func TestChecksums(t *testing.T) {
 		{"wrong", wrong + "  good.parquet\n", []string{"does not have the SHA-256"}},
 		{"not listed", wrong + "  other.md\n", []string{"is not in the list"}},
 		{"not delivered", right + "  good.parquet\n" + wrong + "  more.parquet\n", []string{"not in the archive"}},
+		{"not below it", right + "  good.parquet\n" + wrong + "  ../more.parquet\n", nil},
 	} {
 		if err := os.WriteFile(list, []byte(tt.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Scan(t.Context(), []string{good}, ParquetOptions{Checksums: list})
+		a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Checksums: list})
 		if err != nil {
 			t.Fatal(err)
 		}
