@@ -143,6 +143,17 @@ func (a *testArchive) run(t testing.TB, dir string, d FS, o UnitOptions) (*Resul
 	return RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: d}, a.line, o)
 }
 
+// tempDir is t.TempDir in memory where the system has such a folder: these
+// tests make thousands of files.
+func tempDir(t testing.TB) string {
+	dir, err := os.MkdirTemp("/dev/shm", "velum-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func newTestArchive(units int) *testArchive { return &testArchive{units: units, loses: -1} }
 
 // treeOf lists every file below a folder with its content.
@@ -171,7 +182,7 @@ func treeOf(t testing.TB, dir string) string {
 // undisturbed is the tree of a run in which nothing goes wrong.
 func undisturbed(t testing.TB, a *testArchive) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := tempDir(t)
 	if _, err := a.run(t, dir, nil, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +460,7 @@ func TestCancelledRunResumes(t *testing.T) {
 	a := newTestArchive(6)
 	want := undisturbed(t, a)
 	for stop := range 6 {
-		dir := t.TempDir()
+		dir := tempDir(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stopped := errors.New("stopped")
 		seen := 0
@@ -566,7 +577,7 @@ func TestEveryOperationFails(t *testing.T) {
 	a := newTestArchive(3)
 	want := undisturbed(t, a)
 	count := &faults{FS: unsynced{OS}}
-	if _, err := a.run(t, t.TempDir(), count, UnitOptions{}); err != nil {
+	if _, err := a.run(t, tempDir(t), count, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	step := 1
@@ -575,7 +586,7 @@ func TestEveryOperationFails(t *testing.T) {
 	}
 	for at := 1; at <= count.n; at += step {
 		for _, lasting := range []bool{false, true} {
-			dir := t.TempDir()
+			dir := tempDir(t)
 			d := &faults{FS: unsynced{OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
 			if _, err := a.run(t, dir, d, UnitOptions{}); err != nil && !DiskFull(err) {
 				t.Errorf("operation %d: error is not that of the disk: %v", at, err)
@@ -597,7 +608,7 @@ func TestEveryOperationFails(t *testing.T) {
 func TestChangedConfigurationFails(t *testing.T) {
 	t.Parallel()
 	a := newTestArchive(2)
-	first := t.TempDir()
+	first := tempDir(t)
 	if _, err := a.run(t, first, nil, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -608,7 +619,7 @@ func TestChangedConfigurationFails(t *testing.T) {
 	a.config = 1
 	want := undisturbed(t, a)
 	for at := 1; ; at += 3 {
-		dir := t.TempDir()
+		dir := tempDir(t)
 		if err := os.CopyFS(dir, os.DirFS(first)); err != nil {
 			t.Fatal(err)
 		}
@@ -648,7 +659,7 @@ func TestTornJournal(t *testing.T) {
 	t.Parallel()
 	a := newTestArchive(4)
 	want := undisturbed(t, a)
-	begun := t.TempDir()
+	begun := tempDir(t)
 	a.begin(t, begun)
 	journals, err := filepath.Glob(filepath.Join(begun, "out", "_runs", "*", "journal"))
 	if err != nil || len(journals) != 1 {
@@ -833,7 +844,7 @@ func TestOneWinner(t *testing.T) {
 // TestCheckFindsEveryFlip: no bit of an output tree can change unseen.
 func TestCheckFindsEveryFlip(t *testing.T) {
 	t.Parallel()
-	a, dir := newTestArchive(2), t.TempDir()
+	a, dir := newTestArchive(2), tempDir(t)
 	if _, err := a.run(t, dir, nil, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
