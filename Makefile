@@ -4,17 +4,45 @@ GO        ?= go
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
 FUZZTIME  ?= 30s
+NOTES     ?= 3000000
+SAMPLE     = cmd/velum/testdata/sample
 PACKAGES  ?= ./...
 GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 # No cgo: one static binary for every Linux. No paths of this machine in it.
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build test race fuzz bench lint cover interop schema man clean
+.PHONY: build run sample models archive test race fuzz bench lint cover interop schema man clean
 
 # the binary, in bin/velum
 build:
 	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
+
+# mask the sample archive, show what came out, and check it against its gold
+run: build
+	@rm -rf out/sample out/sample.private
+	bin/velum run --in $(SAMPLE) --out out/sample
+	@echo
+	@bin/velum evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.98 --brief
+	@echo
+	@echo "masked notes  out/sample/masked      (Parquet: open it with DuckDB, pandas, Polars, Spark)"
+	@echo "spans         out/sample/spans       (offsets and categories, no text)"
+	@echo "report        out/sample/report.html"
+	@echo "private       out/sample.private     (selection set, quarantine: holds words of notes)"
+
+# the sample archive again: two months of invented notes, from one seed
+sample: build
+	rm -rf $(SAMPLE) $(SAMPLE).gold
+	bin/velum synth --notes 3100 --seed 2026 --reports 0.008 --months 2 --out $(SAMPLE) --to archive
+
+# both embedded models again, from MEDDOCAN train (../shared/data) and generated notes
+models: build
+	scripts/models.sh meddocan
+	scripts/models.sh primary-care
+
+# an archive of NOTES notes for benchmarks, in out/archive
+archive:
+	$(GO) run ./scripts/archive --notes $(NOTES) --out out/archive
 
 # everything that a commit must pass: format, vet, tests
 test:
@@ -30,9 +58,10 @@ race:
 fuzz:
 	scripts/fuzz.sh $(FUZZTIME)
 
-# the benchmarks of every package
-bench:
-	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(PACKAGES)
+# whole runs beside a pass-through run, and the benchmarks of every package; writes BENCHMARKS.md
+bench: build
+	test -d out/archive || $(MAKE) archive
+	$(GO) run ./scripts/bench --archive out/archive
 
 # golangci-lint as .golangci.yml says; without a network, what Go itself finds
 lint:

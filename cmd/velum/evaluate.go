@@ -20,6 +20,7 @@ type evaluateFlags struct {
 	system, systemFrom string
 	other              string
 	atLeast            float64
+	brief              bool
 	scheme             string
 	beta               float64
 	draws              int
@@ -45,6 +46,7 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.other, "against", "", "`PATH` of another system's spans: approximate randomization test")
 	flags.StringVar(&f.scheme, "categories", "", "compare in another label `SET`: both sides are mapped (meddocan, i2b2, hipaa, primary-care...)")
 	flags.Float64Var(&f.atLeast, "at-least", 0, "end with exit code 15 if masking recall by entity is below this")
+	flags.BoolVar(&f.brief, "brief", false, "print one line a category and masking recall, nothing else")
 	flags.Float64Var(&f.beta, "beta", 1, "weight of recall in F_beta")
 	flags.IntVar(&f.draws, "draws", 1000, "bootstrap draws for the 95 % intervals; -1 for none")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the draws")
@@ -81,7 +83,7 @@ func (a *app) evaluate(ctx context.Context, f *evaluateFlags) error {
 		}
 		test = &t
 	}
-	if err := a.printScores(report, test); err != nil {
+	if err := a.printScores(report, test, f.brief); err != nil {
 		return err
 	}
 	if m, _ := report.Measure(score.MaskedEntities); m.Recall < f.atLeast {
@@ -90,18 +92,36 @@ func (a *app) evaluate(ctx context.Context, f *evaluateFlags) error {
 	return nil
 }
 
-func (a *app) printScores(report *score.Report, test *score.Significance) error {
+func (a *app) printScores(report *score.Report, test *score.Significance, brief bool) error {
 	if a.json {
 		return json.NewEncoder(a.out).Encode(struct {
 			*score.Report
 			Test *score.Significance `json:"test,omitempty"`
 		}{report, test})
 	}
+	if brief {
+		return printBrief(a.out, report)
+	}
 	if err := report.WriteTable(a.out); err != nil || test == nil {
 		return err
 	}
 	_, err := fmt.Fprintf(a.out, "\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
 		test.Difference.F1, test.Alpha.F1, test.Shuffles)
+	return err
+}
+
+// printBrief prints what somebody who tries velum out wants to know.
+func printBrief(w io.Writer, r *score.Report) error {
+	if _, err := fmt.Fprintf(w, "%-34s %6s %7s %9s %7s %7s\n", "category", "gold", "masked", "precision", "recall", "F1"); err != nil {
+		return err
+	}
+	for _, c := range r.Categories {
+		if _, err := fmt.Fprintf(w, "%-34s %6d %7d %9.4f %7.4f %7.4f\n", c.Category, c.Gold, c.Masked, c.Precision, c.Recall, c.F1); err != nil {
+			return err
+		}
+	}
+	entities, _ := r.Measure(score.MaskedEntities)
+	_, err := fmt.Fprintf(w, "masking recall by entity %.4f (%d of %d), notes without a leak %.4f\n", entities.Recall, entities.Found, entities.Gold, r.CleanNotes.Share)
 	return err
 }
 

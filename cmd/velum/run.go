@@ -134,7 +134,6 @@ func (m *masking) scan(ctx context.Context) (*pipeline.Plan, error) {
 // units does the units and prints what came out.
 func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.Output) error {
 	progress := m.newProgress("mask", "notes", m.archive.Rows())
-	defer progress.End()
 	result, err := pipeline.RunUnits(ctx, units, out, func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
 		return m.line(u, parts, progress)
 	}, pipeline.UnitOptions{

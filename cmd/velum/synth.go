@@ -31,7 +31,7 @@ same seed gives the same notes. Templates and names of --split train and
 --split test are disjoint.
 
 An archive for ` + "`velum run`" + ` is written with --to archive: a folder of months in
-Parquet without the gold, and the gold beside it in DIR.gold.jsonl.`,
+Parquet without the gold, and the gold beside it in DIR.gold.`,
 		Example: `  velum synth --notes 3000 --seed 1 --out sample --to archive
   velum synth --notes 50000 --seed 2 --split train --density 3 --out train.jsonl`,
 		Args: noArgs,
@@ -94,7 +94,7 @@ func newArchive(dir string, notes int64, months int) (*archive, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return nil, exitf(exitConfig, "remove it or name another", "%s is there already", dir)
 	}
-	gold, err := write.Create("jsonl", dir+".gold.jsonl", write.TextOptions{Gold: true})
+	gold, err := write.Create("parquet", dir+".gold", write.TextOptions{Gold: true})
 	if err != nil {
 		return nil, err
 	}
