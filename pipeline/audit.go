@@ -60,6 +60,11 @@ type AuditEntry struct {
 	Exit   *int    // exit code, of an end
 }
 
+// Audit returns an entry that names the plan.
+func (p *Plan) Audit(event string) AuditEntry {
+	return AuditEntry{Event: event, Run: p.run(), Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
+}
+
 // auditLine is an entry as it is written, without its sum.
 type auditLine struct {
 	N      int64       `json:"n"`    // number of the line, from 1

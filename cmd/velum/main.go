@@ -34,6 +34,8 @@ var verbs = []func(*app) *cobra.Command{
 	newEvaluateCommand,
 	newConvertCommand,
 	newSynthCommand,
+	newCheckCommand,
+	newAuditCommand,
 	newConfigCommand,
 	newDoctorCommand,
 	newVersionCommand,

@@ -20,6 +20,7 @@ type runFlags struct {
 	in           []string
 	out, private string
 	fresh, dry   bool
+	record       record
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -37,7 +38,12 @@ A run that was stopped goes on where it stopped when the same command is given a
   velum run --in 2026-01.parquet --out masked/ --model meddocan --recall 0.995
   velum run --in archive/ --out masked/ --dry-run     # what would be done, and how long it takes`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.mask(c.Context(), &f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.dry {
+				return a.mask(c.Context(), &f)
+			}
+			return f.record.keep(a, func() error { return a.mask(c.Context(), &f) })
+		},
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.in, "in", nil, "`ARCHIVE`: file or folder, may be repeated")
@@ -45,6 +51,7 @@ A run that was stopped goes on where it stopped when the same command is given a
 	flags.StringVar(&f.private, "private", "", "`DIR` for what holds words of notes (default: --out with .private)")
 	flags.BoolVar(&f.fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.BoolVar(&f.dry, "dry-run", false, "print the plan with counts and a time estimate, write nothing")
+	f.record.addFlags(c)
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
 	a.optionFlag(c, "policy", "mask.policy")
@@ -96,6 +103,9 @@ func (a *app) mask(ctx context.Context, f *runFlags) error {
 	if f.dry {
 		return m.printPlan(units)
 	}
+	if ctx, err = f.record.begin(ctx, units, out, cfg.Mask.Policy); err != nil {
+		return err
+	}
 	return m.units(ctx, units, out)
 }
 
@@ -139,6 +149,7 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 	}, pipeline.UnitOptions{
 		AtOnce: m.unitsAtOnce(), Fresh: m.flags.fresh, Verify: write.Verify, Stats: &m.stats,
 		Done: func(u *pipeline.UnitRecord, reused bool) {
+			m.flags.record.unit(u, reused)
 			if reused {
 				progress.Add(u.Rows)
 			}
@@ -151,6 +162,7 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 	if err != nil {
 		return err
 	}
+	m.flags.record.done(result)
 	if err := m.printResult(result, out); err != nil {
 		return err
 	}
