@@ -155,12 +155,15 @@ func Compile(files fs.FS) (*Gazetteer, error) {
 	g := &Gazetteer{}
 	g.resize(1 << 12)
 	var print xxh3.Hasher
-	var folded []byte
+	var line, folded []byte
 	for e, err := range Entries(files) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&print, "%s\t%d\t%d\n", e.Form, e.Class, e.Frequency)
+		line = append(line[:0], e.Form...)
+		line = strconv.AppendUint(append(line, '\t'), uint64(e.Class), 10)
+		line = strconv.AppendInt(append(line, '\t'), int64(e.Frequency), 10)
+		print.Write(append(line, '\n')) // never fails
 		folded = g.enter(e, folded)
 	}
 	g.print = print.Sum64()
