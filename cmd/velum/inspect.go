@@ -1,0 +1,188 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+)
+
+type inspectFlags struct {
+	in, from, id string
+	top          int
+}
+
+func newInspectCommand(a *app) *cobra.Command {
+	var f inspectFlags
+	c := &cobra.Command{
+		Use:   "inspect [--model FILE] [--in PATH [--id ID]]",
+		Short: "Look into a model: what it is, what its features weigh, why a note was tagged so",
+		Long: `Without --in, print what the model says of itself. With --in, rank the features that
+occur in those notes by weight. With --id too, print every token of that note with its
+tag, its probability and the features that spoke loudest for it; this prints words of
+the note, on standard output only.`,
+		Example: `  velum inspect --model meddocan
+  velum inspect --model meddocan --in dev/ --top 40
+  velum inspect --model primary-care --in notes.jsonl --id 7`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.inspect(c.Context(), &f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.in, "in", "", "`PATH` of notes")
+	flags.StringVar(&f.from, "from", "", "their `FORMAT`; told from the files if left out")
+	flags.StringVar(&f.id, "id", "", "`ID` of one note")
+	flags.IntVar(&f.top, "top", 20, "how many features")
+	a.optionFlag(c, "model", "tag.model")
+	return c
+}
+
+func (a *app) inspect(ctx context.Context, f *inspectFlags) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	p, err := newPlan(cfg)
+	if err != nil {
+		return err
+	}
+	if f.in == "" {
+		return a.printModel(p.model)
+	}
+	steps, err := p.tagSteps()
+	if err != nil {
+		return err
+	}
+	src, err := openNotes("from", f.from, f.in, read.TextOptions{SkipUnknown: true})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	s := &inspection{model: p.model, out: a.out, id: f.id, top: f.top, weights: map[crf.Reason]int{}}
+	if err := inputError(pipeline.Run(ctx, src, steps, s, nil)); err != nil {
+		return err
+	}
+	if f.id == "" {
+		return s.printRanking()
+	}
+	if !s.found {
+		return exitf(exitConfig, "ids are those of the file, or paths below the folder", "no note with the id %q", f.id)
+	}
+	return nil
+}
+
+func (a *app) printModel(m *model) error {
+	header, err := m.crf.MarshalHeader()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		_, err = fmt.Fprintf(a.out, "%s\n", header)
+		return err
+	}
+	features, weights := m.crf.Size()
+	_, err = fmt.Fprintf(a.out, "%s: label set %s, %d tags, %d features, %d weights, sha256 %x\n%s\n",
+		m.name, m.labels, m.tagSet.Len(), features, weights, m.sha256, header)
+	return err
+}
+
+// inspection is a sink that ranks features or prints one note.
+type inspection struct {
+	model   *model
+	out     io.Writer
+	id      string
+	top     int
+	found   bool
+	weights map[crf.Reason]int // reason -> tokens that it occurs at
+}
+
+func (s *inspection) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			continue
+		}
+		if s.id == "" {
+			s.rank(b, i)
+		} else if string(b.ID.At(i)) == s.id {
+			s.found = true
+			if err := s.printNote(b, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rank counts the features of a note (feature ranking by weight, VIGI §5.9).
+func (s *inspection) rank(b *pipeline.Batch, i int) {
+	for _, sequence := range s.model.crf.Describe(b.Text.At(i), b.Tokens.At(i), b.Matches.At(i)) {
+		for _, attributes := range sequence {
+			for _, attribute := range attributes {
+				attribute.Value = 1
+				for _, r := range s.model.crf.Reasons(attribute) {
+					s.weights[r]++
+				}
+			}
+		}
+	}
+}
+
+func (s *inspection) printRanking() error {
+	ranked := make([]crf.Reason, 0, len(s.weights))
+	for r := range s.weights {
+		ranked = append(ranked, r)
+	}
+	slices.SortFunc(ranked, func(a, b crf.Reason) int {
+		return cmp.Or(cmp.Compare(abs(b.Weight), abs(a.Weight)), cmp.Compare(a.Attribute, b.Attribute), cmp.Compare(a.Tag, b.Tag))
+	})
+	for _, r := range ranked[:min(s.top, len(ranked))] {
+		if _, err := fmt.Fprintf(s.out, "%+8.3f  %-36s %s  (%d tokens)\n", r.Weight, s.model.tagSet.Name(r.Tag), r.Attribute, s.weights[r]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func abs(x float32) float32 { return max(x, -x) }
+
+// printNote prints the tokens of a note with what spoke for their tags.
+func (s *inspection) printNote(b *pipeline.Batch, i int) error {
+	text, tokens, tags := b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)
+	n := s.model.tagSet.Len()
+	marginals := s.model.crf.NewLabeller(s.model.label).Marginals(nil, text, tokens, b.Matches.At(i))
+	t := 0
+	for _, sequence := range s.model.crf.Describe(text, tokens, b.Matches.At(i)) {
+		for _, attributes := range sequence {
+			k := tokens[t]
+			if _, err := fmt.Fprintf(s.out, "%6d  %-20s %-36s %.4f ", k.Start, text[k.Start:k.End], s.model.tagSet.Name(tags[t]), marginals[t*n+int(tags[t])]); err != nil {
+				return err
+			}
+			var mine []crf.Reason
+			for _, attribute := range attributes {
+				for _, r := range s.model.crf.Reasons(attribute) {
+					if r.Tag == tags[t] {
+						mine = append(mine, r)
+					}
+				}
+			}
+			slices.SortFunc(mine, func(a, b crf.Reason) int {
+				return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Attribute, b.Attribute))
+			})
+			for _, r := range mine[:min(3, len(mine))] {
+				if _, err := fmt.Fprintf(s.out, "  %s %+.2f", r.Attribute, r.Weight); err != nil {
+					return err
+				}
+			}
+			if _, err := fmt.Fprintln(s.out); err != nil {
+				return err
+			}
+			t++
+		}
+	}
+	return nil
+}
