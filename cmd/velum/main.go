@@ -34,6 +34,7 @@ var verbs = []func(*app) *cobra.Command{
 	newEvaluateCommand,
 	newConvertCommand,
 	newSynthCommand,
+	newInspectCommand,
 	newCheckCommand,
 	newAuditCommand,
 	newConfigCommand,
