@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/pprof"
 	"strings"
@@ -42,6 +43,7 @@ func run() error {
 	show := flag.Bool("show", false, "print what is read")
 	readOnly := flag.Bool("read", false, "read only")
 	noVerify := flag.Bool("noverify", false, "do not re-read the parts")
+	noSync := flag.Bool("nosync", false, "do not wait for the disk")
 	atOnce := flag.Int("at-once", 1, "units side by side")
 	fresh := flag.Bool("fresh", false, "start over")
 	cpu := flag.String("cpu", "", "write a CPU profile")
@@ -80,7 +82,11 @@ func run() error {
 		if *noVerify {
 			verify = nil
 		}
-		err = copyAll(archive, *out, pipeline.UnitOptions{AtOnce: *atOnce, Fresh: *fresh, Verify: verify, Stats: &pipeline.Stats{}})
+		disk := pipeline.OS
+		if *noSync {
+			disk = unsynced{disk}
+		}
+		err = copyAll(archive, pipeline.Output{Dir: *out, FS: disk}, pipeline.UnitOptions{AtOnce: *atOnce, Fresh: *fresh, Verify: verify, Stats: &pipeline.Stats{}})
 	}
 	if err != nil {
 		return err
@@ -181,14 +187,14 @@ func value(c *pipeline.Column, i int) any {
 	return int64(c.Fixed[i])
 }
 
-func copyAll(archive *read.Archive, out string, o pipeline.UnitOptions) error {
+func copyAll(archive *read.Archive, out pipeline.Output, o pipeline.UnitOptions) error {
 	primary, err := pipeline.Labels("primary-care")
 	if err != nil {
 		return err
 	}
 	unit := write.UnitOptions{Model: "none", Categories: primary.Categories, Pass: archive.Extra}
 	plan := &pipeline.Plan{Units: archive.Units, BadInputs: archive.Bad}
-	result, err := pipeline.RunUnits(context.Background(), plan, pipeline.Output{Dir: out},
+	result, err := pipeline.RunUnits(context.Background(), plan, out,
 		func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
 			src, err := archive.Open(u)
 			if err != nil {
@@ -206,6 +212,20 @@ func copyAll(archive *read.Archive, out string, o pipeline.UnitOptions) error {
 	}
 	return nil
 }
+
+// unsynced is an FS that never waits for the disk.
+type unsynced struct{ pipeline.FS }
+
+func (unsynced) SyncDir(string) error { return nil }
+
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (pipeline.File, error) {
+	f, err := u.FS.OpenFile(name, flag, perm)
+	return unsyncedFile{f}, err
+}
+
+type unsyncedFile struct{ pipeline.File }
+
+func (unsyncedFile) Sync() error { return nil }
 
 func newCopy() func(b *pipeline.Batch) error {
 	return func(b *pipeline.Batch) error {

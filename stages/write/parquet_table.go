@@ -358,8 +358,11 @@ func (c *tableColumn) copy(from *pipeline.Column, i int) {
 // against everybody else.
 type columnDigest struct {
 	bytesSum, lengthSum, levelSum *xxh3.Hasher
-	payload, lengths, levels      []byte // not summed up yet
+	scratch
 }
+
+// scratch is what a digest has not summed up yet.
+type scratch struct{ payload, lengths, levels []byte }
 
 func newColumnDigest() columnDigest {
 	return columnDigest{bytesSum: xxh3.New(), lengthSum: xxh3.New(), levelSum: xxh3.New()}

@@ -14,22 +14,26 @@ import (
 // the digest that it finds: a pipeline.Verifier. It is for our own parts
 // only: that reader panics on damaged files and checks no page checksums.
 func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err error) {
-	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size))
+	props := parquet.NewReaderProperties(nil)
+	props.BufferedStreamEnabled = true // or it takes the memory of a whole column chunk
+	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size), file.WithReadProps(props))
 	if err != nil {
 		return 0, "", fmt.Errorf("the footer does not read")
 	}
 	schema := f.MetaData().Schema
 	h := sha256.New()
-	v := verifier{batch: 4096}
+	v := verifier{batch: 1024}
 	for c := range schema.NumColumns() {
 		column := schema.Column(c)
 		d := newColumnDigest()
+		d.scratch, v.scratch = v.scratch, scratch{}
 		for g := range f.NumRowGroups() {
 			if err := v.chunk(f.RowGroup(g), c, &d); err != nil {
 				return 0, "", fmt.Errorf("column %s, row group %d: %w", column.Path(), g, err)
 			}
 		}
 		d.sum(h, column.ColumnPath()[0])
+		v.scratch = d.scratch
 	}
 	return f.NumRows(), hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
@@ -37,6 +41,7 @@ func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err
 // verifier holds the buffers of a re-reading.
 type verifier struct {
 	batch    int64
+	scratch  scratch
 	defs     []int16
 	reps     []int16
 	bytes    []parquet.ByteArray
