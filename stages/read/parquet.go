@@ -186,13 +186,16 @@ func (p *Parquet) open(from, to int) error {
 
 // Close closes the file.
 func (p *Parquet) Close() error {
-	err := p.text.close()
-	for i := range p.ids {
-		err = errors.Join(err, p.ids[i].close())
-	}
-	for i := range p.extra {
-		err = errors.Join(err, p.extra[i].close())
-	}
+	err := fence(p.path, func() error {
+		err := p.text.close()
+		for i := range p.ids {
+			err = errors.Join(err, p.ids[i].close())
+		}
+		for i := range p.extra {
+			err = errors.Join(err, p.extra[i].close())
+		}
+		return err
+	})
 	return errors.Join(err, p.file.Close())
 }
 
