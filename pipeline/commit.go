@@ -113,6 +113,10 @@ type UnitOptions struct {
 	// its own before the run is committed. It must be deterministic. An error
 	// stops the commit. It is not called when nothing changed. May be nil.
 	Finish func(ctx context.Context, f *Final) error
+
+	// LastStep names what Finish does beyond what the plan's configuration
+	// says: it is called again when the last commit has another. May be empty.
+	LastStep string
 }
 
 // Final is what the last step of a run gets.
@@ -660,7 +664,7 @@ func (r *unitRun) settle(ctx context.Context, i int, done *unitDone, j *journal)
 func (r *unitRun) sum() (*Manifest, error) {
 	m := &Manifest{
 		Schema: manifestSchema, Config: hex.EncodeToString(r.plan.Config[:]), Model: hex.EncodeToString(r.plan.Model[:]),
-		Key: r.plan.Key, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
+		Key: r.plan.Key, LastStep: r.o.LastStep, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
 	}
 	planned := int64(0)
 	for i, record := range r.records {

@@ -37,6 +37,8 @@ type Manifest struct {
 	Model   string `json:"model_sha256"`
 	Key     string `json:"key_id,omitempty"`
 	Private string `json:"private_manifest_sha256,omitempty"` // of the manifest of the private tree that belongs to it
+
+	LastStep string `json:"last_step,omitempty"` // UnitOptions.LastStep
 	Counts
 	Units     []UnitRecord `json:"units"`
 	BadInputs []BadInput   `json:"bad_inputs,omitempty"`

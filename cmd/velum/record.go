@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 )
+
+// maxSample bounds the memory of a sample. Nobody reads a million notes.
+const maxSample = 1_000_000
 
 // record is what a run leaves about itself besides its output: lines in the
 // audit log, and a file for Prometheus.
@@ -22,6 +26,7 @@ type record struct {
 	*app
 	metrics string // file for Prometheus, "" for none
 	log     string // the audit log, "" for that of the private tree
+	sample  int    // masked notes to draw for a person to read
 
 	began   time.Time
 	plan    *pipeline.Plan // nil until begin
@@ -35,7 +40,24 @@ type record struct {
 
 func (r *record) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&r.metrics, "metrics", "", "`FILE` for Prometheus' textfile collector; its name must end in .prom")
+	c.Flags().IntVar(&r.sample, "audit", 0, "draw `N` masked notes at random for a person to read: their ids and offsets, in audit/ of the private tree")
 	c.Flags().StringVar(&r.log, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
+}
+
+// lastStep names what finish does: another sample is drawn when it changes.
+func (r *record) lastStep() string {
+	if r.sample == 0 {
+		return ""
+	}
+	return fmt.Sprintf("audit %d", r.sample)
+}
+
+// finish is the last step of the run: it draws the sample.
+func (r *record) finish(ctx context.Context, f *pipeline.Final) error {
+	if r.sample == 0 {
+		return nil
+	}
+	return auditSample(ctx, f, r.sample)
 }
 
 // keep calls do and writes down how it ended.
@@ -43,6 +65,9 @@ func (r *record) keep(a *app, do func() error) error {
 	r.app, r.began = a, time.Now()
 	if r.metrics != "" && filepath.Ext(r.metrics) != ".prom" {
 		return exitf(exitConfig, "the collector reads no other", "--metrics: the name must end in .prom")
+	}
+	if r.sample < 0 || r.sample > maxSample {
+		return exitf(exitConfig, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes", maxSample)
 	}
 	err := do()
 	if r.plan != nil {

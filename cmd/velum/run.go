@@ -157,6 +157,7 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 				m.log.Warn("unit cannot be decoded and is in quarantine", "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
 			}
 		},
+		Finish: m.flags.record.finish, LastStep: m.flags.record.lastStep(),
 	})
 	progress.End()
 	if err != nil {
