@@ -253,6 +253,24 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
+func FuzzCompile(f *testing.F) {
+	for _, s := range []string{"# class: Drug\nx\t3\n", "# class: Surname\nde la Cruz\nO'Hara\n\t\n", "x", "# class: \n", "# class: Drug\n-\n/\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, list []byte) {
+		g, err := Compile(fstest.MapFS{"a.txt": {Data: list}})
+		if err != nil {
+			return
+		}
+		text, tokens := tokensOf(string(list))
+		for _, p := range g.Phrases(nil, text, tokens) {
+			if p.First >= p.Last || int(p.Last) > len(tokens) || p.Class == 0 {
+				t.Error("bad phrase")
+			}
+		}
+	})
+}
+
 func TestNoAllocations(t *testing.T) {
 	g := Default()
 	text, tokens := tokensOf("vive en Sant Cugat del Vallès con Núria Puig")

@@ -264,7 +264,7 @@ var privateShare = [numPrivate]int{245, 330, 285, 12, 3, 6, 5, 4, 5}
 const (
 	privateNotes = 0.094 // notes with personal information at Density 1: ATN says under 9 % and finds 13 %
 	moreShare    = 0.34  // private clauses that are followed by another one
-	hardShare    = 0.07  // clauses full of words that only look private
+	hardShare    = 0.10  // clauses full of words that only look private
 )
 
 // plan chooses the private clauses of a note.

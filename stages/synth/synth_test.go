@@ -334,6 +334,29 @@ func TestGrammarErrors(t *testing.T) {
 	}
 }
 
+func FuzzGrammar(f *testing.F) {
+	for _, seed := range []string{"= a\n{b}", "= a shared\n3* x {y|z}", "= a\n[PERSON:{@first}]\n# c", "= a\n{@}", "= a\n{", "= a\n[", "= a\n{|", "= a\n{a|{b}}\\n", "= a\n{}", "= a\n0* x"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		sources := map[string][]source{}
+		if readRules(text, sources) != nil {
+			return
+		}
+		for _, alternatives := range sources {
+			for _, a := range alternatives {
+				if a.weight > 1000 {
+					continue
+				}
+				p := parser{text: a.text, rules: grammar{"a": {}}}
+				if _, err := p.sequence(""); err == nil && p.text != "" {
+					t.Error("the parser stopped before the end without an error")
+				}
+			}
+		}
+	})
+}
+
 // TestCheckDigits recomputes those of documents and social security numbers:
 // most must be right, some wrong.
 func TestCheckDigits(t *testing.T) {

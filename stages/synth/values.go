@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,6 +16,9 @@ const numRegisters = 8
 
 // newValue returns what {@name args} writes.
 func newValue(call []string) (func(m *maker), error) {
+	if len(call) == 0 {
+		return nil, errors.New("value without a name")
+	}
 	name := call[0]
 	args := make([]int, 0, 3)
 	for _, a := range call[1:] {
@@ -53,6 +57,8 @@ var values = map[string]valueMaker{
 	"dec": {3, func(a []int) func(*maker) { return func(m *maker) { m.decimal(m.between(a[0], a[1]), a[2]) } }},
 	// @digits N
 	"digits": {1, func(a []int) func(*maker) { return func(m *maker) { m.digits(a[0]) } }},
+	// @caps N: capital letters, like one more abbreviation
+	"caps": {1, func(a []int) func(*maker) { return func(m *maker) { m.capitals(a[0]) } }},
 	// @two LO HI: with a leading zero
 	"two":   {2, func(a []int) func(*maker) { return func(m *maker) { m.padded(m.between(a[0], a[1]), 2) } }},
 	"day":   plain(func(m *maker) { m.newDate(); m.number(int(m.date[0])) }),
@@ -102,6 +108,12 @@ func (m *maker) decimal(n, places int) {
 func (m *maker) digits(n int) {
 	for range n {
 		m.text = append(m.text, '0'+byte(m.below(10)))
+	}
+}
+
+func (m *maker) capitals(n int) {
+	for range n {
+		m.text = append(m.text, 'A'+byte(m.below(26)))
 	}
 }
 
