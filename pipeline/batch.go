@@ -83,6 +83,16 @@ var languageNames = [numLanguages]string{"", "es", "ca", "en", "mixed"}
 // String returns the code used in files and reports.
 func (l Language) String() string { return nameOf(languageNames[:], int(l)) }
 
+// ParseLanguage returns the language of that code.
+func ParseLanguage(code string) (Language, bool) {
+	for l, have := range languageNames {
+		if have == code {
+			return Language(l), true
+		}
+	}
+	return 0, false
+}
+
 // Batch is the unit of exchange between stages: some thousand notes as
 // columns. All columns that are filled have one value a note; Tags has one a
 // token. See the package comment for ownership.
@@ -113,6 +123,9 @@ type Batch struct {
 	// mask
 	Masked Bytes
 
+	// verify
+	Seals []uint64 // of notes whose masked text may be written, see Seal
+
 	// choose
 	Chosen []Choice // candidates for the selection set or for a curator
 }
@@ -124,7 +137,23 @@ const (
 	NotChosen Choice = iota
 	Candidate        // for the selection set
 	ToReview         // for a curator
+	numChoices
 )
+
+var choiceNames = [numChoices]string{"", "candidate", "review"}
+
+// String returns the name used in files and reports.
+func (c Choice) String() string { return nameOf(choiceNames[:], int(c)) }
+
+// ParseChoice returns the choice of that name.
+func ParseChoice(name string) (Choice, bool) {
+	for c, have := range choiceNames {
+		if have == name {
+			return Choice(c), true
+		}
+	}
+	return 0, false
+}
 
 // Len returns the number of notes.
 func (b *Batch) Len() int { return b.Text.Len() }
@@ -159,8 +188,13 @@ func (b *Batch) Reset() {
 	b.Conf = b.Conf[:0]
 	b.Spans.Reset()
 	b.Masked.Reset()
+	b.Seals = b.Seals[:0]
 	b.Chosen = b.Chosen[:0]
 }
+
+// RowColumn is the name of the Extra column (Int64Column) that has the rows of
+// notes that do not follow each other from First.
+const RowColumn = "row"
 
 // Column is a pass-through column: read fills it, write copies it.
 type Column struct {

@@ -18,12 +18,15 @@ const (
 	SurvivingValue        // verify: a masked value can still be read
 	StrictFinding         // verify: the second look found an identifier
 	BadUnit               // the file or row group could not be decoded
+	BadTags               // tokens, matches, tags or a confidence that cannot be right
+	ChangedText           // verify: what was not found is not in the masked text as it was
+	Unsealed              // write: the masked text is not one that verify has passed
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed",
 }
 
 // String returns the code used in files and reports.

@@ -51,7 +51,11 @@ func (o Options) do(b *pipeline.Batch) error {
 		return errNoTags
 	}
 	for i := range b.Len() {
-		b.Chosen = append(b.Chosen, o.choice(b, i))
+		chosen := pipeline.NotChosen
+		if pipeline.Guard(func() { chosen = o.choice(b, i) }) {
+			b.Quarantine(i, pipeline.Panicked)
+		}
+		b.Chosen = append(b.Chosen, chosen)
 	}
 	return nil
 }

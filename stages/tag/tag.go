@@ -5,10 +5,15 @@
 //	out: Matches, TagSet, Tags, Conf
 //
 // Patterns come first since a tagger may look at them. The tagger itself is
-// any model: the package knows one method of it.
+// any model: the package knows one method of it. What it says is not taken on
+// trust: a note with a tag or a confidence that cannot be goes to quarantine.
 package tag
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"time"
+
+	"github.com/velum-health/velum/pipeline"
+)
 
 // A Labeller tags one note at a time. It owns scratch space and is used by
 // one goroutine. *crf.Labeller is one.
@@ -31,12 +36,14 @@ type Options struct {
 	Patterns    Finder          // nil: no patterns
 	CacheBytes  int             // memory a worker for notes already tagged; 0: none
 	Cache       *CacheStats     // nil: not counted
+
+	NoteTimeout time.Duration // for a long note, see pipeline.NoteClock; 0: none
 }
 
 // New returns the step.
 func New(o Options) pipeline.Step {
 	return pipeline.Step{Name: "tag", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		w := &worker{Options: o, labeller: o.NewLabeller()}
+		w := &worker{Options: o, labeller: o.NewLabeller(), clock: pipeline.NoteClock{Limit: o.NoteTimeout}}
 		if o.CacheBytes > 0 {
 			w.cache = newCache(o.CacheBytes)
 		}
@@ -48,6 +55,7 @@ type worker struct {
 	Options
 	labeller Labeller
 	cache    *cache // nil: switched off
+	clock    pipeline.NoteClock
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -79,12 +87,19 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		}
 	}
 	first := len(b.Matches.Items)
-	if pipeline.Guard(func() { b.Conf[i] = w.label(b, i, text, tags) }) {
-		b.Quarantine(i, pipeline.Panicked)
+	w.clock.Start(len(text))
+	reason := pipeline.Panicked
+	if pipeline.Guard(func() { reason = w.label(b, i, text, tags) }) {
+		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
+	}
+	if reason == pipeline.Sound && w.clock.Over() {
+		reason = pipeline.TimedOut
+	}
+	if reason != pipeline.Sound {
+		b.Quarantine(i, reason)
 		b.Matches.Items = b.Matches.Items[:first]
 		clear(tags)
 		b.Conf[i] = 0
-		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
 		return
 	}
 	if w.cache != nil {
@@ -92,12 +107,26 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 	}
 }
 
-func (w *worker) label(b *pipeline.Batch, i int, text []byte, tags []pipeline.Tag) float32 {
+// label finds the patterns and tags of note i. It returns why they cannot be
+// trusted, or Sound.
+func (w *worker) label(b *pipeline.Batch, i int, text []byte, tags []pipeline.Tag) pipeline.Reason {
+	if w.labeller == nil {
+		return pipeline.NoModel
+	}
+	tokens := b.Tokens.At(i)
+	if !cover(text, tokens) {
+		return pipeline.BadTags
+	}
 	first := len(b.Matches.Items)
 	if w.Patterns != nil {
 		b.Matches.Items = w.Patterns.Find(b.Matches.Items, text)
 	}
-	return w.labeller.Label(text, b.Tokens.At(i), b.Matches.Items[first:], tags)
+	matches := b.Matches.Items[first:]
+	b.Conf[i] = w.labeller.Label(text, tokens, matches, tags)
+	if !share(b.Conf[i]) || !within(text, matches) || !known(tags, w.TagSet.Len()) {
+		return pipeline.BadTags
+	}
+	return pipeline.Sound
 }
 
 // grow returns s with length n, all zero, and keeps its memory if it can.

@@ -26,7 +26,7 @@ func (c capitals) Label(text []byte, tokens []pipeline.Token, matches []pipeline
 			conf /= 2
 		}
 	}
-	return conf + float32(len(matches))/1000
+	return conf * (1 - float32(len(matches))/8)
 }
 
 // digits finds single digits.
@@ -75,7 +75,7 @@ func TestTagsConfidenceMatches(t *testing.T) {
 	if diff := cmp.Diff([]pipeline.Tag{0, 0, 1, 0, 1, 0, 0, 0, 0}, b.Tags); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]float32{0.25, 1, 1.002}, b.Conf); diff != "" {
+	if diff := cmp.Diff([]float32{0.25, 1, 0.75}, b.Conf); diff != "" {
 		t.Error(diff)
 	}
 	if got := len(b.Matches.At(0)) + len(b.Matches.At(1)); got != 0 || len(b.Matches.At(2)) != 2 {

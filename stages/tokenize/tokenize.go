@@ -58,12 +58,23 @@ func (o Options) do(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		lang := pipeline.UnknownLanguage
 		if b.Reason[i] == pipeline.Sound {
-			lang = o.note(b, i)
+			lang = o.guarded(b, i)
 		}
 		b.Tokens.End()
 		b.Language = append(b.Language, lang)
 	}
 	return nil
+}
+
+// guarded is note; a note on which it panics goes to quarantine.
+func (o Options) guarded(b *pipeline.Batch, i int) (lang pipeline.Language) {
+	before := len(b.Tokens.Items)
+	if pipeline.Guard(func() { lang = o.note(b, i) }) {
+		b.Quarantine(i, pipeline.Panicked)
+		b.Tokens.Items = b.Tokens.Items[:before]
+		return pipeline.UnknownLanguage
+	}
+	return lang
 }
 
 // note appends the tokens of note i to b.Tokens.Items and returns its

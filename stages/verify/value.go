@@ -130,6 +130,7 @@ type needle struct {
 type verifier struct {
 	*rules
 	at      int // note of the batch that is being looked at
+	clock   pipeline.NoteClock
 	folded  []byte
 	needles []needle
 	firsts  uint32     // bit b&31 for every first byte b of a needle

@@ -29,10 +29,15 @@
 // check digits where there are any, so that it hardly ever fires on a sound
 // note: DNI and NIE, NASS, IBAN, CIP, e-mail, URL, Spanish telephones with
 // prefix or behind a word that announces one.
+//
+// Last, what was not found must stand in the masked text as it was. A note that
+// passes all is sealed, and write takes no other.
 package verify
 
 import (
+	"bytes"
 	"errors"
+	"time"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -56,13 +61,15 @@ type Options struct {
 
 	// Ignored words make no value; nil means the built-in list.
 	Ignored []string
+
+	NoteTimeout time.Duration // for a long note, see pipeline.NoteClock; 0: none
 }
 
 // New returns the stage.
 func New(o Options) pipeline.Step {
 	rules := newRules(o)
 	return pipeline.Step{Name: "verify", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		return (&verifier{rules: rules}).do
+		return (&verifier{rules: rules, clock: pipeline.NoteClock{Limit: o.NoteTimeout}}).do
 	}}
 }
 
@@ -89,8 +96,16 @@ func (v *verifier) notes(b *pipeline.Batch) {
 		if b.Reason[v.at] != pipeline.Sound {
 			continue
 		}
-		if r := v.note(b.Text.At(v.at), b.Spans.At(v.at), b.Masked.At(v.at)); r != pipeline.Sound {
+		text := b.Text.At(v.at)
+		v.clock.Start(len(text))
+		r := v.note(text, b.Spans.At(v.at), b.Masked.At(v.at))
+		switch {
+		case r != pipeline.Sound:
 			b.Quarantine(v.at, r)
+		case v.clock.Over():
+			b.Quarantine(v.at, pipeline.TimedOut)
+		default:
+			b.Seal(v.at)
 		}
 	}
 }
@@ -102,5 +117,30 @@ func (v *verifier) note(text []byte, spans []pipeline.Span, masked []byte) pipel
 	}
 	r := v.look(masked)
 	v.forget()
+	if r == pipeline.Sound && !intact(text, spans, masked) {
+		return pipeline.ChangedText
+	}
 	return r
+}
+
+// intact tells whether everything outside the spans stands in the masked text,
+// in its order, from its first byte to its last.
+func intact(text []byte, spans []pipeline.Span, masked []byte) bool {
+	if len(spans) == 0 {
+		return bytes.Equal(text, masked)
+	}
+	first, last := text[:spans[0].Start], text[spans[len(spans)-1].End:]
+	if len(masked) < len(first)+len(last) || !bytes.HasPrefix(masked, first) || !bytes.HasSuffix(masked, last) {
+		return false
+	}
+	masked = masked[len(first) : len(masked)-len(last)]
+	for i := 1; i < len(spans); i++ {
+		gap := text[spans[i-1].End:spans[i].Start]
+		at := bytes.Index(masked, gap)
+		if at < 0 {
+			return false
+		}
+		masked = masked[at+len(gap):]
+	}
+	return true
 }

@@ -207,6 +207,7 @@ func TestStrictForms(t *testing.T) {
 		}
 		for _, text := range []string{tt.text, "Dolor. " + tt.text + ", alta", "(" + tt.text + ")"} {
 			b := batchOf(t, "", text)
+			b.Text = b.Masked
 			if got := verify(t, Options{}, b); got != want {
 				t.Errorf("%q: got %v, want %v", text, got, want)
 			}
@@ -265,6 +266,45 @@ func TestReasons(t *testing.T) {
 	for i, r := range want {
 		if b.Reason[i] != r {
 			t.Errorf("note %d: got %v, want %v", i, b.Reason[i], r)
+		}
+		if b.Sealed(i) != (r == pipeline.Sound) {
+			t.Errorf("note %d: sealed %v with reason %v", i, b.Sealed(i), r)
+		}
+	}
+}
+
+// TestIntact: text that was not found has to be there as it was, and a seal
+// holds for the text that was verified only.
+func TestIntact(t *testing.T) {
+	for _, tt := range []struct {
+		marked, masked string
+		want           pipeline.Reason
+	}{
+		{"tos y fiebre", "tos y fiebre", pipeline.Sound},
+		{"tos y fiebre", "", pipeline.ChangedText},
+		{"tos y fiebre", "tos y", pipeline.ChangedText},
+		{"tos y fiebre", "tos y fiebre alta", pipeline.ChangedText},
+		{"ve [PERSON:Ada] hoy", "ve [PERSON] hoy", pipeline.Sound},
+		{"ve [PERSON:Ada] hoy", "ve  hoy", pipeline.Sound},
+		{"ve [PERSON:Ada] hoy", "ve hoy", pipeline.ChangedText},
+		{"ve [PERSON:Ada] hoy", "[PERSON] hoy", pipeline.ChangedText},
+		{"ve [PERSON:Ada] hoy", "ve [PERSON]", pipeline.ChangedText},
+		{"[PERSON:Ada] y [PERSON:Ona], tos", "[PERSON] y [PERSON], tos", pipeline.Sound},
+		{"[PERSON:Ada] y [PERSON:Ona], tos", "[PERSON][PERSON], tos", pipeline.ChangedText},
+	} {
+		b := batchOf(t, tt.marked, tt.masked)
+		if got := verify(t, Options{}, b); got != tt.want {
+			t.Errorf("%q: got %v, want %v", tt.masked, got, tt.want)
+		}
+		if b.Sealed(0) != (tt.want == pipeline.Sound) {
+			t.Errorf("%q: sealed %v", tt.masked, b.Sealed(0))
+		}
+		b.Masked.Data = append(b.Masked.Data[:0:0], b.Masked.Data...)
+		if len(b.Masked.Data) > 0 {
+			b.Masked.Data[0] ^= 1
+		}
+		if tt.masked != "" && b.Sealed(0) {
+			t.Errorf("%q: still sealed after a change", tt.masked)
 		}
 	}
 }

@@ -36,8 +36,8 @@ type Unit struct {
 	parts *pipeline.Parts
 	o     UnitOptions
 
-	masked, spans, quarantine *part
-	candidates                *Tagged
+	masked, spans, candidates, quarantine *part
+	tagged                                *Tagged // writes candidates
 
 	countOf []int // column of the masked part that counts a category
 	counts  []int32
@@ -85,7 +85,7 @@ const (
 
 // Names as bytes, so that no row makes a string of one.
 var (
-	choiceNames   = [][]byte{nil, []byte("candidate"), []byte("review")}
+	choiceNames   = names[pipeline.Choice](int(pipeline.ToReview) + 1)
 	languageNames = names[pipeline.Language](int(pipeline.MixedLanguage) + 1)
 	categoryNames = names[pipeline.Category](pipeline.Categories())
 	sourceNames   = names[pipeline.SpanSource](pipeline.SpanSources())
@@ -177,6 +177,12 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 func (u *Unit) Put(b *pipeline.Batch) error {
 	if err := u.check(b); err != nil {
 		return err
+	}
+	// A seal holds for one text only: see pipeline.Batch.Seal.
+	for i, r := range b.Reason {
+		if r == pipeline.Sound && !b.Sealed(i) {
+			b.Quarantine(i, pipeline.Unsealed)
+		}
 	}
 	u.done.Rows += int64(b.Len())
 	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putSpans, u.putCandidates, u.putQuarantine} {
@@ -347,11 +353,12 @@ func (u *Unit) putCandidates(b *pipeline.Batch) error {
 		if err != nil {
 			return err
 		}
-		if u.candidates, err = NewTagged(file, b.TagSet, u.o.RowGroup); err != nil {
+		if u.tagged, err = NewTagged(file, b.TagSet, u.o.RowGroup); err != nil {
 			return err
 		}
+		u.candidates = &part{u.tagged.table, file}
 	}
-	return u.candidates.PutNotes(b, u.pick)
+	return u.tagged.PutNotes(b, u.pick)
 }
 
 func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
@@ -388,11 +395,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 
 // Close implements pipeline.UnitSink.
 func (u *Unit) Close() (pipeline.Counts, error) {
-	parts := []*part{u.masked, u.spans, u.quarantine}
-	if u.candidates != nil {
-		parts = append(parts, u.candidates.part)
-	}
-	for _, p := range parts {
+	for _, p := range []*part{u.masked, u.spans, u.candidates, u.quarantine} {
 		if p == nil {
 			continue
 		}

@@ -187,7 +187,15 @@ func markedBatch(t testing.TB, first int64, notes ...string) *pipeline.Batch {
 		b.Extra[1].Valid = append(b.Extra[1].Valid, true)
 		b.Extra[1].Fixed = append(b.Extra[1].Fixed, 777)
 	}
+	sealAll(b)
 	return b
+}
+
+// sealAll seals every note, as verify does with those that it passes.
+func sealAll(b *pipeline.Batch) {
+	for i := range min(b.Len(), b.Masked.Len()) {
+		b.Seal(i)
+	}
 }
 
 func mask(text []byte, spans []pipeline.Span) string {
@@ -302,6 +310,28 @@ func TestMissingStage(t *testing.T) {
 	}
 }
 
+// TestSeals: a masked text that verify has not seen, or that was changed since,
+// is never written.
+func TestSeals(t *testing.T) {
+	for name, spoil := range map[string]func(*pipeline.Batch){
+		"never verified": func(b *pipeline.Batch) { b.Seals = nil },
+		"not this one":   func(b *pipeline.Batch) { b.Seals[1] = 0 },
+		"changed since":  func(b *pipeline.Batch) { b.Masked.Data[b.Masked.Offsets[1]]++ },
+		"of another row": func(b *pipeline.Batch) { b.Seals[1] = b.Seals[0] },
+	} {
+		b := markedBatch(t, 0, "con [PERSON:Pau]", "con [PERSON:Ona]")
+		spoil(b)
+		dir := filepath.Join(t.TempDir(), "out")
+		m, err := runUnit(t, dir, []*pipeline.Batch{b}, UnitOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Rows != 2 || m.Masked+m.Quarantined != 2 || m.Reasons["unsealed"] == 0 || m.Reasons["unsealed"] != m.Quarantined {
+			t.Errorf("%s: %+v", name, m.Counts)
+		}
+	}
+}
+
 // randomBatches draws batches with nulls, empty lists and every reason.
 func randomBatches(rt *rapid.T) (all []*pipeline.Batch, pass []pipeline.Column) {
 	kinds := rapid.SliceOfN(rapid.IntRange(int(pipeline.BytesColumn), int(pipeline.TimestampColumn)), 0, 4).Draw(rt, "kinds")
@@ -318,6 +348,7 @@ func randomBatches(rt *rapid.T) (all []*pipeline.Batch, pass []pipeline.Column) 
 			drawNote(rt, b)
 			first++
 		}
+		sealAll(b)
 		all = append(all, b)
 	}
 	return all, pass
@@ -564,6 +595,7 @@ func benchmarkBatches() (all []*pipeline.Batch, size int64) {
 			b.Language = append(b.Language, pipeline.Spanish)
 		}
 		b.Masked = b.Text
+		sealAll(b)
 		size += int64(len(b.Text.Data))
 		all = append(all, b)
 	}
