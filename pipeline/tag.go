@@ -1,6 +1,9 @@
 package pipeline
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Tag is the tag of one token, a dense small integer that indexes score rows.
 // What it means depends on the TagSet. O is 0 in every set.
@@ -58,6 +61,41 @@ func (s *TagSet) roles() int {
 		return 4
 	}
 	return 2
+}
+
+// TagSetKey is the key of the metadata under which a file of tagged notes says
+// what its tags are, as TagSet.String writes it.
+const TagSetKey = "velum.tagset"
+
+// String returns the scheme and the categories: "BIO PERSON LOCATION".
+func (s *TagSet) String() string {
+	var b strings.Builder
+	b.WriteString(s.Scheme.String())
+	for _, c := range s.Categories {
+		b.WriteString(" " + c.String())
+	}
+	return b.String()
+}
+
+// ParseTagSet is the inverse of TagSet.String. Its errors quote nothing.
+func ParseTagSet(text string) (*TagSet, error) {
+	scheme, names, _ := strings.Cut(text, " ")
+	var s TagSet
+	var err error
+	if s.Scheme, err = ParseScheme(scheme); err != nil {
+		return nil, fmt.Errorf("unknown tag scheme")
+	}
+	for name := range strings.FieldsSeq(names) {
+		c, err := ParseCategory(name)
+		if err != nil || s.index(c) >= 0 {
+			return nil, fmt.Errorf("category %d is unknown or comes twice", len(s.Categories)+1)
+		}
+		s.Categories = append(s.Categories, c)
+	}
+	if s.Len() > 255 {
+		return nil, fmt.Errorf("more tags than a byte can tell apart")
+	}
+	return &s, nil
 }
 
 // Len returns the number of tags, O included.

@@ -3,8 +3,8 @@ package write
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -17,10 +17,10 @@ import (
 //
 // tokens, flags and tags are lists of the same length: the words of the note,
 // pipeline.TokenFlags, and names of tags. row is the number of the note in
-// its input file. The file holds the words of notes: its part is private.
-// Candidates, selection sets and what goes to a curator have this form.
+// its input file. The file holds the words of notes: it is private. Candidates,
+// selection sets and what goes to a curator have this form.
 type Tagged struct {
-	*part
+	*table
 	set   *pipeline.TagSet
 	names []parquet.Value // of the tags of set
 	all   []int           // notes of a batch
@@ -43,35 +43,17 @@ var taggedColumns = []column{
 	{name: "tokens", list: true}, {name: "flags", kind: pipeline.Int32Column, list: true}, {name: "tags", list: true, dict: true},
 }
 
-// TagSetKey is the key of the file metadata under which a file of tagged
-// notes says what its tags are: the scheme and the categories, for example
-// "BIO PERSON LOCATION".
-const TagSetKey = "velum.tagset"
-
-// RowColumn is the name of the column of Batch.Extra that holds the row
-// numbers of notes that do not follow each other in their input file.
-const RowColumn = "row"
-
 // NewTagged begins a file of notes with tags of the set, in row groups of so
 // many notes (0: 100,000).
-func NewTagged(file *pipeline.Part, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
+func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
 	if set == nil {
 		return nil, errors.New("notes without tags; a stage is missing")
 	}
-	w := &Tagged{set: set, part: &part{newTable(file, taggedColumns, rowGroup, TagSetKey, formatTagSet(set)), file}}
+	w := &Tagged{set: set, table: newTable(out, taggedColumns, rowGroup, pipeline.TagSetKey, set.String())}
 	for t := range set.Len() {
 		w.names = append(w.names, parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))))
 	}
 	return w, nil
-}
-
-func formatTagSet(s *pipeline.TagSet) string {
-	var b strings.Builder
-	b.WriteString(s.Scheme.String())
-	for _, c := range s.Categories {
-		b.WriteString(" " + c.String())
-	}
-	return b.String()
 }
 
 // Put implements pipeline.Sink: it writes every note of b.
@@ -84,7 +66,7 @@ func (w *Tagged) Put(b *pipeline.Batch) error {
 }
 
 // PutNotes writes the notes of b that are picked, in this order. It needs
-// Tokens, Tags and TagSet. Rows are those of the column RowColumn, or follow
+// Tokens, Tags and TagSet. Rows are those of the column pipeline.RowColumn, or follow
 // each other from Batch.First.
 func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	if len(pick) == 0 {
@@ -115,7 +97,7 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 
 func rowColumn(b *pipeline.Batch) *pipeline.Column {
 	for k := range b.Extra {
-		if c := &b.Extra[k]; c.Name == RowColumn && c.Kind == pipeline.Int64Column && len(c.Fixed) == b.Len() {
+		if c := &b.Extra[k]; c.Name == pipeline.RowColumn && c.Kind == pipeline.Int64Column && len(c.Fixed) == b.Len() {
 			return c
 		}
 	}
@@ -149,5 +131,9 @@ func (w *Tagged) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline
 	}
 }
 
-// Close ends the file and sets Rows and Digest of its part.
-func (w *Tagged) Close() error { return w.part.end() }
+// Close ends the file and returns how many notes it holds and the digest that
+// Verify finds in it.
+func (w *Tagged) Close() (notes int64, digest string, err error) {
+	digest, err = w.close()
+	return w.rows, digest, err
+}
