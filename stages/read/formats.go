@@ -20,12 +20,21 @@ var formats = []struct {
 	name string
 	open func(path string, o TextOptions) (Text, error)
 }{
-	{"parquet", func(p string, o TextOptions) (Text, error) { return NewTables(p, o) }},
+	{"parquet", openParquet},
 	{"brat", func(p string, o TextOptions) (Text, error) { return NewBrat(p, o) }},
 	{"i2b2", func(p string, o TextOptions) (Text, error) { return NewI2B2(p, o) }},
 	{"conll", func(p string, o TextOptions) (Text, error) { return NewCoNLL(p, o) }},
 	{"jsonl", func(p string, o TextOptions) (Text, error) { return NewJSONL(p, o) }},
 	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},
+}
+
+// openParquet opens tagged notes, if that is what the files say that they are,
+// and else tables of notes and spans.
+func openParquet(path string, o TextOptions) (Text, error) {
+	if isTagged(path) {
+		return NewTaggedFiles(path, o)
+	}
+	return NewTables(path, o)
 }
 
 // Formats returns the names that Open takes.
@@ -38,7 +47,7 @@ func Formats() []string {
 }
 
 // Open opens notes of the named format: a folder for brat and i2b2, a folder
-// or a file for parquet, a file for the others.
+// or a file for parquet (tables, or tagged notes), a file for the others.
 func Open(format, path string, o TextOptions) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {

@@ -31,6 +31,7 @@ type cursor struct {
 	pages parquet.Pages // of that row group; nil before and after
 	seen  int64         // rows of it in the pages so far
 	page  parquet.Page
+	count int // pages so far
 
 	// The page, as far as it is not used up.
 	defs []byte // definition levels: 1 is a value, 0 null; nil if required
@@ -109,6 +110,7 @@ func (c *cursor) endGroup() error {
 // open looks into a page.
 func (c *cursor) open(page parquet.Page) error {
 	c.page = page
+	c.count++
 	c.n, c.next = int(page.NumValues()), 0
 	c.defs, c.reps = page.DefinitionLevels(), page.RepetitionLevels()
 	if (c.list || len(c.defs) > 0) && len(c.defs) != c.n || c.list && len(c.reps) != c.n {
@@ -280,7 +282,8 @@ func (c *cursor) idBytes(to *pipeline.Bytes, signed bool, n int) error {
 func (c *cursor) appendID(to []byte, at int, signed bool) []byte {
 	switch {
 	case c.offsets != nil:
-		return append(to, c.bytes(at)...)
+		id := c.bytes(at)
+		return append(to, id[:min(len(id), maxID+1)]...) // a longer one does not count as an id anyway
 	case !signed:
 		return strconv.AppendUint(to, c.fixed(at), 10)
 	case c.width == 4:

@@ -1,0 +1,476 @@
+package read
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// TaggedOptions are the choices of the reader of tagged notes. The zero value
+// works.
+type TaggedOptions struct {
+	// NoWords leaves the words in the file: every token is an x. Counting
+	// tags needs no more, and the words are nine tenths of the file.
+	NoWords bool
+	// NotesOnly fills the batch as readers of other formats do: ID, Text,
+	// Gold and Reason, so that stages begin with tokenize.
+	NotesOnly bool
+
+	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means 4096 and 256 KiB
+}
+
+// Tagged reads a Parquet file of tagged notes of ours: a part of candidates, a
+// selection set, or what went to a curator (see write.Tagged). It is a
+// pipeline.Source.
+//
+// The file has tokens and no text. The text is rebuilt with a line feed before
+// each token that starts a line and a space before each other one that is not
+// glued to its neighbour. Gold is the spans that the tags write. The row
+// numbers are in Batch.Extra under pipeline.RowColumn, since the notes of a
+// selection do not follow each other; Batch.First counts the notes of the
+// file.
+type Tagged struct {
+	path string
+	o    TaggedOptions
+	set  *pipeline.TagSet
+
+	columns  [taggedColumns]cursor
+	rows     int64
+	done     int64
+	flags    []pipeline.TokenFlags // of the note at hand
+	tagNames map[string]pipeline.Tag
+	tagTable []pipeline.Tag // of the values of the page of tags at hand
+	tagPage  int            // the page that it is for
+	spans    []pipeline.Span
+}
+
+// Columns of the file. The words come last: they need the flags.
+const (
+	taggedID = iota
+	taggedRow
+	taggedConfidence
+	taggedLanguage
+	taggedChoice
+	taggedFlags
+	taggedTags
+	taggedWords
+	taggedColumns
+)
+
+var taggedLayout = [taggedColumns]struct {
+	name string
+	kind parquet.Kind
+	list bool
+}{
+	{"note_id", parquet.ByteArray, false},
+	{"row", parquet.Int64, false},
+	{"confidence", parquet.Float, false},
+	{"language", parquet.ByteArray, false},
+	{"choice", parquet.ByteArray, false},
+	{"flags", parquet.Int32, true},
+	{"tags", parquet.ByteArray, true},
+	{"tokens", parquet.ByteArray, true},
+}
+
+const taggedRemedy = "give a part of candidates/, selected/ or review/ as velum wrote it"
+
+// NewTagged opens a file of size bytes; path is for messages. Errors:
+// *SchemaError if it is no file of tagged notes, *pipeline.DamageError if it
+// is no sound Parquet file. The caller closes r after Close.
+func NewTagged(r io.ReaderAt, size int64, path string, o TaggedOptions) (*Tagged, error) {
+	o.BatchNotes = cmp.Or(o.BatchNotes, 4096)
+	o.BatchBytes = cmp.Or(o.BatchBytes, 256<<10)
+	t := &Tagged{path: path, o: o}
+	if err := fence(path, func() error { return t.open(r, size) }); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Tagged) open(r io.ReaderAt, size int64) error {
+	f, err := openFooterAt(t.path, r, size)
+	if err != nil {
+		return err
+	}
+	if err := t.tags(f); err != nil {
+		return err
+	}
+	t.rows = f.NumRows()
+	for k, c := range taggedLayout {
+		leaf, err := t.leaf(f, k)
+		if err != nil {
+			return err
+		}
+		for g := range f.RowGroups() {
+			if err := checkChunk(t.path, f, g, leaf, c.list); err != nil {
+				return err
+			}
+		}
+		t.columns[k] = cursor{name: c.name, leaf: leaf, groups: f.RowGroups(), list: c.list}
+	}
+	return nil
+}
+
+// tags reads the tag set.
+func (t *Tagged) tags(f *parquet.File) (err error) {
+	text, ok := f.Lookup(pipeline.TagSetKey)
+	if !ok {
+		return &SchemaError{t.path, "tags", "is of an unknown tag set: the file does not say which", taggedRemedy}
+	}
+	if t.set, err = pipeline.ParseTagSet(text); err != nil {
+		return &SchemaError{t.path, "tags", "is of a tag set that cannot be read: " + err.Error(), taggedRemedy}
+	}
+	t.tagNames = make(map[string]pipeline.Tag, t.set.Len())
+	for tag := range t.set.Len() {
+		t.tagNames[t.set.Name(pipeline.Tag(tag))] = pipeline.Tag(tag)
+	}
+	return nil
+}
+
+// leaf finds column k.
+func (t *Tagged) leaf(f *parquet.File, k int) (int, error) {
+	want := taggedLayout[k]
+	path, level := []string{want.name}, 0
+	if want.list {
+		path, level = []string{want.name, "list", "element"}, 1
+	}
+	leaf, ok := f.Schema().Lookup(path...)
+	if !ok {
+		return 0, &SchemaError{t.path, want.name, "is missing, or no list where one should be", taggedRemedy}
+	}
+	if leaf.Node.Type().Kind() != want.kind || leaf.MaxRepetitionLevel != level || leaf.MaxDefinitionLevel != level {
+		return 0, &SchemaError{t.path, want.name, "has another type than velum writes", taggedRemedy}
+	}
+	return leaf.ColumnIndex, nil
+}
+
+// TagSet returns what the tags of the file mean.
+func (t *Tagged) TagSet() *pipeline.TagSet { return t.set }
+
+// Rows returns the number of notes in the file.
+func (t *Tagged) Rows() int64 { return t.rows }
+
+// Close releases what the reader holds.
+func (t *Tagged) Close() error {
+	return fence(t.path, func() error {
+		var errs []error
+		for k := range t.columns {
+			errs = append(errs, t.columns[k].close())
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// Next implements pipeline.Source. Errors are *pipeline.DamageError.
+func (t *Tagged) Next(b *pipeline.Batch) error {
+	return fence(t.path, func() error { return t.fill(b) })
+}
+
+func (t *Tagged) fill(b *pipeline.Batch) error {
+	b.First, b.TagSet = t.done, t.set
+	if len(b.Extra) != 1 || b.Extra[0].Name != pipeline.RowColumn || b.Extra[0].Kind != pipeline.Int64Column {
+		b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}}
+	}
+	for t.done < t.rows && b.Len() < t.o.BatchNotes && len(b.Text.Data) < t.o.BatchBytes {
+		if err := t.note(b); err != nil {
+			return err
+		}
+		t.done++
+	}
+	if b.Len() == 0 {
+		return t.end()
+	}
+	if t.o.NotesOnly {
+		b.TagSet, b.Extra = nil, b.Extra[:0]
+		b.Tokens.Reset()
+		b.Tags, b.Conf, b.Language, b.Chosen = b.Tags[:0], b.Conf[:0], b.Language[:0], b.Chosen[:0]
+	}
+	return nil
+}
+
+// end checks that all columns end together.
+func (t *Tagged) end() error {
+	for k := range t.columns {
+		c := &t.columns[k]
+		if k == taggedWords && t.o.NoWords {
+			continue
+		}
+		if err := c.load(); err != io.EOF {
+			return cmp.Or[error](err, c.damage("has more values than the other columns"))
+		}
+	}
+	return io.EOF
+}
+
+// note appends the next note.
+func (t *Tagged) note(b *pipeline.Batch) error {
+	if err := t.scalars(b); err != nil {
+		return err
+	}
+	if err := t.readFlags(); err != nil {
+		return err
+	}
+	first := len(b.Tags)
+	if err := t.readTags(b); err != nil {
+		return err
+	}
+	if len(b.Tags)-first != len(t.flags) {
+		return t.columns[taggedTags].damage("has a note with more or fewer tags than flags")
+	}
+	if err := t.readWords(b); err != nil {
+		return err
+	}
+	b.Text.End()
+	b.Tokens.End()
+	b.Reason = append(b.Reason, pipeline.Sound)
+	t.spans = t.spans[:0]
+	if !t.o.NoWords {
+		t.spans = t.set.Decode(t.spans, b.Tokens.At(b.Len()-1), b.Tags[first:])
+	}
+	b.Gold.Append(t.spans...)
+	return nil
+}
+
+// scalars reads what a note has one of.
+func (t *Tagged) scalars(b *pipeline.Batch) error {
+	var at [taggedFlags]int
+	for k := range at {
+		c := &t.columns[k]
+		if err := c.load(); err != nil {
+			return c.early(err)
+		}
+		at[k] = c.step()
+	}
+	c := &t.columns
+	id := c[taggedID].bytes(at[taggedID])
+	row := int64(c[taggedRow].fixed(at[taggedRow]))
+	confidence := math.Float32frombits(uint32(c[taggedConfidence].fixed(at[taggedConfidence])))
+	language, known := pipeline.ParseLanguage(string(c[taggedLanguage].bytes(at[taggedLanguage])))
+	choice, chosen := pipeline.ParseChoice(string(c[taggedChoice].bytes(at[taggedChoice])))
+	switch {
+	case !cleanID(id):
+		return c[taggedID].damage("has an id that is none")
+	case row < 0:
+		return c[taggedRow].damage("has a negative number")
+	case !(confidence >= 0 && confidence <= 1):
+		return c[taggedConfidence].damage("has a value outside 0 to 1")
+	case !known:
+		return c[taggedLanguage].damage("has an unknown language")
+	case !chosen:
+		return c[taggedChoice].damage("has an unknown choice")
+	}
+	b.ID.Append(id)
+	b.Extra[0].Valid = append(b.Extra[0].Valid, true)
+	b.Extra[0].Fixed = append(b.Extra[0].Fixed, uint64(row))
+	b.Conf = append(b.Conf, confidence)
+	b.Language = append(b.Language, language)
+	b.Chosen = append(b.Chosen, choice)
+	return nil
+}
+
+const knownFlags = pipeline.LineStart | pipeline.SentenceStart | pipeline.Glued
+
+func (t *Tagged) readFlags() error {
+	c := &t.columns[taggedFlags]
+	t.flags = t.flags[:0]
+	for p := (piece{first: true}); p.more(); {
+		if err := c.piece(&p); err != nil {
+			return err
+		}
+		for k := p.from; k < p.to; k++ {
+			flags := pipeline.TokenFlags(c.fixed(c.place(k)))
+			if flags&^knownFlags != 0 {
+				return c.damage("has an unknown flag")
+			}
+			t.flags = append(t.flags, flags)
+		}
+	}
+	return nil
+}
+
+const noTag = math.MaxUint8 // a name that is none; no set has so many tags
+
+func (t *Tagged) readTags(b *pipeline.Batch) error {
+	c := &t.columns[taggedTags]
+	for p := (piece{first: true}); p.more(); {
+		if err := c.piece(&p); err != nil {
+			return err
+		}
+		if t.tagPage != c.count {
+			t.tabulate(c)
+		}
+		for k := p.from; k < p.to; k++ {
+			tag := t.tagTable[c.place(k)]
+			if tag == noTag {
+				return c.damage("has a tag that is not in its tag set")
+			}
+			b.Tags = append(b.Tags, tag)
+		}
+	}
+	return nil
+}
+
+// tabulate looks up the tags of a page: a dictionary of few names.
+func (t *Tagged) tabulate(c *cursor) {
+	t.tagPage = c.count
+	t.tagTable = t.tagTable[:0]
+	for k := range len(c.offsets) - 1 {
+		tag, ok := t.tagNames[string(c.bytes(k))]
+		if !ok {
+			tag = noTag
+		}
+		t.tagTable = append(t.tagTable, tag)
+	}
+}
+
+var someWord = []byte("x")
+
+func (t *Tagged) readWords(b *pipeline.Batch) error {
+	start, n := len(b.Text.Data), 0
+	if t.o.NoWords {
+		for range t.flags {
+			t.word(b, start, n, someWord)
+			n++
+		}
+		return nil
+	}
+	c := &t.columns[taggedWords]
+	for p := (piece{first: true}); p.more(); {
+		if err := c.piece(&p); err != nil {
+			return err
+		}
+		for k := p.from; k < p.to; k++ {
+			word := c.bytes(c.place(k))
+			switch {
+			case len(word) == 0 || !utf8.Valid(word):
+				return c.damage("has a token that is none")
+			case n == len(t.flags):
+				return c.damage("has a note with more tokens than flags")
+			case len(b.Text.Data)+len(word) >= maxInput:
+				return c.damage("has a note of more than 1 GiB")
+			}
+			t.word(b, start, n, word)
+			n++
+		}
+	}
+	if n != len(t.flags) {
+		return c.damage("has a note with fewer tokens than flags")
+	}
+	return nil
+}
+
+// word appends token n of a note whose text begins at start.
+func (t *Tagged) word(b *pipeline.Batch, start, n int, word []byte) {
+	flags := t.flags[n]
+	switch {
+	case n == 0:
+	case flags&pipeline.LineStart != 0:
+		b.Text.Data = append(b.Text.Data, '\n')
+	case flags&pipeline.Glued == 0:
+		b.Text.Data = append(b.Text.Data, ' ')
+	}
+	from := int32(len(b.Text.Data) - start)
+	b.Text.Data = append(b.Text.Data, word...)
+	b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: from, End: from + int32(len(word)), Flags: flags})
+}
+
+// piece is the values [from, to) of a list that stand in one page.
+type piece struct {
+	first    bool // no piece of the list has been read
+	from, to int
+	goesOn   bool // the page ends with the list: the next may have more of it
+}
+
+// more tells whether another piece may come.
+func (p *piece) more() bool { return p.first || p.goesOn }
+
+// piece reads the next piece of the list at hand. It may be empty.
+func (c *cursor) piece(p *piece) error {
+	first := p.first
+	*p = piece{}
+	err := c.load()
+	if err == io.EOF && !first {
+		return nil
+	}
+	if err != nil {
+		return c.early(err)
+	}
+	at := len(c.reps) - c.n
+	if begins := c.reps[at] == 0; begins != first {
+		if first {
+			return c.damage("has a list without begin")
+		}
+		return nil // another note
+	}
+	if first && c.defs[at] == 0 { // an empty list
+		c.n--
+		return nil
+	}
+	end := at
+	for end < len(c.reps) && (end == at || c.reps[end] != 0) {
+		if c.defs[end] == 0 {
+			return c.damage("has a null in a list")
+		}
+		end++
+	}
+	n := end - at
+	*p = piece{from: c.next, to: c.next + n, goesOn: end == len(c.reps)}
+	c.next += n
+	c.n -= n
+	return nil
+}
+
+// place returns where value k of the page that is not null stands in data.
+func (c *cursor) place(k int) int {
+	if c.idx != nil {
+		return int(c.idx[k])
+	}
+	return k
+}
+
+// IDs calls do with every id of a Parquet part of ours that is not empty, in
+// the order of the rows. The id is valid during the call. Errors are those of
+// NewTagged.
+func IDs(r io.ReaderAt, size int64, path string, do func(id []byte)) error {
+	return fence(path, func() error {
+		f, err := openFooterAt(path, r, size)
+		if err != nil {
+			return err
+		}
+		b, err := bindColumn(path, f.Schema(), "note_id", textTypes)
+		if err != nil {
+			return err
+		}
+		if err := checkChunks(path, f, 0, len(f.RowGroups()), []int{b.leaf}); err != nil {
+			return err
+		}
+		c := cursor{name: "note_id", leaf: b.leaf, groups: f.RowGroups()}
+		err = c.each(do)
+		return errors.Join(err, c.close())
+	})
+}
+
+func (c *cursor) each(do func([]byte)) error {
+	for {
+		if err := c.load(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for c.n > 0 {
+			at := c.step()
+			if at < 0 {
+				continue
+			}
+			if id := c.bytes(at); len(id) > 0 {
+				do(id)
+			}
+		}
+	}
+}
