@@ -63,6 +63,7 @@ type ParquetOptions struct {
 	Opaque    bool   // folders get opaque names, since real months would undo date shifting
 	Checksums string // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
 	IDs64     *IDSet // counts duplicate ids; may be nil
+	Fence     *Fence // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
 
 	kinds map[string]pipeline.ColumnKind // kinds of Pass columns in the archive, for files that lack one
 }
@@ -184,6 +185,15 @@ func (p *Parquet) open(from, to int) error {
 	return checkChunks(p.path, pf, from, to, leaves)
 }
 
+// groupRows returns the rows of each row group of the range, by the footer.
+func (p *Parquet) groupRows() []int64 {
+	rows := make([]int64, 0, len(p.text.groups))
+	for _, g := range p.text.groups {
+		rows = append(rows, g.NumRows())
+	}
+	return rows
+}
+
 // Close closes the file.
 func (p *Parquet) Close() error {
 	err := fence(p.path, func() error {
@@ -206,6 +216,15 @@ func (p *Parquet) Next(b *pipeline.Batch) error {
 
 func (p *Parquet) fill(b *pipeline.Batch) error {
 	b.First = p.first + p.done
+	if err := p.decode(b); err != nil {
+		return err
+	}
+	p.naming.name(b, p.scratch)
+	return nil
+}
+
+// decode fills all but the ids, whose columns it puts into scratch.
+func (p *Parquet) decode(b *pipeline.Batch) error {
 	if err := p.texts(b); err != nil {
 		return err
 	}
@@ -219,7 +238,6 @@ func (p *Parquet) fill(b *pipeline.Batch) error {
 			return err
 		}
 	}
-	p.naming.name(b, p.scratch)
 	p.columns(b)
 	for i := range p.extra {
 		if err := p.extra[i].extra(&b.Extra[i], p.binding[i].convert, n); err != nil {
@@ -287,17 +305,25 @@ func (p *Parquet) texts(b *pipeline.Batch) error {
 // of a note that is too long is not kept: it would be dragged through every
 // stage.
 func appendText(b *pipeline.Batch, text []byte, most int) {
-	reason := pipeline.Sound
-	switch {
-	case len(text) > most:
-		reason, text = pipeline.TooLong, nil
-	case !valid(text):
-		reason = pipeline.BadEncoding
-	case bytes.IndexByte(text, 0) >= 0:
-		reason = pipeline.ControlText
+	reason := soundness(text, most)
+	if reason == pipeline.TooLong {
+		text = nil
 	}
 	b.Text.Append(text)
 	b.Reason = append(b.Reason, reason)
+}
+
+// soundness says whether a text that is not null can be vouched for.
+func soundness(text []byte, most int) pipeline.Reason {
+	switch {
+	case len(text) > most:
+		return pipeline.TooLong
+	case !valid(text):
+		return pipeline.BadEncoding
+	case bytes.IndexByte(text, 0) >= 0:
+		return pipeline.ControlText
+	}
+	return pipeline.Sound
 }
 
 // valid is utf8.Valid, which skips ASCII eight bytes at a time only until the

@@ -18,8 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -104,6 +102,9 @@ func (a *Archive) Open(u *pipeline.Unit) (interface {
 }, error) {
 	if isDump(u.Input) {
 		return NewDump(u.Input, u.From, u.To, u.First, a.o)
+	}
+	if a.o.Fence != nil {
+		return a.o.Fence.open(u, &a.o, a.Extra)
 	}
 	return NewParquet(u.Input, int(u.From), int(u.To), a.o)
 }
@@ -191,8 +192,7 @@ type scanner struct {
 	a      *Archive
 	sums   map[string]string // checksums by cleaned path; nil: no list
 	copies map[copyKey]int
-	first  *parquet.Schema // of the first sound file
-	path   string          // of that file
+	first  *layout // of the first sound file
 	lacks  map[string]error
 	kinds  map[string]pipeline.ColumnKind
 }
@@ -301,90 +301,81 @@ func (s *scanner) dumpUnits(f *ArchiveFile, unit pipeline.Unit, cuts []cut) {
 const unitBytes = 256 << 20
 
 func (s *scanner) parquetUnits(f *ArchiveFile, unit pipeline.Unit) error {
-	in, err := os.Open(f.Path)
+	inspect := inspect
+	if s.a.o.Fence != nil {
+		inspect = s.a.o.Fence.inspect
+	}
+	l, err := inspect(f.Path, &s.a.o)
 	if err != nil {
 		return err
 	}
-	defer in.Close() // only read
-	return fence(f.Path, func() error {
-		pf, err := openFooter(f.Path, in)
-		if err != nil {
-			return err
-		}
-		if err := s.schema(f, pf.Schema()); err != nil {
-			return err
-		}
-		groups := pf.Metadata().RowGroups
-		f.Rows, f.Groups = pf.NumRows(), len(groups)
-		bytes := int64(0)
-		for g := range groups {
-			unit.Rows += groups[g].NumRows
-			bytes += groups[g].TotalByteSize
-			unit.To = int64(g + 1)
-			if unit.Rows >= s.a.o.UnitNotes || bytes >= unitBytes || g == len(groups)-1 {
-				s.a.Units = append(s.a.Units, unit)
-				unit.From, unit.First, unit.Rows, bytes = unit.To, unit.First+unit.Rows, 0, 0
-			}
-		}
-		if len(groups) == 0 { // so that there is a part, which has the columns
+	if err := l.check(f.Path, &s.a.o); err != nil {
+		return err
+	}
+	if err := s.schema(f, l); err != nil {
+		return err
+	}
+	f.Groups = len(l.Groups)
+	bytes := int64(0)
+	for g, group := range l.Groups {
+		f.Rows += group.Rows
+		unit.Rows += group.Rows
+		bytes += group.Bytes
+		unit.To = int64(g + 1)
+		if unit.Rows >= s.a.o.UnitNotes || bytes >= unitBytes || g == len(l.Groups)-1 {
 			s.a.Units = append(s.a.Units, unit)
+			unit.From, unit.First, unit.Rows, bytes = unit.To, unit.First+unit.Rows, 0, 0
 		}
-		return nil
-	})
+	}
+	if len(l.Groups) == 0 { // so that there is a part, which has the columns
+		s.a.Units = append(s.a.Units, unit)
+	}
+	return nil
 }
 
 // schema checks that the file has what the options want, and notes in what it
 // differs from the first.
-func (s *scanner) schema(f *ArchiveFile, schema *parquet.Schema) error {
-	all := s.a.o
-	all.kinds = map[string]pipeline.ColumnKind{}
-	for _, x := range all.extras() {
-		all.kinds[x.name] = pipeline.BytesColumn // a file may lack it, if another has it
-	}
-	_, _, extra, err := bind(f.Path, schema, &all)
-	if err != nil {
-		return err
-	}
+func (s *scanner) schema(f *ArchiveFile, l *layout) error {
 	if s.kinds == nil {
 		s.kinds, s.lacks = map[string]pipeline.ColumnKind{}, map[string]error{}
 	}
-	for _, x := range extra {
-		if x.leaf < 0 {
-			s.lacks[x.name] = cmp.Or(s.lacks[x.name], error(&SchemaError{f.Path, x.name, "is missing", missingRemedy(schema, x.name)}))
+	for _, x := range l.Extra {
+		if x.Missing {
+			s.lacks[x.Name] = cmp.Or(s.lacks[x.Name], error(&SchemaError{f.Path, x.Name, "is missing", x.Remedy}))
 			continue
 		}
-		if kind, known := s.kinds[x.name]; known && kind != x.kind {
-			return &SchemaError{f.Path, x.name, "has another type than in the files before", "give these months apart, or leave the column out"}
+		if kind, known := s.kinds[x.Name]; known && kind != x.Kind {
+			return &SchemaError{f.Path, x.Name, "has another type than in the files before", "give these months apart, or leave the column out"}
 		}
-		s.kinds[x.name] = x.kind
+		s.kinds[x.Name] = x.Kind
 	}
 	if s.first == nil {
-		s.first, s.path = schema, f.Path
+		s.first = l
 		return nil
 	}
-	s.a.Drift = append(s.a.Drift, drift(f.Path, s.first, schema)...)
+	s.a.Drift = append(s.a.Drift, drift(f.Path, s.first.Columns, l.Columns)...)
 	return nil
 }
 
-func drift(path string, first, now *parquet.Schema) []Drift {
+func drift(path string, first, now []columnType) []Drift {
 	was := map[string]string{}
-	for _, c := range first.Fields() {
-		was[c.Name()] = describe(c)
+	for _, c := range first {
+		was[c.Name] = c.Type
 	}
 	var all []Drift
-	for _, c := range now.Fields() {
-		before, known := was[c.Name()]
-		switch is := describe(c); {
+	for _, c := range now {
+		before, known := was[c.Name]
+		switch {
 		case !known:
-			all = append(all, Drift{path, c.Name(), "is new: " + is})
-		case before != is:
-			all = append(all, Drift{path, c.Name(), fmt.Sprintf("was %s, is %s", before, is)})
+			all = append(all, Drift{path, c.Name, "is new: " + c.Type})
+		case before != c.Type:
+			all = append(all, Drift{path, c.Name, fmt.Sprintf("was %s, is %s", before, c.Type)})
 		}
-		delete(was, c.Name())
+		delete(was, c.Name)
 	}
-	for _, c := range first.Fields() {
-		if _, gone := was[c.Name()]; gone {
-			all = append(all, Drift{path, c.Name(), "is missing"})
+	for _, c := range first {
+		if _, gone := was[c.Name]; gone {
+			all = append(all, Drift{path, c.Name, "is missing"})
 		}
 	}
 	return all

@@ -873,13 +873,12 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// BenchmarkParquet reads notes of 140 bytes; pages, ids and an extra column.
-func BenchmarkParquet(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "x.parquet")
+// benchmarkFile writes notes of 140 bytes; ids and an extra column.
+func benchmarkFile(b *testing.B) (path string, rows int, size int64) {
+	path = filepath.Join(b.TempDir(), "x.parquet")
 	rng := rand.New(rand.NewPCG(1, 1))
-	const rows = 50_000
+	rows = 50_000
 	var ids, texts, dates []any
-	size := int64(0)
 	for i := range rows {
 		var text strings.Builder
 		for text.Len() < 60+rng.IntN(160) {
@@ -890,6 +889,12 @@ func BenchmarkParquet(b *testing.B) {
 	}
 	writeTestFile(b, path, []testColumn{{"note_id", parquet.Int(64), ids}, {"text", parquet.String(), texts}, {"date", parquet.Date(), dates}},
 		rows, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1<<20), parquet.SkipPageBounds("text"))
+	return path, rows, size
+}
+
+// BenchmarkParquet reads that file.
+func BenchmarkParquet(b *testing.B) {
+	path, rows, size := benchmarkFile(b)
 	b.SetBytes(size)
 	b.ReportAllocs()
 	var batch pipeline.Batch
