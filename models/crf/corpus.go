@@ -148,6 +148,23 @@ func (c *Corpus) Sequences() int { return len(c.sequences) }
 // Tokens returns the number of tokens.
 func (c *Corpus) Tokens() int { return len(c.form) }
 
+// Spans returns the number of spans, and of tokens in them, by category.
+func (c *Corpus) Spans() (spans, tokens map[string]int) {
+	spans, tokens = map[string]int{}, map[string]int{}
+	for _, y := range c.tag {
+		t := pipeline.Tag(y)
+		if t == pipeline.O {
+			continue
+		}
+		name := c.set.Category(t).String()
+		tokens[name]++
+		if c.set.Starts(t) {
+			spans[name]++
+		}
+	}
+	return spans, tokens
+}
+
 // Forms returns the number of different forms.
 func (c *Corpus) Forms() int { return len(c.formOf) }
 

@@ -55,6 +55,9 @@ type Training struct {
 	L2         float64 `json:"l2"`
 	MinCount   int     `json:"min_count"`
 	Prune      float32 `json:"prune"`
+
+	Spans      map[string]int `json:"spans,omitempty"`       // by category
+	SpanTokens map[string]int `json:"span_tokens,omitempty"` // in spans of the category
 }
 
 // DialPoint is a setting of the recall dial: taking Bias away from O's score

@@ -208,6 +208,7 @@ func (t *training) model(w []float64) (*Model, error) {
 		Sequences: c.Sequences(), Tokens: c.Tokens(), Forms: c.Forms(), Iterations: t.iteration,
 		L1: t.opt.L1, L2: t.opt.L2, MinCount: t.opt.MinCount, Prune: t.opt.Prune,
 	}
+	h.Training.Spans, h.Training.SpanTokens = c.Spans()
 	b := newBuilder(c.template, c.set)
 	for f, ft := range c.features {
 		b.feature(ft.key)

@@ -388,17 +388,38 @@ func (p *pool) result(take []int, short int) Result {
 // Least returns the n records of lowest confidence, by unit and row: those
 // that teach most when a curator corrects them (BOOT §4.4).
 func Least(records iter.Seq[Record], n int) []Key {
-	h := heap{order: func(a, b *entry) int {
+	l := NewLowest(n)
+	for r := range records {
+		l.Add(&r)
+	}
+	return l.Keys()
+}
+
+// Lowest is Least for records that come one by one.
+type Lowest struct {
+	heap
+	most int
+}
+
+// NewLowest keeps at most n records.
+func NewLowest(n int) *Lowest {
+	return &Lowest{most: n, heap: heap{order: func(a, b *entry) int {
 		if a.confidence != b.confidence {
 			return int(a.confidence) - int(b.confidence)
 		}
 		return a.surer(b)
-	}}
-	for r := range records {
-		h.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, n)
-	}
-	keys := make([]Key, 0, len(h.entries))
-	for _, e := range h.entries {
+	}}}
+}
+
+// Add takes a record into account.
+func (l *Lowest) Add(r *Record) {
+	l.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, l.most)
+}
+
+// Keys returns the lowest records so far, by unit and row.
+func (l *Lowest) Keys() []Key {
+	keys := make([]Key, 0, len(l.entries))
+	for _, e := range l.entries {
 		keys = append(keys, e.key)
 	}
 	slices.SortFunc(keys, Key.Compare)
