@@ -13,6 +13,19 @@
 // are full of words that look like names and are not (Parkinson, abril,
 // Reyes), of doses that look like dates and of numbers that look like ids.
 //
+// What counts as which category, the same for patterns, rules and models. AGE
+// is how old a person is or was: "70 años", "niña de 3m", "camina a los 13
+// meses", "revisión 6 meses: P 8"; not a time that something lasts ("ronquera
+// de 5 años"), a time to wait ("control en 3 meses") and not the weeks of a
+// pregnancy. DATE is a day, month or year, with its weekday and "año"; not a
+// weekday alone, a time of day, a holiday, and not the fractions of tablets
+// ("viernes 3/4") and scores ("Apgar 9/10/10"). PERSON is a name without its
+// title (Dr., Sra., D., R3) and without the word for kin before it. LOCATION is
+// a place or an institution with the word for what it is ("Hospital de Reus",
+// "c/ Nou 3"), if it has a name: "centro de salud" alone is none. Numbers of
+// records, referrals, samples and sick notes are SANITARY_CARD_ID, those of
+// members of a profession DNI, as in configs/categories.yaml.
+//
 // Note i of a seed is a pure function of both, so that any workers can make
 // any parts of an archive. Training and test material share no template of a
 // sentence and no name: see Split.
