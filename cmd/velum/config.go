@@ -108,10 +108,11 @@ type writeConfig struct {
 }
 
 type runConfig struct {
-	Workers     int
-	Units       int
-	MemoryLimit size
-	Deadline    time.Duration
+	Workers      int
+	Units        int
+	MemoryLimit  size
+	DecodeMemory size
+	Deadline     time.Duration
 }
 
 type trainConfig struct {
@@ -212,6 +213,7 @@ func (c *Config) outputOptions() []option {
 		opt("run.workers", &r.Workers, 0, "Workers a heavy stage; 0 takes one a core. Never changes a byte of the output.", within(0, 1024)),
 		opt("run.units", &r.Units, 0, "Units side by side; 0 takes one for every eight cores, where one unit's reading and writing become the bottleneck.", within(0, 1024)),
 		opt("run.memory_limit", &r.MemoryLimit, 0, "Soft limit of the Go heap; 0 takes GOMEMLIMIT, else 90 % of the cgroup's limit. The rest is for what the heap does not count.", within(0, 1<<50)),
+		opt("run.decode_memory", &r.DecodeMemory, 1<<30, "Hard limit of each process that decodes Parquet, one for every unit side by side. A file that needs more goes to quarantine; a page of 100 MB needs about half of it.", within(1<<26, 1<<50)),
 		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
 	}
 }

@@ -23,6 +23,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/velum-health/velum/stages/read"
 )
 
 // verbs lists the commands in the order of the help text. To add one, write
@@ -44,6 +46,9 @@ var verbs = []func(*app) *cobra.Command{
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
+		os.Exit(read.Work(os.Stdin, os.Stdout)) // this process decodes Parquet for another one
+	}
 	harden()
 	os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr, os.Environ())))
 }

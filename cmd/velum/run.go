@@ -69,6 +69,7 @@ type masking struct {
 	flags   *runFlags
 	archive *read.Archive
 	ids     *read.IDSet
+	fence   *read.Fence
 	stats   pipeline.Stats
 	began   time.Time
 }
@@ -95,7 +96,8 @@ func (a *app) mask(ctx context.Context, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	m := &masking{app: a, plan: p, flags: f, began: time.Now()}
+	m := &masking{app: a, plan: p, flags: f, began: time.Now(), fence: read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory)})}
+	defer m.fence.Close()
 	units, err := m.scan(ctx)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func (m *masking) scan(ctx context.Context) (*pipeline.Plan, error) {
 		return nil, err
 	}
 	m.ids = read.NewIDSet(0)
-	o.IDs64 = m.ids
+	o.IDs64, o.Fence = m.ids, m.fence
 	m.archive, err = read.Scan(ctx, m.flags.in, o)
 	if err != nil {
 		return nil, inputError(err)
