@@ -242,3 +242,6 @@ func (m *ModelFolder) Files() ([]string, error) {
 	slices.Sort(names)
 	return names, nil
 }
+
+// Read reads one of the Files.
+func (m *ModelFolder) Read(name string) ([]byte, error) { return readFile(m.fs(), m.path(name)) }

@@ -39,6 +39,7 @@ var verbs = []func(*app) *cobra.Command{
 	newInspectCommand,
 	newCheckCommand,
 	newAuditCommand,
+	newModelsCommand,
 	newConfigCommand,
 	newDoctorCommand,
 	newVersionCommand,

@@ -56,19 +56,34 @@ func loadModel(c *Config) (*model, error) {
 	return m, nil
 }
 
-// openModel opens an embedded model or a model file.
+// openModel opens an embedded model, a model file, or the model that a folder
+// has in use.
 func openModel(name string) (*model, error) {
-	data, ok := embedded.Model(name)
-	if !ok {
-		var err error
-		data, err = os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
-			return nil, exitf(exitConfig, "embedded: "+strings.Join(embedded.Names(), ", "), "no model %q", name)
-		}
-		if err != nil {
-			return nil, exit(exitConfig, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
-		}
+	data, err := modelData(name)
+	if err != nil {
+		return nil, err
 	}
+	return parseModel(name, data)
+}
+
+func modelData(name string) ([]byte, error) {
+	if data, ok := embedded.Model(name); ok {
+		return data, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return promotedModel(name)
+	}
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
+		return nil, exitf(exitConfig, "embedded: "+strings.Join(embedded.Names(), ", "), "no model %q", name)
+	}
+	if err != nil {
+		return nil, exit(exitConfig, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
+	}
+	return data, nil
+}
+
+func parseModel(name string, data []byte) (*model, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
 		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "copy the model again, or name another")
