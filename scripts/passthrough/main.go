@@ -28,6 +28,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
+		os.Exit(read.Work(os.Stdin, os.Stdout))
+	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "passthrough:", err)
 		os.Exit(1)
@@ -45,6 +48,7 @@ func run() error {
 	noVerify := flag.Bool("noverify", false, "do not re-read the parts")
 	noSync := flag.Bool("nosync", false, "do not wait for the disk")
 	atOnce := flag.Int("at-once", 1, "units side by side")
+	fenced := flag.Bool("fence", false, "decode in worker processes, as velum run does")
 	fresh := flag.Bool("fresh", false, "start over")
 	cpu := flag.String("cpu", "", "write a CPU profile")
 	flag.Parse()
@@ -62,6 +66,9 @@ func run() error {
 	o := read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)}
 	if !*show {
 		o.IDs64 = read.NewIDSet(0)
+	}
+	if *fenced {
+		o.Fence = read.NewFence(read.FenceOptions{})
 	}
 	begin := time.Now()
 	archive, err := read.Scan(context.Background(), []string{*in}, o)
@@ -92,18 +99,21 @@ func run() error {
 		return err
 	}
 	took := time.Since(begin)
+	if *fenced {
+		o.Fence.Close()
+	}
 	bytes := int64(0)
 	for _, f := range archive.Files {
 		bytes += f.Bytes
 	}
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+	var usage, workers syscall.Rusage
+	if err := errors.Join(syscall.Getrusage(syscall.RUSAGE_SELF, &usage), syscall.Getrusage(syscall.RUSAGE_CHILDREN, &workers)); err != nil {
 		return err
 	}
-	cpuTime := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	fmt.Printf("%d notes, %d bytes of files, scan %.2fs, all %.2fs, %.2f M notes/s, CPU %.2fs = %.2f us a note, peak %d MiB, %d duplicate ids\n",
+	cpuTime := time.Duration(usage.Utime.Nano() + usage.Stime.Nano() + workers.Utime.Nano() + workers.Stime.Nano())
+	fmt.Printf("%d notes, %d bytes of files, scan %.2fs, all %.2fs, %.2f M notes/s, CPU %.2fs = %.2f us a note, peak %d + %d MiB, %d duplicate ids\n",
 		archive.Rows(), bytes, scanned.Seconds(), took.Seconds(), float64(archive.Rows())/1e6/took.Seconds(),
-		cpuTime.Seconds(), cpuTime.Seconds()*1e6/float64(max(archive.Rows(), 1)), usage.Maxrss>>10, o.IDs64.Duplicates())
+		cpuTime.Seconds(), cpuTime.Seconds()*1e6/float64(max(archive.Rows(), 1)), usage.Maxrss>>10, workers.Maxrss>>10, o.IDs64.Duplicates())
 	return nil
 }
 
