@@ -222,6 +222,9 @@ func (r *unitRun) run(ctx context.Context) (*Result, error) {
 	if err := r.units(ctx); err != nil {
 		return nil, err
 	}
+	if ctx.Err() != nil { // Done may have had a reason to stop
+		return nil, context.Cause(ctx)
+	}
 	manifest, err := r.sum()
 	if err != nil {
 		return nil, err

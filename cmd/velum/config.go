@@ -112,6 +112,8 @@ type runConfig struct {
 	Units        int
 	MemoryLimit  size
 	DecodeMemory size
+	NoteTimeout  time.Duration
+	MaxFailures  float64
 	Deadline     time.Duration
 }
 
@@ -214,6 +216,8 @@ func (c *Config) outputOptions() []option {
 		opt("run.units", &r.Units, 0, "Units side by side; 0 takes one for every eight cores, where one unit's reading and writing become the bottleneck.", within(0, 1024)),
 		opt("run.memory_limit", &r.MemoryLimit, 0, "Soft limit of the Go heap; 0 takes GOMEMLIMIT, else 90 % of the cgroup's limit. The rest is for what the heap does not count.", within(0, 1<<50)),
 		opt("run.decode_memory", &r.DecodeMemory, 1<<30, "Hard limit of each process that decodes Parquet, one for every unit side by side. A file that needs more goes to quarantine; a page of 100 MB needs about half of it.", within(1<<26, 1<<50)),
+		opt("run.note_timeout", &r.NoteTimeout, 30*time.Second, "Time that a stage may take for one note of 16 KiB or more, after which it goes to quarantine; 0 is none. The longest sound note takes less than a second: more is a fault, and what made it slow may have made it wrong."),
+		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
 		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
 	}
 }

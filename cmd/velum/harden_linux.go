@@ -11,12 +11,40 @@ import (
 
 // harden keeps text of notes out of files that nobody meant to write: what
 // velum creates is its owner's alone, and there are no core dumps. A failure
-// here is no reason to stop; `velum doctor` shows what holds.
-func harden() {
+// here is no reason to stop; `velum doctor` shows what holds. It returns
+// what to use for standard error.
+func harden() *os.File {
 	unix.Umask(0o077)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	debug.SetTraceback("single") // a crash shows one goroutine, not all
+	return muteCrash()
+}
+
+// muteCrash turns descriptor 2 away and returns the real standard error. A
+// panic that no guard of ours sees, in a goroutine of a library, ends the
+// process, and the runtime prints the panic's value on descriptor 2: it may
+// quote a note. The exit code is 2 all the same. Who sets GOTRACEBACK wants to
+// see the crash and does.
+func muteCrash() *os.File {
+	if os.Getenv("GOTRACEBACK") != "" {
+		return os.Stderr
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return os.Stderr
+	}
+	defer null.Close()
+	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return os.Stderr
+	}
+	errs := os.NewFile(uintptr(fd), os.Stderr.Name())
+	if err := unix.Dup3(int(null.Fd()), 2, 0); err != nil {
+		_ = errs.Close()
+		return os.Stderr
+	}
+	return errs
 }
 
 // hardened returns what harden reached.

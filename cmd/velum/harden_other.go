@@ -4,16 +4,18 @@ package main
 
 import (
 	"errors"
+	"os"
 	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 )
 
 // harden does what every Unix can; see harden_linux.go.
-func harden() {
+func harden() *os.File {
 	unix.Umask(0o077)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	debug.SetTraceback("single")
+	return os.Stderr
 }
 
 func hardened() (umask int, core uint64, dumpable bool) {

@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -50,8 +51,8 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
 		os.Exit(read.Work(os.Stdin, os.Stdout)) // this process decodes Parquet for another one
 	}
-	harden()
-	os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr, os.Environ())))
+	errs := harden()
+	os.Exit(int(run(os.Args[1:], os.Stdout, errs, os.Environ())))
 }
 
 // run is main without the process around it.
@@ -129,6 +130,8 @@ type app struct {
 	verbose    bool
 	configFile string
 	settings   []textSetting // options set by flags, in their order
+
+	spoil func(*pipeline.Line) // tests put faults into the line of a run here
 
 	log *slog.Logger
 }
@@ -369,5 +372,6 @@ Flags of every command:
 
 Exit codes: 0 done, 1 failed, 3 done with more quarantined than allowed, 4 nothing to do,
 10 configuration, 11 locked, 12 key, 13 integrity, 14 disk full, 15 privacy gate,
-130 and 143 stopped by a signal.{{end}}
+130 and 143 stopped by a signal; 2 crashed, without a word, since the words may be a
+note's (set GOTRACEBACK=single to see them).{{end}}
 `

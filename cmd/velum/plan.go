@@ -121,7 +121,7 @@ func tokenized(c *Config) pipeline.Step {
 func (p *plan) tagged() pipeline.Step {
 	return tag.New(tag.Options{
 		Workers: p.workers, TagSet: p.model.tagSet, NewLabeller: p.model.newLabeller,
-		Patterns: finder(p.Config), CacheBytes: int(p.Tag.NoteCache), Cache: &p.notes,
+		Patterns: finder(p.Config), CacheBytes: int(p.Tag.NoteCache), Cache: &p.notes, NoteTimeout: p.Run.NoteTimeout,
 	})
 }
 
@@ -174,7 +174,7 @@ func (p *plan) verified() (pipeline.Step, error) {
 			kept = append(kept, pipeline.Category(c))
 		}
 	}
-	return verify.New(verify.Options{Workers: p.workers, MinValue: p.Verify.MinLength, Kept: kept}), err
+	return verify.New(verify.Options{Workers: p.workers, MinValue: p.Verify.MinLength, Kept: kept, NoteTimeout: p.Run.NoteTimeout}), err
 }
 
 func (p *plan) chosen() pipeline.Step {

@@ -146,12 +146,15 @@ func (m *masking) scan(ctx context.Context) (*pipeline.Plan, error) {
 // units does the units and prints what came out.
 func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.Output) error {
 	progress := m.newProgress("mask", "notes", m.archive.Rows())
+	ctx, gate := newGate(ctx, m.Run.MaxFailures)
+	defer gate.stop(nil)
 	result, err := pipeline.RunUnits(ctx, units, out, func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
 		return m.line(u, parts, progress)
 	}, pipeline.UnitOptions{
 		AtOnce: m.unitsAtOnce(), Fresh: m.flags.fresh, Verify: write.Verify, Stats: &m.stats,
 		Done: func(u *pipeline.UnitRecord, reused bool) {
 			m.flags.record.unit(u, reused)
+			gate.unit(&u.Counts)
 			if reused {
 				progress.Add(u.Rows)
 			}
@@ -186,7 +189,11 @@ func (m *masking) line(u *pipeline.Unit, parts *pipeline.Parts, progress *progre
 	if err != nil {
 		return pipeline.Line{}, errors.Join(err, src.Close())
 	}
-	return pipeline.Line{Source: src, Steps: steps, Sink: ticking{sink, progress}}, nil
+	l := pipeline.Line{Source: src, Steps: steps, Sink: ticking{sink, progress}}
+	if m.spoil != nil {
+		m.spoil(&l)
+	}
+	return l, nil
 }
 
 // ticking tells the progress what a unit's sink has taken.
