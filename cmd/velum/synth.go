@@ -16,6 +16,7 @@ import (
 type synthFlags struct {
 	synth.Options
 	split   string
+	in      string // language
 	out, to string
 	months  int
 }
@@ -41,6 +42,7 @@ Parquet without the gold, and the gold beside it in DIR.gold.`,
 	flags.Int64Var(&f.Notes, "notes", f.Notes, "how many")
 	flags.Uint64Var(&f.Seed, "seed", f.Seed, "seed")
 	flags.StringVar(&f.split, "split", "test", "which templates and names: train or test")
+	flags.StringVar(&f.in, "language", "", "notes in one language only: es, ca or mixed (default: 0.50, 0.39 and 0.11 of each)")
 	flags.Float64Var(&f.Density, "density", 1, "PHI in multiples of METHODS §1 (PERSON 0.28 % of tokens, LOCATION 1.12 %)")
 	flags.Float64Var(&f.Reports, "reports", 0, "share of notes that are reports of some 3 kB")
 	flags.StringVar(&f.out, "out", "", "`PATH` to write")
@@ -57,6 +59,17 @@ func (a *app) synth(ctx context.Context, f *synthFlags) error {
 		f.Options.Split = synth.Test
 	default:
 		return exitf(exitConfig, "known: train, test", "--split: unknown split %q", f.split)
+	}
+	switch f.in {
+	case "":
+	case "es":
+		f.Spanish = 1
+	case "ca":
+		f.Catalan = 1
+	case "mixed":
+		f.Mixed = 1
+	default:
+		return exitf(exitConfig, "known: es, ca, mixed", "--language: unknown language %q", f.in)
 	}
 	if f.out == "" || f.Notes <= 0 || f.months < 1 || f.months > 12 {
 		return exitf(exitConfig, "see `velum synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
