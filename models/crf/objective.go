@@ -83,7 +83,7 @@ func (o *objective) size() int { return len(o.slot) + len(o.pairs) }
 // them.
 func newObjective(c *Corpus, opt TrainOptions) *objective {
 	L := c.set.Len()
-	o := &objective{c: c, workers: opt.Workers, tr: chain.NewTransitions64(chain.NewWeights(c.set, !opt.AllTransitions))}
+	o := &objective{c: c, workers: opt.Workers, tr: chain.NewTransitions64(c.paths(opt))}
 	o.stride = o.tr.Stride
 	o.block = (c.template.Hi - c.template.Lo + 1) * o.stride
 	o.index()
@@ -102,6 +102,29 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 	}
 	o.cut()
 	return o
+}
+
+// paths returns zero weights for all paths that count in Z. With
+// AllTransitions, labels that were not seen do not exist, as in CRFsuite.
+func (c *Corpus) paths(opt TrainOptions) chain.Weights {
+	w := chain.NewWeights(c.set, !opt.AllTransitions)
+	if !opt.AllTransitions {
+		return w
+	}
+	var seen [maxTags]bool
+	for _, y := range c.tag {
+		seen[y] = true
+	}
+	for j := range w.L {
+		if seen[j] {
+			continue
+		}
+		w.Start[j] = chain.Forbidden
+		for i := range w.L {
+			w.Score[i*w.L+j] = chain.Forbidden
+		}
+	}
+	return w
 }
 
 // cut makes shares of about as many tokens each.

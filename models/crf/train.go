@@ -219,7 +219,7 @@ func (t *training) model(w []float64) (*Model, error) {
 			}
 		}
 	}
-	weights := chain.NewWeights(c.set, !t.opt.AllTransitions)
+	weights := c.paths(t.opt)
 	for k, p := range o.pairs {
 		weights.Score[int(p.from)*weights.L+int(p.to)] = float32(w[len(o.slot)+k])
 	}

@@ -34,6 +34,7 @@ import (
 	"github.com/velum-health/velum/stages/tag"
 	"github.com/velum-health/velum/stages/teach"
 	"github.com/velum-health/velum/stages/tokenize"
+	"golang.org/x/sys/unix"
 )
 
 func main() {
@@ -169,6 +170,7 @@ func (i itemWriter) Add(text []byte, tokens []pipeline.Token, matches []pipeline
 type record struct {
 	Tokens     int     `json:"tokens"`
 	Seconds    float64 `json:"seconds"`
+	CPU        float64 `json:"cpu_seconds"` // of this process, all threads
 	Objective  float64 `json:"objective,omitempty"`
 	Iterations int     `json:"iterations,omitempty"`
 	Weights    int     `json:"weights,omitempty"`
@@ -185,7 +187,7 @@ func (k *task) learn() error {
 		return err
 	}
 	r := record{Tokens: corpus.Tokens()}
-	began := time.Now()
+	began, cpu := time.Now(), processor()
 	m, err := crf.Train(corpus, crf.TrainOptions{
 		L1: k.c1, L2: 2 * k.c2, AllTransitions: true, Workers: k.workers,
 		Iterations: k.iterations, Delta: k.delta, Epsilon: k.epsilon, Period: k.period,
@@ -197,7 +199,7 @@ func (k *task) learn() error {
 	if err != nil {
 		return err
 	}
-	r.Seconds = time.Since(began).Seconds()
+	r.Seconds, r.CPU = time.Since(began).Seconds(), processor()-cpu
 	if k.dev != "" {
 		score := &strict{}
 		if err := k.feed(k.dev, score, k.tagger(m)); err != nil {
@@ -206,6 +208,15 @@ func (k *task) learn() error {
 		r.F1 = score.f1()
 	}
 	return r.print()
+}
+
+// processor returns the processor time that this program has taken so far.
+func processor() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 func (k *task) tagger(m *crf.Model) pipeline.Step {
@@ -252,13 +263,14 @@ func (k *task) label() error {
 	l := m.NewLabeller(crf.LabelOptions{})
 	r := record{}
 	for pass := range 1 + k.repeats {
-		began := time.Now()
+		began, cpu := time.Now(), processor()
 		for i := range notes.all {
 			n := &notes.all[i]
 			l.Label(n.text, n.tokens, n.matches, n.tags)
 		}
 		if pass > 0 {
 			r.Seconds += time.Since(began).Seconds() / float64(k.repeats)
+			r.CPU += (processor() - cpu) / float64(k.repeats)
 		}
 	}
 	f, err := os.OpenFile(k.out, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
