@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
@@ -137,9 +138,7 @@ func (m *masking) scan(ctx context.Context) (*pipeline.Plan, error) {
 		plan.Key = o.Key.ID()
 	}
 	sum, err := m.hash()
-	if err == nil {
-		_, err = hex.Decode(plan.Config[:], []byte(sum))
-	}
+	plan.Config = sha256.Sum256([]byte(outputVersion + sum))
 	return plan, err
 }
 
@@ -327,6 +326,10 @@ func (m *masking) printPlan(units *pipeline.Plan) error {
 		len(m.archive.Files), len(units.Units), rows, m.workers, time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	return err
 }
+
+// outputVersion changes whenever the same input, options and model give other
+// bytes, so that a new velum does not take an old one's units for its own.
+const outputVersion = "velum output 1 patterns " + patterns.Version + " "
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
 const notesPerSecondAndCore = 55_000
