@@ -86,7 +86,7 @@ func modelData(name string) ([]byte, error) {
 func parseModel(name string, data []byte) (*model, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
-		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "copy the model again, or name another")
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return newModel(name, f, sha256.Sum256(data))
 }

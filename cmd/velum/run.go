@@ -158,7 +158,7 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 				progress.Add(u.Rows)
 			}
 			if u.Damage != "" {
-				m.log.Warn("unit cannot be decoded and is in quarantine", "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
+				m.log.Warn("unit cannot be decoded and is in quarantine", "path", u.Input, "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
 			}
 		},
 		Finish: m.flags.record.finish, LastStep: m.flags.record.lastStep(),
@@ -225,12 +225,22 @@ func (m *masking) verdict(r *pipeline.Result) error {
 			"%d of %d notes are in quarantine, more than %.4g %%", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined)
 	}
 	if len(r.Manifest.BadInputs) > 0 {
-		return exitf(exitQuarantined, "ask for those files again", "%d files of the archive could not be read", len(r.Manifest.BadInputs))
+		return badInputs(r.Manifest.BadInputs)
 	}
 	if r.Nothing {
 		return exitf(exitNothing, "", "nothing to do: the output is up to date")
 	}
 	return nil
+}
+
+// badInputs names the first of the files that could not be read; the log and
+// the private manifest name all.
+func badInputs(bad []pipeline.BadInput) error {
+	remedy, others := "ask for it again", ""
+	if len(bad) > 1 {
+		remedy, others = "ask for them again; the private manifest has all causes", fmt.Sprintf("; %d other files could not be read", len(bad)-1)
+	}
+	return exitf(exitQuarantined, remedy, "%s: %s%s", bad[0].Input, bad[0].Cause, others)
 }
 
 // summary is what `velum run --json` prints.

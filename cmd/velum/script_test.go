@@ -27,7 +27,9 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"code": wantCode},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": wantCode, "mkparquet": mkparquet, "counts": noteCount,
+		},
 		Setup: func(e *testscript.Env) error {
 			// nothing of the developer's own settings
 			e.Setenv("VELUM_CONFIG", "")

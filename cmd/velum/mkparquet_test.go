@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// row is a note as a hospital exports it.
+type row struct {
+	ID   string  `parquet:"note_id"`
+	Text *string `parquet:"text,optional"`
+}
+
+func rowOf(i int, text string) row { return row{strconv.Itoa(i), &text} }
+
+// soundNotes are invented notes; one in three names a person.
+func soundNotes(n int) (rows []row) {
+	texts := []string{
+		"Control de TA 130/80, refiere tos desde hace 3 días.",
+		"Acude con su hija Dolors Ferrer Puig, tel 612345678.",
+		"Pendent d'analítica, tornarà la setmana vinent.",
+	}
+	for i := range n {
+		rows = append(rows, rowOf(i, texts[i%len(texts)]))
+	}
+	return rows
+}
+
+// parquetFiles are the files that `mkparquet KIND FILE` makes.
+var parquetFiles = map[string]func(name string) error{
+	"good":  func(name string) error { return parquet.WriteFile(name, soundNotes(6)) },
+	"many":  func(name string) error { return writeGroups(name, soundNotes(30_000), 10_000) },
+	"none":  func(name string) error { return parquet.WriteFile(name, []row{}) },
+	"empty": func(name string) error { return os.WriteFile(name, nil, 0o600) },
+	"missing": func(name string) error {
+		return parquet.WriteFile(name, []struct {
+			ID   string `parquet:"note_id"`
+			Text string `parquet:"texto"`
+		}{{"1", "tos"}})
+	},
+	"noid": func(name string) error {
+		return parquet.WriteFile(name, []struct {
+			ID   string `parquet:"noteid"`
+			Text string `parquet:"text"`
+		}{{"1", "tos"}})
+	},
+	"type": func(name string) error {
+		return parquet.WriteFile(name, []struct {
+			ID   string `parquet:"note_id"`
+			Text int64  `parquet:"text"`
+		}{{"1", 2}})
+	},
+	"nested": func(name string) error {
+		type body struct {
+			Value string `parquet:"value"`
+		}
+		return parquet.WriteFile(name, []struct {
+			ID   string `parquet:"note_id"`
+			Text body   `parquet:"text"`
+		}{{"1", body{"tos"}}})
+	},
+	"list": func(name string) error {
+		return parquet.WriteFile(name, []struct {
+			ID   string   `parquet:"note_id"`
+			Text []string `parquet:"text"`
+		}{{"1", []string{"tos"}}})
+	},
+	"nulls": func(name string) error {
+		rows := soundNotes(4)
+		rows[1].Text = nil
+		rows[2] = rowOf(2, "")
+		return parquet.WriteFile(name, rows)
+	},
+	"encoding": func(name string) error {
+		rows := soundNotes(4)
+		rows[1] = rowOf(1, "caf\xe9 con Dolors Ferrer") // Latin-1
+		rows[2] = rowOf(2, "tos \xed\xa0\x80")          // a lone surrogate
+		return parquet.WriteFile(name, rows)
+	},
+	"huge": func(name string) error {
+		rows := soundNotes(4)
+		rows[2] = rowOf(2, strings.Repeat("acude con Dolors Ferrer ", 100_000_000/24))
+		return parquet.WriteFile(name, rows, parquet.SkipPageBounds("text"), parquet.Compression(&parquet.Zstd))
+	},
+	"truncated": func(name string) error {
+		if err := parquet.WriteFile(name, soundNotes(2000)); err != nil {
+			return err
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		return os.Truncate(name, info.Size()/2)
+	},
+	// the pages of the second of three row groups are overwritten
+	"damaged": func(name string) error {
+		if err := writeGroups(name, soundNotes(30_000), 10_000); err != nil {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		second := len(data) / 3
+		for i := range 2000 {
+			data[second+i] ^= 0x5A
+		}
+		return os.WriteFile(name, data, 0o600)
+	},
+}
+
+// writeGroups writes row groups of so many rows, each with its own content.
+func writeGroups(name string, rows []row, group int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := parquet.NewGenericWriter[row](f, parquet.MaxRowsPerRowGroup(int64(group)))
+	for i := range rows {
+		text := fmt.Sprintf("%s (%d)", *rows[i].Text, i/group*7919+i)
+		rows[i].Text = &text
+	}
+	if _, err := w.Write(rows); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func mkparquet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 || parquetFiles[args[0]] == nil {
+		ts.Fatalf("usage: mkparquet KIND FILE")
+	}
+	ts.Check(parquetFiles[args[0]](ts.MkAbs(args[1])))
+}
+
+// noteCount checks what the manifests of a tree say: rows, masked, quarantined.
+func noteCount(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: counts DIR ROWS MASKED QUARANTINED")
+	}
+	t, err := readTree(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got, want := fmt.Sprint(t.rows, t.masked, t.quarantined), strings.Join(args[1:], " "); got != want {
+		ts.Fatalf("manifest counts %s, want %s", got, want)
+	}
+	if t.maskedRows != t.masked {
+		ts.Fatalf("%d rows in masked/, the manifest says %d", t.maskedRows, t.masked)
+	}
+}
+
+func TestMkparquet(t *testing.T) {
+	for kind, do := range parquetFiles {
+		if kind == "huge" {
+			continue
+		}
+		if err := do(t.TempDir() + "/x.parquet"); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// maskedRow is a row of masked/ as tests read it.
+type maskedRow struct {
+	ID   string `parquet:"note_id"`
+	Row  int64  `parquet:"row"`
+	Text string `parquet:"text"`
+}
+
+type reasonRow struct {
+	Row    int64  `parquet:"row"`
+	ID     string `parquet:"note_id"`
+	Reason string `parquet:"reason"`
+}
+
+// writtenTree is what a run wrote, as found in the parts themselves.
+type writtenTree struct {
+	rows, masked, quarantined int64 // by the manifest
+	maskedRows                int64
+	text                      map[string]string // masked text by id
+	reason                    map[string]string // of quarantined notes by id
+	spans                     map[string][]pipeline.Span
+}
+
+func readTree(dir string) (*writtenTree, error) {
+	t := &writtenTree{text: map[string]string{}, reason: map[string]string{}}
+	m, err := pipeline.ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	t.rows, t.masked, t.quarantined = m.Counts.Rows, m.Counts.Masked, m.Counts.Quarantined
+	for _, p := range partsOf(m, "masked") {
+		err := eachRow(filepath.Join(dir, p), func(r maskedRow) error {
+			t.maskedRows++
+			t.text[r.ID] = r.Text
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	g, err := loadTree(dir)
+	if err != nil {
+		return nil, err
+	}
+	t.spans = g.spans
+	m, err = pipeline.ReadManifest(dir + ".private")
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range partsOf(m, "quarantine") {
+		err := eachRow(filepath.Join(dir+".private", p), func(r reasonRow) error {
+			t.reason[r.ID] = r.Reason
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// filesBelow calls do with every regular file of a tree.
+func filesBelow(dir string, do func(name string, data []byte) error) error {
+	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return do(name, data)
+	})
+}
