@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // Key is the secret from which everything is derived that must not be undone
@@ -23,14 +25,15 @@ func (e *KeyError) Error() string { return fmt.Sprintf("key file %s: %s", e.Path
 const minKey = 32
 
 // LoadKey reads a key file: 32 bytes or more, raw or as 64 or more
-// hexadecimal digits. The file must be its owner's alone (mode 0400 or 0600).
-// Errors are *KeyError.
+// hexadecimal digits. The file must be its owner's alone (mode 0400 or 0600);
+// one that root has given to a group for reading (0440) will do, as systemd and
+// Kubernetes hand out secrets. Errors are *KeyError.
 func LoadKey(path string) (*Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, &KeyError{path, "cannot be read; give the path of a file with 32 random bytes"}
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if !keyMode(info) {
 		return nil, &KeyError{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
 	}
 	if info.Size() > 1<<16 {
@@ -49,6 +52,14 @@ func LoadKey(path string) (*Key, error) {
 		return nil, &KeyError{path, fmt.Sprintf("has %d bytes, needs %d; make one with: head -c 32 /dev/urandom > FILE", len(data), minKey)}
 	}
 	return &Key{data}, nil
+}
+
+// keyMode tells whether a key file is kept well enough. PostgreSQL has the same
+// rule.
+func keyMode(info fs.FileInfo) bool {
+	s, known := info.Sys().(*syscall.Stat_t)
+	others := info.Mode().Perm() & 0o077
+	return others == 0 || others == 0o040 && known && s.Uid == 0
 }
 
 // Derive returns 32 bytes for one purpose (HKDF-SHA-256). Different purposes

@@ -27,6 +27,7 @@ type record struct {
 	metrics string // file for Prometheus, "" for none
 	log     string // the audit log, "" for that of the private tree
 	sample  int    // masked notes to draw for a person to read
+	emptyOK bool   // exit code 0 when there is nothing to do
 
 	began   time.Time
 	plan    *pipeline.Plan // nil until begin
@@ -40,6 +41,7 @@ type record struct {
 
 func (r *record) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&r.metrics, "metrics", "", "`FILE` for Prometheus' textfile collector; its name must end in .prom")
+	c.Flags().BoolVar(&r.emptyOK, "empty-ok", false, "end with exit code 0, not 4, when there is nothing to do; for Kubernetes, which knows no other success")
 	c.Flags().IntVar(&r.sample, "audit", 0, "draw `N` masked notes at random for a person to read: their ids and offsets, in audit/ of the private tree")
 	c.Flags().StringVar(&r.log, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 }
@@ -70,6 +72,10 @@ func (r *record) keep(a *app, do func() error) error {
 		return exitf(exitConfig, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes", maxSample)
 	}
 	err := do()
+	if r.emptyOK && exitCodeOf(err) == exitNothing {
+		a.log.Info(err.Error())
+		err = nil
+	}
 	if r.plan != nil {
 		err = r.end(err)
 	}
