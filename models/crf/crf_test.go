@@ -566,8 +566,11 @@ func BenchmarkLabel(b *testing.B) {
 			b.Fatal(err)
 		}
 		notes := toyNotes(b, set, 200, 12)
-		for name, o := range map[string]LabelOptions{"path": {}, "marginal": {Confidence: MinMarginal}, "cold": {CacheBytes: 1}} {
-			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), name), func(b *testing.B) { benchmarkLabel(b, m.NewLabeller(o), notes) })
+		for _, kind := range []struct {
+			name string
+			o    LabelOptions
+		}{{"path", LabelOptions{}}, {"marginal", LabelOptions{Confidence: MinMarginal}}, {"cold", LabelOptions{CacheBytes: 1}}} {
+			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) { benchmarkLabel(b, m.NewLabeller(kind.o), notes) })
 		}
 	}
 }
