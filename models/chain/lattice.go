@@ -105,24 +105,11 @@ var zeros [256]float32 // as long as the longest row: tags are numbered by a byt
 
 // back follows the best path from the right.
 func (x *Lattice) back(path []pipeline.Tag) {
-	tr, s := x.tr, x.tr.Stride
-	row := x.alpha[x.T*s:]
-	best := 0
-	for y := range tr.L {
-		if row[y] > row[best] {
-			best = y
-		}
-	}
+	s := x.tr.Stride
+	best := kernels.ArgMax(x.alpha[x.T*s:], zeros[:s])
 	path[x.T-1] = pipeline.Tag(best)
 	for t := x.T - 1; t > 0; t-- {
-		row, source := x.alpha[t*s:][:tr.L], tr.source[best*s:][:tr.L]
-		top := row[0] + source[0]
-		best = 0
-		for y := 1; y < len(row); y++ {
-			if v := row[y] + source[y]; v > top {
-				top, best = v, y
-			}
-		}
+		best = kernels.ArgMax(x.alpha[t*s:], x.tr.source[best*s:(best+1)*s])
 		path[t-1] = pipeline.Tag(best)
 	}
 }

@@ -115,6 +115,16 @@ func Band(dst, prev, d []float32) {
 	bandAVX2(&dst[0], &prev[0], &d[0], len(dst))
 }
 
+// ArgMax returns the first place where a(i) + b(i) is largest. len(b) is a
+// multiple of Lanes; no number is smaller than 2·Forbidden.
+func ArgMax(a, b []float32) int {
+	a = a[:len(b)]
+	if portable {
+		return argMaxGo(a, b)
+	}
+	return argMaxAVX2(&a[0], &b[0], len(b))
+}
+
 // AddShift adds e to dst and subtracts the largest number from all; it
 // returns that number and max_j dst(j) - slack(j) of the result.
 func AddShift(dst, e, slack []float32) (largest, floor float32) {

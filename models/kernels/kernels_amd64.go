@@ -23,6 +23,9 @@ func maxPlusAVX2(dst, a, m *float32, rows, n int, floor float32)
 func bandAVX2(dst, prev, d *float32, n int)
 
 //go:noescape
+func argMaxAVX2(a, b *float32, n int) int
+
+//go:noescape
 func addShiftAVX2(dst, e, slack *float32, n int) (largest, floor float32)
 
 //go:noescape

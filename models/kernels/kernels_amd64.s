@@ -337,6 +337,50 @@ bandloop:
 	VZEROUPPER
 	RET
 
+// func argMaxAVX2(a, b *float32, n int) int
+// The largest first, then the first place that equals it: the sums are made
+// twice, and the same both times.
+TEXT ·argMaxAVX2(SB), NOSPLIT, $0-32
+	MOVQ a+0(FP), SI
+	MOVQ b+8(FP), DI
+	MOVQ n+16(FP), CX
+	VMOVUPS (SI), Y0
+	VADDPS (DI), Y0, Y0
+	MOVQ $8, AX
+	CMPQ AX, CX
+	JGE  amtop
+ammax:
+	VMOVUPS (SI)(AX*4), Y2
+	VADDPS (DI)(AX*4), Y2, Y2
+	VMAXPS Y2, Y0, Y0
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JLT  ammax
+amtop:
+	HMAX32
+	VBROADCASTSS X0, Y15
+	XORQ AX, AX
+amfind:
+	VMOVUPS (SI)(AX*4), Y2
+	VADDPS (DI)(AX*4), Y2, Y2
+	VCMPPS $0, Y15, Y2, Y3
+	VMOVMSKPS Y3, BX
+	TESTL BX, BX
+	JNZ  amfound
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JLT  amfind
+	XORQ AX, AX                // not a number: nothing equals itself
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+amfound:
+	BSFL BX, BX
+	ADDQ BX, AX
+	MOVQ AX, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func addShiftAVX2(dst, e, slack *float32, n int) (largest, floor float32)
 TEXT ·addShiftAVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI

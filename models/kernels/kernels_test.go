@@ -52,6 +52,7 @@ func TestEqual(t *testing.T) {
 	for _, n := range widths {
 		rows := n - 2
 		a, e, m := random(r, n, -9, 2), random(r, n, 0, 1), random(r, n*n, -3, 3)
+		zero := make([]float32, n)
 		slack, d, prev := random(r, n, 0, 9), random(r, 3*n, -4, 4), random(r, n+2, -9, 0)
 		both(t, 1e-5, random(r, n, -9, 9), func(x []float32) []float32 { Add(x, a); return nil })
 		both(t, 1e-5, random(r, n, -100, 9), func(x []float32) []float32 {
@@ -65,6 +66,11 @@ func TestEqual(t *testing.T) {
 			both(t, 0, random(r, n, -30, 0), func(x []float32) []float32 { MaxPlus(x, a, m, floor); return nil })
 		}
 		both(t, 0, make([]float32, n), func(x []float32) []float32 { Band(x, prev, d); return nil })
+		both(t, 0, random(r, n, -30, 0), func(x []float32) []float32 {
+			x[n/2], x[n-1] = a[n/2], a[n-1]-40
+			same := ArgMax(zero, zero) // the first of equals
+			return []float32{float32(ArgMax(x, a)), float32(ArgMax(a, a)), float32(same)}
+		})
 		both(t, 0, random(r, n, -30, 0), func(x []float32) []float32 {
 			l, f := AddShift(x, a, slack)
 			return []float32{l, f}

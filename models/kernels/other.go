@@ -12,6 +12,7 @@ func shiftExpAVX2(exp, row *float32, n int) float32                    { return 
 func forwardAVX2(_, _, _, _ *float32, rows, n int, s float32) float32  { return unreachable() }
 func maxPlusAVX2(dst, a, m *float32, rows, n int, floor float32)       { unreachable() }
 func bandAVX2(dst, prev, d *float32, n int)                            { unreachable() }
+func argMaxAVX2(a, b *float32, n int) int                              { return int(unreachable()) }
 func addShiftAVX2(dst, e, slack *float32, n int) (x, floor float32)    { return unreachable(), 0 }
 func add64AVX2(dst, src *float64, n int)                               { unreachable() }
 func axpy64AVX2(a float64, x, y *float64, n int)                       { unreachable() }

@@ -86,6 +86,16 @@ func bandGo(dst, prev, d []float32) {
 	}
 }
 
+func argMaxGo(a, b []float32) int {
+	at, top := 0, a[0]+b[0]
+	for i, v := range b {
+		if v += a[i]; v > top {
+			at, top = i, v
+		}
+	}
+	return at
+}
+
 func addShiftGo(dst, e, slack []float32) (largest, floor float32) {
 	largest = dst[0] + e[0]
 	for j, v := range e {
