@@ -489,6 +489,9 @@ func openFooterAt(path string, f io.ReaderAt, size int64) (*parquet.File, error)
 	if rows != pf.NumRows() {
 		return nil, bad(fmt.Sprintf("its footer says %d rows, its row groups %d", pf.NumRows(), rows))
 	}
+	if err := checkFooter(path, pf, size-8-int64(binary.LittleEndian.Uint32(tail[:]))); err != nil {
+		return nil, err
+	}
 	return pf, nil
 }
 
@@ -524,6 +527,13 @@ func checkChunk(path string, pf *parquet.File, g, leaf int, list bool) error {
 	}
 	if meta.DataPageOffset < 0 || meta.TotalCompressedSize < 0 || meta.DataPageOffset > pf.Size() || meta.TotalCompressedSize > pf.Size() {
 		return damage("the footer says that it stands outside the file")
+	}
+	if list {
+		return nil
+	}
+	column, ok := pf.Schema().Lookup(pf.Schema().Columns()[leaf]...)
+	if cause := checkPages(pf, meta, ok && column.MaxDefinitionLevel > 0); cause != "" {
+		return damage(cause)
 	}
 	return nil
 }

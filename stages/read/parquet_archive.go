@@ -223,7 +223,7 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 	default:
 		err := s.parquetUnits(f, unit)
 		if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
-			s.bad(f, damage.Cause)
+			s.bad(f, strings.TrimPrefix(damage.Error(), damage.Path+": ")) // with row group and column
 			return nil
 		}
 		if err != nil {
