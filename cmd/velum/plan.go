@@ -30,7 +30,6 @@ import (
 type plan struct {
 	*Config
 	model   *model
-	found   resolve.Counts
 	notes   tag.CacheStats
 	workers int
 }
@@ -53,9 +52,9 @@ func workers(c *Config) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// runSteps is the row of `velum run`.
-func (p *plan) runSteps() ([]pipeline.Step, error) {
-	steps, err := p.tagSteps()
+// runSteps is the row of `velum run`; found counts what resolve does.
+func (p *plan) runSteps(found *resolve.Counts) ([]pipeline.Step, error) {
+	steps, err := p.countedSteps(found)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +74,10 @@ func (p *plan) runSteps() ([]pipeline.Step, error) {
 }
 
 // tagSteps is the row of `velum tag` and `velum evaluate`.
-func (p *plan) tagSteps() ([]pipeline.Step, error) {
-	resolved, err := p.resolved()
+func (p *plan) tagSteps() ([]pipeline.Step, error) { return p.countedSteps(nil) }
+
+func (p *plan) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
+	resolved, err := p.resolved(found)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +140,12 @@ func finder(c *Config) tag.Finder {
 	return patterns.New(patterns.Options{Categories: wanted})
 }
 
-func (p *plan) resolved() (pipeline.Step, error) {
+func (p *plan) resolved(found *resolve.Counts) (pipeline.Step, error) {
 	o, err := resolve.Defaults(p.model.labels)
 	if err != nil {
 		return pipeline.Step{}, err
 	}
-	o.Workers, o.Counts, o.Lexicons = p.workers, &p.found, lexicons()
+	o.Workers, o.Counts, o.Lexicons = p.workers, found, lexicons()
 	if err := p.resolveOptions(&o); err != nil {
 		return pipeline.Step{}, exit(exitConfig, err, "")
 	}

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/resolve"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -69,7 +71,7 @@ type masking struct {
 	*plan
 	flags   *runFlags
 	archive *read.Archive
-	ids     *read.IDSet
+	last    *lastStep
 	fence   *read.Fence
 	stats   pipeline.Stats
 	began   time.Time
@@ -106,6 +108,9 @@ func (a *app) mask(ctx context.Context, f *runFlags) error {
 	if f.dry {
 		return m.printPlan(units)
 	}
+	if m.last, err = newLastStep(p, m.archive); err != nil {
+		return err
+	}
 	if ctx, err = f.record.begin(ctx, units, out, cfg.Mask.Policy); err != nil {
 		return err
 	}
@@ -118,8 +123,7 @@ func (m *masking) scan(ctx context.Context) (*pipeline.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.ids = read.NewIDSet(0)
-	o.IDs64, o.Fence = m.ids, m.fence
+	o.Fence = m.fence
 	m.archive, err = read.Scan(ctx, m.flags.in, o)
 	if err != nil {
 		return nil, inputError(err)
@@ -161,7 +165,7 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 				m.log.Warn("unit cannot be decoded and is in quarantine", "path", u.Input, "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
 			}
 		},
-		Finish: m.flags.record.finish, LastStep: m.flags.record.lastStep(),
+		Finish: m.finish, LastStep: strings.TrimSpace(m.last.String() + " " + m.flags.record.lastStep()),
 	})
 	progress.End()
 	if err != nil {
@@ -174,13 +178,22 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 	return m.verdict(result)
 }
 
+// finish is what is left to do when all units are done.
+func (m *masking) finish(ctx context.Context, f *pipeline.Final) error {
+	if err := m.flags.record.finish(ctx, f); err != nil {
+		return err
+	}
+	return m.last.finish(ctx, f)
+}
+
 // line is what moves the notes of one unit.
 func (m *masking) line(u *pipeline.Unit, parts *pipeline.Parts, progress *progress) (pipeline.Line, error) {
 	src, err := m.archive.Open(u)
 	if err != nil {
 		return pipeline.Line{}, err
 	}
-	steps, err := m.runSteps()
+	found := new(resolve.Counts)
+	steps, err := m.runSteps(found)
 	if err != nil {
 		return pipeline.Line{}, errors.Join(err, src.Close())
 	}
@@ -188,7 +201,7 @@ func (m *masking) line(u *pipeline.Unit, parts *pipeline.Parts, progress *progre
 	if err != nil {
 		return pipeline.Line{}, errors.Join(err, src.Close())
 	}
-	l := pipeline.Line{Source: src, Steps: steps, Sink: ticking{sink, progress}}
+	l := pipeline.Line{Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
 	if m.spoil != nil {
 		m.spoil(&l)
 	}
@@ -249,7 +262,7 @@ type summary struct {
 	pipeline.Counts
 	Units      int     `json:"units"`
 	Reused     int     `json:"units_reused"`
-	Duplicates int64   `json:"duplicate_ids"`
+	Duplicates *int64  `json:"duplicate_ids,omitempty"` // when they were counted
 	Seconds    float64 `json:"seconds"`
 	PerSecond  float64 `json:"notes_per_second"`
 	Out        string  `json:"out"`
@@ -262,7 +275,7 @@ func (m *masking) printResult(r *pipeline.Result, out pipeline.Output) error {
 		private = out.Dir + ".private"
 	}
 	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused,
-		Duplicates: m.ids.Duplicates(), Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: private}
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: private}
 	s.PerSecond = float64(s.Rows) / s.Seconds
 	if m.json {
 		return json.NewEncoder(m.out).Encode(s)

@@ -364,9 +364,15 @@ func ratio(a, b int) float64 {
 // result takes the surest entries of every stratum.
 func (p *pool) result(take []int, short int) Result {
 	t := p.sums(take)
+	classes := max(len(p.Shares), len(p.Lengths))
+	for c, n := range t.class {
+		if n > 0 {
+			classes = max(classes, c+1)
+		}
+	}
 	r := Result{
 		Candidates: p.candidates, Below: p.below, Met: p.met(take), Short: short,
-		Shares: make([]float64, len(p.Shares)), Lengths: make([]float64, max(len(p.Shares), len(p.Lengths))),
+		Shares: make([]float64, classes), Lengths: make([]float64, classes),
 		Length: ratio(t.tokens, t.spans), WithoutSpans: ratio(t.empty, t.notes), Lowest: 10_000,
 	}
 	for c := range r.Shares {
