@@ -26,7 +26,7 @@ type TransitionWeight struct {
 
 // Import makes a model of the weights of another program, so that both can be
 // held against each other with the same numbers. Illegal transitions are
-// allowed, as other programs do.
+// allowed, as other programs do, and tags without any weight do not exist.
 func Import(t *features.Template, set *pipeline.TagSet, r features.Resources, states []StateWeight, transitions []TransitionWeight) (*Model, error) {
 	tags := map[string]int{}
 	for y := range set.Len() {
@@ -39,11 +39,13 @@ func Import(t *features.Template, set *pipeline.TagSet, r features.Resources, st
 	type slots map[int]float32
 	byKey := map[uint64]slots{}
 	b := newBuilder(t, set)
+	var seen [maxTags]bool
 	for _, s := range states {
 		g, y := groups[s.Group], tags[s.Tag]
 		if g == nil || s.Offset < g.Lo || s.Offset > g.Hi || y == 0 && s.Tag != "O" {
 			return nil, fmt.Errorf("weight of group %s at offset %d for tag %s: not in the template or tag set", s.Group, s.Offset, s.Tag)
 		}
+		seen[y] = true
 		k := features.Key(s.Group, s.Value)
 		if byKey[k] == nil {
 			byKey[k] = slots{}
@@ -61,7 +63,9 @@ func Import(t *features.Template, set *pipeline.TagSet, r features.Resources, st
 	weights := chain.NewWeights(set, false)
 	for _, p := range transitions {
 		from, to := tags[p.From], tags[p.To]
+		seen[from], seen[to] = true, true
 		weights.Score[from*weights.L+to] = float32(p.Weight)
 	}
+	forbidOthers(weights, &seen)
 	return b.model(Header{}, weights, r)
 }

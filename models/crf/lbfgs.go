@@ -94,13 +94,11 @@ func (m *minimizer) step() bool {
 	if len(m.s) == 0 {
 		first = 1 / math.Sqrt(m.dot(m.d, m.d))
 	}
-	old := m.value
 	if !m.search(first, slope) {
 		if len(m.s) == 0 {
 			return false
 		}
 		m.s, m.y, m.rho = nil, nil, nil // forget what misled us and go downhill
-		m.value = old
 		return m.step()
 	}
 	m.remember()

@@ -108,13 +108,18 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 // AllTransitions, labels that were not seen do not exist, as in CRFsuite.
 func (c *Corpus) paths(opt TrainOptions) chain.Weights {
 	w := chain.NewWeights(c.set, !opt.AllTransitions)
-	if !opt.AllTransitions {
-		return w
+	if opt.AllTransitions {
+		var seen [maxTags]bool
+		for _, y := range c.tag {
+			seen[y] = true
+		}
+		forbidOthers(w, &seen)
 	}
-	var seen [maxTags]bool
-	for _, y := range c.tag {
-		seen[y] = true
-	}
+	return w
+}
+
+// forbidOthers takes away all paths through labels that were not seen.
+func forbidOthers(w chain.Weights, seen *[maxTags]bool) {
 	for j := range w.L {
 		if seen[j] {
 			continue
@@ -124,7 +129,6 @@ func (c *Corpus) paths(opt TrainOptions) chain.Weights {
 			w.Score[i*w.L+j] = chain.Forbidden
 		}
 	}
-	return w
 }
 
 // cut makes shares of about as many tokens each.
