@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
@@ -39,9 +40,18 @@ func newLastStep(p *plan, a *read.Archive) (*lastStep, error) {
 }
 
 // String names what the step does beyond what shapes units: when it changes,
-// the step is done again.
+// the step is done again, and the units are not.
 func (l *lastStep) String() string {
-	return fmt.Sprintf("report max_quarantined=%v", l.config.Write.MaxQuarantined)
+	keys := []string{"write.max_quarantined"}
+	if l.selection != nil {
+		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
+	}
+	options := l.config.options()
+	var all []string
+	for _, key := range keys {
+		all = append(all, key+"="+find(options, key).text())
+	}
+	return strings.Join(all, " ")
 }
 
 func (l *lastStep) finish(ctx context.Context, f *pipeline.Final) error {

@@ -149,7 +149,8 @@ type reportDial struct {
 }
 
 type reportConfig struct {
-	SHA256  string `json:"sha256"`
+	SHA256  string `json:"sha256"`              // of what shapes units
+	Last    string `json:"last_step,omitempty"` // options of the last step
 	Key     string `json:"key_id,omitempty"`
 	Profile string `json:"profile"`
 	Policy  string `json:"policy"`
@@ -188,7 +189,7 @@ func newReport(m *pipeline.Manifest, in *reportInput) *report {
 			Name: in.model.Name, Kind: in.model.Kind, SHA256: m.Model, Parent: in.model.Parent,
 			Notes: in.model.Training.Sequences, Tokens: in.model.Training.Tokens, Scores: roundedScores(in.model.Scores),
 		},
-		Configuration: reportConfig{SHA256: m.Config, Key: m.Key, Profile: in.config.Profile, Policy: in.policy(), IDs: in.config.Read.IDs},
+		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.config.Profile, Policy: in.policy(), IDs: in.config.Read.IDs},
 	}
 	if in.dial != nil {
 		r.Model.Dial = &reportDial{Asked: in.config.Tag.Recall, Recall: rounded(in.dial.Recall), Precision: rounded(in.dial.Precision)}
