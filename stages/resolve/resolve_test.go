@@ -144,6 +144,7 @@ var ruleTests = []struct {
 	{"email", "primary-care", "mail ana.[EMAIL:puig@correo].example.org, llamar", "mail [EMAIL:ana.puig@correo.example.org], llamar"},
 	{"email", "primary-care", "mail [EMAIL:ana@x.org].", "mail [EMAIL:ana@x.org]."},
 	{"email", "primary-care", "sin [EMAIL:arroba] aquí", "sin [EMAIL:arroba] aquí"},
+	{"email", "primary-care", "mail [EMAIL:ana@x.org]." + strings.Repeat("ม", 60), "mail [EMAIL:ana@x.org." + strings.Repeat("ม", 42) + "]" + strings.Repeat("ม", 18)},
 	{"age", "meddocan", "varón de 70 años con dolor desde hace 3 años", "varón de [EDAD_SUJETO_ASISTENCIA:70 años] con dolor desde hace 3 años"},
 	{"age", "meddocan", "Edad: 4 meses Sexo: H", "Edad: [EDAD_SUJETO_ASISTENCIA:4 meses] Sexo: H"},
 	{"age", "meddocan", "de setenta y dos años de edad", "de [EDAD_SUJETO_ASISTENCIA:setenta y dos años] de edad"},

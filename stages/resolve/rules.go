@@ -214,6 +214,12 @@ func (w *worker) completeEmails() int {
 		for int(end) < len(w.text) && end-c.End < longestPhrase && mailByte(w.text[end]) {
 			end++
 		}
+		for start < c.Start && !utf8.RuneStart(w.text[start]) { // the limit cut a character
+			start++
+		}
+		for end > c.End && int(end) < len(w.text) && !utf8.RuneStart(w.text[end]) {
+			end--
+		}
 		start, end = trimmed(w.text, start, end)
 		whole := w.text[start:end]
 		if (start < c.Start || end > c.End) && bytes.Count(whole, []byte("@")) == 1 {
