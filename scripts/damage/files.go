@@ -23,8 +23,8 @@ type noteRow struct {
 }
 
 const (
-	fileRows  = 600
-	groupRows = 200
+	fileRows  = 150
+	groupRows = 50
 )
 
 // noteRows invents the rows of the sound files.
@@ -64,7 +64,7 @@ func soundFiles() ([]soundFile, error) {
 		codec   compress.Codec
 		version int
 	}{{"v2 zstd", &parquet.Zstd, 2}, {"v1 snappy", &parquet.Snappy, 1}, {"v1 plain", &parquet.Uncompressed, 1}, {"v2 plain", &parquet.Uncompressed, 2}} {
-		data, err := withSums(rows, parquet.Compression(w.codec), parquet.DataPageVersion(w.version), parquet.PageBufferSize(2000))
+		data, err := withSums(rows, parquet.Compression(w.codec), parquet.DataPageVersion(w.version), parquet.PageBufferSize(700))
 		errs = append(errs, err)
 		all = append(all, soundFile{w.name, true, data})
 	}
@@ -74,7 +74,7 @@ func soundFiles() ([]soundFile, error) {
 		version arrow.DataPageVersion
 		dict    bool
 	}{{"v1 zstd dictionary, no sums", arrowcompress.Codecs.Zstd, arrow.DataPageV1, true}, {"v2 plain, no sums", arrowcompress.Codecs.Uncompressed, arrow.DataPageV2, false}} {
-		data, err := withoutSums(rows, arrow.WithCompression(w.codec), arrow.WithDataPageVersion(w.version), arrow.WithDictionaryDefault(w.dict), arrow.WithDataPageSize(2000))
+		data, err := withoutSums(rows, arrow.WithCompression(w.codec), arrow.WithDataPageVersion(w.version), arrow.WithDictionaryDefault(w.dict), arrow.WithDataPageSize(700))
 		errs = append(errs, err)
 		all = append(all, soundFile{w.name, false, data})
 	}

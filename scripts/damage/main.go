@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -30,6 +31,7 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
 		os.Exit(read.Work(os.Stdin, os.Stdout))
 	}
+	debug.SetGCPercent(400) // many small files
 	files := flag.Int("files", 2000, "files to damage")
 	seed := flag.Uint64("seed", 1, "seed")
 	dir := flag.String("dir", "out/damage", "folder for the files, one at a time")
@@ -95,7 +97,7 @@ func newTrial(dir string, seed uint64) (*trial, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	t := &trial{dir: dir, seed: seed, sound: sound, fence: read.NewFence(read.FenceOptions{Memory: 512 << 20}), counts: make([][numProtections][numOutcomes]int, len(mutators))}
+	t := &trial{dir: dir, seed: seed, sound: sound, fence: read.NewFence(read.FenceOptions{Memory: 128 << 20, Timeout: 8 * time.Second}), counts: make([][numProtections][numOutcomes]int, len(mutators))}
 	for _, s := range sound {
 		if err := os.WriteFile(t.path(), s.data, 0o600); err != nil {
 			return nil, err

@@ -71,7 +71,7 @@ func flip(data []byte, from, to, n int, rng *rand.Rand) []byte {
 func footerSize(data []byte) int { return int(binary.LittleEndian.Uint32(data[len(data)-8:])) }
 
 // numbers are what a length or an offset is set to.
-var numbers = []int64{-1, 0, 1, 2, 7, 199, 201, math.MinInt32, math.MaxInt32, 1 << 31, 1 << 32, 1 << 40, math.MaxInt64, math.MinInt64}
+var numbers = []int64{-1, 0, 1, 2, 7, groupRows - 1, groupRows + 1, math.MinInt32, math.MaxInt32, 1 << 31, 1 << 32, 1 << 40, math.MaxInt64, math.MinInt64}
 
 func number(rng *rand.Rand, now int64) int64 {
 	switch rng.IntN(3) {

@@ -478,7 +478,7 @@ func openFooterAt(path string, f io.ReaderAt, size int64) (*parquet.File, error)
 	case int64(binary.LittleEndian.Uint32(tail[:])) > size-12:
 		return nil, bad("its footer is longer than the file") // the library would take the memory for it first
 	}
-	pf, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(1<<20))
+	pf, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(int(min(size, 1<<20))))
 	if err != nil {
 		return nil, bad("its footer cannot be read")
 	}

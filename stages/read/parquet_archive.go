@@ -60,9 +60,10 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 // do not count, as everywhere in the Parquet world.
 //
 // Every file is read once for its SHA-256, which names its units. A file that
-// is no sound Parquet file is listed in Bad and the others go on; a file
-// whose columns are not what the options say is a *SchemaError, since a wrong
-// configuration would put the whole archive into quarantine.
+// is no sound Parquet file, or whose columns are not what the options say, is
+// listed in Bad and the others go on: one damaged name of a column must not
+// stop a night. If the columns of no file are, it is the options that are
+// wrong, and the error is a *SchemaError.
 func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, error) {
 	a := &Archive{o: o.withDefaults()}
 	if err := a.o.check(); err != nil {
@@ -90,6 +91,9 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 		if err := s.file(ctx, &a.Files[i]); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.settleStrange(); err != nil {
+		return nil, err
 	}
 	s.missing(inputs)
 	return a, s.extras()
@@ -189,12 +193,30 @@ func inputCause(err error) string {
 
 // scanner plans the units of an archive, file by file.
 type scanner struct {
-	a      *Archive
-	sums   map[string]string // checksums by cleaned path; nil: no list
-	copies map[copyKey]int
-	first  *layout // of the first sound file
-	lacks  map[string]error
-	kinds  map[string]pipeline.ColumnKind
+	a       *Archive
+	sums    map[string]string // checksums by cleaned path; nil: no list
+	copies  map[copyKey]int
+	first   *layout // of the first sound file
+	lacks   map[string]error
+	strange []strangeFile
+	kinds   map[string]pipeline.ColumnKind
+}
+
+// strangeFile is a file whose columns are not what the options say.
+type strangeFile struct {
+	file *ArchiveFile
+	err  *SchemaError
+}
+
+// settleStrange lists them as bad, unless there are no others.
+func (s *scanner) settleStrange() error {
+	if s.first == nil && len(s.strange) > 0 {
+		return s.strange[0].err
+	}
+	for _, f := range s.strange {
+		s.bad(f.file, strings.TrimPrefix(f.err.Error(), f.err.Path+": "))
+	}
+	return nil
 }
 
 type copyKey struct {
@@ -252,7 +274,7 @@ func (s *scanner) hash(ctx context.Context, f *ArchiveFile) ([]cut, error) {
 		cuts.every = s.a.o.UnitNotes
 		to = io.MultiWriter(h, &cuts)
 	}
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, min(f.Bytes+1, 1<<20))
 	for {
 		n, err := in.Read(buf)
 		if _, err := to.Write(buf[:n]); err != nil {
@@ -306,6 +328,10 @@ func (s *scanner) parquetUnits(f *ArchiveFile, unit pipeline.Unit) error {
 		inspect = s.a.o.Fence.inspect
 	}
 	l, err := inspect(f.Path, &s.a.o)
+	if strange, ok := errors.AsType[*SchemaError](err); ok {
+		s.strange = append(s.strange, strangeFile{f, strange})
+		return nil
+	}
 	if err != nil {
 		return err
 	}

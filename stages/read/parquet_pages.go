@@ -52,8 +52,8 @@ func checkFooter(path string, pf *parquet.File, pageEnd int64) error {
 				return damage(column, "has another type in its row group than in the schema")
 			}
 			at := chunkStart(c)
-			if c.TotalCompressedSize == 0 {
-				continue // holds nothing
+			if c.TotalCompressedSize == 0 || c.NumValues == 0 {
+				continue // holds nothing: some writers say it stands at 0
 			}
 			if at < 4 || c.TotalCompressedSize < 0 || at > pageEnd || c.TotalCompressedSize > pageEnd-at {
 				return damage(column, "the footer says that it stands outside the file")
