@@ -12,7 +12,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build run sample models archive test race fuzz bench lint cover interop schema man clean
+.PHONY: build run sample models archive test race fuzz bench lint cover interop schema man release clean
 
 # the binary, in bin/velum
 build:
@@ -85,6 +85,10 @@ schema:
 # manual pages, in bin/man
 man: build
 	bin/velum man bin/man
+
+# static binaries for linux/amd64 and arm64, archives, SBOM, SHA256SUMS, in out/release; builds the commit, twice
+release:
+	$(GO) run ./scripts/release --out out/release
 
 # what the other targets left
 clean:

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"debug/buildinfo"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+)
+
+var commitTime = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// TestPack: the order of the files does not matter, names and modes come out,
+// and nothing says where or by whom the archive was made.
+func TestPack(t *testing.T) {
+	files := []entry{{name: "velum", data: []byte("binary"), executable: true}, {name: "LICENSE", data: []byte("text")}, {name: "man/velum.1", data: []byte("page")}}
+	a, err := pack("velum_1", commitTime, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(files)
+	b, err := pack("velum_1", commitTime, files)
+	if err != nil || !bytes.Equal(a, b) {
+		t.Errorf("the same files in another order make another archive, %v", err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(a))
+	if err != nil || zip.Name != "" || !zip.ModTime.IsZero() {
+		t.Fatalf("gzip header %+v, %v", zip.Header, err)
+	}
+	var names []string
+	for r := tar.NewReader(zip); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
+		if h.Uid != 0 || h.Uname != "" || !h.ModTime.Equal(commitTime) || (h.Mode == 0o755) != (h.Name == "velum_1/velum") {
+			t.Errorf("%+v", h)
+		}
+	}
+	if !slices.Equal(names, []string{"velum_1/LICENSE", "velum_1/man/velum.1", "velum_1/velum"}) {
+		t.Errorf("files %q", names)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.yaml": "a", "sub/b.service": "b", "c_test.go": "package c"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := folder(dir, "deploy")
+	if err != nil || len(all) != 2 || all[0].name != "deploy/a.yaml" || all[1].name != "deploy/sub/b.service" {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// TestListModules reads what this test was made of.
+func TestListModules(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := buildinfo.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := listModules(t.Context(), info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if modules[0].Path != "std" || modules[0].Licence != "BSD-3-Clause" || len(modules) != len(info.Deps)+1 {
+		t.Errorf("%+v", modules)
+	}
+	if got := escape("github.com/JohnCGriffin/overflow"); got != "github.com/!john!c!griffin/overflow" {
+		t.Errorf("escaped: %s", got)
+	}
+	info.Deps = append(info.Deps, &debug.Module{Path: "example.org/x", Replace: &debug.Module{}})
+	if _, err := listModules(t.Context(), info); err == nil {
+		t.Error("a replaced module was released")
+	}
+}
+
+// TestSBOM looks at the shape that CycloneDX 1.6 wants, and at reproducibility.
+func TestSBOM(t *testing.T) {
+	info := &buildinfo.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "github.com/velum-health/velum"},
+		Settings: []debug.BuildSetting{{Key: "GOARCH", Value: "arm64"}, {Key: "-ldflags", Value: "-X secret"}}}
+	modules := []goModule{
+		{Path: "std", Version: "1.26.8", Licence: "BSD-3-Clause"},
+		{Path: "github.com/spf13/cobra", Version: "v1.10.2", Sum: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", Licence: "Apache-2.0"},
+		{Path: "example.org/unknown", Version: "v0.1.0", Sum: "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="},
+	}
+	bill, err := sbom("1.2.0", commitTime, []byte("binary"), info, modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := sbom("1.2.0", commitTime, []byte("binary"), info, modules); !bytes.Equal(bill, again) {
+		t.Error("two bills of one binary differ")
+	}
+	var b cdxBill
+	if err := json.Unmarshal(bill, &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Format != "CycloneDX" || b.Spec != "1.6" || b.Version != 1 || !b.Metadata.Time.Equal(commitTime) {
+		t.Errorf("head %+v", b)
+	}
+	if !regexp.MustCompile(`^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(b.Serial) {
+		t.Errorf("serial number %s", b.Serial)
+	}
+	main := b.Metadata.Component
+	if main.Purl != "pkg:golang/github.com/velum-health/velum@1.2.0" || len(main.Hashes) != 1 || len(main.Hashes[0].Content) != 64 {
+		t.Errorf("component %+v", main)
+	}
+	if len(b.Components) != 3 || len(b.Dependencies) != 4 || len(b.Dependencies[0].On) != 3 {
+		t.Errorf("%d components, dependencies %+v", len(b.Components), b.Dependencies)
+	}
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	if c := b.Components[1]; c.Purl != "pkg:golang/github.com/spf13/cobra@v1.10.2" || c.Hashes[0].Content != empty || c.Licences[0].Licence.ID != "Apache-2.0" {
+		t.Errorf("%+v", c)
+	}
+	if bytes.Contains(bill, []byte("secret")) {
+		t.Error("linker flags are in the bill")
+	}
+	modules[1].Sum = "h2:xyz"
+	if _, err := sbom("1.2.0", commitTime, nil, info, modules); err == nil {
+		t.Error("a checksum of another kind was taken")
+	}
+}
+
+func TestLicenceOf(t *testing.T) {
+	for want, text := range map[string]string{
+		"Apache-2.0":   "                                 Apache License\n                           Version 2.0, January 2004\n",
+		"MIT":          "Copyright\n\nPermission is hereby granted, free of charge, to any person obtaining a\ncopy of this software",
+		"BSD-3-Clause": "Redistributions in binary form must reproduce the above copyright notice\n... may be used to endorse or promote products\nderived from this software",
+		"BSD-2-Clause": "Redistributions in binary form must reproduce the above\ncopyright notice",
+		"":             "All rights reserved.",
+	} {
+		if got := licenceOf([]licenceText{{"LICENSE", []byte(text)}}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestReadLicences(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := readLicences(dir); err == nil {
+		t.Error("a module without a licence was released")
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("README.md", "A library.")
+	if _, err := readLicences(dir); err == nil {
+		t.Error("a README that is no licence was taken for one")
+	}
+	write("README.md", "MIT. Permission is hereby granted, free of charge, to any person obtaining a copy")
+	if texts, err := readLicences(dir); err != nil || len(texts) != 1 {
+		t.Errorf("%v, %v", texts, err)
+	}
+	write("License.txt", "x")
+	write("licenses.go", "x")
+	if texts, err := readLicences(dir); err != nil || len(texts) != 1 || texts[0].name != "License.txt" {
+		t.Errorf("%v, %v", texts, err)
+	}
+	if _, err := readLicences(filepath.Join(dir, "none")); err == nil {
+		t.Error("a module that is not there was released")
+	}
+}
+
+// TestInspect: what is no static Linux binary is no release.
+func TestInspect(t *testing.T) {
+	r := release{work: t.TempDir()}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a test binary is not built with -trimpath, or is for another platform
+	for _, platform := range platforms {
+		if _, err := r.inspect(binary, platform); err == nil {
+			t.Errorf("a test binary passes for %s", platform)
+		}
+	}
+	if _, err := r.inspect([]byte("#!/bin/sh"), "linux/amd64"); err == nil {
+		t.Error("a script passes")
+	}
+}
