@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/tag"
 )
@@ -96,10 +97,17 @@ func newModel(name string, f *modelfile.File, sum [32]byte) (*model, error) {
 	if err != nil {
 		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
 	}
+	if version, ok := c.Header().Fingerprints[patternsPrint]; ok && version != patterns.Version {
+		return nil, exitf(exitIntegrity, "use the velum that it was trained with, or train it again", "%s: model needs %s, this program has %s", name, version, patterns.Version)
+	}
 	m := &model{name: name, sha256: sum, crf: c, tagSet: c.TagSet(), header: c.Header()}
 	m.labels, err = labelSetOf(m.tagSet.Categories)
 	return m, err
 }
+
+// patternsPrint is the fingerprint in a model's header that names the patterns
+// whose matches it learned from.
+const patternsPrint = "patterns"
 
 // labelSetOf finds the label set that holds all categories of a model.
 func labelSetOf(categories []pipeline.Category) (string, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/teach"
@@ -196,7 +197,7 @@ func (t *training) about() crf.Header {
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(t.flags.out), filepath.Ext(t.flags.out))
 	}
-	return crf.Header{Name: name}
+	return crf.Header{Name: name, Fingerprints: map[string]string{patternsPrint: patterns.Version}}
 }
 
 func (t *training) wrap(trained *crf.Model) (*model, error) {

@@ -28,7 +28,9 @@ func TestPut(t *testing.T) {
 	patient, _ := pipeline.ParseCategory("NOMBRE_SUJETO_ASISTENCIA")
 	set := &pipeline.TagSet{Categories: []pipeline.Category{person}}
 	c := &written{set: set}
-	s := New(Options{TagSet: set, Corpus: c, Map: func(c pipeline.Category) pipeline.Category { return map[pipeline.Category]pipeline.Category{patient: person}[c] }})
+	s := New(Options{TagSet: set, Corpus: c, Map: func(c pipeline.Category) pipeline.Category {
+		return map[pipeline.Category]pipeline.Category{patient: person}[c]
+	}})
 
 	b := new(pipeline.Batch)
 	for _, marked := range []string{
