@@ -115,7 +115,7 @@ func duplicates(ctx context.Context, f *pipeline.Final) (*read.IDSet, error) {
 			if err != nil {
 				return nil, err
 			}
-			err = read.IDs(file, p.Bytes, p.Path, ids.Add)
+			err = ids.AddPart(file, p.Bytes, p.Path)
 			if err := errors.Join(err, file.Close()); err != nil {
 				return nil, fmt.Errorf("duplicate ids: %w", err)
 			}
@@ -124,8 +124,9 @@ func duplicates(ctx context.Context, f *pipeline.Final) (*read.IDSet, error) {
 	return ids, nil
 }
 
-// idBytes is the size of a set with room for so many ids: 128 MiB at most.
-func idBytes(rows int64) int { return int(min(max(8*rows, 64<<10), 128<<20)) }
+// idBytes is the size of a set with room for so many ids: 256 MiB at most,
+// for two years of 30 million notes.
+func idBytes(rows int64) int { return int(min(max(10*rows, 64<<10), 256<<20)) }
 
 // tallied adds to the counts of a unit what resolve did in it. They must come
 // with the unit: a total of the process would miss the units that an earlier

@@ -836,6 +836,13 @@ func TestIDSet(t *testing.T) {
 			t.Errorf("round %d: %d duplicates, %d without room", round, s.Duplicates(), s.Full())
 		}
 	}
+	filled := NewIDSet(1 << 16) // 16,384 places
+	for i := range 13_600 {
+		filled.Add(fmt.Appendf(nil, "note %d", i))
+	}
+	if filled.Duplicates() != 0 || filled.Full() != 0 {
+		t.Errorf("five sixths full: %d duplicates, %d without room", filled.Duplicates(), filled.Full())
+	}
 	small := NewIDSet(64)
 	for i := range 100 {
 		small.Add(fmt.Appendf(nil, "note %d", i))

@@ -434,10 +434,9 @@ func (c *cursor) place(k int) int {
 	return k
 }
 
-// IDs calls do with every id of a Parquet part of ours that is not empty, in
-// the order of the rows. The id is valid during the call. Errors are those of
-// NewTagged.
-func IDs(r io.ReaderAt, size int64, path string, do func(id []byte)) error {
+// eachID calls do with every id of a Parquet part of ours that is not empty,
+// in the order of the rows. The id is valid during the call.
+func eachID(r io.ReaderAt, size int64, path string, do func(id []byte)) error {
 	return fence(path, func() error {
 		f, err := openFooterAt(path, r, size)
 		if err != nil {

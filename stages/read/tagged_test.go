@@ -200,12 +200,9 @@ func TestTaggedPages(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	var ids []string
-	if err := read.IDs(bytes.NewReader(data), int64(len(data)), "test", func(id []byte) { ids = append(ids, string(id)) }); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff([]string{"empty", "long", "empty", "long", "long", "empty"}, ids); d != "" {
-		t.Error(d)
+	seen := read.NewIDSet(0)
+	if err := seen.AddPart(bytes.NewReader(data), int64(len(data)), "test"); err != nil || seen.Duplicates() != 4 {
+		t.Errorf("%d ids come again, %v", seen.Duplicates(), err)
 	}
 }
 
@@ -374,7 +371,7 @@ func TestTaggedSchema(t *testing.T) {
 	if _, ok := errors.AsType[*pipeline.DamageError](err); !ok {
 		t.Error(err)
 	}
-	if err := read.IDs(bytes.NewReader(file.Bytes()[:20]), 20, "test", func([]byte) {}); err == nil {
+	if err := read.NewIDSet(64).AddPart(bytes.NewReader(file.Bytes()[:20]), 20, "test"); err == nil {
 		t.Error("a file of 20 bytes has ids")
 	}
 }
