@@ -14,8 +14,9 @@ meddocan)
 		--train "$data/meddocan/train" --dev "$data/meddocan/dev" --out "$work/meddocan.velum"
 	;;
 primary-care)
-	# Reports as short notes: headers stripped, case and accents mangled in part.
-	go run ./scripts/shortnotes --in "$data/meddocan/train" --out "$work/short-train.jsonl" --seed 1
+	# Reports as short notes: headers stripped, case and accents mangled in part;
+	# three times, so that the same sentences come in several cases and cuts.
+	go run ./scripts/shortnotes --in "$data/meddocan/train" --out "$work/short-train.jsonl" --seed 1 --copies 3
 	go run ./scripts/shortnotes --in "$data/meddocan/dev" --out "$work/short-dev.jsonl" --seed 2
 	# Generated notes; the templates and names of the two splits are disjoint.
 	"$velum" synth --quiet --notes 60000 --seed 1 --split train --density 3 --out "$work/synth-train.jsonl"

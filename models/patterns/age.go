@@ -160,6 +160,8 @@ func (s *scan) interval(p int) (u interval) {
 	u.end = end
 	b := s.byteAt(q) | 0x20
 	switch {
+	case end == q+1 && q > p && b == 'a' && isDigit(s.byteAt(s.spaces(end))): // de 10 a 16 h
+		return interval{}
 	case end == q+1 && b == 'a' && s.byteAt(end) != '\'' && !isDigit(s.byteAt(end)):
 		u.roles, u.tight = years, true
 		if s.byteAt(end) == '/' || s.byteAt(end) == '-' && s.wordAt(end+1) {
@@ -279,6 +281,8 @@ func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) floa
 		return 0.95
 	case lasting, before:
 		return 0
+	case !qualified && u.roles&days == 0 && !u.tight && s.grownAt(start):
+		return 0.8
 	case lead == "a los" && (u.roles != years || qualified), u.roles&(days|weeks) != 0 && qualified:
 		return 0
 	case person && lead != "a los":
@@ -388,6 +392,26 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 		p = w
 	}
 	return false, false, lead
+}
+
+// grownAt tells whether the words before i say that something happened at an
+// age: "camina a los", "vacunas de los".
+func (s *scan) grownAt(i int) bool {
+	start, e := s.near(i)
+	if !e.is("los") && !e.is("las") && !e.is("els") && !e.is("les") && !e.is("als") && !e.is("dels") {
+		return false
+	}
+	for range 3 {
+		i = start
+		start, e = s.near(i)
+		switch {
+		case e.roles&grows != 0:
+			return true
+		case e.roles&(filler|intoDate) == 0:
+			return false
+		}
+	}
+	return false
 }
 
 // sexLetter tells whether the single letter at i may be a sex (V, M, H, D): a

@@ -220,7 +220,7 @@ func (s *scan) dayMonthYear(n *num, d, m, y, width int, sep1, sep2 byte, end int
 		score = 0.75
 	case full:
 		score = 0.95
-	case n.glued || s.measured(end) || sep1 != sep2:
+	case n.glued || s.measured(end) || sep1 != sep2 || s.readingBefore(n.start):
 		return 0
 	case sep1 == '/' && two:
 		score = 0.8
@@ -275,7 +275,7 @@ func (s *scan) monthYear(n *num, m, y int, sep byte, end int) {
 
 // dayMonth judges d/m and m/yy, which need a word before them.
 func (s *scan) dayMonth(n *num, d, m, width int, sep byte, end int) {
-	if n.glued || !s.stops(end) || s.letterAt(end) || s.measured(end) {
+	if n.glued || !s.stops(end) || s.letterAt(end) || s.measured(end) || s.readingBefore(n.start) || s.dose(n.start, end) {
 		return
 	}
 	listed := s.dateEnd >= 0 && n.start-s.dateEnd <= 4 && s.joined(s.dateEnd, n.start)
@@ -308,6 +308,45 @@ func (s *scan) fractional(i, j int) bool {
 	}
 	_, e := s.near(i)
 	return e.roles&(days|forDate|weekday) == 0
+}
+
+// readingBefore tells whether a word such as Apgar stands before i: scores
+// and pressures are written with slashes too.
+func (s *scan) readingBefore(i int) bool {
+	p := s.spacesBefore(i)
+	if b := s.byteAt(p - 1); b == ':' || b == '.' {
+		p--
+	}
+	_, e := s.near(p)
+	return e.roles&reading != 0
+}
+
+// dose tells whether text[i:j] behind a weekday is a fraction of a tablet:
+// "1 comp diario, lunes y jueves 1/2", "martes 3/4, resto 1/2".
+func (s *scan) dose(i, j int) bool {
+	if j-i != 3 || s.text[i+1] != '/' || s.text[i] >= s.text[i+2] || s.text[i+2] > '4' {
+		return false
+	}
+	start, e := s.near(i)
+	if e.roles&weekday == 0 {
+		return false
+	}
+	p := s.spaces(j)
+	if s.byteAt(p) == ',' {
+		p = s.spaces(p + 1)
+	}
+	if _, e = s.wordFrom(p); e.roles&dosage != 0 {
+		return true
+	}
+	p = s.spacesBefore(start)
+	if s.byteAt(p-1) == ',' {
+		p = s.spacesBefore(p - 1)
+	}
+	start, e = s.wordUpTo(p)
+	if e.roles&joins != 0 {
+		_, e = s.near(start)
+	}
+	return e.roles&(dosage|weekday) != 0
 }
 
 // leadIn judges the word before a date without year. Strong ones speak of
@@ -558,12 +597,6 @@ func (s *scan) fromDay(n *num, e *meaning, end int, l link) int {
 		score = 0.55
 	default:
 		return 0
-	}
-	if short && s.byteAt(end) == '.' {
-		end++
-		if s.byteAt(end) == 0 || s.space(end) == 0 {
-			end--
-		}
 	}
 	s.addDate(n.start, end, score)
 	return 0

@@ -60,7 +60,7 @@ var vocabulary = []struct {
 	{forRecord | forPatient, `nhc mrn nhist nhistoria`},
 	{forRecord, `hc hcl hclin historia historial history nh hist histora episodio episodi episode expediente expedient exp
 		id identificador identificacion identificacio record registro registre caso case cas peticion peticio contactid ic hci sap
-		volante muestra mostra biopsia autopsia ingreso ingres citacion atencion atencio urgencia encuentro proceso proces`},
+		volante volant muestra mostra biopsia autopsia ingreso ingres citacion atencion atencio urgencia encuentro proceso proces`},
 	{forPassport, `pasaporte passaport passport pass`},
 	{forIP, `ip ipv ips`},
 	{forDate, `fecha fechas data date dates dob fn nacimiento naixement nacido nacida nascut nascuda born birth nac fnac fna
@@ -70,6 +70,9 @@ var vocabulary = []struct {
 	{weekday, `lunes martes miercoles jueves viernes sabado domingo
 		dilluns dimarts dimecres dijous divendres dissabte diumenge
 		monday tuesday wednesday thursday friday saturday sunday`},
+	{reading, `apgar ta tas tad pam glasgow gcs pio av agudeza agudesa visual fuerza forca eva score puntuacion puntuacio`},
+	{dosage, `comp comps comprimido comprimidos comprimit comprimits sintrom aldocumar resto resta pastilla pastillas
+		pastilles dosis dosi mg diario diari diaria`},
 	{monthOf, `de del d of l mes the`},
 	{monthOf | yearWord, `ano any year`},
 	{ordinal, `o a st nd rd th er r n t on ero`},
@@ -109,6 +112,9 @@ var vocabulary = []struct {
 	{aged, `edad edat vida age`},
 	{oldWord, `old`},
 	{forAge, `aged ao`},
+	{grows, `camina caminaba caminar caminava anda andaba andar deambula deambulacion deambulacio gatea gateo gateja
+		sonrisa sonrie somriu sedestacion sedestacio balbucea menarquia menarca menarquea menopausia menopausa
+		vacuna vacunas vacunes vacunacion vacunacio destete deslletament`},
 	{half, `medio media mig mitja`},
 
 	{street, `calle c carrer avenida avda av avinguda avgda plaza plaza pza pl placa plc paseo pso passeig carretera ctra crta camino

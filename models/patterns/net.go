@@ -99,6 +99,9 @@ func (s *scan) host(i int, glued bool) (end int, known bool) {
 		if at > i && glued {
 			cut = s.caseChange(at, j)
 		}
+		if known && !s.ending(at, cut) { // hotmail.es.vive
+			break
+		}
 		if at > i && s.topLevel(at, cut) {
 			end, known = cut, s.ending(at, cut)
 		}

@@ -24,7 +24,7 @@ import "github.com/velum-health/velum/pipeline"
 
 // Version changes whenever Find may give another answer. Models whose
 // features include matches keep it and refuse another one.
-const Version = "patterns-1"
+const Version = "patterns-2"
 
 // maxDigits is the longest run of digits that is looked at: a French IBAN has
 // 25.

@@ -37,6 +37,7 @@ const (
 	alsoWord  // a month's name that is a common word or unit too
 	english   // the month has this name in English only
 	weekday
+	reading  // before a score or measurement: "Apgar 9/10/10", "TA 12/7"
 	monthOf  // between day, month and year: "de", "del", "of"
 	ordinal  // behind a day: "1er", "3rd"
 	intoDate // before a date: "el", "desde", "on"
@@ -59,6 +60,7 @@ const (
 	aged    // behind an age: "edad", "old", "vida"
 	oldWord // English "old"
 	half    // "medio"
+	grows   // what a child does at an age: "camina", "vacunas"
 
 	// Others.
 	street
@@ -66,6 +68,7 @@ const (
 	town
 	unit // what a quantity is measured in
 	extension
+	dosage // what is taken: "comp", "resto"
 )
 
 // labels are the roles that make a number an identifier.

@@ -23,14 +23,15 @@ func main() {
 	in := flag.String("in", "", "brat folder of labelled reports")
 	out := flag.String("out", "", "JSONL file to write")
 	seed := flag.Uint64("seed", 1, "seed of the cuts and of the mangling")
+	copies := flag.Int("copies", 1, "how often each report is cut, every time in another way")
 	flag.Parse()
-	if err := run(*in, *out, *seed); err != nil {
+	if err := run(*in, *out, *seed, *copies); err != nil {
 		fmt.Fprintln(os.Stderr, "shortnotes:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in, out string, seed uint64) error {
+func run(in, out string, seed uint64, copies int) error {
 	src, err := read.NewBrat(in, read.TextOptions{})
 	if err != nil {
 		return err
@@ -50,7 +51,10 @@ func run(in, out string, seed uint64) error {
 		}
 		notes.Reset()
 		for i := range reports.Len() {
-			c.report(notes, string(reports.ID.At(i)), reports.Text.At(i), reports.Gold.At(i))
+			for k := range copies {
+				id := fmt.Sprintf("%s:%d", reports.ID.At(i), k)
+				c.report(notes, id, reports.Text.At(i), reports.Gold.At(i))
+			}
 		}
 		if err := dst.Put(notes); err != nil {
 			return err

@@ -68,7 +68,7 @@ func (w *worker) partOfNumber(k int) bool {
 }
 
 // saysAge tells whether the context of the words [i, k] says that they are an
-// age.
+// age. A pregnant woman's weeks and months are not hers; her years are.
 func (w *worker) saysAge(i, k int) bool {
 	if k+2 < len(w.words) && w.words[k+1].class&of != 0 && w.words[k+2].class&ofAge != 0 && w.touch(k) && w.touch(k+1) {
 		return true
@@ -76,5 +76,6 @@ func (w *worker) saysAge(i, k int) bool {
 	if i >= 1 && w.words[i-1].class&ofAge != 0 && w.linked(i-1, true) {
 		return true
 	}
-	return i >= 2 && w.words[i-1].class&of != 0 && w.words[i-2].class&person != 0 && w.touch(i-1) && w.touch(i-2)
+	return i >= 2 && w.words[i-1].class&of != 0 && w.words[i-2].class&person != 0 && w.touch(i-1) && w.touch(i-2) &&
+		(w.words[i-2].class&expecting == 0 || w.text[w.words[k].start]|0x20 == 'a')
 }

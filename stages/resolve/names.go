@@ -102,7 +102,7 @@ func (w *worker) findCentres() int {
 			continue
 		}
 		end := w.centreFrom(k + 1)
-		if end == k+1 {
+		if end == k+1 || w.namesNothing(k, end) {
 			continue
 		}
 		w.propose(w.words[k].start, w.words[end-1].end, w.labels.centre, byRule)

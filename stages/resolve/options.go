@@ -330,6 +330,7 @@ type categories struct {
 	fax       pipeline.Category
 	email     pipeline.Category
 	age       pipeline.Category
+	date      pipeline.Category
 	sex       pipeline.Category
 	kin       pipeline.Category
 	street    pipeline.Category
@@ -365,6 +366,7 @@ func categoriesOf(set *pipeline.LabelSet) categories {
 		telephone: find("TELEPHONE", "NUMERO_TELEFONO", "PHONE"),
 		fax:       find("TELEPHONE", "NUMERO_FAX", "FAX"),
 		email:     find("EMAIL", "CORREO_ELECTRONICO"),
+		date:      find("DATE", "FECHAS"),
 		age:       find("AGE", "EDAD_SUJETO_ASISTENCIA"),
 		sex:       find("SEXO_SUJETO_ASISTENCIA"),
 		kin:       find("FAMILIARES_SUJETO_ASISTENCIA"),

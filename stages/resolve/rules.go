@@ -31,8 +31,10 @@ var rules = []rule{
 	{"trim", "meddocan primary-care", onModel, 0, (*worker).trimEdges},
 	{"titles", "meddocan primary-care", onModel, title | shortTitle, (*worker).stripTitles},
 	{"name-end", "meddocan primary-care", onModel, 0, (*worker).endNames},
+	{"place-end", "primary-care", onModel, 0, (*worker).endPlaces},
 	{"initials", "meddocan primary-care", onModel, 0, (*worker).addInitials},
 	{"email", "meddocan primary-care", onModel, 0, (*worker).completeEmails},
+	{"email-end", "primary-care", onModel, 0, (*worker).endEmails},
 	{"age", "meddocan primary-care", onText, unit, (*worker).findAges},
 	{"sex", "meddocan", onText, sexLabel | sexed, (*worker).findSex},
 	{"staff-id", "meddocan", onText, collegiate, (*worker).findStaffIDs},
@@ -214,17 +216,34 @@ func (w *worker) completeEmails() int {
 		for int(end) < len(w.text) && end-c.End < longestPhrase && mailByte(w.text[end]) {
 			end++
 		}
-		for start < c.Start && !utf8.RuneStart(w.text[start]) { // the limit cut a character
-			start++
-		}
-		for end > c.End && int(end) < len(w.text) && !utf8.RuneStart(w.text[end]) {
-			end--
-		}
 		start, end = trimmed(w.text, start, end)
 		whole := w.text[start:end]
 		if (start < c.Start || end > c.End) && bytes.Count(whole, []byte("@")) == 1 {
 			c.Start, c.End = min(start, c.Start), max(end, c.End)
 			n++
+		}
+	}
+	return n
+}
+
+// endEmails gives the model's e-mail addresses the borders of the pattern that
+// they share bytes with: it sees where a sentence is glued to the end.
+func (w *worker) endEmails() int {
+	n := 0
+	if w.batch.Matches.Len() == 0 || w.labels.email == pipeline.None {
+		return 0
+	}
+	for i := range w.cands {
+		c := &w.cands[i]
+		if c.Category != w.labels.email {
+			continue
+		}
+		for _, m := range w.batch.Matches.At(w.i) {
+			if w.category[m.Category] == c.Category && m.Start < c.End && c.Start < m.End && (m.Start != c.Start || m.End != c.End) {
+				c.Start, c.End = m.Start, m.End
+				n++
+				break
+			}
 		}
 	}
 	return n

@@ -30,6 +30,9 @@ const (
 	organisation                   // begins the name of an institution that is no health centre
 	republic                       // belongs to the name of a country
 	collegiate                     // stands before a collegiate number
+	weekday                        // ends the name of a centre: an appointment begins
+	expecting                      // before "de 20 semanas", which is no age
+	general                        // with the head of a centre still the name of none: Centro de Salud
 )
 
 // triggerList is the words of a class, in any case and with or without
@@ -67,5 +70,8 @@ var triggers = []triggerList{
 	{organisation, "instituto institut fundacion fundacio universidad universitat facultad facultat escuela escola laboratorios ayuntamiento ajuntament"},
 	{republic, "republica"},
 	{collegiate, "colegiado colegiada col nocol ncol numcol collegiat collegiada"},
+	{weekday, "lunes martes miercoles jueves viernes sabado dilluns dimarts dimecres dijous divendres dissabte"},
+	{expecting, "gestante gestant embarazada embarassada primigesta secundigesta puerpera"},
+	{general, "salud salut dia ancianos mayores asistida sanitario sociosanitari zona este aquest dicho nuestro"},
 	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe medicina cirugia unidad departamento departament seccion"},
 }
