@@ -81,9 +81,9 @@ func (f *Fence) inspect(path string, o *ParquetOptions) (*layout, error) {
 
 // ask sends a request to a free worker and reads the answer. If there is no
 // error the worker stays with the caller. A worker that was killed from
-// outside is not the fault of the file: a second one is asked.
+// outside is not the fault of the file: another one is asked.
 func (f *Fence) ask(path string, ask frameKind, request any, want frameKind, answer any) (*fenceWorker, error) {
-	for try := 0; ; try++ {
+	for try := 1; ; try++ {
 		w, err := f.take()
 		if err != nil {
 			return nil, fmt.Errorf("decode worker: %w", err)
@@ -100,7 +100,7 @@ func (f *Fence) ask(path string, ask frameKind, request any, want frameKind, ans
 			}
 			err = errFrame
 		}
-		if killed := f.bury(w, &err); killed && try == 0 {
+		if killed := f.bury(w, &err); killed && try < tries {
 			continue
 		}
 		return nil, &pipeline.DamageError{Path: path, RowGroup: -1, Cause: err.Error()}
@@ -114,6 +114,11 @@ func parseFailure(payload []byte) *workerFailure {
 	}
 	return &f
 }
+
+// tries is how many workers may be killed from outside at one request, or one
+// unit, before the file is held to be the cause: the kernel kills as well when
+// the machine has no memory left.
+const tries = 4
 
 // take returns an idle worker or a new one.
 func (f *Fence) take() (*fenceWorker, error) {
@@ -288,7 +293,7 @@ type fenced struct {
 	groups  []int64
 	done    int64 // notes delivered
 	batches int   // delivered
-	retried bool
+	killed  int   // workers that somebody else killed
 }
 
 // open opens a unit in a worker.
@@ -350,7 +355,7 @@ func (s *fenced) Next(b *pipeline.Batch) error {
 	}
 	killed := s.fence.bury(s.w, &err)
 	s.w = nil
-	if killed && !s.retried {
+	if s.killed++; killed && s.killed < tries {
 		return s.again(b)
 	}
 	return s.damage(err.Error())
@@ -359,7 +364,6 @@ func (s *fenced) Next(b *pipeline.Batch) error {
 // again goes on in another worker, where the one that was killed stopped:
 // batches are always cut in the same way.
 func (s *fenced) again(b *pipeline.Batch) error {
-	s.retried = true
 	if err := s.begin(); err != nil {
 		return err
 	}

@@ -155,6 +155,8 @@ func (w *pageWalk) page(h *format.PageHeader, at int64) string {
 	sound := true
 	if h.Type == format.DataPageV2 {
 		sound = w.levels2(h, at)
+	} else if w.optional && h.DataPageHeader.V.DefinitionLevelEncoding != format.RLE {
+		sound = false // the library takes levels in any other form for something else, without an error
 	} else if w.bodies == 1 { // the same for all: the schema may be wrong, bodies have checksums
 		sound = w.levels1(h, at)
 	}
