@@ -57,14 +57,17 @@ func main() {
 
 // run is main without the process around it.
 func run(args []string, out, errs io.Writer, env []string) exitCode {
+	return (&app{out: out, errs: errs, env: env}).run(args)
+}
+
+func (a *app) run(args []string) exitCode {
 	ctx, stop := signalContext()
 	defer stop()
-	a := &app{out: out, errs: errs, env: env}
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	err := a.execute(ctx, root)
 	// A wrong flag ends the parsing, perhaps before --json was seen.
-	printExit(errs, err, a.json || slices.Contains(args, "--json"))
+	printExit(a.errs, err, a.json || slices.Contains(args, "--json"))
 	return exitCodeOf(err)
 }
 

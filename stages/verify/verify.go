@@ -113,6 +113,10 @@ func (v *verifier) notes(b *pipeline.Batch) {
 // note returns why the note may not leave, or Sound.
 func (v *verifier) note(text []byte, spans []pipeline.Span, masked []byte) pipeline.Reason {
 	for _, s := range spans {
+		if int(s.Category) >= pipeline.Categories() || int(s.Source) >= pipeline.SpanSources() {
+			v.forget()
+			return pipeline.BadTags
+		}
 		v.value(text[s.Start:s.End], s.Category)
 	}
 	r := v.look(masked)
