@@ -145,11 +145,12 @@ func TestSBOM(t *testing.T) {
 
 func TestLicenceOf(t *testing.T) {
 	for want, text := range map[string]string{
-		"Apache-2.0":   "                                 Apache License\n                           Version 2.0, January 2004\n",
-		"MIT":          "Copyright\n\nPermission is hereby granted, free of charge, to any person obtaining a\ncopy of this software",
-		"BSD-3-Clause": "Redistributions in binary form must reproduce the above copyright notice\n... may be used to endorse or promote products\nderived from this software",
-		"BSD-2-Clause": "Redistributions in binary form must reproduce the above\ncopyright notice",
-		"":             "All rights reserved.",
+		"Apache-2.0":                  "                                 Apache License\n                           Version 2.0, January 2004\n",
+		"MIT":                         "Copyright\n\nPermission is hereby granted, free of charge, to any person obtaining a\ncopy of this software",
+		"BSD-3-Clause":                "Redistributions in binary form must reproduce the above copyright notice\n... may be used to endorse or promote products\nderived from this software",
+		"BSD-2-Clause":                "Redistributions in binary form must reproduce the above\ncopyright notice",
+		"Apache-2.0 AND BSD-3-Clause": "... used to endorse ... may be used to endorse or promote products derived from this software ... Redistributions in binary form must reproduce the above copyright notice ... Apache License, Version 2.0",
+		"":                            "All rights reserved.",
 	} {
 		if got := licenceOf([]licenceText{{"LICENSE", []byte(text)}}); got != want {
 			t.Errorf("%q, want %q", got, want)

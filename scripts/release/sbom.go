@@ -26,7 +26,7 @@ type buildSetting = debug.BuildSetting
 type goModule struct {
 	Path, Version string
 	Sum           string // as in go.sum, "" for the standard library
-	Licence       string // SPDX identifier, "" if not told
+	Licence       string // SPDX expression, "" if not told
 	dir           string // in the module cache
 	texts         []licenceText
 }
@@ -113,8 +113,7 @@ func readNamed(dir string, stems []string) (all []licenceText, err error) {
 	return all, nil
 }
 
-// licencePhrases tell licences by words that only they have. The first that
-// matches counts.
+// licencePhrases tell licences by words that they have.
 var licencePhrases = []struct{ id, phrase string }{
 	{"Apache-2.0", "apache license version 2.0"},
 	{"Apache-2.0", "apache license, version 2.0"},
@@ -127,18 +126,23 @@ var licencePhrases = []struct{ id, phrase string }{
 	{"CC0-1.0", "cc0 1.0 universal"},
 }
 
-// licenceOf tells which licence the files of a module hold, "" if none is
-// known.
+// licenceOf tells which licences the files of a module hold, as an SPDX
+// expression, "" if none is known.
 func licenceOf(texts []licenceText) string {
+	var all []string
 	for _, t := range texts {
 		words := strings.Join(strings.Fields(strings.ToLower(string(t.data))), " ")
 		for _, l := range licencePhrases {
-			if strings.Contains(words, l.phrase) {
-				return l.id
+			if strings.Contains(words, l.phrase) && !slices.Contains(all, l.id) {
+				all = append(all, l.id)
 			}
 		}
 	}
-	return ""
+	if slices.Contains(all, "BSD-3-Clause") { // which has all words of the other
+		all = slices.DeleteFunc(all, func(id string) bool { return id == "BSD-2-Clause" })
+	}
+	slices.Sort(all)
+	return strings.Join(all, " AND ")
 }
 
 // licenceTexts puts all texts together, as the licences want of whoever gives
@@ -183,10 +187,12 @@ type (
 		Algorithm string `json:"alg"`
 		Content   string `json:"content"`
 	}
-	cdxLicence struct {
-		Licence struct {
-			ID string `json:"id"`
-		} `json:"license"`
+	cdxLicence struct { // one of the two
+		Licence    *cdxLicenceID `json:"license,omitempty"`
+		Expression string        `json:"expression,omitempty"`
+	}
+	cdxLicenceID struct {
+		ID string `json:"id"`
 	}
 	cdxProperty struct {
 		Name  string `json:"name"`
@@ -250,13 +256,14 @@ func (m *goModule) component() (cdxComponent, error) {
 
 func purl(path, version string) string { return "pkg:golang/" + path + "@" + version }
 
-func licences(id string) []cdxLicence {
-	if id == "" {
+func licences(expression string) []cdxLicence {
+	switch {
+	case expression == "":
 		return nil
+	case strings.Contains(expression, " "):
+		return []cdxLicence{{Expression: expression}}
 	}
-	var l cdxLicence
-	l.Licence.ID = id
-	return []cdxLicence{l}
+	return []cdxLicence{{Licence: &cdxLicenceID{expression}}}
 }
 
 // serial is a UUID made from the hash of the binary (RFC 9562, version 8), so
