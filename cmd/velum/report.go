@@ -414,16 +414,18 @@ func thousands(n int64) string {
 	return b.String()
 }
 
-// percent writes a share with three significant digits or two decimals.
+// percent writes a share with three significant digits, or two of a small one.
 func percent(share float64) string {
 	p := 100 * share
-	switch {
-	case p == 0 || p >= 10:
-		return fmt.Sprintf("%.1f\u202f%%", p)
-	case p >= 0.1:
-		return fmt.Sprintf("%.2f\u202f%%", p)
+	digits := 1
+	if p < 10 {
+		digits = 2
 	}
-	return strconv.FormatFloat(p, 'g', 2, 64) + "\u202f%"
+	text := strconv.FormatFloat(p, 'f', digits, 64)
+	if p < 0.1 {
+		text = strconv.FormatFloat(p, 'g', 2, 64)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(text, ".00"), ".0") + "\u202f%"
 }
 
 // write writes report.json and report.html into the public tree.

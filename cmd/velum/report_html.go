@@ -241,7 +241,7 @@ func (r *report) months() (rows []monthRow) {
 		row := monthRow{folder: f, PerNote: per, Quarantine: float64(f.Quarantined) / float64(max(f.Read, 1))}
 		if whole > 0 && f.Read > f.Quarantined {
 			change := per/whole - 1
-			row.Change = fmt.Sprintf("%+.0f\u202f%%", 100*change)
+			row.Change = strings.Replace(fmt.Sprintf("%+.0f\u202f%%", 100*change), "-0\u202f", "+0\u202f", 1)
 			row.Stands = change > 0.25 || change < -0.25
 		}
 		most = max(most, per)

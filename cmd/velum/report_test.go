@@ -182,7 +182,7 @@ func TestReportLights(t *testing.T) {
 		{"all well", func(*pipeline.Manifest, *reportInput) {}, green, ""},
 		{"no notes", func(m *pipeline.Manifest, _ *reportInput) { m.Counts = pipeline.Counts{} }, green, ""},
 		{"just allowed", func(m *pipeline.Manifest, _ *reportInput) { m.Quarantined, m.Masked = 10, 990 }, green, ""},
-		{"too many", func(m *pipeline.Manifest, _ *reportInput) { m.Quarantined, m.Masked = 11, 989 }, red, "in quarantine; 1.00"},
+		{"too many", func(m *pipeline.Manifest, _ *reportInput) { m.Quarantined, m.Masked = 11, 989 }, red, "in quarantine; 1"},
 		{"bad input", func(m *pipeline.Manifest, _ *reportInput) { m.BadInputs = make([]pipeline.BadInput, 2) }, red, "2 files"},
 		{"damage", func(m *pipeline.Manifest, _ *reportInput) { m.Units[0].Damage = "x" }, amber, "1 unit could"},
 		{"panic", func(m *pipeline.Manifest, _ *reportInput) { m.Reasons = map[string]int64{"panicked": 1} }, amber, "(panicked)"},
@@ -210,7 +210,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
-	for share, want := range map[float64]string{0: "0.0 %", 1: "100.0 %", 0.1234: "12.3 %", 0.01: "1.00 %", 0.00003: "0.003 %"} {
+	for share, want := range map[float64]string{0: "0 %", 1: "100 %", 0.1234: "12.3 %", 0.01: "1 %", 0.0123: "1.23 %", 0.00003: "0.003 %", 0.00021: "0.021 %"} {
 		if got := strings.ReplaceAll(percent(share), "\u202f", " "); got != want {
 			t.Errorf("%v: %s, want %s", share, got, want)
 		}
