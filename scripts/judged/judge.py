@@ -75,8 +75,10 @@ def score(verdicts, tagged):
         for key in (category, "all"):
             tally[key][verdict] += 1
     if tagged:
-        again = sample(detections(tagged), seed, len(judged))
-        print("sample drawn again:", "the same" if sorted(again) == sorted(judged) else "another one")
+        rows = detections(tagged)
+        same = sorted(sample(rows, seed, len(judged))) == sorted(judged)
+        print("sample drawn again:", "the same" if same else "another one", end="; ")
+        print(sum(row in rows for row in judged), "of", len(judged), "judged detections are among these")
     print("category\tn\tright\tborder\tcategory\twrong\tprecision\tPHI\t95 % of precision")
     for category in sorted(tally):
         t = tally[category]

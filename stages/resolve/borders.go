@@ -134,7 +134,8 @@ func (w *worker) overArticle(i, k int) int {
 }
 
 // namesNothing tells whether the words [i, j) are figures, but for a postal
-// code, or the head of a centre without a name.
+// code, particles, or the head of a centre without a name. Two heads are a name:
+// Hospital Clínic.
 func (w *worker) namesNothing(i, j int) bool {
 	if w.numeric(i, j) {
 		return j-i > 1 || w.words[i].end-w.words[i].start != 5
@@ -148,7 +149,7 @@ func (w *worker) namesNothing(i, j int) bool {
 			return false
 		}
 	}
-	return heads > 0
+	return heads < 2
 }
 
 // begunBy returns the category of what a word of these classes begins.

@@ -172,6 +172,7 @@ var ruleTests = []struct {
 	{"place-end", "primary-care", "calle del Dr. [LOCATION:Campos], Hospital Dr. [LOCATION:Sol]", "calle del Dr. [LOCATION:Campos], Hospital Dr. [LOCATION:Sol]"},
 	{"place-end", "primary-care", "[LOCATION:ambulatorio , dolor]; [LOCATION:Hospital del Sol, planta 2]", "ambulatorio , dolor; [LOCATION:Hospital del Sol, planta 2]"},
 	{"place-end", "primary-care", "Hospital [DATE:14 de abril] y alta en hospital [DATE:3 de mayo]", "[LOCATION:Hospital 14 de abril] y alta en hospital [DATE:3 de mayo]"},
+	{"place-end", "primary-care", "[LOCATION:Hospital Clínic], [LOCATION:los dias 3 y 4]", "[LOCATION:Hospital Clínic], los dias 3 y 4"},
 	{"centre", "primary-care", "acude al Centro de Salud", "acude al Centro de Salud"},
 	{"email-end", "primary-care", "[EMAIL:ana@sol.es]", "[EMAIL:ana@sol.es]"},
 	{"initials", "primary-care", "D. [PERSON:Juan Puig] y D. [PERSON:Garriga]", "D. [PERSON:Juan Puig] y [PERSON:D. Garriga]"},
