@@ -12,7 +12,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build run sample models archive test race fuzz bench lint cover interop schema man release clean
+.PHONY: build run sample models archive test race fuzz torture bench lint cover interop schema man release clean
 
 # the binary, in bin/velum
 build:
@@ -53,6 +53,10 @@ test:
 # the tests under the race detector, which needs cgo
 race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(PACKAGES)
+
+# the long forms of the tests on reliability, some hours; -for 10m in TORTURE limits each of them
+torture: build
+	$(GO) run ./scripts/torture $(TORTURE)
 
 # every fuzz target for FUZZTIME each, one after the other
 fuzz:

@@ -1,0 +1,197 @@
+// Command torture runs the velum binary through what a bad year brings, and
+// says what it found: `make torture`. Every test prints one line with its
+// figures and its seed; the exit code is 1 if one of them failed.
+//
+//	notes   bad notes and their mutations: all come out masked or in quarantine
+//	canary  invented identifiers: none is in anything that may be given away
+//	order   workers and file order: one tree, byte for byte
+//	double  two starts at the same moment: one winner, one exit code 11
+//	flips   bits that change on the disk: all are found by `velum check`
+//	kill    kill -9 at random times: resumed, the tree is that of an undisturbed run
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"hash"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/synth"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// torture is what the tests share.
+type torture struct {
+	velum string
+	dir   string
+	short bool
+	seed  uint64
+	rng   *rand.Rand
+
+	limit time.Duration // for each of order, double, flips and kill
+	began time.Time
+}
+
+var tests = []struct {
+	name string
+	do   func(t *torture) (figures string, err error)
+}{
+	{"notes", (*torture).notes},
+	{"canary", (*torture).canary},
+	{"order", (*torture).order},
+	{"double", (*torture).double},
+	{"flips", (*torture).flips},
+	{"kill", (*torture).kill},
+}
+
+func main() {
+	t := &torture{}
+	flag.StringVar(&t.velum, "velum", "bin/velum", "binary")
+	flag.BoolVar(&t.short, "short", false, "the short forms, for `go test`")
+	flag.Uint64Var(&t.seed, "seed", 1, "of everything that is drawn")
+	flag.DurationVar(&t.limit, "for", 0, "stop each test of trees after so long; 0: do all turns")
+	only := flag.String("only", "", "names of tests, with commas; all if left out")
+	flag.Parse()
+	if err := t.run(*only); err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		os.Exit(1)
+	}
+}
+
+// run does the tests and returns how many failed.
+func (t *torture) run(only string) (err error) {
+	if t.velum, err = filepath.Abs(t.velum); err != nil {
+		return err
+	}
+	if t.dir, err = os.MkdirTemp("", "velum-torture-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(t.dir)
+	failed := 0
+	for i, test := range tests {
+		if only != "" && !strings.Contains(","+only+",", ","+test.name+",") {
+			continue
+		}
+		t.rng = rand.New(rand.NewPCG(t.seed, uint64(i)))
+		t.began = time.Now()
+		figures, err := test.do(t)
+		verdict := "ok"
+		if err != nil {
+			failed++
+			verdict = "FAILED: " + err.Error()
+		}
+		fmt.Printf("%-7s seed %d: %s; %.0f s; %s\n", test.name, t.seed, figures, time.Since(t.began).Seconds(), verdict)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d tests failed", failed)
+	}
+	return nil
+}
+
+// times returns the number of turns.
+func (t *torture) times(long, short int) int {
+	if t.short {
+		return short
+	}
+	return long
+}
+
+// over tells whether the time of a test is up.
+func (t *torture) over() bool { return t.limit > 0 && time.Since(t.began) > t.limit }
+
+func (t *torture) path(names ...string) string {
+	return filepath.Join(append([]string{t.dir}, names...)...)
+}
+
+// clear removes output trees.
+func (t *torture) clear(outs ...string) error {
+	var errs []error
+	for _, out := range outs {
+		errs = append(errs, os.RemoveAll(out), os.RemoveAll(out+".private"))
+	}
+	return errors.Join(errs...)
+}
+
+// mask is the command of a run with small units.
+func (t *torture) mask(in, out string, flags ...string) *exec.Cmd {
+	return exec.Command(t.velum, append([]string{"run", "-q", "--in", in, "--out", out,
+		"--set", "read.unit_notes=1000", "--set", "write.max_quarantined=1", "--set", "tag.cache=8MiB"}, flags...)...)
+}
+
+// code runs a command and returns its exit code, -1 if a signal ended it.
+func code(c *exec.Cmd) (int, error) {
+	text, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode(), nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s", err, text)
+	}
+	return 0, nil
+}
+
+// must runs a command that has to end with the exit code.
+func must(want int, c *exec.Cmd) error {
+	text, err := c.CombinedOutput()
+	if got := c.ProcessState.ExitCode(); got != want {
+		return fmt.Errorf("exit code %d, want %d: %s (%v)", got, want, strings.TrimSpace(string(text)), err)
+	}
+	return nil
+}
+
+// archive makes files of so many notes each, in row groups of 500.
+func (t *torture) archive(name string, files, notes int) error {
+	for f := range files {
+		dir := t.path(name, fmt.Sprintf("month=%02d", f+1))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		src := synth.New(synth.Options{Notes: int64(notes), First: int64(f * notes), Seed: t.seed, Batch: 500})
+		w := write.NewArchive(filepath.Join(dir, "notes.parquet"), 500, write.TextOptions{})
+		if err := errors.Join(pipeline.Run(context.Background(), src, nil, w, nil), w.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum is a hash of both trees of an output: names and bytes of all files but
+// the audit log, which says when.
+func sum(out string) (string, error) {
+	h := sha256.New()
+	err := errors.Join(addTree(h, out), addTree(h, out+".private"))
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), err
+}
+
+func addTree(h hash.Hash, dir string) error {
+	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && e.Name() == "_audit" {
+			return fs.SkipDir
+		}
+		if !e.Type().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(dir, name)
+		fmt.Fprintf(h, "%s %d\n", below, len(data))
+		h.Write(data)
+		return err
+	})
+}
