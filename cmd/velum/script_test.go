@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -34,7 +35,9 @@ func TestScripts(t *testing.T) {
 			// nothing of the developer's own settings
 			e.Setenv("VELUM_CONFIG", "")
 			e.Setenv("HOME", e.WorkDir)
-			return nil
+			sample, err := filepath.Abs("testdata/sample")
+			e.Setenv("SAMPLE", sample)
+			return err
 		},
 	})
 }
