@@ -47,7 +47,7 @@ const auditDir = "_audit"
 // AuditEntry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type AuditEntry struct {
-	Event  string  // start, unit, end, promote, rollback
+	Event  string  // start, unit, found (a unit that was done, but had no line yet), end, promote, rollback
 	Run    string  // name of the plan
 	Unit   string  // name of the unit
 	Config string  // hash of everything that shapes the output, as hexadecimal digits
@@ -321,6 +321,26 @@ type AuditReport struct {
 	Recovered []int          `json:"recovered"`        // lines that record a torn one before them
 	Behind    int            `json:"lines_since_head"` // lines behind the one whose hash was given
 	Findings  []AuditFinding `json:"findings"`
+}
+
+// AuditUnits returns the names of the units that a log has a line of. A log
+// that is not there has none.
+func AuditUnits(name string) (map[string]bool, error) {
+	units := map[string]bool{}
+	f, err := OpenAudit(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return units, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := newAuditScanner(f)
+	for lines.Scan() {
+		if l, ok := parseAuditLine(lines.Bytes()); ok && l.Unit != "" {
+			units[l.Unit] = true
+		}
+	}
+	return units, errors.Join(lines.Err(), f.Close())
 }
 
 // OpenAudit opens a log for VerifyAudit, and waits for who is adding to it.

@@ -39,9 +39,7 @@ type auditChain struct {
 func readChain(r io.Reader) (*auditChain, error) {
 	c := &auditChain{byHash: map[[32]byte]int{}, byN: map[int64]int{}, at: -1}
 	c.report = AuditReport{Recovered: []int{}, Findings: []AuditFinding{}}
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 1<<16), 2*maxAuditLine)
-	lines.Split(auditLines)
+	lines := newAuditScanner(r)
 	torn, tornBytes := sha256.New(), int64(0)
 	for lines.Scan() {
 		link := newAuditLink(lines.Bytes(), torn, tornBytes)
@@ -56,6 +54,13 @@ func readChain(r io.Reader) (*auditChain, error) {
 	}
 	c.report.Lines = len(c.links)
 	return c, lines.Err()
+}
+
+func newAuditScanner(r io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 1<<16), 2*maxAuditLine)
+	lines.Split(auditLines)
+	return lines
 }
 
 // auditLines splits behind every newline, and where a line is too long to be

@@ -34,6 +34,7 @@ type record struct {
 	policy  string
 	stop    context.CancelCauseFunc
 	summary runMetrics
+	logged  map[string]bool // units that the audit log has a line of
 
 	mu     sync.Mutex
 	failed error // why the audit log could not go on
@@ -110,6 +111,10 @@ func (r *record) begin(ctx context.Context, plan *pipeline.Plan, out pipeline.Ou
 		return nil, err
 	}
 	r.plan = plan
+	var err error
+	if r.logged, err = pipeline.AuditUnits(r.log); err != nil {
+		return nil, err
+	}
 	ctx, r.stop = context.WithCancelCause(ctx)
 	return ctx, nil
 }
@@ -127,20 +132,22 @@ func (r *record) append(e pipeline.AuditEntry) error {
 }
 
 // unit writes the line of a unit that was done. Units found done have theirs
-// from the run that did them.
+// from the run that did them, unless it was killed in between.
 func (r *record) unit(u *pipeline.UnitRecord, reused bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	event := "unit"
 	if reused {
+		event = "found"
 		r.summary.Reused++
+	} else {
+		r.summary.UnitsNow++
+		r.summary.NotesNow += u.Rows
+	}
+	if r.failed != nil || reused && r.logged[u.Name] {
 		return
 	}
-	r.summary.UnitsNow++
-	r.summary.NotesNow += u.Rows
-	if r.failed != nil {
-		return
-	}
-	e := r.plan.Audit("unit")
+	e := r.plan.Audit(event)
 	e.Unit, e.Counts = u.Name, &u.Counts
 	if r.failed = r.append(e); r.failed != nil {
 		r.stop(r.failed)
@@ -152,7 +159,9 @@ func (r *record) done(result *pipeline.Result) { r.summary.Counts = &result.Mani
 
 // end writes the last line.
 func (r *record) end(err error) error {
-	r.stop(nil)
+	if r.stop != nil {
+		r.stop(nil)
+	}
 	if err == nil {
 		err = r.failed
 	}

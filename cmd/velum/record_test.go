@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline"
@@ -69,6 +70,32 @@ func TestRecordWithoutLog(t *testing.T) {
 		if success, err := readLastSuccess(r.metrics); success != "" || err != nil {
 			t.Errorf("log %s: last success %q, %v", filepath.Base(log), success, err)
 		}
+	}
+}
+
+// TestRecordFound: a unit whose run was killed before its line was written gets
+// one from the run that finds it done, and only one.
+func TestRecordFound(t *testing.T) {
+	dir := t.TempDir()
+	a := &app{out: io.Discard, errs: io.Discard, quiet: true}
+	a.startLog()
+	log := filepath.Join(dir, "audit.jsonl")
+	for range 3 {
+		r := record{log: log}
+		err := r.keep(a, func() error {
+			if _, err := r.begin(t.Context(), &pipeline.Plan{}, pipeline.Output{Dir: filepath.Join(dir, "out")}, "placeholder"); err != nil {
+				return err
+			}
+			r.unit(&pipeline.UnitRecord{Name: "a"}, true)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(log)
+	if n := strings.Count(string(text), `"event":"found"`); err != nil || n != 1 {
+		t.Errorf("%d lines of the unit, want 1; %v", n, err)
 	}
 }
 
