@@ -51,10 +51,7 @@ func (osFS) Lock(name string, holder Holder) (io.Closer, error) {
 		}
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			held := &LockedError{Path: name}
-			data, _ := io.ReadAll(io.LimitReader(f, 1<<16))
-			_ = json.Unmarshal(data, &held.Holder) // it may be just being written
-			return nil, errors.Join(held, f.Close())
+			return nil, errors.Join(&LockedError{name, holderIn(f)}, f.Close())
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), f.Close())
@@ -68,6 +65,20 @@ func (osFS) Lock(name string, holder Holder) (io.Closer, error) {
 			return nil, err
 		}
 	}
+}
+
+// holderIn reads who has the lock. The holder writes its name when it has the
+// lock already: one who comes in between waits for it, a fifth of a second at
+// most.
+func holderIn(f io.ReaderAt) (h Holder) {
+	for range 20 {
+		data, _ := io.ReadAll(io.NewSectionReader(f, 0, 1<<16))
+		if json.Unmarshal(data, &h) == nil && h.PID != 0 {
+			return h
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return Holder{}
 }
 
 func stillNamed(f *os.File, name string) bool {

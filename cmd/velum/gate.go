@@ -36,7 +36,7 @@ func (g *gate) unit(c *pipeline.Counts) {
 		g.fails += c.Reasons[r.String()]
 	}
 	if float64(g.fails) > g.most*float64(max(g.notes, 10_000))/10_000 {
-		g.stop(exitf(exitPrivacy, "look at the reasons in the audit log and report it; run.max_failures sets the limit",
+		g.stop(exitf(exitPrivacy, "look at the reasons in the audit log; what was done is done again with --fresh; run.max_failures sets the limit",
 			"stages failed on %d of %d notes, more than %.4g in 10,000: nothing was committed", g.fails, g.notes, g.most))
 	}
 }

@@ -17,7 +17,14 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
 		main() // of a test that masks within its own process
 	}
-	testscript.Main(m, map[string]func(){"velum": main})
+	testscript.Main(m, map[string]func(){"velum": main, "velum-crash": crash})
+}
+
+// crash is velum with a panic in a goroutine of somebody else.
+func crash() {
+	harden()
+	go panic("Acude Dolors Ferrer")
+	select {}
 }
 
 // TestScripts runs the command line as a user does: testdata/script holds
