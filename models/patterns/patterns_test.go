@@ -68,7 +68,11 @@ func TestLinear(t *testing.T) {
 		text := []byte(strings.Repeat(unit, longLine/len(unit)))
 		part := text[:len(text)/16/len(unit)*len(unit)]
 		short := min(run(part), run(part), run(part)) + 100*time.Microsecond
-		if long := run(text); long > 80*short && run(text) > 80*short {
+		long := run(text)
+		for tries := 0; long > 80*short && tries < 10; tries++ { // a busy machine is slow now and then, quadratic work always
+			long = min(long, run(text))
+		}
+		if long > 80*short {
 			t.Errorf("%q: %d bytes took %v, %d bytes %v", unit, len(part), short, len(text), long)
 		}
 		check(t, text, dst)
