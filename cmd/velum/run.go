@@ -355,4 +355,4 @@ func (m *masking) printPlan(units *pipeline.Plan) error {
 const outputVersion = "velum output 1 patterns " + patterns.Version + " "
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
-const notesPerSecondAndCore = 55_000
+const notesPerSecondAndCore = 43_000
