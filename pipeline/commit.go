@@ -202,6 +202,17 @@ func (r *unitRun) lock() (release func() error, err error) {
 	holder := NewHolder(r.id)
 	for _, root := range r.roots() {
 		err := mkdirAll(r.fs, root)
+		// A start that was killed may have left names that only the kernel
+		// knows: nothing is removed on their word before they are durable.
+		if err == nil {
+			err = r.fs.SyncDir(root)
+		}
+		if err == nil {
+			// One may have no right to read the folder above.
+			if err = r.fs.SyncDir(filepath.Dir(root)); errors.Is(err, fs.ErrPermission) {
+				err = nil
+			}
+		}
 		var l io.Closer
 		if err == nil {
 			l, err = r.fs.Lock(filepath.Join(root, lockName), holder)
@@ -232,12 +243,36 @@ func (r *unitRun) run(ctx context.Context) (*Result, error) {
 	if err := r.finish(ctx, manifest, old); err != nil {
 		return nil, err
 	}
+	if err := r.syncFolders(manifest); err != nil {
+		return nil, err
+	}
 	if err := r.commit(manifest, old); err != nil {
 		return nil, err
 	}
 	r.result.Manifest = manifest
 	r.result.Nothing = !r.touched
 	return &r.result, nil
+}
+
+// syncFolders syncs every folder between a tree's root and its parts, once:
+// a start that was killed may have made or filled it without.
+func (r *unitRun) syncFolders(m *Manifest) (err error) {
+	synced := map[string]bool{}
+	m.all(func(p PartRecord) bool {
+		root := r.out.root(p.Private)
+		for dir := path.Dir(p.Path); err == nil; dir = path.Dir(dir) {
+			name := filepath.Join(root, filepath.FromSlash(dir))
+			if !synced[name] {
+				synced[name] = true
+				err = r.fs.SyncDir(name)
+			}
+			if dir == "." {
+				break
+			}
+		}
+		return err == nil
+	})
+	return err
 }
 
 // touch notes that the trees are about to change. From the first change until
