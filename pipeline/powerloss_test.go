@@ -75,3 +75,17 @@ func TestKilledThenPowerLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestResumeSyncsFolders: folders whose names nobody has synced when a run
+// begins, as a run that died beside it leaves them, are synced before success.
+func TestResumeSyncsFolders(t *testing.T) {
+	a, dir := newTestArchive(3), tempDir(t)
+	a.begin(t, dir)
+	p := &pending{FS: unsynced{OS}, t: t, folders: map[string]bool{
+		filepath.Join(dir, "out", "masked"): true, filepath.Join(dir, "out.private", "quarantine"): true,
+	}}
+	if _, err := a.run(t, dir, p, UnitOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	p.settled("after success")
+}
