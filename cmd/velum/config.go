@@ -128,7 +128,6 @@ type trainConfig struct {
 	Tolerance  float64
 	History    int
 	Prune      float64
-	Seed       int
 }
 
 type keyConfig struct{ File string }
@@ -235,7 +234,6 @@ func (c *Config) trainOptions() []option {
 		opt("train.tolerance", &t.Tolerance, 1e-5, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
 		opt("train.history", &t.History, 6, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
 		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
-		opt("train.seed", &t.Seed, 1, "Seed of everything that is drawn at random. Fixed, so that the same command makes the same model.", shaping, within(0, 1<<53)),
 
 		opt("key.file", &c.Key.File, "", "File with the secret key, mode 0400, at least 32 bytes. Only a path: flags and variables can be read by others. Its id, never the key, goes into manifests.", aFile),
 	}

@@ -179,7 +179,8 @@ func (t *training) fit(ctx context.Context) (*model, error) {
 		o.Init, o.About.Parent = from.crf, hex.EncodeToString(from.sha256[:])
 	}
 	if t.flags.stop && len(t.flags.dev) > 0 {
-		o.Patience = c.Patience
+		o.DevEvery = devEvery
+		o.Patience = max(1, c.Patience/devEvery)
 		o.Dev = func(m *crf.Model) (float64, error) { return t.strictF1(ctx, m) }
 	}
 	trained, err := crf.Train(t.corpus, o)
@@ -191,6 +192,10 @@ func (t *training) fit(ctx context.Context) (*model, error) {
 	}
 	return t.wrap(trained)
 }
+
+// devEvery is how many iterations lie between two scores on the development
+// notes: scoring MEDDOCAN dev takes as long as two or three iterations.
+const devEvery = 5
 
 func (t *training) about() crf.Header {
 	name := t.flags.name
