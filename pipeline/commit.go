@@ -641,7 +641,7 @@ func (r *unitRun) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error
 
 func (r *unitRun) pump(ctx context.Context, slot int, u *Unit, parts *Parts, record *UnitRecord) error {
 	var l Line
-	err := guard(func() (err error) {
+	err := Try(func() (err error) {
 		l, err = r.line(slot, u, parts)
 		return err
 	})
@@ -653,7 +653,7 @@ func (r *unitRun) pump(ctx context.Context, slot int, u *Unit, parts *Parts, rec
 	if err := errors.Join(err, l.close()); err != nil {
 		return err
 	}
-	err = guard(func() (err error) {
+	err = Try(func() (err error) {
 		record.Counts, err = l.Sink.Close()
 		return err
 	})
@@ -735,7 +735,7 @@ func (r *unitRun) finish(ctx context.Context, m, old *Manifest) error {
 		}
 	}
 	f := &Final{Manifest: m, out: r.out, parts: Parts{fs: r.fs, out: r.out, run: r.id, stem: "final"}}
-	if err := guard(func() error { return r.o.Finish(ctx, f) }); err != nil {
+	if err := Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		return errors.Join(fmt.Errorf("last step: %w", err), f.parts.discard())
 	}
 	if m.Files, err = f.parts.commit(r.o.Verify); err != nil {

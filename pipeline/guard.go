@@ -17,8 +17,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic (%s) at %s", e.Kind, e.Place) }
 
-// guard calls do and turns a panic into a PanicError.
-func guard(do func() error) (err error) {
+// Try calls do and turns a panic into a PanicError.
+func Try(do func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Place: panicPlace(), Kind: fmt.Sprintf("%T", v)}

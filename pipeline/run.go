@@ -97,7 +97,7 @@ func (l *line) source(src Source, free <-chan *Batch) <-chan *Batch {
 			b.Reset()
 			b.Seq = seq
 			begin := time.Now()
-			err := guard(func() error { return src.Next(b) })
+			err := Try(func() error { return src.Next(b) })
 			if err != nil {
 				if err != io.EOF {
 					l.fail(fmt.Errorf("read: %w", err))
@@ -155,7 +155,7 @@ func (l *line) step(s Step, in <-chan *Batch) <-chan *Batch {
 
 func (l *line) worker(s Step, in <-chan *Batch, out chan<- *Batch) {
 	var do func(b *Batch) error
-	err := guard(func() error { do = s.New(); return nil })
+	err := Try(func() error { do = s.New(); return nil })
 	if err != nil {
 		l.fail(fmt.Errorf("%s: %w", s.Name, err))
 	}
@@ -167,7 +167,7 @@ func (l *line) worker(s Step, in <-chan *Batch, out chan<- *Batch) {
 				return
 			}
 			begin := time.Now()
-			if err := guard(func() error { return do(b) }); err != nil {
+			if err := Try(func() error { return do(b) }); err != nil {
 				l.fail(fmt.Errorf("%s: %w", s.Name, err))
 				return
 			}
@@ -187,7 +187,7 @@ func (l *line) sink(dst Sink, in <-chan *Batch, free chan<- *Batch) bool {
 			return l.ctx.Err() == nil
 		}
 		begin := time.Now()
-		if err := guard(func() error { return dst.Put(b) }); err != nil {
+		if err := Try(func() error { return dst.Put(b) }); err != nil {
 			l.fail(fmt.Errorf("write: %w", err))
 			return false
 		}

@@ -329,7 +329,7 @@ func TestGuard(t *testing.T) {
 	if !Guard(func() { panic("x") }) {
 		t.Error("did not catch")
 	}
-	err := guard(func() error {
+	err := Try(func() error {
 		var none []int
 		return fmt.Errorf("%d", none[len(none)])
 	})

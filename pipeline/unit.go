@@ -319,7 +319,7 @@ func check(f File, part *Part, verify Verifier) error {
 	}
 	var rows int64
 	var digest string
-	err = guard(func() error {
+	err = Try(func() error {
 		rows, digest, err = verify(part.Kind, f, part.size)
 		return err
 	})

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -73,30 +72,12 @@ func (a *app) run(args []string) exitCode {
 
 // execute runs the command. A panic becomes an error that names the place and
 // not the value, which may hold text of a note.
-func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic (%T) at %s; this is a bug", v, panicPlace())
-		}
-	}()
-	err = root.ExecuteContext(ctx)
+func (a *app) execute(ctx context.Context, root *cobra.Command) error {
+	err := pipeline.Try(func() error { return root.ExecuteContext(ctx) })
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
 	}
 	return err
-}
-
-// panicPlace returns the file and line of the innermost frame outside the
-// runtime.
-func panicPlace() string {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !more || !strings.HasPrefix(f.Function, "runtime.") {
-			return fmt.Sprintf("%s:%d", f.File, f.Line)
-		}
-	}
 }
 
 // signalContext returns a context that SIGINT and SIGTERM cancel with
