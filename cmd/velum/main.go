@@ -37,6 +37,7 @@ var verbs = []func(*app) *cobra.Command{
 	newConvertCommand,
 	newSynthCommand,
 	newInspectCommand,
+	newGazetteerCommand,
 	newCheckCommand,
 	newAuditCommand,
 	newModelsCommand,

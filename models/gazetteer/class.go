@@ -3,6 +3,7 @@ package gazetteer
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -75,3 +76,6 @@ func ParseClass(name string) (Class, error) {
 	}
 	return 0, fmt.Errorf("unknown class %q", name)
 }
+
+// ClassNames returns the names of all kinds of word, in the order of the bits.
+func ClassNames() []string { return slices.Clone(classNames[:]) }
