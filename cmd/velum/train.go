@@ -124,7 +124,11 @@ func (t *training) prepare() error {
 	if err != nil {
 		return exit(exitConfig, fmt.Errorf("template: %w", err), "")
 	}
-	t.corpus = crf.NewCorpus(template, t.tagSet, resources())
+	r := resources()
+	if missing := template.Missing(r); len(missing) > 0 {
+		return exitf(exitConfig, "give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
+	}
+	t.corpus = crf.NewCorpus(template, t.tagSet, r)
 	t.taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.corpus, Patterns: finder(t.cfg)})
 	return nil
 }

@@ -39,6 +39,7 @@ type Header struct {
 	Categories   []string           `json:"categories"`
 	Template     string             `json:"template"`
 	Fingerprints map[string]string  `json:"fingerprints,omitempty"` // data, gazetteer, patterns...
+	Resources    []Resource         `json:"resources,omitempty"`    // that the file holds, in the template's order
 	Training     Training           `json:"training"`
 	Scores       map[string]float64 `json:"scores,omitempty"`
 	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
@@ -77,6 +78,7 @@ type Model struct {
 	tr       *chain.Transitions
 	stride   int
 	res      features.Resources
+	stored   [][]byte // data of the resources, each content once
 
 	// Features by hash: the high bits of a key choose a bucket, the low 32 are
 	// compared. Weights of feature i are those from first[i] to first[i+1],
@@ -205,7 +207,10 @@ func (b *builder) model(h Header, w chain.Weights, r features.Resources) (*Model
 	}
 	h.Fingerprints = withLists(h.Fingerprints, b.template, r)
 	m.weights, m.header = w, h
-	return m, m.finish(r)
+	if err := m.finish(r); err != nil {
+		return nil, err
+	}
+	return m, m.withResources()
 }
 
 // finish derives what is not in the file and checks what is.
@@ -272,20 +277,24 @@ func listsPrint(t *features.Template, r features.Resources) string {
 func (m *Model) Write(w io.Writer) error {
 	var scores []float32
 	scores = append(append(append(scores, m.weights.Score...), m.weights.Start...), m.weights.End...)
-	return modelfile.Write(w, m.header,
-		modelfile.Section{Name: "transitions", Data: modelfile.Bytes(scores)},
-		modelfile.Section{Name: "bucket", Data: modelfile.Bytes(m.bucket)},
-		modelfile.Section{Name: "key", Data: modelfile.Bytes(m.low)},
-		modelfile.Section{Name: "first", Data: modelfile.Bytes(m.first)},
-		modelfile.Section{Name: "slot", Data: modelfile.Bytes(m.slot)},
-		modelfile.Section{Name: "weight", Data: modelfile.Bytes(m.weight)},
-	)
+	sections := []modelfile.Section{
+		{Name: "transitions", Data: modelfile.Bytes(scores)},
+		{Name: "bucket", Data: modelfile.Bytes(m.bucket)},
+		{Name: "key", Data: modelfile.Bytes(m.low)},
+		{Name: "first", Data: modelfile.Bytes(m.first)},
+		{Name: "slot", Data: modelfile.Bytes(m.slot)},
+		{Name: "weight", Data: modelfile.Bytes(m.weight)},
+	}
+	for i, data := range m.stored {
+		sections = append(sections, modelfile.Section{Name: resourceSection(i), Data: data})
+	}
+	return modelfile.Write(w, m.header, sections...)
 }
 
 // Load takes a model out of an opened file, which must stay open while the
 // model is used. The resources must be the ones that the model was trained
 // with; a missing or different list of words is an error, since the model
-// would silently miss names.
+// would silently miss names. Slots are taken out of the file, not out of r.
 func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	m := new(Model)
 	if err := f.Header(&m.header); err != nil {
@@ -295,6 +304,10 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
 	}
 	if err := m.sections(f); err != nil {
+		return nil, err
+	}
+	r, err := m.openResources(f, r)
+	if err != nil {
 		return nil, err
 	}
 	if err := m.finish(r); err != nil {

@@ -17,6 +17,7 @@ type Resources struct {
 	Phrases PhraseFinder      // group phrase
 	Slots   map[string]Slot   // groups cluster/NAME, pos, lemma, by the group's name
 	Vectors map[string]Vector // groups embedding/NAME, by the group's name
+	Open    Opener            // reads slots and vectors back that a model file holds
 }
 
 // A Lexicon tells what kinds of word a form may be. *gazetteer.Gazetteer is

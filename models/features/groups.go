@@ -17,6 +17,9 @@ type kind struct {
 	form  func(e *Extractor, g *group)
 	place func(e *Extractor, g *group, lo, hi int)
 	open  bool // see Group.Open
+
+	slotted bool // looks forms up in a slot of Resources
+	real    bool // in vectors of real values, not in a slot of one value
 }
 
 // kinds lists all groups. Slots (cluster/NAME, pos, lemma, embedding) are
@@ -57,10 +60,10 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "numberword", about: "is a written-out number, es, ca or en (INV §4.3.3)", form: flag(func(w *word) bool { return numberWords[string(w.lower)] })},
 		{name: "tld", about: "is a top-level domain that notes hold", form: flag(func(w *word) bool { return domains[string(w.lower)] })},
 		{name: "gazetteer", about: "the kinds of word that the lists know of the form", form: lexicon},
-		{name: "cluster", about: "a slot: cluster/NAME, cluster of the form", form: slot},
-		{name: "pos", about: "a slot: most probable part of speech of the form", form: slot},
-		{name: "lemma", about: "a slot: lemma of the form", form: slot},
-		{name: "embedding", about: "a slot: embedding/NAME, a vector of real values", form: vector},
+		{name: "cluster", about: "a slot: cluster/NAME, cluster of the form", form: slot, slotted: true},
+		{name: "pos", about: "a slot: most probable part of speech of the form", form: slot, slotted: true},
+		{name: "lemma", about: "a slot: lemma of the form", form: slot, slotted: true},
+		{name: "embedding", about: "a slot: embedding/NAME, a vector of real values", form: vector, slotted: true, real: true},
 
 		{name: "border", about: "begin and end of the sequence (BOOT's BOS and EOS)", place: borders},
 		{name: "pattern", about: "place of the token in a match of each kind of pattern", place: patterns},

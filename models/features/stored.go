@@ -1,0 +1,70 @@
+package features
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Stored is a slot or a vector that a model file can hold, so that a model is
+// one file. Kind names what reads the data back (Resources.Open); resources
+// that share their data, as part of speech and lemma of one lexicon do, give
+// the same bytes and are kept once.
+type Stored interface {
+	Kind() string
+	Data() []byte
+}
+
+// Opener reads back what a Stored wrote: a Slot or a Vector. The data lies in
+// the model file and stays as long as the model. It must refuse what it cannot
+// read, and never trust a size in it.
+type Opener func(kind string, data []byte) (Stored, error)
+
+// Slotted tells whether the group looks forms up in a slot or in vectors.
+func (g Group) Slotted() bool { return g.kind.slotted }
+
+// Filled returns what stands in the group's slot or vectors, nil if nothing
+// does or if the group has none.
+func (r Resources) Filled(g Group) any {
+	if s, ok := r.Slots[g.Name]; ok && g.Slotted() {
+		return s
+	}
+	if v, ok := r.Vectors[g.Name]; ok && g.Slotted() {
+		return v
+	}
+	return nil
+}
+
+// Fill puts s where the group looks its forms up. r's maps are made if there
+// are none.
+func (r *Resources) Fill(g Group, s Stored) error {
+	slot, isSlot := s.(Slot)
+	vector, isVector := s.(Vector)
+	switch {
+	case g.Slotted() && g.kind.real && isVector:
+		if r.Vectors == nil {
+			r.Vectors = map[string]Vector{}
+		}
+		r.Vectors[g.Name] = vector
+	case g.Slotted() && !g.kind.real && isSlot:
+		if r.Slots == nil {
+			r.Slots = map[string]Slot{}
+		}
+		r.Slots[g.Name] = slot
+	default:
+		return fmt.Errorf("group %s cannot use a resource of kind %q", g.Name, s.Kind())
+	}
+	return nil
+}
+
+// Missing lists the groups of the template that look forms up in a slot that
+// is empty: they would add nothing.
+func (t *Template) Missing(r Resources) []string {
+	var names []string
+	for _, g := range t.Groups {
+		if g.Slotted() && r.Filled(g) == nil {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
