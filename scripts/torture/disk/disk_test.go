@@ -52,3 +52,17 @@ func TestFull(t *testing.T) {
 		}
 	}
 }
+
+// TestModels is the short form of `torture -only models`.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	var all Tally
+	for seed := range uint64(300) {
+		tally, err := Models(seed, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		all.Add(tally)
+	}
+	t.Log(all)
+}

@@ -112,6 +112,12 @@ func step(op Op) string {
 
 // class names a path for what it is in a tree.
 func class(name string) string {
+	if below, ok := strings.CutPrefix(name, models); ok {
+		if strings.HasSuffix(below, ".velum") {
+			below = "/MODEL"
+		}
+		return "models" + below
+	}
 	below, ok := strings.CutPrefix(name, path.Dir(dir)+"/")
 	if !ok {
 		return "above"

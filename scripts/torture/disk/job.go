@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"maps"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -276,6 +275,3 @@ func unsoundTree(files map[string]string) string {
 }
 
 func sum(data string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(data))) }
-
-// addParts adds the files of a job to those that may be there.
-func addParts(all, files map[string]string) { maps.Copy(all, files) }

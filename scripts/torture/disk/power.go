@@ -2,6 +2,7 @@ package disk
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -93,7 +94,7 @@ func (p *power) job(j Job) error {
 	if err != nil {
 		return err
 	}
-	addParts(p.parts, want)
+	maps.Copy(p.parts, want)
 	p.Jobs++
 	for life := 0; ; life++ {
 		f := Fault{At: 1 + p.rng.IntN(ops*5/4)}
