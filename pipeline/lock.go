@@ -95,11 +95,10 @@ func takeLock(f *os.File, holder Holder) (io.Closer, error) {
 	if err == nil {
 		_, err = f.WriteAt(append(data, '\n'), 0)
 	}
-	l := &osLock{f}
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		return nil, errors.Join(err, f.Close())
 	}
-	return l, nil
+	return &osLock{f}, nil
 }
 
 type osLock struct{ f *os.File }

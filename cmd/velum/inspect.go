@@ -54,6 +54,9 @@ func (a *app) inspect(ctx context.Context, f *inspectFlags) error {
 	if f.in == "" {
 		return a.printModel(p.model)
 	}
+	if err := p.model.needCRF("inspect --in"); err != nil {
+		return err
+	}
 	steps, err := p.tagSteps()
 	if err != nil {
 		return err
@@ -77,12 +80,16 @@ func (a *app) inspect(ctx context.Context, f *inspectFlags) error {
 }
 
 func (a *app) printModel(m *model) error {
-	header, err := m.crf.MarshalHeader()
+	header, err := m.tagger().MarshalHeader()
 	if err != nil {
 		return err
 	}
 	if a.json {
 		_, err = fmt.Fprintf(a.out, "%s\n", header)
+		return err
+	}
+	if m.crf == nil {
+		_, err = fmt.Fprintf(a.out, "%s: label set %s, %d tags, sha256 %x\n%s\n", m.name, m.labels, m.tagSet.Len(), m.sha256, header)
 		return err
 	}
 	features, weights := m.crf.Size()

@@ -33,7 +33,6 @@ var verbs = []func(*app) *cobra.Command{
 	newRunCommand,
 	newTagCommand,
 	newTrainCommand,
-	newLearnCommand,
 	newEvaluateCommand,
 	newConvertCommand,
 	newSynthCommand,

@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/dictionary"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
@@ -27,12 +29,41 @@ type model struct {
 	sha256 [32]byte
 	header crf.Header
 	tagSet *pipeline.TagSet
-	crf    *crf.Model
+	crf    *crf.Model // nil: another kind
 	label  crf.LabelOptions
+
+	dictionary *dictionary.Model // nil: another kind
+}
+
+// tagger is what all kinds of models have in common beside their labellers.
+type tagger interface {
+	TagSet() *pipeline.TagSet
+	Write(w io.Writer) error
+	MarshalHeader() ([]byte, error)
+}
+
+func (m *model) tagger() tagger {
+	if m.crf == nil {
+		return m.dictionary
+	}
+	return m.crf
 }
 
 // newLabeller makes the labeller of one worker.
-func (m *model) newLabeller() tag.Labeller { return m.crf.NewLabeller(m.label) }
+func (m *model) newLabeller() tag.Labeller {
+	if m.crf == nil {
+		return m.dictionary.NewLabeller()
+	}
+	return m.crf.NewLabeller(m.label)
+}
+
+// needCRF refuses what only a CRF can do.
+func (m *model) needCRF(what string) error {
+	if m.crf == nil {
+		return exitf(exitConfig, "use a model of kind crf", "%s: %s is of kind %s", what, m.name, m.header.Kind)
+	}
+	return nil
+}
 
 // loadModel opens the model of the configuration and sets its recall dial.
 func loadModel(c *Config) (*model, error) {
@@ -40,8 +71,17 @@ func loadModel(c *Config) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.label = labelOptions(c)
+	m.label = crf.LabelOptions{CacheBytes: int(c.Tag.Cache)}
+	switch c.Tag.Confidence {
+	case "line":
+		m.label.Confidence = crf.LineMinimum
+	case "min_marginal":
+		m.label.Confidence = crf.MinMarginal
+	}
 	if c.Tag.Recall > 0 {
+		if err := m.needCRF("tag.recall"); err != nil {
+			return nil, err
+		}
 		at, err := m.crf.Bias(c.Tag.Recall)
 		if err != nil {
 			return nil, exit(exitConfig, fmt.Errorf("tag.recall: %w", err), "ask for less, or train with more notes")
@@ -49,18 +89,6 @@ func loadModel(c *Config) (*model, error) {
 		m.label.OBias = at.Bias
 	}
 	return m, nil
-}
-
-// labelOptions is what the configuration says of tagging.
-func labelOptions(c *Config) crf.LabelOptions {
-	o := crf.LabelOptions{CacheBytes: int(c.Tag.Cache)}
-	switch c.Tag.Confidence {
-	case "line":
-		o.Confidence = crf.LineMinimum
-	case "min_marginal":
-		o.Confidence = crf.MinMarginal
-	}
-	return o
 }
 
 // openModel opens an embedded model, a model file, or the model that a folder
@@ -99,6 +127,12 @@ func parseModel(name string, data []byte) (*model, error) {
 }
 
 func newModel(name string, f *modelfile.File, sum [32]byte) (*model, error) {
+	var kind struct {
+		Kind string `json:"kind"`
+	}
+	if err := f.Header(&kind); err == nil && kind.Kind == dictionary.Kind {
+		return newDictionary(name, f, sum)
+	}
 	c, err := crf.Load(f, resources())
 	if err != nil {
 		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
@@ -138,6 +172,6 @@ func resources() features.Resources {
 // file returns the bytes of a trained model.
 func (m *model) file() ([]byte, error) {
 	var b bytes.Buffer
-	err := m.crf.Write(&b)
+	err := m.tagger().Write(&b)
 	return b.Bytes(), err
 }

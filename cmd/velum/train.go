@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/dictionary"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
@@ -27,6 +28,8 @@ type trainFlags struct {
 	init, out  string
 	name       string
 	stop       bool
+
+	dictionary dictionaryFlags
 }
 
 func newTrainCommand(a *app) *cobra.Command {
@@ -36,14 +39,18 @@ func newTrainCommand(a *app) *cobra.Command {
 		Short: "Train a model from labelled notes",
 		Long: `Train a tagger from labelled notes in any format. With --dev the model is scored on
 notes that it has not seen, and its recall dial is set: which bias towards masking
-reaches which masking recall, at which precision. The scores stand in the model.`,
+reaches which masking recall, at which precision. The scores stand in the model.
+
+A dictionary needs no labelled notes: it takes names from lists (velum gazetteer build)
+and how often an archive holds them. --dev then chooses its thresholds.`,
 		Example: `  velum train --kind crf --train meddocan/train --dev meddocan/dev --labels meddocan --out m.velum
-  velum train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum`,
+  velum train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum
+  velum train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.train(c.Context(), &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "kind", "crf", "kind of model: crf")
+	flags.StringVar(&f.kind, "kind", "crf", "kind of model: crf or dictionary")
 	flags.StringSliceVar(&f.train, "train", nil, "`PATHS` of labelled notes to learn from")
 	flags.StringSliceVar(&f.dev, "dev", nil, "`PATHS` of labelled notes to score on")
 	flags.StringVar(&f.labels, "labels", "", "label `SET` of the model; gold of other schemes is mapped (default: that of the profile)")
@@ -51,6 +58,7 @@ reaches which masking recall, at which precision. The scores stand in the model.
 	flags.StringVar(&f.out, "out", "", "model `FILE` to write")
 	flags.StringVar(&f.name, "name", "", "name of the model (default: that of the file)")
 	flags.BoolVar(&f.stop, "early-stop", false, "stop when the F1 on --dev no longer rises, and keep the best model")
+	f.dictionary.add(flags)
 	a.optionFlag(c, "template", "train.template")
 	a.optionFlag(c, "scheme", "train.scheme")
 	a.optionFlag(c, "l1", "train.l1")
@@ -71,8 +79,11 @@ type training struct {
 }
 
 func (a *app) train(ctx context.Context, f *trainFlags) error {
+	if f.kind == dictionary.Kind {
+		return a.trainDictionary(ctx, f)
+	}
 	if f.kind != "crf" {
-		return exitf(exitConfig, "known: crf", "--kind: unknown kind %q", f.kind)
+		return exitf(exitConfig, "known: crf, dictionary", "--kind: unknown kind %q", f.kind)
 	}
 	if len(f.train) == 0 || f.out == "" {
 		return exitf(exitConfig, "see `velum train --help`", "--train and --out are needed")
@@ -154,11 +165,6 @@ func (t *training) learn(ctx context.Context, path string) error {
 		return err
 	}
 	defer src.Close()
-	return t.teach(ctx, src)
-}
-
-// teach adds the notes of a source to the corpus.
-func (t *training) teach(ctx context.Context, src pipeline.Source) (err error) {
 	t.taught.Map, err = intoScheme(t.flags.labels)
 	if err != nil {
 		return exit(exitConfig, err, "")
@@ -183,6 +189,9 @@ func (t *training) fit(ctx context.Context) (*model, error) {
 	if t.flags.init != "" {
 		from, err := openModel(t.flags.init)
 		if err != nil {
+			return nil, err
+		}
+		if err := from.needCRF("--init"); err != nil {
 			return nil, err
 		}
 		o.Init, o.About.Parent = from.crf, hex.EncodeToString(from.sha256[:])

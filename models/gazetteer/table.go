@@ -464,3 +464,17 @@ func (g *Gazetteer) join(tables []*Table) {
 	}
 	g.print = print.Sum64()
 }
+
+// Hash returns the number by which tables find a form of one word: the same
+// for every case and spelling of accents; 0 for a form that is in no list.
+func Hash(form []byte) uint64 {
+	var buf [foldRoom]byte
+	if len(form) > maxForm {
+		return 0
+	}
+	folded := Fold(buf[:0], form)
+	if len(folded) == 0 {
+		return 0
+	}
+	return hash(folded)
+}
