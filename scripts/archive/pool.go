@@ -69,25 +69,39 @@ func (p *pool) split(text string) {
 	}
 }
 
-// note makes a note of one to four sentences. Sentences that follow each
-// other in a text follow each other in a note half of the time. Words are cut
-// off at a length drawn so that the mean is near 19, with a long tail.
+// note makes a note of one to some sentences. Words are cut off at a length
+// drawn so that the mean is 19.5 (19.2 with the generated notes among them, as
+// in METHODS §1), with a long tail.
 func (p *pool) note(rng *rand.Rand) []byte {
-	limit := int(4 + rng.ExpFloat64()*19)
+	limit := int(4 + rng.ExpFloat64()*20)
+	return recase(rng, p.words(rng, limit, 6, ' '))
+}
+
+// report makes a document of about 3 kB, a sentence a line.
+func (p *pool) report(rng *rand.Rand) []byte {
+	return recase(rng, p.words(rng, 380+rng.IntN(200), 0, '\n'))
+}
+
+// words recombines sentences into at most limit words. One sentence in stop is
+// the last one (0: none before the limit). Sentences that follow each other in
+// a text do so here half of the time.
+func (p *pool) words(rng *rand.Rand, limit, stop int, between byte) []byte {
 	var out []byte
 	words, at := 0, rng.IntN(len(p.sentences))
 	for words < limit {
+		space := between
 		for w := range strings.FieldsSeq(p.sentences[at]) {
 			if words == limit {
 				break
 			}
 			if len(out) > 0 && rng.IntN(60) != 0 { // else glued
-				out = append(out, ' ')
+				out = append(out, space)
 			}
+			space = ' '
 			out = append(out, vary(rng, w)...)
 			words++
 		}
-		if rng.IntN(3) == 0 {
+		if stop > 0 && rng.IntN(stop) == 0 {
 			break
 		}
 		at = (at + 1) % len(p.sentences)
@@ -95,7 +109,7 @@ func (p *pool) note(rng *rand.Rand) []byte {
 			at = rng.IntN(len(p.sentences))
 		}
 	}
-	return recase(rng, out)
+	return out
 }
 
 // vary gives numbers other digits and misspells one word in eighty.
