@@ -182,6 +182,8 @@ type unitRun struct {
 	line func(slot int, u *Unit, parts *Parts) (Line, error)
 	o    UnitOptions
 
+	batches []batches // a slot's, from one unit to the next
+
 	mu      sync.Mutex // guards Done calls, records, result
 	records []*UnitRecord
 	result  Result
@@ -587,7 +589,9 @@ func (r *unitRun) work(ctx context.Context, todo []int, j *journal) error {
 	}
 	close(next)
 	var slots, commits sync.WaitGroup
-	for slot := range min(max(r.o.AtOnce, 1), len(todo)) {
+	r.batches = make([]batches, min(max(r.o.AtOnce, 1), len(todo)))
+	defer func() { r.batches = nil }()
+	for slot := range r.batches {
 		slots.Go(func() {
 			settled := make(chan struct{}, 1) // one unit of the slot settles at a time
 			for i := range next {
@@ -649,7 +653,7 @@ func (r *unitRun) pump(ctx context.Context, slot int, u *Unit, parts *Parts, rec
 		return errors.Join(err, l.close())
 	}
 	src := &countedSource{Source: l.Source}
-	err = Run(ctx, src, l.Steps, l.Sink, r.o.Stats)
+	err = r.batches[slot].run(ctx, src, l.Steps, l.Sink, r.o.Stats)
 	if err := errors.Join(err, l.close()); err != nil {
 		return err
 	}

@@ -32,18 +32,35 @@ type Step struct {
 // every place between two steps. They go round, so that memory is bounded and
 // a slow step holds back the ones before it.
 func Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
+	return new(batches).run(ctx, src, steps, dst, stats)
+}
+
+// batches keeps the batches of one run for the next: units follow each other,
+// and new batches for each are tens of megabytes of garbage and page faults.
+type batches []*Batch
+
+// keptBytes is the text for which a batch has room at most if it is kept. A
+// long note makes larger ones, which are given up when its unit is done.
+const keptBytes = 1 << 20
+
+func (k *batches) run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	l := &line{ctx: ctx, fail: fail, stats: stats}
 
-	batches := 2
+	n := 2
 	for _, s := range steps {
-		batches += 1 + max(s.Workers, 1)
+		n += 1 + max(s.Workers, 1)
 	}
-	free := make(chan *Batch, batches)
-	for range batches {
-		free <- new(Batch)
+	free := make(chan *Batch, n)
+	for i := range n {
+		if i < len(*k) {
+			free <- (*k)[i]
+		} else {
+			free <- new(Batch)
+		}
 	}
+	*k = nil
 	at := l.source(src, free)
 	for _, s := range steps {
 		at = l.step(s, at)
@@ -52,6 +69,11 @@ func Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) 
 	l.wg.Wait()
 	if !done {
 		return context.Cause(ctx)
+	}
+	for range len(free) {
+		if b := <-free; cap(b.Text.Data) <= keptBytes {
+			*k = append(*k, b)
+		}
 	}
 	return nil
 }
@@ -85,7 +107,7 @@ func (l *line) take(from <-chan *Batch) *Batch {
 	}
 }
 
-func (l *line) source(src Source, free <-chan *Batch) <-chan *Batch {
+func (l *line) source(src Source, free chan *Batch) <-chan *Batch {
 	out := make(chan *Batch, 1)
 	l.wg.Go(func() {
 		defer close(out)
@@ -102,6 +124,7 @@ func (l *line) source(src Source, free <-chan *Batch) <-chan *Batch {
 				if err != io.EOF {
 					l.fail(fmt.Errorf("read: %w", err))
 				}
+				free <- b // has room for every batch
 				return
 			}
 			l.stats.add("read", b.Len(), time.Since(begin))

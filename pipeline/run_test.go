@@ -382,3 +382,42 @@ func BenchmarkRun(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// TestKeptBatches wants the batches of one run in the next, empty, but none
+// that a long note has made large and none of a run that failed.
+func TestKeptBatches(t *testing.T) {
+	var kept batches
+	run := func(src Source, steps ...Step) error {
+		return kept.run(t.Context(), src, steps, &collected{}, nil)
+	}
+	if err := run(&counted{max: 5}); err != nil || len(kept) != 2 {
+		t.Fatalf("%d batches, %v", len(kept), err)
+	}
+	first := map[*Batch]bool{kept[0]: true, kept[1]: true}
+	dirty := 0
+	look := Step{Name: "look", New: func() func(*Batch) error {
+		return func(b *Batch) error {
+			if b.Len() != 1 || b.ID.Len() != 1 || len(b.Reason) != 1 {
+				dirty++
+			}
+			if first[b] {
+				b.Text.Data = append(b.Text.Data, make([]byte, keptBytes)...)
+			}
+			return nil
+		}
+	}}
+	if err := run(&counted{max: 50}, look); err != nil || dirty > 0 {
+		t.Errorf("%d batches not empty, %v", dirty, err)
+	}
+	for _, b := range kept {
+		if first[b] {
+			t.Error("a large batch was kept")
+		}
+	}
+	if len(kept) != 2 { // of four
+		t.Errorf("%d batches kept", len(kept))
+	}
+	if err := run(&counted{max: 5, fails: 2, err: io.ErrUnexpectedEOF}); err == nil || len(kept) != 0 {
+		t.Errorf("%d batches kept of a run that failed with %v", len(kept), err)
+	}
+}

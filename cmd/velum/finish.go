@@ -2,8 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -60,12 +59,11 @@ func (l *lastStep) finish(ctx context.Context, f *pipeline.Final) error {
 		return err
 	}
 	if l.config.Read.IDs != "drop" {
-		ids, err := duplicates(ctx, f)
+		n, err := duplicates(ctx, f, workers(l.config))
 		if err != nil {
 			return err
 		}
-		n := ids.Duplicates()
-		l.duplicates, in.duplicates, in.atLeast = &n, &n, ids.Full() > 0
+		l.duplicates, in.duplicates = &n, &n
 	}
 	if l.selection != nil {
 		if in.selection, err = l.selection.finish(ctx, f); err != nil {
@@ -101,32 +99,23 @@ func (l *lastStep) reportInput() (*reportInput, error) {
 
 // duplicates counts ids that come again, in what was written: what a source
 // counts while it reads is lost when the run is stopped.
-func duplicates(ctx context.Context, f *pipeline.Final) (*read.IDSet, error) {
-	ids := read.NewIDSet(idBytes(f.Manifest.Rows))
+func duplicates(ctx context.Context, f *pipeline.Final, workers int) (int64, error) {
+	var parts []read.IDPart
 	for _, u := range f.Manifest.Units {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		for _, p := range u.Parts {
 			if p.Kind != "masked" && p.Kind != "quarantine" {
 				continue
 			}
-			file, err := f.Open(p)
-			if err != nil {
-				return nil, err
-			}
-			err = ids.AddPart(file, p.Bytes, p.Path)
-			if err := errors.Join(err, file.Close()); err != nil {
-				return nil, fmt.Errorf("duplicate ids: %w", err)
-			}
+			parts = append(parts, read.IDPart{Path: p.Path, Bytes: p.Bytes, Open: func() (interface {
+				io.ReaderAt
+				io.Closer
+			}, error) {
+				return f.Open(p)
+			}})
 		}
 	}
-	return ids, nil
+	return read.DuplicateIDs(ctx, parts, read.IDOptions{Rows: f.Manifest.Counts.Rows, Workers: workers})
 }
-
-// idBytes is the size of a set with room for so many ids: 256 MiB at most,
-// for two years of 30 million notes.
-func idBytes(rows int64) int { return int(min(max(10*rows, 64<<10), 256<<20)) }
 
 // tallied adds to the counts of a unit what resolve did in it. They must come
 // with the unit: a total of the process would miss the units that an earlier
@@ -142,7 +131,7 @@ func (c tallied) Close() (pipeline.Counts, error) {
 	if err != nil {
 		return counts, err
 	}
-	t := c.found.Tally()
+	t := c.found.Take()
 	note := func(name string, n int64) {
 		if n > 0 {
 			if counts.Tally == nil {

@@ -51,7 +51,8 @@ func TestSetMemory(t *testing.T) {
 	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
 		t.Errorf("limit %d", got)
 	}
-	if got := debug.SetGCPercent(100); got != 200 {
+	(&app{}).steadyMemory()
+	if got := debug.SetGCPercent(100); got != gcPercent {
 		t.Errorf("GC percent %d", got)
 	}
 	debug.SetMemoryLimit(math.MaxInt64)
@@ -59,6 +60,7 @@ func TestSetMemory(t *testing.T) {
 	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 		t.Errorf("limit %d beside GOMEMLIMIT", got)
 	}
+	(&app{env: []string{"GOGC=50"}}).steadyMemory()
 	if got := debug.SetGCPercent(100); got != 100 {
 		t.Errorf("GC percent %d beside GOGC", got)
 	}

@@ -69,7 +69,6 @@ type reportNotes struct {
 	Allowed     float64 `json:"quarantined_allowed"`
 	WithSpans   int64   `json:"with_spans"`
 	Duplicates  *int64  `json:"duplicate_ids,omitempty"` // ids that came before; nil when ids are dropped
-	AtLeast     bool    `json:"duplicate_ids_at_least,omitempty"`
 }
 
 // named is a count with its name.
@@ -168,7 +167,6 @@ type reportInput struct {
 	never      int
 	selection  *selectionReport
 	duplicates *int64
-	atLeast    bool // duplicates were more than counted
 }
 
 func rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
@@ -180,7 +178,7 @@ func newReport(m *pipeline.Manifest, in *reportInput) *report {
 		Schema: "velum.report/1", Findings: []reportFinding{},
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined, Share: rounded6(float64(c.Quarantined) / float64(max(c.Rows, 1))),
-			Allowed: in.config.Write.MaxQuarantined, WithSpans: c.Tally["notes_with_spans"], Duplicates: in.duplicates, AtLeast: in.atLeast,
+			Allowed: in.config.Write.MaxQuarantined, WithSpans: c.Tally["notes_with_spans"], Duplicates: in.duplicates,
 		},
 		Reasons: sortedCounts(c.Reasons), Languages: sortedCounts(below(c.Tally, "language/")),
 		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Selection: in.selection,

@@ -64,9 +64,6 @@ func run() error {
 		defer pprof.StopCPUProfile()
 	}
 	o := read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)}
-	if !*show {
-		o.IDs64 = read.NewIDSet(0)
-	}
 	if *fenced {
 		o.Fence = read.NewFence(read.FenceOptions{})
 	}
@@ -111,9 +108,9 @@ func run() error {
 		return err
 	}
 	cpuTime := time.Duration(usage.Utime.Nano() + usage.Stime.Nano() + workers.Utime.Nano() + workers.Stime.Nano())
-	fmt.Printf("%d notes, %d bytes of files, scan %.2fs, all %.2fs, %.2f M notes/s, CPU %.2fs = %.2f us a note, peak %d + %d MiB, %d duplicate ids\n",
+	fmt.Printf("%d notes, %d bytes of files, scan %.2fs, all %.2fs, %.2f M notes/s, CPU %.2fs = %.2f us a note, peak %d + %d MiB\n",
 		archive.Rows(), bytes, scanned.Seconds(), took.Seconds(), float64(archive.Rows())/1e6/took.Seconds(),
-		cpuTime.Seconds(), cpuTime.Seconds()*1e6/float64(max(archive.Rows(), 1)), usage.Maxrss>>10, workers.Maxrss>>10, o.IDs64.Duplicates())
+		cpuTime.Seconds(), cpuTime.Seconds()*1e6/float64(max(archive.Rows(), 1)), usage.Maxrss>>10, workers.Maxrss>>10)
 	return nil
 }
 

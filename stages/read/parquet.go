@@ -62,7 +62,6 @@ type ParquetOptions struct {
 	UnitNotes int64  // notes after which a unit is full; 0 means 262144: some seconds of work
 	Opaque    bool   // folders get opaque names, since real months would undo date shifting
 	Checksums string // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
-	IDs64     *IDSet // counts duplicate ids; may be nil
 	Fence     *Fence // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
 
 	kinds map[string]pipeline.ColumnKind // kinds of Pass columns in the archive, for files that lack one
@@ -356,13 +355,12 @@ type naming struct {
 	policy  IDPolicy
 	null    NullIDPolicy
 	mac     hash.Hash
-	seen    *IDSet
 	scratch []byte
 	sum     [sha256.Size]byte
 }
 
 func newNaming(o *ParquetOptions) naming {
-	n := naming{policy: o.IDs, null: o.NullIDs, seen: o.IDs64}
+	n := naming{policy: o.IDs, null: o.NullIDs}
 	if o.IDs == KeyIDs {
 		n.mac = hmac.New(sha256.New, o.Key.Derive("note id"))
 	}
@@ -397,9 +395,6 @@ func (s *naming) name(b *pipeline.Batch, columns []pipeline.Bytes) {
 			b.ID.Data = strconv.AppendInt(b.ID.Data, row, 10)
 		default:
 			b.Quarantine(i, pipeline.NullID)
-		}
-		if sound {
-			s.seen.Add(id)
 		}
 		b.ID.End()
 	}

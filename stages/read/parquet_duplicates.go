@@ -1,138 +1,183 @@
 package read
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"io"
-	"sync/atomic"
+	"math"
+	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/pipeline"
 )
 
-// IDSet counts how often ids come again, within a fixed memory. It keeps 32
-// bits of a hash of every id, in buckets of one cache line, so that an id is
-// taken for another one with a probability of about n / 2^53 among n ids.
-// Every id may stand in either of two buckets and goes to the emptier one,
-// which fills the set to five sixths before both are full (measured; taking
-// the second only when the first is full gets to half). What then finds no
-// room is looked up but not kept, so that the count becomes a lower bound,
-// which Full tells.
-//
-// Sources of units that are read side by side may share one; an id that two
-// of them add at the same instant may count as new twice. A nil *IDSet counts
-// nothing.
-type IDSet struct {
-	buckets    []bucket
-	mask       uint64
-	duplicates atomic.Int64
-	full       atomic.Int64
+// IDPart is a Parquet part of ours that has a column note_id.
+type IDPart struct {
+	Path  string
+	Bytes int64
+	Open  func() (interface {
+		io.ReaderAt
+		io.Closer
+	}, error)
 }
 
-type bucket [16]atomic.Uint32 // 0 is free
+// IDOptions are the choices of DuplicateIDs. The zero value works.
+type IDOptions struct {
+	Rows    int64 // ids in all parts; 0 means some million
+	Workers int   // 0 means 1
+	Memory  int   // bytes that hashes may take; 0 means 96 MiB
+}
 
-// NewIDSet makes a set of at most so many bytes, of which an id takes five;
-// 0 means 128 MiB: exact up to some 27 million ids. The memory does not grow
-// with the data.
-func NewIDSet(bytes int) *IDSet {
-	if bytes == 0 {
-		bytes = 128 << 20
+// DuplicateIDs counts the ids that had come before in the same or another
+// part; those that are empty do not count.
+//
+// It keeps 128 bits of a hash of every id, so that two ids are taken for one
+// with a probability of n²/2¹²⁹: 1e-24 among 30 million. What does not fit into
+// the memory is left for another pass over the parts, by ranges of the hash:
+// a pass of 30 million ids is a second on two cores, and a temporary file of
+// ids would be one more place that has to be guarded. The count depends on
+// the ids alone. Errors are those of NewTagged, and the cause of ctx.
+func DuplicateIDs(ctx context.Context, parts []IDPart, o IDOptions) (int64, error) {
+	fit := max(cmp.Or(o.Memory, 96<<20)/idHashBytes, 1<<10)
+	passes := max(int(math.Ceil(float64(o.Rows)/float64(fit))), 1)
+	room := int(min(max(o.Rows, 1<<16), int64(fit)))
+	set := newIDHashes(room)
+	seen, kept := int64(0), int64(0)
+	for pass := range passes {
+		set.reset()
+		n, err := gatherIDs(ctx, parts, o, pass, passes, set)
+		if err != nil {
+			return 0, fmt.Errorf("duplicate ids: %w", err)
+		}
+		seen += n
+		kept += set.distinct()
 	}
-	n := uint64(1)
-	for n*2*64 <= uint64(bytes) {
+	return seen - kept, nil
+}
+
+const idHashBytes = 16
+
+// gatherIDs puts the hashes of one range into the set and returns how many
+// there were. Workers read parts side by side; the set has one owner.
+func gatherIDs(ctx context.Context, parts []IDPart, o IDOptions, pass, passes int, set *idHashes) (seen int64, err error) {
+	read := func(b *pipeline.Batch) error {
+		if len(b.Extra) == 0 {
+			b.Extra = []pipeline.Column{{Name: "hash", Kind: pipeline.Int64Column}}
+		}
+		hashes := &b.Extra[0].Fixed
+		return parts[b.Seq].each(func(id []byte) {
+			h := xxh3.Hash128(id)
+			if passes == 1 || rangeOf(h.Hi, passes) == pass {
+				*hashes = append(*hashes, h.Hi, h.Lo)
+			}
+		})
+	}
+	step := pipeline.Step{Name: "ids", Workers: o.Workers, New: func() func(*pipeline.Batch) error { return read }}
+	err = pipeline.Run(ctx, &emptyBatches{len(parts)}, []pipeline.Step{step}, hashSink(func(hashes []uint64) {
+		seen += int64(len(hashes) / 2)
+		for i := 0; i < len(hashes); i += 2 {
+			set.add(xxh3.Uint128{Hi: hashes[i], Lo: hashes[i+1]})
+		}
+	}), nil)
+	return seen, err
+}
+
+// rangeOf returns which of n equal ranges a hash is in.
+func rangeOf(h uint64, n int) int { return int(h >> 32 * uint64(n) >> 32) }
+
+func (p *IDPart) each(do func(id []byte)) error {
+	file, err := p.Open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(eachID(file, p.Bytes, p.Path, do), file.Close())
+}
+
+// emptyBatches is a source of n empty batches: who gets batch k reads part k.
+type emptyBatches struct{ left int }
+
+func (e *emptyBatches) Next(*pipeline.Batch) error {
+	if e.left == 0 {
+		return io.EOF
+	}
+	e.left--
+	return nil
+}
+
+// hashSink takes the hashes of a batch.
+type hashSink func(hashes []uint64)
+
+func (s hashSink) Put(b *pipeline.Batch) error {
+	if len(b.Extra) > 0 {
+		s(b.Extra[0].Fixed)
+	}
+	return nil
+}
+
+// idHashes is a multiset of hashes that keeps its different members only when
+// memory is short. Members lie in buckets by some of their bits, small enough
+// to be sorted in the first-level cache: a hash table of this size waits for
+// memory at every id.
+type idHashes struct {
+	buckets [][]xxh3.Uint128
+	mask    uint64
+}
+
+// bucketHashes is how many hashes a bucket is meant for: 16 KiB.
+const bucketHashes = 1 << 10
+
+func newIDHashes(room int) *idHashes {
+	n := 1
+	for n*bucketHashes < room {
 		n *= 2
 	}
-	return &IDSet{buckets: make([]bucket, n), mask: n - 1}
-}
-
-// Add notes an id.
-func (s *IDSet) Add(id []byte) {
-	if s != nil {
-		s.add(xxh3.Hash(id))
+	s := &idHashes{buckets: make([][]xxh3.Uint128, n), mask: uint64(n - 1)}
+	each := room/n + 8
+	each += 4 * int(math.Sqrt(float64(each))) // hashes fall at random
+	all := make([]xxh3.Uint128, n*each)
+	for i := range s.buckets {
+		s.buckets[i] = all[i*each : i*each : (i+1)*each]
 	}
+	return s
 }
 
-// AddPart notes the ids of a Parquet part of ours that are not empty. It reads
-// some hundred ids ahead, so that the memory of their buckets is on its way
-// before it is needed: one after the other, waiting for it takes ten times as
-// long as everything else. Errors are those of NewTagged.
-func (s *IDSet) AddPart(r io.ReaderAt, size int64, path string) error {
-	ahead := make([]uint64, 0, 256)
-	err := eachID(r, size, path, func(id []byte) {
-		ahead = append(ahead, xxh3.Hash(id))
-		if len(ahead) == cap(ahead) {
-			s.addAll(ahead)
-			ahead = ahead[:0]
+// add appends a hash. A full bucket drops what it has twice before it grows:
+// an archive in which all ids are the same takes no more memory.
+func (s *idHashes) add(h xxh3.Uint128) {
+	b := &s.buckets[h.Lo&s.mask]
+	if len(*b) == cap(*b) {
+		compactHashes(b)
+		if n := len(*b); n > cap(*b)/4*3 {
+			*b = slices.Grow(*b, n)
 		}
+	}
+	*b = append(*b, h)
+}
+
+func compactHashes(b *[]xxh3.Uint128) {
+	slices.SortFunc(*b, func(x, y xxh3.Uint128) int {
+		if x.Hi != y.Hi {
+			return cmp.Compare(x.Hi, y.Hi)
+		}
+		return cmp.Compare(x.Lo, y.Lo)
 	})
-	s.addAll(ahead)
-	return err
+	*b = slices.Compact(*b)
 }
 
-func (s *IDSet) addAll(hashes []uint64) {
-	for _, h := range hashes {
-		a, b := s.places(h)
-		a[0].Load() // atomic: never left out, and none waits for the others
-		b[0].Load()
+// distinct returns how many different hashes were added.
+func (s *idHashes) distinct() (n int64) {
+	for i := range s.buckets {
+		compactHashes(&s.buckets[i])
+		n += int64(len(s.buckets[i]))
 	}
-	for _, h := range hashes {
-		s.add(h)
-	}
+	return n
 }
 
-// places returns the two buckets of a hash.
-func (s *IDSet) places(h uint64) (a, b *bucket) {
-	return &s.buckets[h&s.mask], &s.buckets[(h*0x9E3779B97F4A7C15>>20)&s.mask]
-}
-
-func (s *IDSet) add(h uint64) {
-	print := max(uint32(h>>32), 1)
-	for {
-		emptier, other := s.places(h)
-		at, known := emptier.find(print)
-		if !known {
-			var free int
-			if free, known = other.find(print); free < at {
-				emptier, at = other, free
-			}
-		}
-		switch {
-		case known:
-			s.duplicates.Add(1)
-			return
-		case at == len(emptier):
-			s.full.Add(1)
-			return
-		case emptier[at].CompareAndSwap(0, print):
-			return
-		} // else somebody else took the place
+func (s *idHashes) reset() {
+	for i := range s.buckets {
+		s.buckets[i] = s.buckets[i][:0]
 	}
-}
-
-// find tells whether the bucket holds print, and otherwise its first free
-// place, or its length.
-func (b *bucket) find(print uint32) (free int, known bool) {
-	for i := range b {
-		switch b[i].Load() {
-		case print:
-			return i, true
-		case 0:
-			return i, false
-		}
-	}
-	return len(b), false
-}
-
-// Duplicates returns how many ids had come before.
-func (s *IDSet) Duplicates() int64 {
-	if s == nil {
-		return 0
-	}
-	return s.duplicates.Load()
-}
-
-// Full returns for how many ids there was no room; if it is not 0, there may
-// be more duplicates than counted.
-func (s *IDSet) Full() int64 {
-	if s == nil {
-		return 0
-	}
-	return s.full.Load()
 }

@@ -306,12 +306,8 @@ func TestIDs(t *testing.T) {
 		}
 		return all
 	}
-	seen := NewIDSet(1 << 16)
-	if got := ids(ParquetOptions{IDs64: seen}); !slices.Equal(got, []string{"-1|9223372036854775808|x", "7|2|y", "7|2|y"}) {
+	if got := ids(ParquetOptions{}); !slices.Equal(got, []string{"-1|9223372036854775808|x", "7|2|y", "7|2|y"}) {
 		t.Errorf("kept: %q", got)
-	}
-	if seen.Duplicates() != 1 || seen.Full() != 0 {
-		t.Errorf("%d duplicates, %d without room", seen.Duplicates(), seen.Full())
 	}
 	if got := ids(ParquetOptions{IDs: DropIDs}); !slices.Equal(got, []string{"0", "1", "2"}) {
 		t.Errorf("dropped: %q", got)
@@ -824,37 +820,6 @@ func TestValid(t *testing.T) {
 			rt.Fatalf("valid says %v", got)
 		}
 	})
-}
-
-func TestIDSet(t *testing.T) {
-	s := NewIDSet(1 << 20)
-	for round := range 2 {
-		for i := range 100_000 {
-			s.Add(fmt.Appendf(nil, "note %d", i))
-		}
-		if s.Duplicates() != int64(round)*100_000 || s.Full() != 0 {
-			t.Errorf("round %d: %d duplicates, %d without room", round, s.Duplicates(), s.Full())
-		}
-	}
-	filled := NewIDSet(1 << 16) // 16,384 places
-	for i := range 13_600 {
-		filled.Add(fmt.Appendf(nil, "note %d", i))
-	}
-	if filled.Duplicates() != 0 || filled.Full() != 0 {
-		t.Errorf("five sixths full: %d duplicates, %d without room", filled.Duplicates(), filled.Full())
-	}
-	small := NewIDSet(64)
-	for i := range 100 {
-		small.Add(fmt.Appendf(nil, "note %d", i))
-	}
-	if small.Duplicates() != 0 || small.Full() != 84 {
-		t.Errorf("small: %d duplicates, %d without room", small.Duplicates(), small.Full())
-	}
-	var none *IDSet
-	none.Add(nil)
-	if none.Duplicates() != 0 || none.Full() != 0 {
-		t.Error("a set that does not exist counts")
-	}
 }
 
 // FuzzParquet reads whatever bytes: an error or notes, never a panic.

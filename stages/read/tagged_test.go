@@ -200,9 +200,9 @@ func TestTaggedPages(t *testing.T) {
 		}
 		t.Fatal(err)
 	}
-	seen := read.NewIDSet(0)
-	if err := seen.AddPart(bytes.NewReader(data), int64(len(data)), "test"); err != nil || seen.Duplicates() != 4 {
-		t.Errorf("%d ids come again, %v", seen.Duplicates(), err)
+	again, err := read.DuplicateIDs(t.Context(), []read.IDPart{idPart(data)}, read.IDOptions{})
+	if err != nil || again != 4 {
+		t.Errorf("%d ids come again, %v", again, err)
 	}
 }
 
@@ -371,7 +371,7 @@ func TestTaggedSchema(t *testing.T) {
 	if _, ok := errors.AsType[*pipeline.DamageError](err); !ok {
 		t.Error(err)
 	}
-	if err := read.NewIDSet(64).AddPart(bytes.NewReader(file.Bytes()[:20]), 20, "test"); err == nil {
+	if _, err := read.DuplicateIDs(t.Context(), []read.IDPart{idPart(file.Bytes()[:20])}, read.IDOptions{}); err == nil {
 		t.Error("a file of 20 bytes has ids")
 	}
 }
@@ -428,5 +428,52 @@ func BenchmarkTagged(b *testing.B) {
 			}
 			b.ReportMetric(float64(50_000*b.N)/b.Elapsed().Seconds(), "notes/s")
 		})
+	}
+}
+
+// idPart is a part that is in memory.
+func idPart(data []byte) read.IDPart {
+	return read.IDPart{Path: "test", Bytes: int64(len(data)), Open: func() (interface {
+		io.ReaderAt
+		io.Closer
+	}, error) {
+		return struct {
+			io.ReaderAt
+			io.Closer
+		}{bytes.NewReader(data), io.NopCloser(nil)}, nil
+	}}
+}
+
+// TestDuplicateIDs counts ids in one pass and in many, with one worker and
+// with several, in parts where some, none or all come again.
+func TestDuplicateIDs(t *testing.T) {
+	part := func(n int, id func(i int) int) read.IDPart {
+		var notes []taggedNote
+		for i := range n {
+			notes = append(notes, taggedNote{ID: fmt.Sprint(id(i))})
+		}
+		return idPart(writeTagged(t, notes, 512, 0))
+	}
+	same := func(i int) int { return i }
+	cases := []struct {
+		name  string
+		parts []read.IDPart
+		rows  int64
+		want  int64
+	}{
+		{"none", nil, 0, 0},
+		{"all differ", []read.IDPart{part(3000, same), part(3000, func(i int) int { return 3000 + i })}, 6000, 0},
+		{"half come again", []read.IDPart{part(3000, same), part(3000, func(i int) int { return 1500 + i })}, 6000, 1500},
+		{"all the same", []read.IDPart{part(3000, func(int) int { return 7 }), part(3000, func(int) int { return 7 })}, 6000, 5999},
+		{"more than announced", []read.IDPart{part(3000, same), part(3000, same)}, 10, 3000},
+	}
+	for _, c := range cases {
+		for _, o := range []read.IDOptions{{}, {Workers: 3}, {Memory: 1}, {Memory: 40_000, Workers: 2}} {
+			o.Rows = c.rows
+			got, err := read.DuplicateIDs(t.Context(), c.parts, o)
+			if err != nil || got != c.want {
+				t.Errorf("%s, %+v: %d come again, %v; want %d", c.name, o, got, err, c.want)
+			}
+		}
 	}
 }

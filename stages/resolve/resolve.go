@@ -60,16 +60,16 @@ func newTally(p *plan) *Tally {
 	}
 }
 
-// Tally returns a copy of the counts so far.
-func (c *Counts) Tally() Tally {
+// Take returns the counts so far and sets them to zero.
+func (c *Counts) Take() Tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var t Tally
-	t.add(&c.tally)
+	t := c.tally
+	c.tally = Tally{}
 	return t
 }
 
-// add takes over a worker's counts and sets them to zero.
+// add takes over a worker's counts.
 func (c *Counts) add(t *Tally) {
 	if c == nil {
 		return

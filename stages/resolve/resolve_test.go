@@ -357,7 +357,7 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := o.Counts.Tally()
+	got := o.Counts.Take()
 	if got.Never[0] != 2 || got.Always[0] != 4 || got.NeverLists[0] != 2 || got.NeverLists[1] != 0 {
 		t.Errorf("lists: %+v", got)
 	}
