@@ -181,6 +181,9 @@ type unitRun struct {
 	id   string // run directory
 	line func(slot int, u *Unit, parts *Parts) (Line, error)
 	o    UnitOptions
+	made folders
+
+	listed [2]*Manifest // of each tree, as the last commits left them; nil: none
 
 	batches []batches // a slot's, from one unit to the next
 
@@ -196,8 +199,10 @@ func (r *unitRun) lock() (release func() error, err error) {
 	var held []io.Closer
 	release = func() error {
 		var errs []error
-		for _, l := range held {
-			errs = append(errs, l.Close())
+		for i, l := range held {
+			// A lock whose name comes back with the power would pass for
+			// that of a run that did not end.
+			errs = append(errs, l.Close(), r.fs.SyncDir(r.roots()[i]))
 		}
 		return errors.Join(errs...)
 	}
@@ -208,12 +213,6 @@ func (r *unitRun) lock() (release func() error, err error) {
 		// knows: nothing is removed on their word before they are durable.
 		if err == nil {
 			err = r.fs.SyncDir(root)
-		}
-		if err == nil {
-			// One may have no right to read the folder above.
-			if err = r.fs.SyncDir(filepath.Dir(root)); errors.Is(err, fs.ErrPermission) {
-				err = nil
-			}
 		}
 		var l io.Closer
 		if err == nil {
@@ -248,7 +247,7 @@ func (r *unitRun) run(ctx context.Context) (*Result, error) {
 	if err := r.syncFolders(manifest); err != nil {
 		return nil, err
 	}
-	if err := r.commit(manifest, old); err != nil {
+	if err := r.commit(manifest); err != nil {
 		return nil, err
 	}
 	r.result.Manifest = manifest
@@ -325,23 +324,24 @@ func (r *unitRun) recover() (old *Manifest, err error) {
 			return nil, err
 		}
 	}
-	return old, r.sweep(old)
+	return old, r.sweep()
 }
 
 // lastCommit reads both manifests. With --fresh, one that cannot be read does
-// not matter.
+// not matter. A start that was killed between the two leaves them of two runs,
+// which may have no unit in common: what each lists stays until the commit.
 func (r *unitRun) lastCommit() (*Manifest, error) {
-	public, err := readManifest(r.fs, r.out.Dir)
-	if err == nil {
-		var private *Manifest
-		if private, err = readManifest(r.fs, r.out.Private); err == nil {
-			return join(public, private), nil
+	for i, root := range r.roots() {
+		m, err := readManifest(r.fs, root)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !r.o.Fresh {
+			return nil, err
 		}
+		r.listed[i] = m
 	}
-	if errors.Is(err, fs.ErrNotExist) || r.o.Fresh {
+	if r.listed[0] == nil || r.listed[1] == nil {
 		return nil, nil
 	}
-	return nil, err
+	return join(r.listed[0], r.listed[1]), nil
 }
 
 // journalled returns what earlier starts finished but did not commit, and
@@ -400,14 +400,16 @@ func (r *unitRun) adopt(i int, known map[string]*UnitRecord) error {
 
 // sweep removes temporary files, and parts that no manifest and no record
 // knows. Files that velum did not name stay.
-func (r *unitRun) sweep(old *Manifest) error {
+func (r *unitRun) sweep() error {
 	keep := [2]map[string]bool{{}, {}}
 	note := func(p PartRecord) bool {
 		keep[tree(p.Private)][p.Path] = true
 		return true
 	}
-	if old != nil {
-		old.all(note)
+	for _, m := range r.listed {
+		if m != nil {
+			m.all(note)
+		}
 	}
 	for _, record := range r.records {
 		if record != nil {
@@ -627,7 +629,7 @@ func (r *unitRun) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error
 		return nil, context.Cause(ctx)
 	}
 	name := r.plan.Name(u)
-	parts := &Parts{fs: r.fs, out: r.out, run: r.id, stem: name, at: func(kind, ext string) string {
+	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: name, at: func(kind, ext string) string {
 		return path.Join(kind, filepath.ToSlash(u.Folder), r.plan.file(u, ext))
 	}}
 	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), From: u.From, To: u.To}
@@ -738,7 +740,7 @@ func (r *unitRun) finish(ctx context.Context, m, old *Manifest) error {
 			return err
 		}
 	}
-	f := &Final{Manifest: m, out: r.out, parts: Parts{fs: r.fs, out: r.out, run: r.id, stem: "final"}}
+	f := &Final{Manifest: m, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
 	if err := Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		return errors.Join(fmt.Errorf("last step: %w", err), f.parts.discard())
 	}
@@ -772,7 +774,7 @@ func (r *unitRun) sameUnits(m, old *Manifest) (bool, error) {
 
 // commit replaces the manifests, removes what they do not know any more, and
 // writes _SUCCESS last.
-func (r *unitRun) commit(m, old *Manifest) error {
+func (r *unitRun) commit(m *Manifest) error {
 	private, err := m.half(true).MarshalFile()
 	if err != nil {
 		return err
@@ -789,7 +791,7 @@ func (r *unitRun) commit(m, old *Manifest) error {
 	if err := r.place(r.out.Dir, manifestName, public); err != nil {
 		return err
 	}
-	if err := r.sweepOld(m, old); err != nil {
+	if err := r.sweepOld(m); err != nil {
 		return err
 	}
 	if err := r.place(r.out.Private, successName, success(private)); err != nil {
@@ -827,15 +829,18 @@ func (r *unitRun) place(root, name string, data []byte) error {
 	return writeFile(r.fs, filepath.Join(tmpDir(root, r.id), name), to, data)
 }
 
-// sweepOld removes the parts of the last commit that this one does not have.
-func (r *unitRun) sweepOld(m, old *Manifest) error {
+// sweepOld removes the parts of the last commits that this one does not have.
+func (r *unitRun) sweepOld(m *Manifest) error {
 	keep := [2]map[string]bool{{}, {}}
 	m.all(func(p PartRecord) bool {
 		keep[tree(p.Private)][p.Path] = true
 		return true
 	})
-	if old != nil {
-		var err error
+	var err error
+	for _, old := range r.listed {
+		if old == nil {
+			continue
+		}
 		old.all(func(p PartRecord) bool {
 			if !keep[tree(p.Private)][p.Path] {
 				err = r.remove(filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)))

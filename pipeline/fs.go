@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
@@ -94,12 +95,14 @@ const (
 )
 
 // mkdirAll makes a folder and the ones above it, and makes every new name
-// durable.
+// durable. So it does with the lowest that is there already: a process that
+// was killed may have made it and not come to that. The ones above that one
+// are durable, since nothing is made in a folder before its own name is.
 func mkdirAll(d FS, name string) error {
-	if info, err := d.Stat(name); err == nil && info.IsDir() {
-		return nil
-	}
 	above := filepath.Dir(name)
+	if info, err := d.Stat(name); err == nil && info.IsDir() {
+		return syncAbove(d, above)
+	}
 	if above != name {
 		if err := mkdirAll(d, above); err != nil {
 			return err
@@ -110,9 +113,48 @@ func mkdirAll(d FS, name string) error {
 		return err
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return isDir(d, name)
+		if err := isDir(d, name); err != nil {
+			return err
+		}
+		return syncAbove(d, above)
 	}
 	return d.SyncDir(above)
+}
+
+// syncAbove syncs a folder that may be somebody else's: one that may not be
+// read, or that stands on a file system that cannot be written or synced, does
+// not hold a name that a run of ours has just made.
+func syncAbove(d FS, name string) error {
+	err := d.SyncDir(name)
+	for _, foreign := range []error{fs.ErrPermission, syscall.EROFS, syscall.EINVAL, syscall.ENOTSUP} {
+		if errors.Is(err, foreign) {
+			return nil
+		}
+	}
+	return err
+}
+
+// folders are those that this process made, or found and synced: once is
+// enough.
+type folders struct {
+	mu      sync.Mutex
+	durable map[string]bool
+}
+
+func (f *folders) make(d FS, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.durable[name] {
+		return nil
+	}
+	err := mkdirAll(d, name)
+	if err == nil && f.durable == nil {
+		f.durable = map[string]bool{}
+	}
+	if err == nil {
+		f.durable[name] = true
+	}
+	return err
 }
 
 // isDir follows a link: an output folder may be one.

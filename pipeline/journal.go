@@ -18,8 +18,9 @@ import (
 // The first line names the format. A crash can tear the last line only, which
 // the next start cuts off: its unit is done again.
 type journal struct {
-	mu sync.Mutex
-	f  File
+	mu  sync.Mutex
+	f   File
+	bad error // what failed: nothing can stand behind a line that may be torn
 }
 
 const journalFormat = "velum.journal/1"
@@ -51,6 +52,8 @@ func openJournal(d FS, name string) (*journal, []UnitRecord, error) {
 	}
 	if err == nil && good == 0 {
 		err = j.write(journalHeader{journalFormat})
+	} else if err == nil {
+		err = f.Sync() // a start that was killed may have written the last line without
 	}
 	if err == nil {
 		err = d.SyncDir(filepath.Dir(name))
@@ -65,7 +68,10 @@ func openJournal(d FS, name string) (*journal, []UnitRecord, error) {
 func (j *journal) add(r *UnitRecord) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.write(r)
+	if j.bad == nil {
+		j.bad = j.write(r)
+	}
+	return j.bad
 }
 
 func (j *journal) write(v any) error {

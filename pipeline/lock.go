@@ -95,10 +95,11 @@ func takeLock(f *os.File, holder Holder) (io.Closer, error) {
 	if err == nil {
 		_, err = f.WriteAt(append(data, '\n'), 0)
 	}
+	l := &osLock{f}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, l.Close())
 	}
-	return &osLock{f}, nil
+	return l, nil
 }
 
 type osLock struct{ f *os.File }

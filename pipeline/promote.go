@@ -224,7 +224,12 @@ func (m *ModelFolder) locked(what string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(), lock.Close())
+	// What a killed process has left is built upon only when it is durable.
+	err = m.fs().SyncDir(m.Dir)
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, lock.Close())
 }
 
 // Files lists the models of the folder by name, those in use or not.

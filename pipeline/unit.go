@@ -218,6 +218,7 @@ func (p *Part) Path() string { return p.name }
 type Parts struct {
 	fs    FS
 	out   *Output
+	made  *folders
 	run   string // run directory
 	stem  string // of temporary names
 	at    func(kind, ext string) string
@@ -277,7 +278,7 @@ func (p *Parts) commit(verify Verifier) ([]PartRecord, error) {
 	}
 	for _, part := range p.parts {
 		to := filepath.Join(part.root, filepath.FromSlash(part.name))
-		if err := mkdirAll(p.fs, filepath.Dir(to)); err != nil {
+		if err := p.made.make(p.fs, filepath.Dir(to)); err != nil {
 			return nil, err
 		}
 		if err := p.fs.Rename(part.tmp, to); err != nil {

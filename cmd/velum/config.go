@@ -24,6 +24,7 @@ type Config struct {
 	Write    writeConfig
 	Run      runConfig
 	Train    trainConfig
+	Learn    learnConfig
 	Key      keyConfig
 
 	origins map[string]origin
@@ -130,11 +131,42 @@ type trainConfig struct {
 	Prune      float64
 }
 
+type learnConfig struct {
+	In                 []string
+	Gold               []string
+	Dev                []string
+	Gate               []string
+	Oracle             []string
+	Labels             string
+	Models             string
+	Slice              int
+	Turns              int
+	Patience           int
+	Unit               string
+	MaxNotes           int
+	Holdout            float64
+	Labelled           int
+	Again              bool
+	Start              string
+	StartMinConfidence float64
+	Templates          []string
+	Warm               bool
+	Calibrate          string
+	Retag              bool
+	Drop               bool
+	Agree              string
+	Ask                int
+	AskRandom          float64
+	GateTolerance      float64
+	Seed               int
+	Draws              int
+}
+
 type keyConfig struct{ File string }
 
 // options binds every key to its place in c. The order is that of printing.
 func (c *Config) options() []option {
-	return slices.Concat(c.inputOptions(), c.findOptions(), c.outputOptions(), c.trainOptions())
+	return slices.Concat(c.inputOptions(), c.findOptions(), c.outputOptions(), c.trainOptions(), c.learnOptions(), c.keyOptions())
 }
 
 func (c *Config) inputOptions() []option {
@@ -234,7 +266,45 @@ func (c *Config) trainOptions() []option {
 		opt("train.tolerance", &t.Tolerance, 1e-5, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
 		opt("train.history", &t.History, 6, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
 		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
+	}
+}
 
+func (c *Config) learnOptions() []option {
+	l := &c.Learn
+	return []option{
+		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile),
+		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile),
+		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning, calibrate, and give the proportions. Empty holds out a share of learn.gold.", aFile),
+		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile),
+		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile),
+		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
+		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile),
+		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
+		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
+		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),
+		opt("learn.unit", &l.Unit, "note", "What a turn takes one of, and what the confidence is of: the note, or the line. The probability of a best path shrinks with its length, so reports want lines.", oneOf("note", "line")),
+		opt("learn.max_notes", &l.MaxNotes, 100_000, "Most notes (or lines) of the archive in the training set; the turns that were first go first. 100,000 short notes train within 2 GiB.", within(1, 1e8)),
+		opt("learn.holdout", &l.Holdout, 0.2, "Share of the labelled notes that is held out for validation when no --dev is named. A fifth of 300 notes is enough to tell turns apart, and the rest enough to begin with.", within(0.01, 0.9)),
+		opt("learn.labelled", &l.Labelled, 0, "Labelled notes to learn from, drawn by the seed; 0 takes all. For learning curves.", within(0, 1e9)),
+		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
+		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile),
+		opt("learn.start_min_confidence", &l.StartMinConfidence, 0.5, "Lowest confidence of a note that the model of learn.start tagged: C_min of BOOT for frequency divergence.", within(0, 1)),
+		opt("learn.templates", &l.Templates, nil, "Feature templates by turn, from the supervised model on; the last one stays. Empty takes train.template in every turn."),
+		opt("learn.warm", &l.Warm, true, "Begin each training at the weights of the turn before. The optimum is the same, and some 40 % of the iterations are saved."),
+		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
+		opt("learn.retag", &l.Retag, false, "Tag the notes of earlier turns again with the newest model, and leave out those that it is no longer sure of."),
+		opt("learn.drop", &l.Drop, false, "After each turn, train once more without the notes of one earlier turn, by turns the next one, and leave them out for good if the F1 on the validation notes is not lower. Doubles the time."),
+		opt("learn.agree", &l.Agree, "", "Feature template of a second model, trained beside the first: only notes that both tag alike are taken. Empty: no second model.", nameOrFile),
+		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
+		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
+		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a category may lose before a model is not promoted. 0: none; a category of 20 spans loses 0.05 with one miss.", within(0, 1)),
+		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
+		opt("learn.draws", &l.Draws, 1, "Runs with this seed and the next ones, each in a folder of its own; the report has their mean and spread.", within(1, 1000)),
+	}
+}
+
+func (c *Config) keyOptions() []option {
+	return []option{
 		opt("key.file", &c.Key.File, "", "File with the secret key, mode 0400, at least 32 bytes. Only a path: flags and variables can be read by others. Its id, never the key, goes into manifests.", aFile),
 	}
 }

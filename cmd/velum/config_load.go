@@ -115,6 +115,13 @@ func (l *loader) file(from, file string, text []byte) {
 // that a configuration means the same wherever velum is started.
 func (l *loader) relativeTo(file string) {
 	for _, o := range l.options {
+		if list, ok := o.at.(*[]string); ok && o.file && l.origins[o.key].from == file {
+			for i, name := range *list {
+				if !filepath.IsAbs(name) {
+					(*list)[i] = filepath.Join(filepath.Dir(file), name)
+				}
+			}
+		}
 		at, ok := o.at.(*string)
 		if !ok || l.origins[o.key].from != file || !o.isPath(*at) || filepath.IsAbs(*at) {
 			continue

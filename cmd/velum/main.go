@@ -33,6 +33,7 @@ var verbs = []func(*app) *cobra.Command{
 	newRunCommand,
 	newTagCommand,
 	newTrainCommand,
+	newLearnCommand,
 	newEvaluateCommand,
 	newConvertCommand,
 	newSynthCommand,

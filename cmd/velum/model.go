@@ -71,13 +71,7 @@ func loadModel(c *Config) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.label = crf.LabelOptions{CacheBytes: int(c.Tag.Cache)}
-	switch c.Tag.Confidence {
-	case "line":
-		m.label.Confidence = crf.LineMinimum
-	case "min_marginal":
-		m.label.Confidence = crf.MinMarginal
-	}
+	m.label = labelOptions(c)
 	if c.Tag.Recall > 0 {
 		if err := m.needCRF("tag.recall"); err != nil {
 			return nil, err
@@ -89,6 +83,18 @@ func loadModel(c *Config) (*model, error) {
 		m.label.OBias = at.Bias
 	}
 	return m, nil
+}
+
+// labelOptions is what the configuration says of tagging.
+func labelOptions(c *Config) crf.LabelOptions {
+	o := crf.LabelOptions{CacheBytes: int(c.Tag.Cache)}
+	switch c.Tag.Confidence {
+	case "line":
+		o.Confidence = crf.LineMinimum
+	case "min_marginal":
+		o.Confidence = crf.MinMarginal
+	}
+	return o
 }
 
 // openModel opens an embedded model, a model file, or the model that a folder

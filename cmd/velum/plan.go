@@ -22,6 +22,7 @@ import (
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
 //	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
+//	learn      read.Slice   ─> tokenize tag (agree) (calibrate) choose  ─> candidates, then choose.Final, train, evaluate; again
 //	convert    read         ─>                                         ─> write
 //	synth      synth        ─>                                         ─> write
 //

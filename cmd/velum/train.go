@@ -165,6 +165,11 @@ func (t *training) learn(ctx context.Context, path string) error {
 		return err
 	}
 	defer src.Close()
+	return t.teach(ctx, src)
+}
+
+// teach adds the notes of a source to the corpus.
+func (t *training) teach(ctx context.Context, src pipeline.Source) (err error) {
 	t.taught.Map, err = intoScheme(t.flags.labels)
 	if err != nil {
 		return exit(exitConfig, err, "")

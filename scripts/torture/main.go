@@ -8,6 +8,15 @@
 //	double  two starts at the same moment: one winner, one exit code 11
 //	flips   bits that change on the disk: all are found by `velum check`
 //	kill    kill -9 at random times: resumed, the tree is that of an undisturbed run
+//	full    a disk that is too small: exit code 14, and with more room the same tree
+//
+// and, on a disk in memory (package disk), in place of the binary a run whose
+// notes are numbers:
+//
+//	power   processes die, the power goes: nothing is lost that was synced, nothing is half there
+//	models  the same while models are promoted and rolled back
+//	nth     every operation fails in turn, once and from then on
+//	pairs   every pair of failpoints of a run and of its resumption
 package main
 
 import (
@@ -38,7 +47,7 @@ type torture struct {
 	seed  uint64
 	rng   *rand.Rand
 
-	limit time.Duration // for each of order, double, flips and kill
+	limit time.Duration // for each test but notes, canary, nth and pairs
 	began time.Time
 }
 
@@ -52,6 +61,11 @@ var tests = []struct {
 	{"double", (*torture).double},
 	{"flips", (*torture).flips},
 	{"kill", (*torture).kill},
+	{"full", (*torture).full},
+	{"power", (*torture).power},
+	{"models", (*torture).models},
+	{"nth", (*torture).nth},
+	{"pairs", (*torture).pairs},
 }
 
 func main() {
@@ -59,7 +73,7 @@ func main() {
 	flag.StringVar(&t.velum, "velum", "bin/velum", "binary")
 	flag.BoolVar(&t.short, "short", false, "the short forms, for `go test`")
 	flag.Uint64Var(&t.seed, "seed", 1, "of everything that is drawn")
-	flag.DurationVar(&t.limit, "for", 0, "stop each test of trees after so long; 0: do all turns")
+	flag.DurationVar(&t.limit, "for", 0, "stop tests that repeat themselves after so long; 0: do all turns")
 	only := flag.String("only", "", "names of tests, with commas; all if left out")
 	flag.Parse()
 	if err := t.run(*only); err != nil {

@@ -1,0 +1,387 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/choose"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/tag"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// choose tags the next slice with the model of the turn before and takes the
+// notes that the training set grows by.
+//
+//	slice ─> tokenize ─> tag ─> (agree) ─> (calibrate) ─> choose ─> candidates, records
+//	records ─> choose.Final ─> keys
+//	candidates ─> notes of those keys ─> selected.parquet, chosen.jsonl
+func (w *turning) choose(ctx context.Context) error {
+	if err := w.earlier(ctx); err != nil {
+		return err
+	}
+	known, err := w.taken()
+	if err != nil {
+		return err
+	}
+	w.slice()
+	src := read.NewSlice(w.archive, w.Slice.From, w.Slice.To)
+	pool := &pool{turning: w, known: known}
+	kept := w.pieces(read.NewKeep(src, pool.fresh))
+	if w.Learn.Unit == "line" {
+		kept = read.NewKeep(kept, pool.freshLine)
+	}
+	progress := w.newProgress(fmt.Sprintf("turn %d", w.Number), "notes", w.Slice.To-w.Slice.From)
+	err = w.candidates(ctx, kept, candidatesName, pool, progress)
+	progress.End()
+	if err := errors.Join(err, src.Close()); err != nil {
+		return err
+	}
+	w.Slice.Damaged = src.Damaged()
+	w.Slice.Notes, w.Slice.Unsound, w.Slice.Known, w.Slice.Confidence = pool.notes, pool.unsound, pool.left, pool.confidence()
+	if err := w.take(pool); err != nil {
+		return err
+	}
+	if err := w.draft.Remove(candidatesName); err != nil {
+		return err
+	}
+	w.bound()
+	return nil
+}
+
+const candidatesName = "candidates.parquet"
+
+// slice sets what the turn looks at.
+func (w *turning) slice() {
+	from := w.last().Slice.To
+	if from >= w.archive.Rows() {
+		from = 0 // learn.again, or finished would have said so
+	}
+	w.Slice.From, w.Slice.To = from, min(from+int64(w.Learn.Slice), w.archive.Rows())
+}
+
+// taken returns the hashes of ids that the archive has given already: they
+// come again only with learn.again.
+func (w *turning) taken() (map[uint64]bool, error) {
+	taken := map[uint64]bool{}
+	if !w.Learn.Again {
+		return taken, nil
+	}
+	for _, g := range w.Groups {
+		all := labelled{paths: []string{w.file(g)}}
+		ids, err := all.ids()
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			taken[xxh3.HashString(id)] = true
+		}
+	}
+	return taken, nil
+}
+
+// minConfidence is C_min for the model at hand.
+func (w *turning) minConfidence() float64 {
+	if w.Number == 1 && w.Learn.Start != "" {
+		return w.Learn.StartMinConfidence
+	}
+	return w.Config.Choose.MinConfidence
+}
+
+// poolSteps are the stages of what the archive gives.
+func (w *turning) poolSteps() []pipeline.Step {
+	p := &plan{Config: w.Config, model: w.model, workers: workers(w.Config)}
+	steps := []pipeline.Step{tokenized(w.Config), p.tagged()}
+	if w.other != nil {
+		steps = append(steps, tag.NewAgree(tag.Options{Workers: p.workers, NewLabeller: w.other.newLabeller}))
+	}
+	if m := w.last().Calibration.Map; m.Method != "" {
+		steps = append(steps, calibrated(m))
+	}
+	c := &w.Config.Choose
+	return append(steps, choose.New(choose.Options{
+		MinConfidence: w.minConfidence(), MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0, Workers: p.workers,
+	}))
+}
+
+// calibrated is the step that turns confidences into shares of right answers.
+func calibrated(m calibrate.Map) pipeline.Step {
+	return pipeline.Step{Name: "calibrate", New: func() func(*pipeline.Batch) error {
+		return func(b *pipeline.Batch) error {
+			for i, c := range b.Conf {
+				b.Conf[i] = float32(m.At(float64(c)))
+			}
+			return nil
+		}
+	}}
+}
+
+// pool is the sink of a slice: it keeps candidates in a file and their records
+// in memory.
+type pool struct {
+	*turning
+	known map[uint64]bool
+	left  int64
+
+	recorder       choose.Recorder
+	records        []choose.Record
+	notes, unsound int64
+	histogram      [histogramBins]int64
+	file           *write.Tagged
+	pick           []int
+}
+
+const histogramBins = 20
+
+// fresh tells whether a note is one to learn from: no person has labelled it.
+func (p *pool) fresh(id []byte) bool {
+	if p.learning.known[string(id)] || p.asked[string(id)] || p.known[xxh3.Hash(id)] {
+		p.left++
+		return false
+	}
+	return true
+}
+
+// freshLine does so for lines, which have ids of their own.
+func (p *pool) freshLine(id []byte) bool {
+	if p.known[xxh3.Hash(id)] {
+		p.left++
+		return false
+	}
+	return true
+}
+
+// Put implements pipeline.Sink.
+func (p *pool) Put(b *pipeline.Batch) error {
+	p.pick = p.pick[:0]
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			p.unsound++
+			continue
+		}
+		p.notes++
+		if holdsSpan(b.TagsOf(i)) {
+			p.histogram[min(int(b.Conf[i]*histogramBins), histogramBins-1)]++
+		}
+		if b.Chosen[i] != pipeline.Candidate {
+			continue
+		}
+		r, err := p.recorder.Record(b, i, 0)
+		if err != nil {
+			return err
+		}
+		p.records = append(p.records, r)
+		p.pick = append(p.pick, i)
+	}
+	return p.file.PutNotes(b, p.pick)
+}
+
+func (p *pool) confidence() []bin {
+	all := make([]bin, histogramBins)
+	for k := range all {
+		all[k] = bin{rounded(float64(k) / histogramBins), rounded(float64(k+1) / histogramBins), p.histogram[k]}
+	}
+	return all
+}
+
+// candidates tags a source and writes what the model is sure enough of.
+func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, progress *progress) error {
+	file, err := w.draft.Create(name)
+	if err != nil {
+		return err
+	}
+	if p.file, err = write.NewTagged(file, w.model.tagSet, w.Write.RowGroupRows); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = pipeline.Run(ctx, src, w.poolSteps(), watched{p, progress}, &w.stats)
+	return errors.Join(inputError(err), w.closed(p.file, file))
+}
+
+// closed ends a file of tagged notes and reads it again.
+func (w *turning) closed(t *write.Tagged, file pipeline.File) error {
+	rows, digest, err := t.Close()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	have, found, err := write.Verify("selected", file, info.Size())
+	if err == nil && (have != rows || found != digest) {
+		err = &pipeline.IntegrityError{Path: info.Name(), Cause: fmt.Sprintf("re-read gives %d rows, wrote %d", have, rows)}
+	}
+	return errors.Join(err, file.Close())
+}
+
+// take chooses among the candidates and writes them, with the reasons.
+func (w *turning) take(p *pool) error {
+	c := *w.Config
+	c.Choose.MinConfidence = w.minConfidence()
+	s, err := newSelection(&c, w.model.tagSet, w.target, 1)
+	if err != nil {
+		return err
+	}
+	result, err := choose.Final(slices.Values(p.records), s.target)
+	if err != nil {
+		return err
+	}
+	w.Selection = s.report(&result, 0)
+	if len(result.Keys) == 0 {
+		return nil
+	}
+	why, err := w.draft.Create(chosenName)
+	if err != nil {
+		return err
+	}
+	to, err := w.draft.Create(selectedName)
+	if err != nil {
+		return errors.Join(err, why.Close())
+	}
+	err = w.copyChosen(p, result.Keys, to, why)
+	if err := errors.Join(err, why.Close()); err != nil {
+		return err
+	}
+	w.Groups = append(w.Groups, group{w.Number, filepath.ToSlash(filepath.Join(w.turn.name(), selectedName)), len(result.Keys)})
+	return nil
+}
+
+// chosenNote is a line of chosen.jsonl: why a note was taken. It has no word of
+// the note.
+type chosenNote struct {
+	ID         string           `json:"id"`
+	Confidence float64          `json:"confidence"`
+	Tokens     uint32           `json:"tokens"`
+	Spans      map[string]uint8 `json:"spans"`       // stratum: spans by category
+	SpanTokens map[string]uint8 `json:"span_tokens"` // and their tokens
+}
+
+// copyChosen copies the candidates of some rows, which rise, and writes why
+// they were taken.
+func (w *turning) copyChosen(p *pool, keys []choose.Key, to pipeline.File, why io.Writer) error {
+	out, err := write.NewTagged(to, w.model.tagSet, w.Write.RowGroupRows)
+	if err != nil {
+		return errors.Join(err, to.Close())
+	}
+	var reasons bytes.Buffer
+	lines := json.NewEncoder(&reasons)
+	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
+		p.pick = p.pick[:0]
+		for i := range b.Len() {
+			for len(p.records) > 0 && p.records[0].Row < noteRow(b, i) {
+				p.records = p.records[1:]
+			}
+			if len(keys) == 0 || noteRow(b, i) != keys[0].Row {
+				continue
+			}
+			keys = keys[1:]
+			p.pick = append(p.pick, i)
+			if err := lines.Encode(w.reason(b, i, &p.records[0])); err != nil {
+				return err
+			}
+		}
+		if _, err := why.Write(reasons.Bytes()); err != nil {
+			return err
+		}
+		reasons.Reset()
+		return out.PutNotes(b, p.pick)
+	})
+	if err == nil && len(keys) > 0 {
+		err = &pipeline.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and not found", len(keys))}
+	}
+	return errors.Join(err, w.closed(out, to))
+}
+
+func (w *turning) reason(b *pipeline.Batch, i int, r *choose.Record) chosenNote {
+	n := chosenNote{
+		ID: string(b.ID.At(i)), Confidence: r.Confidence.Float(), Tokens: r.Tokens,
+		Spans: map[string]uint8{}, SpanTokens: map[string]uint8{},
+	}
+	for k, c := range w.model.tagSet.Categories {
+		if r.Spans[k] > 0 {
+			n.Spans[c.String()], n.SpanTokens[c.String()] = r.Spans[k], r.Lengths[k]
+		}
+	}
+	return n
+}
+
+// eachTagged reads a file of the draft batch by batch.
+func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error {
+	f, err := os.Open(w.draft.Path(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	r, err := read.NewTagged(f, info.Size(), name, read.TaggedOptions{})
+	if err != nil {
+		return err
+	}
+	b := new(pipeline.Batch)
+	for err == nil {
+		b.Reset()
+		if err = r.Next(b); err == nil {
+			err = do(b)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return errors.Join(err, r.Close())
+}
+
+// earlier takes over the groups of the turn before; with learn.retag, tagged
+// again by the newest model.
+func (w *turning) earlier(ctx context.Context) error {
+	for _, g := range w.last().Groups {
+		if w.Learn.Retag {
+			var err error
+			if g, err = w.retag(ctx, g); err != nil {
+				return err
+			}
+		}
+		if g.Notes > 0 {
+			w.Groups = append(w.Groups, g)
+		}
+	}
+	return nil
+}
+
+func (w *turning) retag(ctx context.Context, g group) (group, error) {
+	src, err := read.NewTaggedFiles(filepath.Join(w.out, filepath.FromSlash(g.File)), read.TextOptions{})
+	if err != nil {
+		return g, err
+	}
+	name := fmt.Sprintf("retagged-%02d.parquet", g.Turn)
+	p := &pool{turning: w}
+	err = w.candidates(ctx, src, name, p, nil)
+	again := group{g.Turn, filepath.ToSlash(filepath.Join(w.turn.name(), name)), len(p.records)}
+	return again, errors.Join(err, src.Close())
+}
+
+// bound leaves out the first groups while there are too many notes.
+func (w *turning) bound() {
+	n := 0
+	for _, g := range w.Groups {
+		n += g.Notes
+	}
+	for len(w.Groups) > 1 && n > w.Learn.MaxNotes {
+		n -= w.Groups[0].Notes
+		w.Dropped = append(w.Dropped, w.Groups[0].Turn)
+		w.Groups = w.Groups[1:]
+	}
+}

@@ -1,0 +1,277 @@
+package disk
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Job is a run of pipeline.RunUnits whose notes are numbers: unit k has 4+k
+// notes, of which every third goes to quarantine. Everything around the units
+// is the real thing, and a job takes a millisecond.
+type Job struct {
+	Units  int
+	Config byte
+	Fresh  bool
+	AtOnce int
+}
+
+// dir is where jobs stand on their disk: some folders deep, and none of those
+// below dir there yet.
+const (
+	volume = "/volume"
+	dir    = volume + "/archive/masked/out"
+)
+
+func (j Job) plan() *pipeline.Plan {
+	p := &pipeline.Plan{Config: sha256.Sum256([]byte{j.Config})}
+	for k := range int64(j.Units) {
+		p.Units = append(p.Units, pipeline.Unit{
+			Input: "notes.parquet", Folder: fmt.Sprintf("month=%d", k/2), SHA256: sha256.Sum256([]byte{byte(k / 2)}),
+			From: k, To: k + 1, First: 100 * k, Rows: 4 + k,
+		})
+	}
+	return p
+}
+
+// worker runs jobs on a disk and knows what they promised.
+type worker struct {
+	disk *Disk
+
+	mu      sync.Mutex
+	settled map[string]bool // units that were journalled, by name
+	twice   []string        // units that were done although they were
+}
+
+// run is one process.
+func (w *worker) run(j Job) error {
+	plan := j.plan()
+	_, err := pipeline.RunUnits(context.Background(), plan, pipeline.Output{Dir: dir, FS: w.disk}, func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+		name := plan.Name(u)
+		w.mu.Lock()
+		if w.settled[name] {
+			w.twice = append(w.twice, name)
+		}
+		w.mu.Unlock()
+		s, err := newSink(parts, j.Config)
+		return pipeline.Line{Source: &source{left: int(u.Rows), first: u.First}, Sink: s}, err
+	}, pipeline.UnitOptions{
+		AtOnce: j.AtOnce, Fresh: j.Fresh, Verify: verify, Finish: finish,
+		Done: func(u *pipeline.UnitRecord, _ bool) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.settled != nil {
+				w.settled[u.Name] = true
+			}
+		},
+	})
+	return err
+}
+
+type source struct {
+	left  int
+	first int64
+}
+
+func (s *source) Next(b *pipeline.Batch) error {
+	if s.left == 0 {
+		return io.EOF
+	}
+	b.First = s.first
+	for range min(3, s.left) {
+		b.ID.Append(fmt.Appendf(nil, "note %d", s.first))
+		b.Text.Append([]byte("text"))
+		b.Reason = append(b.Reason, pipeline.Sound)
+		if s.first%3 == 0 {
+			b.Reason[len(b.Reason)-1] = pipeline.NullID
+		}
+		s.first++
+		s.left--
+	}
+	return nil
+}
+
+// sink writes ids, one a line.
+type sink struct {
+	masked, quarantine *pipeline.Part
+	counts             pipeline.Counts
+}
+
+func newSink(parts *pipeline.Parts, config byte) (*sink, error) {
+	masked, err1 := parts.Create("masked", ".parquet", false)
+	quarantine, err2 := parts.Create("quarantine", ".parquet", true)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	_, err := fmt.Fprintf(masked, "configuration %d\n", config)
+	return &sink{masked: masked, quarantine: quarantine}, err
+}
+
+func (s *sink) Put(b *pipeline.Batch) error {
+	for i, r := range b.Reason {
+		s.counts.Rows++
+		to := s.masked
+		if r == pipeline.Sound {
+			s.counts.Masked++
+		} else {
+			to = s.quarantine
+			s.counts.Quarantined++
+			s.counts.Reasons = map[string]int64{r.String(): s.counts.Quarantined}
+		}
+		to.Rows++
+		if _, err := fmt.Fprintf(to, "%s\n", b.ID.At(i)); err != nil {
+			return err
+		}
+		to.Digest = fmt.Sprintf("%08x", crc32.Update(digest(to), crc32.IEEETable, b.ID.At(i)))
+	}
+	return nil
+}
+
+func (s *sink) Close() (pipeline.Counts, error) { return s.counts, nil }
+
+func digest(p *pipeline.Part) (d uint32) {
+	_, _ = fmt.Sscanf(p.Digest, "%x", &d)
+	return d
+}
+
+// verify reads a part again as write.Verify does.
+func verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err error) {
+	data, err := io.ReadAll(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return 0, "", err
+	}
+	sum := uint32(0)
+	for line := range strings.Lines(string(data)) {
+		if id, whole := strings.CutSuffix(line, "\n"); whole && strings.HasPrefix(id, "note ") {
+			rows++
+			sum = crc32.Update(sum, crc32.IEEETable, []byte(id))
+			digest = fmt.Sprintf("%08x", sum)
+		}
+	}
+	return rows, digest, nil
+}
+
+// finish writes a report into each tree, out of what the units wrote.
+func finish(_ context.Context, f *pipeline.Final) error {
+	notes := 0
+	for _, u := range f.Manifest.Units {
+		for _, p := range u.Parts {
+			file, err := f.Open(p)
+			if err != nil {
+				return err
+			}
+			data, err := io.ReadAll(file)
+			if err := errors.Join(err, file.Close()); err != nil {
+				return err
+			}
+			notes += strings.Count(string(data), "note ")
+		}
+	}
+	for _, private := range []bool{false, true} {
+		part, err := f.Create("report", "report.json", private)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(part, "{\"rows\":%d,\"notes\":%d}\n", f.Manifest.Rows, notes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undisturbed returns the files of a job in which nothing goes wrong, and how
+// many operations it takes.
+func undisturbed(j Job) (files map[string]string, ops int, err error) {
+	w := &worker{disk: New(1, volume)}
+	w.disk.Start(Fault{})
+	j.AtOnce = 1
+	err = w.run(j)
+	return outputs(w.disk), len(w.disk.Ops()), err
+}
+
+// outputs lists both trees of a job.
+func outputs(d *Disk) map[string]string { return d.Files(filepath.Dir(dir)) }
+
+// differs tells how two lists of files differ, "" if they do not.
+func differs(got, want map[string]string) string {
+	var all []string
+	for name, data := range want {
+		if have, ok := got[name]; !ok {
+			all = append(all, name+" is missing")
+		} else if have != data {
+			all = append(all, name+" is another")
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			all = append(all, name+" is too many")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// unsound returns what is wrong with the trees that a power loss left, "" if
+// nothing is. parts are all parts that may ever be there, by path.
+// The damaged one, if any, is taken for sound.
+func unsound(d *Disk, parts map[string]string, damaged string) string {
+	files := outputs(d)
+	if Has(files, damaged) {
+		files[damaged] = parts[damaged]
+	}
+	for name, data := range files {
+		if want, known := parts[name]; strings.Contains(name, "/part-") && !strings.Contains(name, "/_runs/") && (!known || data != want) {
+			return name + " has its name and is not what was verified"
+		}
+	}
+	for _, tree := range []string{"out", "out.private"} {
+		if bad := unsoundTree(below(files, tree)); bad != "" {
+			return tree + ": " + bad
+		}
+	}
+	public, private := below(files, "out"), below(files, "out.private")
+	m, err := pipeline.ParseManifest([]byte(public["manifest.json"]))
+	if Has(public, "_SUCCESS") && (err != nil || m.Private != sum(private["manifest.json"])) {
+		return "out/_SUCCESS is there and the manifests are not of one run"
+	}
+	return ""
+}
+
+// unsoundTree: a manifest that is there has its parts, and _SUCCESS means that
+// all is there.
+func unsoundTree(files map[string]string) string {
+	text, ok := files["manifest.json"]
+	vouched, success := files["_SUCCESS"]
+	if success && (!ok || !strings.Contains(vouched, sum(text))) {
+		return "_SUCCESS is there and its manifest is not"
+	}
+	if !ok {
+		return ""
+	}
+	m, err := pipeline.ParseManifest([]byte(text))
+	if err != nil {
+		return "the manifest is torn"
+	}
+	for _, u := range m.Units {
+		for _, p := range u.Parts {
+			if sum(files[p.Path]) != p.SHA256 {
+				return p.Path + " is in the manifest and not whole"
+			}
+		}
+	}
+	for _, p := range m.Files {
+		if success && sum(files[p.Path]) != p.SHA256 {
+			return p.Path + " is in the manifest of a run that ended and not whole"
+		}
+	}
+	return ""
+}
+
+func sum(data string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(data))) }

@@ -1,0 +1,115 @@
+package disk
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// redundant are the syncs that another one makes good when they are left out,
+// or whose loss nobody would see, with the reason. Every other sync of a run is
+// needed, and TestPlantedBugs wants it missed when it is gone.
+var redundant = map[string]string{
+	"sync out/_runs/RUN/tmp/plan.json":                                    "the plan is for people",
+	"syncdir out/_runs/RUN after rename out/_runs/RUN/plan.json":          "the same",
+	"syncdir out/_runs/RUN after mkdir out/_runs/RUN/tmp":                 "what is temporary may go",
+	"syncdir out.private/_runs/RUN after mkdir out.private/_runs/RUN/tmp": "the same; there is no journal in the private tree",
+	"syncdir out.private/_runs after mkdir out.private/_runs/RUN":         "the same",
+	"syncdir out.private after mkdir out.private/_runs":                   "the same",
+	"syncdir out after rename out/report.json":                            "the root is synced once more before the manifest",
+	"syncdir out.private after rename out.private/report.json":            "the same",
+	"syncdir out after rename out/_SUCCESS":                               "the root is synced once more when _runs is gone",
+	"syncdir out.private after rename out.private/_SUCCESS":               "the same",
+	"syncdir out after remove out/_runs":                                  "the root is synced once more when the lock is gone",
+	"syncdir out.private after remove out.private/_runs":                  "the same",
+	"syncdir out after remove out/_SUCCESS":                               "the root is synced when _runs is made, before anything changes",
+	"syncdir out.private after remove out.private/_SUCCESS":               "the same",
+	"syncdir out after remove out/masked":                                 "the root is synced once more at the end",
+	"syncdir out.private after remove out.private/quarantine":             "the same",
+	"syncdir out after lock out/.lock":                                    "a lock whose name is lost with the power has no holder any more",
+	"syncdir out.private after lock out.private/.lock":                    "the same",
+	"syncdir above after mkdir out":                                       "the folder is synced again when out.private is made",
+}
+
+// folders that are synced more often than need be: to leave out all of a
+// folder's syncs must be missed.
+var everySync = []string{
+	"syncdir out", "syncdir out.private", "syncdir out/_runs", "syncdir out/_runs/RUN", "syncdir above",
+	"syncdir out/masked", "syncdir out.private/quarantine", "syncdir out/masked/MONTH", "syncdir out.private/quarantine/MONTH",
+}
+
+// manySeeds is how many seeds a planted bug has to be found in. Most are found
+// in the first three.
+const manySeeds = 1000
+
+// caught returns the seed at which power finds a bug, or -1.
+func caught(test func(uint64, func(Op) bool) (Tally, error), bug func(Op) bool) int {
+	for seed := range uint64(manySeeds) {
+		if _, err := test(seed, bug); err != nil {
+			return int(seed)
+		}
+	}
+	return -1
+}
+
+// syncs lists the syncs that a test goes through, by name, without those that
+// have nothing to do.
+func syncs(t *testing.T, test func(uint64, func(Op) bool) (Tally, error)) []string {
+	t.Helper()
+	count := map[string]int{}
+	for seed := range uint64(60) {
+		if _, err := test(seed, func(op Op) bool { count[step(op)]++; return false }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names []string
+	for name := range count {
+		if strings.HasPrefix(name, "sync ") || strings.Contains(name, " after ") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestPlantedBugs leaves one sync out at a time and wants Power to find it.
+func TestPlantedBugs(t *testing.T) {
+	t.Parallel()
+	names := syncs(t, Power)
+	for _, name := range names {
+		if redundant[name] != "" {
+			continue
+		}
+		if seed := caught(Power, func(op Op) bool { return step(op) == name }); seed < 0 {
+			t.Errorf("nobody misses %q", name)
+		} else if seed > 50 {
+			t.Logf("%q is missed at seed %d only", name, seed)
+		}
+	}
+	for name := range redundant {
+		if !slices.Contains(names, name) {
+			t.Errorf("no run does %q", name)
+		}
+	}
+	for _, folder := range everySync {
+		bug := func(op Op) bool { return step(op) == folder || strings.HasPrefix(step(op), folder+" after ") }
+		if caught(Power, bug) < 0 {
+			t.Errorf("nobody misses any %q", folder)
+		}
+	}
+	t.Logf("%d kinds of sync, %d of them redundant", len(names), len(redundant))
+}
+
+// TestPlantedBugsOfModels does the same for the folder of models. A sync that
+// comes when only a lock or a temporary file was made has nothing to keep.
+func TestPlantedBugsOfModels(t *testing.T) {
+	t.Parallel()
+	for _, name := range syncs(t, Models) {
+		if _, after, _ := strings.Cut(name, " after "); strings.HasPrefix(after, "lock ") || strings.HasPrefix(after, "create ") {
+			continue
+		}
+		if caught(Models, func(op Op) bool { return step(op) == name }) < 0 {
+			t.Errorf("nobody misses %q", name)
+		}
+	}
+}

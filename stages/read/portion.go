@@ -1,0 +1,252 @@
+package read
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// feed hands out the notes of a source one by one.
+type feed struct {
+	src pipeline.Source
+	in  pipeline.Batch
+	at  int
+}
+
+// next moves to the next note; the error is io.EOF behind the last.
+func (f *feed) next() error {
+	f.at++
+	for f.at >= f.in.Len() {
+		f.in.Reset()
+		if err := f.src.Next(&f.in); err != nil {
+			return err
+		}
+		f.at = 0
+	}
+	return nil
+}
+
+// copyTo appends the note at hand to b: what readers of every format fill.
+func (f *feed) copyTo(b *pipeline.Batch) {
+	b.ID.Append(f.in.ID.At(f.at))
+	b.Text.Append(f.in.Text.At(f.at))
+	b.Reason = append(b.Reason, f.in.Reason[f.at])
+	if f.in.Gold.Len() > 0 {
+		b.Gold.Append(f.in.Gold.At(f.at)...)
+	}
+}
+
+// Both limits of the batches that portions fill.
+const (
+	portionNotes = 4096
+	portionBytes = 256 << 10
+)
+
+func full(b *pipeline.Batch) bool { return b.Len() >= portionNotes || len(b.Text.Data) >= portionBytes }
+
+// ended returns what Next returns after err, given what is in b already.
+func ended(b *pipeline.Batch, err error) error {
+	if err == io.EOF && b.Len() > 0 {
+		return nil
+	}
+	return err
+}
+
+// Slice is the notes [from, to) of an archive, counted in the order of its
+// units: what one turn of self-learning looks at. Batch.First is the number of
+// the note in the archive. It is a pipeline.Source.
+type Slice struct {
+	a        *Archive
+	unit     int
+	number   int64 // of the next note
+	from, to int64
+	open     interface {
+		pipeline.Source
+		io.Closer
+	}
+	feed    feed
+	damaged []int
+}
+
+// NewSlice returns the slice. It reads nothing but the units that it needs.
+func NewSlice(a *Archive, from, to int64) *Slice { return &Slice{a: a, from: from, to: to} }
+
+// Damaged returns the units that could not be read to their end: their notes
+// count, and are missing.
+func (s *Slice) Damaged() []int { return s.damaged }
+
+// Close closes the unit at hand.
+func (s *Slice) Close() error {
+	if s.open == nil {
+		return nil
+	}
+	err := s.open.Close()
+	s.open = nil
+	return err
+}
+
+// Next implements pipeline.Source.
+func (s *Slice) Next(b *pipeline.Batch) error {
+	for !full(b) {
+		if s.number >= s.to {
+			return ended(b, io.EOF)
+		}
+		if s.open == nil {
+			if done, err := s.nextUnit(); done || err != nil {
+				return ended(b, err)
+			}
+		}
+		err := s.feed.next()
+		if _, damaged := errors.AsType[*pipeline.DamageError](err); damaged {
+			s.damaged = append(s.damaged, s.unit-1)
+			err = io.EOF
+		}
+		if err == io.EOF {
+			s.number = s.end(s.unit - 1)
+			if err := s.Close(); err != nil {
+				return err
+			}
+			if b.Len() > 0 {
+				return nil // the numbers of a batch follow each other
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if s.number >= s.from {
+			if b.Len() == 0 {
+				b.First = s.number
+			}
+			s.feed.copyTo(b)
+		}
+		s.number++
+	}
+	return nil
+}
+
+// nextUnit opens the next unit that has notes of the slice.
+func (s *Slice) nextUnit() (done bool, err error) {
+	for s.unit < len(s.a.Units) && s.end(s.unit) <= s.from {
+		s.number = s.end(s.unit)
+		s.unit++
+	}
+	if s.unit == len(s.a.Units) || s.number >= s.to {
+		return true, io.EOF
+	}
+	src, err := s.a.Open(&s.a.Units[s.unit])
+	if err != nil {
+		return false, err
+	}
+	s.unit++
+	s.open, s.feed = src, feed{src: src}
+	return false, nil
+}
+
+// end returns the number of the first note behind unit u.
+func (s *Slice) end(u int) int64 {
+	n := int64(0)
+	for i := range u + 1 {
+		n += s.a.Units[i].Rows
+	}
+	return n
+}
+
+// Keep is the notes of a source that a question picks by their id. It is a
+// pipeline.Source; Batch.First counts the notes that are kept.
+type Keep struct {
+	feed feed
+	keep func(id []byte) bool
+	n    int64
+}
+
+// NewKeep returns the notes of src for which keep says yes. It is asked once a
+// note, in order.
+func NewKeep(src pipeline.Source, keep func(id []byte) bool) *Keep {
+	return &Keep{feed: feed{src: src}, keep: keep}
+}
+
+// Next implements pipeline.Source.
+func (k *Keep) Next(b *pipeline.Batch) error {
+	b.First = k.n
+	for !full(b) {
+		if err := k.feed.next(); err != nil {
+			return ended(b, err)
+		}
+		if !k.keep(k.feed.in.ID.At(k.feed.at)) {
+			continue
+		}
+		k.feed.copyTo(b)
+		k.n++
+	}
+	return nil
+}
+
+// Lines is the lines of the notes of a source, each as a note of its own, with
+// the gold spans in it: the unit of confidence of long documents (METHODS §6).
+// Line 3 of note 7 has the id 7#3. Blank lines are left out, a span that
+// reaches over the end of a line is cut there, and a note that is not sound
+// stays whole. It is a pipeline.Source; Batch.First counts lines.
+type Lines struct {
+	feed feed
+	text []byte // of the note at hand that is left
+	from int32  // where it begins in the note
+	line int
+	id   []byte
+	n    int64
+}
+
+// NewLines returns the lines of src.
+func NewLines(src pipeline.Source) *Lines { return &Lines{feed: feed{src: src}} }
+
+// Next implements pipeline.Source.
+func (l *Lines) Next(b *pipeline.Batch) error {
+	b.First = l.n
+	for !full(b) {
+		if len(l.text) == 0 {
+			if err := l.feed.next(); err != nil {
+				return ended(b, err)
+			}
+			if l.feed.in.Reason[l.feed.at] != pipeline.Sound {
+				l.feed.copyTo(b)
+				l.n++
+				continue
+			}
+			l.text, l.from, l.line = l.feed.in.Text.At(l.feed.at), 0, 0
+			continue
+		}
+		l.cut(b)
+	}
+	return nil
+}
+
+// cut appends the next line.
+func (l *Lines) cut(b *pipeline.Batch) {
+	line, rest, _ := bytes.Cut(l.text, []byte{'\n'})
+	from := l.from
+	l.from += int32(len(l.text) - len(rest))
+	l.text = rest
+	l.line++
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	l.n++
+	l.id = append(append(l.id[:0], l.feed.in.ID.At(l.feed.at)...), '#')
+	b.ID.Append(strconv.AppendInt(l.id, int64(l.line), 10))
+	b.Text.Append(line)
+	b.Reason = append(b.Reason, pipeline.Sound)
+	if l.feed.in.Gold.Len() == 0 {
+		return
+	}
+	to := from + int32(len(line))
+	for _, g := range l.feed.in.Gold.At(l.feed.at) {
+		if g.Start < to && g.End > from {
+			g.Start, g.End = max(g.Start, from)-from, min(g.End, to)-from
+			b.Gold.Items = append(b.Gold.Items, g)
+		}
+	}
+	b.Gold.End()
+}
