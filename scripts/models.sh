@@ -1,6 +1,7 @@
 #!/bin/sh
-# Make the embedded models, each by one command: models.sh meddocan|primary-care.
-# Needs ../shared/data/meddocan (MEDDOCAN train and dev, CC BY 4.0).
+# Make the embedded models, each by one command: models.sh morph|meddocan|primary-care.
+# morph: parts of speech and lemmas, from ../shared/data/labelled/ud.
+# The others need ../shared/data/meddocan (MEDDOCAN train and dev, CC BY 4.0).
 # Trains on train, scores and sets the recall dial on dev; nothing else of the
 # corpus is looked at.
 set -eu
@@ -9,6 +10,13 @@ work=${VELUM_WORK:-out/models}
 velum=${VELUM:-bin/velum}
 mkdir -p "$work"
 case ${1:-} in
+morph)
+	ud=$data/labelled/ud
+	"$velum" train --kind morph --name morph \
+		--train "$ud/es_ancora-ud-dev.conllu.gz,$ud/es_gsd-ud-dev.conllu.gz,$ud/ca_ancora-ud-dev.conllu.gz" --out "$work/morph.velum"
+	cp "$work/morph.velum" models/embedded/resources/
+	exit
+	;;
 meddocan)
 	"$velum" train --profile meddocan --kind crf --labels meddocan --name meddocan \
 		--train "$data/meddocan/train" --dev "$data/meddocan/dev" --out "$work/meddocan.velum"
@@ -26,7 +34,7 @@ primary-care)
 		--dev "$work/short-dev.jsonl,$work/synth-dev.jsonl" --out "$work/primary-care.velum"
 	;;
 *)
-	echo "usage: models.sh meddocan|primary-care" >&2
+	echo "usage: models.sh morph|meddocan|primary-care" >&2
 	exit 2
 	;;
 esac

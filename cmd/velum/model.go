@@ -14,8 +14,6 @@ import (
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/dictionary"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/features"
-	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
@@ -167,12 +165,6 @@ func labelSetOf(categories []pipeline.Category) (string, error) {
 		}
 	}
 	return "", exitf(exitConfig, "map the categories onto one scheme before training", "the model's categories are of no known label set")
-}
-
-// resources are the lists that features look words up in.
-func resources() features.Resources {
-	g := gazetteer.Default()
-	return features.Resources{Lexicon: g, Phrases: g}
 }
 
 // file returns the bytes of a trained model.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/dictionary"
+	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
@@ -30,27 +32,33 @@ type trainFlags struct {
 	stop       bool
 
 	dictionary dictionaryFlags
+	lookups    lookupFlags
 }
 
 func newTrainCommand(a *app) *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
-		Use:   "train --kind crf --train PATH [--dev PATH] [--init MODEL] --out FILE",
+		Use:   "train --kind crf|morph --train PATH [--dev PATH] [--init MODEL] --out FILE",
 		Short: "Train a model from labelled notes",
 		Long: `Train a tagger from labelled notes in any format. With --dev the model is scored on
 notes that it has not seen, and its recall dial is set: which bias towards masking
 reaches which masking recall, at which precision. The scores stand in the model.
 
+A template may look forms up: parts of speech and lemmas (pos, lemma), clusters
+(cluster/NAME). What it looks up becomes part of the model file. --kind morph makes a
+table of parts of speech and lemmas from treebanks in CoNLL-U.
+
 A dictionary needs no labelled notes: it takes names from lists (velum gazetteer build)
 and how often an archive holds them. --dev then chooses its thresholds.`,
 		Example: `  velum train --kind crf --train meddocan/train --dev meddocan/dev --labels meddocan --out m.velum
   velum train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum
-  velum train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum`,
+  velum train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum
+  velum train --kind morph --train es.conllu.gz,ca.conllu.gz --out morph.velum`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.train(c.Context(), &f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.kind, "kind", "crf", "kind of model: crf or dictionary")
+	flags.StringVar(&f.kind, "kind", "crf", "kind of model: crf, dictionary or morph")
 	flags.StringSliceVar(&f.train, "train", nil, "`PATHS` of labelled notes to learn from")
 	flags.StringSliceVar(&f.dev, "dev", nil, "`PATHS` of labelled notes to score on")
 	flags.StringVar(&f.labels, "labels", "", "label `SET` of the model; gold of other schemes is mapped (default: that of the profile)")
@@ -59,6 +67,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringVar(&f.name, "name", "", "name of the model (default: that of the file)")
 	flags.BoolVar(&f.stop, "early-stop", false, "stop when the F1 on --dev no longer rises, and keep the best model")
 	f.dictionary.add(flags)
+	f.lookups.add(c)
 	a.optionFlag(c, "template", "train.template")
 	a.optionFlag(c, "scheme", "train.scheme")
 	a.optionFlag(c, "l1", "train.l1")
@@ -82,11 +91,14 @@ func (a *app) train(ctx context.Context, f *trainFlags) error {
 	if f.kind == dictionary.Kind {
 		return a.trainDictionary(ctx, f)
 	}
-	if f.kind != "crf" {
-		return exitf(exitConfig, "known: crf, dictionary", "--kind: unknown kind %q", f.kind)
+	if f.kind != "crf" && f.kind != "morph" {
+		return exitf(exitConfig, "known: crf, dictionary, morph", "--kind: unknown kind %q", f.kind)
 	}
 	if len(f.train) == 0 || f.out == "" {
 		return exitf(exitConfig, "see `velum train --help`", "--train and --out are needed")
+	}
+	if f.kind == "morph" {
+		return a.trainMorph(f)
 	}
 	cfg, err := a.config()
 	if err != nil {
@@ -136,12 +148,33 @@ func (t *training) prepare() error {
 		return exit(exitConfig, fmt.Errorf("template: %w", err), "")
 	}
 	r := resources()
-	if missing := template.Missing(r); len(missing) > 0 {
-		return exitf(exitConfig, "give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
+	from, err := t.starts()
+	if err != nil {
+		return err
+	}
+	if err := t.flags.lookups.fill(&r, template, from...); err != nil {
+		return err
 	}
 	t.corpus = crf.NewCorpus(template, t.tagSet, r)
 	t.taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.corpus, Patterns: finder(t.cfg)})
 	return nil
+}
+
+// starts returns the resources of the model to begin with, and of the embedded
+// model that has the template's name: their clusters serve whoever gives none.
+func (t *training) starts() (from []features.Resources, err error) {
+	name := cmp.Or(t.cfg.Train.Template, t.cfg.Profile)
+	for _, name := range []string{t.flags.init, name} {
+		if _, shipped := embedded.Model(name); name == "" || !shipped && name != t.flags.init {
+			continue
+		}
+		m, err := openModel(name)
+		if err != nil {
+			return nil, err
+		}
+		from = append(from, m.crf.Resources())
+	}
+	return from, nil
 }
 
 // template returns the text of the feature template: a file, a built-in name,
@@ -220,12 +253,13 @@ func (t *training) fit(ctx context.Context) (*model, error) {
 // notes: scoring MEDDOCAN dev takes as long as two or three iterations.
 const devEvery = 5
 
+// modelName is the name of the model, by default that of its file.
+func (f *trainFlags) modelName() string {
+	return cmp.Or(f.name, strings.TrimSuffix(filepath.Base(f.out), filepath.Ext(f.out)))
+}
+
 func (t *training) about() crf.Header {
-	name := t.flags.name
-	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(t.flags.out), filepath.Ext(t.flags.out))
-	}
-	return crf.Header{Name: name, Fingerprints: map[string]string{patternsPrint: patterns.Version}}
+	return crf.Header{Name: t.flags.modelName(), Fingerprints: map[string]string{patternsPrint: patterns.Version}}
 }
 
 func (t *training) wrap(trained *crf.Model) (*model, error) {
@@ -239,11 +273,7 @@ func (t *training) save(m *model) error {
 	if err != nil {
 		return err
 	}
-	tmp := t.flags.out + ".tmp"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, t.flags.out); err != nil {
+	if err := writeBeside(t.flags.out, data); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(data)

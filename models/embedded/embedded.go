@@ -15,6 +15,13 @@ import (
 //go:embed *.velum
 var files embed.FS
 
+//go:embed resources/morph.velum
+var morph []byte
+
+// Morph returns the parts of speech and lemmas of Spanish and Catalan forms,
+// learned from UD treebanks (see NOTICE).
+func Morph() []byte { return morph }
+
 // Names returns the names of the models, sorted.
 func Names() []string {
 	paths, err := fs.Glob(files, "*.velum")

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/morph"
+)
+
+// resources are the lists that features look words up in, and what reads the
+// resources that a model brings along.
+func resources() features.Resources {
+	g := gazetteer.Default()
+	return features.Resources{Lexicon: g, Phrases: g, Open: openStored}
+}
+
+// openStored opens what a model file holds for a slot of its template.
+func openStored(kind string, data []byte) (features.Stored, error) {
+	switch kind {
+	case morph.KindPOS, morph.KindLemma:
+		m, err := morph.Open(data)
+		if err != nil {
+			return nil, err
+		}
+		if kind == morph.KindPOS {
+			return morph.POS{Model: m}, nil
+		}
+		return morph.Lemma{Model: m}, nil
+	}
+	return nil, fmt.Errorf("resource of kind %q is not known", kind)
+}
+
+// lookupFlags say what a template's slots look forms up in.
+type lookupFlags struct {
+	morph string
+}
+
+func (l *lookupFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&l.morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
+}
+
+// fill fills the slots that the template asks for: from the flags, then from
+// the model that training begins with, then from what the binary brings.
+func (l *lookupFlags) fill(r *features.Resources, t *features.Template, from ...features.Resources) error {
+	given, err := l.given(t)
+	if err != nil {
+		return err
+	}
+	for _, g := range t.Groups {
+		if !g.Slotted() {
+			continue
+		}
+		for _, have := range append([]features.Resources{given}, from...) {
+			s, ok := have.Filled(g).(features.Stored)
+			if !ok {
+				continue
+			}
+			if err := r.Fill(g, s); err != nil {
+				return exit(exitConfig, err, "")
+			}
+			break
+		}
+	}
+	if missing := t.Missing(*r); len(missing) > 0 {
+		return exitf(exitConfig, "give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// given are the slots that the flags fill.
+func (l *lookupFlags) given(t *features.Template) (r features.Resources, err error) {
+	for _, g := range t.Groups {
+		if g.Name != "pos" && g.Name != "lemma" {
+			continue
+		}
+		m, err := l.openMorph()
+		if err != nil {
+			return r, err
+		}
+		var s features.Stored = morph.POS{Model: m}
+		if g.Name == "lemma" {
+			s = morph.Lemma{Model: m}
+		}
+		if err := r.Fill(g, s); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+func (l *lookupFlags) openMorph() (*morph.Model, error) {
+	data := embedded.Morph()
+	if l.morph != "" {
+		var err error
+		if data, err = os.ReadFile(l.morph); err != nil {
+			return nil, exit(exitConfig, err, "")
+		}
+	}
+	m, err := morph.Open(data)
+	if err != nil {
+		return nil, exit(exitIntegrity, fmt.Errorf("--morph: %w", err), "train one with `velum train --kind morph`")
+	}
+	return m, nil
+}
