@@ -38,6 +38,7 @@ sample: build
 
 # both embedded models again, from MEDDOCAN train (../shared/data) and generated notes
 models: build
+	scripts/models.sh morph
 	scripts/models.sh meddocan
 	scripts/models.sh primary-care
 
