@@ -300,14 +300,18 @@ const foldBlock = 50
 // Folds deals blocks of sentences to k folds in turn, trains on all folds but
 // one and scores on that one.
 func Folds(sentences [][]Word, k int, o Options) (known, unknown Accuracy, err error) {
+	block := max(1, min(foldBlock, len(sentences)/k))
 	for fold := range k {
 		var train, test [][]Word
 		for i, s := range sentences {
-			if i/foldBlock%k == fold {
+			if i/block%k == fold {
 				test = append(test, s)
 			} else {
 				train = append(train, s)
 			}
+		}
+		if len(train) == 0 || len(test) == 0 {
+			continue
 		}
 		m, err := Train(train, o)
 		if err != nil {
