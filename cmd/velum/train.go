@@ -172,7 +172,9 @@ func (t *training) starts() (from []features.Resources, err error) {
 		if err != nil {
 			return nil, err
 		}
-		from = append(from, m.crf.Resources())
+		if m.crf != nil { // fit says what is wrong with a dictionary
+			from = append(from, m.crf.Resources())
+		}
 	}
 	return from, nil
 }
