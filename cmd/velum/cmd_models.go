@@ -115,7 +115,11 @@ func (a *app) promote(name, dir string, force bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := parseModel(name, data); err != nil {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	if _, err := parseModel(name, data, cfg); err != nil {
 		return err
 	}
 	if !force {

@@ -203,6 +203,16 @@ func (c *Config) hash() (string, error) {
 			}
 			text = fmt.Sprintf("%x", sha256.Sum256(content))
 		}
+		if at, ok := o.at.(*[]string); ok && o.file {
+			text = ""
+			for _, path := range *at {
+				content, err := os.ReadFile(path)
+				if err != nil {
+					return "", exitf(exitConfig, "correct "+o.key, "%s: %w", o.key, err)
+				}
+				text += fmt.Sprintf(" %x", sha256.Sum256(content))
+			}
+		}
 		fmt.Fprintf(h, "%s=%s\n", o.key, text)
 	}
 	byCategory, err := c.operators()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/resolve"
@@ -150,7 +151,7 @@ func (c tallied) Close() (pipeline.Counts, error) {
 	for i, n := range t.Never {
 		note(neverUses+strconv.Itoa(i+1), n)
 	}
-	lists := lexicons().Never
+	lists := lexicons(gazetteer.Default()).Never
 	for i, n := range t.NeverLists {
 		note(neverListUses+lists[i].Name, n)
 	}

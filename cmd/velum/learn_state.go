@@ -266,7 +266,7 @@ func fileOf(path string) (fileRecord, error) {
 
 // loadModels opens the models of a turn.
 func (l *learning) loadModels(t *turn) (err error) {
-	if l.model, err = openModel(filepath.Join(l.out, t.name(), modelName)); err != nil {
+	if l.model, err = openModel(filepath.Join(l.out, t.name(), modelName), l.Config); err != nil {
 		return err
 	}
 	l.model.label = labelOptions(l.Config)
@@ -274,7 +274,7 @@ func (l *learning) loadModels(t *turn) (err error) {
 	if l.Learn.Agree == "" {
 		return nil
 	}
-	if l.other, err = openModel(filepath.Join(l.out, t.name(), secondName)); err != nil {
+	if l.other, err = openModel(filepath.Join(l.out, t.name(), secondName), l.Config); err != nil {
 		return exit(exitConfig, err, "begin anew: the turns before were made without learn.agree")
 	}
 	l.other.label = labelOptions(l.Config)

@@ -15,9 +15,8 @@ import (
 
 // resources are the lists that features look words up in, and what reads the
 // resources that a model brings along.
-func resources() features.Resources {
-	g := gazetteer.Default()
-	return features.Resources{Lexicon: g, Phrases: g, Open: openStored}
+func resources(lists *gazetteer.Gazetteer) features.Resources {
+	return features.Resources{Lexicon: lists, Phrases: lists, Open: openStored}
 }
 
 // openStored opens what a model file holds for a slot of its template.

@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/dictionary"
 	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
@@ -65,7 +66,7 @@ func (m *model) needCRF(what string) error {
 
 // loadModel opens the model of the configuration and sets its recall dial.
 func loadModel(c *Config) (*model, error) {
-	m, err := openModel(c.Tag.Model)
+	m, err := openModel(c.Tag.Model, c)
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +97,13 @@ func labelOptions(c *Config) crf.LabelOptions {
 }
 
 // openModel opens an embedded model, a model file, or the model that a folder
-// has in use.
-func openModel(name string) (*model, error) {
+// has in use, with the lists of the configuration.
+func openModel(name string, c *Config) (*model, error) {
 	data, err := modelData(name)
 	if err != nil {
 		return nil, err
 	}
-	return parseModel(name, data)
+	return parseModel(name, data, c)
 }
 
 func modelData(name string) ([]byte, error) {
@@ -122,22 +123,30 @@ func modelData(name string) ([]byte, error) {
 	return data, nil
 }
 
-func parseModel(name string, data []byte) (*model, error) {
+func parseModel(name string, data []byte, c *Config) (*model, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return newModel(name, f, sha256.Sum256(data))
+	lists, err := c.featureLists()
+	if err != nil {
+		return nil, err
+	}
+	return newModel(name, f, sha256.Sum256(data), lists)
 }
 
-func newModel(name string, f *modelfile.File, sum [32]byte) (*model, error) {
+func newModel(name string, f *modelfile.File, sum [32]byte, lists *gazetteer.Gazetteer) (*model, error) {
 	var kind struct {
 		Kind string `json:"kind"`
 	}
 	if err := f.Header(&kind); err == nil && kind.Kind == dictionary.Kind {
 		return newDictionary(name, f, sum)
 	}
-	c, err := crf.Load(f, resources())
+	c, err := crf.Load(f, resources(lists))
+	if errors.Is(err, crf.ErrLists) {
+		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err),
+			"name the lists that it was trained with in tag.gazetteers; lists that it does not know belong to resolve.gazetteers")
+	}
 	if err != nil {
 		return nil, exit(exitIntegrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
 	}

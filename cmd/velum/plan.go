@@ -146,7 +146,11 @@ func (p *plan) resolved(found *resolve.Counts) (pipeline.Step, error) {
 	if err != nil {
 		return pipeline.Step{}, err
 	}
-	o.Workers, o.Counts, o.Lexicons = p.workers, found, lexicons()
+	lists, err := p.resolveLists()
+	if err != nil {
+		return pipeline.Step{}, err
+	}
+	o.Workers, o.Counts, o.Lexicons = p.workers, found, lexicons(lists)
 	if err := p.resolveOptions(&o); err != nil {
 		return pipeline.Step{}, exit(exitConfig, err, "")
 	}

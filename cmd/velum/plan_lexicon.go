@@ -1,13 +1,21 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
-// lexicon is one kind of word or phrase of the shipped lists.
-type lexicon gazetteer.Class
+// lexicon is one kind of word or phrase of some lists.
+type lexicon struct {
+	lists *gazetteer.Gazetteer
+	class gazetteer.Class
+}
 
 // longestEntry is more words than any entry of the lists has.
 const longestEntry = 16
@@ -21,9 +29,9 @@ func (l lexicon) Contains(phrase []byte) bool {
 		return false
 	}
 	var room [longestEntry]gazetteer.Phrase
-	found := gazetteer.Default().Phrases(room[:0], phrase, tokens)
+	found := l.lists.Phrases(room[:0], phrase, tokens)
 	return len(found) == 1 && found[0].First == 0 && int(found[0].Last) == len(tokens) &&
-		found[0].Class&gazetteer.Class(l) != 0
+		found[0].Class&l.class != 0
 }
 
 // words cuts a phrase at blanks and around punctuation; false if it has too
@@ -53,16 +61,62 @@ func inWord(c byte) bool {
 }
 
 // lexicons are the lists that resolve asks.
-func lexicons() resolve.Lexicons {
+func lexicons(lists *gazetteer.Gazetteer) resolve.Lexicons {
+	of := func(c gazetteer.Class) lexicon { return lexicon{lists, c} }
 	return resolve.Lexicons{
-		GivenNames: lexicon(gazetteer.GivenName),
-		Surnames:   lexicon(gazetteer.Surname),
-		Common:     lexicon(gazetteer.CommonWord),
-		Countries:  lexicon(gazetteer.Country),
-		Provinces:  lexicon(gazetteer.Province),
+		GivenNames: of(gazetteer.GivenName),
+		Surnames:   of(gazetteer.Surname),
+		Common:     of(gazetteer.CommonWord),
+		Countries:  of(gazetteer.Country),
+		Provinces:  of(gazetteer.Province),
 		Never: []resolve.NamedLexicon{
-			{Name: "eponyms", Lexicon: lexicon(gazetteer.Eponym)},
-			{Name: "drugs", Lexicon: lexicon(gazetteer.Drug)},
+			{Name: "eponyms", Lexicon: of(gazetteer.Eponym)},
+			{Name: "drugs", Lexicon: of(gazetteer.Drug)},
 		},
 	}
+}
+
+// featureLists are the lists that the tagger's features look words up in.
+func (c *Config) featureLists() (*gazetteer.Gazetteer, error) {
+	return mergedLists("tag.gazetteers", c.Tag.Gazetteers)
+}
+
+// resolveLists are the lists that resolve asks: those of the tagger, and its
+// own.
+func (c *Config) resolveLists() (*gazetteer.Gazetteer, error) {
+	return mergedLists("resolve.gazetteers", slices.Concat(c.Tag.Gazetteers, c.Resolve.Gazetteers))
+}
+
+// merged keeps lists that were merged before, by the paths of their files:
+// every plan of a training asks for them.
+var merged struct {
+	sync.Mutex
+	lists map[string]*gazetteer.Gazetteer
+}
+
+// mergedLists returns the built-in lists with the entries of the files beside
+// them.
+func mergedLists(key string, paths []string) (*gazetteer.Gazetteer, error) {
+	if len(paths) == 0 {
+		return gazetteer.Default(), nil
+	}
+	merged.Lock()
+	defer merged.Unlock()
+	name := strings.Join(paths, "\x00")
+	if g := merged.lists[name]; g != nil {
+		return g, nil
+	}
+	tables, _, err := openTables(paths)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	g, err := gazetteer.With(tables...)
+	if err != nil {
+		return nil, err
+	}
+	if merged.lists == nil {
+		merged.lists = map[string]*gazetteer.Gazetteer{}
+	}
+	merged.lists[name] = g
+	return g, nil
 }

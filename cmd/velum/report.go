@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/resolve"
@@ -333,7 +334,7 @@ func uses(tally map[string]int64, in *reportInput) reportUses {
 	for _, name := range resolve.RuleNames() {
 		u.Rules = append(u.Rules, named{name, tally[ruleUses+name]})
 	}
-	for _, l := range lexicons().Never {
+	for _, l := range lexicons(gazetteer.Default()).Never {
 		u.NeverLists = append(u.NeverLists, named{l.Name, tally[neverListUses+l.Name]})
 	}
 	u.Always, u.Never = numbered(tally, alwaysUses, in.always), numbered(tally, neverUses, in.never)

@@ -147,7 +147,11 @@ func (t *training) prepare() error {
 	if err != nil {
 		return exit(exitConfig, fmt.Errorf("template: %w", err), "")
 	}
-	r := resources()
+	lists, err := t.cfg.featureLists()
+	if err != nil {
+		return err
+	}
+	r := resources(lists)
 	from, err := t.starts()
 	if err != nil {
 		return err
@@ -168,7 +172,11 @@ func (t *training) starts() (from []features.Resources, err error) {
 		if _, shipped := embedded.Model(name); name == "" || !shipped && name != t.flags.init {
 			continue
 		}
-		m, err := openModel(name)
+		cfg := t.cfg
+		if name != t.flags.init {
+			cfg = new(Config) // a shipped model knows the shipped lists only; its clusters need none
+		}
+		m, err := openModel(name, cfg)
 		if err != nil {
 			return nil, err
 		}
@@ -227,7 +235,7 @@ func (t *training) fit(ctx context.Context) (*model, error) {
 		},
 	}
 	if t.flags.init != "" {
-		from, err := openModel(t.flags.init)
+		from, err := openModel(t.flags.init, t.cfg)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ package crf
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -318,10 +319,14 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	}
 	want := m.header.Fingerprints["gazetteer"]
 	if got := listsPrint(m.template, r); want != "" && got != want {
-		return nil, fmt.Errorf("model needs word lists %s, this program has %q", want, got)
+		return nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)
 	}
 	return m, nil
 }
+
+// ErrLists says that a model was trained with other lists of words than those
+// that there are.
+var ErrLists = errors.New("model needs word lists")
 
 // sections reads the numbers.
 func (m *Model) sections(f *modelfile.File) error {
