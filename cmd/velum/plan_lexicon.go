@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +34,68 @@ func (l lexicon) Contains(phrase []byte) bool {
 	found := l.lists.Phrases(room[:0], phrase, tokens)
 	return len(found) == 1 && found[0].First == 0 && int(found[0].Last) == len(tokens) &&
 		found[0].Class&l.class != 0
+}
+
+// heads are the first words, folded, of entries of several words.
+type heads map[string]struct{}
+
+// Contains tells whether an entry of several words may begin with the word.
+func (h heads) Contains(word []byte) bool {
+	var room [longestHead * 3 / 2]byte
+	if len(word) > longestHead {
+		return false
+	}
+	_, ok := h[string(gazetteer.Fold(room[:0], word))]
+	return ok
+}
+
+// longestHead is more bytes than a word of the lists has.
+const longestHead = 64
+
+// placeHeads reads the lists of countries and provinces for their heads.
+var placeHeads = sync.OnceValue(func() heads {
+	h := heads{}
+	for e, err := range gazetteer.Entries(placeLists{gazetteer.Shipped()}) {
+		if err != nil {
+			panic(fmt.Sprintf("embedded lists: %v", err)) // a test compiles them
+		}
+		for _, cut := range []string{" ", " -'’/"} { // the two ways in which the lists are compiled
+			if i := strings.IndexAny(e.Form, cut); i > 0 {
+				h[string(gazetteer.Fold(nil, []byte(e.Form[:i])))] = struct{}{}
+			}
+		}
+	}
+	return h
+})
+
+// placeHeadsOf returns the heads of the places in the lists: nil, which is any
+// word, if they are not the built-in ones alone.
+func placeHeadsOf(lists *gazetteer.Gazetteer) resolve.Lexicon {
+	if lists != gazetteer.Default() {
+		return nil
+	}
+	return placeHeads()
+}
+
+// placeLists shows those of the lists that name countries and provinces: the
+// others are ten times as long.
+type placeLists struct{ fs.FS }
+
+// Glob implements fs.GlobFS.
+func (l placeLists) Glob(pattern string) (names []string, err error) {
+	all, err := fs.Glob(l.FS, pattern)
+	for _, name := range all {
+		data, err := fs.ReadFile(l.FS, name)
+		if err != nil {
+			return nil, err
+		}
+		header, _, _ := bytes.Cut(data, []byte("\n"))
+		class, err := gazetteer.ParseClass(strings.TrimPrefix(string(header), "# class: "))
+		if err != nil || class&(gazetteer.Country|gazetteer.Province) != 0 {
+			names = append(names, name) // one that begins with something else is read as well
+		}
+	}
+	return names, err
 }
 
 // words cuts a phrase at blanks and around punctuation; false if it has too
@@ -69,6 +133,7 @@ func lexicons(lists *gazetteer.Gazetteer) resolve.Lexicons {
 		Common:     of(gazetteer.CommonWord),
 		Countries:  of(gazetteer.Country),
 		Provinces:  of(gazetteer.Province),
+		PlaceHeads: placeHeadsOf(lists),
 		Never: []resolve.NamedLexicon{
 			{Name: "eponyms", Lexicon: of(gazetteer.Eponym)},
 			{Name: "drugs", Lexicon: of(gazetteer.Drug)},

@@ -395,7 +395,7 @@ func (m *masking) printPlan(units *pipeline.Plan) error {
 
 // outputVersion changes whenever the same input, options and model give other
 // bytes, so that a new velum does not take an old one's units for its own.
-const outputVersion = "velum output 1 patterns " + patterns.Version + " "
+const outputVersion = "velum output 2 patterns " + patterns.Version + " "
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
 const notesPerSecondAndCore = 43_000

@@ -296,12 +296,16 @@ func picksOf(parts []candidatePart, keys []choose.Key) (all []picks) {
 // pick copies the notes of the rows into b. Parts have their rows in order.
 func (p *picks) pick(f *pipeline.Final, notes, b *pipeline.Batch) error {
 	rows := p.rows
-	return p.each(f, read.TaggedOptions{}, notes, func(notes *pipeline.Batch) error {
+	wanted := func(row int64) bool {
+		if len(rows) == 0 || row != rows[0].Row {
+			return false
+		}
+		rows = rows[1:]
+		return true
+	}
+	return p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
 		for i := range notes.Len() {
-			if len(rows) > 0 && noteRow(notes, i) == rows[0].Row {
-				copyNote(b, notes, i)
-				rows = rows[1:]
-			}
+			copyNote(b, notes, i)
 		}
 		return nil
 	})

@@ -18,6 +18,9 @@ type TaggedOptions struct {
 	// NoWords leaves the words in the file: every token is an x. Counting
 	// tags needs no more, and the words are nine tenths of the file.
 	NoWords bool
+	// Wanted tells which rows to read; nil means all. Of the others nothing
+	// but the numbers of their values is looked at.
+	Wanted func(row int64) bool
 	// NotesOnly fills the batch as readers of other formats do: ID, Text,
 	// Gold and Reason, so that stages begin with tokenize.
 	NotesOnly bool
@@ -210,8 +213,12 @@ func (t *Tagged) end() error {
 
 // note appends the next note.
 func (t *Tagged) note(b *pipeline.Batch) error {
-	if err := t.scalars(b); err != nil {
+	wanted, err := t.scalars(b)
+	if err != nil {
 		return err
+	}
+	if !wanted {
+		return t.skipLists()
 	}
 	if err := t.readFlags(); err != nil {
 		return err
@@ -237,33 +244,52 @@ func (t *Tagged) note(b *pipeline.Batch) error {
 	return nil
 }
 
-// scalars reads what a note has one of.
-func (t *Tagged) scalars(b *pipeline.Batch) error {
+// skipLists goes over what the note at hand has several of.
+func (t *Tagged) skipLists() error {
+	for k := taggedFlags; k < taggedColumns; k++ {
+		if k == taggedWords && t.o.NoWords {
+			continue
+		}
+		c := &t.columns[k]
+		for p := (piece{first: true}); p.more(); {
+			if err := c.piece(&p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scalars reads what a note has one of, and tells whether the note is wanted.
+func (t *Tagged) scalars(b *pipeline.Batch) (wanted bool, err error) {
 	var at [taggedFlags]int
 	for k := range at {
 		c := &t.columns[k]
 		if err := c.load(); err != nil {
-			return c.early(err)
+			return false, c.early(err)
 		}
 		at[k] = c.step()
 	}
 	c := &t.columns
-	id := c[taggedID].bytes(at[taggedID])
 	row := int64(c[taggedRow].fixed(at[taggedRow]))
+	if t.o.Wanted != nil && !t.o.Wanted(row) {
+		return false, nil
+	}
+	id := c[taggedID].bytes(at[taggedID])
 	confidence := math.Float32frombits(uint32(c[taggedConfidence].fixed(at[taggedConfidence])))
 	language, known := pipeline.ParseLanguage(string(c[taggedLanguage].bytes(at[taggedLanguage])))
 	choice, chosen := pipeline.ParseChoice(string(c[taggedChoice].bytes(at[taggedChoice])))
 	switch {
 	case !cleanID(id):
-		return c[taggedID].damage("has an id that is none")
+		return false, c[taggedID].damage("has an id that is none")
 	case row < 0:
-		return c[taggedRow].damage("has a negative number")
+		return false, c[taggedRow].damage("has a negative number")
 	case !(confidence >= 0 && confidence <= 1):
-		return c[taggedConfidence].damage("has a value outside 0 to 1")
+		return false, c[taggedConfidence].damage("has a value outside 0 to 1")
 	case !known:
-		return c[taggedLanguage].damage("has an unknown language")
+		return false, c[taggedLanguage].damage("has an unknown language")
 	case !chosen:
-		return c[taggedChoice].damage("has an unknown choice")
+		return false, c[taggedChoice].damage("has an unknown choice")
 	}
 	b.ID.Append(id)
 	b.Extra[0].Valid = append(b.Extra[0].Valid, true)
@@ -271,7 +297,7 @@ func (t *Tagged) scalars(b *pipeline.Batch) error {
 	b.Conf = append(b.Conf, confidence)
 	b.Language = append(b.Language, language)
 	b.Chosen = append(b.Chosen, choice)
-	return nil
+	return true, nil
 }
 
 const knownFlags = pipeline.LineStart | pipeline.SentenceStart | pipeline.Glued

@@ -237,8 +237,12 @@ func (w *worker) findPlaces() int {
 // have capitals, but for particles.
 func (w *worker) placeAt(k int) (end int, c pipeline.Category) {
 	end = k
-	if c = w.oneWordPlace(k); c != pipeline.None {
+	c, begins := w.oneWordPlace(k)
+	if c != pipeline.None {
 		end = k + 1
+	}
+	if !begins && k+1 < len(w.words) && w.words[k].end < w.words[k+1].start {
+		return end, c // glued words are one word of a list
 	}
 	for j := k + 1; j < min(k+longestPlace, len(w.words)) && w.touch(j-1); j++ {
 		x := &w.words[j]
@@ -270,20 +274,30 @@ func (w *worker) placeOf(phrase []byte) pipeline.Category {
 // knownPlaces is how many words the answers of placeOf are kept for.
 const knownPlaces = 1 << 14
 
-// oneWordPlace is placeOf word k. Most capitals start a sentence and come again
-// and again, so that answers are kept: 0.6 to 0.2 µs a note of NUBes.
-func (w *worker) oneWordPlace(k int) pipeline.Category {
+// placeBegins marks a kept answer of a word that longer places begin with.
+const placeBegins = 1 << 16
+
+// oneWordPlace is placeOf word k, and whether a longer place may begin with it.
+// Most capitals start a sentence and come again and again, so that answers are
+// kept: 0.6 to 0.2 µs a note of NUBes. In notes all in capitals every pair of
+// short words was looked up too, before the heads were known: a third of the
+// stage on an archive in which one note in eight is.
+func (w *worker) oneWordPlace(k int) (c pipeline.Category, begins bool) {
 	x := &w.words[k]
 	x.fold(w.text)
-	if c, ok := w.places.get(x.hash); ok {
-		return pipeline.Category(c)
+	kept, ok := w.places.get(x.hash)
+	if !ok {
+		if len(w.places.used) >= knownPlaces {
+			w.places.reset()
+		}
+		word := w.text[x.start:x.end]
+		kept = int32(w.placeOf(word))
+		if w.Lexicons.PlaceHeads == nil || w.Lexicons.PlaceHeads.Contains(word) {
+			kept |= placeBegins
+		}
+		w.places.put(x.hash, kept)
 	}
-	if len(w.places.used) >= knownPlaces {
-		w.places.reset()
-	}
-	c := w.placeOf(w.text[x.start:x.end])
-	w.places.put(x.hash, int32(c))
-	return c
+	return pipeline.Category(kept &^ placeBegins), kept&placeBegins != 0
 }
 
 func in(l Lexicon, phrase []byte) bool { return l != nil && l.Contains(phrase) }

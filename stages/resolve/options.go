@@ -47,6 +47,7 @@ type Lexicons struct {
 	Common     Lexicon // words of the language that are no repeat of a name
 	Countries  Lexicon
 	Provinces  Lexicon
+	PlaceHeads Lexicon        // first words of countries and provinces of several words; nil: any word may be one
 	Never      []NamedLexicon // eponyms, drugs: added to the never list
 }
 

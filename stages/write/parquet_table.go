@@ -51,7 +51,7 @@ func (c *column) node() parquet.Node {
 			n = parquet.Leaf(parquet.ByteArrayType)
 		}
 	case pipeline.Int32Column:
-		n = parquet.Encoded(parquet.Int(32), &parquet.DeltaBinaryPacked)
+		n = parquet.Encoded(parquet.Int(32), &parquet.Plain) // counts are mostly 0: zstd packs them as well as deltas do, and both libraries are slow at those
 	case pipeline.Int64Column:
 		n = parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
 	case pipeline.FloatColumn:
