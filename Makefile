@@ -12,7 +12,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build run sample models archive test race fuzz torture bench lint cover interop schema man release clean
+.PHONY: build run sample models archive test race fuzz torture bench compare lint cover interop schema man release clean
 
 # the binary, in bin/velum
 build:
@@ -68,6 +68,11 @@ fuzz:
 bench: build
 	test -d out/archive || $(MAKE) archive
 	$(GO) run ./scripts/bench --archive out/archive
+
+# CRFsuite and Microsoft Presidio beside velum on the same notes, in a virtual environment under out; writes
+# BENCHMARKS.md (needs Python, PyPI, and ../shared/data for CRFsuite)
+compare: build
+	python3 scripts/compare.py $(COMPARE)
 
 # golangci-lint as .golangci.yml says; without a network, what Go itself finds
 lint:

@@ -54,7 +54,11 @@ func machine() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s, %d cores, %s", name, runtime.NumCPU(), runtime.Version())
+	load := "?"
+	if data, err := os.ReadFile("/proc/loadavg"); err == nil {
+		load, _, _ = strings.Cut(string(data), " ")
+	}
+	return fmt.Sprintf("%s, %d cores, load %s at the start, %s", name, runtime.NumCPU(), load, runtime.Version())
 }
 
 // micro runs the micro-benchmarks of stages and models and makes a table.
