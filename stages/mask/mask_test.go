@@ -2,6 +2,7 @@ package mask_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"unicode/utf8"
 
@@ -231,9 +232,10 @@ func TestPlacesAreSpans(t *testing.T) {
 	})
 }
 
-func BenchmarkStep(b *testing.B) {
-	text, spans := parse(b, "Pac. de 54 años, acude por dolor lumbar de 3 d de evolución. Visto por [PERSON:Anna Pou] en [LOCATION:Reus]. Exploración: dolor a la palpación. Pauto ibuprofeno y control.")
-	var batch pipeline.Batch
+// benchmarked returns a batch of a thousand notes, one in eight with spans.
+func benchmarked(t testing.TB) *pipeline.Batch {
+	text, spans := parse(t, "Pac. de 54 años, acude por dolor lumbar de 3 d de evolución. Visto por [PERSON:Anna Pou] en [LOCATION:Reus]. Exploración: dolor a la palpación. Pauto ibuprofeno y control.")
+	batch := new(pipeline.Batch)
 	for i := range 1000 {
 		batch.Text.Append(text)
 		batch.Reason = append(batch.Reason, pipeline.Sound)
@@ -243,12 +245,38 @@ func BenchmarkStep(b *testing.B) {
 		}
 		batch.Spans.Append(spans...)
 	}
+	return batch
+}
+
+// TestAllocations wants none in steady state, for every operator.
+func TestAllocations(t *testing.T) {
+	for _, name := range []string{"placeholder", "suppress", "mask", "keep"} {
+		op, err := mask.ParseOperator(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch, policy := benchmarked(t), map[pipeline.Category]mask.Operator{}
+		for c := range pipeline.Categories() {
+			policy[pipeline.Category(c)] = op
+		}
+		do := mask.New(mask.Options{Policy: policy}).New()
+		if n := testing.AllocsPerRun(10, func() {
+			batch.Masked.Reset()
+			err = errors.Join(err, do(batch))
+		}); n != 0 || err != nil {
+			t.Errorf("%s: %v allocations in 1000 notes, %v", name, n, err)
+		}
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	batch := benchmarked(b)
 	do := mask.New(mask.Options{}).New()
 	b.SetBytes(int64(len(batch.Text.Data)))
 	b.ReportAllocs()
 	for b.Loop() {
 		batch.Masked.Reset()
-		if err := do(&batch); err != nil {
+		if err := do(batch); err != nil {
 			b.Fatal(err)
 		}
 	}
