@@ -29,7 +29,7 @@ func formatOf(flag, name, path string) (string, error) {
 		}
 		return "", exitf(exitConfig, remedy, "--%s: unknown format %q", flag, name)
 	}
-	ext := filepath.Ext(path)
+	ext := filepath.Ext(strings.TrimSuffix(path, ".gz"))
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		ext = firstExt(path)
 	}

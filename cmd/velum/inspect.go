@@ -15,21 +15,26 @@ import (
 
 type inspectFlags struct {
 	in, from, id string
+	neighbours   string
 	top          int
 }
 
 func newInspectCommand(a *app) *cobra.Command {
 	var f inspectFlags
 	c := &cobra.Command{
-		Use:   "inspect [--model FILE] [--in PATH [--id ID]]",
+		Use:   "inspect [--model FILE] [--in PATH [--id ID]] [--neighbours WORD]",
 		Short: "Look into a model: what it is, what its features weigh, why a note was tagged so",
 		Long: `Without --in, print what the model says of itself. With --in, rank the features that
 occur in those notes by weight. With --id too, print every token of that note with its
 tag, its probability and the features that spoke loudest for it; this prints words of
-the note, on standard output only.`,
+the note, on standard output only.
+
+A file of vectors (velum embed) is a model too: --neighbours prints the words nearest to
+one, and its clusters.`,
 		Example: `  velum inspect --model meddocan
   velum inspect --model meddocan --in dev/ --top 40
-  velum inspect --model primary-care --in notes.jsonl --id 7`,
+  velum inspect --model primary-care --in notes.jsonl --id 7
+  velum inspect --model words.velum --neighbours hospital --top 10`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.inspect(c.Context(), &f) },
 	}
@@ -37,7 +42,8 @@ the note, on standard output only.`,
 	flags.StringVar(&f.in, "in", "", "`PATH` of notes")
 	flags.StringVar(&f.from, "from", "", "their `FORMAT`; told from the files if left out")
 	flags.StringVar(&f.id, "id", "", "`ID` of one note")
-	flags.IntVar(&f.top, "top", 20, "how many features")
+	flags.StringVar(&f.neighbours, "neighbours", "", "`WORD` whose neighbours in a file of vectors are printed")
+	flags.IntVar(&f.top, "top", 20, "how many features or neighbours")
 	a.optionFlag(c, "model", "tag.model")
 	return c
 }
@@ -46,6 +52,15 @@ func (a *app) inspect(ctx context.Context, f *inspectFlags) error {
 	cfg, err := a.config()
 	if err != nil {
 		return err
+	}
+	if vectors, ok, err := openVectors(cfg.Tag.Model); err != nil {
+		return err
+	} else if ok {
+		defer vectors.Close()
+		return a.inspectVectors(vectors, f.neighbours, f.top)
+	}
+	if f.neighbours != "" {
+		return exitf(exitConfig, "name one with --model; `velum embed` makes it", "--neighbours needs a file of vectors")
 	}
 	p, err := newPlan(cfg)
 	if err != nil {

@@ -37,6 +37,7 @@ var verbs = []func(*app) *cobra.Command{
 	newEvaluateCommand,
 	newConvertCommand,
 	newSynthCommand,
+	newEmbedCommand,
 	newInspectCommand,
 	newGazetteerCommand,
 	newCheckCommand,

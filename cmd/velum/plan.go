@@ -23,6 +23,7 @@ import (
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
 //	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
 //	learn      read.Slice   ─> tokenize tag (agree) (calibrate) choose  ─> candidates, then choose.Final, train, evaluate; again
+//	embed      read         ─> tokenize                                ─> teach, then models/embed
 //	convert    read         ─>                                         ─> write
 //	synth      synth        ─>                                         ─> write
 //
@@ -85,7 +86,7 @@ func (p *plan) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
 	return []pipeline.Step{tokenized(p.Config), p.tagged(), resolved}, nil
 }
 
-// teachPlan is the row of `velum train`.
+// teachPlan is the row of `velum train` and `velum embed`.
 func teachPlan(c *Config) []pipeline.Step { return []pipeline.Step{tokenized(c)} }
 
 // convertPlan is the row of `velum convert` and `velum synth`: CoNLL is the

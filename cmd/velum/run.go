@@ -333,8 +333,8 @@ func (s *summary) table(w io.Writer) error {
 }
 
 // readOptions is what the configuration says of the input.
-func (m *masking) readOptions() (o read.ParquetOptions, err error) {
-	r := &m.Read
+func (c *Config) readOptions() (o read.ParquetOptions, err error) {
+	r := &c.Read
 	o = read.ParquetOptions{
 		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
 		Pass: r.Keep, MaxText: int(r.MaxNoteBytes), BatchBytes: int(r.BatchBytes), BatchNotes: r.BatchNotes,
@@ -349,8 +349,8 @@ func (m *masking) readOptions() (o read.ParquetOptions, err error) {
 	if r.NullIDs == "number" {
 		o.NullIDs = read.NumberNullIDs
 	}
-	if m.Key.File != "" {
-		o.Key, err = pipeline.LoadKey(m.Key.File)
+	if c.Key.File != "" {
+		o.Key, err = pipeline.LoadKey(c.Key.File)
 	} else if o.IDs == read.KeyIDs || o.Opaque {
 		err = exitf(exitKey, "name its file with key.file", "keyed ids and opaque folders need a key")
 	}

@@ -3,6 +3,7 @@ package read
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +17,8 @@ type stream struct {
 	line int // lines begun so far
 }
 
-// openStream opens path and steps over a byte order mark.
+// openStream opens path, unpacks it if it is packed with gzip, and steps over
+// a byte order mark.
 func openStream(path string) (*stream, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -27,6 +29,14 @@ func openStream(path string) (*stream, error) {
 		return nil, &InputError{Path: path, Cause: "a folder, not a file", Remedy: "give one file"}
 	}
 	s := &stream{file: f, r: bufio.NewReaderSize(f, 1<<16)}
+	if magic, err := s.r.Peek(2); err == nil && string(magic) == "\x1f\x8b" {
+		unpacked, err := gzip.NewReader(s.r)
+		if err != nil {
+			f.Close()
+			return nil, &InputError{Path: path, Cause: "no sound gzip file", Remedy: "ask for it again"}
+		}
+		s.r = bufio.NewReaderSize(unpacked, 1<<16)
+	}
 	if mark, err := s.r.Peek(3); err == nil && string(mark) == "\ufeff" {
 		s.r.Discard(3)
 	}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/velum-health/velum/models/embed"
+	"github.com/velum-health/velum/models/modelfile"
+)
+
+// openVectors opens a file of vectors; ok is false if it is not one, perhaps
+// another kind of model.
+func openVectors(path string) (f *embed.File, ok bool, err error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, false, nil
+	}
+	f, err = embed.Open(path)
+	if errors.Is(err, modelfile.ErrNotAModel) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, true, exit(exitIntegrity, err, "make it again: velum embed")
+	}
+	return f, true, nil
+}
+
+// inspectVectors prints what a file of vectors says of itself, or the
+// neighbours of a word.
+func (a *app) inspectVectors(f *embed.File, word string, n int) error {
+	if word != "" {
+		return a.printNeighbours(f, word, n)
+	}
+	if a.json {
+		return json.NewEncoder(a.out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
+	}
+	return describeVectors(a.out, f)
+}
+
+func describeVectors(out io.Writer, f *embed.File) error {
+	h := f.Header()
+	_, err := fmt.Fprintf(out, "%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",
+		h.Words, h.Dim, h.Method, h.Normalization, h.Notes, h.Tokens, 100*float64(h.Known)/float64(max(h.Tokens, 1)))
+	for _, k := range h.Clusters {
+		median, largest, empty := f.Sizes(k)
+		if err == nil {
+			_, err = fmt.Fprintf(out, "  %5d clusters: %.1f words on average, median %d, largest %d, %d empty\n", k, float64(h.Words)/float64(k), median, largest, empty)
+		}
+	}
+	return err
+}
+
+// neighbourJSON is a word near another.
+type neighbourJSON struct {
+	Form   string  `json:"form"`
+	Cosine float32 `json:"cosine"`
+	Count  uint64  `json:"count"`
+}
+
+func (a *app) printNeighbours(f *embed.File, word string, n int) error {
+	v := f.Vector([]byte(word))
+	if v == nil {
+		return exitf(exitNothing, "only forms above the cut-off have one; --subwords gives one to all", "the word has no vector")
+	}
+	i, known := f.Find([]byte(word))
+	if !known {
+		i = -1
+	}
+	near := []neighbourJSON{}
+	for _, x := range f.Neighbours(v, n, i) {
+		w := f.Word(x.Word)
+		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
+	}
+	if a.json {
+		return json.NewEncoder(a.out).Encode(map[string]any{"message_type": "neighbours", "word": word, "known": known, "neighbours": near})
+	}
+	if err := describeWord(a.out, f, i); err != nil {
+		return err
+	}
+	for _, x := range near {
+		if _, err := fmt.Fprintf(a.out, "%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeWord prints count and clusters of word i; -1 is a word that is only
+// known by its n-grams.
+func describeWord(out io.Writer, f *embed.File, i int) error {
+	if i < 0 {
+		_, err := fmt.Fprintln(out, "not in the file: the vector is that of its n-grams")
+		return err
+	}
+	w := f.Word(i)
+	if _, err := fmt.Fprintf(out, "%s: %d times in %d notes\n", w.Form, w.Count, w.Notes); err != nil {
+		return err
+	}
+	for _, k := range f.Header().Clusters {
+		cluster, _ := f.Cluster(i, k)
+		words, size := f.Members(cluster, k, 8)
+		if _, err := fmt.Fprintf(out, "  cluster %d of %d, %d words:", cluster, k, size); err != nil {
+			return err
+		}
+		for _, m := range words {
+			if _, err := fmt.Fprintf(out, " %s", f.Word(m).Form); err != nil {
+				return err
+			}
+		}
+		if _, err := fmt.Fprintln(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package embed
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Word is one form of a vocabulary, normalized.
+type Word struct {
+	Form  string
+	Count uint64 // occurrences
+	Notes uint32 // notes that it occurs in
+}
+
+// Vocabulary is the forms that have vectors, by falling count. A word's number
+// is its place.
+type Vocabulary struct {
+	Normalization Normalization
+	Words         []Word
+	Tokens        uint64 // occurrences of all words together
+	index         map[string]int32
+}
+
+// CutOff says which forms a vocabulary takes: those that reach all of it. The
+// cut-off by notes and by patients keeps rare names out of the file.
+type CutOff struct {
+	Count    uint64 `json:"count"`    // least occurrences
+	Notes    int    `json:"notes"`    // least notes
+	Patients int    `json:"patients"` // least distinct patients; 0 does not look
+}
+
+// Counter counts forms. It holds at most limit forms: when there are more,
+// those that have been seen least are forgotten, first those seen once, then
+// twice and so on (word2vec's own rule). Forms that pass a sensible cut-off are
+// far above that.
+type Counter struct {
+	norm     Normalization
+	patients int // distinct patients that are told apart
+	limit    int
+	forms    map[string]*tally
+	notes    uint32
+	forgot   uint64 // count up to which forms have been forgotten
+	buffer   []byte
+
+	Tokens uint64 // all tokens seen
+}
+
+type tally struct {
+	count    uint64
+	notes    uint32
+	last     uint32   // number of the last note that it was in
+	patients []uint64 // hashes, as many as the cut-off needs
+}
+
+// NewCounter returns a counter that needs to tell so many patients apart (0:
+// none) and holds at most limit forms (0: four million, some 500 MB).
+func NewCounter(norm Normalization, patients, limit int) *Counter {
+	return &Counter{norm: norm, patients: patients, limit: cmp.Or(limit, 4_000_000), forms: map[string]*tally{}}
+}
+
+// Note counts the tokens of one note of a patient. A patient is any number
+// that tells patients apart; it is not looked at if no cut-off needs it.
+func (c *Counter) Note(text []byte, tokens []pipeline.Token, patient uint64) {
+	c.notes++
+	c.Tokens += uint64(len(tokens))
+	for _, t := range tokens {
+		if t.End-t.Start > maxForm {
+			continue
+		}
+		c.buffer = c.norm.Append(c.buffer[:0], text[t.Start:t.End])
+		n := c.forms[string(c.buffer)]
+		if n == nil {
+			n = new(tally)
+			c.forms[string(c.buffer)] = n
+		}
+		n.count++
+		if n.last != c.notes {
+			n.last = c.notes
+			n.notes++
+			if len(n.patients) < c.patients && !slices.Contains(n.patients, patient) {
+				n.patients = append(n.patients, patient)
+			}
+		}
+	}
+	for len(c.forms) > c.limit {
+		c.forgot++
+		for form, n := range c.forms {
+			if n.count <= c.forgot {
+				delete(c.forms, form)
+			}
+		}
+	}
+}
+
+// Forgot returns the count up to which forms were forgotten for want of room;
+// 0 if none were. A cut-off above it makes the vocabulary exact but for forms
+// that were rare in the beginning.
+func (c *Counter) Forgot() uint64 { return c.forgot }
+
+// Vocabulary returns the forms that reach the cut-off.
+func (c *Counter) Vocabulary(cut CutOff) *Vocabulary {
+	v := &Vocabulary{Normalization: c.norm, index: map[string]int32{}}
+	for form, n := range c.forms {
+		if n.count >= cut.Count && int(n.notes) >= cut.Notes && len(n.patients) >= min(cut.Patients, c.patients) {
+			v.Words = append(v.Words, Word{form, n.count, n.notes})
+		}
+	}
+	slices.SortFunc(v.Words, func(a, b Word) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Form, b.Form))
+	})
+	for i, w := range v.Words {
+		v.index[w.Form] = int32(i)
+		v.Tokens += w.Count
+	}
+	return v
+}
+
+// Break stands between two notes in a round.
+const Break = -1
+
+// Encoder turns notes into rounds of word numbers with a Break after every
+// note, and hands each round to Do when it is full. Unknown forms are left
+// out, as in word2vec.
+//
+// It keeps the rounds as long as they need no more than Keep bytes together,
+// so that later epochs of a small archive need not read it again. They are
+// kept in memory only: word numbers with their vocabulary are text.
+type Encoder struct {
+	Vocabulary *Vocabulary
+	Size       int // word numbers a round
+	Keep       int // bytes
+	Do         func(round []int32) error
+
+	round  []int32
+	kept   [][]int32
+	bytes  int
+	over   bool
+	buffer []byte
+}
+
+// Note adds one note.
+func (e *Encoder) Note(text []byte, tokens []pipeline.Token) error {
+	for _, t := range tokens {
+		if t.End-t.Start > maxForm {
+			continue
+		}
+		e.buffer = e.Vocabulary.Normalization.Append(e.buffer[:0], text[t.Start:t.End])
+		n, ok := e.Vocabulary.index[string(e.buffer)]
+		if !ok {
+			continue
+		}
+		e.round = append(e.round, n)
+		if len(e.round) >= e.Size {
+			if err := e.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	e.round = append(e.round, Break)
+	return nil
+}
+
+// End hands over what is left.
+func (e *Encoder) End() error {
+	if len(e.round) == 0 {
+		return nil
+	}
+	return e.flush()
+}
+
+func (e *Encoder) flush() error {
+	if e.bytes += 4 * len(e.round); e.bytes > e.Keep {
+		e.over, e.kept = true, nil
+	}
+	if !e.over {
+		e.kept = append(e.kept, slices.Clone(e.round))
+	}
+	err := e.Do(e.round)
+	e.round = e.round[:0]
+	return err
+}
+
+// Kept returns all rounds if they could be kept.
+func (e *Encoder) Kept() ([][]int32, bool) { return e.kept, !e.over }

@@ -1,0 +1,13 @@
+package kernels
+
+//go:noescape
+func dotAVX2(x, y *float32, n int) float32
+
+//go:noescape
+func axpyAVX2(y, x *float32, a float32, n int)
+
+//go:noescape
+func exchangeAVX2(err, out, in *float32, a float32, n int)
+
+//go:noescape
+func tileAVX2(dst, a, b *float32, n int)

@@ -1,0 +1,8 @@
+//go:build !amd64
+
+package kernels
+
+func dotAVX2(x, y *float32, n int) float32                 { return unreachable() }
+func axpyAVX2(y, x *float32, a float32, n int)             { unreachable() }
+func exchangeAVX2(err, out, in *float32, a float32, n int) { unreachable() }
+func tileAVX2(dst, a, b *float32, n int)                   { unreachable() }

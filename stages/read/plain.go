@@ -1,0 +1,54 @@
+package read
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Lines reads plain text, packed or not: every line with a word in it is a
+// note, named by its number from 1. It has no labels and is for training
+// vectors of words.
+type Lines struct {
+	intake
+	in *stream
+}
+
+// NewLines opens a file.
+func NewLines(path string, o TextOptions) (*Lines, error) {
+	in, err := openStream(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Lines{intake: newIntake(path, o), in: in}, nil
+}
+
+// Close closes the file.
+func (r *Lines) Close() error { return r.in.Close() }
+
+// Next implements pipeline.Source.
+func (r *Lines) Next(b *pipeline.Batch) error {
+	r.start(b)
+	for !r.full(b) {
+		line, err := r.in.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		id := strconv.AppendInt(nil, int64(r.in.line), 10)
+		if err := r.add(b, id, line, nil, r.o.Unit); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package read
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+func packed(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestLines(t *testing.T) {
+	const text = "\ufeffuna línea\r\n\n  \ndos\nbad \xff\nlast"
+	for name, data := range map[string]string{"plain.txt": text, "packed.txt.gz": packed(t, text)} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := NewLines(path, TextOptions{Notes: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		var b pipeline.Batch
+		for {
+			b.Reset()
+			if err := r.Next(&b); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b.Len() {
+				got = append(got, string(b.ID.At(i))+":"+string(b.Text.At(i))+":"+b.Reason[i].String())
+			}
+		}
+		want := "1:una línea:" + pipeline.Sound.String() + " 4:dos:" + pipeline.Sound.String() +
+			" 5:bad \xff:" + pipeline.BadEncoding.String() + " 6:last:" + pipeline.Sound.String()
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: got %q, want %q", name, s, want)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A packed file that was cut is an error that quotes nothing of it.
+func TestCutGzip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.txt.gz")
+	data := packed(t, strings.Repeat("Rosa ", 1000))
+	if err := os.WriteFile(path, []byte(data[:len(data)-9]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewLines(path, TextOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var b pipeline.Batch
+	if err := r.Next(&b); !errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "Rosa") {
+		t.Errorf("got %v", err)
+	}
+	if err := os.WriteFile(path, []byte("\x1f\x8bx"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewLines(path, TextOptions{}); err == nil {
+		t.Error("no error for a file that is no gzip file")
+	}
+}

@@ -1,0 +1,52 @@
+package teach
+
+import (
+	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
+)
+
+// Words is a sink that hands the tokens of sound notes to Note: what learns
+// from notes without labels needs no more. It is the sink of `velum embed`.
+type Words struct {
+	// Note gets a note and a number that stands for its patient: a hash of the
+	// column patient_id, 0 if there is none.
+	Note    func(text []byte, tokens []pipeline.Token, patient uint64) error
+	Notes   int64
+	Skipped int64 // notes with a reason for quarantine
+	Unnamed int64 // notes without a patient
+}
+
+// Put hands the notes of b on.
+func (w *Words) Put(b *pipeline.Batch) error {
+	var patients *pipeline.Column
+	for i := range b.Extra {
+		if b.Extra[i].Name == "patient_id" {
+			patients = &b.Extra[i]
+		}
+	}
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			w.Skipped++
+			continue
+		}
+		w.Notes++
+		patient := patientOf(patients, i)
+		if patient == 0 {
+			w.Unnamed++
+		}
+		if err := w.Note(b.Text.At(i), b.Tokens.At(i), patient); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func patientOf(c *pipeline.Column, i int) uint64 {
+	switch {
+	case c == nil || !c.Valid[i]:
+		return 0
+	case c.Kind == pipeline.BytesColumn:
+		return xxh3.Hash(c.Bytes.At(i)) | 1
+	}
+	return c.Fixed[i]<<1 | 1
+}
