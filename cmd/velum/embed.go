@@ -281,7 +281,7 @@ func (e *embedding) format(path string) (string, error) {
 func (e *embedding) notes(ctx context.Context, format, path string) error {
 	o := read.TextOptions{SkipUnknown: true}
 	if format == "lines" {
-		src, err := read.NewLines(path, o)
+		src, err := read.NewPlain(path, o)
 		if err != nil {
 			return exit(exitConfig, err, "")
 		}

@@ -8,28 +8,28 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Lines reads plain text, packed or not: every line with a word in it is a
+// Plain reads plain text, packed or not: every line with a word in it is a
 // note, named by its number from 1. It has no labels and is for training
 // vectors of words.
-type Lines struct {
+type Plain struct {
 	intake
 	in *stream
 }
 
-// NewLines opens a file.
-func NewLines(path string, o TextOptions) (*Lines, error) {
+// NewPlain opens a file.
+func NewPlain(path string, o TextOptions) (*Plain, error) {
 	in, err := openStream(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Lines{intake: newIntake(path, o), in: in}, nil
+	return &Plain{intake: newIntake(path, o), in: in}, nil
 }
 
 // Close closes the file.
-func (r *Lines) Close() error { return r.in.Close() }
+func (r *Plain) Close() error { return r.in.Close() }
 
 // Next implements pipeline.Source.
-func (r *Lines) Next(b *pipeline.Batch) error {
+func (r *Plain) Next(b *pipeline.Batch) error {
 	r.start(b)
 	for !r.full(b) {
 		line, err := r.in.next()

@@ -26,14 +26,14 @@ func packed(t *testing.T, text string) string {
 	return b.String()
 }
 
-func TestLines(t *testing.T) {
+func TestPlain(t *testing.T) {
 	const text = "\ufeffuna línea\r\n\n  \ndos\nbad \xff\nlast"
 	for name, data := range map[string]string{"plain.txt": text, "packed.txt.gz": packed(t, text)} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := NewLines(path, TextOptions{Notes: 3})
+		r, err := NewPlain(path, TextOptions{Notes: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestCutGzip(t *testing.T) {
 	if err := os.WriteFile(path, []byte(data[:len(data)-9]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewLines(path, TextOptions{})
+	r, err := NewPlain(path, TextOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestCutGzip(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x1f\x8bx"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewLines(path, TextOptions{}); err == nil {
+	if _, err := NewPlain(path, TextOptions{}); err == nil {
 		t.Error("no error for a file that is no gzip file")
 	}
 }
