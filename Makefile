@@ -12,7 +12,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build run sample models archive test race fuzz torture bench compare lint cover interop schema man release clean
+.PHONY: build run sample models nolabels archive test race fuzz torture bench compare lint cover interop schema man release clean
 
 # the binary, in bin/velum
 build:
@@ -41,6 +41,10 @@ models: build
 	scripts/models.sh morph
 	scripts/models.sh meddocan
 	scripts/models.sh primary-care
+
+# names of persons without labelled notes: dictionary taggers, then a CRF that learns from them (../shared/data)
+nolabels: build
+	scripts/nolabels.sh
 
 # an archive of NOTES notes for benchmarks, in out/archive
 archive:

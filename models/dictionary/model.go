@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
@@ -204,14 +205,10 @@ func (c *Counter) Tokens() uint64 { return c.tokens }
 // wordKey returns the hash of a form that may be a name: two letters at least
 // once it is folded, for initials say nothing; 0 for others.
 func wordKey(form []byte) uint64 {
-	var room [96]byte
-	folded := room[:0]
-	if len(form) <= 64 {
-		folded = gazetteer.Fold(folded, form)
-	}
+	var room [64]byte // longer forms are in no list and may cost an allocation
 	letters := 0
-	for _, c := range folded {
-		if c >= 'a' && c <= 'z' || c >= utf8Start {
+	for _, c := range gazetteer.Fold(room[:0], form) {
+		if c >= 'a' && c <= 'z' || c >= utf8.RuneSelf {
 			letters++
 		}
 	}
@@ -220,8 +217,6 @@ func wordKey(form []byte) uint64 {
 	}
 	return gazetteer.Hash(form)
 }
-
-const utf8Start = 0x80
 
 // List is words of compiled lists with their counts.
 type List map[uint64]float64

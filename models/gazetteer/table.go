@@ -113,15 +113,11 @@ func (t *Table) find(key uint64) uint64 {
 // Classes returns the kinds of word that a form of one word may be; see
 // Gazetteer.Classes.
 func (t *Table) Classes(form []byte) Class {
-	var buf [foldRoom]byte
-	if len(form) > maxForm {
+	h := Hash(form)
+	if h == 0 {
 		return 0
 	}
-	folded := Fold(buf[:0], form)
-	if len(folded) == 0 {
-		return 0
-	}
-	return Class(t.find(hash(folded)) >> 32)
+	return Class(t.find(h) >> 32)
 }
 
 // Find returns what is known of a form of any number of words.
