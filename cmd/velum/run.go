@@ -180,6 +180,9 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 	if err != nil {
 		return err
 	}
+	for _, s := range m.stats.Steps() { // what ARCHITECTURE.md reckons with
+		m.log.Debug("step", "name", s.Name, "notes", s.Notes, "batches", s.Batches, "us_a_note", float64(s.Busy.Nanoseconds())/1e3/float64(max(s.Notes, 1)))
+	}
 	m.flags.record.done(result)
 	if err := m.printResult(result, out); err != nil {
 		return err
