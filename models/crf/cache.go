@@ -1,6 +1,11 @@
 package crf
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/velum-health/velum/models/kernels"
+)
 
 // cache keeps blocks of scores by form. It is a table of sets of eight places;
 // a form can stand only in the set that its hash names, and drives out the
@@ -9,7 +14,11 @@ import "encoding/binary"
 // but the forms asked for. A block is a function of its form, so what the
 // cache holds never changes a result.
 //
-// Forms of more than 31 bytes are not kept: they are one in ten thousand, and
+// Nearly all of a look-up is waiting for memory: tags, entry and block lie in
+// three arrays of up to 64 MiB. warm therefore looks a run of forms up
+// together, so that the processor waits for all of them at once.
+//
+// Forms of more than 28 bytes are not kept: they are one in ten thousand, and
 // a key of fixed length costs no pointer.
 type cache struct {
 	block  int
@@ -17,57 +26,119 @@ type cache struct {
 	tag    [][ways]uint32 // [sets] low bits of the hash, never 0 where taken
 	used   []uint8        // [sets] a bit a place
 	hand   []uint8        // [sets]
-	key    [][32]byte     // [sets·ways] form, and its length in the last byte
-	values []float32      // [sets·ways][block]
-	one    []float32      // [block] for what is not kept
+	entry  []entry        // [sets·ways+1] the last one is for what is not kept
+	values []float32      // [sets·ways+1][block]
 
 	asked, found int
 }
 
+// entry is what a place of the cache holds, beside its block.
+type entry struct {
+	key         [maxForm]byte // form, or the key of a mark
+	length      uint8         // of the form, or markKey
+	first, rows uint8         // of the block; the rest of it is zero
+	begins      bool          // see features.Extractor.Begins
+}
+
 const (
-	ways    = 8
-	maxForm = 31
+	ways    = kernels.Ways
+	maxForm = 28
 	markKey = 0xFF // in place of a length: the key is the hash of a mark
 )
 
 func newCache(bytes, block int) *cache {
 	sets := max(bytes/(ways*(4*block+36)), 1)
+	places := sets*ways + 1
+	slab := aligned(sets*(4*ways+2) + places*(int(unsafe.Sizeof(entry{}))+4*block) + 5*64)
 	return &cache{
 		block: block, sets: uint64(sets),
-		tag: make([][ways]uint32, sets), used: make([]uint8, sets), hand: make([]uint8, sets),
-		key: make([][32]byte, sets*ways), values: make([]float32, sets*ways*block), one: make([]float32, block),
+		tag: carve[[ways]uint32](&slab, sets), used: carve[uint8](&slab, sets), hand: carve[uint8](&slab, sets),
+		entry: carve[entry](&slab, places), values: carve[float32](&slab, places*block),
 	}
 }
 
-// form returns the block of a form, and whether it is filled in; if not, the
-// caller fills it before the next call.
-func (c *cache) form(hash uint64, form []byte) (block []float32, known bool) {
+// aligned returns n zeroes on huge pages, if they are enough to fill one.
+func aligned(n int) []byte {
+	if n < hugePage {
+		return make([]byte, n)
+	}
+	slab := make([]byte, n+hugePage)
+	slab = slab[-uintptr(unsafe.Pointer(&slab[0]))%hugePage:]
+	hugePages(slab)
+	return slab
+}
+
+// carve cuts n items, which hold no pointers, off the slab, at a multiple of
+// 64 bytes.
+func carve[T [ways]uint32 | uint8 | entry | float32](slab *[]byte, n int) []T {
+	*slab = (*slab)[-uintptr(unsafe.Pointer(&(*slab)[0]))%64:]
+	items := unsafe.Slice((*T)(unsafe.Pointer(&(*slab)[0])), n)
+	*slab = (*slab)[n*int(unsafe.Sizeof(items[0])):]
+	return items
+}
+
+// run is how many forms are looked up together: what they touch, some 20 kB,
+// stays in the first cache of the processor.
+const run = 16
+
+// warm fetches what is known of forms with these hashes, and returns where
+// they probably stand; -1 for what is not there.
+func (c *cache) warm(at *[run]int32, hash []uint64, stride int) {
+	kernels.Probe(at[:], hash, c.tag)
+	for _, a := range at[:len(hash)] {
+		if a >= 0 {
+			kernels.Prefetch(c.nonzero(int(a), stride))
+		}
+	}
+}
+
+// nonzero returns the rows of the block that are not zero.
+func (c *cache) nonzero(at, stride int) []float32 {
+	e := &c.entry[at]
+	lo := at*c.block + int(e.first)*stride
+	return c.values[lo : lo+int(e.rows)*stride]
+}
+
+// all returns the block.
+func (c *cache) all(at int) []float32 {
+	return c.values[at*c.block : (at+1)*c.block : (at+1)*c.block]
+}
+
+// form returns the place of a form, and whether it is filled in; if not, the
+// caller fills block and entry before the next call. Guess is where the form
+// probably stands, -1 if it is not known.
+func (c *cache) form(hash uint64, form []byte, guess int) (at int, known bool) {
 	c.asked++
+	if guess >= 0 && c.entry[guess].is(form) {
+		c.found++
+		c.used[guess/ways] |= 1 << (guess % ways)
+		return guess, true
+	}
 	if len(form) > maxForm {
-		return c.one, false
+		return len(c.entry) - 1, false
 	}
 	set := hash >> 32 * c.sets >> 32
 	tag := uint32(hash) | 1
 	for w, t := range &c.tag[set] {
-		if t != tag {
-			continue
-		}
-		at := int(set)*ways + w
-		if k := &c.key[at]; int(k[maxForm]) == len(form) && string(k[:len(form)]) == string(form) {
+		if at := int(set)*ways + w; t == tag && c.entry[at].is(form) {
 			c.found++
 			c.used[set] |= 1 << w
-			return c.values[at*c.block : (at+1)*c.block : (at+1)*c.block], true
+			return at, true
 		}
 	}
-	at := c.evict(set, tag)
-	k := &c.key[at]
-	k[maxForm] = byte(len(form))
-	copy(k[:maxForm], form)
-	return c.values[at*c.block : (at+1)*c.block : (at+1)*c.block], false
+	at = c.evict(set, tag)
+	e := &c.entry[at]
+	e.length = byte(len(form))
+	copy(e.key[:], form)
+	return at, false
+}
+
+func (e *entry) is(form []byte) bool {
+	return int(e.length) == len(form) && len(form) <= maxForm && string(e.key[:len(form)]) == string(form)
 }
 
 // mark is form for the key of a mark.
-func (c *cache) mark(key uint64) (block []float32, known bool) {
+func (c *cache) mark(key uint64) (at int, known bool) {
 	c.asked++
 	set := key >> 32 * c.sets >> 32
 	tag := uint32(key) | 1
@@ -76,17 +147,39 @@ func (c *cache) mark(key uint64) (block []float32, known bool) {
 			continue
 		}
 		at := int(set)*ways + w
-		if k := &c.key[at]; k[maxForm] == markKey && binary.LittleEndian.Uint64(k[:]) == key {
+		if e := &c.entry[at]; e.length == markKey && binary.LittleEndian.Uint64(e.key[:]) == key {
 			c.found++
 			c.used[set] |= 1 << w
-			return c.values[at*c.block : (at+1)*c.block : (at+1)*c.block], true
+			return at, true
 		}
 	}
-	at := c.evict(set, tag)
-	k := &c.key[at]
-	k[maxForm] = markKey
-	binary.LittleEndian.PutUint64(k[:], key)
-	return c.values[at*c.block : (at+1)*c.block : (at+1)*c.block], false
+	at = c.evict(set, tag)
+	e := &c.entry[at]
+	e.length = markKey
+	binary.LittleEndian.PutUint64(e.key[:], key)
+	return at, false
+}
+
+// filled notes which rows of a block are not zero, when it was written.
+func (c *cache) filled(at, stride int) {
+	e, block := &c.entry[at], c.all(at)
+	lo, hi := 0, len(block)
+	for hi > 0 && zero(block[hi-stride:hi]) {
+		hi -= stride
+	}
+	for lo < hi && zero(block[lo:lo+stride]) {
+		lo += stride
+	}
+	e.first, e.rows = uint8(lo/stride), uint8((hi-lo)/stride)
+}
+
+func zero(row []float32) bool {
+	for _, v := range row {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // evict returns a place of the set for a newcomer.

@@ -436,6 +436,29 @@ func TestCacheChangesNothing(t *testing.T) {
 	}
 }
 
+// The filter lets every known key pass, and a look-up through it finds what a
+// walk through all features finds.
+func TestFilter(t *testing.T) {
+	m := trained(t, TrainOptions{})
+	keys := map[uint64]int{}
+	for b := range len(m.bucket) - 1 {
+		for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
+			keys[uint64(b)<<m.shift|uint64(m.low[i])] = int(i)
+		}
+	}
+	for key, i := range keys {
+		if slots, _ := m.find(key); !slices.Equal(slots, m.slot[m.first[i]:m.first[i+1]]) {
+			t.Fatalf("feature %d is not found", i)
+		}
+		for bit := range 32 {
+			slots, _ := m.find(key ^ 1<<bit)
+			if _, known := keys[key^1<<bit]; known != (slots != nil) {
+				t.Fatalf("a key beside feature %d: found %v, known %v", i, slots != nil, known)
+			}
+		}
+	}
+}
+
 // Confidence is what the marginals and the paths say.
 func TestConfidence(t *testing.T) {
 	m := trained(t, TrainOptions{})

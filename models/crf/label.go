@@ -37,6 +37,7 @@ type Labeller struct {
 	margin  int
 	row     []float32 // [stride] what every token begins with: the bias, and padding
 	probs   []float32 // marginals of a sequence
+	starts  []int32   // tokens of a sequence where an entry of several words may begin
 }
 
 // NewLabeller returns a labeller of the model.
@@ -123,28 +124,50 @@ func (l *Labeller) score(text []byte, tokens []pipeline.Token, lo, hi int) {
 	for at := 0; at < len(rows); at += stride {
 		copy(rows[at:at+stride], l.row)
 	}
-	top := l.margin - l.m.template.Hi
-	for i, t := range tokens[lo:hi] {
-		kernels.Add(rows[(top+i)*stride:], l.form(text[t.Start:t.End]))
+	l.starts = l.starts[:0]
+	for at := lo; at < hi; at += run {
+		l.forms(rows[(at-lo)*stride:], text, tokens[at:min(at+run, hi)], at)
 	}
-	for _, m := range l.extract.Marks(lo, hi) {
+	for _, m := range l.extract.MarksAt(lo, hi, l.starts) {
 		l.mark(rows, m)
 	}
 	l.lattice.Prepare()
 }
 
-// form returns the block of a form, from the cache or computed.
-func (l *Labeller) form(form []byte) []float32 {
-	hash := xxh3.Hash(form)
-	block, known := l.cache.form(hash, form)
-	if known {
-		return block
+// forms adds the blocks of at most run tokens, the first of which is token
+// first of the note and speaks to the rows from l.margin - Hi on.
+func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, first int) {
+	var hash [run]uint64
+	var guess [run]int32
+	for i, t := range tokens {
+		hash[i] = xxh3.Hash(text[t.Start:t.End])
 	}
+	stride := l.m.stride
+	l.cache.warm(&guess, hash[:len(tokens)], stride)
+	rows = rows[(l.margin-l.m.template.Hi)*stride:]
+	for i, t := range tokens {
+		form := text[t.Start:t.End]
+		at, known := l.cache.form(hash[i], form, int(guess[i]))
+		if !known {
+			l.fill(at, form)
+		}
+		e := &l.cache.entry[at]
+		if e.begins {
+			l.starts = append(l.starts, int32(first+i))
+		}
+		kernels.Add(rows[(i+int(e.first))*stride:], l.cache.nonzero(at, stride))
+	}
+}
+
+// fill computes what the cache keeps of a form.
+func (l *Labeller) fill(at int, form []byte) {
+	block := l.cache.all(at)
 	clear(block)
 	for _, f := range l.extract.Form(form) {
 		l.add(block, f)
 	}
-	return block
+	l.cache.filled(at, l.m.stride)
+	l.cache.entry[at].begins = l.extract.Begins(form)
 }
 
 // add adds the weights of a feature to a block.
@@ -172,17 +195,20 @@ func (l *Labeller) mark(rows []float32, m features.Mark) {
 		l.add(rows, m.Feature)
 		return
 	}
-	block, known := l.cache.mark(m.Key)
+	at, known := l.cache.mark(m.Key)
 	if !known {
+		block := l.cache.all(at)
 		clear(block)
 		f := m.Feature
 		f.Value = 1
 		l.add(block, f)
+		l.cache.filled(at, stride)
 	}
+	rows = rows[int(l.cache.entry[at].first)*stride:]
 	if m.Value == 1 {
-		kernels.Add(rows, block)
+		kernels.Add(rows, l.cache.nonzero(at, stride))
 	} else {
-		kernels.AddScaled(rows, m.Value, block)
+		kernels.AddScaled(rows, m.Value, l.cache.nonzero(at, stride))
 	}
 }
 

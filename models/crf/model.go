@@ -90,6 +90,12 @@ type Model struct {
 	first  []uint32  // [features+1]
 	slot   []uint16  // [weights]
 	weight []float32 // [weights]
+
+	// Two bits a feature, in the word of filter that the high bits of low name:
+	// what is looked up is mostly unknown (rare words, pairs of words), and
+	// then one look at a small table is enough.
+	filter      []uint64
+	filterShift uint
 }
 
 // Header returns what the model says of itself.
@@ -114,6 +120,9 @@ func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight
 
 // find returns the weights of a feature, none if the model does not know it.
 func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
+	if want := filterBits(uint32(key)); m.filter[uint32(key)>>m.filterShift]&want != want {
+		return nil, nil
+	}
 	b := key >> m.shift
 	low := uint32(key)
 	for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
@@ -122,6 +131,21 @@ func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
 		}
 	}
 	return nil, nil
+}
+
+func filterBits(low uint32) uint64 { return 1<<(low&63) | 1<<(low>>6&63) }
+
+// makeFilter fills the filter, with 8 to 16 bits a feature: of unknown keys it
+// lets 2 to 6 in a hundred pass.
+func (m *Model) makeFilter() {
+	size := 1 // bits of the number of words
+	for len(m.low) > 8<<size {
+		size++
+	}
+	m.filter, m.filterShift = make([]uint64, 1<<size), uint(32-size)
+	for _, low := range m.low {
+		m.filter[low>>m.filterShift] |= filterBits(low)
+	}
 }
 
 // tagNamed returns the model's number of tag y of another set, -1 if it has
@@ -237,6 +261,7 @@ func (m *Model) finish(r features.Resources) error {
 	}
 	m.stride, m.res = kernels.Pad(m.set.Len()), r
 	m.tr = chain.NewTransitions(m.weights)
+	m.makeFilter()
 	return nil
 }
 

@@ -26,10 +26,13 @@ type Lexicon interface {
 	Classes(form []byte) gazetteer.Class
 }
 
-// A PhraseFinder appends the entries of several words found among the tokens
-// of a note, in order and disjoint. *gazetteer.Gazetteer is one.
+// A PhraseFinder finds entries of several words. *gazetteer.Gazetteer is one.
 type PhraseFinder interface {
-	Phrases(dst []gazetteer.Phrase, text []byte, tokens []pipeline.Token) []gazetteer.Phrase
+	// Begins tells whether an entry of several words may begin with form.
+	Begins(form []byte) bool
+	// PhraseAt returns the longest entry that begins at token first; no class
+	// if there is none. It is asked only where Begins holds.
+	PhraseAt(text []byte, tokens []pipeline.Token, first int) gazetteer.Phrase
 }
 
 // A Slot appends a value of the form to dst, nothing if it has none: a
@@ -72,6 +75,7 @@ type Extractor struct {
 	r      Resources
 	forms  []group
 	places []group
+	finder PhraseFinder // nil if no group asks for phrases
 
 	w        word
 	buf      []byte
@@ -84,8 +88,10 @@ type Extractor struct {
 	text     []byte
 	tokens   []pipeline.Token
 	matches  []pipeline.Match
-	phrases  []gazetteer.Phrase
-	match    int // first match that may reach the current sequence
+	phrases  []gazetteer.Phrase // of several words, found so far
+	behind   int                // first token behind the last of them
+	starts   []int32            // scratch of Marks
+	match    int                // first match that may reach the current sequence
 	phrase   int
 	lines    int // in the note
 	line     int // of the current sequence's first token, from 0
@@ -96,6 +102,9 @@ type Extractor struct {
 // New returns an extractor for the template.
 func New(t *Template, r Resources) *Extractor {
 	e := &Extractor{t: t, r: r}
+	if r.Phrases != nil && slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Name == "phrase" }) {
+		e.finder = r.Phrases
+	}
 	for i := range t.Groups {
 		g := group{Group: &t.Groups[i], index: uint16(i), seed: xxh3.HashString(t.Groups[i].Name)}
 		g.slot, g.vector = r.Slots[g.Name], r.Vectors[g.Name]
@@ -132,10 +141,7 @@ func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipelin
 		slices.SortStableFunc(e.matched, byStart)
 		e.matches = e.matched
 	}
-	e.phrases = e.phrases[:0]
-	if e.r.Phrases != nil && e.uses("phrase") {
-		e.phrases = e.r.Phrases.Phrases(e.phrases, text, tokens)
-	}
+	e.phrases, e.behind = e.phrases[:0], 0
 	for _, t := range tokens {
 		if t.Flags&pipeline.LineStart != 0 {
 			e.lines++
@@ -145,19 +151,29 @@ func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipelin
 
 func byStart(a, b pipeline.Match) int { return int(a.Start) - int(b.Start) }
 
-func (e *Extractor) uses(name string) bool {
-	for i := range e.places {
-		if e.places[i].Name == name {
-			return true
-		}
-	}
-	return false
-}
+// Begins tells whether an entry of several words may begin with form; false if
+// no group of the template asks.
+func (e *Extractor) Begins(form []byte) bool { return e.finder != nil && e.finder.Begins(form) }
 
 // Marks returns the marks of the sequence of tokens lo to hi, group by group.
 // They are valid until the next call. Sequences are asked for from left to
 // right.
 func (e *Extractor) Marks(lo, hi int) []Mark {
+	e.starts = e.starts[:0]
+	if e.finder != nil {
+		for i := lo; i < hi; i++ {
+			if e.finder.Begins(e.form(i)) {
+				e.starts = append(e.starts, int32(i))
+			}
+		}
+	}
+	return e.MarksAt(lo, hi, e.starts)
+}
+
+// MarksAt is Marks for a caller who knows for which tokens Begins holds.
+// Starts lists them, counted from the note's first.
+func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
+	e.find(starts)
 	e.marks, e.names = e.marks[:0], e.names[:0]
 	e.line = e.nextLine
 	if e.tokens[lo].Flags&pipeline.LineStart != 0 {
@@ -173,6 +189,21 @@ func (e *Extractor) Marks(lo, hi int) []Mark {
 		}
 	}
 	return e.marks
+}
+
+// find appends the phrases that begin at starts: left to right, the longest
+// first, so that they are in order and disjoint. Entries of one word are left
+// out; the gazetteer group says them already.
+func (e *Extractor) find(starts []int32) {
+	for _, i := range starts {
+		if int(i) < e.behind {
+			continue
+		}
+		if p := e.finder.PhraseAt(e.text, e.tokens, int(i)); p.Last-p.First > 1 {
+			e.phrases = append(e.phrases, p)
+			e.behind = int(p.Last)
+		}
+	}
 }
 
 func (e *Extractor) form(i int) []byte {
@@ -277,9 +308,6 @@ func phrases(e *Extractor, g *group, lo, hi int) {
 		first, last := max(int(p.First), lo), min(int(p.Last), hi)
 		if first >= hi {
 			return
-		}
-		if p.Last-p.First == 1 {
-			continue // the gazetteer group says so already
 		}
 		for rest := p.Class; rest != 0; rest &= rest - 1 {
 			for i := first; i < last; i++ {

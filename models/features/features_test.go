@@ -166,9 +166,16 @@ func (toy) Classes(form []byte) gazetteer.Class {
 	return 0
 }
 
-func (toy) Phrases(dst []gazetteer.Phrase, _ []byte, tokens []pipeline.Token) []gazetteer.Phrase {
-	return append(dst, gazetteer.Phrase{First: 0, Last: 1, Class: gazetteer.Surname},
-		gazetteer.Phrase{First: 2, Last: 5, Class: gazetteer.Municipality})
+func (toy) Begins(form []byte) bool { return true }
+
+func (toy) PhraseAt(_ []byte, tokens []pipeline.Token, first int) gazetteer.Phrase {
+	switch first {
+	case 0:
+		return gazetteer.Phrase{First: 0, Last: 1, Class: gazetteer.Surname}
+	case 2:
+		return gazetteer.Phrase{First: 2, Last: 5, Class: gazetteer.Municipality}
+	}
+	return gazetteer.Phrase{}
 }
 
 func (toy) Value(dst, form []byte) []byte { return fmt.Appendf(dst, "c%d", len(form)) }

@@ -2,6 +2,7 @@ package gazetteer
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -51,7 +52,7 @@ func TestEveryEntryIsFound(t *testing.T) {
 		n++
 		for _, form := range []string{e.Form, strings.ToUpper(e.Form), strings.ToLower(e.Form)} {
 			text, tokens := tokensOf(form)
-			got := g.phraseAt(text, tokens, 0)
+			got := g.PhraseAt(text, tokens, 0)
 			if got.Class&e.Class == 0 || int(got.Last) != len(tokens) {
 				t.Errorf("%q: class %v of %d tokens, want %v of %d", form, got.Class, got.Last, e.Class, len(tokens))
 			}
@@ -157,6 +158,35 @@ func TestPhrasesBruteForce(t *testing.T) {
 			if got[i] != want[i] {
 				t.Fatalf("phrase %d: %v, want %v", i, got[i], want[i])
 			}
+		}
+	})
+}
+
+// TestBegins: entries of several words are found where Begins holds, and
+// nowhere else, whatever the case and the joints.
+func TestBegins(t *testing.T) {
+	g := Default()
+	words := strings.Fields("Sant sant SANTA Sta . Cugat Coloma de - del Vallès l' Hospitalet la Garriga dolor Rosa Vila real San José 12 " +
+		strings.Repeat("x", maxForm+1))
+	rapid.Check(t, func(t *rapid.T) {
+		text, tokens := tokensOf(strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "words"), " "))
+		var want, got []Phrase
+		for _, p := range g.Phrases(nil, text, tokens) {
+			if p.Last-p.First > 1 {
+				want = append(want, p)
+			}
+		}
+		for i := 0; i < len(tokens); i++ {
+			if !g.Begins(text[tokens[i].Start:tokens[i].End]) {
+				continue
+			}
+			if p := g.PhraseAt(text, tokens, i); p.Last-p.First > 1 {
+				got = append(got, p)
+				i = int(p.Last) - 1
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("phrases %v, want %v", got, want)
 		}
 	})
 }

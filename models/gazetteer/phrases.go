@@ -20,7 +20,7 @@ const maxPhrase = 12
 // line may begin. Token borders are those of text.
 func (g *Gazetteer) Phrases(dst []Phrase, text []byte, tokens []pipeline.Token) []Phrase {
 	for i := 0; i < len(tokens); {
-		p := g.phraseAt(text, tokens, i)
+		p := g.PhraseAt(text, tokens, i)
 		if p.Class == 0 {
 			i++
 			continue
@@ -31,9 +31,21 @@ func (g *Gazetteer) Phrases(dst []Phrase, text []byte, tokens []pipeline.Token) 
 	return dst
 }
 
-// phraseAt returns the longest entry that begins at token first; no class if
-// there is none.
-func (g *Gazetteer) phraseAt(text []byte, tokens []pipeline.Token, first int) (found Phrase) {
+// Begins tells whether an entry of several words may begin with form: where it
+// does not, PhraseAt finds at most the form itself. It depends on the form
+// alone and can be kept with what else is known of it.
+func (g *Gazetteer) Begins(form []byte) bool {
+	var buf [foldRoom]byte
+	if len(form) > maxForm {
+		return false
+	}
+	folded := Fold(buf[:0], form)
+	return len(folded) > 0 && g.find(hash(folded)).more
+}
+
+// PhraseAt returns the longest entry that begins at token first; no class if
+// there is none. See Phrases for what counts as one.
+func (g *Gazetteer) PhraseAt(text []byte, tokens []pipeline.Token, first int) (found Phrase) {
 	var buf [foldRoom]byte
 	h, joint := uint64(0), false
 	for i := first; i < min(len(tokens), first+maxPhrase); i++ {

@@ -51,6 +51,32 @@ func Add(dst, src []float32) {
 	addAVX2(&dst[0], &src[0], len(src))
 }
 
+// Ways is the number of places of a set, see Probe.
+const Ways = 8
+
+// Probe looks hashes up in sets of tags: hash h belongs to set
+// (h>>32)·len(tags)>>32 and has the tag uint32(h)|1. It writes for each hash
+// set·Ways + place of the first such tag, or -1. at is at least as long as
+// hash.
+func Probe(at []int32, hash []uint64, tags [][Ways]uint32) {
+	if len(hash) == 0 {
+		return
+	}
+	at = at[:len(hash)]
+	if portable {
+		probeGo(at, hash, tags)
+		return
+	}
+	probeAVX2(&at[0], &hash[0], len(hash), &tags[0], len(tags))
+}
+
+// Prefetch asks for x before it is needed, and does not wait for it.
+func Prefetch(x []float32) {
+	if len(x) > 0 && !portable {
+		prefetch(&x[0], 4*len(x))
+	}
+}
+
 // AddScaled adds a·src to dst. Lengths as in Add.
 func AddScaled(dst []float32, a float32, src []float32) {
 	dst = dst[:len(src)]

@@ -11,6 +11,12 @@ func simdAvailable() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }
 func addAVX2(dst, src *float32, n int)
 
 //go:noescape
+func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
+
+//go:noescape
+func prefetch(x *float32, bytes int)
+
+//go:noescape
 func shiftExpAVX2(exp, row *float32, n int) float32
 
 //go:noescape

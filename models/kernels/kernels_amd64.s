@@ -72,6 +72,53 @@ addend:
 	VZEROUPPER
 	RET
 
+// func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
+// No branch depends on what is found, so that the next hashes are looked up
+// while memory is still awaited for this one.
+TEXT ·probeAVX2(SB), NOSPLIT, $0-40
+	MOVQ at+0(FP), DI
+	MOVQ hash+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ tags+24(FP), R8
+	MOVQ sets+32(FP), R9
+	MOVL $-1, R10
+probe:
+	MOVQ (SI), AX
+	MOVQ AX, BX
+	SHRQ $32, BX
+	IMULQ R9, BX
+	SHRQ $32, BX               // set
+	SHLQ $3, BX                // first place of it
+	ORL  $1, AX
+	MOVL AX, X0
+	VPBROADCASTD X0, Y0
+	VPCMPEQD (R8)(BX*4), Y0, Y0
+	VMOVMSKPS Y0, DX
+	BSFL DX, R11
+	ADDL BX, R11
+	TESTL DX, DX
+	CMOVLEQ R10, R11
+	MOVL R11, (DI)
+	ADDQ $8, SI
+	ADDQ $4, DI
+	DECQ CX
+	JNZ  probe
+	VZEROUPPER
+	RET
+
+// func prefetch(x *float32, bytes int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), SI
+	MOVQ bytes+8(FP), CX
+	ADDQ SI, CX
+	ANDQ $-64, SI
+ask:
+	PREFETCHT0 (SI)
+	ADDQ $64, SI
+	CMPQ SI, CX
+	JLT  ask
+	RET
+
 DATA exp32<>+0(SB)/4, $1.44269504088896341
 DATA exp32<>+4(SB)/4, $-0.693359375
 DATA exp32<>+8(SB)/4, $2.12194440e-4

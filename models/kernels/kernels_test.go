@@ -47,6 +47,41 @@ func both[F float32 | float64](t *testing.T, tol float64, x []F, do func(x []F) 
 	}
 }
 
+func TestProbe(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, sets := range []int{1, 7, 1000} {
+		tags := make([][Ways]uint32, sets)
+		var hash []uint64
+		for set := range tags {
+			for w := range r.IntN(Ways + 1) { // the other places are empty
+				h := r.Uint64()
+				for h>>32*uint64(sets)>>32 != uint64(set) {
+					h = r.Uint64()
+				}
+				tags[set][w] = uint32(h) | 1
+				hash = append(hash, h, h^1, h^2) // there, the same tag, another tag
+			}
+			if sets == 1000 && set == 20 {
+				break
+			}
+		}
+		fast, slow := make([]int32, len(hash)), make([]int32, len(hash))
+		probeGo(slow, hash, tags)
+		Probe(fast, hash, tags)
+		if !slices.Equal(fast, slow) {
+			t.Fatalf("%d sets: fast and portable differ", sets)
+		}
+		for i, at := range fast {
+			if want := i%3 != 2; (at >= 0) != want || want && tags[at/Ways][at%Ways] != uint32(hash[i])|1 {
+				t.Fatalf("%d sets: hash %d found at %d", sets, i, at)
+			}
+		}
+	}
+	Probe(nil, nil, make([][Ways]uint32, 1))
+	Prefetch(nil)
+	Prefetch(make([]float32, 24))
+}
+
 func TestEqual(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range widths {

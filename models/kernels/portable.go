@@ -8,6 +8,19 @@ func addGo(dst, src []float32) {
 	}
 }
 
+func probeGo(at []int32, hash []uint64, tags [][Ways]uint32) {
+	for i, h := range hash {
+		set, tag := h>>32*uint64(len(tags))>>32, uint32(h)|1
+		at[i] = -1
+		for w, t := range &tags[set] {
+			if t == tag {
+				at[i] = int32(set)*Ways + int32(w)
+				break
+			}
+		}
+	}
+}
+
 func shiftExpGo(exp, row []float32) float32 {
 	m := row[0]
 	for _, v := range row[1:] {

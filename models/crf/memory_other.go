@@ -1,0 +1,7 @@
+//go:build !linux
+
+package crf
+
+const hugePage = 1
+
+func hugePages([]byte) {}
