@@ -12,7 +12,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build run sample models nolabels archive test race fuzz torture bench compare lint cover interop schema man release clean
+.PHONY: build run sample models nolabels archive test race fuzz torture bench compare lint cover interop embed-compare clusters schema man release clean
 
 # the binary, in bin/velum
 build:
@@ -92,6 +92,14 @@ cover:
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
 interop:
 	python3 scripts/interop.py
+
+# velum embed beside fastText and gensim (needs Python and PyPI)
+embed-compare: build
+	python3 scripts/embed_compare.py
+
+# vectors and clusters from ../shared/data, in out/clusters
+clusters: build
+	scripts/clusters.sh
 
 # configs/schema.json, made from the table of options
 schema:

@@ -70,7 +70,7 @@ The same notes, options and seed give the same file with any number of workers. 
 	flags.Uint64Var(&f.cut.Count, "min-count", 5, "least occurrences of a form")
 	flags.IntVar(&f.cut.Notes, "min-notes", 2, "least notes that a form occurs in")
 	flags.IntVar(&f.cut.Patients, "min-patients", 0, "least patients whose notes a form occurs in; needs read.columns.patient")
-	flags.IntSliceVar(&f.clusters, "clusters", []int{128, 1024, 8192}, "numbers of clusters; empty for none")
+	flags.IntSliceVar(&f.clusters, "clusters", []int{128, 1024, 8192}, "numbers of clusters; 0 for none")
 	flags.IntVar(&f.keep, "keep", 1024, "`MIB` of memory for the encoded notes, which are read again for every epoch if they need more")
 	a.optionFlag(c, "workers", "run.workers")
 	a.optionFlag(c, "memory-limit", "run.memory_limit")
@@ -95,6 +95,7 @@ func (f *embedFlags) check() (embed.Normalization, error) {
 			return 0, exitf(exitConfig, "write it as 3-6; glove has none", "--subwords %s", f.subwords)
 		}
 	}
+	f.clusters = slices.DeleteFunc(f.clusters, func(k int) bool { return k == 0 })
 	for _, k := range f.clusters {
 		if k < 1 || k > embed.MaxClusters {
 			return 0, exitf(exitConfig, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
