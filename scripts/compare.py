@@ -29,8 +29,9 @@ def environment(home):
     if not os.path.exists(ready):
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        subprocess.run([*pip, *PACKAGES], check=True)
-        if subprocess.run([*pip, SPANISH]).returncode != 0:
+        subprocess.run([*pip, "--only-binary", ":all:", *PACKAGES], check=True)
+        # without what it asks for: an old spaCy, which pip would build from source
+        if subprocess.run([*pip, "--no-deps", SPANISH]).returncode != 0:
             print("no", SPANISH, "to be had: Presidio runs with its pattern recognizers alone")
         open(ready, "w").close()
     return python
