@@ -19,7 +19,7 @@ type Options struct {
 	Rate      float64 `json:"rate"`           // first step size; 0 means 0.025, CBOW 0.075, GloVe 0.05
 	Subwords  [2]int  `json:"subwords"`       // shortest and longest n-gram of characters, as {3, 6}; zero means none
 	Buckets   int     `json:"buckets"`        // rows that n-grams share; 0 means 131072
-	Replicas  int     `json:"replicas"`       // copies that learn side by side, see Word2Vec; 0 means 4
+	Replicas  int     `json:"replicas"`       // copies that learn side by side, see Word2Vec; 0 means 1
 	Workers   int     `json:"-"`              // goroutines; never changes the result
 	Seed      uint64  `json:"seed"`
 }
@@ -42,7 +42,7 @@ func (o Options) withDefaults() Options {
 	set(&o.Epochs, 5)
 	set(&o.Negatives, 5)
 	set(&o.Buckets, 1<<17)
-	set(&o.Replicas, 4)
+	set(&o.Replicas, 1)
 	set(&o.Workers, 1)
 	if o.Sample == 0 {
 		o.Sample = 1e-3
@@ -369,7 +369,7 @@ func sigmoid(x float32) float32 {
 
 // curvature is what join takes for the second derivative of the loss along a
 // row; measured, see BENCHMARKS.md.
-const curvature = 1
+const curvature = 0.2
 
 // join adds what the replicas have learned to the weights. A row that each of
 // R replicas has updated n times would, had one replica done it all, have had
