@@ -21,6 +21,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
@@ -286,7 +287,7 @@ func withLists(prints map[string]string, t *features.Template, r features.Resour
 func listsPrint(t *features.Template, r features.Resources) string {
 	for _, g := range t.Groups {
 		var list any
-		switch g.Name {
+		switch base, _, _ := strings.Cut(g.Name, "/"); base {
 		case "gazetteer":
 			list = r.Lexicon
 		case "phrase":

@@ -66,6 +66,8 @@ type group struct {
 	seed   uint64
 	slot   Slot
 	vector Vector
+
+	classes gazetteer.Class // that the group gazetteer asks for
 }
 
 // Extractor computes features. It owns scratch space and is used by one
@@ -97,6 +99,9 @@ type Extractor struct {
 	line     int // of the current sequence's first token, from 0
 	nextLine int // of the last token of the sequence before
 	matched  []pipeline.Match
+
+	heading     []byte // nearest field name so far, see headings
+	headingLine int    // its line
 }
 
 // New returns an extractor for the template.
@@ -107,7 +112,7 @@ func New(t *Template, r Resources) *Extractor {
 	}
 	for i := range t.Groups {
 		g := group{Group: &t.Groups[i], index: uint16(i), seed: xxh3.HashString(t.Groups[i].Name)}
-		g.slot, g.vector = r.Slots[g.Name], r.Vectors[g.Name]
+		g.slot, g.vector, g.classes = r.Slots[g.Name], r.Vectors[g.Name], classesOf(g.Name)
 		if g.Form() {
 			e.forms = append(e.forms, g)
 		} else {

@@ -215,6 +215,7 @@ func cut(text string) (tokens []pipeline.Token) {
 		}
 		if word[0] == '+' {
 			tok.Flags |= pipeline.Glued
+			tok.Start++
 		}
 		tokens = append(tokens, tok)
 		at += len(word)
@@ -269,6 +270,14 @@ func TestPlaceGroups(t *testing.T) {
 		{"glued 0", "a +b", []string{"", "glued[0]=1"}},
 		{"sentencestart 0", "a b / c", []string{"sentencestart[0]=1", "", "sentencestart[0]=1", ""}},
 		{"key 0", "Edad : 7 Sexo : H / x", []string{"", "", "key[0]=edad", "key[0]=edad", "key[0]=edad", "key[0]=sexo", "", ""}},
+		{"heading 0", "Edad : 7 / a / Sexo b c d : / / e / / / / x", []string{"", "", "heading[0]=edad+0", "heading[0]=edad+1", "heading[0]=edad+1",
+			"heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2",
+			"heading[0]=d+1", "heading[0]=d+2", "heading[0]=d+2", "heading[0]=d+3", "heading[0]=d+4", "heading[0]=d+5", "", ""}},
+		{"linestart 0", "Año b / c", []string{"linestart[0]=ano", "linestart[0]=ano", "linestart[0]=/", "linestart[0]=/"}},
+		{"domain 0", "a . +es es . es +. +ES", []string{"", "", "domain[0]=1", "", "", "", "", "domain[0]=1"}},
+		{"tokeninsentence 0", "a b / c d", []string{"", "tokeninsentence[0]=1", "", "tokeninsentence[0]=1*0.5", "tokeninsentence[0]=1"}},
+		{"sentenceinnote 0", "a / b / c", []string{"", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1", "sentenceinnote[0]=1"}},
+		{"sequence note\nsentenceinnote 0", "a / b / c", []string{"", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1", "sentenceinnote[0]=1"}},
 		{"tokeninline 0", "a b c", []string{"", "tokeninline[0]=1*0.5", "tokeninline[0]=1"}},
 		{"tokeninnote 0", "a b / c d", []string{"", "tokeninnote[0]=1*0.25", "tokeninnote[0]=1*0.5", "tokeninnote[0]=1*0.75", "tokeninnote[0]=1"}},
 		{"lineinnote 0", "a / b / c", []string{"", "lineinnote[0]=1*0.5", "lineinnote[0]=1*0.5", "lineinnote[0]=1", "lineinnote[0]=1"}},
@@ -372,3 +381,51 @@ func BenchmarkForm(b *testing.B) {
 		e.Form(forms[i%len(forms)])
 	}
 }
+
+// Combinations stand for their groups; what comes twice sees both windows.
+func TestUse(t *testing.T) {
+	tpl, err := Parse("version 1\nprefix3 -4..1\nuse c lm mph\nuse c\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{}
+	for _, g := range tpl.Groups {
+		got = append(got, fmt.Sprintf("%s %d..%d", g.Name, g.Lo, g.Hi))
+	}
+	want := []string{"lemma -3..3", "hasdigit -3..3", "prefix3 -4..3", "prefix4 -3..3", "suffix3 -3..3", "suffix4 -3..3", "capitals -3..3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, name := range Combinations() {
+		tpl, err := Parse("version 1\nuse " + name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if again, err := Parse(tpl.String()); err != nil || again.String() != tpl.String() {
+			t.Errorf("%s: written and read back: %v", name, err)
+		}
+	}
+	for _, bad := range []string{"use", "use nothing", "gazetteer/Nothing"} {
+		if _, err := Parse("version 1\n" + bad); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+// A kind of word can be asked for alone.
+func TestOneClass(t *testing.T) {
+	for _, tt := range []struct{ group, want string }{{"gazetteer", "GivenName Surname"}, {"gazetteer/Surname", "Surname"}, {"gazetteer/Month", ""}} {
+		tpl, err := Parse("version 1\n" + tt.group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, names := New(tpl, Resources{Lexicon: both{}}).FormNames([]byte("Rosa"))
+		if got := strings.Join(names, " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.group, got, tt.want)
+		}
+	}
+}
+
+type both struct{}
+
+func (both) Classes([]byte) gazetteer.Class { return gazetteer.GivenName | gazetteer.Surname }

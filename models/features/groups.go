@@ -59,7 +59,7 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "roman", about: "is a roman numeral", form: flag((*word).roman)},
 		{name: "numberword", about: "is a written-out number, es, ca or en (INV §4.3.3)", form: flag(func(w *word) bool { return numberWords[string(w.lower)] })},
 		{name: "tld", about: "is a top-level domain that notes hold", form: flag(func(w *word) bool { return domains[string(w.lower)] })},
-		{name: "gazetteer", about: "the kinds of word that the lists know of the form", form: lexicon},
+		{name: "gazetteer", about: "the kinds of word that the lists know of the form; gazetteer/Month asks for one kind", form: lexicon},
 		{name: "cluster", about: "a slot: cluster/NAME, cluster of the form", form: slot, slotted: true},
 		{name: "pos", about: "a slot: most probable part of speech of the form", form: slot, slotted: true},
 		{name: "lemma", about: "a slot: lemma of the form", form: slot, slotted: true},
@@ -72,6 +72,11 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "glued", about: "no white space before the token", place: glued},
 		{name: "sentencestart", about: "first token of a sentence (INV §4.3.3)", place: sentenceStarts},
 		{name: "key", about: "the word before the nearest colon to the left", place: keys},
+		{name: "heading", about: "the field name that stands nearest before the token, and how many lines above", place: headings},
+		{name: "linestart", about: "the first word of the token's line", place: lineStarts},
+		{name: "domain", about: "a top-level domain behind a dot (INV §4.3.3)", place: domainEnds},
+		{name: "tokeninsentence", about: "place in the sentence, 0 to 1 (VIGI table 8)", place: tokenInSentence},
+		{name: "sentenceinnote", about: "place of the sentence in the note, 0 to 1 (VIGI table 8)", place: sentenceInNote},
 		{name: "tokeninline", about: "place in the sequence, 0 to 1 (VIGI table 8)", place: tokenInLine},
 		{name: "tokeninnote", about: "place in the note, 0 to 1 (VIGI table 8)", place: tokenInNote},
 		{name: "lineinnote", about: "place of the line in the note, 0 to 1 (VIGI table 8)", place: lineInNote},
@@ -84,11 +89,24 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 func findKind(name string) *kind {
 	base, rest, named := strings.Cut(name, "/")
 	for i := range kinds {
-		if k := &kinds[i]; k.name == base && (!named || rest != "" && (base == "cluster" || base == "embedding")) {
+		if k := &kinds[i]; k.name == base && (!named || k.takes(rest)) {
 			return k
 		}
 	}
 	return nil
+}
+
+// takes tells whether what follows the slash names something of the kind: a
+// slot, or a kind of word.
+func (k *kind) takes(name string) bool {
+	switch k.name {
+	case "cluster", "embedding":
+		return name != ""
+	case "gazetteer":
+		_, err := gazetteer.ParseClass(name)
+		return err == nil
+	}
+	return false
 }
 
 // Known returns the names of all groups with a line about each, for help
@@ -232,9 +250,19 @@ func lexicon(e *Extractor, g *group) {
 	if e.r.Lexicon == nil {
 		return
 	}
-	for rest := e.r.Lexicon.Classes(e.w.form); rest != 0; rest &= rest - 1 {
+	for rest := e.r.Lexicon.Classes(e.w.form) & g.classes; rest != 0; rest &= rest - 1 {
 		e.emitText(g, className(rest))
 	}
+}
+
+// classesOf returns the kinds of word that a group of this name asks for: one,
+// or all.
+func classesOf(group string) gazetteer.Class {
+	_, name, _ := strings.Cut(group, "/")
+	if c, err := gazetteer.ParseClass(name); err == nil {
+		return c
+	}
+	return ^gazetteer.Class(0)
 }
 
 // classNames are the names of the bits of a gazetteer.Class.

@@ -88,8 +88,9 @@ const (
 )
 
 // Parse reads a template. Every line is "version N", "sequence line|sentence|
-// note", "max-tokens N", or a group's name and its window lo..hi (one number
-// for one offset, nothing for 0); # begins a comment.
+// note", "max-tokens N", "use" and names of combinations of groups, or a
+// group's name and its window lo..hi (one number for one offset, nothing for
+// 0); # begins a comment.
 func Parse(text string) (*Template, error) {
 	t := &Template{MaxTokens: defaultMaxTokens}
 	version := 0
@@ -113,6 +114,9 @@ func Parse(text string) (*Template, error) {
 }
 
 func (t *Template) line(words []string, version *int) error {
+	if words[0] == "use" {
+		return t.use(words[1:])
+	}
 	if len(words) > 2 {
 		return fmt.Errorf("more than two words; write a name and its window, as in \"word -2..2\"")
 	}
