@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
@@ -32,15 +35,20 @@ func openStored(kind string, data []byte) (features.Stored, error) {
 		}
 		return morph.Lemma{Model: m}, nil
 	}
+	if kind == embed.ClustersKind {
+		return embed.OpenClusters(data)
+	}
 	return nil, fmt.Errorf("resource of kind %q is not known", kind)
 }
 
 // lookupFlags say what a template's slots look forms up in.
 type lookupFlags struct {
-	morph string
+	morph    string
+	clusters []string
 }
 
 func (l *lookupFlags) add(c *cobra.Command) {
+	c.Flags().StringSliceVar(&l.clusters, "clusters", nil, "`NAME=FILE:K`, the K clusters of a file of velum embed for cluster/NAME of the template; may be repeated")
 	c.Flags().StringVar(&l.morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
 }
 
@@ -74,6 +82,11 @@ func (l *lookupFlags) fill(r *features.Resources, t *features.Template, from ...
 
 // given are the slots that the flags fill.
 func (l *lookupFlags) given(t *features.Template) (r features.Resources, err error) {
+	for _, text := range l.clusters {
+		if err := openClusters(&r, t, text); err != nil {
+			return r, err
+		}
+	}
 	for _, g := range t.Groups {
 		if g.Name != "pos" && g.Name != "lemma" {
 			continue
@@ -91,6 +104,32 @@ func (l *lookupFlags) given(t *features.Template) (r features.Resources, err err
 		}
 	}
 	return r, nil
+}
+
+// openClusters fills the group cluster/NAME of NAME=FILE:K.
+func openClusters(r *features.Resources, t *features.Template, text string) error {
+	name, rest, ok1 := strings.Cut(text, "=")
+	colon := strings.LastIndexByte(rest, ':')
+	k, err := strconv.Atoi(rest[colon+1:])
+	if !ok1 || colon < 1 || err != nil {
+		return exitf(exitConfig, "write NAME=FILE:K, as in lower=words.velum:1024", "--clusters: %q is not NAME=FILE:K", text)
+	}
+	i := slices.IndexFunc(t.Groups, func(g features.Group) bool { return g.Name == "cluster/"+name })
+	if i < 0 {
+		return exitf(exitConfig, "add the group, or leave the clusters out", "--clusters: the template has no group cluster/%s", name)
+	}
+	f, err := embed.Open(rest[:colon])
+	if err != nil {
+		return exit(exitConfig, fmt.Errorf("--clusters: %w", err), "`velum embed` makes one")
+	}
+	c := f.Clusters(k) // a copy: the file may go
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if c == nil {
+		return exitf(exitConfig, "make them: velum embed --clusters", "--clusters: %s has no %d clusters", rest[:colon], k)
+	}
+	return r.Fill(t.Groups[i], c)
 }
 
 func (l *lookupFlags) openMorph() (*morph.Model, error) {

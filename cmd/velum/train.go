@@ -45,14 +45,17 @@ notes that it has not seen, and its recall dial is set: which bias towards maski
 reaches which masking recall, at which precision. The scores stand in the model.
 
 A template may look forms up: parts of speech and lemmas (pos, lemma), clusters
-(cluster/NAME). What it looks up becomes part of the model file. --kind morph makes a
-table of parts of speech and lemmas from treebanks in CoNLL-U.
+(cluster/NAME; --clusters). What is looked up becomes part of the model file. A line
+"use wc lm mph pos c" stands for groups of the papers, the templates boot, ngrid, vigi
+and inv for their whole sets. --kind morph makes a table of parts of speech and lemmas
+from treebanks in CoNLL-U.
 
 A dictionary needs no labelled notes: it takes names from lists (velum gazetteer build)
 and how often an archive holds them. --dev then chooses its thresholds.`,
 		Example: `  velum train --kind crf --train meddocan/train --dev meddocan/dev --labels meddocan --out m.velum
   velum train --kind crf --train gold.jsonl,selected.jsonl --init primary-care --out next.velum
   velum train --kind dictionary --gazetteer names.velum --archive notes.jsonl --dev few.jsonl --out names-model.velum
+  velum train --train train/ --template boot --clusters wc=words.velum:1024 --out boot.velum
   velum train --kind morph --train es.conllu.gz,ca.conllu.gz --out morph.velum`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.train(c.Context(), &f) },
