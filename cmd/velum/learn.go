@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/velum-health/velum/models/crf"
@@ -94,6 +96,14 @@ func (a *app) learnLocked(ctx context.Context, cfg *Config, f *learnFlags) error
 	if err := l.resume(f.backTo); err != nil {
 		return err
 	}
+	if len(f.answers) > 0 {
+		if err := errors.Join(l.answer(ctx, f.answers), l.loadAnswers()); err != nil {
+			return err
+		}
+	}
+	if f.ask > 0 {
+		return l.ask(ctx, f)
+	}
 	for ctx.Err() == nil && !l.finished() {
 		if err := l.turn(ctx); err != nil {
 			return err
@@ -102,6 +112,7 @@ func (a *app) learnLocked(ctx context.Context, cfg *Config, f *learnFlags) error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	l.log.Info("time spent, in seconds", l.spent.seconds()...)
 	return l.print(a.out)
 }
 
@@ -127,11 +138,42 @@ type learning struct {
 	known                   map[string]bool // ids of labelled notes, which are not learned from again
 	options                 string          // digest of what shapes a turn
 	asked                   map[string]bool // ids that a person was asked about
+	answers                 []labelled      // corrected notes, in the order in which they came
 
 	turns []*turn
 	model *model // of the last turn
 	other *model // the second one of learn.agree
 	stats pipeline.Stats
+	spent spent
+}
+
+// spent is the time that parts of the work took in this process: for the log,
+// never for a file that has to come out the same.
+type spent struct {
+	names []string
+	times map[string]time.Duration
+}
+
+// on begins a part; the function that it returns ends it.
+func (s *spent) on(name string) (end func()) {
+	began := time.Now()
+	return func() {
+		if s.times == nil {
+			s.times = map[string]time.Duration{}
+		}
+		if _, known := s.times[name]; !known {
+			s.names = append(s.names, name)
+		}
+		s.times[name] += time.Since(began)
+	}
+}
+
+// seconds returns pairs of a name and a time, for the log.
+func (s *spent) seconds() (pairs []any) {
+	for _, name := range s.names {
+		pairs = append(pairs, name, math.Round(s.times[name].Seconds()*10)/10)
+	}
+	return pairs
 }
 
 func (a *app) newLearning(ctx context.Context, cfg *Config, out string) (*learning, error) {
@@ -205,14 +247,33 @@ func (l *learning) finished() bool {
 	}
 	last := l.last()
 	switch {
-	case last.Number >= l.Learn.Turns:
+	case last.Answers < len(l.answers):
+		return false // a person has said something new
+	case last.Number >= l.Learn.Turns || l.waiting():
 		return true
 	case last.Number == 0:
 		return false
-	case last.Number-l.best(1).Number >= l.Learn.Patience:
+	case last.Number-l.best(l.since()).Number >= l.Learn.Patience:
 		return true
 	}
 	return !l.Learn.Again && last.Slice.To >= l.archive.Rows()
+}
+
+// waiting tells whether the last turn asked what nobody has answered.
+func (l *learning) waiting() bool {
+	last := l.last()
+	return last.Asked > 0 && len(l.oracle.paths) == 0 && last.Answers == len(l.answers)
+}
+
+// since returns the turn from which patience counts: the first one that
+// learned, or that had the latest answers of a person. A turn that an oracle
+// answered is no new beginning.
+func (l *learning) since() int {
+	n := l.last().Number
+	for n > 1 && (l.turns[n-1].Answers == l.last().Answers || len(l.oracle.paths) > 0) {
+		n--
+	}
+	return n
 }
 
 func (l *learning) last() *turn { return l.turns[len(l.turns)-1] }

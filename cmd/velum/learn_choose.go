@@ -35,7 +35,10 @@ func (w *turning) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.slice()
+	w.Slice.From, w.Slice.To = w.nextSlice()
+	if err := w.question(ctx); err != nil {
+		return err
+	}
 	src := read.NewSlice(w.archive, w.Slice.From, w.Slice.To)
 	pool := &pool{turning: w, known: known}
 	kept := w.pieces(read.NewKeep(src, pool.fresh))
@@ -43,7 +46,9 @@ func (w *turning) choose(ctx context.Context) error {
 		kept = read.NewKeep(kept, pool.freshLine)
 	}
 	progress := w.newProgress(fmt.Sprintf("turn %d", w.Number), "notes", w.Slice.To-w.Slice.From)
+	tagged := w.spent.on("tag")
 	err = w.candidates(ctx, kept, candidatesName, pool, progress)
+	tagged()
 	progress.End()
 	if err := errors.Join(err, src.Close()); err != nil {
 		return err
@@ -62,13 +67,15 @@ func (w *turning) choose(ctx context.Context) error {
 
 const candidatesName = "candidates.parquet"
 
-// slice sets what the turn looks at.
-func (w *turning) slice() {
-	from := w.last().Slice.To
-	if from >= w.archive.Rows() {
-		from = 0 // learn.again, or finished would have said so
+// nextSlice returns what the next turn looks at. It is empty when the archive
+// was read and a person's answers ask for another turn.
+func (l *learning) nextSlice() (from, to int64) {
+	rows := l.archive.Rows()
+	from = l.last().Slice.To
+	if from >= rows && l.Learn.Again {
+		from = 0
 	}
-	w.Slice.From, w.Slice.To = from, min(from+int64(w.Learn.Slice), w.archive.Rows())
+	return from, min(from+int64(l.Learn.Slice), rows)
 }
 
 // taken returns the hashes of ids that the archive has given already: they
@@ -233,10 +240,13 @@ func (w *turning) take(p *pool) error {
 	if err != nil {
 		return err
 	}
+	chosen := w.spent.on("choose")
 	result, err := choose.Final(slices.Values(p.records), s.target)
+	chosen()
 	if err != nil {
 		return err
 	}
+	defer w.spent.on("copy")()
 	w.Selection = s.report(&result, 0)
 	if len(result.Keys) == 0 {
 		return nil
@@ -347,6 +357,7 @@ func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error 
 // earlier takes over the groups of the turn before; with learn.retag, tagged
 // again by the newest model.
 func (w *turning) earlier(ctx context.Context) error {
+	defer w.spent.on("retag")()
 	for _, g := range w.last().Groups {
 		if w.Learn.Retag {
 			var err error

@@ -161,7 +161,3 @@ func (c *spanCount) Add(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags [
 	}
 	return nil
 }
-
-// answered returns the files of corrected notes, in the order in which they
-// came.
-func (l *learning) answered() []string { return nil }

@@ -28,7 +28,9 @@ type turn struct {
 	Options string `json:"options"`          // digest of what shaped the turn
 	Parent  string `json:"parent,omitempty"` // SHA-256 of the turn.json before
 
-	Template  string           `json:"template,omitempty"` // name; empty for a model that was given
+	Template  string           `json:"template,omitempty"`    // name; empty for a model that was given
+	Answers   int              `json:"answer_sets,omitempty"` // of a person or an oracle, that the model learned from
+	Asked     int              `json:"asked,omitempty"`       // notes that the turn asks about
 	Slice     sliceRecord      `json:"slice"`
 	Selection *selectionReport `json:"selection,omitempty"`
 	Groups    []group          `json:"groups"` // what the archive gave to the training set
@@ -201,6 +203,9 @@ func (l *learning) resume(backTo int) error {
 			return err
 		}
 	}
+	if err := l.loadAnswers(); err != nil {
+		return err
+	}
 	if len(l.turns) == 0 {
 		return nil
 	}
@@ -284,6 +289,7 @@ func (l *learning) loadModels(t *turn) (err error) {
 // commit writes turn.json, gives the folder its name, and puts the model into
 // use if it passed the gate.
 func (l *learning) commit(draft *pipeline.Draft, t *turn) error {
+	defer l.spent.on("commit")()
 	entries, err := os.ReadDir(filepath.Dir(draft.Path("x")))
 	if err != nil {
 		return err
@@ -309,7 +315,7 @@ func (l *learning) commit(draft *pipeline.Draft, t *turn) error {
 		return err
 	}
 	l.turns = append(l.turns, t)
-	return l.settle()
+	return errors.Join(l.loadAnswers(), l.settle())
 }
 
 // settle brings what follows from the turns up to date, after a turn or a

@@ -73,7 +73,7 @@ func (w *turning) train(ctx context.Context) error {
 	if w.Number == 0 && w.Learn.Start != "" {
 		return w.given(ctx)
 	}
-	w.Template = w.templateName()
+	w.Template, w.turn.Answers = w.templateName(), len(w.answers)
 	report, err := w.fitted(ctx, w.Groups)
 	if err != nil {
 		return err
@@ -174,6 +174,7 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []group
 	if w.Number > 0 && w.Learn.Warm && !(w.Number == 1 && w.Learn.Start != "") {
 		t.flags.init = filepath.Join(w.out, w.last().name(), name)
 	}
+	reading := w.spent.on("read")
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
@@ -181,8 +182,8 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []group
 		return nil, err
 	}
 	r := trainingRecord{Gold: t.taught.Notes}
-	for _, path := range w.answered() {
-		if err := t.learn(ctx, path); err != nil {
+	for i := range w.answers {
+		if err := w.answers[i].each(func(src pipeline.Source) error { return t.teach(ctx, src) }); err != nil {
 			return nil, err
 		}
 	}
@@ -194,6 +195,8 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []group
 	}
 	r.Chosen = t.taught.Notes - r.Gold - r.Answers
 	r.Tokens, r.Spans = t.taught.Tokens, t.taught.Spans
+	reading()
+	defer w.spent.on("train")()
 	m, err := t.fit(ctx)
 	if err != nil {
 		return nil, err
@@ -216,6 +219,7 @@ func (w *turning) save(name string, m *model) error {
 // scored tags labelled notes with a model, with the stages of `velum tag`, and
 // scores them.
 func (l *learning) scored(ctx context.Context, m *model, on *labelled) (*score.Report, error) {
+	defer l.spent.on("score")()
 	s := score.New(score.Options{Draws: -1, Map: l.toSet})
 	err := on.each(func(src pipeline.Source) error {
 		p := &plan{Config: l.Config, model: m, workers: workers(l.Config)}
@@ -234,6 +238,7 @@ const reliabilityBins = 10
 // calibrate compares the confidences of the new model with what is right of
 // its answers on the validation notes, by the unit of learning.
 func (w *turning) calibrate(ctx context.Context) error {
+	defer w.spent.on("calibrate")()
 	e := &examples{set: w.next.tagSet, toSet: w.toSet, empty: w.Config.Choose.WithoutSpans > 0}
 	err := w.dev.each(func(src pipeline.Source) error {
 		p := &plan{Config: w.Config, model: w.next, workers: workers(w.Config)}

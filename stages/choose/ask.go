@@ -1,0 +1,235 @@
+package choose
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Question is a note that a person could be asked about.
+type Question struct {
+	Record
+	Sketch uint64 // simhash of the words: notes of nearly the same words differ in few bits (Charikar 2002)
+	Shape  uint64 // hash of the tags, runs of one tag counted once
+}
+
+// Asking says which notes a person should correct.
+type Asking struct {
+	N      int
+	Random float64 // share that is drawn at random: what the model is sure of and wrong about
+	Seed   uint64
+	// Classes is the share of every class in the target, in the order of
+	// TagSet.Categories: those of one in a hundred and more are each asked
+	// about, if the model found any.
+	Classes []float64
+}
+
+// Asked is a note to correct, and why it is one.
+type Asked struct {
+	Key
+	Confidence Confidence
+	Why        Why
+	Class      int // for AskedForClass
+}
+
+// Why says for what a note was picked.
+type Why uint8
+
+const (
+	AskedUnsure   Why = iota // the model is unsure, and of its kind the least sure
+	AskedForClass            // the least sure one with a class
+	AskedByChance
+)
+
+// String returns the name used in files.
+func (w Why) String() string { return [...]string{"unsure", "category", "random"}[w] }
+
+const (
+	// mainClass is the share from which a class has to be among the questions.
+	mainClass = 0.01
+	// alike is in how many of 64 bits the sketches of two notes differ at
+	// most, one of which is enough. Of 100,000 notes of an archive, pairs
+	// within 8 bits differ in numbers or in one word of ten.
+	alike = 8
+	// formBits of the sketch tell groups of words apart: 16 groups.
+	formBits = 4
+)
+
+// Ask picks the notes to correct, by key. The result depends on the set of
+// questions and not on their order. A share is drawn at random; then every
+// main class gets its part of half of the rest; what is left goes in turn to
+// the kinds of notes, the kind with the least certain note first. A kind is
+// the notes of one shape and one group of words, so that one template of the
+// archive does not take all places. No two notes are nearly the same.
+func Ask(questions []Question, a Asking) []Asked {
+	p := asking{Asking: a, sorted: slices.Clone(questions), taken: map[Key]bool{}}
+	slices.SortFunc(p.sorted, func(x, y Question) int {
+		return cmp.Or(cmp.Compare(x.Confidence, y.Confidence), cmp.Compare(x.Hash, y.Hash), x.Key.Compare(y.Key))
+	})
+	p.random()
+	p.classes()
+	p.kinds()
+	slices.SortFunc(p.picked, func(x, y Asked) int { return x.Key.Compare(y.Key) })
+	return p.picked
+}
+
+type asking struct {
+	Asking
+	sorted   []Question // least sure first
+	taken    map[Key]bool
+	sketches []uint64
+	picked   []Asked
+}
+
+// take picks a question unless one like it was picked.
+func (p *asking) take(q *Question, why Why, class int) bool {
+	if len(p.picked) >= p.N || p.taken[q.Key] || slices.ContainsFunc(p.sketches, func(s uint64) bool { return bits.OnesCount64(s^q.Sketch) <= alike }) {
+		return false
+	}
+	p.taken[q.Key] = true
+	p.sketches = append(p.sketches, q.Sketch)
+	p.picked = append(p.picked, Asked{q.Key, q.Confidence, why, class})
+	return true
+}
+
+// random draws by a hash under the seed.
+func (p *asking) random() {
+	n := int(math.Round(p.Random * float64(p.N)))
+	if n == 0 {
+		return
+	}
+	draw := func(q *Question) uint64 {
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], q.Hash)
+		return xxh3.HashSeed(b[:], p.Seed)
+	}
+	drawn := slices.Clone(p.sorted)
+	slices.SortFunc(drawn, func(x, y Question) int {
+		return cmp.Or(cmp.Compare(draw(&x), draw(&y)), x.Key.Compare(y.Key))
+	})
+	for i := range drawn {
+		if len(p.picked) == n {
+			return
+		}
+		p.take(&drawn[i], AskedByChance, 0)
+	}
+}
+
+// classes gives every main class its part of half of the places.
+func (p *asking) classes() {
+	main := 0
+	for _, share := range p.Classes {
+		if share >= mainClass {
+			main++
+		}
+	}
+	if main == 0 {
+		return
+	}
+	each := max(1, (p.N-len(p.picked))/2/main)
+	for class, share := range p.Classes {
+		if share < mainClass {
+			continue
+		}
+		left := each
+		for i := range p.sorted {
+			if q := &p.sorted[i]; left > 0 && q.Spans[class] > 0 && p.take(q, AskedForClass, class) {
+				left--
+			}
+		}
+	}
+}
+
+// kinds takes the least sure note of every kind, then the next one of every
+// kind, until all places are taken.
+func (p *asking) kinds() {
+	type kind struct{ shape, words uint64 }
+	var order []kind
+	members := map[kind][]*Question{}
+	for i := range p.sorted {
+		q := &p.sorted[i]
+		k := kind{q.Shape, q.Sketch >> (64 - formBits)}
+		if members[k] == nil {
+			order = append(order, k)
+		}
+		members[k] = append(members[k], q)
+	}
+	for len(order) > 0 && len(p.picked) < p.N {
+		left := order[:0]
+		for _, k := range order {
+			list := members[k]
+			for len(list) > 0 && !p.take(list[0], AskedUnsure, 0) {
+				list = list[1:]
+			}
+			if len(list) > 1 {
+				members[k] = list[1:]
+				left = append(left, k)
+			}
+		}
+		order = left
+	}
+}
+
+// Questioner makes questions of notes. It has scratch space: one a worker.
+type Questioner struct {
+	Recorder
+	sums  [64]int
+	word  []byte
+	shape xxh3.Hasher
+}
+
+// Question returns what is asked of note i of b.
+func (q *Questioner) Question(b *pipeline.Batch, i int, unit uint32) (Question, error) {
+	r, err := q.Record(b, i, unit)
+	if err != nil {
+		return Question{}, err
+	}
+	return Question{r, q.sketch(b.Text.At(i), b.Tokens.At(i)), q.shapeOf(b.TagsOf(i))}, nil
+}
+
+// sketch is the simhash of the words, lower-cased, digits all alike.
+func (q *Questioner) sketch(text []byte, tokens []pipeline.Token) (s uint64) {
+	q.sums = [64]int{}
+	for _, t := range tokens {
+		q.word = q.word[:0]
+		for at := text[t.Start:t.End]; len(at) > 0; {
+			r, size := utf8.DecodeRune(at)
+			at = at[size:]
+			if unicode.IsDigit(r) {
+				r = '0'
+			}
+			q.word = utf8.AppendRune(q.word, unicode.ToLower(r))
+		}
+		h := xxh3.Hash(q.word)
+		for k := range q.sums {
+			q.sums[k] += int(h>>k&1)*2 - 1
+		}
+	}
+	for k, sum := range q.sums {
+		if sum > 0 {
+			s |= 1 << k
+		}
+	}
+	return s
+}
+
+func (q *Questioner) shapeOf(tags []pipeline.Tag) uint64 {
+	q.shape.Reset()
+	last := -1
+	for _, t := range tags {
+		if int(t) != last {
+			q.word = append(q.word[:0], byte(t))
+			_, _ = q.shape.Write(q.word) // never fails
+			last = int(t)
+		}
+	}
+	return q.shape.Sum64()
+}
