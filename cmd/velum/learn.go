@@ -88,32 +88,41 @@ func (a *app) learn(ctx context.Context, f *learnFlags) error {
 }
 
 func (a *app) learnLocked(ctx context.Context, cfg *Config, f *learnFlags) error {
-	l, err := a.newLearning(ctx, cfg, f.out)
-	if err != nil {
+	if cfg.Learn.Draws > 1 {
+		return a.draws(ctx, cfg, f)
+	}
+	l, err := a.learnOnce(ctx, cfg, f)
+	if err != nil || f.ask > 0 {
 		return err
-	}
-	defer l.fence.Close()
-	if err := l.resume(f.backTo); err != nil {
-		return err
-	}
-	if len(f.answers) > 0 {
-		if err := errors.Join(l.answer(ctx, f.answers), l.loadAnswers()); err != nil {
-			return err
-		}
-	}
-	if f.ask > 0 {
-		return l.ask(ctx, f)
-	}
-	for ctx.Err() == nil && !l.finished() {
-		if err := l.turn(ctx); err != nil {
-			return err
-		}
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
 	}
 	l.log.Info("time spent, in seconds", l.spent.seconds()...)
 	return l.print(a.out)
+}
+
+// learnOnce learns in one folder, or asks there.
+func (a *app) learnOnce(ctx context.Context, cfg *Config, f *learnFlags) (*learning, error) {
+	l, err := a.newLearning(ctx, cfg, f.out)
+	if err != nil {
+		return nil, err
+	}
+	defer l.fence.Close()
+	if err := l.resume(f.backTo); err != nil {
+		return nil, err
+	}
+	if len(f.answers) > 0 {
+		if err := errors.Join(l.answer(ctx, f.answers), l.loadAnswers()); err != nil {
+			return nil, err
+		}
+	}
+	if f.ask > 0 {
+		return l, l.ask(ctx, f)
+	}
+	for ctx.Err() == nil && !l.finished() {
+		if err := l.turn(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l, context.Cause(ctx)
 }
 
 // learning is self-learning (BOOT §3.2.1, METHODS §6) in one folder:

@@ -16,7 +16,19 @@ import (
 //go:embed report.gohtml
 var reportPage string
 
-var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{
+// stylePage is the style of all pages.
+//
+//go:embed style.gohtml
+var stylePage string
+
+var reportTemplate = page("report", reportPage)
+
+// page parses the template of a page.
+func page(name, text string) *template.Template {
+	return template.Must(template.Must(template.New(name).Funcs(pageFuncs).Parse(stylePage)).Parse(text))
+}
+
+var pageFuncs = template.FuncMap{
 	"thousands": func(n any) string {
 		switch n := n.(type) {
 		case int:
@@ -30,7 +42,9 @@ var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap
 	"plural":  func(n int, what string) string { return plural(int64(n), what) },
 	"short":   func(digest string) string { return digest[:min(12, len(digest))] },
 	"number":  func(x float64) string { return fmt.Sprintf("%.2f", x) },
-}).Parse(reportPage))
+	"score":   func(x float64) string { return fmt.Sprintf("%.4f", x) },
+	"gain":    func(x float64) string { return strings.Replace(fmt.Sprintf("%+.4f", x), "-", "\u2212", 1) },
+}
 
 // html returns report.html.
 func (r *report) html() ([]byte, error) {
