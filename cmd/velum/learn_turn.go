@@ -251,15 +251,14 @@ func (w *turning) calibrate(ctx context.Context) error {
 	if c.Map, err = calibrate.Fit(w.Learn.Calibrate, e.all); err != nil {
 		return err
 	}
-	shown := c.Map
-	if shown.Method == "" { // what it would bring is reported all the same
-		if shown, err = calibrate.Fit("isotonic", e.all); err != nil {
-			return err
-		}
+	method := w.Learn.Calibrate
+	if method == "none" { // what it would bring is reported all the same
+		method = "isotonic"
 	}
-	c.Before = calibrate.Reliable(e.all, new(calibrate.Map), reliabilityBins)
-	c.After = calibrate.Reliable(e.all, &shown, reliabilityBins)
-	return nil
+	crossed, err := calibrate.Crossed(method, e.all)
+	c.Before = calibrate.Reliable(e.all, reliabilityBins)
+	c.After = calibrate.Reliable(crossed, reliabilityBins)
+	return err
 }
 
 // pieces returns the notes of a source in the unit of learning.

@@ -89,21 +89,22 @@ func (m *Map) between(p float64) float64 {
 }
 
 // block is a run of examples that get one value.
-type block struct{ sum, right, n float64 }
+type block struct{ from, to, right, n float64 }
 
 func (b block) share() float64 { return b.right / b.n }
 
 // isotonic finds the rising map with the least squared error by pooling
-// adjacent violators, and joins the middles of its steps by straight lines,
-// so that of two confidences the higher one mostly stays higher.
+// adjacent violators. Between its steps it is straight. Joining the middles of
+// the steps, so that of two confidences the higher one stays higher, was tried:
+// with a hundred examples the steps are wide and the map missed them by half.
 func isotonic(examples []Example) Map {
 	sorted := slices.Clone(examples)
 	slices.SortFunc(sorted, func(a, b Example) int { return cmp.Compare(a.Confidence, b.Confidence) })
 	var blocks []block
 	for i := 0; i < len(sorted); {
-		b := block{}
-		for at := sorted[i].Confidence; i < len(sorted) && sorted[i].Confidence == at; i++ {
-			b.sum += at
+		at := sorted[i].Confidence
+		b := block{from: at, to: at}
+		for ; i < len(sorted) && sorted[i].Confidence == at; i++ {
 			b.n++
 			if sorted[i].Right {
 				b.right++
@@ -112,14 +113,16 @@ func isotonic(examples []Example) Map {
 		blocks = append(blocks, b)
 		for n := len(blocks); n > 1 && blocks[n-2].share() >= blocks[n-1].share(); n-- {
 			last := blocks[n-1]
-			blocks[n-2] = block{blocks[n-2].sum + last.sum, blocks[n-2].right + last.right, blocks[n-2].n + last.n}
+			blocks[n-2] = block{blocks[n-2].from, last.to, blocks[n-2].right + last.right, blocks[n-2].n + last.n}
 			blocks = blocks[:n-1]
 		}
 	}
 	m := Map{Method: "isotonic"}
 	for _, b := range blocks {
-		m.X = append(m.X, b.sum/b.n)
-		m.Y = append(m.Y, b.share())
+		m.X, m.Y = append(m.X, b.from), append(m.Y, b.share())
+		if b.to > b.from {
+			m.X, m.Y = append(m.X, b.to), append(m.Y, b.share())
+		}
 	}
 	return m
 }
@@ -198,6 +201,32 @@ func sigmoid(z float64) float64 {
 
 func softplus(z float64) float64 { return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
 
+// folds of Crossed: fewer examples than that many are left as they are.
+const folds = 5
+
+// Crossed returns the examples with the confidence that a map gives them which
+// was learned from the others, by fifths: what calibration is worth on answers
+// that it has not seen.
+func Crossed(method string, examples []Example) ([]Example, error) {
+	crossed := slices.Clone(examples)
+	for fold := range folds {
+		var others []Example
+		for i, e := range examples {
+			if i%folds != fold {
+				others = append(others, e)
+			}
+		}
+		m, err := Fit(method, others)
+		if err != nil {
+			return nil, err
+		}
+		for i := fold; i < len(crossed); i += folds {
+			crossed[i].Confidence = m.At(crossed[i].Confidence)
+		}
+	}
+	return crossed, nil
+}
+
 // Bin is the examples whose confidence lies in [From, To); the last one holds
 // 1 too.
 type Bin struct {
@@ -220,14 +249,14 @@ type Reliability struct {
 	Bins  []Bin   `json:"bins"` // all of equal width, empty ones too
 }
 
-// Reliable measures the examples under a map, in so many bins.
-func Reliable(examples []Example, m *Map, bins int) Reliability {
+// Reliable measures the examples in so many bins.
+func Reliable(examples []Example, bins int) Reliability {
 	r := Reliability{Examples: len(examples), Bins: make([]Bin, bins)}
 	for k := range r.Bins {
 		r.Bins[k].From, r.Bins[k].To = float64(k)/float64(bins), float64(k+1)/float64(bins)
 	}
 	for _, e := range examples {
-		p := m.At(e.Confidence)
+		p := e.Confidence
 		b := &r.Bins[min(int(p*float64(bins)), bins-1)]
 		b.Count++
 		b.Confidence += p
