@@ -148,7 +148,7 @@ type spanCount struct {
 	crf.Training
 }
 
-func (c *spanCount) Add(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) error {
+func (c *spanCount) Add(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag, _ float64) error {
 	for _, t := range tags {
 		if t == pipeline.O {
 			continue

@@ -137,7 +137,7 @@ func toyCorpus(t testing.TB, scheme pipeline.Scheme, template string, notes int,
 	set := toySet(scheme)
 	c := NewCorpus(toyTemplateParsed(t, template), set, toyResources())
 	for _, n := range toyNotes(t, set, notes, seed) {
-		if err := c.Add(n.text, n.tokens, n.matches, n.tags); err != nil {
+		if err := c.Add(n.text, n.tokens, n.matches, n.tags, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,6 +173,73 @@ func TestGradient(t *testing.T) {
 					t.Fatalf("%+v, %v: weight %d of %d: gradient %v, differences say %v", opt, scheme, i, len(w), g[i], want)
 				}
 			}
+		}
+	}
+}
+
+// TestWeights holds the gradient of weighted notes against finite differences,
+// weight 2 against the note twice, and weight 1 against none, bit for bit.
+func TestWeights(t *testing.T) {
+	at := func(opt TrainOptions, weights func(i int) []float64) (*objective, []float64, []float64, float64) {
+		set := toySet(pipeline.BIO)
+		c := NewCorpus(toyTemplateParsed(t, toyTemplate), set, toyResources())
+		for i, n := range toyNotes(t, set, 12, 1) {
+			for _, weight := range weights(i) {
+				if err := c.Add(n.text, n.tokens, n.matches, n.tags, weight); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		o := newObjective(c, opt)
+		w, g := make([]float64, o.size()), make([]float64, o.size())
+		for i := range w {
+			w[i] = math.Sin(float64(i))
+		}
+		return o, w, g, o.evaluate(w, g)
+	}
+	for _, opt := range []TrainOptions{{}, {MinCount: 3}} {
+		o, w, g, value := at(opt, func(i int) []float64 { return []float64{float64(1+i%3) / 2} })
+		const eps = 1e-5
+		scratch := make([]float64, len(w))
+		for i := 0; i < len(w); i += 1 + len(w)/150 {
+			old := w[i]
+			w[i] = old + eps
+			up := o.evaluate(w, scratch)
+			w[i] = old - eps
+			down := o.evaluate(w, scratch)
+			w[i] = old
+			if want := (up - down) / (2 * eps); math.Abs(g[i]-want) > 1e-6*max(1, math.Abs(want)) {
+				t.Fatalf("%+v: weight %d of %d: gradient %v, differences say %v", opt, i, len(w), g[i], want)
+			}
+		}
+		_, _, twice, double := at(opt, func(i int) []float64 { return slices.Repeat([]float64{1}, 1+i%2) })
+		_, _, two, heavy := at(opt, func(i int) []float64 { return []float64{float64(1 + i%2)} })
+		if len(twice) != len(two) || math.Abs(double-heavy) > 1e-8*double {
+			t.Fatalf("%+v: %d weights and %v with weight 2, %d and %v with two notes", opt, len(two), heavy, len(twice), double)
+		}
+		for i := range two {
+			if math.Abs(two[i]-twice[i]) > 1e-8 {
+				t.Fatalf("%+v: weight %d: %v with weight 2, %v with two notes", opt, i, two[i], twice[i])
+			}
+		}
+		if heavy == value {
+			t.Errorf("%+v: weights change nothing", opt)
+		}
+	}
+	o, _, plain, value := at(TrainOptions{}, func(int) []float64 { return []float64{1} })
+	w := make([]float64, o.size())
+	for i := range w {
+		w[i] = math.Sin(float64(i))
+	}
+	o.c.weights = slices.Repeat([]float64{1}, len(o.c.sequences))
+	ones := make([]float64, o.size())
+	if again := o.evaluate(w, ones); again != value || !slices.Equal(plain, ones) {
+		t.Error("weights of 1 change the gradient")
+	}
+	n := toyNotes(t, o.c.set, 1, 1)[0]
+	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if o.c.Add(n.text, n.tokens, n.matches, n.tags, bad) == nil {
+			t.Errorf("weight %v was taken", bad)
 		}
 	}
 }
@@ -587,7 +654,7 @@ func TestSpanOverLines(t *testing.T) {
 	set := toySet(pipeline.BIOESU)
 	n := newNote(t, set, "vista [PERSON:Marta Oliva | Serra] hoy")
 	c := NewCorpus(toyTemplateParsed(t, toyTemplate), set, features.Resources{})
-	if err := c.Add(n.text, n.tokens, nil, n.tags); err != nil {
+	if err := c.Add(n.text, n.tokens, nil, n.tags, 1); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -645,7 +712,7 @@ func BenchmarkLabel(b *testing.B) {
 		set.Categories = append(set.Categories, more.Categories[:categories-len(set.Categories)]...)
 		c := NewCorpus(toyTemplateParsed(b, toyTemplate), set, toyResources())
 		for _, n := range toyNotes(b, set, 150, 3) {
-			if err := c.Add(n.text, n.tokens, n.matches, n.tags); err != nil {
+			if err := c.Add(n.text, n.tokens, n.matches, n.tags, 1); err != nil {
 				b.Fatal(err)
 			}
 		}

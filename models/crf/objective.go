@@ -10,8 +10,10 @@ import (
 
 // objective is the negative log likelihood of a corpus and its gradient.
 //
-//	f(w)    = Σ_x log Z(x) - score(y, x)
-//	∂f/∂w_k = E[count of k] - observed count of k
+//	f(w)    = Σ_x v(x) (log Z(x) - score(y, x))
+//	∂f/∂w_k = Σ_x v(x) (E[count of k] - observed count of k)
+//
+// where v(x) is the weight of a sequence, 1 for most.
 //
 // A feature has weights at some slots of its block, [rows][stride]: row r
 // stands for window offset Hi - r, so that the rows of a block lie as the rows
@@ -62,6 +64,7 @@ type scratch struct {
 	rows  []float64 // [margin+T+margin][stride]
 	expct chain.Expectation
 	block []float64
+	pair  []float64 // [stride][stride] of a sequence whose weight is not 1
 }
 
 // share is a run of sequences and what they add up to.
@@ -99,6 +102,7 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 	o.scratch = make([]scratch, max(opt.Workers, 1))
 	for i := range o.scratch {
 		o.scratch[i].block = make([]float64, o.block)
+		o.scratch[i].pair = make([]float64, o.stride*o.stride)
 	}
 	o.cut()
 	return o
@@ -294,17 +298,17 @@ func (o *objective) transpose() (units lists, values []float32) {
 }
 
 // countSlots counts, for every unit, the labels that it was seen with at each
-// row of its block.
+// row of its block: weights of sequences, where they are not 1.
 func (o *objective) countSlots() lists {
 	c := o.c
-	label := make([]int16, c.rows)
+	label, weight := make([]int16, c.rows), make([]float64, c.rows)
 	for i := range label {
 		label[i] = -1
 	}
 	for i := range c.sequences {
 		s, T, _ := c.sequence(i)
 		for t, y := range c.tag[s.token:][:T] {
-			label[int(s.row)+t] = int16(y)
+			label[int(s.row)+t], weight[int(s.row)+t] = int16(y), c.weight(i)
 		}
 	}
 	out := lists{start: make([]int32, 1, len(o.occurrenceStart))}
@@ -315,8 +319,9 @@ func (o *objective) countSlots() lists {
 		for k := o.occurrenceStart[u]; k < o.occurrenceStart[u+1]; k++ {
 			v := math.Abs(o.value(u, k))
 			for r := range rows {
-				if y := label[int(o.occurrence[k])-hi+r]; y >= 0 {
-					block[r*o.stride+int(y)] += v
+				row := int(o.occurrence[k]) - hi + r
+				if y := label[row]; y >= 0 {
+					block[r*o.stride+int(y)] += v * weight[row]
 				}
 			}
 		}
@@ -356,7 +361,7 @@ func (o *objective) observe(labels int, opt TrainOptions) {
 		s, T, _ := o.c.sequence(i)
 		tags := o.c.tag[s.token:][:T]
 		for t := 1; t < T; t++ {
-			seen[int(tags[t-1])*labels+int(tags[t])]++
+			seen[int(tags[t-1])*labels+int(tags[t])] += o.c.weight(i)
 		}
 	}
 	for i := range labels {
@@ -486,11 +491,24 @@ func (o *objective) sequence(x *scratch, i int, w, pairs []float64) float64 {
 			score += o.tr.Score[int(tags[t-1])*o.stride+int(y)]
 		}
 	}
-	logZ := x.expct.Add(o.tr, T, state, excess, pairs)
+	weight := c.weight(i)
+	into := pairs
+	if weight != 1 {
+		into = x.pair
+		clear(into)
+	}
+	logZ := x.expct.Add(o.tr, T, state, excess, into)
 	for t, y := range tags {
 		excess[t*o.stride+int(y)]--
 	}
-	return logZ - score
+	if weight == 1 {
+		return logZ - score
+	}
+	kernels.Axpy64(weight, into, pairs)
+	for k, v := range excess {
+		excess[k] = weight * v
+	}
+	return weight * (logZ - score)
 }
 
 // reset makes n rows of zeros with padding Forbidden.

@@ -67,7 +67,7 @@ func slottedModel(t *testing.T) (*Model, *modelfile.File) {
 	set := toySet(pipeline.BIO)
 	c := NewCorpus(toyTemplateParsed(t, slottedTemplate), set, r)
 	for _, n := range toyNotes(t, set, 40, 6) {
-		if err := c.Add(n.text, n.tokens, n.matches, n.tags); err != nil {
+		if err := c.Add(n.text, n.tokens, n.matches, n.tags, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestResourceNotStored(t *testing.T) {
 	set := toySet(pipeline.BIO)
 	c := NewCorpus(toyTemplateParsed(t, "version 1\nword\npos"), set, features.Resources{Slots: map[string]features.Slot{"pos": bare{}}})
 	n := newNote(t, set, "con [PERSON:Iris]")
-	if err := c.Add(n.text, n.tokens, n.matches, n.tags); err != nil {
+	if err := c.Add(n.text, n.tokens, n.matches, n.tags, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Train(c, TrainOptions{L2: .5, Iterations: 2}); err == nil {

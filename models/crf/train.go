@@ -16,7 +16,8 @@ type TrainOptions struct {
 	// L1 and L2 are λ1 and λ2 of R(w) = λ1‖w‖₁ + (λ2/2)‖w‖₂² (METHODS §4).
 	// CRFsuite's c1 is λ1, its c2 is λ2/2. With λ1 > 0 OWL-QN is used.
 	L1, L2 float64
-	// MinCount leaves out features (at one window offset) seen less often.
+	// MinCount leaves out features (at one window offset) seen less often;
+	// a sequence of weight 0.5 counts half.
 	MinCount int
 	// AllStates gives a weight to every label of a feature, not only to those
 	// that it was seen with: the features that speak against a label. They

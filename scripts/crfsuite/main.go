@@ -146,7 +146,7 @@ type itemWriter struct {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `:`, `\:`)
 
-func (i itemWriter) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
+func (i itemWriter) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
 	at := 0
 	for _, sequence := range features.Describe(i.t, i.res, text, tokens, matches) {
 		for _, attributes := range sequence {
@@ -303,7 +303,7 @@ type note struct {
 	tags    []pipeline.Tag
 }
 
-func (h *held) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
+func (h *held) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
 	h.all = append(h.all, note{append([]byte(nil), text...), append([]pipeline.Token(nil), tokens...),
 		append([]pipeline.Match(nil), matches...), make([]pipeline.Tag, len(tags))})
 	return nil

@@ -37,6 +37,9 @@ func (f *feed) copyTo(b *pipeline.Batch) {
 	if f.in.Gold.Len() > 0 {
 		b.Gold.Append(f.in.Gold.At(f.at)...)
 	}
+	if len(f.in.Weight) > 0 {
+		b.Weight = append(b.Weight, f.in.Weight[f.at])
+	}
 }
 
 // Both limits of the batches that portions fill.
@@ -238,6 +241,9 @@ func (l *Lines) cut(b *pipeline.Batch) {
 	b.ID.Append(strconv.AppendInt(l.id, int64(l.line), 10))
 	b.Text.Append(line)
 	b.Reason = append(b.Reason, pipeline.Sound)
+	if len(l.feed.in.Weight) > 0 {
+		b.Weight = append(b.Weight, l.feed.in.Weight[l.feed.at])
+	}
 	if l.feed.in.Gold.Len() == 0 {
 		return
 	}

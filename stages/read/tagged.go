@@ -44,6 +44,7 @@ type Tagged struct {
 	set  *pipeline.TagSet
 
 	columns  [taggedColumns]cursor
+	weights  *cursor // nil: the file has none, and all notes count 1
 	rows     int64
 	done     int64
 	flags    []pipeline.TokenFlags // of the note at hand
@@ -117,6 +118,27 @@ func (t *Tagged) open(r io.ReaderAt, size int64) error {
 		}
 		t.columns[k] = cursor{name: c.name, leaf: leaf, groups: f.RowGroups(), list: c.list}
 	}
+	return t.openWeights(f)
+}
+
+// weightColumn is what notes count in training, in (0, 1]. Not all files have
+// it.
+const weightColumn = "weight"
+
+func (t *Tagged) openWeights(f *parquet.File) error {
+	leaf, ok := f.Schema().Lookup(weightColumn)
+	if !ok {
+		return nil
+	}
+	if leaf.Node.Type().Kind() != parquet.Float || leaf.MaxRepetitionLevel != 0 || leaf.MaxDefinitionLevel != 0 {
+		return &SchemaError{t.path, weightColumn, "has another type than velum writes", taggedRemedy}
+	}
+	for g := range f.RowGroups() {
+		if err := checkChunk(t.path, f, g, leaf.ColumnIndex, false); err != nil {
+			return err
+		}
+	}
+	t.weights = &cursor{name: weightColumn, leaf: leaf.ColumnIndex, groups: f.RowGroups()}
 	return nil
 }
 
@@ -166,6 +188,9 @@ func (t *Tagged) Close() error {
 		for k := range t.columns {
 			errs = append(errs, t.columns[k].close())
 		}
+		if t.weights != nil {
+			errs = append(errs, t.weights.close())
+		}
 		return errors.Join(errs...)
 	})
 }
@@ -208,11 +233,20 @@ func (t *Tagged) end() error {
 			return cmp.Or[error](err, c.damage("has more values than the other columns"))
 		}
 	}
+	if t.weights != nil {
+		if err := t.weights.load(); err != io.EOF {
+			return cmp.Or[error](err, t.weights.damage("has more values than the other columns"))
+		}
+	}
 	return io.EOF
 }
 
 // note appends the next note.
 func (t *Tagged) note(b *pipeline.Batch) error {
+	weight, err := t.weight()
+	if err != nil {
+		return err
+	}
 	wanted, err := t.scalars(b)
 	if err != nil {
 		return err
@@ -232,6 +266,9 @@ func (t *Tagged) note(b *pipeline.Batch) error {
 	}
 	if err := t.readWords(b); err != nil {
 		return err
+	}
+	if t.weights != nil {
+		b.Weight = append(b.Weight, weight)
 	}
 	b.Text.End()
 	b.Tokens.End()
@@ -298,6 +335,22 @@ func (t *Tagged) scalars(b *pipeline.Batch) (wanted bool, err error) {
 	b.Language = append(b.Language, language)
 	b.Chosen = append(b.Chosen, choice)
 	return true, nil
+}
+
+// weight reads what the note at hand counts in training.
+func (t *Tagged) weight() (float32, error) {
+	c := t.weights
+	if c == nil {
+		return 1, nil
+	}
+	if err := c.load(); err != nil {
+		return 0, c.early(err)
+	}
+	weight := math.Float32frombits(uint32(c.fixed(c.step())))
+	if !(weight > 0 && weight <= 1) {
+		return 0, c.damage("has a value that is not above 0 and at most 1")
+	}
+	return weight, nil
 }
 
 const knownFlags = pipeline.LineStart | pipeline.SentenceStart | pipeline.Glued

@@ -1,6 +1,6 @@
 // Package teach hands labelled notes to a trainer.
 //
-//	in:  Text, Tokens, Gold, Reason
+//	in:  Text, Tokens, Gold, Reason, Weight
 //	out: a corpus of tagged token sequences
 //
 // It is the sink of `velum train`: read, tokenize, teach.
@@ -9,8 +9,9 @@ package teach
 import "github.com/velum-health/velum/pipeline"
 
 // A Corpus keeps training notes. *crf.Corpus is one. It copies what it keeps.
+// weight is what the note counts, 1 for one that a person has labelled.
 type Corpus interface {
-	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
+	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error
 }
 
 // A Finder appends the pattern matches of text to dst.
@@ -63,7 +64,7 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		}
 		tags := s.tags[:len(tokens)]
 		s.TagSet.Encode(tags, tokens, s.spans)
-		if err := s.Corpus.Add(text, tokens, s.matches, tags); err != nil {
+		if err := s.Corpus.Add(text, tokens, s.matches, tags, float64(b.WeightOf(i))); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // tokens, flags and tags are lists of the same length: the words of the note,
 // pipeline.TokenFlags, and names of tags. row is the number of the note in
 // its input file. The file holds the words of notes: it is private. Candidates,
-// selection sets and what goes to a curator have this form.
+// selection sets and what goes to a curator have this form. With weights there
+// is one more column, weight: what a note counts in training.
 type Tagged struct {
 	*table
 	set   *pipeline.TagSet
@@ -35,6 +36,7 @@ const (
 	taggedTokens
 	taggedFlags
 	taggedTags
+	taggedWeight
 )
 
 var taggedColumns = []column{
@@ -46,10 +48,19 @@ var taggedColumns = []column{
 // NewTagged begins a file of notes with tags of the set, in row groups of so
 // many notes (0: 100,000).
 func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
+	return newTagged(out, set, rowGroup, taggedColumns)
+}
+
+// NewWeighted begins a file of notes with tags and weights.
+func NewWeighted(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
+	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: "weight", kind: pipeline.FloatColumn}))
+}
+
+func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column) (*Tagged, error) {
 	if set == nil {
 		return nil, errors.New("notes without tags; a stage is missing")
 	}
-	w := &Tagged{set: set, table: newTable(out, taggedColumns, rowGroup, pipeline.TagSetKey, set.String())}
+	w := &Tagged{set: set, table: newTable(out, columns, rowGroup, pipeline.TagSetKey, set.String())}
 	for t := range set.Len() {
 		w.names = append(w.names, parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))))
 	}
@@ -92,6 +103,9 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		c[taggedLanguage].bytes(languageNames[language(b, i)])
 		c[taggedChoice].bytes(choiceNames[choice(b, i)])
 		w.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
+		if len(c) > taggedWeight {
+			c[taggedWeight].float(b.WeightOf(i))
+		}
 	})
 }
 
