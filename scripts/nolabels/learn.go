@@ -234,7 +234,7 @@ func (e *experiment) choose(units []note, teacher labeller, minimum float64, lis
 		default:
 			continue
 		}
-		if err := c.Add(u.text, u.tokens, nil, tags); err != nil {
+		if err := c.Add(u.text, u.tokens, nil, tags, 1); err != nil {
 			return nil, err
 		}
 	}
