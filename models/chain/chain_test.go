@@ -292,6 +292,12 @@ func TestUnderflow(t *testing.T) {
 	if got := x.LogZ() + x.Shift(); math.Abs(got-want.logZ) > 1e-3 {
 		t.Errorf("LogZ %v, want %v", got, want.logZ)
 	}
+	if r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score); x.referenceLogZ() != r.logZ {
+		t.Errorf("LogZ %v, the reference has %v", x.referenceLogZ(), r.logZ)
+	}
+	if n := testing.AllocsPerRun(10, func() { x.LogZ() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
 	m := make([]float32, len(x.State))
 	x.Marginals(m)
 	if got, want := float64(m[x.tr.Stride+2]), want.marginal[set.Len()+2]; math.Abs(got-want) > 1e-3 {

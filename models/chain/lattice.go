@@ -20,6 +20,7 @@ type Lattice struct {
 	alpha []float32 // [1+T][Stride]  best or summed scores; one row before the first, see kernels.Band
 	beta  []float32 // [2][Stride]
 	total []float64 // [T]            scale of each alpha row
+	logs  []float64 // [3][L]         see referenceLogZ
 	shift float64   //                what Prepare has taken away from all paths
 }
 
@@ -207,9 +208,25 @@ func rowSum(row []float32) float64 {
 	return sum
 }
 
+// referenceLogZ is the sum of newReference, bit for bit, in scratch space and
+// without the way back.
 func (x *Lattice) referenceLogZ() float64 {
-	r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score)
-	return r.logZ
+	L, s := x.tr.L, x.tr.Stride
+	x.logs = grow(x.logs, 3*L)
+	prev, next, terms := x.logs[:L], x.logs[L:2*L], x.logs[2*L:3*L]
+	for y := range next {
+		next[y] = float64(x.State[y])
+	}
+	for t := 1; t < x.T; t++ {
+		prev, next = next, prev
+		for y := range next {
+			for i, a := range prev {
+				terms[i] = a + float64(x.tr.score[i*s+y])
+			}
+			next[y] = float64(x.State[t*s+y]) + logSum(terms)
+		}
+	}
+	return logSum(next)
 }
 
 // Marginals writes p(y_t = y | x) into dst, [T][Stride]; padding is 0.

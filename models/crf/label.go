@@ -35,10 +35,14 @@ type Labeller struct {
 	lattice chain.Lattice
 	cache   *cache
 	margin  int
-	row     []float32 // [stride] what every token begins with: the bias, and padding
+	begin   []float32 // [beginRows][stride] what every token begins with: the bias, and padding
 	probs   []float32 // marginals of a sequence
 	starts  []int32   // tokens of a sequence where an entry of several words may begin
 }
+
+// beginRows are copied at once; more would only push other things out of the
+// cache of the processor.
+const beginRows = 32
 
 // NewLabeller returns a labeller of the model.
 func (m *Model) NewLabeller(o LabelOptions) *Labeller {
@@ -46,13 +50,15 @@ func (m *Model) NewLabeller(o LabelOptions) *Labeller {
 		o.CacheBytes = 64 << 20
 	}
 	t := m.template
-	l := &Labeller{m: m, o: o, extract: features.New(t, m.res), margin: t.Margin(), row: make([]float32, m.stride)}
-	for y := range l.row {
-		if y >= m.set.Len() {
-			l.row[y] = chain.Forbidden
+	l := &Labeller{m: m, o: o, extract: features.New(t, m.res), margin: t.Margin(), begin: make([]float32, beginRows*m.stride)}
+	for i := range l.begin {
+		switch y := i % m.stride; {
+		case y >= m.set.Len():
+			l.begin[i] = chain.Forbidden
+		case y == int(pipeline.O):
+			l.begin[i] -= o.OBias
 		}
 	}
-	l.row[pipeline.O] -= o.OBias
 	l.cache = newCache(o.CacheBytes, (t.Hi-t.Lo+1)*m.stride)
 	return l
 }
@@ -121,8 +127,8 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 func (l *Labeller) score(text []byte, tokens []pipeline.Token, lo, hi int) {
 	stride := l.m.stride
 	rows := l.lattice.Reset(l.m.tr, hi-lo, l.margin)
-	for at := 0; at < len(rows); at += stride {
-		copy(rows[at:at+stride], l.row)
+	for at := 0; at < len(rows); at += len(l.begin) {
+		copy(rows[at:], l.begin)
 	}
 	l.starts = l.starts[:0]
 	for at := lo; at < hi; at += run {

@@ -92,6 +92,8 @@ type Model struct {
 	slot   []uint16  // [weights]
 	weight []float32 // [weights]
 
+	index []indexed // [features+1] low and first beside each other: one wait for memory, not two
+
 	// Two bits a feature, in the word of filter that the high bits of low name:
 	// what is looked up is mostly unknown (rare words, pairs of words), and
 	// then one look at a small table is enough.
@@ -127,11 +129,26 @@ func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
 	b := key >> m.shift
 	low := uint32(key)
 	for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
-		if m.low[i] == low {
-			return m.slot[m.first[i]:m.first[i+1]], m.weight[m.first[i]:m.first[i+1]]
+		if m.index[i].low == low {
+			lo, hi := m.index[i].first, m.index[i+1].first
+			return m.slot[lo:hi], m.weight[lo:hi]
 		}
 	}
 	return nil, nil
+}
+
+type indexed struct{ low, first uint32 }
+
+// makeIndex makes index and filter, for find.
+func (m *Model) makeIndex() {
+	m.index = make([]indexed, len(m.first))
+	for i, first := range m.first {
+		m.index[i].first = first
+	}
+	for i, low := range m.low {
+		m.index[i].low = low
+	}
+	m.makeFilter()
 }
 
 func filterBits(low uint32) uint64 { return 1<<(low&63) | 1<<(low>>6&63) }
@@ -236,6 +253,7 @@ func (b *builder) model(h Header, w chain.Weights, r features.Resources) (*Model
 	if err := m.finish(r); err != nil {
 		return nil, err
 	}
+	m.makeIndex()
 	return m, m.withResources()
 }
 
@@ -262,7 +280,6 @@ func (m *Model) finish(r features.Resources) error {
 	}
 	m.stride, m.res = kernels.Pad(m.set.Len()), r
 	m.tr = chain.NewTransitions(m.weights)
-	m.makeFilter()
 	return nil
 }
 
@@ -343,6 +360,7 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
+	m.makeIndex()
 	want := m.header.Fingerprints["gazetteer"]
 	if got := listsPrint(m.template, r); want != "" && got != want {
 		return nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)

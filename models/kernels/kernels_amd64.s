@@ -94,7 +94,7 @@ probe:
 	VPBROADCASTD X0, Y0
 	VPCMPEQD (R8)(BX*4), Y0, Y0
 	VMOVMSKPS Y0, DX
-	BSFL DX, R11
+	TZCNTL DX, R11             // unlike BSF it does not wait for the old R11
 	ADDL BX, R11
 	TESTL DX, DX
 	CMOVLEQ R10, R11
