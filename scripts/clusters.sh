@@ -28,8 +28,9 @@ set -- "$@" --in "$data/meddocan/train"
 for file in "$out"/text/*.jsonl.gz "$data"/unlabelled-es-phi/*.jsonl.gz "$data"/general/es/*.txt.gz "$data"/general/ca/*.txt.gz; do
 	set -- "$@" --in "$file"
 done
+# one worker each: the same files every time
 for norm in form lower fold; do
-	"$velum" embed "$@" --normalization "$norm" --out "$out/clusters-$norm.velum" &
+	"$velum" embed --workers 1 "$@" --normalization "$norm" --out "$out/clusters-$norm.velum" &
 done
 wait
 ls -l "$out"/clusters-*.velum

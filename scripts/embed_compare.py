@@ -65,11 +65,11 @@ def timed(run):
     return result, time.time() - began, cpu() - before
 
 
-def with_velum(text, seed, replicas=1):
+def with_velum(text, seed, workers=1):
     def run():
-        out = OUT / f"velum-{seed}-{replicas}.velum"
+        out = OUT / f"velum-{seed}-{workers}.velum"
         subprocess.run([VELUM, "embed", "--quiet", "--in", text, "--from", "lines", "--out", out, "--min-notes", "1", "--clusters", "0",
-                        "--epochs", str(EPOCHS), "--seed", str(seed), "--replicas", str(replicas), "--workers", "2"], check=True, stdout=subprocess.DEVNULL)
+                        "--epochs", str(EPOCHS), "--seed", str(seed), "--workers", str(workers)], check=True, stdout=subprocess.DEVNULL)
         return out
 
     out, wall, cpu = timed(run)
@@ -128,7 +128,7 @@ def main(notes):
     runs = {
         "velum, seed 1": with_velum(text, 1),
         "velum, seed 2": with_velum(text, 2),
-        "velum, four replicas": with_velum(text, 1, 4),
+        "velum, two workers": with_velum(text, 1, 2),
         "fastText": with_fasttext(text),
         "gensim, seed 1": with_gensim(text, 1),
         "gensim, seed 2": with_gensim(text, 2),
@@ -140,8 +140,8 @@ def main(notes):
     ordered = [w for w in runs["velum, seed 1"][0] if w in common]
     frequent = ordered[:1000]
     near = {name: nearest(v, frequent, ordered) for name, (v, _, _) in runs.items()}
-    pairs = [("gensim, seed 1", "gensim, seed 2"), ("velum, seed 1", "velum, seed 2"), ("velum, seed 1", "gensim, seed 1"), ("velum, four replicas", "gensim, seed 1"),
-             ("velum, seed 1", "velum, four replicas"), ("velum, seed 1", "fastText"), ("gensim, seed 1", "fastText")]
+    pairs = [("gensim, seed 1", "gensim, seed 2"), ("velum, seed 1", "velum, seed 2"), ("velum, seed 1", "gensim, seed 1"), ("velum, two workers", "gensim, seed 1"),
+             ("velum, seed 1", "velum, two workers"), ("velum, seed 1", "fastText"), ("gensim, seed 1", "fastText")]
     for a, b in pairs:
         share = sum(len(x & y) for x, y in zip(near[a], near[b])) / (10 * len(frequent))
         print(json.dumps({"first": a, "second": b, "shared_neighbours": round(share, 3)}))

@@ -42,9 +42,9 @@ FILE holds forms of the notes: it is private (mode 0600), and --min-notes and
 --min-patients say in how many notes or of how many patients a form must occur to get in,
 so that rare names do not.
 
-The same notes, options and seed give the same file with any number of workers. Up to
---replicas cores are busy; that number does change the file. More than one is faster and
-worse on small archives, where copies that learn apart see too little: see BENCHMARKS.md.`,
+With --workers 1 the same notes, options and seed give the same file. By default all cores
+learn in the same vectors without waiting for each other: as good, but different in every
+run. GloVe gives the same file with any number of workers.`,
 		Example: `  velum embed --in archive/ --out words.velum --min-patients 5
   velum embed --in notes.jsonl.gz --out words.velum --normalization fold --clusters 128,1024
   velum inspect --model words.velum --neighbours hospital`,
@@ -66,7 +66,6 @@ worse on small archives, where copies that learn apart see too little: see BENCH
 	flags.Float64Var(&f.options.Rate, "rate", 0, "first step size (default 0.025; cbow 0.075; glove 0.05)")
 	flags.StringVar(&f.subwords, "subwords", "", "also learn n-grams of characters, as `3-6`; gives vectors to words that are not in the file")
 	flags.IntVar(&f.options.Buckets, "buckets", 1<<17, "rows that n-grams share")
-	flags.IntVar(&f.options.Replicas, "replicas", 1, "copies that learn side by side; each takes the memory of the vectors")
 	flags.Uint64Var(&f.options.Seed, "seed", 1, "of everything that is drawn")
 	flags.Uint64Var(&f.cut.Count, "min-count", 5, "least occurrences of a form")
 	flags.IntVar(&f.cut.Notes, "min-notes", 2, "least notes that a form occurs in")

@@ -19,16 +19,14 @@ type Options struct {
 	Rate      float64 `json:"rate"`           // first step size; 0 means 0.025, CBOW 0.075, GloVe 0.05
 	Subwords  [2]int  `json:"subwords"`       // shortest and longest n-gram of characters, as {3, 6}; zero means none
 	Buckets   int     `json:"buckets"`        // rows that n-grams share; 0 means 131072
-	Replicas  int     `json:"replicas"`       // copies that learn side by side, see Word2Vec; 0 means 1
-	Workers   int     `json:"-"`              // goroutines; never changes the result
+	Workers   int     `json:"-"`              // goroutines; more than one race in Word2Vec, see there; 0 means 1
 	Seed      uint64  `json:"seed"`
 }
 
 // Maxima of the options, far above what is of use.
 const (
-	maxDim      = 4096
-	maxWindow   = 100
-	maxReplicas = 64
+	maxDim    = 4096
+	maxWindow = 100
 )
 
 func (o Options) withDefaults() Options {
@@ -42,7 +40,6 @@ func (o Options) withDefaults() Options {
 	set(&o.Epochs, 5)
 	set(&o.Negatives, 5)
 	set(&o.Buckets, 1<<17)
-	set(&o.Replicas, 1)
 	set(&o.Workers, 1)
 	if o.Sample == 0 {
 		o.Sample = 1e-3
@@ -63,8 +60,6 @@ func (o Options) Check() error {
 		return fmt.Errorf("dimensions must be between 1 and %d", maxDim)
 	case o.Window < 0 || o.Window > maxWindow:
 		return fmt.Errorf("the window must be between 1 and %d", maxWindow)
-	case o.Replicas < 0 || o.Replicas > maxReplicas:
-		return fmt.Errorf("replicas must be between 1 and %d", maxReplicas)
 	case o.Epochs < 0 || o.Negatives < 0 || o.Buckets < 0 || o.Rate < 0 || o.Sample < 0:
 		return fmt.Errorf("epochs, negatives, buckets, rate and sample cannot be negative")
 	case o.Subwords[0] < 0 || o.Subwords[1] < o.Subwords[0] || (o.Subwords[0] == 0) != (o.Subwords[1] == 0):
@@ -80,11 +75,13 @@ func (o Options) Check() error {
 // word2vec forgets. With subwords a word's input is the mean of its own row
 // and those of its n-grams (Bojanowski et al. 2017).
 //
-// The usual way to use several cores lets them race ("Hogwild"). Here a round
-// is cut into as many shares as there are replicas; each share is learned by
-// its own copy of the weights, and the copies are joined after the round. So
-// the result depends on the number of replicas, a setting, and not on who does
-// what when. How copies are joined is told at [Word2Vec.join].
+// Several workers learn from shares of a round in one set of weights, without
+// locks ("Hogwild", Recht et al. 2011): two that meet in a row may undo a step
+// of each other, which costs nothing that can be measured, since rows are many
+// and steps small. So one worker gives the same vectors every time, and several
+// give vectors as good that differ in every run. What was tried to have both,
+// a copy of the weights a worker, joined after every round, gave vectors that
+// shared half as many neighbours with those of one worker (BENCHMARKS.md).
 type Word2Vec struct {
 	o     Options
 	v     *Vocabulary
@@ -95,15 +92,13 @@ type Word2Vec struct {
 	table []int32   // words, each as often as it is to be drawn
 	grams subwords
 
-	replicas []*replica
-	expect   [2][]float32 // updates of each row of in and out expected for a used token
-	done     uint64       // tokens, all epochs
+	learners []*learner
+	done     uint64 // tokens, all epochs
 	round    uint64
 }
 
-// replica is a copy of the weights and its scratch space.
-type replica struct {
-	in, out  []float32
+// learner is the scratch space of a worker.
+type learner struct {
 	h, err   []float32
 	rng      *rand.PCG
 	sentence []int32
@@ -129,26 +124,15 @@ func NewWord2Vec(v *Vocabulary, o Options) *Word2Vec {
 		}
 	}
 	w.sampling()
-	for range o.Replicas {
-		w.replicas = append(w.replicas, &replica{
-			in: w.in, out: w.out, h: make([]float32, w.rows), err: make([]float32, w.rows), rng: new(rand.PCG),
-		})
-	}
-	if o.Replicas > 1 {
-		for _, r := range w.replicas {
-			r.in, r.out = make([]float32, len(w.in)), make([]float32, len(w.out))
-		}
+	for range o.Workers {
+		w.learners = append(w.learners, &learner{h: make([]float32, w.rows), err: make([]float32, w.rows), rng: new(rand.PCG)})
 	}
 	return w
 }
 
-// RoundSize returns how many word numbers a round should have: a hundred
-// thousand a replica, or less if the text is short, so that copies do not
-// drift apart. Joining then costs about a tenth of the time.
-func (w *Word2Vec) RoundSize() int {
-	each := max(200, min(100_000, int(w.v.Tokens)/(16*w.o.Replicas)))
-	return each * w.o.Replicas
-}
+// RoundSize returns how many word numbers a round should have: workers wait for
+// each other at its end.
+func (w *Word2Vec) RoundSize() int { return 200_000 * w.o.Workers }
 
 // sampling prepares what is drawn: words that are left out, with the chance
 // of word2vec's code, (√(f/s)+1)·s/f, and words drawn against others, by
@@ -157,14 +141,13 @@ func (w *Word2Vec) sampling() {
 	n := len(w.v.Words)
 	w.keep = make([]float32, n)
 	power := make([]float64, n)
-	total, used := 0.0, 0.0
+	total := 0.0
 	for i, word := range w.v.Words {
 		f := float64(word.Count) / float64(w.v.Tokens)
 		s := w.o.Sample
 		w.keep[i] = float32(min(1, (math.Sqrt(f/s)+1)*s/f))
 		power[i] = math.Pow(float64(word.Count), 0.75)
 		total += power[i]
-		used += f * float64(w.keep[i])
 	}
 	w.table = make([]int32, max(1<<20, 8*n))
 	at, upTo := 0, 0.0
@@ -177,40 +160,17 @@ func (w *Word2Vec) sampling() {
 	for ; at < len(w.table); at++ { // what rounding left
 		w.table[at] = int32(n - 1)
 	}
-	w.expectations(power, total, used)
-}
-
-// expectations fills expect: how often a row is updated for a token of text.
-// A word has Window+1 neighbours on average.
-func (w *Word2Vec) expectations(power []float64, total, used float64) {
-	w.expect = [2][]float32{make([]float32, len(w.in)/w.rows), make([]float32, len(w.v.Words))}
-	pairs := float64(w.o.Window + 1)
-	for i, word := range w.v.Words {
-		own := pairs * float64(w.keep[i]) * float64(word.Count) / float64(w.v.Tokens)
-		for _, row := range w.grams.inputs(nil, int32(i)) {
-			w.expect[0][row] += float32(own)
-		}
-		w.expect[1][i] = float32(own + pairs*used*float64(w.o.Negatives)*power[i]/total)
-	}
 }
 
 // Round learns from one round of word numbers.
 func (w *Word2Vec) Round(tokens []int32) {
-	n := len(w.replicas)
-	rate := w.rate(0)
+	n := len(w.learners)
 	kernels.Parallel(w.o.Workers, n, func(_, s int) {
-		r := w.replicas[s]
-		if n > 1 {
-			copy(r.in, w.in)
-			copy(r.out, w.out)
-		}
+		l := w.learners[s]
 		lo, hi := kernels.Share(len(tokens), s, n)
-		r.rng.Seed(w.o.Seed^w.round<<16, uint64(s))
-		w.share(r, tokens[lo:hi])
+		l.rng.Seed(w.o.Seed^w.round<<16, uint64(s))
+		w.share(l, tokens[lo:hi])
 	})
-	if n > 1 {
-		w.join(float64(len(tokens))/float64(n), rate)
-	}
 	w.done += known(tokens)
 	w.round++
 }
@@ -231,88 +191,88 @@ func known(tokens []int32) (n uint64) {
 // ahead is how far the share is in its round.
 func (w *Word2Vec) rate(ahead int) float32 {
 	all := float64(w.v.Tokens) * float64(w.o.Epochs)
-	left := 1 - (float64(w.done)+float64(ahead*len(w.replicas)))/all
+	left := 1 - (float64(w.done)+float64(ahead*len(w.learners)))/all
 	return float32(w.o.Rate * max(1e-4, left))
 }
 
 // share learns from a piece of a round, in order.
-func (w *Word2Vec) share(r *replica, tokens []int32) {
+func (w *Word2Vec) share(l *learner, tokens []int32) {
 	for at := 0; at < len(tokens); {
 		rate := w.rate(at)
-		r.sentence = r.sentence[:0]
-		for at < len(tokens) && len(r.sentence) < maxSentence {
+		l.sentence = l.sentence[:0]
+		for at < len(tokens) && len(l.sentence) < maxSentence {
 			t := tokens[at]
 			at++
 			if t == Break {
 				break
 			}
-			if w.keep[t] >= 1 || float32(r.rng.Uint64()>>40)/(1<<24) < w.keep[t] {
-				r.sentence = append(r.sentence, t)
+			if w.keep[t] >= 1 || float32(l.rng.Uint64()>>40)/(1<<24) < w.keep[t] {
+				l.sentence = append(l.sentence, t)
 			}
 		}
 		if w.o.CBOW {
-			w.cbow(r, rate)
+			w.cbow(l, rate)
 		} else {
-			w.skipGram(r, rate)
+			w.skipGram(l, rate)
 		}
 	}
 }
 
 // draw fills outs with the centre and the words drawn against it.
-func (w *Word2Vec) draw(r *replica, centre int32) {
-	r.outs = append(r.outs[:0], centre)
+func (w *Word2Vec) draw(l *learner, centre int32) {
+	l.outs = append(l.outs[:0], centre)
 	for range w.o.Negatives {
-		t := w.table[(r.rng.Uint64()>>32)*uint64(len(w.table))>>32]
+		t := w.table[(l.rng.Uint64()>>32)*uint64(len(w.table))>>32]
 		if t != centre {
-			r.outs = append(r.outs, t)
+			l.outs = append(l.outs, t)
 		}
 	}
 }
 
 // window returns the bounds of the words around place i: the window shrinks at
 // random, so that near words count more.
-func (w *Word2Vec) window(r *replica, i int) (lo, hi int) {
-	b := 1 + int((r.rng.Uint64()>>32)*uint64(w.o.Window)>>32)
-	return max(0, i-b), min(len(r.sentence), i+b+1)
+func (w *Word2Vec) window(l *learner, i int) (lo, hi int) {
+	b := 1 + int((l.rng.Uint64()>>32)*uint64(w.o.Window)>>32)
+	return max(0, i-b), min(len(l.sentence), i+b+1)
 }
 
-func (w *Word2Vec) skipGram(r *replica, rate float32) {
-	for i, centre := range r.sentence {
-		lo, hi := w.window(r, i)
+func (w *Word2Vec) skipGram(l *learner, rate float32) {
+	for i, centre := range l.sentence {
+		lo, hi := w.window(l, i)
 		if hi-lo == 1 {
 			continue
 		}
-		w.draw(r, centre)
+		w.draw(l, centre)
 		for j := lo; j < hi; j++ {
 			if j == i {
 				continue
 			}
 			if w.grams.buckets > 0 {
-				r.inputs = w.grams.inputs(r.inputs[:0], r.sentence[j])
-				w.several(r, rate, 1)
+				l.inputs = w.grams.inputs(l.inputs[:0], l.sentence[j])
+				w.several(l, rate, 1)
 				continue
 			}
-			h := r.in[int(r.sentence[j])*w.rows:][:w.rows]
-			w.pair(r, h, rate)
-			kernels.Add(h, r.err)
+			h := w.in[int(l.sentence[j])*w.rows:][:w.rows]
+			w.pair(l, h, rate)
+			kernels.Add(h, l.err)
 		}
 	}
 }
 
-func (w *Word2Vec) cbow(r *replica, rate float32) {
-	for i, centre := range r.sentence {
-		lo, hi := w.window(r, i)
+func (w *Word2Vec) cbow(l *learner, rate float32) {
+	for i, centre := range l.sentence {
+		lo, hi := w.window(l, i)
 		if hi-lo == 1 {
 			continue
 		}
-		w.draw(r, centre)
-		r.inputs = r.inputs[:0]
+		w.draw(l, centre)
+		l.inputs = l.inputs[:0]
 		for j := lo; j < hi; j++ {
 			if j != i {
-				r.inputs = w.grams.inputs(r.inputs, r.sentence[j])
+				l.inputs = w.grams.inputs(l.inputs, l.sentence[j])
 			}
 		}
-		w.several(r, rate, 1/float32(hi-lo-1))
+		w.several(l, rate, 1/float32(hi-lo-1))
 	}
 }
 
@@ -320,15 +280,15 @@ func (w *Word2Vec) cbow(r *replica, rate float32) {
 // the error times share: 1/neighbours for CBOW, the true gradient; 1 for a
 // word's n-grams, as fastText does, since a tenth of a step would teach rare
 // words nothing.
-func (w *Word2Vec) several(r *replica, rate, share float32) {
-	clear(r.h)
-	each := 1 / float32(len(r.inputs))
-	for _, row := range r.inputs {
-		kernels.Axpy(each, r.in[int(row)*w.rows:][:w.rows], r.h)
+func (w *Word2Vec) several(l *learner, rate, share float32) {
+	clear(l.h)
+	each := 1 / float32(len(l.inputs))
+	for _, row := range l.inputs {
+		kernels.Axpy(each, w.in[int(row)*w.rows:][:w.rows], l.h)
 	}
-	w.pair(r, r.h, rate)
-	for _, row := range r.inputs {
-		kernels.Axpy(share, r.err, r.in[int(row)*w.rows:][:w.rows])
+	w.pair(l, l.h, rate)
+	for _, row := range l.inputs {
+		kernels.Axpy(share, l.err, w.in[int(row)*w.rows:][:w.rows])
 	}
 }
 
@@ -337,13 +297,13 @@ func (w *Word2Vec) several(r *replica, rate, share float32) {
 //
 //	log σ(h·o₀) + Σ_k log σ(-h·o_k)
 //
-// It changes the output rows and leaves the step of h in r.err.
-func (w *Word2Vec) pair(r *replica, h []float32, rate float32) {
-	clear(r.err)
+// It changes the output rows and leaves the step of h in l.err.
+func (w *Word2Vec) pair(l *learner, h []float32, rate float32) {
+	clear(l.err)
 	label := float32(1)
-	for _, o := range r.outs {
-		row := r.out[int(o)*w.rows:][:w.rows]
-		kernels.Exchange(r.err, row, h, rate*(label-sigmoid(kernels.Dot(h, row))))
+	for _, o := range l.outs {
+		row := w.out[int(o)*w.rows:][:w.rows]
+		kernels.Exchange(l.err, row, h, rate*(label-sigmoid(kernels.Dot(h, row))))
 		label = 0
 	}
 }
@@ -365,52 +325,6 @@ func sigmoid(x float32) float32 {
 		return 0
 	}
 	return sigmoidTable[int(x*256+2048.5)]
-}
-
-// curvature is what join takes for the second derivative of the loss along a
-// row; measured, see BENCHMARKS.md.
-const curvature = 0.2
-
-// join adds what the replicas have learned to the weights. A row that each of
-// R replicas has updated n times would, had one replica done it all, have had
-// R·n updates. Near an optimum an update of rate a shrinks what is left by
-// 1-a·c, so the sum of the changes is to be multiplied by
-//
-//	(1-q^(R·n)) / (R·(1-q^n)), q = 1-a·c
-//
-// which is 1 for rare rows (their changes add up) and 1/R for frequent ones
-// (every replica has arrived by itself: the mean).
-func (w *Word2Vec) join(tokens float64, rate float32) {
-	q := math.Log1p(-min(0.5, float64(rate)*curvature))
-	for m, base := range [2][]float32{w.in, w.out} {
-		rows := len(base) / w.rows
-		shares := min(64, rows)
-		kernels.Parallel(w.o.Workers, shares, func(_, s int) {
-			lo, hi := kernels.Share(rows, s, shares)
-			for i := lo; i < hi; i++ {
-				w.joinRow(m, i, joinFactor(q, tokens*float64(w.expect[m][i]), len(w.replicas)))
-			}
-		})
-	}
-}
-
-func joinFactor(q, updates float64, replicas int) float32 {
-	if updates*-q < 1e-6 {
-		return 1
-	}
-	n := float64(replicas)
-	return float32(math.Expm1(q*updates*n) / (n * math.Expm1(q*updates)))
-}
-
-func (w *Word2Vec) joinRow(m, i int, factor float32) {
-	base := [2][]float32{w.in, w.out}[m][i*w.rows:][:w.rows]
-	scale := 1 - float32(len(w.replicas))*factor
-	for j, v := range base {
-		base[j] = v * scale
-	}
-	for _, r := range w.replicas {
-		kernels.Axpy(factor, [2][]float32{r.in, r.out}[m][i*w.rows:][:w.rows], base)
-	}
 }
 
 // Vectors returns the trained vectors.
