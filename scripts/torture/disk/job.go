@@ -65,10 +65,11 @@ func (w *worker) run(j Job) error {
 		return pipeline.Line{Source: &source{left: int(u.Rows), first: u.First}, Sink: s}, err
 	}, pipeline.UnitOptions{
 		AtOnce: j.AtOnce, Fresh: j.Fresh, Verify: verify, Finish: finish,
-		Done: func(u *pipeline.UnitRecord, _ bool) {
+		Done: func(u *pipeline.UnitRecord, reused bool) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			if w.settled != nil {
+			// What is found done may be a line that nobody has synced yet.
+			if w.settled != nil && !reused {
 				w.settled[u.Name] = true
 			}
 		},
