@@ -124,6 +124,7 @@ type Final struct {
 	Manifest *Manifest // of both trees, with the counts of the whole run; Files is empty
 	out      *Output
 	parts    Parts
+	disk     witness
 }
 
 // Create makes a file. Its path is below the tree, with slashes.
@@ -133,7 +134,11 @@ func (f *Final) Create(kind, path string, private bool) (*Part, error) {
 
 // Open opens a part that a unit wrote.
 func (f *Final) Open(p PartRecord) (File, error) {
-	return f.out.FS.OpenFile(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
+	file, err := f.out.FS.OpenFile(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f.disk.watch(file), nil
 }
 
 // Result is what RunUnits did.
@@ -742,7 +747,7 @@ func (r *unitRun) finish(ctx context.Context, m, old *Manifest) error {
 	}
 	f := &Final{Manifest: m, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
 	if err := Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
-		return errors.Join(fmt.Errorf("last step: %w", err), f.parts.discard())
+		return errors.Join(fmt.Errorf("last step: %w", f.disk.joined(err)), f.parts.discard())
 	}
 	if m.Files, err = f.parts.commit(r.o.Verify); err != nil {
 		return errors.Join(err, f.parts.discard())

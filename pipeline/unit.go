@@ -304,7 +304,8 @@ func (p *Parts) settle(part *Part, verify Verifier) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(check(f, part, verify), f.Close())
+	var disk witness
+	return errors.Join(disk.joined(check(disk.watch(f), part, verify)), f.Close())
 }
 
 func check(f File, part *Part, verify Verifier) error {

@@ -92,12 +92,14 @@ var exitCauses = []struct {
 	{as[*pipeline.LockedError], exitLocked, "wait until it ends, or write elsewhere"},
 	{as[*pipeline.KeyError], exitKey, ""},
 	{as[*pipeline.IntegrityError], exitIntegrity, "put the file back as it was, or start over"},
+	{pipeline.DiskFailed, exitFailed, "look at the disk, then start again: it goes on where it stopped"},
 	{as[*pipeline.DamageError], exitIntegrity, "fetch the file again"},
 	{is(modelfile.ErrDamaged), exitIntegrity, "fetch the model again"},
 	{is(modelfile.ErrNotAModel), exitConfig, "name a model file, or an embedded model"},
 	{is(modelfile.ErrVersion), exitConfig, "install a newer velum"},
 	{as[*features.SyntaxError], exitConfig, "correct the feature template"},
 	{as[*read.SchemaError], exitConfig, ""},
+	{is(errDeadline), exitFailed, "raise run.deadline, or start again: it goes on where it stopped"},
 	{is(context.DeadlineExceeded), exitFailed, "raise run.deadline, or start again: it goes on where it stopped"},
 }
 

@@ -116,6 +116,9 @@ func (c *fileChecker) imports(f *ast.File) {
 	for _, spec := range f.Imports {
 		name, err := strconv.Unquote(spec.Path.Value)
 		what, ours := strings.CutPrefix(name, module+"/")
+		if err == nil && !c.test && (name == "net" || strings.HasPrefix(name, "net/")) && !strings.HasPrefix(c.pkg, "scripts/") {
+			c.note(spec.Pos(), "velum uses no network: "+name)
+		}
 		if err != nil || !ours {
 			continue
 		}
@@ -190,6 +193,7 @@ func TestLayersSeesViolations(t *testing.T) {
 		"stages/util/a.go":   {`package util`, "a folder may not be called that"},
 		"stages/tag/misc.go": {`package tag`, "a file may not be called that"},
 		"configs/a.go":       {`package configs; import _ "MODULE/models/crf"`, "configs may not import models/crf"},
+		"stages/tag/net.go":  {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
 		"elsewhere/a.go":     {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
 		"models/broken/a.go": {`package`, "expected"},
 	}

@@ -17,7 +17,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -65,6 +67,7 @@ func run(args []string, out, errs io.Writer, env []string) exitCode {
 func (a *app) run(args []string) exitCode {
 	ctx, stop := signalContext()
 	defer stop()
+	defer a.endHard(ctx)()
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	err := a.execute(ctx, root)
@@ -119,6 +122,9 @@ type app struct {
 	settings   []textSetting // options set by flags, in their order
 
 	spoil func(*pipeline.Line) // tests put faults into the line of a run here
+	disk  pipeline.FS          // and below its output here; nil: the machine's
+	grace time.Duration        // and have less patience; 0: endGrace
+	hung  atomic.Bool          // endHard ends the process
 
 	log *slog.Logger
 }

@@ -91,8 +91,9 @@ func (a *app) mask(ctx context.Context, f *runFlags) error {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Run.Deadline, errDeadline)
 		defer cancel()
+		defer a.endHard(ctx)()
 	}
-	out := pipeline.Output{Dir: f.out, Private: f.private}
+	out := pipeline.Output{Dir: f.out, Private: f.private, FS: a.disk}
 	if err := out.Apart(f.in...); err != nil {
 		return exit(exitConfig, err, "name an output outside the archive")
 	}

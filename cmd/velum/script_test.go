@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
 		main() // of a test that masks within its own process
 	}
+	if planted := testProcesses[os.Getenv(testProcess)]; planted != nil {
+		os.Exit(int(planted()))
+	}
 	testscript.Main(m, map[string]func(){"velum": main, "velum-crash": crash})
 }
 

@@ -30,8 +30,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
@@ -47,7 +49,8 @@ type torture struct {
 	seed  uint64
 	rng   *rand.Rand
 
-	limit time.Duration // for each test but notes, canary, nth and pairs
+	ended context.Context // by SIGINT or SIGTERM
+	limit time.Duration   // for each test but notes, canary, nth and pairs
 	began time.Time
 }
 
@@ -69,7 +72,9 @@ var tests = []struct {
 }
 
 func main() {
-	t := &torture{}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	t := &torture{ended: ctx}
 	flag.StringVar(&t.velum, "velum", "bin/velum", "binary")
 	flag.BoolVar(&t.short, "short", false, "the short forms, for `go test`")
 	flag.Uint64Var(&t.seed, "seed", 1, "of everything that is drawn")
@@ -93,6 +98,9 @@ func (t *torture) run(only string) (err error) {
 	defer os.RemoveAll(t.dir)
 	failed := 0
 	for i, test := range tests {
+		if t.ended.Err() != nil {
+			return errors.New("stopped; the other tests are left out")
+		}
 		if only != "" && !strings.Contains(","+only+",", ","+test.name+",") {
 			continue
 		}
@@ -120,8 +128,11 @@ func (t *torture) times(long, short int) int {
 	return long
 }
 
-// over tells whether the time of a test is up.
-func (t *torture) over() bool { return t.limit > 0 && time.Since(t.began) > t.limit }
+// over tells whether the time of a test is up, or somebody wants its figures
+// now.
+func (t *torture) over() bool {
+	return t.ended.Err() != nil || t.limit > 0 && time.Since(t.began) > t.limit
+}
 
 func (t *torture) path(names ...string) string {
 	return filepath.Join(append([]string{t.dir}, names...)...)

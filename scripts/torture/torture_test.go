@@ -15,7 +15,7 @@ func TestShort(t *testing.T) {
 	if text, err := exec.Command("go", "build", "-o", velum, "../../cmd/velum").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if err := (&torture{velum: velum, short: true, seed: 2}).run(""); err != nil {
+	if err := (&torture{ended: t.Context(), velum: velum, short: true, seed: 2}).run(""); err != nil {
 		t.Error(err)
 	}
 }

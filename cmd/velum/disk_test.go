@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/velum-health/velum/scripts/torture/disk"
+)
+
+// everyOp is how far apart the operations are at which TestRealDisk lets the run
+// go wrong; `make torture` sets it to 1.
+var everyOp = flag.Int("every", 41, "TestRealDisk: distance of the operations that fail")
+
+// TestRealDisk masks notes with the real stages onto a disk in memory that
+// fails, or loses power, at an operation: the exit code is right, and the next
+// run makes the trees of an undisturbed one. What the units and the commit
+// write is all done by then; package disk has the same for runs that cost
+// nothing, at every operation and in every way.
+func TestRealDisk(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	for i := range 3 {
+		canaryArchive(t, filepath.Join(in, fmt.Sprintf("month=%d", i), "a.parquet"), uint64(i), 20, false)
+	}
+	mask := func(d *disk.Disk, f disk.Fault) (exitCode, string) {
+		d.Start(f)
+		var errs bytes.Buffer
+		a := &app{out: &errs, errs: &errs, disk: d}
+		// The audit log stands elsewhere: it is written around the run.
+		code := a.run([]string{"run", "-q", "--in", in, "--out", out, "--audit-log", filepath.Join(dir, "audit.jsonl"), "--units", "1", "--set", "tag.cache=1MiB"})
+		return code, errs.String()
+	}
+	whole := disk.New(1, dir)
+	if code, says := mask(whole, disk.Fault{}); code != exitDone && code != exitQuarantined {
+		t.Fatalf("exit code %d: %s", code, says)
+	}
+	want, ops := whole.Files(dir), len(whole.Ops())
+	faults, runs := []struct {
+		fault disk.Fault
+		code  exitCode
+	}{
+		{disk.Fault{Err: syscall.ENOSPC, Lasting: true}, exitDiskFull},
+		{disk.Fault{Err: syscall.EIO}, exitFailed},
+		{disk.Fault{Err: syscall.EROFS, Lasting: true}, exitFailed},
+		{}, // it dies, and the power goes
+	}, 0
+	for at := 1; at <= ops; at += *everyOp {
+		for k, tt := range faults {
+			if *everyOp > 1 && k != (at / *everyOp)%len(faults) {
+				continue
+			}
+			d, f := disk.New(uint64(at), dir), tt.fault
+			f.At = at
+			code, says := mask(d, f)
+			sound := code == exitDone || code == exitQuarantined
+			switch {
+			case f.Err == nil, code == tt.code: // nobody sees the exit code of what died
+			case sound && !f.Lasting: // it was not hurt
+			default:
+				t.Errorf("operation %d of %d fails with %v: exit code %d, want %d: %s", at, ops, f.Err, code, tt.code, says)
+			}
+			if f.Err == nil {
+				d.Lose()
+			}
+			if code, says := mask(d, disk.Fault{}); code != exitDone && code != exitQuarantined && code != exitNothing {
+				t.Fatalf("operation %d fails with %v: resumed with exit code %d: %s", at, f.Err, code, says)
+			}
+			if got := d.Files(dir); !sameFiles(got, want) {
+				t.Fatalf("operation %d fails with %v: resumed, the trees are others", at, f.Err)
+			}
+			runs++
+		}
+	}
+	t.Logf("%d runs of %d operations", runs, ops)
+}
+
+func sameFiles(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, data := range a {
+		if other, ok := b[name]; !ok || other != data {
+			return false
+		}
+	}
+	return true
+}

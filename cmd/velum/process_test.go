@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// testProcess names the environment variable by which a test starts itself as
+// velum with something planted: see testProcesses.
+const testProcess = "VELUM_TEST_PROCESS"
+
+var testProcesses = map[string]func() exitCode{
+	"velum": func() exitCode { return run(os.Args[1:], os.Stdout, os.Stderr, os.Environ()) },
+	"hang":  hang,
+}
+
+// process is the command of a test process.
+func process(t *testing.T, kind string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, args...)
+	c.Env = append(os.Environ(), testProcess+"="+kind, "VELUM_CONFIG=")
+	return c
+}
+
+// hang is velum with a stage that says so and hangs.
+func hang() exitCode {
+	a := &app{out: os.Stdout, errs: os.Stderr, env: os.Environ(), grace: 300 * time.Millisecond, spoil: func(l *pipeline.Line) {
+		l.Steps = append(l.Steps, pipeline.Step{Name: "hang", New: func() func(*pipeline.Batch) error {
+			return func(*pipeline.Batch) error {
+				fmt.Println("hanging")
+				time.Sleep(time.Hour)
+				return nil
+			}
+		}})
+	}}
+	return a.run(os.Args[1:])
+}
+
+// maskOnce runs velum within this process and returns the public manifest,
+// which vouches for all bytes of both trees.
+func maskOnce(t *testing.T, in, out string) []byte {
+	t.Helper()
+	var errs bytes.Buffer
+	if code := (&app{out: &errs, errs: &errs}).run([]string{"run", "-q", "--in", in, "--out", out}); code != exitDone && code != exitQuarantined {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	return manifestBytes(t, out)
+}
+
+func manifestBytes(t *testing.T, out string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(out, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestHang: a run in which a stage hangs ends all the same when it is told to,
+// with the right exit code, and the next one makes the tree of an undisturbed
+// run.
+func TestHang(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.parquet")
+	canaryArchive(t, in, 1, faultNotes, false)
+	want := maskOnce(t, in, filepath.Join(dir, "whole"))
+	for name, tt := range map[string]struct {
+		signal os.Signal
+		args   []string
+		code   int
+		says   string
+	}{
+		"SIGTERM":  {syscall.SIGTERM, nil, 143, "stopped by SIGTERM, and ended hard"},
+		"SIGINT":   {os.Interrupt, nil, 130, "stopped by SIGINT, and ended hard"},
+		"deadline": {nil, []string{"--deadline", "2s"}, 1, "stopped at run.deadline, and ended hard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(dir, name)
+			c := process(t, "hang", append([]string{"run", "-q", "--in", in, "--out", out}, tt.args...)...)
+			var errs strings.Builder
+			c.Stderr = &errs
+			stdout, err := c.StdoutPipe()
+			if err == nil {
+				err = c.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(stdout).ReadString('\n')
+			if line != "hanging\n" {
+				t.Fatalf("%q, %v: %s", line, err, errs.String())
+			}
+			if tt.signal != nil {
+				if err := c.Process.Signal(tt.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			began := time.Now()
+			_ = c.Wait() // the exit code is not 0
+			if took := time.Since(began); took > 20*time.Second {
+				t.Errorf("ended after %v", took)
+			}
+			if got := c.ProcessState.ExitCode(); got != tt.code || !strings.Contains(errs.String(), tt.says) {
+				t.Errorf("exit code %d: %s", got, errs.String())
+			}
+			if got := maskOnce(t, in, out); !bytes.Equal(got, want) {
+				t.Error("resumed, the tree is another")
+			}
+		})
+	}
+}
