@@ -524,6 +524,24 @@ func TestFilter(t *testing.T) {
 			}
 		}
 	}
+	var all []features.Feature // known and unknown ones in turn
+	for key := range keys {
+		all = append(all, features.Feature{Key: key, Value: 1}, features.Feature{Key: key ^ 1<<40, Value: 1})
+	}
+	got := m.locate(nil, all)
+	for _, f := range all {
+		slots, weights := m.find(f.Key)
+		if slots == nil {
+			continue
+		}
+		if len(got) == 0 || got[0].Feature != f || !slices.Equal(slots, m.slot[got[0].lo:got[0].hi]) || !slices.Equal(weights, m.weight[got[0].lo:got[0].hi]) {
+			t.Fatal("locate is not find, feature by feature")
+		}
+		got = got[1:]
+	}
+	if len(got) > 0 {
+		t.Errorf("locate gives %d features that find does not know", len(got))
+	}
 }
 
 // Confidence is what the marginals and the paths say.

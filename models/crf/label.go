@@ -38,6 +38,7 @@ type Labeller struct {
 	begin   []float32 // [beginRows][stride] what every token begins with: the bias, and padding
 	probs   []float32 // marginals of a sequence
 	starts  []int32   // tokens of a sequence where an entry of several words may begin
+	located []located // features of a form
 }
 
 // beginRows are copied at once; more would only push other things out of the
@@ -169,8 +170,10 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 func (l *Labeller) fill(at int, form []byte) {
 	block := l.cache.all(at)
 	clear(block)
-	for _, f := range l.extract.Form(form) {
-		l.add(block, f)
+	l.located = l.m.locate(l.located[:0], l.extract.Form(form))
+	for i := range l.located {
+		f := &l.located[i]
+		l.put(block, &f.Feature, l.m.slot[f.lo:f.hi], l.m.weight[f.lo:f.hi])
 	}
 	l.cache.filled(at, l.m.stride)
 	l.cache.entry[at].begins = l.extract.Begins(form)
@@ -178,10 +181,12 @@ func (l *Labeller) fill(at int, form []byte) {
 
 // add adds the weights of a feature to a block.
 func (l *Labeller) add(block []float32, f features.Feature) {
-	slots, weights := l.m.find(f.Key)
-	if len(slots) == 0 {
-		return
+	if slots, weights := l.m.find(f.Key); len(slots) > 0 {
+		l.put(block, &f, slots, weights)
 	}
+}
+
+func (l *Labeller) put(block []float32, f *features.Feature, slots []uint16, weights []float32) {
 	g := &l.m.template.Groups[f.Group]
 	block = block[(l.m.template.Hi-g.Hi)*l.m.stride:][:g.Rows()*l.m.stride]
 	if int(slots[len(slots)-1]) >= len(block) {

@@ -139,6 +139,43 @@ func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
 
 type indexed struct{ low, first uint32 }
 
+// located is a feature and where its weights are.
+type located struct {
+	features.Feature
+	lo, hi  uint32  // in slot and weight
+	touched float32 // what was read only to have it fetched
+}
+
+// locate appends those of the features that the model knows, in their order.
+// It is find in steps: every step reads for all features what the next one
+// needs of each, so that the processor waits for memory once a step and not
+// three times a feature.
+func (m *Model) locate(dst []located, fs []features.Feature) []located {
+	for i := range fs {
+		low := uint32(fs[i].Key)
+		if want := filterBits(low); m.filter[low>>m.filterShift]&want == want {
+			b := fs[i].Key >> m.shift
+			lo, hi := m.bucket[b], m.bucket[b+1]
+			dst = append(dst, located{Feature: fs[i], lo: lo, hi: hi, touched: float32(m.index[lo].low)})
+		}
+	}
+	known := 0
+	for i := range dst {
+		f := dst[i]
+		for at := f.lo; at < f.hi; at++ {
+			if m.index[at].low == uint32(f.Key) {
+				if f.lo, f.hi = m.index[at].first, m.index[at+1].first; f.lo < f.hi {
+					f.touched = m.weight[f.lo] + float32(m.slot[f.lo])
+					dst[known] = f
+					known++
+				}
+				break
+			}
+		}
+	}
+	return dst[:known]
+}
+
 // makeIndex makes index and filter, for find.
 func (m *Model) makeIndex() {
 	m.index = make([]indexed, len(m.first))

@@ -38,7 +38,14 @@ type Gazetteer struct {
 	mask  uint64
 	size  int
 	print uint64
+
+	// later has a bit for every prefix of two and more words, by its key: what
+	// follows the first word of a phrase is mostly something else, and this
+	// is small enough to stay in the processor's cache.
+	later [1 << (laterBits - 6)]uint64
 }
+
+const laterBits = 19 // 64 KiB; of the shipped lists' prefixes one in forty bits is set
 
 // slot is one word, or one prefix of a phrase.
 type slot struct {
@@ -196,6 +203,9 @@ func (g *Gazetteer) path(words []string, e Entry, buf []byte) []byte {
 			g.slots[last].more = true
 		}
 		h = chain(h, hash(buf))
+		if last >= 0 {
+			g.later[h<<1>>(64-laterBits+6)] |= 1 << (h & 63)
+		}
 		last = g.insert(h)
 	}
 	if last >= 0 {
@@ -235,6 +245,11 @@ func (g *Gazetteer) resize(n int) {
 		}
 		g.slots[i] = s
 	}
+}
+
+// goesOn is false for what is no prefix of two and more words.
+func (g *Gazetteer) goesOn(key uint64) bool {
+	return g.later[key<<1>>(64-laterBits+6)]&(1<<(key&63)) != 0
 }
 
 func (g *Gazetteer) find(key uint64) *slot {

@@ -63,6 +63,9 @@ func (g *Gazetteer) PhraseAt(text []byte, tokens []pipeline.Token, first int) (f
 		}
 		joint = false
 		h = chain(h, hash(word))
+		if i > first && !g.goesOn(h) {
+			return found
+		}
 		s := g.find(h)
 		if s.class != 0 {
 			found = Phrase{First: int32(first), Last: int32(i + 1), Class: s.class}
