@@ -65,6 +65,9 @@ func (w *turning) choose(ctx context.Context) error {
 	return nil
 }
 
+// leastWeight keeps a note of confidence 0 a note: weights are above 0.
+const leastWeight = 0.001
+
 const candidatesName = "candidates.parquet"
 
 // nextSlice returns what the next turn looks at. It is empty when the archive
@@ -280,7 +283,11 @@ type chosenNote struct {
 // copyChosen copies the candidates of some rows, which rise, and writes why
 // they were taken.
 func (w *turning) copyChosen(p *pool, keys []choose.Key, to pipeline.File, why io.Writer) error {
-	out, err := write.NewTagged(to, w.model.tagSet, w.Write.RowGroupRows)
+	begin := write.NewTagged
+	if w.Learn.Weigh {
+		begin = write.NewWeighted
+	}
+	out, err := begin(to, w.model.tagSet, w.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
@@ -288,6 +295,12 @@ func (w *turning) copyChosen(p *pool, keys []choose.Key, to pipeline.File, why i
 	lines := json.NewEncoder(&reasons)
 	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
 		p.pick = p.pick[:0]
+		if w.Learn.Weigh {
+			b.Weight = slices.Grow(b.Weight[:0], b.Len())
+			for _, c := range b.Conf {
+				b.Weight = append(b.Weight, max(c, leastWeight))
+			}
+		}
 		for i := range b.Len() {
 			for len(p.records) > 0 && p.records[0].Row < noteRow(b, i) {
 				p.records = p.records[1:]
