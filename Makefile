@@ -63,6 +63,9 @@ race:
 # the long forms of the tests on reliability, some hours; -for 10m in TORTURE limits each of them
 torture: build
 	$(GO) run ./scripts/torture $(TORTURE)
+	$(GO) test ./cmd/velum -run TestRealDisk -timeout 3h -every 1
+	$(GO) run ./scripts/damage -files 100000 -seed 1
+	$(GO) run ./scripts/damage -files 100000 -seed 2
 
 # every fuzz target for FUZZTIME each, one after the other
 fuzz:

@@ -129,7 +129,7 @@ func appendAudit(f *os.File, entries []AuditEntry) (head string, err error) {
 	if err := flockWait(f, syscall.LOCK_EX, auditWait); err != nil {
 		return "", err
 	}
-	data, fresh, err := readAuditTail(f)
+	data, err := readAuditTail(f)
 	if err != nil {
 		return "", err
 	}
@@ -148,10 +148,8 @@ func appendAudit(f *os.File, entries []AuditEntry) (head string, err error) {
 	if err := f.Sync(); err != nil {
 		return "", err
 	}
-	if fresh {
-		err = OS.SyncDir(filepath.Dir(f.Name()))
-	}
-	return hex.EncodeToString(tail.hash[:]), err
+	// Not only when the log is new: who made it may have been killed before.
+	return hex.EncodeToString(tail.hash[:]), OS.SyncDir(filepath.Dir(f.Name()))
 }
 
 // flockWait takes a lock on an open file. It ends with the process, so no lock
@@ -172,16 +170,16 @@ func flockWait(f *os.File, how int, wait time.Duration) error {
 
 // readAuditTail reads the end of a log: more than what crashes can have torn
 // since its last whole line.
-func readAuditTail(f *os.File) (data []byte, fresh bool, err error) {
+func readAuditTail(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	data = make([]byte, min(info.Size(), 8*maxAuditLine))
+	data := make([]byte, min(info.Size(), 8*maxAuditLine))
 	if _, err := f.ReadAt(data, info.Size()-int64(len(data))); err != nil && err != io.EOF {
-		return nil, false, err
+		return nil, err
 	}
-	return data, len(data) == 0, nil
+	return data, nil
 }
 
 // auditTail is the end of a log: where the next line goes on.

@@ -791,6 +791,25 @@ func TestLock(t *testing.T) {
 	}
 }
 
+// TestLockWithoutHolder: a lock whose holder cannot be written leaves no file
+// that would pass for one of a run that did not end.
+func TestLockWithoutHolder(t *testing.T) {
+	name := filepath.Join(t.TempDir(), ".lock")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(name) // and so not to be written
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := takeLock(f, NewHolder("full")); err == nil {
+		t.Error("taken, and nobody knows by whom")
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the lock file stays behind")
+	}
+}
+
 // TestLockOfRemovedFile: a lock on a file that has lost its name is none.
 func TestLockOfRemovedFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), ".lock")
