@@ -12,7 +12,7 @@ GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
-.PHONY: build run sample models nolabels archive test race fuzz torture bench compare lint cover interop embed-compare clusters schema man release clean
+.PHONY: ablation build run sample models nolabels archive test race fuzz torture bench compare lint cover interop embed-compare clusters schema man release clean
 
 # the binary, in bin/velum
 build:
@@ -75,6 +75,10 @@ fuzz:
 bench: build
 	test -d out/archive || $(MAKE) archive
 	$(GO) run ./scripts/bench --archive out/archive
+
+# feature groups with and without, by training and scoring (needs ../shared/data): make ablation ABLATION='--plan settings --folds 3'
+ablation: build
+	scripts/ablation.py $(or $(ABLATION),--plan groups)
 
 # CRFsuite and Microsoft Presidio beside velum on the same notes, in a virtual environment under out; writes
 # BENCHMARKS.md (needs Python, PyPI, and ../shared/data for CRFsuite)
