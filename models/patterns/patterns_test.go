@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -55,10 +56,12 @@ func FuzzFind(f *testing.F) {
 func TestLinear(t *testing.T) {
 	m := New(Options{})
 	var dst []pipeline.Match
+	runtime.LockOSThread() // clock is the thread's
+	defer runtime.UnlockOSThread()
 	run := func(text []byte) time.Duration {
-		begin := time.Now()
+		begin := clock()
 		dst = m.Find(dst[:0], text)
-		return time.Since(begin)
+		return clock() - begin
 	}
 	for _, unit := range []string{
 		"1", "1.", "1-", "1/", "1 ", "12/", "12-03-", "a", "a@", "a.", "a@a.", "@", ":", "::", "1:", "http://a", "www.a.",
