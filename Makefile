@@ -85,6 +85,10 @@ ablation: build
 compare: build
 	python3 scripts/compare.py $(COMPARE)
 
+# what learning gains, five draws each, some hours: EXPERIMENTS="-only ask -draws 2" does a part of it
+experiments: build
+	$(GO) run ./scripts/experiments $(EXPERIMENTS)
+
 # golangci-lint as .golangci.yml says; without a network, what Go itself finds
 lint:
 	scripts/lint.sh $(GOLANGCI)
