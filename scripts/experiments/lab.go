@@ -55,7 +55,8 @@ const (
 
 func (l *lab) file(name string) string { return filepath.Join(l.out, name) }
 
-// context is the template of the second model: what stands around a form.
+// context is the template of the second model: forms in a wide window and
+// shapes, without affixes and lists.
 func (l *lab) context() string { return filepath.Join("scripts", "experiments", "context.txt") }
 
 // open reads the corpora. The pool is without the bodies of dev documents.

@@ -136,7 +136,7 @@ func (l *lab) options() error {
 		{"learn.retag", []string{"learn.retag=true"}},
 		{"learn.drop", []string{"learn.drop=true"}},
 		{"learn.weigh", []string{"learn.weigh=true"}},
-		{"learn.agree: a template without forms in place", []string{"learn.agree=" + l.context()}},
+		{"learn.agree: a template without affixes and lists", []string{"learn.agree=" + l.context()}},
 		{"learn.ask: 5 a turn, answered (hybrid)", []string{"learn.ask=5", "learn.oracle=" + l.file("train.jsonl")}},
 	} {
 		row := row{name: o.name}
