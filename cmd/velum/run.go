@@ -201,8 +201,8 @@ func (m *masking) finish(ctx context.Context, f *pipeline.Final) error {
 }
 
 // slot is what a slot keeps from one unit to the next: the workers of all
-// steps, with the scores of forms that they have cached. Made anew for every
-// unit, they were a twentieth of the run's processor time.
+// steps, with the scores of forms that they have cached, which a new unit
+// would have to compute again.
 type slot struct {
 	steps []pipeline.Step
 	made  [][]func(*pipeline.Batch) error // workers of each step

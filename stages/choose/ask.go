@@ -56,8 +56,7 @@ const (
 	// mainClass is the share from which a class has to be among the questions.
 	mainClass = 0.01
 	// alike is in how many of 64 bits the sketches of two notes differ at
-	// most, one of which is enough. Of 100,000 notes of an archive, pairs
-	// within 8 bits differ in numbers or in one word of ten.
+	// most, one of which is enough.
 	alike = 8
 	// formBits of the sketch tell groups of words apart: 16 groups.
 	formBits = 4
