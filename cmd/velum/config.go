@@ -152,6 +152,7 @@ type learnConfig struct {
 	Start              string
 	StartMinConfidence float64
 	Templates          []string
+	Clusters           []string
 	Warm               bool
 	Calibrate          string
 	Retag              bool
@@ -296,6 +297,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile),
 		opt("learn.start_min_confidence", &l.StartMinConfidence, 0.5, "Lowest confidence of a note that the model of learn.start tagged: C_min of BOOT for frequency divergence.", within(0, 1)),
 		opt("learn.templates", &l.Templates, nil, "Feature templates by turn, from the supervised model on; the last one stays. Empty takes train.template in every turn."),
+		opt("learn.clusters", &l.Clusters, nil, "Clusterings as NAME=FILE:K for cluster/NAME of the template, offered to each turn one at a time, and none: what is best on a fifth of learn.gold is taken. Off: each costs one more training a turn."),
 		opt("learn.warm", &l.Warm, true, "Begin each training at the weights of the turn before. The optimum is the same, and it is nearer."),
 		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
 		opt("learn.retag", &l.Retag, false, "Tag the notes of earlier turns again with the newest model, and leave out those that it is no longer sure of."),

@@ -8,14 +8,13 @@ import (
 
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/score"
 )
 
 // judge scores a model on the development notes, with the stages of `velum
 // tag`, and sets its recall dial.
 func (t *training) judge(ctx context.Context, m *model) error {
-	report, err := t.scored(ctx, m)
+	report, err := t.scored(ctx, m, t.dev())
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func (t *training) dial(ctx context.Context, m *model) (points []crf.DialPoint, 
 	biased := *m
 	for _, b := range biases {
 		biased.label.OBias = b
-		report, err := t.scored(ctx, &biased)
+		report, err := t.scored(ctx, &biased, t.dev())
 		if err != nil {
 			return nil, err
 		}
@@ -59,13 +58,13 @@ func (t *training) dial(ctx context.Context, m *model) (points []crf.DialPoint, 
 	return points, nil
 }
 
-// strictF1 is what early stopping goes by.
-func (t *training) strictF1(ctx context.Context, c *crf.Model) (float64, error) {
+// strictF1 is what early stopping and the choice of clusters go by.
+func (t *training) strictF1(ctx context.Context, c *crf.Model, on *labelled) (float64, error) {
 	m, err := t.wrap(c)
 	if err != nil {
 		return 0, err
 	}
-	report, err := t.scored(ctx, m)
+	report, err := t.scored(ctx, m, on)
 	if err != nil {
 		return 0, err
 	}
@@ -73,31 +72,25 @@ func (t *training) strictF1(ctx context.Context, c *crf.Model) (float64, error) 
 	return at.F1, nil
 }
 
-// scored tags the development notes with a model and scores them.
-func (t *training) scored(ctx context.Context, m *model) (*score.Report, error) {
+// dev are the development notes.
+func (t *training) dev() *labelled { return &labelled{paths: t.flags.dev} }
+
+// scored tags labelled notes with a model and scores them.
+func (t *training) scored(ctx context.Context, m *model, on *labelled) (*score.Report, error) {
 	toLabels, err := intoScheme(t.flags.labels)
 	if err != nil {
 		return nil, exit(exitConfig, err, "")
 	}
 	s := score.New(score.Options{Draws: -1, Map: toLabels})
-	for _, path := range t.flags.dev {
-		src, err := openNotes("from", "", path, read.TextOptions{})
-		if err != nil {
-			return nil, err
-		}
+	err = on.each(func(src pipeline.Source) error {
 		p := &plan{Config: t.cfg, model: m, workers: workers(t.cfg)}
 		steps, err := p.tagSteps()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := pipeline.Run(ctx, src, steps, s, nil); err != nil {
-			return nil, inputError(err)
-		}
-		if err := src.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return s.Report(), nil
+		return pipeline.Run(ctx, src, steps, s, nil)
+	})
+	return s.Report(), err
 }
 
 // printScoresOf prints what a model's header says of its quality.

@@ -106,10 +106,7 @@ func (l *learning) draw(ids []string) {
 	if len(g.Dev) > 0 && g.Labelled == 0 {
 		return
 	}
-	slices.SortFunc(ids, func(a, b string) int {
-		return cmp.Or(cmp.Compare(xxh3.HashStringSeed(a, uint64(g.Seed)), xxh3.HashStringSeed(b, uint64(g.Seed))), cmp.Compare(a, b))
-	})
-	ids = slices.Compact(ids)
+	ids = byHash(ids, g.Seed)
 	if len(g.Dev) == 0 {
 		held := max(1, int(g.Holdout*float64(len(ids))+0.5))
 		l.dev = labelled{paths: g.Gold, keep: setOf(ids[:min(held, len(ids))])}
@@ -119,6 +116,14 @@ func (l *learning) draw(ids []string) {
 		ids = ids[:min(g.Labelled, len(ids))]
 	}
 	l.gold.keep = setOf(ids)
+}
+
+// byHash sorts ids by their hash under a seed, each once.
+func byHash(ids []string, seed int) []string {
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(cmp.Compare(xxh3.HashStringSeed(a, uint64(seed)), xxh3.HashStringSeed(b, uint64(seed))), cmp.Compare(a, b))
+	})
+	return slices.Compact(ids)
 }
 
 func setOf(ids []string) map[string]bool {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -29,6 +30,7 @@ type turn struct {
 	Parent  string `json:"parent,omitempty"` // SHA-256 of the turn.json before
 
 	Template  string           `json:"template,omitempty"`    // name; empty for a model that was given
+	Offers    []crf.Offer      `json:"offers,omitempty"`      // clusterings that one was chosen of
 	Answers   int              `json:"answer_sets,omitempty"` // of a person or an oracle, that the model learned from
 	Asked     int              `json:"asked,omitempty"`       // notes that the turn asks about
 	Slice     sliceRecord      `json:"slice"`
@@ -170,7 +172,12 @@ func (l *learning) digest() (string, error) {
 			fmt.Fprintf(h, "%s=%s\n", o.key, o.text())
 		}
 	}
-	for _, name := range append([]string{l.Learn.Agree}, l.Learn.Templates...) {
+	files := append([]string{l.Learn.Agree}, l.Learn.Templates...)
+	for _, text := range l.Learn.Clusters {
+		_, file, _ := cutClusters(text)
+		files = append(files, file)
+	}
+	for _, name := range files {
 		if text, err := os.ReadFile(name); err == nil {
 			fmt.Fprintf(h, "%x\n", sha256.Sum256(text))
 		}

@@ -38,6 +38,7 @@ type turning struct {
 	draft     *pipeline.Draft
 	next      *model // that the turn makes
 	nextOther *model
+	chosen    *lookupFlags // clusters of the turn; nil before they are chosen
 }
 
 func (w *turning) do(ctx context.Context) error {
@@ -174,27 +175,19 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []group
 	if w.Number > 0 && w.Learn.Warm && !(w.Number == 1 && w.Learn.Start != "") {
 		t.flags.init = filepath.Join(w.out, w.last().name(), name)
 	}
+	if name == modelName {
+		if err := w.cluster(ctx, t, groups); err != nil {
+			return nil, err
+		}
+	}
 	reading := w.spent.on("read")
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	if err := w.gold.each(func(src pipeline.Source) error { return t.teach(ctx, src) }); err != nil {
+	r, err := w.teach(ctx, t, &w.gold, groups)
+	if err != nil {
 		return nil, err
 	}
-	r := trainingRecord{Gold: t.taught.Notes}
-	for i := range w.answers {
-		if err := w.answers[i].each(func(src pipeline.Source) error { return t.teach(ctx, src) }); err != nil {
-			return nil, err
-		}
-	}
-	r.Answers = t.taught.Notes - r.Gold
-	for _, g := range groups {
-		if err := t.learn(ctx, w.file(g)); err != nil {
-			return nil, err
-		}
-	}
-	r.Chosen = t.taught.Notes - r.Gold - r.Answers
-	r.Tokens, r.Spans = t.taught.Tokens, t.taught.Spans
 	reading()
 	defer w.spent.on("train")()
 	m, err := t.fit(ctx)
@@ -206,6 +199,53 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []group
 	r.Iterations = h.Training.Iterations
 	r.Features, r.Weights = m.crf.Size()
 	return &fit{m, r}, nil
+}
+
+// teach adds labelled notes, answers and groups to the corpus of a training.
+func (w *turning) teach(ctx context.Context, t *training, gold *labelled, groups []group) (r trainingRecord, err error) {
+	if err := gold.each(func(src pipeline.Source) error { return t.teach(ctx, src) }); err != nil {
+		return r, err
+	}
+	r.Gold = t.taught.Notes
+	for i := range w.answers {
+		if err := w.answers[i].each(func(src pipeline.Source) error { return t.teach(ctx, src) }); err != nil {
+			return r, err
+		}
+	}
+	r.Answers = t.taught.Notes - r.Gold
+	for _, g := range groups {
+		if err := t.learn(ctx, w.file(g)); err != nil {
+			return r, err
+		}
+	}
+	r.Chosen = t.taught.Notes - r.Gold - r.Answers
+	r.Tokens, r.Spans = t.taught.Tokens, t.taught.Spans
+	return r, nil
+}
+
+// cluster gives a training the clusters of learn.clusters that are best for
+// the turn: they are chosen once a turn, on labelled notes alone.
+func (w *turning) cluster(ctx context.Context, t *training, groups []group) error {
+	if len(w.Learn.Clusters) == 0 {
+		return nil
+	}
+	if w.chosen == nil {
+		defer w.spent.on("clusters")()
+		t.flags.lookups.clusters = w.Learn.Clusters
+		if err := t.prepare(); err != nil { // says what is wrong before the first trial
+			return err
+		}
+		err := t.choose(ctx, w.gold, w.Learn.Seed, func(trial *training, gold *labelled) error {
+			_, err := w.teach(ctx, trial, gold, groups)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		w.chosen, w.Offers = &t.flags.lookups, t.offers
+	}
+	t.flags.lookups, t.offers = *w.chosen, w.Offers
+	return nil
 }
 
 func (w *turning) save(name string, m *model) error {

@@ -45,6 +45,7 @@ func openStored(kind string, data []byte) (features.Stored, error) {
 type lookupFlags struct {
 	morph    string
 	clusters []string
+	without  []string // groups of clusterings that were not chosen
 }
 
 func (l *lookupFlags) add(c *cobra.Command) {
@@ -106,19 +107,34 @@ func (l *lookupFlags) given(t *features.Template) (r features.Resources, err err
 	return r, nil
 }
 
-// openClusters fills the group cluster/NAME of NAME=FILE:K.
-func openClusters(r *features.Resources, t *features.Template, text string) error {
-	name, rest, ok1 := strings.Cut(text, "=")
+// cutClusters takes NAME=FILE:K apart; k is negative where text is not that.
+func cutClusters(text string) (name, file string, k int) {
+	name, rest, ok := strings.Cut(text, "=")
 	colon := strings.LastIndexByte(rest, ':')
 	k, err := strconv.Atoi(rest[colon+1:])
-	if !ok1 || colon < 1 || err != nil {
+	if !ok || colon < 1 || err != nil {
+		return name, "", -1
+	}
+	return name, rest[:colon], k
+}
+
+// clusterGroup is the group of a template that NAME=FILE:K is for.
+func clusterGroup(text string) string {
+	name, _, _ := cutClusters(text)
+	return "cluster/" + name
+}
+
+// openClusters fills the group cluster/NAME of NAME=FILE:K.
+func openClusters(r *features.Resources, t *features.Template, text string) error {
+	name, file, k := cutClusters(text)
+	if k < 0 {
 		return exitf(exitConfig, "write NAME=FILE:K, as in lower=words.velum:1024", "--clusters: %q is not NAME=FILE:K", text)
 	}
 	i := slices.IndexFunc(t.Groups, func(g features.Group) bool { return g.Name == "cluster/"+name })
 	if i < 0 {
 		return exitf(exitConfig, "add the group, or leave the clusters out", "--clusters: the template has no group cluster/%s", name)
 	}
-	f, err := embed.Open(rest[:colon])
+	f, err := embed.Open(file)
 	if err != nil {
 		return exit(exitConfig, fmt.Errorf("--clusters: %w", err), "`velum embed` makes one")
 	}
@@ -127,7 +143,7 @@ func openClusters(r *features.Resources, t *features.Template, text string) erro
 		return err
 	}
 	if c == nil {
-		return exitf(exitConfig, "make them: velum embed --clusters", "--clusters: %s has no %d clusters", rest[:colon], k)
+		return exitf(exitConfig, "make them: velum embed --clusters", "--clusters: %s has no %d clusters", file, k)
 	}
 	return r.Fill(t.Groups[i], c)
 }

@@ -45,6 +45,7 @@ type Header struct {
 	Training     Training           `json:"training"`
 	Scores       map[string]float64 `json:"scores,omitempty"`
 	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
+	Offers       []Offer            `json:"offers,omitempty"`      // clusterings that one was chosen of, the simplest first
 	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
 }
 
@@ -61,6 +62,14 @@ type Training struct {
 
 	Spans      map[string]int `json:"spans,omitempty"`       // by category
 	SpanTokens map[string]int `json:"span_tokens,omitempty"` // in spans of the category
+}
+
+// Offer is a clustering that was offered to training, or "none", with the
+// strict F1 of a model with it on held-out training notes.
+type Offer struct {
+	Clusters string  `json:"clusters"`
+	StrictF1 float64 `json:"strict_f1"`
+	Taken    bool    `json:"taken,omitempty"`
 }
 
 // DialPoint is a setting of the recall dial: taking Bias away from O's score
