@@ -91,7 +91,7 @@ func (s *sentence) add(line string) error {
 		return nil
 	}
 	id, err := strconv.Atoi(c[0])
-	if err != nil {
+	if err != nil || id < 1 {
 		return errors.New("first column is no number")
 	}
 	w := Word{Form: c[1], POS: c[3], Lemma: c[2]}

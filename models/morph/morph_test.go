@@ -254,6 +254,7 @@ func TestSlots(t *testing.T) {
 
 func FuzzSentences(f *testing.F) {
 	f.Add(toyTreebank)
+	f.Add("0\ta\ta\tX\t_\t_\t_\t_\t_\t_")
 	f.Add("1-2\ta\t_\t_\t_\t_\t_\t_\t_\t_\n9\tb\tb\tX\t_\t_\t_\t_\t_\t_\n\n1\tc\tc\tX\t_\t_\t_\t_\t_\t_")
 	f.Fuzz(func(t *testing.T, text string) {
 		for s, err := range Sentences(strings.NewReader(text)) {
