@@ -16,8 +16,10 @@ type Draft struct {
 }
 
 // NewDraft begins the folder name, which must not be there, after it removed
-// what an earlier draft of it left. The folder above is made if need be. A nil
-// FS means OS.
+// what an earlier draft of it left. The folder above is made if need be, and
+// synced: what stands beside the draft may have got its name from a process
+// that died before it synced, and the draft is to rest upon it. A nil FS means
+// OS.
 func NewDraft(d FS, name string) (*Draft, error) {
 	if d == nil {
 		d = OS
@@ -27,7 +29,7 @@ func NewDraft(d FS, name string) (*Draft, error) {
 	if err := mkdirAll(d, filepath.Dir(name)); err != nil {
 		return nil, err
 	}
-	if err := draft.Discard(); err != nil {
+	if err := errors.Join(d.SyncDir(filepath.Dir(name)), draft.Discard()); err != nil {
 		return nil, err
 	}
 	if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +100,7 @@ func (d *Draft) syncFile(name string) error {
 }
 
 // Discard removes the draft and all that is in it.
-func (d *Draft) Discard() error { return removeFolder(d.fs, d.tmp) }
+func (d *Draft) Discard() error { return removeAll(d.fs, d.tmp) }
 
 // RemoveFolder removes a committed folder and the files in it, so that no
 // crash leaves it half there under its name. A nil FS means OS.
@@ -108,7 +110,7 @@ func RemoveFolder(d FS, name string) error {
 	}
 	name = filepath.Clean(name)
 	gone := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp")
-	if err := removeFolder(d, gone); err != nil {
+	if err := removeAll(d, gone); err != nil {
 		return err
 	}
 	if err := d.Rename(name, gone); err != nil {
@@ -117,30 +119,7 @@ func RemoveFolder(d FS, name string) error {
 	if err := d.SyncDir(filepath.Dir(name)); err != nil {
 		return err
 	}
-	return removeFolder(d, gone)
-}
-
-// removeFolder removes a folder of files, if it is there.
-func removeFolder(d FS, name string) error {
-	entries, err := d.ReadDir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		at := filepath.Join(name, e.Name())
-		if e.IsDir() {
-			err = removeFolder(d, at)
-		} else {
-			err = removeIfThere(d, at)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return d.Remove(name)
+	return removeAll(d, gone)
 }
 
 // WriteFile puts data under a name by way of a temporary file: sync, rename,

@@ -89,3 +89,37 @@ func TestResumeSyncsFolders(t *testing.T) {
 	}
 	p.settled("after success")
 }
+
+// TestDraftSyncsFolder: a draft begins once what stands beside it has its
+// name for good, whoever died before syncing it.
+func TestDraftSyncsFolder(t *testing.T) {
+	dir := t.TempDir()
+	p := &pending{FS: OS, t: t, folders: map[string]bool{}}
+	if err := p.Mkdir(filepath.Join(dir, "turn-0"), dirMode); err != nil {
+		t.Fatal(err)
+	}
+	begun := &beforeMkdir{FS: p, check: func() {
+		if p.folders[dir] {
+			t.Error("a draft begins beside a name that is not synced")
+		}
+	}}
+	if _, err := NewDraft(begun, filepath.Join(dir, "turn-1")); err != nil {
+		t.Fatal(err)
+	}
+	if begun.made != 1 {
+		t.Fatalf("%d folders made", begun.made)
+	}
+}
+
+// beforeMkdir calls check before each folder is made.
+type beforeMkdir struct {
+	FS
+	check func()
+	made  int
+}
+
+func (b *beforeMkdir) Mkdir(name string, perm fs.FileMode) error {
+	b.check()
+	b.made++
+	return b.FS.Mkdir(name, perm)
+}

@@ -334,7 +334,7 @@ func (e *embedding) save(c embed.Contents) error {
 	if err := embed.Write(&file, c); err != nil {
 		return err
 	}
-	if err := writeBeside(e.flags.out, file.Bytes()); err != nil {
+	if err := pipeline.WriteFile(nil, e.flags.out, file.Bytes()); err != nil {
 		return err
 	}
 	f, err := embed.Open(e.flags.out)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
 )
 
 func newGazetteerCommand(a *app) *cobra.Command {
@@ -231,7 +232,7 @@ func (b *gazetteerBuild) save() error {
 	if err := table.Write(&file); err != nil {
 		return err
 	}
-	if err := writeBeside(b.flags.out, file.Bytes()); err != nil {
+	if err := pipeline.WriteFile(nil, b.flags.out, file.Bytes()); err != nil {
 		return err
 	}
 	if b.json {
@@ -241,16 +242,6 @@ func (b *gazetteerBuild) save() error {
 	}
 	_, err = fmt.Fprintf(b.out, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
 	return err
-}
-
-// writeBeside writes a file beside its place and renames it, so that nobody
-// ever finds half of it.
-func writeBeside(path string, data []byte) error {
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
 }
 
 // openTable opens a file of compiled lists. It stays mapped.

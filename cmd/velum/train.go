@@ -311,7 +311,7 @@ func (t *training) save(m *model) error {
 	if err != nil {
 		return err
 	}
-	if err := writeBeside(t.flags.out, data); err != nil {
+	if err := pipeline.WriteFile(nil, t.flags.out, data); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(data)

@@ -218,7 +218,7 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	if err != nil {
 		return err
 	}
-	if err := writeBeside(t.flags.out, data); err != nil {
+	if err := pipeline.WriteFile(nil, t.flags.out, data); err != nil {
 		return err
 	}
 	h := m.Header()

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // morphFolds is how many folds the accuracy of a morph model is measured on.
@@ -38,7 +39,7 @@ func (a *app) trainMorph(f *trainFlags) error {
 	if err := m.Write(&b); err != nil {
 		return err
 	}
-	if err := writeBeside(f.out, b.Bytes()); err != nil {
+	if err := pipeline.WriteFile(nil, f.out, b.Bytes()); err != nil {
 		return err
 	}
 	h := m.Header()
