@@ -90,7 +90,7 @@ probe:
 	SHRQ $32, BX               // set
 	SHLQ $3, BX                // first place of it
 	ORL  $1, AX
-	MOVL AX, X0
+	VMOVD AX, X0               // not MOVL: without VEX it would wait for the last comparison, which it leaves in the upper half
 	VPBROADCASTD X0, Y0
 	VPCMPEQD (R8)(BX*4), Y0, Y0
 	VMOVMSKPS Y0, DX
