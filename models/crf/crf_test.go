@@ -524,17 +524,19 @@ func TestFilter(t *testing.T) {
 			}
 		}
 	}
-	var all []features.Feature // known and unknown ones in turn
+	var all []located // known and unknown ones in turn
 	for key := range keys {
-		all = append(all, features.Feature{Key: key, Value: 1}, features.Feature{Key: key ^ 1<<40, Value: 1})
+		for _, key := range []uint64{key, key ^ 1<<40} {
+			all = append(all, located{Mark: features.Mark{Feature: features.Feature{Key: key, Value: 1}, At: int32(len(all))}})
+		}
 	}
-	got := m.locate(nil, all)
+	got := m.locate(slices.Clone(all))
 	for _, f := range all {
 		slots, weights := m.find(f.Key)
 		if slots == nil {
 			continue
 		}
-		if len(got) == 0 || got[0].Feature != f || !slices.Equal(slots, m.slot[got[0].lo:got[0].hi]) || !slices.Equal(weights, m.weight[got[0].lo:got[0].hi]) {
+		if len(got) == 0 || got[0].Mark != f.Mark || !slices.Equal(slots, m.slot[got[0].lo:got[0].hi]) || !slices.Equal(weights, m.weight[got[0].lo:got[0].hi]) {
 			t.Fatal("locate is not find, feature by feature")
 		}
 		got = got[1:]

@@ -135,9 +135,7 @@ func (l *Labeller) score(text []byte, tokens []pipeline.Token, lo, hi int) {
 	for at := lo; at < hi; at += run {
 		l.forms(rows[(at-lo)*stride:], text, tokens[at:min(at+run, hi)], at)
 	}
-	for _, m := range l.extract.MarksAt(lo, hi, l.starts) {
-		l.mark(rows, m)
-	}
+	l.marks(rows, l.extract.MarksAt(lo, hi, l.starts))
 	l.lattice.Prepare()
 }
 
@@ -170,25 +168,25 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 func (l *Labeller) fill(at int, form []byte) {
 	block := l.cache.all(at)
 	clear(block)
-	l.located = l.m.locate(l.located[:0], l.extract.Form(form))
+	l.located = l.located[:0]
+	for _, f := range l.extract.Form(form) {
+		if l.m.maybe(f.Key) {
+			l.located = append(l.located, located{Mark: features.Mark{Feature: f}})
+		}
+	}
+	l.located = l.m.locate(l.located)
 	for i := range l.located {
-		f := &l.located[i]
-		l.put(block, &f.Feature, l.m.slot[f.lo:f.hi], l.m.weight[f.lo:f.hi])
+		l.put(block, &l.located[i])
 	}
 	l.cache.filled(at, l.m.stride)
 	l.cache.entry[at].begins = l.extract.Begins(form)
 }
 
-// add adds the weights of a feature to a block.
-func (l *Labeller) add(block []float32, f features.Feature) {
-	if slots, weights := l.m.find(f.Key); len(slots) > 0 {
-		l.put(block, &f, slots, weights)
-	}
-}
-
-func (l *Labeller) put(block []float32, f *features.Feature, slots []uint16, weights []float32) {
+// put adds the weights of a feature to the rows around its token: a block.
+func (l *Labeller) put(block []float32, f *located) {
 	g := &l.m.template.Groups[f.Group]
 	block = block[(l.m.template.Hi-g.Hi)*l.m.stride:][:g.Rows()*l.m.stride]
+	slots, weights := l.m.slot[f.lo:f.hi], l.m.weight[f.lo:f.hi]
 	if int(slots[len(slots)-1]) >= len(block) {
 		return // two features with one key; slots rise, see check
 	}
@@ -197,30 +195,58 @@ func (l *Labeller) put(block []float32, f *features.Feature, slots []uint16, wei
 	}
 }
 
-// mark adds a mark to the rows. Marks of open groups are mostly unknown to the
-// model and looked up every time.
-func (l *Labeller) mark(rows []float32, m features.Mark) {
+// marks adds marks to the rows, in their order. Those of open groups are
+// mostly unknown to the model and looked up every time; the others come from
+// the cache.
+func (l *Labeller) marks(rows []float32, marks []features.Mark) {
 	stride, t := l.m.stride, l.m.template
-	rows = rows[(l.margin+int(m.At)-t.Hi)*stride:]
-	if t.Groups[m.Group].Open() {
-		l.add(rows, m.Feature)
-		return
+	l.located = l.located[:0]
+	for _, m := range marks {
+		if t.Groups[m.Group].Open() && l.m.maybe(m.Key) {
+			l.located = append(l.located, located{Mark: m})
+		}
 	}
-	at, known := l.cache.mark(m.Key)
+	l.located = l.m.locate(l.located)
+	known := l.located
+	for _, m := range marks {
+		block := rows[(l.margin+int(m.At)-t.Hi)*stride:]
+		switch {
+		case !t.Groups[m.Group].Open():
+			l.mark(block, m.Feature)
+		case len(known) > 0 && known[0].Mark == m:
+			l.put(block, &known[0])
+			known = known[1:]
+		}
+	}
+}
+
+// mark adds what the cache keeps of a mark to a block.
+func (l *Labeller) mark(block []float32, f features.Feature) {
+	at, known := l.cache.mark(f.Key)
 	if !known {
-		block := l.cache.all(at)
-		clear(block)
-		f := m.Feature
-		f.Value = 1
-		l.add(block, f)
-		l.cache.filled(at, stride)
+		l.fillMark(at, f)
 	}
-	rows = rows[int(l.cache.entry[at].first)*stride:]
-	if m.Value == 1 {
-		kernels.Add(rows, l.cache.nonzero(at, stride))
+	block = block[int(l.cache.entry[at].first)*l.m.stride:]
+	if f.Value == 1 {
+		kernels.Add(block, l.cache.nonzero(at, l.m.stride))
 	} else {
-		kernels.AddScaled(rows, m.Value, l.cache.nonzero(at, stride))
+		kernels.AddScaled(block, f.Value, l.cache.nonzero(at, l.m.stride))
 	}
+}
+
+// fillMark computes what the cache keeps of a mark: its weights as they are,
+// whatever its value.
+func (l *Labeller) fillMark(at int, f features.Feature) {
+	block := l.cache.all(at)
+	clear(block)
+	f.Value = 1
+	one := [1]located{{Mark: features.Mark{Feature: f}}}
+	if l.m.maybe(f.Key) {
+		for i := range l.m.locate(one[:]) {
+			l.put(block, &one[i])
+		}
+	}
+	l.cache.filled(at, l.m.stride)
 }
 
 // CacheStats returns how often the scores of a form or mark were asked for,

@@ -132,7 +132,7 @@ func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight
 
 // find returns the weights of a feature, none if the model does not know it.
 func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
-	if want := filterBits(uint32(key)); m.filter[uint32(key)>>m.filterShift]&want != want {
+	if !m.maybe(key) {
 		return nil, nil
 	}
 	b := key >> m.shift
@@ -146,43 +146,49 @@ func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
 	return nil, nil
 }
 
+// maybe tells that the model may know a feature; if it is false, the model
+// does not.
+func (m *Model) maybe(key uint64) bool {
+	want := filterBits(uint32(key))
+	return m.filter[uint32(key)>>m.filterShift]&want == want
+}
+
 type indexed struct{ low, first uint32 }
 
 // located is a feature and where its weights are.
 type located struct {
-	features.Feature
+	features.Mark
 	lo, hi  uint32  // in slot and weight
 	touched float32 // what was read only to have it fetched
 }
 
-// locate appends those of the features that the model knows, in their order.
-// It is find in steps: every step reads for all features what the next one
-// needs of each, so that the processor waits for memory once a step and not
-// three times a feature.
-func (m *Model) locate(dst []located, fs []features.Feature) []located {
+// locate keeps those of the features that the model knows, in their order, and
+// finds their weights. Of all it is known that maybe holds. It is find in
+// steps: every step reads for all features what the next one needs of each, so
+// that the processor waits for memory once a step and not three times a
+// feature.
+func (m *Model) locate(fs []located) []located {
 	for i := range fs {
-		low := uint32(fs[i].Key)
-		if want := filterBits(low); m.filter[low>>m.filterShift]&want == want {
-			b := fs[i].Key >> m.shift
-			lo, hi := m.bucket[b], m.bucket[b+1]
-			dst = append(dst, located{Feature: fs[i], lo: lo, hi: hi, touched: float32(m.index[lo].low)})
-		}
+		f := &fs[i]
+		b := f.Key >> m.shift
+		f.lo, f.hi = m.bucket[b], m.bucket[b+1]
+		f.touched = float32(m.index[f.lo].low)
 	}
 	known := 0
-	for i := range dst {
-		f := dst[i]
+	for i := range fs {
+		f := fs[i]
 		for at := f.lo; at < f.hi; at++ {
 			if m.index[at].low == uint32(f.Key) {
 				if f.lo, f.hi = m.index[at].first, m.index[at+1].first; f.lo < f.hi {
 					f.touched = m.weight[f.lo] + float32(m.slot[f.lo])
-					dst[known] = f
+					fs[known] = f
 					known++
 				}
 				break
 			}
 		}
 	}
-	return dst[:known]
+	return fs[:known]
 }
 
 // makeIndex makes index and filter, for find.

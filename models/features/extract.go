@@ -326,6 +326,11 @@ func phrases(e *Extractor, g *group, lo, hi int) {
 
 func bigrams(e *Extractor, g *group, lo, hi int) {
 	for i := lo + 1; i < hi; i++ {
+		a, b := e.tokens[i-1], e.tokens[i]
+		if a.End+1 == b.Start && e.text[a.End] == ' ' {
+			e.mark(g, i-lo, e.text[a.Start:b.End], 1)
+			continue
+		}
 		e.buf = append(append(append(e.buf[:0], e.form(i-1)...), ' '), e.form(i)...)
 		e.mark(g, i-lo, e.buf, 1)
 	}
