@@ -95,7 +95,7 @@ func (l *lab) small(sizes []string) error {
 		}
 		row := row{name: fmt.Sprintf("%d, template %s", n, strings.TrimSuffix(filepath.Base(l.template), ".txt"))}
 		for d := range l.draws {
-			m, err := l.learn(l.draw(d, n, all), l.with("learn.agree="+l.context(), "train.template="+l.template))
+			m, err := l.learn(l.draw(d, n, all), l.with("train.template="+l.template))
 			if err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func (l *lab) biased() error {
 	for _, kind := range []part{headers, bodies} {
 		row := row{name: fmt.Sprintf("%v of 33 documents", kind)}
 		for d := range l.draws {
-			m, err := l.learn(l.draw(d, 33, kind), l.with("learn.agree="+l.context()))
+			m, err := l.learn(l.draw(d, 33, kind), l.with())
 			if err != nil {
 				return err
 			}
