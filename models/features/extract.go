@@ -197,14 +197,14 @@ func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
 }
 
 // find appends the phrases that begin at starts: left to right, the longest
-// first, so that they are in order and disjoint. Entries of one word are left
-// out; the gazetteer group says them already.
+// first, so that they are in order and disjoint. Entries of one word are none:
+// the gazetteer group says them already.
 func (e *Extractor) find(starts []int32) {
 	for _, i := range starts {
 		if int(i) < e.behind {
 			continue
 		}
-		if p := e.finder.PhraseAt(e.text, e.tokens, int(i)); p.Last-p.First > 1 {
+		if p := e.finder.PhraseAt(e.text, e.tokens, int(i)); p.Class != 0 {
 			e.phrases = append(e.phrases, p)
 			e.behind = int(p.Last)
 		}

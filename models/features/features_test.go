@@ -169,10 +169,7 @@ func (toy) Classes(form []byte) gazetteer.Class {
 func (toy) Begins(form []byte) bool { return true }
 
 func (toy) PhraseAt(_ []byte, tokens []pipeline.Token, first int) gazetteer.Phrase {
-	switch first {
-	case 0:
-		return gazetteer.Phrase{First: 0, Last: 1, Class: gazetteer.Surname}
-	case 2:
+	if first == 2 {
 		return gazetteer.Phrase{First: 2, Last: 5, Class: gazetteer.Municipality}
 	}
 	return gazetteer.Phrase{}

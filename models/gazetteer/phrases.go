@@ -2,7 +2,7 @@ package gazetteer
 
 import "github.com/velum-health/velum/pipeline"
 
-// Phrase is an entry of the lists found in a note.
+// Phrase is an entry of several words found in a note.
 type Phrase struct {
 	First, Last int32 // tokens, half open
 	Class       Class
@@ -12,28 +12,9 @@ type Phrase struct {
 // no entry needs more.
 const maxPhrase = 12
 
-// Phrases appends the longest entry that begins at each token of a note and
-// reaches beyond the entry before it: left to right, longest match first, so
-// that the phrases are in order and disjoint. Entries of one word are phrases
-// too. Between two words of a phrase there may be one token of punctuation
-// that can stand inside a name (Sta. Coloma, Vila-real, L'Hospitalet), but no
-// line may begin. Token borders are those of text.
-func (g *Gazetteer) Phrases(dst []Phrase, text []byte, tokens []pipeline.Token) []Phrase {
-	for i := 0; i < len(tokens); {
-		p := g.PhraseAt(text, tokens, i)
-		if p.Class == 0 {
-			i++
-			continue
-		}
-		dst = append(dst, p)
-		i = int(p.Last)
-	}
-	return dst
-}
-
 // Begins tells whether an entry of several words may begin with form: where it
-// does not, PhraseAt finds at most the form itself. It depends on the form
-// alone and can be kept with what else is known of it.
+// does not, PhraseAt finds nothing. It depends on the form alone and can be
+// kept with what else is known of it.
 func (g *Gazetteer) Begins(form []byte) bool {
 	var buf [foldRoom]byte
 	if len(form) > maxForm {
@@ -43,8 +24,14 @@ func (g *Gazetteer) Begins(form []byte) bool {
 	return len(folded) > 0 && g.find(hash(folded)).more
 }
 
-// PhraseAt returns the longest entry that begins at token first; no class if
-// there is none. See Phrases for what counts as one.
+// PhraseAt returns the longest entry of several words that begins at token
+// first; no class if there is none. Between two words of a phrase there may be
+// one token of punctuation that can stand inside a name (Sta. Coloma,
+// Vila-real, L'Hospitalet), but no line may begin. Token borders are those of
+// text.
+//
+// The first word is not looked up: that an entry goes on with the second is
+// false nearly always, and a small table says so.
 func (g *Gazetteer) PhraseAt(text []byte, tokens []pipeline.Token, first int) (found Phrase) {
 	var buf [foldRoom]byte
 	h, joint := uint64(0), false
@@ -63,7 +50,10 @@ func (g *Gazetteer) PhraseAt(text []byte, tokens []pipeline.Token, first int) (f
 		}
 		joint = false
 		h = chain(h, hash(word))
-		if i > first && !g.goesOn(h) {
+		if i == first {
+			continue
+		}
+		if !g.goesOn(h) {
 			return found
 		}
 		s := g.find(h)

@@ -152,7 +152,7 @@ func TestTableBruteForce(t *testing.T) {
 				}
 			}
 			text, tokens := tokensOf(f.Form)
-			if p := merged.PhraseAt(text, tokens, 0); p.Class&f.Class != f.Class || int(p.Last) != len(tokens) {
+			if p := entryAt(merged, text, tokens, 0); p.Class&f.Class != f.Class || int(p.Last) != len(tokens) {
 				t.Fatalf("%q is no phrase of the merged lists", f.Form)
 			}
 		}
