@@ -30,10 +30,15 @@ func (l lexicon) Contains(phrase []byte) bool {
 	if !ok {
 		return false
 	}
-	var room [longestEntry]gazetteer.Phrase
-	found := l.lists.Phrases(room[:0], phrase, tokens)
-	return len(found) == 1 && found[0].First == 0 && int(found[0].Last) == len(tokens) &&
-		found[0].Class&l.class != 0
+	switch len(tokens) {
+	case 0:
+		return false
+	case 1:
+		t := tokens[0]
+		return l.lists.Classes(phrase[t.Start:t.End])&l.class != 0
+	}
+	p := l.lists.PhraseAt(phrase, tokens, 0)
+	return int(p.Last) == len(tokens) && p.Class&l.class != 0
 }
 
 // heads are the first words, folded, of entries of several words.
