@@ -124,7 +124,7 @@ type Final struct {
 	Manifest *Manifest // of both trees, with the counts of the whole run; Files is empty
 	out      *Output
 	parts    Parts
-	disk     witness
+	disk     Witness
 }
 
 // Create makes a file. Its path is below the tree, with slashes.
@@ -138,7 +138,7 @@ func (f *Final) Open(p PartRecord) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.disk.watch(file), nil
+	return f.disk.Watch(file), nil
 }
 
 // Result is what RunUnits did.
@@ -377,11 +377,13 @@ func (r *unitRun) journalled() (map[string]*UnitRecord, error) {
 	return known, nil
 }
 
-// adopt takes over unit i if it is known and all its parts are sound.
+// adopt takes over unit i if it is known and all its parts are sound. One that
+// the system could not read is tried again; it has no parts that would have to
+// give way.
 func (r *unitRun) adopt(i int, known map[string]*UnitRecord) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]
-	if record == nil {
+	if record == nil || record.Unread {
 		return nil
 	}
 	for _, p := range record.Parts {
@@ -641,7 +643,7 @@ func (r *unitRun) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error
 	err := r.pump(ctx, slot, u, parts, &record)
 	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {
 		err = parts.discard()
-		record.Damage, record.Parts = damage.where(), []PartRecord{}
+		record.Damage, record.Unread, record.Parts = damage.where(), damage.Unread, []PartRecord{}
 		record.Counts = Counts{Rows: u.Rows, Quarantined: u.Rows, Reasons: map[string]int64{BadUnit.String(): u.Rows}}
 	}
 	if err != nil {

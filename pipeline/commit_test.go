@@ -368,6 +368,31 @@ func TestDamagedUnit(t *testing.T) {
 	}
 }
 
+// What the system could not read is tried again, until the tree is that of an
+// undisturbed run; what is damaged is not.
+func TestUnreadUnit(t *testing.T) {
+	a, dir := newTestArchive(4), t.TempDir()
+	a.broken = map[int64]error{1: &DamageError{Path: "in.parquet", RowGroup: 1, Cause: "cannot be read", Unread: true}}
+	for range 2 {
+		r, err := a.run(t, dir, nil, UnitOptions{AtOnce: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := r.Manifest.Units[1]; r.Nothing || u.Damage == "" || !u.Unread || len(u.Parts) != 0 || u.Reasons["bad_unit"] != u.Rows {
+			t.Fatalf("nothing %v, unit %+v", r.Nothing, u)
+		}
+		mustCheck(t, dir)
+	}
+	a.broken = nil
+	r, err := a.run(t, dir, nil, UnitOptions{})
+	if err != nil || r.Reused != 3 || r.Done != 1 {
+		t.Fatalf("%d reused, %d done, %v", r.Reused, r.Done, err)
+	}
+	if treeOf(t, dir) != undisturbed(t, a) {
+		t.Error("the tree is not that of an undisturbed run")
+	}
+}
+
 func TestLostNote(t *testing.T) {
 	a, dir := newTestArchive(3), t.TempDir()
 	a.loses = 1

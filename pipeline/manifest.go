@@ -25,6 +25,7 @@ type UnitRecord struct {
 	To     int64  `json:"to"`
 	Counts
 	Damage string       `json:"damage,omitempty"` // why none of it could be read
+	Unread bool         `json:"unread,omitempty"` // and that is the system's failure: it is tried again
 	Parts  []PartRecord `json:"parts"`
 }
 

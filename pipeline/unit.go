@@ -161,6 +161,7 @@ type DamageError struct {
 	RowGroup int // -1 if not known
 	Column   string
 	Cause    string
+	Unread   bool // the system could not read the file, which may be sound: the next start tries again
 }
 
 func (e *DamageError) Error() string { return e.Path + ": " + e.where() }
@@ -304,8 +305,8 @@ func (p *Parts) settle(part *Part, verify Verifier) error {
 	if err != nil {
 		return err
 	}
-	var disk witness
-	return errors.Join(disk.joined(check(disk.watch(f), part, verify)), f.Close())
+	var disk Witness
+	return errors.Join(disk.joined(check(disk.Watch(f), part, verify)), f.Close())
 }
 
 func check(f File, part *Part, verify Verifier) error {

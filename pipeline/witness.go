@@ -6,28 +6,35 @@ import (
 	"sync"
 )
 
-// A witness remembers what the disk said while a library read from it: Parquet
+// A Witness remembers what the disk said while a library read from it: Parquet
 // readers take an I/O error for damage of the file, and its words are lost on
-// the way.
-type witness struct {
+// the way. The zero value is ready; it may be used by several goroutines.
+type Witness struct {
 	mu  sync.Mutex
 	err error // the first
 }
 
-// watch returns the file with the witness beside it.
-func (w *witness) watch(f File) File { return &watchedFile{f, w} }
+// Watch returns the file with the witness beside it.
+func (w *Witness) Watch(f File) File { return &watchedFile{f, w} }
 
-// joined returns err with what the disk said, if err is an error at all.
-func (w *witness) joined(err error) error {
+// Err returns the first error of a file that was watched; the end of a file
+// is none.
+func (w *Witness) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err == nil || w.err == nil || errors.Is(err, w.err) {
-		return err
-	}
-	return errors.Join(w.err, err)
+	return w.err
 }
 
-func (w *witness) note(err error) {
+// joined returns err with what the disk said, if err is an error at all.
+func (w *Witness) joined(err error) error {
+	said := w.Err()
+	if err == nil || said == nil || errors.Is(err, said) {
+		return err
+	}
+	return errors.Join(said, err)
+}
+
+func (w *Witness) note(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil && err != nil && err != io.EOF {
@@ -37,7 +44,7 @@ func (w *witness) note(err error) {
 
 type watchedFile struct {
 	File
-	w *witness
+	w *Witness
 }
 
 // Read implements io.Reader.

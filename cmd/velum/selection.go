@@ -330,12 +330,16 @@ func copyNote(to, from *pipeline.Batch, i int) {
 }
 
 // finalName names what the last step writes by what it was made of: a part of
-// another run never takes the place of one that a manifest still lists.
+// another run never takes the place of one that a manifest still lists. The
+// name of a unit says all of it but whether the system could read its input.
 func finalName(m *pipeline.Manifest) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "velum last step 1\n%s %s %q %q\n", m.Config, m.Model, m.Key, m.LastStep)
 	for _, u := range m.Units {
 		fmt.Fprintln(h, u.Name)
+		if u.Unread {
+			fmt.Fprintln(h, "unread")
+		}
 	}
 	return fmt.Sprintf("part-%x", h.Sum(nil)[:10])
 }

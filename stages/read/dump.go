@@ -72,7 +72,7 @@ func (d *Dump) Next(b *pipeline.Batch) error {
 		// Lines may be of any length: they come in pieces of the buffer.
 		piece, err := d.in.ReadSlice('\n')
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return &pipeline.DamageError{Path: d.path, RowGroup: -1, Cause: "cannot be read to its end"}
+			return &pipeline.DamageError{Path: d.path, RowGroup: -1, Cause: "cannot be read to its end", Unread: true}
 		}
 		if len(piece) > 0 {
 			d.piece(b, piece)

@@ -66,11 +66,12 @@ type workerFailure struct {
 	Kind                  string // damage, schema, missing, other
 	RowGroup              int
 	Column, Cause, Remedy string
+	Unread                bool // of damage
 }
 
 func failureOf(err error) *workerFailure {
 	if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
-		return &workerFailure{Kind: "damage", RowGroup: damage.RowGroup, Column: damage.Column, Cause: damage.Cause}
+		return &workerFailure{Kind: "damage", RowGroup: damage.RowGroup, Column: damage.Column, Cause: damage.Cause, Unread: damage.Unread}
 	}
 	if schema, ok := errors.AsType[*SchemaError](err); ok {
 		return &workerFailure{Kind: "schema", Column: schema.Column, Cause: schema.Cause, Remedy: schema.Remedy}
@@ -83,7 +84,7 @@ func (f *workerFailure) error(path string) error {
 	column, cause := plainWords(f.Column), plainWords(f.Cause)
 	switch f.Kind {
 	case "damage":
-		return &pipeline.DamageError{Path: path, RowGroup: max(f.RowGroup, -1), Column: column, Cause: cause}
+		return &pipeline.DamageError{Path: path, RowGroup: max(f.RowGroup, -1), Column: column, Cause: cause, Unread: f.Unread}
 	case "schema":
 		return &SchemaError{path, column, cause, plainWords(f.Remedy)}
 	}
@@ -200,7 +201,7 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		plant("batch", string(r.Path))
 		b.Reset()
 		b.First = p.first + p.done
-		err := fence(p.path, func() error { return p.decode(&b) })
+		err := p.fence(func() error { return p.decode(&b) })
 		if err == io.EOF {
 			return w.send(sealFrame(beginFrame(w.answer), endFrame))
 		}

@@ -110,6 +110,7 @@ type Parquet struct {
 	path    string
 	o       ParquetOptions
 	file    *os.File
+	disk    pipeline.Witness // of file
 	text    cursor
 	ids     []cursor
 	signed  []bool
@@ -137,7 +138,7 @@ func NewParquet(path string, from, to int, o ParquetOptions) (*Parquet, error) {
 		return nil, err
 	}
 	p := &Parquet{path: path, o: o, file: f, naming: newNaming(&o)}
-	err = fence(path, func() error { return p.open(from, to) })
+	err = p.fence(func() error { return p.open(from, to) })
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -145,7 +146,11 @@ func NewParquet(path string, from, to int, o ParquetOptions) (*Parquet, error) {
 }
 
 func (p *Parquet) open(from, to int) error {
-	pf, err := openFooter(p.path, p.file)
+	info, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	pf, err := openFooterAt(p.path, p.disk.Watch(p.file), info.Size())
 	if err != nil {
 		return err
 	}
@@ -195,7 +200,7 @@ func (p *Parquet) groupRows() []int64 {
 
 // Close closes the file.
 func (p *Parquet) Close() error {
-	err := fence(p.path, func() error {
+	err := p.fence(func() error {
 		err := p.text.close()
 		for i := range p.ids {
 			err = errors.Join(err, p.ids[i].close())
@@ -210,7 +215,22 @@ func (p *Parquet) Close() error {
 
 // Next implements pipeline.Source. Errors are *pipeline.DamageError.
 func (p *Parquet) Next(b *pipeline.Batch) error {
-	return fence(p.path, func() error { return p.fill(b) })
+	return p.fence(func() error { return p.fill(b) })
+}
+
+// fence is fence, and finds out whether it is the file that is damaged or the
+// system that could not read it.
+func (p *Parquet) fence(do func() error) error {
+	err := fence(p.path, do)
+	said := p.disk.Err()
+	if err == nil || err == io.EOF || said == nil {
+		return err
+	}
+	unread := &pipeline.DamageError{Path: p.path, RowGroup: -1, Cause: "cannot be read: " + inputCause(said), Unread: true}
+	if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
+		unread.RowGroup, unread.Column = damage.RowGroup, damage.Column
+	}
+	return unread
 }
 
 func (p *Parquet) fill(b *pipeline.Batch) error {
