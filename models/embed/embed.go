@@ -12,8 +12,8 @@
 // occurs often enough and in enough notes and patients, so that rare names do
 // not live in the file.
 //
-// Results depend on the options and the order of the notes, never on the
-// number of workers: there is no race by design here, see [Word2Vec].
+// Results depend on the options and the order of the notes and not on the
+// number of workers, but for those of several workers of [Word2Vec], who race.
 package embed
 
 import (

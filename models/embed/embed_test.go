@@ -143,6 +143,36 @@ func small(o Options) *Word2Vec {
 	return w
 }
 
+// TestAlias adds the slots up: every number has its share of them.
+func TestAlias(t *testing.T) {
+	for _, weights := range [][]float64{{1}, {1, 1}, {3, 0, 1}, {1000, 1, 1, 500, 2, 7}} {
+		total := 0.0
+		for _, x := range weights {
+			total += x
+		}
+		a := newAlias(weights, total)
+		got := make([]float64, len(weights))
+		for i, s := range a {
+			got[i] += float64(s.own) / math.MaxUint32 / float64(len(a))
+			got[s.other] += (1 - float64(s.own)/math.MaxUint32) / float64(len(a))
+		}
+		for i, x := range weights {
+			if math.Abs(got[i]-x/total) > 1e-6 {
+				t.Errorf("%v: number %d has %v, want %v", weights, i, got[i], x/total)
+			}
+		}
+		r, drawn := rand.NewPCG(1, 2), make([]float64, len(weights))
+		for range 100_000 {
+			drawn[a.at(r.Uint64())] += 1e-5
+		}
+		for i, x := range weights {
+			if math.Abs(drawn[i]-x/total) > .01 {
+				t.Errorf("%v: number %d drawn %v, want %v", weights, i, drawn[i], x/total)
+			}
+		}
+	}
+}
+
 // TestWord2VecGradient holds one step against the derivative of the loss by
 // finite differences, for a word and for the mean of several rows.
 func TestWord2VecGradient(t *testing.T) {
@@ -185,7 +215,8 @@ func TestWord2VecGradient(t *testing.T) {
 	}
 	in, out := slices.Clone(w.in), slices.Clone(w.out)
 	r.inputs = inputs
-	w.several(r, rate, 1/float32(len(inputs)))
+	r.ends = []int{len(inputs)}
+	w.means(r, rate, 1/float32(len(inputs)))
 	for k, m := range [][]float32{w.in, w.out} {
 		for i := range m {
 			got := float64(m[i]-[][]float32{in, out}[k][i]) / rate

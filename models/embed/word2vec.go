@@ -70,10 +70,10 @@ func (o Options) Check() error {
 
 // Word2Vec trains skip-gram or CBOW with negative sampling (Mikolov et al.
 // 2013). The words drawn against the true one are drawn once a window and not
-// once a pair (Ji et al. 2016): the rows stay in the first-level cache. CBOW
-// divides the gradient by the number of neighbours (İrsoy et al. 2020), which
-// word2vec forgets. With subwords a word's input is the mean of its own row
-// and those of its n-grams (Bojanowski et al. 2017).
+// once a pair, so that a window is a small matrix product (Ji et al. 2016, see
+// [kernels.Window]). CBOW divides the gradient by the number of neighbours
+// (İrsoy et al. 2020), which word2vec forgets. With subwords a word's input is
+// the mean of its own row and those of its n-grams (Bojanowski et al. 2017).
 //
 // Several workers learn from shares of a round in one set of weights, without
 // locks ("Hogwild", Recht et al. 2011): two that meet in a row may undo a step
@@ -83,14 +83,15 @@ func (o Options) Check() error {
 // a copy of the weights a worker, joined after every round, gave vectors that
 // shared half as many neighbours with those of one worker (BENCHMARKS.md).
 type Word2Vec struct {
-	o     Options
-	v     *Vocabulary
-	rows  int // padded numbers a row
-	in    []float32
-	out   []float32
-	keep  []float32 // chance that an occurrence is used
-	table []int32   // words, each as often as it is to be drawn
-	grams subwords
+	o       Options
+	v       *Vocabulary
+	rows    int // padded numbers a row
+	in      []float32
+	out     []float32
+	keep    []float32 // chance that an occurrence is used
+	drawn   alias     // words, by how often they are to be drawn
+	grams   subwords
+	numbers []int32 // 0, 1, 2… as long as a window
 
 	learners []*learner
 	done     uint64 // tokens, all epochs
@@ -99,11 +100,14 @@ type Word2Vec struct {
 
 // learner is the scratch space of a worker.
 type learner struct {
-	h, err   []float32
+	h, err   []float32 // means of inputs and their steps, [2·window][rows]
 	rng      *rand.PCG
 	sentence []int32
-	outs     []int32
-	inputs   []int32
+	context  []int32 // words of a window but for the one in the middle
+	outs     []int32 // that one and the words drawn against it
+	next     []int32 // the same of the next window
+	inputs   []int32 // rows whose means are learned from
+	ends     []int   // of each mean in inputs
 }
 
 // maxSentence is the length of the longest piece that is taken at once, as in
@@ -124,11 +128,20 @@ func NewWord2Vec(v *Vocabulary, o Options) *Word2Vec {
 		}
 	}
 	w.sampling()
+	for i := range 2 * o.Window {
+		w.numbers = append(w.numbers, int32(i))
+	}
 	for range o.Workers {
-		w.learners = append(w.learners, &learner{h: make([]float32, w.rows), err: make([]float32, w.rows), rng: new(rand.PCG)})
+		scratch := make([]float32, 4*o.Window*w.rows)
+		w.learners = append(w.learners, &learner{h: scratch[:len(scratch)/2], err: scratch[len(scratch)/2:], rng: new(rand.PCG)})
 	}
 	return w
 }
+
+// shareSize is how many word numbers a worker takes at once: some
+// milliseconds of work, so that nobody waits long for the last at the end of a
+// round.
+const shareSize = 10_000
 
 // RoundSize returns how many word numbers a round should have: workers wait for
 // each other at its end.
@@ -149,27 +162,17 @@ func (w *Word2Vec) sampling() {
 		power[i] = math.Pow(float64(word.Count), 0.75)
 		total += power[i]
 	}
-	w.table = make([]int32, max(1<<20, 8*n))
-	at, upTo := 0, 0.0
-	for i := range w.v.Words {
-		upTo += power[i] / total
-		for ; at < len(w.table) && float64(at) < upTo*float64(len(w.table)); at++ {
-			w.table[at] = int32(i)
-		}
-	}
-	for ; at < len(w.table); at++ { // what rounding left
-		w.table[at] = int32(n - 1)
-	}
+	w.drawn = newAlias(power, total)
 }
 
 // Round learns from one round of word numbers.
 func (w *Word2Vec) Round(tokens []int32) {
-	n := len(w.learners)
-	kernels.Parallel(w.o.Workers, n, func(_, s int) {
-		l := w.learners[s]
-		lo, hi := kernels.Share(len(tokens), s, n)
+	shares := (len(tokens) + shareSize - 1) / shareSize
+	kernels.Parallel(w.o.Workers, shares, func(worker, s int) {
+		l := w.learners[worker]
 		l.rng.Seed(w.o.Seed^w.round<<16, uint64(s))
-		w.share(l, tokens[lo:hi])
+		at := s * shareSize
+		w.share(l, tokens[at:min(at+shareSize, len(tokens))], at)
 	})
 	w.done += known(tokens)
 	w.round++
@@ -188,17 +191,17 @@ func known(tokens []int32) (n uint64) {
 }
 
 // rate is the step size, which falls to almost nothing in a straight line;
-// ahead is how far the share is in its round.
+// ahead is how far the learner is in its round.
 func (w *Word2Vec) rate(ahead int) float32 {
 	all := float64(w.v.Tokens) * float64(w.o.Epochs)
-	left := 1 - (float64(w.done)+float64(ahead*len(w.learners)))/all
+	left := 1 - (float64(w.done)+float64(ahead))/all
 	return float32(w.o.Rate * max(1e-4, left))
 }
 
-// share learns from a piece of a round, in order.
-func (w *Word2Vec) share(l *learner, tokens []int32) {
+// share learns from a piece of a round, in order; start is its place there.
+func (w *Word2Vec) share(l *learner, tokens []int32, start int) {
 	for at := 0; at < len(tokens); {
-		rate := w.rate(at)
+		rate := w.rate(start + at)
 		l.sentence = l.sentence[:0]
 		for at < len(tokens) && len(l.sentence) < maxSentence {
 			t := tokens[at]
@@ -210,121 +213,101 @@ func (w *Word2Vec) share(l *learner, tokens []int32) {
 				l.sentence = append(l.sentence, t)
 			}
 		}
-		if w.o.CBOW {
-			w.cbow(l, rate)
-		} else {
-			w.skipGram(l, rate)
-		}
+		w.sentence(l, rate)
 	}
 }
 
-// draw fills outs with the centre and the words drawn against it.
-func (w *Word2Vec) draw(l *learner, centre int32) {
-	l.outs = append(l.outs[:0], centre)
+// sentence learns from the words of l.sentence. What is drawn for a word and
+// the row that comes into its window are asked of memory a word ahead: they lie
+// anywhere, and waiting for them costs as much as the products.
+func (w *Word2Vec) sentence(l *learner, rate float32) {
+	if len(l.sentence) == 0 {
+		return
+	}
+	w.draw(l, 0)
+	for i := range l.sentence {
+		l.outs, l.next = l.next, l.outs
+		if i+1 < len(l.sentence) {
+			w.draw(l, i+1)
+		}
+		if in := i + 1 + w.o.Window; in < len(l.sentence) && w.grams.buckets == 0 {
+			kernels.PrefetchWrite(w.in[int(l.sentence[in])*w.rows:][:w.rows])
+		}
+		w.window(l, i, rate)
+	}
+}
+
+// draw fills l.next with word i of the sentence and those drawn against it.
+func (w *Word2Vec) draw(l *learner, i int) {
+	centre := l.sentence[i]
+	l.next = append(l.next[:0], centre)
 	for range w.o.Negatives {
-		t := w.table[(l.rng.Uint64()>>32)*uint64(len(w.table))>>32]
-		if t != centre {
-			l.outs = append(l.outs, t)
+		if t := w.drawn.at(l.rng.Uint64()); t != centre {
+			l.next = append(l.next, t)
 		}
+	}
+	for _, t := range l.next {
+		kernels.PrefetchWrite(w.out[int(t)*w.rows:][:w.rows])
 	}
 }
 
-// window returns the bounds of the words around place i: the window shrinks at
+// bounds returns those of the words around place i: the window shrinks at
 // random, so that near words count more.
-func (w *Word2Vec) window(l *learner, i int) (lo, hi int) {
+func (w *Word2Vec) bounds(l *learner, i int) (lo, hi int) {
 	b := 1 + int((l.rng.Uint64()>>32)*uint64(w.o.Window)>>32)
 	return max(0, i-b), min(len(l.sentence), i+b+1)
 }
 
-func (w *Word2Vec) skipGram(l *learner, rate float32) {
-	for i, centre := range l.sentence {
-		lo, hi := w.window(l, i)
-		if hi-lo == 1 {
-			continue
-		}
-		w.draw(l, centre)
-		for j := lo; j < hi; j++ {
-			if j == i {
-				continue
-			}
-			if w.grams.buckets > 0 {
-				l.inputs = w.grams.inputs(l.inputs[:0], l.sentence[j])
-				w.several(l, rate, 1)
-				continue
-			}
-			h := w.in[int(l.sentence[j])*w.rows:][:w.rows]
-			w.pair(l, h, rate)
-			kernels.Add(h, l.err)
+// window learns from the words around place i, each of them or their mean,
+// against the word there.
+func (w *Word2Vec) window(l *learner, i int, rate float32) {
+	lo, hi := w.bounds(l, i)
+	if hi-lo == 1 {
+		return
+	}
+	l.context = append(append(l.context[:0], l.sentence[lo:i]...), l.sentence[i+1:hi]...)
+	if !w.o.CBOW && w.grams.buckets == 0 {
+		kernels.Window(w.in, w.in, w.out, w.rows, l.context, l.outs, rate)
+		return
+	}
+	l.inputs, l.ends = l.inputs[:0], l.ends[:0]
+	for j, t := range l.context {
+		l.inputs = w.grams.inputs(l.inputs, t)
+		if !w.o.CBOW || j == len(l.context)-1 {
+			l.ends = append(l.ends, len(l.inputs))
 		}
 	}
+	share := float32(1)
+	if w.o.CBOW {
+		share /= float32(len(l.context))
+	}
+	w.means(l, rate, share)
 }
 
-func (w *Word2Vec) cbow(l *learner, rate float32) {
-	for i, centre := range l.sentence {
-		lo, hi := w.window(l, i)
-		if hi-lo == 1 {
-			continue
+// means learns from inputs that are means of several rows: those of l.inputs
+// up to each of l.ends. Each row takes the error times share: 1/neighbours for
+// CBOW, the true gradient; 1 for a word's n-grams, as fastText does, since a
+// tenth of a step would teach rare words nothing.
+func (w *Word2Vec) means(l *learner, rate, share float32) {
+	n := len(l.ends)
+	h, err := l.h[:n*w.rows], l.err[:n*w.rows]
+	clear(h)
+	clear(err)
+	begin := 0
+	for i, end := range l.ends {
+		for _, row := range l.inputs[begin:end] {
+			kernels.Axpy(1/float32(end-begin), w.in[int(row)*w.rows:][:w.rows], h[i*w.rows:][:w.rows])
 		}
-		w.draw(l, centre)
-		l.inputs = l.inputs[:0]
-		for j := lo; j < hi; j++ {
-			if j != i {
-				l.inputs = w.grams.inputs(l.inputs, l.sentence[j])
-			}
+		begin = end
+	}
+	kernels.Window(err, h, w.out, w.rows, w.numbers[:n], l.outs, rate)
+	begin = 0
+	for i, end := range l.ends {
+		for _, row := range l.inputs[begin:end] {
+			kernels.Axpy(share, err[i*w.rows:][:w.rows], w.in[int(row)*w.rows:][:w.rows])
 		}
-		w.several(l, rate, 1/float32(hi-lo-1))
+		begin = end
 	}
-}
-
-// several learns from an input that is the mean of several rows. Each takes
-// the error times share: 1/neighbours for CBOW, the true gradient; 1 for a
-// word's n-grams, as fastText does, since a tenth of a step would teach rare
-// words nothing.
-func (w *Word2Vec) several(l *learner, rate, share float32) {
-	clear(l.h)
-	each := 1 / float32(len(l.inputs))
-	for _, row := range l.inputs {
-		kernels.Axpy(each, w.in[int(row)*w.rows:][:w.rows], l.h)
-	}
-	w.pair(l, l.h, rate)
-	for _, row := range l.inputs {
-		kernels.Axpy(share, l.err, w.in[int(row)*w.rows:][:w.rows])
-	}
-}
-
-// pair is a step of gradient ascent for one input h against the rows of outs,
-// the first of them true:
-//
-//	log σ(h·o₀) + Σ_k log σ(-h·o_k)
-//
-// It changes the output rows and leaves the step of h in l.err.
-func (w *Word2Vec) pair(l *learner, h []float32, rate float32) {
-	clear(l.err)
-	label := float32(1)
-	for _, o := range l.outs {
-		row := w.out[int(o)*w.rows:][:w.rows]
-		kernels.Exchange(l.err, row, h, rate*(label-sigmoid(kernels.Dot(h, row))))
-		label = 0
-	}
-}
-
-// sigmoidTable holds σ at 4096 places of [-8, 8]: off by less than 0.0005,
-// which is less than the noise of one drawn word.
-var sigmoidTable = func() (t [4097]float32) {
-	for i := range t {
-		t[i] = float32(1 / (1 + math.Exp(-(float64(i)/256 - 8))))
-	}
-	return t
-}()
-
-func sigmoid(x float32) float32 {
-	switch {
-	case x >= 8:
-		return 1
-	case x <= -8:
-		return 0
-	}
-	return sigmoidTable[int(x*256+2048.5)]
 }
 
 // Vectors returns the trained vectors.

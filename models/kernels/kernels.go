@@ -77,6 +77,14 @@ func Prefetch(x []float32) {
 	}
 }
 
+// PrefetchWrite asks for x to write there: other cores give up what they have
+// of it now, and not when it is written.
+func PrefetchWrite(x []float32) {
+	if len(x) > 0 && !portable {
+		prefetchWrite(&x[0], 4*len(x))
+	}
+}
+
 // AddScaled adds a·src to dst. Lengths as in Add.
 func AddScaled(dst []float32, a float32, src []float32) {
 	dst = dst[:len(src)]

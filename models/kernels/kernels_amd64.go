@@ -17,6 +17,9 @@ func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
 func prefetch(x *float32, bytes int)
 
 //go:noescape
+func prefetchWrite(x *float32, bytes int)
+
+//go:noescape
 func shiftExpAVX2(exp, row *float32, n int) float32
 
 //go:noescape

@@ -119,20 +119,33 @@ ask:
 	JLT  ask
 	RET
 
-DATA exp32<>+0(SB)/4, $1.44269504088896341
-DATA exp32<>+4(SB)/4, $-0.693359375
-DATA exp32<>+8(SB)/4, $2.12194440e-4
-DATA exp32<>+12(SB)/4, $1.9875691500e-4
-DATA exp32<>+16(SB)/4, $1.3981999507e-3
-DATA exp32<>+20(SB)/4, $8.3334519073e-3
-DATA exp32<>+24(SB)/4, $4.1665795894e-2
-DATA exp32<>+28(SB)/4, $1.6666665459e-1
-DATA exp32<>+32(SB)/4, $5.0000001201e-1
-DATA exp32<>+36(SB)/4, $1.0
-DATA exp32<>+40(SB)/4, $-87.0
-DATA exp32<>+44(SB)/4, $127
-DATA exp32<>+48(SB)/4, $-1.0e30
-GLOBL exp32<>(SB), RODATA|NOPTR, $52
+// func prefetchWrite(x *float32, bytes int)
+TEXT ·prefetchWrite(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), SI
+	MOVQ bytes+8(FP), CX
+	ADDQ SI, CX
+	ANDQ $-64, SI
+askwrite:
+	BYTE $0x0f; BYTE $0x0d; BYTE $0x0e // PREFETCHW (SI), which Go's assembler lacks; does nothing before Broadwell
+	ADDQ $64, SI
+	CMPQ SI, CX
+	JLT  askwrite
+	RET
+
+DATA ·exp32Constants+0(SB)/4, $1.44269504088896341
+DATA ·exp32Constants+4(SB)/4, $-0.693359375
+DATA ·exp32Constants+8(SB)/4, $2.12194440e-4
+DATA ·exp32Constants+12(SB)/4, $1.9875691500e-4
+DATA ·exp32Constants+16(SB)/4, $1.3981999507e-3
+DATA ·exp32Constants+20(SB)/4, $8.3334519073e-3
+DATA ·exp32Constants+24(SB)/4, $4.1665795894e-2
+DATA ·exp32Constants+28(SB)/4, $1.6666665459e-1
+DATA ·exp32Constants+32(SB)/4, $5.0000001201e-1
+DATA ·exp32Constants+36(SB)/4, $1.0
+DATA ·exp32Constants+40(SB)/4, $-87.0
+DATA ·exp32Constants+44(SB)/4, $127
+DATA ·exp32Constants+48(SB)/4, $-1.0e30
+GLOBL ·exp32Constants(SB), RODATA|NOPTR, $52
 
 // func shiftExpAVX2(exp, row *float32, n int) float32
 // See exp32 in portable.go for the method.
@@ -153,16 +166,16 @@ semaxnext:
 	HMAX32
 	MOVSS X0, ret+24(FP)
 	VBROADCASTSS X0, Y15
-	VBROADCASTSS exp32<>+0(SB), Y14
-	VBROADCASTSS exp32<>+4(SB), Y13
-	VBROADCASTSS exp32<>+8(SB), Y12
-	VBROADCASTSS exp32<>+16(SB), Y11
-	VBROADCASTSS exp32<>+20(SB), Y10
-	VBROADCASTSS exp32<>+24(SB), Y9
-	VBROADCASTSS exp32<>+28(SB), Y8
-	VBROADCASTSS exp32<>+32(SB), Y7
-	VBROADCASTSS exp32<>+36(SB), Y6
-	VBROADCASTSS exp32<>+40(SB), Y5
+	VBROADCASTSS ·exp32Constants+0(SB), Y14
+	VBROADCASTSS ·exp32Constants+4(SB), Y13
+	VBROADCASTSS ·exp32Constants+8(SB), Y12
+	VBROADCASTSS ·exp32Constants+16(SB), Y11
+	VBROADCASTSS ·exp32Constants+20(SB), Y10
+	VBROADCASTSS ·exp32Constants+24(SB), Y9
+	VBROADCASTSS ·exp32Constants+28(SB), Y8
+	VBROADCASTSS ·exp32Constants+32(SB), Y7
+	VBROADCASTSS ·exp32Constants+36(SB), Y6
+	VBROADCASTSS ·exp32Constants+40(SB), Y5
 seloop:
 	VMOVUPS (SI), Y0
 	VSUBPS Y15, Y0, Y0
@@ -172,7 +185,7 @@ seloop:
 	VROUNDPS $8, Y2, Y2        // n, to even
 	VFMADD231PS Y13, Y2, Y1
 	VFMADD231PS Y12, Y2, Y1    // r
-	VBROADCASTSS exp32<>+12(SB), Y3
+	VBROADCASTSS ·exp32Constants+12(SB), Y3
 	VFMADD213PS Y11, Y1, Y3
 	VFMADD213PS Y10, Y1, Y3
 	VFMADD213PS Y9, Y1, Y3
@@ -434,7 +447,7 @@ TEXT ·addShiftAVX2(SB), NOSPLIT, $0-40
 	MOVQ e+8(FP), SI
 	MOVQ slack+16(FP), DX
 	MOVQ n+24(FP), CX
-	VBROADCASTSS exp32<>+48(SB), Y0
+	VBROADCASTSS ·exp32Constants+48(SB), Y0
 	VMOVAPS Y0, Y13
 	XORQ AX, AX
 	VMOVUPS (DI), Y0

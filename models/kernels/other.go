@@ -9,6 +9,7 @@ func simdAvailable() bool { return false }
 
 func probeAVX2(_ *int32, _ *uint64, _ int, _ *[Ways]uint32, _ int)     { unreachable() }
 func prefetch(x *float32, bytes int)                                   { unreachable() }
+func prefetchWrite(x *float32, bytes int)                              { unreachable() }
 func addAVX2(dst, src *float32, n int)                                 { unreachable() }
 func shiftExpAVX2(exp, row *float32, n int) float32                    { return unreachable() }
 func forwardAVX2(_, _, _, _ *float32, rows, n int, s float32) float32  { return unreachable() }

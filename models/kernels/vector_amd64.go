@@ -7,7 +7,7 @@ func dotAVX2(x, y *float32, n int) float32
 func axpyAVX2(y, x *float32, a float32, n int)
 
 //go:noescape
-func exchangeAVX2(err, out, in *float32, a float32, n int)
+func windowAVX2(dst, in, out *float32, width int, inputs *int32, n int, s *windowStep)
 
 //go:noescape
 func tileAVX2(dst, a, b *float32, n int)

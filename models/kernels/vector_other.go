@@ -2,7 +2,7 @@
 
 package kernels
 
-func dotAVX2(x, y *float32, n int) float32                 { return unreachable() }
-func axpyAVX2(y, x *float32, a float32, n int)             { unreachable() }
-func exchangeAVX2(err, out, in *float32, a float32, n int) { unreachable() }
-func tileAVX2(dst, a, b *float32, n int)                   { unreachable() }
+func dotAVX2(x, y *float32, n int) float32                                             { return unreachable() }
+func axpyAVX2(y, x *float32, a float32, n int)                                         { unreachable() }
+func windowAVX2(dst, in, out *float32, width int, inputs *int32, n int, s *windowStep) { unreachable() }
+func tileAVX2(dst, a, b *float32, n int)                                               { unreachable() }
