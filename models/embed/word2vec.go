@@ -98,16 +98,35 @@ type Word2Vec struct {
 	round    uint64
 }
 
-// learner is the scratch space of a worker.
+// learner is the scratch space of a worker. No two share a line of cache: all
+// of it is written at every window.
 type learner struct {
+	rng      rand.PCG
 	h, err   []float32 // means of inputs and their steps, [2·window][rows]
-	rng      *rand.PCG
 	sentence []int32
 	context  []int32 // words of a window but for the one in the middle
 	outs     []int32 // that one and the words drawn against it
 	next     []int32 // the same of the next window
 	inputs   []int32 // rows whose means are learned from
 	ends     []int   // of each mean in inputs
+	_        [cacheLine]byte
+}
+
+const cacheLine = 64
+
+func newLearner(o Options, rows int) *learner {
+	// One block of numbers each, of thousands: small ones of several learners
+	// would lie side by side.
+	words := make([]int32, maxSentence+2*o.Window+2*(o.Negatives+1))
+	part := func(n int) (p []int32) {
+		p, words = words[:0:n], words[n:]
+		return p
+	}
+	floats := make([]float32, 4*o.Window*rows)
+	return &learner{
+		h: floats[:len(floats)/2], err: floats[len(floats)/2:], sentence: part(maxSentence), context: part(2 * o.Window),
+		outs: part(o.Negatives + 1), next: part(o.Negatives + 1), inputs: make([]int32, 0, maxSentence), ends: make([]int, 0, maxSentence),
+	}
 }
 
 // maxSentence is the length of the longest piece that is taken at once, as in
@@ -132,8 +151,7 @@ func NewWord2Vec(v *Vocabulary, o Options) *Word2Vec {
 		w.numbers = append(w.numbers, int32(i))
 	}
 	for range o.Workers {
-		scratch := make([]float32, 4*o.Window*w.rows)
-		w.learners = append(w.learners, &learner{h: scratch[:len(scratch)/2], err: scratch[len(scratch)/2:], rng: new(rand.PCG)})
+		w.learners = append(w.learners, newLearner(o, w.rows))
 	}
 	return w
 }
