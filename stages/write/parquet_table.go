@@ -312,15 +312,15 @@ func (c *tableColumn) float(v float32) {
 	c.digest.float32(v)
 }
 
-// element appends value number i of a list, of so many bytes. A list is one
-// row: it never goes over two pages.
-func (c *tableColumn) element(i int, v parquet.Value, size int) {
-	rep := min(i, 1)
+// element appends a value of a list, of so many bytes: the first one (rep 0)
+// or another (rep 1). It has its levels. A list is one row: it never goes over
+// two pages.
+func (c *tableColumn) element(rep int, v parquet.Value, size int) {
 	if rep == 0 {
 		c.row(0)
 	}
 	c.page += size
-	c.values = append(c.values, v.Level(rep, 1, c.leaf))
+	c.values = append(c.values, v)
 	c.digest.level(rep, 1)
 }
 

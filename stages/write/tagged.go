@@ -23,8 +23,19 @@ import (
 type Tagged struct {
 	*table
 	set   *pipeline.TagSet
-	names []parquet.Value // of the tags of set
-	all   []int           // notes of a batch
+	names levelled // of the tags of set
+	flags levelled // of pipeline.TokenFlags, as numbers
+	all   []int    // notes of a batch
+}
+
+// levelled are values of a list column that come again and again: with the
+// levels of a list's first value, and with those of the others.
+type levelled [2][]parquet.Value
+
+func (l *levelled) add(v parquet.Value, leaf int) {
+	for rep := range l {
+		l[rep] = append(l[rep], v.Level(rep, 1, leaf))
+	}
 }
 
 const (
@@ -62,7 +73,10 @@ func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []colu
 	}
 	w := &Tagged{set: set, table: newTable(out, columns, rowGroup, pipeline.TagSetKey, set.String())}
 	for t := range set.Len() {
-		w.names = append(w.names, parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))))
+		w.names.add(parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))), w.columns[taggedTags].leaf)
+	}
+	for f := range 2 * pipeline.Glued { // files of later versions may have more
+		w.flags.add(parquet.Int32Value(int32(f)), w.columns[taggedFlags].leaf)
 	}
 	return w, nil
 }
@@ -134,15 +148,23 @@ func (w *Tagged) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline
 		return
 	}
 	for k, token := range tokens {
+		rep := min(k, 1)
 		form := text[token.Start:token.End]
-		forms.element(k, parquet.ByteArrayValue(form), 4+len(form))
+		forms.element(rep, parquet.ByteArrayValue(form).Level(rep, 1, forms.leaf), 4+len(form))
 		forms.digest.bytes(form)
-		flags.element(k, parquet.Int32Value(int32(token.Flags)), 4)
+		flags.element(rep, w.flagsValue(rep, token.Flags), 4)
 		flags.digest.uint32(uint32(token.Flags))
-		name := w.names[tags[k]]
-		names.element(k, name, 4)
+		name := w.names[rep][tags[k]]
+		names.element(rep, name, 4)
 		names.digest.bytes(name.ByteArray())
 	}
+}
+
+func (w *Tagged) flagsValue(rep int, f pipeline.TokenFlags) parquet.Value {
+	if int(f) < len(w.flags[rep]) {
+		return w.flags[rep][f]
+	}
+	return parquet.Int32Value(int32(f)).Level(rep, 1, w.columns[taggedFlags].leaf)
 }
 
 // Close ends the file and returns how many notes it holds and the digest that
