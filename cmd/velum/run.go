@@ -290,13 +290,13 @@ func (w watching) Put(b *pipeline.Batch) error {
 	return err
 }
 
-// unitsAtOnce: one unit keeps eight cores busy; above that its reading and
-// writing would be the bottleneck, see ARCHITECTURE.md.
+// unitsAtOnce: one unit keeps four cores busy, and seven at the most, since its
+// writer is one goroutine: see ARCHITECTURE.md.
 func (m *masking) unitsAtOnce() int {
 	if m.Run.Units > 0 {
 		return m.Run.Units
 	}
-	return 1 + (m.workers-1)/8
+	return 1 + (m.workers-1)/4
 }
 
 var errDeadline = errors.New("stopped at run.deadline")
