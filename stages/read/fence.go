@@ -276,9 +276,20 @@ func (w *fenceWorker) end() (status syscall.WaitStatus, memory bool) {
 	var words [512]byte
 	_ = w.errs.SetReadDeadline(time.Now().Add(time.Second))
 	n, _ := io.ReadFull(w.errs, words[:])
-	memory = strings.Contains(string(words[:n]), "out of memory") || strings.Contains(string(words[:n]), "cannot allocate memory")
 	closeAll([]*os.File{w.in, w.out, w.errs})
-	return status, memory
+	return status, wantOfMemory(string(words[:n]))
+}
+
+// wantOfMemory tells whether a process that ended with these words had no
+// memory left. A thread fails for want of a stack; with and without cgo Go
+// says so in other words.
+func wantOfMemory(words string) bool {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"} {
+		if strings.Contains(words, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // fenced reads the notes of a unit from a worker. It is a pipeline.Source.
