@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
-	"sync"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -15,15 +13,11 @@ var failureReasons = []pipeline.Reason{
 	pipeline.Panicked, pipeline.TimedOut, pipeline.NoModel, pipeline.BadTags, pipeline.ChangedText, pipeline.Unsealed,
 }
 
-// gate stops a run in which stages fail too often, as soon as they do: a stage
-// that fails on every note begins anew with every note, and takes an hour for
-// what takes seconds. What is done by then is never committed; units of an
-// earlier start count again.
+// gate stops a run in which stages fail too often. What is done by then is
+// never committed: units of an earlier start count again.
 type gate struct {
-	most float64 // failures in 10,000 notes
-	stop context.CancelCauseFunc
-
-	mu           sync.Mutex // units go through side by side
+	most         float64 // failures in 10,000 notes
+	stop         context.CancelCauseFunc
 	notes, fails int64
 }
 
@@ -34,33 +28,13 @@ func newGate(ctx context.Context, most float64) (context.Context, *gate) {
 	return ctx, g
 }
 
-// batch counts a batch that has been written.
-func (g *gate) batch(b *pipeline.Batch) {
-	fails := int64(0)
-	for _, r := range b.Reason {
-		if r != pipeline.Sound && slices.Contains(failureReasons, r) {
-			fails++
-		}
-	}
-	g.count(int64(b.Len()), fails)
-}
-
-// reused counts a unit that an earlier start has done.
-func (g *gate) reused(c *pipeline.Counts) {
-	fails := int64(0)
+// unit counts a unit. Below 10,000 notes the rate means little: there, as many
+// failures are allowed as in 10,000.
+func (g *gate) unit(c *pipeline.Counts) {
+	g.notes += c.Rows
 	for _, r := range failureReasons {
-		fails += c.Reasons[r.String()]
+		g.fails += c.Reasons[r.String()]
 	}
-	g.count(c.Rows, fails)
-}
-
-// count adds notes. Below 10,000 the rate means little: there, as many failures
-// are allowed as in 10,000.
-func (g *gate) count(notes, fails int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.notes += notes
-	g.fails += fails
 	if float64(g.fails) > g.most*float64(max(g.notes, 10_000))/10_000 {
 		g.stop(exitf(exitPrivacy, "look at the reasons in the audit log; what was done is done again with --fresh; run.max_failures sets the limit",
 			"stages failed on %d of %d notes, more than %.4g in 10,000: nothing was committed", g.fails, g.notes, g.most))

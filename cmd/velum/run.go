@@ -164,13 +164,13 @@ func (m *masking) units(ctx context.Context, units *pipeline.Plan, out pipeline.
 				return pipeline.Line{}, err
 			}
 		}
-		return m.line(m.slots[at], u, parts, watching{gate: gate, progress: progress})
+		return m.line(m.slots[at], u, parts, progress)
 	}, pipeline.UnitOptions{
 		AtOnce: m.unitsAtOnce(), Fresh: m.flags.fresh, Verify: write.Verify, Stats: &m.stats,
 		Done: func(u *pipeline.UnitRecord, reused bool) {
 			m.flags.record.unit(u, reused)
+			gate.unit(&u.Counts)
 			if reused {
-				gate.reused(&u.Counts)
 				progress.Add(u.Rows)
 			} else {
 				m.giveBack(u.Rows)
@@ -258,7 +258,7 @@ func (s *slot) begin() []pipeline.Step {
 }
 
 // line is what moves the notes of one unit.
-func (m *masking) line(s *slot, u *pipeline.Unit, parts *pipeline.Parts, w watching) (pipeline.Line, error) {
+func (m *masking) line(s *slot, u *pipeline.Unit, parts *pipeline.Parts, progress *progress) (pipeline.Line, error) {
 	src, err := m.archive.Open(u)
 	if err != nil {
 		return pipeline.Line{}, err
@@ -268,26 +268,22 @@ func (m *masking) line(s *slot, u *pipeline.Unit, parts *pipeline.Parts, w watch
 	if err != nil {
 		return pipeline.Line{}, errors.Join(err, src.Close())
 	}
-	w.UnitSink = tallied{sink, found}
-	l := pipeline.Line{Source: src, Steps: steps, Sink: w}
+	l := pipeline.Line{Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
 	if m.spoil != nil {
 		m.spoil(&l)
 	}
 	return l, nil
 }
 
-// watching tells the gate and the progress what a unit's sink has taken.
-type watching struct {
+// ticking tells the progress what a unit's sink has taken.
+type ticking struct {
 	pipeline.UnitSink
-	gate     *gate
-	progress *progress
+	*progress
 }
 
-func (w watching) Put(b *pipeline.Batch) error {
-	w.progress.Add(int64(b.Len()))
-	err := w.UnitSink.Put(b)
-	w.gate.batch(b) // after it: the writer refuses notes as well
-	return err
+func (t ticking) Put(b *pipeline.Batch) error {
+	t.progress.Add(int64(b.Len()))
+	return t.UnitSink.Put(b)
 }
 
 // unitsAtOnce: one unit keeps four cores busy, and seven at the most, since its
