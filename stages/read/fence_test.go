@@ -397,3 +397,20 @@ func BenchmarkFence(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "notes/s")
 }
+
+// The last words of Go programs that had no memory left, and of others.
+func TestWantOfMemory(t *testing.T) {
+	for words, want := range map[string]bool{
+		"fatal error: runtime: out of memory\n":                                  true,
+		"fatal error: runtime: cannot allocate memory\n":                         true,
+		"runtime/cgo: pthread_create failed: Resource temporarily unavailable\n": true,
+		"runtime: failed to create new OS thread (have 7 already; errno=11)\n":   true,
+		"panic: runtime error: index out of range [3] with length 2\n":           false,
+		"fatal error: all goroutines are asleep - deadlock!\n":                   false,
+		"": false,
+	} {
+		if got := wantOfMemory(words); got != want {
+			t.Errorf("%q: %v", words, got)
+		}
+	}
+}

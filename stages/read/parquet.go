@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
@@ -223,7 +224,9 @@ func (p *Parquet) Next(b *pipeline.Batch) error {
 func (p *Parquet) fence(do func() error) error {
 	err := fence(p.path, do)
 	said := p.disk.Err()
-	if err == nil || err == io.EOF || said == nil {
+	// Go itself refuses places before the file, which a broken footer may ask
+	// for: only what the system says counts.
+	if _, system := errors.AsType[syscall.Errno](said); err == nil || err == io.EOF || !system {
 		return err
 	}
 	unread := &pipeline.DamageError{Path: p.path, RowGroup: -1, Cause: "cannot be read: " + inputCause(said), Unread: true}

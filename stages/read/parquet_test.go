@@ -886,35 +886,3 @@ func BenchmarkParquet(b *testing.B) {
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "notes/s")
 }
-
-// What the system cannot read is not called damage of the file, here and
-// across the fence.
-func TestUnread(t *testing.T) {
-	dir := t.TempDir()
-	path, dump := filepath.Join(dir, "x.parquet"), filepath.Join(dir, "x.txt")
-	if err := errors.Join(os.WriteFile(path, sampleFile(t), 0o600), os.WriteFile(dump, []byte("1|2|3|a\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	p, err := NewParquet(path, 0, -1, ParquetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := NewDump(dump, 0, -1, 0, ParquetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, next := range map[string]func() error{
-		path: func() error { p.file.Close(); return p.Next(new(pipeline.Batch)) },
-		dump: func() error { d.file.Close(); return d.Next(new(pipeline.Batch)) },
-	} {
-		err := next()
-		damage, ok := errors.AsType[*pipeline.DamageError](err)
-		if !ok || !damage.Unread || damage.Path != name || !strings.Contains(damage.Cause, "cannot be read") {
-			t.Errorf("%s: %v", filepath.Base(name), err)
-			continue
-		}
-		if far, ok := errors.AsType[*pipeline.DamageError](failureOf(err).error(name)); !ok || *far != *damage {
-			t.Errorf("%s: across the fence: %v", filepath.Base(name), far)
-		}
-	}
-}
