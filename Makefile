@@ -7,12 +7,12 @@ FUZZTIME  ?= 30s
 NOTES     ?= 3000000
 SAMPLE     = cmd/velum/testdata/sample
 PACKAGES  ?= ./...
-GOLANGCI  ?= github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
+STATIC    ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # No cgo: one static binary for every Linux. No paths of this machine in it.
 export CGO_ENABLED ?= 0
-LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: ablation build run sample models nolabels archive test race fuzz torture bench compare lint cover interop embed-compare clusters schema man release clean
+.PHONY: ablation build run sample models nolabels archive test origins race fuzz torture bench compare lint layers cover interop embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -21,7 +21,7 @@ build:
 # mask the sample archive, show what came out, and check it against its gold
 run: build
 	@rm -rf out/sample out/sample.private
-	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.95
+	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.993
 	@echo
 	@bin/velum evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.98 --brief
 	@echo
@@ -38,17 +38,27 @@ sample: build
 
 # both embedded models again, from MEDDOCAN train (../shared/data) and generated notes
 models: build
-	scripts/models.sh morph
-	scripts/models.sh meddocan
-	scripts/models.sh primary-care
+	scripts/data/models.sh morph
+	scripts/data/models.sh meddocan-dev
+	scripts/data/models.sh meddocan
+	scripts/data/models.sh primary-care
+
+# the embedded models on real notes: dev parts, three renamed draws, names that no training saw, places held out (../shared/data)
+real: build
+	python3 scripts/real/corpora.py sets
+	$(GO) run ./scripts/experiments/shortnotes --in ../shared/data/meddocan/dev --out out/real/short-dev.jsonl --seed 2
+	python3 scripts/real/corpora.py short
+	bin/velum synth --quiet --notes 8000 --seed 2 --split test --density 3 --out out/real/synth-dev.jsonl
+	python3 scripts/real/score.py primary-care
+	python3 scripts/real/score.py --scheme meddocan meddocan
 
 # names of persons without labelled notes: dictionary taggers, then a CRF that learns from them (../shared/data)
 nolabels: build
-	scripts/nolabels.sh
+	scripts/experiments/nolabels.sh
 
 # an archive of NOTES notes for benchmarks, in out/archive
 archive:
-	$(GO) run ./scripts/archive --notes $(NOTES) --out out/archive
+	$(GO) run ./scripts/data/archive --notes $(NOTES) --out out/archive
 
 # everything that a commit must pass: format, vet, tests
 test:
@@ -64,12 +74,12 @@ race:
 torture: build
 	$(GO) run ./scripts/torture $(TORTURE)
 	$(GO) test ./cmd/velum -run TestRealDisk -timeout 3h -every 1
-	$(GO) run ./scripts/damage -files 100000 -seed 1
-	$(GO) run ./scripts/damage -files 100000 -seed 2
+	$(GO) run ./scripts/torture/damage -files 100000 -seed 1
+	$(GO) run ./scripts/torture/damage -files 100000 -seed 2
 
 # every fuzz target for FUZZTIME each, one after the other
 fuzz:
-	scripts/fuzz.sh $(FUZZTIME)
+	scripts/torture/fuzz.sh $(FUZZTIME)
 
 # whole runs beside a pass-through run, and the benchmarks of every package; writes BENCHMARKS.md
 bench: build
@@ -78,20 +88,31 @@ bench: build
 
 # feature groups with and without, by training and scoring (needs ../shared/data): make ablation ABLATION='--plan settings --folds 3'
 ablation: build
-	scripts/ablation.py $(or $(ABLATION),--plan groups)
+	scripts/experiments/ablation.py $(or $(ABLATION),--plan groups)
 
 # CRFsuite and Microsoft Presidio beside velum on the same notes, in a virtual environment under out; writes
 # BENCHMARKS.md (needs Python, PyPI, and ../shared/data for CRFsuite)
 compare: build
-	python3 scripts/compare.py $(COMPARE)
+	python3 scripts/bench/compare.py $(COMPARE)
 
 # what learning gains, five draws each, some hours: EXPERIMENTS="-only ask -draws 2" does a part of it
 experiments: build
 	$(GO) run ./scripts/experiments $(EXPERIMENTS)
 
-# golangci-lint as .golangci.yml says; without a network, what Go itself finds
+# names of thirty origins that are masked in notes of other templates, by origin; ORIGINS="-model FILE -misses"
+origins: build
+	$(GO) run ./scripts/origins $(ORIGINS)
+
+# golangci-lint as .golangci.yml says where it is installed, else staticcheck; without a network, what Go itself finds
 lint:
-	scripts/lint.sh $(GOLANGCI)
+	scripts/release/lint.sh $(STATIC)
+
+# our packages in layers, the lowest first, with what each imports of ours
+layers:
+	@$(GO) list -deps -f '{{.ImportPath}} {{join .Imports " "}}' ./... | awk -v m=$$($(GO) list -m)/ 'index($$1, m) == 1 { \
+		p = substr($$1, length(m) + 1); d = 1; uses = ""; \
+		for (i = 2; i <= NF; i++) if (index($$i, m) == 1) { q = substr($$i, length(m) + 1); uses = uses " " q; if (layer[q] >= d) d = layer[q] + 1 } \
+		layer[p] = d; printf "%2d  %-36s%s\n", d, p, uses }' | sort -n
 
 # statements covered by tests, by function, in bin/cover.html
 cover:
@@ -102,15 +123,15 @@ cover:
 
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
 interop:
-	python3 scripts/interop.py
+	python3 scripts/torture/interop.py
 
 # velum embed beside fastText and gensim (needs Python and PyPI)
 embed-compare: build
-	python3 scripts/embed_compare.py
+	python3 scripts/bench/embed_compare.py
 
 # vectors and clusters from ../shared/data, in out/clusters
 clusters: build
-	scripts/clusters.sh
+	scripts/data/clusters.sh
 
 # configs/schema.json, made from the table of options
 schema:

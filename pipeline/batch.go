@@ -2,7 +2,7 @@ package pipeline
 
 // Token is a piece of a note. Offsets count bytes of the note's text, half
 // open; the tokens of a note are in order, disjoint, non-empty, and everything
-// between two of them is white space or control characters.
+// between two of them is white space, control characters or without width.
 type Token struct {
 	Start, End int32
 	Flags      TokenFlags
@@ -66,6 +66,13 @@ type Match struct {
 	Checked    bool     // the check digit is right
 }
 
+// HintScore is the score of a hint: a match that taggers see and that is no
+// candidate of its own. No other match has exactly this score.
+const HintScore = 0.2
+
+// Hint tells whether the match is only a hint.
+func (m *Match) Hint() bool { return m.Score == HintScore }
+
 // Language of a note.
 type Language uint8
 
@@ -111,6 +118,8 @@ type Batch struct {
 	// tokenize
 	Tokens   List[Token]
 	Language []Language
+	View     Bytes       // the normalized view of a note that has one; read it through Seen
+	ViewFrom List[int32] // for every byte of View, and its end, the offset in Text that it comes from
 
 	// tag
 	TagSet  *TagSet // what the numbers in Tags mean
@@ -123,6 +132,7 @@ type Batch struct {
 
 	// mask
 	Masked Bytes
+	Places List[Span] // where the replacement of each span lies in Masked; may be empty there
 
 	// verify
 	Seals []uint64 // of notes whose masked text may be written, see Seal
@@ -159,6 +169,19 @@ func ParseChoice(name string) (Choice, bool) {
 // Len returns the number of notes.
 func (b *Batch) Len() int { return b.Text.Len() }
 
+// Seen returns note i as the stages look at it, see models/view: its text and
+// nil, or its normalized view and, for every byte of that and its end, the
+// offset in the text that it comes from. Tokens, matches and spans count bytes
+// of the text in either case.
+func (b *Batch) Seen(i int) (text []byte, from []int32) {
+	if b.ViewFrom.Len() == b.Len() {
+		if from = b.ViewFrom.At(i); len(from) > 0 {
+			return b.View.At(i), from
+		}
+	}
+	return b.Text.At(i), nil
+}
+
 // TagsOf returns the tags of note i, in step with b.Tokens.At(i).
 func (b *Batch) TagsOf(i int) []Tag {
 	return b.Tags[b.Tokens.Offsets[i]:b.Tokens.Offsets[i+1]]
@@ -192,12 +215,15 @@ func (b *Batch) Reset() {
 	b.Weight = b.Weight[:0]
 	b.Tokens.Reset()
 	b.Language = b.Language[:0]
+	b.View.Reset()
+	b.ViewFrom.Reset()
 	b.TagSet = nil
 	b.Matches.Reset()
 	b.Tags = b.Tags[:0]
 	b.Conf = b.Conf[:0]
 	b.Spans.Reset()
 	b.Masked.Reset()
+	b.Places.Reset()
 	b.Seals = b.Seals[:0]
 	b.Chosen = b.Chosen[:0]
 }
@@ -208,18 +234,25 @@ const RowColumn = "row"
 
 // Column is a pass-through column: read fills it, write copies it.
 type Column struct {
-	Name  string
-	Kind  ColumnKind
+	Name string
+	Kind ColumnKind
+	// Type is what the column is in Parquet, for one that is written as it was
+	// read: a FileMetaData in Thrift's compact form whose schema is this column
+	// without a root. If it is empty, Kind says all.
+	Type  string
 	Valid []bool   // per note; false is null
-	Fixed []uint64 // bits of the value, for every kind but BytesColumn
+	Fixed []uint64 // bits of the value, for every kind but BytesColumn and NestedColumn
 	Bytes Bytes    // for BytesColumn
+	Width int      // bytes of each value of Bytes; 0: any number
+
+	Leaves []Leaf // for NestedColumn, whose Valid, Fixed and Bytes are empty
 }
 
-// ColumnKind is the physical type of a pass-through column.
+// ColumnKind is how the values of a pass-through column stand in memory.
 type ColumnKind uint8
 
 const (
-	BytesColumn ColumnKind = iota // UTF-8 text
+	BytesColumn ColumnKind = iota // byte strings; UTF-8 text if there is no Type
 	Int32Column
 	Int64Column
 	FloatColumn
@@ -227,13 +260,42 @@ const (
 	BoolColumn
 	DateColumn      // days since 1970-01-01
 	TimestampColumn // microseconds since 1970-01-01 UTC
+	NestedColumn    // lists, maps, structs; has a Type
 )
+
+// Leaf is a leaf of a nested column, with repetition and definition levels as
+// in Parquet: those of note i are [Rows[i], Rows[i+1]), and its first value
+// that is not null is number Starts[i].
+type Leaf struct {
+	Full         byte // definition level of a value that is not null
+	Width        int  // bytes of a value; 0: any number
+	Rows, Starts []int32
+	Rep, Def     []byte
+	Values       Bytes // that are not null: byte strings as they are, numbers in little endian, a byte a boolean
+}
+
+// End ends the levels of a note.
+func (l *Leaf) End() {
+	if len(l.Rows) == 0 {
+		l.Rows, l.Starts = append(l.Rows, 0), append(l.Starts, 0)
+	}
+	l.Rows, l.Starts = append(l.Rows, int32(len(l.Rep))), append(l.Starts, int32(l.Values.Len()))
+}
+
+// Reset empties the leaf and keeps its memory.
+func (l *Leaf) Reset() {
+	l.Rows, l.Starts, l.Rep, l.Def = l.Rows[:0], l.Starts[:0], l.Rep[:0], l.Def[:0]
+	l.Values.Reset()
+}
 
 // Reset empties the column and keeps its memory, name and kind.
 func (c *Column) Reset() {
 	c.Valid = c.Valid[:0]
 	c.Fixed = c.Fixed[:0]
 	c.Bytes.Reset()
+	for i := range c.Leaves {
+		c.Leaves[i].Reset()
+	}
 }
 
 func nameOf(names []string, i int) string {

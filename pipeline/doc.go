@@ -20,8 +20,32 @@
 // note, and the note ends in quarantine; a stage returns an error only when
 // the run cannot go on. No error holds text of a note: ids and offsets only.
 //
-// Words: a note is one row of the archive; a batch is what goes round in
-// memory; a unit is one input file's range of row groups, the piece of work
-// that is committed whole; a part is a file that a unit writes; the manifest
-// lists the parts of a finished run.
+// Words: one word a thing, one thing a word.
+//
+//	note         one row of the archive
+//	batch        what goes round in memory: pipeline.Batch
+//	step         one named stage as the pump runs it: pipeline.Step
+//	flow         the steps of a verb, made from the configuration (cmd/velum/internal/flow)
+//	unit         one input file's range of row groups, which is committed whole: commit.Unit
+//	plan         all units of a run and what shapes their output: commit.Plan
+//	part         a file that a unit, or the last step, writes: commit.Part
+//	last step    what is done when all units are: commit.Final
+//	manifest     the list of parts that makes a run the truth: commit.Manifest
+//	tree         a folder of output: the public one, and the private one beside it: commit.Output
+//	reason       why a note is in quarantine: pipeline.Reason; why a model says so is a tagger.Reason
+//	category     what a span is, as PERSON: pipeline.Category; its kind is pipeline.Kind
+//	label set    the categories of one scheme of annotation or kind of model: pipeline.LabelSet
+//	scheme       how spans are written as tags, BIO or BIOESU: pipeline.Scheme
+//	tag          what a token is in a scheme: pipeline.Tag, of a pipeline.TagSet
+//	match        what a pattern found: pipeline.Match
+//	span         a place in a note with a category: pipeline.Span
+//	mask         to replace the spans of a note; what replaces one is an operator
+//	confidence   how sure a tagger is of a whole note, 0 to 1: tagger.Confidence has the kinds
+//	score        how sure a pattern or rule is of one span; measures on gold notes are measures (score.Measure)
+//	key          the secret: pipeline.Key; the name of an option is a key of the configuration
+//	gate         what refuses: a model that loses recall, a run in which stages fail
+//	tally        counts beside what became of the notes: tally.Counts
+//	kind         of tagger: a row of flow.Kinds
+//	turn         one round of self-learning, and its folder
+//	selection    the notes that a run or a turn takes for training: report.Selection
 package pipeline

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/hex"
@@ -51,7 +52,16 @@ func LoadKey(path string) (*Key, error) {
 	if len(data) < minKey {
 		return nil, &KeyError{path, fmt.Sprintf("has %d bytes, needs %d; make one with: head -c 32 /dev/urandom > FILE", len(data), minKey)}
 	}
+	if same(data) {
+		return nil, &KeyError{path, "has one byte over and over; make a random one with: head -c 32 /dev/urandom > FILE"}
+	}
 	return &Key{data}, nil
+}
+
+// same tells whether a key is one byte over and over, as a file of zeros is.
+func same(key []byte) bool {
+	key = bytes.TrimSpace(key)
+	return len(key) == 0 || bytes.Count(key, key[:1]) == len(key)
 }
 
 // keyMode tells whether a key file is kept well enough. PostgreSQL has the same

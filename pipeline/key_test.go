@@ -1,7 +1,12 @@
 package pipeline
 
 import (
+	"bytes"
+	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -35,6 +40,44 @@ func TestKeyMode(t *testing.T) {
 	} {
 		if got := keyMode(keyInfo{c.mode, c.uid}); got != c.want {
 			t.Errorf("mode %04o of user %d: %t", c.mode, c.uid, got)
+		}
+	}
+}
+
+func TestLoadKey(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string, mode fs.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	raw := strings.Repeat("kq", 16)
+	hexed := strings.Repeat("6b71", 16) + "\n"
+	a, err := LoadKey(write("raw", raw, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := LoadKey(write("hex", hexed, 0o400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.ID() != b.ID() || a.ID() == "" || (*Key)(nil).ID() != "" {
+		t.Errorf("ids %q and %q", a.ID(), b.ID())
+	}
+	if bytes.Equal(a.Derive("note id"), a.Derive("folder")) || !bytes.Equal(a.Derive("x"), b.Derive("x")) {
+		t.Error("derived keys")
+	}
+	for name, path := range map[string]string{
+		"missing": filepath.Join(dir, "none"), "open to all": write("open", raw, 0o644), "short": write("short", "secret", 0o600),
+		"zeros": write("zeros", strings.Repeat("\x00", 32), 0o600), "one letter": write("letter", strings.Repeat("s", 64), 0o600), "one digit": write("digit", strings.Repeat("0", 64), 0o600),
+	} {
+		_, err := LoadKey(path)
+		if _, ok := errors.AsType[*KeyError](err); !ok {
+			t.Errorf("%s: %v", name, err)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: the error holds the key", name)
 		}
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A Source fills the empty batch b with the next notes, or returns io.EOF and
@@ -32,21 +33,22 @@ type Step struct {
 // every place between two steps. They go round, so that memory is bounded and
 // a slow step holds back the ones before it.
 func Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
-	return new(batches).run(ctx, src, steps, dst, stats)
+	return new(Pump).Run(ctx, src, steps, dst, stats)
 }
 
-// batches keeps the batches of one run for the next: units follow each other,
+// A Pump keeps the batches of one run for the next: units follow each other,
 // and new batches for each are tens of megabytes of garbage and page faults.
-type batches []*Batch
+// The zero value is ready; its runs follow each other.
+type Pump struct{ kept []*Batch }
 
 // keptBytes is the text for which a batch has room at most if it is kept. A
 // long note makes larger ones, which are given up when its unit is done.
 const keptBytes = 1 << 20
 
-func (k *batches) run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	l := &line{ctx: ctx, fail: fail, stats: stats}
+// Run is [Run] with the batches of the last one.
+func (p *Pump) Run(ctx context.Context, src Source, steps []Step, dst Sink, stats *Stats) error {
+	group, ctx := errgroup.WithContext(ctx)
+	l := &line{ctx: ctx, group: group, stats: stats}
 
 	n := 2
 	for _, s := range steps {
@@ -54,25 +56,28 @@ func (k *batches) run(ctx context.Context, src Source, steps []Step, dst Sink, s
 	}
 	free := make(chan *Batch, n)
 	for i := range n {
-		if i < len(*k) {
-			free <- (*k)[i]
+		if i < len(p.kept) {
+			free <- p.kept[i]
 		} else {
 			free <- new(Batch)
 		}
 	}
-	*k = nil
+	p.kept = nil
 	at := l.source(src, free)
 	for _, s := range steps {
 		at = l.step(s, at)
 	}
-	done := l.sink(dst, at, free)
-	l.wg.Wait()
-	if !done {
-		return context.Cause(ctx)
+	done := false
+	group.Go(func() (err error) {
+		done, err = l.sink(dst, at, free)
+		return err
+	})
+	if err := group.Wait(); err != nil || !done {
+		return context.Cause(ctx) // the first of an error and the end of the caller's context
 	}
 	for range len(free) {
 		if b := <-free; cap(b.Text.Data) <= keptBytes {
-			*k = append(*k, b)
+			p.kept = append(p.kept, b)
 		}
 	}
 	return nil
@@ -80,9 +85,8 @@ func (k *batches) run(ctx context.Context, src Source, steps []Step, dst Sink, s
 
 // line is what the goroutines of one Run share.
 type line struct {
-	ctx   context.Context
-	fail  context.CancelCauseFunc
-	wg    sync.WaitGroup
+	ctx   context.Context // of the group
+	group *errgroup.Group
 	stats *Stats
 }
 
@@ -109,27 +113,27 @@ func (l *line) take(from <-chan *Batch) *Batch {
 
 func (l *line) source(src Source, free chan *Batch) <-chan *Batch {
 	out := make(chan *Batch, 1)
-	l.wg.Go(func() {
+	l.group.Go(func() error {
 		defer close(out)
 		for seq := 0; ; seq++ {
 			b := l.take(free)
 			if b == nil {
-				return
+				return nil
 			}
 			b.Reset()
 			b.Seq = seq
 			begin := time.Now()
 			err := Try(func() error { return src.Next(b) })
 			if err != nil {
-				if err != io.EOF {
-					l.fail(fmt.Errorf("read: %w", err))
-				}
 				free <- b // has room for every batch
-				return
+				if err == io.EOF {
+					return nil
+				}
+				return fmt.Errorf("read: %w", err)
 			}
 			l.stats.add("read", b.Len(), time.Since(begin))
 			if !l.give(out, b) {
-				return
+				return nil
 			}
 		}
 	})
@@ -151,7 +155,7 @@ func (l *line) step(s Step, in <-chan *Batch) <-chan *Batch {
 		ins[w], outs[w] = make(chan *Batch), make(chan *Batch, 1)
 		l.worker(s, ins[w], outs[w])
 	}
-	l.wg.Go(func() { // deal
+	l.group.Go(func() error { // deal
 		defer func() {
 			for _, c := range ins {
 				close(c)
@@ -160,16 +164,16 @@ func (l *line) step(s Step, in <-chan *Batch) <-chan *Batch {
 		for w := 0; ; w = (w + 1) % n {
 			b := l.take(in)
 			if b == nil || !l.give(ins[w], b) {
-				return
+				return nil
 			}
 		}
 	})
-	l.wg.Go(func() { // collect
+	l.group.Go(func() error { // collect
 		defer close(out)
 		for w := 0; ; w = (w + 1) % n {
 			b := l.take(outs[w])
 			if b == nil || !l.give(out, b) {
-				return
+				return nil
 			}
 		}
 	})
@@ -179,40 +183,39 @@ func (l *line) step(s Step, in <-chan *Batch) <-chan *Batch {
 func (l *line) worker(s Step, in <-chan *Batch, out chan<- *Batch) {
 	var do func(b *Batch) error
 	err := Try(func() error { do = s.New(); return nil })
-	if err != nil {
-		l.fail(fmt.Errorf("%s: %w", s.Name, err))
-	}
-	l.wg.Go(func() {
+	l.group.Go(func() error {
 		defer close(out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
 		for do != nil {
 			b := l.take(in)
 			if b == nil {
-				return
+				return nil
 			}
 			begin := time.Now()
 			if err := Try(func() error { return do(b) }); err != nil {
-				l.fail(fmt.Errorf("%s: %w", s.Name, err))
-				return
+				return fmt.Errorf("%s: %w", s.Name, err)
 			}
 			l.stats.add(s.Name, b.Len(), time.Since(begin))
 			if !l.give(out, b) {
-				return
+				return nil
 			}
 		}
+		return nil
 	})
 }
 
-// sink runs in the caller's goroutine and tells whether all batches arrived.
-func (l *line) sink(dst Sink, in <-chan *Batch, free chan<- *Batch) bool {
+// sink tells whether all batches arrived.
+func (l *line) sink(dst Sink, in <-chan *Batch, free chan<- *Batch) (all bool, err error) {
 	for {
 		b := l.take(in)
 		if b == nil {
-			return l.ctx.Err() == nil
+			return l.ctx.Err() == nil, nil
 		}
 		begin := time.Now()
 		if err := Try(func() error { return dst.Put(b) }); err != nil {
-			l.fail(fmt.Errorf("write: %w", err))
-			return false
+			return false, fmt.Errorf("write: %w", err)
 		}
 		l.stats.add("write", b.Len(), time.Since(begin))
 		free <- b // never blocks: free has room for every batch

@@ -386,14 +386,14 @@ func BenchmarkRun(b *testing.B) {
 // TestKeptBatches wants the batches of one run in the next, empty, but none
 // that a long note has made large and none of a run that failed.
 func TestKeptBatches(t *testing.T) {
-	var kept batches
+	var p Pump
 	run := func(src Source, steps ...Step) error {
-		return kept.run(t.Context(), src, steps, &collected{}, nil)
+		return p.Run(t.Context(), src, steps, &collected{}, nil)
 	}
-	if err := run(&counted{max: 5}); err != nil || len(kept) != 2 {
-		t.Fatalf("%d batches, %v", len(kept), err)
+	if err := run(&counted{max: 5}); err != nil || len(p.kept) != 2 {
+		t.Fatalf("%d batches, %v", len(p.kept), err)
 	}
-	first := map[*Batch]bool{kept[0]: true, kept[1]: true}
+	first := map[*Batch]bool{p.kept[0]: true, p.kept[1]: true}
 	dirty := 0
 	look := Step{Name: "look", New: func() func(*Batch) error {
 		return func(b *Batch) error {
@@ -409,15 +409,15 @@ func TestKeptBatches(t *testing.T) {
 	if err := run(&counted{max: 50}, look); err != nil || dirty > 0 {
 		t.Errorf("%d batches not empty, %v", dirty, err)
 	}
-	for _, b := range kept {
+	for _, b := range p.kept {
 		if first[b] {
 			t.Error("a large batch was kept")
 		}
 	}
-	if len(kept) != 2 { // of four
-		t.Errorf("%d batches kept", len(kept))
+	if len(p.kept) != 2 { // of four
+		t.Errorf("%d batches kept", len(p.kept))
 	}
-	if err := run(&counted{max: 5, fails: 2, err: io.ErrUnexpectedEOF}); err == nil || len(kept) != 0 {
-		t.Errorf("%d batches kept of a run that failed with %v", len(kept), err)
+	if err := run(&counted{max: 5, fails: 2, err: io.ErrUnexpectedEOF}); err == nil || len(p.kept) != 0 {
+		t.Errorf("%d batches kept of a run that failed with %v", len(p.kept), err)
 	}
 }

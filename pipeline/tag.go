@@ -12,7 +12,7 @@ type Tag uint8
 // O is the tag of a token outside every span.
 const O Tag = 0
 
-// Scheme is the way spans are written as tags (METHODS §2).
+// Scheme is the way spans are written as tags.
 type Scheme uint8
 
 const (

@@ -3,94 +3,56 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// manifestOf makes a manifest of units with so many masked rows.
-func manifestOf(seed string, rows ...int64) *pipeline.Manifest {
-	m := &pipeline.Manifest{Config: seed}
-	for i, n := range rows {
-		m.Units = append(m.Units, pipeline.UnitRecord{Name: fmt.Sprint("u", i), Parts: []pipeline.PartRecord{
-			{Kind: "masked", Path: fmt.Sprint("masked/", i), Rows: n}, {Kind: "spans", Path: fmt.Sprint("spans/", i), Rows: 7 * n},
-		}})
-	}
-	return m
+// sampleLine is a line of the sample.
+type sampleLine struct {
+	ID    string       `json:"note_id"`
+	Unit  string       `json:"unit"`
+	Part  string       `json:"part"`
+	Row   int64        `json:"row"`
+	Spans []sampleSpan `json:"spans"`
 }
 
-func places(drawn []*sampledNote) (all []string) {
-	for _, d := range drawn {
-		all = append(all, fmt.Sprint(d.Unit, "/", d.at))
-	}
-	return all
+type sampleSpan struct {
+	Start    int32  `json:"start"`
+	End      int32  `json:"end"`
+	Category string `json:"category"`
+	Source   string `json:"source"`
 }
 
-// TestDrawSample: as many as asked for, none twice, the same again, and the
-// first k of a sample are the sample of k.
-func TestDrawSample(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(rapid.Int64Range(0, 40), 0, 6).Draw(t, "rows")
-		total := int64(0)
-		for _, n := range rows {
-			total += n
-		}
-		m := manifestOf("c", rows...)
-		n := rapid.IntRange(0, 100).Draw(t, "n")
-		got := places(drawSample(m, n))
-		if int64(len(got)) != min(int64(n), total) {
-			t.Fatalf("%d notes of %d, asked for %d", len(got), total, n)
-		}
-		if again := places(drawSample(m, n)); !slices.Equal(got, again) {
-			t.Fatalf("%v, then %v", got, again)
-		}
-		k := rapid.IntRange(0, n).Draw(t, "k")
-		if first := places(drawSample(m, k)); !slices.Equal(first, got[:len(first)]) {
-			t.Fatalf("sample of %d is %v, that of %d begins otherwise: %v", k, first, n, got)
-		}
-		slices.Sort(got)
-		if len(slices.Compact(got)) != len(got) {
-			t.Fatal("a note was drawn twice")
-		}
-	})
+// notePlace and spanLine are rows of the parts that the sample is compared with.
+type notePlace struct {
+	ID  string `parquet:"note_id"`
+	Row int64  `parquet:"row"`
 }
 
-// TestDrawSampleEven: over many seeds every note is drawn as often as any
-// other, wherever it stands.
-func TestDrawSampleEven(t *testing.T) {
-	const seeds, n, notes = 4000, 10, 60
-	drawn := map[string]float64{}
-	for s := range seeds {
-		for _, p := range places(drawSample(manifestOf(fmt.Sprint(s), 1, 9, 50), n)) {
-			drawn[p]++
-		}
-	}
-	want := float64(seeds) * n / notes
-	chi2 := 0.0
-	for _, k := range drawn {
-		chi2 += (k - want) * (k - want) / want
-	}
-	if len(drawn) != notes || chi2 > notes+5*math.Sqrt(2*notes) {
-		t.Errorf("%d notes drawn, chi-squared %.1f with %d degrees of freedom", len(drawn), chi2, notes-1)
-	}
+type spanLine struct {
+	Row      int64  `parquet:"row"`
+	Start    int32  `parquet:"start"`
+	End      int32  `parquet:"end"`
+	Category string `parquet:"category"`
+	Source   string `parquet:"source"`
 }
 
 // TestAuditSample draws a sample of a real run and looks every note up in its
 // parts.
 func TestAuditSample(t *testing.T) {
 	dir := t.TempDir()
-	velum := func(want exitCode, args ...string) {
+	velum := func(want exit.Code, args ...string) {
 		t.Helper()
 		var errs bytes.Buffer
-		if code := run(append(args, "--quiet"), io.Discard, &errs, nil); code != want {
+		if code := start(append(args, "--quiet"), io.Discard, &errs, nil); code != want {
 			t.Fatalf("velum %v: exit code %d: %s", args, code, errs.String())
 		}
 	}
@@ -119,18 +81,18 @@ func TestAuditSample(t *testing.T) {
 	}
 	// The same command has nothing to do, another number draws again, none
 	// takes the sample away, and no unit is done twice for it.
-	velum(exitNothing, append(command, "--audit", "40")...)
+	velum(exit.Nothing, append(command, "--audit", "40")...)
 	velum(0, append(command, "--audit", "20")...)
-	if second := readSample(t, out); !slices.EqualFunc(second, first[:20], func(a, b sampledNote) bool { return a.ID == b.ID && a.Row == b.Row }) {
+	if second := readSample(t, out); !slices.EqualFunc(second, first[:20], func(a, b sampleLine) bool { return a.ID == b.ID && a.Row == b.Row }) {
 		t.Error("a sample of 20 is not the beginning of that of 40")
 	}
 	velum(0, "check", out)
 	velum(0, command...)
-	if _, err := os.Stat(filepath.Join(out+".private", auditSamplePath)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(out+".private", filepath.FromSlash("audit/sample.jsonl"))); !os.IsNotExist(err) {
 		t.Errorf("sample without --audit: %v", err)
 	}
-	velum(exitConfig, append(command, "--audit", "-1")...)
-	data, err := os.ReadFile(filepath.Join(out+".private", pipeline.AuditName))
+	velum(exit.Config, append(command, "--audit", "-1")...)
+	data, err := os.ReadFile(filepath.Join(out+".private", audit.Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,14 +101,14 @@ func TestAuditSample(t *testing.T) {
 	}
 }
 
-func readSample(t *testing.T, out string) (all []sampledNote) {
+func readSample(t *testing.T, out string) (all []sampleLine) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(out+".private", auditSamplePath))
+	data, err := os.ReadFile(filepath.Join(out+".private", filepath.FromSlash("audit/sample.jsonl")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range bytes.Lines(data) {
-		var d sampledNote
+		var d sampleLine
 		if err := json.Unmarshal(line, &d); err != nil {
 			t.Fatal(err)
 		}
@@ -156,10 +118,10 @@ func readSample(t *testing.T, out string) (all []sampledNote) {
 }
 
 // checkSampled compares a note of the sample with all rows of its parts.
-func checkSampled(t *testing.T, out string, d sampledNote) {
+func checkSampled(t *testing.T, out string, d sampleLine) {
 	t.Helper()
 	found := 0
-	err := eachRow(filepath.Join(out, d.Part), func(r maskedPlace) error {
+	err := flow.EachRow(filepath.Join(out, d.Part), func(r notePlace) error {
 		if r.Row == d.Row && r.ID == d.ID {
 			found++
 		}
@@ -168,19 +130,19 @@ func checkSampled(t *testing.T, out string, d sampledNote) {
 	if err != nil || found != 1 {
 		t.Errorf("row %d of unit %s: %d notes with that id, %v", d.Row, d.Unit, found, err)
 	}
-	m, err := pipeline.ReadManifest(out)
+	m, err := commit.ReadManifest(out + ".private")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []sampledSpan{}
+	want := []sampleSpan{}
 	for _, u := range m.Units {
 		for _, p := range u.Parts {
-			if u.Name != d.Unit || p.Kind != "spans" {
+			if u.Name != d.Unit || p.Kind != "original" {
 				continue
 			}
-			err := eachRow(filepath.Join(out, p.Path), func(r spanPlace) error {
+			err := flow.EachRow(filepath.Join(out+".private", p.Path), func(r spanLine) error {
 				if r.Row == d.Row {
-					want = append(want, sampledSpan{r.Start, r.End, r.Category, r.Source})
+					want = append(want, sampleSpan{r.Start, r.End, r.Category, r.Source})
 				}
 				return nil
 			})
@@ -192,13 +154,4 @@ func checkSampled(t *testing.T, out string, d sampledNote) {
 	if !slices.Equal(d.Spans, want) {
 		t.Errorf("row %d of unit %s: spans %v, want %v", d.Row, d.Unit, d.Spans, want)
 	}
-}
-
-func BenchmarkDrawSample(b *testing.B) {
-	m := manifestOf("c", slices.Repeat([]int64{250_000}, 4)...)
-	b.ReportAllocs()
-	for b.Loop() {
-		drawSample(m, 3000)
-	}
-	b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds(), "notes/s")
 }

@@ -7,26 +7,26 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/scripts/torture/badnote"
-	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/resolve"
 )
 
 // realSteps are the stages of `velum run` as a user has them, with the
 // embedded model and the built-in configuration.
 func realSteps(t testing.TB) []func(*pipeline.Batch) error {
 	t.Helper()
-	cfg, err := loadConfig(sources{})
+	cfg, err := option.Load(option.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newPlan(cfg)
+	cfg.Run.Workers = 1
+	p, err := flow.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.workers = 1
-	steps, err := p.runSteps(new(resolve.Counts))
+	steps, err := p.RunSteps(nil, new(flow.Found))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func checkMasked(t *testing.T, name string, b *pipeline.Batch) {
 		if s.Start < at || s.End <= s.Start || int(s.End) > len(text) {
 			t.Fatalf("%s: span %d-%d", name, s.Start, s.End)
 		}
-		want := append(bytes.Clone(text[at:s.Start]), mask.Placeholder.Replace(nil, mask.Value{Category: s.Category})...)
+		want := append(bytes.Clone(text[at:s.Start]), "["+s.Category.String()+"]"...)
 		if !bytes.HasPrefix(masked, want) {
 			t.Fatalf("%s: the masked text differs before offset %d", name, s.End)
 		}

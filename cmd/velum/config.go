@@ -1,334 +1,103 @@
 package main
 
 import (
-	"slices"
-	"time"
+	"encoding/json"
+	"fmt"
 
-	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/pipeline"
+	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/stages/mask"
 )
 
-// Config is every option, in the order in which the notes meet them. What an
-// option means and why it has its default stands in the table below, and only
-// there: help, schema, printing and checking are made from it.
-type Config struct {
-	Profile  string
-	Read     readConfig
-	Tokenize tokenizeConfig
-	Tag      tagConfig
-	Patterns patternsConfig
-	Resolve  resolveConfig
-	Mask     maskConfig
-	Verify   verifyConfig
-	Choose   chooseConfig
-	Write    writeConfig
-	Run      runConfig
-	Train    trainConfig
-	Learn    learnConfig
-	Key      keyConfig
-
-	origins map[string]origin
+func newConfigCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "Print, check and describe the configuration",
+		Example: `  velum config print                      # every value and where it came from
+  velum config print --profile meddocan   # a starting point for a file of your own
+  velum config check night.yaml           # all mistakes at once
+  velum config schema > velum.schema.json # completion and checks in an editor`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newConfigPrintCommand(a), newConfigCheckCommand(a), newConfigSchemaCommand(a), newConfigOperatorsCommand(a))
+	return c
 }
 
-type readConfig struct {
-	Columns      columnsConfig
-	Keep         []string
-	IDs          string
-	NullIDs      string
-	Opaque       bool
-	MaxNoteBytes size
-	BatchBytes   size
-	BatchNotes   int
-	UnitNotes    int
-	SHA256       string
-}
-
-type columnsConfig struct {
-	ID                          []string
-	Text, Patient, Date, Center string
-}
-
-type tokenizeConfig struct {
-	MaxTokens     int
-	AllowControls bool
-}
-
-type tagConfig struct {
-	Model      string
-	Recall     float64
-	Confidence string
-	Cache      size
-	NoteCache  size
-	Gazetteers []string
-}
-
-type patternsConfig struct {
-	Use  bool
-	Skip []string
-}
-
-type resolveConfig struct {
-	Categories map[string]string
-	MinScore   map[string]float64
-	Priority   []string
-	Overlap    string
-	Always     []string
-	AlwaysFile string
-	Never      []string
-	NeverFile  string
-	Repeats    bool
-	Rules      bool
-	SkipRules  []string
-	Gazetteers []string
-}
-
-type maskConfig struct {
-	Policy    string
-	Operators map[string]string
-}
-
-type verifyConfig struct {
-	MinLength int
-}
-
-type chooseConfig struct {
-	Use           bool
-	MinConfidence float64
-	MinTokens     int
-	K             int
-	Classes       map[string]float64
-	Length        float64
-	WithoutSpans  float64
-	ReviewBelow   float64
-	Review        int
-}
-
-type writeConfig struct {
-	RowGroupRows   int
-	Spans          bool
-	QuarantineText bool
-	MaxQuarantined float64
-}
-
-type runConfig struct {
-	Workers      int
-	Units        int
-	MemoryLimit  size
-	DecodeMemory size
-	NoteTimeout  time.Duration
-	MaxFailures  float64
-	Deadline     time.Duration
-}
-
-type trainConfig struct {
-	Template   string
-	Scheme     string
-	L2         float64
-	L1         float64
-	MinCount   int
-	Iterations int
-	Patience   int
-	Tolerance  float64
-	History    int
-	Prune      float64
-}
-
-type learnConfig struct {
-	In                 []string
-	Gold               []string
-	Dev                []string
-	Gate               []string
-	Oracle             []string
-	Labels             string
-	Models             string
-	Slice              int
-	Turns              int
-	Patience           int
-	Unit               string
-	MaxNotes           int
-	Holdout            float64
-	Labelled           int
-	Again              bool
-	Start              string
-	StartMinConfidence float64
-	Templates          []string
-	Clusters           []string
-	Warm               bool
-	Calibrate          string
-	Retag              bool
-	Drop               bool
-	Agree              string
-	Weigh              bool
-	Ask                int
-	AskRandom          float64
-	GateTolerance      float64
-	Seed               int
-	Draws              int
-}
-
-type keyConfig struct{ File string }
-
-// options binds every key to its place in c. The order is that of printing.
-func (c *Config) options() []option {
-	return slices.Concat(c.inputOptions(), c.findOptions(), c.outputOptions(), c.trainOptions(), c.learnOptions(), c.keyOptions())
-}
-
-func (c *Config) inputOptions() []option {
-	r, k := &c.Read, &c.Tokenize
-	return []option{
-		opt("profile", &c.Profile, configs.DefaultProfile, "Built-in set of values that this file starts from. primary-care is the default because short notes are what the archive holds.", oneOf(configs.Profiles()...)),
-
-		opt("read.columns.id", &r.Columns.ID, []string{"note_id"}, "Columns of the row's id, text or whole numbers; several are joined with bars, as 7|31|2. An id is the only thing of a note that may appear in a log.", shaping),
-		opt("read.columns.text", &r.Columns.Text, "text", "Column of the note. It never passes through.", shaping),
-		opt("read.columns.patient", &r.Columns.Patient, "", "Column of the patient's id; empty when there is none. Never written unless it is kept.", shaping),
-		opt("read.columns.date", &r.Columns.Date, "", "Column of the note's date; empty when there is none.", shaping),
-		opt("read.columns.center", &r.Columns.Center, "", "Column of the centre; empty when there is none.", shaping),
-		opt("read.keep", &r.Keep, nil, "Columns that pass through unchanged. None by default: a column that nobody named may identify a person.", shaping),
-		opt("read.ids", &r.IDs, "keep", "What is written as row id: the id itself (keep), an HMAC of it under the key (keyed), or nothing but the row's place (drop). keep, since masked notes go back to the house that knows the ids; an extract for others wants keyed or drop.", shaping, oneOf("keep", "keyed", "drop")),
-		opt("read.null_ids", &r.NullIDs, "quarantine", "What becomes of a row without an id: it goes to quarantine, or takes the number of its row (number). quarantine, since nobody could find it again.", shaping, oneOf("quarantine", "number")),
-		opt("read.opaque", &r.Opaque, false, "Give the folders of the output opaque names in place of those of the input. On for extracts whose dates are shifted: a folder named for the real month would undo the shift.", shaping),
-		opt("read.max_note_bytes", &r.MaxNoteBytes, 1<<20, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
-		opt("read.batch_bytes", &r.BatchBytes, 256<<10, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
-		opt("read.batch_notes", &r.BatchNotes, 4096, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
-		opt("read.unit_notes", &r.UnitNotes, 1<<18, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
-		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile),
-
-		opt("tokenize.max_tokens", &k.MaxTokens, 1<<16, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),
-		opt("tokenize.allow_controls", &k.AllowControls, false, "Take control characters for white space and not for a reason for quarantine. Off: a note that holds them was damaged on its way.", shaping),
+func newConfigOperatorsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "operators",
+		Short: "List the operators of policies with their options and defaults",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			lines := mask.Describe()
+			if a.JSON {
+				return json.NewEncoder(a.Out).Encode(lines)
+			}
+			for _, l := range lines {
+				if _, err := fmt.Fprintf(a.Out, "%s\n    %s\n", l[0], l[1]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 	}
 }
 
-func (c *Config) findOptions() []option {
-	t, p, r, m, v := &c.Tag, &c.Patterns, &c.Resolve, &c.Mask, &c.Verify
-	return []option{
-		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile),
-		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.995; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
-		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
-		opt("tag.cache", &t.Cache, 64<<20, "Memory a worker for state scores of token forms. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.", within(0, 1<<40)),
-		opt("tag.note_cache", &t.NoteCache, 16<<20, "Memory a worker for notes already tagged; 0 tags every note. Templates make many notes equal, byte for byte; the cache compares the whole text.", within(0, 1<<40)),
+func newConfigPrintCommand(a *app) *cobra.Command {
+	reasons := false
+	c := &cobra.Command{
+		Use:   "print",
+		Short: "Print the effective configuration with the origin of each value",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return cfg.PrintJSON(a.Out)
+			}
+			return cfg.Print(a.Out, reasons)
+		},
+	}
+	c.Flags().BoolVar(&reasons, "reasons", false, "print what each option does and why its default is what it is")
+	return c
+}
 
-		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile),
-
-		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
-		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(labelNames("pattern")...)),
-
-		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),
-		opt("resolve.min_score", &r.MinScore, nil, "Score by pattern category below which a match without a right check digit is dropped, as {AGE: 0.7}. Empty drops none: a number masked in vain costs less than one let through.", shaping, within(0, 1)),
-		opt("resolve.priority", &r.Priority, nil, "Who wins where candidates overlap, first one first: list, checked (a pattern with a right check digit), pattern, model, rule, each for all or as pattern:EMAIL for one category. Empty takes the order that was chosen for the model's label set.", shaping),
-		opt("resolve.overlap", &r.Overlap, "hull", "What becomes of the loser's part outside the winner: masked with it (hull) or by itself (trim). hull: half a name is a name.", shaping, oneOf("hull", "trim")),
-		opt("resolve.always", &r.Always, nil, "Words that are always masked, as [PERSON:Ferran, LOCATION:Can Ruti]. Case and accents do not matter.", shaping),
-		opt("resolve.always_file", &r.AlwaysFile, "", "More of them, one a line.", shaping, aFile),
-		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
-		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
-		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
-		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile),
-		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
-		opt("resolve.skip_rules", &r.SkipRules, nil, "Names of rules that are not applied.", shaping),
-
-		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
-		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}.", shaping, oneOf(operators...)),
-
-		opt("verify.min_length", &v.MinLength, 3, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
+func newConfigCheckCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Check a configuration file and list every mistake",
+		Args:  exactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.options.File = args[0]
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			hash, err := cfg.Hash()
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return json.NewEncoder(a.Out).Encode(map[string]string{"file": args[0], "hash": hash})
+			}
+			_, err = fmt.Fprintf(a.Out, "%s: no mistakes (options that shape the output: %s)\n", args[0], hash[:16])
+			return err
+		},
 	}
 }
 
-func (c *Config) outputOptions() []option {
-	h, w, r := &c.Choose, &c.Write, &c.Run
-	return []option{
-		opt("choose.use", &h.Use, true, "Make the selection set, the training form of notes tagged with confidence.", shaping),
-		opt("choose.min_confidence", &h.MinConfidence, 0.85, "Lowest confidence of a chosen note: C_min of BOOT for CRF.", shaping, within(0, 1)),
-		opt("choose.min_tokens", &h.MinTokens, 3, "Least tokens of a chosen note. A note of one or two words is certain and teaches nothing.", shaping, within(0, 1e6)),
-		opt("choose.k", &h.K, 5000, "Most notes in the selection set. BOOT tried 2,000 to 20,000; 5,000 of 50,000 was its middle.", atLeast(0)),
-		opt("choose.classes", &h.Classes, nil, "Shares of the categories among chosen spans, as {PERSON: 0.6, LOCATION: 0.4}. Empty takes those of the model's training set.", within(0, 1)),
-		opt("choose.length", &h.Length, 0, "Mean length of a chosen span in tokens; 0 takes that of the model's training set.", within(0, 100)),
-		opt("choose.without_spans", &h.WithoutSpans, 0, "Share of chosen notes in which nothing was found. 0, as in BOOT, whose training notes nearly all held an entity; a larger one teaches what is no name.", shaping, within(0, 0.99)),
-		opt("choose.review_below", &h.ReviewBelow, 0.5, "Confidence below which a note may go to a curator. Above one half the model's own answer is more likely right than all others together.", shaping, within(0, 1)),
-		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", atLeast(0)),
-
-		opt("write.row_group_rows", &w.RowGroupRows, 100_000, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
-		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),
-		opt("write.quarantine_text", &w.QuarantineText, false, "Write the unmasked text of quarantined notes, mode 0600. Off: a reason and a row number find it in the archive.", shaping),
-		opt("write.max_quarantined", &w.MaxQuarantined, 0.01, "Share of notes in quarantine above which the run ends with exit code 3. A healthy archive has fewer than one in a thousand.", within(0, 1)),
-
-		opt("run.workers", &r.Workers, 0, "Workers a heavy stage; 0 takes one a core. Never changes a byte of the output.", within(0, 1024)),
-		opt("run.units", &r.Units, 0, "Units side by side; 0 takes one for every four cores, at which the writer of a unit has half its time left.", within(0, 1024)),
-		opt("run.memory_limit", &r.MemoryLimit, 0, "Soft limit of the Go heap; 0 takes GOMEMLIMIT, else 90 % of the cgroup's limit. The rest is for what the heap does not count.", within(0, 1<<50)),
-		opt("run.decode_memory", &r.DecodeMemory, 1<<30, "Hard limit of each process that decodes Parquet, one for every unit side by side. A file that needs more goes to quarantine; a page of 100 MB needs about half of it.", within(1<<26, 1<<50)),
-		opt("run.note_timeout", &r.NoteTimeout, 30*time.Second, "Time that a stage may take for one note of 16 KiB or more, after which it goes to quarantine; 0 is none. The longest sound note takes less than a second: more is a fault, and what made it slow may have made it wrong."),
-		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
-		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
+func newConfigSchemaCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the configuration",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := a.Out.Write(option.Schema())
+			return err
+		},
 	}
-}
-
-func (c *Config) trainOptions() []option {
-	t := &c.Train
-	return []option{
-		opt("train.template", &t.Template, "", "Feature template, a built-in name or a file; empty takes the template of the profile's model.", shaping, nameOrFile),
-		opt("train.scheme", &t.Scheme, "BIO", "Tag scheme. BIO: on MEDDOCAN BIOESU gained nothing that could be told from chance, and has twice the tags.", shaping, oneOf("BIO", "BIOESU")),
-		opt("train.l2", &t.L2, 1, "Strength of the quadratic penalty, λ₂/2·‖w‖². 1 with min_count 2 scores as 0.5 without a cut-off and halves the weights.", shaping, within(0, 1e6)),
-		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
-		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
-		opt("train.iterations", &t.Iterations, 120, "Most iterations. MEDDOCAN gains about 0.1 point of F1 between 80 and 160.", shaping, within(1, 100_000)),
-		opt("train.patience", &t.Patience, 10, "Iterations without a higher F1 on the development set after which training stops; counts only with --dev.", shaping, within(1, 100_000)),
-		opt("train.tolerance", &t.Tolerance, 1e-5, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
-		opt("train.history", &t.History, 6, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
-		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
-	}
-}
-
-func (c *Config) learnOptions() []option {
-	l := &c.Learn
-	return []option{
-		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile),
-		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile),
-		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning, calibrate, and give the proportions. Empty holds out a share of learn.gold.", aFile),
-		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile),
-		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile),
-		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
-		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile),
-		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
-		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
-		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),
-		opt("learn.unit", &l.Unit, "note", "What a turn takes one of, and what the confidence is of: the note, or the line. The probability of a best path shrinks with its length, so reports want lines.", oneOf("note", "line")),
-		opt("learn.max_notes", &l.MaxNotes, 100_000, "Most notes (or lines) of the archive in the training set; the turns that were first go first. 100,000 short notes train within 2 GiB.", within(1, 1e8)),
-		opt("learn.holdout", &l.Holdout, 0.2, "Share of the labelled notes that is held out for validation when no --dev is named. A fifth of 300 notes is enough to tell turns apart, and the rest enough to begin with.", within(0.01, 0.9)),
-		opt("learn.labelled", &l.Labelled, 0, "Labelled notes to learn from, drawn by the seed; 0 takes all. For learning curves.", within(0, 1e9)),
-		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
-		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile),
-		opt("learn.start_min_confidence", &l.StartMinConfidence, 0.5, "Lowest confidence of a note that the model of learn.start tagged: C_min of BOOT for frequency divergence.", within(0, 1)),
-		opt("learn.templates", &l.Templates, nil, "Feature templates by turn, from the supervised model on; the last one stays. Empty takes train.template in every turn."),
-		opt("learn.clusters", &l.Clusters, nil, "Clusterings as NAME=FILE:K for cluster/NAME of the template, offered to each turn one at a time, and none: what is best on a fifth of learn.gold is taken. Off: each costs one more training a turn."),
-		opt("learn.warm", &l.Warm, true, "Begin each training at the weights of the turn before. The optimum is the same, and it is nearer."),
-		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
-		opt("learn.retag", &l.Retag, false, "Tag the notes of earlier turns again with the newest model, and leave out those that it is no longer sure of."),
-		opt("learn.drop", &l.Drop, false, "After each turn, train once more without the notes of one earlier turn, by turns the next one, and leave them out for good if the F1 on the validation notes is not lower. Doubles the time."),
-		opt("learn.agree", &l.Agree, "", "Feature template of a second model, trained beside the first: only notes that both tag alike are taken. Empty: no second model.", nameOrFile),
-		opt("learn.weigh", &l.Weigh, false, "Let a chosen note count its confidence in training, where a labelled one counts 1."),
-		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
-		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
-		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a category may lose before a model is not promoted. 0: none; a category of 20 spans loses 0.05 with one miss.", within(0, 1)),
-		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
-		opt("learn.draws", &l.Draws, 1, "Runs with this seed and the next ones, each in a folder of its own; the report has their mean and spread.", within(1, 1000)),
-	}
-}
-
-func (c *Config) keyOptions() []option {
-	return []option{
-		opt("key.file", &c.Key.File, "", "File with the secret key, mode 0400, at least 32 bytes. Only a path: flags and variables can be read by others. Its id, never the key, goes into manifests.", aFile),
-	}
-}
-
-// operators are what a policy may do with a span.
-var operators = []string{"placeholder", "suppress", "mask", "keep"}
-
-func labelNames(set string) []string {
-	s, err := pipeline.Labels(set)
-	if err != nil {
-		panic("config: unknown label set") // a bug: the name is a constant
-	}
-	names := make([]string, len(s.Categories))
-	for i, c := range s.Categories {
-		names[i] = c.String()
-	}
-	return names
 }

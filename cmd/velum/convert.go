@@ -2,11 +2,16 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"unicode/utf8"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
@@ -18,12 +23,10 @@ type convertFlags struct {
 	in, from, out, to string
 	unitIn, unitOut   string
 	scheme            string
-	comma             string
 	offsets           bool
-	skipUnknown       bool
 }
 
-func (f *convertFlags) add(c *cobra.Command) {
+func (f *convertFlags) add(a *app, c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.in, "in", "", "`PATH` to read (file or folder)")
 	flags.StringVar(&f.from, "from", "", "its `FORMAT`: brat, i2b2, conll, jsonl, csv, parquet; told from the files if left out")
@@ -33,13 +36,25 @@ func (f *convertFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.unitOut, "offsets-out", "codepoints", "the same for output")
 	flags.StringVar(&f.scheme, "scheme", "BIO", "tag scheme of conll output: BIO or BIOESU")
 	flags.BoolVar(&f.offsets, "columns", true, "write offset columns in conll output, so that it can be read back exactly")
-	flags.StringVar(&f.comma, "comma", ",", "delimiter of csv")
-	flags.BoolVar(&f.skipUnknown, "skip-unknown", false, "leave out spans of unknown categories instead of stopping")
+	a.noteFlags(c)
 }
 
-func (f *convertFlags) options() (r read.TextOptions, w write.TextOptions, err error) {
+// noteFlags adds the flags of options on how labelled notes are read.
+func (a *app) noteFlags(c *cobra.Command) {
+	a.optionFlag(c, "encoding", "read.encoding")
+	a.optionFlag(c, "delimiter", "read.delimiter")
+	a.optionFlag(c, "id-column", "read.columns.id")
+	a.optionFlag(c, "text-column", "read.columns.text")
+	a.optionFlag(c, "map", "read.labels")
+	a.optionFlag(c, "skip-unknown", "read.skip_unknown")
+}
+
+func (f *convertFlags) options(cfg *option.Config) (r read.TextOptions, w write.TextOptions, err error) {
 	if f.in == "" || f.out == "" {
-		return r, w, exitf(exitConfig, "name both", "--in and --out are needed")
+		return r, w, exit.Errorf(exit.Config, "name both", "--in and --out are needed")
+	}
+	if r, err = flow.TextOptions(cfg); err != nil {
+		return r, w, err
 	}
 	if r.Unit, err = pipeline.ParseOffsetUnit(f.unitIn); err == nil {
 		w.Unit, err = pipeline.ParseOffsetUnit(f.unitOut)
@@ -48,13 +63,9 @@ func (f *convertFlags) options() (r read.TextOptions, w write.TextOptions, err e
 		w.Scheme, err = pipeline.ParseScheme(f.scheme)
 	}
 	if err != nil {
-		return r, w, exit(exitConfig, err, "")
+		return r, w, exit.With(exit.Config, err, "")
 	}
-	comma, size := utf8.DecodeRuneInString(f.comma)
-	if size == 0 || size != len(f.comma) {
-		return r, w, exitf(exitConfig, "give one character", "--comma")
-	}
-	r.Comma, w.Comma, w.Offsets, r.SkipUnknown = comma, comma, f.offsets, f.skipUnknown
+	w.Comma, w.Offsets, w.IDColumn, w.TextColumn = r.Comma, f.offsets, r.IDColumn, r.TextColumn
 	return r, w, nil
 }
 
@@ -69,57 +80,37 @@ func newConvertCommand(a *app) *cobra.Command {
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.convert(c, &f) },
 	}
-	f.add(c)
+	f.add(a, c)
 	return c
 }
 
 func (a *app) convert(c *cobra.Command, f *convertFlags) error {
-	r, w, err := f.options()
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	r, w, err := f.options(cfg)
 	if err != nil {
 		return err
 	}
 	w.Gold = true
-	src, err := openNotes("from", f.from, f.in, r)
+	src, err := flow.OpenNotes("from", f.from, f.in, r)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	dst, to, err := createNotes("to", f.to, f.out, w)
+	dst, to, err := flow.CreateNotes("to", f.to, f.out, w)
 	if err != nil {
 		return err
 	}
-	n := &counted{Text: dst, progress: a.newProgress("convert", "notes", 0), gold: true}
-	err = pipeline.Run(c.Context(), src, convertPlan(to), n, nil)
-	return a.ended(n, inputError(err), f.out)
-}
-
-// counted is a sink that counts what passes.
-type counted struct {
-	write.Text
-	*progress
-	gold                     bool
-	notes, spans, unreadable int64
-}
-
-func (n *counted) Put(b *pipeline.Batch) error {
-	n.progress.Add(int64(b.Len()))
-	n.notes += int64(b.Len())
-	for _, r := range b.Reason {
-		if r != pipeline.Sound {
-			n.unreadable++
-		}
-	}
-	if n.gold {
-		n.spans += int64(len(b.Gold.Items))
-	} else {
-		n.spans += int64(len(b.Spans.Items))
-	}
-	return n.Text.Put(b)
+	n := &flow.Counted{Text: dst, Progress: a.NewProgress("convert", "notes", 0), Gold: true}
+	err = pipeline.Run(c.Context(), src, flow.ConvertSteps(to), n, nil)
+	return a.ended(n, flow.InputError(err), f.out)
 }
 
 // ended finishes the output of a verb, or takes it back, and prints its counts.
-func (a *app) ended(n *counted, err error, out string) error {
-	n.progress.End()
+func (a *app) ended(n *flow.Counted, err error, out string) error {
+	n.Progress.End()
 	if err != nil {
 		n.Abort()
 		return err
@@ -127,24 +118,38 @@ func (a *app) ended(n *counted, err error, out string) error {
 	if err := n.Close(); err != nil {
 		return err
 	}
-	if a.json {
-		return json.NewEncoder(a.out).Encode(map[string]any{
-			"notes": n.notes, "spans": n.spans, "unreadable": n.unreadable, "skipped": n.Skipped(), "out": out,
-		})
+	results := a.Out
+	if out == write.Stdout {
+		results = a.Errs // stdout holds the notes
 	}
-	if _, err := fmt.Fprintf(a.out, "%d notes, %d spans -> %s\n", n.notes, n.spans, out); err != nil {
+	switch {
+	case a.JSON:
+		err = json.NewEncoder(results).Encode(map[string]any{
+			"notes": n.Notes, "spans": n.Spans, "unreadable": n.Unreadable, "reasons": n.Reasons, "skipped": n.Skipped(), "out": out,
+		})
+	case out != write.Stdout || !a.Quiet:
+		_, err = fmt.Fprintf(results, "%d notes, %d spans -> %s\n", n.Notes, n.Spans, out)
+	}
+	if err != nil || n.Unreadable == 0 && n.Skipped() == 0 {
 		return err
 	}
-	if n.unreadable > 0 {
-		_, err = fmt.Fprintf(a.out, "%d notes could not be read (bad encoding, too long or empty); %d of them do not fit the format and were left out\n", n.unreadable, n.Skipped())
-	}
-	return err
+	return leftOut(n)
 }
 
-// inputError gives errors of what a user handed in their exit code.
-func inputError(err error) error {
-	if _, ok := errors.AsType[*read.InputError](err); ok {
-		return exit(exitConfig, err, "")
+// leftOut says which notes are not in the output, or are there without spans.
+func leftOut(n *flow.Counted) error {
+	var reasons []string
+	for _, r := range slices.Sorted(maps.Keys(n.Reasons)) {
+		reasons = append(reasons, fmt.Sprintf("%s %d", r, n.Reasons[r]))
 	}
-	return err
+	remedy := "look at these rows"
+	if n.Reasons[pipeline.BadEncoding.String()] > 0 {
+		remedy = "name the encoding with --encoding latin-1 or another"
+	}
+	rows := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(n.Rows)), ", "), "[]")
+	if n.Unreadable > int64(len(n.Rows)) {
+		rows += " and more"
+	}
+	return exit.Errorf(exit.Quarantined, remedy, "%d of %d notes could not be read (%s; rows %s); %d notes were left out",
+		n.Unreadable, n.Notes, strings.Join(reasons, ", "), rows, n.Skipped())
 }

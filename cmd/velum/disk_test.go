@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/scripts/torture/disk"
 )
 
@@ -26,26 +27,27 @@ func TestRealDisk(t *testing.T) {
 	for i := range 3 {
 		canaryArchive(t, filepath.Join(in, fmt.Sprintf("month=%d", i), "a.parquet"), uint64(i), 20, false)
 	}
-	mask := func(d *disk.Disk, f disk.Fault) (exitCode, string) {
+	mask := func(d *disk.Disk, f disk.Fault) (exit.Code, string) {
 		d.Start(f)
 		var errs bytes.Buffer
-		a := &app{out: &errs, errs: &errs, disk: d}
+		a := newApp(&errs, &errs, nil)
+		a.disk = d
 		// The audit log stands elsewhere: it is written around the run.
 		code := a.run([]string{"run", "-q", "--in", in, "--out", out, "--audit-log", filepath.Join(dir, "audit.jsonl"), "--units", "1", "--set", "tag.cache=1MiB"})
 		return code, errs.String()
 	}
 	whole := disk.New(1, dir)
-	if code, says := mask(whole, disk.Fault{}); code != exitDone && code != exitQuarantined {
+	if code, says := mask(whole, disk.Fault{}); code != exit.Done && code != exit.Quarantined {
 		t.Fatalf("exit code %d: %s", code, says)
 	}
 	want, ops := whole.Files(dir), len(whole.Ops())
 	faults, runs := []struct {
 		fault disk.Fault
-		code  exitCode
+		code  exit.Code
 	}{
-		{disk.Fault{Err: syscall.ENOSPC, Lasting: true}, exitDiskFull},
-		{disk.Fault{Err: syscall.EIO}, exitFailed},
-		{disk.Fault{Err: syscall.EROFS, Lasting: true}, exitFailed},
+		{disk.Fault{Err: syscall.ENOSPC, Lasting: true}, exit.DiskFull},
+		{disk.Fault{Err: syscall.EIO}, exit.Failed},
+		{disk.Fault{Err: syscall.EROFS, Lasting: true}, exit.Failed},
 		{}, // it dies, and the power goes
 	}, 0
 	for at := 1; at <= ops; at += *everyOp {
@@ -56,7 +58,7 @@ func TestRealDisk(t *testing.T) {
 			d, f := disk.New(uint64(at), dir), tt.fault
 			f.At = at
 			code, says := mask(d, f)
-			sound := code == exitDone || code == exitQuarantined
+			sound := code == exit.Done || code == exit.Quarantined
 			switch {
 			case f.Err == nil, code == tt.code: // nobody sees the exit code of what died
 			case sound && !f.Lasting: // it was not hurt
@@ -66,7 +68,7 @@ func TestRealDisk(t *testing.T) {
 			if f.Err == nil {
 				d.Lose()
 			}
-			if code, says := mask(d, disk.Fault{}); code != exitDone && code != exitQuarantined && code != exitNothing {
+			if code, says := mask(d, disk.Fault{}); code != exit.Done && code != exit.Quarantined && code != exit.Nothing {
 				t.Fatalf("operation %d fails with %v: resumed with exit code %d: %s", at, f.Err, code, says)
 			}
 			if got := d.Files(dir); !sameFiles(got, want) {

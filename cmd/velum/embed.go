@@ -11,8 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/teach"
 )
@@ -80,29 +84,29 @@ run. GloVe gives the same file with any number of workers.`,
 // check completes the options and tells what is wrong with them.
 func (f *embedFlags) check() (embed.Normalization, error) {
 	if len(f.in) == 0 || f.out == "" {
-		return 0, exitf(exitConfig, "see `velum embed --help`", "--in and --out are needed")
+		return 0, exit.Errorf(exit.Config, "see `velum embed --help`", "--in and --out are needed")
 	}
 	norm, err := embed.ParseNormalization(f.normalization)
 	if err != nil {
-		return 0, exit(exitConfig, fmt.Errorf("--normalization: %w", err), "")
+		return 0, exit.With(exit.Config, fmt.Errorf("--normalization: %w", err), "")
 	}
 	if !slices.Contains(embed.Methods(), f.method) {
-		return 0, exitf(exitConfig, "known: "+strings.Join(embed.Methods(), ", "), "--method: unknown method %q", f.method)
+		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embed.Methods(), ", "), "--method: unknown method %q", f.method)
 	}
 	f.options.CBOW = f.method == "cbow"
 	if f.subwords != "" {
 		if n, err := fmt.Sscanf(f.subwords, "%d-%d", &f.options.Subwords[0], &f.options.Subwords[1]); n != 2 || err != nil || f.method == "glove" {
-			return 0, exitf(exitConfig, "write it as 3-6; glove has none", "--subwords %s", f.subwords)
+			return 0, exit.Errorf(exit.Config, "write it as 3-6; glove has none", "--subwords %s", f.subwords)
 		}
 	}
 	f.clusters = slices.DeleteFunc(f.clusters, func(k int) bool { return k == 0 })
 	for _, k := range f.clusters {
 		if k < 1 || k > embed.MaxClusters {
-			return 0, exitf(exitConfig, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
+			return 0, exit.Errorf(exit.Config, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
 		}
 	}
 	if err := f.options.Check(); err != nil {
-		return 0, exit(exitConfig, err, "see `velum embed --help`")
+		return 0, exit.With(exit.Config, err, "see `velum embed --help`")
 	}
 	return norm, nil
 }
@@ -110,7 +114,7 @@ func (f *embedFlags) check() (embed.Normalization, error) {
 // embedding is one run of `velum embed`.
 type embedding struct {
 	*app
-	*Config
+	*option.Config
 	flags   *embedFlags
 	fence   *read.Fence
 	archive *read.Archive // of the inputs that are archives; nil before they are looked at
@@ -127,13 +131,13 @@ func (a *app) embed(ctx context.Context, f *embedFlags) error {
 		return err
 	}
 	if f.cut.Patients > 0 && cfg.Read.Columns.Patient == "" {
-		return exitf(exitConfig, "name it: --set read.columns.patient=COLUMN", "--min-patients needs the column of the patient")
+		return exit.Errorf(exit.Config, "name it: --set read.columns.patient=COLUMN", "--min-patients needs the column of the patient")
 	}
-	a.setMemory(cfg.Run.MemoryLimit)
+	a.SetMemory(int64(cfg.Run.MemoryLimit))
 	e := &embedding{app: a, Config: cfg, flags: f}
-	e.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory)})
+	e.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	defer e.fence.Close()
-	f.options.Workers = workers(cfg)
+	f.options.Workers = cfg.Workers()
 
 	counter, err := e.count(ctx, norm)
 	if err != nil {
@@ -141,10 +145,10 @@ func (a *app) embed(ctx context.Context, f *embedFlags) error {
 	}
 	v := counter.Vocabulary(f.cut)
 	if len(v.Words) == 0 {
-		return exitf(exitNothing, "see --min-count, --min-notes, --min-patients", "no form reaches the cut-off in %d notes", e.sink.Notes)
+		return exit.Errorf(exit.Nothing, "see --min-count, --min-notes, --min-patients", "no form reaches the cut-off in %d notes", e.sink.Notes)
 	}
 	if counter.Forgot() > 0 {
-		e.log.Warn("more distinct forms than memory is kept for: the rarest were forgotten while counting", "count_up_to", counter.Forgot())
+		e.Log.Warn("more distinct forms than memory is kept for: the rarest were forgotten while counting", "count_up_to", counter.Forgot())
 	}
 	vectors, err := e.learn(ctx, v)
 	if err != nil {
@@ -172,7 +176,7 @@ func (e *embedding) name() string {
 // count is the first pass over the notes.
 func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed.Counter, error) {
 	counter := embed.NewCounter(norm, e.flags.cut.Patients, 0)
-	progress := e.newProgress("count", "words", 0)
+	progress := e.NewProgress("count", "words", 0)
 	defer progress.End()
 	err := e.pass(ctx, func(text []byte, tokens []pipeline.Token, patient uint64) error {
 		counter.Note(text, tokens, patient)
@@ -185,7 +189,7 @@ func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed
 // learn is the passes that follow.
 func (e *embedding) learn(ctx context.Context, v *embed.Vocabulary) (*embed.Vectors, error) {
 	model := embed.New(e.flags.method, v, e.flags.options)
-	progress := e.newProgress("learn", "words", int64(model.Epochs())*int64(v.Tokens))
+	progress := e.NewProgress("learn", "words", int64(model.Epochs())*int64(v.Tokens))
 	defer progress.End()
 	done := uint64(0)
 	tell := func() error {
@@ -221,10 +225,10 @@ func (e *embedding) cluster(ctx context.Context, x *embed.Vectors) (map[int][]ui
 	clusters := map[int][]uint16{}
 	for _, k := range e.flags.clusters {
 		if n := len(x.Vocabulary.Words); k > n {
-			e.log.Warn("fewer words than clusters: left out", "clusters", k, "words", n)
+			e.Log.Warn("fewer words than clusters: left out", "clusters", k, "words", n)
 			continue
 		}
-		progress := e.newProgress("cluster", "iterations", 0)
+		progress := e.NewProgress("cluster", "iterations", 0)
 		of, err := x.KMeans(embed.KMeansOptions{K: k, Workers: e.flags.options.Workers, Seed: e.flags.options.Seed, Progress: func(_, moved int) error {
 			progress.Add(1)
 			progress.Say("%d clusters, %d words moved", k, moved)
@@ -253,11 +257,11 @@ func (e *embedding) pass(ctx context.Context, note func(text []byte, tokens []pi
 			continue
 		}
 		if err := e.notes(ctx, format, path); err != nil {
-			return inputError(err)
+			return flow.InputError(err)
 		}
 	}
 	if len(archives) > 0 {
-		return inputError(e.archives(ctx, archives))
+		return flow.InputError(e.archives(ctx, archives))
 	}
 	return nil
 }
@@ -269,39 +273,43 @@ func (e *embedding) format(path string) (string, error) {
 	case e.flags.from == "archive" || e.flags.from == "lines":
 		return e.flags.from, nil
 	case e.flags.from != "":
-		return formatOf("from", e.flags.from, path)
+		return flow.FormatOf("from", e.flags.from, path)
 	case strings.HasSuffix(path, ".txt.gz"):
 		return "lines", nil
 	}
-	if format, err := formatOf("from", "", path); err == nil && format != "parquet" {
+	if format, err := flow.FormatOf("from", "", path); err == nil && format != "parquet" {
 		return format, nil
 	}
 	return "archive", nil
 }
 
 func (e *embedding) notes(ctx context.Context, format, path string) error {
-	o := read.TextOptions{SkipUnknown: true}
+	o, err := flow.TextOptions(e.Config)
+	if err != nil {
+		return err
+	}
+	o.SkipUnknown = true
 	if format == "lines" {
 		src, err := read.NewPlain(path, o)
 		if err != nil {
-			return exit(exitConfig, err, "")
+			return exit.With(exit.Config, err, "")
 		}
 		defer src.Close()
-		return pipeline.Run(ctx, src, teachPlan(e.Config), &e.sink, nil)
+		return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
 	}
-	src, err := openNotes("from", format, path, o)
+	src, err := flow.OpenNotes("from", format, path, o)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	return pipeline.Run(ctx, src, teachPlan(e.Config), &e.sink, nil)
+	return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
 }
 
 // archives gives the notes of all units. A file that cannot be read ends it:
 // vectors of half an archive are not what was asked for.
 func (e *embedding) archives(ctx context.Context, paths []string) error {
 	if e.archive == nil {
-		o, err := e.readOptions()
+		o, err := flow.ReadOptions(e.Config)
 		if err != nil {
 			return err
 		}
@@ -310,7 +318,7 @@ func (e *embedding) archives(ctx context.Context, paths []string) error {
 			return err
 		}
 		if len(e.archive.Bad) > 0 {
-			return badInputs(e.archive.Bad)
+			return flow.BadInputs(e.archive.Bad)
 		}
 	}
 	for i := range e.archive.Units {
@@ -318,7 +326,7 @@ func (e *embedding) archives(ctx context.Context, paths []string) error {
 		if err != nil {
 			return err
 		}
-		err = pipeline.Run(ctx, src, teachPlan(e.Config), &e.sink, nil)
+		err = pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
 		if closed := src.Close(); err == nil {
 			err = closed
 		}
@@ -334,7 +342,7 @@ func (e *embedding) save(c embed.Contents) error {
 	if err := embed.Write(&file, c); err != nil {
 		return err
 	}
-	if err := pipeline.WriteFile(nil, e.flags.out, file.Bytes()); err != nil {
+	if err := commit.WriteFile(nil, e.flags.out, file.Bytes()); err != nil {
 		return err
 	}
 	f, err := embed.Open(e.flags.out)
@@ -342,13 +350,13 @@ func (e *embedding) save(c embed.Contents) error {
 		return err
 	}
 	defer f.Close()
-	if e.json {
-		return json.NewEncoder(e.out).Encode(map[string]any{
+	if e.JSON {
+		return json.NewEncoder(e.Out).Encode(map[string]any{
 			"message_type": "embedding", "file": e.flags.out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
 		})
 	}
-	if _, err := fmt.Fprintf(e.out, "%s: %.1f MB, ", e.flags.out, float64(file.Len())/1e6); err != nil {
+	if _, err := fmt.Fprintf(e.Out, "%s: %.1f MB, ", e.flags.out, float64(file.Len())/1e6); err != nil {
 		return err
 	}
-	return describeVectors(e.out, f)
+	return describeVectors(e.Out, f)
 }

@@ -3,15 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/velum-health/velum/configs"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -52,12 +54,13 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the draws")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
+	a.noteFlags(c)
 	return c
 }
 
 func (a *app) evaluate(ctx context.Context, f *evaluateFlags) error {
 	if f.gold == "" {
-		return exitf(exitConfig, "name the gold spans", "--gold is needed")
+		return exit.Errorf(exit.Config, "name the gold spans", "--gold is needed")
 	}
 	cfg, err := a.config()
 	if err != nil {
@@ -69,7 +72,10 @@ func (a *app) evaluate(ctx context.Context, f *evaluateFlags) error {
 	}
 	report := s.Report()
 	if report.Notes == 0 {
-		return exitf(exitNothing, "look at --gold and --from", "%s: no notes", f.gold)
+		return exit.Errorf(exit.Nothing, "look at --gold and --from", "%s: no notes", f.gold)
+	}
+	if err := f.comparable(report); err != nil {
+		return err
 	}
 	var test *score.Significance
 	if f.other != "" {
@@ -87,25 +93,47 @@ func (a *app) evaluate(ctx context.Context, f *evaluateFlags) error {
 		return err
 	}
 	if m, _ := report.Measure(score.MaskedEntities); m.Recall < f.atLeast {
-		return exitf(exitPrivacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall, f.atLeast)
+		return exit.Errorf(exit.Privacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall, f.atLeast)
 	}
 	return nil
 }
 
+// comparable refuses a gold and a system set that have no label in common: an
+// F1 of 0 would say nothing of the system.
+func (f *evaluateFlags) comparable(r *score.Report) error {
+	var gold, system []string
+	for _, c := range r.Categories {
+		if c.Gold > 0 && c.System > 0 {
+			return nil
+		}
+		if c.Gold > 0 {
+			gold = append(gold, c.Category)
+		}
+		if c.System > 0 {
+			system = append(system, c.Category)
+		}
+	}
+	if len(gold) == 0 || len(system) == 0 {
+		return nil
+	}
+	return exit.Errorf(exit.Config, "map both into one label set with --categories primary-care (or meddocan, i2b2, hipaa), or single labels with --map A=B",
+		"gold and system have no label in common: gold has %s, the system %s", strings.Join(gold, " "), strings.Join(system, " "))
+}
+
 func (a *app) printScores(report *score.Report, test *score.Significance, brief bool) error {
-	if a.json {
-		return json.NewEncoder(a.out).Encode(struct {
+	if a.JSON {
+		return json.NewEncoder(a.Out).Encode(struct {
 			*score.Report
 			Test *score.Significance `json:"test,omitempty"`
 		}{report, test})
 	}
 	if brief {
-		return printBrief(a.out, report)
+		return printBrief(a.Out, report)
 	}
-	if err := report.WriteTable(a.out); err != nil || test == nil {
+	if err := report.WriteTable(a.Out); err != nil || test == nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
+	_, err := fmt.Fprintf(a.Out, "\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
 		test.Difference.F1, test.Alpha.F1, test.Shuffles)
 	return err
 }
@@ -126,101 +154,45 @@ func printBrief(w io.Writer, r *score.Report) error {
 }
 
 // score scores the spans at path, or the model's where path is empty.
-func (f *evaluateFlags) score(ctx context.Context, a *app, cfg *Config, path, from string) (*score.Scorer, error) {
+func (f *evaluateFlags) score(ctx context.Context, a *app, cfg *option.Config, path, from string) (*score.Scorer, error) {
 	o := score.Options{Beta: f.beta, Draws: f.draws, Seed: f.seed}
 	if f.scheme != "" {
-		to, err := intoScheme(f.scheme)
+		to, err := flow.IntoLabels(f.scheme)
 		if err != nil {
-			return nil, exit(exitConfig, err, "")
+			return nil, exit.With(exit.Config, err, "")
 		}
 		o.Map = to
 	}
 	s := score.New(o)
-	gold, err := openNotes("from", f.goldFrom, f.gold, read.TextOptions{})
+	notes, err := flow.TextOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	gold, err := flow.OpenNotes("from", f.goldFrom, f.gold, notes)
 	if err != nil {
 		return nil, err
 	}
 	defer gold.Close()
-	progress := a.newProgress("evaluate", "notes", 0)
+	progress := a.NewProgress("evaluate", "notes", 0)
 	defer progress.End()
 	var steps []pipeline.Step
 	if path == "" {
-		p, err := newPlan(cfg)
+		p, err := flow.New(cfg)
 		if err != nil {
 			return nil, err
 		}
-		if steps, err = p.tagSteps(); err != nil {
+		if steps, err = p.TagSteps(); err != nil {
 			return nil, err
 		}
 	} else {
-		g, err := loadGiven("system-from", from, path, f.texts())
+		notes.TextDir = f.texts()
+		g, err := flow.LoadGiven("system-from", from, path, notes)
 		if err != nil {
 			return nil, err
 		}
-		steps = givenPlan(g)
+		steps = flow.GivenSteps(g)
 	}
-	return s, inputError(pipeline.Run(ctx, gold, steps, watched{s, progress}, nil))
-}
-
-// watched is a sink with progress.
-type watched struct {
-	pipeline.Sink
-	*progress
-}
-
-func (w watched) Put(b *pipeline.Batch) error {
-	w.progress.Add(int64(b.Len()))
-	return w.Sink.Put(b)
-}
-
-// intoScheme returns the map of every category into a label set.
-func intoScheme(scheme string) (func(pipeline.Category) pipeline.Category, error) {
-	to := map[pipeline.Category]pipeline.Category{}
-	for _, from := range configs.Schemes() {
-		if from == scheme {
-			continue
-		}
-		m, err := configs.CategoryMap(from, scheme)
-		if err != nil {
-			return nil, err
-		}
-		for k, v := range m {
-			to[k] = v
-		}
-	}
-	set, err := pipeline.Labels(scheme)
-	if err == nil {
-		for _, c := range set.Categories {
-			to[c] = c
-		}
-	}
-	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
-}
-
-// loadGiven reads what a system said of all notes: an output tree of
-// `velum run`, or labelled notes in any format.
-func loadGiven(flag, format, path, texts string) (*given, error) {
-	if format == "" && isTree(path) {
-		return loadTree(path)
-	}
-	src, err := openNotes(flag, format, path, read.TextOptions{TextDir: texts})
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	g := &given{spans: map[string][]pipeline.Span{}}
-	b := new(pipeline.Batch)
-	for {
-		b.Reset()
-		if err := src.Next(b); errors.Is(err, io.EOF) {
-			return g, nil
-		} else if err != nil {
-			return nil, exit(exitConfig, err, "")
-		}
-		for i := range b.Len() {
-			g.spans[string(b.ID.At(i))] = append([]pipeline.Span(nil), b.Gold.At(i)...)
-		}
-	}
+	return s, flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
 }
 
 // texts returns the folder of the gold's texts: a system of brat files may

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	canaries "github.com/velum-health/velum/scripts/torture/canary"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/tag"
@@ -26,7 +29,7 @@ import (
 // of row victim, or the whole run.
 type fault struct {
 	name  string
-	spoil func(l *pipeline.Line)
+	spoil func(l *commit.Line)
 	flags []string
 	want  string // reasons of the victim, or "exit N"
 }
@@ -37,8 +40,8 @@ const (
 )
 
 // rewire replaces the function of the step of that name.
-func rewire(name string, by func(old func(*pipeline.Batch) error) func(*pipeline.Batch) error) func(*pipeline.Line) {
-	return func(l *pipeline.Line) {
+func rewire(name string, by func(old func(*pipeline.Batch) error) func(*pipeline.Batch) error) func(*commit.Line) {
+	return func(l *commit.Line) {
 		for k := range l.Steps {
 			if l.Steps[k].Name == name {
 				old := l.Steps[k].New
@@ -49,13 +52,13 @@ func rewire(name string, by func(old func(*pipeline.Batch) error) func(*pipeline
 }
 
 // before and after change the batch at a step.
-func before(name string, do func(b *pipeline.Batch)) func(*pipeline.Line) {
+func before(name string, do func(b *pipeline.Batch)) func(*commit.Line) {
 	return rewire(name, func(old func(*pipeline.Batch) error) func(*pipeline.Batch) error {
 		return func(b *pipeline.Batch) error { do(b); return old(b) }
 	})
 }
 
-func after(name string, do func(b *pipeline.Batch)) func(*pipeline.Line) {
+func after(name string, do func(b *pipeline.Batch)) func(*commit.Line) {
 	return rewire(name, func(old func(*pipeline.Batch) error) func(*pipeline.Batch) error {
 		return func(b *pipeline.Batch) error { err := old(b); do(b); return err }
 	})
@@ -70,7 +73,7 @@ var wild = map[string]func(text []byte){
 }
 
 func faults() (all []fault) {
-	add := func(name string, spoil func(*pipeline.Line), want string, flags ...string) {
+	add := func(name string, spoil func(*commit.Line), want string, flags ...string) {
 		all = append(all, fault{name, spoil, flags, want})
 	}
 	for _, step := range []string{"tokenize", "tag", "resolve", "mask", "verify", "choose"} {
@@ -81,7 +84,7 @@ func faults() (all []fault) {
 		add(step+": error", rewire(step, func(func(*pipeline.Batch) error) func(*pipeline.Batch) error {
 			return func(*pipeline.Batch) error { return errors.New("planted") }
 		}), "exit 1")
-		add(step+": missing", func(l *pipeline.Line) {
+		add(step+": missing", func(l *commit.Line) {
 			l.Steps = slices.DeleteFunc(l.Steps, func(s pipeline.Step) bool { return s.Name == step })
 		}, map[string]string{"tokenize": "exit 1", "tag": "exit 1 strict_finding surviving_value", "resolve": "exit 1", "mask": "exit 1",
 			"verify": "exit 15", "choose": "masked"}[step])
@@ -100,8 +103,8 @@ func (s *source) Next(b *pipeline.Batch) error { return s.next(s.Source, b) }
 func (s *source) Close() error { return s.Source.(interface{ Close() error }).Close() }
 
 func readFaults() []fault {
-	as := func(next func(old pipeline.Source, b *pipeline.Batch) error) func(*pipeline.Line) {
-		return func(l *pipeline.Line) { l.Source = &source{l.Source, next} }
+	as := func(next func(old pipeline.Source, b *pipeline.Batch) error) func(*commit.Line) {
+		return func(l *commit.Line) { l.Source = &source{l.Source, next} }
 	}
 	return []fault{
 		{"read: panic", as(func(old pipeline.Source, b *pipeline.Batch) error {
@@ -110,7 +113,7 @@ func readFaults() []fault {
 		}), nil, "exit 1"},
 		{"read: error", as(func(pipeline.Source, *pipeline.Batch) error { return syscall.EIO }), nil, "exit 1"},
 		{"read: damage", as(func(pipeline.Source, *pipeline.Batch) error {
-			return &pipeline.DamageError{Path: "x", RowGroup: 0, Cause: "planted"}
+			return &commit.DamageError{Path: "x", RowGroup: 0, Cause: "planted"}
 		}), nil, "bad_unit"},
 		{"read: a note too few", as(func(old pipeline.Source, b *pipeline.Batch) error {
 			err := old.Next(b)
@@ -168,7 +171,7 @@ func (f *faulty) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 // verify has to catch as well.
 func tagFaults() (all []fault) {
 	tagger := func(name, want string, f faulty, flags ...string) {
-		all = append(all, fault{"tag: " + name, func(l *pipeline.Line) {
+		all = append(all, fault{"tag: " + name, func(l *commit.Line) {
 			for k := range l.Steps {
 				if l.Steps[k].Name != "tag" {
 					continue
@@ -200,9 +203,9 @@ func tagFaults() (all []fault) {
 		tagger("match "+name, "bad_tags", faulty{match: func([]byte) pipeline.Match { return m }})
 	}
 	tagger("number of no tag", "bad_tags", faulty{label: func(_ []byte, tags []pipeline.Tag) float32 { tags[0] = 200; return 1 }})
-	tagger("slow", "timed_out", faulty{label: func([]byte, []pipeline.Tag) float32 { time.Sleep(30 * time.Millisecond); return 1 }}, "long")
+	tagger("slow", "timed_out", faulty{label: func([]byte, []pipeline.Tag) float32 { sha256.Sum256(make([]byte, 64<<20)); return 1 }}, "long")
 	tagger("finds nothing", "strict_finding surviving_value", faulty{})
-	all = append(all, fault{"tag: no model", func(l *pipeline.Line) {
+	all = append(all, fault{"tag: no model", func(l *commit.Line) {
 		for k := range l.Steps {
 			if l.Steps[k].Name == "tag" {
 				l.Steps[k] = tag.New(tag.Options{TagSet: &pipeline.TagSet{}, NewLabeller: func() tag.Labeller { return nil }})
@@ -215,7 +218,9 @@ func tagFaults() (all []fault) {
 // quoting operators panic, or give the value back.
 type operator func(dst []byte, v mask.Value) []byte
 
-func (o operator) Replace(dst []byte, v mask.Value) []byte { return o(dst, v) }
+func (o operator) Replace(dst []byte, _ *mask.Note, v mask.Value) ([]byte, bool) {
+	return o(dst, v), true
+}
 
 // put replaces the masked text of the victim.
 func put(b *pipeline.Batch, text []byte) {
@@ -273,7 +278,7 @@ func batchFaults() (all []fault) {
 		all[len(all)-1].name = "mask: operator panics, " + kind
 		all[len(all)-1].spoil = operatorOnVictim(op)
 	}
-	all = append(all, fault{"mask: operator that gives the value back", operatorOnVictim(mask.Keep), nil, "surviving_value strict_finding"})
+	all = append(all, fault{"mask: operator that gives the value back", operatorOnVictim(operator(func(dst []byte, v mask.Value) []byte { return append(dst, v.Words...) })), nil, "surviving_value strict_finding"})
 	add("text put back", "verify", "unsealed", func(b *pipeline.Batch) { put(b, b.Text.At(victim)) })
 	add("a byte changed", "verify", "unsealed", func(b *pipeline.Batch) { b.Masked.At(victim)[0] ^= 1 })
 	add("seal lost", "verify", "unsealed", func(b *pipeline.Batch) { b.Seals[victim] = 0 })
@@ -283,9 +288,13 @@ func batchFaults() (all []fault) {
 }
 
 // operatorOnVictim masks the victim with op before the real stage masks all.
-func operatorOnVictim(op mask.Operator) func(*pipeline.Line) {
+func operatorOnVictim(op mask.Operator) func(*commit.Line) {
 	return rewire("mask", func(old func(*pipeline.Batch) error) func(*pipeline.Batch) error {
-		m := mask.New(mask.Options{Default: op}).New()
+		step, err := mask.New(mask.Options{Default: mask.NewChain("of the test", func() mask.Operator { return op })})
+		if err != nil {
+			panic(err)
+		}
+		m := step.New()
 		return func(b *pipeline.Batch) error {
 			var one pipeline.Batch
 			one.Text.Append(b.Text.At(victim))
@@ -306,9 +315,9 @@ func operatorOnVictim(op mask.Operator) func(*pipeline.Line) {
 
 // sink is a UnitSink of which a test makes something else.
 type sink struct {
-	pipeline.UnitSink
+	commit.UnitSink
 	put   func(b *pipeline.Batch) error
-	close func(c pipeline.Counts, err error) (pipeline.Counts, error)
+	close func(c commit.Counts, err error) (commit.Counts, error)
 }
 
 func (s *sink) Put(b *pipeline.Batch) error {
@@ -320,7 +329,7 @@ func (s *sink) Put(b *pipeline.Batch) error {
 	return s.UnitSink.Put(b)
 }
 
-func (s *sink) Close() (pipeline.Counts, error) {
+func (s *sink) Close() (commit.Counts, error) {
 	c, err := s.UnitSink.Close()
 	if s.close != nil {
 		return s.close(c, err)
@@ -330,22 +339,22 @@ func (s *sink) Close() (pipeline.Counts, error) {
 
 func writeFaults() (all []fault) {
 	for kind, do := range wild {
-		all = append(all, fault{"write: panic, " + kind, func(l *pipeline.Line) {
+		all = append(all, fault{"write: panic, " + kind, func(l *commit.Line) {
 			l.Sink = &sink{UnitSink: l.Sink, put: func(b *pipeline.Batch) error { do(b.Text.At(victim)); return nil }}
 		}, nil, "exit 1"})
 	}
 	for name, err := range map[string]error{"exit 14": syscall.ENOSPC, "exit 14 ": syscall.EDQUOT, "exit 1": syscall.EIO, "exit 1 ": syscall.EROFS} {
-		all = append(all, fault{"write: " + err.Error(), func(l *pipeline.Line) {
+		all = append(all, fault{"write: " + err.Error(), func(l *commit.Line) {
 			l.Sink = &sink{UnitSink: l.Sink, put: func(*pipeline.Batch) error { return &os.PathError{Op: "write", Path: "part", Err: err} }}
 		}, nil, name})
 	}
-	for name, change := range map[string]func(c *pipeline.Counts){
-		"a note too few": func(c *pipeline.Counts) { c.Rows--; c.Masked-- },
-		"a note twice":   func(c *pipeline.Counts) { c.Masked++ },
-		"a wrong reason": func(c *pipeline.Counts) { c.Reasons = map[string]int64{"too_long": 1} },
+	for name, change := range map[string]func(c *commit.Counts){
+		"a note too few": func(c *commit.Counts) { c.Rows--; c.Masked-- },
+		"a note twice":   func(c *commit.Counts) { c.Masked++ },
+		"a wrong reason": func(c *commit.Counts) { c.Reasons = map[string]int64{"too_long": 1} },
 	} {
-		all = append(all, fault{"write: counts " + name, func(l *pipeline.Line) {
-			l.Sink = &sink{UnitSink: l.Sink, close: func(c pipeline.Counts, err error) (pipeline.Counts, error) { change(&c); return c, err }}
+		all = append(all, fault{"write: counts " + name, func(l *commit.Line) {
+			l.Sink = &sink{UnitSink: l.Sink, close: func(c commit.Counts, err error) (commit.Counts, error) { change(&c); return c, err }}
 		}, nil, "exit 13"})
 	}
 	return all
@@ -394,7 +403,8 @@ func TestFaults(t *testing.T) {
 		count += set.Len()
 		flags := slices.DeleteFunc(slices.Clone(f.flags), func(s string) bool { return s == "long" })
 		var stdout, stderr bytes.Buffer
-		a := &app{out: &stdout, errs: &stderr, spoil: f.spoil}
+		a := newApp(&stdout, &stderr, nil)
+		a.spoil = f.spoil
 		code := a.run(append([]string{"run", "--in", in, "--out", out, "-v", "--json"}, flags...))
 		f.check(t, code, out, notes[victim].ID)
 		for name, data := range map[string][]byte{"stdout": stdout.Bytes(), "stderr": stderr.Bytes()} {
@@ -420,10 +430,10 @@ func searchFor(t *testing.T, name string, set *canaries.Set, dir string) {
 }
 
 // check compares what became of the run with what the fault wants.
-func (f *fault) check(t *testing.T, code exitCode, out, id string) {
+func (f *fault) check(t *testing.T, code exit.Code, out, id string) {
 	t.Helper()
 	tree, err := readTree(out)
-	if code != exitDone && code != exitQuarantined {
+	if code != exit.Done && code != exit.Quarantined {
 		if !slices.Contains(strings.Split(strings.TrimSpace(f.want), " "), fmt.Sprint(int(code))) || !strings.HasPrefix(f.want, "exit") {
 			t.Errorf("%s: exit code %d, want %s", f.name, code, f.want)
 		}

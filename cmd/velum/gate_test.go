@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 // TestGate: a run in which stages fail too often commits nothing, neither then
@@ -27,23 +29,23 @@ func TestGate(t *testing.T) {
 		name  string
 		spoil *fault
 		flags []string
-		want  exitCode
+		want  exit.Code
 	}{
-		{"failing", missing("tag: no model"), nil, exitPrivacy},
-		{"again", nil, nil, exitPrivacy},
-		{"fresh", nil, []string{"--fresh"}, exitDone},
-		{"one failure", missing("verify: seal lost"), []string{"--fresh", "--set", "write.max_quarantined=1"}, exitDone},
-		{"one failure, none allowed", missing("verify: seal lost"), []string{"--fresh", "--set", "run.max_failures=0"}, exitPrivacy},
+		{"failing", missing("tag: no model"), nil, exit.Privacy},
+		{"again", nil, nil, exit.Privacy},
+		{"fresh", nil, []string{"--fresh"}, exit.Done},
+		{"one failure", missing("verify: seal lost"), []string{"--fresh", "--set", "write.max_quarantined=1"}, exit.Done},
+		{"one failure, none allowed", missing("verify: seal lost"), []string{"--fresh", "--set", "run.max_failures=0"}, exit.Privacy},
 	} {
 		var stdout, stderr bytes.Buffer
-		a := &app{out: &stdout, errs: &stderr}
+		a := newApp(&stdout, &stderr, nil)
 		if step.spoil != nil {
 			a.spoil = step.spoil.spoil
 		}
 		if code := a.run(append([]string{"run", "-q", "--in", in, "--out", out}, step.flags...)); code != step.want {
 			t.Errorf("%s: exit code %d, want %d: %s", step.name, code, step.want, &stderr)
 		}
-		if step.want == exitPrivacy && !strings.Contains(stderr.String(), "run.max_failures") {
+		if step.want == exit.Privacy && !strings.Contains(stderr.String(), "run.max_failures") {
 			t.Errorf("%s: %s", step.name, &stderr)
 		}
 	}

@@ -15,9 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/modelfile"
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 func newGazetteerCommand(a *app) *cobra.Command {
@@ -80,7 +81,7 @@ func newGazetteerShowCommand(a *app) *cobra.Command {
   velum gazetteer show names.velum Rosa garcía "María Carmen"`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exitf(exitConfig, "see `velum gazetteer show --help`", "velum gazetteer show: name a file")
+				return exit.Errorf(exit.Config, "see `velum gazetteer show --help`", "velum gazetteer show: name a file")
 			}
 			return a.showGazetteer(args[0], args[1:])
 		},
@@ -98,13 +99,13 @@ func parseListArgument(arg string) (l listArgument, err error) {
 	paths, options, _ := strings.Cut(arg, "?")
 	if class, rest, named := strings.Cut(paths, "="); named {
 		if l.source.Class, err = gazetteer.ParseClass(class); err != nil {
-			return l, exit(exitConfig, err, classRemedy(class))
+			return l, exit.With(exit.Config, err, flow.ClassRemedy(class))
 		}
 		paths = rest
 	}
 	l.files = strings.Split(paths, ",")
 	if slices.Contains(l.files, "") {
-		return l, exitf(exitConfig, "write [CLASS=]LIST", "%q names no list", arg)
+		return l, exit.Errorf(exit.Config, "write [CLASS=]LIST", "%q names no list", arg)
 	}
 	for option := range strings.SplitSeq(options, "&") {
 		if option == "" {
@@ -116,13 +117,6 @@ func parseListArgument(arg string) (l listArgument, err error) {
 		}
 	}
 	return l, nil
-}
-
-func classRemedy(class string) string {
-	if remedy := didYouMean(class, gazetteer.ClassNames()); remedy != "" {
-		return remedy
-	}
-	return "classes: " + strings.Join(gazetteer.ClassNames(), ", ")
 }
 
 func (l *listArgument) set(key, value string) error {
@@ -140,14 +134,14 @@ func (l *listArgument) set(key, value string) error {
 		l.source.NoHeader = true
 	case key == "header" && value == "yes":
 	default:
-		return exitf(exitConfig, "known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no", "a list has no option %q with that value", key)
+		return exit.Errorf(exit.Config, "known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no", "a list has no option %q with that value", key)
 	}
 	return nil
 }
 
 func (a *app) buildGazetteer(f *gazetteerFlags, args []string) error {
 	if f.out == "" || len(args) == 0 {
-		return exitf(exitConfig, "see `velum gazetteer build --help`", "--out and at least one list are needed")
+		return exit.Errorf(exit.Config, "see `velum gazetteer build --help`", "--out and at least one list are needed")
 	}
 	build := &gazetteerBuild{app: a, flags: f, builder: gazetteer.NewBuilder()}
 	for _, arg := range args {
@@ -187,18 +181,18 @@ func (b *gazetteerBuild) lists(l listArgument, add func(gazetteer.Entry)) error 
 	for _, path := range l.files {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return exit(exitConfig, err, "name a list")
+			return exit.With(exit.Config, err, "name a list")
 		}
 		l.source.Name = path
 		got, err := l.source.Read(bytes.NewReader(data), add)
 		if row := new(gazetteer.RowError); errors.As(err, &row) {
-			return exit(exitConfig, row, row.Remedy)
+			return exit.With(exit.Config, row, row.Remedy)
 		}
 		if err != nil {
-			return exit(exitConfig, err, "is it a list?")
+			return exit.With(exit.Config, err, "is it a list?")
 		}
 		for _, why := range got.Why {
-			b.log.Warn("row left out", "at", why.Error(), "remedy", why.Remedy)
+			b.Log.Warn("row left out", "at", why.Error(), "remedy", why.Remedy)
 		}
 		if got.Rows == 0 || float64(got.Bad) > b.flags.maxBad*float64(got.Rows+got.Bad) {
 			return b.tooBad(path, got)
@@ -216,7 +210,7 @@ func (b *gazetteerBuild) tooBad(path string, got gazetteer.Intake) error {
 	if len(got.Why) > 0 {
 		remedy = "first: " + got.Why[0].Error() + "; " + got.Why[0].Remedy
 	}
-	return exitf(exitConfig, remedy, "%s: %d of %d rows cannot be used", path, got.Bad, got.Rows+got.Bad)
+	return exit.Errorf(exit.Config, remedy, "%s: %d of %d rows cannot be used", path, got.Bad, got.Rows+got.Bad)
 }
 
 func (b *gazetteerBuild) save() error {
@@ -232,36 +226,20 @@ func (b *gazetteerBuild) save() error {
 	if err := table.Write(&file); err != nil {
 		return err
 	}
-	if err := pipeline.WriteFile(nil, b.flags.out, file.Bytes()); err != nil {
+	if err := commit.WriteFile(nil, b.flags.out, file.Bytes()); err != nil {
 		return err
 	}
-	if b.json {
-		return json.NewEncoder(b.out).Encode(map[string]any{
+	if b.JSON {
+		return json.NewEncoder(b.Out).Encode(map[string]any{
 			"message_type": "gazetteer", "file": b.flags.out, "bytes": file.Len(), "rows": b.rows, "bad": b.bad, "header": table.Header(),
 		})
 	}
-	_, err = fmt.Fprintf(b.out, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
+	_, err = fmt.Fprintf(b.Out, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
 	return err
 }
 
-// openTable opens a file of compiled lists. It stays mapped.
-func openTable(path string) (*gazetteer.Table, error) {
-	f, err := modelfile.Open(path)
-	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, modelfile.ErrNotAModel) {
-			return nil, exit(exitConfig, err, "`velum gazetteer build` makes one")
-		}
-		return nil, exit(exitIntegrity, err, "build it again: velum gazetteer build")
-	}
-	t, err := gazetteer.LoadTable(f)
-	if err != nil {
-		return nil, exit(exitIntegrity, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close()), "`velum gazetteer build` makes one")
-	}
-	return t, nil
-}
-
 func (a *app) showGazetteer(path string, words []string) error {
-	t, err := openTable(path)
+	t, err := flow.OpenTable(path)
 	if err != nil {
 		return err
 	}
@@ -278,8 +256,8 @@ func (a *app) showGazetteer(path string, words []string) error {
 
 func (a *app) showStats(path string, t *gazetteer.Table) error {
 	h := t.Header()
-	if a.json {
-		return json.NewEncoder(a.out).Encode(map[string]any{"message_type": "gazetteer", "file": path, "header": h})
+	if a.JSON {
+		return json.NewEncoder(a.Out).Encode(map[string]any{"message_type": "gazetteer", "file": path, "header": h})
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %d entries, fingerprint %x\n", path, h.Entries, h.Print)
@@ -294,18 +272,18 @@ func (a *app) showStats(path string, t *gazetteer.Table) error {
 	for _, s := range h.Sources {
 		fmt.Fprintf(&b, "  from %s: %d rows, %d left out, sha256 %.12s\n", s.File, s.Rows, s.Bad, s.SHA256)
 	}
-	_, err := io.Copy(a.out, &b)
+	_, err := io.Copy(a.Out, &b)
 	return err
 }
 
 // showWord prints one line a class of a word.
 func (a *app) showWord(t *gazetteer.Table, word string) error {
 	f, known := t.Find(word)
-	if a.json {
-		return json.NewEncoder(a.out).Encode(describeFound(t, word, f))
+	if a.JSON {
+		return json.NewEncoder(a.Out).Encode(describeFound(t, word, f))
 	}
 	if !known {
-		_, err := fmt.Fprintf(a.out, "%s: in no list\n", word)
+		_, err := fmt.Fprintf(a.Out, "%s: in no list\n", word)
 		return err
 	}
 	for rest := f.Class; rest != 0; rest &= rest - 1 {
@@ -318,7 +296,7 @@ func (a *app) showWord(t *gazetteer.Table, word string) error {
 		if name == 0 {
 			against = "count not known"
 		}
-		if _, err := fmt.Fprintf(a.out, "%s: %v, %d (%.3g of all), %s\n", word, c, f.Count(c), name, against); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%s: %v, %d (%.3g of all), %s\n", word, c, f.Count(c), name, against); err != nil {
 			return err
 		}
 	}

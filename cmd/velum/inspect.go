@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/velum-health/velum/models/crf"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
 )
 
 type inspectFlags struct {
@@ -45,6 +47,7 @@ one, and its clusters.`,
 	flags.StringVar(&f.neighbours, "neighbours", "", "`WORD` whose neighbours in a file of vectors are printed")
 	flags.IntVar(&f.top, "top", 20, "how many features or neighbours")
 	a.optionFlag(c, "model", "tag.model")
+	a.noteFlags(c)
 	return c
 }
 
@@ -60,67 +63,73 @@ func (a *app) inspect(ctx context.Context, f *inspectFlags) error {
 		return a.inspectVectors(vectors, f.neighbours, f.top)
 	}
 	if f.neighbours != "" {
-		return exitf(exitConfig, "name one with --model; `velum embed` makes it", "--neighbours needs a file of vectors")
+		return exit.Errorf(exit.Config, "name one with --model; `velum embed` makes it", "--neighbours needs a file of vectors")
 	}
-	p, err := newPlan(cfg)
+	p, err := flow.New(cfg)
 	if err != nil {
 		return err
 	}
 	if f.in == "" {
-		return a.printModel(p.model)
+		return a.printModel(p.Model)
 	}
-	if err := p.model.needCRF("inspect --in"); err != nil {
-		return err
+	why, ok := p.Model.Model.(tagger.Explainer)
+	if !ok {
+		return exit.Errorf(exit.Config, "use a model of another kind", "inspect --in: %s is of kind %s, which cannot say why", p.Model.Name, p.Model.Header().Kind)
 	}
-	steps, err := p.tagSteps()
+	steps, err := p.TagSteps()
 	if err != nil {
 		return err
 	}
-	src, err := openNotes("from", f.from, f.in, read.TextOptions{SkipUnknown: true})
+	o, err := flow.TextOptions(cfg)
+	if err != nil {
+		return err
+	}
+	o.SkipUnknown = true // gold spans do not count here
+	src, err := flow.OpenNotes("from", f.from, f.in, o)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	s := &inspection{model: p.model, out: a.out, id: f.id, top: f.top, weights: map[crf.Reason]int{}}
-	if err := inputError(pipeline.Run(ctx, src, steps, s, nil)); err != nil {
+	s := &inspection{model: p.Model, why: why, out: a.Out, id: f.id, top: f.top, weights: map[tagger.Reason]int{}}
+	if err := flow.InputError(pipeline.Run(ctx, src, steps, s, nil)); err != nil {
 		return err
 	}
 	if f.id == "" {
 		return s.printRanking()
 	}
 	if !s.found {
-		return exitf(exitConfig, "ids are those of the file, or paths below the folder", "no note with the id %q", f.id)
+		return exit.Errorf(exit.Config, "ids are those of the file, or paths below the folder", "no note with the id %q", f.id)
 	}
 	return nil
 }
 
-func (a *app) printModel(m *model) error {
-	header, err := m.tagger().MarshalHeader()
+func (a *app) printModel(m *flow.Model) error {
+	header, err := m.MarshalHeader()
 	if err != nil {
 		return err
 	}
-	if a.json {
-		_, err = fmt.Fprintf(a.out, "%s\n", header)
+	if a.JSON {
+		_, err = fmt.Fprintf(a.Out, "%s\n", header)
 		return err
 	}
-	if m.crf == nil {
-		_, err = fmt.Fprintf(a.out, "%s: label set %s, %d tags, sha256 %x\n%s\n", m.name, m.labels, m.tagSet.Len(), m.sha256, header)
-		return err
+	size := ""
+	if sized, ok := m.Model.(tagger.Sized); ok {
+		features, weights := sized.Size()
+		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
 	}
-	features, weights := m.crf.Size()
-	_, err = fmt.Fprintf(a.out, "%s: label set %s, %d tags, %d features, %d weights, sha256 %x\n%s\n",
-		m.name, m.labels, m.tagSet.Len(), features, weights, m.sha256, header)
+	_, err = fmt.Fprintf(a.Out, "%s: label set %s, %d tags, %ssha256 %x\n%s\n", m.Name, m.Labels, m.TagSet().Len(), size, m.SHA256, header)
 	return err
 }
 
 // inspection is a sink that ranks features or prints one note.
 type inspection struct {
-	model   *model
+	model   *flow.Model
+	why     tagger.Explainer
 	out     io.Writer
 	id      string
 	top     int
 	found   bool
-	weights map[crf.Reason]int // reason -> tokens that it occurs at
+	weights map[tagger.Reason]int // reason -> tokens that it occurs at
 }
 
 func (s *inspection) Put(b *pipeline.Batch) error {
@@ -142,11 +151,11 @@ func (s *inspection) Put(b *pipeline.Batch) error {
 
 // rank counts the features of a note (feature ranking by weight, VIGI §5.9).
 func (s *inspection) rank(b *pipeline.Batch, i int) {
-	for _, sequence := range s.model.crf.Describe(b.Text.At(i), b.Tokens.At(i), b.Matches.At(i)) {
+	for _, sequence := range s.why.Describe(b.Text.At(i), b.Tokens.At(i), b.Matches.At(i)) {
 		for _, attributes := range sequence {
 			for _, attribute := range attributes {
 				attribute.Value = 1
-				for _, r := range s.model.crf.Reasons(attribute) {
+				for _, r := range s.why.Reasons(attribute) {
 					s.weights[r]++
 				}
 			}
@@ -155,15 +164,15 @@ func (s *inspection) rank(b *pipeline.Batch, i int) {
 }
 
 func (s *inspection) printRanking() error {
-	ranked := make([]crf.Reason, 0, len(s.weights))
+	ranked := make([]tagger.Reason, 0, len(s.weights))
 	for r := range s.weights {
 		ranked = append(ranked, r)
 	}
-	slices.SortFunc(ranked, func(a, b crf.Reason) int {
+	slices.SortFunc(ranked, func(a, b tagger.Reason) int {
 		return cmp.Or(cmp.Compare(abs(b.Weight), abs(a.Weight)), cmp.Compare(a.Attribute, b.Attribute), cmp.Compare(a.Tag, b.Tag))
 	})
 	for _, r := range ranked[:min(s.top, len(ranked))] {
-		if _, err := fmt.Fprintf(s.out, "%+8.3f  %-36s %s  (%d tokens)\n", r.Weight, s.model.tagSet.Name(r.Tag), r.Attribute, s.weights[r]); err != nil {
+		if _, err := fmt.Fprintf(s.out, "%+8.3f  %-36s %s  (%d tokens)\n", r.Weight, s.model.TagSet().Name(r.Tag), r.Attribute, s.weights[r]); err != nil {
 			return err
 		}
 	}
@@ -175,24 +184,31 @@ func abs(x float32) float32 { return max(x, -x) }
 // printNote prints the tokens of a note with what spoke for their tags.
 func (s *inspection) printNote(b *pipeline.Batch, i int) error {
 	text, tokens, tags := b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)
-	n := s.model.tagSet.Len()
-	marginals := s.model.crf.NewLabeller(s.model.label).Marginals(nil, text, tokens, b.Matches.At(i))
+	n := s.model.TagSet().Len()
+	var marginals []float32
+	if l, ok := s.model.NewLabeller().(tagger.Marginals); ok {
+		marginals = l.Marginals(nil, text, tokens, b.Matches.At(i))
+	}
 	t := 0
-	for _, sequence := range s.model.crf.Describe(text, tokens, b.Matches.At(i)) {
+	for _, sequence := range s.why.Describe(text, tokens, b.Matches.At(i)) {
 		for _, attributes := range sequence {
 			k := tokens[t]
-			if _, err := fmt.Fprintf(s.out, "%6d  %-20s %-36s %.4f ", k.Start, text[k.Start:k.End], s.model.tagSet.Name(tags[t]), marginals[t*n+int(tags[t])]); err != nil {
+			probability := "-"
+			if marginals != nil {
+				probability = fmt.Sprintf("%.4f", marginals[t*n+int(tags[t])])
+			}
+			if _, err := fmt.Fprintf(s.out, "%6d  %-20s %-36s %s ", k.Start, text[k.Start:k.End], s.model.TagSet().Name(tags[t]), probability); err != nil {
 				return err
 			}
-			var mine []crf.Reason
+			var mine []tagger.Reason
 			for _, attribute := range attributes {
-				for _, r := range s.model.crf.Reasons(attribute) {
+				for _, r := range s.why.Reasons(attribute) {
 					if r.Tag == tags[t] {
 						mine = append(mine, r)
 					}
 				}
 			}
-			slices.SortFunc(mine, func(a, b crf.Reason) int {
+			slices.SortFunc(mine, func(a, b tagger.Reason) int {
 				return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Attribute, b.Attribute))
 			})
 			for _, r := range mine[:min(3, len(mine))] {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/modelfile"
 )
@@ -22,7 +23,7 @@ func openVectors(path string) (f *embed.File, ok bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, true, exit(exitIntegrity, err, "make it again: velum embed")
+		return nil, true, exit.With(exit.Integrity, err, "make it again: velum embed")
 	}
 	return f, true, nil
 }
@@ -33,10 +34,10 @@ func (a *app) inspectVectors(f *embed.File, word string, n int) error {
 	if word != "" {
 		return a.printNeighbours(f, word, n)
 	}
-	if a.json {
-		return json.NewEncoder(a.out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
+	if a.JSON {
+		return json.NewEncoder(a.Out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
 	}
-	return describeVectors(a.out, f)
+	return describeVectors(a.Out, f)
 }
 
 func describeVectors(out io.Writer, f *embed.File) error {
@@ -62,7 +63,7 @@ type neighbourJSON struct {
 func (a *app) printNeighbours(f *embed.File, word string, n int) error {
 	v := f.Vector([]byte(word))
 	if v == nil {
-		return exitf(exitNothing, "only forms above the cut-off have one; --subwords gives one to all", "the word has no vector")
+		return exit.Errorf(exit.Nothing, "only forms above the cut-off have one; --subwords gives one to all", "the word has no vector")
 	}
 	i, known := f.Find([]byte(word))
 	if !known {
@@ -73,14 +74,14 @@ func (a *app) printNeighbours(f *embed.File, word string, n int) error {
 		w := f.Word(x.Word)
 		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
 	}
-	if a.json {
-		return json.NewEncoder(a.out).Encode(map[string]any{"message_type": "neighbours", "word": word, "known": known, "neighbours": near})
+	if a.JSON {
+		return json.NewEncoder(a.Out).Encode(map[string]any{"message_type": "neighbours", "word": word, "known": known, "neighbours": near})
 	}
-	if err := describeWord(a.out, f, i); err != nil {
+	if err := describeWord(a.Out, f, i); err != nil {
 		return err
 	}
 	for _, x := range near {
-		if _, err := fmt.Fprintf(a.out, "%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
 			return err
 		}
 	}

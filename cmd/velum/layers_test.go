@@ -21,19 +21,43 @@ const module = "github.com/velum-health/velum"
 // statement of policy: do not loosen it to make a build pass.
 var mayImport = []struct{ who, what string }{
 	{"pipeline", ""},
+	{"pipeline/tally", ""},
+	{"pipeline/commit", "pipeline pipeline/tally"},
+	{"pipeline/audit", "pipeline pipeline/commit"},
 	{"configs", "pipeline"},
 	{"models/*", "pipeline models/*"},
-	{"stages/*", "pipeline models/*"}, // never another stage
-	{"cmd/*", "*"},
-	{"scripts/*", "*"},
+	{"stages/*", "pipeline pipeline/commit pipeline/tally models/*"}, // never another stage
+	{"cmd/*", "*"},                                                   // and of rooms, those below: see rooms
+	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }
+
+// rooms are those of cmd/velum/internal, in layers: a room may import the rooms
+// of the layers before its own, and none beside it or above.
+var rooms = [][]string{
+	{"exit"},         // how a command ends
+	{"console"},      // the process around it
+	{"option"},       // the configuration
+	{"flow"},         // stages, models, labelled notes
+	{"report"},       // what a run came to
+	{"run", "train"}, // the verbs that are more than a call
+	{"learn"},
+}
+
+// layerOf returns the layer of a room, by the path of its package; -1 for what
+// is no room that the table names.
+func layerOf(pkg string) int {
+	name, _ := strings.CutPrefix(pkg, roomsFolder)
+	return slices.IndexFunc(rooms, func(layer []string) bool { return slices.Contains(layer, name) })
+}
+
+const roomsFolder = "cmd/velum/internal/"
 
 // notForModels are the names of pipeline that models do not know: a model
 // knows tokens and numbers, no batches and no pump.
 var notForModels = []string{"Batch", "Run", "Step"}
 
 // mayStartGoroutines lists the packages with go statements.
-var mayStartGoroutines = []string{"pipeline", "models/kernels"}
+var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "models/kernels"}
 
 // badNames are names that say nothing about what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}
@@ -128,6 +152,9 @@ func (c *fileChecker) imports(f *ast.File) {
 				c.pipeline = spec.Name.Name
 			}
 		}
+		if strings.HasPrefix(c.pkg, roomsFolder) && layerOf(c.pkg) < 0 {
+			c.note(spec.Pos(), c.pkg+" has no layer: name it in rooms")
+		}
 		if !c.test && !allowed(c.pkg, what) {
 			c.note(spec.Pos(), c.pkg+" may not import "+what)
 		}
@@ -136,6 +163,9 @@ func (c *fileChecker) imports(f *ast.File) {
 
 // allowed tells whether package who may import package what.
 func allowed(who, what string) bool {
+	if strings.HasPrefix(who, roomsFolder) && (what == "cmd/velum" || strings.HasPrefix(what, roomsFolder)) {
+		return layerOf(what) >= 0 && layerOf(what) < layerOf(who)
+	}
 	for _, rule := range mayImport {
 		if matches(rule.who, who) {
 			return slices.ContainsFunc(strings.Fields(rule.what), func(p string) bool { return matches(p, what) })
@@ -181,21 +211,26 @@ func (c *fileChecker) goroutine(at token.Pos) {
 // TestLayersSeesViolations plants one violation a file and wants each found.
 func TestLayersSeesViolations(t *testing.T) {
 	planted := map[string]struct{ text, want string }{
-		"pipeline/a.go":      {`package pipeline; import _ "MODULE/models/crf"`, "pipeline may not import models/crf"},
-		"models/crf/a.go":    {`package crf; import _ "MODULE/stages/tag"`, "models/crf may not import stages/tag"},
-		"models/crf/b.go":    {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
-		"models/crf/c.go":    {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
-		"models/crf/d.go":    {`package crf; func f() { go f() }`, "goroutines start in"},
-		"models/crf/e.go":    {`package crf; import _ "MODULE/cmd/velum"`, "models/crf may not import cmd/velum"},
-		"stages/tag/a.go":    {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
-		"stages/tag/b.go":    {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
-		"stages/tag/e.go":    {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
-		"stages/util/a.go":   {`package util`, "a folder may not be called that"},
-		"stages/tag/misc.go": {`package tag`, "a file may not be called that"},
-		"configs/a.go":       {`package configs; import _ "MODULE/models/crf"`, "configs may not import models/crf"},
-		"stages/tag/net.go":  {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
-		"elsewhere/a.go":     {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
-		"models/broken/a.go": {`package`, "expected"},
+		"pipeline/a.go":        {`package pipeline; import _ "MODULE/models/crf"`, "pipeline may not import models/crf"},
+		"pipeline/b.go":        {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
+		"pipeline/commit/a.go": {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
+		"pipeline/audit/a.go":  {`package audit; func f() { go f() }`, "goroutines start in"},
+		"models/crf/f.go":      {`package crf; import _ "MODULE/pipeline/commit"`, "models/crf may not import pipeline/commit"},
+		"stages/tag/f.go":      {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
+		"models/crf/a.go":      {`package crf; import _ "MODULE/stages/tag"`, "models/crf may not import stages/tag"},
+		"models/crf/b.go":      {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
+		"models/crf/c.go":      {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
+		"models/crf/d.go":      {`package crf; func f() { go f() }`, "goroutines start in"},
+		"models/crf/e.go":      {`package crf; import _ "MODULE/cmd/velum"`, "models/crf may not import cmd/velum"},
+		"stages/tag/a.go":      {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
+		"stages/tag/b.go":      {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
+		"stages/tag/e.go":      {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
+		"stages/util/a.go":     {`package util`, "a folder may not be called that"},
+		"stages/tag/misc.go":   {`package tag`, "a file may not be called that"},
+		"configs/a.go":         {`package configs; import _ "MODULE/models/crf"`, "configs may not import models/crf"},
+		"stages/tag/net.go":    {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
+		"elsewhere/a.go":       {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
+		"models/broken/a.go":   {`package`, "expected"},
 	}
 	for file, p := range planted {
 		tree := fstest.MapFS{file: {Data: []byte(strings.ReplaceAll(p.text, "MODULE", module))}}
@@ -209,15 +244,16 @@ func TestLayersSeesViolations(t *testing.T) {
 // TestLayersAllows wants nothing found in a tree that keeps the rules.
 func TestLayersAllows(t *testing.T) {
 	sound := map[string]string{
-		"pipeline/run.go":          `package pipeline; func f() { go f() }`,
-		"models/kernels/k.go":      `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
-		"models/crf/a.go":          `package crf; import "MODULE/pipeline"; import _ "MODULE/models/kernels"; var T pipeline.Token`,
-		"models/crf/a_test.go":     `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
-		"stages/tag/a.go":          `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/crf"; func f() { panic("tag: a bug") }`,
-		"configs/a.go":             `package configs; import _ "MODULE/pipeline"`,
-		"cmd/velum/main.go":        `package main; import _ "MODULE/stages/tag"`,
-		"stages/tag/testdata/x.go": `this is no Go`,
-		"stages/tag/notes.txt":     `go func()`,
+		"pipeline/run.go":               `package pipeline; func f() { go f() }`,
+		"models/kernels/k.go":           `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
+		"models/crf/a.go":               `package crf; import "MODULE/pipeline"; import _ "MODULE/models/kernels"; var T pipeline.Token`,
+		"models/crf/a_test.go":          `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
+		"stages/tag/a.go":               `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/crf"; func f() { panic("tag: a bug") }`,
+		"configs/a.go":                  `package configs; import _ "MODULE/pipeline"`,
+		"cmd/velum/main.go":             `package main; import _ "MODULE/stages/tag"; import _ "MODULE/cmd/velum/internal/learn"`,
+		"cmd/velum/internal/learn/a.go": `package learn; import _ "MODULE/cmd/velum/internal/run"; import _ "MODULE/stages/choose"`,
+		"stages/tag/testdata/x.go":      `this is no Go`,
+		"stages/tag/notes.txt":          `go func()`,
 	}
 	tree := fstest.MapFS{}
 	for file, text := range sound {

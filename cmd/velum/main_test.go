@@ -2,19 +2,20 @@ package main
 
 import (
 	"bytes"
-	"math"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
 // Flags of options go through the same checks as every other source.
 func TestOptionFlags(t *testing.T) {
-	run := func(args ...string) (*Config, error) {
-		a := &app{out: &bytes.Buffer{}, errs: &bytes.Buffer{}}
-		var cfg *Config
+	run := func(args ...string) (*option.Config, error) {
+		a := newApp(&bytes.Buffer{}, &bytes.Buffer{}, nil)
+		var cfg *option.Config
 		planted := &cobra.Command{Use: "planted", RunE: func(*cobra.Command, []string) (err error) {
 			cfg, err = a.config()
 			return err
@@ -39,29 +40,7 @@ func TestOptionFlags(t *testing.T) {
 	if c.Choose.K != 6 || c.Write.Spans || !c.Resolve.Rules || c.Run.Deadline.Hours() != 2 {
 		t.Errorf("got %+v %+v %+v", c.Choose, c.Write, c.Run)
 	}
-	if _, err = run("--k", "many", "--deadline", "2"); exitCodeOf(err) != exitConfig || !strings.HasPrefix(err.Error(), "2 mistakes") {
+	if _, err = run("--k", "many", "--deadline", "2"); exit.CodeOf(err) != exit.Config || !strings.HasPrefix(err.Error(), "2 mistakes") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestSetMemory(t *testing.T) {
-	limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100)
-	defer func() { debug.SetMemoryLimit(limit); debug.SetGCPercent(percent) }()
-	(&app{}).setMemory(3 << 30)
-	if got := debug.SetMemoryLimit(-1); got != 3<<30 {
-		t.Errorf("limit %d", got)
-	}
-	(&app{}).steadyMemory()
-	if got := debug.SetGCPercent(100); got != gcPercent {
-		t.Errorf("GC percent %d", got)
-	}
-	debug.SetMemoryLimit(math.MaxInt64)
-	(&app{env: []string{"GOMEMLIMIT=1GiB", "GOGC=50"}}).setMemory(0) // the runtime has read both already
-	if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
-		t.Errorf("limit %d beside GOMEMLIMIT", got)
-	}
-	(&app{env: []string{"GOGC=50"}}).steadyMemory()
-	if got := debug.SetGCPercent(100); got != 100 {
-		t.Errorf("GC percent %d beside GOGC", got)
 	}
 }

@@ -14,13 +14,15 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 func init() { testProcesses["jail"], testProcesses["dial"] = jail, dial }
 
 // jail is velum without sockets: a filter of system calls, which its decode
 // workers inherit, kills the process that asks for one.
-func jail() exitCode {
+func jail() exit.Code {
 	if err := forbidSockets(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
@@ -58,7 +60,7 @@ func forbidSockets() error {
 }
 
 // dial says which network interfaces are up, and whether it reaches anything.
-func dial() exitCode {
+func dial() exit.Code {
 	all, err := net.Interfaces()
 	if err != nil {
 		fmt.Println("interfaces:", err)
@@ -74,7 +76,7 @@ func dial() exitCode {
 		c.Close()
 	}
 	fmt.Printf("%d interfaces up, reached: %v\n", up, err == nil)
-	return exitDone
+	return exit.Done
 }
 
 // TestNoSockets: a run opens no socket at all, not even one that stays on this

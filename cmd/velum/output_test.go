@@ -3,10 +3,11 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // maskedRow is a row of masked/ as tests read it.
@@ -33,13 +34,13 @@ type writtenTree struct {
 
 func readTree(dir string) (*writtenTree, error) {
 	t := &writtenTree{text: map[string]string{}, reason: map[string]string{}}
-	m, err := pipeline.ReadManifest(dir)
+	m, err := commit.ReadManifest(dir)
 	if err != nil {
 		return nil, err
 	}
 	t.rows, t.masked, t.quarantined = m.Counts.Rows, m.Counts.Masked, m.Counts.Quarantined
-	for _, p := range partsOf(m, "masked") {
-		err := eachRow(filepath.Join(dir, p), func(r maskedRow) error {
+	for _, p := range flow.PartsOf(m, "masked") {
+		err := flow.EachRow(filepath.Join(dir, p), func(r maskedRow) error {
 			t.maskedRows++
 			t.text[r.ID] = r.Text
 			return nil
@@ -48,20 +49,20 @@ func readTree(dir string) (*writtenTree, error) {
 			return nil, err
 		}
 	}
-	g, err := loadTree(dir)
+	g, err := flow.LoadTree(dir)
 	if err != nil {
 		return nil, err
 	}
-	t.spans = g.spans
-	m, err = pipeline.ReadManifest(dir + ".private")
+	t.spans = g.Spans
+	m, err = commit.ReadManifest(dir + ".private")
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range partsOf(m, "quarantine") {
-		err := eachRow(filepath.Join(dir+".private", p), func(r reasonRow) error {
+	for _, p := range flow.PartsOf(m, "quarantine") {
+		err := flow.EachRow(filepath.Join(dir+".private", p), func(r reasonRow) error {
 			t.reason[r.ID] = r.Reason
 			return nil
 		})
@@ -70,18 +71,4 @@ func readTree(dir string) (*writtenTree, error) {
 		}
 	}
 	return t, nil
-}
-
-// filesBelow calls do with every regular file of a tree.
-func filesBelow(dir string, do func(name string, data []byte) error) error {
-	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		return do(name, data)
-	})
 }

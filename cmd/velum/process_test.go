@@ -12,15 +12,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // testProcess names the environment variable by which a test starts itself as
 // velum with something planted: see testProcesses.
 const testProcess = "VELUM_TEST_PROCESS"
 
-var testProcesses = map[string]func() exitCode{
-	"velum": func() exitCode { return run(os.Args[1:], os.Stdout, os.Stderr, os.Environ()) },
+var testProcesses = map[string]func() exit.Code{
+	"velum": func() exit.Code { return start(os.Args[1:], os.Stdout, os.Stderr, os.Environ()) },
 	"hang":  hang,
 }
 
@@ -37,8 +39,10 @@ func process(t *testing.T, kind string, args ...string) *exec.Cmd {
 }
 
 // hang is velum with a stage that says so and hangs.
-func hang() exitCode {
-	a := &app{out: os.Stdout, errs: os.Stderr, env: os.Environ(), grace: 300 * time.Millisecond, spoil: func(l *pipeline.Line) {
+func hang() exit.Code {
+	a := newApp(os.Stdout, os.Stderr, os.Environ())
+	a.Grace = 300 * time.Millisecond
+	a.spoil = func(l *commit.Line) {
 		l.Steps = append(l.Steps, pipeline.Step{Name: "hang", New: func() func(*pipeline.Batch) error {
 			return func(*pipeline.Batch) error {
 				fmt.Println("hanging")
@@ -46,7 +50,7 @@ func hang() exitCode {
 				return nil
 			}
 		}})
-	}}
+	}
 	return a.run(os.Args[1:])
 }
 
@@ -55,7 +59,7 @@ func hang() exitCode {
 func maskOnce(t *testing.T, in, out string) []byte {
 	t.Helper()
 	var errs bytes.Buffer
-	if code := (&app{out: &errs, errs: &errs}).run([]string{"run", "-q", "--in", in, "--out", out}); code != exitDone && code != exitQuarantined {
+	if code := newApp(&errs, &errs, nil).run([]string{"run", "-q", "--in", in, "--out", out}); code != exit.Done && code != exit.Quarantined {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	return manifestBytes(t, out)

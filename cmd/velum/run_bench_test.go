@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 // BenchmarkRun masks the archive that VELUM_ARCHIVE names, for profiles:
@@ -17,7 +19,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	for b.Loop() {
 		out := filepath.Join(b.TempDir(), "out")
-		if code := run([]string{"run", "--quiet", "--in", archive, "--out", out, "--set", "tag.note_cache=0"}, io.Discard, os.Stderr, nil); code != exitDone {
+		if code := start([]string{"run", "--quiet", "--in", archive, "--out", out, "--set", "tag.note_cache=0"}, io.Discard, os.Stderr, nil); code != exit.Done {
 			b.Fatalf("exit code %d", code)
 		}
 	}

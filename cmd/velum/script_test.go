@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/text/encoding/charmap"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 
 // crash is velum with a panic in a goroutine of somebody else.
 func crash() {
-	harden()
+	console.Harden()
 	go panic("Acude Dolors Ferrer")
 	select {}
 }
@@ -39,7 +41,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"code": wantCode, "mkparquet": mkparquet, "counts": noteCount,
+			"code": wantCode, "mkparquet": mkparquet, "counts": noteCount, "latin1": latin1,
 		},
 		Setup: func(e *testscript.Env) error {
 			// nothing of the developer's own settings
@@ -47,7 +49,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			sample, err := filepath.Abs("testdata/sample")
 			e.Setenv("SAMPLE", sample)
-			return err
+			writers, err2 := filepath.Abs("../../stages/read/testdata/writers")
+			e.Setenv("WRITERS", writers) // files of other programs
+			return errors.Join(err, err2)
 		},
 	})
 }
@@ -70,4 +74,14 @@ func wantCode(ts *testscript.TestScript, neg bool, args []string) {
 	if want := args[0]; want != strconv.Itoa(code) {
 		ts.Fatalf("exit code %d, want %s", code, want)
 	}
+}
+
+// latin1 rewrites a file of UTF-8 in Latin-1.
+func latin1(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: latin1 file")
+	}
+	text, err := charmap.ISO8859_1.NewEncoder().String(ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/synth"
 	"github.com/velum-health/velum/stages/write"
@@ -43,7 +46,7 @@ Parquet without the gold, and the gold beside it in DIR.gold.`,
 	flags.Uint64Var(&f.Seed, "seed", f.Seed, "seed")
 	flags.StringVar(&f.split, "split", "test", "which templates and names: train or test")
 	flags.StringVar(&f.in, "language", "", "notes in one language only: es, ca or mixed (default: 0.50, 0.39 and 0.11 of each)")
-	flags.Float64Var(&f.Density, "density", 1, "PHI in multiples of METHODS §1 (PERSON 0.28 % of tokens, LOCATION 1.12 %)")
+	flags.Float64Var(&f.Density, "density", 1, "PHI in multiples of a primary-care archive's (PERSON 0.28 % of tokens, LOCATION 1.12 %)")
 	flags.Float64Var(&f.Reports, "reports", 0, "share of notes that are reports of some 3 kB")
 	flags.StringVar(&f.out, "out", "", "`PATH` to write")
 	flags.StringVar(&f.to, "to", "", "`FORMAT`: archive, or one of `velum convert`; told from the name if left out")
@@ -58,7 +61,7 @@ func (a *app) synth(ctx context.Context, f *synthFlags) error {
 	case synth.Test.String():
 		f.Options.Split = synth.Test
 	default:
-		return exitf(exitConfig, "known: train, test", "--split: unknown split %q", f.split)
+		return exit.Errorf(exit.Config, "known: train, test", "--split: unknown split %q", f.split)
 	}
 	switch f.in {
 	case "":
@@ -69,17 +72,17 @@ func (a *app) synth(ctx context.Context, f *synthFlags) error {
 	case "mixed":
 		f.Mixed = 1
 	default:
-		return exitf(exitConfig, "known: es, ca, mixed", "--language: unknown language %q", f.in)
+		return exit.Errorf(exit.Config, "known: es, ca, mixed", "--language: unknown language %q", f.in)
 	}
 	if f.out == "" || f.Notes <= 0 || f.months < 1 || f.months > 12 {
-		return exitf(exitConfig, "see `velum synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
+		return exit.Errorf(exit.Config, "see `velum synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
 	}
 	dst, err := f.sink()
 	if err != nil {
 		return err
 	}
-	n := &counted{Text: dst, progress: a.newProgress("synth", "notes", f.Notes), gold: true}
-	err = pipeline.Run(ctx, synth.New(f.Options), convertPlan(f.to), n, nil)
+	n := &flow.Counted{Text: dst, Progress: a.NewProgress("synth", "notes", f.Notes), Gold: true}
+	err = pipeline.Run(ctx, synth.New(f.Options), flow.ConvertSteps(f.to), n, nil)
 	return a.ended(n, err, f.out)
 }
 
@@ -87,7 +90,7 @@ func (f *synthFlags) sink() (dst write.Text, err error) {
 	if f.to == "archive" {
 		return newArchive(f.out, f.Notes, f.months)
 	}
-	dst, f.to, err = createNotes("to", f.to, f.out, write.TextOptions{Gold: true, Offsets: true})
+	dst, f.to, err = flow.CreateNotes("to", f.to, f.out, write.TextOptions{Gold: true, Offsets: true})
 	return dst, err
 }
 
@@ -105,7 +108,7 @@ type archive struct {
 
 func newArchive(dir string, notes int64, months int) (*archive, error) {
 	if _, err := os.Stat(dir); err == nil {
-		return nil, exitf(exitConfig, "remove it or name another", "%s is there already", dir)
+		return nil, exit.Errorf(exit.Config, "remove it or name another", "%s is there already", dir)
 	}
 	gold, err := write.Create("parquet", dir+".gold", write.TextOptions{Gold: true})
 	if err != nil {

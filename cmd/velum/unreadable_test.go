@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 // velumCommand is velum as a process of its own: the binary of the tests under
@@ -63,8 +65,8 @@ func TestUnreadable(t *testing.T) {
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
 		text, err := c.CombinedOutput()
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != int(exitConfig) || strings.TrimSpace(string(text)) != "velum: "+tt.want {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) || ended.ExitCode() != int(exit.Config) || strings.TrimSpace(string(text)) != "velum: "+tt.want {
 			t.Errorf("%s: %v\n%s", tt.in, err, text)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {

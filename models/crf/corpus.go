@@ -74,7 +74,7 @@ func NewCorpus(t *features.Template, set *pipeline.TagSet, r features.Resources)
 // Add cuts a tagged note into sequences and keeps what is needed of them.
 // Spans that reach over the end of a sequence are cut there. A note of weight 2
 // counts as two notes, one of weight 0.5 as half a note: that is how tags of
-// which nobody is sure train beside those of a person (METHODS §6). It fails
+// which nobody is sure train beside those of a person (BOOT §3.2.1). It fails
 // when the weight is not above 0, or when the corpus has two thousand million
 // tokens or features.
 func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {

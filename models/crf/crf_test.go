@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -285,7 +286,7 @@ func trained(t testing.TB, opt TrainOptions) *Model {
 // accuracy is the share of tokens whose tag is right.
 func accuracy(t testing.TB, m *Model, notes []note) float64 {
 	t.Helper()
-	l := m.NewLabeller(LabelOptions{})
+	l := m.labeller(tagger.LabelOptions{})
 	right, all := 0, 0
 	for _, n := range notes {
 		tags := make([]pipeline.Tag, len(n.tokens))
@@ -346,8 +347,8 @@ func TestElasticNetOptimum(t *testing.T) {
 }
 
 func TestModelFile(t *testing.T) {
-	m := trained(t, TrainOptions{About: Header{Name: "toy", Fingerprints: map[string]string{"patterns": "p1"},
-		RecallDial: []DialPoint{{.9, 0, .95}, {.99, 2, .8}}}})
+	m := trained(t, TrainOptions{About: tagger.Header{Name: "toy", Fingerprints: map[string]string{"patterns": "p1"},
+		RecallDial: []tagger.DialPoint{{Recall: .9, Precision: .95}, {Recall: .99, Bias: 2, Precision: .8}}}})
 	var a, b bytes.Buffer
 	if err := m.Write(&a); err != nil {
 		t.Fatal(err)
@@ -374,10 +375,10 @@ func TestModelFile(t *testing.T) {
 	if h.Name != "toy" || h.Fingerprints["gazetteer"] != "4d" || h.Fingerprints["patterns"] != "p1" || h.Training.Tokens == 0 {
 		t.Errorf("header %+v", h)
 	}
-	if p, err := got.Bias(.95); err != nil || p.Bias != 2 {
+	if p, err := h.Bias(.95, 0); err != nil || p.Bias != 2 {
 		t.Errorf("bias %v, %v", p, err)
 	}
-	if _, err := got.Bias(.999); err == nil {
+	if _, err := h.Bias(.999, 0); err == nil {
 		t.Error("a recall that the dial does not reach: no error")
 	}
 	if _, err := Load(f, features.Resources{}); err == nil {
@@ -451,7 +452,7 @@ func TestImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := m.NewLabeller(LabelOptions{}), got.NewLabeller(LabelOptions{})
+	a, b := m.labeller(tagger.LabelOptions{}), got.labeller(tagger.LabelOptions{})
 	for _, n := range notes {
 		x, y := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
 		p, q := a.Label(n.text, n.tokens, n.matches, x), b.Label(n.text, n.tokens, n.matches, y)
@@ -488,7 +489,7 @@ func named(m *Model, attribute string) (all []StateWeight) {
 // bit.
 func TestCacheChangesNothing(t *testing.T) {
 	m := trained(t, TrainOptions{})
-	large, small := m.NewLabeller(LabelOptions{}), m.NewLabeller(LabelOptions{CacheBytes: 1})
+	large, small := m.labeller(tagger.LabelOptions{}), m.labeller(tagger.LabelOptions{CacheBytes: 1})
 	for _, n := range toyNotes(t, m.TagSet(), 200, 8) {
 		a, b := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
 		ca, cb := large.Label(n.text, n.tokens, n.matches, a), small.Label(n.text, n.tokens, n.matches, b)
@@ -549,7 +550,7 @@ func TestFilter(t *testing.T) {
 // Confidence is what the marginals and the paths say.
 func TestConfidence(t *testing.T) {
 	m := trained(t, TrainOptions{})
-	path, least, line := m.NewLabeller(LabelOptions{}), m.NewLabeller(LabelOptions{Confidence: MinMarginal}), m.NewLabeller(LabelOptions{Confidence: LineMinimum})
+	path, least, line := m.labeller(tagger.LabelOptions{}), m.labeller(tagger.LabelOptions{Confidence: tagger.MinMarginal}), m.labeller(tagger.LabelOptions{Confidence: tagger.LineMinimum})
 	labels := m.TagSet().Len()
 	for _, n := range toyNotes(t, m.TagSet(), 60, 9) {
 		tags := make([]pipeline.Tag, len(n.tokens))
@@ -584,7 +585,7 @@ func TestBias(t *testing.T) {
 	tags := make([]pipeline.Tag, len(n.tokens))
 	last := -1
 	for _, bias := range []float32{-50, 0, 3, 50} {
-		m.NewLabeller(LabelOptions{OBias: bias}).Label(n.text, n.tokens, n.matches, tags)
+		m.labeller(tagger.LabelOptions{OBias: bias}).Label(n.text, n.tokens, n.matches, tags)
 		masked := 0
 		for _, y := range tags {
 			if y != pipeline.O {
@@ -642,7 +643,7 @@ func TestEarlyStopping(t *testing.T) {
 	scores := []float64{.5, .9, .8, .7, .6}
 	asked := 0
 	var second *Model
-	m, err := Train(toyCorpus(t, pipeline.BIO, toyTemplate, 60, 3), TrainOptions{L2: .01, DevEvery: 2, Patience: 2, Delta: 1e-12, Epsilon: 1e-12,
+	m, err := Train(toyCorpus(t, pipeline.BIO, toyTemplate, 60, 3), TrainOptions{L2: .01, DevEvery: 2, Patience: 4, Delta: 1e-12, Epsilon: 1e-12,
 		Dev: func(m *Model) (float64, error) {
 			asked++
 			if asked == 2 {
@@ -690,7 +691,7 @@ func TestSpanOverLines(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	m := trained(t, TrainOptions{})
 	notes := toyNotes(t, m.TagSet(), 20, 11)
-	l := m.NewLabeller(LabelOptions{})
+	l := m.labeller(tagger.LabelOptions{})
 	tags := make([]pipeline.Tag, 1000)
 	run := func() {
 		for _, n := range notes {
@@ -705,7 +706,7 @@ func TestNoAllocations(t *testing.T) {
 
 func FuzzLabel(f *testing.F) {
 	m := trained(f, TrainOptions{})
-	l := m.NewLabeller(LabelOptions{CacheBytes: 1 << 14})
+	l := m.labeller(tagger.LabelOptions{CacheBytes: 1 << 14})
 	f.Add("vive en Vallfosca | desde 3-4-5")
 	f.Add("ñ \xff\xfe aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -743,9 +744,9 @@ func BenchmarkLabel(b *testing.B) {
 		notes := toyNotes(b, set, 200, 12)
 		for _, kind := range []struct {
 			name string
-			o    LabelOptions
-		}{{"path", LabelOptions{}}, {"marginal", LabelOptions{Confidence: MinMarginal}}, {"cold", LabelOptions{CacheBytes: 1}}} {
-			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) { benchmarkLabel(b, m.NewLabeller(kind.o), notes) })
+			o    tagger.LabelOptions
+		}{{"path", tagger.LabelOptions{}}, {"marginal", tagger.LabelOptions{Confidence: tagger.MinMarginal}}, {"cold", tagger.LabelOptions{CacheBytes: 1}}} {
+			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) { benchmarkLabel(b, m.labeller(kind.o), notes) })
 		}
 	}
 }

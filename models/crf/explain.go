@@ -6,20 +6,14 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
-
-// A Reason is what one attribute adds to the score of one tag.
-type Reason struct {
-	Attribute string // as features.Describe writes it: "word[-1]=calle"
-	Tag       pipeline.Tag
-	Weight    float32 // weight times value
-}
 
 // Reasons returns the weights of an attribute for all tags, none if the model
 // does not know it. It parses the attribute's name: it is for `velum inspect`,
 // not for tagging.
-func (m *Model) Reasons(a features.Attribute) []Reason {
+func (m *Model) Reasons(a features.Attribute) []tagger.Reason {
 	group, offset, value, ok := splitAttribute(a.Name)
 	if !ok {
 		return nil
@@ -29,11 +23,11 @@ func (m *Model) Reasons(a features.Attribute) []Reason {
 		return nil
 	}
 	row := m.template.Groups[i].Hi - offset
-	var out []Reason
+	var out []tagger.Reason
 	slots, weights := m.find(features.Key(group, value))
 	for k, s := range slots {
 		if int(s)/m.stride == row {
-			out = append(out, Reason{a.Name, pipeline.Tag(int(s) % m.stride), weights[k] * a.Value})
+			out = append(out, tagger.Reason{Attribute: a.Name, Tag: pipeline.Tag(int(s) % m.stride), Weight: weights[k] * a.Value})
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/models/chain"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -15,7 +16,7 @@ func TestReasonsAddUpToTheScore(t *testing.T) {
 	stride := m.stride
 	known := 0
 	for _, n := range toyNotes(t, m.set, 20, 5) {
-		l := m.NewLabeller(LabelOptions{})
+		l := m.labeller(tagger.LabelOptions{})
 		l.extract.Note(n.text, n.tokens, n.matches)
 		lo := 0
 		for _, sequence := range m.Describe(n.text, n.tokens, n.matches) {

@@ -3,6 +3,8 @@ package crf
 import (
 	"fmt"
 
+	"github.com/velum-health/velum/models/tagger"
+
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/pipeline"
@@ -67,5 +69,5 @@ func Import(t *features.Template, set *pipeline.TagSet, r features.Resources, st
 		weights.Score[from*weights.L+to] = float32(p.Weight)
 	}
 	forbidOthers(weights, &seen)
-	return b.model(Header{}, weights, r)
+	return b.model(tagger.Header{}, weights, r)
 }

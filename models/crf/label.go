@@ -6,31 +6,16 @@ import (
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/zeebo/xxh3"
 )
-
-// Confidence is the kind of confidence that a note is given.
-type Confidence uint8
-
-const (
-	PathProbability Confidence = iota // Π over lines of P(y*|line) (BOOT); shrinks with length
-	MinMarginal                       // min over tokens of P(y*_t|line); does not vanish with length
-	LineMinimum                       // min over lines of P(y*|line): the unit of confidence of reports
-)
-
-// LabelOptions of a labeller. The zero value works.
-type LabelOptions struct {
-	OBias      float32 // taken away from O's score: the recall dial
-	Confidence Confidence
-	CacheBytes int // for scores by form; 0 means 64 MiB, which holds all but one form in a thousand of an archive's running text
-}
 
 // Labeller tags notes, one at a time. It owns scratch space and is used by one
 // goroutine; the model is shared.
 type Labeller struct {
 	m       *Model
-	o       LabelOptions
+	o       tagger.LabelOptions
 	extract *features.Extractor
 	lattice chain.Lattice
 	cache   *cache
@@ -45,8 +30,10 @@ type Labeller struct {
 // cache of the processor.
 const beginRows = 32
 
-// NewLabeller returns a labeller of the model.
-func (m *Model) NewLabeller(o LabelOptions) *Labeller {
+// NewLabeller implements tagger.Model: it returns a *Labeller.
+func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.labeller(o) }
+
+func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = 64 << 20
 	}
@@ -75,7 +62,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 		l.score(text, tokens, lo, hi)
 		l.lattice.Viterbi(tags[lo:hi])
 		c := l.confidence(tags[lo:hi])
-		if l.o.Confidence == PathProbability {
+		if l.o.Confidence == tagger.PathProbability {
 			conf *= c
 		} else {
 			conf = min(conf, c)
@@ -87,7 +74,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 
 // confidence of the sequence in the lattice.
 func (l *Labeller) confidence(tags []pipeline.Tag) float64 {
-	if l.o.Confidence != MinMarginal {
+	if l.o.Confidence != tagger.MinMarginal {
 		return min(1, math.Exp(l.lattice.LogScore(tags)-l.lattice.LogZ()))
 	}
 	probs, least := l.marginals(), float32(1)

@@ -1,4 +1,4 @@
-// Package crf is the linear-chain conditional random field (METHODS §4).
+// Package crf is the linear-chain conditional random field (BOOT §3.4, NGRID §4, VIGI §4.3).
 //
 //	in:  tokens and pattern matches of a note, a template of features
 //	out: one tag a token, and a confidence; or, from tagged notes, a model
@@ -14,82 +14,31 @@ package crf
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // Kind is what a model file of this package says it is.
 const Kind = "crf"
 
-// Header is what a model says of itself.
-type Header struct {
-	Kind         string             `json:"kind"`
-	Name         string             `json:"name,omitempty"`
-	Scheme       string             `json:"scheme"`
-	Categories   []string           `json:"categories"`
-	Template     string             `json:"template"`
-	Fingerprints map[string]string  `json:"fingerprints,omitempty"` // data, gazetteer, patterns...
-	Resources    []Resource         `json:"resources,omitempty"`    // that the file holds, in the template's order
-	Training     Training           `json:"training"`
-	Scores       map[string]float64 `json:"scores,omitempty"`
-	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
-	Offers       []Offer            `json:"offers,omitempty"`      // clusterings that one was chosen of, the simplest first
-	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
-}
-
-// Training says how a model was made.
-type Training struct {
-	Sequences  int     `json:"sequences"`
-	Tokens     int     `json:"tokens"`
-	Forms      int     `json:"forms"`
-	Iterations int     `json:"iterations"`
-	L1         float64 `json:"l1"`
-	L2         float64 `json:"l2"`
-	MinCount   int     `json:"min_count"`
-	Prune      float32 `json:"prune"`
-
-	Spans      map[string]int `json:"spans,omitempty"`       // by category
-	SpanTokens map[string]int `json:"span_tokens,omitempty"` // in spans of the category
-}
-
-// Offer is a clustering that was offered to training, or "none", with the
-// strict F1 of a model with it on held-out training notes.
-type Offer struct {
-	Clusters string  `json:"clusters"`
-	StrictF1 float64 `json:"strict_f1"`
-	Taken    bool    `json:"taken,omitempty"`
-}
-
-// DialPoint is a setting of the recall dial: taking Bias away from O's score
-// gave this masking recall and precision on held-out notes.
-type DialPoint struct {
-	Recall    float64 `json:"recall"`
-	Bias      float32 `json:"bias"`
-	Precision float64 `json:"precision"`
-}
-
 // Model is a trained CRF. It is shared by all labellers and never written.
 type Model struct {
-	header   Header
+	header   tagger.Header
 	template *features.Template
 	set      *pipeline.TagSet
 	weights  chain.Weights
 	tr       *chain.Transitions
 	stride   int
 	res      features.Resources
-	stored   [][]byte // data of the resources, each content once
+	stored   []modelfile.Section // of the resources
 
 	// Features by hash: the high bits of a key choose a bucket, the low 32 are
 	// compared. Weights of feature i are those from first[i] to first[i+1],
@@ -111,11 +60,10 @@ type Model struct {
 }
 
 // Header returns what the model says of itself.
-func (m *Model) Header() Header { return m.header }
+func (m *Model) Header() tagger.Header { return m.header }
 
-// SetHeader returns the model with other scores, recall dial, name and parent:
-// what is known only after it was made. The rest of h is not looked at.
-func (m *Model) SetHeader(h Header) *Model {
+// WithHeader implements tagger.Model.
+func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
 	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Parent = h.Name, h.Scores, h.RecallDial, h.Parent
 	return &n
@@ -266,7 +214,7 @@ func (b *builder) put(row, label int, w float32) {
 }
 
 // model sorts the features into buckets of four on average.
-func (b *builder) model(h Header, w chain.Weights, r features.Resources) (*Model, error) {
+func (b *builder) model(h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
 	b.drop()
 	bits := uint(4) // at least 36 bits of a key are compared, and 48 in models of some size
 	for len(b.keys)>>2 > 1<<bits {
@@ -300,13 +248,16 @@ func (b *builder) model(h Header, w chain.Weights, r features.Resources) (*Model
 	for _, c := range b.set.Categories {
 		h.Categories = append(h.Categories, c.String())
 	}
-	h.Fingerprints = withLists(h.Fingerprints, b.template, r)
-	m.weights, m.header = w, h
+	stored, err := h.Keep(b.template, r)
+	if err != nil {
+		return nil, err
+	}
+	m.weights, m.header, m.stored = w, h, stored
 	if err := m.finish(r); err != nil {
 		return nil, err
 	}
 	m.makeIndex()
-	return m, m.withResources()
+	return m, nil
 }
 
 // finish derives what is not in the file and checks what is.
@@ -338,36 +289,9 @@ func (m *Model) finish(r features.Resources) error {
 // maxTags is what one byte can number.
 const maxTags = 256
 
-// fingerprinted is a list that knows its own content.
-type fingerprinted interface{ Fingerprint() uint64 }
-
-// withLists adds the fingerprint of the lists that the template uses.
-func withLists(prints map[string]string, t *features.Template, r features.Resources) map[string]string {
-	out := maps.Clone(prints)
-	if out == nil {
-		out = map[string]string{}
-	}
-	if print := listsPrint(t, r); print != "" {
-		out["gazetteer"] = print
-	}
-	return out
-}
-
-func listsPrint(t *features.Template, r features.Resources) string {
-	for _, g := range t.Groups {
-		var list any
-		switch base, _, _ := strings.Cut(g.Name, "/"); base {
-		case "gazetteer":
-			list = r.Lexicon
-		case "phrase":
-			list = r.Phrases
-		}
-		if f, ok := list.(fingerprinted); ok {
-			return strconv.FormatUint(f.Fingerprint(), 16)
-		}
-	}
-	return ""
-}
+// Resources returns the slots and lists that the model looks forms up in, for
+// training another like it.
+func (m *Model) Resources() features.Resources { return m.res }
 
 // Write writes the model. The same model gives the same bytes.
 func (m *Model) Write(w io.Writer) error {
@@ -381,20 +305,26 @@ func (m *Model) Write(w io.Writer) error {
 		{Name: "slot", Data: modelfile.Bytes(m.slot)},
 		{Name: "weight", Data: modelfile.Bytes(m.weight)},
 	}
-	for i, data := range m.stored {
-		sections = append(sections, modelfile.Section{Name: resourceSection(i), Data: data})
-	}
-	return modelfile.Write(w, m.header, sections...)
+	return modelfile.Write(w, m.header, append(sections, m.stored...)...)
 }
 
 // Load takes a model out of an opened file, which must stay open while the
 // model is used. The resources must be the ones that the model was trained
 // with; a missing or different list of words is an error, since the model
 // would silently miss names. Slots are taken out of the file, not out of r.
-func Load(f *modelfile.File, r features.Resources) (*Model, error) {
+func Load(f *modelfile.File, r features.Resources) (*Model, error) { return load(f, r, true) }
+
+// LoadWeights is Load for a model that is to be trained on: other lists of
+// words than those of its own training do for that.
+func LoadWeights(f *modelfile.File, r features.Resources) (*Model, error) { return load(f, r, false) }
+
+func load(f *modelfile.File, r features.Resources, same bool) (*Model, error) {
 	m := new(Model)
 	if err := f.Header(&m.header); err != nil {
 		return nil, err
+	}
+	if !same {
+		delete(m.header.Fingerprints, tagger.ListsPrint)
 	}
 	if m.header.Kind != Kind {
 		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
@@ -402,7 +332,11 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if err := m.sections(f); err != nil {
 		return nil, err
 	}
-	r, err := m.openResources(f, r)
+	template, err := features.Parse(m.header.Template)
+	if err != nil {
+		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
+	}
+	r, m.stored, err = m.header.OpenResources(f, template, r)
 	if err != nil {
 		return nil, err
 	}
@@ -413,16 +347,8 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 		return nil, err
 	}
 	m.makeIndex()
-	want := m.header.Fingerprints["gazetteer"]
-	if got := listsPrint(m.template, r); want != "" && got != want {
-		return nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)
-	}
 	return m, nil
 }
-
-// ErrLists says that a model was trained with other lists of words than those
-// that there are.
-var ErrLists = errors.New("model needs word lists")
 
 // sections reads the numbers.
 func (m *Model) sections(f *modelfile.File) error {
@@ -501,20 +427,5 @@ func rising(x []uint32, last int) bool {
 	return slices.IsSorted(x)
 }
 
-// Bias returns the bias that reached at least the given masking recall on the
-// notes of the model's recall dial, with the recall and precision that it had
-// there. The smallest that is enough is taken; an error says the highest that
-// there is.
-func (m *Model) Bias(recall float64) (DialPoint, error) {
-	best := 0.0
-	for _, p := range m.header.RecallDial {
-		if p.Recall >= recall {
-			return p, nil
-		}
-		best = math.Max(best, p.Recall)
-	}
-	return DialPoint{}, fmt.Errorf("the model's recall dial goes up to %.4f", best)
-}
-
-// MarshalHeader returns the header as indented JSON, for `velum models`.
+// MarshalHeader implements tagger.Model.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }

@@ -3,12 +3,15 @@ package crf
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
 )
 
 // toySlot gives the words of its data the value x.
@@ -125,31 +128,31 @@ func TestResourcesDamaged(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		change func(h *Header, sections []modelfile.Section) []modelfile.Section
+		change func(h *tagger.Header, sections []modelfile.Section) []modelfile.Section
 	}{
-		{"section missing", func(_ *Header, s []modelfile.Section) []modelfile.Section { return s[:len(s)-1] }},
-		{"sections exchanged", func(_ *Header, s []modelfile.Section) []modelfile.Section {
+		{"section missing", func(_ *tagger.Header, s []modelfile.Section) []modelfile.Section { return s[:len(s)-1] }},
+		{"sections exchanged", func(_ *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			s[6].Data, s[7].Data = s[7].Data, s[6].Data
 			return s
 		}},
-		{"section empty", func(h *Header, s []modelfile.Section) []modelfile.Section {
+		{"section empty", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			s[7].Data = nil
-			h.Fingerprints["cluster/a"] = digest(nil)
+			h.Fingerprints["cluster/a"] = strconv.FormatUint(xxh3.Hash(nil), 16)
 			return s
 		}},
-		{"group not in the template", func(h *Header, s []modelfile.Section) []modelfile.Section {
+		{"group not in the template", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			h.Resources[0].Group = "cluster/b"
 			return s
 		}},
-		{"group without a slot", func(h *Header, s []modelfile.Section) []modelfile.Section {
+		{"group without a slot", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			h.Resources[0].Group, h.Fingerprints["word"] = "word", h.Fingerprints["pos"]
 			return s
 		}},
-		{"kind not known", func(h *Header, s []modelfile.Section) []modelfile.Section {
+		{"kind not known", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			h.Resources[0].Kind = "other"
 			return s
 		}},
-		{"slot where a vector should be", func(h *Header, s []modelfile.Section) []modelfile.Section {
+		{"slot where a vector should be", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			h.Resources[3].Kind = "toypos"
 			return s
 		}},
@@ -162,7 +165,7 @@ func TestResourcesDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var h Header
+		var h tagger.Header
 		if err := copied.Header(&h); err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package dictionary is the two taggers that need no labelled notes: lists of
-// names, and how often notes hold their words (METHODS §4; BOOT §3.6).
+// names, and how often notes hold their words (BOOT §3.6).
 //
 //	in:  lists with counts, counts of the archive's words; forms of tokens
 //	out: one tag a token, and a confidence
@@ -17,7 +17,7 @@
 //
 // div_max depends on the token's capitals and on whether the token before it
 // is a name. Tokens that are in no list are ignored; a note without any has no
-// confidence, 0. BOOT leaves div open; ours is METHODS'. Names are a share of
+// confidence, 0. BOOT leaves div open; ours is the distance of logarithms. Names are a share of
 // a note's words only, so that f_archive, a share of all words, is below
 // f_gazetteer, a share of all names, by that factor; Params.Share takes it
 // into account, and 1 is the plain formula.
@@ -30,6 +30,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -207,8 +208,9 @@ func (p *Params) decide(w word, c Capitals, after bool) (name bool, conf float64
 // Labeller tags notes. It keeps nothing between two notes and may be shared.
 type Labeller struct{ m *Model }
 
-// NewLabeller returns a labeller.
-func (m *Model) NewLabeller() *Labeller { return &Labeller{m} }
+// NewLabeller implements tagger.Model. A dictionary has neither a bias nor a
+// choice of confidences: the options are left aside.
+func (m *Model) NewLabeller(tagger.LabelOptions) tagger.Labeller { return &Labeller{m} }
 
 // Label fills tags, one a token, and returns the confidence of the note.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {

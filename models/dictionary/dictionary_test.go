@@ -9,6 +9,7 @@ import (
 
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"pgregory.net/rapid"
 )
@@ -57,7 +58,7 @@ func tokensOf(text string) (tokens []pipeline.Token) {
 func tagged(m *Model, text string) (string, float64) {
 	tokens := tokensOf(text)
 	tags := make([]pipeline.Tag, len(tokens))
-	conf := m.NewLabeller().Label([]byte(text), tokens, nil, tags)
+	conf := m.NewLabeller(tagger.LabelOptions{}).Label([]byte(text), tokens, nil, tags)
 	var b strings.Builder
 	for _, y := range tags {
 		b.WriteByte("OBI"[y])
@@ -76,7 +77,7 @@ func TestCapitals(t *testing.T) {
 	}
 }
 
-// TestBinary has the answers of METHODS §4 by hand.
+// TestBinary has the answers of BOOT §3.6 by hand.
 func TestBinary(t *testing.T) {
 	words := map[string]Word{
 		"rosa": {Positive: 1e-3, Negative: 1e-4, Archive: 1}, // a flower too
@@ -105,7 +106,7 @@ func TestBinary(t *testing.T) {
 	}
 }
 
-// TestDivergence has the answers of METHODS §4 by hand.
+// TestDivergence has the answers of BOOT §3.6 by hand.
 func TestDivergence(t *testing.T) {
 	e := math.E
 	f := func(x float64) float32 { return float32(x) }
@@ -218,7 +219,7 @@ func drawn(t *rapid.T) (words map[string]Word, p Params, text string, gold []pip
 	return words, p, text, gold
 }
 
-// plain is the tagger as METHODS §4 writes it, token by token, with a map.
+// plain is the tagger as BOOT §3.6 writes it, token by token, with a map.
 func plain(words map[string]Word, p Params, text string) (tags []pipeline.Tag, conf float64) {
 	tokens := tokensOf(text)
 	var all []float64
@@ -282,7 +283,7 @@ func TestBruteForce(t *testing.T) {
 		}
 		want, conf := plain(words, p, text)
 		got := make([]pipeline.Tag, len(tokens))
-		have := m.NewLabeller().Label([]byte(text), tokens, nil, got)
+		have := m.NewLabeller(tagger.LabelOptions{}).Label([]byte(text), tokens, nil, got)
 		if !slices.Equal(got, want) || math.Abs(float64(have)-conf) > 1e-6 {
 			t.Fatalf("%v %g, want %v %g", got, have, want, conf)
 		}
@@ -377,7 +378,7 @@ func FuzzModel(f *testing.F) {
 		}
 		s.Data = s.Data[:len(s.Data)-min(int(cut), len(s.Data))]
 		var spoiled bytes.Buffer
-		if err := modelfile.Write(&spoiled, m.Header(), sections...); err != nil {
+		if err := modelfile.Write(&spoiled, m.Details(), sections...); err != nil {
 			t.Fatal(err)
 		}
 		parsed, err := modelfile.Parse(spoiled.Bytes())
@@ -389,7 +390,7 @@ func FuzzModel(f *testing.F) {
 		}
 		tokens := tokensOf(text)
 		tags := make([]pipeline.Tag, len(tokens))
-		conf := m.NewLabeller().Label([]byte(text), tokens, nil, tags)
+		conf := m.NewLabeller(tagger.LabelOptions{}).Label([]byte(text), tokens, nil, tags)
 		if !(conf >= 0 && conf <= 1) || slices.ContainsFunc(tags, func(y pipeline.Tag) bool { return y > inside }) {
 			t.Fatalf("confidence %g, tags %v", conf, tags)
 		}
@@ -401,7 +402,7 @@ func BenchmarkLabel(b *testing.B) {
 	text := []byte("Paciente de 45 años que acude con Rosa Puig a Urgencias por dolor abdominal de dos días de evolución")
 	tokens := tokensOf(string(text))
 	tags := make([]pipeline.Tag, len(tokens))
-	l := m.NewLabeller()
+	l := m.NewLabeller(tagger.LabelOptions{})
 	b.ReportAllocs()
 	for b.Loop() {
 		l.Label(text, tokens, nil, tags)

@@ -13,13 +13,15 @@ import (
 
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // Kind is what a model file of this package says it is.
 const Kind = "dictionary"
 
-// Header is what a model says of itself.
+// Header is what a model file says of itself: the fields of tagger.Header that
+// a dictionary has, and its own.
 type Header struct {
 	Kind       string             `json:"kind"`
 	Name       string             `json:"name,omitempty"`
@@ -41,18 +43,24 @@ type Model struct {
 	judged []word // by slot
 }
 
-// Header returns what the model says of itself.
-func (m *Model) Header() Header { return m.header }
+// Details returns all that the model says of itself.
+func (m *Model) Details() Header { return m.header }
+
+// Header implements tagger.Model.
+func (m *Model) Header() tagger.Header {
+	h := &m.header
+	return tagger.Header{Kind: h.Kind, Name: h.Name, Scheme: h.Scheme, Categories: h.Categories, Scores: h.Scores}
+}
+
+// WithHeader implements tagger.Model: a dictionary has no dial and no parent.
+func (m *Model) WithHeader(h tagger.Header) tagger.Model {
+	n := *m
+	n.header.Name, n.header.Scores = h.Name, h.Scores
+	return &n
+}
 
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
-
-// WithScores returns the model with scores in its header.
-func (m *Model) WithScores(scores map[string]float64) *Model {
-	n := *m
-	n.header.Scores = scores
-	return &n
-}
 
 // With returns the model with other parameters.
 func (m *Model) With(p Params) (*Model, error) {
@@ -176,7 +184,7 @@ func Load(f *modelfile.File) (*Model, error) {
 	return m, m.finish()
 }
 
-// MarshalHeader returns the header as indented JSON.
+// MarshalHeader implements tagger.Model.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
 
 // Counter counts the words of an archive: those of which the lists know

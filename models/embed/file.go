@@ -169,14 +169,14 @@ func Open(path string) (*File, error) {
 // Nothing in it is trusted: every offset and number is checked here, so that
 // no look-up can leave the file.
 func Load(f *modelfile.File) (*File, error) {
+	if f.Kind() != Kind {
+		return nil, fmt.Errorf("%w of vectors: see `velum embed`", modelfile.ErrNotAModel)
+	}
 	e := &File{file: f, clusters: map[int][]uint16{}}
 	if err := f.Header(&e.header); err != nil {
 		return nil, err
 	}
 	h := &e.header
-	if h.Kind != Kind {
-		return nil, fmt.Errorf("%w of vectors: see `velum embed`", modelfile.ErrNotAModel)
-	}
 	if h.Words < 1 || h.Dim < 1 || h.Dim > maxDim || h.Buckets < 0 || h.Normalization >= numNormalizations ||
 		h.Grams[0] < 0 || h.Grams[0] > h.Grams[1] || h.Grams[1] > maxForm || (h.Buckets > 0) != (h.Grams[0] > 0) {
 		return nil, fmt.Errorf("%w: its header is not of vectors", modelfile.ErrDamaged)

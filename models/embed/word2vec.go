@@ -8,7 +8,7 @@ import (
 	"github.com/velum-health/velum/models/kernels"
 )
 
-// Options are the choices of training. Defaults are METHODS §5's.
+// Options are the choices of training. Defaults are BOOT's (§3.3).
 type Options struct {
 	Dim       int     `json:"dimensions"`     // numbers a vector; 0 means 100
 	Window    int     `json:"window"`         // words on each side; 0 means 5

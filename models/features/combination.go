@@ -8,8 +8,9 @@ import (
 )
 
 // combinations are the named sets of groups that the papers' tables are about
-// (METHODS §3). "use wc lm pos c" in a template stands for their lines. BOOT's
-// own sets add up; each also has what all its models see (w).
+// (BOOT §3.4, NGRID §4.2, VIGI §5.5.2, INV §4.3). "use wc lm pos c" in a
+// template stands for their lines. BOOT's own sets add up; each also has what
+// all its models see (w).
 var combinations = map[string]string{
 	// BOOT §3.4.2 and its tables 4.3 and 4.4: window ±3.
 	"w":   "word -3..3;border -3..3",

@@ -83,7 +83,6 @@ type Extractor struct {
 	buf      []byte
 	features []Feature
 	marks    []Mark
-	at       int32    // token of the mark that is being emitted
 	naming   bool     // keep names, for Describe
 	names    []string // in step with features or marks
 
@@ -295,6 +294,9 @@ func patterns(e *Extractor, g *group, lo, hi int) {
 		}
 		for i := t; i < last; i++ {
 			e.buf = append(e.buf[:0], m.Category.String()...)
+			if m.Hint() {
+				e.buf = append(e.buf, '~')
+			}
 			e.buf = place(e.buf, i, t, last)
 			e.mark(g, i-lo, e.buf, 1)
 			if m.Checked {

@@ -280,6 +280,12 @@ func TestPlaceGroups(t *testing.T) {
 		{"lineinnote 0", "a / b / c", []string{"", "lineinnote[0]=1*0.5", "lineinnote[0]=1*0.5", "lineinnote[0]=1", "lineinnote[0]=1"}},
 		{"sequence note\nlineinnote 0", "a / b / c", []string{"", "lineinnote[0]=1*0.5", "lineinnote[0]=1*0.5", "lineinnote[0]=1", "lineinnote[0]=1"}},
 		{"linefromend 0", "a / b", []string{"linefromend[0]=1", "linefromend[0]=0", "linefromend[0]=0"}},
+		{"linefromstart 0", "a b / c", []string{"linefromstart[0]=a", "linefromstart[0]=a", "linefromstart[0]=b", "linefromstart[0]=b"}},
+		{"sequence note\nlinefromstart 0", "a / c", []string{"linefromstart[0]=a", "linefromstart[0]=b", "linefromstart[0]=b"}},
+		{"linelength 0", "a / b c d", []string{"linelength[0]=a", "linelength[0]=d", "linelength[0]=d", "linelength[0]=d", "linelength[0]=d"}},
+		{"tokennumber 0", "a b / c", []string{"tokennumber[0]=a", "tokennumber[0]=b", "tokennumber[0]=a", "tokennumber[0]=b"}},
+		{"lineabove 0", "Año b / c d", []string{"lineabove[0]=", "lineabove[0]=", "lineabove[0]=ano", "lineabove[0]=ano", "lineabove[0]=ano"}},
+		{"sequence note\nlineabove 0", "Año / c", []string{"lineabove[0]=", "lineabove[0]=ano", "lineabove[0]=ano"}},
 		{"phrase 0", "a b c d e", []string{"", "", "phrase[0]=Municipality:B", "phrase[0]=Municipality:I", "phrase[0]=Municipality:E"}},
 	} {
 		m := matches

@@ -81,6 +81,10 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "tokeninnote", about: "place in the note, 0 to 1 (VIGI table 8)", place: tokenInNote},
 		{name: "lineinnote", about: "place of the line in the note, 0 to 1 (VIGI table 8)", place: lineInNote},
 		{name: "linefromend", about: "number of lines to the end of the note, at most 9", place: lineFromEnd},
+		{name: "linefromstart", about: "number of lines before it, at most 15", place: lineFromStart},
+		{name: "linelength", about: "number of tokens of the sequence, in steps that grow", place: lineLength},
+		{name: "tokennumber", about: "number of the token in the sequence, at most 15", place: tokenNumber},
+		{name: "lineabove", about: "the first word of the line above", place: lineAbove},
 	}
 }
 

@@ -91,15 +91,74 @@ func headings(e *Extractor, g *group, lo, hi int) {
 
 // lineStarts marks every token with the first word of its line.
 func lineStarts(e *Extractor, g *group, lo, hi int) {
-	first := lo
-	for first > 0 && e.tokens[first].Flags&pipeline.LineStart == 0 {
-		first--
-	}
-	e.buf = gazetteer.Fold(e.buf[:0], e.form(first))
+	e.buf = gazetteer.Fold(e.buf[:0], e.form(e.lineStart(lo)))
 	for i := lo; i < hi; i++ {
 		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
 			e.buf = gazetteer.Fold(e.buf[:0], e.form(i))
 		}
 		e.mark(g, i-lo, e.buf, 1)
 	}
+}
+
+// lineFromStart tells headers: the first fifteen lines by number.
+func lineFromStart(e *Extractor, g *group, lo, hi int) {
+	line := e.line
+	for i := lo; i < hi; i++ {
+		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
+			line++
+		}
+		e.number(g, i-lo, min(line, 15))
+	}
+}
+
+// lineLength marks every token with the length of its sequence: 1 to 8, then
+// in steps of a quarter more.
+func lineLength(e *Extractor, g *group, lo, hi int) {
+	step, n := 0, 1
+	for ; n < hi-lo && step < 31; step++ {
+		n += max(1, n/4)
+	}
+	for i := range hi - lo {
+		e.number(g, i, step)
+	}
+}
+
+// tokenNumber marks every token with its number in the sequence.
+func tokenNumber(e *Extractor, g *group, lo, hi int) {
+	for i := range hi - lo {
+		e.number(g, i, min(i, 15))
+	}
+}
+
+// number marks a token with a small number.
+func (e *Extractor) number(g *group, at, n int) {
+	e.buf = append(e.buf[:0], 'a'+byte(n))
+	e.mark(g, at, e.buf, 1)
+}
+
+// lineAbove marks every token with the first word of the line above its own.
+func lineAbove(e *Extractor, g *group, lo, hi int) {
+	own := e.lineStart(lo)
+	above := -1
+	if own > 0 {
+		above = e.lineStart(own - 1)
+	}
+	for i := lo; i < hi; i++ {
+		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
+			above, own = own, i
+		}
+		e.buf = e.buf[:0]
+		if above >= 0 {
+			e.buf = gazetteer.Fold(e.buf, e.form(above))
+		}
+		e.mark(g, i-lo, e.buf, 1)
+	}
+}
+
+// lineStart returns the first token of the line of token i.
+func (e *Extractor) lineStart(i int) int {
+	for i > 0 && e.tokens[i].Flags&pipeline.LineStart == 0 {
+		i--
+	}
+	return i
 }

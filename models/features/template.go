@@ -3,7 +3,7 @@
 //	in:  the tokens of a note, the matches of patterns, a template
 //	out: numbered features (64-bit hashes), each at its window offsets
 //
-// A template names groups of features, each with a window (METHODS §3):
+// A template names groups of features, each with a window:
 //
 //	version 1
 //	sequence line

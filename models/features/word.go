@@ -148,7 +148,7 @@ func hasByte(s []byte, b byte) bool {
 	return false
 }
 
-// numeric is VIGI's numeric type (METHODS §3).
+// numeric is VIGI's numeric type.
 func (w *word) numeric() string {
 	switch {
 	case w.only(digit) && w.year():

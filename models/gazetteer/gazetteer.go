@@ -29,7 +29,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-//go:embed lists/*.txt
+//go:embed lists/*.txt names/*.txt
 var embedded embed.FS
 
 // Gazetteer is a set of compiled lists. It is safe for concurrent use.
@@ -68,6 +68,22 @@ var Default = sync.OnceValue(func() *Gazetteer {
 	g, err := Compile(Shipped())
 	if err != nil {
 		panic(fmt.Sprintf("gazetteer: embedded lists: %v", err)) // a test compiles them
+	}
+	return g
+})
+
+// Names returns more given names and surnames, those of people from all over
+// the world: rules ask them, and taggers do not. A name in ten thousand says
+// little of a word beside it, and taggers would have to be trained anew with
+// every name that is added.
+var Names = sync.OnceValue(func() *Gazetteer {
+	files, err := fs.Sub(embedded, "names")
+	if err != nil {
+		panic(err) // the folder is in the binary
+	}
+	g, err := Compile(files)
+	if err != nil {
+		panic(fmt.Sprintf("gazetteer: embedded names: %v", err)) // a test compiles them
 	}
 	return g
 })

@@ -2,6 +2,7 @@ package gazetteer
 
 import (
 	"bytes"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -260,28 +261,41 @@ func TestClassNames(t *testing.T) {
 
 // TestHeaders asks every list for where it comes from.
 func TestHeaders(t *testing.T) {
-	files, err := embedded.ReadDir("lists")
+	files, err := fs.Glob(embedded, "*/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	size := 0
-	for _, f := range files {
-		text, err := embedded.ReadFile("lists/" + f.Name())
+	for _, name := range files {
+		text, err := embedded.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		size += len(text)
 		if !utf8.Valid(text) {
-			t.Errorf("%s is not UTF-8", f.Name())
+			t.Errorf("%s is not UTF-8", name)
 		}
 		for _, key := range []string{"# class: ", "# source: ", "# version: ", "# licence: "} {
 			if !bytes.Contains(text, []byte(key)) {
-				t.Errorf("%s has no header %q", f.Name(), key)
+				t.Errorf("%s has no header %q", name, key)
 			}
 		}
 	}
 	if size > 2<<20 {
 		t.Errorf("lists take %d bytes, at most 2 MiB may be embedded", size)
+	}
+}
+
+// The names that rules alone ask are compiled, and are none that taggers know.
+func TestNames(t *testing.T) {
+	g := Names()
+	for _, c := range []struct {
+		name string
+		want Class
+	}{{"Maximiliana", GivenName}, {"anzhen", GivenName}, {"Lachgar", Surname}, {"García", 0}} {
+		if got := g.Classes([]byte(c.name)); got&c.want != c.want || c.want == 0 && got != 0 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }
 

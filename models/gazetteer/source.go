@@ -2,7 +2,6 @@ package gazetteer
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // A Source says how to read a list as others publish it: CSV or TSV with a

@@ -8,7 +8,7 @@
 // one for English; both fit into one number and are added together. Words
 // alone were not enough for notes of five words with abbreviations; trigrams
 // over accents that people leave out need the training with and without
-// accents that scripts/language does.
+// accents that `velum train --kind language` does.
 package language
 
 import (
@@ -34,7 +34,7 @@ const (
 )
 
 // weightBytes holds two signed bytes a bucket, Catalan and English, in the
-// order of the buckets. Written by scripts/language.
+// order of the buckets. Written by `velum train --kind language`.
 //
 //go:embed weights.bin
 var weightBytes []byte
@@ -50,7 +50,7 @@ var weights = func() (t [Size]uint32) {
 }()
 
 // Decision thresholds, in steps of 1/Scale; chosen on held-out sentences
-// (scripts/language prints the figures).
+// (`velum train --kind language` without --out prints the figures).
 const (
 	sure      = Scale / 2 // lead of the best language over the next
 	english   = 2 * Scale // the lead of English: rare in the archives at hand

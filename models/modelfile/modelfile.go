@@ -182,6 +182,17 @@ func (f *File) Close() error {
 	return unmap()
 }
 
+// Kind returns what the model says it is, "" if it does not say.
+func (f *File) Kind() string {
+	var h struct {
+		Kind string `json:"kind"`
+	}
+	if f.Header(&h) != nil {
+		return ""
+	}
+	return h.Kind
+}
+
 // Header decodes the JSON header into v. Unknown fields are passed over: they
 // are of a newer velum that kept the format.
 func (f *File) Header(v any) error {

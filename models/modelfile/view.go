@@ -9,7 +9,7 @@ import (
 
 // A number is what sections hold arrays of.
 type number interface {
-	~uint16 | ~uint32 | ~uint64 | ~int32 | ~float32
+	~int8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~float32
 }
 
 // littleEndian tells whether numbers lie in memory as they lie in files.

@@ -14,6 +14,7 @@ const (
 	dot
 	colon
 	at
+	bracket
 )
 
 var class = func() (t [256]uint8) {
@@ -26,6 +27,7 @@ var class = func() (t [256]uint8) {
 		}
 	}
 	t['.'], t[':'], t['@'] = dot, colon, at
+	t['('], t['['], t['{'] = bracket, bracket, bracket
 	return t
 }()
 

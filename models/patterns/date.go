@@ -1,5 +1,7 @@
 package patterns
 
+import "github.com/velum-health/velum/pipeline"
+
 // The scores of dates follow how many readings the form leaves: a full date
 // with a year of four digits is hardly anything else, "3/10" is a date only
 // behind "el día". Days and months must exist. The forms are those of VIGI
@@ -13,13 +15,18 @@ func (s *scan) date(n *num) int {
 		return 0
 	}
 	width := n.end - n.start
-	if width > 8 || width == 3 {
+	if width > 8 {
 		return 0
+	}
+	if width == 3 {
+		return s.slip(n)
 	}
 	if end := s.numericDate(n, width); end > 0 {
 		return end
 	}
 	switch {
+	case width == 1 && s.dottedYear(n.start) > 0:
+		return s.yearWithDot(n)
 	case width <= 2:
 		if s.monthMayFollow(n.end) {
 			if end := s.dayOfMonth(n); end > 0 {
@@ -30,8 +37,9 @@ func (s *scan) date(n *num) int {
 			return 0
 		}
 		s.dayBehindMonth(n)
-		if !s.yearBehindMonth(n) {
-			s.dayBehindWeekday(n)
+		if !s.yearBehindMonth(n) && !s.dayBehindWeekday(n) {
+			s.dayAlone(n)
+			s.shortYear(n)
 		}
 	case width == 4 && isYear(s.value(n.start, n.end)):
 		if end := s.yearFirst(n); end > 0 {
@@ -68,7 +76,7 @@ func (s *scan) monthMayPrecede(i int) bool {
 	case isASCIILetter(b):
 		_, e := s.wordUpTo(p)
 		return e.roles&(month|monthOf|weekday|intoDate) != 0
-	case b == '-' || b == '/' || b == '.' || b == ',' || b == '\'':
+	case b == '-' || b == '/' || b == '.' || b == ',' || b == ':' || b == '\'':
 		return !isDigit(s.byteAt(p - 2))
 	default:
 		return b >= 0x80
@@ -92,10 +100,75 @@ func isDay(d, m, y int) bool {
 	return d <= 31
 }
 
-// addDate keeps a date and the weekday before it.
+// addDate keeps a date and the weekday before or behind it.
 func (s *scan) addDate(start, end int, score float32) {
+	s.rangeFrom(start)
 	s.dateEnd = end
-	s.add(s.fromWeekday(start), end, date, score, false)
+	start, end = s.withWeekday(start, end)
+	s.add(start, end, date, score, false)
+}
+
+// rangeFrom keeps the day at which a range begins whose end is the date at
+// start: "del 22 al 23/12/2019".
+func (s *scan) rangeFrom(start int) {
+	w, e := s.near(start)
+	if !e.is("al") {
+		return
+	}
+	j := s.spacesBefore(w)
+	i := j
+	for isDigit(s.byteAt(i - 1)) {
+		i--
+	}
+	if j == w || j-i < 1 || j-i > 2 || s.value(i, j) < 1 || s.value(i, j) > 31 {
+		return
+	}
+	if _, e = s.near(i); e.is("del") || e.is("el") {
+		s.add(i, j, date, 0.6, false)
+	}
+}
+
+// hint keeps what may be a date for the taggers alone.
+func (s *scan) hint(start, end int) { s.add(start, end, date, pipeline.HintScore, false) }
+
+// withWeekday widens a date by the weekday before it, "viernes (23/06/14)", or
+// behind it: "12 de marzo, lunes". A second weekday makes it a schedule.
+func (s *scan) withWeekday(start, end int) (int, int) {
+	if w := s.fromWeekday(start); w < start {
+		return w, end
+	}
+	if p := s.spacesBefore(start); s.byteAt(p-1) == '(' && s.byteAt(s.spaces(end)) == ')' {
+		if w := s.fromWeekday(p - 1); w < p-1 {
+			return w, s.spaces(end) + 1
+		}
+		return start, end
+	}
+	p := s.spaces(end)
+	open := s.byteAt(p)
+	if open != ',' && open != '(' {
+		return start, end
+	}
+	w, e := s.wordFrom(s.spaces(p + 1))
+	if e.roles&weekday == 0 {
+		return start, end
+	}
+	p = s.spaces(w)
+	if open == '(' {
+		if s.byteAt(p) == ')' {
+			return start, p + 1
+		}
+		return start, end
+	}
+	if b := s.byteAt(p); b == '-' || isDigit(b) {
+		return start, end
+	}
+	if s.byteAt(p) == ',' {
+		p = s.spaces(p + 1)
+	}
+	if _, e = s.wordFrom(p); e.roles&(joins|days|weekday) != 0 && !e.is("a") {
+		return start, end
+	}
+	return start, w
 }
 
 // fromWeekday moves start back over "lunes, ", "lunes día ".
@@ -160,6 +233,12 @@ func (s *scan) numericDate(n *num, width int) int {
 	if third > 0 {
 		thirdEnd = s.digits(third)
 	}
+	if end := s.dottedYear(third); third > 0 && end > 0 && width <= 2 {
+		if w := secondEnd - second; w <= 2 && sep1 != ' ' && sep2 != ' ' && s.stops(end) {
+			s.addDate(n.start, end, 0.8)
+			return end
+		}
+	}
 	a, b := s.value(n.start, n.end), 0
 	if secondEnd-second <= 8 {
 		b = s.value(second, secondEnd)
@@ -179,8 +258,12 @@ func (s *scan) numericDate(n *num, width int) int {
 		if end := s.dayMonthYear(n, a, b, s.value(third, thirdEnd), thirdEnd-third, sep1, sep2, thirdEnd); end > 0 {
 			return end
 		}
+	case w <= 2 && third > 0 && thirdEnd-third == 1:
+		if s.oneDigitYear(n, a, b, s.value(third, thirdEnd), sep1, sep2, thirdEnd) {
+			return 0
+		}
 	}
-	if w := secondEnd - second; w <= 2 && (sep1 == '/' || sep1 == '-') {
+	if w := secondEnd - second; w <= 2 && sep1 != ' ' {
 		s.dayMonth(n, a, b, w, sep1, secondEnd)
 	}
 	return 0
@@ -207,7 +290,7 @@ func (s *scan) dayMonthYear(n *num, d, m, y, width int, sep1, sep2 byte, end int
 	american := false
 	if !isDay(d, m, y) {
 		if !isDay(m, d, y) || sep1 == ' ' || sep1 == '.' {
-			return 0
+			return s.slipOfPen(n, full, sep1, sep2, end)
 		}
 		american = true
 	}
@@ -220,7 +303,7 @@ func (s *scan) dayMonthYear(n *num, d, m, y, width int, sep1, sep2 byte, end int
 		score = 0.75
 	case full:
 		score = 0.95
-	case n.glued || s.measured(end) || sep1 != sep2 || s.readingBefore(n.start):
+	case n.glued || s.measured(end) || s.byteAt(s.spaces(end)) == ')' && s.measured(s.spaces(end)+1) || sep1 != sep2 || s.readingBefore(n.start):
 		return 0
 	case sep1 == '/' && two:
 		score = 0.8
@@ -232,16 +315,21 @@ func (s *scan) dayMonthYear(n *num, d, m, y, width int, sep1, sep2 byte, end int
 		score = 0.65
 	case sep1 == '-':
 		score = 0.45
+	case d > 12 || s.aside(n.start, end):
+		score = 0.4
 	default:
 		score = 0.2
 	}
 	if american {
 		score -= 0.2
 	}
-	if s.entered(n.start) {
+	if s.entered(n.start) || sep1 == '.' && s.happens(n.start) {
 		score += 0.35
 	}
 	if score < 0.35 {
+		if score >= 0.2 {
+			s.hint(n.start, end)
+		}
 		return 0
 	}
 	s.addDate(n.start, end, min(score, 0.99))
@@ -254,7 +342,7 @@ func (s *scan) dayMonthYear(n *num, d, m, y, width int, sep1, sep2 byte, end int
 // entered tells whether a word that leads to a date stands before i: "el",
 // "fecha de nacimiento:".
 func (s *scan) entered(i int) bool {
-	_, e := s.near(i)
+	_, e := s.lead(i)
 	return e.roles&(weekday|forDate) != 0 || e.roles&intoDate != 0 || s.context(i)&forDate != 0
 }
 
@@ -268,7 +356,7 @@ func (s *scan) monthYear(n *num, m, y int, sep byte, end int) {
 		s.addDate(n.start, end, 0.85)
 	case sep == '-':
 		s.addDate(n.start, end, 0.6)
-	case sep == '.' && n.end-n.start == 2 && s.entered(n.start):
+	case sep == '.' && n.end-n.start == 2 && (s.text[n.start] == '0' || s.entered(n.start)):
 		s.addDate(n.start, end, 0.5)
 	}
 }
@@ -280,10 +368,19 @@ func (s *scan) dayMonth(n *num, d, m, width int, sep byte, end int) {
 	}
 	listed := s.dateEnd >= 0 && n.start-s.dateEnd <= 4 && s.joined(s.dateEnd, n.start)
 	strong, weak := s.leadIn(n.start)
-	if !strong && !weak && !listed {
+	padded := n.end-n.start == 2 && width == 2
+	if sep == '-' && m == d+1 && !padded && !s.definite(n.start) { // al alta 3-4
+		s.hint(n.start, end)
 		return
 	}
-	padded := n.end-n.start == 2 && width == 2
+	if sep == '.' {
+		s.dayDotMonth(n, d, m, padded && strong, end)
+		return
+	}
+	if !strong && !weak && !listed {
+		s.dayMonthAside(n, d, m, end)
+		return
+	}
 	if !isDay(d, m, 0) {
 		if isMonth(d) && padded && sep == '/' && (s.text[n.start] == '0' || strong) {
 			s.addDate(n.start, end, 0.5)
@@ -297,6 +394,10 @@ func (s *scan) dayMonth(n *num, d, m, width int, sep byte, end int) {
 		s.addDate(n.start, end, 0.6)
 	case padded && s.definite(n.start):
 		s.addDate(n.start, end, 0.5)
+	case sep == '/' && s.announcesDay(n.start, d, m) && !s.fractional(n.start, end):
+		s.addDate(n.start, end, 0.5)
+	default:
+		s.dayMonthAside(n, d, m, end)
 	}
 }
 
@@ -307,7 +408,7 @@ func (s *scan) fractional(i, j int) bool {
 		return false
 	}
 	_, e := s.near(i)
-	return e.roles&(days|forDate|weekday) == 0
+	return e.roles&(days|forDate|weekday) == 0 || e.is("dias") || e.is("dies") // durante 3 días 1/2
 }
 
 // readingBefore tells whether a word such as Apgar stands before i: scores
@@ -352,21 +453,39 @@ func (s *scan) dose(i, j int) bool {
 // leadIn judges the word before a date without year. Strong ones speak of
 // time only.
 func (s *scan) leadIn(i int) (strong, weak bool) {
-	start, e := s.near(i)
-	if e.is("el") || e.is("l") || e.is("the") { // desde el
+	start, e := s.lead(i)
+	if e.is("el") || e.is("del") || e.is("l") || e.is("the") { // desde el, des del
 		if _, first := s.near(start); first.roles&intoDate != 0 {
 			e = first
 		}
 	}
-	strong = e.roles&weekday != 0 || s.context(i)&forDate != 0 ||
+	strong = e.roles&weekday != 0 || s.context(i)&forDate != 0 || s.dated(start, e) ||
 		e.roles&intoDate != 0 && (e.roles&(days|lasts) != 0 || e.roles&joins != 0 && e.word.len() > 4)
 	return strong, e.roles&intoDate != 0
 }
 
 // definite tells whether "el", "del" or "al" stands before i.
 func (s *scan) definite(i int) bool {
-	_, e := s.near(i)
-	return e.is("el") || e.is("del") || e.is("al")
+	_, e := s.lead(i)
+	return e.is("el") || e.is("del") || e.is("al") || e.is("l")
+}
+
+// announcesDay tells whether the article before i makes d/m a day: "el 5/10",
+// and "del 10/9", but not "EVA del 7/10".
+func (s *scan) announcesDay(i, d, m int) bool {
+	_, e := s.lead(i)
+	return e.is("el") || e.is("l") || e.is("del") && d > m
+}
+
+// lead is near, also over the apostrophe of l'11/3.
+func (s *scan) lead(i int) (start int, e *meaning) {
+	switch {
+	case s.byteAt(i-1) == '\'':
+		i--
+	case s.byteAt(i-1) == 0x99 && s.byteAt(i-2) == 0x80 && s.byteAt(i-3) == 0xE2:
+		i -= 3
+	}
+	return s.near(i)
 }
 
 // joined tells whether text[i:j] joins two dates: " y ", ", ", " al ", "-".
@@ -494,12 +613,15 @@ func (s *scan) apostrophe(p int) int {
 // dayOfMonth reads "12 de enero de 2014", "12-15 de marzo", "1er de gener",
 // "19-Jul- 2011", "12Jan2014".
 func (s *scan) dayOfMonth(n *num) int {
+	if end := s.romanMonth(n); end > 0 {
+		return end
+	}
 	d := s.value(n.start, n.end)
 	p := n.end
 	for range 4 { // 12, 13 y 14 de marzo
 		m, e, end, l := s.monthAt(s.ordinal(p))
 		if m > 0 {
-			if !isDay(d, m, 0) {
+			if d < 1 || d > 31 {
 				return 0
 			}
 			return s.fromDay(n, e, end, l)
@@ -559,6 +681,9 @@ func (s *scan) nextDay(p int) int {
 func (s *scan) monthAt(p int) (m int, e *meaning, end int, l link) {
 	q, l := s.across(p)
 	end, e = s.wordFrom(q)
+	if l.of && e == &unknown {
+		e = s.misspelt(q, end)
+	}
 	if e.roles&month == 0 || s.letterAt(end) {
 		return 0, nil, 0, l
 	}
@@ -609,7 +734,10 @@ func (s *scan) named(i int) bool {
 	if b := s.byteAt(p - 1); b == '"' || b == '\'' || b == '/' || b == '.' {
 		p--
 	}
-	_, e := s.near(p)
+	w, e := s.near(p)
+	if e.is("h") { // H. 12 de Octubre; not "a las 10 h"
+		return !isDigit(s.byteAt(s.spacesBefore(w) - 1))
+	}
 	return e.roles&(street|namedAfter) != 0
 }
 
@@ -621,16 +749,24 @@ func (s *scan) yearAt(p int, withDay bool) (y, end int) {
 	a := s.apostrophe(q)
 	end = s.digits(a)
 	switch end - a {
+	case 1:
+		if end = s.dottedYear(a); end > 0 {
+			return s.yearOf(a, end), end
+		}
 	case 4:
 		y = s.value(a, end)
 		if !isYear(y) || s.byteAt(end) == '/' && isDigit(s.byteAt(end+1)) || s.byteAt(end) == ':' {
 			return -1, 0
 		}
 		return y, end
+	case 5: // 20015
+		if y = s.value(a, end); withDay && y/100 == 200 && l.of {
+			return 2000 + y%100, end
+		}
 	case 2:
 		y = s.value(a, end)
-		clear := l.of || a > q || l.tight && a > p && s.byteAt(p) != '.' || l.tight && a == p && withDay
-		if !s.stops(end) || s.letterAt(end) || s.measured(end) || s.byteAt(end) == ':' {
+		clear := l.of || a > q || l.tight && a > p && (s.byteAt(p) != '.' || withDay && a == p+1) || l.tight && a == p && withDay
+		if !s.stops(end) || s.letterAt(end) || s.measured(end) || s.byteAt(s.spaces(end)) == ':' {
 			return -1, 0
 		}
 		if clear || withDay && s.endsClause(end) {
@@ -658,12 +794,15 @@ func (s *scan) monthBefore(i int) (start int, e *meaning, l link) {
 		switch b := s.byteAt(p - 1); {
 		case b == '-' || b == '/' || b == '.' || b == '\'':
 			p--
+			if b == '/' && s.space(p+1) > 0 {
+				l.tight = true // oct / 13
+			}
 		case b == ',':
 			p--
 			l.tight = false
 		case s.spaceBefore(p) > 0:
+			l.tight = l.tight && s.byteAt(p) == '/'
 			p -= s.spaceBefore(p)
-			l.tight = false
 		case b == 0x99 && s.byteAt(p-3) == 0xE2:
 			p -= 3
 		}
@@ -703,12 +842,15 @@ func (s *scan) yearBehindMonth(n *num) bool {
 		score = 0.9
 	case full:
 		score = 0.7
-	case n.end-n.start < 2:
+	case n.end-n.start < 2 && !(s.byteAt(n.start-1) == '/' && !loose && s.endsClause(s.spaces(n.end))):
 		return false
 	case apostrophe || l.of && !short || l.tight && n.start > start && s.byteAt(n.start-1) != '.' && (!loose || s.text[n.start-1] == '-'):
 		score = 0.6
 	case !short && !loose && s.text[n.start] == '0' && s.endsClause(n.end):
 		score = 0.5
+	case !short && !loose && v < 30 && !l.of:
+		s.hint(start, n.end)
+		return false
 	default:
 		return false
 	}
@@ -769,13 +911,14 @@ func (s *scan) dayBehindMonth(n *num) {
 }
 
 // dayBehindWeekday reads "lunes 12".
-func (s *scan) dayBehindWeekday(n *num) {
+func (s *scan) dayBehindWeekday(n *num) bool {
 	start := s.fromWeekday(n.start)
-	if d := s.value(n.start, n.end); start == n.start || d < 1 || d > 31 || !s.stops(n.end) || s.letterAt(n.end) || s.measured(n.end) {
-		return
+	if d := s.value(n.start, n.end); start == n.start || d < 1 || d > 39 || !s.stops(n.end) || s.letterAt(n.end) || s.measured(n.end) {
+		return false
 	}
 	s.dateEnd = n.end
 	s.add(start, n.end, date, 0.55, false)
+	return true
 }
 
 // yearFirst reads "2014 oct", "2014-Oct-12".
@@ -815,6 +958,11 @@ func (s *scan) year(n *num) {
 		s.yearEnd = n.end
 		return
 	}
+	if start, e := s.seasonBefore(n.start); e.roles&season != 0 {
+		s.addDate(start, n.end, 0.7)
+		s.yearEnd = n.end
+		return
+	}
 	score := s.yearLeadIn(n.start)
 	if score == 0 && s.yearEnd >= 0 && n.start-s.yearEnd <= 5 && s.joined(s.yearEnd, n.start) {
 		score = 0.7
@@ -822,6 +970,8 @@ func (s *scan) year(n *num) {
 	if score > 0 {
 		s.addDate(n.start, n.end, score)
 		s.yearEnd = n.end
+	} else if y >= 1950 && y < 2040 && (e.is("de") || s.aside(n.start, n.end)) {
+		s.hint(n.start, n.end)
 	}
 }
 
@@ -834,26 +984,12 @@ func (s *scan) yearLeadIn(i int) float32 {
 	switch {
 	case e.roles&yearWord != 0:
 		return 0.9
+	case e.roles&years != 0 && (e.is("anos") || e.is("anys")): // los años 2003 y 2006
+		return 0.7
 	case e.roles&atYear != 0:
 		return 0.7
-	case e.roles&ofYear != 0:
+	case e.roles&ofYear != 0 || e.is("hacia"):
 		return 0.5
 	}
 	return 0
-}
-
-// monthAlone finds a month that stands without digits behind a word of time:
-// "en octubre", "desde marzo".
-func (s *scan) monthAlone(start, end int, e *meaning) {
-	if e.roles&shortName != 0 {
-		return
-	}
-	_, lead := s.near(start)
-	if lead.roles&atMonth == 0 {
-		return
-	}
-	if q, _ := s.across(end); isDigit(s.byteAt(s.apostrophe(q))) {
-		return // the number sees to it
-	}
-	s.add(start, end, date, 0.5, false)
 }

@@ -53,7 +53,7 @@ var vocabulary = []struct {
 		aseguramiento assegurament asegurado nssn`},
 	{forCard, `cip cipa nuhsa tis tsi tarjeta targeta catsalut sip cite nasnss cipsns cipca card`},
 	{forPostal, `cp postal zip dp provincia localidad poblacion poblacio municipio`},
-	{forIBAN, `iban cuenta compte ccc bancaria bancari account`},
+	{forIBAN, `iban cuenta compte ccc bancaria bancari account visa mastercard amex maestro`},
 	{forPlate, `matricula matricules matriculas vehiculo vehicle coche cotxe turismo moto plate furgoneta`},
 	{forCollegiate, `col colg coleg coleg colegiado colegiada colegiad colegiacion colegial collegiat collegiada collegiate legiat legiada colegiat nocol
 		ncol numcol colleg colegio collegi license licence licencia`},
@@ -63,6 +63,7 @@ var vocabulary = []struct {
 		volante volant muestra mostra biopsia autopsia ingreso ingres citacion atencion atencio urgencia encuentro proceso proces`},
 	{forPassport, `pasaporte passaport passport pass`},
 	{forIP, `ip ipv ips`},
+	{forDevice, `imei`},
 	{forDate, `fecha fechas data date dates dob fn nacimiento naixement nacido nacida nascut nascuda born birth nac fnac fna
 		naix alta ingreso ingres fechado datado exitus admission discharge`},
 	{forAge, `edad edat age edades`},
@@ -70,9 +71,19 @@ var vocabulary = []struct {
 	{weekday, `lunes martes miercoles jueves viernes sabado domingo
 		dilluns dimarts dimecres dijous divendres dissabte diumenge
 		monday tuesday wednesday thursday friday saturday sunday`},
-	{reading, `apgar ta tas tad pam glasgow gcs pio av agudeza agudesa visual fuerza forca eva score puntuacion puntuacio`},
+	{reading, `apgar ta tas tad pam glasgow gcs pio av agudeza agudesa visual fuerza forca eva score puntuacion puntuacio
+		ca cyfra karnofsky grado grau rankin bishop`},
 	{dosage, `comp comps comprimido comprimidos comprimit comprimits sintrom aldocumar resto resta pastilla pastillas
 		pastilles dosis dosi mg diario diari diaria`},
+	{season, `verano invierno primavera otono estiu hivern tardor summer winter spring autumn`},
+	{partOf, `principio principios finales final fines fin mediados primeros ultimos inicio inicios comienzo comienzos
+		principis finals mitjan mitjans primers darrers comencament`},
+	{lately, `pasado proximo pasados proximos mismo passat proper mateix`},
+	{occasion, `iq intervencion intervenciones reintervencion ingreso reingreso control controles analitica cultivo cultivos urocultivo
+		hemocultivo hemocultivos coprocultivo exudado biopsia tac tc rm rmn rx eco ecografia ecocardio ecocardiograma ecg ekg gammagrafia
+		colonoscopia gastroscopia broncoscopia arteriografia cateterismo endoscopia radiografia analisis ultima ultimo previa previo
+		caida cirugia exitus alta visita revision consulta
+		intervencio ingres reingres caiguda cirurgia radiografia darrera darrer previ revisio`},
 	{monthOf, `de del d of l mes the`},
 	{monthOf | yearWord, `ano any year`},
 	{ordinal, `o a st nd rd th er r n t on ero`},
@@ -120,7 +131,7 @@ var vocabulary = []struct {
 	{street, `calle c carrer avenida avda av avinguda avgda plaza plaza pza pl placa plc paseo pso passeig carretera ctra crta camino
 		cami ronda rda via travesia travessera rambla rbla glorieta callejon urbanizacion urb poligono barrio partida
 		domicilio adreca domicili direccion street road avenue passatge pasaje ptge cuesta costanilla alameda pda`},
-	{namedAfter, `hospital hosp hu universitario universitari huvn instituto institut colegio ies cap centro clinica residencia plaza`},
+	{namedAfter, `hospital hosp ho hu universitario universitari huvn instituto institut colegio ies cap centro clinica residencia plaza`},
 	{town, `albacete alicante alacant almeria alava araba asturias oviedo gijon aviles avila badajoz barcelona bilbao bizkaia vizcaya burgos caceres
 		cadiz cantabria santander castellon castello ceuta cordoba coruna cuenca donostia gipuzkoa guipuzcoa girona gerona granada
 		guadalajara huelva huesca jaen leon lleida lerida logrono lugo madrid malaga melilla murcia cartagena navarra nafarroa

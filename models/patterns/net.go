@@ -11,8 +11,12 @@ func (s *scan) mail(i int) {
 	if end == 0 && i-start >= 3 {
 		end = s.cutHost(i + 1)
 	}
+	if broken := s.brokenHost(i+1, 0); end == 0 && broken > 0 && start < i {
+		s.add(start, broken, email, 0.8, false)
+		return
+	}
 	if start == i || end == 0 {
-		left, right := s.spaceBefore(i), s.space(i+1)
+		left, right := s.blankBefore(i), s.space(i+1)
 		end, known = s.host(i+1+right, true)
 		start = s.localPart(i - left)
 		if left+right == 0 || !known || start == i-left {
@@ -23,7 +27,124 @@ func (s *scan) mail(i int) {
 	if !known {
 		score = 0.75
 	}
-	s.add(start, end, email, score, false)
+	s.add(start, s.brokenHost(i+1, end), email, score, false)
+}
+
+// brokenHost reads a domain that was taken apart, at i: gmail .com, gmail,com,
+// a line end behind the '@', hotmail(punto)es. It returns end if that is
+// further, and 0 if neither is there.
+func (s *scan) brokenHost(i, end int) int {
+	at := s.gap(i)
+	at += s.dash(at)
+	for labels := 0; labels < 5; labels++ {
+		j := at
+		for j-at < 64 && (isAlnum(s.byteAt(j)) || s.byteAt(j) == '-' || s.byteAt(j) == '_') {
+			j++
+		}
+		if j == at || !isAlnum(s.text[at]) {
+			break
+		}
+		if labels > 0 && j > end && j-at <= 6 && s.ending(at, j) && !s.letterAt(j) {
+			end = j
+		}
+		dot := s.point(j)
+		if dot == j {
+			break
+		}
+		at = dot
+	}
+	return end
+}
+
+// blankBefore returns the width of the blank or line end before i.
+func (s *scan) blankBefore(i int) int {
+	if s.byteAt(i-1) == '\n' {
+		return 1
+	}
+	return s.spaceBefore(i)
+}
+
+// gap skips blanks and line ends, at most three.
+func (s *scan) gap(i int) int {
+	for range 3 {
+		switch b := s.byteAt(i); {
+		case b == '\n' || b == '\r':
+			i++
+		default:
+			i += s.space(i)
+		}
+	}
+	return i
+}
+
+// point returns the place behind what stands for a dot at i, i if nothing does:
+// a dot or comma, with blanks before it or (a dot) behind it, "[dot]",
+// "(punto)", "punto".
+func (s *scan) point(i int) int {
+	p := s.gap(i)
+	switch b := s.byteAt(p); {
+	case b == '.':
+		return s.gap(p + 1)
+	case b == ',' && isLower(s.byteAt(p+1)):
+		return p + 1
+	case b == '[' || b == '(' || b == '{':
+		if end, word := s.spelled(p+1, "dot", "punto", "punt"); word && s.byteAt(end) == closing(b) {
+			return s.gap(end + 1)
+		}
+	case p > i:
+		if end, word := s.spelled(p, "punto", "punt", "dot"); word && s.space(end) > 0 {
+			return s.gap(end)
+		}
+	}
+	return i
+}
+
+func closing(b byte) byte {
+	switch b {
+	case '(':
+		return ')'
+	case '[':
+		return ']'
+	}
+	return '}'
+}
+
+// spelled tells whether one of the words stands at i, and where it ends.
+func (s *scan) spelled(i int, words ...string) (end int, ok bool) {
+	for _, w := range words {
+		if j := i + len(w); j <= len(s.text) && equalFold(s.text[i:j], w) && !s.wordAt(j) {
+			return j, true
+		}
+	}
+	return i, false
+}
+
+// spelledMail finds the address around "[at]", "(arroba)" and " arroba " at i.
+func (s *scan) spelledMail(i int) {
+	at, open := i, s.byteAt(i)
+	if bracket := open == '[' || open == '(' || open == '{'; bracket {
+		at++
+		end, ok := s.spelled(at, "at", "arroba", "@")
+		if s.byteAt(at) == '@' {
+			end, ok = at+1, true
+		}
+		if !ok || s.byteAt(end) != closing(open) {
+			return
+		}
+		at = end + 1
+	} else {
+		end, ok := s.spelled(at, "arroba")
+		if !ok || s.space(i-1) == 0 {
+			return
+		}
+		at = end
+	}
+	from := i - s.spaceBefore(i)
+	start := s.localPart(from)
+	end, _ := s.host(s.gap(at), true)
+	if end = s.brokenHost(at, end); end > 0 && start < from {
+		s.add(start, end, email, 0.8, false)
+	}
 }
 
 // cutHost reads a domain whose ending lost its last letters: hospital.e.

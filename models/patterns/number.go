@@ -27,6 +27,7 @@ func (s *scan) number(i int) int {
 	if n.glued {
 		s.ibanCode(&n)
 	}
+	s.pieces(&n)
 	if n.g.total() < 4 && s.byteAt(i-1) != '+' && s.byteAt(i-1) != '(' {
 		s.extensionNumber(&n)
 		return j

@@ -34,7 +34,7 @@ var oracles = []struct {
 	{
 		"date with a month", date, 0.9,
 		regexp.MustCompile(`^(?:[1-9]|[12]\d)(?: de |-|/| d')(?:enero|maig|agost|noviembre|july)(?: de | del |-|/)(?:19|20)\d\d$`),
-		[]string{"1 28 12 0 32", "+de+ - / +d' +y+mg+", "enero maig agost noviembre july enerol", "+de+ +del+ - / +mg+", "2014 1999 3014 201"},
+		[]string{"1 28 12 0 32", "+de+ - / +d' +y+mg+", "enero maig agost noviembre july enerall", "+de+ +del+ - / +mg+", "2014 1999 3014 201"},
 	},
 	{
 		"IPv4", ipAddress, 0.5,
@@ -48,8 +48,8 @@ var oracles = []struct {
 	},
 	{
 		"DNI", dni, 0.55,
-		regexp.MustCompile(`^\d{8}[-.]?[A-HJ-NP-TV-Z]$`),
-		[]string{"40123456 33210987 012345678 401234567", "- . :", "W E A I U T K 1"},
+		regexp.MustCompile(`^\d{8}[-./]?[A-HJ-NP-TV-Z]$`),
+		[]string{"40123456 33210987 012345678 401234567", "- . /", "W E A I U T K 1"},
 	},
 	{
 		"IBAN", iban, 0.8,

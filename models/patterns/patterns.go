@@ -2,7 +2,7 @@
 // telephone numbers, identity, health and social security numbers, dates,
 // ages, addresses of the net, postal codes, bank accounts, licence plates,
 // collegiate, record and passport numbers, as they are written in Spanish,
-// Catalan and English notes (METHODS §4, VIGI tables 4-7).
+// Catalan and English notes (VIGI tables 4-7).
 //
 // In comes the text of a note, out come matches: candidates with a category,
 // a score and whether a check digit is right. A wrong check digit never
@@ -24,7 +24,7 @@ import "github.com/velum-health/velum/pipeline"
 
 // Version changes whenever Find may give another answer. Models whose
 // features include matches keep it and refuse another one.
-const Version = "patterns-2"
+const Version = "patterns-4"
 
 // maxDigits is the longest run of digits that is looked at: a French IBAN has
 // 25.
@@ -89,7 +89,8 @@ func category(name string) pipeline.Category {
 
 // Find appends the matches of text to dst and returns it. They are sorted by
 // start, the longest first where several start at one place. A match that lies
-// within a longer one is left out; two categories may claim the same bytes.
+// within a longer one is left out, unless its check digit is right and the
+// other's is not; two categories may claim the same bytes.
 // Offsets are on character borders. Text that is not UTF-8 gives no panic, but
 // offsets may then stand inside what is left of a character.
 func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
@@ -112,13 +113,15 @@ func longest(found []pipeline.Match) int {
 	var cover pipeline.Match // the match that reaches furthest so far
 	for _, f := range found {
 		same := f.Start == cover.Start && f.End == cover.End
-		if f.End <= cover.End && !same {
+		if f.End <= cover.End && !same && (!f.Checked || cover.Checked || f.Category == cover.Category) {
 			continue
 		}
 		if same && claimed(found[:n], f) {
 			continue
 		}
-		cover = f
+		if f.End >= cover.End {
+			cover = f
+		}
 		found[n] = f
 		n++
 	}
@@ -157,6 +160,7 @@ type scan struct {
 	// What the number before was, for lists (one label, several numbers).
 	telephoneEnd, dateEnd, yearEnd int
 	urlEnd                         int // how far the last URL was read
+	piecesEnd                      int // where the last number in pieces with a right check digit ended
 }
 
 // add keeps a match if it is wanted.
@@ -179,6 +183,9 @@ func (s *scan) all() {
 			if i+1 < len(text) && opens.has(text[i], text[i+1]) {
 				s.word(i)
 			}
+			if text[i]|0x20 == 'a' && i+1 < len(text) && text[i+1]|0x20 == 'r' {
+				s.spelledMail(i) // "arroba"
+			}
 			for i++; i < len(text) && class[text[i]] == letter; i++ {
 			}
 		case digit:
@@ -191,6 +198,9 @@ func (s *scan) all() {
 			i++
 		case at:
 			s.mail(i)
+			i++
+		case bracket:
+			s.spelledMail(i)
 			i++
 		default:
 			i++

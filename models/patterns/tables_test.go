@@ -41,10 +41,10 @@ func readTable(t testing.TB, path string) (rows []row) {
 }
 
 // found returns the matches of one category, each of them the best claim to
-// its bytes.
+// its bytes, without hints.
 func found(matches []pipeline.Match, c pipeline.Category) (spans []pipeline.Span) {
 	for _, m := range matches {
-		if m.Category != c {
+		if m.Category != c || m.Hint() {
 			continue
 		}
 		best := !slices.ContainsFunc(matches, func(o pipeline.Match) bool {

@@ -86,7 +86,7 @@ func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
 			return start, g.end[k-1], 0.6
 		}
 	}
-	if s.byteAt(start-1) == '(' && s.byteAt(n.end) == ')' {
+	if s.byteAt(start-1) == '(' && s.byteAt(n.end) == ')' && n.end-n.start <= 5 {
 		return s.bracketed(n)
 	}
 	k := g.national(0)

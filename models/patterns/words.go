@@ -28,8 +28,9 @@ const (
 	forPatient // with forRecord: the label has no other meaning
 	forPassport
 	forIP
-	forDate // "fecha", "nacido"
-	forAge  // "edad"
+	forDevice // IMEI, serial number
+	forDate   // "fecha", "nacido"
+	forAge    // "edad"
 
 	// Dates.
 	month     // value 1-12
@@ -68,12 +69,16 @@ const (
 	town
 	unit // what a quantity is measured in
 	extension
-	dosage // what is taken: "comp", "resto"
+	dosage   // what is taken: "comp", "resto"
+	season   // "verano"
+	partOf   // before "de" and a month: "finales"
+	lately   // before a day or month: "pasado", "próximo"
+	occasion // what happens on a day: "control"
 )
 
 // labels are the roles that make a number an identifier.
 const labels = forTelephone | forFax | forDNI | forSocial | forCard | forPostal | forIBAN | forPlate |
-	forCollegiate | forRecord | forPassport | forIP | forDate | forAge
+	forCollegiate | forRecord | forPassport | forIP | forDevice | forDate | forAge
 
 // maxWord is the longest word of the lexicon, folded, in bytes.
 const maxWord = 16

@@ -34,7 +34,7 @@ func main() {
 		return
 	}
 	var o options
-	flag.StringVar(&o.archive, "archive", "out/archive", "archive to run on, see scripts/archive")
+	flag.StringVar(&o.archive, "archive", "out/archive", "archive to run on, see scripts/data/archive")
 	flag.StringVar(&o.velum, "velum", "bin/velum", "the binary")
 	flag.StringVar(&o.out, "out", "BENCHMARKS.md", "file to write into")
 	flag.StringVar(&o.work, "work", "out/bench", "folder for outputs, removed afterwards")

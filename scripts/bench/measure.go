@@ -63,7 +63,7 @@ func machine() string {
 
 // micro runs the micro-benchmarks of stages and models and makes a table.
 func micro() (string, error) {
-	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "300ms", "./stages/...", "./models/...", "./pipeline")
+	c := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "300ms", "./stages/...", "./models/...", "./pipeline/...")
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {

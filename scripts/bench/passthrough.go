@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -19,18 +20,18 @@ func passthrough(ctx context.Context, in, out string) error {
 	if err != nil {
 		return err
 	}
-	plan := &pipeline.Plan{Units: archive.Units, Config: sha256.Sum256([]byte("pass-through"))}
-	_, err = pipeline.RunUnits(ctx, plan, pipeline.Output{Dir: out}, func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+	plan := &commit.Plan{Units: archive.Units, Config: sha256.Sum256([]byte("pass-through"))}
+	_, err = commit.RunUnits(ctx, plan, commit.Output{Dir: out}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		src, err := archive.Open(u)
 		if err != nil {
-			return pipeline.Line{}, err
+			return commit.Line{}, err
 		}
 		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "none", NoCandidates: true})
 		if err != nil {
-			return pipeline.Line{}, errors.Join(err, src.Close())
+			return commit.Line{}, errors.Join(err, src.Close())
 		}
-		return pipeline.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: copyText}}, Sink: sink}, nil
-	}, pipeline.UnitOptions{Verify: write.Verify})
+		return commit.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: copyText}}, Sink: sink}, nil
+	}, commit.UnitOptions{Verify: write.Verify})
 	return err
 }
 

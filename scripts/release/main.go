@@ -137,7 +137,7 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) er
 // build builds the binary of a platform from an exported tree.
 func (r *release) build(ctx context.Context, source, platform, to string, env ...string) error {
 	system, arch, _ := strings.Cut(platform, "/")
-	ldflags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s", r.version, r.commit)
+	ldflags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.revision=%s", r.version, r.commit)
 	return goCommand(ctx, source, append(env, "GOOS="+system, "GOARCH="+arch),
 		"build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", ldflags, "-o", to, "./cmd/velum")
 }

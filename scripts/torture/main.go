@@ -3,17 +3,21 @@
 // figures and its seed; the exit code is 1 if one of them failed.
 //
 //	notes   bad notes and their mutations: all come out masked or in quarantine
+//	obfuscation
+//	        identifiers of 25 kinds in 20 forms, both profiles: none with check digits is readable
 //	canary  invented identifiers: none is in anything that may be given away
 //	order   workers and file order: one tree, byte for byte
 //	double  two starts at the same moment: one winner, one exit code 11
 //	flips   bits that change on the disk: all are found by `velum check`
 //	kill    kill -9 at random times: resumed, the tree is that of an undisturbed run
+//	months  an output grows month by month in any order, killed and stopped on the way: the tree is that of one run; nested outputs are refused, months that vanish stay or go
 //	full    a disk that is too small: exit code 14, and with more room the same tree
 //
 // and, on a disk in memory (package disk), in place of the binary a run whose
 // notes are numbers:
 //
 //	power   processes die, the power goes: nothing is lost that was synced, nothing is half there
+//	grow    the same while months come to an output: what was committed stays
 //	models  the same while models are promoted and rolled back
 //	nth     every operation fails in turn, once and from then on
 //	pairs   every pair of failpoints of a run and of its resumption
@@ -59,13 +63,16 @@ var tests = []struct {
 	do   func(t *torture) (figures string, err error)
 }{
 	{"notes", (*torture).notes},
+	{"obfuscation", (*torture).obfuscation},
 	{"canary", (*torture).canary},
 	{"order", (*torture).order},
 	{"double", (*torture).double},
 	{"flips", (*torture).flips},
 	{"kill", (*torture).kill},
+	{"months", (*torture).months},
 	{"full", (*torture).full},
 	{"power", (*torture).power},
+	{"grow", (*torture).grow},
 	{"models", (*torture).models},
 	{"nth", (*torture).nth},
 	{"pairs", (*torture).pairs},
@@ -192,7 +199,7 @@ func (t *torture) archive(name string, files, notes int) error {
 }
 
 // sum is a hash of both trees of an output: names and bytes of all files but
-// the audit log, which says when.
+// the audit log and the list of inputs, which say when and where.
 func sum(out string) (string, error) {
 	h := sha256.New()
 	err := errors.Join(addTree(h, out), addTree(h, out+".private"))
@@ -207,7 +214,7 @@ func addTree(h hash.Hash, dir string) error {
 		if e.IsDir() && e.Name() == "_audit" {
 			return fs.SkipDir
 		}
-		if !e.Type().IsRegular() {
+		if !e.Type().IsRegular() || e.Name() == "_inputs" { // where they lay
 			return nil
 		}
 		data, err := os.ReadFile(name)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/scripts/torture/badnote"
 	"github.com/velum-health/velum/scripts/torture/canary"
 )
@@ -35,7 +35,7 @@ func (t *torture) notes() (string, error) {
 	if err := errors.Join(err, must(0, t.mask(in, out))); err != nil {
 		return "", err
 	}
-	m, err := pipeline.ReadManifest(out)
+	m, err := commit.ReadManifest(out)
 	if err != nil {
 		return "", err
 	}
@@ -63,9 +63,13 @@ type maskedRow struct {
 }
 
 // compare checks that everything outside the spans is as it was.
-func compare(rows []canary.Note, m *pipeline.Manifest, out string) error {
+func compare(rows []canary.Note, m *commit.Manifest, out string) error {
 	spans := map[int64][]spanRow{}
-	err := eachPart(m, out, "spans", func(s spanRow) error {
+	private, err := commit.ReadManifest(out + ".private")
+	if err != nil {
+		return err
+	}
+	err = eachPart(private, out+".private", "original", func(s spanRow) error {
 		spans[s.Row] = append(spans[s.Row], s)
 		return nil
 	})
@@ -90,7 +94,7 @@ func compare(rows []canary.Note, m *pipeline.Manifest, out string) error {
 }
 
 // eachPart calls do for every row of the parts of a kind.
-func eachPart[T any](m *pipeline.Manifest, out, kind string, do func(T) error) error {
+func eachPart[T any](m *commit.Manifest, out, kind string, do func(T) error) error {
 	for _, u := range m.Units {
 		for _, p := range u.Parts {
 			if p.Kind != kind {

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // order masks the same files with other workers, units side by side,
@@ -123,7 +124,7 @@ func (t *torture) flips() (string, error) {
 }
 
 // flip changes one bit, checks the trees, and changes it back. What
-// pipeline.Check does not know, the audit log and the tie between both
+// commit.Check does not know, the audit log and the tie between both
 // manifests, is left to the command, which costs a process.
 func (t *torture) flip(name, out string) (found bool, err error) {
 	data, err := os.ReadFile(name)
@@ -136,7 +137,7 @@ func (t *torture) flip(name, out string) (found bool, err error) {
 		return false, err
 	}
 	for _, root := range []string{out, out + ".private"} {
-		differences, err := pipeline.Check(root)
+		differences, err := commit.Check(root, audit.InTree)
 		found = found || err != nil || len(differences) > 0
 	}
 	if !found {

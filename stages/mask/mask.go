@@ -1,18 +1,25 @@
-// Package mask writes the masked text of every note. In: Text, Spans. Out:
-// Masked, and a Reason for notes whose spans cannot be trusted.
+// Package mask writes the masked text of every note. In: Text, Spans, and what
+// operators may know of a note: ID, Extra, Language. Out: Masked, Places, and a
+// Reason for notes whose spans cannot be trusted.
 //
 // The masked text is built anew, gap by gap: everything that was not found is
 // copied once, byte for byte, and everything that was found is written by an
 // [Operator]. Patching a copy in place was ruled out: what is forgotten there
-// stays readable, what is forgotten here is missing.
+// stays readable, what is forgotten here is missing. Where each replacement
+// lies is kept in Places, so that verify knows what was put there on purpose.
 //
-// What an operator is for which category is the policy. A category that the
-// policy does not name gets the default, and the default's default is the
-// placeholder: an omission in a configuration hides a value, never shows one.
+// What an operator is for which category is the policy: a [Chain] of operators
+// for every category. What the first cannot replace (a date that nobody can
+// read) goes to the next, and behind the last stands the placeholder. A
+// category that the policy does not name gets the default, and the default's
+// default is the placeholder: an omission in a configuration hides a value,
+// never shows one.
 package mask
 
 import (
 	"errors"
+	"fmt"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
@@ -20,42 +27,98 @@ import (
 
 // Options of the stage. The zero value writes placeholders.
 type Options struct {
-	Policy  map[pipeline.Category]Operator
-	Default Operator // for categories without an entry; nil means Placeholder
-	Workers int      // 0 means 1
+	Policy  map[pipeline.Category]*Chain
+	Default *Chain // for categories without an entry; nil means the placeholder
+
+	Key     *pipeline.Key // for operators that need one
+	Purpose string        // of the extract: another purpose, other replacements
+
+	PatientColumn, DateColumn string       // names of columns of Batch.Extra; "": none
+	Times                     []TimeColumn // that are written: they move with the dates of their note
+
+	Counts  *Counts // may be nil
+	Workers int     // 0 means 1
 }
 
+// TimeColumn is a column of Batch.Extra of dates or timestamps that is kept.
+type TimeColumn struct {
+	Name string
+	Day  int64 // a day in its unit
+}
+
+// ErrNoKey says that the policy has an operator that needs a key.
+var ErrNoKey = errors.New("the policy has an operator that needs a key")
+
 // New returns the stage. A note that has a Reason, or is given one here, gets
-// an empty masked text.
-func New(o Options) pipeline.Step {
+// an empty masked text and no places. The error is ErrNoKey.
+func New(o Options) (pipeline.Step, error) {
+	if _, err := NewMasker(o); err != nil {
+		return pipeline.Step{}, err
+	}
 	return pipeline.Step{Name: "mask", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		return NewMasker(o).do
-	}}
+		m, err := NewMasker(o)
+		return func(b *pipeline.Batch) error { return errors.Join(err, m.do(b)) }
+	}}, nil
 }
 
 // Masker masks single notes. It has scratch space: one a worker.
 type Masker struct {
-	operators []Operator // by category
-	scratch   []byte
+	o         Options
+	operators [][]Operator // by category: its chain
+	beginners []beginner
+	mover     *shift  // moves the columns of dates; nil: nobody does
+	counts    []int64 // by category and place in its chain, the placeholder behind the last
+	note      Note
+	patient   *pipeline.Column // of the batch at hand; nil: none
+	date      *pipeline.Column
 }
 
-// NewMasker returns a Masker for the policy of o.
-func NewMasker(o Options) *Masker {
-	m := &Masker{operators: make([]Operator, pipeline.Categories())}
+// maxChain is the length of the longest chain.
+const maxChain = 7
+
+// NewMasker returns a Masker for the policy of o. The error is ErrNoKey.
+func NewMasker(o Options) (*Masker, error) {
+	m := &Masker{o: o, operators: make([][]Operator, pipeline.Categories()), counts: make([]int64, (maxChain+1)*pipeline.Categories())}
+	made := map[*Chain][]Operator{} // one operator serves all categories of a chain
 	for c := range m.operators {
-		m.operators[c] = o.operator(pipeline.Category(c))
+		chain := o.chain(pipeline.Category(c))
+		if chain == nil {
+			continue
+		}
+		if chain.keyed && o.Key == nil {
+			return nil, fmt.Errorf("%w: %s", ErrNoKey, chain.text)
+		}
+		if _, ok := made[chain]; !ok {
+			made[chain] = chain.make(&o)
+			m.begin(made[chain])
+		}
+		m.operators[c] = made[chain]
 	}
-	return m
+	if o.Key != nil {
+		m.note.stream = newStream(o.Key.Derive("mask " + o.Purpose))
+	}
+	return m, nil
 }
 
-func (o Options) operator(c pipeline.Category) Operator {
-	if op := o.Policy[c]; op != nil {
-		return op
+func (m *Masker) begin(operators []Operator) {
+	for _, op := range operators {
+		if b, ok := op.(beginner); ok {
+			m.beginners = append(m.beginners, b)
+		}
+		if s, ok := op.(*shift); ok && m.mover == nil {
+			m.mover = s
+		}
 	}
-	if o.Default != nil && c != pipeline.None {
-		return o.Default
+}
+
+func (o *Options) chain(c pipeline.Category) *Chain {
+	if chain := o.Policy[c]; chain != nil {
+		return chain
 	}
-	return Placeholder
+	if c == pipeline.None {
+		return nil
+	}
+	return o.Default
 }
 
 var errNoSpans = errors.New("a batch without the spans of its notes: resolve has to come before mask")
@@ -64,55 +127,112 @@ func (m *Masker) do(b *pipeline.Batch) error {
 	if b.Spans.Len() != b.Len() {
 		return errNoSpans
 	}
+	m.columns(b)
 	for i := range b.Len() {
 		if b.Reason[i] == pipeline.Sound {
-			m.note(b, i)
+			m.one(b, i)
 		}
 		b.Masked.End()
+		b.Places.End()
 	}
+	m.moveColumns(b)
+	m.o.Counts.add(m)
 	return nil
 }
 
-// note appends the masked text of note i to b.Masked.Data. If the spans
+// moveColumns moves the dates beside the notes as those within: a column that
+// stays would tell by how much.
+func (m *Masker) moveColumns(b *pipeline.Batch) {
+	if m.mover == nil {
+		return
+	}
+	for _, t := range m.o.Times {
+		for k := range b.Extra {
+			c := &b.Extra[k]
+			if c.Name != t.Name || c.Type == "" {
+				continue
+			}
+			for i := range b.Len() {
+				if !c.Valid[i] {
+					continue
+				}
+				m.read(b, i)
+				by := int64(m.mover.of(&m.note)) * t.Day
+				if c.Kind == pipeline.Int32Column {
+					c.Fixed[i] = uint64(uint32(int32(c.Fixed[i]) + int32(by)))
+				} else {
+					c.Fixed[i] += uint64(by)
+				}
+			}
+		}
+	}
+}
+
+// one appends the masked text of note i to b.Masked.Data. If the spans
 // overlap or leave the text, or an operator panics, the note is quarantined
 // and nothing is appended.
-func (m *Masker) note(b *pipeline.Batch, i int) {
+func (m *Masker) one(b *pipeline.Batch, i int) {
 	text, spans := b.Text.At(i), b.Spans.At(i)
 	if len(spans) == 0 {
 		b.Masked.Data = append(b.Masked.Data, text...)
 		return
 	}
-	before := len(b.Masked.Data)
+	m.read(b, i)
+	masked, places := len(b.Masked.Data), len(b.Places.Items)
 	sound := false
-	pipeline.Guard(func() { b.Masked.Data, sound = m.Mask(b.Masked.Data, text, spans) })
+	pipeline.Guard(func() { b.Masked.Data, b.Places.Items, sound = m.Mask(b.Masked.Data, b.Places.Items, &m.note) })
 	if !sound {
-		b.Masked.Data = b.Masked.Data[:before]
+		b.Masked.Data, b.Places.Items = b.Masked.Data[:masked], b.Places.Items[:places]
 		b.Quarantine(i, pipeline.Panicked)
 	}
 }
 
-// Mask appends the masked text to dst. It returns false, and dst as it was,
-// if the spans are not sorted, disjoint, non-empty and inside the text, or cut
-// a character.
-func (m *Masker) Mask(dst, text []byte, spans []pipeline.Span) (masked []byte, ok bool) {
-	if !fit(text, spans) {
-		return dst, false
+// Mask appends the masked text of n to dst, and to places where the
+// replacement of each span lies in it: the spans of the masked text, in the
+// same order, with category, score and source of the old ones. A suppressed
+// value has an empty place. Mask returns false, and dst and places as they
+// were, if the spans are not sorted, disjoint, non-empty and inside the text,
+// or cut a character.
+func (m *Masker) Mask(dst []byte, places []pipeline.Span, n *Note) (masked []byte, placed []pipeline.Span, ok bool) {
+	if !fit(n.Text, n.Spans) {
+		return dst, places, false
 	}
-	at := int32(0)
-	for _, s := range spans {
-		dst = append(dst, text[at:s.Start]...)
-		dst = m.replace(dst, text, s)
+	for _, b := range m.beginners {
+		b.begin(n)
+	}
+	first, at := len(dst), int32(0)
+	for k, s := range n.Spans {
+		dst = append(dst, n.Text[at:s.Start]...)
+		place := s
+		place.Start = int32(len(dst) - first)
+		dst = m.replace(dst, n, k)
+		place.End = int32(len(dst) - first)
+		places = append(places, place)
 		at = s.End
 	}
-	return append(dst, text[at:]...), true
+	return append(dst, n.Text[at:]...), places, true
 }
 
-func (m *Masker) replace(dst, text []byte, s pipeline.Span) []byte {
-	op := Placeholder
-	if int(s.Category) < len(m.operators) {
-		op = m.operators[s.Category]
+// replace appends what stands for span k of the note: what the first operator
+// of the chain writes that can.
+func (m *Masker) replace(dst []byte, n *Note, k int) []byte {
+	s := n.Spans[k]
+	v := Value{Words: n.Text[s.Start:s.End:s.End], Category: s.Category, Span: k}
+	if int(s.Category) >= len(m.operators) {
+		return appendPlaceholder(dst, s.Category)
 	}
-	return op.Replace(dst, Value{Words: text[s.Start:s.End:s.End], Category: s.Category})
+	chain := m.operators[s.Category]
+	before := len(dst)
+	for i, op := range chain {
+		out, ok := op.Replace(dst, n, v)
+		if ok {
+			m.counts[int(s.Category)*(maxChain+1)+i]++
+			return out
+		}
+		dst = out[:before]
+	}
+	m.counts[int(s.Category)*(maxChain+1)+len(chain)]++
+	return appendPlaceholder(dst, s.Category)
 }
 
 // fit tells whether the spans can be masked in the text.
@@ -130,41 +250,45 @@ func fit(text []byte, spans []pipeline.Span) bool {
 	return true
 }
 
-// Places appends to dst where the replacement of each span lies in the masked
-// text: the spans of the masked text, in the same order, with category, score
-// and source of the old ones. A suppressed value has an empty span. The spans
-// must be such that Mask accepts them.
-func (m *Masker) Places(dst []pipeline.Span, text []byte, spans []pipeline.Span) []pipeline.Span {
-	shift := int32(0)
-	for _, s := range spans {
-		m.scratch = m.replace(m.scratch[:0], text, s)
-		placed := s
-		placed.Start = s.Start + shift
-		placed.End = placed.Start + int32(len(m.scratch))
-		shift = placed.End - s.End
-		dst = append(dst, placed)
-	}
-	return dst
+// Counts says how often each operator replaced a value: what an operator could
+// not read went to the next of its chain, in the end to the placeholder.
+type Counts struct {
+	mu sync.Mutex
+	by map[Use]int64
 }
 
-// Offset returns where byte old of the text lies in the masked text, given
-// the spans and their places. Both ends of a span go to the ends of its
-// replacement; bytes within a span, which have no place any more, to its
-// start. O(log n).
-func Offset(spans, places []pipeline.Span, old int32) int32 {
-	k, end := 0, len(spans) // the first span that ends behind old
-	for k < end {
-		if mid := (k + end) / 2; spans[mid].End <= old {
-			k = mid + 1
-		} else {
-			end = mid
+// Use is an operator at work on a category.
+type Use struct {
+	Category pipeline.Category
+	Operator string // its name; "placeholder" also behind a chain that could not
+	Fallback bool   // an operator before it could not
+}
+
+// Take returns the counts so far and sets them to zero.
+func (c *Counts) Take() map[Use]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	by := c.by
+	c.by = nil
+	return by
+}
+
+// add takes over the counts of a worker's batch.
+func (c *Counts) add(m *Masker) {
+	defer clear(m.counts)
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k, n := range m.counts {
+		if n == 0 {
+			continue
 		}
+		category, at := pipeline.Category(k/(maxChain+1)), k%(maxChain+1)
+		if c.by == nil {
+			c.by = map[Use]int64{}
+		}
+		c.by[Use{category, m.o.chain(category).name(at), at > 0}] += n
 	}
-	if k < len(spans) && spans[k].Start <= old {
-		return places[k].Start
-	}
-	if k == 0 {
-		return old
-	}
-	return old + places[k-1].End - spans[k-1].End
 }

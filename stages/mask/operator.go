@@ -1,92 +1,112 @@
 package mask
 
 import (
-	"fmt"
-	"unicode/utf8"
+	"strconv"
+	"time"
 
 	"github.com/velum-health/velum/pipeline"
 )
 
-// An Operator says what is written in place of a value. The workers of the
-// stage share it.
+// An Operator writes what stands in place of a value. Each worker has its own:
+// an operator may keep scratch, but nothing of one note may show in another.
 type Operator interface {
-	// Replace appends to dst what stands for v. It must not keep v.Words,
-	// and what it appends must be valid UTF-8.
-	Replace(dst []byte, v Value) []byte
+	// Replace appends to dst what stands for v, a value of n, and tells whether
+	// it could. What it appends must be valid UTF-8; it must keep nothing of n.
+	Replace(dst []byte, n *Note, v Value) (out []byte, ok bool)
 }
+
+// A beginner looks at a note before its first value is replaced.
+type beginner interface{ begin(n *Note) }
 
 // Value is what an operator replaces.
 type Value struct {
 	Words    []byte // as they stand in the note
 	Category pipeline.Category
+	Span     int // which of the note's spans it is
 }
 
-// The operators without options. They can be compared: a policy whose
-// operator for a category is Keep leaves its values in the text.
-var (
-	Placeholder Operator = placeholder{} // the name of the category: [PERSON]
-	Suppress    Operator = suppress{}    // nothing
-	Keep        Operator = keep{}        // the value itself
-	Stars       Operator = stars{}       // a * for every code point, blanks included
-)
+// Note is what an operator may know of the note that a value stands in. It is
+// valid until the next note.
+type Note struct {
+	ID       []byte // as it may be written; empty if ids are dropped
+	Patient  []byte // empty: there is no such column, or it is null
+	Day      int32  // of the note, days since 1970-01-01, if Dated
+	Dated    bool
+	Language pipeline.Language
+	Text     []byte
+	Spans    []pipeline.Span
 
-var operators = []struct {
-	name string
-	Operator
-}{
-	{"placeholder", Placeholder},
-	{"suppress", Suppress},
-	{"keep", Keep},
-	{"mask", Stars},
+	stream *Stream // nil without a key
+	digits []byte  // of a patient's number
 }
 
-// ParseOperator returns the operator of that name: placeholder, suppress,
-// keep or mask.
-func ParseOperator(name string) (Operator, error) {
-	for _, o := range operators {
-		if o.name == name {
-			return o.Operator, nil
+// columns finds the columns of patient and date in a batch.
+func (m *Masker) columns(b *pipeline.Batch) {
+	m.patient, m.date = nil, nil
+	for i := range b.Extra {
+		switch b.Extra[i].Name {
+		case "":
+		case m.o.PatientColumn:
+			m.patient = &b.Extra[i]
+		case m.o.DateColumn:
+			m.date = &b.Extra[i]
 		}
 	}
-	return nil, fmt.Errorf("unknown operator %q; known: placeholder, suppress, keep, mask", name)
 }
 
-type placeholder struct{}
-
-// placeholders holds the bracketed name of every category. A span without a
-// category is still PHI.
-var placeholders = func() [][]byte {
-	names := make([][]byte, pipeline.Categories())
-	for c := range names {
-		names[c] = fmt.Appendf(nil, "[%v]", pipeline.Category(c))
+// read points m.note at note i of the batch.
+func (m *Masker) read(b *pipeline.Batch, i int) {
+	n := &m.note
+	n.ID, n.Text, n.Spans = nil, b.Text.At(i), b.Spans.At(i)
+	if i < b.ID.Len() {
+		n.ID = b.ID.At(i)
 	}
-	names[pipeline.None] = []byte("[PHI]")
-	return names
-}()
-
-func (placeholder) Replace(dst []byte, v Value) []byte {
-	c := v.Category
-	if int(c) >= len(placeholders) {
-		c = pipeline.None
+	n.Language = pipeline.UnknownLanguage
+	if i < len(b.Language) {
+		n.Language = b.Language[i]
 	}
-	return append(dst, placeholders[c]...)
+	n.Patient = nil
+	if c := m.patient; c != nil && c.Valid[i] {
+		n.Patient = n.bytesOf(c, i)
+	}
+	n.Day, n.Dated = 0, false
+	if c := m.date; c != nil && c.Valid[i] {
+		n.Day, n.Dated = dayOf(c, i)
+	}
 }
 
-type suppress struct{}
-
-func (suppress) Replace(dst []byte, _ Value) []byte { return dst }
-
-type keep struct{}
-
-func (keep) Replace(dst []byte, v Value) []byte { return append(dst, v.Words...) }
-
-type stars struct{}
-
-// Replace masks blanks, too: the lengths of given name and surname tell more
-// than their sum.
-func (stars) Replace(dst []byte, v Value) []byte {
-	for range utf8.RuneCount(v.Words) {
-		dst = append(dst, '*')
+// bytesOf returns value i of a column as bytes: text as it is, numbers by
+// their digits.
+func (n *Note) bytesOf(c *pipeline.Column, i int) []byte {
+	if c.Kind == pipeline.BytesColumn {
+		return c.Bytes.At(i)
 	}
-	return dst
+	n.digits = strconv.AppendUint(n.digits[:0], c.Fixed[i], 10)
+	return n.digits
+}
+
+const microsADay = 24 * 60 * 60 * 1e6
+
+// dayOf returns value i of a column of dates, timestamps or texts that begin
+// with one as 2026-11-21.
+func dayOf(c *pipeline.Column, i int) (day int32, ok bool) {
+	switch c.Kind {
+	case pipeline.DateColumn:
+		return int32(c.Fixed[i]), true
+	case pipeline.TimestampColumn:
+		t := int64(c.Fixed[i])
+		day := t / microsADay
+		if t < 0 && t%microsADay != 0 {
+			day--
+		}
+		return int32(day), true
+	case pipeline.BytesColumn:
+		text := c.Bytes.At(i)
+		if len(text) < len(time.DateOnly) {
+			return 0, false
+		}
+		t, err := time.Parse(time.DateOnly, string(text[:len(time.DateOnly)]))
+		return int32(t.Unix() / (24 * 60 * 60)), err == nil
+	}
+	return 0, false
 }

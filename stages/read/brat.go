@@ -76,14 +76,13 @@ func missing(names, have []string) int {
 }
 
 func (r *Brat) note(b *pipeline.Batch, id string) error {
-	r.path = filepath.Join(r.texts, filepath.FromSlash(id)+".txt")
-	text, err := readWhole(r.path)
-	if err != nil {
+	r.path = filepath.Join(r.anns, filepath.FromSlash(id)+".ann")
+	ann, err := r.readText(r.path)
+	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	r.path = filepath.Join(r.anns, filepath.FromSlash(id)+".ann")
-	ann, err := readWhole(r.path)
-	if err != nil && !os.IsNotExist(err) {
+	text, err := r.readText(filepath.Join(r.texts, filepath.FromSlash(id)+".txt"))
+	if err != nil {
 		return err
 	}
 	if err := r.parse(ann); err != nil {

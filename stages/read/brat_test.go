@@ -117,7 +117,7 @@ var bratErrors = []struct{ name, ann, want string }{
 	{"huge", "T1\tPERSON 0 99999999999999999999\tAda", "a.ann:1:11: offsets are not two whole numbers"},
 	{"outside", "T1\tPERSON 0 40\tAda", "a.ann:1:11: span outside the text of 9 units"},
 	{"backwards", "T1\tPERSON 3 0\tAda", "a.ann:1:11: span ends before it starts"},
-	{"unknown label", "T1\tSECRETNAME 0 3\tAda", "a.ann:1:4: unknown label"},
+	{"unknown label", "T1\tSecretName 0 3\tAda", "a.ann:1:4: unknown label"},
 }
 
 func TestBratErrors(t *testing.T) {
@@ -145,7 +145,7 @@ func checkInputError(t *testing.T, err error, want string) {
 	if !strings.Contains(err.Error(), want) || in.Remedy == "" {
 		t.Errorf("error %q, want %q", err, want)
 	}
-	for _, word := range []string{"Ada", "Lima", "SECRETNAME", "zero"} {
+	for _, word := range []string{"Ada", "Lima", "SecretName", "zero"} {
 		if strings.Contains(err.Error(), word) {
 			t.Errorf("error quotes its input")
 		}
@@ -162,7 +162,7 @@ func TestBratFolderErrors(t *testing.T) {
 }
 
 func TestSkipUnknownAndTooLong(t *testing.T) {
-	dir := put(t, map[string]string{"a.txt": "Ada", "a.ann": "T1\tSECRETNAME 0 3\tAda", "b.txt": strings.Repeat("x", 11)})
+	dir := put(t, map[string]string{"a.txt": "Ada", "a.ann": "T1\tSecretName 0 3\tAda", "b.txt": strings.Repeat("x", 11)})
 	r, err := read.NewBrat(dir, read.TextOptions{SkipUnknown: true, MaxText: 10})
 	if err != nil {
 		t.Fatal(err)

@@ -46,11 +46,13 @@ type CoNLL struct {
 
 // NewCoNLL opens a file.
 func NewCoNLL(path string, o TextOptions) (*CoNLL, error) {
-	in, err := openStream(path)
+	r := &CoNLL{intake: newIntake(path, o)}
+	in, err := r.openFile()
 	if err != nil {
 		return nil, err
 	}
-	return &CoNLL{intake: newIntake(path, o), in: in}, nil
+	r.in = in
+	return r, nil
 }
 
 // Close closes the file.

@@ -65,7 +65,7 @@ var conllErrors = []struct{ name, in, want string }{
 	{"no tag", "Ada\tPERSON\n", "in.conll:1:5: tag is neither O nor"},
 	{"unknown role", "Ada\tX-PERSON\n", "in.conll:1:5: tag is neither O nor"},
 	{"empty tag", "Ada\t\n", "in.conll:1:5: tag is neither O nor"},
-	{"unknown label", "Ada\tB-SECRETNAME\n", "in.conll:1:5: unknown label"},
+	{"unknown label", "Ada\tB-SecretName\n", "in.conll:1:5: unknown label"},
 	{"no offsets", "# text_json = \"Ada\"\nAda\tB-PERSON\n", "in.conll:2:5: token without offsets"},
 	{"words for offsets", "# text_json = \"Ada\"\nAda\tzero\t3\tB-PERSON\n", "in.conll:2:12: token without offsets"},
 	{"outside", "# text_json = \"Ada\"\nAda\t0\t4\tB-PERSON\n", "in.conll:2:9: span outside the text of 3 units"},

@@ -79,22 +79,23 @@ func (r *Tables) openSpans() error {
 	var err error
 	r.spans, err = NewParquet(r.path, 0, -1, ParquetOptions{
 		Text: "category", Pass: []string{"start", "end", "score", "source", "row"},
-		kinds: map[string]pipeline.ColumnKind{
-			"score": pipeline.FloatColumn, "source": pipeline.BytesColumn, "row": pipeline.Int64Column,
+		shapes: map[string]shape{
+			"kept score": {Kind: pipeline.FloatColumn}, "kept source": {Kind: pipeline.BytesColumn}, "kept row": {Kind: pipeline.Int64Column},
 		},
 	})
 	if err != nil {
 		return err
 	}
-	for k, b := range r.spans.binding {
-		ok := b.kind == pipeline.Int32Column || b.kind == pipeline.Int64Column
+	for k := range r.spans.extra {
+		b := &r.spans.extra[k]
+		ok := b.Kind == pipeline.Int32Column || b.Kind == pipeline.Int64Column
 		switch k {
 		case spanScore:
-			ok = b.kind == pipeline.FloatColumn || b.kind == pipeline.DoubleColumn
+			ok = b.Kind == pipeline.FloatColumn || b.Kind == pipeline.DoubleColumn
 		case spanSource:
-			ok = b.kind == pipeline.BytesColumn
+			ok = b.Kind == pipeline.BytesColumn
 		case spanRow:
-			r.byRow = b.leaf >= 0
+			r.byRow = b.column >= 0
 		}
 		if !ok {
 			err := &SchemaError{r.path, b.name, "has the wrong type", "start, end and row are whole numbers, score is a float, source a string"}

@@ -106,7 +106,7 @@ func TestTablesErrors(t *testing.T) {
 		{"outside", spanRow{"a", 0, 0, 9, "PERSON", 1}, "spans.parquet:1: span outside the text of 4 units"},
 		{"cuts a character", spanRow{"a", 0, 0, 1, "PERSON", 1}, "spans.parquet:1: span outside the text"},
 		{"negative", spanRow{"a", 0, -1, 3, "PERSON", 1}, "spans.parquet:1: start or end is null, negative or too large"},
-		{"unknown label", spanRow{"a", 0, 0, 2, "SECRETNAME", 1}, "spans.parquet:1: unknown label"},
+		{"unknown label", spanRow{"a", 0, 0, 2, "SecretName", 1}, "spans.parquet:1: unknown label"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

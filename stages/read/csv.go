@@ -1,8 +1,11 @@
 package read
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -23,31 +26,69 @@ type CSV struct {
 	starts          []place // of fields
 	at              place   // of the next byte
 	labels          []label
+	lenient         bool // quotes inside fields are characters, a broken row is a *rowError: see csvRecords
 }
+
+// rowError is a row of a table that breaks the format and was stepped over.
+type rowError struct{ error }
 
 // NewCSV opens a file and reads its header.
 func NewCSV(path string, o TextOptions) (*CSV, error) {
 	r := &CSV{intake: newIntake(path, o)}
-	if c := r.o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' || c == 0 {
-		return nil, &InputError{Path: path, Cause: "the delimiter is no ASCII character that fields can do without", Remedy: "take a comma, semicolon, tab or bar"}
-	}
-	in, err := openStream(path)
-	if err != nil {
+	if err := r.begin(); err != nil {
 		return nil, err
 	}
-	r.in, r.at = in, place{1, 1}
 	if err := r.header(); err != nil {
-		in.Close()
-		return nil, err
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// begin opens the file and settles the delimiter.
+func (r *CSV) begin() (err error) {
+	if c := r.o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' {
+		return &InputError{Path: r.path, Cause: "the delimiter is no ASCII character that fields can do without", Remedy: "take a comma, semicolon, tab or bar"}
+	}
+	if r.in, err = r.openFile(); err != nil {
+		return err
+	}
+	r.at = place{1, 1}
+	if r.o.Comma == 0 {
+		r.o.Comma = r.delimiter()
+	}
+	return nil
+}
+
+// delimiter returns the commonest of the usual delimiters in the header,
+// outside quotes; of two as common, the first of the list.
+func (r *CSV) delimiter() rune {
+	head, _ := r.in.r.Peek(1 << 14) // what is there: an error comes again when it is read
+	const usual = ",;\t|"
+	var seen [len(usual)]int
+	quoted := false
+	for _, c := range head {
+		if c == '\n' && !quoted {
+			break
+		}
+		quoted = quoted != (c == '"')
+		if k := strings.IndexByte(usual, c); k >= 0 && !quoted {
+			seen[k]++
+		}
+	}
+	best := 0
+	for k := range seen {
+		if seen[k] > seen[best] {
+			best = k
+		}
+	}
+	return rune(usual[best])
 }
 
 // Close closes the file.
 func (r *CSV) Close() error { return r.in.Close() }
 
 func (r *CSV) header() error {
-	remedy := "name the columns of ids and texts, and the delimiter"
+	remedy := "name the columns with --id-column and --text-column, and the delimiter with --delimiter"
 	err := r.next()
 	if err == io.EOF {
 		return r.wrong(place{}, "empty file", "write a header line with the names of the columns")
@@ -61,7 +102,7 @@ func (r *CSV) header() error {
 		for _, want := range []struct {
 			name   string
 			column *int
-		}{{r.o.IDColumn, &r.id}, {r.o.TextColumn, &r.text}, {r.o.SpansColumn, &r.spans}} {
+		}{{cmp.Or(r.o.IDColumn, "id"), &r.id}, {r.o.TextColumn, &r.text}, {r.o.SpansColumn, &r.spans}} {
 			if name != want.name {
 				continue
 			}
@@ -71,8 +112,13 @@ func (r *CSV) header() error {
 			*want.column = k
 		}
 	}
+	for k := 0; r.id < 0 && r.o.IDColumn == "" && k < r.columns; k++ {
+		if string(r.record.At(k)) == "note_id" { // what `velum run` calls it
+			r.id = k
+		}
+	}
 	if r.id < 0 {
-		return r.wrong(place{1, 0}, "no column named "+r.o.IDColumn, remedy)
+		return r.wrong(place{1, 0}, "no column named "+cmp.Or(r.o.IDColumn, "id"), remedy)
 	}
 	if r.text < 0 {
 		return r.wrong(place{1, 0}, "no column named "+r.o.TextColumn, remedy)
@@ -188,7 +234,7 @@ func (r *CSV) field() (last bool, err error) {
 			return true, nil
 		case c == '\r':
 			return true, r.lineEnd(at)
-		case c == '"':
+		case c == '"' && !r.lenient:
 			return false, r.wrong(at, "quote inside a field without quotes", "put the field in quotes and double the quotes in it")
 		}
 		if err := r.keep(c); err != nil {
@@ -236,7 +282,7 @@ func (r *CSV) quoted() (last bool, err error) {
 		case '\r':
 			return true, r.lineEnd(at)
 		default:
-			return false, r.wrong(at, "text behind a closing quote", "double the quotes inside a field")
+			return false, r.unsound(at, "text behind a closing quote", "double the quotes inside a field")
 		}
 	}
 }
@@ -252,9 +298,31 @@ func (r *CSV) lineEnd(at place) error {
 	}
 	r.step(c)
 	if c != '\n' {
-		return r.wrong(at, "carriage return without line feed outside quotes", "end lines with LF or CRLF, quote fields that hold line ends")
+		return r.unsound(at, "carriage return without line feed outside quotes", "end lines with LF or CRLF, quote fields that hold line ends")
 	}
 	return nil
+}
+
+// unsound is wrong for what is wrong with one row: a lenient reader steps over
+// the rest of the line.
+func (r *CSV) unsound(at place, cause, remedy string) error {
+	err := r.wrong(at, cause, remedy)
+	if !r.lenient {
+		return err
+	}
+	for {
+		c, err := r.in.r.ReadByte()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if r.step(c); c == '\n' {
+			break
+		}
+	}
+	return &rowError{err}
 }
 
 func (r *CSV) keep(c byte) error {

@@ -3,11 +3,13 @@ package read
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // Dump reads the raw form of the archives (BOOT appendix B): no header, and
@@ -37,6 +39,8 @@ type Dump struct {
 	open     bool   // there is one
 	id       []byte
 	lineOpen bool // the last piece did not end its line
+
+	stays func(*os.File) error // checks that the file is what was hashed; nil: nobody hashed it
 }
 
 // NewDump opens the bytes [from, to) of a dump; to < 0 means to its end. Both
@@ -72,7 +76,7 @@ func (d *Dump) Next(b *pipeline.Batch) error {
 		// Lines may be of any length: they come in pieces of the buffer.
 		piece, err := d.in.ReadSlice('\n')
 		if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
-			return &pipeline.DamageError{Path: d.path, RowGroup: -1, Cause: "cannot be read to its end", Unread: true}
+			return &commit.DamageError{Path: d.path, RowGroup: -1, Cause: "cannot be read to its end", Unread: true}
 		}
 		if len(piece) > 0 {
 			d.piece(b, piece)
@@ -83,6 +87,9 @@ func (d *Dump) Next(b *pipeline.Batch) error {
 		}
 	}
 	if b.Len() == 0 {
+		if d.stays != nil {
+			return cmp.Or(d.stays(d.file), io.EOF)
+		}
 		return io.EOF
 	}
 	d.naming.name(b, d.ids[:])

@@ -72,7 +72,7 @@ func TestDumpLongLine(t *testing.T) {
 // TestDumpUnits: the notes of all units together are those of the whole file,
 // wherever it is cut.
 func TestDumpUnits(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.txt")
+	path := filepath.Join(t.TempDir(), "x.dump")
 	rapid.Check(t, func(rt *rapid.T) {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"1|2|3|text", "44|5|6 more", "7|8|9", "a second line", "", "1|2|", "\xff", "12|13|14|" + strings.Repeat("x", 100), strings.Repeat("1", 80) + "|2|3|x",

@@ -16,12 +16,13 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // A Fence decodes Parquet in processes of its own. A damaged file can make the
 // library panic in a goroutine that nobody can recover, take all memory, or
 // never come back; then a worker ends and not the run. Its work becomes a
-// *pipeline.DamageError, and the next one begins in a new worker.
+// *commit.DamageError, and the next one begins in a new worker.
 //
 // Workers are this same program, started again with WorkerArgument, an empty
 // environment and a memory limit. They read inputs, write no file, and see no
@@ -41,14 +42,20 @@ type Fence struct {
 
 // FenceOptions are the choices of a Fence. The zero value works.
 type FenceOptions struct {
-	Memory  int64         // bytes that a worker may take; 0 means 1 GiB
-	Timeout time.Duration // without an answer after which a worker is ended; 0 means 10 s
+	Memory int64 // bytes that a worker may take; 0 means 1 GiB
+	// Timeout is the processor time that a worker may take without an answer
+	// before it is ended; 0 means 10 s. A disk that stalls or a process that is
+	// stopped takes none, and is waited for: Patience, by the clock on the wall;
+	// 0 means 10 minutes.
+	Timeout, Patience time.Duration
+	Ended             <-chan struct{} // nobody waits any more; may be nil
 }
 
 // NewFence makes a fence. Workers start when they are needed.
 func NewFence(o FenceOptions) *Fence {
 	o.Memory = cmp.Or(o.Memory, 1<<30)
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.Patience = cmp.Or(o.Patience, 10*time.Minute)
 	return &Fence{o: o}
 }
 
@@ -100,10 +107,11 @@ func (f *Fence) ask(path string, ask frameKind, request any, want frameKind, ans
 			}
 			err = errFrame
 		}
-		if killed := f.bury(w, &err); killed && try < tries {
+		killed, unread := f.bury(w, &err)
+		if killed && try < tries {
 			continue
 		}
-		return nil, &pipeline.DamageError{Path: path, RowGroup: -1, Cause: err.Error()}
+		return nil, &commit.DamageError{Path: path, RowGroup: -1, Cause: err.Error(), Unread: unread}
 	}
 }
 
@@ -151,26 +159,32 @@ func (f *Fence) give(w *fenceWorker) {
 }
 
 // bury ends a worker that cannot go on, says in *err why, and tells whether
-// somebody else killed it.
-func (f *Fence) bury(w *fenceWorker, err *error) (killed bool) {
+// somebody else killed it, and whether the file may be sound for all that is
+// known: who had no time or was killed has said nothing of it.
+func (f *Fence) bury(w *fenceWorker, err *error) (killed, unread bool) {
 	f.died.Add(1)
-	late := errors.Is(*err, os.ErrDeadlineExceeded)
-	broken := errors.Is(*err, errFrame)
+	cause := *err
+	if errors.Is(cause, errStalled) || errors.Is(cause, os.ErrClosed) { // it may hang in the system: nobody waits for its end
+		w.leave()
+		return false, true
+	}
 	status, memory := w.end()
 	switch {
-	case late:
-		*err = fmt.Errorf("the decode worker gave no answer in %v and was ended", f.o.Timeout)
-	case broken:
+	case errors.Is(cause, errLate):
+		*err = fmt.Errorf("the decode worker took %v of processor time for no answer and was ended", f.o.Timeout)
+		return false, true
+	case errors.Is(cause, errFrame):
 		*err = errors.New("the decode worker gave an answer that is not sound")
 	case memory:
 		*err = fmt.Errorf("the decode worker needed more than its %d MiB of memory", f.o.Memory>>20)
 	case status.Signaled():
 		*err = fmt.Errorf("the decode worker was ended by signal %d", status.Signal())
-		return status.Signal() == syscall.SIGKILL
+		killed = status.Signal() == syscall.SIGKILL
+		return killed, killed
 	default:
 		*err = fmt.Errorf("the decode worker crashed with exit code %d", status.ExitStatus())
 	}
-	return false
+	return false, false
 }
 
 // fenceWorker is a worker as its owner sees it.
@@ -178,7 +192,7 @@ type fenceWorker struct {
 	cmd       *exec.Cmd
 	in        *os.File // requests
 	out, errs *os.File // answers; last words
-	timeout   time.Duration
+	o         *FenceOptions
 	buf       []byte
 	frame     []byte
 }
@@ -209,7 +223,7 @@ func startWorker(o *FenceOptions) (*fenceWorker, error) {
 		return nil, err
 	}
 	widen(outR)
-	w := &fenceWorker{in: inW, out: outR, errs: errR, timeout: o.Timeout}
+	w := &fenceWorker{in: inW, out: outR, errs: errR, o: o}
 	w.cmd = &exec.Cmd{
 		Path: program, Args: []string{os.Args[0], WorkerArgument}, Env: []string{workerVariable + "=" + strconv.FormatInt(o.Memory, 10)},
 		Stdin: inR, Stdout: outW, Stderr: errW,
@@ -224,7 +238,7 @@ func startWorker(o *FenceOptions) (*fenceWorker, error) {
 	// lost, and nobody waits.
 	_ = syscall.SetNonblock(int(last), true)
 	closeAll([]*os.File{inR, outW, errW})
-	kind, _, err := w.read(max(o.Timeout, 30*time.Second))
+	kind, _, err := w.read()
 	if err != nil || kind != helloFrame {
 		w.end()
 		return nil, errors.New("it did not start")
@@ -245,23 +259,85 @@ func (w *fenceWorker) call(kind frameKind, request any) (frameKind, []byte, erro
 		return 0, nil, err
 	}
 	w.frame = frame
-	if err := w.in.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
+	if err := w.in.SetWriteDeadline(time.Now().Add(w.o.Patience)); err != nil {
 		return 0, nil, err
 	}
 	if _, err := w.in.Write(frame); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = errStalled
+		}
 		return 0, nil, err
 	}
-	return w.read(w.timeout)
+	return w.read()
 }
 
 // read reads an answer, which is valid until the next.
-func (w *fenceWorker) read(timeout time.Duration) (frameKind, []byte, error) {
-	if err := w.out.SetReadDeadline(time.Now().Add(timeout)); err != nil {
-		return 0, nil, err
-	}
-	kind, payload, buf, err := readFrame(w.out, w.buf)
+func (w *fenceWorker) read() (frameKind, []byte, error) {
+	kind, payload, buf, err := readFrame(&waiting{w: w}, w.buf)
 	w.buf = buf
 	return kind, payload, err
+}
+
+var (
+	errLate    = errors.New("the decode worker works and does not answer")
+	errStalled = errors.New("the decode worker neither works nor answers: it was stopped, or the disk stands still")
+)
+
+// waiting reads an answer and waits for it as long as there is hope.
+type waiting struct {
+	w      *fenceWorker
+	waited time.Duration // in which nothing came
+	worked time.Duration // that the worker had worked when the waiting began
+}
+
+// waitStep is how often a wait is thought over. A process that was stopped
+// itself counts one step and not the hours.
+const waitStep = 200 * time.Millisecond
+
+// Read implements io.Reader.
+func (r *waiting) Read(p []byte) (int, error) {
+	for {
+		if err := r.w.out.SetReadDeadline(time.Now().Add(waitStep)); err != nil {
+			return 0, err
+		}
+		n, err := r.w.out.Read(p)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if err := r.late(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// late thinks a wait over.
+func (r *waiting) late() error {
+	worked, err := processTime(r.w.cmd.Process.Pid)
+	if err != nil {
+		worked = r.worked + r.waited // no such clock here: that of the wall
+	}
+	if r.waited == 0 {
+		r.worked = worked
+	}
+	r.waited += waitStep
+	select {
+	case <-r.w.o.Ended:
+		return os.ErrClosed
+	default:
+	}
+	switch {
+	case worked-r.worked > r.w.o.Timeout:
+		return errLate
+	case r.waited > r.w.o.Patience:
+		return errStalled
+	}
+	return nil
+}
+
+// leave kills the process and does not wait until it is gone.
+func (w *fenceWorker) leave() {
+	_ = w.cmd.Process.Kill()
+	closeAll([]*os.File{w.in, w.out, w.errs})
 }
 
 // end ends the process, whatever it does, and tells how it ended, and whether
@@ -296,7 +372,7 @@ func wantOfMemory(words string) bool {
 type fenced struct {
 	fence   *Fence
 	w       *fenceWorker // nil before and after
-	unit    *pipeline.Unit
+	unit    *commit.Unit
 	o       *ParquetOptions
 	extra   []pipeline.Column
 	naming  naming
@@ -305,11 +381,13 @@ type fenced struct {
 	done    int64 // notes delivered
 	batches int   // delivered
 	killed  int   // workers that somebody else killed
+
+	still func(identity) error // checks that the file is what was hashed
 }
 
 // open opens a unit in a worker.
-func (f *Fence) open(u *pipeline.Unit, o *ParquetOptions, extra []pipeline.Column) (*fenced, error) {
-	s := &fenced{fence: f, unit: u, o: o, extra: extra, naming: newNaming(o), ids: make([]pipeline.Bytes, len(o.ID))}
+func (f *Fence) open(u *commit.Unit, o *ParquetOptions, extra []pipeline.Column, still func(identity) error) (*fenced, error) {
+	s := &fenced{fence: f, unit: u, o: o, extra: extra, naming: newNaming(o), ids: make([]pipeline.Bytes, len(o.ID)), still: still}
 	return s, s.begin()
 }
 
@@ -322,6 +400,9 @@ func (s *fenced) begin() error {
 		return err
 	}
 	s.w = w
+	if err := s.still(have.File); err != nil {
+		return errors.Join(err, s.Close())
+	}
 	rows := int64(0)
 	for _, n := range have.Groups {
 		if n < 0 || n > s.unit.Rows {
@@ -331,18 +412,18 @@ func (s *fenced) begin() error {
 		rows += n
 	}
 	if rows != s.unit.Rows || have.First != s.unit.First || int64(len(have.Groups)) != s.unit.To-s.unit.From {
-		return errors.Join(s.damage("is not what it was when the run was planned"), s.Close())
+		return errors.Join(s.damage("is not what it was when the run was planned", true), s.Close())
 	}
 	s.groups = have.Groups
 	return nil
 }
 
-// Next implements pipeline.Source. Errors are *pipeline.DamageError.
+// Next implements pipeline.Source. Errors are *commit.DamageError.
 func (s *fenced) Next(b *pipeline.Batch) error {
 	if s.w == nil {
 		return io.EOF
 	}
-	kind, payload, err := s.w.read(s.w.timeout)
+	kind, payload, err := s.w.read()
 	if err == nil {
 		switch kind {
 		case batchFrame:
@@ -351,10 +432,14 @@ func (s *fenced) Next(b *pipeline.Batch) error {
 			}
 			b.Reset()
 		case endFrame:
-			return s.end()
+			var file identity
+			if err = json.Unmarshal(payload, &file); err == nil {
+				return s.end(file)
+			}
+			err = errFrame
 		case failFrame:
 			err := parseFailure(payload).error(s.unit.Input)
-			if damage, ok := errors.AsType[*pipeline.DamageError](err); ok && damage.RowGroup < 0 {
+			if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.RowGroup < 0 {
 				damage.RowGroup = s.group()
 			}
 			s.fence.give(s.w)
@@ -364,12 +449,12 @@ func (s *fenced) Next(b *pipeline.Batch) error {
 			err = errFrame
 		}
 	}
-	killed := s.fence.bury(s.w, &err)
+	killed, unread := s.fence.bury(s.w, &err)
 	s.w = nil
 	if s.killed++; killed && s.killed < tries {
 		return s.again(b)
 	}
-	return s.damage(err.Error())
+	return s.damage(err.Error(), unread)
 }
 
 // again goes on in another worker, where the one that was killed stopped:
@@ -379,11 +464,11 @@ func (s *fenced) again(b *pipeline.Batch) error {
 		return err
 	}
 	for range s.batches {
-		if kind, _, err := s.w.read(s.w.timeout); err != nil || kind != batchFrame {
+		if kind, _, err := s.w.read(); err != nil || kind != batchFrame {
 			err = cmp.Or(err, errFrame)
-			s.fence.bury(s.w, &err)
+			_, unread := s.fence.bury(s.w, &err)
 			s.w = nil
-			return s.damage(err.Error())
+			return s.damage(err.Error(), unread)
 		}
 	}
 	return s.Next(b)
@@ -391,7 +476,7 @@ func (s *fenced) again(b *pipeline.Batch) error {
 
 // batch takes a batch apart, which must be one that can come here.
 func (s *fenced) batch(payload []byte, b *pipeline.Batch) error {
-	s.columns(b)
+	readyColumns(b, s.extra)
 	limits := batchLimits{notes: s.o.BatchNotes, bytes: s.o.BatchBytes, text: s.o.MaxText}
 	if err := parseBatch(payload, b, s.ids, limits); err != nil {
 		return err
@@ -406,26 +491,14 @@ func (s *fenced) batch(payload []byte, b *pipeline.Batch) error {
 	return nil
 }
 
-// columns gives the columns of a batch their names and kinds.
-func (s *fenced) columns(b *pipeline.Batch) {
-	same := len(b.Extra) == len(s.extra)
-	for i := 0; same && i < len(b.Extra); i++ {
-		same = b.Extra[i].Name == s.extra[i].Name && b.Extra[i].Kind == s.extra[i].Kind
-	}
-	if same {
-		return
-	}
-	b.Extra = b.Extra[:0]
-	for _, c := range s.extra {
-		b.Extra = append(b.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind})
-	}
-}
-
-func (s *fenced) end() error {
+func (s *fenced) end(file identity) error {
 	s.fence.give(s.w)
 	s.w = nil
+	if err := s.still(file); err != nil {
+		return err
+	}
 	if s.done != s.unit.Rows {
-		return s.damage(fmt.Sprintf("%d rows read, the footer says %d", s.done, s.unit.Rows))
+		return s.damage(fmt.Sprintf("%d rows read, the footer says %d", s.done, s.unit.Rows), false)
 	}
 	return io.EOF
 }
@@ -442,8 +515,8 @@ func (s *fenced) group() int {
 	return -1
 }
 
-func (s *fenced) damage(cause string) error {
-	return &pipeline.DamageError{Path: s.unit.Input, RowGroup: s.group(), Cause: cause}
+func (s *fenced) damage(cause string, unread bool) error {
+	return &commit.DamageError{Path: s.unit.Input, RowGroup: s.group(), Cause: cause, Unread: unread}
 }
 
 // Close ends the reading. A worker that has more to say cannot be used again.

@@ -1,10 +1,13 @@
 package read
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -26,7 +29,7 @@ const (
 	layoutFrame                                // answer to inspect: layout
 	openedFrame                                // answer to open: opened; batches follow
 	batchFrame                                 // a batch
-	endFrame                                   // no more batches
+	endFrame                                   // no more batches: identity
 	failFrame                                  // workerFailure, instead of any answer
 )
 
@@ -106,6 +109,10 @@ func appendBatch(buf []byte, b *pipeline.Batch, ids []pipeline.Bytes) []byte {
 	for i := range b.Extra {
 		c := &b.Extra[i]
 		buf = append(buf, byte(c.Kind))
+		if c.Kind == pipeline.NestedColumn {
+			buf = appendLeaves(buf, c.Leaves)
+			continue
+		}
 		for _, valid := range c.Valid {
 			bit := byte(0)
 			if valid {
@@ -119,6 +126,21 @@ func appendBatch(buf []byte, b *pipeline.Batch, ids []pipeline.Bytes) []byte {
 		}
 		for _, v := range c.Fixed {
 			buf = binary.LittleEndian.AppendUint64(buf, v)
+		}
+	}
+	return buf
+}
+
+func appendLeaves(buf []byte, leaves []pipeline.Leaf) []byte {
+	for i := range leaves {
+		l := &leaves[i]
+		for _, at := range l.Rows {
+			buf = binary.LittleEndian.AppendUint32(buf, uint32(at))
+		}
+		buf = append(append(buf, l.Rep...), l.Def...)
+		buf = binary.LittleEndian.AppendUint32(buf, uint32(l.Values.Len()))
+		if l.Values.Len() > 0 {
+			buf = appendBytes(buf, &l.Values)
 		}
 	}
 	return buf
@@ -205,31 +227,82 @@ func (p *frameParser) uint32() uint32 {
 
 // bytes reads a column of n byte strings.
 func (p *frameParser) bytes(to *pipeline.Bytes, n int) {
+	var last int
+	to.Offsets, last = p.offsets(to.Offsets, n)
+	to.Data = append(to.Data[:0], p.take(last)...)
+}
+
+// offsets reads n+1 numbers that begin at 0 and never fall, and returns the
+// last.
+func (p *frameParser) offsets(to []int32, n int) (offsets []int32, last int) {
 	words := p.take(4 * (n + 1))
-	if p.bad {
-		return
-	}
-	to.Offsets = to.Offsets[:0]
-	last := uint32(0)
+	to = to[:0]
 	for len(words) >= 4 {
 		at := binary.LittleEndian.Uint32(words)
-		if at < last || len(to.Offsets) == 0 && at != 0 {
+		if at > math.MaxInt32 || int(at) < last || len(to) == 0 && at != 0 {
+			p.bad = true
+			return to, 0
+		}
+		to = append(to, int32(at))
+		last, words = int(at), words[4:]
+	}
+	return to, last
+}
+
+// leaf reads the levels and values of n rows of a nested column.
+func (p *frameParser) leaf(to *pipeline.Leaf, n int) {
+	to.Reset()
+	rows, levels := p.offsets(to.Rows, n)
+	reps, defs := p.take(levels), p.take(levels)
+	values := int(p.uint32())
+	if p.bad || values > levels || values != bytes.Count(defs, []byte{to.Full}) {
+		p.bad = true
+		return
+	}
+	if values > 0 {
+		p.bytes(&to.Values, values)
+	}
+	if p.bad = p.bad || !wide(&to.Values, to.Width); p.bad {
+		return
+	}
+	to.Rows, to.Rep, to.Def = rows, append(to.Rep, reps...), append(to.Def, defs...)
+	have := int32(0)
+	for i, from := range rows[:n] {
+		row := defs[from:rows[i+1]]
+		if len(row) == 0 || reps[from] != 0 || slices.Max(row) > to.Full {
 			p.bad = true
 			return
 		}
-		to.Offsets = append(to.Offsets, int32(at))
-		last, words = at, words[4:]
+		to.Starts = append(to.Starts, have)
+		have += int32(bytes.Count(row, []byte{to.Full}))
 	}
-	to.Data = append(to.Data[:0], p.take(int(last))...)
+	to.Starts = append(to.Starts, have)
+}
+
+// wide tells whether all values have so many bytes.
+func wide(values *pipeline.Bytes, width int) bool {
+	for i := 0; width > 0 && i < values.Len(); i++ {
+		if len(values.At(i)) != width {
+			return false
+		}
+	}
+	return true
 }
 
 // column reads a column to pass through.
 func (p *frameParser) column(to *pipeline.Column, n int) {
-	kind, valid := p.take(1), p.take(n)
+	kind := p.take(1)
 	if p.bad || pipeline.ColumnKind(kind[0]) != to.Kind {
 		p.bad = true
 		return
 	}
+	if to.Kind == pipeline.NestedColumn {
+		for i := range to.Leaves {
+			p.leaf(&to.Leaves[i], n)
+		}
+		return
+	}
+	valid := p.take(n)
 	to.Valid = to.Valid[:0]
 	for _, bit := range valid {
 		p.bad = p.bad || bit > 1
@@ -237,6 +310,9 @@ func (p *frameParser) column(to *pipeline.Column, n int) {
 	}
 	if to.Kind == pipeline.BytesColumn {
 		p.bytes(&to.Bytes, n)
+		for i := 0; to.Width > 0 && !p.bad && i < n; i++ {
+			p.bad = to.Valid[i] && len(to.Bytes.At(i)) != to.Width
+		}
 		return
 	}
 	words := p.take(8 * n)

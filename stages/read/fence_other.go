@@ -3,7 +3,9 @@
 package read
 
 import (
+	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +23,8 @@ func confine(memory int64) error {
 	}
 	return nil
 }
+
+func processTime(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 
 func thisProgram() (string, error) { return os.Executable() }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 func TestMain(m *testing.M) {
@@ -41,9 +43,10 @@ func plantedFault(step, path string) {
 	case "memory":
 		grab(6 << 30)
 	case "slowmemory":
-		var all [][]byte
+		var held [][]byte
 		for {
-			all = append(all, grab(16<<20))
+			held = append(held, grab(16<<20))
+			runtime.KeepAlive(held)
 		}
 	case "exit":
 		os.Exit(0)
@@ -55,8 +58,18 @@ func plantedFault(step, path string) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	case "loop":
+		//lint:ignore SA5002 this worker spins: its time limit is what is tested
 		for {
 		}
+	case "stop":
+		stop()
+	case "stoponce":
+		if mark, err := os.Stat(path + ".stopped"); err != nil || mark == nil {
+			_ = syscall.Mkdir(path+".stopped", 0o700)
+			stop()
+		}
+	case "stall": // as a disk does
+		time.Sleep(1500 * time.Millisecond)
 	case "garbage":
 		_, _ = os.Stdout.Write(bytes.Repeat([]byte("no frame at all "), 1000))
 		os.Exit(0)
@@ -67,6 +80,13 @@ func plantedFault(step, path string) {
 			os.Exit(0)
 		}
 	}
+}
+
+// stop does what kill -STOP does. Another thread may be the one to get the
+// signal.
+func stop() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	time.Sleep(50 * time.Millisecond)
 }
 
 func grab(n int) []byte {
@@ -100,7 +120,7 @@ func fenceArchive(t testing.TB, names ...string) string {
 func TestFenceFaults(t *testing.T) {
 	for fault, want := range map[string]string{
 		"panic": "crashed", "memory": "memory", "slowmemory": "memory", "exit": "exit code 0", "kill": "signal 9",
-		"loop": "no answer in", "garbage": "not sound", "loud": "crashed", "killonce": "", "write": "",
+		"loop": "processor time", "garbage": "not sound", "loud": "crashed", "killonce": "", "write": "",
 	} {
 		for _, step := range []string{"inspect", "open", "batch"} {
 			t.Run(step+" "+fault, func(t *testing.T) {
@@ -121,7 +141,7 @@ func TestFenceFaults(t *testing.T) {
 				for i := range a.Units {
 					u := &a.Units[i]
 					notes, err := openAll(a, u)
-					if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
+					if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 						if damage.Path != u.Input {
 							t.Errorf("path %q", damage.Path)
 						}
@@ -144,7 +164,67 @@ func TestFenceFaults(t *testing.T) {
 	}
 }
 
-func openAll(a *Archive, u *pipeline.Unit) ([]note, error) {
+// TestFenceStall: a worker that stands still is waited for, whatever stopped
+// it, and nothing is lost; one that never goes on is given up, and so is one
+// that only works, and both are to be tried again.
+func TestFenceStall(t *testing.T) {
+	for fault, want := range map[string]string{"stall": "", "stoponce": "", "stop": "stands still", "loop": "processor time"} {
+		for _, step := range []string{"open", "batch"} {
+			t.Run(step+" "+fault, func(t *testing.T) {
+				t.Parallel()
+				dir := fenceArchive(t, step+"-"+fault)
+				o := FenceOptions{Timeout: 500 * time.Millisecond, Patience: time.Minute}
+				if fault == "stop" {
+					o.Patience = time.Second
+				}
+				f := testFence(t, o)
+				a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Fence: f, BatchNotes: 40})
+				if err != nil || len(a.Units) != 2 {
+					t.Fatal(a, err)
+				}
+				worker := f.idle[0]
+				var notes []note
+				if fault == "stoponce" { // goes on long after the timeout
+					at := time.AfterFunc(2*time.Second, func() { _ = syscall.Kill(worker.cmd.Process.Pid, syscall.SIGCONT) })
+					defer at.Stop()
+				}
+				for i := range a.Units {
+					if a.Units[i].Source == "good.parquet" {
+						continue
+					}
+					notes, err = openAll(a, &a.Units[i])
+				}
+				if want == "" {
+					if err != nil || len(notes) != 300 {
+						t.Fatalf("%d notes, %v", len(notes), err)
+					}
+					return
+				}
+				damage, ok := errors.AsType[*commit.DamageError](err)
+				if !ok || !damage.Unread || !strings.Contains(damage.Cause, want) {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+	}
+}
+
+// TestFenceEnded: nobody waits when the run is told to end.
+func TestFenceEnded(t *testing.T) {
+	ended := make(chan struct{})
+	f := testFence(t, FenceOptions{Ended: ended})
+	a, err := Scan(t.Context(), []string{fenceArchive(t, "batch-stop")}, ParquetOptions{Fence: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(300*time.Millisecond, func() { close(ended) })
+	begin := time.Now()
+	if _, err := openAll(a, &a.Units[0]); err == nil || time.Since(begin) > 20*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+}
+
+func openAll(a *Archive, u *commit.Unit) ([]note, error) {
 	src, err := a.Open(u)
 	if err != nil {
 		return nil, err
@@ -233,7 +313,7 @@ func TestFenceStopped(t *testing.T) {
 	if notes, err := openAll(a, &a.Units[0]); err != nil || int64(len(notes)) != a.Units[0].Rows {
 		t.Errorf("%d notes, %v", len(notes), err)
 	}
-	if _, err := f.open(&pipeline.Unit{Input: a.Units[0].Input, To: a.Units[0].To, Rows: 1}, &a.o, nil); !isDamage(err) {
+	if _, err := f.open(&commit.Unit{Input: a.Units[0].Input, To: a.Units[0].To, Rows: 1}, &a.o, nil, a.files[a.Units[0].Input].stillOpen); !isDamage(err) {
 		t.Errorf("another number of rows than planned: %v", err)
 	}
 	if err := f.Close(); err != nil {
@@ -245,7 +325,7 @@ func TestFenceStopped(t *testing.T) {
 }
 
 func isDamage(err error) bool {
-	_, ok := errors.AsType[*pipeline.DamageError](err)
+	_, ok := errors.AsType[*commit.DamageError](err)
 	return ok
 }
 
@@ -274,13 +354,21 @@ func TestFenceErrors(t *testing.T) {
 func frameOf(t testing.TB, texts ...string) (payload []byte) {
 	var b pipeline.Batch
 	ids := make([]pipeline.Bytes, 1)
-	b.Extra = []pipeline.Column{{Name: "n", Kind: pipeline.Int32Column}, {Name: "s"}}
+	b.Extra = testColumns()
 	for i, text := range texts {
 		appendText(&b, []byte(text), 100)
 		ids[0].Append(fmt.Append(nil, i))
 		b.Extra[0].Valid, b.Extra[0].Fixed = append(b.Extra[0].Valid, true), append(b.Extra[0].Fixed, uint64(i))
 		b.Extra[1].Valid = append(b.Extra[1].Valid, i%2 == 0)
 		b.Extra[1].Bytes.Append([]byte("x"))
+		l := &b.Extra[2].Leaves[0] // null, [], [1], [2, null], ...
+		for k := range max(i-1, 1) {
+			l.Rep, l.Def = append(l.Rep, byte(min(k, 1))), append(l.Def, byte(min(i, 3-k%2)))
+			if l.Def[len(l.Def)-1] == l.Full {
+				l.Values.Append([]byte{byte(i), 0, 0, byte(k)})
+			}
+		}
+		l.End()
 	}
 	frame := sealFrame(appendBatch(beginFrame(nil), &b, ids), batchFrame)
 	_, payload, _, err := readFrame(bytes.NewReader(frame), nil)
@@ -290,10 +378,16 @@ func frameOf(t testing.TB, texts ...string) (payload []byte) {
 	return payload
 }
 
+// testColumns are what a batch passes through in tests: a number, a string, a
+// list of numbers.
+func testColumns() []pipeline.Column {
+	return []pipeline.Column{{Name: "n", Kind: pipeline.Int32Column}, {Name: "s"}, {Name: "l", Kind: pipeline.NestedColumn, Leaves: []pipeline.Leaf{{Full: 3, Width: 4}}}}
+}
+
 var testLimits = batchLimits{notes: 10, bytes: 1000, text: 100}
 
 func parseTest(payload []byte) (*pipeline.Batch, []pipeline.Bytes, error) {
-	b := &pipeline.Batch{Extra: []pipeline.Column{{Name: "n", Kind: pipeline.Int32Column}, {Name: "s"}}}
+	b := &pipeline.Batch{Extra: testColumns()}
 	ids := make([]pipeline.Bytes, 1)
 	return b, ids, parseBatch(payload, b, ids, testLimits)
 }
@@ -304,7 +398,7 @@ func TestFrames(t *testing.T) {
 	payload := frameOf(t, "uno", "", "tres é", "bad \xff", strings.Repeat("larga", 30))
 	b, ids, err := parseTest(payload)
 	if err != nil || b.Len() != 5 || string(b.Text.At(2)) != "tres é" || b.Reason[3] != pipeline.BadEncoding ||
-		b.Reason[4] != pipeline.TooLong || string(ids[0].At(4)) != "4" || b.Extra[0].Fixed[3] != 3 || b.Extra[1].Valid[1] {
+		b.Reason[4] != pipeline.TooLong || string(ids[0].At(4)) != "4" || b.Extra[2].Leaves[0].Values.Len() != 3 || b.Extra[2].Leaves[0].Starts[5] != 3 || b.Extra[0].Fixed[3] != 3 || b.Extra[1].Valid[1] {
 		t.Fatalf("%v", err)
 	}
 	if !bytes.Equal(appendBatch(nil, b, ids), payload) {
@@ -329,6 +423,7 @@ func TestFrames(t *testing.T) {
 		"first offset":         func(p []byte) { p[4] = 1 },
 		"offsets go back":      func(p []byte) { p[12] = 2 },
 		"offset beyond":        func(p []byte) { p[4+4*5+3] = 0x7f },
+		"a row of no levels":   func(p []byte) { p[len(p)-leafBytes(p)+4] = 0 },
 		"bad text called good": func(p []byte) { p[bytes.IndexByte(p, 0xff)+1+3] = 0 },
 	} {
 		bad := bytes.Clone(payload)
@@ -337,6 +432,16 @@ func TestFrames(t *testing.T) {
 			t.Errorf("%s: no error", what)
 		}
 	}
+}
+
+// leafBytes returns how many bytes at the end of a payload of five notes are
+// the nested column's levels and values.
+func leafBytes(p []byte) int {
+	b, _, err := parseTest(p)
+	if err != nil {
+		return 0
+	}
+	return len(appendLeaves(nil, b.Extra[2].Leaves))
 }
 
 // FuzzFrame gives the owner whatever bytes: an error, or a batch whose parts
@@ -364,6 +469,13 @@ func FuzzFrame(f *testing.F) {
 		}
 		for i := range b.Len() {
 			_, _, _ = b.Text.At(i), ids[0].At(i), b.Extra[1].Bytes.At(i)
+			l := &b.Extra[2].Leaves[0]
+			_ = l.Def[l.Rows[i]:l.Rows[i+1]]
+			for k := l.Starts[i]; k < l.Starts[i+1]; k++ {
+				if len(l.Values.At(int(k))) != 4 {
+					t.Fatal("a value of another width")
+				}
+			}
 		}
 		if !bytes.Equal(appendBatch(nil, b, ids), data) {
 			t.Fatal("parsed and written again it is another")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // WorkerArgument is the only argument of a process that is a decode worker. A
@@ -38,27 +39,28 @@ type workerRequest struct {
 	Pass                    []string
 
 	MaxText, BatchBytes, BatchNotes int
-	Kinds                           map[string]pipeline.ColumnKind
+	Shapes                          map[string]shape
 }
 
 func newWorkerRequest(path string, o *ParquetOptions) *workerRequest {
 	return &workerRequest{
 		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass,
-		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Kinds: o.kinds,
+		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Shapes: o.shapes,
 	}
 }
 
 func (r *workerRequest) options() ParquetOptions {
 	return ParquetOptions{
 		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass,
-		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, kinds: r.Kinds,
+		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, shapes: r.Shapes,
 	}
 }
 
 // opened says what comes.
 type opened struct {
 	First  int64
-	Groups []int64 // rows of each row group
+	Groups []int64  // rows of each row group
+	File   identity // that is open
 }
 
 // workerFailure is an error on its way to the owner.
@@ -70,7 +72,7 @@ type workerFailure struct {
 }
 
 func failureOf(err error) *workerFailure {
-	if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
+	if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 		return &workerFailure{Kind: "damage", RowGroup: damage.RowGroup, Column: damage.Column, Cause: damage.Cause, Unread: damage.Unread}
 	}
 	if schema, ok := errors.AsType[*SchemaError](err); ok {
@@ -84,7 +86,7 @@ func (f *workerFailure) error(path string) error {
 	column, cause := plainWords(f.Column), plainWords(f.Cause)
 	switch f.Kind {
 	case "damage":
-		return &pipeline.DamageError{Path: path, RowGroup: max(f.RowGroup, -1), Column: column, Cause: cause, Unread: f.Unread}
+		return &commit.DamageError{Path: path, RowGroup: max(f.RowGroup, -1), Column: column, Cause: cause, Unread: f.Unread}
 	case "schema":
 		return &SchemaError{path, column, cause, plainWords(f.Remedy)}
 	}
@@ -193,7 +195,11 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		return err
 	}
 	defer p.Close() // only read
-	if err := w.sendJSON(openedFrame, opened{p.first, p.groupRows()}); err != nil {
+	info, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	if err := w.sendJSON(openedFrame, opened{p.first, p.groupRows(), identify(info)}); err != nil {
 		return err
 	}
 	var b pipeline.Batch
@@ -203,7 +209,10 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		b.First = p.first + p.done
 		err := p.fence(func() error { return p.decode(&b) })
 		if err == io.EOF {
-			return w.send(sealFrame(beginFrame(w.answer), endFrame))
+			if info, err = p.file.Stat(); err != nil {
+				return err
+			}
+			return w.sendJSON(endFrame, identify(info))
 		}
 		if err != nil {
 			return err
@@ -235,7 +244,7 @@ func (w *decodeWorker) sendJSON(kind frameKind, v any) error {
 		return err
 	}
 	if len(frame) > maxFrame {
-		return &pipeline.DamageError{RowGroup: -1, Cause: "has a footer that is too large"}
+		return &commit.DamageError{RowGroup: -1, Cause: "has a footer that is too large"}
 	}
 	return w.send(frame)
 }

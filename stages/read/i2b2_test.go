@@ -52,7 +52,7 @@ var i2b2Errors = []struct{ name, in, want string }{
 	{"no end", xmlNote("Ada", `<NAME start="0" TYPE="PATIENT"/>`), "a.xml:5:1: span without start or end"},
 	{"words for offsets", xmlNote("Ada", `<NAME start="zero" end="3" TYPE="PATIENT"/>`), "a.xml:5:1: start or end is not a whole number"},
 	{"outside", xmlNote("Ada", `<NAME start="0" end="4" TYPE="PATIENT"/>`), "a.xml:5:1: span outside the text of 3 units"},
-	{"unknown type", xmlNote("Ada", `<NAME start="0" end="3" TYPE="SECRETNAME"/>`), "a.xml:5:1: unknown label"},
+	{"unknown type", xmlNote("Ada", `<NAME start="0" end="3" TYPE="SecretName"/>`), "a.xml:5:1: unknown label"},
 }
 
 func TestI2B2Errors(t *testing.T) {

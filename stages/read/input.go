@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -34,8 +35,10 @@ type TextOptions struct {
 
 	TextDir string // brat: the folder of the .txt files, when it is not that of the .ann files
 
-	Comma       rune   // CSV: delimiter; 0 means a comma
-	IDColumn    string // CSV header, JSONL field; "" means id
+	Encoding Encoding // of text files; i2b2 says its own, in the XML
+
+	Comma       rune   // CSV: delimiter; 0 means the commonest of , ; tab and | in the header
+	IDColumn    string // CSV header, JSONL field; "" means id, or note_id where there is no id
 	TextColumn  string // CSV header, JSONL field; "" means text
 	SpansColumn string // CSV header, JSONL field; "" means spans
 }
@@ -47,8 +50,6 @@ func (o TextOptions) withDefaults() TextOptions {
 	if o.Category == nil {
 		o.Category = pipeline.ParseCategory
 	}
-	o.Comma = cmp.Or(o.Comma, ',')
-	o.IDColumn = cmp.Or(o.IDColumn, "id")
 	o.TextColumn = cmp.Or(o.TextColumn, "text")
 	o.SpansColumn = cmp.Or(o.SpansColumn, "spans")
 	return o
@@ -80,6 +81,17 @@ func (e *InputError) Error() string {
 	return fmt.Sprintf("%s: %s; %s", at.String(), e.Cause, e.Remedy)
 }
 
+// where is the cause without the path: it may name the month.
+func (e *InputError) where() string {
+	switch {
+	case e.Column > 0:
+		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Cause)
+	case e.Line > 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Cause)
+	}
+	return e.Cause
+}
+
 // Warnings counts what a reader left out or changed on its way.
 type Warnings struct {
 	Discontinuous int64 `json:"discontinuous,omitempty"`  // spans in several pieces, joined to their hull
@@ -90,6 +102,8 @@ type Warnings struct {
 	Mismatched    int64 `json:"mismatched,omitempty"`     // spans whose own copy of the text differs: wrong offsets?
 	NoAnnotation  int64 `json:"no_annotations,omitempty"` // .txt files without .ann
 	NoText        int64 `json:"no_text,omitempty"`        // .ann files without .txt, left out
+
+	Encoding string `json:"encoding,omitempty"` // of the file, or of the last one that was not UTF-8
 }
 
 // place is a line and a column of an input file, both from 1.
@@ -110,6 +124,7 @@ type label struct {
 type intake struct {
 	o        TextOptions
 	path     string
+	encoding Encoding // of the file at hand
 	warnings Warnings
 	row      int64 // notes so far
 	index    pipeline.OffsetIndex
@@ -145,7 +160,21 @@ func (in *intake) category(name []byte, at place) (pipeline.Category, error) {
 		in.warnings.Unknown++
 		return pipeline.None, nil
 	}
-	return pipeline.None, in.wrong(at, "unknown label", "map it to a known one or skip unknown labels")
+	return pipeline.None, in.wrong(at, "unknown label"+labelled(name), "map it with --map LABEL=CATEGORY (NONE leaves it out), or leave all unknown ones out with --skip-unknown")
+}
+
+// labelled returns a label for an error. What does not look like one is not
+// shown: in a file that is broken it may be words of a note.
+func labelled(name []byte) string {
+	if len(name) == 0 || len(name) > 40 {
+		return ""
+	}
+	for _, c := range name {
+		if c >= utf8.RuneSelf || !(c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return ""
+		}
+	}
+	return " " + string(name)
 }
 
 // add appends a note. A note that cannot be vouched for keeps its text and
@@ -160,6 +189,9 @@ func (in *intake) addAs(b *pipeline.Batch, reason pipeline.Reason, id, text []by
 		return in.wrong(place{}, "more than 2 GiB of text in one batch", "read fewer notes a batch")
 	}
 	in.spans = in.spans[:0]
+	if unit == pipeline.ByteUnits && in.encoding.oneByte() {
+		unit = pipeline.CodePoints // the file's bytes were its characters
+	}
 	if reason != pipeline.BadEncoding {
 		in.index.Reset(text, unit)
 		if err := in.convert(text, labels); err != nil {
@@ -190,6 +222,8 @@ func (in *intake) check(text []byte) pipeline.Reason {
 		return pipeline.TooLong
 	case !utf8.Valid(text):
 		return pipeline.BadEncoding
+	case in.encoding.wide() && bytes.Contains(text, []byte("\ufffd")):
+		return pipeline.BadEncoding // the decoder puts it where half a pair stood
 	case bytes.IndexByte(text, 0) >= 0:
 		return pipeline.ControlText
 	}
@@ -300,6 +334,31 @@ func readWhole(path string) ([]byte, error) {
 		return nil, &InputError{Path: path, Cause: "file of more than 1 GiB", Remedy: "leave it out: it is no note"}
 	}
 	return os.ReadFile(path)
+}
+
+// readText is readWhole for a file whose encoding is that of the options.
+// UTF-8 comes back as it is, byte order mark included: offsets count it.
+func (in *intake) readText(path string) ([]byte, error) {
+	data, err := readWhole(path)
+	if err != nil {
+		return nil, err
+	}
+	return in.decodeText(data)
+}
+
+// decodeText returns the content of a file in UTF-8.
+func (in *intake) decodeText(data []byte) (_ []byte, err error) {
+	e := in.o.Encoding
+	if e == DetectEncoding {
+		if e, err = detect(bytes.NewReader(data)); err != nil {
+			return nil, err
+		}
+	}
+	in.written(e)
+	if e == UTF8 {
+		return data, nil
+	}
+	return io.ReadAll(e.decoder(bytes.NewReader(data)))
 }
 
 // number reads a decimal number without sign. strconv's errors quote their

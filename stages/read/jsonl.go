@@ -2,6 +2,7 @@ package read
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -30,11 +31,12 @@ type JSONL struct {
 
 // NewJSONL opens a file.
 func NewJSONL(path string, o TextOptions) (*JSONL, error) {
-	in, err := openStream(path)
+	r := &JSONL{intake: newIntake(path, o)}
+	in, err := r.openFile()
 	if err != nil {
 		return nil, err
 	}
-	r := &JSONL{intake: newIntake(path, o), in: in}
+	r.in = in
 	for {
 		c, err := in.r.ReadByte()
 		if err != nil {
@@ -157,7 +159,10 @@ func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	if err := json.Unmarshal(value, &fields); err != nil {
 		return r.broken(err, value, line)
 	}
-	rawID, rawText := fields[r.o.IDColumn], fields[r.o.TextColumn]
+	rawID, rawText := fields[cmp.Or(r.o.IDColumn, "id")], fields[r.o.TextColumn]
+	if rawID == nil && r.o.IDColumn == "" {
+		rawID = fields["note_id"] // what `velum run` calls it
+	}
 	annotations, studio := fields["annotations"]
 	if studio && rawText == nil {
 		var data map[string]json.RawMessage
@@ -171,7 +176,7 @@ func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 		return err
 	}
 	if rawText == nil {
-		return r.wrong(place{line, 0}, "object without "+r.o.TextColumn, "name the field that holds the text")
+		return r.wrong(place{line, 0}, "object without "+r.o.TextColumn, "name the field that holds the text with --text-column")
 	}
 	if string(rawText) == "null" {
 		r.addUnread(b, id, pipeline.NullText)
@@ -214,7 +219,7 @@ func (r *intake) id(raw json.RawMessage, line int) (id []byte, null bool, err er
 	case raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9':
 		return raw, false, nil
 	}
-	return nil, false, r.wrong(place{line, 0}, r.o.IDColumn+" is neither a string nor a number", "write the id as a JSON string")
+	return nil, false, r.wrong(place{line, 0}, cmp.Or(r.o.IDColumn, "id")+" is neither a string nor a number", "write the id as a JSON string")
 }
 
 // spansOf fills labels from whichever field holds spans.

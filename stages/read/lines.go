@@ -3,10 +3,13 @@ package read
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 )
 
 // stream reads a file from its begin to its end: line by line or byte by byte.
@@ -15,32 +18,137 @@ type stream struct {
 	r    *bufio.Reader
 	buf  []byte
 	line int // lines begun so far
+
+	plain bool // the file's bytes are the reader's: neither packed nor decoded
 }
 
-// openStream opens path, unpacks it if it is packed with gzip, and steps over
-// a byte order mark.
-func openStream(path string) (*stream, error) {
-	f, err := os.Open(path)
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// openFile opens the reader's file, unpacks it if it is packed with gzip or zstd,
+// decodes its characters and steps over a byte order mark. What it found of
+// the encoding holds from then on.
+func (in *intake) openFile() (*stream, error) {
+	f, err := os.Stdin, error(nil)
+	if in.path != Stdin {
+		f, err = os.Open(in.path)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || info.IsDir() {
+	s := &stream{file: f}
+	e, err := s.decode(in.path, in.o.Encoding)
+	if err != nil {
 		f.Close()
-		return nil, &InputError{Path: path, Cause: "a folder, not a file", Remedy: "give one file"}
+		return nil, err
 	}
-	s := &stream{file: f, r: bufio.NewReaderSize(f, 1<<16)}
-	if magic, err := s.r.Peek(2); err == nil && string(magic) == "\x1f\x8b" {
-		unpacked, err := gzip.NewReader(s.r)
-		if err != nil {
-			f.Close()
-			return nil, &InputError{Path: path, Cause: "no sound gzip file", Remedy: "ask for it again"}
+	in.written(e)
+	return s, nil
+}
+
+// written tells what the file at hand is written in.
+func (in *intake) written(e Encoding) {
+	in.encoding = e
+	if e != UTF8 {
+		in.warnings.Encoding = e.String()
+	}
+}
+
+// decode makes the reader one of characters in UTF-8, and tells what the file,
+// which is at its begin, is written in.
+func (s *stream) decode(path string, e Encoding) (Encoding, error) {
+	info, err := s.file.Stat()
+	if err != nil || info.IsDir() {
+		return e, &InputError{Path: path, Cause: "a folder, not a file", Remedy: "give one file"}
+	}
+	switch {
+	case e == DetectEncoding && !info.Mode().IsRegular():
+		e = UTF8 // a pipe is read once
+	case e == DetectEncoding:
+		r, _, err := unpacked(s.file, path)
+		if err == nil {
+			e, err = detect(r)
 		}
-		s.r = bufio.NewReaderSize(unpacked, 1<<16)
+		if err == nil {
+			_, err = s.file.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			return e, broken(path, err)
+		}
+	}
+	var packed bool
+	if s.r, packed, err = unpacked(s.file, path); err != nil {
+		return e, err
+	}
+	s.plain = !packed && e == UTF8
+	if e != UTF8 {
+		s.r = bufio.NewReaderSize(e.decoder(s.r), 1<<16)
 	}
 	if mark, err := s.r.Peek(3); err == nil && string(mark) == "\ufeff" {
-		s.r.Discard(3)
+		_, err = s.r.Discard(3)
+		return e, err
 	}
-	return s, nil
+	return e, nil
+}
+
+// place returns how many bytes of the file are done, if they are what the
+// reader hands out.
+func (s *stream) place() (int64, bool) {
+	if !s.plain {
+		return 0, false
+	}
+	at, err := s.file.Seek(0, io.SeekCurrent)
+	return at - int64(s.r.Buffered()), err == nil
+}
+
+// seek goes on at a place.
+func (s *stream) seek(at int64) error {
+	_, err := s.file.Seek(at, io.SeekStart)
+	s.r.Reset(s.file)
+	return err
+}
+
+// unpacked returns the bytes of a file that may be packed.
+func unpacked(f io.Reader, path string) (r *bufio.Reader, packed bool, err error) {
+	r = bufio.NewReaderSize(f, 1<<16)
+	magic, _ := r.Peek(4)
+	var in io.Reader
+	switch {
+	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+		in, err = gzip.NewReader(r)
+	case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
+		// One goroutine: what unpacks beside us would outlive an error.
+		in, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30))
+	default:
+		return r, false, nil
+	}
+	if err != nil {
+		return nil, true, broken(path, err)
+	}
+	return bufio.NewReaderSize(whole{in, path}, 1<<16), true, nil
+}
+
+// whole names the file when what is packed in it cannot be read to its end.
+type whole struct {
+	io.Reader
+	path string
+}
+
+func (w whole) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = broken(w.path, err)
+	}
+	return n, err
+}
+
+// broken says that a file ends early or is no sound packed file. The library's
+// own words do not quote the content, but they say nothing to a user either.
+func broken(path string, err error) error {
+	if _, ok := errors.AsType[*InputError](err); ok {
+		return err
+	}
+	return &InputError{Path: path, Cause: "cannot be read or unpacked to its end", Remedy: "test it with gzip -t or zstd -t, and copy it again"}
 }
 
 // next returns the next line without its line feed. It is good until the next

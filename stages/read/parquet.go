@@ -5,21 +5,19 @@ import (
 	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
-
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // IDPolicy says what becomes of the ids of rows: they can identify people too.
@@ -28,7 +26,7 @@ type IDPolicy uint8
 const (
 	KeepIDs IDPolicy = iota
 	KeyIDs           // HMAC-SHA-256 under Key, its first 128 bits in hexadecimal: the same id gives the same one
-	DropIDs          // the number of the row in its file instead
+	DropIDs          // the number of the row in its file instead; in an archive with a mark of the file
 )
 
 // NullIDPolicy says what becomes of rows that have no id.
@@ -48,35 +46,49 @@ type ParquetOptions struct {
 	// Columns that later stages may need, read into Batch.Extra under the
 	// names patient_id, date and center; "" means none.
 	PatientID, Date, Center string
-	Pass                    []string // other columns to read into Batch.Extra, under their own names
+	Pass                    []string // columns to keep as they are, read into Batch.Extra under their own names
 
 	IDs     IDPolicy
 	Key     *pipeline.Key // for KeyIDs and opaque folders
 	NullIDs NullIDPolicy
-	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means 1 MiB
+	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means pipeline.NoteBytes
 
 	// A batch is full at so many bytes of text or so many notes; 0 means
-	// 256 KiB and 4096: it stays in the second-level cache, and a hand-off
-	// between stages costs nothing beside it.
+	// pipeline.BatchBytes and BatchNotes.
 	BatchBytes, BatchNotes int
 
-	UnitNotes int64  // notes after which a unit is full; 0 means 262144: some seconds of work
+	// What files are, when their names do not say it (one of ArchiveFormats;
+	// "" means auto), and how files of text are written.
+	Format   string
+	Encoding Encoding
+	Comma    rune // CSV; 0: see TextOptions
+
+	UnitNotes int64  // notes after which a unit is full; 0 means UnitNotes
 	Opaque    bool   // folders get opaque names, since real months would undo date shifting
 	Checksums string // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
+	Twice     string // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Fence     *Fence // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
 
-	kinds map[string]pipeline.ColumnKind // kinds of Pass columns in the archive, for files that lack one
+	file   string           // fileMark of the unit at hand
+	shapes map[string]shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
 }
+
+// UnitNotes is after how many notes a unit is full unless options say otherwise:
+// some seconds of work.
+const UnitNotes = 1 << 18
+
+// defaultID is the column of the ids. Tables of text may call it id as well.
+const defaultID = "note_id"
 
 func (o ParquetOptions) withDefaults() ParquetOptions {
 	if len(o.ID) == 0 {
-		o.ID = []string{"note_id"}
+		o.ID = []string{defaultID}
 	}
 	o.Text = cmp.Or(o.Text, "text")
-	o.MaxText = cmp.Or(o.MaxText, 1<<20)
-	o.BatchBytes = cmp.Or(o.BatchBytes, 256<<10)
-	o.BatchNotes = cmp.Or(o.BatchNotes, 4096)
-	o.UnitNotes = cmp.Or(o.UnitNotes, 1<<18)
+	o.MaxText = cmp.Or(o.MaxText, pipeline.NoteBytes)
+	o.BatchBytes = cmp.Or(o.BatchBytes, pipeline.BatchBytes)
+	o.BatchNotes = cmp.Or(o.BatchNotes, pipeline.BatchNotes)
+	o.UnitNotes = cmp.Or(o.UnitNotes, UnitNotes)
 	return o
 }
 
@@ -89,15 +101,15 @@ func (o *ParquetOptions) check() error {
 }
 
 // extras lists the columns that go to Batch.Extra.
-func (o *ParquetOptions) extras() []binding {
-	var all []binding
-	for _, c := range []binding{{name: o.PatientID, as: "patient_id"}, {name: o.Date, as: "date"}, {name: o.Center, as: "center"}} {
+func (o *ParquetOptions) extras() []wanted {
+	var all []wanted
+	for _, c := range []wanted{{name: o.PatientID, as: "patient_id"}, {name: o.Date, as: "date"}, {name: o.Center, as: "center"}} {
 		if c.name != "" {
 			all = append(all, c)
 		}
 	}
 	for _, name := range o.Pass {
-		all = append(all, binding{name: name, as: name})
+		all = append(all, wanted{name: name, as: name, kept: true})
 	}
 	return all
 }
@@ -111,24 +123,26 @@ type Parquet struct {
 	path    string
 	o       ParquetOptions
 	file    *os.File
-	disk    pipeline.Witness // of file
+	disk    commit.Witness // of file
 	text    cursor
 	ids     []cursor
 	signed  []bool
-	extra   []cursor
-	binding []binding // of extra
+	extra   []extraReader
+	columns []pipeline.Column // of extra, without values
 
 	first   int64 // row of the first note in the file
 	rows    int64 // notes in the range, by the footer
 	done    int64
 	scratch []pipeline.Bytes // ids as read, a column each
 	naming  naming
+
+	stays func(*os.File) error // checks that the file is what was hashed; nil: nobody hashed it
 }
 
 // NewParquet opens the row groups [from, to) of a file; to < 0 means all. It
 // checks the schema and the footer before any row is read. Errors:
 // *SchemaError if a column is not what the options say,
-// *pipeline.DamageError if the file is no sound Parquet file.
+// *commit.DamageError if the file is no sound Parquet file.
 func NewParquet(path string, from, to int, o ParquetOptions) (*Parquet, error) {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -151,43 +165,53 @@ func (p *Parquet) open(from, to int) error {
 	if err != nil {
 		return err
 	}
-	pf, err := openFooterAt(p.path, p.disk.Watch(p.file), info.Size())
+	f, err := readFooter(p.path, p.disk.Watch(p.file), info.Size())
 	if err != nil {
 		return err
 	}
-	ids, text, extra, err := bind(p.path, pf.Schema(), &p.o)
+	b, err := f.bind(&p.o)
 	if err != nil {
 		return err
 	}
-	groups := pf.RowGroups()
+	groups := f.meta.RowGroups
 	if to < 0 {
 		to = len(groups)
 	}
 	if from < 0 || from > to || to > len(groups) {
 		return fmt.Errorf("%s: row groups %d to %d of %d", p.path, from, to, len(groups))
 	}
-	for i, g := range groups[:to] {
+	for i := range groups[:to] {
 		if i < from {
-			p.first += g.NumRows()
+			p.first += groups[i].NumRows
 		} else {
-			p.rows += g.NumRows()
+			p.rows += groups[i].NumRows
 		}
 	}
-	open := func(b binding) cursor {
-		return cursor{name: b.name, leaf: b.leaf, groups: groups[from:to], base: from}
+	if err := f.checkChunks(from, to, b.columns()); err != nil {
+		return err
 	}
-	p.text, p.binding = open(text), extra
-	leaves := []int{text.leaf}
-	for _, id := range ids {
-		p.ids, p.signed = append(p.ids, open(id)), append(p.signed, id.signed)
-		leaves = append(leaves, id.leaf)
+	return p.cursors(f, &b, from, to)
+}
+
+func (p *Parquet) cursors(f *footer, b *bindings, from, to int) error {
+	file, err := f.open(b.columns(), from, to)
+	if err != nil {
+		return err
 	}
-	for _, x := range extra {
-		p.extra = append(p.extra, open(x))
-		leaves = append(leaves, x.leaf)
+	p.text = f.cursor(b.text.column, 0, file, from, to)
+	for _, id := range b.ids {
+		p.ids, p.signed = append(p.ids, f.cursor(id.column, 0, file, from, to)), append(p.signed, id.signed)
+	}
+	for _, x := range b.extra {
+		column, err := newColumn(x.as, x.shape)
+		if err != nil {
+			return &SchemaError{p.path, x.name, "is of a type that cannot be kept", "name another column"}
+		}
+		p.columns = append(p.columns, column)
+		p.extra = append(p.extra, f.extraReader(x, file, from, to))
 	}
 	p.scratch = make([]pipeline.Bytes, len(p.ids))
-	return checkChunks(p.path, pf, from, to, leaves)
+	return nil
 }
 
 // groupRows returns the rows of each row group of the range, by the footer.
@@ -207,16 +231,22 @@ func (p *Parquet) Close() error {
 			err = errors.Join(err, p.ids[i].close())
 		}
 		for i := range p.extra {
-			err = errors.Join(err, p.extra[i].close())
+			for k := range p.extra[i].leaves {
+				err = errors.Join(err, p.extra[i].leaves[k].close())
+			}
 		}
 		return err
 	})
 	return errors.Join(err, p.file.Close())
 }
 
-// Next implements pipeline.Source. Errors are *pipeline.DamageError.
+// Next implements pipeline.Source. Errors are *commit.DamageError.
 func (p *Parquet) Next(b *pipeline.Batch) error {
-	return p.fence(func() error { return p.fill(b) })
+	err := p.fence(func() error { return p.fill(b) })
+	if err == io.EOF && p.stays != nil {
+		return cmp.Or(p.stays(p.file), err)
+	}
+	return err
 }
 
 // fence is fence, and finds out whether it is the file that is damaged or the
@@ -229,8 +259,8 @@ func (p *Parquet) fence(do func() error) error {
 	if _, system := errors.AsType[syscall.Errno](said); err == nil || err == io.EOF || !system {
 		return err
 	}
-	unread := &pipeline.DamageError{Path: p.path, RowGroup: -1, Cause: "cannot be read: " + inputCause(said), Unread: true}
-	if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
+	unread := &commit.DamageError{Path: p.path, RowGroup: -1, Cause: "cannot be read: " + inputCause(said), Unread: true}
+	if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 		unread.RowGroup, unread.Column = damage.RowGroup, damage.Column
 	}
 	return unread
@@ -260,9 +290,9 @@ func (p *Parquet) decode(b *pipeline.Batch) error {
 			return err
 		}
 	}
-	p.columns(b)
+	readyColumns(b, p.columns)
 	for i := range p.extra {
-		if err := p.extra[i].extra(&b.Extra[i], p.binding[i].convert, n); err != nil {
+		if err := p.extra[i].read(&b.Extra[i], n); err != nil {
 			return err
 		}
 	}
@@ -273,9 +303,13 @@ func (p *Parquet) decode(b *pipeline.Batch) error {
 // end checks that all columns end together and that no row is missing.
 func (p *Parquet) end() error {
 	if p.done != p.rows {
-		return &pipeline.DamageError{RowGroup: -1, Cause: fmt.Sprintf("%d rows read, the footer says %d", p.done, p.rows)}
+		return &commit.DamageError{RowGroup: -1, Cause: fmt.Sprintf("%d rows read, the footer says %d", p.done, p.rows)}
 	}
-	for _, cursors := range [][]cursor{p.ids, p.extra} {
+	all := [][]cursor{p.ids}
+	for i := range p.extra {
+		all = append(all, p.extra[i].leaves)
+	}
+	for _, cursors := range all {
 		for i := range cursors {
 			if err := cursors[i].load(); err != io.EOF {
 				return cmp.Or[error](err, cursors[i].damage("has more values than the text"))
@@ -285,19 +319,20 @@ func (p *Parquet) end() error {
 	return io.EOF
 }
 
-// columns readies the pass-through columns of a batch that this source has
-// not filled before.
-func (p *Parquet) columns(b *pipeline.Batch) {
-	same := len(b.Extra) == len(p.binding)
+// readyColumns gives a batch the columns, if this source has not filled it
+// before.
+func readyColumns(b *pipeline.Batch, columns []pipeline.Column) {
+	same := len(b.Extra) == len(columns)
 	for i := 0; same && i < len(b.Extra); i++ {
-		same = b.Extra[i].Name == p.binding[i].as && b.Extra[i].Kind == p.binding[i].kind
+		same = b.Extra[i].Name == columns[i].Name && b.Extra[i].Kind == columns[i].Kind && b.Extra[i].Type == columns[i].Type
 	}
 	if same {
 		return
 	}
 	b.Extra = b.Extra[:0]
-	for _, x := range p.binding {
-		b.Extra = append(b.Extra, pipeline.Column{Name: x.as, Kind: x.kind})
+	for _, c := range columns {
+		c.Leaves = slices.Clone(c.Leaves) // a batch's own
+		b.Extra = append(b.Extra, c)
 	}
 }
 
@@ -377,13 +412,14 @@ func valid(text []byte) bool {
 type naming struct {
 	policy  IDPolicy
 	null    NullIDPolicy
+	file    string // before numbers of rows
 	mac     hash.Hash
 	scratch []byte
 	sum     [sha256.Size]byte
 }
 
 func newNaming(o *ParquetOptions) naming {
-	n := naming{policy: o.IDs, null: o.NullIDs}
+	n := naming{policy: o.IDs, null: o.NullIDs, file: o.file}
 	if o.IDs == KeyIDs {
 		n.mac = hmac.New(sha256.New, o.Key.Derive("note id"))
 	}
@@ -411,16 +447,22 @@ func (s *naming) name(b *pipeline.Batch, columns []pipeline.Bytes) {
 		s.scratch = id
 		switch {
 		case s.policy == DropIDs:
-			b.ID.Data = strconv.AppendInt(b.ID.Data, row, 10)
+			s.number(b, row)
 		case sound:
 			s.append(b, id)
 		case s.null == NumberNullIDs:
-			b.ID.Data = strconv.AppendInt(b.ID.Data, row, 10)
+			s.number(b, row)
 		default:
 			b.Quarantine(i, pipeline.NullID)
 		}
 		b.ID.End()
 	}
+}
+
+// number makes an id of the number of a row.
+func (s *naming) number(b *pipeline.Batch, row int64) {
+	b.ID.Data = append(b.ID.Data, s.file...)
+	b.ID.Data = strconv.AppendInt(b.ID.Data, row, 10)
 }
 
 func (s *naming) append(b *pipeline.Batch, id []byte) {
@@ -452,114 +494,10 @@ func cleanID(id []byte) bool {
 func fence(path string, do func() error) error {
 	var err error
 	if pipeline.Guard(func() { err = do() }) {
-		err = &pipeline.DamageError{RowGroup: -1, Cause: "the Parquet library panicked on it"}
+		err = &commit.DamageError{RowGroup: -1, Cause: "the Parquet library panicked on it"}
 	}
-	if damage, ok := errors.AsType[*pipeline.DamageError](err); ok && damage.Path == "" {
+	if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.Path == "" {
 		damage.Path = path
 	}
 	return err
-}
-
-// openFooter reads the footer of a Parquet file and checks it against itself.
-func openFooter(path string, f *os.File) (*parquet.File, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	return openFooterAt(path, f, info.Size())
-}
-
-func openFooterAt(path string, f io.ReaderAt, size int64) (*parquet.File, error) {
-	bad := func(cause string) error { return &pipeline.DamageError{Path: path, RowGroup: -1, Cause: cause} }
-	var head [4]byte
-	var tail [8]byte // length of the footer, magic
-	switch {
-	case size == 0:
-		return nil, bad("the file is empty")
-	case size < 12:
-		return nil, bad("is no Parquet file")
-	default:
-		if _, err := f.ReadAt(head[:], 0); err != nil {
-			return nil, err
-		}
-		if _, err := f.ReadAt(tail[:], size-8); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case string(head[:]) == "PARE" || string(tail[4:]) == "PARE":
-		return nil, bad("is an encrypted Parquet file; decrypt it first")
-	case string(head[:]) != "PAR1":
-		return nil, bad("is no Parquet file")
-	case string(tail[4:]) != "PAR1":
-		return nil, bad("is truncated: it begins as a Parquet file and does not end as one")
-	case int64(binary.LittleEndian.Uint32(tail[:])) > size-12:
-		return nil, bad("its footer is longer than the file") // the library would take the memory for it first
-	}
-	pf, err := parquet.OpenFile(f, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(int(min(size, 1<<20))))
-	if err != nil {
-		return nil, bad("its footer cannot be read")
-	}
-	rows := int64(0)
-	for _, g := range pf.RowGroups() {
-		rows += g.NumRows()
-	}
-	if rows != pf.NumRows() {
-		return nil, bad(fmt.Sprintf("its footer says %d rows, its row groups %d", pf.NumRows(), rows))
-	}
-	if err := checkFooter(path, pf, size-8-int64(binary.LittleEndian.Uint32(tail[:]))); err != nil {
-		return nil, err
-	}
-	return pf, nil
-}
-
-// checkChunks checks what the footer says of the columns that are read.
-func checkChunks(path string, pf *parquet.File, from, to int, leaves []int) error {
-	for g := from; g < to; g++ {
-		for _, leaf := range leaves {
-			if leaf < 0 {
-				continue
-			}
-			if err := checkChunk(path, pf, g, leaf, false); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func checkChunk(path string, pf *parquet.File, g, leaf int, list bool) error {
-	group := &pf.Metadata().RowGroups[g]
-	if leaf >= len(group.Columns) {
-		return &pipeline.DamageError{Path: path, RowGroup: g, Cause: "has fewer columns than the schema"}
-	}
-	meta := &group.Columns[leaf].MetaData
-	damage := func(cause string) error {
-		return &pipeline.DamageError{Path: path, RowGroup: g, Column: pf.Schema().Columns()[leaf][0], Cause: cause}
-	}
-	if !readable(meta.Codec) {
-		return damage(fmt.Sprintf("is compressed with %s, which is not supported; write it with ZSTD, SNAPPY, GZIP or none", meta.Codec))
-	}
-	if meta.NumValues != group.NumRows && !(list && meta.NumValues > group.NumRows) {
-		return damage(fmt.Sprintf("the footer says %d values in %d rows", meta.NumValues, group.NumRows))
-	}
-	if meta.DataPageOffset < 0 || meta.TotalCompressedSize < 0 || meta.DataPageOffset > pf.Size() || meta.TotalCompressedSize > pf.Size() {
-		return damage("the footer says that it stands outside the file")
-	}
-	if list {
-		return nil
-	}
-	column, ok := pf.Schema().Lookup(pf.Schema().Columns()[leaf]...)
-	if cause := checkPages(pf, meta, ok && column.MaxDefinitionLevel > 0); cause != "" {
-		return damage(cause)
-	}
-	return nil
-}
-
-func readable(c format.CompressionCodec) bool {
-	switch c {
-	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli:
-		return true
-	}
-	return false
 }

@@ -19,17 +19,25 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // Archive is the files of a run: what they hold and how they are cut into
 // units.
 type Archive struct {
-	Files []ArchiveFile
-	Units []pipeline.Unit     // in the order of the files
-	Bad   []pipeline.BadInput // files that cannot be read at all
-	Drift []Drift             // in what files differ from the first
-	Extra []pipeline.Column   // names and kinds of the columns in Batch.Extra
-	o     ParquetOptions
+	Files  []ArchiveFile
+	Units  []commit.Unit     // in the order of the files
+	Bad    []commit.BadInput // files that cannot be read at all
+	Drift  []Drift           // in what files differ from the first
+	Extra  []pipeline.Column // names and kinds of the columns in Batch.Extra
+	Kept   []pipeline.Column // those of them that are written as they were read
+	Passed []string          // files that are not of what the archive is made of, below the archive
+
+	files      map[string]*ArchiveFile // by path
+	partitions []pipeline.Column       // of Extra, the last ones: folders have them
+	first      *InputError             // why the first file that cannot be read cannot
+	read       bool                    // one could
+	o          ParquetOptions
 }
 
 // ArchiveFile is a file of an archive.
@@ -39,11 +47,22 @@ type ArchiveFile struct {
 	SHA256 [32]byte
 	Bytes  int64
 	Rows   int64
-	Groups int // row groups; 0 for dumps
+	Groups int // row groups; 0 for dumps and text
+
+	form  fileForm
+	given bool                // by name, not found in a folder
+	notes []string            // files of a folder that are a note each
+	sums  [][sha256.Size]byte // of these
+
+	raw    string  // the folder as the system calls it
+	hashed *hashed // what was hashed; nil for a group of notes
+	twin   *twin   // that every note is compared with; nil: none
+
+	Unsummed bool // Parquet whose pages have no checksums: what is changed in them cannot be seen
 }
 
 // name is the path of the file below the archive.
-func (f *ArchiveFile) name() string { return path.Join(f.Folder, filepath.Base(f.Path)) }
+func (f *ArchiveFile) name() string { return path.Join(f.Folder, plainPart(filepath.Base(f.Path))) }
 
 // Drift says in what a file differs from the first file of the archive.
 type Drift struct {
@@ -78,12 +97,19 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 			return nil, err
 		}
 	}
+	a.settleForms()
 	slices.SortFunc(a.Files, func(x, y ArchiveFile) int { return strings.Compare(x.Path, y.Path) })
 	a.Files = slices.CompactFunc(a.Files, func(x, y ArchiveFile) bool { return x.Path == y.Path })
-	if len(a.Files) == 0 {
-		return nil, &InputError{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give a .parquet file, or a folder of them (.txt, .dump: raw dumps)"}
+	a.gather()
+	if len(a.Files) == 0 && a.first == nil {
+		return nil, &InputError{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
 	}
-	s := scanner{a: a, sums: sums, copies: map[copyKey]int{}}
+	a.settlePartitions()
+	a.files = make(map[string]*ArchiveFile, len(a.Files))
+	for i := range a.Files {
+		a.files[a.Files[i].Path] = &a.Files[i]
+	}
+	s := scanner{a: a, sums: sums, asked: o.Pass, copies: map[copyKey]int{}}
 	for i := range a.Files {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -92,6 +118,9 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 			return nil, err
 		}
 	}
+	if a.first != nil && !a.read {
+		return nil, a.first
+	}
 	if err := s.settleStrange(); err != nil {
 		return nil, err
 	}
@@ -99,18 +128,94 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 	return a, s.extras()
 }
 
-// Open opens the notes of a unit. The source is an io.Closer.
-func (a *Archive) Open(u *pipeline.Unit) (interface {
+// UnitSource is what Open returns.
+type UnitSource interface {
 	pipeline.Source
 	io.Closer
-}, error) {
-	if isDump(u.Input) {
-		return NewDump(u.Input, u.From, u.To, u.First, a.o)
+}
+
+// Open opens the notes of a unit. Errors are *commit.DamageError: one that the
+// file may have since it was changed is Unread.
+func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
+	f := a.files[u.Input]
+	src, err := a.open(f, u)
+	if err != nil {
+		return nil, f.blame(err)
 	}
-	if a.o.Fence != nil {
-		return a.o.Fence.open(u, &a.o, a.Extra)
+	if src, err = a.compare(src, f, u); err != nil {
+		return nil, err
 	}
-	return NewParquet(u.Input, int(u.From), int(u.To), a.o)
+	return a.partitioned(&unchanged{src, f}, f), nil
+}
+
+func (a *Archive) open(f *ArchiveFile, u *commit.Unit) (UnitSource, error) {
+	o := a.o
+	o.file = fileMark(u)
+	switch f.form {
+	case dumpForm:
+		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
+		if err != nil {
+			return nil, &commit.DamageError{Path: u.Input, RowGroup: -1, Cause: inputCause(err), Unread: true}
+		}
+		d.stays = f.stays
+		return begun(d, d.file, f)
+	case csvForm, jsonForm:
+		return newTable(f, u, &o)
+	case noteForm:
+		return newNoteFiles(f, u, &o), nil
+	}
+	if o.Fence != nil {
+		return o.Fence.open(u, &o, a.Extra[:len(a.Extra)-len(a.partitions)], f.stillOpen)
+	}
+	p, err := NewParquet(u.Input, int(u.From), int(u.To), o)
+	if err != nil {
+		return nil, err
+	}
+	p.stays = f.stays
+	return begun(p, p.file, f)
+}
+
+// begun checks a file that was opened.
+func begun(src UnitSource, file *os.File, f *ArchiveFile) (UnitSource, error) {
+	if err := f.stays(file); err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	return src, nil
+}
+
+// unchanged takes what is wrong with a file that has changed for the change.
+type unchanged struct {
+	UnitSource
+	file *ArchiveFile
+}
+
+// Next implements pipeline.Source.
+func (s *unchanged) Next(b *pipeline.Batch) error {
+	err := s.UnitSource.Next(b)
+	if err != nil && err != io.EOF {
+		err = s.file.blame(err)
+	}
+	return err
+}
+
+// blame returns the error, or that the file has changed: then it says nothing
+// of what was hashed.
+func (f *ArchiveFile) blame(err error) error {
+	damage, ok := errors.AsType[*commit.DamageError](err)
+	if ok && !damage.Unread && f.hashed != nil && !f.same() {
+		return f.changed()
+	}
+	return err
+}
+
+// fileMark is what stands before the number of a row where numbers are ids, so
+// that they are those of one note in the whole output, whatever else comes into
+// it, and say in which parts it is: eight digits of the file's SHA-256, as in
+// the names of its parts, and eight that tell twins apart.
+func fileMark(u *commit.Unit) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "velum file 1\n%x %d %q\n", u.SHA256, u.Copy, u.Folder)
+	return fmt.Sprintf("%x-%x-", u.SHA256[:4], h.Sum(nil)[:4])
 }
 
 // Rows returns the number of notes in all units.
@@ -122,67 +227,137 @@ func (a *Archive) Rows() int64 {
 	return n
 }
 
-func isParquet(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".parquet", ".parq", ".pq":
-		return true
+// Unvouched counts the files that can be damaged without a sign: they have no
+// page checksums, no list of SHA-256 sums and no second copy. It names the
+// first, below the archive.
+func (a *Archive) Unvouched() (n int, first string) {
+	if a.o.Checksums != "" || a.o.Twice != "" {
+		return 0, ""
 	}
-	return false
+	for i := range a.Files {
+		if a.Files[i].Unsummed {
+			n++
+			first = cmp.Or(first, a.Files[i].name())
+		}
+	}
+	return n, first
 }
 
-func isDump(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".txt", ".dump":
-		return true
-	}
-	return false
-}
-
-// find lists the files of an input.
+// find lists the files of an input. What cannot be read below it, and what is
+// called like a file of notes and is no file, is listed as bad: a pipe or a
+// dangling link must not stop a night.
 func (a *Archive) find(in string) error {
 	info, err := os.Stat(in)
 	if err != nil {
 		return &InputError{Path: in, Cause: inputCause(err), Remedy: "check the path and its permissions"}
 	}
 	if !info.IsDir() {
-		a.Files = append(a.Files, ArchiveFile{Path: filepath.Clean(in), Bytes: info.Size()})
+		if !info.Mode().IsRegular() {
+			return &InputError{Path: in, Cause: special(info.Mode()), Remedy: "give a file or a folder"}
+		}
+		form := formOf(in)
+		if form == noForm {
+			form = parquetForm // whatever its name: the footer says
+		}
+		a.Files = append(a.Files, ArchiveFile{Path: filepath.Clean(in), Bytes: info.Size(), form: form, given: true})
 		return nil
 	}
 	return filepath.WalkDir(in, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return &InputError{Path: name, Cause: inputCause(err), Remedy: "check its permissions"}
-		}
 		if name != in && strings.ContainsAny(e.Name()[:1], "._") {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if e.IsDir() || !isParquet(name) && !isDump(name) {
+		if err != nil {
+			if name == in {
+				return &InputError{Path: name, Cause: inputCause(err), Remedy: "check its permissions"}
+			}
+			return a.refuse(in, name, "is a folder that "+inputCause(err))
+		}
+		if e.IsDir() {
 			return nil
 		}
-		return a.add(in, name)
+		return a.add(in, name, e)
 	})
 }
 
-func (a *Archive) add(root, name string) error {
-	info, err := os.Stat(name) // a link to a file counts
-	if err != nil {
-		return &InputError{Path: name, Cause: inputCause(err), Remedy: "check its permissions"}
-	}
+// below returns the folder of a file as the archive calls it.
+func below(root, name string) (string, error) {
 	folder, err := filepath.Rel(root, filepath.Dir(name))
+	if err != nil || folder == "." {
+		return "", err
+	}
+	return plainPath(filepath.ToSlash(folder)), nil
+}
+
+// refuse lists something as bad.
+func (a *Archive) refuse(root, name, cause string) error {
+	folder, err := below(root, name)
+	if err == nil {
+		a.unread(name, cause)
+		a.Bad = append(a.Bad, commit.BadInput{Input: path.Join(folder, plainPart(filepath.Base(name))), Cause: cause, Path: name})
+	}
+	return err
+}
+
+// unread remembers the first file that could not be read: the cause, if none
+// can.
+func (a *Archive) unread(name, cause string) {
+	if a.first == nil {
+		remedy := "give files of notes"
+		if strings.HasSuffix(cause, "may not be read") {
+			remedy = "check its permissions"
+		}
+		a.first = &InputError{Path: name, Cause: strings.TrimPrefix(cause, "is a folder that "), Remedy: remedy}
+	}
+}
+
+func (a *Archive) add(root, name string, e fs.DirEntry) error {
+	form, link := formOf(name), e.Type()&fs.ModeSymlink != 0
+	if form == noForm && !link {
+		return nil
+	}
+	info, err := os.Stat(name) // a link to a file counts
+	switch {
+	case err == nil && link && info.IsDir():
+		return a.addFolder(root, name)
+	case form == noForm:
+		return nil
+	case err != nil && link && errors.Is(err, fs.ErrNotExist):
+		return a.refuse(root, name, "is a link to nothing")
+	case err != nil:
+		return a.refuse(root, name, inputCause(err))
+	case !info.Mode().IsRegular():
+		return a.refuse(root, name, special(info.Mode()))
+	}
+	folder, err := below(root, name)
 	if err != nil {
 		return err
 	}
-	if folder == "." {
-		folder = ""
+	raw, err := filepath.Rel(root, filepath.Dir(name))
+	a.Files = append(a.Files, ArchiveFile{Path: name, Folder: folder, raw: raw, Bytes: info.Size(), form: form})
+	return err
+}
+
+// addFolder refuses a link to a folder, unless the folder stands below the
+// input as well: links can go in circles. Its notes would be missing.
+func (a *Archive) addFolder(root, name string) error {
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		if root, err = filepath.EvalSymlinks(root); err == nil {
+			if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
+				return nil
+			}
+		}
 	}
-	a.Files = append(a.Files, ArchiveFile{Path: name, Folder: filepath.ToSlash(folder), Bytes: info.Size()})
-	return nil
+	return a.refuse(filepath.Dir(name), name, "is a link to a folder, which is not followed; give the folder as an input of its own")
 }
 
 func inputCause(err error) string {
 	switch {
+	case errors.Is(err, errChanged), errors.Is(err, errSpecial):
+		return err.Error()
 	case errors.Is(err, fs.ErrNotExist):
 		return "does not exist"
 	case errors.Is(err, fs.ErrPermission):
@@ -195,11 +370,18 @@ func inputCause(err error) string {
 type scanner struct {
 	a       *Archive
 	sums    map[string]string // checksums by cleaned path; nil: no list
+	asked   []string          // columns to keep
 	copies  map[copyKey]int
 	first   *layout // of the first sound file
 	lacks   map[string]error
 	strange []strangeFile
-	kinds   map[string]pipeline.ColumnKind
+	shapes  map[string]known // of columns of Batch.Extra, by wanted.key
+}
+
+// known is what a column of Batch.Extra is in the files so far.
+type known struct {
+	shape
+	null bool // null throughout, in all of them
 }
 
 // strangeFile is a file whose columns are not what the options say.
@@ -210,7 +392,7 @@ type strangeFile struct {
 
 // settleStrange lists them as bad, unless there are no others.
 func (s *scanner) settleStrange() error {
-	if s.first == nil && len(s.strange) > 0 {
+	if len(s.a.Units) == 0 && len(s.strange) > 0 {
 		return s.strange[0].err
 	}
 	for _, f := range s.strange {
@@ -225,26 +407,45 @@ type copyKey struct {
 }
 
 func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
-	cuts, err := s.hash(ctx, f)
+	if f.form == noteForm {
+		return s.noteUnits(ctx, f)
+	}
+	cuts, cause, err := s.hash(ctx, f)
 	if err != nil {
 		return err
 	}
-	if cause := s.listed(f); cause != "" {
+	if cause == "" {
+		s.a.read = true
+		cause = s.listed(f)
+	} else {
+		s.a.unread(f.Path, cause)
+	}
+	if cause != "" {
 		s.bad(f, cause)
 		return nil
 	}
-	unit := pipeline.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256}
-	key := copyKey{unit.Folder, f.SHA256}
-	unit.Copy = s.copies[key]
+	if f.form != parquetForm {
+		cause, err := s.sameBytes(ctx, f)
+		if err != nil {
+			return err
+		}
+		if cause != "" {
+			s.bad(f, cause)
+			return nil
+		}
+	}
+	unit, key := s.unit(f)
 	switch {
 	case f.Bytes == 0:
 		s.bad(f, "the file is empty")
 		return nil
-	case isDump(f.Path):
+	case f.form == dumpForm:
 		s.dumpUnits(f, unit, cuts)
+	case f.form == csvForm || f.form == jsonForm:
+		return s.tableUnits(f, unit)
 	default:
-		err := s.parquetUnits(f, unit)
-		if damage, ok := errors.AsType[*pipeline.DamageError](err); ok {
+		err := s.parquetUnits(ctx, f, unit)
+		if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 			s.bad(f, strings.TrimPrefix(damage.Error(), damage.Path+": ")) // with row group and column
 			return nil
 		}
@@ -256,42 +457,37 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 	return nil
 }
 
+// unit begins a unit of a file that has been hashed.
+func (s *scanner) unit(f *ArchiveFile) (commit.Unit, copyKey) {
+	u := commit.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256}
+	key := copyKey{u.Folder, f.SHA256}
+	u.Copy = s.copies[key]
+	return u, key
+}
+
 func (s *scanner) bad(f *ArchiveFile, cause string) {
-	s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: f.name(), SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause})
+	s.a.Bad = append(s.a.Bad, commit.BadInput{Input: f.name(), SHA256: hex.EncodeToString(f.SHA256[:]), Bytes: f.Bytes, Cause: cause, Path: f.Path})
 }
 
 // hash reads the file once. For a dump it returns where its records begin.
-func (s *scanner) hash(ctx context.Context, f *ArchiveFile) ([]cut, error) {
-	in, err := os.Open(f.Path)
-	if err != nil {
-		return nil, &InputError{Path: f.Path, Cause: inputCause(err), Remedy: "check its permissions"}
+// cause says why it cannot be read.
+func (s *scanner) hash(ctx context.Context, f *ArchiveFile) (cuts []cut, cause string, err error) {
+	var c cutter
+	to := io.Discard
+	if f.form == dumpForm {
+		c.every = s.a.o.UnitNotes
+		to = &c
 	}
-	defer in.Close() // only read
-	h := sha256.New()
-	var cuts cutter
-	to := io.Writer(h)
-	if isDump(f.Path) {
-		cuts.every = s.a.o.UnitNotes
-		to = io.MultiWriter(h, &cuts)
+	sum, id, err := hashFile(f.Path, to, func() error { return context.Cause(ctx) })
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, "", context.Cause(ctx)
+	default:
+		return nil, inputCause(err), nil
 	}
-	buf := make([]byte, min(f.Bytes+1, 1<<20))
-	for {
-		n, err := in.Read(buf)
-		if _, err := to.Write(buf[:n]); err != nil {
-			return nil, err
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, &InputError{Path: f.Path, Cause: "cannot be read to its end", Remedy: "check the disk"}
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-	}
-	h.Sum(f.SHA256[:0])
-	return cuts.end(), nil
+	f.SHA256, f.Bytes, f.hashed = sum, id.Size, &hashed{identity: id}
+	return c.end(), "", nil
 }
 
 // folder returns the folder of the unit's parts.
@@ -309,7 +505,7 @@ func (s *scanner) folder(f *ArchiveFile) string {
 	return fmt.Sprintf("batch=%x", f.SHA256[:6])
 }
 
-func (s *scanner) dumpUnits(f *ArchiveFile, unit pipeline.Unit, cuts []cut) {
+func (s *scanner) dumpUnits(f *ArchiveFile, unit commit.Unit, cuts []cut) {
 	for i, c := range cuts[:len(cuts)-1] {
 		unit.From, unit.To = c.at, cuts[i+1].at
 		unit.First, unit.Rows = c.rows, cuts[i+1].rows-c.rows
@@ -322,12 +518,8 @@ func (s *scanner) dumpUnits(f *ArchiveFile, unit pipeline.Unit, cuts []cut) {
 // a unit is full whatever its notes.
 const unitBytes = 256 << 20
 
-func (s *scanner) parquetUnits(f *ArchiveFile, unit pipeline.Unit) error {
-	inspect := inspect
-	if s.a.o.Fence != nil {
-		inspect = s.a.o.Fence.inspect
-	}
-	l, err := inspect(f.Path, &s.a.o)
+func (s *scanner) parquetUnits(ctx context.Context, f *ArchiveFile, unit commit.Unit) error {
+	l, err := s.inspect(f.Path)
 	if strange, ok := errors.AsType[*SchemaError](err); ok {
 		s.strange = append(s.strange, strangeFile{f, strange})
 		return nil
@@ -338,10 +530,17 @@ func (s *scanner) parquetUnits(f *ArchiveFile, unit pipeline.Unit) error {
 	if err := l.check(f.Path, &s.a.o); err != nil {
 		return err
 	}
-	if err := s.schema(f, l); err != nil {
-		return err
+	if cause := s.schema(f, l); cause != "" {
+		s.bad(f, cause)
+		return nil
 	}
-	f.Groups = len(l.Groups)
+	f.Groups, f.Unsummed = len(l.Groups), !l.Sums
+	if f.Unsummed {
+		if cause, err := s.settleTwin(ctx, f, l); cause != "" || err != nil {
+			s.bad(f, cause)
+			return err
+		}
+	}
 	bytes := int64(0)
 	for g, group := range l.Groups {
 		f.Rows += group.Rows
@@ -359,28 +558,39 @@ func (s *scanner) parquetUnits(f *ArchiveFile, unit pipeline.Unit) error {
 	return nil
 }
 
-// schema checks that the file has what the options want, and notes in what it
-// differs from the first.
-func (s *scanner) schema(f *ArchiveFile, l *layout) error {
-	if s.kinds == nil {
-		s.kinds, s.lacks = map[string]pipeline.ColumnKind{}, map[string]error{}
+func (s *scanner) inspect(path string) (*layout, error) {
+	if s.a.o.Fence != nil {
+		return s.a.o.Fence.inspect(path, &s.a.o)
 	}
-	for _, x := range l.Extra {
-		if x.Missing {
-			s.lacks[x.Name] = cmp.Or(s.lacks[x.Name], error(&SchemaError{f.Path, x.Name, "is missing", x.Remedy}))
-			continue
+	return inspect(path, &s.a.o)
+}
+
+// schema checks that the file has what the options want, and notes in what it
+// differs from the first. One whose kept columns are of other types is bad: a
+// part has one type a column.
+func (s *scanner) schema(f *ArchiveFile, l *layout) (cause string) {
+	if s.shapes == nil {
+		s.shapes, s.lacks = map[string]known{}, map[string]error{}
+	}
+	wants := s.a.o.extras()
+	for i, x := range l.Extra {
+		key := wants[i].key()
+		have, ok := s.shapes[key]
+		switch {
+		case x.Missing:
+			s.lacks[key] = cmp.Or(s.lacks[key], error(&SchemaError{f.Path, x.Name, "is missing", x.Remedy}))
+		case !ok || have.null:
+			s.shapes[key] = known{x.shape, x.Null}
+		case !x.Null && !sameShape(have.shape, x.shape):
+			return fmt.Sprintf("column %q has another type than in the files before; give these months apart, or leave the column out", x.Name)
 		}
-		if kind, known := s.kinds[x.Name]; known && kind != x.Kind {
-			return &SchemaError{f.Path, x.Name, "has another type than in the files before", "give these months apart, or leave the column out"}
-		}
-		s.kinds[x.Name] = x.Kind
 	}
 	if s.first == nil {
 		s.first = l
-		return nil
+		return ""
 	}
 	s.a.Drift = append(s.a.Drift, drift(f.Path, s.first.Columns, l.Columns)...)
-	return nil
+	return ""
 }
 
 func drift(path string, first, now []columnType) []Drift {
@@ -407,20 +617,36 @@ func drift(path string, first, now []columnType) []Drift {
 	return all
 }
 
-// extras settles the kinds of the pass-through columns for the whole archive.
+// extras settles the shapes of the pass-through columns for the whole archive.
 func (s *scanner) extras() error {
-	s.a.o.kinds = s.kinds
+	s.a.o.shapes = map[string]shape{}
+	for key, k := range s.shapes {
+		s.a.o.shapes[key] = k.shape
+	}
 	dumps := s.first == nil
+	if len(s.a.Files) == 0 {
+		return nil
+	}
+	var kept []pipeline.Column
 	for _, x := range s.a.o.extras() {
-		kind, known := s.kinds[x.name]
+		f, known := s.a.o.shapes[x.key()]
 		if !known && !dumps {
-			return s.lacks[x.name]
+			return s.lacks[x.key()]
 		}
 		if !known {
-			return &SchemaError{s.a.Files[0].Path, x.name, "is missing", "a raw dump has ids and texts only"}
+			return &SchemaError{s.a.Files[0].Path, x.name, "is missing", "raw dumps and notes of a file each have ids and texts only"}
 		}
-		s.a.Extra = append(s.a.Extra, pipeline.Column{Name: x.as, Kind: kind})
+		c, err := newColumn(x.as, f)
+		if err != nil {
+			return &SchemaError{s.a.Files[0].Path, x.name, "is of a type that cannot be kept", "name another column"}
+		}
+		s.a.Extra = append(s.a.Extra, c)
+		if x.kept {
+			kept = append(kept, c)
+		}
 	}
+	s.a.Extra = append(s.a.Extra, s.a.partitions...)
+	s.a.Kept = s.a.kept(s.asked, kept)
 	return nil
 }
 
@@ -449,7 +675,7 @@ func (s *scanner) listed(f *ArchiveFile) string {
 // folders and that are not there: an archive that was not delivered whole.
 func (s *scanner) missing(inputs []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.sums)) {
-		if !isParquet(name) && !isDump(name) {
+		if formOfExt[strings.ToLower(filepath.Ext(name))] == noForm {
 			continue
 		}
 		for _, in := range inputs {
@@ -458,7 +684,7 @@ func (s *scanner) missing(inputs []string) {
 				continue
 			}
 			if below, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(below) {
-				s.a.Bad = append(s.a.Bad, pipeline.BadInput{Input: filepath.ToSlash(below), SHA256: s.sums[name], Cause: "is in the list of checksums and not in the archive"})
+				s.a.Bad = append(s.a.Bad, commit.BadInput{Input: filepath.ToSlash(below), SHA256: s.sums[name], Cause: "is in the list of checksums and not in the archive"})
 				break
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // cursor walks the values of one leaf column over a range of row groups. The
@@ -25,7 +26,8 @@ type cursor struct {
 	groups []parquet.RowGroup
 	base   int // number of groups[0] in the file
 
-	list bool // the values of a row are a list, of values that are never null
+	list bool // the values of a row are a list
+	full byte // definition level of a value that is not null; 0 and 1 are the same
 
 	group int           // groups[group] is being read
 	pages parquet.Pages // of that row group; nil before and after
@@ -34,7 +36,7 @@ type cursor struct {
 	count int // pages so far
 
 	// The page, as far as it is not used up.
-	defs []byte // definition levels: 1 is a value, 0 null; nil if required
+	defs []byte // definition levels: full is a value, less null; nil if required
 	reps []byte // repetition levels of a list: 0 begins a row
 	n    int    // values left, nulls included
 	next int    // number of the next value that is not null
@@ -49,8 +51,8 @@ type cursor struct {
 }
 
 // damage is an error in what is being read.
-func (c *cursor) damage(cause string) *pipeline.DamageError {
-	return &pipeline.DamageError{RowGroup: c.base + c.group, Column: c.name, Cause: cause}
+func (c *cursor) damage(cause string) *commit.DamageError {
+	return &commit.DamageError{RowGroup: c.base + c.group, Column: c.name, Cause: cause}
 }
 
 // load makes n > 0, by reading the next page if need be, or returns io.EOF.
@@ -135,6 +137,12 @@ func (c *cursor) open(page parquet.Page) error {
 	case parquet.Boolean:
 		c.data, c.bits = values.Boolean(), true
 		stored = 8 * len(c.data)
+	case parquet.FixedLenByteArray:
+		c.data, c.width = values.FixedLenByteArray()
+		if c.width <= 0 {
+			return c.damage("has a type that changed between pages")
+		}
+		stored = len(c.data) / c.width
 	case parquet.Int96:
 		c.data, c.width = int96Bytes(values.Int96()), 12
 		stored = len(c.data) / 12
@@ -171,11 +179,7 @@ func (c *cursor) values() int {
 	if len(c.defs) == 0 {
 		return c.n
 	}
-	n := 0
-	for _, d := range c.defs {
-		n += int(d & 1)
-	}
-	return n
+	return bytes.Count(c.defs, []byte{max(c.full, 1)})
 }
 
 func int96Bytes(values []deprecated.Int96) []byte {
@@ -248,11 +252,15 @@ func (c *cursor) close() error {
 	return err
 }
 
+var errSum = errors.New("wrong checksum")
+
 // ownWords says what went wrong in the library without its message, which
 // may quote the file.
 func ownWords(err error) string {
 	switch {
-	case strings.Contains(err.Error(), "crc32 checksum mismatch"):
+	case errors.Is(err, errLZ4):
+		return err.Error()
+	case errors.Is(err, errSum), strings.Contains(err.Error(), "crc32 checksum mismatch"):
 		return "a page does not have the checksum in its header"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "a page ends too early"
@@ -306,13 +314,15 @@ func (c *cursor) extra(to *pipeline.Column, convert func(uint64) uint64, n int) 
 			switch {
 			case to.Kind == pipeline.BytesColumn:
 				if at >= 0 {
-					to.Bytes.Data = append(to.Bytes.Data, c.bytes(at)...)
+					to.Bytes.Data = c.append(to.Bytes.Data, at)
 				}
 				to.Bytes.End()
 			case at < 0:
 				to.Fixed = append(to.Fixed, 0)
-			default:
+			case convert != nil:
 				to.Fixed = append(to.Fixed, convert(c.fixed(at)))
+			default:
+				to.Fixed = append(to.Fixed, c.fixed(at))
 			}
 		}
 	}

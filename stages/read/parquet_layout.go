@@ -3,10 +3,12 @@ package read
 import (
 	"math"
 	"os"
+	"strconv"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // layout is what planning needs of a file's footer.
@@ -14,6 +16,7 @@ type layout struct {
 	Groups  []groupSize
 	Columns []columnType  // of the top level
 	Extra   []extraColumn // that the options name
+	Sums    bool          // pages have checksums
 }
 
 type groupSize struct{ Rows, Bytes int64 }
@@ -21,8 +24,9 @@ type groupSize struct{ Rows, Bytes int64 }
 type columnType struct{ Name, Type string } // Type in the words of describe
 
 type extraColumn struct {
-	Name    string // in the file
-	Kind    pipeline.ColumnKind
+	Name string // in the file
+	shape
+	Null    bool   // it is null throughout, so that its type says nothing
 	Missing bool   // the file does not have it
 	Remedy  string // then
 }
@@ -30,41 +34,57 @@ type extraColumn struct {
 // inspect reads the footer of a file and checks that it has the columns that
 // the options name. Errors are those of NewParquet.
 func inspect(path string, o *ParquetOptions) (*layout, error) {
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() // only read
-	var l layout
-	return &l, fence(path, func() error {
-		pf, err := openFooter(path, f)
+	defer file.Close() // only read
+	var l *layout
+	err = fence(path, func() error {
+		info, err := file.Stat()
 		if err != nil {
 			return err
 		}
-		all := *o
-		all.kinds = map[string]pipeline.ColumnKind{}
-		for _, x := range all.extras() {
-			all.kinds[x.name] = pipeline.BytesColumn // a file may lack it, if another has it
-		}
-		_, _, extra, err := bind(path, pf.Schema(), &all)
+		f, err := readFooter(path, file, info.Size())
 		if err != nil {
 			return err
 		}
-		for _, x := range extra {
-			c := extraColumn{Name: x.name, Kind: x.kind}
-			if x.leaf < 0 {
-				c.Missing, c.Remedy = true, missingRemedy(pf.Schema(), x.name)
-			}
-			l.Extra = append(l.Extra, c)
-		}
-		for _, field := range pf.Schema().Fields() {
-			l.Columns = append(l.Columns, columnType{field.Name(), describe(field)})
-		}
-		for _, g := range pf.Metadata().RowGroups {
-			l.Groups = append(l.Groups, groupSize{g.NumRows, g.TotalByteSize})
-		}
-		return nil
+		l, err = f.layout(o)
+		return err
 	})
+	return l, err
+}
+
+func (f *footer) layout(o *ParquetOptions) (*layout, error) {
+	l := new(layout)
+	all := *o
+	all.PatientID, all.Date, all.Center, all.Pass = "", "", "", nil
+	b, err := f.bind(&all)
+	if err != nil {
+		return nil, err
+	}
+	for _, want := range o.extras() {
+		c := extraColumn{Name: want.name}
+		if len(f.named(want.name)) == 0 { // another may have it
+			c.Missing, c.Remedy = true, f.missingRemedy(want.name)
+		} else {
+			x, err := f.bindExtra(want, nil)
+			if err != nil {
+				return nil, err
+			}
+			c.shape, c.Null = x.shape, f.columns[x.column].null()
+			b.extra = append(b.extra, x)
+		}
+		l.Extra = append(l.Extra, c)
+	}
+	l.Sums = f.sums(b.columns())
+	for i := range f.columns {
+		l.Columns = append(l.Columns, columnType{plainColumn(f.columns[i].name), f.columns[i].describe()})
+	}
+	for _, g := range f.meta.RowGroups {
+		l.Groups = append(l.Groups, groupSize{g.NumRows, g.TotalByteSize})
+	}
+	return l, nil
 }
 
 // check tells whether a layout can be worked with. It may come from a worker
@@ -73,33 +93,53 @@ func (l *layout) check(path string, o *ParquetOptions) error {
 	rows := int64(0)
 	for g, group := range l.Groups {
 		if group.Rows < 0 || group.Rows > math.MaxInt64>>8-rows {
-			return &pipeline.DamageError{Path: path, RowGroup: g, Cause: "the footer says a number of rows that cannot be"}
+			return &commit.DamageError{Path: path, RowGroup: g, Cause: "the footer says a number of rows that cannot be"}
 		}
 		rows += group.Rows
 		if group.Bytes < 0 || group.Bytes > math.MaxInt64>>8 {
-			return &pipeline.DamageError{Path: path, RowGroup: g, Cause: "the footer says a size that cannot be"}
+			return &commit.DamageError{Path: path, RowGroup: g, Cause: "the footer says a size that cannot be"}
 		}
 	}
 	for _, c := range l.Columns {
 		if !plainName(c.Name, maxColumnName) || !plainName(c.Type, 1000) {
 			// It may be anything of the file, and names of columns are logged.
-			return &pipeline.DamageError{Path: path, RowGroup: -1, Cause: "the footer has a column whose name is no plain text"}
+			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "the footer has a column whose name is no plain text"}
 		}
 	}
 	extras := o.extras()
 	if len(l.Extra) != len(extras) {
-		return &pipeline.DamageError{Path: path, RowGroup: -1, Cause: "the footer has other columns than were asked for"}
+		return &commit.DamageError{Path: path, RowGroup: -1, Cause: "the footer has other columns than were asked for"}
 	}
 	for i, x := range l.Extra {
-		if x.Name != extras[i].name || x.Kind > pipeline.TimestampColumn || !plainName(x.Remedy, 100_000) {
-			return &pipeline.DamageError{Path: path, RowGroup: -1, Cause: "the footer has a column of no known kind"}
+		if x.Name != extras[i].name || !plainName(x.Remedy, 100_000) || !x.sound(extras[i].kept) {
+			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "the footer has a column of no known kind"}
 		}
 	}
 	return nil
 }
 
+// sound tells whether the column is of a kind that there is.
+func (x *extraColumn) sound(kept bool) bool {
+	if x.Missing || !kept {
+		return x.Kind < pipeline.NestedColumn && len(x.Type) == 0
+	}
+	_, err := x.shape.column()
+	return err == nil
+}
+
 // maxColumnName is the most bytes of the name of a column.
 const maxColumnName = 256
+
+// plainColumn returns the name of a column as it may stand in a log line: names
+// are any bytes, and nobody may write what a terminal takes for an order.
+func plainColumn(name string) string {
+	if plainName(name, maxColumnName) {
+		return name
+	}
+	quoted := strconv.QuoteToASCII(name)
+	quoted = quoted[1 : len(quoted)-1]
+	return quoted[:min(len(quoted), maxColumnName)]
+}
 
 // plainName tells whether a string may stand in a log line.
 func plainName(s string, most int) bool {

@@ -2,10 +2,10 @@ package read
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
@@ -24,92 +24,162 @@ func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s: column %q %s; %s", e.Path, e.Column, e.Cause, e.Remedy)
 }
 
+// wanted is a column that the options name.
+type wanted struct {
+	name string // in the file
+	as   string // in the batch
+	kept bool   // it is kept as it is; else it is one that stages use
+}
+
+// shape is what a column is in a batch: see pipeline.Column.
+type shape struct {
+	Kind pipeline.ColumnKind
+	Type []byte
+}
+
 // binding is how a column of a file is read.
 type binding struct {
-	name    string // in the file
-	as      string // in the batch
-	leaf    int    // -1: the file does not have it
-	kind    pipeline.ColumnKind
+	wanted
+	column int // of the file; -1: it does not have it
+	shape
 	signed  bool                // numbers
-	convert func(uint64) uint64 // to the bits of kind
+	convert func(uint64) uint64 // to the bits of the kind; nil: they are
+}
+
+// bindings are all columns that are read.
+type bindings struct {
+	ids   []binding
+	text  binding
+	extra []binding
+}
+
+// columns lists the numbers of the columns.
+func (b *bindings) columns() []int {
+	all := []int{b.text.column}
+	for _, more := range [][]binding{b.ids, b.extra} {
+		for i := range more {
+			if more[i].column >= 0 {
+				all = append(all, more[i].column)
+			}
+		}
+	}
+	return all
 }
 
 // bind finds the columns that the options name. Nothing is ever guessed from
 // a column's position, and a column that is not what it has to be is an
 // error: a library that is asked for text where there is a list gives empty
 // notes.
-func bind(path string, schema *parquet.Schema, o *ParquetOptions) (ids []binding, text binding, extra []binding, err error) {
+func (f *footer) bind(o *ParquetOptions) (b bindings, err error) {
 	for _, name := range o.ID {
-		id, err := bindColumn(path, schema, name, idTypes)
+		id, err := f.bindColumn(name, idTypes)
 		if err != nil {
-			return nil, text, nil, err
+			return b, err
 		}
-		ids = append(ids, id)
+		b.ids = append(b.ids, id)
 	}
-	if text, err = bindColumn(path, schema, o.Text, textTypes); err != nil {
-		return nil, text, nil, err
+	if b.text, err = f.bindColumn(o.Text, textTypes); err != nil {
+		return b, err
 	}
 	for _, want := range o.extras() {
-		have, err := bindColumn(path, schema, want.name, extraTypes)
+		x, err := f.bindExtra(want, o.shapes)
 		if err != nil {
-			if kind, known := o.kinds[want.name]; known && !has(schema, want.name) {
-				extra = append(extra, binding{name: want.name, as: want.as, leaf: -1, kind: kind})
-				continue
-			}
-			return nil, text, nil, err
+			return b, err
 		}
-		have.as = want.as
-		extra = append(extra, have)
+		b.extra = append(b.extra, x)
 	}
-	return ids, text, extra, nil
+	return b, nil
 }
 
-func has(schema *parquet.Schema, name string) bool {
-	return slices.ContainsFunc(schema.Fields(), func(f parquet.Field) bool { return f.Name() == name })
+// bindExtra finds a column of Batch.Extra. One that the archive is known to
+// have elsewhere may be missing, or null throughout: it gives nulls.
+func (f *footer) bindExtra(want wanted, shapes map[string]shape) (binding, error) {
+	p := extraTypes
+	if want.kept {
+		p = keptTypes
+	}
+	x, err := f.bindColumn(want.name, p)
+	x.wanted = want
+	known, ok := shapes[want.key()]
+	if !ok {
+		return x, err
+	}
+	if len(f.named(want.name)) == 0 || err == nil && f.columns[x.column].null() {
+		return binding{wanted: want, column: -1, shape: known}, nil
+	}
+	if err == nil && want.kept && sameShape(x.shape, known) {
+		x.shape = known
+	}
+	return x, err
+}
+
+// key names a column in what is known of the whole archive.
+func (w *wanted) key() string {
+	if w.kept {
+		return "kept " + w.name
+	}
+	return "used " + w.name
+}
+
+// null tells whether the column is of the type that has no values.
+func (c *fileColumn) null() bool {
+	if !c.flat() {
+		return false
+	}
+	_, null := logical(&c.elements[0]).(*format.NullType)
+	return null
 }
 
 // purpose is what a column is wanted for.
 type purpose struct {
 	want   string
-	accept func(parquet.Type, *binding) bool
+	accept func(*fileColumn, *binding) bool
 }
 
 var (
-	textTypes  = purpose{"text (a string column)", acceptText}
-	idTypes    = purpose{"an id (a string or whole number)", acceptID}
-	extraTypes = purpose{"a column to pass through (string, number, boolean, date or timestamp)", acceptExtra}
+	textTypes  = purpose{"text (a string column)", flatly(acceptText)}
+	idTypes    = purpose{"an id (a string or whole number)", flatly(acceptID)}
+	extraTypes = purpose{"a column to work with (string, number, boolean, date or timestamp)", flatly(acceptExtra)}
+	keptTypes  = purpose{"a column that can be kept", acceptKept}
 )
 
-func bindColumn(path string, schema *parquet.Schema, name string, p purpose) (binding, error) {
-	b := binding{name: name, as: name, leaf: -1, convert: func(v uint64) uint64 { return v }}
-	i := slices.IndexFunc(schema.Fields(), func(f parquet.Field) bool { return f.Name() == name })
-	if i < 0 {
-		return b, &SchemaError{path, name, "is missing", missingRemedy(schema, name)}
+// flatly accepts one value a row only.
+func flatly(accept func(*format.SchemaElement, *binding) bool) func(*fileColumn, *binding) bool {
+	return func(c *fileColumn, b *binding) bool { return c.flat() && accept(&c.elements[0], b) }
+}
+
+func (f *footer) bindColumn(name string, p purpose) (binding, error) {
+	b := binding{wanted: wanted{name: name, as: name}, column: -1}
+	refuse := func(cause, remedy string) (binding, error) { return b, &SchemaError{f.path, name, cause, remedy} }
+	numbers := f.named(name)
+	switch len(numbers) {
+	case 0:
+		return refuse("is missing", f.missingRemedy(name))
+	case 1:
+	default:
+		return refuse(fmt.Sprintf("is there %d times, and which is meant cannot be known", len(numbers)), "rename them when the file is made")
 	}
-	field := schema.Fields()[i]
-	found := describe(field)
-	if !field.Leaf() || field.Repeated() {
-		return b, &SchemaError{path, name, "is " + found + ", not " + p.want, "name the column that holds it"}
+	c := &f.columns[numbers[0]]
+	if !p.accept(c, &b) {
+		remedy := "name another column, or convert it when the file is made"
+		if !c.flat() {
+			remedy = "name the column that holds it"
+		}
+		return refuse("is "+c.describe()+", not "+p.want, remedy)
 	}
-	if !p.accept(field.Type(), &b) {
-		return b, &SchemaError{path, name, "is " + found + ", not " + p.want, "name another column, or convert it when the file is made"}
-	}
-	leaf, ok := schema.Lookup(name)
-	if !ok || leaf.MaxRepetitionLevel > 0 || leaf.MaxDefinitionLevel > 1 {
-		return b, &SchemaError{path, name, "is nested", "name a column of the top level"}
-	}
-	b.leaf = leaf.ColumnIndex
+	b.column = numbers[0]
 	return b, nil
 }
 
 // missingRemedy names the nearest column, or all of them.
-func missingRemedy(schema *parquet.Schema, name string) string {
+func (f *footer) missingRemedy(name string) string {
 	best, far := "", len(name)/2+1
 	var all []string
-	for _, f := range schema.Fields() {
-		all = append(all, f.Name())
-		if d := distance(strings.ToLower(name), strings.ToLower(f.Name())); d < far {
-			best, far = f.Name(), d
+	for i := range f.columns {
+		have := plainColumn(f.columns[i].name)
+		all = append(all, have)
+		if d := distance(strings.ToLower(name), strings.ToLower(have)); d < far {
+			best, far = have, d
 		}
 	}
 	if best != "" {
@@ -142,51 +212,73 @@ func distance(a, b string) int {
 }
 
 // describe says what a column is, in the words of the format.
-func describe(f parquet.Field) string {
+func (c *fileColumn) describe() string {
+	if len(c.elements) == 0 {
+		return "nothing"
+	}
+	e := &c.elements[0]
+	what := logical(e)
 	switch {
-	case f.Repeated():
+	case e.RepetitionType.V == format.Repeated:
 		return "a list (repeated)"
-	case !f.Leaf():
-		if lt := f.Type().LogicalType(); lt != nil && lt.Value != nil {
-			return "nested (" + lt.String() + ")"
-		}
+	case !e.Type.Valid && what != nil:
+		return "nested (" + what.String() + ")"
+	case !e.Type.Valid:
 		return "nested (a struct)"
+	case what != nil:
+		return e.Type.V.String() + " " + what.String()
 	}
-	physical := f.Type().Kind().String()
-	if lt := f.Type().LogicalType(); lt != nil && lt.Value != nil {
-		return physical + " " + lt.String()
-	}
-	return physical
+	return e.Type.V.String()
 }
 
-func logical(t parquet.Type) format.LogicalTypeValue {
-	if lt := t.LogicalType(); lt != nil {
-		return lt.Value
-	}
-	return nil
+// converted are the logical types that old writers gave in other words.
+var converted = map[deprecated.ConvertedType]format.LogicalTypeValue{
+	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{}, deprecated.Enum: &format.EnumType{},
+	deprecated.Date: &format.DateType{}, deprecated.Json: &format.JsonType{}, deprecated.Bson: &format.BsonType{},
+	deprecated.TimeMillis:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
+	deprecated.TimeMicros:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
+	deprecated.TimestampMillis: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
+	deprecated.TimestampMicros: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
+	deprecated.Uint8:           &format.IntType{BitWidth: 8}, deprecated.Uint16: &format.IntType{BitWidth: 16},
+	deprecated.Uint32: &format.IntType{BitWidth: 32}, deprecated.Uint64: &format.IntType{BitWidth: 64},
+	deprecated.Int8: &format.IntType{BitWidth: 8, IsSigned: true}, deprecated.Int16: &format.IntType{BitWidth: 16, IsSigned: true},
+	deprecated.Int32: &format.IntType{BitWidth: 32, IsSigned: true}, deprecated.Int64: &format.IntType{BitWidth: 64, IsSigned: true},
 }
 
-func acceptText(t parquet.Type, b *binding) bool {
-	if t.Kind() != parquet.ByteArray {
+// logical returns what the values of an element mean; nil if it does not say.
+func logical(e *format.SchemaElement) format.LogicalTypeValue {
+	switch {
+	case e.LogicalType.Value != nil:
+		return e.LogicalType.Value
+	case !e.ConvertedType.Valid:
+		return nil
+	case e.ConvertedType.V == deprecated.Decimal:
+		return &format.DecimalType{Scale: e.Scale.V, Precision: e.Precision.V}
+	}
+	return converted[e.ConvertedType.V]
+}
+
+func acceptText(e *format.SchemaElement, b *binding) bool {
+	if e.Type.V != format.ByteArray {
 		return false
 	}
-	switch logical(t).(type) {
+	switch logical(e).(type) {
 	case nil, *format.StringType, *format.EnumType, *format.JsonType:
-		b.kind = pipeline.BytesColumn
+		b.Kind = pipeline.BytesColumn
 		return true
 	}
 	return false
 }
 
-func acceptID(t parquet.Type, b *binding) bool {
-	if acceptText(t, b) {
+func acceptID(e *format.SchemaElement, b *binding) bool {
+	if acceptText(e, b) {
 		return true
 	}
-	if t.Kind() != parquet.Int32 && t.Kind() != parquet.Int64 {
+	if e.Type.V != format.Int32 && e.Type.V != format.Int64 {
 		return false
 	}
-	b.kind, b.signed = pipeline.Int64Column, true
-	switch l := logical(t).(type) {
+	b.Kind, b.signed = pipeline.Int64Column, true
+	switch l := logical(e).(type) {
 	case nil:
 		return true
 	case *format.IntType:
@@ -196,49 +288,49 @@ func acceptID(t parquet.Type, b *binding) bool {
 	return false
 }
 
-func acceptExtra(t parquet.Type, b *binding) bool {
-	if acceptText(t, b) {
+func acceptExtra(e *format.SchemaElement, b *binding) bool {
+	if acceptText(e, b) {
 		return true
 	}
-	switch t.Kind() {
-	case parquet.Boolean:
-		b.kind = pipeline.BoolColumn
+	switch e.Type.V {
+	case format.Boolean:
+		b.Kind = pipeline.BoolColumn
 		return true
-	case parquet.Float:
-		b.kind = pipeline.FloatColumn
-		return logical(t) == nil
-	case parquet.Double:
-		b.kind = pipeline.DoubleColumn
-		return logical(t) == nil
-	case parquet.Int96:
-		b.kind = pipeline.TimestampColumn
+	case format.Float:
+		b.Kind = pipeline.FloatColumn
+		return logical(e) == nil
+	case format.Double:
+		b.Kind = pipeline.DoubleColumn
+		return logical(e) == nil
+	case format.Int96:
+		b.Kind = pipeline.TimestampColumn
 		return true
-	case parquet.Int32, parquet.Int64:
-		return acceptNumber(t, b)
+	case format.Int32, format.Int64:
+		return acceptNumber(e, b)
 	}
 	return false
 }
 
-func acceptNumber(t parquet.Type, b *binding) bool {
-	wide := t.Kind() == parquet.Int64
-	switch l := logical(t).(type) {
-	case nil:
-		b.kind = pipeline.Int32Column
+func acceptNumber(e *format.SchemaElement, b *binding) bool {
+	wide := e.Type.V == format.Int64
+	switch l := logical(e).(type) {
+	case nil, *format.NullType:
+		b.Kind = pipeline.Int32Column
 		if wide {
-			b.kind = pipeline.Int64Column
+			b.Kind = pipeline.Int64Column
 		}
 		return true
 	case *format.DateType:
-		b.kind = pipeline.DateColumn
+		b.Kind = pipeline.DateColumn
 		return !wide
 	case *format.IntType:
-		b.kind = pipeline.Int32Column
+		b.Kind = pipeline.Int32Column
 		if wide || !l.IsSigned { // an unsigned 32-bit number needs 64 bits with a sign
-			b.kind = pipeline.Int64Column
+			b.Kind = pipeline.Int64Column
 		}
 		return !wide || l.IsSigned
 	case *format.TimestampType:
-		b.kind = pipeline.TimestampColumn
+		b.Kind = pipeline.TimestampColumn
 		switch l.Unit.Value.(type) {
 		case *format.MilliSeconds:
 			b.convert = func(v uint64) uint64 { return uint64(int64(v) * 1000) }

@@ -14,16 +14,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/uncompressed"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // testColumn is a column of a test file: nil is null.
@@ -131,7 +134,7 @@ func readFile(t testing.TB, path string, o ParquetOptions) []note {
 }
 
 var codecs = map[string]compress.Codec{
-	"none": &parquet.Uncompressed, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "brotli": &parquet.Brotli,
+	"none": &parquet.Uncompressed, "lz4": &parquet.Lz4Raw, "snappy": &parquet.Snappy, "gzip": &parquet.Gzip, "zstd": &parquet.Zstd, "brotli": &parquet.Brotli,
 }
 
 var textEncodings = map[string]encoding.Encoding{
@@ -292,7 +295,7 @@ func TestIDs(t *testing.T) {
 		{"text", parquet.String(), []any{"1", "2", "3"}},
 	}, 2)
 	keyFile := filepath.Join(dir, "key")
-	if err := os.WriteFile(keyFile, bytes.Repeat([]byte("k"), 32), 0o600); err != nil {
+	if err := os.WriteFile(keyFile, bytes.Repeat([]byte("kq"), 16), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	key, err := pipeline.LoadKey(keyFile)
@@ -336,14 +339,22 @@ func TestExtraKinds(t *testing.T) {
 		{"double", parquet.Leaf(parquet.DoubleType), []any{float64(0), float64(1)}},
 		{"patient", parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary)), []any{"p", nil}},
 	}, 9)
-	notes := readFile(t, path, ParquetOptions{PatientID: "patient", Date: "date", Pass: []string{"bool", "ms", "us", "ns", "u32", "float", "double"}})
-	want := []string{
-		"patient_id=p date=-3 bool=1 ms=5000 us=5 ns=5 u32=2147483648 float=1065353216 double=0 ",
-		"patient_id=null date=20000 bool=null ms=-5000 us=-5 ns=-6 u32=2 float=0 double=4607182418800017408 ",
-	}
-	for i, n := range notes {
-		if n.extra != want[i] {
-			t.Errorf("note %d:\n%s\n%s", i, n.extra, want[i])
+	for _, tt := range []struct {
+		o    ParquetOptions
+		want [2]string
+	}{
+		{ParquetOptions{PatientID: "patient", Date: "date", Pass: []string{"bool", "ms", "us", "ns", "u32", "float", "double"}}, [2]string{ // kept: as they are
+			"patient_id=p date=-3 bool=1 ms=5 us=5 ns=5001 u32=-2147483648 float=1065353216 double=0 ",
+			"patient_id=null date=20000 bool=null ms=-5 us=-5 ns=-5001 u32=2 float=0 double=4607182418800017408 ",
+		}},
+		{ParquetOptions{PatientID: "u32", Date: "ms", Center: "ns"}, [2]string{ // used: in one unit
+			"patient_id=2147483648 date=5000 center=5 ", "patient_id=2 date=-5000 center=-6 ",
+		}},
+	} {
+		for i, n := range readFile(t, path, tt.o) {
+			if n.extra != tt.want[i] {
+				t.Errorf("note %d:\n%s\n%s", i, n.extra, tt.want[i])
+			}
 		}
 	}
 }
@@ -389,7 +400,7 @@ func TestBadSchemas(t *testing.T) {
 		{"id is a date", []testColumn{text, {"note_id", parquet.Date(), []any{int32(1)}}}, ParquetOptions{}, []string{`column "note_id" is INT32 DATE`, "not an id"}},
 		{"id is a float", []testColumn{text, {"note_id", parquet.Leaf(parquet.DoubleType), []any{1.0}}}, ParquetOptions{}, []string{`column "note_id" is DOUBLE`}},
 		{"extra is missing", []testColumn{id, text}, ParquetOptions{Pass: []string{"center"}}, []string{`column "center" is missing`}},
-		{"extra is nested", []testColumn{id, text, {"center", nested, nil}}, ParquetOptions{Pass: []string{"center"}}, []string{`column "center" is nested`}},
+		{"extra is nested", []testColumn{id, text, {"center", nested, nil}}, ParquetOptions{Center: "center"}, []string{`column "center" is nested`}},
 		{"extra is a uuid", []testColumn{id, text, {"center", parquet.UUID(), nil}}, ParquetOptions{Center: "center"}, []string{`column "center" is FIXED_LEN_BYTE_ARRAY UUID`}},
 	} {
 		writeTestFile(t, path, tt.columns, 10)
@@ -495,7 +506,7 @@ func TestDamage(t *testing.T) {
 			notes, err = notesOf(p)
 			p.Close()
 		}
-		damage, ok := errors.AsType[*pipeline.DamageError](err)
+		damage, ok := errors.AsType[*commit.DamageError](err)
 		if !ok || damage.Path != path || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: after %d notes: %v", tt.name, len(notes), err)
 		}
@@ -511,7 +522,7 @@ func TestDamage(t *testing.T) {
 }
 
 func TestUnsupportedCodec(t *testing.T) {
-	for _, id := range []format.CompressionCodec{format.LZO, format.Lz4, format.Lz4Raw, 99} {
+	for _, id := range []format.CompressionCodec{format.LZO, format.Lz4, 99} {
 		path := filepath.Join(t.TempDir(), "x.parquet")
 		if err := os.WriteFile(path, sampleFile(t, parquet.Compression(&fakeCodec{id: id})), 0o600); err != nil {
 			t.Fatal(err)
@@ -624,7 +635,7 @@ func TestScan(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	plan := &pipeline.Plan{Units: a.Units}
+	plan := &commit.Plan{Units: a.Units}
 	names := map[string]bool{}
 	for i := range a.Units {
 		u := &a.Units[i]
@@ -676,6 +687,121 @@ func TestScan(t *testing.T) {
 	if _, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{Pass: []string{"nowhere"}}); err == nil {
 		t.Error("a column that no file has")
 	}
+}
+
+// TestNobodyAsked: what nobody names makes no file unreadable: two columns of
+// one name, names that no log may show, a column that is null throughout, a
+// type that nobody knows. Who names it is told.
+func TestNobodyAsked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	values := []any{int32(1), int32(2)}
+	columns := []testColumn{{"note_id", parquet.Int(64), []any{int64(1), int64(2)}}, {"text", parquet.String(), []any{"a", "b"}}}
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		columns = append(columns, testColumn{name, parquet.Optional(parquet.Int(32)), values})
+	}
+	writeTestFile(t, path, columns, 2)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{"b": "a", "c": "bell\a\x1b[2J\nline", "d": "broken \xff" + strings.Repeat("long", 100)}
+	data = patchFooter(t, data, func(m *format.FileMetaData) {
+		for i := range m.Schema {
+			e := &m.Schema[i]
+			if name, ok := names[e.Name]; ok {
+				e.Name = name
+			}
+			if e.Name == "e" {
+				e.LogicalType.Value, e.ConvertedType = &format.NullType{}, thrift.Null[deprecated.ConvertedType]{}
+			}
+		}
+		for i := range m.RowGroups[0].Columns {
+			c := &m.RowGroups[0].Columns[i].MetaData
+			if name, ok := names[c.PathInSchema[0]]; ok {
+				c.PathInSchema = []string{name}
+			}
+		}
+	})
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*Fence{nil, testFence(t, FenceOptions{})} {
+		a, err := Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, Pass: []string{"e"}})
+		if err != nil || len(a.Bad) > 0 {
+			t.Fatal(err, a)
+		}
+		notes, err := openAll(a, &a.Units[0])
+		if err != nil || len(notes) != 2 || notes[1].text != "b" || notes[1].extra != "e=null " {
+			t.Errorf("%v, %v", notes, err)
+		}
+		_, err = Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, Pass: []string{"a"}})
+		if err == nil || !strings.Contains(err.Error(), `column "a" is there 2 times`) {
+			t.Errorf("two of one name: %v", err)
+		}
+		_, err = Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, Pass: []string{"z"}})
+		if err == nil || strings.ContainsFunc(err.Error(), unicode.IsControl) {
+			t.Errorf("an error names a column that no log may show: %q", err)
+		}
+	}
+}
+
+// TestNullMonth: a column that is null throughout one month takes the type of
+// the others, whichever comes first; one of another type makes its file bad.
+func TestNullMonth(t *testing.T) {
+	for _, first := range []string{"a", "c"} {
+		dir := t.TempDir()
+		for month, node := range map[string]parquet.Node{"a": nil, "b": parquet.Timestamp(parquet.Nanosecond), "c": nil, "d": parquet.Timestamp(parquet.Millisecond)} {
+			column := testColumn{"when", node, []any{int64(7)}}
+			if null := month == first; null || node == nil {
+				if !null {
+					continue
+				}
+				column = testColumn{"when", parquet.Optional(parquet.Int(32)), []any{nil}}
+			}
+			path := filepath.Join(dir, month+".parquet")
+			writeTestFile(t, path, []testColumn{{"note_id", parquet.Int(64), []any{int64(month[0])}}, {"text", parquet.String(), []any{"x"}}, column}, 1)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if month == first {
+				data = patchFooter(t, data, func(m *format.FileMetaData) { m.Schema[3].LogicalType.Value = &format.NullType{} })
+			}
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range []*Fence{nil, testFence(t, FenceOptions{})} {
+			a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Pass: []string{"when"}, Date: "when", Fence: f})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for i := range a.Units {
+				notes, err := openAll(a, &a.Units[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got += a.Units[i].Source + " " + notes[0].extra
+			}
+			want := map[string]string{"a": "a.parquet date=null when=null b.parquet date=0 when=7 ", "c": "b.parquet date=0 when=7 c.parquet date=null when=null "}[first]
+			if got != want || len(a.Bad) != 1 || a.Bad[0].Input != "d.parquet" || !strings.Contains(a.Bad[0].Cause, "another type") {
+				t.Errorf("%s first: %q, want %q; %+v", first, got, want, a.Bad)
+			}
+			if len(a.Kept) != 1 || !strings.Contains(fmt.Sprint(mustColumn(t, a.Kept[0]).elements[0].LogicalType.Value), "NANOS") {
+				t.Errorf("kept: %+v", a.Kept)
+			}
+		}
+	}
+}
+
+func mustColumn(t *testing.T, c pipeline.Column) *fileColumn {
+	f := shape{c.Kind, []byte(c.Type)}
+	column, err := f.column()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return column
 }
 
 // TestScanOrder: the order and the place of the inputs do not show.
@@ -885,4 +1011,63 @@ func BenchmarkParquet(b *testing.B) {
 		p.Close()
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "notes/s")
+}
+
+// TestNumbersOfAnArchive: where numbers are ids, each is that of one note in
+// the whole archive, twins and units of one file among them, and it is the same
+// whatever else is in the archive.
+func TestNumbersOfAnArchive(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/x", "a/y", "b/x"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeTestFile(t, filepath.Join(dir, name+".parquet"), []testColumn{
+			{"note_id", parquet.String(), []any{"1", "2", ""}},
+			{"text", parquet.String(), []any{"uno", "dos", "tres"}},
+		}, 2)
+	}
+	ids := func(o ParquetOptions, in string) map[string]string {
+		t.Helper()
+		o.UnitNotes = 2
+		a, err := Scan(t.Context(), []string{filepath.Join(dir, in)}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]string{}
+		for i := range a.Units {
+			src, err := a.Open(&a.Units[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b pipeline.Batch
+			for src.Next(&b) == nil {
+				for k := range b.Len() {
+					id := string(b.ID.At(k))
+					if all[id] != "" && o.IDs == DropIDs {
+						t.Errorf("%s stands for two notes", id)
+					}
+					all[id] = fmt.Sprintf("%x", a.Units[i].SHA256[:4])
+				}
+				b.Reset()
+			}
+			if err := src.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return all
+	}
+	whole := ids(ParquetOptions{IDs: DropIDs}, "")
+	if len(whole) != 9 {
+		t.Errorf("%d ids of 9 notes: %v", len(whole), whole)
+	}
+	for id, file := range whole {
+		if !strings.HasPrefix(id, file+"-") {
+			t.Errorf("%s does not say that it is of file %s", id, file)
+		}
+	}
+	numbered := ids(ParquetOptions{NullIDs: NumberNullIDs}, "")
+	if len(numbered) != 2+3 {
+		t.Errorf("ids where null ones are numbered: %v", numbered)
+	}
 }

@@ -18,11 +18,13 @@ type Plain struct {
 
 // NewPlain opens a file.
 func NewPlain(path string, o TextOptions) (*Plain, error) {
-	in, err := openStream(path)
+	r := &Plain{intake: newIntake(path, o)}
+	in, err := r.openFile()
 	if err != nil {
 		return nil, err
 	}
-	return &Plain{intake: newIntake(path, o), in: in}, nil
+	r.in = in
+	return r, nil
 }
 
 // Close closes the file.

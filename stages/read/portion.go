@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // feed hands out the notes of a source one by one.
@@ -42,13 +43,9 @@ func (f *feed) copyTo(b *pipeline.Batch) {
 	}
 }
 
-// Both limits of the batches that portions fill.
-const (
-	portionNotes = 4096
-	portionBytes = 256 << 10
-)
-
-func full(b *pipeline.Batch) bool { return b.Len() >= portionNotes || len(b.Text.Data) >= portionBytes }
+func full(b *pipeline.Batch) bool {
+	return b.Len() >= pipeline.BatchNotes || len(b.Text.Data) >= pipeline.BatchBytes
+}
 
 // ended returns what Next returns after err, given what is in b already.
 func ended(b *pipeline.Batch, err error) error {
@@ -103,7 +100,7 @@ func (s *Slice) Next(b *pipeline.Batch) error {
 			}
 		}
 		err := s.feed.next()
-		if _, damaged := errors.AsType[*pipeline.DamageError](err); damaged {
+		if _, damaged := errors.AsType[*commit.DamageError](err); damaged {
 			s.damaged = append(s.damaged, s.unit-1)
 			err = io.EOF
 		}
@@ -189,7 +186,7 @@ func (k *Keep) Next(b *pipeline.Batch) error {
 }
 
 // Lines is the lines of the notes of a source, each as a note of its own, with
-// the gold spans in it: the unit of confidence of long documents (METHODS §6).
+// the gold spans in it: the unit of confidence of long documents (BOOT §3.2.1 has the note).
 // Line 3 of note 7 has the id 7#3. Blank lines are left out, a span that
 // reaches over the end of a line is cut there, and a note that is not sound
 // stays whole. It is a pipeline.Source; Batch.First counts lines.

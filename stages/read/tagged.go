@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -25,7 +26,7 @@ type TaggedOptions struct {
 	// Gold and Reason, so that stages begin with tokenize.
 	NotesOnly bool
 
-	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means 4096 and 256 KiB
+	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means pipeline.BatchNotes and BatchBytes
 }
 
 // Tagged reads a Parquet file of tagged notes of ours: a part of candidates, a
@@ -69,27 +70,27 @@ const (
 
 var taggedLayout = [taggedColumns]struct {
 	name string
-	kind parquet.Kind
+	kind format.Type
 	list bool
 }{
-	{"note_id", parquet.ByteArray, false},
-	{"row", parquet.Int64, false},
-	{"confidence", parquet.Float, false},
-	{"language", parquet.ByteArray, false},
-	{"choice", parquet.ByteArray, false},
-	{"flags", parquet.Int32, true},
-	{"tags", parquet.ByteArray, true},
-	{"tokens", parquet.ByteArray, true},
+	{"note_id", format.ByteArray, false},
+	{"row", format.Int64, false},
+	{"confidence", format.Float, false},
+	{"language", format.ByteArray, false},
+	{"choice", format.ByteArray, false},
+	{"flags", format.Int32, true},
+	{"tags", format.ByteArray, true},
+	{"tokens", format.ByteArray, true},
 }
 
 const taggedRemedy = "give a part of candidates/, selected/ or review/ as velum wrote it"
 
 // NewTagged opens a file of size bytes; path is for messages. Errors:
-// *SchemaError if it is no file of tagged notes, *pipeline.DamageError if it
+// *SchemaError if it is no file of tagged notes, *commit.DamageError if it
 // is no sound Parquet file. The caller closes r after Close.
 func NewTagged(r io.ReaderAt, size int64, path string, o TaggedOptions) (*Tagged, error) {
-	o.BatchNotes = cmp.Or(o.BatchNotes, 4096)
-	o.BatchBytes = cmp.Or(o.BatchBytes, 256<<10)
+	o.BatchNotes = cmp.Or(o.BatchNotes, pipeline.BatchNotes)
+	o.BatchBytes = cmp.Or(o.BatchBytes, pipeline.BatchBytes)
 	t := &Tagged{path: path, o: o}
 	if err := fence(path, func() error { return t.open(r, size) }); err != nil {
 		return nil, err
@@ -98,53 +99,64 @@ func NewTagged(r io.ReaderAt, size int64, path string, o TaggedOptions) (*Tagged
 }
 
 func (t *Tagged) open(r io.ReaderAt, size int64) error {
-	f, err := openFooterAt(t.path, r, size)
+	f, err := readFooter(t.path, r, size)
 	if err != nil {
 		return err
 	}
 	if err := t.tags(f); err != nil {
 		return err
 	}
-	t.rows = f.NumRows()
-	for k, c := range taggedLayout {
-		leaf, err := t.leaf(f, k)
+	t.rows = f.meta.NumRows
+	var columns []int
+	for k := range taggedLayout {
+		column, err := t.column(f, k)
 		if err != nil {
 			return err
 		}
-		for g := range f.RowGroups() {
-			if err := checkChunk(t.path, f, g, leaf, c.list); err != nil {
-				return err
-			}
-		}
-		t.columns[k] = cursor{name: c.name, leaf: leaf, groups: f.RowGroups(), list: c.list}
+		columns = append(columns, column)
 	}
-	return t.openWeights(f)
+	weights, err := t.weightColumn(f)
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(columns, weights)
+	groups := len(f.meta.RowGroups)
+	if err := f.checkChunks(0, groups, all); err != nil {
+		return err
+	}
+	file, err := f.open(all, 0, groups)
+	if err != nil {
+		return err
+	}
+	for k, column := range columns {
+		t.columns[k] = f.cursor(column, 0, file, 0, groups)
+	}
+	if len(weights) > 0 {
+		c := f.cursor(weights[0], 0, file, 0, groups)
+		t.weights = &c
+	}
+	return nil
 }
 
 // weightColumn is what notes count in training, in (0, 1]. Not all files have
 // it.
 const weightColumn = "weight"
 
-func (t *Tagged) openWeights(f *parquet.File) error {
-	leaf, ok := f.Schema().Lookup(weightColumn)
-	if !ok {
-		return nil
+func (t *Tagged) weightColumn(f *footer) ([]int, error) {
+	numbers := f.named(weightColumn)
+	if len(numbers) == 0 {
+		return nil, nil
 	}
-	if leaf.Node.Type().Kind() != parquet.Float || leaf.MaxRepetitionLevel != 0 || leaf.MaxDefinitionLevel != 0 {
-		return &SchemaError{t.path, weightColumn, "has another type than velum writes", taggedRemedy}
+	c := &f.columns[numbers[0]]
+	if len(numbers) > 1 || !c.flat() || c.leaves[0].element.Type.V != format.Float || c.leaves[0].maxDef != 0 {
+		return nil, &SchemaError{t.path, weightColumn, "has another type than velum writes", taggedRemedy}
 	}
-	for g := range f.RowGroups() {
-		if err := checkChunk(t.path, f, g, leaf.ColumnIndex, false); err != nil {
-			return err
-		}
-	}
-	t.weights = &cursor{name: weightColumn, leaf: leaf.ColumnIndex, groups: f.RowGroups()}
-	return nil
+	return numbers, nil
 }
 
 // tags reads the tag set.
-func (t *Tagged) tags(f *parquet.File) (err error) {
-	text, ok := f.Lookup(pipeline.TagSetKey)
+func (t *Tagged) tags(f *footer) (err error) {
+	text, ok := f.lookup(pipeline.TagSetKey)
 	if !ok {
 		return &SchemaError{t.path, "tags", "is of an unknown tag set: the file does not say which", taggedRemedy}
 	}
@@ -158,21 +170,22 @@ func (t *Tagged) tags(f *parquet.File) (err error) {
 	return nil
 }
 
-// leaf finds column k.
-func (t *Tagged) leaf(f *parquet.File, k int) (int, error) {
+// column finds column k.
+func (t *Tagged) column(f *footer, k int) (int, error) {
 	want := taggedLayout[k]
 	path, level := []string{want.name}, 0
 	if want.list {
 		path, level = []string{want.name, "list", "element"}, 1
 	}
-	leaf, ok := f.Schema().Lookup(path...)
-	if !ok {
+	numbers := f.named(want.name)
+	if len(numbers) != 1 || len(f.columns[numbers[0]].leaves) != 1 || !slices.Equal(f.columns[numbers[0]].leaves[0].path, path) {
 		return 0, &SchemaError{t.path, want.name, "is missing, or no list where one should be", taggedRemedy}
 	}
-	if leaf.Node.Type().Kind() != want.kind || leaf.MaxRepetitionLevel != level || leaf.MaxDefinitionLevel != level {
+	leaf := &f.columns[numbers[0]].leaves[0]
+	if leaf.element.Type.V != want.kind || leaf.maxRep != level || leaf.maxDef != level {
 		return 0, &SchemaError{t.path, want.name, "has another type than velum writes", taggedRemedy}
 	}
-	return leaf.ColumnIndex, nil
+	return numbers[0], nil
 }
 
 // TagSet returns what the tags of the file mean.
@@ -195,7 +208,7 @@ func (t *Tagged) Close() error {
 	})
 }
 
-// Next implements pipeline.Source. Errors are *pipeline.DamageError.
+// Next implements pipeline.Source. Errors are *commit.DamageError.
 func (t *Tagged) Next(b *pipeline.Batch) error {
 	return fence(t.path, func() error { return t.fill(b) })
 }
@@ -517,18 +530,23 @@ func (c *cursor) place(k int) int {
 // in the order of the rows. The id is valid during the call.
 func eachID(r io.ReaderAt, size int64, path string, do func(id []byte)) error {
 	return fence(path, func() error {
-		f, err := openFooterAt(path, r, size)
+		f, err := readFooter(path, r, size)
 		if err != nil {
 			return err
 		}
-		b, err := bindColumn(path, f.Schema(), "note_id", textTypes)
+		b, err := f.bindColumn("note_id", textTypes)
 		if err != nil {
 			return err
 		}
-		if err := checkChunks(path, f, 0, len(f.RowGroups()), []int{b.leaf}); err != nil {
+		columns, groups := []int{b.column}, len(f.meta.RowGroups)
+		if err := f.checkChunks(0, groups, columns); err != nil {
 			return err
 		}
-		c := cursor{name: "note_id", leaf: b.leaf, groups: f.RowGroups()}
+		file, err := f.open(columns, 0, groups)
+		if err != nil {
+			return err
+		}
+		c := f.cursor(b.column, 0, file, 0, groups)
 		err = c.each(do)
 		return errors.Join(err, c.close())
 	})

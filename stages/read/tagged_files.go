@@ -41,7 +41,7 @@ func taggedPaths(path string) (paths []string, err error) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
-		case !e.IsDir() && (name == path || isParquet(name)):
+		case !e.IsDir() && (name == path || formOfExt[strings.ToLower(filepath.Ext(name))] == parquetForm):
 			paths = append(paths, name)
 		}
 		return nil
@@ -66,9 +66,13 @@ func isTagged(path string) bool {
 	defer f.Close()
 	tagged := false
 	err = fence(path, func() error {
-		footer, err := openFooter(path, f)
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		footer, err := readFooter(path, f, info.Size())
 		if err == nil {
-			_, tagged = footer.Lookup(pipeline.TagSetKey)
+			_, tagged = footer.lookup(pipeline.TagSetKey)
 		}
 		return err
 	})

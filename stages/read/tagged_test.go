@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tokenize"
 	"github.com/velum-health/velum/stages/write"
@@ -393,7 +394,7 @@ func TestTaggedSchema(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = readTagged(t, file.Bytes()[:file.Len()-20], read.TaggedOptions{})
-	if _, ok := errors.AsType[*pipeline.DamageError](err); !ok {
+	if _, ok := errors.AsType[*commit.DamageError](err); !ok {
 		t.Error(err)
 	}
 	if _, err := read.DuplicateIDs(t.Context(), []read.IDPart{idPart(file.Bytes()[:20])}, read.IDOptions{}); err == nil {

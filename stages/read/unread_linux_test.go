@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // What the system cannot read is not called damage of the file, here and
@@ -37,22 +38,22 @@ func TestUnread(t *testing.T) {
 	defer folder.Close()
 
 	_, _ = p.disk.Watch(p.file).ReadAt(make([]byte, 1), -1)
-	broken := &pipeline.DamageError{RowGroup: 1}
+	broken := &commit.DamageError{RowGroup: 1}
 	if err := p.fence(func() error { return broken }); err != error(broken) || broken.Unread {
 		t.Errorf("a place before the file: %v", err)
 	}
-	p.disk = pipeline.Witness{}
+	p.disk = commit.Witness{}
 	for name, next := range map[string]func() error{
 		path: func() error { return next(t, folder, p.file, p) },
 		dump: func() error { return next(t, folder, d.file, d) },
 	} {
 		err := next()
-		damage, ok := errors.AsType[*pipeline.DamageError](err)
+		damage, ok := errors.AsType[*commit.DamageError](err)
 		if !ok || !damage.Unread || damage.Path != name || !strings.Contains(damage.Cause, "cannot be read") {
 			t.Errorf("%s: %v", filepath.Base(name), err)
 			continue
 		}
-		if far, ok := errors.AsType[*pipeline.DamageError](failureOf(err).error(name)); !ok || *far != *damage {
+		if far, ok := errors.AsType[*commit.DamageError](failureOf(err).error(name)); !ok || *far != *damage {
 			t.Errorf("%s: across the fence: %v", filepath.Base(name), far)
 		}
 	}

@@ -18,6 +18,12 @@ func (w *worker) endNames() int {
 		}
 		i, j := w.wordsIn(w.cands[c].Start, w.cands[c].End)
 		for k := i + 1; k < j; k++ {
+			if x := &w.words[k]; x.class&specialty != 0 && x.start == w.words[k-1].end+1 && w.byteAt(x.start-1) == '-' ||
+				x.class&opener != 0 && x.is(capital) && x.is(lower) && !w.inLexicon(w.Lexicons.Surnames, k) {
+				w.cands[c].End = w.words[k-1].end // Dra. Sáez-Hematología, Dr. Gil Tto
+				n++
+				break
+			}
 			if w.words[k].class&(street|institution|organisation|heading) == 0 || !w.words[k].is(capital) || w.inLexicon(w.Lexicons.Surnames, k) {
 				continue // Plaza and Calle are surnames too
 			}
@@ -54,9 +60,13 @@ func (w *worker) endPlaces() int {
 	kept := w.cands[:0]
 	for _, c := range w.cands {
 		i, j := w.wordsIn(c.Start, c.End)
-		if c.Category == w.labels.date && w.dayNames(i, j) {
+		if start := w.namedAfterDay(&c, i, j); start < j {
 			n++
-			c.Category, c.Start = w.labels.centre, w.words[i-1].start
+			c.Category, c.Start = w.labels.centre, w.words[start].start
+			i = start
+		} else if w.centreAsName(&c, i, j) {
+			n++
+			c.Category = w.labels.centre
 		}
 		if !w.isPlace(c.Category) {
 			kept = append(kept, c)
@@ -72,6 +82,10 @@ func (w *worker) endPlaces() int {
 			n++
 			c.End, j = w.words[k-1].end, k
 		}
+		if k := w.headOf(i, j); k > i {
+			n++
+			c.Start, i = w.words[k].start, k
+		}
 		if i < j && w.namesNothing(i, j) {
 			n++
 			continue
@@ -82,11 +96,59 @@ func (w *worker) endPlaces() int {
 	return n
 }
 
-// dayNames tells whether a centre is named after the day in words [i, j):
-// Hospital 14 de abril.
-func (w *worker) dayNames(i, j int) bool {
-	return w.labels.date != pipeline.None && i > 0 && j-i >= 2 && w.words[i].is(digits) && !w.words[j-1].is(digits) &&
-		w.words[i-1].class&institution != 0 && w.words[i-1].is(capital) && w.touch(i-1)
+// namedAfterDay returns the head of a centre that is named after the day in
+// words [i, j) of a date: Hospital 14 de abril, H. 2 de mayo; j if there is none.
+func (w *worker) namedAfterDay(c *candidate, i, j int) int {
+	if c.Category != w.labels.date || c.Category == pipeline.None || j-i < 2 || w.words[j-1].is(digits) {
+		return j
+	}
+	head := i - 1
+	if !w.words[i].is(digits) {
+		head = i
+	}
+	if head < 0 || !w.words[head+1].is(digits) || !w.linked(head, w.byteAt(w.words[head].end) == '.') || !w.headAt(head) {
+		return j
+	}
+	return head
+}
+
+// headAt tells whether word k is the head of a centre's name: Hospital, H., Hº.
+func (w *worker) headAt(k int) bool {
+	x := &w.words[k]
+	return x.class&institution != 0 || w.houseAt(k)
+}
+
+// houseAt tells whether word k is short for a centre: a capital with a full
+// stop or an ordinal sign.
+func (w *worker) houseAt(k int) bool {
+	x := &w.words[k]
+	return x.class&house != 0 && x.is(capital) && (x.end-x.start > 1 || w.byteAt(x.end) == '.') && k+1 < len(w.words) && w.linked(k, true)
+}
+
+// centreAsName tells whether what the model took for a name begins with the
+// head of a centre: H. Isabel Robles.
+func (w *worker) centreAsName(c *candidate, i, j int) bool {
+	return w.isPerson(c.Category) && j-i >= 2 && w.words[i].is(capital) && w.headAt(i) && !w.namesNothing(i, j) &&
+		!w.inLexicon(w.Lexicons.Surnames, i)
+}
+
+// headOf returns the head of the centre in words [i, j) when what stands before
+// it is a part of the centre: Unidad de Crónicos del Hospital Alba. It is i
+// otherwise.
+func (w *worker) headOf(i, j int) int {
+	first := i
+	for first < j && w.words[first].class&(particle|of) != 0 {
+		first++
+	}
+	if first == j || w.words[first].class&service == 0 {
+		return i
+	}
+	for k := first + 1; k+1 < j; k++ {
+		if w.words[k].class&institution != 0 && w.words[k].is(capital) && w.words[k+1].is(capital) {
+			return k
+		}
+	}
+	return i
 }
 
 // titled tells whether word i is a title or follows one, and so begins the name
@@ -109,15 +171,22 @@ func (w *worker) placeEnd(i, j int) int {
 	for k := i + 1; k < j; k++ {
 		x := &w.words[k]
 		switch {
+		case k >= i+2 && x.class&breaker != 0 && !x.is(capital) && w.words[k-1].is(capital),
+			k >= i+2 && x.class&opener != 0 && x.is(capital) && w.words[k-1].class&particle == 0 && x.is(lower):
+			return k
+		case k == j-1 && k >= i+2 && (x.class&particle != 0 && x.end-x.start > 1 || x.class&title != 0) && w.words[k-1].is(capital):
+			return k // Centro Alba El
 		case x.class&weekday != 0, x.class&unit != 0 && k+1 < len(w.words) && w.words[k+1].is(digits):
 			return w.overArticle(i, k)
 		case x.is(digits) && k >= i+3 && w.words[k-1].class&particle != 0 && w.text[w.words[k-2].start]|0x20 == 'a' &&
 			w.words[k-2].end-w.words[k-2].start == 1: // a las 10
 			return k - 2
+		case x.is(digits) && k >= i+3 && w.words[k-1].class&particle != 0 && w.words[k-1].class&of == 0 && w.words[k-2].is(capital):
+			return k - 1 // Instituto Sol del 27 al
 		case k == i+1 && w.words[i].class&institution != 0 && w.byteAt(w.words[i].end) != '.' && !w.touches(i):
 			return k // ambulatorio, dolor
 		case x.class&title != 0 && w.words[k-1].is(capital) && w.words[k-1].is(lower) &&
-			w.words[k-1].class&(institution|organisation|street|general) == 0 && w.titleAt(k):
+			w.words[k-1].class&(institution|organisation|street|general|bond) == 0 && w.titleAt(k):
 			return k
 		}
 	}
@@ -140,14 +209,17 @@ func (w *worker) namesNothing(i, j int) bool {
 	if w.numeric(i, j) {
 		return j-i > 1 || w.words[i].end-w.words[i].start != 5
 	}
-	heads := 0
+	heads, seen := 0, class(0)
 	for k := i; k < j; k++ {
 		x := &w.words[k]
 		if x.class&(institution|organisation) != 0 {
 			heads++
-		} else if x.class&(general|particle|of) == 0 {
-			return false
+		} else if x.class&(general|particle|of) == 0 && (x.class&specialty == 0 || seen&general == 0) &&
+			(x.class&kindWord == 0 || x.is(capital) && j-i == 2) || k > i && x.class&general != 0 && x.is(capital) &&
+			w.words[k-1].class&of == 0 && w.words[k-1].class&particle != 0 {
+			return false // Clínica la Salud
 		}
+		seen |= x.class
 	}
 	return heads < 2
 }
@@ -179,7 +251,8 @@ func (w *worker) addInitials() int {
 		if i > 0 && i < j && w.initialBefore(i) {
 			s.Start = w.words[w.firstInitial(i)].start
 		}
-		if 0 < j && j < len(w.words) && w.words[j-1].end == s.End && w.byteAt(s.End) == '-' && w.words[j].start == s.End+1 && !w.words[j].is(digits) {
+		if 0 < j && j < len(w.words) && w.words[j-1].end == s.End && w.byteAt(s.End) == '-' && w.words[j].start == s.End+1 && !w.words[j].is(digits) &&
+			w.words[j].class&specialty == 0 {
 			s.End = w.words[j].end
 		}
 		if s.Start != start || s.End != end {

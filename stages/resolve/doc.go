@@ -12,7 +12,7 @@
 //
 // Masking decides every doubt: where two candidates overlap, every character
 // of both stays masked, and only the category is a matter of priority (VIGI's
-// ensembles by priority, METHODS §4). Whatever removes a span (the never list,
+// ensembles by priority, as VIGI has them). Whatever removes a span (the never list,
 // trimming) works on what a model proposed, never on a pattern or a list.
 //
 // Everything is compared by folded words: runs of letters or digits without

@@ -170,6 +170,9 @@ func (w *worker) isNever(c *candidate) bool {
 	if i == j || w.namedBeside(i, j) {
 		return false
 	}
+	if w.eponymAt(i) && w.isPerson(c.Category) {
+		return true
+	}
 	if w.never.longest > 0 {
 		w.foldAll()
 		for s := i; s >= max(i-neverContext, 0); s-- {
@@ -187,6 +190,27 @@ func (w *worker) isNever(c *candidate) bool {
 		if w.Lexicons.Never[k].Contains(phrase) {
 			w.counts.NeverLists[k]++
 			return true
+		}
+	}
+	return false
+}
+
+// eponymAt tells whether word i follows what only eponyms follow: "tendón de
+// Aquiles", "técnica antirreflujo de Gil Vernet".
+func (w *worker) eponymAt(i int) bool {
+	k := i - 1
+	if k < 0 || !w.touch(k) {
+		return false
+	}
+	if w.words[k].class&of == 0 {
+		return w.words[k].class&eponymous != 0
+	}
+	for k--; k >= max(i-4, 0) && w.touch(k); k-- {
+		if w.words[k].class&eponymous != 0 {
+			return true
+		}
+		if w.words[k].is(capital) || w.words[k].class&(of|particle|until) != 0 {
+			return false
 		}
 	}
 	return false

@@ -1,8 +1,6 @@
 package resolve
 
 import (
-	"bytes"
-
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -47,9 +45,12 @@ func (w *worker) startsName(k int) bool {
 	return (known || w.inLexicon(w.Lexicons.Surnames, k+1)) && !w.inLexicon(w.Lexicons.Common, k+1)
 }
 
-// inPlaceName tells whether the title at k belongs to the name of a street or
-// centre: Hospital Dr. Puig, calle del Dr. Puig.
+// inPlaceName tells whether the title at k belongs to the name of a street,
+// centre or town: Hospital Dr. Puig, calle del Dr. Puig, en Doña Mencía.
 func (w *worker) inPlaceName(k int) bool {
+	if k > 0 && w.words[k-1].class&place != 0 && w.words[k].is(capital) && w.touch(k-1) && string(w.text[w.words[k-1].start:w.words[k-1].end]) == "en" {
+		return true
+	}
 	for i := k - 1; i >= max(k-2, 0) && w.linked(i, true); i-- {
 		if w.words[i].class&(institution|street) != 0 {
 			return true
@@ -84,21 +85,113 @@ func (w *worker) touches(k int) bool {
 
 func (w *worker) goesOn(k int) bool {
 	x := &w.words[k]
-	if x.is(digits) || !x.is(capital) || x.class&(title|article|relative|heading|institution|organisation|street) != 0 {
+	if x.is(digits) || !x.is(capital) || x.class&(title|article|relative|heading|institution|organisation|street|specialty) != 0 {
+		return false
+	}
+	if x.class&opener != 0 && !w.inLexicon(w.Lexicons.Surnames, k) {
 		return false
 	}
 	return x.is(lower) || w.inLexicon(w.Lexicons.Surnames, k) || w.inLexicon(w.Lexicons.GivenNames, k)
 }
 
+// findKinNames proposes names behind a word for kin: "su hija Teresa", "la
+// seva filla Núria". They must be in the lists, since a new sentence can begin
+// there without a full stop.
+func (w *worker) findKinNames() int {
+	n := 0
+	c := w.labels.person[2]
+	if c == pipeline.None {
+		return 0
+	}
+	for k := 0; k+1 < len(w.words); k++ {
+		next := &w.words[k+1]
+		if w.words[k].class&relative == 0 || !w.touch(k) || !next.is(capital) || !next.is(lower) || !w.goesOn(k+1) ||
+			next.class&opener != 0 ||
+			!w.inLexicon(w.Lexicons.GivenNames, k+1) && !w.inLexicon(w.Lexicons.Surnames, k+1) {
+			continue
+		}
+		end := k + 2
+		for end < len(w.words) && end < k+longestName && w.touch(end-1) && w.goesOn(end) && w.inLexicon(w.Lexicons.Surnames, end) {
+			end++
+		}
+		w.propose(next.start, w.words[end-1].end, c, byRule)
+		n++
+		k = end - 1
+	}
+	return n
+}
+
+// findArticled proposes names behind the article that Catalan gives to persons:
+// "en Costa", "la Vega", "l'Anna". They must be in the lists and mean nothing
+// else.
+func (w *worker) findArticled() int {
+	n := 0
+	c := w.labels.person[0]
+	if c == pipeline.None || w.i >= len(w.batch.Language) || w.batch.Language[w.i] != pipeline.Catalan {
+		return 0
+	}
+	for k := 0; k+1 < len(w.words); k++ {
+		if w.words[k].class&(shortTitle|particle) == 0 || w.words[k].is(capital) || !w.personalArticle(k) || !w.isPersonName(k+1) ||
+			k > 0 && w.words[k-1].class&(institution|organisation|street|of) != 0 && w.linked(k-1, true) {
+			continue
+		}
+		end := k + 2
+		for end < len(w.words) && end < k+longestName && w.touches(end-1) && w.isPersonName(end) {
+			end++
+		}
+		w.propose(w.words[k+1].start, w.words[end-1].end, c, byRule)
+		n++
+		k = end - 1
+	}
+	return n
+}
+
+// personalArticle tells whether word k is en, na, la or l' before word k+1.
+func (w *worker) personalArticle(k int) bool {
+	switch string(w.text[w.words[k].start:w.words[k].end]) {
+	case "en", "na", "la":
+		return w.touch(k)
+	case "l":
+		return w.linkedPlace(k) && w.byteAt(w.words[k].end) == '\''
+	}
+	return false
+}
+
+// isPersonName tells whether word k is a listed name of persons with a capital
+// and neither a word nor a place.
+func (w *worker) isPersonName(k int) bool {
+	x := &w.words[k]
+	return x.is(capital) && x.is(lower) && x.end-x.start >= 4 && w.goesOn(k) &&
+		(w.inLexicon(w.Lexicons.GivenNames, k) || w.inLexicon(w.Lexicons.Surnames, k)) &&
+		!w.inLexicon(w.Lexicons.Common, k) && !w.inLexicon(w.Lexicons.Towns, k) && !w.inNever(k)
+}
+
 // findCentres proposes a head such as Hospital or CAP and the capitalised words
-// behind it. Notes in capitals are left to the model: every word would go on.
+// behind it; hospital also in small letters. In label sets that tell
+// institutions from centres it knows hospitals alone: reports have
+// "Microbiología Clínica" and "Nutrición Clínica" beside every name. Notes in capitals are left to the model: every word would go on.
 func (w *worker) findCentres() int {
 	n := 0
 	if w.labels.centre == pipeline.None {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
-		if w.words[k].class&institution == 0 || !w.words[k].is(capital) || !w.linked(k, bytes.IndexByte([]byte("."), w.byteAt(w.words[k].end)) >= 0) {
+		if end := w.dayBehind(k); end > 0 && !w.onlyPlain {
+			w.propose(w.words[k].start, w.words[end-1].end, w.labels.centre, byRule)
+			n++
+			continue
+		}
+		if w.words[k].class&species == 0 && k > 0 && !w.onlyPlain && w.houseAt(k-1) {
+			n += w.findHouse(k - 1)
+			continue
+		}
+		if k > 0 && w.words[k-1].class&clinical != 0 && w.touch(k-1) {
+			continue // EVOLUCIÓN CLÍNICA Tras
+		}
+		if w.words[k].class&plainHead == 0 && (w.onlyPlain || !w.words[k].is(capital)) {
+			continue
+		}
+		if w.words[k].class&institution == 0 || !w.linked(k, w.byteAt(w.words[k].end) == '.' && w.words[k].is(capital)) {
 			continue
 		}
 		end := w.centreFrom(k + 1)
@@ -112,22 +205,52 @@ func (w *worker) findCentres() int {
 	return n
 }
 
+// dayBehind returns the end of the day and month that a centre with the head at
+// word k is named after, 0 if there are none: Hospital 14 de abril.
+func (w *worker) dayBehind(k int) int {
+	if k+3 >= len(w.words) || !w.headAt(k) || !w.words[k+1].is(digits) || w.words[k+1].end-w.words[k+1].start > 2 ||
+		!w.linked(k, w.houseAt(k)) || w.words[k+2].class&of == 0 || w.words[k+3].class&month == 0 || !w.touch(k+1) || !w.touch(k+2) {
+		return 0
+	}
+	return k + 4
+}
+
+// findHouse proposes the centre whose short head is word k: "H. Alto Campo",
+// "Hº Robles".
+func (w *worker) findHouse(k int) int {
+	if w.words[k].end-w.words[k].start == 1 && k > 0 && w.linked(k-1, true) && w.words[k-1].is(capital) && w.words[k-1].class&(title|service) == 0 {
+		return 0 // the initial of a name
+	}
+	end := w.centreFrom(k + 1)
+	if end == k+1 {
+		return 0
+	}
+	w.propose(w.words[k].start, w.words[end-1].end, w.labels.centre, byRule)
+	return 1
+}
+
 // centreFrom returns the end of the capitalised words from word i on, i if
 // there are none.
 func (w *worker) centreFrom(i int) int {
 	end := i
 	for k := i; k < min(i+longestName, len(w.words)); k++ {
-		if k > i && !w.touches(k-1) {
+		if k > i && !w.touches(k-1) && !(w.words[k-1].class&(bond|title) != 0 && w.linked(k-1, true)) {
+			break
+		}
+		if k > i && w.words[k].class&title != 0 && w.words[k-1].class&bond == 0 {
 			break
 		}
 		x := &w.words[k]
 		if x.class&particle != 0 && !x.is(capital) {
 			continue
 		}
-		if !x.is(capital) || !x.is(lower) || x.class&(heading|street) != 0 {
+		if !x.is(capital) || !x.is(lower) || x.class&(heading|street) != 0 || k > i && x.class&opener != 0 {
 			break
 		}
 		end = k + 1
+	}
+	for end > i+1 && w.words[end-1].class&(particle|title) != 0 && w.words[end-1].end-w.words[end-1].start > 1 { // Centro Alba El
+		end--
 	}
 	return end
 }

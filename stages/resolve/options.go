@@ -44,9 +44,12 @@ type Lexicon interface {
 type Lexicons struct {
 	GivenNames Lexicon
 	Surnames   Lexicon
+	AnyGiven   Lexicon // the given names and surnames of rule listed: with those from all over the world
+	AnySurname Lexicon
 	Common     Lexicon // words of the language that are no repeat of a name
 	Countries  Lexicon
 	Provinces  Lexicon
+	Towns      Lexicon
 	PlaceHeads Lexicon        // first words of countries and provinces of several words; nil: any word may be one
 	Never      []NamedLexicon // eponyms, drugs: added to the never list
 }
@@ -119,8 +122,7 @@ func Defaults(labels string) (Options, error) {
 // namesIn returns the categories of a label set that are names of persons.
 func namesIn(set *pipeline.LabelSet) (names []string) {
 	for _, c := range set.Categories {
-		switch c.String() {
-		case "PERSON", "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "PATIENT", "DOCTOR", "PER":
+		if c.Kind() == pipeline.NameKind {
 			names = append(names, c.String())
 		}
 	}
@@ -150,7 +152,7 @@ var meddocanCategories = map[string]string{
 // features, what is left of the weaker ages is mostly durations ("falleció a
 // los 4 meses": 20 of 26 on train), and of the weaker telephone numbers record
 // numbers.
-var meddocanScores = map[string]float32{"AGE": 0.93, "TELEPHONE": 0.75}
+var meddocanScores = map[string]float32{"AGE": 0.93, "TELEPHONE": 0.55}
 
 // The categories of patterns in the primary-care scheme. A category of which
 // the scheme has no name goes to the one whose surrogate does least harm: an
@@ -176,17 +178,18 @@ var primaryCareCategories = map[string]string{
 // plan is the options as tables. It is read-only and shared by the workers.
 type plan struct {
 	Options
-	words    *wordTable
-	category []pipeline.Category // by pattern category
-	minScore []float32           // by pattern category
-	rank     [numOrigins][]uint16
-	repeat   []bool // by category
-	part     []bool // by category
-	always   phrases
-	alwaysAs []pipeline.Category // by entry
-	never    phrases
-	rules    []int // indices of those that are on
-	labels   categories
+	words     *wordTable
+	category  []pipeline.Category // by pattern category
+	minScore  []float32           // by pattern category
+	rank      [numOrigins][]uint16
+	repeat    []bool // by category
+	part      []bool // by category
+	always    phrases
+	alwaysAs  []pipeline.Category // by entry
+	never     phrases
+	rules     []int // indices of those that are on
+	onlyPlain bool  // findCentres knows hospitals alone
+	labels    categories
 }
 
 // compile checks the options.
@@ -202,6 +205,7 @@ func compile(o Options) (*plan, error) {
 		repeat: make([]bool, n), part: make([]bool, n),
 	}
 	p.labels = categoriesOf(set)
+	p.onlyPlain = p.labels.institute != p.labels.centre
 	return p, firstOf(
 		p.overlap, p.patterns, p.priority, p.switches,
 		func() error { return p.mark(p.repeat, o.Repeat) },
@@ -341,6 +345,7 @@ type categories struct {
 	episode   pipeline.Category
 	country   pipeline.Category
 	institute pipeline.Category
+	numbers   []bool // by category: values that hold a digit
 }
 
 // categoriesOf finds the names in a label set; the first name that the set has
@@ -356,7 +361,14 @@ func categoriesOf(set *pipeline.LabelSet) categories {
 		}
 		return pipeline.None
 	}
+	numbers := make([]bool, pipeline.Categories())
+	for _, name := range []string{"DNI", "SOCIAL_SECURITY_ID", "SANITARY_CARD_ID", "TELEPHONE"} {
+		if c := find(name); c != pipeline.None {
+			numbers[c] = true
+		}
+	}
 	return categories{
+		numbers: numbers,
 		person: [3]pipeline.Category{
 			find("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER"),
 			find("PERSON", "NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "PER"),

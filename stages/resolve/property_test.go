@@ -227,6 +227,9 @@ func TestNoteProperties(t *testing.T) {
 		o.Rules["name-end"] = false  // it leaves out heads such as Edad at the end of a name
 		o.Rules["place-end"] = false // and these cut off what belongs to the next sentence
 		o.Rules["email-end"] = false
+		o.Rules["no-digit"] = false // and these drop what is no identifier and no name
+		o.Rules["common-name"] = false
+		o.Rules["date-borders"] = false // it leaves out what leads to a date, and the word between two
 		if rapid.Bool().Draw(rt, "lexicons") {
 			o.Lexicons = testLexicons
 			o.Lexicons.Never = nil

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // New checks the options and returns the step.
 //
-//	in:  Text, Tokens, Reason; TagSet, Tags, Conf; Matches
+//	in:  Text or View, Tokens, Reason; TagSet, Tags, Conf; Matches
 //	out: Spans
 //
 // The score of a span is the pattern's for a match, that of the span it
@@ -113,7 +114,10 @@ type worker struct {
 	batch   *pipeline.Batch
 	i       int // the note's number in the batch
 
-	text   []byte
+	text   []byte  // as it is looked at: the note or its view, which all offsets count
+	from   []int32 // nil, or where in the note the bytes of the view come from
+	placed view.Placed
+	recall *recall
 	words  []word
 	seen   class // of all words
 	folded bool  // all words have their hash
@@ -132,7 +136,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 		}
 		b.Spans.End()
 	}
-	w.batch, w.text = nil, nil
+	w.batch, w.text, w.from = nil, nil, nil
 	w.Counts.add(w.counts)
 	w.counts.reset()
 	return nil
@@ -147,6 +151,7 @@ func (w *worker) guarded() {
 		w.parts.reset()
 		return
 	}
+	w.spans = view.BackSpans(w.from, w.spans)
 	b.Spans.Items = append(b.Spans.Items, w.spans...)
 	for i := range w.spans {
 		w.counts.Sources[w.spans[i].Source]++
@@ -156,8 +161,9 @@ func (w *worker) guarded() {
 // note fills w.spans.
 func (w *worker) note() {
 	b, i := w.batch, w.i
-	w.text, w.cands, w.spans = b.Text.At(i), w.cands[:0], w.spans[:0]
-	tokens := b.Tokens.At(i)
+	text, from := b.Seen(i)
+	w.text, w.from, w.cands, w.spans = text, from, w.cands[:0], w.spans[:0]
+	tokens := w.placed.Tokens(from, b.Tokens.At(i))
 	w.words, w.seen = w.plan.words.appendWords(w.words[:0], w.text, tokens)
 	w.folded = false
 	w.fromModel(tokens)
@@ -193,6 +199,9 @@ func (w *worker) fromModel(tokens []pipeline.Token) {
 	}
 }
 
+// matches returns what patterns found in the note.
+func (w *worker) matches() []pipeline.Match { return w.placed.Matches(w.from, w.batch.Matches.At(w.i)) }
+
 // fromPatterns adds the matches that stand on their own: those whose score is
 // high enough or whose check digit is right.
 func (w *worker) fromPatterns() {
@@ -200,13 +209,16 @@ func (w *worker) fromPatterns() {
 	if b.Matches.Len() == 0 {
 		return
 	}
-	for _, m := range b.Matches.At(w.i) {
+	for _, m := range w.matches() {
 		c := w.category[m.Category]
-		if c == pipeline.None {
+		if c == pipeline.None || m.Hint() {
 			continue
 		}
 		if m.Score < w.minScore[m.Category] && !m.Checked {
 			w.counts.Low++
+			continue
+		}
+		if c == w.labels.date && w.daysOfCycle(m.Start, m.End) {
 			continue
 		}
 		by := byPattern

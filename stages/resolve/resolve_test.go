@@ -1,11 +1,13 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -58,12 +60,15 @@ func (l lexicon) Contains(phrase []byte) bool {
 }
 
 var testLexicons = Lexicons{
-	GivenNames: lexicon("ana maria juan rosa pere"),
+	GivenNames: lexicon("ana anna maria juan rosa pere"),
 	Surnames:   lexicon("garcía garcia puig soler blanco"),
+	AnyGiven:   lexicon("ana maria juan rosa pere"),
+	AnySurname: lexicon("garcía garcia puig soler blanco"),
 	Common:     lexicon("blanco rosa color dolor norma visita"),
 	Countries:  lexicon("costa verde asia"),
 	Provinces:  lexicon("sort"),
-	Never:      []NamedLexicon{{"eponym", lexicon("parkinson wilson")}, {"drug", lexicon("augmentine enalapril")}},
+	Towns:      lexicon("villalta robledal glasgow centro visita"),
+	Never:      []NamedLexicon{{"eponym", lexicon("parkinson wilson glasgow")}, {"drug", lexicon("augmentine enalapril")}},
 }
 
 // batchOf makes a batch of notes in the notation of pipeline.ParseMarked:
@@ -171,7 +176,48 @@ var ruleTests = []struct {
 	{"place-end", "primary-care", "(Dr. [LOCATION:Campos]) y [LOCATION:Dra Montero]", "(Dr. [PERSON:Campos]) y Dra [PERSON:Montero]"},
 	{"place-end", "primary-care", "calle del Dr. [LOCATION:Campos], Hospital Dr. [LOCATION:Sol]", "calle del Dr. [LOCATION:Campos], Hospital Dr. [LOCATION:Sol]"},
 	{"place-end", "primary-care", "[LOCATION:ambulatorio , dolor]; [LOCATION:Hospital del Sol, planta 2]", "ambulatorio , dolor; [LOCATION:Hospital del Sol, planta 2]"},
-	{"place-end", "primary-care", "Hospital [DATE:14 de abril] y alta en hospital [DATE:3 de mayo]", "[LOCATION:Hospital 14 de abril] y alta en hospital [DATE:3 de mayo]"},
+	{"place-end", "primary-care", "Hospital [DATE:14 de abril] y alta del hospital el [DATE:3 de mayo]", "[LOCATION:Hospital 14 de abril] y alta del hospital el [DATE:3 de mayo]"},
+	{"place-end", "primary-care", "en [DATE:Hospital 2 de mayo], H. [DATE:2 de mayo], Hº [DATE:2 de mayo], a las 10 h [DATE:2 de mayo]", "en [LOCATION:Hospital 2 de mayo], [LOCATION:H. 2 de mayo], [LOCATION:Hº 2 de mayo], a las 10 h [DATE:2 de mayo]"},
+	{"place-end", "primary-care", "a [PERSON:H. Alba Robles] y [PERSON:Hospital Robles]", "a [LOCATION:H. Alba Robles] y [LOCATION:Hospital Robles]"},
+	{"place-end", "primary-care", "[LOCATION:Hospital Clínic para optimizar manejo], [LOCATION:Centro Alba El] día 3", "[LOCATION:Hospital Clínic] para optimizar manejo, [LOCATION:Centro Alba] El día 3"},
+	{"place-end", "primary-care", "[LOCATION:Residencia Alba Acudirá] a consulta, [LOCATION:Hospital La Paz], [LOCATION:Centro Alba Dr]", "[LOCATION:Residencia Alba] Acudirá a consulta, [LOCATION:Hospital La Paz], [LOCATION:Centro Alba] Dr"},
+	{"place-end", "primary-care", "[LOCATION:Unidad de Crónicos del Hospital Alba] y [LOCATION:UMI Clínica Sol]", "Unidad de Crónicos del [LOCATION:Hospital Alba] y UMI [LOCATION:Clínica Sol]"},
+	{"name-end", "primary-care", "Dra. [PERSON:Sáez-Hematología] y Dr. [PERSON:Gil Tto] : dieta", "Dra. [PERSON:Sáez]-Hematología y Dr. [PERSON:Gil] Tto : dieta"},
+	{"titled", "primary-care", "Dra. Soler-Hematología, Dr. Puig Seguimiento en casa", "Dra. [PERSON:Soler]-Hematología, Dr. [PERSON:Puig] Seguimiento en casa"},
+	{"centre", "primary-care", "Centro Alba El día 3, Residencia Sol Seguimiento", "[LOCATION:Centro Alba] El día 3, [LOCATION:Residencia Sol] Seguimiento"},
+	{"centre", "primary-care", "a H. Alto Robles, Hº Campo Verde, H. Pylori, H. 14 de abril y hospital 2 de mayo", "a [LOCATION:H. Alto Robles], [LOCATION:Hº Campo Verde], H. Pylori, [LOCATION:H. 14 de abril] y [LOCATION:hospital 2 de mayo]"},
+	{"centre", "primary-care", "Clínica Nuestra Sra. del Robledo, Hospital Dr. Puig, CAP Nord Dra. Soler", "[LOCATION:Clínica Nuestra Sra. del Robledo], [LOCATION:Hospital Dr. Puig], [LOCATION:CAP Nord] Dra. Soler"},
+	{"place-end", "primary-care", "[LOCATION:H. Nuestra Señora del Prado], [LOCATION:Hospital Universitario Dr. Sol], [LOCATION:Clínica la Salut]", "[LOCATION:H. Nuestra Señora del Prado], [LOCATION:Hospital Universitario Dr. Sol], [LOCATION:Clínica la Salut]"},
+	{"date-borders", "primary-care", "el [DATE:10 de abril de 09] : 01 h", "el [DATE:10 de abril] de 09 : 01 h"},
+	{"origin", "meddocan", "procedente de Orilla Alta, Vallverd (Costamar), con fiebre", "procedente de [TERRITORIO:Orilla Alta], [TERRITORIO:Vallverd] ([TERRITORIO:Costamar]), con fiebre"},
+	{"origin", "primary-care", "procedente de Urgencias, del Hospital y de Neurología; vive Sola; natural Killer", "procedente de Urgencias, del Hospital y de Neurología; vive Sola; natural Killer"},
+	{"origin", "primary-care", "viaje a Villalta del Río en mayo, municipio de Robledal y provinent d'Ullmont", "viaje a [LOCATION:Villalta del Río] en mayo, municipio de [LOCATION:Robledal] y provinent d'[LOCATION:Ullmont]"},
+	{"town", "primary-care", "visto en Villalta y en el hospital de Robledal; criterios de Villalta, en Glasgow, a Visita, en Centro", "visto en [LOCATION:Villalta] y en el hospital de [LOCATION:Robledal]; criterios de Villalta, en Glasgow, a Visita, en Centro"},
+	{"town", "meddocan", "VISTO EN VILLALTA", "VISTO EN VILLALTA"},
+	{"origin", "meddocan", "natural de Costa Verde", "natural de [PAIS:Costa Verde]"},
+	{"article", "primary-care", "la Ana y en Puig", "la Ana y en Puig"}, // not in Spanish; TestArticle
+	{"place-end", "primary-care", "vive en [LOCATION:Doña Alba], visto por [LOCATION:Dra. Puig]", "vive en [LOCATION:Doña Alba], visto por Dra. [PERSON:Puig]"},
+	{"titled", "primary-care", "vive en Doña Alba, la ve Doña Alba", "vive en Doña Alba, la ve Doña [PERSON:Alba]"},
+	{"place-end", "primary-care", "[LOCATION:Instituto Sol del 27 al] 29 de mayo, [LOCATION:Hospital del 2 de Mayo], [LOCATION:Hospital Psiquiátrico Doctor Sol]", "[LOCATION:Instituto Sol] del 27 al 29 de mayo, [LOCATION:Hospital del 2 de Mayo], [LOCATION:Hospital Psiquiátrico Doctor Sol]"},
+	{"trim", "primary-care", "tendón de [PERSON:Aquiles], técnica bilateral de [PERSON:Robles], test a [PERSON:Robles]", "tendón de Aquiles, técnica bilateral de Robles, test a [PERSON:Robles]"},
+	{"origin", "primary-care", "un viaje a Els Plans de Dalt", "un viaje a [LOCATION:Els Plans de Dalt]"},
+	{"no-digit", "primary-care", "[SANITARY_CARD_ID:casada] y [SANITARY_CARD_ID:ABCD 1]", "casada y [SANITARY_CARD_ID:ABCD 1]"},
+	{"common-name", "primary-care", "[PERSON:Visita] y [PERSON:Rosa], Dr. [PERSON:Color], [PERSON:Norma Puig], su hija [PERSON:Norma]", "Visita y [PERSON:Rosa], Dr. [PERSON:Color], [PERSON:Norma Puig], su hija [PERSON:Norma]"},
+	{"centre", "primary-care", "EVOLUCIÓN CLÍNICA Tras el alta, CLÍNICA Sol", "EVOLUCIÓN CLÍNICA Tras el alta, [LOCATION:CLÍNICA Sol]"},
+	{"place-end", "primary-care", "al [LOCATION:hospital comarcal], [LOCATION:Hospital de Día de Oncología Médica], [LOCATION:Hospital General de Robles]", "al hospital comarcal, Hospital de Día de Oncología Médica, [LOCATION:Hospital General de Robles]"},
+	{"centre", "meddocan", "Nutrición Clínica Hospital Robles Altos, hospital Robles, hospital general, en el hospital. Se da de alta", "Nutrición Clínica [HOSPITAL:Hospital Robles Altos], [HOSPITAL:hospital Robles], hospital general, en el hospital. Se da de alta"},
+	{"kin-name", "primary-care", "su madre Ana Puig Situación", "su madre [PERSON:Ana Puig] Situación"},
+	{"kin-name", "primary-care", "su hija Ana y su nuera; la madre Diabética", "su hija [PERSON:Ana] y su nuera; la madre Diabética"},
+	{"listed", "primary-care", "Viene Ana Puig y habla Rosa Soler García de ello", "Viene [PERSON:Ana Puig] y habla [PERSON:Rosa Soler García] de ello"},
+	{"listed", "primary-care", "paciente: García Puig, Ana. Juan Zzyzx traduce", "paciente: [PERSON:García Puig, Ana]. [PERSON:Juan Zzyzx] traduce"},
+	{"listed", "primary-care", "habla con ana puig y con rosa blanco", "habla con [PERSON:ana puig] y con rosa blanco"},
+	{"listed", "primary-care", "calle Ana Puig, Hospital Juan Puig, Parkinson Ana, ANA y ANCA", "calle Ana Puig, Hospital Juan Puig, Parkinson Ana, ANA y ANCA"},
+	{"listed", "primary-care", "avisa a A. Puig, con E. Zzyzx y Ana Parkinson", "avisa a [PERSON:A. Puig], con E. Zzyzx y [PERSON:Ana Parkinson]"},
+	{"listed", "primary-care", "Zzyzx Ana. Puig. Ana, Juan", "Zzyzx Ana. Puig. Ana, Juan"},
+	{"date-borders", "primary-care", "en el [DATE:año 1998] y desde [DATE:a 2013]", "en el año [DATE:1998] y desde a [DATE:2013]"},
+	{"date-borders", "primary-care", "del [DATE:14 al 27 de abril], [DATE:15 - 31 de mayo], [DATE:15-16 de mayo]", "del [DATE:14] al [DATE:27 de abril], [DATE:15] - [DATE:31 de mayo], [DATE:15-16 de mayo]"},
+	{"date-borders", "primary-care", "[DATE:2008-2009], [DATE:2003 y 2006], [DATE:enero a marzo 2012], [DATE:Mayo-Junio 2019], [DATE:1 y 2 de enero]", "[DATE:2008]-[DATE:2009], [DATE:2003] y [DATE:2006], [DATE:enero] a [DATE:marzo 2012], [DATE:Mayo]-[DATE:Junio 2019], [DATE:1 y 2 de enero]"},
+	{"date-borders", "primary-care", "[DATE:martes 3 de mayo], [DATE:12/03/2014], [DATE:3-mayo-2014]", "[DATE:martes 3 de mayo], [DATE:12/03/2014], [DATE:3-mayo-2014]"},
 	{"place-end", "primary-care", "[LOCATION:Hospital Clínic], [LOCATION:los dias 3 y 4]", "[LOCATION:Hospital Clínic], los dias 3 y 4"},
 	{"centre", "primary-care", "acude al Centro de Salud", "acude al Centro de Salud"},
 	{"email-end", "primary-care", "[EMAIL:ana@sol.es]", "[EMAIL:ana@sol.es]"},
@@ -226,6 +272,37 @@ func TestEmailEnd(t *testing.T) {
 	add(b, text, spans, []pipeline.Match{{Start: 7, End: 17, Category: own, Score: 0.95}})
 	run(t, only(t, "primary-care", "email-end"), b)
 	if got, want := pipeline.Marked(b.Text.At(0), b.Spans.At(0)), "correo [EMAIL:ana@sol.es].Vive sola"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestDaysOfCycle checks that the days of a treatment are no date.
+func TestDaysOfCycle(t *testing.T) {
+	own, err := pipeline.ParseCategory("DATE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		"cisplatino días 1-5":  "cisplatino días 1-5",
+		"los días 13-14 acude": "los días [DATE:13-14] acude",
+	} {
+		b := batchOf(t, "primary-care")
+		at := int32(strings.IndexAny(in, "123456789"))
+		add(b, []byte(in), nil, []pipeline.Match{{Start: at, End: int32(strings.LastIndexAny(in, "123456789")) + 1, Category: own, Score: 0.7}})
+		run(t, only(t, "primary-care", "trim"), b)
+		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestArticle checks names behind the article in a Catalan note.
+func TestArticle(t *testing.T) {
+	b := batchOf(t, "primary-care", "Parlo amb en Soler, la Maria i l'Anna Puig; la Rosa, en Robledal, Institut la Maria")
+	b.Language = append(b.Language[:0], pipeline.Catalan)
+	run(t, only(t, "primary-care", "article"), b)
+	want := "Parlo amb en [PERSON:Soler], la [PERSON:Maria] i l'[PERSON:Anna Puig]; la Rosa, en Robledal, Institut la Maria"
+	if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -364,7 +441,7 @@ func TestCounts(t *testing.T) {
 	if got.Sources[pipeline.FromModel] != 2 || got.Sources[pipeline.FromList] != 4 {
 		t.Errorf("sources: %v", got.Sources)
 	}
-	if got.Rules[1] != 2 {
+	if got.Rules[slices.Index(RuleNames(), "titles")] != 2 {
 		t.Errorf("rules: %v", got.Rules)
 	}
 }
@@ -412,5 +489,20 @@ func TestBadOptions(t *testing.T) {
 		if _, err := New(o); err == nil || !strings.HasPrefix(err.Error(), "resolve: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// What is found in the view of a note is a span of the note.
+func TestSpansOfAView(t *testing.T) {
+	b := batchOf(t, "primary-care", "veo a \u0410na Pu\u0069\u200bg, ojo o\ufb01cina")
+	text := b.Text.At(0)
+	b.View.Data, b.ViewFrom.Items = view.Append(nil, nil, text)
+	b.View.End()
+	b.ViewFrom.End()
+	o := only(t, "primary-care")
+	o.Always = []Entry{{"ana puig", "PERSON"}, {"oficina", "LOCATION"}}
+	run(t, o, b)
+	if got, want := pipeline.Marked(text, b.Spans.At(0)), "veo a [PERSON:\u0410na Pui\u200bg], ojo [LOCATION:o\ufb01cina]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

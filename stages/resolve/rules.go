@@ -29,6 +29,8 @@ type rule struct {
 // rules in the order in which they run.
 var rules = []rule{
 	{"trim", "meddocan primary-care", onModel, 0, (*worker).trimEdges},
+	{"no-digit", "primary-care", onModel, 0, (*worker).dropWordIDs},
+	{"common-name", "primary-care", onModel, 0, (*worker).dropCommonNames},
 	{"titles", "meddocan primary-care", onModel, title | shortTitle, (*worker).stripTitles},
 	{"name-end", "meddocan primary-care", onModel, 0, (*worker).endNames},
 	{"place-end", "primary-care", onModel, 0, (*worker).endPlaces},
@@ -39,10 +41,16 @@ var rules = []rule{
 	{"sex", "meddocan", onText, sexLabel | sexed, (*worker).findSex},
 	{"staff-id", "meddocan", onText, collegiate, (*worker).findStaffIDs},
 	{"kin", "", onText, relative, (*worker).findKin},
+	{"kin-name", "primary-care", onText, relative, (*worker).findKinNames},
+	{"article", "primary-care", onText, shortTitle | particle, (*worker).findArticled},
 	{"titled", "primary-care", onText, title | shortTitle, (*worker).findTitled},
-	{"centre", "primary-care", onText, institution, (*worker).findCentres},
+	{"listed", "primary-care", onText, 0, (*worker).findListed},
+	{"centre", "meddocan primary-care", onText, institution, (*worker).findCentres},
 	{"place", "meddocan primary-care", onText, 0, (*worker).findPlaces},
+	{"origin", "meddocan primary-care", onText, comesFrom | region, (*worker).findOrigins},
+	{"town", "meddocan primary-care", onText, place | of, (*worker).findTowns},
 	{"postal", "meddocan primary-care", onSpans, 0, (*worker).findPostalCodes},
+	{"date-borders", "primary-care", onSpans, 0, (*worker).endDates},
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
 	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},
 	{"borders", "meddocan", onSpans, 0, (*worker).completeBorders},
@@ -83,6 +91,47 @@ func (w *worker) trimEdges() int {
 	}
 	w.cands = kept
 	return n
+}
+
+// dropWordIDs drops the model's identifiers and telephone numbers that hold no
+// digit: "casada".
+func (w *worker) dropWordIDs() int {
+	kept := w.cands[:0]
+	for _, c := range w.cands {
+		if !w.labels.numbers[c.Category] || bytes.ContainsAny(w.text[c.Start:c.End], "0123456789") {
+			kept = append(kept, c)
+		}
+	}
+	n := len(w.cands) - len(kept)
+	w.cands = kept
+	return n
+}
+
+// dropCommonNames drops the model's names of which every word is a common one
+// and none a name, unless a title stands before them: "Sin", "Segunda".
+func (w *worker) dropCommonNames() int {
+	kept := w.cands[:0]
+	for _, c := range w.cands {
+		if !w.isPerson(c.Category) || !w.commonOnly(&c) {
+			kept = append(kept, c)
+		}
+	}
+	n := len(w.cands) - len(kept)
+	w.cands = kept
+	return n
+}
+
+func (w *worker) commonOnly(c *candidate) bool {
+	i, j := w.wordsIn(c.Start, c.End)
+	if i == j || w.namedBeside(i, j) || i > 0 && w.words[i-1].class&(title|shortTitle|relative) != 0 {
+		return false
+	}
+	for k := i; k < j; k++ {
+		if !w.inLexicon(w.Lexicons.Common, k) || w.inLexicon(w.Lexicons.GivenNames, k) || w.inLexicon(w.Lexicons.Surnames, k) {
+			return false
+		}
+	}
+	return true
 }
 
 // trimmed returns a span without the punctuation at its borders. Brackets and
@@ -238,7 +287,7 @@ func (w *worker) endEmails() int {
 		if c.Category != w.labels.email {
 			continue
 		}
-		for _, m := range w.batch.Matches.At(w.i) {
+		for _, m := range w.matches() {
 			if w.category[m.Category] == c.Category && m.Start < c.End && c.Start < m.End && (m.Start != c.Start || m.End != c.End) {
 				c.Start, c.End = m.Start, m.End
 				n++

@@ -1,7 +1,7 @@
 package resolve
 
 // class is the kinds of trigger word that a word belongs to.
-type class uint32
+type class uint64
 
 const (
 	title        class = 1 << iota // stands before a name
@@ -33,6 +33,23 @@ const (
 	weekday                        // ends the name of a centre: an appointment begins
 	expecting                      // before "de 20 semanas", which is no age
 	general                        // with the head of a centre still the name of none: Centro de Salud
+	house                          // short for a centre: H., Hº, HU
+	opener                         // begins a clause, and so ends a name: Acudirá, Seguimiento
+	breaker                        // never in the name of a centre: para, desde
+	service                        // a part of a centre, before its name: Unidad de Crónicos del Hospital
+	species                        // behind H. it is a microbe: H. Pylori
+	until                          // between the ends of a range: al, hasta
+	yearWord                       // before a year, no part of it: año
+	bond                           // in the name of a centre, goes on behind it: Nuestra, Universitario
+	month                          // abril
+	plainHead                      // the head of a centre that means nothing else: hospital
+	clinical                       // before clínica where it is an adjective: evolución
+	kindWord                       // with the head of a centre still the name of none: comarcal
+	eponymous                      // before an eponym: tendón de Aquiles
+	comesFrom                      // before the place a person comes from: procedente, viaje
+	region                         // before the name of a place: municipio
+	place                          // before a place: en, desde
+	specialty                      // behind the name of a doctor: Hematología
 )
 
 // triggerList is the words of a class, in any case and with or without
@@ -72,6 +89,23 @@ var triggers = []triggerList{
 	{collegiate, "colegiado colegiada col nocol ncol numcol collegiat collegiada"},
 	{weekday, "lunes martes miercoles jueves viernes sabado dilluns dimarts dimecres dijous divendres dissabte"},
 	{expecting, "gestante gestant embarazada embarassada primigesta secundigesta puerpera"},
+	{house, "h ho hu hgu huv"},
+	{opener, "acudira acudir acude acudio acudiendo seguimiento controles revision consulta consultas tto tratamiento dieta analitica jc seguira abdomen torax ingresa ingreso presenta refiere valoracion plan pendiente diagnostico exploracion solicita se los para tras por con previa remito llamar seguiment revisio tractament acudira anira valoracio pendent"},
+	{breaker, "para porque por tras con sin que desde hasta donde cuando per perque fins des amb quan"},
+	{comesFrom, "procedente procedentes procedia procede proveniente provenientes proviene provinent natural oriundo oriunda originario originaria nacido nacida residente residentes reside residia vecino vecina viaje viajes viajo viajado viajar emigro emigrado vive vivia procedent natal nascut nascuda resident veina vei viatge viatjat viu vivia"},
+	{region, "municipio municipios provincia ciudad ciudades barrio distrito vereda canton localidad pueblo comarca isla islas aldea parroquia corregimiento poblado municipi ciutat barri districte localitat poble illa"},
+	{place, "en a desde hacia por al del a"},
+	{service, "puertas caso echo reanimacion quirofano paritorio atencion atencio hemodialisis dialisis rea urpa cuidados medicina hospitalizacion domicilio guardia centro grado residencia unidad servicio servicios seccion consultas consulta urgencias uci umi uvi planta farmacia laboratorio oncologia comision unitat servei seccio consultes urgencies laboratori s c e ce ccee cex"},
+	{bond, "nuestra nuestro nostra nostre ntra ntro nra nsra universitario universitari universitaria general comarcal regional provincial clinico municipal insular militar infantil materno psiquiatrico psiquiatric oncologico quirurgico maternal els les es sa santa santo sant sta sto"},
+	{eponymous, "estadio estadiaje valvula cisura anuloplastia plastia grado tipo protocolo modificacion tincion rojo bolsa tendon tendones signo signos sindrome sindromes sdme escala test tecnica maniobra clasificacion criterios indice trigono triangulo ligamento saco fondo trompa trompas reflejo fenomeno formula ecuacion bacilo virus tendo signe signes sindrome maniobra classificacio criteris index lligament sac fons reflex"},
+	{clinical, "evolucion historia exploracion sospecha situacion mejoria respuesta remision recaida presentacion manifestacion impresion orientacion estabilidad progresion actividad practica mala buena evolucio exploracio situacio millora resposta"},
+	{kindWord, "universitario universitari general comarcal regional provincial municipal local privado privada publico terciario concertado medica medico"},
+	{plainHead, "hospital hosp sanatorio policlinico"},
+	{month, "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre gener febrer març maig juny juliol agost setembre novembre desembre"},
+	{until, "a al hasta fins"},
+	{yearWord, "año años any anys year"},
+	{specialty, "hematologia neumologia pneumologia cardiologia neurologia nefrologia urologia oncologia digestivo digestiu reumatologia endocrinologia endocrino traumatologia psiquiatria ginecologia dermatologia oftalmologia otorrino orl alergologia geriatria pediatria cirugia cirurgia rehabilitacion rehabilitacio anestesia medicina mir uci radiologia infecciosas paliativos"},
+	{species, "pylori influenzae influenza simplex parainfluenzae haemolyticus alvei"},
 	{general, "salud salut dia ancianos mayores asistida sanitario sociosanitari zona este aquest dicho nuestro"},
 	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe medicina cirugia unidad departamento departament seccion"},
 }

@@ -141,8 +141,9 @@ func (t *wordTable) split(dst []word, text []byte, start, end int32) []word {
 		wide := w.extent(text, kind)
 		if f := ends(text[i:w.end]); kind == letter && (wide || t.filter[f/64]&(1<<(f%64)) != 0) {
 			w.fold(text)
-			c, _ := t.classes.get(w.hash)
-			w.class = class(c)
+			if c, ok := t.classes.get(w.hash); ok {
+				w.class = t.sets[c]
+			}
 		}
 		i = int(w.end)
 	}
@@ -235,7 +236,8 @@ func foldRune(h uint64, n int32, r rune) (uint64, int32) {
 // wordTable gives a word its trigger classes. It is read-only after it was
 // made and shared by the workers.
 type wordTable struct {
-	classes table
+	classes table                // index into sets
+	sets    []class              // what the triggers mean
 	filter  [1 << 15 / 64]uint64 // a bit for the ends of every trigger: few other words have them
 }
 
@@ -254,8 +256,9 @@ func newWordTable(lists []triggerList) *wordTable {
 			t.filter[f/64] |= 1 << (f % 64)
 		}
 	}
-	for _, h := range order {
-		t.classes.put(h, int32(have[h]))
+	for i, h := range order {
+		t.classes.put(h, int32(i))
+		t.sets = append(t.sets, have[h])
 	}
 	return t
 }

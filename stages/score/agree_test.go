@@ -16,7 +16,7 @@ import (
 )
 
 // TestAgree spoils a gold corpus by lot, writes it as a system's output, and
-// scores it. scripts/agree.sh runs it and holds report.json against a scorer
+// scores it. scripts/experiments/agree.sh runs it and holds report.json against a scorer
 // that others wrote. It needs
 //
 //	VELUM_AGREE_GOLD  a brat folder

@@ -25,7 +25,7 @@ func compareBounds(a, b bounds) int {
 //	merged  H = (G ∩ S) ∪ (J(G) ∩ J(S)); false are the spans of S \ G, missing
 //	        those of G \ S, that lie in no span of H
 //
-// The last is the measure of the MEDDOCAN track (METHODS §9).
+// The last is the measure of the MEDDOCAN track.
 func (s *Scorer) countBounds(r *row, text []byte) {
 	s.goldBounds = boundsOf(s.goldBounds[:0], s.gold)
 	s.sysBounds = boundsOf(s.sysBounds[:0], s.system)

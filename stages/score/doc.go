@@ -3,7 +3,7 @@
 //
 // In: text, tokens, gold and system spans of one note after the other, by
 // [Scorer.Add] or as a [pipeline.Sink]. Out: a [Report] with every measure of
-// METHODS §9, micro and macro, by category, with bootstrap intervals, kinds
+// the papers and of the MEDDOCAN track, micro and macro, by category, with bootstrap intervals, kinds
 // of errors, and what matters most for masking: how much PHI is still to be
 // read.
 //

@@ -88,7 +88,7 @@ type Share struct {
 }
 
 // LeakRate is the gold spans of which a letter or digit can still be read,
-// per place (METHODS §9, leak score). Sentences is 0 when no tokens were given.
+// per place (the leak score of the MEDDOCAN track). Sentences is 0 when no tokens were given.
 type LeakRate struct {
 	Spans       int64   `json:"spans"`
 	Sentences   int64   `json:"sentences"`

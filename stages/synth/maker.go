@@ -255,8 +255,8 @@ var privateRules = [numPrivate]string{
 	"phi.person", "phi.institution", "phi.place", "phi.address", "phi.telephone", "phi.email", "phi.dni", "phi.nass", "phi.cip",
 }
 
-// Weights of the kinds of private clauses. They give the densities of METHODS
-// §1 at Density 1 (TestDensities): PERSON 0.28 % and LOCATION 1.12 % of the
+// Weights of the kinds of private clauses. They give the densities of BOOT
+// appendix B at Density 1 (TestDensities): PERSON 0.28 % and LOCATION 1.12 % of the
 // tokens, under 0.01 % for each of the others. The others grow with the square
 // of Density, since a tagger must see them too.
 var privateShare = [numPrivate]int{245, 330, 285, 12, 3, 6, 5, 4, 5}

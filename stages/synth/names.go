@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/surrogate"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -59,21 +60,20 @@ func newLexicon(split Split) *lexicon {
 		}
 		l.sort(e)
 	}
-	streets, err := templates.ReadFile("templates/streets.txt")
-	if err != nil {
-		panic("synth: " + err.Error()) // embedded
-	}
-	for line := range strings.Lines(string(streets)) {
-		if name := strings.TrimSpace(line); name != "" && name[0] != '#' {
-			l.add(streetName, name)
-		}
+	for _, name := range surrogate.Streets() {
+		l.add(streetName, name)
 	}
 	return l
 }
 
 func (l *lexicon) sort(e gazetteer.Entry) {
 	times := 1 // an entry's weight
-	if strings.HasPrefix(e.List, "own-") {
+	switch {
+	case e.List == "own-origin-given-names.txt":
+		times = abroad
+	case strings.HasPrefix(e.List, "faker-origin-"):
+		times = 0 // five thousand of each: taggers know them as listed, notes are about people from here
+	case strings.HasPrefix(e.List, "own-"):
 		times = local
 	}
 	for range times {
@@ -82,8 +82,13 @@ func (l *lexicon) sort(e gazetteer.Entry) {
 }
 
 // local is how much more often names of the hand-written lists occur, which
-// are those of Catalonia and Spain, than those of other sources.
-const local = 4
+// are those of Catalonia and Spain, than those of other sources. Given names of
+// the people who came from elsewhere are many for the few who bear them; with
+// these weights three names in ten of either kind are theirs.
+const (
+	local  = 4
+	abroad = 2
+)
 
 func (l *lexicon) enter(e gazetteer.Entry) {
 	oneWord := !strings.ContainsAny(e.Form, " .")

@@ -34,7 +34,7 @@ const (
 	noAccents
 )
 
-// Habits, drawn uniformly. METHODS §1: capital and small letters at random,
+// Habits, drawn uniformly. BOOT appendix B: capital and small letters at random,
 // words glued to punctuation, accents forgotten.
 var (
 	letterHabits = []letterCase{sentences, sentences, sentences, sentences, sentences, sentences, sentences, asWritten, asWritten, lower, lower, lower, lower, upper, upper, random}

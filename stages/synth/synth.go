@@ -6,25 +6,15 @@
 // velum; nothing comes from a real note. Names of people and places are drawn
 // from the lists of models/gazetteer or made up; names of hospitals are public.
 //
-// The notes follow METHODS §1 (BOOT appendix B, ATN §3): 19 words a note with
+// The notes follow BOOT appendix B and ATN §3: 19 words a note with
 // a heavy tail, 1.27 Spanish notes for each Catalan one, personal information
 // in about one note in nine, names of persons 0.28 % and places 1.12 % of the
 // tokens, misspellings, dropped accents, glued words, case at random. They
 // are full of words that look like names and are not (Parkinson, abril,
 // Reyes), of doses that look like dates and of numbers that look like ids.
 //
-// What counts as which category, the same for patterns, rules and models. AGE
-// is how old a person is or was: "70 años", "niña de 3m", "camina a los 13
-// meses", "revisión 6 meses: P 8"; not a time that something lasts ("ronquera
-// de 5 años"), a time to wait ("control en 3 meses") and not the weeks of a
-// pregnancy. DATE is a day, month or year, with its weekday and "año"; not a
-// weekday alone, a time of day, a holiday, and not the fractions of tablets
-// ("viernes 3/4") and scores ("Apgar 9/10/10"). PERSON is a name without its
-// title (Dr., Sra., D., R3) and without the word for kin before it. LOCATION is
-// a place or an institution with the word for what it is ("Hospital de Reus",
-// "c/ Nou 3"), if it has a name: "centro de salud" alone is none. Numbers of
-// records, referrals, samples and sick notes are SANITARY_CARD_ID, those of
-// members of a profession DNI, as in configs/categories.yaml.
+// What counts as which category stands in pipeline/category_kind.go: the same for
+// patterns, rules, models and these notes.
 //
 // Note i of a seed is a pure function of both, so that any workers can make
 // any parts of an archive. Training and test material share no template of a
@@ -48,7 +38,7 @@ type Options struct {
 
 	Spanish, Catalan, Mixed float64 // weights of the languages; all 0: 0.50, 0.39, 0.11
 
-	Density float64 // of personal information, as a multiple of METHODS §1; 0 is 1. Training wants more
+	Density float64 // of personal information, as a multiple of BOOT's archive; 0 is 1. Training wants more
 	Reports float64 // share of notes that are reports of about 3 kB
 
 	Batch    int   // notes a batch; 0 is 2048

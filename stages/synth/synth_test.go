@@ -135,7 +135,7 @@ func measure(t testing.TB, o Options) count {
 	return c
 }
 
-// TestDensities compares 50,000 notes with METHODS §1.
+// TestDensities compares 50,000 notes with those of BOOT appendix B and ATN §3.
 func TestDensities(t *testing.T) {
 	for split := range numSplits {
 		c := measure(t, Options{Notes: 50000, Seed: 1, Split: split})

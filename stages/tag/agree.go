@@ -1,13 +1,16 @@
 package tag
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/pipeline"
+)
 
 // NewAgree returns a step behind New that asks a second labeller, of the same
 // tag set. A note that it tags otherwise gets confidence 0; of the others, the
 // lower one of both confidences stays. Two models that look at different
 // things and say the same are seldom both wrong (Blum and Mitchell 1998).
 //
-//	in:  Text, Tokens, Matches, Tags, Conf, Reason
+//	in:  Text or View, Tokens, Matches, Tags, Conf, Reason
 //	out: Conf
 func NewAgree(o Options) pipeline.Step {
 	return pipeline.Step{Name: "agree", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
@@ -20,6 +23,7 @@ type agreeing struct {
 	Options
 	labeller Labeller
 	tags     []pipeline.Tag
+	placed   view.Placed
 }
 
 func (a *agreeing) do(b *pipeline.Batch) error {
@@ -38,7 +42,8 @@ func (a *agreeing) do(b *pipeline.Batch) error {
 func (a *agreeing) confidence(b *pipeline.Batch, i int) float32 {
 	first := b.TagsOf(i)
 	a.tags = grow(a.tags, len(first))
-	second := a.labeller.Label(b.Text.At(i), b.Tokens.At(i), b.Matches.At(i), a.tags)
+	text, from := b.Seen(i)
+	second := a.labeller.Label(text, a.placed.Tokens(from, b.Tokens.At(i)), a.placed.Matches(from, b.Matches.At(i)), a.tags)
 	for k, t := range first {
 		if a.tags[k] != t {
 			return 0

@@ -1,7 +1,7 @@
 // Package tag finds the patterns of every note and writes one tag a token and
 // one confidence a note.
 //
-//	in:  Text, Tokens, Reason
+//	in:  Text or View (Batch.Seen), Tokens, Reason
 //	out: Matches, TagSet, Tags, Conf
 //
 // Patterns come first since a tagger may look at them. The tagger itself is
@@ -12,6 +12,7 @@ package tag
 import (
 	"time"
 
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -56,6 +57,7 @@ type worker struct {
 	labeller Labeller
 	cache    *cache // nil: switched off
 	clock    pipeline.NoteClock
+	placed   view.Placed
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -89,7 +91,7 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 	first := len(b.Matches.Items)
 	w.clock.Start(len(text))
 	reason := pipeline.Panicked
-	if pipeline.Guard(func() { reason = w.label(b, i, text, tags) }) {
+	if pipeline.Guard(func() { reason = w.label(b, i, tags) }) {
 		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
 	}
 	if reason == pipeline.Sound && w.clock.Over() {
@@ -109,11 +111,12 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 
 // label finds the patterns and tags of note i. It returns why they cannot be
 // trusted, or Sound.
-func (w *worker) label(b *pipeline.Batch, i int, text []byte, tags []pipeline.Tag) pipeline.Reason {
+func (w *worker) label(b *pipeline.Batch, i int, tags []pipeline.Tag) pipeline.Reason {
 	if w.labeller == nil {
 		return pipeline.NoModel
 	}
-	tokens := b.Tokens.At(i)
+	text, from := b.Seen(i)
+	tokens := w.placed.Tokens(from, b.Tokens.At(i))
 	if !cover(text, tokens) {
 		return pipeline.BadTags
 	}
@@ -126,6 +129,7 @@ func (w *worker) label(b *pipeline.Batch, i int, text []byte, tags []pipeline.Ta
 	if !share(b.Conf[i]) || !within(text, matches) || !known(tags, w.TagSet.Len()) {
 		return pipeline.BadTags
 	}
+	view.BackMatches(from, matches)
 	return pipeline.Sound
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"pgregory.net/rapid"
 )
@@ -171,5 +172,30 @@ func BenchmarkTagFromCache(b *testing.B) {
 		if err := do(in); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// A note with a view is tagged by it; matches have their places in the text.
+func TestViewIsTagged(t *testing.T) {
+	var calls int
+	b := batch("tel ２\u00ad４ Ada", "no")
+	text := b.Text.At(0)
+	b.View.Data, b.ViewFrom.Items = view.Append(nil, nil, text)
+	for range b.Len() {
+		b.View.End()
+		b.ViewFrom.End()
+	}
+	if err := step(0, &calls, nil)(b); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range b.Matches.At(0) {
+		got = append(got, string(text[m.Start:m.End]))
+	}
+	if diff := cmp.Diff([]string{"２\u00ad", "４"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]pipeline.Tag{0, 0, 1, 0}, b.Tags); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,12 +1,15 @@
 // Package teach hands labelled notes to a trainer.
 //
-//	in:  Text, Tokens, Gold, Reason, Weight
+//	in:  Text or View, Tokens, Gold, Reason, Weight
 //	out: a corpus of tagged token sequences
 //
 // It is the sink of `velum train`: read, tokenize, teach.
 package teach
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/pipeline"
+)
 
 // A Corpus keeps training notes. *crf.Corpus is one. It copies what it keeps.
 // weight is what the note counts, 1 for one that a person has labelled.
@@ -40,6 +43,7 @@ type Sink struct {
 	matches []pipeline.Match
 	tags    []pipeline.Tag
 	spans   []pipeline.Span
+	placed  view.Placed
 }
 
 // New returns an empty sink.
@@ -52,7 +56,8 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 			s.Skipped++
 			continue
 		}
-		text, tokens := b.Text.At(i), b.Tokens.At(i)
+		text, from := b.Seen(i)
+		tokens := b.Tokens.At(i)
 		s.matches = s.matches[:0]
 		if s.Patterns != nil {
 			s.matches = s.Patterns.Find(s.matches, text)
@@ -64,7 +69,7 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		}
 		tags := s.tags[:len(tokens)]
 		s.TagSet.Encode(tags, tokens, s.spans)
-		if err := s.Corpus.Add(text, tokens, s.matches, tags, float64(b.WeightOf(i))); err != nil {
+		if err := s.Corpus.Add(text, s.placed.Tokens(from, tokens), s.matches, tags, float64(b.WeightOf(i))); err != nil {
 			return err
 		}
 	}

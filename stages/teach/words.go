@@ -1,6 +1,7 @@
 package teach
 
 import (
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/zeebo/xxh3"
 )
@@ -14,6 +15,8 @@ type Words struct {
 	Notes   int64
 	Skipped int64 // notes with a reason for quarantine
 	Unnamed int64 // notes without a patient
+
+	placed view.Placed
 }
 
 // Put hands the notes of b on.
@@ -34,7 +37,8 @@ func (w *Words) Put(b *pipeline.Batch) error {
 		if patient == 0 {
 			w.Unnamed++
 		}
-		if err := w.Note(b.Text.At(i), b.Tokens.At(i), patient); err != nil {
+		text, from := b.Seen(i)
+		if err := w.Note(text, w.placed.Tokens(from, b.Tokens.At(i)), patient); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 // Package tokenize cuts texts into tokens with byte offsets. In: Text. Out:
-// Tokens, Language, and a Reason for texts that cannot be notes.
+// Tokens, Language, View and ViewFrom, and a Reason for texts that cannot be
+// notes. What is cut is the normalized view of a note (models/view); the tokens'
+// offsets are those of the text.
 //
 // Clinical notes are glued (HVhebron, 12/03Dr.Pou, LopezNºCol), so a border
 // too many is better than one too few: a name that starts inside a token can
@@ -16,6 +18,7 @@ package tokenize
 
 import (
 	"github.com/velum-health/velum/models/language"
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -24,8 +27,8 @@ type Options struct {
 	// MaxBytes is the longest text in bytes; 0 means 1 MiB. The longest
 	// hospital reports have about 200 kB; what is longer is an attachment.
 	MaxBytes int
-	// MaxTokens is the largest number of tokens; 0 means 65,536, for which
-	// a tagger needs some ten megabytes of scratch space.
+	// MaxTokens is the largest number of tokens; 0 means MaxTokens, for
+	// which a tagger needs some ten megabytes of scratch space.
 	MaxTokens int
 	// AllowControls keeps texts with control characters other than tab and
 	// line ends, which are quarantined otherwise. They count as white space.
@@ -34,12 +37,16 @@ type Options struct {
 	Workers       int // 0 means 1
 }
 
+// MaxTokens is the largest number of tokens of a note unless options say
+// otherwise.
+const MaxTokens = 1 << 16
+
 func (o Options) withDefaults() Options {
 	if o.MaxBytes == 0 {
-		o.MaxBytes = 1 << 20
+		o.MaxBytes = pipeline.NoteBytes
 	}
 	if o.MaxTokens == 0 {
-		o.MaxTokens = 1 << 16
+		o.MaxTokens = MaxTokens
 	}
 	return o
 }
@@ -61,6 +68,8 @@ func (o Options) do(b *pipeline.Batch) error {
 			lang = o.guarded(b, i)
 		}
 		b.Tokens.End()
+		b.View.End()
+		b.ViewFrom.End()
 		b.Language = append(b.Language, lang)
 	}
 	return nil
@@ -68,25 +77,29 @@ func (o Options) do(b *pipeline.Batch) error {
 
 // guarded is note; a note on which it panics goes to quarantine.
 func (o Options) guarded(b *pipeline.Batch, i int) (lang pipeline.Language) {
-	before := len(b.Tokens.Items)
+	tokens, data, from := len(b.Tokens.Items), len(b.View.Data), len(b.ViewFrom.Items)
 	if pipeline.Guard(func() { lang = o.note(b, i) }) {
 		b.Quarantine(i, pipeline.Panicked)
-		b.Tokens.Items = b.Tokens.Items[:before]
+	}
+	if b.Reason[i] != pipeline.Sound {
+		b.Tokens.Items, b.View.Data, b.ViewFrom.Items = b.Tokens.Items[:tokens], b.View.Data[:data], b.ViewFrom.Items[:from]
 		return pipeline.UnknownLanguage
 	}
 	return lang
 }
 
 // note appends the tokens of note i to b.Tokens.Items and returns its
-// language, or quarantines it and appends nothing.
-func (o Options) note(b *pipeline.Batch, i int) pipeline.Language {
+// language, or quarantines it.
+func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
 	text := b.Text.At(i)
 	if len(text) > o.MaxBytes {
 		b.Quarantine(i, pipeline.TooLong)
-		return pipeline.UnknownLanguage
+		return lang
 	}
+	seen, from := o.look(b, text)
 	before := len(b.Tokens.Items)
-	items, found := cut(b.Tokens.Items, text)
+	items, found := cut(b.Tokens.Items, seen)
+	b.Tokens.Items = items
 	switch tokens := items[before:]; {
 	case found&badByte != 0:
 		b.Quarantine(i, pipeline.BadEncoding)
@@ -95,21 +108,40 @@ func (o Options) note(b *pipeline.Batch, i int) pipeline.Language {
 	case len(tokens) > o.MaxTokens:
 		b.Quarantine(i, pipeline.TooLong)
 	default:
-		b.Tokens.Items = items
-		return language.Of(text, tokens)
+		lang = language.Of(seen, tokens)
+		view.BackTokens(from, tokens)
 	}
-	b.Tokens.Items = items[:before]
-	return pipeline.UnknownLanguage
+	return lang
+}
+
+// look returns the note as it is looked at, and fills its view if it has one.
+func (o Options) look(b *pipeline.Batch, text []byte) (seen []byte, from []int32) {
+	if view.Plain(text) {
+		return text, nil
+	}
+	data, items := len(b.View.Data), len(b.ViewFrom.Items)
+	b.View.Data, b.ViewFrom.Items = view.Append(b.View.Data, b.ViewFrom.Items, text)
+	return b.View.Data[data:], b.ViewFrom.Items[items:]
 }
 
 // Tokenizer cuts single notes. The zero value is ready; it keeps nothing
-// between notes.
-type Tokenizer struct{}
+// between notes but memory.
+type Tokenizer struct {
+	seen []byte
+	from []int32
+}
 
 // Tokens appends the tokens of text to dst. Any bytes are allowed: a byte
 // that is no UTF-8 is a token of its own. Text must be shorter than 2 GiB.
-func (*Tokenizer) Tokens(dst []pipeline.Token, text []byte) []pipeline.Token {
-	dst, _ = cut(dst, text)
+func (t *Tokenizer) Tokens(dst []pipeline.Token, text []byte) []pipeline.Token {
+	first := len(dst)
+	if view.Plain(text) {
+		dst, _ = cut(dst, text)
+		return dst
+	}
+	t.seen, t.from = view.Append(t.seen[:0], t.from[:0], text)
+	dst, _ = cut(dst, t.seen)
+	view.BackTokens(t.from, dst[first:])
 	return dst
 }
 

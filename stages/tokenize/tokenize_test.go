@@ -73,7 +73,10 @@ var cases = []struct{ what, cut string }{
 	{"eñe", "Núñez año ÑÑ"},
 	{"decomposed accents", "Jose\u0301 LO\u0301|Pez"},
 	{"soft hyphen", "hos\u00adpital"},
-	{"zero width space at the start", "\u200b|Anna"},
+	{"zero width space at the start", "\u200bAnna"},
+	{"full width", "Tel ６１２３４５６７８"},
+	{"no width inside", "Tel 612\u200b345\u00ad678"},
+	{"narrow blanks", "Tel\u202f612\u2009345"},
 	{"emoji", "bien 👍🏽"[:len("bien 👍")] + "|🏽"},
 	{"joined emoji", "a|👩\u200d|⚕\ufe0f"},
 	{"flags of bullets", "•|dolor"},
@@ -184,7 +187,7 @@ func check(t interface{ Fatalf(string, ...any) }, text []byte) {
 		}
 		gap := text[end:tok.Start]
 		for _, r := range string(gap) {
-			if !unicode.IsSpace(r) && !unicode.IsControl(r) {
+			if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
 				t.Fatalf("token %d: %U in the gap before it", i, r)
 			}
 			line = line || strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r)
@@ -206,7 +209,7 @@ func check(t interface{ Fatalf(string, ...any) }, text []byte) {
 		end, line = tok.End, false
 	}
 	for _, r := range string(text[end:]) {
-		if !unicode.IsSpace(r) && !unicode.IsControl(r) {
+		if !unicode.IsSpace(r) && !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
 			t.Fatalf("%U behind the last token", r)
 		}
 	}

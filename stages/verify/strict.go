@@ -11,6 +11,7 @@ const (
 	mailForm
 	urlForm
 	telephoneForm
+	accountForm
 	numForms
 )
 
@@ -22,12 +23,14 @@ var formCategories = [numForms]string{
 	cipForm:       "SANITARY_CARD_ID ID_SUJETO_ASISTENCIA HEALTHPLAN",
 	mailForm:      "EMAIL CORREO_ELECTRONICO",
 	urlForm:       "URL URL_WEB",
+	accountForm:   "IBAN ACCOUNT OTRO_NUMERO_IDENTIF",
 	telephoneForm: "TELEPHONE NUMERO_TELEFONO NUMERO_FAX PHONE FAX",
 }
 
 // look reads the masked text once. At every word it asks whether a masked
 // value begins, at every number and sign of an address also whether an
-// identifier does.
+// identifier does. What stands in a place was put there: an identifier there is
+// a surrogate, and a placeholder holds no value.
 func (v *verifier) look(text []byte) pipeline.Reason {
 	strict := false
 	before := uint8(sign)
@@ -43,14 +46,14 @@ func (v *verifier) look(text []byte) pipeline.Reason {
 				}
 			}
 			if b == '@' || b == ':' || b == '.' {
-				strict = strict || v.address(text, i)
+				strict = strict || v.address(text, i) && v.placeOf(i) < 0
 			}
 			i++
 		case numeric:
 			if v.firsts>>(b&31)&1 != 0 && (v.number(text, i) || v.readable(text, i)) {
 				return pipeline.SurvivingValue
 			}
-			strict = strict || v.identifier(text, i)
+			strict = strict || v.identifier(text, i) && v.placeOf(i) < 0
 			for i++; i < len(text) && kinds[text[i]] == numeric; i++ {
 			}
 		default:
@@ -74,20 +77,24 @@ func (v *verifier) look(text []byte) pipeline.Reason {
 	return pipeline.Sound
 }
 
-// placeholder returns the end of the placeholder at i, or i.
+// placeholder returns the end of the placeholder that was put at i, or i.
 func (v *verifier) placeholder(text []byte, i int) int {
-	for j := i + 1; j < len(text) && j-i < 48; j++ {
-		switch b := text[j]; {
-		case b == ']':
-			if v.placeholders[string(text[i:j+1])] {
-				return j + 1
-			}
-			return i
-		case kinds[b] != upper && b != '_' && b != '-':
-			return i
+	k := v.placeOf(i)
+	if k < 0 || int(v.places[k].Start) != i || !v.placeholders[string(text[i:v.places[k].End])] {
+		return i
+	}
+	return int(v.places[k].End)
+}
+
+// placeOf returns the place that byte i lies in, -1 if it lies in none. A note
+// has few.
+func (v *verifier) placeOf(i int) int {
+	for k, p := range v.places {
+		if int(p.Start) <= i && i < int(p.End) {
+			return k
 		}
 	}
-	return i
+	return -1
 }
 
 // at returns text[i], or 0 outside.
@@ -183,114 +190,20 @@ func (r *run) whole(n int) int {
 
 // identifier looks at the number at i.
 func (v *verifier) identifier(text []byte, i int) bool {
-	j := i + 1
-	for j < len(text) && isDigit(text[j]) {
-		j++
+	var p pieces
+	p.read(text, i)
+	if v.strict[ibanForm] && iban(text, i) {
+		return true
 	}
-	if j-i < 7 && !(joinsDigits(at(text, j)) && isDigit(at(text, j+1))) && (i == 0 || !isLetter(text[i-1])) {
+	if p.n < 7 {
 		return false
 	}
-	if i > 0 && joinsDigits(text[i-1]) && text[i-1] != ' ' && i > 1 && isDigit(text[i-2]) {
-		return false // goes on a number that was looked at
+	if v.checkedForm(text, i, &p) {
+		return true
 	}
 	var r run
 	r.read(text, i)
-	if r.n < 7 {
-		return v.strict[ibanForm] && iban(text, i)
-	}
-	return v.strict[dniForm] && (dni(text, i, &r) || nie(text, i, &r)) ||
-		v.strict[nassForm] && nass(text, i, &r) ||
-		v.strict[cipForm] && cip(text, i, &r) ||
-		v.strict[ibanForm] && iban(text, i) ||
-		v.strict[telephoneForm] && telephone(text, i, &r)
-}
-
-// residue is the rest by 23 that belongs to a check letter, from A to Z; -1 for
-// letters that are none.
-var residue = [26]int8{3, 11, 20, 9, 22, 7, 4, 18, -1, 13, 21, 19, 5, 12, -1, 8, 16, 1, 15, 0, -1, 17, 2, 10, 6, 14}
-
-// checked tells whether the letter behind i, also behind one sign, is the check
-// letter of number.
-func checked(text []byte, i, number int) bool {
-	if b := at(text, i); b == '-' || b == ' ' || b == '.' {
-		i++
-	}
-	b := at(text, i)
-	if kinds[b] != upper && kinds[b] != lower || isAlnum(at(text, i+1)) || kinds[at(text, i+1)] == other {
-		return false
-	}
-	if at(text, i-1) == ' ' && kinds[b] == lower {
-		return false // a word of one letter
-	}
-	return int(residue[b&^0x20-'A']) == number%23
-}
-
-// dni tells whether eight digits and their letter stand at i.
-func dni(text []byte, i int, r *run) bool {
-	if r.n < 8 || isLetter(at(text, i-1)) || r.upTo[0] != 8 && r.upTo[0] != 2 {
-		return false
-	}
-	end := r.whole(8)
-	return end > 0 && checked(text, end, r.value(0, 8))
-}
-
-// nie tells whether X, Y or Z stands before seven digits at i and the right
-// letter behind.
-func nie(text []byte, i int, r *run) bool {
-	p := i - 1
-	if b := at(text, p); b == '-' || b == ' ' {
-		p--
-	}
-	first := at(text, p) &^ 0x20
-	if first < 'X' || first > 'Z' || isAlnum(at(text, p-1)) {
-		return false
-	}
-	end := r.whole(7)
-	return end > 0 && checked(text, end, int(first-'X')*10_000_000+r.value(0, 7))
-}
-
-// nass tells whether a number of the Social Security with right check digits
-// stands at i: 12 digits together, or 2-8-2, 2-10, 10-2.
-func nass(text []byte, i int, r *run) bool {
-	end := r.whole(12)
-	if end == 0 || isLetter(at(text, i-1)) || isAlnum(at(text, end)) {
-		return false
-	}
-	switch {
-	case r.upTo[0] == 12, r.upTo[0] == 10:
-	case r.upTo[0] == 2 && r.groups >= 2 && (r.upTo[1] == 10 || r.upTo[1] == 12):
-	default:
-		return false
-	}
-	province, number, check := r.value(0, 2), r.value(2, 10), r.value(10, 12)
-	if province < 1 || province > 66 {
-		return false
-	}
-	base := province*100_000_000 + number
-	if number < 10_000_000 {
-		base = province*10_000_000 + number
-	}
-	return base%97 == check
-}
-
-// cip tells whether the ten digits at i stand behind four letters and hold a
-// sex and a birth date.
-func cip(text []byte, i int, r *run) bool {
-	p := i
-	if at(text, p-1) == ' ' {
-		p--
-	}
-	for k := 1; k <= 4; k++ {
-		if b := at(text, p-k); kinds[b] != upper && (kinds[b] != lower || p < i) {
-			return false
-		}
-	}
-	end := r.whole(10)
-	if isAlnum(at(text, p-5)) || end == 0 || isAlnum(at(text, end)) {
-		return false
-	}
-	month, day := r.value(3, 5), r.value(5, 7)
-	return r.digits[0] <= 1 && month >= 1 && month <= 12 && day >= 1 && day <= 31
+	return r.n >= 9 && v.strict[telephoneForm] && telephone(text, i, &r)
 }
 
 // iban tells whether an account with right check digits stands at i-2: two

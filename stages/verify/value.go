@@ -1,8 +1,10 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -36,12 +38,8 @@ const sharedWords = `alba alegre amor angel angeles asuncion bello blanca blanco
 	torres valle vaca vega vela vera vidal viento vino viva bosch costa ferrer font fuster mas mestre pla pont prat puig
 	rossell roig ros sala serra sole soler torrent vall verd abril mayo juny maig agosto domingo`
 
-// Categories of the label sets of pipeline by what may survive of them.
-const (
-	nameCategories = `PERSON NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO PATIENT DOCTOR PER`
-	softCategories = `DATE FECHAS AGE EDAD_SUJETO_ASISTENCIA SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA
-		OTROS_SUJETO_ASISTENCIA PROFESION PROFESSION`
-)
+// yearWords stand before years and are no part of them.
+var yearWords = newWordSet([]string{"año", "any", "anyo", "year"})
 
 var shared = newWordSet(strings.Fields(sharedWords))
 
@@ -79,26 +77,20 @@ func (s *wordSet) has(w []byte) bool {
 func newRules(o Options) *rules {
 	r := &rules{minValue: o.MinValue, minSoft: o.MinSoft, placeholders: map[string]bool{}}
 	if r.minValue == 0 {
-		r.minValue = 3
+		r.minValue = MinValue
 	}
 	if r.minSoft == 0 {
 		r.minSoft = 6
 	}
-	set := func(t *[256]bool, given []pipeline.Category, names string) {
-		if given == nil {
-			for name := range strings.FieldsSeq(names) {
-				if c, err := pipeline.ParseCategory(name); err == nil {
-					t[c] = true
-				}
-			}
-		}
-		for _, c := range given {
-			t[c] = true
+	set := func(t *[256]bool, given []pipeline.Category, kinds ...pipeline.Kind) {
+		for c := range pipeline.Categories() {
+			category := pipeline.Category(c)
+			t[c] = slices.Contains(given, category) || given == nil && c > 0 && slices.Contains(kinds, category.Kind())
 		}
 	}
-	set(&r.names, o.Names, nameCategories)
-	set(&r.soft, o.Soft, softCategories)
-	set(&r.kept, o.Kept, "")
+	set(&r.names, o.Names, pipeline.NameKind)
+	set(&r.soft, o.Soft, pipeline.DateKind, pipeline.AgeKind, pipeline.ProfessionKind, pipeline.TraitKind)
+	set(&r.kept, o.Kept)
 	r.ignored = newWordSet(strings.Fields(ignoredWords))
 	if o.Ignored != nil {
 		r.ignored = newWordSet(o.Ignored)
@@ -122,6 +114,8 @@ type needle struct {
 	start, end int32 // in verifier.folded
 	next       int32 // the needle before it with the same key, -1 at the end
 	key        uint8
+	span       int32
+	soft       bool // of a soft category
 	number     bool // digits, whatever stands between them
 	capital    bool // counts only with a capital
 }
@@ -131,6 +125,12 @@ type verifier struct {
 	*rules
 	at      int // note of the batch that is being looked at
 	clock   pipeline.NoteClock
+	places  []pipeline.Span // of the note, in the view of its masked text
+	span    int             // whose value is taken in
+	isSoft  bool            // its category is
+	scratch []byte          // view of the masked text, or of a value
+	from    []int32
+	placed  view.Placed
 	folded  []byte
 	needles []needle
 	firsts  uint32     // bit b&31 for every first byte b of a needle
@@ -156,7 +156,7 @@ func (v *verifier) value(text []byte, c pipeline.Category) {
 	v.folded = foldWords(v.folded, text)
 	end := len(v.folded)
 	least := v.minValue
-	if v.soft[c] {
+	if v.isSoft = v.soft[c]; v.isSoft {
 		least = v.minSoft
 	}
 	letters, meaning, digits := v.weigh(start, end)
@@ -179,6 +179,10 @@ const minNumber = 5
 func (v *verifier) weigh(start, end int) (letters int, meaning bool, digits int) {
 	for at := start; at < end; {
 		stop := v.wordEnd(at, end)
+		if v.isSoft && yearWords.has(v.folded[at:stop]) {
+			at = stop + 1
+			continue // "año 2014" is as much of a value as "2014"
+		}
 		for _, b := range v.folded[at:stop] {
 			if kinds[b] == numeric {
 				digits++
@@ -248,7 +252,8 @@ func joinsDigits(b byte) bool {
 func (v *verifier) want(start, end int, number, capital bool) {
 	k := keyAt(v.folded[:end], start)
 	v.needles = append(v.needles, needle{
-		start: int32(start), end: int32(end), next: v.heads[k] - 1, key: k, number: number, capital: capital,
+		start: int32(start), end: int32(end), next: v.heads[k] - 1, key: k,
+		span: int32(v.span), soft: v.isSoft, number: number, capital: capital,
 	})
 	v.heads[k] = int32(len(v.needles))
 	v.firsts |= 1 << (v.folded[start] & 31)
@@ -262,35 +267,57 @@ func (v *verifier) readable(text []byte, i int) bool {
 		if n.number || n.capital && kinds[text[i]] == lower {
 			continue
 		}
-		if end, ok := same(text, i, want); ok && ends(text, end) {
+		if end, ok := same(text, i, want); ok && ends(text, end) && !v.meant(n, i, end) {
 			return true
 		}
 	}
 	return false
+}
+
+// meant tells whether a value that is read at text[i:end] was put there on
+// purpose: a date may be shifted to where another date of the note was, 64 años
+// may end its own class, 60-64 años. As the whole of its own place it is one
+// that was not replaced. A name or number of the note is never put anywhere.
+func (v *verifier) meant(n *needle, i, end int) bool {
+	if !n.soft {
+		return false
+	}
+	k := v.placeOf(i)
+	if k < 0 || end > int(v.places[k].End) {
+		return false
+	}
+	return k != int(n.span) || i > int(v.places[k].Start) || end < int(v.places[k].End)
 }
 
 // number tells whether one of the numbers begins at i.
 func (v *verifier) number(text []byte, i int) bool {
 	for k := range v.needles {
 		n := &v.needles[k]
-		if n.number && v.folded[n.start] == text[i] && sameDigits(text, i, v.folded[n.start:n.end]) {
+		if !n.number || v.folded[n.start] != text[i] {
+			continue
+		}
+		if end := sameDigits(text, i, v.folded[n.start:n.end]); end > 0 && !v.meant(n, i, end) {
 			return true
 		}
 	}
 	return false
 }
 
-// sameDigits tells whether the digits of want stand at i, with single signs
-// between them or not, and no digit touches them from behind.
-func sameDigits(text []byte, i int, want []byte) bool {
+// sameDigits returns where the digits of want end that stand at i, with single
+// signs between them or not; 0 if they do not, or a digit touches them from
+// behind.
+func sameDigits(text []byte, i int, want []byte) (end int) {
 	for k, d := range want {
 		if k > 0 && i+1 < len(text) && joinsDigits(text[i]) {
 			i++
 		}
 		if i >= len(text) || text[i] != d {
-			return false
+			return 0
 		}
 		i++
 	}
-	return i == len(text) || kinds[text[i]] != numeric
+	if i < len(text) && kinds[text[i]] == numeric {
+		return 0
+	}
+	return i
 }

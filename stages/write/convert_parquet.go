@@ -16,8 +16,7 @@ import (
 //	spans.parquet  note_id, row, start, end, category, score, source
 //
 // row is the number of the note in notes.parquet, from 0; start and end count
-// bytes of its text. The columns of spans.parquet are those of the spans that
-// a run writes. A note without text has null; notes that are not UTF-8 or
+// bytes of its text. A note without text has null; notes that are not UTF-8 or
 // have no id are left out and counted.
 type Tables struct {
 	o            TextOptions
@@ -27,6 +26,17 @@ type Tables struct {
 	skipped      int
 	done         bool
 }
+
+// Columns of spans.parquet, by number.
+const (
+	spanID = iota
+	spanRow
+	spanStart
+	spanEnd
+	spanCategory
+	spanScore
+	spanSource
+)
 
 // tableFile is a table and the file that takes its name when it is whole.
 type tableFile struct {

@@ -119,48 +119,7 @@ func notXML(text []byte) int {
 	return -1
 }
 
-// groups are the elements of the i2b2 and MEDDOCAN guidelines and the
-// categories that they hold.
-var groups = []struct {
-	element    string
-	categories []string
-}{
-	{"NAME", []string{"PATIENT", "DOCTOR", "USERNAME", "PERSON", "PER", "NAME", "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"}},
-	{"PROFESSION", []string{"PROFESSION", "PROFESION"}},
-	{"LOCATION", []string{
-		"HOSPITAL", "ORGANIZATION", "STREET", "CITY", "STATE", "COUNTRY", "ZIP", "LOCATION-OTHER", "LOCATION", "LOC", "ORG", "GEOGRAPHIC",
-		"POSTAL_CODE", "TERRITORIO", "CALLE", "PAIS", "INSTITUCION", "CENTRO_SALUD",
-	}},
-	{"AGE", []string{"AGE", "EDAD_SUJETO_ASISTENCIA"}},
-	{"DATE", []string{"DATE", "FECHAS"}},
-	{"CONTACT", []string{
-		"PHONE", "FAX", "EMAIL", "URL", "IPADDRESS", "IP_ADDRESS", "TELEPHONE",
-		"CORREO_ELECTRONICO", "NUMERO_TELEFONO", "NUMERO_FAX", "URL_WEB", "DIREC_PROT_INTERNET",
-	}},
-	{"ID", []string{
-		"SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "BIOID", "IDNUM",
-		"DNI", "SOCIAL_SECURITY_ID", "SANITARY_CARD_ID", "IBAN", "LICENSE_PLATE", "COLLEGIATE_ID", "RECORD_ID", "PASSPORT",
-		"ID_SUJETO_ASISTENCIA", "ID_TITULACION_PERSONAL_SANITARIO", "ID_ASEGURAMIENTO", "ID_CONTACTO_ASISTENCIAL",
-		"ID_EMPLEO_PERSONAL_SANITARIO", "IDENTIF_VEHICULOS_NRSERIE_PLACAS", "IDENTIF_DISPOSITIVOS_NRSERIE",
-		"MEDICAL_RECORD", "HEALTH_PLAN", "BIOMETRIC", "PHOTO", "OTHER_IDENTIFIER", "NUMERO_BENEF_PLAN_SALUD", "IDENTF_BIOMETRICOS", "OTRO_NUMERO_IDENTIF",
-	}},
-}
-
-var elementOf = map[string]string{}
-
-func init() {
-	for _, g := range groups {
-		for _, c := range g.categories {
-			elementOf[c] = g.element
-		}
-	}
-}
-
-// element returns the name of the element for a category; OTHER if the
-// guidelines group it nowhere else (SEXO_SUJETO_ASISTENCIA, for one).
-func element(c pipeline.Category) string {
-	if e, ok := elementOf[c.String()]; ok {
-		return e
-	}
-	return "OTHER"
-}
+// element returns the name of the element for a category: that of its kind;
+// OTHER if the guidelines group it nowhere else (SEXO_SUJETO_ASISTENCIA, for
+// one).
+func element(c pipeline.Category) string { return c.Kind().String() }

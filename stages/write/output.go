@@ -155,6 +155,9 @@ func putFile(path string, mode os.FileMode, data []byte) error {
 	return t.commit()
 }
 
+// Stdout is the path that stands for standard output, for formats of one file.
+const Stdout = "-"
+
 // temp is a file that takes its name only when it is whole.
 type temp struct {
 	*os.File
@@ -162,6 +165,9 @@ type temp struct {
 }
 
 func newTemp(path string, mode os.FileMode) (*temp, error) {
+	if path == Stdout {
+		return &temp{File: os.Stdout, path: path}, nil
+	}
 	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return nil, err
@@ -170,6 +176,9 @@ func newTemp(path string, mode os.FileMode) (*temp, error) {
 }
 
 func (t *temp) commit() error {
+	if t.path == Stdout {
+		return nil
+	}
 	if err := t.Close(); err != nil {
 		os.Remove(t.Name())
 		return err
@@ -178,6 +187,9 @@ func (t *temp) commit() error {
 }
 
 func (t *temp) discard() {
+	if t.path == Stdout {
+		return
+	}
 	t.Close()
 	os.Remove(t.Name())
 }

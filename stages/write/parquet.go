@@ -3,10 +3,13 @@ package write
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // UnitOptions are the choices of the Parquet writer. The zero value works.
@@ -20,39 +23,53 @@ type UnitOptions struct {
 	QuarantineText bool // write the text of quarantined notes, unmasked
 
 	RowGroup int // rows of a row group; 0 means 100,000
+
+	Dates string // how dates were moved, for the metadata of public parts; "": they were not
 }
 
 // Unit writes the parts of one unit:
 //
-//	masked/      note_id, row, text, confidence, language, model, n_<category>..., n_other, pass-through columns
-//	spans/       note_id, row, start, end, category, score, source: never the text
+//	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns
+//	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text
+//	notes/       private: note_id, row, confidence, language
+//	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it
 //	quarantine/  private: row, note_id, reason, and the text if the options say so
 //
-// row is the number of the note in its input file; start and end count bytes
-// of the note as it was. A part that would be empty is not made, except the
-// masked one. It is a pipeline.UnitSink.
+// row is the number of the note in its input file; start and end count bytes,
+// start_char and end_char code points. A part that would be empty is not made,
+// except the masked one and notes. It is a commit.UnitSink.
+//
+// What is public says nothing of what it hides but its category and place: a
+// confidence is a function of the hidden name under a model that everyone has,
+// and with all its digits it told 20 of 20 names out of 1,600. So is the length
+// of a span, who found it, and the language of a note of few words.
 type Unit struct {
-	parts *pipeline.Parts
+	parts *commit.Parts
 	o     UnitOptions
 
-	masked, spans, candidates, quarantine *part
-	tagged                                *Tagged // writes candidates
+	masked, spans, notes, original, candidates, quarantine *part
+
+	tagged *Tagged // writes candidates
 
 	countOf []int // column of the masked part that counts a category
 	counts  []int32
 	extra   []*pipeline.Column
 
-	done    pipeline.Counts
+	done    commit.Counts
 	reasons []int64
-	tally   tally
+	counted counted
 	pick    []int // notes of the batch that go to one of the parts
 }
+
+// DatesKey is the key of the metadata under which a public part says that its
+// dates were moved, and how; not by how much.
+const DatesKey = "velum.dates"
 
 // part is a table and the file that it goes to.
 type part struct {
 	*table
-	file *pipeline.Part
+	file *commit.Part
 }
 
 // Columns of the parts, by number.
@@ -60,20 +77,27 @@ const (
 	maskedID = iota
 	maskedRow
 	maskedText
-	maskedConfidence
-	maskedLanguage
 	maskedModel
 	maskedCounts // the first of them
 )
 
 const (
-	spanID = iota
-	spanRow
-	spanStart
-	spanEnd
-	spanCategory
-	spanScore
-	spanSource
+	noteID = iota
+	noteRow
+	noteConfidence
+	noteLanguage
+)
+
+const (
+	placeID = iota
+	placeRow
+	placeStart
+	placeEnd
+	placeStartChar
+	placeEndChar
+	placeCategory
+	placeScore // of the original ones
+	placeSource
 )
 
 const (
@@ -104,25 +128,28 @@ func names[T interface {
 }
 
 // NewUnit begins the parts of a unit.
-func NewUnit(parts *pipeline.Parts, o UnitOptions) (*Unit, error) {
-	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), tally: newTally()}
-	columns := u.maskedColumns()
-	if err := distinct(columns); err != nil {
+func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
+	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), counted: newCounted()}
+	columns, err := u.maskedColumns()
+	if err == nil {
+		err = distinct(columns)
+	}
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	u.masked, err = u.begin("masked", columns, false)
+	if u.masked, err = u.begin("masked", columns, false); err != nil {
+		return nil, err
+	}
+	u.notes, err = u.begin("notes", noteColumns, true)
 	return u, err
 }
 
 // maskedColumns lays out the masked part.
-func (u *Unit) maskedColumns() []column {
+func (u *Unit) maskedColumns() ([]column, error) {
 	columns := []column{
 		{name: "note_id"},
 		{name: "row", kind: pipeline.Int64Column},
 		{name: "text"},
-		{name: "confidence", kind: pipeline.FloatColumn},
-		{name: "language", dict: true},
 		{name: "model", dict: true},
 	}
 	u.countOf = make([]int, pipeline.Categories())
@@ -137,9 +164,16 @@ func (u *Unit) maskedColumns() []column {
 	u.counts = make([]int32, len(columns))
 	u.extra = make([]*pipeline.Column, len(u.o.Pass))
 	for _, c := range u.o.Pass {
-		columns = append(columns, column{name: c.Name, kind: c.Kind, optional: true})
+		kept := column{name: c.Name, kind: c.Kind, optional: true}
+		if c.Type != "" {
+			var err error
+			if kept.shape, err = newShape(c.Type); err != nil {
+				return nil, err
+			}
+		}
+		columns = append(columns, kept)
 	}
-	return columns
+	return columns, nil
 }
 
 // CountColumn returns the name of the column that counts a category.
@@ -170,7 +204,11 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 	if err != nil {
 		return nil, err
 	}
-	return &part{newTable(file, columns, u.o.RowGroup), file}, nil
+	var metadata []string
+	if u.o.Dates != "" && !private {
+		metadata = []string{DatesKey, u.o.Dates}
+	}
+	return &part{newTable(file, columns, u.o.RowGroup, metadata...), file}, nil
 }
 
 // Put implements pipeline.Sink.
@@ -185,7 +223,7 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 		}
 	}
 	u.done.Rows += int64(b.Len())
-	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putSpans, u.putCandidates, u.putQuarantine} {
+	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putSpans, u.putCandidates, u.putQuarantine} {
 		if err := put(b); err != nil {
 			return err
 		}
@@ -197,14 +235,14 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 // was not masked must never be written for want of a stage.
 func (u *Unit) check(b *pipeline.Batch) error {
 	n := b.Len()
-	if len(b.Reason) != n || b.ID.Len() != n || b.Masked.Len() != n || b.Spans.Len() != n {
-		return fmt.Errorf("batch %d has %d notes, %d ids, %d reasons, %d lists of spans, %d masked texts; a stage is missing",
-			b.Seq, n, b.ID.Len(), len(b.Reason), b.Spans.Len(), b.Masked.Len())
+	if len(b.Reason) != n || b.ID.Len() != n || b.Masked.Len() != n || b.Spans.Len() != n || b.Places.Len() != n {
+		return fmt.Errorf("batch %d has %d notes, %d ids, %d reasons, %d lists of spans, %d masked texts, %d lists of places; a stage is missing",
+			b.Seq, n, b.ID.Len(), len(b.Reason), b.Spans.Len(), b.Masked.Len(), b.Places.Len())
 	}
 	for k, want := range u.o.Pass {
 		u.extra[k] = nil
 		for i := range b.Extra {
-			if b.Extra[i].Name == want.Name {
+			if b.Extra[i].Name == want.Name && b.Extra[i].Type == want.Type {
 				u.extra[k] = &b.Extra[i]
 			}
 		}
@@ -244,19 +282,20 @@ func (u *Unit) putMasked(b *pipeline.Batch) error {
 		t.columns[maskedID].bytes(b.ID.At(i))
 		t.columns[maskedRow].int64(b.First + int64(i))
 		t.columns[maskedText].bytes(b.Masked.At(i))
-		t.columns[maskedConfidence].float(confidence(b, i))
-		language := language(b, i)
-		t.columns[maskedLanguage].bytes(languageNames[language])
 		t.columns[maskedModel].bytes(model)
-		u.tally.language[language]++
-		u.tally.confidence[confidenceBin(confidence(b, i))]++
 		u.countSpans(b.Spans.At(i))
-		last := len(t.columns) - len(u.extra)
-		for k := maskedCounts; k < last; k++ {
+		for k := maskedCounts; k < len(u.counts); k++ {
 			t.columns[k].int32(u.counts[k])
 		}
-		for k, from := range u.extra {
-			t.columns[last+k].copy(from, i)
+		at := len(u.counts)
+		for _, from := range u.extra {
+			for k := range from.Leaves {
+				t.columns[at+k].copyLeaf(&from.Leaves[k], i)
+			}
+			if at += len(from.Leaves); from.Kind != pipeline.NestedColumn {
+				t.columns[at].copy(from, i)
+				at++
+			}
 		}
 	})
 }
@@ -265,10 +304,10 @@ func (u *Unit) countSpans(spans []pipeline.Span) {
 	clear(u.counts)
 	for _, s := range spans {
 		u.counts[u.countOf[s.Category]]++
-		u.tally.spans[s.Category][s.Source]++
+		u.counted.spans[s.Category][s.Source]++
 	}
 	if len(spans) > 0 {
-		u.tally.withSpans++
+		u.counted.withSpans++
 	}
 }
 
@@ -286,9 +325,31 @@ func language(b *pipeline.Batch, i int) pipeline.Language {
 	return pipeline.UnknownLanguage
 }
 
-var spanColumns = []column{
+var noteColumns = []column{
+	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
+	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true},
+}
+
+// putNotes writes what is known of the masked notes and not public.
+func (u *Unit) putNotes(b *pipeline.Batch) error {
+	t := u.notes
+	return t.chunks(u.pick, func(i int) {
+		conf, language := confidence(b, i), language(b, i)
+		t.columns[noteID].bytes(b.ID.At(i))
+		t.columns[noteRow].int64(b.First + int64(i))
+		t.columns[noteConfidence].float(conf)
+		t.columns[noteLanguage].bytes(languageNames[language])
+		u.counted.language[language]++
+		u.counted.confidence[tally.Bin(conf)]++
+	})
+}
+
+// originalColumns are those of the spans in the note as it was; the public
+// ones have no score and no source.
+var originalColumns = []column{
 	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
 	{name: "start", kind: pipeline.Int32Column}, {name: "end", kind: pipeline.Int32Column},
+	{name: "start_char", kind: pipeline.Int32Column}, {name: "end_char", kind: pipeline.Int32Column},
 	{name: "category", dict: true}, {name: "score", kind: pipeline.FloatColumn}, {name: "source", dict: true},
 }
 
@@ -297,39 +358,58 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 		return nil
 	}
 	for i, r := range b.Reason {
-		spans := b.Spans.At(i)
-		if r != pipeline.Sound || len(spans) == 0 {
+		if r != pipeline.Sound || len(b.Spans.At(i)) == 0 {
 			continue
 		}
 		if u.spans == nil {
-			u.spans, err = u.begin("spans", spanColumns, false)
-			if err != nil {
+			if u.spans, err = u.begin("spans", originalColumns[:placeScore], false); err != nil {
+				return err
+			}
+			if u.original, err = u.begin("original", originalColumns, true); err != nil {
 				return err
 			}
 		}
-		for _, s := range spans {
-			if err := u.putSpan(b, i, s); err != nil {
-				return err
-			}
+		err = u.spans.putSpans(b, i, b.Masked.At(i), b.Places.At(i), false)
+		if err == nil {
+			err = u.original.putSpans(b, i, b.Text.At(i), b.Spans.At(i), true)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if u.spans != nil && u.spans.pending() > 0 {
-		return u.spans.flush(u.spans.pending())
+	for _, p := range []*part{u.spans, u.original} {
+		if p != nil && p.pending() > 0 {
+			if err := p.flush(p.pending()); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func (u *Unit) putSpan(b *pipeline.Batch, i int, s pipeline.Span) error {
-	t := u.spans
-	t.columns[spanID].bytes(b.ID.At(i))
-	t.columns[spanRow].int64(b.First + int64(i))
-	t.columns[spanStart].int32(s.Start)
-	t.columns[spanEnd].int32(s.End)
-	t.columns[spanCategory].bytes(categoryNames[s.Category])
-	t.columns[spanScore].float(s.Score)
-	t.columns[spanSource].bytes(sourceNames[s.Source])
-	if n := t.pending(); n == t.room() {
-		return t.flush(n)
+// putSpans writes the spans of note i, which lie in text.
+func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.Span, found bool) error {
+	at, chars := int32(0), int32(0) // of what is counted already
+	for _, s := range spans {
+		from := chars + int32(utf8.RuneCount(text[at:s.Start]))
+		to := from + int32(utf8.RuneCount(text[s.Start:s.End]))
+		at, chars = s.End, to
+		p.columns[placeID].bytes(b.ID.At(i))
+		p.columns[placeRow].int64(b.First + int64(i))
+		p.columns[placeStart].int32(s.Start)
+		p.columns[placeEnd].int32(s.End)
+		p.columns[placeStartChar].int32(from)
+		p.columns[placeEndChar].int32(to)
+		p.columns[placeCategory].bytes(categoryNames[s.Category])
+		if found {
+			p.columns[placeScore].float(s.Score)
+			p.columns[placeSource].bytes(sourceNames[s.Source])
+		}
+		if n := p.pending(); n == p.room() {
+			if err := p.flush(n); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -342,7 +422,7 @@ func (u *Unit) putCandidates(b *pipeline.Batch) error {
 	for i, c := range b.Chosen {
 		if c != pipeline.NotChosen && b.Reason[i] == pipeline.Sound {
 			u.pick = append(u.pick, i)
-			u.tally.chosen[c]++
+			u.counted.chosen[c]++
 		}
 	}
 	if len(u.pick) == 0 {
@@ -393,14 +473,14 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 	})
 }
 
-// Close implements pipeline.UnitSink.
-func (u *Unit) Close() (pipeline.Counts, error) {
-	for _, p := range []*part{u.masked, u.spans, u.candidates, u.quarantine} {
+// Close implements commit.UnitSink.
+func (u *Unit) Close() (commit.Counts, error) {
+	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine} {
 		if p == nil {
 			continue
 		}
 		if err := p.end(); err != nil {
-			return pipeline.Counts{}, err
+			return commit.Counts{}, err
 		}
 	}
 	for r, n := range u.reasons {
@@ -411,68 +491,46 @@ func (u *Unit) Close() (pipeline.Counts, error) {
 			u.done.Reasons[pipeline.Reason(r).String()] = n
 		}
 	}
-	u.done.Tally = u.tally.named()
+	u.done.Tally = u.counted.named()
 	return u.done, nil
 }
 
 // tally counts what reports show.
-type tally struct {
+type counted struct {
 	spans      [][]int64 // by category and source
 	language   [8]int64
 	chosen     [3]int64
-	confidence [confidenceBins]int64
+	confidence [tally.Bins]int64
 	withSpans  int64
 }
 
-// confidenceBins is the number of equal bins of confidences. Twenty: C_min
-// is a border of one.
-const confidenceBins = 20
-
-// confidenceBin returns the bin of a confidence, rounded to 1e-4 first, so
-// that the last bit of a kernel decides nothing.
-func confidenceBin(c float32) int {
-	if !(c > 0) {
-		return 0
-	}
-	rounded := int(math.Floor(min(float64(c), 1)*10_000 + 0.5))
-	return min(rounded*confidenceBins/10_000, confidenceBins-1)
-}
-
-func newTally() tally {
-	t := tally{spans: make([][]int64, pipeline.Categories())}
+func newCounted() counted {
+	t := counted{spans: make([][]int64, pipeline.Categories())}
 	for c := range t.spans {
 		t.spans[c] = make([]int64, pipeline.SpanSources())
 	}
 	return t
 }
 
-// named returns the counts that are not 0: category/PERSON, source/pattern,
-// span/PERSON/pattern, language/es, confidence/0.95 (the lower bound of the
-// bin), chosen/candidate, chosen/review, notes_with_spans.
-func (t *tally) named() map[string]int64 {
-	m := map[string]int64{}
-	note := func(name string, n int64) {
-		if n > 0 {
-			m[name] += n
-		}
-	}
+// named returns the counts that are not 0, by name.
+func (t *counted) named() (m tally.Counts) {
 	for c, bySource := range t.spans {
 		for s, n := range bySource {
 			category, source := pipeline.Category(c).String(), pipeline.SpanSource(s).String()
-			note("category/"+category, n)
-			note("source/"+source, n)
-			note("span/"+category+"/"+source, n)
+			m.Note(tally.Category, category, n)
+			m.Note(tally.Source, source, n)
+			m.Note(tally.Span, tally.Pair(category, source), n)
 		}
 	}
 	for l, n := range t.language {
-		note("language/"+cmp.Or(pipeline.Language(l).String(), "unknown"), n)
+		m.Note(tally.Language, cmp.Or(pipeline.Language(l).String(), "unknown"), n)
 	}
 	for bin, n := range t.confidence {
-		note(fmt.Sprintf("confidence/%.2f", float64(bin)/confidenceBins), n)
+		m.Note(tally.Confidence, tally.BinName(bin), n)
 	}
 	for c, n := range t.chosen {
-		note("chosen/"+string(choiceNames[c]), n)
+		m.Note(tally.Chosen, string(choiceNames[c]), n)
 	}
-	note("notes_with_spans", t.withSpans)
+	m.Note(tally.WithSpans, "", t.withSpans)
 	return m
 }

@@ -28,8 +28,8 @@ import (
 // the bytes of a part are a function of its rows alone.
 const (
 	pageBytes    = 1 << 20 // values after which a page ends
-	rowGroupRows = 100_000
-	chunkRows    = 512 // rows that are handed to a column at once
+	RowGroupRows = 100_000 // in a row group unless options say otherwise
+	chunkRows    = 512     // rows that are handed to a column at once
 )
 
 // column is one column of a part.
@@ -37,12 +37,16 @@ type column struct {
 	name     string
 	kind     pipeline.ColumnKind
 	optional bool
-	list     bool // a list of kind
-	dict     bool // few different values
-	binary   bool // bytes that need not be UTF-8
+	list     bool   // a list of kind
+	dict     bool   // few different values
+	binary   bool   // bytes that need not be UTF-8
+	shape    *shape // of a column that is kept: then the rest says nothing
 }
 
 func (c *column) node() parquet.Node {
+	if c.shape != nil {
+		return c.shape.node
+	}
 	var n parquet.Node
 	switch c.kind {
 	case pipeline.BytesColumn:
@@ -115,13 +119,14 @@ type table struct {
 // tableColumn gathers the values of some rows and their digest.
 type tableColumn struct {
 	column
-	w      *parquet.ColumnWriter
-	leaf   int
-	values []parquet.Value
-	rows   int // put since the last flush
-	page   int // bytes of values in the page so far
-	err    error
-	digest columnDigest
+	w        *parquet.ColumnWriter
+	leaf     int
+	leafKind format.Type // of a column that is kept
+	values   []parquet.Value
+	rows     int // put since the last flush
+	page     int // bytes of values in the page so far
+	err      error
+	digest   columnDigest
 }
 
 var zstdFastest = &zstd.Codec{Level: zstd.SpeedFastest}
@@ -139,20 +144,25 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 		parquet.CreatedBy("velum", "1", "0"),
 	}
 	for _, c := range columns {
-		path := []string{c.name}
-		if c.list {
-			path = append(path, "list", "element")
+		for _, path := range c.paths() {
+			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 		}
-		options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 	}
 	for i := 0; i+1 < len(metadata); i += 2 {
 		options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
 	}
-	u := &untailed{w: out}
-	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, rowGroupRows)}
+	u := &untailed{w: out, columns: columns}
+	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}
 	writers := t.w.ColumnWriters()
-	for i, c := range columns {
-		t.columns = append(t.columns, tableColumn{column: c, w: writers[i], leaf: i, digest: newColumnDigest()})
+	for _, c := range columns {
+		for k := range c.paths() {
+			leaf := len(t.columns)
+			column := tableColumn{column: c, w: writers[leaf], leaf: leaf, digest: newColumnDigest()}
+			if c.shape != nil {
+				column.leafKind = c.shape.leaves[k].kind
+			}
+			t.columns = append(t.columns, column)
+		}
 	}
 	return t
 }
@@ -230,10 +240,11 @@ func (t *table) close() (digest string, err error) {
 // says that all values lie between "" and "", or 0 and 0: engines that believe
 // it (Spark, DataFusion) would find no row there.
 type untailed struct {
-	w    io.Writer
-	hold bool   // keep what comes
-	at   int64  // bytes passed on
-	tail []byte // what was kept: the end of the data, the index, the footer
+	w       io.Writer
+	columns []column
+	hold    bool   // keep what comes
+	at      int64  // bytes passed on
+	tail    []byte // what was held: the end of the data, the index, the footer
 }
 
 func (u *untailed) Write(data []byte) (int, error) {
@@ -246,7 +257,8 @@ func (u *untailed) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// end writes the end of the data and a footer that does not name an index.
+// end writes the end of the data and a footer that does not name an index, and
+// in which kept columns are what they were.
 func (u *untailed) end() error {
 	size := int(binary.LittleEndian.Uint32(u.tail[len(u.tail)-8:]))
 	protocol := new(thrift.CompactProtocol)
@@ -266,6 +278,7 @@ func (u *untailed) end() error {
 			dataEnd = max(dataEnd, start+c.MetaData.TotalCompressedSize)
 		}
 	}
+	restore(&m, u.columns)
 	footer, err := thrift.Marshal(protocol, m)
 	if err != nil {
 		return err
@@ -335,7 +348,11 @@ func (c *tableColumn) copy(from *pipeline.Column, i int) {
 	}
 	switch c.kind {
 	case pipeline.BytesColumn:
-		c.bytes(from.Bytes.At(i))
+		if v := from.Bytes.At(i); c.shape != nil {
+			c.push(c.raw(v), 4+len(v))
+		} else {
+			c.bytes(v)
+		}
 	case pipeline.Int32Column, pipeline.DateColumn:
 		c.int32(int32(from.Fixed[i]))
 	case pipeline.Int64Column, pipeline.TimestampColumn:

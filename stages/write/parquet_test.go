@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // batches is a Source of batches that are there already.
@@ -45,21 +46,21 @@ func (s *batches) rows() (n int64) {
 }
 
 // unsynced is an FS that never waits for the disk.
-type unsynced struct{ pipeline.FS }
+type unsynced struct{ commit.FS }
 
 func (unsynced) SyncDir(string) error { return nil }
 
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (pipeline.File, error) {
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (commit.File, error) {
 	f, err := u.FS.OpenFile(name, flag, perm)
 	return unsyncedFile{f}, err
 }
 
-type unsyncedFile struct{ pipeline.File }
+type unsyncedFile struct{ commit.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
 // writeUnit writes batches as the one unit of a run and returns its folder.
-func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *pipeline.Manifest) {
+func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *commit.Manifest) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	m, err := runUnit(t, dir, all, o)
@@ -69,13 +70,13 @@ func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *pip
 	return dir, m
 }
 
-func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*pipeline.Manifest, error) {
+func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*commit.Manifest, error) {
 	src := &batches{all: all}
-	plan := &pipeline.Plan{Units: []pipeline.Unit{{Input: "test", Rows: src.rows()}}}
-	r, err := pipeline.RunUnits(t.Context(), plan, pipeline.Output{Dir: dir, FS: unsynced{pipeline.OS}}, func(_ int, _ *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+	plan := &commit.Plan{Units: []commit.Unit{{Input: "test", Rows: src.rows()}}}
+	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: unsynced{commit.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		sink, err := NewUnit(parts, o)
-		return pipeline.Line{Source: src, Sink: sink}, err
-	}, pipeline.UnitOptions{Verify: Verify})
+		return commit.Line{Source: src, Sink: sink}, err
+	}, commit.UnitOptions{Verify: Verify})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,9 @@ func markedBatch(t testing.TB, first int64, notes ...string) *pipeline.Batch {
 		b.Chosen = append(b.Chosen, choice)
 		b.Conf = append(b.Conf, 0.5)
 		b.Language = append(b.Language, pipeline.Spanish)
-		b.Masked.Append([]byte(mask(text, spans)))
+		masked, places := mask(text, spans)
+		b.Masked.Append(masked)
+		b.Places.Append(places...)
 		b.Tokens.Append(tokens(text)...)
 		b.Tags = append(b.Tags, make([]pipeline.Tag, len(b.Tokens.At(i)))...)
 		testTags.Encode(b.TagsOf(i), b.Tokens.At(i), spans)
@@ -198,16 +201,17 @@ func sealAll(b *pipeline.Batch) {
 	}
 }
 
-func mask(text []byte, spans []pipeline.Span) string {
-	var out strings.Builder
+func mask(text []byte, spans []pipeline.Span) (out []byte, places []pipeline.Span) {
 	at := int32(0)
 	for _, s := range spans {
-		out.Write(text[at:s.Start])
-		out.WriteString("[" + s.Category.String() + "]")
+		out = append(out, text[at:s.Start]...)
+		from := len(out)
+		out = append(out, "["+s.Category.String()+"]"...)
 		at = s.End
+		s.Start, s.End = int32(from), int32(len(out))
+		places = append(places, s)
 	}
-	out.Write(text[at:])
-	return out.String()
+	return append(out, text[at:]...), places
 }
 
 func tokens(text []byte) (all []pipeline.Token) {
@@ -227,23 +231,30 @@ func tokens(text []byte) (all []pipeline.Token) {
 func TestUnit(t *testing.T) {
 	dir, m := writeUnit(t, []*pipeline.Batch{
 		markedBatch(t, 10, "+visto por [PERSON:Ada Bosch] en [LOCATION:Reus]", "!no [PERSON:Pau]", "sin datos"),
-		markedBatch(t, 13, "+", "[PERSON:Pau] y [PERSON:Ona]"),
+		markedBatch(t, 13, "+", "[PERSON:Pau] ó [PERSON:Ona]"),
 	}, UnitOptions{
 		Model: "m1", Categories: []pipeline.Category{person},
 		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, QuarantineText: true,
 	})
 	for kind, want := range map[string][]string{
 		"masked": {
-			"id10 | 10 | visto por [PERSON] en [LOCATION] | 0.5 | es | m1 | 1 | 1 | C1",
-			"id12 | 12 | sin datos | 0.5 | es | m1 | 0 | 0 | C1",
-			"id13 | 13 |  | 0.5 | es | m1 | 0 | 0 | C1",
-			"id14 | 14 | [PERSON] y [PERSON] | 0.5 | es | m1 | 2 | 0 | <null>",
+			"id10 | 10 | visto por [PERSON] en [LOCATION] | m1 | 1 | 1 | C1",
+			"id12 | 12 | sin datos | m1 | 0 | 0 | C1",
+			"id13 | 13 |  | m1 | 0 | 0 | C1",
+			"id14 | 14 | [PERSON] ó [PERSON] | m1 | 2 | 0 | <null>",
 		},
 		"spans": {
-			"id10 | 10 | 10 | 19 | PERSON | 1 | gold",
-			"id10 | 10 | 23 | 27 | LOCATION | 1 | gold",
-			"id14 | 14 | 0 | 3 | PERSON | 1 | gold",
-			"id14 | 14 | 6 | 9 | PERSON | 1 | gold",
+			"id10 | 10 | 10 | 18 | 10 | 18 | PERSON",
+			"id10 | 10 | 22 | 32 | 22 | 32 | LOCATION",
+			"id14 | 14 | 0 | 8 | 0 | 8 | PERSON",
+			"id14 | 14 | 12 | 20 | 11 | 19 | PERSON",
+		},
+		"notes": {"id10 | 10 | 0.5 | es", "id12 | 12 | 0.5 | es", "id13 | 13 | 0.5 | es", "id14 | 14 | 0.5 | es"},
+		"original": {
+			"id10 | 10 | 10 | 19 | 10 | 19 | PERSON | 1 | gold",
+			"id10 | 10 | 23 | 27 | 23 | 27 | LOCATION | 1 | gold",
+			"id14 | 14 | 0 | 3 | 0 | 3 | PERSON | 1 | gold",
+			"id14 | 14 | 7 | 10 | 6 | 9 | PERSON | 1 | gold",
 		},
 		"candidates": {
 			"id10 | 10 | 0.5 | es | candidate | visto por Ada Bosch en Reus | 3 0 0 0 0 0 | O O B-PERSON I-PERSON O B-LOCATION",
@@ -258,7 +269,7 @@ func TestUnit(t *testing.T) {
 	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 2 || m.Tally["notes_with_spans"] != 2 {
 		t.Errorf("counts %+v", m.Counts)
 	}
-	for _, kind := range []string{"candidates", "quarantine"} {
+	for _, kind := range []string{"notes", "original", "candidates", "quarantine"} {
 		if !strings.HasPrefix(partOf(t, dir, kind), dir+".private") {
 			t.Errorf("%s is not in the private tree", kind)
 		}
@@ -276,10 +287,11 @@ func TestNoTextByDefault(t *testing.T) {
 	}
 }
 
-// TestEmptyParts: only the masked part is made for nothing.
+// TestEmptyParts: only the masked part and that of the notes are made for
+// nothing.
 func TestEmptyParts(t *testing.T) {
 	dir, m := writeUnit(t, nil, UnitOptions{})
-	if len(m.Units[0].Parts) != 1 || partOf(t, dir, "masked") == "" {
+	if len(m.Units[0].Parts) != 2 || partOf(t, dir, "masked") == "" {
 		t.Errorf("parts: %+v", m.Units[0].Parts)
 	}
 }
@@ -290,6 +302,7 @@ func TestMissingStage(t *testing.T) {
 		"one too few":  func(b *pipeline.Batch) { b.Masked.Offsets = b.Masked.Offsets[:len(b.Masked.Offsets)-1] },
 		"no reasons":   func(b *pipeline.Batch) { b.Reason = nil },
 		"no spans":     func(b *pipeline.Batch) { b.Spans.Reset() },
+		"no places":    func(b *pipeline.Batch) { b.Places.Reset() },
 		"no ids":       func(b *pipeline.Batch) { b.ID.Reset() },
 		"no tags":      func(b *pipeline.Batch) { b.TagSet = nil },
 		"other column": func(b *pipeline.Batch) { b.Extra[0].Name = "other" },
@@ -359,6 +372,7 @@ func drawNote(rt *rapid.T, b *pipeline.Batch) {
 	text := []byte(rapid.StringN(0, 20, 40).Draw(rt, "text"))
 	b.Text.Append(text)
 	b.Masked.Append(text)
+	b.Places.End()
 	b.Reason = append(b.Reason, pipeline.Reason(max(0, rapid.IntRange(-20, pipeline.Reasons()-1).Draw(rt, "reason"))))
 	b.Conf = append(b.Conf, rapid.Float32Range(0, 1).Draw(rt, "confidence"))
 	b.Chosen = append(b.Chosen, pipeline.Choice(rapid.IntRange(0, 2).Draw(rt, "choice")))
@@ -481,7 +495,7 @@ func TestBatchesDoNotShow(t *testing.T) {
 // TestManySpans: a page may end in the middle of a chunk of rows.
 func TestManySpans(t *testing.T) {
 	_, m := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, strings.Repeat("[PERSON:a]", 250_000))}, UnitOptions{RowGroup: 1 << 20})
-	if p := m.Units[0].Parts[1]; p.Kind != "spans" || p.Rows != 250_000 {
+	if p := m.Units[0].Parts[2]; p.Kind != "spans" || p.Rows != 250_000 {
 		t.Errorf("part %+v", p)
 	}
 }
@@ -613,15 +627,21 @@ func BenchmarkUnit(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		u := &Unit{o: UnitOptions{Model: "m", Categories: set.Categories}, tally: newTally(), reasons: make([]int64, pipeline.Reasons())}
-		u.masked = &part{table: newTable(io.Discard, u.maskedColumns(), 0)}
-		u.spans = &part{table: newTable(io.Discard, spanColumns, 0)}
+		u := &Unit{o: UnitOptions{Model: "m", Categories: set.Categories}, counted: newCounted(), reasons: make([]int64, pipeline.Reasons())}
+		columns, err := u.maskedColumns()
+		if err != nil {
+			b.Fatal(err)
+		}
+		u.masked = &part{table: newTable(io.Discard, columns, 0)}
+		u.spans = &part{table: newTable(io.Discard, originalColumns[:placeScore], 0)}
+		u.original = &part{table: newTable(io.Discard, originalColumns, 0)}
+		u.notes = &part{table: newTable(io.Discard, noteColumns, 0)}
 		for _, batch := range all {
 			if err := u.Put(batch); err != nil {
 				b.Fatal(err)
 			}
 		}
-		for _, p := range []*part{u.masked, u.spans} {
+		for _, p := range []*part{u.masked, u.notes, u.spans, u.original} {
 			if _, err := p.close(); err != nil {
 				b.Fatal(err)
 			}

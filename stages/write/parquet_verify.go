@@ -50,6 +50,8 @@ type verifier struct {
 	float32s []float32
 	float64s []float64
 	bools    []bool
+	int96s   []parquet.Int96
+	fixed    []parquet.FixedLenByteArray
 }
 
 // chunk adds the values of one column of one row group to its digest.
@@ -93,6 +95,18 @@ func (v *verifier) values(r file.ColumnChunkReader, d *columnDigest) (levels int
 		levels, n, err = r.ReadBatch(v.batch, v.bytes, v.defs, v.reps)
 		for _, x := range v.bytes[:n] {
 			d.bytes(x)
+		}
+	case *file.FixedLenByteArrayColumnChunkReader:
+		v.fixed = grown(v.fixed, v.batch)
+		levels, n, err = r.ReadBatch(v.batch, v.fixed, v.defs, v.reps)
+		for _, x := range v.fixed[:n] {
+			d.bytes(x)
+		}
+	case *file.Int96ColumnChunkReader:
+		v.int96s = grown(v.int96s, v.batch)
+		levels, n, err = r.ReadBatch(v.batch, v.int96s, v.defs, v.reps)
+		for _, x := range v.int96s[:n] {
+			d.bytes(x[:])
 		}
 	case *file.Int32ColumnChunkReader:
 		v.int32s = grown(v.int32s, v.batch)

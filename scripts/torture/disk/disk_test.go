@@ -18,6 +18,20 @@ func TestPower(t *testing.T) {
 	t.Log(all)
 }
 
+// TestGrow is the short form of `torture -only grow`.
+func TestGrow(t *testing.T) {
+	t.Parallel()
+	var all Tally
+	for seed := range uint64(100) {
+		tally, err := Grow(seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(tally)
+	}
+	t.Log(all)
+}
+
 // TestNth is the short form of `torture -only nth`.
 func TestNth(t *testing.T) {
 	t.Parallel()

@@ -12,9 +12,10 @@ import (
 	"sync"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// Job is a run of pipeline.RunUnits whose notes are numbers: unit k has 4+k
+// Job is a run of commit.RunUnits whose notes are numbers: unit k has 4+k
 // notes, of which every third goes to quarantine. Everything around the units
 // is the real thing, and a job takes a millisecond.
 type Job struct {
@@ -22,6 +23,24 @@ type Job struct {
 	Config byte
 	Fresh  bool
 	AtOnce int
+
+	Months []Month // given in place of units, to an output that grows
+}
+
+// Month is an input file of one to three units. Another version of it has
+// other notes.
+type Month struct{ Number, Version int }
+
+func (m Month) input() string { return fmt.Sprintf("/nowhere/month-%d.parquet", m.Number) }
+
+func (m Month) units() (units []commit.Unit) {
+	for k := range int64(1 + m.Number%3) {
+		units = append(units, commit.Unit{
+			Input: m.input(), Folder: fmt.Sprintf("month=%d", m.Number), SHA256: sha256.Sum256([]byte{1, byte(m.Number), byte(m.Version)}),
+			From: k, To: k + 1, First: int64(1000*m.Number+100*m.Version) + 10*k, Rows: 2 + k,
+		})
+	}
+	return units
 }
 
 // dir is where jobs stand on their disk: some folders deep, and none of those
@@ -31,10 +50,13 @@ const (
 	dir    = volume + "/archive/masked/out"
 )
 
-func (j Job) plan() *pipeline.Plan {
-	p := &pipeline.Plan{Config: sha256.Sum256([]byte{j.Config})}
+func (j Job) plan() *commit.Plan {
+	p := &commit.Plan{Config: sha256.Sum256([]byte{j.Config})}
+	for _, m := range j.Months {
+		p.Units = append(p.Units, m.units()...)
+	}
 	for k := range int64(j.Units) {
-		p.Units = append(p.Units, pipeline.Unit{
+		p.Units = append(p.Units, commit.Unit{
 			Input: "notes.parquet", Folder: fmt.Sprintf("month=%d", k/2), SHA256: sha256.Sum256([]byte{byte(k / 2)}),
 			From: k, To: k + 1, First: 100 * k, Rows: 4 + k,
 		})
@@ -54,7 +76,7 @@ type worker struct {
 // run is one process.
 func (w *worker) run(j Job) error {
 	plan := j.plan()
-	_, err := pipeline.RunUnits(context.Background(), plan, pipeline.Output{Dir: dir, FS: w.disk}, func(_ int, u *pipeline.Unit, parts *pipeline.Parts) (pipeline.Line, error) {
+	_, err := commit.RunUnits(context.Background(), plan, commit.Output{Dir: dir, FS: w.disk}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		name := plan.Name(u)
 		w.mu.Lock()
 		if w.settled[name] {
@@ -62,10 +84,10 @@ func (w *worker) run(j Job) error {
 		}
 		w.mu.Unlock()
 		s, err := newSink(parts, j.Config)
-		return pipeline.Line{Source: &source{left: int(u.Rows), first: u.First}, Sink: s}, err
-	}, pipeline.UnitOptions{
-		AtOnce: j.AtOnce, Fresh: j.Fresh, Verify: verify, Finish: finish,
-		Done: func(u *pipeline.UnitRecord, reused bool) {
+		return commit.Line{Source: &source{left: int(u.Rows), first: u.First}, Sink: s}, err
+	}, commit.UnitOptions{
+		AtOnce: j.AtOnce, Fresh: j.Fresh, Grow: j.Months != nil, Verify: verify, Finish: finish,
+		Done: func(u *commit.UnitRecord, reused bool) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			// What is found done may be a line that nobody has synced yet.
@@ -102,11 +124,11 @@ func (s *source) Next(b *pipeline.Batch) error {
 
 // sink writes ids, one a line.
 type sink struct {
-	masked, quarantine *pipeline.Part
-	counts             pipeline.Counts
+	masked, quarantine *commit.Part
+	counts             commit.Counts
 }
 
-func newSink(parts *pipeline.Parts, config byte) (*sink, error) {
+func newSink(parts *commit.Parts, config byte) (*sink, error) {
 	masked, err1 := parts.Create("masked", ".parquet", false)
 	quarantine, err2 := parts.Create("quarantine", ".parquet", true)
 	if err := errors.Join(err1, err2); err != nil {
@@ -136,9 +158,9 @@ func (s *sink) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-func (s *sink) Close() (pipeline.Counts, error) { return s.counts, nil }
+func (s *sink) Close() (commit.Counts, error) { return s.counts, nil }
 
-func digest(p *pipeline.Part) (d uint32) {
+func digest(p *commit.Part) (d uint32) {
 	_, _ = fmt.Sscanf(p.Digest, "%x", &d)
 	return d
 }
@@ -161,7 +183,7 @@ func verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err
 }
 
 // finish writes a report into each tree, out of what the units wrote.
-func finish(_ context.Context, f *pipeline.Final) error {
+func finish(_ context.Context, f *commit.Final) error {
 	notes := 0
 	for _, u := range f.Manifest.Units {
 		for _, p := range u.Parts {
@@ -238,8 +260,8 @@ func unsound(d *Disk, parts map[string]string, damaged string) string {
 		}
 	}
 	public, private := below(files, "out"), below(files, "out.private")
-	m, err := pipeline.ParseManifest([]byte(public["manifest.json"]))
-	if Has(public, "_SUCCESS") && (err != nil || m.Private != sum(private["manifest.json"])) {
+	m, err := commit.ParseManifest([]byte(private["manifest.json"]))
+	if Has(public, "_SUCCESS") && (err != nil || !m.Vouches([]byte(public["manifest.json"]))) {
 		return "out/_SUCCESS is there and the manifests are not of one run"
 	}
 	return ""
@@ -256,20 +278,13 @@ func unsoundTree(files map[string]string) string {
 	if !ok {
 		return ""
 	}
-	m, err := pipeline.ParseManifest([]byte(text))
+	m, err := commit.ParseManifest([]byte(text))
 	if err != nil {
 		return "the manifest is torn"
 	}
-	for _, u := range m.Units {
-		for _, p := range u.Parts {
-			if sum(files[p.Path]) != p.SHA256 {
-				return p.Path + " is in the manifest and not whole"
-			}
-		}
-	}
-	for _, p := range m.Files {
-		if success && sum(files[p.Path]) != p.SHA256 {
-			return p.Path + " is in the manifest of a run that ended and not whole"
+	for _, p := range m.Here() {
+		if (success || strings.Contains(p.Path, "/part-")) && sum(files[p.Path]) != p.SHA256 {
+			return p.Path + " is in the manifest and not whole"
 		}
 	}
 	return ""

@@ -1,0 +1,41 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// endGrace is how long a command that was told to end may take. Kubernetes
+// kills after 30 s, and systemd after 90 s; what is left of them is for the
+// kernel.
+const endGrace = 20 * time.Second
+
+// EndHard ends the process when ctx was cancelled and the command does not
+// come to its end: a stage hangs, or a disk. Nothing has to be tidied up for
+// the next start to go on, as after a kill. The command calls ended when it has
+// come to its end.
+func (c *Console) EndHard(ctx context.Context) (ended func()) {
+	grace := c.Grace
+	if grace == 0 {
+		grace = endGrace
+	}
+	var over atomic.Bool
+	stop := context.AfterFunc(ctx, func() {
+		time.Sleep(grace)
+		if over.Load() || !c.hung.CompareAndSwap(false, true) {
+			return
+		}
+		err := fmt.Errorf("%w, and ended hard: something hung for %v", context.Cause(ctx), grace)
+		exit.Print(c.Errs, err, c.JSON)
+		os.Exit(int(exit.CodeOf(err)))
+	})
+	return func() {
+		over.Store(true)
+		stop()
+	}
+}

@@ -1,0 +1,201 @@
+// Package exit says how a command ends: its exit code, what went wrong, and what
+// to do about it. All rooms return errors made here, or errors of other packages
+// that the table of causes knows; main prints the last one and ends the process.
+package exit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// A Code is what the process returns. The numbers are promised: cron,
+// Kubernetes and Airflow branch on them. 2 is left to the Go runtime, which
+// uses it when a program crashes.
+type Code int
+
+// The codes that there are.
+const (
+	Done        Code = 0
+	Failed      Code = 1
+	Quarantined Code = 3   // done, with more quarantined than allowed
+	Nothing     Code = 4   // nothing to do
+	Config      Code = 10  // configuration or command line
+	Locked      Code = 11  // another run holds the output
+	Key         Code = 12  // key missing, unreadable or of the wrong kind
+	Integrity   Code = 13  // a file is not what it was
+	DiskFull    Code = 14  // no space or quota left
+	Privacy     Code = 15  // a privacy gate is shut
+	HungUp      Code = 129 // SIGHUP
+	Interrupted Code = 130 // SIGINT
+	Terminated  Code = 143 // SIGTERM
+)
+
+// Codes lists all of them, in order.
+var Codes = []Code{
+	Done, Failed, Quarantined, Nothing, Config, Locked, Key,
+	Integrity, DiskFull, Privacy, HungUp, Interrupted, Terminated,
+}
+
+var names = map[Code]string{
+	Done: "done", Failed: "failed", Quarantined: "quarantined", Nothing: "nothing_to_do",
+	Config: "configuration", Locked: "locked", Key: "key", Integrity: "integrity",
+	DiskFull: "disk_full", Privacy: "privacy", HungUp: "hung_up", Interrupted: "interrupted", Terminated: "terminated",
+}
+
+// String returns the name used in JSON.
+func (c Code) String() string { return names[c] }
+
+// A failure is an error that knows how the process ends and what the
+// reader can do about it.
+type failure struct {
+	code   Code
+	err    error
+	remedy string // "" when there is none to give
+}
+
+func (e *failure) Error() string { return e.err.Error() }
+func (e *failure) Unwrap() error { return e.err }
+
+// With returns err with its exit code and a remedy: what to do now, as an
+// order ("free some space and start again").
+func With(code Code, err error, remedy string) error {
+	return &failure{code: code, err: err, remedy: remedy}
+}
+
+// Errorf is With with the error's text in place.
+func Errorf(code Code, remedy, format string, args ...any) error {
+	return With(code, fmt.Errorf(format, args...), remedy)
+}
+
+// What ends a command from outside.
+var (
+	ErrInterrupted = errors.New("stopped by SIGINT")
+	ErrTerminated  = errors.New("stopped by SIGTERM")
+	ErrHungUp      = errors.New("stopped by SIGHUP")
+	ErrDeadline    = errors.New("stopped at run.deadline")
+)
+
+// causes maps errors of other packages to exit codes and remedies ("" when
+// the error gives its own). The first that matches counts; an failure goes
+// before all of them.
+var causes = []struct {
+	matches func(error) bool
+	code    Code
+	remedy  string
+}{
+	{is(ErrInterrupted), Interrupted, "the same command goes on where this one stopped"},
+	{is(ErrHungUp), HungUp, "the same command goes on where this one stopped; nohup or systemd-run keep it going without a terminal"},
+	{is(ErrTerminated), Terminated, "the same command goes on where this one stopped"},
+	{is(syscall.ENOSPC), DiskFull, "free some space, then start again"},
+	{is(syscall.EDQUOT), DiskFull, "raise the quota, then start again"},
+	{as[*commit.LockedError], Locked, "wait until it ends, or write elsewhere"},
+	{as[*commit.OutputError], Config, ""},
+	{as[*pipeline.KeyError], Key, ""},
+	{as[*commit.IntegrityError], Integrity, "put the file back as it was, or start over"},
+	{commit.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
+	{as[*commit.DamageError], Integrity, "fetch the file again; what velum wrote itself is made again by the run that wrote it"},
+	{is(modelfile.ErrDamaged), Integrity, "fetch the model again"},
+	{is(modelfile.ErrNotAModel), Config, "name a model file, or an embedded model"},
+	{is(modelfile.ErrVersion), Config, "install a newer velum"},
+	{as[*features.SyntaxError], Config, "correct the feature template"},
+	{as[*read.SchemaError], Config, ""},
+	{is(ErrDeadline), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
+	{is(context.DeadlineExceeded), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
+}
+
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+func as[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}
+
+// explain returns the code and the remedy of an error.
+func explain(err error) (Code, string) {
+	if err == nil {
+		return Done, ""
+	}
+	var e *failure
+	if errors.As(err, &e) {
+		return e.code, e.remedy
+	}
+	for _, c := range causes {
+		if c.matches(err) {
+			return c.code, c.remedy
+		}
+	}
+	return Failed, ""
+}
+
+// CodeOf returns the code that the process ends with.
+func CodeOf(err error) Code {
+	code, _ := explain(err)
+	return code
+}
+
+// Print writes the last words of a run: the mistakes of a configuration,
+// a line each, then one line that says what, where and what to do. With asJSON
+// it is one JSON line, the last on stderr.
+func Print(w io.Writer, err error, asJSON bool) {
+	if err == nil {
+		return
+	}
+	code, remedy := explain(err)
+	var c *ConfigError
+	errors.As(err, &c)
+	if asJSON {
+		printJSON(w, code, err, remedy, c)
+		return
+	}
+	if c != nil {
+		for _, m := range c.Mistakes {
+			fmt.Fprintln(w, m)
+		}
+	}
+	line := "velum: " + OneLine(err.Error())
+	if remedy != "" {
+		line += "; " + remedy
+	}
+	fmt.Fprintln(w, line)
+}
+
+func printJSON(w io.Writer, code Code, err error, remedy string, c *ConfigError) {
+	out := struct {
+		Kind     string    `json:"message_type"`
+		Code     Code      `json:"code"`
+		Name     string    `json:"name"`
+		Error    string    `json:"error"`
+		Remedy   string    `json:"remedy,omitempty"`
+		Mistakes []Mistake `json:"mistakes,omitempty"`
+	}{Kind: "exit_error", Code: code, Name: code.String(), Error: OneLine(err.Error()), Remedy: remedy}
+	if c != nil {
+		out.Mistakes = c.Mistakes
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(out) // nobody is left to tell if stderr is gone
+}
+
+// OneLine keeps a message on its line: no file name or library error may
+// break the line or move the cursor.
+func OneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.TrimSpace(s))
+}

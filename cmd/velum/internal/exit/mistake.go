@@ -1,0 +1,58 @@
+package exit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Mistake is one thing wrong in a configuration.
+type Mistake struct {
+	File    string `json:"file"` // path, "environment" or "command line"
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Key     string `json:"key,omitempty"` // option, as in read.columns.id; name of the variable or flag outside files
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// String returns the mistake as editors and people know it.
+func (m Mistake) String() string {
+	var b strings.Builder
+	b.WriteString(m.File)
+	if m.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", m.Line, m.Column)
+	}
+	b.WriteString(": ")
+	if m.Key != "" {
+		b.WriteString(m.Key + ": ")
+	}
+	b.WriteString(m.Message)
+	if m.Hint != "" {
+		b.WriteString("; " + m.Hint)
+	}
+	return OneLine(b.String())
+}
+
+// ConfigError is all the mistakes of a configuration.
+type ConfigError struct{ Mistakes []Mistake }
+
+// Error counts the mistakes: Print writes each.
+func (e *ConfigError) Error() string {
+	if len(e.Mistakes) == 1 {
+		return "1 mistake in the configuration"
+	}
+	return fmt.Sprintf("%d mistakes in the configuration", len(e.Mistakes))
+}
+
+// OrNil returns the error if there are mistakes, sorted by place.
+func (e *ConfigError) OrNil() error {
+	if len(e.Mistakes) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(e.Mistakes, func(a, b Mistake) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column)
+	})
+	return With(Config, e, "`velum config schema` lists every key, `velum help` every command")
+}

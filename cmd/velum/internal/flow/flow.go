@@ -1,0 +1,237 @@
+// Package flow makes the stages of the verbs out of the configuration: which
+// follow which (this file, to be read first), what each is told, which model
+// tags, which lists are asked, and where labelled notes come from.
+package flow
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/choose"
+	"github.com/velum-health/velum/stages/mask"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/resolve"
+	"github.com/velum-health/velum/stages/tag"
+	"github.com/velum-health/velum/stages/tokenize"
+	"github.com/velum-health/velum/stages/verify"
+)
+
+// A Flow is the stages of the verbs, made from the configuration. Every verb
+// is one row of stages between a source and a sink:
+//
+//	run        read.Archive ─> tokenize tag resolve mask verify choose ─> write.Unit
+//	mask       read.Archive ─> tokenize give mask verify                ─> write.Unit (spans of an earlier run)
+//	tag        read         ─> tokenize tag resolve                    ─> write
+//	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
+//	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
+//	learn      read.Slice   ─> tokenize tag (agree) (calibrate) choose  ─> candidates, then choose.Final, train, evaluate; again
+//	embed      read         ─> tokenize                                ─> teach, then models/embed
+//	convert    read         ─>                                         ─> write
+//	synth      synth        ─>                                         ─> write
+//
+// The order of the functions below is the order of the stages; what each needs
+// of the configuration stands in its own function.
+type Flow struct {
+	*option.Config
+	Model *Model
+	notes tag.CacheStats
+}
+
+// New loads the model that the configuration names.
+func New(c *option.Config) (*Flow, error) {
+	m, err := LoadModel(c)
+	if err != nil {
+		return nil, err
+	}
+	return With(c, m), nil
+}
+
+// With is the flow of a model that is open.
+func With(c *option.Config, m *Model) *Flow { return &Flow{Config: c, Model: m} }
+
+// Found counts what stages do.
+type Found struct {
+	Resolve resolve.Counts
+	Mask    mask.Counts
+}
+
+// RunSteps is the row of `velum run` over an archive whose columns kept are
+// written.
+func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
+	steps, err := f.countedSteps(&found.Resolve)
+	if err != nil {
+		return nil, err
+	}
+	masked, err := f.MaskSteps(kept, found)
+	if err != nil {
+		return nil, err
+	}
+	steps = append(steps, masked...)
+	if f.Choose.Use {
+		steps = append(steps, f.chosen())
+	}
+	return steps, nil
+}
+
+// TagSteps is the row of `velum tag` and `velum evaluate`.
+func (f *Flow) TagSteps() ([]pipeline.Step, error) { return f.countedSteps(nil) }
+
+func (f *Flow) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
+	resolved, err := f.resolved(found)
+	if err != nil {
+		return nil, err
+	}
+	return []pipeline.Step{Tokenized(f.Config), f.Tagged(), resolved}, nil
+}
+
+// TeachSteps is the row of `velum train` and `velum embed`.
+func TeachSteps(c *option.Config) []pipeline.Step { return []pipeline.Step{Tokenized(c)} }
+
+// ConvertSteps is the row of `velum convert` and `velum synth`: CoNLL is the
+// one format that needs tokens.
+func ConvertSteps(to string) []pipeline.Step {
+	if to == "conll" {
+		return []pipeline.Step{tokenize.New(tokenize.Options{MaxBytes: 1 << 30, MaxTokens: 1 << 28, AllowControls: true})}
+	}
+	return nil
+}
+
+// GivenSteps is the row of `velum evaluate --system`: the spans come from a
+// file, by the note's id.
+func GivenSteps(g *Given) []pipeline.Step {
+	give := func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			id := b.ID.At(i)
+			b.Spans.Append(g.Spans[string(id)]...)
+			if g.quarantined[string(id)] {
+				b.Quarantine(i, pipeline.StrictFinding)
+			}
+		}
+		return nil
+	}
+	return append(ConvertSteps("conll"), pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return give }})
+}
+
+// Tokenized is the step that every verb but convert and synth begins with.
+func Tokenized(c *option.Config) pipeline.Step {
+	return tokenize.New(tokenize.Options{
+		MaxBytes: int(c.Read.MaxNoteBytes), MaxTokens: c.Tokenize.MaxTokens,
+		AllowControls: c.Tokenize.AllowControls, Workers: c.Workers(),
+	})
+}
+
+// Tagged is the step of the model and the patterns.
+func (f *Flow) Tagged() pipeline.Step {
+	return tag.New(tag.Options{
+		Workers: f.Workers(), TagSet: f.Model.TagSet(), NewLabeller: f.Model.NewLabeller,
+		Patterns: Finder(f.Config), CacheBytes: int(f.Tag.NoteCache), Cache: &f.notes, NoteTimeout: f.Run.NoteTimeout,
+	})
+}
+
+// Finder returns the patterns that the configuration wants; nil for none.
+func Finder(c *option.Config) tag.Finder {
+	if !c.Patterns.Use {
+		return nil
+	}
+	var wanted []pipeline.Category
+	for _, name := range option.LabelNames("pattern") {
+		if category, err := pipeline.ParseCategory(name); err == nil && !slices.Contains(c.Patterns.Skip, name) {
+			wanted = append(wanted, category)
+		}
+	}
+	return patterns.New(patterns.Options{Categories: wanted})
+}
+
+func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
+	o, err := resolve.Defaults(f.Model.Labels)
+	if err != nil {
+		return pipeline.Step{}, err
+	}
+	lists, err := resolveLists(f.Config)
+	if err != nil {
+		return pipeline.Step{}, err
+	}
+	o.Workers, o.Counts, o.Lexicons = f.Workers(), found, Lexicons(lists)
+	if err := f.resolveOptions(&o); err != nil {
+		return pipeline.Step{}, exit.With(exit.Config, err, "")
+	}
+	return resolve.New(o)
+}
+
+// MaskSteps are the steps from spans to what may leave.
+func (f *Flow) MaskSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
+	masked, err := f.masked(kept, found)
+	if err != nil {
+		return nil, err
+	}
+	verified, err := f.verified()
+	return []pipeline.Step{masked, verified}, err
+}
+
+func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, error) {
+	chains, err := f.Operators()
+	if err != nil {
+		return pipeline.Step{}, err
+	}
+	o := mask.Options{
+		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(),
+		PatientColumn: f.Read.Columns.Patient, DateColumn: f.Read.Columns.Date, Purpose: f.Mask.Purpose, Counts: &found.Mask,
+	}
+	for c, chain := range chains {
+		o.Policy[pipeline.Category(c)] = chain
+	}
+	if o.Times, err = f.times(kept); err != nil {
+		return pipeline.Step{}, err
+	}
+	if f.Key.File != "" {
+		if o.Key, err = pipeline.LoadKey(f.Key.File); err != nil {
+			return pipeline.Step{}, err
+		}
+	}
+	step, err := mask.New(o)
+	if errors.Is(err, mask.ErrNoKey) {
+		err = exit.With(exit.Key, err, "name its file with key.file")
+	}
+	return step, err
+}
+
+// times are the columns of dates that are kept, if the policy moves dates.
+func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error) {
+	if moved, err := f.Dates(); moved == "" {
+		return nil, err
+	}
+	for _, c := range kept {
+		day, isTime := read.TimeOf(c)
+		if isTime && day == 0 || c.Name == f.Read.Columns.Date && !isTime {
+			return nil, exit.Errorf(exit.Config, "leave it out of read.keep", "column %s holds dates in a form that cannot be moved with those of the notes", c.Name)
+		}
+		if isTime {
+			times = append(times, mask.TimeColumn{Name: c.Name, Day: day})
+		}
+	}
+	return times, nil
+}
+
+// verified does not look for what the policy leaves in the text.
+func (f *Flow) verified() (pipeline.Step, error) {
+	chains, err := f.Operators()
+	var kept []pipeline.Category
+	for c, chain := range chains {
+		if chain.Keeps() {
+			kept = append(kept, pipeline.Category(c))
+		}
+	}
+	return verify.New(verify.Options{Workers: f.Workers(), MinValue: f.Verify.MinLength, Kept: kept, NoteTimeout: f.Run.NoteTimeout}), err
+}
+
+func (f *Flow) chosen() pipeline.Step {
+	h := &f.Choose
+	return choose.New(choose.Options{
+		MinConfidence: h.MinConfidence, MinTokens: h.MinTokens, WithoutSpans: h.WithoutSpans > 0,
+		ReviewBelow: h.ReviewBelow, Workers: f.Workers(),
+	})
+}

@@ -1,0 +1,152 @@
+package flow
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// extensions of the files of each format, for telling formats apart.
+var extensions = map[string]string{
+	".ann": "brat", ".xml": "i2b2", ".conll": "conll", ".parquet": "parquet",
+	".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv",
+}
+
+// FormatOf returns the format of name, or, when name is empty, the one that
+// the files at path have.
+func FormatOf(flag, name, path string) (string, error) {
+	if name != "" {
+		if slices.Contains(read.Formats(), name) {
+			return name, nil
+		}
+		remedy := option.DidYouMean(name, read.Formats())
+		if remedy == "" {
+			remedy = "known: " + strings.Join(read.Formats(), ", ")
+		}
+		return "", exit.Errorf(exit.Config, remedy, "--%s: unknown format %q", flag, name)
+	}
+	if path == read.Stdin {
+		return "jsonl", nil
+	}
+	ext := filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst"))
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		ext = firstExt(path)
+	}
+	if format := extensions[strings.ToLower(ext)]; format != "" {
+		return format, nil
+	}
+	return "", exit.Errorf(exit.Config, "name one with --"+flag+" "+strings.Join(read.Formats(), "|"), "%s: its format cannot be told from its name", path)
+}
+
+// firstExt finds the first file below dir that has the extension of a format.
+func firstExt(dir string) (found string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		ext := strings.ToLower(filepath.Ext(path))
+		if err == nil && !d.IsDir() && extensions[ext] != "" {
+			found = ext
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// TextOptions are what the configuration says of labelled notes.
+func TextOptions(c *option.Config) (o read.TextOptions, err error) {
+	if o.Encoding, err = read.ParseEncoding(c.Read.Encoding); err != nil {
+		return o, exit.With(exit.Config, err, "")
+	}
+	if o.Comma, err = delimiter(c.Read.Delimiter); err != nil {
+		return o, err
+	}
+	if c.Given("read.columns.id") {
+		if len(c.Read.Columns.ID) != 1 {
+			return o, exit.Errorf(exit.Config, "name one in read.columns.id, or with --id", "labelled notes have one column of ids")
+		}
+		o.IDColumn = c.Read.Columns.ID[0]
+	}
+	if c.Given("read.columns.text") {
+		o.TextColumn = c.Read.Columns.Text
+	}
+	o.SkipUnknown = c.Read.SkipUnknown
+	o.Category, err = categoriesOf(c.Read.Labels)
+	return o, err
+}
+
+// delimiter reads the one character of read.delimiter; "" and 0 mean any.
+func delimiter(text string) (rune, error) {
+	if text == "" {
+		return 0, nil
+	}
+	if text == `\t` {
+		return '\t', nil
+	}
+	comma, size := utf8.DecodeRuneInString(text)
+	if size != len(text) {
+		return 0, exit.Errorf(exit.Config, "give one character, or none to look at the header", "read.delimiter")
+	}
+	return comma, nil
+}
+
+// categoriesOf returns the category of every label: what labels says, and else
+// the one of that name. nil means the latter throughout.
+func categoriesOf(labels map[string]string) (func(string) (pipeline.Category, error), error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	to := map[string]pipeline.Category{}
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		name := labels[label]
+		if strings.EqualFold(name, "none") {
+			to[label] = pipeline.None
+			continue
+		}
+		category, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return nil, exit.With(exit.Config, fmt.Errorf("read.labels: %s: %w", label, err), "`velum config schema` has the categories, NONE leaves a label out")
+		}
+		to[label] = category
+	}
+	return func(label string) (pipeline.Category, error) {
+		if category, ok := to[label]; ok {
+			return category, nil
+		}
+		return pipeline.ParseCategory(label)
+	}, nil
+}
+
+// OpenNotes opens labelled notes of any format. A wrong path or a broken file
+// is the caller's to correct: exit code 10.
+func OpenNotes(flag, format, path string, o read.TextOptions) (read.Text, error) {
+	format, err := FormatOf(flag, format, path)
+	if err != nil {
+		return nil, err
+	}
+	src, err := read.Open(format, path, o)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	return src, nil
+}
+
+// CreateNotes opens the output of a verb that writes labelled notes, and tells
+// its format.
+func CreateNotes(flag, format, path string, o write.TextOptions) (write.Text, string, error) {
+	format, err := FormatOf(flag, format, path)
+	if err != nil {
+		return nil, "", err
+	}
+	dst, err := write.Create(format, path, o)
+	return dst, format, err
+}

@@ -1,0 +1,162 @@
+package flow
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/bilstm"
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/dictionary"
+	"github.com/velum-health/velum/models/ensemble"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// A Kind is a kind of tagger: a row of Kinds.
+type Kind struct {
+	Name string // as the header of its model files has it, and --kind
+
+	// Load opens a model of the kind.
+	Load func(f *modelfile.File, in *Opening) (tagger.Model, error)
+	// NewTrainer returns what learns from labelled notes. Nil: the kind is made
+	// in another way, see room train.
+	NewTrainer func(m *Materials) (tagger.Trainer, error)
+
+	Template bool // its trainer wants a feature template and what that looks up
+	// DefaultTemplate names the template where the configuration does not. Nil:
+	// that of the profile.
+	DefaultTemplate func(c *option.Config) string
+	Dial            bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
+}
+
+// Kinds are the kinds of taggers that there are. Nothing else names them: train,
+// learn, models, inspect, evaluate and run know kinds by this table alone.
+var Kinds = []Kind{
+	{Name: crf.Kind, Load: loadCRF, NewTrainer: newCRFTrainer, Template: true, Dial: true},
+	{Name: dictionary.Kind, Load: loadDictionary},
+	{Name: bilstm.Kind, Load: loadNetwork, NewTrainer: newNetworkTrainer, Template: true, DefaultTemplate: networkTemplate, Dial: true},
+	{Name: ensemble.Kind, Load: loadEnsemble, NewTrainer: newEnsembleTrainer, Dial: true},
+}
+
+// KindNamed returns the row of a kind.
+func KindNamed(name string) (*Kind, bool) {
+	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return &Kinds[i], true
+}
+
+// KindsThat lists the kinds that can do something, as "crf or dictionary".
+func KindsThat(can func(*Kind) bool) string {
+	var names []string
+	for i := range Kinds {
+		if can(&Kinds[i]) {
+			names = append(names, Kinds[i].Name)
+		}
+	}
+	return strings.Join(names, " or ")
+}
+
+// Opening is what a model is opened with.
+type Opening struct {
+	Config *option.Config
+	Lists  *gazetteer.Gazetteer // of features
+	// Open opens a model file that stands in a section of this one: an ensemble,
+	// a cascade.
+	Open func(data []byte) (tagger.Model, error)
+	// Weights: the model is trained on from where it is, so that it need not
+	// have learned with the lists and patterns of today.
+	Weights bool
+}
+
+// Materials are what a trainer is made of. What a kind wants beside them stands
+// in the configuration.
+type Materials struct {
+	Config    *option.Config
+	TagSet    *pipeline.TagSet
+	Template  *features.Template // nil for kinds without one
+	Resources features.Resources // with the template's slots filled
+	// Open opens another model by its name or path: a member of an ensemble.
+	Open func(name string) (tagger.Model, error)
+}
+
+func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	if in.Weights {
+		return crf.LoadWeights(f, Resources(in.Lists))
+	}
+	return crf.Load(f, Resources(in.Lists))
+}
+
+func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
+	c := &m.Config.Train
+	return crf.NewTrainer(m.Template, m.TagSet, m.Resources, crf.TrainOptions{
+		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune),
+	}), nil
+}
+
+func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
+
+func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	return bilstm.Load(f, Resources(in.Lists))
+}
+
+// networkTemplate is what the network of the configuration sees beside words
+// and characters.
+func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Variant) }
+
+// newNetworkTrainer changes the variant as the configuration says.
+func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
+	n := &m.Config.Network
+	a, r, err := bilstm.Variant(n.Variant)
+	if err != nil {
+		return nil, err
+	}
+	a.Chars, a.Cell, a.Objective = cmp.Or(n.Chars, a.Chars), cmp.Or(n.Cell, a.Cell), cmp.Or(n.Objective, a.Objective)
+	a.Units, a.Layers = kernels.Pad(cmp.Or(n.Units, a.Units)), cmp.Or(n.Layers, a.Layers)
+	r.Epochs, r.Batch, r.Rate = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate)
+	if n.Window >= 0 {
+		a.Window = n.Window
+	}
+	if n.Swap >= 0 {
+		r.Swap = n.Swap
+	}
+	return bilstm.NewTrainer(a, m.Template, m.TagSet, m.Resources, bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)})
+}
+
+func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	return ensemble.Load(f, in.Open)
+}
+
+// newEnsembleTrainer opens the members; the notes that come are to measure
+// them on.
+func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
+	mode, err := ensemble.ParseMode(m.Config.Ensemble.Mode)
+	if err != nil {
+		return nil, err
+	}
+	var members []tagger.Model
+	for _, name := range m.Config.Ensemble.Members {
+		member, err := m.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, member)
+	}
+	model, err := ensemble.New(mode, members)
+	if err != nil {
+		return nil, fmt.Errorf("ensemble.members: %w", err)
+	}
+	if model.TagSet().String() != m.TagSet.String() {
+		return nil, errors.New("ensemble.members: they have other tags than --labels and train.scheme say")
+	}
+	return ensemble.NewCorpus(model), nil
+}

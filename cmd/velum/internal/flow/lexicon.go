@@ -1,0 +1,242 @@
+package flow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/resolve"
+)
+
+// lexicon is one kind of word or phrase of some lists.
+type lexicon struct {
+	lists *gazetteer.Gazetteer
+	class gazetteer.Class
+}
+
+// longestEntry is more words than any entry of the lists has.
+const longestEntry = 16
+
+// Contains tells whether the whole phrase is one entry of the list. It
+// allocates nothing: resolve asks it of every capitalised word.
+func (l lexicon) Contains(phrase []byte) bool {
+	var space [longestEntry]pipeline.Token
+	tokens, ok := words(space[:0], phrase)
+	if !ok {
+		return false
+	}
+	switch len(tokens) {
+	case 0:
+		return false
+	case 1:
+		t := tokens[0]
+		return l.lists.Classes(phrase[t.Start:t.End])&l.class != 0
+	}
+	p := l.lists.PhraseAt(phrase, tokens, 0)
+	return int(p.Last) == len(tokens) && p.Class&l.class != 0
+}
+
+// heads are the first words, folded, of entries of several words.
+type heads map[string]struct{}
+
+// Contains tells whether an entry of several words may begin with the word.
+func (h heads) Contains(word []byte) bool {
+	var room [longestHead * 3 / 2]byte
+	if len(word) > longestHead {
+		return false
+	}
+	_, ok := h[string(gazetteer.Fold(room[:0], word))]
+	return ok
+}
+
+// longestHead is more bytes than a word of the lists has.
+const longestHead = 64
+
+// placeHeads reads the lists of countries and provinces for their heads.
+var placeHeads = sync.OnceValue(func() heads {
+	h := heads{}
+	for e, err := range gazetteer.Entries(placeLists{gazetteer.Shipped()}) {
+		if err != nil {
+			panic(fmt.Sprintf("embedded lists: %v", err)) // a test compiles them
+		}
+		for _, cut := range []string{" ", " -'’/"} { // the two ways in which the lists are compiled
+			if i := strings.IndexAny(e.Form, cut); i > 0 {
+				h[string(gazetteer.Fold(nil, []byte(e.Form[:i])))] = struct{}{}
+			}
+		}
+	}
+	return h
+})
+
+// placeHeadsOf returns the heads of the places in the lists: nil, which is any
+// word, if they are not the built-in ones alone.
+func placeHeadsOf(lists *gazetteer.Gazetteer) resolve.Lexicon {
+	if lists != gazetteer.Default() {
+		return nil
+	}
+	return placeHeads()
+}
+
+// placeLists shows those of the lists that name countries and provinces: the
+// others are ten times as long.
+type placeLists struct{ fs.FS }
+
+// Glob implements fs.GlobFS.
+func (l placeLists) Glob(pattern string) (names []string, err error) {
+	all, err := fs.Glob(l.FS, pattern)
+	for _, name := range all {
+		data, err := fs.ReadFile(l.FS, name)
+		if err != nil {
+			return nil, err
+		}
+		header, _, _ := bytes.Cut(data, []byte("\n"))
+		class, err := gazetteer.ParseClass(strings.TrimPrefix(string(header), "# class: "))
+		if err != nil || class&(gazetteer.Country|gazetteer.Province) != 0 {
+			names = append(names, name) // one that begins with something else is read as well
+		}
+	}
+	return names, err
+}
+
+// words cuts a phrase at blanks and around punctuation; false if it has too
+// many words to be an entry.
+func words(dst []pipeline.Token, phrase []byte) ([]pipeline.Token, bool) {
+	for i := 0; i < len(phrase); {
+		j := i
+		for j < len(phrase) && inWord(phrase[j]) {
+			j++
+		}
+		if j == i {
+			j++
+		}
+		if phrase[i] != ' ' {
+			if len(dst) == longestEntry {
+				return dst, false
+			}
+			dst = append(dst, pipeline.Token{Start: int32(i), End: int32(j)})
+		}
+		i = j
+	}
+	return dst, true
+}
+
+func inWord(c byte) bool {
+	return c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+}
+
+// either is an entry of one of two lists.
+type either [2]lexicon
+
+func (e either) Contains(phrase []byte) bool { return e[0].Contains(phrase) || e[1].Contains(phrase) }
+
+// Lexicons are the lists that resolve asks.
+func Lexicons(lists *gazetteer.Gazetteer) resolve.Lexicons {
+	of := func(c gazetteer.Class) lexicon { return lexicon{lists, c} }
+	named := func(c gazetteer.Class) either { return either{of(c), {gazetteer.Names(), c}} }
+	return resolve.Lexicons{
+		GivenNames: of(gazetteer.GivenName),
+		Surnames:   of(gazetteer.Surname),
+		AnyGiven:   named(gazetteer.GivenName),
+		AnySurname: named(gazetteer.Surname),
+		Common:     of(gazetteer.CommonWord),
+		Countries:  of(gazetteer.Country),
+		Provinces:  of(gazetteer.Province),
+		Towns:      of(gazetteer.Municipality),
+		PlaceHeads: placeHeadsOf(lists),
+		Never: []resolve.NamedLexicon{
+			{Name: "eponyms", Lexicon: of(gazetteer.Eponym)},
+			{Name: "drugs", Lexicon: of(gazetteer.Drug)},
+		},
+	}
+}
+
+// FeatureLists are the lists that the tagger's features look words up in.
+func FeatureLists(c *option.Config) (*gazetteer.Gazetteer, error) {
+	return mergedLists("tag.gazetteers", c.Tag.Gazetteers)
+}
+
+// resolveLists are the lists that resolve asks: those of the tagger, and its
+// own.
+func resolveLists(c *option.Config) (*gazetteer.Gazetteer, error) {
+	return mergedLists("resolve.gazetteers", slices.Concat(c.Tag.Gazetteers, c.Resolve.Gazetteers))
+}
+
+// merged keeps lists that were merged before, by the paths of their files:
+// every plan of a training asks for them.
+var merged struct {
+	sync.Mutex
+	lists map[string]*gazetteer.Gazetteer
+}
+
+// mergedLists returns the built-in lists with the entries of the files beside
+// them.
+func mergedLists(key string, paths []string) (*gazetteer.Gazetteer, error) {
+	if len(paths) == 0 {
+		return gazetteer.Default(), nil
+	}
+	merged.Lock()
+	defer merged.Unlock()
+	name := strings.Join(paths, "\x00")
+	if g := merged.lists[name]; g != nil {
+		return g, nil
+	}
+	tables, _, err := OpenTables(paths)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	g, err := gazetteer.With(tables...)
+	if err != nil {
+		return nil, err
+	}
+	if merged.lists == nil {
+		merged.lists = map[string]*gazetteer.Gazetteer{}
+	}
+	merged.lists[name] = g
+	return g, nil
+}
+
+// ClassRemedy says what to write in place of a class of lists that is not known.
+func ClassRemedy(class string) string {
+	if remedy := option.DidYouMean(class, gazetteer.ClassNames()); remedy != "" {
+		return remedy
+	}
+	return "classes: " + strings.Join(gazetteer.ClassNames(), ", ")
+}
+
+// OpenTable opens a file of compiled lists. It stays mapped.
+func OpenTable(path string) (*gazetteer.Table, error) {
+	f, err := modelfile.Open(path)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, modelfile.ErrNotAModel) {
+			return nil, exit.With(exit.Config, err, "`velum gazetteer build` makes one")
+		}
+		return nil, exit.With(exit.Integrity, err, "build it again: velum gazetteer build")
+	}
+	t, err := gazetteer.LoadTable(f)
+	if err != nil {
+		return nil, exit.With(exit.Integrity, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close()), "`velum gazetteer build` makes one")
+	}
+	return t, nil
+}
+
+// OpenTables opens files of compiled lists; prints are their fingerprints.
+func OpenTables(paths []string) (tables []*gazetteer.Table, prints []string, err error) {
+	for _, path := range paths {
+		t, err := OpenTable(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		tables, prints = append(tables, t), append(prints, fmt.Sprintf("%x", t.Fingerprint()))
+	}
+	return tables, prints, nil
+}

@@ -1,0 +1,245 @@
+package flow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/embed"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/tag"
+)
+
+// Model is a tagger that is ready to make labellers.
+type Model struct {
+	tagger.Model
+	Name   string // of an embedded model, or the path
+	Labels string // label set of its tags
+	SHA256 [32]byte
+	Label  tagger.LabelOptions
+}
+
+// Made is a model that was just trained, under the name of its file.
+func Made(name string, m tagger.Model) (*Model, error) {
+	labels, err := labelSetOf(m.TagSet().Categories)
+	return &Model{Model: m, Name: name, Labels: labels}, err
+}
+
+// NewLabeller makes the labeller of one worker.
+func (m *Model) NewLabeller() tag.Labeller { return m.Model.NewLabeller(m.Label) }
+
+// Need refuses what models of other kinds can do: those that can say.
+func (m *Model) Need(what string, can func(*Kind) bool) error {
+	name := m.Header().Kind
+	if kind, ok := KindNamed(name); ok && can(kind) {
+		return nil
+	}
+	return exit.Errorf(exit.Config, "use a model of kind "+KindsThat(can), "%s: %s is of kind %s", what, m.Name, name)
+}
+
+// Bias is the setting of the model's recall dial that reaches a masking recall
+// with a precision of at least floor.
+func (m *Model) Bias(recall, floor float64) (tagger.DialPoint, error) {
+	if err := m.Need("tag.recall", func(k *Kind) bool { return k.Dial }); err != nil {
+		return tagger.DialPoint{}, err
+	}
+	h := m.Header()
+	at, err := h.Bias(recall, floor)
+	if err != nil {
+		return at, exit.With(exit.Config, fmt.Errorf("tag.recall: %w", err), "ask for less, lower tag.precision_floor, or train with notes of this kind")
+	}
+	return at, nil
+}
+
+// LoadModel opens the model of the configuration and sets its recall dial.
+func LoadModel(c *option.Config) (*Model, error) {
+	m, err := OpenModel(c.Tag.Model, c)
+	if err != nil {
+		return nil, err
+	}
+	m.Label = LabelOptions(c)
+	if c.Tag.Recall > 0 {
+		at, err := m.Bias(c.Tag.Recall, c.Tag.PrecisionFloor)
+		if err != nil {
+			return nil, err
+		}
+		m.Label.OBias = at.Bias
+	}
+	return m, nil
+}
+
+// LabelOptions is what the configuration says of tagging.
+func LabelOptions(c *option.Config) tagger.LabelOptions {
+	o := tagger.LabelOptions{CacheBytes: int(c.Tag.Cache)}
+	switch c.Tag.Confidence {
+	case "line":
+		o.Confidence = tagger.LineMinimum
+	case "min_marginal":
+		o.Confidence = tagger.MinMarginal
+	}
+	return o
+}
+
+// OpenModel opens an embedded model, a model file, or the model that a folder
+// has in use, with the lists of the configuration.
+func OpenModel(name string, c *option.Config) (*Model, error) {
+	data, err := ModelData(name)
+	if err != nil {
+		return nil, err
+	}
+	return ParseModel(name, data, c)
+}
+
+// OpenWeights opens a model to train on from its weights: it need not have
+// learned with the lists and patterns that there are now.
+func OpenWeights(name string, c *option.Config) (*Model, error) {
+	data, err := ModelData(name)
+	if err != nil {
+		return nil, err
+	}
+	return parse(name, data, &Opening{Config: c, Weights: true})
+}
+
+// ModelData reads an embedded model, a model file, or the model that a folder has
+// in use.
+func ModelData(name string) ([]byte, error) {
+	if data, ok := embedded.Model(name); ok {
+		return data, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return PromotedModel(name)
+	}
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
+		return nil, exit.Errorf(exit.Config, "embedded: "+strings.Join(embedded.Names(), ", "), "no model %q", name)
+	}
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
+	}
+	return data, nil
+}
+
+// ParseModel makes the model of the bytes of its file, with the lists of the
+// configuration.
+func ParseModel(name string, data []byte, c *option.Config) (*Model, error) {
+	return parse(name, data, &Opening{Config: c})
+}
+
+func parse(name string, data []byte, in *Opening) (*Model, error) {
+	f, err := modelfile.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if in.Lists, err = FeatureLists(in.Config); err != nil {
+		return nil, err
+	}
+	in.Open = func(data []byte) (tagger.Model, error) {
+		f, err := modelfile.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		return load(f, in)
+	}
+	m, err := load(f, in)
+	if errors.Is(err, tagger.ErrLists) {
+		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err),
+			"name the lists that it was trained with in tag.gazetteers; lists that it does not know belong to resolve.gazetteers")
+	}
+	if err != nil {
+		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
+	}
+	made, err := Made(name, m)
+	made.SHA256 = sha256.Sum256(data)
+	return made, err
+}
+
+// load opens a model of any kind.
+func load(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	kind, ok := KindNamed(f.Kind())
+	if !ok {
+		return nil, fmt.Errorf("model is of kind %q, which is no tagger", f.Kind())
+	}
+	m, err := kind.Load(f, in)
+	if err != nil {
+		return nil, err
+	}
+	if version, ok := m.Header().Fingerprints[tagger.PatternsPrint]; ok && version != patterns.Version && !in.Weights {
+		return nil, fmt.Errorf("model needs %s, this program has %s", version, patterns.Version)
+	}
+	return m, nil
+}
+
+// labelSetOf finds the label set that holds all categories of a model.
+func labelSetOf(categories []pipeline.Category) (string, error) {
+	for _, name := range []string{"primary-care", "meddocan", "i2b2", "names"} {
+		set, err := pipeline.Labels(name)
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(categories, func(c pipeline.Category) bool { return !slices.Contains(set.Categories, c) }) {
+			return name, nil
+		}
+	}
+	return "", exit.Errorf(exit.Config, "map the categories onto one scheme before training", "the model's categories are of no known label set")
+}
+
+// File returns the bytes of a trained model.
+func (m *Model) File() ([]byte, error) {
+	var b bytes.Buffer
+	err := m.Write(&b)
+	return b.Bytes(), err
+}
+
+// ModelFolderError gives errors of the folder their exit code.
+func ModelFolderError(err error) error {
+	if errors.Is(err, commit.ErrNoModel) {
+		return exit.With(exit.Config, err, "`velum models promote FILE --models DIR` puts one into use")
+	}
+	return err
+}
+
+// PromotedModel reads the model that a folder has in use.
+func PromotedModel(dir string) ([]byte, error) {
+	_, data, err := (&commit.ModelFolder{Dir: dir}).Current()
+	return data, ModelFolderError(err)
+}
+
+// Resources are the lists that features look words up in, and what reads the
+// resources that a model brings along.
+func Resources(lists *gazetteer.Gazetteer) features.Resources {
+	return features.Resources{Lexicon: lists, Phrases: lists, Open: openStored}
+}
+
+// openStored opens what a model file holds for a slot of its template.
+func openStored(kind string, data []byte) (features.Stored, error) {
+	switch kind {
+	case morph.KindPOS, morph.KindLemma:
+		m, err := morph.Open(data)
+		if err != nil {
+			return nil, err
+		}
+		if kind == morph.KindPOS {
+			return morph.POS{Model: m}, nil
+		}
+		return morph.Lemma{Model: m}, nil
+	}
+	if kind == embed.ClustersKind {
+		return embed.OpenClusters(data)
+	}
+	return nil, fmt.Errorf("resource of kind %q is not known", kind)
+}

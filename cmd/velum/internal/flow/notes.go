@@ -1,0 +1,255 @@
+package flow
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// Counted is a sink that counts what passes.
+type Counted struct {
+	write.Text
+	*console.Progress
+	Gold                     bool
+	Notes, Spans, Unreadable int64
+
+	Reasons map[string]int64 // unreadable notes by reason
+	Rows    []int64          // of the first of them, from 1
+}
+
+// namedRows is how many rows a message names.
+const namedRows = 5
+
+func (n *Counted) unreadable(row int64, r pipeline.Reason) {
+	if n.Unreadable++; n.Reasons == nil {
+		n.Reasons = map[string]int64{}
+	}
+	n.Reasons[r.String()]++
+	if len(n.Rows) < namedRows {
+		n.Rows = append(n.Rows, row+1)
+	}
+}
+
+// Put implements pipeline.Sink.
+func (n *Counted) Put(b *pipeline.Batch) error {
+	n.Progress.Add(int64(b.Len()))
+	n.Notes += int64(b.Len())
+	for i, r := range b.Reason {
+		if r != pipeline.Sound {
+			n.unreadable(b.First+int64(i), r)
+		}
+	}
+	if n.Gold {
+		n.Spans += int64(len(b.Gold.Items))
+	} else {
+		n.Spans += int64(len(b.Spans.Items))
+	}
+	return n.Text.Put(b)
+}
+
+// InputError gives errors of what a user handed in their exit code.
+func InputError(err error) error {
+	if _, ok := errors.AsType[*read.InputError](err); ok {
+		return exit.With(exit.Config, err, "")
+	}
+	return err
+}
+
+// Watched is a sink with progress.
+type Watched struct {
+	pipeline.Sink
+	*console.Progress
+}
+
+// Put implements pipeline.Sink.
+func (w Watched) Put(b *pipeline.Batch) error {
+	w.Progress.Add(int64(b.Len()))
+	return w.Sink.Put(b)
+}
+
+// IntoLabels returns the map of every category into a label set.
+func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error) {
+	to := map[pipeline.Category]pipeline.Category{}
+	for _, from := range configs.Schemes() {
+		if from == scheme {
+			continue
+		}
+		m, err := configs.CategoryMap(from, scheme)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range m {
+			to[k] = v
+		}
+	}
+	set, err := pipeline.Labels(scheme)
+	if err == nil {
+		for _, c := range set.Categories {
+			to[c] = c
+		}
+	}
+	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
+}
+
+// LoadGiven reads what a system said of all notes: an output tree of
+// `velum run`, or labelled notes in any format.
+func LoadGiven(flag, format, path string, o read.TextOptions) (*Given, error) {
+	if format == "" && isTree(path) {
+		return LoadTree(path)
+	}
+	src, err := OpenNotes(flag, format, path, o)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	g := &Given{Spans: map[string][]pipeline.Span{}}
+	b := new(pipeline.Batch)
+	for {
+		b.Reset()
+		if err := src.Next(b); errors.Is(err, io.EOF) {
+			return g, nil
+		} else if err != nil {
+			return nil, exit.With(exit.Config, err, "")
+		}
+		for i := range b.Len() {
+			g.Spans[string(b.ID.At(i))] = append([]pipeline.Span(nil), b.Gold.At(i)...)
+		}
+	}
+}
+
+// Labelled is labelled notes: files of any format, and which of their notes.
+type Labelled struct {
+	Paths  []string
+	Config *option.Config  // says how they are read; nil for files of velum's own
+	Keep   map[string]bool // by id; nil keeps all
+	Digest string          // of ids, texts and spans
+}
+
+// Each calls do for every file.
+func (n *Labelled) Each(do func(pipeline.Source) error) error {
+	var o read.TextOptions
+	if n.Config != nil {
+		var err error
+		if o, err = TextOptions(n.Config); err != nil {
+			return err
+		}
+	}
+	for _, path := range n.Paths {
+		text, err := OpenNotes("from", "", path, o)
+		if err != nil {
+			return err
+		}
+		var src pipeline.Source = text
+		if n.Keep != nil {
+			src = read.NewKeep(text, func(id []byte) bool { return n.Keep[string(id)] })
+		}
+		if err := errors.Join(InputError(do(src)), text.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// IDs returns the ids of the notes and sets the digest.
+func (n *Labelled) IDs() (ids []string, err error) {
+	h := sha256.New()
+	err = n.Each(func(src pipeline.Source) error {
+		b := new(pipeline.Batch)
+		for {
+			b.Reset()
+			if err := src.Next(b); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			for i := range b.Len() {
+				ids = append(ids, string(b.ID.At(i)))
+				fmt.Fprintf(h, "%q %x", b.ID.At(i), sha256.Sum256(b.Text.At(i)))
+				for _, s := range b.Gold.At(i) {
+					fmt.Fprintf(h, " %d-%d %v", s.Start, s.End, s.Category)
+				}
+			}
+		}
+	})
+	n.Digest = hex.EncodeToString(h.Sum(nil)[:10])
+	return ids, err
+}
+
+// ByHash sorts ids by their hash under a seed, each once.
+func ByHash(ids []string, seed int) []string {
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(cmp.Compare(xxh3.HashStringSeed(a, uint64(seed)), xxh3.HashStringSeed(b, uint64(seed))), cmp.Compare(a, b))
+	})
+	return slices.Compact(ids)
+}
+
+// SetOf is the set of some ids.
+func SetOf(ids []string) map[string]bool {
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}
+
+// BadInputs names the first of the files that could not be read; the log and
+// the private manifest name all.
+func BadInputs(bad []commit.BadInput) error {
+	remedy, others := "ask for it again", ""
+	if len(bad) > 1 {
+		remedy, others = "ask for them again; the private manifest has all causes", fmt.Sprintf("; %d other files could not be read", len(bad)-1)
+	}
+	return exit.Errorf(exit.Quarantined, remedy, "%s: %s%s", bad[0].Input, bad[0].Cause, others)
+}
+
+// ReadOptions are what the configuration says of the input.
+func ReadOptions(c *option.Config) (o read.ParquetOptions, err error) {
+	r := &c.Read
+	o = read.ParquetOptions{
+		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
+		Pass: r.Keep, MaxText: int(r.MaxNoteBytes), BatchBytes: int(r.BatchBytes), BatchNotes: r.BatchNotes,
+		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice,
+	}
+	moved, err := c.Dates()
+	if err != nil {
+		return o, err
+	}
+	o.Opaque = o.Opaque || moved != "" // a folder named for the real month would undo the shift
+	o.Format = r.Format
+	if o.Encoding, err = read.ParseEncoding(r.Encoding); err != nil {
+		return o, exit.With(exit.Config, err, "")
+	}
+	if o.Comma, err = delimiter(r.Delimiter); err != nil {
+		return o, err
+	}
+	switch r.IDs {
+	case "keyed":
+		o.IDs = read.KeyIDs
+	case "drop":
+		o.IDs = read.DropIDs
+	}
+	if r.NullIDs == "number" {
+		o.NullIDs = read.NumberNullIDs
+	}
+	if c.Key.File != "" {
+		o.Key, err = pipeline.LoadKey(c.Key.File)
+	} else if o.IDs == read.KeyIDs || o.Opaque {
+		err = exit.Errorf(exit.Key, "name its file with key.file", "keyed ids and opaque folders need a key")
+	}
+	return o, err
+}

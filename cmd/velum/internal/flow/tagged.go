@@ -1,0 +1,229 @@
+package flow
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// Tagged is what an earlier run found in the notes of an archive: extracts are
+// made of it without tagging again. Its spans belong to a file by its SHA-256
+// and row groups, so that they never meet the notes of another.
+type Tagged struct {
+	Digest string // of the private manifest
+	dir    string
+	units  map[taggedUnit]*commit.UnitRecord
+}
+
+type taggedUnit struct {
+	sha256   string
+	from, to int64
+}
+
+// OpenTagged opens what the run found that wrote the tree dir; model is the
+// one that is used now, which names the columns of counts.
+func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
+	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[taggedUnit]*commit.UnitRecord{}}
+	data, err := os.ReadFile(filepath.Join(t.dir, "manifest.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Errorf(exit.Config, "name the output of `velum run`, with its private tree beside it", "%s has no manifest.json", t.dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := commit.ParseManifest(data)
+	if err != nil {
+		return nil, err
+	}
+	if m.Model != hex.EncodeToString(model[:]) {
+		return nil, exit.Errorf(exit.Config, "name the same with --model", "the notes were tagged with another model")
+	}
+	sum := sha256.Sum256(data)
+	t.Digest = hex.EncodeToString(sum[:])
+	for i := range m.Units {
+		u := &m.Units[i]
+		t.units[taggedUnit{u.SHA256, u.From, u.To}] = u
+	}
+	return t, nil
+}
+
+// Check returns an error if there is a unit that the run did not do.
+func (t *Tagged) Check(units []commit.Unit) error {
+	for i := range units {
+		if t.of(&units[i]) == nil {
+			return exit.Errorf(exit.Config, "give the archive that was tagged, unchanged, with the same read.unit_notes",
+				"%s: no spans were found for these notes", units[i].Input)
+		}
+	}
+	return nil
+}
+
+func (t *Tagged) of(u *commit.Unit) *commit.UnitRecord {
+	return t.units[taggedUnit{hex.EncodeToString(u.SHA256[:]), u.From, u.To}]
+}
+
+// TaggedUnit is what was found in the notes of one unit, by row.
+type TaggedUnit struct {
+	first   int64
+	offsets []int32 // [rows+1] into spans
+	spans   []pipeline.Span
+	reasons []pipeline.Reason
+	conf    []float32
+}
+
+type originalRow struct {
+	Row      int64   `parquet:"row"`
+	Start    int32   `parquet:"start"`
+	End      int32   `parquet:"end"`
+	Category string  `parquet:"category"`
+	Score    float32 `parquet:"score"`
+	Source   string  `parquet:"source"`
+}
+
+type noteRow struct {
+	Row        int64   `parquet:"row"`
+	Confidence float32 `parquet:"confidence"`
+}
+
+type reasonRow struct {
+	Row    int64  `parquet:"row"`
+	Reason string `parquet:"reason"`
+}
+
+// Load reads what was found in a unit. Errors: *commit.IntegrityError if a
+// part is not the one that the run wrote.
+func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
+	n := int(u.Rows)
+	*g = TaggedUnit{first: u.First, offsets: make([]int32, n+1), reasons: make([]pipeline.Reason, n), conf: make([]float32, n)}
+	for _, p := range t.of(u).Parts {
+		data, err := t.part(&p)
+		if err != nil {
+			return err
+		}
+		sound := true
+		switch p.Kind {
+		case "original":
+			sound = g.spansOf(data)
+		case "notes":
+			sound = eachOf(data, func(r noteRow) bool { return g.at(r.Row, func(i int) { g.conf[i] = r.Confidence }) })
+		case "quarantine":
+			sound = eachOf(data, func(r reasonRow) bool { return g.at(r.Row, func(i int) { g.reasons[i] = reasonOf(r.Reason) }) })
+		}
+		if !sound {
+			return &commit.IntegrityError{Path: p.Path, Cause: "does not fit the notes of its unit"}
+		}
+	}
+	return nil
+}
+
+// part reads a part that Load needs; nil for others.
+func (t *Tagged) part(p *commit.PartRecord) ([]byte, error) {
+	if !p.Private || p.Kind != "original" && p.Kind != "notes" && p.Kind != "quarantine" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(p.Path)))
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+		return nil, &commit.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
+	}
+	return data, nil
+}
+
+// spansOf takes the spans in, which stand in the order of the rows.
+func (g *TaggedUnit) spansOf(data []byte) bool {
+	last := 0
+	sound := eachOf(data, func(r originalRow) bool {
+		c, err := pipeline.ParseCategory(r.Category)
+		source, ok := pipeline.ParseSpanSource(r.Source)
+		return err == nil && ok && g.at(r.Row, func(i int) {
+			for ; last <= i; last++ {
+				g.offsets[last] = int32(len(g.spans))
+			}
+			g.spans = append(g.spans, pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score, Source: source})
+		})
+	})
+	for ; last < len(g.offsets); last++ {
+		g.offsets[last] = int32(len(g.spans))
+	}
+	return sound
+}
+
+// at calls do with the number of a row in the unit.
+func (g *TaggedUnit) at(row int64, do func(i int)) bool {
+	i := row - g.first
+	if i < 0 || i >= int64(len(g.reasons)) {
+		return false
+	}
+	do(int(i))
+	return true
+}
+
+func reasonOf(code string) pipeline.Reason {
+	for r := range pipeline.Reasons() {
+		if pipeline.Reason(r).String() == code {
+			return pipeline.Reason(r)
+		}
+	}
+	return pipeline.BadUnit // of a newer version: it stays in quarantine
+}
+
+// eachOf calls do for every row of a part until it says no.
+func eachOf[T any](data []byte, do func(T) bool) bool {
+	r := parquet.NewGenericReader[T](bytes.NewReader(data))
+	defer r.Close()
+	rows := make([]T, 1024)
+	for {
+		n, err := r.Read(rows)
+		for _, row := range rows[:n] {
+			if !do(row) {
+				return false
+			}
+		}
+		if err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// TaggedSteps is the row of `velum mask`: the spans come from an earlier run.
+// given is that of the unit at hand when a batch passes.
+func (f *Flow) TaggedSteps(given *TaggedUnit, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
+	masked, err := f.MaskSteps(kept, found)
+	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.give }}
+	return append([]pipeline.Step{Tokenized(f.Config), give}, masked...), err
+}
+
+// give fills spans, confidence and reasons of a batch.
+func (g *TaggedUnit) give(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		conf := float32(0)
+		sound := g.at(b.First+int64(i), func(k int) {
+			if g.reasons[k] != pipeline.Sound {
+				b.Quarantine(i, g.reasons[k])
+			}
+			if b.Reason[i] == pipeline.Sound {
+				b.Spans.Items = append(b.Spans.Items, g.spans[g.offsets[k]:g.offsets[k+1]]...)
+			}
+			conf = g.conf[k]
+		})
+		if !sound {
+			b.Quarantine(i, pipeline.BadUnit)
+		}
+		b.Spans.End()
+		b.Conf = append(b.Conf, conf)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package flow
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// Given is what a system said of notes, by id.
+type Given struct {
+	Spans       map[string][]pipeline.Span
+	quarantined map[string]bool
+}
+
+// isTree tells whether path is an output tree of `velum run`.
+func isTree(path string) bool {
+	_, err := os.Stat(filepath.Join(path, "manifest.json"))
+	return err == nil
+}
+
+// LoadTree reads what an output tree says of its notes: the spans in the notes
+// as they were, and which notes are in quarantine. Both stand in the private
+// tree beside it.
+func LoadTree(dir string) (*Given, error) {
+	g := &Given{Spans: map[string][]pipeline.Span{}, quarantined: map[string]bool{}}
+	private := commit.PrivateDir(dir)
+	m, err := commit.ReadManifest(private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Errorf(exit.Config, "put the private tree beside the output", "%s: is not there, and it has the spans in the notes as they were", private)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range PartsOf(m, "original") {
+		if err := EachRow(filepath.Join(private, p), g.addSpan); err != nil {
+			return nil, err
+		}
+	}
+	for _, spans := range g.Spans {
+		slices.SortFunc(spans, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
+	}
+	for _, p := range PartsOf(m, "quarantine") {
+		add := func(r quarantineRow) error { g.quarantined[r.ID] = true; return nil }
+		if err := EachRow(filepath.Join(private, p), add); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// PartsOf lists the paths of the parts of a kind.
+func PartsOf(m *commit.Manifest, kind string) (paths []string) {
+	for _, u := range m.Units {
+		for _, p := range u.Parts {
+			if p.Kind == kind {
+				paths = append(paths, filepath.FromSlash(p.Path))
+			}
+		}
+	}
+	return paths
+}
+
+type spanRow struct {
+	ID       string  `parquet:"note_id"`
+	Start    int32   `parquet:"start"`
+	End      int32   `parquet:"end"`
+	Category string  `parquet:"category"`
+	Score    float32 `parquet:"score"`
+}
+
+type quarantineRow struct {
+	ID string `parquet:"note_id"`
+}
+
+func (g *Given) addSpan(r spanRow) error {
+	c, err := pipeline.ParseCategory(r.Category)
+	g.Spans[r.ID] = append(g.Spans[r.ID], pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score})
+	return err
+}
+
+// EachRow calls do for every row of a part of ours.
+func EachRow[T any](path string, do func(T) error) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := parquet.NewGenericReader[T](f)
+	defer r.Close()
+	rows := make([]T, 1024)
+	for {
+		n, err := r.Read(rows)
+		for _, row := range rows[:n] {
+			if err := do(row); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "cannot be read"}
+		}
+	}
+}

@@ -1,0 +1,412 @@
+package learn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline/tally"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/choose"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/tag"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// choose tags the next slice with the model of the turn before and takes the
+// notes that the training set grows by.
+//
+//	slice ─> tokenize ─> tag ─> (agree) ─> (calibrate) ─> choose ─> candidates, records
+//	records ─> choose.Final ─> keys
+//	candidates ─> notes of those keys ─> selected.parquet, chosen.jsonl
+func (w *turning) choose(ctx context.Context) error {
+	if err := w.earlier(ctx); err != nil {
+		return err
+	}
+	known, err := w.taken()
+	if err != nil {
+		return err
+	}
+	w.record.Slice.From, w.record.Slice.To = w.of.nextSlice()
+	if err := w.question(ctx); err != nil {
+		return err
+	}
+	src := read.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
+	pool := &pool{turning: w, known: known}
+	kept := w.of.pieces(read.NewKeep(src, pool.fresh))
+	if w.of.cfg.Learn.Unit == "line" {
+		kept = read.NewKeep(kept, pool.freshLine)
+	}
+	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), "notes", w.record.Slice.To-w.record.Slice.From)
+	tagged := w.of.spent.on("tag")
+	err = w.candidates(ctx, kept, candidatesName, pool, progress)
+	tagged()
+	progress.End()
+	if err := errors.Join(err, src.Close()); err != nil {
+		return err
+	}
+	w.record.Slice.Damaged = src.Damaged()
+	w.record.Slice.Notes, w.record.Slice.Unsound, w.record.Slice.Known, w.record.Slice.Confidence = pool.notes, pool.unsound, pool.left, pool.confidence()
+	if err := w.take(pool); err != nil {
+		return err
+	}
+	if err := w.draft.Remove(candidatesName); err != nil {
+		return err
+	}
+	w.bound()
+	return nil
+}
+
+// leastWeight keeps a note of confidence 0 a note: weights are above 0.
+const leastWeight = 0.001
+
+const candidatesName = "candidates.parquet"
+
+// nextSlice returns what the next turn looks at. It is empty when the archive
+// was read and a person's answers ask for another turn.
+func (l *learning) nextSlice() (from, to int64) {
+	rows := l.archive.Rows()
+	from = l.last().Slice.To
+	if from >= rows && l.cfg.Learn.Again {
+		from = 0
+	}
+	return from, min(from+int64(l.cfg.Learn.Slice), rows)
+}
+
+// taken returns the hashes of ids that the archive has given already: they
+// come again only with learn.again.
+func (w *turning) taken() (map[uint64]bool, error) {
+	taken := map[uint64]bool{}
+	if !w.of.cfg.Learn.Again {
+		return taken, nil
+	}
+	for _, g := range w.record.Groups {
+		all := flow.Labelled{Paths: []string{w.file(g)}}
+		ids, err := all.IDs()
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			taken[xxh3.HashString(id)] = true
+		}
+	}
+	return taken, nil
+}
+
+// minConfidence is C_min for the model at hand.
+func (w *turning) minConfidence() float64 {
+	if w.record.Number == 1 && w.of.cfg.Learn.Start != "" {
+		return w.of.cfg.Learn.StartMinConfidence
+	}
+	return w.of.cfg.Choose.MinConfidence
+}
+
+// poolSteps are the stages of what the archive gives.
+func (w *turning) poolSteps() []pipeline.Step {
+	p := flow.With(w.of.cfg, w.of.model)
+	steps := []pipeline.Step{flow.Tokenized(w.of.cfg), p.Tagged()}
+	if w.of.other != nil {
+		steps = append(steps, tag.NewAgree(tag.Options{Workers: p.Workers(), NewLabeller: w.of.other.NewLabeller}))
+	}
+	if m := w.of.last().Calibration.Map; m.Method != "" {
+		steps = append(steps, calibrated(m))
+	}
+	c := &w.of.cfg.Choose
+	return append(steps, choose.New(choose.Options{
+		MinConfidence: w.minConfidence(), MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0, Workers: p.Workers(),
+	}))
+}
+
+// calibrated is the step that turns confidences into shares of right answers.
+func calibrated(m calibrate.Map) pipeline.Step {
+	return pipeline.Step{Name: "calibrate", New: func() func(*pipeline.Batch) error {
+		return func(b *pipeline.Batch) error {
+			for i, c := range b.Conf {
+				b.Conf[i] = float32(m.At(float64(c)))
+			}
+			return nil
+		}
+	}}
+}
+
+// pool is the sink of a slice: it keeps candidates in a file and their records
+// in memory.
+type pool struct {
+	turning *turning
+	known   map[uint64]bool
+	left    int64
+
+	recorder       choose.Recorder
+	records        []choose.Record
+	notes, unsound int64
+	histogram      [tally.Bins]int64
+	file           *write.Tagged
+	pick           []int
+}
+
+// fresh tells whether a note is one to learn from: no person has labelled it.
+func (p *pool) fresh(id []byte) bool {
+	if p.turning.of.known[string(id)] || p.turning.of.asked[string(id)] || p.known[xxh3.Hash(id)] {
+		p.left++
+		return false
+	}
+	return true
+}
+
+// freshLine does so for lines, which have ids of their own.
+func (p *pool) freshLine(id []byte) bool {
+	if p.known[xxh3.Hash(id)] {
+		p.left++
+		return false
+	}
+	return true
+}
+
+// Put implements pipeline.Sink.
+func (p *pool) Put(b *pipeline.Batch) error {
+	p.pick = p.pick[:0]
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			p.unsound++
+			continue
+		}
+		p.notes++
+		if holdsSpan(b.TagsOf(i)) {
+			p.histogram[tally.Bin(b.Conf[i])]++
+		}
+		if b.Chosen[i] != pipeline.Candidate {
+			continue
+		}
+		r, err := p.recorder.Record(b, i, 0)
+		if err != nil {
+			return err
+		}
+		p.records = append(p.records, r)
+		p.pick = append(p.pick, i)
+	}
+	return p.file.PutNotes(b, p.pick)
+}
+
+func (p *pool) confidence() []report.Bin {
+	return report.Bins(func(k int) int64 { return p.histogram[k] })
+}
+
+// candidates tags a source and writes what the model is sure enough of.
+func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, progress *console.Progress) error {
+	file, err := w.draft.Create(name)
+	if err != nil {
+		return err
+	}
+	if p.file, err = write.NewTagged(file, w.of.model.TagSet(), w.of.cfg.Write.RowGroupRows); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	err = pipeline.Run(ctx, src, w.poolSteps(), flow.Watched{Sink: p, Progress: progress}, &w.of.stats)
+	return errors.Join(flow.InputError(err), w.closed(p.file, file))
+}
+
+// closed ends a file of tagged notes and reads it again.
+func (w *turning) closed(t *write.Tagged, file commit.File) error {
+	rows, digest, err := t.Close()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	have, found, err := write.Verify("selected", file, info.Size())
+	if err == nil && (have != rows || found != digest) {
+		err = &commit.IntegrityError{Path: info.Name(), Cause: fmt.Sprintf("re-read gives %d rows, wrote %d", have, rows)}
+	}
+	return errors.Join(err, file.Close())
+}
+
+// take chooses among the candidates and writes them, with the reasons.
+func (w *turning) take(p *pool) error {
+	c := *w.of.cfg
+	c.Choose.MinConfidence = w.minConfidence()
+	s, err := run.NewSelector(&c, w.of.model.TagSet(), w.of.target, 1)
+	if err != nil {
+		return err
+	}
+	chosen := w.of.spent.on("choose")
+	result, err := choose.Final(slices.Values(p.records), s.Target)
+	chosen()
+	if err != nil {
+		return err
+	}
+	defer w.of.spent.on("copy")()
+	w.record.Selection = s.Report(&result, 0)
+	if len(result.Keys) == 0 {
+		return nil
+	}
+	why, err := w.draft.Create(chosenName)
+	if err != nil {
+		return err
+	}
+	to, err := w.draft.Create(selectedName)
+	if err != nil {
+		return errors.Join(err, why.Close())
+	}
+	err = w.copyChosen(p, result.Keys, to, why)
+	if err := errors.Join(err, why.Close()); err != nil {
+		return err
+	}
+	w.record.Groups = append(w.record.Groups, group{w.record.Number, filepath.ToSlash(filepath.Join(w.record.name(), selectedName)), len(result.Keys)})
+	return nil
+}
+
+// chosenNote is a line of chosen.jsonl: why a note was taken. It has no word of
+// the note.
+type chosenNote struct {
+	ID         string           `json:"id"`
+	Confidence float64          `json:"confidence"`
+	Tokens     uint32           `json:"tokens"`
+	Spans      map[string]uint8 `json:"spans"`       // stratum: spans by category
+	SpanTokens map[string]uint8 `json:"span_tokens"` // and their tokens
+}
+
+// copyChosen copies the candidates of some rows, which rise, and writes why
+// they were taken.
+func (w *turning) copyChosen(p *pool, keys []choose.Key, to commit.File, why io.Writer) error {
+	begin := write.NewTagged
+	if w.of.cfg.Learn.Weigh {
+		begin = write.NewWeighted
+	}
+	out, err := begin(to, w.of.model.TagSet(), w.of.cfg.Write.RowGroupRows)
+	if err != nil {
+		return errors.Join(err, to.Close())
+	}
+	var reasons bytes.Buffer
+	lines := json.NewEncoder(&reasons)
+	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
+		p.pick = p.pick[:0]
+		if w.of.cfg.Learn.Weigh {
+			b.Weight = slices.Grow(b.Weight[:0], b.Len())
+			for _, c := range b.Conf {
+				b.Weight = append(b.Weight, max(c, leastWeight))
+			}
+		}
+		for i := range b.Len() {
+			for len(p.records) > 0 && p.records[0].Row < run.NoteRow(b, i) {
+				p.records = p.records[1:]
+			}
+			if len(keys) == 0 || run.NoteRow(b, i) != keys[0].Row {
+				continue
+			}
+			keys = keys[1:]
+			p.pick = append(p.pick, i)
+			if err := lines.Encode(w.reason(b, i, &p.records[0])); err != nil {
+				return err
+			}
+		}
+		if _, err := why.Write(reasons.Bytes()); err != nil {
+			return err
+		}
+		reasons.Reset()
+		return out.PutNotes(b, p.pick)
+	})
+	if err == nil && len(keys) > 0 {
+		err = &commit.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and not found", len(keys))}
+	}
+	return errors.Join(err, w.closed(out, to))
+}
+
+func (w *turning) reason(b *pipeline.Batch, i int, r *choose.Record) chosenNote {
+	n := chosenNote{
+		ID: string(b.ID.At(i)), Confidence: r.Confidence.Float(), Tokens: r.Tokens,
+		Spans: map[string]uint8{}, SpanTokens: map[string]uint8{},
+	}
+	for k, c := range w.of.model.TagSet().Categories {
+		if r.Spans[k] > 0 {
+			n.Spans[c.String()], n.SpanTokens[c.String()] = r.Spans[k], r.Lengths[k]
+		}
+	}
+	return n
+}
+
+// eachTagged reads a file of the draft batch by batch.
+func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error {
+	f, err := os.Open(w.draft.Path(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	r, err := read.NewTagged(f, info.Size(), name, read.TaggedOptions{})
+	if err != nil {
+		return err
+	}
+	b := new(pipeline.Batch)
+	for err == nil {
+		b.Reset()
+		if err = r.Next(b); err == nil {
+			err = do(b)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return errors.Join(err, r.Close())
+}
+
+// earlier takes over the groups of the turn before; with learn.retag, tagged
+// again by the newest model.
+func (w *turning) earlier(ctx context.Context) error {
+	defer w.of.spent.on("retag")()
+	for _, g := range w.of.last().Groups {
+		if w.of.cfg.Learn.Retag {
+			var err error
+			if g, err = w.retag(ctx, g); err != nil {
+				return err
+			}
+		}
+		if g.Notes > 0 {
+			w.record.Groups = append(w.record.Groups, g)
+		}
+	}
+	return nil
+}
+
+func (w *turning) retag(ctx context.Context, g group) (group, error) {
+	src, err := read.NewTaggedFiles(filepath.Join(w.of.out, filepath.FromSlash(g.File)), read.TextOptions{})
+	if err != nil {
+		return g, err
+	}
+	name := fmt.Sprintf("retagged-%02d.parquet", g.Turn)
+	p := &pool{turning: w}
+	err = w.candidates(ctx, src, name, p, nil)
+	again := group{g.Turn, filepath.ToSlash(filepath.Join(w.record.name(), name)), len(p.records)}
+	return again, errors.Join(err, src.Close())
+}
+
+// bound leaves out the first groups while there are too many notes.
+func (w *turning) bound() {
+	n := 0
+	for _, g := range w.record.Groups {
+		n += g.Notes
+	}
+	for len(w.record.Groups) > 1 && n > w.of.cfg.Learn.MaxNotes {
+		n -= w.record.Groups[0].Notes
+		w.record.Dropped = append(w.record.Dropped, w.record.Groups[0].Turn)
+		w.record.Groups = w.record.Groups[1:]
+	}
+}

@@ -1,0 +1,281 @@
+// Package learn is self-learning (BOOT §3.2.1): tag a slice of the archive, take
+// the surest notes in the right proportions, train again, measure; turn after
+// turn, in a folder that a stopped command goes on in.
+package learn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// Options are what learning is told beside the configuration.
+type Options struct {
+	Out       string   // folder to learn in
+	BackTo    int      // forget the turns after this one; negative: none
+	Ask       int      // notes to write for a person, and stop
+	To        string   // their format
+	Questions string   // and their place; "": in the folder
+	Answers   []string // paths of corrected notes
+}
+
+// Learn learns from an archive in the folder of the options.
+func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
+	if f.Out == "" {
+		return exit.Errorf(exit.Config, "see `velum learn --help`", "--out is needed")
+	}
+	c.SetMemory(int64(cfg.Run.MemoryLimit))
+	if err := os.MkdirAll(f.Out, 0o700); err != nil {
+		return err
+	}
+	lock, err := commit.OS.Lock(filepath.Join(f.Out, "_LOCK"), commit.NewHolder("learn"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(learnLocked(ctx, c, cfg, f), lock.Close())
+}
+
+func learnLocked(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
+	if cfg.Learn.Draws > 1 {
+		return draws(ctx, c, cfg, f)
+	}
+	l, err := learnOnce(ctx, c, cfg, f)
+	if err != nil || f.Ask > 0 {
+		return err
+	}
+	l.console.Log.Info("time spent, in seconds", l.spent.seconds()...)
+	return l.print(c.Out)
+}
+
+// learnOnce learns in one folder, or asks there.
+func learnOnce(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) (*learning, error) {
+	l, err := newLearning(ctx, c, cfg, f.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer l.fence.Close()
+	if err := l.resume(f.BackTo); err != nil {
+		return nil, err
+	}
+	if len(f.Answers) > 0 {
+		if err := errors.Join(l.answer(ctx, f.Answers), l.loadAnswers()); err != nil {
+			return nil, err
+		}
+	}
+	if f.Ask > 0 {
+		return l, l.ask(ctx, f)
+	}
+	for ctx.Err() == nil && !l.finished() {
+		if err := l.turn(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return l, context.Cause(ctx)
+}
+
+// learning is self-learning (BOOT §3.2.1) in one folder:
+//
+//	train ─> model ─> slice of the archive ─> choose ─> train with what was chosen ─> score ─> turn-01/ ...
+//
+// What a turn does is a function of the options, of its input and of the turn
+// before, and a turn is there whole or not at all: a start after a kill does
+// the turn that is missing and comes to the same bytes.
+type learning struct {
+	console *console.Console
+	cfg     *option.Config
+	out     string
+	labels  string // label set
+	tagSet  *pipeline.TagSet
+	toSet   func(pipeline.Category) pipeline.Category
+	archive *read.Archive
+	fence   *read.Fence
+
+	gold, dev, gate, oracle flow.Labelled
+	target                  tagger.Training // spans and their tokens of the validation notes
+	known                   map[string]bool // ids of labelled notes, which are not learned from again
+	options                 string          // digest of what shapes a turn
+	asked                   map[string]bool // ids that a person was asked about
+	answers                 []flow.Labelled // corrected notes, in the order in which they came
+
+	turns []*turn
+	model *flow.Model // of the last turn
+	other *flow.Model // the second one of learn.agree
+	stats pipeline.Stats
+	spent spent
+}
+
+// spent is the time that parts of the work took in this process: for the log,
+// never for a file that has to come out the same.
+type spent struct {
+	names []string
+	times map[string]time.Duration
+}
+
+// on begins a part; the function that it returns ends it.
+func (s *spent) on(name string) (end func()) {
+	began := time.Now()
+	return func() {
+		if s.times == nil {
+			s.times = map[string]time.Duration{}
+		}
+		if _, known := s.times[name]; !known {
+			s.names = append(s.names, name)
+		}
+		s.times[name] += time.Since(began)
+	}
+}
+
+// seconds returns pairs of a name and a time, for the log.
+func (s *spent) seconds() (pairs []any) {
+	for _, name := range s.names {
+		pairs = append(pairs, name, math.Round(s.times[name].Seconds()*10)/10)
+	}
+	return pairs
+}
+
+func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, out string) (*learning, error) {
+	l := &learning{console: c, cfg: cfg, out: out, labels: cfg.Learn.Labels}
+	if l.labels == "" {
+		l.labels = cfg.Profile
+	}
+	set, err := pipeline.Labels(l.labels)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "name one with --labels")
+	}
+	scheme, err := pipeline.ParseScheme(cfg.Train.Scheme)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	l.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
+	if l.toSet, err = flow.IntoLabels(l.labels); err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	if err := l.need(); err != nil {
+		return nil, err
+	}
+	if err := l.splitGold(); err != nil {
+		return nil, err
+	}
+	l.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	if err := errors.Join(l.scan(ctx), l.count(ctx)); err != nil {
+		l.fence.Close()
+		return nil, err
+	}
+	l.options, err = l.digest()
+	return l, err
+}
+
+// need says what is missing.
+func (l *learning) need() error {
+	kind, known := flow.KindNamed(l.cfg.Learn.Kind)
+	switch g := &l.cfg.Learn; {
+	case !known || kind.NewTrainer == nil:
+		return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", g.Kind)
+	case len(g.In) == 0:
+		return exit.Errorf(exit.Config, "name the archive with --in", "nothing to learn from")
+	case len(g.Gold) == 0 && (g.Start == "" || len(g.Dev) == 0):
+		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start and labelled notes for validation with --dev", "nothing to begin with")
+	}
+	return nil
+}
+
+// scan finds the units of the archive.
+func (l *learning) scan(ctx context.Context) error {
+	o, err := flow.ReadOptions(l.cfg)
+	if err != nil {
+		return err
+	}
+	o.Fence, o.Pass = l.fence, nil
+	if l.archive, err = read.Scan(ctx, l.cfg.Learn.In, o); err != nil {
+		return flow.InputError(err)
+	}
+	for _, b := range l.archive.Bad {
+		l.console.Log.Warn("file cannot be read; the others go on", "path", b.Input, "cause", b.Cause)
+	}
+	if l.archive.Rows() == 0 {
+		return exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
+	}
+	return nil
+}
+
+// finished tells whether learning is at its end: all turns done, no better for
+// some turns, or the archive read.
+func (l *learning) finished() bool {
+	if len(l.turns) == 0 {
+		return false
+	}
+	last := l.last()
+	switch {
+	case last.Answers < len(l.answers):
+		return false // a person has said something new
+	case last.Number >= l.cfg.Learn.Turns || l.waiting():
+		return true
+	case last.Number == 0:
+		return false
+	case last.Number-l.best(l.since()).Number >= l.cfg.Learn.Patience:
+		return true
+	}
+	return !l.cfg.Learn.Again && last.Slice.To >= l.archive.Rows()
+}
+
+// waiting tells whether the last turn asked what nobody has answered.
+func (l *learning) waiting() bool {
+	last := l.last()
+	return last.Asked > 0 && len(l.oracle.Paths) == 0 && last.Answers == len(l.answers)
+}
+
+// since returns the turn from which patience counts: the first one that
+// learned, or that had the latest answers of a person. A turn that an oracle
+// answered is no new beginning.
+func (l *learning) since() int {
+	n := l.last().Number
+	for n > 1 && (l.turns[n-1].Answers == l.last().Answers || len(l.oracle.Paths) > 0) {
+		n--
+	}
+	return n
+}
+
+func (l *learning) last() *turn { return l.turns[len(l.turns)-1] }
+
+// best returns the turn with the highest F1 on the validation notes, the first
+// of equals, among those from a turn on. Patience counts from turn 1: a CRF
+// drops at the first turn below its supervised score, and recovers, as
+// BOOT's curves do.
+func (l *learning) best(from int) *turn {
+	best := l.turns[from]
+	for _, t := range l.turns[from:] {
+		if t.f1() > best.f1() {
+			best = t
+		}
+	}
+	return best
+}
+
+// print says what came out.
+func (l *learning) print(w io.Writer) error {
+	best, first := l.best(0), l.turns[0]
+	if l.console.JSON {
+		return json.NewEncoder(w).Encode(map[string]any{
+			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.f1(), "supervised_f1": first.f1(),
+			"gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
+		})
+	}
+	_, err := fmt.Fprintf(w, "%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes; model %s\n",
+		l.last().Number, first.f1(), best.f1(), best.Number, best.Validation.Notes, filepath.Join(l.out, best.name(), modelName))
+	return err
+}

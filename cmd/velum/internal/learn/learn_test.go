@@ -1,0 +1,157 @@
+package learn
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+)
+
+func TestLosses(t *testing.T) {
+	at := func(recall, masked float64) categoryScore {
+		return categoryScore{Category: "PERSON", Gold: 20, ratio: ratio{Recall: recall}, MaskedRecall: masked}
+	}
+	rare := categoryScore{Category: "DNI", Gold: 0, ratio: ratio{Recall: 1}}
+	for _, c := range []struct {
+		what      string
+		was, now  []categoryScore
+		tolerance float64
+		want      string
+	}{
+		{"the same", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.8, 0.9)}, 0, "[]"},
+		{"more", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.85, 0.95)}, 0, "[]"},
+		{"less recall", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.75, 0.95)}, 0, "[{PERSON recall 0.8 0.75}]"},
+		{"less masked", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.85, 0.85)}, 0, "[{PERSON masked_recall 0.9 0.85}]"},
+		{"tolerated", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.75, 0.85)}, 0.05, "[]"},
+		{"nothing found any more", []categoryScore{at(0.8, 0.9)}, nil, 0.1, "[{PERSON recall 0.8 0} {PERSON masked_recall 0.9 0}]"},
+		{"no gold", []categoryScore{rare}, nil, 0, "[]"},
+	} {
+		got := losses(&scores{Categories: c.was}, &scores{Categories: c.now}, c.tolerance)
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// learningOf makes learning with turns of these scores.
+func learningOf(archive int64, slice int64, f1 ...float64) *learning {
+	l := &learning{cfg: new(option.Config), archive: &read.Archive{Units: []commit.Unit{{Rows: archive}}}}
+	l.cfg.Learn.Turns, l.cfg.Learn.Patience, l.cfg.Learn.Slice = 20, 3, int(slice)
+	for n, v := range f1 {
+		l.turns = append(l.turns, &turn{Number: n, Validation: scores{Strict: ratio{F1: v}}, Slice: sliceRecord{To: int64(n) * slice}})
+	}
+	return l
+}
+
+func TestFinished(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		l    *learning
+		want bool
+	}{
+		{"not begun", learningOf(1000, 10), false},
+		{"supervised only", learningOf(1000, 10, 0.6), false},
+		{"the drop at the first turn does not count", learningOf(1000, 10, 0.6, 0.5, 0.52, 0.54, 0.55, 0.58), false},
+		{"no better for three turns", learningOf(1000, 10, 0.6, 0.5, 0.62, 0.61, 0.61, 0.62), true},
+		{"no better for two turns", learningOf(1000, 10, 0.6, 0.5, 0.62, 0.61, 0.61), false},
+		{"the archive is read", learningOf(20, 10, 0.6, 0.61, 0.62), true},
+	} {
+		if got := c.l.finished(); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+	l := learningOf(20, 10, 0.6, 0.61, 0.62)
+	l.cfg.Learn.Again = true
+	if from, to := l.nextSlice(); l.finished() || from != 0 || to != 10 {
+		t.Errorf("again: finished %v, slice %d to %d", l.finished(), from, to)
+	}
+	l.cfg.Learn.Again, l.answers = false, []flow.Labelled{{}}
+	if from, to := l.nextSlice(); l.finished() || from != 20 || to != 20 {
+		t.Errorf("new answers: finished %v, slice %d to %d", l.finished(), from, to)
+	}
+	l = learningOf(1000, 10, 0.6, 0.61)
+	l.cfg.Learn.Turns = 1
+	if !l.finished() {
+		t.Error("more turns than wanted")
+	}
+	l = learningOf(1000, 10, 0.6, 0.61)
+	l.last().Asked = 5
+	if !l.finished() {
+		t.Error("goes on without an answer")
+	}
+}
+
+// Held-out notes and those that are learned from are others, and more labelled
+// notes are the same ones and others.
+func TestDraw(t *testing.T) {
+	ids := make([]string, 100)
+	for i := range ids {
+		ids[i] = fmt.Sprint("note ", i)
+	}
+	draw := func(labelledNotes, seed int) (gold, dev map[string]bool) {
+		l := learningOf(10, 10)
+		l.cfg.Learn.Holdout, l.cfg.Learn.Labelled, l.cfg.Learn.Seed = 0.2, labelledNotes, seed
+		l.draw(slices.Clone(ids))
+		return l.gold.Keep, l.dev.Keep
+	}
+	few, dev := draw(30, 1)
+	more, sameDev := draw(60, 1)
+	if len(few) != 30 || len(more) != 60 || len(dev) != 20 || !cmp.Equal(dev, sameDev) {
+		t.Fatalf("%d, %d learned from, %d held out", len(few), len(more), len(dev))
+	}
+	for id := range few {
+		if !more[id] || dev[id] {
+			t.Errorf("%s: in more %v, held out %v", id, more[id], dev[id])
+		}
+	}
+	if other, _ := draw(30, 2); cmp.Equal(few, other) {
+		t.Error("two seeds draw the same notes")
+	}
+	if all, _ := draw(0, 1); len(all) != 80 {
+		t.Errorf("%d of 80 learned from", len(all))
+	}
+}
+
+// The page shows what the report says, whatever is missing from it.
+func TestLearnReport(t *testing.T) {
+	l := learningOf(1000, 10, 0.6, 0.55, 0.7312)
+	l.labels, l.cfg.Learn.Unit = "primary-care", "line"
+	l.turns[0].Promoted, l.turns[2].Promoted = true, true
+	l.turns[2].Selection = &report.Selection{Notes: 12345, Candidates: 20000, MinConfidence: 0.85}
+	l.turns[2].Slice.Confidence = []report.Bin{{From: 0, To: 0.5, Count: 3}, {From: 0.5, To: 1, Count: 9}}
+	l.turns[1].Gated = []gateLine{{"PERSON", "recall", 0.9, 0.8}}
+	l.turns[2].Calibration.Before = calibrate.Reliable([]calibrate.Example{{Confidence: 0.9, Right: true}}, 10)
+	page, err := l.learned().html()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Strict F1 from 0.6000 to 0.7312 (turn 2)", "&#43;0.1312", "12\u202f345", "PERSON 0.9000 → 0.8000", "supervised F1 0.6000",
+		`class="ring"`, "prefers-color-scheme: dark", "Are confidences shares?", "turn 2: F1 0.7312",
+	} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if bytes.Contains(page, []byte("<script")) {
+		t.Error("the page has a script")
+	}
+	r := drawn([]*Report{l.learned(), learningOf(1000, 10, 0.5, 0.6).learned()}, []int{1, 2})
+	want := []spread{{0.55, 0.0707, 2}, {0.575, 0.0354, 2}, {0.7312, 0, 1}}
+	if diff := cmp.Diff(want, r.Mean); diff != "" {
+		t.Error(diff)
+	}
+	if page, err = r.html(); err != nil || !strings.Contains(string(page), "0.1156 ± 0.0221") {
+		t.Errorf("%v: the page of draws lacks the gain; %s", err, r.Sentence)
+	}
+}

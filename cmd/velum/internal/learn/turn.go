@@ -1,0 +1,408 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/train"
+	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// turn does the next turn and commits it. Turn 0 trains on the labelled notes
+// alone: the supervised line.
+func (l *learning) turn(ctx context.Context) error {
+	t := &turn{Schema: turnSchema, Number: len(l.turns), Options: l.options, Groups: []group{}, Gated: []gateLine{}}
+	if t.Number > 0 {
+		t.Parent = l.last().sum
+	}
+	draft, err := commit.NewDraft(nil, filepath.Join(l.out, t.name()))
+	if err != nil {
+		return err
+	}
+	w := &turning{of: l, record: t, draft: draft}
+	if err := w.do(ctx); err != nil {
+		return errors.Join(fmt.Errorf("turn %d: %w", t.Number, err), draft.Discard())
+	}
+	return l.commit(draft, t)
+}
+
+// turning is a turn that is being done.
+type turning struct {
+	of        *learning
+	record    *turn
+	draft     *commit.Draft
+	next      *flow.Model // that the turn makes
+	nextOther *flow.Model
+	chosen    *train.Lookups // clusters of the turn; nil before they are chosen
+}
+
+func (w *turning) do(ctx context.Context) error {
+	if w.record.Number > 0 {
+		if err := w.choose(ctx); err != nil {
+			return err
+		}
+	}
+	if err := w.train(ctx); err != nil {
+		return err
+	}
+	if err := w.calibrate(ctx); err != nil {
+		return err
+	}
+	if err := w.gate(ctx); err != nil {
+		return err
+	}
+	w.of.model, w.of.other = w.next, w.nextOther
+	return nil
+}
+
+// file returns where a file of a group stands: those of this turn are in its
+// draft.
+func (w *turning) file(g group) string {
+	if dir, name := filepath.Split(g.File); filepath.Clean(dir) == w.record.name() {
+		return w.draft.Path(name)
+	}
+	return filepath.Join(w.of.out, g.File)
+}
+
+// train fits the turn's model and scores it.
+func (w *turning) train(ctx context.Context) error {
+	if w.record.Number == 0 && w.of.cfg.Learn.Start != "" {
+		return w.given(ctx)
+	}
+	w.record.Template, w.record.Answers = w.templateName(), len(w.of.answers)
+	report, err := w.fitted(ctx, w.record.Groups)
+	if err != nil {
+		return err
+	}
+	w.record.Validation = scoresOf(report)
+	if w.of.cfg.Learn.Drop {
+		if err := w.drop(ctx); err != nil {
+			return err
+		}
+	}
+	if w.of.cfg.Learn.Agree != "" {
+		second, err := w.fit(ctx, w.of.cfg.Learn.Agree, secondName, w.record.Groups)
+		if err != nil {
+			return err
+		}
+		w.nextOther = second.model
+		if err := w.save(secondName, w.nextOther); err != nil {
+			return err
+		}
+	}
+	return w.save(modelName, w.next)
+}
+
+// given takes the model of learn.start as that of turn 0.
+func (w *turning) given(ctx context.Context) (err error) {
+	c := *w.of.cfg
+	c.Tag.Model, c.Tag.Recall = w.of.cfg.Learn.Start, 0
+	if w.next, err = flow.LoadModel(&c); err != nil {
+		return err
+	}
+	data, err := flow.ModelData(w.of.cfg.Learn.Start)
+	if err != nil {
+		return err
+	}
+	if err := w.draft.Write(modelName, data); err != nil {
+		return err
+	}
+	report, err := w.of.scored(ctx, w.next, &w.of.dev)
+	if err == nil {
+		w.record.Validation = scoresOf(report)
+	}
+	return err
+}
+
+func (w *turning) templateName() string {
+	if names := w.of.cfg.Learn.Templates; len(names) > 0 {
+		return names[min(w.record.Number, len(names)-1)]
+	}
+	return w.of.cfg.Train.Template
+}
+
+// fitted trains with the labelled notes and some groups, and scores on the
+// validation notes.
+func (w *turning) fitted(ctx context.Context, groups []group) (*score.Report, error) {
+	f, err := w.fit(ctx, w.record.Template, modelName, groups)
+	if err != nil {
+		return nil, err
+	}
+	w.next, w.record.Training = f.model, f.record
+	return w.of.scored(ctx, w.next, &w.of.dev)
+}
+
+// drop trains without the notes of one earlier turn, and leaves them out for
+// good if that does not lower the F1 on the validation notes: earlier examples
+// are kept by their effect on the score (BOOT §6 names it as future work).
+func (w *turning) drop(ctx context.Context) error {
+	if len(w.record.Groups) < 2 {
+		return nil
+	}
+	k := w.record.Number % (len(w.record.Groups) - 1) // the newest one stays: its turn has just begun
+	model, training := w.next, w.record.Training
+	without := slices.Delete(slices.Clone(w.record.Groups), k, k+1)
+	report, err := w.fitted(ctx, without)
+	if err != nil {
+		return err
+	}
+	if s := scoresOf(report); s.Strict.F1 >= w.record.Validation.Strict.F1 {
+		w.record.Dropped = append(w.record.Dropped, w.record.Groups[k].Turn)
+		w.record.Groups, w.record.Validation = without, s
+		return nil
+	}
+	w.next, w.record.Training = model, training
+	return nil
+}
+
+// fit is a trained model and what it was trained on.
+type fit struct {
+	model  *flow.Model
+	record trainingRecord
+}
+
+// fit trains a model with a template, beginning at the weights of the same
+// model of the turn before.
+func (w *turning) fit(ctx context.Context, template, name string, groups []group) (*fit, error) {
+	c := *w.of.cfg
+	c.Train.Template = template
+	t := train.New(w.of.console, &c, &train.Options{Kind: w.of.cfg.Learn.Kind, Labels: w.of.labels, Out: filepath.Join(w.record.name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, w.record.Number)})
+	if w.record.Number > 0 && w.of.cfg.Learn.Warm && !(w.record.Number == 1 && w.of.cfg.Learn.Start != "") {
+		t.Options.Init = filepath.Join(w.of.out, w.of.last().name(), name)
+	}
+	if name == modelName {
+		if err := w.cluster(ctx, t, groups); err != nil {
+			return nil, err
+		}
+	}
+	reading := w.of.spent.on("read")
+	if err := t.Prepare(); err != nil {
+		return nil, err
+	}
+	r, err := w.teach(ctx, t, &w.of.gold, groups)
+	if err != nil {
+		return nil, err
+	}
+	reading()
+	defer w.of.spent.on("train")()
+	m, err := t.Fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Label = flow.LabelOptions(w.of.cfg)
+	r.Iterations = m.Header().Training.Iterations
+	if sized, ok := m.Model.(tagger.Sized); ok {
+		r.Features, r.Weights = sized.Size()
+	}
+	return &fit{m, r}, nil
+}
+
+// teach adds labelled notes, answers and groups to the corpus of a training.
+func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Labelled, groups []group) (r trainingRecord, err error) {
+	if err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) }); err != nil {
+		return r, err
+	}
+	r.Gold = t.Taught.Notes
+	for i := range w.of.answers {
+		if err := w.of.answers[i].Each(func(src pipeline.Source) error { return t.Teach(ctx, src) }); err != nil {
+			return r, err
+		}
+	}
+	r.Answers = t.Taught.Notes - r.Gold
+	for _, g := range groups {
+		if err := t.Learn(ctx, w.file(g)); err != nil {
+			return r, err
+		}
+	}
+	r.Chosen = t.Taught.Notes - r.Gold - r.Answers
+	r.Tokens, r.Spans = t.Taught.Tokens, t.Taught.Spans
+	return r, nil
+}
+
+// cluster gives a training the clusters of learn.clusters that are best for
+// the turn: they are chosen once a turn, on labelled notes alone.
+func (w *turning) cluster(ctx context.Context, t *train.Training, groups []group) error {
+	if len(w.of.cfg.Learn.Clusters) == 0 {
+		return nil
+	}
+	if w.chosen == nil {
+		defer w.of.spent.on("clusters")()
+		t.Options.Lookups.Clusters = w.of.cfg.Learn.Clusters
+		if err := t.Prepare(); err != nil { // says what is wrong before the first trial
+			return err
+		}
+		err := t.Choose(ctx, w.of.gold, w.of.cfg.Learn.Seed, func(trial *train.Training, gold *flow.Labelled) error {
+			_, err := w.teach(ctx, trial, gold, groups)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		w.chosen, w.record.Offers = &t.Options.Lookups, t.Offers
+	}
+	t.Options.Lookups, t.Offers = *w.chosen, w.record.Offers
+	return nil
+}
+
+func (w *turning) save(name string, m *flow.Model) error {
+	data, err := m.File()
+	if err != nil {
+		return err
+	}
+	return w.draft.Write(name, data)
+}
+
+// scored tags labelled notes with a model, with the stages of `velum tag`, and
+// scores them.
+func (l *learning) scored(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Report, error) {
+	defer l.spent.on("score")()
+	s := score.New(score.Options{Draws: -1, Map: l.toSet})
+	err := on.Each(func(src pipeline.Source) error {
+		p := flow.With(l.cfg, m)
+		steps, err := p.TagSteps()
+		if err != nil {
+			return err
+		}
+		return pipeline.Run(ctx, src, steps, s, nil)
+	})
+	return s.Report(), err
+}
+
+// reliabilityBins of the reliability curve: ten, as in the literature.
+const reliabilityBins = 10
+
+// calibrate compares the confidences of the new model with what is right of
+// its answers on the validation notes, by the unit of learning.
+func (w *turning) calibrate(ctx context.Context) error {
+	defer w.of.spent.on("calibrate")()
+	e := &examples{set: w.next.TagSet(), toSet: w.of.toSet, empty: w.of.cfg.Choose.WithoutSpans > 0}
+	err := w.of.dev.Each(func(src pipeline.Source) error {
+		p := flow.With(w.of.cfg, w.next)
+		return pipeline.Run(ctx, w.of.pieces(src), []pipeline.Step{flow.Tokenized(w.of.cfg), p.Tagged()}, e, nil)
+	})
+	if err != nil {
+		return err
+	}
+	c := &w.record.Calibration
+	if c.Map, err = calibrate.Fit(w.of.cfg.Learn.Calibrate, e.all); err != nil {
+		return err
+	}
+	method := w.of.cfg.Learn.Calibrate
+	if method == "none" { // what it would bring is reported all the same
+		method = "isotonic"
+	}
+	crossed, err := calibrate.Crossed(method, e.all)
+	c.Before = calibrate.Reliable(e.all, reliabilityBins)
+	c.After = calibrate.Reliable(crossed, reliabilityBins)
+	return err
+}
+
+// pieces returns the notes of a source in the unit of learning.
+func (l *learning) pieces(src pipeline.Source) pipeline.Source {
+	if l.cfg.Learn.Unit == "line" {
+		return read.NewLines(src)
+	}
+	return src
+}
+
+// examples is a sink that compares tags with gold spans.
+type examples struct {
+	set   *pipeline.TagSet
+	toSet func(pipeline.Category) pipeline.Category
+	empty bool // those without spans count too
+	all   []calibrate.Example
+	wants []pipeline.Span
+	tags  []pipeline.Tag
+}
+
+// Put implements pipeline.Sink. An answer is right if the gold spans, written
+// as tags, are the tags. Only what could be chosen counts: an empty note is
+// right nearly always, and would make the others look surer than they are.
+func (e *examples) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		tags := b.TagsOf(i)
+		if b.Reason[i] != pipeline.Sound || !e.empty && !holdsSpan(tags) {
+			continue
+		}
+		e.wants = e.wants[:0]
+		for _, g := range b.Gold.At(i) {
+			if g.Category = e.toSet(g.Category); g.Category != pipeline.None {
+				e.wants = append(e.wants, g)
+			}
+		}
+		e.tags = slices.Grow(e.tags[:0], len(tags))[:len(tags)]
+		e.set.Encode(e.tags, b.Tokens.At(i), e.wants)
+		e.all = append(e.all, calibrate.Example{Confidence: float64(b.Conf[i]), Right: slices.Equal(e.tags, tags)})
+	}
+	return nil
+}
+
+// gate decides whether the model of the turn goes into use: if its F1 on the
+// validation notes is higher than that of the one in use, and no category
+// loses recall or masking recall on the notes of the gate.
+func (w *turning) gate(ctx context.Context) error {
+	on := w.record.Validation
+	if len(w.of.cfg.Learn.Gate) > 0 {
+		report, err := w.of.scored(ctx, w.next, &w.of.gate)
+		if err != nil {
+			return err
+		}
+		on = scoresOf(report)
+		w.record.Gate = &on
+	}
+	var inUse *turn
+	for _, t := range w.of.turns {
+		if t.Promoted {
+			inUse = t
+		}
+	}
+	if inUse == nil {
+		w.record.Promoted = true
+		return nil
+	}
+	was := &inUse.Validation
+	if inUse.Gate != nil {
+		was = inUse.Gate
+	}
+	w.record.Gated = losses(was, &on, w.of.cfg.Learn.GateTolerance)
+	w.record.Promoted = w.record.f1() > inUse.f1() && len(w.record.Gated) == 0
+	return nil
+}
+
+// losses lists the categories that lose more recall than is tolerated.
+func losses(was, now *scores, tolerance float64) []gateLine {
+	lost := []gateLine{}
+	for _, before := range was.Categories {
+		if before.Gold == 0 {
+			continue
+		}
+		after := categoryScore{}
+		for _, c := range now.Categories {
+			if c.Category == before.Category {
+				after = c
+			}
+		}
+		for _, m := range []struct {
+			name     string
+			was, now float64
+		}{{"recall", before.Recall, after.Recall}, {"masked_recall", before.MaskedRecall, after.MaskedRecall}} {
+			if m.now < m.was-tolerance-1e-9 {
+				lost = append(lost, gateLine{before.Category, m.name, m.was, m.now})
+			}
+		}
+	}
+	return lost
+}
+
+func holdsSpan(tags []pipeline.Tag) bool {
+	return slices.ContainsFunc(tags, func(t pipeline.Tag) bool { return t != pipeline.O })
+}

@@ -1,0 +1,127 @@
+package option
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// contradictions returns what is wrong between values that are right alone.
+func (c *Config) contradictions() []exit.Mistake {
+	k := checker{Config: c}
+	k.columns()
+	k.categories("mask.operators", sortedKeys(c.Mask.Operators))
+	k.categories("choose.classes", sortedKeys(c.Choose.Classes))
+	k.categories("resolve.min_score", sortedKeys(c.Resolve.MinScore))
+	for _, from := range sortedKeys(c.Resolve.Categories) {
+		k.categories("resolve.categories", []string{from, c.Resolve.Categories[from]})
+	}
+	for _, entry := range c.Resolve.Always {
+		name, words, ok := strings.Cut(entry, ":")
+		if !ok || strings.TrimSpace(words) == "" {
+			k.note("resolve.always", "want CATEGORY:words", "")
+			continue
+		}
+		k.categories("resolve.always", []string{name})
+	}
+	k.priority()
+	k.shares()
+	if c.Read.IDs == "keyed" && c.Key.File == "" {
+		k.note("read.ids", "keyed ids need a key", "set key.file")
+	}
+	if _, wrong := c.policy(); len(wrong) > 0 {
+		k.mistakes = append(k.mistakes, wrong...)
+	}
+	return k.mistakes
+}
+
+type checker struct {
+	*Config
+	mistakes []exit.Mistake
+}
+
+// note adds a mistake at the place where the value was set.
+func (k *checker) note(key, message, hint string) {
+	from := k.origins[key]
+	k.mistakes = append(k.mistakes, exit.Mistake{File: from.from, Line: from.at.line, Column: from.at.column, Key: key, Message: message, Hint: hint})
+}
+
+func (k *checker) categories(key string, names []string) {
+	for _, name := range names {
+		if _, err := pipeline.ParseCategory(name); err != nil {
+			k.note(key, fmt.Sprintf("unknown category %q", name), DidYouMean(name, allCategories()))
+		}
+	}
+}
+
+func allCategories() []string {
+	names := make([]string, 0, pipeline.Categories())
+	for c := range pipeline.Categories() {
+		if c > 0 {
+			names = append(names, pipeline.Category(c).String())
+		}
+	}
+	return names
+}
+
+// columns checks that every column has one use. A text column that passes
+// through would undo the masking.
+func (k *checker) columns() {
+	used := map[string]string{}
+	use := func(key, name string) {
+		if used[name] != "" && name != "" {
+			k.note(key, "the same column as "+used[name], "")
+		}
+		used[name] = key
+	}
+	cols := k.Read.Columns
+	for _, name := range cols.ID {
+		use("read.columns.id", name)
+	}
+	use("read.columns.text", cols.Text)
+	use("read.columns.patient", cols.Patient)
+	use("read.columns.date", cols.Date)
+	use("read.columns.center", cols.Center)
+	if len(cols.ID) == 0 || slices.Contains(cols.ID, "") {
+		k.note("read.columns.id", "must name a column", "")
+	}
+	if cols.Text == "" {
+		k.note("read.columns.text", "must name a column", "")
+	}
+	for _, name := range k.Read.Keep {
+		switch {
+		case name == cols.Text:
+			k.note("read.keep", "the column of the note cannot pass through", "the masked text is always written")
+		case k.Read.IDs != "keep" && slices.Contains(cols.ID, name):
+			k.note("read.keep", "a column of the id cannot pass through when ids are "+k.Read.IDs, "")
+		}
+	}
+}
+
+// priority checks entries such as pattern and pattern:EMAIL.
+func (k *checker) priority() {
+	known := []string{"list", "checked", "pattern", "model", "rule"}
+	for _, entry := range k.Resolve.Priority {
+		source, category, one := strings.Cut(entry, ":")
+		if !slices.Contains(known, source) {
+			k.note("resolve.priority", fmt.Sprintf("%q is none of %s", source, strings.Join(known, ", ")), DidYouMean(source, known))
+		}
+		if one {
+			k.categories("resolve.priority", []string{category})
+		}
+	}
+}
+
+// shares checks that the shares of the classes make a whole.
+func (k *checker) shares() {
+	sum := 0.0
+	for _, name := range sortedKeys(k.Choose.Classes) {
+		sum += k.Choose.Classes[name]
+	}
+	if len(k.Choose.Classes) > 0 && (sum < 0.99 || sum > 1.01) {
+		k.note("choose.classes", fmt.Sprintf("the shares add up to %.3g, not 1", sum), "")
+	}
+}

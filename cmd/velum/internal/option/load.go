@@ -1,0 +1,196 @@
+package option
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/configs"
+)
+
+// An origin says where a value came from.
+type origin struct {
+	from string // "built-in", "profile NAME", a file, a variable or a flag
+	at   place  // in the file or profile
+}
+
+// String names the place as editors know it.
+func (o origin) String() string {
+	if o.at.line > 0 {
+		return fmt.Sprintf("%s:%d", o.from, o.at.line)
+	}
+	return o.from
+}
+
+// Given tells whether somebody set the option: it does not have its built-in
+// value by default.
+func (c *Config) Given(key string) bool { return c.origins[key].from != "built-in" }
+
+// Sources is where values come from. Flags go before the environment, that
+// before the file, that before the profile, that before the built-in values.
+type Sources struct {
+	File  string        // --config; "" takes VELUM_CONFIG
+	Env   []string      // as os.Environ returns it
+	flags []textSetting // in the order of the command line
+}
+
+// textSetting is an option set by a flag or a variable.
+type textSetting struct{ key, text, name string }
+
+// Load reads all sources and returns the effective configuration, or an
+// error with every mistake of every source.
+func Load(s Sources) (*Config, error) {
+	c := &Config{origins: map[string]origin{}}
+	l := loader{Config: c, options: c.options()}
+	for _, o := range l.options {
+		o.reset()
+		c.origins[o.key] = origin{from: "built-in"}
+	}
+	env, file := l.environment(s.Env)
+	file = cmp.Or(s.File, file)
+	text, err := readFile(file)
+	if err != nil {
+		return nil, err
+	}
+	l.profile(text, env, s.flags)
+	l.file(file, file, text)
+	l.relativeTo(file)
+	for _, e := range env {
+		l.text("environment", e)
+	}
+	for _, f := range s.flags {
+		l.text("command line", f)
+	}
+	l.mistakes = append(l.mistakes, c.contradictions()...)
+	return c, (&exit.ConfigError{Mistakes: l.mistakes}).OrNil()
+}
+
+func readFile(file string) ([]byte, error) {
+	if file == "" {
+		return nil, nil
+	}
+	info, err := os.Stat(file)
+	if err == nil && info.Size() > 1<<20 {
+		return nil, exit.Errorf(exit.Config, "name a YAML file with --config", "configuration file %s: longer than 1 MiB", file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, exit.Errorf(exit.Config, "name a readable YAML file with --config", "configuration file: %w", err)
+	}
+	return text, nil
+}
+
+// loader fills a Config from one source after the other.
+type loader struct {
+	*Config
+	options  []option
+	mistakes []exit.Mistake
+}
+
+// profile applies the profile that the strongest source names. A name that
+// does not exist is reported when that source itself is applied.
+func (l *loader) profile(text []byte, env, flags []textSetting) {
+	var named Config
+	r := strictReader{options: []option{opt("profile", &named.Profile, "", "")}}
+	r.read(text)
+	name := cmp.Or(named.Profile, configs.DefaultProfile)
+	for _, s := range slices.Concat(env, flags) {
+		if s.key == "profile" {
+			name = s.text
+		}
+	}
+	if profile, err := configs.Profile(name); err == nil && slices.Contains(configs.Profiles(), name) {
+		l.file("profile "+name, name+".yaml", profile)
+	}
+}
+
+func (l *loader) file(from, file string, text []byte) {
+	r := strictReader{file: file, options: l.options}
+	r.read(text)
+	l.mistakes = append(l.mistakes, r.mistakes...)
+	for key, at := range r.places {
+		l.origins[key] = origin{from, at}
+	}
+}
+
+// relativeTo makes paths that stand in the file relative to its folder, so
+// that a configuration means the same wherever velum is started.
+func (l *loader) relativeTo(file string) {
+	for _, o := range l.options {
+		if list, ok := o.at.(*[]string); ok && o.file && l.origins[o.key].from == file {
+			for i, name := range *list {
+				if !filepath.IsAbs(name) {
+					(*list)[i] = filepath.Join(filepath.Dir(file), name)
+				}
+			}
+		}
+		at, ok := o.at.(*string)
+		if !ok || l.origins[o.key].from != file || !o.isPath(*at) || filepath.IsAbs(*at) {
+			continue
+		}
+		*at = filepath.Join(filepath.Dir(file), *at)
+	}
+}
+
+// isPath tells whether a value of o is a path: a name that ships with velum
+// has neither slash nor dot.
+func (o *option) isPath(s string) bool {
+	return s != "" && (o.file || o.nameOr && strings.ContainsAny(s, "./"))
+}
+
+// environment returns the options set by variables, and the value of
+// VELUM_CONFIG. A variable that looks like one of ours and is none is a
+// mistake; others are let be, since Kubernetes sets VELUM_PORT and its like
+// for a service of that name.
+func (l *loader) environment(env []string) (set []textSetting, file string) {
+	keys := map[string]string{}
+	for _, o := range l.options {
+		keys[envName(o.key)] = o.key
+	}
+	for _, e := range env {
+		name, text, _ := strings.Cut(e, "=")
+		key, known := keys[name]
+		switch {
+		case !strings.HasPrefix(name, "VELUM_") || text == "":
+		case name == "VELUM_CONFIG":
+			file = text
+		case known:
+			set = append(set, textSetting{key, text, name})
+		case DidYouMean(name, sortedKeys(keys)) != "" || isSection(l.options, sectionOf(name)):
+			l.mistakes = append(l.mistakes, exit.Mistake{File: "environment", Key: name,
+				Message: "unknown variable", Hint: DidYouMean(name, sortedKeys(keys))})
+		}
+	}
+	slices.SortFunc(set, func(a, b textSetting) int { return strings.Compare(a.name, b.name) })
+	return set, file
+}
+
+// envName returns the variable of an option: VELUM_READ_COLUMNS_ID.
+func envName(key string) string {
+	return "VELUM_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+func sectionOf(variable string) string {
+	section, _, _ := strings.Cut(strings.TrimPrefix(variable, "VELUM_"), "_")
+	return strings.ToLower(section)
+}
+
+func (l *loader) text(source string, s textSetting) {
+	m := exit.Mistake{File: source, Key: s.name}
+	o := find(l.options, s.key)
+	if o == nil {
+		r := strictReader{options: l.options}
+		m.Message, m.Hint = fmt.Sprintf("unknown key %q", s.key), r.suggest(s.key, "")
+	} else {
+		m.Message, m.Hint = o.setText(s.text)
+	}
+	if m.Message != "" {
+		l.mistakes = append(l.mistakes, m)
+		return
+	}
+	l.origins[s.key] = origin{from: s.name}
+}

@@ -1,0 +1,257 @@
+// Package option is the configuration: one table of all options (table.go), from
+// which reading, checking, printing, hashing, help and the JSON Schema are made.
+// Flags go before the environment, that before the file, that before the profile,
+// that before the built-in values. Every mistake is reported, at once, with its
+// place.
+package option
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An option is one key of a YAML file and the place of its value.
+type option struct {
+	key     string // as in read.columns.id
+	at      any    // pointer to the value, see kindOf
+	why     string // what it does and the reason for its default
+	reset   func() // sets the built-in value
+	allowed []string
+	min     float64
+	max     float64
+	shapes  bool // changes what is written, so it belongs in the hash
+	file    bool // a path
+	nameOr  bool // a built-in name or a path
+	valid   func(string) (problem, hint string)
+}
+
+// The kinds of values.
+type value interface {
+	string | int | float64 | bool | size | time.Duration | []string | map[string]string | map[string]float64
+}
+
+// opt describes one option. def is shared: nobody changes a list or map in
+// place.
+func opt[T value](key string, at *T, def T, why string, more ...func(*option)) option {
+	o := option{key: key, at: at, why: why, reset: func() { *at = def }, min: math.Inf(-1), max: math.Inf(1)}
+	for _, m := range more {
+		m(&o)
+	}
+	return o
+}
+
+func shaping(o *option) { o.shapes = true }
+
+func aFile(o *option) { o.file = true }
+
+func nameOrFile(o *option) { o.nameOr = true }
+
+func oneOf(values ...string) func(*option) { return func(o *option) { o.allowed = values } }
+
+func valid(check func(string) (problem, hint string)) func(*option) {
+	return func(o *option) { o.valid = check }
+}
+
+func within(low, high float64) func(*option) {
+	return func(o *option) { o.min, o.max = low, high }
+}
+
+func atLeast(low float64) func(*option) { return within(low, math.Inf(1)) }
+
+// kindOf says in words what an option wants.
+func (o *option) kindOf() string {
+	switch o.at.(type) {
+	case *string:
+		switch {
+		case len(o.allowed) > 0 && len(o.allowed) <= 8:
+			return "one of " + strings.Join(o.allowed, ", ")
+		case o.nameOr:
+			return "a name or a path"
+		case o.file:
+			return "a path"
+		}
+		return "text"
+	case *int:
+		return "a whole number"
+	case *float64:
+		return "a number"
+	case *bool:
+		return "true or false"
+	case *size:
+		return "a size such as 64MiB"
+	case *time.Duration:
+		return "a duration such as 30s or 8h"
+	case *[]string:
+		return "a list such as [a, b]"
+	case *map[string]string:
+		return "pairs such as {A: b}"
+	}
+	return "pairs of a name and a number"
+}
+
+// setText sets the option from a flag or an environment variable, and returns
+// what is wrong with the text, "" if nothing.
+func (o *option) setText(s string) (problem, hint string) {
+	switch at := o.at.(type) {
+	case *string:
+		*at = s
+	case *int:
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return o.mismatch(strconv.Quote(s))
+		}
+		*at = n
+	case *float64:
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return o.mismatch(strconv.Quote(s))
+		}
+		*at = f
+	case *bool:
+		if s != "true" && s != "false" {
+			return o.mismatch(strconv.Quote(s))
+		}
+		*at = s == "true"
+	case *size:
+		n, ok := parseSize(s)
+		if !ok {
+			return o.mismatch(strconv.Quote(s))
+		}
+		*at = n
+	case *time.Duration:
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 {
+			return o.mismatch(strconv.Quote(s))
+		}
+		*at = d
+	case *[]string:
+		*at = splitList(s)
+	default:
+		return o.setPairs(splitList(s))
+	}
+	return o.check()
+}
+
+// splitList reads "a, b" or "[a, b]".
+func splitList(s string) []string {
+	if in, ok := strings.CutPrefix(s, "["); ok {
+		s = strings.TrimSuffix(in, "]")
+	}
+	var list []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// setPairs reads "A=b", "C=d".
+func (o *option) setPairs(parts []string) (problem, hint string) {
+	texts, numbers := map[string]string{}, map[string]float64{}
+	for _, p := range parts {
+		k, v, ok := strings.Cut(p, "=")
+		if !ok {
+			return "want pairs such as A=b,C=d", ""
+		}
+		texts[k] = v
+		f, err := strconv.ParseFloat(v, 64)
+		if _, wanted := o.at.(*map[string]float64); wanted && err != nil {
+			return "want pairs such as A=0.5,B=0.5", ""
+		}
+		numbers[k] = f
+	}
+	switch at := o.at.(type) {
+	case *map[string]string:
+		*at = texts
+	case *map[string]float64:
+		*at = numbers
+	}
+	return o.check()
+}
+
+func (o *option) mismatch(have string) (problem, hint string) {
+	return fmt.Sprintf("want %s, have %s", o.kindOf(), have), ""
+}
+
+// check tells whether the value is one that the option allows.
+func (o *option) check() (problem, hint string) {
+	switch at := o.at.(type) {
+	case *string:
+		return o.checkWord(*at)
+	case *[]string:
+		for _, s := range *at {
+			if p, h := o.checkWord(s); p != "" {
+				return p, h
+			}
+		}
+	case *map[string]string:
+		for _, k := range sortedKeys(*at) {
+			if p, h := o.checkWord((*at)[k]); p != "" {
+				return k + ": " + p, h
+			}
+		}
+	case *map[string]float64:
+		for _, k := range sortedKeys(*at) {
+			if p := o.checkNumber((*at)[k]); p != "" {
+				return k + ": " + p, ""
+			}
+		}
+	case *int:
+		return o.checkNumber(float64(*at)), ""
+	case *float64:
+		return o.checkNumber(*at), ""
+	case *size:
+		return o.checkNumber(float64(*at)), ""
+	}
+	return "", ""
+}
+
+func (o *option) checkWord(s string) (problem, hint string) {
+	if o.valid != nil {
+		return o.valid(s)
+	}
+	if len(o.allowed) == 0 || slices.Contains(o.allowed, s) {
+		return "", ""
+	}
+	return fmt.Sprintf("%q is none of %s", s, strings.Join(o.allowed, ", ")), DidYouMean(s, o.allowed)
+}
+
+func (o *option) checkNumber(f float64) string {
+	switch {
+	case f >= o.min && f <= o.max:
+		return ""
+	case math.IsInf(o.max, 1):
+		return fmt.Sprintf("must be at least %v", o.number(o.min))
+	}
+	return fmt.Sprintf("must lie between %v and %v", o.number(o.min), o.number(o.max))
+}
+
+func (o *option) number(f float64) any {
+	if _, bytes := o.at.(*size); bytes {
+		return size(f)
+	}
+	return f
+}
+
+func find(options []option, key string) *option {
+	for i := range options {
+		if options[i].key == key {
+			return &options[i]
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

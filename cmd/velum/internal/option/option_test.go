@@ -1,0 +1,367 @@
+package option
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/stages/mask"
+)
+
+var update = flag.Bool("update", false, "write configs/schema.json anew")
+
+func TestSchemaIsCurrent(t *testing.T) {
+	const file = "../../../../configs/schema.json"
+	if *update {
+		if err := os.WriteFile(file, Schema(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, Schema()) {
+		t.Error("configs/schema.json is not what the table of options gives; run `make schema`")
+	}
+}
+
+// configFile writes a configuration file and returns its path.
+func configFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "velum.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// mistakes returns what is wrong, without the folder of the file.
+func mistakes(t *testing.T, s Sources) []string {
+	t.Helper()
+	_, err := Load(s)
+	if err == nil {
+		return nil
+	}
+	if exit.CodeOf(err) != exit.Config {
+		t.Errorf("exit code %d for %v", exit.CodeOf(err), err)
+	}
+	var c *exit.ConfigError
+	if !errors.As(err, &c) {
+		t.Fatalf("%T: %v", err, err)
+	}
+	var all []string
+	for _, m := range c.Mistakes {
+		all = append(all, strings.TrimPrefix(m.String(), filepath.Dir(s.File)+"/"))
+	}
+	return all
+}
+
+func TestMistakes(t *testing.T) {
+	for _, tt := range []struct{ name, yaml, want string }{
+		{"empty", "", ""},
+		{"only a comment", "# nothing\n", ""},
+		{"empty section", "read:\n", ""},
+		{"one key", "tag:\n  recall: 0.5\n", ""},
+		{"flow style", "{tag: {recall: 0.995}, read: {keep: [sex]}}\n", ""},
+		{"exponent", "train: {tolerance: 1e-4}\n", ""},
+		{"typo", "tga: {}\n", `velum.yaml:1:1: unknown key "tga"; did you mean "tag"?`},
+		{"typo below", "tag:\n  recal: 1\n", `velum.yaml:2:3: unknown key "recal" in tag; did you mean "recall"?`},
+		{"typo two below", "read:\n  columns:\n    pacient: x\n", `velum.yaml:3:5: unknown key "pacient" in read.columns; did you mean "patient"?`},
+		{"other section", "tag:\n  row_group_rows: 5\n", `velum.yaml:2:3: unknown key "row_group_rows" in tag; it is called write.row_group_rows`},
+		{"no section", "iterations: 5\n", `velum.yaml:1:1: unknown key "iterations"; it is called train.iterations`},
+		{"nothing like it", "zzzzzz: 5\n", `velum.yaml:1:1: unknown key "zzzzzz"`},
+		{"text for a number", "choose:\n  k: many\n", `velum.yaml:2:6: choose.k: want a whole number, have the text "many"`},
+		{"quoted number", "choose:\n  k: '5'\n", `velum.yaml:2:6: choose.k: want a whole number, have the text "5"`},
+		{"fraction", "choose:\n  k: 1.5\n", `velum.yaml:2:6: choose.k: want a whole number, have the number 1.5`},
+		{"number for text", "read: {columns: {text: 5}}\n", `velum.yaml:1:24: read.columns.text: want text, have the number 5`},
+		{"word for a truth", "write: {spans: yes}\n", `velum.yaml:1:16: write.spans: want true or false, have the text "yes"`},
+		{"truth for a word", "read: {ids: true}\n", `velum.yaml:1:13: read.ids: want one of keep, keyed, drop, have true (quote it if it is text)`},
+		{"nothing", "choose: {k: }\n", `velum.yaml:1:12: choose.k: want a whole number, have nothing`},
+		{"list for a number", "choose: {k: [1]}\n", `velum.yaml:1:13: choose.k: want a whole number, have a list`},
+		{"section for a number", "choose:\n  k:\n    a: 1\n", `velum.yaml:3:5: choose.k: want a whole number, have a section`},
+		{"number for a section", "read: 5\n", `velum.yaml:1:7: read: want a section of keys, have the number 5`},
+		{"text for a list", "read: {keep: a}\n", `velum.yaml:1:14: read.keep: want a list such as [a, b], have the text "a"`},
+		{"number in a list", "read: {keep: [a, 5]}\n", `velum.yaml:1:14: read.keep: item 2: want text, have the number 5`},
+		{"too large", "tag: {recall: 1.5}\n", `velum.yaml:1:15: tag.recall: must lie between 0 and 1`},
+		{"too small", "choose: {k: -1}\n", `velum.yaml:1:13: choose.k: must be at least 0`},
+		{"bad word", "tag: {confidence: paht}\n", `velum.yaml:1:19: tag.confidence: "paht" is none of path, line, min_marginal; did you mean "path"?`},
+		{"bad size", "tag: {cache: 5MX}\n", `velum.yaml:1:14: tag.cache: want a size such as 64MiB, have "5MX"`},
+		{"bad duration", "run: {deadline: 5 hours}\n", `velum.yaml:1:17: run.deadline: want a duration such as 30s or 8h, have "5 hours"`},
+		{"duration without unit", "run: {deadline: 5}\n", `velum.yaml:1:17: run.deadline: want a duration such as 30s or 8h, have the number 5`},
+		{"twice", "choose:\n  k: 1\n  k: 2\n", `velum.yaml:3:3: choose.k: this key stands here twice`},
+		{"two documents", "tag: {recall: 1}\n---\ntag: {recall: 0}\n", `velum.yaml:3:1: a second document; there must be one`},
+		{"a list", "- a\n", `velum.yaml:1:1: want keys and values, have a list`},
+		{"an anchor", "tag: &a\n  recall: 1\n", `velum.yaml:1:6: tag: want a section of keys, have an anchor, alias or tag, which are not used here`},
+		{"no YAML", "tag: {recall: 1\n", `velum.yaml:1:6: could not find flow mapping end token '}'`},
+		{"profile", "profile: medocan\n", `velum.yaml:1:10: profile: "medocan" is none of primary-care, meddocan; did you mean "meddocan"?`},
+		{"policy", "mask: {policy: idiab}\n", `velum.yaml:1:8: mask.policy: "idiab" is none of the policies ` + strings.Join(configs.Policies(), ", ") + `; did you mean "idiap"?`},
+		{"operator", "mask: {operators: {PERSON: kep}}\n", `velum.yaml:1:19: mask.operators: PERSON: "kep" is none of ` + strings.Join(mask.OperatorNames(), ", ") + `; did you mean "keep"?`},
+		{"category", "mask: {operators: {PERSN: keep}}\n", `velum.yaml:1:8: mask.operators: unknown category "PERSN"; did you mean "PERSON"?`},
+		{"text passes through", "read: {keep: [text]}\n", `velum.yaml:1:8: read.keep: the column of the note cannot pass through; the masked text is always written`},
+		{"id passes through", "read: {ids: drop, keep: [note_id]}\n", `velum.yaml:1:19: read.keep: a column of the id cannot pass through when ids are drop`},
+		{"one column twice", "read: {columns: {patient: text}}\n", `velum.yaml:1:18: read.columns.patient: the same column as read.columns.text`},
+		{"keyed without a key", "read: {ids: keyed}\n", `velum.yaml:1:8: read.ids: keyed ids need a key; set key.file`},
+		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: want CATEGORY:words`},
+		{"shares", "choose: {classes: {PERSON: 0.5, LOCATION: 0.4}}\n", `velum.yaml:1:10: choose.classes: the shares add up to 0.9, not 1`},
+		{"priority", "resolve: {priority: [modle]}\n", `velum.yaml:1:11: resolve.priority: "modle" is none of list, checked, pattern, model, rule; did you mean "model"?`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := strings.Join(mistakes(t, Sources{File: configFile(t, tt.yaml)}), "\n")
+			if got != tt.want {
+				t.Errorf("\ngot  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	s := Sources{
+		File:  configFile(t, "raed: {}\ntag:\n  recall: 2\nread: {kep: []}\nwrite: {row_group_rows: a}\n"),
+		Env:   []string{"VELUM_RUN_WORKRES=2", "VELUM_RUN_UNITS=x", "VELUM_PORT=80", "VELUM_RUN_DEADLINE=", "HOME=/"},
+		flags: []textSetting{{"choose.k", "z", "--k"}, {"tag.modell", "x", "--set tag.modell"}},
+	}
+	want := []string{
+		`command line: --k: want a whole number, have "z"`,
+		`command line: --set tag.modell: unknown key "tag.modell"; did you mean "tag.model"?`,
+		`environment: VELUM_RUN_WORKRES: unknown variable; did you mean "VELUM_RUN_WORKERS"?`,
+		`environment: VELUM_RUN_UNITS: want a whole number, have "x"`,
+		`velum.yaml:1:1: unknown key "raed"; did you mean "read"?`,
+		`velum.yaml:3:11: tag.recall: must lie between 0 and 1`,
+		`velum.yaml:4:8: unknown key "kep" in read; did you mean "keep"?`,
+		`velum.yaml:5:25: write.row_group_rows: want a whole number, have the text "a"`,
+	}
+	got := mistakes(t, s)
+	slices.Sort(got)
+	slices.Sort(want)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	s := Sources{
+		File: configFile(t, "profile: meddocan\ntag:\n  recall: 0.1\n  model: file.model\nchoose: {k: 1, review: 1}\nread: {max_note_bytes: 2KiB}\n"),
+		Env:  []string{"VELUM_CHOOSE_K=2", "VELUM_CHOOSE_REVIEW=2", "VELUM_READ_KEEP=sex, [age]", "VELUM_CHOOSE_CLASSES=PERSON=0.25,DATE=0.75"},
+		flags: []textSetting{
+			{"choose.k", "3", "--k"},
+			{"run.deadline", "90m", "--deadline"},
+		},
+	}
+	c, err := Load(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for _, o := range c.options() {
+		values[o.key] = fmt.Sprintf("%s # %v", o.text(), c.origins[o.key])
+	}
+	dir := filepath.Dir(s.File)
+	for key, want := range map[string]string{
+		"choose.k":            "3 # --k",
+		"choose.review":       "2 # VELUM_CHOOSE_REVIEW",
+		"tag.recall":          "0.1 # " + s.File + ":3",
+		"tag.model":           dir + "/file.model # " + s.File + ":4", // beside the file
+		"tag.confidence":      "line # profile meddocan:9",
+		"read.max_note_bytes": "2KiB # " + s.File + ":6",
+		"run.deadline":        "1h30m0s # --deadline",
+		"choose.classes":      "{DATE: 0.75, PERSON: 0.25} # VELUM_CHOOSE_CLASSES",
+		"write.spans":         "true # built-in",
+		"profile":             "meddocan # " + s.File + ":1",
+	} {
+		if quoted := strings.Replace(values[key], `"`, "", 2); quoted != want {
+			t.Errorf("%s: %s, want %s", key, quoted, want)
+		}
+	}
+}
+
+func TestEnvNamesAreUnique(t *testing.T) {
+	seen := map[string]string{"VELUM_CONFIG": "--config"}
+	for _, o := range new(Config).options() {
+		if other := seen[envName(o.key)]; other != "" {
+			t.Errorf("%s and %s share %s", o.key, other, envName(o.key))
+		}
+		seen[envName(o.key)] = o.key
+	}
+}
+
+// Every option has a reason that says more than its name, and its built-in
+// value is one that it allows.
+func TestOptionsAreSound(t *testing.T) {
+	c := new(Config)
+	for _, o := range c.options() {
+		o.reset()
+		if len(o.why) < 20 || !strings.HasSuffix(o.why, ".") {
+			t.Errorf("%s: no reason", o.key)
+		}
+		if p, _ := o.check(); p != "" {
+			t.Errorf("%s: its default: %s", o.key, p)
+		}
+	}
+}
+
+func TestBuiltInsLoad(t *testing.T) {
+	for _, profile := range configs.Profiles() {
+		for _, policy := range configs.Policies() {
+			_, err := Load(Sources{flags: []textSetting{{"profile", profile, "--profile"}, {"mask.policy", policy, "--policy"}}})
+			if err != nil {
+				t.Errorf("%s, %s: %v", profile, policy, mistakes(t, Sources{flags: []textSetting{{"profile", profile, ""}, {"mask.policy", policy, ""}}}))
+			}
+		}
+	}
+}
+
+// What print writes is read back as the same values.
+func TestPrintRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	text := rapid.OneOf(
+		rapid.SampledFrom([]string{"true", "5", "1e3", "null", "~", "-", "a: b", "#x", "'", `"`, "\\", "&a", "*a", "ñ·ŀ", "\t", "0x1", "a\nb", " lead", "@", "%", "?", "<<", "=", "2026-01-01", "."}),
+		rapid.StringMatching(`[a-z]{1,8}`), rapid.StringN(1, 12, -1))
+	rapid.Check(t, func(t *rapid.T) {
+		file := filepath.Join(dir, "printed.yaml")
+		a := &Config{origins: map[string]origin{}}
+		for _, o := range a.options() {
+			o.reset()
+		}
+		a.Read.Columns.Text = text.Draw(t, "column")
+		a.Read.Keep = rapid.SliceOfN(text.Filter(func(s string) bool { return s != a.Read.Columns.Text }), 0, 4).Draw(t, "keep")
+		a.Tag.Recall = rapid.Float64Range(0, 1).Draw(t, "recall")
+		a.Tag.Cache = size(rapid.Int64Range(0, 1<<40).Draw(t, "cache"))
+		a.Choose.Review = rapid.IntRange(0, 1<<50).Draw(t, "review")
+		a.Mask.Operators = map[string]string{"PERSON": rapid.SampledFrom(mask.OperatorNames()).Draw(t, "operator")}
+		a.Choose.Classes = map[string]float64{"DATE": rapid.Float64Range(0, 1).Draw(t, "share")}
+		var printed bytes.Buffer
+		if err := a.Print(&printed, rapid.Bool().Draw(t, "reasons")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, printed.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b := &Config{}
+		r := strictReader{file: file, options: b.options()}
+		r.read(printed.Bytes())
+		if len(r.mistakes) > 0 {
+			t.Fatalf("%v in\n%s", r.mistakes, printed.String())
+		}
+		had, got := a.options(), b.options()
+		for i := range had {
+			if had[i].text() != got[i].text() {
+				t.Errorf("%s: %s became %s", had[i].key, had[i].text(), got[i].text())
+			}
+		}
+	})
+}
+
+func TestHash(t *testing.T) {
+	list := configFile(t, "Ferran\n")
+	hash := func(key, value string) string {
+		t.Helper()
+		c, err := Load(Sources{flags: []textSetting{{key, value, "--set"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := c.Hash()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	plain := hash("run.workers", "0")
+	for key, value := range map[string]string{"run.workers": "8", "tag.cache": "1MiB", "read.batch_bytes": "4KiB", "run.deadline": "1h", "tag.model": "other"} {
+		if hash(key, value) != plain {
+			t.Errorf("%s changes the hash and not the output", key)
+		}
+	}
+	for key, value := range map[string]string{"tag.recall": "0.99", "read.keep": "sex", "mask.policy": "idiap", "mask.operators": "DATE=keep", "resolve.never": "Parkinson", "write.row_group_rows": "2", "profile": "meddocan"} {
+		if hash(key, value) == plain {
+			t.Errorf("%s changes the output and not the hash", key)
+		}
+	}
+	before := hash("resolve.never_file", list)
+	if err := os.WriteFile(list, []byte("Jordi\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if hash("resolve.never_file", list) == before {
+		t.Error("the content of a file does not count")
+	}
+}
+
+func TestOperators(t *testing.T) {
+	policy := configFile(t, "default: suppress\ncategories: {PERSON: placeholder, DATE: keep}\n")
+	c, err := Load(Sources{flags: []textSetting{{"mask.policy", policy, ""}, {"mask.operators", "DATE=mask", ""}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	operators, err := c.Operators()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for category, want := range map[string]string{"PERSON": "placeholder", "DATE": "mask", "LOCATION": "suppress"} {
+		for i, name := range append([]string{""}, allCategories()...) {
+			if name == category && operators[i].String() != want {
+				t.Errorf("%s: %s, want %s", category, operators[i], want)
+			}
+		}
+	}
+	bad := configFile(t, "defualt: keep\ncategories: {PERSN: keep, DATE: kep}\n")
+	_, err = Load(Sources{flags: []textSetting{{"mask.policy", bad, ""}}})
+	var e *exit.ConfigError
+	if !errors.As(err, &e) || len(e.Mistakes) != 3 {
+		t.Errorf("a policy with mistakes gives %v", err)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "1": "1", "1024": "1KiB", "1.5GiB": "1536MiB", "64 MiB": "64MiB", "1kB": "1000", "10B": "10", "3TiB": "3TiB",
+		"": "-", "-1": "-", "x": "-", "1XB": "-", "1e30": "-", "NaN": "-", "MiB": "-", "inf": "-",
+	} {
+		got := "-"
+		if s, ok := parseSize(text); ok {
+			got = s.String()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"recal", "recall", 1}, {"tga", "tag", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3}} {
+		if got := distance(tt.a, tt.b); got != tt.want || distance(tt.b, tt.a) != got {
+			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// Whatever a file holds, reading it ends with mistakes or without, and every
+// mistake is one line with a place.
+func FuzzConfig(f *testing.F) {
+	for _, seed := range []string{"tag: {recall: 1}\n", "read:\n  keep: [a, b]\n", "a: &x [*x]\n", "? a\n: b\n", "\x00", "- - -\n", "<<: {}\n", "tag: |\n  x\n", "\t", "{{", "!!map {a: !!str 5}", "k: !!", "a: 'b", "%YAML 1.2\n---\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c := new(Config)
+		r := strictReader{file: "f", options: c.options()}
+		r.read(text)
+		for _, m := range r.mistakes {
+			if m.Message == "" || strings.Contains(m.String(), "\n") {
+				t.Errorf("a mistake that nobody can read: %q", m.String())
+			}
+		}
+	})
+}

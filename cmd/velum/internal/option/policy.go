@@ -1,0 +1,104 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/mask"
+)
+
+// Operators returns the operators of every category, indexed by
+// pipeline.Category: the policy's, changed by mask.operators.
+func (c *Config) Operators() ([]*mask.Chain, error) {
+	byCategory, wrong := c.policy()
+	if len(wrong) > 0 {
+		return nil, (&exit.ConfigError{Mistakes: wrong}).OrNil()
+	}
+	chains := make([]*mask.Chain, len(byCategory))
+	made := map[string]*mask.Chain{}
+	for i, text := range byCategory {
+		if made[text] == nil {
+			chain, err := mask.ParseChain(text)
+			if err != nil {
+				return nil, exit.With(exit.Config, fmt.Errorf("policy: %w", err), "")
+			}
+			made[text] = chain
+		}
+		chains[i] = made[text]
+	}
+	return chains, nil
+}
+
+// Dates says how the policy moves dates; "" if it does not.
+func (c *Config) Dates() (string, error) {
+	chains, err := c.Operators()
+	for _, chain := range chains {
+		if chain.Moves() != "" {
+			return chain.Moves(), err
+		}
+	}
+	return "", err
+}
+
+// operatorChain says what is wrong with the operators of a category.
+func operatorChain(text string) (problem, hint string) {
+	_, err := mask.ParseChain(text)
+	if p, ok := errors.AsType[*mask.PolicyError](err); ok {
+		return p.Message, DidYouMean(p.Word, p.Known)
+	}
+	return "", ""
+}
+
+// policy reads the masking policy.
+func (c *Config) policy() ([]string, []exit.Mistake) {
+	file, text, err := c.policyText()
+	if err != nil {
+		k := checker{Config: c}
+		k.note("mask.policy", err.Error(), DidYouMean(c.Mask.Policy, configs.Policies()))
+		return nil, k.mistakes
+	}
+	fallback, named := "placeholder", map[string]string(nil)
+	r := strictReader{file: file, options: []option{
+		opt("default", &fallback, "", "", valid(operatorChain)),
+		opt("categories", &named, nil, "", valid(operatorChain)),
+	}}
+	r.read(text)
+	byCategory := slices.Repeat([]string{fallback}, pipeline.Categories())
+	for _, name := range sortedKeys(named) {
+		category, err := pipeline.ParseCategory(name)
+		if err != nil {
+			r.mistakes = append(r.mistakes, exit.Mistake{File: file, Key: "categories",
+				Message: fmt.Sprintf("unknown category %q", name), Hint: DidYouMean(name, allCategories())})
+			continue
+		}
+		byCategory[category] = named[name]
+	}
+	for name, operator := range c.Mask.Operators {
+		if category, err := pipeline.ParseCategory(name); err == nil { // contradictions reports it otherwise
+			byCategory[category] = operator
+		}
+	}
+	return byCategory, r.mistakes
+}
+
+func (c *Config) policyText() (file string, text []byte, err error) {
+	name := c.Mask.Policy
+	if o := (option{nameOr: true}); o.isPath(name) {
+		text, err = os.ReadFile(name)
+		if err != nil {
+			return name, nil, fmt.Errorf("cannot read the policy file: %w", err)
+		}
+		return name, text, nil
+	}
+	text, err = configs.Policy(name)
+	if err != nil {
+		return "", nil, fmt.Errorf("%q is none of the policies %s", name, strings.Join(configs.Policies(), ", "))
+	}
+	return "policy " + name, text, nil
+}

@@ -1,0 +1,159 @@
+package option
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Print writes the configuration as YAML that velum reads back, with the
+// origin of each value, and with reasons if asked.
+func (c *Config) Print(w io.Writer, reasons bool) error {
+	var b bytes.Buffer
+	var open []string // sections that the last key stood in
+	for _, o := range c.options() {
+		path := strings.Split(o.key, ".")
+		sections, name := path[:len(path)-1], path[len(path)-1]
+		for depth, s := range sections {
+			if depth < len(open) && open[depth] == s {
+				continue
+			}
+			open = open[:depth]
+			if depth == 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "%s%s:\n", indent(depth), s)
+			open = append(open, s)
+		}
+		open = open[:len(sections)]
+		if reasons {
+			for _, line := range wrap(o.why, 96) {
+				fmt.Fprintf(&b, "%s# %s\n", indent(len(sections)), line)
+			}
+		}
+		fmt.Fprintf(&b, "%-40s # %v\n", indent(len(sections))+name+": "+o.text(), c.origins[o.key])
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+// wrap breaks a sentence into lines of at most width bytes.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
+// PrintJSON prints it for machines.
+func (c *Config) PrintJSON(w io.Writer) error {
+	type entry struct {
+		Key    string `json:"key"`
+		Value  any    `json:"value"`
+		Origin string `json:"origin"`
+		Shapes bool   `json:"shapes_output"`
+	}
+	var all []entry
+	for _, o := range c.options() {
+		all = append(all, entry{o.key, o.plain(), c.origins[o.key].String(), o.shapes})
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(all)
+}
+
+// text returns the value as YAML on one line.
+func (o *option) text() string {
+	switch at := o.at.(type) {
+	case *string:
+		return quoteYAML(*at)
+	case *int:
+		return strconv.Itoa(*at)
+	case *float64:
+		return strconv.FormatFloat(*at, 'g', -1, 64)
+	case *bool:
+		return strconv.FormatBool(*at)
+	case *size:
+		return at.String()
+	case *time.Duration:
+		return at.String()
+	case *[]string:
+		items := make([]string, len(*at))
+		for i, s := range *at {
+			items[i] = quoteYAML(s)
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	case *map[string]string:
+		return pairs(*at, quoteYAML)
+	case *map[string]float64:
+		return pairs(*at, func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) })
+	}
+	panic("config: option of unknown kind") // a bug: opt takes no other
+}
+
+func pairs[V any](m map[string]V, text func(V) string) string {
+	items := make([]string, 0, len(m))
+	for _, k := range sortedKeys(m) {
+		items = append(items, quoteYAML(k)+": "+text(m[k]))
+	}
+	return "{" + strings.Join(items, ", ") + "}"
+}
+
+// quoteYAML quotes what YAML might take for something else than text.
+func quoteYAML(s string) string {
+	if isWord(s) {
+		return s
+	}
+	b := &bytes.Buffer{}
+	e := json.NewEncoder(b) // a JSON string is a YAML string
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // cannot fail: a string, into memory
+	return strings.TrimSpace(b.String())
+}
+
+func isWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity":
+		return false
+	}
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '/' || r == '_'
+		if !letter && (i == 0 || !(r >= '0' && r <= '9' || r == '.' || r == '-')) {
+			return false
+		}
+	}
+	return true
+}
+
+// plain returns the value as JSON knows it. Sizes and durations stay text.
+func (o *option) plain() any {
+	switch at := o.at.(type) {
+	case *string:
+		return *at
+	case *int:
+		return *at
+	case *float64:
+		return *at
+	case *bool:
+		return *at
+	case *[]string:
+		return append([]string{}, *at...)
+	case *map[string]string:
+		return *at
+	case *map[string]float64:
+		return *at
+	}
+	return o.text()
+}

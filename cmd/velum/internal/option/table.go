@@ -1,0 +1,442 @@
+package option
+
+import (
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/tokenize"
+	"github.com/velum-health/velum/stages/verify"
+	"github.com/velum-health/velum/stages/write"
+
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/bilstm"
+	"github.com/velum-health/velum/models/ensemble"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Config is every option, in the order in which the notes meet them. What an
+// option means and why it has its default stands in the table below, and only
+// there: help, schema, printing and checking are made from it.
+type Config struct {
+	Profile  string
+	Read     Read
+	Tokenize Tokenize
+	Tag      Tag
+	Patterns Patterns
+	Resolve  Resolve
+	Mask     Mask
+	Verify   Verify
+	Choose   Choose
+	Write    Write
+	Run      Run
+	Train    Train
+	Network  Network
+	Ensemble Ensemble
+	Learn    Learn
+	Key      Key
+
+	origins map[string]origin
+}
+
+// Read is what is read of the archive.
+type Read struct {
+	Columns      Columns
+	Format       string
+	Encoding     string
+	Delimiter    string
+	Labels       map[string]string
+	SkipUnknown  bool
+	Keep         []string
+	IDs          string
+	NullIDs      string
+	Opaque       bool
+	MaxNoteBytes size
+	BatchBytes   size
+	BatchNotes   int
+	UnitNotes    int
+	SHA256       string
+	Twice        string
+}
+
+// Columns is the columns of the input by their use.
+type Columns struct {
+	ID                          []string
+	Text, Patient, Date, Center string
+}
+
+// Tokenize is how notes are cut into tokens.
+type Tokenize struct {
+	MaxTokens     int
+	AllowControls bool
+}
+
+// Tag is the model and how it tags.
+type Tag struct {
+	Model  string
+	Recall float64
+
+	PrecisionFloor float64
+	Confidence     string
+	Cache          size
+	NoteCache      size
+	Gazetteers     []string
+}
+
+// Patterns is which patterns are looked for.
+type Patterns struct {
+	Use  bool
+	Skip []string
+}
+
+// Resolve is what becomes of candidates.
+type Resolve struct {
+	Categories map[string]string
+	MinScore   map[string]float64
+	Priority   []string
+	Overlap    string
+	Always     []string
+	AlwaysFile string
+	Never      []string
+	NeverFile  string
+	Repeats    bool
+	Rules      bool
+	SkipRules  []string
+	Gazetteers []string
+}
+
+// Mask is what replaces a span.
+type Mask struct {
+	Policy    string
+	Operators map[string]string
+	Purpose   string
+}
+
+// Verify is the second look.
+type Verify struct {
+	MinLength int
+}
+
+// Choose is the selection set and the curators' list.
+type Choose struct {
+	Use           bool
+	MinConfidence float64
+	MinTokens     int
+	K             int
+	Classes       map[string]float64
+	Length        float64
+	WithoutSpans  float64
+	ReviewBelow   float64
+	Review        int
+}
+
+// Write is the output.
+type Write struct {
+	RowGroupRows   int
+	Spans          bool
+	Group          bool
+	QuarantineText bool
+	MaxQuarantined float64
+}
+
+// Run is the run as a whole.
+type Run struct {
+	Workers      int
+	Units        int
+	MemoryLimit  size
+	DecodeMemory size
+	NoteTimeout  time.Duration
+	MaxFailures  float64
+	Deadline     time.Duration
+	Vanished     string
+}
+
+// Train is training.
+type Train struct {
+	Template   string
+	Scheme     string
+	L2         float64
+	L1         float64
+	MinCount   int
+	Iterations int
+	Patience   int
+	Tolerance  float64
+	History    int
+	Prune      float64
+}
+
+// Network is the architecture and the training of a network.
+type Network struct {
+	Variant   string
+	Chars     string
+	Cell      string
+	Objective string
+	Units     int
+	Layers    int
+	Window    int
+	Epochs    int
+	Batch     int
+	Rate      float64
+	Swap      float64
+	Seed      int
+}
+
+// Ensemble is what several taggers are put together of.
+type Ensemble struct {
+	Mode    string
+	Members []string
+}
+
+// Learn is self-learning.
+type Learn struct {
+	In                 []string
+	Gold               []string
+	Dev                []string
+	Gate               []string
+	Oracle             []string
+	Labels             string
+	Kind               string
+	Models             string
+	Slice              int
+	Turns              int
+	Patience           int
+	Unit               string
+	MaxNotes           int
+	Holdout            float64
+	Labelled           int
+	Again              bool
+	Start              string
+	StartMinConfidence float64
+	Templates          []string
+	Clusters           []string
+	Warm               bool
+	Calibrate          string
+	Retag              bool
+	Drop               bool
+	Agree              string
+	Weigh              bool
+	Ask                int
+	AskRandom          float64
+	GateTolerance      float64
+	Seed               int
+	Draws              int
+}
+
+// Key is the secret key.
+type Key struct{ File string }
+
+// Workers of each heavy stage: what the configuration says, else one a core
+// that Go may use.
+func (c *Config) Workers() int {
+	if c.Run.Workers > 0 {
+		return c.Run.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Text returns the value of an option as `velum config print` shows it.
+func (c *Config) Text(key string) string { return find(c.options(), key).text() }
+
+// Each calls do with every key and its value, in the order of printing.
+func (c *Config) Each(do func(key, text string)) {
+	for _, o := range c.options() {
+		do(o.key, o.text())
+	}
+}
+
+// options binds every key to its place in c. The order is that of printing.
+func (c *Config) options() []option {
+	return slices.Concat(c.inputOptions(), c.findOptions(), c.outputOptions(), c.trainOptions(), c.networkOptions(), c.learnOptions(), c.keyOptions())
+}
+
+func (c *Config) inputOptions() []option {
+	r, k := &c.Read, &c.Tokenize
+	return []option{
+		opt("profile", &c.Profile, configs.DefaultProfile, "Built-in set of values that this file starts from. primary-care is the default because short notes are what the archive holds.", oneOf(configs.Profiles()...)),
+
+		opt("read.columns.id", &r.Columns.ID, []string{"note_id"}, "Columns of the row's id, text or whole numbers; several are joined with bars, as 7|31|2. An id is the only thing of a note that may appear in a log.", shaping),
+		opt("read.columns.text", &r.Columns.Text, "text", "Column of the note. It never passes through.", shaping),
+		opt("read.columns.patient", &r.Columns.Patient, "", "Column of the patient's id; empty when there is none. Never written unless it is kept.", shaping),
+		opt("read.columns.date", &r.Columns.Date, "", "Column of the note's date; empty when there is none.", shaping),
+		opt("read.columns.center", &r.Columns.Center, "", "Column of the centre; empty when there is none.", shaping),
+		opt("read.format", &r.Format, "auto", "What the files of an archive are. auto tells by their names: Parquet and dumps of a|b|c ids and text, or else CSV and JSONL, or else .txt files of a note each.", shaping, oneOf(read.ArchiveFormats()...)),
+		opt("read.encoding", &r.Encoding, "auto", "Encoding of text files. auto looks at the whole of each file: a Latin-1 export with one accent in its last note is not UTF-8. Standard input is UTF-8 unless this says otherwise.", shaping, oneOf(read.Encodings()...)),
+		opt("read.delimiter", &r.Delimiter, "", "Delimiter of CSV, one character; empty takes the commonest of comma, semicolon, tab and bar in the header.", shaping),
+		opt("read.labels", &r.Labels, nil, "Labels of labelled notes that are called otherwise here, as {DOCTOR: PERSON, CITY: LOCATION}. NONE leaves a label out.", shaping),
+		opt("read.skip_unknown", &r.SkipUnknown, false, "Leave spans of unknown labels out and count them. Off: a model trained on, or scored against, half of the labels is worse than none.", shaping),
+		opt("read.keep", &r.Keep, nil, "Columns that pass through bit for bit, of any type; keys of folders such as year=2026 count as columns. None by default: a column that nobody named may identify a person.", shaping),
+		opt("read.ids", &r.IDs, "keep", "What is written as row id: the id itself (keep), an HMAC of it under the key (keyed), or nothing but the row's place (drop). keep, since masked notes go back to the house that knows the ids; an extract for others wants keyed or drop.", shaping, oneOf("keep", "keyed", "drop")),
+		opt("read.null_ids", &r.NullIDs, "quarantine", "What becomes of a row without an id: it goes to quarantine, or takes the number of its row (number). quarantine, since nobody could find it again.", shaping, oneOf("quarantine", "number")),
+		opt("read.opaque", &r.Opaque, false, "Give the folders of the output opaque names in place of those of the input. On for extracts whose dates are shifted: a folder named for the real month would undo the shift.", shaping),
+		opt("read.max_note_bytes", &r.MaxNoteBytes, pipeline.NoteBytes, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
+		opt("read.batch_bytes", &r.BatchBytes, pipeline.BatchBytes, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
+		opt("read.batch_notes", &r.BatchNotes, pipeline.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
+		opt("read.unit_notes", &r.UnitNotes, read.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
+		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile),
+		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),
+
+		opt("tokenize.max_tokens", &k.MaxTokens, tokenize.MaxTokens, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),
+		opt("tokenize.allow_controls", &k.AllowControls, false, "Take control characters for white space and not for a reason for quarantine. Off: a note that holds them was damaged on its way.", shaping),
+	}
+}
+
+func (c *Config) findOptions() []option {
+	t, p, r, m, v := &c.Tag, &c.Patterns, &c.Resolve, &c.Mask, &c.Verify
+	return []option{
+		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile),
+		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.995; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
+		opt("tag.precision_floor", &t.PrecisionFloor, 0.8, "Least share of what is masked that holds an identifier, on the gold set of the model: a tag.recall that costs more precision is refused, with what is reached above the floor.", within(0, 1)),
+		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
+		opt("tag.cache", &t.Cache, 64<<20, "Memory a worker for state scores of token forms. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.", within(0, 1<<40)),
+		opt("tag.note_cache", &t.NoteCache, 16<<20, "Memory a worker for notes already tagged; 0 tags every note. Templates make many notes equal, byte for byte; the cache compares the whole text.", within(0, 1<<40)),
+
+		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile),
+
+		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
+		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),
+
+		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),
+		opt("resolve.min_score", &r.MinScore, nil, "Score by pattern category below which a match without a right check digit is dropped, as {AGE: 0.7}. Empty drops none: a number masked in vain costs less than one let through.", shaping, within(0, 1)),
+		opt("resolve.priority", &r.Priority, nil, "Who wins where candidates overlap, first one first: list, checked (a pattern with a right check digit), pattern, model, rule, each for all or as pattern:EMAIL for one category. Empty takes the order that was chosen for the model's label set.", shaping),
+		opt("resolve.overlap", &r.Overlap, "hull", "What becomes of the loser's part outside the winner: masked with it (hull) or by itself (trim). hull: half a name is a name.", shaping, oneOf("hull", "trim")),
+		opt("resolve.always", &r.Always, nil, "Words that are always masked, as [PERSON:Ferran, LOCATION:Can Ruti]. Case and accents do not matter.", shaping),
+		opt("resolve.always_file", &r.AlwaysFile, "", "More of them, one a line.", shaping, aFile),
+		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
+		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
+		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
+		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile),
+		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
+		opt("resolve.skip_rules", &r.SkipRules, nil, "Names of rules that are not applied.", shaping),
+
+		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
+		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}: one, or several with | between them, the next where one cannot.", shaping, valid(operatorChain)),
+		opt("mask.purpose", &m.Purpose, "", "Name of what the extract is for. It goes into what is drawn under the key: extracts for other purposes have other surrogates, hashes and offsets of dates, and cannot be joined.", shaping),
+
+		opt("verify.min_length", &v.MinLength, verify.MinValue, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
+	}
+}
+
+func (c *Config) outputOptions() []option {
+	h, w, r := &c.Choose, &c.Write, &c.Run
+	return []option{
+		opt("choose.use", &h.Use, true, "Make the selection set, the training form of notes tagged with confidence.", shaping),
+		opt("choose.min_confidence", &h.MinConfidence, 0.85, "Lowest confidence of a chosen note: C_min of BOOT for CRF.", shaping, within(0, 1)),
+		opt("choose.min_tokens", &h.MinTokens, 3, "Least tokens of a chosen note. A note of one or two words is certain and teaches nothing.", shaping, within(0, 1e6)),
+		opt("choose.k", &h.K, 5000, "Most notes in the selection set. BOOT tried 2,000 to 20,000; 5,000 of 50,000 was its middle.", atLeast(0)),
+		opt("choose.classes", &h.Classes, nil, "Shares of the categories among chosen spans, as {PERSON: 0.6, LOCATION: 0.4}. Empty takes those of the model's training set.", within(0, 1)),
+		opt("choose.length", &h.Length, 0, "Mean length of a chosen span in tokens; 0 takes that of the model's training set.", within(0, 100)),
+		opt("choose.without_spans", &h.WithoutSpans, 0, "Share of chosen notes in which nothing was found. 0, as in BOOT, whose training notes nearly all held an entity; a larger one teaches what is no name.", shaping, within(0, 0.99)),
+		opt("choose.review_below", &h.ReviewBelow, 0.5, "Confidence below which a note may go to a curator. Above one half the model's own answer is more likely right than all others together.", shaping, within(0, 1)),
+		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", atLeast(0)),
+
+		opt("write.row_group_rows", &w.RowGroupRows, write.RowGroupRows, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
+		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),
+		opt("write.group", &w.Group, false, "Let the group of the files read the public tree: mode 0640 and 0750, not 0600 and 0700. The private tree stays its owner's. Parts that are done already keep their mode; --fresh writes them again."),
+		opt("write.quarantine_text", &w.QuarantineText, false, "Write the unmasked text of quarantined notes, mode 0600. Off: a reason and a row number find it in the archive.", shaping),
+		opt("write.max_quarantined", &w.MaxQuarantined, 0.01, "Share of notes in quarantine above which the run ends with exit code 3. A healthy archive has fewer than one in a thousand.", within(0, 1)),
+
+		opt("run.workers", &r.Workers, 0, "Workers a heavy stage; 0 takes one a core. Never changes a byte of the output.", within(0, 1024)),
+		opt("run.units", &r.Units, 0, "Units side by side; 0 takes one for every four cores, at which the writer of a unit has half its time left.", within(0, 1024)),
+		opt("run.memory_limit", &r.MemoryLimit, 0, "Soft limit of the Go heap; 0 takes GOMEMLIMIT, else 90 % of the cgroup's limit. The rest is for what the heap does not count.", within(0, 1<<50)),
+		opt("run.decode_memory", &r.DecodeMemory, 1<<30, "Hard limit of each process that decodes Parquet, one for every unit side by side. A file that needs more goes to quarantine; a page of 100 MB needs about half of it.", within(1<<26, 1<<50)),
+		opt("run.note_timeout", &r.NoteTimeout, 30*time.Second, "Time that a stage may take for one note of 16 KiB or more, after which it goes to quarantine; 0 is none. The longest sound note takes less than a second: more is a fault, and what made it slow may have made it wrong."),
+		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
+		opt("run.vanished", &r.Vanished, "keep", "What becomes of notes in the output whose file has gone from the folder that is given: keep them, and say so; remove them; or refuse to run, with exit code 13. An output grows: what is not given at all always stays.", oneOf("keep", "remove", "refuse")),
+		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
+	}
+}
+
+func (c *Config) trainOptions() []option {
+	t := &c.Train
+	return []option{
+		opt("train.template", &t.Template, "", "Feature template, a built-in name or a file; empty takes the template of the profile's model.", shaping, nameOrFile),
+		opt("train.scheme", &t.Scheme, "BIO", "Tag scheme. BIO: on MEDDOCAN BIOESU gained nothing that could be told from chance, and has twice the tags.", shaping, oneOf("BIO", "BIOESU")),
+		opt("train.l2", &t.L2, 1, "Strength of the quadratic penalty, λ₂/2·‖w‖². 1 with min_count 2 scores as 0.5 without a cut-off and halves the weights.", shaping, within(0, 1e6)),
+		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
+		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
+		opt("train.iterations", &t.Iterations, crf.Iterations, "Most iterations. MEDDOCAN gains about 0.1 point of F1 between 80 and 160.", shaping, within(1, 100_000)),
+		opt("train.patience", &t.Patience, crf.Patience, "Iterations without a higher F1 on the development set after which training stops; counts only with --dev.", shaping, within(1, 100_000)),
+		opt("train.tolerance", &t.Tolerance, crf.Tolerance, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
+		opt("train.history", &t.History, crf.History, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
+		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
+	}
+}
+
+func (c *Config) networkOptions() []option {
+	n, e := &c.Network, &c.Ensemble
+	return []option{
+		opt("network.variant", &n.Variant, "default", "Network and way of training for --kind bilstm, by name: default, or one of the papers' (boot, fhu, ls: BOOT; ngrid, coupled: NGRID; a-1, b-1, c-1, d-2: INV). The options below change single things of it.", oneOf(bilstm.Variants()...)),
+		opt("network.chars", &n.Chars, "", "What reads the characters of a token: cnn, lstm or none; empty takes the variant's. cnn is faster and was as good.", oneOf("", "cnn", "lstm", "none")),
+		opt("network.cell", &n.Cell, "", "lstm, or coupled (NGRID's, whose gates see the memory); empty takes the variant's.", oneOf("", "lstm", "coupled")),
+		opt("network.objective", &n.Objective, "", "What training makes probable: the path, the product of marginals, or each tag by itself (softmax); empty takes the variant's.", oneOf("", "path", "marginals", "softmax")),
+		opt("network.units", &n.Units, 0, "Units a direction, rounded up to a multiple of 8; 0 takes the variant's (104). On MEDDOCAN 64 lost 0.4 points of F1 and 200 gained nothing that could be told from chance.", within(0, 4096)),
+		opt("network.layers", &n.Layers, 0, "Recurrent layers, 1 or 2; 0 takes the variant's (1).", within(0, 2)),
+		opt("network.window", &n.Window, -1, "Tokens of overlapping runs that are read at once, 4 or more; 0 reads whole sequences of the template, below 0 takes the variant's.", within(-1, 65536)),
+		opt("network.epochs", &n.Epochs, 0, "Passes over the notes; 0 takes the variant's (10).", within(0, 10_000)),
+		opt("network.batch", &n.Batch, 0, "Sequences a step; 0 takes the variant's (48).", within(0, 100_000)),
+		opt("network.rate", &n.Rate, 0, "Learning rate; 0 takes the variant's (0.003).", within(0, 10)),
+		opt("network.swap", &n.Swap, -1, "Share of spans that an epoch exchanges for another of their category; below 0 takes the variant's (0.3).", within(-1, 1)),
+		opt("network.seed", &n.Seed, 1, "Seed of first weights, order and dropout. Two seeds differ by 0.1 to 0.2 points of F1.", within(0, 1e9)),
+
+		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, mean with measured weights (stack), the first and all where it is not sure (cascade), all spans (union), those of more than half (vote), those of the more precise (priority).", oneOf(ensemble.Modes()...)),
+		opt("ensemble.members", &e.Members, nil, "Models of an ensemble, names or files, that have the same tags. Earlier ones win where the mode has no other reason.", nameOrFile),
+	}
+}
+
+func (c *Config) learnOptions() []option {
+	l := &c.Learn
+	return []option{
+		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile),
+		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile),
+		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning, calibrate, and give the proportions. Empty holds out a share of learn.gold.", aFile),
+		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile),
+		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile),
+		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
+		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network."),
+		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile),
+		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
+		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
+		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),
+		opt("learn.unit", &l.Unit, "note", "What a turn takes one of, and what the confidence is of: the note, or the line. The probability of a best path shrinks with its length, so reports want lines.", oneOf("note", "line")),
+		opt("learn.max_notes", &l.MaxNotes, 100_000, "Most notes (or lines) of the archive in the training set; the turns that were first go first. 100,000 short notes train within 2 GiB.", within(1, 1e8)),
+		opt("learn.holdout", &l.Holdout, 0.2, "Share of the labelled notes that is held out for validation when no --dev is named. A fifth of 300 notes is enough to tell turns apart, and the rest enough to begin with.", within(0.01, 0.9)),
+		opt("learn.labelled", &l.Labelled, 0, "Labelled notes to learn from, drawn by the seed; 0 takes all. For learning curves.", within(0, 1e9)),
+		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
+		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile),
+		opt("learn.start_min_confidence", &l.StartMinConfidence, 0.5, "Lowest confidence of a note that the model of learn.start tagged: C_min of BOOT for frequency divergence.", within(0, 1)),
+		opt("learn.templates", &l.Templates, nil, "Feature templates by turn, from the supervised model on; the last one stays. Empty takes train.template in every turn."),
+		opt("learn.clusters", &l.Clusters, nil, "Clusterings as NAME=FILE:K for cluster/NAME of the template, offered to each turn one at a time, and none: what is best on a fifth of learn.gold is taken. Off: each costs one more training a turn."),
+		opt("learn.warm", &l.Warm, true, "Begin each training at the weights of the turn before. The optimum is the same, and it is nearer."),
+		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
+		opt("learn.retag", &l.Retag, false, "Tag the notes of earlier turns again with the newest model, and leave out those that it is no longer sure of."),
+		opt("learn.drop", &l.Drop, false, "After each turn, train once more without the notes of one earlier turn, by turns the next one, and leave them out for good if the F1 on the validation notes is not lower. Doubles the time."),
+		opt("learn.agree", &l.Agree, "", "Feature template of a second model, trained beside the first: only notes that both tag alike are taken. Empty: no second model.", nameOrFile),
+		opt("learn.weigh", &l.Weigh, false, "Let a chosen note count its confidence in training, where a labelled one counts 1."),
+		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
+		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
+		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a category may lose before a model is not promoted. 0: none; a category of 20 spans loses 0.05 with one miss.", within(0, 1)),
+		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
+		opt("learn.draws", &l.Draws, 1, "Runs with this seed and the next ones, each in a folder of its own; the report has their mean and spread.", within(1, 1000)),
+	}
+}
+
+func (c *Config) keyOptions() []option {
+	return []option{
+		opt("key.file", &c.Key.File, "", "File with the secret key, mode 0400, at least 32 bytes. Only a path: flags and variables can be read by others. Its id, never the key, goes into manifests.", aFile),
+	}
+}
+
+// LabelNames are the names of the categories of a built-in label set.
+func LabelNames(set string) []string {
+	s, err := pipeline.Labels(set)
+	if err != nil {
+		panic("config: unknown label set") // a bug: the name is a constant
+	}
+	names := make([]string, len(s.Categories))
+	for i, c := range s.Categories {
+		names[i] = c.String()
+	}
+	return names
+}

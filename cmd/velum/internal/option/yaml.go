@@ -1,0 +1,301 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// set sets the option from a YAML value.
+func (o *option) set(n ast.Node) (problem, hint string) {
+	switch at := o.at.(type) {
+	case *[]string:
+		return o.setNodes(at, n)
+	case *map[string]string, *map[string]float64:
+		return o.setMap(n)
+	}
+	s, ok := scalar(n)
+	if !ok || !o.takes(n) {
+		return o.mismatch(describe(n))
+	}
+	return o.setText(s)
+}
+
+// takes tells whether a scalar of this YAML type may stand for the option. A
+// quoted number is text and no number; a bare number is no text.
+func (o *option) takes(n ast.Node) bool {
+	switch o.at.(type) {
+	case *string:
+		return isText(n)
+	case *int:
+		_, ok := n.(*ast.IntegerNode)
+		return ok
+	case *bool:
+		_, ok := n.(*ast.BoolNode)
+		return ok
+	case *time.Duration:
+		i, ok := n.(*ast.IntegerNode)
+		return isText(n) || ok && fmt.Sprint(i.Value) == "0"
+	case *size:
+		_, ok := n.(*ast.IntegerNode)
+		return ok || isText(n)
+	}
+	// 1e-4 is text to the YAML library and a number to everybody else
+	return n.Type() == ast.IntegerType || n.Type() == ast.FloatType || isText(n) && n.GetToken().Type == token.StringType
+}
+
+func (o *option) setNodes(at *[]string, n ast.Node) (problem, hint string) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return o.mismatch(describe(n))
+	}
+	list := []string{}
+	for i, v := range seq.Values {
+		s, ok := scalar(v)
+		if !ok || !isText(v) {
+			return fmt.Sprintf("item %d: want text, have %s", i+1, describe(v)), ""
+		}
+		list = append(list, s)
+	}
+	*at = list
+	return o.check()
+}
+
+func (o *option) setMap(n ast.Node) (problem, hint string) {
+	m, ok := n.(ast.MapNode)
+	if !ok {
+		return o.mismatch(describe(n))
+	}
+	texts, numbers := map[string]string{}, map[string]float64{}
+	for it := m.MapRange(); it.Next(); {
+		key, ok := scalar(it.Key())
+		if !ok {
+			return "a key must be text", ""
+		}
+		if _, twice := texts[key]; twice {
+			return fmt.Sprintf("%q stands there twice", key), ""
+		}
+		var f float64
+		item := option{at: new(string)}
+		if _, wanted := o.at.(*map[string]float64); wanted {
+			item = option{at: &f, min: math.Inf(-1), max: math.Inf(1)}
+		}
+		if p, h := item.set(it.Value()); p != "" {
+			return key + ": " + p, h
+		}
+		if s, ok := item.at.(*string); ok {
+			texts[key] = *s
+		} else {
+			texts[key], numbers[key] = "", f
+		}
+	}
+	switch at := o.at.(type) {
+	case *map[string]string:
+		*at = texts
+	case *map[string]float64:
+		*at = numbers
+	}
+	return o.check()
+}
+
+// scalar returns the text of a scalar other than null.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode:
+		return fmt.Sprint(n.Value), true
+	case *ast.FloatNode:
+		return n.GetToken().Value, true
+	case *ast.BoolNode:
+		return strconv.FormatBool(n.Value), true
+	}
+	return "", false
+}
+
+func isText(n ast.Node) bool { return n.Type() == ast.StringType || n.Type() == ast.LiteralType }
+
+// describe names what stands where something else was wanted.
+func describe(n ast.Node) string {
+	switch n.(type) {
+	case *ast.NullNode:
+		return "nothing"
+	case *ast.SequenceNode:
+		return "a list"
+	case ast.MapNode:
+		return "a section"
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		return "an anchor, alias or tag, which are not used here"
+	case *ast.IntegerNode:
+		return "the number " + n.GetToken().Value
+	case *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
+		return "the number " + n.GetToken().Value
+	case *ast.BoolNode:
+		return n.GetToken().Value + " (quote it if it is text)"
+	}
+	if s, ok := scalar(n); ok {
+		return fmt.Sprintf("the text %q", s)
+	}
+	return "something else"
+}
+
+// A strictReader sets options from a YAML file and notes every mistake.
+type strictReader struct {
+	file     string
+	options  []option
+	mistakes []exit.Mistake
+	places   map[string]place // of every option that the file sets
+}
+
+// place is where in a file an option was set.
+type place struct{ line, column int }
+
+// read parses the whole file. A syntax error ends it; every other mistake is
+// noted and the reading goes on.
+func (r *strictReader) read(text []byte) {
+	r.places = map[string]place{}
+	f, err := parseYAML(text)
+	if err != nil {
+		m := exit.Mistake{File: r.file, Message: "this is no YAML"}
+		if e := yaml.Error(nil); errors.As(err, &e) {
+			at := e.GetToken().Position
+			m.Line, m.Column, m.Message = at.Line, at.Column, e.GetMessage()
+		}
+		r.mistakes = append(r.mistakes, m)
+		return
+	}
+	bodies := 0
+	for _, d := range f.Docs {
+		if d.Body == nil {
+			continue
+		}
+		if bodies++; bodies > 1 {
+			r.note(d.Body, "", "a second document; there must be one", "")
+			return
+		}
+		if m, ok := d.Body.(ast.MapNode); ok {
+			r.section("", m)
+		} else if d.Body.Type() != ast.NullType && d.Body.Type() != ast.CommentType {
+			r.note(d.Body, "", "want keys and values, have "+describe(d.Body), "")
+		}
+	}
+}
+
+// parseYAML parses, and turns a panic of the library on hostile input into an
+// error.
+func parseYAML(text []byte) (f *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			f, err = nil, errors.New("not to be parsed")
+		}
+	}()
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+}
+
+// section reads the keys under prefix, "" or one that ends in a dot.
+func (r *strictReader) section(prefix string, m ast.MapNode) {
+	seen := map[string]bool{}
+	for it := m.MapRange(); it.Next(); {
+		name, ok := scalar(it.Key())
+		if !ok {
+			r.note(it.Key(), strings.TrimSuffix(prefix, "."), "want a key, have "+describe(it.Key()), "")
+			continue
+		}
+		key := prefix + name
+		if seen[name] {
+			r.note(it.Key(), key, "this key stands here twice", "")
+			continue
+		}
+		seen[name] = true
+		r.value(key, name, prefix, it)
+	}
+}
+
+func (r *strictReader) value(key, name, prefix string, it *ast.MapNodeIter) {
+	if o := find(r.options, key); o != nil {
+		r.places[key] = placeOf(it.Key())
+		if p, h := o.set(it.Value()); p != "" {
+			r.note(it.Value(), key, p, h)
+		}
+		return
+	}
+	if !isSection(r.options, key) {
+		r.note(it.Key(), "", r.unknown(name, prefix), r.suggest(name, prefix))
+		return
+	}
+	switch v := it.Value().(type) {
+	case ast.MapNode:
+		r.section(key+".", v)
+	case *ast.NullNode: // a section with nothing in it
+	default:
+		r.note(it.Value(), key, "want a section of keys, have "+describe(v), "")
+	}
+}
+
+func (r *strictReader) unknown(name, prefix string) string {
+	if prefix == "" {
+		return fmt.Sprintf("unknown key %q", name)
+	}
+	return fmt.Sprintf("unknown key %q in %s", name, strings.TrimSuffix(prefix, "."))
+}
+
+// suggest finds the key that was meant: a similar one in this section, or the
+// same one in another section.
+func (r *strictReader) suggest(name, prefix string) string {
+	var here, elsewhere []string
+	for _, o := range r.options {
+		if rest, ok := strings.CutPrefix(o.key, prefix); ok {
+			first, _, _ := strings.Cut(rest, ".")
+			here = append(here, first)
+		}
+		if o.key[strings.LastIndexByte(o.key, '.')+1:] == name {
+			elsewhere = append(elsewhere, o.key)
+		}
+	}
+	if h := DidYouMean(name, here); h != "" {
+		return h
+	}
+	if len(elsewhere) > 0 {
+		return "it is called " + strings.Join(elsewhere, " or ")
+	}
+	all := make([]string, len(r.options))
+	for i, o := range r.options {
+		all[i] = o.key
+	}
+	return DidYouMean(prefix+name, all)
+}
+
+func (r *strictReader) note(n ast.Node, key, message, hint string) {
+	at := placeOf(n)
+	r.mistakes = append(r.mistakes, exit.Mistake{File: r.file, Line: at.line, Column: at.column, Key: key, Message: message, Hint: hint})
+}
+
+// placeOf returns where a value begins. A block of keys has its colon as its
+// token, so its place is that of its first key.
+func placeOf(n ast.Node) place {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		return placeOf(m.Values[0].Key)
+	}
+	t := n.GetToken()
+	if t == nil || t.Position == nil {
+		return place{}
+	}
+	return place{t.Position.Line, t.Position.Column}
+}
+
+func isSection(options []option, key string) bool {
+	return slices.ContainsFunc(options, func(o option) bool { return strings.HasPrefix(o.key, key+".") })
+}

@@ -1,0 +1,530 @@
+// Package report says what a run came to, in JSON, as a page and for Prometheus.
+// Reports hold counts: no text, no ids of notes, no paths.
+package report
+
+import (
+	"cmp"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline/tally"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/mask"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/resolve"
+)
+
+// Report is what report.json holds and report.html shows: counts only, no text,
+// no ids of notes, no paths, no entries of lists. The one in the private tree
+// has all of it; the public one may be given away with the masked notes, and
+// has what Public leaves. And it is a function of input, configuration, model and
+// version: no time, no speed, no machine, so that a run that was stopped and
+// went on ends with the same bytes. Speed goes to stdout.
+type Report struct {
+	Schema   string          `json:"schema"`
+	Light    light           `json:"light"`
+	Sentence string          `json:"sentence"`
+	Findings []reportFinding `json:"findings"`
+	Private  bool            `json:"private"` // all counts; not to be given away
+
+	Notes      reportNotes `json:"notes"`
+	Reasons    []named     `json:"quarantine_reasons,omitempty"`
+	Spans      reportSpans `json:"spans"`
+	Languages  []named     `json:"languages,omitempty"`
+	Confidence []Bin       `json:"confidence,omitempty"`
+	Folders    []folder    `json:"folders"`
+	Selection  *Selection  `json:"selection,omitempty"`
+	Uses       *reportUses `json:"uses,omitempty"`
+
+	Drift     []reportDrift    `json:"schema_drift"`
+	BadInputs []reportBadInput `json:"bad_inputs"`
+	BadUnits  int              `json:"bad_units"`
+	Damaged   []reportDamage   `json:"damaged_units,omitempty"`
+	Others    int64            `json:"notes_of_other_runs,omitempty"` // masked by earlier runs with other options or another model
+	Unvouched int              `json:"files_without_checksums"`       // with no list of sums and no second copy either
+
+	Model         reportModel  `json:"model"`
+	Configuration reportConfig `json:"configuration"`
+	Velum         string       `json:"velum"`
+}
+
+// light is the traffic light.
+type light string
+
+const (
+	green light = "green" // nothing to look at
+	amber light = "amber" // done, and something to look at
+	red   light = "red"   // not to be used before somebody has looked: exit code 3
+)
+
+type reportFinding struct {
+	Light light  `json:"light"`
+	Text  string `json:"text"`
+}
+
+type reportNotes struct {
+	Read        int64   `json:"read"`
+	Masked      int64   `json:"masked"`
+	Quarantined int64   `json:"quarantined"`
+	Share       float64 `json:"quarantined_share"`
+	Allowed     float64 `json:"quarantined_allowed"`
+	WithSpans   int64   `json:"with_spans"`
+	Duplicates  *int64  `json:"duplicate_ids,omitempty"` // ids that came before; nil when ids are dropped
+}
+
+// named is a count with its name.
+type named struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+type reportSpans struct {
+	Total      int64         `json:"total"`
+	Sources    []string      `json:"sources,omitempty"`
+	Categories []categoryRow `json:"categories"`
+	BySource   []named       `json:"by_source,omitempty"`
+}
+
+type categoryRow struct {
+	Category string  `json:"category"`
+	Count    int64   `json:"count"`
+	BySource []int64 `json:"by_source,omitempty"` // in the order of reportSpans.Sources
+}
+
+// Bin counts the masked notes with a confidence in [From, To).
+type Bin struct {
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Count int64   `json:"count"`
+}
+
+// folder is a month, or whatever else the folders of the archive are.
+type folder struct {
+	Name        string `json:"name"`
+	Read        int64  `json:"read"`
+	Quarantined int64  `json:"quarantined"`
+	WithSpans   int64  `json:"with_spans"`
+	Spans       int64  `json:"spans"`
+}
+
+// reportUses counts what lists and rules did. Entries of lists are numbered
+// as the configuration has them, from 1: they may be names of people.
+type reportUses struct {
+	Rules      []named `json:"rules"`
+	Always     []named `json:"always"`
+	Never      []named `json:"never"`
+	NeverLists []named `json:"never_lists"`
+	LowScore   int64   `json:"matches_below_min_score"`
+	Operators  []named `json:"operators,omitempty"` // what replaced how many values, but for placeholders that the policy wants
+}
+
+type reportDrift struct {
+	File   string `json:"file_sha256,omitempty"`
+	Column string `json:"column"`
+	Change string `json:"change"`
+}
+
+type reportBadInput struct {
+	File  string `json:"file_sha256,omitempty"`
+	Bytes int64  `json:"bytes"`
+	Cause string `json:"cause"`
+}
+
+// reportDamage is a unit that could not be decoded: row groups or bytes [From,
+// To) of a file.
+type reportDamage struct {
+	File  string `json:"file_sha256"`
+	From  int64  `json:"from"`
+	To    int64  `json:"to"`
+	Notes int64  `json:"notes"`
+	Cause string `json:"cause"`
+}
+
+type reportModel struct {
+	Name   string             `json:"name"`
+	Kind   string             `json:"kind"`
+	SHA256 string             `json:"sha256"`
+	Parent string             `json:"parent_sha256,omitempty"`
+	Notes  int                `json:"training_sequences"`
+	Tokens int                `json:"training_tokens"`
+	Scores map[string]float64 `json:"scores,omitempty"`
+	Dial   *reportDial        `json:"recall_dial,omitempty"`
+}
+
+// reportDial is the setting of the recall dial and what it reached on the
+// model's gold set.
+type reportDial struct {
+	Asked     float64 `json:"asked"`
+	Recall    float64 `json:"recall"`
+	Precision float64 `json:"precision"`
+}
+
+type reportConfig struct {
+	SHA256  string `json:"sha256"`              // of what shapes units
+	Last    string `json:"last_step,omitempty"` // options of the last step
+	Key     string `json:"key_id,omitempty"`
+	Profile string `json:"profile"`
+	Policy  string `json:"policy"`
+	Dates   string `json:"dates,omitempty"` // how they were moved
+	Purpose string `json:"purpose,omitempty"`
+	IDs     string `json:"ids"`
+}
+
+// Input is what a report is made of beside the manifest.
+type Input struct {
+	Config     *option.Config
+	Files      []read.ArchiveFile
+	Drift      []read.Drift
+	Unvouched  int // files that can be damaged without a sign
+	Model      tagger.Header
+	Dial       *tagger.DialPoint
+	Always     int // entries of the lists
+	Never      int
+	Selection  *Selection
+	Duplicates *int64
+	Version    string // of velum
+}
+
+// Rounded keeps four digits, so that reports are the same everywhere.
+func Rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
+
+// New puts the report together.
+func New(m *commit.Manifest, in *Input) *Report {
+	c := &m.Counts
+	r := &Report{
+		Schema: "velum.report/2", Findings: []reportFinding{}, Private: true,
+		Notes: reportNotes{
+			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined, Share: rounded6(float64(c.Quarantined) / float64(max(c.Rows, 1))),
+			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Duplicates: in.Duplicates,
+		},
+		Reasons: sortedCounts(c.Reasons), Languages: sortedCounts(c.Tally.By(tally.Language)),
+		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Selection: in.Selection,
+		Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
+		Model: reportModel{
+			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
+			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens, Scores: roundedScores(in.Model.Scores),
+		},
+		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose},
+	}
+	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
+	if in.Dial != nil {
+		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
+	}
+	for _, b := range m.BadInputs {
+		r.BadInputs = append(r.BadInputs, reportBadInput{b.SHA256, b.Bytes, b.Cause})
+	}
+	for _, u := range m.Units {
+		if u.Damage != "" {
+			r.BadUnits++
+			r.Damaged = append(r.Damaged, reportDamage{u.SHA256, u.From, u.To, u.Rows, u.Damage})
+		}
+		if u.Config != "" || u.Model != "" {
+			r.Others += u.Rows
+		}
+	}
+	r.judge()
+	return r
+}
+
+// policy is the name of a built-in policy; the path of a file is nobody's
+// business.
+func (in *Input) policy() string {
+	if name := in.Config.Mask.Policy; path.Base(name) == name && path.Ext(name) == "" {
+		return name
+	}
+	return "(file)"
+}
+
+func (in *Input) driftByDigest() []reportDrift {
+	digests := map[string]string{}
+	for _, f := range in.Files {
+		digests[f.Path] = hex.EncodeToString(f.SHA256[:])
+	}
+	drift := []reportDrift{}
+	for _, d := range in.Drift {
+		drift = append(drift, reportDrift{digests[d.Path], d.Column, d.Change})
+	}
+	return drift
+}
+
+func rounded6(x float64) float64 { return math.Round(x*1e6) / 1e6 }
+
+func roundedScores(scores map[string]float64) map[string]float64 {
+	all := make(map[string]float64, len(scores))
+	for name, v := range scores {
+		all[name] = Rounded(v)
+	}
+	return all
+}
+
+// sortedCounts lists counts, the largest first.
+func sortedCounts(counts map[string]int64) []named {
+	all := []named{}
+	for name, n := range counts {
+		all = append(all, named{name, n})
+	}
+	slices.SortFunc(all, func(a, b named) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+func spansOf(counts tally.Counts) reportSpans {
+	s := reportSpans{Sources: []string{}, Categories: []categoryRow{}, BySource: sortedCounts(counts.By(tally.Source))}
+	for _, source := range s.BySource {
+		s.Sources = append(s.Sources, source.Name)
+		s.Total += source.Count
+	}
+	for _, c := range sortedCounts(counts.By(tally.Category)) {
+		row := categoryRow{c.Name, c.Count, make([]int64, len(s.Sources))}
+		for k, source := range s.Sources {
+			row.BySource[k] = counts.Get(tally.Span, tally.Pair(c.Name, source))
+		}
+		s.Categories = append(s.Categories, row)
+	}
+	return s
+}
+
+func bins(counts tally.Counts) []Bin {
+	return Bins(func(k int) int64 { return counts.Get(tally.Confidence, tally.BinName(k)) })
+}
+
+// Bins are all bins of confidences with their counts.
+func Bins(count func(bin int) int64) (all []Bin) {
+	for k := range tally.Bins {
+		from, to := tally.Bounds(k)
+		all = append(all, Bin{Rounded(from), Rounded(to), count(k)})
+	}
+	return all
+}
+
+// folders sums up the units by the folder of their parts. Units that left no
+// part stand together.
+func folders(m *commit.Manifest) []folder {
+	byName := map[string]*folder{}
+	for _, u := range m.Units {
+		name := folderOf(&u)
+		f := byName[name]
+		if f == nil {
+			f = &folder{Name: name}
+			byName[name] = f
+		}
+		f.Read += u.Rows
+		f.Quarantined += u.Quarantined
+		f.WithSpans += u.Tally.Get(tally.WithSpans, "")
+		for _, n := range u.Tally.By(tally.Category) {
+			f.Spans += n
+		}
+	}
+	all := []folder{}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, *byName[name])
+	}
+	return all
+}
+
+func folderOf(u *commit.UnitRecord) string {
+	for _, p := range u.Parts {
+		if p.Kind == "masked" {
+			dir := strings.TrimPrefix(path.Dir(p.Path), "masked")
+			return cmp.Or(strings.TrimPrefix(dir, "/"), "(no folder)")
+		}
+	}
+	return "(unreadable)"
+}
+
+// operatorUse is the name of an operator at work on a category: "DATE shift",
+// "DATE placeholder (fallback)"; "" for placeholders that the policy wants.
+func operatorUse(u mask.Use) string {
+	name := u.Category.String() + " " + u.Operator
+	switch {
+	case u.Fallback:
+		return name + " (fallback)"
+	case u.Operator == mask.PlaceholderName:
+		return ""
+	}
+	return name
+}
+
+// NoteOperator counts uses of an operator.
+func NoteOperator(to *tally.Counts, u mask.Use, n int64) {
+	if name := operatorUse(u); name != "" {
+		to.Note(tally.Operator, name, n)
+	}
+}
+
+func uses(counts tally.Counts, in *Input) *reportUses {
+	u := &reportUses{Rules: []named{}, NeverLists: []named{}, LowScore: counts.Get(tally.LowScore, "")}
+	for _, name := range resolve.RuleNames() {
+		u.Rules = append(u.Rules, named{name, counts.Get(tally.Rule, name)})
+	}
+	for _, l := range flow.Lexicons(gazetteer.Default()).Never {
+		u.NeverLists = append(u.NeverLists, named{l.Name, counts.Get(tally.NeverList, l.Name)})
+	}
+	u.Always, u.Never = numbered(counts, tally.Always, in.Always), numbered(counts, tally.Never, in.Never)
+	u.Operators = sortedCounts(counts.By(tally.Operator))
+	return u
+}
+
+func numbered(counts tally.Counts, of tally.Of, n int) []named {
+	all := []named{}
+	for k := range n {
+		name := strconv.Itoa(k + 1)
+		all = append(all, named{name, counts.Get(of, name)})
+	}
+	return all
+}
+
+// judge sets the light, the sentence and what is to be looked at.
+func (r *Report) judge() {
+	n := &r.Notes
+	if n.Read > 0 && float64(n.Quarantined) > n.Allowed*float64(n.Read) {
+		r.find(red, "%s of the notes are in quarantine; %s are allowed.", percent(n.Share), percent(n.Allowed))
+	}
+	if k := len(r.BadInputs); k > 0 {
+		r.find(red, "%s of the archive could not be read.", Plural(int64(k), "file"))
+	}
+	if r.BadUnits > 0 {
+		r.find(amber, "%s could not be decoded; all of their notes are in quarantine (file %.8s: %s).", Plural(int64(r.BadUnits), "unit"), r.Damaged[0].File, r.Damaged[0].Cause)
+	}
+	if r.Others > 0 {
+		r.find(amber, "%s were masked by earlier runs with other options or another model; give their files again to mask them alike.", Plural(r.Others, "note"))
+	}
+	for _, reason := range r.Reasons {
+		switch reason.Name {
+		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.NoModel.String(), pipeline.Unsealed.String():
+			r.find(amber, "%s in quarantine for a failure of velum itself (%s).", Plural(reason.Count, "note"), reason.Name)
+		}
+	}
+	if n.Duplicates != nil && *n.Duplicates > 0 {
+		r.find(amber, "Ids come again: %s with the id of a note before.", Plural(*n.Duplicates, "note"))
+	}
+	if len(r.Drift) > 0 {
+		r.find(amber, "The columns of the files differ in %s.", Plural(int64(len(r.Drift)), "place"))
+	}
+	if s := r.Selection; s != nil && s.Notes > 0 && !s.Met {
+		r.find(amber, "The selection set does not have the wanted shares of categories.")
+	}
+	r.Light = green
+	for _, f := range r.Findings {
+		if f.Light == red || r.Light == green {
+			r.Light = f.Light
+		}
+	}
+	r.Sentence = fmt.Sprintf("%s %s read: %s masked, %s in quarantine (%s, up to %s allowed).",
+		map[light]string{green: "All well.", amber: "Done, with something to look at.", red: "Look at this before the output is used."}[r.Light],
+		Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), percent(n.Share), percent(n.Allowed))
+}
+
+func (r *Report) find(l light, format string, args ...any) {
+	r.Findings = append(r.Findings, reportFinding{l, fmt.Sprintf(format, args...)})
+}
+
+// Plural writes a number with what it counts, as "3 notes".
+func Plural(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return thousands(n) + " " + what
+}
+
+// thousands writes a number in groups of three, with the narrow space that
+// all three languages of the readers take.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && digits[i-1] != '-' && (len(digits)-i)%3 == 0 {
+			b.WriteRune('\u202f')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// percent writes a share with three significant digits, or two of a small one.
+func percent(share float64) string {
+	p := 100 * share
+	digits := 1
+	if p < 10 {
+		digits = 2
+	}
+	text := strconv.FormatFloat(p, 'f', digits, 64)
+	if p < 0.1 {
+		text = strconv.FormatFloat(p, 'g', 2, 64)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(text, ".00"), ".0") + "\u202f%"
+}
+
+// Public returns what of the report may be given away with the masked notes:
+// nothing that depends on what they hide but its categories. Who found a span,
+// how sure the model was, why a note is in quarantine and in which language it
+// is are functions of the hidden words under a model that everyone has, and in
+// an archive of few notes a histogram is a value; digests of input files are
+// functions of all of them.
+func (r *Report) Public() *Report {
+	p := *r
+	p.Private, p.Findings = false, []reportFinding{}
+	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
+	p.Spans.Sources, p.Spans.BySource = nil, nil
+	p.Spans.Categories = slices.Clone(r.Spans.Categories)
+	for i := range p.Spans.Categories {
+		p.Spans.Categories[i].BySource = nil
+	}
+	p.Drift, p.BadInputs = slices.Clone(r.Drift), slices.Clone(r.BadInputs)
+	for i := range p.Drift {
+		p.Drift[i].File = ""
+	}
+	for i := range p.BadInputs {
+		p.BadInputs[i].File, p.BadInputs[i].Bytes = "", 0
+	}
+	p.judge()
+	return &p
+}
+
+// Write writes report.json and report.html, all of them into the private tree
+// and what may be given away into the public one.
+func (r *Report) Write(f *commit.Final) error {
+	if err := r.write(f); err != nil {
+		return err
+	}
+	return r.Public().write(f)
+}
+
+func (r *Report) write(f *commit.Final) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		path string
+		make func() ([]byte, error)
+	}{
+		{"report.json", func() ([]byte, error) { return append(data, '\n'), nil }},
+		{"report.html", r.html},
+	} {
+		content, err := file.make()
+		if err != nil {
+			return err
+		}
+		part, err := f.Create("report", file.path, r.Private)
+		if err != nil {
+			return err
+		}
+		if _, err := part.Write(content); err != nil {
+			return err
+		}
+	}
+	return nil
+}

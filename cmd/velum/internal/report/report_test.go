@@ -1,0 +1,257 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+)
+
+var updateReport = flag.Bool("update-report", false, "write the golden files anew")
+
+// hostile is put wherever a name comes from outside.
+const hostile = `</script><b onclick="x()">&amp;'`
+
+// reportSample is a report of a run in which everything happened.
+func reportSample(t *testing.T) *Report {
+	t.Helper()
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Tag.Recall = 0.99
+	tally := func(k int64) map[string]int64 {
+		return map[string]int64{
+			"category/PERSON": 40 * k, "category/DATE": 11 * k, "source/model": 45 * k, "source/pattern": 5 * k, "source/rule": k,
+			"span/PERSON/model": 39 * k, "span/PERSON/rule": k, "span/DATE/model": 6 * k, "span/DATE/pattern": 5 * k,
+			"language/es": 70 * k, "language/ca": 25 * k, "language/unknown": k,
+			"confidence/0.00": k, "confidence/0.45": 2 * k, "confidence/0.85": 13 * k, "confidence/0.95": 80 * k,
+			"notes_with_spans": 44 * k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
+			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k,
+		}
+	}
+	counts := func(k int64) commit.Counts {
+		return commit.Counts{Rows: 98 * k, Masked: 96 * k, Quarantined: 2 * k, Reasons: map[string]int64{"strict_finding": k, "bad_encoding": k}, Tally: tally(k)}
+	}
+	m := &commit.Manifest{
+		Config: strings.Repeat("c0", 32), Model: strings.Repeat("d1", 32), Key: "k-1",
+		Units: []commit.UnitRecord{
+			{Name: "a", Counts: counts(10), Parts: []commit.PartRecord{{Kind: "masked", Path: "masked/month=2026-01/part-a.parquet"}}},
+			{Name: "b", Counts: counts(200), Parts: []commit.PartRecord{{Kind: "masked", Path: "masked/month=2026-02/part-b.parquet"}}},
+			{Name: "c", SHA256: strings.Repeat("f3", 32), Counts: commit.Counts{Rows: 7, Quarantined: 7, Reasons: map[string]int64{"bad_unit": 7}}, Damage: "row group 0: a page cannot be decoded"},
+		},
+		BadInputs: []commit.BadInput{{SHA256: strings.Repeat("e2", 32), Bytes: 12345, Cause: "is truncated"}},
+	}
+	for _, u := range m.Units {
+		m.Counts.Add(u.Counts)
+	}
+	half, quarter, duplicates := 0.5, 0.25, int64(3)
+	return New(m, &Input{
+		Version: "dev",
+		Config:  cfg,
+		Files:   []read.ArchiveFile{{Path: "/archive/2026-02.parquet", SHA256: [32]byte{0xab, 0xcd}}},
+		Drift:   []read.Drift{{Path: "/archive/2026-02.parquet", Column: hostile, Change: "is new: INT64"}},
+		Model: tagger.Header{Name: hostile, Kind: "crf", Training: tagger.Training{Sequences: 1000, Tokens: 20000},
+			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}},
+		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5},
+		Always: 2, Never: 1, Duplicates: &duplicates,
+		Selection: &Selection{
+			MinConfidence: 0.85, Wanted: 5000, Notes: 4000, Candidates: 6300, Lowest: 0.9123, Met: true, Tolerance: 0.02, Short: "DATE",
+			Classes: []SelectionClass{
+				{"PERSON", WantedGot{&half, 0.51}, &WantedGot{&half, 0.6}},
+				{"DATE", WantedGot{&quarter, 0.24}, nil},
+				{"AGE", WantedGot{nil, 0.25}, nil},
+			},
+			ReviewBelow: 0.5, ReviewWanted: 250, ReviewNotes: 250,
+		},
+	})
+}
+
+// TestReportGolden holds report.json against testdata. After a change on
+// purpose, run the test with -update-report and read the difference.
+func TestReportGolden(t *testing.T) {
+	got, err := json.MarshalIndent(reportSample(t), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "report.json")
+	if *updateReport {
+		if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)+"\n"); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestReportPage wants a page that parses, holds the same data, and neither
+// leads elsewhere nor runs anything.
+func TestReportPage(t *testing.T) {
+	r := reportSample(t)
+	page, err := r.html()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := reportSample(t).html(); err != nil || !bytes.Equal(page, again) {
+		t.Error("two pages of one report differ", err)
+	}
+	var data []byte
+	inScript := false
+	for x := xml.NewDecoder(bytes.NewReader(page)); ; { // the page is XML too
+		token, err := x.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			inScript = token.Name.Local == "script"
+			checkAttributes(t, token)
+		case xml.EndElement:
+			inScript = false
+		case xml.CharData:
+			if inScript {
+				data = append(data, token...)
+			}
+		}
+	}
+	if bytes.Contains(page, []byte("onclick=\"")) || regexp.MustCompile(`(?i)https?:|//[a-z]|@import|url\(`).Match(page) {
+		t.Error("the page leads elsewhere, or something got through unescaped")
+	}
+	want, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, b any
+	if err := json.Unmarshal(data, &a); err != nil {
+		t.Fatal("the data in the page does not parse")
+	}
+	if err := json.Unmarshal(want, &b); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(b, a); d != "" {
+		t.Error(d)
+	}
+	if dir := os.Getenv("VELUM_REPORT_DIR"); dir != "" { // to look at it
+		if err := os.WriteFile(filepath.Join(dir, "report.html"), page, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func checkAttributes(t *testing.T, e xml.StartElement) {
+	t.Helper()
+	for _, a := range e.Attr {
+		name := a.Name.Local
+		if strings.HasPrefix(name, "on") || name == "src" || name == "href" || name == "action" {
+			t.Errorf("<%s> has %s", e.Name.Local, name)
+		}
+		if e.Name.Local == "script" && name == "type" && a.Value != "application/json" {
+			t.Error("a script that is no data")
+		}
+	}
+}
+
+func TestReportLights(t *testing.T) {
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Write.MaxQuarantined = 0.01
+	for _, tt := range []struct {
+		name    string
+		change  func(*commit.Manifest, *Input)
+		want    light
+		finding string
+	}{
+		{"all well", func(*commit.Manifest, *Input) {}, green, ""},
+		{"no notes", func(m *commit.Manifest, _ *Input) { m.Counts = commit.Counts{} }, green, ""},
+		{"just allowed", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 10, 990 }, green, ""},
+		{"too many", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 11, 989 }, red, "in quarantine; 1"},
+		{"bad input", func(m *commit.Manifest, _ *Input) { m.BadInputs = make([]commit.BadInput, 2) }, red, "2 files"},
+		{"damage", func(m *commit.Manifest, _ *Input) { m.Units[0].Damage = "x" }, amber, "1 unit could"},
+		{"other options", func(m *commit.Manifest, _ *Input) { m.Units[0].Config, m.Units[0].Rows = "x", 3 }, amber, "3 notes were masked by earlier runs"},
+		{"panic", func(m *commit.Manifest, _ *Input) { m.Reasons = map[string]int64{"panicked": 1} }, amber, "(panicked)"},
+		{"drift", func(_ *commit.Manifest, in *Input) { in.Drift = make([]read.Drift, 1) }, amber, "differ in 1 place"},
+		{"duplicates", func(_ *commit.Manifest, in *Input) { in.Duplicates = new(int64); *in.Duplicates = 1 }, amber, "1 note with the id"},
+		{"shares", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{Notes: 3} }, amber, "wanted shares"},
+		{"empty selection", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{} }, green, ""},
+	} {
+		m := &commit.Manifest{Counts: commit.Counts{Rows: 1000, Masked: 1000}, Units: make([]commit.UnitRecord, 1)}
+		in := &Input{Config: cfg}
+		tt.change(m, in)
+		r := New(m, in)
+		if r.Light != tt.want || tt.finding == "" != (len(r.Findings) == 0) || len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Text, tt.finding) {
+			t.Errorf("%s: %s %v", tt.name, r.Light, r.Findings)
+		}
+		if _, err := r.html(); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1 000", -1234567: "-1 234 567"} {
+		if got := strings.ReplaceAll(thousands(n), "\u202f", " "); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	for share, want := range map[float64]string{0: "0 %", 1: "100 %", 0.1234: "12.3 %", 0.01: "1 %", 0.0123: "1.23 %", 0.00003: "0.003 %", 0.00021: "0.021 %"} {
+		if got := strings.ReplaceAll(percent(share), "\u202f", " "); got != want {
+			t.Errorf("%v: %s, want %s", share, got, want)
+		}
+	}
+}
+
+// TestPublicReport: the public report is the same whatever the private counts
+// are: who found a span, how sure the model was, why a note is in quarantine.
+func TestPublicReport(t *testing.T) {
+	r := reportSample(t)
+	other := reportSample(t)
+	other.Reasons = []named{{"panicked", 9}, {"too_long", 1}}
+	other.Languages, other.Confidence = []named{{"ca", 1}}, []Bin{{0, 0.05, 7}}
+	other.Spans.Sources, other.Spans.BySource = []string{"list"}, []named{{"list", 51}}
+	for i := range other.Spans.Categories {
+		other.Spans.Categories[i].BySource = []int64{other.Spans.Categories[i].Count}
+	}
+	other.Selection, other.Uses = nil, &reportUses{LowScore: 5}
+	other.BadInputs[0].File, other.BadInputs[0].Bytes, other.Drift[0].File = "ff", 1, "ff"
+	other.judge()
+	var pages [2][]byte
+	for i, one := range []*Report{r, other} {
+		page, err := one.Public().html()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[i] = page
+	}
+	if !bytes.Equal(pages[0], pages[1]) {
+		t.Error("the public page depends on private counts")
+	}
+	if !bytes.Contains(pages[0], []byte("PERSON")) || bytes.Contains(pages[0], []byte("by_source")) {
+		t.Error("the public page has no categories, or sources")
+	}
+	if whole, err := r.html(); err != nil || bytes.Equal(whole, pages[0]) {
+		t.Error("the private page is the public one", err)
+	}
+}

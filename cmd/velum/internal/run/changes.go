@@ -1,0 +1,103 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// fates are what can become of an input, in the order in which they are
+// printed, and what the log says of those that somebody should know of.
+var fates = []struct{ name, says string }{
+	{"done", ""},
+	{"added", ""},
+	{"replaced", "file is another than in the output, or made with other options: its notes are replaced"},
+	{"kept", ""},
+	{"vanished", "file has gone from the archive: its notes stay in the output, as run.vanished says"},
+	{"removed", "notes are removed from the output"},
+}
+
+// logChanges says what of the output does not stay as it is.
+func (m *masking) logChanges() {
+	for _, f := range fates {
+		for _, c := range m.changes {
+			if c.Fate == f.name && f.says != "" {
+				m.Log.Warn(f.says, "path", c.Input, "notes", c.Rows)
+			}
+		}
+	}
+}
+
+// fateCount is how many inputs have a fate.
+type fateCount struct {
+	Fate  string `json:"fate"`
+	Files int    `json:"files"`
+	Notes int64  `json:"notes"`
+}
+
+func countFates(changes []commit.Change) (all []fateCount) {
+	for _, f := range fates {
+		count := fateCount{Fate: f.name}
+		for _, c := range changes {
+			if c.Fate == f.name {
+				count.Files++
+				count.Notes += c.Rows
+			}
+		}
+		if count.Files > 0 {
+			all = append(all, count)
+		}
+	}
+	return all
+}
+
+// printPlan prints what a run would do. The time is that of a machine like the
+// one of BENCHMARKS.md.
+func (m *masking) printPlan(units *commit.Plan) error {
+	rows := m.archive.Rows()
+	left := rows
+	for _, c := range countFates(m.changes) {
+		if c.Fate == "done" {
+			left -= c.Notes
+		}
+	}
+	seconds := float64(left) / notesPerSecondAndCore / float64(m.Workers())
+	if m.JSON {
+		return json.NewEncoder(m.Out).Encode(map[string]any{
+			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(units.BadInputs),
+			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes,
+		})
+	}
+	for _, f := range m.archive.Files {
+		if _, err := fmt.Fprintf(m.Out, "%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
+			return err
+		}
+	}
+	if err := m.printChanges(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(m.Out, "%d files, %d units, %d notes with %d workers: about %v; nothing was written\n",
+		len(m.archive.Files), len(units.Units), rows, m.Workers(), time.Duration(seconds*float64(time.Second)).Round(time.Second))
+	return err
+}
+
+// printChanges prints how many files have each fate, and names those that do
+// not stay as they are.
+func (m *masking) printChanges() error {
+	for _, count := range countFates(m.changes) {
+		if _, err := fmt.Fprintf(m.Out, "%s: %d files, %d notes\n", count.Fate, count.Files, count.Notes); err != nil {
+			return err
+		}
+		for _, c := range m.changes {
+			if c.Fate != count.Fate || c.Fate == "done" || c.Fate == "added" || c.Fate == "kept" {
+				continue
+			}
+			if _, err := fmt.Fprintf(m.Out, "  %s: %d notes\n", c.Input, c.Rows); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package run
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// Forget takes files out of an output: what was made of them is removed, and
+// the last step is done again over what is left. names are files or folders, as
+// they were given or as the private manifest has them, or patterns of
+// path.Match for the latter. It is a run that is given nothing, with the
+// options of the last one.
+func Forget(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options, names []string) error {
+	r := &record{Console: c, RecordOptions: o.Record}
+	do := func() error {
+		if o.Out == "" {
+			return exit.Errorf(exit.Config, "see `velum forget --help`", "--out is needed")
+		}
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		return newMasking(c, o, r).forget(ctx, cfg, names)
+	}
+	if o.Dry {
+		return do()
+	}
+	return r.keep(do)
+}
+
+func (m *masking) forget(ctx context.Context, cfg *option.Config, names []string) (err error) {
+	out := commit.Output{Dir: m.options.Out, Private: m.options.Private, FS: m.options.Disk, Group: cfg.Write.Group}
+	if err := out.Apart(); err != nil {
+		return err
+	}
+	if m.Flow, err = flow.New(cfg); err != nil {
+		return err
+	}
+	ro, err := flow.ReadOptions(cfg)
+	if err != nil {
+		return err
+	}
+	m.archive = new(read.Archive)
+	plan, err := m.plan(ro.Key)
+	if err != nil {
+		return err
+	}
+	if err := m.sameOptions(plan); err != nil {
+		return err
+	}
+	gone := map[string]*commit.UnitRecord{}
+	o := m.unitOptions()
+	o.Grow, o.Forget = true, func(u *commit.UnitRecord, at string) bool {
+		return matches(names, u.Input, at)
+	}
+	if m.changes, err = commit.Changes(plan, out, o); err != nil {
+		return err
+	}
+	if counts := countFates(m.changes); len(counts) == 0 || counts[len(counts)-1].Fate != "removed" {
+		return exit.Errorf(exit.Nothing, "the private manifest lists the inputs", "nothing in the output was made of these files")
+	}
+	if m.options.Dry {
+		return m.printChanges()
+	}
+	m.logChanges()
+	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
+		return err
+	}
+	if ctx, err = m.record.begin(ctx, plan, out, cfg.Mask.Policy); err != nil {
+		return err
+	}
+	forget := o.Forget
+	o.Forget = func(u *commit.UnitRecord, at string) bool {
+		if !forget(u, at) {
+			return false
+		}
+		if u.Name != "" {
+			gone[u.Name] = u
+		}
+		return true
+	}
+	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
+	result, err := commit.RunUnits(ctx, plan, out, nil, o)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		u := gone[name]
+		e := audit.Of(plan, "forget")
+		e.Unit, e.Counts = u.Name, &u.Counts
+		if err := m.record.append(e); err != nil {
+			return err
+		}
+	}
+	m.record.done(result)
+	return m.printResult(result, out)
+}
+
+// sameOptions checks that the output was made with the options at hand: the
+// last step is done again with them.
+func (m *masking) sameOptions(plan *commit.Plan) error {
+	old, err := commit.ReadManifest(m.options.Out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return exit.Errorf(exit.Config, "name the DIR of a run", "%s is no output of velum", m.options.Out)
+	}
+	if err != nil {
+		return err
+	}
+	if old.Config != hex.EncodeToString(plan.Config[:]) || old.Model != hex.EncodeToString(plan.Model[:]) || old.Key != plan.Key {
+		return exit.Errorf(exit.Config, "give the configuration of its last run", "%s was made with other options, another model or another key", m.options.Out)
+	}
+	return nil
+}
+
+// matches tells whether an input is one of the names: input is what the private
+// manifest calls it, at where it lay.
+func matches(names []string, input, at string) bool {
+	for _, name := range names {
+		if under(input, path.Clean(filepath.ToSlash(name))) {
+			return true
+		}
+		if ok, err := path.Match(name, input); ok && err == nil {
+			return true
+		}
+		if full, err := filepath.Abs(name); err == nil && at != "" {
+			if real, err := filepath.EvalSymlinks(full); err == nil {
+				full = real
+			}
+			if under(at, full) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// under tells whether a path is a folder or file, or lies below it.
+func under(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }

@@ -1,0 +1,165 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline/tally"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/resolve"
+)
+
+// lastStep is what a run does when all units are done:
+//
+//	ids of all parts    ─> how many come again
+//	candidates parts    ─> selected/, review/       (selection.go)
+//	counts of all units ─> report.json, report.html (room report)
+//
+// It is a function of the manifest and the configuration, so that a run that
+// was stopped and went on ends with the same bytes.
+type lastStep struct {
+	config    *option.Config
+	model     *flow.Model
+	archive   *read.Archive
+	selection *Selector // nil: none
+	version   string    // of velum
+
+	duplicates *int64 // ids that come again, when finish has counted them
+}
+
+func newLastStep(p *flow.Flow, a *read.Archive, version string) (*lastStep, error) {
+	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
+	if !p.Choose.Use {
+		return l, nil
+	}
+	var err error
+	l.selection, err = NewSelector(p.Config, p.Model.TagSet(), p.Model.Header().Training, p.Workers())
+	return l, err
+}
+
+// String names what the step does beyond what shapes units: when it changes,
+// the step is done again, and the units are not.
+func (l *lastStep) String() string {
+	keys := []string{"write.max_quarantined"}
+	if l.selection != nil {
+		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
+	}
+	var all []string
+	for _, key := range keys {
+		all = append(all, key+"="+l.config.Text(key))
+	}
+	if moved, err := l.config.Dates(); err == nil && moved != "" {
+		all = append(all, fmt.Sprintf("dates=%q", moved))
+	}
+	return strings.Join(all, " ")
+}
+
+func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
+	in, err := l.reportInput()
+	if err != nil {
+		return err
+	}
+	if l.config.Read.IDs != "drop" {
+		n, err := duplicates(ctx, f, l.config.Workers())
+		if err != nil {
+			return err
+		}
+		l.duplicates, in.Duplicates = &n, &n
+	}
+	if l.selection != nil {
+		if in.Selection, err = l.selection.finish(ctx, f); err != nil {
+			return err
+		}
+	}
+	return report.New(f.Manifest, in).Write(f)
+}
+
+func (l *lastStep) reportInput() (*report.Input, error) {
+	unvouched, _ := l.archive.Unvouched()
+	in := &report.Input{Unvouched: unvouched, Config: l.config, Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
+	r := &l.config.Resolve
+	for _, list := range []struct {
+		entries []string
+		file    string
+		n       *int
+	}{{r.Always, r.AlwaysFile, &in.Always}, {r.Never, r.NeverFile, &in.Never}} {
+		all, err := flow.WithLines(list.entries, list.file)
+		if err != nil {
+			return nil, err
+		}
+		*list.n = len(all)
+	}
+	if l.config.Tag.Recall > 0 {
+		at, err := l.model.Bias(l.config.Tag.Recall, l.config.Tag.PrecisionFloor)
+		if err != nil {
+			return nil, err
+		}
+		in.Dial = &at
+	}
+	return in, nil
+}
+
+// duplicates counts ids that come again, in what was written: what a source
+// counts while it reads is lost when the run is stopped.
+func duplicates(ctx context.Context, f *commit.Final, workers int) (int64, error) {
+	var parts []read.IDPart
+	for _, u := range f.Manifest.Units {
+		for _, p := range u.Parts {
+			if p.Kind != "masked" && p.Kind != "quarantine" {
+				continue
+			}
+			parts = append(parts, read.IDPart{Path: p.Path, Bytes: p.Bytes, Open: func() (interface {
+				io.ReaderAt
+				io.Closer
+			}, error) {
+				return f.Open(p)
+			}})
+		}
+	}
+	return read.DuplicateIDs(ctx, parts, read.IDOptions{Rows: f.Manifest.Counts.Rows, Workers: workers})
+}
+
+// tallied adds to the counts of a unit what resolve did in it. They must come
+// with the unit: a total of the process would miss the units that an earlier
+// start did.
+type tallied struct {
+	commit.UnitSink
+	found *flow.Found // of the unit
+}
+
+// Close implements commit.UnitSink.
+func (c tallied) Close() (commit.Counts, error) {
+	counts, err := c.UnitSink.Close()
+	if err != nil {
+		return counts, err
+	}
+	t, to := c.found.Resolve.Take(), &counts.Tally
+	names := resolve.RuleNames()
+	for i, n := range t.Rules {
+		to.Note(tally.Rule, names[i], n)
+	}
+	for i, n := range t.Always {
+		to.Note(tally.Always, strconv.Itoa(i+1), n)
+	}
+	for i, n := range t.Never {
+		to.Note(tally.Never, strconv.Itoa(i+1), n)
+	}
+	lists := flow.Lexicons(gazetteer.Default()).Never
+	for i, n := range t.NeverLists {
+		to.Note(tally.NeverList, lists[i].Name, n)
+	}
+	to.Note(tally.LowScore, "", t.Low)
+	for use, n := range c.found.Mask.Take() {
+		report.NoteOperator(to, use, n)
+	}
+	return counts, nil
+}

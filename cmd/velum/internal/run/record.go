@@ -1,0 +1,181 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// maxSample bounds the memory of a sample. Nobody reads a million notes.
+const maxSample = 1_000_000
+
+// RecordOptions say what a run leaves about itself.
+type RecordOptions struct {
+	Metrics string // file for Prometheus, "" for none
+	Audit   string // the audit log, "" for that of the private tree
+	Sample  int    // masked notes to draw for a person to read
+	EmptyOK bool   // exit code 0 when there is nothing to do
+}
+
+// record is what a run leaves about itself besides its output: lines in the
+// audit log, and a file for Prometheus.
+//
+//	keep ── begin: "start" ── unit: "unit" … ── end of keep: "end", metrics
+//
+// Both say how the run ended, so they are written around everything else.
+// A run that cannot write its audit log does not begin.
+type record struct {
+	*console.Console
+	RecordOptions
+
+	began   time.Time
+	plan    *commit.Plan // nil until begin
+	policy  string
+	stop    context.CancelCauseFunc
+	summary report.Metrics
+	logged  map[string]bool // units that the audit log has a line of
+
+	mu     sync.Mutex
+	failed error // why the audit log could not go on
+}
+
+// lastStep names what finish does: another sample is drawn when it changes.
+func (r *record) lastStep() string {
+	if r.Sample == 0 {
+		return ""
+	}
+	return fmt.Sprintf("audit %d", r.Sample)
+}
+
+// finish is the last step of the run: it draws the sample.
+func (r *record) finish(ctx context.Context, f *commit.Final) error {
+	if r.Sample == 0 {
+		return nil
+	}
+	return auditSample(ctx, f, r.Sample)
+}
+
+// keep calls do and writes down how it ended.
+func (r *record) keep(do func() error) error {
+	r.began = time.Now()
+	if r.Metrics != "" && filepath.Ext(r.Metrics) != ".prom" {
+		return exit.Errorf(exit.Config, "the collector reads no other", "--metrics: the name must end in .prom")
+	}
+	if r.Sample < 0 || r.Sample > maxSample {
+		return exit.Errorf(exit.Config, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes", maxSample)
+	}
+	err := do()
+	if r.EmptyOK && exit.CodeOf(err) == exit.Nothing {
+		r.Log.Info(err.Error())
+		err = nil
+	}
+	if r.plan != nil {
+		err = r.end(err)
+	}
+	if r.Metrics == "" {
+		return err
+	}
+	m := &r.summary
+	m.Version, m.Exit, m.Began, m.Ended = r.Version, exit.CodeOf(err), r.began, time.Now()
+	if bad := m.Write(r.Metrics); bad != nil {
+		r.Log.Error("no metrics", "file", r.Metrics, "cause", bad)
+		if err == nil {
+			err = bad
+		}
+	}
+	return err
+}
+
+// begin writes the first line of a run. The context that it returns ends when
+// the audit log cannot go on.
+func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy string) (context.Context, error) {
+	if r.Audit == "" {
+		private := out.Private
+		if private == "" {
+			private = commit.PrivateDir(out.Dir)
+		}
+		r.Audit = filepath.Join(private, filepath.FromSlash(audit.Name))
+	}
+	// A policy may be a file: its name says enough, its content is in the hash
+	// of the configuration.
+	r.policy = filepath.Base(policy)
+	if err := r.append(audit.Of(plan, "start")); err != nil {
+		return nil, err
+	}
+	r.plan = plan
+	var err error
+	if r.logged, err = audit.Units(r.Audit); err != nil {
+		return nil, err
+	}
+	ctx, r.stop = context.WithCancelCause(ctx)
+	return ctx, nil
+}
+
+func (r *record) append(e audit.Entry) error {
+	e.Policy = r.policy
+	head, err := audit.Append(r.Audit, e)
+	if err != nil {
+		return err
+	}
+	if e.Event == "end" {
+		r.Log.Info("audit log", "file", r.Audit, "head", head)
+	}
+	return nil
+}
+
+// unit writes the line of a unit that was done. Units found done have theirs
+// from the run that did them, unless it was killed in between.
+func (r *record) unit(u *commit.UnitRecord, reused bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	event := "unit"
+	if reused {
+		event = "found"
+		r.summary.Reused++
+	} else {
+		r.summary.UnitsNow++
+		r.summary.NotesNow += u.Rows
+	}
+	if r.failed != nil || reused && r.logged[u.Name] {
+		return
+	}
+	e := audit.Of(r.plan, event)
+	e.Unit, e.Counts = u.Name, &u.Counts
+	if r.failed = r.append(e); r.failed != nil {
+		r.stop(r.failed)
+	}
+}
+
+// done takes the counts of a run that was committed.
+func (r *record) done(result *commit.Result) { r.summary.Counts = &result.Manifest.Counts }
+
+// end writes the last line.
+func (r *record) end(err error) error {
+	if r.stop != nil {
+		r.stop(nil)
+	}
+	if err == nil {
+		err = r.failed
+	}
+	code := int(exit.CodeOf(err))
+	e := audit.Of(r.plan, "end")
+	e.Exit, e.Counts, e.Units, e.Reused = &code, r.summary.Counts, r.summary.UnitsNow, r.summary.Reused
+	if r.failed != nil {
+		return err
+	}
+	// What ended the run goes first: its exit code is what counts.
+	if bad := r.append(e); err == nil {
+		err = bad
+	} else if bad != nil {
+		r.Log.Error("the audit log lacks the end of this run", "cause", bad)
+	}
+	return err
+}

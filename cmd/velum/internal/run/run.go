@@ -1,0 +1,424 @@
+// Package run masks an archive: its units, what is done when all of them are done
+// (last.go), the gate that stops a run in which stages fail, and the record that
+// a run leaves of itself.
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// Options are what a run is told beside the configuration.
+type Options struct {
+	In           []string
+	Out, Private string
+	Tagged       string // output of an earlier run whose spans are taken; "": the notes are tagged
+	Fresh, Dry   bool
+	Replace      bool // the output gets what In has, and nothing else
+	Record       RecordOptions
+
+	Spoil func(*commit.Line) // tests put faults into the line here
+	Disk  commit.FS          // and below the output here; nil: the machine's
+}
+
+// Mask masks an archive and keeps a record of how it went. load loads the
+// configuration: what is wrong with it is one of the ways in which a run ends.
+func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
+	do := func(r *record) error {
+		if len(o.In) == 0 || o.Out == "" {
+			return exit.Errorf(exit.Config, "see `velum run --help`", "--in and --out are needed")
+		}
+		cfg, err := load()
+		if err != nil {
+			return err
+		}
+		return newMasking(c, o, r).mask(ctx, cfg)
+	}
+	r := &record{Console: c, RecordOptions: o.Record}
+	if o.Dry {
+		return do(r)
+	}
+	return r.keep(func() error { return do(r) })
+}
+
+// masking is one run of `velum run`.
+type masking struct {
+	*console.Console
+	*flow.Flow
+	options *Options
+	record  *record
+	archive *read.Archive
+	tagged  *flow.Tagged // nil: the model tags
+	last    *lastStep
+	fence   *read.Fence
+	slots   []*slot
+	stats   pipeline.Stats
+	began   time.Time
+	changes []commit.Change // what becomes of inputs, those of earlier runs among them
+	settled int64           // notes of units that were done since memory was given back
+}
+
+func newMasking(c *console.Console, o *Options, r *record) *masking {
+	return &masking{Console: c, options: o, record: r, began: time.Now()}
+}
+
+func (m *masking) mask(ctx context.Context, cfg *option.Config) error {
+	o := m.options
+	m.SetMemory(int64(cfg.Run.MemoryLimit))
+	if cfg.Run.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Run.Deadline, exit.ErrDeadline)
+		defer cancel()
+		defer m.EndHard(ctx)()
+	}
+	out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk, Group: cfg.Write.Group}
+	if err := out.Apart(o.In...); err != nil {
+		return err
+	}
+	cfg.Choose.Use = cfg.Choose.Use && o.Tagged == "" // candidates were chosen when the notes were tagged
+	var err error
+	if m.Flow, err = flow.New(cfg); err != nil {
+		return err
+	}
+	if o.Tagged != "" {
+		if m.tagged, err = flow.OpenTagged(o.Tagged, m.Model.SHA256); err != nil {
+			return err
+		}
+	}
+	m.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	defer m.fence.Close()
+	units, err := m.scan(ctx)
+	if err != nil {
+		return err
+	}
+	if m.changes, err = commit.Changes(units, out, m.unitOptions()); err != nil {
+		return err
+	}
+	if o.Dry {
+		return m.printPlan(units)
+	}
+	m.logChanges()
+	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
+		return err
+	}
+	if ctx, err = m.record.begin(ctx, units, out, cfg.Mask.Policy); err != nil {
+		return err
+	}
+	return m.units(ctx, units, out)
+}
+
+// scan finds the units of the archive.
+func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
+	o, err := flow.ReadOptions(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	o.Fence = m.fence
+	m.archive, err = read.Scan(ctx, m.options.In, o)
+	if err != nil {
+		return nil, flow.InputError(err)
+	}
+	for _, d := range m.archive.Drift {
+		m.Log.Warn("files of the archive differ", "path", d.Path, "column", d.Column, "change", d.Change)
+	}
+	if n := len(m.archive.Passed); n > 0 {
+		m.Log.Warn("files of another kind are passed over; read.format says what the archive is made of", "files", n, "first", m.archive.Passed[0])
+	}
+	if n, first := m.archive.Unvouched(); n > 0 {
+		m.Log.Warn("files have no page checksums: damage to them may change notes unseen; give read.sha256 or read.twice", "files", n, "first", first)
+	}
+	for _, b := range m.archive.Bad {
+		m.Log.Warn("file cannot be read; the others go on", "path", b.Input, "cause", b.Cause)
+	}
+	if len(m.archive.Units) == 0 && len(m.archive.Bad) == 0 {
+		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
+	}
+	return m.plan(o.Key)
+}
+
+// plan is what the archive and the configuration make of a run.
+func (m *masking) plan(key *pipeline.Key) (*commit.Plan, error) {
+	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
+	sum, err := m.Hash()
+	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {
+		sum += numbersVersion
+	}
+	if m.tagged != nil && err == nil {
+		err = m.tagged.Check(m.archive.Units)
+		sum += " tagged " + m.tagged.Digest
+	}
+	plan.Config = sha256.Sum256([]byte(OutputVersion + sum))
+	return plan, err
+}
+
+// unitOptions are what decides about units that are done already.
+func (m *masking) unitOptions() commit.UnitOptions {
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished}
+}
+
+// units does the units and prints what came out.
+func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Output) error {
+	progress := m.NewProgress("mask", "notes", m.archive.Rows())
+	ctx, gate := newGate(ctx, m.Run.MaxFailures)
+	defer gate.stop(nil)
+	m.slots = make([]*slot, m.unitsAtOnce())
+	m.SteadyMemory()
+	o := m.unitOptions()
+	o.AtOnce, o.Verify, o.Stats = m.unitsAtOnce(), write.Verify, &m.stats
+	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
+	o.Done = func(u *commit.UnitRecord, reused bool) {
+		m.record.unit(u, reused)
+		gate.unit(&u.Counts)
+		if reused {
+			progress.Add(u.Rows)
+		} else {
+			m.giveBack(u.Rows)
+		}
+		if u.Damage != "" {
+			m.Log.Warn("unit cannot be decoded and is in quarantine", "path", u.Input, "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
+		}
+	}
+	result, err := commit.RunUnits(ctx, units, out, func(at int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+		if m.slots[at] == nil {
+			var err error
+			if m.slots[at], err = m.newSlot(); err != nil {
+				return commit.Line{}, err
+			}
+		}
+		return m.line(m.slots[at], u, parts, progress)
+	}, o)
+	progress.End()
+	if err != nil {
+		return err
+	}
+	for _, s := range m.stats.Steps() { // what ARCHITECTURE.md reckons with
+		m.Log.Debug("step", "name", s.Name, "notes", s.Notes, "batches", s.Batches, "us_a_note", float64(s.Busy.Nanoseconds())/1e3/float64(max(s.Notes, 1)))
+	}
+	m.record.done(result)
+	if err := m.printResult(result, out); err != nil {
+		return err
+	}
+	return m.verdict(result, units.BadInputs)
+}
+
+// giveBackNotes is after how many notes memory that is free goes back to the
+// system: some three seconds of work, so that the collection it takes, 20 ms,
+// does not count.
+const giveBackNotes = 250_000
+
+// giveBack gives free memory back to the system now and then. Buffers of a
+// unit's columns grow in steps, and the holes that they leave are too small for
+// the next step: without it 3 M notes took 400 MiB where the first 300 k took
+// 340, and each million a little more.
+func (m *masking) giveBack(notes int64) {
+	if m.settled += notes; m.settled >= giveBackNotes {
+		m.settled = 0
+		debug.FreeOSMemory()
+	}
+}
+
+// finish is what is left to do when all units are done.
+func (m *masking) finish(ctx context.Context, f *commit.Final) error {
+	m.slots = nil // their caches are more memory than the last step takes
+	if err := m.record.finish(ctx, f); err != nil {
+		return err
+	}
+	return m.last.finish(ctx, f)
+}
+
+// slot is what a slot keeps from one unit to the next: the workers of all
+// steps, with the scores of forms that they have cached, which a new unit
+// would have to compute again.
+type slot struct {
+	steps []pipeline.Step
+	made  [][]func(*pipeline.Batch) error // workers of each step
+	found *flow.Found                     // of the unit at hand
+	given *flow.TaggedUnit                // of the unit at hand, if its notes were tagged before
+}
+
+func (m *masking) newSlot() (*slot, error) {
+	s := &slot{found: new(flow.Found), given: new(flow.TaggedUnit)}
+	var err error
+	if m.tagged != nil {
+		s.steps, err = m.TaggedSteps(s.given, m.archive.Kept, s.found)
+	} else {
+		s.steps, err = m.RunSteps(m.archive.Kept, s.found)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.made = make([][]func(*pipeline.Batch) error, len(s.steps))
+	return s, nil
+}
+
+// begin returns the steps for the next unit: their workers are those of the
+// units before.
+func (s *slot) begin() []pipeline.Step {
+	s.found.Resolve.Take() // what a unit that was given up has counted
+	s.found.Mask.Take()
+	steps := slices.Clone(s.steps)
+	for i := range steps {
+		next := 0
+		steps[i].New = func() func(*pipeline.Batch) error {
+			if next == len(s.made[i]) {
+				s.made[i] = append(s.made[i], s.steps[i].New())
+			}
+			next++
+			return s.made[i][next-1]
+		}
+	}
+	return steps
+}
+
+// line is what moves the notes of one unit.
+func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *console.Progress) (commit.Line, error) {
+	if m.tagged != nil {
+		if err := m.tagged.Load(u, s.given); err != nil {
+			return commit.Line{}, err
+		}
+	}
+	src, err := m.archive.Open(u)
+	if err != nil {
+		return commit.Line{}, err
+	}
+	steps, found := s.begin(), s.found
+	o, err := m.writeOptions()
+	if err != nil {
+		return commit.Line{}, errors.Join(err, src.Close())
+	}
+	sink, err := write.NewUnit(parts, o)
+	if err != nil {
+		return commit.Line{}, errors.Join(err, src.Close())
+	}
+	l := commit.Line{Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
+	if m.options.Spoil != nil {
+		m.options.Spoil(&l)
+	}
+	return l, nil
+}
+
+// ticking tells the progress what a unit's sink has taken.
+type ticking struct {
+	commit.UnitSink
+	*console.Progress
+}
+
+// Put implements pipeline.Sink.
+func (t ticking) Put(b *pipeline.Batch) error {
+	t.Progress.Add(int64(b.Len()))
+	return t.UnitSink.Put(b)
+}
+
+// unitsAtOnce: one unit keeps four cores busy, and seven at the most, since its
+// writer is one goroutine: see ARCHITECTURE.md.
+func (m *masking) unitsAtOnce() int {
+	if m.Run.Units > 0 {
+		return m.Run.Units
+	}
+	return 1 + (m.Workers()-1)/4
+}
+
+// verdict turns what happened into an exit code.
+func (m *masking) verdict(r *commit.Result, bad []commit.BadInput) error {
+	c := r.Manifest.Counts
+	if c.Rows > 0 && float64(c.Quarantined) > m.Write.MaxQuarantined*float64(c.Rows) {
+		return exit.Errorf(exit.Quarantined, "look at the reasons in report.json; write.max_quarantined sets the limit",
+			"%d of %d notes are in quarantine, more than %.4g %%%s", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined, damaged(r.Manifest))
+	}
+	if len(bad) > 0 { // those of earlier runs were said then
+		return flow.BadInputs(bad)
+	}
+	if r.Nothing {
+		return exit.Errorf(exit.Nothing, "", "nothing to do: the output is up to date")
+	}
+	return nil
+}
+
+// damaged names the first file of which a part could not be decoded; "" if there
+// is none.
+func damaged(m *commit.Manifest) string {
+	for i := range m.Units {
+		if u := &m.Units[i]; u.Damage != "" {
+			return fmt.Sprintf(", %d of them since %s cannot be decoded (%s)", u.Rows, u.Input, u.Damage)
+		}
+	}
+	return ""
+}
+
+// summary is what `velum run --json` prints.
+type summary struct {
+	Kind string `json:"message_type"`
+	commit.Counts
+	Units      int     `json:"units"`
+	Reused     int     `json:"units_reused"`
+	Kept       int     `json:"units_kept"`              // of earlier runs, whose inputs are not given
+	Duplicates *int64  `json:"duplicate_ids,omitempty"` // when they were counted
+	Seconds    float64 `json:"seconds"`
+	PerSecond  float64 `json:"notes_per_second"`
+	Out        string  `json:"out"`
+	Private    string  `json:"private"`
+}
+
+func (m *masking) printResult(r *commit.Result, out commit.Output) error {
+	private := out.Private
+	if private == "" {
+		private = commit.PrivateDir(out.Dir)
+	}
+	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: private}
+	s.PerSecond = float64(s.Rows) / s.Seconds
+	if m.JSON {
+		return json.NewEncoder(m.Out).Encode(s)
+	}
+	return s.table(m.Out)
+}
+
+func (s *summary) table(w io.Writer) error {
+	kept := ""
+	if s.Kept > 0 {
+		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
+	}
+	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine; %d units (%d done before)%s, %.1f s, %.0f notes/s\n",
+		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, kept, s.Seconds, s.PerSecond)
+	return err
+}
+
+// writeOptions is what the configuration says of the output. Columns that
+// later stages need are read, but only those that are kept are written.
+func (m *masking) writeOptions() (write.UnitOptions, error) {
+	moved, err := m.Dates()
+	return write.UnitOptions{
+		Dates: moved,
+		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.archive.Kept, NoSpans: !m.Write.Spans,
+		NoCandidates: !m.Choose.Use, QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
+	}, err
+}
+
+// OutputVersion changes whenever the same input, options and model give other
+// bytes, so that a new velum does not take an old one's units for its own.
+const OutputVersion = "velum output 3 patterns " + patterns.Version + " "
+
+// numbersVersion is the same where numbers of rows are ids: since 2 they have a
+// mark of the file.
+const numbersVersion = " numbers 2"
+
+// notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
+const notesPerSecondAndCore = 43_000

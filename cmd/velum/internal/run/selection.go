@@ -1,0 +1,358 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/choose"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// Selector makes the selection set and the curators' list out of the
+// candidates of all units: what is fair among them no unit can know.
+//
+//	candidates parts ─> records, without words ─> choose.Final, choose.Lowest ─> keys
+//	candidates parts ─> notes of those keys    ─> selected/, review/
+//
+// Units are read side by side and arrive in their order. The memory is that
+// of choose.Target.MaxKept and of the records of a few units.
+type Selector struct {
+	set      *pipeline.TagSet
+	Target   choose.Target
+	review   int     // notes for a curator
+	below    float64 // the confidence below which a note may be one of them
+	rowGroup int
+	workers  int
+}
+
+// NewSelector makes the choice that the configuration wants. Shares and
+// lengths that it leaves open are those of the model's training set.
+func NewSelector(c *option.Config, set *pipeline.TagSet, training tagger.Training, workers int) (*Selector, error) {
+	h := &c.Choose
+	s := &Selector{
+		set: set, review: h.Review, below: h.ReviewBelow, rowGroup: c.Write.RowGroupRows, workers: workers,
+		Target: choose.Target{K: h.K, MinConfidence: h.MinConfidence, WithoutSpans: h.WithoutSpans, Tolerance: shareTolerance, Length: h.Length},
+	}
+	if len(s.set.Categories) > choose.MaxClasses {
+		return nil, exit.Errorf(exit.Config, "set choose.use to false", "the model has more than %d categories to choose by", choose.MaxClasses)
+	}
+	if len(h.Classes) == 0 {
+		s.Target.Shares = s.proportions(func(c string) float64 { return float64(training.Spans[c]) })
+	} else {
+		s.Target.Shares = s.proportions(func(c string) float64 { return h.Classes[c] })
+		for _, name := range slices.Sorted(maps.Keys(h.Classes)) {
+			c, err := pipeline.ParseCategory(name)
+			if err != nil || !slices.Contains(s.set.Categories, c) {
+				return nil, exit.Errorf(exit.Config, "name categories of the model", "choose.classes: the model has no category %s", name)
+			}
+		}
+	}
+	if h.Length == 0 && len(training.Spans) > 0 {
+		for _, c := range s.set.Categories {
+			name := c.String()
+			s.Target.Lengths = append(s.Target.Lengths, float64(training.SpanTokens[name])/float64(max(training.Spans[name], 1)))
+		}
+	}
+	return s, nil
+}
+
+// shareTolerance is how far a share may be from the target: two points.
+const shareTolerance = 0.02
+
+// proportions returns the shares of weights by category, in the order of the
+// tag set; nil if there is no weight.
+func (s *Selector) proportions(weight func(string) float64) []float64 {
+	shares, sum := make([]float64, len(s.set.Categories)), 0.0
+	for k, c := range s.set.Categories {
+		shares[k] = weight(c.String())
+		sum += shares[k]
+	}
+	if sum == 0 {
+		return nil
+	}
+	for k := range shares {
+		shares[k] /= sum
+	}
+	return shares
+}
+
+// finish chooses and writes both parts. A part that would be empty is not
+// made.
+func (s *Selector) finish(ctx context.Context, f *commit.Final) (*report.Selection, error) {
+	parts := candidateParts(f)
+	lowest := choose.NewLowest(s.review)
+	var failed error
+	result, err := choose.Final(func(yield func(choose.Record) bool) {
+		failed = s.records(ctx, f, parts, lowest, yield)
+	}, s.Target)
+	if err := errors.Join(failed, err); err != nil {
+		return nil, fmt.Errorf("choose: %w", err)
+	}
+	review := lowest.Keys()
+	if err := s.write(ctx, f, parts, "selected", result.Keys); err != nil {
+		return nil, fmt.Errorf("selected: %w", err)
+	}
+	if err := s.write(ctx, f, parts, "review", review); err != nil {
+		return nil, fmt.Errorf("review: %w", err)
+	}
+	return s.Report(&result, len(review)), nil
+}
+
+// candidatePart is the candidates of a unit.
+type candidatePart struct {
+	unit   uint32
+	record commit.PartRecord
+}
+
+func candidateParts(f *commit.Final) (parts []candidatePart) {
+	for i, u := range f.Manifest.Units {
+		if u.Model != "" { // another model's: its confidence cannot be compared, and its tags may be others
+			continue
+		}
+		for _, p := range u.Parts {
+			if p.Kind == "candidates" {
+				parts = append(parts, candidatePart{uint32(i), p})
+			}
+		}
+	}
+	return parts
+}
+
+// empty is a source of n empty batches: the worker that gets batch k reads
+// part k into it.
+type empty struct{ left int }
+
+func (e *empty) Next(*pipeline.Batch) error {
+	if e.left == 0 {
+		return io.EOF
+	}
+	e.left--
+	return nil
+}
+
+// sinkFunc is a sink without state.
+type sinkFunc func(*pipeline.Batch) error
+
+func (f sinkFunc) Put(b *pipeline.Batch) error { return f(b) }
+
+// records gives the records of candidates to yield, and those of notes for a
+// curator to lowest, unit by unit.
+func (s *Selector) records(ctx context.Context, f *commit.Final, parts []candidatePart, lowest *choose.Lowest, yield func(choose.Record) bool) error {
+	step := pipeline.Step{Name: "records", Workers: s.workers, New: func() func(*pipeline.Batch) error {
+		var r recorder
+		return func(b *pipeline.Batch) error { return r.do(f, &parts[b.Seq], b) }
+	}}
+	return pipeline.Run(ctx, &empty{len(parts)}, []pipeline.Step{step}, sinkFunc(func(b *pipeline.Batch) error {
+		records := &b.Extra[0].Bytes
+		for i, chosen := range b.Chosen {
+			r, _, err := choose.ParseRecord(records.At(i))
+			if err != nil {
+				return err
+			}
+			if chosen == pipeline.ToReview {
+				lowest.Add(&r)
+			} else if !yield(r) {
+				return errors.New("the choice ended early")
+			}
+		}
+		return nil
+	}), nil)
+}
+
+// recorder makes the records of a part: bytes in Extra, their choice in Chosen.
+type recorder struct {
+	choose.Recorder
+	notes pipeline.Batch
+	bytes []byte
+}
+
+func (r *recorder) do(f *commit.Final, part *candidatePart, b *pipeline.Batch) error {
+	if len(b.Extra) != 1 || b.Extra[0].Kind != pipeline.BytesColumn {
+		b.Extra = []pipeline.Column{{Name: "record", Kind: pipeline.BytesColumn}}
+	}
+	return part.each(f, read.TaggedOptions{NoWords: true}, &r.notes, func(notes *pipeline.Batch) error {
+		for i := range notes.Len() {
+			record, err := r.Record(notes, i, part.unit)
+			if err != nil {
+				return err
+			}
+			record.Row = NoteRow(notes, i)
+			r.bytes = record.AppendBinary(r.bytes[:0])
+			b.Extra[0].Bytes.Append(r.bytes)
+			b.Chosen = append(b.Chosen, notes.Chosen[i])
+		}
+		return nil
+	})
+}
+
+// NoteRow is the row of note i of a batch of tagged notes.
+func NoteRow(b *pipeline.Batch, i int) int64 { return int64(b.Extra[0].Fixed[i]) }
+
+// each reads the part batch by batch.
+func (p *candidatePart) each(f *commit.Final, o read.TaggedOptions, b *pipeline.Batch, do func(*pipeline.Batch) error) error {
+	file, err := f.Open(p.record)
+	if err != nil {
+		return err
+	}
+	r, err := read.NewTagged(file, p.record.Bytes, p.record.Path, o)
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	for err == nil {
+		b.Reset()
+		if err = r.Next(b); err == nil {
+			err = do(b)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return errors.Join(err, r.Close(), file.Close())
+}
+
+// write makes the part of a kind out of the notes of some keys, which are
+// sorted.
+func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidatePart, kind string, keys []choose.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	picks := picksOf(parts, keys)
+	file, err := f.Create(kind, kind+"/"+finalName(f.Manifest)+".parquet", true)
+	if err != nil {
+		return err
+	}
+	w, err := write.NewTagged(file, s.set, s.rowGroup)
+	if err != nil {
+		return err
+	}
+	step := pipeline.Step{Name: "pick", Workers: s.workers, New: func() func(*pipeline.Batch) error {
+		var notes pipeline.Batch
+		return func(b *pipeline.Batch) error { return picks[b.Seq].pick(f, &notes, b) }
+	}}
+	if err := pipeline.Run(ctx, &empty{len(picks)}, []pipeline.Step{step}, w, nil); err != nil {
+		return err
+	}
+	file.Rows, file.Digest, err = w.Close()
+	if err == nil && file.Rows != int64(len(keys)) {
+		err = &commit.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and %d found", len(keys), file.Rows)}
+	}
+	return err
+}
+
+// picks is the rows that are taken from a part, rising.
+type picks struct {
+	candidatePart
+	rows []choose.Key
+}
+
+func picksOf(parts []candidatePart, keys []choose.Key) (all []picks) {
+	for _, part := range parts {
+		n := 0
+		for n < len(keys) && keys[n].Unit == part.unit {
+			n++
+		}
+		if n > 0 {
+			all = append(all, picks{part, keys[:n]})
+		}
+		keys = keys[n:]
+	}
+	return all
+}
+
+// pick copies the notes of the rows into b. Parts have their rows in order.
+func (p *picks) pick(f *commit.Final, notes, b *pipeline.Batch) error {
+	rows := p.rows
+	wanted := func(row int64) bool {
+		if len(rows) == 0 || row != rows[0].Row {
+			return false
+		}
+		rows = rows[1:]
+		return true
+	}
+	return p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
+		for i := range notes.Len() {
+			copyNote(b, notes, i)
+		}
+		return nil
+	})
+}
+
+// copyNote appends a tagged note to another batch.
+func copyNote(to, from *pipeline.Batch, i int) {
+	if len(to.Extra) != 1 || to.Extra[0].Name != pipeline.RowColumn {
+		to.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}}
+	}
+	to.TagSet = from.TagSet
+	to.ID.Append(from.ID.At(i))
+	to.Text.Append(from.Text.At(i))
+	to.Reason = append(to.Reason, from.Reason[i])
+	to.Tokens.Append(from.Tokens.At(i)...)
+	to.Tags = append(to.Tags, from.TagsOf(i)...)
+	to.Conf = append(to.Conf, from.Conf[i])
+	to.Language = append(to.Language, from.Language[i])
+	to.Chosen = append(to.Chosen, from.Chosen[i])
+	to.Extra[0].Valid = append(to.Extra[0].Valid, true)
+	to.Extra[0].Fixed = append(to.Extra[0].Fixed, from.Extra[0].Fixed[i])
+}
+
+// finalName names what the last step writes by what it was made of: a part of
+// another run never takes the place of one that a manifest still lists. The
+// name of a unit says all of it but whether the system could read its input.
+func finalName(m *commit.Manifest) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "velum last step 1\n%s %s %q %q\n", m.Config, m.Model, m.Key, m.LastStep)
+	for _, u := range m.Units {
+		fmt.Fprintln(h, u.Name)
+		if u.Unread {
+			fmt.Fprintln(h, "unread")
+		}
+	}
+	return fmt.Sprintf("part-%x", h.Sum(nil)[:10])
+}
+
+// Report says what the choice came to, for a report.
+func (s *Selector) Report(r *choose.Result, review int) *report.Selection {
+	rep := &report.Selection{
+		MinConfidence: s.Target.MinConfidence, Wanted: s.Target.K, Notes: len(r.Keys), Candidates: r.Candidates,
+		Lowest: r.Lowest.Float(), Met: r.Met, Tolerance: s.Target.Tolerance,
+		WithoutSpans: report.WantedGot{Wanted: &s.Target.WithoutSpans, Got: report.Rounded(r.WithoutSpans)},
+		ReviewBelow:  s.below, ReviewWanted: s.review, ReviewNotes: review, Classes: []report.SelectionClass{},
+	}
+	if len(r.Keys) == 0 {
+		rep.Lowest = 0
+	}
+	if r.Short >= 0 {
+		rep.Short = s.set.Categories[r.Short].String()
+	}
+	if s.Target.Length > 0 {
+		rep.Length = &report.WantedGot{Wanted: &s.Target.Length, Got: report.Rounded(r.Length)}
+	}
+	for k := range r.Shares {
+		c := report.SelectionClass{Category: s.set.Categories[k].String(), Share: report.WantedGot{Wanted: wanted(s.Target.Shares, k), Got: report.Rounded(r.Shares[k])}}
+		if len(s.Target.Lengths) > 0 {
+			c.Length = &report.WantedGot{Wanted: wanted(s.Target.Lengths, k), Got: report.Rounded(r.Lengths[k])}
+		}
+		rep.Classes = append(rep.Classes, c)
+	}
+	return rep
+}
+
+func wanted(target []float64, k int) *float64 {
+	if k >= len(target) {
+		return nil
+	}
+	v := report.Rounded(target[k])
+	return &v
+}

@@ -1,0 +1,196 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/dictionary"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// DictionaryOptions are what a training of kind dictionary is told.
+type DictionaryOptions struct {
+	Method                      string
+	Gazetteers, Negative, Notes []string
+	Classes                     []string
+	Category                    string
+}
+
+// dictionaryTraining is one run of `velum train --kind dictionary`.
+type dictionaryTraining struct {
+	*console.Console
+	cfg     *option.Config
+	options *Options
+	counter *dictionary.Counter
+}
+
+func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	d := &o.Dictionary
+	method := dictionary.Method(d.Method)
+	switch {
+	case len(d.Gazetteers) == 0 || o.Out == "":
+		return exit.Errorf(exit.Config, "see `velum train --help`", "--gazetteer and --out are needed")
+	case method != dictionary.Binary && method != dictionary.Divergence:
+		return exit.Errorf(exit.Config, "known: divergence, binary", "--method: unknown method %q", d.Method)
+	case method == dictionary.Divergence && len(d.Notes) == 0:
+		return exit.Errorf(exit.Config, "name notes with --archive; labels are not needed", "--archive is needed: divergence compares with how often notes hold a word")
+	case len(o.Train) > 0:
+		return exit.Errorf(exit.Config, "name labelled notes with --dev: they choose the thresholds", "--train: a dictionary is not trained on labelled notes")
+	}
+	t := &dictionaryTraining{Console: c, cfg: cfg, options: o, counter: dictionary.NewCounter()}
+	m, err := t.words(ctx, method)
+	if err != nil {
+		return err
+	}
+	if len(o.Dev) > 0 {
+		if m, err = t.tune(ctx, m, method); err != nil {
+			return err
+		}
+	}
+	return t.save(m)
+}
+
+// words makes the model with the default thresholds.
+func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method) (*dictionary.Model, error) {
+	d := &t.options.Dictionary
+	var classes gazetteer.Class
+	for _, name := range d.Classes {
+		c, err := gazetteer.ParseClass(name)
+		if err != nil {
+			return nil, exit.With(exit.Config, fmt.Errorf("--classes: %w", err), flow.ClassRemedy(name))
+		}
+		classes |= c
+	}
+	if c, err := pipeline.ParseCategory(d.Category); err != nil || c == pipeline.None {
+		return nil, exit.Errorf(exit.Config, "categories: "+strings.Join(option.LabelNames("primary-care"), ", "), "--category: unknown category %q", d.Category)
+	}
+	names, prints, err := flow.OpenTables(d.Gazetteers)
+	if err != nil {
+		return nil, err
+	}
+	others, _, err := flow.OpenTables(d.Negative)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range d.Notes {
+		if err := t.read(ctx, path, counting{t.counter}); err != nil {
+			return nil, err
+		}
+	}
+	positive, positives := dictionary.Words(classes, names...)
+	if len(positive) == 0 {
+		return nil, exit.Errorf(exit.Config, "look at `velum gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
+	}
+	negative, negatives := dictionary.Words(^gazetteer.Class(0), others...)
+	seen := t.counter
+	if method == dictionary.Binary {
+		seen = nil
+	}
+	return dictionary.New(dictionary.Header{
+		Name: t.options.modelName(), Categories: []string{d.Category}, Params: dictionary.Defaults(method), Archive: t.counter.Tokens(), Gazetteers: prints,
+	}, dictionary.Frequencies(positive, positives, negative, negatives, seen))
+}
+
+// read moves notes, tokenized, into a sink.
+func (t *dictionaryTraining) read(ctx context.Context, path string, to pipeline.Sink) error {
+	o, err := flow.TextOptions(t.cfg)
+	if err != nil {
+		return err
+	}
+	o.SkipUnknown = true
+	src, err := flow.OpenNotes("from", "", path, o)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	progress := t.NewProgress("read", "notes", 0)
+	defer progress.End()
+	return flow.InputError(pipeline.Run(ctx, src, flow.TeachSteps(t.cfg), flow.Watched{Sink: to, Progress: progress}, nil))
+}
+
+// counting is a sink that counts words.
+type counting struct{ *dictionary.Counter }
+
+func (c counting) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if b.Reason[i] == pipeline.Sound {
+			c.Add(b.Text.At(i), b.Tokens.At(i))
+		}
+	}
+	return nil
+}
+
+// tune chooses thresholds on the labelled notes of --dev. The scores in the
+// model are those on these notes: higher than on others.
+func (t *dictionaryTraining) tune(ctx context.Context, m *dictionary.Model, method dictionary.Method) (*dictionary.Model, error) {
+	made, err := flow.Made(t.options.Out, m)
+	if err != nil {
+		return nil, err
+	}
+	names, err := flow.IntoLabels(made.Labels)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	to := tuning{dictionary.NewTuner(m), names}
+	for _, path := range t.options.Dev {
+		if err := t.read(ctx, path, to); err != nil {
+			return nil, err
+		}
+	}
+	p := to.Tune(method)
+	if m, err = m.With(p); err != nil {
+		return nil, err
+	}
+	precision, recall, f1 := to.F1(p)
+	h := m.Header()
+	h.Scores = map[string]float64{"strict_precision": precision, "strict_recall": recall, "strict_f1": f1}
+	return m.WithHeader(h).(*dictionary.Model), nil
+}
+
+// tuning is a sink that hands labelled notes to a tuner.
+type tuning struct {
+	*dictionary.Tuner
+	names func(pipeline.Category) pipeline.Category
+}
+
+func (s tuning) Put(b *pipeline.Batch) error {
+	var gold []pipeline.Span
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			continue
+		}
+		gold = append(gold[:0], b.Gold.At(i)...)
+		for k := range gold {
+			gold[k].Category = s.names(gold[k].Category)
+		}
+		s.Add(b.Text.At(i), b.Tokens.At(i), gold)
+	}
+	return nil
+}
+
+func (t *dictionaryTraining) save(m *dictionary.Model) error {
+	data, err := (&flow.Model{Model: m}).File()
+	if err != nil {
+		return err
+	}
+	if err := commit.WriteFile(nil, t.options.Out, data); err != nil {
+		return err
+	}
+	h := m.Details()
+	if t.JSON {
+		return json.NewEncoder(t.Out).Encode(map[string]any{"message_type": "train", "model": t.options.Out, "bytes": len(data), "header": h})
+	}
+	if _, err := fmt.Fprintf(t.Out, "%s: %.1f MB, %s model of %d words, %d words counted in the archive\n",
+		t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive); err != nil {
+		return err
+	}
+	return printScoresOf(t.Out, m.Header())
+}

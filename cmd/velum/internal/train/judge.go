@@ -1,0 +1,135 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// judge scores a model on the development notes, with the stages of `velum
+// tag`, and sets its recall dial.
+func (t *Training) judge(ctx context.Context, m *flow.Model) error {
+	report, err := t.scored(ctx, m, t.dev())
+	if err != nil {
+		return err
+	}
+	h := m.Header()
+	h.Scores = map[string]float64{}
+	for _, k := range []score.Measure{score.Strict, score.Span, score.Merged, score.MaskedEntities, score.MaskedCharacters} {
+		at, _ := report.Measure(k)
+		h.Scores[k.String()+"_f1"] = at.F1
+		h.Scores[k.String()+"_recall"] = at.Recall
+	}
+	if t.kind.Dial {
+		if h.RecallDial, err = t.dial(ctx, m); err != nil {
+			return err
+		}
+	}
+	m.Model = m.WithHeader(h)
+	return nil
+}
+
+// lend gives a model the scores and the recall dial of one that was made in the
+// same way from fewer notes: what ships is trained on the development notes too,
+// and no score on those would be worth anything.
+func (t *Training) lend(m *flow.Model) error {
+	from, err := flow.OpenWeights(t.Options.Scores, t.cfg)
+	if err != nil {
+		return err
+	}
+	if from.Labels != m.Labels {
+		return exit.Errorf(exit.Config, "name a model of the same labels", "--scores: %s has the labels of %s, this model those of %s", t.Options.Scores, from.Labels, m.Labels)
+	}
+	h, of := m.Header(), from.Header()
+	h.Scores, h.RecallDial = of.Scores, of.RecallDial
+	m.Model = m.WithHeader(h)
+	return nil
+}
+
+// biases are the settings of the recall dial that are tried. Scores are log
+// odds: 1 makes O 2.7 times less likely at every token. Beyond 10 nearly
+// everything is masked.
+var biases = []float32{0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10}
+
+// dial measures masking recall by entity, and precision, at each bias. A
+// setting that reaches no more than a smaller one is left out.
+func (t *Training) dial(ctx context.Context, m *flow.Model) (points []tagger.DialPoint, err error) {
+	progress := t.NewProgress("recall dial", "settings", int64(len(biases)))
+	defer progress.End()
+	biased := *m
+	for _, b := range biases {
+		biased.Label.OBias = b
+		report, err := t.scored(ctx, &biased, t.dev())
+		if err != nil {
+			return nil, err
+		}
+		at, _ := report.Measure(score.MaskedEntities)
+		if len(points) == 0 || at.Recall > points[len(points)-1].Recall {
+			points = append(points, tagger.DialPoint{Recall: at.Recall, Bias: b, Precision: at.Precision})
+		}
+		progress.Add(1)
+	}
+	return points, nil
+}
+
+// strictF1 is what early stopping and the choice of clusters go by.
+func (t *Training) strictF1(ctx context.Context, c tagger.Model, on *flow.Labelled) (float64, error) {
+	m, err := flow.Made(t.Options.Out, c)
+	if err != nil {
+		return 0, err
+	}
+	report, err := t.scored(ctx, m, on)
+	if err != nil {
+		return 0, err
+	}
+	at, _ := report.Measure(score.Strict)
+	return at.F1, nil
+}
+
+// dev are the development notes.
+func (t *Training) dev() *flow.Labelled { return &flow.Labelled{Paths: t.Options.Dev, Config: t.cfg} }
+
+// scored tags labelled notes with a model and scores them.
+func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Report, error) {
+	toLabels, err := flow.IntoLabels(t.Options.Labels)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	s := score.New(score.Options{Draws: -1, Map: toLabels})
+	err = on.Each(func(src pipeline.Source) error {
+		p := flow.With(t.cfg, m)
+		steps, err := p.TagSteps()
+		if err != nil {
+			return err
+		}
+		return pipeline.Run(ctx, src, steps, s, nil)
+	})
+	return s.Report(), err
+}
+
+// printScoresOf prints what a model's header says of its quality.
+func printScoresOf(w io.Writer, h tagger.Header) error {
+	names := make([]string, 0, len(h.Scores))
+	for name := range h.Scores {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if _, err := fmt.Fprintf(w, "  %-26s %.4f\n", name, h.Scores[name]); err != nil {
+			return err
+		}
+	}
+	for _, p := range h.RecallDial {
+		if _, err := fmt.Fprintf(w, "  recall dial: bias %4.1f  masking recall %.4f  precision %.4f\n", p.Bias, p.Recall, p.Precision); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package train
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/models/embed"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/morph"
+)
+
+// Lookups say what a template's slots look forms up in: --clusters and --morph.
+type Lookups struct {
+	Morph    string
+	Clusters []string
+	without  []string // groups of clusterings that were not chosen
+}
+
+// fill fills the slots that the template asks for: from the flags, then from
+// the model that training begins with, then from what the binary brings.
+func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...features.Resources) error {
+	given, err := l.given(t)
+	if err != nil {
+		return err
+	}
+	for _, g := range t.Groups {
+		if !g.Slotted() {
+			continue
+		}
+		for _, have := range append([]features.Resources{given}, from...) {
+			s, ok := have.Filled(g).(features.Stored)
+			if !ok {
+				continue
+			}
+			if err := r.Fill(g, s); err != nil {
+				return exit.With(exit.Config, err, "")
+			}
+			break
+		}
+	}
+	if missing := t.Missing(*r); len(missing) > 0 {
+		return exit.Errorf(exit.Config, "give what they look up, or take them out of the template", "template: nothing to look up for %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// given are the slots that the flags fill.
+func (l *Lookups) given(t *features.Template) (r features.Resources, err error) {
+	for _, text := range l.Clusters {
+		if err := openClusters(&r, t, text); err != nil {
+			return r, err
+		}
+	}
+	for _, g := range t.Groups {
+		if g.Name != "pos" && g.Name != "lemma" {
+			continue
+		}
+		m, err := l.openMorph()
+		if err != nil {
+			return r, err
+		}
+		var s features.Stored = morph.POS{Model: m}
+		if g.Name == "lemma" {
+			s = morph.Lemma{Model: m}
+		}
+		if err := r.Fill(g, s); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// CutClusters takes NAME=FILE:K apart; k is negative where text is not that.
+func CutClusters(text string) (name, file string, k int) {
+	name, rest, ok := strings.Cut(text, "=")
+	colon := strings.LastIndexByte(rest, ':')
+	k, err := strconv.Atoi(rest[colon+1:])
+	if !ok || colon < 1 || err != nil {
+		return name, "", -1
+	}
+	return name, rest[:colon], k
+}
+
+// clusterGroup is the group of a template that NAME=FILE:K is for.
+func clusterGroup(text string) string {
+	name, _, _ := CutClusters(text)
+	return "cluster/" + name
+}
+
+// openClusters fills the group cluster/NAME of NAME=FILE:K.
+func openClusters(r *features.Resources, t *features.Template, text string) error {
+	name, file, k := CutClusters(text)
+	if k < 0 {
+		return exit.Errorf(exit.Config, "write NAME=FILE:K, as in lower=words.velum:1024", "--clusters: %q is not NAME=FILE:K", text)
+	}
+	i := slices.IndexFunc(t.Groups, func(g features.Group) bool { return g.Name == "cluster/"+name })
+	if i < 0 {
+		return exit.Errorf(exit.Config, "add the group, or leave the clusters out", "--clusters: the template has no group cluster/%s", name)
+	}
+	f, err := embed.Open(file)
+	if err != nil {
+		return exit.With(exit.Config, fmt.Errorf("--clusters: %w", err), "`velum embed` makes one")
+	}
+	c := f.Clusters(k) // a copy: the file may go
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if c == nil {
+		return exit.Errorf(exit.Config, "make them: velum embed --clusters", "--clusters: %s has no %d clusters", file, k)
+	}
+	return r.Fill(t.Groups[i], c)
+}
+
+func (l *Lookups) openMorph() (*morph.Model, error) {
+	data := embedded.Morph()
+	if l.Morph != "" {
+		var err error
+		if data, err = os.ReadFile(l.Morph); err != nil {
+			return nil, exit.With(exit.Config, err, "")
+		}
+	}
+	m, err := morph.Open(data)
+	if err != nil {
+		return nil, exit.With(exit.Integrity, fmt.Errorf("--morph: %w", err), "train one with `velum train --kind morph`")
+	}
+	return m, nil
+}

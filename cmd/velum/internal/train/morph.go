@@ -1,0 +1,96 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// morphFolds is how many folds the accuracy of a morph model is measured on.
+const morphFolds = 5
+
+// trainMorph makes a table of parts of speech and lemmas of treebanks.
+func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Options) error {
+	if err := o.need(); err != nil {
+		return err
+	}
+	var all [][]morph.Word
+	for _, path := range o.Train {
+		sentences, err := readTreebank(path)
+		if err != nil {
+			return exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "CoNLL-U with parts of speech and lemmas, plain or gzipped, is read")
+		}
+		all = append(all, sentences...)
+	}
+	known, unknown, err := morph.Folds(all, morphFolds, morph.Options{})
+	if err != nil {
+		return err
+	}
+	m, err := morph.Train(all, morph.Options{Name: o.modelName(), Scores: morphScores(known, unknown)})
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		return err
+	}
+	if err := commit.WriteFile(nil, o.Out, b.Bytes()); err != nil {
+		return err
+	}
+	h := m.Header()
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": b.Len(), "tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores})
+	}
+	_, err = fmt.Fprintf(c.Out, `%s: %.1f MB, %d forms from %d tokens
+accuracy over %d folds   tokens   part of speech   lemma
+known forms             %7d   %.4f           %.4f
+unknown forms           %7d   %.4f           %.4f
+`, o.Out, float64(b.Len())/1e6, h.Forms, h.Tokens, morphFolds,
+		known.Tokens, h.Scores["known_pos"], h.Scores["known_lemma"],
+		unknown.Tokens, h.Scores["unknown_pos"], h.Scores["unknown_lemma"])
+	return err
+}
+
+func morphScores(known, unknown morph.Accuracy) map[string]float64 {
+	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
+	return map[string]float64{
+		"known_pos": share(known.POS, known.Tokens), "known_lemma": share(known.Lemma, known.Tokens),
+		"unknown_pos": share(unknown.POS, unknown.Tokens), "unknown_lemma": share(unknown.Lemma, unknown.Tokens),
+		"unknown_share": share(unknown.Tokens, known.Tokens+unknown.Tokens),
+	}
+}
+
+// readTreebank reads a CoNLL-U file, gzipped if it is called .gz.
+func readTreebank(path string) (all [][]morph.Word, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, err
+		}
+	}
+	for s, err := range morph.Sentences(r) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}

@@ -1,0 +1,307 @@
+package train
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/teach"
+)
+
+// Training is the training of one tagger on labelled notes, of any kind:
+//
+//	Prepare ─> Teach, notes after notes ─> Fit
+type Training struct {
+	*console.Console
+	cfg     *option.Config
+	Options *Options
+	kind    *flow.Kind
+	tagSet  *pipeline.TagSet
+	trainer tagger.Trainer
+	Taught  *teach.Sink
+	Offers  []tagger.Offer // of clusterings, where one was chosen
+	cold    bool           // do not begin at the weights of --init
+}
+
+// New is a training with these options, which Prepare has still to look at.
+func New(c *console.Console, cfg *option.Config, o *Options) *Training {
+	return &Training{Console: c, cfg: cfg, Options: o}
+}
+
+// trainTagger trains a tagger, scores it and writes it.
+func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if err := o.need(); err != nil {
+		return err
+	}
+	if o.Choose && len(o.Lookups.Clusters) == 0 {
+		return exit.Errorf(exit.Config, "offer some with --clusters", "--choose-clusters: there is nothing to choose from")
+	}
+	t := New(c, cfg, o)
+	if err := t.Prepare(); err != nil {
+		return err
+	}
+	if err := t.learnAll(ctx); err != nil {
+		return err
+	}
+	m, err := t.Fit(ctx)
+	if err != nil {
+		return err
+	}
+	if len(o.Dev) > 0 {
+		err = t.judge(ctx, m)
+	} else if o.Scores != "" {
+		err = t.lend(m)
+	}
+	if err != nil {
+		return err
+	}
+	return t.save(m)
+}
+
+// learnAll adds the training notes to the corpus, after the choice of clusters.
+func (t *Training) learnAll(ctx context.Context) error {
+	gold := flow.Labelled{Paths: t.Options.Train, Config: t.cfg}
+	teach := func(t *Training, notes *flow.Labelled) error {
+		return notes.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) })
+	}
+	if t.Options.Choose {
+		if err := t.Choose(ctx, gold, 0, teach); err != nil {
+			return err
+		}
+	}
+	return teach(t, &gold)
+}
+
+// Prepare makes the trainer, which has no notes yet.
+func (t *Training) Prepare() error {
+	var ok bool
+	if t.kind, ok = flow.KindNamed(t.Options.Kind); !ok || t.kind.NewTrainer == nil {
+		return unknownKind(t.Options.Kind)
+	}
+	if t.Options.Labels == "" {
+		t.Options.Labels = t.cfg.Profile
+	}
+	set, err := pipeline.Labels(t.Options.Labels)
+	if err != nil {
+		return exit.With(exit.Config, err, "name one with --labels")
+	}
+	scheme, err := pipeline.ParseScheme(t.cfg.Train.Scheme)
+	if err != nil {
+		return exit.With(exit.Config, err, "")
+	}
+	t.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
+	m := &flow.Materials{Config: t.cfg, TagSet: t.tagSet, Open: func(name string) (tagger.Model, error) {
+		m, err := flow.OpenModel(name, t.cfg)
+		if err != nil {
+			return nil, err
+		}
+		return m.Model, nil
+	}}
+	if t.kind.Template {
+		if err := t.template(m); err != nil {
+			return err
+		}
+	}
+	if t.trainer, err = t.kind.NewTrainer(m); err != nil {
+		return exit.With(exit.Config, err, "")
+	}
+	t.Taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.trainer, Patterns: flow.Finder(t.cfg)})
+	return nil
+}
+
+// template reads the feature template and fills its slots.
+func (t *Training) template(m *flow.Materials) error {
+	text, err := t.templateText()
+	if err != nil {
+		return exit.With(exit.Config, err, "")
+	}
+	m.Template, err = features.Parse(text)
+	if err == nil {
+		m.Template, err = t.Options.Lookups.narrow(m.Template)
+	}
+	if err != nil {
+		return exit.With(exit.Config, fmt.Errorf("template: %w", err), "")
+	}
+	lists, err := flow.FeatureLists(t.cfg)
+	if err != nil {
+		return err
+	}
+	m.Resources = flow.Resources(lists)
+	from, err := t.starts()
+	if err != nil {
+		return err
+	}
+	return t.Options.Lookups.fill(&m.Resources, m.Template, from...)
+}
+
+// starts returns the resources of the model to begin with, and of the embedded
+// model that has the template's name: their clusters serve whoever gives none.
+func (t *Training) starts() (from []features.Resources, err error) {
+	name := cmp.Or(t.cfg.Train.Template, t.cfg.Profile)
+	for _, name := range []string{t.Options.Init, name} {
+		if _, shipped := embedded.Model(name); name == "" || !shipped && name != t.Options.Init {
+			continue
+		}
+		cfg := t.cfg
+		if name != t.Options.Init {
+			cfg = new(option.Config) // a shipped model knows the shipped lists only; its clusters need none
+		}
+		m, err := flow.OpenWeights(name, cfg)
+		if err != nil {
+			return nil, err
+		}
+		if like, ok := m.Model.(tagger.Templated); ok { // Fit says what is wrong with others
+			from = append(from, like.Resources())
+		}
+	}
+	return from, nil
+}
+
+// templateText returns the text of the feature template: a file, a built-in
+// name, or by default the one of the profile.
+func (t *Training) templateText() (string, error) {
+	name := t.cfg.Train.Template
+	if name == "" && t.kind.DefaultTemplate != nil {
+		name = t.kind.DefaultTemplate(t.cfg)
+	}
+	name = cmp.Or(name, t.cfg.Profile)
+	if text, err := configs.Template(name); err == nil {
+		return string(text), nil
+	}
+	text, err := os.ReadFile(name)
+	return string(text), err
+}
+
+// Learn adds the notes of one path to the corpus.
+func (t *Training) Learn(ctx context.Context, path string) error {
+	o, err := flow.TextOptions(t.cfg)
+	if err != nil {
+		return err
+	}
+	src, err := flow.OpenNotes("from", "", path, o)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return t.Teach(ctx, src)
+}
+
+// Teach adds the notes of a source to the corpus.
+func (t *Training) Teach(ctx context.Context, src pipeline.Source) (err error) {
+	t.Taught.Map, err = flow.IntoLabels(t.Options.Labels)
+	if err != nil {
+		return exit.With(exit.Config, err, "")
+	}
+	return flow.InputError(pipeline.Run(ctx, src, flow.TeachSteps(t.cfg), t.Taught, nil))
+}
+
+// Fit trains the model.
+func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
+	unit, times := t.trainer.Work()
+	progress := t.NewProgress("train", unit, int64(times))
+	defer progress.End()
+	o := tagger.TrainOptions{Workers: t.cfg.Workers(), About: t.about(), Progress: func(said string) bool {
+		progress.Add(1)
+		progress.Say("%s", said)
+		return ctx.Err() == nil
+	}}
+	if t.Options.Init != "" && !t.cold {
+		from, err := flow.OpenWeights(t.Options.Init, t.cfg)
+		if err != nil {
+			return nil, err
+		}
+		if err := from.Need("--init", func(k *flow.Kind) bool { return k.Name == t.kind.Name }); err != nil {
+			return nil, err
+		}
+		o.Init, o.About.Parent = from.Model, hex.EncodeToString(from.SHA256[:])
+	}
+	if t.Options.Stop && len(t.Options.Dev) > 0 {
+		o.Patience = t.cfg.Train.Patience
+		o.Dev = func(m tagger.Model) (float64, error) { return t.strictF1(ctx, m, t.dev()) }
+	}
+	if err := t.checkpoint(&o); err != nil {
+		return nil, err
+	}
+	trained, err := t.trainer.Train(o)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, tagger.ErrInit) {
+		return nil, exit.With(exit.Config, fmt.Errorf("--init: %w", err), "begin with a model that was trained with the same options")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return flow.Made(t.Options.Out, trained)
+}
+
+// checkpoint lets a training go on from the file that it keeps its state in.
+func (t *Training) checkpoint(o *tagger.TrainOptions) (err error) {
+	path := t.Options.Checkpoint
+	if path == "" {
+		return nil
+	}
+	o.Keep = func(state []byte) error { return commit.WriteFile(nil, path, state) }
+	if o.Resume, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (t *Training) about() tagger.Header {
+	return tagger.Header{Name: t.Options.modelName(), Fingerprints: map[string]string{tagger.PatternsPrint: patterns.Version}, Offers: t.Offers}
+}
+
+// save writes the model beside its place and renames it.
+func (t *Training) save(m *flow.Model) error {
+	data, err := m.File()
+	if err != nil {
+		return err
+	}
+	if err := commit.WriteFile(nil, t.Options.Out, data); err != nil {
+		return err
+	}
+	h, size := m.Header(), ""
+	sum := sha256.Sum256(data)
+	result := map[string]any{
+		"model": t.Options.Out, "sha256": hex.EncodeToString(sum[:]), "bytes": len(data),
+		"notes": t.Taught.Notes, "tokens": t.Taught.Tokens, "spans": t.Taught.Spans, "off_border": t.Taught.OffBorder,
+		"training": h.Training, "scores": h.Scores, "recall_dial": h.RecallDial,
+	}
+	if len(h.Offers) > 0 {
+		result["offers"] = h.Offers
+	}
+	if sized, ok := m.Model.(tagger.Sized); ok {
+		features, weights := sized.Size()
+		result["features"], result["weights"] = features, weights
+		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
+	}
+	if t.JSON {
+		return json.NewEncoder(t.Out).Encode(result)
+	}
+	if _, err := fmt.Fprintf(t.Out, "%s: %.1f MB, %sfrom %d notes with %d spans (%d not at token borders)\n",
+		t.Options.Out, float64(len(data))/1e6, size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder); err != nil {
+		return err
+	}
+	if err := printOffers(t.Out, h.Offers); err != nil {
+		return err
+	}
+	return printScoresOf(t.Out, h)
+}

@@ -1,0 +1,84 @@
+// Package train makes models out of labelled notes, lists and treebanks, and
+// scores them: one file a kind.
+package train
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/dictionary"
+)
+
+// Options are what a training is told beside the configuration.
+type Options struct {
+	Kind   string
+	Train  []string // paths of labelled notes
+	Dev    []string // and of those to score on
+	Labels string   // label set; "": that of the profile
+	Scores string   // model whose scores and recall dial to take
+	Init   string   // model whose weights to begin with
+	Out    string   // file to write
+	Name   string   // of the model; "": that of the file
+	Stop   bool     // early, by the F1 on dev
+	Choose bool     // among the clusterings of lookups
+
+	Checkpoint string // file to keep the state of the training in, and to go on from; "": none
+
+	Dictionary DictionaryOptions
+	Lookups    Lookups
+}
+
+// otherwise are the kinds that are not trained on labelled notes.
+var otherwise = map[string]func(context.Context, *console.Console, *option.Config, *Options) error{
+	dictionary.Kind: trainDictionary,
+	"morph":         trainMorph,
+	"language":      trainLanguage,
+}
+
+// Kinds are the names of all kinds that can be trained.
+func Kinds() []string {
+	names := slices.Sorted(maps.Keys(otherwise))
+	for _, k := range flow.Kinds {
+		if k.NewTrainer != nil {
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Train trains the model that the options want.
+func Train(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if train := otherwise[o.Kind]; train != nil {
+		return train(ctx, c, cfg, o)
+	}
+	if !slices.Contains(Kinds(), o.Kind) {
+		return unknownKind(o.Kind)
+	}
+	return trainTagger(ctx, c, cfg, o)
+}
+
+func unknownKind(name string) error {
+	return exit.Errorf(exit.Config, "known: "+strings.Join(Kinds(), ", "), "--kind: unknown kind %q", name)
+}
+
+// need says what every training on labelled notes needs.
+func (o *Options) need() error {
+	if len(o.Train) == 0 || o.Out == "" {
+		return exit.Errorf(exit.Config, "see `velum train --help`", "--train and --out are needed")
+	}
+	return nil
+}
+
+// modelName is the name of the model, by default that of its file.
+func (o *Options) modelName() string {
+	return cmp.Or(o.Name, strings.TrimSuffix(filepath.Base(o.Out), filepath.Ext(o.Out)))
+}

@@ -1,0 +1,165 @@
+package bilstm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// parameter is a matrix that is learned.
+type parameter struct {
+	name       string
+	rows, cols int
+	data       []float32 // [rows][cols]
+	table      bool      // of vectors that are looked up: a step moves some rows only
+
+	codes  []int8    // [rows][cols] of a table in a model, data = codes · scales; nil while it is learned
+	scales []float32 // [rows]
+}
+
+// rounded returns a table as a model holds it: eight bits a number and a scale
+// a row. A file is a quarter as long; on MEDDOCAN dev no score changed in the
+// third digit.
+func (p *parameter) rounded() *parameter {
+	r := &parameter{name: p.name, rows: p.rows, cols: p.cols, table: true}
+	r.codes, r.scales = make([]int8, len(p.data)), make([]float32, p.rows)
+	for i := range p.rows {
+		row, most := p.row(int32(i)), float32(0)
+		for _, v := range row {
+			most = max(most, v, -v)
+		}
+		if most == 0 {
+			continue
+		}
+		r.scales[i] = most / 127
+		for k, v := range row {
+			r.codes[i*p.cols+k] = int8(math.Round(float64(v / r.scales[i])))
+		}
+	}
+	r.restore()
+	return r
+}
+
+// restore makes the numbers of a table from its codes.
+func (p *parameter) restore() {
+	p.data = make([]float32, len(p.codes))
+	for i, scale := range p.scales {
+		for k, c := range p.codes[i*p.cols : (i+1)*p.cols] {
+			p.data[i*p.cols+k] = scale * float32(c)
+		}
+	}
+}
+
+// parameters of a network, in the order in which a file holds them.
+type parameters []*parameter
+
+func (ps parameters) named(name string) *parameter {
+	for _, p := range ps {
+		if p.name == name {
+			return p
+		}
+	}
+	panic("bilstm: no parameter " + name) // a bug: names are those of shapes
+}
+
+// shapes returns the parameters that a network of this architecture has, with
+// rows, columns and no numbers.
+func shapes(a Architecture, words, features, chars, labels int) parameters {
+	var ps parameters
+	add := func(name string, rows, cols int) *parameter {
+		p := &parameter{name: name, rows: rows, cols: cols}
+		ps = append(ps, p)
+		return p
+	}
+	add("words", words, a.Word).table = true
+	if a.Feature > 0 {
+		add("features", features, a.Feature).table = true
+	}
+	switch a.Chars {
+	case "cnn":
+		add("chars", chars, a.Char)
+		add("filters", filterWidth*a.Char, a.CharUnits)
+		add("filterbias", 1, a.CharUnits)
+	case "lstm":
+		add("chars", chars, a.Char)
+		recurrentShapes(add, "c", a, a.Char, a.CharUnits)
+	}
+	input := a.input()
+	for l := range a.Layers {
+		recurrentShapes(add, fmt.Sprint(l), a, input, a.Units)
+		input = 2 * a.Units
+	}
+	add("output", input, labels)
+	add("outputbias", 1, labels)
+	if a.Objective != "softmax" {
+		add("pairs", labels, labels)
+	}
+	return ps
+}
+
+// recurrentShapes are the parameters of a layer: of what comes in, of what it
+// said a step before, and of its memory where the cell looks at that; the two
+// directions side by side in w and b, one above the other in u and v.
+func recurrentShapes(add func(name string, rows, cols int) *parameter, layer string, a Architecture, input, units int) {
+	g := a.gates()
+	add("w"+layer, input, 2*g*units)
+	add("u"+layer, 2*units, g*units)
+	add("b"+layer, 1, 2*g*units)
+	if a.Cell == "coupled" {
+		add("v"+layer, 2*units, 2*units)
+	}
+}
+
+// start draws the numbers to begin with: uniform, of variance 1/rows for what
+// is multiplied (Glorot and Bengio 2010, for inputs), small for vectors that
+// are added up, 1 for the bias of forget gates (Jozefowicz et al. 2015).
+func (ps parameters) start(a Architecture, rng *rand.Rand) {
+	for _, p := range ps {
+		p.data = make([]float32, p.rows*p.cols)
+		switch {
+		case p.name == "words", p.name == "chars":
+			uniform(rng, p.data, math.Sqrt(3/float64(p.cols)))
+		case p.name == "features":
+			uniform(rng, p.data, 0.1)
+		case p.rows == 1 || p.name == "pairs":
+			p.forget(a)
+		default:
+			uniform(rng, p.data, math.Sqrt(3/float64(p.rows+p.cols)*2))
+		}
+	}
+}
+
+func uniform(rng *rand.Rand, x []float32, most float64) {
+	for i := range x {
+		x[i] = float32((2*rng.Float64() - 1) * most)
+	}
+}
+
+// forget sets the bias of the forget gates of a layer's two directions.
+func (p *parameter) forget(a Architecture) {
+	if p.name[0] != 'b' || a.Cell != "lstm" {
+		return
+	}
+	units := p.cols / 8
+	for _, at := range []int{units, 5 * units} {
+		for i := range units {
+			p.data[at+i] = 1
+		}
+	}
+}
+
+func (p *parameter) row(i int32) []float32 { return p.data[int(i)*p.cols:][:p.cols] }
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}
+
+// zero returns s with length n, all zero.
+func zero(s []float32, n int) []float32 {
+	s = grow(s, n)
+	clear(s)
+	return s
+}

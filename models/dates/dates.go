@@ -1,0 +1,233 @@
+// Package dates reads the dates of clinical notes, moves them in time and
+// writes them back as they were written. In: a date as it stands in a note, in
+// Spanish, Catalan or English: "12/03/2014", "19-Jul- 2011", "lunes 3 de mayo",
+// "octubre-noviembre 2013", "principios de mayo", "12, 13 y 14-VI". Out: the
+// same with other numbers and names, in the same format and resolution.
+//
+// It is a parser and not a list of regular expressions (VIGI §5.5, tables 4
+// and 5, has those): a date is cut into items (numbers, words, signs), and
+// readings of single dates are tried in turn, longest first, until one of the
+// ways to join them reaches the end. What cannot be read to the last character
+// is no date, so that nothing unread is ever left in the text.
+//
+// Which number is the day and which the month is ambiguous as long as both are
+// 12 or less. VIGI §5.8: the dates of a note are read in the order that most of
+// its unambiguous dates have; [Parser.Orders] says which orders a date has, the
+// caller counts and chooses.
+package dates
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Order of the parts of a date of numbers.
+type Order uint8
+
+const (
+	DMY Order = iota
+	MDY
+	YMD
+	numOrders
+)
+
+// Orders is a set of orders, bit 1 << order.
+type Orders uint8
+
+// Only returns the one order of a set, and false if there are more or none.
+func (o Orders) Only() (Order, bool) {
+	return Order(bits.TrailingZeros8(uint8(o))), bits.OnesCount8(uint8(o)) == 1
+}
+
+// Has tells whether the order is in the set.
+func (o Orders) Has(order Order) bool { return o>>order&1 != 0 }
+
+// Parser reads dates. It keeps the last one that was read.
+type Parser struct {
+	text     []byte
+	language language
+	items    []item
+	dates    []date
+	rounds   int
+	out      [maxItems]int32 // by item: what is written there; unset if it stays
+	inserted [maxDates]insertion
+	moved    [maxDates]moved
+	start    int // of the date in what it is appended to
+}
+
+// Parse reads text, all of it; the caller must not change it before the date
+// is written. False: it is no date that can be read.
+func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
+	p.text, p.dates, p.rounds = text, p.dates[:0], rounds
+	p.language = languageOf(l)
+	if !p.scan() {
+		return false
+	}
+	p.elided()
+	return p.expression(0, 0, 0)
+}
+
+// elided takes d'abril for Catalan.
+func (p *Parser) elided() {
+	for i := range len(p.items) - 2 {
+		if p.items[i].width() == 1 && p.text[p.items[i].start]|0x20 == 'd' && p.items[i+1].value == '\'' && p.items[i+2].is(month) {
+			p.language = catalan
+		}
+	}
+}
+
+// Orders returns in which orders the numbers of the date can be read: all if
+// it has none that could be read in two.
+func (p *Parser) Orders() Orders {
+	all := Orders(1<<numOrders - 1)
+	for i := range p.dates {
+		if p.dates[i].shape != named {
+			all &= p.dates[i].orders
+		}
+	}
+	return all
+}
+
+// Numeric tells whether the order of numbers matters to the date at all.
+func (p *Parser) Numeric() bool {
+	for i := range p.dates {
+		if p.dates[i].shape != named && !(p.dates[i].shape == pair && p.hasYear(&p.dates[i])) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasYear tells whether a year stands in the date.
+func (p *Parser) HasYear() bool {
+	for i := range p.dates {
+		if p.hasYear(&p.dates[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Context is what a date that lacks parts is read by.
+type Context struct {
+	Order Order // of numbers; one that the date has not is replaced by one that it has
+	Day   int32 // days since 1970-01-01 of the note or of a date near by; 0: unknown
+}
+
+// order returns the order in which the date is read.
+func (p *Parser) order(want Order) Order {
+	have := p.Orders()
+	if have.Has(want) {
+		return want
+	}
+	return Order(bits.TrailingZeros8(uint8(have)))
+}
+
+// Resolution of a date: the smallest part that it has.
+type Resolution uint8
+
+const (
+	Day Resolution = iota
+	Third
+	Month
+	Season
+	Year
+)
+
+// First returns the first date in days since 1970-01-01 and its resolution.
+// full tells whether day, month and year are all there.
+func (p *Parser) First(c Context) (day int32, r Resolution, full bool) {
+	parts := p.resolve(0, p.order(c.Order), c)
+	return dayNumber(parts.y, parts.m, parts.d), parts.resolution, parts.full
+}
+
+// parts are the values of a date; what it lacks is filled from the context.
+type parts struct {
+	day, month, year int8 // items; none if it lacks them
+	y, m, d          int32
+	resolution       Resolution
+	full             bool
+}
+
+// resolve returns the values of date i.
+func (p *Parser) resolve(i int, o Order, c Context) (v parts) {
+	d := &p.dates[i]
+	v.day, v.month, v.year = p.place(d, o)
+	month, year := v.month, v.year
+	if d.monthOf != none {
+		_, month, _ = p.place(&p.dates[d.monthOf], o)
+	}
+	if d.yearOf != none {
+		_, _, year = p.place(&p.dates[d.yearOf], o)
+	}
+	near := time.Unix(int64(c.Day)*secondsADay, 0).UTC()
+	v.full = v.day != none && month != none && year != none
+	v.y, v.m, v.d = int32(near.Year()), int32(near.Month()), 15
+	if c.Day == 0 {
+		v.y, v.m = 2001, 1 // a year without 29 February, a month of 31 days
+	}
+	if year != none {
+		v.y = fullYear(p.items[year])
+	}
+	if month != none {
+		v.m = p.monthValue(month)
+	}
+	if d.yearOf != none {
+		if _, last, _ := p.place(&p.dates[d.yearOf], o); last != none && month != none && v.m > p.monthValue(last) {
+			v.y-- // diciembre-enero 2014
+		}
+	}
+	p.finest(d, &v, month, year)
+	return v
+}
+
+// finest sets the day within what the date has, and the resolution.
+func (p *Parser) finest(d *date, v *parts, month, year int8) {
+	switch {
+	case v.day != none:
+		v.d = p.dayValue(v.day)
+		if v.d > daysIn(v.m, v.y) { // 29 February without a year, or a day alone
+			v.y = v.y / 4 * 4
+			if v.d > daysIn(v.m, v.y) {
+				v.m = 1
+			}
+		}
+	case d.third != none && month != none:
+		v.resolution, v.d = Third, 5+10*p.thirdValue(d.third)
+	case month != none:
+		v.resolution = Month
+	case d.season != none:
+		v.resolution = Season
+		v.m = 2 + 3*int32(p.items[d.season].wordOf(season, p.language).value)
+	case d.third != none:
+		v.resolution, v.m = Third, 3+4*p.thirdValue(d.third)
+	default:
+		v.resolution, v.m, v.d = Year, 7, 1
+	}
+}
+
+func (p *Parser) thirdValue(i int8) int32 { return int32(p.items[i].wordOf(third, p.language).value) }
+
+// place returns which items are day, month and year in an order.
+func (p *Parser) place(d *date, o Order) (day, month, year int8) {
+	switch {
+	case d.shape == pair:
+		day, month, year, _ = pairParts(o, p.items[d.a], p.items[d.b], d.a, d.b)
+		return day, month, year
+	case d.shape == named:
+		return d.day, d.month, d.year
+	case o == DMY:
+		return d.a, d.b, d.c
+	case o == MDY:
+		return d.b, d.a, d.c
+	}
+	return d.c, d.b, d.a
+}
+
+const secondsADay = 24 * 60 * 60
+
+func dayNumber(y, m, d int32) int32 {
+	return int32(time.Date(int(y), time.Month(m), int(d), 0, 0, 0, 0, time.UTC).Unix() / secondsADay)
+}

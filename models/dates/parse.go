@@ -1,0 +1,526 @@
+package dates
+
+// none says that a date lacks a part.
+const none = -1
+
+// date is one date of an expression: the items that are its parts, each none
+// if it is missing.
+type date struct {
+	shape               shape
+	a, b, c             int8 // the numbers of a numeric date, in the order of the text
+	day, month, year    int8 // of the others
+	weekday, third      int8
+	season, suffix      int8  // suffix: the ordinal behind the day
+	by, then            int32 // the signs between its numbers
+	orders              Orders
+	firstItem, lastItem int8
+	monthOf, yearOf     int8 // the date whose month and year it shares; none: its own
+}
+
+// shape of a date.
+type shape uint8
+
+const (
+	named shape = iota // parts by their words
+	triple
+	pair
+)
+
+// noDate is a date before anything is read.
+var noDate = date{
+	shape: named, a: none, b: none, c: none, day: none, month: none, year: none, weekday: none, third: none, season: none, suffix: none,
+	monthOf: none, yearOf: none,
+}
+
+// maxDates is how many dates an expression has at most.
+const maxDates = 8
+
+// rounds bounds the search for a reading: garbage is given up.
+const rounds = 400
+
+// expression reads dates from item i on to the end; n are read already, and by
+// is the sign behind them.
+func (p *Parser) expression(i, n int, by int32) bool {
+	if n == maxDates || p.rounds == 0 {
+		return false
+	}
+	p.rounds--
+	for _, read := range readings {
+		p.dates = append(p.dates[:n], noDate)
+		d := &p.dates[n]
+		start := p.before(d, i)
+		next := read(p, d, start)
+		if next <= start || by != 0 && (by == d.by || by == d.then) {
+			continue // 12/03/14: the sign within a date joins no two
+		}
+		d.firstItem, d.lastItem = int8(start), int8(next-1)
+		if p.behind(next, n+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// before reads what stands before the parts of a date: "el lunes, día".
+func (p *Parser) before(d *date, i int) int {
+	for ; i < len(p.items); i++ {
+		it := &p.items[i]
+		switch {
+		case it.is(weekday) && !it.is(month) && d.weekday == none:
+			d.weekday = int8(i)
+		case it.is(third) && d.third == none:
+			d.third = int8(i)
+		case it.is(dayWord), it.is(yearWord), it.is(opener), (it.is(particle) || it.is(conn)) && !it.is(month):
+		case it.is(sign) && (it.value == '(' || it.value == '[' || it.value == ',' || it.value == '.' || it.value == ':' || it.value == '\''):
+		case it.is(clock):
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// behind reads what stands behind date n: the end, or what joins it to the
+// next.
+func (p *Parser) behind(i, n int) bool {
+	for ; i < len(p.items); i++ {
+		it := &p.items[i]
+		switch {
+		case it.is(weekday) && !it.is(month) && p.dates[n-1].weekday == none && p.atEnd(i+1):
+			p.dates[n-1].weekday = int8(i)
+		case it.is(sign) && (it.value == ')' || it.value == ']' || it.value == '.' || it.value == '(' || it.value == ',' && p.weekdayFollows(i+1)):
+		case it.is(clock), it.is(particle) && i+1 < len(p.items) && p.items[i+1].is(clock):
+		case it.is(conn):
+			return p.expression(i+1, n, 0)
+		case p.joins(it, &p.dates[n-1]):
+			return p.expression(i+1, n, it.value)
+		default:
+			return false
+		}
+	}
+	return p.settle(n)
+}
+
+// joins tells whether a sign can join date d to the next: it is not one that
+// stands between the numbers of d.
+func (p *Parser) joins(it *item, d *date) bool {
+	return it.is(sign) && (it.value == '-' || it.value == '/' || it.value == ',' || it.value == '.') && it.value != d.by && it.value != d.then
+}
+
+func (p *Parser) weekdayFollows(i int) bool { return i < len(p.items) && p.items[i].is(weekday) }
+
+// atEnd tells whether only signs follow.
+func (p *Parser) atEnd(i int) bool {
+	for ; i < len(p.items); i++ {
+		if !p.items[i].is(sign) {
+			return false
+		}
+	}
+	return true
+}
+
+// readings read the parts of a date from item i on and return the item behind
+// them, 0 if they are not there. Longer ones stand before shorter ones.
+var readings []func(p *Parser, d *date, i int) int
+
+func init() {
+	readings = []func(p *Parser, d *date, i int) int{
+		(*Parser).numericTriple, (*Parser).dayMonthYear, (*Parser).dayMonth, (*Parser).monthDayYear, (*Parser).yearMonth,
+		(*Parser).monthYear, (*Parser).monthDay, (*Parser).numericPair, (*Parser).monthAlone, (*Parser).seasonYear,
+		(*Parser).yearAlone, (*Parser).dayAlone,
+	}
+}
+
+// glue skips what may stand between two parts of a date.
+func (p *Parser) glue(i int, words bool) int {
+	for signs := 0; i < len(p.items); i++ {
+		it := &p.items[i]
+		switch {
+		case it.is(sign) && signs < 2 && (it.value == '/' || it.value == '-' || it.value == '.' || it.value == ',' || it.value == '\'' || it.value == '\\'):
+			signs++
+		case words && (it.is(particle) || it.is(yearWord)) && !it.is(month):
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// between skips what may stand between two numbers of a date and returns the
+// sign that it found, 0 for none. A comma makes a list.
+func (p *Parser) between(i int) (next int, by int32) {
+	next = p.glue(i, true)
+	for k := i; k < next; k++ {
+		if p.items[k].is(sign) {
+			by = p.items[k].value
+		}
+		if p.items[k].is(sign) && by == ',' {
+			return k, by
+		}
+	}
+	return next, by
+}
+
+func (p *Parser) at(i int) *item {
+	if i < len(p.items) {
+		return &p.items[i]
+	}
+	return &absent
+}
+
+// absent is the item behind the last.
+var absent item
+
+// isDay tells whether item i can be a day.
+func (p *Parser) isDay(i int) bool {
+	it := p.at(i)
+	return it.is(first) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
+}
+
+// isYearOf tells whether item i can be a year: four digits, or two, or one
+// behind a slash or hyphen.
+func (p *Parser) isYearOf(i int) bool {
+	it := p.at(i)
+	if !it.is(number) {
+		return false
+	}
+	return it.sure || it.width() == 2 || it.width() == 1 && i > 0 && p.items[i-1].is(sign)
+}
+
+func (p *Parser) numericTriple(d *date, i int) int {
+	j, first := p.between(i + 1)
+	k, second := p.between(j + 1)
+	if !p.at(i).is(number) || !p.at(j).is(number) || !p.at(k).is(number) {
+		return 0
+	}
+	a, b, c := p.items[i], p.items[j], p.items[k]
+	if first != second && !c.sure {
+		return 0 // 12-15/3 is a range
+	}
+	d.shape, d.a, d.b, d.c, d.by, d.then = triple, int8(i), int8(j), int8(k), first, second
+	small := func(it item) bool { return it.width() <= 2 }
+	if small(a) && small(b) && (c.sure || small(c)) {
+		if exists(c, b.value, a.value) {
+			d.orders |= 1 << DMY
+		}
+		if exists(c, a.value, b.value) {
+			d.orders |= 1 << MDY
+		}
+	}
+	if (a.sure || a.width() == 2 && d.orders == 0) && small(b) && small(c) && exists(a, b.value, c.value) {
+		d.orders |= 1 << YMD
+	}
+	if d.orders == 0 {
+		return 0
+	}
+	return k + 1
+}
+
+// exists tells whether the day is one of the month in the year.
+func exists(year item, m, d int32) bool {
+	return m >= 1 && m <= 12 && d >= 1 && d <= daysIn(m, fullYear(year))
+}
+
+// fullYear returns the year that a number means. Two digits are the years from
+// 1931 to 2030, one digit those from 2000.
+func fullYear(it item) int32 {
+	switch {
+	case it.sure || it.value > 99:
+		return it.value
+	case it.width() == 1:
+		return 2000 + it.value
+	case it.value <= 30:
+		return 2000 + it.value
+	}
+	return 1900 + it.value
+}
+
+func daysIn(m, y int32) int32 {
+	switch m {
+	case 4, 6, 9, 11:
+		return 30
+	case 2:
+		if y%4 == 0 && (y%100 != 0 || y%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+func (p *Parser) numericPair(d *date, i int) int {
+	j, by := p.between(i + 1)
+	if j == i+1 || !p.at(i).is(number) || !p.at(j).is(number) {
+		return 0
+	}
+	a, b := p.items[i], p.items[j]
+	d.shape, d.a, d.b = pair, int8(i), int8(j)
+	d.by, d.then = by, by
+	for o := range numOrders {
+		if _, _, _, ok := pairParts(o, a, b, 0, 1); ok {
+			d.orders |= 1 << o
+		}
+	}
+	if d.orders == 0 {
+		return 0
+	}
+	return j + 1
+}
+
+// pairParts says what two numbers mean in an order: day and month if they can
+// be, else month and year. 29 February exists.
+func pairParts(o Order, a, b item, i, j int8) (day, month, year int8, ok bool) {
+	isMonth := func(it item) bool { return it.width() <= 2 && it.value >= 1 && it.value <= 12 }
+	switch {
+	case b.sure && isMonth(a):
+		return none, i, j, true
+	case a.sure && isMonth(b):
+		return none, j, i, true
+	case a.sure || b.sure || a.width() > 2 || b.width() > 2:
+		return none, none, none, false
+	case o == DMY && isMonth(b) && a.value >= 1 && a.value <= daysIn(b.value, 2000):
+		return i, j, none, true
+	case o != DMY && isMonth(a) && b.value >= 1 && b.value <= daysIn(a.value, 2000):
+		return j, i, none, true
+	case isMonth(a) && b.width() == 2:
+		return none, i, j, true
+	}
+	return none, none, none, false
+}
+
+// dayThenMonth reads "3º de mayo" and returns the item behind it.
+func (p *Parser) dayThenMonth(d *date, i int) int {
+	if !p.isDay(i) {
+		return 0
+	}
+	d.day = int8(i)
+	j := i + 1
+	if p.at(j).is(ordinal) && p.items[j].start == p.items[i].end {
+		d.suffix = int8(j)
+		j++
+	}
+	j = p.glue(j, true)
+	if !p.at(j).is(month) {
+		return 0
+	}
+	d.month = int8(j)
+	return j + 1
+}
+
+func (p *Parser) dayMonthYear(d *date, i int) int {
+	j := p.dayThenMonth(d, i)
+	if j == 0 {
+		return 0
+	}
+	k := p.glue(j, true)
+	if !p.isYearOf(k) || !p.valid(d, k) {
+		return 0
+	}
+	d.year = int8(k)
+	return k + 1
+}
+
+func (p *Parser) dayMonth(d *date, i int) int {
+	j := p.dayThenMonth(d, i)
+	if j == 0 || !p.valid(d, none) {
+		return 0
+	}
+	return j
+}
+
+// valid tells whether the day of d is one of its month, in the year at item k.
+func (p *Parser) valid(d *date, k int) bool {
+	y := int32(2000)
+	if k != none {
+		y = fullYear(p.items[k])
+	}
+	return p.dayValue(d.day) <= daysIn(p.monthValue(d.month), y)
+}
+
+func (p *Parser) dayValue(i int8) int32 {
+	if p.items[i].is(first) {
+		return 1
+	}
+	return p.items[i].value
+}
+
+func (p *Parser) monthValue(i int8) int32 {
+	it := &p.items[i]
+	if it.is(number) {
+		return it.value
+	}
+	return int32(it.wordOf(month, p.language).value)
+}
+
+// monthThenDay reads "July 19th".
+func (p *Parser) monthThenDay(d *date, i int) int {
+	j := p.glue(i+1, true)
+	if !p.at(i).is(month) || !p.isDay(j) || !p.at(j).is(number) {
+		return 0
+	}
+	d.month, d.day = int8(i), int8(j)
+	if k := j + 1; p.at(k).is(ordinal) && p.items[k].start == p.items[j].end {
+		d.suffix = int8(k)
+		j++
+	}
+	return j + 1
+}
+
+func (p *Parser) monthDayYear(d *date, i int) int {
+	j := p.monthThenDay(d, i)
+	if j == 0 {
+		return 0
+	}
+	k := p.glue(j, true)
+	if !p.at(k).sure || !p.valid(d, k) {
+		return 0
+	}
+	d.year = int8(k)
+	return k + 1
+}
+
+// yearMonth reads "2014 julio 19" and "2014-Jul".
+func (p *Parser) yearMonth(d *date, i int) int {
+	j := p.glue(i+1, true)
+	if !p.at(i).sure || !p.at(j).is(month) {
+		return 0
+	}
+	d.year, d.month = int8(i), int8(j)
+	if k := p.glue(j+1, true); p.isDay(k) && !p.at(k).is(first) {
+		d.day = int8(k)
+		if !p.valid(d, i) {
+			return 0
+		}
+		return k + 1
+	}
+	return j + 1
+}
+
+// monthYear reads "mayo de 2014". Two digits behind an English month are its
+// day if they can be.
+func (p *Parser) monthYear(d *date, i int) int {
+	j := p.glue(i+1, true)
+	if !p.at(i).is(month) || !p.isYearOf(j) || p.language == english && !p.items[j].sure && p.isDay(j) && !p.items[j-1].is(sign) {
+		return 0
+	}
+	d.month, d.year = int8(i), int8(j)
+	return j + 1
+}
+
+func (p *Parser) monthDay(d *date, i int) int {
+	j := p.monthThenDay(d, i)
+	if j == 0 || !p.valid(d, none) {
+		return 0
+	}
+	return j
+}
+
+func (p *Parser) monthAlone(d *date, i int) int {
+	if !p.at(i).is(month) || p.items[i].wordOf(month, p.language).form == roman {
+		return 0
+	}
+	d.month = int8(i)
+	return i + 1
+}
+
+func (p *Parser) seasonYear(d *date, i int) int {
+	if !p.at(i).is(season) {
+		return 0
+	}
+	d.season = int8(i)
+	if j := p.glue(i+1, true); p.isYearOf(j) {
+		d.year = int8(j)
+		return j + 1
+	}
+	return i + 1
+}
+
+func (p *Parser) yearAlone(d *date, i int) int {
+	it := p.at(i)
+	switch {
+	case !it.is(number), !it.sure && it.width() != 2:
+		return 0
+	case it.sure, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && len(p.dates) == 1 && p.atEnd(i+1):
+	default:
+		return 0
+	}
+	d.year = int8(i)
+	return i + 1
+}
+
+// yearWordBefore tells whether "año" stands before item i.
+func (p *Parser) yearWordBefore(i int) bool {
+	for i--; i >= 0 && (p.items[i].is(particle) || p.items[i].is(sign)); i-- {
+	}
+	return i >= 0 && p.items[i].is(yearWord)
+}
+
+// rangeOfYears tells whether a year of four digits has been read: 2013-14.
+func (p *Parser) rangeOfYears(it *item) bool {
+	n := len(p.dates) - 1
+	if n == 0 {
+		return false
+	}
+	d := &p.dates[n-1]
+	return d.shape == named && d.month == none && d.year != none && p.items[d.year].sure && it.value == p.items[d.year].value%100+1
+}
+
+func (p *Parser) dayAlone(d *date, i int) int {
+	if !p.isDay(i) || !p.at(i).is(number) {
+		return 0
+	}
+	d.day = int8(i)
+	return i + 1
+}
+
+// settle shares months and years among the n dates that were read, and tells
+// whether they make sense together.
+func (p *Parser) settle(n int) bool {
+	p.dates = p.dates[:n]
+	for i := n - 2; i >= 0; i-- {
+		d, next := &p.dates[i], &p.dates[i+1]
+		if d.shape == triple || d.season != none || d.third != none && d.month == none {
+			continue
+		}
+		hasMonth := d.month != none || d.shape == pair
+		if d.day != none && !hasMonth && (next.month != none || next.shape != named || next.monthOf != none) {
+			d.monthOf = owner(int8(i+1), next.monthOf)
+			d.yearOf = owner(int8(i+1), next.yearOf)
+		}
+		if hasMonth && d.year == none && !p.hasYear(d) && (p.hasYear(next) || next.yearOf != none) {
+			d.yearOf = owner(int8(i+1), next.yearOf)
+		}
+	}
+	bare := 0 // days without a month
+	for i := range p.dates {
+		d := &p.dates[i]
+		if d.day != none && d.month == none && d.monthOf == none && d.shape == named {
+			bare++
+		}
+		if d.third != none && d.day != none {
+			return false
+		}
+	}
+	return (bare == 0 || bare == n) && p.anyOrder()
+}
+
+// owner returns the date whose part is shared: that of the next, or the one
+// that the next shares it with.
+func owner(next, of int8) int8 {
+	if of != none {
+		return of
+	}
+	return next
+}
+
+// hasYear tells whether the date has a year of its own, in whatever order.
+func (p *Parser) hasYear(d *date) bool {
+	if d.shape == pair {
+		a, b := p.items[d.a], p.items[d.b]
+		return a.sure || b.sure || d.orders&(1<<DMY) == 0
+	}
+	return d.year != none || d.shape == triple
+}
+
+// anyOrder tells whether an order fits all dates.
+func (p *Parser) anyOrder() bool { return p.Orders() != 0 }

@@ -1,0 +1,356 @@
+package ensemble
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"pgregory.net/rapid"
+)
+
+var set = &pipeline.TagSet{Categories: []pipeline.Category{1, 2}}
+
+// fake is a member that believes what its table says of a word, and counts how
+// many tokens it was asked about.
+type fake struct {
+	beliefs map[string][5]float32
+	asked   *int
+}
+
+func (f fake) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	return f.MarginalsOf(dst, text, tokens, matches, nil)
+}
+
+func (f fake) MarginalsOf(dst []float32, text []byte, tokens []pipeline.Token, _ []pipeline.Match, wanted []bool) []float32 {
+	for i, t := range tokens {
+		b, known := f.beliefs[string(text[t.Start:t.End])]
+		if !known {
+			b = [5]float32{1}
+		}
+		if wanted == nil || wanted[i] {
+			*f.asked++
+		} else {
+			b = [5]float32{}
+		}
+		dst = append(dst, b[:]...)
+	}
+	return dst
+}
+
+func (f fake) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	probs := f.Marginals(nil, text, tokens, matches)
+	least := float32(1)
+	for i := range tokens {
+		best := 0
+		for y, p := range probs[i*5 : i*5+5] {
+			if p > probs[i*5+best] {
+				best = y
+			}
+		}
+		tags[i] = pipeline.Tag(best)
+		least = min(least, probs[i*5+best])
+	}
+	return least
+}
+
+// fakeModel is a member's model; its file is its name.
+type fakeModel struct {
+	name    string
+	set     *pipeline.TagSet
+	beliefs map[string][5]float32
+	asked   *int
+	mute    bool // has no marginals
+}
+
+func (m fakeModel) Header() tagger.Header {
+	return tagger.Header{Name: m.name, Kind: "fake", Scheme: m.set.Scheme.String(), Categories: []string{m.set.Categories[0].String(), m.set.Categories[1].String()}}
+}
+func (m fakeModel) WithHeader(tagger.Header) tagger.Model { return m }
+func (m fakeModel) TagSet() *pipeline.TagSet              { return m.set }
+func (m fakeModel) MarshalHeader() ([]byte, error)        { return nil, nil }
+
+func (m fakeModel) Write(w io.Writer) error {
+	_, err := w.Write([]byte(m.name))
+	return err
+}
+
+func (m fakeModel) NewLabeller(tagger.LabelOptions) tagger.Labeller {
+	if m.mute {
+		return struct{ tagger.Labeller }{fake{m.beliefs, m.asked}}
+	}
+	return fake{m.beliefs, m.asked}
+}
+
+func member(name string, beliefs map[string][5]float32) (fakeModel, *int) {
+	asked := new(int)
+	return fakeModel{name: name, set: set, beliefs: beliefs, asked: asked}, asked
+}
+
+// note is words; a slash begins a line.
+func note(text string) ([]byte, []pipeline.Token) {
+	var out []byte
+	var tokens []pipeline.Token
+	flags := pipeline.LineStart
+	for w := range strings.FieldsSeq(text) {
+		if w == "/" {
+			flags = pipeline.LineStart
+			continue
+		}
+		tokens = append(tokens, pipeline.Token{Start: int32(len(out)), End: int32(len(out) + len(w)), Flags: flags})
+		out = append(append(out, w...), ' ')
+		flags = 0
+	}
+	return out, tokens
+}
+
+// O, B-1, I-1, B-2, I-2
+var (
+	sure = map[string][5]float32{"Ada": {0.1, 0.9}, "Roca": {0.1, 0, 0.9}, "Pardo": {0.45, 0.55}, "Soto": {0.6, 0, 0, 0.4}}
+	far  = map[string][5]float32{"Ada": {0.2, 0.8}, "Roca": {0.6, 0, 0.4}, "Pardo": {0.1, 0, 0, 0.9}, "Soto": {0.1, 0, 0, 0.9}}
+	none = map[string][5]float32{"Pardo": {0.1, 0, 0, 0.9}}
+)
+
+func TestModes(t *testing.T) {
+	a, _ := member("a", sure)
+	b, _ := member("b", far)
+	c, _ := member("c", none)
+	for _, tt := range []struct {
+		mode    Mode
+		members []tagger.Model
+		text    string
+		want    []pipeline.Tag
+	}{
+		{Mean, []tagger.Model{a, b}, "veo Ada Roca / en Pardo Soto", []pipeline.Tag{0, 1, 2, 0, 3, 3}},
+		{Mean, []tagger.Model{a, c}, "Pardo", []pipeline.Tag{3}},
+		{Union, []tagger.Model{a, c}, "Ada Roca / Pardo", []pipeline.Tag{1, 2, 1}},
+		{Union, []tagger.Model{c, a}, "Ada Roca / Pardo", []pipeline.Tag{1, 2, 3}},
+		{Union, []tagger.Model{b, a}, "Ada Roca", []pipeline.Tag{1, 0}},
+		{Vote, []tagger.Model{a, b, c}, "Ada Roca / Pardo / Soto", []pipeline.Tag{0, 0, 3, 0}},
+		{Priority, []tagger.Model{a, c}, "Pardo", []pipeline.Tag{1}},
+		{Mean, []tagger.Model{a, b}, "", nil},
+	} {
+		m, err := New(tt.mode, tt.members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, tokens := note(tt.text)
+		got := make([]pipeline.Tag, len(tokens))
+		conf := m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, got)
+		if fmt.Sprint(got) != fmt.Sprint(tt.want) && len(tokens) > 0 {
+			t.Errorf("%s of %d in %q: %v, want %v", tt.mode, len(tt.members), tt.text, got, tt.want)
+		}
+		if !(conf > 0 && conf <= 1) {
+			t.Errorf("%s: confidence %v", tt.mode, conf)
+		}
+	}
+}
+
+// TestCascade: what the first is sure of is not asked again; with a threshold
+// above 1 a cascade is the mean, with 0 its first member.
+func TestCascade(t *testing.T) {
+	const text = "veo Ada Roca / en Pardo Soto / nada"
+	label := func(mode Mode, threshold float32) (tags []pipeline.Tag, asked int) {
+		a, _ := member("a", sure)
+		b, n := member("b", far)
+		m, err := New(mode, []tagger.Model{a, b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.header.Threshold = threshold
+		text, tokens := note(text)
+		tags = make([]pipeline.Tag, len(tokens))
+		m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, tags)
+		return tags, *n
+	}
+	mean, _ := label(Mean, 0)
+	for threshold, want := range map[float32]struct {
+		tags  []pipeline.Tag
+		asked int
+	}{0: {[]pipeline.Tag{0, 1, 2, 0, 1, 0, 0}, 0}, 0.8: {mean, 3}, 2: {mean, 7}} {
+		if got, asked := label(Cascade, threshold); fmt.Sprint(got) != fmt.Sprint(want.tags) || asked != want.asked {
+			t.Errorf("threshold %v: %v, %d tokens asked; want %v, %d", threshold, got, asked, want.tags, want.asked)
+		}
+	}
+}
+
+func TestBias(t *testing.T) {
+	a, _ := member("a", map[string][5]float32{"Ada": {0.7, 0.3}})
+	b, _ := member("b", map[string][5]float32{"Ada": {0.6, 0.4}})
+	m, _ := New(Mean, []tagger.Model{a, b})
+	text, tokens := note("Ada")
+	got := make([]pipeline.Tag, 1)
+	m.NewLabeller(tagger.LabelOptions{OBias: 1}).Label(text, tokens, nil, got)
+	if got[0] != 1 {
+		t.Errorf("tag %v with the dial turned up", got[0])
+	}
+}
+
+func corpusOf(t *testing.T, mode Mode, members ...tagger.Model) *Corpus {
+	t.Helper()
+	m, err := New(mode, members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := NewCorpus(m)
+	for text, tags := range map[string][]pipeline.Tag{
+		"veo Ada Roca / en Pardo": {0, 1, 2, 0, 3}, "Soto": {3}, "Ada": {1}, "nada / de": {0, 0},
+	} {
+		body, tokens := note(text)
+		if err := c.Add(body, tokens, nil, tags, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func trained(t *testing.T, mode Mode, members ...tagger.Model) *Model {
+	t.Helper()
+	m, err := corpusOf(t, mode, members...).Train(tagger.TrainOptions{About: tagger.Header{Name: "both"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*Model)
+}
+
+func TestMeasured(t *testing.T) {
+	a, _ := member("a", sure)
+	b, _ := member("b", far)
+	c, _ := member("c", none)
+	m := trained(t, Priority, a, c)
+	name := pipeline.Category(1).String()
+	if p := m.header.Members[0].Precision[name]; math.Abs(float64(p)-3.0/5) > 1e-6 { // Ada Roca, Ada; Pardo is a place
+		t.Errorf("precision %v", p)
+	}
+	text, tokens := note("Pardo")
+	got := make([]pipeline.Tag, 1)
+	if m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, got); got[0] != 3 {
+		t.Errorf("tag %v: the less precise member won", got[0])
+	}
+
+	m = trained(t, Stack, b, c)
+	if w := m.header.Weights; !(w[0] > w[1]) || math.Abs(float64(w[0]+w[1])-1) > 1e-5 {
+		t.Errorf("weights %v of a good and a poor member", w)
+	}
+
+	m = trained(t, Cascade, a, b)
+	first, last := m.header.Thresholds[0], m.header.Thresholds[len(steps)-1]
+	if first.Lines != 0 || last.Lines != 1 || !(last.F1 > first.F1) || m.header.Threshold == 0 || m.header.Threshold == 2 || last.Masked != 1 {
+		t.Errorf("threshold %v of %v", m.header.Threshold, m.header.Thresholds)
+	}
+	empty, _ := New(Stack, []tagger.Model{a, b})
+	if _, err := NewCorpus(empty).Train(tagger.TrainOptions{}); err == nil {
+		t.Error("nothing measured is no error")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	a, _ := member("a", sure)
+	other := a
+	other.set = &pipeline.TagSet{Categories: []pipeline.Category{2, 1}}
+	mute := a
+	mute.mute = true
+	for _, members := range [][]tagger.Model{{a}, {a, other}, {a, mute}, make([]tagger.Model, 17)} {
+		if len(members) == 17 {
+			for i := range members {
+				members[i] = a
+			}
+		}
+		if _, err := New(Mean, members); err == nil {
+			t.Errorf("%d members: no error", len(members))
+		}
+	}
+	if _, err := ParseMode("median"); err == nil {
+		t.Error("an unknown mode is no error")
+	}
+}
+
+func openFake(data []byte) (tagger.Model, error) {
+	m, _ := member(string(data), sure)
+	return m, nil
+}
+
+func TestFile(t *testing.T) {
+	a, _ := member("a", sure)
+	b, _ := member("b", far)
+	m := trained(t, Cascade, a, b)
+	m = m.WithHeader(tagger.Header{Name: "both", Scores: map[string]float64{"strict": 0.5}}).(*Model)
+	var data bytes.Buffer
+	if err := m.Write(&data); err != nil {
+		t.Fatal(err)
+	}
+	load := func(data []byte) (*Model, error) {
+		f, err := modelfile.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		return Load(f, openFake)
+	}
+	back, err := load(data.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if err := back.Write(&again); err != nil || !bytes.Equal(again.Bytes(), data.Bytes()) {
+		t.Errorf("read and written again it has other bytes: %v", err)
+	}
+	for name, change := range map[string]func(h *header){
+		"mode":     func(h *header) { h.Mode = "median" },
+		"weights":  func(h *header) { h.Weights[0] = 9 },
+		"negative": func(h *header) { h.Weights[0], h.Weights[1] = -1, 2 },
+		"members":  func(h *header) { h.Members = h.Members[:1] },
+		"missing":  func(h *header) { h.Members = append(h.Members, About{}); h.Weights = append(h.Weights, 0) },
+		"kind":     func(h *header) { h.Kind = "crf" },
+		"minus":    func(h *header) { h.Threshold = -1 },
+	} {
+		f, _ := modelfile.Parse(data.Bytes())
+		var h header
+		if err := f.Header(&h); err != nil {
+			t.Fatal(err)
+		}
+		change(&h)
+		var bad bytes.Buffer
+		if err := modelfile.Write(&bad, h, f.Sections()...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := load(bad.Bytes()); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestSpansAreDisjoint: whatever members say, what is chosen can be written.
+func TestSpansAreDisjoint(t *testing.T) {
+	words := strings.Fields("a b c d e f g h")
+	rapid.Check(t, func(t *rapid.T) {
+		var members []tagger.Model
+		for range rapid.IntRange(2, 4).Draw(t, "members") {
+			beliefs := map[string][5]float32{}
+			for _, w := range words {
+				var b [5]float32
+				b[rapid.IntRange(0, 4).Draw(t, "tag")] = 1
+				beliefs[w] = b
+			}
+			m, _ := member("m", beliefs)
+			members = append(members, m)
+		}
+		mode := rapid.SampledFrom([]Mode{Union, Vote, Priority, Mean}).Draw(t, "mode")
+		m, err := New(mode, members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, tokens := note(strings.Join(words, " "))
+		got := make([]pipeline.Tag, len(tokens))
+		m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, got)
+		for i, y := range got {
+			if i > 0 && !set.MayFollow(got[i-1], y) || i == 0 && !set.Starts(y) {
+				t.Fatalf("%s: tags %v", mode, got)
+			}
+		}
+	})
+}

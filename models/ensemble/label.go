@@ -1,0 +1,211 @@
+package ensemble
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/chain"
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Labeller tags notes, one at a time. It owns scratch space and is used by one
+// goroutine.
+type Labeller struct {
+	m       *Model
+	members []tagger.Labeller
+	mix     mixer
+	spans   combiner
+
+	probs []float32 // [tokens][tags] of a member
+	sum   []float32 // [tokens][tags]
+	doubt []bool    // tokens of lines of which the first member is not sure
+}
+
+// NewLabeller implements tagger.Model. The members' own dials are turned only
+// where they are asked for spans: means are dialled when they are decoded.
+func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.newLabeller(o) }
+
+func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
+	l := &Labeller{m: m, mix: newMixer(m.set, o), spans: combiner{m: m}}
+	if !m.header.Mode.bySpans() {
+		o.OBias = 0
+	}
+	for _, member := range m.members {
+		l.members = append(l.members, member.NewLabeller(o))
+	}
+	return l
+}
+
+// believes returns member k as one that has marginals, which New has seen to.
+func (l *Labeller) believes(k int) labelling { return l.members[k].(labelling) }
+
+// Label writes one tag a token into tags and returns the confidence, in
+// [0, 1]. A note without tokens has confidence 1.
+func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	if len(tokens) == 0 {
+		return 1
+	}
+	if l.m.header.Mode.bySpans() {
+		return l.spans.label(l.members, text, tokens, matches, tags)
+	}
+	return l.mix.decode(l.mean(text, tokens, matches), tokens, tags, nil)
+}
+
+// Marginals appends the weighted mean of the members' marginals to dst:
+// [tokens][tags].
+func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	return append(dst, l.mean(text, tokens, matches)...)
+}
+
+// mean is Marginals; the result is good until the next call.
+func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	if l.m.header.Mode == Cascade {
+		return l.cascade(text, tokens, matches)
+	}
+	l.sum = grow(l.sum, len(tokens)*l.m.set.Len())
+	clear(l.sum)
+	for k := range l.members {
+		l.probs = l.believes(k).Marginals(l.probs[:0], text, tokens, matches)
+		w := l.m.header.Weights[k]
+		for i, p := range l.probs {
+			l.sum[i] += w * p
+		}
+	}
+	return l.sum
+}
+
+// cascade asks the first member about all lines, and the others about those
+// lines alone whose best path has a tag of which the first is less sure than
+// the threshold.
+func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	l.sum = l.believes(0).Marginals(l.sum[:0], text, tokens, matches)
+	l.doubt = grow(l.doubt, len(tokens))
+	clear(l.doubt)
+	n := l.m.set.Len()
+	some := false
+	l.mix.lines(l.sum, tokens, func(lo, hi int, path []pipeline.Tag) {
+		conf := l.mix.least(l.sum[lo*n:hi*n], path)
+		for i := lo; i < hi && conf < l.m.header.Threshold; i++ {
+			l.doubt[i], some = true, true
+		}
+	})
+	if !some {
+		return l.sum
+	}
+	l.eachDoubt(func(i int) {
+		row := l.sum[i*n : (i+1)*n]
+		kernels.AddScaled(row, l.m.header.Weights[0]-1, row)
+	})
+	for k, member := range l.members[1:] {
+		if s, ok := member.(selective); ok {
+			l.probs = s.MarginalsOf(l.probs[:0], text, tokens, matches, l.doubt)
+		} else {
+			l.probs = l.believes(k+1).Marginals(l.probs[:0], text, tokens, matches)
+		}
+		l.eachDoubt(func(i int) {
+			kernels.AddScaled(l.sum[i*n:(i+1)*n], l.m.header.Weights[k+1], l.probs[i*n:(i+1)*n])
+		})
+	}
+	return l.sum
+}
+
+func (l *Labeller) eachDoubt(do func(token int)) {
+	for i, d := range l.doubt {
+		if d {
+			do(i)
+		}
+	}
+}
+
+// mixer decodes marginals: of all paths that the tag scheme allows the one
+// whose tags have the largest product.
+type mixer struct {
+	set     *pipeline.TagSet
+	tr      *chain.Transitions
+	o       tagger.LabelOptions
+	lattice chain.Lattice
+	path    []pipeline.Tag
+}
+
+func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
+	return mixer{set: set, tr: chain.NewTransitions(chain.NewWeights(set, true)), o: o}
+}
+
+// decode writes the tags of all tokens and returns the confidence of the note.
+// Lines are decoded one by one. With each, it gets each line's tags.
+func (x *mixer) decode(probs []float32, tokens []pipeline.Token, tags []pipeline.Tag, each func(lo, hi int)) float32 {
+	all := 1.0
+	x.lines(probs, tokens, func(lo, hi int, path []pipeline.Tag) {
+		copy(tags[lo:hi], path)
+		switch x.o.Confidence {
+		case tagger.MinMarginal:
+			all = min(all, float64(x.least(probs[lo*x.set.Len():hi*x.set.Len()], path)))
+		case tagger.LineMinimum:
+			all = min(all, x.probability(path))
+		default:
+			all *= x.probability(path)
+		}
+		if each != nil {
+			each(lo, hi)
+		}
+	})
+	return float32(all)
+}
+
+// probability is that of a path of the line in the lattice, among all paths
+// that the tag scheme allows.
+func (x *mixer) probability(path []pipeline.Tag) float64 {
+	return min(1, math.Exp(x.lattice.LogScore(path)-x.lattice.LogZ()))
+}
+
+// least is the least probability of a tag of a path.
+func (x *mixer) least(probs []float32, path []pipeline.Tag) float32 {
+	least := float32(1)
+	for t, y := range path {
+		least = min(least, probs[t*x.set.Len()+int(y)])
+	}
+	return least
+}
+
+// lines calls do with the best path of every line.
+func (x *mixer) lines(probs []float32, tokens []pipeline.Token, do func(lo, hi int, path []pipeline.Tag)) {
+	for lo := 0; lo < len(tokens); {
+		hi := lo + 1
+		for hi < len(tokens) && tokens[hi].Flags&pipeline.LineStart == 0 {
+			hi++
+		}
+		do(lo, hi, x.line(probs[lo*x.set.Len():hi*x.set.Len()], hi-lo))
+		lo = hi
+	}
+}
+
+// floor is the least probability that is told from 0: what float32 can add to
+// a share of the whole.
+const floor = 1e-9
+
+func (x *mixer) line(probs []float32, n int) []pipeline.Tag {
+	L, s := x.set.Len(), x.tr.Stride
+	x.lattice.Reset(x.tr, n, 0)
+	for t := range n {
+		row := x.lattice.State[t*s : (t+1)*s]
+		for y := range row {
+			row[y] = chain.Forbidden
+		}
+		for y, p := range probs[t*L : (t+1)*L] {
+			row[y] = float32(math.Log(float64(max(p, floor))))
+		}
+		row[pipeline.O] -= x.o.OBias
+	}
+	x.lattice.Prepare()
+	x.path = grow(x.path, n)
+	x.lattice.Viterbi(x.path)
+	return x.path
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}

@@ -1,0 +1,171 @@
+package kernels
+
+import "math"
+
+// Gemm adds a product of matrices:
+//
+//	c(i, j) += Σ_k a(i, k) · b(k, j)
+//
+// a is [m][k], b is [k][n], c is [m][n]; their rows are lda, ldb and ldc
+// numbers apart. n is a multiple of Lanes. Columns are taken 32 or 16 at a
+// time, so that the part of b that they need, one or two lines a row, stays in
+// the first cache while all rows of a go by.
+func Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+	if m == 0 || k == 0 || n == 0 {
+		return
+	}
+	c, a, b = c[:(m-1)*ldc+n], a[:(m-1)*lda+k], b[:(k-1)*ldb+n]
+	if portable {
+		gemmGo(c, ldc, a, lda, b, ldb, m, k, n)
+		return
+	}
+	if m == 1 {
+		gemvAVX2(&c[0], &a[0], &b[0], k, n, 4*ldb)
+		return
+	}
+	for j := 0; j < n; {
+		j += gemmColumns(c[j:], 4*ldc, a, 4*lda, b[j:], 4*ldb, m, k, n-j)
+	}
+}
+
+func gemmGo(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+	for i := range m {
+		row := c[i*ldc:][:n]
+		for l, v := range a[i*lda:][:k] {
+			for j, w := range b[l*ldb:][:n] {
+				row[j] += v * w
+			}
+		}
+	}
+}
+
+// Transpose writes the transposed of src, [rows][columns] with rows stride
+// numbers apart, to dst, [columns][rows].
+func Transpose(dst, src []float32, stride, rows, columns int) {
+	const block = 16 // of both: the lines that are written stay in the cache until they are full
+	for i := 0; i < rows; i += block {
+		for j := 0; j < columns; j += block {
+			for y := i; y < min(i+block, rows); y++ {
+				row := src[y*stride:]
+				for x := j; x < min(j+block, columns); x++ {
+					dst[x*rows+y] = row[x]
+				}
+			}
+		}
+	}
+}
+
+// LSTM is a step of a long short-term memory cell (Hochreiter and Schmidhuber
+// 1997, with the forget gate of Gers et al. 2000) of len(c) units, a multiple
+// of Lanes. gates holds what the gates i, f, g, o are given, [4][units], and
+// then what they say:
+//
+//	c = σ(f)·before + σ(i)·tanh(g),  h = σ(o)·tanh(c)
+//
+// squashed receives tanh(c), for LSTMBack. before may be c.
+func LSTM(gates, before, c, squashed, h []float32) {
+	n := len(c)
+	gates, before, squashed, h = gates[:4*n], before[:n], squashed[:n], h[:n]
+	if portable {
+		lstmGo(gates, before, c, squashed, h)
+		return
+	}
+	lstmAVX2(&gates[0], &before[0], &c[0], &squashed[0], &h[0], n)
+}
+
+// LSTMBack is the way back through LSTM: gates, before and squashed as it left
+// them, dh the gradient of h, dc that of c from the step behind. gates receives
+// the gradient of what the gates were given, dc that of before.
+func LSTMBack(gates, before, squashed, dh, dc []float32) {
+	n := len(dc)
+	gates, before, squashed, dh = gates[:4*n], before[:n], squashed[:n], dh[:n]
+	if portable {
+		lstmBackGo(gates, before, squashed, dh, dc)
+		return
+	}
+	lstmBackAVX2(&gates[0], &before[0], &squashed[0], &dh[0], &dc[0], n)
+}
+
+// Sigmoid replaces x by 1/(1+e^-x).
+func Sigmoid(x []float32) {
+	for i, v := range x {
+		x[i] = sigmoid(v)
+	}
+}
+
+// Tanh replaces x by its hyperbolic tangent.
+func Tanh(x []float32) {
+	for i, v := range x {
+		x[i] = 2*sigmoid(2*v) - 1
+	}
+}
+
+func sigmoid(x float32) float32 {
+	x = min(max(x, under), -under)
+	if x > 0 {
+		return 1 / (1 + exp32(-x))
+	}
+	e := exp32(x)
+	return e / (1 + e)
+}
+
+func lstmGo(gates, before, c, squashed, h []float32) {
+	n := len(c)
+	Sigmoid(gates[:2*n])
+	Tanh(gates[2*n : 3*n])
+	Sigmoid(gates[3*n:])
+	i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
+	for k := range c {
+		c[k] = f[k]*before[k] + i[k]*g[k]
+		squashed[k] = 2*sigmoid(2*c[k]) - 1
+		h[k] = o[k] * squashed[k]
+	}
+}
+
+func lstmBackGo(gates, before, squashed, dh, dc []float32) {
+	n := len(dc)
+	i, f, g, o := gates[:n], gates[n:2*n], gates[2*n:3*n], gates[3*n:]
+	for k, s := range squashed {
+		d := dc[k] + dh[k]*o[k]*(1-s*s)
+		dc[k] = d * f[k]
+		o[k] = dh[k] * s * o[k] * (1 - o[k])
+		f[k] = d * before[k] * f[k] * (1 - f[k])
+		i[k], g[k] = d*g[k]*i[k]*(1-i[k]), d*i[k]*(1-g[k]*g[k])
+	}
+}
+
+// AdamStep is what a step of Adam multiplies by (Kingma and Ba 2015).
+type AdamStep struct {
+	Beta1, Beta2 float32
+	Rate         float32 // with the correction of the first moment
+	Second       float32 // 1/√(1-β₂ᵗ), the correction of the root of the second
+	Epsilon      float32
+	Scale        float32 // of the gradient
+	Decay        float32 // share of the weight that a step takes away
+}
+
+// Adam moves weights w against their gradient g:
+//
+//	m = β₁m + (1-β₁)g,  v = β₂v + (1-β₂)g²,  w -= rate·m / (second·√v + ε) + decay·w
+//
+// len(w) is a multiple of Lanes. g is left as it is.
+func Adam(w, g, m, v []float32, s *AdamStep) {
+	if len(w) == 0 {
+		return
+	}
+	g, m, v = g[:len(w)], m[:len(w)], v[:len(w)]
+	if portable {
+		adamGo(w, g, m, v, s)
+		return
+	}
+	adamAVX2(&w[0], &g[0], &m[0], &v[0], len(w), s)
+}
+
+func adamGo(w, g, m, v []float32, s *AdamStep) {
+	for i, d := range g {
+		d *= s.Scale
+		m[i] = s.Beta1*m[i] + (1-s.Beta1)*d
+		v[i] = s.Beta2*v[i] + (1-s.Beta2)*d*d
+		w[i] -= s.Rate*m[i]/(s.Second*float32(math.Sqrt(float64(v[i])))+s.Epsilon) + s.Decay*w[i]
+	}
+}

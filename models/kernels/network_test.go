@@ -1,0 +1,168 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestGemm(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for m := 1; m <= 26; m++ {
+		for _, k := range []int{1, 2, 7, 24, 103} {
+			for _, n := range []int{8, 16, 24, 40, 64, 72, 136} {
+				lda, ldb, ldc := k+r.IntN(3), n+r.IntN(9), n+r.IntN(9)
+				a, b := random(r, m*lda, -1, 1), random(r, k*ldb, -1, 1)
+				x := random(r, m*ldc, -1, 1)
+				both(t, 1e-5, x, func(x []float32) []float32 {
+					Gemm(x, ldc, a, lda, b, ldb, m, k, n)
+					return nil
+				})
+				want := 0.0
+				i, j := r.IntN(m), r.IntN(n)
+				for l := range k {
+					want += float64(a[i*lda+l]) * float64(b[l*ldb+j])
+				}
+				was := x[i*ldc+j]
+				Gemm(x, ldc, a, lda, b, ldb, m, k, n)
+				if got := float64(x[i*ldc+j] - was); math.Abs(got-want) > 1e-4 {
+					t.Fatalf("%d×%d×%d: c(%d, %d) grew by %v, want %v", m, k, n, i, j, got, want)
+				}
+			}
+		}
+	}
+	Gemm(nil, 8, nil, 3, nil, 8, 0, 3, 8)
+}
+
+// TestGemmRows: a row of a product has the same bits whatever rows are beside it.
+func TestGemmRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 2))
+	const m, k, n = 25, 31, 104
+	a, b, c := random(r, m*k, -1, 1), random(r, k*n, -1, 1), random(r, m*n, -1, 1)
+	alone := append([]float32(nil), c...)
+	Gemm(c, n, a, k, b, n, m, k, n)
+	for i := range m {
+		Gemm(alone[i*n:], n, a[i*k:], k, b, n, 1, k, n)
+		if !slices.Equal(alone[i*n:(i+1)*n], c[i*n:(i+1)*n]) {
+			t.Fatalf("row %d", i)
+		}
+	}
+}
+
+func TestTranspose(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, size := range [][2]int{{1, 1}, {5, 17}, {33, 16}, {40, 3}} {
+		rows, columns := size[0], size[1]
+		src, dst := random(r, rows*(columns+2), -1, 1), make([]float32, rows*columns)
+		Transpose(dst, src, columns+2, rows, columns)
+		for i := range rows {
+			for j := range columns {
+				if dst[j*rows+i] != src[i*(columns+2)+j] {
+					t.Fatalf("%v: (%d, %d) is wrong", size, i, j)
+				}
+			}
+		}
+	}
+}
+
+// TestLSTM compares both codes with the textbook in float64, and the way back
+// with differences.
+func TestLSTM(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{8, 24, 104} {
+		x := random(r, 9*n, -3, 3)
+		x[0], x[1], x[n], x[2*n] = 200, -200, 1000, -1000
+		both(t, 1e-5, x, func(x []float32) []float32 {
+			LSTM(x[:4*n], x[4*n:5*n], x[5*n:6*n], x[6*n:7*n], x[7*n:8*n])
+			LSTMBack(x[:4*n], x[4*n:5*n], x[6*n:7*n], x[7*n:8*n], x[8*n:])
+			return nil
+		})
+	}
+}
+
+func TestLSTMIsTheTextbook(t *testing.T) {
+	const n = 8
+	r := rand.New(rand.NewPCG(7, 8))
+	gates, before := random(r, 4*n, -3, 3), random(r, n, -2, 2)
+	dh, dc := random(r, n, -1, 1), random(r, n, -1, 1)
+	step := func(z []float32, before []float32) (c, h float64) {
+		s := func(x float32) float64 { return 1 / (1 + math.Exp(-float64(x))) }
+		c = s(z[1])*float64(before[0]) + s(z[0])*math.Tanh(float64(z[2]))
+		return c, s(z[3]) * math.Tanh(c)
+	}
+	at := func(k int) []float32 { return []float32{gates[k], gates[n+k], gates[2*n+k], gates[3*n+k]} }
+	out := append([]float32(nil), gates...)
+	c, squashed, h, d := make([]float32, n), make([]float32, n), make([]float32, n), append([]float32(nil), dc...)
+	LSTM(out, before, c, squashed, h)
+	for k := range n {
+		wantC, wantH := step(at(k), before[k:])
+		if math.Abs(float64(c[k])-wantC) > 1e-5 || math.Abs(float64(h[k])-wantH) > 1e-5 {
+			t.Fatalf("unit %d: c %v, h %v; want %v, %v", k, c[k], h[k], wantC, wantH)
+		}
+	}
+	LSTMBack(out, before, squashed, dh, d)
+	const eps = 1e-3
+	for k := range n {
+		loss := func(z, b []float32) float64 {
+			c, h := step(z, b)
+			return c*float64(dc[k]) + h*float64(dh[k])
+		}
+		for gate := range 4 {
+			up, down := at(k), at(k)
+			up[gate], down[gate] = up[gate]+eps, down[gate]-eps
+			want := (loss(up, before[k:]) - loss(down, before[k:])) / (2 * eps)
+			if got := float64(out[gate*n+k]); math.Abs(got-want) > 1e-3 {
+				t.Errorf("unit %d, gate %d: %v, want %v", k, gate, got, want)
+			}
+		}
+		want := (loss(at(k), []float32{before[k] + eps}) - loss(at(k), []float32{before[k] - eps})) / (2 * eps)
+		if got := float64(d[k]); math.Abs(got-want) > 1e-3 {
+			t.Errorf("unit %d: gradient of the memory %v, want %v", k, got, want)
+		}
+	}
+}
+
+func TestAdam(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	const n = 24
+	x := random(r, 4*n, -1, 1)
+	for i := range n {
+		x[3*n+i] = max(x[3*n+i], -x[3*n+i]) // second moments
+	}
+	s := AdamStep{Beta1: 0.9, Beta2: 0.98, Rate: 0.01, Second: 1.5, Epsilon: 1e-8, Scale: 0.5, Decay: 1e-3}
+	w, g, m, v := x[0], x[n], x[2*n], x[3*n]
+	both(t, 1e-6, x, func(x []float32) []float32 {
+		Adam(x[:n], x[n:2*n], x[2*n:3*n], x[3*n:], &s)
+		return nil
+	})
+	Adam(x[:n], x[n:2*n], x[2*n:3*n], x[3*n:], &s)
+	first := 0.9*float64(m) + 0.1*0.5*float64(g)
+	second := 0.98*float64(v) + 0.02*0.25*float64(g*g)
+	want := float64(w) - 0.01*first/(1.5*math.Sqrt(second)+1e-8) - 1e-3*float64(w)
+	if math.Abs(float64(x[0])-want) > 1e-6 {
+		t.Errorf("weight %v, want %v", x[0], want)
+	}
+}
+
+func BenchmarkGemm(b *testing.B) {
+	for _, s := range [][3]int{{1, 104, 416}, {6, 104, 416}, {24, 104, 416}, {24, 416, 104}, {600, 216, 832}, {216, 600, 832}} {
+		m, k, n := s[0], s[1], s[2]
+		b.Run(fmt.Sprintf("%dx%dx%d", m, k, n), func(b *testing.B) {
+			x, y, z := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+			for b.Loop() {
+				Gemm(z, n, x, k, y, n, m, k, n)
+			}
+			b.ReportMetric(2*float64(m)*float64(k)*float64(n)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOPS")
+		})
+	}
+}
+
+func BenchmarkLSTM(b *testing.B) {
+	const n = 104
+	x := make([]float32, 9*n)
+	for b.Loop() {
+		LSTM(x[:4*n], x[4*n:5*n], x[5*n:6*n], x[6*n:7*n], x[7*n:8*n])
+	}
+}

@@ -1,0 +1,567 @@
+package patterns
+
+// Numbers are typed, pasted and dictated in pieces: 12 345 678 z, 6123-45678
+// over a line end, 4539.1488.0343.6467, one blank a digit. What has a check
+// digit is found in every such form; what has none needs a usual grouping or a
+// label. VIGI has the usual forms only; the others are of the
+// table of scripts/torture/obfuscation.
+
+// maxApart is how many signs and blanks may stand between two digits.
+const maxApart = 4
+
+// spread is a number as it is read over signs and blanks between its digits.
+type spread struct {
+	n     int                 // digits
+	digit [maxDigits + 1]byte // '0' to '9'
+	at    [maxDigits + 1]int  // where digit k stands
+	apart int                 // how many gaps there are
+	same  bool                // all gaps are written alike
+	most  bool                // all but the first are
+	lines bool                // one of them has a line end
+}
+
+// spread reads the digits from i on.
+func (s *scan) spread(i int) (x spread) {
+	x.same, x.most = true, true
+	gapStart, gapEnd := 0, 0
+	for x.n < len(x.digit) {
+		for x.n < len(x.digit) {
+			b := s.digitAt(i)
+			if b == 0 {
+				break
+			}
+			x.digit[x.n], x.at[x.n] = b, i
+			x.n++
+			i++
+		}
+		w := s.apart(i)
+		if w == 0 {
+			break
+		}
+		if x.apart > 0 && string(s.text[i:i+w]) != string(s.text[gapStart:gapEnd]) {
+			x.same = false
+			x.most = x.most && x.apart == 1
+		}
+		gapStart, gapEnd = i, i+w
+		for _, b := range s.text[i : i+w] {
+			x.lines = x.lines || b == '\n'
+		}
+		x.apart++
+		i += w
+	}
+	return x
+}
+
+// digitAt returns the digit at i, also one that was typed as a letter between
+// two others: 6I2 34O. 0 if there is none.
+func (s *scan) digitAt(i int) byte {
+	b := s.byteAt(i)
+	if isDigit(b) {
+		return b
+	}
+	if !isDigit(s.byteAt(i-1)) || !isDigit(s.byteAt(i+1)) {
+		return 0
+	}
+	switch b {
+	case 'O', 'o':
+		return '0'
+	case 'I', 'l', '|':
+		return '1'
+	}
+	return 0
+}
+
+// apart returns the width of the signs at i that stand before another digit, 0
+// if there are none or too many.
+func (s *scan) apart(i int) int {
+	w := s.signs(i)
+	if w > 0 && isDigit(s.byteAt(i+w)) {
+		return w
+	}
+	return 0
+}
+
+// signs returns the width of at most maxApart blanks, line ends and signs at i.
+func (s *scan) signs(i int) int {
+	at := i
+	for range maxApart {
+		w := s.signAt(at)
+		if w == 0 {
+			break
+		}
+		at += w
+	}
+	return at - i
+}
+
+// signAt returns the width of a sign that may stand inside a number.
+func (s *scan) signAt(i int) int {
+	switch s.byteAt(i) {
+	case ' ', '\t', '\n', '\r', '.', ',', '-', '/', '_', ':', ';', '*', '(', ')', '|', '\\', '\'', '~', '#', '=':
+		return 1
+	case 0xC2: // no-break space, middle dot
+		if b := s.byteAt(i + 1); b == 0xA0 || b == 0xB7 {
+			return 2
+		}
+	}
+	return max(s.dash(i), 0)
+}
+
+// signsBefore is signs, backwards, for ASCII.
+func (s *scan) signsBefore(i int) int {
+	p := i
+	for range maxApart {
+		switch s.byteAt(p - 1) {
+		case ' ', '\t', '\n', '\r', '.', ',', '-', '/', '_', ':', ';', '*', '(', ')', '|', '\\', '\'', '~', '#', '=':
+			p--
+			continue
+		}
+		break
+	}
+	return i - p
+}
+
+// end returns the place behind digit n-1 if a piece ends there, else 0.
+func (x *spread) end(n int) int {
+	if x.n < n || x.n > n && x.at[n] == x.at[n-1]+1 {
+		return 0
+	}
+	return x.at[n-1] + 1
+}
+
+// whole tells whether the first n digits stand together.
+func (x *spread) whole(n int) bool { return x.n >= n && x.at[n-1] == x.at[0]+n-1 }
+
+// value returns digits i to j as a number.
+func (x *spread) value(i, j int) (v int) {
+	for _, b := range x.digit[i:j] {
+		v = v*10 + int(b-'0')
+	}
+	return v
+}
+
+// pieces finds the identifiers that a number in pieces is. What is found as
+// usual is found here again; the better score stays.
+func (s *scan) pieces(n *num) {
+	x := s.spread(n.start)
+	if x.n < 4 || n.start < s.piecesEnd {
+		return
+	}
+	s.platePieces(n, &x)
+	if x.n < 6 {
+		return
+	}
+	s.passportPieces(n, &x)
+	s.nationalPieces(n, &x)
+	if x.n < 7 {
+		return
+	}
+	first := len(s.dst)
+	alone := !s.continues(n.start)
+	s.dniPieces(n, &x, alone)
+	s.niePieces(n, &x)
+	s.cifPieces(n, &x)
+	s.socialPieces(n, &x)
+	s.cardPieces(n, &x)
+	s.accountPieces(n, &x)
+	if alone {
+		s.luhnPieces(n, &x)
+		s.telephonePieces(n, &x)
+	}
+	s.labelledPieces(n, &x)
+	for _, m := range s.dst[first:] {
+		if m.Checked {
+			s.piecesEnd = max(s.piecesEnd, int(m.End))
+		}
+	}
+}
+
+// continues tells whether another digit stands before the signs before i, so
+// that the digits from i on are the rest of a longer list.
+func (s *scan) continues(i int) bool {
+	w := s.signsBefore(i)
+	return isDigit(s.byteAt(i-w-1)) && i-w != s.dateEnd
+}
+
+// checkBehind returns the end of the right check letter behind place i, over
+// signs; 0 if none is there. A word may be glued to it behind a capital, and
+// to any letter behind digits that stand together.
+func (s *scan) checkBehind(i, v int, together bool) int {
+	p := i + s.signs(i)
+	b := s.byteAt(p)
+	if !isASCIILetter(b) {
+		return 0
+	}
+	if _, right := checkLetter(b, v); !right {
+		return 0
+	}
+	switch {
+	case !s.wordAt(p + 1):
+	case p == i && (isUpper(b) && !isUpper(s.byteAt(p+1)) || together) && !isDigit(s.byteAt(p+1)):
+	default:
+		return 0
+	}
+	return p + 1
+}
+
+func (s *scan) dniPieces(n *num, x *spread, alone bool) {
+	end := x.end(8)
+	together := x.whole(8)
+	if end == 0 || !together && !alone {
+		return
+	}
+	if last := s.checkBehind(end, x.value(0, 8), together); last > 0 {
+		s.add(n.start, last, dni, 0.9, true)
+	}
+}
+
+// niePieces finds NIE and the NIF with K, L or M, also glued to a word: NIEX...
+func (s *scan) niePieces(n *num, x *spread) {
+	p := n.start - s.signsBefore(n.start) - 1
+	first := int(s.byteAt(p) &^ 0x20)
+	v := 0
+	switch first {
+	case 'X', 'Y', 'Z':
+		v = (first - 'X') * 10_000_000
+	case 'K', 'L', 'M':
+	default:
+		return
+	}
+	end := x.end(7)
+	if end == 0 || s.wordBefore(p) && p != n.start-1 {
+		return
+	}
+	if last := s.checkBehind(end, v+x.value(0, 7), x.whole(7)); last > 0 {
+		s.add(p, last, dni, 0.9, true)
+	}
+}
+
+// cifPieces finds a company's number, whose check is one of ten only: nothing
+// else may touch it, unless a label does.
+func (s *scan) cifPieces(n *num, x *spread) {
+	p := n.start - s.signsBefore(n.start) - 1
+	first := s.byteAt(p) &^ 0x20
+	if !isASCIILetter(first) || first == 'I' || first == 'O' || first == 'T' || first > 'W' || x.n < 7 {
+		return
+	}
+	var d [8]byte
+	copy(d[:7], x.digit[:7])
+	end := x.end(8)
+	if end > 0 {
+		d[7] = x.digit[7]
+	} else if end = x.end(7); end > 0 {
+		p := end + s.signs(end)
+		d[7] = s.byteAt(p) &^ 0x20
+		end = p + 1
+	}
+	if end == 0 || !cifControl(d) || isDigit(s.byteAt(end)) {
+		return
+	}
+	_, glued := s.wordUpTo(p)
+	label := s.context(p)&forDNI != 0 || glued.roles&forDNI != 0
+	switch tight := p == n.start-1; {
+	case label:
+	case s.wordBefore(p) && !(tight && s.startsWord(p)), x.n > 8, s.wordAt(end) && !x.whole(x.n):
+		return
+	case !isUpper(s.text[p]) && !(tight && x.apart == 0):
+		return
+	}
+	s.add(p, end, dni, 0.85, true)
+}
+
+// startsWord tells whether a capital behind a small letter stands at i.
+func (s *scan) startsWord(i int) bool { return isUpper(s.byteAt(i)) && s.smallBefore(i) }
+
+func (s *scan) socialPieces(n *num, x *spread) {
+	for _, digits := range [...]int{12, 11} {
+		end := x.end(digits)
+		if end == 0 || !socialControl(x.digit[:digits]) || !province(x.digit[0], x.digit[1]) {
+			continue
+		}
+		if digits == 11 && (x.n > 11 || x.apart > 2 || x.value(0, 2) == 34 && x.digit[2] >= '6') {
+			continue
+		}
+		s.add(n.start, end, socialID, 0.9, true)
+		return
+	}
+}
+
+// cardPieces finds the CIP of CatSalut, its letters apart or behind a label
+// that touches them: G A P E 0..., TISGAPE0...
+func (s *scan) cardPieces(n *num, x *spread) {
+	end := x.end(10)
+	if end == 0 || x.digit[0] > '1' || !isMonth(x.value(3, 5)) || x.value(5, 7) < 1 || x.value(5, 7) > 31 || isDigit(s.byteAt(end)) {
+		return
+	}
+	p := n.start - s.signsBefore(n.start)
+	gap, start := 0, p
+	for k := range 4 {
+		if k == 1 && s.signAt(start-1) == 1 && isASCIILetter(s.byteAt(start-2)) {
+			gap = 1
+		}
+		if k > 0 {
+			if gap == 1 && s.signAt(start-1) != 1 {
+				return
+			}
+			start -= gap
+		}
+		if !isASCIILetter(s.byteAt(start - 1)) {
+			return
+		}
+		start--
+	}
+	_, word := s.wordUpTo(p)
+	_, glued := s.wordUpTo(start)
+	switch {
+	case gap == 0 && word.roles != 0:
+		return
+	case s.wordBefore(start) && !s.startsWord(start) && glued.roles&(forCard|forPatient) == 0:
+		return
+	case p < n.start && (!isUpper(s.text[start]) || !isUpper(s.text[p-1])) && s.context(start)&forCard == 0 && gap == 0:
+		return
+	}
+	s.add(start, end, cardID, 0.9, true)
+}
+
+// accountPieces finds IBANs of digits only and the twenty digits of a Spanish
+// account.
+func (s *scan) accountPieces(n *num, x *spread) {
+	if end := x.end(20); end > 0 && bankControl(x.digit[:8]) == x.digit[8] && bankControl(x.digit[10:20]) == x.digit[9] {
+		s.add(n.start, end, iban, 0.9, true)
+	}
+	q := n.start - s.signsBefore(n.start) - 1
+	p := q - 1
+	if s.signAt(p) == 1 && p != q {
+		p--
+	}
+	a, b := s.byteAt(p)&^0x20, s.byteAt(q)&^0x20
+	if !isASCIILetter(a) || !isASCIILetter(b) {
+		return
+	}
+	want := ibanLength(string([]byte{a, b})) - 2
+	if want < 12 || want > maxDigits || x.end(want) == 0 {
+		return
+	}
+	rest := 0
+	for _, d := range x.digit[2:want] {
+		rest = mod97(rest, d)
+	}
+	for _, d := range [4]byte{a, b, x.digit[0], x.digit[1]} {
+		rest = mod97(rest, d)
+	}
+	if rest == 1 {
+		s.add(p, x.end(want), iban, 1, true)
+	}
+}
+
+// luhnPieces finds payment cards and the IMEI of devices. One number in ten
+// passes the check (ISO/IEC 7812-1), so the issuer must be one, too; and the
+// IMEI stands together, as 2-6-6-1, or behind its label.
+func (s *scan) luhnPieces(n *num, x *spread) {
+	for _, digits := range [...]int{19, 18, 16, 15, 14, 13} {
+		end := x.end(digits)
+		if end == 0 || isDigit(s.byteAt(end)) || !luhn(x.digit[:digits]) {
+			continue
+		}
+		if issuer(x.value(0, 4), digits) {
+			s.add(n.start, end, iban, 0.9, true)
+			return
+		}
+		g := &n.g
+		if digits == 15 && x.n == 15 && (x.apart == 0 || g.lens(min(g.n, 4)) == 2661 || x.same && x.apart > 2 || x.lines && x.apart == 1 || s.labelOf(n)&forDevice != 0) {
+			s.add(n.start, end, iban, 0.85, true)
+			return
+		}
+	}
+}
+
+// luhn tells whether the last digit is the check digit of the others.
+func luhn(d []byte) bool {
+	sum := 0
+	for k, b := range d {
+		v := int(b - '0')
+		if (len(d)-k)%2 == 0 {
+			if v *= 2; v > 9 {
+				v -= 9
+			}
+		}
+		sum += v
+	}
+	return sum%10 == 0 && sum > 0
+}
+
+// issuer tells whether a card of so many digits may begin with these four:
+// Visa, Mastercard, American Express, Diners Club, Discover, JCB, UnionPay,
+// Maestro.
+func issuer(v, digits int) bool {
+	switch digits {
+	case 13:
+		return v/1000 == 4
+	case 14:
+		return v/10 >= 300 && v/10 <= 305 || v/100 == 36 || v/100 == 38
+	case 15:
+		return v/100 == 34 || v/100 == 37
+	case 16:
+		return v/1000 == 4 || v/100 >= 51 && v/100 <= 55 || v >= 2221 && v <= 2720 || v == 6011 || v/100 == 65 ||
+			v/100 == 35 || v/100 == 62 || v/100 == 67 || v/100 == 50 || v/100 == 56
+	}
+	return v/1000 == 4 && digits == 19 || v/100 == 62 || v/100 == 67 || v/100 == 50
+}
+
+// telephonePieces finds Spanish numbers in pieces: with the prefix or a label
+// in any, else in the usual ones, digit by digit, in pairs, or a mobile over a
+// line end.
+func (s *scan) telephonePieces(n *num, x *spread) {
+	label := s.labelOf(n)&(forTelephone|forFax) != 0
+	at, plus := 0, s.byteAt(n.start-1) == '+'
+	switch {
+	case x.n >= 13 && x.value(0, 4) == 34:
+		at = 4
+	case x.n >= 11 && x.value(0, 2) == 34 && (plus || x.end(2) > 0):
+		at = 2
+	}
+	end := x.end(at + 9)
+	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.letterAt(end) && (x.apart > 0 || !isUpper(s.byteAt(end))) {
+		return
+	}
+	start := n.start
+	if plus {
+		start--
+	}
+	tail := x.n == at+9
+	switch {
+	case label:
+		s.add(start, end, telephone, 0.9, false)
+	case n.inner || !tail && !x.lines:
+	case at > 0:
+		s.add(start, end, telephone, 0.8, false)
+	case x.whole(9) && n.glued:
+		if isLower(s.byteAt(start-1)) && s.smallBefore(start-1) {
+			s.add(start, end, telephone, 0.75, false)
+		}
+	case x.apart > 0 && x.usual():
+		s.add(start, end, telephone, 0.6, false)
+	case x.lines && x.apart == 1:
+		s.add(start, end, telephone, 0.6, false)
+	}
+}
+
+// usual tells whether the nine digits stand in the groups in which telephone
+// numbers are said, or one by one. What stands behind the first group may be
+// another sign.
+func (x *spread) usual() bool {
+	v, run := 0, 1
+	for k := 1; k < 9; k++ {
+		if x.at[k] != x.at[k-1]+1 {
+			v = v*10 + run
+			run = 0
+		}
+		run++
+	}
+	if !x.most {
+		return false
+	}
+	switch v = v*10 + run; v {
+	case 333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222, 22221, 2232:
+		return true
+	case 111111111:
+		return x.same
+	}
+	return false
+}
+
+// labelledPieces takes the digits behind a label for a record, a card, a
+// collegiate number or that of an affiliation, where they stand in even pieces.
+// A piece that is long enough alone is not joined to what follows.
+func (s *scan) labelledPieces(n *num, x *spread) {
+	end := x.at[x.n-1] + 1
+	if end10 := x.end(10); end10 > 0 && s.andalusian(n, end10) {
+		return
+	}
+	label := s.labelOf(n)
+	if x.n > 16 || x.apart == 0 || !x.same || n.end-n.start >= 6 || s.measured(end) {
+		return
+	}
+	switch {
+	case label&(forTelephone|forFax|forDate|forPostal|forAge) != 0:
+	case label&forCard != 0:
+		s.add(n.start, end, cardID, 0.85, false)
+	case label&forCollegiate != 0:
+		s.add(n.start, end, collegiateID, 0.85, false)
+	case label&forRecord != 0:
+		s.add(n.start, end, recordID, 0.85, false)
+	case label&forSocial != 0:
+		s.add(n.start, end, socialID, 0.85, false)
+	}
+}
+
+// andalusian finds a NUHSA, AN and ten digits.
+func (s *scan) andalusian(n *num, end int) bool {
+	p := n.start - s.signsBefore(n.start) - 2
+	if s.byteAt(p)&^0x20 != 'A' || s.byteAt(p+1)&^0x20 != 'N' || n.inner {
+		return false
+	}
+	tight := p == n.start-2
+	if s.wordBefore(p) && !(tight && s.startsWord(p)) && s.context(p)&forCard == 0 || !tight && !isUpper(s.text[p]) {
+		return false
+	}
+	s.add(p, end, cardID, 0.85, false)
+	return true
+}
+
+// platePieces finds a plate behind a label, its letters in any case, whatever
+// stands between.
+func (s *scan) platePieces(n *num, x *spread) {
+	if x.n != 4 || s.labelOf(n)&forPlate == 0 {
+		return
+	}
+	p := x.at[3] + 1
+	p += s.signs(p)
+	for k := range 3 {
+		if !consonant(s.byteAt(p+k) &^ 0x20) {
+			return
+		}
+	}
+	if !s.wordAt(p+3) || isUpper(s.byteAt(p+2)) && !isDigit(s.byteAt(p+3)) {
+		s.add(n.start, p+3, licencePlate, 0.95, false)
+	}
+}
+
+// nationalPieces finds the code of the national health system in pieces: eight
+// B, two letters, six digits.
+func (s *scan) nationalPieces(n *num, x *spread) {
+	end := x.end(6)
+	p := n.start - s.signsBefore(n.start) - 2
+	if end == 0 || !isASCIILetter(s.byteAt(p)) || !isASCIILetter(s.byteAt(p+1)) {
+		return
+	}
+	p -= s.signsBefore(p)
+	for range 8 {
+		if s.signAt(p-1) == 1 {
+			p -= s.signsBefore(p)
+		}
+		if s.byteAt(p-1)|0x20 != 'b' {
+			return
+		}
+		p--
+	}
+	s.add(p, end, cardID, 0.95, false)
+}
+
+// passportPieces finds up to three letters and six digits or more behind a
+// label.
+func (s *scan) passportPieces(n *num, x *spread) {
+	if x.n > 9 || x.apart > 0 && !x.same {
+		return
+	}
+	p := n.start - s.signsBefore(n.start)
+	start := p
+	for p-start < 3 && isASCIILetter(s.byteAt(start-1)) && !s.startsWord(start) {
+		start--
+	}
+	_, glued := s.wordUpTo(start)
+	if start == p || s.context(start)&forPassport == 0 || s.letterBefore(start) && !s.startsWord(start) && glued.roles&forPassport == 0 {
+		return
+	}
+	s.add(start, x.at[x.n-1]+1, passport, 0.9, false)
+}

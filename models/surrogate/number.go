@@ -1,0 +1,276 @@
+package surrogate
+
+import (
+	"bytes"
+)
+
+const checkLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
+
+// Number appends another number to dst in the same format: signs and blanks
+// stay, letters become letters of the same case, digits digits. What has a
+// right check letter or digits (DNI, NIE, social security, IBAN) has one again,
+// what had a wrong one has another. The sex digit and the signs of a health
+// card stay. False: there are no digits.
+func (w *Writer) Number(dst, value []byte) (out []byte, ok bool) {
+	digits := 0
+	for _, b := range value {
+		if b >= '0' && b <= '9' {
+			digits++
+		}
+	}
+	if digits == 0 || digits > 40 || len(value) > 80 {
+		return dst, false
+	}
+	start := len(dst)
+	w.fold = appendPlain(w.fold[:0], value)
+	form := formOf(w.fold)
+	label := 0
+	if form == anyNumber {
+		label = labelOf(value)
+	}
+	for attempt := range attempts {
+		dst = dst[:start]
+		rng := w.Source.Draw("number", w.fold, attempt)
+		first := true
+		for i, b := range value {
+			switch {
+			case i < label:
+				dst = append(dst, b)
+			case b >= '0' && b <= '9':
+				d := byte(rng.IntN(10))
+				if first && b != '0' && d == 0 {
+					d = byte(1 + rng.IntN(9))
+				}
+				first = false
+				dst = append(dst, '0'+d)
+			case b|0x20 >= 'a' && b|0x20 <= 'z':
+				dst = append(dst, b&0x20|'A'+byte(rng.IntN(26)))
+			default:
+				dst = append(dst, b)
+			}
+		}
+		form.mend(dst[start:], value)
+		w.try = appendPlain(w.try[:0], dst[start:])
+		if !bytes.Equal(w.try, w.fold) && !w.Source.Avoid(w.try) {
+			return dst, true
+		}
+	}
+	return dst[:start], false
+}
+
+// labelOf returns the length of a word that stands before a number and says
+// what it is: NHC 45792.
+func labelOf(value []byte) int {
+	n := 0
+	for n < len(value) && (value[n]|0x20 >= 'a' && value[n]|0x20 <= 'z' || value[n] >= 0x80) {
+		n++
+	}
+	if n < 2 || n < len(value) && value[n] >= '0' && value[n] <= '9' {
+		return 0
+	}
+	return n
+}
+
+// digits appends as many other digits; the first is no nought.
+func (w *Writer) digits(dst, value []byte, what string) []byte {
+	rng := w.Source.Draw(what, value, 0)
+	for i := range value {
+		low := 0
+		if i == 0 {
+			low = 1
+		}
+		d := byte('0' + low + rng.IntN(10-low))
+		if i == len(value)-1 && d == value[i] {
+			d = '0' + (d-'0'+1)%10
+			if len(value) == 1 && d == '0' {
+				d = '2'
+			}
+		}
+		dst = append(dst, d)
+	}
+	return dst
+}
+
+// appendPlain appends the letters, in capitals, and digits of a number.
+func appendPlain(dst, value []byte) []byte {
+	for _, b := range value {
+		switch {
+		case b >= '0' && b <= '9' || b >= 'A' && b <= 'Z':
+			dst = append(dst, b)
+		case b >= 'a' && b <= 'z':
+			dst = append(dst, b-0x20)
+		}
+	}
+	return dst
+}
+
+// form is what a number is by its letters and digits.
+type form uint8
+
+const (
+	anyNumber form = iota
+	dni
+	nie
+	nass
+	iban
+	cip
+	telephone
+)
+
+func formOf(plain []byte) form {
+	shape := func(letters string) bool { // A: a letter, 9: a digit
+		if len(plain) != len(letters) {
+			return false
+		}
+		for i, b := range plain {
+			if (letters[i] == '9') != (b >= '0' && b <= '9') {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case shape("99999999A") && plain[8] == checkLetters[number(plain[:8])%23]:
+		return dni
+	case shape("A9999999A") && plain[0] >= 'X' && plain[0] <= 'Z' && plain[8] == checkLetters[nieNumber(plain)%23]:
+		return nie
+	case shape("999999999999") && number(plain[:2]) >= 1 && number(plain[:2]) <= 66 && number(plain[10:]) == nassCheck(plain):
+		return nass
+	case len(plain) == 24 && string(plain[:2]) == "ES" && ibanRest(plain) == 1:
+		return iban
+	case shape("AAAA9999999999"):
+		return cip
+	case shape("999999999") && plain[0] >= '6', shape("99999999999") && string(plain[:2]) == "34", shape("9999999999999") && string(plain[:4]) == "0034":
+		return telephone
+	}
+	return anyNumber
+}
+
+func number(digits []byte) (n int) {
+	for _, b := range digits {
+		n = n*10 + int(b-'0')
+	}
+	return n
+}
+
+func nieNumber(plain []byte) int { return int(plain[0]-'X')*10_000_000 + number(plain[1:8]) }
+
+func nassCheck(plain []byte) int {
+	province, n := number(plain[:2]), number(plain[2:10])
+	if n < 10_000_000 {
+		return (province*10_000_000 + n) % 97
+	}
+	return (province*100_000_000 + n) % 97
+}
+
+// ibanRest is 1 for a right account: letters count from ten, the first four
+// signs stand last, and the whole leaves one by 97.
+func ibanRest(plain []byte) int {
+	rest := 0
+	for i := range plain {
+		switch b := plain[(i+4)%len(plain)]; {
+		case b <= '9':
+			rest = (rest*10 + int(b-'0')) % 97
+		default:
+			rest = (rest*100 + int(b-'A') + 10) % 97
+		}
+	}
+	return rest
+}
+
+// mend writes the check letters and digits of a form into text, a number of
+// random digits in the format of value, and what must stay.
+func (f form) mend(text, value []byte) {
+	var buf [80]byte
+	plain := appendPlain(buf[:0], text)
+	var old [80]byte
+	was := appendPlain(old[:0], value)
+	switch f {
+	case anyNumber:
+		return
+	case dni:
+		plain[8] = checkLetters[number(plain[:8])%23]
+	case nie:
+		plain[0] = 'X' + (plain[0] % 3)
+		plain[8] = checkLetters[nieNumber(plain)%23]
+	case nass:
+		province := number(plain[:2])%52 + 1
+		plain[0], plain[1] = '0'+byte(province/10), '0'+byte(province%10)
+		check := nassCheck(plain)
+		plain[10], plain[11] = '0'+byte(check/10), '0'+byte(check%10)
+	case iban:
+		copy(plain, "ES00")
+		check := 98 - ibanRest(plain)
+		plain[2], plain[3] = '0'+byte(check/10), '0'+byte(check%10)
+	case cip:
+		month, day := number(plain[7:9])%12+1, number(plain[9:11])%28+1
+		plain[4] = was[4]
+		plain[7], plain[8], plain[9], plain[10] = '0'+byte(month/10), '0'+byte(month%10), '0'+byte(day/10), '0'+byte(day%10)
+	case telephone:
+		copy(plain, was[:len(was)-8]) // prefix, and the digit that tells a mobile from a fixed line
+	}
+	k := 0
+	for i, b := range text {
+		if b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z' {
+			if b >= 'a' {
+				text[i] = plain[k] | 0x20
+			} else {
+				text[i] = plain[k]
+			}
+			k++
+		}
+	}
+}
+
+// hosts are domains that RFC 2606 keeps for examples.
+var hosts = [...]string{"example.org", "example.com", "example.net"}
+
+// Contact appends another e-mail address, URL or IP address to dst, on domains
+// and networks that are reserved for examples (RFC 2606, 5737, 3849). False: it
+// is none of them.
+func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
+	w.fold = append(w.fold[:0], bytes.ToLower(value)...)
+	rng := w.Source.Draw("contact", w.fold, 0)
+	letters := func(n int) {
+		for range n {
+			dst = append(dst, "bcdfghjklmnpqrstvwxyz"[rng.IntN(21)])
+		}
+	}
+	host := hosts[rng.IntN(len(hosts))]
+	switch at := bytes.IndexByte(value, '@'); {
+	case at > 0:
+		letters(min(at, 8))
+		dst = append(dst, '@')
+		return append(dst, host...), true
+	case bytes.Contains(w.fold, []byte("://")):
+		dst = append(dst, value[:bytes.Index(w.fold, []byte("://"))+3]...)
+		dst = append(append(dst, host...), '/')
+		letters(6)
+		return dst, true
+	case bytes.HasPrefix(w.fold, []byte("www.")):
+		return append(append(dst, value[:4]...), host...), true
+	case bytes.Count(value, []byte{'.'}) == 3 && number(bytes.ReplaceAll(value, []byte{'.'}, nil)) > 0 && onlyIn(value, "0123456789."):
+		dst = append(dst, "192.0.2."...)
+		return appendSmall(dst, 1+rng.IntN(254)), true
+	case bytes.Count(value, []byte{':'}) >= 2 && onlyIn(w.fold, "0123456789abcdef:"):
+		dst = append(dst, "2001:db8::"...)
+		return appendSmall(dst, 1+rng.IntN(999)), true
+	}
+	return dst, false
+}
+
+func onlyIn(text []byte, allowed string) bool {
+	for _, b := range text {
+		if bytes.IndexByte([]byte(allowed), b) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func appendSmall(dst []byte, n int) []byte {
+	if n >= 10 {
+		dst = appendSmall(dst, n/10)
+	}
+	return append(dst, '0'+byte(n%10))
+}

@@ -1,0 +1,227 @@
+package surrogate
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+	"pgregory.net/rapid"
+)
+
+// hashed draws by a hash of the part: what the keyed stream of stages/mask does.
+type hashed struct {
+	seed  uint64
+	avoid map[string]bool
+}
+
+func (h *hashed) Draw(what string, part []byte, attempt int) *rand.Rand {
+	return rand.New(rand.NewPCG(h.seed+uint64(attempt), xxh3.Hash(append([]byte(what+"\x00"), part...))))
+}
+
+func (h *hashed) Avoid(word []byte) bool { return h.avoid[string(word)] }
+
+func write(do func(dst, value []byte) ([]byte, bool), value string) string {
+	out, ok := do([]byte("x"), []byte(value))
+	if !ok {
+		return "-"
+	}
+	return string(out[1:])
+}
+
+// TestShapes: a surrogate has the shape that is given, whatever is drawn.
+func TestShapes(t *testing.T) {
+	for _, c := range []struct {
+		kind, value string
+		want        string // a regular expression
+	}{
+		{"person", "García López, Ana", `^\p{Lu}\p{L}+ \p{Lu}\p{L}+, \p{Lu}\p{L}+$`},
+		{"person", "GARCIA LOPEZ, ANA", `^[A-ZÑÇ·]+ [A-ZÑÇ·]+, [A-ZÑÇ·]+$`},
+		{"person", "garcia lopez ana", `^[a-zñç·]+ [a-zñç·]+ [a-zñç·]+$`},
+		{"person", "A. G. L.", `^[A-Z]\. [A-Z]\. [A-Z]\.$`},
+		{"person", "Ana de la Fuente", `^\p{Lu}\p{L}+ de la \p{Lu}\p{L}+$`},
+		{"person", "Pérez-Gil", `^\p{L}+-\p{L}+$`},
+		{"person", "Dra. Ana G.", `^Dra\. \p{L}+ [A-Z]\.$`},
+		{"person", "12", `^-$`},
+		{"person", "de la", `^-$`},
+		{"place", "Hospital Universitario La Ribera", `^Hospital Universitario La .+$`},
+		{"place", "HOSPITAL DE OLOT", `^HOSPITAL DE [^\p{Ll}]+$`},
+		{"place", "CAP Sants", `^CAP .+$`},
+		{"place", "C/ Mayor, 12, 3º 2ª", `^C/ .+, [1-9]\d, [1-9]º [1-9]ª$`},
+		{"place", "08001", `^[1-9]\d{4}$`},
+		{"place", "HUVH", `^[A-Z]{2,6}$`},
+		{"place", "hospital", `^-$`},
+		{"number", "93 456-78.90", `^\d\d \d{3}-\d\d\.\d\d$`},
+		{"number", "AB-1234", `^[A-Z]{2}-\d{4}$|^AB-\d{4}$`},
+		{"number", "NHC 45792", `^NHC [1-9]\d{4}$`},
+		{"number", "1234 bcd", `^[1-9]\d{3} [a-z]{3}$`},
+		{"number", "sin número", `^-$`},
+		{"contact", "ada.gil@ejemplo.es", `^[a-z]+@example\.(org|com|net)$`},
+		{"contact", "https://ejemplo.es/a?b", `^https://example\.(org|com|net)/[a-z]+$`},
+		{"contact", "WWW.ejemplo.es", `^WWW\.example\.(org|com|net)$`},
+		{"contact", "10.1.2.3", `^192\.0\.2\.\d+$`},
+		{"contact", "fe80::1:2", `^2001:db8::\d+$`},
+		{"contact", "mañana", `^-$`},
+		{"profession", "camarera", `^\p{Ll}+a$`},
+		{"profession", "Carpintero", `^\p{L}+[^a]$`},
+	} {
+		want := regexp.MustCompile(c.want)
+		for seed := range uint64(30) {
+			w := NewWriter(&hashed{seed: seed * 1000})
+			do := map[string]func(dst, value []byte) ([]byte, bool){"person": w.Person, "place": w.Place, "number": w.Number, "contact": w.Contact, "profession": w.Profession}[c.kind]
+			got := write(do, c.value)
+			if !want.MatchString(got) || got == c.value {
+				t.Errorf("%s %q: got %q, want %s", c.kind, c.value, got, c.want)
+			}
+		}
+	}
+}
+
+// TestParts: a name has the same surrogate wherever it stands, in any case and
+// with or without accents.
+func TestParts(t *testing.T) {
+	w := NewWriter(&hashed{seed: 5})
+	whole := strings.Fields(write(w.Person, "Núria Solà Puig"))
+	turned := strings.FieldsFunc(write(w.Person, "SOLA PUIG, NURIA"), func(r rune) bool { return r == ' ' || r == ',' })
+	if write(w.Person, "Solà") != whole[1] || folded(turned[0]) != folded(whole[1]) || folded(turned[1]) != folded(whole[2]) {
+		t.Errorf("%q and %q", whole, turned)
+	}
+}
+
+// TestKept: gender and origin of a given name that the lists know stay.
+func TestKept(t *testing.T) {
+	l := shipped()
+	n := 0
+	for seed := range uint64(3) {
+		w := NewWriter(&hashed{seed: seed << 32})
+		for line := range lines("lists/given.txt") {
+			name := strings.Fields(line)[2]
+			got := write(w.Person, name+" García")
+			first, _, _ := strings.Cut(got, " ")
+			was, now := l.given[strings.ToLower(name)], l.given[strings.ToLower(first)]
+			if n++; was != now {
+				t.Fatalf("%s became %s: %v, %v", name, first, was, now)
+			}
+		}
+	}
+	if n < 3*3000 {
+		t.Errorf("%d names", n)
+	}
+	w := NewWriter(&hashed{})
+	for _, c := range []struct{ town, size string }{{"Barcelona", "a city"}, {"Olot", "a town"}, {"Abades", "a village"}} {
+		was, now := l.places[folded(c.town)], l.places[folded(write(w.Place, c.town))]
+		if was != now {
+			t.Errorf("%s for %s", c.size, c.town)
+		}
+	}
+}
+
+// TestChecks: numbers with right check digits have right ones, of the same
+// format.
+func TestChecks(t *testing.T) {
+	for _, value := range []string{"12345678Z", "12.345.678-Z", "12345678z", "X-1234567-L", "08/12345678/69", "ES91 2100 0418 4502 0005 1332", "GAPE 0800115123", "600 123 123", "+34934567890"} {
+		form := formOf(appendPlain(nil, []byte(value)))
+		if form == anyNumber {
+			t.Fatalf("%s is no form", value)
+		}
+		for seed := range uint64(200) {
+			w := NewWriter(&hashed{seed: seed * 1000})
+			got := write(w.Number, value)
+			if formOf(appendPlain(nil, []byte(got))) != form || len(got) != len(value) {
+				t.Fatalf("%s became %s", value, got)
+			}
+			for i := range value {
+				if unicode.IsDigit(rune(value[i])) != unicode.IsDigit(rune(got[i])) || unicode.IsLower(rune(value[i])) != unicode.IsLower(rune(got[i])) {
+					t.Fatalf("%s became %s", value, got)
+				}
+			}
+		}
+	}
+}
+
+// Never the original, never a word that is to be avoided; always UTF-8, and
+// shapes without letters of other scripts keep theirs.
+func TestNeverBack(t *testing.T) {
+	l := shipped()
+	var given, last []string
+	for line := range lines("lists/given.txt") {
+		given = append(given, strings.Fields(line)[2])
+	}
+	for o := range numOrigins {
+		last = append(last, l.pools[surnames+pool(o)]...)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		parts := []string{rapid.SampledFrom(given).Draw(t, "given"), rapid.SampledFrom(last).Draw(t, "first"), rapid.SampledFrom(last).Draw(t, "second")}
+		avoid := map[string]bool{}
+		for _, p := range parts {
+			avoid[folded(p)] = true
+		}
+		value := strings.Join(parts, " ")
+		if rapid.Bool().Draw(t, "capitals") {
+			value = strings.ToUpper(value)
+		}
+		got := write(NewWriter(&hashed{rapid.Uint64().Draw(t, "seed"), avoid}).Person, value)
+		if !utf8.ValidString(got) {
+			t.Fatal("not UTF-8")
+		}
+		for _, word := range strings.Fields(got) {
+			if avoid[folded(word)] {
+				t.Fatalf("%q holds %q", got, word)
+			}
+		}
+	})
+}
+
+func TestAllocations(t *testing.T) {
+	w := NewWriter(fixed{rand.New(rand.NewPCG(1, 2))})
+	var dst []byte
+	values := [][]byte{[]byte("García López, Ana"), []byte("JUAN PEREZ"), []byte("Hospital de Olot"), []byte("C/ Mayor, 12"), []byte("12345678Z"), []byte("Barcelona")}
+	do := func() {
+		for _, v := range values {
+			dst, _ = w.Person(dst[:0], v)
+			dst, _ = w.Place(dst[:0], v)
+			dst, _ = w.Number(dst[:0], v)
+		}
+	}
+	do()
+	if n := testing.AllocsPerRun(20, do); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+type fixed struct{ *rand.Rand }
+
+func (f fixed) Draw(string, []byte, int) *rand.Rand { return f.Rand }
+func (fixed) Avoid([]byte) bool                     { return false }
+
+// FuzzSurrogates: nothing panics, what is written is UTF-8.
+func FuzzSurrogates(f *testing.F) {
+	for _, s := range []string{"García López, Ana", "C/ Mayor, 12, 3º 2ª", "ES91 2100 0418 4502 0005 1332", "a@b", "", ",", "Hospital", "·", "ñ 1"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		if !utf8.Valid(value) {
+			return
+		}
+		was := bytes.Clone(value)
+		w := NewWriter(&hashed{})
+		for _, do := range []func(dst, value []byte) ([]byte, bool){w.Person, w.Place, w.Number, w.Contact, w.Profession} {
+			if out, ok := do(nil, value); ok && !utf8.Valid(out) || !bytes.Equal(was, value) {
+				t.Fatal("not UTF-8, or the value changed")
+			}
+		}
+	})
+}
+
+// TestLists: every pool has something to draw from.
+func TestLists(t *testing.T) {
+	for at, list := range shipped().pools {
+		if len(list) < 20 {
+			t.Errorf("pool %d has %d entries", at, len(list))
+		}
+	}
+}

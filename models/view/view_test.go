@@ -1,0 +1,150 @@
+package view
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestAppend(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Juan Núñez, 12.345.678-Z, 2º 5 µg ¿sí?", ""},
+		{"l·l «col·legi» ½ 10² º", ""},
+		{"tel 612\u00a0345\u00a0678", "tel 612 345 678"},
+		{"612\u202f345\u2009678", "612 345 678"},
+		{"612\u2013345\u2013678", "612-345-678"},
+		{"612\u2212345", "612-345"},
+		{"6\u00ad1\u200b2\u200d3\u2060\ufeff45678", "612345678"},
+		{"\u202e612345678\u202c", "612345678"},
+		{"\ufeffAna", "Ana"},
+		{"６１２３４５６７８", "612345678"},
+		{"Ｘ１２３４５６７Ｌ", "X1234567L"},
+		{"\u0666\u0661\u0662", "612"},
+		{"\U0001D7D4\U0001D7D9\U0001D7DA \U0001D400na", "612 Ana"},
+		{"①②③", "123"},
+		{"\u0425\u0031234567L", "X1234567L"},
+		{"12345678 \u0422", "12345678 T"},
+		{"\u0425-1234567-\u0422", "X-1234567-T"},
+		{"\u0430n\u0430@g\u043cail.com", "ana@gмail.com"},
+		{"M\u0430rt\u0456n", "Martin"},
+		{"Олена Ковальчук", "Олена Ковальчук"},
+		{"Jose\u0301 Nu\u0301n\u0303ez", "José Núñez"},
+		{"6\u03361\u03362", "612"},
+		{"l\u2019Hospitalet", "l'Hospitalet"},
+		{"o\ufb01cina \ufb03", "oficina ffi"},
+		{"TNF-α β-HCG 5 μg", "TNF-a β-HCG 5 μg"},
+		{"a\x80b\u200b", "a\x80b"},
+		{"\u200b\u200b", "∅"},
+		{"10⁹/L", "10⁹/L"},
+		{"王伟", "王伟"},
+		{"e\ufe0fna", "ena"},
+	} {
+		if Plain([]byte(c.text)) {
+			if c.want != "" {
+				t.Errorf("%q is no plain text", c.text)
+			}
+			continue
+		}
+		got, from := Append(nil, nil, []byte(c.text))
+		if want := strings.ReplaceAll(c.want, "∅", ""); string(got) != want {
+			t.Errorf("%+q: %+q, want %+q", c.text, got, want)
+		}
+		if len(from) != len(got)+1 || len(got) > 0 && from[0] != 0 || from[len(got)] != int32(len(c.text)) || !slices.IsSorted(from) {
+			t.Errorf("%+q: offsets %v", c.text, from)
+		}
+	}
+}
+
+func TestBack(t *testing.T) {
+	text := []byte("tel\u00a0６１２\u00ad345 o\ufb01cina")
+	got, from := Append(nil, nil, text)
+	for _, c := range []struct{ in, want string }{
+		{"612345", "６１２\u00ad345"},
+		{"oficina", "o\ufb01cina"},
+		{"of", "o\ufb01"},
+		{"tel", "tel"},
+	} {
+		at := bytes.Index(got, []byte(c.in))
+		a, b := Back(from, int32(at), int32(at+len(c.in)))
+		if string(text[a:b]) != c.want {
+			t.Errorf("%q comes from %q, want %q", c.in, text[a:b], c.want)
+		}
+		if p := Place(from, a); p != int32(at) {
+			t.Errorf("%q: place %d, want %d", c.in, p, at)
+		}
+	}
+}
+
+// Any text has a view whose offsets go forward, lie on characters of the text
+// where it is UTF-8, and a view is its own view.
+func TestViewProperties(t *testing.T) {
+	piece := rapid.OneOf(rapid.StringN(0, 12, -1), rapid.SampledFrom([]string{
+		"612", "\u00ad", "\u200b", "\ufeff", "６", "\u0425", "\u0301", "a", "\ufb01", " ", "\n", "\u2013", "\xff", "о", "ж", "α",
+	}))
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
+		dst, from := Append([]byte("before"), []int32{7, 8}, text)
+		got, from := dst[6:], from[2:]
+		if len(from) != len(got)+1 || len(got) > 0 && from[0] != 0 || int(from[len(got)]) != len(text) || !slices.IsSorted(from) {
+			t.Fatalf("offsets %v of %d bytes from %d", from, len(got), len(text))
+		}
+		if utf8.Valid(text) != utf8.Valid(got) {
+			t.Fatal("the view is UTF-8 where the text is not, or the other way round")
+		}
+		if Plain(text) && !bytes.Equal(got, text) {
+			t.Fatal("the view of plain text is another text")
+		}
+		for k := range got {
+			if utf8.Valid(text) && utf8.RuneStart(got[k]) && !utf8.RuneStart(append(text, 0)[from[k]]) {
+				t.Fatalf("byte %d of the view comes from inside a character", k)
+			}
+		}
+		for end := range len(got) + 1 {
+			a, b := Back(from, 0, int32(end))
+			if a > b || Place(from, b) < int32(end) {
+				t.Fatalf("back from %d: %d-%d, place %d", end, a, b, Place(from, b))
+			}
+		}
+	})
+}
+
+func TestNoAllocation(t *testing.T) {
+	text := []byte(strings.Repeat("tel ６１２\u00a0345\u00ad678 de \u0430na Jose\u0301. ", 20))
+	dst, from := Append(nil, nil, text)
+	if n := testing.AllocsPerRun(100, func() { dst, from = Append(dst[:0], from[:0], text) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkPlain(b *testing.B) {
+	text := []byte("Pac que finaliza tto amb Dra Rovira al CAP Sant Pere, acude con su hermana Lucía. Ninguna alergia, ¿está?")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if !Plain(text) {
+			b.Fatal("not plain")
+		}
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	text := []byte("Pac que finaliza tto amb Dra Rovira al CAP Sant Pere – acude con su hermana Lucía. Tel ６１２\u00a0345\u00ad678")
+	b.SetBytes(int64(len(text)))
+	dst, from := Append(nil, nil, text)
+	for b.Loop() {
+		dst, from = Append(dst[:0], from[:0], text)
+	}
+}
+
+func FuzzAppend(f *testing.F) {
+	f.Add([]byte("６１２\u00ad345 o\ufb01cina \u0425\u0031234567L e\u0301 \xff"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, from := Append(nil, nil, text)
+		if len(from) != len(got)+1 || len(got) > 0 && from[0] != 0 || int(from[len(got)]) != len(text) || !slices.IsSorted(from) {
+			t.Fatal("offsets")
+		}
+	})
+}

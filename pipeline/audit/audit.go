@@ -1,0 +1,391 @@
+// Package audit keeps the log that says who let velum do what, one JSON object
+// a line. Every line holds the SHA-256 of the line before it, so none can be
+// changed, removed, inserted or moved without a trace; the hash of the last
+// line, the head, stands for all of them and can be noted elsewhere. Every line
+// also ends in a SHA-256 of itself ("sum"), which tells a line that was changed
+// from one whose neighbour was.
+//
+//	{"n":2,"prev":"5e1c…","time":"2026-01-02T03:04:05Z","uid":990,"user":"velum","event":"unit",…,"sum":"9af0…"}
+//
+// prev is what sha256sum prints for the line before, its newline included:
+//
+//	tail -n 1 audit.jsonl | sha256sum        # the head
+//
+// A chain without a secret cannot show that somebody rewrote the whole file,
+// or cut off its last lines: the noted head does.
+//
+// The log is of another kind than all else in an output tree: it says when and
+// by whom, so it is never the same twice and no manifest lists it. It stands in
+// a folder of the private tree whose name begins with "_", which recovery
+// leaves alone, and [commit.Check] reads its chain in place of a checksum.
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// Name is where the log of a tree stands, below its private tree.
+const Name = auditDir + "/audit.jsonl"
+
+const (
+	auditDir = "_audit"
+	fileMode = 0o600 // its owner's alone, as all of a tree is
+)
+
+// Entry is one thing that was done. Nothing in it may be text or the id
+// of a note, or a path, which can name a month.
+type Entry struct {
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, forget (a unit that was removed), promote, rollback
+	Run    string         // name of the plan
+	Unit   string         // name of the unit
+	Config string         // hash of everything that shapes the output, as hexadecimal digits
+	Model  string         // SHA-256 of the model file, the same
+	Policy string         // name of the masking policy; its content is part of Config
+	Key    string         // id of the key
+	Counts *commit.Counts // what became of the notes
+	Units  int            // units done, of an end
+	Reused int            // units found done, of an end
+	Exit   *int           // exit code, of an end
+}
+
+// Of returns an entry that names the plan.
+func Of(p *commit.Plan, event string) Entry {
+	return Entry{Event: event, Run: p.Run(), Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
+}
+
+// auditLine is an entry as it is written, without its sum.
+type auditLine struct {
+	N      int64          `json:"n"`    // number of the line, from 1
+	Prev   string         `json:"prev"` // SHA-256 of the line before; zeros for the first
+	Time   time.Time      `json:"time"`
+	UID    int            `json:"uid"`
+	User   string         `json:"user,omitempty"`
+	Event  string         `json:"event"`
+	Run    string         `json:"run,omitempty"`
+	Unit   string         `json:"unit,omitempty"`
+	Config string         `json:"config_sha256,omitempty"`
+	Model  string         `json:"model_sha256,omitempty"`
+	Policy string         `json:"policy,omitempty"`
+	Key    string         `json:"key_id,omitempty"`
+	Counts *commit.Counts `json:"counts,omitempty"`
+	Units  int            `json:"units,omitempty"`
+	Reused int            `json:"units_reused,omitempty"`
+	Exit   *int           `json:"exit,omitempty"`
+	Torn   *tornRecord    `json:"torn,omitempty"`
+}
+
+// tornRecord vouches for what a crash left of a line: the bytes stay in the
+// file and count as one with the line that names them.
+type tornRecord struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+const (
+	recovered = "recovered" // event of a line that names a torn one before it
+
+	sumOpens  = `,"sum":"`
+	sumLength = len(sumOpens) + 2*sha256.Size + len("\"}\n")
+
+	// maxAuditLine bounds a line, and with it what a crash can tear. A line
+	// has some hundred bytes; counts by category make it a few thousand.
+	maxAuditLine = 1 << 18
+	auditWait    = 10 * time.Second
+)
+
+// Append adds entries to a log, makes them durable, and returns the hash
+// of the last line. The log is made if it is not there. Several processes may
+// add to one log: each waits for the others.
+//
+// A line that a crash has torn is not cut off: the next line records how many
+// bytes it has and their hash. Errors: *LockedError when another process does
+// not let go of the log, *IntegrityError when its last line was changed or it
+// is no audit log; nothing is added then.
+func Append(name string, entries ...Entry) (head string, err error) {
+	if err := commit.MkdirAll(commit.OS, filepath.Dir(name)); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return "", err
+	}
+	head, err = appendAudit(f, entries)
+	return head, errors.Join(err, f.Close())
+}
+
+func appendAudit(f *os.File, entries []Entry) (head string, err error) {
+	if err := flockWait(f, syscall.LOCK_EX, auditWait); err != nil {
+		return "", err
+	}
+	data, err := readAuditTail(f)
+	if err != nil {
+		return "", err
+	}
+	tail, cause := parseAuditTail(data)
+	if cause != "" {
+		return "", &commit.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
+	}
+	lines, err := tail.lines(entries)
+	if err != nil {
+		return "", err
+	}
+	// One write: whatever a crash leaves of it is a torn tail.
+	if _, err := f.Write(lines); err != nil {
+		return "", err
+	}
+	if err := f.Sync(); err != nil {
+		return "", err
+	}
+	// Not only when the log is new: who made it may have been killed before.
+	return hex.EncodeToString(tail.hash[:]), commit.OS.SyncDir(filepath.Dir(f.Name()))
+}
+
+// flockWait takes a lock on an open file. It ends with the process, so no lock
+// has to be removed by hand.
+func flockWait(f *os.File, how int, wait time.Duration) error {
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
+			return fmt.Errorf("lock %s: %w", f.Name(), err)
+		case time.Since(begin) > wait:
+			return &commit.LockedError{Path: f.Name()}
+		}
+	}
+}
+
+// readAuditTail reads the end of a log: more than what crashes can have torn
+// since its last whole line.
+func readAuditTail(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, min(info.Size(), 8*maxAuditLine))
+	if _, err := f.ReadAt(data, info.Size()-int64(len(data))); err != nil && err != io.EOF {
+		return nil, err
+	}
+	return data, nil
+}
+
+// auditTail is the end of a log: where the next line goes on.
+type auditTail struct {
+	n    int64
+	hash [32]byte // of the last whole line; zeros before the first
+	open bool     // of that line, only the newline is missing
+	torn []byte   // what stands behind that line
+}
+
+// parseAuditTail looks for the last whole line of data from behind. cause says
+// why the log cannot go on there.
+func parseAuditTail(data []byte) (t *auditTail, cause string) {
+	t = &auditTail{torn: data}
+	begin := bytes.LastIndexByte(data, '\n') + 1
+	last := append(bytes.Clone(data[begin:]), '\n')
+	if l, ok := parseAuditLine(last); ok {
+		return &auditTail{n: l.N, hash: sha256.Sum256(last), open: true}, ""
+	}
+	for end := begin; end > 0; end = begin {
+		begin = bytes.LastIndexByte(data[:end-1], '\n') + 1
+		if l, ok := parseAuditLine(data[begin:end]); ok {
+			t = &auditTail{n: l.N, hash: sha256.Sum256(data[begin:end]), torn: data[end:]}
+			break
+		}
+	}
+	for line := range bytes.Lines(t.torn) {
+		if hasSum(line) {
+			return t, "a line near its end was changed: `velum audit verify` names it"
+		}
+	}
+	if t.n == 0 && !firstAuditLine(data) {
+		return t, "is no audit log: no line of it is one"
+	}
+	return t, ""
+}
+
+// firstAuditLine tells whether data can be what crashes left of the first line
+// of a log: a piece of its beginning, perhaps with zeros behind.
+func firstAuditLine(data []byte) bool {
+	if i := bytes.IndexAny(data, "\x00\n"); i >= 0 {
+		data = data[:i]
+	}
+	begin := []byte(`{"n":1,`)
+	return bytes.HasPrefix(data, begin[:min(len(data), len(begin))])
+}
+
+// lines returns what is to be written for the entries.
+func (t *auditTail) lines(entries []Entry) (lines []byte, err error) {
+	if t.open {
+		lines = []byte("\n")
+	}
+	if len(t.torn) > 0 {
+		if lines, err = t.recover(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range entries {
+		if lines, err = t.add(lines, &entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	return lines, nil
+}
+
+// recover begins with the end of the torn line and the line that names it.
+func (t *auditTail) recover() ([]byte, error) {
+	var lines []byte
+	if t.torn[len(t.torn)-1] != '\n' {
+		lines = []byte("\n")
+	}
+	sum := sha256.Sum256(slices.Concat(t.torn, lines))
+	torn := &tornRecord{Bytes: int64(len(t.torn) + len(lines)), SHA256: hex.EncodeToString(sum[:])}
+	return t.line(lines, auditLine{Event: recovered, Torn: torn})
+}
+
+// add appends the line of an entry to dst.
+func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
+	return t.line(dst, auditLine{
+		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit,
+	})
+}
+
+func (t *auditTail) line(dst []byte, l auditLine) ([]byte, error) {
+	l.N, l.Prev = t.n+1, hex.EncodeToString(t.hash[:])
+	l.Time = time.Now().UTC().Truncate(time.Second)
+	l.UID = os.Getuid()
+	if u, err := user.LookupId(strconv.Itoa(l.UID)); err == nil {
+		l.User = u.Username
+	}
+	body, err := json.Marshal(l)
+	if err != nil {
+		return nil, err
+	}
+	line := fmt.Appendf(nil, "%s%s%x\"}\n", body[:len(body)-1], sumOpens, sha256.Sum256(body))
+	if len(line) > maxAuditLine {
+		return nil, fmt.Errorf("audit line of %d bytes; at most %d", len(line), maxAuditLine)
+	}
+	t.n, t.hash = l.N, sha256.Sum256(line)
+	return append(dst, line...), nil
+}
+
+// hasSum tells whether a line ends as a whole one does.
+func hasSum(line []byte) bool {
+	at := len(line) - sumLength
+	return at > 0 && bytes.HasPrefix(line[at:], []byte(sumOpens)) && bytes.HasSuffix(line, []byte("\"}\n"))
+}
+
+// parseAuditLine returns the content of a whole line whose sum is right.
+func parseAuditLine(line []byte) (l auditLine, ok bool) {
+	if !hasSum(line) {
+		return l, false
+	}
+	at := len(line) - sumLength
+	body := append(bytes.Clone(line[:at]), '}')
+	want := fmt.Sprintf("%x", sha256.Sum256(body))
+	if string(line[at+len(sumOpens):len(line)-3]) != want {
+		return l, false
+	}
+	return l, json.Unmarshal(body, &l) == nil && l.N > 0
+}
+
+// Finding is one place where a log is not as it was written.
+type Finding struct {
+	Line  int    `json:"line"` // in the file, from 1
+	Kind  string `json:"kind"` // changed, removed, inserted, reordered, torn
+	Cause string `json:"cause"`
+}
+
+func (f Finding) String() string { return fmt.Sprintf("line %d: %s: %s", f.Line, f.Kind, f.Cause) }
+
+// Report is what Verify found.
+type Report struct {
+	Lines     int       `json:"lines"`
+	Head      string    `json:"head"`             // SHA-256 of the last whole line
+	Recovered []int     `json:"recovered"`        // lines that record a torn one before them
+	Behind    int       `json:"lines_since_head"` // lines behind the one whose hash was given
+	Findings  []Finding `json:"findings"`
+}
+
+// Units returns the names of the units that a log has a line of. A log
+// that is not there has none.
+func Units(name string) (map[string]bool, error) {
+	units := map[string]bool{}
+	f, err := Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return units, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := newAuditScanner(f)
+	for lines.Scan() {
+		if l, ok := parseAuditLine(lines.Bytes()); ok && l.Unit != "" {
+			units[l.Unit] = true
+		}
+	}
+	return units, errors.Join(lines.Err(), f.Close())
+}
+
+// Open opens a log for Verify, and waits for who is adding to it.
+func Open(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := flockWait(f, syscall.LOCK_SH, auditWait); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Verify reads a log and names every line that was changed, removed,
+// inserted or moved. head, if not empty, is the hash of a line as it was noted
+// elsewhere: the log must still have it. An error says that the log could not
+// be read.
+func Verify(r io.Reader, head string) (*Report, error) {
+	c, err := readChain(r)
+	if err != nil {
+		return nil, err
+	}
+	c.walk()
+	c.findHead(head)
+	return &c.report, nil
+}
+
+// InTree is the log of a tree, for [commit.Check].
+var InTree = commit.Log{Name: Name, Sound: sound}
+
+// sound tells whether the chain of a log has no flaw, or the log is not there.
+func sound(name string) (bool, error) {
+	f, err := Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	report, err := Verify(f, "")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return false, err
+	}
+	return len(report.Findings) == 0, nil
+}

@@ -1,0 +1,392 @@
+// Package commit takes what comes out of the pump to the disk, so that whoever
+// looks at any time finds a whole run or the one before.
+//
+// A [Unit] is done and made durable whole; a journal remembers it; when all
+// units of a [Plan] are done, one rename makes their [Manifest] the truth
+// about both trees ([RunUnits]). [Draft] does the same for a folder,
+// [ModelFolder] for the model in use. Every operation goes through [FS].
+package commit
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// UnitOptions are the choices of RunUnits. The zero value works.
+type UnitOptions struct {
+	// Grow keeps what earlier runs committed and the plan does not have: see
+	// Changes. Else the trees hold the plan and nothing more.
+	Grow     bool
+	Vanished string                              // keep, remove or refuse what has gone from below a root; "" means keep
+	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
+
+	AtOnce int             // units side by side; 0 means 1
+	Fresh  bool            // do everything again, whatever is done already
+	Verify Verifier        // re-reads every Parquet part; nil: sizes only
+	Stats  *pipeline.Stats // may be nil
+
+	// Done is called for every unit, done now or found done, one call at a
+	// time. May be nil.
+	Done func(u *UnitRecord, reused bool)
+
+	// Finish is the last step: when all units are done it may write files of
+	// its own before the run is committed. It must be deterministic. An error
+	// stops the commit. It is not called when nothing changed. May be nil.
+	Finish func(ctx context.Context, f *Final) error
+
+	// LastStep names what Finish does beyond what the plan's configuration
+	// says: it is called again when the last commit has another. May be empty.
+	LastStep string
+}
+
+// Final is what the last step of a run gets.
+type Final struct {
+	Manifest *Manifest // of both trees, with the counts of the whole run; Files is empty
+	out      *Output
+	parts    Parts
+	disk     Witness
+}
+
+// Create makes a file. Its path is below the tree, with slashes.
+func (f *Final) Create(kind, path string, private bool) (*Part, error) {
+	return f.parts.create(kind, path, private)
+}
+
+// Open opens a part that a unit wrote.
+func (f *Final) Open(p PartRecord) (File, error) {
+	file, err := f.out.FS.OpenFile(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f.disk.Watch(file), nil
+}
+
+// Result is what RunUnits did.
+type Result struct {
+	Manifest *Manifest // of both trees
+	Kept     int       // units of earlier runs that the plan does not have
+	Done     int       // units done now
+	Reused   int       // units that were done already
+	Nothing  bool      // nothing had to be done or mended: the trees are as they were
+}
+
+// RunUnits does the units of a plan and commits them as a whole:
+//
+//	line -> temporary parts -> fsync -> re-read -> rename -> fsync folder -> journal
+//	all units -> last step -> private manifest -> manifest (the commit) -> old parts removed -> _SUCCESS
+//
+// A start after a crash, or after a change of the plan, does only the units
+// whose parts are not there yet; the trees end up byte-identical to those of
+// an undisturbed run. line is called for every unit that has to be done.
+//
+// Errors: *LockedError if another run has the trees, *IntegrityError if notes
+// got lost or a part does not read as it was written, DiskFull(err),
+// DiskFailed(err), the cause of ctx; the next start goes on from there. A unit
+// whose source returns a *DamageError goes to quarantine as one, and the run
+// goes on.
+func RunUnits(ctx context.Context, plan *Plan, out Output, line MakeLine, o UnitOptions) (*Result, error) {
+	r, err := Prepare(plan, out, o)
+	if err != nil {
+		return nil, err
+	}
+	result, err := r.run(ctx, line)
+	return result, errors.Join(err, r.Close())
+}
+
+func (r *Prepared) run(ctx context.Context, line MakeLine) (*Result, error) {
+	if err := r.Do(ctx, "", r.Todo(), line); err != nil {
+		return nil, err
+	}
+	return r.Commit(ctx)
+}
+
+// Commit makes a whole of what all shares have done: it takes over what the
+// journals of other processes say, does the last step, and replaces the
+// manifests. The error is an *IntegrityError if units are missing, or what
+// RunUnits says.
+func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
+	if ctx.Err() != nil { // Done may have had a reason to stop
+		return nil, context.Cause(ctx)
+	}
+	if err := r.others(); err != nil {
+		return nil, err
+	}
+	manifest, err := r.sum()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.finish(ctx, manifest); err != nil {
+		return nil, err
+	}
+	if err := r.syncFolders(manifest); err != nil {
+		return nil, err
+	}
+	if err := r.commit(manifest); err != nil {
+		return nil, err
+	}
+	r.result.Manifest, r.result.Kept = manifest, len(r.kept)
+	r.result.Nothing = !r.touched
+	return &r.result, nil
+}
+
+// others takes over the units that other processes did.
+func (r *Prepared) others() error {
+	todo := r.Todo()
+	if len(todo) == 0 {
+		return nil
+	}
+	known := map[string]*UnitRecord{}
+	if err := r.journalsOf(r.id, known); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, i := range todo {
+		if err := r.adopt(i, known); err != nil {
+			return err
+		}
+	}
+	if left := len(r.Todo()); left > 0 {
+		return &IntegrityError{Cause: fmt.Sprintf("%d of %d units are not done", left, len(r.records))}
+	}
+	return nil
+}
+
+// syncFolders syncs every folder between a tree's root and its parts, once:
+// a start that was killed may have made or filled it without.
+func (r *Prepared) syncFolders(m *Manifest) (err error) {
+	synced := map[string]bool{}
+	m.all(func(p PartRecord) bool {
+		root := r.out.root(p.Private)
+		for dir := path.Dir(p.Path); err == nil; dir = path.Dir(dir) {
+			name := filepath.Join(root, filepath.FromSlash(dir))
+			if !synced[name] {
+				synced[name] = true
+				err = r.fs.SyncDir(name)
+			}
+			if dir == "." {
+				break
+			}
+		}
+		return err == nil
+	})
+	return err
+}
+
+// sum makes the manifest of the whole run.
+func (r *Prepared) sum() (*Manifest, error) {
+	m := &Manifest{
+		Schema: manifestSchema, Config: hex.EncodeToString(r.plan.Config[:]), Model: hex.EncodeToString(r.plan.Model[:]),
+		Key: r.plan.Key, LastStep: r.o.LastStep, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
+	}
+	planned := int64(0)
+	for i, record := range r.records {
+		m.Units = append(m.Units, *record)
+		planned += r.plan.Units[i].Rows
+	}
+	for i := range r.kept {
+		planned += r.kept[i].Rows
+	}
+	r.merge(m)
+	for i := range m.Units {
+		m.Counts.Add(m.Units[i].Counts)
+	}
+	return m, m.conserved(planned, planned)
+}
+
+// finish lets the last step write its files, unless the last commit has them.
+func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
+	if r.o.Finish == nil {
+		return nil
+	}
+	same, err := r.sameUnits(m)
+	if err != nil {
+		return err
+	}
+	if same {
+		m.Files = r.old.Files
+		return nil
+	}
+	if err := r.touch(); err != nil {
+		return err
+	}
+	for _, root := range r.roots() {
+		if err := MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+			return err
+		}
+	}
+	f := &Final{Manifest: m, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
+	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
+		// What is damaged here velum wrote itself: it cannot be fetched again.
+		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
+			err = &IntegrityError{damage.Path, damage.where()}
+		}
+		return errors.Join(fmt.Errorf("last step: %w", f.disk.joined(err)), f.parts.discard())
+	}
+	if m.Files, err = f.parts.commit(r.o.Verify); err != nil {
+		return errors.Join(err, f.parts.discard())
+	}
+	return nil
+}
+
+// sameUnits tells whether the last commit was of the same units, and what its
+// last step wrote is still there.
+func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
+	old := r.old
+	if old == nil || r.o.Fresh {
+		return false, nil
+	}
+	was := *old
+	was.Files = m.Files
+	a, err1 := m.MarshalFile()
+	b, err2 := was.MarshalFile()
+	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
+		return false, err
+	}
+	for _, p := range old.Files {
+		kind, err := partState(r.fs, r.out.root(p.Private), p)
+		if err != nil || kind != "" {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// commit replaces the manifests, removes what they do not know any more, and
+// writes _SUCCESS last.
+func (r *Prepared) commit(m *Manifest) error {
+	public, err := m.public().MarshalFile()
+	if err != nil {
+		return err
+	}
+	whole := *m
+	whole.Public = digest(public)
+	private, err := whole.MarshalFile()
+	if err != nil {
+		return err
+	}
+	if err := r.pending(m, public); err != nil {
+		return err
+	}
+	if err := r.place(r.out.Private, manifestName, private); err != nil {
+		return err
+	}
+	if err := r.place(r.out.Dir, manifestName, public); err != nil {
+		return err
+	}
+	if err := r.sweepOld(m); err != nil {
+		return err
+	}
+	if _, err := r.placeInputs(m); err != nil {
+		return err
+	}
+	if m.Rows > 0 { // a run that read nothing did not succeed
+		if err := r.place(r.out.Private, successName, success(private)); err != nil {
+			return err
+		}
+		if err := r.place(r.out.Dir, successName, success(public)); err != nil {
+			return err
+		}
+	}
+	for _, root := range r.roots() {
+		if err := removeAll(r.fs, filepath.Join(root, runsName)); err != nil {
+			return err
+		}
+		if err := r.fs.SyncDir(root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pending makes ready what belongs to the manifests: the places of the inputs,
+// those of the last commit among them, and, where there is something to lose,
+// the public manifest beside the journal, so that rollForward can end this
+// commit.
+func (r *Prepared) pending(m *Manifest, public []byte) error {
+	placed, err := r.placeInputs(m, r.listed[0], r.listed[1])
+	if err == nil && !placed && r.touched { // a start that was killed may not have come to that
+		err = r.fs.SyncDir(r.out.Private)
+	}
+	if err != nil || r.old == nil {
+		return err
+	}
+	have, err := readFile(r.fs, filepath.Join(r.out.Dir, manifestName))
+	if err == nil && bytes.Equal(have, public) {
+		return nil
+	}
+	return r.replace(r.out.Dir, "next.json", filepath.Join(runDir(r.out.Dir, r.id), manifestName), public)
+}
+
+// placeInputs writes down where the inputs of some manifests lie, and tells
+// whether that was another before.
+func (r *Prepared) placeInputs(manifests ...*Manifest) (placed bool, err error) {
+	at, err := r.growth.places().file(manifests...)
+	if err != nil {
+		return false, err
+	}
+	to := filepath.Join(r.out.Private, filepath.FromSlash(placesName))
+	if have, err := readFile(r.fs, to); err == nil && bytes.Equal(have, at) {
+		return false, nil
+	}
+	return true, r.replace(r.out.Private, "inputs", to, at)
+}
+
+// replace puts a file in place by way of a temporary one.
+func (r *Prepared) replace(root, tmp, to string, data []byte) error {
+	if err := MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+		return err
+	}
+	return writeFile(r.fs, filepath.Join(tmpDir(root, r.id), tmp), to, data)
+}
+
+// place replaces a file of a tree, unless it is so already.
+func (r *Prepared) place(root, name string, data []byte) error {
+	to := filepath.Join(root, name)
+	if have, err := readFile(r.fs, to); err == nil && bytes.Equal(have, data) {
+		return nil
+	}
+	if name == manifestName {
+		if err := r.touch(); err != nil {
+			return err
+		}
+	}
+	r.touched = true
+	return r.replace(root, name, to, data)
+}
+
+// sweepOld removes the parts of the last commits that this one does not have.
+func (r *Prepared) sweepOld(m *Manifest) error {
+	keep := [2]map[string]bool{{}, {}}
+	m.all(func(p PartRecord) bool {
+		keep[tree(p.Private)][p.Path] = true
+		return true
+	})
+	var err error
+	for _, old := range r.listed {
+		if old == nil {
+			continue
+		}
+		old.all(func(p PartRecord) bool {
+			if !keep[tree(p.Private)][p.Path] {
+				err = r.remove(filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)))
+			}
+			return err == nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i, root := range r.roots() {
+		if _, err := r.sweepDir(root, "", keep[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

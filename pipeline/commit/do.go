@@ -1,0 +1,201 @@
+package commit
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+
+	"github.com/velum-health/velum/pipeline"
+	"golang.org/x/sync/errgroup"
+)
+
+// Line is what moves the notes of one unit: see Run. If Source is an
+// io.Closer, it is closed at the end.
+type Line struct {
+	Source pipeline.Source
+	Steps  []pipeline.Step
+	Sink   UnitSink
+}
+
+func (l *Line) close() error {
+	if c, ok := l.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// MakeLine makes the line of a unit, in a slot from 0 to UnitOptions.AtOnce-1,
+// so that it can keep what is dear to make. Calls for one slot never overlap.
+type MakeLine = func(slot int, u *Unit, parts *Parts) (Line, error)
+
+// doing is one call of Do.
+type doing struct {
+	*Prepared
+	share   string
+	line    MakeLine
+	journal *journal
+	pumps   []pipeline.Pump // a slot's, from one unit to the next
+}
+
+// Do does some units of the plan, given by index, and remembers them in the
+// journal of that share. Shares of other names may be done at the same time;
+// what a name has done before is in its journal still.
+//
+//	line -> temporary parts -> fsync -> re-read -> rename -> fsync folder -> journal
+//
+// Errors are those of RunUnits.
+func (r *Prepared) Do(ctx context.Context, share string, units []int, line MakeLine) error {
+	if len(units) == 0 {
+		return nil
+	}
+	if err := r.touch(); err != nil {
+		return err
+	}
+	for _, root := range r.roots() {
+		if err := MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+			return err
+		}
+	}
+	data, err := r.plan.json()
+	if err != nil {
+		return err
+	}
+	if err := writeFile(r.fs, filepath.Join(tmpDir(r.out.Dir, r.id), share+"plan.json"), filepath.Join(runDir(r.out.Dir, r.id), "plan.json"), data); err != nil {
+		return err
+	}
+	j, _, err := openJournal(r.fs, filepath.Join(runDir(r.out.Dir, r.id), journalName+share))
+	if err != nil {
+		return err
+	}
+	d := &doing{Prepared: r, share: share, line: line, journal: j}
+	return errors.Join(d.work(ctx, units), j.close())
+}
+
+// work hands the units out to the slots. While a slot's finished unit is
+// synced and re-read, the slot begins the next one.
+func (r *doing) work(ctx context.Context, todo []int) error {
+	group, inner := errgroup.WithContext(ctx)
+	next := make(chan int, len(todo))
+	for _, i := range todo {
+		next <- i
+	}
+	close(next)
+	r.pumps = make([]pipeline.Pump, min(max(r.o.AtOnce, 1), len(todo)))
+	for slot := range r.pumps {
+		group.Go(func() error {
+			settled := make(chan struct{}, 1) // one unit of the slot settles at a time
+			for i := range next {
+				done, err := r.unit(inner, slot, &r.plan.Units[i])
+				if err != nil {
+					return err
+				}
+				settled <- struct{}{}
+				group.Go(func() error {
+					defer func() { <-settled }()
+					return r.settle(inner, i, done)
+				})
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return context.Cause(inner) // the first of an error and the end of ctx
+	}
+	return context.Cause(ctx)
+}
+
+// unitDone is a unit whose notes have gone through the line.
+type unitDone struct {
+	record UnitRecord
+	parts  *Parts
+}
+
+// unit runs the line of a unit.
+func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	name := r.plan.Name(u)
+	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: r.share + name,
+		at: func(kind, ext string) string {
+			return path.Join(kind, filepath.ToSlash(u.Folder), r.plan.file(u, ext))
+		},
+		public: func(part *Part) string {
+			return r.owners.name(path.Join(part.Kind, filepath.ToSlash(u.Folder), publicFile(u, part.sum.Sum(nil))), path.Ext(part.name), name)
+		},
+	}
+	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), From: u.From, To: u.To}
+	err := r.pump(ctx, slot, u, parts, &record)
+	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {
+		err = parts.discard()
+		record.Damage, record.Unread, record.Parts = damage.where(), damage.Unread, []PartRecord{}
+		record.Counts = Counts{Rows: u.Rows, Quarantined: u.Rows, Reasons: map[string]int64{pipeline.BadUnit.String(): u.Rows}}
+	}
+	if err != nil {
+		return nil, errors.Join(err, parts.discard())
+	}
+	return &unitDone{record, parts}, nil
+}
+
+func (r *doing) pump(ctx context.Context, slot int, u *Unit, parts *Parts, record *UnitRecord) error {
+	var l Line
+	err := pipeline.Try(func() (err error) {
+		l, err = r.line(slot, u, parts)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, l.close())
+	}
+	src := &countedSource{Source: l.Source}
+	err = r.pumps[slot].Run(ctx, src, l.Steps, l.Sink, r.o.Stats)
+	if err := errors.Join(err, l.close()); err != nil {
+		return err
+	}
+	err = pipeline.Try(func() (err error) {
+		record.Counts, err = l.Sink.Close()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return record.conserved(src.notes, u.Rows)
+}
+
+// countedSource counts notes as they come in, apart from who counts them as
+// they go out.
+type countedSource struct {
+	pipeline.Source
+	notes int64
+}
+
+func (s *countedSource) Next(b *pipeline.Batch) error {
+	err := s.Source.Next(b)
+	s.notes += int64(b.Len())
+	return err
+}
+
+// settle makes a unit's parts durable and journals it.
+func (r *doing) settle(ctx context.Context, i int, done *unitDone) error {
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), done.parts.discard())
+	}
+	var err error
+	if done.record.Parts, err = done.parts.commit(r.o.Verify); err != nil {
+		return errors.Join(err, done.parts.discard())
+	}
+	if err := r.journal.add(&done.record); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.records[i] = &done.record
+	r.result.Done++
+	if r.o.Done != nil {
+		r.o.Done(&done.record, false)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package commit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Draft is a folder that gets its name when all that belongs in it is there:
+// a name is a promise that the folder is whole. What a process that died left
+// behind is a folder of another name, which the next one removes.
+type Draft struct {
+	name, tmp string
+	fs        FS
+}
+
+// NewDraft begins the folder name, which must not be there, after it removed
+// what an earlier draft of it left. The folder above is made if need be, and
+// synced: what stands beside the draft may have got its name from a process
+// that died before it synced, and the draft is to rest upon it. A nil FS means
+// OS.
+func NewDraft(d FS, name string) (*Draft, error) {
+	if d == nil {
+		d = OS
+	}
+	name = filepath.Clean(name)
+	draft := &Draft{name: name, tmp: filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp"), fs: d}
+	if err := MkdirAll(d, filepath.Dir(name)); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(d.SyncDir(filepath.Dir(name)), draft.Discard()); err != nil {
+		return nil, err
+	}
+	if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(&IntegrityError{name, "is there already"}, err)
+	}
+	return draft, d.Mkdir(draft.tmp, dirMode)
+}
+
+// Path returns where a file of the draft stands until Commit.
+func (d *Draft) Path(file string) string { return filepath.Join(d.tmp, file) }
+
+// Create makes a file, for its owner's eyes only. Commit syncs it, whoever
+// closed it before.
+func (d *Draft) Create(file string) (File, error) {
+	return d.fs.OpenFile(d.Path(file), os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
+}
+
+// Write makes a file of data.
+func (d *Draft) Write(file string, data []byte) error {
+	f, err := d.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// Remove takes a file back.
+func (d *Draft) Remove(file string) error { return d.fs.Remove(d.Path(file)) }
+
+// Commit syncs all files and folders, and gives the draft its name.
+func (d *Draft) Commit() error {
+	if err := d.sync(d.tmp); err != nil {
+		return err
+	}
+	if err := d.fs.Rename(d.tmp, d.name); err != nil {
+		return err
+	}
+	return d.fs.SyncDir(filepath.Dir(d.name))
+}
+
+// sync makes a folder and all below it durable.
+func (d *Draft) sync(name string) error {
+	entries, err := d.fs.ReadDir(name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		at := filepath.Join(name, e.Name())
+		if e.IsDir() {
+			err = d.sync(at)
+		} else {
+			err = d.syncFile(at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return d.fs.SyncDir(name)
+}
+
+func (d *Draft) syncFile(name string) error {
+	f, err := d.fs.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Discard removes the draft and all that is in it.
+func (d *Draft) Discard() error { return removeAll(d.fs, d.tmp) }
+
+// RemoveFolder removes a committed folder and the files in it, so that no
+// crash leaves it half there under its name. A nil FS means OS.
+func RemoveFolder(d FS, name string) error {
+	if d == nil {
+		d = OS
+	}
+	name = filepath.Clean(name)
+	gone := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp")
+	if err := removeAll(d, gone); err != nil {
+		return err
+	}
+	if err := d.Rename(name, gone); err != nil {
+		return err
+	}
+	if err := d.SyncDir(filepath.Dir(name)); err != nil {
+		return err
+	}
+	return removeAll(d, gone)
+}
+
+// WriteFile puts data under a name by way of a temporary file: sync, rename,
+// sync of the folder. The file is for its owner's eyes only. A nil FS means
+// OS.
+func WriteFile(d FS, name string, data []byte) error {
+	if d == nil {
+		d = OS
+	}
+	return writeFile(d, filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp"), name, data)
+}

@@ -1,0 +1,199 @@
+package commit
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+// FS is every file operation by which a run changes its output trees. All of
+// them go through it, so that tests can put a layer in between that fails the
+// Nth operation or forgets what was not synced.
+type FS interface {
+	// OpenFile is os.OpenFile.
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	// Rename replaces to, atomically.
+	Rename(from, to string) error
+	// Remove removes a file or an empty folder.
+	Remove(name string) error
+	// Mkdir makes one folder.
+	Mkdir(name string, perm fs.FileMode) error
+	// SyncDir makes the names in a folder durable.
+	SyncDir(name string) error
+	// ReadDir lists a folder, sorted by name.
+	ReadDir(name string) ([]fs.DirEntry, error)
+	// Stat is os.Lstat: no link is followed.
+	Stat(name string) (fs.FileInfo, error)
+	// Lock takes an exclusive lock on a file, which it makes if need be, and
+	// writes the holder into it. It does not wait: a *LockedError says who has
+	// it. Closing what it returns gives the lock back and removes the file.
+	Lock(name string, holder Holder) (io.Closer, error)
+}
+
+// File is an open file of an FS.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Writer
+	io.Closer
+	// Truncate cuts the file to size bytes.
+	Truncate(size int64) error
+	// Sync makes the content durable. After an error the file is not to be
+	// trusted: it is written again from its source, never synced again.
+	Sync() error
+	Stat() (fs.FileInfo, error)
+}
+
+// OS is the file system of the machine.
+var OS FS = osFS{}
+
+type osFS struct{}
+
+func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag|syscall.O_NOFOLLOW, perm)
+	if err != nil {
+		return nil, err // not a nil *os.File in an interface
+	}
+	return f, nil
+}
+
+func (osFS) Rename(from, to string) error               { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                   { return os.Remove(name) }
+func (osFS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
+func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
+
+func (osFS) SyncDir(name string) error {
+	d, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// DiskFull tells whether err says that there is no room left: on the disk, in
+// the quota, or for another name.
+func DiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// DiskFailed tells whether err says that the disk cannot be written: an I/O
+// error or a file system that is read-only.
+func DiskFailed(err error) bool {
+	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EROFS)
+}
+
+// Output trees hold what people said to their doctors: nobody else reads them
+// unless its owner says so.
+const (
+	fileMode = 0o600
+	dirMode  = 0o700
+)
+
+// MkdirAll makes a folder and the ones above it, and makes every new name
+// durable. So it does with the lowest that is there already: a process that
+// was killed may have made it and not come to that. The ones above that one
+// are durable, since nothing is made in a folder before its own name is.
+func MkdirAll(d FS, name string) error {
+	above := filepath.Dir(name)
+	if info, err := d.Stat(name); err == nil && info.IsDir() {
+		return syncAbove(d, above)
+	}
+	if above != name {
+		if err := MkdirAll(d, above); err != nil {
+			return err
+		}
+	}
+	err := d.Mkdir(name, dirMode)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if errors.Is(err, fs.ErrExist) {
+		if err := isDir(d, name); err != nil {
+			return err
+		}
+		return syncAbove(d, above)
+	}
+	return d.SyncDir(above)
+}
+
+// syncAbove syncs a folder that may be somebody else's: one that may not be
+// read, or that stands on a file system that cannot be written or synced, does
+// not hold a name that a run of ours has just made.
+func syncAbove(d FS, name string) error {
+	err := d.SyncDir(name)
+	for _, foreign := range []error{fs.ErrPermission, syscall.EROFS, syscall.EINVAL, syscall.ENOTSUP} {
+		if errors.Is(err, foreign) {
+			return nil
+		}
+	}
+	return err
+}
+
+// folders are those that this process made, or found and synced: once is
+// enough.
+type folders struct {
+	mu      sync.Mutex
+	durable map[string]bool
+}
+
+func (f *folders) make(d FS, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.durable[name] {
+		return nil
+	}
+	err := MkdirAll(d, name)
+	if err == nil && f.durable == nil {
+		f.durable = map[string]bool{}
+	}
+	if err == nil {
+		f.durable[name] = true
+	}
+	return err
+}
+
+// isDir follows a link: an output folder may be one.
+func isDir(d FS, name string) error {
+	_, err := d.ReadDir(name)
+	return err
+}
+
+// writeFile writes data to a temporary file, syncs it, and gives it its name.
+func writeFile(d FS, tmp, name string, data []byte) error {
+	f, err := d.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, removeIfThere(d, tmp))
+	}
+	if err := d.Rename(tmp, name); err != nil {
+		return errors.Join(err, removeIfThere(d, tmp))
+	}
+	return d.SyncDir(filepath.Dir(name))
+}
+
+func readFile(d FS, name string) ([]byte, error) {
+	f, err := d.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	return data, errors.Join(err, f.Close())
+}
+
+func removeIfThere(d FS, name string) error {
+	if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

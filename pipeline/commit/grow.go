@@ -1,0 +1,328 @@
+package commit
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// An output grows: what an earlier run committed stays, although the plan does
+// not have it, unless its input is given again. What becomes of an earlier
+// unit, in this order:
+//
+//	the plan has it                                   done
+//	Forget says so                                    removed
+//	its file is given, and is now another             replaced
+//	its content is given, and its file is gone        replaced: the file was moved
+//	its file is gone from below one of the roots      as Vanished says
+//	else                                              kept
+//
+// A file is a path whose links are followed: see places. Content that is given
+// twice, in places of which both are there, is two files, as in one run.
+
+// A Change says what a run makes of one input file.
+type Change struct {
+	Input string `json:"input"`          // as the private manifest calls it
+	Path  string `json:"path,omitempty"` // where it lies or lay; "" if nobody knows
+	Fate  string `json:"fate"`           // done, added, replaced, kept, vanished (and kept), removed
+	Rows  int64  `json:"rows"`
+	Units int    `json:"units"`
+}
+
+// Changes says what a run would make of the inputs that it is given and of
+// those of earlier runs. It changes nothing and waits for nobody. Errors are
+// those of Prepare.
+func Changes(plan *Plan, out Output, o UnitOptions) ([]Change, error) {
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	r := newPrepared(plan, out, o)
+	if err := r.earlier(); err != nil {
+		return nil, err
+	}
+	known, err := r.known()
+	if err != nil {
+		return nil, err
+	}
+	return r.changes(known), nil
+}
+
+// growth is what a plan gives, to decide about what it does not have.
+type growth struct {
+	names map[string]bool // of units
+	files map[string]bool // locations
+	sums  map[string]bool // contents
+	roots []string
+
+	old *places
+	now *places // of the units that the manifest will have
+	o   *UnitOptions
+}
+
+func newGrowth(plan *Plan, out *Output, old *places, o *UnitOptions) *growth {
+	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, old: old, now: noPlaces(), o: o}
+	g.now.output = resolve(out.Dir)
+	at := locator{}
+	for i := range plan.Units {
+		u := &plan.Units[i]
+		g.files[at.of(u.Input)], g.sums[hex.EncodeToString(u.SHA256[:])] = true, true
+	}
+	for i := range plan.BadInputs {
+		b := &plan.BadInputs[i]
+		if b.Path != "" {
+			g.files[at.of(b.Path)], g.now.bad[badKey(b)] = true, at.of(b.Path)
+		}
+	}
+	for _, root := range plan.Roots {
+		g.roots = append(g.roots, resolve(root))
+	}
+	for i := range plan.Units {
+		u := &plan.Units[i]
+		name := g.name(plan, u, at.of(u.Input))
+		g.names[name], g.now.unit[name] = true, at.of(u.Input)
+	}
+	return g
+}
+
+// name settles the name of a unit. A twin of a file that is in the output, and
+// lies elsewhere still, counts its copies on from that one.
+func (g *growth) name(plan *Plan, u *Unit, at string) string {
+	for {
+		name := plan.Name(u)
+		before := g.old.unit[name]
+		if !g.o.Grow || !g.names[name] && (before == "" || before == at || g.files[before] || gone(before)) {
+			return name
+		}
+		u.Copy++
+	}
+}
+
+// places are those of before with those of now.
+func (g *growth) places() *places {
+	all := noPlaces()
+	all.output = g.now.output
+	for _, at := range []*places{g.old, g.now} {
+		maps.Copy(all.unit, at.unit)
+		maps.Copy(all.bad, at.bad)
+	}
+	return all
+}
+
+// fate tells what becomes of an earlier input that the plan does not have.
+func (g *growth) fate(u *UnitRecord, at string) string {
+	switch {
+	case !g.o.Grow || g.o.Forget != nil && g.o.Forget(u, at):
+		return "removed"
+	case at != "" && g.files[at], g.sums[u.SHA256] && gone(at):
+		return "replaced"
+	case at == "" || !gone(at) || !below(at, g.roots):
+		return "kept"
+	case g.o.Vanished == "remove":
+		return "removed"
+	}
+	return "vanished"
+}
+
+// gone tells whether a file is not there any more, as far as anybody knows.
+func gone(at string) bool {
+	if at == "" {
+		return true
+	}
+	_, err := os.Lstat(at)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func stays(fate string) bool { return fate == "kept" || fate == "vanished" }
+
+// keep finds out what of the last commit stays, and that it is whole.
+func (r *Prepared) keep() error {
+	if err := r.orphans(); err != nil || r.old == nil {
+		return err
+	}
+	var vanished []string
+	for i := range r.old.Units {
+		u := &r.old.Units[i]
+		at := r.growth.old.unit[u.Name]
+		if r.growth.names[u.Name] {
+			continue
+		}
+		switch r.growth.fate(u, at) {
+		case "vanished":
+			vanished = append(vanished, cmp.Or(at, u.Input))
+		case "kept":
+		default:
+			continue
+		}
+		if err := r.keepUnit(u, at); err != nil {
+			return err
+		}
+	}
+	for _, b := range r.old.BadInputs {
+		at := r.growth.old.bad[badKey(&b)]
+		if _, again := r.growth.now.bad[badKey(&b)]; !again && stays(r.growth.fate(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)) {
+			r.keptBad = append(r.keptBad, b)
+			r.growth.now.bad[badKey(&b)] = at
+		}
+	}
+	return r.mayKeep(vanished)
+}
+
+// mayKeep tells whether what is kept may stand beside what the plan has.
+func (r *Prepared) mayKeep(vanished []string) error {
+	if len(vanished) > 0 && r.o.Vanished == "refuse" {
+		return &IntegrityError{slices.Min(vanished), "is in the output and not in the archive any more, which run.vanished refuses"}
+	}
+	if key := r.old.Key; len(r.kept) > 0 && key != r.plan.Key {
+		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, key, r.plan.Key),
+			"give the key of before, or write elsewhere"}
+	}
+	return nil
+}
+
+// orphans refuses trees of which one lists what the other does not, unless all
+// that the private one has more is given again. A run that dies does not leave
+// them (see pending), but for the first one, of which nothing is committed.
+func (r *Prepared) orphans() error {
+	if r.listed[0] == nil {
+		if _, err := r.fs.Stat(filepath.Join(r.out.Dir, runsName)); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	known := map[string]bool{}
+	orphan := false
+	if m := r.listed[1]; m != nil {
+		for i := range m.Units {
+			u := &m.Units[i]
+			orphan = orphan || r.committed[u.Name] == nil && !r.growth.names[u.Name] && stays(r.growth.fate(u, r.growth.old.unit[u.Name]))
+		}
+		m.all(func(p PartRecord) bool { known[p.Path] = true; return true })
+	}
+	if m := r.listed[0]; m != nil {
+		m.all(func(p PartRecord) bool { orphan = orphan || !known[p.Path]; return true })
+	}
+	if orphan {
+		return &IntegrityError{filepath.Join(r.out.Dir, manifestName), "is not of the same run as that of " + r.out.Private + ", and not all of their inputs are given again"}
+	}
+	return nil
+}
+
+// keepUnit takes an earlier unit over.
+func (r *Prepared) keepUnit(u *UnitRecord, at string) error {
+	for _, p := range u.Parts {
+		kind, err := partState(r.fs, r.out.root(p.Private), p)
+		if err != nil {
+			return err
+		}
+		if kind != "" {
+			return &IntegrityError{filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)),
+				fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(at, u.Input))}
+		}
+	}
+	mine := *u
+	mine.Config, mine.Model = unless(cmp.Or(u.Config, r.old.Config), hex.EncodeToString(r.plan.Config[:])), unless(cmp.Or(u.Model, r.old.Model), hex.EncodeToString(r.plan.Model[:]))
+	r.kept = append(r.kept, mine)
+	r.growth.now.unit[u.Name] = at
+	return nil
+}
+
+// unless returns s, or "" if it is what is usual.
+func unless(s, usual string) string {
+	if s == usual {
+		return ""
+	}
+	return s
+}
+
+// merge lists what stays among what the plan has: in the order of the files,
+// as if all had been given at once.
+func (r *Prepared) merge(m *Manifest) {
+	if len(r.kept)+len(r.keptBad) == 0 {
+		return
+	}
+	now := r.growth.now
+	m.Units = append(m.Units, r.kept...)
+	slices.SortStableFunc(m.Units, func(a, b UnitRecord) int {
+		return cmp.Or(cmp.Compare(cmp.Or(now.unit[a.Name], a.Input), cmp.Or(now.unit[b.Name], b.Input)), cmp.Compare(a.From, b.From))
+	})
+	m.BadInputs = append(slices.Clone(m.BadInputs), r.keptBad...)
+	slices.SortStableFunc(m.BadInputs, func(a, b BadInput) int {
+		return cmp.Compare(cmp.Or(now.bad[badKey(&a)], a.Input), cmp.Or(now.bad[badKey(&b)], b.Input))
+	})
+}
+
+// changes lists what becomes of every input, given ones first.
+func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
+	var all []Change
+	byPath := map[string]int{}
+	add := func(c Change, done bool) {
+		key := cmp.Or(c.Path, c.Input)
+		i, there := byPath[key]
+		if !there {
+			i = len(all)
+			byPath[key] = i
+			all = append(all, c)
+			return
+		}
+		all[i].Rows += c.Rows
+		all[i].Units++
+		if all[i].Fate == "done" && !done {
+			all[i].Fate = c.Fate
+		}
+	}
+	replaced := r.replaced()
+	for i := range r.plan.Units {
+		u := &r.plan.Units[i]
+		name := r.plan.Name(u)
+		at := r.growth.now.unit[name]
+		fate := "added"
+		if replaced[at] || replaced[hex.EncodeToString(u.SHA256[:])] {
+			fate = "replaced"
+		}
+		record := known[name]
+		done := record != nil && !record.Unread && !r.o.Fresh
+		if done {
+			fate = "done"
+		}
+		add(Change{Input: u.source(), Path: at, Fate: fate, Rows: u.Rows, Units: 1}, done)
+	}
+	if r.old == nil {
+		return all
+	}
+	for i := range r.old.Units {
+		u := &r.old.Units[i]
+		at := r.growth.old.unit[u.Name]
+		if fate := r.growth.fate(u, at); !r.growth.names[u.Name] && fate != "replaced" && !(fate == "removed" && r.growth.files[at]) {
+			add(Change{Input: u.Input, Path: at, Fate: fate, Rows: u.Rows, Units: 1}, false)
+		}
+	}
+	return all
+}
+
+// replaced lists the locations and contents of earlier units that give way to
+// given files.
+func (r *Prepared) replaced() map[string]bool {
+	all := map[string]bool{}
+	if r.old == nil {
+		return all
+	}
+	for i := range r.old.Units {
+		u := &r.old.Units[i]
+		at := r.growth.old.unit[u.Name]
+		if r.growth.names[u.Name] && !r.o.Fresh {
+			continue
+		}
+		switch {
+		case at != "" && r.growth.files[at]:
+			all[at] = true
+		case r.growth.sums[u.SHA256] && gone(at):
+			all[u.SHA256] = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,336 @@
+package commit
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// UnitRecord is what became of a unit. Name, Input, SHA256, From, To and most
+// counts are in the private manifest only: they say which month it was, or are
+// functions of the hidden words, which could be found out by trying.
+type UnitRecord struct {
+	Name   string `json:"name,omitempty"`
+	Input  string `json:"input,omitempty"` // path below the archive
+	SHA256 string `json:"input_sha256,omitempty"`
+	From   int64  `json:"from,omitempty"` // row groups or bytes [From, To) of the input
+	To     int64  `json:"to,omitempty"`
+	Counts
+	Config string       `json:"config_sha256,omitempty"` // of the run that did it, if it is another than the manifest's
+	Model  string       `json:"model_sha256,omitempty"`  // the same
+	Damage string       `json:"damage,omitempty"`        // why none of it could be read
+	Unread bool         `json:"unread,omitempty"`        // and that is the system's failure: it is tried again
+	Parts  []PartRecord `json:"parts"`
+}
+
+// Manifest lists what an output tree holds. Replacing it is the commit of a
+// run: readers go by it, never by a directory listing. It says nothing of
+// when or where the run took place, so that equal runs have equal manifests.
+type Manifest struct {
+	Schema string `json:"schema"`
+	Config string `json:"config_sha256"`
+	Model  string `json:"model_sha256"`
+	Key    string `json:"key_id,omitempty"`
+	Public string `json:"public_manifest_sha256,omitempty"` // in the private tree: of the public manifest that belongs to it
+
+	LastStep string `json:"last_step,omitempty"` // UnitOptions.LastStep
+	Counts
+	Units     []UnitRecord `json:"units"`
+	BadInputs []BadInput   `json:"bad_inputs,omitempty"`
+	Files     []PartRecord `json:"files,omitempty"` // what the last step of the run wrote
+}
+
+const (
+	manifestFamily = `"velum.manifest/` // every version
+	manifestSchema = "velum.manifest/2"
+	manifestName   = "manifest.json"
+	successName    = "_SUCCESS"
+	lockName       = ".lock"
+	runsName       = "_runs"
+)
+
+// MarshalFile returns the content of manifest.json.
+func (m *Manifest) MarshalFile() ([]byte, error) {
+	data, err := json.MarshalIndent(m, "", " ")
+	return append(data, '\n'), err
+}
+
+// ParseManifest reads the content of a manifest.json. Errors are
+// *IntegrityError and quote nothing.
+func ParseManifest(data []byte) (*Manifest, error) {
+	var m Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return nil, &IntegrityError{Cause: "is no manifest: not valid JSON or of another shape"}
+	}
+	if m.Schema != manifestSchema {
+		return nil, &IntegrityError{Cause: "is of another version than " + manifestSchema + "; use the version of velum that wrote it"}
+	}
+	return &m, nil
+}
+
+// ReadManifest reads the manifest of an output tree.
+func ReadManifest(dir string) (*Manifest, error) { return readManifest(OS, dir) }
+
+func readManifest(d FS, dir string) (*Manifest, error) {
+	data, err := readFile(d, filepath.Join(dir, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	m, err := ParseManifest(data)
+	if bad, ok := errors.AsType[*IntegrityError](err); ok {
+		bad.Path = filepath.Join(dir, manifestName)
+	}
+	return m, err
+}
+
+// public returns what of the manifest may be given away with the masked notes:
+// the parts of the public tree and counts by category. Names of units, digests
+// of input files, offsets in them and the other counts are functions of what
+// the parts hide.
+func (m *Manifest) public() *Manifest {
+	h := *m
+	h.Counts = m.Counts.public()
+	h.Units = make([]UnitRecord, len(m.Units))
+	for i, u := range m.Units {
+		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread, Parts: ofTree(u.Parts, false)}
+	}
+	h.BadInputs = make([]BadInput, len(m.BadInputs))
+	for i, b := range m.BadInputs {
+		h.BadInputs[i] = BadInput{Cause: b.Cause}
+	}
+	h.Files = ofTree(m.Files, false)
+	return &h
+}
+
+// public are the counts that say no more than the masked notes do.
+func (c *Counts) public() Counts {
+	open := Counts{Rows: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined}
+	for name, n := range c.Tally {
+		if name == SpanNotes || strings.HasPrefix(name, CategoryTally) {
+			open.Tally = addCounts(open.Tally, map[string]int64{name: n})
+		}
+	}
+	return open
+}
+
+// Names of counts in a tally that are public: of spans by category, and of the
+// notes that have any.
+const (
+	CategoryTally = "category/"
+	SpanNotes     = "notes_with_spans"
+)
+
+// digest is how a manifest is vouched for.
+func digest(manifest []byte) string { return fmt.Sprintf("%x", sha256.Sum256(manifest)) }
+
+// Vouches tells whether the manifest is that of the private tree that belongs
+// to a public one, whose bytes these are.
+func (m *Manifest) Vouches(public []byte) bool { return m.Public == digest(public) }
+
+func ofTree(parts []PartRecord, private bool) []PartRecord {
+	mine := []PartRecord{}
+	for _, p := range parts {
+		if p.Private == private {
+			mine = append(mine, p)
+		}
+	}
+	return mine
+}
+
+// Here returns the parts of the tree that the manifest stands in: the private
+// one lists those of both.
+func (m *Manifest) Here() (mine []PartRecord) {
+	m.all(func(p PartRecord) bool {
+		if p.Private == (m.Public != "") {
+			mine = append(mine, p)
+		}
+		return true
+	})
+	return mine
+}
+
+// committed returns the manifest of the whole run out of those of both trees:
+// the private one, without the units whose public parts the public one does not
+// list, since it is of another run.
+func committed(public, private *Manifest) *Manifest {
+	listed := map[string]string{}
+	public.all(func(p PartRecord) bool {
+		listed[p.Path] = p.SHA256
+		return true
+	})
+	whole := *private
+	whole.Public, whole.Units, whole.Files = "", nil, nil
+	for _, u := range private.Units {
+		if !slices.ContainsFunc(ofTree(u.Parts, false), func(p PartRecord) bool { return listed[p.Path] != p.SHA256 }) {
+			whole.Units = append(whole.Units, u)
+		}
+	}
+	for _, p := range private.Files {
+		if p.Private || listed[p.Path] == p.SHA256 {
+			whole.Files = append(whole.Files, p)
+		}
+	}
+	return &whole
+}
+
+// all calls do for every part that the manifest lists.
+func (m *Manifest) all(do func(PartRecord) bool) {
+	for _, u := range m.Units {
+		for _, p := range u.Parts {
+			if !do(p) {
+				return
+			}
+		}
+	}
+	for _, p := range m.Files {
+		if !do(p) {
+			return
+		}
+	}
+}
+
+// success is the content of _SUCCESS: it vouches for the manifest as the
+// manifest does for the parts.
+func success(manifest []byte) []byte {
+	return fmt.Appendf(nil, "{\"schema\":\"velum.success/1\",\"manifest_sha256\":\"%x\"}\n", sha256.Sum256(manifest))
+}
+
+// Difference is one thing in which a tree is not what its manifest says.
+type Difference struct {
+	Path string `json:"path"` // below the tree, with slashes
+	Kind string `json:"kind"` // missing, changed, unknown, unfinished
+}
+
+func (d Difference) String() string { return d.Kind + ": " + d.Path }
+
+// A Log is a file of a tree that no manifest lists, since it says when and by
+// whom: it is never the same twice, and vouches for itself.
+type Log struct {
+	Name  string                          // below the tree, with slashes
+	Sound func(name string) (bool, error) // tells whether it is as it was written, or not there
+}
+
+// Check compares every byte of an output tree with its manifest and names
+// what differs, sorted by path: parts that are missing or changed, files that
+// the manifest does not know, a run that did not end, a log that is not as it
+// was written. It changes nothing. An error says that the tree could not be
+// read.
+func Check(dir string, logs ...Log) ([]Difference, error) {
+	data, err := readFile(OS, filepath.Join(dir, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	var diffs []Difference
+	known := map[string]bool{manifestName: true, successName: true}
+	vouched, err := readFile(OS, filepath.Join(dir, successName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		diffs = append(diffs, Difference{successName, "missing"})
+	case err != nil:
+		return nil, err
+	case !bytes.Equal(vouched, success(data)):
+		diffs = append(diffs, Difference{manifestName, "changed"}, Difference{successName, "changed"})
+	}
+	m, err := ParseManifest(data)
+	if err != nil {
+		return append(diffs, Difference{manifestName, "changed"}), nil
+	}
+	for _, p := range m.Here() {
+		known[p.Path] = true
+		kind, err := partState(OS, dir, p)
+		if err != nil {
+			return nil, err
+		}
+		if kind != "" {
+			diffs = append(diffs, Difference{p.Path, kind})
+		}
+	}
+	sound, err := placesSound(OS, dir)
+	if err != nil {
+		return nil, err
+	}
+	if known[placesName] = true; !sound {
+		diffs = append(diffs, Difference{placesName, "changed"})
+	}
+	for _, log := range logs {
+		sound, err := log.Sound(filepath.Join(dir, filepath.FromSlash(log.Name)))
+		if err != nil {
+			return nil, err
+		}
+		if known[log.Name] = true; !sound {
+			diffs = append(diffs, Difference{log.Name, "changed"})
+		}
+	}
+	unknown, err := unknownFiles(dir, known)
+	diffs = append(diffs, unknown...)
+	slices.SortFunc(diffs, func(a, b Difference) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Kind, b.Kind))
+	})
+	return slices.Compact(diffs), err
+}
+
+// partState tells whether a part is what its record says: "" if so, else
+// missing or changed.
+func partState(d FS, dir string, p PartRecord) (string, error) {
+	if !filepath.IsLocal(filepath.FromSlash(p.Path)) {
+		return "changed", nil // a record that leads out of the tree
+	}
+	f, err := d.OpenFile(filepath.Join(dir, filepath.FromSlash(p.Path)), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "missing", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	info, err := f.Stat()
+	if err == nil && (info.IsDir() || info.Size() != p.Bytes) {
+		return "changed", f.Close()
+	}
+	h := sha256.New()
+	if err == nil {
+		_, err = io.Copy(h, struct{ io.Reader }{f})
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	if hex.EncodeToString(h.Sum(nil)) != p.SHA256 {
+		return "changed", nil
+	}
+	return "", nil
+}
+
+func unknownFiles(dir string, known map[string]bool) ([]Difference, error) {
+	var diffs []Difference
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, name)
+		if err != nil || rel == "." {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if rel == runsName || rel == lockName {
+			diffs = append(diffs, Difference{rel, "unfinished"})
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !e.IsDir() && !known[rel] {
+			diffs = append(diffs, Difference{rel, "unknown"})
+		}
+		return nil
+	})
+	return diffs, err
+}

@@ -1,0 +1,384 @@
+package commit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Output is where a run writes: two trees, since what is masked may be given
+// away and what holds the words of notes (quarantine, candidates, selection)
+// may not.
+type Output struct {
+	Dir     string
+	Private string // "" means PrivateDir(Dir)
+	FS      FS     // nil means OS
+	Group   bool   // the group may read the public tree
+}
+
+// An OutputError says that a run may not write where it is to: somebody else's
+// files would be at stake, or the words of notes.
+type OutputError struct {
+	Cause  string
+	Remedy string // what to do, as an order
+}
+
+func (e *OutputError) Error() string { return e.Cause + "; " + e.Remedy }
+
+func (o Output) withDefaults() Output {
+	o.Dir = filepath.Clean(o.Dir)
+	o.Private = filepath.Clean(cmp.Or(o.Private, PrivateDir(o.Dir)))
+	if o.FS == nil {
+		o.FS = OS
+	}
+	if o.Group {
+		o.FS, o.Group = groupFS{o.FS, o.Dir}, false
+	}
+	return o
+}
+
+// groupFS lets the group read what is made below a folder, whatever the umask.
+// The run directory keeps its mode: nobody looks into what is half done, nor
+// at the paths of inputs in the journal.
+type groupFS struct {
+	FS
+	root string
+}
+
+func (d groupFS) readable(name string) bool {
+	below, ok := strings.CutPrefix(name, d.root)
+	return ok && (below == "" || below[0] == '/' && path.Base(below) != runsName && filepath.Base(filepath.Dir(below)) != runsName)
+}
+
+// OpenFile implements FS.
+func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := d.FS.OpenFile(name, flag, perm)
+	if err != nil || flag&os.O_CREATE == 0 || !d.readable(name) || strings.HasPrefix(path.Base(name), journalName) {
+		return f, err
+	}
+	if c, ok := f.(interface{ Chmod(fs.FileMode) error }); ok {
+		if err := c.Chmod(perm | 0o040); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
+// Mkdir implements FS.
+func (d groupFS) Mkdir(name string, perm fs.FileMode) error {
+	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != OS || !d.readable(name) {
+		return err
+	}
+	return os.Chmod(name, perm|0o050)
+}
+
+func (o *Output) root(private bool) string {
+	if private {
+		return o.Private
+	}
+	return o.Dir
+}
+
+// Apart checks that the trees are this output's alone: neither stands inside
+// the other, inside an input or another output, or around one, and the private
+// one is its owner's alone. A run must never read what it writes, nor sweep
+// what another wrote. Links are followed. Errors are *OutputError, or those of
+// the disk.
+func (o Output) Apart(inputs ...string) error {
+	o = o.withDefaults()
+	for _, root := range []string{o.Dir, o.Private} {
+		if scheme.MatchString(root) {
+			return &OutputError{fmt.Sprintf("%s: velum writes folders of this machine only", root), "name a folder, and copy it from there"}
+		}
+	}
+	if within(o.Private, o.Dir) || within(o.Dir, o.Private) {
+		return &OutputError{fmt.Sprintf("output %s and private tree %s must not stand inside each other", o.Dir, o.Private), "name two folders"}
+	}
+	for _, in := range inputs {
+		for _, out := range []string{o.Dir, o.Private} {
+			if within(out, in) || within(in, out) {
+				return &OutputError{fmt.Sprintf("output %s and input %s must not stand inside each other", out, in), "name an output outside the archive"}
+			}
+		}
+	}
+	for _, root := range []string{o.Dir, o.Private} {
+		if err := o.alone(root); err != nil {
+			return err
+		}
+	}
+	if err := o.closed(); err != nil {
+		return err
+	}
+	return o.owner()
+}
+
+// scheme is how the name of a store begins. filepath.Clean has taken one of the
+// two slashes.
+var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:/`)
+
+// within tells whether inner is outer or stands below it.
+func within(inner, outer string) bool {
+	rel, err := filepath.Rel(resolve(outer), resolve(inner))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// resolve follows the links of the part of a path that exists.
+func resolve(name string) string {
+	name, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	above := filepath.Dir(name)
+	if above == name {
+		return name
+	}
+	return filepath.Join(resolve(above), filepath.Base(name))
+}
+
+// alone checks that no other output stands above or below a tree: its sweep
+// would take their parts for its own that nobody knows any more.
+func (o *Output) alone(root string) error {
+	for at := resolve(root); at != filepath.Dir(at); {
+		at = filepath.Dir(at)
+		other, err := o.isOutput(at)
+		if err != nil {
+			return err
+		}
+		if other {
+			return &OutputError{fmt.Sprintf("%s stands inside another output, %s", root, at), "name a folder outside of it"}
+		}
+	}
+	inner, err := o.outputBelow(root)
+	if err == nil && inner != "" {
+		err = &OutputError{fmt.Sprintf("another output, %s, stands inside %s", inner, root), "name a folder that holds none"}
+	}
+	return err
+}
+
+// isOutput tells whether a folder is a tree of velum's, of a run that ended or
+// of one that goes on.
+func (o *Output) isOutput(dir string) (bool, error) {
+	info, err := o.FS.Stat(filepath.Join(dir, runsName))
+	if err == nil && info.IsDir() {
+		return true, nil
+	}
+	if err != nil && !notThere(err) {
+		return false, err
+	}
+	name := filepath.Join(dir, manifestName)
+	info, err = o.FS.Stat(name)
+	if err != nil && notThere(err) || err == nil && !info.Mode().IsRegular() {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f, err := o.FS.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		if notThere(err) {
+			err = nil
+		}
+		return false, err
+	}
+	head, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<10))
+	return strings.Contains(string(head), manifestFamily), errors.Join(err, f.Close())
+}
+
+// notThere: what may not be looked into is not ours.
+func notThere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// outputBelow returns a folder below dir that is an output; "" if there is
+// none.
+func (o *Output) outputBelow(dir string) (string, error) {
+	entries, err := o.FS.ReadDir(dir)
+	if err != nil && notThere(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if !e.IsDir() || notOurs(e.Name()) {
+			continue
+		}
+		at := filepath.Join(dir, e.Name())
+		other, err := o.isOutput(at)
+		if err == nil && !other {
+			at, err = o.outputBelow(at)
+		}
+		if err != nil || at != "" {
+			return at, err
+		}
+	}
+	return "", nil
+}
+
+// notOurs: what begins so is no part, and left alone.
+func notOurs(name string) bool { return name[0] == '.' || name[0] == '_' }
+
+// closed checks that nobody else can read a private tree that is there.
+func (o *Output) closed() error {
+	info, err := o.FS.Stat(o.Private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch s, known := info.Sys().(*syscall.Stat_t); {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &OutputError{fmt.Sprintf("private tree %s is a link", o.Private), "name the folder itself"}
+	case !info.IsDir():
+		return &OutputError{fmt.Sprintf("private tree %s is no folder", o.Private), "name one"}
+	case known && int(s.Uid) != os.Geteuid():
+		return &OutputError{fmt.Sprintf("private tree %s belongs to user %d, not to %d who runs velum", o.Private, s.Uid, os.Geteuid()), "name a folder of your own"}
+	case known && lent(info.Mode(), int(s.Gid)):
+	case info.Mode().Perm()&0o077 != 0:
+		return &OutputError{fmt.Sprintf("others may look into the private tree %s (mode %04o)", o.Private, info.Mode().Perm()), "chmod 0700 it"}
+	}
+	return nil
+}
+
+// lent tells whether a folder is open to a group of ours and to nobody else, as
+// Kubernetes makes every folder of a volume with fsGroup: the group is that of
+// the pod.
+func lent(mode fs.FileMode, group int) bool {
+	if mode&fs.ModeSetgid == 0 || mode.Perm()&0o007 != 0 {
+		return false
+	}
+	mine, err := os.Getgroups()
+	return group == os.Getegid() || err == nil && slices.Contains(mine, group)
+}
+
+// owner checks that the private tree is not that of another output, which is
+// still there. A copy of both trees is an output of its own.
+func (o *Output) owner() error {
+	at, err := readPlaces(o.FS, o.Private)
+	if err != nil {
+		return err
+	}
+	if at.output == "" || at.output == resolve(o.Dir) {
+		return o.fresh()
+	}
+	private, err := readManifest(o.FS, o.Private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.fresh()
+	}
+	if err != nil {
+		return err
+	}
+	mine, err := o.belongs(private, o.Dir)
+	if err != nil || mine {
+		return err
+	}
+	if others, err := o.belongs(private, at.output); err != nil || !others {
+		return err
+	}
+	return &OutputError{fmt.Sprintf("private tree %s belongs to another output, %s", o.Private, at.output), "name another one with --private"}
+}
+
+// belongs tells whether a private manifest is that of a public tree.
+func (o *Output) belongs(private *Manifest, dir string) (bool, error) {
+	if ours, err := o.isOutput(dir); err != nil || !ours {
+		return false, err
+	}
+	public, err := readFile(o.FS, filepath.Join(dir, manifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && private.Vouches(public), err
+}
+
+// fresh checks that a folder which is no output yet has nothing in it.
+func (o *Output) fresh() error {
+	var found string
+	for _, root := range []string{o.Dir, o.Private} {
+		entries, err := o.FS.ReadDir(root)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			switch name := e.Name(); {
+			case name == manifestName || name == runsName || name == successName:
+				return nil
+			case !notOurs(name) && name != "lost+found":
+				found = cmp.Or(found, filepath.Join(root, name))
+			}
+		}
+	}
+	if found != "" {
+		return &OutputError{fmt.Sprintf("%s is in the way: the folder is not empty, and no output of velum", found), "name another folder"}
+	}
+	return nil
+}
+
+// foreign checks that velum wrote what stands in trees whose last run ended:
+// whoever is given the output gets all of it.
+func (r *Prepared) foreign() error {
+	if r.old == nil {
+		return nil
+	}
+	known := [2]map[string]bool{{manifestName: true, successName: true}, {manifestName: true, successName: true}}
+	for _, m := range r.listed {
+		m.all(func(p PartRecord) bool {
+			known[tree(p.Private)][p.Path] = true
+			return true
+		})
+	}
+	for _, root := range r.roots() {
+		if _, err := r.fs.Stat(filepath.Join(root, runsName)); !errors.Is(err, fs.ErrNotExist) {
+			return err // not ended: what nobody knows may be what it left
+		}
+	}
+	for i, root := range r.roots() {
+		if name, err := r.unknownIn(root, "", known[i]); err != nil || name != "" {
+			if err == nil {
+				err = &OutputError{fmt.Sprintf("velum did not write %s, which stands in the output", filepath.Join(root, filepath.FromSlash(name))), "put it elsewhere"}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// unknownIn returns a file below a folder that is not known; "" if there is
+// none.
+func (r *Prepared) unknownIn(root, dir string, known map[string]bool) (string, error) {
+	entries, err := r.fs.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		switch {
+		case notOurs(e.Name()) || known[name]:
+		case !e.IsDir():
+			return name, nil
+		default:
+			if found, err := r.unknownIn(root, name, known); err != nil || found != "" {
+				return found, err
+			}
+		}
+	}
+	return "", nil
+}
+
+func runDir(root, run string) string { return filepath.Join(root, runsName, run) }
+func tmpDir(root, run string) string { return filepath.Join(runDir(root, run), "tmp") }
+
+// PrivateDir is the private tree of a public one, unless another was named.
+func PrivateDir(dir string) string { return filepath.Clean(dir) + ".private" }

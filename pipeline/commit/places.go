@@ -1,0 +1,212 @@
+package commit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Places say where the inputs of an output lay when they were read. An output
+// that grows needs them: notes.parquet of January is not another version of
+// notes.parquet of February. They stand in a
+// file of the private tree and in no manifest, since equal archives have equal manifests wherever they lie. An
+// output without them, or with places that cannot be read, loses nothing by
+// it: what nobody knows to be another version stays.
+//
+// The lines are those of a journal: a header, then one for each input.
+type places struct {
+	output string            // the public tree that the private one belongs to
+	unit   map[string]string // by name of the unit
+	bad    map[string]string // by badKey
+}
+
+const (
+	placesName   = "_inputs"
+	placesFormat = "velum.inputs/1"
+)
+
+type placesHeader struct {
+	Format string   `json:"format"`
+	Output location `json:"output"`
+	Inputs int      `json:"inputs"`
+}
+
+type placedInput struct {
+	Path  location `json:"path"`
+	Units []string `json:"units,omitempty"`
+	Bad   string   `json:"bad,omitempty"` // badKey of an input that could not be read
+}
+
+// A location is an absolute path. JSON knows no bytes that are not UTF-8.
+type location string
+
+// MarshalText implements encoding.TextMarshaler.
+func (l location) MarshalText() ([]byte, error) {
+	if utf8.ValidString(string(l)) {
+		return []byte(l), nil
+	}
+	return []byte(strconv.Quote(string(l))), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *location) UnmarshalText(text []byte) error {
+	*l = location(text)
+	if !bytes.HasPrefix(text, []byte{'"'}) {
+		return nil
+	}
+	s, err := strconv.Unquote(string(text))
+	if err != nil {
+		return errors.New("is no quoted path")
+	}
+	*l = location(s)
+	return nil
+}
+
+func badKey(b *BadInput) string {
+	sum := sha256.Sum256([]byte(b.Input))
+	return hex.EncodeToString(sum[:8]) + b.SHA256
+}
+
+func noPlaces() *places { return &places{unit: map[string]string{}, bad: map[string]string{}} }
+
+// parsePlaces reads the content of the file; ok tells whether it is whole.
+func parsePlaces(data []byte) (at *places, ok bool) {
+	at = noPlaces()
+	left := -1 // inputs to come; before the header -1
+	for line := range bytes.Lines(data) {
+		body, whole := journalLine(line)
+		if !whole || left == 0 {
+			return at, false
+		}
+		if left < 0 {
+			var h placesHeader
+			if json.Unmarshal(body, &h) != nil || h.Format != placesFormat || h.Inputs < 0 {
+				return at, false
+			}
+			at.output, left = string(h.Output), h.Inputs
+			if left == 0 {
+				return at, len(line) == len(data)
+			}
+			continue
+		}
+		var in placedInput
+		if json.Unmarshal(body, &in) != nil {
+			return at, false
+		}
+		for _, name := range in.Units {
+			at.unit[name] = string(in.Path)
+		}
+		if in.Bad != "" {
+			at.bad[in.Bad] = string(in.Path)
+		}
+		left--
+	}
+	return at, left == 0
+}
+
+// file returns the content of the file: what some manifests list, by path.
+func (at *places) file(manifests ...*Manifest) ([]byte, error) {
+	byPath := map[string]*placedInput{}
+	input := func(path string) *placedInput {
+		if byPath[path] == nil {
+			byPath[path] = &placedInput{Path: location(path)}
+		}
+		return byPath[path]
+	}
+	for _, m := range manifests {
+		if m == nil {
+			continue
+		}
+		for i := range m.Units {
+			name := m.Units[i].Name
+			if path := at.unit[name]; path != "" && !slices.Contains(input(path).Units, name) {
+				input(path).Units = append(input(path).Units, name)
+			}
+		}
+		for i := range m.BadInputs {
+			if key := badKey(&m.BadInputs[i]); at.bad[key] != "" {
+				input(at.bad[key]).Bad = key
+			}
+		}
+	}
+	lines := []any{placesHeader{placesFormat, location(at.output), len(byPath)}}
+	for _, path := range sortedKeys(byPath) {
+		lines = append(lines, byPath[path])
+	}
+	var file []byte
+	for _, line := range lines {
+		data, err := json.Marshal(line)
+		if err != nil {
+			return nil, err
+		}
+		file = fmt.Appendf(file, "%08x %s\n", crc32.Checksum(data, castagnoli), data)
+	}
+	return file, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// readPlaces reads the places of a private tree. Those that are not there, or
+// not whole, are none.
+func readPlaces(d FS, private string) (*places, error) {
+	data, err := readFile(d, filepath.Join(private, filepath.FromSlash(placesName)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return noPlaces(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	at, ok := parsePlaces(data)
+	if !ok {
+		return noPlaces(), nil
+	}
+	return at, nil
+}
+
+// placesSound tells whether the places of a tree are whole, or not there.
+func placesSound(d FS, dir string) (bool, error) {
+	data, err := readFile(d, filepath.Join(dir, filepath.FromSlash(placesName)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	_, ok := parsePlaces(data)
+	return ok, nil
+}
+
+// locator finds out where inputs lie, one look at the disk for each.
+type locator map[string]string
+
+func (l locator) of(path string) string {
+	if l[path] == "" {
+		l[path] = resolve(path)
+	}
+	return l[path]
+}
+
+// below tells whether a location is one of the roots or lies in it. Both are
+// resolved.
+func below(at string, roots []string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool {
+		return at == root || strings.HasPrefix(at, strings.TrimSuffix(root, "/")+"/")
+	})
+}

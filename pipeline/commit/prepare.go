@@ -1,0 +1,510 @@
+package commit
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Prepared is a run whose trees are ready for it: nobody else writes them, and
+// it is known which of its units are done already. A run is
+//
+//	Prepare   units and names; what earlier starts left is taken over or removed
+//	Do        some of the units, with a journal of their own; as often as need be
+//	Commit    all journals; last step, manifests
+//
+// and Close in the end. [RunUnits] is the three in a row.
+type Prepared struct {
+	plan *Plan
+	out  *Output
+	fs   FS
+	id   string // run directory
+	o    UnitOptions
+	made folders
+
+	owners owners // of the public parts of the units
+
+	release func() error // the locks
+
+	listed [2]*Manifest // of each tree, as the last commits left them; nil: none
+	old    *Manifest    // of both; nil: none
+
+	committed map[string]*UnitRecord // units of old, by name
+	growth    *growth
+	kept      []UnitRecord // what the plan does not have and stays
+	keptBad   []BadInput
+
+	touching sync.Mutex
+	touched  bool // something on the disk had to be changed
+
+	mu      sync.Mutex // guards Done calls, records, result
+	records []*UnitRecord
+	result  Result
+}
+
+// Prepare takes the trees for a plan, finds out what of it is done already,
+// and removes what earlier starts left half done. Errors: *LockedError if
+// another run has the trees, *IntegrityError if a manifest or a journal cannot
+// be read, those of the disk.
+func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
+	if err := errors.Join(out.Apart(), plan.check()); err != nil {
+		return nil, err
+	}
+	r := newPrepared(plan, out, o)
+	if err := r.lock(); err != nil {
+		return nil, err
+	}
+	if err := r.recover(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// newPrepared has a plan of its own: units may get other names beside what is
+// in the trees already.
+func newPrepared(plan *Plan, out Output, o UnitOptions) *Prepared {
+	out = out.withDefaults()
+	mine := *plan
+	mine.Units = slices.Clone(plan.Units)
+	return &Prepared{plan: &mine, out: &out, fs: out.FS, id: plan.Run(), o: o}
+}
+
+// Close gives the trees back.
+func (r *Prepared) Close() error { return r.release() }
+
+// Todo lists the units of the plan that are not done, by index.
+func (r *Prepared) Todo() []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var todo []int
+	for i, record := range r.records {
+		if record == nil {
+			todo = append(todo, i)
+		}
+	}
+	return todo
+}
+
+func (r *Prepared) roots() [2]string { return [2]string{r.out.Dir, r.out.Private} }
+
+func (r *Prepared) lock() error {
+	var held []io.Closer
+	r.release = func() error {
+		var errs []error
+		for i, l := range held {
+			// A lock whose name comes back with the power would pass for
+			// that of a run that did not end.
+			errs = append(errs, l.Close(), r.fs.SyncDir(r.roots()[i]))
+		}
+		return errors.Join(errs...)
+	}
+	holder := NewHolder(r.id)
+	for _, root := range r.roots() {
+		err := MkdirAll(r.fs, root)
+		// A start that was killed may have left names that only the kernel
+		// knows: nothing is removed on their word before they are durable.
+		if err == nil {
+			err = r.fs.SyncDir(root)
+		}
+		var l io.Closer
+		if err == nil {
+			l, err = r.fs.Lock(filepath.Join(root, lockName), holder)
+		}
+		if err != nil {
+			return errors.Join(err, r.release())
+		}
+		held = append(held, l)
+	}
+	return nil
+}
+
+// touch notes that the trees are about to change. From the first change until
+// the commit there is no _SUCCESS.
+func (r *Prepared) touch() error {
+	r.touching.Lock()
+	defer r.touching.Unlock()
+	if r.touched {
+		return nil
+	}
+	r.touched = true
+	for _, root := range r.roots() {
+		if err := r.remove(filepath.Join(root, successName)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes a file if it is there, durably.
+func (r *Prepared) remove(name string) error {
+	err := r.fs.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return r.fs.SyncDir(filepath.Dir(name))
+}
+
+// recover finds out what is done already, and removes what an earlier start
+// left half done.
+func (r *Prepared) recover() error {
+	if err := r.rollForward(); err != nil {
+		return err
+	}
+	if err := r.earlier(); err != nil {
+		return err
+	}
+	if r.o.Grow {
+		if err := r.keep(); err != nil {
+			return err
+		}
+	}
+	if err := r.foreign(); err != nil {
+		return err
+	}
+	known, err := r.known()
+	if err != nil {
+		return err
+	}
+	r.own(known)
+	r.records = make([]*UnitRecord, len(r.plan.Units))
+	for i := range r.plan.Units {
+		if err := r.adopt(i, known); err != nil {
+			return err
+		}
+	}
+	return r.sweep()
+}
+
+// earlier reads what the last commit says, and where its inputs lay.
+func (r *Prepared) earlier() (err error) {
+	if r.old, err = r.lastCommit(); err != nil {
+		return err
+	}
+	r.committed = map[string]*UnitRecord{}
+	if r.old != nil {
+		for i := range r.old.Units {
+			r.committed[r.old.Units[i].Name] = &r.old.Units[i]
+		}
+	}
+	at, err := readPlaces(r.fs, r.out.Private)
+	if err != nil {
+		return err
+	}
+	r.growth = newGrowth(r.plan, r.out, at, &r.o)
+	r.id = r.plan.Run()
+	return nil
+}
+
+// known returns the units that earlier starts did, by name.
+func (r *Prepared) known() (map[string]*UnitRecord, error) {
+	known, err := r.journalled()
+	if err == nil && !r.o.Fresh {
+		maps.Copy(known, r.committed)
+	}
+	return known, err
+}
+
+// lastCommit reads both manifests. With --fresh, one that cannot be read does
+// not matter, unless the trees are to grow. A start that was killed between the
+// two leaves them of two runs, which may have no unit in common: what each
+// lists stays until the commit.
+func (r *Prepared) lastCommit() (*Manifest, error) {
+	for i, root := range r.roots() {
+		m, err := readManifest(r.fs, root)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && (!r.o.Fresh || r.o.Grow) {
+			return nil, err
+		}
+		r.listed[i] = m
+	}
+	if r.listed[0] == nil || r.listed[1] == nil {
+		return nil, nil
+	}
+	return committed(r.listed[0], r.listed[1]), nil
+}
+
+// rollForward ends what a start began that was killed between the manifests:
+// the one of the private tree is of a run that the other one does not know
+// yet, and the run directory has the other one's next (see pending). Without
+// it a run of another plan would find trees that do not fit together.
+func (r *Prepared) rollForward() error {
+	private, err := readManifest(r.fs, r.out.Private)
+	if _, bad := errors.AsType[*IntegrityError](err); bad || errors.Is(err, fs.ErrNotExist) {
+		return nil // lastCommit says what is wrong
+	}
+	if err != nil {
+		return err
+	}
+	runs, err := r.fs.ReadDir(filepath.Join(r.out.Dir, runsName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range runs {
+		name := filepath.Join(runDir(r.out.Dir, e.Name()), manifestName)
+		data, err := readFile(r.fs, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if private.Vouches(data) {
+			// Killed behind the rename of the private manifest, perhaps
+			// before its sync.
+			if err := r.fs.SyncDir(r.out.Private); err != nil {
+				return err
+			}
+			return r.place(r.out.Dir, manifestName, data)
+		}
+	}
+	return nil
+}
+
+// journalled returns what earlier starts finished but did not commit.
+func (r *Prepared) journalled() (map[string]*UnitRecord, error) {
+	known := map[string]*UnitRecord{}
+	runs, err := r.fs.ReadDir(filepath.Join(r.out.Dir, runsName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range runs {
+		if r.o.Fresh {
+			continue
+		}
+		if err := r.journalsOf(e.Name(), known); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
+// journalsOf adds what the journals of a run directory hold: one for each Do.
+// Equal records merge, and one that was read goes before one that was not.
+func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
+	entries, err := r.fs.ReadDir(runDir(r.out.Dir, run))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasPrefix(e.Name(), journalName) {
+			continue
+		}
+		name := filepath.Join(runDir(r.out.Dir, run), e.Name())
+		data, err := readFile(r.fs, name)
+		if err != nil {
+			return err
+		}
+		records, _, err := parseJournal(data)
+		if err != nil {
+			return &IntegrityError{name, err.Error()}
+		}
+		for i := range records {
+			if before := known[records[i].Name]; before == nil || before.Unread {
+				known[records[i].Name] = &records[i]
+			}
+		}
+	}
+	return nil
+}
+
+// adopt takes over unit i if it is known and all its parts are sound. One that
+// the system could not read is tried again; it has no parts that would have to
+// give way.
+func (r *Prepared) adopt(i int, known map[string]*UnitRecord) error {
+	u := &r.plan.Units[i]
+	record := known[r.plan.Name(u)]
+	if record == nil || record.Unread {
+		return nil
+	}
+	for _, p := range record.Parts {
+		kind, err := partState(r.fs, r.out.root(p.Private), p)
+		if err != nil {
+			return err
+		}
+		if kind != "" {
+			return nil
+		}
+	}
+	mine := *record
+	mine.Input, mine.Config, mine.Model = u.source(), "", ""
+	r.records[i] = &mine
+	r.result.Reused++
+	if r.o.Done != nil {
+		r.o.Done(&mine, true)
+	}
+	return nil
+}
+
+// own notes whose the public parts are that are there and stay.
+func (r *Prepared) own(known map[string]*UnitRecord) {
+	note := func(u *UnitRecord) {
+		for _, p := range u.Parts {
+			r.owners.claim(p.Path, u.Name)
+		}
+	}
+	for i := range r.plan.Units {
+		if u := known[r.plan.Name(&r.plan.Units[i])]; u != nil {
+			note(u)
+		}
+	}
+	for i := range r.kept {
+		note(&r.kept[i])
+	}
+}
+
+// sweep removes temporary files, and parts that no manifest and no record
+// knows. Files that velum did not name stay.
+func (r *Prepared) sweep() error {
+	keep := [2]map[string]bool{{}, {}}
+	note := func(p PartRecord) bool {
+		keep[tree(p.Private)][p.Path] = true
+		return true
+	}
+	for _, m := range r.listed {
+		if m != nil {
+			m.all(note)
+		}
+	}
+	for _, record := range r.records {
+		if record != nil {
+			for _, p := range record.Parts {
+				note(p)
+			}
+		}
+	}
+	for i, root := range r.roots() {
+		if err := r.sweepRuns(root); err != nil {
+			return err
+		}
+		if _, err := r.sweepDir(root, "", keep[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tree(private bool) int {
+	if private {
+		return 1
+	}
+	return 0
+}
+
+// sweepRuns empties the temporary folders and removes the run directories of
+// other runs.
+func (r *Prepared) sweepRuns(root string) error {
+	runs, err := r.fs.ReadDir(filepath.Join(root, runsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.touch(); err != nil {
+		return err
+	}
+	for _, e := range runs {
+		dir := tmpDir(root, e.Name())
+		if e.Name() != r.id || r.o.Fresh {
+			// What it had finished is among the records now, but only this
+			// run's journal will say so after the next crash.
+			if err := r.carryOver(); err != nil {
+				return err
+			}
+			dir = runDir(root, e.Name())
+		}
+		if err := removeAll(r.fs, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// carryOver writes the adopted records into this run's journal.
+func (r *Prepared) carryOver() error {
+	if r.result.Reused == 0 {
+		return nil
+	}
+	name := filepath.Join(runDir(r.out.Dir, r.id), journalName)
+	if err := MkdirAll(r.fs, filepath.Dir(name)); err != nil {
+		return err
+	}
+	j, have, err := openJournal(r.fs, name)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for i := range have {
+		there[have[i].Name] = true
+	}
+	for _, record := range r.records {
+		if record != nil && !there[record.Name] {
+			if err := j.add(record); err != nil {
+				return errors.Join(err, j.close())
+			}
+		}
+	}
+	return j.close()
+}
+
+// sweepDir removes stray parts below a folder and tells whether anything is
+// left in it.
+func (r *Prepared) sweepDir(root, dir string, keep map[string]bool) (left bool, err error) {
+	entries, err := r.fs.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return true, err
+	}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		stays := true
+		switch {
+		case strings.ContainsAny(e.Name()[:1], "._"): // not ours, or swept by itself
+		case e.IsDir():
+			stays, err = r.sweepDir(root, name, keep)
+		case dir != "" && !keep[name] && strings.HasPrefix(e.Name(), "part-"):
+			if err = r.touch(); err == nil {
+				err = r.remove(filepath.Join(root, filepath.FromSlash(name)))
+			}
+			stays = false
+		}
+		if err != nil {
+			return true, err
+		}
+		left = left || stays
+	}
+	if left || dir == "" {
+		return true, nil
+	}
+	return false, r.remove(filepath.Join(root, filepath.FromSlash(dir)))
+}
+
+// removeAll removes a folder and all that is in it.
+func removeAll(d FS, name string) error {
+	entries, err := d.ReadDir(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		inner := filepath.Join(name, e.Name())
+		if e.IsDir() {
+			err = removeAll(d, inner)
+		} else {
+			err = removeIfThere(d, inner)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return removeIfThere(d, name)
+}

@@ -1,0 +1,252 @@
+package commit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ModelFolder is a folder of models of which one is in use:
+//
+//	_CURRENT                 which one, and which ones before: replaced by one rename
+//	5e1c0a9b3f7d2c44.velum   models, named for their content, never changed
+//
+// Whoever opens the folder finds a whole model at any time, whatever a crash
+// left: a model is there, synced and read back, before the pointer names it,
+// and models that were in use stay, so that going back is one rename too. It
+// is the way in which the manifest of a tree is the commit of a run.
+type ModelFolder struct {
+	Dir string
+	FS  FS // nil means OS
+}
+
+// Promotion is a model that came into use.
+type Promotion struct {
+	File   string    `json:"file"` // in the folder
+	SHA256 string    `json:"sha256"`
+	Time   time.Time `json:"time"`
+}
+
+// modelPointer is the content of _CURRENT.
+type modelPointer struct {
+	Schema  string      `json:"schema"`
+	Current Promotion   `json:"current"`
+	Before  []Promotion `json:"before"` // what a rollback goes back to, last one last
+}
+
+const (
+	pointerSchema = "velum.current/1"
+	pointerName   = "_CURRENT"
+	modelExt      = ".velum"
+)
+
+// ErrNoModel says that no model of a folder is in use, or none was before.
+var ErrNoModel = errors.New("no model")
+
+func (m *ModelFolder) fs() FS {
+	if m.FS == nil {
+		return OS
+	}
+	return m.FS
+}
+
+func (m *ModelFolder) path(name string) string { return filepath.Join(m.Dir, name) }
+
+// History lists the models that were in use, the current one last. The error
+// is ErrNoModel if the folder has no pointer, *IntegrityError if it cannot be
+// read.
+func (m *ModelFolder) History() ([]Promotion, error) {
+	p, err := m.pointer()
+	if err != nil {
+		return nil, err
+	}
+	return append(p.Before, p.Current), nil
+}
+
+// Current reads the model in use and checks that it is what was promoted.
+func (m *ModelFolder) Current() (Promotion, []byte, error) {
+	p, err := m.pointer()
+	if err != nil {
+		return Promotion{}, nil, err
+	}
+	data, err := m.model(p.Current)
+	return p.Current, data, err
+}
+
+func (m *ModelFolder) pointer() (*modelPointer, error) {
+	name := m.path(pointerName)
+	data, err := readFile(m.fs(), name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w was promoted", m.Dir, ErrNoModel)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, cause := parsePointer(data)
+	if cause != "" {
+		return nil, &IntegrityError{name, cause}
+	}
+	return p, nil
+}
+
+// parsePointer reads the content of _CURRENT; cause says why it cannot.
+func parsePointer(data []byte) (p *modelPointer, cause string) {
+	p = new(modelPointer)
+	if json.Unmarshal(data, p) != nil {
+		return nil, "is no pointer: not valid JSON or of another shape"
+	}
+	if p.Schema != pointerSchema {
+		return nil, "is of another version than " + pointerSchema + "; use the version of velum that wrote it"
+	}
+	for _, one := range append(p.Before, p.Current) {
+		if one.File == "" || one.File != modelFile(one.SHA256) {
+			return nil, "names a file that velum did not"
+		}
+	}
+	return p, ""
+}
+
+// modelFile names a model in the folder for its content; "" for what is no
+// digest.
+func modelFile(sum string) string {
+	if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size {
+		return ""
+	}
+	return sum[:16] + modelExt
+}
+
+// model reads a promoted model.
+func (m *ModelFolder) model(p Promotion) ([]byte, error) {
+	name := m.path(p.File)
+	data, err := readFile(m.fs(), name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &IntegrityError{name, "is gone, and the folder's pointer names it"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if fmt.Sprintf("%x", sha256.Sum256(data)) != p.SHA256 {
+		return nil, &IntegrityError{name, "is not the model that was promoted: its content changed"}
+	}
+	return data, nil
+}
+
+// Promote puts a model into the folder and into use. It returns false if that
+// very model is in use already. Errors: *LockedError while another process
+// promotes, those of the disk; the model in use before then stays.
+func (m *ModelFolder) Promote(data []byte, now time.Time) (done bool, err error) {
+	if err := MkdirAll(m.fs(), m.Dir); err != nil {
+		return false, err
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(data))
+	next := Promotion{File: modelFile(sum), SHA256: sum, Time: now.UTC().Truncate(time.Second)}
+	err = m.locked("promote", func() error {
+		p, err := m.pointer()
+		if errors.Is(err, ErrNoModel) {
+			p, err = &modelPointer{Schema: pointerSchema, Before: []Promotion{}}, nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.keep(next, data); err != nil {
+			return err
+		}
+		if p.Current.SHA256 == sum {
+			return nil
+		}
+		if p.Current.SHA256 != "" {
+			p.Before = append(p.Before, p.Current)
+		}
+		p.Current, done = next, true
+		return m.point(p)
+	})
+	return done && err == nil, err
+}
+
+// keep makes the file of a model, unless it is there and sound.
+func (m *ModelFolder) keep(p Promotion, data []byte) error {
+	if have, err := m.model(p); err == nil && bytes.Equal(have, data) {
+		return nil
+	}
+	if err := writeFile(m.fs(), m.path(".promote.tmp"), m.path(p.File), data); err != nil {
+		return err
+	}
+	_, err := m.model(p)
+	return err
+}
+
+// Rollback puts the model before into use, and returns it. Doing it again goes
+// back further. The error is ErrNoModel if there is none before; a model
+// before that is not sound is not gone back to.
+func (m *ModelFolder) Rollback() (Promotion, error) {
+	var back Promotion
+	err := m.locked("rollback", func() error {
+		p, err := m.pointer()
+		if err != nil {
+			return err
+		}
+		if len(p.Before) == 0 {
+			return fmt.Errorf("%s: %w was in use before this one", m.Dir, ErrNoModel)
+		}
+		back = p.Before[len(p.Before)-1]
+		if _, err := m.model(back); err != nil {
+			return err
+		}
+		p.Current, p.Before = back, p.Before[:len(p.Before)-1]
+		return m.point(p)
+	})
+	return back, err
+}
+
+// point replaces the pointer.
+func (m *ModelFolder) point(p *modelPointer) error {
+	data, err := json.MarshalIndent(p, "", " ")
+	if err != nil {
+		return err
+	}
+	return writeFile(m.fs(), m.path(".current.tmp"), m.path(pointerName), append(data, '\n'))
+}
+
+// locked calls do while nobody else changes the folder.
+func (m *ModelFolder) locked(what string, do func() error) error {
+	lock, err := m.fs().Lock(m.path(lockName), NewHolder(what))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w was promoted", m.Dir, ErrNoModel)
+	}
+	if err != nil {
+		return err
+	}
+	// What a killed process has left is built upon only when it is durable.
+	err = m.fs().SyncDir(m.Dir)
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, lock.Close())
+}
+
+// Files lists the models of the folder by name, those in use or not.
+func (m *ModelFolder) Files() ([]string, error) {
+	entries, err := m.fs().ReadDir(m.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && filepath.Ext(e.Name()) == modelExt {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Read reads one of the Files.
+func (m *ModelFolder) Read(name string) ([]byte, error) { return readFile(m.fs(), m.path(name)) }

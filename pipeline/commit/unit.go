@@ -1,0 +1,407 @@
+package commit
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+
+	"github.com/velum-health/velum/pipeline/tally"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Unit is a piece of the archive that is done and committed whole: one input
+// file's row groups, or its bytes where the format has no row groups. Names
+// and bytes of its parts are a pure function of the unit and of the plan's
+// configuration, model and key.
+type Unit struct {
+	Input    string   // path of the input file
+	Source   string   // its path below the archive, which the private manifest names; "" means Input
+	Folder   string   // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
+	SHA256   [32]byte // of the whole input file
+	Copy     int      // how many files of the same content stand before it in the same folder
+	From, To int64    // row groups, or bytes, [From, To)
+	First    int64    // row of the first note in the file
+	Rows     int64    // notes, as the file's footer or the planner's count has it
+}
+
+// Plan is what a run is to do.
+type Plan struct {
+	Units     []Unit
+	Config    [32]byte // hash of everything that shapes the output
+	Model     [32]byte // hash of the model file
+	Key       string   // Key.ID
+	BadInputs []BadInput
+	Roots     []string // the files and folders that were looked through: what is gone from below them has vanished
+}
+
+// BadInput is a file of the archive that could not be read at all. It is
+// recorded in the manifest so that it cannot get lost.
+type BadInput struct {
+	Input  string `json:"input,omitempty"` // path below the archive; in the private manifest only
+	SHA256 string `json:"input_sha256,omitempty"`
+	Bytes  int64  `json:"bytes"`
+	Cause  string `json:"cause"`
+	Path   string `json:"-"` // where the file is; "" if it is not there
+}
+
+// Name identifies the work of a unit: equal names mean equal parts.
+func (p *Plan) Name(u *Unit) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "velum unit 1\n%x %d %d %d %q\n%x %x %q\n", u.SHA256, u.Copy, u.From, u.To, u.Folder, p.Config, p.Model, p.Key)
+	return hex.EncodeToString(h.Sum(nil)[:10])
+}
+
+// check tells what is wrong with a plan.
+func (p *Plan) check() error {
+	seen := map[string]bool{}
+	for i := range p.Units {
+		u := &p.Units[i]
+		if u.Folder != "" && !filepath.IsLocal(u.Folder) {
+			return fmt.Errorf("unit folder %q leaves the output tree", u.Folder)
+		}
+		if name := p.Name(u); seen[name] {
+			return fmt.Errorf("%s: planned twice", u.Input)
+		} else {
+			seen[name] = true
+		}
+	}
+	return nil
+}
+
+// Run names the run directory: two starts of the same plan share it.
+func (p *Plan) Run() string {
+	h := sha256.New()
+	for i := range p.Units {
+		fmt.Fprintln(h, p.Name(&p.Units[i]))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// source returns what the private manifest calls the input file. It is not
+// where the archive stands, so that equal archives have equal manifests.
+func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }
+
+// file returns the name of a unit's parts, without folder. Parts of one input
+// file sort in its order.
+func (p *Plan) file(u *Unit, ext string) string {
+	return fmt.Sprintf("part-%x-%06d-%s%s", u.SHA256[:4], u.From, p.Name(u), ext)
+}
+
+// publicFile returns the name of a public part of a unit, without folder and
+// extension. It is a function of what the part says and not of what it hides:
+// the digest of the input would tell a hidden name to whoever tries them all.
+// The path of the input keeps files apart whose notes differ in hidden words
+// only; where folders have opaque names, it would tell the month.
+func publicFile(u *Unit, sum []byte) string {
+	if path.Clean(u.Folder) != path.Dir(u.source()) {
+		return fmt.Sprintf("part-%09d-%x", u.First, sum[:8])
+	}
+	of := sha256.Sum256(fmt.Appendf(nil, "%q %d", u.source(), u.Copy))
+	return fmt.Sprintf("part-%x-%09d-%x", of[:4], u.First, sum[:8])
+}
+
+// owners knows which unit a public part belongs to.
+type owners struct {
+	mu   sync.Mutex
+	unit map[string]string // by path
+}
+
+// claim gives a path to a unit unless it is another's.
+func (o *owners) claim(path, unit string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.unit == nil {
+		o.unit = map[string]string{}
+	}
+	if has := o.unit[path]; has != "" {
+		return has == unit
+	}
+	o.unit[path] = unit
+	return true
+}
+
+// name claims a path for a unit. Parts of two units that are the same to the
+// byte, as of two files in which only hidden words differ, get numbers.
+func (o *owners) name(stem, ext, unit string) string {
+	at := stem + ext
+	for n := 2; !o.claim(at, unit); n++ {
+		at = fmt.Sprintf("%s-%d%s", stem, n, ext)
+	}
+	return at
+}
+
+// A Sink of a unit ends its parts and tells what became of the notes.
+type UnitSink interface {
+	pipeline.Sink
+	// Close finishes the parts: when it returns, Rows and Digest of each are
+	// set.
+	Close() (Counts, error)
+}
+
+// Counts is what became of notes. Rows = Masked + Quarantined, always.
+type Counts struct {
+	Rows        int64            `json:"rows"`
+	Masked      int64            `json:"masked"`
+	Quarantined int64            `json:"quarantined"`
+	Reasons     map[string]int64 `json:"reasons,omitempty"` // quarantined notes by reason
+	Tally       tally.Counts     `json:"tally,omitempty"`   // whatever else the sink counts: spans by category and the like
+}
+
+// Add adds the counts of d to c.
+func (c *Counts) Add(d Counts) {
+	c.Rows += d.Rows
+	c.Masked += d.Masked
+	c.Quarantined += d.Quarantined
+	c.Reasons = addCounts(c.Reasons, d.Reasons)
+	c.Tally.Add(d.Tally)
+}
+
+func addCounts(to, from map[string]int64) map[string]int64 {
+	if to == nil && len(from) > 0 {
+		to = make(map[string]int64)
+	}
+	for name, n := range from {
+		to[name] += n
+	}
+	return to
+}
+
+// conserved checks that no note got lost or came twice.
+func (c *Counts) conserved(read, planned int64) error {
+	byReason := int64(0)
+	for _, n := range c.Reasons {
+		byReason += n
+	}
+	if c.Rows != read || c.Rows != planned || c.Masked+c.Quarantined != c.Rows || byReason != c.Quarantined {
+		return &IntegrityError{Cause: fmt.Sprintf("notes got lost or came twice: planned %d, read %d, counted %d = %d masked + %d in quarantine (%d by reason)",
+			planned, read, c.Rows, c.Masked, c.Quarantined, byReason)}
+	}
+	return nil
+}
+
+// An IntegrityError says that what is on the disk, or what was counted, is
+// not what it has to be. It holds no text of a note.
+type IntegrityError struct {
+	Path  string // may be empty
+	Cause string
+}
+
+func (e *IntegrityError) Error() string {
+	if e.Path == "" {
+		return e.Cause
+	}
+	return e.Path + ": " + e.Cause
+}
+
+// A DamageError says that a unit's input could not be decoded: its rows go to
+// quarantine as one (BadUnit) and the run goes on.
+type DamageError struct {
+	Path     string
+	RowGroup int // -1 if not known
+	Column   string
+	Cause    string
+	Unread   bool // the system could not read the file, which may be sound: the next start tries again
+}
+
+func (e *DamageError) Error() string { return e.Path + ": " + e.where() }
+
+// where leaves the path out: it may name the month.
+func (e *DamageError) where() string {
+	s := e.Cause
+	if e.Column != "" {
+		s = fmt.Sprintf("column %q: %s", e.Column, s)
+	}
+	if e.RowGroup >= 0 {
+		s = fmt.Sprintf("row group %d: %s", e.RowGroup, s)
+	}
+	return s
+}
+
+// PartRecord describes a file of an output tree.
+type PartRecord struct {
+	Kind    string `json:"kind"`              // masked, spans, candidates, quarantine, report...
+	Path    string `json:"path"`              // below its root, with slashes
+	Private bool   `json:"private,omitempty"` // it stands in the private tree
+	Rows    int64  `json:"rows"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Digest  string `json:"digest,omitempty"` // of the rows, whatever the encoding
+}
+
+// Part is a file that is being written. Its maker sets Rows and Digest.
+type Part struct {
+	Kind    string
+	Private bool
+	Rows    int64
+	Digest  string
+
+	root string // where it will stand
+	name string // path below root, with slashes
+	tmp  string
+	f    File
+	sum  hash.Hash
+	size int64
+}
+
+// Write implements io.Writer.
+func (p *Part) Write(data []byte) (int, error) {
+	n, err := p.f.Write(data)
+	p.sum.Write(data[:n])
+	p.size += int64(n)
+	return n, err
+}
+
+// Parts makes the files of one unit, or of the last step of a run.
+type Parts struct {
+	fs    FS
+	out   *Output
+	made  *folders
+	run   string // run directory
+	stem  string // of temporary names
+	at    func(kind, ext string) string
+	parts []*Part
+
+	public func(*Part) string // path of a public part that is whole; nil: the one that it was made with
+}
+
+// Create makes the unit's part of a kind. Private parts go to the private
+// tree.
+func (p *Parts) Create(kind, ext string, private bool) (*Part, error) {
+	return p.create(kind, p.at(kind, ext), private)
+}
+
+func (p *Parts) create(kind, name string, private bool) (*Part, error) {
+	if !filepath.IsLocal(name) {
+		return nil, fmt.Errorf("part name %q leaves the output tree", name)
+	}
+	root := p.out.root(private)
+	short := sha256.Sum256([]byte(name)) // a path of folders may be longer than a name may be
+	tmp := filepath.Join(tmpDir(root, p.run), fmt.Sprintf("%s-%x%s", p.stem, short[:8], path.Ext(name)))
+	f, err := p.fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	part := &Part{Kind: kind, Private: private, root: root, name: name, tmp: tmp, f: f, sum: sha256.New()}
+	p.parts = append(p.parts, part)
+	return part, nil
+}
+
+// discard gives up all parts that have not got their names.
+func (p *Parts) discard() error {
+	var errs []error
+	for _, part := range p.parts {
+		if part.f != nil {
+			errs = append(errs, part.f.Close())
+			part.f = nil
+		}
+		errs = append(errs, removeIfThere(p.fs, part.tmp))
+	}
+	p.parts = nil
+	return errors.Join(errs...)
+}
+
+// A Verifier re-reads a part with another library than the one that wrote it.
+// It returns the rows and the digest that it found.
+type Verifier func(kind string, r io.ReaderAt, size int64) (rows int64, digest string, err error)
+
+// commit makes the parts durable, checks them, and gives them their names.
+func (p *Parts) commit(verify Verifier) ([]PartRecord, error) {
+	records := make([]PartRecord, 0, len(p.parts))
+	for _, part := range p.parts {
+		if err := p.settle(part, verify); err != nil {
+			return nil, err
+		}
+		if p.public != nil && !part.Private {
+			part.name = p.public(part)
+		}
+		records = append(records, PartRecord{
+			Kind: part.Kind, Path: part.name, Private: part.Private, Rows: part.Rows,
+			Bytes: part.size, SHA256: hex.EncodeToString(part.sum.Sum(nil)), Digest: part.Digest,
+		})
+	}
+	for _, part := range p.parts {
+		to := filepath.Join(part.root, filepath.FromSlash(part.name))
+		if err := p.made.make(p.fs, filepath.Dir(to)); err != nil {
+			return nil, err
+		}
+		if err := p.fs.Rename(part.tmp, to); err != nil {
+			return nil, err
+		}
+		if err := p.fs.SyncDir(filepath.Dir(to)); err != nil {
+			return nil, err
+		}
+	}
+	p.parts = nil
+	return records, nil
+}
+
+// settle syncs, closes and re-reads a part.
+func (p *Parts) settle(part *Part, verify Verifier) error {
+	err := part.f.Sync()
+	if err := errors.Join(err, part.f.Close()); err != nil {
+		part.f = nil
+		return err
+	}
+	part.f = nil
+	f, err := p.fs.OpenFile(part.tmp, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	var disk Witness
+	return errors.Join(disk.joined(check(disk.Watch(f), part, verify)), f.Close())
+}
+
+func check(f File, part *Part, verify Verifier) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != part.size {
+		return &IntegrityError{part.tmp, fmt.Sprintf("has %d bytes, wrote %d", info.Size(), part.size)}
+	}
+	if verify == nil || path.Ext(part.name) != ".parquet" {
+		return nil
+	}
+	var rows int64
+	var digest string
+	err = pipeline.Try(func() error {
+		rows, digest, err = verify(part.Kind, f, part.size)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("re-read %s: %w", part.tmp, err)
+	}
+	if rows != part.Rows || digest != part.Digest {
+		return &IntegrityError{part.tmp, fmt.Sprintf("re-read gives %d rows and digest %.16s, wrote %d and %.16s", rows, digest, part.Rows, part.Digest)}
+	}
+	return nil
+}
+
+// planFile is what plan.json holds: for people who look at a run that is
+// going on.
+type planFile struct {
+	Schema string   `json:"schema"`
+	Config string   `json:"config_sha256"`
+	Model  string   `json:"model_sha256"`
+	Key    string   `json:"key_id,omitempty"`
+	Units  []string `json:"units"`
+}
+
+func (p *Plan) json() ([]byte, error) {
+	f := planFile{Schema: "velum.plan/1", Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
+	for i := range p.Units {
+		f.Units = append(f.Units, p.Name(&p.Units[i]))
+	}
+	data, err := json.MarshalIndent(f, "", " ")
+	return append(data, '\n'), err
+}

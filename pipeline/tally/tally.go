@@ -1,0 +1,103 @@
+// Package tally is what is counted of notes beside what became of them: spans by
+// category, languages, confidences, uses of rules. Stages and rooms write counts
+// under the names here, units carry them, manifests keep them, reports and
+// metrics read them; nobody else spells a name.
+package tally
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Counts are counts by name, as "category/PERSON". In JSON they are an object;
+// names are part of the format of manifests.
+type Counts map[string]int64
+
+// Of is what a count is of: the first part of its name.
+type Of string
+
+// What is counted.
+const (
+	Category   Of = "category"         // masked spans, by category
+	Source     Of = "source"           // by who found them
+	Span       Of = "span"             // by category and source, see Pair
+	Language   Of = "language"         // masked notes
+	Confidence Of = "confidence"       // masked notes, by BinName
+	Chosen     Of = "chosen"           // notes, by what they were chosen for
+	WithSpans  Of = "notes_with_spans" // notes; has no second part
+	Rule       Of = "rule"             // uses, by name
+	Always     Of = "always"           // uses of an entry, by its number in the configuration
+	Never      Of = "never"            // the same
+	NeverList  Of = "never_list"       // uses of a built-in list, by name
+	Operator   Of = "operator"         // uses, by category and operator
+	LowScore   Of = "low_score"        // matches below resolve.min_score; has no second part
+)
+
+func (of Of) key(name string) string {
+	if name == "" {
+		return string(of)
+	}
+	return string(of) + "/" + name
+}
+
+// Pair is the second part of the name of a span.
+func Pair(category, source string) string { return category + "/" + source }
+
+// Note adds to a count. What is 0 is not noted.
+func (c *Counts) Note(of Of, name string, n int64) {
+	if n <= 0 {
+		return
+	}
+	if *c == nil {
+		*c = Counts{}
+	}
+	(*c)[of.key(name)] += n
+}
+
+// Get returns a count.
+func (c Counts) Get(of Of, name string) int64 { return c[of.key(name)] }
+
+// By returns the counts of something by their names.
+func (c Counts) By(of Of) map[string]int64 {
+	some := map[string]int64{}
+	for name, n := range c {
+		if rest, ok := strings.CutPrefix(name, string(of)+"/"); ok {
+			some[rest] = n
+		}
+	}
+	return some
+}
+
+// Add adds all counts of d.
+func (c *Counts) Add(d Counts) {
+	if *c == nil && len(d) > 0 {
+		*c = make(Counts, len(d))
+	}
+	for name, n := range d {
+		(*c)[name] += n
+	}
+}
+
+// Bins is into how many equal parts confidences are sorted. Twenty: C_min is a
+// border of one.
+const Bins = 20
+
+// Bin returns the bin of a confidence, rounded to 1e-4 first, so that the last
+// bit of a kernel decides nothing.
+func Bin(confidence float32) int {
+	if !(confidence > 0) {
+		return 0
+	}
+	rounded := int(math.Floor(min(float64(confidence), 1)*10_000 + 0.5))
+	return min(rounded*Bins/10_000, Bins-1)
+}
+
+// Bounds returns the confidences that a bin holds: [from, to).
+func Bounds(bin int) (from, to float64) { return float64(bin) / Bins, float64(bin+1) / Bins }
+
+// BinName is the second part of the name of a bin: its lower bound.
+func BinName(bin int) string {
+	from, _ := Bounds(bin)
+	return fmt.Sprintf("%.2f", from)
+}

@@ -1,0 +1,344 @@
+// Command crfsuite is our side of the comparison with CRFsuite, which
+// scripts/bench/crfsuite_compare.py runs.
+//
+//	crfsuite items --in DIR --template FILE --out FILE
+//	    writes the notes of a brat folder as CRFsuite items: a line a token,
+//	    tag and attributes with tabs between, an empty line after a sequence
+//	crfsuite train --train DIR --dev DIR --template FILE --c2 X --workers N ...
+//	    trains our CRF with CRFsuite's objective and prints a JSON record
+//	crfsuite tag --in DIR --template FILE --weights FILE --out FILE
+//	    tags with weights that CRFsuite has learned, prints a JSON record
+//
+// The same template, tokenizer, patterns and word lists make both sides'
+// features. The files hold words of notes: they are for a folder of one's own.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/velum-health/velum/models/tagger"
+
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/tag"
+	"github.com/velum-health/velum/stages/teach"
+	"github.com/velum-health/velum/stages/tokenize"
+	"golang.org/x/sys/unix"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "crfsuite:", err)
+		os.Exit(1)
+	}
+}
+
+// task is one call: what the three commands share.
+type task struct {
+	in, train, dev, template, out, weights string
+	c1, c2, delta, epsilon                 float64
+	period, iterations, workers, repeats   int
+
+	t   *features.Template
+	set *pipeline.TagSet
+	res features.Resources
+	pat *patterns.Matcher
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("which: items, train or tag?")
+	}
+	k := task{pat: patterns.New(patterns.Options{})}
+	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	f.StringVar(&k.in, "in", "", "brat folder")
+	f.StringVar(&k.train, "train", "", "brat folder to learn from")
+	f.StringVar(&k.dev, "dev", "", "brat folder to score on")
+	f.StringVar(&k.template, "template", "configs/templates/meddocan.txt", "template file")
+	f.StringVar(&k.out, "out", "", "file to write")
+	f.StringVar(&k.weights, "weights", "", "weights of CRFsuite, a JSON array a line")
+	f.Float64Var(&k.c1, "c1", 0, "CRFsuite's c1")
+	f.Float64Var(&k.c2, "c2", .5, "CRFsuite's c2")
+	f.Float64Var(&k.delta, "delta", 1e-5, "CRFsuite's delta")
+	f.Float64Var(&k.epsilon, "epsilon", 1e-5, "CRFsuite's epsilon")
+	f.IntVar(&k.period, "period", 10, "CRFsuite's period")
+	f.IntVar(&k.iterations, "iterations", 1000, "most iterations")
+	f.IntVar(&k.workers, "workers", 1, "cores")
+	f.IntVar(&k.repeats, "repeats", 5, "passes of tagging that are timed")
+	if err := f.Parse(args[1:]); err != nil {
+		return err
+	}
+	if err := k.open(); err != nil {
+		return err
+	}
+	switch args[0] {
+	case "items":
+		return k.items()
+	case "train":
+		return k.learn()
+	case "tag":
+		return k.label()
+	}
+	return fmt.Errorf("unknown command %q", args[0])
+}
+
+func (k *task) open() error {
+	text, err := os.ReadFile(k.template)
+	if err != nil {
+		return err
+	}
+	if k.t, err = features.Parse(string(text)); err != nil {
+		return err
+	}
+	labels, err := pipeline.Labels("meddocan")
+	if err != nil {
+		return err
+	}
+	k.set = &pipeline.TagSet{Categories: labels.Categories}
+	lists := gazetteer.Default()
+	k.res = features.Resources{Lexicon: lists, Phrases: lists}
+	return nil
+}
+
+// feed sends the notes of a brat folder to dst.
+func (k *task) feed(dir string, dst pipeline.Sink, more ...pipeline.Step) error {
+	src, err := read.NewBrat(dir, read.TextOptions{})
+	if err != nil {
+		return err
+	}
+	return pipeline.Run(context.Background(), src, append([]pipeline.Step{tokenize.New(tokenize.Options{})}, more...), dst, nil)
+}
+
+// items writes every token's attributes. Colons and backslashes are escaped
+// as CRFsuite's file format asks.
+func (k *task) items() error {
+	f, err := os.OpenFile(k.out, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	err = k.feed(k.in, teach.New(teach.Options{TagSet: k.set, Corpus: itemWriter{k, w}, Patterns: k.pat}))
+	if err == nil {
+		err = w.Flush()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// itemWriter is a corpus that is a file.
+type itemWriter struct {
+	*task
+	w *bufio.Writer
+}
+
+var escaper = strings.NewReplacer(`\`, `\\`, `:`, `\:`)
+
+func (i itemWriter) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
+	at := 0
+	for _, sequence := range features.Describe(i.t, i.res, text, tokens, matches) {
+		for _, attributes := range sequence {
+			i.w.WriteString(i.set.Name(tags[at]))
+			at++
+			for _, a := range attributes {
+				i.w.WriteByte('\t')
+				i.w.WriteString(escaper.Replace(a.Name))
+				if a.Value != 1 {
+					fmt.Fprintf(i.w, ":%v", a.Value)
+				}
+			}
+			i.w.WriteByte('\n')
+		}
+		i.w.WriteByte('\n')
+	}
+	return nil
+}
+
+// record is what a command found out.
+type record struct {
+	Tokens     int     `json:"tokens"`
+	Seconds    float64 `json:"seconds"`
+	CPU        float64 `json:"cpu_seconds"` // of this process, all threads
+	Objective  float64 `json:"objective,omitempty"`
+	Iterations int     `json:"iterations,omitempty"`
+	Weights    int     `json:"weights,omitempty"`
+	F1         float64 `json:"f1,omitempty"`
+}
+
+func (r record) print() error { return json.NewEncoder(os.Stdout).Encode(r) }
+
+// learn trains with CRFsuite's objective: illegal paths count in Z, weights
+// for what was seen.
+func (k *task) learn() error {
+	corpus := crf.NewCorpus(k.t, k.set, k.res)
+	if err := k.feed(k.train, teach.New(teach.Options{TagSet: k.set, Corpus: corpus, Patterns: k.pat})); err != nil {
+		return err
+	}
+	r := record{Tokens: corpus.Tokens()}
+	began, cpu := time.Now(), processor()
+	m, err := crf.Train(corpus, crf.TrainOptions{
+		L1: k.c1, L2: 2 * k.c2, AllTransitions: true, Workers: k.workers,
+		Iterations: k.iterations, Delta: k.delta, Epsilon: k.epsilon, Period: k.period,
+		Progress: func(p crf.Progress) bool {
+			r.Objective, r.Iterations, r.Weights = p.Objective, p.Iteration, p.Weights
+			return true
+		},
+	})
+	if err != nil {
+		return err
+	}
+	r.Seconds, r.CPU = time.Since(began).Seconds(), processor()-cpu
+	if k.dev != "" {
+		score := &strict{}
+		if err := k.feed(k.dev, score, k.tagger(m)); err != nil {
+			return err
+		}
+		r.F1 = score.f1()
+	}
+	return r.print()
+}
+
+// processor returns the processor time that this program has taken so far.
+func processor() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+func (k *task) tagger(m *crf.Model) pipeline.Step {
+	return tag.New(tag.Options{TagSet: m.TagSet(), Patterns: k.pat, NewLabeller: func() tag.Labeller {
+		return m.NewLabeller(tagger.LabelOptions{})
+	}})
+}
+
+// strict counts spans whose type, start and end are right.
+type strict struct {
+	right, found, gold int
+	spans              []pipeline.Span
+}
+
+func (s *strict) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		s.spans = b.TagSet.Decode(s.spans[:0], b.Tokens.At(i), b.TagsOf(i))
+		gold := b.Gold.At(i)
+		s.found, s.gold = s.found+len(s.spans), s.gold+len(gold)
+		for _, p := range s.spans {
+			for _, g := range gold {
+				if p.Start == g.Start && p.End == g.End && p.Category == g.Category {
+					s.right++
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *strict) f1() float64 { return 2 * float64(s.right) / float64(max(s.found+s.gold, 1)) }
+
+// label tags with CRFsuite's weights: one pass to fill the cache, then timed
+// ones. Tokens and matches are made beforehand, as CRFsuite's items are.
+func (k *task) label() error {
+	m, err := k.load()
+	if err != nil {
+		return err
+	}
+	var notes held
+	if err := k.feed(k.in, teach.New(teach.Options{TagSet: k.set, Corpus: &notes, Patterns: k.pat})); err != nil {
+		return err
+	}
+	l := m.NewLabeller(tagger.LabelOptions{})
+	r := record{}
+	for pass := range 1 + k.repeats {
+		began, cpu := time.Now(), processor()
+		for i := range notes.all {
+			n := &notes.all[i]
+			l.Label(n.text, n.tokens, n.matches, n.tags)
+		}
+		if pass > 0 {
+			r.Seconds += time.Since(began).Seconds() / float64(k.repeats)
+			r.CPU += (processor() - cpu) / float64(k.repeats)
+		}
+	}
+	f, err := os.OpenFile(k.out, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	for _, n := range notes.all {
+		r.Tokens += len(n.tags)
+		for _, y := range n.tags {
+			fmt.Fprintln(w, k.set.Name(y))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return r.print()
+}
+
+// held is a corpus that keeps notes as they are.
+type held struct{ all []note }
+
+type note struct {
+	text    []byte
+	tokens  []pipeline.Token
+	matches []pipeline.Match
+	tags    []pipeline.Tag
+}
+
+func (h *held) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
+	h.all = append(h.all, note{append([]byte(nil), text...), append([]pipeline.Token(nil), tokens...),
+		append([]pipeline.Match(nil), matches...), make([]pipeline.Tag, len(tags))})
+	return nil
+}
+
+// load reads lines ["attribute","tag",weight] and ["","from","to",weight].
+func (k *task) load() (*crf.Model, error) {
+	f, err := os.Open(k.weights)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // read only
+	var states []crf.StateWeight
+	var transitions []crf.TransitionWeight
+	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	for {
+		var line []any
+		if err := d.Decode(&line); err == io.EOF {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: not as expected", k.weights)
+		}
+		if len(line) == 4 {
+			transitions = append(transitions, crf.TransitionWeight{From: line[1].(string), To: line[2].(string), Weight: line[3].(float64)})
+			continue
+		}
+		group, rest, _ := strings.Cut(line[0].(string), "[")
+		offset, value, _ := strings.Cut(rest, "]=")
+		o, err := strconv.Atoi(offset)
+		if err != nil {
+			return nil, fmt.Errorf("%s: an attribute without an offset", k.weights)
+		}
+		states = append(states, crf.StateWeight{Group: group, Offset: o, Value: value, Tag: line[1].(string), Weight: line[2].(float64)})
+	}
+	return crf.Import(k.t, k.set, k.res, states, transitions)
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Makes the notes on which velum is scored and from which its models learn, out of the labelled corpora of ../shared.
+
+    scripts/real/corpora.py sets    [--work out/real]     what score.py scores on: dev parts, renamed draws, held-out sentences
+    scripts/real/corpora.py sources [--work out/real]     what models.sh trains on, one file a source
+    scripts/real/corpora.py short   [--work out/real]     dates of reports cut to short notes, as the guide of nubes-phi has them
+    scripts/real/corpora.py named --model MODEL           corpora that mark places alone (MEDDOPLACE, our part) or names alone (AnCora-ca,
+                                                          general text by lists): dates, ages and the like are what MODEL finds
+
+Run from the root of the repository, with ../shared/data (VELUM_DATA). Same input, same bytes.
+"""
+import argparse, os, random, re, subprocess, zlib
+
+import bare, notes, renaming
+
+
+def sets(work):
+    out = lambda name: os.path.join(work, name + ".jsonl")
+    notes.nubes("dev", out("nubes-dev"))
+    for seed in (101, 102, 103):
+        notes.nubes("dev", out(f"nubes-dev-r{seed}"), seed)
+    names = renaming.Names(9, held=True)
+    notes.write(out("nubes-dev-unseen"), ((n, *renaming.rename(t, s, names)) for n, t, s in notes.read(out("nubes-dev"))))
+    notes.write(out("notes-ca-dev"), notes.read(os.path.join(notes.data, "labelled/notes-ca/dev.jsonl")))
+    notes.write(out("ancora-ca"), notes.ancora_notes(1, 0, True))
+
+
+def noisy(found, seed, **more):
+    for n, t, s in found:
+        yield (n, *renaming.noisy(t, s, random.Random(zlib.crc32(f"{n} {seed}".encode())), **more))
+
+
+def renamed(found, seed):
+    names = renaming.Names(seed)
+    for n, t, s in found:
+        yield (n, *renaming.rename(t, s, names))
+
+
+def numbered(found, suffix):
+    for n, t, s in found:
+        yield f"{n}:{suffix}", t, s
+
+
+def sources(work):
+    out = lambda name: os.path.join(work, name + ".jsonl")
+    notes.nubes("train", out("nubes-train"))
+    plain = list(notes.read(out("nubes-train")))
+    marked = [n for n in plain if n[2]]
+    empty = [n for n in plain if not n[2]]
+    notes.write(out("nubes-marked"), marked)
+    for k in (1, 2, 3, 4, 5):
+        notes.write(out(f"nubes-r{k}"), numbered(noisy(renamed(marked, k), k, **({} if k > 1 else QUIET)), f"r{k}"))
+    for k in (1, 2):
+        notes.write(out(f"nubes-empty-{k}"), numbered(noisy(empty, k), f"e{k}"))
+    catalan = list(notes.read(os.path.join(notes.data, "labelled/notes-ca/train.jsonl")))
+    notes.write(out("notes-ca-train"), catalan)
+    for k in (1, 2, 3):
+        notes.write(out(f"notes-ca-r{k}"), numbered(noisy(renamed(catalan, 10 + k), k), f"r{k}"))
+    bodies = list(notes.background())
+    notes.write_brat(os.path.join(work, "background"), ((n, t, s) for n, t, s, _ in bodies))
+    notes.write_brat(os.path.join(work, "background-bodies"), (notes.cut(n, t, s, at) for n, t, s, at in bodies))
+
+
+def tagged(found, model, work, velum):
+    """What a model finds in notes: their spans by id."""
+    plain, out = os.path.join(work, "tag-in.jsonl"), os.path.join(work, "tag-out.jsonl")
+    notes.write(plain, ((n, t, []) for n, t, _ in found))
+    subprocess.run([velum, "tag", "--quiet", "--in", plain, "--from", "jsonl", "--to", "jsonl", "--out", out, "--model", model], check=True, stdout=subprocess.DEVNULL)
+    return {n: s for n, _, s in notes.read(out)}
+
+
+EPONYM = re.compile(r"(?i)(declaraci[oó]n|criterios?|consenso|escala|clasificaci[oó]n|gripe|protocolo|convenio|virus|sistema|score|índice|test)\s+(de\s+(la\s+|los\s+)?)?$")
+
+
+KIND = re.compile(r"(?:(?:el|la|los|las) )?(?:ciudad|provincia|municipio|estado|regi[oó]n|isla|pueblo|distrito|condado|prefectura|localidad|departamento|zona|comunidad)(?: (?:de la|del|de los|de|norte|sur))* ")
+
+
+def places(found, model):
+    """Named places as marked, everywhere they are named; what the model finds of other kinds; no sentence in which it finds
+    another place where nothing is marked, for then one of the two is wrong."""
+    for n, t, spans in found:
+        bare = lambda s, e: s + (m.end() if (m := KIND.match(t[s:e])) else 0)
+        named = notes.outermost([[bare(s, e), e, "LOCATION"] for s, e, c in spans if c in notes.NAMED and not EPONYM.search(t[:s])])
+        again = [[m.start(), m.end(), "LOCATION"] for s, e, _ in named for m in re.finditer(r"\b" + re.escape(t[s:e]) + r"\b", t)]
+        kept = notes.outermost(named + again)
+        marked = kept + [[s, e, c] for s, e, c in spans]
+        apart = lambda x, others: not any(a < x[1] and x[0] < b for a, b, _ in others)
+        if any(c == "LOCATION" and apart([s, e], marked) for s, e, c in model[n]):
+            continue
+        yield n, t, sorted(kept + [x for x in model[n] if x[2] != "LOCATION" and apart(x, kept)])
+
+
+def names(found, model):
+    """Persons and places as marked, the rest as the model finds it."""
+    for n, t, spans in found:
+        apart = lambda x: not any(a < x[1] and x[0] < b for a, b, _ in spans)
+        yield n, t, sorted(spans + [x for x in model[n] if x[2] not in ("PERSON", "LOCATION") and apart(x)])
+
+
+YEAR = re.compile(r"(?i)a[ñn]o\s+")
+
+
+def short(work):
+    """Reports cut to short notes (scripts/experiments/shortnotes) with dates as the guide of nubes-phi has them: the year without its word."""
+    for name in ("short-train", "short-background", "short-dev"):
+        path = os.path.join(work, name + ".jsonl")
+        if not os.path.exists(path):
+            continue
+        found = list(notes.read(path))
+        for _, t, spans in found:
+            for s in spans:
+                if s[2] == "FECHAS" and (m := YEAR.match(t[s[0] : s[1]])):
+                    s[0] += m.end()
+        notes.write(path, found)
+
+
+def named(work, model, velum):
+    out = lambda name: os.path.join(work, name + ".jsonl")
+    found = list(notes.meddoplace(held=False))
+    notes.write(out("meddoplace-train"), places(found, tagged(found, model, work, velum)))
+    general = os.path.join(notes.data, "general")
+    found = list(bare.draw([os.path.join(general, "ca", name + ".txt.gz") for name in ("globalvoices.ca", "cc0-sentences")], 1, 700, 300, 300))
+    notes.write(out("bare-ca"), names(found, tagged(found, model, work, velum)))
+    found = list(notes.ancora_notes(1, 0, True))
+    found = list(names(found, tagged(found, model, work, velum)))
+    notes.write(out("ancora-all"), found)
+    for k in range(5):
+        notes.write(out(f"ancora-without-{k}"), (x for x in found if int(x[0].split(":")[1]) % 5 != k))
+        notes.write(out(f"ancora-fold-{k}"), notes.ancora_notes(5, k, True))
+
+
+QUIET = {"lower": 0, "upper": 0, "bare": 0, "untokenized": 0, "glued": 0}  # as NUBes writes
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("what", choices=["sets", "sources", "short", "named"])
+    p.add_argument("--model", default="primary-care")
+    p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
+    p.add_argument("--work", default="out/real")
+    a = p.parse_args()
+    os.makedirs(a.work, exist_ok=True)
+    if a.what == "short":
+        return short(a.work)
+    if a.what == "named":
+        return named(a.work, a.model, a.velum)
+    {"sets": sets, "sources": sources}[a.what](a.work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Draws other persons and places for real notes, so that a model learns contexts and shapes and no list.
+
+Where ../shared/tools/nubes_phi.py takes hospitals, towns and common surnames from one list each, these come from many:
+surnames and given names of INE by frequency and by lot, those of 30 origins that ship with velum, Catalan ones, towns of
+Spain and of the world, hospitals' tails, saints, streets, founders, and words that do not exist but could. A fifth of the
+rarer entries of every list is kept for scoring ("unseen").
+"""
+import glob, os, random, re, sys, zlib
+
+import notes
+
+sys.path.insert(0, notes.tools)
+from nubes_phi import HEAD, SMALL, case, plain, rows, title  # noqa: E402
+
+LISTS = "models/gazetteer/lists"
+MASCULINE = ["Hospital", "hospital", "H.", "Hosp.", "Hosp", "Hº", "H. U.", "HU", "Hospital Universitario", "Hospital General", "Hospital Comarcal",
+             "Centro de Salud", "centro de salud", "CS", "C.S.", "C. S.", "CAP", "ambulatorio", "Ambulatorio", "Instituto", "Sanatorio", "Centro",
+             "Centro Médico", "consultorio", "CSM", "Consultorio", "Complejo Hospitalario", "C. Salud", "Centro de Especialidades", "geriátrico"]
+FEMININE = ["Clínica", "clínica", "Residencia", "residencia", "Mutua", "Fundación", "Policlínica", "Clinica", "Resid.", "residencia geriátrica", "ABS"]
+OF_FEMININE = re.compile(r"(?i)^(cl[ií]nica|resid[eè]ncia|m[uú]tua|fundaci[oó]n?|policl[ií]nica|abs|eap)")
+CATALAN = re.compile(r"(?i)^((?:hospital (?:universitari|general|comarcal)(?: de| del| d')?|hospital d'alta resoluci[oó]|hospital|centre (?:de salut|m[eè]dic|d'atenci[oó] prim[aà]ria|sanitari)|"
+                     r"centre|institut|ambulatori|consultori(?: local)?|sanatori|resid[eè]ncia|fundaci[oó]|m[uú]tua|policl[ií]nica|cl[ií]nica|cap|eap|abs|cuap|ssibe)(?: |(?<=d')))(.+)$")
+MASCULINO = ["Hospital", "hospital", "H.", "Hospital General", "Hospital Comarcal", "Hospital Universitari", "Centre", "centre", "Centre de Salut", "CAP", "Cap", "ambulatori",
+             "Institut", "institut", "Sanatori", "Centre Mèdic", "consultori", "Consultori", "CAP de", "geriàtric", "CSMA", "CUAP"]
+FEMENINO = ["Clínica", "clínica", "Residència", "residència", "Mútua", "Fundació", "Policlínica", "ABS", "Residencia", "residència geriàtrica", "EAP"]
+SAINTS = ["San", "Santa", "Sant", "Santo", "Virgen de", "Virgen del", "Nuestra Señora de", "Ntra. Sra. de", "Nª Sª de", "Mare de Déu de", "Dr.", "Doctor",
+          "Reina", "Príncipe", "Infanta", "Marqués de", "Hermanos", "Padre", "Sagrado", "Monte", "Fuente", "Alto", "Puerta de", "Valle de", "Parque", "Son", "Can",
+          "Río", "Ciudad de", "Nuevo", "Villa", "Los", "Las", "Costa", "Torre", "Llanos de", "Jardín de", "Bajo", "Campo de"]
+
+
+def entries(name):
+    """The forms of a list of velum."""
+    for path in sorted(glob.glob(os.path.join(LISTS, name))):
+        for line in notes.lines(path):
+            if not line.startswith("#") and line.strip():
+                yield title(line.split("\t")[0])
+
+
+def unseen(word):
+    return zlib.crc32(plain(word).lower().encode()) % 5 == 0
+
+
+class Words:
+    """Makes words that look like those it has read: letters drawn by the three before."""
+
+    def __init__(self, words):
+        self.next = {}
+        for w in words:
+            w = "^^^" + w.lower() + "$"
+            for i in range(3, len(w)):
+                self.next.setdefault(w[i - 3 : i], []).append(w[i])
+
+    def draw(self, r):
+        while True:
+            w = "^^^"
+            while w[-1] != "$" and len(w) < 20:
+                w += r.choice(self.next[w[-3:]])
+            if 4 <= len(w) - 4 <= 13:
+                return w[3:-1].title()
+
+
+class Names:
+    """Draws names; the same seed draws the same ones. held draws those that no training sees."""
+
+    def __init__(self, seed, held=False):
+        self.r, self.held = random.Random(seed), held
+        g = os.path.join(notes.data, "gazetteers")
+        ine = os.path.join(g, "names-es-ine")
+        one = lambda words: [w for w in words if " " not in w and len(w) > 2]
+        self.surnames = self.ranked(one(self.column(os.path.join(ine, "apellidos-contextsafe.tsv.gz"), 0)))
+        self.given = self.ranked(one(self.column(os.path.join(ine, "hombres.csv.gz"), 0)[:9000])) + self.ranked(one(self.column(os.path.join(ine, "mujeres.csv.gz"), 0)[:9000]))
+        self.isgiven = {plain(w).lower() for w in self.given}
+        bcn = one(self.column(os.path.join(g, "cognoms-barcelona", "cognoms-bcn-2024.tsv.gz"), 0))
+        self.abroad = self.ranked(sorted(set(one(entries("*surnames.txt"))) | set(bcn)), 0)
+        self.abroadgiven = self.ranked(sorted(set(one(entries("*given-names.txt")))), 0)
+        towns = [title(re.sub(r"^(.+), (.+)$", r"\2 \1", t).split("/")[0]) for t in self.column(os.path.join(g, "places-es", "municipios.csv.gz"), "nombre")]
+        self.towns = self.ranked(sorted(set(towns) | set(map(title, self.column(os.path.join(g, "places-ca", "cataleg-abs-localitats.csv.gz"), 9)[::3]))), 0)
+        self.world = self.ranked(sorted(set(entries("geonames-*.txt")) | set(entries("own-abroad.txt")) | set(entries("own-countries.txt")) | set(entries("own-provinces.txt"))), 0)
+        tails = [HEAD.match(h) for h in self.column(os.path.join(g, "hospitals-es", "hospitals.tsv.gz"), 2)]
+        self.tails = self.ranked(sorted({title(m[2]) for m in tails if m and 1 <= len(m[2].split()) <= 5 and not re.search(r"[(),/]|\d", m[2])}), 0)
+        streets = self.column(os.path.join(g, "streets-barcelona", "nomenclator-bcn.csv.gz"), 3)
+        self.streets = self.ranked(sorted({title(s) for s in streets if 1 <= len(s.split()) <= 3}), 0)
+        self.inventedperson = Words(w for w in self.surnames + self.abroad if " " not in w)
+        self.inventedplace = Words(w for w in self.towns + self.world if " " not in w)
+
+    @staticmethod
+    def column(path, k):
+        head, *rest = rows(path)
+        k = head.index(k) if isinstance(k, str) else k
+        return [row[k] for row in rest if len(row) > k and row[k].strip()]
+
+    def ranked(self, words, common=300):
+        """The words in their order, the rarer of them divided between training and scoring."""
+        words = [title(w) for w in words]
+        return [w for i, w in enumerate(words) if (i < common and not self.held) or i >= common and unseen(w) == self.held]
+
+    def pick(self, words):
+        return words[int(len(words) * self.r.random() ** 3)]
+
+    def surname(self):
+        """One word, seldom several ("de la Cruz") or what is left of them ("De"), for that is how lists and hands cut them."""
+        k = self.r.random()
+        if k < 0.03:
+            return self.r.choice(["de la ", "de ", "del ", "De ", "de los ", "San ", "da ", "El ", "Ben "]) + self.r.choice(self.surnames)
+        if k < 0.045:
+            return self.r.choice(["de", "del", "De", "Del", "de la", "el"])
+        k = self.r.random()
+        return self.pick(self.surnames) if k < 0.55 else self.r.choice(self.surnames) if k < 0.7 else self.r.choice(self.abroad) if k < 0.88 else self.inventedperson.draw(self.r)
+
+    def givenname(self):
+        k = self.r.random()
+        return self.pick(self.given) if k < 0.55 else self.r.choice(self.given) if k < 0.75 else self.r.choice(self.abroadgiven) if k < 0.95 else self.inventedperson.draw(self.r)
+
+    def person(self, value):
+        out = []
+        words = value.split(" ")
+        for word in words:
+            bare = plain(word).lower().strip(".,")
+            if bare in SMALL or bare == "" or not bare[0].isalpha():
+                out.append(word)
+            elif len(bare) == 1:
+                out.append(self.r.choice("ABCDEFGHIJLMNOPRSTUV") + word[1:])
+            elif len(bare) <= 2:
+                out.append(word)
+            else:
+                tail = word[len(word.rstrip(".,")) :]
+                out.append(case(word, self.givenname() if bare in self.isgiven and len(words) > 1 else self.surname()) + tail)
+        return " ".join(out)
+
+    def town(self):
+        k = self.r.random()
+        return self.r.choice(self.towns) if k < 0.5 else self.r.choice(self.world) if k < 0.85 else self.inventedplace.draw(self.r)
+
+    def proper(self):
+        """What follows the head of a house's name."""
+        k, r = self.r.random(), self.r
+        if k < 0.34:
+            return r.choice(self.tails)
+        if k < 0.5:
+            return self.town()
+        if k < 0.62:
+            return f"{self.givenname()} {self.surname()}"
+        if k < 0.74:
+            return f"{r.choice(SAINTS)} {r.choice([self.givenname, self.inventedplace_, self.surname, self.town])()}"
+        if k < 0.86:
+            return r.choice(self.streets)
+        if k < 0.93:
+            return self.inventedplace_()
+        if k < 0.97:
+            return f"{r.choice(['Ntra.Sra.', 'Ntra.Sra.De', 'N.S.', 'Dr.', 'Mª', 'Sta.', 'S.', 'Sto.'])} {r.choice([self.givenname, self.surname, self.town])()}"
+        if k < 0.98:
+            return f"{self.town()}-{self.town()}"
+        return f"{self.proper()} {r.choice(['de', 'del', 'Internacional', 'Norte', 'Sur', 'I', 'II', 'de'])} {self.town()}"
+
+    def inventedplace_(self):
+        return self.inventedplace.draw(self.r)
+
+    def house(self, value, m):
+        head, catalan = m[1], m.re is CATALAN and not HEAD.match(m.string)
+        if self.r.random() < 0.4:
+            feminine, masculine = (FEMENINO, MASCULINO) if catalan or self.r.random() < 0.2 else (FEMININE, MASCULINE)
+            head = self.r.choice(feminine if OF_FEMININE.match(head) else masculine) + " "
+            head = head.upper() if m[1].isupper() and len(m[1]) > 5 else head
+        return head + case(m[2], self.proper())
+
+    def location(self, value):
+        m = HEAD.match(value) or CATALAN.match(value)
+        if m:
+            return self.house(value, m)
+        if re.fullmatch(r"[A-ZÁÉÍÓÚÑ]{2,5}", value):
+            letters = "".join(w[0] for w in self.proper().split() if w.lower() not in SMALL).upper()
+            return self.r.choice("HHHCI") + (self.r.choice(["", "U", "G"]) + letters)[:4] if letters else value
+        if re.search(r"\d", value):  # an address keeps its numbers
+            return value
+        k = self.r.random()
+        return case(value, self.town() if k < 0.9 else self.inventedplace_())
+
+
+def rename(text, spans, names):
+    """The note with another value for every person and place."""
+    out, moved, at, n = [], [], 0, 0
+    for s, e, c in spans:
+        value = text[s:e]
+        value = names.person(value) if c == "PERSON" else names.location(value) if c == "LOCATION" else value
+        out += [text[at:s], value]
+        n += s - at
+        moved.append([n, n + len(value), c])
+        n, at = n + len(value), e
+    return "".join(out) + text[at:], moved
+
+
+LOOSE = re.compile(r" (?=[.,;:)?!%])|(?<=[(¿¡]) ")
+ACCENTS = str.maketrans("áéíóúüàèòïÁÉÍÓÚÜÀÈÒÏ", "aeiouuaeoiAEIOUUAEOI")
+
+
+def drop(text, spans, places):
+    """The text without the characters at these places, none of them inside a span's first or last letter."""
+    places = sorted(p for p in places if not any(s <= p < e for s, e, _ in spans))
+    gone, out, k = [0] * (len(text) + 1), [], 0
+    for i, c in enumerate(text):
+        gone[i] = k
+        if k < len(places) and places[k] == i:
+            k += 1
+        else:
+            out.append(c)
+    gone[len(text)] = k
+    return "".join(out), [[s - gone[s], e - gone[e], c] for s, e, c in spans]
+
+
+def noisy(text, spans, r, lower=0.18, upper=0.1, bare=0.3, untokenized=0.5, glued=0.15):
+    """A hurried hand: the whole note in one case, accents left out, punctuation as one writes it and not as NUBes is cut, words glued."""
+    if r.random() < untokenized:
+        text, spans = drop(text, spans, [m.start() for m in LOOSE.finditer(text)])
+    if r.random() < glued:
+        blanks = [m.start() for m in re.finditer(r"(?<=[.,:;)/+-]) (?=\w)", text)]
+        text, spans = drop(text, spans, [b for b in blanks if r.random() < 0.5])
+    k = r.random()
+    if k < lower:
+        text = text.lower() if len(text.lower()) == len(text) else text
+    elif k < lower + upper:
+        text = text.upper() if len(text.upper()) == len(text) else text
+    if r.random() < bare:
+        text = text.translate(ACCENTS)
+    return text, spans

@@ -1,0 +1,338 @@
+// Package obfuscate writes invented identifiers in the forms in which people
+// type, paste, dictate and hide them, and tells whether one can still be read
+// in a masked note: 25 kinds, 20 forms.
+package obfuscate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"unicode"
+
+	"github.com/velum-health/velum/models/view"
+)
+
+// Kind is a kind of identifier.
+type Kind struct {
+	Name    string
+	Label   string // what stands before it in form "labelled", and in all if Needs
+	Checked bool   // it has check digits, or a birth date in a fixed place
+	Needs   bool   // it has no form of its own: nothing but its label tells it
+	draw    func(r *rand.Rand) string
+}
+
+// Kinds in the order of the table. A blank of a value stands between groups.
+var Kinds = []Kind{
+	{"DNI", "DNI", true, false, func(r *rand.Rand) string { return dni(10_000_000 + r.IntN(89_999_999)) }},
+	{"NIE", "NIE", true, false, nie},
+	{"NIF-KLM", "NIF", true, false, func(r *rand.Rand) string {
+		n := r.IntN(10_000_000)
+		return fmt.Sprintf("%c%07d%c", "KLM"[r.IntN(3)], n, letters[n%23])
+	}},
+	{"CIF", "CIF", true, false, cif},
+	{"NASS", "NASS", true, false, func(r *rand.Rand) string { return social(r, 8) }},
+	{"CCC", "CCC", true, false, func(r *rand.Rand) string { return social(r, 7) }},
+	{"CIP", "CIP", true, false, cip},
+	{"IBAN", "IBAN", true, false, iban},
+	{"account", "cuenta", true, false, func(r *rand.Rand) string {
+		a := account(r)
+		return a[:4] + " " + a[4:8] + " " + a[8:10] + " " + a[10:]
+	}},
+	{"Visa", "tarjeta", true, false, func(r *rand.Rand) string { return fours(luhn(r, "4", 16)) }},
+	{"Mastercard", "tarjeta", true, false, func(r *rand.Rand) string { return fours(luhn(r, fmt.Sprint(51+r.IntN(5)), 16)) }},
+	{"Amex", "tarjeta", true, false, func(r *rand.Rand) string {
+		c := luhn(r, "37", 15)
+		return c[:4] + " " + c[4:10] + " " + c[10:]
+	}},
+	{"IMEI", "IMEI", true, false, func(r *rand.Rand) string {
+		c := luhn(r, "35", 15)
+		return c[:2] + " " + c[2:8] + " " + c[8:14] + " " + c[14:]
+	}},
+	{"mobile", "tel", false, false, func(r *rand.Rand) string { return threes(fmt.Sprint(600_000_000 + r.IntN(199_999_999))) }},
+	{"landline", "tel", false, false, func(r *rand.Rand) string {
+		return fmt.Sprintf("93 %03d %02d %02d", 200+r.IntN(700), r.IntN(100), r.IntN(100))
+	}},
+	{"+34", "tel", false, false, func(r *rand.Rand) string { return "+34 " + threes(fmt.Sprint(600_000_000+r.IntN(99_999_999))) }},
+	{"e-mail", "correo", false, false, func(r *rand.Rand) string {
+		return syllables(r, 6) + "." + syllables(r, 6) + "@" + []string{"gmail.com", "hotmail.es", "hospital.cat"}[r.IntN(3)]
+	}},
+	{"passport", "pasaporte", false, true, func(r *rand.Rand) string { return capitals(r, 3) + digits(r, 6) }},
+	{"plate", "matrícula", false, true, func(r *rand.Rand) string { return digits(r, 4) + " " + consonants(r, 3) }},
+	{"NHC", "NHC", false, true, func(r *rand.Rand) string { return fmt.Sprint(1_000_000 + r.IntN(8_999_999)) }},
+	{"episode", "episodio", false, true, func(r *rand.Rand) string { return fmt.Sprint(1_000_000 + r.IntN(8_999_999)) }},
+	{"collegiate", "nº colegiado", false, true, func(r *rand.Rand) string {
+		return fmt.Sprintf("%02d %02d %05d", 8, 8, 10_000+r.IntN(80_000))
+	}},
+	{"TIS", "TIS", false, true, func(r *rand.Rand) string { return digits(r, 8) }},
+	{"NUHSA", "NUHSA", false, false, func(r *rand.Rand) string { return "AN" + "0" + digits(r, 9) }},
+	{"CIP-SNS", "CIP-SNS", false, false, func(r *rand.Rand) string { return "BBBBBBBB" + capitals(r, 2) + digits(r, 6) }},
+}
+
+// Form is a way to write a value. label is the kind's; the note has it before
+// the value unless the form puts it there itself.
+type Form struct {
+	Name  string
+	write func(value, label string) string
+}
+
+// Forms in the order of the table.
+var Forms = []Form{
+	{"as written", func(v, _ string) string { return v }},
+	{"together", func(v, _ string) string { return join(v, "") }},
+	{"label", func(v, l string) string { return l + ": " + join(v, "") }},
+	{"label glued", func(v, l string) string { return l[strings.LastIndexByte(l, ' ')+1:] + join(v, "") }},
+	{"brackets", func(v, _ string) string { return "(" + join(v, "") + ")" }},
+	{"word glued before", func(v, _ string) string { return "Avisar" + join(v, "") }},
+	{"word glued behind", func(v, _ string) string { return join(v, "") + ifDigit(v, "Dolor", ". Dolor") }},
+	{"lower case", func(v, _ string) string { return strings.ToLower(v) }},
+	{"two blanks", func(v, _ string) string { return apart(v, "  ") }},
+	{"tab", func(v, _ string) string { return apart(v, "\t") }},
+	{"no-break space", func(v, _ string) string { return apart(v, "\u00a0") }},
+	{"narrow space", func(v, _ string) string { return apart(v, "\u202f") }},
+	{"line end", func(v, _ string) string { return apart(v, "\n") }},
+	{"line end in the middle", middle},
+	{"en dash", func(v, _ string) string { return apart(v, "–") }},
+	{"commas", func(v, _ string) string { return apart(v, ",") }},
+	{"dots", func(v, _ string) string { return apart(v, ".") }},
+	{"soft hyphens", func(v, _ string) string { return between(join(v, ""), "\u00ad\u200b") }},
+	{"full width", func(v, _ string) string { return mapped(v, wide) }},
+	{"look-alikes", func(v, _ string) string { return mapped(v, cyrillic) }},
+}
+
+// Value draws a value of the kind.
+func (k *Kind) Value(r *rand.Rand) string { return k.draw(r) }
+
+// Note writes a note with the value in the form. The notes say nothing else
+// that could be masked.
+func (k *Kind) Note(r *rand.Rand, f *Form, value string) string {
+	before := []string{"Acude por tos. Anoto ", "Refiere mejoría, deja ", "Sin fiebre ni dolor; consta ", "Aporta documento, "}[r.IntN(4)]
+	if k.Needs && !strings.HasPrefix(f.Name, "label") {
+		before += k.Label + " "
+	}
+	if f.Name == "word glued before" && k.Needs {
+		return before[:len(before)-1] + join(value, "") + " en la hoja y sigue igual."
+	}
+	return before + f.write(value, k.Label) + " en la hoja y sigue igual."
+}
+
+// Readable tells whether the value can be read in a masked note: half of its
+// letters and digits in a row, whatever stands between them, or more.
+func Readable(masked, value string) bool {
+	have, want := core(masked), core(value)
+	least := max((len(want)+1)/2, 4)
+	for i := 0; i+least <= len(want); i++ {
+		if strings.Contains(have, want[i:i+least]) {
+			return true
+		}
+	}
+	return false
+}
+
+// core returns the letters and digits of a text as a person reads them.
+func core(text string) string {
+	var seen []byte
+	if seen = []byte(text); !view.Plain(seen) {
+		seen, _ = view.Append(nil, nil, seen)
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) || unicode.IsLetter(r) {
+			return unicode.ToUpper(r)
+		}
+		return -1
+	}, string(seen))
+}
+
+const letters = "TRWAGMYFPDXBNJZSQVHLCKE"
+
+func dni(n int) string { return fmt.Sprintf("%08d%c", n, letters[n%23]) }
+
+func nie(r *rand.Rand) string {
+	k, n := r.IntN(3), r.IntN(10_000_000)
+	return fmt.Sprintf("%c%07d%c", "XYZ"[k], n, letters[(k*10_000_000+n)%23])
+}
+
+func cif(r *rand.Rand) string {
+	body := digits(r, 7)
+	sum := 0
+	for k, c := range body {
+		v := int(c - '0')
+		if k%2 == 0 {
+			v *= 2
+			v = v/10 + v%10
+		}
+		sum += v
+	}
+	return fmt.Sprintf("%c%s%d", "ABEFGH"[r.IntN(6)], body, (10-sum%10)%10)
+}
+
+// social writes a number of a person (8 digits) or an employer (7).
+func social(r *rand.Rand, width int) string {
+	p, n := []int{8, 17, 25, 28, 43}[r.IntN(5)], 0
+	for range width {
+		n = n*10 + r.IntN(10)
+	}
+	base := p*100_000_000 + n
+	if n < 10_000_000 {
+		base = p*10_000_000 + n
+	}
+	return fmt.Sprintf("%02d %0*d %02d", p, width, n, base%97)
+}
+
+func cip(r *rand.Rand) string {
+	return fmt.Sprintf("%s%d%02d%02d%02d%03d", capitals(r, 4), r.IntN(2), r.IntN(100), 1+r.IntN(12), 1+r.IntN(28), r.IntN(1000))
+}
+
+// account draws bank, branch, check digits and account.
+func account(r *rand.Rand) string {
+	control := func(d string) int {
+		sum := 0
+		for k, w := range []int{1, 2, 4, 8, 5, 10, 9, 7, 3, 6} {
+			sum += w * int(d[k]-'0')
+		}
+		if c := 11 - sum%11; c < 10 {
+			return c
+		} else if c == 10 {
+			return 1
+		}
+		return 0
+	}
+	bank, number := digits(r, 8), digits(r, 10)
+	return fmt.Sprintf("%s%d%d%s", bank, control("00"+bank), control(number), number)
+}
+
+func iban(r *rand.Rand) string {
+	a := account(r)
+	rest := 0
+	for _, c := range a + "142800" { // ES00
+		rest = (rest*10 + int(c-'0')) % 97
+	}
+	whole := fmt.Sprintf("ES%02d%s", 98-rest, a)
+	return fours(whole)
+}
+
+// luhn draws a number of n digits with the right last one.
+func luhn(r *rand.Rand, first string, n int) string {
+	body := first + digits(r, n-1-len(first))
+	sum := 0
+	for k := range body {
+		v := int(body[len(body)-1-k] - '0')
+		if k%2 == 0 {
+			if v *= 2; v > 9 {
+				v -= 9
+			}
+		}
+		sum += v
+	}
+	return fmt.Sprint(body, (10-sum%10)%10)
+}
+
+func digits(r *rand.Rand, n int) string     { return from(r, "0123456789", n) }
+func capitals(r *rand.Rand, n int) string   { return from(r, "ABCDEFGHJKLMNPRSTVZ", n) }
+func consonants(r *rand.Rand, n int) string { return from(r, "BCDFGHJKLMNPRSTVWXYZ", n) }
+
+func from(r *rand.Rand, signs string, n int) string {
+	b := make([]byte, n)
+	for k := range b {
+		b[k] = signs[r.IntN(len(signs))]
+	}
+	return string(b)
+}
+
+func syllables(r *rand.Rand, n int) string {
+	b := make([]byte, n)
+	for k := range b {
+		b[k] = []string{"bdgjkpvxz", "aeiou"}[k%2][r.IntN(5)]
+	}
+	return string(b)
+}
+
+func fours(v string) string  { return groups(v, 4) }
+func threes(v string) string { return groups(v, 3) }
+
+func groups(v string, n int) string {
+	var parts []string
+	for ; len(v) > n; v = v[n:] {
+		parts = append(parts, v[:n])
+	}
+	return strings.Join(append(parts, v), " ")
+}
+
+func join(v, sign string) string { return strings.ReplaceAll(v, " ", sign) }
+
+// apart sets the groups of a value apart: those that it has, else three digits
+// from the right; an address before and behind its signs.
+func apart(v, sign string) string {
+	at := strings.IndexByte(v, '@')
+	switch {
+	case at >= 0 && (sign == "," || sign == "."):
+		dot := strings.LastIndexByte(v, '.')
+		return v[:dot] + sign + v[dot+1:]
+	case at >= 0:
+		return v[:at+1] + sign + v[at+1:]
+	case strings.Contains(v, " "):
+		return join(v, sign)
+	}
+	first := strings.IndexAny(v, "0123456789")
+	last := strings.LastIndexAny(v, "0123456789") + 1
+	body := v[first:last]
+	head := body[:len(body)%3]
+	parts := []string{}
+	if first > 0 {
+		parts = append(parts, v[:first])
+	}
+	if head != "" {
+		parts = append(parts, head)
+	}
+	for rest := body[len(head):]; rest != ""; rest = rest[3:] {
+		parts = append(parts, rest[:3])
+	}
+	if last < len(v) {
+		parts = append(parts, v[last:])
+	}
+	return strings.Join(parts, sign)
+}
+
+func middle(v, _ string) string {
+	v = join(v, "")
+	return v[:len(v)/2] + "\n" + v[len(v)/2:]
+}
+
+func between(v, sign string) string {
+	var b strings.Builder
+	for k, r := range v {
+		if k > 0 {
+			b.WriteString(sign)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func ifDigit(v, then, otherwise string) string {
+	if c := v[len(v)-1]; c >= '0' && c <= '9' || strings.IndexByte(v, '@') < 0 {
+		return then
+	}
+	return otherwise
+}
+
+func mapped(v string, to func(rune) rune) string { return strings.Map(to, v) }
+
+func wide(r rune) rune {
+	if r > ' ' && r < 0x7F {
+		return r + 0xFEE0
+	}
+	return r
+}
+
+// cyrillic has look-alikes for letters, and Arabic-Indic digits for every other
+// digit.
+func cyrillic(r rune) rune {
+	const latin, other = "ABCEHIJKMOPSTXYaceiopsxy", "АВСЕНІЈКМОРЅТХУасеіорѕху"
+	if k := strings.IndexRune(latin, r); k >= 0 {
+		return []rune(other)[k]
+	}
+	if r >= '0' && r <= '9' && r%2 == 0 {
+		return r - '0' + 0x660
+	}
+	return r
+}

@@ -1,0 +1,102 @@
+package mask
+
+import (
+	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
+
+	"github.com/tink-crypto/tink-go/v2/daead/subtle"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// newEncrypt returns the operator that writes the category and the value
+// encrypted, [PERSON:bcdf...]: AES-SIV (RFC 5297), so equal values of a
+// category look equal, nobody reads them without the key, and a changed one is
+// not taken for another. `velum reveal` undoes it under the key.
+func newEncrypt(*settings) func(*Options) Operator {
+	return func(o *Options) Operator { return &encrypt{NewSealer(o.Key, o.Purpose)} }
+}
+
+type encrypt struct{ sealer *Sealer }
+
+// Replace implements Operator.
+func (o *encrypt) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
+	name := placeholderOf(v.Category)
+	sealed, err := o.sealer.siv.EncryptDeterministically(v.Words, name)
+	if err != nil {
+		return dst, false
+	}
+	dst = append(dst, name[:len(name)-1]...)
+	dst = append(dst, ':')
+	for _, b := range sealed {
+		dst = append(dst, sealLetters[b>>4], sealLetters[b&15])
+	}
+	return append(dst, ']'), true
+}
+
+// sealLetters are the hexadecimal digits of a sealed value. Consonants alone:
+// they make no name and no number that verify could take for a survivor.
+const sealLetters = "bcdfghjklmnpqrst"
+
+// Sealer encrypts and reveals values under a key.
+type Sealer struct{ siv *subtle.AESSIV }
+
+// NewSealer returns the sealer of a key and a purpose.
+func NewSealer(key *pipeline.Key, purpose string) *Sealer {
+	wide, err := hkdf.Expand(sha256.New, key.Derive("encrypt "+purpose), "AES-SIV", subtle.AESSIVKeySize)
+	if err != nil {
+		panic(err) // only for lengths that are too long
+	}
+	siv, err := subtle.NewAESSIV(wide)
+	if err != nil {
+		panic(err) // only for keys of another length
+	}
+	return &Sealer{siv}
+}
+
+// Reveal appends text to dst with every sealed value in it opened, and tells
+// how many there were and how many the key does not open: those stay as they
+// are.
+func (s *Sealer) Reveal(dst, text []byte) (out []byte, opened, shut int) {
+	for {
+		at := bytes.IndexByte(text, '[')
+		if at < 0 {
+			return append(dst, text...), opened, shut
+		}
+		dst, text = append(dst, text[:at]...), text[at:]
+		name, sealed, length := sealedAt(text)
+		if length == 0 {
+			dst, text = append(dst, '['), text[1:]
+			continue
+		}
+		value, err := s.siv.DecryptDeterministically(sealed, append(name, ']'))
+		if err != nil {
+			shut++
+			dst = append(dst, text[:length]...)
+		} else {
+			opened++
+			dst = append(dst, value...)
+		}
+		text = text[length:]
+	}
+}
+
+// sealedAt reads the sealed value that text begins with; length 0: none.
+func sealedAt(text []byte) (name, sealed []byte, length int) {
+	colon, end := bytes.IndexByte(text, ':'), bytes.IndexByte(text, ']')
+	if colon < 2 || end < colon || (end-colon-1)%2 != 0 || end-colon-1 < 2*sivTag {
+		return nil, nil, 0
+	}
+	for i := colon + 1; i < end; i += 2 {
+		high, low := bytes.IndexByte([]byte(sealLetters), text[i]), bytes.IndexByte([]byte(sealLetters), text[i+1])
+		if high < 0 || low < 0 {
+			return nil, nil, 0
+		}
+		sealed = append(sealed, byte(high<<4|low))
+	}
+	return bytes.Clone(text[:colon]), sealed, end + 1
+}
+
+// sivTag is the length of the synthetic initialization vector before the text.
+const sivTag = 16

@@ -1,0 +1,228 @@
+package mask
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Chain is what a policy says of a category: operators by name with their
+// options, the next where one cannot, written
+//
+//	shift scope=patient days=365 | aggregate | suppress
+//
+// Behind the last stands the placeholder.
+type Chain struct {
+	text  string
+	names []string
+	news  []func(*Options) Operator
+	keyed bool
+	keeps bool
+	moves string
+}
+
+// A PolicyError says what is wrong in a chain.
+type PolicyError struct {
+	Message string
+	Word    string   // the word that is unknown; "" if it is another mistake
+	Known   []string // what could stand there
+}
+
+func (e *PolicyError) Error() string { return e.Message }
+
+// ParseChain reads a chain. Errors are *PolicyError.
+func ParseChain(text string) (*Chain, error) {
+	c := &Chain{text: text}
+	for part := range strings.SplitSeq(text, "|") {
+		if err := c.parse(strings.Fields(part)); err != nil {
+			return nil, err
+		}
+	}
+	if len(c.news) > maxChain {
+		return nil, &PolicyError{Message: fmt.Sprintf("%d operators in a chain, the most is %d", len(c.news), maxChain)}
+	}
+	return c, nil
+}
+
+func (c *Chain) parse(words []string) error {
+	if len(words) == 0 {
+		return &PolicyError{Message: "an operator is missing", Known: OperatorNames()}
+	}
+	k := kindOf(words[0])
+	if k == nil {
+		return &PolicyError{fmt.Sprintf("%q is none of %s", words[0], strings.Join(OperatorNames(), ", ")), words[0], OperatorNames()}
+	}
+	s := &settings{operator: k.name, given: map[string]string{}}
+	for _, w := range words[1:] {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok {
+			value = "true"
+		}
+		if _, twice := s.given[name]; twice {
+			return &PolicyError{Message: fmt.Sprintf("%s: %s comes twice", k.name, name)}
+		}
+		s.given[name] = value
+	}
+	make := k.of(s)
+	if err := s.wrong(); err != nil {
+		return err
+	}
+	c.names, c.news = append(c.names, k.name), append(c.news, make)
+	c.keyed = c.keyed || k.keyed
+	c.keeps = c.keeps || s.keeps
+	if s.moves != "" {
+		c.moves = s.moves
+	}
+	return nil
+}
+
+// NewChain returns a chain of one operator that no table names.
+func NewChain(name string, new func() Operator) *Chain {
+	return &Chain{text: name, names: []string{name}, news: []func(*Options) Operator{func(*Options) Operator { return new() }}}
+}
+
+// String returns the chain as it was written.
+func (c *Chain) String() string { return c.text }
+
+// Keyed tells whether an operator of the chain needs a key.
+func (c *Chain) Keyed() bool { return c.keyed }
+
+// Keeps tells whether the chain leaves values in the text.
+func (c *Chain) Keeps() bool { return c.keeps }
+
+// Moves says how the chain moves dates; "" if it does not.
+func (c *Chain) Moves() string { return c.moves }
+
+// name returns the name of an operator of the chain, of the placeholder behind
+// the last; a nil chain is the placeholder alone.
+func (c *Chain) name(at int) string {
+	if c == nil || at >= len(c.names) {
+		return PlaceholderName
+	}
+	return c.names[at]
+}
+
+// make returns the operators of one worker.
+func (c *Chain) make(o *Options) []Operator {
+	operators := make([]Operator, len(c.news))
+	for i, n := range c.news {
+		operators[i] = n(o)
+	}
+	return operators
+}
+
+// kind is an operator that policies can name.
+type kind struct {
+	name  string
+	does  string // for the list of operators
+	keyed bool   // needs a key
+	of    func(s *settings) func(*Options) Operator
+}
+
+func kindOf(name string) *kind {
+	for i := range kinds() {
+		if kinds()[i].name == name {
+			return &kinds()[i]
+		}
+	}
+	return nil
+}
+
+// OperatorNames returns the names that a policy can use.
+func OperatorNames() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Describe returns a line for every operator: its name with its options and
+// their defaults, and what it does.
+func Describe() [][2]string {
+	var lines [][2]string
+	for _, k := range kinds() {
+		s := &settings{operator: k.name}
+		k.of(s)
+		lines = append(lines, [2]string{strings.Join(append([]string{k.name}, s.asked...), " "), k.does})
+	}
+	return lines
+}
+
+// settings are the options of an operator in a policy. A constructor asks for
+// those that it knows; what nobody asked for is unknown.
+type settings struct {
+	operator string
+	given    map[string]string
+	asked    []string // name=default
+	err      *PolicyError
+	keeps    bool   // the operator leaves values in the text
+	moves    string // it moves dates, and how
+}
+
+func (s *settings) ask(name, def string) string {
+	s.asked = append(s.asked, name+"="+def)
+	if v, ok := s.given[name]; ok {
+		return v
+	}
+	return def
+}
+
+func (s *settings) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = &PolicyError{Message: s.operator + ": " + fmt.Sprintf(format, args...)}
+	}
+}
+
+// word asks for one of some words and returns its number.
+func (s *settings) word(name, def string, known ...string) int {
+	v := s.ask(name, def)
+	for i, w := range known {
+		if w == v {
+			return i
+		}
+	}
+	s.fail("%s=%q is none of %s", name, v, strings.Join(known, ", "))
+	if s.err.Word == "" {
+		s.err.Word, s.err.Known = v, known
+	}
+	return 0
+}
+
+func (s *settings) scope(def Scope) Scope {
+	return Scope(s.word("scope", scopeNames[def], scopeNames[:]...))
+}
+
+func (s *settings) flag(name string) bool { return s.word(name, "false", "false", "true") == 1 }
+
+// number asks for a whole number within bounds.
+func (s *settings) number(name string, def, low, high int) int {
+	n, err := strconv.Atoi(s.ask(name, strconv.Itoa(def)))
+	if err != nil || n < low || n > high {
+		s.fail("%s wants a whole number from %d to %d", name, low, high)
+	}
+	return n
+}
+
+// wrong returns what is wrong with the options.
+func (s *settings) wrong() error {
+	var known []string
+	for _, a := range s.asked {
+		name, _, _ := strings.Cut(a, "=")
+		known = append(known, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.given)) {
+		if !slices.Contains(known, name) && (s.err == nil || s.err.Word == "") {
+			s.err = &PolicyError{fmt.Sprintf("%s has no option %q; known: %s", s.operator, name, strings.Join(known, ", ")), name, known}
+			if len(known) == 0 {
+				s.err.Message = fmt.Sprintf("%s has no options", s.operator)
+			}
+		}
+	}
+	if s.err == nil {
+		return nil
+	}
+	return s.err
+}

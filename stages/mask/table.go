@@ -1,0 +1,24 @@
+package mask
+
+// kinds is the table of operators: to add one, write its file and a line here.
+func kinds() []kind { return table }
+
+var table []kind
+
+func init() {
+	table = []kind{
+		{PlaceholderName, "the name of the category in brackets; untyped [PHI]; numbered [PERSON_1], the same person throughout the note", false, newPlaceholder},
+		{"suppress", "nothing", false, newSuppress},
+		{"keep", "the value itself", false, newKeep},
+		{"mask", "a * for every character, blanks included", false, newStars},
+		{"scramble", "the letters and digits of the value in another order", true, newScramble},
+		{"hash", "the category and a keyed hash, [PERSON:7f3a]: equal values of the scope have equal hashes", true, newHash},
+		{"encrypt", "the category and the value encrypted (AES-SIV): velum reveal opens it under the key", true, newEncrypt},
+		{"surrogate", "another value of the same kind, gender, language, size and format: consistent, random or changing in stretches (markov)", true, newSurrogate},
+		{"aggregate", "a larger place: the autonomous community of a town or province, the first digits of a postal code", false, newAggregate},
+		{"shift", "dates moved by one keyed offset of their patient or note, in the format that they had; season moves them by years and stays near the time of year", true, newShift},
+		{"interval", "dates as the time since the note's date or its first one, [DATE +12 d]", false, newInterval},
+		{"year", "the year of a date, unless it tells an age over the limit", false, newYear},
+		{"age", "ages over the limit as [AGE > 89], others as the class that they lie in; class=1 keeps them", false, newAge},
+	}
+}

@@ -1,0 +1,188 @@
+package read
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Invented, as every note here.
+const accents = "id;text\n1;Acude el señor Núñez por lumbalgia\n2;«Niña» de 3 años, sin más\n"
+
+func TestEncodingOfText(t *testing.T) {
+	latin1, err := charmap.ISO8859_1.NewEncoder().String(accents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The euro sign and the long dash are where Latin-1 has controls.
+	ansi, err := charmap.Windows1252.NewEncoder().String(accents + "3;80 € – año\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := func(e unicode.Endianness, mark unicode.BOMPolicy) string {
+		s, err := unicode.UTF16(e, mark).NewEncoder().String(accents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, tt := range []struct {
+		name, content string
+		want          Encoding
+	}{
+		{"plain ASCII", "id,text\n1,sin acentos\n", UTF8},
+		{"UTF-8", accents, UTF8},
+		{"UTF-8 with mark", "\ufeff" + accents, UTF8},
+		{"one damaged note among many", strings.Repeat(accents, 10) + "3;a\xf1o\n", UTF8},
+		{"Latin-1", latin1, Latin1},
+		{"Windows-1252", ansi, Windows1252},
+		{"UTF-16 little", wide(unicode.LittleEndian, unicode.UseBOM), UTF16LE},
+		{"UTF-16 big", wide(unicode.BigEndian, unicode.UseBOM), UTF16BE},
+		{"UTF-16 little, no mark", wide(unicode.LittleEndian, unicode.IgnoreBOM), UTF16LE},
+		{"UTF-16 big, no mark", wide(unicode.BigEndian, unicode.IgnoreBOM), UTF16BE},
+		{"empty", "", UTF8},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := detect(strings.NewReader(tt.content))
+			if err != nil || got != tt.want {
+				t.Fatalf("%v (%v), want %v", got, err, tt.want)
+			}
+			if !strings.Contains(tt.name, "no mark") && strings.HasPrefix(tt.content, "id,") {
+				return
+			}
+			if tt.content == "" || strings.Contains(tt.name, "damaged") {
+				return
+			}
+			notes := readCSV(t, tt.content, TextOptions{})
+			if len(notes) < 2 || notes[0].text != "Acude el señor Núñez por lumbalgia" || notes[0].reason != pipeline.Sound {
+				t.Errorf("%d notes, or the first is not what was written", len(notes))
+			}
+		})
+	}
+}
+
+func readCSV(t testing.TB, content string, o TextOptions) []note {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewCSV(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	notes, err := notesOf(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return notes
+}
+
+// A Latin-1 file that is read as what it is not has its notes in quarantine,
+// and no character is guessed.
+func TestNamedEncoding(t *testing.T) {
+	notes := readCSV(t, "id,text\n1,a\xf1o\n", TextOptions{Encoding: UTF8})
+	if len(notes) != 1 || notes[0].reason != pipeline.BadEncoding {
+		t.Errorf("a Latin-1 note read as UTF-8: %v", notes[0].reason)
+	}
+	notes = readCSV(t, "id,text\n1,a\xf1o\n", TextOptions{Encoding: Latin1})
+	if len(notes) != 1 || notes[0].text != "año" {
+		t.Error("a Latin-1 note read as Latin-1 is not what was written")
+	}
+}
+
+// Half a pair of UTF-16 is no character: the note is in quarantine.
+func TestHalfPair(t *testing.T) {
+	text, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String("id,text\n1,ab\n2,cd\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := bytes.Replace([]byte(text), []byte("b\x00"), []byte("\x00\xd8"), 1)
+	notes := readCSV(t, string(data), TextOptions{})
+	if len(notes) != 2 || notes[0].reason != pipeline.BadEncoding || notes[1].reason != pipeline.Sound {
+		t.Errorf("%+v", notes)
+	}
+}
+
+// Offsets that count the bytes of a Latin-1 file count its characters.
+func TestOneByteOffsets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	line := "{\"id\":\"1\",\"text\":\"a\xf1o de Ana\",\"spans\":[[7,10,\"PERSON\"]]}\n"
+	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewJSONL(path, TextOptions{Unit: pipeline.ByteUnits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var b pipeline.Batch
+	if err := r.Next(&b); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.Gold.At(0)[0]; string(b.Text.At(0)[s.Start:s.End]) != "Ana" {
+		t.Errorf("span [%d,%d)", s.Start, s.End)
+	}
+	if r.Warnings().Encoding != "latin-1" {
+		t.Errorf("encoding %q is not said", r.Warnings().Encoding)
+	}
+}
+
+func TestPacked(t *testing.T) {
+	var gz, zst bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	w.Write([]byte(accents))
+	w.Close()
+	z, err := zstd.NewWriter(&zst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.Write([]byte(accents))
+	z.Close()
+	for name, data := range map[string][]byte{"gzip": gz.Bytes(), "zstd": zst.Bytes()} {
+		if notes := readCSV(t, string(data), TextOptions{}); len(notes) != 2 || notes[1].id != "2" {
+			t.Errorf("%s: %d notes", name, len(notes))
+		}
+		path := filepath.Join(t.TempDir(), "cut.csv")
+		if err := os.WriteFile(path, data[:len(data)-5], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewCSV(path, TextOptions{}); err == nil || !strings.Contains(err.Error(), "unpacked") {
+			t.Errorf("%s, cut: %v", name, err)
+		}
+	}
+}
+
+func TestDelimiters(t *testing.T) {
+	for _, content := range []string{
+		"id,text\n1,a;b\n", "id;text\n1;a,b\n", "id\ttext\n1\ta;b,c\n", "id|text\n1|a;b\n",
+		"\"id;x\",text,id\n0,a;b,1\n",
+	} {
+		if notes := readCSV(t, content, TextOptions{}); len(notes) != 1 || notes[0].id != "1" || notes[0].text[0] != 'a' {
+			t.Errorf("%q: %+v", content, notes)
+		}
+	}
+}
+
+// What is valid UTF-8 is never taken for anything else, wherever the pieces
+// of detect end.
+func TestDetectUTF8(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("aeñ€ 日\n")), 0, 200, -1).Draw(t, "text")
+		pad := strings.Repeat("ñ", rapid.IntRange(0, 3).Draw(t, "pad")) + strings.Repeat("x", 1<<16-rapid.IntRange(0, 8).Draw(t, "at"))
+		if e, err := detect(strings.NewReader(pad + text)); err != nil || e != UTF8 {
+			t.Fatalf("%v %v", e, err)
+		}
+	})
+}

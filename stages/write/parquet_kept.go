@@ -1,0 +1,192 @@
+package write
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// A column that is kept has the elements of the schema that it was read with.
+// The library gets its shape and physical types, under names that sort in the
+// order of the fields, since the library sorts them; the elements themselves
+// go into the footer as they are. So what a column means, and what its fields
+// are called, is no matter of what the library knows.
+
+// shape is a kept column as the library has it.
+type shape struct {
+	elements []format.SchemaElement
+	leaves   []shapeLeaf
+	node     parquet.Node
+}
+
+type shapeLeaf struct {
+	path, names []string // in the library, in the file; both below the column itself
+	kind        format.Type
+	width       int
+}
+
+// newShape takes the type of a column apart, see pipeline.Column.Type.
+func newShape(kept string) (*shape, error) {
+	var m format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), []byte(kept), &m); err != nil || len(m.Schema) == 0 {
+		return nil, fmt.Errorf("a column that is kept has no type")
+	}
+	s := &shape{elements: m.Schema}
+	node, next := s.walk(0, nil, nil)
+	if next != len(m.Schema) {
+		return nil, fmt.Errorf("a column that is kept has a type that cannot be")
+	}
+	s.node = node
+	return s, nil
+}
+
+// walk makes a node of the element at a place and returns the place behind it.
+func (s *shape) walk(at int, path, names []string) (parquet.Node, int) {
+	e := &s.elements[at]
+	at++
+	var n parquet.Node
+	if e.Type.Valid {
+		n = leafNode(e)
+		s.leaves = append(s.leaves, shapeLeaf{path, names, e.Type.V, int(e.TypeLength.V)})
+	} else {
+		group := parquet.Group{}
+		for i := 0; i < int(e.NumChildren.V) && at < len(s.elements); i++ {
+			name := fmt.Sprintf("%05d", i)
+			below := append(path[:len(path):len(path)], name)
+			group[name], at = s.walk(at, below, append(names[:len(names):len(names)], s.elements[at].Name))
+		}
+		n = group
+	}
+	switch e.RepetitionType.V {
+	case format.Optional:
+		n = parquet.Optional(n)
+	case format.Repeated:
+		n = parquet.Repeated(n)
+	}
+	return n, at
+}
+
+// leafNode encodes values as columns of ours are encoded.
+func leafNode(e *format.SchemaElement) parquet.Node {
+	switch e.Type.V {
+	case format.Boolean:
+		return parquet.Leaf(parquet.BooleanType)
+	case format.Int32:
+		return parquet.Encoded(parquet.Leaf(parquet.Int32Type), &parquet.Plain)
+	case format.Int64:
+		return parquet.Encoded(parquet.Leaf(parquet.Int64Type), &parquet.DeltaBinaryPacked)
+	case format.Int96:
+		return parquet.Encoded(parquet.Leaf(parquet.Int96Type), &parquet.Plain)
+	case format.Float:
+		return parquet.Leaf(parquet.FloatType)
+	case format.Double:
+		return parquet.Leaf(parquet.DoubleType)
+	case format.FixedLenByteArray:
+		return parquet.Encoded(parquet.Leaf(parquet.FixedLenByteArrayType(int(e.TypeLength.V))), &parquet.Plain)
+	}
+	return parquet.Encoded(parquet.Leaf(parquet.ByteArrayType), &parquet.Plain)
+}
+
+// restore puts the elements of the kept columns, and the names of their
+// leaves, into a footer.
+func restore(m *format.FileMetaData, columns []column) {
+	schema := []format.SchemaElement{m.Schema[0]}
+	at, leaf := 1, 0
+	for i := range columns {
+		c := &columns[i]
+		n, leaves := c.elements(), 1
+		if c.shape == nil {
+			schema = append(schema, m.Schema[at:at+n]...)
+		} else {
+			schema, leaves = append(schema, c.shape.elements...), len(c.shape.leaves)
+			for k, l := range c.shape.leaves {
+				for g := range m.RowGroups {
+					m.RowGroups[g].Columns[leaf+k].MetaData.PathInSchema = append([]string{c.name}, l.names...)
+				}
+			}
+		}
+		at, leaf = at+n, leaf+leaves
+	}
+	m.Schema = schema
+}
+
+// elements returns how many elements of the schema the column has.
+func (c *column) elements() int {
+	switch {
+	case c.shape != nil:
+		return len(c.shape.elements)
+	case c.list:
+		return 3
+	}
+	return 1
+}
+
+// paths returns the paths of the leaves, as the library has them.
+func (c *column) paths() [][]string {
+	switch {
+	case c.shape != nil:
+		var all [][]string
+		for _, l := range c.shape.leaves {
+			all = append(all, append([]string{c.name}, l.path...))
+		}
+		return all
+	case c.list:
+		return [][]string{{c.name, "list", "element"}}
+	}
+	return [][]string{{c.name}}
+}
+
+// raw makes a value of its bytes, see pipeline.Leaf, and adds it to the digest.
+func (c *tableColumn) raw(v []byte) parquet.Value {
+	d := &c.digest
+	switch c.leafKind {
+	case format.Boolean:
+		d.bool(v[0] != 0)
+		return parquet.BooleanValue(v[0] != 0)
+	case format.Int32:
+		d.uint32(binary.LittleEndian.Uint32(v))
+		return parquet.Int32Value(int32(binary.LittleEndian.Uint32(v)))
+	case format.Int64:
+		d.uint64(binary.LittleEndian.Uint64(v))
+		return parquet.Int64Value(int64(binary.LittleEndian.Uint64(v)))
+	case format.Float:
+		d.uint32(binary.LittleEndian.Uint32(v))
+		return parquet.FloatValue(math.Float32frombits(binary.LittleEndian.Uint32(v)))
+	case format.Double:
+		d.uint64(binary.LittleEndian.Uint64(v))
+		return parquet.DoubleValue(math.Float64frombits(binary.LittleEndian.Uint64(v)))
+	case format.Int96:
+		d.bytes(v)
+		return parquet.Int96Value(deprecated.Int96{binary.LittleEndian.Uint32(v), binary.LittleEndian.Uint32(v[4:]), binary.LittleEndian.Uint32(v[8:])})
+	case format.FixedLenByteArray:
+		d.bytes(v)
+		return parquet.FixedLenByteArrayValue(v)
+	}
+	d.bytes(v)
+	return parquet.ByteArrayValue(v)
+}
+
+// copyLeaf appends row i of a leaf.
+func (c *tableColumn) copyLeaf(from *pipeline.Leaf, i int) {
+	c.row(0)
+	value := int(from.Starts[i])
+	for k := from.Rows[i]; k < from.Rows[i+1]; k++ {
+		rep, def := int(from.Rep[k]), int(from.Def[k])
+		v, size := parquet.NullValue(), 1
+		if from.Def[k] == from.Full {
+			bytes := from.Values.At(value)
+			v, size = c.raw(bytes), 4+len(bytes)
+			value++
+		}
+		c.page += size
+		c.digest.level(rep, def)
+		c.values = append(c.values, v.Level(rep, def, c.leaf))
+	}
+}
