@@ -7,12 +7,16 @@ FUZZTIME  ?= 30s
 NOTES     ?= 3000000
 SAMPLE     = cmd/velum/testdata/sample
 PACKAGES  ?= ./...
+SEED      ?= 1
+CHECKS    ?= 2000
+# packages with property tests: they alone know the flags of rapid
+PROPERTIES = $(sort $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}}{{end}}{{end}} {{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}}{{end}}{{end}}' $(PACKAGES)))
 STATIC    ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # No cgo: one static binary for every Linux. No paths of this machine in it.
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: ablation build run sample models nolabels archive test origins race fuzz torture bench compare lint layers cover interop embed-compare clusters schema man release clean real
+.PHONY: ablation build properties run sample models nolabels archive test origins race fuzz torture bench compare lint layers cover interop embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -64,7 +68,12 @@ archive:
 test:
 	@out=$$(gofmt -l cmd configs models pipeline scripts stages); test -z "$$out" || { echo "gofmt these:"; echo "$$out"; exit 1; }
 	$(GO) vet $(PACKAGES)
-	$(GO) test -timeout 10m $(PACKAGES)
+	$(GO) test -timeout 10m $(filter-out $(PROPERTIES),$(shell $(GO) list $(PACKAGES)))
+	$(GO) test -timeout 10m $(PROPERTIES) -rapid.seed=$(SEED)
+
+# the property tests alone, CHECKS draws each from a seed of their own (make test draws from SEED, the same every time)
+properties:
+	$(GO) test -timeout 1h $(PROPERTIES) -rapid.checks=$(CHECKS)
 
 # the tests under the race detector, which needs cgo
 race:
