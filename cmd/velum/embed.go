@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/teach"
 )
@@ -342,7 +342,7 @@ func (e *embedding) save(c embed.Contents) error {
 	if err := embed.Write(&file, c); err != nil {
 		return err
 	}
-	if err := commit.WriteFile(nil, e.flags.out, file.Bytes()); err != nil {
+	if err := durable.WriteFile(nil, e.flags.out, file.Bytes()); err != nil {
 		return err
 	}
 	f, err := embed.Open(e.flags.out)

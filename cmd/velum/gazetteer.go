@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 func newGazetteerCommand(a *app) *cobra.Command {
@@ -226,7 +226,7 @@ func (b *gazetteerBuild) save() error {
 	if err := table.Write(&file); err != nil {
 		return err
 	}
-	if err := commit.WriteFile(nil, b.flags.out, file.Bytes()); err != nil {
+	if err := durable.WriteFile(nil, b.flags.out, file.Bytes()); err != nil {
 		return err
 	}
 	if b.JSON {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,9 +67,53 @@ func TestGlossary(t *testing.T) {
 
 // exportedNames are the types, constants, variables and functions of a package.
 func exportedNames(t *testing.T, folder string) map[string]bool {
+	p := packageDoc(t, os.DirFS("../.."), folder)
+	names := map[string]bool{}
+	for _, n := range ownNames(p) {
+		names[n] = true
+	}
+	for _, ty := range p.Types {
+		for _, n := range slices.Concat(valueNames(ty.Consts), valueNames(ty.Vars)) {
+			names[n] = true
+		}
+	}
+	return names
+}
+
+// ownNames are the exported names that a reader of a package has to learn one
+// by one: types, functions, and the constants and variables that belong to no
+// type of the package. The values of an enumeration come with their type, and
+// so do methods.
+func ownNames(p *doc.Package) []string {
+	names := slices.Concat(valueNames(p.Consts), valueNames(p.Vars), funcNames(p.Funcs))
+	for _, ty := range p.Types {
+		names = append(append(names, ty.Name), funcNames(ty.Funcs)...)
+	}
+	return names
+}
+
+func valueNames(all []*doc.Value) (names []string) {
+	for _, v := range all {
+		for _, n := range v.Names {
+			if token.IsExported(n) {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}
+
+func funcNames(all []*doc.Func) (names []string) {
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// packageDoc reads what a package exports, tests left out.
+func packageDoc(t *testing.T, tree fs.FS, folder string) *doc.Package {
 	t.Helper()
 	set := token.NewFileSet()
-	tree := os.DirFS("../..")
 	files, err := fs.Glob(tree, folder+"/*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -92,26 +137,5 @@ func exportedNames(t *testing.T, folder string) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{}
-	values := func(all []*doc.Value) {
-		for _, v := range all {
-			for _, n := range v.Names {
-				names[n] = true
-			}
-		}
-	}
-	values(p.Consts)
-	values(p.Vars)
-	for _, f := range p.Funcs {
-		names[f.Name] = true
-	}
-	for _, ty := range p.Types {
-		names[ty.Name] = true
-		values(ty.Consts)
-		values(ty.Vars)
-		for _, f := range ty.Funcs {
-			names[f.Name] = true
-		}
-	}
-	return names
+	return p
 }

@@ -22,12 +22,13 @@ const module = "github.com/velum-health/velum"
 var mayImport = []struct{ who, what string }{
 	{"pipeline", ""},
 	{"pipeline/tally", ""},
-	{"pipeline/commit", "pipeline pipeline/tally"},
-	{"pipeline/audit", "pipeline pipeline/commit"},
+	{"pipeline/durable", ""},
+	{"pipeline/commit", "pipeline pipeline/durable pipeline/tally"},
+	{"pipeline/audit", "pipeline pipeline/commit pipeline/durable"},
 	{"configs", "pipeline"},
 	{"models/*", "pipeline models/*"},
-	{"stages/*", "pipeline pipeline/commit pipeline/tally models/*"}, // never another stage
-	{"cmd/*", "*"},                                                   // and of rooms, those below: see rooms
+	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/tally models/*"}, // never another stage
+	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -119,7 +120,7 @@ type app struct {
 	options option.Sources
 
 	spoil func(*commit.Line) // tests put faults into the line of a run here
-	disk  commit.FS          // and below its output here; nil: the machine's
+	disk  durable.FS         // and below its output here; nil: the machine's
 }
 
 func newApp(out, errs io.Writer, env []string) *app {

@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Name is where the log of a tree stands, below its private tree.
@@ -118,7 +119,7 @@ const (
 // not let go of the log, *IntegrityError when its last line was changed or it
 // is no audit log; nothing is added then.
 func Append(name string, entries ...Entry) (head string, err error) {
-	if err := commit.MkdirAll(commit.OS, filepath.Dir(name)); err != nil {
+	if err := durable.MkdirAll(durable.OS, filepath.Dir(name)); err != nil {
 		return "", err
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, fileMode)
@@ -139,7 +140,7 @@ func appendAudit(f *os.File, entries []Entry) (head string, err error) {
 	}
 	tail, cause := parseAuditTail(data)
 	if cause != "" {
-		return "", &commit.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
+		return "", &durable.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
 	}
 	lines, err := tail.lines(entries)
 	if err != nil {
@@ -153,7 +154,7 @@ func appendAudit(f *os.File, entries []Entry) (head string, err error) {
 		return "", err
 	}
 	// Not only when the log is new: who made it may have been killed before.
-	return hex.EncodeToString(tail.hash[:]), commit.OS.SyncDir(filepath.Dir(f.Name()))
+	return hex.EncodeToString(tail.hash[:]), durable.OS.SyncDir(filepath.Dir(f.Name()))
 }
 
 // flockWait takes a lock on an open file. It ends with the process, so no lock
@@ -167,7 +168,7 @@ func flockWait(f *os.File, how int, wait time.Duration) error {
 		case !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR):
 			return fmt.Errorf("lock %s: %w", f.Name(), err)
 		case time.Since(begin) > wait:
-			return &commit.LockedError{Path: f.Name()}
+			return &durable.LockedError{Path: f.Name()}
 		}
 	}
 }

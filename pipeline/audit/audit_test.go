@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // logOf writes a log of n lines and returns its file and its lines.
@@ -255,7 +256,7 @@ func TestAuditRefuses(t *testing.T) {
 	} {
 		write(t, name, data)
 		_, err := Append(name, Entry{Event: "start"})
-		if _, ok := errors.AsType[*commit.IntegrityError](err); !ok {
+		if _, ok := errors.AsType[*durable.IntegrityError](err); !ok {
 			t.Errorf("%s: %v, want an IntegrityError", what, err)
 		}
 		if have, _ := os.ReadFile(name); string(have) != data {

@@ -3,8 +3,8 @@
 //
 // A [Unit] is done and made durable whole; a journal remembers it; when all
 // units of a [Plan] are done, one rename makes their [Manifest] the truth
-// about both trees ([RunUnits]). [Draft] does the same for a folder,
-// [ModelFolder] for the model in use. Every operation goes through [FS].
+// about both trees ([RunUnits]). [durable.Draft] does the same for a folder,
+// [ModelFolder] for the model in use. Every operation goes through [durable.FS].
 package commit
 
 import (
@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // UnitOptions are the choices of RunUnits. The zero value works.
@@ -52,7 +53,7 @@ type Final struct {
 	Manifest *Manifest // of both trees, with the counts of the whole run; Files is empty
 	out      *Output
 	parts    Parts
-	disk     Witness
+	disk     durable.Witness
 }
 
 // Create makes a file. Its path is below the tree, with slashes.
@@ -61,7 +62,7 @@ func (f *Final) Create(kind, path string, private bool) (*Part, error) {
 }
 
 // Open opens a part that a unit wrote.
-func (f *Final) Open(p PartRecord) (File, error) {
+func (f *Final) Open(p PartRecord) (durable.File, error) {
 	file, err := f.out.FS.OpenFile(filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
 	if err != nil {
 		return nil, err
@@ -87,9 +88,9 @@ type Result struct {
 // whose parts are not there yet; the trees end up byte-identical to those of
 // an undisturbed run. line is called for every unit that has to be done.
 //
-// Errors: *LockedError if another run has the trees, *IntegrityError if notes
-// got lost or a part does not read as it was written, DiskFull(err),
-// DiskFailed(err), the cause of ctx; the next start goes on from there. A unit
+// Errors: *durable.LockedError if another run has the trees, *durable.IntegrityError if notes
+// got lost or a part does not read as it was written, durable.DiskFull(err),
+// durable.DiskFailed(err), the cause of ctx; the next start goes on from there. A unit
 // whose source returns a *DamageError goes to quarantine as one, and the run
 // goes on.
 func RunUnits(ctx context.Context, plan *Plan, out Output, line MakeLine, o UnitOptions) (*Result, error) {
@@ -110,7 +111,7 @@ func (r *Prepared) run(ctx context.Context, line MakeLine) (*Result, error) {
 
 // Commit makes a whole of what all shares have done: it takes over what the
 // journals of other processes say, does the last step, and replaces the
-// manifests. The error is an *IntegrityError if units are missing, or what
+// manifests. The error is a *durable.IntegrityError if units are missing, or what
 // RunUnits says.
 func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
 	if ctx.Err() != nil { // Done may have had a reason to stop
@@ -153,7 +154,7 @@ func (r *Prepared) others() error {
 		}
 	}
 	if left := len(r.Todo()); left > 0 {
-		return &IntegrityError{Cause: fmt.Sprintf("%d of %d units are not done", left, len(r.records))}
+		return &durable.IntegrityError{Cause: fmt.Sprintf("%d of %d units are not done", left, len(r.records))}
 	}
 	return nil
 }
@@ -217,7 +218,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 		return err
 	}
 	for _, root := range r.roots() {
-		if err := MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+		if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
 			return err
 		}
 	}
@@ -225,9 +226,9 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
-			err = &IntegrityError{damage.Path, damage.where()}
+			err = &durable.IntegrityError{Path: damage.Path, Cause: damage.where()}
 		}
-		return errors.Join(fmt.Errorf("last step: %w", f.disk.joined(err)), f.parts.discard())
+		return errors.Join(fmt.Errorf("last step: %w", f.disk.Joined(err)), f.parts.discard())
 	}
 	if m.Files, err = f.parts.commit(r.o.Verify); err != nil {
 		return errors.Join(err, f.parts.discard())
@@ -295,7 +296,7 @@ func (r *Prepared) commit(m *Manifest) error {
 		}
 	}
 	for _, root := range r.roots() {
-		if err := removeAll(r.fs, filepath.Join(root, runsName)); err != nil {
+		if err := durable.RemoveAll(r.fs, filepath.Join(root, runsName)); err != nil {
 			return err
 		}
 		if err := r.fs.SyncDir(root); err != nil {
@@ -317,7 +318,7 @@ func (r *Prepared) pending(m *Manifest, public []byte) error {
 	if err != nil || r.old == nil {
 		return err
 	}
-	have, err := readFile(r.fs, filepath.Join(r.out.Dir, manifestName))
+	have, err := durable.ReadFile(r.fs, filepath.Join(r.out.Dir, manifestName))
 	if err == nil && bytes.Equal(have, public) {
 		return nil
 	}
@@ -332,7 +333,7 @@ func (r *Prepared) placeInputs(manifests ...*Manifest) (placed bool, err error) 
 		return false, err
 	}
 	to := filepath.Join(r.out.Private, filepath.FromSlash(placesName))
-	if have, err := readFile(r.fs, to); err == nil && bytes.Equal(have, at) {
+	if have, err := durable.ReadFile(r.fs, to); err == nil && bytes.Equal(have, at) {
 		return false, nil
 	}
 	return true, r.replace(r.out.Private, "inputs", to, at)
@@ -340,16 +341,16 @@ func (r *Prepared) placeInputs(manifests ...*Manifest) (placed bool, err error) 
 
 // replace puts a file in place by way of a temporary one.
 func (r *Prepared) replace(root, tmp, to string, data []byte) error {
-	if err := MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+	if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
 		return err
 	}
-	return writeFile(r.fs, filepath.Join(tmpDir(root, r.id), tmp), to, data)
+	return durable.WriteBy(r.fs, filepath.Join(tmpDir(root, r.id), tmp), to, data)
 }
 
 // place replaces a file of a tree, unless it is so already.
 func (r *Prepared) place(root, name string, data []byte) error {
 	to := filepath.Join(root, name)
-	if have, err := readFile(r.fs, to); err == nil && bytes.Equal(have, data) {
+	if have, err := durable.ReadFile(r.fs, to); err == nil && bytes.Equal(have, data) {
 		return nil
 	}
 	if name == manifestName {

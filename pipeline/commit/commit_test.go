@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // The archive of these tests: unit k has 7+k notes; every third note of a
@@ -136,11 +137,11 @@ func testFinish(_ context.Context, f *Final) error {
 	return nil
 }
 
-func (a *testArchive) run(t testing.TB, dir string, d FS, o UnitOptions) (*Result, error) {
+func (a *testArchive) run(t testing.TB, dir string, d durable.FS, o UnitOptions) (*Result, error) {
 	t.Helper()
 	o.Finish = testFinish
 	if d == nil {
-		d = unsynced{OS}
+		d = unsynced{durable.OS}
 	}
 	return RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: d}, a.line, o)
 }
@@ -408,7 +409,7 @@ func TestLostNote(t *testing.T) {
 	a, dir := newTestArchive(3), t.TempDir()
 	a.loses = 1
 	_, err := a.run(t, dir, nil, UnitOptions{})
-	if _, ok := errors.AsType[*IntegrityError](err); !ok {
+	if _, ok := errors.AsType[*durable.IntegrityError](err); !ok {
 		t.Fatalf("error %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out", "manifest.json")); err == nil {
@@ -522,24 +523,24 @@ func TestCancelledRunResumes(t *testing.T) {
 	}
 }
 
-// unsynced is an FS that never waits for the disk: nobody cuts the power here.
-type unsynced struct{ FS }
+// unsynced is a durable.FS that never waits for the disk: nobody cuts the power here.
+type unsynced struct{ durable.FS }
 
 func (unsynced) SyncDir(string) error { return nil }
 
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
 	f, err := u.FS.OpenFile(name, flag, perm)
 	return unsyncedFile{f}, err
 }
 
-type unsyncedFile struct{ File }
+type unsyncedFile struct{ durable.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
-// faults is an FS in which operation number at fails, and all after it if
+// faults is a durable.FS in which operation number at fails, and all after it if
 // lasting. A write that fails writes half of its data.
 type faults struct {
-	FS
+	durable.FS
 	mu      sync.Mutex
 	n       int
 	at      int
@@ -554,7 +555,7 @@ func (f *faults) fails() bool {
 	return f.n == f.at || f.lasting && f.n > f.at
 }
 
-func (f *faults) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+func (f *faults) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
 	if f.fails() {
 		return nil, f.err
 	}
@@ -582,7 +583,7 @@ func (f *faults) Mkdir(name string, perm fs.FileMode) error {
 func (f *faults) SyncDir(name string) error { return f.do(func() error { return f.FS.SyncDir(name) }) }
 
 type faultFile struct {
-	File
+	durable.File
 	f *faults
 }
 
@@ -612,7 +613,7 @@ func TestEveryOperationFails(t *testing.T) {
 	t.Parallel()
 	a := newTestArchive(3)
 	want := undisturbed(t, a)
-	count := &faults{FS: unsynced{OS}}
+	count := &faults{FS: unsynced{durable.OS}}
 	if _, err := a.run(t, tempDir(t), count, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -623,8 +624,8 @@ func TestEveryOperationFails(t *testing.T) {
 	for at := 1; at <= count.n; at += step {
 		for _, lasting := range []bool{false, true} {
 			dir := tempDir(t)
-			d := &faults{FS: unsynced{OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
-			if _, err := a.run(t, dir, d, UnitOptions{}); err != nil && !DiskFull(err) {
+			d := &faults{FS: unsynced{durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
+			if _, err := a.run(t, dir, d, UnitOptions{}); err != nil && !durable.DiskFull(err) {
 				t.Errorf("operation %d: error is not that of the disk: %v", at, err)
 			} else if err == nil && lasting {
 				t.Errorf("operation %d fails for good and the run says that all is well", at)
@@ -657,12 +658,12 @@ func TestChangedConfigurationFails(t *testing.T) {
 	for at := 1; ; at += 3 {
 		dir := tempDir(t)
 		copyTrees(t, dir, first)
-		d := &faults{FS: unsynced{OS}, at: at, lasting: true, err: syscall.EIO}
+		d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: syscall.EIO}
 		_, err := a.run(t, dir, d, UnitOptions{})
 		if err == nil {
 			break
 		}
-		if !DiskFailed(err) {
+		if !durable.DiskFailed(err) {
 			t.Errorf("operation %d: %v", at, err)
 		}
 		now, err := ReadManifest(filepath.Join(dir, "out"))
@@ -673,7 +674,7 @@ func TestChangedConfigurationFails(t *testing.T) {
 			if now.Config == old.Config && p.Kind == "report" {
 				return true // it may have been replaced already
 			}
-			if kind, err := partState(OS, filepath.Join(dir, "out"), p); kind != "" || err != nil {
+			if kind, err := partState(durable.OS, filepath.Join(dir, "out"), p); kind != "" || err != nil {
 				t.Errorf("operation %d: %s is %s: %v", at, p.Path, kind, err)
 			}
 			return true
@@ -750,7 +751,7 @@ func copyTrees(t testing.TB, to, from string) {
 func (a *testArchive) begin(t testing.TB, dir string) {
 	t.Helper()
 	stop := errors.New("stop")
-	_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{OS}}, a.line,
+	_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}, a.line,
 		UnitOptions{Finish: func(context.Context, *Final) error { return stop }})
 	if !errors.Is(err, stop) {
 		t.Fatal(err)
@@ -786,41 +787,21 @@ func TestPlanChangesBetweenStarts(t *testing.T) {
 }
 
 func TestLock(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, ".lock")
-	first, err := OS.Lock(name, NewHolder("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = OS.Lock(name, NewHolder("two"))
-	held, ok := errors.AsType[*LockedError](err)
-	if !ok || held.Holder.Run != "one" || held.Holder.PID != os.Getpid() {
-		t.Fatalf("second lock: %v", err)
-	}
-	a := newTestArchive(1)
-	inner, err := OS.Lock(filepath.Join(dir, "x.lock"), NewHolder("other file"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(first.Close(), inner.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the lock file stays behind")
-	}
+	a, dir := newTestArchive(1), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "out.private"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if first, err = OS.Lock(filepath.Join(dir, "out.private", ".lock"), NewHolder("private")); err != nil {
+	other, err := durable.OS.Lock(filepath.Join(dir, "out.private", ".lock"), durable.NewHolder("private"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err = a.run(t, dir, nil, UnitOptions{}); err == nil {
 		t.Error("ran beside another run")
 	}
-	if _, ok = errors.AsType[*LockedError](err); !ok {
+	if _, ok := errors.AsType[*durable.LockedError](err); !ok {
 		t.Errorf("error %v", err)
 	}
-	if err := first.Close(); err != nil {
+	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
 	// What a killed process leaves behind is no lock.
@@ -829,44 +810,6 @@ func TestLock(t *testing.T) {
 	}
 	if _, err = a.run(t, dir, nil, UnitOptions{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestLockWithoutHolder: a lock whose holder cannot be written leaves no file
-// that would pass for one of a run that did not end.
-func TestLockWithoutHolder(t *testing.T) {
-	name := filepath.Join(t.TempDir(), ".lock")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(name) // and so not to be written
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := takeLock(f, NewHolder("full")); err == nil {
-		t.Error("taken, and nobody knows by whom")
-	}
-	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("the lock file stays behind")
-	}
-}
-
-// TestLockOfRemovedFile: a lock on a file that has lost its name is none.
-func TestLockOfRemovedFile(t *testing.T) {
-	name := filepath.Join(t.TempDir(), ".lock")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if !stillNamed(f, name) {
-		t.Error("the file has its name")
-	}
-	if err := os.Remove(name); err != nil || stillNamed(f, name) {
-		t.Error("the file has lost its name", err)
-	}
-	if err := os.WriteFile(name, nil, 0o600); err != nil || stillNamed(f, name) {
-		t.Error("another file has the name", err)
 	}
 }
 
@@ -883,7 +826,7 @@ func TestOneWinner(t *testing.T) {
 			<-gate
 			_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out")}, a.line,
 				UnitOptions{Finish: func(context.Context, *Final) error { <-hold; return nil }})
-			if _, ok := errors.AsType[*LockedError](err); ok {
+			if _, ok := errors.AsType[*durable.LockedError](err); ok {
 				if locked.Add(1) == 7 {
 					close(hold)
 				}
@@ -949,7 +892,7 @@ func TestManifestOfOtherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = a.run(t, dir, nil, UnitOptions{})
-	if bad, ok := errors.AsType[*IntegrityError](err); !ok || bad.Path != name {
+	if bad, ok := errors.AsType[*durable.IntegrityError](err); !ok || bad.Path != name {
 		t.Errorf("error %v", err)
 	}
 	if _, err = a.run(t, dir, nil, UnitOptions{Fresh: true}); err != nil {

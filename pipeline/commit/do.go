@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -56,7 +57,7 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line MakeL
 		return err
 	}
 	for _, root := range r.roots() {
-		if err := MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+		if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line MakeL
 	if err != nil {
 		return err
 	}
-	if err := writeFile(r.fs, filepath.Join(tmpDir(r.out.Dir, r.id), share+"plan.json"), filepath.Join(runDir(r.out.Dir, r.id), "plan.json"), data); err != nil {
+	if err := durable.WriteBy(r.fs, filepath.Join(tmpDir(r.out.Dir, r.id), share+"plan.json"), filepath.Join(runDir(r.out.Dir, r.id), "plan.json"), data); err != nil {
 		return err
 	}
 	j, _, err := openJournal(r.fs, filepath.Join(runDir(r.out.Dir, r.id), journalName+share))

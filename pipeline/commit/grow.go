@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // An output grows: what an earlier run committed stays, although the plan does
@@ -176,7 +178,7 @@ func (r *Prepared) keep() error {
 // mayKeep tells whether what is kept may stand beside what the plan has.
 func (r *Prepared) mayKeep(vanished []string) error {
 	if len(vanished) > 0 && r.o.Vanished == "refuse" {
-		return &IntegrityError{slices.Min(vanished), "is in the output and not in the archive any more, which run.vanished refuses"}
+		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses"}
 	}
 	if key := r.old.Key; len(r.kept) > 0 && key != r.plan.Key {
 		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, key, r.plan.Key),
@@ -207,7 +209,7 @@ func (r *Prepared) orphans() error {
 		m.all(func(p PartRecord) bool { orphan = orphan || !known[p.Path]; return true })
 	}
 	if orphan {
-		return &IntegrityError{filepath.Join(r.out.Dir, manifestName), "is not of the same run as that of " + r.out.Private + ", and not all of their inputs are given again"}
+		return &durable.IntegrityError{Path: filepath.Join(r.out.Dir, manifestName), Cause: "is not of the same run as that of " + r.out.Private + ", and not all of their inputs are given again"}
 	}
 	return nil
 }
@@ -220,8 +222,7 @@ func (r *Prepared) keepUnit(u *UnitRecord, at string) error {
 			return err
 		}
 		if kind != "" {
-			return &IntegrityError{filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)),
-				fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(at, u.Input))}
+			return &durable.IntegrityError{Path: filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)), Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(at, u.Input))}
 		}
 	}
 	mine := *u

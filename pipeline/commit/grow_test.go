@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/pipeline/durable"
 	"pgregory.net/rapid"
 )
 
@@ -61,7 +62,7 @@ func (m *months) plan(names ...string) *Plan {
 func (m *months) run(o UnitOptions, names ...string) (*Result, error) {
 	a := &testArchive{config: m.config, loses: -1}
 	o.Finish = testFinish
-	return RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: unsynced{OS}}, a.line, o)
+	return RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: unsynced{durable.OS}}, a.line, o)
 }
 
 func (m *months) grow(names ...string) *Result {
@@ -222,7 +223,7 @@ func TestGrowRefuses(t *testing.T) {
 			t.Errorf("%s: the tree is another", what)
 		}
 	}
-	integrity := func(err error) bool { _, ok := errors.AsType[*IntegrityError](err); return ok }
+	integrity := func(err error) bool { _, ok := errors.AsType[*durable.IntegrityError](err); return ok }
 	remove := func() { m.remove("01/a") }
 	refused("vanished", UnitOptions{Grow: true, Vanished: "refuse"}, integrity, remove, func() { m.put("01/a", "January") })
 	flipped := somePart(t, m.dir)
@@ -298,7 +299,7 @@ func TestGrowProperty(t *testing.T) {
 			}
 			killed := false
 			if at := rapid.IntRange(0, 250).Draw(rt, "dies at"); at > 0 {
-				d := &faults{FS: unsynced{OS}, at: at, lasting: true, err: errors.New("killed")}
+				d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: errors.New("killed")}
 				a := &testArchive{loses: -1}
 				_, err := RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: d}, a.line, UnitOptions{Grow: true, Finish: testFinish})
 				killed = err != nil

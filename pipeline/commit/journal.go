@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // A journal is the memory of a run that is going on: one line for every unit
@@ -19,7 +21,7 @@ import (
 // the next start cuts off: its unit is done again.
 type journal struct {
 	mu  sync.Mutex
-	f   File
+	f   durable.File
 	bad error // what failed: nothing can stand behind a line that may be torn
 }
 
@@ -36,16 +38,16 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // openJournal opens or makes the journal, cuts a torn tail off, and leaves it
 // ready for more lines. It returns what it holds.
-func openJournal(d FS, name string) (*journal, []UnitRecord, error) {
-	data, err := readFile(d, name)
+func openJournal(d durable.FS, name string) (*journal, []UnitRecord, error) {
+	data, err := durable.ReadFile(d, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
 	records, good, err := parseJournal(data)
 	if err != nil {
-		return nil, nil, &IntegrityError{name, err.Error()}
+		return nil, nil, &durable.IntegrityError{Path: name, Cause: err.Error()}
 	}
-	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
+	f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, durable.FileMode)
 	if err != nil {
 		return nil, nil, err
 	}

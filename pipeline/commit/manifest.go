@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // UnitRecord is what became of a unit. Name, Input, SHA256, From, To and most
@@ -66,28 +68,28 @@ func (m *Manifest) MarshalFile() ([]byte, error) {
 }
 
 // ParseManifest reads the content of a manifest.json. Errors are
-// *IntegrityError and quote nothing.
+// *durable.IntegrityError and quote nothing.
 func ParseManifest(data []byte) (*Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, &IntegrityError{Cause: "is no manifest: not valid JSON or of another shape"}
+		return nil, &durable.IntegrityError{Cause: "is no manifest: not valid JSON or of another shape"}
 	}
 	if m.Schema != manifestSchema {
-		return nil, &IntegrityError{Cause: "is of another version than " + manifestSchema + "; use the version of velum that wrote it"}
+		return nil, &durable.IntegrityError{Cause: "is of another version than " + manifestSchema + "; use the version of velum that wrote it"}
 	}
 	return &m, nil
 }
 
 // ReadManifest reads the manifest of an output tree.
-func ReadManifest(dir string) (*Manifest, error) { return readManifest(OS, dir) }
+func ReadManifest(dir string) (*Manifest, error) { return readManifest(durable.OS, dir) }
 
-func readManifest(d FS, dir string) (*Manifest, error) {
-	data, err := readFile(d, filepath.Join(dir, manifestName))
+func readManifest(d durable.FS, dir string) (*Manifest, error) {
+	data, err := durable.ReadFile(d, filepath.Join(dir, manifestName))
 	if err != nil {
 		return nil, err
 	}
 	m, err := ParseManifest(data)
-	if bad, ok := errors.AsType[*IntegrityError](err); ok {
+	if bad, ok := errors.AsType[*durable.IntegrityError](err); ok {
 		bad.Path = filepath.Join(dir, manifestName)
 	}
 	return m, err
@@ -226,13 +228,13 @@ type Log struct {
 // was written. It changes nothing. An error says that the tree could not be
 // read.
 func Check(dir string, logs ...Log) ([]Difference, error) {
-	data, err := readFile(OS, filepath.Join(dir, manifestName))
+	data, err := durable.ReadFile(durable.OS, filepath.Join(dir, manifestName))
 	if err != nil {
 		return nil, err
 	}
 	var diffs []Difference
 	known := map[string]bool{manifestName: true, successName: true}
-	vouched, err := readFile(OS, filepath.Join(dir, successName))
+	vouched, err := durable.ReadFile(durable.OS, filepath.Join(dir, successName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		diffs = append(diffs, Difference{successName, "missing"})
@@ -247,7 +249,7 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 	}
 	for _, p := range m.Here() {
 		known[p.Path] = true
-		kind, err := partState(OS, dir, p)
+		kind, err := partState(durable.OS, dir, p)
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +257,7 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 			diffs = append(diffs, Difference{p.Path, kind})
 		}
 	}
-	sound, err := placesSound(OS, dir)
+	sound, err := placesSound(durable.OS, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +283,7 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 
 // partState tells whether a part is what its record says: "" if so, else
 // missing or changed.
-func partState(d FS, dir string, p PartRecord) (string, error) {
+func partState(d durable.FS, dir string, p PartRecord) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(p.Path)) {
 		return "changed", nil // a record that leads out of the tree
 	}

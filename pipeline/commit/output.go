@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Output is where a run writes: two trees, since what is masked may be given
@@ -20,9 +22,9 @@ import (
 // may not.
 type Output struct {
 	Dir     string
-	Private string // "" means PrivateDir(Dir)
-	FS      FS     // nil means OS
-	Group   bool   // the group may read the public tree
+	Private string     // "" means PrivateDir(Dir)
+	FS      durable.FS // nil means durable.OS
+	Group   bool       // the group may read the public tree
 }
 
 // An OutputError says that a run may not write where it is to: somebody else's
@@ -38,7 +40,7 @@ func (o Output) withDefaults() Output {
 	o.Dir = filepath.Clean(o.Dir)
 	o.Private = filepath.Clean(cmp.Or(o.Private, PrivateDir(o.Dir)))
 	if o.FS == nil {
-		o.FS = OS
+		o.FS = durable.OS
 	}
 	if o.Group {
 		o.FS, o.Group = groupFS{o.FS, o.Dir}, false
@@ -50,7 +52,7 @@ func (o Output) withDefaults() Output {
 // The run directory keeps its mode: nobody looks into what is half done, nor
 // at the paths of inputs in the journal.
 type groupFS struct {
-	FS
+	durable.FS
 	root string
 }
 
@@ -59,8 +61,8 @@ func (d groupFS) readable(name string) bool {
 	return ok && (below == "" || below[0] == '/' && path.Base(below) != runsName && filepath.Base(filepath.Dir(below)) != runsName)
 }
 
-// OpenFile implements FS.
-func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+// OpenFile implements durable.FS.
+func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
 	f, err := d.FS.OpenFile(name, flag, perm)
 	if err != nil || flag&os.O_CREATE == 0 || !d.readable(name) || strings.HasPrefix(path.Base(name), journalName) {
 		return f, err
@@ -73,9 +75,9 @@ func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	return f, nil
 }
 
-// Mkdir implements FS.
+// Mkdir implements durable.FS.
 func (d groupFS) Mkdir(name string, perm fs.FileMode) error {
-	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != OS || !d.readable(name) {
+	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) {
 		return err
 	}
 	return os.Chmod(name, perm|0o050)
@@ -296,7 +298,7 @@ func (o *Output) belongs(private *Manifest, dir string) (bool, error) {
 	if ours, err := o.isOutput(dir); err != nil || !ours {
 		return false, err
 	}
-	public, err := readFile(o.FS, filepath.Join(dir, manifestName))
+	public, err := durable.ReadFile(o.FS, filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // wantOutputError wants a refusal that names something.
@@ -20,7 +22,7 @@ func wantOutputError(t *testing.T, what string, err error, names string) {
 
 // runIn runs an archive into an output.
 func runIn(a *testArchive, out Output) error {
-	out.FS = unsynced{OS}
+	out.FS = unsynced{durable.OS}
 	_, err := RunUnits(context.Background(), a.plan(), out, a.line, UnitOptions{Finish: testFinish})
 	return err
 }
@@ -189,7 +191,7 @@ func TestDamagedOwnPart(t *testing.T) {
 			return &DamageError{Path: "candidates/part-1", RowGroup: 2, Cause: "a page cannot be decoded"}
 		},
 	})
-	bad, ok := errors.AsType[*IntegrityError](err)
+	bad, ok := errors.AsType[*durable.IntegrityError](err)
 	if _, damage := errors.AsType[*DamageError](err); !ok || damage || bad.Path != "candidates/part-1" {
 		t.Errorf("%v", err)
 	}

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Places say where the inputs of an output lay when they were read. An output
@@ -165,8 +167,8 @@ func sortedKeys[V any](m map[string]V) []string {
 
 // readPlaces reads the places of a private tree. Those that are not there, or
 // not whole, are none.
-func readPlaces(d FS, private string) (*places, error) {
-	data, err := readFile(d, filepath.Join(private, filepath.FromSlash(placesName)))
+func readPlaces(d durable.FS, private string) (*places, error) {
+	data, err := durable.ReadFile(d, filepath.Join(private, filepath.FromSlash(placesName)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return noPlaces(), nil
 	}
@@ -181,8 +183,8 @@ func readPlaces(d FS, private string) (*places, error) {
 }
 
 // placesSound tells whether the places of a tree are whole, or not there.
-func placesSound(d FS, dir string) (bool, error) {
-	data, err := readFile(d, filepath.Join(dir, filepath.FromSlash(placesName)))
+func placesSound(d durable.FS, dir string) (bool, error) {
+	data, err := durable.ReadFile(d, filepath.Join(dir, filepath.FromSlash(placesName)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// pending is an FS that knows which folders hold names that a power loss may
+// pending is a durable.FS that knows which folders hold names that a power loss may
 // undo. It outlives a killed run, as the state of the kernel does.
 type pending struct {
-	FS
+	durable.FS
 	t       testing.TB
 	folders map[string]bool
 }
@@ -61,7 +63,7 @@ func TestKilledThenPowerLoss(t *testing.T) {
 	a := newTestArchive(3)
 	for at := 1; ; at++ {
 		dir := tempDir(t)
-		p := &pending{FS: unsynced{OS}, t: t, folders: map[string]bool{}}
+		p := &pending{FS: unsynced{durable.OS}, t: t, folders: map[string]bool{}}
 		killed := errors.Join(errors.New("killed"), syscall.EIO)
 		_, err := a.run(t, dir, &faults{FS: p, at: at, lasting: true, err: killed}, UnitOptions{})
 		if err == nil {
@@ -81,45 +83,11 @@ func TestKilledThenPowerLoss(t *testing.T) {
 func TestResumeSyncsFolders(t *testing.T) {
 	a, dir := newTestArchive(3), tempDir(t)
 	a.begin(t, dir)
-	p := &pending{FS: unsynced{OS}, t: t, folders: map[string]bool{
+	p := &pending{FS: unsynced{durable.OS}, t: t, folders: map[string]bool{
 		filepath.Join(dir, "out", "masked"): true, filepath.Join(dir, "out.private", "quarantine"): true,
 	}}
 	if _, err := a.run(t, dir, p, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	p.settled("after success")
-}
-
-// TestDraftSyncsFolder: a draft begins once what stands beside it has its
-// name for good, whoever died before syncing it.
-func TestDraftSyncsFolder(t *testing.T) {
-	dir := t.TempDir()
-	p := &pending{FS: OS, t: t, folders: map[string]bool{}}
-	if err := p.Mkdir(filepath.Join(dir, "turn-0"), dirMode); err != nil {
-		t.Fatal(err)
-	}
-	begun := &beforeMkdir{FS: p, check: func() {
-		if p.folders[dir] {
-			t.Error("a draft begins beside a name that is not synced")
-		}
-	}}
-	if _, err := NewDraft(begun, filepath.Join(dir, "turn-1")); err != nil {
-		t.Fatal(err)
-	}
-	if begun.made != 1 {
-		t.Fatalf("%d folders made", begun.made)
-	}
-}
-
-// beforeMkdir calls check before each folder is made.
-type beforeMkdir struct {
-	FS
-	check func()
-	made  int
-}
-
-func (b *beforeMkdir) Mkdir(name string, perm fs.FileMode) error {
-	b.check()
-	b.made++
-	return b.FS.Mkdir(name, perm)
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Prepared is a run whose trees are ready for it: nobody else writes them, and
@@ -23,10 +25,10 @@ import (
 type Prepared struct {
 	plan *Plan
 	out  *Output
-	fs   FS
+	fs   durable.FS
 	id   string // run directory
 	o    UnitOptions
-	made folders
+	made durable.Folders
 
 	owners owners // of the public parts of the units
 
@@ -49,8 +51,8 @@ type Prepared struct {
 }
 
 // Prepare takes the trees for a plan, finds out what of it is done already,
-// and removes what earlier starts left half done. Errors: *LockedError if
-// another run has the trees, *IntegrityError if a manifest or a journal cannot
+// and removes what earlier starts left half done. Errors: *durable.LockedError if
+// another run has the trees, *durable.IntegrityError if a manifest or a journal cannot
 // be read, those of the disk.
 func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
 	if err := errors.Join(out.Apart(), plan.check()); err != nil {
@@ -104,9 +106,9 @@ func (r *Prepared) lock() error {
 		}
 		return errors.Join(errs...)
 	}
-	holder := NewHolder(r.id)
+	holder := durable.NewHolder(r.id)
 	for _, root := range r.roots() {
-		err := MkdirAll(r.fs, root)
+		err := durable.MkdirAll(r.fs, root)
 		// A start that was killed may have left names that only the kernel
 		// knows: nothing is removed on their word before they are durable.
 		if err == nil {
@@ -237,7 +239,7 @@ func (r *Prepared) lastCommit() (*Manifest, error) {
 // it a run of another plan would find trees that do not fit together.
 func (r *Prepared) rollForward() error {
 	private, err := readManifest(r.fs, r.out.Private)
-	if _, bad := errors.AsType[*IntegrityError](err); bad || errors.Is(err, fs.ErrNotExist) {
+	if _, bad := errors.AsType[*durable.IntegrityError](err); bad || errors.Is(err, fs.ErrNotExist) {
 		return nil // lastCommit says what is wrong
 	}
 	if err != nil {
@@ -249,7 +251,7 @@ func (r *Prepared) rollForward() error {
 	}
 	for _, e := range runs {
 		name := filepath.Join(runDir(r.out.Dir, e.Name()), manifestName)
-		data, err := readFile(r.fs, name)
+		data, err := durable.ReadFile(r.fs, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -298,13 +300,13 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 			continue
 		}
 		name := filepath.Join(runDir(r.out.Dir, run), e.Name())
-		data, err := readFile(r.fs, name)
+		data, err := durable.ReadFile(r.fs, name)
 		if err != nil {
 			return err
 		}
 		records, _, err := parseJournal(data)
 		if err != nil {
-			return &IntegrityError{name, err.Error()}
+			return &durable.IntegrityError{Path: name, Cause: err.Error()}
 		}
 		for i := range records {
 			if before := known[records[i].Name]; before == nil || before.Unread {
@@ -421,7 +423,7 @@ func (r *Prepared) sweepRuns(root string) error {
 			}
 			dir = runDir(root, e.Name())
 		}
-		if err := removeAll(r.fs, dir); err != nil {
+		if err := durable.RemoveAll(r.fs, dir); err != nil {
 			return err
 		}
 	}
@@ -434,7 +436,7 @@ func (r *Prepared) carryOver() error {
 		return nil
 	}
 	name := filepath.Join(runDir(r.out.Dir, r.id), journalName)
-	if err := MkdirAll(r.fs, filepath.Dir(name)); err != nil {
+	if err := durable.MkdirAll(r.fs, filepath.Dir(name)); err != nil {
 		return err
 	}
 	j, have, err := openJournal(r.fs, name)
@@ -484,27 +486,4 @@ func (r *Prepared) sweepDir(root, dir string, keep map[string]bool) (left bool, 
 		return true, nil
 	}
 	return false, r.remove(filepath.Join(root, filepath.FromSlash(dir)))
-}
-
-// removeAll removes a folder and all that is in it.
-func removeAll(d FS, name string) error {
-	entries, err := d.ReadDir(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		inner := filepath.Join(name, e.Name())
-		if e.IsDir() {
-			err = removeAll(d, inner)
-		} else {
-			err = removeIfThere(d, inner)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return removeIfThere(d, name)
 }

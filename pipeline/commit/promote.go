@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // ModelFolder is a folder of models of which one is in use:
@@ -25,7 +27,7 @@ import (
 // is the way in which the manifest of a tree is the commit of a run.
 type ModelFolder struct {
 	Dir string
-	FS  FS // nil means OS
+	FS  durable.FS // nil means durable.OS
 }
 
 // Promotion is a model that came into use.
@@ -51,9 +53,9 @@ const (
 // ErrNoModel says that no model of a folder is in use, or none was before.
 var ErrNoModel = errors.New("no model")
 
-func (m *ModelFolder) fs() FS {
+func (m *ModelFolder) fs() durable.FS {
 	if m.FS == nil {
-		return OS
+		return durable.OS
 	}
 	return m.FS
 }
@@ -61,7 +63,7 @@ func (m *ModelFolder) fs() FS {
 func (m *ModelFolder) path(name string) string { return filepath.Join(m.Dir, name) }
 
 // History lists the models that were in use, the current one last. The error
-// is ErrNoModel if the folder has no pointer, *IntegrityError if it cannot be
+// is ErrNoModel if the folder has no pointer, *durable.IntegrityError if it cannot be
 // read.
 func (m *ModelFolder) History() ([]Promotion, error) {
 	p, err := m.pointer()
@@ -83,7 +85,7 @@ func (m *ModelFolder) Current() (Promotion, []byte, error) {
 
 func (m *ModelFolder) pointer() (*modelPointer, error) {
 	name := m.path(pointerName)
-	data, err := readFile(m.fs(), name)
+	data, err := durable.ReadFile(m.fs(), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w was promoted", m.Dir, ErrNoModel)
 	}
@@ -92,7 +94,7 @@ func (m *ModelFolder) pointer() (*modelPointer, error) {
 	}
 	p, cause := parsePointer(data)
 	if cause != "" {
-		return nil, &IntegrityError{name, cause}
+		return nil, &durable.IntegrityError{Path: name, Cause: cause}
 	}
 	return p, nil
 }
@@ -126,24 +128,24 @@ func modelFile(sum string) string {
 // model reads a promoted model.
 func (m *ModelFolder) model(p Promotion) ([]byte, error) {
 	name := m.path(p.File)
-	data, err := readFile(m.fs(), name)
+	data, err := durable.ReadFile(m.fs(), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &IntegrityError{name, "is gone, and the folder's pointer names it"}
+		return nil, &durable.IntegrityError{Path: name, Cause: "is gone, and the folder's pointer names it"}
 	}
 	if err != nil {
 		return nil, err
 	}
 	if fmt.Sprintf("%x", sha256.Sum256(data)) != p.SHA256 {
-		return nil, &IntegrityError{name, "is not the model that was promoted: its content changed"}
+		return nil, &durable.IntegrityError{Path: name, Cause: "is not the model that was promoted: its content changed"}
 	}
 	return data, nil
 }
 
 // Promote puts a model into the folder and into use. It returns false if that
-// very model is in use already. Errors: *LockedError while another process
+// very model is in use already. Errors: *durable.LockedError while another process
 // promotes, those of the disk; the model in use before then stays.
 func (m *ModelFolder) Promote(data []byte, now time.Time) (done bool, err error) {
-	if err := MkdirAll(m.fs(), m.Dir); err != nil {
+	if err := durable.MkdirAll(m.fs(), m.Dir); err != nil {
 		return false, err
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(data))
@@ -176,7 +178,7 @@ func (m *ModelFolder) keep(p Promotion, data []byte) error {
 	if have, err := m.model(p); err == nil && bytes.Equal(have, data) {
 		return nil
 	}
-	if err := writeFile(m.fs(), m.path(".promote.tmp"), m.path(p.File), data); err != nil {
+	if err := durable.WriteBy(m.fs(), m.path(".promote.tmp"), m.path(p.File), data); err != nil {
 		return err
 	}
 	_, err := m.model(p)
@@ -212,12 +214,12 @@ func (m *ModelFolder) point(p *modelPointer) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(m.fs(), m.path(".current.tmp"), m.path(pointerName), append(data, '\n'))
+	return durable.WriteBy(m.fs(), m.path(".current.tmp"), m.path(pointerName), append(data, '\n'))
 }
 
 // locked calls do while nobody else changes the folder.
 func (m *ModelFolder) locked(what string, do func() error) error {
-	lock, err := m.fs().Lock(m.path(lockName), NewHolder(what))
+	lock, err := m.fs().Lock(m.path(lockName), durable.NewHolder(what))
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w was promoted", m.Dir, ErrNoModel)
 	}
@@ -249,4 +251,6 @@ func (m *ModelFolder) Files() ([]string, error) {
 }
 
 // Read reads one of the Files.
-func (m *ModelFolder) Read(name string) ([]byte, error) { return readFile(m.fs(), m.path(name)) }
+func (m *ModelFolder) Read(name string) ([]byte, error) {
+	return durable.ReadFile(m.fs(), m.path(name))
+}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 var promoted = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -92,7 +94,7 @@ func TestPromoteDamaged(t *testing.T) {
 	}
 	isIntegrity := func(what string, err error) {
 		t.Helper()
-		if _, ok := errors.AsType[*IntegrityError](err); !ok {
+		if _, ok := errors.AsType[*durable.IntegrityError](err); !ok {
 			t.Errorf("%s: %v, want an IntegrityError", what, err)
 		}
 	}
@@ -133,10 +135,10 @@ func TestPromoteFails(t *testing.T) {
 		for at := 1; ; at++ {
 			ended := false
 			for _, lasting := range []bool{false, true} {
-				sound := &ModelFolder{Dir: tempDir(t), FS: unsynced{OS}}
+				sound := &ModelFolder{Dir: tempDir(t), FS: unsynced{durable.OS}}
 				mustPromote(t, sound, "one")
 				mustPromote(t, sound, "two")
-				d := &faults{FS: unsynced{OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
+				d := &faults{FS: unsynced{durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
 				err := c.do(&ModelFolder{Dir: sound.Dir, FS: d})
 				ended = d.n < at
 				_, data, bad := sound.Current()
@@ -163,7 +165,7 @@ func TestPromoteFails(t *testing.T) {
 // the folder locked, and no promotion is lost.
 func TestPromoteTogether(t *testing.T) {
 	t.Parallel()
-	m := &ModelFolder{Dir: tempDir(t), FS: unsynced{OS}}
+	m := &ModelFolder{Dir: tempDir(t), FS: unsynced{durable.OS}}
 	mustPromote(t, m, "first")
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -171,7 +173,7 @@ func TestPromoteTogether(t *testing.T) {
 	for w := range 8 {
 		all.Go(func() {
 			_, err := m.Promote(fmt.Append(nil, "model ", w), promoted)
-			if _, locked := errors.AsType[*LockedError](err); err != nil && !locked {
+			if _, locked := errors.AsType[*durable.LockedError](err); err != nil && !locked {
 				t.Error(err)
 			}
 			if err == nil {

@@ -8,12 +8,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/velum-health/velum/pipeline/durable"
 	"pgregory.net/rapid"
 )
 
 // prepared readies the trees of dir for the archive.
 func (a *testArchive) prepared(dir string) (*Prepared, error) {
-	return Prepare(a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{OS}}, UnitOptions{AtOnce: 2, Finish: testFinish})
+	return Prepare(a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}, UnitOptions{AtOnce: 2, Finish: testFinish})
 }
 
 // TestShares: however the units are shared out among calls of Do, side by side
@@ -77,7 +78,7 @@ func TestCommitTakesJournals(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = r.Commit(t.Context())
-	if _, ok := errors.AsType[*IntegrityError](err); !ok {
+	if _, ok := errors.AsType[*durable.IntegrityError](err); !ok {
 		t.Fatalf("commit of a quarter: %v", err)
 	}
 	// What another process is: the same plan, and its own memory.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/pipeline"
@@ -183,24 +184,10 @@ func (c *Counts) conserved(read, planned int64) error {
 		byReason += n
 	}
 	if c.Rows != read || c.Rows != planned || c.Masked+c.Quarantined != c.Rows || byReason != c.Quarantined {
-		return &IntegrityError{Cause: fmt.Sprintf("notes got lost or came twice: planned %d, read %d, counted %d = %d masked + %d in quarantine (%d by reason)",
+		return &durable.IntegrityError{Cause: fmt.Sprintf("notes got lost or came twice: planned %d, read %d, counted %d = %d masked + %d in quarantine (%d by reason)",
 			planned, read, c.Rows, c.Masked, c.Quarantined, byReason)}
 	}
 	return nil
-}
-
-// An IntegrityError says that what is on the disk, or what was counted, is
-// not what it has to be. It holds no text of a note.
-type IntegrityError struct {
-	Path  string // may be empty
-	Cause string
-}
-
-func (e *IntegrityError) Error() string {
-	if e.Path == "" {
-		return e.Cause
-	}
-	return e.Path + ": " + e.Cause
 }
 
 // A DamageError says that a unit's input could not be decoded: its rows go to
@@ -248,7 +235,7 @@ type Part struct {
 	root string // where it will stand
 	name string // path below root, with slashes
 	tmp  string
-	f    File
+	f    durable.File
 	sum  hash.Hash
 	size int64
 }
@@ -263,9 +250,9 @@ func (p *Part) Write(data []byte) (int, error) {
 
 // Parts makes the files of one unit, or of the last step of a run.
 type Parts struct {
-	fs    FS
+	fs    durable.FS
 	out   *Output
-	made  *folders
+	made  *durable.Folders
 	run   string // run directory
 	stem  string // of temporary names
 	at    func(kind, ext string) string
@@ -287,7 +274,7 @@ func (p *Parts) create(kind, name string, private bool) (*Part, error) {
 	root := p.out.root(private)
 	short := sha256.Sum256([]byte(name)) // a path of folders may be longer than a name may be
 	tmp := filepath.Join(tmpDir(root, p.run), fmt.Sprintf("%s-%x%s", p.stem, short[:8], path.Ext(name)))
-	f, err := p.fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
+	f, err := p.fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, durable.FileMode)
 	if err != nil {
 		return nil, err
 	}
@@ -304,7 +291,7 @@ func (p *Parts) discard() error {
 			errs = append(errs, part.f.Close())
 			part.f = nil
 		}
-		errs = append(errs, removeIfThere(p.fs, part.tmp))
+		errs = append(errs, durable.RemoveIfThere(p.fs, part.tmp))
 	}
 	p.parts = nil
 	return errors.Join(errs...)
@@ -331,7 +318,7 @@ func (p *Parts) commit(verify Verifier) ([]PartRecord, error) {
 	}
 	for _, part := range p.parts {
 		to := filepath.Join(part.root, filepath.FromSlash(part.name))
-		if err := p.made.make(p.fs, filepath.Dir(to)); err != nil {
+		if err := p.made.Make(p.fs, filepath.Dir(to)); err != nil {
 			return nil, err
 		}
 		if err := p.fs.Rename(part.tmp, to); err != nil {
@@ -357,17 +344,17 @@ func (p *Parts) settle(part *Part, verify Verifier) error {
 	if err != nil {
 		return err
 	}
-	var disk Witness
-	return errors.Join(disk.joined(check(disk.Watch(f), part, verify)), f.Close())
+	var disk durable.Witness
+	return errors.Join(disk.Joined(check(disk.Watch(f), part, verify)), f.Close())
 }
 
-func check(f File, part *Part, verify Verifier) error {
+func check(f durable.File, part *Part, verify Verifier) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	if info.Size() != part.size {
-		return &IntegrityError{part.tmp, fmt.Sprintf("has %d bytes, wrote %d", info.Size(), part.size)}
+		return &durable.IntegrityError{Path: part.tmp, Cause: fmt.Sprintf("has %d bytes, wrote %d", info.Size(), part.size)}
 	}
 	if verify == nil || path.Ext(part.name) != ".parquet" {
 		return nil
@@ -382,7 +369,7 @@ func check(f File, part *Part, verify Verifier) error {
 		return fmt.Errorf("re-read %s: %w", part.tmp, err)
 	}
 	if rows != part.Rows || digest != part.Digest {
-		return &IntegrityError{part.tmp, fmt.Sprintf("re-read gives %d rows and digest %.16s, wrote %d and %.16s", rows, digest, part.Rows, part.Digest)}
+		return &durable.IntegrityError{Path: part.tmp, Cause: fmt.Sprintf("re-read gives %d rows and digest %.16s, wrote %d and %.16s", rows, digest, part.Rows, part.Digest)}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // IDPolicy says what becomes of the ids of rows: they can identify people too.
@@ -123,7 +124,7 @@ type Parquet struct {
 	path    string
 	o       ParquetOptions
 	file    *os.File
-	disk    commit.Witness // of file
+	disk    durable.Witness // of file
 	text    cursor
 	ids     []cursor
 	signed  []bool

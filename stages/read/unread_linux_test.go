@@ -11,6 +11,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // What the system cannot read is not called damage of the file, here and
@@ -42,7 +43,7 @@ func TestUnread(t *testing.T) {
 	if err := p.fence(func() error { return broken }); err != error(broken) || broken.Unread {
 		t.Errorf("a place before the file: %v", err)
 	}
-	p.disk = commit.Witness{}
+	p.disk = durable.Witness{}
 	for name, next := range map[string]func() error{
 		path: func() error { return next(t, folder, p.file, p) },
 		dump: func() error { return next(t, folder, d.file, d) },

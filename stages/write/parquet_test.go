@@ -20,6 +20,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // batches is a Source of batches that are there already.
@@ -46,16 +47,16 @@ func (s *batches) rows() (n int64) {
 }
 
 // unsynced is an FS that never waits for the disk.
-type unsynced struct{ commit.FS }
+type unsynced struct{ durable.FS }
 
 func (unsynced) SyncDir(string) error { return nil }
 
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (commit.File, error) {
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
 	f, err := u.FS.OpenFile(name, flag, perm)
 	return unsyncedFile{f}, err
 }
 
-type unsyncedFile struct{ commit.File }
+type unsyncedFile struct{ durable.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
@@ -73,7 +74,7 @@ func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *com
 func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*commit.Manifest, error) {
 	src := &batches{all: all}
 	plan := &commit.Plan{Units: []commit.Unit{{Input: "test", Rows: src.rows()}}}
-	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: unsynced{commit.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: unsynced{durable.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		sink, err := NewUnit(parts, o)
 		return commit.Line{Source: src, Sink: sink}, err
 	}, commit.UnitOptions{Verify: Verify})

@@ -24,6 +24,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -87,7 +88,7 @@ func run() error {
 		if *noVerify {
 			verify = nil
 		}
-		disk := commit.OS
+		disk := durable.OS
 		if *noSync {
 			disk = unsynced{disk}
 		}
@@ -222,16 +223,16 @@ func copyAll(archive *read.Archive, out commit.Output, o commit.UnitOptions) err
 }
 
 // unsynced is an FS that never waits for the disk.
-type unsynced struct{ commit.FS }
+type unsynced struct{ durable.FS }
 
 func (unsynced) SyncDir(string) error { return nil }
 
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (commit.File, error) {
+func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
 	f, err := u.FS.OpenFile(name, flag, perm)
 	return unsyncedFile{f}, err
 }
 
-type unsyncedFile struct{ commit.File }
+type unsyncedFile struct{ durable.File }
 
 func (unsyncedFile) Sync() error { return nil }
 

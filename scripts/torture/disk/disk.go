@@ -1,6 +1,6 @@
 // Package disk is a file system in memory that does to a run what disks do: it
 // loses what was not synced, fails at any operation, fills up; and it is where
-// a process dies. It implements commit.FS.
+// a process dies. It implements durable.FS.
 //
 // The model is what POSIX leaves open, and no file system is kinder to rely on
 // (Pillai et al., "All File Systems Are Not Created Equal", OSDI 2014):
@@ -26,7 +26,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Disk is the file system. Make one with New.
@@ -172,8 +172,8 @@ func (c *change) touches(dir *node) bool {
 	return false
 }
 
-// OpenFile implements commit.FS.
-func (d *Disk) OpenFile(name string, flag int, _ fs.FileMode) (commit.File, error) {
+// OpenFile implements durable.FS.
+func (d *Disk) OpenFile(name string, flag int, _ fs.FileMode) (durable.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	op := Op{Kind: "open", Path: name}
@@ -203,7 +203,7 @@ func (d *Disk) OpenFile(name string, flag int, _ fs.FileMode) (commit.File, erro
 	return f, d.after()
 }
 
-// Rename implements commit.FS.
+// Rename implements durable.FS.
 func (d *Disk) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -228,7 +228,7 @@ func (d *Disk) Rename(from, to string) error {
 	return d.after()
 }
 
-// Remove implements commit.FS.
+// Remove implements durable.FS.
 func (d *Disk) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -262,7 +262,7 @@ func (d *Disk) free(n *node) {
 	}
 }
 
-// Mkdir implements commit.FS.
+// Mkdir implements durable.FS.
 func (d *Disk) Mkdir(name string, _ fs.FileMode) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -281,7 +281,7 @@ func (d *Disk) Mkdir(name string, _ fs.FileMode) error {
 	return d.after()
 }
 
-// SyncDir implements commit.FS.
+// SyncDir implements durable.FS.
 func (d *Disk) SyncDir(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -313,7 +313,7 @@ func (d *Disk) SyncDir(name string) error {
 	return d.after()
 }
 
-// ReadDir implements commit.FS.
+// ReadDir implements durable.FS.
 func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -334,7 +334,7 @@ func (d *Disk) ReadDir(name string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// Stat implements commit.FS.
+// Stat implements durable.FS.
 func (d *Disk) Stat(name string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

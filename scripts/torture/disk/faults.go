@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // errs are what a disk says when it fails. A write that fails has written a
@@ -48,7 +48,7 @@ func (t *Tally) nth(j Job, f Fault, want map[string]string) error {
 		return fmt.Errorf("nothing works any more, and the run says that all is well%s", Trace(ops))
 	case err != nil && !errors.Is(err, f.Err):
 		return fmt.Errorf("the error is another: %w", err)
-	case err != nil && (!commit.DiskFull(err) && !commit.DiskFailed(err)):
+	case err != nil && (!durable.DiskFull(err) && !durable.DiskFailed(err)):
 		return fmt.Errorf("the error is none of a disk: %w", err)
 	case err != nil:
 		t.Errors++
@@ -213,7 +213,7 @@ func Full(j Job, share float64) (Tally, error) {
 	t.Jobs++
 	if err := w.run(j); err == nil {
 		return t, fmt.Errorf("a disk of %d bytes holds %d", w.disk.Room, bytes)
-	} else if !commit.DiskFull(err) {
+	} else if !durable.DiskFull(err) {
 		return t, err
 	}
 	t.Errors++

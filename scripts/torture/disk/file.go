@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // file is an open file. It is worth nothing when its process has died.
@@ -199,9 +199,9 @@ func sortedNames(names map[string]*node) []string {
 	return all
 }
 
-// Lock implements commit.FS. Like flock it ends with the process, and only
+// Lock implements durable.FS. Like flock it ends with the process, and only
 // its file stays.
-func (d *Disk) Lock(name string, _ commit.Holder) (io.Closer, error) {
+func (d *Disk) Lock(name string, _ durable.Holder) (io.Closer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	op := Op{Kind: "lock", Path: name}
@@ -213,7 +213,7 @@ func (d *Disk) Lock(name string, _ commit.Holder) (io.Closer, error) {
 		return nil, err
 	}
 	if d.locked[name] {
-		return nil, &commit.LockedError{Path: name}
+		return nil, &durable.LockedError{Path: name}
 	}
 	if dir.names[base] == nil {
 		d.changed(op, namePart{dir, base, &node{}})

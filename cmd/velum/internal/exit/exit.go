@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -99,11 +100,11 @@ var causes = []struct {
 	{is(ErrTerminated), Terminated, "the same command goes on where this one stopped"},
 	{is(syscall.ENOSPC), DiskFull, "free some space, then start again"},
 	{is(syscall.EDQUOT), DiskFull, "raise the quota, then start again"},
-	{as[*commit.LockedError], Locked, "wait until it ends, or write elsewhere"},
+	{as[*durable.LockedError], Locked, "wait until it ends, or write elsewhere"},
 	{as[*commit.OutputError], Config, ""},
 	{as[*pipeline.KeyError], Key, ""},
-	{as[*commit.IntegrityError], Integrity, "put the file back as it was, or start over"},
-	{commit.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
+	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
+	{durable.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
 	{as[*commit.DamageError], Integrity, "fetch the file again; what velum wrote itself is made again by the run that wrote it"},
 	{is(modelfile.ErrDamaged), Integrity, "fetch the model again"},
 	{is(modelfile.ErrNotAModel), Config, "name a model file, or an embedded model"},

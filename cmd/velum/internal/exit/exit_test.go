@@ -13,7 +13,7 @@ import (
 
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -33,9 +33,9 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("tag: %w", ErrInterrupted), 130},
 		{errors.Join(errors.New("x"), ErrTerminated), 143},
 		{context.DeadlineExceeded, 1},
-		{fmt.Errorf("run: %w", &commit.LockedError{Path: "out"}), 11},
+		{fmt.Errorf("run: %w", &durable.LockedError{Path: "out"}), 11},
 		{&pipeline.KeyError{Path: "k"}, 12},
-		{&commit.IntegrityError{}, 13},
+		{&durable.IntegrityError{}, 13},
 		{fmt.Errorf("model m: %w", modelfile.ErrDamaged), 13},
 		{fmt.Errorf("model m: %w", modelfile.ErrNotAModel), 10},
 		{&read.SchemaError{Path: "p"}, 10},

@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Tagged is what an earlier run found in the notes of an archive: extracts are
@@ -101,7 +102,7 @@ type reasonRow struct {
 	Reason string `parquet:"reason"`
 }
 
-// Load reads what was found in a unit. Errors: *commit.IntegrityError if a
+// Load reads what was found in a unit. Errors: *durable.IntegrityError if a
 // part is not the one that the run wrote.
 func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	n := int(u.Rows)
@@ -121,7 +122,7 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 			sound = eachOf(data, func(r reasonRow) bool { return g.at(r.Row, func(i int) { g.reasons[i] = reasonOf(r.Reason) }) })
 		}
 		if !sound {
-			return &commit.IntegrityError{Path: p.Path, Cause: "does not fit the notes of its unit"}
+			return &durable.IntegrityError{Path: p.Path, Cause: "does not fit the notes of its unit"}
 		}
 	}
 	return nil
@@ -137,7 +138,7 @@ func (t *Tagged) part(p *commit.PartRecord) ([]byte, error) {
 		return nil, err
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
-		return nil, &commit.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
+		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
 	}
 	return data, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
@@ -151,7 +151,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 		return exit.Errorf(exit.Nothing, "all its notes are labelled or asked about", "no notes to ask about in the next slice")
 	}
 	folder := filepath.Join(l.out, fmt.Sprintf("ask-%02d", len(l.folders("ask"))+1))
-	draft, err := commit.NewDraft(nil, folder)
+	draft, err := durable.NewDraft(nil, folder)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (l *learning) folders(kind string) (all []string) {
 // answer is --answers: it takes corrected notes in. Only notes that were asked
 // about count.
 func (l *learning) answer(ctx context.Context, paths []string) error {
-	draft, err := commit.NewDraft(nil, filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(l.folders("answers"))+1)))
+	draft, err := durable.NewDraft(nil, filepath.Join(l.out, fmt.Sprintf("answers-%02d", len(l.folders("answers"))+1)))
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func readQuestions(path string) (*questions, error) {
 	}
 	q := new(questions)
 	if json.Unmarshal(data, q) != nil || q.Schema != askedSchema {
-		return nil, &commit.IntegrityError{Path: path, Cause: "is not a record of questions by this version of velum"}
+		return nil, &durable.IntegrityError{Path: path, Cause: "is not a record of questions by this version of velum"}
 	}
 	return q, nil
 }

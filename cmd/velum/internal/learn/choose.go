@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/zeebo/xxh3"
@@ -21,7 +22,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tag"
@@ -220,7 +220,7 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 }
 
 // closed ends a file of tagged notes and reads it again.
-func (w *turning) closed(t *write.Tagged, file commit.File) error {
+func (w *turning) closed(t *write.Tagged, file durable.File) error {
 	rows, digest, err := t.Close()
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -231,7 +231,7 @@ func (w *turning) closed(t *write.Tagged, file commit.File) error {
 	}
 	have, found, err := write.Verify("selected", file, info.Size())
 	if err == nil && (have != rows || found != digest) {
-		err = &commit.IntegrityError{Path: info.Name(), Cause: fmt.Sprintf("re-read gives %d rows, wrote %d", have, rows)}
+		err = &durable.IntegrityError{Path: info.Name(), Cause: fmt.Sprintf("re-read gives %d rows, wrote %d", have, rows)}
 	}
 	return errors.Join(err, file.Close())
 }
@@ -283,7 +283,7 @@ type chosenNote struct {
 
 // copyChosen copies the candidates of some rows, which rise, and writes why
 // they were taken.
-func (w *turning) copyChosen(p *pool, keys []choose.Key, to commit.File, why io.Writer) error {
+func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io.Writer) error {
 	begin := write.NewTagged
 	if w.of.cfg.Learn.Weigh {
 		begin = write.NewWeighted
@@ -322,7 +322,7 @@ func (w *turning) copyChosen(p *pool, keys []choose.Key, to commit.File, why io.
 		return out.PutNotes(b, p.pick)
 	})
 	if err == nil && len(keys) > 0 {
-		err = &commit.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and not found", len(keys))}
+		err = &durable.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and not found", len(keys))}
 	}
 	return errors.Join(err, w.closed(out, to))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -43,7 +43,7 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 	if err := os.MkdirAll(f.Out, 0o700); err != nil {
 		return err
 	}
-	lock, err := commit.OS.Lock(filepath.Join(f.Out, "_LOCK"), commit.NewHolder("learn"))
+	lock, err := durable.OS.Lock(filepath.Join(f.Out, "_LOCK"), durable.NewHolder("learn"))
 	if err != nil {
 		return err
 	}

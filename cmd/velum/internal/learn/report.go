@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/models/calibrate"
-	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // Report is report.json of learning, and what report.html shows. It holds
@@ -85,10 +85,10 @@ func (r *Report) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := commit.WriteFile(nil, filepath.Join(dir, "report.html"), html); err != nil {
+	if err := durable.WriteFile(nil, filepath.Join(dir, "report.html"), html); err != nil {
 		return err
 	}
-	return commit.WriteFile(nil, filepath.Join(dir, "report.json"), append(data, '\n'))
+	return durable.WriteFile(nil, filepath.Join(dir, "report.json"), append(data, '\n'))
 }
 
 //go:embed learn.gohtml

@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -242,7 +243,7 @@ func (l *learning) forget(n int) error {
 		last++
 	}
 	for ; last > n; last-- {
-		if err := commit.RemoveFolder(nil, filepath.Join(l.out, turnFolder(last))); err != nil {
+		if err := durable.RemoveFolder(nil, filepath.Join(l.out, turnFolder(last))); err != nil {
 			return err
 		}
 	}
@@ -258,11 +259,11 @@ func (l *learning) readTurn(folder string) (*turn, error) {
 	}
 	t := new(turn)
 	if json.Unmarshal(data, t) != nil || t.Schema != turnSchema {
-		return nil, &commit.IntegrityError{Path: name, Cause: "is not the record of a turn by this version of velum"}
+		return nil, &durable.IntegrityError{Path: name, Cause: "is not the record of a turn by this version of velum"}
 	}
 	t.sum = fmt.Sprintf("%x", sha256.Sum256(data))
 	if n := len(l.turns); t.Number != n || n > 0 && t.Parent != l.last().sum {
-		return nil, &commit.IntegrityError{Path: name, Cause: "does not follow the turn before"}
+		return nil, &durable.IntegrityError{Path: name, Cause: "does not follow the turn before"}
 	}
 	for _, f := range t.Files {
 		have, err := fileOf(filepath.Join(folder, f.Name))
@@ -270,7 +271,7 @@ func (l *learning) readTurn(folder string) (*turn, error) {
 			return nil, err
 		}
 		if have != f {
-			return nil, &commit.IntegrityError{Path: filepath.Join(folder, f.Name), Cause: "is not what the turn wrote"}
+			return nil, &durable.IntegrityError{Path: filepath.Join(folder, f.Name), Cause: "is not what the turn wrote"}
 		}
 	}
 	return t, nil
@@ -307,7 +308,7 @@ func (l *learning) loadModels(t *turn) (err error) {
 
 // commit writes turn.json, gives the folder its name, and puts the model into
 // use if it passed the gate.
-func (l *learning) commit(draft *commit.Draft, t *turn) error {
+func (l *learning) commit(draft *durable.Draft, t *turn) error {
 	defer l.spent.on("commit")()
 	entries, err := os.ReadDir(filepath.Dir(draft.Path("x")))
 	if err != nil {

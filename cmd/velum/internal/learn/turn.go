@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -24,7 +24,7 @@ func (l *learning) turn(ctx context.Context) error {
 	if t.Number > 0 {
 		t.Parent = l.last().sum
 	}
-	draft, err := commit.NewDraft(nil, filepath.Join(l.out, t.name()))
+	draft, err := durable.NewDraft(nil, filepath.Join(l.out, t.name()))
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (l *learning) turn(ctx context.Context) error {
 type turning struct {
 	of        *learning
 	record    *turn
-	draft     *commit.Draft
+	draft     *durable.Draft
 	next      *flow.Model // that the turn makes
 	nextOther *flow.Model
 	chosen    *train.Lookups // clusters of the turn; nil before they are chosen

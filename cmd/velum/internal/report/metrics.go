@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -72,7 +73,7 @@ func (m *Metrics) Write(path string) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return commit.OS.SyncDir(filepath.Dir(path))
+	return durable.OS.SyncDir(filepath.Dir(path))
 }
 
 // readLastSuccess returns the time of the last success as an older run wrote

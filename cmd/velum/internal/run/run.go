@@ -22,6 +22,7 @@ import (
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -36,7 +37,7 @@ type Options struct {
 	Record       RecordOptions
 
 	Spoil func(*commit.Line) // tests put faults into the line here
-	Disk  commit.FS          // and below the output here; nil: the machine's
+	Disk  durable.FS         // and below the output here; nil: the machine's
 }
 
 // Mask masks an archive and keeps a record of how it went. load loads the

@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
@@ -246,7 +247,7 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	}
 	file.Rows, file.Digest, err = w.Close()
 	if err == nil && file.Rows != int64(len(keys)) {
-		err = &commit.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and %d found", len(keys), file.Rows)}
+		err = &durable.IntegrityError{Cause: fmt.Sprintf("%d notes were chosen and %d found", len(keys), file.Rows)}
 	}
 	return err
 }

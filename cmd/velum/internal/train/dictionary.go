@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/models/dictionary"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // DictionaryOptions are what a training of kind dictionary is told.
@@ -181,7 +181,7 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	if err != nil {
 		return err
 	}
-	if err := commit.WriteFile(nil, t.options.Out, data); err != nil {
+	if err := durable.WriteFile(nil, t.options.Out, data); err != nil {
 		return err
 	}
 	h := m.Details()

@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/language"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/tokenize"
 )
 
@@ -64,7 +64,7 @@ func trainLanguage(ctx context.Context, c *console.Console, _ *option.Config, o 
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := commit.WriteFile(nil, o.Out, m.bytes()); err != nil {
+	if err := durable.WriteFile(nil, o.Out, m.bytes()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(c.Out, "%s: weights of %d sentences; build velum with them to measure them\n", o.Out, len(train[0])+len(train[1])+len(train[2]))

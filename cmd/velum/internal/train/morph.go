@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/morph"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // morphFolds is how many folds the accuracy of a morph model is measured on.
@@ -47,7 +47,7 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 	if err := m.Write(&b); err != nil {
 		return err
 	}
-	if err := commit.WriteFile(nil, o.Out, b.Bytes()); err != nil {
+	if err := durable.WriteFile(nil, o.Out, b.Bytes()); err != nil {
 		return err
 	}
 	h := m.Header()

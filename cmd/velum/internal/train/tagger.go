@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -258,7 +258,7 @@ func (t *Training) checkpoint(o *tagger.TrainOptions) (err error) {
 	if path == "" {
 		return nil
 	}
-	o.Keep = func(state []byte) error { return commit.WriteFile(nil, path, state) }
+	o.Keep = func(state []byte) error { return durable.WriteFile(nil, path, state) }
 	if o.Resume, err = os.ReadFile(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -275,7 +275,7 @@ func (t *Training) save(m *flow.Model) error {
 	if err != nil {
 		return err
 	}
-	if err := commit.WriteFile(nil, t.Options.Out, data); err != nil {
+	if err := durable.WriteFile(nil, t.Options.Out, data); err != nil {
 		return err
 	}
 	h, size := m.Header(), ""

@@ -1,4 +1,4 @@
-package commit
+package durable
 
 import (
 	"errors"
@@ -90,8 +90,8 @@ func DiskFailed(err error) bool {
 // Output trees hold what people said to their doctors: nobody else reads them
 // unless its owner says so.
 const (
-	fileMode = 0o600
-	dirMode  = 0o700
+	FileMode = 0o600
+	DirMode  = 0o700
 )
 
 // MkdirAll makes a folder and the ones above it, and makes every new name
@@ -108,7 +108,7 @@ func MkdirAll(d FS, name string) error {
 			return err
 		}
 	}
-	err := d.Mkdir(name, dirMode)
+	err := d.Mkdir(name, DirMode)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -134,14 +134,15 @@ func syncAbove(d FS, name string) error {
 	return err
 }
 
-// folders are those that this process made, or found and synced: once is
+// Folders are those that this process made, or found and synced: once is
 // enough.
-type folders struct {
+type Folders struct {
 	mu      sync.Mutex
 	durable map[string]bool
 }
 
-func (f *folders) make(d FS, name string) error {
+// Make is MkdirAll, once.
+func (f *Folders) Make(d FS, name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.durable[name] {
@@ -163,9 +164,9 @@ func isDir(d FS, name string) error {
 	return err
 }
 
-// writeFile writes data to a temporary file, syncs it, and gives it its name.
-func writeFile(d FS, tmp, name string, data []byte) error {
-	f, err := d.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+// WriteBy writes data to a temporary file, syncs it, and gives it its name.
+func WriteBy(d FS, tmp, name string, data []byte) error {
+	f, err := d.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, FileMode)
 	if err != nil {
 		return err
 	}
@@ -174,15 +175,16 @@ func writeFile(d FS, tmp, name string, data []byte) error {
 		err = f.Sync()
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, removeIfThere(d, tmp))
+		return errors.Join(err, RemoveIfThere(d, tmp))
 	}
 	if err := d.Rename(tmp, name); err != nil {
-		return errors.Join(err, removeIfThere(d, tmp))
+		return errors.Join(err, RemoveIfThere(d, tmp))
 	}
 	return d.SyncDir(filepath.Dir(name))
 }
 
-func readFile(d FS, name string) ([]byte, error) {
+// ReadFile is os.ReadFile.
+func ReadFile(d FS, name string) ([]byte, error) {
 	f, err := d.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -191,9 +193,48 @@ func readFile(d FS, name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-func removeIfThere(d FS, name string) error {
+// RemoveIfThere removes a file or an empty folder; that it is gone already is no
+// error.
+func RemoveIfThere(d FS, name string) error {
 	if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+// RemoveAll removes a folder and all that is in it.
+func RemoveAll(d FS, name string) error {
+	entries, err := d.ReadDir(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		inner := filepath.Join(name, e.Name())
+		if e.IsDir() {
+			err = RemoveAll(d, inner)
+		} else {
+			err = RemoveIfThere(d, inner)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return RemoveIfThere(d, name)
+}
+
+// An IntegrityError says that what is on the disk, or what was counted, is
+// not what it has to be. It holds no text of a note.
+type IntegrityError struct {
+	Path  string // may be empty
+	Cause string
+}
+
+func (e *IntegrityError) Error() string {
+	if e.Path == "" {
+		return e.Cause
+	}
+	return e.Path + ": " + e.Cause
 }

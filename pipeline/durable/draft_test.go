@@ -1,4 +1,4 @@
-package commit
+package durable
 
 import (
 	"errors"
@@ -118,5 +118,43 @@ func TestDraftTwice(t *testing.T) {
 	}
 	if err := makeDraft(OS, name); err != nil {
 		t.Error(err)
+	}
+}
+
+// unsettled is an FS that knows which folders have names that nobody has
+// synced, and looks at them before a folder is made.
+type unsettled struct {
+	FS
+	t       *testing.T
+	folders map[string]bool
+	made    int
+}
+
+func (u *unsettled) Mkdir(name string, perm fs.FileMode) error {
+	if u.folders[filepath.Dir(name)] {
+		u.t.Error("a draft begins beside a name that is not synced")
+	}
+	u.made++
+	return u.FS.Mkdir(name, perm)
+}
+
+func (u *unsettled) SyncDir(name string) error {
+	delete(u.folders, name)
+	return u.FS.SyncDir(name)
+}
+
+// TestDraftSyncsFolder: a draft begins once what stands beside it has its
+// name for good, whoever died before syncing it.
+func TestDraftSyncsFolder(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "turn-0"), DirMode); err != nil {
+		t.Fatal(err)
+	}
+	u := &unsettled{FS: OS, t: t, folders: map[string]bool{dir: true}}
+	if _, err := NewDraft(u, filepath.Join(dir, "turn-1")); err != nil {
+		t.Fatal(err)
+	}
+	if u.made != 1 {
+		t.Fatalf("%d folders made", u.made)
 	}
 }

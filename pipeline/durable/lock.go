@@ -1,4 +1,4 @@
-package commit
+package durable
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ func (e *LockedError) Error() string {
 // Lock implements FS with flock(2).
 func (osFS) Lock(name string, holder Holder) (io.Closer, error) {
 	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, fileMode)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, FileMode)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package commit
+package durable
 
 import (
 	"errors"
@@ -33,9 +33,9 @@ func NewDraft(d FS, name string) (*Draft, error) {
 		return nil, err
 	}
 	if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.Join(&IntegrityError{name, "is there already"}, err)
+		return nil, errors.Join(&IntegrityError{Path: name, Cause: "is there already"}, err)
 	}
-	return draft, d.Mkdir(draft.tmp, dirMode)
+	return draft, d.Mkdir(draft.tmp, DirMode)
 }
 
 // Path returns where a file of the draft stands until Commit.
@@ -44,7 +44,7 @@ func (d *Draft) Path(file string) string { return filepath.Join(d.tmp, file) }
 // Create makes a file, for its owner's eyes only. Commit syncs it, whoever
 // closed it before.
 func (d *Draft) Create(file string) (File, error) {
-	return d.fs.OpenFile(d.Path(file), os.O_RDWR|os.O_CREATE|os.O_TRUNC, fileMode)
+	return d.fs.OpenFile(d.Path(file), os.O_RDWR|os.O_CREATE|os.O_TRUNC, FileMode)
 }
 
 // Write makes a file of data.
@@ -100,7 +100,7 @@ func (d *Draft) syncFile(name string) error {
 }
 
 // Discard removes the draft and all that is in it.
-func (d *Draft) Discard() error { return removeAll(d.fs, d.tmp) }
+func (d *Draft) Discard() error { return RemoveAll(d.fs, d.tmp) }
 
 // RemoveFolder removes a committed folder and the files in it, so that no
 // crash leaves it half there under its name. A nil FS means OS.
@@ -110,7 +110,7 @@ func RemoveFolder(d FS, name string) error {
 	}
 	name = filepath.Clean(name)
 	gone := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp")
-	if err := removeAll(d, gone); err != nil {
+	if err := RemoveAll(d, gone); err != nil {
 		return err
 	}
 	if err := d.Rename(name, gone); err != nil {
@@ -119,7 +119,7 @@ func RemoveFolder(d FS, name string) error {
 	if err := d.SyncDir(filepath.Dir(name)); err != nil {
 		return err
 	}
-	return removeAll(d, gone)
+	return RemoveAll(d, gone)
 }
 
 // WriteFile puts data under a name by way of a temporary file: sync, rename,
@@ -129,5 +129,5 @@ func WriteFile(d FS, name string, data []byte) error {
 	if d == nil {
 		d = OS
 	}
-	return writeFile(d, filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp"), name, data)
+	return WriteBy(d, filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+".tmp"), name, data)
 }

@@ -1,4 +1,4 @@
-package commit
+package durable
 
 import (
 	"errors"
@@ -25,8 +25,8 @@ func (w *Witness) Err() error {
 	return w.err
 }
 
-// joined returns err with what the disk said, if err is an error at all.
-func (w *Witness) joined(err error) error {
+// Joined returns err with what the disk said, if err is an error at all.
+func (w *Witness) Joined(err error) error {
 	said := w.Err()
 	if err == nil || said == nil || errors.Is(err, said) {
 		return err
