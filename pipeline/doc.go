@@ -42,7 +42,7 @@
 //	mask         to replace the spans of a note; what replaces one is an operator
 //	confidence   how sure a tagger is of a whole note, 0 to 1: tagger.Confidence has the kinds
 //	score        how sure a pattern or rule is of one span; measures on gold notes are measures (score.Measure)
-//	key          the secret: pipeline.Key; the name of an option is a key of the configuration
+//	key          the secret: secret.Key; the name of an option is a key of the configuration
 //	gate         what refuses: a model that loses recall, a run in which stages fail
 //	tally        counts beside what became of the notes: tally.Counts
 //	kind         of tagger: a row of flow.Kinds

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -7,18 +7,21 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
-func testSet(scheme Scheme) *TagSet {
-	set, err := Labels("names")
+func testSet(scheme pipeline.Scheme) *pipeline.TagSet {
+	set, err := pipeline.Labels("names")
 	if err != nil {
 		panic(err)
 	}
-	return &TagSet{Scheme: scheme, Categories: set.Categories}
+	return &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
 }
 
 // tagNames writes tags as CoNLL files have them.
-func tagNames(s *TagSet, tags []Tag) string {
+func tagNames(s *pipeline.TagSet, tags []pipeline.Tag) string {
 	names := make([]string, len(tags))
 	for i, t := range tags {
 		names[i] = s.Name(t)
@@ -27,12 +30,12 @@ func tagNames(s *TagSet, tags []Tag) string {
 }
 
 // spaced makes tokens of the words of a text; a slash begins a line.
-func spaced(text string) (tokens []Token) {
+func spaced(text string) (tokens []pipeline.Token) {
 	at := 0
 	for word := range strings.SplitSeq(text, " ") {
-		token := Token{Start: int32(at), End: int32(at + len(word))}
+		token := pipeline.Token{Start: int32(at), End: int32(at + len(word))}
 		if at == 0 || strings.HasPrefix(word, "/") {
-			token.Flags = LineStart
+			token.Flags = pipeline.LineStart
 		}
 		tokens = append(tokens, token)
 		at += len(word) + 1
@@ -55,14 +58,14 @@ func TestEncode(t *testing.T) {
 		{"[DATE:a] [LOC:b]", "O B-LOC", "O S-LOC"}, // not in the set
 		{"a[PER: ]b", "O O", "O O"},                // between tokens
 	} {
-		text, spans, err := ParseMarked(tt.marked)
+		text, spans, err := markup.Parse(tt.marked)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tokens := spaced(string(text))
-		for scheme, want := range map[Scheme]string{BIO: tt.bio, BIOESU: tt.bioesu} {
+		for scheme, want := range map[pipeline.Scheme]string{pipeline.BIO: tt.bio, pipeline.BIOESU: tt.bioesu} {
 			set := testSet(scheme)
-			tags := make([]Tag, len(tokens))
+			tags := make([]pipeline.Tag, len(tokens))
 			for i := range tags {
 				tags[i] = 1 // what was there before does not matter
 			}
@@ -76,41 +79,41 @@ func TestEncode(t *testing.T) {
 
 func TestDecode(t *testing.T) {
 	for _, tt := range []struct {
-		scheme     Scheme
+		scheme     pipeline.Scheme
 		text, tags string
 		want       string
 	}{
-		{BIO, "a b c", "O O O", "a b c"},
-		{BIO, "a b c", "B-PER I-PER O", "[PER:a b] c"},
-		{BIO, "a b c", "B-PER B-PER O", "[PER:a] [PER:b] c"},
-		{BIO, "a b c", "I-PER I-PER O", "[PER:a b] c"},
-		{BIO, "a b c", "B-PER I-LOC I-LOC", "[PER:a] [LOC:b c]"},
-		{BIO, "a b c", "B-PER O I-PER", "[PER:a] b [PER:c]"},
-		{BIO, "a /b c", "B-PER I-PER I-PER", "[PER:a] [PER:/b c]"},
-		{BIOESU, "a b c", "B-PER I-PER E-PER", "[PER:a b c]"},
-		{BIOESU, "a b c", "S-PER S-PER O", "[PER:a] [PER:b] c"},
-		{BIOESU, "a b c", "E-PER E-PER O", "[PER:a] [PER:b] c"},
-		{BIOESU, "a b c", "B-PER B-PER E-PER", "[PER:a] [PER:b c]"},
-		{BIOESU, "a b c", "S-PER I-PER E-PER", "[PER:a] [PER:b c]"},
-		{BIOESU, "a b c", "B-PER E-LOC O", "[PER:a] [LOC:b] c"},
-		{BIOESU, "a /b c", "B-PER E-PER O", "[PER:a] [PER:/b] c"},
+		{pipeline.BIO, "a b c", "O O O", "a b c"},
+		{pipeline.BIO, "a b c", "B-PER I-PER O", "[PER:a b] c"},
+		{pipeline.BIO, "a b c", "B-PER B-PER O", "[PER:a] [PER:b] c"},
+		{pipeline.BIO, "a b c", "I-PER I-PER O", "[PER:a b] c"},
+		{pipeline.BIO, "a b c", "B-PER I-LOC I-LOC", "[PER:a] [LOC:b c]"},
+		{pipeline.BIO, "a b c", "B-PER O I-PER", "[PER:a] b [PER:c]"},
+		{pipeline.BIO, "a /b c", "B-PER I-PER I-PER", "[PER:a] [PER:/b c]"},
+		{pipeline.BIOESU, "a b c", "B-PER I-PER E-PER", "[PER:a b c]"},
+		{pipeline.BIOESU, "a b c", "S-PER S-PER O", "[PER:a] [PER:b] c"},
+		{pipeline.BIOESU, "a b c", "E-PER E-PER O", "[PER:a] [PER:b] c"},
+		{pipeline.BIOESU, "a b c", "B-PER B-PER E-PER", "[PER:a] [PER:b c]"},
+		{pipeline.BIOESU, "a b c", "S-PER I-PER E-PER", "[PER:a] [PER:b c]"},
+		{pipeline.BIOESU, "a b c", "B-PER E-LOC O", "[PER:a] [LOC:b] c"},
+		{pipeline.BIOESU, "a /b c", "B-PER E-PER O", "[PER:a] [PER:/b] c"},
 	} {
 		set := testSet(tt.scheme)
-		var tags []Tag
+		var tags []pipeline.Tag
 		for name := range strings.FieldsSeq(tt.tags) {
 			tags = append(tags, parseTag(set, name))
 		}
 		spans := set.Decode(nil, spaced(tt.text), tags)
-		if got := Marked([]byte(tt.text), spans); got != tt.want {
+		if got := markup.Write([]byte(tt.text), spans); got != tt.want {
 			t.Errorf("%s over %q: %s, want %s", tt.tags, tt.text, got, tt.want)
 		}
 	}
 }
 
-func parseTag(s *TagSet, name string) Tag {
+func parseTag(s *pipeline.TagSet, name string) pipeline.Tag {
 	for t := range s.Len() {
-		if s.Name(Tag(t)) == name {
-			return Tag(t)
+		if s.Name(pipeline.Tag(t)) == name {
+			return pipeline.Tag(t)
 		}
 	}
 	panic("no tag " + name)
@@ -118,15 +121,15 @@ func parseTag(s *TagSet, name string) Tag {
 
 // drawTokens draws tokens and disjoint spans that start and end with tokens
 // and do not cross lines.
-func drawTokens(t *rapid.T) (tokens []Token, spans []Span) {
+func drawTokens(t *rapid.T) (tokens []pipeline.Token, spans []pipeline.Span) {
 	at := int32(0)
 	open := 0
 	for i := range rapid.IntRange(0, 20).Draw(t, "tokens") {
 		at += int32(rapid.IntRange(0, 2).Draw(t, "gap"))
-		token := Token{Start: at, End: at + int32(rapid.IntRange(1, 4).Draw(t, "length"))}
+		token := pipeline.Token{Start: at, End: at + int32(rapid.IntRange(1, 4).Draw(t, "length"))}
 		at = token.End
 		if i == 0 || rapid.IntRange(0, 4).Draw(t, "line") == 0 {
-			token.Flags = LineStart
+			token.Flags = pipeline.LineStart
 			open = 0
 		}
 		tokens = append(tokens, token)
@@ -135,8 +138,8 @@ func drawTokens(t *rapid.T) (tokens []Token, spans []Span) {
 			open--
 			spans[len(spans)-1].End = token.End
 		case rapid.Bool().Draw(t, "span"):
-			categories := testSet(BIO).Categories
-			spans = append(spans, Span{Start: token.Start, End: token.End, Score: 1, Category: rapid.SampledFrom(categories).Draw(t, "category")})
+			categories := testSet(pipeline.BIO).Categories
+			spans = append(spans, pipeline.Span{Start: token.Start, End: token.End, Score: 1, Category: rapid.SampledFrom(categories).Draw(t, "category")})
 			open = rapid.IntRange(0, 3).Draw(t, "more")
 		}
 	}
@@ -147,9 +150,9 @@ func drawTokens(t *rapid.T) (tokens []Token, spans []Span) {
 // their tags are a sequence that it allows.
 func TestEncodeDecode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		set := testSet(rapid.SampledFrom([]Scheme{BIO, BIOESU}).Draw(t, "scheme"))
+		set := testSet(rapid.SampledFrom([]pipeline.Scheme{pipeline.BIO, pipeline.BIOESU}).Draw(t, "scheme"))
 		tokens, spans := drawTokens(t)
-		tags := make([]Tag, len(tokens))
+		tags := make([]pipeline.Tag, len(tokens))
 		set.Encode(tags, tokens, spans)
 		if got := set.Decode(nil, tokens, tags); !slices.Equal(got, spans) {
 			t.Fatalf("%v came back as %v by %s", spans, got, tagNames(set, tags))
@@ -168,11 +171,11 @@ func TestEncodeDecode(t *testing.T) {
 // back from its spans.
 func TestDecodeAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		set := testSet(rapid.SampledFrom([]Scheme{BIO, BIOESU}).Draw(t, "scheme"))
+		set := testSet(rapid.SampledFrom([]pipeline.Scheme{pipeline.BIO, pipeline.BIOESU}).Draw(t, "scheme"))
 		tokens, _ := drawTokens(t)
-		tags := make([]Tag, len(tokens))
+		tags := make([]pipeline.Tag, len(tokens))
 		for i := range tags {
-			tags[i] = Tag(rapid.IntRange(0, set.Len()-1).Draw(t, "tag"))
+			tags[i] = pipeline.Tag(rapid.IntRange(0, set.Len()-1).Draw(t, "tag"))
 		}
 		spans := set.Decode(nil, tokens, tags)
 		at, k := int32(0), 0
@@ -187,11 +190,11 @@ func TestDecodeAnything(t *testing.T) {
 				k++
 			}
 			covered := k < len(spans) && spans[k].Start <= token.Start && token.End <= spans[k].End
-			if covered != (tags[i] != O) || covered && spans[k].Category != set.Category(tags[i]) {
+			if covered != (tags[i] != pipeline.O) || covered && spans[k].Category != set.Category(tags[i]) {
 				t.Fatalf("token %d has tag %s and spans %v", i, set.Name(tags[i]), spans)
 			}
 		}
-		again := make([]Tag, len(tags))
+		again := make([]pipeline.Tag, len(tags))
 		set.Encode(again, tokens, spans)
 		if legal(set, tokens, tags) && !slices.Equal(again, tags) {
 			t.Fatalf("%s came back as %s", tagNames(set, tags), tagNames(set, again))
@@ -200,10 +203,10 @@ func TestDecodeAnything(t *testing.T) {
 }
 
 // legal tells whether a model may give these tags, line by line.
-func legal(s *TagSet, tokens []Token, tags []Tag) bool {
+func legal(s *pipeline.TagSet, tokens []pipeline.Token, tags []pipeline.Tag) bool {
 	for i, tag := range tags {
-		first := i == 0 || tokens[i].Flags&LineStart != 0
-		last := i == len(tags)-1 || tokens[i+1].Flags&LineStart != 0
+		first := i == 0 || tokens[i].Flags&pipeline.LineStart != 0
+		last := i == len(tags)-1 || tokens[i+1].Flags&pipeline.LineStart != 0
 		if first && !s.Starts(tag) || last && !s.Ends(tag) || !first && !s.MayFollow(tags[i-1], tag) {
 			return false
 		}
@@ -212,77 +215,50 @@ func legal(s *TagSet, tokens []Token, tags []Tag) bool {
 }
 
 func TestTagSet(t *testing.T) {
-	for _, scheme := range []Scheme{BIO, BIOESU} {
+	for _, scheme := range []pipeline.Scheme{pipeline.BIO, pipeline.BIOESU} {
 		set := testSet(scheme)
 		names := map[string]bool{}
 		for i := range set.Len() {
-			names[set.Name(Tag(i))] = true
+			names[set.Name(pipeline.Tag(i))] = true
 		}
-		if len(names) != set.Len() || set.Category(O) != None || !set.Starts(O) || !set.Ends(O) || !set.MayFollow(O, O) {
+		if len(names) != set.Len() || set.Category(pipeline.O) != pipeline.None || !set.Starts(pipeline.O) || !set.Ends(pipeline.O) || !set.MayFollow(pipeline.O, pipeline.O) {
 			t.Errorf("%v: names %v", scheme, names)
 		}
-		if again, err := ParseScheme(scheme.String()); err != nil || again != scheme {
+		if again, err := pipeline.ParseScheme(scheme.String()); err != nil || again != scheme {
 			t.Errorf("%v: %v", scheme, err)
 		}
 	}
-	if _, err := ParseScheme("IOB"); err == nil {
+	if _, err := pipeline.ParseScheme("IOB"); err == nil {
 		t.Error("unknown scheme")
-	}
-}
-
-func TestMarked(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(rapid.StringMatching(`[a-z\[\]\\:ñ ]{0,40}`).Draw(t, "text"))
-		var spans []Span
-		at := 0
-		for at < len(text) && rapid.Bool().Draw(t, "span") {
-			start := rapid.IntRange(at, len(text)).Draw(t, "start")
-			end := rapid.IntRange(start, len(text)).Draw(t, "end")
-			if strings.ContainsAny(string(text[start:end]), `[]\`) {
-				break // brackets stand outside spans
-			}
-			spans = append(spans, Span{Start: int32(start), End: int32(end), Score: 1, Source: FromGold, Category: testSet(BIO).Categories[0]})
-			at = end
-		}
-		marked := Marked(text, spans)
-		gotText, gotSpans, err := ParseMarked(marked)
-		if err != nil || string(gotText) != string(text) || !slices.Equal(gotSpans, spans) {
-			t.Fatalf("%q: %q, %v, %v", marked, gotText, gotSpans, err)
-		}
-	})
-	for _, bad := range []string{"[", "[PER", "[PER:", "[PER:a", "[NOBODY:a]", "a [x] b"} {
-		if _, _, err := ParseMarked(bad); err == nil {
-			t.Errorf("%q is no marked text", bad)
-		}
 	}
 }
 
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for c := range Categories() {
-		name := Category(c).String()
+	for c := range pipeline.Categories() {
+		name := pipeline.Category(c).String()
 		if seen[name] || (name == "") != (c == 0) {
 			t.Errorf("category %d is %q", c, name)
 		}
 		seen[name] = true
-		if back, err := ParseCategory(name); c > 0 && (err != nil || back != Category(c)) {
+		if back, err := pipeline.ParseCategory(name); c > 0 && (err != nil || back != pipeline.Category(c)) {
 			t.Errorf("category %q: %v, %v", name, back, err)
 		}
 	}
-	for r := range Reasons() {
-		if name := Reason(r).String(); name == "" || name == "?" || seen[name] {
+	for r := range pipeline.Reasons() {
+		if name := pipeline.Reason(r).String(); name == "" || name == "?" || seen[name] {
 			t.Errorf("reason %d is %q", r, name)
 		}
 	}
-	for _, x := range []fmt.Stringer{FromGold, MixedLanguage, Category(255), Reason(255), SpanSource(255)} {
+	for _, x := range []fmt.Stringer{pipeline.FromGold, pipeline.MixedLanguage, pipeline.Category(255), pipeline.Reason(255), pipeline.SpanSource(255)} {
 		if x.String() == "" {
 			t.Errorf("%T has no name", x)
 		}
 	}
-	if _, err := ParseCategory("no such"); err == nil {
+	if _, err := pipeline.ParseCategory("no such"); err == nil {
 		t.Error("unknown category")
 	}
-	if _, err := Labels("no such"); err == nil {
+	if _, err := pipeline.Labels("no such"); err == nil {
 		t.Error("unknown label set")
 	}
 }

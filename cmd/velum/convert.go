@@ -13,6 +13,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -56,8 +57,8 @@ func (f *convertFlags) options(cfg *option.Config) (r read.TextOptions, w write.
 	if r, err = flow.TextOptions(cfg); err != nil {
 		return r, w, err
 	}
-	if r.Unit, err = pipeline.ParseOffsetUnit(f.unitIn); err == nil {
-		w.Unit, err = pipeline.ParseOffsetUnit(f.unitOut)
+	if r.Unit, err = offset.ParseUnit(f.unitIn); err == nil {
+		w.Unit, err = offset.ParseUnit(f.unitOut)
 	}
 	if err == nil {
 		w.Scheme, err = pipeline.ParseScheme(f.scheme)

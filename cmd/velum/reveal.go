@@ -6,6 +6,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
 )
 
@@ -42,7 +43,7 @@ func (a *app) reveal(c *cobra.Command, f *convertFlags) error {
 	if cfg.Key.File == "" {
 		return exit.Errorf(exit.Key, "name its file with key.file", "values are opened under their key")
 	}
-	key, err := pipeline.LoadKey(cfg.Key.File)
+	key, err := secret.Load(cfg.Key.File)
 	if err != nil {
 		return err
 	}

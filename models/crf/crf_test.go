@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // note is a marked note with its tokens.
@@ -29,7 +30,7 @@ type note struct {
 // newNote splits at spaces; a token of "|" begins a line and is a token.
 func newNote(t testing.TB, set *pipeline.TagSet, marked string) note {
 	t.Helper()
-	text, spans, err := pipeline.ParseMarked(marked)
+	text, spans, err := markup.Parse(marked)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // readTable reads the cases of one pattern. A table holds the cases of one pattern: one note a line, with every answer
@@ -30,7 +31,7 @@ func readTable(t testing.TB, path string) (rows []row) {
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		if line := lines.Text(); line != "" && line[0] != '#' {
-			text, want, err := pipeline.ParseMarked(strings.ReplaceAll(line, `\n`, "\n"))
+			text, want, err := markup.Parse(strings.ReplaceAll(line, `\n`, "\n"))
 			if err != nil {
 				t.Fatalf("%s:%d: %v", path, n, err)
 			}
@@ -76,7 +77,7 @@ func TestTables(t *testing.T) {
 				}
 				if got := found(matches, c); !slices.Equal(got, r.want) {
 					t.Errorf("%s:%d:\n got %s\nwant %s\nall %v", path, r.line,
-						pipeline.Marked(r.text, got), pipeline.Marked(r.text, r.want), matches)
+						markup.Write(r.text, got), markup.Write(r.text, r.want), matches)
 				}
 			}
 			if positive < 40 || negative < 40 {

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/verify"
@@ -35,7 +36,7 @@ func main() {
 }
 
 func extract(in, keyFile, out, names, times, ages string) error {
-	key, err := pipeline.LoadKey(keyFile)
+	key, err := secret.Load(keyFile)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // Options of the stage. The zero value takes every note that holds a span.
@@ -52,7 +53,7 @@ func (o Options) do(b *pipeline.Batch) error {
 	}
 	for i := range b.Len() {
 		chosen := pipeline.NotChosen
-		if pipeline.Guard(func() { chosen = o.choice(b, i) }) {
+		if guard.Note(func() { chosen = o.choice(b, i) }) {
 			b.Quarantine(i, pipeline.Panicked)
 		}
 		b.Chosen = append(b.Chosen, chosen)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tink-crypto/tink-go/v2/daead/subtle"
 
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // newEncrypt returns the operator that writes the category and the value
@@ -43,7 +43,7 @@ const sealLetters = "bcdfghjklmnpqrst"
 type Sealer struct{ siv *subtle.AESSIV }
 
 // NewSealer returns the sealer of a key and a purpose.
-func NewSealer(key *pipeline.Key, purpose string) *Sealer {
+func NewSealer(key *secret.Key, purpose string) *Sealer {
 	wide, err := hkdf.Expand(sha256.New, key.Derive("encrypt "+purpose), "AES-SIV", subtle.AESSIVKeySize)
 	if err != nil {
 		panic(err) // only for lengths that are too long

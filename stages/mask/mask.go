@@ -23,6 +23,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // Options of the stage. The zero value writes placeholders.
@@ -30,8 +32,8 @@ type Options struct {
 	Policy  map[pipeline.Category]*Chain
 	Default *Chain // for categories without an entry; nil means the placeholder
 
-	Key     *pipeline.Key // for operators that need one
-	Purpose string        // of the extract: another purpose, other replacements
+	Key     *secret.Key // for operators that need one
+	Purpose string      // of the extract: another purpose, other replacements
 
 	PatientColumn, DateColumn string       // names of columns of Batch.Extra; "": none
 	Times                     []TimeColumn // that are written: they move with the dates of their note
@@ -180,7 +182,7 @@ func (m *Masker) one(b *pipeline.Batch, i int) {
 	m.read(b, i)
 	masked, places := len(b.Masked.Data), len(b.Places.Items)
 	sound := false
-	pipeline.Guard(func() { b.Masked.Data, b.Places.Items, sound = m.Mask(b.Masked.Data, b.Places.Items, &m.note) })
+	guard.Note(func() { b.Masked.Data, b.Places.Items, sound = m.Mask(b.Masked.Data, b.Places.Items, &m.note) })
 	if !sound {
 		b.Masked.Data, b.Places.Items = b.Masked.Data[:masked], b.Places.Items[:places]
 		b.Quarantine(i, pipeline.Panicked)

@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
 )
 
@@ -28,7 +30,7 @@ func category(t testing.TB, name string) pipeline.Category {
 
 func parse(t testing.TB, marked string) ([]byte, []pipeline.Span) {
 	t.Helper()
-	text, spans, err := pipeline.ParseMarked(marked)
+	text, spans, err := markup.Parse(marked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,13 +47,13 @@ func chain(t testing.TB, text string) *mask.Chain {
 }
 
 // testKey returns a key from a file, as users have it.
-func testKey(t testing.TB, fill byte) *pipeline.Key {
+func testKey(t testing.TB, fill byte) *secret.Key {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(path, bytes.Repeat([]byte{fill, 'q'}, 16), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	key, err := pipeline.LoadKey(path)
+	key, err := secret.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}

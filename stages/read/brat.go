@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // Brat reads a folder of brat standoff: for every name.txt a name.ann with
@@ -88,7 +89,7 @@ func (r *Brat) note(b *pipeline.Batch, id string) error {
 	if err := r.parse(ann); err != nil {
 		return err
 	}
-	return r.add(b, []byte(id), text, r.labels, pipeline.CodePoints)
+	return r.add(b, []byte(id), text, r.labels, offset.CodePoints)
 }
 
 // parse fills labels from the T lines of an .ann file:

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -48,7 +50,7 @@ func all(src pipeline.Source) ([]string, error) {
 				out = append(out, string(b.ID.At(i))+"!"+b.Reason[i].String())
 				continue
 			}
-			out = append(out, string(b.ID.At(i))+"|"+pipeline.Marked(b.Text.At(i), b.Gold.At(i)))
+			out = append(out, string(b.ID.At(i))+"|"+markup.Write(b.Text.At(i), b.Gold.At(i)))
 		}
 	}
 }
@@ -212,8 +214,8 @@ func checkSource(t *testing.T, src pipeline.Source) {
 			t.Fatal("columns of different lengths")
 		}
 		for i := range b.Len() {
-			var x pipeline.OffsetIndex
-			x.Reset(b.Text.At(i), pipeline.CodePoints)
+			var x offset.Index
+			x.Reset(b.Text.At(i), offset.CodePoints)
 			end := int32(0)
 			for _, s := range b.Gold.At(i) {
 				_, ok1 := x.FromByte(int(s.Start))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // CoNLL reads token columns: the token first, its tag last, tabs between (or
@@ -145,7 +146,7 @@ func (r *CoNLL) finish(b *pipeline.Batch) error {
 	if !r.named {
 		id = strconv.AppendInt(nil, r.row+1, 10)
 	}
-	unit := pipeline.ByteUnits
+	unit := offset.Bytes
 	if r.exact {
 		unit = r.o.Unit
 	}

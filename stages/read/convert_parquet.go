@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // Tables reads notes with spans from Parquet: a folder with
@@ -157,7 +158,7 @@ func (r *Tables) gold(b *pipeline.Batch, i int) error {
 	}
 	r.row++
 	if b.Reason[i] == pipeline.Sound || b.Reason[i] == pipeline.ControlText {
-		r.index.Reset(b.Text.At(i), pipeline.ByteUnits)
+		r.index.Reset(b.Text.At(i), offset.Bytes)
 		if err := r.convert(b.Text.At(i), r.labels); err != nil {
 			return err
 		}

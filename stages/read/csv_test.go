@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -46,7 +46,7 @@ func TestCSV(t *testing.T) {
 }
 
 func TestCSVOptions(t *testing.T) {
-	o := read.TextOptions{Comma: '\t', IDColumn: "nota", TextColumn: "curs", SpansColumn: "phi", Unit: pipeline.UTF16Units}
+	o := read.TextOptions{Comma: '\t', IDColumn: "nota", TextColumn: "curs", SpansColumn: "phi", Unit: offset.UTF16}
 	r, err := read.NewCSV(putFile(t, "in.tsv", "curs\tphi\tnota\n😀 Ada, x\t\"[[3,6,\"\"PERSON\"\"]]\"\t7|1|2\n"), o)
 	if err != nil {
 		t.Fatal(err)

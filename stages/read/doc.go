@@ -5,7 +5,7 @@
 // one [pipeline.Source] a format, one file a format.
 //
 // Texts are kept byte for byte; offsets of other units are turned into bytes
-// by [pipeline.OffsetIndex]. A note that cannot be read keeps its place and
+// by [offset.Index]. A note that cannot be read keeps its place and
 // gets a [pipeline.Reason]; a file that breaks its format is an [InputError]
 // with line, column, cause and remedy. Neither ever quotes the text.
 package read

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // Invented, as every note here.
@@ -122,7 +123,7 @@ func TestOneByteOffsets(t *testing.T) {
 	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewJSONL(path, TextOptions{Unit: pipeline.ByteUnits})
+	r, err := NewJSONL(path, TextOptions{Unit: offset.Bytes})
 	if err != nil {
 		t.Fatal(err)
 	}

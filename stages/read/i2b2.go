@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // I2B2 reads a folder of the XML of the i2b2 2014 and 2016 tracks, which
@@ -63,12 +64,12 @@ func (r *I2B2) note(b *pipeline.Batch, id string) error {
 		return err
 	}
 	if !utf8.Valid(data) {
-		return r.addAs(b, pipeline.BadEncoding, []byte(id), data, nil, pipeline.CodePoints)
+		return r.addAs(b, pipeline.BadEncoding, []byte(id), data, nil, offset.CodePoints)
 	}
 	if err := r.parse(data); err != nil {
 		return err
 	}
-	return r.add(b, []byte(id), r.text, r.labels, pipeline.CodePoints)
+	return r.add(b, []byte(id), r.text, r.labels, offset.CodePoints)
 }
 
 // parse fills text and labels. Texts of the decoder's errors are not used:

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // TextOptions are the choices of the readers of text formats (brat, i2b2,
@@ -31,7 +32,7 @@ type TextOptions struct {
 	// none.
 	SkipUnknown bool
 
-	Unit pipeline.OffsetUnit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
+	Unit offset.Unit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
 
 	TextDir string // brat: the folder of the .txt files, when it is not that of the .ann files
 
@@ -127,7 +128,7 @@ type intake struct {
 	encoding Encoding // of the file at hand
 	warnings Warnings
 	row      int64 // notes so far
-	index    pipeline.OffsetIndex
+	index    offset.Index
 	spans    []pipeline.Span
 }
 
@@ -179,18 +180,18 @@ func labelled(name []byte) string {
 
 // add appends a note. A note that cannot be vouched for keeps its text and
 // gets a reason; it has no gold, since offsets into it mean nothing.
-func (in *intake) add(b *pipeline.Batch, id, text []byte, labels []label, unit pipeline.OffsetUnit) error {
+func (in *intake) add(b *pipeline.Batch, id, text []byte, labels []label, unit offset.Unit) error {
 	return in.addAs(b, in.check(text), id, text, labels, unit)
 }
 
 // addAs is add for a note whose reason is known.
-func (in *intake) addAs(b *pipeline.Batch, reason pipeline.Reason, id, text []byte, labels []label, unit pipeline.OffsetUnit) error {
+func (in *intake) addAs(b *pipeline.Batch, reason pipeline.Reason, id, text []byte, labels []label, unit offset.Unit) error {
 	if len(b.Text.Data)+len(text) > math.MaxInt32 {
 		return in.wrong(place{}, "more than 2 GiB of text in one batch", "read fewer notes a batch")
 	}
 	in.spans = in.spans[:0]
-	if unit == pipeline.ByteUnits && in.encoding.oneByte() {
-		unit = pipeline.CodePoints // the file's bytes were its characters
+	if unit == offset.Bytes && in.encoding.oneByte() {
+		unit = offset.CodePoints // the file's bytes were its characters
 	}
 	if reason != pipeline.BadEncoding {
 		in.index.Reset(text, unit)

@@ -19,6 +19,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // IDPolicy says what becomes of the ids of rows: they can identify people too.
@@ -50,7 +52,7 @@ type ParquetOptions struct {
 	Pass                    []string // columns to keep as they are, read into Batch.Extra under their own names
 
 	IDs     IDPolicy
-	Key     *pipeline.Key // for KeyIDs and opaque folders
+	Key     *secret.Key // for KeyIDs and opaque folders
 	NullIDs NullIDPolicy
 	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means pipeline.NoteBytes
 
@@ -96,7 +98,7 @@ func (o ParquetOptions) withDefaults() ParquetOptions {
 // check tells what is wrong with the options.
 func (o *ParquetOptions) check() error {
 	if o.IDs == KeyIDs && o.Key == nil {
-		return &pipeline.KeyError{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
+		return &secret.Error{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
 	}
 	return nil
 }
@@ -494,7 +496,7 @@ func cleanID(id []byte) bool {
 // Parquet readers panic on about one damaged file in a hundred.
 func fence(path string, do func() error) error {
 	var err error
-	if pipeline.Guard(func() { err = do() }) {
+	if guard.Note(func() { err = do() }) {
 		err = &commit.DamageError{RowGroup: -1, Cause: "the Parquet library panicked on it"}
 	}
 	if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.Path == "" {

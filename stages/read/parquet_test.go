@@ -27,6 +27,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // testColumn is a column of a test file: nil is null.
@@ -298,7 +299,7 @@ func TestIDs(t *testing.T) {
 	if err := os.WriteFile(keyFile, bytes.Repeat([]byte("kq"), 16), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	key, err := pipeline.LoadKey(keyFile)
+	key, err := secret.Load(keyFile)
 	if err != nil {
 		t.Fatal(err)
 	}

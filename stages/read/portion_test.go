@@ -11,11 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
 
-// marked is a source of notes in the notation of pipeline.ParseMarked, two a
+// marked is a source of notes in the notation of markup.Parse, two a
 // batch.
 type marked struct {
 	notes []string
@@ -27,7 +28,7 @@ func (m *marked) Next(b *pipeline.Batch) error {
 		return io.EOF
 	}
 	for ; m.at < len(m.notes) && b.Len() < 2; m.at++ {
-		text, spans, err := pipeline.ParseMarked(m.notes[m.at])
+		text, spans, err := markup.Parse(m.notes[m.at])
 		if err != nil {
 			return err
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/markup"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tokenize"
 	"github.com/velum-health/velum/stages/write"
@@ -261,7 +262,7 @@ func TestTaggedNoWords(t *testing.T) {
 // tokenizer to cut the rebuilt text as it was cut.
 func TestTaggedFiles(t *testing.T) {
 	lines := "[PERSON:Pau Riu], tel. [TELEPHONE:93 400 11 22]\nl'[PERSON:Anna] ha vingut"
-	text, spans, err := pipeline.ParseMarked(lines)
+	text, spans, err := markup.Parse(lines)
 	if err != nil {
 		t.Fatal(err)
 	}

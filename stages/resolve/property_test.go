@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 func drawCandidates(t *rapid.T, length int32) []candidate {
@@ -376,7 +377,7 @@ func TestLongNote(t *testing.T) {
 func benchmarked(t testing.TB, l Lexicons, notes ...string) (*pipeline.Batch, func(*pipeline.Batch) error) {
 	batch := batchOf(t, "primary-care")
 	for i := range 1000 {
-		text, spans, err := pipeline.ParseMarked(notes[i%len(notes)])
+		text, spans, err := markup.Parse(notes[i%len(notes)])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // New checks the options and returns the step.
@@ -145,7 +146,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 // guarded resolves one note. Its spans are appended only when all is done.
 func (w *worker) guarded() {
 	b := w.batch
-	if pipeline.Guard(w.resolve) {
+	if guard.Note(w.resolve) {
 		b.Quarantine(w.i, pipeline.Panicked)
 		w.wholes.reset()
 		w.parts.reset()

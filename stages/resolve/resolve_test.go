@@ -9,6 +9,7 @@ import (
 
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // tokensOf splits at spaces and around everything that is no letter or digit:
@@ -71,7 +72,7 @@ var testLexicons = Lexicons{
 	Never:      []NamedLexicon{{"eponym", lexicon("parkinson wilson glasgow")}, {"drug", lexicon("augmentine enalapril")}},
 }
 
-// batchOf makes a batch of notes in the notation of pipeline.ParseMarked:
+// batchOf makes a batch of notes in the notation of markup.Parse:
 // the marked spans are what the model found.
 func batchOf(t testing.TB, labels string, notes ...string) *pipeline.Batch {
 	t.Helper()
@@ -81,7 +82,7 @@ func batchOf(t testing.TB, labels string, notes ...string) *pipeline.Batch {
 	}
 	b := &pipeline.Batch{TagSet: &pipeline.TagSet{Categories: set.Categories}}
 	for i, marked := range notes {
-		text, spans, err := pipeline.ParseMarked(marked)
+		text, spans, err := markup.Parse(marked)
 		if err != nil {
 			t.Fatalf("note %d: %v", i, err)
 		}
@@ -261,7 +262,7 @@ var ruleTests = []struct {
 // TestEmailEnd checks that a pattern ends the model's address.
 func TestEmailEnd(t *testing.T) {
 	b := batchOf(t, "primary-care")
-	text, spans, err := pipeline.ParseMarked("correo [EMAIL:ana@sol.es.Vive] sola")
+	text, spans, err := markup.Parse("correo [EMAIL:ana@sol.es.Vive] sola")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +272,7 @@ func TestEmailEnd(t *testing.T) {
 	}
 	add(b, text, spans, []pipeline.Match{{Start: 7, End: 17, Category: own, Score: 0.95}})
 	run(t, only(t, "primary-care", "email-end"), b)
-	if got, want := pipeline.Marked(b.Text.At(0), b.Spans.At(0)), "correo [EMAIL:ana@sol.es].Vive sola"; got != want {
+	if got, want := markup.Write(b.Text.At(0), b.Spans.At(0)), "correo [EMAIL:ana@sol.es].Vive sola"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -290,7 +291,7 @@ func TestDaysOfCycle(t *testing.T) {
 		at := int32(strings.IndexAny(in, "123456789"))
 		add(b, []byte(in), nil, []pipeline.Match{{Start: at, End: int32(strings.LastIndexAny(in, "123456789")) + 1, Category: own, Score: 0.7}})
 		run(t, only(t, "primary-care", "trim"), b)
-		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != want {
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -302,7 +303,7 @@ func TestArticle(t *testing.T) {
 	b.Language = append(b.Language[:0], pipeline.Catalan)
 	run(t, only(t, "primary-care", "article"), b)
 	want := "Parlo amb en [PERSON:Soler], la [PERSON:Maria] i l'[PERSON:Anna Puig]; la Rosa, en Robledal, Institut la Maria"
-	if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != want {
+	if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -313,7 +314,7 @@ func TestRules(t *testing.T) {
 		covered[tt.rule] = true
 		b := batchOf(t, tt.labels, tt.in)
 		run(t, only(t, tt.labels, tt.rule), b)
-		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != tt.out {
 			t.Errorf("%s:\n got %s\nwant %s", tt.rule, got, tt.out)
 		}
 	}
@@ -347,7 +348,7 @@ func TestRepeats(t *testing.T) {
 		o, _ := Defaults("primary-care")
 		o.Lexicons, o.Rules = testLexicons, nil
 		run(t, o, b)
-		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != tt.out {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.out)
 		}
 		for _, s := range b.Spans.At(0) {
@@ -376,7 +377,7 @@ func TestLists(t *testing.T) {
 		o.Always = []Entry{{"Mas del Pi", "LOCATION"}}
 		b := batchOf(t, "primary-care", tt.in)
 		run(t, o, b)
-		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != tt.out {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.out)
 		}
 	}
@@ -413,7 +414,7 @@ func TestPatterns(t *testing.T) {
 		b := batchOf(t, "primary-care")
 		add(b, []byte(text), nil, tt.matches)
 		run(t, o, b)
-		if got := pipeline.Marked(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != tt.out {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.out)
 		}
 	}
@@ -502,7 +503,7 @@ func TestSpansOfAView(t *testing.T) {
 	o := only(t, "primary-care")
 	o.Always = []Entry{{"ana puig", "PERSON"}, {"oficina", "LOCATION"}}
 	run(t, o, b)
-	if got, want := pipeline.Marked(text, b.Spans.At(0)), "veo a [PERSON:\u0410na Pui\u200bg], ojo [LOCATION:o\ufb01cina]"; got != want {
+	if got, want := markup.Write(text, b.Spans.At(0)), "veo a [PERSON:\u0410na Pui\u200bg], ojo [LOCATION:o\ufb01cina]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/score"
 	"github.com/velum-health/velum/stages/write"
@@ -97,8 +98,8 @@ func spoil(t *testing.T, gold, system string) {
 }
 
 func spoiled(text []byte, gold []pipeline.Span, categories []pipeline.Category, random *rand.Rand) []pipeline.Span {
-	var x pipeline.OffsetIndex
-	x.Reset(text, pipeline.CodePoints)
+	var x offset.Index
+	x.Reset(text, offset.CodePoints)
 	// moved is byte at, some characters further.
 	moved := func(at int32, by int) int32 {
 		k, _ := x.FromByte(int(at))

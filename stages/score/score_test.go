@@ -11,12 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 	"github.com/velum-health/velum/stages/score"
 )
 
 func parse(t testing.TB, marked string) ([]byte, []pipeline.Span) {
 	t.Helper()
-	text, spans, err := pipeline.ParseMarked(marked)
+	text, spans, err := markup.Parse(marked)
 	if err != nil {
 		t.Fatal(err)
 	}

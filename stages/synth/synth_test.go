@@ -13,9 +13,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"pgregory.net/rapid"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew")
@@ -43,7 +45,7 @@ func each(t testing.TB, o Options, do func(b *pipeline.Batch, i int)) {
 func archive(t testing.TB, o Options) string {
 	var s strings.Builder
 	each(t, o, func(b *pipeline.Batch, i int) {
-		fmt.Fprintf(&s, "%s %s", b.ID.At(i), pipeline.Marked(b.Text.At(i), b.Gold.At(i)))
+		fmt.Fprintf(&s, "%s %s", b.ID.At(i), markup.Write(b.Text.At(i), b.Gold.At(i)))
 		if o.Columns {
 			fmt.Fprintf(&s, " | %d %d %s %s", b.Extra[0].Fixed[i], b.Extra[1].Fixed[i], b.Extra[2].Bytes.At(i), b.Extra[3].Bytes.At(i))
 		}

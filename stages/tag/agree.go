@@ -3,6 +3,7 @@ package tag
 import (
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // NewAgree returns a step behind New that asks a second labeller, of the same
@@ -31,7 +32,7 @@ func (a *agreeing) do(b *pipeline.Batch) error {
 		if b.Reason[i] != pipeline.Sound {
 			continue
 		}
-		if pipeline.Guard(func() { b.Conf[i] = a.confidence(b, i) }) {
+		if guard.Note(func() { b.Conf[i] = a.confidence(b, i) }) {
 			b.Quarantine(i, pipeline.Panicked)
 			a.labeller = a.NewLabeller() // the old one's scratch is in an unknown state
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // A Labeller tags one note at a time. It owns scratch space and is used by
@@ -38,13 +39,13 @@ type Options struct {
 	CacheBytes  int             // memory a worker for notes already tagged; 0: none
 	Cache       *CacheStats     // nil: not counted
 
-	NoteTimeout time.Duration // for a long note, see pipeline.NoteClock; 0: none
+	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 }
 
 // New returns the step.
 func New(o Options) pipeline.Step {
 	return pipeline.Step{Name: "tag", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		w := &worker{Options: o, labeller: o.NewLabeller(), clock: pipeline.NoteClock{Limit: o.NoteTimeout}}
+		w := &worker{Options: o, labeller: o.NewLabeller(), clock: guard.Clock{Limit: o.NoteTimeout}}
 		if o.CacheBytes > 0 {
 			w.cache = newCache(o.CacheBytes)
 		}
@@ -56,7 +57,7 @@ type worker struct {
 	Options
 	labeller Labeller
 	cache    *cache // nil: switched off
-	clock    pipeline.NoteClock
+	clock    guard.Clock
 	placed   view.Placed
 }
 
@@ -91,7 +92,7 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 	first := len(b.Matches.Items)
 	w.clock.Start(len(text))
 	reason := pipeline.Panicked
-	if pipeline.Guard(func() { reason = w.label(b, i, tags) }) {
+	if guard.Note(func() { reason = w.label(b, i, tags) }) {
 		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
 	}
 	if reason == pipeline.Sound && w.clock.Over() {

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // written keeps what it is taught as words and tag names.
@@ -40,7 +42,7 @@ func TestPut(t *testing.T) {
 		"ilegible",
 		"sin la[NOMBRE_SUJETO_ASISTENCIA:Eva] hoy",
 	} {
-		text, spans, err := pipeline.ParseMarked(marked)
+		text, spans, err := markup.Parse(marked)
 		if err != nil {
 			t.Fatal(err)
 		}

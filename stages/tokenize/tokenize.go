@@ -20,6 +20,7 @@ import (
 	"github.com/velum-health/velum/models/language"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // Options of the stage. The zero value works.
@@ -78,7 +79,7 @@ func (o Options) do(b *pipeline.Batch) error {
 // guarded is note; a note on which it panics goes to quarantine.
 func (o Options) guarded(b *pipeline.Batch, i int) (lang pipeline.Language) {
 	tokens, data, from := len(b.Tokens.Items), len(b.View.Data), len(b.ViewFrom.Items)
-	if pipeline.Guard(func() { lang = o.note(b, i) }) {
+	if guard.Note(func() { lang = o.note(b, i) }) {
 		b.Quarantine(i, pipeline.Panicked)
 	}
 	if b.Reason[i] != pipeline.Sound {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // rules is what the options say, read-only and shared by the workers.
@@ -124,7 +125,7 @@ type needle struct {
 type verifier struct {
 	*rules
 	at      int // note of the batch that is being looked at
-	clock   pipeline.NoteClock
+	clock   guard.Clock
 	places  []pipeline.Span // of the note, in the view of its masked text
 	span    int             // whose value is taken in
 	isSoft  bool            // its category is

@@ -44,6 +44,7 @@ import (
 
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // Options of the stage. The zero value is the strict default.
@@ -66,7 +67,7 @@ type Options struct {
 	// Ignored words make no value; nil means the built-in list.
 	Ignored []string
 
-	NoteTimeout time.Duration // for a long note, see pipeline.NoteClock; 0: none
+	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 }
 
 // MinValue is the least length of a value that is looked for unless options say
@@ -77,7 +78,7 @@ const MinValue = 3
 func New(o Options) pipeline.Step {
 	rules := newRules(o)
 	return pipeline.Step{Name: "verify", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		return (&verifier{rules: rules, clock: pipeline.NoteClock{Limit: o.NoteTimeout}}).do
+		return (&verifier{rules: rules, clock: guard.Clock{Limit: o.NoteTimeout}}).do
 	}}
 }
 
@@ -90,7 +91,7 @@ func (v *verifier) do(b *pipeline.Batch) error {
 		return errColumns
 	}
 	for v.at = 0; v.at < b.Len(); v.at++ {
-		if pipeline.Guard(func() { v.notes(b) }) {
+		if guard.Note(func() { v.notes(b) }) {
 			b.Quarantine(v.at, pipeline.Panicked)
 			v.forget()
 		}

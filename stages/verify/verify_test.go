@@ -6,15 +6,17 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/velum-health/velum/pipeline"
 	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // batchOf makes a batch of one note from marked text and the text that left
 // mask.
 func batchOf(t testing.TB, marked, masked string) *pipeline.Batch {
 	t.Helper()
-	text, spans, err := pipeline.ParseMarked(marked)
+	text, spans, err := markup.Parse(marked)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,7 @@ var survivalTests = []struct {
 
 func TestSurvivingValues(t *testing.T) {
 	for _, tt := range survivalTests {
-		text, spans, err := pipeline.ParseMarked(tt.marked)
+		text, spans, err := markup.Parse(tt.marked)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -514,7 +516,7 @@ func noteBatch(t testing.TB, notes int) *pipeline.Batch {
 		if i%2 == 1 {
 			marked = "Se deriva a [LOCATION:Hospital de Olot] el [DATE:12/03/2014] por tos y disnea. Amoxicilina 875 mg cada 8 h, paracetamol si fiebre."
 		}
-		text, spans, err := pipeline.ParseMarked(marked)
+		text, spans, err := markup.Parse(marked)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // Brat writes a folder of brat standoff: name.txt and name.ann for the note
@@ -15,7 +16,7 @@ import (
 type Brat struct {
 	o      TextOptions
 	folder folder
-	index  pipeline.OffsetIndex
+	index  offset.Index
 	ann    []byte
 }
 
@@ -74,7 +75,7 @@ func (w *Brat) standoff(id, text []byte, spans []pipeline.Span) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	w.index.Reset(text, pipeline.CodePoints)
+	w.index.Reset(text, offset.CodePoints)
 	for k, s := range spans {
 		start, end, err := offsets(&w.index, id, s)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // CoNLL writes one token a line, tab, tag; an empty line behind each sentence
@@ -25,7 +26,7 @@ import (
 type CoNLL struct {
 	o       TextOptions
 	out     *lineFile
-	index   pipeline.OffsetIndex
+	index   offset.Index
 	tokens  []pipeline.Token
 	line    []byte
 	skipped int

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // Tables writes notes and their spans as two Parquet files of a folder, the
@@ -22,7 +23,7 @@ type Tables struct {
 	o            TextOptions
 	notes, spans tableFile
 	rows         int64
-	index        pipeline.OffsetIndex
+	index        offset.Index
 	skipped      int
 	done         bool
 }
@@ -112,7 +113,7 @@ func (w *Tables) putSpans(b *pipeline.Batch, i int) error {
 	if len(spans) == 0 {
 		return nil
 	}
-	w.index.Reset(b.Text.At(i), pipeline.ByteUnits)
+	w.index.Reset(b.Text.At(i), offset.Bytes)
 	c := w.spans.columns
 	for _, s := range spans {
 		if _, _, err := offsets(&w.index, b.ID.At(i), s); err != nil {

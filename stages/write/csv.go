@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // CSV writes a table with the columns id, text and spans, the last a JSON list
@@ -15,7 +16,7 @@ import (
 type CSV struct {
 	o       TextOptions
 	out     *lineFile
-	index   pipeline.OffsetIndex
+	index   offset.Index
 	line    []byte
 	spans   []byte
 	skipped int

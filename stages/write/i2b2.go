@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // I2B2 writes a folder of the XML of the i2b2 2014 and 2016 tracks: the text
@@ -20,7 +21,7 @@ import (
 type I2B2 struct {
 	o       TextOptions
 	folder  folder
-	index   pipeline.OffsetIndex
+	index   offset.Index
 	out     bytes.Buffer
 	skipped int
 }
@@ -70,7 +71,7 @@ func (w *I2B2) note(id, text []byte, spans []pipeline.Span) error {
 	writeCDATA(&w.out, text)
 	w.out.WriteString("</TEXT>\n<TAGS>\n")
 	if len(spans) > 0 {
-		w.index.Reset(text, pipeline.CodePoints)
+		w.index.Reset(text, offset.CodePoints)
 	}
 	for k, s := range spans {
 		start, end, err := offsets(&w.index, id, s)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // JSONL writes one JSON object a line:
@@ -18,7 +19,7 @@ import (
 type JSONL struct {
 	o       TextOptions
 	out     *lineFile
-	index   pipeline.OffsetIndex
+	index   offset.Index
 	line    []byte
 	skipped int
 }
@@ -78,7 +79,7 @@ func (w *JSONL) Put(b *pipeline.Batch) error {
 }
 
 // appendSpans appends a JSON list of spans.
-func appendSpans(dst []byte, x *pipeline.OffsetIndex, id, text []byte, spans []pipeline.Span, unit pipeline.OffsetUnit) ([]byte, error) {
+func appendSpans(dst []byte, x *offset.Index, id, text []byte, spans []pipeline.Span, unit offset.Unit) ([]byte, error) {
 	dst = append(dst, '[')
 	if len(spans) > 0 {
 		x.Reset(text, unit)

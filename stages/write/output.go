@@ -9,13 +9,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // TextOptions are the choices of the writers of text formats (brat, i2b2,
 // CoNLL, JSONL, CSV). The zero value works.
 type TextOptions struct {
-	Gold bool                // write Batch.Gold, not Batch.Spans
-	Unit pipeline.OffsetUnit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
+	Gold bool        // write Batch.Gold, not Batch.Spans
+	Unit offset.Unit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
 
 	NoText bool // brat: .ann files only, beside texts that are elsewhere
 
@@ -77,7 +78,7 @@ type NoteError struct {
 func (e *NoteError) Error() string { return fmt.Sprintf("note %s: %s; %s", e.ID, e.Cause, e.Remedy) }
 
 // offsets returns both ends of a span in the unit of x.
-func offsets(x *pipeline.OffsetIndex, id []byte, s pipeline.Span) (start, end int, err error) {
+func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err error) {
 	start, ok1 := x.FromByte(int(s.Start))
 	end, ok2 := x.FromByte(int(s.End))
 	if !ok1 || !ok2 || start > end {

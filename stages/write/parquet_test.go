@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // batches is a Source of batches that are there already.
@@ -169,7 +170,7 @@ func markedBatch(t testing.TB, first int64, notes ...string) *pipeline.Batch {
 		if rest, ok := strings.CutPrefix(note, "+"); ok {
 			note, choice = rest, pipeline.Candidate
 		}
-		text, spans, err := pipeline.ParseMarked(note)
+		text, spans, err := markup.Parse(note)
 		if err != nil {
 			t.Fatal(err)
 		}

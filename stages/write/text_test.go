@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -23,9 +25,9 @@ type note struct {
 	Spans    []pipeline.Span
 }
 
-// marked is a note in the notation of pipeline.ParseMarked.
+// marked is a note in the notation of markup.Parse.
 func marked(id, text string) note {
-	plain, spans, err := pipeline.ParseMarked(text)
+	plain, spans, err := markup.Parse(text)
 	if err != nil {
 		panic(err)
 	}
@@ -184,7 +186,7 @@ func TestRoundTrips(t *testing.T) {
 }
 
 func through(t *rapid.T, path string, f string, notes []note) []note {
-	unit := pipeline.OffsetUnit(rapid.IntRange(0, 2).Draw(t, "unit"))
+	unit := offset.Unit(rapid.IntRange(0, 2).Draw(t, "unit"))
 	scheme := pipeline.Scheme(rapid.IntRange(0, 1).Draw(t, "scheme"))
 	w, err := write.Create(f, path, write.TextOptions{
 		Gold: rapid.Bool().Draw(t, "gold"), Unit: unit, Scheme: scheme, Offsets: true, Comma: ';',
@@ -283,7 +285,7 @@ func TestTextFiles(t *testing.T) {
 		},
 		{
 			"a.csv", func(p string) (write.Text, error) {
-				return write.NewCSV(p, write.TextOptions{Unit: pipeline.UTF16Units, TextColumn: "curs"})
+				return write.NewCSV(p, write.TextOptions{Unit: offset.UTF16, TextColumn: "curs"})
 			},
 			"id,curs,spans\r\n7|1|2,\"😀 \"\"l'Anna\"\"\r\n\u2028va\",\"" + strings.ReplaceAll(span("6", "10"), `"`, `""`) + "\"\r\n", 3,
 		},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/tokenize"
 )
 
@@ -77,8 +78,8 @@ func (f *figures) add(name string) error {
 	f.documents++
 	f.tokens += len(tokens)
 	starts, ends := borders(tokens)
-	var points pipeline.OffsetIndex
-	points.Reset(text, pipeline.CodePoints)
+	var points offset.Index
+	points.Reset(text, offset.CodePoints)
 	for line := range bytes.Lines(gold) {
 		if line[0] != 'T' {
 			continue

@@ -14,9 +14,9 @@ import (
 
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/modelfile"
-	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -102,7 +102,7 @@ var causes = []struct {
 	{is(syscall.EDQUOT), DiskFull, "raise the quota, then start again"},
 	{as[*durable.LockedError], Locked, "wait until it ends, or write elsewhere"},
 	{as[*commit.OutputError], Config, ""},
-	{as[*pipeline.KeyError], Key, ""},
+	{as[*secret.Error], Key, ""},
 	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
 	{durable.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
 	{as[*commit.DamageError], Integrity, "fetch the file again; what velum wrote itself is made again by the run that wrote it"},

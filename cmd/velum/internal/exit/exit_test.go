@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/models/modelfile"
-	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -34,7 +34,7 @@ func TestExitCodes(t *testing.T) {
 		{errors.Join(errors.New("x"), ErrTerminated), 143},
 		{context.DeadlineExceeded, 1},
 		{fmt.Errorf("run: %w", &durable.LockedError{Path: "out"}), 11},
-		{&pipeline.KeyError{Path: "k"}, 12},
+		{&secret.Error{Path: "k"}, 12},
 		{&durable.IntegrityError{}, 13},
 		{fmt.Errorf("model m: %w", modelfile.ErrDamaged), 13},
 		{fmt.Errorf("model m: %w", modelfile.ErrNotAModel), 10},

@@ -11,6 +11,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
@@ -188,7 +189,7 @@ func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, erro
 		return pipeline.Step{}, err
 	}
 	if f.Key.File != "" {
-		if o.Key, err = pipeline.LoadKey(f.Key.File); err != nil {
+		if o.Key, err = secret.Load(f.Key.File); err != nil {
 			return pipeline.Step{}, err
 		}
 	}

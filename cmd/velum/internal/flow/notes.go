@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -247,7 +248,7 @@ func ReadOptions(c *option.Config) (o read.ParquetOptions, err error) {
 		o.NullIDs = read.NumberNullIDs
 	}
 	if c.Key.File != "" {
-		o.Key, err = pipeline.LoadKey(c.Key.File)
+		o.Key, err = secret.Load(c.Key.File)
 	} else if o.IDs == read.KeyIDs || o.Opaque {
 		err = exit.Errorf(exit.Key, "name its file with key.file", "keyed ids and opaque folders need a key")
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -156,7 +157,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 }
 
 // plan is what the archive and the configuration make of a run.
-func (m *masking) plan(key *pipeline.Key) (*commit.Plan, error) {
+func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
 	sum, err := m.Hash()
 	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {

@@ -1,4 +1,6 @@
-package pipeline
+// Package secret reads the key from which everything is derived that must not
+// be undone without it.
+package secret
 
 import (
 	"bytes"
@@ -17,32 +19,32 @@ import (
 // id is written.
 type Key struct{ master []byte }
 
-// A KeyError says why a key file cannot be used. It holds nothing of the key.
-type KeyError struct{ Path, Cause string }
+// A Error says why a key file cannot be used. It holds nothing of the key.
+type Error struct{ Path, Cause string }
 
-func (e *KeyError) Error() string { return fmt.Sprintf("key file %s: %s", e.Path, e.Cause) }
+func (e *Error) Error() string { return fmt.Sprintf("key file %s: %s", e.Path, e.Cause) }
 
 // minKey is the least number of bytes of a key: as many as HMAC-SHA-256 uses.
 const minKey = 32
 
-// LoadKey reads a key file: 32 bytes or more, raw or as 64 or more
+// Load reads a key file: 32 bytes or more, raw or as 64 or more
 // hexadecimal digits. The file must be its owner's alone (mode 0400 or 0600);
 // one that root has given to a group for reading (0440) will do, as systemd and
-// Kubernetes hand out secrets. Errors are *KeyError.
-func LoadKey(path string) (*Key, error) {
+// Kubernetes hand out secrets. Errors are *Error.
+func Load(path string) (*Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, &KeyError{path, "cannot be read; give the path of a file with 32 random bytes"}
+		return nil, &Error{path, "cannot be read; give the path of a file with 32 random bytes"}
 	}
 	if !keyMode(info) {
-		return nil, &KeyError{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
+		return nil, &Error{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
 	}
 	if info.Size() > 1<<16 {
-		return nil, &KeyError{path, "is larger than any key"}
+		return nil, &Error{path, "is larger than any key"}
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, &KeyError{path, "cannot be read"}
+		return nil, &Error{path, "cannot be read"}
 	}
 	if text := strings.TrimSpace(string(data)); len(text) >= 2*minKey {
 		if raw, err := hex.DecodeString(text); err == nil {
@@ -50,10 +52,10 @@ func LoadKey(path string) (*Key, error) {
 		}
 	}
 	if len(data) < minKey {
-		return nil, &KeyError{path, fmt.Sprintf("has %d bytes, needs %d; make one with: head -c 32 /dev/urandom > FILE", len(data), minKey)}
+		return nil, &Error{path, fmt.Sprintf("has %d bytes, needs %d; make one with: head -c 32 /dev/urandom > FILE", len(data), minKey)}
 	}
 	if same(data) {
-		return nil, &KeyError{path, "has one byte over and over; make a random one with: head -c 32 /dev/urandom > FILE"}
+		return nil, &Error{path, "has one byte over and over; make a random one with: head -c 32 /dev/urandom > FILE"}
 	}
 	return &Key{data}, nil
 }

@@ -1,4 +1,4 @@
-package pipeline
+package secret
 
 import (
 	"bytes"
@@ -55,11 +55,11 @@ func TestLoadKey(t *testing.T) {
 	}
 	raw := strings.Repeat("kq", 16)
 	hexed := strings.Repeat("6b71", 16) + "\n"
-	a, err := LoadKey(write("raw", raw, 0o600))
+	a, err := Load(write("raw", raw, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := LoadKey(write("hex", hexed, 0o400))
+	b, err := Load(write("hex", hexed, 0o400))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ func TestLoadKey(t *testing.T) {
 		"missing": filepath.Join(dir, "none"), "open to all": write("open", raw, 0o644), "short": write("short", "secret", 0o600),
 		"zeros": write("zeros", strings.Repeat("\x00", 32), 0o600), "one letter": write("letter", strings.Repeat("s", 64), 0o600), "one digit": write("digit", strings.Repeat("0", 64), 0o600),
 	} {
-		_, err := LoadKey(path)
-		if _, ok := errors.AsType[*KeyError](err); !ok {
+		_, err := Load(path)
+		if _, ok := errors.AsType[*Error](err); !ok {
 			t.Errorf("%s: %v", name, err)
 		} else if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the error holds the key", name)

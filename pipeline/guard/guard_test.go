@@ -1,4 +1,4 @@
-package pipeline
+package guard
 
 import (
 	"crypto/sha256"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestNoteClock: work counts, waiting does not, and short notes are not timed.
-func TestNoteClock(t *testing.T) {
+// TestClock: work counts, waiting does not, and short notes are not timed.
+func TestClock(t *testing.T) {
 	work := func() { sha256.Sum256(make([]byte, 64<<20)) } // some 50 ms
 	for _, tt := range []struct {
 		name  string
@@ -22,7 +22,7 @@ func TestNoteClock(t *testing.T) {
 		{"no limit", 0, timedBytes, work, false},
 		{"a stall", 50 * time.Millisecond, timedBytes, func() { time.Sleep(300 * time.Millisecond) }, false},
 	} {
-		c := NoteClock{Limit: tt.limit}
+		c := Clock{Limit: tt.limit}
 		c.Start(tt.bytes)
 		c.Start(tt.bytes) // as after a panic
 		tt.do()
@@ -32,5 +32,14 @@ func TestNoteClock(t *testing.T) {
 		if c.Over() {
 			t.Errorf("%s: over twice", tt.name)
 		}
+	}
+}
+
+func TestNote(t *testing.T) {
+	if Note(func() {}) {
+		t.Error("caught nothing")
+	}
+	if !Note(func() { panic("x") }) {
+		t.Error("did not catch")
 	}
 }

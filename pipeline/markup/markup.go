@@ -1,14 +1,18 @@
-package pipeline
+// Package markup is the notation of marked notes in tests and in the files of
+// curators: "saw [PERSON:Ada] today".
+package markup
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/velum-health/velum/pipeline"
 )
 
-// ParseMarked reads the notation of tests and reports, "saw [PERSON:Ada]
+// Parse reads the notation of tests and reports, "saw [PERSON:Ada]
 // today", into the plain text and its spans. A backslash before a bracket
 // keeps the bracket as text.
-func ParseMarked(marked string) (text []byte, spans []Span, err error) {
+func Parse(marked string) (text []byte, spans []pipeline.Span, err error) {
 	for i := 0; i < len(marked); i++ {
 		switch {
 		case marked[i] == '\\' && i+1 < len(marked) && strings.IndexByte(`[]\`, marked[i+1]) >= 0:
@@ -20,13 +24,13 @@ func ParseMarked(marked string) (text []byte, spans []Span, err error) {
 			if !ok || !closed {
 				return nil, nil, fmt.Errorf("open bracket at byte %d", i)
 			}
-			c, err := ParseCategory(name)
+			c, err := pipeline.ParseCategory(name)
 			if err != nil {
 				return nil, nil, fmt.Errorf("bracket at byte %d: unknown category", i)
 			}
 			start := int32(len(text))
 			text = append(text, words...)
-			spans = append(spans, Span{Start: start, End: int32(len(text)), Category: c, Score: 1, Source: FromGold})
+			spans = append(spans, pipeline.Span{Start: start, End: int32(len(text)), Category: c, Score: 1, Source: pipeline.FromGold})
 			i += len(name) + len(words) + 2
 		default:
 			text = append(text, marked[i])
@@ -35,9 +39,9 @@ func ParseMarked(marked string) (text []byte, spans []Span, err error) {
 	return text, spans, nil
 }
 
-// Marked is the inverse of ParseMarked. For tests and for the curator's own
+// Write is the inverse of Parse. For tests and for the curator's own
 // files only: it holds the words of the note.
-func Marked(text []byte, spans []Span) string {
+func Write(text []byte, spans []pipeline.Span) string {
 	var b strings.Builder
 	escape := strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`)
 	at := int32(0)

@@ -1,4 +1,4 @@
-package pipeline_test
+package offset_test
 
 import (
 	"slices"
@@ -8,19 +8,19 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
 )
 
 // borders returns the byte offsets of all characters of text and of its end,
 // and the same places counted in unit, one character after the other.
-func borders(text string, unit pipeline.OffsetUnit) (bytes, units []int) {
+func borders(text string, unit offset.Unit) (bytes, units []int) {
 	n := 0
 	for i, r := range text {
 		bytes, units = append(bytes, i), append(units, n)
 		switch unit {
-		case pipeline.ByteUnits:
+		case offset.Bytes:
 			n += utf8.RuneLen(r)
-		case pipeline.UTF16Units:
+		case offset.UTF16:
 			n += utf16.RuneLen(r)
 		default:
 			n++
@@ -29,8 +29,8 @@ func borders(text string, unit pipeline.OffsetUnit) (bytes, units []int) {
 	return append(bytes, len(text)), append(units, n)
 }
 
-func checkOffsets(t interface{ Fatalf(string, ...any) }, text string, unit pipeline.OffsetUnit) {
-	var x pipeline.OffsetIndex
+func checkOffsets(t interface{ Fatalf(string, ...any) }, text string, unit offset.Unit) {
+	var x offset.Index
 	x.Reset([]byte(text), unit)
 	bytes, units := borders(text, unit)
 	if x.Len() != units[len(units)-1] {
@@ -56,7 +56,7 @@ func TestOffsetsAgreeWithCounting(t *testing.T) {
 	letters := rapid.SampledFrom([]rune("aé ŀ·\u0301\u00a0€\r\n\t😀🏥\ufeff"))
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(rapid.SliceOfN(letters, 0, 300).Draw(t, "text"))
-		unit := rapid.SampledFrom([]pipeline.OffsetUnit{pipeline.CodePoints, pipeline.ByteUnits, pipeline.UTF16Units}).Draw(t, "unit")
+		unit := rapid.SampledFrom([]offset.Unit{offset.CodePoints, offset.Bytes, offset.UTF16}).Draw(t, "unit")
 		checkOffsets(t, text, unit)
 	})
 }
@@ -69,19 +69,19 @@ func FuzzOffsets(f *testing.F) {
 		if !utf8.ValidString(text) || len(text) > 4096 {
 			return
 		}
-		for u := range pipeline.OffsetUnit(3) {
+		for u := range offset.Unit(3) {
 			checkOffsets(t, text, u)
 		}
 	})
 }
 
 func TestParseOffsetUnit(t *testing.T) {
-	for u := range pipeline.OffsetUnit(3) {
-		if got, err := pipeline.ParseOffsetUnit(u.String()); err != nil || got != u {
+	for u := range offset.Unit(3) {
+		if got, err := offset.ParseUnit(u.String()); err != nil || got != u {
 			t.Errorf("ParseOffsetUnit(%q) = %v, %v", u, got, err)
 		}
 	}
-	if _, err := pipeline.ParseOffsetUnit("words"); err == nil {
+	if _, err := offset.ParseUnit("words"); err == nil {
 		t.Error("an unknown unit is accepted")
 	}
 }
@@ -91,11 +91,11 @@ func BenchmarkOffsets(b *testing.B) {
 	for len(text) < 1<<16-20 {
 		text = append(text, "pacient d'urgències "...)
 	}
-	var x pipeline.OffsetIndex
+	var x offset.Index
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		x.Reset(text, pipeline.CodePoints)
+		x.Reset(text, offset.CodePoints)
 		for at := 0; at < x.Len(); at += 1000 {
 			x.ToByte(at)
 		}

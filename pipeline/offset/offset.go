@@ -1,4 +1,6 @@
-package pipeline
+// Package offset converts between the bytes in which velum counts and what a
+// file counts when it says where a span is.
+package offset
 
 import (
 	"fmt"
@@ -6,58 +8,63 @@ import (
 	"unicode/utf8"
 )
 
-// OffsetUnit is what a file counts when it says where a span is. Inside velum
+// Unit is what a file counts when it says where a span is. Inside velum
 // every offset counts bytes; formats count what their programs count.
-type OffsetUnit uint8
+type Unit uint8
 
 const (
-	CodePoints     OffsetUnit = iota // brat, i2b2, Doccano, spaCy, Python
-	ByteUnits                        // Go, Rust
-	UTF16Units                       // JavaScript, Java, UIMA
-	numOffsetUnits = iota
+	CodePoints Unit = iota // brat, i2b2, Doccano, spaCy, Python
+	Bytes                  // Go, Rust
+	UTF16                  // JavaScript, Java, UIMA
+	numUnits   = iota
 )
 
-var offsetUnitNames = [numOffsetUnits]string{"codepoints", "bytes", "utf16"}
+var unitNames = [numUnits]string{"codepoints", "bytes", "utf16"}
 
 // String returns the name used in configuration and flags.
-func (u OffsetUnit) String() string { return nameOf(offsetUnitNames[:], int(u)) }
+func (u Unit) String() string {
+	if int(u) < len(unitNames) {
+		return unitNames[u]
+	}
+	return "?"
+}
 
-// ParseOffsetUnit returns the unit of that name.
-func ParseOffsetUnit(name string) (OffsetUnit, error) {
-	for u, have := range offsetUnitNames {
+// ParseUnit returns the unit of that name.
+func ParseUnit(name string) (Unit, error) {
+	for u, have := range unitNames {
 		if have == name {
-			return OffsetUnit(u), nil
+			return Unit(u), nil
 		}
 	}
 	return 0, fmt.Errorf("unknown offset unit %q; known: codepoints, bytes, utf16", name)
 }
 
-// offsetStride is the number of bytes between two marks of an OffsetIndex.
-const offsetStride = 64
+// stride is the number of bytes between two marks of an Index.
+const stride = 64
 
-// OffsetIndex converts offsets between bytes and another unit for one text at
+// Index converts offsets between bytes and another unit for one text at
 // a time. Building it is linear in the text, a conversion reads at most one
 // stride of it (and halves the marks when it goes to bytes), so a note with
 // many spans costs no more than one with few. The text must be valid UTF-8.
 // The zero value is ready for Reset.
-type OffsetIndex struct {
+type Index struct {
 	text  []byte
-	unit  OffsetUnit
-	marks []int32 // [k] units that start before byte k*offsetStride
+	unit  Unit
+	marks []int32 // [k] units that start before byte k*stride
 	total int32   // units in the text
 }
 
 // Reset points the index at text, which it keeps until the next Reset.
-func (x *OffsetIndex) Reset(text []byte, unit OffsetUnit) {
+func (x *Index) Reset(text []byte, unit Unit) {
 	x.text, x.unit, x.marks = text, unit, x.marks[:0]
 	x.total = int32(len(text))
-	if unit == ByteUnits {
+	if unit == Bytes {
 		return
 	}
 	n := int32(0)
 	for len(text) > 0 {
 		x.marks = append(x.marks, n)
-		k := min(offsetStride, len(text))
+		k := min(stride, len(text))
 		n += unitsIn(text[:k], unit)
 		text = text[k:]
 	}
@@ -65,31 +72,31 @@ func (x *OffsetIndex) Reset(text []byte, unit OffsetUnit) {
 }
 
 // Len returns the length of the text in units.
-func (x *OffsetIndex) Len() int { return int(x.total) }
+func (x *Index) Len() int { return int(x.total) }
 
 // FromByte returns how many units stand before byte at, and false if at is
 // outside the text or inside a character.
-func (x *OffsetIndex) FromByte(at int) (int, bool) {
+func (x *Index) FromByte(at int) (int, bool) {
 	if !x.border(at) {
 		return 0, false
 	}
-	if x.unit == ByteUnits {
+	if x.unit == Bytes {
 		return at, true
 	}
-	k := at / offsetStride
+	k := at / stride
 	if k == len(x.marks) {
 		return int(x.total), true
 	}
-	return int(x.marks[k] + unitsIn(x.text[k*offsetStride:at], x.unit)), true
+	return int(x.marks[k] + unitsIn(x.text[k*stride:at], x.unit)), true
 }
 
 // ToByte returns the byte where unit at starts (the end of the text for the
 // text's length), and false if at is outside the text or inside a character.
-func (x *OffsetIndex) ToByte(at int) (int, bool) {
+func (x *Index) ToByte(at int) (int, bool) {
 	if at < 0 || at > int(x.total) {
 		return 0, false
 	}
-	if x.unit == ByteUnits {
+	if x.unit == Bytes {
 		return at, x.border(at)
 	}
 	if at == int(x.total) {
@@ -102,14 +109,14 @@ func (x *OffsetIndex) ToByte(at int) (int, bool) {
 			k += step
 		}
 	}
-	b, n := k*offsetStride, int(x.marks[k])
+	b, n := k*stride, int(x.marks[k])
 	for b < len(x.text) && !utf8.RuneStart(x.text[b]) {
 		b++ // the character that started before the mark is counted there
 	}
 	for n < at {
 		c := x.text[b]
 		n++
-		if x.unit == UTF16Units && c >= 0xF0 {
+		if x.unit == UTF16 && c >= 0xF0 {
 			n++
 		}
 		b++
@@ -121,21 +128,21 @@ func (x *OffsetIndex) ToByte(at int) (int, bool) {
 }
 
 // border tells whether a character starts at byte at, or the text ends there.
-func (x *OffsetIndex) border(at int) bool {
+func (x *Index) border(at int) bool {
 	return at >= 0 && (at == len(x.text) || at < len(x.text) && utf8.RuneStart(x.text[at]))
 }
 
 // unitsIn counts the units whose first byte is in text: one for every byte
 // that starts a character, and in UTF-16 one more for a character of four
 // bytes, which is written as a surrogate pair.
-func unitsIn(text []byte, unit OffsetUnit) int32 {
+func unitsIn(text []byte, unit Unit) int32 {
 	n := int32(0)
 	for _, c := range text {
 		if c&0xC0 != 0x80 {
 			n++
 		}
 	}
-	if unit == UTF16Units {
+	if unit == UTF16 {
 		for _, c := range text {
 			if c >= 0xF0 {
 				n++
