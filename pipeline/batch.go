@@ -126,6 +126,9 @@ type Batch struct {
 	Matches List[Match]
 	Tags    []Tag     // one a token, in step with Tokens.Items
 	Conf    []float32 // confidence a note
+	// probability of each span that Tags write (TagSet.Decode), if the tagger
+	// says it; else none of that note
+	SpanProbs List[float32]
 
 	// resolve
 	Spans List[Span]
@@ -221,6 +224,7 @@ func (b *Batch) Reset() {
 	b.Matches.Reset()
 	b.Tags = b.Tags[:0]
 	b.Conf = b.Conf[:0]
+	b.SpanProbs.Reset()
 	b.Spans.Reset()
 	b.Masked.Reset()
 	b.Places.Reset()

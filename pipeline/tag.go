@@ -183,19 +183,23 @@ func (s *TagSet) Decode(dst []Span, tokens []Token, tags []Tag) []Span {
 			open = -1
 			continue
 		}
-		c := s.Category(t)
-		goesOn := open >= 0 && dst[open].Category == c && !s.Starts(t) && tokens[i].Flags&LineStart == 0
-		if goesOn {
+		if open >= 0 && s.GoesOn(tags[i-1], t) && tokens[i].Flags&LineStart == 0 {
 			dst[open].End = tokens[i].End
-		} else {
-			dst = append(dst, Span{Start: tokens[i].Start, End: tokens[i].End, Category: c, Score: 1, Source: FromModel})
-			open = len(dst) - 1
+			continue
 		}
-		if s.Scheme == BIOESU && (s.role(t) == end || s.role(t) == single) {
-			open = -1
-		}
+		dst = append(dst, Span{Start: tokens[i].Start, End: tokens[i].End, Category: s.Category(t), Score: 1, Source: FromModel})
+		open = len(dst) - 1
 	}
 	return dst
+}
+
+// GoesOn tells whether tag b directly behind tag a, in the same line, goes on
+// in a's span, as Decode reads them; MayFollow says which tags a model writes.
+func (s *TagSet) GoesOn(a, b Tag) bool {
+	if a == O || s.Starts(b) || s.Category(a) != s.Category(b) {
+		return false
+	}
+	return s.Scheme == BIO || s.role(a) == begin || s.role(a) == inside
 }
 
 func (s *TagSet) index(c Category) int {

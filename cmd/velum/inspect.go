@@ -28,8 +28,9 @@ func newInspectCommand(a *app) *cobra.Command {
 		Short: "Look into a model: what it is, what its features weigh, why a note was tagged so",
 		Long: `Without --in, print what the model says of itself. With --in, rank the features that
 occur in those notes by weight. With --id too, print every token of that note with its
-tag, its probability and the features that spoke loudest for it; this prints words of
-the note, on standard output only.
+tag, its probability and the features that spoke loudest for it, and then the spans of
+the note with who found them and how probable each is; this prints words of the note, on
+standard output only.
 
 A file of vectors (velum embed) is a model too: --neighbours prints the words nearest to
 one, and its clusters.`,
@@ -220,6 +221,11 @@ func (s *inspection) printNote(b *pipeline.Batch, i int) error {
 				return err
 			}
 			t++
+		}
+	}
+	for _, x := range b.Spans.At(i) {
+		if _, err := fmt.Fprintf(s.out, "span %d-%d  %s  %s %.4f\n", x.Start, x.End, x.Category, x.Source, x.Score); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -664,6 +664,31 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// Every kind of network gives each span its probability, in windows too.
+func TestSpanProbs(t *testing.T) {
+	for name, a := range shapesToTest(t) {
+		r := DefaultRecipe()
+		r.Epochs, r.MinCount = 3, 1
+		m := fit(t, a, r, sentences)
+		for _, bias := range []float32{0, 2, 5} { // more spans
+			l := m.newLabeller(tagger.LabelOptions{SpanProbs: true, OBias: bias})
+			for _, s := range append(sentences, strings.Join(sentences, "\n")) {
+				n := parse(s)
+				got := make([]pipeline.Tag, len(n.tokens))
+				l.Label(n.text, n.tokens, nil, got)
+				if want := tags.Decode(nil, n.tokens, got); len(want) != len(l.SpanProbs()) {
+					t.Fatalf("%s, bias %v: %d probabilities of %d spans", name, bias, len(l.SpanProbs()), len(want))
+				}
+				for _, p := range l.SpanProbs() {
+					if !(p >= 0 && p <= 1) {
+						t.Fatalf("%s: probability %v", name, p)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestBias: the recall dial takes tokens from O.
 func TestBias(t *testing.T) {
 	a, r := tiny(t, "default")

@@ -29,6 +29,7 @@ type Labeller struct {
 	keys   []byte
 	probs  []float32
 	path   []pipeline.Tag
+	spans  chain.SpanProbs
 }
 
 // NewLabeller implements tagger.Model.
@@ -49,9 +50,13 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 // allocated.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	conf := 1.0
+	l.spans.Reset(l.m.set)
 	l.read(text, tokens, matches, nil, func(p piece) {
 		path, c := l.decode(p)
 		copy(tags[p.from:p.to], path[p.from-p.lo:])
+		if l.o.SpanProbs {
+			l.spans.Add(&l.lattice, tokens[p.lo:p.hi], path, p.from-p.lo, p.to-p.lo)
+		}
 		if l.o.Confidence == tagger.PathProbability {
 			conf *= c
 		} else {
@@ -60,6 +65,9 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 	})
 	return float32(conf)
 }
+
+// SpanProbs implements tagger.Spanned.
+func (l *Labeller) SpanProbs() []float32 { return l.spans.All() }
 
 // Marginals appends P(tag|sequence) of every token and tag to dst: [tokens][tags].
 func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {

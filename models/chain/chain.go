@@ -3,7 +3,7 @@
 // notes; crf and bilstm fill in the scores.
 //
 //	in:  s(t, y), score of label y at token t; a(y', y), score of y behind y'
-//	out: argmax_y p(y|x), log Z(x), p(y_t|x)
+//	out: argmax_y p(y|x), log Z(x), p(y_t|x), p(span|x)
 //
 //	p(y|x) = exp(Σ_t s(t, y_t) + a(y_{t-1}, y_t)) / Z(x)
 //

@@ -689,10 +689,41 @@ func TestSpanOverLines(t *testing.T) {
 	}
 }
 
+// A span's probability is its own: at least that of its line's path, at most
+// the marginal of its first tag, and of one line whatever the others say.
+func TestSpanProbs(t *testing.T) {
+	m := trained(t, TrainOptions{})
+	l, silent := m.labeller(tagger.LabelOptions{SpanProbs: true}), m.labeller(tagger.LabelOptions{})
+	labels, spans := m.TagSet().Len(), 0
+	for _, n := range toyNotes(t, m.TagSet(), 60, 9) {
+		tags := make([]pipeline.Tag, len(n.tokens))
+		conf := l.Label(n.text, n.tokens, n.matches, tags)
+		got := slices.Clone(l.SpanProbs())
+		want := m.TagSet().Decode(nil, n.tokens, tags)
+		if len(got) != len(want) {
+			t.Fatalf("%d probabilities of %d spans", len(got), len(want))
+		}
+		marginals := l.Marginals(nil, n.text, n.tokens, n.matches)
+		for i, s := range want {
+			first := slices.IndexFunc(n.tokens, func(k pipeline.Token) bool { return k.Start == s.Start })
+			if at := marginals[first*labels+int(tags[first])]; got[i] < conf-1e-5 || got[i] > at+1e-5 {
+				t.Errorf("span %d has %v, the note %v, its first tag %v", i, got[i], conf, at)
+			}
+		}
+		spans += len(want)
+		if silent.Label(n.text, n.tokens, n.matches, tags); len(silent.SpanProbs()) != 0 {
+			t.Error("nobody asked for probabilities")
+		}
+	}
+	if spans == 0 {
+		t.Error("no span was found")
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	m := trained(t, TrainOptions{})
 	notes := toyNotes(t, m.TagSet(), 20, 11)
-	l := m.labeller(tagger.LabelOptions{})
+	l := m.labeller(tagger.LabelOptions{SpanProbs: true})
 	tags := make([]pipeline.Tag, 1000)
 	run := func() {
 		for _, n := range notes {

@@ -24,6 +24,7 @@ type Labeller struct {
 	probs   []float32 // marginals of a sequence
 	starts  []int32   // tokens of a sequence where an entry of several words may begin
 	located []located // features of a form
+	spans   chain.SpanProbs
 }
 
 // beginRows are copied at once; more would only push other things out of the
@@ -56,6 +57,7 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 // allocated.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.extract.Note(text, tokens, matches)
+	l.spans.Reset(l.m.set)
 	conf := 1.0
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
@@ -67,10 +69,16 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 		} else {
 			conf = min(conf, c)
 		}
+		if l.o.SpanProbs {
+			l.spans.Add(&l.lattice, tokens[lo:hi], tags[lo:hi], 0, hi-lo)
+		}
 		lo = hi
 	}
 	return float32(conf)
 }
+
+// SpanProbs implements tagger.Spanned.
+func (l *Labeller) SpanProbs() []float32 { return l.spans.All() }
 
 // confidence of the sequence in the lattice.
 func (l *Labeller) confidence(tags []pipeline.Tag) float64 {

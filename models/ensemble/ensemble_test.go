@@ -151,6 +151,39 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A mean gives the probability among its own paths; members that are asked for
+// spans, and know no probabilities of them, their confidence.
+func TestSpanProbs(t *testing.T) {
+	a, _ := member("a", sure)
+	b, _ := member("b", far)
+	for _, tt := range []struct {
+		mode Mode
+		want []float32
+	}{
+		{Mean, []float32{.85 * .65 / (.85*.65 + .15*.35 + .85*.35), .5*(.55) + .225}}, // Ada Roca: B I of B I, O O, B O
+		{Union, []float32{.55, .55}},
+	} {
+		m, err := New(tt.mode, []tagger.Model{a, b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := m.newLabeller(tagger.LabelOptions{SpanProbs: true})
+		for range 2 {
+			text, tokens := note("veo Ada Roca / nada / Pardo")
+			got := make([]pipeline.Tag, len(tokens))
+			l.Label(text, tokens, nil, got)
+			if probs := l.SpanProbs(); len(probs) != len(set.Decode(nil, tokens, got)) {
+				t.Errorf("%s: %v of %v", tt.mode, probs, got)
+			} else if math.Abs(float64(probs[0]-tt.want[0])) > 1e-4 {
+				t.Errorf("%s: %v, want %v", tt.mode, probs, tt.want)
+			}
+		}
+		if l.Label(nil, nil, nil, nil); len(l.SpanProbs()) != 0 {
+			t.Errorf("%s: an empty note has spans", tt.mode)
+		}
+	}
+}
+
 // TestCascade: what the first is sure of is not asked again; with a threshold
 // above 1 a cascade is the mean, with 0 its first member.
 func TestCascade(t *testing.T) {

@@ -43,6 +43,8 @@ func (l *Labeller) believes(k int) labelling { return l.members[k].(labelling) }
 // Label writes one tag a token into tags and returns the confidence, in
 // [0, 1]. A note without tokens has confidence 1.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	l.mix.spans.Reset(l.m.set)
+	l.spans.probs = l.spans.probs[:0]
 	if len(tokens) == 0 {
 		return 1
 	}
@@ -50,6 +52,17 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 		return l.spans.label(l.members, text, tokens, matches, tags)
 	}
 	return l.mix.decode(l.mean(text, tokens, matches), tokens, tags, nil)
+}
+
+// SpanProbs implements tagger.Spanned. A mean gives a span the probability that
+// it has among the paths of the means; of members that are asked for spans
+// counts the one that is surest of it, with its confidence of the note if it
+// knows no spans' probabilities.
+func (l *Labeller) SpanProbs() []float32 {
+	if l.m.header.Mode.bySpans() {
+		return l.spans.probs
+	}
+	return l.mix.spans.All()
 }
 
 // Marginals appends the weighted mean of the members' marginals to dst:
@@ -126,6 +139,7 @@ type mixer struct {
 	o       tagger.LabelOptions
 	lattice chain.Lattice
 	path    []pipeline.Tag
+	spans   chain.SpanProbs
 }
 
 func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
@@ -136,8 +150,12 @@ func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
 // Lines are decoded one by one. With each, it gets each line's tags.
 func (x *mixer) decode(probs []float32, tokens []pipeline.Token, tags []pipeline.Tag, each func(lo, hi int)) float32 {
 	all := 1.0
+	x.spans.Reset(x.set)
 	x.lines(probs, tokens, func(lo, hi int, path []pipeline.Tag) {
 		copy(tags[lo:hi], path)
+		if x.o.SpanProbs {
+			x.spans.Add(&x.lattice, tokens[lo:hi], path, 0, hi-lo)
+		}
 		switch x.o.Confidence {
 		case tagger.MinMarginal:
 			all = min(all, float64(x.least(probs[lo*x.set.Len():hi*x.set.Len()], path)))

@@ -17,6 +17,7 @@ type combiner struct {
 	taken   []bool // tokens of spans that were chosen
 	spans   []pipeline.Span
 	byPlace map[place]int
+	probs   []float32 // of spans
 }
 
 // claim is a span with what speaks for it.
@@ -41,14 +42,26 @@ func (c *combiner) label(members []tagger.Labeller, text []byte, tokens []pipeli
 	clear(c.byPlace)
 	least := float32(1)
 	for k, member := range members {
-		least = min(least, member.Label(text, tokens, matches, c.tags))
+		conf := member.Label(text, tokens, matches, c.tags)
+		least = min(least, conf)
 		c.said = c.m.set.Decode(c.said[:0], tokens, c.tags)
-		for _, s := range c.said {
+		var probs []float32
+		if m, ok := member.(tagger.Spanned); ok {
+			probs = m.SpanProbs()
+		}
+		for i, s := range c.said {
+			s.Score = conf
+			if len(probs) == len(c.said) {
+				s.Score = probs[i]
+			}
 			c.claim(k, s)
 		}
 	}
 	c.choose(len(members), tokens)
 	c.m.set.Encode(tags, tokens, c.spans)
+	for _, s := range c.spans {
+		c.probs = append(c.probs, s.Score)
+	}
 	return least
 }
 
@@ -59,6 +72,7 @@ func (c *combiner) claim(k int, s pipeline.Span) {
 	if i, known := c.byPlace[at]; known {
 		c.claims[i].votes++
 		c.claims[i].rank = max(c.claims[i].rank, rank)
+		c.claims[i].Score = max(c.claims[i].Score, s.Score)
 		return
 	}
 	c.byPlace[at] = len(c.claims)

@@ -9,7 +9,7 @@
 // [Model] and, if it learns from labelled notes, [Trainer], and one row in the
 // table of kinds (cmd/velum/internal/flow/kinds.go). Nobody else knows kinds.
 // What only some kinds can do is an interface of one method more, which the
-// caller asks for: [Marginals], [Sized], [Templated], [Explainer].
+// caller asks for: [Marginals], [Spanned], [Sized], [Templated], [Explainer].
 package tagger
 
 import (
@@ -55,6 +55,16 @@ type Marginals interface {
 	Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32
 }
 
+// Spanned is a Labeller that says how probable each span is.
+type Spanned interface {
+	// SpanProbs returns, in their order, P(span|note) of the spans that the last
+	// tags of Label write (pipeline.TagSet.Decode): the probability that just
+	// there, with just these borders, is a span of this category. Spans of a
+	// labeller without LabelOptions.SpanProbs, and of a kind that knows none,
+	// have none, and the list is empty. It is good until the next call.
+	SpanProbs() []float32
+}
+
 // Confidence is the kind of confidence that a note is given.
 type Confidence uint8
 
@@ -69,7 +79,8 @@ const (
 type LabelOptions struct {
 	OBias      float32 // taken away from O's score: the recall dial
 	Confidence Confidence
-	CacheBytes int // for what is kept by form; 0 means 64 MiB, which holds all but one form in a thousand of an archive's running text
+	SpanProbs  bool // the labeller is asked for them: see Spanned. Notes without spans cost no more.
+	CacheBytes int  // for what is kept by form; 0 means 64 MiB, which holds all but one form in a thousand of an archive's running text
 }
 
 // A Trainer makes a model out of tagged notes: first all of them are added,

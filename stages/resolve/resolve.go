@@ -12,14 +12,14 @@ import (
 
 // New checks the options and returns the step.
 //
-//	in:  Text or View, Tokens, Reason; TagSet, Tags, Conf; Matches
+//	in:  Text or View, Tokens, Reason; TagSet, Tags, Conf, SpanProbs; Matches
 //	out: Spans
 //
 // The score of a span is the pattern's for a match, that of the span it
 // repeats for a repeat, 1 for a list, ruleScore for a rule, and for a span of
-// the model the note's confidence: P(y*|x) and the min-marginal are both at
-// most the probability of the span, so that the figure is never too high. It
-// plays no part in the priority.
+// the model its probability. A model that says none gives the note's confidence:
+// P(y*|x) and the min-marginal are both at most that probability, so that the
+// figure is never too high. It plays no part in the priority.
 //
 // Notes that are not sound get an empty list of spans; a note on which the
 // stage panics goes to quarantine.
@@ -194,8 +194,15 @@ func (w *worker) fromModel(tokens []pipeline.Token) {
 		score = min(max(b.Conf[w.i], 0), 1)
 	}
 	w.model = b.TagSet.Decode(w.model[:0], tokens, b.TagsOf(w.i))
-	for _, s := range w.model {
+	var probs []float32
+	if b.SpanProbs.Len() == b.Len() {
+		probs = b.SpanProbs.At(w.i)
+	}
+	for i, s := range w.model {
 		s.Score = score
+		if len(probs) == len(w.model) {
+			s.Score = min(probs[i], 1)
+		}
 		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
 	}
 }

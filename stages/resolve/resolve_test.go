@@ -447,6 +447,45 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// A span of the model has its own probability, of a model that says one; what
+// others find has theirs.
+func TestSpanProbs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		probs [][]float32
+		want  []float32
+	}{
+		"none":           {nil, []float32{.25, .25, .5}},
+		"each":           {[][]float32{{.75, .875}, {.9375}}, []float32{.75, .875, .9375}},
+		"of one note":    {[][]float32{{}, {.9375}}, []float32{.25, .25, .9375}},
+		"of other spans": {[][]float32{{.75}, {.9375, 1}}, []float32{.25, .25, .5}},
+	} {
+		b := batchOf(t, "primary-care", "[PERSON:Ana] en [LOCATION:Soto]", "[PERSON:Eva]")
+		b.Conf = []float32{.25, .5}
+		for _, probs := range tt.probs {
+			b.SpanProbs.Append(probs...)
+		}
+		run(t, only(t, "primary-care"), b)
+		var got []float32
+		for _, s := range b.Spans.Items {
+			got = append(got, s.Score)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+	o := only(t, "primary-care")
+	o.Always = []Entry{{"Mas del Pi", "LOCATION"}}
+	b := batchOf(t, "primary-care", "[PERSON:Ana] en Mas del Pi con Ana")
+	b.Conf = []float32{.25}
+	b.SpanProbs.Append(.75)
+	run(t, o, b)
+	for _, s := range b.Spans.At(0) {
+		if want := map[pipeline.SpanSource]float32{pipeline.FromModel: .75, pipeline.FromList: 1, pipeline.FromRepeat: .75}[s.Source]; s.Score != want {
+			t.Errorf("source %v: %v, want %v", s.Source, s.Score, want)
+		}
+	}
+}
+
 func TestUnsoundNotes(t *testing.T) {
 	b := batchOf(t, "primary-care", "[PERSON:Ana]", "[PERSON:Ana]")
 	b.Reason[0] = pipeline.TooLong

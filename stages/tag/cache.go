@@ -33,6 +33,7 @@ type cache struct {
 	text         arena[byte]
 	tags         arena[pipeline.Tag]
 	matches      arena[pipeline.Match]
+	probs        arena[float32]
 	asked, found int64
 }
 
@@ -41,6 +42,7 @@ type slot struct {
 	text    []byte // nil: empty
 	tags    []pipeline.Tag
 	matches []pipeline.Match
+	probs   []float32
 	conf    float32
 }
 
@@ -69,23 +71,24 @@ func (c *cache) find(text []byte) *slot {
 }
 
 // keep remembers what was said of text.
-func (c *cache) keep(text []byte, tags []pipeline.Tag, matches []pipeline.Match, conf float32) {
+func (c *cache) keep(text []byte, tags []pipeline.Tag, matches []pipeline.Match, probs []float32, conf float32) {
 	if len(text) == 0 || len(text) > maxCachedNote {
 		return
 	}
-	need := len(text) + len(tags) + len(matches)*int(unsafe.Sizeof(pipeline.Match{}))
+	need := len(text) + len(tags) + len(matches)*int(unsafe.Sizeof(pipeline.Match{})) + 4*len(probs)
 	if c.used+need > c.budget {
 		clear(c.slots)
 		c.used = 0
 		c.text.reset()
 		c.tags.reset()
 		c.matches.reset()
+		c.probs.reset()
 	}
 	c.used += need
 	hash := xxh3.Hash(text)
 	c.slots[hash&uint64(len(c.slots)-1)] = slot{
 		hash: hash, conf: conf,
-		text: c.text.copy(text), tags: c.tags.copy(tags), matches: c.matches.copy(matches),
+		text: c.text.copy(text), tags: c.tags.copy(tags), matches: c.matches.copy(matches), probs: c.probs.copy(probs),
 	}
 }
 

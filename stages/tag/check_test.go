@@ -12,7 +12,10 @@ type wrong struct {
 	conf  float32
 	tag   pipeline.Tag
 	match pipeline.Match
+	probs []float32
 }
+
+func (w *wrong) SpanProbs() []float32 { return w.probs }
 
 func (w *wrong) Label(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
 	if len(tags) > 0 {
@@ -32,22 +35,24 @@ func TestImpossibleAnswers(t *testing.T) {
 		spoil func(b *pipeline.Batch)
 		want  pipeline.Reason
 	}{
-		"nothing wrong":        {wrong{1, 2, fine}, nil, pipeline.Sound},
-		"NaN":                  {wrong{nan, 0, fine}, nil, pipeline.BadTags},
-		"above 1":              {wrong{1.1, 0, fine}, nil, pipeline.BadTags},
-		"below 0":              {wrong{-0.1, 0, fine}, nil, pipeline.BadTags},
-		"infinite":             {wrong{float32(math.Inf(1)), 0, fine}, nil, pipeline.BadTags},
-		"tag of another model": {wrong{1, 3, fine}, nil, pipeline.BadTags},
-		"match behind the end": {wrong{1, 0, pipeline.Match{Start: 0, End: 99}}, nil, pipeline.BadTags},
-		"match before it":      {wrong{1, 0, pipeline.Match{Start: -1, End: 2}}, nil, pipeline.BadTags},
-		"empty match":          {wrong{1, 0, pipeline.Match{Start: 2, End: 2}}, nil, pipeline.BadTags},
-		"unknown pattern":      {wrong{1, 0, pipeline.Match{Start: 0, End: 2, Category: 255}}, nil, pipeline.BadTags},
-		"score NaN":            {wrong{1, 0, pipeline.Match{Start: 0, End: 2, Score: nan}}, nil, pipeline.BadTags},
-		"token missing":        {wrong{1, 0, fine}, func(b *pipeline.Batch) { b.Tokens.Items = b.Tokens.Items[:1]; b.Tokens.Offsets[1] = 1 }, pipeline.BadTags},
-		"no tokens":            {wrong{1, 0, fine}, func(b *pipeline.Batch) { b.Tokens.Items = nil; b.Tokens.Offsets[1] = 0 }, pipeline.BadTags},
-		"tokens out of order":  {wrong{1, 0, fine}, func(b *pipeline.Batch) { x := b.Tokens.Items; x[0], x[1] = x[1], x[0] }, pipeline.BadTags},
-		"token behind the end": {wrong{1, 0, fine}, func(b *pipeline.Batch) { b.Tokens.Items[1].End = 99 }, pipeline.BadTags},
-		"token before it":      {wrong{1, 0, fine}, func(b *pipeline.Batch) { b.Tokens.Items[0].Start = -1 }, pipeline.BadTags},
+		"nothing wrong":        {wrong{1, 2, fine, nil}, nil, pipeline.Sound},
+		"NaN":                  {wrong{nan, 0, fine, nil}, nil, pipeline.BadTags},
+		"above 1":              {wrong{1.1, 0, fine, nil}, nil, pipeline.BadTags},
+		"below 0":              {wrong{-0.1, 0, fine, nil}, nil, pipeline.BadTags},
+		"infinite":             {wrong{float32(math.Inf(1)), 0, fine, nil}, nil, pipeline.BadTags},
+		"tag of another model": {wrong{1, 3, fine, nil}, nil, pipeline.BadTags},
+		"match behind the end": {wrong{1, 0, pipeline.Match{Start: 0, End: 99}, nil}, nil, pipeline.BadTags},
+		"match before it":      {wrong{1, 0, pipeline.Match{Start: -1, End: 2}, nil}, nil, pipeline.BadTags},
+		"empty match":          {wrong{1, 0, pipeline.Match{Start: 2, End: 2}, nil}, nil, pipeline.BadTags},
+		"unknown pattern":      {wrong{1, 0, pipeline.Match{Start: 0, End: 2, Category: 255}, nil}, nil, pipeline.BadTags},
+		"score NaN":            {wrong{1, 0, pipeline.Match{Start: 0, End: 2, Score: nan}, nil}, nil, pipeline.BadTags},
+		"span NaN":             {wrong{1, 1, fine, []float32{nan}}, nil, pipeline.BadTags},
+		"span above 1":         {wrong{1, 1, fine, []float32{0.5, 2}}, nil, pipeline.BadTags},
+		"token missing":        {wrong{1, 0, fine, nil}, func(b *pipeline.Batch) { b.Tokens.Items = b.Tokens.Items[:1]; b.Tokens.Offsets[1] = 1 }, pipeline.BadTags},
+		"no tokens":            {wrong{1, 0, fine, nil}, func(b *pipeline.Batch) { b.Tokens.Items = nil; b.Tokens.Offsets[1] = 0 }, pipeline.BadTags},
+		"tokens out of order":  {wrong{1, 0, fine, nil}, func(b *pipeline.Batch) { x := b.Tokens.Items; x[0], x[1] = x[1], x[0] }, pipeline.BadTags},
+		"token behind the end": {wrong{1, 0, fine, nil}, func(b *pipeline.Batch) { b.Tokens.Items[1].End = 99 }, pipeline.BadTags},
+		"token before it":      {wrong{1, 0, fine, nil}, func(b *pipeline.Batch) { b.Tokens.Items[0].Start = -1 }, pipeline.BadTags},
 	} {
 		b := batch("veo Ada")
 		if tt.spoil != nil {
@@ -56,6 +61,9 @@ func TestImpossibleAnswers(t *testing.T) {
 		do := New(Options{TagSet: people, NewLabeller: func() Labeller { return &tt.model }, Patterns: &tt.model}).New()
 		if err := do(b); err != nil {
 			t.Fatal(err)
+		}
+		if tt.want != pipeline.Sound && len(b.SpanProbs.At(0)) != 0 {
+			t.Errorf("%s: probabilities of spans that are none", name)
 		}
 		if b.Reason[0] != tt.want {
 			t.Errorf("%s: %v, want %v", name, b.Reason[0], tt.want)

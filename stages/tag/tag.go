@@ -2,7 +2,7 @@
 // one confidence a note.
 //
 //	in:  Text or View (Batch.Seen), Tokens, Reason
-//	out: Matches, TagSet, Tags, Conf
+//	out: Matches, TagSet, Tags, Conf, SpanProbs
 //
 // Patterns come first since a tagger may look at them. The tagger itself is
 // any model: the package knows one method of it. What it says is not taken on
@@ -23,6 +23,10 @@ type Labeller interface {
 	// Label fills tags, one a token, and returns the confidence in [0, 1].
 	Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32
 }
+
+// spanned is a Labeller that says how probable the spans of its last tags are
+// (tagger.Spanned).
+type spanned interface{ SpanProbs() []float32 }
 
 // A Finder appends the pattern matches of text to dst. It is shared by the
 // workers. *patterns.Matcher is one.
@@ -68,6 +72,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		w.note(b, i)
 		b.Matches.End()
+		b.SpanProbs.End()
 	}
 	if w.cache != nil {
 		w.Cache.add(w.cache)
@@ -85,11 +90,12 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		if e := w.cache.find(text); e != nil && len(e.tags) == len(tags) {
 			copy(tags, e.tags)
 			b.Matches.Items = append(b.Matches.Items, e.matches...)
+			b.SpanProbs.Items = append(b.SpanProbs.Items, e.probs...)
 			b.Conf[i] = e.conf
 			return
 		}
 	}
-	first := len(b.Matches.Items)
+	first, firstProb := len(b.Matches.Items), len(b.SpanProbs.Items)
 	w.clock.Start(len(text))
 	reason := pipeline.Panicked
 	if guard.Note(func() { reason = w.label(b, i, tags) }) {
@@ -100,13 +106,13 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 	}
 	if reason != pipeline.Sound {
 		b.Quarantine(i, reason)
-		b.Matches.Items = b.Matches.Items[:first]
+		b.Matches.Items, b.SpanProbs.Items = b.Matches.Items[:first], b.SpanProbs.Items[:firstProb]
 		clear(tags)
 		b.Conf[i] = 0
 		return
 	}
 	if w.cache != nil {
-		w.cache.keep(text, tags, b.Matches.Items[first:], b.Conf[i])
+		w.cache.keep(text, tags, b.Matches.Items[first:], b.SpanProbs.Items[firstProb:], b.Conf[i])
 	}
 }
 
@@ -129,6 +135,14 @@ func (w *worker) label(b *pipeline.Batch, i int, tags []pipeline.Tag) pipeline.R
 	b.Conf[i] = w.labeller.Label(text, tokens, matches, tags)
 	if !share(b.Conf[i]) || !within(text, matches) || !known(tags, w.TagSet.Len()) {
 		return pipeline.BadTags
+	}
+	if s, ok := w.labeller.(spanned); ok {
+		for _, p := range s.SpanProbs() {
+			if !share(p) {
+				return pipeline.BadTags
+			}
+			b.SpanProbs.Items = append(b.SpanProbs.Items, p)
+		}
 	}
 	view.BackMatches(from, matches)
 	return pipeline.Sound

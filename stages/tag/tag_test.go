@@ -12,11 +12,17 @@ import (
 
 // capitals tags words that begin with a capital letter and is sure of notes
 // without any. It panics on a note that says so.
-type capitals struct{ calls *int }
+type capitals struct {
+	calls *int
+	probs []float32 // one a capital: its place among them
+}
 
-func (c capitals) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+func (c *capitals) SpanProbs() []float32 { return c.probs }
+
+func (c *capitals) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	*c.calls++
 	conf := float32(1)
+	c.probs = c.probs[:0]
 	for i, t := range tokens {
 		if bytes.Equal(text[t.Start:t.End], []byte("PANIC")) {
 			tags[0] = 1
@@ -25,6 +31,7 @@ func (c capitals) Label(text []byte, tokens []pipeline.Token, matches []pipeline
 		if first := text[t.Start]; first >= 'A' && first <= 'Z' {
 			tags[i] = 1
 			conf /= 2
+			c.probs = append(c.probs, 1/float32(i+1))
 		}
 	}
 	return conf * (1 - float32(len(matches))/8)
@@ -62,7 +69,7 @@ var people = &pipeline.TagSet{Categories: []pipeline.Category{1}}
 
 func step(cacheBytes int, calls *int, stats *CacheStats) func(*pipeline.Batch) error {
 	return New(Options{
-		TagSet: people, NewLabeller: func() Labeller { return capitals{calls} },
+		TagSet: people, NewLabeller: func() Labeller { return &capitals{calls: calls} },
 		Patterns: digits{}, CacheBytes: cacheBytes, Cache: stats,
 	}).New()
 }
@@ -77,6 +84,9 @@ func TestTagsConfidenceMatches(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]float32{0.25, 1, 0.75}, b.Conf); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]float32{1. / 3, 1. / 5}, b.SpanProbs.At(0)); diff != "" || len(b.SpanProbs.At(2)) != 0 {
 		t.Error(diff)
 	}
 	if got := len(b.Matches.At(0)) + len(b.Matches.At(1)); got != 0 || len(b.Matches.At(2)) != 2 {
@@ -140,7 +150,7 @@ func TestCacheChangesNothing(t *testing.T) {
 			if with(a) != nil || without(b) != nil {
 				t.Fatal("error")
 			}
-			if !cmp.Equal(a.Tags, b.Tags) || !cmp.Equal(a.Conf, b.Conf) || !cmp.Equal(a.Matches, b.Matches) {
+			if !cmp.Equal(a.Tags, b.Tags) || !cmp.Equal(a.Conf, b.Conf) || !cmp.Equal(a.Matches, b.Matches) || !cmp.Equal(a.SpanProbs, b.SpanProbs) {
 				t.Fatal("the cache changed a result")
 			}
 		}
@@ -152,7 +162,7 @@ func TestCacheStaysInItsBudget(t *testing.T) {
 	text := make([]byte, 300)
 	for i := range 100_000 {
 		text[0], text[1], text[2] = byte(i), byte(i>>8), byte(i>>16)
-		c.keep(text, make([]pipeline.Tag, 100), nil, 1)
+		c.keep(text, make([]pipeline.Tag, 100), nil, make([]float32, 3), 1)
 		if c.used > c.budget {
 			t.Fatalf("%d bytes used of %d after %d notes", c.used, c.budget, i)
 		}
@@ -169,6 +179,7 @@ func BenchmarkTagFromCache(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		in.Matches.Reset()
+		in.SpanProbs.Reset()
 		if err := do(in); err != nil {
 			b.Fatal(err)
 		}

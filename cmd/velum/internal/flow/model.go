@@ -73,6 +73,7 @@ func LoadModel(c *option.Config) (*Model, error) {
 		return nil, err
 	}
 	m.Label = LabelOptions(c)
+	m.Label.SpanProbs = true
 	if c.Tag.Recall > 0 {
 		at, err := m.Bias(c.Tag.Recall, c.Tag.PrecisionFloor)
 		if err != nil {

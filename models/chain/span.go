@@ -1,0 +1,211 @@
+package chain
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// SpanProbs collects how probable the spans of a note are, sequence by
+// sequence: the share of all paths that write exactly this span, with these
+// borders and this category.
+//
+//	p(span|x) = Σ_{y: decode(y) has the span} p(y|x)
+//
+// Such a path is free before and behind the span; within, its tags are those
+// of the category. So the sum is α up to the first token, the product of
+// scores within, and β from the last one on, less what would begin earlier or
+// end later. For a span of the best path it is at least the probability of that
+// path.
+//
+// The zero value is ready. Reset comes before each note. Sums are made for
+// sequences with a span alone.
+type SpanProbs struct {
+	set   *pipeline.TagSet
+	probs []float32
+	last  pipeline.Tag // of the sequence before
+
+	now, next [4]float64 // sums by tag of the category, which are at most four
+}
+
+// Reset begins a note whose tags are those of set.
+func (s *SpanProbs) Reset(set *pipeline.TagSet) {
+	s.set, s.probs, s.last = set, s.probs[:0], pipeline.O
+}
+
+// All returns the probabilities of the spans of the note so far, in their
+// order. They are good until the next Reset.
+func (s *SpanProbs) All() []float32 { return s.probs }
+
+// Add adds the spans that a path writes over the tokens of the sequence in the
+// lattice. Of the sequence only tokens from to to are taken; a span that goes
+// on where another sequence was taken from has the lower one of both numbers.
+func (s *SpanProbs) Add(x *Lattice, tokens []pipeline.Token, path []pipeline.Tag, from, to int) {
+	ready := false
+	for lo := 0; lo < to; {
+		if path[lo] == pipeline.O {
+			lo++
+			continue
+		}
+		hi := lo + 1
+		for hi < x.T && s.set.GoesOn(path[hi-1], path[hi]) && !cut(tokens, hi) {
+			hi++
+		}
+		if hi > from {
+			if !ready {
+				x.sum()
+				ready = true
+			}
+			p := float32(min(1, s.span(x, tokens, lo, hi, path[lo])))
+			if lo <= from && s.set.GoesOn(s.last, path[from]) && tokens[from].Flags&pipeline.LineStart == 0 {
+				n := len(s.probs) - 1
+				s.probs[n] = min(s.probs[n], p)
+			} else {
+				s.probs = append(s.probs, p)
+			}
+		}
+		lo = hi
+	}
+	s.last = path[to-1]
+}
+
+// cut tells whether a line ends before token t: there every span ends.
+func cut(tokens []pipeline.Token, t int) bool {
+	return t == len(tokens) || tokens[t].Flags&pipeline.LineStart != 0
+}
+
+// roles is how many tags a category has.
+func (s *SpanProbs) roles() int { return (s.set.Len() - 1) / len(s.set.Categories) }
+
+// span is the probability of a span of tokens lo to hi that begins with a tag.
+func (s *SpanProbs) span(x *Lattice, tokens []pipeline.Token, lo, hi int, tag pipeline.Tag) float64 {
+	first := tag - (tag-1)%pipeline.Tag(s.roles())
+	tags := s.now[:s.roles()]
+	for k := range tags {
+		y := first + pipeline.Tag(k)
+		s.now[k] = x.local(lo, y) * s.before(x, tokens, lo, y)
+	}
+	for t := lo + 1; t < hi; t++ {
+		for k := range tags {
+			y, in := first+pipeline.Tag(k), 0.0
+			for j := range tags {
+				if a := first + pipeline.Tag(j); s.set.GoesOn(a, y) {
+					in += s.now[j] * x.step(a, y)
+				}
+			}
+			s.next[k] = in * x.local(t, y)
+		}
+		s.now = s.next
+	}
+	sum := 0.0
+	for k, v := range tags {
+		if v > 0 {
+			sum += v * s.behind(x, tokens, hi, first+pipeline.Tag(k))
+		}
+	}
+	return sum
+}
+
+// before is α before tag y at token t, of the paths on which a span begins there.
+func (s *SpanProbs) before(x *Lattice, tokens []pipeline.Token, t int, y pipeline.Tag) float64 {
+	if t == 0 {
+		return 1
+	}
+	sum, whole := 0.0, cut(tokens, t)
+	for i := range x.tr.L {
+		if a := pipeline.Tag(i); whole || !s.set.GoesOn(a, y) {
+			sum += x.ahead(t-1, i) * x.step(a, y)
+		}
+	}
+	return sum
+}
+
+// behind is β behind tag y, of the paths on which its span ends before token t.
+func (s *SpanProbs) behind(x *Lattice, tokens []pipeline.Token, t int, y pipeline.Tag) float64 {
+	if t == x.T {
+		return 1
+	}
+	sum, whole := 0.0, cut(tokens, t)
+	for i := range x.tr.L {
+		if b := pipeline.Tag(i); whole || !s.set.GoesOn(y, b) {
+			sum += x.step(y, b) * x.local(t, b) * x.after(t, i)
+		}
+	}
+	return sum
+}
+
+// step is e^a(i,j).
+func (x *Lattice) step(i, j pipeline.Tag) float64 {
+	return math.Exp(float64(x.tr.score[int(i)*x.tr.Stride+int(j)]))
+}
+
+// local is e^s(t,y), in the scale of the sums.
+func (x *Lattice) local(t int, y pipeline.Tag) float64 {
+	return math.Exp(float64(x.State[t*x.tr.Stride+int(y)])) / x.total[t]
+}
+
+// sum makes all rows of α and β, which Marginals does not keep.
+//
+//	α(t,y) = e^s(t,y) Σ_y' e^a(y',y) α(t-1,y') / c(t-1),  c(t) = Σ_y α(t,y)
+//	β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y') / c(t+1)
+func (x *Lattice) sum() {
+	s, rows, tr := x.tr.Stride, x.tr.rows, x.tr
+	x.total, x.later, x.beta, x.exact = grow(x.total, x.T), grow(x.later, x.T*s), grow(x.beta, 3*s), nil
+	alpha := x.alpha[:x.T*s]
+	copy(alpha[:s], x.exp[:s])
+	x.total[0] = rowSum(alpha[:s])
+	dip := float32(1)
+	for t := 1; t < x.T; t++ {
+		c := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], x.exp[t*s:(t+1)*s], tr.exp, rows, float32(1/x.total[t-1]))
+		if dip = min(dip, 1) * c; !(dip > weak) || tr.wide {
+			x.referenceSum()
+			return
+		}
+		x.total[t] = float64(c)
+	}
+	next, one := x.beta[s:2*s], x.beta[2*s:3*s]
+	for y := range one {
+		one[y] = 1
+	}
+	copy(x.later[(x.T-1)*s:], one)
+	for t := x.T - 1; t > 0; t-- {
+		beta := x.later[t*s : (t+1)*s]
+		for y, e := range x.exp[t*s : (t+1)*s] {
+			next[y] = beta[y] * e
+		}
+		kernels.Forward(x.later[(t-1)*s:t*s], next, one, tr.expT, rows, float32(1/x.total[t]))
+	}
+}
+
+// referenceSum is sum in log space, for scores too far apart. It allocates.
+func (x *Lattice) referenceSum() {
+	r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score)
+	before := 0.0
+	for t := range x.T {
+		alpha, beta := r.alpha[t*r.L:(t+1)*r.L], r.beta[t*r.L:(t+1)*r.L]
+		n := logSum(alpha)
+		for y := range alpha {
+			alpha[y], beta[y] = math.Exp(alpha[y]-n), math.Exp(beta[y]+n-r.logZ)
+		}
+		x.total[t] = max(math.Exp(n-before), math.SmallestNonzeroFloat64)
+		before = n
+	}
+	x.exact = r
+}
+
+// ahead is α(t,y) / c(t).
+func (x *Lattice) ahead(t, y int) float64 {
+	if x.exact != nil {
+		return x.exact.alpha[t*x.tr.L+y]
+	}
+	return float64(x.alpha[t*x.tr.Stride+y]) / x.total[t]
+}
+
+// after is β(t,y).
+func (x *Lattice) after(t, y int) float64 {
+	if x.exact != nil {
+		return x.exact.beta[t*x.tr.L+y]
+	}
+	return float64(x.later[t*x.tr.Stride+y])
+}
