@@ -27,13 +27,7 @@ given again. --ask writes notes that a person should correct; --answers takes th
   velum learn --config learn.yaml --out learned/ --back-to 3   # forget what came after turn 3
   velum run --in archive/ --out masked/ --model learned/models`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return learn.Learn(c.Context(), a.Console, cfg, &f)
-		},
+		RunE: call(a, learn.Learn, &f),
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.Out, "out", "", "`DIR` to learn in, private")

@@ -132,6 +132,17 @@ func (a *app) config() (*option.Config, error) {
 	return option.Load(a.options)
 }
 
+// call returns what a command runs that takes the configuration and flags.
+func call[F any](a *app, do func(context.Context, *console.Console, *option.Config, F) error, flags F) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, _ []string) error {
+		cfg, err := a.config()
+		if err != nil {
+			return err
+		}
+		return do(c.Context(), a.Console, cfg, flags)
+	}
+}
+
 // optionFlag adds a flag that sets the option key. What is wrong with its
 // value is reported with all other mistakes when the configuration is loaded.
 func (a *app) optionFlag(c *cobra.Command, name, key string) {

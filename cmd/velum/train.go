@@ -41,13 +41,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
   velum train --kind ensemble --members m.velum,net.velum --mode cascade --train meddocan/dev --labels meddocan --out both.velum
   velum train --kind morph --train es.conllu.gz,ca.conllu.gz --out morph.velum`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return train.Train(c.Context(), a.Console, cfg, &f)
-		},
+		RunE: call(a, train.Train, &f),
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.Kind, "kind", "crf", "kind of model: "+strings.Join(train.Kinds(), ", "))

@@ -1,4 +1,4 @@
-package main
+package proof
 
 import (
 	"bytes"
@@ -60,12 +60,12 @@ func TestNotesToRead(t *testing.T) {
 }
 
 func TestProofText(t *testing.T) {
-	p := auditProof{Read: 3000, Confidence: 0.95, Notes: 32_900_000}
-	if err := p.solve(true); err != nil {
+	p := Leaks{Read: 3000, Confidence: 0.95, Notes: 32_900_000}
+	if err := p.Solve(true); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := p.print(&b); err != nil {
+	if err := p.Print(&b); err != nil {
 		t.Fatal(err)
 	}
 	const want = `3000 notes read, 0 with a leak (0 %)

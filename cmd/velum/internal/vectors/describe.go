@@ -1,4 +1,4 @@
-package main
+package vectors
 
 import (
 	"encoding/json"
@@ -7,14 +7,15 @@ import (
 	"io"
 	"os"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/modelfile"
 )
 
-// openVectors opens a file of vectors; ok is false if it is not one, perhaps
+// Open opens a file of vectors; ok is false if it is not one, perhaps
 // another kind of model.
-func openVectors(path string) (f *embed.File, ok bool, err error) {
+func Open(path string) (f *embed.File, ok bool, err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, false, nil
 	}
@@ -28,19 +29,19 @@ func openVectors(path string) (f *embed.File, ok bool, err error) {
 	return f, true, nil
 }
 
-// inspectVectors prints what a file of vectors says of itself, or the
+// Inspect prints what a file of vectors says of itself, or the
 // neighbours of a word.
-func (a *app) inspectVectors(f *embed.File, word string, n int) error {
+func Inspect(c *console.Console, f *embed.File, word string, n int) error {
 	if word != "" {
-		return a.printNeighbours(f, word, n)
+		return printNeighbours(c, f, word, n)
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
 	}
-	return describeVectors(a.Out, f)
+	return describe(c.Out, f)
 }
 
-func describeVectors(out io.Writer, f *embed.File) error {
+func describe(out io.Writer, f *embed.File) error {
 	h := f.Header()
 	_, err := fmt.Fprintf(out, "%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",
 		h.Words, h.Dim, h.Method, h.Normalization, h.Notes, h.Tokens, 100*float64(h.Known)/float64(max(h.Tokens, 1)))
@@ -60,7 +61,7 @@ type neighbourJSON struct {
 	Count  uint64  `json:"count"`
 }
 
-func (a *app) printNeighbours(f *embed.File, word string, n int) error {
+func printNeighbours(c *console.Console, f *embed.File, word string, n int) error {
 	v := f.Vector([]byte(word))
 	if v == nil {
 		return exit.Errorf(exit.Nothing, "only forms above the cut-off have one; --subwords gives one to all", "the word has no vector")
@@ -74,14 +75,14 @@ func (a *app) printNeighbours(f *embed.File, word string, n int) error {
 		w := f.Word(x.Word)
 		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
 	}
-	if a.JSON {
-		return json.NewEncoder(a.Out).Encode(map[string]any{"message_type": "neighbours", "word": word, "known": known, "neighbours": near})
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "neighbours", "word": word, "known": known, "neighbours": near})
 	}
-	if err := describeWord(a.Out, f, i); err != nil {
+	if err := describeWord(c.Out, f, i); err != nil {
 		return err
 	}
 	for _, x := range near {
-		if _, err := fmt.Fprintf(a.Out, "%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
+		if _, err := fmt.Fprintf(c.Out, "%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,207 @@
+// Package doctor is what `velum doctor` does: it says what velum can use of this
+// machine, and what is wrong with it.
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/cpuid/v2"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// A finding is what doctor says of one thing.
+type finding struct {
+	What   string `json:"what"`
+	State  string `json:"state"` // ok, warning or failed
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+const (
+	fine    = "ok"
+	warning = "warning"
+	failed  = "failed"
+)
+
+// stateColors are ANSI colours: green, yellow, red.
+var stateColors = map[string]int{fine: 32, warning: 33, failed: 31}
+
+// checkups are what doctor looks at, in order. dir is where output would go.
+var checkups = []func(dir string) finding{
+	checkCPU, checkMemory, checkSpace, checkSync, checkHardening, checkParquet,
+}
+
+// Look looks at this machine and prints what it finds. dir is the folder that a
+// run would write to.
+func Look(c *console.Console, dir string) error {
+	var all []finding
+	for _, check := range checkups {
+		all = append(all, check(dir))
+	}
+	if err := printFindings(c, all); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(f finding) bool { return f.State == failed }) {
+		return exit.Errorf(exit.Failed, "the lines marked failed say what to do", "this machine is not ready for a run")
+	}
+	return nil
+}
+
+func printFindings(c *console.Console, all []finding) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(all)
+	}
+	for _, f := range all {
+		line := fmt.Sprintf("%-10s %s", f.What, f.Detail)
+		if f.Remedy != "" {
+			line += "; " + f.Remedy
+		}
+		state := c.Paint(c.Out, stateColors[f.State], fmt.Sprintf("%-8s", f.State))
+		if _, err := fmt.Fprintln(c.Out, state, exit.OneLine(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkCPU tells whether the fast kernels can be used. They give the same
+// result either way.
+func checkCPU(string) finding {
+	f := finding{What: "cpu", State: fine}
+	var have []string
+	for _, c := range []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.AVX512F} {
+		if cpuid.CPU.Supports(c) {
+			have = append(have, c.String())
+		}
+	}
+	f.Detail = fmt.Sprintf("%d of %d cores, %s", runtime.GOMAXPROCS(0), runtime.NumCPU(), strings.Join(have, " "))
+	if runtime.GOARCH == "amd64" && !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		f.State, f.Remedy = warning, "without AVX2 and FMA velum is slower and gives the same result"
+	}
+	return f
+}
+
+// enoughMemory is what a run with an embedded model takes, with room.
+const enoughMemory = int64(1 << 30)
+
+func checkMemory(string) finding {
+	total, limit := console.TotalMemory(), console.CgroupMemory()
+	f := finding{What: "memory", State: fine, Detail: gigabytes(total) + " in the machine"}
+	if total == 0 {
+		f.Detail = "size unknown on this system"
+		return f
+	}
+	if limit > 0 && limit < total {
+		f.Detail += ", control group allows " + gigabytes(limit)
+		total = limit
+	}
+	if total < enoughMemory {
+		f.State, f.Remedy = warning, "a run wants "+gigabytes(enoughMemory)
+	}
+	return f
+}
+
+func gigabytes(s int64) string { return fmt.Sprintf("%.1f GiB", float64(s)/(1<<30)) }
+
+func checkSpace(dir string) finding {
+	f := finding{What: "disk", State: fine}
+	free, err := console.FreeSpace(dir)
+	if err != nil {
+		f.State, f.Detail, f.Remedy = failed, "cannot tell the free space: "+err.Error(), "name an existing folder with --path"
+		return f
+	}
+	f.Detail = gigabytes(free) + " free"
+	if free < 1<<30 {
+		f.State, f.Remedy = warning, "a masked month takes about as much space as the month itself"
+	}
+	return f
+}
+
+// checkSync measures how long the disk takes to promise that data stays. A
+// run does it a few times a unit.
+func checkSync(dir string) finding {
+	f := finding{What: "fsync", State: fine}
+	times, err := timeSyncs(dir, 15)
+	if err != nil {
+		f.State, f.Detail, f.Remedy = failed, err.Error(), "name a folder that you may write to with --path"
+		return f
+	}
+	slices.Sort(times)
+	median := times[len(times)/2]
+	f.Detail = fmt.Sprintf("median %.2f ms", float64(median)/float64(time.Millisecond))
+	if median > 100*time.Millisecond {
+		f.State, f.Remedy = warning, "a slow disk or a network; small units will wait for it"
+	}
+	return f
+}
+
+// timeSyncs writes and syncs a page n times in a file of its own that it
+// removes.
+func timeSyncs(dir string, n int) (times []time.Duration, err error) {
+	file, err := os.CreateTemp(dir, ".velum-doctor-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	page := make([]byte, 4096)
+	for range n {
+		begin := time.Now()
+		if _, err := file.Write(page); err != nil {
+			return nil, err
+		}
+		if err := file.Sync(); err != nil {
+			return nil, err
+		}
+		times = append(times, time.Since(begin))
+	}
+	return times, nil
+}
+
+func checkHardening(string) finding {
+	umask, core, dumpable := console.Hardened()
+	f := finding{What: "privacy", State: fine, Detail: fmt.Sprintf("umask %03o, core limit %d, dumpable %t", umask, core, dumpable)}
+	switch {
+	case umask&0o077 != 0o077:
+		f.State, f.Remedy = failed, "others could read what velum writes"
+	case core != 0 || dumpable:
+		f.State, f.Remedy = warning, "a crash could write memory to disk; start velum under LimitCORE=0"
+	}
+	return f
+}
+
+// checkParquet writes two rows in memory, reads them back, and damages them to
+// see that the damage is noticed.
+func checkParquet(string) finding {
+	f := finding{What: "parquet", State: fine, Detail: "written, read back, damage found"}
+	type row struct {
+		ID   int64  `parquet:"id"`
+		Text string `parquet:"text"`
+	}
+	want := []row{{1, "uno"}, {2, "dos"}}
+	var b bytes.Buffer
+	err := parquet.Write(&b, want)
+	var got []row
+	if err == nil {
+		got, err = parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))
+	}
+	if err != nil || !slices.Equal(got, want) {
+		f.State, f.Detail, f.Remedy = failed, "a table did not come back as it was written", "this binary or this memory is damaged; install velum again"
+		return f
+	}
+	damaged := bytes.Replace(b.Bytes(), []byte("unodos"), []byte("unidos"), 1) // in the page, not in its statistics
+	if _, err = parquet.Read[row](bytes.NewReader(damaged), int64(len(damaged))); err == nil {
+		f.State, f.Detail, f.Remedy = failed, "a changed byte was not noticed", "this binary is damaged; install velum again"
+	}
+	return f
+}

@@ -1,0 +1,175 @@
+// Package evaluate is what `velum evaluate` does: it scores spans, those of a
+// system or of a model, against gold.
+package evaluate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// Options say what to compare, and how.
+type Options struct {
+	Gold, GoldFrom     string
+	System, SystemFrom string
+	Other              string  // another system to compare with
+	AtLeast            float64 // masking recall by entity; below it is exit code 15
+	Brief              bool
+	Labels             string // label set to compare in
+	Beta               float64
+	Draws              int
+	Seed               uint64
+}
+
+// Evaluate scores spans against gold and prints the measures.
+func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
+	if f.Gold == "" {
+		return exit.Errorf(exit.Config, "name the gold spans", "--gold is needed")
+	}
+	s, err := f.score(ctx, c, cfg, f.System, f.SystemFrom)
+	if err != nil {
+		return err
+	}
+	report := s.Report()
+	if report.Notes == 0 {
+		return exit.Errorf(exit.Nothing, "look at --gold and --from", "%s: no notes", f.Gold)
+	}
+	if err := f.comparable(report); err != nil {
+		return err
+	}
+	var test *score.Significance
+	if f.Other != "" {
+		other, err := f.score(ctx, c, cfg, f.Other, f.SystemFrom)
+		if err != nil {
+			return err
+		}
+		t, err := s.Compare(other, score.Strict, 0, f.Seed)
+		if err != nil {
+			return err
+		}
+		test = &t
+	}
+	if err := printScores(c, report, test, f.Brief); err != nil {
+		return err
+	}
+	if m, _ := report.Measure(score.MaskedEntities); m.Recall < f.AtLeast {
+		return exit.Errorf(exit.Privacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall, f.AtLeast)
+	}
+	return nil
+}
+
+// comparable refuses a gold and a system set that have no label in common: an
+// F1 of 0 would say nothing of the system.
+func (f *Options) comparable(r *score.Report) error {
+	var gold, system []string
+	for _, c := range r.Categories {
+		if c.Gold > 0 && c.System > 0 {
+			return nil
+		}
+		if c.Gold > 0 {
+			gold = append(gold, c.Category)
+		}
+		if c.System > 0 {
+			system = append(system, c.Category)
+		}
+	}
+	if len(gold) == 0 || len(system) == 0 {
+		return nil
+	}
+	return exit.Errorf(exit.Config, "map both into one label set with --categories primary-care (or meddocan, i2b2, hipaa), or single labels with --map A=B",
+		"gold and system have no label in common: gold has %s, the system %s", strings.Join(gold, " "), strings.Join(system, " "))
+}
+
+func printScores(c *console.Console, report *score.Report, test *score.Significance, brief bool) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(struct {
+			*score.Report
+			Test *score.Significance `json:"test,omitempty"`
+		}{report, test})
+	}
+	if brief {
+		return printBrief(c.Out, report)
+	}
+	if err := report.WriteTable(c.Out); err != nil || test == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.Out, "\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
+		test.Difference.F1, test.Alpha.F1, test.Shuffles)
+	return err
+}
+
+// printBrief prints what somebody who tries velum out wants to know.
+func printBrief(w io.Writer, r *score.Report) error {
+	if _, err := fmt.Fprintf(w, "%-34s %6s %7s %9s %7s %7s\n", "category", "gold", "masked", "precision", "recall", "F1"); err != nil {
+		return err
+	}
+	for _, c := range r.Categories {
+		if _, err := fmt.Fprintf(w, "%-34s %6d %7d %9.4f %7.4f %7.4f\n", c.Category, c.Gold, c.Masked, c.Precision, c.Recall, c.F1); err != nil {
+			return err
+		}
+	}
+	entities, _ := r.Measure(score.MaskedEntities)
+	_, err := fmt.Fprintf(w, "masking recall by entity %.4f (%d of %d), notes without a leak %.4f\n", entities.Recall, entities.Found, entities.Gold, r.CleanNotes.Share)
+	return err
+}
+
+// score scores the spans at path, or the model's where path is empty.
+func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string) (*score.Scorer, error) {
+	o := score.Options{Beta: f.Beta, Draws: f.Draws, Seed: f.Seed}
+	if f.Labels != "" {
+		to, err := flow.IntoLabels(f.Labels)
+		if err != nil {
+			return nil, exit.With(exit.Config, err, "")
+		}
+		o.Map = to
+	}
+	s := score.New(o)
+	notes, err := flow.TextOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	gold, err := flow.OpenNotes("from", f.GoldFrom, f.Gold, notes)
+	if err != nil {
+		return nil, err
+	}
+	defer gold.Close()
+	progress := c.NewProgress("evaluate", "notes", 0)
+	defer progress.End()
+	var steps []pipeline.Step
+	if path == "" {
+		p, err := flow.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		if steps, err = p.TagSteps(); err != nil {
+			return nil, err
+		}
+	} else {
+		notes.TextDir = f.texts()
+		g, err := flow.LoadGiven("system-from", from, path, notes)
+		if err != nil {
+			return nil, err
+		}
+		steps = flow.GivenSteps(g)
+	}
+	return s, flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
+}
+
+// texts returns the folder of the gold's texts: a system of brat files may
+// hold the .ann files alone.
+func (f *Options) texts() string {
+	if info, err := os.Stat(f.Gold); err == nil && info.IsDir() {
+		return f.Gold
+	}
+	return ""
+}

@@ -1,0 +1,270 @@
+// Package lists is what `velum gazetteer` does: lists of names, places and
+// words compiled into one file, and a look into such a file.
+package lists
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Options say what becomes of the lists.
+type Options struct {
+	Out, Name string
+	Words     []string // lists of common words
+	MaxBad    float64  // share of a list's rows that may be left out
+}
+
+// listArgument is one argument of `velum gazetteer build`.
+type listArgument struct {
+	files  []string
+	source gazetteer.Source
+}
+
+// parseListArgument reads [CLASS=]LIST[,LIST...][?key=value&key=value].
+func parseListArgument(arg string) (l listArgument, err error) {
+	paths, options, _ := strings.Cut(arg, "?")
+	if class, rest, named := strings.Cut(paths, "="); named {
+		if l.source.Class, err = gazetteer.ParseClass(class); err != nil {
+			return l, exit.With(exit.Config, err, flow.ClassRemedy(class))
+		}
+		paths = rest
+	}
+	l.files = strings.Split(paths, ",")
+	if slices.Contains(l.files, "") {
+		return l, exit.Errorf(exit.Config, "write [CLASS=]LIST", "%q names no list", arg)
+	}
+	for option := range strings.SplitSeq(options, "&") {
+		if option == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(option, "=")
+		if err := l.set(key, value); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
+}
+
+func (l *listArgument) set(key, value string) error {
+	separator, size := utf8.DecodeRuneInString(value)
+	switch {
+	case key == "form" && value != "":
+		l.source.Form = value
+	case key == "count" && value != "":
+		l.source.Counts = strings.Split(value, "+")
+	case key == "separator" && value == "tab":
+		l.source.Separator = '\t'
+	case key == "separator" && size == len(value) && strings.ContainsRune(",;:| \t", separator):
+		l.source.Separator = separator
+	case key == "header" && value == "no":
+		l.source.NoHeader = true
+	case key == "header" && value == "yes":
+	default:
+		return exit.Errorf(exit.Config, "known: form=COLUMN, count=COLUMN+COLUMN, separator=; (or tab), header=no", "a list has no option %q with that value", key)
+	}
+	return nil
+}
+
+// Build compiles lists, given as [CLASS=]LIST[,LIST...][?key=value&...], into one
+// file.
+func Build(c *console.Console, f *Options, args []string) error {
+	if f.Out == "" || len(args) == 0 {
+		return exit.Errorf(exit.Config, "see `velum gazetteer build --help`", "--out and at least one list are needed")
+	}
+	b := &building{Console: c, flags: f, builder: gazetteer.NewBuilder()}
+	for _, arg := range args {
+		l, err := parseListArgument(arg)
+		if err != nil {
+			return err
+		}
+		b.builder.Group()
+		if err := b.lists(l, b.builder.Add); err != nil {
+			return err
+		}
+	}
+	for _, arg := range f.Words {
+		l, err := parseListArgument(arg)
+		if err != nil {
+			return err
+		}
+		l.source.Class = gazetteer.CommonWord
+		word := func(e gazetteer.Entry) { b.builder.Word(e.Form, e.Frequency) }
+		if err := b.lists(l, word); err != nil {
+			return err
+		}
+	}
+	return b.save()
+}
+
+// building is one run of `velum gazetteer build`.
+type building struct {
+	*console.Console
+	flags     *Options
+	builder   *gazetteer.Builder
+	rows, bad int
+}
+
+// lists reads the files of one argument.
+func (b *building) lists(l listArgument, add func(gazetteer.Entry)) error {
+	for _, path := range l.files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return exit.With(exit.Config, err, "name a list")
+		}
+		l.source.Name = path
+		got, err := l.source.Read(bytes.NewReader(data), add)
+		if row := new(gazetteer.RowError); errors.As(err, &row) {
+			return exit.With(exit.Config, row, row.Remedy)
+		}
+		if err != nil {
+			return exit.With(exit.Config, err, "is it a list?")
+		}
+		for _, why := range got.Why {
+			b.Log.Warn("row left out", "at", why.Error(), "remedy", why.Remedy)
+		}
+		if got.Rows == 0 || float64(got.Bad) > b.flags.MaxBad*float64(got.Rows+got.Bad) {
+			return b.tooBad(path, got)
+		}
+		b.rows, b.bad = b.rows+got.Rows, b.bad+got.Bad
+		b.builder.Source(gazetteer.SourceHeader{
+			File: filepath.Base(path), SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Rows: got.Rows, Bad: got.Bad,
+		})
+	}
+	return nil
+}
+
+func (b *building) tooBad(path string, got gazetteer.Intake) error {
+	remedy := "look at the rows named above, or allow more with --max-bad"
+	if len(got.Why) > 0 {
+		remedy = "first: " + got.Why[0].Error() + "; " + got.Why[0].Remedy
+	}
+	return exit.Errorf(exit.Config, remedy, "%s: %d of %d rows cannot be used", path, got.Bad, got.Rows+got.Bad)
+}
+
+func (b *building) save() error {
+	name := b.flags.Name
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(b.flags.Out), filepath.Ext(b.flags.Out))
+	}
+	table, err := b.builder.Table(name)
+	if err != nil {
+		return err
+	}
+	var file bytes.Buffer
+	if err := table.Write(&file); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(nil, b.flags.Out, file.Bytes()); err != nil {
+		return err
+	}
+	if b.JSON {
+		return json.NewEncoder(b.Out).Encode(map[string]any{
+			"message_type": "gazetteer", "file": b.flags.Out, "bytes": file.Len(), "rows": b.rows, "bad": b.bad, "header": table.Header(),
+		})
+	}
+	_, err = fmt.Fprintf(b.Out, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
+	return err
+}
+
+// Show prints what a file holds, or what it knows of words.
+func Show(c *console.Console, path string, words []string) error {
+	t, err := flow.OpenTable(path)
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 {
+		return showStats(c, path, t)
+	}
+	for _, w := range words {
+		if err := showWord(c, t, w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func showStats(c *console.Console, path string, t *gazetteer.Table) error {
+	h := t.Header()
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "gazetteer", "file": path, "header": h})
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s: %d entries, fingerprint %x\n", path, h.Entries, h.Print)
+	for _, name := range gazetteer.ClassNames() {
+		if sum, ok := h.Classes[name]; ok {
+			fmt.Fprintf(&b, "  %-16s %8d forms, counts add up to %d\n", name, sum.Forms, sum.Count)
+		}
+	}
+	if h.Words != nil {
+		fmt.Fprintf(&b, "  %-16s %8d forms, counts add up to %d\n", "common words", h.Words.Forms, h.Words.Count)
+	}
+	for _, s := range h.Sources {
+		fmt.Fprintf(&b, "  from %s: %d rows, %d left out, sha256 %.12s\n", s.File, s.Rows, s.Bad, s.SHA256)
+	}
+	_, err := io.Copy(c.Out, &b)
+	return err
+}
+
+// showWord prints one line a class of a word.
+func showWord(c *console.Console, t *gazetteer.Table, word string) error {
+	f, known := t.Find(word)
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(describeFound(t, word, f))
+	}
+	if !known {
+		_, err := fmt.Fprintf(c.Out, "%s: in no list\n", word)
+		return err
+	}
+	for rest := f.Class; rest != 0; rest &= rest - 1 {
+		class := rest & -rest
+		name, common := t.Relative(f, class)
+		against := "no common word"
+		if common > 0 {
+			against = fmt.Sprintf("%.3g times as frequent as the common word", name/common)
+		}
+		if name == 0 {
+			against = "count not known"
+		}
+		if _, err := fmt.Fprintf(c.Out, "%s: %v, %d (%.3g of all), %s\n", word, class, f.Count(class), name, against); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foundJSON is what a table knows of a word as one class.
+type foundJSON struct {
+	Class    string  `json:"class"`
+	Count    int     `json:"count"`
+	Relative float64 `json:"relative"`
+	Ratio    float64 `json:"ratio,omitempty"` // to the common word's; 0: none
+}
+
+func describeFound(t *gazetteer.Table, word string, f gazetteer.Found) map[string]any {
+	classes := []foundJSON{}
+	for rest := f.Class; rest != 0; rest &= rest - 1 {
+		c := rest & -rest
+		name, common := t.Relative(f, c)
+		j := foundJSON{Class: c.String(), Count: f.Count(c), Relative: name}
+		if common > 0 {
+			j.Ratio = name / common
+		}
+		classes = append(classes, j)
+	}
+	return map[string]any{"word": word, "form": f.Form, "common_word_count": f.Word, "classes": classes}
+}

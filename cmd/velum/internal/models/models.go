@@ -1,0 +1,247 @@
+// Package models is what `velum models` does: it lists the models in the binary
+// and in a folder, and says which of the folder is in use.
+package models
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+func needFolder(dir string) error {
+	if dir == "" {
+		return exit.Errorf(exit.Config, "name the folder of promoted models", "--models is needed")
+	}
+	return nil
+}
+
+// Rollback puts the model before into use again.
+func Rollback(c *console.Console, dir string) error {
+	if err := needFolder(dir); err != nil {
+		return err
+	}
+	back, err := (&commit.ModelFolder{Dir: dir}).Rollback()
+	if err != nil {
+		return flow.ModelFolderError(err)
+	}
+	return promotedTo(c, dir, "rollback", back.SHA256)
+}
+
+// Promote puts a model, a file or one of the binary's, into use in a folder. One
+// that masks less than the one in use is refused unless it is forced.
+func Promote(c *console.Console, cfg *option.Config, name, dir string, force bool) error {
+	if err := needFolder(dir); err != nil {
+		return err
+	}
+	data, err := flow.ModelData(name)
+	if err != nil {
+		return err
+	}
+	if _, err := flow.ParseModel(name, data, cfg); err != nil {
+		return err
+	}
+	if !force {
+		if err := gateModel(dir, data); err != nil {
+			return err
+		}
+	}
+	folder := commit.ModelFolder{Dir: dir}
+	done, err := folder.Promote(data, time.Now())
+	if err != nil {
+		return err
+	}
+	if !done {
+		return exit.Errorf(exit.Nothing, "", "nothing to do: that model is in use already")
+	}
+	return promotedTo(c, dir, "promote", fmt.Sprintf("%x", sha256.Sum256(data)))
+}
+
+// gateScore is what a model that takes over must not have less of. For masking
+// recall comes first.
+const gateScore = "masked_entities_recall"
+
+// gateModel refuses a model that would mask less than the one in use.
+func gateModel(dir string, data []byte) error {
+	old, err := flow.PromotedModel(dir)
+	if errors.Is(err, commit.ErrNoModel) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	was, known := describeModel(old).Scores[gateScore]
+	now, measured := describeModel(data).Scores[gateScore]
+	switch {
+	case known && !measured:
+		return exit.Errorf(exit.Privacy, "train it with --dev, or --force it", "the masking recall of this model was not measured; that of the one in use is %.4f", was)
+	case known && now < was:
+		return exit.Errorf(exit.Privacy, "train it further, or --force it", "the masking recall of this model is %.4f, that of the one in use %.4f", now, was)
+	}
+	return nil
+}
+
+// promotedTo records in the audit log of the folder, and says, which model is
+// in use now.
+func promotedTo(c *console.Console, dir, event, sum string) error {
+	_, err := audit.Append(filepath.Join(dir, filepath.FromSlash(audit.Name)), audit.Entry{Event: event, Model: sum})
+	if err != nil {
+		return fmt.Errorf("model %.12s is in use, but the audit log does not say so: %w", sum, err)
+	}
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]string{"message_type": event, "models": dir, "model_sha256": sum})
+	}
+	_, err = fmt.Fprintf(c.Out, "%s: model %.12s is in use\n", dir, sum)
+	return err
+}
+
+// modelInfo is what the list says of a model.
+type modelInfo struct {
+	Name       string             `json:"name"` // to use with --model
+	Kind       string             `json:"kind,omitempty"`
+	Categories []string           `json:"categories,omitempty"`
+	Scores     map[string]float64 `json:"scores,omitempty"`
+	SHA256     string             `json:"sha256"`
+	Bytes      int                `json:"bytes"`
+	Embedded   bool               `json:"embedded"`
+	State      string             `json:"state,omitempty"` // of a folder: in use, before, or empty
+	Since      *time.Time         `json:"since,omitempty"` // when it came into use
+	Damage     string             `json:"damage,omitempty"`
+}
+
+// describeModel reads what a model says of itself. Every kind of model has these
+// fields in its header.
+func describeModel(data []byte) modelInfo {
+	info := modelInfo{SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Bytes: len(data)}
+	f, err := modelfile.Parse(data)
+	if err == nil && json.Unmarshal(f.RawHeader(), &struct {
+		Kind       *string
+		Categories *[]string
+		Scores     *map[string]float64
+	}{&info.Kind, &info.Categories, &info.Scores}) != nil {
+		err = errors.New("header of another shape")
+	}
+	if err != nil {
+		info.Damage = err.Error()
+	}
+	return info
+}
+
+// List prints the embedded models and those of a folder; "" for none.
+func List(c *console.Console, dir string) error {
+	all, err := listModels(dir)
+	if err != nil {
+		return err
+	}
+	return printModels(c, all)
+}
+
+// listModels describes the embedded models and those of a folder.
+func listModels(dir string) ([]modelInfo, error) {
+	var all []modelInfo
+	for _, name := range embedded.Names() {
+		data, _ := embedded.Model(name)
+		info := describeModel(data)
+		info.Name, info.Embedded = name, true
+		all = append(all, info)
+	}
+	if dir == "" {
+		return all, nil
+	}
+	promoted, err := listPromoted(dir)
+	return append(all, promoted...), err
+}
+
+func listPromoted(dir string) ([]modelInfo, error) {
+	folder := commit.ModelFolder{Dir: dir}
+	names, err := folder.Files()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.With(exit.Config, err, "name the folder of promoted models")
+	}
+	if err != nil {
+		return nil, err
+	}
+	history, err := folder.History()
+	if err != nil && !errors.Is(err, commit.ErrNoModel) {
+		return nil, err
+	}
+	var all []modelInfo
+	for _, name := range names {
+		data, err := folder.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		info := describeModel(data)
+		info.Name = filepath.Join(dir, name)
+		info.setState(name, history)
+		all = append(all, info)
+	}
+	return all, nil
+}
+
+// setState says since when a model of a folder is or was in use.
+func (m *modelInfo) setState(name string, history []commit.Promotion) {
+	for i, p := range history {
+		if p.File != name {
+			continue
+		}
+		m.State, m.Since = "before", &p.Time
+		if i == len(history)-1 {
+			m.State = "in use"
+		}
+	}
+	if !strings.HasPrefix(m.SHA256, strings.TrimSuffix(name, filepath.Ext(name))) {
+		m.Damage = "is not the model that was promoted"
+	}
+}
+
+func printModels(c *console.Console, all []modelInfo) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "models", "models": all})
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "MODEL\tKIND\tMB\tSPAN F1\tMASKING RECALL\tSHA-256\tSTATE\tLABELS")
+	for _, m := range all {
+		m.row(w)
+	}
+	return w.Flush()
+}
+
+func (m *modelInfo) row(w io.Writer) {
+	score := func(name string) string {
+		if s, ok := m.Scores[name]; ok {
+			return fmt.Sprintf("%.3f", s)
+		}
+		return "-"
+	}
+	state := cmp.Or(m.State, "-")
+	if m.Embedded {
+		state = "embedded"
+	}
+	if m.Damage != "" {
+		state = "damaged"
+	}
+	labels := slices.Clone(m.Categories)
+	if len(labels) > 4 {
+		labels = append(labels[:3], fmt.Sprintf("and %d more", len(m.Categories)-3))
+	}
+	fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%s\t%.12s\t%s\t%s\n", m.Name, cmp.Or(m.Kind, "?"), float64(m.Bytes)/1e6,
+		score("span_f1"), score(gateScore), m.SHA256, state, strings.Join(labels, " "))
+}

@@ -1,0 +1,118 @@
+// Package notes is what the verbs on single files of notes do: convert, tag,
+// reveal, synth. In comes a file or folder of notes, out goes another.
+package notes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// Options are what `velum convert` reads and writes; `velum tag` and `velum
+// reveal` have the same.
+type Options struct {
+	In, From, Out, To string
+	UnitIn, UnitOut   string // what offsets count
+	Scheme            string // of tags in CoNLL output
+	Columns           bool   // of offsets in it
+}
+
+// text returns how the notes are read and written.
+func (f *Options) text(cfg *option.Config) (r read.TextOptions, w write.TextOptions, err error) {
+	if f.In == "" || f.Out == "" {
+		return r, w, exit.Errorf(exit.Config, "name both", "--in and --out are needed")
+	}
+	if r, err = flow.TextOptions(cfg); err != nil {
+		return r, w, err
+	}
+	if r.Unit, err = offset.ParseUnit(f.UnitIn); err == nil {
+		w.Unit, err = offset.ParseUnit(f.UnitOut)
+	}
+	if err == nil {
+		w.Scheme, err = pipeline.ParseScheme(f.Scheme)
+	}
+	if err != nil {
+		return r, w, exit.With(exit.Config, err, "")
+	}
+	w.Comma, w.Offsets, w.IDColumn, w.TextColumn = r.Comma, f.Columns, r.IDColumn, r.TextColumn
+	return r, w, nil
+}
+
+// Convert writes labelled notes in another format.
+func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
+	r, w, err := f.text(cfg)
+	if err != nil {
+		return err
+	}
+	w.Gold = true
+	src, err := flow.OpenNotes("from", f.From, f.In, r)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, to, err := flow.CreateNotes("to", f.To, f.Out, w)
+	if err != nil {
+		return err
+	}
+	n := &flow.Counted{Text: dst, Progress: c.NewProgress("convert", "notes", 0), Gold: true}
+	err = pipeline.Run(ctx, src, flow.ConvertSteps(to), n, nil)
+	return ended(c, n, flow.InputError(err), f.Out)
+}
+
+// ended finishes the output of a verb, or takes it back, and prints its counts.
+func ended(c *console.Console, n *flow.Counted, err error, out string) error {
+	n.Progress.End()
+	if err != nil {
+		n.Abort()
+		return err
+	}
+	if err := n.Close(); err != nil {
+		return err
+	}
+	results := c.Out
+	if out == write.Stdout {
+		results = c.Errs // stdout holds the notes
+	}
+	switch {
+	case c.JSON:
+		err = json.NewEncoder(results).Encode(map[string]any{
+			"notes": n.Notes, "spans": n.Spans, "unreadable": n.Unreadable, "reasons": n.Reasons, "skipped": n.Skipped(), "out": out,
+		})
+	case out != write.Stdout || !c.Quiet:
+		_, err = fmt.Fprintf(results, "%d notes, %d spans -> %s\n", n.Notes, n.Spans, out)
+	}
+	if err != nil || n.Unreadable == 0 && n.Skipped() == 0 {
+		return err
+	}
+	return leftOut(n)
+}
+
+// leftOut says which notes are not in the output, or are there without spans.
+func leftOut(n *flow.Counted) error {
+	var reasons []string
+	for _, r := range slices.Sorted(maps.Keys(n.Reasons)) {
+		reasons = append(reasons, fmt.Sprintf("%s %d", r, n.Reasons[r]))
+	}
+	remedy := "look at these rows"
+	if n.Reasons[pipeline.BadEncoding.String()] > 0 {
+		remedy = "name the encoding with --encoding latin-1 or another"
+	}
+	rows := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(n.Rows)), ", "), "[]")
+	if n.Unreadable > int64(len(n.Rows)) {
+		rows += " and more"
+	}
+	return exit.Errorf(exit.Quarantined, remedy, "%d of %d notes could not be read (%s; rows %s); %d notes were left out",
+		n.Unreadable, n.Notes, strings.Join(reasons, ", "), rows, n.Skipped())
+}

@@ -1,0 +1,134 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/synth"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// SynthOptions say which notes to generate, and where to.
+type SynthOptions struct {
+	Notes    synth.Options
+	Split    string // train or test
+	Language string // es, ca, mixed; "" for all
+	Out, To  string
+	Months   int // of an archive
+}
+
+// Synth generates notes with gold spans.
+func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
+	switch f.Split {
+	case synth.Train.String():
+		f.Notes.Split = synth.Train
+	case synth.Test.String():
+		f.Notes.Split = synth.Test
+	default:
+		return exit.Errorf(exit.Config, "known: train, test", "--split: unknown split %q", f.Split)
+	}
+	switch f.Language {
+	case "":
+	case "es":
+		f.Notes.Spanish = 1
+	case "ca":
+		f.Notes.Catalan = 1
+	case "mixed":
+		f.Notes.Mixed = 1
+	default:
+		return exit.Errorf(exit.Config, "known: es, ca, mixed", "--language: unknown language %q", f.Language)
+	}
+	if f.Out == "" || f.Notes.Notes <= 0 || f.Months < 1 || f.Months > 12 {
+		return exit.Errorf(exit.Config, "see `velum synth --help`", "--out, --notes of at least 1 and --months of 1 to 12 are needed")
+	}
+	dst, err := f.sink()
+	if err != nil {
+		return err
+	}
+	n := &flow.Counted{Text: dst, Progress: c.NewProgress("synth", "notes", f.Notes.Notes), Gold: true}
+	err = pipeline.Run(ctx, synth.New(f.Notes), flow.ConvertSteps(f.To), n, nil)
+	return ended(c, n, err, f.Out)
+}
+
+func (f *SynthOptions) sink() (dst write.Text, err error) {
+	if f.To == "archive" {
+		return newArchive(f.Out, f.Notes.Notes, f.Months)
+	}
+	dst, f.To, err = flow.CreateNotes("to", f.To, f.Out, write.TextOptions{Gold: true, Offsets: true})
+	return dst, err
+}
+
+// archive writes months of Parquet as `velum run` reads them, and all gold
+// spans in one file beside them.
+type archive struct {
+	dir    string
+	notes  int64 // in all
+	months int
+	month  int // number of the open one, from 1
+	put    int64
+	file   *write.Archive
+	gold   write.Text
+}
+
+func newArchive(dir string, notes int64, months int) (*archive, error) {
+	if _, err := os.Stat(dir); err == nil {
+		return nil, exit.Errorf(exit.Config, "remove it or name another", "%s is there already", dir)
+	}
+	gold, err := write.Create("parquet", dir+".gold", write.TextOptions{Gold: true})
+	if err != nil {
+		return nil, err
+	}
+	return &archive{dir: dir, notes: notes, months: months, gold: gold}, nil
+}
+
+// Put writes the batch into the month that its first note belongs to.
+func (w *archive) Put(b *pipeline.Batch) error {
+	month := 1 + int(w.put*int64(w.months)/max(w.notes, 1))
+	if month != w.month {
+		if err := w.open(month); err != nil {
+			return err
+		}
+	}
+	w.put += int64(b.Len())
+	return errors.Join(w.file.Put(b), w.gold.Put(b))
+}
+
+func (w *archive) open(month int) error {
+	if w.file != nil {
+		if err := w.file.Close(); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Join(w.dir, "year=2026", fmt.Sprintf("month=%02d", month))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	w.month, w.file = month, write.NewArchive(filepath.Join(dir, "notes.parquet"), 0, write.TextOptions{})
+	return nil
+}
+
+// Skipped returns how many notes the gold file could not hold.
+func (w *archive) Skipped() int { return w.gold.Skipped() }
+
+// Close ends the open month and the gold.
+func (w *archive) Close() error {
+	if w.file == nil {
+		return w.gold.Close()
+	}
+	return errors.Join(w.file.Close(), w.gold.Close())
+}
+
+// Abort removes what is unfinished.
+func (w *archive) Abort() {
+	if w.file != nil {
+		w.file.Abort()
+	}
+	w.gold.Abort()
+}

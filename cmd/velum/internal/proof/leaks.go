@@ -1,0 +1,121 @@
+package proof
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// Leaks is what reading a sample proves.
+type Leaks struct {
+	Kind       string  `json:"message_type"`
+	Read       int64   `json:"read"` // as given, or as needed for Rate
+	Leaks      int64   `json:"leaks"`
+	Confidence float64 `json:"confidence"`
+	Observed   float64 `json:"observed_rate"`
+	Upper      float64 `json:"upper_rate"`              // Clopper-Pearson, one-sided
+	Three      float64 `json:"rule_of_three,omitempty"` // 3/N, for no leaks at 95 %
+	Notes      int64   `json:"notes,omitempty"`
+	Left       int64   `json:"notes_left_at_most,omitempty"` // of Notes
+	Rate       float64 `json:"rate,omitempty"`
+}
+
+// Solve completes the proof; read tells whether Read was given.
+func (p *Leaks) Solve(read bool) error {
+	p.Kind = "proof"
+	if p.Confidence <= 0 || p.Confidence >= 1 {
+		return exit.Errorf(exit.Config, "give a share such as 0.95", "--confidence must be between 0 and 1")
+	}
+	if p.Rate != 0 {
+		if read || p.Leaks != 0 || p.Rate <= 0 || p.Rate >= 1 {
+			return exit.Errorf(exit.Config, "give --rate alone, or --read and --leaks", "--rate must be between 0 and 1 and stands without --read")
+		}
+		p.Read = notesToRead(p.Rate, p.Confidence)
+	}
+	if p.Read < 1 || p.Leaks < 0 || p.Leaks > p.Read || p.Notes < 0 {
+		return exit.Errorf(exit.Config, "see `velum audit prove --help`", "--read must be 1 or more, and --leaks from 0 to --read")
+	}
+	p.Observed = float64(p.Leaks) / float64(p.Read)
+	p.Upper = leakBound(p.Read, p.Leaks, p.Confidence)
+	if p.Leaks == 0 && p.Confidence == 0.95 {
+		p.Three = min(1, 3/float64(p.Read))
+	}
+	p.Left = int64(math.Ceil(p.Upper * float64(p.Notes)))
+	return nil
+}
+
+// Print says the proof in words.
+func (p *Leaks) Print(w io.Writer) error {
+	var err error
+	line := func(format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(w, format+"\n", args...)
+		}
+	}
+	if p.Rate > 0 {
+		line("to prove fewer than %s at %.4g %% confidence: read %d notes and find no leak", oneIn(p.Rate), 100*p.Confidence, p.Read)
+	} else {
+		line("%d notes read, %d with a leak (%.4g %%)", p.Read, p.Leaks, 100*p.Observed)
+	}
+	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*p.Confidence, 100*p.Upper, oneIn(p.Upper))
+	if p.Three > 0 {
+		line("rule of three: %.4g %%", 100*p.Three)
+	}
+	if p.Notes > 0 {
+		line("of %d notes: at most %d", p.Notes, p.Left)
+	}
+	line("(exact binomial bound, Clopper and Pearson, one-sided; for a random sample and a reader who sees every leak)")
+	return err
+}
+
+// oneIn says a rate as people do.
+func oneIn(rate float64) string {
+	if rate >= 0.5 {
+		return fmt.Sprintf("%.3g in 10 notes", 10*rate)
+	}
+	return fmt.Sprintf("1 note in %.0f", math.Floor(1/rate))
+}
+
+// leakBound returns the one-sided upper bound of Clopper and Pearson (1934):
+// the rate at which so few leaks, or fewer, in n notes would have a
+// probability of 1-confidence. Drawing without replacement from an archive
+// proves a little more than that, so the bound errs on the safe side.
+func leakBound(n, leaks int64, confidence float64) float64 {
+	if leaks == n {
+		return 1
+	}
+	if leaks == 0 {
+		return -math.Expm1(math.Log1p(-confidence) / float64(n))
+	}
+	low, high := float64(leaks)/float64(n), 1.0
+	for range 100 { // more bisections than a float64 has bits
+		middle := (low + high) / 2
+		if binomialCDF(n, leaks, middle) > 1-confidence {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// binomialCDF returns the probability of k or fewer of n at rate p in (0, 1).
+// The terms are summed from the largest, k, down: rates above k/n only.
+func binomialCDF(n, k int64, p float64) float64 {
+	nf, kf := float64(n), float64(k)
+	lgamma := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
+	term := math.Exp(lgamma(nf+1) - lgamma(kf+1) - lgamma(nf-kf+1) + kf*math.Log(p) + (nf-kf)*math.Log1p(-p))
+	odds, sum := (1-p)/p, 0.0
+	for i := k; i >= 0 && term > sum*1e-17; i-- {
+		sum += term
+		term *= float64(i) / (nf - float64(i) + 1) * odds
+	}
+	return sum
+}
+
+// notesToRead returns how many notes without a leak prove a rate.
+func notesToRead(rate, confidence float64) int64 {
+	return int64(math.Ceil(math.Log1p(-confidence) / math.Log1p(-rate)))
+}

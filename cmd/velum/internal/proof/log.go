@@ -1,0 +1,80 @@
+package proof
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// logOf finds the log of a tree: path is the log itself, the private tree
+// that it stands in, or the public tree beside that.
+func logOf(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return path
+	}
+	inside := filepath.Join(path, filepath.FromSlash(audit.Name))
+	beside := filepath.Join(commit.PrivateDir(path), filepath.FromSlash(audit.Name))
+	if _, err := os.Stat(inside); err != nil {
+		if _, err := os.Stat(beside); err == nil {
+			return beside
+		}
+	}
+	return inside
+}
+
+func verifyLog(name, head string) (*audit.Report, error) {
+	f, err := audit.Open(name)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, exit.With(exit.Config, err, "name an audit log, or the tree of a run")
+		}
+		return nil, err
+	}
+	r, err := audit.Verify(f, head)
+	return r, errors.Join(err, f.Close())
+}
+
+// Log verifies an audit log, or that of a tree, and prints what it found. head
+// is the hash of a line that it must still hold; "" for none.
+func Log(c *console.Console, path, head string) error {
+	r, err := verifyLog(logOf(path), head)
+	if err != nil {
+		return err
+	}
+	if err := printLog(c, r); err != nil {
+		return err
+	}
+	if len(r.Findings) > 0 {
+		return exit.Errorf(exit.Integrity, "ask who could write to it, and compare with the heads noted elsewhere", "the audit log is not as it was written: %d findings", len(r.Findings))
+	}
+	return nil
+}
+
+func printLog(c *console.Console, r *audit.Report) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(struct {
+			Kind string `json:"message_type"`
+			*audit.Report
+		}{"audit", r})
+	}
+	for _, f := range r.Findings {
+		if _, err := fmt.Fprintln(c.Out, f); err != nil {
+			return err
+		}
+	}
+	for _, line := range r.Recovered {
+		if _, err := fmt.Fprintf(c.Out, "line %d: recovered: records that a run was killed while it wrote the line before\n", line); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(c.Out, "%d lines; head %s\n", r.Lines, cmp.Or(r.Head, "none"))
+	return err
+}

@@ -1,0 +1,132 @@
+// Package proof says what can be shown of an output: that every byte is as its
+// manifest says, that its audit log is whole, and what reading a sample of its
+// notes proves about all of them.
+package proof
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// checkedTree is what check says of one tree.
+type checkedTree struct {
+	Dir         string              `json:"dir"`
+	Parts       int                 `json:"parts"`
+	Bytes       int64               `json:"bytes"`
+	Differences []commit.Difference `json:"differences"`
+
+	manifest *commit.Manifest
+}
+
+// checkTrees checks a tree and the private one that belongs to it.
+func checkTrees(dir, private string) ([]checkedTree, error) {
+	public, err := checkTree(dir)
+	if err != nil {
+		return nil, err
+	}
+	trees := []checkedTree{*public}
+	beside := private == ""
+	if beside {
+		private = commit.PrivateDir(dir)
+	}
+	if _, err := os.Stat(private); beside && errors.Is(err, fs.ErrNotExist) {
+		return trees, nil
+	}
+	secret, err := checkTree(private)
+	if err != nil {
+		return nil, err
+	}
+	if err := secret.belongsTo(public); err != nil {
+		return nil, err
+	}
+	return append(trees, *secret), nil
+}
+
+func checkTree(dir string) (*checkedTree, error) {
+	diffs, err := commit.Check(dir, audit.InTree)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(dir); err != nil {
+			return nil, exit.Errorf(exit.Config, "name the folder that a run wrote", "%s: %w", dir, fs.ErrNotExist)
+		}
+		return nil, exit.Errorf(exit.Integrity, "start the run again, or name the folder that it wrote", "%s has no manifest.json: its run was not committed", dir)
+	case err != nil:
+		return nil, err
+	}
+	t := &checkedTree{Dir: dir, Differences: append([]commit.Difference{}, diffs...)}
+	// A manifest that cannot be read is a difference already.
+	if t.manifest, err = commit.ReadManifest(dir); err == nil {
+		t.count()
+	}
+	return t, nil
+}
+
+func (t *checkedTree) count() {
+	parts := t.manifest.Here()
+	t.Parts = len(parts)
+	for _, p := range parts {
+		t.Bytes += p.Bytes
+	}
+}
+
+// belongsTo notes a difference if the private manifest vouches for another
+// public one: the two trees are of different runs.
+func (t *checkedTree) belongsTo(public *checkedTree) error {
+	data, err := os.ReadFile(filepath.Join(public.Dir, "manifest.json"))
+	if err != nil {
+		return err
+	}
+	if t.manifest != nil && !t.manifest.Vouches(data) {
+		t.Differences = append(t.Differences, commit.Difference{Path: "manifest.json", Kind: "of another run"})
+	}
+	return nil
+}
+
+// Trees compares a tree, and the private one that belongs to it, with their
+// manifests and prints what differs. private is "" for the one beside it.
+func Trees(c *console.Console, dir, private string) error {
+	trees, err := checkTrees(dir, private)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, t := range trees {
+		n += len(t.Differences)
+	}
+	if err := printTrees(c, trees); err != nil {
+		return err
+	}
+	if n > 0 {
+		return exit.Errorf(exit.Integrity, "the same `velum run` makes missing and changed parts again", "%d differences", n)
+	}
+	return nil
+}
+
+func printTrees(c *console.Console, trees []checkedTree) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "check", "trees": trees})
+	}
+	for _, t := range trees {
+		for _, d := range t.Differences {
+			if _, err := fmt.Fprintf(c.Out, "%s: %s\n", exit.OneLine(filepath.Join(t.Dir, d.Path)), d.Kind); err != nil {
+				return err
+			}
+		}
+		if len(t.Differences) > 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(c.Out, "%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6); err != nil {
+			return err
+		}
+	}
+	return nil
+}

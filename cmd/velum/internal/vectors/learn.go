@@ -1,0 +1,314 @@
+// Package vectors is what `velum embed` does: vectors and clusters of words
+// from notes without labels; and what is said of a file of them. In come paths
+// of notes, out goes one private file.
+package vectors
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/embed"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/teach"
+)
+
+// Options say what vectors to learn, and from what.
+type Options struct {
+	In              []string // paths of notes
+	From, Out, Name string
+	Method          string
+	Normalization   string
+	Embed           embed.Options
+	Cut             embed.CutOff
+	Clusters        []int  // numbers of clusters
+	Subwords        string // as 3-6
+	Keep            int    // MiB of memory for the encoded notes
+}
+
+// check completes the options and tells what is wrong with them.
+func (f *Options) check() (embed.Normalization, error) {
+	if len(f.In) == 0 || f.Out == "" {
+		return 0, exit.Errorf(exit.Config, "see `velum embed --help`", "--in and --out are needed")
+	}
+	norm, err := embed.ParseNormalization(f.Normalization)
+	if err != nil {
+		return 0, exit.With(exit.Config, fmt.Errorf("--normalization: %w", err), "")
+	}
+	if !slices.Contains(embed.Methods(), f.Method) {
+		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embed.Methods(), ", "), "--method: unknown method %q", f.Method)
+	}
+	f.Embed.CBOW = f.Method == "cbow"
+	if f.Subwords != "" {
+		if n, err := fmt.Sscanf(f.Subwords, "%d-%d", &f.Embed.Subwords[0], &f.Embed.Subwords[1]); n != 2 || err != nil || f.Method == "glove" {
+			return 0, exit.Errorf(exit.Config, "write it as 3-6; glove has none", "--subwords %s", f.Subwords)
+		}
+	}
+	f.Clusters = slices.DeleteFunc(f.Clusters, func(k int) bool { return k == 0 })
+	for _, k := range f.Clusters {
+		if k < 1 || k > embed.MaxClusters {
+			return 0, exit.Errorf(exit.Config, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
+		}
+	}
+	if err := f.Embed.Check(); err != nil {
+		return 0, exit.With(exit.Config, err, "see `velum embed --help`")
+	}
+	return norm, nil
+}
+
+// embedding is one run of `velum embed`.
+type embedding struct {
+	*console.Console
+	*option.Config
+	flags   *Options
+	fence   *read.Fence
+	archive *read.Archive // of the inputs that are archives; nil before they are looked at
+	sink    teach.Words
+}
+
+// Learn learns the vectors and writes their file.
+func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
+	norm, err := f.check()
+	if err != nil {
+		return err
+	}
+	if f.Cut.Patients > 0 && cfg.Read.Columns.Patient == "" {
+		return exit.Errorf(exit.Config, "name it: --set read.columns.patient=COLUMN", "--min-patients needs the column of the patient")
+	}
+	c.SetMemory(int64(cfg.Run.MemoryLimit))
+	e := &embedding{Console: c, Config: cfg, flags: f}
+	e.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	defer e.fence.Close()
+	f.Embed.Workers = cfg.Workers()
+
+	counter, err := e.count(ctx, norm)
+	if err != nil {
+		return err
+	}
+	v := counter.Vocabulary(f.Cut)
+	if len(v.Words) == 0 {
+		return exit.Errorf(exit.Nothing, "see --min-count, --min-notes, --min-patients", "no form reaches the cut-off in %d notes", e.sink.Notes)
+	}
+	if counter.Forgot() > 0 {
+		e.Log.Warn("more distinct forms than memory is kept for: the rarest were forgotten while counting", "count_up_to", counter.Forgot())
+	}
+	vectors, err := e.learn(ctx, v)
+	if err != nil {
+		return err
+	}
+	clusters, err := e.cluster(ctx, vectors)
+	if err != nil {
+		return err
+	}
+	return e.save(embed.Contents{
+		Header: embed.Header{
+			Name: e.name(), Method: f.Method, Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
+		},
+		Vectors: vectors, Clusters: clusters,
+	})
+}
+
+func (e *embedding) name() string {
+	if e.flags.Name != "" {
+		return e.flags.Name
+	}
+	return strings.TrimSuffix(filepath.Base(e.flags.Out), filepath.Ext(e.flags.Out))
+}
+
+// count is the first pass over the notes.
+func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed.Counter, error) {
+	counter := embed.NewCounter(norm, e.flags.Cut.Patients, 0)
+	progress := e.NewProgress("count", "words", 0)
+	defer progress.End()
+	err := e.pass(ctx, func(text []byte, tokens []pipeline.Token, patient uint64) error {
+		counter.Note(text, tokens, patient)
+		progress.Add(int64(len(tokens)))
+		return nil
+	})
+	return counter, err
+}
+
+// learn is the passes that follow.
+func (e *embedding) learn(ctx context.Context, v *embed.Vocabulary) (*embed.Vectors, error) {
+	model := embed.New(e.flags.Method, v, e.flags.Embed)
+	progress := e.NewProgress("learn", "words", int64(model.Epochs())*int64(v.Tokens))
+	defer progress.End()
+	done := uint64(0)
+	tell := func() error {
+		progress.Add(int64(model.Done() - done))
+		done = model.Done()
+		return context.Cause(ctx)
+	}
+	encoder := &embed.Encoder{Vocabulary: v, Size: model.RoundSize(), Keep: e.flags.Keep << 20, Do: func(round []int32) error {
+		model.Round(round)
+		return tell()
+	}}
+	for epoch := range model.Epochs() {
+		if kept, ok := encoder.Kept(); ok && epoch > 0 {
+			for _, round := range kept {
+				if err := encoder.Do(round); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		err := e.pass(ctx, func(text []byte, tokens []pipeline.Token, _ uint64) error { return encoder.Note(text, tokens) })
+		if err == nil {
+			err = encoder.End()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return model.Vectors(), nil
+}
+
+func (e *embedding) cluster(ctx context.Context, x *embed.Vectors) (map[int][]uint16, error) {
+	clusters := map[int][]uint16{}
+	for _, k := range e.flags.Clusters {
+		if n := len(x.Vocabulary.Words); k > n {
+			e.Log.Warn("fewer words than clusters: left out", "clusters", k, "words", n)
+			continue
+		}
+		progress := e.NewProgress("cluster", "iterations", 0)
+		of, err := x.KMeans(embed.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed, Progress: func(_, moved int) error {
+			progress.Add(1)
+			progress.Say("%d clusters, %d words moved", k, moved)
+			return context.Cause(ctx)
+		}})
+		progress.End()
+		if err != nil {
+			return nil, err
+		}
+		clusters[k] = of
+	}
+	return clusters, nil
+}
+
+// pass gives all notes of all inputs to note.
+func (e *embedding) pass(ctx context.Context, note func(text []byte, tokens []pipeline.Token, patient uint64) error) error {
+	e.sink = teach.Words{Note: note}
+	var archives []string
+	for _, path := range e.flags.In {
+		format, err := e.format(path)
+		if err != nil {
+			return err
+		}
+		if format == "archive" {
+			archives = append(archives, path)
+			continue
+		}
+		if err := e.notes(ctx, format, path); err != nil {
+			return flow.InputError(err)
+		}
+	}
+	if len(archives) > 0 {
+		return flow.InputError(e.archives(ctx, archives))
+	}
+	return nil
+}
+
+// format tells what is at a path: everything that is no file of notes in a
+// known text format is an archive.
+func (e *embedding) format(path string) (string, error) {
+	switch {
+	case e.flags.From == "archive" || e.flags.From == "lines":
+		return e.flags.From, nil
+	case e.flags.From != "":
+		return flow.FormatOf("from", e.flags.From, path)
+	case strings.HasSuffix(path, ".txt.gz"):
+		return "lines", nil
+	}
+	if format, err := flow.FormatOf("from", "", path); err == nil && format != "parquet" {
+		return format, nil
+	}
+	return "archive", nil
+}
+
+func (e *embedding) notes(ctx context.Context, format, path string) error {
+	o, err := flow.TextOptions(e.Config)
+	if err != nil {
+		return err
+	}
+	o.SkipUnknown = true
+	if format == "lines" {
+		src, err := read.NewPlain(path, o)
+		if err != nil {
+			return exit.With(exit.Config, err, "")
+		}
+		defer src.Close()
+		return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
+	}
+	src, err := flow.OpenNotes("from", format, path, o)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
+}
+
+// archives gives the notes of all units. A file that cannot be read ends it:
+// vectors of half an archive are not what was asked for.
+func (e *embedding) archives(ctx context.Context, paths []string) error {
+	if e.archive == nil {
+		o, err := flow.ReadOptions(e.Config)
+		if err != nil {
+			return err
+		}
+		o.Fence = e.fence
+		if e.archive, err = read.Scan(ctx, paths, o); err != nil {
+			return err
+		}
+		if len(e.archive.Bad) > 0 {
+			return flow.BadInputs(e.archive.Bad)
+		}
+	}
+	for i := range e.archive.Units {
+		src, err := e.archive.Open(&e.archive.Units[i])
+		if err != nil {
+			return err
+		}
+		err = pipeline.Run(ctx, src, flow.TeachSteps(e.Config), &e.sink, nil)
+		if closed := src.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *embedding) save(c embed.Contents) error {
+	var file bytes.Buffer
+	if err := embed.Write(&file, c); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(nil, e.flags.Out, file.Bytes()); err != nil {
+		return err
+	}
+	f, err := embed.Open(e.flags.Out)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if e.JSON {
+		return json.NewEncoder(e.Out).Encode(map[string]any{
+			"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
+		})
+	}
+	if _, err := fmt.Fprintf(e.Out, "%s: %.1f MB, ", e.flags.Out, float64(file.Len())/1e6); err != nil {
+		return err
+	}
+	return describe(e.Out, f)
+}
