@@ -45,7 +45,7 @@ var rooms = [][]string{
 	{"flow"},                      // stages, models, labelled notes
 	{"report", "vectors"},         // what a run came to; a file that two verbs print
 	{"run", "train", "evaluate", "inspect", "lists", "models", "notes"}, // what the verbs do
-	{"learn"},
+	{"attack", "learn"},
 }
 
 // layerOf returns the layer of a room, by the path of its package; -1 for what

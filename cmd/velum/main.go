@@ -43,6 +43,7 @@ var verbs = []func(*app) *cobra.Command{
 	newEmbedCommand,
 	newInspectCommand,
 	newGazetteerCommand,
+	newAttackCommand,
 	newCheckCommand,
 	newAuditCommand,
 	newModelsCommand,

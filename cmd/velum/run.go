@@ -40,6 +40,7 @@ removes.`,
 	flags.BoolVar(&f.Replace, "replace", false, "the output gets what --in has and nothing else: what earlier runs put there goes")
 	flags.BoolVar(&f.Dry, "dry-run", false, "print what is done already, what would be added, replaced and removed, and how long it takes; write nothing")
 	flags.StringVar(&f.Record.Metrics, "metrics", "", "`FILE` for Prometheus' textfile collector; its name must end in .prom")
+	flags.StringVar(&f.Record.Private, "private-metrics", "", "`FILE` like that of --metrics for its owner alone: with reasons, sources and languages, which depend on hidden words")
 	flags.BoolVar(&f.Record.EmptyOK, "empty-ok", false, "end with exit code 0, not 4, when there is nothing to do; for Kubernetes, which knows no other success")
 	flags.IntVar(&f.Record.Sample, "audit", 0, "draw `N` masked notes at random for a person to read: their ids and offsets, in audit/ of the private tree")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")

@@ -27,6 +27,10 @@ import (
 // Metrics is what a run tells Prometheus, by a file that the textfile
 // collector of node_exporter reads: a run ends before anybody could scrape it.
 // There are counts and times and nothing else: no ids, no paths, no months.
+//
+// What everybody may read has what the public tree says: spans by category,
+// notes by what became of them. Reasons, sources and languages are functions of
+// the hidden words, and stand in the file of its own that only its owner reads.
 type Metrics struct {
 	Version  string // of velum
 	Exit     exit.Code
@@ -51,8 +55,9 @@ func (m *Metrics) succeeded() bool { return m.Exit == exit.Done || m.Exit == exi
 
 // Write replaces the file by one rename, so that no reader sees half of it.
 // The time of the last success stays if this run was none. Everybody may read
-// the file: the collector runs as another user, and there is nothing to hide.
-func (m *Metrics) Write(path string) error {
+// the file, since the collector runs as another user, unless it is private: then
+// it has all counts.
+func (m *Metrics) Write(path string, private bool) error {
 	success, err := readLastSuccess(path)
 	if err != nil {
 		return err
@@ -65,8 +70,12 @@ func (m *Metrics) Write(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(m.text(success))
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	_, err = f.Write(m.text(success, private))
+	mode := fs.FileMode(0o644)
+	if private {
+		mode = 0o600
+	}
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -106,7 +115,7 @@ func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // text returns the file. success is the time of the last success, "" if there
 // was none.
-func (m *Metrics) text(success string) []byte {
+func (m *Metrics) text(success string, private bool) []byte {
 	var w metricWriter
 	seconds := max(0, m.Ended.Sub(m.Began).Seconds())
 	w.gauge("velum_build_info", "Version of velum that ran last.", sample{1, []string{"version", m.Version}})
@@ -120,7 +129,11 @@ func (m *Metrics) text(success string) []byte {
 	w.gauge("velum_run_notes_per_second", "Notes that the last run masked a second, those found done left out.", sample{value: math.Round(float64(m.NotesNow) / max(seconds, 0.001))})
 	w.gauge("velum_run_units", "Units of work of the last run.", sample{float64(m.UnitsNow), []string{"state", "done"}}, sample{float64(m.Reused), []string{"state", "reused"}})
 	if m.Counts != nil {
-		w.counts(m.Counts)
+		w.outcomes(m.Counts)
+		if private {
+			w.reasons(m.Counts)
+		}
+		w.tallies(m.Counts, private)
 	}
 	return w.Bytes()
 }
@@ -164,12 +177,16 @@ func labelValue(s string) string {
 	}, s)
 }
 
-// counts writes what became of the notes. Every reason is there, zero too: a
-// series that comes and goes cannot be alerted on.
-func (w *metricWriter) counts(c *commit.Counts) {
+// outcomes writes what became of the notes.
+func (w *metricWriter) outcomes(c *commit.Counts) {
 	w.gauge("velum_run_notes_read", "Notes of the output of the last run before they were masked.", sample{value: float64(c.Rows)})
 	w.gauge("velum_run_notes", "Notes of the output of the last run, by what became of them.",
 		sample{float64(c.Masked), []string{"outcome", "masked"}}, sample{float64(c.Quarantined), []string{"outcome", "quarantined"}})
+}
+
+// reasons writes why notes are in quarantine. Every reason is there, zero too: a
+// series that comes and goes cannot be alerted on.
+func (w *metricWriter) reasons(c *commit.Counts) {
 	var reasons []sample
 	for r := range pipeline.Reasons() {
 		if name := pipeline.Reason(r).String(); pipeline.Reason(r) != pipeline.Sound {
@@ -177,21 +194,41 @@ func (w *metricWriter) counts(c *commit.Counts) {
 		}
 	}
 	w.gauge("velum_run_quarantined_notes", "Notes of the output of the last run that are in quarantine, by reason.", reasons...)
+}
+
+// tallies writes what else is counted of the notes.
+func (w *metricWriter) tallies(c *commit.Counts, private bool) {
 	for _, g := range []struct {
 		of         tally.Of
+		public     bool
 		name, help string
 	}{
-		{tally.Category, "velum_run_spans", "Spans masked in the output of the last run, by category."},
-		{tally.Source, "velum_run_spans_by_source", "Spans masked in the output of the last run, by who found them."},
-		{tally.Language, "velum_run_notes_by_language", "Notes masked in the output of the last run, by language."},
+		{tally.Category, true, "velum_run_spans", "Spans masked in the output of the last run, by category."},
+		{tally.Source, false, "velum_run_spans_by_source", "Spans masked in the output of the last run, by who found them."},
+		{tally.Language, false, "velum_run_notes_by_language", "Notes masked in the output of the last run, by language."},
 	} {
 		var samples []sample
 		counts := c.Tally.By(g.of)
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
 			samples = append(samples, sample{float64(counts[name]), []string{string(g.of), cmp.Or(name, "unknown")}})
 		}
-		if len(samples) > 0 {
+		if len(samples) > 0 && (private || g.public) {
 			w.gauge(g.name, g.help, samples...)
 		}
 	}
+}
+
+// timed are the metrics that say when a run was and how fast.
+var timed = []string{"velum_run_end_timestamp_seconds", lastSuccess, "velum_run_seconds", "velum_run_notes_per_second"}
+
+// Timeless returns a file of metrics without the values that are another in
+// every run.
+func Timeless(file []byte) (rest []byte) {
+	for line := range bytes.Lines(file) {
+		name, _, _ := strings.Cut(string(line), " ")
+		if !slices.Contains(timed, name) {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
 }

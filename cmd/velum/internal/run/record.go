@@ -20,6 +20,7 @@ const maxSample = 1_000_000
 // RecordOptions say what a run leaves about itself.
 type RecordOptions struct {
 	Metrics string // file for Prometheus, "" for none
+	Private string // file for Prometheus with all counts, for its owner alone; "" for none
 	Audit   string // the audit log, "" for that of the private tree
 	Sample  int    // masked notes to draw for a person to read
 	EmptyOK bool   // exit code 0 when there is nothing to do
@@ -66,8 +67,10 @@ func (r *record) finish(ctx context.Context, f *commit.Final) error {
 // keep calls do and writes down how it ended.
 func (r *record) keep(do func() error) error {
 	r.began = time.Now()
-	if r.Metrics != "" && filepath.Ext(r.Metrics) != ".prom" {
-		return exit.Errorf(exit.Config, "the collector reads no other", "--metrics: the name must end in .prom")
+	for flag, file := range map[string]string{"metrics": r.Metrics, "private-metrics": r.Private} {
+		if file != "" && filepath.Ext(file) != ".prom" {
+			return exit.Errorf(exit.Config, "the collector reads no other", "--%s: the name must end in .prom", flag)
+		}
 	}
 	if r.Sample < 0 || r.Sample > maxSample {
 		return exit.Errorf(exit.Config, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes", maxSample)
@@ -80,16 +83,23 @@ func (r *record) keep(do func() error) error {
 	if r.plan != nil {
 		err = r.end(err)
 	}
-	if r.Metrics == "" {
-		return err
-	}
 	m := &r.summary
 	m.Version, m.Exit, m.Began, m.Ended = r.Version, exit.CodeOf(err), r.began, time.Now()
-	if bad := m.Write(r.Metrics); bad != nil {
-		r.Log.Error("no metrics", "file", r.Metrics, "cause", bad)
-		if err == nil {
-			err = bad
-		}
+	return r.metrics(r.metrics(err, r.Metrics, false), r.Private, true)
+}
+
+// metrics writes a file for Prometheus, unless there is none to write. What
+// ended the run goes before what keeps the file from being written.
+func (r *record) metrics(err error, file string, private bool) error {
+	if file == "" {
+		return err
+	}
+	bad := r.summary.Write(file, private)
+	if bad != nil {
+		r.Log.Error("no metrics", "file", file, "cause", bad)
+	}
+	if err == nil {
+		err = bad
 	}
 	return err
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/attack"
+)
+
+func newAttackCommand(a *app) *cobra.Command {
+	var o attack.Options
+	c := &cobra.Command{
+		Use:   "attack --oracle --in ARCHIVE --work DIR",
+		Short: "Try what an output gives away, as somebody would who has all that is public",
+		Long: `Attack velum's own output and say in figures what could be found out.
+
+--oracle asks velum itself: values that are hidden in the first notes of ARCHIVE are
+replaced by candidates, 1,600 each, all of them are masked with these options, and everything
+public is compared with that of the true note. What counts is how many candidates
+stay possible. Some are filled into an archive by itself, of which every public byte is
+compared: parts, names and sizes of files, manifest, report, metrics.
+
+Ends with exit code 15 if more is given away than is allowed. DIR holds words of
+notes while the attack lasts, and is removed at the end.`,
+		Example: `  velum attack --oracle --in archive/ --work /srv/private/attack
+  velum attack --oracle --in archive/ --work tmp --names people.txt --places 50 --json`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return attack.Run(c.Context(), a.Console, a.config, &o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.Work, "work", "", "`DIR` for what the attack needs on the disk; must not be there yet")
+	flags.Uint64Var(&o.Seed, "seed", 1, "`SEED` of everything that is drawn")
+	flags.BoolVar(&o.Oracle.Use, "oracle", false, "fill candidates into hidden places, mask them, compare what is public")
+	flags.StringSliceVar(&o.Oracle.In, "in", nil, "`ARCHIVE`: file or folder, may be repeated")
+	flags.IntVar(&o.Oracle.Notes, "notes", 20_000, "`N` notes of the archive are looked through for hidden values")
+	flags.IntVar(&o.Oracle.Places, "places", 20, "`N` hidden values of each category")
+	flags.IntVar(&o.Oracle.Candidates, "candidates", 1600, "`N` candidates for each")
+	flags.IntVar(&o.Oracle.Separate, "separate", 10, "`N` runs of the hidden values' notes alone with possible candidates, and as many with impossible ones")
+	flags.IntVar(&o.Oracle.AtLeast, "at-least", 0, "`N` candidates must stay possible at the 5th percentile (0: an eighth of them)")
+	flags.StringVar(&o.Oracle.Names, "names", "", "`FILE` of candidates for names of persons, one a line (default: made from lists)")
+	a.optionFlag(c, "model", "tag.model")
+	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "policy", "mask.policy")
+	a.optionFlag(c, "workers", "run.workers")
+	return c
+}

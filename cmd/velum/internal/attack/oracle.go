@@ -1,0 +1,531 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// OracleOptions say how velum is asked about its own output. The attacker has
+// the public tree and the metrics, the same velum, model and configuration,
+// and knows all of a note but one value: each of many candidates is filled in,
+// velum run, and what is public compared. A candidate stays possible if nothing
+// differs.
+type OracleOptions struct {
+	Use        bool
+	In         []string // archive
+	Notes      int      // of the archive that are looked through for hidden values
+	Places     int      // hidden values of each category that are asked about
+	Candidates int      // for each
+	Separate   int      // runs of the sample by itself with possible candidates, and as many with impossible ones
+	AtLeast    int      // candidates that must stay possible at the 5th percentile of the places; 0: an eighth of them
+	Names      string   // file of candidates for names of persons, one a line; "": names are made
+}
+
+// oracleFigures are what the oracle found out.
+type oracleFigures struct {
+	Notes      int           `json:"notes"`
+	Candidates int           `json:"candidates"`
+	AtLeast    int           `json:"at_least"`
+	All        possible      `json:"all"`
+	Categories []possible    `json:"categories"`
+	Separate   separateCount `json:"separate_runs"`
+	Skipped    int           `json:"places_without_candidates"`
+}
+
+// possible is how many candidates stay possible in the places of a category.
+type possible struct {
+	Category string `json:"category"`
+	Places   int    `json:"places"`
+	Least    int    `json:"least"`
+	Fifth    int    `json:"5th_percentile"`
+	Half     int    `json:"median"`
+}
+
+// separateCount is how many runs of their own said the same as the run of all
+// candidates.
+type separateCount struct {
+	Runs       int      `json:"runs"`
+	Candidates int      `json:"candidates"` // that were filled in
+	Agree      int      `json:"agree"`
+	Differ     []string `json:"differ,omitempty"` // files that told possible candidates apart
+}
+
+// The oracle's folders below the working folder.
+const (
+	candidatesDir = "candidates"
+	sampleDir     = "sample"
+)
+
+// hidden is a note of the sample and what is masked in it.
+type hidden struct {
+	text  []byte
+	spans []pipeline.Span
+}
+
+// place is a hidden value and its candidates.
+type place struct {
+	note       int // of oracle.notes
+	span       int
+	category   pipeline.Category
+	first      int64 // row of the true note in the archive of candidates; the candidates follow
+	candidates []int // their numbers; each gives another note
+	left       []int // of candidates, those that stay possible
+}
+
+type oracle struct {
+	*attacker
+	o      OracleOptions
+	config option.Config // of every run
+	rng    *rand.Rand
+	values *values
+	notes  []hidden // that have a place
+	places []place
+	out    oracleFigures
+}
+
+// oracle asks in two ways. One run masks the candidates of all places, each in a
+// note of its own, and a candidate stays possible if the public rows of its note
+// are those of the true one: the public tree is a function of public rows. That
+// this is so is not believed: the sample is masked by itself, as it is and with
+// candidates, and every byte that is public is compared.
+func (a *attacker) oracle(ctx context.Context) (*finding, error) {
+	o := &oracle{attacker: a, o: a.Oracle, config: *a.config, rng: rand.New(rand.NewPCG(a.Seed, 1))}
+	if err := o.begin(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{o.sample, o.ask, o.askSeparately} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return o.finding(), nil
+}
+
+func (o *oracle) begin() error {
+	if len(o.o.In) == 0 {
+		return exit.Errorf(exit.Config, "see `velum attack --help`", "--in is needed")
+	}
+	if o.o.Notes < 1 || o.o.Places < 1 || o.o.Candidates < 1 || o.o.Separate < 0 || o.o.AtLeast < 0 {
+		return exit.Errorf(exit.Config, "see `velum attack --help`", "--notes, --places and --candidates want 1 or more")
+	}
+	chains, err := o.config.Operators()
+	if err != nil {
+		return err
+	}
+	for _, c := range chains {
+		if c.Keyed() {
+			return exit.Errorf(exit.Config, "name another with --policy", "the policy needs a key, which nobody has who could ask")
+		}
+	}
+	names, err := readNames(o.o.Names)
+	o.values = newValues(o.Seed, names)
+	o.out.AtLeast = cmp.Or(o.o.AtLeast, max(1, o.o.Candidates/8))
+	o.out.Candidates = o.o.Candidates
+	return err
+}
+
+// errEnough ends the reading of the archive.
+var errEnough = errors.New("enough notes")
+
+// sample looks through the first notes of the archive and draws the places.
+func (o *oracle) sample(ctx context.Context) error {
+	o.config.Choose.Use = false
+	f, err := flow.New(&o.config)
+	if err != nil {
+		return err
+	}
+	ro, err := flow.ReadOptions(&o.config)
+	if err != nil {
+		return err
+	}
+	fence := read.NewFence(read.FenceOptions{Memory: int64(o.config.Run.DecodeMemory), Ended: ctx.Done()})
+	defer fence.Close()
+	ro.Fence = fence
+	archive, err := read.Scan(ctx, o.o.In, ro)
+	if err != nil {
+		return flow.InputError(err)
+	}
+	steps, err := f.RunSteps(nil, new(flow.Found))
+	if err != nil {
+		return err
+	}
+	all := &sampler{most: o.o.Notes}
+	for i := range archive.Units {
+		src, err := archive.Open(&archive.Units[i])
+		if err != nil {
+			return err
+		}
+		err = pipeline.Run(ctx, src, steps, all, nil)
+		if err = errors.Join(err, src.Close()); errors.Is(err, errEnough) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	o.out.Notes = all.seen
+	o.draw(all.notes)
+	if len(o.places) == 0 {
+		return exit.Errorf(exit.Nothing, "give an archive with names in it", "no value is hidden in %d notes", all.seen)
+	}
+	// The runs read what is written here, whatever the archive was like.
+	o.config.Read.Columns, o.config.Read.Keep = option.Columns{ID: []string{"note_id"}, Text: "text"}, nil
+	o.config.Read.Format, o.config.Read.SHA256, o.config.Read.Twice = "", "", ""
+	o.config.Write.MaxQuarantined = 1
+	return nil
+}
+
+// sampler keeps the notes in which something is masked.
+type sampler struct {
+	most, seen int
+	notes      []hidden
+}
+
+// Put implements pipeline.Sink.
+func (s *sampler) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if s.seen == s.most {
+			return errEnough
+		}
+		s.seen++
+		if spans := b.Spans.At(i); b.Reason[i] == pipeline.Sound && len(spans) > 0 {
+			s.notes = append(s.notes, hidden{slices.Clone(b.Text.At(i)), slices.Clone(spans)})
+		}
+	}
+	return nil
+}
+
+// draw draws the places of each category, and the notes that have one.
+func (o *oracle) draw(notes []hidden) {
+	byCategory := map[pipeline.Category][]place{}
+	for i := range notes {
+		for k, s := range notes[i].spans {
+			byCategory[s.Category] = append(byCategory[s.Category], place{note: i, span: k, category: s.Category})
+		}
+	}
+	kept := map[int]int{} // note to its number in o.notes
+	for c := range pipeline.Categories() {
+		all := byCategory[pipeline.Category(c)]
+		o.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		drawn := 0
+		for _, p := range all {
+			if drawn == o.o.Places {
+				break
+			}
+			if !o.findCandidates(&notes[p.note], &p) {
+				o.out.Skipped++
+				continue
+			}
+			drawn++
+			at, ok := kept[p.note]
+			if !ok {
+				at = len(o.notes)
+				kept[p.note] = at
+				o.notes = append(o.notes, notes[p.note])
+			}
+			p.note = at
+			o.places = append(o.places, p)
+		}
+	}
+}
+
+// tries is how many candidates are made for each that is wanted: some come
+// again.
+const tries = 4
+
+// findCandidates finds the numbers of candidates that give different notes.
+func (o *oracle) findCandidates(n *hidden, p *place) bool {
+	seen := map[xxh3.Uint128]bool{xxh3.Hash128(n.text): true}
+	for number := 0; number < tries*o.o.Candidates && len(p.candidates) < o.o.Candidates; number++ {
+		text, ok := o.fill(n, p, number)
+		if !ok && len(p.candidates) == 0 && number > 8 {
+			return false
+		}
+		if h := xxh3.Hash128(text); ok && !seen[h] {
+			seen[h] = true
+			p.candidates = append(p.candidates, number)
+		}
+	}
+	return len(p.candidates) == o.o.Candidates
+}
+
+// fill returns the note with a candidate in the place, and wherever else in the
+// note the same value stands.
+func (o *oracle) fill(n *hidden, p *place, number int) (text []byte, ok bool) {
+	value := n.spans[p.span]
+	words := n.text[value.Start:value.End]
+	at := int32(0)
+	for _, s := range n.spans {
+		here := n.text[s.Start:s.End]
+		if s.Category != value.Category || !o.values.together(words, here, value.Category.Kind()) {
+			continue
+		}
+		text = append(text, n.text[at:s.Start]...)
+		if text, ok = o.values.append(text, here, value.Category.Kind(), number); !ok {
+			return nil, false
+		}
+		at = s.End
+	}
+	return append(text, n.text[at:]...), true
+}
+
+// ask masks all candidates in one run and keeps those that stay possible.
+func (o *oracle) ask(ctx context.Context) error {
+	in := filepath.Join(o.Work, candidatesDir, "notes.parquet")
+	rows := int64(0)
+	err := writeNotes(in, func(add func([]byte) error) error {
+		for i := range o.places {
+			p := &o.places[i]
+			n := &o.notes[p.note]
+			p.first = rows
+			rows += int64(1 + len(p.candidates))
+			if err := add(n.text); err != nil {
+				return err
+			}
+			for _, number := range p.candidates {
+				text, _ := o.fill(n, p, number)
+				if err := add(text); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(o.Work, candidatesDir, "out")
+	if err := o.run(ctx, in, out, ""); err != nil {
+		return err
+	}
+	seen, err := publicRows(out, rows)
+	if err != nil {
+		return err
+	}
+	for i := range o.places {
+		p := &o.places[i]
+		for k, number := range p.candidates {
+			if seen[p.first+1+int64(k)] == seen[p.first] {
+				p.left = append(p.left, number)
+			}
+		}
+	}
+	return os.RemoveAll(filepath.Join(o.Work, candidatesDir))
+}
+
+// askSeparately masks the sample by itself, as it is and with candidates in it,
+// and counts whether what is public says the same as the run of all candidates:
+//
+//   - with a possible candidate in one place of every note at once, nothing
+//     may differ;
+//   - with an impossible one in one place, something has to.
+func (o *oracle) askSeparately(ctx context.Context) error {
+	if o.o.Separate == 0 {
+		return nil
+	}
+	truth, err := o.tree(ctx, nil)
+	if err != nil {
+		return err
+	}
+	progress := o.NewProgress("oracle", "runs", 2*int64(o.o.Separate))
+	defer progress.End()
+	differ := map[string]bool{}
+	for range o.o.Separate {
+		for _, filled := range []map[int]filling{o.possible(), o.impossible()} {
+			if len(filled) == 0 {
+				continue
+			}
+			tried, err := o.tree(ctx, filled)
+			if err != nil {
+				return err
+			}
+			progress.Add(1)
+			o.count(filled, truth.differs(tried), differ)
+		}
+	}
+	o.out.Separate.Differ = slices.Sorted(maps.Keys(differ))
+	return nil
+}
+
+// filling is a candidate in a place.
+type filling struct {
+	place    *place
+	number   int
+	possible bool
+}
+
+// count counts a run with some places filled, whose tree differs in files from
+// the true one.
+func (o *oracle) count(filled map[int]filling, files []string, differ map[string]bool) {
+	possible := false
+	for _, f := range filled {
+		possible = f.possible
+	}
+	o.out.Separate.Runs++
+	o.out.Separate.Candidates += len(filled)
+	if possible == (len(files) == 0) {
+		o.out.Separate.Agree++
+		return
+	}
+	for _, f := range files {
+		differ[f] = true
+	}
+}
+
+// possible draws a possible candidate for one place of every note.
+func (o *oracle) possible() map[int]filling {
+	filled := map[int]filling{}
+	for _, i := range o.rng.Perm(len(o.places)) {
+		p := &o.places[i]
+		if _, ok := filled[p.note]; !ok && len(p.left) > 0 {
+			filled[p.note] = filling{p, p.left[o.rng.IntN(len(p.left))], true}
+		}
+	}
+	return filled
+}
+
+// impossible draws an impossible candidate for one place of all.
+func (o *oracle) impossible() map[int]filling {
+	for _, i := range o.rng.Perm(len(o.places)) {
+		p := &o.places[i]
+		for _, k := range o.rng.Perm(len(p.candidates)) {
+			if number := p.candidates[k]; !slices.Contains(p.left, number) {
+				return map[int]filling{p.note: {p, number, false}}
+			}
+		}
+	}
+	return nil
+}
+
+// tree masks the notes of the sample, some filled, and returns what is public
+// of it.
+func (o *oracle) tree(ctx context.Context, filled map[int]filling) (publicTree, error) {
+	dir := filepath.Join(o.Work, sampleDir)
+	in, out := filepath.Join(dir, "in", "notes.parquet"), filepath.Join(dir, "out")
+	err := writeNotes(in, func(add func([]byte) error) error {
+		for i := range o.notes {
+			text := o.notes[i].text
+			if f, ok := filled[i]; ok {
+				text, _ = o.fill(&o.notes[i], f.place, f.number)
+			}
+			if err := add(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	metrics := filepath.Join(dir, "velum.prom")
+	if err := o.run(ctx, in, out, metrics); err != nil {
+		return nil, err
+	}
+	t, err := readPublicTree(out, metrics)
+	return t, errors.Join(err, os.RemoveAll(dir))
+}
+
+// run masks an archive as `velum run` does, without a word.
+func (o *oracle) run(ctx context.Context, in, out, metrics string) error {
+	quiet := &console.Console{Out: io.Discard, Errs: io.Discard, Env: o.Env, Version: o.Version, Quiet: true}
+	quiet.StartLog()
+	load := func() (*option.Config, error) { c := o.config; return &c, nil }
+	return run.Mask(ctx, quiet, load, &run.Options{In: []string{in}, Out: out, Record: run.RecordOptions{Metrics: metrics}})
+}
+
+// writeNotes writes an archive of one file of the notes that notes adds.
+func writeNotes(path string, notes func(add func(text []byte) error) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	w := write.NewArchive(path, 0, write.TextOptions{})
+	b := new(pipeline.Batch)
+	row := 0
+	err := notes(func(text []byte) error {
+		b.ID.Append(strconv.AppendInt(nil, int64(row), 10))
+		b.Text.Append(text)
+		b.Reason = append(b.Reason, pipeline.Sound)
+		if row++; b.Len() < 1000 {
+			return nil
+		}
+		err := w.Put(b)
+		b.Reset()
+		return err
+	})
+	if err == nil && b.Len() > 0 {
+		err = w.Put(b)
+	}
+	if err != nil {
+		w.Abort()
+		return err
+	}
+	return w.Close()
+}
+
+func (o *oracle) finding() *finding {
+	out := &o.out
+	byCategory := map[string][]int{}
+	var all []int
+	for i := range o.places {
+		p := &o.places[i]
+		byCategory[p.category.String()] = append(byCategory[p.category.String()], len(p.left))
+		all = append(all, len(p.left))
+	}
+	out.All = possibleOf("all", all)
+	for name, left := range byCategory {
+		out.Categories = append(out.Categories, possibleOf(name, left))
+	}
+	slices.SortFunc(out.Categories, func(a, b possible) int { return cmp.Compare(a.Category, b.Category) })
+	f := &finding{Figures: out, table: out.table, Passed: out.All.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
+	f.Sentence = fmt.Sprintf("%d of %d candidates stay possible at the 5th percentile of %d hidden values (at least %d wanted); %d of %d separate runs agree, with %d of them",
+		out.All.Fifth, out.Candidates, out.All.Places, out.AtLeast, out.Separate.Agree, out.Separate.Runs, out.Separate.Candidates)
+	f.remedy = "what is public depends on hidden words: do not give the extract away"
+	if n := len(out.Separate.Differ); n > 0 {
+		f.remedy += fmt.Sprintf("; %d files differ, %s first", n, out.Separate.Differ[0])
+	}
+	return f
+}
+
+// possibleOf sums up how many candidates stay possible, by place.
+func possibleOf(name string, left []int) possible {
+	slices.Sort(left)
+	at := func(share float64) int { return left[int(share*float64(len(left)))] }
+	return possible{name, len(left), left[0], at(0.05), at(0.5)}
+}
+
+func (f *oracleFigures) table(w io.Writer) {
+	fmt.Fprintf(w, "category\tplaces\tleast\t5 %%\thalf\t\n")
+	for _, p := range append(slices.Clone(f.Categories), f.All) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t\n", p.Category, p.Places, p.Least, p.Fifth, p.Half)
+	}
+}
+
+// publicParts are the parts of an output that may be given away.
+func publicParts(out string) ([]commit.PartRecord, error) {
+	m, err := commit.ReadManifest(out)
+	if err != nil {
+		return nil, err
+	}
+	return m.Here(), nil
+}
