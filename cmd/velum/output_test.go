@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
 )
 
 // maskedRow is a row of masked/ as tests read it.
@@ -39,15 +39,13 @@ func readTree(dir string) (*writtenTree, error) {
 		return nil, err
 	}
 	t.rows, t.masked, t.quarantined = m.Counts.Rows, m.Counts.Masked, m.Counts.Quarantined
-	for _, p := range flow.PartsOf(m, "masked") {
-		err := flow.EachRow(filepath.Join(dir, p), func(r maskedRow) error {
-			t.maskedRows++
-			t.text[r.ID] = r.Text
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	err = read.Rows(m, dir, "masked", func(r maskedRow) error {
+		t.maskedRows++
+		t.text[r.ID] = r.Text
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	g, err := flow.LoadTree(dir)
 	if err != nil {
@@ -61,14 +59,8 @@ func readTree(dir string) (*writtenTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range flow.PartsOf(m, "quarantine") {
-		err := flow.EachRow(filepath.Join(dir+".private", p), func(r reasonRow) error {
-			t.reason[r.ID] = r.Reason
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
+	return t, read.Rows(m, dir+".private", "quarantine", func(r reasonRow) error {
+		t.reason[r.ID] = r.Reason
+		return nil
+	})
 }

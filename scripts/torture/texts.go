@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/scripts/torture/badnote"
 	"github.com/velum-health/velum/scripts/torture/canary"
+	"github.com/velum-health/velum/stages/read"
 )
 
 // notes masks all bad notes and many mutations of them, and compares every
@@ -69,14 +69,14 @@ func compare(rows []canary.Note, m *commit.Manifest, out string) error {
 	if err != nil {
 		return err
 	}
-	err = eachPart(private, out+".private", "original", func(s spanRow) error {
+	err = read.Rows(private, out+".private", "original", func(s spanRow) error {
 		spans[s.Row] = append(spans[s.Row], s)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return eachPart(m, out, "masked", func(r maskedRow) error {
+	return read.Rows(m, out, "masked", func(r maskedRow) error {
 		text, masked, at := []byte(rows[r.Row].Text), []byte(r.Text), int32(0)
 		for _, s := range spans[r.Row] {
 			gap := text[at:s.Start]
@@ -91,46 +91,6 @@ func compare(rows []canary.Note, m *commit.Manifest, out string) error {
 		}
 		return nil
 	})
-}
-
-// eachPart calls do for every row of the parts of a kind.
-func eachPart[T any](m *commit.Manifest, out, kind string, do func(T) error) error {
-	for _, u := range m.Units {
-		for _, p := range u.Parts {
-			if p.Kind != kind {
-				continue
-			}
-			if err := eachRow(filepath.Join(out, p.Path), do); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func eachRow[T any](name string, do func(T) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := parquet.NewGenericReader[T](f)
-	defer r.Close()
-	rows := make([]T, 1000)
-	for {
-		n, err := r.Read(rows)
-		for _, row := range rows[:n] {
-			if err := do(row); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // canary masks notes full of canaries, in sound runs and in those that fail,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"strings"
 
 	"github.com/velum-health/velum/models/surrogate"
 	"github.com/velum-health/velum/pipeline"
@@ -78,19 +77,7 @@ func (o *surrogates) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
 	case markov:
 		o.stretch = o.walk(v)
 	}
-	switch kindsOfCategories[min(int(v.Category), len(kindsOfCategories)-1)] {
-	case personKind:
-		return o.writer.Person(dst, v.Words)
-	case placeKind:
-		return o.writer.Place(dst, v.Words)
-	case contactKind:
-		return o.writer.Contact(dst, v.Words)
-	case professionKind:
-		return o.writer.Profession(dst, v.Words)
-	case numberKind:
-		return o.writer.Number(dst, v.Words)
-	}
-	return dst, false
+	return o.write(dst, v)
 }
 
 // walk goes one mention further with a value and returns its stretch. Values
@@ -142,37 +129,35 @@ func (o *surrogates) Avoid(word []byte) bool {
 	return false
 }
 
-// Kinds of values, by what surrogates they have.
+// write appends a surrogate for a value: one of the kind of its category, but
+// for some categories.
+func (o *surrogates) write(dst []byte, v Value) ([]byte, bool) {
+	unlike := unlikeKind[v.Category.String()]
+	switch kind := v.Category.Kind(); {
+	case unlike == asNothing:
+		return dst, false
+	case unlike == asNumber || kind == pipeline.IDKind:
+		return o.writer.Number(dst, v.Words)
+	case kind == pipeline.NameKind:
+		return o.writer.Person(dst, v.Words)
+	case kind == pipeline.PlaceKind:
+		return o.writer.Place(dst, v.Words)
+	case kind == pipeline.ContactKind:
+		return o.writer.Contact(dst, v.Words)
+	case kind == pipeline.ProfessionKind:
+		return o.writer.Profession(dst, v.Words)
+	}
+	return dst, false
+}
+
+// How categories are replaced that have no surrogates like others of their kind.
 const (
-	noKind = iota
-	personKind
-	placeKind
-	contactKind
-	professionKind
-	numberKind
+	asNumber  = 1 + iota // digits among contacts, places and names
+	asNothing            // what is no text to replace: a face, a fingerprint
 )
 
-// kindsOfCategories tells the kind of each category; the last is that of
-// categories that are none.
-var kindsOfCategories = func() []uint8 {
-	kinds := make([]uint8, pipeline.Categories()+1)
-	for c := 1; c < pipeline.Categories(); c++ {
-		kinds[c] = numberKind
-	}
-	for kind, names := range map[uint8]string{
-		noKind: `DATE FECHAS AGE EDAD_SUJETO_ASISTENCIA SEXO_SUJETO_ASISTENCIA FAMILIARES_SUJETO_ASISTENCIA OTROS_SUJETO_ASISTENCIA
-			MISC PHOTO BIOMETRIC BIOID IDENTF_BIOMETRICOS PHI`,
-		personKind: "PERSON NOMBRE_SUJETO_ASISTENCIA NOMBRE_PERSONAL_SANITARIO PATIENT DOCTOR PER NAME",
-		placeKind: `LOCATION TERRITORIO CALLE PAIS HOSPITAL CENTRO_SALUD INSTITUCION STREET CITY STATE COUNTY COUNTRY ORGANIZATION
-			LOCATION-OTHER LOC ORG GEOGRAPHIC`,
-		contactKind:    "EMAIL CORREO_ELECTRONICO URL URL_WEB IP_ADDRESS IPADDRESS DIREC_PROT_INTERNET",
-		professionKind: "PROFESION PROFESSION",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			if c, err := pipeline.ParseCategory(name); err == nil {
-				kinds[c] = kind
-			}
-		}
-	}
-	return kinds
-}()
+var unlikeKind = map[string]int{
+	"TELEPHONE": asNumber, "PHONE": asNumber, "FAX": asNumber, "NUMERO_TELEFONO": asNumber, "NUMERO_FAX": asNumber,
+	"ZIP": asNumber, "POSTAL_CODE": asNumber, "USERNAME": asNumber,
+	"PHOTO": asNothing, "BIOMETRIC": asNothing, "BIOID": asNothing, "IDENTF_BIOMETRICOS": asNothing,
+}

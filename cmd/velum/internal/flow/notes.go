@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/score"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -164,6 +166,20 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 		}
 	}
 	return nil
+}
+
+// Score tags the notes with the stages of `velum tag` and scores them, both
+// sides mapped by toLabels.
+func (n *Labelled) Score(ctx context.Context, f *Flow, toLabels func(pipeline.Category) pipeline.Category) (*score.Report, error) {
+	s := score.New(score.Options{Draws: -1, Map: toLabels})
+	err := n.Each(func(src pipeline.Source) error {
+		steps, err := f.TagSteps()
+		if err != nil {
+			return err
+		}
+		return pipeline.Run(ctx, src, steps, s, nil)
+	})
+	return s.Report(), err
 }
 
 // IDs returns the ids of the notes and sets the digest.

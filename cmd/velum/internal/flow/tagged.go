@@ -10,12 +10,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read"
 )
 
 // Tagged is what an earlier run found in the notes of an archive: extracts are
@@ -112,16 +111,16 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 		if err != nil {
 			return err
 		}
-		sound := true
+		part := bytes.NewReader(data)
 		switch p.Kind {
 		case "original":
-			sound = g.spansOf(data)
+			err = g.spansOf(part)
 		case "notes":
-			sound = eachOf(data, func(r noteRow) bool { return g.at(r.Row, func(i int) { g.conf[i] = r.Confidence }) })
+			err = read.RowsIn(p.Path, part, func(r noteRow) error { return g.at(r.Row, func(i int) { g.conf[i] = r.Confidence }) })
 		case "quarantine":
-			sound = eachOf(data, func(r reasonRow) bool { return g.at(r.Row, func(i int) { g.reasons[i] = reasonOf(r.Reason) }) })
+			err = read.RowsIn(p.Path, part, func(r reasonRow) error { return g.at(r.Row, func(i int) { g.reasons[i] = reasonOf(r.Reason) }) })
 		}
-		if !sound {
+		if err != nil {
 			return &durable.IntegrityError{Path: p.Path, Cause: "does not fit the notes of its unit"}
 		}
 	}
@@ -144,12 +143,15 @@ func (t *Tagged) part(p *commit.PartRecord) ([]byte, error) {
 }
 
 // spansOf takes the spans in, which stand in the order of the rows.
-func (g *TaggedUnit) spansOf(data []byte) bool {
+func (g *TaggedUnit) spansOf(part io.ReaderAt) error {
 	last := 0
-	sound := eachOf(data, func(r originalRow) bool {
+	err := read.RowsIn("original", part, func(r originalRow) error {
 		c, err := pipeline.ParseCategory(r.Category)
 		source, ok := pipeline.ParseSpanSource(r.Source)
-		return err == nil && ok && g.at(r.Row, func(i int) {
+		if err != nil || !ok {
+			return errNotOfUnit
+		}
+		return g.at(r.Row, func(i int) {
 			for ; last <= i; last++ {
 				g.offsets[last] = int32(len(g.spans))
 			}
@@ -159,17 +161,20 @@ func (g *TaggedUnit) spansOf(data []byte) bool {
 	for ; last < len(g.offsets); last++ {
 		g.offsets[last] = int32(len(g.spans))
 	}
-	return sound
+	return err
 }
 
+// errNotOfUnit says that a part holds what no note of its unit can have.
+var errNotOfUnit = errors.New("not of the unit")
+
 // at calls do with the number of a row in the unit.
-func (g *TaggedUnit) at(row int64, do func(i int)) bool {
+func (g *TaggedUnit) at(row int64, do func(i int)) error {
 	i := row - g.first
 	if i < 0 || i >= int64(len(g.reasons)) {
-		return false
+		return errNotOfUnit
 	}
 	do(int(i))
-	return true
+	return nil
 }
 
 func reasonOf(code string) pipeline.Reason {
@@ -179,24 +184,6 @@ func reasonOf(code string) pipeline.Reason {
 		}
 	}
 	return pipeline.BadUnit // of a newer version: it stays in quarantine
-}
-
-// eachOf calls do for every row of a part until it says no.
-func eachOf[T any](data []byte, do func(T) bool) bool {
-	r := parquet.NewGenericReader[T](bytes.NewReader(data))
-	defer r.Close()
-	rows := make([]T, 1024)
-	for {
-		n, err := r.Read(rows)
-		for _, row := range rows[:n] {
-			if !do(row) {
-				return false
-			}
-		}
-		if err != nil {
-			return err == io.EOF
-		}
-	}
 }
 
 // TaggedSteps is the row of `velum mask`: the spans come from an earlier run.
@@ -211,7 +198,7 @@ func (f *Flow) TaggedSteps(given *TaggedUnit, kept []pipeline.Column, found *Fou
 func (g *TaggedUnit) give(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		conf := float32(0)
-		sound := g.at(b.First+int64(i), func(k int) {
+		err := g.at(b.First+int64(i), func(k int) {
 			if g.reasons[k] != pipeline.Sound {
 				b.Quarantine(i, g.reasons[k])
 			}
@@ -220,7 +207,7 @@ func (g *TaggedUnit) give(b *pipeline.Batch) error {
 			}
 			conf = g.conf[k]
 		})
-		if !sound {
+		if err != nil {
 			b.Quarantine(i, pipeline.BadUnit)
 		}
 		b.Spans.End()

@@ -2,17 +2,15 @@ package flow
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
 )
 
 // Given is what a system said of notes, by id.
@@ -40,33 +38,13 @@ func LoadTree(dir string) (*Given, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range PartsOf(m, "original") {
-		if err := EachRow(filepath.Join(private, p), g.addSpan); err != nil {
-			return nil, err
-		}
+	if err := read.Rows(m, private, "original", g.addSpan); err != nil {
+		return nil, err
 	}
 	for _, spans := range g.Spans {
 		slices.SortFunc(spans, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
 	}
-	for _, p := range PartsOf(m, "quarantine") {
-		add := func(r quarantineRow) error { g.quarantined[r.ID] = true; return nil }
-		if err := EachRow(filepath.Join(private, p), add); err != nil {
-			return nil, err
-		}
-	}
-	return g, nil
-}
-
-// PartsOf lists the paths of the parts of a kind.
-func PartsOf(m *commit.Manifest, kind string) (paths []string) {
-	for _, u := range m.Units {
-		for _, p := range u.Parts {
-			if p.Kind == kind {
-				paths = append(paths, filepath.FromSlash(p.Path))
-			}
-		}
-	}
-	return paths
+	return g, read.Rows(m, private, "quarantine", func(r quarantineRow) error { g.quarantined[r.ID] = true; return nil })
 }
 
 type spanRow struct {
@@ -85,30 +63,4 @@ func (g *Given) addSpan(r spanRow) error {
 	c, err := pipeline.ParseCategory(r.Category)
 	g.Spans[r.ID] = append(g.Spans[r.ID], pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score})
 	return err
-}
-
-// EachRow calls do for every row of a part of ours.
-func EachRow[T any](path string, do func(T) error) (err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r := parquet.NewGenericReader[T](f)
-	defer r.Close()
-	rows := make([]T, 1024)
-	for {
-		n, err := r.Read(rows)
-		for _, row := range rows[:n] {
-			if err := do(row); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "cannot be read"}
-		}
-	}
 }

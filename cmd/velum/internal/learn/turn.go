@@ -261,20 +261,10 @@ func (w *turning) save(name string, m *flow.Model) error {
 	return w.draft.Write(name, data)
 }
 
-// scored tags labelled notes with a model, with the stages of `velum tag`, and
-// scores them.
+// scored tags labelled notes with a model and scores them.
 func (l *learning) scored(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Report, error) {
 	defer l.spent.on("score")()
-	s := score.New(score.Options{Draws: -1, Map: l.toSet})
-	err := on.Each(func(src pipeline.Source) error {
-		p := flow.With(l.cfg, m)
-		steps, err := p.TagSteps()
-		if err != nil {
-			return err
-		}
-		return pipeline.Run(ctx, src, steps, s, nil)
-	})
-	return s.Report(), err
+	return on.Score(ctx, flow.With(l.cfg, m), l.toSet)
 }
 
 // reliabilityBins of the reliability curve: ten, as in the literature.

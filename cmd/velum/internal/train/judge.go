@@ -9,7 +9,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/models/tagger"
-	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -96,22 +95,14 @@ func (t *Training) strictF1(ctx context.Context, c tagger.Model, on *flow.Labell
 // dev are the development notes.
 func (t *Training) dev() *flow.Labelled { return &flow.Labelled{Paths: t.Options.Dev, Config: t.cfg} }
 
-// scored tags labelled notes with a model and scores them.
+// scored tags labelled notes with a model and scores them in the label set of
+// the training.
 func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Report, error) {
 	toLabels, err := flow.IntoLabels(t.Options.Labels)
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "")
 	}
-	s := score.New(score.Options{Draws: -1, Map: toLabels})
-	err = on.Each(func(src pipeline.Source) error {
-		p := flow.With(t.cfg, m)
-		steps, err := p.TagSteps()
-		if err != nil {
-			return err
-		}
-		return pipeline.Run(ctx, src, steps, s, nil)
-	})
-	return s.Report(), err
+	return on.Score(ctx, flow.With(t.cfg, m), toLabels)
 }
 
 // printScoresOf prints what a model's header says of its quality.
