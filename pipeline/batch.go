@@ -8,14 +8,20 @@ type Token struct {
 	Flags      TokenFlags
 }
 
-// TokenFlags says where a token stands.
+// TokenFlags says where a token stands, and what it is plainly made of.
 type TokenFlags uint32
 
 const (
 	LineStart     TokenFlags = 1 << iota // first token of a line
 	SentenceStart                        // first token of a sentence; set with every LineStart
 	Glued                                // no white space between this token and the one before
+	Letters                              // ASCII letters alone, capitals before small ones, as the note is looked at (Batch.Seen)
+	Figures                              // ASCII digits alone
 )
+
+// PlaceFlags are the flags that files of tagged notes hold. Letters and Figures
+// save a stage from looking at every byte again; without them it looks.
+const PlaceFlags = LineStart | SentenceStart | Glued
 
 // Span is a piece of a note with a category. Offsets count bytes of the
 // note's text, half open. The spans of a note are sorted and disjoint.

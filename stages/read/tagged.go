@@ -366,8 +366,6 @@ func (t *Tagged) weight() (float32, error) {
 	return weight, nil
 }
 
-const knownFlags = pipeline.LineStart | pipeline.SentenceStart | pipeline.Glued
-
 func (t *Tagged) readFlags() error {
 	c := &t.columns[taggedFlags]
 	t.flags = t.flags[:0]
@@ -377,7 +375,7 @@ func (t *Tagged) readFlags() error {
 		}
 		for k := p.from; k < p.to; k++ {
 			flags := pipeline.TokenFlags(c.fixed(c.place(k)))
-			if flags&^knownFlags != 0 {
+			if flags&^pipeline.PlaceFlags != 0 {
 				return c.damage("has an unknown flag")
 			}
 			t.flags = append(t.flags, flags)

@@ -357,20 +357,30 @@ const placeBegins = 1 << 16
 // stage on an archive in which one note in eight is.
 func (w *worker) oneWordPlace(k int) (c pipeline.Category, begins bool) {
 	x := &w.words[k]
-	x.fold(w.text)
-	kept, ok := w.places.get(x.hash)
-	if !ok {
-		if len(w.places.used) >= knownPlaces {
-			w.places.reset()
-		}
-		word := w.text[x.start:x.end]
-		kept = int32(w.placeOf(word))
-		if w.Lexicons.PlaceHeads == nil || w.Lexicons.PlaceHeads.Contains(word) {
-			kept |= placeBegins
-		}
-		w.places.put(x.hash, kept)
+	if x.place == 0 {
+		x.fold(w.text)
+		x.place = w.recalledPlace(x) | placeAsked
+		w.keep(x)
 	}
-	return pipeline.Category(kept &^ placeBegins), kept&placeBegins != 0
+	return pipeline.Category(x.place &^ (placeBegins | placeAsked)), x.place&placeBegins != 0
+}
+
+// recalledPlace is oneWordPlace for a word of which the reader knows nothing.
+func (w *worker) recalledPlace(x *word) int32 {
+	kept, ok := w.places.get(x.hash)
+	if ok {
+		return kept
+	}
+	if len(w.places.used) >= knownPlaces {
+		w.places.reset()
+	}
+	word := w.text[x.start:x.end]
+	kept = int32(w.placeOf(word))
+	if w.Lexicons.PlaceHeads == nil || w.Lexicons.PlaceHeads.Contains(word) {
+		kept |= placeBegins
+	}
+	w.places.put(x.hash, kept)
+	return kept
 }
 
 func in(l Lexicon, phrase []byte) bool { return l != nil && l.Contains(phrase) }

@@ -10,7 +10,7 @@ import "github.com/velum-health/velum/pipeline"
 func (w *worker) findListed() int {
 	n := 0
 	c := w.labels.person[1]
-	if c == pipeline.None || w.Lexicons.AnyGiven == nil || w.Lexicons.Common == nil {
+	if c == pipeline.None || w.Lexicons.Names == nil {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
@@ -51,32 +51,43 @@ const (
 // name that is a word too, common for any other word of the language.
 func (w *worker) listed(k int) part {
 	x := &w.words[k]
-	x.fold(w.text)
+	if x.part == 0 {
+		x.fold(w.text)
+		x.part = w.recalled(k) | partAsked
+		w.keep(x)
+	}
+	return x.part &^ partAsked
+}
+
+// recalled is listed for a word of which the reader knows nothing.
+func (w *worker) recalled(k int) part {
+	hash := w.words[k].hash
 	if w.recall == nil {
 		w.recall = new(recall)
 	}
-	slot := &w.recall[x.hash*0xD6E8FEB86659FD93>>(64-recallBits)]
-	if (*slot^x.hash)&^partBits == 0 && *slot != 0 {
+	slot := &w.recall[hash*0xD6E8FEB86659FD93>>(64-recallBits)]
+	if (*slot^hash)&^partBits == 0 && *slot != 0 {
 		return part(*slot & partBits)
 	}
 	p := w.lookUp(k)
-	*slot = x.hash&^partBits | uint64(p)
+	*slot = hash&^partBits | uint64(p)
 	return p
 }
 
 // lookUp is listed without a memory.
 func (w *worker) lookUp(k int) (p part) {
-	if w.inLexicon(w.Lexicons.AnyGiven, k) {
+	isGiven, isSurname, isCommon := w.Lexicons.Names.Name(w.text[w.words[k].start:w.words[k].end])
+	switch {
+	case isCommon && (isGiven || isSurname):
+		return shared
+	case isCommon:
+		return common
+	}
+	if isGiven {
 		p |= given
 	}
-	if w.inLexicon(w.Lexicons.AnySurname, k) {
+	if isSurname {
 		p |= family
-	}
-	switch isCommon := w.inLexicon(w.Lexicons.Common, k); {
-	case isCommon && p == 0:
-		return common
-	case isCommon:
-		return shared
 	}
 	return p
 }
@@ -109,14 +120,15 @@ func (w *worker) initialOf(k int) bool {
 }
 
 // mayName is a quick no for most words: a name has two words of one case, and
-// in small letters both of three letters or more.
+// in small letters both of three letters or more, and the second one a surname:
+// most words are rare or beside one that is not.
 func (w *worker) mayName(k int) bool {
 	x, next := &w.words[k], &w.words[k+1]
 	if x.is(capital) {
 		return x.end-x.start > 1 && (next.is(capital) || next.class&particle != 0)
 	}
 	return x.end-x.start > 2 && next.end-next.start > 2 && x.class|next.class == 0 && next.start-x.end == 1 &&
-		(x.shape|next.shape)&(capital|digits) == 0 && x.end-x.start < 12
+		(x.shape|next.shape)&(capital|digits) == 0 && x.end-x.start < 12 && (next.part == 0 || next.part&family != 0)
 }
 
 // listedFrom returns the end of the name that begins at word k, k if none does.

@@ -39,14 +39,19 @@ type Lexicon interface {
 	Contains(phrase []byte) bool
 }
 
+// A NameLexicon tells in one look-up what lists of names and of words say of a
+// word, on the terms of a Lexicon.
+type NameLexicon interface {
+	Name(word []byte) (given, surname, common bool)
+}
+
 // Lexicons are the word lists that the stage may ask. Each may be nil; what
 // depends on it is then left out.
 type Lexicons struct {
 	GivenNames Lexicon
 	Surnames   Lexicon
-	AnyGiven   Lexicon // the given names and surnames of rule listed: with those from all over the world
-	AnySurname Lexicon
-	Common     Lexicon // words of the language that are no repeat of a name
+	Names      NameLexicon // what rule listed asks: with names from all over the world
+	Common     Lexicon     // words of the language that are no repeat of a name
 	Countries  Lexicon
 	Provinces  Lexicon
 	Towns      Lexicon

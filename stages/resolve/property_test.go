@@ -123,7 +123,7 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 	table := newWordTable(triggers)
 	hash := func(s string) uint64 {
 		h := uint64(0)
-		words, _ := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
+		words, _ := (&reader{wordTable: table}).appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
 		for i := range words {
 			words[i].fold([]byte(s))
 			h = join(h, &words[i])
@@ -143,12 +143,45 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 	})
 }
 
+// What the tokenizer says of a token saves looking at it, and so does a reader's
+// memory: the words are those of a look at every byte.
+func TestReaderRemembers(t *testing.T) {
+	table := newWordTable(triggers)
+	r := &reader{wordTable: table} // of all draws
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(rapid.StringMatching(`(([A-Z]{0,2}[a-z]{1,20}|[0-9]{1,9}|año|Dra|de|del|Hospital|,|\n) ?){0,9}`).Draw(t, "text"))
+		plain := tokensOf(nil, text)
+		flagged := slices.Clone(plain)
+		for i, tok := range plain {
+			switch form := string(text[tok.Start:tok.End]); {
+			case strings.Trim(form, "0123456789") == "":
+				flagged[i].Flags |= pipeline.Figures
+			case strings.TrimLeft(strings.TrimLeft(form, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), "abcdefghijklmnopqrstuvwxyz") == "":
+				flagged[i].Flags |= pipeline.Letters
+			}
+		}
+		want, classes := (&reader{wordTable: table}).appendWords(nil, text, plain)
+		got, seen := r.appendWords(nil, text, flagged)
+		if seen != classes || len(got) != len(want) {
+			t.Fatalf("%q: %d words of classes %b, want %d of %b", text, len(got), seen, len(want), classes)
+		}
+		for i := range want {
+			want[i].fold(text)
+			got[i].fold(text)
+			got[i].at = 0
+			if got[i] != want[i] {
+				t.Fatalf("%q: word %d is %+v, want %+v", text, i, got[i], want[i])
+			}
+		}
+	})
+}
+
 // Every trigger is found however it is written.
 func TestTriggers(t *testing.T) {
 	table := newWordTable(triggers)
 	for _, l := range triggers {
 		for _, s := range []string{l.words, strings.ToUpper(l.words), string(folded(l.words))} {
-			words, seen := table.appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
+			words, seen := (&reader{wordTable: table}).appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
 			for _, w := range words {
 				if w.class&l.class == 0 {
 					t.Errorf("%s has not class %b", s[w.start:w.end], l.class)
@@ -297,7 +330,7 @@ func TestRepeatsLeaveNothing(t *testing.T) {
 		}
 		add(b, text, spans, nil)
 		run(t, o, b)
-		words, _ := newWordTable(nil).appendWords(nil, text, b.Tokens.At(0))
+		words, _ := (&reader{wordTable: newWordTable(nil)}).appendWords(nil, text, b.Tokens.At(0))
 		folded := func(i, j int) (s string) {
 			for _, w := range words[i:j] {
 				s += foldWords(string(text[w.start:w.end]))

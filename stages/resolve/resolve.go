@@ -29,7 +29,7 @@ func New(o Options) (pipeline.Step, error) {
 		return pipeline.Step{}, err
 	}
 	return pipeline.Step{Name: "resolve", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		w := &worker{plan: p, counts: newTally(p)}
+		w := &worker{plan: p, counts: newTally(p), reader: reader{wordTable: p.words}}
 		w.hull = p.Overlap == "hull"
 		w.resolve = w.note
 		return w.do
@@ -110,6 +110,7 @@ type worker struct {
 	*plan
 	merger
 	repeater
+	reader
 	counts  *Tally
 	resolve func() // w.note, made once since a method value costs an allocation
 	batch   *pipeline.Batch
@@ -165,7 +166,7 @@ func (w *worker) note() {
 	text, from := b.Seen(i)
 	w.text, w.from, w.cands, w.spans = text, from, w.cands[:0], w.spans[:0]
 	tokens := w.placed.Tokens(from, b.Tokens.At(i))
-	w.words, w.seen = w.plan.words.appendWords(w.words[:0], w.text, tokens)
+	w.words, w.seen = w.reader.appendWords(w.words[:0], w.text, tokens)
 	w.folded = false
 	w.fromModel(tokens)
 	w.run(onModel)

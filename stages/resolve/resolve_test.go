@@ -60,12 +60,20 @@ func (l lexicon) Contains(phrase []byte) bool {
 	return strings.Contains(" "+string(l)+" ", " "+strings.ToLower(string(phrase))+" ")
 }
 
+// nameLists are given names, surnames and common words.
+type nameLists [3]lexicon
+
+func (l nameLists) Name(word []byte) (given, surname, common bool) {
+	return l[0].Contains(word), l[1].Contains(word), l[2].Contains(word)
+}
+
+const testWords = lexicon("blanco rosa color dolor norma visita")
+
 var testLexicons = Lexicons{
 	GivenNames: lexicon("ana anna maria juan rosa pere"),
 	Surnames:   lexicon("garcía garcia puig soler blanco"),
-	AnyGiven:   lexicon("ana maria juan rosa pere"),
-	AnySurname: lexicon("garcía garcia puig soler blanco"),
-	Common:     lexicon("blanco rosa color dolor norma visita"),
+	Names:      nameLists{lexicon("ana maria juan rosa pere"), lexicon("garcía garcia puig soler blanco"), testWords},
+	Common:     testWords,
 	Countries:  lexicon("costa verde asia"),
 	Provinces:  lexicon("sort"),
 	Towns:      lexicon("villalta robledal glasgow centro visita"),

@@ -5,8 +5,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/velum-health/velum/pipeline"
 )
 
 // word is a run of letters or of digits inside one token.
@@ -16,6 +14,8 @@ type word struct {
 	length     int32  // folded bytes; 0 until fold was called
 	class      class
 	shape      shape
+	at         uint16 // where a reader may know it
+	answers
 }
 
 // shape says how a word is written.
@@ -34,6 +34,13 @@ func (w *word) is(s shape) bool { return w.shape&s != 0 }
 // far from a power of two, so that short words do not collide; a collision
 // would hide a word too many.
 const base = 0x9E3779B97F4A7C15
+
+// the first powers of base, modulo 2⁶⁴
+const (
+	base2 = base * base & (1<<64 - 1)
+	base3 = base2 * base & (1<<64 - 1)
+	base4 = base3 * base & (1<<64 - 1)
+)
 
 // powers of base, to join the hashes of words.
 var powers [longestPhrase + 1]uint64
@@ -97,24 +104,17 @@ func kindOf(r rune) uint8 {
 	return separator
 }
 
-// appendWords appends the words of the tokens to dst and returns all classes
-// that occur.
-func (t *wordTable) appendWords(dst []word, text []byte, tokens []pipeline.Token) ([]word, class) {
-	newLine := true // the first token of a line need not hold a word
-	seen := class(0)
-	for _, tok := range tokens {
-		first := len(dst)
-		dst = t.split(dst, text, tok.Start, tok.End)
-		newLine = newLine || tok.Flags&pipeline.LineStart != 0
-		if len(dst) > first && newLine {
-			dst[first].shape |= lineStart
-			newLine = false
-		}
-		for i := first; i < len(dst); i++ {
-			seen |= dst[i].class
-		}
+// classify fills in what triggers the word, which is ASCII, is.
+func (t *wordTable) classify(w *word, text []byte) {
+	if f := ends(text[w.start:w.end]); t.filter[f/64]&(1<<(f%64)) != 0 {
+		t.trigger(w, text)
 	}
-	return dst, seen
+}
+
+// trigger is classify for any word.
+func (t *wordTable) trigger(w *word, text []byte) {
+	w.fold(text)
+	w.class = t.classes.of(w.hash)
 }
 
 // split appends the words of text[start:end].
@@ -139,11 +139,11 @@ func (t *wordTable) split(dst []word, text []byte, start, end int32) []word {
 		w := &dst[len(dst)-1]
 		w.start = int32(i) // in append's literal it would stall: written in parts, read whole
 		wide := w.extent(text, kind)
-		if f := ends(text[i:w.end]); kind == letter && (wide || t.filter[f/64]&(1<<(f%64)) != 0) {
-			w.fold(text)
-			if c, ok := t.classes.get(w.hash); ok {
-				w.class = t.sets[c]
-			}
+		switch {
+		case kind == letter && wide:
+			t.trigger(w, text)
+		case kind == letter:
+			t.classify(w, text)
 		}
 		i = int(w.end)
 	}
@@ -193,9 +193,9 @@ func startsUpper(text []byte) bool {
 	return unicode.IsUpper(r)
 }
 
-// ends is 15 bits of the first two letters and the last one.
+// ends is 18 bits: of the first two letters, the last one and the length.
 func ends(s []byte) uint32 {
-	return uint32(s[0]&31) | uint32(s[min(1, len(s)-1)]&31)<<5 | uint32(s[len(s)-1]&31)<<10
+	return uint32(s[0]&31) | uint32(s[min(1, len(s)-1)]&31)<<5 | uint32(s[len(s)-1]&31)<<10 | uint32(len(s)&7)<<15
 }
 
 // fold fills in the hash and length of a word, unless they are.
@@ -205,6 +205,12 @@ func (w *word) fold(text []byte) {
 	}
 	h, n := uint64(0), int32(0)
 	for i := w.start; i < w.end; {
+		if rest := text[i:w.end]; len(rest) >= 4 && (rest[0]|rest[1]|rest[2]|rest[3]) < utf8.RuneSelf { // four at once: a product waits for the one before it
+			h = h*base4 + uint64(foldedByte[rest[0]])*base3 + uint64(foldedByte[rest[1]])*base2 + uint64(foldedByte[rest[2]])*base + uint64(foldedByte[rest[3]])
+			n += 4
+			i += 4
+			continue
+		}
 		if c := text[i]; c < utf8.RuneSelf {
 			h, n = h*base+uint64(foldedByte[c]), n+1
 			i++
@@ -236,31 +242,62 @@ func foldRune(h uint64, n int32, r rune) (uint64, int32) {
 // wordTable gives a word its trigger classes. It is read-only after it was
 // made and shared by the workers.
 type wordTable struct {
-	classes table                // index into sets
-	sets    []class              // what the triggers mean
-	filter  [1 << 15 / 64]uint64 // a bit for the ends of every trigger: few other words have them
+	classes classTable
+	filter  [1 << 18 / 64]uint64 // a bit for the ends of every trigger: few other words have them
 }
 
 // newWordTable reads the trigger words.
 func newWordTable(lists []triggerList) *wordTable {
-	t := &wordTable{}
+	t := &wordTable{classes: newClassTable(nil)} // phrase asks it
 	have := map[uint64]class{}
-	var order []uint64
 	for _, l := range lists {
 		for _, w := range t.phrase(l.words) {
-			if have[w.hash] == 0 {
-				order = append(order, w.hash)
-			}
 			have[w.hash] |= l.class
 			f := ends(folded(l.words[w.start:w.end]))
 			t.filter[f/64] |= 1 << (f % 64)
 		}
 	}
-	for i, h := range order {
-		t.classes.put(h, int32(i))
-		t.sets = append(t.sets, have[h])
+	t.classes = newClassTable(have)
+	return t
+}
+
+// classTable maps the hashes of trigger words to their classes. It is sparse,
+// so that what is not there is mostly known at the first place.
+type classTable struct {
+	entries []classEntry // 2ⁿ
+	shift   int
+}
+
+type classEntry struct {
+	hash  uint64
+	class class // 0: the place is free
+}
+
+func newClassTable(classes map[uint64]class) classTable {
+	bits := 4
+	for 4*len(classes) > 1<<bits {
+		bits++
+	}
+	t := classTable{entries: make([]classEntry, 1<<bits), shift: 64 - bits}
+	for h, c := range classes {
+		i := t.place(h)
+		for t.entries[i].class != 0 {
+			i = (i + 1) % len(t.entries)
+		}
+		t.entries[i] = classEntry{h, c}
 	}
 	return t
+}
+
+func (t *classTable) place(h uint64) int { return int(h * 0xD6E8FEB86659FD93 >> t.shift) }
+
+// of returns the class of the word of a hash, 0 if it triggers nothing.
+func (t *classTable) of(h uint64) class {
+	for i := t.place(h); ; i = (i + 1) & (len(t.entries) - 1) {
+		if e := &t.entries[i]; e.hash == h || e.class == 0 {
+			return e.class
+		}
+	}
 }
 
 // folded returns a trigger word without case and accents.

@@ -57,7 +57,7 @@ func (s *scanner) scan() {
 			i = s.number(i, n)
 		case bad:
 			s.found |= badByte
-			s.emit(i, i+1, c)
+			s.emit(i, i+1, c, 0)
 			i++
 		default:
 			i = s.symbol(i, n)
@@ -65,9 +65,10 @@ func (s *scanner) scan() {
 	}
 }
 
-// emit appends the token text[start:end], whose first character has class c.
-func (s *scanner) emit(start, end int, c class) {
-	flags := s.flags
+// emit appends the token text[start:end], whose first character has class c
+// and which made says of what it is made: Letters, Figures or 0.
+func (s *scanner) emit(start, end int, c class, made pipeline.TokenFlags) {
+	flags := s.flags | made
 	glued := len(s.dst) > s.first && int(s.dst[len(s.dst)-1].End) == start
 	if glued {
 		flags |= pipeline.Glued
@@ -121,14 +122,20 @@ func (s *scanner) word(i int) int {
 			break
 		}
 	}
+	made := pipeline.TokenFlags(0)
+	if capitals+small == at-start { // else one of them has two bytes, or a mark
+		made = pipeline.Letters
+	}
 	if capitals >= 3 && small >= 2 {
-		s.emit(start, last, upper)
+		s.emit(start, last, upper, made)
 		start = last
 	}
 	if at < len(s.text) && !letterOrDigit[s.text[at]] {
-		at = s.tail(at, at-start)
+		if end := s.tail(at, at-start); end > at {
+			at, made = end, 0
+		}
 	}
-	s.emit(start, at, first)
+	s.emit(start, at, first, made)
 	return at
 }
 
@@ -186,6 +193,11 @@ func middleDot(text []byte, i int) bool {
 // ways. One letter belongs to it (2h, 12345678Z), two do not (2098SOS).
 func (s *scanner) number(i, n int) int {
 	at := s.digits(i + n)
+	made := pipeline.TokenFlags(0)
+	if figures(s.text[i:at]) {
+		made = pipeline.Figures
+	}
+	whole := at
 	if end := s.decimals(i, at); end > at {
 		at = end
 	}
@@ -200,8 +212,21 @@ func (s *scanner) number(i, n int) int {
 			}
 		}
 	}
-	s.emit(i, at, digit)
+	if at > whole {
+		made = 0
+	}
+	s.emit(i, at, digit, made)
 	return at
+}
+
+// figures tells whether all bytes are ASCII digits.
+func figures(text []byte) bool {
+	for _, b := range text {
+		if !digitByte(b) {
+			return false
+		}
+	}
+	return true
 }
 
 // digits returns the end of the digits (and marks) from i.
@@ -268,7 +293,7 @@ func (s *scanner) symbol(i, n int) int {
 		end = s.marks(end)
 	}
 	next := s.stopAfter(i)
-	s.emit(i, end, symbol)
+	s.emit(i, end, symbol, 0)
 	s.stop = next
 	return end
 }

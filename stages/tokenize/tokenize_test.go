@@ -3,6 +3,7 @@ package tokenize_test
 import (
 	"context"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/tokenize"
 )
@@ -170,11 +172,26 @@ func TestSentences(t *testing.T) {
 		}
 		for i, tok := range got {
 			want := map[string]pipeline.TokenFlags{"": 0, "§": pipeline.SentenceStart, "¶": pipeline.LineStart | pipeline.SentenceStart}[marks[i]]
-			if flags := tok.Flags &^ pipeline.Glued; flags != want {
+			if flags := tok.Flags & (pipeline.LineStart | pipeline.SentenceStart); flags != want {
 				t.Errorf("%s: token %d at %d: flags %03b, want %03b", c.what, i, tok.Start, flags, want)
 			}
 		}
 	}
+}
+
+var (
+	lettersOnly = regexp.MustCompile(`^[A-Z]*[a-z]*$`)
+	figuresOnly = regexp.MustCompile(`^[0-9]+$`)
+)
+
+func madeOf(token []byte) pipeline.TokenFlags {
+	switch {
+	case lettersOnly.Match(token):
+		return pipeline.Letters
+	case figuresOnly.Match(token):
+		return pipeline.Figures
+	}
+	return 0
 }
 
 // check tests what holds for every text.
@@ -200,6 +217,9 @@ func check(t interface{ Fatalf(string, ...any) }, text []byte) {
 		}
 		if line && tok.Flags&pipeline.SentenceStart == 0 {
 			t.Fatalf("token %d starts a line and no sentence", i)
+		}
+		if want := madeOf(text[tok.Start:tok.End]); view.Plain(text) && tok.Flags&(pipeline.Letters|pipeline.Figures) != want {
+			t.Fatalf("token %d: flags %b, want %b of what it is made of", i, tok.Flags, want)
 		}
 		for _, r := range string(text[tok.Start:tok.End]) {
 			if unicode.IsSpace(r) || unicode.IsControl(r) {

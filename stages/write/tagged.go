@@ -152,8 +152,9 @@ func (w *Tagged) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline
 		form := text[token.Start:token.End]
 		forms.element(rep, parquet.ByteArrayValue(form).Level(rep, 1, forms.leaf), 4+len(form))
 		forms.digest.bytes(form)
-		flags.element(rep, w.flagsValue(rep, token.Flags), 4)
-		flags.digest.uint32(uint32(token.Flags))
+		place := token.Flags & pipeline.PlaceFlags
+		flags.element(rep, w.flagsValue(rep, place), 4)
+		flags.digest.uint32(uint32(place))
 		name := w.names[rep][tags[k]]
 		names.element(rep, name, 4)
 		names.digest.bytes(name.ByteArray())

@@ -18,15 +18,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/velum-health/velum/models/tagger"
-
 	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/language"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tokenize"
@@ -93,7 +93,16 @@ func open(name string) (*crf.Model, error) {
 		return nil, err
 	}
 	g := gazetteer.Default()
-	return crf.Load(f, features.Resources{Lexicon: g, Phrases: g})
+	return crf.Load(f, features.Resources{Lexicon: g, Phrases: g, Open: openClusters})
+}
+
+// openClusters reads the clusters that a model brings along: those embedded
+// have no other resource.
+func openClusters(kind string, data []byte) (features.Stored, error) {
+	if kind != embed.ClustersKind {
+		return nil, fmt.Errorf("resource of kind %q", kind)
+	}
+	return embed.OpenClusters(data)
 }
 
 // load reads the archive into batches that stay.

@@ -134,20 +134,24 @@ func inWord(c byte) bool {
 	return c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }
 
-// either is an entry of one of two lists.
-type either [2]lexicon
+// names are the lists of the configuration, for rule listed: a word is looked up
+// once in them and once in the names from all over the world.
+type names struct{ lists *gazetteer.Gazetteer }
 
-func (e either) Contains(phrase []byte) bool { return e[0].Contains(phrase) || e[1].Contains(phrase) }
+// Name implements resolve.NameLexicon.
+func (n names) Name(word []byte) (given, surname, common bool) {
+	own := n.lists.Classes(word)
+	all := own | gazetteer.Names().Classes(word)
+	return all&gazetteer.GivenName != 0, all&gazetteer.Surname != 0, own&gazetteer.CommonWord != 0
+}
 
 // Lexicons are the lists that resolve asks.
 func Lexicons(lists *gazetteer.Gazetteer) resolve.Lexicons {
 	of := func(c gazetteer.Class) lexicon { return lexicon{lists, c} }
-	named := func(c gazetteer.Class) either { return either{of(c), {gazetteer.Names(), c}} }
 	return resolve.Lexicons{
 		GivenNames: of(gazetteer.GivenName),
 		Surnames:   of(gazetteer.Surname),
-		AnyGiven:   named(gazetteer.GivenName),
-		AnySurname: named(gazetteer.Surname),
+		Names:      names{lists},
 		Common:     of(gazetteer.CommonWord),
 		Countries:  of(gazetteer.Country),
 		Provinces:  of(gazetteer.Province),

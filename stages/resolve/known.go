@@ -1,0 +1,120 @@
+package resolve
+
+import (
+	"encoding/binary"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// reader cuts the words of notes. It is one worker's: it remembers what the
+// table says of the words that come again and again.
+type reader struct {
+	*wordTable
+	known [1 << knownBits]known
+}
+
+// knownBits is the number of words that are remembered: some thousand forms
+// make up nine tenths of the words of notes, and 256 KiB stay near.
+const knownBits = 13
+
+// known is a word of at most 16 ASCII letters, its hash and its classes.
+type known struct {
+	first, rest uint64 // its letters, see packed; 0 is a free place
+	hash        uint64
+	class       class
+	answers
+}
+
+// answers are what lists said of a word, if they were asked.
+type answers struct {
+	part  part  // of a name, with partAsked
+	place int32 // see oneWordPlace, with placeAsked
+}
+
+const (
+	partAsked  part  = 1 << 7
+	placeAsked int32 = 1 << 17
+)
+
+// appendWords appends the words of the tokens to dst and returns all classes
+// that occur.
+func (r *reader) appendWords(dst []word, text []byte, tokens []pipeline.Token) ([]word, class) {
+	newLine := true // the first token of a line need not hold a word
+	seen := class(0)
+	for _, tok := range tokens {
+		first := len(dst)
+		newLine = newLine || tok.Flags&pipeline.LineStart != 0
+		switch {
+		case tok.Flags&pipeline.Letters != 0:
+			dst = append(dst, word{})
+			r.letters(&dst[first], text, tok.Start, tok.End)
+		case tok.Flags&pipeline.Figures != 0:
+			dst = append(dst, word{})
+			w := &dst[first]
+			w.start, w.end, w.shape = tok.Start, tok.End, digits
+		default:
+			dst = r.split(dst, text, tok.Start, tok.End)
+		}
+		if len(dst) > first && newLine {
+			dst[first].shape |= lineStart
+			newLine = false
+		}
+		for i := first; i < len(dst); i++ {
+			seen |= dst[i].class
+		}
+	}
+	return dst, seen
+}
+
+// letters fills in the word text[start:end], of which it is known that it is
+// ASCII letters, capitals first.
+func (r *reader) letters(w *word, text []byte, start, end int32) {
+	w.start, w.end = start, end
+	if text[start] <= 'Z' {
+		w.shape = capital
+	}
+	if text[end-1] >= 'a' {
+		w.shape |= lower
+	}
+	first, rest := packed(text, int(start), int(end))
+	if first == 0 {
+		r.classify(w, text)
+		return
+	}
+	at := (first ^ rest*base) * 0xD6E8FEB86659FD93 >> (64 - knownBits)
+	k := &r.known[at]
+	if k.first != first || k.rest != rest {
+		r.trigger(w, text)
+		*k = known{first: first, rest: rest, hash: w.hash, class: w.class}
+		w.at = uint16(at)
+		return
+	}
+	w.hash, w.length, w.class, w.at, w.answers = k.hash, end-start, k.class, uint16(at), k.answers
+}
+
+// keep remembers the answers of a word for the next time.
+func (r *reader) keep(w *word) {
+	if k := &r.known[w.at]; k.hash == w.hash {
+		k.answers = w.answers
+	}
+}
+
+// packed returns up to 16 ASCII letters, in small letters: the first eight and
+// those behind them, from the lowest byte on. It reads eight bytes at a time,
+// within the text: 0 for the few short words that have too little before and
+// behind them, and for long ones.
+func packed(text []byte, start, end int) (first, rest uint64) {
+	const small = 0x2020202020202020
+	switch n := end - start; {
+	case n > 16:
+		return 0, 0
+	case n > 8:
+		rest = (binary.LittleEndian.Uint64(text[end-8:]) | small) >> (8 * (16 - n))
+		return binary.LittleEndian.Uint64(text[start:]) | small, rest
+	case start+8 <= len(text):
+		return (binary.LittleEndian.Uint64(text[start:]) | small) & (1<<(8*n) - 1), 0
+	case end >= 8:
+		return (binary.LittleEndian.Uint64(text[end-8:]) | small) >> (8 * (8 - n)), 0
+	}
+	return 0, 0
+}
