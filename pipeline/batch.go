@@ -1,5 +1,10 @@
 package pipeline
 
+import (
+	"bytes"
+	"strconv"
+)
+
 // Token is a piece of a note. Offsets count bytes of the note's text, half
 // open; the tokens of a note are in order, disjoint, non-empty, and everything
 // between two of them is white space, control characters or without width.
@@ -42,10 +47,11 @@ const (
 	FromList                      // always-mask list of the configuration
 	FromGold                      // a person, or the generator
 	FromRule                      // a rule of stages/resolve
+	FromKnown                     // a table of known people
 	numSources
 )
 
-var sourceNames = [numSources]string{"model", "pattern", "repeat", "list", "gold", "rule"}
+var sourceNames = [numSources]string{"model", "pattern", "repeat", "list", "gold", "rule", "known"}
 
 // String returns the name used in files and reports.
 func (s SpanSource) String() string { return nameOf(sourceNames[:], int(s)) }
@@ -135,6 +141,10 @@ type Batch struct {
 	// probability of each span that Tags write (TagSet.Decode), if the tagger
 	// says it; else none of that note
 	SpanProbs List[float32]
+
+	// recognize; empty without a table of known people
+	Known List[Span] // of people who are known, sorted; they may overlap
+	Avoid Bytes      // folded words of their names, a blank behind each: no surrogate may be one
 
 	// resolve
 	Spans List[Span]
@@ -231,6 +241,8 @@ func (b *Batch) Reset() {
 	b.Tags = b.Tags[:0]
 	b.Conf = b.Conf[:0]
 	b.SpanProbs.Reset()
+	b.Known.Reset()
+	b.Avoid.Reset()
 	b.Spans.Reset()
 	b.Masked.Reset()
 	b.Places.Reset()
@@ -256,6 +268,34 @@ type Column struct {
 	Width int      // bytes of each value of Bytes; 0: any number
 
 	Leaves []Leaf // for NestedColumn, whose Valid, Fixed and Bytes are empty
+}
+
+// ExtraNamed returns the first pass-through column of a name that stages work
+// with; nil if there is none.
+func (b *Batch) ExtraNamed(name string) *Column {
+	for i := range b.Extra {
+		if name != "" && b.Extra[i].Name == name && b.Extra[i].Type == "" {
+			return &b.Extra[i]
+		}
+	}
+	return nil
+}
+
+// AppendText appends value i as text, numbers by their digits, without blanks
+// around; nothing if it is null or of no kind that an id has.
+func (c *Column) AppendText(dst []byte, i int) []byte {
+	if c == nil || i >= len(c.Valid) || !c.Valid[i] {
+		return dst
+	}
+	switch c.Kind {
+	case BytesColumn:
+		return append(dst, bytes.TrimSpace(c.Bytes.At(i))...)
+	case Int32Column:
+		return strconv.AppendInt(dst, int64(int32(c.Fixed[i])), 10)
+	case Int64Column:
+		return strconv.AppendInt(dst, int64(c.Fixed[i]), 10)
+	}
+	return dst
 }
 
 // ColumnKind is how the values of a pass-through column stand in memory.

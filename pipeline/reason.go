@@ -22,12 +22,13 @@ const (
 	ChangedText           // verify: what was not found is not in the masked text as it was
 	Unsealed              // write: the masked text is not one that verify has passed
 	BadRow                // the row of a table or the JSON object breaks its format
+	Excluded              // the patient objects: the note is left out
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded",
 }
 
 // String returns the code used in files and reports.

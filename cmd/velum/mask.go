@@ -35,6 +35,8 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "policy", "mask.policy")
+	a.optionFlag(c, "people", "people.table")
+	a.optionFlag(c, "exclude", "people.exclude")
 	a.optionFlag(c, "workers", "run.workers")
 	return c
 }

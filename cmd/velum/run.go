@@ -52,6 +52,8 @@ removes.`,
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
 	a.optionFlag(c, "policy", "mask.policy")
+	a.optionFlag(c, "people", "people.table")
+	a.optionFlag(c, "exclude", "people.exclude")
 	a.optionFlag(c, "workers", "run.workers")
 	a.optionFlag(c, "units", "run.units")
 	a.optionFlag(c, "memory-limit", "run.memory_limit")

@@ -35,6 +35,7 @@ type Note struct {
 	Language pipeline.Language
 	Text     []byte
 	Spans    []pipeline.Span
+	Avoid    []byte // folded words of people who are known, a blank behind each: no surrogate may be one
 
 	stream *Stream // nil without a key
 	digits []byte  // of a patient's number
@@ -42,16 +43,7 @@ type Note struct {
 
 // columns finds the columns of patient and date in a batch.
 func (m *Masker) columns(b *pipeline.Batch) {
-	m.patient, m.date = nil, nil
-	for i := range b.Extra {
-		switch b.Extra[i].Name {
-		case "":
-		case m.o.PatientColumn:
-			m.patient = &b.Extra[i]
-		case m.o.DateColumn:
-			m.date = &b.Extra[i]
-		}
-	}
+	m.patient, m.date = b.ExtraNamed(m.o.PatientColumn), b.ExtraNamed(m.o.DateColumn)
 }
 
 // read points m.note at note i of the batch.
@@ -60,6 +52,10 @@ func (m *Masker) read(b *pipeline.Batch, i int) {
 	n.ID, n.Text, n.Spans = nil, b.Text.At(i), b.Spans.At(i)
 	if i < b.ID.Len() {
 		n.ID = b.ID.At(i)
+	}
+	n.Avoid = nil
+	if i < b.Avoid.Len() {
+		n.Avoid = b.Avoid.At(i)
 	}
 	n.Language = pipeline.UnknownLanguage
 	if i < len(b.Language) {

@@ -61,7 +61,7 @@ type mention struct {
 
 func (o *surrogates) begin(n *Note) {
 	o.note = n
-	o.originals, o.mentions, o.words = o.originals[:0], o.mentions[:0], o.words[:0]
+	o.originals, o.mentions, o.words = append(o.originals[:0], n.Avoid...), o.mentions[:0], o.words[:0]
 	for _, s := range n.Spans {
 		o.originals = appendWords(o.originals, n.Text[s.Start:s.End])
 	}

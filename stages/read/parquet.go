@@ -103,10 +103,17 @@ func (o *ParquetOptions) check() error {
 	return nil
 }
 
+// Names in Batch.Extra of the columns that stages work with, whatever they are
+// called in the files.
+const (
+	PatientColumn = "patient_id"
+	DateColumn    = "date"
+)
+
 // extras lists the columns that go to Batch.Extra.
 func (o *ParquetOptions) extras() []wanted {
 	var all []wanted
-	for _, c := range []wanted{{name: o.PatientID, as: "patient_id"}, {name: o.Date, as: "date"}, {name: o.Center, as: "center"}} {
+	for _, c := range []wanted{{name: o.PatientID, as: PatientColumn}, {name: o.Date, as: DateColumn}, {name: o.Center, as: "center"}} {
 		if c.name != "" {
 			all = append(all, c)
 		}

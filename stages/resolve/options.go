@@ -75,13 +75,14 @@ const (
 	byCheckedPattern // the check digit is right
 	byList
 	byRule
+	byKnown
 	numOrigins
 )
 
 var (
-	originNames = [numOrigins]string{"model", "pattern", "checked", "list", "rule"}
+	originNames = [numOrigins]string{"model", "pattern", "checked", "list", "rule", "known"}
 	sourceOf    = [numOrigins]pipeline.SpanSource{
-		pipeline.FromModel, pipeline.FromPattern, pipeline.FromPattern, pipeline.FromList, pipeline.FromRule,
+		pipeline.FromModel, pipeline.FromPattern, pipeline.FromPattern, pipeline.FromList, pipeline.FromRule, pipeline.FromKnown,
 	}
 )
 
@@ -265,6 +266,7 @@ func (p *plan) priority() error {
 	for o := range p.rank {
 		p.rank[o] = slices.Repeat([]uint16{uint16(len(p.Priority))}, n)
 	}
+	clear(p.rank[byKnown])                         // who is known is no guess: before everything that no priority puts there
 	for at := len(p.Priority) - 1; at >= 0; at-- { // backwards: the first mention of a source counts
 		source, name, one := strings.Cut(p.Priority[at], ":")
 		o := slices.Index(originNames[:], source)

@@ -12,7 +12,7 @@ import (
 
 // New checks the options and returns the step.
 //
-//	in:  Text or View, Tokens, Reason; TagSet, Tags, Conf, SpanProbs; Matches
+//	in:  Text or View, Tokens, Reason; TagSet, Tags, Conf, SpanProbs; Matches; Known
 //	out: Spans
 //
 // The score of a span is the pattern's for a match, that of the span it
@@ -173,6 +173,7 @@ func (w *worker) note() {
 	w.dropNever()
 	w.fromPatterns()
 	w.run(onText)
+	w.fromKnown()
 	if w.always.longest > 0 {
 		w.addAlways()
 	}
@@ -238,6 +239,18 @@ func (w *worker) fromPatterns() {
 			Span: pipeline.Span{Start: m.Start, End: m.End, Score: m.Score, Category: c, Source: pipeline.FromPattern},
 			rank: w.rank[by][m.Category],
 		})
+	}
+}
+
+// fromKnown adds the places of known people. No rule and no list takes them
+// away.
+func (w *worker) fromKnown() {
+	b := w.batch
+	if b.Known.Len() != b.Len() {
+		return
+	}
+	for _, s := range w.placed.Spans(w.from, b.Known.At(w.i)) {
+		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byKnown][s.Category]})
 	}
 }
 

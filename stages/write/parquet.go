@@ -468,7 +468,11 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 		t.columns[quarantineID].bytes(b.ID.At(i))
 		t.columns[quarantineReason].bytes(reasonNames[b.Reason[i]])
 		if u.o.QuarantineText {
-			t.columns[quarantineText].bytes(b.Text.At(i))
+			if b.Reason[i] == pipeline.Excluded { // nothing of who objects is written
+				t.columns[quarantineText].bytes(nil)
+			} else {
+				t.columns[quarantineText].bytes(b.Text.At(i))
+			}
 		}
 	})
 }

@@ -24,8 +24,8 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> tokenize tag resolve mask verify choose ─> write.Unit
-//	mask       read.Archive ─> tokenize give mask verify                ─> write.Unit (spans of an earlier run)
+//	run        read.Archive ─> tokenize tag (recognize) resolve mask verify choose ─> write.Unit
+//	mask       read.Archive ─> tokenize (recognize) give mask verify    ─> write.Unit (spans of an earlier run)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
 //	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
@@ -38,8 +38,9 @@ import (
 // of the configuration stands in its own function.
 type Flow struct {
 	*option.Config
-	Model *Model
-	notes tag.CacheStats
+	Model  *Model
+	People *People // who is known and who objects; nil: nobody
+	notes  tag.CacheStats
 }
 
 // New loads the model that the configuration names.
@@ -86,7 +87,8 @@ func (f *Flow) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []pipeline.Step{Tokenized(f.Config), f.Tagged(), resolved}, nil
+	recognized, err := f.recognized()
+	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}), err
 }
 
 // TeachSteps is the row of `velum train` and `velum embed`.
@@ -180,7 +182,7 @@ func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, erro
 	}
 	o := mask.Options{
 		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(),
-		PatientColumn: f.Read.Columns.Patient, DateColumn: f.Read.Columns.Date, Purpose: f.Mask.Purpose, Counts: &found.Mask,
+		PatientColumn: usedAs(f.Read.Columns.Patient, read.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, read.DateColumn), Purpose: f.Mask.Purpose, Counts: &found.Mask,
 	}
 	for c, chain := range chains {
 		o.Policy[pipeline.Category(c)] = chain
@@ -198,6 +200,14 @@ func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, erro
 		err = exit.With(exit.Key, err, "name its file with key.file")
 	}
 	return step, err
+}
+
+// usedAs is what a column is called in a batch, if the configuration names it.
+func usedAs(column, name string) string {
+	if column == "" {
+		return ""
+	}
+	return name
 }
 
 // times are the columns of dates that are kept, if the policy moves dates.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
@@ -190,8 +191,12 @@ func reasonOf(code string) pipeline.Reason {
 // given is that of the unit at hand when a batch passes.
 func (f *Flow) TaggedSteps(given *TaggedUnit, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
 	masked, err := f.MaskSteps(kept, found)
+	if err != nil {
+		return nil, err
+	}
 	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.give }}
-	return append([]pipeline.Step{Tokenized(f.Config), give}, masked...), err
+	recognized, err := f.recognized()
+	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, masked), err
 }
 
 // give fills spans, confidence and reasons of a batch.
@@ -203,7 +208,12 @@ func (g *TaggedUnit) give(b *pipeline.Batch) error {
 				b.Quarantine(i, g.reasons[k])
 			}
 			if b.Reason[i] == pipeline.Sound {
-				b.Spans.Items = append(b.Spans.Items, g.spans[g.offsets[k]:g.offsets[k+1]]...)
+				spans := g.spans[g.offsets[k]:g.offsets[k+1]]
+				if b.Known.Len() == b.Len() {
+					b.Spans.Items = withKnown(b.Spans.Items, spans, b.Known.At(i))
+				} else {
+					b.Spans.Items = append(b.Spans.Items, spans...)
+				}
 			}
 			conf = g.conf[k]
 		})

@@ -103,7 +103,7 @@ func (k *checker) columns() {
 
 // priority checks entries such as pattern and pattern:EMAIL.
 func (k *checker) priority() {
-	known := []string{"list", "checked", "pattern", "model", "rule"}
+	known := []string{"list", "checked", "pattern", "model", "rule", "known"}
 	for _, entry := range k.Resolve.Priority {
 		source, category, one := strings.Cut(entry, ":")
 		if !slices.Contains(known, source) {

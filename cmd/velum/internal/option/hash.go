@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -23,20 +24,20 @@ func (c *Config) Hash() (string, error) {
 		}
 		text := o.text()
 		if at, ok := o.at.(*string); ok && o.isPath(*at) {
-			content, err := os.ReadFile(*at)
+			sum, err := digestOf(o.key, *at)
 			if err != nil {
-				return "", exit.Errorf(exit.Config, "correct "+o.key, "%s: %w", o.key, err)
+				return "", err
 			}
-			text = fmt.Sprintf("%x", sha256.Sum256(content))
+			text = fmt.Sprintf("%x", sum)
 		}
 		if at, ok := o.at.(*[]string); ok && o.file {
 			text = ""
 			for _, path := range *at {
-				content, err := os.ReadFile(path)
+				sum, err := digestOf(o.key, path)
 				if err != nil {
-					return "", exit.Errorf(exit.Config, "correct "+o.key, "%s: %w", o.key, err)
+					return "", err
 				}
-				text += fmt.Sprintf(" %x", sha256.Sum256(content))
+				text += fmt.Sprintf(" %x", sum)
 			}
 		}
 		fmt.Fprintf(h, "%s=%s\n", o.key, text)
@@ -49,4 +50,19 @@ func (c *Config) Hash() (string, error) {
 		fmt.Fprintf(h, "%v=%s\n", pipeline.Category(i), operator)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// digestOf returns the SHA-256 of a file that an option names. A table of people
+// may be larger than the memory.
+func digestOf(key, path string) (sum []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, exit.Errorf(exit.Config, "correct "+key, "%s: %w", key, err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return nil, exit.Errorf(exit.Config, "correct "+key, "%s: %w", key, err)
+	}
+	return h.Sum(nil), nil
 }

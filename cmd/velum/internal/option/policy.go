@@ -9,6 +9,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/people"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/mask"
 )
@@ -101,4 +102,12 @@ func (c *Config) policyText() (file string, text []byte, err error) {
 		return "", nil, fmt.Errorf("%q is none of the policies %s", name, strings.Join(configs.Policies(), ", "))
 	}
 	return "policy " + name, text, nil
+}
+
+// peopleField says what is wrong with what a column of people is said to hold.
+func peopleField(name string) (problem, hint string) {
+	if people.FieldOf(name) != people.NoField {
+		return "", ""
+	}
+	return fmt.Sprintf("%q is none of %s", name, strings.Join(people.FieldNames(), ", ")), DidYouMean(name, people.FieldNames())
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Tokenize Tokenize
 	Tag      Tag
 	Patterns Patterns
+	People   People
 	Resolve  Resolve
 	Mask     Mask
 	Verify   Verify
@@ -89,6 +90,13 @@ type Tag struct {
 type Patterns struct {
 	Use  bool
 	Skip []string
+}
+
+// People is who is known, and who objects.
+type People struct {
+	Table   string
+	Columns map[string]string
+	Exclude string
 }
 
 // Resolve is what becomes of candidates.
@@ -283,7 +291,7 @@ func (c *Config) inputOptions() []option {
 }
 
 func (c *Config) findOptions() []option {
-	t, p, r, m, v := &c.Tag, &c.Patterns, &c.Resolve, &c.Mask, &c.Verify
+	t, p, n, r, m, v := &c.Tag, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Verify
 	return []option{
 		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.995; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
@@ -296,6 +304,10 @@ func (c *Config) findOptions() []option {
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),
+
+		opt("people.table", &n.Table, "", "Table of known people, Parquet or CSV: columns patient_id, role, given, surname, name, birth_date, address, telephone, id, and more of each as surname2, id_card. They are found in the notes of their patient in any spelling; rows without a patient are staff and are looked for in all notes. Empty: nobody is known.", shaping, aFile),
+		opt("people.columns", &n.Columns, nil, "What the columns of people.table hold that have other names, as {apellido1: surname, NHC: id}.", shaping, valid(peopleField)),
+		opt("people.exclude", &n.Exclude, "", "Table of the ids of patients who object, Parquet or CSV, in a column patient_id or its only one: their notes are counted and left out. `velum check --exclude` proves it.", shaping, aFile),
 
 		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),
 		opt("resolve.min_score", &r.MinScore, nil, "Score by pattern category below which a match without a right check digit is dropped, as {AGE: 0.7}. Empty drops none: a number masked in vain costs less than one let through.", shaping, within(0, 1)),

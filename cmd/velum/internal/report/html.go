@@ -156,6 +156,7 @@ var reasonMeanings = map[string]string{
 	"surviving_value": "A masked value could still be read elsewhere in the note.",
 	"strict_finding":  "The second look found something like an identifier.",
 	"bad_unit":        "The file or row group cannot be decoded. Ask for it again.",
+	"excluded":        "The patient objects: the note was left out.",
 	"unsealed":        "The masked text was not the one that was verified. Please report it.",
 }
 

@@ -80,6 +80,7 @@ type reportNotes struct {
 	Masked      int64   `json:"masked"`
 	Quarantined int64   `json:"quarantined"`
 	Share       float64 `json:"quarantined_share"`
+	Excluded    int64   `json:"excluded,omitempty"` // of people who object: left out, and no part of the quarantine
 	Allowed     float64 `json:"quarantined_allowed"`
 	WithSpans   int64   `json:"with_spans"`
 	Duplicates  *int64  `json:"duplicate_ids,omitempty"` // ids that came before; nil when ids are dropped
@@ -204,10 +205,11 @@ func Rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
 // New puts the report together.
 func New(m *commit.Manifest, in *Input) *Report {
 	c := &m.Counts
+	excluded := c.Reasons[pipeline.Excluded.String()]
 	r := &Report{
 		Schema: "velum.report/2", Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
-			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined, Share: rounded6(float64(c.Quarantined) / float64(max(c.Rows, 1))),
+			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Duplicates: in.Duplicates,
 		},
 		Reasons: sortedCounts(c.Reasons), Languages: sortedCounts(c.Tally.By(tally.Language)),
@@ -425,6 +427,9 @@ func (r *Report) judge() {
 	r.Sentence = fmt.Sprintf("%s %s read: %s masked, %s in quarantine (%s, up to %s allowed).",
 		map[light]string{green: "All well.", amber: "Done, with something to look at.", red: "Look at this before the output is used."}[r.Light],
 		Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), percent(n.Share), percent(n.Allowed))
+	if n.Excluded > 0 {
+		r.Sentence += fmt.Sprintf(" %s of people who object were left out.", Plural(n.Excluded, "note"))
+	}
 }
 
 func (r *Report) find(l light, format string, args ...any) {

@@ -100,6 +100,11 @@ func (m *masking) mask(ctx context.Context, cfg *option.Config) error {
 	if m.Flow, err = flow.New(cfg); err != nil {
 		return err
 	}
+	if m.People, err = flow.OpenPeople(cfg, o.Out); err != nil {
+		return err
+	}
+	defer m.People.Close()
+	m.logPeople()
 	if o.Tagged != "" {
 		if m.tagged, err = flow.OpenTagged(o.Tagged, m.Model.SHA256); err != nil {
 			return err
@@ -125,6 +130,26 @@ func (m *masking) mask(ctx context.Context, cfg *option.Config) error {
 		return err
 	}
 	return m.units(ctx, units, out)
+}
+
+// logPeople says who is known, by number.
+func (m *masking) logPeople() {
+	p := m.People
+	if p == nil {
+		return
+	}
+	if len(p.Excluded) > 0 {
+		m.Log.Info("notes of people who object are left out", "people", len(p.Excluded))
+	}
+	if p.Table != nil {
+		m.Log.Info("people are known", "of_patients", p.Table.Rows(), "staff", p.Table.Staff())
+	}
+	if len(p.Passed) > 0 {
+		m.Log.Warn("columns of the table of people are passed over; people.columns says what they hold", "columns", p.Passed)
+	}
+	if p.Empty > 0 {
+		m.Log.Warn("rows of the table of people have nothing that could be found in a note", "rows", p.Empty)
+	}
 }
 
 // scan finds the units of the archive.
@@ -341,6 +366,7 @@ func (m *masking) unitsAtOnce() int {
 // verdict turns what happened into an exit code.
 func (m *masking) verdict(r *commit.Result, bad []commit.BadInput) error {
 	c := r.Manifest.Counts
+	c.Quarantined -= c.Reasons[pipeline.Excluded.String()] // it was asked for
 	if c.Rows > 0 && float64(c.Quarantined) > m.Write.MaxQuarantined*float64(c.Rows) {
 		return exit.Errorf(exit.Quarantined, "look at the reasons in report.json; write.max_quarantined sets the limit",
 			"%d of %d notes are in quarantine, more than %.4g %%%s", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined, damaged(r.Manifest))

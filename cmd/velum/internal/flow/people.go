@@ -1,0 +1,231 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/people"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/recognize"
+)
+
+// People is who is known, and who objects.
+type People struct {
+	Table    *people.Table   // nil: nobody is known
+	Excluded map[uint64]bool // by recognize.PatientHash
+	Passed   []string        // columns of the table that hold nothing that is looked for
+	Empty    int64           // rows of it with nothing that could be found
+	file     *os.File
+}
+
+// Close gives the index back.
+func (p *People) Close() error {
+	if p == nil || p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}
+
+// OpenPeople reads the tables of known people and of those who object; nil if the
+// configuration has none. The index of known people is a file without a name in
+// the folder beside the output, near: it ends with the process, however that
+// ends, and nobody else can open it.
+func OpenPeople(c *option.Config, near string) (*People, error) {
+	if c.People.Table == "" && c.People.Exclude == "" {
+		return nil, nil
+	}
+	if c.Read.Columns.Patient == "" {
+		return nil, exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "people.table and people.exclude are joined with the notes by patient")
+	}
+	p := &People{}
+	if err := p.exclude(c); err != nil {
+		return nil, err
+	}
+	if c.People.Table == "" {
+		return p, nil
+	}
+	var err error
+	if p.file, err = namelessFile(near); err != nil {
+		return nil, err
+	}
+	if err := p.read(c); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// namelessFile makes a file in the nearest folder that is there.
+func namelessFile(near string) (*os.File, error) {
+	dir := filepath.Dir(filepath.Clean(near))
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+		if up := filepath.Dir(dir); up != dir {
+			dir = up
+			continue
+		}
+		return nil, &fs.PathError{Op: "create", Path: near, Err: fs.ErrNotExist}
+	}
+	f, err := os.CreateTemp(dir, ".velum-people-*")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+// tableOptions are how tables beside the archive are read: as text of UTF-8, or
+// what read.encoding says.
+func tableOptions(c *option.Config) (o read.TextOptions, err error) {
+	if o.Encoding, err = read.ParseEncoding(c.Read.Encoding); err != nil {
+		return o, exit.With(exit.Config, err, "")
+	}
+	o.Comma, err = delimiter(c.Read.Delimiter)
+	return o, err
+}
+
+// read makes the table of known people.
+func (p *People) read(c *option.Config) error {
+	o, err := tableOptions(c)
+	if err != nil {
+		return err
+	}
+	b := people.NewBuilder(p.file)
+	var fields []people.Field
+	var row []people.Value
+	err = read.EachRow(c.People.Table, o, func(names []string) (err error) {
+		fields, err = p.fields(c, names)
+		return err
+	}, func(n int64, cells []read.Cell) error {
+		row = row[:0]
+		for _, cell := range cells {
+			row = append(row, people.Value{Field: fields[cell.Column], Text: cell.Text})
+		}
+		err := b.Add(row)
+		if errors.Is(err, people.ErrNothing) {
+			p.Empty++
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		p.Table, err = b.Table(p.file)
+	}
+	return InputError(err)
+}
+
+// fields tells what each column holds.
+func (p *People) fields(c *option.Config, names []string) ([]people.Field, error) {
+	fields := make([]people.Field, len(names))
+	something := false
+	for _, from := range sortedNames(c.People.Columns) {
+		if !slices.Contains(names, from) {
+			return nil, exit.Errorf(exit.Config, "the table has: "+strings.Join(names, ", "), "people.columns: %s has no column %q", c.People.Table, from)
+		}
+	}
+	for i, name := range names {
+		fields[i] = people.FieldOf(name)
+		if to, ok := c.People.Columns[name]; ok {
+			fields[i] = people.FieldOf(to)
+		}
+		if fields[i] == people.NoField {
+			p.Passed = append(p.Passed, name)
+		}
+		something = something || fields[i] > people.RoleField
+	}
+	remedy := fmt.Sprintf("name columns %s, or say in people.columns which column is which; the table has: %s", strings.Join(people.FieldNames(), ", "), strings.Join(names, ", "))
+	if !slices.Contains(fields, people.Patient) {
+		return nil, exit.Errorf(exit.Config, remedy, "people.table: %s has no column of patients' ids", c.People.Table)
+	}
+	if !something {
+		return nil, exit.Errorf(exit.Config, remedy, "people.table: %s has no column of names, dates of birth, addresses, telephones or ids", c.People.Table)
+	}
+	return fields, nil
+}
+
+func sortedNames(m map[string]string) (names []string) {
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// exclude reads the ids of patients who object.
+func (p *People) exclude(c *option.Config) (err error) {
+	if c.People.Exclude != "" {
+		p.Excluded, err = ExcludedIDs(c)
+	}
+	return err
+}
+
+// ExcludedIDs reads the table of patients who object: those of its column
+// patient_id, or of its only column. They are hashes of 8 bytes in memory.
+func ExcludedIDs(c *option.Config) (map[uint64]bool, error) {
+	o, err := tableOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	ids, at := map[uint64]bool{}, -1
+	err = read.EachRow(c.People.Exclude, o, func(names []string) error {
+		for i, name := range names {
+			if name == c.Read.Columns.Patient || people.FieldOf(name) == people.Patient || len(names) == 1 {
+				at = i
+			}
+		}
+		if at < 0 {
+			return exit.Errorf(exit.Config, "call the column patient_id; the table has: "+strings.Join(names, ", "), "people.exclude: %s has no column of patients' ids", c.People.Exclude)
+		}
+		return nil
+	}, func(_ int64, cells []read.Cell) error {
+		for _, cell := range cells {
+			if cell.Column == at {
+				ids[recognize.PatientHash([]byte(cell.Text))] = true
+			}
+		}
+		return nil
+	})
+	return ids, InputError(err)
+}
+
+// recognized is the step of known people; none without tables of them.
+func (f *Flow) recognized() ([]pipeline.Step, error) {
+	if f.People == nil {
+		return nil, nil
+	}
+	set, err := pipeline.Labels(f.Model.Labels)
+	return []pipeline.Step{recognize.New(recognize.Options{
+		People: f.People.Table, Excluded: f.People.Excluded, PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
+	})}, err
+}
+
+// withKnown appends given spans to dst with the known ones among them: where they
+// overlap, one span covers both and is known.
+func withKnown(dst, given, known []pipeline.Span) []pipeline.Span {
+	first := len(dst)
+	for len(given) > 0 || len(known) > 0 {
+		next := &given
+		if len(given) == 0 || len(known) > 0 && known[0].Start <= given[0].Start {
+			next = &known
+		}
+		s := (*next)[0]
+		*next = (*next)[1:]
+		if n := len(dst); n > first && s.Start < dst[n-1].End {
+			if s.Source == pipeline.FromKnown && dst[n-1].Source != pipeline.FromKnown {
+				dst[n-1].Category, dst[n-1].Source, dst[n-1].Score = s.Category, s.Source, s.Score
+			}
+			dst[n-1].End = max(dst[n-1].End, s.End)
+			continue
+		}
+		dst = append(dst, s)
+	}
+	return dst
+}

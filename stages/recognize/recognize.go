@@ -1,0 +1,152 @@
+// Package recognize finds people who are known in notes, and leaves out the notes
+// of people who object. In: Text or View, Language, and the column of the
+// patient's id in Extra. Out: Known, Avoid, and the Reason Excluded.
+//
+// It stands before resolve, which takes what is found here for certain, and in
+// front of spans of an earlier run, so that an extract can be made with a table
+// that was not there when the notes were tagged. What is known of whom, and how it
+// may be written, is models/people's.
+package recognize
+
+import (
+	"github.com/velum-health/velum/models/people"
+	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Options of the stage. PatientColumn is required.
+type Options struct {
+	People        *people.Table   // nil: nobody is known
+	Excluded      map[uint64]bool // hashes of the ids of patients who object, by PatientHash; nil: none
+	PatientColumn string          // of Batch.Extra
+	Labels        *pipeline.LabelSet
+	Workers       int // 0 means 1
+}
+
+// New returns the stage. A note that was put into quarantine before stays there,
+// one of a patient who objects for that reason, whatever else is wrong with it.
+func New(o Options) pipeline.Step {
+	categories := categoriesOf(o.Labels)
+	return pipeline.Step{Name: "recognize", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
+		w := &worker{Options: o, categories: categories}
+		if o.People != nil {
+			w.finder = people.NewFinder(o.People)
+		}
+		w.add = w.avoid
+		return w.do
+	}}
+}
+
+// worker is the scratch space of one goroutine.
+type worker struct {
+	Options
+	categories categories
+	finder     *people.Finder
+	found      []people.Found
+	spans      []pipeline.Span
+	id         []byte
+	batch      *pipeline.Batch
+	add        func(word []byte) // w.avoid, made once
+}
+
+func (w *worker) do(b *pipeline.Batch) error {
+	patients := b.ExtraNamed(w.PatientColumn)
+	w.batch = b
+	for i := range b.Len() {
+		w.id = patients.AppendText(w.id[:0], i)
+		if len(w.id) > 0 && w.Excluded[PatientHash(w.id)] {
+			b.Reason[i] = pipeline.Excluded
+		}
+		if b.Reason[i] == pipeline.Sound && w.finder != nil {
+			if err := w.guarded(b, i); err != nil {
+				return err
+			}
+		}
+		b.Known.End()
+		b.Avoid.End()
+	}
+	return nil
+}
+
+// guarded finds the people of one note; a note on which it panics goes to
+// quarantine.
+func (w *worker) guarded(b *pipeline.Batch, i int) (err error) {
+	known, avoid := len(b.Known.Items), len(b.Avoid.Data)
+	if pipeline.Guard(func() { err = w.note(b, i) }) {
+		b.Known.Items, b.Avoid.Data = b.Known.Items[:known], b.Avoid.Data[:avoid]
+		b.Quarantine(i, pipeline.Panicked)
+	}
+	return err
+}
+
+func (w *worker) note(b *pipeline.Batch, i int) (err error) {
+	text, from := b.Seen(i)
+	language := pipeline.UnknownLanguage
+	if i < len(b.Language) {
+		language = b.Language[i]
+	}
+	if w.found, err = w.finder.Find(w.found[:0], w.id, text, language); err != nil {
+		return err
+	}
+	w.finder.Words(w.add)
+	w.spans = w.spans[:0]
+	for _, f := range w.found {
+		if c := w.categories.of(f); c != pipeline.None {
+			w.spans = append(w.spans, pipeline.Span{Start: f.Start, End: f.End, Score: 1, Category: c, Source: pipeline.FromKnown})
+		}
+	}
+	b.Known.Items = append(b.Known.Items, view.BackSpans(from, w.spans)...)
+	return nil
+}
+
+func (w *worker) avoid(word []byte) {
+	w.batch.Avoid.Data = append(append(w.batch.Avoid.Data, word...), ' ')
+}
+
+// categories are those of a label set by what was found.
+type categories struct {
+	name  [3]pipeline.Category // by role
+	id    [3]pipeline.Category
+	birth pipeline.Category
+	place pipeline.Category
+	phone pipeline.Category
+}
+
+func (c *categories) of(f people.Found) pipeline.Category {
+	switch f.Kind {
+	case people.PersonName:
+		return c.name[f.Role]
+	case people.BirthDate:
+		return c.birth
+	case people.Place:
+		return c.place
+	case people.PhoneNumber:
+		return c.phone
+	}
+	return c.id[f.Role]
+}
+
+// categoriesOf takes the first name of each row that the label set has.
+func categoriesOf(set *pipeline.LabelSet) (c categories) {
+	find := func(names ...string) pipeline.Category {
+		for _, name := range names {
+			for _, have := range set.Categories {
+				if have.String() == name {
+					return have
+				}
+			}
+		}
+		return pipeline.None
+	}
+	c.name = [3]pipeline.Category{
+		find("PERSON", "NOMBRE_SUJETO_ASISTENCIA", "PATIENT", "PER", "NAME"),
+		find("PERSON", "FAMILIARES_SUJETO_ASISTENCIA", "PATIENT", "PER", "NAME"),
+		find("PERSON", "NOMBRE_PERSONAL_SANITARIO", "DOCTOR", "PER", "NAME"),
+	}
+	patient := find("DNI", "ID_SUJETO_ASISTENCIA", "MEDICALRECORD", "IDNUM", "ID", "MISC", "PHI")
+	c.id = [3]pipeline.Category{patient, patient, find("DNI", "ID_TITULACION_PERSONAL_SANITARIO", "LICENSE", "ID", "MISC", "PHI")}
+	c.birth = find("DATE", "FECHAS", "MISC", "PHI")
+	c.place = find("LOCATION", "CALLE", "STREET", "LOC", "GEOGRAPHIC", "MISC", "PHI")
+	c.phone = find("TELEPHONE", "NUMERO_TELEFONO", "PHONE", "MISC", "PHI")
+	return c
+}
