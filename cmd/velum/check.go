@@ -8,20 +8,30 @@ import (
 
 func newCheckCommand(a *app) *cobra.Command {
 	private := ""
+	var in []string
 	c := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Compare every byte of an output tree with its manifest",
 		Long: `Compare every byte of an output tree with its manifest, and name what differs: parts
 that are missing or changed, files that the manifest does not know, a run that did not
 end. The private tree beside it is checked too, if it is there, its audit log included.
-Nothing is changed.`,
+Nothing is changed.
+
+With --exclude and --in, the notes of people who object are looked up in the archive,
+and it is proven that none of them is in DIR.`,
 		Example: `  velum check masked/            # masked/ and masked.private/
-  velum check masked/ --json`,
+  velum check masked/ --json
+  velum check masked/ --exclude objections.csv --in archive/`,
 		Args: exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return proof.Trees(a.Console, args[0], private)
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := proof.Trees(a.Console, args[0], private); err != nil || !c.Flags().Changed("exclude") && len(in) == 0 {
+				return err
+			}
+			return proof.Absent(c.Context(), a.Console, a.config, in, args[0], private)
 		},
 	}
 	c.Flags().StringVar(&private, "private", "", "`DIR` of the private tree (default: DIR.private, if it is there)")
+	c.Flags().StringSliceVar(&in, "in", nil, "`ARCHIVE` that was masked, to look up who objects")
+	a.optionFlag(c, "exclude", "people.exclude")
 	return c
 }

@@ -45,7 +45,7 @@ type Finder struct {
 	from    []int32 // where in the text each of them stands
 	parser  dates.Parser
 	at      []int32 // words of an address that were found
-	address []string
+	address [][]byte
 	shouted bool // the note has hardly a small letter: capitals tell nothing
 	staff   staffScratch
 }
@@ -131,6 +131,9 @@ func (f *Finder) names(dst []Found) []Found {
 			}
 		}
 		if start, end, ok := f.named(i, last); ok {
+			if start > 0 && saints[string(f.word(start-1))] && f.near(start-1) {
+				start-- // San Román
+			}
 			dst = append(dst, Found{f.words[start].start, f.words[end].end, PersonName, f.roleIn(start, end)})
 		}
 		i = last + 1
@@ -178,8 +181,12 @@ func (f *Finder) mark(i int) {
 	if w.width == 2 && !w.capital || f.markExact(i, form, false) {
 		return
 	}
-	if w.width >= leastEdited {
-		f.markEdited(i, form)
+	for _, rest := range untitled(form) {
+		if rest != nil && f.markExact(i, rest, false) {
+			return
+		}
+	}
+	if w.width >= leastEdited-1 && f.markEdited(i, form) {
 		return
 	}
 	if w.allCapitals && !f.shouted && f.areInitials(form) {
@@ -211,9 +218,9 @@ func (f *Finder) markExact(i int, form []byte, short bool) bool {
 // allowed: of shorter ones too many are one edit apart.
 const leastEdited = 5
 
-// markEdited looks for a name one edit from the word, which must not be a word
-// of the language itself unless it stands beside another name.
-func (f *Finder) markEdited(i int, form []byte) {
+// markEdited looks for a name one edit from the word, which must be neither short
+// nor a word of the language itself, unless it stands beside another name.
+func (f *Finder) markEdited(i int, form []byte) bool {
 	w := &f.words[i]
 	for p := range f.people {
 		for n := range f.people[p].names {
@@ -222,12 +229,13 @@ func (f *Finder) markEdited(i int, form []byte) {
 				continue
 			}
 			w.person, w.name, w.mark = int16(p), int16(n), strong
-			if isCommon(form) {
+			if len(form) < leastEdited || len(name) < leastEdited || isCommon(form) {
 				w.mark = weak
 			}
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // markInitial marks a letter that begins a name: a capital, or one that a full
@@ -275,7 +283,7 @@ func (f *Finder) named(i, last int) (start, end int, ok bool) {
 		switch f.words[k].mark {
 		case strong:
 			return i, last, true
-		case weak:
+		case weak: // two of one edit tell as much as one
 			weaks++
 		case initial:
 			initials++
@@ -352,7 +360,7 @@ func (f *Finder) births(dst []Found, language pipeline.Language) []Found {
 				if !f.mayBegin(i, t) {
 					continue
 				}
-				if end := f.birthAt(i, born, language); end > i {
+				if end := f.birthAt(i, f.yearBehind(i, t.Year()), born, language); end > i {
 					dst = append(dst, Found{f.words[i].start, f.words[end-1].end, BirthDate, f.people[p].role})
 					i = end - 1
 				}
@@ -366,7 +374,7 @@ func (f *Finder) births(dst []Found, language pipeline.Language) []Found {
 func (f *Finder) mayBegin(i int, t time.Time) bool {
 	w := f.word(i)
 	if f.words[i].kind == letters {
-		return w[0] == t.Month().String()[0]|0x20 || w[0] == 'e' && t.Month() == time.January || w[0] == 'g' && t.Month() == time.January
+		return len(w) > 2 && (w[0] == t.Month().String()[0]|0x20 || w[0] == 'e' && t.Month() == time.January || w[0] == 'g' && t.Month() == time.January)
 	}
 	if f.words[i].kind != digits || len(w) > 8 {
 		return false
@@ -375,10 +383,26 @@ func (f *Finder) mayBegin(i int, t time.Time) bool {
 	return err == nil && (n == t.Day() || n == int(t.Month()) || n == t.Year() || len(w) >= 5)
 }
 
-// birthAt returns behind which word a date ends that begins at word i and is
-// the day; i if there is none.
-func (f *Finder) birthAt(i int, born int32, language pipeline.Language) int {
-	for end := min(i+datedWords, len(f.words)); end > i; end-- {
+// yearBehind returns behind which word the year stands in what may be a date that
+// begins at word i, or a number that has all of it; more words than there are if
+// there is none. Reading words that no date has is dear.
+func (f *Finder) yearBehind(i, year int) int {
+	for k := i; k < min(i+datedWords, len(f.words)); k++ {
+		if f.words[k].kind != digits {
+			continue
+		}
+		w := f.word(k)
+		if n, err := strconv.Atoi(string(w)); err == nil && (n == year || n == year%100 || len(w) >= 5) {
+			return k + 1
+		}
+	}
+	return len(f.words) + 1
+}
+
+// birthAt returns behind which word a date ends that begins at word i, ends behind
+// word first or later, and is the day; i if there is none.
+func (f *Finder) birthAt(i, first int, born int32, language pipeline.Language) int {
+	for end := first; end <= min(i+datedWords, len(f.words), first+2); end++ {
 		if !f.parser.Parse(f.text[f.words[i].start:f.words[end-1].end], language) {
 			continue
 		}
@@ -489,17 +513,17 @@ func (f *Finder) addresses(dst []Found) []Found {
 
 func (f *Finder) addressIn(dst []Found, address []byte, role Role) []Found {
 	f.address = f.address[:0]
-	house, numbered := "", false
+	house, numbered := []byte(nil), false
 	for word := range bytes.SplitSeq(address, []byte(" ")) {
 		switch {
 		case !isDigit(word[0]):
 			if !numbered && !streets[string(word)] && !particles[string(word)] {
-				f.address = append(f.address, string(word))
+				f.address = append(f.address, word)
 			}
 		case len(word) == 5:
 			dst = f.code(dst, word, role)
-		case house == "":
-			house, numbered = string(word), true
+		case house == nil:
+			house, numbered = word, true
 		}
 	}
 	if len(f.address) == 0 {
@@ -514,8 +538,8 @@ func (f *Finder) addressIn(dst []Found, address []byte, role Role) []Found {
 		for start > 0 && f.near2(start-1) && (streets[string(f.word(start-1))] || particles[string(f.word(start-1))]) {
 			start--
 		}
-		behind := end < len(f.words) && f.near2(end-1) && string(f.word(end)) == house
-		if !behind && end < len(f.words)-1 && f.near2(end-1) && f.near2(end) && streets[string(f.word(end))] && string(f.word(end+1)) == house {
+		behind := end < len(f.words) && f.near2(end-1) && bytes.Equal(f.word(end), house)
+		if !behind && end < len(f.words)-1 && f.near2(end-1) && f.near2(end) && streets[string(f.word(end))] && bytes.Equal(f.word(end+1), house) {
 			end, behind = end+1, true // Mayor nº 12
 		}
 		if behind {
@@ -548,7 +572,7 @@ func (f *Finder) street(i int) int {
 			return i
 		}
 		form := f.word(k)
-		if string(form) != name && !(len(form) >= leastEdited && oneEdit(form, []byte(name))) {
+		if !bytes.Equal(form, name) && !(len(form) >= leastEdited && oneEdit(form, name)) {
 			return i
 		}
 		k++

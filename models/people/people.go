@@ -397,6 +397,9 @@ func isCommon(word []byte) bool {
 	return gazetteer.Default().Classes(word)&(gazetteer.CommonWord|gazetteer.Drug|gazetteer.Eponym) != 0
 }
 
+// saints begin surnames, and many other names.
+var saints = setOf("san sant santa santo")
+
 // particles stand between the words of a name.
 var particles = setOf("de del la las los el els les i y e da do dos das van von der den di al ben bin abu san sant santa d l")
 

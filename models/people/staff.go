@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
-
-	"github.com/velum-health/velum/models/gazetteer"
 )
 
 // staff are people whose names may stand in any note. Two words of one name side
@@ -126,7 +124,7 @@ func (s *staff) candidates(dst []int32, form []byte, cut *[]byte) []int32 {
 			return append(dst, id) // exactly: no other is meant
 		}
 	}
-	if len(form) < leastEdited {
+	if len(form) < leastEdited-1 {
 		return dst
 	}
 	try := func(key []byte) {
@@ -151,12 +149,12 @@ var titles = setOf("dr dra doctor doctora drs dres dras enf enfermera enfermero 
 func (f *Finder) staffNames(dst []Found) []Found {
 	s, x := f.table.staff, &f.staff
 	x.before = x.before[:0]
-	begin, wasInitial := -1, byte(0) // of a name that may go on
+	begin, before := -1, [2]byte{} // of a name that may go on, with initials
 	for i := range f.words {
 		w := &f.words[i]
 		form := f.word(i)
 		if w.kind != letters || i > 0 && begin >= 0 && !f.near(i-1) {
-			begin, wasInitial, x.before = -1, 0, x.before[:0]
+			begin, before, x.before = -1, [2]byte{}, x.before[:0]
 			if w.kind != letters {
 				continue
 			}
@@ -168,29 +166,39 @@ func (f *Finder) staffNames(dst []Found) []Found {
 			form = []byte(full)
 		}
 		if w.width == 1 {
-			if w.capital && len(x.before) > 0 && f.followed(x.before, form[0]) {
+			switch {
+			case w.capital && len(x.before) > 0 && f.initialled(form[0], x.before):
 				dst = f.found(dst, begin, i) // García, J.
-			} else if wasInitial == 0 || begin < 0 {
-				begin, wasInitial, x.before = i, 0, x.before[:0]
+			case len(x.before) > 0 && !w.dotted: // O'Connor, Pi i Margall
+			case w.capital && before[0] != 0 && f.words[i-1].dotted:
+				before[1], before[0], x.before = before[0], form[0], x.before[:0] // J. M. García
+			default:
+				begin, before, x.before = i, [2]byte{}, x.before[:0]
 				if w.capital {
-					wasInitial = form[0]
+					before[0] = form[0]
 				}
 			}
 			continue
 		}
 		x.here = s.candidates(x.here[:0], form, &x.cut)
+		for _, rest := range untitled(form) {
+			if len(x.here) == 0 && rest != nil {
+				x.here = s.candidates(x.here, rest, &x.cut)
+			}
+		}
 		titled := i > 0 && titles[string(f.word(i-1))] && f.near(i-1)
 		switch {
 		case len(x.here) == 0:
-			begin, wasInitial = -1, 0
-		case f.paired(x.before, x.here), wasInitial != 0 && f.initialled(wasInitial, x.here):
+			begin = -1
+		case len(x.before) > 0 && f.paired(x.before, x.here), before[0] != 0 && (f.initialled(before[0], x.here) || f.initialled(before[1], x.here)):
 			dst = f.found(dst, begin, i)
 		case titled && w.capital && slices.ContainsFunc(x.here, func(id int32) bool { return s.last[id] }):
 			dst = f.found(dst, i, i)
-			begin, wasInitial = i, 0
+			begin = i
 		default:
-			begin, wasInitial = i, 0
+			begin = i
 		}
+		before = [2]byte{}
 		x.before, x.here = x.here, x.before
 		if len(x.before) == 0 {
 			begin = -1
@@ -222,16 +230,4 @@ func (f *Finder) paired(before, here []int32) bool {
 
 func (f *Finder) initialled(letter byte, here []int32) bool {
 	return slices.ContainsFunc(here, func(id int32) bool { return f.table.staff.pairs[initialOf(letter, id)] })
-}
-
-func (f *Finder) followed(before []int32, letter byte) bool { return f.initialled(letter, before) }
-
-// IsName tells whether a word is one of a member of staff's.
-func (t *Table) IsName(word []byte) bool {
-	if t.staff == nil {
-		return false
-	}
-	var room [64]byte
-	form := gazetteer.Fold(room[:0], word)
-	return slices.ContainsFunc(t.staff.of[xxh3.Hash(form)], func(id int32) bool { return t.staff.words[id] == string(form) })
 }

@@ -61,17 +61,29 @@ func kindOf(r rune) kind {
 }
 
 // wordAt returns the end of the run of one kind at i. A small letter in front
-// of a capital ends a word: GarcíaLópez is two.
+// of a capital ends a word, and a capital in front of a capital with a small
+// letter: GarcíaLópez is two, so is DRAlfaro.
 func wordAt(text []byte, i int) (end int, k kind) {
 	r, n := utf8.DecodeRune(text[i:])
 	k = kindOf(r)
-	small := unicode.IsLower(r)
+	small, capitals, last := unicode.IsLower(r), 0, i // last: where the capital began that was read last
+	if unicode.IsUpper(r) {
+		capitals = 1
+	}
 	for end = i + n; end < len(text); end += n {
 		r, n = utf8.DecodeRune(text[end:])
-		if kindOf(r) != k || k == letters && small && unicode.IsUpper(r) {
-			break
+		upper := unicode.IsUpper(r)
+		switch {
+		case kindOf(r) != k || k == letters && small && upper:
+			return end, k
+		case k == letters && capitals > 2 && unicode.IsLower(r):
+			return last, k
 		}
 		small = unicode.IsLower(r)
+		if capitals++; !upper {
+			capitals = 0
+		}
+		last = end
 	}
 	return end, k
 }
@@ -112,6 +124,17 @@ func allUpper(text []byte) bool {
 func (f *Finder) word(i int) []byte {
 	w := &f.words[i]
 	return f.folded[w.folded : w.folded+w.width]
+}
+
+// untitled returns a word without the title that is glued to it: drgarcia. nil:
+// there is none.
+func untitled(form []byte) (rest [2][]byte) {
+	for i, title := range []string{"dra", "dr"} {
+		if len(form) >= len(title)+leastEdited-1 && string(form[:len(title)]) == title {
+			rest[i] = form[len(title):]
+		}
+	}
+	return rest
 }
 
 // oneEdit tells whether two words are one edit apart: a letter too many, too

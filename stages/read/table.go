@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // Cell is a value of a row of a table. A column of lists has several in a row.
@@ -34,7 +34,7 @@ func EachRow(path string, o TextOptions, columns func(names []string) error, row
 		return csvRows(path, o, columns, row)
 	}
 	var err error
-	if pipeline.Guard(func() { err = parquetRows(path, columns, row) }) {
+	if guard.Note(func() { err = parquetRows(path, columns, row) }) {
 		return &InputError{Path: path, Cause: "cannot be decoded", Remedy: "make it again, as Parquet or CSV"}
 	}
 	return err

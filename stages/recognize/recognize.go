@@ -12,6 +12,7 @@ import (
 	"github.com/velum-health/velum/models/people"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // Options of the stage. PatientColumn is required.
@@ -72,7 +73,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 // quarantine.
 func (w *worker) guarded(b *pipeline.Batch, i int) (err error) {
 	known, avoid := len(b.Known.Items), len(b.Avoid.Data)
-	if pipeline.Guard(func() { err = w.note(b, i) }) {
+	if guard.Note(func() { err = w.note(b, i) }) {
 		b.Known.Items, b.Avoid.Data = b.Known.Items[:known], b.Avoid.Data[:avoid]
 		b.Quarantine(i, pipeline.Panicked)
 	}
