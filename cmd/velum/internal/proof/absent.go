@@ -108,7 +108,7 @@ func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Uni
 			if p.Kind != "masked" {
 				continue
 			}
-			err := flow.EachRow(filepath.Join(a.dir, filepath.FromSlash(p.Path)), func(row maskedPlace) error {
+			err := read.RowsOf(filepath.Join(a.dir, filepath.FromSlash(p.Path)), func(row maskedPlace) error {
 				if a.rows[row.Row] {
 					a.masked++
 				}
