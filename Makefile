@@ -49,12 +49,12 @@ models: build
 
 # the embedded models on real notes: dev parts, three renamed draws, names that no training saw, places held out (../shared/data)
 real: build
-	python3 scripts/real/corpora.py sets
+	python3 scripts/bench/real/corpora.py sets
 	$(GO) run ./scripts/experiments/shortnotes --in ../shared/data/meddocan/dev --out out/real/short-dev.jsonl --seed 2
-	python3 scripts/real/corpora.py short
+	python3 scripts/bench/real/corpora.py short
 	bin/velum synth --quiet --notes 8000 --seed 2 --split test --density 3 --out out/real/synth-dev.jsonl
-	python3 scripts/real/score.py primary-care
-	python3 scripts/real/score.py --scheme meddocan meddocan
+	python3 scripts/bench/real/score.py primary-care
+	python3 scripts/bench/real/score.py --scheme meddocan meddocan
 
 # names of persons without labelled notes: dictionary taggers, then a CRF that learns from them (../shared/data)
 nolabels: build
@@ -110,7 +110,7 @@ experiments: build
 
 # names of thirty origins that are masked in notes of other templates, by origin; ORIGINS="-model FILE -misses"
 origins: build
-	$(GO) run ./scripts/origins $(ORIGINS)
+	$(GO) run ./scripts/bench/origins $(ORIGINS)
 
 # golangci-lint as .golangci.yml says where it is installed, else staticcheck; without a network, what Go itself finds
 lint:

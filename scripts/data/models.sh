@@ -26,7 +26,7 @@ morph)
 meddocan-dev)
 	# What the choices rest on: nothing of dev is seen, nor the headers of the
 	# background reports, which are shared with dev.
-	python3 scripts/real/corpora.py sources --work "$work/real"
+	python3 scripts/bench/real/corpora.py sources --work "$work/real"
 	"$velum" train --profile meddocan --kind crf --labels meddocan --name meddocan \
 		--train "$data/meddocan/train,$work/real/background-bodies" --dev "$data/meddocan/dev" \
 		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 50} --out "$work/meddocan-dev.velum"
@@ -53,18 +53,18 @@ primary-care)
 	set -- primary-care
 	# Real notes: renamed from many lists, half of them with the noise of a hurried hand.
 	real=$work/real
-	python3 scripts/real/corpora.py sets --work "$real"
-	python3 scripts/real/corpora.py sources --work "$real"
+	python3 scripts/bench/real/corpora.py sets --work "$real"
+	python3 scripts/bench/real/corpora.py sources --work "$real"
 	# Reports as short notes: headers stripped, case and accents mangled in part.
 	go run ./scripts/experiments/shortnotes --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
 	go run ./scripts/experiments/shortnotes --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
 	go run ./scripts/experiments/shortnotes --in "$data/meddocan/dev" --out "$real/short-dev.jsonl" --seed 2
-	python3 scripts/real/corpora.py short --work "$real"
+	python3 scripts/bench/real/corpora.py short --work "$real"
 	# Generated notes; the templates and names of the two splits are disjoint.
 	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
 	"$velum" synth --quiet --notes 8000 --seed 2 --split test --density 3 --out "$real/synth-dev.jsonl"
 	# Bare names in general Catalan text, marked by lists; dates and ages as a model finds them.
-	python3 scripts/real/corpora.py named --work "$real" --velum "$velum" --model "${VELUM_INIT:-primary-care}"
+	python3 scripts/bench/real/corpora.py named --work "$real" --velum "$velum" --model "${VELUM_INIT:-primary-care}"
 	"$velum" train --profile primary-care --kind crf --labels primary-care --name primary-care \
 		--template configs/templates/primary-care.txt --clusters "c128=$work/fold.velum:128,c1024=$work/fold.velum:1024" \
 		--train "$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl,$real/nubes-marked.jsonl,$real/nubes-r1.jsonl,$real/nubes-r2.jsonl,$real/nubes-r3.jsonl,$real/nubes-r4.jsonl,$real/nubes-empty-1.jsonl,$real/notes-ca-train.jsonl,$real/notes-ca-r1.jsonl,$real/notes-ca-r2.jsonl,$real/notes-ca-r3.jsonl,$real/bare-ca.jsonl" \

@@ -2,7 +2,6 @@ package option
 
 import (
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/velum-health/velum/models/crf"
@@ -254,9 +253,18 @@ func (c *Config) Each(do func(key, text string)) {
 	}
 }
 
-// options binds every key to its place in c. The order is that of printing.
-func (c *Config) options() []option {
-	return slices.Concat(c.inputOptions(), c.findOptions(), c.outputOptions(), c.trainOptions(), c.networkOptions(), c.learnOptions(), c.keyOptions())
+// parts of the table, in the order of printing.
+var parts = []func(*Config) []option{
+	(*Config).inputOptions, (*Config).findOptions, (*Config).outputOptions, (*Config).trainOptions, (*Config).networkOptions,
+	(*Config).learnOptions, (*Config).keyOptions,
+}
+
+// options binds every key to its place in c.
+func (c *Config) options() (all []option) {
+	for _, part := range parts {
+		all = append(all, part(c)...)
+	}
+	return all
 }
 
 func (c *Config) inputOptions() []option {

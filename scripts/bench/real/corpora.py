@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes the notes on which velum is scored and from which its models learn, out of the labelled corpora of ../shared.
 
-    scripts/real/corpora.py sets    [--work out/real]     what score.py scores on: dev parts, renamed draws, held-out sentences
-    scripts/real/corpora.py sources [--work out/real]     what models.sh trains on, one file a source
-    scripts/real/corpora.py short   [--work out/real]     dates of reports cut to short notes, as the guide of nubes-phi has them
-    scripts/real/corpora.py named --model MODEL           corpora that mark places alone (MEDDOPLACE, our part) or names alone (AnCora-ca,
+    scripts/bench/real/corpora.py sets    [--work out/real]     what score.py scores on: dev parts, renamed draws, held-out sentences
+    scripts/bench/real/corpora.py sources [--work out/real]     what models.sh trains on, one file a source
+    scripts/bench/real/corpora.py short   [--work out/real]     dates of reports cut to short notes, as the guide of nubes-phi has them
+    scripts/bench/real/corpora.py named --model MODEL           corpora that mark places alone (MEDDOPLACE, our part) or names alone (AnCora-ca,
                                                           general text by lists): dates, ages and the like are what MODEL finds
 
 Run from the root of the repository, with ../shared/data (VELUM_DATA). Same input, same bytes.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Scores models on real notes with the whole product (model, patterns, rules, lists).
 
-    scripts/real/score.py [--out out/real/scores.json] [--sets nubes-dev,...] [--set KEY=VALUE] MODEL...
+    scripts/bench/real/score.py [--out out/real/scores.json] [--sets nubes-dev,...] [--set KEY=VALUE] MODEL...
 
-MODEL is an embedded model or a file. The sets are made by scripts/real/corpora.py sets. Prints a line a set: strict F1,
+MODEL is an embedded model or a file. The sets are made by scripts/bench/real/corpora.py sets. Prints a line a set: strict F1,
 share of entities masked, share of detections that touch an entity, F1 by category; for MEDDOPLACE how many of the named
 places, named facilities and generic places are touched. Models of MEDDOCAN's labels are scored on MEDDOCAN dev and MEDDOPLACE.
 """

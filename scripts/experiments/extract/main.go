@@ -2,7 +2,7 @@
 // values each one replaces, and the notes with the replacements as their labels,
 // from which a tagger can be trained.
 //
-//	go run ./scripts/extract --in dev/ --key FILE --out dev.jsonl
+//	go run ./scripts/experiments/extract --in dev/ --key FILE --out dev.jsonl
 package main
 
 import (

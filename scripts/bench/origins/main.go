@@ -5,7 +5,7 @@
 // masked when all its words are. It fails when an origin lies under the floor
 // or further than five points under Spanish.
 //
-//	go run ./scripts/origins -velum bin/velum -model primary-care
+//	go run ./scripts/bench/origins -velum bin/velum -model primary-care
 package main
 
 import (
