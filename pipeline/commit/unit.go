@@ -107,8 +107,15 @@ func publicFile(u *Unit, sum []byte) string {
 	if path.Clean(u.Folder) != path.Dir(u.source()) {
 		return fmt.Sprintf("part-%09d-%x", u.First, sum[:8])
 	}
-	of := sha256.Sum256(fmt.Appendf(nil, "%q %d", u.source(), u.Copy))
+	of := u.Mark()
 	return fmt.Sprintf("part-%x-%09d-%x", of[:4], u.First, sum[:8])
+}
+
+// Mark tells the input file of a unit from those of other paths below the
+// archive, without a word of its content.
+func (u *Unit) Mark() [8]byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d", u.source(), u.Copy))
+	return [8]byte(sum[:8])
 }
 
 // owners knows which unit a public part belongs to.

@@ -100,6 +100,9 @@ func (o *ParquetOptions) check() error {
 	if o.IDs == KeyIDs && o.Key == nil {
 		return &secret.Error{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
 	}
+	if o.Opaque && o.Key == nil {
+		return &secret.Error{Path: "(none)", Cause: "opaque folders need a key; name the file of one in the configuration"}
+	}
 	return nil
 }
 
@@ -437,8 +440,9 @@ func newNaming(o *ParquetOptions) naming {
 }
 
 // name fills the ids of a batch from the columns of its source: several are
-// joined with bars. An id that is null, empty, too long or no clean text does
-// not count as one.
+// joined with bars, and bars within them get a backslash, so that no two notes
+// have one id. An id that is null, empty, too long or no clean text does not
+// count as one.
 func (s *naming) name(b *pipeline.Batch, columns []pipeline.Bytes) {
 	for i := range b.Len() {
 		row := b.First + int64(i)
@@ -450,7 +454,11 @@ func (s *naming) name(b *pipeline.Batch, columns []pipeline.Bytes) {
 			}
 			part := columns[k].At(i)
 			sound = sound && cleanID(part)
-			if len(part) <= maxID {
+			switch {
+			case len(part) > maxID:
+			case len(columns) > 1:
+				id = appendEscaped(id, part)
+			default:
 				id = append(id, part...)
 			}
 		}
@@ -467,6 +475,18 @@ func (s *naming) name(b *pipeline.Batch, columns []pipeline.Bytes) {
 		}
 		b.ID.End()
 	}
+}
+
+// appendEscaped appends part of an id, with a backslash before bars and
+// backslashes.
+func appendEscaped(id, part []byte) []byte {
+	for _, c := range part {
+		if c == '|' || c == '\\' {
+			id = append(id, '\\')
+		}
+		id = append(id, c)
+	}
+	return id
 }
 
 // number makes an id of the number of a row.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // Archive is the files of a run: what they hold and how they are cut into
@@ -150,7 +151,7 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 
 func (a *Archive) open(f *ArchiveFile, u *commit.Unit) (UnitSource, error) {
 	o := a.o
-	o.file = fileMark(u)
+	o.file = fileMark(u, o.Key)
 	switch f.form {
 	case dumpForm:
 		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
@@ -210,12 +211,17 @@ func (f *ArchiveFile) blame(err error) error {
 
 // fileMark is what stands before the number of a row where numbers are ids, so
 // that they are those of one note in the whole output, whatever else comes into
-// it, and say in which parts it is: eight digits of the file's SHA-256, as in
-// the names of its parts, and eight that tell twins apart.
-func fileMark(u *commit.Unit) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "velum file 1\n%x %d %q\n", u.SHA256, u.Copy, u.Folder)
-	return fmt.Sprintf("%x-%x-", u.SHA256[:4], h.Sum(nil)[:4])
+// it. It is public, so that it cannot be the file's SHA-256, which would tell a
+// hidden name to whoever tries them all: with a key it is an HMAC of that, without
+// one it says where the file lies below the archive, as the names of its parts do.
+func fileMark(u *commit.Unit, key *secret.Key) string {
+	mark := u.Mark()
+	if key != nil {
+		mac := hmac.New(sha256.New, key.Derive("file mark"))
+		fmt.Fprintf(mac, "%x %d %q", u.SHA256, u.Copy, u.Folder)
+		copy(mark[:], mac.Sum(nil))
+	}
+	return fmt.Sprintf("%x-%x-", mark[:4], mark[4:])
 }
 
 // Rows returns the number of notes in all units.
@@ -490,19 +496,16 @@ func (s *scanner) hash(ctx context.Context, f *ArchiveFile) (cuts []cut, cause s
 	return c.end(), "", nil
 }
 
-// folder returns the folder of the unit's parts.
+// folder returns the folder of the unit's parts. An opaque one needs a key: a
+// hash of the folder's name could be undone by trying all months, one of the
+// content by trying all names.
 func (s *scanner) folder(f *ArchiveFile) string {
 	if !s.a.o.Opaque {
 		return f.Folder
 	}
-	if s.a.o.Key != nil {
-		mac := hmac.New(sha256.New, s.a.o.Key.Derive("folder"))
-		mac.Write([]byte(f.Folder))
-		return fmt.Sprintf("batch=%x", mac.Sum(nil)[:6])
-	}
-	// Without a key a hash of the folder's name could be undone by trying all
-	// months; one of the content cannot without the content.
-	return fmt.Sprintf("batch=%x", f.SHA256[:6])
+	mac := hmac.New(sha256.New, s.a.o.Key.Derive("folder"))
+	mac.Write([]byte(f.Folder))
+	return fmt.Sprintf("batch=%x", mac.Sum(nil)[:6])
 }
 
 func (s *scanner) dumpUnits(f *ArchiveFile, unit commit.Unit, cuts []cut) {

@@ -295,14 +295,7 @@ func TestIDs(t *testing.T) {
 		{"c", parquet.String(), []any{"x", "y", "y"}},
 		{"text", parquet.String(), []any{"1", "2", "3"}},
 	}, 2)
-	keyFile := filepath.Join(dir, "key")
-	if err := os.WriteFile(keyFile, bytes.Repeat([]byte("kq"), 16), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := secret.Load(keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := testKey(t)
 	ids := func(o ParquetOptions) (all []string) {
 		o.ID = []string{"a", "b", "c"}
 		for _, n := range readFile(t, path, o) {
@@ -322,6 +315,58 @@ func TestIDs(t *testing.T) {
 	}
 	if _, err := NewParquet(path, 0, -1, ParquetOptions{ID: []string{"a"}, IDs: KeyIDs}); err == nil {
 		t.Error("keyed ids without a key")
+	}
+}
+
+func testKey(t *testing.T) *secret.Key {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, bytes.Repeat([]byte("kq"), 16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := secret.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// TestJoinedIDs: ids of different columns are different ids, bars or not.
+func TestJoinedIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.StringMatching(`[|\\a1]{1,4}`)
+		columns, rows := make([]pipeline.Bytes, 2), [2][2]string{}
+		for k := range columns {
+			for i := range rows {
+				rows[i][k] = part.Draw(t, "part")
+				columns[k].Append([]byte(rows[i][k]))
+			}
+		}
+		b := &pipeline.Batch{Reason: make([]pipeline.Reason, 2)}
+		b.Text.Append(nil)
+		b.Text.Append(nil)
+		n := newNaming(&ParquetOptions{})
+		n.name(b, columns)
+		if same := bytes.Equal(b.ID.At(0), b.ID.At(1)); same != (rows[0] == rows[1]) {
+			t.Errorf("%q have the ids %q and %q", rows, b.ID.At(0), b.ID.At(1))
+		}
+	})
+}
+
+// TestFileMark: the mark of a file says nothing of its content.
+func TestFileMark(t *testing.T) {
+	a := commit.Unit{Input: "/a/notes.csv", Source: "notes.csv", SHA256: [32]byte{1}}
+	b := a
+	b.SHA256[0] = 2
+	if fileMark(&a, nil) != fileMark(&b, nil) {
+		t.Error("without a key the mark depends on the content")
+	}
+	key := testKey(t)
+	if fileMark(&a, key) == fileMark(&b, key) || fileMark(&a, key) == fileMark(&a, nil) {
+		t.Error("with a key it does not")
+	}
+	if b.Copy++; fileMark(&a, nil) == fileMark(&b, nil) {
+		t.Error("twins have one mark")
 	}
 }
 
@@ -928,7 +973,10 @@ func TestOpaqueFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(month, "x.parquet"), sampleFile(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true})
+	if _, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true}); err == nil {
+		t.Error("opaque names without a key: a digest that whoever tries all months undoes")
+	}
+	a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true, Key: testKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1048,7 +1096,8 @@ func TestNumbersOfAnArchive(t *testing.T) {
 					if all[id] != "" && o.IDs == DropIDs {
 						t.Errorf("%s stands for two notes", id)
 					}
-					all[id] = fmt.Sprintf("%x", a.Units[i].SHA256[:4])
+					mark := a.Units[i].Mark()
+					all[id] = fmt.Sprintf("%x", mark[:4]) // as in the names of its public parts
 				}
 				b.Reset()
 			}

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
@@ -28,6 +30,30 @@ func (m *masking) logChanges() {
 			}
 		}
 	}
+}
+
+// numbersNotes tells whether numbers of rows stand for ids.
+func (m *masking) numbersNotes() bool { return m.Read.IDs == "drop" || m.Read.NullIDs == "number" }
+
+// distinctNumbers refuses inputs that have one name below the archive, if
+// numbers of their rows would be ids and no key tells them apart: nothing else
+// of a file may be public, see read.fileMark.
+func (m *masking) distinctNumbers() error {
+	if !m.numbersNotes() || m.Config.Key.File != "" {
+		return nil
+	}
+	seen := map[string]string{}
+	for _, c := range m.changes {
+		if c.Fate == "removed" {
+			continue
+		}
+		if other, twice := seen[c.Input]; twice && other != c.Path {
+			return exit.Errorf(exit.Config, "name a key with key.file, or give the folder above both",
+				"%s and %s have one name, %s, so that the numbers that stand for their ids would be the same", cmp.Or(other, "an earlier file"), cmp.Or(c.Path, "an earlier one"), c.Input)
+		}
+		seen[c.Input] = c.Path
+	}
+	return nil
 }
 
 // fateCount is how many inputs have a fate.

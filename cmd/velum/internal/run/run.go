@@ -122,6 +122,9 @@ func (m *masking) mask(ctx context.Context, cfg *option.Config) error {
 	if o.Dry {
 		return m.printPlan(units)
 	}
+	if err := m.distinctNumbers(); err != nil {
+		return err
+	}
 	m.logChanges()
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
 		return err
@@ -185,8 +188,11 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
 	sum, err := m.Hash()
-	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {
+	if m.numbersNotes() {
 		sum += numbersVersion
+	}
+	if len(m.Read.Columns.ID) > 1 {
+		sum += joinedVersion
 	}
 	if m.tagged != nil && err == nil {
 		err = m.tagged.Check(m.archive.Units)
@@ -445,8 +451,12 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 const OutputVersion = "velum output 3 patterns " + patterns.Version + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
-// mark of the file.
-const numbersVersion = " numbers 2"
+// mark of the file, since 3 not one of its content.
+const numbersVersion = " numbers 3"
+
+// joinedVersion is the same where ids are joined: since 2 bars within them get a
+// backslash.
+const joinedVersion = " joined 2"
 
 // notesPerSecondAndCore is the measured speed on short notes, BENCHMARKS.md.
 const notesPerSecondAndCore = 43_000
