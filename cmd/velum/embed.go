@@ -41,7 +41,7 @@ run. GloVe gives the same file with any number of workers.`,
 	flags.IntVar(&f.Embed.Negatives, "negatives", 5, "words drawn against each true one")
 	flags.Float64Var(&f.Embed.Sample, "sample", 1e-3, "share of the text above which a word is left out now and then")
 	flags.Float64Var(&f.Embed.Rate, "rate", 0, "first step size (default 0.025; cbow 0.075; glove 0.05)")
-	flags.StringVar(&f.Subwords, "subwords", "", "also learn n-grams of characters, as `3-6`; gives vectors to words that are not in the file")
+	flags.StringVar(&f.Subwords, "subwords", "", "also learn n-grams of characters, as 3-6; gives vectors to words that are not in the file")
 	flags.IntVar(&f.Embed.Buckets, "buckets", 1<<17, "rows that n-grams share")
 	flags.Uint64Var(&f.Embed.Seed, "seed", 1, "of everything that is drawn")
 	flags.Uint64Var(&f.Cut.Count, "min-count", 5, "least occurrences of a form")

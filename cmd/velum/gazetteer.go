@@ -35,7 +35,7 @@ header where they can be; otherwise say them:
   GivenName=staff.csv?form=name          the column "name" holds given names
   Surname=list.tsv?form=1&count=3+4      columns by number, two counts added
   Drug=drugs.txt                         one entry a line
-  own.csv?form=word&separator=;          a column "class" names the class of each entry
+  own.csv?form=word&separator=;          the column "class" names classes
 
 Counts of one form are added within an argument (men and women, say) and the largest counts
 between arguments, which may be editions of one census. A place's official name gives all
@@ -45,7 +45,7 @@ which names are held: a word is ambiguous where its ratio is small.
 
 Classes: ` + strings.Join(gazetteer.ClassNames(), ", ") + `.`,
 		Example: `  velum gazetteer build --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt
-  velum gazetteer build --out staff.velum GivenName=staff.csv?form=first Surname=staff.csv?form=last`,
+  velum gazetteer build --out staff.velum 'GivenName=staff.csv?form=first' 'Surname=staff.csv?form=last'`,
 		RunE: func(_ *cobra.Command, args []string) error { return lists.Build(a.Console, &f, args) },
 	}
 	flags := c.Flags()

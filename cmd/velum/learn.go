@@ -33,7 +33,7 @@ given again. --ask writes notes that a person should correct; --answers takes th
 	flags.StringVar(&f.Out, "out", "", "`DIR` to learn in, private")
 	flags.IntVar(&f.BackTo, "back-to", f.BackTo, "forget the turns after turn `N`, then go on")
 	flags.IntVar(&f.Ask, "ask", 0, "write `N` notes for a person to correct, and stop")
-	flags.StringVar(&f.To, "to", "jsonl", "`FORMAT` of --ask: brat, jsonl or another of `velum convert`")
+	flags.StringVar(&f.To, "to", "jsonl", "`FORMAT` of --ask: brat, jsonl or another of velum convert")
 	flags.StringVar(&f.Questions, "questions", "", "`PATH` for --ask (default: in DIR)")
 	flags.StringSliceVar(&f.Answers, "answers", nil, "`PATHS` of corrected notes to learn from, in any format")
 	for _, o := range []struct{ flag, key string }{

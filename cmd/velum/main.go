@@ -167,9 +167,7 @@ func newRootCommand(a *app) *cobra.Command {
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Errs)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return exit.Errorf(exit.Config, "see `"+c.CommandPath()+" --help`", "%s: %w", c.CommandPath(), err)
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	a.globalFlags(root.PersistentFlags())
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
@@ -223,29 +221,29 @@ func exactArgs(n int) cobra.PositionalArgs {
 	}
 }
 
-const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+const helpTemplate = `{{with or .Long .Short}}{{prose .}}
 
 {{end}}{{.UsageString}}`
 
 // usageTemplate begins with examples: most readers want one to copy.
 const usageTemplate = `{{if .HasExample}}Examples:
-{{.Example}}
+{{examples .Example}}
 
 {{end}}Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{hang 2 .UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND
 
 Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+{{flags .LocalFlags}}{{end}}{{if .HasAvailableInheritedFlags}}
 
 Flags of every command:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if not .HasParent}}
+{{flags .InheritedFlags}}{{end}}{{if not .HasParent}}
 
-Exit codes: 0 done, 1 failed, 3 done with more quarantined than allowed, 4 nothing to do,
-10 configuration, 11 locked, 12 key, 13 integrity, 14 disk full, 15 privacy gate,
-129, 130 and 143 stopped by a signal; 2 crashed, without a word, since the words may be a
-note's (set GOTRACEBACK=single to see them).{{end}}
+Exit codes: 0 done, 1 failed, 3 done with more quarantined than allowed,
+4 nothing to do, 10 configuration, 11 locked, 12 key, 13 integrity, 14 disk
+full, 15 privacy gate, 129, 130 and 143 stopped by a signal; 2 crashed, without
+a word, since the words may be a note's (set GOTRACEBACK=single to see them).{{end}}
 `

@@ -15,7 +15,7 @@ func newModelsCommand(a *app) *cobra.Command {
 
 A folder of models has a pointer that says which one is in use. promote copies a model
 there and sets the pointer, rollback sets it back; each is one rename, so a run finds a
-whole model at any time. ` + "`velum run --model DIR/`" + ` uses the one in use.`,
+whole model at any time. ` + "velum run --model DIR/" + ` uses the one in use.`,
 		Example: `  velum models
   velum models promote night.velum --models /srv/velum/models/
   velum run --in archive/ --out masked/ --model /srv/velum/models/

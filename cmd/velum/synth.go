@@ -17,7 +17,7 @@ invented, with gold spans: for training, for tests, for trying velum out. The
 same seed gives the same notes. Templates and names of --split train and
 --split test are disjoint.
 
-An archive for ` + "`velum run`" + ` is written with --to archive: a folder of months in
+An archive for velum run is written with --to archive: a folder of months in
 Parquet without the gold, and the gold beside it in DIR.gold.`,
 		Example: `  velum synth --notes 3000 --seed 1 --out sample --to archive
   velum synth --notes 50000 --seed 2 --split train --density 3 --out train.jsonl`,
@@ -32,7 +32,7 @@ Parquet without the gold, and the gold beside it in DIR.gold.`,
 	flags.Float64Var(&f.Notes.Density, "density", 1, "PHI in multiples of a primary-care archive's (PERSON 0.28 % of tokens, LOCATION 1.12 %)")
 	flags.Float64Var(&f.Notes.Reports, "reports", 0, "share of notes that are reports of some 3 kB")
 	flags.StringVar(&f.Out, "out", "", "`PATH` to write")
-	flags.StringVar(&f.To, "to", "", "`FORMAT`: archive, or one of `velum convert`; told from the name if left out")
+	flags.StringVar(&f.To, "to", "", "`FORMAT`: archive, or one of velum convert; told from the name if left out")
 	flags.IntVar(&f.Months, "months", 2, "months of --to archive")
 	return c
 }

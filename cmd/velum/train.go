@@ -54,7 +54,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringVar(&f.Name, "name", "", "name of the model (default: that of the file)")
 	flags.BoolVar(&f.Stop, "early-stop", false, "stop when the F1 on --dev no longer rises, and keep the best model")
 	flags.StringVar(&f.Dictionary.Method, "method", "divergence", "dictionary: how it decides, divergence or binary")
-	flags.StringSliceVar(&f.Dictionary.Gazetteers, "gazetteer", nil, "dictionary: `FILES` of names, from `velum gazetteer build`")
+	flags.StringSliceVar(&f.Dictionary.Gazetteers, "gazetteer", nil, "dictionary: `FILES` of names, from velum gazetteer build")
 	flags.StringSliceVar(&f.Dictionary.Negative, "negative", nil, "dictionary: `FILES` of words that are no names")
 	flags.StringSliceVar(&f.Dictionary.Notes, "archive", nil, "dictionary: `PATHS` of notes in which the names are counted; no labels needed")
 	flags.StringSliceVar(&f.Dictionary.Classes, "classes", []string{"GivenName", "Surname"}, "dictionary: classes of the lists that are tagged")

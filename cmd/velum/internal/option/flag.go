@@ -16,6 +16,7 @@ func (s *Sources) AddFlag(flags *pflag.FlagSet, name, key string) {
 	}
 	usage, _, _ := strings.Cut(o.why, ". ")
 	usage = strings.ToLower(usage[:1]) + strings.TrimSuffix(usage[1:], ".") + " (" + key + ")"
+	usage = strings.ReplaceAll(usage, "`", "") // pflag takes what stands in them for the type
 	f := flags.VarPF(&optionValue{s, key, "--" + name, o}, name, "", usage)
 	if _, isBool := o.at.(*bool); isBool {
 		f.NoOptDefVal = "true"

@@ -1,23 +1,50 @@
 package option
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
 // DidYouMean returns a hint with the nearest of the known names, or "" when
-// none is near: at most one letter in three may differ.
+// none is near.
 func DidYouMean(name string, known []string) string {
-	best, nearest := len(name)/3+1, ""
+	if near := Nearest(name, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// Nearest returns the nearest of the known names, or "" when none is near. One
+// that begins with name goes before all others, the shortest first: key is the
+// beginning of keyed. Of the others at most one letter in three may differ.
+func Nearest(name string, known []string) string {
+	begins, nearest := "", ""
+	best := len(name)/3 + 1
 	for _, k := range known {
+		if len(name) >= 3 && strings.HasPrefix(strings.ToLower(k), strings.ToLower(name)) && (begins == "" || len(k) < len(begins)) {
+			begins = k
+		}
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d <= best && (nearest == "" || d < best) {
 			best, nearest = d, k
 		}
 	}
-	if nearest == "" {
+	return cmp.Or(begins, nearest)
+}
+
+// KeyNamed returns the one option whose key, or its last word, is name; "" if
+// there is none or more than one.
+func KeyNamed(name string) string {
+	var found []string
+	for _, o := range new(Config).options() {
+		if o.key == name || o.key[strings.LastIndexByte(o.key, '.')+1:] == name {
+			found = append(found, o.key)
+		}
+	}
+	if len(found) != 1 {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %q?", nearest)
+	return found[0]
 }
 
 // distance counts the letters inserted, left out, changed or swapped with

@@ -256,6 +256,7 @@ func (r *strictReader) unknown(name, prefix string) string {
 // same one in another section.
 func (r *strictReader) suggest(name, prefix string) string {
 	var here, elsewhere []string
+	whole := strings.Contains(name, ".") // as --set has it
 	for _, o := range r.options {
 		if rest, ok := strings.CutPrefix(o.key, prefix); ok {
 			first, _, _ := strings.Cut(rest, ".")
@@ -265,7 +266,7 @@ func (r *strictReader) suggest(name, prefix string) string {
 			elsewhere = append(elsewhere, o.key)
 		}
 	}
-	if h := DidYouMean(name, here); h != "" {
+	if h := DidYouMean(name, here); h != "" && !whole {
 		return h
 	}
 	if len(elsewhere) > 0 {
