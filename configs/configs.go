@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -32,19 +33,25 @@ func Profiles() []string { return []string{DefaultProfile, ReportProfile} }
 func Profile(name string) ([]byte, error) { return read("profile", name+".yaml") }
 
 // Policies returns the names of the built-in masking policies, sorted.
-func Policies() []string {
-	files, err := fs.Glob(FS, "policies/*.yaml")
+func Policies() []string { return namesOf("policies/*.yaml") }
+
+func namesOf(pattern string) []string {
+	files, err := fs.Glob(FS, pattern)
 	if err != nil {
 		panic("configs: bad glob") // a bug: the pattern is a constant
 	}
 	for i, f := range files {
-		files[i] = strings.TrimSuffix(path.Base(f), ".yaml")
+		files[i] = strings.TrimSuffix(path.Base(f), path.Ext(f))
 	}
+	slices.Sort(files) // - goes before .
 	return files
 }
 
 // Policy returns the YAML of a built-in masking policy.
 func Policy(name string) ([]byte, error) { return read("policy", "policies/"+name+".yaml") }
+
+// Templates returns the names of the built-in feature templates, sorted.
+func Templates() []string { return namesOf("templates/*.txt") }
 
 // Template returns the feature template of that name (see models/features).
 func Template(name string) ([]byte, error) { return read("template", "templates/"+name+".txt") }

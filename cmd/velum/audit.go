@@ -11,7 +11,7 @@ func newAuditCommand(a *app) *cobra.Command {
 		Use:   "audit",
 		Short: "Verify audit logs; say what reading a sample proves",
 		Example: `  velum audit verify masked/                                   # the log of a tree
-  velum audit verify /var/log/velum/audit.jsonl --head 5e1c…   # must still hold the noted line
+  velum audit verify masked/ --head $(cat head.txt)            # must still hold the noted line
   velum audit prove --read 3000 --leaks 0`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

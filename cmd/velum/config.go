@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/stages/mask"
 )
@@ -69,12 +70,12 @@ func newConfigPrintCommand(a *app) *cobra.Command {
 func newConfigCheckCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
-		Short: "Check a configuration file and list every mistake",
+		Short: "Check a configuration file, open what it names, list every mistake",
 		Args:  exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			a.options.File = args[0]
 			cfg, err := a.config()
-			if err != nil {
+			if err := flow.Check(cfg, err); err != nil {
 				return err
 			}
 			hash, err := cfg.Hash()

@@ -11,7 +11,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Look at this machine: what velum can use, and what is wrong",
-		Example: `  velum doctor --path /srv/velum/out   # the disk that a run would write to
+		Example: `  velum doctor --path masked/    # the disk that a run would write to
   velum doctor --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {

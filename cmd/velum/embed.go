@@ -22,7 +22,7 @@ so that rare names do not.
 With --workers 1 the same notes, options and seed give the same file. By default all cores
 learn in the same vectors without waiting for each other: as good, but different in every
 run. GloVe gives the same file with any number of workers.`,
-		Example: `  velum embed --in archive/ --out words.velum --min-patients 5
+		Example: `  velum embed --in archive/ --out words.velum --min-patients 5 --set read.columns.patient=patient_id
   velum embed --in notes.jsonl.gz --out words.velum --normalization fold --clusters 128,1024
   velum inspect --model words.velum --neighbours hospital`,
 		Args: noArgs,

@@ -24,7 +24,7 @@ given again. --ask writes notes that a person should correct; --answers takes th
   velum learn --config learn.yaml --out learned/
   velum learn --config learn.yaml --out learned/ --ask 100 --to brat --questions correct/
   velum learn --config learn.yaml --out learned/ --answers correct/
-  velum learn --config learn.yaml --out learned/ --back-to 3   # forget what came after turn 3
+  velum learn --config learn.yaml --out learned/ --back-to 1   # forget what came after turn 1
   velum run --in archive/ --out masked/ --model learned/models`,
 		Args: noArgs,
 		RunE: call(a, learn.Learn, &f),

@@ -17,7 +17,7 @@ func newManCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "man DIR",
 		Short:   "Write a manual page for every command",
-		Example: "  velum man /usr/local/share/man/man1",
+		Example: "  velum man ~/.local/share/man/man1   # then: man velum-run",
 		Args:    exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {

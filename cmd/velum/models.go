@@ -17,9 +17,9 @@ A folder of models has a pointer that says which one is in use. promote copies a
 there and sets the pointer, rollback sets it back; each is one rename, so a run finds a
 whole model at any time. ` + "velum run --model DIR/" + ` uses the one in use.`,
 		Example: `  velum models
-  velum models promote night.velum --models /srv/velum/models/
-  velum run --in archive/ --out masked/ --model /srv/velum/models/
-  velum models rollback --models /srv/velum/models/`,
+  velum models promote night.velum --models models/
+  velum run --in archive/ --out masked/ --model models/
+  velum models rollback --models models/`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return models.List(a.Console, dir)

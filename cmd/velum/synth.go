@@ -20,7 +20,7 @@ same seed gives the same notes. Templates and names of --split train and
 An archive for velum run is written with --to archive: a folder of months in
 Parquet without the gold, and the gold beside it in DIR.gold.`,
 		Example: `  velum synth --notes 3000 --seed 1 --out sample --to archive
-  velum synth --notes 50000 --seed 2 --split train --density 3 --out train.jsonl`,
+  velum synth --notes 20000 --seed 2 --split train --density 3 --out train.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return notes.Synth(c.Context(), a.Console, &f) },
 	}

@@ -32,15 +32,8 @@ const minKey = 32
 // one that root has given to a group for reading (0440) will do, as systemd and
 // Kubernetes hand out secrets. Errors are *Error.
 func Load(path string) (*Key, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, &Error{path, "cannot be read; give the path of a file with 32 random bytes"}
-	}
-	if !keyMode(info) {
-		return nil, &Error{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
-	}
-	if info.Size() > 1<<16 {
-		return nil, &Error{path, "is larger than any key"}
+	if err := Check(path); err != nil {
+		return nil, err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -58,6 +51,21 @@ func Load(path string) (*Key, error) {
 		return nil, &Error{path, "has one byte over and over; make a random one with: head -c 32 /dev/urandom > FILE"}
 	}
 	return &Key{data}, nil
+}
+
+// Check tells what is wrong with a key file without reading it. Errors are
+// *Error.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return &Error{path, "cannot be read; give the path of a file with 32 random bytes"}
+	case !keyMode(info):
+		return &Error{path, fmt.Sprintf("others may read it (mode %04o); chmod 0400 it", info.Mode().Perm())}
+	case info.Size() > 1<<16:
+		return &Error{path, "is larger than any key"}
+	}
+	return nil
 }
 
 // same tells whether a key is one byte over and over, as a file of zeros is.

@@ -694,6 +694,12 @@ func (s *scanner) missing(inputs []string) {
 	}
 }
 
+// CheckList tells what is wrong with a list of SHA-256 sums; "" is none.
+func CheckList(name string) error {
+	_, err := readChecksums(name)
+	return err
+}
+
 // readChecksums reads a file as sha256sum writes it: the sum, two characters,
 // the path, which counts from the folder of the list.
 func readChecksums(name string) (map[string]string, error) {

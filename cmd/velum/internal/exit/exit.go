@@ -124,8 +124,8 @@ func as[T error](err error) bool {
 	return errors.As(err, &target)
 }
 
-// explain returns the code and the remedy of an error.
-func explain(err error) (Code, string) {
+// Explain returns the code and the remedy of an error.
+func Explain(err error) (Code, string) {
 	if err == nil {
 		return Done, ""
 	}
@@ -143,7 +143,7 @@ func explain(err error) (Code, string) {
 
 // CodeOf returns the code that the process ends with.
 func CodeOf(err error) Code {
-	code, _ := explain(err)
+	code, _ := Explain(err)
 	return code
 }
 
@@ -154,7 +154,7 @@ func Print(w io.Writer, err error, asJSON bool) {
 	if err == nil {
 		return
 	}
-	code, remedy := explain(err)
+	code, remedy := Explain(err)
 	var c *ConfigError
 	errors.As(err, &c)
 	if asJSON {

@@ -30,11 +30,7 @@ func FormatOf(flag, name, path string) (string, error) {
 		if slices.Contains(read.Formats(), name) {
 			return name, nil
 		}
-		remedy := option.DidYouMean(name, read.Formats())
-		if remedy == "" {
-			remedy = "known: " + strings.Join(read.Formats(), ", ")
-		}
-		return "", exit.Errorf(exit.Config, remedy, "--%s: unknown format %q", flag, name)
+		return "", exit.Errorf(exit.Config, Suggest(name, read.Formats()), "--%s: unknown format %q", flag, name)
 	}
 	if path == read.Stdin {
 		return "jsonl", nil

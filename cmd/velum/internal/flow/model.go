@@ -72,16 +72,19 @@ func LoadModel(c *option.Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m, m.set(c)
+}
+
+// set sets the recall dial and all else that the configuration says of tagging.
+func (m *Model) set(c *option.Config) error {
 	m.Label = LabelOptions(c)
 	m.Label.SpanProbs = true
-	if c.Tag.Recall > 0 {
-		at, err := m.Bias(c.Tag.Recall, c.Tag.PrecisionFloor)
-		if err != nil {
-			return nil, err
-		}
-		m.Label.OBias = at.Bias
+	if c.Tag.Recall == 0 {
+		return nil
 	}
-	return m, nil
+	at, err := m.Bias(c.Tag.Recall, c.Tag.PrecisionFloor)
+	m.Label.OBias = at.Bias
+	return err
 }
 
 // LabelOptions is what the configuration says of tagging.
@@ -127,7 +130,7 @@ func ModelData(name string) ([]byte, error) {
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
-		return nil, exit.Errorf(exit.Config, "embedded: "+strings.Join(embedded.Names(), ", "), "no model %q", name)
+		return nil, exit.Errorf(exit.Config, Suggest(name, embedded.Names()), "no model %q", name)
 	}
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))

@@ -19,7 +19,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
-	"github.com/velum-health/velum/cmd/velum/internal/train"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -187,7 +186,7 @@ func (l *learning) digest() (string, error) {
 	}
 	files := append([]string{l.cfg.Learn.Agree}, l.cfg.Learn.Templates...)
 	for _, text := range l.cfg.Learn.Clusters {
-		_, file, _ := train.CutClusters(text)
+		_, file, _ := flow.CutClusters(text)
 		files = append(files, file)
 	}
 	for _, name := range files {

@@ -45,8 +45,13 @@ type checker struct {
 
 // note adds a mistake at the place where the value was set.
 func (k *checker) note(key, message, hint string) {
-	from := k.origins[key]
-	k.mistakes = append(k.mistakes, exit.Mistake{File: from.from, Line: from.at.line, Column: from.at.column, Key: key, Message: message, Hint: hint})
+	k.mistakes = append(k.mistakes, k.Mistake(key, message, hint))
+}
+
+// Mistake returns a mistake of an option, at the place where it was set.
+func (c *Config) Mistake(key, message, hint string) exit.Mistake {
+	from := c.origins[key]
+	return exit.Mistake{File: from.from, Line: from.at.line, Column: from.at.column, Key: key, Message: message, Hint: hint}
 }
 
 func (k *checker) categories(key string, names []string) {

@@ -49,10 +49,13 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 			return exit.Errorf(exit.Config, "see `velum run --help`", "--in and --out are needed")
 		}
 		cfg, err := load()
+		f, err := flow.Open(cfg, err)
 		if err != nil {
 			return err
 		}
-		return newMasking(c, o, r).mask(ctx, cfg)
+		m := newMasking(c, o, r)
+		m.Flow = f
+		return m.mask(ctx)
 	}
 	r := &record{Console: c, RecordOptions: o.Record}
 	if o.Dry {
@@ -82,8 +85,8 @@ func newMasking(c *console.Console, o *Options, r *record) *masking {
 	return &masking{Console: c, options: o, record: r, began: time.Now()}
 }
 
-func (m *masking) mask(ctx context.Context, cfg *option.Config) error {
-	o := m.options
+func (m *masking) mask(ctx context.Context) error {
+	o, cfg := m.options, m.Config
 	m.SetMemory(int64(cfg.Run.MemoryLimit))
 	if cfg.Run.Deadline > 0 {
 		var cancel context.CancelFunc
@@ -97,9 +100,6 @@ func (m *masking) mask(ctx context.Context, cfg *option.Config) error {
 	}
 	cfg.Choose.Use = cfg.Choose.Use && o.Tagged == "" // candidates were chosen when the notes were tagged
 	var err error
-	if m.Flow, err = flow.New(cfg); err != nil {
-		return err
-	}
 	if m.People, err = flow.OpenPeople(cfg, o.Out); err != nil {
 		return err
 	}

@@ -83,8 +83,8 @@ func (t *Training) try(ctx context.Context, held, rest *flow.Labelled, teach fun
 func (l *Lookups) offered() []string {
 	texts := append([]string{""}, l.Clusters...)
 	slices.SortStableFunc(texts, func(a, b string) int {
-		_, _, k := CutClusters(a)
-		_, _, l := CutClusters(b)
+		_, _, k := flow.CutClusters(a)
+		_, _, l := flow.CutClusters(b)
 		return cmp.Compare(k, l)
 	})
 	return texts

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
@@ -75,26 +75,15 @@ func (l *Lookups) given(t *features.Template) (r features.Resources, err error) 
 	return r, nil
 }
 
-// CutClusters takes NAME=FILE:K apart; k is negative where text is not that.
-func CutClusters(text string) (name, file string, k int) {
-	name, rest, ok := strings.Cut(text, "=")
-	colon := strings.LastIndexByte(rest, ':')
-	k, err := strconv.Atoi(rest[colon+1:])
-	if !ok || colon < 1 || err != nil {
-		return name, "", -1
-	}
-	return name, rest[:colon], k
-}
-
 // clusterGroup is the group of a template that NAME=FILE:K is for.
 func clusterGroup(text string) string {
-	name, _, _ := CutClusters(text)
+	name, _, _ := flow.CutClusters(text)
 	return "cluster/" + name
 }
 
 // openClusters fills the group cluster/NAME of NAME=FILE:K.
 func openClusters(r *features.Resources, t *features.Template, text string) error {
-	name, file, k := CutClusters(text)
+	name, file, k := flow.CutClusters(text)
 	if k < 0 {
 		return exit.Errorf(exit.Config, "write NAME=FILE:K, as in lower=words.velum:1024", "--clusters: %q is not NAME=FILE:K", text)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/patterns"
@@ -181,12 +180,7 @@ func (t *Training) templateText() (string, error) {
 	if name == "" && t.kind.DefaultTemplate != nil {
 		name = t.kind.DefaultTemplate(t.cfg)
 	}
-	name = cmp.Or(name, t.cfg.Profile)
-	if text, err := configs.Template(name); err == nil {
-		return string(text), nil
-	}
-	text, err := os.ReadFile(name)
-	return string(text), err
+	return flow.TemplateText(cmp.Or(name, t.cfg.Profile))
 }
 
 // Learn adds the notes of one path to the corpus.

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// small makes every example take a second or less. It changes no word of them.
+var small = []string{
+	"VELUM_TRAIN_ITERATIONS=4", "VELUM_NETWORK_EPOCHS=1", "VELUM_NETWORK_UNITS=8", "VELUM_LEARN_SLICE=100", "VELUM_LEARN_TURNS=1",
+}
+
+// readme is README.md.
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// fenced returns the blocks of Markdown in the given language ("" is none).
+func fenced(markdown, language string) (blocks []string) {
+	parts := strings.Split("\n"+markdown, "\n```")
+	for i := 1; i < len(parts); i += 2 {
+		if name, text, _ := strings.Cut(parts[i], "\n"); name == language {
+			blocks = append(blocks, text)
+		}
+	}
+	return blocks
+}
+
+// commands returns the commands of an example, a line each.
+func commands(text string) (lines []string) {
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// goesOn are examples that need what is in --out already.
+var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins`)
+
+var outOf = regexp.MustCompile(`--out (\S+)`)
+
+// world is the folder that examples run in.
+type world struct {
+	t   *testing.T
+	dir string
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t, filepath.Join(t.TempDir(), "world")} // manifests know paths: it stays where it is
+	if err := os.Mkdir(w.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("testdata/examples/world.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.sh("sh " + script); err != nil {
+		t.Fatalf("the world cannot be made: %v\n%s", err, out)
+	}
+	if out, err := w.sh("cp -R . ../pristine"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return w
+}
+
+func (w *world) sh(command string) (string, error) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", command)
+	sample, err := filepath.Abs("testdata/sample")
+	if err != nil {
+		return "", err
+	}
+	c.Dir = w.dir
+	c.Env = append(os.Environ(), append(small, "HOME="+w.dir, "VELUM_CONFIG=", "SAMPLE="+sample)...)
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// try runs an example as it stands in the world as it was. What it makes is taken
+// away first.
+func (w *world) try(t *testing.T, example string) {
+	here := &world{t, w.dir}
+	if out, err := here.sh(`rm -rf ./* && cp -R ../pristine/. .`); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out := outOf.FindStringSubmatch(example); out != nil && !goesOn.MatchString(example) {
+		path := strings.TrimRight(out[1], "/")
+		if out, err := here.sh("rm -r " + path + " " + path + ".private 2> /dev/null || true"); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if out, err := here.sh(example); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Every example of every help text and every command of README.md runs as it
+// stands.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var examples []string
+	for _, block := range fenced(readme(t), "") {
+		if strings.Contains(block, "velum ") && !strings.Contains(block, "-> ") && !strings.Contains(block, "─>") {
+			examples = append(examples, commands(block)...)
+		}
+	}
+	fromReadme := len(examples)
+	var out bytes.Buffer
+	eachCommand(newRootCommand(newApp(&out, &out, nil)), func(c *cobra.Command) {
+		if c.Name() != "completion" && (c.Parent() == nil || c.Parent().Name() != "completion") { // cobra's own
+			examples = append(examples, commands(c.Example)...)
+		}
+	})
+	if fromReadme < 20 || len(examples)-fromReadme < 40 {
+		t.Fatalf("%d examples of README.md, %d of help", fromReadme, len(examples)-fromReadme)
+	}
+	done := map[string]bool{}
+	for _, e := range examples {
+		command, _, _ := strings.Cut(e, " #")
+		command = strings.Join(strings.Fields(command), " ")
+		if done[command] || strings.HasPrefix(command, "git ") || strings.HasPrefix(command, "make ") {
+			continue // a network, or this test itself
+		}
+		done[command] = true
+		t.Run(command, func(t *testing.T) { w.try(t, e) })
+	}
+	for i, block := range fenced(readme(t), "yaml") {
+		t.Run(fmt.Sprintf("YAML %d", i+1), func(t *testing.T) { w.check(t, block) })
+	}
+}
+
+// check checks a block of YAML: a configuration, or a policy, which has a name
+// in its first line.
+func (w *world) check(t *testing.T, block string) {
+	here := &world{t, w.dir}
+	config, policy := block, regexp.MustCompile(`(?m)^(default|categories):`).MatchString(block)
+	if policy {
+		name := regexp.MustCompile(`^# (\S+\.yaml):`).FindStringSubmatch(block)
+		if name == nil {
+			t.Fatal("a policy without a name")
+		}
+		config = "mask: {policy: ./" + name[1] + "}\nkey: {file: study.key}\n"
+		if err := os.WriteFile(filepath.Join(w.dir, name[1]), []byte(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "block.yaml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := here.sh("velum config check block.yaml"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,340 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/embed"
+	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/stages/mask"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/resolve"
+)
+
+// Open is New for a verb that takes hours: it first opens all that the
+// configuration names, and returns every mistake at once, those that loading
+// found (wrong) among them.
+func Open(c *option.Config, wrong error) (*Flow, error) {
+	k, err := newChecker(c, wrong)
+	if err != nil {
+		return nil, err
+	}
+	k.input()
+	k.masking()
+	m := k.tagging()
+	if err := k.verdict(); err != nil {
+		return nil, err
+	}
+	return With(c, m), nil
+}
+
+// Check opens all that the configuration names for any verb, and returns every
+// mistake at once, those that loading found (wrong) among them.
+func Check(c *option.Config, wrong error) error {
+	k, err := newChecker(c, wrong)
+	if err != nil {
+		return err
+	}
+	k.input()
+	k.masking()
+	k.tagging()
+	k.training()
+	k.learning()
+	return k.verdict()
+}
+
+// checker collects mistakes.
+type checker struct {
+	*option.Config
+	mistakes []exit.Mistake
+	codes    []exit.Code // of each
+}
+
+// newChecker begins with the mistakes of loading. It returns all other errors.
+func newChecker(c *option.Config, wrong error) (*checker, error) {
+	k := &checker{Config: c}
+	if wrong == nil {
+		return k, nil
+	}
+	loading, ok := errors.AsType[*exit.ConfigError](wrong)
+	if !ok || c == nil {
+		return nil, wrong
+	}
+	for _, m := range loading.Mistakes {
+		k.add(exit.Config, m)
+	}
+	return k, nil
+}
+
+func (k *checker) add(code exit.Code, m exit.Mistake) {
+	k.mistakes, k.codes = append(k.mistakes, m), append(k.codes, code)
+}
+
+// failed notes what is wrong with the value of an option; nil is nothing.
+func (k *checker) failed(key string, err error) {
+	if err == nil {
+		return
+	}
+	if in, ok := errors.AsType[*read.InputError](err); ok {
+		m := k.Mistake(key, in.Path+": "+in.Cause, in.Remedy)
+		if in.Line > 0 {
+			m = exit.Mistake{File: in.Path, Line: in.Line, Column: max(in.Column, 1), Key: key, Message: in.Cause, Hint: in.Remedy}
+		}
+		k.add(exit.Config, m)
+		return
+	}
+	code, remedy := exit.Explain(err)
+	k.add(code, k.Mistake(key, strings.TrimPrefix(err.Error(), key+": "), remedy))
+}
+
+// verdict is the error with all mistakes. Its exit code is the one that all of
+// them have, or that of a configuration.
+func (k *checker) verdict() error {
+	err := (&exit.ConfigError{Mistakes: k.mistakes}).OrNil()
+	if err == nil {
+		return nil
+	}
+	if first := k.codes[0]; first != exit.Config && !slices.ContainsFunc(k.codes, func(c exit.Code) bool { return c != first }) {
+		return exit.With(first, err, "")
+	}
+	return err
+}
+
+// input is what says how notes are read.
+func (k *checker) input() {
+	r := &k.Read
+	_, err := delimiter(r.Delimiter)
+	k.failed("read.delimiter", err)
+	_, err = categoriesOf(r.Labels)
+	k.failed("read.labels", err)
+	k.failed("read.sha256", read.CheckList(r.SHA256))
+	k.exists("read.twice", "name the folder or file of the second copy", r.Twice)
+}
+
+// exists notes files and folders that are not there.
+func (k *checker) exists(key, remedy string, paths ...string) {
+	for _, path := range paths {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			k.failed(key, exit.With(exit.Config, err, remedy))
+		}
+	}
+}
+
+// masking is the policy and the key.
+func (k *checker) masking() {
+	if k.Key.File != "" {
+		k.failed("key.file", secret.Check(k.Key.File))
+		return
+	}
+	const remedy = "name its file with key.file"
+	chains, _ := k.Operators() // what is wrong with them was found when they were loaded
+	if slices.ContainsFunc(chains, func(c *mask.Chain) bool { return c.Keyed() }) {
+		k.failed("mask.policy", exit.Errorf(exit.Key, remedy, "the operators of this policy need a key"))
+	} else if k.Read.Opaque {
+		k.failed("read.opaque", exit.Errorf(exit.Key, remedy, "opaque folders need a key"))
+	}
+}
+
+// tagging is the model and the lists. It returns the model, nil if that cannot
+// be used.
+func (k *checker) tagging() *Model {
+	r := &k.Resolve
+	lists := k.lists("tag.gazetteers", k.Tag.Gazetteers)
+	k.lists("resolve.gazetteers", r.Gazetteers)
+	k.words("resolve.always_file", r.AlwaysFile, func(line string) (problem, hint string) {
+		category, phrase, ok := strings.Cut(line, ":")
+		if !ok || strings.TrimSpace(phrase) == "" {
+			return "is not CATEGORY:words", "write PERSON:Ferran, say"
+		}
+		if _, err := pipeline.ParseCategory(strings.TrimSpace(category)); err != nil {
+			return "begins with no category", Suggest(strings.TrimSpace(category), option.LabelNames("primary-care"))
+		}
+		return "", ""
+	})
+	k.words("resolve.never_file", r.NeverFile, func(string) (string, string) { return "", "" })
+	for _, name := range r.SkipRules {
+		if !slices.Contains(resolve.RuleNames(), name) {
+			k.failed("resolve.skip_rules", exit.Errorf(exit.Config, Suggest(name, resolve.RuleNames()), "no rule %q", name))
+		}
+	}
+	if !lists {
+		return nil
+	}
+	m, err := OpenModel(k.Tag.Model, k.Config)
+	if err != nil {
+		k.failed("tag.model", err)
+		return nil
+	}
+	err = m.set(k.Config)
+	k.failed("tag.recall", err)
+	return m
+}
+
+// Suggest is the remedy for a name that is none of the known ones.
+func Suggest(name string, known []string) string {
+	if near := option.DidYouMean(name, known); near != "" {
+		return near
+	}
+	return "known: " + strings.Join(known, ", ")
+}
+
+// lists opens files of compiled lists, and tells whether all are sound.
+func (k *checker) lists(key string, paths []string) bool {
+	sound := true
+	for _, path := range paths {
+		if _, err := OpenTable(path); err != nil {
+			k.failed(key, err)
+			sound = false
+		}
+	}
+	return sound
+}
+
+// words reads a file of words and notes every line that will not do.
+func (k *checker) words(key, path string, wrong func(line string) (problem, hint string)) {
+	if path == "" {
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		k.failed(key, exit.With(exit.Config, err, "name a file with an entry a line"))
+		return
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		if problem, hint := wrong(line); problem != "" {
+			k.add(exit.Config, exit.Mistake{File: path, Line: n, Column: 1, Key: key, Message: problem, Hint: hint})
+		}
+	}
+}
+
+// training is what `velum train` opens.
+func (k *checker) training() {
+	k.template("train.template", k.Train.Template)
+	for _, name := range k.Ensemble.Members {
+		k.model("ensemble.members", name)
+	}
+}
+
+// learning is what `velum learn` opens.
+func (k *checker) learning() {
+	l := &k.Learn
+	k.exists("learn.in", "name files or folders of the archive", l.In...)
+	for _, set := range []struct {
+		key   string
+		paths []string
+	}{{"learn.gold", l.Gold}, {"learn.dev", l.Dev}, {"learn.gate", l.Gate}, {"learn.oracle", l.Oracle}} {
+		k.exists(set.key, "name files or folders of labelled notes", set.paths...)
+	}
+	if l.Labels != "" {
+		if _, err := pipeline.Labels(l.Labels); err != nil {
+			k.failed("learn.labels", exit.With(exit.Config, err, Suggest(l.Labels, configs.Schemes())))
+		}
+	}
+	if kind, ok := KindNamed(l.Kind); !ok || kind.NewTrainer == nil {
+		k.failed("learn.kind", exit.Errorf(exit.Config, Suggest(l.Kind, learners()), "no kind %q that learns", l.Kind))
+	}
+	if l.Start != "" {
+		k.model("learn.start", l.Start)
+	}
+	for _, name := range l.Templates {
+		k.template("learn.templates", name)
+	}
+	k.template("learn.agree", l.Agree)
+	for _, text := range l.Clusters {
+		k.clusters(text)
+	}
+}
+
+// learners are the kinds that learn from labelled notes.
+func learners() (names []string) {
+	for _, k := range Kinds {
+		if k.NewTrainer != nil {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// model opens a model that another one is made with. Its lists are those of
+// whoever uses it.
+func (k *checker) model(key, name string) {
+	data, err := ModelData(name)
+	if err == nil {
+		if _, err = modelfile.Parse(data); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	k.failed(key, err)
+}
+
+// template reads a feature template; "" is none.
+func (k *checker) template(key, name string) {
+	if name == "" {
+		return
+	}
+	text, err := TemplateText(name)
+	if err == nil {
+		_, err = features.Parse(text)
+	}
+	if err != nil {
+		k.failed(key, exit.With(exit.Config, err, "name a file, or one of "+strings.Join(configs.Templates(), ", ")))
+	}
+}
+
+// TemplateText returns the text of a feature template: a built-in name or a
+// file.
+func TemplateText(name string) (string, error) {
+	if text, err := configs.Template(name); err == nil {
+		return string(text), nil
+	}
+	text, err := os.ReadFile(name)
+	return string(text), err
+}
+
+// clusters opens the file of NAME=FILE:K.
+func (k *checker) clusters(text string) {
+	_, file, n := CutClusters(text)
+	if n < 0 {
+		k.failed("learn.clusters", exit.Errorf(exit.Config, "as in lower=words.velum:1024", "%q is not NAME=FILE:K", text))
+		return
+	}
+	f, err := embed.Open(file)
+	if err != nil {
+		k.failed("learn.clusters", exit.With(exit.Config, err, "`velum embed` makes one"))
+		return
+	}
+	if f.Clusters(n) == nil {
+		err = exit.Errorf(exit.Config, "make them: velum embed --clusters", "%s has no %d clusters", file, n)
+	}
+	k.failed("learn.clusters", errors.Join(err, f.Close()))
+}
+
+// CutClusters takes NAME=FILE:K apart; k is negative where text is not that.
+func CutClusters(text string) (name, file string, k int) {
+	name, rest, ok := strings.Cut(text, "=")
+	colon := strings.LastIndexByte(rest, ':')
+	k, err := strconv.Atoi(rest[colon+1:])
+	if !ok || colon < 1 || err != nil {
+		return name, "", -1
+	}
+	return name, rest[:colon], k
+}

@@ -1,0 +1,72 @@
+# The little world in which all examples of help texts and README.md run as they
+# stand: everything that they name, small. All notes are invented (velum synth).
+# Runs in an empty folder; SAMPLE is testdata/sample.
+set -e
+synth() { velum synth --quiet --density 6 "$@" > /dev/null; }
+
+mkdir -p archive/2019-03 archive/2026-01 archive/2026-02 meddocan bin man
+for month in 01 02; do
+	cp "$SAMPLE/year=2026/month=$month/notes.parquet" 2026-$month.parquet
+	cp 2026-$month.parquet archive/2026-$month/notes.parquet
+done
+synth --notes 40 --seed 9 --months 1 --out old-archive --to archive
+cp old-archive/year=2026/month=01/notes.parquet archive/2019-03/notes.parquet
+printf '#!/bin/sh\nexec velum "$@"\n' > bin/velum
+chmod +x bin/velum
+
+# Labelled notes, in brat and JSONL.
+synth --notes 60 --seed 1 --split train --out train --to brat
+synth --notes 40 --seed 2 --out notes --to brat
+velum tag --quiet --in notes --out dev --to brat --model meddocan > /dev/null
+synth --notes 60 --seed 3 --out gold.jsonl
+synth --notes 20 --seed 4 --out few.jsonl
+cp -r train labelled
+cp -r train meddocan/train
+cp -r dev meddocan/dev
+velum convert --quiet --in dev --out dev.jsonl > /dev/null
+cp gold.jsonl selected.jsonl
+sed 's/"PERSON"/"MEDICO"/g; s/"AGE"/"EDAT"/g' few.jsonl > theirs.jsonl
+velum convert --quiet --in few.jsonl --out labels.jsonl --offsets-out utf16 > /dev/null
+cp -r dev tagged
+velum tag --quiet --in notes --out old --to brat --model meddocan --recall 0.99 > /dev/null
+
+# Notes without labels.
+awk 'BEGIN { for (i = 1; i <= 40; i++) printf "{\"id\": \"%d\", \"text\": \"Acude con su hermana Rosa Puig, vive en Reus. Control en %d semanas.\"}\n", i, i }' > notes.jsonl
+gzip -k notes.jsonl
+awk -F'"' 'BEGIN { print "codigo,nota" } { print $4 ",\"" $8 "\"" }' notes.jsonl > export.csv
+cp export.csv notas.csv
+
+# Lists, treebanks, a key.
+printf 'ID,NOMBRE,FRECUENCIA\n1,JUAN,300000\n2,PERE,30000\n' > hombres.csv
+printf 'ID,NOMBRE,FRECUENCIA\n1,ROSA,300000\n2,MARIA CARMEN,600000\n' > mujeres.csv
+printf 'ID,APELLIDO,FRECUENCIA\n1,GARCIA,1400000\n2,PUIG,30000\n' > apellidos.csv
+printf 'de 9000\nla 8000\nrosa 100\n' > es_50k.txt
+printf 'first,last\nAina,Ferrer\nPol,Bosch\n' > staff.csv
+velum gazetteer build --quiet --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt > /dev/null
+velum gazetteer build --quiet --out staff.velum 'GivenName=staff.csv?form=first' 'Surname=staff.csv?form=last' > /dev/null
+for language in es ca; do
+	printf '1\tLa\tel\tDET\t_\tGender=Fem\t2\tdet\t_\t_\n2\tcasa\tcasa\tNOUN\t_\t_\t0\troot\t_\t_\n\n' | gzip > $language.conllu.gz
+done
+head -c 32 /dev/urandom > study.key
+chmod 0400 study.key
+
+# Models, a run, an extract with sealed values.
+velum train --quiet --train train --dev dev --out my.model > /dev/null
+velum train --quiet --train few.jsonl --dev dev --iterations 1 --out first.velum > /dev/null
+velum train --quiet --kind bilstm --train train --dev dev --out net.model > /dev/null
+cp my.model night.velum
+velum train --quiet --labels meddocan --train dev --out m.velum > /dev/null
+velum train --quiet --kind bilstm --labels meddocan --train dev --out net.velum > /dev/null
+velum models promote --quiet --force first.velum --models models/ > /dev/null
+velum models promote --quiet --force m.velum --models models/ > /dev/null
+velum embed --quiet --in archive/ --out words.velum --min-notes 5 > /dev/null
+velum run --quiet --in archive/ --out masked/ > /dev/null
+velum audit verify masked/ --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' > head.txt
+velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=study.key --set 'mask.operators=PERSON=encrypt' > /dev/null
+cp "$(find extract/masked -name '*.parquet' | head -n 1)" extract/masked/part-000.parquet
+cp extract/masked/part-000.parquet part.parquet
+
+printf 'learn:\n  in: [archive/]\n  gold: [labelled/]\n' > learn.yaml
+velum learn --quiet --config learn.yaml --out learned > /dev/null
+velum learn --quiet --config learn.yaml --out learned --ask 20 --to brat --questions correct > /dev/null
+printf 'tag:\n  recall: 0.99\n' > night.yaml
