@@ -119,6 +119,18 @@ func (k *checker) input() {
 	k.failed("read.labels", err)
 	k.failed("read.sha256", read.CheckList(r.SHA256))
 	k.exists("read.twice", "name the folder or file of the second copy", r.Twice)
+	k.people()
+}
+
+// people are tables that are joined with the notes. Their rows are read by the
+// run.
+func (k *checker) people() {
+	for key, path := range map[string]string{"people.table": k.People.Table, "people.exclude": k.People.Exclude} {
+		k.exists(key, "name a file of Parquet or CSV", path)
+		if path != "" && k.Read.Columns.Patient == "" {
+			k.failed(key, exit.Errorf(exit.Config, "name its column with read.columns.patient", "is joined with the notes by patient"))
+		}
+	}
 }
 
 // exists notes files and folders that are not there.
