@@ -115,7 +115,7 @@ func TestMistakes(t *testing.T) {
 		{"keyed without a key", "read: {ids: keyed}\n", `velum.yaml:1:8: read.ids: keyed ids need a key; set key.file`},
 		{"always", "resolve: {always: [Ferran]}\n", `velum.yaml:1:11: resolve.always: want CATEGORY:words`},
 		{"shares", "choose: {classes: {PERSON: 0.5, LOCATION: 0.4}}\n", `velum.yaml:1:10: choose.classes: the shares add up to 0.9, not 1`},
-		{"priority", "resolve: {priority: [modle]}\n", `velum.yaml:1:11: resolve.priority: "modle" is none of list, checked, pattern, model, rule; did you mean "model"?`},
+		{"priority", "resolve: {priority: [modle]}\n", `velum.yaml:1:11: resolve.priority: "modle" is none of list, checked, pattern, model, rule, known; did you mean "model"?`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := strings.Join(mistakes(t, Sources{File: configFile(t, tt.yaml)}), "\n")
