@@ -90,18 +90,50 @@ func (x *Lattice) Viterbi(path []pipeline.Tag) {
 	if x.T == 0 {
 		return
 	}
-	tr, s := x.tr, x.tr.Stride
-	alpha := x.alpha
-	clear(alpha[:s])
-	copy(alpha[s:2*s], x.State[:s])
-	_, floor := kernels.AddShift(alpha[s:2*s], zeros[:s], tr.slack)
+	floor := x.first()
 	for t := 1; t < x.T; t++ {
-		prev, next := alpha[t*s:(t+1)*s], alpha[(t+1)*s:(t+2)*s]
-		kernels.Band(next, alpha[t*s-2:], tr.band)
-		kernels.MaxPlus(next, prev, tr.open, floor-slop)
-		_, floor = kernels.AddShift(next, x.State[t*s:(t+1)*s], tr.slack)
+		floor = x.advance(t, floor)
 	}
 	x.back(path)
+}
+
+// first begins the recursion of Viterbi and returns the floor.
+func (x *Lattice) first() (floor float32) {
+	s := x.tr.Stride
+	clear(x.alpha[:s])
+	copy(x.alpha[s:2*s], x.State[:s])
+	_, floor = kernels.AddShift(x.alpha[s:2*s], zeros[:s], x.tr.slack)
+	return floor
+}
+
+// advance makes the row of token t.
+func (x *Lattice) advance(t int, floor float32) float32 {
+	tr, s := x.tr, x.tr.Stride
+	prev, next := x.alpha[t*s:(t+1)*s], x.alpha[(t+1)*s:(t+2)*s]
+	kernels.Band(next, x.alpha[t*s-2:], tr.band)
+	kernels.MaxPlus(next, prev, tr.open, floor-slop)
+	_, floor = kernels.AddShift(next, x.State[t*s:(t+1)*s], tr.slack)
+	return floor
+}
+
+// Decode is Viterbi, and returns LogZ. Both recursions wait for the row before
+// and not for each other, so that in step they take two thirds of their time.
+func (x *Lattice) Decode(path []pipeline.Tag) (logZ float64) {
+	if x.T < 2 {
+		x.Viterbi(path)
+		return x.LogZ()
+	}
+	s := x.tr.Stride
+	x.beta = grow(x.beta, 3*s)
+	z := sums{x: x, prev: x.exp[:s], a: x.beta[:s], b: x.beta[s : 2*s]}
+	z.begin()
+	floor := x.first()
+	for t := 1; t < x.T; t++ {
+		z.step(t)
+		floor = x.advance(t, floor)
+	}
+	x.back(path)
+	return z.logZ()
 }
 
 var zeros [256]float32 // as long as the longest row: tags are numbered by a byte
@@ -180,26 +212,55 @@ func (x *Lattice) LogZ() float64 {
 		return 0
 	}
 	s := x.tr.Stride
-	a, b := x.alpha[:s], x.alpha[s:2*s] // rows are needed one step long
 	if x.T == 1 {
 		return math.Log(rowSum(x.exp[:s]))
 	}
-	prev := x.exp[:s]
-	sum := float32(rowSum(prev))
-	z, product, dip := 0.0, float64(sum), float32(1)
-	for t := 1; t < x.T; t++ {
-		sum = kernels.Forward(a, prev, x.exp[t*s:(t+1)*s], x.tr.exp, x.tr.rows, 1/sum)
-		if dip = min(dip, 1) * sum; !(dip > weak) || x.tr.wide {
-			return x.referenceLogZ()
-		}
-		product *= float64(sum)
-		if product < 1e-200 || product > 1e200 {
-			z += math.Log(product)
-			product = 1
-		}
-		prev, a, b = a, b, a
+	x.beta = grow(x.beta, 3*s)
+	z := sums{x: x, prev: x.exp[:s], a: x.beta[:s], b: x.beta[s : 2*s]}
+	z.begin()
+	for t := 1; t < x.T && !z.lost; t++ {
+		z.step(t)
 	}
-	return z + math.Log(product)
+	return z.logZ()
+}
+
+// sums is the recursion of LogZ under way. Its rows are needed one step long.
+type sums struct {
+	x          *Lattice
+	prev, a, b []float32 // [Stride]
+	sum, dip   float32
+	z, product float64 // the logarithm of the sums so far is z + log product
+	lost       bool    // float32 is too narrow, see weak
+}
+
+func (z *sums) begin() {
+	z.sum, z.dip = float32(rowSum(z.prev)), 1
+	z.product, z.lost = float64(z.sum), z.x.tr.wide
+}
+
+func (z *sums) step(t int) {
+	if z.lost {
+		return
+	}
+	tr, s := z.x.tr, z.x.tr.Stride
+	z.sum = kernels.Forward(z.a, z.prev, z.x.exp[t*s:(t+1)*s], tr.exp, tr.rows, 1/z.sum)
+	if z.dip = min(z.dip, 1) * z.sum; !(z.dip > weak) {
+		z.lost = true
+		return
+	}
+	z.product *= float64(z.sum)
+	if z.product < 1e-200 || z.product > 1e200 {
+		z.z += math.Log(z.product)
+		z.product = 1
+	}
+	z.prev, z.a, z.b = z.a, z.b, z.a
+}
+
+func (z *sums) logZ() float64 {
+	if z.lost {
+		return z.x.referenceLogZ()
+	}
+	return z.z + math.Log(z.product)
 }
 
 func rowSum(row []float32) float64 {

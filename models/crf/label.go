@@ -62,8 +62,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
 		l.score(text, tokens, lo, hi)
-		l.lattice.Viterbi(tags[lo:hi])
-		c := l.confidence(tags[lo:hi])
+		c := l.decode(tags[lo:hi])
 		if l.o.Confidence == tagger.PathProbability {
 			conf *= c
 		} else {
@@ -80,11 +79,14 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 // SpanProbs implements tagger.Spanned.
 func (l *Labeller) SpanProbs() []float32 { return l.spans.All() }
 
-// confidence of the sequence in the lattice.
-func (l *Labeller) confidence(tags []pipeline.Tag) float64 {
+// decode writes the best path of the sequence in the lattice and returns its
+// confidence.
+func (l *Labeller) decode(tags []pipeline.Tag) float64 {
 	if l.o.Confidence != tagger.MinMarginal {
-		return min(1, math.Exp(l.lattice.LogScore(tags)-l.lattice.LogZ()))
+		z := l.lattice.Decode(tags)
+		return min(1, math.Exp(l.lattice.LogScore(tags)-z))
 	}
+	l.lattice.Viterbi(tags)
 	probs, least := l.marginals(), float32(1)
 	for t, y := range tags {
 		least = min(least, probs[t*l.m.stride+int(y)])
