@@ -79,6 +79,7 @@ type Transitions struct {
 	open   []float32 // [Stride][Stride] scores of open targets, else Forbidden
 	band   []float32 // [3][Stride] scores of inner targets from j, j-1, j-2
 	slack  []float32 // [Stride] see Viterbi
+	steps  []float64 // [L][L] e^score, see SpanProbs
 	wide   bool      // scores too large for sums in linear space; no trained model has such
 }
 
@@ -95,7 +96,7 @@ func NewTransitions(w Weights) *Transitions {
 		score: filled(w.L*stride, Forbidden), source: filled(w.L*stride, Forbidden),
 		start: filled(stride, Forbidden), end: filled(stride, Forbidden),
 		exp: make([]float32, rows*stride), expT: make([]float32, rows*stride),
-		open: filled(stride*stride, Forbidden), band: filled(3*stride, Forbidden),
+		open: filled(stride*stride, Forbidden), band: filled(3*stride, Forbidden), steps: make([]float64, w.L*w.L),
 	}
 	copy(tr.start, w.Start)
 	copy(tr.end, w.End)
@@ -103,7 +104,8 @@ func NewTransitions(w Weights) *Transitions {
 		for j := range w.L {
 			s := w.Score[i*w.L+j]
 			tr.score[i*stride+j], tr.source[j*stride+i] = s, s
-			e := float32(math.Exp(float64(s)))
+			tr.steps[i*w.L+j] = math.Exp(float64(s))
+			e := float32(tr.steps[i*w.L+j])
 			tr.exp[i*stride+j], tr.expT[j*stride+i] = e, e
 			tr.wide = tr.wide || s > widest || s < -widest && s > Forbidden
 		}

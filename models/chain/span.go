@@ -54,7 +54,7 @@ func (s *SpanProbs) Add(x *Lattice, tokens []pipeline.Token, path []pipeline.Tag
 		}
 		if hi > from {
 			if !ready {
-				x.sum()
+				x.sum(hi)
 				ready = true
 			}
 			p := float32(min(1, s.span(x, tokens, lo, hi, path[lo])))
@@ -137,7 +137,7 @@ func (s *SpanProbs) behind(x *Lattice, tokens []pipeline.Token, t int, y pipelin
 
 // step is e^a(i,j).
 func (x *Lattice) step(i, j pipeline.Tag) float64 {
-	return math.Exp(float64(x.tr.score[int(i)*x.tr.Stride+int(j)]))
+	return x.tr.steps[int(i)*x.tr.L+int(j)]
 }
 
 // local is e^s(t,y), in the scale of the sums.
@@ -145,11 +145,12 @@ func (x *Lattice) local(t int, y pipeline.Tag) float64 {
 	return math.Exp(float64(x.State[t*x.tr.Stride+int(y)])) / x.total[t]
 }
 
-// sum makes all rows of α and β, which Marginals does not keep.
+// sum makes all rows of α, and those of β from token end on, where the first
+// span has ended: Marginals does not keep them.
 //
 //	α(t,y) = e^s(t,y) Σ_y' e^a(y',y) α(t-1,y') / c(t-1),  c(t) = Σ_y α(t,y)
 //	β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y') / c(t+1)
-func (x *Lattice) sum() {
+func (x *Lattice) sum(end int) {
 	s, rows, tr := x.tr.Stride, x.tr.rows, x.tr
 	x.total, x.later, x.beta, x.exact = grow(x.total, x.T), grow(x.later, x.T*s), grow(x.beta, 3*s), nil
 	alpha := x.alpha[:x.T*s]
@@ -169,7 +170,7 @@ func (x *Lattice) sum() {
 		one[y] = 1
 	}
 	copy(x.later[(x.T-1)*s:], one)
-	for t := x.T - 1; t > 0; t-- {
+	for t := x.T - 1; t > end; t-- {
 		beta := x.later[t*s : (t+1)*s]
 		for y, e := range x.exp[t*s : (t+1)*s] {
 			next[y] = beta[y] * e

@@ -23,10 +23,14 @@ import (
 // Two forms of a vocabulary of 65,536 share half a hash in one case of two (one
 // pair); an unknown form is taken for a known one in 15 cases of a million.
 type Clusters struct {
-	data []byte
-	norm Normalization
-	n    int
+	data  []byte
+	norm  Normalization
+	n     int
+	first [1<<bucketBits + 1]uint32 // by the high bits of a hash: the first word of its bucket
 }
+
+// bucketBits makes buckets of four words where there are most.
+const bucketBits = 14
 
 // ClustersKind is what Clusters say they are in a model file.
 const ClustersKind = "clusters"
@@ -65,7 +69,19 @@ func (e *File) Clusters(k int) *Clusters {
 	for _, x := range entries {
 		data = binary.LittleEndian.AppendUint16(data, x.cluster)
 	}
-	return &Clusters{data: data, norm: e.header.Normalization, n: len(entries)}
+	c := &Clusters{data: data, norm: e.header.Normalization, n: len(entries)}
+	c.sortIn()
+	return c
+}
+
+// sortIn fills first.
+func (c *Clusters) sortIn() {
+	for i := range c.n {
+		c.first[c.hash(i)>>(32-bucketBits)+1]++
+	}
+	for b := range 1 << bucketBits {
+		c.first[b+1] += c.first[b]
+	}
 }
 
 func half(norm []byte) uint32 { return uint32(xxh3.Hash(norm) >> 32) }
@@ -87,6 +103,7 @@ func OpenClusters(data []byte) (*Clusters, error) {
 			return nil, errClusters
 		}
 	}
+	c.sortIn()
 	return c, nil
 }
 
@@ -108,18 +125,12 @@ func (c *Clusters) Find(form []byte) (cluster int, ok bool) {
 	}
 	var room [2 * maxForm]byte
 	h := half(c.norm.Append(room[:0], form))
-	// Hashes are spread evenly: the place is known but for a few steps.
-	i := int(uint64(h) * uint64(c.n) >> 32)
-	for i > 0 && c.hash(i) > h {
-		i--
+	for i := c.first[h>>(32-bucketBits)]; i < c.first[h>>(32-bucketBits)+1]; i++ {
+		if c.hash(int(i)) == h {
+			return int(binary.LittleEndian.Uint16(c.data[clustersHead+4*c.n+2*int(i):])), true
+		}
 	}
-	for i < c.n-1 && c.hash(i) < h {
-		i++
-	}
-	if c.hash(i) != h {
-		return 0, false
-	}
-	return int(binary.LittleEndian.Uint16(c.data[clustersHead+4*c.n+2*i:])), true
+	return 0, false
 }
 
 // Value appends the number of the form's cluster, nothing if it is unknown.

@@ -2,11 +2,13 @@ package embed
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -743,4 +745,24 @@ func FuzzOpenClusters(f *testing.F) {
 		}
 		c.Value(nil, []byte("hola"))
 	})
+}
+
+// BenchmarkFind asks for words of the most that clusters have, and for others.
+func BenchmarkFind(b *testing.B) {
+	c := &Clusters{data: append([]byte(clustersMagic), make([]byte, clustersHead-4)...), n: MaxClustered}
+	hashes := make([]uint32, c.n)
+	for i := range hashes {
+		hashes[i] = half(fmt.Appendf(nil, "word%d", i))
+	}
+	slices.Sort(hashes)
+	for _, h := range hashes {
+		c.data = binary.LittleEndian.AppendUint32(c.data, h)
+	}
+	c.data = append(c.data, make([]byte, 2*c.n)...)
+	c.sortIn()
+	var form []byte
+	for i := range b.N {
+		form = strconv.AppendInt(append(form[:0], "word"...), int64(i*7919%(2*c.n)), 10)
+		c.Find(form)
+	}
 }
