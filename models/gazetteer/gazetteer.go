@@ -14,7 +14,6 @@
 package gazetteer
 
 import (
-	"bufio"
 	"embed"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"iter"
 	"math/bits"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,16 +118,16 @@ func Entries(files fs.FS) iter.Seq2[Entry, error] {
 
 // list reads one file and tells whether to go on.
 func list(files fs.FS, name string, yield func(Entry, error) bool) bool {
-	f, err := files.Open(name)
+	data, err := fs.ReadFile(files, name)
 	if err != nil {
 		yield(Entry{}, err)
 		return false
 	}
-	defer f.Close() // read only
 	var class Class
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		e, err := parseLine(lines.Text(), &class)
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		e, err := parseLine(strings.TrimRight(line, "\r\n"), &class)
 		if err != nil {
 			yield(Entry{}, fmt.Errorf("%s:%d: %w", path.Base(name), n, err))
 			return false
@@ -137,18 +137,14 @@ func list(files fs.FS, name string, yield func(Entry, error) bool) bool {
 			return false
 		}
 	}
-	if err := lines.Err(); err != nil {
-		yield(Entry{}, fmt.Errorf("%s: %w", path.Base(name), err))
-		return false
-	}
 	return true
 }
 
 // parseLine reads a header line into class, or returns the entry of a line;
 // no form means that there is none.
 func parseLine(line string, class *Class) (e Entry, err error) {
-	if key, value, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(line, "#") {
-		if key == "# class" {
+	if strings.HasPrefix(line, "#") {
+		if value, ok := strings.CutPrefix(line, "# class: "); ok {
 			*class, err = ParseClass(value)
 		}
 		return Entry{}, err
@@ -156,7 +152,7 @@ func parseLine(line string, class *Class) (e Entry, err error) {
 	form, freq, counted := strings.Cut(line, "\t")
 	form = strings.TrimSpace(form)
 	switch {
-	case form == "" || form[0] == '#':
+	case form == "" || form[0] == '#': // blanks before it
 		return Entry{}, nil
 	case *class == 0:
 		return Entry{}, errors.New("entry before the header that names its class")
@@ -193,12 +189,18 @@ func Compile(files fs.FS) (*Gazetteer, error) {
 	return g, nil
 }
 
+const signs = "-'’/" // at which splitter cuts
+
 var splitter = strings.NewReplacer("-", " ", "'", " ", "’", " ", "/", " / ")
 
 // enter puts the ways to write e into the table: split at white space,
 // hyphens, apostrophes and around slashes as a tokenizer may, and split at
 // white space alone.
 func (g *Gazetteer) enter(e Entry, buf []byte) []byte {
+	if !strings.ContainsAny(e.Form, signs) {
+		var room [8]string // of words: more are rare
+		return g.path(slices.AppendSeq(room[:0], strings.FieldsSeq(e.Form)), e, buf)
+	}
 	fine := strings.Fields(splitter.Replace(e.Form))
 	coarse := strings.Fields(e.Form)
 	buf = g.path(fine, e, buf)
