@@ -17,7 +17,7 @@ import (
 
 // FS is the folder itself.
 //
-//go:embed *.yaml policies/*.yaml templates/*.txt
+//go:embed *.yaml policies/*.yaml templates/*.txt rules/*.atn
 var FS embed.FS
 
 // The two profiles. DefaultProfile is used when nobody names one.
@@ -55,6 +55,12 @@ func Templates() []string { return namesOf("templates/*.txt") }
 
 // Template returns the feature template of that name (see models/features).
 func Template(name string) ([]byte, error) { return read("template", "templates/"+name+".txt") }
+
+// ShippedPack is the name of the rules that ship (see models/rules).
+const ShippedPack = "shipped"
+
+// Pack returns the rules of that name.
+func Pack(name string) ([]byte, error) { return read("pack of rules", "rules/"+name+".atn") }
 
 func read(what, file string) ([]byte, error) {
 	b, err := FS.ReadFile(file)

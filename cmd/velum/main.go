@@ -44,6 +44,7 @@ var verbs = []func(*app) *cobra.Command{
 	newInspectCommand,
 	newGazetteerCommand,
 	newAttackCommand,
+	newRulesCommand,
 	newCheckCommand,
 	newAuditCommand,
 	newModelsCommand,

@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -43,6 +44,7 @@ var Kinds = []Kind{
 	{Name: crf.Kind, Load: loadCRF, NewTrainer: newCRFTrainer, Template: true, Dial: true},
 	{Name: dictionary.Kind, Load: loadDictionary},
 	{Name: bilstm.Kind, Load: loadNetwork, NewTrainer: newNetworkTrainer, Template: true, DefaultTemplate: networkTemplate, Dial: true},
+	{Name: rules.Kind, Load: loadRules},
 	{Name: ensemble.Kind, Load: loadEnsemble, NewTrainer: newEnsembleTrainer, Dial: true},
 }
 
@@ -104,6 +106,14 @@ func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 }
 
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
+
+func loadRules(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	r, err := RuleResources(in.Lists)
+	if err != nil {
+		return nil, err
+	}
+	return rules.Load(f, r)
+}
 
 func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	return bilstm.Load(f, Resources(in.Lists))

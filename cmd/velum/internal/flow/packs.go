@@ -1,0 +1,56 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/models/rules"
+)
+
+// shippedMorph opens the shipped parts of speech and lemmas once.
+var shippedMorph = sync.OnceValues(func() (*morph.Model, error) { return morph.Open(embedded.Morph()) })
+
+// RuleResources are what tests of networks look forms up in.
+func RuleResources(lists *gazetteer.Gazetteer) (rules.Resources, error) {
+	m, err := shippedMorph()
+	return rules.Resources{Lists: lists, Names: gazetteer.Names(), Morph: m}, err
+}
+
+// OpenPack compiles a file of networks, or the pack that ships.
+func OpenPack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
+	text, err := packText(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := RuleResources(lists)
+	if err != nil {
+		return nil, err
+	}
+	p, err := rules.Compile(string(text), r)
+	if err != nil {
+		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the rule; README, Rules, tells the language")
+	}
+	return p, nil
+}
+
+func packText(path string) ([]byte, error) {
+	if path == configs.ShippedPack {
+		return configs.Pack(path)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.With(exit.Config, err, "name a file of rules, or "+configs.ShippedPack+" for those of velum")
+	}
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "make the file readable")
+	}
+	return text, nil
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/rulework"
+	"github.com/velum-health/velum/configs"
+)
+
+func newRulesCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "rules",
+		Short: "Check and try networks of rules that find names and places; make a tagger of them",
+		Example: `  velum rules check ours.atn
+  velum rules trace shipped "Visto por la Dra. Puig en el Hospital de Sants"`,
+	}
+	c.AddCommand(newRulesCheckCommand(a), newRulesTraceCommand(a), newRulesTestCommand(a), newRulesBuildCommand(a))
+	return c
+}
+
+// packArgument says what the first argument of every verb on rules is.
+const packArgument = `FILE is a file of rules; "` + configs.ShippedPack + `" names the rules that velum ships.`
+
+func needPack(verb string, args []string) (string, error) {
+	if len(args) == 0 {
+		return "", exit.Errorf(exit.Config, "see `velum rules "+verb+" --help`", "velum rules %s: name a file of rules", verb)
+	}
+	return args[0], nil
+}
+
+func newRulesCheckCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "check FILE...",
+		Short:   "Compile files of rules: every mistake with line, column and what is expected",
+		Long:    "Compile files of rules and print what they hold. " + packArgument,
+		Example: `  velum rules check ours.atn shipped`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if _, err := needPack("check", args); err != nil {
+				return err
+			}
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return rulework.Check(a.Console, cfg, args)
+		},
+	}
+}
+
+func newRulesTraceCommand(a *app) *cobra.Command {
+	var o rulework.TraceOptions
+	c := &cobra.Command{
+		Use:   "trace FILE [SENTENCE...]",
+		Short: "Show the path through a network for a sentence, or for a note by its id",
+		Long: `Show what the rules find and on which path: state by state, with the line of the file.
+` + packArgument + ` With --in and --id the note's words are printed: to a terminal
+of somebody who may read it.`,
+		Example: `  velum rules trace shipped "Vive con su hija Teresa en Reus"
+  velum rules trace shipped --in notes.jsonl --id 7`,
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := needPack("trace", args)
+			if err != nil {
+				return err
+			}
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			o.Sentence = strings.Join(args[1:], " ")
+			return rulework.Trace(c.Context(), a.Console, cfg, file, &o)
+		},
+	}
+	c.Flags().StringVar(&o.In, "in", "", "`PATH` of notes")
+	c.Flags().StringVar(&o.ID, "id", "", "`ID` of a note in them")
+	return c
+}
+
+func newRulesTestCommand(a *app) *cobra.Command {
+	var gold string
+	c := &cobra.Command{
+		Use:   "test FILE --gold PATH",
+		Short: "Score rules on labelled notes, network by network",
+		Long: `Run each network over labelled notes and print how many of its finds share a word with a gold span of
+its category, how many do not, and what no network found. ` + packArgument,
+		Example: `  velum rules test shipped --gold dev.jsonl`,
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := needPack("test", args)
+			if err != nil {
+				return err
+			}
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return rulework.Test(c.Context(), a.Console, cfg, file, gold)
+		},
+	}
+	c.Flags().StringVar(&gold, "gold", "", "`PATH` of labelled notes")
+	return c
+}
+
+func newRulesBuildCommand(a *app) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "build FILE --out FILE",
+		Short: "Make a tagger of a file of rules, for --model",
+		Long:  "Make a model file of rules: a tagger by itself, for --model and for ensembles. " + packArgument,
+		Example: `  velum rules build shipped --out rules.velum
+  velum evaluate --gold dev.jsonl --model rules.velum`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, err := needPack("build", args)
+			if err != nil {
+				return err
+			}
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return rulework.Build(a.Console, cfg, file, out)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "`FILE` to write")
+	return c
+}

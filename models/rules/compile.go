@@ -1,0 +1,478 @@
+package rules
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Resources are what tests look forms up in.
+type Resources struct {
+	Lists *gazetteer.Gazetteer // nil: the built-in ones
+	Names *gazetteer.Gazetteer // names of people from all over the world, for known; nil: the built-in ones
+	Morph *morph.Model         // nil: no tests of lemma and part of speech
+}
+
+// Pack is a compiled file of rules. It is shared by all labellers.
+type Pack struct {
+	text       string
+	resources  Resources
+	networks   []compiled
+	finders    []int // networks that find spans, in the order of the file
+	states     []state
+	predicates []predicate
+	startable  []startable // by finder
+	morph      bool        // some test asks for lemma or part of speech
+	categories []pipeline.Category
+}
+
+// compiled is a network as the machine sees it.
+type compiled struct {
+	name     string
+	category pipeline.Category // None: there to be called only
+	score    float32
+	limit    int32
+	start    int32 // state; -1 - n stands for the end of a network
+}
+
+type state struct {
+	arcs    []arc
+	name    string
+	network int32
+}
+
+// endOfNetwork stands for a state in which a network ends.
+const endOfNetwork = -1
+
+// consume is what an arc consumes.
+type consume uint8
+
+const (
+	one consume = iota
+	nothing
+	peeked
+	piece  // of a token
+	phrase // several tokens
+	called // what a network does
+)
+
+type arc struct {
+	need, forbid outcomes // of the form
+	place        placeTest
+	registers    []registerTest
+	what         consume
+	pieces       []string        // folded, longest first
+	phrases      gazetteer.Class // of what phrase
+	network      int32           // called
+	to           int32
+	opens        bool
+	closes       bool
+	sets         []setRegister
+	line         int
+}
+
+// outcomes are those of all tests of a form, a bit each.
+type outcomes [4]uint64
+
+// maxPredicates is how many different tests of a form a file may have.
+const maxPredicates = 64*len(outcomes{}) - 1 // bit 0 says that a form was tested
+
+func (b *outcomes) set(i int) { b[i/64] |= 1 << (i % 64) }
+func (b *outcomes) fit(need, forbid *outcomes) bool {
+	return b[0]&need[0] == need[0] && b[1]&need[1] == need[1] && b[2]&need[2] == need[2] && b[3]&need[3] == need[3] &&
+		b[0]&forbid[0]|b[1]&forbid[1]|b[2]&forbid[2]|b[3]&forbid[3] == 0
+}
+
+// placeTest: what must be (yes) and must not be (no) of where a token stands.
+type placeTest struct{ yes, no place }
+
+type place uint8
+
+const (
+	isFirst place = 1 << iota
+	isGlued
+	isNone
+)
+
+var places = map[string]place{"first": isFirst, "glued": isGlued, "none": isNone}
+
+type registerTest struct {
+	reg   uint8
+	value uint8
+	below bool
+	not   bool
+}
+
+type setRegister struct {
+	reg   uint8
+	value uint8
+	add   bool
+}
+
+func (p place) fit(t placeTest) bool { return p&t.yes == t.yes && p&t.no == 0 }
+
+// do returns the registers with one changed. A register stops at its greatest
+// number.
+func (s setRegister) do(registers uint64) uint64 {
+	value := uint64(s.value)
+	if s.add {
+		value = min(registers>>(8*s.reg)&0xff+1, maxRegister)
+	}
+	return registers&^(0xff<<(8*s.reg)) | value<<(8*s.reg)
+}
+
+func registersFit(registers uint64, tests []registerTest) bool {
+	for _, t := range tests {
+		value := uint8(registers >> (8 * t.reg))
+		holds := value == t.value
+		if t.below {
+			holds = value < t.value
+		}
+		if holds == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// maxRegisters of a file; they lie in one word, so that a path can be left and
+// come back to.
+const maxRegisters = 8
+
+// startable is the ways in which a network can begin: with a form that fits one
+// of them.
+type startable struct {
+	any  bool
+	ways [][2]outcomes
+}
+
+// Compile reads a file of rules.
+// Its errors are *SyntaxError, with line, column and what was expected.
+func Compile(text string, r Resources) (*Pack, error) {
+	if r.Lists == nil {
+		r.Lists = gazetteer.Default()
+	}
+	if r.Names == nil {
+		r.Names = gazetteer.Names()
+	}
+	src, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r}, known: map[string]int{}, registers: map[string]uint8{}}
+	for _, n := range src.networks {
+		if err := c.declare(n); err != nil {
+			return nil, err
+		}
+	}
+	for i, n := range src.networks {
+		if err := c.network(i, n); err != nil {
+			return nil, err
+		}
+	}
+	for _, i := range c.pack.finders {
+		c.pack.startable = append(c.pack.startable, c.startable(c.pack.networks[i].start, map[int32]bool{}))
+	}
+	slices.Sort(c.pack.categories)
+	c.pack.categories = slices.Compact(c.pack.categories)
+	return c.pack, nil
+}
+
+// Text returns the file.
+func (p *Pack) Text() string { return p.text }
+
+// Fingerprint is the SHA-256 of the file.
+func (p *Pack) Fingerprint() [32]byte { return sha256.Sum256([]byte(p.text)) }
+
+// Categories returns those of the spans that the networks find, in order.
+func (p *Pack) Categories() []pipeline.Category { return p.categories }
+
+// Networks returns the names of the networks that find spans, in the order of
+// the file: Find.Network counts them.
+func (p *Pack) Networks() (names []string) {
+	for _, i := range p.finders {
+		names = append(names, p.networks[i].name)
+	}
+	return names
+}
+
+type compiler struct {
+	*source
+	resources Resources
+	pack      *Pack
+	known     map[string]int // predicates, by how they are written
+	registers map[string]uint8
+}
+
+// declare gives a network its number, so that others can call it.
+func (c *compiler) declare(n *network) error {
+	x := compiled{name: n.name, score: n.score, limit: int32(n.limit)}
+	if n.category != "" {
+		category, err := pipeline.ParseCategory(n.category)
+		if err != nil || category == pipeline.None {
+			return n.at.errorf("no category %q", n.category)
+		}
+		x.category = category
+		if len(c.pack.finders) == MaxNetworks {
+			return n.at.errorf("more than %d networks that find spans", MaxNetworks)
+		}
+		c.pack.finders = append(c.pack.finders, len(c.pack.networks))
+		c.pack.categories = append(c.pack.categories, category)
+	}
+	if len(n.arcs) == 0 {
+		return n.at.errorf("network %q has no arcs", n.name)
+	}
+	c.pack.networks = append(c.pack.networks, x)
+	return nil
+}
+
+// network compiles the arcs.
+func (c *compiler) network(i int, n *network) error {
+	numbers := map[string]int32{endState: endOfNetwork}
+	for _, a := range n.arcs {
+		if _, ok := numbers[a.from.text]; !ok {
+			numbers[a.from.text] = int32(len(c.pack.states))
+			c.pack.states = append(c.pack.states, state{name: a.from.text, network: int32(i)})
+		}
+	}
+	c.pack.networks[i].start = numbers[n.arcs[0].from.text]
+	ends := false
+	for k := range n.arcs {
+		line := &n.arcs[k]
+		to, ok := numbers[line.to.text]
+		if !ok {
+			return line.to.errorf("no arc leads on from %q", line.to.text)
+		}
+		ends = ends || to == endOfNetwork
+		a, err := c.arc(line)
+		if err != nil {
+			return err
+		}
+		a.to = to
+		s := &c.pack.states[numbers[line.from.text]]
+		s.arcs = append(s.arcs, a)
+	}
+	if !ends {
+		return n.at.errorf("no arc of network %q leads to \"end\"", n.name)
+	}
+	return c.idle(n, numbers)
+}
+
+// idle refuses loops that consume nothing.
+func (c *compiler) idle(n *network, numbers map[string]int32) error {
+	const open, done = 1, 2
+	seen := map[int32]int{}
+	var visit func(s int32) bool
+	visit = func(s int32) bool {
+		if s == endOfNetwork || seen[s] == done {
+			return false
+		}
+		if seen[s] == open {
+			return true
+		}
+		seen[s] = open
+		for i := range c.pack.states[s].arcs {
+			a := &c.pack.states[s].arcs[i]
+			if (a.what == nothing || a.what == peeked) && visit(a.to) {
+				return true
+			}
+		}
+		seen[s] = done
+		return false
+	}
+	for i := range n.arcs {
+		if visit(numbers[n.arcs[i].from.text]) {
+			return n.arcs[i].from.errorf("a loop from %q that consumes nothing", n.arcs[i].from.text)
+		}
+	}
+	return nil
+}
+
+func (c *compiler) arc(line *arcLine) (a arc, err error) {
+	a.line = line.at.line
+	consumers := 0
+	for i := range line.tests {
+		t := &line.tests[i]
+		switch tests[t.name].kind {
+		case ofForm:
+			err = c.formTest(&a, t)
+		case ofPlace:
+			if t.not {
+				a.place.no |= places[t.name]
+			} else {
+				a.place.yes |= places[t.name]
+			}
+		case ofRegister:
+			err = c.registerTest(&a, t)
+		case consumer:
+			consumers++
+			err = c.consumer(&a, t)
+		}
+		if err != nil {
+			return a, err
+		}
+	}
+	if consumers > 1 {
+		return a, line.at.errorf("one arc consumes in one way: skip, peek, part, phrase or call")
+	}
+	if form := a.need != (outcomes{}) || a.forbid != (outcomes{}) || a.place != (placeTest{}); form && (a.what == nothing || a.what == called) {
+		return a, line.at.errorf("skip and call look at no token: put a peek before them")
+	}
+	if a.place.yes&isNone != 0 && a.what != peeked {
+		return a, line.at.errorf("none goes with peek")
+	}
+	return a, c.acts(&a, line.acts)
+}
+
+// formTest adds a test of a form: the same test is one bit, wherever it stands.
+func (c *compiler) formTest(a *arc, t *test) error {
+	key := t.name + ":" + strings.Join(t.values, "|")
+	i, ok := c.known[key]
+	if !ok {
+		p, err := c.predicateOf(t)
+		if err != nil {
+			return err
+		}
+		if i = len(c.pack.predicates); i == maxPredicates {
+			return t.at.errorf("more than %d different tests of forms", maxPredicates)
+		}
+		c.known[key] = i
+		c.pack.predicates = append(c.pack.predicates, p)
+	}
+	if t.not {
+		a.forbid.set(i + 1)
+	} else {
+		a.need.set(i + 1)
+	}
+	return nil
+}
+
+func (c *compiler) register(name string, at token) (uint8, error) {
+	if r, ok := c.registers[name]; ok {
+		return r, nil
+	}
+	if len(c.registers) == maxRegisters {
+		return 0, at.errorf("more than %d registers", maxRegisters)
+	}
+	r := uint8(len(c.registers))
+	c.registers[name] = r
+	return r, nil
+}
+
+func (c *compiler) registerTest(a *arc, t *test) error {
+	name, value, err := parseRegister(strings.Join(t.values, "|"), t.at)
+	if err != nil {
+		return err
+	}
+	r, err := c.register(name, t.at)
+	a.registers = append(a.registers, registerTest{reg: r, value: uint8(value), below: t.name == "below", not: t.not})
+	return err
+}
+
+func (c *compiler) consumer(a *arc, t *test) (err error) {
+	if t.not {
+		return t.at.errorf("! goes before tests, and %s is none", t.name)
+	}
+	switch t.name {
+	case "skip":
+		a.what = nothing
+	case "peek":
+		a.what = peeked
+	case "part":
+		a.what = piece
+		for _, v := range t.values {
+			a.pieces = append(a.pieces, strings.ToLower(v))
+		}
+		slices.SortFunc(a.pieces, func(x, y string) int { return len(y) - len(x) })
+	case "phrase":
+		a.what = phrase
+		a.phrases, err = classOf(t)
+	case "call":
+		a.what = called
+		i := slices.IndexFunc(c.pack.networks, func(n compiled) bool { return n.name == t.values[0] })
+		if len(t.values) != 1 || i < 0 {
+			return t.at.errorf("no network %q; there are %s", strings.Join(t.values, "|"), orNone(c.names()))
+		}
+		a.network = int32(i)
+	}
+	return err
+}
+
+func (c *compiler) names() (names []string) {
+	for _, n := range c.pack.networks {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (c *compiler) acts(a *arc, acts []act) error {
+	for _, x := range acts {
+		switch x.name {
+		case "open":
+			a.opens = true
+		case "close":
+			a.closes = true
+		default:
+			r, err := c.register(x.reg, x.at)
+			if err != nil {
+				return err
+			}
+			a.sets = append(a.sets, setRegister{reg: r, value: uint8(x.value), add: x.name == "add"})
+		}
+	}
+	return nil
+}
+
+// startable walks over what consumes nothing to the first tests of a token.
+func (c *compiler) startable(from int32, walked map[int32]bool) (s startable) {
+	if from == endOfNetwork {
+		s.any = true // it may go on behind a call
+		return s
+	}
+	if walked[from] {
+		return s
+	}
+	walked[from] = true
+	for i := range c.pack.states[from].arcs {
+		a := &c.pack.states[from].arcs[i]
+		switch {
+		case a.what == nothing:
+			s.join(c.startable(a.to, walked))
+		case a.what == called:
+			s.join(c.startable(c.pack.networks[a.network].start, walked))
+		case a.need == outcomes{} && a.forbid == outcomes{}:
+			s.any = true
+		default:
+			s.ways = append(s.ways, [2]outcomes{a.need, a.forbid})
+		}
+	}
+	return s
+}
+
+func (s *startable) join(other startable) {
+	s.any = s.any || other.any
+	s.ways = append(s.ways, other.ways...)
+}
+
+func (s *startable) with(b *outcomes) bool {
+	if s.any {
+		return true
+	}
+	for i := range s.ways {
+		if b.fit(&s.ways[i][0], &s.ways[i][1]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,381 @@
+package rules
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Bounds of the work on one token.
+const (
+	MaxSteps = 2048 // arcs that all networks together may try from one token
+	maxDepth = 16   // networks that call each other
+	maxForm  = 128  // bytes of a form that lists and expressions look at
+)
+
+// A Find is what a network found.
+type Find struct {
+	Start, End int32 // bytes of the text, half open
+	Network    int32 // see Pack.Networks
+	Category   pipeline.Category
+	Score      float32
+}
+
+// Machine runs a pack over notes. It owns scratch space and is used by one
+// goroutine. In steady state it allocates nothing.
+type Machine struct {
+	pack  *Pack
+	cache []kept
+
+	text    []byte
+	tokens  []pipeline.Token
+	seen    []knownForm // by token
+	blocked []int32     // by finder: the token at which it may begin again
+	stack   []config
+	frames  []frame
+	finds   []Find
+	steps   int // left for this token
+	longest config
+	form    form
+	folded  [maxForm * 3 / 2]byte
+	tracing bool // for Trace
+	trail   []trailStep
+	traced  []Traced
+
+	exhausted int64
+}
+
+// kept is what tests say of a form.
+type kept struct {
+	hash uint64
+	knownForm
+}
+
+type knownForm struct {
+	tests  outcomes
+	starts [2]uint64 // finders that can begin with the form
+}
+
+// cachedForms is how many forms a machine keeps, a megabyte: of running text
+// one in a hundred is not among them. A power of two.
+const cachedForms = 1 << 14
+
+// config is a place on a path.
+type config struct {
+	state       int32
+	token       int32 // the next one
+	offset      int32 // bytes of it that are consumed
+	open, close int32 // of the span, bytes of the text; -1: not set
+	frame       int32
+	step        int32 // of the trail
+	registers   uint64
+}
+
+// frame is a network that was begun: where to go on when it ends.
+type frame struct {
+	parent, to  int32
+	first, last int32 // tokens: it begins with first, its limit ends before last
+	depth       int32
+	closes      bool
+}
+
+// NewMachine returns a machine for one goroutine.
+func (p *Pack) NewMachine() *Machine {
+	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders))}
+}
+
+// Exhausted returns from how many tokens a search was ended by MaxSteps.
+func (m *Machine) Exhausted() int64 { return m.exhausted }
+
+// Finds returns what the networks find in a note: of each network the longest
+// from left to right, in the order of their first tokens. They may overlap. The
+// slice is good until the next call.
+func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
+	m.text, m.tokens, m.finds, m.seen = text, tokens, m.finds[:0], m.seen[:0]
+	clear(m.blocked)
+	for i := range tokens {
+		m.seen = append(m.seen, m.look(text[tokens[i].Start:tokens[i].End]))
+	}
+	for i := range m.seen {
+		if s := m.seen[i].starts; s[0]|s[1] != 0 {
+			m.from(int32(i), s)
+		}
+	}
+	return m.finds
+}
+
+// Spans appends the finds of a note that do not overlap to dst: the surest
+// first, of those the longest, of those the first.
+func (m *Machine) Spans(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span {
+	finds := m.Finds(text, tokens)
+	slices.SortStableFunc(finds, func(a, b Find) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(a.Start, b.Start))
+	})
+	first := len(dst)
+	for _, f := range finds {
+		if !slices.ContainsFunc(dst[first:], func(s pipeline.Span) bool { return f.Start < s.End && s.Start < f.End }) {
+			dst = append(dst, pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Category: f.Category, Source: pipeline.FromRule})
+		}
+	}
+	slices.SortFunc(dst[first:], func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	return dst
+}
+
+// from runs the networks that can begin with a token.
+func (m *Machine) from(token int32, starts [2]uint64) {
+	m.steps = MaxSteps
+	for half, set := range starts {
+		for ; set != 0; set &= set - 1 {
+			finder := int32(64*half + bits.TrailingZeros64(set))
+			if token < m.blocked[finder] {
+				continue
+			}
+			if m.walk(&m.pack.networks[m.pack.finders[finder]], token) {
+				m.found(finder, token)
+			}
+		}
+	}
+	if m.steps <= 0 {
+		m.exhausted++
+	}
+}
+
+// found keeps the find of the longest path.
+func (m *Machine) found(finder, token int32) {
+	c := &m.longest
+	n := &m.pack.networks[m.pack.finders[finder]]
+	start, end := m.tokens[token].Start, m.ended(c)
+	if c.open >= 0 {
+		start = c.open
+	}
+	if c.close >= 0 {
+		end = c.close
+	}
+	if start >= end {
+		return
+	}
+	if m.tracing {
+		m.traced = append(m.traced, Traced{Steps: m.path(c)})
+	}
+	m.blocked[finder] = max(c.token, token+1)
+	m.finds = append(m.finds, Find{Start: start, End: end, Network: finder, Category: n.category, Score: n.score})
+}
+
+// ended returns where what a path has consumed ends.
+func (m *Machine) ended(c *config) int32 {
+	if c.offset > 0 {
+		return m.tokens[c.token].Start + c.offset
+	}
+	return m.tokens[c.token-1].End
+}
+
+// walk tries the paths of a network from a token, depth first, and leaves the
+// longest in m.longest.
+func (m *Machine) walk(n *compiled, token int32) bool {
+	m.frames = append(m.frames[:0], frame{parent: -1, first: token, last: token + n.limit})
+	m.stack = append(m.stack[:0], config{state: n.start, token: token, open: -1, close: -1, step: -1})
+	m.longest = config{token: -1}
+	m.trail = m.trail[:0]
+	for len(m.stack) > 0 && m.steps > 0 {
+		c := m.stack[len(m.stack)-1]
+		m.stack = m.stack[:len(m.stack)-1]
+		if c.state == endOfNetwork {
+			m.steps--
+			m.end(&c, token)
+			continue
+		}
+		arcs := m.pack.states[c.state].arcs
+		for i := len(arcs) - 1; i >= 0; i-- { // the first ends on top
+			if m.steps--; m.steps <= 0 {
+				break
+			}
+			m.arc(&c, &arcs[i])
+		}
+	}
+	return m.longest.token > token || m.longest.token == token && m.longest.offset > 0
+}
+
+// end goes on behind the call of the network that ended, or keeps the path.
+func (m *Machine) end(c *config, start int32) {
+	f := &m.frames[c.frame]
+	if f.parent < 0 {
+		if c.token > m.longest.token || c.token == m.longest.token && c.offset > m.longest.offset {
+			m.longest = *c
+		}
+		return
+	}
+	if f.closes && (c.token > start || c.offset > 0) {
+		c.close = m.ended(c)
+	}
+	c.state, c.frame = f.to, f.parent
+	m.stack = append(m.stack, *c)
+}
+
+// arc puts what lies behind an arc on the stack, if it can be taken.
+func (m *Machine) arc(c *config, a *arc) {
+	if !registersFit(c.registers, a.registers) {
+		return
+	}
+	next := *c
+	next.state = a.to
+	switch a.what {
+	case nothing:
+	case called:
+		f := &m.frames[c.frame]
+		if f.depth == maxDepth {
+			return
+		}
+		n := &m.pack.networks[a.network]
+		next.state, next.frame = n.start, int32(len(m.frames))
+		m.frames = append(m.frames, frame{parent: c.frame, to: a.to, first: c.token, last: min(f.last, c.token+n.limit), depth: f.depth + 1, closes: a.closes})
+	default:
+		if !m.consume(&next, a) {
+			return
+		}
+	}
+	if a.opens {
+		next.open = m.begun(c)
+	}
+	if a.closes && a.what != called && (next.token > 0 || next.offset > 0) {
+		next.close = m.ended(&next)
+	}
+	for _, s := range a.sets {
+		next.registers = s.do(next.registers)
+	}
+	if m.tracing {
+		next.step = m.took(c, &next, a)
+	}
+	m.stack = append(m.stack, next)
+}
+
+// begun returns where the next thing that is consumed begins.
+func (m *Machine) begun(c *config) int32 {
+	if int(c.token) == len(m.tokens) {
+		return int32(len(m.text))
+	}
+	return m.tokens[c.token].Start + c.offset
+}
+
+// consume tests the next token and consumes what the arc says.
+func (m *Machine) consume(c *config, a *arc) bool {
+	t := c.token
+	left := int(t) < len(m.tokens) && (c.offset > 0 || t == 0 || m.tokens[t].Flags&pipeline.LineStart == 0 || t == m.frames[0].first)
+	if !left {
+		return a.what == peeked && isNone.fit(a.place) && a.need == outcomes{}
+	}
+	if !m.placed(c).fit(a.place) {
+		return false
+	}
+	if c.offset == 0 {
+		if !m.seen[t].tests.fit(&a.need, &a.forbid) {
+			return false
+		}
+	} else if rest := m.look(m.text[m.tokens[t].Start+c.offset : m.tokens[t].End]); !rest.tests.fit(&a.need, &a.forbid) {
+		return false
+	}
+	if a.what == peeked {
+		return true
+	}
+	if t >= m.frames[c.frame].last {
+		return false
+	}
+	switch a.what {
+	case piece:
+		return m.take(c, a.pieces)
+	case phrase:
+		p := m.pack.resources.Lists.PhraseAt(m.text, m.tokens, int(t))
+		if c.offset > 0 || p.Class&a.phrases == 0 || p.Last > m.frames[c.frame].last {
+			return false
+		}
+		c.token = p.Last
+	default:
+		c.token, c.offset = t+1, 0
+	}
+	return true
+}
+
+// take consumes the first of the pieces that the token begins with, if more of
+// the token is left.
+func (m *Machine) take(c *config, pieces []string) bool {
+	t := &m.tokens[c.token]
+	rest := m.text[t.Start+c.offset : t.End]
+	for _, p := range pieces {
+		if n := prefixFold(rest, p); n > 0 && n < len(rest) {
+			c.offset += int32(n)
+			return true
+		}
+	}
+	return false
+}
+
+// prefixFold returns how many bytes of text are the lower-case prefix, in
+// whatever case; 0 if it is no prefix.
+func prefixFold(text []byte, prefix string) int {
+	i := 0
+	for _, want := range prefix {
+		r, n := utf8.DecodeRune(text[i:])
+		if n == 0 || unicode.ToLower(r) != want {
+			return 0
+		}
+		i += n
+	}
+	return i
+}
+
+// placed says where the next thing to consume stands.
+func (m *Machine) placed(c *config) (p place) {
+	flags := m.tokens[c.token].Flags
+	if c.offset == 0 && flags&pipeline.LineStart != 0 {
+		p |= isFirst
+	}
+	if c.offset > 0 || flags&pipeline.Glued != 0 {
+		p |= isGlued
+	}
+	return p
+}
+
+// look returns what tests say of a form.
+func (m *Machine) look(text []byte) knownForm {
+	hash := xxh3.Hash(text)
+	k := &m.cache[hash%cachedForms]
+	if k.hash != hash || k.tests[0]&1 == 0 {
+		k.hash, k.knownForm = hash, m.test(text)
+	}
+	return k.knownForm
+}
+
+// test asks all tests of a form. Bit 0 is always set: a form was tested.
+func (m *Machine) test(text []byte) (k knownForm) {
+	f := &m.form
+	*f = form{text: text, shape: shapeOf(text), pos: f.pos[:0], lemma: f.lemma[:0]}
+	k.tests.set(0)
+	if len(text) > maxForm {
+		f.text = nil
+	} else {
+		f.folded = gazetteer.Fold(m.folded[:0], text)
+		f.class = m.pack.resources.Lists.Classes(text)
+		f.known = f.class | m.pack.resources.Names.Classes(text)
+		if m.pack.morph {
+			f.pos = m.pack.resources.Morph.AppendPOS(f.pos, text)
+			f.lemma = m.pack.resources.Morph.AppendLemma(f.lemma, text)
+		}
+	}
+	for i, p := range m.pack.predicates {
+		if p(f) {
+			k.tests.set(i + 1)
+		}
+	}
+	for i := range m.pack.startable {
+		if m.pack.startable[i].with(&k.tests) {
+			k.starts[i/64] |= 1 << (i % 64)
+		}
+	}
+	return k
+}

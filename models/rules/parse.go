@@ -1,0 +1,361 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Version of the language of rule files, which their first line names.
+const Version = 1
+
+// Bounds of a file. They hold what a hostile one could ask for.
+const (
+	MaxBytes    = 1 << 20 // of a file
+	MaxNetworks = 128     // that find spans; as many again may be there to be called
+	MaxLimit    = 64      // tokens that a network may consume
+	maxArcs     = 1 << 15
+	maxWords    = 1 << 16
+	maxValues   = 4096 // of one test
+)
+
+// defaultLimit is how many tokens a network consumes unless it says otherwise.
+const defaultLimit = 16
+
+// A SyntaxError names the place of a mistake in a rule file and what was
+// expected there. Rule files are written by people of the house and hold no
+// text of notes, so that it may quote the word that is wrong.
+type SyntaxError struct {
+	Line, Column int // from 1; columns count characters
+	Message      string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+}
+
+// source is a file as it was written.
+type source struct {
+	words    map[string][]string // by name, as written
+	networks []*network
+}
+
+type network struct {
+	name     string
+	category string // "": there to be called only
+	score    float32
+	limit    int
+	arcs     []arcLine
+	at       token
+}
+
+type arcLine struct {
+	from, to token
+	tests    []test
+	acts     []act
+	at       token
+}
+
+type test struct {
+	name   string
+	values []string
+	not    bool
+	at     token
+}
+
+type act struct {
+	name  string // open, close, set, add
+	reg   string
+	value int
+	at    token
+}
+
+// token is a word of the file and where it stands.
+type token struct {
+	text         string
+	line, column int
+}
+
+func (t token) errorf(format string, args ...any) error {
+	return &SyntaxError{Line: t.line, Column: t.column, Message: fmt.Sprintf(format, args...)}
+}
+
+// parse reads a file. It stops at the first mistake.
+func parse(text string) (*source, error) {
+	if len(text) > MaxBytes {
+		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("the file has %d bytes; %d may be", len(text), MaxBytes)}
+	}
+	if !utf8.ValidString(text) {
+		return nil, &SyntaxError{Line: lineOfBadByte(text), Column: 1, Message: "bytes that are no UTF-8"}
+	}
+	p := &parser{source: source{words: map[string][]string{}}}
+	for i, line := range strings.Split(text, "\n") {
+		if fields := split(line, i+1); len(fields) > 0 {
+			if err := p.line(fields); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if !p.versioned {
+		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", Version)}
+	}
+	return &p.source, nil
+}
+
+func lineOfBadByte(text string) int {
+	for i, line := range strings.Split(text, "\n") {
+		if !utf8.ValidString(line) {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// split cuts a line at blanks, up to a comment.
+func split(line string, number int) (fields []token) {
+	column := 0
+	for len(line) > 0 {
+		word := line
+		if i := strings.IndexAny(line, " \t\r"); i >= 0 {
+			word = line[:i]
+		}
+		if strings.HasPrefix(word, "#") {
+			break
+		}
+		if word != "" {
+			fields = append(fields, token{text: word, line: number, column: column + 1})
+		}
+		column += utf8.RuneCountInString(word) + 1
+		line = line[min(len(word)+1, len(line)):]
+	}
+	return fields
+}
+
+type parser struct {
+	source
+	versioned bool
+	current   *network
+	arcs      int
+	listed    int
+}
+
+func (p *parser) line(fields []token) error {
+	head := fields[0]
+	if !p.versioned {
+		if head.text != "version" || len(fields) != 2 || fields[1].text != strconv.Itoa(Version) {
+			return head.errorf("expected \"version %d\"", Version)
+		}
+		p.versioned = true
+		return nil
+	}
+	switch head.text {
+	case "version":
+		return head.errorf("a second version")
+	case "words":
+		return p.wordsLine(fields)
+	case "network":
+		return p.networkLine(fields)
+	}
+	if p.current == nil {
+		return head.errorf("expected \"words NAME WORD...\" or \"network NAME\", found %q", head.text)
+	}
+	return p.arcLine(fields)
+}
+
+// wordsLine reads "words NAME WORD...". Several lines may add to one name.
+func (p *parser) wordsLine(fields []token) error {
+	p.current = nil
+	if len(fields) < 3 {
+		return fields[len(fields)-1].errorf("expected \"words NAME WORD...\"")
+	}
+	if err := checkName(fields[1]); err != nil {
+		return err
+	}
+	if p.listed += len(fields) - 2; p.listed > maxWords {
+		return fields[0].errorf("more than %d words", maxWords)
+	}
+	for _, f := range fields[2:] {
+		p.words[fields[1].text] = append(p.words[fields[1].text], f.text)
+	}
+	return nil
+}
+
+// networkLine reads "network NAME [CATEGORY SCORE] [limit N]".
+func (p *parser) networkLine(fields []token) error {
+	if len(fields) < 2 {
+		return fields[0].errorf("expected the name of the network")
+	}
+	n := &network{name: fields[1].text, limit: defaultLimit, at: fields[1]}
+	if err := checkName(fields[1]); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(p.networks, func(o *network) bool { return o.name == n.name }) {
+		return fields[1].errorf("a second network %q", n.name)
+	}
+	rest := fields[2:]
+	if len(rest) > 0 && rest[0].text != "limit" {
+		if len(rest) < 2 {
+			return rest[0].errorf("expected CATEGORY SCORE, as \"PERSON 0.90\"")
+		}
+		score, err := strconv.ParseFloat(rest[1].text, 32)
+		if err != nil || !(score > 0 && score <= 1) {
+			return rest[1].errorf("expected a score over 0, at most 1, found %q", rest[1].text)
+		}
+		n.category, n.score = rest[0].text, float32(score)
+		n.at = rest[0]
+		rest = rest[2:]
+	}
+	if len(rest) > 0 {
+		limit := 0
+		if len(rest) == 2 && rest[0].text == "limit" {
+			limit, _ = strconv.Atoi(rest[1].text)
+		}
+		if limit < 1 || limit > MaxLimit {
+			return rest[0].errorf("expected \"limit N\", N from 1 to %d", MaxLimit)
+		}
+		n.limit = limit
+	}
+	if len(p.networks) == 2*MaxNetworks {
+		return fields[0].errorf("more than %d networks", 2*MaxNetworks)
+	}
+	p.networks, p.current = append(p.networks, n), n
+	return nil
+}
+
+// arcLine reads "STATE TEST... [/ ACTION...] -> STATE".
+func (p *parser) arcLine(fields []token) error {
+	if p.arcs++; p.arcs > maxArcs {
+		return fields[0].errorf("more than %d arcs", maxArcs)
+	}
+	arrow := slices.IndexFunc(fields, func(t token) bool { return t.text == "->" })
+	last := fields[len(fields)-1]
+	if arrow < 0 || arrow != len(fields)-2 {
+		return last.errorf("expected \"STATE TEST... [/ ACTION...] -> STATE\"")
+	}
+	if arrow < 2 {
+		return fields[arrow].errorf("expected a test before \"->\", as any or skip")
+	}
+	a := arcLine{from: fields[0], to: last, at: fields[1]}
+	for _, t := range []token{a.from, a.to} {
+		if err := checkName(t); err != nil {
+			return err
+		}
+	}
+	if a.from.text == endState {
+		return a.from.errorf("no arc leads on from %q", endState)
+	}
+	acting := false
+	for _, f := range fields[1:arrow] {
+		if f.text == "/" && !acting {
+			acting = true
+			continue
+		}
+		if err := a.add(f, acting); err != nil {
+			return err
+		}
+	}
+	if len(a.tests) == 0 {
+		return fields[1].errorf("expected a test before \"/\", as any or skip")
+	}
+	p.current.arcs = append(p.current.arcs, a)
+	return nil
+}
+
+// endState is where a network ends.
+const endState = "end"
+
+func (a *arcLine) add(f token, acting bool) (err error) {
+	if acting {
+		var x act
+		if x, err = parseAct(f); err == nil {
+			a.acts = append(a.acts, x)
+		}
+		return err
+	}
+	var x test
+	if x, err = parseTest(f); err == nil {
+		a.tests = append(a.tests, x)
+	}
+	return err
+}
+
+func parseTest(f token) (t test, err error) {
+	name := f.text
+	t.at = f
+	if rest, ok := strings.CutPrefix(name, "!"); ok {
+		t.not, name = true, rest
+	}
+	name, values, given := strings.Cut(name, ":")
+	t.name = name
+	about, ok := tests[name]
+	if !ok {
+		return t, f.errorf("no test %q; there are %s", name, strings.Join(testNames(), ", "))
+	}
+	if given != about.values {
+		if about.values {
+			return t, f.errorf("expected %s:VALUE", name)
+		}
+		return t, f.errorf("%s has no value", name)
+	}
+	if !given {
+		return t, nil
+	}
+	if name == "match" {
+		if len(values) < 3 || values[0] != '/' || values[len(values)-1] != '/' {
+			return t, f.errorf("expected match:/RE/")
+		}
+		t.values = []string{values[1 : len(values)-1]}
+		return t, nil
+	}
+	t.values = strings.Split(values, "|")
+	if len(t.values) > maxValues {
+		return t, f.errorf("more than %d values", maxValues)
+	}
+	if slices.Contains(t.values, "") {
+		return t, f.errorf("%s: an empty value", name)
+	}
+	return t, nil
+}
+
+func parseAct(f token) (a act, err error) {
+	name, value, given := strings.Cut(f.text, ":")
+	a = act{name: name, at: f}
+	switch {
+	case (name == "open" || name == "close") && !given:
+		return a, nil
+	case name == "add" && given:
+		a.reg = value
+		return a, checkName(token{value, f.line, f.column})
+	case name == "set" && given:
+		a.reg, a.value, err = parseRegister(value, f)
+		return a, err
+	}
+	return a, f.errorf("expected open, close, set:REGISTER=N or add:REGISTER, found %q", f.text)
+}
+
+// maxRegister is the largest number that a register holds.
+const maxRegister = 127
+
+func parseRegister(text string, at token) (name string, value int, err error) {
+	name, number, ok := strings.Cut(text, "=")
+	value, bad := strconv.Atoi(number)
+	if !ok || bad != nil || value < 0 || value > maxRegister {
+		return "", 0, at.errorf("expected REGISTER=N, N from 0 to %d", maxRegister)
+	}
+	return name, value, checkName(token{name, at.line, at.column})
+}
+
+// checkName: names are letters, digits, - and _.
+func checkName(t token) error {
+	for _, r := range t.text {
+		if !(r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return t.errorf("a name is made of letters, digits, - and _, not %q", r)
+		}
+	}
+	if t.text == "" {
+		return t.errorf("expected a name")
+	}
+	return nil
+}
