@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/rulework"
+	"github.com/velum-health/velum/cmd/velum/internal/pack"
 	"github.com/velum-health/velum/configs"
 )
 
@@ -45,13 +45,13 @@ func newRulesCheckCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return rulework.Check(a.Console, cfg, args)
+			return pack.Check(a.Console, cfg, args)
 		},
 	}
 }
 
 func newRulesTraceCommand(a *app) *cobra.Command {
-	var o rulework.TraceOptions
+	var o pack.TraceOptions
 	c := &cobra.Command{
 		Use:   "trace FILE [SENTENCE...]",
 		Short: "Show the path through a network for a sentence, or for a note by its id",
@@ -70,11 +70,12 @@ of somebody who may read it.`,
 				return err
 			}
 			o.Sentence = strings.Join(args[1:], " ")
-			return rulework.Trace(c.Context(), a.Console, cfg, file, &o)
+			return pack.Trace(c.Context(), a.Console, cfg, file, &o)
 		},
 	}
 	c.Flags().StringVar(&o.In, "in", "", "`PATH` of notes")
 	c.Flags().StringVar(&o.ID, "id", "", "`ID` of a note in them")
+	a.noteFlags(c)
 	return c
 }
 
@@ -95,10 +96,11 @@ its category, how many do not, and what no network found. ` + packArgument,
 			if err != nil {
 				return err
 			}
-			return rulework.Test(c.Context(), a.Console, cfg, file, gold)
+			return pack.Test(c.Context(), a.Console, cfg, file, gold)
 		},
 	}
 	c.Flags().StringVar(&gold, "gold", "", "`PATH` of labelled notes")
+	a.noteFlags(c)
 	return c
 }
 
@@ -119,7 +121,7 @@ func newRulesBuildCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return rulework.Build(a.Console, cfg, file, out)
+			return pack.Build(a.Console, cfg, file, out)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	Repeat     []string           // categories whose values are masked at their other places
 	RepeatPart []string           // categories whose values' single words are, too
 	Rules      map[string]bool    // switches for rules, see Rules; those left out are off
+
+	Packs []*rules.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule
 
 	Lexicons Lexicons `yaml:"-"`
 	Workers  int      `yaml:"-"`
@@ -213,7 +216,7 @@ func compile(o Options) (*plan, error) {
 	p.labels = categoriesOf(set)
 	p.onlyPlain = p.labels.institute != p.labels.centre
 	return p, firstOf(
-		p.overlap, p.patterns, p.priority, p.switches,
+		p.overlap, p.patterns, p.priority, p.switches, p.packs,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -225,6 +228,22 @@ func firstOf(checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {
 			return fmt.Errorf("resolve: %w", err)
+		}
+	}
+	return nil
+}
+
+// packs: what their networks find must be of the label set.
+func (p *plan) packs() error {
+	set, err := pipeline.Labels(p.Labels)
+	if err != nil {
+		return err
+	}
+	for _, pack := range p.Packs {
+		for _, c := range pack.Categories() {
+			if !slices.Contains(set.Categories, c) {
+				return fmt.Errorf("a network finds %s, which is no category of the label set %s", c, p.Labels)
+			}
 		}
 	}
 	return nil

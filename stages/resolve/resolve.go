@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
@@ -32,6 +33,9 @@ func New(o Options) (pipeline.Step, error) {
 		w := &worker{plan: p, counts: newTally(p), reader: reader{wordTable: p.words}}
 		w.hull = p.Overlap == "hull"
 		w.resolve = w.note
+		for _, pack := range p.Packs {
+			w.machines = append(w.machines, pack.NewMachine())
+		}
 		return w.do
 	}}, nil
 }
@@ -127,6 +131,9 @@ type worker struct {
 	model  []pipeline.Span
 	cands  []candidate
 	spans  []pipeline.Span
+
+	machines []*rules.Machine // one a pack
+	found    []pipeline.Span
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -174,6 +181,7 @@ func (w *worker) note() {
 	w.fromPatterns()
 	w.run(onText)
 	w.fromKnown()
+	w.fromPacks(tokens)
 	if w.always.longest > 0 {
 		w.addAlways()
 	}
@@ -251,6 +259,16 @@ func (w *worker) fromKnown() {
 	}
 	for _, s := range w.placed.Spans(w.from, b.Known.At(w.i)) {
 		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byKnown][s.Category]})
+	}
+}
+
+// fromPacks adds what the networks of packs find.
+func (w *worker) fromPacks(tokens []pipeline.Token) {
+	for _, m := range w.machines {
+		w.found = m.Spans(w.found[:0], w.text, tokens)
+		for _, s := range w.found {
+			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byRule][s.Category]})
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	if !r.Rules {
 		clear(o.Rules)
 	}
+	if err := f.packs(o); err != nil {
+		return err
+	}
 	always, err := WithLines(r.Always, r.AlwaysFile)
 	if err != nil {
 		return fmt.Errorf("resolve.always_file: %w", err)
@@ -50,6 +53,22 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	o.Never, err = WithLines(r.Never, r.NeverFile)
 	if err != nil {
 		return fmt.Errorf("resolve.never_file: %w", err)
+	}
+	return nil
+}
+
+// packs compiles the rules that people write, with the lists of resolve.
+func (f *Flow) packs(o *resolve.Options) error {
+	lists, err := resolveLists(f.Config)
+	if err != nil {
+		return err
+	}
+	for _, path := range f.Resolve.Packs {
+		p, err := OpenPack(path, lists)
+		if err != nil {
+			return fmt.Errorf("resolve.packs: %w", err)
+		}
+		o.Packs = append(o.Packs, p)
 	}
 	return nil
 }

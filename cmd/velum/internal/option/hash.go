@@ -30,9 +30,13 @@ func (c *Config) Hash() (string, error) {
 			}
 			text = fmt.Sprintf("%x", sum)
 		}
-		if at, ok := o.at.(*[]string); ok && o.file {
+		if at, ok := o.at.(*[]string); ok && (o.file || o.nameOr) {
 			text = ""
 			for _, path := range *at {
+				if !o.isPath(path) {
+					text += " " + path
+					continue
+				}
 				sum, err := digestOf(o.key, path)
 				if err != nil {
 					return "", err

@@ -121,9 +121,9 @@ func (l *loader) file(from, file string, text []byte) {
 // that a configuration means the same wherever velum is started.
 func (l *loader) relativeTo(file string) {
 	for _, o := range l.options {
-		if list, ok := o.at.(*[]string); ok && o.file && l.origins[o.key].from == file {
+		if list, ok := o.at.(*[]string); ok && l.origins[o.key].from == file {
 			for i, name := range *list {
-				if !filepath.IsAbs(name) {
+				if o.isPath(name) && !filepath.IsAbs(name) {
 					(*list)[i] = filepath.Join(filepath.Dir(file), name)
 				}
 			}

@@ -1,0 +1,199 @@
+// Package pack is what the verb rules does: compile packs of rules, try them on
+// sentences and labelled notes, make taggers of them.
+package pack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+func open(cfg *option.Config, file string) (*rules.Pack, error) {
+	lists, err := flow.FeatureLists(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return flow.OpenPack(file, lists)
+}
+
+// Check compiles files of rules and prints what they hold. All files are tried;
+// the first mistake of each is told.
+func Check(c *console.Console, cfg *option.Config, files []string) error {
+	var bad []string
+	for _, file := range files {
+		p, err := open(cfg, file)
+		if err != nil {
+			bad = append(bad, err.Error())
+			continue
+		}
+		var categories []string
+		for _, category := range p.Categories() {
+			categories = append(categories, category.String())
+		}
+		if c.JSON {
+			err = json.NewEncoder(c.Out).Encode(map[string]any{
+				"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
+			})
+		} else {
+			_, err = fmt.Fprintf(c.Out, "%s: %d networks that find %s: %s\n", file, len(p.Networks()), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(bad) > 0 {
+		return exit.Errorf(exit.Config, "mend the rule; `velum rules --help` says where the language is told", "%s", strings.Join(bad, "\n"))
+	}
+	return nil
+}
+
+// Build writes the model file of a pack.
+func Build(c *console.Console, cfg *option.Config, file, out string) error {
+	if out == "" {
+		return exit.Errorf(exit.Config, "name the file to write with --out", "velum rules build: --out is needed")
+	}
+	p, err := open(cfg, file)
+	if err != nil {
+		return err
+	}
+	m, err := rules.New(p)
+	if err != nil {
+		return exit.With(exit.Config, err, "give a network a category and a score")
+	}
+	data, err := (&flow.Model{Model: m}).File()
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(nil, out, data); err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "model": out, "bytes": len(data), "networks": p.Networks()})
+	}
+	_, err = fmt.Fprintf(c.Out, "%s: %d networks\n", out, len(p.Networks()))
+	return err
+}
+
+// TraceOptions: a sentence, or a note of a file.
+type TraceOptions struct {
+	Sentence string
+	In, ID   string
+}
+
+// Trace prints what rules find in a sentence or a note, and on which paths.
+func Trace(ctx context.Context, c *console.Console, cfg *option.Config, file string, o *TraceOptions) error {
+	p, err := open(cfg, file)
+	if err != nil {
+		return err
+	}
+	t := &tracer{machine: p.NewMachine(), out: c.Out, id: o.ID}
+	if (o.Sentence == "") == (o.In == "") {
+		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum rules trace: a sentence or a note is needed")
+	}
+	if o.In == "" {
+		return pipeline.Run(ctx, &sentence{text: o.Sentence}, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)
+	}
+	return t.note(ctx, cfg, o)
+}
+
+// note traces one note of a file.
+func (t *tracer) note(ctx context.Context, cfg *option.Config, o *TraceOptions) error {
+	if o.ID == "" {
+		return exit.Errorf(exit.Config, "name the note with --id", "velum rules trace: --in without --id")
+	}
+	r, err := flow.TextOptions(cfg)
+	if err != nil {
+		return err
+	}
+	r.SkipUnknown = true // gold spans do not count here
+	src, err := flow.OpenNotes("in", "", o.In, r)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, t, nil)); err != nil {
+		return err
+	}
+	if !t.found {
+		return exit.Errorf(exit.Config, "ids are those of the file, or paths below the folder", "no note with that id")
+	}
+	return nil
+}
+
+// sentence is a source of one note.
+type sentence struct {
+	text string
+	done bool
+}
+
+// Next implements pipeline.Source.
+func (s *sentence) Next(b *pipeline.Batch) error {
+	if s.done {
+		return io.EOF
+	}
+	s.done = true
+	b.ID.Append(nil)
+	b.Text.Append([]byte(s.text))
+	b.Gold.End()
+	b.Reason = append(b.Reason, pipeline.Sound)
+	return nil
+}
+
+// tracer is a sink that prints the finds of a note.
+type tracer struct {
+	machine *rules.Machine
+	out     io.Writer
+	id      string // of the note; "": all
+	found   bool
+}
+
+// Put implements pipeline.Sink.
+func (t *tracer) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound || t.id != "" && t.id != string(b.ID.At(i)) {
+			continue
+		}
+		t.found = true
+		if err := t.print(b.Text.At(i), b.Tokens.At(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
+	finds := t.machine.Trace(text, tokens)
+	if len(finds) == 0 {
+		_, err := fmt.Fprintln(t.out, "nothing found")
+		return err
+	}
+	kept := t.machine.Spans(nil, text, tokens)
+	for _, f := range finds {
+		lost := ""
+		if !slices.ContainsFunc(kept, func(s pipeline.Span) bool {
+			return s.Start == f.Start && s.End == f.End && s.Category == f.Category
+		}) {
+			lost = ", overlapped by a surer one"
+		}
+		if _, err := fmt.Fprintf(t.out, "%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost); err != nil {
+			return err
+		}
+		for _, s := range f.Steps {
+			if _, err := fmt.Fprintf(t.out, "    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
