@@ -59,6 +59,10 @@ func Template(name string) ([]byte, error) { return read("template", "templates/
 // ShippedPack is the name of the rules that ship (see models/rules).
 const ShippedPack = "shipped"
 
+// PackVersion changes with the rules that ship: what was masked with others is
+// not taken for done.
+const PackVersion = "rules-1"
+
 // Pack returns the rules of that name.
 func Pack(name string) ([]byte, error) { return read("pack of rules", "rules/"+name+".atn") }
 

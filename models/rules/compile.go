@@ -24,9 +24,13 @@ type Pack struct {
 	networks   []compiled
 	finders    []int // networks that find spans, in the order of the file
 	states     []state
-	predicates []predicate
-	startable  []startable // by finder
+	predicates []numbered
+	words      wordTable
+	startable  []startable // by finder: with which forms it can begin
+	follows    []startable // by finder: which forms can come second
+	alone      uint64      // finders in which nothing need come second
 	morph      bool        // some test asks for lemma or part of speech
+	known      bool        // some test asks for the names from all over the world
 	categories []pipeline.Category
 }
 
@@ -143,6 +147,12 @@ func registersFit(registers uint64, tests []registerTest) bool {
 // come back to.
 const maxRegisters = 8
 
+// numbered is a test of forms and its bit.
+type numbered struct {
+	predicate
+	bit int
+}
+
 // startable is the ways in which a network can begin: with a form that fits one
 // of them.
 type startable struct {
@@ -163,7 +173,7 @@ func Compile(text string, r Resources) (*Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r}, known: map[string]int{}, registers: map[string]uint8{}}
+	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: wordTable{map[string]outcomes{}, map[string]outcomes{}}}, known: map[string]int{}, registers: map[string]uint8{}}
 	for _, n := range src.networks {
 		if err := c.declare(n); err != nil {
 			return nil, err
@@ -175,8 +185,10 @@ func Compile(text string, r Resources) (*Pack, error) {
 		}
 	}
 	for _, i := range c.pack.finders {
-		c.pack.startable = append(c.pack.startable, c.startable(c.pack.networks[i].start, map[int32]bool{}))
+		first, second := c.beginnings(c.pack.networks[i].start)
+		c.pack.startable, c.pack.follows = append(c.pack.startable, first), append(c.pack.follows, second)
 	}
+	c.pack.alone = finders(c.pack.follows, &outcomes{})
 	slices.Sort(c.pack.categories)
 	c.pack.categories = slices.Compact(c.pack.categories)
 	return c.pack, nil
@@ -333,20 +345,22 @@ func (c *compiler) formTest(a *arc, t *test) error {
 	key := t.name + ":" + strings.Join(t.values, "|")
 	i, ok := c.known[key]
 	if !ok {
-		p, err := c.predicateOf(t)
+		if i = len(c.known) + 1; i > maxPredicates {
+			return t.at.errorf("more than %d different tests of forms", maxPredicates)
+		}
+		p, err := c.predicateOf(t, i)
 		if err != nil {
 			return err
 		}
-		if i = len(c.pack.predicates); i == maxPredicates {
-			return t.at.errorf("more than %d different tests of forms", maxPredicates)
-		}
 		c.known[key] = i
-		c.pack.predicates = append(c.pack.predicates, p)
+		if p != nil {
+			c.pack.predicates = append(c.pack.predicates, numbered{p, i})
+		}
 	}
 	if t.not {
-		a.forbid.set(i + 1)
+		a.forbid.set(i)
 	} else {
-		a.need.set(i + 1)
+		a.need.set(i)
 	}
 	return nil
 }
@@ -388,6 +402,7 @@ func (c *compiler) consumer(a *arc, t *test) (err error) {
 			a.pieces = append(a.pieces, strings.ToLower(v))
 		}
 		slices.SortFunc(a.pieces, func(x, y string) int { return len(y) - len(x) })
+		err = c.formTest(a, t)
 	case "phrase":
 		a.what = phrase
 		a.phrases, err = classOf(t)
@@ -434,8 +449,22 @@ func (c *compiler) acts(a *arc, acts []act) error {
 	return nil
 }
 
+// beginnings returns the forms that a path from a state can begin with, and
+// those that can come second.
+func (c *compiler) beginnings(from int32) (first, second startable) {
+	var leads []int32
+	first = c.startable(from, map[int32]bool{}, &leads)
+	walked := map[int32]bool{}
+	for _, to := range leads {
+		second.join(c.startable(to, walked, nil))
+	}
+	second.any = second.any || first.any
+	return first, second
+}
+
 // startable walks over what consumes nothing to the first tests of a token.
-func (c *compiler) startable(from int32, walked map[int32]bool) (s startable) {
+// leads, if it is not nil, takes the states behind that token.
+func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) (s startable) {
 	if from == endOfNetwork {
 		s.any = true // it may go on behind a call
 		return s
@@ -448,13 +477,22 @@ func (c *compiler) startable(from int32, walked map[int32]bool) (s startable) {
 		a := &c.pack.states[from].arcs[i]
 		switch {
 		case a.what == nothing:
-			s.join(c.startable(a.to, walked))
+			s.join(c.startable(a.to, walked, leads))
+			continue
 		case a.what == called:
-			s.join(c.startable(c.pack.networks[a.network].start, walked))
+			s.join(c.startable(c.pack.networks[a.network].start, walked, leads))
+			continue
 		case a.need == outcomes{} && a.forbid == outcomes{}:
 			s.any = true
 		default:
 			s.ways = append(s.ways, [2]outcomes{a.need, a.forbid})
+		}
+		if leads != nil {
+			to := a.to
+			if a.what != one {
+				to = endOfNetwork // what comes next may be the same token, or lie far off
+			}
+			*leads = append(*leads, to)
 		}
 	}
 	return s

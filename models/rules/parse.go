@@ -14,7 +14,7 @@ const Version = 1
 // Bounds of a file. They hold what a hostile one could ask for.
 const (
 	MaxBytes    = 1 << 20 // of a file
-	MaxNetworks = 128     // that find spans; as many again may be there to be called
+	MaxNetworks = 64      // that find spans; as many again may be there to be called
 	MaxLimit    = 64      // tokens that a network may consume
 	maxArcs     = 1 << 15
 	maxWords    = 1 << 16

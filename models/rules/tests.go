@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -107,38 +108,37 @@ func shapeOf(text []byte) (s shape) {
 // predicate is a test of a form.
 type predicate func(f *form) bool
 
-// foldedWords are forms without case and accents; those that fold to nothing
-// (punctuation) are compared as they are.
-type foldedWords struct {
-	folded map[string]bool
-	exact  map[string]bool
+// wordTable says which tests of words a form passes: all of them in one look-up.
+type wordTable struct {
+	folded map[string]outcomes // without case and accents, see gazetteer.Fold
+	exact  map[string]outcomes // of forms that fold to nothing: punctuation
 }
 
-func (w *foldedWords) add(word string) {
-	if w.folded == nil {
-		w.folded, w.exact = map[string]bool{}, map[string]bool{}
+func (w *wordTable) add(word string, bit int) {
+	table, key := w.folded, string(gazetteer.Fold(nil, []byte(word)))
+	if key == "" {
+		table, key = w.exact, word
 	}
-	if f := gazetteer.Fold(nil, []byte(word)); len(f) > 0 {
-		w.folded[string(f)] = true
-		return
-	}
-	w.exact[word] = true
+	o := table[key]
+	o.set(bit)
+	table[key] = o
 }
 
-func (w *foldedWords) has(f *form) bool {
+func (w *wordTable) find(f *form) outcomes {
 	if len(f.folded) > 0 {
 		return w.folded[string(f.folded)]
 	}
 	return w.exact[string(f.text)]
 }
 
-// predicateOf makes the test of a form.
-func (c *compiler) predicateOf(t *test) (predicate, error) {
+// predicateOf makes the test of a form. Tests of words go into the table of
+// words, under their bit, and have none.
+func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 	switch t.name {
 	case "any":
 		return func(*form) bool { return true }, nil
 	case "form", "words":
-		return c.wordTest(t)
+		return nil, c.wordTest(t, bit)
 	case "exact":
 		values := setOf(t.values)
 		return func(f *form) bool { return values[string(f.text)] }, nil
@@ -146,6 +146,10 @@ func (c *compiler) predicateOf(t *test) (predicate, error) {
 		return c.classTest(t)
 	case "lemma", "pos":
 		return c.morphTest(t)
+	case "part":
+		return func(f *form) bool {
+			return slices.ContainsFunc(t.values, func(v string) bool { return prefixFold(f.text, strings.ToLower(v)) > 0 })
+		}, nil
 	case "match":
 		re, err := regexp.Compile(`^(?:` + t.values[0] + `)$`)
 		if err != nil {
@@ -153,8 +157,8 @@ func (c *compiler) predicateOf(t *test) (predicate, error) {
 		}
 		return func(f *form) bool { return f.text != nil && re.Match(f.text) }, nil
 	}
-	bit := shapes[t.name]
-	return func(f *form) bool { return f.shape&bit != 0 }, nil
+	want := shapes[t.name]
+	return func(f *form) bool { return f.shape&want != 0 }, nil
 }
 
 func setOf(values []string) map[string]bool {
@@ -165,22 +169,20 @@ func setOf(values []string) map[string]bool {
 	return set
 }
 
-func (c *compiler) wordTest(t *test) (predicate, error) {
-	var w foldedWords
+func (c *compiler) wordTest(t *test, bit int) error {
 	for _, v := range t.values {
-		if t.name == "form" {
-			w.add(v)
-			continue
-		}
-		list, ok := c.words[v]
-		if !ok {
-			return nil, t.at.errorf("no words %q; there are %s", v, orNone(slices.Sorted(maps.Keys(c.words))))
+		list := []string{v}
+		if t.name == "words" {
+			var ok bool
+			if list, ok = c.words[v]; !ok {
+				return t.at.errorf("no words %q; there are %s", v, orNone(slices.Sorted(maps.Keys(c.words))))
+			}
 		}
 		for _, word := range list {
-			w.add(word)
+			c.pack.words.add(word, bit)
 		}
 	}
-	return w.has, nil
+	return nil
 }
 
 func (c *compiler) classTest(t *test) (predicate, error) {
@@ -189,6 +191,7 @@ func (c *compiler) classTest(t *test) (predicate, error) {
 		return nil, err
 	}
 	if t.name == "known" {
+		c.pack.known = true
 		return func(f *form) bool { return f.known&class != 0 }, nil
 	}
 	return func(f *form) bool { return f.class&class != 0 }, nil

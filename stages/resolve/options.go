@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/rules"
+	networks "github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -22,7 +22,7 @@ type Options struct {
 	RepeatPart []string           // categories whose values' single words are, too
 	Rules      map[string]bool    // switches for rules, see Rules; those left out are off
 
-	Packs []*rules.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule
+	Packs []*networks.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule
 
 	Lexicons Lexicons `yaml:"-"`
 	Workers  int      `yaml:"-"`

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/velum-health/velum/models/rules"
+	networks "github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
@@ -132,7 +132,7 @@ type worker struct {
 	cands  []candidate
 	spans  []pipeline.Span
 
-	machines []*rules.Machine // one a pack
+	machines []*networks.Machine // one a pack
 	found    []pipeline.Span
 }
 
