@@ -45,6 +45,7 @@
 //	key          the secret: secret.Key; the name of an option is a key of the configuration
 //	gate         what refuses: a model that loses recall, a run in which stages fail
 //	tally        counts beside what became of the notes: tally.Counts
+//	network      rules that people write, as states and arcs; a pack is a file of them: rules.Pack
 //	kind         of tagger: a row of flow.Kinds
 //	turn         one round of self-learning, and its folder
 //	selection    the notes that a run or a turn takes for training: report.Selection

@@ -53,7 +53,7 @@ func Check(c *console.Console, cfg *option.Config, files []string) error {
 		}
 	}
 	if len(bad) > 0 {
-		return exit.Errorf(exit.Config, "mend the rule; `velum rules --help` says where the language is told", "%s", strings.Join(bad, "\n"))
+		return exit.Errorf(exit.Config, "mend the rule; README, Rules, tells the language", "%s", strings.Join(bad, "\n"))
 	}
 	return nil
 }

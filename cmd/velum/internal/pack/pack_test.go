@@ -1,0 +1,51 @@
+package pack_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/pack"
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/embedded"
+)
+
+// TestEmbedded: the model in the binary is that of the rules that ship. After a
+// change: velum rules build configs/rules/shipped.atn --out models/embedded/rules.velum
+func TestEmbedded(t *testing.T) {
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "rules.velum")
+	if err := pack.Build(&console.Console{Out: io.Discard}, cfg, configs.ShippedPack, out); err != nil {
+		t.Fatal(err)
+	}
+	made, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, ok := embedded.Model("rules"); !ok || !bytes.Equal(made, data) {
+		t.Error("models/embedded/rules.velum is not made of configs/rules/shipped.atn: velum rules build shipped --out models/embedded/rules.velum")
+	}
+}
+
+// TestPackVersion: other rules have another version, or a run would take what
+// was masked by the old ones for done.
+func TestPackVersion(t *testing.T) {
+	text, err := configs.Pack(configs.ShippedPack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%s %x", configs.PackVersion, sha256.Sum256(text))
+	const want = "rules-1 1b15f1c6be640eb4327dae5ff7778eae80ed537f9086ca7470b8e9b602454a17"
+	if got != want {
+		t.Errorf("the rules that ship have changed: raise configs.PackVersion, then write %q here", got)
+	}
+}
