@@ -89,13 +89,16 @@ func (w *worker) lookUp(k int) (p part) {
 	if isSurname {
 		p |= family
 	}
+	if p == 0 && w.shapedAsFamily(k) {
+		return family
+	}
 	return p
 }
 
 // partOfName says what word k may be in a name; 0: nothing.
 func (w *worker) partOfName(k int) part {
 	x := &w.words[k]
-	if x.is(digits) || x.end-x.start < 2 || x.class&(title|article|relative|heading|institution|organisation|street|weekday|telephone|fax|person) != 0 {
+	if x.is(digits) || x.end-x.start < 2 || x.class&(title|article|relative|heading|institution|organisation|street|weekday|telephone|fax|person|eponymous) != 0 {
 		return 0
 	}
 	switch p := w.listed(k); {
@@ -133,15 +136,25 @@ func (w *worker) mayName(k int) bool {
 
 // listedFrom returns the end of the name that begins at word k, k if none does.
 func (w *worker) listedFrom(k int) int {
+	if k+1 >= len(w.words) {
+		return k
+	}
 	if w.initialOf(k) {
 		return w.nameFrom(k + 1)
 	}
 	if !w.mayName(k) {
 		return k
 	}
+	if w.particleOf(k) {
+		next := w.behindParticle(k)
+		if end := w.listedFrom(next); end > next+1 {
+			return end // El Amrani, Otman
+		}
+		return k
+	}
 	all := w.partOfName(k)
 	switch {
-	case all == 0, all == unknown && (w.words[k].class&opener != 0 || k == 0 || !w.touch(k-1)):
+	case all == 0, all == unknown && (w.words[k].class&opener != 0 || k == 0 || !w.touch(k-1)) && !w.surnameFirst(k):
 		return k // a sentence begins with a capital whatever its first word is
 	case !w.words[k].is(capital):
 		return w.listedSmall(k, all)
@@ -149,14 +162,14 @@ func (w *worker) listedFrom(k int) int {
 	first, last, end := all, all, k+1
 	for j := k + 1; j < min(k+longestName, len(w.words)); j++ {
 		x := &w.words[j]
-		if x.class&particle != 0 && !(x.is(capital) && x.is(lower)) && w.touches(j-1) {
+		if x.class&particle != 0 && (!(x.is(capital) && x.is(lower)) || w.particleOf(j)) && w.touches(j-1) {
 			if first == shared || x.end-x.start == 1 && last&family == 0 {
 				break // y and i join surnames
 			}
 			continue
 		}
 		p := w.partOfName(j)
-		if !x.is(capital) || p == 0 || !w.touches(j-1) && !(w.commaBehind(j-1) && p&given != 0 && all&given == 0) {
+		if !x.is(capital) || p == 0 || !w.touches(j-1) && !(w.commaBehind(j-1) && p&given != 0 && (all&given == 0 || all&family != 0)) {
 			break
 		}
 		all |= p
@@ -169,6 +182,41 @@ func (w *worker) listedFrom(k int) int {
 		return k // a note in capitals: an abbreviation may be in any list
 	}
 	return end
+}
+
+// particleOf tells whether word k is a particle with a capital, amid a sentence,
+// before a surname: El Amrani, De Santis.
+func (w *worker) particleOf(k int) bool {
+	x := &w.words[k]
+	if x.class&particle == 0 || !x.is(capital) || !x.is(lower) || k+1 >= len(w.words) || !w.touch(k) {
+		return false
+	}
+	next := w.behindParticle(k)
+	if !w.words[next].is(capital) {
+		return false
+	}
+	p := w.partOfName(next)
+	return p&given == 0 && (p&family != 0 || p == unknown && k > 0 && w.touch(k-1))
+}
+
+// behindParticle returns the word behind the particle k: the next one, or, as
+// in De los Santos, the one after it.
+func (w *worker) behindParticle(k int) int {
+	if k+2 < len(w.words) && w.words[k+1].class&particle != 0 && w.touch(k+1) {
+		return k + 2
+	}
+	return k + 1
+}
+
+// surnameFirst tells whether word k, of which no list knows anything, stands
+// behind a colon or comma and before a comma and a given name: "Firma:
+// Zzyzx, Ana".
+func (w *worker) surnameFirst(k int) bool {
+	if k == 0 || k+1 >= len(w.words) || w.words[k].class&opener != 0 || !w.commaBehind(k) || w.partOfName(k+1)&given == 0 || !w.words[k+1].is(capital) {
+		return false
+	}
+	gap := string(w.text[w.words[k-1].end:w.words[k].start])
+	return gap == ": " || gap == ", "
 }
 
 // listedSmall is listedFrom for a name in small letters: a given name and a
@@ -193,12 +241,15 @@ func (w *worker) commaBehind(k int) bool {
 // drug: what stands before them says so, or a list.
 func (w *worker) namesAnother(i, end int) bool {
 	for k := i - 1; k >= max(i-3, 0) && w.linked(k, false); k-- {
-		if w.words[k].class&(institution|street|organisation) != 0 {
+		if w.words[k].class&(institution|street|organisation|eponymous) != 0 {
 			return true
 		}
 	}
+	if w.hyphened(i, end) {
+		return true // Swan-Ganz: of two surnames and nothing else many are eponyms
+	}
 	for k := i; k < end; k++ {
-		if k > i && w.touch(k-1) && w.partOfName(k-1)&given != 0 {
+		if w.bears(i, k, end) {
 			continue // Helmut Hoffmann is no reflex
 		}
 		for _, never := range w.Lexicons.Never {
@@ -211,4 +262,28 @@ func (w *worker) namesAnother(i, end int) bool {
 		}
 	}
 	return false
+}
+
+// bears tells whether someone bears the name at word k of [i, end), whatever it
+// means besides: Helmut Hoffmann, Nelson Puig, "Hoffmann, Helmut".
+func (w *worker) bears(i, k, end int) bool {
+	switch {
+	case k > i:
+		return w.touch(k-1) && w.partOfName(k-1)&given != 0 || w.commaBehind(k-1) && w.partOfName(k)&given != 0
+	case end == i+1 || i > 0 && w.touch(i-1) && w.words[i-1].class&(of|eponymous) != 0:
+		return false
+	case w.commaBehind(i):
+		return w.partOfName(i)&(given|family) != 0
+	}
+	return w.partOfName(i)&given != 0 && w.partOfName(i+1)&family != 0
+}
+
+// hyphened tells whether all words of [i, end) are joined by hyphens.
+func (w *worker) hyphened(i, end int) bool {
+	for k := i; k+1 < end; k++ {
+		if w.text[w.words[k].end] != '-' {
+			return false
+		}
+	}
+	return true
 }

@@ -86,4 +86,5 @@ def main():
     write("faker-origin-surnames.txt", "Surname", last, entries("own-surnames.txt", "faker-surnames.txt", "own-origin-surnames.txt"), low, not_names)
 
 
-main()
+if __name__ == "__main__":
+    main()

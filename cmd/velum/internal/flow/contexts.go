@@ -1,0 +1,53 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// eagerRecall is the setting of the recall dial that must agree with the model
+// as it is, where the configuration names none.
+const eagerRecall = 0.99
+
+// ContextSteps is the row of `velum synth --contexts`: what the model finds as
+// it is becomes Gold, what it finds at a high recall Spans.
+func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
+	careful, eager := *c, *c
+	careful.Tag.Recall = 0
+	if eager.Tag.Recall == 0 {
+		eager.Tag.Recall = eagerRecall
+	}
+	f, err := New(&careful)
+	if err != nil {
+		return nil, err
+	}
+	if f.Model.Labels != "primary-care" {
+		return nil, exit.Errorf(exit.Config, "name one with --model, primary-care say", "values are drawn for the labels of primary-care, and %s has those of %s", f.Model.Name, f.Model.Labels)
+	}
+	steps, err := f.TagSteps()
+	if err != nil {
+		return nil, err
+	}
+	more, err := New(&eager)
+	if err != nil {
+		return nil, err
+	}
+	again, err := more.TagSteps()
+	if err != nil {
+		return nil, err
+	}
+	aside := pipeline.Step{Name: "aside", New: func() func(*pipeline.Batch) error { return setAside }}
+	return slices.Concat(steps, []pipeline.Step{aside}, again[1:]), nil // the notes have their tokens
+}
+
+// setAside makes the spans of a batch its gold and empties what tagging fills.
+func setAside(b *pipeline.Batch) error {
+	b.Gold, b.Spans = b.Spans, b.Gold
+	b.Spans.Reset()
+	b.Matches.Reset()
+	b.Tags, b.Conf = b.Tags[:0], b.Conf[:0]
+	return nil
+}
