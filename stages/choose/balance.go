@@ -23,7 +23,7 @@ import (
 // term with ρ keeps prices finite where the conditions cannot hold.
 type balance struct {
 	*pool
-	kinds   []kind
+	kinds   []kind   // of notes with spans
 	vectors []vector // by stratum
 	rows    []row    // conditions; the first is the size
 	soft    []bool   // per row: a length
@@ -47,8 +47,7 @@ const confidenceStep = 20
 // Coordinates of what a note holds.
 const (
 	one         = 0 // every note
-	empty       = 1 // notes without spans
-	firstSpan   = 2
+	firstSpan   = 1
 	firstLength = firstSpan + MaxClasses
 	coordinates = firstLength + MaxClasses
 )
@@ -68,9 +67,6 @@ func (s *stratum) vector() (v vector) {
 		v.value = append(v.value, value)
 	}
 	put(one, 1)
-	if s.total == 0 {
-		put(empty, 1)
-	}
 	for _, c := range s.classes {
 		put(firstSpan+c, float64(s.spans[c]))
 		put(firstLength+c, float64(s.lengths[c]))
@@ -80,12 +76,10 @@ func (s *stratum) vector() (v vector) {
 
 func newBalance(p *pool) *balance {
 	b := &balance{pool: p}
-	there := [MaxClasses]bool{}
-	spans := false
 	for i, s := range p.sorted {
 		b.vectors = append(b.vectors, s.vector())
-		for _, c := range s.classes {
-			there[c], spans = true, true
+		if s.total == 0 {
+			continue
 		}
 		for from := 0; from < len(s.entries); {
 			step := s.entries[from].confidence / confidenceStep
@@ -97,16 +91,17 @@ func newBalance(p *pool) *balance {
 			from = to
 		}
 	}
-	b.add(row{one: 1}, false)
-	if p.WithoutSpans > 0 {
-		b.add(row{empty: 1, one: -p.WithoutSpans}, false)
-	}
-	if spans {
-		b.addShares(there)
-		b.addLengths(there)
-	}
-	b.prices = make([]float64, len(b.rows))
 	return b
+}
+
+// conditions sets those of n notes with spans.
+func (b *balance) conditions(n int) {
+	b.rows, b.soft = b.rows[:0], b.soft[:0]
+	b.add(row{one: 1}, false)
+	there := b.sums(b.all()).class
+	b.addShares(there, b.attainable(n))
+	b.addLengths(there)
+	b.prices = make([]float64, len(b.rows))
 }
 
 func (b *balance) add(r row, soft bool) {
@@ -114,30 +109,26 @@ func (b *balance) add(r row, soft bool) {
 	b.soft = append(b.soft, soft)
 }
 
-// addShares adds a condition a class that has candidates. What the target
-// wants of other classes cannot be had, so the rest keep their proportions to
-// each other.
-func (b *balance) addShares(there [MaxClasses]bool) {
+// addShares adds a condition a class that has candidates.
+func (b *balance) addShares(there [MaxClasses]int, shares []float64) {
 	sum := 0.0
-	for c, share := range b.Shares {
-		if there[c] {
-			sum += share
-		}
+	for _, share := range shares {
+		sum += share
 	}
 	if sum == 0 {
 		return
 	}
-	for c, yes := range there {
-		if !yes {
+	for c, spans := range there {
+		if spans == 0 {
 			continue
 		}
 		share := 0.0
-		if c < len(b.Shares) {
-			share = b.Shares[c] / sum
+		if c < len(shares) {
+			share = shares[c] / sum
 		}
 		var r row
-		for other, yes := range there {
-			if yes {
+		for other, spans := range there {
+			if spans > 0 {
 				r[firstSpan+other] = -share
 			}
 		}
@@ -146,9 +137,9 @@ func (b *balance) addShares(there [MaxClasses]bool) {
 	}
 }
 
-func (b *balance) addLengths(there [MaxClasses]bool) {
+func (b *balance) addLengths(there [MaxClasses]int) {
 	for c, length := range b.Lengths {
-		if there[c] && length > 0 {
+		if there[c] > 0 && length > 0 {
 			var r row
 			r[firstLength+c], r[firstSpan+c] = 1/length, -1
 			b.add(r, true)
@@ -163,28 +154,59 @@ func (b *balance) addLengths(there [MaxClasses]bool) {
 	}
 }
 
-// take returns how many notes of every stratum to take, at most k together,
-// with or without regard to lengths.
-func (b *balance) take(k int, lengths bool) []int {
+// take returns how many notes of every stratum to take: n with spans, with or
+// without regard to lengths, and so many without spans.
+func (b *balance) take(n, empty int, lengths bool) []int {
 	take := b.all()
-	if k >= b.kept {
-		return take
+	all := b.sums(take)
+	if n < all.notes-all.empty {
+		b.conditions(n)
+		b.solve(float64(n), lengths)
+		b.fill(take, round(take, b.numbers(), n))
 	}
-	b.solve(float64(k), lengths)
-	round(take, b.numbers(), k)
-	b.repair(take)
+	for i, s := range b.sorted {
+		if s.total == 0 {
+			take[i] = min(empty, len(s.entries))
+		}
+	}
+	if n < all.notes-all.empty {
+		b.repair(take)
+	}
 	return take
 }
 
-// round makes whole numbers of exact, so that all sums from the first stratum
-// on stay within one: neighbours in the order have similar counts.
-func round(take []int, exact []float64, k int) {
+// round makes whole numbers of exact, at most take of each, so that all sums
+// from the first stratum on stay within one: neighbours in the order have
+// similar counts. It returns how many of k are missing.
+func round(take []int, exact []float64, k int) (missing int) {
 	sum, before := 0.0, 0
 	for i, x := range exact {
 		sum += x
 		upTo := min(int(math.Floor(sum+0.5)), k)
 		take[i] = min(upTo-before, take[i])
+		missing -= take[i]
 		before = upTo
+	}
+	return missing + k
+}
+
+// fill takes so many more notes with spans, of every stratum the same part of
+// what is left: where the conditions cannot hold, the prices may miss the size.
+func (b *balance) fill(take []int, missing int) {
+	room, left := make([]int, len(take)), 0
+	for i, s := range b.sorted {
+		if s.total > 0 {
+			room[i] = len(s.entries) - take[i]
+			left += room[i]
+		}
+	}
+	exact := make([]float64, len(take))
+	for i, n := range room {
+		exact[i] = float64(missing) * float64(n) / float64(max(left, 1))
+	}
+	round(room, exact, missing)
+	for i, n := range room {
+		take[i] += n
 	}
 }
 
@@ -437,12 +459,12 @@ func (b *balance) repair(take []int) {
 			return
 		}
 		now := b.squares(t)
-		out, _ := b.best(t, -1, func(i int) bool { return take[i] > 0 })
+		out, _ := b.best(t, -1, func(i int) bool { return take[i] > 0 && b.sorted[i].total > 0 })
 		if out < 0 {
 			return
 		}
 		without := b.sorted[out].change(t, -1)
-		in, after := b.best(without, 1, func(i int) bool { return take[i] < len(b.sorted[i].entries) && i != out })
+		in, after := b.best(without, 1, func(i int) bool { return take[i] < len(b.sorted[i].entries) && i != out && b.sorted[i].total > 0 })
 		if in < 0 || after >= now {
 			return
 		}
@@ -469,9 +491,6 @@ func (b *balance) best(t sums, sign int, may func(int) bool) (best int, least fl
 // change returns t with sign notes of s more.
 func (s *stratum) change(t sums, sign int) sums {
 	t.notes += sign
-	if s.total == 0 {
-		t.empty += sign
-	}
 	t.spans += sign * s.total
 	t.tokens += sign * s.length
 	for _, c := range s.classes {
@@ -483,8 +502,7 @@ func (s *stratum) change(t sums, sign int) sums {
 
 // squares is the squared deviation from the target; of lengths a tenth.
 func (p *pool) squares(t sums) float64 {
-	d := ratio(t.empty, t.notes) - p.WithoutSpans
-	sum := d * d
+	sum := 0.0
 	for c := 0; p.Shares != nil && c < MaxClasses; c++ {
 		share := 0.0
 		if c < len(p.Shares) {

@@ -14,6 +14,7 @@ package choose
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -108,7 +109,9 @@ func (r *Recorder) Record(b *pipeline.Batch, i int, unit uint32) (Record, error)
 	t := 0
 	for _, s := range r.spans {
 		class := classOf(b.TagSet, s.Category)
-		increase(&record.Spans[class])
+		if increase(&record.Spans[class]); record.Spans[class] == 1 {
+			record.Least[class] = record.Confidence
+		}
 		for ; t < len(tokens) && tokens[t].End <= s.End; t++ {
 			if tokens[t].Start >= s.Start {
 				increase(&record.Lengths[class])
@@ -116,6 +119,25 @@ func (r *Recorder) Record(b *pipeline.Batch, i int, unit uint32) (Record, error)
 		}
 	}
 	return record, nil
+}
+
+// Sure sets the record's Least to the scores of the spans that the tags of
+// note i were made from, where resolve and the teacher have come before. to is
+// the map of the teacher; nil keeps the categories.
+func (r *Record) Sure(b *pipeline.Batch, i int, to func(pipeline.Category) pipeline.Category) {
+	var seen [MaxClasses]bool
+	for _, s := range b.Spans.At(i) {
+		if to != nil {
+			s.Category = to(s.Category)
+		}
+		class := slices.Index(b.TagSet.Categories, s.Category)
+		if class < 0 || r.Spans[class] == 0 {
+			continue
+		}
+		if score := Round(float64(s.Score)); !seen[class] || score < r.Least[class] {
+			r.Least[class], seen[class] = score, true
+		}
+	}
 }
 
 func classOf(set *pipeline.TagSet, c pipeline.Category) int {

@@ -13,6 +13,7 @@ import (
 type Target struct {
 	K             int     // most notes
 	MinConfidence float64 // C_min, again: records below it are counted and left out
+	Floors        *Floors // C_min by class in place of MinConfidence; nil: one for all
 	// Shares is the wanted share of every class among the spans, in the
 	// order of TagSet.Categories, adding up to 1; nil wants none.
 	Shares []float64
@@ -36,10 +37,8 @@ type Result struct {
 	Candidates int   // records at or above C_min that may be chosen
 	Below      int   // records below C_min
 
-	// Met tells whether all shares are within the tolerance. If that took
-	// fewer notes than K and the candidates allow, Short is the class of
-	// which there are too few, otherwise -1. If no number of notes does it,
-	// Met is false and Keys is the closest that was found.
+	// Met tells whether all shares are within the tolerance. If they are not,
+	// Short is the class of which there are too few, -1 if it is none of them.
 	Met   bool
 	Short int
 
@@ -56,6 +55,11 @@ type Result struct {
 // The most confident notes are taken, and the proportions are kept by a price
 // for every class: notes of a class that would be too frequent must be surer.
 // See balance for how the prices are found.
+//
+// How many are taken does not depend on the proportions: min(K, candidates),
+// and of notes without spans so many that they have their share. So a class of
+// which there are few has what there is, the others keep their proportions to
+// each other, and a lower C_min never takes fewer notes.
 func Final(records iter.Seq[Record], t Target) (Result, error) {
 	t, err := t.checked()
 	if err != nil {
@@ -139,7 +143,7 @@ func newPool(t Target) *pool {
 }
 
 func (p *pool) add(r *Record) {
-	if r.Confidence < p.lowest {
+	if p.Floors != nil && !p.Floors.pass(r) || p.Floors == nil && r.Confidence < p.lowest {
 		p.below++
 		return
 	}
@@ -222,67 +226,69 @@ func (p *pool) close() {
 	})
 }
 
-// choose finds how many notes to take of every stratum. Shares come first,
-// then the number of notes, then lengths: the first that meets the shares
-// among K notes with lengths, K without, and fewer and fewer. If a smaller
-// number meets them, so do those below it, but for whole numbers in the very
-// small, so that the last few are tried one by one.
+// choose finds how many notes to take of every stratum: with the wanted
+// lengths if the shares hold then, else without regard to lengths.
 func (p *pool) choose() Result {
 	b := newBalance(p)
-	low, high := 0, min(p.K, p.kept) // low meets the shares or is 0, high does not
-	best, closest := p.attempt(b, high)
-	if best == nil && p.possible() {
-		for low+1 < high {
-			k := high - 1
-			if high > oneByOne {
-				k = (low + high) / 2
-			}
-			if take, _ := p.attempt(b, k); take != nil {
-				low, best = k, take
-			} else {
-				high = k
-			}
+	full, empty := p.sizes()
+	take := b.take(full, empty, true)
+	if !p.met(take) {
+		if other := b.take(full, empty, false); p.met(other) || p.distance(other) < p.distance(take) {
+			take = other
 		}
 	}
-	switch {
-	case best == nil:
-		return p.result(closest, p.scarcest(closest))
-	case p.sums(best).notes < min(p.K, p.kept):
-		return p.result(best, p.scarcest(best))
-	}
-	return p.result(best, -1)
-}
-
-// oneByOne is the number of notes below which all numbers are tried.
-const oneByOne = 16
-
-// attempt returns k notes that meet the shares, with the wanted lengths if
-// that is possible; nil and what comes closest if there are none.
-func (p *pool) attempt(b *balance, k int) (met, closest []int) {
-	take := b.take(k, true)
 	if p.met(take) {
-		return take, take
+		return p.result(take, -1)
 	}
-	other := b.take(k, false)
-	if p.met(other) {
-		return other, other
-	}
-	if p.distance(other) < p.distance(take) {
-		take = other
-	}
-	return nil, take
+	return p.result(take, p.scarcest(take))
 }
 
-// possible tells whether every class with a share above the tolerance has
-// candidates.
-func (p *pool) possible() bool {
+// sizes returns how many notes with spans to take, and how many without: at
+// most K together, of those without at most their share. Neither sinks when
+// there are more candidates of either sort.
+func (p *pool) sizes() (full, empty int) {
 	there := p.sums(p.all())
-	for c, share := range p.Shares {
-		if there.class[c] == 0 && share > p.Tolerance {
-			return false
+	without := min(there.empty, int(p.WithoutSpans*float64(p.K)))
+	full = min(there.notes-there.empty, p.K-without)
+	empty = min(without, int(p.WithoutSpans/(1-p.WithoutSpans)*float64(full)+0.5))
+	return full, empty
+}
+
+// attainable returns the shares that n notes with spans can have: a class of
+// whose spans there are too few has all that there are, and the others keep
+// their proportions to each other; nil if no shares are wanted.
+func (p *pool) attainable(n int) []float64 {
+	if p.Shares == nil {
+		return nil
+	}
+	there := p.sums(p.all())
+	spans := float64(there.spans) * float64(n) / float64(max(there.notes-there.empty, 1))
+	shares, scarce := slices.Clone(p.Shares), make([]bool, len(p.Shares))
+	for {
+		left, open := 1.0, 0.0
+		for c := range shares {
+			if scarce[c] {
+				left -= shares[c]
+			} else {
+				open += p.Shares[c]
+			}
+		}
+		more := false
+		for c := range shares {
+			if scarce[c] {
+				continue
+			}
+			if shares[c] = 0; open > 0 {
+				shares[c] = max(left, 0) * p.Shares[c] / open
+			}
+			if most := float64(there.class[c]) / max(spans, 1); shares[c] > most {
+				shares[c], scarce[c], more = most, true, true
+			}
+		}
+		if !more {
+			return shares
 		}
 	}
-	return true
 }
 
 // all takes every candidate that was kept.

@@ -45,6 +45,9 @@ type Record struct {
 	Hash       uint64            // of the note's id: breaks ties without favour
 	Spans      [MaxClasses]uint8 // spans a class
 	Lengths    [MaxClasses]uint8 // tokens in spans a class
+	// Least is the confidence of the least sure span of each class that the
+	// note holds; 0 for the others.
+	Least [MaxClasses]Confidence
 }
 
 // AppendBinary appends the record's bytes to dst: varints, and only the
@@ -65,10 +68,15 @@ func (r *Record) AppendBinary(dst []byte) []byte {
 	for class, n := range r.Spans {
 		if n > 0 {
 			dst = append(dst, byte(class), n, r.Lengths[class])
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(r.Least[class]))
 		}
 	}
 	return dst
 }
+
+// classBytes is what a record has of each class: its number, spans, tokens,
+// and the confidence of the least sure one.
+const classBytes = 5
 
 var errRecord = errors.New("not a candidate record")
 
@@ -83,7 +91,7 @@ func ParseRecord(data []byte) (r Record, rest []byte, err error) {
 		}
 		numbers[i], data = v, data[n:]
 	}
-	if len(data) < 9 || len(data) < 9+3*int(data[8]) {
+	if len(data) < 9 || len(data) < 9+classBytes*int(data[8]) {
 		return Record{}, nil, errRecord
 	}
 	r.Key = Key{Unit: uint32(numbers[0]), Row: int64(numbers[1])}
@@ -92,11 +100,12 @@ func ParseRecord(data []byte) (r Record, rest []byte, err error) {
 	classes := int(data[8])
 	for data = data[9:]; classes > 0; classes-- {
 		class, spans := data[0], data[1]
-		if class >= MaxClasses || spans == 0 || r.Spans[class] > 0 {
+		least := Confidence(binary.LittleEndian.Uint16(data[3:]))
+		if class >= MaxClasses || spans == 0 || r.Spans[class] > 0 || least > 10_000 {
 			return Record{}, nil, errRecord
 		}
-		r.Spans[class], r.Lengths[class] = spans, data[2]
-		data = data[3:]
+		r.Spans[class], r.Lengths[class], r.Least[class] = spans, data[2], least
+		data = data[classBytes:]
 	}
 	return r, data, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/choose"
@@ -17,6 +18,7 @@ import (
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/resolve"
 	"github.com/velum-health/velum/stages/tag"
+	"github.com/velum-health/velum/stages/teach"
 	"github.com/velum-health/velum/stages/tokenize"
 	"github.com/velum-health/velum/stages/verify"
 )
@@ -24,12 +26,12 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> tokenize tag (recognize) resolve mask verify choose ─> write.Unit
+//	run        read.Archive ─> tokenize tag (recognize) resolve mask verify teacher choose ─> write.Unit
 //	mask       read.Archive ─> tokenize (recognize) give mask verify    ─> write.Unit (spans of an earlier run)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
 //	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
-//	learn      read.Slice   ─> tokenize tag (agree) (calibrate) choose  ─> candidates, then choose.Final, train, evaluate; again
+//	learn      read.Slice   ─> tokenize tag (agree) (recognize) resolve teacher (calibrate) choose ─> candidates, then choose.Final, train, evaluate; again
 //	embed      read         ─> tokenize                                ─> teach, then models/embed
 //	convert    read         ─>                                         ─> write
 //	synth      synth        ─>                                         ─> write
@@ -75,7 +77,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	}
 	steps = append(steps, masked...)
 	if f.Choose.Use {
-		steps = append(steps, f.chosen())
+		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}
 	return steps, nil
 }
@@ -90,6 +92,21 @@ func (f *Flow) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
 	}
 	recognized, err := f.recognized()
 	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}), err
+}
+
+// Taught are the steps that make the pipeline a teacher: what resolve settles
+// on becomes tags of a set, each span with a confidence of its own.
+func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.Category) ([]pipeline.Step, error) {
+	resolved, err := f.resolved(nil)
+	if err != nil {
+		return nil, err
+	}
+	o := teach.TeacherOptions{TagSet: set, Map: to, Workers: f.Workers()}
+	if _, says := f.Model.NewLabeller().(tagger.Marginals); says {
+		o.NewLabeller = func() tagger.Marginals { return f.Model.NewLabeller().(tagger.Marginals) }
+	}
+	recognized, err := f.recognized()
+	return append(recognized, resolved, teach.NewTeacher(o)), err
 }
 
 // TeachSteps is the row of `velum train` and `velum embed`.

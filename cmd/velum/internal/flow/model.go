@@ -43,6 +43,18 @@ func Made(name string, m tagger.Model) (*Model, error) {
 // NewLabeller makes the labeller of one worker.
 func (m *Model) NewLabeller() tag.Labeller { return m.Model.NewLabeller(m.Label) }
 
+// TaughtSet is the tag set of what the pipeline finds with the model: that of
+// the model, or of its label set where patterns and rules find more than the
+// model knows.
+func (m *Model) TaughtSet() *pipeline.TagSet {
+	set := m.TagSet()
+	labels, err := pipeline.Labels(m.Labels)
+	if err != nil || len(labels.Categories) <= len(set.Categories) {
+		return set
+	}
+	return &pipeline.TagSet{Scheme: set.Scheme, Categories: labels.Categories}
+}
+
 // Need refuses what models of other kinds can do: those that can say.
 func (m *Model) Need(what string, can func(*Kind) bool) error {
 	name := m.Header().Kind

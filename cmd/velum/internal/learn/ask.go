@@ -50,13 +50,24 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 	defer l.spent.on("ask")()
 	src := read.NewSlice(l.archive, from, to)
 	keep := func(id []byte) bool { return !l.known[string(id)] && !l.asked[string(id)] }
-	p := flow.With(l.cfg, l.model)
+	steps, err := l.taughtSteps(l.model, nil)
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
 	var all askable
-	err := pipeline.Run(ctx, read.NewKeep(src, keep), []pipeline.Step{flow.Tokenized(l.cfg), p.Tagged()}, &all, &l.stats)
+	err = pipeline.Run(ctx, read.NewKeep(src, keep), steps, &all, &l.stats)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		return nil, err
 	}
-	s, err := run.NewSelector(l.cfg, l.model.TagSet(), l.target, 1)
+	target := l.target
+	if l.cfg.Learn.Proportions == "archive" {
+		records := make([]choose.Record, len(all.questions))
+		for i := range records {
+			records[i] = all.questions[i].Record
+		}
+		target, _ = found(records, l.taughtSet())
+	}
+	s, err := run.NewSelector(l.cfg, l.taughtSet(), target, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +76,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 	for _, a := range picked {
 		one := question{ID: all.ids[a.Row], Confidence: a.Confidence.Float(), Why: a.Why.String()}
 		if a.Why == choose.AskedForClass {
-			one.Category = l.model.TagSet().Categories[a.Class].String()
+			one.Category = l.taughtSet().Categories[a.Class].String()
 		}
 		q.Notes = append(q.Notes, one)
 	}

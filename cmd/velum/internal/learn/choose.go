@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
@@ -31,7 +32,7 @@ import (
 // choose tags the next slice with the model of the turn before and takes the
 // notes that the training set grows by.
 //
-//	slice ─> tokenize ─> tag ─> (agree) ─> (calibrate) ─> choose ─> candidates, records
+//	slice ─> tokenize ─> tag ─> (agree) ─> resolve ─> teacher ─> (calibrate) ─> choose ─> candidates, records
 //	records ─> choose.Final ─> keys
 //	candidates ─> notes of those keys ─> selected.parquet, chosen.jsonl
 func (w *turning) choose(ctx context.Context) error {
@@ -116,20 +117,44 @@ func (w *turning) minConfidence() float64 {
 	return w.of.cfg.Choose.MinConfidence
 }
 
-// poolSteps are the stages of what the archive gives.
-func (w *turning) poolSteps() []pipeline.Step {
-	p := flow.With(w.of.cfg, w.of.model)
-	steps := []pipeline.Step{flow.Tokenized(w.of.cfg), p.Tagged()}
-	if w.of.other != nil {
-		steps = append(steps, tag.NewAgree(tag.Options{Workers: p.Workers(), NewLabeller: w.of.other.NewLabeller}))
+// poolSteps are the stages of what the archive gives. Which of it is sure
+// enough is known when all was seen, so they leave none out.
+func (w *turning) poolSteps() ([]pipeline.Step, error) {
+	steps, err := w.of.taughtSteps(w.of.model, w.of.other)
+	if err != nil {
+		return nil, err
 	}
 	if m := w.of.last().Calibration.Map; m.Method != "" {
 		steps = append(steps, calibrated(m))
 	}
-	c := &w.of.cfg.Choose
-	return append(steps, choose.New(choose.Options{
-		MinConfidence: w.minConfidence(), MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0, Workers: p.Workers(),
-	}))
+	return append(steps, choose.New(choose.Options{MinTokens: w.of.cfg.Choose.MinTokens, WithoutSpans: true, Workers: w.of.cfg.Workers()})), nil
+}
+
+// taughtSteps are the stages from notes to the tags that are learned from:
+// those of a model, or of learn.teacher pipeline what the whole pipeline makes
+// of them; other is the second model of learn.agree, or nil.
+func (l *learning) taughtSteps(m, other *flow.Model) ([]pipeline.Step, error) {
+	p := flow.With(l.cfg, m)
+	steps := []pipeline.Step{flow.Tokenized(l.cfg), p.Tagged()}
+	if other != nil {
+		steps = append(steps, tag.NewAgree(tag.Options{Workers: p.Workers(), NewLabeller: other.NewLabeller}))
+	}
+	if !l.pipeline() {
+		return steps, nil
+	}
+	taught, err := p.Taught(l.tagSet, l.toSet)
+	return append(steps, taught...), err
+}
+
+// pipeline tells whether the whole pipeline teaches, and not the model alone.
+func (l *learning) pipeline() bool { return l.cfg.Learn.Teacher == "pipeline" }
+
+// taughtSet is the tag set of what is learned from the archive.
+func (l *learning) taughtSet() *pipeline.TagSet {
+	if l.pipeline() {
+		return l.tagSet
+	}
+	return l.model.TagSet()
 }
 
 // calibrated is the step that turns confidences into shares of right answers.
@@ -138,6 +163,10 @@ func calibrated(m calibrate.Map) pipeline.Step {
 		return func(b *pipeline.Batch) error {
 			for i, c := range b.Conf {
 				b.Conf[i] = float32(m.At(float64(c)))
+			}
+			for i := range b.Spans.Items {
+				s := &b.Spans.Items[i]
+				s.Score = float32(m.At(float64(s.Score)))
 			}
 			return nil
 		}
@@ -196,6 +225,9 @@ func (p *pool) Put(b *pipeline.Batch) error {
 		if err != nil {
 			return err
 		}
+		if b.Spans.Len() == b.Len() {
+			r.Sure(b, i, p.turning.of.toSet)
+		}
 		p.records = append(p.records, r)
 		p.pick = append(p.pick, i)
 	}
@@ -212,10 +244,14 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 	if err != nil {
 		return err
 	}
-	if p.file, err = write.NewTagged(file, w.of.model.TagSet(), w.of.cfg.Write.RowGroupRows); err != nil {
+	steps, err := w.poolSteps()
+	if err == nil {
+		p.file, err = write.NewTagged(file, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
+	}
+	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	err = pipeline.Run(ctx, src, w.poolSteps(), flow.Watched{Sink: p, Progress: progress}, &w.of.stats)
+	err = pipeline.Run(ctx, src, steps, flow.Watched{Sink: p, Progress: progress}, &w.of.stats)
 	return errors.Join(flow.InputError(err), w.closed(p.file, file))
 }
 
@@ -238,9 +274,7 @@ func (w *turning) closed(t *write.Tagged, file durable.File) error {
 
 // take chooses among the candidates and writes them, with the reasons.
 func (w *turning) take(p *pool) error {
-	c := *w.of.cfg
-	c.Choose.MinConfidence = w.minConfidence()
-	s, err := run.NewSelector(&c, w.of.model.TagSet(), w.of.target, 1)
+	s, err := w.selector(p.records)
 	if err != nil {
 		return err
 	}
@@ -271,6 +305,50 @@ func (w *turning) take(p *pool) error {
 	return nil
 }
 
+// selector makes the choice among the records of a slice. With
+// learn.proportions archive, what is taken has the proportions that were found
+// in the slice, sure or not: of classes, of their lengths, of notes without
+// spans; else those of the validation notes.
+func (w *turning) selector(records []choose.Record) (*run.Selector, error) {
+	c, set, target := *w.of.cfg, w.of.taughtSet(), w.of.target
+	c.Choose.MinConfidence = w.minConfidence()
+	if c.Learn.Proportions == "archive" {
+		without := 0.0
+		if target, without = found(records, set); c.Choose.WithoutSpans == 0 {
+			c.Choose.WithoutSpans = min(without, mostWithout)
+		}
+	}
+	s, err := run.NewSelector(&c, set, target, 1)
+	if err == nil && c.Learn.Quantile < 1 {
+		s.Target.Floors = choose.NewFloors(slices.Values(records), c.Choose.MinConfidence, c.Learn.Quantile)
+	}
+	return s, err
+}
+
+// mostWithout is the largest share of notes without spans that is taken.
+const mostWithout = 0.99
+
+// found counts the spans of records and their tokens, and returns the share of
+// notes without spans.
+func found(records []choose.Record, set *pipeline.TagSet) (t tagger.Training, without float64) {
+	t = tagger.Training{Spans: map[string]int{}, SpanTokens: map[string]int{}}
+	empty := 0
+	for i := range records {
+		r, spans := &records[i], 0
+		for k, c := range set.Categories {
+			if n := int(r.Spans[k]); n > 0 {
+				spans += n
+				t.Spans[c.String()] += n
+				t.SpanTokens[c.String()] += int(r.Lengths[k])
+			}
+		}
+		if spans == 0 {
+			empty++
+		}
+	}
+	return t, float64(empty) / float64(max(len(records), 1))
+}
+
 // chosenNote is a line of chosen.jsonl: why a note was taken. It has no word of
 // the note.
 type chosenNote struct {
@@ -288,7 +366,7 @@ func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io
 	if w.of.cfg.Learn.Weigh {
 		begin = write.NewWeighted
 	}
-	out, err := begin(to, w.of.model.TagSet(), w.of.cfg.Write.RowGroupRows)
+	out, err := begin(to, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
@@ -332,7 +410,7 @@ func (w *turning) reason(b *pipeline.Batch, i int, r *choose.Record) chosenNote 
 		ID: string(b.ID.At(i)), Confidence: r.Confidence.Float(), Tokens: r.Tokens,
 		Spans: map[string]uint8{}, SpanTokens: map[string]uint8{},
 	}
-	for k, c := range w.of.model.TagSet().Categories {
+	for k, c := range w.of.taughtSet().Categories {
 		if r.Spans[k] > 0 {
 			n.Spans[c.String()], n.SpanTokens[c.String()] = r.Spans[k], r.Lengths[k]
 		}

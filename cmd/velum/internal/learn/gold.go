@@ -45,7 +45,7 @@ func (l *learning) splitGold() error {
 // draw splits the ids of the labelled notes.
 func (l *learning) draw(ids []string) {
 	g := &l.cfg.Learn
-	if len(g.Dev) > 0 && g.Labelled == 0 {
+	if len(g.Dev) > 0 && g.Labelled == 0 || len(ids) == 0 {
 		return
 	}
 	ids = flow.ByHash(ids, g.Seed)
@@ -67,7 +67,7 @@ func (l *learning) count(ctx context.Context) error {
 	s := teach.New(teach.Options{TagSet: l.tagSet, Corpus: &c, Map: l.toSet})
 	err := l.dev.Each(func(src pipeline.Source) error { return pipeline.Run(ctx, src, flow.TeachSteps(l.cfg), s, nil) })
 	l.target = c.Training
-	if err == nil && s.Spans == 0 {
+	if err == nil && l.measured() && s.Spans == 0 {
 		err = exit.Errorf(exit.Config, "look at --dev and --labels", "the validation notes have no spans")
 	}
 	return err

@@ -188,8 +188,10 @@ func (l *learning) need() error {
 		return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", g.Kind)
 	case len(g.In) == 0:
 		return exit.Errorf(exit.Config, "name the archive with --in", "nothing to learn from")
-	case len(g.Gold) == 0 && (g.Start == "" || len(g.Dev) == 0):
-		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start and labelled notes for validation with --dev", "nothing to begin with")
+	case len(g.Gold) == 0 && g.Start == "":
+		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start", "nothing to begin with")
+	case len(g.Gold) == 0 && len(g.Dev) == 0 && g.Calibrate != "none":
+		return exit.Errorf(exit.Config, "name labelled notes for validation with --dev", "learn.calibrate: there is nothing to calibrate on")
 	}
 	return nil
 }
@@ -227,7 +229,7 @@ func (l *learning) finished() bool {
 		return true
 	case last.Number == 0:
 		return false
-	case last.Number-l.best(l.since()).Number >= l.cfg.Learn.Patience:
+	case l.measured() && last.Number-l.best(l.since()).Number >= l.cfg.Learn.Patience:
 		return true
 	}
 	return !l.cfg.Learn.Again && last.Slice.To >= l.archive.Rows()
@@ -252,11 +254,18 @@ func (l *learning) since() int {
 
 func (l *learning) last() *turn { return l.turns[len(l.turns)-1] }
 
+// measured tells whether there are validation notes.
+func (l *learning) measured() bool { return len(l.dev.Paths) > 0 }
+
 // best returns the turn with the highest F1 on the validation notes, the first
-// of equals, among those from a turn on. Patience counts from turn 1: a CRF
+// of equals, among those from a turn on; the last one if there are no
+// validation notes. Patience counts from turn 1: a CRF
 // drops at the first turn below its supervised score, and recovers, as
 // BOOT's curves do.
 func (l *learning) best(from int) *turn {
+	if !l.measured() {
+		return l.last()
+	}
 	best := l.turns[from]
 	for _, t := range l.turns[from:] {
 		if t.f1() > best.f1() {
@@ -274,6 +283,10 @@ func (l *learning) print(w io.Writer) error {
 			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.f1(), "supervised_f1": first.f1(),
 			"gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
 		})
+	}
+	if !l.measured() {
+		_, err := fmt.Fprintf(w, "%d turns, not measured: no validation notes; model %s\n", l.last().Number, filepath.Join(l.out, best.name(), modelName))
+		return err
 	}
 	_, err := fmt.Fprintf(w, "%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes; model %s\n",
 		l.last().Number, first.f1(), best.f1(), best.Number, best.Validation.Notes, filepath.Join(l.out, best.name(), modelName))

@@ -65,6 +65,10 @@ func (l *learning) learned() *Report {
 			r.Promoted = t.Number
 		}
 	}
+	if !l.measured() {
+		r.Sentence = fmt.Sprintf("%s, not measured: there are no validation notes.", report.Plural(int64(l.last().Number), "turn"))
+		return r
+	}
 	gain := r.Best.Strict.F1 - r.Supervised.Strict.F1
 	r.Sentence = fmt.Sprintf("Strict F1 from %.4f to %.4f (turn %d) on %s.", r.Supervised.Strict.F1, r.Best.Strict.F1, r.BestTurn, report.Plural(int64(r.Best.Notes), "validation note"))
 	if gain <= 0 {

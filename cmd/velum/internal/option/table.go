@@ -204,6 +204,9 @@ type Learn struct {
 	Dev                []string
 	Gate               []string
 	Oracle             []string
+	Teacher            string
+	Proportions        string
+	Quantile           float64
 	Labels             string
 	Kind               string
 	Models             string
@@ -412,12 +415,15 @@ func (c *Config) learnOptions() []option {
 	return []option{
 		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile),
 		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile),
-		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning, calibrate, and give the proportions. Empty holds out a share of learn.gold.", aFile),
+		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning and calibrate. Empty holds out a share of learn.gold; without that too nothing is measured, all turns are done, and the last model counts.", aFile),
 		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile),
 		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
 		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network."),
 		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile),
+		opt("learn.teacher", &l.Teacher, "pipeline", "What the next model learns of the archive: pipeline, the spans that model, patterns, rules and lists settle on, or model, the tags of the model alone, to which all that the others find is no name.", oneOf("pipeline", "model")),
+		opt("learn.proportions", &l.Proportions, "archive", "Proportions of what is taken, of categories, lengths and notes without spans, where choose.* names none: those found in the slice, or those of the validation notes (BOOT), which may be of another kind than the archive.", oneOf("archive", "validation")),
+		opt("learn.quantile", &l.Quantile, 0.25, "C_min by category: the share of the least sure spans of each, and of notes without any, that is left out, where choose.min_confidence would leave out more. 1: choose.min_confidence holds for all, and takes the categories that are easy.", within(0, 1)),
 		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
 		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
 		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),

@@ -42,7 +42,7 @@ func newLastStep(p *flow.Flow, a *read.Archive, version string) (*lastStep, erro
 		return l, nil
 	}
 	var err error
-	l.selection, err = NewSelector(p.Config, p.Model.TagSet(), p.Model.Header().Training, p.Workers())
+	l.selection, err = NewSelector(p.Config, p.Model.TaughtSet(), p.Model.Header().Training, p.Workers())
 	return l, err
 }
 

@@ -1,0 +1,68 @@
+package choose
+
+import "iter"
+
+// Floors are C_min by class. One C_min for all takes the classes that a model
+// finds easy: dates at 0.999, and no person.
+type Floors struct {
+	Class   [MaxClasses]Confidence // of the least sure span of each class
+	Outside Confidence             // of a note without spans, and of what stands outside the spans of others
+}
+
+// NewFloors returns the lower of C_min and of a quantile of what is found, by
+// class: so many of the least sure are left out and all others may be chosen.
+// The quantile of what stands outside is that of notes without spans. With a
+// quantile of 1, C_min holds for all classes.
+func NewFloors(records iter.Seq[Record], minConfidence, quantile float64) *Floors {
+	var counts [MaxClasses + 1][10_001]int
+	for r := range records {
+		empty := true
+		for c, n := range r.Spans {
+			if n > 0 {
+				counts[c][min(r.Least[c], 10_000)]++
+				empty = false
+			}
+		}
+		if empty {
+			counts[MaxClasses][min(r.Confidence, 10_000)]++
+		}
+	}
+	f, most := new(Floors), Round(minConfidence)
+	for c := range f.Class {
+		f.Class[c] = min(most, quantileOf(&counts[c], quantile))
+	}
+	f.Outside = min(most, quantileOf(&counts[MaxClasses], quantile))
+	return f
+}
+
+// quantileOf returns the confidence below which a share of those counted lie;
+// the highest one for a share of 1 and for none counted.
+func quantileOf(counts *[10_001]int, share float64) Confidence {
+	all := 0
+	for _, n := range counts {
+		all += n
+	}
+	below := 0
+	for c, n := range counts {
+		if below += n; float64(below) > share*float64(all) {
+			return Confidence(c)
+		}
+	}
+	return 10_000
+}
+
+// pass tells whether a note may be chosen: the least sure span of each class
+// is as sure as its class asks for, and what stands outside spans as sure as
+// it has to be there, or as the least sure of these spans.
+func (f *Floors) pass(r *Record) bool {
+	outside := f.Outside
+	for c, n := range r.Spans {
+		if n > 0 {
+			if r.Least[c] < f.Class[c] {
+				return false
+			}
+			outside = min(outside, r.Least[c])
+		}
+	}
+	return r.Confidence >= outside
+}
