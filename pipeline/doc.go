@@ -47,6 +47,7 @@
 //	tally        counts beside what became of the notes: tally.Counts
 //	network      rules that people write, as states and arcs; a pack is a file of them: rules.Pack
 //	kind         of tagger: a row of flow.Kinds
+//	teacher      whose spans of the archive the next model learns: the whole pipeline, or the model alone
 //	turn         one round of self-learning, and its folder
 //	selection    the notes that a run or a turn takes for training: report.Selection
 package pipeline

@@ -12,9 +12,10 @@ func newLearnCommand(a *app) *cobra.Command {
 		Use:   "learn --in ARCHIVE --gold PATH --out DIR",
 		Short: "Learn from the unlabelled archive: tag, take the surest notes, train again",
 		Long: `Teach a tagger from few labelled notes and a large archive without labels. Each turn
-tags the next slice of the archive, takes the notes that the model is surest of, in the
-proportions of the validation notes, trains again with them, and measures the model on
-the validation notes. Learning stops when that brings nothing any more.
+tags the next slice of the archive with the whole pipeline, takes the notes whose spans
+are surest, of each category, in the proportions of the archive, trains again with them,
+and measures the model on the validation notes. Learning stops when that brings nothing
+any more. With --start and no labelled notes nothing is measured.
 
 DIR holds words of notes and is for its owner alone: a folder a turn (model, notes that
 were taken and why, scores), report.html, report.json, and models/ with the promoted
@@ -22,6 +23,7 @@ model. Learning that was stopped goes on where it stopped when the same command 
 given again. --ask writes notes that a person should correct; --answers takes them back.`,
 		Example: `  velum learn --in archive/ --gold labelled/ --out learned/
   velum learn --config learn.yaml --out learned/
+  velum learn --in archive/ --start names.velum --labels primary-care --turns 1 --out learned/
   velum learn --config learn.yaml --out learned/ --ask 100 --to brat --questions correct/
   velum learn --config learn.yaml --out learned/ --answers correct/
   velum learn --config learn.yaml --out learned/ --back-to 1   # forget what came after turn 1

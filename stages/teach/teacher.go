@@ -6,6 +6,7 @@ import (
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // TeacherOptions of the step. TagSet is required.
@@ -29,9 +30,9 @@ type TeacherOptions struct {
 //	out: TagSet, Tags, Conf; the scores of Spans
 //
 // Every span has a confidence of its own, its score: of a pattern, a list or a
-// rule the share that is right of what it finds; of the model, where it says
-// so, the least probability over the span's tokens of being of its category,
-// else the score that resolve gave it. Where both speak, the surer one counts.
+// rule the share that is right of what it finds, or if that is more, the least
+// probability over its tokens that the model gives the category; of the model
+// the probability of the span, which resolve gives it.
 // The confidence of a note is that of its least sure span, and of its least
 // sure token outside spans; where the model gives no marginals, its own
 // confidence stands for these. It stays 0 where it was: the model has nothing
@@ -65,7 +66,7 @@ func (t *teacher) do(b *pipeline.Batch) error {
 		t.of = append(t.of, t.category(b.TagSet.Category(pipeline.Tag(tag))))
 	}
 	for i := range b.Len() {
-		if b.Reason[i] == pipeline.Sound && pipeline.Guard(func() { t.note(b, i) }) {
+		if b.Reason[i] == pipeline.Sound && guard.Note(func() { t.note(b, i) }) {
 			b.Quarantine(i, pipeline.Panicked)
 		}
 		if b.Reason[i] != pipeline.Sound {
@@ -121,8 +122,8 @@ func (t *teacher) outside(tokens []pipeline.Token, spans []pipeline.Span) float3
 	return least
 }
 
-// score gives each span what the model says of it: a span of the model that
-// alone, any other the surer of both.
+// score gives spans that are not the model's what it says of them, if that is
+// surer.
 func (t *teacher) score(tokens []pipeline.Token, spans []pipeline.Span) {
 	k := 0
 	for i := range spans {
@@ -134,8 +135,8 @@ func (t *teacher) score(tokens []pipeline.Token, spans []pipeline.Span) {
 		for ; k < len(tokens) && tokens[k].Start < s.End; k++ {
 			least = min(least, t.probability(k, c))
 		}
-		if s.Source == pipeline.FromModel || least > s.Score {
-			s.Score = min(max(least, 0), 1)
+		if s.Source != pipeline.FromModel && s.Source != pipeline.FromRepeat {
+			s.Score = max(s.Score, min(least, 1))
 		}
 	}
 }

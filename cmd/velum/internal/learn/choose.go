@@ -55,7 +55,7 @@ func (w *turning) choose(ctx context.Context) error {
 	}
 	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), "notes", w.record.Slice.To-w.record.Slice.From)
 	tagged := w.of.spent.on("tag")
-	err = w.candidates(ctx, kept, candidatesName, pool, progress)
+	err = w.candidates(ctx, kept, candidatesName, pool, 0, progress) // what is sure enough is known when all was seen
 	tagged()
 	progress.End()
 	if err := errors.Join(err, src.Close()); err != nil {
@@ -117,9 +117,9 @@ func (w *turning) minConfidence() float64 {
 	return w.of.cfg.Choose.MinConfidence
 }
 
-// poolSteps are the stages of what the archive gives. Which of it is sure
-// enough is known when all was seen, so they leave none out.
-func (w *turning) poolSteps() ([]pipeline.Step, error) {
+// poolSteps are the stages of what the archive gives. They leave out notes less
+// sure than least.
+func (w *turning) poolSteps(least float64) ([]pipeline.Step, error) {
 	steps, err := w.of.taughtSteps(w.of.model, w.of.other)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,10 @@ func (w *turning) poolSteps() ([]pipeline.Step, error) {
 	if m := w.of.last().Calibration.Map; m.Method != "" {
 		steps = append(steps, calibrated(m))
 	}
-	return append(steps, choose.New(choose.Options{MinTokens: w.of.cfg.Choose.MinTokens, WithoutSpans: true, Workers: w.of.cfg.Workers()})), nil
+	c := &w.of.cfg.Choose
+	return append(steps, choose.New(choose.Options{
+		MinConfidence: least, MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0 || w.of.cfg.Learn.Proportions == "archive", Workers: w.of.cfg.Workers(),
+	})), nil
 }
 
 // taughtSteps are the stages from notes to the tags that are learned from:
@@ -238,13 +241,13 @@ func (p *pool) confidence() []report.Bin {
 	return report.Bins(func(k int) int64 { return p.histogram[k] })
 }
 
-// candidates tags a source and writes what the model is sure enough of.
-func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, progress *console.Progress) error {
+// candidates tags a source and writes what is at least so sure.
+func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, least float64, progress *console.Progress) error {
 	file, err := w.draft.Create(name)
 	if err != nil {
 		return err
 	}
-	steps, err := w.poolSteps()
+	steps, err := w.poolSteps(least)
 	if err == nil {
 		p.file, err = write.NewTagged(file, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
 	}
@@ -308,7 +311,7 @@ func (w *turning) take(p *pool) error {
 // selector makes the choice among the records of a slice. With
 // learn.proportions archive, what is taken has the proportions that were found
 // in the slice, sure or not: of classes, of their lengths, of notes without
-// spans; else those of the validation notes.
+// spans, which come to k notes with spans; else those of the validation notes.
 func (w *turning) selector(records []choose.Record) (*run.Selector, error) {
 	c, set, target := *w.of.cfg, w.of.taughtSet(), w.of.target
 	c.Choose.MinConfidence = w.minConfidence()
@@ -316,6 +319,7 @@ func (w *turning) selector(records []choose.Record) (*run.Selector, error) {
 		without := 0.0
 		if target, without = found(records, set); c.Choose.WithoutSpans == 0 {
 			c.Choose.WithoutSpans = min(without, mostWithout)
+			c.Choose.K = int(float64(c.Choose.K) / (1 - c.Choose.WithoutSpans)) // k counts notes with spans
 		}
 	}
 	s, err := run.NewSelector(&c, set, target, 1)
@@ -471,10 +475,18 @@ func (w *turning) retag(ctx context.Context, g group) (group, error) {
 	}
 	name := fmt.Sprintf("retagged-%02d.parquet", g.Turn)
 	p := &pool{turning: w}
-	err = w.candidates(ctx, src, name, p, nil)
+	least := w.minConfidence()
+	if w.of.cfg.Learn.Quantile < 1 {
+		least = min(least, evenOdds)
+	}
+	err = w.candidates(ctx, src, name, p, least, nil)
 	again := group{g.Turn, filepath.ToSlash(filepath.Join(w.record.name(), name)), len(p.records)}
 	return again, errors.Join(err, src.Close())
 }
+
+// evenOdds is the confidence above which a note that was taken before stays,
+// where C_min goes by category: it is more likely right than not.
+const evenOdds = 0.5
 
 // bound leaves out the first groups while there are too many notes.
 func (w *turning) bound() {

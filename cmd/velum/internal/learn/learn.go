@@ -190,8 +190,8 @@ func (l *learning) need() error {
 		return exit.Errorf(exit.Config, "name the archive with --in", "nothing to learn from")
 	case len(g.Gold) == 0 && g.Start == "":
 		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start", "nothing to begin with")
-	case len(g.Gold) == 0 && len(g.Dev) == 0 && g.Calibrate != "none":
-		return exit.Errorf(exit.Config, "name labelled notes for validation with --dev", "learn.calibrate: there is nothing to calibrate on")
+	case len(g.Gold) == 0 && len(g.Dev) == 0 && (g.Calibrate != "none" || g.Drop):
+		return exit.Errorf(exit.Config, "name labelled notes for validation with --dev", "learn.calibrate and learn.drop: there is nothing to measure on")
 	}
 	return nil
 }
@@ -281,7 +281,7 @@ func (l *learning) print(w io.Writer) error {
 	if l.console.JSON {
 		return json.NewEncoder(w).Encode(map[string]any{
 			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.f1(), "supervised_f1": first.f1(),
-			"gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
+			"measured": l.measured(), "gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
 		})
 	}
 	if !l.measured() {

@@ -46,6 +46,7 @@ func TestLosses(t *testing.T) {
 // learningOf makes learning with turns of these scores.
 func learningOf(archive int64, slice int64, f1 ...float64) *learning {
 	l := &learning{cfg: new(option.Config), archive: &read.Archive{Units: []commit.Unit{{Rows: archive}}}}
+	l.dev.Paths = []string{"dev"}
 	l.cfg.Learn.Turns, l.cfg.Learn.Patience, l.cfg.Learn.Slice = 20, 3, int(slice)
 	for n, v := range f1 {
 		l.turns = append(l.turns, &turn{Number: n, Validation: scores{Strict: ratio{F1: v}}, Slice: sliceRecord{To: int64(n) * slice}})

@@ -27,6 +27,7 @@ type Report struct {
 	BestTurn   int         `json:"best_turn"`
 	Best       scores      `json:"best"`
 	Promoted   int         `json:"promoted_turn"`
+	Measured   bool        `json:"measured"` // there were validation notes
 	Unit       string      `json:"unit"`
 	Turns      []*turn     `json:"turns,omitempty"`
 	Draws      []learnDraw `json:"draws,omitempty"` // of several seeds
@@ -58,7 +59,7 @@ func (l *learning) learned() *Report {
 	best := l.best(0)
 	r := &Report{
 		Schema: learnSchema, Supervised: l.turns[0].Validation, BestTurn: best.Number, Best: best.Validation,
-		Unit: l.cfg.Learn.Unit, Turns: l.turns, labels: l.labels,
+		Unit: l.cfg.Learn.Unit, Turns: l.turns, labels: l.labels, Measured: l.measured(),
 	}
 	for _, t := range l.turns {
 		if t.Promoted {
@@ -387,7 +388,7 @@ func reliable(c *calibrationRecord) *reliableView {
 
 // drawn puts the draws of several seeds together.
 func drawn(all []*Report, seeds []int) *Report {
-	r := &Report{Schema: learnSchema, Unit: all[0].Unit, labels: all[0].labels}
+	r := &Report{Schema: learnSchema, Unit: all[0].Unit, labels: all[0].labels, Measured: all[0].Measured}
 	turns := 0
 	for i, one := range all {
 		d := learnDraw{Seed: seeds[i], Supervised: one.Supervised.Strict.F1, Best: one.Best.Strict.F1, BestTurn: one.BestTurn}
@@ -411,6 +412,10 @@ func drawn(all []*Report, seeds []int) *Report {
 		gains = append(gains, d.Best-d.Supervised)
 	}
 	g := spreadOf(gains)
+	if !r.Measured {
+		r.Sentence = fmt.Sprintf("%s, not measured: there are no validation notes.", report.Plural(int64(len(all)), "draw"))
+		return r
+	}
 	r.Sentence = fmt.Sprintf("Gain of strict F1 over the supervised model: %.4f ± %.4f (mean and standard deviation of %s, best turn each).", g.Mean, g.SD, report.Plural(int64(len(all)), "draw"))
 	return r
 }

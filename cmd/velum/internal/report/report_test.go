@@ -71,9 +71,9 @@ func reportSample(t *testing.T) *Report {
 		Selection: &Selection{
 			MinConfidence: 0.85, Wanted: 5000, Notes: 4000, Candidates: 6300, Lowest: 0.9123, Met: true, Tolerance: 0.02, Short: "DATE",
 			Classes: []SelectionClass{
-				{"PERSON", WantedGot{&half, 0.51}, &WantedGot{&half, 0.6}},
-				{"DATE", WantedGot{&quarter, 0.24}, nil},
-				{"AGE", WantedGot{nil, 0.25}, nil},
+				{Category: "PERSON", Share: WantedGot{&half, 0.51}, Length: &WantedGot{&half, 0.6}},
+				{Category: "DATE", Share: WantedGot{&quarter, 0.24}},
+				{Category: "AGE", Share: WantedGot{nil, 0.25}},
 			},
 			ReviewBelow: 0.5, ReviewWanted: 250, ReviewNotes: 250,
 		},

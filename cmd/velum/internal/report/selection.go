@@ -24,6 +24,8 @@ type SelectionClass struct {
 	Category string     `json:"category"`
 	Share    WantedGot  `json:"share"`
 	Length   *WantedGot `json:"mean_span_tokens,omitempty"`
+	// MinConfidence is C_min of the category, where each has its own.
+	MinConfidence *float64 `json:"min_confidence,omitempty"`
 }
 
 // WantedGot is what the target says, if it does, and what the selection has.

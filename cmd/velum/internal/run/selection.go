@@ -342,6 +342,10 @@ func (s *Selector) Report(r *choose.Result, review int) *report.Selection {
 	}
 	for k := range r.Shares {
 		c := report.SelectionClass{Category: s.set.Categories[k].String(), Share: report.WantedGot{Wanted: wanted(s.Target.Shares, k), Got: report.Rounded(r.Shares[k])}}
+		if s.Target.Floors != nil {
+			least := s.Target.Floors.Class[k].Float()
+			c.MinConfidence = &least
+		}
 		if len(s.Target.Lengths) > 0 {
 			c.Length = &report.WantedGot{Wanted: wanted(s.Target.Lengths, k), Got: report.Rounded(r.Lengths[k])}
 		}
