@@ -16,7 +16,7 @@ STATIC    ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: ablation build properties run sample models nolabels archive test origins race fuzz torture bench compare lint layers cover interop embed-compare clusters schema man release clean real
+.PHONY: ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench compare lint layers cover interop embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -56,9 +56,14 @@ real: build
 	python3 scripts/bench/real/score.py primary-care
 	python3 scripts/bench/real/score.py --scheme meddocan meddocan
 
-# names of persons without labelled notes: dictionary taggers, then a CRF that learns from them (../shared/data)
+# what an archive of another kind teaches: from no labelled notes, from reports, from all we have, and by questions; some
+# hours (../shared/data): make teacher TEACHER="--only reports --draws 3"
+teacher: build
+	scripts/experiments/teacher.py $(TEACHER)
+
+# from no labelled notes alone: a dictionary tagger of names, then models that learn from the whole pipeline
 nolabels: build
-	scripts/experiments/nolabels.sh
+	scripts/experiments/teacher.py --only none $(TEACHER)
 
 # an archive of NOTES notes for benchmarks, in out/archive
 archive:
