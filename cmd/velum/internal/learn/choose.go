@@ -49,6 +49,9 @@ func (w *turning) choose(ctx context.Context) error {
 	}
 	src := read.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
 	pool := &pool{turning: w, known: known}
+	if w.of.cfg.Learn.OneSense {
+		pool.senses = senses{}
+	}
 	kept := w.of.pieces(read.NewKeep(src, pool.fresh))
 	if w.of.cfg.Learn.Unit == "line" {
 		kept = read.NewKeep(kept, pool.freshLine)
@@ -185,6 +188,7 @@ type pool struct {
 
 	recorder       choose.Recorder
 	records        []choose.Record
+	senses         senses // nil: they are not counted
 	notes, unsound int64
 	histogram      [tally.Bins]int64
 	file           *write.Tagged
@@ -233,6 +237,9 @@ func (p *pool) Put(b *pipeline.Batch) error {
 		}
 		p.records = append(p.records, r)
 		p.pick = append(p.pick, i)
+		if p.senses != nil {
+			p.senses.add(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
+		}
 	}
 	return p.file.PutNotes(b, p.pick)
 }
@@ -282,7 +289,11 @@ func (w *turning) take(p *pool) error {
 		return err
 	}
 	chosen := w.of.spent.on("choose")
-	result, err := choose.Final(slices.Values(p.records), s.Target)
+	sound, err := w.sound(p)
+	if err != nil {
+		return err
+	}
+	result, err := choose.Final(slices.Values(sound), s.Target)
 	chosen()
 	if err != nil {
 		return err
@@ -306,6 +317,26 @@ func (w *turning) take(p *pool) error {
 	}
 	w.record.Groups = append(w.record.Groups, group{w.record.Number, filepath.ToSlash(filepath.Join(w.record.name(), selectedName)), len(result.Keys)})
 	return nil
+}
+
+// sound leaves out the records of notes with a word that was probably missed.
+func (w *turning) sound(p *pool) (sound []choose.Record, err error) {
+	if p.senses == nil {
+		return p.records, nil
+	}
+	k := 0
+	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			if p.senses.missed(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)) {
+				w.record.Slice.Missed++
+			} else {
+				sound = append(sound, p.records[k])
+			}
+			k++
+		}
+		return nil
+	})
+	return sound, err
 }
 
 // selector makes the choice among the records of a slice. With

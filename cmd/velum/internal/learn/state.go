@@ -61,7 +61,8 @@ type sliceRecord struct {
 	To         int64        `json:"to"`
 	Notes      int64        `json:"notes"` // (or lines) that were tagged
 	Unsound    int64        `json:"unsound,omitempty"`
-	Known      int64        `json:"known,omitempty"` // labelled, asked or taken before: left out
+	Known      int64        `json:"known,omitempty"`        // labelled, asked or taken before: left out
+	Missed     int64        `json:"missed_words,omitempty"` // of those tagged: left out, for a word that is mostly in spans stands in none
 	Damaged    []int        `json:"damaged_units,omitempty"`
 	Confidence []report.Bin `json:"confidence"` // of those with spans
 }

@@ -207,6 +207,7 @@ type Learn struct {
 	Teacher            string
 	Proportions        string
 	Quantile           float64
+	OneSense           bool
 	Labels             string
 	Kind               string
 	Models             string
@@ -424,6 +425,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.teacher", &l.Teacher, "pipeline", "What the next model learns of the archive: pipeline, the spans that model, patterns, rules and lists settle on, or model, the tags of the model alone, to which all that the others find is no name.", oneOf("pipeline", "model")),
 		opt("learn.proportions", &l.Proportions, "archive", "Proportions of what is taken, of categories, lengths and notes without spans, where choose.* names none: those found in the slice (notes without spans then come to choose.k notes with spans), or those of the validation notes (BOOT), which may be of another kind than the archive.", oneOf("archive", "validation")),
 		opt("learn.quantile", &l.Quantile, 0.25, "C_min by category: the share of the least sure spans of each, and of notes without any, that is left out, where choose.min_confidence would leave out more. 1: choose.min_confidence holds for all, and takes the categories that are easy.", within(0, 1)),
+		opt("learn.one_sense", &l.OneSense, true, "Leave out notes in which a word stands outside spans that is mostly in spans elsewhere in the slice: it was probably missed, and would teach that it is no name."),
 		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
 		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
 		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),

@@ -1,0 +1,72 @@
+package learn
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// senses counts how often each word of a slice, without case and accents, is in
+// a span. A word has one sense in most archives (Yarowsky 1995): one that is
+// in spans elsewhere and in none here was probably missed here, and the note
+// would teach that it is no name.
+type senses map[uint64]sense
+
+type sense struct{ all, in uint32 }
+
+const (
+	// leastWord is how many bytes a word has at least to count.
+	leastWord = 4
+	// leastIn and mostly: a word is a name that is so often in spans, and in so
+	// many of its places.
+	leastIn = 3
+	mostly  = 2. / 3
+)
+
+// add counts the words of a note.
+func (s senses) add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
+	for k, t := range tokens {
+		word := text[t.Start:t.End]
+		if !isWord(word) {
+			continue
+		}
+		key := gazetteer.Hash(word)
+		n := s[key]
+		n.all++
+		if tags[k] != pipeline.O {
+			n.in++
+		}
+		s[key] = n
+	}
+}
+
+// missed tells whether a note has a word outside spans that is mostly in
+// spans.
+func (s senses) missed(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) bool {
+	for k, t := range tokens {
+		if tags[k] != pipeline.O || !isWord(text[t.Start:t.End]) {
+			continue
+		}
+		if n := s[gazetteer.Hash(text[t.Start:t.End])]; n.in >= leastIn && float64(n.in) >= mostly*float64(n.all) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWord tells whether a token is of letters and long enough to have a sense.
+func isWord(form []byte) bool {
+	if len(form) < leastWord {
+		return false
+	}
+	for i := 0; i < len(form); {
+		r, n := utf8.DecodeRune(form[i:])
+		if !unicode.IsLetter(r) {
+			return false
+		}
+		i += n
+	}
+	return true
+}
