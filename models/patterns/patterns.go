@@ -161,6 +161,8 @@ type scan struct {
 	telephoneEnd, dateEnd, yearEnd int
 	urlEnd                         int // how far the last URL was read
 	piecesEnd                      int // where the last number in pieces with a right check digit ended
+
+	from, back read // the last words that were read, forwards and backwards
 }
 
 // add keeps a match if it is wanted.

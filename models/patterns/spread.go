@@ -52,6 +52,24 @@ func (s *scan) spread(i int) (x spread) {
 	return x
 }
 
+// fourDigits tells whether spread would read four digits or more: most numbers
+// are shorter.
+func (s *scan) fourDigits(n *num) bool {
+	digits, i := n.end-n.start, n.end
+	for digits < 4 {
+		if s.digitAt(i) == 0 {
+			w := s.apart(i)
+			if w == 0 {
+				return false
+			}
+			i += w
+		}
+		digits++
+		i++
+	}
+	return true
+}
+
 // digitAt returns the digit at i, also one that was typed as a letter between
 // two others: 6I2 34O. 0 if there is none.
 func (s *scan) digitAt(i int) byte {
@@ -143,10 +161,10 @@ func (x *spread) value(i, j int) (v int) {
 // pieces finds the identifiers that a number in pieces is. What is found as
 // usual is found here again; the better score stays.
 func (s *scan) pieces(n *num) {
-	x := s.spread(n.start)
-	if x.n < 4 || n.start < s.piecesEnd {
+	if n.start < s.piecesEnd || !s.fourDigits(n) {
 		return
 	}
+	x := s.spread(n.start)
 	s.platePieces(n, &x)
 	if x.n < 6 {
 		return

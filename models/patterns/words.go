@@ -239,8 +239,34 @@ func (s *scan) lettersOf(i, j int) (w word) {
 	return w
 }
 
-// wordFrom reads the word at i and returns its end and meaning.
+// read is a word that was read, from a place on or up to it: around one number
+// the same word is asked for by several patterns.
+type read struct {
+	place int // and one more: 0 is none
+	other int // its other border
+	*meaning
+}
+
+// wordFrom returns the end and the meaning of the word at i.
 func (s *scan) wordFrom(i int) (end int, e *meaning) {
+	if s.from.place != i+1 {
+		end, e := s.readFrom(i)
+		s.from = read{i + 1, end, e}
+	}
+	return s.from.other, s.from.meaning
+}
+
+// wordUpTo returns the start and the meaning of the word that ends at i.
+func (s *scan) wordUpTo(i int) (start int, e *meaning) {
+	if s.back.place != i+1 {
+		start, e := s.readUpTo(i)
+		s.back = read{i + 1, start, e}
+	}
+	return s.back.other, s.back.meaning
+}
+
+// readFrom reads the word at i and returns its end and meaning.
+func (s *scan) readFrom(i int) (end int, e *meaning) {
 	end = i
 	for end < len(s.text) && isASCIILetter(s.text[end]) && end-i < 3*maxWord {
 		end++
@@ -299,10 +325,10 @@ func (s *scan) letterWidth(i int) int {
 	return 0
 }
 
-// wordUpTo reads the word that ends at i backwards and returns its start and
+// readUpTo reads the word that ends at i backwards and returns its start and
 // meaning. Single letters with dots are one word (D.N.I.); a capital behind a
 // small letter starts a word (NºCol).
-func (s *scan) wordUpTo(i int) (start int, e *meaning) {
+func (s *scan) readUpTo(i int) (start int, e *meaning) {
 	start = i
 	for start > 0 && i-start < 3*maxWord && isASCIILetter(s.text[start-1]) {
 		start--
