@@ -48,6 +48,7 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 			l.begin[i] -= o.OBias
 		}
 	}
+	l.extract.LeaveOut(m.maybe)
 	l.cache = newCache(o.CacheBytes, (t.Hi-t.Lo+1)*m.stride)
 	return l
 }
@@ -192,14 +193,14 @@ func (l *Labeller) put(block []float32, f *located) {
 	}
 }
 
-// marks adds marks to the rows, in their order. Those of open groups are
-// mostly unknown to the model and looked up every time; the others come from
-// the cache.
+// marks adds marks to the rows, in their order. Those of open groups, of which
+// the model may know all that come, are looked up every time; the others come
+// from the cache.
 func (l *Labeller) marks(rows []float32, marks []features.Mark) {
 	stride, t := l.m.stride, l.m.template
 	l.located = l.located[:0]
 	for _, m := range marks {
-		if t.Groups[m.Group].Open() && l.m.maybe(m.Key) {
+		if t.Groups[m.Group].Open() {
 			l.located = append(l.located, located{Mark: m})
 		}
 	}

@@ -79,6 +79,8 @@ type Extractor struct {
 	places []group
 	finder PhraseFinder // nil if no group asks for phrases
 
+	may func(key uint64) bool // nil, or what says of which features of open groups to leave marks
+
 	w        word
 	buf      []byte
 	features []Feature
@@ -120,6 +122,10 @@ func New(t *Template, r Resources) *Extractor {
 	}
 	return e
 }
+
+// LeaveOut makes marks of open groups come only where may holds: what a model
+// does not know need not be collected.
+func (e *Extractor) LeaveOut(may func(key uint64) bool) { e.may = may }
 
 // Form returns the features of a form in the template's order. They are valid
 // until the next call.
@@ -237,7 +243,11 @@ func (e *Extractor) emitValue(g *group, value []byte, v float32) {
 
 // mark adds a mark at token at of the sequence.
 func (e *Extractor) mark(g *group, at int, value []byte, v float32) {
-	e.marks = append(e.marks, Mark{Feature{key(xxh3.HashSeed(value, g.seed)), v, g.index}, int32(at)})
+	e.markKey(g, at, key(xxh3.HashSeed(value, g.seed)), value, v)
+}
+
+func (e *Extractor) markKey(g *group, at int, key uint64, value []byte, v float32) {
+	e.marks = append(e.marks, Mark{Feature{key, v, g.index}, int32(at)})
 	if e.naming {
 		e.names = append(e.names, string(value))
 	}
@@ -329,12 +339,14 @@ func phrases(e *Extractor, g *group, lo, hi int) {
 func bigrams(e *Extractor, g *group, lo, hi int) {
 	for i := lo + 1; i < hi; i++ {
 		a, b := e.tokens[i-1], e.tokens[i]
-		if a.End+1 == b.Start && e.text[a.End] == ' ' {
-			e.mark(g, i-lo, e.text[a.Start:b.End], 1)
-			continue
+		pair := e.text[a.Start:b.End]
+		if a.End+1 != b.Start || e.text[a.End] != ' ' {
+			e.buf = append(append(append(e.buf[:0], e.form(i-1)...), ' '), e.form(i)...)
+			pair = e.buf
 		}
-		e.buf = append(append(append(e.buf[:0], e.form(i-1)...), ' '), e.form(i)...)
-		e.mark(g, i-lo, e.buf, 1)
+		if k := key(xxh3.HashSeed(pair, g.seed)); e.may == nil || e.may(k) {
+			e.markKey(g, i-lo, k, pair, 1)
+		}
 	}
 }
 
