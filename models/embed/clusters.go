@@ -23,14 +23,18 @@ import (
 // Two forms of a vocabulary of 65,536 share half a hash in one case of two (one
 // pair); an unknown form is taken for a known one in 15 cases of a million.
 type Clusters struct {
-	data  []byte
-	norm  Normalization
-	n     int
-	first [1<<bucketBits + 1]uint32 // by the high bits of a hash: the first word of its bucket
+	data []byte
+	norm Normalization
+	n    int
+
+	// The same as a hash table, at most half full: a form that comes for the
+	// first time waits for memory once and not three times.
+	places []place // 2ⁿ
+	shift  int     // of a hash to its place
 }
 
-// bucketBits makes buckets of four words where there are most.
-const bucketBits = 14
+// place is a word of the table, and one more than its cluster; 0 is free.
+type place struct{ hash, cluster uint32 }
 
 // ClustersKind is what Clusters say they are in a model file.
 const ClustersKind = "clusters"
@@ -74,13 +78,20 @@ func (e *File) Clusters(k int) *Clusters {
 	return c
 }
 
-// sortIn fills first.
+// sortIn fills the table.
 func (c *Clusters) sortIn() {
-	for i := range c.n {
-		c.first[c.hash(i)>>(32-bucketBits)+1]++
+	bits := 1
+	for 2*c.n > 1<<bits {
+		bits++
 	}
-	for b := range 1 << bucketBits {
-		c.first[b+1] += c.first[b]
+	c.places, c.shift = make([]place, 1<<bits), 32-bits
+	for i := range c.n {
+		h := c.hash(i)
+		at := h >> c.shift
+		for c.places[at].cluster != 0 {
+			at = (at + 1) % uint32(len(c.places))
+		}
+		c.places[at] = place{h, 1 + uint32(binary.LittleEndian.Uint16(c.data[clustersHead+4*c.n+2*i:]))}
 	}
 }
 
@@ -125,12 +136,14 @@ func (c *Clusters) Find(form []byte) (cluster int, ok bool) {
 	}
 	var room [2 * maxForm]byte
 	h := half(c.norm.Append(room[:0], form))
-	for i := c.first[h>>(32-bucketBits)]; i < c.first[h>>(32-bucketBits)+1]; i++ {
-		if c.hash(int(i)) == h {
-			return int(binary.LittleEndian.Uint16(c.data[clustersHead+4*c.n+2*int(i):])), true
+	for at := h >> c.shift; ; at = (at + 1) & uint32(len(c.places)-1) {
+		switch p := &c.places[at]; {
+		case p.cluster == 0:
+			return 0, false
+		case p.hash == h:
+			return int(p.cluster) - 1, true
 		}
 	}
-	return 0, false
 }
 
 // Value appends the number of the form's cluster, nothing if it is unknown.
