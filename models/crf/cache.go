@@ -21,13 +21,15 @@ import (
 // Forms of more than 28 bytes are not kept: they are one in ten thousand, and
 // a key of fixed length costs no pointer.
 type cache struct {
-	block  int
+	width  int // of a row in a block: the labels, padded to half a register where a lattice has a whole one
+	block  int // rows times width
 	sets   uint64
 	tag    [][ways]uint32 // [sets] low bits of the hash, never 0 where taken
 	used   []uint8        // [sets] a bit a place
 	hand   []uint8        // [sets]
 	entry  []entry        // [sets·ways+1] the last one is for what is not kept
 	values []float32      // [sets·ways+1][block]
+	fill   []float32      // [rows][stride] what is computed of a form, before it is kept
 
 	asked, found int
 }
@@ -46,12 +48,14 @@ const (
 	markKey = 0xFF // in place of a length: the key is the hash of a mark
 )
 
-func newCache(bytes, block int) *cache {
+func newCache(bytes, rows, labels, stride int) *cache {
+	width := (labels + kernels.Half - 1) &^ (kernels.Half - 1)
+	block := rows * width
 	sets := max(bytes/(ways*(4*block+36)), 1)
 	places := sets*ways + 1
 	slab := aligned(sets*(4*ways+2) + places*(int(unsafe.Sizeof(entry{}))+4*block) + 5*64)
 	return &cache{
-		block: block, sets: uint64(sets),
+		width: width, block: block, sets: uint64(sets), fill: make([]float32, rows*stride),
 		tag: carve[[ways]uint32](&slab, sets), used: carve[uint8](&slab, sets), hand: carve[uint8](&slab, sets),
 		entry: carve[entry](&slab, places), values: carve[float32](&slab, places*block),
 	}
@@ -83,25 +87,20 @@ const run = 16
 
 // warm fetches what is known of forms with these hashes, and returns where
 // they probably stand; -1 for what is not there.
-func (c *cache) warm(at *[run]int32, hash []uint64, stride int) {
+func (c *cache) warm(at *[run]int32, hash []uint64) {
 	kernels.Probe(at[:], hash, c.tag)
 	for _, a := range at[:len(hash)] {
 		if a >= 0 {
-			kernels.Prefetch(c.nonzero(int(a), stride))
+			kernels.Prefetch(c.nonzero(int(a)))
 		}
 	}
 }
 
 // nonzero returns the rows of the block that are not zero.
-func (c *cache) nonzero(at, stride int) []float32 {
+func (c *cache) nonzero(at int) []float32 {
 	e := &c.entry[at]
-	lo := at*c.block + int(e.first)*stride
-	return c.values[lo : lo+int(e.rows)*stride]
-}
-
-// all returns the block.
-func (c *cache) all(at int) []float32 {
-	return c.values[at*c.block : (at+1)*c.block : (at+1)*c.block]
+	lo := at*c.block + int(e.first)*c.width
+	return c.values[lo : lo+int(e.rows)*c.width]
 }
 
 // form returns the place of a form, and whether it is filled in; if not, the
@@ -160,9 +159,10 @@ func (c *cache) mark(key uint64) (at int, known bool) {
 	return at, false
 }
 
-// filled notes which rows of a block are not zero, when it was written.
-func (c *cache) filled(at, stride int) {
-	e, block := &c.entry[at], c.all(at)
+// keep takes over the block that was computed in fill, and notes which of its
+// rows are not zero.
+func (c *cache) keep(at, stride int) {
+	e, block := &c.entry[at], c.fill
 	lo, hi := 0, len(block)
 	for hi > 0 && zero(block[hi-stride:hi]) {
 		hi -= stride
@@ -171,6 +171,10 @@ func (c *cache) filled(at, stride int) {
 		lo += stride
 	}
 	e.first, e.rows = uint8(lo/stride), uint8((hi-lo)/stride)
+	kept := c.nonzero(at)
+	for ; lo < hi; lo += stride {
+		kept = kept[copy(kept, block[lo:lo+c.width]):]
+	}
 }
 
 func zero(row []float32) bool {

@@ -49,7 +49,7 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 		}
 	}
 	l.extract.LeaveOut(m.maybe)
-	l.cache = newCache(o.CacheBytes, (t.Hi-t.Lo+1)*m.stride)
+	l.cache = newCache(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len(), m.stride)
 	return l
 }
 
@@ -146,7 +146,7 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 		hash[i] = xxh3.Hash(text[t.Start:t.End])
 	}
 	stride := l.m.stride
-	l.cache.warm(&guess, hash[:len(tokens)], stride)
+	l.cache.warm(&guess, hash[:len(tokens)])
 	rows = rows[(l.margin-l.m.template.Hi)*stride:]
 	for i, t := range tokens {
 		form := text[t.Start:t.End]
@@ -158,13 +158,13 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 		if e.begins {
 			l.starts = append(l.starts, int32(first+i))
 		}
-		kernels.Add(rows[(i+int(e.first))*stride:], l.cache.nonzero(at, stride))
+		kernels.AddRows(rows[(i+int(e.first))*stride:], stride, l.cache.nonzero(at), l.cache.width)
 	}
 }
 
 // fill computes what the cache keeps of a form.
 func (l *Labeller) fill(at int, form []byte) {
-	block := l.cache.all(at)
+	block := l.cache.fill
 	clear(block)
 	l.located = l.located[:0]
 	for _, f := range l.extract.Form(form) {
@@ -176,7 +176,7 @@ func (l *Labeller) fill(at int, form []byte) {
 	for i := range l.located {
 		l.put(block, &l.located[i])
 	}
-	l.cache.filled(at, l.m.stride)
+	l.cache.keep(at, l.m.stride)
 	l.cache.entry[at].begins = l.extract.Begins(form)
 }
 
@@ -224,18 +224,23 @@ func (l *Labeller) mark(block []float32, f features.Feature) {
 	if !known {
 		l.fillMark(at, f)
 	}
-	block = block[int(l.cache.entry[at].first)*l.m.stride:]
+	stride, width := l.m.stride, l.cache.width
+	block = block[int(l.cache.entry[at].first)*stride:]
+	rows := l.cache.nonzero(at)
 	if f.Value == 1 {
-		kernels.Add(block, l.cache.nonzero(at, l.m.stride))
-	} else {
-		kernels.AddScaled(block, f.Value, l.cache.nonzero(at, l.m.stride))
+		kernels.AddRows(block, stride, rows, width)
+		return
+	}
+	for ; len(rows) > 0; rows = rows[width:] {
+		kernels.AddScaled(block, f.Value, rows[:width])
+		block = block[min(stride, len(block)):]
 	}
 }
 
 // fillMark computes what the cache keeps of a mark: its weights as they are,
 // whatever its value.
 func (l *Labeller) fillMark(at int, f features.Feature) {
-	block := l.cache.all(at)
+	block := l.cache.fill
 	clear(block)
 	f.Value = 1
 	one := [1]located{{Mark: features.Mark{Feature: f}}}
@@ -244,7 +249,7 @@ func (l *Labeller) fillMark(at int, f features.Feature) {
 			l.put(block, &one[i])
 		}
 	}
-	l.cache.filled(at, l.m.stride)
+	l.cache.keep(at, l.m.stride)
 }
 
 // CacheStats returns how often the scores of a form or mark were asked for,

@@ -51,6 +51,24 @@ func Add(dst, src []float32) {
 	addAVX2(&dst[0], &src[0], len(src))
 }
 
+// Half is what the rows of AddRows are padded to: half a register.
+const Half = 4
+
+// AddRows adds the rows of src, each width numbers, to the beginnings of rows of
+// dst, each stride numbers. width is a multiple of Half, at most stride.
+func AddRows(dst []float32, stride int, src []float32, width int) {
+	rows := len(src) / width
+	if rows == 0 {
+		return
+	}
+	dst = dst[:(rows-1)*stride+width]
+	if portable {
+		addRowsGo(dst, stride, src, width)
+		return
+	}
+	addRowsAVX2(&dst[0], stride, &src[0], width, rows)
+}
+
 // Ways is the number of places of a set, see Probe.
 const Ways = 8
 

@@ -11,6 +11,9 @@ func simdAvailable() bool { return cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) }
 func addAVX2(dst, src *float32, n int)
 
 //go:noescape
+func addRowsAVX2(dst *float32, stride int, src *float32, width, rows int)
+
+//go:noescape
 func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
 
 //go:noescape

@@ -72,6 +72,41 @@ addend:
 	VZEROUPPER
 	RET
 
+// func addRowsAVX2(dst *float32, stride int, src *float32, width, rows int)
+// A row is whole registers and, perhaps, half of one.
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), R9
+	MOVQ src+16(FP), SI
+	MOVQ width+24(FP), R8
+	MOVQ rows+32(FP), CX
+	SHLQ $2, R9                // bytes a row
+arrow:
+	MOVQ DI, AX
+	MOVQ R8, BX
+	JMP  arnext
+arwhole:
+	VMOVUPS (AX), Y0
+	VADDPS (SI), Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ $32, AX
+	ADDQ $32, SI
+arnext:
+	SUBQ $8, BX
+	JGE  arwhole
+	CMPQ BX, $-8
+	JEQ  arend
+	VMOVUPS (AX), X0
+	VADDPS (SI), X0, X0
+	VMOVUPS X0, (AX)
+	ADDQ $16, SI
+arend:
+	ADDQ R9, DI
+	DECQ CX
+	JNZ  arrow
+	VZEROUPPER
+	RET
+
 // func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
 // No branch depends on what is found, so that the next hashes are looked up
 // while memory is still awaited for this one.

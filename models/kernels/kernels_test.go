@@ -47,6 +47,32 @@ func both[F float32 | float64](t *testing.T, tol float64, x []F, do func(x []F) 
 	}
 }
 
+func TestAddRows(t *testing.T) {
+	for _, c := range []struct{ stride, width, rows int }{{24, 20, 7}, {24, 24, 3}, {8, 4, 5}, {48, 48, 2}, {16, 12, 1}, {8, 8, 0}} {
+		src := make([]float32, c.rows*c.width)
+		for i := range src {
+			src[i] = rand.Float32()
+		}
+		dst := make([]float32, c.rows*c.stride)
+		for i := range dst {
+			dst[i] = rand.Float32()
+		}
+		slow := slices.Clone(dst)
+		for i, v := range src {
+			slow[i/c.width*c.stride+i%c.width] += v
+		}
+		for _, force := range []bool{true, false} {
+			got := slices.Clone(dst)
+			was := ForcePortable(force)
+			AddRows(got, c.stride, src, c.width)
+			ForcePortable(was)
+			if !slices.Equal(got, slow) {
+				t.Errorf("%+v, portable %v: %v, want %v", c, force, got, slow)
+			}
+		}
+	}
+}
+
 func TestProbe(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, sets := range []int{1, 7, 1000} {

@@ -11,6 +11,7 @@ func probeAVX2(_ *int32, _ *uint64, _ int, _ *[Ways]uint32, _ int)     { unreach
 func prefetch(x *float32, bytes int)                                   { unreachable() }
 func prefetchWrite(x *float32, bytes int)                              { unreachable() }
 func addAVX2(dst, src *float32, n int)                                 { unreachable() }
+func addRowsAVX2(_ *float32, stride int, _ *float32, width, rows int)  { unreachable() }
 func shiftExpAVX2(exp, row *float32, n int) float32                    { return unreachable() }
 func forwardAVX2(_, _, _, _ *float32, rows, n int, s float32) float32  { return unreachable() }
 func maxPlusAVX2(dst, a, m *float32, rows, n int, floor float32)       { unreachable() }

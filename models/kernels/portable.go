@@ -8,6 +8,12 @@ func addGo(dst, src []float32) {
 	}
 }
 
+func addRowsGo(dst []float32, stride int, src []float32, width int) {
+	for r := 0; r*width < len(src); r++ {
+		addGo(dst[r*stride:], src[r*width:(r+1)*width])
+	}
+}
+
 func probeGo(at []int32, hash []uint64, tags [][Ways]uint32) {
 	for i, h := range hash {
 		set, tag := h>>32*uint64(len(tags))>>32, uint32(h)|1
