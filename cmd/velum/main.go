@@ -45,6 +45,7 @@ var verbs = []func(*app) *cobra.Command{
 	newGazetteerCommand,
 	newAttackCommand,
 	newRulesCommand,
+	newReviewCommand,
 	newCheckCommand,
 	newAuditCommand,
 	newModelsCommand,

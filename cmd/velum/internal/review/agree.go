@@ -1,0 +1,123 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Agreement says how far two curators agree on the same notes.
+type Agreement struct {
+	Notes   int     `json:"notes"` // that both have
+	Differ  int     `json:"differ"`
+	F1      float64 `json:"f1"`    // of strict spans, the one as gold of the other
+	Kappa   float64 `json:"kappa"` // Cohen's, by token
+	Both    int     `json:"spans_both"`
+	First   int     `json:"spans_first"`
+	Second  int     `json:"spans_second"`
+	Missing int     `json:"missing"` // notes that the second lacks
+}
+
+// agreement compares the spans of the notes with those of the other curator.
+func (s *session) agreement() (a Agreement) {
+	counts := map[[2]pipeline.Category]int{}
+	for i := range s.notes {
+		n := &s.notes[i]
+		if n.other == nil {
+			a.Missing++
+			continue
+		}
+		a.Notes++
+		if n.differs {
+			a.Differ++
+		}
+		a.First, a.Second = a.First+len(n.spans), a.Second+len(n.other)
+		for _, x := range n.spans {
+			if slices.ContainsFunc(n.other, func(y pipeline.Span) bool { return same(x, y) }) {
+				a.Both++
+			}
+		}
+		for _, t := range n.tokens {
+			counts[[2]pipeline.Category{categoryAt(n.spans, t), categoryAt(n.other, t)}]++
+		}
+	}
+	if a.First+a.Second > 0 {
+		a.F1 = 2 * float64(a.Both) / float64(a.First+a.Second)
+	} else if a.Notes > 0 {
+		a.F1 = 1
+	}
+	a.Kappa = kappa(counts)
+	return a
+}
+
+func same(x, y pipeline.Span) bool {
+	return x.Start == y.Start && x.End == y.End && x.Category == y.Category
+}
+
+func categoryAt(spans []pipeline.Span, t pipeline.Token) pipeline.Category {
+	for _, s := range spans {
+		if s.Start < t.End && t.Start < s.End {
+			return s.Category
+		}
+	}
+	return pipeline.None
+}
+
+// kappa is Cohen's: (p_o - p_e) / (1 - p_e), where p_o is the share of tokens on
+// which both say the same, and p_e what that would be by chance.
+func kappa(counts map[[2]pipeline.Category]int) float64 {
+	var n, agreed float64
+	first, second := map[pipeline.Category]float64{}, map[pipeline.Category]float64{}
+	for pair, k := range counts {
+		n += float64(k)
+		first[pair[0]] += float64(k)
+		second[pair[1]] += float64(k)
+		if pair[0] == pair[1] {
+			agreed += float64(k)
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	chance := 0.0
+	for c, k := range first {
+		chance += k / n * second[c] / n
+	}
+	if chance == 1 {
+		return 1
+	}
+	return (agreed/n - chance) / (1 - chance)
+}
+
+// compare reads the other curator's notes, prints the agreement, and leaves on
+// the page what differs.
+func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	others, err := load(ctx, cfg, "", o.Other)
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]*note, len(others))
+	for i := range others {
+		byID[others[i].id] = &others[i]
+	}
+	for i := range s.notes {
+		n := &s.notes[i]
+		if other := byID[n.id]; other != nil && other.text == n.text {
+			n.other = append([]pipeline.Span{}, other.spans...)
+			n.differs = !slices.EqualFunc(n.spans, n.other, same)
+		}
+	}
+	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
+	a := s.agreement()
+	if c.JSON {
+		err = json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "agreement", "agreement": a})
+	} else {
+		_, err = fmt.Fprintf(c.Out, "%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
+	}
+	return err
+}

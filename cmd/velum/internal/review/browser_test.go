@@ -1,0 +1,189 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+)
+
+// chromium starts a headless browser. Where none is installed the test says so
+// and is skipped.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no browser is installed (Debian: chromium)")
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(stop)
+	return ctx
+}
+
+// served serves invented notes: n of them, each with a place that is marked and
+// a name that is not.
+func served(t *testing.T, n int, lang string) *server {
+	t.Helper()
+	dir := t.TempDir()
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, `{"id":"n%d","text":"Vive en Reus con Eva. Eva llama desde Reus, <b>no</b> acude.","spans":[{"start":8,"end":12,"label":"LOCATION","score":%.2f}]}`+"\n", i, 0.3+0.6*float64(i)/float64(n))
+	}
+	o := &Options{In: filepath.Join(dir, "in.jsonl"), Out: filepath.Join(dir, "out.jsonl"), Lang: lang}
+	if err := os.WriteFile(o.In, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := open(t.Context(), cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.journal.Close() })
+	v := newServer(s, o, "")
+	ts := httptest.NewServer(v.handler(func() {}))
+	t.Cleanup(ts.Close)
+	v.host = ts.Listener.Addr().String()
+	return v
+}
+
+func note0(at int) chromedp.Action {
+	return chromedp.WaitVisible(fmt.Sprintf(`body[data-note="%d"] .cursor`, at), chromedp.ByQuery)
+}
+
+// TestKeyboard: fifty notes by the keyboard alone. The cursor begins on the
+// least sure span; the name is marked, its twin with it, and one key goes on.
+func TestKeyboard(t *testing.T) {
+	ctx := chromium(t)
+	const notes = 50
+	v := served(t, notes, "es")
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0)); err != nil {
+		t.Fatal(err)
+	}
+	var times []int
+	for i := range notes {
+		var took int
+		// from Reus two words on to Eva, p for PERSON, = for its twin, Enter
+		if err := chromedp.Run(ctx, note0(i), chromedp.Evaluate(`Number(document.body.dataset.milliseconds)`, &took),
+			chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent("p"), chromedp.KeyEvent("="), chromedp.KeyEvent(kb.Enter)); err != nil {
+			t.Fatalf("note %d: %v", i, err)
+		}
+		times = append(times, took)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for v.doneNow() < notes && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if done := v.doneNow(); done != notes {
+		t.Fatalf("%d of %d notes decided", done, notes)
+	}
+	for i := range v.session.notes {
+		n := &v.session.notes[i]
+		var got []string
+		for _, s := range n.final {
+			got = append(got, n.text[s.Start:s.End]+"/"+s.Category.String())
+		}
+		if want := "Reus/LOCATION Eva/PERSON Eva/PERSON"; strings.Join(got, " ") != want {
+			t.Fatalf("note %d: %s, want %s", i, strings.Join(got, " "), want)
+		}
+	}
+	slices.Sort(times)
+	t.Logf("next note on the screen: median %d ms, 95th percentile %d ms", times[notes/2], times[notes*95/100])
+}
+
+func (v *server) doneNow() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.session.done()
+}
+
+// TestKeys: what each key does to one note, and that nothing of a note becomes HTML.
+func TestKeys(t *testing.T) {
+	ctx := chromium(t)
+	v := served(t, 3, "ca")
+	spans := func() (text string) {
+		if err := chromedp.Run(ctx, chromedp.Evaluate(`spans.map((s) => note.text.slice(s.start, s.end) + "/" + s.label).join(" ")`, &text)); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ key, want string }{
+		{kb.Delete, ""}, {kb.Backspace, "Reus/LOCATION"}, {"p", "Reus/PERSON"}, {"=", "Reus/PERSON Reus/PERSON"}, {kb.Backspace, "Reus/PERSON"},
+		{kb.Backspace, "Reus/LOCATION"}, {kb.Backspace, "Reus/LOCATION"}, {kb.ArrowRight, "Reus/LOCATION"}, {"l", "Reus/LOCATION con/LOCATION"},
+	} {
+		if err := chromedp.Run(ctx, chromedp.KeyEvent(c.key)); err != nil {
+			t.Fatal(err)
+		}
+		if got := spans(); got != c.want {
+			t.Errorf("after %q: %q, want %q", c.key, got, c.want)
+		}
+	}
+	if err := chromedp.Run(ctx, chromedp.KeyEvent(kb.PageDown), note0(1), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(8)), chromedp.KeyEvent("p")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := spans(), "Reus/LOCATION con Eva/PERSON"; got != want {
+		t.Errorf("extended with Shift: %q, want %q", got, want)
+	}
+	var bold int
+	var title string
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll("b").length`, &bold), chromedp.Title(&title)); err != nil {
+		t.Fatal(err)
+	}
+	if bold != 0 || title != "velum: Revisió" {
+		t.Errorf("%d elements made of a note's text, title %q", bold, title)
+	}
+}
+
+// TestLook writes what the page looks like to VELUM_SCREENSHOTS, for people.
+func TestLook(t *testing.T) {
+	dir := os.Getenv("VELUM_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("VELUM_SCREENSHOTS names no folder")
+	}
+	ctx := chromium(t)
+	v := served(t, 3, "es")
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.KeyEvent("?")); err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		for _, width := range []int64{400, 1400} {
+			var picture []byte
+			if err := chromedp.Run(ctx, chromedp.EmulateViewport(width, 900),
+				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+				chromedp.FullScreenshot(&picture, 100)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", theme, width)), picture, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package review
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// journalSchema is what the first line of a journal says.
+const journalSchema = "velum.review/1"
+
+// journal is the file that decisions are added to, a line each, synced before
+// the page goes on. A line that a kill has torn is taken off at the next start.
+// It holds places and categories, no words.
+type journal struct{ file *os.File }
+
+type journalHead struct {
+	Schema string `json:"schema"`
+	Notes  string `json:"notes"` // digest
+}
+
+type journalLine struct {
+	Note  int           `json:"note"`
+	Spans []journalSpan `json:"spans"`
+}
+
+type journalSpan struct {
+	Start    int32  `json:"start"` // bytes
+	End      int32  `json:"end"`
+	Category string `json:"category"`
+}
+
+// openJournal begins a journal, or takes up the decisions of an earlier one.
+func openJournal(path string, s *session) (*journal, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.With(exit.Config, err, "make it readable, or name another --out")
+	}
+	whole := data[:bytes.LastIndexByte(data, '\n')+1]
+	if err := s.replay(whole, path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "name another --out")
+	}
+	j := &journal{f}
+	if err := j.begin(s, int64(len(whole))); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return j, nil
+}
+
+// begin cuts a torn line off and writes the head of a new journal.
+func (j *journal) begin(s *session, length int64) error {
+	if err := j.file.Truncate(length); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(length, 0); err != nil {
+		return err
+	}
+	if length > 0 {
+		return nil
+	}
+	return j.write(journalHead{journalSchema, s.digest()})
+}
+
+// Close closes the file.
+func (j *journal) Close() error { return j.file.Close() }
+
+func (j *journal) write(line any) error {
+	data, err := json.Marshal(line)
+	if err == nil {
+		_, err = j.file.Write(append(data, '\n'))
+	}
+	if err == nil {
+		err = j.file.Sync()
+	}
+	return err
+}
+
+func (j *journal) add(i int, spans []pipeline.Span) error {
+	line := journalLine{Note: i, Spans: []journalSpan{}}
+	for _, s := range spans {
+		line.Spans = append(line.Spans, journalSpan{s.Start, s.End, s.Category.String()})
+	}
+	return j.write(line)
+}
+
+// replay takes the decisions of a journal. The last one on a note counts.
+func (s *session) replay(data []byte, path string) error {
+	row := 0
+	for line := range bytes.Lines(data) {
+		row++
+		if row == 1 {
+			var head journalHead
+			if json.Unmarshal(line, &head) != nil || head.Schema != journalSchema || head.Notes != s.digest() {
+				return exit.Errorf(exit.Config, "name another --out, or the notes that it was begun with", "%s: a journal of other notes", path)
+			}
+			continue
+		}
+		var l journalLine
+		if json.Unmarshal(line, &l) != nil || l.Note < 0 || l.Note >= len(s.notes) {
+			return exit.Errorf(exit.Config, "take the line out", "%s: line %d is no decision", path, row)
+		}
+		spans, err := s.spansOf(l)
+		if err != nil {
+			return exit.Errorf(exit.Config, "take the line out", "%s: line %d: %w", path, row, err)
+		}
+		s.notes[l.Note].decided, s.notes[l.Note].final = true, spans
+	}
+	return nil
+}
+
+func (s *session) spansOf(l journalLine) (spans []pipeline.Span, err error) {
+	for _, x := range l.Spans {
+		c, err := pipeline.ParseCategory(x.Category)
+		if err != nil {
+			return nil, fmt.Errorf("an unknown category")
+		}
+		spans = append(spans, pipeline.Span{Start: x.Start, End: x.End, Category: c, Score: 1, Source: pipeline.FromGold})
+	}
+	return spans, s.check(l.Note, spans)
+}

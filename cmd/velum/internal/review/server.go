@@ -1,0 +1,316 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
+)
+
+//go:embed page
+var pages embed.FS
+
+// server is the page of one session, for one browser on this machine. Whoever
+// brings the token of the address first gets the cookie; nobody else is let in.
+type server struct {
+	session *session
+	options *Options
+	host    string // of the Host header
+
+	mu     sync.Mutex // requests come side by side; notes, journal and token are behind it
+	token  string     // "" once it was used
+	cookie string
+	shown  time.Time
+	index  offset.Index
+}
+
+// cookieName of the only cookie.
+const cookieName = "velum"
+
+// policy of the page: its own files and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// maxBody of a request: the spans of one note.
+const maxBody = 8 << 20
+
+func secretText() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
+	return hex.EncodeToString(b[:])
+}
+
+// serve listens until the context ends or the page says that it is done.
+func (s *session) serve(ctx context.Context, c *console.Console, o *Options) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
+	if err != nil {
+		return exit.With(exit.Config, err, "name a free port with --port")
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	v := newServer(s, o, listener.Addr().String())
+	h := &http.Server{Handler: v.handler(end), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 16, ErrorLog: nil}
+	stop := context.AfterFunc(ctx, func() {
+		late, done := context.WithTimeout(context.Background(), time.Second)
+		defer done()
+		_ = h.Shutdown(late) // what was decided is in the journal
+	})
+	defer stop()
+	if _, err := fmt.Fprintf(c.Out, "%d notes, %d decided. Open this address, once, on this machine:\n\n  http://%s/?token=%s\n\nCtrl-C ends the session; what is decided stays decided.\n",
+		len(s.order), s.done(), v.host, v.token); err != nil {
+		return err
+	}
+	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func newServer(s *session, o *Options, host string) *server {
+	return &server{session: s, options: o, host: host, token: secretText(), cookie: secretText()}
+}
+
+// handler is the routes; end ends the session.
+func (v *server) handler(end func()) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", v.file("review.html", "text/html; charset=utf-8"))
+	mux.HandleFunc("GET /review.js", v.file("review.js", "text/javascript; charset=utf-8"))
+	mux.HandleFunc("GET /review.css", v.file("review.css", "text/css; charset=utf-8"))
+	mux.HandleFunc("GET /setup", v.setup)
+	mux.HandleFunc("GET /note", v.note)
+	mux.HandleFunc("POST /decide", v.decide)
+	mux.HandleFunc("GET /search", v.search)
+	mux.HandleFunc("POST /end", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{"ended": true})
+		end()
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		headers(w.Header())
+		if r.Host != v.host { // another name for this machine: DNS rebinding
+			http.Error(w, "wrong host", http.StatusMisdirectedRequest)
+			return
+		}
+		if !v.letIn(w, r) {
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func headers(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+// letIn checks the cookie, or trades the token for it. What would change
+// something must come from the page itself.
+func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
+	if token := r.URL.Query().Get("token"); token != "" && r.URL.Path == "/" {
+		if !v.trade(token) {
+			http.Error(w, "the address was used, or is not the one that velum printed", http.StatusForbidden)
+			return false
+		}
+		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: v.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return false
+	}
+	cookie, err := r.Cookie(cookieName)
+	if err != nil || subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(v.cookie)) != 1 {
+		http.Error(w, "open the address that velum printed", http.StatusForbidden)
+		return false
+	}
+	if origin := r.Header.Get("Origin"); r.Method != http.MethodGet && origin != "http://"+v.host || origin != "" && origin != "http://"+v.host {
+		http.Error(w, "another page asks", http.StatusForbidden)
+		return false
+	}
+	return true
+}
+
+// trade uses the token up.
+func (v *server) trade(token string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.token == "" || subtle.ConstantTimeCompare([]byte(token), []byte(v.token)) != 1 {
+		return false
+	}
+	v.token = ""
+	return true
+}
+
+func (v *server) file(name, kind string) http.HandlerFunc {
+	data, err := pages.ReadFile("page/" + name)
+	if err != nil {
+		panic("review: no page " + name) // a bug: the files are embedded
+	}
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write(data) // the browser went away
+	}
+}
+
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // the browser went away
+}
+
+// setup tells the page words, categories and keys.
+func (v *server) setup(w http.ResponseWriter, _ *http.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	lang := cmp.Or(v.options.Lang, "es")
+	first := 0
+	for i, n := range v.session.order {
+		if !v.session.notes[n].decided {
+			first = i
+			break
+		}
+	}
+	answer(w, map[string]any{
+		"lang": lang, "words": wordsOf(lang), "labels": lettered(v.session.labels), "keys": keysOf(v.options.Keys),
+		"notes": len(v.session.order), "decided": v.decidedShown(), "first": first,
+	})
+}
+
+func (v *server) decidedShown() (n int) {
+	for _, i := range v.session.order {
+		if v.session.notes[i].decided {
+			n++
+		}
+	}
+	return n
+}
+
+// shownSpan is a span on the page: offsets count UTF-16 units.
+type shownSpan struct {
+	Start int     `json:"start"`
+	End   int     `json:"end"`
+	Label string  `json:"label"`
+	Score float32 `json:"score"`
+}
+
+// note sends the note of the given place in the order.
+func (v *server) note(w http.ResponseWriter, r *http.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at, err := strconv.Atoi(r.URL.Query().Get("at"))
+	if err != nil || at < 0 || at >= len(v.session.order) {
+		http.Error(w, "no such note", http.StatusNotFound)
+		return
+	}
+	n := &v.session.notes[v.session.order[at]]
+	v.index.Reset([]byte(n.text), offset.UTF16)
+	tokens := make([][2]int, len(n.tokens))
+	for i, t := range n.tokens {
+		tokens[i] = [2]int{v.unit(t.Start), v.unit(t.End)}
+	}
+	answer(w, map[string]any{
+		"at": at, "id": n.id, "text": n.text, "tokens": tokens, "spans": v.shownSpans(n.shown()), "other": v.shownSpans(n.other),
+		"decided": n.decided, "doubt": n.doubt(),
+	})
+}
+
+func (v *server) unit(at int32) int {
+	u, _ := v.index.FromByte(int(at)) // tokens and spans lie on borders of characters
+	return u
+}
+
+func (v *server) shownSpans(spans []pipeline.Span) []shownSpan {
+	shown := make([]shownSpan, len(spans))
+	for i, s := range spans {
+		shown[i] = shownSpan{v.unit(s.Start), v.unit(s.End), s.Category.String(), s.Score}
+	}
+	return shown
+}
+
+// decide keeps the spans of a note.
+func (v *server) decide(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		At    int         `json:"at"`
+		Spans []shownSpan `json:"spans"`
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil || json.Unmarshal(data, &body) != nil {
+		http.Error(w, "no decision", http.StatusBadRequest)
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if body.At < 0 || body.At >= len(v.session.order) {
+		http.Error(w, "no such note", http.StatusNotFound)
+		return
+	}
+	i := v.session.order[body.At]
+	spans, ok := v.spans(i, body.Spans)
+	if !ok || v.session.check(i, spans) != nil {
+		http.Error(w, errSpans.Error(), http.StatusBadRequest)
+		return
+	}
+	if err := v.session.decide(i, spans); err != nil {
+		http.Error(w, "the decision could not be written to the disk", http.StatusInsufficientStorage)
+		return
+	}
+	answer(w, map[string]any{"decided": v.decidedShown()})
+}
+
+// spans turns what the page sends into bytes.
+func (v *server) spans(i int, shown []shownSpan) ([]pipeline.Span, bool) {
+	v.index.Reset([]byte(v.session.notes[i].text), offset.UTF16)
+	spans := make([]pipeline.Span, 0, len(shown))
+	for _, s := range shown {
+		start, ok1 := v.index.ToByte(s.Start)
+		end, ok2 := v.index.ToByte(s.End)
+		c, err := pipeline.ParseCategory(s.Label)
+		if !ok1 || !ok2 || err != nil {
+			return nil, false
+		}
+		spans = append(spans, pipeline.Span{Start: int32(start), End: int32(end), Category: c, Score: 1, Source: pipeline.FromGold})
+	}
+	slices.SortFunc(spans, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	return spans, true
+}
+
+// search finds the next note whose text or id has the words, from a place on.
+func (v *server) search(w http.ResponseWriter, r *http.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	query := strings.ToLower(r.URL.Query().Get("q"))
+	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+	count := len(v.session.order)
+	for k := 0; k < count && query != ""; k++ {
+		at := ((from+k)%count + count) % count
+		n := &v.session.notes[v.session.order[at]]
+		if strings.Contains(strings.ToLower(n.text), query) || strings.Contains(strings.ToLower(n.id), query) {
+			answer(w, map[string]any{"at": at})
+			return
+		}
+	}
+	answer(w, map[string]any{"at": -1})
+}
+
+// address is what velum prints, for tests.
+func (v *server) address() string {
+	return "http://" + v.host + "/?token=" + url.QueryEscape(v.token)
+}

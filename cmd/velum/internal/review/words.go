@@ -1,0 +1,75 @@
+package review
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Langs are the languages of the page.
+var Langs = []string{"ca", "en", "es"}
+
+// texts is every word of the page, by language. A test holds that none lacks one.
+var texts = map[string]map[string]string{
+	"en": {
+		"title": "Review", "note": "Note", "of": "of", "decided": "decided", "left": "left", "accepted": "decided", "open": "open",
+		"accept": "Accept and go on", "next": "Next note", "previous": "Previous note", "remove": "Remove the span", "everywhere": "Same value everywhere",
+		"undo": "Undo", "search": "Search", "help": "Keys and guideline", "end": "End the session", "left_word": "Word before", "right_word": "Word after",
+		"notfound": "Not found", "saved": "saved", "failed": "Not saved. Is velum still running?", "doubt": "doubt", "other": "other curator",
+		"ended":     "The session has ended. You may close this page.",
+		"guideline": "Mark what says who, where or when: names without their title; centres, towns and streets with their head word; dates in any form; ages with their unit; telephones, numbers and addresses as they stand. Leave diseases, drugs and scales that are called after somebody, durations, and words of kinship.",
+		"extend":    "hold Shift to extend", "empty": "No notes here: nothing differs, or the file is empty.", "marked": "marked", "removed": "removed", "minutes": "min",
+	},
+	"es": {
+		"title": "Revisión", "note": "Nota", "of": "de", "decided": "decididas", "left": "quedan", "accepted": "decidida", "open": "pendiente",
+		"accept": "Aceptar y seguir", "next": "Nota siguiente", "previous": "Nota anterior", "remove": "Quitar la marca", "everywhere": "El mismo valor en toda la nota",
+		"undo": "Deshacer", "search": "Buscar", "help": "Teclas y guía", "end": "Terminar la sesión", "left_word": "Palabra anterior", "right_word": "Palabra siguiente",
+		"notfound": "No se encuentra", "saved": "guardada", "failed": "No se ha guardado. ¿Sigue velum en marcha?", "doubt": "duda", "other": "otra persona",
+		"ended":     "La sesión ha terminado. Puede cerrar esta página.",
+		"guideline": "Marque lo que dice quién, dónde o cuándo: nombres sin su tratamiento; centros, poblaciones y calles con la palabra que los encabeza; fechas en cualquier forma; edades con su unidad; teléfonos, números y direcciones tal como están. Deje enfermedades, fármacos y escalas que llevan el nombre de alguien, las duraciones y las palabras de parentesco.",
+		"extend":    "con Mayúsculas se amplía", "empty": "No hay notas: nada difiere o el fichero está vacío.", "marked": "marcado", "removed": "quitado", "minutes": "min",
+	},
+	"ca": {
+		"title": "Revisió", "note": "Nota", "of": "de", "decided": "decidides", "left": "queden", "accepted": "decidida", "open": "pendent",
+		"accept": "Accepta i continua", "next": "Nota següent", "previous": "Nota anterior", "remove": "Treu la marca", "everywhere": "El mateix valor a tota la nota",
+		"undo": "Desfés", "search": "Cerca", "help": "Tecles i guia", "end": "Acaba la sessió", "left_word": "Paraula anterior", "right_word": "Paraula següent",
+		"notfound": "No s'ha trobat", "saved": "desada", "failed": "No s'ha desat. Encara funciona velum?", "doubt": "dubte", "other": "l'altra persona",
+		"ended":     "La sessió ha acabat. Podeu tancar aquesta pàgina.",
+		"guideline": "Marqueu el que diu qui, on o quan: noms sense el tractament; centres, poblacions i carrers amb la paraula que els encapçala; dates de qualsevol forma; edats amb la unitat; telèfons, números i adreces tal com són. Deixeu malalties, fàrmacs i escales que porten el nom d'algú, les durades i les paraules de parentiu.",
+		"extend":    "amb Majúscules s'amplia", "empty": "No hi ha notes: res no difereix o el fitxer és buit.", "marked": "marcat", "removed": "tret", "minutes": "min",
+	},
+}
+
+func wordsOf(lang string) map[string]string { return texts[lang] }
+
+// Keys are the keys of the page by what they do, as browsers call them. Letters
+// belong to categories.
+func Keys() map[string]string {
+	return map[string]string{
+		"accept": "Enter", "next": "PageDown", "previous": "PageUp", "left_word": "ArrowLeft", "right_word": "ArrowRight", "remove": "Delete",
+		"everywhere": "=", "undo": "Backspace", "search": "/", "help": "?", "end": "F9",
+	}
+}
+
+func keysOf(changed map[string]string) map[string]string {
+	keys := Keys()
+	maps.Copy(keys, changed)
+	return keys
+}
+
+// lettered gives every category the first letter of its name that is free.
+func lettered(labels []pipeline.Category) (out []map[string]string) {
+	used := map[rune]bool{}
+	for _, c := range labels {
+		key := ""
+		for _, r := range strings.ToLower(c.String()) + "1234567890abcdefghijklmnopqrstuvwxyz" {
+			if r != '_' && !used[r] {
+				used[r], key = true, string(r)
+				break
+			}
+		}
+		out = append(out, map[string]string{"name": c.String(), "key": key})
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/review"
+)
+
+func newReviewCommand(a *app) *cobra.Command {
+	var o review.Options
+	c := &cobra.Command{
+		Use:   "review --in PATH --out PATH",
+		Short: "Correct notes in a page on this machine, by keyboard alone",
+		Long: `Show notes with their spans in a browser on this machine, the least sure first, and write those that
+a person has decided. The page is served to 127.0.0.1 alone, for whoever opens the printed address
+first. Every decision is on the disk (OUT.journal: places, no words) before the next note comes:
+started again, the session goes on where it was. --export writes what is decided and ends.
+--against shows where another curator decided otherwise, and prints F1 and kappa.`,
+		Example: `  velum review --in questions.jsonl --out answers.jsonl
+  velum review --in questions.jsonl --out answers.jsonl --export
+  velum review --in anna.jsonl --against pere.jsonl --out agreed.jsonl`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			if err := o.Check(); err != nil {
+				return err
+			}
+			return review.Run(c.Context(), a.Console, cfg, &o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&o.In, "in", "", "`PATH` of notes with spans: questions, samples, tagged notes")
+	flags.StringVar(&o.From, "from", "", "its `FORMAT`; told from the files if left out")
+	flags.StringVar(&o.Out, "out", "", "`PATH` of the decided notes")
+	flags.StringVar(&o.To, "to", "", "its `FORMAT`; told from the name if left out")
+	flags.StringVar(&o.Other, "against", "", "`PATH` of another curator's notes")
+	flags.StringVar(&o.Labels, "labels", "", "label `SET` of the categories (default: that of the profile)")
+	flags.StringVar(&o.Lang, "lang", "es", "language of the page: "+strings.Join(review.Langs, ", "))
+	flags.StringToStringVar(&o.Keys, "keys", nil, "other `KEYS`, as accept=F2,undo=F3, by the names of browsers")
+	flags.IntVar(&o.Port, "port", 0, "`PORT` to listen on; 0 takes a free one")
+	flags.BoolVar(&o.Export, "export", false, "write what is decided, without a page")
+	a.noteFlags(c)
+	return c
+}
