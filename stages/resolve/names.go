@@ -16,15 +16,28 @@ func (w *worker) findTitled() int {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
-		if w.words[k].class&(title|shortTitle) == 0 || !w.linked(k, true) || !w.startsName(k) || w.inPlaceName(k) {
+		if w.words[k].class&(title|shortTitle) == 0 || !w.linked(k, w.words[k].end-w.words[k].start <= longestAbbreviated) || !w.startsName(k) || w.inPlaceName(k) {
 			continue
 		}
 		end := w.nameFrom(k + 1)
+		if w.labels.person[0] != c && w.proposed(w.words[k+1].start, w.words[end-1].end) {
+			continue // a scheme that tells patients from staff: the model's borders and category are better
+		}
 		w.propose(w.words[k+1].start, w.words[end-1].end, c, byRule)
 		n++
 		k = end - 1
 	}
 	return n
+}
+
+// proposed tells whether a candidate shares a byte with [start, end).
+func (w *worker) proposed(start, end int32) bool {
+	for i := range w.cands {
+		if w.cands[i].Start < end && start < w.cands[i].End {
+			return true
+		}
+	}
+	return false
 }
 
 // startsName tells whether the word behind the title at k is a name. In a note
@@ -39,10 +52,20 @@ func (w *worker) startsName(k int) bool {
 	if w.words[k].class&title == 0 {
 		return known && w.titleAt(k) && next.is(capital)
 	}
-	if next.is(capital) && (next.is(lower) || !w.inLexicon(w.Lexicons.Common, k+1)) {
-		return true
+	if next.is(capital) && (next.is(lower) || w.doctorAt(k) && !w.inLexicon(w.Lexicons.Common, k+1)) {
+		return true // not SR RDW, DNA VHB
 	}
 	return (known || w.inLexicon(w.Lexicons.Surnames, k+1)) && !w.inLexicon(w.Lexicons.Common, k+1)
+}
+
+// longestAbbreviated is the letters of the longest title that is cut with a
+// full stop, Prof.; behind longer ones it ends the sentence.
+const longestAbbreviated = 4
+
+// doctorAt tells whether word k is Dr or Dra.
+func (w *worker) doctorAt(k int) bool {
+	x := &w.words[k]
+	return x.end-x.start <= 3 && w.text[x.start]|0x20 == 'd' && w.text[x.start+1]|0x20 == 'r'
 }
 
 // inPlaceName tells whether the title at k belongs to the name of a street,

@@ -217,6 +217,7 @@ var ruleTests = []struct {
 	{"centre", "meddocan", "Nutrición Clínica Hospital Robles Altos, hospital Robles, hospital general, en el hospital. Se da de alta", "Nutrición Clínica [HOSPITAL:Hospital Robles Altos], [HOSPITAL:hospital Robles], hospital general, en el hospital. Se da de alta"},
 	{"kin-name", "primary-care", "su madre Ana Puig Situación", "su madre [PERSON:Ana Puig] Situación"},
 	{"kin-name", "primary-care", "su hija Ana y su nuera; la madre Diabética", "su hija [PERSON:Ana] y su nuera; la madre Diabética"},
+	{"titled", "meddocan", "control con Dra. Zzyzx y la Dra [NOMBRE_SUJETO_ASISTENCIA:Ana] Puig; profesora. Sin DNA VHB", "control con Dra. [NOMBRE_PERSONAL_SANITARIO:Zzyzx] y la Dra [NOMBRE_SUJETO_ASISTENCIA:Ana] Puig; profesora. Sin DNA VHB"},
 	{"listed", "primary-care", "Viene Ana Puig y habla Rosa Soler García de ello", "Viene [PERSON:Ana Puig] y habla [PERSON:Rosa Soler García] de ello"},
 	{"listed", "primary-care", "paciente: García Puig, Ana. Juan Zzyzx traduce", "paciente: [PERSON:García Puig, Ana]. [PERSON:Juan Zzyzx] traduce"},
 	{"listed", "primary-care", "habla con ana puig y con rosa blanco", "habla con [PERSON:ana puig] y con rosa blanco"},

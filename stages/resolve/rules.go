@@ -43,7 +43,7 @@ var rules = []rule{
 	{"kin", "", onText, relative, (*worker).findKin},
 	{"kin-name", "primary-care", onText, relative, (*worker).findKinNames},
 	{"article", "primary-care", onText, shortTitle | particle, (*worker).findArticled},
-	{"titled", "primary-care", onText, title | shortTitle, (*worker).findTitled},
+	{"titled", "meddocan primary-care", onText, title | shortTitle, (*worker).findTitled},
 	{"listed", "primary-care", onText, 0, (*worker).findListed},
 	{"centre", "meddocan primary-care", onText, institution, (*worker).findCentres},
 	{"place", "meddocan primary-care", onText, 0, (*worker).findPlaces},

@@ -4,12 +4,13 @@
     scripts/bench/real/corpora.py sets    [--work out/real]     what score.py scores on: dev parts, renamed draws, held-out sentences
     scripts/bench/real/corpora.py sources [--work out/real]     what models.sh trains on, one file a source
     scripts/bench/real/corpora.py short   [--work out/real]     dates of reports cut to short notes, as the guide of nubes-phi has them
+    scripts/bench/real/corpora.py archive [--text FOLDER]       notes without labels, for velum synth --contexts: none of nubes-phi, none of MEDDOCAN dev
     scripts/bench/real/corpora.py named --model MODEL           corpora that mark places alone (MEDDOPLACE, our part) or names alone (AnCora-ca,
                                                           general text by lists): dates, ages and the like are what MODEL finds
 
 Run from the root of the repository, with ../shared/data (VELUM_DATA). Same input, same bytes.
 """
-import argparse, os, random, re, subprocess, zlib
+import argparse, json, os, random, re, subprocess, zlib
 
 import bare, notes, renaming
 
@@ -114,6 +115,21 @@ def short(work):
         notes.write(path, found)
 
 
+def archive(work, text):
+    """The clinical texts without labels that models.sh has put aside, but documents of nubes-phi, and Catalan health sentences."""
+    document = lambda note: note.rsplit(":", 1)[0]
+    marked = {document(n) for part in ("train", "dev") for n, _, _ in notes.read(os.path.join(work, f"nubes-{part}.jsonl"))}
+    def lines():
+        for name in ("nubes", "cantemist", "multicardioner", "codiesp", "casimedicos"):
+            for line in notes.lines(os.path.join(text, name + ".jsonl.gz")):
+                d = json.loads(line)
+                if d["id"] not in marked:
+                    yield f"{name}:{d['id']}", d["text"], []
+        for k, line in enumerate(notes.lines(os.path.join(notes.data, "unlabelled-ca/health-sentences.txt.gz"))):
+            yield f"ca:{k}", line.rstrip("\n"), []
+    notes.write(os.path.join(work, "archive.jsonl"), lines())
+
+
 def named(work, model, velum):
     out = lambda name: os.path.join(work, name + ".jsonl")
     found = list(notes.meddoplace(held=False))
@@ -134,14 +150,17 @@ QUIET = {"lower": 0, "upper": 0, "bare": 0, "untokenized": 0, "glued": 0}  # as 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("what", choices=["sets", "sources", "short", "named"])
+    p.add_argument("what", choices=["sets", "sources", "short", "archive", "named"])
     p.add_argument("--model", default="primary-care")
+    p.add_argument("--text", default="out/models/text")
     p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
     p.add_argument("--work", default="out/real")
     a = p.parse_args()
     os.makedirs(a.work, exist_ok=True)
     if a.what == "short":
         return short(a.work)
+    if a.what == "archive":
+        return archive(a.work, a.text)
     if a.what == "named":
         return named(a.work, a.model, a.velum)
     {"sets": sets, "sources": sources}[a.what](a.work)
