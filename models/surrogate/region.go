@@ -1,6 +1,7 @@
 package surrogate
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -32,9 +33,13 @@ var provincesOf = map[string]string{
 // otherRegions are other names of autonomous communities.
 var otherRegions = strings.Split("Catalunya, Andalusia, Aragó, Castella i Lleó, Castella-la Manxa, Euskadi, Comunitat Valenciana, Madrid Comunidad, Balears, Murcia Región", ", ")
 
+// onlyProvinces are the communities of one province.
+var onlyProvinces = []string{"Asturias", "Illes Balears", "Cantabria", "Comunidad de Madrid", "La Rioja", "Navarra", "Región de Murcia", "Ceuta", "Melilla"}
+
 var (
-	regionOf = map[string]string{} // of a folded town or province
-	regions  = map[string]bool{}   // folded
+	provinceOf = map[string]string{} // of a folded province, or a town in a community of one
+	regionOf   = map[string]string{} // of a folded town or province
+	regions    = map[string]bool{}   // folded
 )
 
 var readRegions = sync.OnceFunc(func() {
@@ -44,9 +49,15 @@ var readRegions = sync.OnceFunc(func() {
 			region = name
 			regions[folded(name)] = true
 			for p := range strings.SplitSeq(provincesOf[name], ", ") {
-				regionOf[folded(p)] = region
+				if p == "" {
+					continue
+				}
+				regionOf[folded(p)], provinceOf[folded(p)] = region, p
 			}
 			continue
+		}
+		if slices.Contains(onlyProvinces, region) {
+			provinceOf[folded(line)] = region
 		}
 		if f := folded(line); regionOf[f] == "" {
 			regionOf[f] = region
@@ -57,6 +68,19 @@ var readRegions = sync.OnceFunc(func() {
 	}
 	delete(regionOf, "")
 })
+
+// Province returns the province that a place is or lies in. Of towns only those
+// are known whose community is one province: the free lists have no more
+// (scripts/data/lists/regions.py).
+func Province(value []byte) (string, bool) {
+	readRegions()
+	if len(value) > 60 || !utf8.Valid(value) {
+		return "", false
+	}
+	var buf [120]byte
+	name, ok := provinceOf[string(gazetteer.Fold(buf[:0], value))]
+	return name, ok
+}
 
 // Region returns what a place is aggregated to (BOOT §2.2.2): the autonomous
 // community of a town or province of Spain, Spain for a community. False: the

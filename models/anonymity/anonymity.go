@@ -1,0 +1,296 @@
+// Package anonymity makes groups of notes that agree in their quasi-identifiers so
+// large that nobody is singled out by them (k-anonymity: METHODS par. 8; Samarati and
+// Sweeney 1998). In: the values of every note, twice. Out: the same values, more
+// general or suppressed, so that each combination that is left belongs to k people
+// or more.
+//
+// Columns are generalized as a whole, one level at a time, the one with the most
+// different values first (Sweeney's Datafly), until the notes in groups under k are
+// few enough to be suppressed. Then groups are counted by people, not by notes, and
+// those that hold fewer than k lose all their values. The outcome depends on the
+// values and their order alone.
+//
+// Memory: combinations of values with their counts, two million at the most. If
+// there are more, the column with the most values is generalized at once; so an
+// archive in which everybody is different costs no more than any other.
+package anonymity
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+)
+
+// MaxColumns is the most columns there may be, maxGroups the most combinations in
+// memory, maxValues the most different values of a column.
+const (
+	MaxColumns = 8
+	maxGroups  = 1 << 21
+	maxValues  = 1 << 20
+)
+
+// Column is a quasi-identifier.
+type Column struct {
+	Name      string
+	Hierarchy *Hierarchy
+}
+
+// combination is the numbers of a note's values.
+type combination [MaxColumns]uint32
+
+// Counter counts how many notes have which combination of values.
+type Counter struct {
+	columns []counted
+	groups  map[combination]int64
+	notes   int64
+	most    int // combinations; maxGroups, less in tests
+}
+
+// counted is a column with the values that it has at its level.
+type counted struct {
+	Column
+	level  int
+	number map[string]uint32 // of a value at level
+	values []string
+	raw    map[string]uint32 // of a value as it comes; emptied when it grows too large
+}
+
+// NewCounter returns a counter of those columns, at most MaxColumns.
+func NewCounter(columns []Column) *Counter {
+	c := &Counter{groups: map[combination]int64{}, most: maxGroups}
+	for _, column := range columns {
+		c.columns = append(c.columns, counted{Column: column, number: map[string]uint32{}, raw: map[string]uint32{}})
+	}
+	return c
+}
+
+// Add counts a note by its values, one a column; "" is none.
+func (c *Counter) Add(values []string) {
+	var of combination
+	for i := range c.columns {
+		of[i] = c.columns[i].numberOf(values[i])
+	}
+	c.groups[of]++
+	c.notes++
+	for len(c.groups) > c.most && c.generalize() {
+	}
+	for i := range c.columns {
+		for len(c.columns[i].values) > maxValues {
+			c.raise(i)
+		}
+	}
+}
+
+func (c *counted) numberOf(value string) uint32 {
+	if n, ok := c.raw[value]; ok {
+		return n
+	}
+	n := c.put(c.Hierarchy.at(value, c.level))
+	if len(c.raw) >= maxValues {
+		clear(c.raw)
+	}
+	c.raw[strings.Clone(value)] = n
+	return n
+}
+
+func (c *counted) put(general string) uint32 {
+	n, ok := c.number[general]
+	if !ok {
+		n = uint32(len(c.values))
+		general = strings.Clone(general)
+		c.number[general], c.values = n, append(c.values, general)
+	}
+	return n
+}
+
+// generalize raises the column that has the most values, of two the first; false
+// if all are at the top.
+func (c *Counter) generalize() bool {
+	best := -1
+	for i := range c.columns {
+		if c.columns[i].level < c.columns[i].Hierarchy.top() && (best < 0 || len(c.columns[i].values) > len(c.columns[best].values)) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		c.raise(best)
+	}
+	return best >= 0
+}
+
+// raise takes column i to its next level. A level is made of the values of the one
+// before: all hierarchies can read what they wrote.
+func (c *Counter) raise(i int) {
+	column := &c.columns[i]
+	old := column.values
+	column.level++
+	column.number, column.values = map[string]uint32{}, nil
+	clear(column.raw)
+	now := make([]uint32, len(old))
+	for n, value := range old {
+		now[n] = column.put(column.Hierarchy.at(value, column.level))
+	}
+	groups := make(map[combination]int64, len(c.groups)/2)
+	for of, n := range c.groups {
+		of[i] = now[of[i]]
+		groups[of] += n
+	}
+	c.groups = groups
+}
+
+// under returns how many notes are in groups of fewer than k.
+func (c *Counter) under(k int) (notes int64) {
+	for _, n := range c.groups {
+		if n < int64(k) {
+			notes += n
+		}
+	}
+	return notes
+}
+
+// Decide generalizes columns until at most a share of the notes is in groups of
+// fewer than k, and returns what becomes of values.
+func (c *Counter) Decide(k int, share float64) *Plan {
+	for float64(c.under(k)) > share*float64(c.notes) && c.generalize() {
+	}
+	p := &Plan{k: k, people: map[uint64]int64{}, notes: map[uint64]int64{}, suppressed: map[uint64]bool{}}
+	for i := range c.columns {
+		p.columns = append(p.columns, planned{Column: c.columns[i].Column, level: c.columns[i].level, known: map[string]string{}})
+	}
+	for _, n := range c.groups {
+		p.groups = append(p.groups, n)
+	}
+	c.groups = nil
+	return p
+}
+
+// Plan is the levels that were chosen, and the groups that are suppressed. It is
+// made in three steps: Decide, Count for every note, Settle.
+type Plan struct {
+	k          int
+	columns    []planned
+	groups     []int64 // notes of each, as they were before any was suppressed
+	people     map[uint64]int64
+	notes      map[uint64]int64
+	suppressed map[uint64]bool
+	row        []string
+	key        []byte
+}
+
+type planned struct {
+	Column
+	level int
+	known map[string]string
+}
+
+// Levels returns the level of each column and how many it has.
+func (p *Plan) Levels() (levels, tops []int) {
+	for i := range p.columns {
+		levels, tops = append(levels, p.columns[i].level), append(tops, p.columns[i].Hierarchy.top())
+	}
+	return levels, tops
+}
+
+// general returns the values at their levels, and the hash of their group.
+func (p *Plan) general(values []string) ([]string, uint64) {
+	p.row, p.key = p.row[:0], p.key[:0]
+	for i := range p.columns {
+		c := &p.columns[i]
+		out, ok := c.known[values[i]]
+		if !ok {
+			out = strings.Clone(values[i])
+			for level := range c.level + 1 {
+				out = c.Hierarchy.at(out, level)
+			}
+			if len(c.known) >= maxValues {
+				clear(c.known)
+			}
+			c.known[strings.Clone(values[i])] = out
+		}
+		p.row = append(p.row, out)
+		p.key = append(binary.LittleEndian.AppendUint32(p.key, uint32(len(out))), out...)
+	}
+	return p.row, xxh3.Hash(p.key)
+}
+
+// GroupOf returns the group of a note: what a caller counts people by.
+func (p *Plan) GroupOf(values []string) uint64 {
+	_, group := p.general(values)
+	return group
+}
+
+// Count counts a note of a group, and whether it is the first of a person there.
+func (p *Plan) Count(group uint64, first bool) {
+	p.notes[group]++
+	if first {
+		p.people[group]++
+	}
+}
+
+// Settle suppresses the groups of fewer than k people. The suppressed notes are a
+// group themselves, of which only is sure that it has as many people as the
+// largest that joined it, where one person may have many notes: so the smallest
+// of the others joins, too, unless every note is a person and there are k.
+func (p *Plan) Settle(everyNoteAPerson bool) {
+	smallest, suppressed := uint64(0), int64(0)
+	for group, n := range p.people {
+		if n < int64(p.k) {
+			p.suppressed[group] = true
+			suppressed += n
+		} else if n < p.people[smallest] || n == p.people[smallest] && group < smallest || p.people[smallest] < int64(p.k) {
+			smallest = group
+		}
+	}
+	if len(p.suppressed) > 0 && p.people[smallest] >= int64(p.k) && !(everyNoteAPerson && suppressed >= int64(p.k)) {
+		p.suppressed[smallest] = true
+	}
+}
+
+// Apply returns what stands for the values, good until the next call.
+func (p *Plan) Apply(values []string) []string {
+	row, group := p.general(values)
+	if p.suppressed[group] {
+		for i := range row {
+			row[i] = Suppressed
+		}
+	}
+	return row
+}
+
+// Sizes says how large groups are: of the notes that they have.
+type Sizes struct {
+	Groups     int64 // that are left
+	Smallest   int64 // people in the smallest of them
+	Suppressed int64 // notes
+	Notes      int64
+	Under      [len(Limits)]int64 // groups of fewer notes than each limit, before any was suppressed
+	UnderNotes [len(Limits)]int64 // notes in them
+}
+
+// Limits of the sizes that are reported.
+var Limits = [...]int64{2, 3, 5, 10, 20, 50, 100}
+
+// Sizes returns how large the groups are, after Settle.
+func (p *Plan) Sizes() (s Sizes) {
+	for group, n := range p.notes {
+		s.Notes += n
+		if p.suppressed[group] {
+			s.Suppressed += n
+			continue
+		}
+		s.Groups++
+		if people := p.people[group]; s.Smallest == 0 || people < s.Smallest {
+			s.Smallest = people
+		}
+	}
+	for _, n := range p.groups {
+		for i, limit := range Limits {
+			if n < limit {
+				s.Under[i]++
+				s.UnderNotes[i] += n
+			}
+		}
+	}
+	return s
+}
