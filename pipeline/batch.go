@@ -152,6 +152,7 @@ type Batch struct {
 	// mask
 	Masked Bytes
 	Places List[Span] // where the replacement of each span lies in Masked; may be empty there
+	Lifted []Bytes    // by category that goes from the text into a column: what stands for its first value
 
 	// verify
 	Seals []uint64 // of notes whose masked text may be written, see Seal
@@ -246,6 +247,9 @@ func (b *Batch) Reset() {
 	b.Spans.Reset()
 	b.Masked.Reset()
 	b.Places.Reset()
+	for i := range b.Lifted {
+		b.Lifted[i].Reset()
+	}
 	b.Seals = b.Seals[:0]
 	b.Chosen = b.Chosen[:0]
 }

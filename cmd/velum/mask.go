@@ -37,6 +37,7 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	a.optionFlag(c, "policy", "mask.policy")
 	a.optionFlag(c, "people", "people.table")
 	a.optionFlag(c, "exclude", "people.exclude")
+	a.optionFlag(c, "k", "anonymity.k")
 	a.optionFlag(c, "workers", "run.workers")
 	return c
 }

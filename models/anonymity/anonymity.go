@@ -260,12 +260,12 @@ func (p *Plan) Apply(values []string) []string {
 
 // Sizes says how large groups are: of the notes that they have.
 type Sizes struct {
-	Groups     int64 // that are left
-	Smallest   int64 // people in the smallest of them
-	Suppressed int64 // notes
-	Notes      int64
-	Under      [len(Limits)]int64 // groups of fewer notes than each limit, before any was suppressed
-	UnderNotes [len(Limits)]int64 // notes in them
+	Groups     int64              `json:"groups"`           // that are left
+	Smallest   int64              `json:"smallest"`         // people in the smallest of them
+	Suppressed int64              `json:"suppressed_notes"` // notes
+	Notes      int64              `json:"notes"`
+	Under      [len(Limits)]int64 `json:"groups_under"`          // of fewer notes than each limit, before any was suppressed
+	UnderNotes [len(Limits)]int64 `json:"notes_in_groups_under"` // notes in them
 }
 
 // Limits of the sizes that are reported.

@@ -38,6 +38,8 @@ type Options struct {
 	PatientColumn, DateColumn string       // names of columns of Batch.Extra; "": none
 	Times                     []TimeColumn // that are written: they move with the dates of their note
 
+	Lift []pipeline.Category // whose values go into columns (Batch.Lifted) and leave a placeholder in the text
+
 	Counts  *Counts // may be nil
 	Workers int     // 0 means 1
 }
@@ -71,6 +73,8 @@ type Masker struct {
 	mover     *shift  // moves the columns of dates; nil: nobody does
 	counts    []int64 // by category and place in its chain, the placeholder behind the last
 	note      Note
+	lift      []int            // by category: which of o.Lift it is, from 1
+	lifted    [][]byte         // by category that is lifted: what stands for its first value in the note at hand
 	patient   *pipeline.Column // of the batch at hand; nil: none
 	date      *pipeline.Column
 }
@@ -95,6 +99,10 @@ func NewMasker(o Options) (*Masker, error) {
 			m.begin(made[chain])
 		}
 		m.operators[c] = made[chain]
+	}
+	m.lift, m.lifted = make([]int, pipeline.Categories()), make([][]byte, len(o.Lift))
+	for i, c := range o.Lift {
+		m.lift[c] = i + 1
 	}
 	if o.Key != nil {
 		m.note.stream = newStream(o.Key.Derive("mask " + o.Purpose))
@@ -130,12 +138,21 @@ func (m *Masker) do(b *pipeline.Batch) error {
 		return errNoSpans
 	}
 	m.columns(b)
+	if len(b.Lifted) != len(m.lifted) {
+		b.Lifted = make([]pipeline.Bytes, len(m.lifted))
+	}
 	for i := range b.Len() {
+		for k := range m.lifted {
+			m.lifted[k] = m.lifted[k][:0]
+		}
 		if b.Reason[i] == pipeline.Sound {
 			m.one(b, i)
 		}
 		b.Masked.End()
 		b.Places.End()
+		for k := range m.lifted {
+			b.Lifted[k].Append(m.lifted[k])
+		}
 	}
 	m.moveColumns(b)
 	m.o.Counts.add(m)
@@ -223,6 +240,18 @@ func (m *Masker) replace(dst []byte, n *Note, k int) []byte {
 	if int(s.Category) >= len(m.operators) {
 		return appendPlaceholder(dst, s.Category)
 	}
+	if k := m.lift[s.Category]; k > 0 {
+		if len(m.lifted[k-1]) == 0 {
+			m.lifted[k-1] = m.chain(m.lifted[k-1], n, v)
+		}
+		return appendPlaceholder(dst, s.Category)
+	}
+	return m.chain(dst, n, v)
+}
+
+// chain appends what the operators of a value's category make of it.
+func (m *Masker) chain(dst []byte, n *Note, v Value) []byte {
+	s := &n.Spans[v.Span]
 	chain := m.operators[s.Category]
 	before := len(dst)
 	for i, op := range chain {

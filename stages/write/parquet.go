@@ -18,6 +18,9 @@ type UnitOptions struct {
 	Categories []pipeline.Category // that get a column of counts in the masked part; all others share n_other
 	Pass       []pipeline.Column   // names and kinds of the columns of Batch.Extra that are written; no other ever is
 
+	Quasi    []QuasiColumn // that go to a private part, for k-anonymity
+	Patients string        // column of Batch.Extra with the patient's id, for the same; "": there is none
+
 	NoSpans        bool // no part of spans
 	NoCandidates   bool // no part of candidates for the selection set
 	QuarantineText bool // write the text of quarantined notes, unmasked
@@ -31,6 +34,7 @@ type UnitOptions struct {
 //
 //	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns
 //	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text
+//	quasi/       private: note_id, row, patient (a hash), q0...: what k-anonymity is about
 //	notes/       private: note_id, row, confidence, language
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it
@@ -48,7 +52,7 @@ type Unit struct {
 	parts *commit.Parts
 	o     UnitOptions
 
-	masked, spans, notes, original, candidates, quarantine *part
+	masked, spans, notes, original, candidates, quarantine, quasi *part
 
 	tagged *Tagged // writes candidates
 
@@ -60,6 +64,7 @@ type Unit struct {
 	reasons []int64
 	counted counted
 	pick    []int // notes of the batch that go to one of the parts
+	texts   []byte
 }
 
 // DatesKey is the key of the metadata under which a public part says that its
@@ -139,6 +144,11 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 	}
 	if u.masked, err = u.begin("masked", columns, false); err != nil {
 		return nil, err
+	}
+	if len(o.Quasi) > 0 {
+		if u.quasi, err = u.begin("quasi", quasiColumns(len(o.Quasi)), true); err != nil {
+			return nil, err
+		}
 	}
 	u.notes, err = u.begin("notes", noteColumns, true)
 	return u, err
@@ -223,7 +233,7 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 		}
 	}
 	u.done.Rows += int64(b.Len())
-	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putSpans, u.putCandidates, u.putQuarantine} {
+	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putQuasi, u.putSpans, u.putCandidates, u.putQuarantine} {
 		if err := put(b); err != nil {
 			return err
 		}
@@ -479,7 +489,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 
 // Close implements commit.UnitSink.
 func (u *Unit) Close() (commit.Counts, error) {
-	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine} {
+	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine, u.quasi} {
 		if p == nil {
 			continue
 		}

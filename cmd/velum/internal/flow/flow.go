@@ -5,6 +5,7 @@ package flow
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -204,6 +205,15 @@ func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, erro
 	}
 	for c, chain := range chains {
 		o.Policy[pipeline.Category(c)] = chain
+	}
+	if f.Anonymity.K > 0 {
+		for _, name := range slices.Sorted(maps.Keys(f.Anonymity.Text)) {
+			c, err := pipeline.ParseCategory(name)
+			if err != nil {
+				return pipeline.Step{}, err
+			}
+			o.Lift = append(o.Lift, c)
+		}
 	}
 	if o.Times, err = f.times(kept); err != nil {
 		return pipeline.Step{}, err

@@ -27,6 +27,7 @@ func (c *Config) contradictions() []exit.Mistake {
 		}
 		k.categories("resolve.always", []string{name})
 	}
+	k.anonymity()
 	k.priority()
 	k.shares()
 	if c.Read.IDs == "keyed" && c.Key.File == "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/anonymity"
 	"github.com/velum-health/velum/models/people"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/mask"
@@ -110,4 +111,26 @@ func peopleField(name string) (problem, hint string) {
 		return "", ""
 	}
 	return fmt.Sprintf("%q is none of %s", name, strings.Join(people.FieldNames(), ", ")), DidYouMean(name, people.FieldNames())
+}
+
+// hierarchies describes how columns can be generalized.
+func hierarchies() (all []string) {
+	for _, name := range anonymity.HierarchyNames() {
+		all = append(all, name+" ("+anonymity.HierarchyOf(name).Does+")")
+	}
+	return all
+}
+
+// anonymity says what is wrong with the columns that k-anonymity is to see to.
+func (k *checker) anonymity() {
+	a := &k.Anonymity
+	k.categories("anonymity.text", sortedKeys(a.Text))
+	if n := len(a.Columns) + len(a.Text); a.K > 0 && (n == 0 || n > anonymity.MaxColumns) {
+		k.note("anonymity.k", fmt.Sprintf("%d columns and categories are named, want 1 to %d", n, anonymity.MaxColumns), "name them in anonymity.columns and anonymity.text")
+	}
+	for _, name := range sortedKeys(a.Columns) {
+		if a.K > 0 && !slices.Contains(k.Read.Keep, name) {
+			k.note("anonymity.columns", fmt.Sprintf("column %q is not kept", name), "name it in read.keep, too")
+		}
+	}
 }

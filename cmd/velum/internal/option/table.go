@@ -2,8 +2,10 @@ package option
 
 import (
 	"runtime"
+	"strings"
 	"time"
 
+	"github.com/velum-health/velum/models/anonymity"
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tokenize"
@@ -28,6 +30,9 @@ type Config struct {
 	People   People
 	Resolve  Resolve
 	Mask     Mask
+
+	Anonymity Anonymity
+
 	Verify   Verify
 	Choose   Choose
 	Write    Write
@@ -120,6 +125,14 @@ type Mask struct {
 	Policy    string
 	Operators map[string]string
 	Purpose   string
+}
+
+// Anonymity is k-anonymity.
+type Anonymity struct {
+	K        int
+	Columns  map[string]string
+	Text     map[string]string
+	Suppress float64
 }
 
 // Verify is the second look.
@@ -304,7 +317,7 @@ func (c *Config) inputOptions() []option {
 }
 
 func (c *Config) findOptions() []option {
-	t, p, n, r, m, v := &c.Tag, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Verify
+	t, p, n, r, m, a, v := &c.Tag, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity, &c.Verify
 	return []option{
 		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.99; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
@@ -339,6 +352,11 @@ func (c *Config) findOptions() []option {
 		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
 		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}: one, or several with | between them, the next where one cannot.", shaping, valid(operatorChain)),
 		opt("mask.purpose", &m.Purpose, "", "Name of what the extract is for. It goes into what is drawn under the key: extracts for other purposes have other surrogates, hashes and offsets of dates, and cannot be joined.", shaping),
+
+		opt("anonymity.k", &a.K, 0, "Least people to whom any combination of the columns below belongs in the output; 0 leaves them as they are. With k, these columns go to a table of their own, quasi/, row for row with masked/, generalized over the whole archive until few notes are in smaller groups, which are suppressed.", within(0, 1e6)),
+		opt("anonymity.columns", &a.Columns, nil, "Columns of read.keep that could single somebody out, with how they are generalized, as {sex: value, birth_year: number, town: place, date: date}: "+strings.Join(hierarchies(), "; ")+".", shaping, oneOf(anonymity.HierarchyNames()...)),
+		opt("anonymity.text", &a.Text, nil, "Categories whose values could single somebody out, as {AGE: number, PROFESSION: value}: the first one of a note goes to quasi/ as the policy writes it, and all leave a placeholder in the text.", shaping, oneOf(anonymity.HierarchyNames()...)),
+		opt("anonymity.suppress", &a.Suppress, 0.05, "Largest share of notes that may be in groups under k when generalizing ends; their columns are suppressed. 5 %: a few rare people must not cost all others their detail.", within(0, 1)),
 
 		opt("verify.min_length", &v.MinLength, verify.MinValue, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
 	}

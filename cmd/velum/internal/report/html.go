@@ -51,7 +51,7 @@ func (r *Report) html() ([]byte, error) {
 	var page bytes.Buffer
 	view := reportView{
 		Report: r, Data: r, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(),
-		Reasons: reasonRows(r), Languages: languageRows(r),
+		Reasons: reasonRows(r), Languages: languageRows(r), Groups: r.Anonymity.groupRows(),
 	}
 	if r.Uses != nil {
 		view.Rules, view.Lists = used(r.Uses.Rules), r.listRows()
@@ -71,6 +71,7 @@ type reportView struct {
 	Months    []monthRow
 	Reasons   []barRow
 	Languages []barRow
+	Groups    []groupRow
 	Rules     []named
 	Lists     []named
 }

@@ -48,6 +48,7 @@ type Report struct {
 	Folders    []folder    `json:"folders"`
 	Selection  *Selection  `json:"selection,omitempty"`
 	Uses       *reportUses `json:"uses,omitempty"`
+	Anonymity  *Anonymity  `json:"k_anonymity,omitempty"`
 
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
@@ -195,6 +196,7 @@ type Input struct {
 	Always     int // entries of the lists
 	Never      int
 	Selection  *Selection
+	Anonymity  *Anonymity
 	Duplicates *int64
 	Version    string // of velum
 }
@@ -214,7 +216,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		},
 		Reasons: sortedCounts(c.Reasons), Languages: sortedCounts(c.Tally.By(tally.Language)),
 		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Selection: in.Selection,
-		Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
+		Anonymity: in.Anonymity, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
 			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens, Scores: roundedScores(in.Model.Scores),
@@ -483,6 +485,11 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
 	p.Spans.Sources, p.Spans.BySource = nil, nil
+	if r.Anonymity != nil {
+		a := *r.Anonymity
+		a.Sizes = nil
+		p.Anonymity = &a
+	}
 	p.Spans.Categories = slices.Clone(r.Spans.Categories)
 	for i := range p.Spans.Categories {
 		p.Spans.Categories[i].BySource = nil

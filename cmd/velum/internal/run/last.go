@@ -22,6 +22,7 @@ import (
 //
 //	ids of all parts    ─> how many come again
 //	candidates parts    ─> selected/, review/       (selection.go)
+//	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
 //	counts of all units ─> report.json, report.html (room report)
 //
 // It is a function of the manifest and the configuration, so that a run that
@@ -57,6 +58,9 @@ func (l *lastStep) String() string {
 	for _, key := range keys {
 		all = append(all, key+"="+l.config.Text(key))
 	}
+	if l.config.Anonymity.K > 0 {
+		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"))
+	}
 	if moved, err := l.config.Dates(); err == nil && moved != "" {
 		all = append(all, fmt.Sprintf("dates=%q", moved))
 	}
@@ -77,6 +81,15 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	}
 	if l.selection != nil {
 		if in.Selection, err = l.selection.finish(ctx, f); err != nil {
+			return err
+		}
+	}
+	if l.config.Anonymity.K > 0 {
+		a := anonymizer{config: l.config, f: f}
+		if a.columns, err = quasiColumns(l.config, l.archive.Kept); err != nil {
+			return err
+		}
+		if in.Anonymity, err = a.finish(ctx); err != nil {
 			return err
 		}
 	}

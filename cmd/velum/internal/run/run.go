@@ -195,6 +195,9 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	if len(m.Read.Columns.ID) > 1 {
 		sum += joinedVersion
 	}
+	if m.Anonymity.K > 0 {
+		sum += " k-anonymity" // columns and values go elsewhere, whatever k is
+	}
 	if m.tagged != nil && err == nil {
 		err = m.tagged.Check(m.archive.Units)
 		sum += " tagged " + m.tagged.Digest
@@ -439,12 +442,17 @@ func (s *summary) table(w io.Writer) error {
 // writeOptions is what the configuration says of the output. Columns that
 // later stages need are read, but only those that are kept are written.
 func (m *masking) writeOptions() (write.UnitOptions, error) {
-	moved, err := m.Dates()
+	moved, err1 := m.Dates()
+	quasi, err2 := quasiColumns(m.Config, m.archive.Kept)
+	patients := ""
+	if m.Read.Columns.Patient != "" {
+		patients = read.PatientColumn
+	}
 	return write.UnitOptions{
-		Dates: moved,
-		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.archive.Kept, NoSpans: !m.Write.Spans,
+		Dates: moved, Quasi: quasi, Patients: patients,
+		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: withoutQuasi(m.archive.Kept, quasi), NoSpans: !m.Write.Spans,
 		NoCandidates: !m.Choose.Use, QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
-	}, err
+	}, errors.Join(err1, err2)
 }
 
 // OutputVersion changes whenever the same input, options and model give other

@@ -1,0 +1,216 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/anonymity"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// quasiColumns are the quasi-identifiers, by name: columns of the archive, then
+// categories of the text. None without anonymity.k.
+func quasiColumns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiColumn, err error) {
+	a := &c.Anonymity
+	if a.K == 0 {
+		return nil, nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Columns)) {
+		i := slices.IndexFunc(kept, func(k pipeline.Column) bool { return k.Name == name })
+		if i < 0 || kept[i].Kind == pipeline.NestedColumn {
+			return nil, exit.Errorf(exit.Config, "name a column of single values", "anonymity.columns: the archive has no column %q that could be counted", name)
+		}
+		q := write.QuasiColumn{Name: name, Column: &kept[i]}
+		if day, isTime := read.TimeOf(kept[i]); isTime {
+			q.Day = day
+		}
+		columns = append(columns, q)
+	}
+	for i, name := range slices.Sorted(maps.Keys(a.Text)) {
+		columns = append(columns, write.QuasiColumn{Name: strings.ToLower(name), Lifted: i})
+	}
+	return columns, nil
+}
+
+// withoutQuasi leaves out the columns that go to a table of their own.
+func withoutQuasi(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline.Column) {
+	for _, c := range kept {
+		if !slices.ContainsFunc(quasi, func(q write.QuasiColumn) bool { return q.Column != nil && q.Column.Name == c.Name }) {
+			pass = append(pass, c)
+		}
+	}
+	return pass
+}
+
+// anonymizer makes quasi/ of the private parts of the same name: the values of all
+// notes, general enough that each combination belongs to k people. It reads them
+// three times: to choose levels, to count people, to write. What it writes is a
+// function of the parts and their order, so a last step that was killed is done
+// again with the same bytes; until the manifest is written there is no table.
+type anonymizer struct {
+	config  *option.Config
+	columns []write.QuasiColumn
+	f       *commit.Final
+	plan    *anonymity.Plan
+	values  []string
+}
+
+// pairsAtOnce is how many pairs of group and person are in memory: 16 to 40 bytes
+// each in a map. An archive of more is counted by ranges of their hash.
+const pairsAtOnce = 4 << 20
+
+func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
+	for i := range a.f.Manifest.Units {
+		if u := &a.f.Manifest.Units[i]; (u.Config != "" || u.Model != "") && u.Masked > 0 {
+			return nil, exit.Errorf(exit.Config, "give the files of all months again, or --replace", "the output has notes that were masked with other options: their columns cannot be counted")
+		}
+	}
+	k := a.config.Anonymity.K
+	if err := a.choose(ctx, k); err != nil {
+		return nil, err
+	}
+	if err := a.count(ctx); err != nil {
+		return nil, err
+	}
+	a.plan.Settle(a.config.Read.Columns.Patient == "")
+	sizes := a.plan.Sizes()
+	if sizes.Groups > 0 && sizes.Smallest < int64(k) && sizes.Suppressed > 0 {
+		return nil, exit.Errorf(exit.Privacy, "report it", "a group of %d people is left where %d are wanted", sizes.Smallest, k)
+	}
+	if err := a.write(ctx); err != nil {
+		return nil, err
+	}
+	return a.report(&sizes), nil
+}
+
+// each calls do for every row of every private part, in their order.
+func (a *anonymizer) each(ctx context.Context, do func(r *write.QuasiRow, values []string) error) error {
+	for i := range a.f.Manifest.Units {
+		for _, p := range a.f.Manifest.Units[i].Parts {
+			if p.Kind != "quasi" {
+				continue
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := a.part(p, do); err != nil {
+				return fmt.Errorf("%s: %w", p.Path, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *anonymizer) part(p commit.PartRecord, do func(r *write.QuasiRow, values []string) error) error {
+	file, err := a.f.Open(p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return read.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(r write.QuasiRow) error {
+		a.values = r.Values(a.values[:0], len(a.columns))
+		return do(&r, a.values)
+	})
+}
+
+// choose chooses the levels.
+func (a *anonymizer) choose(ctx context.Context, k int) error {
+	var columns []anonymity.Column
+	for _, q := range a.columns {
+		h := a.config.Anonymity.Columns[q.Name]
+		if q.Column == nil {
+			h = a.config.Anonymity.Text[strings.ToUpper(q.Name)]
+		}
+		columns = append(columns, anonymity.Column{Name: q.Name, Hierarchy: anonymity.HierarchyOf(h)})
+	}
+	c := anonymity.NewCounter(columns)
+	err := a.each(ctx, func(_ *write.QuasiRow, values []string) error { c.Add(values); return nil })
+	a.plan = c.Decide(k, a.config.Anonymity.Suppress)
+	return err
+}
+
+// count counts the people of every group. Without a column of patients every note
+// is somebody.
+func (a *anonymizer) count(ctx context.Context) error {
+	if a.config.Read.Columns.Patient == "" {
+		return a.each(ctx, func(_ *write.QuasiRow, values []string) error { a.plan.Count(a.plan.GroupOf(values), true); return nil })
+	}
+	passes := int(a.f.Manifest.Counts.Masked/pairsAtOnce) + 1
+	for pass := range passes {
+		seen := map[uint64]struct{}{}
+		err := a.each(ctx, func(r *write.QuasiRow, values []string) error {
+			group := a.plan.GroupOf(values)
+			pair := xxh3.HashString(fmt.Sprintf("%x %x", group, r.Patient))
+			if int(pair%uint64(passes)) != pass {
+				return nil
+			}
+			_, again := seen[pair]
+			a.plan.Count(group, !again)
+			seen[pair] = struct{}{}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a public table beside every masked part.
+func (a *anonymizer) write(ctx context.Context) error {
+	var names []string
+	for _, q := range a.columns {
+		names = append(names, q.Name)
+	}
+	for i := range a.f.Manifest.Units {
+		u := &a.f.Manifest.Units[i]
+		masked := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" })
+		quasi := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "quasi" })
+		if masked < 0 || quasi < 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		part, err := a.f.Create("quasi", path.Join("quasi", strings.TrimPrefix(u.Parts[masked].Path, "masked/")), false)
+		if err != nil {
+			return err
+		}
+		w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows)
+		if err != nil {
+			return exit.With(exit.Config, err, "rename the column")
+		}
+		err = a.part(u.Parts[quasi], func(r *write.QuasiRow, values []string) error { return w.Add(r.ID, r.Row, a.plan.Apply(values)) })
+		if err != nil {
+			return err
+		}
+		if part.Rows, part.Digest, err = w.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
+	r := &report.Anonymity{K: a.config.Anonymity.K, Sizes: s}
+	levels, tops := a.plan.Levels()
+	for i, q := range a.columns {
+		r.Columns = append(r.Columns, report.GeneralizedColumn{Name: q.Name, Level: levels[i], Levels: tops[i]})
+	}
+	r.Share = math.Round(1e6*float64(s.Suppressed)/float64(max(s.Notes, 1))) / 1e6
+	return r
+}
