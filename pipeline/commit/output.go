@@ -120,7 +120,27 @@ func (o Output) Apart(inputs ...string) error {
 	if err := o.closed(); err != nil {
 		return err
 	}
+	if err := o.kinds(); err != nil {
+		return err
+	}
 	return o.owner()
+}
+
+// kinds checks that the output is no private tree of another one, and the
+// private tree no output.
+func (o *Output) kinds() error {
+	for _, root := range []string{o.Dir, o.Private} {
+		m, err := readManifest(o.FS, root)
+		if err != nil {
+			continue // there is none, or it is looked at later
+		}
+		if private := m.Public != ""; private && root == o.Dir {
+			return &OutputError{fmt.Sprintf("%s is the private tree of another output", root), "name another folder"}
+		} else if !private && root == o.Private {
+			return &OutputError{fmt.Sprintf("private tree %s is the output of another run", root), "name another one with --private"}
+		}
+	}
+	return nil
 }
 
 // scheme is how the name of a store begins. filepath.Clean has taken one of the

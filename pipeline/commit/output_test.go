@@ -63,6 +63,31 @@ func TestNestedOutputs(t *testing.T) {
 	}
 }
 
+// TestOtherKindOfTree: an output does not go where the private tree of another
+// one stands, nor a private tree where an output does.
+func TestOtherKindOfTree(t *testing.T) {
+	dir := t.TempDir()
+	first := Output{Dir: filepath.Join(dir, "a")}
+	if err := runIn(newTestArchive(2), first); err != nil {
+		t.Fatal(err)
+	}
+	was := treeOf(t, dir)
+	for name, second := range map[string]Output{
+		"an output in a private tree": {Dir: filepath.Join(dir, "a.private")},
+		"a private tree in an output": {Dir: filepath.Join(dir, "b"), Private: filepath.Join(dir, "a")},
+	} {
+		if second.Private != "" {
+			if err := os.Chmod(second.Private, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantOutputError(t, name, runIn(newTestArchive(1), second), "another")
+		if treeOf(t, dir) != was {
+			t.Errorf("%s: something has changed", name)
+		}
+	}
+}
+
 // TestSiblingOutputs: outputs beside each other are nobody's business.
 func TestSiblingOutputs(t *testing.T) {
 	dir := t.TempDir()

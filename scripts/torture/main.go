@@ -6,11 +6,20 @@
 //	obfuscation
 //	        identifiers of 25 kinds in 20 forms, both profiles: none with check digits is readable
 //	canary  invented identifiers: none is in anything that may be given away
+//	extracts
+//	        the same of what velum mask and reveal write, log and leave, under every policy
 //	order   workers and file order: one tree, byte for byte
-//	double  two starts at the same moment: one winner, one exit code 11
+//	double  two starts, of runs and of extracts, at the same moment: one winner, one exit code 11
 //	flips   bits that change on the disk: all are found by `velum check`
 //	kill    kill -9 at random times: resumed, the tree is that of an undisturbed run
+//	verbs   every verb that writes, killed, terminated or stopped: what is there is whole, the next start makes the rest
 //	months  an output grows month by month in any order, killed and stopped on the way: the tree is that of one run; nested outputs are refused, months that vanish stay or go
+//	freezes the program or its decode workers stopped, up to 11 s: the tree of an undisturbed run
+//	stalls  a disk that answers late, up to 11 s a read: the same
+//	replaced
+//	        inputs that are replaced, rewritten, shrunk or removed during a run: after the next start the tree of one run over what is there
+//	outputs outputs inside, around and in place of others: refused, nothing is touched
+//	folders odd names, deep folders, pipes, sockets, devices, dangling links: every note accounted for
 //	full    a disk that is too small: exit code 14, and with more room the same tree
 //
 // and, on a disk in memory (package disk), in place of the binary a run whose
@@ -65,11 +74,18 @@ var tests = []struct {
 	{"notes", (*torture).notes},
 	{"obfuscation", (*torture).obfuscation},
 	{"canary", (*torture).canary},
+	{"extracts", (*torture).extracts},
 	{"order", (*torture).order},
 	{"double", (*torture).double},
 	{"flips", (*torture).flips},
 	{"kill", (*torture).kill},
+	{"verbs", (*torture).verbs},
 	{"months", (*torture).months},
+	{"freezes", (*torture).freezes},
+	{"stalls", (*torture).stalls},
+	{"replaced", (*torture).replaced},
+	{"outputs", (*torture).outputs},
+	{"folders", (*torture).folders},
 	{"full", (*torture).full},
 	{"power", (*torture).power},
 	{"grow", (*torture).grow},
@@ -158,6 +174,11 @@ func (t *torture) clear(outs ...string) error {
 func (t *torture) mask(in, out string, flags ...string) *exec.Cmd {
 	return exec.Command(t.velum, append([]string{"run", "-q", "--in", in, "--out", out,
 		"--set", "read.unit_notes=1000", "--set", "write.max_quarantined=1", "--set", "tag.cache=8MiB"}, flags...)...)
+}
+
+// extract is the command of an extract of what a run has tagged.
+func (t *torture) extract(in, tagged, out string, flags ...string) *exec.Cmd {
+	return exec.Command(t.velum, append([]string{"mask", "-q", "--tagged", tagged, "--in", in, "--out", out, "--set", "read.unit_notes=1000"}, flags...)...)
 }
 
 // code runs a command and returns its exit code, -1 if a signal ended it.

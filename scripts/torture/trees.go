@@ -51,9 +51,10 @@ func (t *torture) order() (string, error) {
 	return figures, nil
 }
 
-// double starts two runs at the same moment.
+// double starts two runs at the same moment, or two extracts of one run.
 func (t *torture) double() (string, error) {
-	if err := t.archive("double", 1, 1500); err != nil {
+	tagged := t.path("double.tagged")
+	if err := errors.Join(t.archive("double", 1, 1500), must(0, t.mask(t.path("double"), tagged))); err != nil {
 		return "", err
 	}
 	starts, done, late := t.times(500, 20), 0, 0
@@ -61,6 +62,9 @@ func (t *torture) double() (string, error) {
 		done++
 		out := t.path("double.out")
 		a, b := t.mask(t.path("double"), out), t.mask(t.path("double"), out)
+		if i%4 == 3 {
+			a, b = t.extract(t.path("double"), tagged, out), t.extract(t.path("double"), tagged, out)
+		}
 		var said [2]strings.Builder
 		a.Stderr, b.Stderr = &said[0], &said[1]
 		if err := errors.Join(a.Start(), b.Start()); err != nil {
