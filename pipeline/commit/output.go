@@ -143,6 +143,19 @@ func (o *Output) kinds() error {
 	return nil
 }
 
+// Unfinished tells whether a run of this output goes on, or died before it had
+// swept what nobody lists any more: the next one does that.
+func (o Output) Unfinished() (bool, error) {
+	o = o.withDefaults()
+	for _, root := range []string{o.Dir, o.Private} {
+		_, err := o.FS.Stat(filepath.Join(root, runsName))
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // scheme is how the name of a store begins. filepath.Clean has taken one of the
 // two slashes.
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:/`)

@@ -30,14 +30,14 @@ func (t *torture) undisturbed(in string) (string, error) {
 // those of an undisturbed run.
 func (t *torture) freezes() (string, error) {
 	in, out := t.path("freezes"), t.path("freezes.out")
-	if err := t.archive("freezes", 2, t.times(1500, 600)); err != nil {
+	if err := t.archive("freezes", 2, t.times(1500, 400)); err != nil {
 		return "", err
 	}
 	want, err := t.undisturbed(in)
 	if err != nil {
 		return "", err
 	}
-	done, frozen, times := 0, [3]int{}, t.times(200, 4)
+	done, frozen, times := 0, [3]int{}, t.times(200, 3)
 	for ; done < times && !t.over(); done++ {
 		c := t.mask(in, out)
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -83,7 +83,7 @@ func (t *torture) stalls() (string, error) {
 	if text, err := exec.Command("go", "build", "-o", server, "github.com/velum-health/velum/scripts/torture/slowfs").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build slowfs: %w: %s", err, text)
 	}
-	if err := errors.Join(t.archive("stalls", 2, t.times(1500, 600)), os.Mkdir(at, 0o700)); err != nil {
+	if err := errors.Join(t.archive("stalls", 2, t.times(1500, 400)), os.Mkdir(at, 0o700)); err != nil {
 		return "", err
 	}
 	want, err := t.undisturbed(t.path("stalls"))
@@ -163,7 +163,7 @@ func appendTo(file, text string) error {
 // it ends with 0 and whole trees or says what it could not read, and after the next start the trees
 // are those of one run over what is there then.
 func (t *torture) replaced() (string, error) {
-	if err := errors.Join(t.archive("replaced", 2, t.times(1500, 600)), os.Rename(t.path("replaced", "month=02"), t.path("replaced.other"))); err != nil {
+	if err := errors.Join(t.archive("replaced", 2, t.times(1500, 300)), os.Rename(t.path("replaced", "month=02"), t.path("replaced.other"))); err != nil {
 		return "", err
 	}
 	in, out, spare := t.path("replaced"), t.path("replaced.out"), t.path("replaced.spare")
@@ -221,7 +221,7 @@ func (t *torture) changed(in, out string, do func() error) (int, error) {
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
-	time.Sleep(time.Duration(t.rng.IntN(700)) * time.Millisecond)
+	time.Sleep(time.Duration(t.rng.IntN(t.times(700, 300))) * time.Millisecond)
 	err := do()
 	_ = c.Wait() // the exit code is looked at
 	got := c.ProcessState.ExitCode()

@@ -54,10 +54,10 @@ func (t *torture) order() (string, error) {
 // double starts two runs at the same moment, or two extracts of one run.
 func (t *torture) double() (string, error) {
 	tagged := t.path("double.tagged")
-	if err := errors.Join(t.archive("double", 1, 1500), must(0, t.mask(t.path("double"), tagged))); err != nil {
+	if err := errors.Join(t.archive("double", 1, t.times(1500, 800)), must(0, t.mask(t.path("double"), tagged))); err != nil {
 		return "", err
 	}
-	starts, done, late := t.times(500, 20), 0, 0
+	starts, done, late := t.times(500, 12), 0, 0
 	for i := 0; i < starts && !t.over(); i++ {
 		done++
 		out := t.path("double.out")
@@ -158,7 +158,7 @@ func (t *torture) flip(name, out string) (found bool, err error) {
 // kill ends runs at random times until one of them comes to its end.
 func (t *torture) kill() (string, error) {
 	// Small units, so that a kill costs little more than a start.
-	if err := t.archive("kill", 3, 700); err != nil {
+	if err := t.archive("kill", 3, t.times(700, 400)); err != nil {
 		return "", err
 	}
 	out, undisturbed := t.path("kill.out"), t.path("kill.whole")
@@ -171,7 +171,7 @@ func (t *torture) kill() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	kills, most, jobs := 0, t.times(2000, 20), 0
+	kills, most, jobs := 0, t.times(2000, 12), 0
 	for kills < most && !t.over() {
 		ended, err := t.killOnce(t.path("kill"), out, time.Duration(t.rng.Float64()*float64(whole)*1.1))
 		if err != nil {

@@ -72,7 +72,11 @@ func (m *masking) forget(ctx context.Context, cfg *option.Config, names []string
 		return err
 	}
 	if counts := countFates(m.changes); len(counts) == 0 || counts[len(counts)-1].Fate != "removed" {
-		return exit.Errorf(exit.Nothing, "the private manifest lists the inputs", "nothing in the output was made of these files")
+		// What a start that was killed took out of the manifests may still
+		// stand in the trees: this one ends it.
+		if died, err := out.Unfinished(); err != nil || !died || m.options.Dry {
+			return errors.Join(err, exit.Errorf(exit.Nothing, "the private manifest lists the inputs", "nothing in the output was made of these files"))
+		}
 	}
 	if m.options.Dry {
 		return m.printChanges()
