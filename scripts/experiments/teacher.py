@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what `velum learn` gains from an archive of another kind than its labelled notes, and what questions gain.
 
-    scripts/experiments/teacher.py [--only none,reports,all,ask] [--draws 5] [--first 1] [--set KEY=VALUE] [--work out/teacher]
+    scripts/experiments/teacher.py [--only none,reports,all,ask] [--draws 5] [--first 1] [--sizes 50,100] [--set KEY=VALUE] [--work out/teacher]
 
 No gold of the target is used but for scores (and by the oracle of "ask"): the archive is 9,000 sentences of nubes-phi train,
 drawn, as text without labels; scores are those of the whole product on nubes-phi dev, as it is and with every name redrawn (seed
@@ -23,7 +23,6 @@ import notes  # noqa: E402
 import score  # noqa: E402
 
 ARCHIVE = 9000
-SIZES = [50, 100, 200, 400, 800]
 CATEGORIES = ["PERSON", "LOCATION", "DATE"]
 
 
@@ -148,8 +147,8 @@ def ask(lab, seed):
     """Rows of (notes, how, spans in them, scores): the first is the model that has seen none."""
     base, gold = lab.path(f"ask-{seed}"), ["--gold", lab.notes(seed), "--dev", lab.dev(), "--oracle", lab.path("train.jsonl")]
     spans = {n: len(s) for n, _, s in notes.read(lab.path("train.jsonl"))}
-    rows = [(0, "", 0, lab.measured(f"ask-{seed}", lambda: lab.learn(f"ask-{seed}", seed, *gold, "--turns", "0", "--k", "0", "--set", "train.iterations=100"))[0])]
-    for n in SIZES:
+    rows = [(0, "", 0, lab.measured(f"ask-{seed}", lambda: lab.learn(f"ask-{seed}", seed, *gold, "--turns", "0", "--k", "0", "--set", "train.iterations=60"))[0])]
+    for n in map(int, lab.a.sizes.split(",")):
         for how, share in (("asked", "0.1"), ("random", "1")):
             name = f"ask-{seed}-{n}-{how}"
 
@@ -191,6 +190,7 @@ def main():
     p.add_argument("--only", default="none,reports,all,ask")
     p.add_argument("--draws", type=int, default=5)
     p.add_argument("--first", type=int, default=1)
+    p.add_argument("--sizes", default="50,100,200,400,800", help="notes that are asked about")
     p.add_argument("--set", action="append", default=[])
     p.add_argument("--work", default="out/teacher")
     p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
