@@ -65,7 +65,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 		for i := range records {
 			records[i] = all.questions[i].Record
 		}
-		target, _ = found(records, l.taughtSet())
+		target, _ = run.Proportions(records, l.taughtSet())
 	}
 	s, err := run.NewSelector(l.cfg, l.taughtSet(), target, 1)
 	if err != nil {

@@ -21,7 +21,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/models/calibrate"
-	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
@@ -50,7 +49,7 @@ func (w *turning) choose(ctx context.Context) error {
 	src := read.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
 	pool := &pool{turning: w, known: known}
 	if w.of.cfg.Learn.OneSense {
-		pool.senses = senses{}
+		pool.senses = choose.Senses{}
 	}
 	kept := w.of.pieces(read.NewKeep(src, pool.fresh))
 	if w.of.cfg.Learn.Unit == "line" {
@@ -188,7 +187,7 @@ type pool struct {
 
 	recorder       choose.Recorder
 	records        []choose.Record
-	senses         senses // nil: they are not counted
+	senses         choose.Senses // nil: they are not counted
 	notes, unsound int64
 	histogram      [tally.Bins]int64
 	file           *write.Tagged
@@ -238,7 +237,7 @@ func (p *pool) Put(b *pipeline.Batch) error {
 		p.records = append(p.records, r)
 		p.pick = append(p.pick, i)
 		if p.senses != nil {
-			p.senses.add(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
+			p.senses.Add(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
 		}
 	}
 	return p.file.PutNotes(b, p.pick)
@@ -327,7 +326,7 @@ func (w *turning) sound(p *pool) (sound []choose.Record, err error) {
 	k := 0
 	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
 		for i := range b.Len() {
-			if p.senses.missed(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)) {
+			if p.senses.Missed(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)) {
 				w.record.Slice.Missed++
 			} else {
 				sound = append(sound, p.records[k])
@@ -348,7 +347,7 @@ func (w *turning) selector(records []choose.Record) (*run.Selector, error) {
 	c.Choose.MinConfidence = w.minConfidence()
 	if c.Learn.Proportions == "archive" {
 		without := 0.0
-		if target, without = found(records, set); c.Choose.WithoutSpans == 0 {
+		if target, without = run.Proportions(records, set); c.Choose.WithoutSpans == 0 {
 			c.Choose.WithoutSpans = min(without, mostWithout)
 			c.Choose.K = int(float64(c.Choose.K) / (1 - c.Choose.WithoutSpans)) // k counts notes with spans
 		}
@@ -362,27 +361,6 @@ func (w *turning) selector(records []choose.Record) (*run.Selector, error) {
 
 // mostWithout is the largest share of notes without spans that is taken.
 const mostWithout = 0.99
-
-// found counts the spans of records and their tokens, and returns the share of
-// notes without spans.
-func found(records []choose.Record, set *pipeline.TagSet) (t tagger.Training, without float64) {
-	t = tagger.Training{Spans: map[string]int{}, SpanTokens: map[string]int{}}
-	empty := 0
-	for i := range records {
-		r, spans := &records[i], 0
-		for k, c := range set.Categories {
-			if n := int(r.Spans[k]); n > 0 {
-				spans += n
-				t.Spans[c.String()] += n
-				t.SpanTokens[c.String()] += int(r.Lengths[k])
-			}
-		}
-		if spans == 0 {
-			empty++
-		}
-	}
-	return t, float64(empty) / float64(max(len(records), 1))
-}
 
 // chosenNote is a line of chosen.jsonl: why a note was taken. It has no word of
 // the note.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/teach"
 )
@@ -63,32 +62,12 @@ func (l *learning) draw(ids []string) {
 // count counts the spans of the validation notes: what is chosen keeps their
 // proportions (BOOT §3.2.1).
 func (l *learning) count(ctx context.Context) error {
-	c := spanCount{set: l.tagSet, Training: tagger.Training{Spans: map[string]int{}, SpanTokens: map[string]int{}}}
-	s := teach.New(teach.Options{TagSet: l.tagSet, Corpus: &c, Map: l.toSet})
+	c := teach.NewCount(l.tagSet)
+	s := teach.New(teach.Options{TagSet: l.tagSet, Corpus: c, Map: l.toSet})
 	err := l.dev.Each(func(src pipeline.Source) error { return pipeline.Run(ctx, src, flow.TeachSteps(l.cfg), s, nil) })
 	l.target = c.Training
 	if err == nil && l.measured() && s.Spans == 0 {
 		err = exit.Errorf(exit.Config, "look at --dev and --labels", "the validation notes have no spans")
 	}
 	return err
-}
-
-// spanCount is a teach.Corpus that counts.
-type spanCount struct {
-	set *pipeline.TagSet
-	tagger.Training
-}
-
-func (c *spanCount) Add(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag, _ float64) error {
-	for _, t := range tags {
-		if t == pipeline.O {
-			continue
-		}
-		name := c.set.Category(t).String()
-		c.SpanTokens[name]++
-		if c.set.Starts(t) {
-			c.Spans[name]++
-		}
-	}
-	return nil
 }

@@ -89,6 +89,27 @@ func (s *Selector) proportions(weight func(string) float64) []float64 {
 	return shares
 }
 
+// Proportions counts the spans of records and their tokens, as a training set
+// would, and returns the share of notes without spans.
+func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Training, without float64) {
+	t = tagger.Training{Spans: map[string]int{}, SpanTokens: map[string]int{}}
+	empty := 0
+	for i := range records {
+		r, spans := &records[i], 0
+		for k, c := range set.Categories {
+			if n := int(r.Spans[k]); n > 0 {
+				spans += n
+				t.Spans[c.String()] += n
+				t.SpanTokens[c.String()] += int(r.Lengths[k])
+			}
+		}
+		if spans == 0 {
+			empty++
+		}
+	}
+	return t, float64(empty) / float64(max(len(records), 1))
+}
+
 // finish chooses and writes both parts. A part that would be empty is not
 // made.
 func (s *Selector) finish(ctx context.Context, f *commit.Final) (*report.Selection, error) {

@@ -1,10 +1,11 @@
-package learn
+package choose_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/choose"
 )
 
 // noteOf has a token a word; words in brackets are in spans.
@@ -26,14 +27,14 @@ func noteOf(marked string) (text []byte, tokens []pipeline.Token, tags []pipelin
 }
 
 func TestSenses(t *testing.T) {
-	s := senses{}
+	s := choose.Senses{}
 	for _, marked := range []string{
 		"viene [Petra] por dolor", "hija de [PETRA] [Rius]", "[petra] sin dolor", "[Rius] y petra", // petra: three of four
 		"[Rosa] con [rosa]", "[rosa] flor rosa", "una rosa roja", // rosa: three of five
 		"[Vall] d'hebron", "la [vall]", // vall: two
 		"[2019] y [2019] y [2019]", "[Mar] [mar] [mar]", // no words that count
 	} {
-		s.add(noteOf(marked))
+		s.Add(noteOf(marked))
 	}
 	for marked, want := range map[string]bool{
 		"acude Petra hoy":    true,
@@ -45,7 +46,7 @@ func TestSenses(t *testing.T) {
 		"nada":               false,
 		"[Ada] y su pétra":   true,
 	} {
-		if got := s.missed(noteOf(marked)); got != want {
+		if got := s.Missed(noteOf(marked)); got != want {
 			t.Errorf("%s: %v", marked, got)
 		}
 	}

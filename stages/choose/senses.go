@@ -1,4 +1,4 @@
-package learn
+package choose
 
 import (
 	"unicode"
@@ -8,11 +8,11 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// senses counts how often each word of a slice, without case and accents, is in
+// Senses counts how often each word of a slice, without case and accents, is in
 // a span. A word has one sense in most archives (Yarowsky 1995): one that is
 // in spans elsewhere and in none here was probably missed here, and the note
 // would teach that it is no name.
-type senses map[uint64]sense
+type Senses map[uint64]sense
 
 type sense struct{ all, in uint32 }
 
@@ -25,8 +25,8 @@ const (
 	mostly  = 2. / 3
 )
 
-// add counts the words of a note.
-func (s senses) add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
+// Add counts the words of a note.
+func (s Senses) Add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
 	for k, t := range tokens {
 		word := text[t.Start:t.End]
 		if !isWord(word) {
@@ -42,9 +42,9 @@ func (s senses) add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) {
 	}
 }
 
-// missed tells whether a note has a word outside spans that is mostly in
+// Missed tells whether a note has a word outside spans that is mostly in
 // spans.
-func (s senses) missed(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) bool {
+func (s Senses) Missed(text []byte, tokens []pipeline.Token, tags []pipeline.Tag) bool {
 	for k, t := range tokens {
 		if tags[k] != pipeline.O || !isWord(text[t.Start:t.End]) {
 			continue
