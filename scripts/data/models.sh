@@ -63,16 +63,12 @@ primary-care)
 	# Generated notes; the templates and names of the two splits are disjoint.
 	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
 	"$velum" synth --quiet --notes 8000 --seed 2 --split test --density 3 --out "$real/synth-dev.jsonl"
-	# Invented values in sentences without labels, and those sentences as they are: none of them is in nubes-phi.
-	python3 scripts/bench/real/corpora.py archive --work "$real" --text "$text"
-	rm -rf "$real/contexts"
-	"$velum" synth --quiet --contexts "$real/archive.jsonl" --notes 10000 --seed 7 --model "${VELUM_INIT:-primary-care}" --out "$real/contexts"
 	# Bare names in general Catalan text, marked by lists; dates and ages as a model finds them.
 	python3 scripts/bench/real/corpora.py named --work "$real" --velum "$velum" --model "${VELUM_INIT:-primary-care}"
 	"$velum" train --profile primary-care --kind crf --labels primary-care --name primary-care \
 		--template configs/templates/primary-care.txt --clusters "c128=$work/fold.velum:128,c1024=$work/fold.velum:1024" \
-		--train "$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl,$real/nubes-marked.jsonl,$real/nubes-r1.jsonl,$real/nubes-r2.jsonl,$real/nubes-r3.jsonl,$real/nubes-r4.jsonl,$real/nubes-r5.jsonl,$real/nubes-empty-1.jsonl,$real/notes-ca-train.jsonl,$real/notes-ca-r1.jsonl,$real/notes-ca-r2.jsonl,$real/notes-ca-r3.jsonl,$real/bare-ca.jsonl,$real/contexts/notes.jsonl" \
-		--iterations 160 ${VELUM_INIT:+--init "$VELUM_INIT" --iterations 60} \
+		--train "$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl,$real/nubes-marked.jsonl,$real/nubes-r1.jsonl,$real/nubes-r2.jsonl,$real/nubes-r3.jsonl,$real/nubes-r4.jsonl,$real/nubes-empty-1.jsonl,$real/notes-ca-train.jsonl,$real/notes-ca-r1.jsonl,$real/notes-ca-r2.jsonl,$real/notes-ca-r3.jsonl,$real/bare-ca.jsonl" \
+		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 60} \
 		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --out "$work/primary-care.velum"
 	;;
 *)

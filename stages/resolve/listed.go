@@ -169,7 +169,7 @@ func (w *worker) listedFrom(k int) int {
 			continue
 		}
 		p := w.partOfName(j)
-		if !x.is(capital) || p == 0 || !w.touches(j-1) && !(w.commaBehind(j-1) && p&given != 0 && (all&given == 0 || all&family != 0)) {
+		if !x.is(capital) || p == 0 || !w.touches(j-1) && !(w.commaBehind(j-1) && p&given != 0 && (all&given == 0 || all&family != 0 && j == k+1)) {
 			break
 		}
 		all |= p

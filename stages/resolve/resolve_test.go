@@ -197,6 +197,8 @@ var ruleTests = []struct {
 	{"centre", "primary-care", "a H. Alto Robles, Hº Campo Verde, H. Pylori, H. 14 de abril y hospital 2 de mayo", "a [LOCATION:H. Alto Robles], [LOCATION:Hº Campo Verde], H. Pylori, [LOCATION:H. 14 de abril] y [LOCATION:hospital 2 de mayo]"},
 	{"centre", "primary-care", "Clínica Nuestra Sra. del Robledo, Hospital Dr. Puig, CAP Nord Dra. Soler", "[LOCATION:Clínica Nuestra Sra. del Robledo], [LOCATION:Hospital Dr. Puig], [LOCATION:CAP Nord] Dra. Soler"},
 	{"place-end", "primary-care", "[LOCATION:H. Nuestra Señora del Prado], [LOCATION:Hospital Universitario Dr. Sol], [LOCATION:Clínica la Salut]", "[LOCATION:H. Nuestra Señora del Prado], [LOCATION:Hospital Universitario Dr. Sol], [LOCATION:Clínica la Salut]"},
+	{"apart", "primary-care", "ve [PERSON:Ana Puig, Juan Soler i Maria Zzyzx] amb [PERSON:Pere Puig i Soler]", "ve [PERSON:Ana Puig], [PERSON:Juan Soler] i [PERSON:Maria Zzyzx] amb [PERSON:Pere Puig i Soler]"},
+	{"apart", "primary-care", "[PERSON:García Puig, Ana] y [PERSON:amiga de Ana Puig] de [LOCATION:Zzyzx, Ana Puig] y [LOCATION:Reus, Puig]", "[PERSON:García Puig, Ana] y amiga de [PERSON:Ana Puig] de [LOCATION:Zzyzx], [PERSON:Ana Puig] y [LOCATION:Reus, Puig]"},
 	{"date-borders", "primary-care", "el [DATE:10 de abril de 09] : 01 h", "el [DATE:10 de abril] de 09 : 01 h"},
 	{"origin", "meddocan", "procedente de Orilla Alta, Vallverd (Costamar), con fiebre", "procedente de [TERRITORIO:Orilla Alta], [TERRITORIO:Vallverd] ([TERRITORIO:Costamar]), con fiebre"},
 	{"origin", "primary-care", "procedente de Urgencias, del Hospital y de Neurología; vive Sola; natural Killer", "procedente de Urgencias, del Hospital y de Neurología; vive Sola; natural Killer"},

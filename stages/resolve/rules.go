@@ -50,6 +50,7 @@ var rules = []rule{
 	{"origin", "meddocan primary-care", onText, comesFrom | region, (*worker).findOrigins},
 	{"town", "meddocan primary-care", onText, place | of, (*worker).findTowns},
 	{"postal", "meddocan primary-care", onSpans, 0, (*worker).findPostalCodes},
+	{"apart", "primary-care", onSpans, 0, (*worker).partNames},
 	{"date-borders", "primary-care", onSpans, 0, (*worker).endDates},
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
 	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},

@@ -1,0 +1,81 @@
+package resolve
+
+import "github.com/velum-health/velum/pipeline"
+
+// partNames gives every person a span of their own, and cuts what stands before
+// the name: "Anna Puig, Joan Soler i Rosa Mas", "l'escriptora Anna Puig". A place
+// ends where a person begins: "Reus, Anna Puig". What is masked stays the same
+// but for the words between.
+func (w *worker) partNames() int {
+	n, found := 0, len(w.spans)
+	c := w.labels.person[1]
+	if c == pipeline.None || w.Lexicons.Names == nil {
+		return 0
+	}
+	for s := 0; s < len(w.spans); s++ { // those that are added come up as well
+		span := &w.spans[s]
+		if span.Category != c && span.Category != w.labels.place {
+			continue
+		}
+		i, j := w.wordsIn(span.Start, span.End)
+		if j-i < 2 {
+			continue
+		}
+		if first := w.nameStart(i, j); span.Category == c && first > i {
+			span.Start, i = w.words[first].start, first
+			n++
+		}
+		left, right := w.secondName(i, j, span.Category == c)
+		if right == 0 {
+			continue
+		}
+		second := *span
+		second.Start, second.Category = w.words[right].start, c
+		span.End = w.words[left].end
+		w.spans = append(w.spans, second)
+		n++
+	}
+	if len(w.spans) > found {
+		sortSpans(w.spans)
+	}
+	return n
+}
+
+// nameStart returns the first of words [i, j) that belongs to a name: small
+// letters before a given name do not.
+func (w *worker) nameStart(i, j int) int {
+	for k := i; k+1 < j && !w.words[k].is(capital); k++ {
+		if w.startsGiven(k+1) && (w.words[k].class&particle == 0 || w.partOfName(k+1)&family == 0) { // Dr. de Riva
+			return k + 1
+		}
+	}
+	return i
+}
+
+// startsGiven tells whether word k is a given name with a capital, and no word
+// of the language.
+func (w *worker) startsGiven(k int) bool {
+	x := &w.words[k]
+	return x.is(capital) && x.is(lower) && w.partOfName(k)&given != 0
+}
+
+// secondName returns the last word of the first name in words [i, j) and the
+// first of the second, 0, 0 if there is one name alone. García Puig, Ana and
+// Josep Puig i Cadafalch are one; behind a place a person has two words.
+func (w *worker) secondName(i, j int, person bool) (left, right int) {
+	for k := i + 1; k < j; k++ {
+		switch full := k+1 < j && w.touch(k) && w.words[k+1].is(capital) && w.partOfName(k+1)&(family|unknown) != 0; {
+		case w.commaBehind(k-1) && w.startsGiven(k) && (person && k-i >= 2 && w.startsGiven(i) || !person && full && w.partOfName(k)&family == 0):
+			return k - 1, k
+		case person && w.joins(k) && k+1 < j && w.startsGiven(k+1) && (k+2 < j && w.words[k+2].is(capital) || k == i+1 && w.startsGiven(i)):
+			return k - 1, k + 1
+		}
+	}
+	return 0, 0
+}
+
+// joins tells whether word k is i, y or e between words.
+func (w *worker) joins(k int) bool {
+	x := &w.words[k]
+	return x.end-x.start == 1 && (w.text[x.start] == 'i' || w.text[x.start] == 'y' || w.text[x.start] == 'e') && k > 0 && w.touch(k-1) && k+1 < len(w.words) && w.touch(k)
+}
