@@ -23,15 +23,17 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline", ""},
 	{"pipeline/tally", ""},
 	{"pipeline/durable", ""},
+	{"pipeline/filename", ""},
 	{"pipeline/guard", ""},
 	{"pipeline/markup", "pipeline"},
 	{"pipeline/offset", ""},
 	{"pipeline/secret", ""},
+	{"pipeline/sheet", ""},
 	{"pipeline/commit", "pipeline pipeline/durable pipeline/tally"},
 	{"pipeline/audit", "pipeline pipeline/commit pipeline/durable"},
 	{"configs", "pipeline"},
 	{"models/*", "pipeline models/*"},
-	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/guard pipeline/offset pipeline/secret pipeline/tally models/*"}, // never another stage
+	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/offset pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
 	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }

@@ -176,6 +176,7 @@ func newRootCommand(a *app) *cobra.Command {
 	for _, newVerb := range verbs {
 		root.AddCommand(newVerb(a))
 	}
+	completeValues(root)
 	root.InitDefaultCompletionCmd()
 	return root
 }

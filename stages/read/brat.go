@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/filename"
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
@@ -76,6 +77,7 @@ func missing(names, have []string) int {
 	return n
 }
 
+// note reads the note whose files have the name id (see package filename).
 func (r *Brat) note(b *pipeline.Batch, id string) error {
 	r.path = filepath.Join(r.anns, filepath.FromSlash(id)+".ann")
 	ann, err := r.readText(r.path)
@@ -89,7 +91,7 @@ func (r *Brat) note(b *pipeline.Batch, id string) error {
 	if err := r.parse(ann); err != nil {
 		return err
 	}
-	return r.add(b, []byte(id), text, r.labels, offset.CodePoints)
+	return r.add(b, []byte(filename.ID(id)), text, r.labels, offset.CodePoints)
 }
 
 // parse fills labels from the T lines of an .ann file:

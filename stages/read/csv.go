@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/sheet"
 )
 
 // CSV reads a table with a header: an id, a text and, if there is such a
@@ -158,6 +159,14 @@ func (r *CSV) note(b *pipeline.Batch) error {
 		var err error
 		if r.labels, err = r.spanList(r.labels, r.record.At(r.spans), r.starts[r.spans]); err != nil {
 			return err
+		}
+	}
+	if r.spans >= 0 { // a table of ours, or of one that counts as we do
+		shift := 0
+		id, _ = sheet.Bare(id)
+		text, shift = sheet.Bare(text)
+		for k := range r.labels {
+			r.labels[k].start, r.labels[k].end = max(r.labels[k].start-shift, 0), r.labels[k].end-shift
 		}
 	}
 	reason := r.check(text)

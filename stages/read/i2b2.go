@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/filename"
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
@@ -64,12 +65,12 @@ func (r *I2B2) note(b *pipeline.Batch, id string) error {
 		return err
 	}
 	if !utf8.Valid(data) {
-		return r.addAs(b, pipeline.BadEncoding, []byte(id), data, nil, offset.CodePoints)
+		return r.addAs(b, pipeline.BadEncoding, []byte(filename.ID(id)), data, nil, offset.CodePoints)
 	}
 	if err := r.parse(data); err != nil {
 		return err
 	}
-	return r.add(b, []byte(id), r.text, r.labels, offset.CodePoints)
+	return r.add(b, []byte(filename.ID(id)), r.text, r.labels, offset.CodePoints)
 }
 
 // parse fills text and labels. Texts of the decoder's errors are not used:

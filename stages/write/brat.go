@@ -10,7 +10,8 @@ import (
 )
 
 // Brat writes a folder of brat standoff: name.txt and name.ann for the note
-// with the id name, which may have slashes. Every note gets an .ann, even an
+// with the id name, which may have slashes; see package filename for what is no
+// name of a file. Every note gets an .ann, even an
 // empty one: brat shows no text without. Offsets count code points. Texts
 // come out byte for byte as they went in.
 type Brat struct {

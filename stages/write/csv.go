@@ -6,11 +6,14 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/offset"
+	"github.com/velum-health/velum/pipeline/sheet"
 )
 
 // CSV writes a table with the columns id, text and spans, the last a JSON list
 // as in JSONL. RFC 4180: lines end in CRLF, fields that hold a delimiter,
-// quote, line end or byte order mark stand in quotes, and so does every text.
+// quote, line end or byte order mark stand in quotes, and so does every text. What
+// a spreadsheet would take for a formula has an apostrophe before it, which the
+// offsets count and reading takes off again (package sheet).
 // Notes that are not UTF-8 or have no text or id are left out and counted:
 // CSV knows no null.
 type CSV struct {
@@ -18,6 +21,8 @@ type CSV struct {
 	out     *lineFile
 	index   offset.Index
 	line    []byte
+	cells   [2][]byte // id and text as they are written
+	moved   []pipeline.Span
 	spans   []byte
 	skipped int
 }
@@ -56,11 +61,19 @@ func (w *CSV) Put(b *pipeline.Batch) error {
 			continue
 		}
 		var err error
-		w.spans, err = appendSpans(w.spans[:0], &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit)
+		shift := 0
+		w.cells[0], _ = sheet.Guarded(w.cells[0][:0], b.ID.At(i))
+		w.cells[1], shift = sheet.Guarded(w.cells[1][:0], b.Text.At(i))
+		w.moved = w.moved[:0]
+		for _, s := range w.o.spans(b, i) {
+			s.Start, s.End = s.Start+int32(shift), s.End+int32(shift)
+			w.moved = append(w.moved, s)
+		}
+		w.spans, err = appendSpans(w.spans[:0], &w.index, b.ID.At(i), w.cells[1], w.moved, w.o.Unit)
 		if err != nil {
 			return err
 		}
-		w.row(b.ID.At(i), b.Text.At(i), w.spans)
+		w.row(w.cells[0], w.cells[1], w.spans)
 		if _, err := w.out.Write(w.line); err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (p *Progress) line() {
 func (p *Progress) words() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d", p.done)
-	if p.total > 0 {
+	if p.total >= p.done && p.total > 0 { // else it was an estimate
 		fmt.Fprintf(&b, " of %d", p.total)
 	}
 	fmt.Fprintf(&b, " %s", p.unit)

@@ -34,6 +34,17 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
+// A total that is passed was an estimate.
+func TestProgressPastTotal(t *testing.T) {
+	p, out, tick := clocked(false)
+	tick(time.Second)
+	p.Add(5000)
+	p.End()
+	if got, want := out.String(), "mask: 5000 notes, 5000/s\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestProgressJSON(t *testing.T) {
 	p, out, tick := clocked(true)
 	tick(20 * time.Second)

@@ -3,10 +3,11 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -14,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/vectors"
+	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -61,7 +63,7 @@ func Inspect(ctx context.Context, c *console.Console, cfg *option.Config, f *Opt
 		return err
 	}
 	defer src.Close()
-	s := &inspection{model: p.Model, why: why, out: c.Out, id: f.ID, top: f.Top, weights: map[tagger.Reason]int{}}
+	s := &inspection{Console: c, model: p.Model, why: why, id: f.ID, top: f.Top, weights: map[tagger.Reason]int{}}
 	if err := flow.InputError(pipeline.Run(ctx, src, steps, s, nil)); err != nil {
 		return err
 	}
@@ -94,9 +96,9 @@ func printModel(c *console.Console, m *flow.Model) error {
 
 // inspection is a sink that ranks features or prints one note.
 type inspection struct {
+	*console.Console
 	model   *flow.Model
 	why     tagger.Explainer
-	out     io.Writer
 	id      string
 	top     int
 	found   bool
@@ -134,6 +136,15 @@ func (s *inspection) rank(b *pipeline.Batch, i int) {
 	}
 }
 
+// feature is a feature with its weight, as --json has it.
+type feature struct {
+	Weight  float32 `json:"weight"`
+	Tag     string  `json:"tag"`
+	Feature string  `json:"feature"`
+	Tokens  int     `json:"tokens,omitempty"` // that it occurs at
+}
+
+// printRanking prints the features of all notes, the heaviest first.
 func (s *inspection) printRanking() error {
 	ranked := make([]tagger.Reason, 0, len(s.weights))
 	for r := range s.weights {
@@ -142,8 +153,15 @@ func (s *inspection) printRanking() error {
 	slices.SortFunc(ranked, func(a, b tagger.Reason) int {
 		return cmp.Or(cmp.Compare(abs(b.Weight), abs(a.Weight)), cmp.Compare(a.Attribute, b.Attribute), cmp.Compare(a.Tag, b.Tag))
 	})
+	heaviest := []feature{}
 	for _, r := range ranked[:min(s.top, len(ranked))] {
-		if _, err := fmt.Fprintf(s.out, "%+8.3f  %-36s %s  (%d tokens)\n", r.Weight, s.model.TagSet().Name(r.Tag), r.Attribute, s.weights[r]); err != nil {
+		heaviest = append(heaviest, feature{r.Weight, s.model.TagSet().Name(r.Tag), r.Attribute, s.weights[r]})
+	}
+	if s.JSON {
+		return json.NewEncoder(s.Out).Encode(map[string]any{"message_type": "features", "model": s.model.Name, "features": heaviest})
+	}
+	for _, f := range heaviest {
+		if _, err := fmt.Fprintf(s.Out, "%+8.3f  %-36s %s  (%d tokens)\n", f.Weight, f.Tag, f.Feature, f.Tokens); err != nil {
 			return err
 		}
 	}
@@ -152,51 +170,100 @@ func (s *inspection) printRanking() error {
 
 func abs(x float32) float32 { return max(x, -x) }
 
+// explained is a note with what spoke for its tags, as --json has it. Places are
+// in bytes.
+type explained struct {
+	Kind   string  `json:"message_type"`
+	ID     string  `json:"id"`
+	Tokens []token `json:"tokens"`
+	Spans  []span  `json:"spans"`
+}
+
+type token struct {
+	Start       int32     `json:"start"`
+	Text        string    `json:"text"`
+	Tag         string    `json:"tag"`
+	Probability *float32  `json:"probability"` // null: the kind of model has none
+	Features    []feature `json:"features"`    // those that spoke loudest for the tag
+}
+
+type span struct {
+	Start    int32   `json:"start"`
+	End      int32   `json:"end"`
+	Category string  `json:"category"`
+	Source   string  `json:"source"`
+	Score    float32 `json:"score"`
+}
+
+// loudest is how many features of a token are printed.
+const loudest = 3
+
 // printNote prints the tokens of a note with what spoke for their tags.
 func (s *inspection) printNote(b *pipeline.Batch, i int) error {
+	e := s.explain(b, i)
+	if s.JSON {
+		return json.NewEncoder(s.Out).Encode(e)
+	}
+	var out bytes.Buffer
+	for _, t := range e.Tokens {
+		probability := "-"
+		if t.Probability != nil {
+			probability = fmt.Sprintf("%.4f", *t.Probability)
+		}
+		fmt.Fprintf(&out, "%6d  %-20s %-36s %s ", t.Start, t.Text, t.Tag, probability)
+		for _, f := range t.Features {
+			fmt.Fprintf(&out, "  %s %+.2f", f.Feature, f.Weight)
+		}
+		out.WriteByte('\n')
+	}
+	for _, x := range e.Spans {
+		fmt.Fprintf(&out, "span %d-%d  %s  %s %.4f\n", x.Start, x.End, x.Category, x.Source, x.Score)
+	}
+	_, err := s.Out.Write(out.Bytes())
+	return err
+}
+
+func (s *inspection) explain(b *pipeline.Batch, i int) explained {
 	text, tokens, tags := b.Text.At(i), b.Tokens.At(i), b.TagsOf(i)
 	n := s.model.TagSet().Len()
 	var marginals []float32
 	if l, ok := s.model.NewLabeller().(tagger.Marginals); ok {
 		marginals = l.Marginals(nil, text, tokens, b.Matches.At(i))
 	}
-	t := 0
+	e := explained{Kind: "note", ID: string(b.ID.At(i)), Tokens: []token{}, Spans: []span{}}
 	for _, sequence := range s.why.Describe(text, tokens, b.Matches.At(i)) {
 		for _, attributes := range sequence {
-			k := tokens[t]
-			probability := "-"
+			t := len(e.Tokens)
+			k := token{Start: tokens[t].Start, Text: string(text[tokens[t].Start:tokens[t].End]), Tag: s.model.TagSet().Name(tags[t])}
 			if marginals != nil {
-				probability = fmt.Sprintf("%.4f", marginals[t*n+int(tags[t])])
+				k.Probability = &marginals[t*n+int(tags[t])]
 			}
-			if _, err := fmt.Fprintf(s.out, "%6d  %-20s %-36s %s ", k.Start, text[k.Start:k.End], s.model.TagSet().Name(tags[t]), probability); err != nil {
-				return err
-			}
-			var mine []tagger.Reason
-			for _, attribute := range attributes {
-				for _, r := range s.why.Reasons(attribute) {
-					if r.Tag == tags[t] {
-						mine = append(mine, r)
-					}
-				}
-			}
-			slices.SortFunc(mine, func(a, b tagger.Reason) int {
-				return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Attribute, b.Attribute))
-			})
-			for _, r := range mine[:min(3, len(mine))] {
-				if _, err := fmt.Fprintf(s.out, "  %s %+.2f", r.Attribute, r.Weight); err != nil {
-					return err
-				}
-			}
-			if _, err := fmt.Fprintln(s.out); err != nil {
-				return err
-			}
-			t++
+			k.Features = s.speakFor(tags[t], attributes)
+			e.Tokens = append(e.Tokens, k)
 		}
 	}
 	for _, x := range b.Spans.At(i) {
-		if _, err := fmt.Fprintf(s.out, "span %d-%d  %s  %s %.4f\n", x.Start, x.End, x.Category, x.Source, x.Score); err != nil {
-			return err
+		e.Spans = append(e.Spans, span{x.Start, x.End, x.Category.String(), x.Source.String(), x.Score})
+	}
+	return e
+}
+
+// speakFor returns the features that spoke loudest for a tag.
+func (s *inspection) speakFor(tag pipeline.Tag, attributes []features.Attribute) []feature {
+	var mine []tagger.Reason
+	for _, attribute := range attributes {
+		for _, r := range s.why.Reasons(attribute) {
+			if r.Tag == tag {
+				mine = append(mine, r)
+			}
 		}
 	}
-	return nil
+	slices.SortFunc(mine, func(a, b tagger.Reason) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Attribute, b.Attribute))
+	})
+	heard := []feature{}
+	for _, r := range mine[:min(loudest, len(mine))] {
+		heard = append(heard, feature{Weight: r.Weight, Tag: s.model.TagSet().Name(r.Tag), Feature: r.Attribute})
+	}
+	return heard
 }

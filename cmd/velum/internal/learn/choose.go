@@ -55,7 +55,11 @@ func (w *turning) choose(ctx context.Context) error {
 	if w.of.cfg.Learn.Unit == "line" {
 		kept = read.NewKeep(kept, pool.freshLine)
 	}
-	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), "notes", w.record.Slice.To-w.record.Slice.From)
+	unit, total := "notes", w.record.Slice.To-w.record.Slice.From
+	if w.of.cfg.Learn.Unit == "line" {
+		unit, total = "lines", 0 // of so many notes
+	}
+	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), unit, total)
 	tagged := w.of.spent.on("tag")
 	err = w.candidates(ctx, kept, candidatesName, pool, 0, progress) // what is sure enough is known when all was seen
 	tagged()

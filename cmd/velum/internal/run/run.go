@@ -167,9 +167,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	if err != nil {
 		return nil, flow.InputError(err)
 	}
-	for _, d := range m.archive.Drift {
-		m.Log.Warn("files of the archive differ", "path", d.Path, "column", d.Column, "change", d.Change)
-	}
+	m.logDrift()
 	if n := len(m.archive.Passed); n > 0 {
 		m.Log.Warn("files of another kind are passed over; read.format says what the archive is made of", "files", n, "first", m.archive.Passed[0])
 	}
@@ -183,6 +181,23 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
 	}
 	return m.plan(o.Key)
+}
+
+// logDrift says in what files differ from the first: once a column and change,
+// with how many files have it, since each of hundreds of months may.
+func (m *masking) logDrift() {
+	type change struct{ column, change string }
+	files, order := map[change][]string{}, []change(nil)
+	for _, d := range m.archive.Drift {
+		c := change{d.Column, d.Change}
+		if files[c] == nil {
+			order = append(order, c)
+		}
+		files[c] = append(files[c], d.Path)
+	}
+	for _, c := range order {
+		m.Log.Warn("files of the archive differ from the first", "column", c.column, "change", c.change, "files", len(files[c]), "first", files[c][0])
+	}
 }
 
 // plan is what the archive and the configuration make of a run.

@@ -211,8 +211,11 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 	unit, times := t.trainer.Work()
 	progress := t.NewProgress("train", unit, int64(times))
 	defer progress.End()
+	told := 0
 	o := tagger.TrainOptions{Workers: t.cfg.Workers(), About: t.about(), Progress: func(said string) bool {
-		progress.Add(1)
+		if told++; told <= times { // the state before the first is told too
+			progress.Add(1)
+		}
 		progress.Say("%s", said)
 		return ctx.Err() == nil
 	}}
