@@ -43,7 +43,7 @@ given again. --ask writes notes that a person should correct; --answers takes th
 		{"labels", "learn.labels"}, {"start", "learn.start"}, {"turns", "learn.turns"}, {"slice", "learn.slice"},
 		{"patience", "learn.patience"}, {"unit", "learn.unit"}, {"k", "choose.k"}, {"min-confidence", "choose.min_confidence"},
 		{"calibrate", "learn.calibrate"}, {"template", "train.template"}, {"agree", "learn.agree"}, {"labelled", "learn.labelled"},
-		{"seed", "learn.seed"}, {"draws", "learn.draws"}, {"workers", "run.workers"}, {"memory-limit", "run.memory_limit"},
+		{"seed", "learn.seed"}, {"draws", "learn.draws"}, {"lang", "report.lang"}, {"workers", "run.workers"}, {"memory-limit", "run.memory_limit"},
 	} {
 		a.optionFlag(c, o.flag, o.key)
 	}

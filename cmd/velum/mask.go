@@ -38,6 +38,7 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	a.optionFlag(c, "people", "people.table")
 	a.optionFlag(c, "exclude", "people.exclude")
 	a.optionFlag(c, "k", "anonymity.k")
+	a.optionFlag(c, "lang", "report.lang")
 	a.optionFlag(c, "workers", "run.workers")
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/velum-health/velum/cmd/velum/internal/models"
+	"github.com/velum-health/velum/cmd/velum/internal/train"
 )
 
 func newModelsCommand(a *app) *cobra.Command {
@@ -26,7 +27,7 @@ whole model at any time. ` + "velum run --model DIR/" + ` uses the one in use.`,
 		},
 	}
 	c.PersistentFlags().StringVar(&dir, "models", "", "`DIR` of promoted models")
-	c.AddCommand(newModelsPromoteCommand(a, &dir), newModelsRollbackCommand(a, &dir))
+	c.AddCommand(newModelsPromoteCommand(a, &dir), newModelsRollbackCommand(a, &dir), newModelsMeasureCommand(a))
 	return c
 }
 
@@ -62,4 +63,35 @@ func newModelsRollbackCommand(a *app, dir *string) *cobra.Command {
 			return models.Rollback(a.Console, *dir)
 		},
 	}
+}
+
+func newModelsMeasureCommand(a *app) *cobra.Command {
+	var o train.Options
+	c := &cobra.Command{
+		Use:   "measure --model MODEL --gold PATH [--real NAME] --out FILE",
+		Short: "Score a model on labelled notes and keep that in its file",
+		Long: `Score a model on labelled notes that it has not seen, set its recall dial by them, and
+write the model with both; it tags as before. With --real the notes count as real ones:
+only then a report says how much a run is likely to have left, and can be green.
+--scores takes scores and dial of another model that was made in the same way without
+the notes that it was scored on.`,
+		Example: `  velum models measure --model night.velum --gold gold.jsonl --real "our ward" \
+    --out mine.velum`,
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return train.Measure(c.Context(), a.Console, cfg, &o)
+		},
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&o.Dev, "gold", nil, "`PATHS` of labelled notes")
+	flags.StringVar(&o.Real, "real", "", "they are real notes, not generated ones, and called `NAME`")
+	flags.StringVar(&o.Scores, "scores", "", "`MODEL` whose scores and recall dial to take")
+	flags.StringVar(&o.Out, "out", "", "model `FILE` to write")
+	a.optionFlag(c, "model", "tag.model")
+	a.noteFlags(c)
+	return c
 }

@@ -55,6 +55,7 @@ removes.`,
 	a.optionFlag(c, "people", "people.table")
 	a.optionFlag(c, "exclude", "people.exclude")
 	a.optionFlag(c, "k", "anonymity.k")
+	a.optionFlag(c, "lang", "report.lang")
 	a.optionFlag(c, "workers", "run.workers")
 	a.optionFlag(c, "units", "run.units")
 	a.optionFlag(c, "memory-limit", "run.memory_limit")

@@ -36,7 +36,7 @@ func (m *toyModel) Header() tagger.Header    { return m.header.Header }
 func (m *toyModel) TagSet() *pipeline.TagSet { return m.set }
 func (m *toyModel) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Parent = h.Name, h.Scores, h.RecallDial, h.Parent
+	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured, n.header.Parent = h.Name, h.Scores, h.RecallDial, h.Measured, h.Parent
 	return &n
 }
 func (m *toyModel) NewLabeller(tagger.LabelOptions) tagger.Labeller {

@@ -49,6 +49,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringSliceVar(&f.Dev, "dev", nil, "`PATHS` of labelled notes to score on")
 	flags.StringVar(&f.Labels, "labels", "", "label `SET` of the model; gold of other schemes is mapped (default: that of the profile)")
 	flags.StringVar(&f.Scores, "scores", "", "`MODEL` whose scores and recall dial to take: one that was made in the same way without the notes that it was scored on")
+	flags.StringVar(&f.Real, "real", "", "the notes of --dev are real ones, not generated, and called `NAME`: reports say by them how much is left")
 	flags.StringVar(&f.Init, "init", "", "`MODEL` whose weights to begin with")
 	flags.StringVar(&f.Out, "out", "", "model `FILE` to write")
 	flags.StringVar(&f.Name, "name", "", "name of the model (default: that of the file)")

@@ -65,7 +65,7 @@ func (m *Model) Header() tagger.Header { return m.header }
 // WithHeader implements tagger.Model.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Parent = h.Name, h.Scores, h.RecallDial, h.Parent
+	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured, n.header.Parent = h.Name, h.Scores, h.RecallDial, h.Measured, h.Parent
 	return &n
 }
 

@@ -32,6 +32,7 @@ type Header struct {
 	Archive    uint64             `json:"archive_tokens,omitempty"` // that the frequencies were counted in
 	Gazetteers []string           `json:"gazetteers,omitempty"`     // fingerprints of the lists
 	Scores     map[string]float64 `json:"scores,omitempty"`
+	Measured   *tagger.Measured   `json:"measured,omitempty"` // see there
 }
 
 // Model is a dictionary tagger. It is shared and never written.
@@ -49,13 +50,13 @@ func (m *Model) Details() Header { return m.header }
 // Header implements tagger.Model.
 func (m *Model) Header() tagger.Header {
 	h := &m.header
-	return tagger.Header{Kind: h.Kind, Name: h.Name, Scheme: h.Scheme, Categories: h.Categories, Scores: h.Scores}
+	return tagger.Header{Kind: h.Kind, Name: h.Name, Scheme: h.Scheme, Categories: h.Categories, Scores: h.Scores, Measured: h.Measured}
 }
 
 // WithHeader implements tagger.Model: a dictionary has no dial and no parent.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores = h.Name, h.Scores
+	n.header.Name, n.header.Scores, n.header.Measured = h.Name, h.Scores, h.Measured
 	return &n
 }
 

@@ -69,7 +69,7 @@ func (m *Model) Header() tagger.Header { return m.header }
 // WithHeader implements tagger.Model: rules have no recall dial.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores, n.header.Parent = h.Name, h.Scores, h.Parent
+	n.header.Name, n.header.Scores, n.header.Measured, n.header.Parent = h.Name, h.Scores, h.Measured, h.Parent
 	return &n
 }
 

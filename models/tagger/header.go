@@ -18,6 +18,7 @@ type Header struct {
 	Training     Training           `json:"training"`
 	Scores       map[string]float64 `json:"scores,omitempty"`
 	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
+	Measured     *Measured          `json:"measured,omitempty"`    // scores and dial are those of real notes; nil: of others, or none
 	Offers       []Offer            `json:"offers,omitempty"`      // clusterings that one was chosen of, the simplest first
 	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
 }
@@ -57,12 +58,47 @@ type Offer struct {
 	Taken    bool    `json:"taken,omitempty"`
 }
 
+// Measured says on which notes a model was scored, if those are real ones that
+// it has not seen: notes that somebody wrote of a patient, not generated ones,
+// which always flatter. What a report says of what is left rests on it.
+type Measured struct {
+	On       string `json:"on"`   // name of the labelled notes
+	Date     string `json:"date"` // 2026-11-22
+	Notes    int64  `json:"notes"`
+	Entities int64  `json:"entities"`
+
+	DialPoint // of the model as it was trained, at no bias
+}
+
 // DialPoint is a setting of the recall dial: taking Bias away from O's score
 // gave this masking recall and precision on held-out notes.
 type DialPoint struct {
-	Recall    float64 `json:"recall"`
-	Bias      float32 `json:"bias"`
-	Precision float64 `json:"precision"`
+	Recall    float64    `json:"recall"` // share of the entities that are masked whole
+	Bias      float32    `json:"bias"`
+	Precision float64    `json:"precision"`                // share of the spans that touch an entity
+	Interval  [2]float64 `json:"recall_interval,omitzero"` // 95 %, of Recall; if it was taken
+	Leaky     int64      `json:"leaky_notes,omitempty"`    // with something left to read; if it was counted
+}
+
+// Left is how many of so many notes can be expected to keep something that
+// should have been masked, and the ends of the interval, when a setting has
+// masked so many spans in them. What was right of those is the share r of all
+// entities; entities that are missed lie in notes as they did where it was
+// measured.
+//
+//	missed = spans · precision · (1-r) / r,  notes left = missed · leaky / missed there
+func (m *Measured) Left(s DialPoint, notes, spans int64) (n, low, high int64) {
+	perMiss := 1.0
+	if missed := float64(m.Entities) * (1 - s.Recall); missed >= 1 && s.Leaky > 0 {
+		perMiss = min(1, float64(s.Leaky)/missed)
+	}
+	at := func(r float64) int64 {
+		if r <= 0 {
+			return notes
+		}
+		return min(notes, int64(math.Round(float64(spans)*s.Precision*(1-r)/r*perMiss)))
+	}
+	return at(s.Recall), at(s.Interval[1]), at(s.Interval[0])
 }
 
 // Bias returns the bias that reached at least the given masking recall on the
@@ -75,12 +111,20 @@ func (h *Header) Bias(recall, floor float64) (DialPoint, error) {
 	for _, p := range h.RecallDial {
 		switch {
 		case p.Recall >= recall && p.Precision < floor:
-			return DialPoint{}, fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; above it, %.4f", p.Recall, p.Precision, floor, best)
+			return DialPoint{}, fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; above it, %.4f%s", p.Recall, p.Precision, floor, best, h.where())
 		case p.Recall >= recall:
 			return p, nil
 		case p.Precision >= floor:
 			best = math.Max(best, p.Recall)
 		}
 	}
-	return DialPoint{}, fmt.Errorf("the model's recall dial goes up to %.4f", best)
+	return DialPoint{}, fmt.Errorf("the model's recall dial goes up to %.4f%s", best, h.where())
+}
+
+// where says on which notes the dial was measured.
+func (h *Header) where() string {
+	if h.Measured == nil {
+		return " (not measured on real notes)"
+	}
+	return fmt.Sprintf(" (measured on %s: %d notes, %d entities)", h.Measured.On, h.Measured.Notes, h.Measured.Entities)
 }

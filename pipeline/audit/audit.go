@@ -372,8 +372,8 @@ func Verify(r io.Reader, head string) (*Report, error) {
 	return &c.report, nil
 }
 
-// InTree is the log of a tree, for [commit.Check].
-var InTree = commit.Log{Name: Name, Sound: sound}
+// InTree are the log and the page of a tree, for [commit.Check].
+var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: PageName, Sound: soundPage}}
 
 // sound tells whether the chain of a log has no flaw, or the log is not there.
 func sound(name string) (bool, error) {

@@ -306,7 +306,7 @@ func TestCheckAudit(t *testing.T) {
 	// An output of nothing is no success; that is all that is wrong with it.
 	wants := func(what string, wrong ...string) {
 		t.Helper()
-		diffs, err := commit.Check(dir, InTree)
+		diffs, err := commit.Check(dir, InTree...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,6 +323,19 @@ func TestCheckAudit(t *testing.T) {
 	write(t, name, lines[1])
 	wants("log without its first line", "changed: "+Name)
 	write(t, filepath.Join(dir, "_audit", "more"), "")
+	page := filepath.Join(dir, filepath.FromSlash(PageName))
+	write(t, page, string(SealPage([]byte("<html></html>\n"))))
+	wants("sound page", "changed: "+Name, "unknown: _audit/more")
+	for what, text := range map[string]string{
+		"a letter more": "<html>x</html>\n" + string(SealPage([]byte("<html></html>\n")))[len("<html></html>\n"):],
+		"cut off":       "<html></html>\n", "nothing": "", "another seal": string(SealPage([]byte("y"))) + " ",
+	} {
+		write(t, page, text)
+		wants(what, "changed: "+Name, "unknown: _audit/more", "changed: "+PageName)
+	}
+	if err := os.Remove(page); err != nil {
+		t.Fatal(err)
+	}
 	wants("another file beside the log", "changed: "+Name, "unknown: _audit/more")
 }
 

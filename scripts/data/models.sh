@@ -8,6 +8,9 @@
 # before: its scores and dial are those of the same recipe without dev
 # (models.sh meddocan-dev: train and the bodies of the background reports).
 #
+# --real names the notes of the dev part: what a report says of what is left rests
+# on them. `velum models measure` does the same to a model that there is.
+#
 # VELUM_INIT=MODEL begins at the weights of a model: the objective is convex, so a
 # third of the iterations lead as far.
 set -eu
@@ -28,7 +31,7 @@ meddocan-dev)
 	# background reports, which are shared with dev.
 	python3 scripts/bench/real/corpora.py sources --work "$work/real"
 	"$velum" train --profile meddocan --kind crf --labels meddocan --name meddocan \
-		--train "$data/meddocan/train,$work/real/background-bodies" --dev "$data/meddocan/dev" \
+		--train "$data/meddocan/train,$work/real/background-bodies" --dev "$data/meddocan/dev" --real "MEDDOCAN dev" \
 		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 50} --out "$work/meddocan-dev.velum"
 	exit
 	;;
@@ -69,7 +72,7 @@ primary-care)
 		--template configs/templates/primary-care.txt --clusters "c128=$work/fold.velum:128,c1024=$work/fold.velum:1024" \
 		--train "$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl,$real/nubes-marked.jsonl,$real/nubes-r1.jsonl,$real/nubes-r2.jsonl,$real/nubes-r3.jsonl,$real/nubes-r4.jsonl,$real/nubes-empty-1.jsonl,$real/notes-ca-train.jsonl,$real/notes-ca-r1.jsonl,$real/notes-ca-r2.jsonl,$real/notes-ca-r3.jsonl,$real/bare-ca.jsonl" \
 		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 60} \
-		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --out "$work/primary-care.velum"
+		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --real "nubes-phi dev and notes-ca dev" --out "$work/primary-care.velum"
 	;;
 *)
 	echo "usage: models.sh morph|meddocan-dev|meddocan|primary-care" >&2

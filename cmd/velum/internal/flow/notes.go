@@ -168,10 +168,9 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 	return nil
 }
 
-// Score tags the notes with the stages of `velum tag` and scores them, both
-// sides mapped by toLabels.
-func (n *Labelled) Score(ctx context.Context, f *Flow, toLabels func(pipeline.Category) pipeline.Category) (*score.Report, error) {
-	s := score.New(score.Options{Draws: -1, Map: toLabels})
+// Score tags the notes with the stages of `velum tag` and scores them.
+func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.Scorer, error) {
+	s := score.New(o)
 	err := n.Each(func(src pipeline.Source) error {
 		steps, err := f.TagSteps()
 		if err != nil {
@@ -179,7 +178,7 @@ func (n *Labelled) Score(ctx context.Context, f *Flow, toLabels func(pipeline.Ca
 		}
 		return pipeline.Run(ctx, src, steps, s, nil)
 	})
-	return s.Report(), err
+	return s, err
 }
 
 // IDs returns the ids of the notes and sets the digest.

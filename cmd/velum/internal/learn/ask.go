@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
@@ -35,13 +37,26 @@ type question struct {
 	Confidence float64 `json:"confidence"`
 	Why        string  `json:"why"`
 	Category   string  `json:"category,omitempty"`
+	Said       string  `json:"said,omitempty"` // digest of the places and labels that the model gave it
+}
+
+// answersRecord is answers.json: what a person sent back. An answer that has
+// the places and labels that were asked is unchanged: all was right, or nobody
+// has looked.
+type answersRecord struct {
+	Schema    string `json:"schema"`
+	Notes     int    `json:"notes"`
+	Unchanged int    `json:"unchanged"`
+	Others    int    `json:"others"` // that nobody had asked about, and seconds of one id
 }
 
 const (
 	askedName     = "asked.json"
 	answersName   = "answers.jsonl"
 	questionsName = "questions.jsonl"
+	recordName    = "answers.json"
 	askedSchema   = "velum.asked/1"
+	answersSchema = "velum.answers/1"
 )
 
 // unsure picks the notes of a slice that a person should correct: as whole
@@ -49,7 +64,14 @@ const (
 func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*questions, error) {
 	defer l.spent.on("ask")()
 	src := read.NewSlice(l.archive, from, to)
-	keep := func(id []byte) bool { return !l.known[string(id)] && !l.asked[string(id)] }
+	taken, err := l.learnedFrom()
+	if err != nil {
+		return nil, errors.Join(err, src.Close())
+	}
+	keep := func(id []byte) bool {
+		_, asked := l.asked[string(id)]
+		return !asked && !l.known[string(id)] && !taken[string(id)]
+	}
 	steps, err := l.taughtSteps(l.model, nil)
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -81,6 +103,23 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 		q.Notes = append(q.Notes, one)
 	}
 	return q, nil
+}
+
+// learnedFrom are the ids of notes that the training set has from the archive: the
+// model is sure of them, and an answer would stand beside its own tags.
+func (l *learning) learnedFrom() (map[string]bool, error) {
+	taken := map[string]bool{}
+	for _, g := range l.last().Groups {
+		all := flow.Labelled{Paths: []string{filepath.Join(l.out, filepath.FromSlash(g.File))}}
+		ids, err := all.IDs()
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			taken[id] = true
+		}
+	}
+	return taken, nil
 }
 
 // askable is a sink that makes questions. Rows count the notes that may be
@@ -118,6 +157,15 @@ func (q *questions) ids() map[string]bool {
 	return ids
 }
 
+// said is what was asked of each note.
+func (q *questions) said() map[string]string {
+	said := map[string]string{}
+	for _, n := range q.Notes {
+		said[n.ID] = n.Said
+	}
+	return said
+}
+
 func (q *questions) json() ([]byte, error) {
 	data, err := json.MarshalIndent(q, "", " ")
 	return append(data, '\n'), err
@@ -137,12 +185,39 @@ func (l *learning) writeQuestions(ctx context.Context, q *questions, format, pat
 	if err != nil {
 		return err
 	}
-	err = pipeline.Run(ctx, read.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, dst, &l.stats)
+	said := asking{Sink: dst, said: map[string]string{}}
+	err = pipeline.Run(ctx, read.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, said, &l.stats)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		dst.Abort()
 		return err
 	}
+	for i := range q.Notes {
+		q.Notes[i].Said = said.said[q.Notes[i].ID]
+	}
 	return dst.Close()
+}
+
+// asking is a sink that keeps what is asked.
+type asking struct {
+	pipeline.Sink
+	said map[string]string // by id
+}
+
+// Put implements pipeline.Sink.
+func (a asking) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		a.said[string(b.ID.At(i))] = digestOf(b.Spans.At(i))
+	}
+	return a.Sink.Put(b)
+}
+
+// digestOf names places and labels of spans.
+func digestOf(spans []pipeline.Span) string {
+	h := xxh3.New()
+	for _, s := range spans {
+		fmt.Fprintln(h, s.Start, s.End, s.Category)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // ask is --ask: it writes the notes of the next slice that a person should
@@ -153,13 +228,9 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 			return err
 		}
 	}
-	from, to := l.nextSlice()
-	q, err := l.unsure(ctx, f.Ask, from, to)
+	q, err := l.unsureOfAny(ctx, f.Ask)
 	if err != nil {
 		return err
-	}
-	if len(q.Notes) == 0 {
-		return exit.Errorf(exit.Nothing, "all its notes are labelled or asked about", "no notes to ask about in the next slice")
 	}
 	folder := filepath.Join(l.out, fmt.Sprintf("ask-%02d", len(l.folders("ask"))+1))
 	draft, err := durable.NewDraft(nil, folder)
@@ -196,6 +267,29 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	return err
 }
 
+// unsureOfAny looks for notes to ask about in the next slice. Where the archive
+// was read to its end, as one of fewer notes than learn.slice is after the first
+// turn, it begins again at the front, and goes from slice to slice until there
+// are some.
+func (l *learning) unsureOfAny(ctx context.Context, n int) (*questions, error) {
+	rows, size := l.archive.Rows(), int64(l.cfg.Learn.Slice)
+	first, _ := l.nextSlice()
+	if first >= rows {
+		first = 0
+	}
+	for at := range (rows + size - 1) / size {
+		from := first + at*size
+		if from >= rows {
+			from = (from - rows) / size * size // before where it began
+		}
+		q, err := l.unsure(ctx, n, from, min(from+size, rows))
+		if err != nil || len(q.Notes) > 0 {
+			return q, err
+		}
+	}
+	return nil, exit.Errorf(exit.Nothing, "give more notes with --in", "no notes to ask about: the %d notes of the archive are labelled, asked about or learned from, or have no words", rows)
+}
+
 // folders lists the folders of a kind, ask-01 and so on, in their order.
 func (l *learning) folders(kind string) (all []string) {
 	for n := 1; ; n++ {
@@ -216,10 +310,19 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 	}
 	given := flow.Labelled{Paths: paths, Config: l.cfg}
 	taken, err := l.writeAnswers(ctx, &given, l.asked, draft.Path(answersName))
-	if err == nil && taken == 0 {
+	if err == nil && taken.Notes == 0 {
 		err = exit.Errorf(exit.Config, "give the notes that --ask wrote, corrected", "%s: none of the notes was asked about", paths[0])
 	}
 	if err == nil {
+		var data []byte
+		if data, err = json.MarshalIndent(taken, "", " "); err == nil {
+			err = draft.Write(recordName, append(data, '\n'))
+		}
+	}
+	if err == nil {
+		if taken.Unchanged == taken.Notes {
+			l.console.Log.Warn("all answers came back as they were asked: is this the corrected copy?", "notes", taken.Notes)
+		}
 		err = draft.Commit()
 	}
 	if err != nil {
@@ -230,20 +333,21 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 
 // writeAnswers copies those labelled notes that are wanted. The first of notes
 // with one id counts.
-func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, wanted map[string]bool, path string) (int, error) {
+func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked map[string]string, path string) (r answersRecord, err error) {
 	dst, err := write.Create("jsonl", path, write.TextOptions{Gold: true})
 	if err != nil {
-		return 0, err
+		return r, err
 	}
-	n := &flow.Counted{Text: dst, Gold: true}
-	had, others := map[string]bool{}, 0
+	n := &answering{Counted: flow.Counted{Text: dst, Gold: true}, asked: asked}
+	had := map[string]bool{}
 	err = from.Each(func(src pipeline.Source) error {
 		keep := read.NewKeep(src, func(id []byte) bool {
-			fresh := wanted[string(id)] && !had[string(id)]
+			_, wanted := asked[string(id)]
+			fresh := wanted && !had[string(id)]
 			if fresh {
 				had[string(id)] = true
 			} else {
-				others++
+				r.Others++
 			}
 			return fresh
 		})
@@ -251,16 +355,34 @@ func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, wanted
 	})
 	if err != nil {
 		dst.Abort()
-		return 0, err
+		return r, err
 	}
-	l.console.Log.Info("answers taken", "notes", n.Notes, "spans", n.Spans, "others", others)
-	return int(n.Notes), dst.Close()
+	r.Schema, r.Notes, r.Unchanged = answersSchema, int(n.Notes), n.unchanged
+	l.console.Log.Info("answers taken", "notes", r.Notes, "unchanged", r.Unchanged, "spans", n.Spans, "others", r.Others)
+	return r, dst.Close()
+}
+
+// answering is a sink that counts answers, and those that have what was asked.
+type answering struct {
+	flow.Counted
+	asked     map[string]string
+	unchanged int
+}
+
+// Put implements pipeline.Sink.
+func (a *answering) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if a.asked[string(b.ID.At(i))] == digestOf(b.Gold.At(i)) {
+			a.unchanged++
+		}
+	}
+	return a.Counted.Put(b)
 }
 
 // loadAnswers finds the corrected notes, and all that was asked. Of two
 // answers to one note, the later one counts.
 func (l *learning) loadAnswers() error {
-	l.asked, l.answers = map[string]bool{}, nil
+	l.asked, l.answers, l.answered = map[string]string{}, nil, answersRecord{}
 	asked := l.folders("ask")
 	for _, t := range l.turns {
 		asked = append(asked, filepath.Join(l.out, t.name()))
@@ -274,10 +396,13 @@ func (l *learning) loadAnswers() error {
 			return err
 		}
 		for _, n := range q.Notes {
-			l.asked[n.ID] = true
+			l.asked[n.ID] = n.Said
 		}
 	}
 	for _, folder := range l.folders("answers") {
+		if err := l.answered.add(filepath.Join(folder, recordName)); err != nil {
+			return err
+		}
 		l.answers = append(l.answers, flow.Labelled{Paths: []string{filepath.Join(folder, answersName)}})
 	}
 	had := map[string]bool{}
@@ -302,6 +427,23 @@ func (l *learning) newest(a *flow.Labelled, had map[string]bool) error {
 		}
 	}
 	a.Keep = keep
+	return nil
+}
+
+// add adds what a file of answers says of itself; older ones say nothing.
+func (r *answersRecord) add(path string) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var one answersRecord
+	if json.Unmarshal(data, &one) != nil || one.Schema != answersSchema {
+		return &durable.IntegrityError{Path: path, Cause: "is not a record of answers by this version of velum"}
+	}
+	r.Notes, r.Unchanged, r.Others = r.Notes+one.Notes, r.Unchanged+one.Unchanged, r.Others+one.Others
 	return nil
 }
 
@@ -330,6 +472,11 @@ func (w *turning) question(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(w.of.oracle.Paths) == 0 {
+		if err := w.of.writeQuestions(ctx, q, "jsonl", w.draft.Path(questionsName)); err != nil {
+			return err
+		}
+	}
 	data, err := q.json()
 	if err == nil {
 		err = w.draft.Write(askedName, data)
@@ -338,14 +485,14 @@ func (w *turning) question(ctx context.Context) error {
 		return err
 	}
 	w.record.Asked = len(q.Notes)
-	for id := range q.ids() {
-		w.of.asked[id] = true
+	for _, n := range q.Notes {
+		w.of.asked[n.ID] = n.Said
 	}
 	if len(w.of.oracle.Paths) == 0 {
-		return w.of.writeQuestions(ctx, q, "jsonl", w.draft.Path(questionsName))
+		return nil
 	}
 	path := w.draft.Path(answersName)
-	if _, err := w.of.writeAnswers(ctx, &w.of.oracle, q.ids(), path); err != nil {
+	if _, err := w.of.writeAnswers(ctx, &w.of.oracle, q.said(), path); err != nil {
 		return err
 	}
 	w.of.answers = append(w.of.answers, flow.Labelled{Paths: []string{path}})

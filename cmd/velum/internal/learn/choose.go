@@ -200,7 +200,8 @@ type pool struct {
 
 // fresh tells whether a note is one to learn from: no person has labelled it.
 func (p *pool) fresh(id []byte) bool {
-	if p.turning.of.known[string(id)] || p.turning.of.asked[string(id)] || p.known[xxh3.Hash(id)] {
+	_, asked := p.turning.of.asked[string(id)]
+	if asked || p.turning.of.known[string(id)] || p.known[xxh3.Hash(id)] {
 		p.left++
 		return false
 	}

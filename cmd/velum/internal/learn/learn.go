@@ -106,11 +106,12 @@ type learning struct {
 	fence   *read.Fence
 
 	gold, dev, gate, oracle flow.Labelled
-	target                  tagger.Training // spans and their tokens of the validation notes
-	known                   map[string]bool // ids of labelled notes, which are not learned from again
-	options                 string          // digest of what shapes a turn
-	asked                   map[string]bool // ids that a person was asked about
-	answers                 []flow.Labelled // corrected notes, in the order in which they came
+	target                  tagger.Training   // spans and their tokens of the validation notes
+	known                   map[string]bool   // ids of labelled notes, which are not learned from again
+	options                 string            // digest of what shapes a turn
+	asked                   map[string]string // ids that a person was asked about, and what was asked (digestOf)
+	answers                 []flow.Labelled   // corrected notes, in the order in which they came
+	answered                answersRecord     // of people, all together
 
 	turns []*turn
 	model *flow.Model // of the last turn
@@ -281,14 +282,31 @@ func (l *learning) print(w io.Writer) error {
 	if l.console.JSON {
 		return json.NewEncoder(w).Encode(map[string]any{
 			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.f1(), "supervised_f1": first.f1(),
-			"measured": l.measured(), "gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
+			"measured": l.measured(),
+			"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "promoted_by_chance": l.inUse().byChance(),
+			"gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
 		})
 	}
+	said := fmt.Sprintf("%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes", l.last().Number, first.f1(), best.f1(), best.Number, best.Validation.Notes)
 	if !l.measured() {
-		_, err := fmt.Fprintf(w, "%d turns, not measured: no validation notes; model %s\n", l.last().Number, filepath.Join(l.out, best.name(), modelName))
-		return err
+		said = fmt.Sprintf("%d turns, not measured: no validation notes", l.last().Number)
 	}
-	_, err := fmt.Fprintf(w, "%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes; model %s\n",
-		l.last().Number, first.f1(), best.f1(), best.Number, best.Validation.Notes, filepath.Join(l.out, best.name(), modelName))
+	_, err := fmt.Fprintf(w, "%s; model %s\n", said, filepath.Join(l.out, best.name(), modelName))
+	for _, said = range l.learned().Remarks {
+		if err == nil {
+			_, err = fmt.Fprintln(w, said)
+		}
+	}
 	return err
+}
+
+// inUse returns the turn whose model is in use.
+func (l *learning) inUse() *turn {
+	in := l.turns[0]
+	for _, t := range l.turns {
+		if t.Promoted {
+			in = t
+		}
+	}
+	return in
 }

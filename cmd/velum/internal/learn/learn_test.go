@@ -3,6 +3,9 @@ package learn
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +95,34 @@ func TestFinished(t *testing.T) {
 	}
 }
 
+// A point of the reliability curve stands for ten examples or more, and all
+// examples stand for a point.
+func TestMerged(t *testing.T) {
+	bins := func(counts ...int) (all []calibrate.Bin) {
+		for i, n := range counts {
+			all = append(all, calibrate.Bin{From: float64(i), To: float64(i + 1), Count: n, Confidence: float64(i), Right: 0.5})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		in   []int
+		want string
+	}{
+		{[]int{2, 3, 20, 0, 2, 40, 1}, "25@1.72 43@4.98"}, {[]int{20, 20}, "20@0.00 20@1.00"}, {[]int{3, 4}, "7@0.57"}, {[]int{0, 0}, ""},
+	} {
+		var got []string
+		for _, b := range merged(bins(c.in...)) {
+			if b.Right != 0.5 {
+				t.Errorf("%v: share %v", c.in, b.Right)
+			}
+			got = append(got, fmt.Sprintf("%d@%.2f", b.Count, b.Confidence))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%v: %s, want %s", c.in, s, c.want)
+		}
+	}
+}
+
 // Held-out notes and those that are learned from are others, and more labelled
 // notes are the same ones and others.
 func TestDraw(t *testing.T) {
@@ -131,14 +162,19 @@ func TestLearnReport(t *testing.T) {
 	l.turns[2].Selection = &report.Selection{Notes: 12345, Candidates: 20000, MinConfidence: 0.85}
 	l.turns[2].Slice.Confidence = []report.Bin{{From: 0, To: 0.5, Count: 3}, {From: 0.5, To: 1, Count: 9}}
 	l.turns[1].Gated = []gateLine{{"PERSON", "recall", 0.9, 0.8}}
+	p := 0.31
+	l.turns[2].Chance, l.turns[2].Validation.F1Ends, l.turns[2].Validation.Notes = &p, &[2]float64{0.5, 0.9}, 10
+	l.answered = answersRecord{Notes: 100, Unchanged: 93}
 	l.turns[2].Calibration.Before = calibrate.Reliable([]calibrate.Example{{Confidence: 0.9, Right: true}}, 10)
 	page, err := l.learned().html()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Strict F1 from 0.6000 to 0.7312 (turn 2)", "&#43;0.1312", "12\u202f345", "PERSON 0.9000 → 0.8000", "supervised F1 0.6000",
+		"Strict F1 from 0.6000 to 0.7312 (turn 2)", "&#43;0.1312", "12\u202f345", "PERSON 0.9000 → 0.8000", "turn 0, labelled notes alone: F1 0.6000",
 		`class="ring"`, "prefers-color-scheme: dark", "Are confidences shares?", "turn 2: F1 0.7312",
+		"promoted, within chance (p = 0.31)", "The gain of the model in use is within chance (p = 0.31)", "validation notes decide little", "0.5000 to 0.9000",
+		"Answers of people: 100 notes, of which 93 came back as they were asked.",
 	} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page lacks %q", want)
@@ -147,6 +183,24 @@ func TestLearnReport(t *testing.T) {
 	if bytes.Contains(page, []byte("<script")) {
 		t.Error("the page has a script")
 	}
+	for _, text := range regexp.MustCompile(`<svg[^>]*viewBox[^>]*>(.*?)</svg>`).FindAllSubmatch(page, -1) {
+		if bytes.Contains(text[1], []byte("<text")) {
+			t.Error("letters that shrink with the screen")
+		}
+	}
+	for _, lang := range report.Languages() {
+		l.cfg.Report.Lang = lang
+		page, err := l.learned().html()
+		if err != nil || bytes.Contains(page, []byte("%!")) || !bytes.Contains(page, []byte(`<html lang="`+lang+`">`)) {
+			t.Errorf("%s: %v", lang, err)
+		}
+		if dir := os.Getenv("VELUM_REPORT_DIR"); dir != "" { // to look at it
+			if err := os.WriteFile(filepath.Join(dir, "learn."+lang+".html"), page, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	l.cfg.Report.Lang = "en"
 	r := drawn([]*Report{l.learned(), learningOf(1000, 10, 0.5, 0.6).learned()}, []int{1, 2})
 	want := []spread{{0.55, 0.0707, 2}, {0.575, 0.0354, 2}, {0.7312, 0, 1}}
 	if diff := cmp.Diff(want, r.Mean); diff != "" {

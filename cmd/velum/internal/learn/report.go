@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -10,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/pipeline/tally"
-
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/score"
 )
 
 // Report is report.json of learning, and what report.html shows. It holds
@@ -22,8 +20,10 @@ import (
 // learning that was stopped and went on ends with the same bytes.
 type Report struct {
 	Schema     string      `json:"schema"`
+	Language   string      `json:"language"` // of the sentences and the page
 	Sentence   string      `json:"sentence"`
-	Supervised scores      `json:"supervised"` // turn 0
+	Remarks    []string    `json:"remarks,omitempty"` // what to think of it
+	Supervised scores      `json:"supervised"`        // turn 0
 	BestTurn   int         `json:"best_turn"`
 	Best       scores      `json:"best"`
 	Promoted   int         `json:"promoted_turn"`
@@ -33,7 +33,8 @@ type Report struct {
 	Draws      []learnDraw `json:"draws,omitempty"` // of several seeds
 	Mean       []spread    `json:"mean,omitempty"`  // by turn, of the draws that got so far
 
-	labels string
+	labels   string
+	language report.Language
 }
 
 // learnDraw is what one seed came to.
@@ -53,7 +54,7 @@ type spread struct {
 	Draws int     `json:"draws"`
 }
 
-const learnSchema = "velum.learn/1"
+const learnSchema = "velum.learn/2"
 
 func (l *learning) learned() *Report {
 	best := l.best(0)
@@ -61,21 +62,43 @@ func (l *learning) learned() *Report {
 		Schema: learnSchema, Supervised: l.turns[0].Validation, BestTurn: best.Number, Best: best.Validation,
 		Unit: l.cfg.Learn.Unit, Turns: l.turns, labels: l.labels, Measured: l.measured(),
 	}
-	for _, t := range l.turns {
-		if t.Promoted {
-			r.Promoted = t.Number
-		}
-	}
+	r.in(report.LanguageOf(l.cfg.Report.Lang))
+	r.Promoted = l.inUse().Number
 	if !l.measured() {
-		r.Sentence = fmt.Sprintf("%s, not measured: there are no validation notes.", report.Plural(int64(l.last().Number), "turn"))
+		r.Sentence = r.language.Text("learn unmeasured", r.language.Plural(int64(l.last().Number), "a turn"))
+		r.remark(l)
 		return r
 	}
 	gain := r.Best.Strict.F1 - r.Supervised.Strict.F1
-	r.Sentence = fmt.Sprintf("Strict F1 from %.4f to %.4f (turn %d) on %s.", r.Supervised.Strict.F1, r.Best.Strict.F1, r.BestTurn, report.Plural(int64(r.Best.Notes), "validation note"))
+	on := r.language.Plural(int64(r.Best.Notes), "dev note")
+	r.Sentence = r.language.Text("learn gain", r.score(r.Supervised.Strict.F1), r.score(r.Best.Strict.F1), fmt.Sprint(r.BestTurn), on)
 	if gain <= 0 {
-		r.Sentence = fmt.Sprintf("No turn is better than the first model: strict F1 %.4f on %s.", r.Supervised.Strict.F1, report.Plural(int64(r.Best.Notes), "validation note"))
+		r.Sentence = r.language.Text("learn no gain", r.score(r.Supervised.Strict.F1), on)
 	}
+	r.remark(l)
 	return r
+}
+
+// in sets the language.
+func (r *Report) in(l report.Language) { r.Language, r.language = l.String(), l }
+
+func (r *Report) score(x float64) string { return r.language.Number(x, 4) }
+
+// wideEnds is the width of an interval of F1 from which on it is said: no gain of
+// self-learning is as large.
+const wideEnds = 0.1
+
+// remark says what is to be thought of the figures.
+func (r *Report) remark(l *learning) {
+	if t := l.turns[r.Promoted]; t.byChance() {
+		r.Remarks = append(r.Remarks, r.language.Text("learn chance", r.language.Number(*t.Chance, 2)))
+	}
+	if ends := r.Best.F1Ends; ends != nil && ends[1]-ends[0] > wideEnds {
+		r.Remarks = append(r.Remarks, r.language.Text("learn few", r.language.Plural(int64(r.Best.Notes), "dev note"), r.score(ends[0]), r.score(ends[1])))
+	}
+	if n := l.answered; n.Notes > 0 {
+		r.Remarks = append(r.Remarks, r.language.Text("learn answers", r.language.Plural(int64(n.Notes), "note"), fmt.Sprint(n.Unchanged)))
+	}
 }
 
 // report writes report.json and report.html.
@@ -99,13 +122,9 @@ func (r *Report) write(dir string) error {
 //go:embed learn.gohtml
 var learnPage string
 
-var learnTemplate = report.Page("learn", learnPage)
+var learnTemplate = report.NewPage("learn", learnPage)
 
-func (r *Report) html() ([]byte, error) {
-	var b bytes.Buffer
-	err := learnTemplate.Execute(&b, r.view())
-	return b.Bytes(), err
-}
+func (r *Report) html() ([]byte, error) { return learnTemplate.Write(r.language, r.view()) }
 
 // learnView is the report as the page shows it.
 type learnView struct {
@@ -130,6 +149,8 @@ type learnBar struct {
 type learnRow struct {
 	*turn
 	Gain     float64 // against the supervised model
+	ByChance bool    // a model as good as the one before would have gained as much
+	P        float64 // with this probability
 	Lost     []gateLine
 	IsBest   bool
 	Selected int
@@ -155,6 +176,9 @@ func (r *Report) view() *learnView {
 	most := 1
 	for _, t := range r.Turns {
 		row := learnRow{turn: t, Gain: t.f1() - r.Supervised.Strict.F1, Lost: t.Gated, IsBest: t.Number == r.BestTurn}
+		if t.Chance != nil {
+			row.P, row.ByChance = *t.Chance, t.byChance()
+		}
 		if t.Selection != nil {
 			row.Selected = t.Selection.Notes
 			v.Taken = append(v.Taken, learnBar{Turn: t.Number, Notes: t.Selection.Notes, Candidates: t.Selection.Candidates})
@@ -168,10 +192,9 @@ func (r *Report) view() *learnView {
 	last := r.Turns[len(r.Turns)-1]
 	v.Notes = last.Training.Chosen
 	if last.Selection != nil {
-		v.Histogram = (&report.Report{Confidence: last.Slice.Confidence}).Histogram()
-		v.Histogram.Marks = []report.HistogramMark{report.Mark(report.HistogramPitch*tally.Bins, last.Selection.MinConfidence, "taken from")}
+		v.Histogram = report.Confidences(last.Slice.Confidence, r.language, report.Limit{What: "taken from", At: last.Selection.MinConfidence})
 	}
-	v.Reliable = reliable(&last.Calibration)
+	v.Reliable = reliable(&last.Calibration, r.language)
 	v.Classes = r.classes()
 	return v
 }
@@ -190,32 +213,32 @@ func (r *Report) classes() (all []learnClass) {
 	return all
 }
 
-// chart is a drawing of curves by turn: 640 wide, 250 high, axes inside.
+// chart is a drawing of curves by turn: 220 pixels high, from left to right in
+// per cent of its width, so that letters are as large on every screen. What the
+// lines are stands in a legend, where no line can run through it.
 type chart struct {
+	Title  string // key of the words
 	Lines  []chartLine
-	Band   string // points of a polygon; "" for none
-	Base   *chartLevel
+	Legend []chartKey
+	Band   string  // points of a polygon; "" for none
+	Base   float64 // height of the supervised model's F1
 	YTicks []chartTick
 	XTicks []chartTick
-	Title  string
 }
 
 type chartLine struct {
-	Name, Class string
-	Points      string
-	Dots        []chartDot
-	LabelY      float64
+	Class  string
+	Points string
+	Dots   []chartDot
 }
+
+type chartKey struct{ Class, Text string }
 
 type chartDot struct {
 	X, Y float64
+	Ends *[2]float64 // of the interval
 	Tip  string
 	Ring bool // the best turn
-}
-
-type chartLevel struct {
-	Y    float64
-	Text string
 }
 
 type chartTick struct {
@@ -223,20 +246,18 @@ type chartTick struct {
 	Text string
 }
 
-const (
-	chartLeft, chartRight = 44, 560
-	chartTop, chartBottom = 14, 220
-)
+const chartTop, chartBottom = 8, 216
 
 // scale maps turns and scores to the drawing.
 type scale struct {
+	l        report.Language
 	turns    int
 	low, top float64
 }
 
 // newScale fits the scores with round ends, at least 0.05 apart.
-func newScale(turns int, values []float64) scale {
-	s := scale{turns: max(turns, 1), low: 1, top: 0}
+func newScale(l report.Language, turns int, values []float64) scale {
+	s := scale{l: l, turns: max(turns, 1), low: 1, top: 0}
 	for _, v := range values {
 		s.low, s.top = min(s.low, v), max(s.top, v)
 	}
@@ -246,9 +267,7 @@ func newScale(turns int, values []float64) scale {
 	return s
 }
 
-func (s *scale) x(turn int) float64 {
-	return report.Tenths(chartLeft + float64(turn)/float64(s.turns)*(chartRight-chartLeft))
-}
+func (s *scale) x(turn int) float64 { return report.Tenths(100 * float64(turn) / float64(s.turns)) }
 
 func (s *scale) y(v float64) float64 {
 	return report.Tenths(chartBottom - (v-s.low)/(s.top-s.low)*(chartBottom-chartTop))
@@ -264,7 +283,7 @@ func (s *scale) ticks(c *chart) {
 		}
 	}
 	for k := math.Ceil(s.low/step - 1e-9); k*step <= s.top+1e-9; k++ {
-		c.YTicks = append(c.YTicks, chartTick{s.y(k * step), fmt.Sprintf("%.2f", k*step)})
+		c.YTicks = append(c.YTicks, chartTick{s.y(k * step), s.l.Number(k*step, 2)})
 	}
 	every := (s.turns + 9) / 10
 	for n := 0; n <= s.turns; n += every {
@@ -272,44 +291,41 @@ func (s *scale) ticks(c *chart) {
 	}
 }
 
-func (s *scale) line(name, class string, values []float64, best int) chartLine {
-	l := chartLine{Name: name, Class: class}
+// line draws values by turn; ends are their intervals, nil for none.
+func (s *scale) line(name, class string, values []float64, ends []*[2]float64, best int) chartLine {
+	l := chartLine{Class: class}
 	var points []string
 	for n, v := range values {
-		d := chartDot{X: s.x(n), Y: s.y(v), Tip: fmt.Sprintf("turn %d: %s %.4f", n, name, v), Ring: n == best}
+		d := chartDot{X: s.x(n), Y: s.y(v), Ring: n == best}
+		d.Tip = s.l.Text("dot", fmt.Sprint(n), name, s.l.Number(v, 4))
+		if ends != nil && ends[n] != nil {
+			d.Ends = &[2]float64{s.y(max(ends[n][0], s.low)), s.y(min(ends[n][1], s.top))}
+		}
 		points = append(points, fmt.Sprintf("%g,%g", d.X, d.Y))
 		l.Dots = append(l.Dots, d)
 	}
 	l.Points = strings.Join(points, " ")
-	l.LabelY = l.Dots[len(l.Dots)-1].Y + 4
 	return l
 }
 
-// apart moves the names at the ends of the lines so that none hides another.
-func (c *chart) apart() {
-	order := make([]*chartLine, len(c.Lines))
-	for i := range c.Lines {
-		order[i] = &c.Lines[i]
-	}
-	slices.SortStableFunc(order, func(a, b *chartLine) int { return int(10*a.LabelY) - int(10*b.LabelY) })
-	for i := 1; i < len(order); i++ {
-		order[i].LabelY = report.Tenths(max(order[i].LabelY, order[i-1].LabelY+12))
-	}
-}
-
 func (r *Report) turnsChart() chart {
-	var f1, precision, recall []float64
+	var f1, precision, recall, all []float64
+	var ends []*[2]float64
 	for _, t := range r.Turns {
-		s := t.Validation.Strict
-		f1, precision, recall = append(f1, s.F1), append(precision, s.Precision), append(recall, s.Recall)
+		v := &t.Validation
+		f1, precision, recall, ends = append(f1, v.Strict.F1), append(precision, v.Strict.Precision), append(recall, v.Strict.Recall), append(ends, v.F1Ends)
+		if v.F1Ends != nil {
+			all = append(all, v.F1Ends[:]...)
+		}
 	}
-	s := newScale(len(r.Turns)-1, slices.Concat(f1, precision, recall))
-	c := chart{Title: "Strict F1, precision and recall by turn", Lines: []chartLine{
-		s.line("precision", "c-precision", precision, -1), s.line("recall", "c-recall", recall, -1), s.line("F1", "c-f1", f1, r.BestTurn),
+	s := newScale(r.language, len(r.Turns)-1, slices.Concat(f1, precision, recall, all))
+	word := r.language.Text
+	c := chart{Title: "curve", Lines: []chartLine{
+		s.line(word("precision"), "c-precision", precision, nil, -1), s.line(word("recall"), "c-recall", recall, nil, -1), s.line("F1", "c-f1", f1, ends, r.BestTurn),
 	}}
-	c.Base = &chartLevel{s.y(f1[0]), fmt.Sprintf("supervised F1 %.4f", f1[0])}
+	c.Legend = []chartKey{{"c-f1", "F1"}, {"c-precision", word("precision")}, {"c-recall", word("recall")}, {"level", word("base", r.score(f1[0]))}}
+	c.Base = s.y(f1[0])
 	s.ticks(&c)
-	c.apart()
 	return c
 }
 
@@ -324,11 +340,11 @@ func (r *Report) drawsChart() chart {
 		mean = append(mean, m.Mean)
 		all = append(all, m.Mean+m.SD, m.Mean-m.SD)
 	}
-	s := newScale(turns, all)
-	c := chart{Title: "Strict F1 by turn, mean and standard deviation of the draws"}
+	s := newScale(r.language, turns, all)
+	c := chart{Title: "curve draws"}
+	word := r.language.Text
 	for _, d := range r.Draws {
-		l := s.line(fmt.Sprintf("seed %d", d.Seed), "c-draw", d.F1, d.BestTurn)
-		c.Lines = append(c.Lines, l)
+		c.Lines = append(c.Lines, s.line(fmt.Sprint(d.Seed), "c-draw", d.F1, nil, d.BestTurn))
 	}
 	var upper, lower []string
 	for n, m := range r.Mean {
@@ -337,10 +353,10 @@ func (r *Report) drawsChart() chart {
 	}
 	slices.Reverse(lower)
 	c.Band = strings.Join(append(upper, lower...), " ")
-	c.Lines = append(c.Lines, s.line("mean F1", "c-f1", mean, -1))
-	c.Base = &chartLevel{s.y(mean[0]), fmt.Sprintf("supervised F1 %.4f", mean[0])}
+	c.Lines = append(c.Lines, s.line(word("mean f1"), "c-f1", mean, nil, -1))
+	c.Legend = []chartKey{{"c-f1", word("mean f1")}, {"c-draw", word("seeds")}, {"level", word("base", r.score(mean[0]))}}
+	c.Base = s.y(mean[0])
 	s.ticks(&c)
-	c.apart()
 	return c
 }
 
@@ -356,27 +372,58 @@ type reliableCurve struct {
 }
 
 type reliableDot struct {
-	X, Y, R float64
-	Tip     string
+	X, Y, R   float64
+	Low, High float64 // ends of the interval of Y
+	Tip       string
 }
 
-func reliable(c *calibrationRecord) *reliableView {
+// fewest is how many examples a point of the curve stands for at the least: of
+// ten, one more or less that is right is the tenth of the way up.
+const fewest = 10
+
+// merged puts neighbouring bins together until each has enough examples. The
+// last ones that have too few go to those before them.
+func merged(bins []calibrate.Bin) (all []calibrate.Bin) {
+	for _, b := range bins {
+		if b.Count == 0 {
+			continue
+		}
+		if n := len(all); n > 0 && all[n-1].Count < fewest {
+			all[n-1] = joined(all[n-1], b)
+		} else {
+			all = append(all, b)
+		}
+	}
+	if n := len(all); n > 1 && all[n-1].Count < fewest {
+		all = append(all[:n-2], joined(all[n-2], all[n-1]))
+	}
+	return all
+}
+
+func joined(a, b calibrate.Bin) calibrate.Bin {
+	n, of := float64(a.Count+b.Count), float64(a.Count)
+	return calibrate.Bin{
+		From: a.From, To: b.To, Count: a.Count + b.Count,
+		Confidence: (a.Confidence*of + b.Confidence*(n-of)) / n, Right: (a.Right*of + b.Right*(n-of)) / n,
+	}
+}
+
+func reliable(c *calibrationRecord, l report.Language) *reliableView {
 	if c.Before.Examples == 0 {
 		return nil
 	}
 	v := &reliableView{calibrationRecord: *c}
 	for _, one := range []struct {
-		name, class string
-		r           *calibrate.Reliability
-	}{{"as the model says", "c-recall", &c.Before}, {"calibrated", "c-f1", &c.After}} {
-		curve := reliableCurve{Name: one.name, Class: one.class}
+		class string
+		r     *calibrate.Reliability
+	}{{"c-recall", &c.Before}, {"c-f1", &c.After}} {
+		curve := reliableCurve{Class: one.class}
 		var points []string
-		for _, b := range one.r.Bins {
-			if b.Count == 0 {
-				continue
-			}
+		for _, b := range merged(one.r.Bins) {
+			ends := score.Wilson(int64(math.Round(b.Right*float64(b.Count))), int64(b.Count))
 			d := reliableDot{X: report.Tenths(40 + 200*b.Confidence), Y: report.Tenths(210 - 200*b.Right), R: report.Tenths(2 + 6*math.Sqrt(float64(b.Count)/float64(one.r.Examples)))}
-			d.Tip = fmt.Sprintf("%s, %s: confidence %.3f, right %.3f", one.name, report.Plural(int64(b.Count), "note"), b.Confidence, b.Right)
+			d.Low, d.High = report.Tenths(210-200*ends[0]), report.Tenths(210-200*ends[1])
+			d.Tip = l.Text("reliable dot", l.Plural(int64(b.Count), "note"), l.Number(b.Confidence, 3), l.Interval(b.Right, ends, 3))
 			points = append(points, fmt.Sprintf("%g,%g", d.X, d.Y))
 			curve.Dots = append(curve.Dots, d)
 		}
@@ -389,6 +436,7 @@ func reliable(c *calibrationRecord) *reliableView {
 // drawn puts the draws of several seeds together.
 func drawn(all []*Report, seeds []int) *Report {
 	r := &Report{Schema: learnSchema, Unit: all[0].Unit, labels: all[0].labels, Measured: all[0].Measured}
+	r.in(all[0].language)
 	turns := 0
 	for i, one := range all {
 		d := learnDraw{Seed: seeds[i], Supervised: one.Supervised.Strict.F1, Best: one.Best.Strict.F1, BestTurn: one.BestTurn}
@@ -413,10 +461,10 @@ func drawn(all []*Report, seeds []int) *Report {
 	}
 	g := spreadOf(gains)
 	if !r.Measured {
-		r.Sentence = fmt.Sprintf("%s, not measured: there are no validation notes.", report.Plural(int64(len(all)), "draw"))
+		r.Sentence = r.language.Text("learn unmeasured", r.language.Plural(int64(len(all)), "draw"))
 		return r
 	}
-	r.Sentence = fmt.Sprintf("Gain of strict F1 over the supervised model: %.4f ± %.4f (mean and standard deviation of %s, best turn each).", g.Mean, g.SD, report.Plural(int64(len(all)), "draw"))
+	r.Sentence = r.language.Text("learn draws", r.score(g.Mean), r.score(g.SD), r.language.Plural(int64(len(all)), "draw"))
 	return r
 }
 

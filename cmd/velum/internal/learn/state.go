@@ -48,6 +48,7 @@ type turn struct {
 	Gate        *scores           `json:"gate,omitempty"` // where it is another set
 	Gated       []gateLine        `json:"gated"`
 	Promoted    bool              `json:"promoted"`
+	Chance      *float64          `json:"chance,omitempty"` // of a promotion: probability of as large a gain of F1 between models that are alike
 	Calibration calibrationRecord `json:"calibration"`
 
 	Files []fileRecord `json:"files"`
@@ -92,6 +93,8 @@ type scores struct {
 	Strict     ratio           `json:"strict"`
 	Span       ratio           `json:"span"`
 	Masked     ratio           `json:"masked_entities"`
+	F1Ends     *[2]float64     `json:"strict_f1_interval,omitempty"`     // 95 %
+	MaskedEnds *[2]float64     `json:"masked_recall_interval,omitempty"` // 95 %
 	Categories []categoryScore `json:"categories"`
 }
 
@@ -149,6 +152,12 @@ func scoresOf(r *score.Report) scores {
 		return ratio{report.Rounded(x.Precision), report.Rounded(x.Recall), report.Rounded(x.F1)}
 	}
 	s := scores{Notes: r.Notes, Strict: at(score.Strict), Span: at(score.Span), Masked: at(score.MaskedEntities)}
+	if f1, _ := r.Measure(score.Strict); f1.Interval != nil {
+		masked, _ := r.Measure(score.MaskedEntities)
+		ends := masked.Sure()
+		s.F1Ends = &[2]float64{report.Rounded(f1.Interval.F1[0]), report.Rounded(f1.Interval.F1[1])}
+		s.MaskedEnds = &[2]float64{report.Rounded(ends[0]), report.Rounded(ends[1])}
+	}
 	for _, c := range r.Categories {
 		s.Categories = append(s.Categories, categoryScore{c.Category, c.Gold, ratio{report.Rounded(c.Precision), report.Rounded(c.Recall), report.Rounded(c.F1)}, report.Rounded(c.MaskedRecall)})
 	}
@@ -291,19 +300,26 @@ func fileOf(path string) (fileRecord, error) {
 
 // loadModels opens the models of a turn.
 func (l *learning) loadModels(t *turn) (err error) {
-	if l.model, err = flow.OpenModel(filepath.Join(l.out, t.name(), modelName), l.cfg); err != nil {
+	if l.model, err = l.opened(t, modelName); err != nil {
 		return err
 	}
-	l.model.Label = flow.LabelOptions(l.cfg)
 	l.other = nil
 	if l.cfg.Learn.Agree == "" {
 		return nil
 	}
-	if l.other, err = flow.OpenModel(filepath.Join(l.out, t.name(), secondName), l.cfg); err != nil {
+	if l.other, err = l.opened(t, secondName); err != nil {
 		return exit.With(exit.Config, err, "begin anew: the turns before were made without learn.agree")
 	}
-	l.other.Label = flow.LabelOptions(l.cfg)
 	return nil
+}
+
+// opened opens a model of a turn.
+func (l *learning) opened(t *turn, name string) (*flow.Model, error) {
+	m, err := flow.OpenModel(filepath.Join(l.out, t.name(), name), l.cfg)
+	if err == nil {
+		m.Label = flow.LabelOptions(l.cfg)
+	}
+	return m, err
 }
 
 // commit writes turn.json, gives the folder its name, and puts the model into

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/models/tagger"
@@ -263,8 +264,13 @@ func (w *turning) save(name string, m *flow.Model) error {
 
 // scored tags labelled notes with a model and scores them.
 func (l *learning) scored(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Report, error) {
+	s, err := l.scorer(ctx, m, on)
+	return s.Report(), err
+}
+
+func (l *learning) scorer(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Scorer, error) {
 	defer l.spent.on("score")()
-	return on.Score(ctx, flow.With(l.cfg, m), l.toSet)
+	return on.Score(ctx, flow.With(l.cfg, m), score.Options{Map: l.toSet})
 }
 
 // reliabilityBins of the reliability curve: ten, as in the literature.
@@ -359,16 +365,11 @@ func (w *turning) gate(ctx context.Context) error {
 		on = scoresOf(report)
 		w.record.Gate = &on
 	}
-	var inUse *turn
-	for _, t := range w.of.turns {
-		if t.Promoted {
-			inUse = t
-		}
-	}
-	if inUse == nil {
+	if len(w.of.turns) == 0 {
 		w.record.Promoted = true
 		return nil
 	}
+	inUse := w.of.inUse()
 	was := &inUse.Validation
 	if inUse.Gate != nil {
 		was = inUse.Gate
@@ -379,7 +380,40 @@ func (w *turning) gate(ctx context.Context) error {
 		better = len(w.of.gate.Paths) == 0 || on.Strict.F1 > was.Strict.F1
 	}
 	w.record.Promoted = better && len(w.record.Gated) == 0
-	return nil
+	if !w.record.Promoted || !w.of.measured() {
+		return nil
+	}
+	return w.chance(ctx, inUse)
+}
+
+// chance is the probability above which a gain is said to be within chance.
+const chance = 0.05
+
+// byChance tells whether the turn was promoted for a gain that may be chance.
+func (t *turn) byChance() bool { return t.Chance != nil && *t.Chance > chance }
+
+// chance finds out how likely the gain over the model in use is between models
+// that are alike: approximate randomization on the validation notes, which both
+// tag.
+func (w *turning) chance(ctx context.Context, inUse *turn) error {
+	before, err := w.of.opened(inUse, modelName)
+	if err != nil {
+		return err
+	}
+	was, err := w.of.scorer(ctx, before, &w.of.dev)
+	if err != nil {
+		return err
+	}
+	now, err := w.of.scorer(ctx, w.next, &w.of.dev)
+	if err != nil {
+		return err
+	}
+	test, err := now.Compare(was, score.Strict, 0, uint64(w.of.cfg.Learn.Seed))
+	if err == nil {
+		p := report.Rounded(test.Alpha.F1)
+		w.record.Chance = &p
+	}
+	return err
 }
 
 // losses lists the categories that lose more recall than is tolerated.

@@ -37,6 +37,7 @@ type Config struct {
 	Choose   Choose
 	Write    Write
 	Run      Run
+	Report   Report
 	Train    Train
 	Network  Network
 	Ensemble Ensemble
@@ -173,6 +174,9 @@ type Run struct {
 	Deadline     time.Duration
 	Vanished     string
 }
+
+// Report is the pages that say what came out.
+type Report struct{ Lang string }
 
 // Train is training.
 type Train struct {
@@ -389,6 +393,8 @@ func (c *Config) outputOptions() []option {
 		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
 		opt("run.vanished", &r.Vanished, "keep", "What becomes of notes in the output whose file has gone from the folder that is given: keep them, and say so; remove them; or refuse to run, with exit code 13. An output grows: what is not given at all always stays.", oneOf("keep", "remove", "refuse")),
 		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
+
+		opt("report.lang", &c.Report.Lang, "en", "Language of report.html and of the sentences in report.json: English (en), Spanish (es), Catalan (ca). Names of options, categories, reasons and files are the same in all of them.", oneOf("en", "es", "ca")),
 	}
 }
 

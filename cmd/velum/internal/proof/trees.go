@@ -52,7 +52,7 @@ func checkTrees(dir, private string) ([]checkedTree, error) {
 }
 
 func checkTree(dir string) (*checkedTree, error) {
-	diffs, err := commit.Check(dir, audit.InTree)
+	diffs, err := commit.Check(dir, audit.InTree...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(dir); err != nil {

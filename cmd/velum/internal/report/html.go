@@ -3,11 +3,15 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/velum-health/velum/pipeline/tally"
 )
 
 // The page is one file that needs nothing else: no network, no script, no
@@ -21,43 +25,112 @@ var reportPage string
 //go:embed style.gohtml
 var stylePage string
 
-var reportTemplate = Page("report", reportPage)
+var reportTemplate = NewPage("report", reportPage)
 
-// Page parses the template of a page.
-func Page(name, text string) *template.Template {
-	return template.Must(template.Must(template.New(name).Funcs(pageFuncs).Parse(stylePage)).Parse(text))
+// A Page is the template of a page in any language.
+type Page struct{ base *template.Template }
+
+// NewPage parses a template. What it calls t, plural, percent and so on is of
+// the language that it is written in.
+func NewPage(name, text string) *Page {
+	return &Page{template.Must(template.Must(template.New(name).Funcs(Language(0).funcs()).Parse(stylePage)).Parse(text))}
 }
 
-var pageFuncs = template.FuncMap{
-	"thousands": func(n any) string {
-		switch n := n.(type) {
-		case int:
-			return thousands(int64(n))
-		case *int64:
-			return thousands(*n)
-		}
-		return thousands(n.(int64))
-	},
-	"percent": percent,
-	"plural":  func(n int, what string) string { return Plural(int64(n), what) },
-	"short":   func(digest string) string { return digest[:min(12, len(digest))] },
-	"number":  func(x float64) string { return fmt.Sprintf("%.2f", x) },
-	"score":   func(x float64) string { return fmt.Sprintf("%.4f", x) },
-	"gain":    func(x float64) string { return strings.Replace(fmt.Sprintf("%+.4f", x), "-", "\u2212", 1) },
+// Write returns the page of a view.
+func (p *Page) Write(l Language, view any) ([]byte, error) {
+	t, err := p.base.Clone()
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	err = t.Funcs(l.funcs()).Execute(&page, view)
+	return page.Bytes(), err
+}
+
+// funcs are what templates write with.
+func (l Language) funcs() template.FuncMap {
+	return template.FuncMap{
+		"t":         l.Text,
+		"lang":      l.String,
+		"thousands": func(n any) string { return thousands(whole(n)) },
+		"plural":    func(n any, noun string) string { return l.Plural(whole(n), noun) },
+		"percent":   l.Percent,
+		"number":    func(x float64) string { return l.Number(x, 2) },
+		"tenths":    func(x float64) string { return l.Number(x, 1) },
+		"score":     func(x float64) string { return l.Number(x, 4) },
+		"interval":  func(x float64, ends [2]float64) string { return l.Interval(x, ends, 4) },
+		"short":     func(digest string) string { return digest[:min(12, len(digest))] },
+		"gain": func(x float64) string {
+			if x < 0 {
+				return l.Number(x, 4)
+			}
+			return "+" + l.Number(x, 4)
+		},
+	}
+}
+
+// whole takes the numbers that reports hold.
+func whole(n any) int64 {
+	switch n := n.(type) {
+	case int:
+		return int64(n)
+	case *int64:
+		return *n
+	}
+	return n.(int64)
 }
 
 // html returns report.html.
-func (r *Report) html() ([]byte, error) {
-	var page bytes.Buffer
+func (r *Report) html() ([]byte, error) { return r.page(nil) }
+
+// page returns the page of a report, with what is known of the run.
+func (r *Report) page(about *About) ([]byte, error) {
 	view := reportView{
-		Report: r, Data: r, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(),
-		Reasons: reasonRows(r), Languages: languageRows(r), Groups: r.Anonymity.groupRows(),
+		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(),
+		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
+		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
+		Groups:    r.Anonymity.groupRows(),
 	}
 	if r.Uses != nil {
-		view.Rules, view.Lists = used(r.Uses.Rules), r.listRows()
+		view.Rules, view.Lists = used(r.Uses.Rules), used(r.listRows())
+		view.Operators = used(r.Uses.Operators)
 	}
-	err := reportTemplate.Execute(&page, &view)
-	return page.Bytes(), err
+	return reportTemplate.Write(r.language, &view)
+}
+
+// About is what a page says of the run that wrote it, beside what the run came
+// to. It is another one each time, so that no page of it is in a manifest.
+type About struct {
+	Date   string
+	Run    string
+	Inputs []string
+	Output string
+	Exit   int
+	Head   string // of the audit log
+	Stop   string // why the run stopped with nothing committed; "" if it did not
+}
+
+// AboutPage returns the page of a run: the report that is in the private tree
+// as report.json, nil if none is there yet, with what is known of the run.
+func AboutPage(data []byte, lang string, about *About) ([]byte, error) {
+	r := &Report{Private: true, Findings: []reportFinding{}, Light: red}
+	if data != nil {
+		if err := json.Unmarshal(data, r); err != nil {
+			return nil, errors.New("report.json of the private tree is none")
+		}
+	}
+	r.language = LanguageOf(lang)
+	if r.Language != r.language.String() { // of a run before: its sentences are made again
+		r.Language, r.Findings = r.language.String(), []reportFinding{}
+		r.judge()
+	}
+	if about.Stop != "" {
+		r.Light, r.Sentence, r.Findings = red, r.language.Text("sentence stopped", about.Stop), nil
+		if data != nil {
+			r.find(amber, "find before")
+		}
+	}
+	return r.page(about)
 }
 
 // reportView is the report as the page shows it: what has to be computed is
@@ -65,6 +138,7 @@ func (r *Report) html() ([]byte, error) {
 type reportView struct {
 	*Report
 	Data      *Report // goes into the page as JSON
+	About     *About  // nil on the pages of the manifest
 	Bars      []spanBar
 	Histogram Histogram
 	Scores    []scoreRow
@@ -74,7 +148,12 @@ type reportView struct {
 	Groups    []groupRow
 	Rules     []named
 	Lists     []named
+	Operators []named
 }
+
+// Show tells whether there are counts to show: all but a first run that
+// stopped has some.
+func (v *reportView) Show() bool { return v.Schema != "" }
 
 // BarWidth is the width of a bar's drawing, in its own units.
 const BarWidth = 400
@@ -126,45 +205,27 @@ type barRow struct {
 	Width         float64
 }
 
-func barRows(counts []named, all int64, meaning map[string]string) (rows []barRow) {
+func barRows(counts []named, all int64, meaning string, l Language) (rows []barRow) {
 	for _, c := range counts {
-		rows = append(rows, barRow{
-			Name: c.Name, Meaning: meaning[c.Name], Count: c.Count, Share: float64(c.Count) / float64(max(all, 1)),
+		row := barRow{
+			Name: c.Name, Count: c.Count, Share: float64(c.Count) / float64(max(all, 1)),
 			Width: Tenths(BarWidth * float64(c.Count) / float64(max(counts[0].Count, 1))),
-		})
+		}
+		if _, known := words[meaning+c.Name]; known {
+			row.Meaning = l.Text(meaning + c.Name)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
 
-func reasonRows(r *Report) []barRow { return barRows(r.Reasons, r.Notes.Read, reasonMeanings) }
-
-func languageRows(r *Report) []barRow { return barRows(r.Languages, r.Notes.Masked, languageMeanings) }
-
-var languageMeanings = map[string]string{
-	"es": "Spanish", "ca": "Catalan", "en": "English", "mixed": "Spanish and Catalan in one note", "unknown": "too short to tell",
-}
-
-// reasonMeanings says what to do about each reason.
-var reasonMeanings = map[string]string{
-	"null_text":       "The text is null: nothing to mask.",
-	"bad_encoding":    "The text is not UTF-8. Ask for the export in UTF-8.",
-	"too_long":        "Longer than read.max_note_bytes or tokenize.max_tokens.",
-	"control_text":    "Control characters: the note was damaged on its way.",
-	"null_id":         "The row has no id.",
-	"panicked":        "velum failed on this note. Please report it.",
-	"timed_out":       "The note took too long. Please report it.",
-	"no_model":        "The model or a list was missing.",
-	"surviving_value": "A masked value could still be read elsewhere in the note.",
-	"strict_finding":  "The second look found something like an identifier.",
-	"bad_unit":        "The file or row group cannot be decoded. Ask for it again.",
-	"excluded":        "The patient objects: the note was left out.",
-	"unsealed":        "The masked text was not the one that was verified. Please report it.",
-}
-
-// Histogram is the drawing of the confidences.
+// Histogram is the drawing of the confidences. Places from left to right are
+// per cent of its width and heights pixels, so that letters are as large on
+// every screen.
 type Histogram struct {
 	Columns []histogramColumn
 	Marks   []HistogramMark
+	Empty   bool // no note has a confidence
 }
 
 type histogramColumn struct {
@@ -176,56 +237,75 @@ type histogramColumn struct {
 
 // HistogramMark is a limit that the configuration sets.
 type HistogramMark struct {
-	X, TextX float64
-	Text     string
-	Anchor   string // end of the text that is at TextX
+	X      float64
+	DX, Y  int // of the text, pixels
+	Text   string
+	Anchor string // end of the text that is at X
 }
 
-// The drawing is 640 wide; columns of 28 on a pitch of 32 stand on y = 150
-// and are at most 120 high.
+// Columns of 4.4 % on a pitch of 5 stand on y = 165 and are at most 120 high;
+// above them is room for the limits' names, one below the other.
 const (
-	HistogramPitch = 32
-	histogramBase  = 150
+	histogramPitch = 100. / tally.Bins
+	histogramBase  = 165
 	histogramMost  = 120
 )
 
 // Histogram draws the confidences of a report.
-func (r *Report) Histogram() (h Histogram) {
+func (r *Report) Histogram() Histogram { return Confidences(r.Confidence, r.language, r.limits()...) }
+
+// A Limit is a confidence from which on, or below which, something is done.
+type Limit struct {
+	What string // key of its name
+	At   float64
+}
+
+func (r *Report) limits() []Limit {
+	if s := r.Selection; s != nil {
+		return []Limit{{"review below", s.ReviewBelow}, {"candidates from", s.MinConfidence}}
+	}
+	return nil
+}
+
+// Confidences draws bins of confidences.
+func Confidences(bins []Bin, l Language, limits ...Limit) (h Histogram) {
 	most, all := int64(1), int64(0)
-	for _, b := range r.Confidence {
+	for _, b := range bins {
 		most = max(most, b.Count)
 		all += b.Count
 	}
-	for k, b := range r.Confidence {
+	h.Empty = all == 0
+	for k, b := range bins {
 		height := Tenths(histogramMost * float64(b.Count) / float64(most))
 		if b.Count > 0 {
 			height = max(height, 1) // a few notes must not look like none
 		}
-		c := histogramColumn{X: float64(k*HistogramPitch + 2), Y: Tenths(histogramBase - height), Height: height}
-		c.LabelX, c.LabelY = c.X+14, Tenths(c.Y-3)
-		c.Tip = fmt.Sprintf("%.2f to %.2f: %s", b.From, b.To, Plural(b.Count, "note"))
-		if share := float64(b.Count) / float64(max(all, 1)); share >= 0.0005 {
-			c.Label = strings.TrimSuffix(fmt.Sprintf("%.1f", 100*share), ".0")
-		}
+		c := histogramColumn{X: Tenths(float64(k)*histogramPitch + 0.3), Y: Tenths(histogramBase - height), Height: height}
+		c.LabelX, c.LabelY = Tenths((float64(k)+0.5)*histogramPitch), Tenths(c.Y-3)
+		c.Tip = l.Text("from to", l.Number(b.From, 2), l.Number(b.To, 2), l.Plural(b.Count, "note"))
+		c.Label = l.columnLabel(float64(b.Count) / float64(max(all, 1)))
 		h.Columns = append(h.Columns, c)
 	}
-	if s := r.Selection; s != nil {
-		width := float64(HistogramPitch * len(r.Confidence))
-		h.Marks = []HistogramMark{
-			Mark(width, s.ReviewBelow, "review below"), Mark(width, s.MinConfidence, "candidates from"),
+	for i, limit := range limits {
+		m := HistogramMark{X: Tenths(100 * limit.At), DX: 4, Y: 10 + 13*i, Text: l.Text(limit.What) + " " + l.Number(limit.At, 2), Anchor: "start"}
+		if limit.At > 0.5 {
+			m.DX, m.Anchor = -4, "end"
 		}
+		h.Marks = append(h.Marks, m)
 	}
 	return h
 }
 
-// Mark is a limit at a place of a drawing of that width.
-func Mark(width, at float64, what string) HistogramMark {
-	m := HistogramMark{X: Tenths(width * at), Text: fmt.Sprintf("%s %.2f", what, at), Anchor: "start"}
-	m.TextX = m.X + 4
-	if at > 0.7 {
-		m.TextX, m.Anchor = m.X-4, "end"
+// columnLabel is a share in per cent, short enough for a narrow column.
+func (l Language) columnLabel(share float64) string {
+	switch p := 100 * share; {
+	case p < 0.05:
+		return ""
+	case p < 9.95:
+		return strings.TrimSuffix(l.Number(p, 1), l.decimal(".0"))
+	default:
+		return l.Number(p, 0)
 	}
-	return m
 }
 
 // scoreRow is one measure of the model on its gold set.
@@ -263,10 +343,10 @@ func (r *Report) months() (rows []monthRow) {
 	whole := 100 * float64(spans) / float64(max(notes, 1))
 	for _, f := range r.Folders {
 		per := 100 * float64(f.Spans) / float64(max(f.Read-f.Quarantined, 1))
-		row := monthRow{folder: f, PerNote: per, Quarantine: float64(f.Quarantined) / float64(max(f.Read, 1))}
+		row := monthRow{folder: r.language.named(f), PerNote: per, Quarantine: float64(f.Quarantined) / float64(max(f.Read, 1))}
 		if whole > 0 && f.Read > f.Quarantined {
 			change := per/whole - 1
-			row.Change = strings.Replace(fmt.Sprintf("%+.0f\u202f%%", 100*change), "-0\u202f", "+0\u202f", 1)
+			row.Change = strings.NewReplacer("-0\u202f", "+0\u202f", "-", "\u2212").Replace(fmt.Sprintf("%+.0f\u202f%%", 100*change))
 			row.Stands = change > 0.25 || change < -0.25
 		}
 		most = max(most, per)
@@ -276,6 +356,17 @@ func (r *Report) months() (rows []monthRow) {
 		rows[k].Width = Tenths(BarWidth * rows[k].PerNote / max(most, 1e-9))
 	}
 	return rows
+}
+
+// named gives the folders that are none their name.
+func (l Language) named(f folder) folder {
+	switch f.Name {
+	case noFolder:
+		f.Name = l.Text("folder none")
+	case unreadableFolder:
+		f.Name = l.Text("folder unreadable")
+	}
+	return f
 }
 
 // used leaves out what was never used, and puts the most used first.
@@ -291,14 +382,13 @@ func used(all []named) (some []named) {
 
 // listRows names the lists' entries by their numbers.
 func (r *Report) listRows() (rows []named) {
-	for _, l := range r.Uses.NeverLists {
-		rows = append(rows, named{"never: built-in list of " + l.Name, l.Count})
-	}
-	for _, e := range r.Uses.Always {
-		rows = append(rows, named{"always: entry " + e.Name, e.Count})
-	}
-	for _, e := range r.Uses.Never {
-		rows = append(rows, named{"never: entry " + e.Name, e.Count})
+	for _, of := range []struct {
+		key     string
+		entries []named
+	}{{"never list", r.Uses.NeverLists}, {"always entry", r.Uses.Always}, {"never entry", r.Uses.Never}} {
+		for _, e := range of.entries {
+			rows = append(rows, named{r.language.Text(of.key, e.Name), e.Count})
+		}
 	}
 	return rows
 }

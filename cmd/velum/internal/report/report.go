@@ -1,12 +1,12 @@
 // Package report says what a run came to, in JSON, as a page and for Prometheus.
-// Reports hold counts: no text, no ids of notes, no paths.
+// Reports hold counts: no text and no ids of notes; what names a file stands in
+// the private tree alone.
 package report
 
 import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"path"
@@ -28,13 +28,15 @@ import (
 )
 
 // Report is what report.json holds and report.html shows: counts only, no text,
-// no ids of notes, no paths, no entries of lists. The one in the private tree
-// has all of it; the public one may be given away with the masked notes, and
-// has what Public leaves. And it is a function of input, configuration, model and
-// version: no time, no speed, no machine, so that a run that was stopped and
-// went on ends with the same bytes. Speed goes to stdout.
+// no ids of notes, no entries of lists. The one in the private tree has all of it,
+// and the names of files that could not be read; the public one may be given away
+// with the masked notes, and has what Public leaves. And it is a function of input,
+// configuration, model and version: no time, no speed, no machine, so that a run
+// that was stopped and went on ends with the same bytes. When, from where and by
+// which run stands on a page beside the audit log (About). Speed goes to stdout.
 type Report struct {
 	Schema   string          `json:"schema"`
+	Language string          `json:"language"` // of what follows, and of the page
 	Light    light           `json:"light"`
 	Sentence string          `json:"sentence"`
 	Findings []reportFinding `json:"findings"`
@@ -60,6 +62,8 @@ type Report struct {
 	Model         reportModel  `json:"model"`
 	Configuration reportConfig `json:"configuration"`
 	Velum         string       `json:"velum"`
+
+	language Language
 }
 
 // light is the traffic light.
@@ -141,6 +145,7 @@ type reportDrift struct {
 
 type reportBadInput struct {
 	File  string `json:"file_sha256,omitempty"`
+	Name  string `json:"file,omitempty"` // below the archive
 	Bytes int64  `json:"bytes"`
 	Cause string `json:"cause"`
 }
@@ -149,6 +154,7 @@ type reportBadInput struct {
 // To) of a file.
 type reportDamage struct {
 	File  string `json:"file_sha256"`
+	Name  string `json:"file,omitempty"` // below the archive
 	From  int64  `json:"from"`
 	To    int64  `json:"to"`
 	Notes int64  `json:"notes"`
@@ -164,6 +170,17 @@ type reportModel struct {
 	Tokens int                `json:"training_tokens"`
 	Scores map[string]float64 `json:"scores,omitempty"`
 	Dial   *reportDial        `json:"recall_dial,omitempty"`
+
+	Measured *tagger.Measured `json:"measured,omitempty"` // on real notes, at the setting of the dial; nil: it was not
+	Left     *expected        `json:"expected_left,omitempty"`
+}
+
+// expected is how many of the masked notes keep something, if they are like
+// those that the model was measured on.
+type expected struct {
+	Notes int64 `json:"notes"`
+	Low   int64 `json:"low"` // ends of the interval, 95 %
+	High  int64 `json:"high"`
 }
 
 // reportDial is the setting of the recall dial and what it reached on the
@@ -209,7 +226,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 	c := &m.Counts
 	excluded := c.Reasons[pipeline.Excluded.String()]
 	r := &Report{
-		Schema: "velum.report/2", Findings: []reportFinding{}, Private: true,
+		Schema: "velum.report/3", Language: in.Config.Report.Lang, language: LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Duplicates: in.Duplicates,
@@ -228,19 +245,45 @@ func New(m *commit.Manifest, in *Input) *Report {
 		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
 	}
 	for _, b := range m.BadInputs {
-		r.BadInputs = append(r.BadInputs, reportBadInput{b.SHA256, b.Bytes, b.Cause})
+		r.BadInputs = append(r.BadInputs, reportBadInput{b.SHA256, printable(b.Input), b.Bytes, b.Cause})
 	}
 	for _, u := range m.Units {
 		if u.Damage != "" {
 			r.BadUnits++
-			r.Damaged = append(r.Damaged, reportDamage{u.SHA256, u.From, u.To, u.Rows, u.Damage})
+			r.Damaged = append(r.Damaged, reportDamage{u.SHA256, printable(u.Input), u.From, u.To, u.Rows, u.Damage})
 		}
 		if u.Config != "" || u.Model != "" {
 			r.Others += u.Rows
 		}
 	}
+	r.measured(in)
 	r.judge()
 	return r
+}
+
+// measured says what the model is worth on real notes at the setting of the
+// run, and what that means for this output.
+func (r *Report) measured(in *Input) {
+	if in.Model.Measured == nil {
+		return
+	}
+	m := *in.Model.Measured
+	if in.Dial != nil {
+		m.DialPoint = *in.Dial
+	}
+	var left expected
+	left.Notes, left.Low, left.High = m.Left(m.DialPoint, r.Notes.Masked, r.Spans.Total)
+	m.Recall, m.Precision, m.Interval = Rounded(m.Recall), Rounded(m.Precision), [2]float64{Rounded(m.Interval[0]), Rounded(m.Interval[1])}
+	r.Model.Measured, r.Model.Left = &m, &left
+}
+
+// printable writes the name of a file with what a terminal or a page would not
+// show as Go does.
+func printable(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
 }
 
 // policy is the name of a built-in policy; the path of a file is nobody's
@@ -338,14 +381,20 @@ func folders(m *commit.Manifest) []folder {
 	return all
 }
 
+// names of what is in no folder
+const (
+	noFolder         = "(no folder)"
+	unreadableFolder = "(unreadable)"
+)
+
 func folderOf(u *commit.UnitRecord) string {
 	for _, p := range u.Parts {
 		if p.Kind == "masked" {
 			dir := strings.TrimPrefix(path.Dir(p.Path), "masked")
-			return cmp.Or(strings.TrimPrefix(dir, "/"), "(no folder)")
+			return cmp.Or(strings.TrimPrefix(dir, "/"), noFolder)
 		}
 	}
-	return "(unreadable)"
+	return unreadableFolder
 }
 
 // operatorUse is the name of an operator at work on a category: "DATE shift",
@@ -390,35 +439,43 @@ func numbered(counts tally.Counts, of tally.Of, n int) []named {
 	return all
 }
 
+// lowRecall is the masking recall under which a model is nothing to go on with:
+// one identifier in ten stays.
+const lowRecall = 0.9
+
 // judge sets the light, the sentence and what is to be looked at.
 func (r *Report) judge() {
-	n := &r.Notes
+	n, l := &r.Notes, r.language
 	if n.Read > 0 && float64(n.Quarantined) > n.Allowed*float64(n.Read) {
-		r.find(red, "%s of the notes are in quarantine; %s are allowed.", percent(n.Share), percent(n.Allowed))
+		r.find(red, "find quarantine", l.Percent(n.Share), l.Percent(n.Allowed))
 	}
 	if k := len(r.BadInputs); k > 0 {
-		r.find(red, "%s of the archive could not be read.", Plural(int64(k), "file"))
+		r.find(red, "find files", l.Plural(int64(k), "file"))
 	}
 	if r.BadUnits > 0 {
-		r.find(amber, "%s could not be decoded; all of their notes are in quarantine (file %.8s: %s).", Plural(int64(r.BadUnits), "unit"), r.Damaged[0].File, r.Damaged[0].Cause)
+		r.find(amber, "find units", l.Plural(int64(r.BadUnits), "unit"))
 	}
+	if n.Read == 0 {
+		r.find(amber, "find empty")
+	}
+	r.judgeModel()
 	if r.Others > 0 {
-		r.find(amber, "%s were masked by earlier runs with other options or another model; give their files again to mask them alike.", Plural(r.Others, "note"))
+		r.find(amber, "find others", l.Plural(r.Others, "note"))
 	}
 	for _, reason := range r.Reasons {
 		switch reason.Name {
 		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.NoModel.String(), pipeline.Unsealed.String():
-			r.find(amber, "%s in quarantine for a failure of velum itself (%s).", Plural(reason.Count, "note"), reason.Name)
+			r.find(amber, "find failure", l.Plural(reason.Count, "note"), reason.Name)
 		}
 	}
 	if n.Duplicates != nil && *n.Duplicates > 0 {
-		r.find(amber, "Ids come again: %s with the id of a note before.", Plural(*n.Duplicates, "note"))
+		r.find(amber, "find duplicates", l.Plural(*n.Duplicates, "note"))
 	}
 	if len(r.Drift) > 0 {
-		r.find(amber, "The columns of the files differ in %s.", Plural(int64(len(r.Drift)), "place"))
+		r.find(amber, "find drift", l.Plural(int64(len(r.Drift)), "place"))
 	}
 	if s := r.Selection; s != nil && s.Notes > 0 && !s.Met {
-		r.find(amber, "The selection set does not have the wanted shares of categories.")
+		r.find(amber, "find shares")
 	}
 	r.Light = green
 	for _, f := range r.Findings {
@@ -426,24 +483,43 @@ func (r *Report) judge() {
 			r.Light = f.Light
 		}
 	}
-	r.Sentence = fmt.Sprintf("%s %s read: %s masked, %s in quarantine (%s, up to %s allowed).",
-		map[light]string{green: "All well.", amber: "Done, with something to look at.", red: "Look at this before the output is used."}[r.Light],
-		Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), percent(n.Share), percent(n.Allowed))
+	r.Sentence = r.sentence()
+}
+
+// judgeModel: no run is well of which nobody knows how much it leaves.
+func (r *Report) judgeModel() {
+	switch m := r.Model.Measured; {
+	case m == nil:
+		r.find(amber, "find unmeasured")
+	case m.Recall < lowRecall:
+		r.find(amber, "find low recall", r.language.Percent(m.Recall), m.On)
+	}
+}
+
+// sentence says what came out, and what of it is likely to be left.
+func (r *Report) sentence() string {
+	n, l := &r.Notes, r.language
+	if n.Read == 0 {
+		return l.Text("sentence empty")
+	}
+	said := []string{l.Text("sentence read", l.Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed))}
+	if r.Light == red {
+		said = slices.Insert(said, 0, l.Text("sentence red"))
+	}
 	if n.Excluded > 0 {
-		r.Sentence += fmt.Sprintf(" %s of people who object were left out.", Plural(n.Excluded, "note"))
+		said = append(said, l.Text("sentence excluded", l.Plural(n.Excluded, "note")))
 	}
+	if m, left := r.Model.Measured, r.Model.Left; m != nil {
+		said = append(said, l.Text("sentence left", m.On, l.Interval(m.Recall, m.Interval, 3),
+			l.Plural(left.Notes, "note"), thousands(left.Low), thousands(left.High), thousands(n.Masked)))
+	} else {
+		said = append(said, l.Text("sentence unmeasured"))
+	}
+	return strings.Join(said, " ")
 }
 
-func (r *Report) find(l light, format string, args ...any) {
-	r.Findings = append(r.Findings, reportFinding{l, fmt.Sprintf(format, args...)})
-}
-
-// Plural writes a number with what it counts, as "3 notes".
-func Plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return thousands(n) + " " + what
+func (r *Report) find(light light, key string, args ...any) {
+	r.Findings = append(r.Findings, reportFinding{light, r.language.Text(key, args...)})
 }
 
 // thousands writes a number in groups of three, with the narrow space that
@@ -483,6 +559,7 @@ func percent(share float64) string {
 func (r *Report) Public() *Report {
 	p := *r
 	p.Private, p.Findings = false, []reportFinding{}
+	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {
@@ -499,7 +576,7 @@ func (r *Report) Public() *Report {
 		p.Drift[i].File = ""
 	}
 	for i := range p.BadInputs {
-		p.BadInputs[i].File, p.BadInputs[i].Bytes = "", 0
+		p.BadInputs[i].File, p.BadInputs[i].Name, p.BadInputs[i].Bytes = "", "", 0
 	}
 	p.judge()
 	return &p

@@ -51,9 +51,9 @@ func reportSample(t *testing.T) *Report {
 		Units: []commit.UnitRecord{
 			{Name: "a", Counts: counts(10), Parts: []commit.PartRecord{{Kind: "masked", Path: "masked/month=2026-01/part-a.parquet"}}},
 			{Name: "b", Counts: counts(200), Parts: []commit.PartRecord{{Kind: "masked", Path: "masked/month=2026-02/part-b.parquet"}}},
-			{Name: "c", SHA256: strings.Repeat("f3", 32), Counts: commit.Counts{Rows: 7, Quarantined: 7, Reasons: map[string]int64{"bad_unit": 7}}, Damage: "row group 0: a page cannot be decoded"},
+			{Name: "c", Input: "month=2026-03/notes.parquet", SHA256: strings.Repeat("f3", 32), Counts: commit.Counts{Rows: 7, Quarantined: 7, Reasons: map[string]int64{"bad_unit": 7}}, Damage: "row group 0: a page cannot be decoded"},
 		},
-		BadInputs: []commit.BadInput{{SHA256: strings.Repeat("e2", 32), Bytes: 12345, Cause: "is truncated"}},
+		BadInputs: []commit.BadInput{{Input: "month=2026-02/bad\x1b.parquet", SHA256: strings.Repeat("e2", 32), Bytes: 12345, Cause: "is truncated"}},
 	}
 	for _, u := range m.Units {
 		m.Counts.Add(u.Counts)
@@ -65,8 +65,8 @@ func reportSample(t *testing.T) *Report {
 		Files:   []read.ArchiveFile{{Path: "/archive/2026-02.parquet", SHA256: [32]byte{0xab, 0xcd}}},
 		Drift:   []read.Drift{{Path: "/archive/2026-02.parquet", Column: hostile, Change: "is new: INT64"}},
 		Model: tagger.Header{Name: hostile, Kind: "crf", Training: tagger.Training{Sequences: 1000, Tokens: 20000},
-			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}},
-		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5},
+			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}, Measured: measured()},
+		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5, Interval: [2]float64{0.98, 0.996}, Leaky: 4},
 		Always: 2, Never: 1, Duplicates: &duplicates,
 		Selection: &Selection{
 			MinConfidence: 0.85, Wanted: 5000, Notes: 4000, Candidates: 6300, Lowest: 0.9123, Met: true, Tolerance: 0.02, Short: "DATE",
@@ -152,10 +152,132 @@ func TestReportPage(t *testing.T) {
 	if d := cmp.Diff(b, a); d != "" {
 		t.Error(d)
 	}
-	if dir := os.Getenv("VELUM_REPORT_DIR"); dir != "" { // to look at it
-		if err := os.WriteFile(filepath.Join(dir, "report.html"), page, 0o600); err != nil {
-			t.Fatal(err)
+}
+
+// states are the pages that there can be, by name.
+func states(t *testing.T, lang string) map[string][]byte {
+	t.Helper()
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Report.Lang = lang
+	whole := reportSample(t)
+	whole.Language, whole.language, whole.Findings = lang, LanguageOf(lang), []reportFinding{}
+	whole.judge()
+	few := &commit.Manifest{Counts: commit.Counts{Rows: 200, Masked: 200}, Units: []commit.UnitRecord{{Counts: commit.Counts{Rows: 200, Masked: 200}}}}
+	data, err := json.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &About{Date: "2026-11-22 02:10:00 +00:00", Run: "0123456789abcdef", Inputs: []string{"archive/january", "archive/february"}, Output: "masked", Head: strings.Repeat("ab", 32)}
+	stopped := *about
+	stopped.Exit, stopped.Stop = 15, "stages failed on 40 of 200 notes, more than 10 in 10,000: nothing was committed"
+	pages := map[string][]byte{}
+	for name, make := range map[string]func() ([]byte, error){
+		"whole":      whole.html,
+		"public":     whole.Public().html,
+		"empty":      New(&commit.Manifest{}, &Input{Config: cfg}).html,
+		"nothing":    New(few, &Input{Config: cfg, Model: tagger.Header{Kind: "crf", Name: "m", Measured: measured()}}).html,
+		"unmeasured": New(few, &Input{Config: cfg, Model: tagger.Header{Kind: "crf", Name: "m"}}).html,
+		"about":      func() ([]byte, error) { return AboutPage(data, lang, about) },
+		"stopped":    func() ([]byte, error) { return AboutPage(nil, lang, &stopped) },
+		"before":     func() ([]byte, error) { return AboutPage(data, lang, &stopped) },
+	} {
+		page, err := make()
+		if err != nil {
+			t.Fatal(name, err)
 		}
+		pages[name] = page
+	}
+	return pages
+}
+
+// TestPages holds every state of the page in every language to its structure,
+// and two of them against testdata, letter by letter.
+func TestPages(t *testing.T) {
+	for _, lang := range Languages() {
+		for name, page := range states(t, lang) {
+			checkStructure(t, lang+" "+name, page)
+			if dir := os.Getenv("VELUM_REPORT_DIR"); dir != "" { // to look at it
+				if err := os.WriteFile(filepath.Join(dir, name+"."+lang+".html"), page, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name != "about" && name != "public" {
+				continue
+			}
+			golden := filepath.Join("testdata", name+"."+lang+".html")
+			if *updateReport {
+				if err := os.WriteFile(golden, page, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(page), "\n")); d != "" {
+				t.Errorf("%s: %s", golden, d)
+			}
+		}
+	}
+}
+
+// checkStructure: a table stands in what scrolls and says so, letters in a
+// drawing are of one size on every screen, no heading is followed by nothing.
+func checkStructure(t *testing.T, name string, page []byte) {
+	t.Helper()
+	var open []string
+	heading := ""
+	for x := xml.NewDecoder(bytes.NewReader(page)); ; {
+		token, err := x.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			tag := token.Name.Local
+			for _, a := range token.Attr {
+				tag += " " + a.Name.Local + "=" + a.Value
+			}
+			within := strings.Join(open, " > ")
+			switch token.Name.Local {
+			case "table":
+				if !strings.Contains(within, "div class=scroll role=region tabindex=0 aria-label=") {
+					t.Errorf("%s: a table that does not scroll", name)
+				}
+			case "text":
+				if strings.Contains(within, "viewBox") {
+					t.Errorf("%s: letters that shrink with the screen", name)
+				}
+			case "h2":
+				if heading != "" {
+					t.Errorf("%s: a heading with nothing below it: %s", name, heading)
+				}
+				heading = "?"
+			case "p", "dl", "figure", "div", "details":
+				if heading != "?" || token.Name.Local != "div" || !strings.Contains(tag, "class=two") {
+					heading = ""
+				}
+			}
+			open = append(open, tag)
+		case xml.CharData:
+			if heading == "?" && len(bytes.TrimSpace(token)) > 0 {
+				heading = string(token)
+			}
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		}
+	}
+	if heading != "" {
+		t.Errorf("%s: a heading with nothing below it: %s", name, heading)
+	}
+	if bytes.Contains(page, []byte("%!")) {
+		t.Errorf("%s: a text has other arguments than places", name)
 	}
 }
 
@@ -185,7 +307,9 @@ func TestReportLights(t *testing.T) {
 		finding string
 	}{
 		{"all well", func(*commit.Manifest, *Input) {}, green, ""},
-		{"no notes", func(m *commit.Manifest, _ *Input) { m.Counts = commit.Counts{} }, green, ""},
+		{"no notes", func(m *commit.Manifest, _ *Input) { m.Counts = commit.Counts{} }, amber, "No note was read"},
+		{"not measured on real notes", func(_ *commit.Manifest, in *Input) { in.Model.Measured = nil }, amber, "was not measured on real notes"},
+		{"leaves one in ten", func(_ *commit.Manifest, in *Input) { in.Model.Measured.Recall = 0.89 }, amber, "masks 89\u202f% of what it should on a ward"},
 		{"just allowed", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 10, 990 }, green, ""},
 		{"too many", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 11, 989 }, red, "in quarantine; 1"},
 		{"bad input", func(m *commit.Manifest, _ *Input) { m.BadInputs = make([]commit.BadInput, 2) }, red, "2 files"},
@@ -198,7 +322,7 @@ func TestReportLights(t *testing.T) {
 		{"empty selection", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{} }, green, ""},
 	} {
 		m := &commit.Manifest{Counts: commit.Counts{Rows: 1000, Masked: 1000}, Units: make([]commit.UnitRecord, 1)}
-		in := &Input{Config: cfg}
+		in := &Input{Config: cfg, Model: tagger.Header{Measured: measured()}}
 		tt.change(m, in)
 		r := New(m, in)
 		if r.Light != tt.want || tt.finding == "" != (len(r.Findings) == 0) || len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Text, tt.finding) {
@@ -206,6 +330,44 @@ func TestReportLights(t *testing.T) {
 		}
 		if _, err := r.html(); err != nil {
 			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// measured is what a model says that is good enough.
+func measured() *tagger.Measured {
+	return &tagger.Measured{On: "a ward", Date: "2026-11-22", Notes: 500, Entities: 400,
+		DialPoint: tagger.DialPoint{Recall: 0.94, Precision: 0.98, Interval: [2]float64{0.91, 0.96}, Leaky: 20}}
+}
+
+// TestSentence: the page says what is likely to be left, by what the model was
+// worth at the setting of this run, and that nobody knows where it was not measured.
+func TestSentence(t *testing.T) {
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &commit.Manifest{Counts: commit.Counts{Rows: 10_000, Masked: 9990, Quarantined: 10, Tally: map[string]int64{"source/model": 5000, "category/PERSON": 5000}}}
+	plain := func(in *Input) string {
+		return strings.NewReplacer("\u202f", " ", "\u2212", "-").Replace(New(m, in).Sentence)
+	}
+	in := &Input{Config: cfg, Model: tagger.Header{Measured: measured()}}
+	if got, want := plain(in), "10 000 notes read: 9 990 masked, 10 in quarantine (0.10 %, up to 1 % allowed). "+
+		"Masking recall of this model on notes like its gold set (a ward) is 0.940 [0.910, 0.960]: expect some 261 notes [170–404] of 9 990 to keep something."; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	in.Dial = &tagger.DialPoint{Recall: 0.99, Precision: 0.9, Interval: [2]float64{0.98, 1}, Leaky: 3}
+	if got := plain(in); !strings.Contains(got, "0.990 [0.980, 1.000]: expect some 34 notes [0–69] of 9 990") {
+		t.Errorf("with the dial: %s", got)
+	}
+	in.Model.Measured = nil
+	if got := plain(in); !strings.Contains(got, "was not measured") || strings.Contains(got, "[") {
+		t.Errorf("not measured: %s", got)
+	}
+	for lang, want := range map[string]string{"es": "0,940 [0,910; 0,960]", "ca": "cal esperar que unes 261 notes [170–404]"} {
+		cfg.Report.Lang = lang
+		if got := plain(&Input{Config: cfg, Model: tagger.Header{Measured: measured()}}); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", lang, got)
 		}
 	}
 }
@@ -235,7 +397,8 @@ func TestPublicReport(t *testing.T) {
 		other.Spans.Categories[i].BySource = []int64{other.Spans.Categories[i].Count}
 	}
 	other.Selection, other.Uses = nil, &reportUses{LowScore: 5}
-	other.BadInputs[0].File, other.BadInputs[0].Bytes, other.Drift[0].File = "ff", 1, "ff"
+	other.BadInputs[0].File, other.BadInputs[0].Name, other.BadInputs[0].Bytes, other.Drift[0].File = "ff", "another.parquet", 1, "ff"
+	other.Damaged = nil
 	other.judge()
 	var pages [2][]byte
 	for i, one := range []*Report{r, other} {

@@ -85,7 +85,7 @@ func (m *masking) forget(ctx context.Context, cfg *option.Config, names []string
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
 		return err
 	}
-	if ctx, err = m.record.begin(ctx, plan, out, cfg.Mask.Policy); err != nil {
+	if ctx, err = m.record.begin(ctx, plan, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {
 		return err
 	}
 	forget := o.Forget

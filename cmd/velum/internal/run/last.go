@@ -50,7 +50,7 @@ func newLastStep(p *flow.Flow, a *read.Archive, version string) (*lastStep, erro
 // String names what the step does beyond what shapes units: when it changes,
 // the step is done again, and the units are not.
 func (l *lastStep) String() string {
-	keys := []string{"write.max_quarantined"}
+	keys := []string{"write.max_quarantined", "report.lang"}
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
 	}

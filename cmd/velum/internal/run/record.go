@@ -2,7 +2,10 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // maxSample bounds the memory of a sample. Nobody reads a million notes.
@@ -40,6 +44,9 @@ type record struct {
 	began   time.Time
 	plan    *commit.Plan // nil until begin
 	policy  string
+	about   report.About // of the page beside the audit log
+	lang    string
+	private string // tree that report.json is in
 	stop    context.CancelCauseFunc
 	summary report.Metrics
 	logged  map[string]bool // units that the audit log has a line of
@@ -106,14 +113,15 @@ func (r *record) metrics(err error, file string, private bool) error {
 
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
-func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy string) (context.Context, error) {
-	if r.Audit == "" {
-		private := out.Private
-		if private == "" {
-			private = commit.PrivateDir(out.Dir)
-		}
-		r.Audit = filepath.Join(private, filepath.FromSlash(audit.Name))
+func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy, lang string) (context.Context, error) {
+	r.private = out.Private
+	if r.private == "" {
+		r.private = commit.PrivateDir(out.Dir)
 	}
+	if r.Audit == "" {
+		r.Audit = filepath.Join(r.private, filepath.FromSlash(audit.Name))
+	}
+	r.about.Run, r.about.Inputs, r.about.Output, r.lang = plan.Run(), plan.Roots, out.Dir, lang
 	// A policy may be a file: its name says enough, its content is in the hash
 	// of the configuration.
 	r.policy = filepath.Base(policy)
@@ -136,6 +144,7 @@ func (r *record) append(e audit.Entry) error {
 		return err
 	}
 	if e.Event == "end" {
+		r.about.Head = head
 		r.Log.Info("audit log", "file", r.Audit, "head", head)
 	}
 	return nil
@@ -187,5 +196,31 @@ func (r *record) end(err error) error {
 	} else if bad != nil {
 		r.Log.Error("the audit log lacks the end of this run", "cause", bad)
 	}
+	if bad := r.page(err); bad != nil {
+		r.Log.Error("no page of this run", "cause", bad)
+	}
 	return err
+}
+
+// page writes the page of this run.
+func (r *record) page(err error) error {
+	a := &r.about
+	a.Exit, a.Date = int(exit.CodeOf(err)), r.began.Format("2006-01-02 15:04:05 -07:00")
+	if err != nil && r.summary.Counts == nil {
+		a.Stop = err.Error()
+	}
+	data, bad := os.ReadFile(filepath.Join(r.private, "report.json"))
+	if bad != nil && !errors.Is(bad, fs.ErrNotExist) {
+		return bad
+	}
+	page, bad := report.AboutPage(data, r.lang, a)
+	if bad != nil {
+		return bad
+	}
+	name := filepath.Join(r.private, filepath.FromSlash(audit.PageName))
+	if bad := durable.WriteFile(nil, name, audit.SealPage(page)); bad != nil {
+		return bad
+	}
+	r.Log.Info("report", "file", name)
+	return nil
 }

@@ -26,7 +26,7 @@ func TestRecordWithoutLog(t *testing.T) {
 		r := record{Console: a, RecordOptions: RecordOptions{Audit: log, Metrics: filepath.Join(dir, "velum.prom")}}
 		began := false
 		err := r.keep(func() error {
-			if _, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, "placeholder"); err != nil {
+			if _, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, "placeholder", "en"); err != nil {
 				return err
 			}
 			began = true
@@ -52,7 +52,7 @@ func TestRecordFound(t *testing.T) {
 	for range 3 {
 		r := record{Console: a, RecordOptions: RecordOptions{Audit: log}}
 		err := r.keep(func() error {
-			if _, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, "placeholder"); err != nil {
+			if _, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, "placeholder", "en"); err != nil {
 				return err
 			}
 			r.unit(&commit.UnitRecord{Name: "a"}, true)
@@ -75,7 +75,7 @@ func TestRecordStops(t *testing.T) {
 	a.StartLog()
 	r := record{Console: a, RecordOptions: RecordOptions{Audit: filepath.Join(dir, "audit.jsonl")}}
 	err := r.keep(func() error {
-		ctx, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, "placeholder")
+		ctx, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, "placeholder", "en")
 		if err != nil {
 			t.Fatal(err)
 		}

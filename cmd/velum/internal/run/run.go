@@ -130,7 +130,7 @@ func (m *masking) mask(ctx context.Context) error {
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
 		return err
 	}
-	if ctx, err = m.record.begin(ctx, units, out, cfg.Mask.Policy); err != nil {
+	if ctx, err = m.record.begin(ctx, units, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {
 		return err
 	}
 	return m.units(ctx, units, out)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -19,12 +21,22 @@ func (t *Training) judge(ctx context.Context, m *flow.Model) error {
 	if err != nil {
 		return err
 	}
+	if report.Notes == 0 {
+		return exit.Errorf(exit.Nothing, "look at the paths", "%s: no notes to score on", strings.Join(t.Options.Dev, ", "))
+	}
 	h := m.Header()
 	h.Scores = map[string]float64{}
 	for _, k := range []score.Measure{score.Strict, score.Span, score.Merged, score.MaskedEntities, score.MaskedCharacters} {
 		at, _ := report.Measure(k)
 		h.Scores[k.String()+"_f1"] = at.F1
 		h.Scores[k.String()+"_recall"] = at.Recall
+	}
+	h.Measured = nil
+	if t.Options.Real != "" {
+		h.Measured = &tagger.Measured{
+			On: t.Options.Real, Date: time.Now().UTC().Format(time.DateOnly),
+			Notes: int64(report.Notes), Entities: report.GoldSpans, DialPoint: setting(report, 0),
+		}
 	}
 	if t.kind.Dial {
 		if h.RecallDial, err = t.dial(ctx, m); err != nil {
@@ -47,7 +59,7 @@ func (t *Training) lend(m *flow.Model) error {
 		return exit.Errorf(exit.Config, "name a model of the same labels", "--scores: %s has the labels of %s, this model those of %s", t.Options.Scores, from.Labels, m.Labels)
 	}
 	h, of := m.Header(), from.Header()
-	h.Scores, h.RecallDial = of.Scores, of.RecallDial
+	h.Scores, h.RecallDial, h.Measured = of.Scores, of.RecallDial, of.Measured
 	m.Model = m.WithHeader(h)
 	return nil
 }
@@ -69,13 +81,24 @@ func (t *Training) dial(ctx context.Context, m *flow.Model) (points []tagger.Dia
 		if err != nil {
 			return nil, err
 		}
-		at, _ := report.Measure(score.MaskedEntities)
+		at := setting(report, b)
 		if len(points) == 0 || at.Recall > points[len(points)-1].Recall {
-			points = append(points, tagger.DialPoint{Recall: at.Recall, Bias: b, Precision: at.Precision})
+			points = append(points, at)
 		}
 		progress.Add(1)
 	}
 	return points, nil
+}
+
+// setting is what a report says of a setting of the dial; intervals where it
+// has any.
+func setting(r *score.Report, bias float32) tagger.DialPoint {
+	at, _ := r.Measure(score.MaskedEntities)
+	p := tagger.DialPoint{Recall: at.Recall, Bias: bias, Precision: at.Precision}
+	if r.Draws > 0 {
+		p.Interval, p.Leaky = at.Sure(), r.CleanNotes.Whole-r.CleanNotes.Part
+	}
+	return p
 }
 
 // strictF1 is what early stopping and the choice of clusters go by.
@@ -102,7 +125,12 @@ func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled)
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "")
 	}
-	return on.Score(ctx, flow.With(t.cfg, m), toLabels)
+	draws := -1
+	if t.Options.Real != "" {
+		draws = 0 // as many as score takes
+	}
+	s, err := on.Score(ctx, flow.With(t.cfg, m), score.Options{Draws: draws, Map: toLabels})
+	return s.Report(), err
 }
 
 // printScoresOf prints what a model's header says of its quality.
@@ -114,6 +142,12 @@ func printScoresOf(w io.Writer, h tagger.Header) error {
 	slices.Sort(names)
 	for _, name := range names {
 		if _, err := fmt.Fprintf(w, "  %-26s %.4f\n", name, h.Scores[name]); err != nil {
+			return err
+		}
+	}
+	if x := h.Measured; x != nil {
+		if _, err := fmt.Fprintf(w, "  measured on %s, %s: %d notes, %d entities, masking recall %.4f [%.4f, %.4f], precision %.4f\n",
+			x.On, x.Date, x.Notes, x.Entities, x.Recall, x.Interval[0], x.Interval[1], x.Precision); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	Labels string   // label set; "": that of the profile
 	Scores string   // model whose scores and recall dial to take
 	Init   string   // model whose weights to begin with
+	Real   string   // what the notes of Dev are called, if they are real ones; "": they are not
 	Out    string   // file to write
 	Name   string   // of the model; "": that of the file
 	Stop   bool     // early, by the F1 on dev

@@ -1,0 +1,334 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Languages are those of the pages.
+func Languages() []string { return slices.Clone(languageCodes[:]) }
+
+var languageCodes = [...]string{"en", "es", "ca"}
+
+// Language writes the words and numbers of a page.
+type Language int
+
+// LanguageOf returns the language of that code, English for another.
+func LanguageOf(code string) Language { return Language(max(slices.Index(languageCodes[:], code), 0)) }
+
+func (l Language) String() string { return languageCodes[l] }
+
+// Text returns a text of the table with its arguments put in.
+func (l Language) Text(key string, args ...any) string {
+	row, ok := words[key]
+	if !ok {
+		panic("no words for " + key) // a bug: a test asks for all keys of the templates
+	}
+	if len(args) == 0 {
+		return row[l]
+	}
+	return fmt.Sprintf(row[l], args...)
+}
+
+// Plural writes a number with what it counts: "3 notes". Nouns stand in the
+// table as "note|notes".
+func (l Language) Plural(n int64, noun string) string {
+	one, many, _ := strings.Cut(l.Text(noun), "|")
+	if n != 1 {
+		one = many
+	}
+	return thousands(n) + " " + one
+}
+
+// Percent writes a share with three significant digits, or two of a small one.
+func (l Language) Percent(share float64) string { return l.decimal(percent(share)) }
+
+// Number writes a number with so many digits behind the point.
+func (l Language) Number(x float64, digits int) string {
+	return l.decimal(strings.Replace(fmt.Sprintf("%.*f", digits, x), "-", "\u2212", 1))
+}
+
+// Interval writes a share and the ends of its interval: "0.94 [0.92, 0.95]".
+func (l Language) Interval(x float64, ends [2]float64, digits int) string {
+	between := ", "
+	if l != 0 {
+		between = "; " // the comma is that of the numbers
+	}
+	return l.Number(x, digits) + "\u202f[" + l.Number(ends[0], digits) + between + l.Number(ends[1], digits) + "]"
+}
+
+// decimal puts the comma of Spanish and Catalan into a number.
+func (l Language) decimal(text string) string {
+	if l != 0 {
+		return strings.Replace(text, ".", ",", 1)
+	}
+	return text
+}
+
+// words are all texts of the pages, in the order of Languages. What else stands
+// on a page has one name everywhere: categories, reasons, rules, sources,
+// options, files, and causes, which are those of the log.
+var words = map[string][len(languageCodes)]string{
+	// nouns
+	"note":      {"note|notes", "nota|notas", "nota|notes"},
+	"line":      {"line|lines", "línea|líneas", "línia|línies"},
+	"file":      {"file|files", "fichero|ficheros", "fitxer|fitxers"},
+	"unit":      {"unit|units", "unidad|unidades", "unitat|unitats"},
+	"place":     {"place|places", "lugar|lugares", "lloc|llocs"},
+	"entity":    {"entity|entities", "entidad|entidades", "entitat|entitats"},
+	"token":     {"token|tokens", "token|tokens", "token|tokens"},
+	"sequence":  {"sequence|sequences", "secuencia|secuencias", "seqüència|seqüències"},
+	"candidate": {"candidate|candidates", "candidata|candidatas", "candidata|candidates"},
+	"example":   {"validation example|validation examples", "ejemplo de validación|ejemplos de validación", "exemple de validació|exemples de validació"},
+	"dev note":  {"validation note|validation notes", "nota de validación|notas de validación", "nota de validació|notes de validació"},
+	"a turn":    {"turn|turns", "vuelta|vueltas", "volta|voltes"},
+	"draw":      {"draw|draws", "sorteo|sorteos", "sorteig|sortejos"},
+
+	// the light and what is to be looked at
+	"red":   {"red", "rojo", "vermell"},
+	"amber": {"amber", "ámbar", "ambre"},
+	"green": {"green", "verde", "verd"},
+
+	"sentence empty": {"No note was read: there is nothing to judge.", "No se ha leído ninguna nota: no hay nada que juzgar.", "No s'ha llegit cap nota: no hi ha res a jutjar."},
+	"sentence red":   {"Look at this before the output is used.", "Mire esto antes de usar el resultado.", "Mireu això abans de fer servir el resultat."},
+	"sentence read": {"%s read: %s masked, %s in quarantine (%s, up to %s allowed).",
+		"%s leídas: %s enmascaradas, %s en cuarentena (%s; se permite hasta %s).",
+		"%s llegides: %s emmascarades, %s en quarantena (%s; se'n permet fins a %s)."},
+	"sentence excluded": {"%s of people who object were left out.", "Se han dejado fuera %s de personas que se oponen.", "S'han deixat fora %s de persones que s'hi oposen."},
+	"sentence left": {"Masking recall of this model on notes like its gold set (%s) is %s: expect some %s [%s–%s] of %s to keep something.",
+		"La exhaustividad de este modelo en notas como las de su conjunto de referencia (%s) es %s: cabe esperar que unas %s [%s–%s] de %s conserven algo.",
+		"L'exhaustivitat d'aquest model en notes com les del seu conjunt de referència (%s) és %s: cal esperar que unes %s [%s–%s] de %s conservin alguna cosa."},
+	"sentence unmeasured": {"How much of what should be masked this model leaves in real notes was not measured: expect that some notes keep something.",
+		"No se ha medido cuánto deja este modelo en notas reales: cuente con que algunas notas conservan algo.",
+		"No s'ha mesurat quant deixa aquest model en notes reals: compteu que algunes notes conserven alguna cosa."},
+	"sentence stopped": {"This run stopped, and nothing of it is in the output: %s.", "Esta ejecución se detuvo y nada de ella está en el resultado: %s.", "Aquesta execució es va aturar i res d'ella és al resultat: %s."},
+
+	"find quarantine":  {"%s of the notes are in quarantine; %s are allowed.", "El %s de las notas está en cuarentena; se permite el %s.", "El %s de les notes és en quarantena; se'n permet el %s."},
+	"find files":       {"%s of the archive could not be read.", "No se ha podido leer %s del archivo.", "No s'ha pogut llegir %s de l'arxiu."},
+	"find units":       {"%s could not be decoded; all of their notes are in quarantine.", "No se ha podido descodificar %s; todas sus notas están en cuarentena.", "No s'ha pogut descodificar %s; totes les seves notes són en quarantena."},
+	"find others":      {"%s were masked by earlier runs with other options or another model; give their files again to mask them alike.", "%s se enmascararon en ejecuciones anteriores con otras opciones u otro modelo; dé sus ficheros otra vez para enmascararlas igual.", "%s es van emmascarar en execucions anteriors amb altres opcions o un altre model; doneu els fitxers un altre cop per emmascarar-les igual."},
+	"find failure":     {"%s in quarantine for a failure of velum itself (%s).", "%s en cuarentena por un fallo de velum (%s).", "%s en quarantena per un error de velum (%s)."},
+	"find duplicates":  {"Ids come again: %s with the id of a note before.", "Hay identificadores repetidos: %s con el de una nota anterior.", "Hi ha identificadors repetits: %s amb el d'una nota anterior."},
+	"find drift":       {"The columns of the files differ in %s.", "Las columnas de los ficheros difieren en %s.", "Les columnes dels fitxers difereixen en %s."},
+	"find shares":      {"The selection set does not have the wanted shares of categories.", "La selección no tiene las proporciones de categorías pedidas.", "La selecció no té les proporcions de categories demanades."},
+	"find unmeasured":  {"The recall of the model was not measured on real notes: velum models measure --real, with some hundred notes of this archive that a person has marked.", "La exhaustividad del modelo no se ha medido en notas reales: velum models measure --real, con unos cientos de notas de este archivo marcadas por una persona.", "L'exhaustivitat del model no s'ha mesurat en notes reals: velum models measure --real, amb uns centenars de notes d'aquest arxiu marcades per una persona."},
+	"find low recall":  {"The model masks %s of what it should on %s: another one is needed, or a higher tag.recall.", "El modelo enmascara el %s de lo que debería en %s: hace falta otro, o un tag.recall más alto.", "El model emmascara el %s del que hauria a %s: en cal un altre, o un tag.recall més alt."},
+	"find empty":       {"No note was read. Look at --in and read.format.", "No se ha leído ninguna nota. Mire --in y read.format.", "No s'ha llegit cap nota. Mireu --in i read.format."},
+	"find before":      {"What follows is what earlier runs have left in the output.", "Lo que sigue es lo que ejecuciones anteriores dejaron en el resultado.", "El que segueix és el que execucions anteriors van deixar al resultat."},
+	"title":            {"velum: %s, %s", "velum: %s, %s", "velum: %s, %s"},
+	"scroll":           {"This table can be scrolled sideways.", "Esta tabla se puede desplazar hacia los lados.", "Aquesta taula es pot desplaçar cap als costats."},
+	"run":              {"Run", "Ejecución", "Execució"},
+	"run date":         {"Date", "Fecha", "Data"},
+	"run id":           {"Run", "Ejecución", "Execució"},
+	"run inputs":       {"Input", "Entrada", "Entrada"},
+	"run output":       {"Output", "Resultado", "Resultat"},
+	"run exit":         {"Exit code", "Código de salida", "Codi de sortida"},
+	"run head":         {"Head of the audit log", "Cabeza del registro de auditoría", "Cap del registre d'auditoria"},
+	"run elsewhere":    {"Date, run, input and head of the audit log stand on the page _audit/report.html of the private tree, so that the same input makes the same report.", "Fecha, ejecución, entrada y cabeza del registro de auditoría están en la página _audit/report.html del árbol privado, para que la misma entrada dé el mismo informe.", "Data, execució, entrada i cap del registre d'auditoria són a la pàgina _audit/report.html de l'arbre privat, perquè la mateixa entrada doni el mateix informe."},
+	"notes read":       {"Notes read", "Notas leídas", "Notes llegides"},
+	"masked":           {"Masked", "Enmascaradas", "Emmascarades"},
+	"held something":   {"%s of them held something", "%s de ellas tenían algo", "%s d'elles tenien alguna cosa"},
+	"in quarantine":    {"In quarantine", "En cuarentena", "En quarantena"},
+	"allowed":          {"%s, %s allowed", "%s; se permite %s", "%s; se'n permet %s"},
+	"masked spans":     {"Masked spans", "Marcas enmascaradas", "Marques emmascarades"},
+	"expected left":    {"Notes that may keep something", "Notas que pueden conservar algo", "Notes que poden conservar alguna cosa"},
+	"expected between": {"%s to %s", "de %s a %s", "de %s a %s"},
+	"not measured":     {"not measured", "sin medir", "sense mesurar"},
+	"ids again":        {"Ids that come again", "Identificadores repetidos", "Identificadors repetits"},
+
+	"what was masked": {"What was masked", "Qué se ha enmascarado", "Què s'ha emmascarat"},
+	"category":        {"Category", "Categoría", "Categoria"},
+	"who found it":    {"Who found it", "Quién la encontró", "Qui la va trobar"},
+	"spans":           {"Spans", "Marcas", "Marques"},
+	"share":           {"Share", "Parte", "Part"},
+	"nothing masked":  {"No span was masked.", "No se ha enmascarado nada.", "No s'ha emmascarat res."},
+
+	"quarantine":       {"Quarantine", "Cuarentena", "Quarantena"},
+	"reason":           {"Reason", "Motivo", "Motiu"},
+	"notes":            {"Notes", "Notas", "Notes"},
+	"of all":           {"Of all", "Del total", "Del total"},
+	"quarantine rows":  {"Rows and reasons stand in quarantine/ of the private tree.", "Las filas y los motivos están en quarantine/ del árbol privado.", "Les files i els motius són a quarantine/ de l'arbre privat."},
+	"quarantine empty": {"No note is in quarantine.", "No hay notas en cuarentena.", "No hi ha notes en quarantena."},
+
+	"confidence":       {"Confidence of the masked notes", "Confianza de las notas enmascaradas", "Confiança de les notes emmascarades"},
+	"confidence label": {"Histogram of confidences", "Histograma de confianzas", "Histograma de confiances"},
+	"confidence axis":  {"confidence", "confianza", "confiança"},
+	"per cent above":   {"Per cent of the masked notes above each column.", "Tanto por ciento de las notas enmascaradas sobre cada columna.", "Tant per cent de les notes emmascarades sobre cada columna."},
+	"no confidence":    {"No note was masked.", "No se ha enmascarado ninguna nota.", "No s'ha emmascarat cap nota."},
+	"from to":          {"%s to %s: %s", "de %s a %s: %s", "de %s a %s: %s"},
+	"review below":     {"review below", "revisión por debajo de", "revisió per sota de"},
+	"candidates from":  {"candidates from", "candidatas desde", "candidates des de"},
+	"taken from":       {"taken from", "tomadas desde", "agafades des de"},
+
+	"languages":    {"Languages", "Idiomas", "Idiomes"},
+	"language":     {"Language", "Idioma", "Idioma"},
+	"no languages": {"No note was masked.", "No se ha enmascarado ninguna nota.", "No s'ha emmascarat cap nota."},
+	"lang es":      {"Spanish", "castellano", "castellà"},
+	"lang ca":      {"Catalan", "catalán", "català"},
+	"lang en":      {"English", "inglés", "anglès"},
+	"lang mixed":   {"Spanish and Catalan in one note", "castellano y catalán en una nota", "castellà i català en una nota"},
+	"lang unknown": {"too short to tell", "demasiado corta para saberlo", "massa curta per saber-ho"},
+
+	"rules and lists": {"Rules and lists", "Reglas y listas", "Regles i llistes"},
+	"used":            {"Used", "Usada", "Usada"},
+	"times":           {"Times", "Veces", "Vegades"},
+	"rule":            {"rule %s", "regla %s", "regla %s"},
+	"operator":        {"operator %s", "operador %s", "operador %s"},
+	"low score":       {"matches below resolve.min_score, dropped", "coincidencias bajo resolve.min_score, descartadas", "coincidències sota resolve.min_score, descartades"},
+	"never list":      {"never: built-in list of %s", "nunca: lista incorporada de %s", "mai: llista incorporada de %s"},
+	"always entry":    {"always: entry %s", "siempre: entrada %s", "sempre: entrada %s"},
+	"never entry":     {"never: entry %s", "nunca: entrada %s", "mai: entrada %s"},
+	"entries":         {"Entries of lists are numbered as the configuration has them. Rules that never applied are left out.", "Las entradas de las listas llevan el número que tienen en la configuración. Las reglas que no se aplicaron no aparecen.", "Les entrades de les llistes porten el número que tenen a la configuració. Les regles que no s'han aplicat no hi surten."},
+	"no rules":        {"No rule and no list was used.", "No se ha usado ninguna regla ni lista.", "No s'ha fet servir cap regla ni llista."},
+
+	"anonymity":     {"k-anonymity", "k-anonimato", "k-anonimat"},
+	"anonymity is":  {"Any combination of the columns in quasi/ belongs to %s people or more; %s of the notes have theirs suppressed for that.", "Cualquier combinación de las columnas de quasi/ es de %s personas o más; para ello, el %s de las notas tiene las suyas suprimidas.", "Qualsevol combinació de les columnes de quasi/ és de %s persones o més; per a això, el %s de les notes té les seves suprimides."},
+	"level":         {"Level", "Nivel", "Nivell"},
+	"of levels":     {"of", "de", "de"},
+	"groups before": {"Groups before any was suppressed.", "Grupos antes de suprimir ninguno.", "Grups abans de suprimir-ne cap."},
+	"groups left":   {"Now %s are left, the smallest of %s people.", "Quedan %s; el menor es de %s personas.", "En queden %s; el més petit és de %s persones."},
+	"fewer than":    {"Fewer notes than", "Menos notas que", "Menys notes que"},
+	"groups":        {"Groups", "Grupos", "Grups"},
+
+	"folders":           {"Folders", "Carpetas", "Carpetes"},
+	"folder":            {"Folder", "Carpeta", "Carpeta"},
+	"folder none":       {"(no folder)", "(sin carpeta)", "(sense carpeta)"},
+	"folder unreadable": {"(unreadable)", "(ilegible)", "(il·legible)"},
+	"spans per hundred": {"Spans in 100 notes", "Marcas en 100 notas", "Marques en 100 notes"},
+	"against all":       {"Against all", "Frente al total", "Respecte del total"},
+	"no folders":        {"No file was read.", "No se ha leído ningún fichero.", "No s'ha llegit cap fitxer."},
+
+	"selection":        {"Selection set", "Selección", "Selecció"},
+	"selection of":     {"%s of %s (%s wanted, confidence from %s).", "%s de %s (%s pedidas, confianza desde %s).", "%s de %s (%s demanades, confiança des de %s)."},
+	"selection least":  {"The least certain has %s.", "La menos segura tiene %s.", "La menys segura té %s."},
+	"selection met":    {"All shares are within %s of the target.", "Todas las proporciones están a menos de %s del objetivo.", "Totes les proporcions són a menys de %s de l'objectiu."},
+	"selection missed": {"The shares miss the target by more than %s.", "Las proporciones se apartan del objetivo más de %s.", "Les proporcions s'aparten de l'objectiu més de %s."},
+	"selection short":  {"There are too few notes with %s.", "Hay demasiado pocas notas con %s.", "Hi ha massa poques notes amb %s."},
+	"selection review": {"%s below %s for a curator (%s wanted).", "%s por debajo de %s para revisión (%s pedidas).", "%s per sota de %s per a revisió (%s demanades)."},
+	"share wanted":     {"Share wanted", "Parte pedida", "Part demanada"},
+	"share got":        {"Share got", "Parte obtenida", "Part obtinguda"},
+	"tokens wanted":    {"Tokens a span wanted", "Tokens por marca pedidos", "Tokens per marca demanats"},
+	"got":              {"Got", "Obtenidos", "Obtinguts"},
+	"any":              {"any", "cualquiera", "qualsevol"},
+	"without spans":    {"notes without spans", "notas sin marcas", "notes sense marques"},
+	"input":            {"Input", "Entrada", "Entrada"},
+	"unvouched":        {"Files without page checksums: %s. Damage to them can change notes, and no reader can tell; read.sha256 or read.twice can.", "Ficheros sin sumas de control por página: %s. Un daño puede cambiar notas sin que ningún lector lo note; read.sha256 o read.twice sí lo notan.", "Fitxers sense sumes de control per pàgina: %s. Un dany pot canviar notes sense que cap lector ho noti; read.sha256 o read.twice sí que ho noten."},
+	"bad files":        {"Files that could not be read", "Ficheros que no se han podido leer", "Fitxers que no s'han pogut llegir"},
+	"bad units":        {"Parts of files that could not be decoded", "Partes de ficheros que no se han podido descodificar", "Parts de fitxers que no s'han pogut descodificar"},
+	"file name":        {"File", "Fichero", "Fitxer"},
+	"bytes":            {"Bytes", "Bytes", "Bytes"},
+	"cause":            {"Cause", "Causa", "Causa"},
+	"drift":            {"Columns that are not those of the first file", "Columnas que no son las del primer fichero", "Columnes que no són les del primer fitxer"},
+	"column":           {"Column", "Columna", "Columna"},
+	"change":           {"Change", "Cambio", "Canvi"},
+	"model and config": {"Model and configuration", "Modelo y configuración", "Model i configuració"},
+	"model":            {"Model", "Modelo", "Model"},
+	"trained on":       {"Trained on", "Entrenado con", "Entrenat amb"},
+	"started from":     {"Started from", "Parte de", "Parteix de"},
+	"measured":         {"Measured on real notes", "Medido en notas reales", "Mesurat en notes reals"},
+	"measured on":      {"%s, %s: %s with %s; masking recall %s, precision %s", "%s, %s: %s con %s; exhaustividad %s, precisión %s", "%s, %s: %s amb %s; exhaustivitat %s, precisió %s"},
+	"dial":             {"Recall dial", "Ajuste de exhaustividad", "Ajust d'exhaustivitat"},
+	"dial asked":       {"asked for %s; on the model's gold set masking recall %s at precision %s", "se pidió %s; en el conjunto de referencia del modelo, exhaustividad %s con precisión %s", "es va demanar %s; en el conjunt de referència del model, exhaustivitat %s amb precisió %s"},
+	"configuration":    {"Configuration", "Configuración", "Configuració"},
+	"config is":        {"profile %s, policy %s, ids %s", "perfil %s, política %s, identificadores %s", "perfil %s, política %s, identificadors %s"},
+	"dates":            {"Dates", "Fechas", "Dates"},
+	"purpose":          {"Purpose", "Finalidad", "Finalitat"},
+	"key":              {"Key", "Clave", "Clau"},
+	"own scores":       {"Scores of the model on its own gold set", "Puntuación del modelo en su conjunto de referencia", "Puntuació del model en el seu conjunt de referència"},
+	"measure":          {"Measure", "Medida", "Mesura"},
+	"precision":        {"precision", "precisión", "precisió"},
+	"recall":           {"recall", "exhaustividad", "exhaustivitat"},
+	"Recall":           {"Recall", "Exhaustividad", "Exhaustivitat"},
+	"counts only":      {"Counts only: this page holds no text and no ids of notes.", "Solo recuentos: esta página no contiene texto ni identificadores de notas.", "Només recomptes: aquesta pàgina no conté text ni identificadors de notes."},
+	"is private":       {"It is for the house: the report beside the masked notes may be given away, this one may not.", "Es para uso interno: el informe que acompaña a las notas enmascaradas se puede entregar, este no.", "És per a ús intern: l'informe que acompanya les notes emmascarades es pot lliurar, aquest no."},
+	"is public":        {"The report in the private tree says more: reasons, confidences, languages, who found what.", "El informe del árbol privado dice más: motivos, confianzas, idiomas, quién encontró qué.", "L'informe de l'arbre privat diu més: motius, confiances, idiomes, qui va trobar què."},
+	"same numbers":     {"The same numbers are in report.json and, as JSON, in this file.", "Los mismos números están en report.json y, como JSON, en este fichero.", "Els mateixos números són a report.json i, com a JSON, en aquest fitxer."},
+
+	"why null_text":       {"The text is null: nothing to mask.", "El texto es nulo: no hay nada que enmascarar.", "El text és nul: no hi ha res a emmascarar."},
+	"why bad_encoding":    {"The text is not UTF-8. Ask for the export in UTF-8.", "El texto no es UTF-8. Pida la exportación en UTF-8.", "El text no és UTF-8. Demaneu l'exportació en UTF-8."},
+	"why too_long":        {"Longer than read.max_note_bytes or tokenize.max_tokens.", "Más larga que read.max_note_bytes o tokenize.max_tokens.", "Més llarga que read.max_note_bytes o tokenize.max_tokens."},
+	"why control_text":    {"Control characters: the note was damaged on its way.", "Caracteres de control: la nota se dañó por el camino.", "Caràcters de control: la nota es va malmetre pel camí."},
+	"why null_id":         {"The row has no id.", "La fila no tiene identificador.", "La fila no té identificador."},
+	"why panicked":        {"velum failed on this note. Please report it.", "velum falló con esta nota. Comuníquelo, por favor.", "velum ha fallat amb aquesta nota. Comuniqueu-ho, si us plau."},
+	"why timed_out":       {"The note took too long. Please report it.", "La nota tardó demasiado. Comuníquelo, por favor.", "La nota ha trigat massa. Comuniqueu-ho, si us plau."},
+	"why no_model":        {"The model or a list was missing.", "Faltaba el modelo o una lista.", "Faltava el model o una llista."},
+	"why bad_tags":        {"The model gave tags that cannot be. Please report it.", "El modelo dio etiquetas imposibles. Comuníquelo, por favor.", "El model ha donat etiquetes impossibles. Comuniqueu-ho, si us plau."},
+	"why changed_text":    {"The masked text differs outside its spans. Please report it.", "El texto enmascarado difiere fuera de las marcas. Comuníquelo, por favor.", "El text emmascarat difereix fora de les marques. Comuniqueu-ho, si us plau."},
+	"why surviving_value": {"A masked value could still be read elsewhere in the note.", "Un valor enmascarado aún se podía leer en otro lugar de la nota.", "Un valor emmascarat encara es podia llegir en un altre lloc de la nota."},
+	"why strict_finding":  {"The second look found something like an identifier.", "La segunda comprobación encontró algo parecido a un identificador.", "La segona comprovació va trobar alguna cosa semblant a un identificador."},
+	"why bad_unit":        {"The file or row group cannot be decoded. Ask for it again.", "El fichero o grupo de filas no se puede descodificar. Pídalo otra vez.", "El fitxer o grup de files no es pot descodificar. Demaneu-lo un altre cop."},
+	"why bad_row":         {"The row is not one: too few fields, or no JSON. Look at the file there.", "La fila no es válida: faltan campos, o no es JSON. Mire el fichero ahí.", "La fila no és vàlida: hi falten camps, o no és JSON. Mireu el fitxer allà."},
+	"why excluded":        {"The patient objects: the note was left out.", "El paciente se opone: la nota se ha dejado fuera.", "El pacient s'hi oposa: la nota s'ha deixat fora."},
+	"why unsealed":        {"The masked text was not the one that was verified. Please report it.", "El texto enmascarado no era el verificado. Comuníquelo, por favor.", "El text emmascarat no era el verificat. Comuniqueu-ho, si us plau."},
+
+	// learning
+	"learn title":      {"velum learn: strict F1 %s to %s", "velum learn: F1 estricta de %s a %s", "velum learn: F1 estricta de %s a %s"},
+	"learn gain":       {"Strict F1 from %s to %s (turn %s) on %s.", "F1 estricta de %s a %s (vuelta %s) en %s.", "F1 estricta de %s a %s (volta %s) en %s."},
+	"learn no gain":    {"No turn is better than the first model: strict F1 %s on %s.", "Ninguna vuelta es mejor que el primer modelo: F1 estricta %s en %s.", "Cap volta és millor que el primer model: F1 estricta %s en %s."},
+	"learn unmeasured": {"%s, not measured: there are no validation notes.", "%s, sin medir: no hay notas de validación.", "%s, sense mesurar: no hi ha notes de validació."},
+	"learn draws":      {"Gain of strict F1 over the supervised model: %s ± %s (mean and standard deviation of %s, best turn each).", "Ganancia de F1 estricta sobre el modelo supervisado: %s ± %s (media y desviación típica de %s, la mejor vuelta de cada uno).", "Guany de F1 estricta sobre el model supervisat: %s ± %s (mitjana i desviació típica de %s, la millor volta de cada un)."},
+	"learn chance":     {"The gain of the model in use is within chance (p = %s): more validation notes would tell.", "La ganancia del modelo en uso puede ser azar (p = %s): harían falta más notas de validación.", "El guany del model en ús pot ser atzar (p = %s): caldrien més notes de validació."},
+	"learn few":        {"%s decide little: the 95 %% interval of F1 is %s to %s.", "%s deciden poco: el intervalo del 95 %% de F1 va de %s a %s.", "%s decideixen poc: l'interval del 95 %% d'F1 va de %s a %s."},
+	"learn answers":    {"Answers of people: %s, of which %s came back as they were asked.", "Respuestas de personas: %s, de las cuales %s volvieron tal como se preguntaron.", "Respostes de persones: %s, de les quals %s van tornar tal com es van preguntar."},
+
+	"supervised f1": {"Supervised F1", "F1 supervisada", "F1 supervisada"},
+	"p and r":       {"P %s, R %s", "P %s, R %s", "P %s, R %s"},
+	"best f1":       {"Best F1", "Mejor F1", "Millor F1"},
+	"best turn":     {"turn %s: P %s, R %s", "vuelta %s: P %s, R %s", "volta %s: P %s, R %s"},
+	"ends":          {"95 %%: %s to %s", "95 %%: de %s a %s", "95 %%: de %s a %s"},
+	"gain":          {"Gain", "Ganancia", "Guany"},
+	"learned from":  {"Learned from the archive", "Aprendido del archivo", "Après de l'arxiu"},
+	"last set":      {"%s in the last training set", "%s en el último conjunto de entrenamiento", "%s en l'últim conjunt d'entrenament"},
+	"in use":        {"In use", "En uso", "En ús"},
+	"turn number":   {"turn %s", "vuelta %s", "volta %s"},
+	"none lost":     {"no category lost recall", "ninguna categoría perdió exhaustividad", "cap categoria va perdre exhaustivitat"},
+
+	"curve":        {"Strict F1, precision and recall by turn", "F1 estricta, precisión y exhaustividad por vuelta", "F1 estricta, precisió i exhaustivitat per volta"},
+	"curve draws":  {"Strict F1 by turn, mean and standard deviation of the draws", "F1 estricta por vuelta, media y desviación típica de los sorteos", "F1 estricta per volta, mitjana i desviació típica dels sortejos"},
+	"curve about":  {"On %s. Bars at the points of F1 are 95 %% intervals.", "En %s. Las barras en los puntos de F1 son intervalos del 95 %%.", "En %s. Les barres als punts d'F1 són intervals del 95 %%."},
+	"draws about":  {"On the validation notes of each draw.", "En las notas de validación de cada sorteo.", "En les notes de validació de cada sorteig."},
+	"base":         {"turn 0, labelled notes alone: F1 %s", "vuelta 0, solo notas marcadas: F1 %s", "volta 0, només notes marcades: F1 %s"},
+	"ring":         {"best turn", "mejor vuelta", "millor volta"},
+	"band":         {"mean ± standard deviation", "media ± desviación típica", "mitjana ± desviació típica"},
+	"mean f1":      {"mean F1", "F1 media", "F1 mitjana"},
+	"seeds":        {"one line a seed", "una línea por semilla", "una línia per llavor"},
+	"turn":         {"turn", "vuelta", "volta"},
+	"dot":          {"turn %s: %s %s", "vuelta %s: %s %s", "volta %s: %s %s"},
+	"Turn":         {"Turn", "Vuelta", "Volta"},
+	"Draws":        {"Draws", "Sorteos", "Sortejos"},
+	"seed":         {"Seed", "Semilla", "Llavor"},
+	"mean by turn": {"Mean by turn", "Media por vuelta", "Mitjana per volta"},
+	"deviation":    {"Standard deviation", "Desviación típica", "Desviació típica"},
+
+	"turns":            {"Turns", "Vueltas", "Voltes"},
+	"looked at":        {"Looked at", "Vistas", "Vistes"},
+	"sure enough":      {"Sure enough", "Bastante seguras", "Prou segures"},
+	"taken":            {"Taken", "Tomadas", "Agafades"},
+	"training set":     {"Training set", "Conjunto de entrenamiento", "Conjunt d'entrenament"},
+	"masking recall":   {"Masking recall", "Exhaustividad del enmascaramiento", "Exhaustivitat de l'emmascarament"},
+	"in use?":          {"In use?", "¿En uso?", "En ús?"},
+	"promoted":         {"promoted", "puesto en uso", "posat en ús"},
+	"by chance":        {"promoted, within chance (p = %s)", "puesto en uso, quizá por azar (p = %s)", "posat en ús, potser per atzar (p = %s)"},
+	"no better":        {"no better", "no es mejor", "no és millor"},
+	"turns about":      {"Training set: labelled notes + what the archive gave, corrected notes between them. A model goes into use when its F1 is higher and no category loses recall or masking recall; what lost stands in the last column. Where the last column says within chance, an approximate randomization test finds as large a gain among models that are alike with probability p.", "Conjunto de entrenamiento: notas marcadas + lo que dio el archivo, con las corregidas entre ambas. Un modelo se pone en uso cuando su F1 es mayor y ninguna categoría pierde exhaustividad ni enmascaramiento; lo perdido está en la última columna. Donde pone azar, una prueba de aleatorización aproximada encuentra una ganancia así entre modelos iguales con probabilidad p.", "Conjunt d'entrenament: notes marcades + el que ha donat l'arxiu, amb les corregides entremig. Un model es posa en ús quan la seva F1 és més alta i cap categoria perd exhaustivitat ni emmascarament; el que s'ha perdut és a l'última columna. On diu atzar, una prova d'aleatorització aproximada troba un guany així entre models iguals amb probabilitat p."},
+	"turns unmeasured": {"Training set: labelled notes + what the archive gave, corrected notes between them. Nothing was measured: the model of the last turn is in use.", "Conjunto de entrenamiento: notas marcadas + lo que dio el archivo, con las corregidas entre ambas. No se ha medido nada: está en uso el modelo de la última vuelta.", "Conjunt d'entrenament: notes marcades + el que ha donat l'arxiu, amb les corregides entremig. No s'ha mesurat res: és en ús el model de l'última volta."},
+	"taken archive":    {"Taken from the archive", "Tomado del archivo", "Agafat de l'arxiu"},
+	"nothing taken":    {"Nothing was taken from the archive.", "No se ha tomado nada del archivo.", "No s'ha agafat res de l'arxiu."},
+	"last slice":       {"Confidence in the last slice", "Confianza en la última porción", "Confiança en l'última porció"},
+	"slice about":      {"Per cent above each column, of those in which the model found something.", "Tanto por ciento sobre cada columna, de aquellas en las que el modelo encontró algo.", "Tant per cent sobre cada columna, d'aquelles en què el model va trobar alguna cosa."},
+	"no slice":         {"No slice of the archive was looked at.", "No se ha mirado ninguna porción del archivo.", "No s'ha mirat cap porció de l'arxiu."},
+
+	"are they shares":  {"Are confidences shares?", "¿Son proporciones las confianzas?", "Són proporcions les confiances?"},
+	"as the model":     {"as the model says: error %s", "según el modelo: error %s", "segons el model: error %s"},
+	"calibrated":       {"calibrated: %s", "calibrada: %s", "calibrada: %s"},
+	"calibrated not":   {"calibrated (not in use): %s", "calibrada (sin usar): %s", "calibrada (sense usar): %s"},
+	"diagonal":         {"where confidence is the share", "donde la confianza es la proporción", "on la confiança és la proporció"},
+	"reliability":      {"Reliability curve", "Curva de fiabilidad", "Corba de fiabilitat"},
+	"reliable dot":     {"%s: confidence %s, right %s", "%s: confianza %s, acierto %s", "%s: confiança %s, encert %s"},
+	"share right":      {"share of right answers", "proporción de aciertos", "proporció d'encerts"},
+	"reliable about":   {"Expected calibration error over %s in ten bins; bins with few are drawn as one, with the 95 %% interval of each. The calibrated curve is cross-validated: each fifth under the map of the others.", "Error de calibración esperado en %s, en diez tramos; los tramos con pocos se dibujan como uno, con el intervalo del 95 %% de cada uno. La curva calibrada está validada de forma cruzada: cada quinta parte con el mapa de las otras.", "Error de calibratge esperat en %s, en deu trams; els trams amb pocs es dibuixen com un, amb l'interval del 95 %% de cada un. La corba calibrada està validada de manera creuada: cada cinquena part amb el mapa de les altres."},
+	"categories about": {"Categories, supervised and best", "Categorías, supervisado y mejor", "Categories, supervisat i millor"},
+	"gold":             {"Gold", "Referencia", "Referència"},
+	"learn foot":       {"This page holds no text and no ids of notes. The same numbers are in report.json.", "Esta página no contiene texto ni identificadores de notas. Los mismos números están en report.json.", "Aquesta pàgina no conté text ni identificadors de notes. Els mateixos números són a report.json."},
+}

@@ -1,0 +1,54 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Measure scores a model that there is on labelled notes, sets its recall dial,
+// and writes it with both: the weights stay as they were. With o.Scores it
+// takes those of another model instead. What o says of training is not looked
+// at.
+func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if o.Out == "" || (len(o.Dev) == 0) == (o.Scores == "") {
+		return exit.Errorf(exit.Config, "see `velum models measure --help`", "--out and one of --gold and --scores are needed")
+	}
+	m, err := flow.OpenModel(cfg.Tag.Model, cfg)
+	if err != nil {
+		return err
+	}
+	m.Label = flow.LabelOptions(cfg)
+	t := New(c, cfg, o)
+	t.Options.Labels = m.Labels
+	t.kind, _ = flow.KindNamed(m.Header().Kind) // it was opened by it
+	if o.Scores != "" {
+		err = t.lend(m)
+	} else {
+		err = t.judge(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	data, err := m.File()
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(nil, o.Out, data); err != nil {
+		return err
+	}
+	h := m.Header()
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": len(data), "scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial})
+	}
+	if _, err := fmt.Fprintf(c.Out, "%s: %.1f MB\n", o.Out, float64(len(data))/1e6); err != nil {
+		return err
+	}
+	return printScoresOf(c.Out, h)
+}

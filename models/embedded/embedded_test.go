@@ -1,0 +1,38 @@
+package embedded_test
+
+import (
+	"testing"
+
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
+)
+
+// TestMeasured: the models that ship say on which real notes they were measured,
+// or every report of theirs is amber. scripts/data/models.sh does it (--real), and
+// `velum models measure` for a model that is there.
+func TestMeasured(t *testing.T) {
+	for _, name := range []string{"primary-care", "meddocan"} {
+		data, ok := embedded.Model(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		f, err := modelfile.Parse(data)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var h tagger.Header
+		if err := f.Header(&h); err != nil {
+			t.Fatal(name, err)
+		}
+		m := h.Measured
+		if m == nil || m.On == "" || m.Notes < 100 || m.Entities < 1000 {
+			t.Fatalf("%s: measured on %+v: see scripts/data/models.sh", name, m)
+		}
+		for _, p := range append(h.RecallDial, m.DialPoint) {
+			if !(p.Interval[0] < p.Recall && p.Recall <= p.Interval[1]) {
+				t.Errorf("%s: recall %v lies outside of %v", name, p.Recall, p.Interval)
+			}
+		}
+	}
+}

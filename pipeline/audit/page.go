@@ -1,0 +1,40 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// PageName is where the page of the last run stands, below the private tree:
+// beside the log, since it says when and by which run, as that does.
+const PageName = auditDir + "/report.html"
+
+const (
+	sealOpens  = "<!-- sha256 "
+	sealEnds   = " -->\n"
+	sealLength = len(sealOpens) + 2*sha256.Size + len(sealEnds)
+)
+
+// SealPage returns a page that vouches for itself: its last line has the
+// SHA-256 of all before it.
+func SealPage(page []byte) []byte {
+	sum := sha256.Sum256(page)
+	return append(bytes.Clone(page), sealOpens+hex.EncodeToString(sum[:])+sealEnds...)
+}
+
+// soundPage tells whether a page is as it was written, or not there.
+func soundPage(name string) (bool, error) {
+	data, err := durable.ReadFile(durable.OS, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil || len(data) < sealLength {
+		return false, err
+	}
+	return bytes.Equal(data, SealPage(data[:len(data)-sealLength])), nil
+}

@@ -1,0 +1,29 @@
+package score
+
+import "math"
+
+// Wilson returns the ends of the 95 % interval of a share (Wilson 1927). Unlike
+// the bootstrap it says something of shares of few, and of 0 and 1: of ten
+// right answers in ten the share may be 0.72. It takes the answers for
+// independent, which those of one note are not; Sure heeds both. Of none it is
+// [0, 1].
+func Wilson(part, whole int64) [2]float64 {
+	if whole == 0 {
+		return [2]float64{0, 1}
+	}
+	const z = 1.959964
+	n := float64(whole)
+	p, zz := float64(part)/n, z*z/n
+	middle, half := p+zz/2, z*math.Sqrt(p*(1-p)/n+zz/(4*n))
+	return [2]float64{max(0, (middle-half)/(1+zz)), min(1, (middle+half)/(1+zz))}
+}
+
+// Sure is the interval of a measure's recall: the wider ends of the bootstrap
+// over notes, if it was made, and Wilson's.
+func (m *Measured) Sure() [2]float64 {
+	w := Wilson(m.Found, m.Gold)
+	if i := m.Interval; i != nil {
+		w = [2]float64{min(w[0], i.Recall[0]), max(w[1], i.Recall[1])}
+	}
+	return w
+}
