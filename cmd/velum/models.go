@@ -77,7 +77,7 @@ only then a report says how much a run is likely to have left, and can be green.
 the notes that it was scored on.`,
 		Example: `  velum models measure --model night.velum --gold gold.jsonl --real "our ward" \
     --out mine.velum`,
-		Args:    noArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.config()
 			if err != nil {
