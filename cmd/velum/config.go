@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +36,7 @@ func newConfigOperatorsCommand(a *app) *cobra.Command {
 				return json.NewEncoder(a.Out).Encode(lines)
 			}
 			for _, l := range lines {
-				if _, err := fmt.Fprintf(a.Out, "%s\n    %s\n", l[0], l[1]); err != nil {
+				if _, err := a.Printf("%s\n    %s\n", l[0], l[1]); err != nil {
 					return err
 				}
 			}
@@ -85,7 +84,7 @@ func newConfigCheckCommand(a *app) *cobra.Command {
 			if a.JSON {
 				return json.NewEncoder(a.Out).Encode(map[string]string{"file": args[0], "hash": hash})
 			}
-			_, err = fmt.Fprintf(a.Out, "%s: no mistakes (options that shape the output: %s)\n", args[0], hash[:16])
+			_, err = a.Printf("%s: no mistakes (options that shape the output: %s)\n", args[0], hash[:16])
 			return err
 		},
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -60,6 +59,6 @@ func (b buildInfo) print(a *app) error {
 	if b.Commit != "" {
 		from = " (" + b.Commit[:min(12, len(b.Commit))] + ")"
 	}
-	_, err := fmt.Fprintf(a.Out, "velum %s%s %s %s\n", b.Version, from, b.Go, b.Platform)
+	_, err := a.Printf("velum %s%s %s %s\n", b.Version, from, b.Go, b.Platform)
 	return err
 }

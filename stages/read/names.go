@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,7 +37,7 @@ func plainPart(part string) string {
 	var b strings.Builder
 	for rest := part; len(rest) > 0; {
 		r, n := utf8.DecodeRuneInString(rest)
-		if r == utf8.RuneError && n == 1 || unicode.IsControl(r) {
+		if r == utf8.RuneError && n == 1 || unseen(r) {
 			for _, c := range []byte(rest[:n]) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}

@@ -147,9 +147,12 @@ func plainName(s string, most int) bool {
 		return false
 	}
 	for _, r := range s {
-		if unicode.IsControl(r) {
+		if unseen(r) {
 			return false
 		}
 	}
 	return true
 }
+
+// unseen tells whether a terminal obeys a character and does not show it.
+func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

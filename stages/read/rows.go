@@ -9,11 +9,12 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Rows calls do for every row of the parts of a kind that a tree in dir has, in
 // the order of its manifest. T has the columns that are wanted, as parquet-go
-// tags. Errors are those of do, and *commit.DamageError.
+// tags. Errors are those of do, and *durable.IntegrityError.
 func Rows[T any](m *commit.Manifest, dir, kind string, do func(T) error) error {
 	for _, u := range m.Units {
 		for _, p := range u.Parts {
@@ -53,7 +54,7 @@ func RowsIn[T any](path string, part io.ReaderAt, do func(T) error) error {
 			return nil
 		}
 		if err != nil {
-			return &commit.DamageError{Path: path, RowGroup: -1, Cause: "cannot be read"}
+			return &durable.IntegrityError{Path: path, Cause: "is not as velum wrote it: it cannot be read"}
 		}
 	}
 }

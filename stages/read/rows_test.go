@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -43,7 +44,7 @@ func TestRows(t *testing.T) {
 	}
 	data[4] ^= 0xff // of the first page
 	err = read.RowsIn("c", bytes.NewReader(data), add)
-	if damage, ok := errors.AsType[*commit.DamageError](err); !ok || damage.Path != "c" {
+	if damage, ok := errors.AsType[*durable.IntegrityError](err); !ok || damage.Path != "c" {
 		t.Errorf("of a damaged part: %v", err)
 	}
 }

@@ -101,7 +101,7 @@ func (a *attacker) begin() error {
 	}
 	err := os.Mkdir(a.Work, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		return exit.Errorf(exit.Config, "name one that is not, or remove it", "--work: %s is there already", exit.OneLine(a.Work))
+		return exit.Errorf(exit.Config, "name one that is not, or remove it", "--work: %s is there already", a.Work)
 	}
 	return err
 }
@@ -115,7 +115,9 @@ func (a *attacker) print(f *finding) error {
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	f.table(w)
-	err := w.Flush()
-	fmt.Fprintf(a.Out, "%s: %s\n", f.Attack, f.Sentence)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := a.Printf("%s: %s\n", f.Attack, f.Sentence)
 	return err
 }

@@ -121,7 +121,7 @@ func readNames(path string) (names []string, err error) {
 		}
 	}
 	if lines.Err() != nil || len(names) == 0 {
-		return nil, exit.Errorf(exit.Config, "name a file with one name a line", "%s: holds no names", exit.OneLine(path))
+		return nil, exit.Errorf(exit.Config, "name a file with one name a line", "%s: holds no names", path)
 	}
 	return names, nil
 }

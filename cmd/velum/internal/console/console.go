@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 // Console is the process as the rooms see it: its streams, what the flags of
@@ -54,6 +56,24 @@ func (c *Console) getenv(name string) string {
 		}
 	}
 	return ""
+}
+
+// Printf prints for people, on stdout. Names of files, columns and models come
+// from outside and may hold escape sequences: of every argument that is text, an
+// error or prints itself, what a terminal would obey is left out. Bytes are ours,
+// as JSON is, and stay. All verbs print names through this.
+func (c *Console) Printf(format string, args ...any) (int, error) {
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = exit.Printable(arg)
+		case error:
+			args[i] = exit.Printable(arg.Error())
+		case fmt.Stringer:
+			args[i] = exit.Printable(arg.String())
+		}
+	}
+	return fmt.Fprintf(c.Out, format, args...)
 }
 
 // StartLog makes the logger: JSON lines with --json, text otherwise, nothing

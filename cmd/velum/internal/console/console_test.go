@@ -1,10 +1,48 @@
 package console
 
 import (
+	"errors"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
+	"strings"
 	"testing"
 )
+
+// TestPrintf: a name from outside moves no cursor and paints nothing.
+func TestPrintf(t *testing.T) {
+	var out strings.Builder
+	c := &Console{Out: &out}
+	hostile := "a\x1b[31m\r\n\u009b2J\u202eb\u2028\x7f\xff "
+	if _, err := c.Printf("%s|%v|%d\n%s", hostile, errors.New(hostile), 3, []byte("{\n}")); err != nil {
+		t.Fatal(err)
+	}
+	plain := "a [31m   2J b  \ufffd "
+	if want := plain + "|" + plain + "|3\n{\n}"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+// TestPrintsHere: verbs print for people by Printf and by nothing else.
+func TestPrintsHere(t *testing.T) {
+	direct := regexp.MustCompile(`fmt\.Fprint\w*\([\w.]*\.Out\b`)
+	err := filepath.WalkDir("../..", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "console.go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if found := direct.Find(text); found != nil && filepath.Base(name) != "doctor.go" { // which paints
+			t.Errorf("%s: %s", name, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 func TestSetMemory(t *testing.T) {
 	limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100)

@@ -103,7 +103,7 @@ func printScores(c *console.Console, report *score.Report, test *score.Significa
 	if err := report.WriteTable(c.Out); err != nil || test == nil {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
+	_, err := c.Printf("\nagainst the other system: strict F1 %+.4f, probability of chance %.4f (%d shuffles)\n",
 		test.Difference.F1, test.Alpha.F1, test.Shuffles)
 	return err
 }

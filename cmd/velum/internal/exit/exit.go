@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/modelfile"
@@ -105,7 +106,7 @@ var causes = []struct {
 	{as[*secret.Error], Key, ""},
 	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
 	{durable.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
-	{as[*commit.DamageError], Integrity, "fetch the file again; what velum wrote itself is made again by the run that wrote it"},
+	{as[*commit.DamageError], Integrity, "fetch the file again"},
 	{is(modelfile.ErrDamaged), Integrity, "fetch the model again"},
 	{is(modelfile.ErrNotAModel), Config, "name a model file, or an embedded model"},
 	{is(modelfile.ErrVersion), Config, "install a newer velum"},
@@ -192,11 +193,16 @@ func printJSON(w io.Writer, code Code, err error, remedy string, c *ConfigError)
 
 // OneLine keeps a message on its line: no file name or library error may
 // break the line or move the cursor.
-func OneLine(s string) string {
+func OneLine(s string) string { return Printable(strings.TrimSpace(s)) }
+
+// Printable puts a blank in place of what a terminal obeys and does not show:
+// control characters of both sets, line separators, and those that turn the
+// direction of what is read. Bytes that are no UTF-8 become U+FFFD.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}
 		return r
-	}, strings.TrimSpace(s))
+	}, s)
 }

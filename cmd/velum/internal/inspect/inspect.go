@@ -82,7 +82,7 @@ func printModel(c *console.Console, m *flow.Model) error {
 		return err
 	}
 	if c.JSON {
-		_, err = fmt.Fprintf(c.Out, "%s\n", header)
+		_, err = c.Printf("%s\n", header)
 		return err
 	}
 	size := ""
@@ -90,7 +90,7 @@ func printModel(c *console.Console, m *flow.Model) error {
 		features, weights := sized.Size()
 		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
 	}
-	_, err = fmt.Fprintf(c.Out, "%s: label set %s, %d tags, %ssha256 %x\n%s\n", m.Name, m.Labels, m.TagSet().Len(), size, m.SHA256, header)
+	_, err = c.Printf("%s: label set %s, %d tags, %ssha256 %x\n%s\n", m.Name, m.Labels, m.TagSet().Len(), size, m.SHA256, header)
 	return err
 }
 

@@ -263,7 +263,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if l.console.JSON {
 		return json.NewEncoder(l.console.Out).Encode(map[string]any{"message_type": "asked", "notes": len(q.Notes), "path": path})
 	}
-	_, err = fmt.Fprintf(l.console.Out, "%d notes to correct in %s; give them back with --answers\n", len(q.Notes), path)
+	_, err = l.console.Printf("%d notes to correct in %s; give them back with --answers\n", len(q.Notes), path)
 	return err
 }
 

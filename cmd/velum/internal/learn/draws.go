@@ -35,6 +35,6 @@ func draws(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "summary", "draws": r.Draws, "mean": r.Mean})
 	}
-	_, err := fmt.Fprintln(c.Out, r.Sentence)
+	_, err := c.Printf("%s\n", r.Sentence)
 	return err
 }

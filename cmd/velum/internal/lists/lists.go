@@ -177,7 +177,7 @@ func (b *building) save() error {
 			"message_type": "gazetteer", "file": b.flags.Out, "bytes": file.Len(), "rows": b.rows, "bad": b.bad, "header": table.Header(),
 		})
 	}
-	_, err = fmt.Fprintf(b.Out, "%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
+	_, err = b.Printf("%s: %.1f MB, %d entries from %d rows, %d rows left out\n", b.flags.Out, float64(file.Len())/1e6, table.Header().Entries, b.rows, b.bad)
 	return err
 }
 
@@ -227,7 +227,7 @@ func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 		return json.NewEncoder(c.Out).Encode(describeFound(t, word, f))
 	}
 	if !known {
-		_, err := fmt.Fprintf(c.Out, "%s: in no list\n", word)
+		_, err := c.Printf("%s: in no list\n", word)
 		return err
 	}
 	for rest := f.Class; rest != 0; rest &= rest - 1 {
@@ -240,7 +240,7 @@ func showWord(c *console.Console, t *gazetteer.Table, word string) error {
 		if name == 0 {
 			against = "count not known"
 		}
-		if _, err := fmt.Fprintf(c.Out, "%s: %v, %d (%.3g of all), %s\n", word, class, f.Count(class), name, against); err != nil {
+		if _, err := c.Printf("%s: %v, %d (%.3g of all), %s\n", word, class, f.Count(class), name, against); err != nil {
 			return err
 		}
 	}

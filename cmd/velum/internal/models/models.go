@@ -108,7 +108,7 @@ func promotedTo(c *console.Console, dir, event, sum string) error {
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]string{"message_type": event, "models": dir, "model_sha256": sum})
 	}
-	_, err = fmt.Fprintf(c.Out, "%s: model %.12s is in use\n", dir, sum)
+	_, err = c.Printf("%s: model %.12s is in use\n", dir, sum)
 	return err
 }
 
@@ -242,6 +242,6 @@ func (m *modelInfo) row(w io.Writer) {
 	if len(labels) > 4 {
 		labels = append(labels[:3], fmt.Sprintf("and %d more", len(m.Categories)-3))
 	}
-	fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%s\t%.12s\t%s\t%s\n", m.Name, cmp.Or(m.Kind, "?"), float64(m.Bytes)/1e6,
+	fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%s\t%.12s\t%s\t%s\n", exit.Printable(m.Name), cmp.Or(m.Kind, "?"), float64(m.Bytes)/1e6,
 		score("span_f1"), score(gateScore), m.SHA256, state, strings.Join(labels, " "))
 }

@@ -2,7 +2,9 @@ package option
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,19 +71,36 @@ func Load(s Sources) (*Config, error) {
 	return c, (&exit.ConfigError{Mistakes: l.mistakes}).OrNil()
 }
 
+// maxFile bounds a file of YAML, whatever it is: of a device no size is known.
+const maxFile = 1 << 20
+
 func readFile(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}
-	info, err := os.Stat(file)
-	if err == nil && info.Size() > 1<<20 {
-		return nil, exit.Errorf(exit.Config, "name a YAML file with --config", "configuration file %s: longer than 1 MiB", file)
+	text, err := readBounded(file)
+	if errors.Is(err, errTooLong) {
+		return nil, exit.Errorf(exit.Config, "name a YAML file with --config", "configuration file %s: %w", file, err)
 	}
-	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, exit.Errorf(exit.Config, "name a readable YAML file with --config", "configuration file: %w", err)
 	}
 	return text, nil
+}
+
+var errTooLong = errors.New("longer than 1 MiB")
+
+func readBounded(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(text) > maxFile {
+		return nil, errTooLong
+	}
+	return text, err
 }
 
 // loader fills a Config from one source after the other.

@@ -365,3 +365,25 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestBombs: what the parser would take half a minute for is refused unseen, and
+// none of it is anything that somebody writes.
+func TestBombs(t *testing.T) {
+	many := func(s string) []byte { return []byte(strings.Repeat(s, 100_000)) }
+	for name, text := range map[string][]byte{
+		"lists": many("["), "maps": many("{"), "pairs": many("{a: "), "dashes": many("- "), "questions": many("? "),
+		"keys": many("a: 1\n"), "flow keys": many("a: b, "), "tabs": many("-\t"), "bars": many("a: |\n"),
+	} {
+		r := strictReader{file: "x.yaml"}
+		r.read(text)
+		if len(r.mistakes) != 1 || r.mistakes[0].Line == 0 {
+			t.Errorf("%s: %v", name, r.mistakes)
+		}
+	}
+	if m := bounded([]byte("a: [" + strings.Repeat("b, ", 100_000) + "]\nb:\n" + strings.Repeat("- [c, d]\n", 10_000))); m != nil {
+		t.Errorf("long lists: %v", m)
+	}
+	if _, err := readBounded("/dev/zero"); !errors.Is(err, errTooLong) {
+		t.Errorf("a device: %v", err)
+	}
+}

@@ -3,7 +3,6 @@ package option
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -92,7 +91,7 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 func (c *Config) policyText() (file string, text []byte, err error) {
 	name := c.Mask.Policy
 	if o := (option{nameOr: true}); o.isPath(name) {
-		text, err = os.ReadFile(name)
+		text, err = readBounded(name)
 		if err != nil {
 			return name, nil, fmt.Errorf("cannot read the policy file: %w", err)
 		}

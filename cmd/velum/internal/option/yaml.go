@@ -1,6 +1,7 @@
 package option
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -167,6 +168,11 @@ type place struct{ line, column int }
 // noted and the reading goes on.
 func (r *strictReader) read(text []byte) {
 	r.places = map[string]place{}
+	if m := bounded(text); m != nil {
+		m.File = r.file
+		r.mistakes = append(r.mistakes, *m)
+		return
+	}
 	f, err := parseYAML(text)
 	if err != nil {
 		m := exit.Mistake{File: r.file, Message: "this is no YAML"}
@@ -192,6 +198,48 @@ func (r *strictReader) read(text []byte) {
 			r.note(d.Body, "", "want keys and values, have "+describe(d.Body), "")
 		}
 	}
+}
+
+// Bounds of a file. The library takes time with the square of nesting and of the
+// keys of a section, and a stack with nesting: a hundred thousand opening
+// brackets took it 25 s. No configuration comes near them; lists of entries
+// may be as long as they like.
+const (
+	maxDepth = 32
+	maxKeys  = 4000
+)
+
+// bounded looks for what would cost the parser too much, without parsing:
+// brackets and indicators count in texts and comments, too.
+func bounded(text []byte) *exit.Mistake {
+	keys, depth := 0, 0
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		nested := 0 // "- - - x" on one line
+		for begin := bytes.TrimLeft(line, " \t"); len(begin) > 1 && (begin[0] == '-' || begin[0] == '?') && (begin[1] == ' ' || begin[1] == '\t'); nested++ {
+			begin = bytes.TrimLeft(begin[1:], " \t")
+		}
+		for i, c := range line {
+			switch c {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(0, depth-1)
+			case ':', '?':
+				if i+1 == len(line) || line[i+1] <= ' ' {
+					keys++
+				}
+			}
+			switch {
+			case max(depth, nested) > maxDepth:
+				return &exit.Mistake{Line: number, Column: i + 1, Message: fmt.Sprintf("nested deeper than %d", maxDepth)}
+			case keys > maxKeys:
+				return &exit.Mistake{Line: number, Column: i + 1, Message: fmt.Sprintf("more than %d keys", maxKeys), Hint: "long lists may stand in files of their own"}
+			}
+		}
+	}
+	return nil
 }
 
 // parseYAML parses, and turns a panic of the library on hostile input into an

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -40,7 +39,7 @@ func Absent(ctx context.Context, c *console.Console, load func() (*option.Config
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "absent", "notes": notes, "masked": masked})
 	}
-	_, err = fmt.Fprintf(c.Out, "%s: %d notes of people who object, none of them masked\n", dir, notes)
+	_, err = c.Printf("%s: %d notes of people who object, none of them masked\n", dir, notes)
 	return err
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -66,15 +65,15 @@ func printLog(c *console.Console, r *audit.Report) error {
 		}{"audit", r})
 	}
 	for _, f := range r.Findings {
-		if _, err := fmt.Fprintln(c.Out, f); err != nil {
+		if _, err := c.Printf("%v\n", f); err != nil {
 			return err
 		}
 	}
 	for _, line := range r.Recovered {
-		if _, err := fmt.Fprintf(c.Out, "line %d: recovered: records that a run was killed while it wrote the line before\n", line); err != nil {
+		if _, err := c.Printf("line %d: recovered: records that a run was killed while it wrote the line before\n", line); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(c.Out, "%d lines; head %s\n", r.Lines, cmp.Or(r.Head, "none"))
+	_, err := c.Printf("%d lines; head %s\n", r.Lines, cmp.Or(r.Head, "none"))
 	return err
 }

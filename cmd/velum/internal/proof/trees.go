@@ -6,7 +6,6 @@ package proof
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,14 +116,14 @@ func printTrees(c *console.Console, trees []checkedTree) error {
 	}
 	for _, t := range trees {
 		for _, d := range t.Differences {
-			if _, err := fmt.Fprintf(c.Out, "%s: %s\n", exit.OneLine(filepath.Join(t.Dir, d.Path)), d.Kind); err != nil {
+			if _, err := c.Printf("%s: %s\n", filepath.Join(t.Dir, d.Path), d.Kind); err != nil {
 				return err
 			}
 		}
 		if len(t.Differences) > 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(c.Out, "%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6); err != nil {
+		if _, err := c.Printf("%s: %d parts, %.1f MB, all as the manifest says\n", t.Dir, t.Parts, float64(t.Bytes)/1e6); err != nil {
 			return err
 		}
 	}

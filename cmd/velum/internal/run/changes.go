@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -97,14 +96,14 @@ func (m *masking) printPlan(units *commit.Plan) error {
 		})
 	}
 	for _, f := range m.archive.Files {
-		if _, err := fmt.Fprintf(m.Out, "%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
+		if _, err := m.Printf("%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
 			return err
 		}
 	}
 	if err := m.printChanges(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(m.Out, "%d files, %d units, %d notes with %d workers: about %v; nothing was written\n",
+	_, err := m.Printf("%d files, %d units, %d notes with %d workers: about %v; nothing was written\n",
 		len(m.archive.Files), len(units.Units), rows, m.Workers(), time.Duration(seconds*float64(time.Second)).Round(time.Second))
 	return err
 }
@@ -113,14 +112,14 @@ func (m *masking) printPlan(units *commit.Plan) error {
 // not stay as they are.
 func (m *masking) printChanges() error {
 	for _, count := range countFates(m.changes) {
-		if _, err := fmt.Fprintf(m.Out, "%s: %d files, %d notes\n", count.Fate, count.Files, count.Notes); err != nil {
+		if _, err := m.Printf("%s: %d files, %d notes\n", count.Fate, count.Files, count.Notes); err != nil {
 			return err
 		}
 		for _, c := range m.changes {
 			if c.Fate != count.Fate || c.Fate == "done" || c.Fate == "added" || c.Fate == "kept" {
 				continue
 			}
-			if _, err := fmt.Fprintf(m.Out, "  %s: %d notes\n", c.Input, c.Rows); err != nil {
+			if _, err := m.Printf("  %s: %d notes\n", c.Input, c.Rows); err != nil {
 				return err
 			}
 		}

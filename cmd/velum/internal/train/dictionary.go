@@ -188,7 +188,7 @@ func (t *dictionaryTraining) save(m *dictionary.Model) error {
 	if t.JSON {
 		return json.NewEncoder(t.Out).Encode(map[string]any{"message_type": "train", "model": t.options.Out, "bytes": len(data), "header": h})
 	}
-	if _, err := fmt.Fprintf(t.Out, "%s: %.1f MB, %s model of %d words, %d words counted in the archive\n",
+	if _, err := t.Printf("%s: %.1f MB, %s model of %d words, %d words counted in the archive\n",
 		t.options.Out, float64(len(data))/1e6, h.Params.Method, h.Words, h.Archive); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func trainLanguage(ctx context.Context, c *console.Console, _ *option.Config, o 
 	if err := durable.WriteFile(nil, o.Out, m.bytes()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "%s: weights of %d sentences; build velum with them to measure them\n", o.Out, len(train[0])+len(train[1])+len(train[2]))
+	_, err := c.Printf("%s: weights of %d sentences; build velum with them to measure them\n", o.Out, len(train[0])+len(train[1])+len(train[2]))
 	return err
 }
 

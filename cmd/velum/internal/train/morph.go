@@ -54,7 +54,7 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": b.Len(), "tokens": h.Tokens, "forms": h.Forms, "scores": h.Scores})
 	}
-	_, err = fmt.Fprintf(c.Out, `%s: %.1f MB, %d forms from %d tokens
+	_, err = c.Printf(`%s: %.1f MB, %d forms from %d tokens
 accuracy over %d folds   tokens   part of speech   lemma
 known forms             %7d   %.4f           %.4f
 unknown forms           %7d   %.4f           %.4f

@@ -293,7 +293,7 @@ func (t *Training) save(m *flow.Model) error {
 	if t.JSON {
 		return json.NewEncoder(t.Out).Encode(result)
 	}
-	if _, err := fmt.Fprintf(t.Out, "%s: %.1f MB, %sfrom %d notes with %d spans (%d not at token borders)\n",
+	if _, err := t.Printf("%s: %.1f MB, %sfrom %d notes with %d spans (%d not at token borders)\n",
 		t.Options.Out, float64(len(data))/1e6, size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder); err != nil {
 		return err
 	}

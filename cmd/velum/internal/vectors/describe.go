@@ -82,7 +82,7 @@ func printNeighbours(c *console.Console, f *embed.File, word string, n int) erro
 		return err
 	}
 	for _, x := range near {
-		if _, err := fmt.Fprintf(c.Out, "%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
+		if _, err := c.Printf("%.3f  %-24s %9d\n", x.Cosine, x.Form, x.Count); err != nil {
 			return err
 		}
 	}

@@ -318,7 +318,7 @@ func (e *embedding) save(c embed.Contents) error {
 			"message_type": "embedding", "file": e.flags.Out, "bytes": file.Len(), "skipped_notes": e.sink.Skipped, "header": f.Header(),
 		})
 	}
-	if _, err := fmt.Fprintf(e.Out, "%s: %.1f MB, ", e.flags.Out, float64(file.Len())/1e6); err != nil {
+	if _, err := e.Printf("%s: %.1f MB, ", e.flags.Out, float64(file.Len())/1e6); err != nil {
 		return err
 	}
 	return describe(e.Out, f)
