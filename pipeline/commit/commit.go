@@ -195,6 +195,7 @@ func (r *Prepared) sum() (*Manifest, error) {
 		planned += r.kept[i].Rows
 	}
 	r.merge(m)
+	orderTwins(m.Units)
 	for i := range m.Units {
 		m.Counts.Add(m.Units[i].Counts)
 	}

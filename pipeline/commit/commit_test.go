@@ -33,6 +33,7 @@ type testArchive struct {
 	input  string          // their path
 	broken map[int64]error // what the source of a unit returns after its first batch
 	loses  int64           // unit whose sink loses a note; -1: none
+	slow   bool            // notes take too long
 	ran    atomic.Int64    // units whose line was made
 }
 
@@ -50,12 +51,13 @@ func (a *testArchive) plan() *Plan {
 func (a *testArchive) line(_ int, u *Unit, parts *Parts) (Line, error) {
 	a.ran.Add(1)
 	sink, err := newTestSink(parts, a.config, u.From == a.loses)
-	return Line{Source: &testSource{left: int(u.Rows), first: u.First, err: a.broken[u.From]}, Sink: sink}, err
+	return Line{Source: &testSource{left: int(u.Rows), first: u.First, slow: a.slow, err: a.broken[u.From]}, Sink: sink}, err
 }
 
 type testSource struct {
 	left  int
 	first int64
+	slow  bool
 	err   error
 }
 
@@ -70,6 +72,9 @@ func (s *testSource) Next(b *pipeline.Batch) error {
 		b.Reason = append(b.Reason, pipeline.Sound)
 		if s.first%3 == 0 {
 			b.Reason[len(b.Reason)-1] = pipeline.NullID
+		}
+		if s.slow && s.first%4 == 1 {
+			b.Reason[len(b.Reason)-1] = pipeline.TimedOut
 		}
 		s.first++
 		s.left--
@@ -402,6 +407,47 @@ func TestUnreadUnit(t *testing.T) {
 	}
 	if treeOf(t, dir) != undisturbed(t, a) {
 		t.Error("the tree is not that of an undisturbed run")
+	}
+}
+
+// A note that took too long is tried again at the next start, too.
+func TestSlowNote(t *testing.T) {
+	a, dir := newTestArchive(4), t.TempDir()
+	a.slow = true
+	r, err := a.run(t, dir, nil, UnitOptions{})
+	if err != nil || r.Manifest.Reasons["timed_out"] == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	mustCheck(t, dir)
+	if public, err := ReadManifest(filepath.Join(dir, "out")); err != nil || public.Units[0].Unread {
+		t.Errorf("the public manifest says why notes are in quarantine, %v", err)
+	}
+	a.slow = false
+	if r, err = a.run(t, dir, nil, UnitOptions{}); err != nil || r.Done != 4 {
+		t.Fatalf("%d done, %v", r.Done, err)
+	}
+	mustCheck(t, dir)
+	if treeOf(t, dir) != undisturbed(t, a) {
+		t.Error("the tree is not that of an undisturbed run")
+	}
+}
+
+// Twins are numbered in the order of the units, in whatever order they were done.
+func TestOrderTwins(t *testing.T) {
+	unit := func(path, sum string) UnitRecord {
+		return UnitRecord{Parts: []PartRecord{{Path: path, SHA256: sum}, {Path: "private" + path, SHA256: sum, Private: true}}}
+	}
+	const stem = "masked/batch=0a1b2c3d4e5f/part-000000000-0123456789abcdef"
+	units := []UnitRecord{unit(stem+"-10.parquet", "a"), unit(stem+"-2.parquet", "b"), unit(stem+"-2.parquet", "a"), unit(stem+".parquet", "a")}
+	before := units[0].Parts
+	orderTwins(units)
+	for i, want := range []string{stem + ".parquet", stem + "-2.parquet", stem + "-2.parquet", stem + "-10.parquet"} {
+		if p := units[i].Parts; p[0].Path != want || !strings.HasPrefix(p[1].Path, "private") {
+			t.Errorf("unit %d: %q, want %q", i, p[0].Path, want)
+		}
+	}
+	if before[0].Path != stem+"-10.parquet" {
+		t.Error("the journal's record was changed")
 	}
 }
 

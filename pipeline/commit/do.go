@@ -163,6 +163,8 @@ func (r *doing) pump(ctx context.Context, slot int, u *Unit, parts *Parts, recor
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
+	// A note that took too long may not do so on a machine with less to do.
+	record.Unread = record.Reasons[pipeline.TimedOut.String()] > 0
 	return record.conserved(src.notes, u.Rows)
 }
 

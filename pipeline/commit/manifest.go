@@ -31,7 +31,7 @@ type UnitRecord struct {
 	Config string       `json:"config_sha256,omitempty"` // of the run that did it, if it is another than the manifest's
 	Model  string       `json:"model_sha256,omitempty"`  // the same
 	Damage string       `json:"damage,omitempty"`        // why none of it could be read
-	Unread bool         `json:"unread,omitempty"`        // and that is the system's failure: it is tried again
+	Unread bool         `json:"unread,omitempty"`        // that, or a note that took too long, is the system's failure: it is tried again
 	Parts  []PartRecord `json:"parts"`
 }
 
@@ -104,7 +104,7 @@ func (m *Manifest) public() *Manifest {
 	h.Counts = m.Counts.public()
 	h.Units = make([]UnitRecord, len(m.Units))
 	for i, u := range m.Units {
-		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread, Parts: ofTree(u.Parts, false)}
+		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: ofTree(u.Parts, false)}
 	}
 	h.BadInputs = make([]BadInput, len(m.BadInputs))
 	for i, b := range m.BadInputs {

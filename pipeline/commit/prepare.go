@@ -318,8 +318,8 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 }
 
 // adopt takes over unit i if it is known and all its parts are sound. One that
-// the system could not read is tried again; it has no parts that would have to
-// give way.
+// the system could not read, or that has a note that took too long, is tried
+// again.
 func (r *Prepared) adopt(i int, known map[string]*UnitRecord) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/velum-health/velum/pipeline/durable"
@@ -146,6 +148,37 @@ func (o *owners) name(stem, ext, unit string) string {
 		at = fmt.Sprintf("%s-%d%s", stem, n, ext)
 	}
 	return at
+}
+
+// twinName is the path of a public part: what all twins of it share, and which
+// of them it is.
+var twinName = regexp.MustCompile(`^(.*part-[-0-9a-f]*-[0-9a-f]{16})(-[0-9]+)?(\.[a-z]+)$`)
+
+// orderTwins gives twins their numbers in the order of the units. They took
+// them in the order in which they were done, which is another every time; the
+// files are the same to the byte, so it is enough to say which is whose.
+func orderTwins(units []UnitRecord) {
+	twins := map[string][]*PartRecord{}
+	for i := range units {
+		units[i].Parts = slices.Clone(units[i].Parts) // the journal's stay
+		for k := range units[i].Parts {
+			p := &units[i].Parts[k]
+			if at := twinName.FindStringSubmatch(p.Path); at != nil && !p.Private {
+				name := at[1] + at[3] + p.SHA256
+				twins[name] = append(twins[name], p)
+			}
+		}
+	}
+	for _, parts := range twins {
+		var paths []string
+		for _, p := range parts {
+			paths = append(paths, p.Path)
+		}
+		slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+		for k, p := range parts {
+			p.Path = paths[k]
+		}
+	}
 }
 
 // A Sink of a unit ends its parts and tells what became of the notes.
