@@ -20,7 +20,7 @@ LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
 # the binary, in bin/velum
 build:
-	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
+	$(GO) build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
 
 # mask the sample archive, show what came out, and check it against its gold
 run: build

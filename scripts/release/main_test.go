@@ -4,14 +4,17 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -205,5 +208,72 @@ func TestInspect(t *testing.T) {
 	}
 	if _, err := r.inspect([]byte("#!/bin/sh"), "linux/amd64"); err == nil {
 		t.Error("a script passes")
+	}
+}
+
+// TestNotice: NOTICE names every module of the binary with its licence.
+func TestNotice(t *testing.T) {
+	notice, err := os.ReadFile("../../NOTICE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/velum")
+	list.Dir = "../.."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
+	if len(modules) < 20 {
+		t.Fatalf("%d modules", len(modules))
+	}
+	for _, m := range modules {
+		licence := regexp.MustCompile(`(?m)^  (.*, )?` + regexp.QuoteMeta(m) + `(, .*)?: (Apache-2\.0|MIT|BSD-[23]-Clause|Unlicense)\b`)
+		if m != "github.com/velum-health/velum" && !licence.Match(notice) {
+			t.Errorf("%s and its licence are missing", m)
+		}
+	}
+}
+
+// TestTwoFolders: the build that the Makefile does says nothing of where it was
+// done, and of no repository: two folders give one file.
+func TestTwoFolders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links twice")
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil || !bytes.Contains(makefile, []byte("build -trimpath -buildvcs=false ")) {
+		t.Errorf("make build is not the build of this test: %v", err)
+	}
+	var sums [2][32]byte
+	for i := range sums {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"go.mod": "module example.org/two\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { println(1) }\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 1 { // one of them is a repository, and a dirty one
+			for _, args := range [][]string{{"init", "-q"}, {"add", "."}} {
+				git := exec.Command("git", args...)
+				git.Dir = dir
+				if text, err := git.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, text)
+				}
+			}
+		}
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", "two", ".")
+		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		if text, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		binary, err := os.ReadFile(filepath.Join(dir, "two"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[i] = sha256.Sum256(binary)
+	}
+	if sums[0] != sums[1] {
+		t.Error("two folders give two files")
 	}
 }
