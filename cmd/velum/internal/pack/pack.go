@@ -46,7 +46,7 @@ func Check(c *console.Console, cfg *option.Config, files []string) error {
 				"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
 			})
 		} else {
-			_, err = fmt.Fprintf(c.Out, "%s: %d networks that find %s: %s\n", file, len(p.Networks()), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
+			_, err = c.Printf("%s: %d networks that find %s: %s\n", file, len(p.Networks()), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
 		}
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func Build(c *console.Console, cfg *option.Config, file, out string) error {
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "model": out, "bytes": len(data), "networks": p.Networks()})
 	}
-	_, err = fmt.Fprintf(c.Out, "%s: %d networks\n", out, len(p.Networks()))
+	_, err = c.Printf("%s: %d networks\n", out, len(p.Networks()))
 	return err
 }
 

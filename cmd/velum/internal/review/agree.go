@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -117,7 +116,7 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	if c.JSON {
 		err = json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "agreement", "agreement": a})
 	} else {
-		_, err = fmt.Fprintf(c.Out, "%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
+		_, err = c.Printf("%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
 	}
 	return err
 }

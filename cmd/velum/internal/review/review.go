@@ -210,7 +210,7 @@ func (s *session) done() (n int) {
 // export writes the decided notes.
 func (s *session) export(ctx context.Context, c *console.Console, o *Options) error {
 	if s.done() == 0 {
-		_, err := fmt.Fprintf(c.Out, "0 of %d notes decided: nothing to write\n", len(s.notes))
+		_, err := c.Printf("0 of %d notes decided: nothing to write\n", len(s.notes))
 		return err
 	}
 	dst, _, err := flow.CreateNotes("to", o.To, o.Out, write.TextOptions{Gold: true, Offsets: true})
@@ -224,7 +224,7 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	if err := dst.Close(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.Out, "%d of %d notes decided -> %s\n", s.done(), len(s.notes), o.Out)
+	_, err = c.Printf("%d of %d notes decided -> %s\n", s.done(), len(s.notes), o.Out)
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -74,7 +73,7 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 		_ = h.Shutdown(late) // what was decided is in the journal
 	})
 	defer stop()
-	if _, err := fmt.Fprintf(c.Out, "%d notes, %d decided. Open this address, once, on this machine:\n\n  http://%s/?token=%s\n\nCtrl-C ends the session; what is decided stays decided.\n",
+	if _, err := c.Printf("%d notes, %d decided. Open this address, once, on this machine:\n\n  http://%s/?token=%s\n\nCtrl-C ends the session; what is decided stays decided.\n",
 		len(s.order), s.done(), v.host, v.token); err != nil {
 		return err
 	}
