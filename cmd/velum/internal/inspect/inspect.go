@@ -161,7 +161,7 @@ func (s *inspection) printRanking() error {
 		return json.NewEncoder(s.Out).Encode(map[string]any{"message_type": "features", "model": s.model.Name, "features": heaviest})
 	}
 	for _, f := range heaviest {
-		if _, err := fmt.Fprintf(s.Out, "%+8.3f  %-36s %s  (%d tokens)\n", f.Weight, f.Tag, f.Feature, f.Tokens); err != nil {
+		if _, err := s.Printf("%+8.3f  %-36s %s  (%d tokens)\n", f.Weight, f.Tag, f.Feature, f.Tokens); err != nil {
 			return err
 		}
 	}
