@@ -14,16 +14,17 @@ type Lattice struct {
 	T     int       //                tokens
 	State []float32 // [T][tr.Stride] score of label y at token t; padding Forbidden
 
-	tr    *Transitions
-	rows  []float32  // [margin+T+margin][Stride], holds State
-	exp   []float32  // [T][Stride]    e^State after Prepare
-	alpha []float32  // [1+T][Stride]  best or summed scores; one row before the first, see kernels.Band
-	beta  []float32  // [2][Stride]
-	total []float64  // [T]            scale of each alpha row
-	later []float32  // [T][Stride]    all rows of beta, see SpanProbs
-	logs  []float64  // [3][L]         see referenceLogZ
-	exact *reference // the same sums in log space, where float32 is too narrow; else nil
-	shift float64    //                what Prepare has taken away from all paths
+	tr     *Transitions
+	rows   []float32  // [margin+T+margin][Stride], holds State
+	exp    []float32  // [T][Stride]    e^State after Prepare
+	alpha  []float32  // [1+T][Stride]  best or summed scores; one row before the first, see kernels.Band
+	beta   []float32  // [2][Stride]
+	total  []float64  // [T]            scale of each alpha row
+	later  []float32  // [T][Stride]    rows of e^State·beta, see SpanProbs
+	behind int        //                the token whose beta is in the first row
+	logs   []float64  // [3][L]         see referenceLogZ
+	exact  *reference // the same sums in log space, where float32 is too narrow; else nil
+	shift  float64    //                what Prepare has taken away from all paths
 }
 
 // Reset makes room for n tokens with margin rows of scratch before the first

@@ -145,8 +145,9 @@ func (x *Lattice) local(t int, y pipeline.Tag) float64 {
 	return math.Exp(float64(x.State[t*x.tr.Stride+int(y)])) / x.total[t]
 }
 
-// sum makes all rows of α, and those of β from token end on, where the first
-// span has ended: Marginals does not keep them.
+// sum makes all rows of α, and behind token end, where the first span has ended,
+// those of e^s·β: Marginals does not keep them. β itself is asked for where
+// spans end.
 //
 //	α(t,y) = e^s(t,y) Σ_y' e^a(y',y) α(t-1,y') / c(t-1),  c(t) = Σ_y α(t,y)
 //	β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y') / c(t+1)
@@ -165,18 +166,25 @@ func (x *Lattice) sum(end int) {
 		}
 		x.total[t] = float64(c)
 	}
-	next, one := x.beta[s:2*s], x.beta[2*s:3*s]
+	copy(x.later[(x.T-1)*s:], x.exp[(x.T-1)*s:x.T*s])
+	for t := x.T - 2; t > end; t-- {
+		kernels.Forward(x.later[t*s:(t+1)*s], x.later[(t+1)*s:(t+2)*s], x.exp[t*s:(t+1)*s], tr.expT, rows, float32(1/x.total[t+1]))
+	}
+	x.behind = -1
+}
+
+// weigh makes β(t) of the row behind it.
+func (x *Lattice) weigh(t int) {
+	s := x.tr.Stride
+	beta, one := x.beta[:s], x.beta[s:2*s]
 	for y := range one {
 		one[y] = 1
 	}
-	copy(x.later[(x.T-1)*s:], one)
-	for t := x.T - 1; t > end; t-- {
-		beta := x.later[t*s : (t+1)*s]
-		for y, e := range x.exp[t*s : (t+1)*s] {
-			next[y] = beta[y] * e
-		}
-		kernels.Forward(x.later[(t-1)*s:t*s], next, one, tr.expT, rows, float32(1/x.total[t]))
+	if x.behind = t; t == x.T-1 {
+		copy(beta, one)
+		return
 	}
+	kernels.Forward(beta, x.later[(t+1)*s:(t+2)*s], one, x.tr.expT, x.tr.rows, float32(1/x.total[t+1]))
 }
 
 // referenceSum is sum in log space, for scores too far apart. It allocates.
@@ -208,5 +216,8 @@ func (x *Lattice) after(t, y int) float64 {
 	if x.exact != nil {
 		return x.exact.beta[t*x.tr.L+y]
 	}
-	return float64(x.later[t*x.tr.Stride+y])
+	if x.behind != t {
+		x.weigh(t)
+	}
+	return float64(x.beta[y])
 }
