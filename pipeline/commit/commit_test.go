@@ -146,7 +146,7 @@ func (a *testArchive) run(t testing.TB, dir string, d durable.FS, o UnitOptions)
 	t.Helper()
 	o.Finish = testFinish
 	if d == nil {
-		d = unsynced{durable.OS}
+		d = durable.Unsynced{FS: durable.OS}
 	}
 	return RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: d}, a.line, o)
 }
@@ -569,20 +569,6 @@ func TestCancelledRunResumes(t *testing.T) {
 	}
 }
 
-// unsynced is a durable.FS that never waits for the disk: nobody cuts the power here.
-type unsynced struct{ durable.FS }
-
-func (unsynced) SyncDir(string) error { return nil }
-
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
-	f, err := u.FS.OpenFile(name, flag, perm)
-	return unsyncedFile{f}, err
-}
-
-type unsyncedFile struct{ durable.File }
-
-func (unsyncedFile) Sync() error { return nil }
-
 // faults is a durable.FS in which operation number at fails, and all after it if
 // lasting. A write that fails writes half of its data.
 type faults struct {
@@ -659,7 +645,7 @@ func TestEveryOperationFails(t *testing.T) {
 	t.Parallel()
 	a := newTestArchive(3)
 	want := undisturbed(t, a)
-	count := &faults{FS: unsynced{durable.OS}}
+	count := &faults{FS: durable.Unsynced{FS: durable.OS}}
 	if _, err := a.run(t, tempDir(t), count, UnitOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -670,7 +656,7 @@ func TestEveryOperationFails(t *testing.T) {
 	for at := 1; at <= count.n; at += step {
 		for _, lasting := range []bool{false, true} {
 			dir := tempDir(t)
-			d := &faults{FS: unsynced{durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
+			d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
 			if _, err := a.run(t, dir, d, UnitOptions{}); err != nil && !durable.DiskFull(err) {
 				t.Errorf("operation %d: error is not that of the disk: %v", at, err)
 			} else if err == nil && lasting {
@@ -704,7 +690,7 @@ func TestChangedConfigurationFails(t *testing.T) {
 	for at := 1; ; at += 3 {
 		dir := tempDir(t)
 		copyTrees(t, dir, first)
-		d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: syscall.EIO}
+		d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: true, err: syscall.EIO}
 		_, err := a.run(t, dir, d, UnitOptions{})
 		if err == nil {
 			break
@@ -797,7 +783,7 @@ func copyTrees(t testing.TB, to, from string) {
 func (a *testArchive) begin(t testing.TB, dir string) {
 	t.Helper()
 	stop := errors.New("stop")
-	_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}, a.line,
+	_, err := RunUnits(t.Context(), a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: durable.Unsynced{FS: durable.OS}}, a.line,
 		UnitOptions{Finish: func(context.Context, *Final) error { return stop }})
 	if !errors.Is(err, stop) {
 		t.Fatal(err)

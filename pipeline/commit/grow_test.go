@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/pipeline/durable"
 	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // months is an archive of files that are there. A file's version says what is
@@ -62,7 +63,7 @@ func (m *months) plan(names ...string) *Plan {
 func (m *months) run(o UnitOptions, names ...string) (*Result, error) {
 	a := &testArchive{config: m.config, loses: -1}
 	o.Finish = testFinish
-	return RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: unsynced{durable.OS}}, a.line, o)
+	return RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: durable.Unsynced{FS: durable.OS}}, a.line, o)
 }
 
 func (m *months) grow(names ...string) *Result {
@@ -299,7 +300,7 @@ func TestGrowProperty(t *testing.T) {
 			}
 			killed := false
 			if at := rapid.IntRange(0, 250).Draw(rt, "dies at"); at > 0 {
-				d := &faults{FS: unsynced{durable.OS}, at: at, lasting: true, err: errors.New("killed")}
+				d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: true, err: errors.New("killed")}
 				a := &testArchive{loses: -1}
 				_, err := RunUnits(context.Background(), m.plan(names...), Output{Dir: filepath.Join(m.dir, "out"), FS: d}, a.line, UnitOptions{Grow: true, Finish: testFinish})
 				killed = err != nil

@@ -22,7 +22,7 @@ func wantOutputError(t *testing.T, what string, err error, names string) {
 
 // runIn runs an archive into an output.
 func runIn(a *testArchive, out Output) error {
-	out.FS = unsynced{durable.OS}
+	out.FS = durable.Unsynced{FS: durable.OS}
 	_, err := RunUnits(context.Background(), a.plan(), out, a.line, UnitOptions{Finish: testFinish})
 	return err
 }

@@ -135,10 +135,10 @@ func TestPromoteFails(t *testing.T) {
 		for at := 1; ; at++ {
 			ended := false
 			for _, lasting := range []bool{false, true} {
-				sound := &ModelFolder{Dir: tempDir(t), FS: unsynced{durable.OS}}
+				sound := &ModelFolder{Dir: tempDir(t), FS: durable.Unsynced{FS: durable.OS}}
 				mustPromote(t, sound, "one")
 				mustPromote(t, sound, "two")
-				d := &faults{FS: unsynced{durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
+				d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
 				err := c.do(&ModelFolder{Dir: sound.Dir, FS: d})
 				ended = d.n < at
 				_, data, bad := sound.Current()
@@ -165,7 +165,7 @@ func TestPromoteFails(t *testing.T) {
 // the folder locked, and no promotion is lost.
 func TestPromoteTogether(t *testing.T) {
 	t.Parallel()
-	m := &ModelFolder{Dir: tempDir(t), FS: unsynced{durable.OS}}
+	m := &ModelFolder{Dir: tempDir(t), FS: durable.Unsynced{FS: durable.OS}}
 	mustPromote(t, m, "first")
 	var all sync.WaitGroup
 	var mu sync.Mutex

@@ -8,13 +8,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/velum-health/velum/pipeline/durable"
 	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // prepared readies the trees of dir for the archive.
 func (a *testArchive) prepared(dir string) (*Prepared, error) {
-	return Prepare(a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: unsynced{durable.OS}}, UnitOptions{AtOnce: 2, Finish: testFinish})
+	return Prepare(a.plan(), Output{Dir: filepath.Join(dir, "out"), FS: durable.Unsynced{FS: durable.OS}}, UnitOptions{AtOnce: 2, Finish: testFinish})
 }
 
 // TestShares: however the units are shared out among calls of Do, side by side

@@ -29,15 +29,15 @@ func (t *torture) outputs() (string, error) {
 		return "", err
 	}
 	free := t.path("outputs.free")
-	done, times := 0, t.times(200, 10)
+	done, times := 0, t.times(200, 14)
 	for ; done < times && !t.over(); done++ {
 		// where the output goes, and where its private tree does ("" for beside it)
 		at := [][2]string{
 			{above, ""}, {filepath.Dir(out), ""}, {filepath.Join(out, "inner"), ""}, {filepath.Join(out, "masked"), ""}, {filepath.Join(out, "masked", "2026"), ""},
 			{out + ".private", ""}, {filepath.Join(out+".private", "inner"), ""},
 			{free, out}, {free, out + ".private"}, {free, filepath.Join(out, "inner")}, {free, above}, {free, filepath.Join(out+".private", "quarantine")},
-			{out, free}, {out, filepath.Join(out, "inner")}, {out, out},
-		}[done%15]
+			{out, filepath.Join(out, "inner")}, {out, out},
+		}[done%14]
 		where := t.roundabout(at[0], above, link)
 		var flags []string
 		if at[1] != "" {

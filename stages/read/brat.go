@@ -2,7 +2,6 @@ package read
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -16,16 +15,16 @@ import (
 // note is its path below the folder without the extension. Texts are kept as
 // they are, CRLF and byte order mark included: offsets count them.
 type Brat struct {
-	intake
+	folderNotes
 	texts, anns string // folders
-	ids         []string
 	labels      []label
 }
 
 // NewBrat lists the notes below dir, in lexical order. A note without .ann
 // has no spans.
 func NewBrat(dir string, o TextOptions) (*Brat, error) {
-	r := &Brat{intake: newIntake(dir, o), texts: dir, anns: dir}
+	r := &Brat{folderNotes: folderNotes{intake: newIntake(dir, o)}, texts: dir, anns: dir}
+	r.note = r.readNote
 	if o.TextDir != "" {
 		r.texts = o.TextDir
 	}
@@ -40,26 +39,6 @@ func NewBrat(dir string, o TextOptions) (*Brat, error) {
 	r.warnings.NoText = int64(missing(anns, r.ids))
 	r.warnings.NoAnnotation = int64(missing(r.ids, anns))
 	return r, nil
-}
-
-// Close does nothing: no file stays open between notes.
-func (r *Brat) Close() error { return nil }
-
-// Len returns the number of notes.
-func (r *Brat) Len() int { return len(r.ids) }
-
-// Next implements pipeline.Source.
-func (r *Brat) Next(b *pipeline.Batch) error {
-	r.start(b)
-	for int(r.row) < len(r.ids) && !r.full(b) {
-		if err := r.note(b, r.ids[r.row]); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
 }
 
 // missing counts the names that have does not hold.
@@ -77,8 +56,8 @@ func missing(names, have []string) int {
 	return n
 }
 
-// note reads the note whose files have the name id (see package filename).
-func (r *Brat) note(b *pipeline.Batch, id string) error {
+// readNote reads the note whose files have the name id (see package filename).
+func (r *Brat) readNote(b *pipeline.Batch, id string) error {
 	r.path = filepath.Join(r.anns, filepath.FromSlash(id)+".ann")
 	ann, err := r.readText(r.path)
 	if err != nil && !os.IsNotExist(err) {

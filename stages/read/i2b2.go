@@ -23,42 +23,22 @@ import (
 // of the element where there is none. Folders may be nested; the id of a note
 // is its path below the folder without the extension.
 type I2B2 struct {
-	intake
+	folderNotes
 	root   string
-	ids    []string
 	text   []byte
 	labels []label
 }
 
 // NewI2B2 lists the .xml files below dir, in lexical order.
 func NewI2B2(dir string, o TextOptions) (*I2B2, error) {
-	r := &I2B2{intake: newIntake(dir, o), root: dir}
+	r := &I2B2{folderNotes: folderNotes{intake: newIntake(dir, o)}, root: dir}
+	r.note = r.readNote
 	var err error
 	r.ids, err = r.list(dir, ".xml")
 	return r, err
 }
 
-// Close does nothing: no file stays open between notes.
-func (r *I2B2) Close() error { return nil }
-
-// Len returns the number of notes.
-func (r *I2B2) Len() int { return len(r.ids) }
-
-// Next implements pipeline.Source.
-func (r *I2B2) Next(b *pipeline.Batch) error {
-	r.start(b)
-	for int(r.row) < len(r.ids) && !r.full(b) {
-		if err := r.note(b, r.ids[r.row]); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
-		return io.EOF
-	}
-	return nil
-}
-
-func (r *I2B2) note(b *pipeline.Batch, id string) error {
+func (r *I2B2) readNote(b *pipeline.Batch, id string) error {
 	r.path = filepath.Join(r.root, filepath.FromSlash(id)+".xml")
 	data, err := readWhole(r.path)
 	if err != nil {

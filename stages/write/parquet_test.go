@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -47,20 +46,6 @@ func (s *batches) rows() (n int64) {
 	return n
 }
 
-// unsynced is an FS that never waits for the disk.
-type unsynced struct{ durable.FS }
-
-func (unsynced) SyncDir(string) error { return nil }
-
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
-	f, err := u.FS.OpenFile(name, flag, perm)
-	return unsyncedFile{f}, err
-}
-
-type unsyncedFile struct{ durable.File }
-
-func (unsyncedFile) Sync() error { return nil }
-
 // writeUnit writes batches as the one unit of a run and returns its folder.
 func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *commit.Manifest) {
 	t.Helper()
@@ -75,7 +60,7 @@ func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *com
 func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*commit.Manifest, error) {
 	src := &batches{all: all}
 	plan := &commit.Plan{Units: []commit.Unit{{Input: "test", Rows: src.rows()}}}
-	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: unsynced{durable.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+	r, err := commit.RunUnits(t.Context(), plan, commit.Output{Dir: dir, FS: durable.Unsynced{FS: durable.OS}}, func(_ int, _ *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		sink, err := NewUnit(parts, o)
 		return commit.Line{Source: src, Sink: sink}, err
 	}, commit.UnitOptions{Verify: Verify})

@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"runtime/pprof"
 	"strings"
@@ -90,7 +89,7 @@ func run() error {
 		}
 		disk := durable.OS
 		if *noSync {
-			disk = unsynced{disk}
+			disk = durable.Unsynced{FS: disk}
 		}
 		err = copyAll(archive, commit.Output{Dir: *out, FS: disk}, commit.UnitOptions{AtOnce: *atOnce, Fresh: *fresh, Verify: verify, Stats: &pipeline.Stats{}})
 	}
@@ -221,20 +220,6 @@ func copyAll(archive *read.Archive, out commit.Output, o commit.UnitOptions) err
 	}
 	return nil
 }
-
-// unsynced is an FS that never waits for the disk.
-type unsynced struct{ durable.FS }
-
-func (unsynced) SyncDir(string) error { return nil }
-
-func (u unsynced) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
-	f, err := u.FS.OpenFile(name, flag, perm)
-	return unsyncedFile{f}, err
-}
-
-type unsyncedFile struct{ durable.File }
-
-func (unsyncedFile) Sync() error { return nil }
 
 func newCopy() func(b *pipeline.Batch) error {
 	return func(b *pipeline.Batch) error {
