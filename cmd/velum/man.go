@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 func newManCommand(a *app) *cobra.Command {
@@ -34,7 +35,7 @@ func writeManPages(c *cobra.Command, dir string) error {
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	// A manual is for everybody, unlike everything else that velum writes.
 	file := filepath.Join(dir, name+".1")
-	if err := os.WriteFile(file, manPage(c, name), 0o644); err != nil {
+	if err := durable.WriteFile(nil, file, manPage(c, name)); err != nil {
 		return err
 	}
 	if err := os.Chmod(file, 0o644); err != nil {

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -37,7 +38,7 @@ func FormatOf(flag, name, path string) (string, error) {
 	}
 	ext := filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst"))
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		ext = firstExt(path)
+		ext = cmp.Or(firstExt(path), ext) // its own, where a conversion that was killed left nothing else
 	}
 	if format := extensions[strings.ToLower(ext)]; format != "" {
 		return format, nil
