@@ -12,31 +12,39 @@ func (w *worker) partNames() int {
 	if c == pipeline.None || w.Lexicons.Names == nil {
 		return 0
 	}
-	for s := 0; s < len(w.spans); s++ { // those that are added come up as well
-		span := &w.spans[s]
-		if span.Category != c && span.Category != w.labels.place {
+	for s := range found {
+		if w.spans[s].Category != c && w.spans[s].Category != w.labels.place {
 			continue
 		}
-		i, j := w.wordsIn(span.Start, span.End)
-		if j-i < 2 {
-			continue
-		}
-		if first := w.nameStart(i, j); span.Category == c && first > i {
-			span.Start, i = w.words[first].start, first
-			n++
-		}
-		left, right := w.secondName(i, j, span.Category == c)
-		if right == 0 {
-			continue
-		}
-		second := *span
-		second.Start, second.Category = w.words[right].start, c
-		span.End = w.words[left].end
-		w.spans = append(w.spans, second)
-		n++
+		i, j := w.wordsIn(w.spans[s].Start, w.spans[s].End)
+		n += w.partSpan(s, i, j)
 	}
 	if len(w.spans) > found {
 		sortSpans(w.spans)
+	}
+	return n
+}
+
+// partSpan parts span s of words [i, j) into those of its persons. It looks at
+// every word once, however many there are.
+func (w *worker) partSpan(s, i, j int) (n int) {
+	c := w.labels.person[1]
+	for j-i >= 2 {
+		person := w.spans[s].Category == c
+		if first := w.nameStart(i, j); person && first > i {
+			w.spans[s].Start, i = w.words[first].start, first
+			n++
+		}
+		left, right := w.secondName(i, j, person)
+		if right == 0 {
+			break
+		}
+		second := w.spans[s]
+		second.Start, second.Category = w.words[right].start, c
+		w.spans[s].End = w.words[left].end
+		w.spans = append(w.spans, second)
+		s, i = len(w.spans)-1, right
+		n++
 	}
 	return n
 }

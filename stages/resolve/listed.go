@@ -112,14 +112,14 @@ func (w *worker) partOfName(k int) part {
 }
 
 // initialOf tells whether word k is an initial with its full stop before a
-// surname of the lists.
+// surname of the lists, or before a particle with a capital and one: Y. El Amrani.
 func (w *worker) initialOf(k int) bool {
 	x, next := &w.words[k], &w.words[k+1]
 	if x.end-x.start != 1 || !x.is(capital) || w.text[x.end] != '.' || !next.is(capital) || !next.is(lower) || k > 0 && !w.touch(k-1) {
 		return false
 	}
 	gap := w.text[x.end:next.start]
-	return (len(gap) == 1 || len(gap) == 2 && gap[1] == ' ') && w.partOfName(k+1)&family != 0
+	return (len(gap) == 1 || len(gap) == 2 && gap[1] == ' ') && (w.partOfName(k+1)&family != 0 || w.particleOf(k+1))
 }
 
 // mayName is a quick no for most words: a name has two words of one case, and

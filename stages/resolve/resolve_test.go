@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -226,7 +227,7 @@ var ruleTests = []struct {
 	{"listed", "primary-care", "calle Ana Puig, Hospital Juan Puig, Parkinson Ana, ANA y ANCA", "calle Ana Puig, Hospital Juan Puig, Parkinson Ana, ANA y ANCA"},
 	{"listed", "primary-care", "avisa a A. Puig, con E. Zzyzx y Ana Parkinson", "avisa a [PERSON:A. Puig], con E. Zzyzx y [PERSON:Ana Parkinson]"},
 	{"listed", "primary-care", "avisa a E. Zzyzxenko y a ana zzyzxmann, con aprova", "avisa a [PERSON:E. Zzyzxenko] y a [PERSON:ana zzyzxmann], con aprova"},
-	{"listed", "primary-care", "habla De los Zzyzx, Ana; viene El Puig Juan; Firma: Zzyzx, Ana", "habla [PERSON:De los Zzyzx, Ana]; viene [PERSON:El Puig Juan]; Firma: [PERSON:Zzyzx, Ana]"},
+	{"listed", "primary-care", "habla De los Zzyzx, Ana; viene El Puig Juan con M. El Puig; Firma: Zzyzx, Ana", "habla [PERSON:De los Zzyzx, Ana]; viene [PERSON:El Puig Juan] con [PERSON:M. El Puig]; Firma: [PERSON:Zzyzx, Ana]"},
 	{"listed", "primary-care", "síndrome de Ana Puig, signos Ana Puig y Puig-Ana", "síndrome de Ana Puig, signos Ana Puig y Puig-Ana"},
 	{"listed", "primary-care", "Zzyzx Ana. Puig. Ana, Juan", "Zzyzx Ana. Puig. Ana, Juan"},
 	{"date-borders", "primary-care", "en el [DATE:año 1998] y desde [DATE:a 2013]", "en el año [DATE:1998] y desde a [DATE:2013]"},
@@ -558,5 +559,21 @@ func TestSpansOfAView(t *testing.T) {
 	run(t, o, b)
 	if got, want := markup.Write(text, b.Spans.At(0)), "veo a [PERSON:\u0410na Pui\u200bg], ojo [LOCATION:o\ufb01cina]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A span with 20,000 persons is parted in time linear in it.
+func TestManyPersonsApart(t *testing.T) {
+	const persons = 20_000
+	b := batchOf(t, "primary-care", "["+"PERSON:"+strings.Repeat("Ana Puig, ", persons-1)+"Ana Puig]")
+	o, _ := Defaults("primary-care")
+	o.Lexicons = testLexicons
+	begin := time.Now()
+	run(t, o, b)
+	if d := time.Since(begin); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+	if got := len(b.Spans.At(0)); got != persons {
+		t.Errorf("%d spans, want %d", got, persons)
 	}
 }
