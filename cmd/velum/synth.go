@@ -21,8 +21,8 @@ An archive for velum run is written with --to archive: a folder of months in
 Parquet without the gold, and the gold beside it in DIR.gold.
 
 With --contexts NOTES the sentences are real and the values invented: notes of
-any format are tagged as the model is and again at a high recall (--recall, 0.99
-if none is given). Lines on which both agree and that hold no other number of
+any format are tagged as the model is and again at a high recall (--recall; if
+none is given 0.99, or the most that the precision floor allows). Lines on which both agree and that hold no other number of
 five digits or address get another value for every name, place, date and age.
 Lines without any get some in place of "la paciente", "su hija", "este centro",
 "hace 3 días", or stay as they are. A line that still holds a word of three

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -9,7 +10,8 @@ import (
 )
 
 // eagerRecall is the setting of the recall dial that must agree with the model
-// as it is, where the configuration names none.
+// as it is, where the configuration names none; or the highest that its
+// precision allows, if that is less.
 const eagerRecall = 0.99
 
 // ContextSteps is the row of `velum synth --contexts`: what the model finds as
@@ -17,9 +19,6 @@ const eagerRecall = 0.99
 func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
 	careful, eager := *c, *c
 	careful.Tag.Recall = 0
-	if eager.Tag.Recall == 0 {
-		eager.Tag.Recall = eagerRecall
-	}
 	f, err := New(&careful)
 	if err != nil {
 		return nil, err
@@ -31,6 +30,9 @@ func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
+	if eager.Tag.Recall == 0 {
+		eager.Tag.Recall = highestRecall(f.Model, c.Tag.PrecisionFloor)
+	}
 	more, err := New(&eager)
 	if err != nil {
 		return nil, err
@@ -41,6 +43,19 @@ func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
 	}
 	aside := pipeline.Step{Name: "aside", New: func() func(*pipeline.Batch) error { return setAside }}
 	return slices.Concat(steps, []pipeline.Step{aside}, again[1:]), nil // the notes have their tokens
+}
+
+// highestRecall is the most of the dial, up to eagerRecall, that a model
+// reaches with a precision of at least floor; eagerRecall, which is refused with
+// the reason, if there is none.
+func highestRecall(m *Model, floor float64) float64 {
+	recall := 0.0
+	for _, p := range m.Header().RecallDial {
+		if p.Precision >= floor {
+			recall = max(recall, min(p.Recall, eagerRecall))
+		}
+	}
+	return cmp.Or(recall, eagerRecall)
 }
 
 // setAside makes the spans of a batch its gold and empties what tagging fills.
