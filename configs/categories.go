@@ -10,9 +10,11 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Schemes returns the annotation schemes that categories.yaml relates to each
-// other.
-func Schemes() []string {
+// Schemes returns the annotation schemes that categories.yaml, and files of
+// categories of a house, relate to each other.
+func Schemes() []string { return append(builtIn(), own.schemes...) }
+
+func builtIn() []string {
 	return []string{"meddocan", "i2b2", "hipaa", "primary-care", "pattern", "names"}
 }
 
@@ -34,17 +36,26 @@ func readRows() ([]row, error) {
 	}
 	all := make([]row, len(file.Rows))
 	for i, r := range file.Rows {
-		all[i] = row{}
-		for scheme, name := range r {
-			if !slices.Contains(Schemes(), scheme) {
-				return nil, fmt.Errorf("category map, row %d: unknown scheme %q", i+1, scheme)
-			}
-			if all[i][scheme], err = pipeline.ParseCategory(name); err != nil {
-				return nil, fmt.Errorf("category map, row %d: %w", i+1, err)
-			}
+		if all[i], err = parseRow(r, builtIn()); err != nil {
+			return nil, fmt.Errorf("category map, row %d: %w", i+1, err)
 		}
 	}
 	return all, nil
+}
+
+func parseRow(names map[string]string, schemes []string) (row, error) {
+	r := row{}
+	for scheme, name := range names {
+		if !slices.Contains(schemes, scheme) {
+			return nil, fmt.Errorf("unknown scheme %q", scheme)
+		}
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return nil, err
+		}
+		r[scheme] = c
+	}
+	return r, nil
 }
 
 // CategoryMap returns what the categories of one scheme are called in another.
@@ -55,6 +66,7 @@ func CategoryMap(from, to string) (map[pipeline.Category]pipeline.Category, erro
 	if err != nil {
 		return nil, err
 	}
+	all = slices.Concat(all, own.rows)
 	for _, scheme := range []string{from, to} {
 		if !slices.Contains(Schemes(), scheme) && (scheme != to || to != "untyped") {
 			return nil, fmt.Errorf("category map: unknown scheme %q", scheme)

@@ -2,11 +2,12 @@ package pipeline
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
-// Category is a kind of personal health information. The list is closed; the
-// names are used in configuration, files and reports.
+// Category is a kind of personal health information. The
+// list is closed but for the label sets of a house (AddLabels); the names are used in configuration, files and reports.
 type Category uint8
 
 // None is no category: text that is not PHI.
@@ -62,6 +63,43 @@ func init() {
 		}
 		labelSets[s.name] = set
 	}
+}
+
+// A NewCategory is a category that no built-in label set has.
+type NewCategory struct {
+	Name string
+	Kind Kind
+}
+
+// AddLabels adds a label set of a house: its categories, in the order of its
+// tags, of which those of new names join the list. It is called before anything
+// that counts categories is made. To add the same set again changes nothing.
+func AddLabels(name string, categories []NewCategory) error {
+	if old := labelSets[name]; old != nil {
+		same := len(old.Categories) == len(categories)
+		for i, c := range categories {
+			same = same && old.Categories[i].String() == c.Name
+		}
+		if !same {
+			return fmt.Errorf("there is another label set %q", name)
+		}
+		return nil
+	}
+	set := &LabelSet{Name: name}
+	for _, add := range categories {
+		c, known := categoryOf[add.Name]
+		if !known {
+			if len(categoryNames) > math.MaxUint8 {
+				return fmt.Errorf("more than %d categories", math.MaxUint8)
+			}
+			c = Category(len(categoryNames))
+			categoryNames = append(categoryNames, add.Name)
+			categoryOf[add.Name], kindOf[add.Name] = c, add.Kind
+		}
+		set.Categories = append(set.Categories, c)
+	}
+	labelSets[name] = set
+	return nil
 }
 
 // String returns the name used in configuration, files and reports; "" for

@@ -26,6 +26,7 @@ func (a *app) noteFlags(c *cobra.Command) {
 	a.optionFlag(c, "delimiter", "read.delimiter")
 	a.optionFlag(c, "id-column", "read.columns.id")
 	a.optionFlag(c, "text-column", "read.columns.text")
+	a.optionFlag(c, "own-labels", "read.categories")
 	a.optionFlag(c, "map", "read.labels")
 	a.optionFlag(c, "skip-unknown", "read.skip_unknown")
 }

@@ -38,6 +38,7 @@ given again. --ask writes notes that a person should correct; --answers takes th
 	flags.StringVar(&f.To, "to", "jsonl", "`FORMAT` of --ask: brat, jsonl or another of velum convert")
 	flags.StringVar(&f.Questions, "questions", "", "`PATH` for --ask (default: in DIR)")
 	flags.StringSliceVar(&f.Answers, "answers", nil, "`PATHS` of corrected notes to learn from, in any format")
+	a.noteFlags(c)
 	for _, o := range []struct{ flag, key string }{
 		{"in", "learn.in"}, {"gold", "learn.gold"}, {"dev", "learn.dev"}, {"gate", "learn.gate"}, {"oracle", "learn.oracle"},
 		{"labels", "learn.labels"}, {"start", "learn.start"}, {"turns", "learn.turns"}, {"slice", "learn.slice"},

@@ -64,6 +64,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.StringVar(&f.Lookups.Morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
 	flags.BoolVar(&f.Choose, "choose-clusters", false, "offer the --clusters one at a time, and none, and take what is best on a held-out fifth of --train")
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "bilstm: `FILE` to keep the state of the training in, and to go on from")
+	a.noteFlags(c)
 	a.optionFlag(c, "variant", "network.variant")
 	a.optionFlag(c, "epochs", "network.epochs")
 	a.optionFlag(c, "seed", "network.seed")

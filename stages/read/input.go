@@ -161,7 +161,7 @@ func (in *intake) category(name []byte, at place) (pipeline.Category, error) {
 		in.warnings.Unknown++
 		return pipeline.None, nil
 	}
-	return pipeline.None, in.wrong(at, "unknown label"+labelled(name), "map it with --map LABEL=CATEGORY (NONE leaves it out), or leave all unknown ones out with --skip-unknown")
+	return pipeline.None, in.wrong(at, "unknown label"+labelled(name), "map it with --map LABEL=CATEGORY (NONE leaves it out), give a file of your own labels with --own-labels, or leave all unknown ones out with --skip-unknown")
 }
 
 // labelled returns a label for an error. What does not look like one is not

@@ -123,7 +123,7 @@ func (w *Tables) putSpans(b *pipeline.Batch, i int) error {
 		c[spanRow].int64(w.rows)
 		c[spanStart].int32(s.Start)
 		c[spanEnd].int32(s.End)
-		c[spanCategory].bytes(categoryNames[s.Category])
+		c[spanCategory].bytes(categoryNames()[s.Category])
 		c[spanScore].float(s.Score)
 		c[spanSource].bytes(sourceNames[s.Source])
 		if err := w.spans.full(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline/tally"
@@ -116,10 +117,12 @@ const (
 var (
 	choiceNames   = names[pipeline.Choice](int(pipeline.ToReview) + 1)
 	languageNames = names[pipeline.Language](int(pipeline.MixedLanguage) + 1)
-	categoryNames = names[pipeline.Category](pipeline.Categories())
 	sourceNames   = names[pipeline.SpanSource](pipeline.SpanSources())
 	reasonNames   = names[pipeline.Reason](pipeline.Reasons())
 )
+
+// categoryNames are asked for when the label sets of the house are known.
+var categoryNames = sync.OnceValue(func() [][]byte { return names[pipeline.Category](pipeline.Categories()) })
 
 func names[T interface {
 	~uint8
@@ -410,7 +413,7 @@ func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.
 		p.columns[placeEnd].int32(s.End)
 		p.columns[placeStartChar].int32(from)
 		p.columns[placeEndChar].int32(to)
-		p.columns[placeCategory].bytes(categoryNames[s.Category])
+		p.columns[placeCategory].bytes(categoryNames()[s.Category])
 		if found {
 			p.columns[placeScore].float(s.Score)
 			p.columns[placeSource].bytes(sourceNames[s.Source])

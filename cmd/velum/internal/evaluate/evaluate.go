@@ -162,7 +162,9 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		}
 		steps = flow.GivenSteps(g)
 	}
-	return s, flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
+	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
+	flow.WarnUnknown(c, f.Gold, gold.Warnings().Unknown)
+	return s, err
 }
 
 // texts returns the folder of the gold's texts: a system of brat files may

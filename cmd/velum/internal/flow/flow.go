@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -177,11 +178,33 @@ func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
 	if err != nil {
 		return pipeline.Step{}, err
 	}
+	if err := ownPatterns(f.Model.Labels, &o); err != nil {
+		return pipeline.Step{}, err
+	}
 	o.Workers, o.Counts, o.Lexicons = f.Workers(), found, Lexicons(lists)
 	if err := f.resolveOptions(&o); err != nil {
 		return pipeline.Step{}, exit.With(exit.Config, err, "")
 	}
 	return resolve.New(o)
+}
+
+// ownPatterns maps what patterns find into a label set of the house. What has no
+// counterpart there stays what it is: it must be masked all the same.
+func ownPatterns(labels string, o *resolve.Options) error {
+	if !slices.Contains(configs.OwnSchemes(), labels) {
+		return nil
+	}
+	to, err := configs.CategoryMap("pattern", labels)
+	if err != nil {
+		return err
+	}
+	for _, name := range option.LabelNames("pattern") {
+		o.Categories[name] = name
+		if c, err := pipeline.ParseCategory(name); err == nil && to[c] != pipeline.None {
+			o.Categories[name] = to[c].String()
+		}
+	}
+	return nil
 }
 
 // MaskSteps are the steps from spans to what may leave.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
@@ -202,7 +203,7 @@ func load(f *modelfile.File, in *Opening) (tagger.Model, error) {
 
 // labelSetOf finds the label set that holds all categories of a model.
 func labelSetOf(categories []pipeline.Category) (string, error) {
-	for _, name := range []string{"primary-care", "meddocan", "i2b2", "names"} {
+	for _, name := range slices.Concat(configs.OwnSchemes(), []string{"primary-care", "meddocan", "i2b2", "names"}) {
 		set, err := pipeline.Labels(name)
 		if err != nil {
 			return "", err

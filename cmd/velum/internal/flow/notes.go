@@ -141,6 +141,8 @@ type Labelled struct {
 	Config *option.Config  // says how they are read; nil for files of velum's own
 	Keep   map[string]bool // by id; nil keeps all
 	Digest string          // of ids, texts and spans
+
+	Unknown int64 // spans of unknown labels that the last call of Each left out
 }
 
 // Each calls do for every file.
@@ -152,6 +154,7 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 			return err
 		}
 	}
+	n.Unknown = 0
 	for _, path := range n.Paths {
 		text, err := OpenNotes("from", "", path, o)
 		if err != nil {
@@ -164,6 +167,7 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 		if err := errors.Join(InputError(do(src)), text.Close()); err != nil {
 			return err
 		}
+		n.Unknown += text.Warnings().Unknown
 	}
 	return nil
 }
@@ -179,6 +183,14 @@ func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.
 		return pipeline.Run(ctx, src, steps, s, nil)
 	})
 	return s, err
+}
+
+// WarnUnknown says how many spans of unknown labels read.skip_unknown has left
+// out; nothing if there was none.
+func WarnUnknown(c *console.Console, where string, spans int64) {
+	if spans > 0 {
+		c.Log.Warn("spans of unknown labels are left out", "notes", where, "spans", spans)
+	}
 }
 
 // IDs returns the ids of the notes and sets the digest.

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -30,6 +31,7 @@ func (l *learning) splitGold() error {
 		for _, id := range ids {
 			l.known[id] = true
 		}
+		flow.WarnUnknown(l.console, strings.Join(set.Paths, ", "), set.Unknown)
 		if set == &l.gold {
 			drawn = ids
 		}

@@ -68,6 +68,7 @@ func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Opt
 	}
 	n := &flow.Counted{Text: dst, Progress: c.NewProgress("convert", "notes", 0), Gold: true}
 	err = pipeline.Run(ctx, src, flow.ConvertSteps(to), n, nil)
+	flow.WarnUnknown(c, f.In, src.Warnings().Unknown)
 	return ended(c, n, flow.InputError(err), f.Out)
 }
 

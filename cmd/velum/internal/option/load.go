@@ -67,6 +67,11 @@ func Load(s Sources) (*Config, error) {
 	for _, f := range s.flags {
 		l.text("command line", f)
 	}
+	if c.Read.Categories != "" {
+		if err := configs.AddCategories(c.Read.Categories); err != nil {
+			l.mistakes = append(l.mistakes, c.Mistake("read.categories", c.Read.Categories+": "+err.Error(), "write it as configs/categories.yaml"))
+		}
+	}
 	l.mistakes = append(l.mistakes, c.contradictions()...)
 	return c, (&exit.ConfigError{Mistakes: l.mistakes}).OrNil()
 }

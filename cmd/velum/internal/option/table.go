@@ -53,6 +53,7 @@ type Read struct {
 	Format       string
 	Encoding     string
 	Delimiter    string
+	Categories   string
 	Labels       map[string]string
 	SkipUnknown  bool
 	Keep         []string
@@ -302,6 +303,7 @@ func (c *Config) inputOptions() []option {
 		opt("read.format", &r.Format, "auto", "What the files of an archive are. auto tells by their names: Parquet and dumps of a|b|c ids and text, or else CSV and JSONL, or else .txt files of a note each.", shaping, oneOf(read.ArchiveFormats()...)),
 		opt("read.encoding", &r.Encoding, "auto", "Encoding of text files. auto looks at the whole of each file: a Latin-1 export with one accent in its last note is not UTF-8. Standard input is UTF-8 unless this says otherwise.", shaping, oneOf(read.Encodings()...)),
 		opt("read.delimiter", &r.Delimiter, "", "Delimiter of CSV, one character; empty takes the commonest of comma, semicolon, tab and bar in the header.", shaping),
+		opt("read.categories", &r.Categories, "", "File of categories of the house, written as configs/categories.yaml: its labels, and what they are called in other label sets. Its name can be used where a label set is named (--labels, --categories).", shaping, aFile),
 		opt("read.labels", &r.Labels, nil, "Labels of labelled notes that are called otherwise here, as {DOCTOR: PERSON, CITY: LOCATION}. NONE leaves a label out.", shaping),
 		opt("read.skip_unknown", &r.SkipUnknown, false, "Leave spans of unknown labels out and count them. Off: a model trained on, or scored against, half of the labels is worse than none.", shaping),
 		opt("read.keep", &r.Keep, nil, "Columns that pass through bit for bit, of any type; keys of folders such as year=2026 count as columns. None by default: a column that nobody named may identify a person.", shaping),

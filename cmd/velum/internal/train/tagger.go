@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -85,7 +86,9 @@ func (t *Training) learnAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return teach(t, &gold)
+	err := teach(t, &gold)
+	flow.WarnUnknown(t.Console, strings.Join(gold.Paths, ", "), gold.Unknown)
+	return err
 }
 
 // Prepare makes the trainer, which has no notes yet.
