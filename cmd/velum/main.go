@@ -45,6 +45,7 @@ var verbs = []func(*app) *cobra.Command{
 	newGazetteerCommand,
 	newAttackCommand,
 	newRulesCommand,
+	newCorpusCommand,
 	newReviewCommand,
 	newCheckCommand,
 	newAuditCommand,

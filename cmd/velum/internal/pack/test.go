@@ -34,10 +34,7 @@ func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, gol
 		return err
 	}
 	defer src.Close()
-	s := &networkScores{machine: p.NewMachine(), networks: make([]right, len(p.Networks())), total: map[pipeline.Category]*right{}}
-	for _, category := range p.Categories() {
-		s.total[category] = &right{}
-	}
+	s := newScores(p)
 	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, s, nil)); err != nil {
 		return err
 	}
@@ -77,26 +74,49 @@ type networkScores struct {
 	spans    []pipeline.Span
 }
 
+func newScores(p *rules.Pack) *networkScores {
+	s := &networkScores{machine: p.NewMachine(), networks: make([]right, len(p.Networks())), total: map[pipeline.Category]*right{}}
+	for _, category := range p.Categories() {
+		s.total[category] = &right{}
+	}
+	return s
+}
+
 // Put implements pipeline.Sink.
 func (s *networkScores) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
-		if b.Reason[i] != pipeline.Sound {
-			continue
+		if b.Reason[i] == pipeline.Sound {
+			s.add(b, i)
 		}
-		s.notes++
-		gold := b.Gold.At(i)
-		for _, f := range s.machine.Finds(b.Text.At(i), b.Tokens.At(i)) {
-			n := &s.networks[f.Network]
-			n.Finds++
-			if overlaps(gold, f.Start, f.End, f.Category) {
-				n.Right++
-			}
-		}
-		s.spans = s.machine.Spans(s.spans[:0], b.Text.At(i), b.Tokens.At(i))
-		s.together(gold)
 	}
 	return nil
 }
+
+// add scores a note.
+func (s *networkScores) add(b *pipeline.Batch, i int) {
+	s.notes++
+	gold := b.Gold.At(i)
+	for _, f := range s.machine.Finds(b.Text.At(i), b.Tokens.At(i)) {
+		n := &s.networks[f.Network]
+		n.Finds++
+		if overlaps(gold, f.Start, f.End, f.Category) {
+			n.Right++
+		}
+	}
+	s.spans = s.machine.Spans(s.spans[:0], b.Text.At(i), b.Tokens.At(i))
+	s.together(gold)
+}
+
+// all is the counts of all categories together.
+func (s *networkScores) all() (sum right) {
+	for _, t := range s.total {
+		sum.Finds, sum.Right, sum.Gold, sum.Found = sum.Finds+t.Finds, sum.Right+t.Right, sum.Gold+t.Gold, sum.Found+t.Found
+	}
+	return sum
+}
+
+// errors counts what was found in vain and what was not found.
+func (r *right) errors() int { return r.Finds - r.Right + r.Gold - r.Found }
 
 func (s *networkScores) together(gold []pipeline.Span) {
 	for _, f := range s.spans {

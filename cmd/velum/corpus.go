@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/pack"
+	"github.com/velum-health/velum/configs"
+)
+
+func newCorpusCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "corpus",
+		Short: "Grow a labelled corpus where nothing is labelled: rules ask, a person corrects",
+		Long: `Grow a corpus turn by turn: "next" asks about the notes that are worth most, a person corrects them
+(velum review), "take" adds them and scores the rules, "try" tells whether changed rules are worth it.
+The folder holds words of notes: its mode is 0700.`,
+		Example: `  velum corpus next --out corpus --in notes.jsonl --query dra,hospital,vive
+  velum review --in corpus/turn-001/questions.jsonl --out answers.jsonl
+  velum corpus take --out corpus --answers answers.jsonl
+  velum corpus try --out corpus --rules ours.atn --with shipped`,
+	}
+	c.AddCommand(
+		newCorpusPart(a, "next", "Ask about the notes of an archive that are worth most", "velum corpus next --out corpus --in notes.jsonl --query dra,hospital", pack.Next,
+			func(c *cobra.Command, o *pack.CorpusOptions) {
+				c.Flags().StringVar(&o.Archive, "in", "", "`PATH` of the archive")
+				c.Flags().StringSliceVar(&o.Query, "query", nil, "`WORDS` that the first notes hold")
+				c.Flags().IntVar(&o.Notes, "notes", 100, "how many notes at most")
+			}),
+		newCorpusPart(a, "take", "Add what a person has corrected, and score the rules", "velum corpus take --out corpus --answers answers.jsonl", pack.Take,
+			func(c *cobra.Command, o *pack.CorpusOptions) {
+				c.Flags().StringVar(&o.Answers, "answers", "", "`PATH` of the corrected notes")
+			}),
+		newCorpusPart(a, "try", "Tell whether changed rules mend more than one error without lowering F1", "velum corpus try --out corpus --rules ours.atn --with shipped", pack.Try,
+			func(c *cobra.Command, o *pack.CorpusOptions) {
+				c.Flags().StringVar(&o.Old, "with", "", "`FILE` of the rules as they were")
+			}),
+	)
+	return c
+}
+
+// newCorpusPart is one of the parts of the verb: they have the folder and the
+// rules in common.
+func newCorpusPart(a *app, name, short, example string, do func(context.Context, *console.Console, *option.Config, *pack.CorpusOptions) error, flags func(*cobra.Command, *pack.CorpusOptions)) *cobra.Command {
+	var o pack.CorpusOptions
+	c := &cobra.Command{
+		Use: name, Short: short, Example: "  " + example, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return do(c.Context(), a.Console, cfg, &o)
+		},
+	}
+	c.Flags().StringVar(&o.Out, "out", "", "`FOLDER` of the corpus")
+	c.Flags().StringVar(&o.Rules, "rules", configs.ShippedPack, "`FILE` of the rules")
+	flags(c, &o)
+	a.noteFlags(c)
+	return c
+}
