@@ -21,8 +21,8 @@ compared: parts, names and sizes of files, manifest, report, metrics.
 
 Ends with exit code 15 if more is given away than is allowed. DIR holds words of
 notes while the attack lasts, and is removed at the end.`,
-		Example: `  velum attack --oracle --in archive/ --work /srv/private/attack
-  velum attack --oracle --in archive/ --work tmp --names people.txt --places 50 --json`,
+		Example: `  velum attack --oracle --in archive/ --work private-attack --places 2 --separate 1
+  velum attack --oracle --in archive/ --work tmp --names people.txt --places 2 --separate 1 --json`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return attack.Run(c.Context(), a.Console, a.config, &o)

@@ -19,7 +19,7 @@ func newCorpusCommand(a *app) *cobra.Command {
 (velum review), "take" adds them and scores the rules, "try" tells whether changed rules are worth it.
 The folder holds words of notes: its mode is 0700.`,
 		Example: `  velum corpus next --out corpus --in notes.jsonl --query dra,hospital,vive
-  velum review --in corpus/turn-001/questions.jsonl --out answers.jsonl
+  velum review --in corpus/turn-001/questions.jsonl --out answered.jsonl
   velum corpus take --out corpus --answers answers.jsonl
   velum corpus try --out corpus --rules ours.atn --with shipped`,
 	}

@@ -52,7 +52,10 @@ func commands(text string) (lines []string) {
 }
 
 // goesOn are examples that need what is in --out already.
-var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins`)
+var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins|corpus t`)
+
+// page are examples that serve a page until they are interrupted.
+var page = regexp.MustCompile(`^velum review (.*)$`)
 
 var outOf = regexp.MustCompile(`--out (\S+)`)
 
@@ -81,7 +84,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) sh(command string) (string, error) {
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", command)
 	sample, err := filepath.Abs("testdata/sample")
@@ -106,6 +109,9 @@ func (w *world) try(t *testing.T, example string) {
 		if out, err := here.sh("rm -r " + path + " " + path + ".private 2> /dev/null || true"); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
+	}
+	if page.MatchString(example) {
+		example = "timeout -s INT --preserve-status 2 " + example // a person ends it
 	}
 	if out, err := here.sh(example); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -50,6 +50,17 @@ done
 head -c 32 /dev/urandom > study.key
 chmod 0400 study.key
 
+# Rules that people write, questions and two curators' answers to them, names to try.
+printf 'version 1\nwords ward sala planta\nnetwork ward LOCATION 0.9\n  begin words:ward -> name\n  name cap / open -> end\n' > ours.atn
+velum rules build --quiet shipped --out rules.velum > /dev/null
+cp gold.jsonl questions.jsonl
+cp few.jsonl anna.jsonl
+sed 's/"PERSON"/"LOCATION"/' few.jsonl > pere.jsonl
+velum corpus next --quiet --out corpus --in few.jsonl --query paciente,dr,de > /dev/null
+cp corpus/turn-001/questions.jsonl answers.jsonl
+mkdir -p DIR && rmdir DIR
+printf 'Rosa Puig\nJoan Serra\nNuria Mas\n' > people.txt
+
 # Models, a run, an extract with sealed values.
 velum train --quiet --train train --dev dev --out my.model > /dev/null
 velum train --quiet --train few.jsonl --dev dev --iterations 1 --out first.velum > /dev/null
