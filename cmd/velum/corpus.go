@@ -18,13 +18,13 @@ func newCorpusCommand(a *app) *cobra.Command {
 		Long: `Grow a corpus turn by turn: "next" asks about the notes that are worth most, a person corrects them
 (velum review), "take" adds them and scores the rules, "try" tells whether changed rules are worth it.
 The folder holds words of notes: its mode is 0700.`,
-		Example: `  velum corpus next --out corpus --in notes.jsonl --query dra,hospital,vive
+		Example: `  velum corpus next --out grown --in notes.jsonl --query dra,hospital,vive
   velum review --in corpus/turn-001/questions.jsonl --out answered.jsonl
   velum corpus take --out corpus --answers answers.jsonl
-  velum corpus try --out corpus --rules ours.atn --with shipped`,
+  velum corpus try --out corpus --rules shipped --with ours.atn`,
 	}
 	c.AddCommand(
-		newCorpusPart(a, "next", "Ask about the notes of an archive that are worth most", "velum corpus next --out corpus --in notes.jsonl --query dra,hospital", pack.Next,
+		newCorpusPart(a, "next", "Ask about the notes of an archive that are worth most", "velum corpus next --out grown --in notes.jsonl --query dra,hospital", pack.Next,
 			func(c *cobra.Command, o *pack.CorpusOptions) {
 				c.Flags().StringVar(&o.Archive, "in", "", "`PATH` of the archive")
 				c.Flags().StringSliceVar(&o.Query, "query", nil, "`WORDS` that the first notes hold")
@@ -34,7 +34,7 @@ The folder holds words of notes: its mode is 0700.`,
 			func(c *cobra.Command, o *pack.CorpusOptions) {
 				c.Flags().StringVar(&o.Answers, "answers", "", "`PATH` of the corrected notes")
 			}),
-		newCorpusPart(a, "try", "Tell whether changed rules mend more than one error without lowering F1", "velum corpus try --out corpus --rules ours.atn --with shipped", pack.Try,
+		newCorpusPart(a, "try", "Tell whether changed rules mend more than one error without lowering F1", "velum corpus try --out corpus --rules shipped --with ours.atn", pack.Try,
 			func(c *cobra.Command, o *pack.CorpusOptions) {
 				c.Flags().StringVar(&o.Old, "with", "", "`FILE` of the rules as they were")
 			}),

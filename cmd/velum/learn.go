@@ -23,7 +23,7 @@ model. Learning that was stopped goes on where it stopped when the same command 
 given again. --ask writes notes that a person should correct; --answers takes them back.`,
 		Example: `  velum learn --in archive/ --gold labelled/ --out learned/
   velum learn --config learn.yaml --out learned/
-  velum learn --in archive/ --start names.velum --labels primary-care --turns 1 --out learned/
+  velum learn --in archive/ --start dictionary.velum --labels primary-care --turns 1 --out learned/
   velum learn --config learn.yaml --out learned/ --ask 100 --to brat --questions correct/
   velum learn --config learn.yaml --out learned/ --answers correct/
   velum learn --config learn.yaml --out learned/ --back-to 1   # forget what came after turn 1

@@ -111,7 +111,7 @@ func newRulesBuildCommand(a *app) *cobra.Command {
 		Short: "Make a tagger of a file of rules, for --model",
 		Long:  "Make a model file of rules: a tagger by itself, for --model and for ensembles. " + packArgument,
 		Example: `  velum rules build shipped --out rules.velum
-  velum evaluate --gold dev.jsonl --model rules.velum`,
+  velum evaluate --gold gold.jsonl --model rules.velum`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := needPack("build", args)
 			if err != nil {

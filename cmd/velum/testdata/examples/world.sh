@@ -31,7 +31,7 @@ cp -r dev tagged
 velum tag --quiet --in notes --out old --to brat --model meddocan --recall 0.99 > /dev/null
 
 # Notes without labels.
-awk 'BEGIN { for (i = 1; i <= 40; i++) printf "{\"id\": \"%d\", \"text\": \"Acude con su hermana Rosa Puig, vive en Reus. Control en %d semanas.\"}\n", i, i }' > notes.jsonl
+awk 'BEGIN { for (i = 1; i <= 40; i++) printf "{\"id\": \"%d\", \"text\": \"Acude con su hermana Rosa Puig, vive en Reus; la dra Mas. Control en %d semanas.\"}\n", i, i }' > notes.jsonl
 gzip -k notes.jsonl
 awk -F'"' 'BEGIN { print "codigo,nota" } { print $4 ",\"" $8 "\"" }' notes.jsonl > export.csv
 cp export.csv notas.csv
@@ -47,6 +47,8 @@ velum gazetteer build --quiet --out staff.velum 'GivenName=staff.csv?form=first'
 for language in es ca; do
 	printf '1\tLa\tel\tDET\t_\tGender=Fem\t2\tdet\t_\t_\n2\tcasa\tcasa\tNOUN\t_\t_\t0\troot\t_\t_\n\n' | gzip > $language.conllu.gz
 done
+velum train --quiet --kind dictionary --gazetteer names.velum --archive notes.jsonl --out dictionary.velum > /dev/null
+printf 'patient_id\nnobody-1\nnobody-2\n' > objections.csv
 head -c 32 /dev/urandom > study.key
 chmod 0400 study.key
 
@@ -56,8 +58,10 @@ velum rules build --quiet shipped --out rules.velum > /dev/null
 cp gold.jsonl questions.jsonl
 cp few.jsonl anna.jsonl
 sed 's/"PERSON"/"LOCATION"/' few.jsonl > pere.jsonl
-velum corpus next --quiet --out corpus --in few.jsonl --query paciente,dr,de > /dev/null
-cp corpus/turn-001/questions.jsonl answers.jsonl
+velum corpus next --quiet --out corpus --in few.jsonl --query paciente,dr,de --notes 5 > /dev/null
+velum corpus take --quiet --out corpus --answers corpus/turn-001/questions.jsonl > /dev/null
+velum corpus next --quiet --out corpus --in few.jsonl --query paciente,dr,de --notes 5 > /dev/null
+cp corpus/turn-002/questions.jsonl answers.jsonl
 mkdir -p DIR && rmdir DIR
 printf 'Rosa Puig\nJoan Serra\nNuria Mas\n' > people.txt
 
