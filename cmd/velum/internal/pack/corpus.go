@@ -206,7 +206,7 @@ func Next(ctx context.Context, c *console.Console, cfg *option.Config, o *Corpus
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "corpus", "turn": at.turns + 1, "asked": len(a.Notes), "scored": a.Scored})
 	}
-	_, err = fmt.Fprintf(c.Out, "turn %d: %d of %d notes asked -> %s\n", at.turns+1, len(a.Notes), a.Scored, filepath.Join(o.Out, turnName(at.turns+1), questionFile))
+	_, err = c.Printf("turn %d: %d of %d notes asked -> %s\n", at.turns+1, len(a.Notes), a.Scored, filepath.Join(o.Out, turnName(at.turns+1), questionFile))
 	return err
 }
 
@@ -522,7 +522,7 @@ func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack,
 	if out.F1 > enough {
 		done = fmt.Sprintf("; over %.1f: the corpus is done", enough)
 	}
-	_, err = fmt.Fprintf(con.Out, "turn %d: %d answers, %d unchanged; corpus %d notes; rules on it F1 %.3f (%s)%s\n",
+	_, err = con.Printf("turn %d: %d answers, %d unchanged; corpus %d notes; rules on it F1 %.3f (%s)%s\n",
 		c.turns, len(c.asked.Notes), unchanged, s.notes, out.F1, strings.Join(each, ", "), done)
 	return err
 }
@@ -559,7 +559,7 @@ func Try(ctx context.Context, c *console.Console, cfg *option.Config, o *CorpusO
 	if c.JSON {
 		err = json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "corpus", "accepted": accepted, "mended": mended, "f1_old": old.f1(), "f1_new": fresh.f1()})
 	} else {
-		_, err = fmt.Fprintf(c.Out, "%d errors mended, F1 %.4f -> %.4f\n", mended, old.f1(), fresh.f1())
+		_, err = c.Printf("%d errors mended, F1 %.4f -> %.4f\n", mended, old.f1(), fresh.f1())
 	}
 	if err == nil && !accepted {
 		err = exit.Errorf(exit.Nothing, "a rule is kept if it mends more than one error and F1 does not fall", "the new rules are not accepted")
