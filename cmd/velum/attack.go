@@ -9,7 +9,7 @@ import (
 func newAttackCommand(a *app) *cobra.Command {
 	var o attack.Options
 	c := &cobra.Command{
-		Use:   "attack --oracle --in ARCHIVE --work DIR",
+		Use:   "attack --oracle|--gold|--extract ... --work DIR",
 		Short: "Try what an output gives away, as somebody would who has all that is public",
 		Long: `Attack velum's own output and say in figures what could be found out.
 
@@ -19,10 +19,17 @@ public is compared with that of the true note. What counts is how many candidate
 stay possible. Some are filled into an archive by itself, of which every public byte is
 compared: parts, names and sizes of files, manifest, report, metrics.
 
+--gold, labelled notes, tries surrogates (the parrot attack): names are left as a tagger would that misses
+some, all others get consistent, random and markov surrogates, and an attacker points at what was left.
+
+--extract and --table link an extract that has quasi/ with a table of people who are known.
+
 Ends with exit code 15 if more is given away than is allowed. DIR holds words of
 notes while the attack lasts, and is removed at the end.`,
 		Example: `  velum attack --oracle --in archive/ --work private-attack --places 2 --separate 1
-  velum attack --oracle --in archive/ --work tmp --names people.txt --places 2 --separate 1 --json`,
+  velum attack --oracle --in archive/ --work tmp --names people.txt --places 2 --separate 1 --json
+  velum attack --gold labelled/ --misses 0.01 --work tmp
+  velum attack --extract study/ --table people.csv --work tmp`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return attack.Run(c.Context(), a.Console, a.config, &o)
@@ -39,6 +46,13 @@ notes while the attack lasts, and is removed at the end.`,
 	flags.IntVar(&o.Oracle.Separate, "separate", 10, "`N` runs of the hidden values' notes alone with possible candidates, and as many with impossible ones")
 	flags.IntVar(&o.Oracle.AtLeast, "at-least", 0, "`N` candidates must stay possible at the 5th percentile (0: an eighth of them)")
 	flags.StringVar(&o.Oracle.Names, "names", "", "`FILE` of candidates for names of persons, one a line (default: made from lists)")
+	flags.StringSliceVar(&o.Parrot.Gold, "gold", nil, "labelled `NOTES` in any format, to try surrogates on")
+	flags.Float64SliceVar(&o.Parrot.Misses, "misses", []float64{0.001, 0.01, 0.05}, "`SHARES` of names that are left as they are")
+	flags.IntVar(&o.Parrot.Mention, "mentions", 3, "`N` mentions of names that a note must have to count")
+	flags.Float64Var(&o.Parrot.AtMost, "at-most", 0, "`SHARE` of what consistent surrogates give away that markov ones may (0: any)")
+	flags.StringVar(&o.Link.Extract, "extract", "", "`DIR` of an extract that was made with anonymity.k")
+	flags.StringVar(&o.Link.Table, "table", "", "`FILE` of people with columns as the extract has them, Parquet or CSV")
+	a.optionFlag(c, "k", "anonymity.k")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
 	a.optionFlag(c, "policy", "mask.policy")

@@ -137,3 +137,17 @@ func country(value string) (string, bool) {
 	_, ok := surrogate.Region([]byte(value))
 	return "España", ok
 }
+
+// Forms returns what a value may stand as, at any level of any hierarchy: what
+// somebody who knows it compares with an extract.
+func Forms(value string) map[string]bool {
+	forms := map[string]bool{}
+	for i := range hierarchies {
+		general := value
+		for level := range hierarchies[i].top() {
+			general = hierarchies[i].at(general, level)
+			forms[general] = true
+		}
+	}
+	return forms
+}

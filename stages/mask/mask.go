@@ -216,6 +216,7 @@ func (m *Masker) Mask(dst []byte, places []pipeline.Span, n *Note) (masked []byt
 	if !fit(n.Text, n.Spans) {
 		return dst, places, false
 	}
+	n.stream = m.note.stream
 	for _, b := range m.beginners {
 		b.begin(n)
 	}

@@ -22,6 +22,8 @@ import (
 // Options are what `velum attack` is told beside the configuration.
 type Options struct {
 	Oracle OracleOptions
+	Parrot ParrotOptions
+	Link   LinkOptions
 
 	Work string // folder for what attacks need on the disk; it holds words of notes, is made here and removed at the end
 	Seed uint64 // of everything that is drawn
@@ -45,6 +47,8 @@ var attacks = []struct {
 	do     func(*attacker, context.Context) (*finding, error)
 }{
 	{"oracle", func(o *Options) bool { return o.Oracle.Use }, (*attacker).oracle},
+	{"parrot", func(o *Options) bool { return len(o.Parrot.Gold) > 0 }, (*attacker).parrot},
+	{"linkage", func(o *Options) bool { return o.Link.Extract != "" }, (*attacker).linkage},
 }
 
 // attacker is what attacks share.

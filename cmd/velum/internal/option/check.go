@@ -28,6 +28,10 @@ func (c *Config) contradictions() []exit.Mistake {
 		k.categories("resolve.always", []string{name})
 	}
 	k.anonymity()
+	k.categories("gate.missed", sortedKeys(c.Gate.Missed))
+	if c.Gate.MaxLeak > 0 && len(c.Gate.Missed) == 0 {
+		k.note("gate.max_leak", "needs what an audit missed", "set gate.missed")
+	}
 	k.priority()
 	k.shares()
 	if c.Read.IDs == "keyed" && c.Key.File == "" {

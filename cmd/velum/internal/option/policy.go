@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -132,4 +133,15 @@ func (k *checker) anonymity() {
 			k.note("anonymity.columns", fmt.Sprintf("column %q is not kept", name), "name it in read.keep, too")
 		}
 	}
+}
+
+// auditedShare says what is wrong with "3/1000".
+func auditedShare(text string) (problem, hint string) {
+	a, b, ok := strings.Cut(text, "/")
+	missed, err1 := strconv.Atoi(strings.TrimSpace(a))
+	of, err2 := strconv.Atoi(strings.TrimSpace(b))
+	if !ok || err1 != nil || err2 != nil || missed < 0 || missed >= of {
+		return "want missed/all, as 3/1000", ""
+	}
+	return "", ""
 }

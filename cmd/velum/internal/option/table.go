@@ -35,6 +35,7 @@ type Config struct {
 
 	Verify   Verify
 	Choose   Choose
+	Gate     Gate
 	Write    Write
 	Run      Run
 	Report   Report
@@ -153,6 +154,12 @@ type Choose struct {
 	WithoutSpans  float64
 	ReviewBelow   float64
 	Review        int
+}
+
+// Gate is what an output must not give away.
+type Gate struct {
+	Missed  map[string]string
+	MaxLeak float64
 }
 
 // Write is the output.
@@ -380,6 +387,9 @@ func (c *Config) outputOptions() []option {
 		opt("choose.without_spans", &h.WithoutSpans, 0, "Share of chosen notes in which nothing was found. 0, as in BOOT, whose training notes nearly all held an entity; a larger one teaches what is no name.", shaping, within(0, 0.99)),
 		opt("choose.review_below", &h.ReviewBelow, 0.5, "Confidence below which a note may go to a curator. Above one half the model's own answer is more likely right than all others together.", shaping, within(0, 1)),
 		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", atLeast(0)),
+
+		opt("gate.missed", &c.Gate.Missed, nil, "What an audit missed, by category, as {PERSON: 3/1000}: 3 of 1,000 that were there. The private report then says how probable it is that a note leaks (velum audit prove and velum evaluate give the numbers).", valid(auditedShare)),
+		opt("gate.max_leak", &c.Gate.MaxLeak, 0, "Largest probability that a note leaks, by gate.missed, at the upper end of its 95 % interval; above it nothing is committed, exit code 15. 0: any.", within(0, 1)),
 
 		opt("write.row_group_rows", &w.RowGroupRows, write.RowGroupRows, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
 		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),

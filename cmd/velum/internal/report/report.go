@@ -51,6 +51,7 @@ type Report struct {
 	Selection  *Selection  `json:"selection,omitempty"`
 	Uses       *reportUses `json:"uses,omitempty"`
 	Anonymity  *Anonymity  `json:"k_anonymity,omitempty"`
+	Leak       *Leak       `json:"leak,omitempty"`
 
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
@@ -257,6 +258,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		}
 	}
 	r.measured(in)
+	r.Leak = leakOf(c.Tally, c.Masked, in.Config.Gate.Missed, in.Config.Gate.MaxLeak)
 	r.judge()
 	return r
 }
@@ -561,6 +563,7 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
+	p.Leak = nil
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {
 		a := *r.Anonymity

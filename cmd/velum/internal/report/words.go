@@ -184,6 +184,11 @@ var words = map[string][len(languageCodes)]string{
 
 	"anonymity":     {"k-anonymity", "k-anonimato", "k-anonimat"},
 	"anonymity is":  {"Any combination of the columns in quasi/ belongs to %s people or more; %s of the notes have theirs suppressed for that.", "Cualquier combinación de las columnas de quasi/ es de %s personas o más; para ello, el %s de las notas tiene las suyas suprimidas.", "Qualsevol combinació de les columnes de quasi/ és de %s persones o més; per a això, el %s de les notes té les seves suprimides."},
+	"leak":          {"What may have leaked", "Qué puede haberse filtrado", "Què es pot haver filtrat"},
+	"leak is":       {"By what the audit missed, a note holds an identifier that nobody found with a probability of %s (%s to %s).", "Según lo que escapó a la auditoría, una nota contiene un identificador que nadie encontró con una probabilidad del %s (%s a %s).", "Segons el que va escapar a l'auditoria, una nota conté un identificador que ningú no va trobar amb una probabilitat del %s (%s a %s)."},
+	"leak category": {"Category", "Categoría", "Categoria"},
+	"leak missed":   {"Missed in the audit", "Escapados en la auditoría", "Escapats a l'auditoria"},
+	"leak left":     {"Left, expected", "Quedan, esperados", "En queden, esperats"},
 	"level":         {"Level", "Nivel", "Nivell"},
 	"of levels":     {"of", "de", "de"},
 	"groups before": {"Groups before any was suppressed.", "Grupos antes de suprimir ninguno.", "Grups abans de suprimir-ne cap."},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline/tally"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
@@ -61,6 +62,9 @@ func (l *lastStep) String() string {
 	if l.config.Anonymity.K > 0 {
 		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"))
 	}
+	if len(l.config.Gate.Missed) > 0 {
+		all = append(all, "gate.missed="+l.config.Text("gate.missed"), "gate.max_leak="+l.config.Text("gate.max_leak"))
+	}
 	if moved, err := l.config.Dates(); err == nil && moved != "" {
 		all = append(all, fmt.Sprintf("dates=%q", moved))
 	}
@@ -93,7 +97,11 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 			return err
 		}
 	}
-	return report.New(f.Manifest, in).Write(f)
+	r := report.New(f.Manifest, in)
+	if why := r.Leak.TooMuch(); why != "" {
+		return exit.Errorf(exit.Privacy, "raise tag.recall or correct the policy; gate.max_leak sets the limit", "%s: nothing was committed", why)
+	}
+	return r.Write(f)
 }
 
 func (l *lastStep) reportInput() (*report.Input, error) {

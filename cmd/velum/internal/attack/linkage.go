@@ -1,0 +1,144 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/models/anonymity"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// LinkOptions are those of the linkage of an extract with a table of people.
+type LinkOptions struct {
+	Extract string // its public tree
+	Table   string // Parquet or CSV: a row a person, columns of the names that quasi/ has
+	AtLeast int    // notes that a person must match, if any; 0: anonymity.k
+}
+
+// linkFigures say how many people of the table are how near to notes.
+type linkFigures struct {
+	Columns  []string `json:"columns"`
+	People   int      `json:"people"`
+	Matched  int      `json:"matched"`  // with some note
+	Alone    int      `json:"alone"`    // with one note
+	Few      int      `json:"few"`      // with fewer notes than are wanted
+	AtLeast  int      `json:"at_least"` // wanted
+	Smallest int      `json:"smallest"` // notes of the person who has the fewest
+}
+
+// maxLinkGroups is the most combinations of values that a linkage compares.
+const maxLinkGroups = 1 << 20
+
+// linkage joins the public columns of an extract with a table of people: a person
+// matches a note if every value of the note is the person's at some level of some
+// hierarchy, or is suppressed. So an attacker would do who knows people.
+func (a *attacker) linkage(ctx context.Context) (*finding, error) {
+	groups, columns, err := a.linkGroups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &linkFigures{AtLeast: a.Link.AtLeast, Columns: columns}
+	if r.AtLeast == 0 {
+		r.AtLeast = max(a.config.Anonymity.K, 2)
+	}
+	if err := a.linkPeople(r, groups); err != nil {
+		return nil, err
+	}
+	f := &finding{Passed: r.Few == 0, Figures: r, remedy: "raise anonymity.k, or suppress more"}
+	f.Sentence = fmt.Sprintf("%d of %d people match a note, %d a single one, %d fewer than %d", r.Matched, r.People, r.Alone, r.Few, r.AtLeast)
+	f.table = func(w io.Writer) {
+		fmt.Fprint(w, "people\tmatched\tsingle note\ttoo few\tfewest notes\t\n")
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t\n", r.People, r.Matched, r.Alone, r.Few, r.Smallest)
+	}
+	return f, nil
+}
+
+// linkGroups counts the combinations of values of the extract.
+func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, columns []string, err error) {
+	groups = map[string]int{}
+	root := filepath.Join(a.Link.Extract, "quasi")
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" || ctx.Err() != nil {
+			return err
+		}
+		return read.EachRow(path, read.TextOptions{}, func(names []string) error {
+			columns = names[2:]
+			return nil
+		}, func(_ int64, cells []read.Cell) error {
+			values := make([]string, len(columns))
+			for _, c := range cells {
+				if c.Column >= 2 {
+					values[c.Column-2] = c.Text
+				}
+			}
+			if groups[strings.Join(values, "\x00")]++; len(groups) > maxLinkGroups {
+				return exit.Errorf(exit.Config, "make the extract with anonymity.k", "more than %d combinations of values", maxLinkGroups)
+			}
+			return nil
+		})
+	})
+	if err == nil && len(groups) == 0 {
+		err = exit.Errorf(exit.Config, "name the output of a run with anonymity.k", "%s has no quasi/", a.Link.Extract)
+	}
+	return groups, columns, err
+}
+
+// linkPeople counts how many notes each person of the table matches.
+func (a *attacker) linkPeople(r *linkFigures, groups map[string]int) error {
+	split := make([][]string, 0, len(groups))
+	counts := make([]int, 0, len(groups))
+	for key, n := range groups {
+		split, counts = append(split, strings.Split(key, "\x00")), append(counts, n)
+	}
+	var at []int // by column of the table: which of r.Columns
+	return read.EachRow(a.Link.Table, read.TextOptions{}, func(names []string) error {
+		shared := 0
+		for _, name := range names {
+			k := slices.Index(r.Columns, name)
+			if at = append(at, k); k >= 0 {
+				shared++
+			}
+		}
+		if shared == 0 {
+			return exit.Errorf(exit.Config, "the extract has: "+strings.Join(r.Columns, ", "), "%s has none of the columns of the extract", a.Link.Table)
+		}
+		return nil
+	}, func(_ int64, cells []read.Cell) error {
+		forms := make([]map[string]bool, len(r.Columns))
+		for _, c := range cells {
+			if k := at[c.Column]; k >= 0 {
+				forms[k] = anonymity.Forms(c.Text)
+			}
+		}
+		n := 0
+		for i, values := range split {
+			matches := true
+			for k, v := range values {
+				matches = matches && (v == anonymity.Suppressed || forms[k] == nil || forms[k][v])
+			}
+			if matches {
+				n += counts[i]
+			}
+		}
+		r.People++
+		if n > 0 {
+			r.Matched++
+			if r.Smallest == 0 || n < r.Smallest {
+				r.Smallest = n
+			}
+			if n == 1 {
+				r.Alone++
+			}
+			if n < r.AtLeast {
+				r.Few++
+			}
+		}
+		return nil
+	})
+}
