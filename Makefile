@@ -16,7 +16,7 @@ STATIC    ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench compare lint layers cover interop embed-compare clusters schema man release clean real
+.PHONY: ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench compare lint layers cover interop known embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -116,6 +116,10 @@ experiments: build
 # names of thirty origins that are masked in notes of other templates, by origin; ORIGINS="-model FILE -misses"
 origins: build
 	$(GO) run ./scripts/bench/origins $(ORIGINS)
+
+# known people in every spelling: how many mentions are found, how many tokens in vain
+known:
+	$(GO) run ./scripts/experiments/known $(KNOWN)
 
 # golangci-lint as .golangci.yml says where it is installed, else staticcheck; without a network, what Go itself finds
 lint:

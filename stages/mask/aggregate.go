@@ -7,27 +7,36 @@ import (
 )
 
 // newAggregate returns the operator that writes a larger place: the autonomous
-// community of a town or province, Spain for a community, of a postal code so
-// many digits that more than 20,000 people share them. What the lists do not
-// know goes to the next operator.
-func newAggregate(*settings) func(*Options) Operator {
-	return func(*Options) Operator { return aggregate{} }
+// community of a town or province, or to=province the province, Spain for a
+// community; of a postal code so many digits that more than 20,000 people share
+// them. What the lists do not know goes to the next operator.
+func newAggregate(s *settings) func(*Options) Operator {
+	o := aggregate{province: s.word("to", "region", "region", "province") == 1}
+	return func(*Options) Operator { return o }
 }
 
-type aggregate struct{}
+type aggregate struct{ province bool }
 
-// sparse are the three digits of postal codes of the United States that fewer
-// than 20,000 people share (census of 2010, guidance on HIPAA 164.514(b)).
+// sparse are the three digits of postal codes of the United States that 20,000
+// people or fewer share. The seventeen of the census of 2000 that the guidance of
+// the Department of Health and Human Services on 45 CFR 164.514(b) prints (036, 059,
+// 063, 102, 203, 556, 692, 790, 821, 823, 830, 831, 878, 879, 884, 890, 893), and
+// those that tabulations of 2010 add (205, 369, 753, 772): in doubt a digit goes.
 var sparse = map[string]bool{
-	"036": true, "059": true, "102": true, "203": true, "205": true, "369": true, "556": true, "692": true, "753": true,
-	"772": true, "821": true, "823": true, "878": true, "879": true, "884": true, "893": true,
+	"036": true, "059": true, "063": true, "102": true, "203": true, "205": true, "369": true, "556": true, "692": true, "753": true, "772": true,
+	"790": true, "821": true, "823": true, "830": true, "831": true, "878": true, "879": true, "884": true, "890": true, "893": true,
 }
 
 // Replace implements Operator.
-func (aggregate) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
+func (o aggregate) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
 	words := bytes.TrimSpace(v.Words)
 	if digits := postal(words); digits {
 		return appendPostal(dst, words, v.Category.String() == "ZIP"), true
+	}
+	if o.province {
+		if name, ok := surrogate.Province(words); ok {
+			return append(dst, name...), true
+		}
 	}
 	if name, ok := surrogate.Region(words); ok {
 		return append(dst, name...), true
@@ -48,14 +57,18 @@ func postal(words []byte) bool {
 }
 
 // appendPostal appends a postal code without its last digits. The first two of
-// a Spanish code are the province: the smallest has 88,000 people; of three
-// there is no count to go by. Codes of the United States keep three, unless
+// a Spanish code are the province: the smallest has 88,000 people. A third digit
+// of 0 is the province's capital, the smallest of which, Teruel, has 36,000 (INE
+// 2021): it may stay; of other third digits there is no count to go by. Codes of the United States keep three, unless
 // they are among those that too few people share.
 func appendPostal(dst, code []byte, american bool) []byte {
 	switch {
 	case american && sparse[string(code[:3])]:
 		return append(dst, "000**"...)
 	case american:
+		return append(append(dst, code[:3]...), "**"...)
+	}
+	if code[2] == '0' && string(code[:2]) <= "50" && string(code[:2]) >= "01" {
 		return append(append(dst, code[:3]...), "**"...)
 	}
 	return append(append(dst, code[:2]...), "***"...)

@@ -251,11 +251,39 @@ func TestAggregate(t *testing.T) {
 	for marked, want := range map[string]string{
 		"[LOCATION:Olot]": "Cataluña", "[LOCATION:GERONA]": "Cataluña", "[LOCATION:Abades]": "Castilla y León", "[LOCATION:catalunya]": "España",
 		"[LOCATION:Cuenca]": "Castilla-La Mancha", "[LOCATION:Hospital de Olot]": "[LOCATION]", "[LOCATION:España]": "[LOCATION]",
-		"[POSTAL_CODE:08001]": "08***", "[ZIP:90210]": "902**", "[ZIP:03601]": "000**", "[POSTAL_CODE:0800]": "[POSTAL_CODE]",
+		"[POSTAL_CODE:08001]": "080**", "[POSTAL_CODE:08201]": "08***", "[POSTAL_CODE:99001]": "99***", "[ZIP:06301]": "000**", "[ZIP:90210]": "902**", "[ZIP:03601]": "000**", "[POSTAL_CODE:0800]": "[POSTAL_CODE]",
 	} {
 		if got := masked(t, m, mask.Note{}, marked); got != want {
 			t.Errorf("%s: got %q, want %q", marked, got, want)
 		}
+	}
+}
+
+func TestAggregateToProvince(t *testing.T) {
+	m := newMasker(t, mask.Options{Default: chain(t, "aggregate to=province")})
+	for marked, want := range map[string]string{
+		"[LOCATION:gerona]": "Gerona", "[LOCATION:Alcorcón]": "Comunidad de Madrid", "[LOCATION:Olot]": "Cataluña", "[LOCATION:Narnia]": "[LOCATION]",
+	} {
+		if got := masked(t, m, mask.Note{}, marked); got != want {
+			t.Errorf("%s: got %q, want %q", marked, got, want)
+		}
+	}
+}
+
+// TestRandomize: a value of the list, never the one that stood there.
+func TestRandomize(t *testing.T) {
+	m := newMasker(t, mask.Options{Default: chain(t, "randomize values=Ana,Pere_Mas"), Key: testKey(t, 7)})
+	for i := range 20 {
+		n := mask.Note{ID: []byte{byte(i)}}
+		if got := masked(t, m, n, "[PERSON:ANA]"); got != "Pere Mas" {
+			t.Errorf("note %d: %q", i, got)
+		}
+		if got := masked(t, m, n, "[PERSON:Quim]"); got != "Ana" && got != "Pere Mas" {
+			t.Errorf("note %d: %q", i, got)
+		}
+	}
+	if _, err := mask.ParseChain("randomize values=Ana"); err == nil {
+		t.Error("a list of one value is taken")
 	}
 }
 

@@ -15,6 +15,7 @@ func init() {
 		{"hash", "the category and a keyed hash, [PERSON:7f3a]: equal values of the scope have equal hashes", true, newHash},
 		{"encrypt", "the category and the value encrypted (AES-SIV): velum reveal opens it under the key", true, newEncrypt},
 		{"surrogate", "another value of the same kind, gender, language, size and format: consistent, random or changing in stretches (markov)", true, newSurrogate},
+		{"randomize", "any value of a list, values=A,B,C; nothing of what stood there is left", true, newRandomize},
 		{"aggregate", "a larger place: the autonomous community of a town or province, the first digits of a postal code", false, newAggregate},
 		{"shift", "dates moved by one keyed offset of their patient or note, in the format that they had; season moves them by years and stays near the time of year", true, newShift},
 		{"interval", "dates as the time since the note's date or its first one, [DATE +12 d]", false, newInterval},

@@ -37,14 +37,14 @@ func Reveal(ctx context.Context, c *console.Console, cfg *option.Config, f *Opti
 	opener := &opener{sealer: mask.NewSealer(key, cfg.Mask.Purpose)}
 	n := &flow.Counted{Text: dst, Progress: c.NewProgress("reveal", "notes", 0)}
 	step := pipeline.Step{Name: "reveal", New: func() func(*pipeline.Batch) error { return opener.do }}
-	if err = ended(c, n, flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{step}, n, nil)), f.Out); err != nil {
-		return err
+	err = flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{step}, n, nil))
+	if err == nil && opener.opened == 0 && opener.shut > 0 { // before anything is written
+		err = exit.Errorf(exit.Key, "use the key and mask.purpose of the extract", "the key opens none of %d values", opener.shut)
 	}
-	c.Log.Info("values", "opened", opener.opened, "shut", opener.shut)
-	if opener.opened == 0 && opener.shut > 0 {
-		return exit.Errorf(exit.Key, "use the key and mask.purpose of the extract", "the key opens none of %d values", opener.shut)
+	if err = ended(c, n, err, f.Out); err == nil {
+		c.Log.Info("values", "opened", opener.opened, "shut", opener.shut)
 	}
-	return nil
+	return err
 }
 
 // opener opens the sealed values of notes.

@@ -1,0 +1,48 @@
+package mask
+
+import (
+	"strings"
+
+	"github.com/velum-health/velum/models/gazetteer"
+)
+
+// newRandomize returns the operator that writes any value of a list, values=A,B,C
+// (randomization, BOOT par. 2.2.2): whatever stood there, so that nothing of it is
+// left, not its gender, size or format. A _ stands for a blank. Without a list the
+// values are a few that say of themselves that they are none.
+func newRandomize(s *settings) func(*Options) Operator {
+	scope := s.scope(NoteScope)
+	var values []string
+	for v := range strings.SplitSeq(s.ask("values", "Uno,Dos,Tres,Cuatro,Cinco"), ",") {
+		if v = strings.ReplaceAll(v, "_", " "); v != "" {
+			values = append(values, v)
+		}
+	}
+	if len(values) < 2 {
+		s.fail("values wants two values or more, with commas between")
+	}
+	folded := make([]string, len(values))
+	for i, v := range values {
+		folded[i] = string(gazetteer.Fold(nil, []byte(v)))
+	}
+	return func(*Options) Operator { return &randomize{scope: scope, values: values, folded: folded} }
+}
+
+type randomize struct {
+	scope          Scope
+	values, folded []string
+	key            []byte
+}
+
+// Replace implements Operator. The value that stands there already is not drawn.
+func (o *randomize) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
+	o.key = gazetteer.Fold(o.key[:0], v.Words)
+	draw := n.Draw(o.scope, "randomize", o.key)
+	first := draw.IntN(len(o.values))
+	for k := range o.values {
+		if at := (first + k) % len(o.values); o.folded[at] != string(o.key) {
+			return append(dst, o.values[at]...), true
+		}
+	}
+	return dst, false
+}
