@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -83,7 +84,7 @@ func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, colum
 			return nil
 		})
 	})
-	if err == nil && len(groups) == 0 {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(groups) == 0 {
 		err = exit.Errorf(exit.Config, "name the output of a run with anonymity.k", "%s has no quasi/", a.Link.Extract)
 	}
 	return groups, columns, err
