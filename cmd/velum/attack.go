@@ -28,8 +28,7 @@ Ends with exit code 15 if more is given away than is allowed. DIR holds words of
 notes while the attack lasts, and is removed at the end.`,
 		Example: `  velum attack --oracle --in archive/ --work private-attack --places 2 --separate 1
   velum attack --oracle --in archive/ --work tmp --names people.txt --places 2 --separate 1 --json
-  velum attack --gold labelled/ --misses 0.01 --work tmp
-  velum attack --extract study/ --table people.csv --work tmp`,
+  velum attack --gold labelled/ --misses 0.01 --work tmp`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return attack.Run(c.Context(), a.Console, a.config, &o)
