@@ -46,7 +46,7 @@ var rooms = [][]string{
 	{"option", "doctor"},  // the configuration; what needs none
 	{"flow"},              // stages, models, labelled notes
 	{"report", "vectors"}, // what a run came to; a file that two verbs print
-	{"run", "train", "evaluate", "inspect", "lists", "models", "notes", "proof", "pack", "review"}, // what the verbs do
+	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "pack", "review"}, // what the verbs do
 	{"attack", "learn"},
 }
 

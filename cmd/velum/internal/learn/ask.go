@@ -385,9 +385,9 @@ func (l *learning) loadAnswers() error {
 	l.asked, l.answers, l.answered = map[string]string{}, nil, answersRecord{}
 	asked := l.folders("ask")
 	for _, t := range l.turns {
-		asked = append(asked, filepath.Join(l.out, t.name()))
+		asked = append(asked, filepath.Join(l.out, t.Name()))
 		if t.Asked > 0 && len(l.oracle.Paths) > 0 {
-			l.answers = append(l.answers, flow.Labelled{Paths: []string{filepath.Join(l.out, t.name(), answersName)}})
+			l.answers = append(l.answers, flow.Labelled{Paths: []string{filepath.Join(l.out, t.Name(), answersName)}})
 		}
 	}
 	for _, folder := range asked {

@@ -20,6 +20,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
@@ -319,7 +320,7 @@ func (w *turning) take(p *pool) error {
 	if err := errors.Join(err, why.Close()); err != nil {
 		return err
 	}
-	w.record.Groups = append(w.record.Groups, group{w.record.Number, filepath.ToSlash(filepath.Join(w.record.name(), selectedName)), len(result.Keys)})
+	w.record.Groups = append(w.record.Groups, turns.Group{Turn: w.record.Number, File: filepath.ToSlash(filepath.Join(w.record.Name(), selectedName)), Notes: len(result.Keys)})
 	return nil
 }
 
@@ -482,7 +483,7 @@ func (w *turning) earlier(ctx context.Context) error {
 	return nil
 }
 
-func (w *turning) retag(ctx context.Context, g group) (group, error) {
+func (w *turning) retag(ctx context.Context, g turns.Group) (turns.Group, error) {
 	src, err := read.NewTaggedFiles(filepath.Join(w.of.out, filepath.FromSlash(g.File)), read.TextOptions{})
 	if err != nil {
 		return g, err
@@ -494,7 +495,7 @@ func (w *turning) retag(ctx context.Context, g group) (group, error) {
 		least = min(least, evenOdds)
 	}
 	err = w.candidates(ctx, src, name, p, least, nil)
-	again := group{g.Turn, filepath.ToSlash(filepath.Join(w.record.name(), name)), len(p.records)}
+	again := turns.Group{Turn: g.Turn, File: filepath.ToSlash(filepath.Join(w.record.Name(), name)), Notes: len(p.records)}
 	return again, errors.Join(err, src.Close())
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 )
 
 // draws learns with several seeds, each in a folder of its own, and reports
@@ -17,7 +18,7 @@ func draws(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 	if f.Ask > 0 || len(f.Answers) > 0 || f.BackTo >= 0 {
 		return exit.Errorf(exit.Config, "give the folder of one seed as --out, and no --draws", "--ask, --answers and --back-to are for one run of learning")
 	}
-	var all []*Report
+	var all []*turns.Report
 	var seeds []int
 	for n := range cfg.Learn.Draws {
 		one := *cfg
@@ -28,8 +29,8 @@ func draws(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 		}
 		all, seeds = append(all, l.learned()), append(seeds, one.Learn.Seed)
 	}
-	r := drawn(all, seeds)
-	if err := r.write(f.Out); err != nil {
+	r := turns.Drawn(all, seeds)
+	if err := r.Write(f.Out); err != nil {
 		return err
 	}
 	if c.JSON {

@@ -18,6 +18,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -113,7 +114,7 @@ type learning struct {
 	answers                 []flow.Labelled   // corrected notes, in the order in which they came
 	answered                answersRecord     // of people, all together
 
-	turns []*turn
+	turns []*turns.Turn
 	model *flow.Model // of the last turn
 	other *flow.Model // the second one of learn.agree
 	stats pipeline.Stats
@@ -253,7 +254,7 @@ func (l *learning) since() int {
 	return n
 }
 
-func (l *learning) last() *turn { return l.turns[len(l.turns)-1] }
+func (l *learning) last() *turns.Turn { return l.turns[len(l.turns)-1] }
 
 // measured tells whether there are validation notes.
 func (l *learning) measured() bool { return len(l.dev.Paths) > 0 }
@@ -263,13 +264,13 @@ func (l *learning) measured() bool { return len(l.dev.Paths) > 0 }
 // validation notes. Patience counts from turn 1: a CRF
 // drops at the first turn below its supervised score, and recovers, as
 // BOOT's curves do.
-func (l *learning) best(from int) *turn {
+func (l *learning) best(from int) *turns.Turn {
 	if !l.measured() {
 		return l.last()
 	}
 	best := l.turns[from]
 	for _, t := range l.turns[from:] {
-		if t.f1() > best.f1() {
+		if t.F1() > best.F1() {
 			best = t
 		}
 	}
@@ -281,17 +282,17 @@ func (l *learning) print(w io.Writer) error {
 	best, first := l.best(0), l.turns[0]
 	if l.console.JSON {
 		return json.NewEncoder(w).Encode(map[string]any{
-			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.f1(), "supervised_f1": first.f1(),
+			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(), "supervised_f1": first.F1(),
 			"measured": l.measured(),
-			"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "promoted_by_chance": l.inUse().byChance(),
-			"gain": best.f1() - first.f1(), "model": filepath.Join(l.out, best.name(), modelName), "report": filepath.Join(l.out, "report.html"),
+			"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "promoted_by_chance": l.inUse().ByChance(),
+			"gain": best.F1() - first.F1(), "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
 		})
 	}
-	said := fmt.Sprintf("%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes", l.last().Number, first.f1(), best.f1(), best.Number, best.Validation.Notes)
+	said := fmt.Sprintf("%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes", l.last().Number, first.F1(), best.F1(), best.Number, best.Validation.Notes)
 	if !l.measured() {
 		said = fmt.Sprintf("%d turns, not measured: no validation notes", l.last().Number)
 	}
-	_, err := fmt.Fprintf(w, "%s; model %s\n", said, filepath.Join(l.out, best.name(), modelName))
+	_, err := fmt.Fprintf(w, "%s; model %s\n", said, filepath.Join(l.out, best.Name(), modelName))
 	for _, said = range l.learned().Remarks {
 		if err == nil {
 			_, err = fmt.Fprintln(w, said)
@@ -301,7 +302,7 @@ func (l *learning) print(w io.Writer) error {
 }
 
 // inUse returns the turn whose model is in use.
-func (l *learning) inUse() *turn {
+func (l *learning) inUse() *turns.Turn {
 	in := l.turns[0]
 	for _, t := range l.turns {
 		if t.Promoted {

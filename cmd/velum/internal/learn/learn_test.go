@@ -15,31 +15,32 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 )
 
 func TestLosses(t *testing.T) {
-	at := func(recall, masked float64) categoryScore {
-		return categoryScore{Category: "PERSON", Gold: 20, ratio: ratio{Recall: recall}, MaskedRecall: masked}
+	at := func(recall, masked float64) turns.CategoryScore {
+		return turns.CategoryScore{Category: "PERSON", Gold: 20, Ratio: turns.Ratio{Recall: recall}, MaskedRecall: masked}
 	}
-	rare := categoryScore{Category: "DNI", Gold: 0, ratio: ratio{Recall: 1}}
+	rare := turns.CategoryScore{Category: "DNI", Gold: 0, Ratio: turns.Ratio{Recall: 1}}
 	for _, c := range []struct {
 		what      string
-		was, now  []categoryScore
+		was, now  []turns.CategoryScore
 		tolerance float64
 		want      string
 	}{
-		{"the same", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.8, 0.9)}, 0, "[]"},
-		{"more", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.85, 0.95)}, 0, "[]"},
-		{"less recall", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.75, 0.95)}, 0, "[{PERSON recall 0.8 0.75}]"},
-		{"less masked", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.85, 0.85)}, 0, "[{PERSON masked_recall 0.9 0.85}]"},
-		{"tolerated", []categoryScore{at(0.8, 0.9)}, []categoryScore{at(0.75, 0.85)}, 0.05, "[]"},
-		{"nothing found any more", []categoryScore{at(0.8, 0.9)}, nil, 0.1, "[{PERSON recall 0.8 0} {PERSON masked_recall 0.9 0}]"},
-		{"no gold", []categoryScore{rare}, nil, 0, "[]"},
+		{"the same", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.8, 0.9)}, 0, "[]"},
+		{"more", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.85, 0.95)}, 0, "[]"},
+		{"less recall", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.75, 0.95)}, 0, "[{PERSON recall 0.8 0.75}]"},
+		{"less masked", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.85, 0.85)}, 0, "[{PERSON masked_recall 0.9 0.85}]"},
+		{"tolerated", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.75, 0.85)}, 0.05, "[]"},
+		{"nothing found any more", []turns.CategoryScore{at(0.8, 0.9)}, nil, 0.1, "[{PERSON recall 0.8 0} {PERSON masked_recall 0.9 0}]"},
+		{"no gold", []turns.CategoryScore{rare}, nil, 0, "[]"},
 	} {
-		got := losses(&scores{Categories: c.was}, &scores{Categories: c.now}, c.tolerance)
+		got := losses(&turns.Scores{Categories: c.was}, &turns.Scores{Categories: c.now}, c.tolerance)
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s: %v, want %s", c.what, got, c.want)
 		}
@@ -52,7 +53,7 @@ func learningOf(archive int64, slice int64, f1 ...float64) *learning {
 	l.dev.Paths = []string{"dev"}
 	l.cfg.Learn.Turns, l.cfg.Learn.Patience, l.cfg.Learn.Slice = 20, 3, int(slice)
 	for n, v := range f1 {
-		l.turns = append(l.turns, &turn{Number: n, Validation: scores{Strict: ratio{F1: v}}, Slice: sliceRecord{To: int64(n) * slice}})
+		l.turns = append(l.turns, &turns.Turn{Number: n, Validation: turns.Scores{Strict: turns.Ratio{F1: v}}, Slice: turns.Slice{To: int64(n) * slice}})
 	}
 	return l
 }
@@ -95,34 +96,6 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// A point of the reliability curve stands for ten examples or more, and all
-// examples stand for a point.
-func TestMerged(t *testing.T) {
-	bins := func(counts ...int) (all []calibrate.Bin) {
-		for i, n := range counts {
-			all = append(all, calibrate.Bin{From: float64(i), To: float64(i + 1), Count: n, Confidence: float64(i), Right: 0.5})
-		}
-		return all
-	}
-	for _, c := range []struct {
-		in   []int
-		want string
-	}{
-		{[]int{2, 3, 20, 0, 2, 40, 1}, "25@1.72 43@4.98"}, {[]int{20, 20}, "20@0.00 20@1.00"}, {[]int{3, 4}, "7@0.57"}, {[]int{0, 0}, ""},
-	} {
-		var got []string
-		for _, b := range merged(bins(c.in...)) {
-			if b.Right != 0.5 {
-				t.Errorf("%v: share %v", c.in, b.Right)
-			}
-			got = append(got, fmt.Sprintf("%d@%.2f", b.Count, b.Confidence))
-		}
-		if s := strings.Join(got, " "); s != c.want {
-			t.Errorf("%v: %s, want %s", c.in, s, c.want)
-		}
-	}
-}
-
 // Held-out notes and those that are learned from are others, and more labelled
 // notes are the same ones and others.
 func TestDraw(t *testing.T) {
@@ -161,12 +134,12 @@ func TestLearnReport(t *testing.T) {
 	l.turns[0].Promoted, l.turns[2].Promoted = true, true
 	l.turns[2].Selection = &report.Selection{Notes: 12345, Candidates: 20000, MinConfidence: 0.85}
 	l.turns[2].Slice.Confidence = []report.Bin{{From: 0, To: 0.5, Count: 3}, {From: 0.5, To: 1, Count: 9}}
-	l.turns[1].Gated = []gateLine{{"PERSON", "recall", 0.9, 0.8}}
+	l.turns[1].Gated = []turns.GateLine{{Category: "PERSON", Measure: "recall", Was: 0.9, Now: 0.8}}
 	p := 0.31
 	l.turns[2].Chance, l.turns[2].Validation.F1Ends, l.turns[2].Validation.Notes = &p, &[2]float64{0.5, 0.9}, 10
 	l.answered = answersRecord{Notes: 100, Unchanged: 93}
 	l.turns[2].Calibration.Before = calibrate.Reliable([]calibrate.Example{{Confidence: 0.9, Right: true}}, 10)
-	page, err := l.learned().html()
+	page, err := l.learned().HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +163,7 @@ func TestLearnReport(t *testing.T) {
 	}
 	for _, lang := range report.Languages() {
 		l.cfg.Report.Lang = lang
-		page, err := l.learned().html()
+		page, err := l.learned().HTML()
 		if err != nil || bytes.Contains(page, []byte("%!")) || !bytes.Contains(page, []byte(`<html lang="`+lang+`">`)) {
 			t.Errorf("%s: %v", lang, err)
 		}
@@ -201,12 +174,12 @@ func TestLearnReport(t *testing.T) {
 		}
 	}
 	l.cfg.Report.Lang = "en"
-	r := drawn([]*Report{l.learned(), learningOf(1000, 10, 0.5, 0.6).learned()}, []int{1, 2})
-	want := []spread{{0.55, 0.0707, 2}, {0.575, 0.0354, 2}, {0.7312, 0, 1}}
+	r := turns.Drawn([]*turns.Report{l.learned(), learningOf(1000, 10, 0.5, 0.6).learned()}, []int{1, 2})
+	want := []turns.Spread{{Mean: 0.55, SD: 0.0707, Draws: 2}, {Mean: 0.575, SD: 0.0354, Draws: 2}, {Mean: 0.7312, Draws: 1}}
 	if diff := cmp.Diff(want, r.Mean); diff != "" {
 		t.Error(diff)
 	}
-	if page, err = r.html(); err != nil || !strings.Contains(string(page), "0.1156 ± 0.0221") {
+	if page, err = r.HTML(); err != nil || !strings.Contains(string(page), "0.1156 ± 0.0221") {
 		t.Errorf("%v: the page of draws lacks the gain; %s", err, r.Sentence)
 	}
 }

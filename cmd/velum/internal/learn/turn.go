@@ -10,6 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -21,11 +22,11 @@ import (
 // turn does the next turn and commits it. Turn 0 trains on the labelled notes
 // alone: the supervised line.
 func (l *learning) turn(ctx context.Context) error {
-	t := &turn{Schema: turnSchema, Number: len(l.turns), Options: l.options, Groups: []group{}, Gated: []gateLine{}}
+	t := &turns.Turn{Schema: turnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{}, Gated: []turns.GateLine{}}
 	if t.Number > 0 {
-		t.Parent = l.last().sum
+		t.Parent = l.last().Sum
 	}
-	draft, err := durable.NewDraft(nil, filepath.Join(l.out, t.name()))
+	draft, err := durable.NewDraft(nil, filepath.Join(l.out, t.Name()))
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (l *learning) turn(ctx context.Context) error {
 // turning is a turn that is being done.
 type turning struct {
 	of        *learning
-	record    *turn
+	record    *turns.Turn
 	draft     *durable.Draft
 	next      *flow.Model // that the turn makes
 	nextOther *flow.Model
@@ -67,8 +68,8 @@ func (w *turning) do(ctx context.Context) error {
 
 // file returns where a file of a group stands: those of this turn are in its
 // draft.
-func (w *turning) file(g group) string {
-	if dir, name := filepath.Split(g.File); filepath.Clean(dir) == w.record.name() {
+func (w *turning) file(g turns.Group) string {
+	if dir, name := filepath.Split(g.File); filepath.Clean(dir) == w.record.Name() {
 		return w.draft.Path(name)
 	}
 	return filepath.Join(w.of.out, g.File)
@@ -84,7 +85,7 @@ func (w *turning) train(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.record.Validation = scoresOf(report)
+	w.record.Validation = turns.ScoresOf(report)
 	if w.of.cfg.Learn.Drop {
 		if err := w.drop(ctx); err != nil {
 			return err
@@ -119,7 +120,7 @@ func (w *turning) given(ctx context.Context) (err error) {
 	}
 	report, err := w.of.scored(ctx, w.next, &w.of.dev)
 	if err == nil {
-		w.record.Validation = scoresOf(report)
+		w.record.Validation = turns.ScoresOf(report)
 	}
 	return err
 }
@@ -133,7 +134,7 @@ func (w *turning) templateName() string {
 
 // fitted trains with the labelled notes and some groups, and scores on the
 // validation notes.
-func (w *turning) fitted(ctx context.Context, groups []group) (*score.Report, error) {
+func (w *turning) fitted(ctx context.Context, groups []turns.Group) (*score.Report, error) {
 	f, err := w.fit(ctx, w.record.Template, modelName, groups)
 	if err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (w *turning) drop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s := scoresOf(report); s.Strict.F1 >= w.record.Validation.Strict.F1 {
+	if s := turns.ScoresOf(report); s.Strict.F1 >= w.record.Validation.Strict.F1 {
 		w.record.Dropped = append(w.record.Dropped, w.record.Groups[k].Turn)
 		w.record.Groups, w.record.Validation = without, s
 		return nil
@@ -168,17 +169,17 @@ func (w *turning) drop(ctx context.Context) error {
 // fit is a trained model and what it was trained on.
 type fit struct {
 	model  *flow.Model
-	record trainingRecord
+	record turns.Training
 }
 
 // fit trains a model with a template, beginning at the weights of the same
 // model of the turn before.
-func (w *turning) fit(ctx context.Context, template, name string, groups []group) (*fit, error) {
+func (w *turning) fit(ctx context.Context, template, name string, groups []turns.Group) (*fit, error) {
 	c := *w.of.cfg
 	c.Train.Template = template
-	t := train.New(w.of.console, &c, &train.Options{Kind: w.of.cfg.Learn.Kind, Labels: w.of.labels, Out: filepath.Join(w.record.name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, w.record.Number)})
+	t := train.New(w.of.console, &c, &train.Options{Kind: w.of.cfg.Learn.Kind, Labels: w.of.labels, Out: filepath.Join(w.record.Name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, w.record.Number)})
 	if w.record.Number > 0 && w.of.cfg.Learn.Warm && !(w.record.Number == 1 && w.of.cfg.Learn.Start != "") {
-		t.Options.Init = filepath.Join(w.of.out, w.of.last().name(), name)
+		t.Options.Init = filepath.Join(w.of.out, w.of.last().Name(), name)
 	}
 	if name == modelName {
 		if err := w.cluster(ctx, t, groups); err != nil {
@@ -208,7 +209,7 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []group
 }
 
 // teach adds labelled notes, answers and groups to the corpus of a training.
-func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Labelled, groups []group) (r trainingRecord, err error) {
+func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Labelled, groups []turns.Group) (r turns.Training, err error) {
 	if err := gold.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) }); err != nil {
 		return r, err
 	}
@@ -231,7 +232,7 @@ func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Label
 
 // cluster gives a training the clusters of learn.clusters that are best for
 // the turn: they are chosen once a turn, on labelled notes alone.
-func (w *turning) cluster(ctx context.Context, t *train.Training, groups []group) error {
+func (w *turning) cluster(ctx context.Context, t *train.Training, groups []turns.Group) error {
 	if len(w.of.cfg.Learn.Clusters) == 0 {
 		return nil
 	}
@@ -362,7 +363,7 @@ func (w *turning) gate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		on = scoresOf(report)
+		on = turns.ScoresOf(report)
 		w.record.Gate = &on
 	}
 	if len(w.of.turns) == 0 {
@@ -375,7 +376,7 @@ func (w *turning) gate(ctx context.Context) error {
 		was = inUse.Gate
 	}
 	w.record.Gated = losses(was, &on, w.of.cfg.Learn.GateTolerance)
-	better := w.record.f1() > inUse.f1()
+	better := w.record.F1() > inUse.F1()
 	if !w.of.measured() {
 		better = len(w.of.gate.Paths) == 0 || on.Strict.F1 > was.Strict.F1
 	}
@@ -386,16 +387,10 @@ func (w *turning) gate(ctx context.Context) error {
 	return w.chance(ctx, inUse)
 }
 
-// chance is the probability above which a gain is said to be within chance.
-const chance = 0.05
-
-// byChance tells whether the turn was promoted for a gain that may be chance.
-func (t *turn) byChance() bool { return t.Chance != nil && *t.Chance > chance }
-
 // chance finds out how likely the gain over the model in use is between models
 // that are alike: approximate randomization on the validation notes, which both
 // tag.
-func (w *turning) chance(ctx context.Context, inUse *turn) error {
+func (w *turning) chance(ctx context.Context, inUse *turns.Turn) error {
 	before, err := w.of.opened(inUse, modelName)
 	if err != nil {
 		return err
@@ -417,13 +412,13 @@ func (w *turning) chance(ctx context.Context, inUse *turn) error {
 }
 
 // losses lists the categories that lose more recall than is tolerated.
-func losses(was, now *scores, tolerance float64) []gateLine {
-	lost := []gateLine{}
+func losses(was, now *turns.Scores, tolerance float64) []turns.GateLine {
+	lost := []turns.GateLine{}
 	for _, before := range was.Categories {
 		if before.Gold == 0 {
 			continue
 		}
-		after := categoryScore{}
+		after := turns.CategoryScore{}
 		for _, c := range now.Categories {
 			if c.Category == before.Category {
 				after = c
@@ -434,7 +429,7 @@ func losses(was, now *scores, tolerance float64) []gateLine {
 			was, now float64
 		}{{"recall", before.Recall, after.Recall}, {"masked_recall", before.MaskedRecall, after.MaskedRecall}} {
 			if m.now < m.was-tolerance-1e-9 {
-				lost = append(lost, gateLine{before.Category, m.name, m.was, m.now})
+				lost = append(lost, turns.GateLine{Category: before.Category, Measure: m.name, Was: m.was, Now: m.now})
 			}
 		}
 	}

@@ -1,0 +1,156 @@
+// Package turns is what learning keeps of its turns, and what it says of them:
+// turn.json of each, the report of all. It changes nothing and knows no notes.
+package turns
+
+import (
+	"fmt"
+
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// Turn is what turn.json says. It is a function of options and input: no time,
+// no machine.
+type Turn struct {
+	Schema  string `json:"schema"`
+	Number  int    `json:"turn"`
+	Options string `json:"options"`          // digest of what shaped the turn
+	Parent  string `json:"parent,omitempty"` // SHA-256 of the turn.json before
+
+	Template  string            `json:"template,omitempty"`    // name; empty for a model that was given
+	Offers    []tagger.Offer    `json:"offers,omitempty"`      // clusterings that one was chosen of
+	Answers   int               `json:"answer_sets,omitempty"` // of a person or an oracle, that the model learned from
+	Asked     int               `json:"asked,omitempty"`       // notes that the turn asks about
+	Slice     Slice             `json:"slice"`
+	Selection *report.Selection `json:"selection,omitempty"`
+	Groups    []Group           `json:"groups"` // what the archive gave to the training set
+	Dropped   []int             `json:"dropped,omitempty"`
+	Training  Training          `json:"training"`
+
+	Validation  Scores      `json:"validation"`
+	Gate        *Scores     `json:"gate,omitempty"` // where it is another set
+	Gated       []GateLine  `json:"gated"`
+	Promoted    bool        `json:"promoted"`
+	Chance      *float64    `json:"chance,omitempty"` // of a promotion: probability of as large a gain of F1 between models that are alike
+	Calibration Calibration `json:"calibration"`
+
+	Files []File `json:"files"`
+
+	Sum string `json:"-"` // SHA-256 of turn.json
+}
+
+// Slice is what a turn looked at.
+type Slice struct {
+	From       int64        `json:"from"` // number of the first note in the archive
+	To         int64        `json:"to"`
+	Notes      int64        `json:"notes"` // (or lines) that were tagged
+	Unsound    int64        `json:"unsound,omitempty"`
+	Known      int64        `json:"known,omitempty"`        // labelled, asked or taken before: left out
+	Missed     int64        `json:"missed_words,omitempty"` // of those tagged: left out, for a word that is mostly in spans stands in none
+	Damaged    []int        `json:"damaged_units,omitempty"`
+	Confidence []report.Bin `json:"confidence"` // of those with spans
+}
+
+// Group is the notes of the archive that one turn gave to the training set.
+type Group struct {
+	Turn  int    `json:"turn"`
+	File  string `json:"file"` // below the folder of learning
+	Notes int    `json:"notes"`
+}
+
+// Training is what a turn learned from, and what came of it.
+type Training struct {
+	Gold    int `json:"gold"` // notes
+	Answers int `json:"answers,omitempty"`
+	Chosen  int `json:"chosen"` // notes or lines
+	Tokens  int `json:"tokens"`
+	Spans   int `json:"spans"`
+
+	Iterations int `json:"iterations"`
+	Features   int `json:"features"`
+	Weights    int `json:"weights"`
+}
+
+// Scores are those on a set of labelled notes.
+type Scores struct {
+	Notes      int             `json:"notes"`
+	Strict     Ratio           `json:"strict"`
+	Span       Ratio           `json:"span"`
+	Masked     Ratio           `json:"masked_entities"`
+	F1Ends     *[2]float64     `json:"strict_f1_interval,omitempty"`     // 95 %
+	MaskedEnds *[2]float64     `json:"masked_recall_interval,omitempty"` // 95 %
+	Categories []CategoryScore `json:"categories"`
+}
+
+// Ratio is a measure and what it is made of.
+type Ratio struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	F1        float64 `json:"f1"`
+}
+
+// CategoryScore is what was measured of a category.
+type CategoryScore struct {
+	Category string `json:"category"`
+	Gold     int64  `json:"gold"`
+	Ratio
+	MaskedRecall float64 `json:"masked_recall"`
+}
+
+// GateLine is a category that would lose recall.
+type GateLine struct {
+	Category string  `json:"category"`
+	Measure  string  `json:"measure"`
+	Was      float64 `json:"was"`
+	Now      float64 `json:"now"`
+}
+
+// Calibration is how confidences are mapped to shares of right answers.
+type Calibration struct {
+	Map    calibrate.Map         `json:"map"` // used by the next turn
+	Before calibrate.Reliability `json:"before"`
+	After  calibrate.Reliability `json:"after"`
+}
+
+// File is a file of a turn.
+type File struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// F1 is the strict one on the validation notes.
+func (t *Turn) F1() float64 { return t.Validation.Strict.F1 }
+
+// Name is that of the folder of the turn.
+func (t *Turn) Name() string { return Folder(t.Number) }
+
+// Folder is the name of the folder of turn n.
+func Folder(n int) string { return fmt.Sprintf("turn-%02d", n) }
+
+// ScoresOf keeps of a report what a turn is judged by.
+func ScoresOf(r *score.Report) Scores {
+	at := func(m score.Measure) Ratio {
+		x, _ := r.Measure(m)
+		return Ratio{report.Rounded(x.Precision), report.Rounded(x.Recall), report.Rounded(x.F1)}
+	}
+	s := Scores{Notes: r.Notes, Strict: at(score.Strict), Span: at(score.Span), Masked: at(score.MaskedEntities)}
+	if f1, _ := r.Measure(score.Strict); f1.Interval != nil {
+		masked, _ := r.Measure(score.MaskedEntities)
+		ends := masked.Sure()
+		s.F1Ends = &[2]float64{report.Rounded(f1.Interval.F1[0]), report.Rounded(f1.Interval.F1[1])}
+		s.MaskedEnds = &[2]float64{report.Rounded(ends[0]), report.Rounded(ends[1])}
+	}
+	for _, c := range r.Categories {
+		s.Categories = append(s.Categories, CategoryScore{c.Category, c.Gold, Ratio{report.Rounded(c.Precision), report.Rounded(c.Recall), report.Rounded(c.F1)}, report.Rounded(c.MaskedRecall)})
+	}
+	return s
+}
+
+// chance is the probability above which a gain is said to be within chance.
+const chance = 0.05
+
+// ByChance tells whether the turn was promoted for a gain that may be chance.
+func (t *Turn) ByChance() bool { return t.Chance != nil && *t.Chance > chance }
