@@ -13,6 +13,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/notes"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -338,7 +339,7 @@ func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked 
 	if err != nil {
 		return r, err
 	}
-	n := &answering{Counted: flow.Counted{Text: dst, Gold: true}, asked: asked}
+	n := &answering{Counted: notes.Counted{Text: dst, Gold: true}, asked: asked}
 	had := map[string]bool{}
 	err = from.Each(func(src pipeline.Source) error {
 		keep := read.NewKeep(src, func(id []byte) bool {
@@ -364,7 +365,7 @@ func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked 
 
 // answering is a sink that counts answers, and those that have what was asked.
 type answering struct {
-	flow.Counted
+	notes.Counted
 	asked     map[string]string
 	unchanged int
 }

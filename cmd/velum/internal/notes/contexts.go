@@ -54,7 +54,7 @@ func Contexts(ctx context.Context, c *console.Console, cfg *option.Config, f *Sy
 	if err != nil {
 		return err
 	}
-	n := &flow.Counted{Text: dst, Progress: c.NewProgress("synth", "notes", f.Notes.Notes), Gold: true}
+	n := &Counted{Text: dst, Progress: c.NewProgress("synth", "notes", f.Notes.Notes), Gold: true}
 	err = pipeline.Run(ctx, contexts.Source(), nil, n, nil)
 	return ended(c, n, err, path)
 }

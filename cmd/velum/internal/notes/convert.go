@@ -66,14 +66,14 @@ func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Opt
 	if err != nil {
 		return err
 	}
-	n := &flow.Counted{Text: dst, Progress: c.NewProgress("convert", "notes", 0), Gold: true}
+	n := &Counted{Text: dst, Progress: c.NewProgress("convert", "notes", 0), Gold: true}
 	err = pipeline.Run(ctx, src, flow.ConvertSteps(to), n, nil)
 	flow.WarnUnknown(c, f.In, src.Warnings().Unknown)
 	return ended(c, n, flow.InputError(err), f.Out)
 }
 
 // ended finishes the output of a verb, or takes it back, and prints its counts.
-func ended(c *console.Console, n *flow.Counted, err error, out string) error {
+func ended(c *console.Console, n *Counted, err error, out string) error {
 	n.Progress.End()
 	if err != nil {
 		n.Abort()
@@ -101,7 +101,7 @@ func ended(c *console.Console, n *flow.Counted, err error, out string) error {
 }
 
 // leftOut says which notes are not in the output, or are there without spans.
-func leftOut(n *flow.Counted) error {
+func leftOut(n *Counted) error {
 	var reasons []string
 	for _, r := range slices.Sorted(maps.Keys(n.Reasons)) {
 		reasons = append(reasons, fmt.Sprintf("%s %d", r, n.Reasons[r]))

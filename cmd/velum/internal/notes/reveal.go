@@ -35,7 +35,7 @@ func Reveal(ctx context.Context, c *console.Console, cfg *option.Config, f *Opti
 		return err
 	}
 	opener := &opener{sealer: mask.NewSealer(key, cfg.Mask.Purpose)}
-	n := &flow.Counted{Text: dst, Progress: c.NewProgress("reveal", "notes", 0)}
+	n := &Counted{Text: dst, Progress: c.NewProgress("reveal", "notes", 0)}
 	step := pipeline.Step{Name: "reveal", New: func() func(*pipeline.Batch) error { return opener.do }}
 	err = flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{step}, n, nil))
 	if err == nil && opener.opened == 0 && opener.shut > 0 { // before anything is written

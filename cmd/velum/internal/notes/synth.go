@@ -54,7 +54,7 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	if err != nil {
 		return err
 	}
-	n := &flow.Counted{Text: dst, Progress: c.NewProgress("synth", "notes", f.Notes.Notes), Gold: true}
+	n := &Counted{Text: dst, Progress: c.NewProgress("synth", "notes", f.Notes.Notes), Gold: true}
 	err = pipeline.Run(ctx, synth.New(f.Notes), flow.ConvertSteps(f.To), n, nil)
 	return ended(c, n, err, f.Out)
 }

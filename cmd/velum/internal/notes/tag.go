@@ -33,7 +33,7 @@ func Tag(ctx context.Context, c *console.Console, cfg *option.Config, f *Options
 	if err != nil {
 		return err
 	}
-	n := &flow.Counted{Text: dst, Progress: c.NewProgress("tag", "notes", 0)}
+	n := &Counted{Text: dst, Progress: c.NewProgress("tag", "notes", 0)}
 	err = pipeline.Run(ctx, src, steps, n, nil)
 	return ended(c, n, flow.InputError(err), f.Out)
 }
