@@ -25,6 +25,7 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/durable", ""},
 	{"pipeline/filename", ""},
 	{"pipeline/guard", ""},
+	{"pipeline/limit", ""},
 	{"pipeline/markup", "pipeline"},
 	{"pipeline/offset", ""},
 	{"pipeline/secret", ""},
@@ -33,7 +34,7 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/audit", "pipeline pipeline/commit pipeline/durable"},
 	{"configs", "pipeline"},
 	{"models/*", "pipeline models/*"},
-	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/offset pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
+	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/limit pipeline/offset pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
 	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }

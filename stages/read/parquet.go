@@ -20,6 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
@@ -54,10 +55,10 @@ type ParquetOptions struct {
 	IDs     IDPolicy
 	Key     *secret.Key // for KeyIDs and opaque folders
 	NullIDs NullIDPolicy
-	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means pipeline.NoteBytes
+	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means limit.NoteBytes
 
 	// A batch is full at so many bytes of text or so many notes; 0 means
-	// pipeline.BatchBytes and BatchNotes.
+	// limit.BatchBytes and BatchNotes.
 	BatchBytes, BatchNotes int
 
 	// What files are, when their names do not say it (one of ArchiveFormats;
@@ -88,9 +89,9 @@ func (o ParquetOptions) withDefaults() ParquetOptions {
 		o.ID = []string{defaultID}
 	}
 	o.Text = cmp.Or(o.Text, "text")
-	o.MaxText = cmp.Or(o.MaxText, pipeline.NoteBytes)
-	o.BatchBytes = cmp.Or(o.BatchBytes, pipeline.BatchBytes)
-	o.BatchNotes = cmp.Or(o.BatchNotes, pipeline.BatchNotes)
+	o.MaxText = cmp.Or(o.MaxText, limit.NoteBytes)
+	o.BatchBytes = cmp.Or(o.BatchBytes, limit.BatchBytes)
+	o.BatchNotes = cmp.Or(o.BatchNotes, limit.BatchNotes)
 	o.UnitNotes = cmp.Or(o.UnitNotes, UnitNotes)
 	return o
 }

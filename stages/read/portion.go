@@ -8,6 +8,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/limit"
 )
 
 // feed hands out the notes of a source one by one.
@@ -44,7 +45,7 @@ func (f *feed) copyTo(b *pipeline.Batch) {
 }
 
 func full(b *pipeline.Batch) bool {
-	return b.Len() >= pipeline.BatchNotes || len(b.Text.Data) >= pipeline.BatchBytes
+	return b.Len() >= limit.BatchNotes || len(b.Text.Data) >= limit.BatchBytes
 }
 
 // ended returns what Next returns after err, given what is in b already.

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/limit"
 )
 
 // TaggedOptions are the choices of the reader of tagged notes. The zero value
@@ -26,7 +27,7 @@ type TaggedOptions struct {
 	// Gold and Reason, so that stages begin with tokenize.
 	NotesOnly bool
 
-	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means pipeline.BatchNotes and BatchBytes
+	BatchNotes, BatchBytes int // a batch is full at one of them; 0 means limit.BatchNotes and BatchBytes
 }
 
 // Tagged reads a Parquet file of tagged notes of ours: a part of candidates, a
@@ -89,8 +90,8 @@ const taggedRemedy = "give a part of candidates/, selected/ or review/ as velum 
 // *SchemaError if it is no file of tagged notes, *commit.DamageError if it
 // is no sound Parquet file. The caller closes r after Close.
 func NewTagged(r io.ReaderAt, size int64, path string, o TaggedOptions) (*Tagged, error) {
-	o.BatchNotes = cmp.Or(o.BatchNotes, pipeline.BatchNotes)
-	o.BatchBytes = cmp.Or(o.BatchBytes, pipeline.BatchBytes)
+	o.BatchNotes = cmp.Or(o.BatchNotes, limit.BatchNotes)
+	o.BatchBytes = cmp.Or(o.BatchBytes, limit.BatchBytes)
 	t := &Tagged{path: path, o: o}
 	if err := fence(path, func() error { return t.open(r, size) }); err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/pipeline/limit"
 )
 
 // Options of the stage. The zero value works.
@@ -44,7 +45,7 @@ const MaxTokens = 1 << 16
 
 func (o Options) withDefaults() Options {
 	if o.MaxBytes == 0 {
-		o.MaxBytes = pipeline.NoteBytes
+		o.MaxBytes = limit.NoteBytes
 	}
 	if o.MaxTokens == 0 {
 		o.MaxTokens = MaxTokens

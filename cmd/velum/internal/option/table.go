@@ -7,6 +7,7 @@ import (
 
 	"github.com/velum-health/velum/models/anonymity"
 	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tokenize"
 	"github.com/velum-health/velum/stages/verify"
@@ -317,9 +318,9 @@ func (c *Config) inputOptions() []option {
 		opt("read.ids", &r.IDs, "keep", "What is written as row id: the id itself (keep), an HMAC of it under the key (keyed), or nothing but the row's place (drop). keep, since masked notes go back to the house that knows the ids; an extract for others wants keyed or drop.", shaping, oneOf("keep", "keyed", "drop")),
 		opt("read.null_ids", &r.NullIDs, "quarantine", "What becomes of a row without an id: it goes to quarantine, or takes the number of its row (number). quarantine, since nobody could find it again.", shaping, oneOf("quarantine", "number")),
 		opt("read.opaque", &r.Opaque, false, "Give the folders of the output opaque names in place of those of the input. On for extracts whose dates are shifted: a folder named for the real month would undo the shift.", shaping),
-		opt("read.max_note_bytes", &r.MaxNoteBytes, pipeline.NoteBytes, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
-		opt("read.batch_bytes", &r.BatchBytes, pipeline.BatchBytes, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
-		opt("read.batch_notes", &r.BatchNotes, pipeline.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
+		opt("read.max_note_bytes", &r.MaxNoteBytes, limit.NoteBytes, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
+		opt("read.batch_bytes", &r.BatchBytes, limit.BatchBytes, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
+		opt("read.batch_notes", &r.BatchNotes, limit.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
 		opt("read.unit_notes", &r.UnitNotes, read.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
 		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile),
 		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),

@@ -1,4 +1,5 @@
-package pipeline
+// Package limit holds how much of a note, and of a batch, is taken at the most.
+package limit
 
 // Limits unless a configuration says otherwise: stages and options cite them.
 const (
