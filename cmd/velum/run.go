@@ -22,7 +22,7 @@ DIR grows: notes of earlier runs stay, whether their files are given again or no
 that is given again and has changed replaces its notes. --replace, or velum forget,
 removes.`,
 		Example: `  velum run --in archive/ --out masked/
-  velum run --in 2026-01.parquet --out masked/ --model meddocan --recall 0.995
+  velum run --in 2026-01.parquet --out masked/ --model meddocan --recall 0.99
   velum run --in export.csv --out masked/ --id-column codigo --text-column nota
   velum run --in archive/ --out masked/ --dry-run     # what would be done, and how long it takes
   velum run --in 2026-02.parquet --out masked/        # February joins January`,
