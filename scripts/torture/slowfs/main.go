@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command slowfs shows a folder under another path, read-only, on a file system
 // that stalls: now and then a read is answered late, as by a disk that spins up,
 // or a server that is away. It speaks FUSE with the kernel itself and answers

@@ -11,6 +11,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/synth"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -68,9 +69,9 @@ func (f *SynthOptions) sink() (dst write.Text, err error) {
 }
 
 // archive writes months of Parquet as `velum run` reads them, and all gold
-// spans in one file beside them.
+// spans in one file beside them. It has its name when it is whole.
 type archive struct {
-	dir    string
+	draft  *durable.Draft
 	notes  int64 // in all
 	months int
 	month  int // number of the open one, from 1
@@ -83,11 +84,15 @@ func newArchive(dir string, notes int64, months int) (*archive, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return nil, exit.Errorf(exit.Config, "remove it or name another", "%s is there already", dir)
 	}
-	gold, err := write.Create("parquet", dir+".gold", write.TextOptions{Gold: true})
+	draft, err := durable.NewDraft(nil, dir)
 	if err != nil {
 		return nil, err
 	}
-	return &archive{dir: dir, notes: notes, months: months, gold: gold}, nil
+	gold, err := write.Create("parquet", dir+".gold", write.TextOptions{Gold: true})
+	if err != nil {
+		return nil, errors.Join(err, draft.Discard())
+	}
+	return &archive{draft: draft, notes: notes, months: months, gold: gold}, nil
 }
 
 // Put writes the batch into the month that its first note belongs to.
@@ -108,7 +113,7 @@ func (w *archive) open(month int) error {
 			return err
 		}
 	}
-	dir := filepath.Join(w.dir, "year=2026", fmt.Sprintf("month=%02d", month))
+	dir := w.draft.Path(filepath.Join("year=2026", fmt.Sprintf("month=%02d", month)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -119,12 +124,16 @@ func (w *archive) open(month int) error {
 // Skipped returns how many notes the gold file could not hold.
 func (w *archive) Skipped() int { return w.gold.Skipped() }
 
-// Close ends the open month and the gold.
+// Close ends the open month and the gold, and gives the archive its name.
 func (w *archive) Close() error {
-	if w.file == nil {
-		return w.gold.Close()
+	var err error
+	if w.file != nil {
+		err = w.file.Close()
 	}
-	return errors.Join(w.file.Close(), w.gold.Close())
+	if err := errors.Join(err, w.gold.Close()); err != nil {
+		return errors.Join(err, w.draft.Discard())
+	}
+	return w.draft.Commit()
 }
 
 // Abort removes what is unfinished.
@@ -133,4 +142,5 @@ func (w *archive) Abort() {
 		w.file.Abort()
 	}
 	w.gold.Abort()
+	_ = w.draft.Discard() // the next start does it again
 }
