@@ -44,7 +44,6 @@ type Finder struct {
 	plain   []byte  // letters and digits of the note, folded
 	from    []int32 // where in the text each of them stands
 	parser  dates.Parser
-	at      []int32 // words of an address that were found
 	address [][]byte
 	shouted bool // the note has hardly a small letter: capitals tell nothing
 	staff   staffScratch

@@ -220,11 +220,11 @@ func (m *maker) write(n *note, p *person, forms []spelling) {
 
 // counts are the figures.
 type counts struct {
-	forms              map[string]*[2]int // found, all
-	tokens, falsely    int
-	mentions, found    int
-	seconds            float64
-	notes, withoutSeen int
+	forms           map[string]*[2]int // found, all
+	tokens, falsely int
+	mentions, found int
+	seconds         float64
+	notes           int
 }
 
 // look runs the stage over the notes.

@@ -38,7 +38,6 @@ type server struct {
 	mu     sync.Mutex // requests come side by side; notes, journal and token are behind it
 	token  string     // "" once it was used
 	cookie string
-	shown  time.Time
 	index  offset.Index
 }
 
