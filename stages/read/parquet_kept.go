@@ -18,6 +18,12 @@ import (
 // they mean. Nothing is converted, so that nothing can be converted wrongly:
 // a timestamp without zone that becomes one of UTC is a day earlier in New
 // York.
+//
+// What lies outside the schema is not carried: ARROW:schema in the file's
+// metadata names a zone beside the instant, and categories of pandas. It tells
+// of all columns of the input, those with notes and names of patients too, by
+// names that their owner chose; the public tree says nothing that it need not.
+// Instants are the same without it; a reader shows them in UTC.
 
 // acceptKept accepts every type of the format.
 func acceptKept(c *fileColumn, b *binding) bool {
