@@ -345,8 +345,9 @@ func TestFenceErrors(t *testing.T) {
 		}
 	}
 	none := filepath.Join(dir, "none.parquet")
-	if _, err := f.inspect(none, &ParquetOptions{}); err == nil || isDamage(err) || !strings.Contains(err.Error(), "does not exist") {
-		t.Errorf("no file: %v", err)
+	_, err := f.inspect(none, &ParquetOptions{})
+	if gone, ok := errors.AsType[*commit.DamageError](err); !ok || !gone.Unread || gone.Cause != "does not exist" {
+		t.Errorf("no file: %v, want one that is unread and tried again", err)
 	}
 }
 

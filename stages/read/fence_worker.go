@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -77,6 +78,9 @@ func failureOf(err error) *workerFailure {
 	}
 	if schema, ok := errors.AsType[*SchemaError](err); ok {
 		return &workerFailure{Kind: "schema", Column: schema.Column, Cause: schema.Cause, Remedy: schema.Remedy}
+	}
+	if errors.Is(err, fs.ErrNotExist) { // since it was listed: as a file that cannot be read, and tried again
+		return &workerFailure{Kind: "damage", RowGroup: -1, Cause: inputCause(err), Unread: true}
 	}
 	return &workerFailure{Kind: "other", Cause: inputCause(err)}
 }
