@@ -783,3 +783,52 @@ func BenchmarkLabel(b *testing.B) {
 	}
 	b.ReportMetric(float64(len(n.tokens))*float64(b.N)/b.Elapsed().Seconds(), "tokens/s")
 }
+
+// TestOneCategory: with one category, as in inverse de-identification, the
+// networks of INV tell how probable it is that a token is safe.
+func TestOneCategory(t *testing.T) {
+	template, err := features.Parse(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := &pipeline.TagSet{Categories: []pipeline.Category{person}}
+	for _, name := range []string{"b-1", "d-2"} {
+		a, r := tiny(t, name)
+		c, err := NewCorpus(a, template, set, features.Resources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sentences {
+			n := parse(s)
+			if err := c.Add(n.text, n.tokens, nil, oneCategory(n.tags), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Epochs, r.Batch, r.Rate, r.Input = 60, 4, 1e-2, 0.1
+		m, err := Train(c, TrainOptions{Recipe: r, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := m.newLabeller(tagger.LabelOptions{})
+		for i, s := range sentences {
+			n := parse(s)
+			probs := l.Marginals(nil, n.text, n.tokens, nil)
+			for k, y := range n.tags {
+				if safe := probs[k*set.Len()+int(pipeline.O)]; (safe > 0.5) != (y == pipeline.O) {
+					t.Errorf("%s: note %d, token %d: P(safe) = %.2f", name, i, k, safe)
+				}
+			}
+		}
+	}
+}
+
+// oneCategory makes one category of two.
+func oneCategory(tags []pipeline.Tag) (one []pipeline.Tag) {
+	for _, y := range tags {
+		if y > 2 {
+			y -= 2
+		}
+		one = append(one, y)
+	}
+	return one
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -384,6 +385,38 @@ func TestSpansAreDisjoint(t *testing.T) {
 			if i > 0 && !set.MayFollow(got[i-1], y) || i == 0 && !set.Starts(y) {
 				t.Fatalf("%s: tags %v", mode, got)
 			}
+		}
+	})
+}
+
+// TestShortcut: the most probable tags, where they may follow each other, are
+// the path that a search over all of them finds; with and without the dial, and
+// in both schemes.
+func TestShortcut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		set := &pipeline.TagSet{
+			Scheme:     rapid.SampledFrom([]pipeline.Scheme{pipeline.BIO, pipeline.BIOESU}).Draw(t, "scheme"),
+			Categories: []pipeline.Category{1, 2},
+		}
+		x := newMixer(set, tagger.LabelOptions{OBias: rapid.SampledFrom([]float32{0, 1, -2}).Draw(t, "bias")})
+		n, L := rapid.IntRange(1, 5).Draw(t, "tokens"), set.Len()
+		probs := make([]float32, n*L)
+		for i := range n {
+			sum := float32(0)
+			for y := range L {
+				probs[i*L+y] = float32(math.Pow(rapid.Float64Range(0.01, 1).Draw(t, "p"), 6))
+				sum += probs[i*L+y]
+			}
+			for y := range L {
+				probs[i*L+y] /= sum
+			}
+		}
+		got := slices.Clone(x.line(probs, n))
+		x.load(probs, n)
+		want := make([]pipeline.Tag, n)
+		x.lattice.FullViterbi(want)
+		if a, b := x.lattice.LogScore(got), x.lattice.LogScore(want); math.Abs(a-b) > 1e-4 {
+			t.Fatalf("%v has %.5f, %v has %.5f", got, a, want, b)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"math"
+	"slices"
 
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/kernels"
@@ -137,13 +138,24 @@ type mixer struct {
 	set     *pipeline.TagSet
 	tr      *chain.Transitions
 	o       tagger.LabelOptions
+	dialled float32 // what the probability of O is multiplied by
+	follows []bool  // [tag][next] what the tag scheme allows
+	ends    []bool  // what a line may end with; it begins with what may follow O
 	lattice chain.Lattice
 	path    []pipeline.Tag
 	spans   chain.SpanProbs
 }
 
 func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
-	return mixer{set: set, tr: chain.NewTransitions(chain.NewWeights(set, true)), o: o}
+	w := chain.NewWeights(set, true)
+	x := mixer{set: set, tr: chain.NewTransitions(w), o: o, dialled: float32(math.Exp(-float64(o.OBias)))}
+	for _, score := range w.Score {
+		x.follows = append(x.follows, score > chain.Forbidden)
+	}
+	for _, score := range w.End {
+		x.ends = append(x.ends, score > chain.Forbidden)
+	}
+	return x
 }
 
 // decode writes the tags of all tokens and returns the confidence of the note.
@@ -153,12 +165,17 @@ func (x *mixer) decode(probs []float32, tokens []pipeline.Token, tags []pipeline
 	x.spans.Reset(x.set)
 	x.lines(probs, tokens, func(lo, hi int, path []pipeline.Tag) {
 		copy(tags[lo:hi], path)
-		if x.o.SpanProbs {
+		probs := probs[lo*x.set.Len() : hi*x.set.Len()]
+		spans := x.o.SpanProbs && someSpan(path)
+		if spans || x.o.Confidence != tagger.MinMarginal {
+			x.load(probs, hi-lo)
+		}
+		if spans {
 			x.spans.Add(&x.lattice, tokens[lo:hi], path, 0, hi-lo)
 		}
 		switch x.o.Confidence {
 		case tagger.MinMarginal:
-			all = min(all, float64(x.least(probs[lo*x.set.Len():hi*x.set.Len()], path)))
+			all = min(all, float64(x.least(probs, path)))
 		case tagger.LineMinimum:
 			all = min(all, x.probability(path))
 		default:
@@ -169,6 +186,10 @@ func (x *mixer) decode(probs []float32, tokens []pipeline.Token, tags []pipeline
 		}
 	})
 	return float32(all)
+}
+
+func someSpan(path []pipeline.Tag) bool {
+	return slices.ContainsFunc(path, func(y pipeline.Tag) bool { return y != pipeline.O })
 }
 
 // probability is that of a path of the line in the lattice, among all paths
@@ -198,27 +219,60 @@ func (x *mixer) lines(probs []float32, tokens []pipeline.Token, do func(lo, hi i
 	}
 }
 
+// line returns the best path of a line. The most probable tags of its tokens
+// are it, if they may follow each other; only if not is it searched for.
+func (x *mixer) line(probs []float32, n int) []pipeline.Tag {
+	x.path = grow(x.path, n)
+	L, last := x.set.Len(), pipeline.O
+	for t := range n {
+		y := x.likeliest(probs[t*L : (t+1)*L])
+		if !x.follows[int(last)*L+int(y)] || t == n-1 && !x.ends[y] {
+			x.load(probs, n)
+			x.lattice.Viterbi(x.path)
+			return x.path
+		}
+		x.path[t], last = y, y
+	}
+	return x.path
+}
+
+// likeliest returns the tag of the largest probability.
+func (x *mixer) likeliest(probs []float32) pipeline.Tag {
+	best := max(probs[pipeline.O], floor) * x.dialled
+	if best > 1-probs[pipeline.O] {
+		return pipeline.O // the others have no more between them
+	}
+	tag := pipeline.O
+	for y, p := range probs[1:] {
+		if p > best {
+			best, tag = p, pipeline.Tag(y+1)
+		}
+	}
+	return tag
+}
+
 // floor is the least probability that is told from 0: what float32 can add to
 // a share of the whole.
 const floor = 1e-9
 
-func (x *mixer) line(probs []float32, n int) []pipeline.Tag {
+// load puts the probabilities of a line into the lattice.
+func (x *mixer) load(probs []float32, n int) {
 	L, s := x.set.Len(), x.tr.Stride
 	x.lattice.Reset(x.tr, n, 0)
+	state := x.lattice.State
 	for t := range n {
-		row := x.lattice.State[t*s : (t+1)*s]
-		for y := range row {
+		copy(state[t*s:], probs[t*L:(t+1)*L])
+		clear(state[t*s+L : (t+1)*s])
+	}
+	kernels.Log(state, floor)
+	for t := range n {
+		row := state[t*s : (t+1)*s]
+		row[pipeline.O] -= x.o.OBias
+		for y := L; y < s; y++ {
 			row[y] = chain.Forbidden
 		}
-		for y, p := range probs[t*L : (t+1)*L] {
-			row[y] = float32(math.Log(float64(max(p, floor))))
-		}
-		row[pipeline.O] -= x.o.OBias
 	}
 	x.lattice.Prepare()
-	x.path = grow(x.path, n)
-	x.lattice.Viterbi(x.path)
-	return x.path
 }
 
 func grow[T any](s []T, n int) []T {

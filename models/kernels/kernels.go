@@ -122,6 +122,20 @@ func ShiftExp(exp, row []float32) float32 {
 	return shiftExpAVX2(&exp[0], &row[0], len(row))
 }
 
+// Log replaces x by its natural logarithm, numbers under floor by that of
+// floor, which is no less than the smallest normal number. len(x) is a multiple
+// of Lanes.
+func Log(x []float32, floor float32) {
+	if len(x) == 0 {
+		return
+	}
+	if portable {
+		logGo(x, floor)
+		return
+	}
+	logAVX2(&x[0], len(x), floor)
+}
+
 // Forward is one step of the scaled forward recursion:
 //
 //	dst(j) = e(j) · scale · Σ_i prev(i) · m(i, j)

@@ -26,6 +26,9 @@ func prefetchWrite(x *float32, bytes int)
 func shiftExpAVX2(exp, row *float32, n int) float32
 
 //go:noescape
+func logAVX2(x *float32, n int, floor float32)
+
+//go:noescape
 func forwardAVX2(dst, prev, e, m *float32, rows, n int, scale float32) float32
 
 //go:noescape

@@ -261,3 +261,23 @@ func BenchmarkTraining(b *testing.B) {
 		}
 	})
 }
+
+func TestLog(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{8, 24, 48} {
+		x := random(r, n, 0, 2)
+		x[0], x[1], x[2], x[3], x[4] = 0, 1, 1e-9, 3e38, math.Sqrt2/2
+		was := append([]float32(nil), x...)
+		both(t, 1e-6, x, func(x []float32) []float32 {
+			Log(x, 1e-9)
+			return nil
+		})
+		Log(x, 1e-9)
+		for i, v := range was {
+			if want := math.Log(max(float64(v), 1e-9)); math.Abs(float64(x[i])-want) > 2e-7*max(1, math.Abs(want)) {
+				t.Errorf("log(%v) = %v, want %v", v, x[i], want)
+			}
+		}
+	}
+	Log(nil, 1)
+}

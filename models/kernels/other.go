@@ -13,6 +13,7 @@ func prefetchWrite(x *float32, bytes int)                              { unreach
 func addAVX2(dst, src *float32, n int)                                 { unreachable() }
 func addRowsAVX2(_ *float32, stride int, _ *float32, width, rows int)  { unreachable() }
 func shiftExpAVX2(exp, row *float32, n int) float32                    { return unreachable() }
+func logAVX2(x *float32, n int, floor float32)                         { unreachable() }
 func forwardAVX2(_, _, _, _ *float32, rows, n int, s float32) float32  { return unreachable() }
 func maxPlusAVX2(dst, a, m *float32, rows, n int, floor float32)       { unreachable() }
 func bandAVX2(dst, prev, d *float32, n int)                            { unreachable() }

@@ -66,6 +66,37 @@ func exp32(x float32) float32 {
 	return p * math.Float32frombits(uint32(int32(n)+127)<<23)
 }
 
+// log32 is the logarithm of a normal number after Cephes: x = 2^e·(1+m) with
+// 1+m between √½ and √2, and a polynomial in m.
+func log32(x float32) float32 {
+	const half = 126 << 23
+	bits := math.Float32bits(x)
+	e := float32(int32(bits>>23) - 126)
+	m := math.Float32frombits(bits&(1<<23-1)|half) - 1
+	if m < math.Sqrt2/2-1 {
+		e--
+		m += m + 1
+	}
+	z := m * m
+	p := float32(7.0376836292e-2)
+	p = p*m - 1.1514610310e-1
+	p = p*m + 1.1676998740e-1
+	p = p*m - 1.2420140846e-1
+	p = p*m + 1.4249322787e-1
+	p = p*m - 1.6668057665e-1
+	p = p*m + 2.0000714765e-1
+	p = p*m - 2.4999993993e-1
+	p = p*m + 3.3333331174e-1
+	p = p*m*z + e*ln2Lo - z/2
+	return m + p + e*ln2Hi
+}
+
+func logGo(x []float32, floor float32) {
+	for i, v := range x {
+		x[i] = log32(max(v, floor))
+	}
+}
+
 func forwardGo(dst, prev, e, m []float32, scale float32) float32 {
 	clear(dst)
 	for i, a := range prev {
