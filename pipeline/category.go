@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -12,6 +13,10 @@ type Category uint8
 
 // None is no category: text that is not PHI.
 const None Category = 0
+
+// ErrCategory says that no label set has a category of that name: often the file
+// of a house's own labels was not given.
+var ErrCategory = errors.New("unknown category")
 
 // LabelSet is the categories of one annotation scheme or of one kind of
 // model, in the order in which its tags count them.
@@ -114,7 +119,7 @@ func Categories() int { return len(categoryNames) }
 func ParseCategory(name string) (Category, error) {
 	c, ok := categoryOf[name]
 	if !ok {
-		return None, fmt.Errorf("unknown category %q", name)
+		return None, fmt.Errorf("%w %q", ErrCategory, name)
 	}
 	return c, nil
 }

@@ -87,8 +87,11 @@ func ParseTagSet(text string) (*TagSet, error) {
 	}
 	for name := range strings.FieldsSeq(names) {
 		c, err := ParseCategory(name)
-		if err != nil || s.index(c) >= 0 {
-			return nil, fmt.Errorf("category %d is unknown or comes twice", len(s.Categories)+1)
+		if err != nil {
+			return nil, fmt.Errorf("%w: category %d is unknown", ErrCategory, len(s.Categories)+1)
+		}
+		if s.index(c) >= 0 {
+			return nil, fmt.Errorf("category %d comes twice", len(s.Categories)+1)
 		}
 		s.Categories = append(s.Categories, c)
 	}

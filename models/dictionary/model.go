@@ -124,7 +124,7 @@ func (m *Model) finish() error {
 	}
 	c, err := pipeline.ParseCategory(m.header.Categories[0])
 	if err != nil || c == pipeline.None {
-		return fmt.Errorf("%w: header: unknown category", modelfile.ErrDamaged)
+		return fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, pipeline.ErrCategory)
 	}
 	m.set = &pipeline.TagSet{Scheme: pipeline.BIO, Categories: []pipeline.Category{c}}
 	if len(m.freq) != 3*len(m.slots) || !slices.Contains(m.slots, 0) {

@@ -21,6 +21,7 @@ type Chain struct {
 	keyed bool
 	keeps bool
 	moves string
+	likes bool // it writes what looks like a value
 }
 
 // A PolicyError says what is wrong in a chain.
@@ -71,7 +72,7 @@ func (c *Chain) parse(words []string) error {
 	}
 	c.names, c.news = append(c.names, k.name), append(c.news, make)
 	c.keyed = c.keyed || k.keyed
-	c.keeps = c.keeps || s.keeps
+	c.keeps, c.likes = c.keeps || s.keeps, c.likes || s.likes
 	if s.moves != "" {
 		c.moves = s.moves
 	}
@@ -91,6 +92,11 @@ func (c *Chain) Keyed() bool { return c.keyed }
 
 // Keeps tells whether the chain leaves values in the text.
 func (c *Chain) Keeps() bool { return c.keeps }
+
+// Imitates tells whether what the chain writes looks like a value: then nobody may
+// be told where it stands, for all others that look so are originals that were
+// missed.
+func (c *Chain) Imitates() bool { return c.likes }
 
 // Moves says how the chain moves dates; "" if it does not.
 func (c *Chain) Moves() string { return c.moves }
@@ -159,6 +165,7 @@ type settings struct {
 	asked    []string // name=default
 	err      *PolicyError
 	keeps    bool   // the operator leaves values in the text
+	likes    bool   // what it writes looks like a value
 	moves    string // it moves dates, and how
 }
 

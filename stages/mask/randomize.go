@@ -12,6 +12,7 @@ import (
 // values are a few that say of themselves that they are none.
 func newRandomize(s *settings) func(*Options) Operator {
 	scope := s.scope(NoteScope)
+	s.likes = true
 	var values []string
 	for v := range strings.SplitSeq(s.ask("values", "Uno,Dos,Tres,Cuatro,Cinco"), ",") {
 		if v = strings.ReplaceAll(v, "_", " "); v != "" {

@@ -26,7 +26,7 @@ func newShift(s *settings) func(*Options) Operator {
 		scope: s.scope(PatientScope), days: s.number("days", 365, leastDays, 36500),
 		weeks: s.flag("weeks"), season: s.flag("season"), reader: newDateReader(s),
 	}
-	s.moves = o.String()
+	s.moves, s.likes = o.String(), true
 	return func(*Options) Operator { w := o; return &w }
 }
 

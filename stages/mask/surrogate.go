@@ -23,6 +23,7 @@ func newSurrogate(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
 	strategy := s.word("strategy", "consistent", "consistent", "random", "markov")
 	stay := s.number("stay", 50, 0, 99)
+	s.likes = true
 	return func(*Options) Operator {
 		o := &surrogates{scope: scope, strategy: strategy, stay: stay}
 		o.writer = surrogate.NewWriter(o)

@@ -3,6 +3,7 @@ package write
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -22,7 +23,12 @@ type UnitOptions struct {
 	Quasi    []QuasiColumn // that go to a private part, for k-anonymity
 	Patients string        // column of Batch.Extra with the patient's id, for the same; "": there is none
 
-	NoSpans        bool // no part of spans
+	// Imitated are the categories whose replacements look like values. What else
+	// looks so in a note was missed, and whoever knows where the replacements stand,
+	// or how many there are, knows it: neither is public.
+	Imitated []pipeline.Category
+
+	NoSpans        bool // no public part of spans; the private one is always written: extracts are made of it
 	NoCandidates   bool // no part of candidates for the selection set
 	QuarantineText bool // write the text of quarantined notes, unmasked
 
@@ -33,8 +39,8 @@ type UnitOptions struct {
 
 // Unit writes the parts of one unit:
 //
-//	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns
-//	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text
+//	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns; no counts of Imitated
+//	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
 //	quasi/       private: note_id, row, patient (a hash), q0...: what k-anonymity is about
 //	notes/       private: note_id, row, confidence, language
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
@@ -57,7 +63,7 @@ type Unit struct {
 
 	tagged *Tagged // writes candidates
 
-	countOf []int // column of the masked part that counts a category
+	countOf []int // column of the masked part that counts a category; none: it is imitated
 	counts  []int32
 	extra   []*pipeline.Column
 
@@ -66,6 +72,7 @@ type Unit struct {
 	counted counted
 	pick    []int // notes of the batch that go to one of the parts
 	texts   []byte
+	places  []pipeline.Span // of a note, those that are public
 }
 
 // DatesKey is the key of the metadata under which a public part says that its
@@ -86,6 +93,9 @@ const (
 	maskedModel
 	maskedCounts // the first of them
 )
+
+// none is no column.
+const none = -1
 
 const (
 	noteID = iota
@@ -167,11 +177,18 @@ func (u *Unit) maskedColumns() ([]column, error) {
 	}
 	u.countOf = make([]int, pipeline.Categories())
 	for c := range u.countOf {
-		u.countOf[c] = maskedCounts + len(u.o.Categories) // n_other
+		u.countOf[c] = none
 	}
-	for k, c := range u.o.Categories {
-		u.countOf[c] = maskedCounts + k
-		columns = append(columns, column{name: CountColumn(c), kind: pipeline.Int32Column})
+	for _, c := range u.o.Categories {
+		if !slices.Contains(u.o.Imitated, c) {
+			u.countOf[c] = len(columns)
+			columns = append(columns, column{name: CountColumn(c), kind: pipeline.Int32Column})
+		}
+	}
+	for c := range u.countOf {
+		if u.countOf[c] == none && !slices.Contains(u.o.Imitated, pipeline.Category(c)) {
+			u.countOf[c] = len(columns) // n_other
+		}
 	}
 	columns = append(columns, column{name: "n_other", kind: pipeline.Int32Column})
 	u.counts = make([]int32, len(columns))
@@ -316,7 +333,9 @@ func (u *Unit) putMasked(b *pipeline.Batch) error {
 func (u *Unit) countSpans(spans []pipeline.Span) {
 	clear(u.counts)
 	for _, s := range spans {
-		u.counts[u.countOf[s.Category]]++
+		if at := u.countOf[s.Category]; at != none {
+			u.counts[at]++
+		}
 		u.counted.spans[s.Category][s.Source]++
 	}
 	if len(spans) > 0 {
@@ -367,26 +386,19 @@ var originalColumns = []column{
 }
 
 func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
-	if u.o.NoSpans {
-		return nil
-	}
 	for i, r := range b.Reason {
 		if r != pipeline.Sound || len(b.Spans.At(i)) == 0 {
 			continue
 		}
-		if u.spans == nil {
-			if u.spans, err = u.begin("spans", originalColumns[:placeScore], false); err != nil {
-				return err
-			}
+		if err := u.putPlaces(b, i); err != nil {
+			return err
+		}
+		if u.original == nil {
 			if u.original, err = u.begin("original", originalColumns, true); err != nil {
 				return err
 			}
 		}
-		err = u.spans.putSpans(b, i, b.Masked.At(i), b.Places.At(i), false)
-		if err == nil {
-			err = u.original.putSpans(b, i, b.Text.At(i), b.Spans.At(i), true)
-		}
-		if err != nil {
+		if err := u.original.putSpans(b, i, b.Text.At(i), b.Spans.At(i), true); err != nil {
 			return err
 		}
 	}
@@ -398,6 +410,32 @@ func (u *Unit) putSpans(b *pipeline.Batch) (err error) {
 		}
 	}
 	return nil
+}
+
+// putPlaces writes where the replacements of note i lie, those that may be told.
+func (u *Unit) putPlaces(b *pipeline.Batch, i int) (err error) {
+	if u.o.NoSpans {
+		return nil
+	}
+	places := b.Places.At(i)
+	if len(u.o.Imitated) > 0 {
+		u.places = u.places[:0]
+		for _, p := range places {
+			if u.countOf[p.Category] != none {
+				u.places = append(u.places, p)
+			}
+		}
+		places = u.places
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	if u.spans == nil {
+		if u.spans, err = u.begin("spans", originalColumns[:placeScore], false); err != nil {
+			return err
+		}
+	}
+	return u.spans.putSpans(b, i, b.Masked.At(i), places, false)
 }
 
 // putSpans writes the spans of note i, which lie in text.

@@ -263,6 +263,52 @@ func TestUnit(t *testing.T) {
 	}
 }
 
+// TestImitated: where replacements look like values, nothing public says where they
+// stand or how many there are in a note; extracts can be made of the private part.
+func TestImitated(t *testing.T) {
+	notes := func() []*pipeline.Batch {
+		return []*pipeline.Batch{markedBatch(t, 0, "visto por [PERSON:Ada Bosch] en [LOCATION:Reus] con [EMAIL:a@b.es]", "[PERSON:Pau]")}
+	}
+	original := []string{
+		"id0 | 0 | 10 | 19 | 10 | 19 | PERSON | 1 | gold", "id0 | 0 | 23 | 27 | 23 | 27 | LOCATION | 1 | gold",
+		"id0 | 0 | 32 | 38 | 32 | 38 | EMAIL | 1 | gold", "id1 | 1 | 0 | 3 | 0 | 3 | PERSON | 1 | gold",
+	}
+	for name, c := range map[string]struct {
+		o             UnitOptions
+		masked, spans []string
+	}{
+		"persons": {
+			UnitOptions{Categories: []pipeline.Category{person, location}, Imitated: []pipeline.Category{person}},
+			[]string{"id0 | 0 | visto por [PERSON] en [LOCATION] con [EMAIL] |  | 1 | 1", "id1 | 1 | [PERSON] |  | 0 | 0"},
+			[]string{"id0 | 0 | 22 | 32 | 22 | 32 | LOCATION", "id0 | 0 | 37 | 44 | 37 | 44 | EMAIL"},
+		},
+		"no spans": {
+			UnitOptions{Categories: []pipeline.Category{person}, NoSpans: true},
+			[]string{"id0 | 0 | visto por [PERSON] en [LOCATION] con [EMAIL] |  | 1 | 2", "id1 | 1 | [PERSON] |  | 1 | 0"}, nil,
+		},
+	} {
+		dir, m := writeUnit(t, notes(), c.o)
+		if got := rowsOf(t, partOf(t, dir, "masked")); !slices.Equal(got, c.masked) {
+			t.Errorf("%s: masked\n%s", name, strings.Join(got, "\n"))
+		}
+		if got := rowsOf(t, partOf(t, dir, "original")); !slices.Equal(got, original) {
+			t.Errorf("%s: original\n%s", name, strings.Join(got, "\n"))
+		}
+		path := partOf(t, dir, "spans")
+		if (path == "") != (c.spans == nil) {
+			t.Fatalf("%s: spans in %q", name, path)
+		}
+		if path != "" {
+			if got := rowsOf(t, path); !slices.Equal(got, c.spans) {
+				t.Errorf("%s: spans\n%s", name, strings.Join(got, "\n"))
+			}
+		}
+		if m.Tally["category/PERSON"] != 2 {
+			t.Errorf("%s: counts %+v", name, m.Counts)
+		}
+	}
+}
+
 // TestNoTextByDefault: quarantine holds no text, spans never do.
 func TestNoTextByDefault(t *testing.T) {
 	dir, _ := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "![PERSON:Pau]", "[PERSON:Ona]")}, UnitOptions{NoCandidates: true})

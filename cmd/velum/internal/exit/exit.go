@@ -15,6 +15,7 @@ import (
 
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
@@ -107,6 +108,7 @@ var causes = []struct {
 	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
 	{durable.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
 	{as[*commit.DamageError], Integrity, "fetch the file again"},
+	{is(pipeline.ErrCategory), Integrity, "name the file of your own labels with read.categories; if there is none, fetch the file again"},
 	{is(modelfile.ErrDamaged), Integrity, "fetch the model again"},
 	{is(modelfile.ErrNotAModel), Config, "name a model file, or an embedded model"},
 	{is(modelfile.ErrVersion), Config, "install a newer velum"},

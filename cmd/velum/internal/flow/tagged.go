@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -107,7 +108,8 @@ type reasonRow struct {
 func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	n := int(u.Rows)
 	*g = TaggedUnit{first: u.First, offsets: make([]int32, n+1), reasons: make([]pipeline.Reason, n), conf: make([]float32, n)}
-	for _, p := range t.of(u).Parts {
+	record := t.of(u)
+	for _, p := range record.Parts {
 		data, err := t.part(&p)
 		if err != nil {
 			return err
@@ -124,6 +126,13 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 		if err != nil {
 			return &durable.IntegrityError{Path: p.Path, Cause: "does not fit the notes of its unit"}
 		}
+	}
+	found := int64(0)
+	for _, n := range record.Tally.By(tally.Category) {
+		found += n
+	}
+	if found != int64(len(g.spans)) { // a note without its spans would leave as it is
+		return exit.Errorf(exit.Config, "tag it again: an older velum wrote no spans with write.spans: false", "%s: the run found %d spans and wrote %d", record.Name, found, len(g.spans))
 	}
 	return nil
 }

@@ -48,6 +48,18 @@ func (c *Config) Dates() (string, error) {
 	return "", err
 }
 
+// Imitated returns the categories whose values the policy replaces by what looks
+// like values.
+func (c *Config) Imitated() (all []pipeline.Category, err error) {
+	chains, err := c.Operators()
+	for i, chain := range chains {
+		if pipeline.Category(i) != pipeline.None && chain.Imitates() {
+			all = append(all, pipeline.Category(i))
+		}
+	}
+	return all, err
+}
+
 // operatorChain says what is wrong with the operators of a category.
 func operatorChain(text string) (problem, hint string) {
 	_, err := mask.ParseChain(text)

@@ -393,7 +393,7 @@ func (c *Config) outputOptions() []option {
 		opt("gate.max_leak", &c.Gate.MaxLeak, 0, "Largest probability that a note leaks, by gate.missed, at the upper end of its 95 % interval; above it nothing is committed, exit code 15. 0: any.", within(0, 1)),
 
 		opt("write.row_group_rows", &w.RowGroupRows, write.RowGroupRows, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
-		opt("write.spans", &w.Spans, true, "Write offsets, category, score and source of every span. They hold no text.", shaping),
+		opt("write.spans", &w.Spans, true, "Write a public part with place and category of every replacement. Those that look like values (surrogate, shuffle, randomize, shift) are never in it, nor counted by note: what else looks so was missed, and would be known by it. The private part of spans is written always.", shaping),
 		opt("write.group", &w.Group, false, "Let the group of the files read the public tree: mode 0640 and 0750, not 0600 and 0700. The private tree stays its owner's. Parts that are done already keep their mode; --fresh writes them again."),
 		opt("write.quarantine_text", &w.QuarantineText, false, "Write the unmasked text of quarantined notes, mode 0600. Off: a reason and a row number find it in the archive.", shaping),
 		opt("write.max_quarantined", &w.MaxQuarantined, 0.01, "Share of notes in quarantine above which the run ends with exit code 3. A healthy archive has fewer than one in a thousand.", within(0, 1)),

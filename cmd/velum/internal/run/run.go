@@ -210,6 +210,12 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	if len(m.Read.Columns.ID) > 1 {
 		sum += joinedVersion
 	}
+	if imitated, err := m.Imitated(); err == nil && len(imitated) > 0 {
+		sum += placesVersion
+	}
+	if !m.Write.Spans {
+		sum += " private spans"
+	}
 	if m.Anonymity.K > 0 {
 		sum += " k-anonymity" // columns and values go elsewhere, whatever k is
 	}
@@ -458,16 +464,17 @@ func (s *summary) table(w io.Writer) error {
 // later stages need are read, but only those that are kept are written.
 func (m *masking) writeOptions() (write.UnitOptions, error) {
 	moved, err1 := m.Dates()
+	imitated, err3 := m.Imitated()
 	quasi, err2 := quasiColumns(m.Config, m.archive.Kept)
 	patients := ""
 	if m.Read.Columns.Patient != "" {
 		patients = read.PatientColumn
 	}
 	return write.UnitOptions{
-		Dates: moved, Quasi: quasi, Patients: patients,
+		Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: withoutQuasi(m.archive.Kept, quasi), NoSpans: !m.Write.Spans,
 		NoCandidates: !m.Choose.Use, QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
-	}, errors.Join(err1, err2)
+	}, errors.Join(err1, err2, err3)
 }
 
 // OutputVersion changes whenever the same input, options and model give other
@@ -477,6 +484,10 @@ const OutputVersion = "velum output 4 patterns " + patterns.Version + " " + conf
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
 // mark of the file, since 3 not one of its content.
 const numbersVersion = " numbers 3"
+
+// placesVersion is the same where replacements look like values: since 2 neither
+// their places nor their numbers are public.
+const placesVersion = " places 2"
 
 // joinedVersion is the same where ids are joined: since 2 bars within them get a
 // backslash.
