@@ -17,10 +17,16 @@ func newReviewCommand(a *app) *cobra.Command {
 a person has decided. The page is served to 127.0.0.1 alone, for whoever opens the printed address
 first. Every decision is on the disk (OUT.journal: places, no words) before the next note comes:
 started again, the session goes on where it was. --export writes what is decided and ends.
---against shows where another curator decided otherwise, and prints F1 and kappa.`,
+--against shows where another curator decided otherwise, and prints F1 and kappa.
+
+--ask says what the page asks of a note: its spans; with "audit" those that "velum run --audit" drew and
+that --of names, of whose masks some may lack; with "quarantine" those that it set aside; with
+"usefulness" whether what matters of a note is still there when its spans are masked: one of three keys.`,
 		Example: `  velum review --in questions.jsonl --out answers.jsonl
   velum review --in questions.jsonl --out answers.jsonl --export
-  velum review --in anna.jsonl --against pere.jsonl --out agreed.jsonl`,
+  velum review --in anna.jsonl --against pere.jsonl --out agreed.jsonl
+  velum review --ask audit --of masked/ --in archive/ --out read.jsonl
+  velum review --ask usefulness --in notes.jsonl --out judged.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.config()
@@ -34,6 +40,8 @@ started again, the session goes on where it was. --export writes what is decided
 		},
 	}
 	flags := c.Flags()
+	flags.StringVar(&o.Ask, "ask", "", "`QUESTION`: "+strings.Join(review.Questions(), ", ")+" (default: "+review.Questions()[0]+")")
+	flags.StringVar(&o.Of, "of", "", "`FOLDER` that velum run wrote; --in is then its archive")
 	flags.StringVar(&o.In, "in", "", "`PATH` of notes with spans: questions, samples, tagged notes")
 	flags.StringVar(&o.From, "from", "", "its `FORMAT`; told from the files if left out")
 	flags.StringVar(&o.Out, "out", "", "`PATH` of the decided notes")

@@ -1,11 +1,16 @@
 package review
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"os"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -67,11 +72,12 @@ func categoryAt(spans []pipeline.Span, t pipeline.Token) pipeline.Category {
 	return pipeline.None
 }
 
-// kappa is Cohen's: (p_o - p_e) / (1 - p_e), where p_o is the share of tokens on
-// which both say the same, and p_e what that would be by chance.
-func kappa(counts map[[2]pipeline.Category]int) float64 {
+// kappa is Cohen's: (p_o - p_e) / (1 - p_e), where p_o is the share of cases on
+// which both say the same, and p_e what that would be by chance. The sums are
+// taken in order, so that the last digit is the same every time.
+func kappa[T cmp.Ordered](counts map[[2]T]int) float64 {
 	var n, agreed float64
-	first, second := map[pipeline.Category]float64{}, map[pipeline.Category]float64{}
+	first, second := map[T]float64{}, map[T]float64{}
 	for pair, k := range counts {
 		n += float64(k)
 		first[pair[0]] += float64(k)
@@ -84,8 +90,8 @@ func kappa(counts map[[2]pipeline.Category]int) float64 {
 		return 0
 	}
 	chance := 0.0
-	for c, k := range first {
-		chance += k / n * second[c] / n
+	for _, c := range slices.Sorted(maps.Keys(first)) {
+		chance += first[c] / n * second[c] / n
 	}
 	if chance == 1 {
 		return 1
@@ -96,6 +102,9 @@ func kappa(counts map[[2]pipeline.Category]int) float64 {
 // compare reads the other curator's notes, prints the agreement, and leaves on
 // the page what differs.
 func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if s.asks.answers != nil {
+		return s.compareAnswers(c, o)
+	}
 	others, err := load(ctx, cfg, "", o.Other)
 	if err != nil {
 		return err
@@ -118,5 +127,52 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	} else {
 		_, err = c.Printf("%d notes that both have, %d differ; F1 %.4f of %d and %d spans, kappa %.4f by token\n", a.Notes, a.Differ, a.F1, a.First, a.Second, a.Kappa)
 	}
+	return err
+}
+
+// AnswerAgreement says how far two people agree on a question with answers.
+type AnswerAgreement struct {
+	Notes  int     `json:"notes"` // that both have answered
+	Differ int     `json:"differ"`
+	Kappa  float64 `json:"kappa"` // Cohen's, by note
+}
+
+// compareAnswers reads another person's answers, prints how far those of this
+// session agree with them, and leaves on the page the notes on which they do not.
+func (s *session) compareAnswers(c *console.Console, o *Options) error {
+	data, err := os.ReadFile(o.Other)
+	if err != nil {
+		return exit.With(exit.Config, err, "name the other person's answers")
+	}
+	others := map[string]string{}
+	row := 0
+	for line := range bytes.Lines(data) {
+		row++
+		var a answerLine
+		if json.Unmarshal(line, &a) != nil || !slices.Contains(s.asks.answers, a.Answer) {
+			return exit.Errorf(exit.Config, "name a file that `velum review --ask "+s.asks.name+"` has written", "%s: line %d is no answer", o.Other, row)
+		}
+		others[a.ID] = a.Answer
+	}
+	var agreed AnswerAgreement
+	counts := map[[2]string]int{}
+	for i := range s.notes {
+		n := &s.notes[i]
+		n.against = others[n.id]
+		if !n.decided || n.against == "" {
+			continue
+		}
+		agreed.Notes++
+		counts[[2]string{n.answer, n.against}]++
+		if n.differs = n.answer != n.against; n.differs {
+			agreed.Differ++
+		}
+	}
+	s.order = slices.DeleteFunc(s.order, func(i int) bool { return !s.notes[i].differs })
+	agreed.Kappa = kappa(counts)
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "agreement", "agreement": agreed})
+	}
+	_, err = c.Printf("%d notes that both have answered, %d differ; kappa %.4f\n", agreed.Notes, agreed.Differ, agreed.Kappa)
 	return err
 }

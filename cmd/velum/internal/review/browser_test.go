@@ -45,14 +45,16 @@ func chromium(t *testing.T) context.Context {
 
 // served serves invented notes: n of them, each with a place that is marked and
 // a name that is not.
-func served(t *testing.T, n int, lang string) *server {
+func served(t *testing.T, n int, lang string) *server { return servedFor(t, n, lang, "") }
+
+func servedFor(t *testing.T, n int, lang, question string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
 	for i := range n {
 		fmt.Fprintf(&text, `{"id":"n%d","text":"Vive en Reus con Eva. Eva llama desde Reus, <b>no</b> acude.","spans":[{"start":8,"end":12,"label":"LOCATION","score":%.2f}]}`+"\n", i, 0.3+0.6*float64(i)/float64(n))
 	}
-	o := &Options{In: filepath.Join(dir, "in.jsonl"), Out: filepath.Join(dir, "out.jsonl"), Lang: lang}
+	o := &Options{In: filepath.Join(dir, "in.jsonl"), Out: filepath.Join(dir, "out.jsonl"), Lang: lang, Ask: question}
 	if err := os.WriteFile(o.In, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -162,27 +164,85 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestLook writes what the page looks like to VELUM_SCREENSHOTS, for people.
+// TestAnswerKeys: a question with answers is one key a note; spans are shown and
+// stay as they are, whatever is pressed.
+func TestAnswerKeys(t *testing.T) {
+	ctx := chromium(t)
+	v := servedFor(t, 3, "es", "usefulness")
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0)); err != nil {
+		t.Fatal(err)
+	}
+	for i, keys := range [][]string{{kb.Delete, "p", kb.Enter, "1"}, {"2"}, {kb.ArrowRight, "3"}} {
+		if err := chromedp.Run(ctx, note0(i)); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			if err := chromedp.Run(ctx, chromedp.KeyEvent(key)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for v.doneNow() < 3 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, want := range []string{"kept", "lost-something", "lost-all"} {
+		if n := &v.session.notes[v.session.order[i]]; n.answer != want || len(n.final) != 0 || len(n.spans) != 1 {
+			t.Errorf("note %d: %q with %d spans, want %q", i, n.answer, len(n.final), want)
+		}
+	}
+}
+
+// TestReflow: at a width of 320 CSS pixels, which is 1280 at 400 %, and of 200,
+// which is 400 at 200 %, nothing needs to be scrolled sideways.
+func TestReflow(t *testing.T) {
+	ctx := chromium(t)
+	v := served(t, 3, "ca")
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.KeyEvent("?")); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int64{200, 320, 700} {
+		var beyond int64
+		if err := chromedp.Run(ctx, chromedp.EmulateViewport(width, 450, chromedp.EmulateScale(2)),
+			chromedp.Evaluate(`document.documentElement.scrollWidth - document.documentElement.clientWidth`, &beyond)); err != nil {
+			t.Fatal(err)
+		}
+		if beyond > 0 {
+			t.Errorf("at %d pixels the page is %d wider than the window", width, beyond)
+		}
+	}
+}
+
+// TestLook writes what the page looks like to VELUM_SCREENSHOTS, for people: in
+// both themes, at two widths, as it is and at 200 %.
 func TestLook(t *testing.T) {
 	dir := os.Getenv("VELUM_SCREENSHOTS")
 	if dir == "" {
 		t.Skip("VELUM_SCREENSHOTS names no folder")
 	}
 	ctx := chromium(t)
-	v := served(t, 3, "es")
-	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.KeyEvent("?")); err != nil {
-		t.Fatal(err)
-	}
-	for _, theme := range []string{"light", "dark"} {
-		for _, width := range []int64{400, 1400} {
-			var picture []byte
-			if err := chromedp.Run(ctx, chromedp.EmulateViewport(width, 900),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-				chromedp.FullScreenshot(&picture, 100)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", theme, width)), picture, 0o600); err != nil {
-				t.Fatal(err)
+	for _, question := range []string{"spans", "usefulness"} {
+		v := servedFor(t, 3, "es", question)
+		if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.KeyEvent("?")); err != nil {
+			t.Fatal(err)
+		}
+		for _, theme := range []string{"light", "dark"} {
+			for _, size := range []struct {
+				width int64
+				zoom  float64
+			}{{400, 1}, {1400, 1}, {400, 2}, {1400, 2}} {
+				var picture []byte
+				if err := chromedp.Run(ctx, chromedp.EmulateViewport(size.width/int64(size.zoom), 900/int64(size.zoom), chromedp.EmulateScale(size.zoom)),
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+					chromedp.FullScreenshot(&picture, 100)); err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("%s-%s-%d-%g.png", question, theme, size.width, size.zoom)
+				if err := os.WriteFile(filepath.Join(dir, name), picture, 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	}

@@ -22,12 +22,14 @@ type journal struct{ file *os.File }
 
 type journalHead struct {
 	Schema string `json:"schema"`
-	Notes  string `json:"notes"` // digest
+	Notes  string `json:"notes"`         // digest
+	Ask    string `json:"ask,omitempty"` // the question, if it has answers
 }
 
 type journalLine struct {
-	Note  int           `json:"note"`
-	Spans []journalSpan `json:"spans"`
+	Note   int           `json:"note"`
+	Spans  []journalSpan `json:"spans"`
+	Answer string        `json:"answer,omitempty"`
 }
 
 type journalSpan struct {
@@ -68,7 +70,7 @@ func (j *journal) begin(s *session, length int64) error {
 	if length > 0 {
 		return nil
 	}
-	return j.write(journalHead{journalSchema, s.digest()})
+	return j.write(s.head())
 }
 
 // Close closes the file.
@@ -85,12 +87,21 @@ func (j *journal) write(line any) error {
 	return err
 }
 
-func (j *journal) add(i int, spans []pipeline.Span) error {
-	line := journalLine{Note: i, Spans: []journalSpan{}}
+func (j *journal) add(i int, spans []pipeline.Span, answer string) error {
+	line := journalLine{Note: i, Spans: []journalSpan{}, Answer: answer}
 	for _, s := range spans {
 		line.Spans = append(line.Spans, journalSpan{s.Start, s.End, s.Category.String()})
 	}
 	return j.write(line)
+}
+
+// head is the first line of the session's journal.
+func (s *session) head() journalHead {
+	h := journalHead{Schema: journalSchema, Notes: s.digest()}
+	if s.asks.answers != nil {
+		h.Ask = s.asks.name
+	}
+	return h
 }
 
 // replay takes the decisions of a journal. The last one on a note counts.
@@ -100,7 +111,7 @@ func (s *session) replay(data []byte, path string) error {
 		row++
 		if row == 1 {
 			var head journalHead
-			if json.Unmarshal(line, &head) != nil || head.Schema != journalSchema || head.Notes != s.digest() {
+			if json.Unmarshal(line, &head) != nil || head != s.head() {
 				return exit.Errorf(exit.Config, "name another --out, or the notes that it was begun with", "%s: a journal of other notes", path)
 			}
 			continue
@@ -113,7 +124,7 @@ func (s *session) replay(data []byte, path string) error {
 		if err != nil {
 			return exit.Errorf(exit.Config, "take the line out", "%s: line %d: %w", path, row, err)
 		}
-		s.notes[l.Note].decided, s.notes[l.Note].final = true, spans
+		s.keep(l.Note, spans, l.Answer)
 	}
 	return nil
 }
@@ -126,5 +137,5 @@ func (s *session) spansOf(l journalLine) (spans []pipeline.Span, err error) {
 		}
 		spans = append(spans, pipeline.Span{Start: x.Start, End: x.End, Category: c, Score: 1, Source: pipeline.FromGold})
 	}
-	return spans, s.check(l.Note, spans)
+	return spans, s.check(l.Note, spans, l.Answer)
 }

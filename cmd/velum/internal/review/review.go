@@ -1,16 +1,19 @@
 // Package review is the curators' page: notes with spans come in, a person
 // corrects them in a browser, corrected notes go out.
 //
-//	in:  notes with spans of a model, in any format (questions of `velum learn --ask`, samples, quarantine)
+//	in:  notes with spans of a model, in any format; or the audit sample or the quarantine of an output
 //	out: the notes that were decided, for `velum learn --answers`, `velum evaluate --gold`, `velum train`
 //
+// What is asked of a note is a row of the table questions.
 // The page is served to this machine alone, takes nothing from elsewhere, and
 // every decision is on the disk before the next note is shown.
 package review
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,12 +28,15 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/write"
 )
 
 // Options of the verb.
 type Options struct {
-	In, From string // notes with the spans to begin with
+	Ask      string // one of Questions
+	In, From string // notes with the spans to begin with, or the archive of Of
+	Of       string // the output of `velum run` that the question is about
 	Out, To  string // the decided notes
 	Other    string // another curator's notes: what differs is shown
 	Labels   string // label set of the categories that may be marked
@@ -47,12 +53,15 @@ const maxNotes = 100_000
 type note struct {
 	id      string
 	text    string
+	about   string // why it is shown, if there is a reason
 	tokens  []pipeline.Token
 	spans   []pipeline.Span // to begin with
 	other   []pipeline.Span // of the other curator
 	differs bool            // the other curator's are not the same
 	decided bool
 	final   []pipeline.Span // if decided
+	answer  string          // if decided: one of the question's
+	against string          // the other curator's answer
 }
 
 // shown returns the spans that the page begins with.
@@ -95,6 +104,8 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 
 // session is the notes of a page and what became of them.
 type session struct {
+	asks    *question
+	unseen  int // notes that cannot be shown
 	notes   []note
 	order   []int // as they are shown: the least sure first
 	labels  []pipeline.Category
@@ -109,8 +120,8 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name a label set with --labels")
 	}
-	s := &session{labels: set.Categories}
-	if s.notes, err = load(ctx, cfg, o.From, o.In); err != nil {
+	s := &session{labels: set.Categories, asks: questionNamed(o.Ask)}
+	if s.notes, s.unseen, err = s.asks.load(ctx, cfg, o); err != nil {
 		return nil, err
 	}
 	s.order = make([]int, len(s.notes))
@@ -129,6 +140,12 @@ func (s *session) digest() string {
 		fmt.Fprintf(h, "%d %s\x00%d %s\x00", len(s.notes[i].id), s.notes[i].id, len(s.notes[i].text), s.notes[i].text)
 	}
 	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// loadNotes reads the notes of a file or folder.
+func loadNotes(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
+	notes, err := load(ctx, cfg, o.From, o.In)
+	return notes, 0, err
 }
 
 // load reads notes with their spans.
@@ -152,6 +169,8 @@ func load(ctx context.Context, cfg *option.Config, from, path string) ([]note, e
 	return l.notes, nil
 }
 
+var errTooMany = exit.Errorf(exit.Config, "divide them", "more than %d notes in one session", maxNotes)
+
 // loader is a sink that keeps notes.
 type loader struct{ notes []note }
 
@@ -162,7 +181,7 @@ func (l *loader) Put(b *pipeline.Batch) error {
 			continue
 		}
 		if len(l.notes) == maxNotes {
-			return exit.Errorf(exit.Config, "divide the file", "more than %d notes in one session", maxNotes)
+			return errTooMany
 		}
 		l.notes = append(l.notes, note{
 			id: string(b.ID.At(i)), text: string(b.Text.At(i)), tokens: slices.Clone(b.Tokens.At(i)), spans: slices.Clone(b.Gold.At(i)),
@@ -172,20 +191,28 @@ func (l *loader) Put(b *pipeline.Batch) error {
 }
 
 // decide keeps what a person says of a note: in the journal first.
-func (s *session) decide(i int, spans []pipeline.Span) error {
-	if err := s.journal.add(i, spans); err != nil {
+func (s *session) decide(i int, spans []pipeline.Span, answer string) error {
+	if err := s.journal.add(i, spans, answer); err != nil {
 		return err
 	}
-	s.notes[i].decided, s.notes[i].final = true, spans
+	s.keep(i, spans, answer)
 	return nil
 }
 
-// errSpans says that spans do not fit a note.
-var errSpans = errors.New("spans that do not fit the note")
+func (s *session) keep(i int, spans []pipeline.Span, answer string) {
+	n := &s.notes[i]
+	n.decided, n.final, n.answer = true, spans, answer
+}
 
-// check tells whether spans lie in a note, in order, apart, on the borders of
-// characters.
-func (s *session) check(i int, spans []pipeline.Span) error {
+// errSpans says that an answer does not fit a note.
+var errSpans = errors.New("an answer that does not fit the note")
+
+// check tells whether the answer is one of the question's, and spans lie in a
+// note, in order, apart, on the borders of characters.
+func (s *session) check(i int, spans []pipeline.Span, answer string) error {
+	if s.asks.answers == nil && answer != "" || s.asks.answers != nil && !slices.Contains(s.asks.answers, answer) || !s.asks.marks && len(spans) > 0 {
+		return errSpans
+	}
 	last := int32(0)
 	text := s.notes[i].text
 	onBorder := func(at int32) bool { return int(at) == len(text) || text[at]&0xC0 != 0x80 }
@@ -213,6 +240,9 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 		_, err := c.Printf("0 of %d notes decided: nothing to write\n", len(s.notes))
 		return err
 	}
+	if s.asks.answers != nil {
+		return s.exportAnswers(c, o)
+	}
 	dst, _, err := flow.CreateNotes("to", o.To, o.Out, write.TextOptions{Gold: true, Offsets: true})
 	if err != nil {
 		return err
@@ -224,7 +254,55 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	if err := dst.Close(); err != nil {
 		return err
 	}
-	_, err = c.Printf("%d of %d notes decided -> %s\n", s.done(), len(s.notes), o.Out)
+	if _, err = c.Printf("%d of %d notes decided -> %s\n", s.done(), len(s.notes), o.Out); err != nil || s.asks.name != "audit" {
+		return err
+	}
+	_, err = c.Printf("%d of them hold what was not masked: velum audit prove --read %d --leaks %d\n", s.leaks(), s.done(), s.leaks())
+	return err
+}
+
+// leaks counts the decided notes in which a person marked a token that nothing
+// covered before.
+func (s *session) leaks() (n int) {
+	for i := range s.notes {
+		x := &s.notes[i]
+		if x.decided && slices.ContainsFunc(x.tokens, func(t pipeline.Token) bool {
+			return categoryAt(x.final, t) != pipeline.None && categoryAt(x.spans, t) == pipeline.None
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// answerLine is a line of what is written for a question with answers.
+type answerLine struct {
+	ID     string `json:"id"`
+	Answer string `json:"answer"`
+}
+
+// exportAnswers writes the answers as JSON lines, in the order of the file.
+func (s *session) exportAnswers(c *console.Console, o *Options) error {
+	var out bytes.Buffer
+	lines := json.NewEncoder(&out)
+	lines.SetEscapeHTML(false)
+	counts := map[string]int{}
+	for i := range s.notes {
+		if n := &s.notes[i]; n.decided {
+			counts[n.answer]++
+			if err := lines.Encode(answerLine{n.id, n.answer}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := durable.WriteFile(nil, o.Out, out.Bytes()); err != nil {
+		return err
+	}
+	var each []string
+	for _, a := range s.asks.answers {
+		each = append(each, fmt.Sprintf("%s %d", a, counts[a]))
+	}
+	_, err := c.Printf("%d of %d notes decided (%s) -> %s\n", s.done(), len(s.notes), strings.Join(each, ", "), o.Out)
 	return err
 }
 
@@ -255,6 +333,12 @@ func (d *decided) Next(b *pipeline.Batch) error {
 
 // Check tells what is wrong with the options before anything is read.
 func (o *Options) Check() error {
+	if o.Ask != "" && !slices.Contains(Questions(), o.Ask) {
+		return exit.Errorf(exit.Config, "questions: "+strings.Join(Questions(), ", "), "--ask: no question %q", o.Ask)
+	}
+	if err := questionNamed(o.Ask).check(o); err != nil {
+		return err
+	}
 	if !slices.Contains(Langs, o.Lang) {
 		return exit.Errorf(exit.Config, "languages: "+strings.Join(Langs, ", "), "--lang: no language %q", o.Lang)
 	}

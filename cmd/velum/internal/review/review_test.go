@@ -25,9 +25,11 @@ const invented = `{"id":"a","text":"Vive en Reus con Ana.","spans":[{"start":8,"
 {"id":"c","text":"Sin cambios.","spans":[]}
 `
 
-func opened(t *testing.T, dir string) (*session, *Options) {
+func opened(t *testing.T, dir string) (*session, *Options) { return asked(t, dir, "") }
+
+func asked(t *testing.T, dir, question string) (*session, *Options) {
 	t.Helper()
-	o := &Options{In: filepath.Join(dir, "in.jsonl"), Out: filepath.Join(dir, "out.jsonl"), Lang: "en"}
+	o := &Options{Ask: question, In: filepath.Join(dir, "in.jsonl"), Out: filepath.Join(dir, "out.jsonl"), Lang: "en"}
 	if err := os.WriteFile(o.In, []byte(invented), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +60,11 @@ func TestJournal(t *testing.T) {
 	s, o := opened(t, dir)
 	person, _ := pipeline.ParseCategory("PERSON")
 	for _, end := range []int32{19, 20} {
-		if err := s.decide(0, []pipeline.Span{{Start: 17, End: end, Category: person}}); err != nil {
+		if err := s.decide(0, []pipeline.Span{{Start: 17, End: end, Category: person}}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.decide(2, nil); err != nil {
+	if err := s.decide(2, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(o.Out + ".journal")
@@ -112,7 +114,7 @@ func btoi(b bool) int {
 func TestOtherNotes(t *testing.T) {
 	dir := t.TempDir()
 	s, o := opened(t, dir)
-	if err := s.decide(2, nil); err != nil {
+	if err := s.decide(2, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(o.In, []byte(`{"id":"a","text":"Otra.","spans":[]}`), 0o600); err != nil {
@@ -132,8 +134,10 @@ type browser struct {
 	ended  bool
 }
 
-func newBrowser(t *testing.T) *browser {
-	s, o := opened(t, t.TempDir())
+func newBrowser(t *testing.T) *browser { return newBrowserFor(t, "") }
+
+func newBrowserFor(t *testing.T, question string) *browser {
+	s, o := asked(t, t.TempDir(), question)
 	b := &browser{t: t, server: newServer(s, o, "")}
 	ts := httptest.NewServer(b.server.handler(func() { b.ended = true }))
 	t.Cleanup(ts.Close)
@@ -278,6 +282,13 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
+	for _, q := range questions {
+		for _, answer := range q.answers {
+			if texts["en"][answer] == "" {
+				t.Errorf("%s: no word for %q", q.name, answer)
+			}
+		}
+	}
 	bound := map[string]bool{}
 	for name, key := range Keys() {
 		if texts["en"][name] == "" {
@@ -319,5 +330,74 @@ func TestAgreement(t *testing.T) {
 	// p_o = 7/8; p_e = (3*2 + 5*6) / 64 = 36/64; kappa = (56-36)/(64-36) = 20/28
 	if a.Both != 2 || a.F1 != 4.0/5 || a.Missing != 1 || a.Differ != 1 || fmt.Sprintf("%.6f", a.Kappa) != fmt.Sprintf("%.6f", 20.0/28) {
 		t.Errorf("agreement %+v", a)
+	}
+}
+
+// TestAnswers: a question with answers takes these and no spans, keeps them
+// through a kill, writes them, and compares them with another person's.
+func TestAnswers(t *testing.T) {
+	b := newBrowserFor(t, "usefulness")
+	b.do("GET", strings.TrimPrefix(b.server.address(), "http://"+b.server.host), "", nil)
+	_, _, setup := b.do("GET", "/setup", "", nil)
+	for _, want := range []string{`"labels":null`, `"key":"3","name":"lost-all"`, "Judge what"} {
+		if !strings.Contains(setup, want) {
+			t.Errorf("setup lacks %s", want)
+		}
+	}
+	for _, c := range []struct {
+		body string
+		want int
+	}{
+		{`{"at":0,"answer":"kept"}`, 200}, {`{"at":1,"answer":"lost-all"}`, 200}, {`{"at":0,"answer":"lost-something"}`, 200},
+		{`{"at":0,"answer":"perhaps"}`, 400}, {`{"at":0}`, 400}, {`{"at":0,"answer":"kept","spans":[{"start":8,"end":12,"label":"LOCATION"}]}`, 400},
+	} {
+		if code, _, _ := b.do("POST", "/decide", c.body, nil); code != c.want {
+			t.Errorf("%s: %d, want %d", c.body, code, c.want)
+		}
+	}
+	o := b.server.options
+	cfg, _ := option.Load(option.Sources{})
+	s, err := open(t.Context(), cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.journal.Close()
+	var out bytes.Buffer
+	if err := s.export(t.Context(), &console.Console{Out: &out}, o); err != nil {
+		t.Fatal(err)
+	}
+	written, _ := os.ReadFile(o.Out)
+	if want := `{"id":"a","answer":"lost-something"}` + "\n" + `{"id":"<img src=x onerror=alert(1)>","answer":"lost-all"}` + "\n"; string(written) != want {
+		t.Errorf("wrote %s, want %s", written, want)
+	}
+	o.Other = filepath.Join(t.TempDir(), "other.jsonl")
+	if err := os.WriteFile(o.Other, []byte(`{"id":"a","answer":"kept"}`+"\n"+`{"id":"<img src=x onerror=alert(1)>","answer":"lost-all"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	// p_o = 1/2; p_e = 1/2 * 0 + 1/2 * 1/2 = 1/4; kappa = (1/2 - 1/4) / (3/4)
+	if err := s.compare(t.Context(), &console.Console{Out: &out}, cfg, o); err != nil || !strings.Contains(out.String(), "2 notes that both have answered, 1 differ; kappa 0.3333") || fmt.Sprint(s.order) != "[0]" {
+		t.Errorf("%v: %s, order %v", err, out.String(), s.order)
+	}
+	for _, ask := range []string{"spans", "audit"} { // of the same notes, another question
+		o.Ask = ask
+		if again, err := open(t.Context(), cfg, o); err == nil {
+			again.journal.Close()
+			t.Errorf("the journal was taken for one of %s", ask)
+		}
+	}
+}
+
+// TestLeaks: a note counts if a token is marked that nothing covered before.
+func TestLeaks(t *testing.T) {
+	s, _ := opened(t, t.TempDir())
+	person, _ := pipeline.ParseCategory("PERSON")
+	for i, final := range [][]pipeline.Span{{{Start: 8, End: 12, Category: person}}, {{Start: 33, End: 40, Category: person}}, {{Start: 4, End: 11, Category: person}}} {
+		if err := s.decide(i, final, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.leaks(); got != 2 { // the first was masked, of the second the title was not
+		t.Errorf("%d notes with leaks, want 2", got)
 	}
 }

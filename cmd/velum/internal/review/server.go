@@ -72,6 +72,9 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 		_ = h.Shutdown(late) // what was decided is in the journal
 	})
 	defer stop()
+	if s.unseen > 0 {
+		c.Log.Warn("notes without a text that can be shown are left out", "notes", s.unseen)
+	}
 	if _, err := c.Printf("%d notes, %d decided. Open this address, once, on this machine:\n\n  http://%s/?token=%s\n\nCtrl-C ends the session; what is decided stays decided.\n",
 		len(s.order), s.done(), v.host, v.token); err != nil {
 		return err
@@ -186,8 +189,13 @@ func (v *server) setup(w http.ResponseWriter, _ *http.Request) {
 			break
 		}
 	}
+	asks := v.session.asks
+	labels := lettered(v.session.labels)
+	if !asks.marks {
+		labels = nil
+	}
 	answer(w, map[string]any{
-		"lang": lang, "words": wordsOf(lang), "labels": lettered(v.session.labels), "keys": keysOf(v.options.Keys),
+		"lang": lang, "words": wordsOf(lang, asks), "labels": labels, "answers": answersOf(lang, asks), "keys": keysOf(v.options, asks),
 		"notes": len(v.session.order), "decided": v.decidedShown(), "first": first,
 	})
 }
@@ -226,7 +234,7 @@ func (v *server) note(w http.ResponseWriter, r *http.Request) {
 	}
 	answer(w, map[string]any{
 		"at": at, "id": n.id, "text": n.text, "tokens": tokens, "spans": v.shownSpans(n.shown()), "other": v.shownSpans(n.other),
-		"decided": n.decided, "doubt": n.doubt(),
+		"decided": n.decided, "doubt": n.doubt(), "about": n.about, "answer": n.answer, "against": n.against,
 	})
 }
 
@@ -246,8 +254,9 @@ func (v *server) shownSpans(spans []pipeline.Span) []shownSpan {
 // decide keeps the spans of a note.
 func (v *server) decide(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		At    int         `json:"at"`
-		Spans []shownSpan `json:"spans"`
+		At     int         `json:"at"`
+		Spans  []shownSpan `json:"spans"`
+		Answer string      `json:"answer"`
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil || json.Unmarshal(data, &body) != nil {
@@ -262,11 +271,11 @@ func (v *server) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	i := v.session.order[body.At]
 	spans, ok := v.spans(i, body.Spans)
-	if !ok || v.session.check(i, spans) != nil {
+	if !ok || v.session.check(i, spans, body.Answer) != nil {
 		http.Error(w, errSpans.Error(), http.StatusBadRequest)
 		return
 	}
-	if err := v.session.decide(i, spans); err != nil {
+	if err := v.session.decide(i, spans, body.Answer); err != nil {
 		http.Error(w, "the decision could not be written to the disk", http.StatusInsufficientStorage)
 		return
 	}

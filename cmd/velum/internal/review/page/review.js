@@ -59,9 +59,11 @@ const draw = () => {
     piece.addEventListener("click", (e) => { const t = note.tokens.findIndex(([x, y]) => x < b && a < y); if (t >= 0) { cursor = t; if (!e.shiftKey) anchor = t; draw(); } });
     into.append(piece);
     if (s && b === s.end) into.append(element("span", { className: "tag", textContent: s.label, ariaHidden: "true" }));
+    for (const x of note.other) if (x.end === b && !spans.some((y) => y.start === x.start && y.end === x.end && y.label === x.label)) into.append(element("span", { className: "tag theirs", textContent: x.label, ariaHidden: "true" }));
   }
   const here = spanAt(from, to);
   box.setAttribute("aria-label", note.text.slice(from, to) + (here >= 0 ? ", " + spans[here].label : ""));
+  $("spoken").textContent = box.getAttribute("aria-label"); // of a label that changes, not every screen reader tells
   box.querySelector(".cursor")?.scrollIntoView({ block: "nearest" });
 };
 
@@ -73,7 +75,12 @@ const head = () => {
   const left = setup.notes - decided, made = decided - beganDecided;
   const minutes = made > 0 ? ` (${Math.ceil(((Date.now() - began) / made) * left / 60000)} ${w.minutes})` : "";
   $("counts").textContent = `${decided} ${w.decided}, ${left} ${w.left}${minutes}`;
-  $("about").textContent = `${note.id} · ${note.decided ? w.accepted : w.open} · ${w.doubt} ${note.doubt.toFixed(2)}`;
+  const about = [note.id, note.decided ? (w[note.answer] || w.accepted) : w.open];
+  if (note.about) about.push(note.about);
+  if (setup.labels) about.push(`${w.doubt} ${note.doubt.toFixed(2)}`);
+  if (note.against) about.push(`${w.other}: ${w[note.against]}`);
+  $("about").textContent = about.join(" · ");
+  for (const b of document.querySelectorAll("#answers button")) b.setAttribute("aria-pressed", String(b.dataset.answer === note.answer));
 };
 
 const show = async (at) => {
@@ -97,6 +104,24 @@ const show = async (at) => {
 
 const change = (next) => { undo.push(spans); spans = next.sort((a, b) => a.start - b.start); draw(); };
 
+// decide saves an answer and goes on to the next note.
+const decide = async (body, said) => {
+  if (busy) return;
+  busy = true;
+  try {
+    decided = (await ask("/decide", { at: note.at, ...body })).decided;
+    say(`${note.id}: ${said}`);
+  } catch {
+    busy = false;
+    say(setup.words.failed, true);
+    return;
+  }
+  busy = false;
+  if (note.at + 1 < setup.notes) await show(note.at + 1); else { note.decided = true; note.answer = body.answer; head(); }
+};
+
+const choose = (a) => decide({ answer: a.name }, a.word);
+
 const mark = (label) => {
   const [start, end] = chosen();
   if (start === end) return;
@@ -107,20 +132,7 @@ const mark = (label) => {
 };
 
 const commands = {
-  accept: async () => {
-    if (busy) return;
-    busy = true;
-    try {
-      decided = (await ask("/decide", { at: note.at, spans })).decided;
-      say(`${note.id}: ${setup.words.saved}`);
-    } catch {
-      busy = false;
-      say(setup.words.failed, true);
-      return;
-    }
-    busy = false;
-    if (note.at + 1 < setup.notes) await show(note.at + 1); else { note.decided = true; head(); }
-  },
+  accept: () => decide({ spans }, setup.words.saved),
   next: () => show(note.at + 1),
   previous: () => show(note.at - 1),
   left_word: (e) => { cursor = Math.max(0, cursor - 1); if (!e.shiftKey) anchor = cursor; draw(); },
@@ -143,6 +155,7 @@ const commands = {
     if (all.length > spans.length) change(all);
     say(`${value}: ${s.label} ${setup.words.marked}`);
   },
+  other: () => change(note.other.map((x) => ({ ...x, score: 1 }))),
   undo: () => { if (undo.length) { spans = undo.pop(); draw(); } },
   search: () => { $("searching").hidden = false; $("query").focus(); },
   help: () => { $("guideline").hidden = !$("guideline").hidden; },
@@ -161,8 +174,9 @@ const pressed = (e) => {
   if (e.target === $("query")) { if (e.key === "Escape") { $("searching").hidden = true; $("text").focus(); e.stopPropagation(); } return; }
   if (e.ctrlKey || e.altKey || e.metaKey || !note || e.target.tagName === "BUTTON" && (e.key === "Enter" || e.key === " ")) return;
   const command = Object.keys(setup.keys).find((c) => setup.keys[c] === e.key);
-  const label = setup.labels.find((l) => l.key === e.key.toLowerCase());
-  if (command) commands[command](e); else if (label) mark(label.name); else return;
+  const label = (setup.labels || []).find((l) => l.key === e.key.toLowerCase());
+  const answer = (setup.answers || []).find((a) => a.key === e.key);
+  if (command) commands[command](e); else if (answer) choose(answer); else if (label) mark(label.name); else return;
   e.preventDefault();
 };
 
@@ -174,8 +188,14 @@ const begin = async () => {
   $("title").textContent = "velum · " + w.title;
   $("searchlabel").textContent = w.search;
   $("guideline").textContent = w.guideline;
-  for (const l of setup.labels) $("labels").append(element("button", { onclick: () => mark(l.name) }, element("kbd", { textContent: l.key }), l.name));
-  for (const c of Object.keys(commands)) $("keys").append(element("button", { onclick: (e) => commands[c](e) }, element("kbd", { textContent: keyName(setup.keys[c]) }), w[c] + (c === "right_word" ? ` (${w.extend})` : "")));
+  for (const [id, name] of [["text", w.text], ["progress", w.progress], ["labels", w.categories], ["answers", w.answers], ["keys", w.help]]) $(id).setAttribute("aria-label", name);
+  for (const a of setup.answers || []) {
+    const b = element("button", { onclick: () => choose(a) }, element("kbd", { textContent: a.key }), a.word);
+    b.dataset.answer = a.name;
+    $("answers").append(b);
+  }
+  for (const l of setup.labels || []) $("labels").append(element("button", { onclick: () => mark(l.name) }, element("kbd", { textContent: l.key }), l.name));
+  for (const c of Object.keys(commands)) if (setup.keys[c]) $("keys").append(element("button", { onclick: (e) => commands[c](e) }, element("kbd", { textContent: keyName(setup.keys[c]) }), w[c] + (c === "right_word" ? ` (${w.extend})` : "")));
   decided = beganDecided = setup.decided;
   began = Date.now();
   document.addEventListener("keydown", pressed);

@@ -1,0 +1,217 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// wantedNotes are notes of an archive, by unit and row of the input file, with
+// the spans to show.
+type wantedNotes map[unitKey]map[int64]wantedNote
+
+// unitKey is what a unit is known by, whatever the file is called now.
+type unitKey struct {
+	sha256   string
+	from, to int64
+}
+
+type wantedNote struct {
+	spans []pipeline.Span
+	about string // why it is shown
+}
+
+func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
+	k := unitKey{u.SHA256, u.From, u.To}
+	if w[k] == nil {
+		w[k] = map[int64]wantedNote{}
+	}
+	w[k][row] = n
+}
+
+// sampleLine is a line of the sample that `velum run --audit` draws.
+type sampleLine struct {
+	Unit  string `json:"unit"`
+	Row   int64  `json:"row"`
+	Spans []struct {
+		Start    int32  `json:"start"`
+		End      int32  `json:"end"`
+		Category string `json:"category"`
+	} `json:"spans"`
+}
+
+// loadAudited finds the notes of an output's audit sample in the archive. The
+// spans to begin with are what was masked: what a person adds was missed.
+func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
+	dir, m, err := privateTree(o.Of)
+	if err != nil {
+		return nil, 0, err
+	}
+	at := slices.IndexFunc(m.Files, func(p commit.PartRecord) bool { return p.Kind == "audit" && p.Private })
+	if at < 0 {
+		return nil, 0, exit.Errorf(exit.Config, "run it with --audit N", "%s: the run drew no sample", o.Of)
+	}
+	data, err := readPart(dir, &m.Files[at])
+	if err != nil {
+		return nil, 0, err
+	}
+	wanted := wantedNotes{}
+	for line := range bytes.Lines(data) {
+		var s sampleLine
+		u := -1
+		if json.Unmarshal(line, &s) == nil {
+			u = slices.IndexFunc(m.Units, func(r commit.UnitRecord) bool { return r.Name == s.Unit })
+		}
+		if u < 0 {
+			return nil, 0, &durable.IntegrityError{Path: m.Files[at].Path, Cause: "is no sample of this output"}
+		}
+		n := wantedNote{}
+		for _, x := range s.Spans {
+			c, err := pipeline.ParseCategory(x.Category)
+			if err != nil {
+				return nil, 0, &durable.IntegrityError{Path: m.Files[at].Path, Cause: "names a category that is not known"}
+			}
+			n.spans = append(n.spans, pipeline.Span{Start: x.Start, End: x.End, Category: c, Score: 1})
+		}
+		wanted.add(&m.Units[u], s.Row, n)
+	}
+	return wanted.find(ctx, cfg, o.In)
+}
+
+// loadQuarantined finds the notes in the archive that a run set aside.
+func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
+	dir, m, err := privateTree(o.Of)
+	if err != nil {
+		return nil, 0, err
+	}
+	wanted := wantedNotes{}
+	for i := range m.Units {
+		u := &m.Units[i]
+		for k := range u.Parts {
+			if u.Parts[k].Kind != "quarantine" {
+				continue
+			}
+			data, err := readPart(dir, &u.Parts[k])
+			if err != nil {
+				return nil, 0, err
+			}
+			err = read.RowsIn(u.Parts[k].Path, bytes.NewReader(data), func(r quarantinedRow) error {
+				wanted.add(u, r.Row, wantedNote{about: r.Reason})
+				return nil
+			})
+			if err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	return wanted.find(ctx, cfg, o.In)
+}
+
+type quarantinedRow struct {
+	Row    int64  `parquet:"row"`
+	Reason string `parquet:"reason"`
+}
+
+// privateTree reads the manifest of an output's private tree.
+func privateTree(out string) (dir string, m *commit.Manifest, err error) {
+	dir = filepath.Clean(out) + ".private"
+	data, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		return dir, nil, exit.With(exit.Config, err, "name the output of `velum run`, with its private tree beside it")
+	}
+	m, err = commit.ParseManifest(data)
+	return dir, m, err
+}
+
+// readPart reads a file of the tree that is what the run wrote.
+func readPart(dir string, p *commit.PartRecord) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
+	}
+	return data, nil
+}
+
+// find reads the notes out of the archive, and tells how many of them have no
+// text that can be shown: those that are no text, and those of who objects. What
+// a run sets aside for its tokens is shown.
+func (w wantedNotes) find(ctx context.Context, cfg *option.Config, archive string) (notes []note, unseen int, err error) {
+	r, err := flow.ReadOptions(cfg)
+	if err != nil {
+		return nil, 0, err
+	}
+	fence := read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	defer fence.Close()
+	r.Fence = fence
+	a, err := read.Scan(ctx, []string{archive}, r)
+	if err != nil {
+		return nil, 0, flow.InputError(err)
+	}
+	lenient := *cfg
+	lenient.Tokenize.AllowControls, lenient.Tokenize.MaxTokens = true, 1<<24
+	found := 0
+	for i := range a.Units {
+		u := &a.Units[i]
+		rows := w[unitKey{hex.EncodeToString(u.SHA256[:]), u.From, u.To}]
+		if len(rows) == 0 {
+			continue
+		}
+		found++
+		unseen += len(rows)
+		src, err := a.Open(u)
+		if err != nil {
+			return nil, 0, err
+		}
+		err = pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(&lenient)}, &picker{rows: rows, notes: &notes}, nil)
+		if err := errors.Join(err, src.Close()); err != nil {
+			return nil, 0, err
+		}
+	}
+	if found < len(w) {
+		return nil, 0, exit.Errorf(exit.Config, "give the archive that was masked, unchanged, with the same read.unit_notes", "%s: %d of the output's %d units are not there", archive, len(w)-found, len(w))
+	}
+	if len(notes) == 0 {
+		return nil, 0, exit.Errorf(exit.Nothing, "there is nothing to do", "no note that can be shown")
+	}
+	return notes, unseen - len(notes), nil
+}
+
+// picker is a sink that keeps the notes of some rows.
+type picker struct {
+	rows  map[int64]wantedNote
+	notes *[]note
+}
+
+// Put implements pipeline.Sink.
+func (p *picker) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		n, ok := p.rows[b.First+int64(i)]
+		if !ok || b.Reason[i] != pipeline.Sound {
+			continue
+		}
+		if len(*p.notes) == maxNotes {
+			return errTooMany
+		}
+		*p.notes = append(*p.notes, note{
+			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, tokens: slices.Clone(b.Tokens.At(i)), spans: n.spans,
+		})
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package review
+
+import (
+	"context"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+)
+
+// A question is what the page asks of every note.
+type question struct {
+	name    string
+	load    func(ctx context.Context, cfg *option.Config, o *Options) (notes []note, unseen int, err error)
+	output  bool     // it is about the notes of an output, see Options.Of
+	marks   bool     // spans may be changed: the answer is spans
+	answers []string // else one of these is: what texts calls them, by the keys 1, 2...
+}
+
+// questions are all that there are. The first one is asked unless another is
+// named. The guideline of a question is the text "guideline-NAME", else "guideline".
+var questions = []question{
+	{name: "spans", load: loadNotes, marks: true},
+	{name: "audit", load: loadAudited, output: true, marks: true},
+	{name: "quarantine", load: loadQuarantined, output: true, marks: true},
+	{name: "usefulness", load: loadNotes, answers: []string{"kept", "lost-something", "lost-all"}},
+}
+
+// Questions are their names.
+func Questions() (names []string) {
+	for _, q := range questions {
+		names = append(names, q.name)
+	}
+	return names
+}
+
+// questionNamed returns the one of that name; "" is the first.
+func questionNamed(name string) *question {
+	i := slices.IndexFunc(questions, func(q question) bool { return q.name == name })
+	return &questions[max(i, 0)]
+}
+
+// check refuses options that do not go with the question.
+func (q *question) check(o *Options) error {
+	if q.output && o.Of == "" {
+		return exit.Errorf(exit.Config, "name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed", q.name)
+	}
+	if !q.output && o.Of != "" {
+		return exit.Errorf(exit.Config, "--of goes with --ask audit and --ask quarantine", "velum review --ask %s: --of says nothing here", q.name)
+	}
+	return nil
+}
+
+// keyOf returns the key of an answer.
+func keyOf(i int) string { return string(rune('1' + i)) }
