@@ -38,6 +38,8 @@ type Options struct {
 	PatientColumn, DateColumn string       // names of columns of Batch.Extra; "": none
 	Times                     []TimeColumn // that are written: they move with the dates of their note
 
+	Dealt Dealt // values of other notes, for categories that are shuffled; nil: there are none
+
 	Lift []pipeline.Category // whose values go into columns (Batch.Lifted) and leave a placeholder in the text
 
 	Counts  *Counts // may be nil

@@ -28,6 +28,7 @@ type Value struct {
 // Note is what an operator may know of the note that a value stands in. It is
 // valid until the next note.
 type Note struct {
+	Row      int64  // in its file
 	ID       []byte // as it may be written; empty if ids are dropped
 	Patient  []byte // empty: there is no such column, or it is null
 	Day      int32  // of the note, days since 1970-01-01, if Dated
@@ -55,6 +56,7 @@ func (m *Masker) columns(b *pipeline.Batch) {
 // read points m.note at note i of the batch.
 func (m *Masker) read(b *pipeline.Batch, i int) {
 	n := &m.note
+	n.Row = b.First + int64(i)
 	n.ID, n.Text, n.Spans = nil, b.Text.At(i), b.Spans.At(i)
 	if i < b.ID.Len() {
 		n.ID = b.ID.At(i)

@@ -22,6 +22,8 @@ type Chain struct {
 	keeps bool
 	moves string
 	likes bool // it writes what looks like a value
+
+	shuffles bool
 }
 
 // A PolicyError says what is wrong in a chain.
@@ -72,7 +74,7 @@ func (c *Chain) parse(words []string) error {
 	}
 	c.names, c.news = append(c.names, k.name), append(c.news, make)
 	c.keyed = c.keyed || k.keyed
-	c.keeps, c.likes = c.keeps || s.keeps, c.likes || s.likes
+	c.keeps, c.likes, c.shuffles = c.keeps || s.keeps, c.likes || s.likes, c.shuffles || s.shuffles
 	if s.moves != "" {
 		c.moves = s.moves
 	}
@@ -166,6 +168,7 @@ type settings struct {
 	err      *PolicyError
 	keeps    bool   // the operator leaves values in the text
 	likes    bool   // what it writes looks like a value
+	shuffles bool   // it is another note's value
 	moves    string // it moves dates, and how
 }
 

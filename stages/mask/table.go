@@ -16,6 +16,7 @@ func init() {
 		{"encrypt", "the category and the value encrypted (AES-SIV): velum reveal opens it under the key", true, newEncrypt},
 		{"surrogate", "another value of the same kind, gender, language, size and format: consistent, random or changing in stretches (markov)", true, newSurrogate},
 		{"randomize", "any value of a list, values=A,B,C; nothing of what stood there is left", true, newRandomize},
+		{"shuffle", "a value of the same category from another note of the archive (velum mask --tagged): real ones, so nothing for names that may not be known at all; not of identifiers", true, newShuffle},
 		{"aggregate", "a larger place: the autonomous community of a town or province, the first digits of a postal code", false, newAggregate},
 		{"shift", "dates moved by one keyed offset of their patient or note, in the format that they had; season moves them by years and stays near the time of year", true, newShift},
 		{"interval", "dates as the time since the note's date or its first one, [DATE +12 d]", false, newInterval},

@@ -12,6 +12,8 @@ import (
 // rules is what the options say, read-only and shared by the workers.
 type rules struct {
 	names, soft, kept [256]bool // by category
+	shuffled          [256]bool // the same
+	anyShuffled       bool
 	minValue, minSoft int
 	ignored           wordSet         // folded words that make no value
 	placeholders      map[string]bool // "[PERSON]"
@@ -92,6 +94,8 @@ func newRules(o Options) *rules {
 	set(&r.names, o.Names, pipeline.NameKind)
 	set(&r.soft, o.Soft, pipeline.DateKind, pipeline.AgeKind, pipeline.ProfessionKind, pipeline.TraitKind)
 	set(&r.kept, o.Kept)
+	set(&r.shuffled, o.Shuffled)
+	r.anyShuffled = len(o.Shuffled) > 0
 	r.ignored = newWordSet(strings.Fields(ignoredWords))
 	if o.Ignored != nil {
 		r.ignored = newWordSet(o.Ignored)

@@ -60,6 +60,10 @@ type Options struct {
 	// not looked for, nor are identifiers of their form.
 	Kept []pipeline.Category
 
+	// Shuffled are the categories whose values are another note's. There no place may
+	// hold a value of its own note, however short or common.
+	Shuffled []pipeline.Category
+
 	// Least letters and digits of a value that is looked for; 0 means MinValue, and 6
 	// for soft categories: the longest frequent duration, "10 años", has 6.
 	MinValue, MinSoft int
@@ -137,7 +141,32 @@ func (v *verifier) note(text []byte, spans []pipeline.Span, masked []byte, place
 	if r == pipeline.Sound && !intact(text, spans, masked, places) {
 		return pipeline.ChangedText
 	}
+	if r == pipeline.Sound && v.anyShuffled && v.returned(text, spans, masked, places) {
+		return pipeline.SurvivingValue
+	}
 	return r
+}
+
+// returned tells whether a shuffled value came back to its own note: whether a
+// place holds a value that any span of its category had. It is asked when spans
+// and places are known to belong together.
+func (v *verifier) returned(text []byte, spans []pipeline.Span, masked []byte, places []pipeline.Span) bool {
+	for _, p := range places {
+		if !v.shuffled[p.Category] || p.Start == p.End {
+			continue
+		}
+		seen, _ := v.seen(masked[p.Start:p.End])
+		now := foldWords(nil, seen)
+		for _, s := range spans {
+			if s.Category != p.Category {
+				continue
+			}
+			if seen, _ := v.seen(text[s.Start:s.End]); bytes.Equal(foldWords(nil, seen), now) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // seen returns the normalized view of text and where it comes from, nil for

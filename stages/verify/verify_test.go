@@ -552,3 +552,31 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/note")
 }
+
+// TestShuffled: a shuffled value that came back to its own note is a survivor,
+// however short it is, and in whatever case; another note's is none, nor is a value
+// of a category that is not shuffled.
+func TestShuffled(t *testing.T) {
+	age, err := pipeline.ParseCategory("AGE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		marked, masked string
+		shuffled, want pipeline.Category
+	}{
+		{"hoy [AGE:53] y [AGE:61]", "hoy 61 y 48", age, age},
+		{"hoy [AGE:53 a]", "hoy 53  A", age, age},
+		{"hoy [AGE:53] y [AGE:61]", "hoy 48 y 47", age, 0},
+		{"hoy [AGE:53] y [AGE:61]", "hoy 61 y 48", 0, 0},
+		{"hoy [AGE:53]", "hoy ", age, 0},
+	} {
+		b := batchOf(t, c.marked, c.masked)
+		if err := New(Options{Shuffled: []pipeline.Category{c.shuffled}}).New()(b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Reason[0] != pipeline.Sound; got != (c.want != 0) {
+			t.Errorf("%s, %s: %v", c.marked, c.masked, b.Reason[0])
+		}
+	}
+}

@@ -30,6 +30,7 @@ import (
 //
 //	run        read.Archive ─> tokenize tag (recognize) resolve mask verify teacher choose ─> write.Unit
 //	mask       read.Archive ─> tokenize (recognize) give mask verify    ─> write.Unit (spans of an earlier run)
+//	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
 //	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
@@ -73,7 +74,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
-	masked, err := f.MaskSteps(kept, found)
+	masked, err := f.maskSteps(kept, found, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -207,24 +208,42 @@ func ownPatterns(labels string, o *resolve.Options) error {
 	return nil
 }
 
-// MaskSteps are the steps from spans to what may leave.
-func (f *Flow) MaskSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
-	masked, err := f.masked(kept, found)
+// ErrShuffled says that the values of all notes are not known yet.
+var ErrShuffled = exit.Errorf(exit.Config, "tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
+
+// maskSteps are the steps from spans to what may leave.
+func (f *Flow) maskSteps(kept []pipeline.Column, found *Found, dealt mask.Dealt) ([]pipeline.Step, error) {
+	o, err := f.MaskOptions()
 	if err != nil {
 		return nil, err
 	}
-	verified, err := f.verified()
+	o.Counts, o.Dealt = &found.Mask, dealt
+	if o.Times, err = f.times(kept); err != nil {
+		return nil, err
+	}
+	if dealt == nil && len(o.Shuffled()) > 0 {
+		return nil, ErrShuffled
+	}
+	masked, err := mask.New(*o)
+	if errors.Is(err, mask.ErrNoKey) {
+		err = exit.With(exit.Key, err, "name its file with key.file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	verified, err := f.verified(o.Shuffled())
 	return []pipeline.Step{masked, verified}, err
 }
 
-func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, error) {
+// MaskOptions are what the policy says, without what hangs on an archive.
+func (f *Flow) MaskOptions() (*mask.Options, error) {
 	chains, err := f.Operators()
 	if err != nil {
-		return pipeline.Step{}, err
+		return nil, err
 	}
-	o := mask.Options{
-		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(),
-		PatientColumn: usedAs(f.Read.Columns.Patient, read.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, read.DateColumn), Purpose: f.Mask.Purpose, Counts: &found.Mask,
+	o := &mask.Options{
+		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(), Purpose: f.Mask.Purpose,
+		PatientColumn: usedAs(f.Read.Columns.Patient, read.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, read.DateColumn),
 	}
 	for c, chain := range chains {
 		o.Policy[pipeline.Category(c)] = chain
@@ -233,24 +252,15 @@ func (f *Flow) masked(kept []pipeline.Column, found *Found) (pipeline.Step, erro
 		for _, name := range slices.Sorted(maps.Keys(f.Anonymity.Text)) {
 			c, err := pipeline.ParseCategory(name)
 			if err != nil {
-				return pipeline.Step{}, err
+				return nil, err
 			}
 			o.Lift = append(o.Lift, c)
 		}
 	}
-	if o.Times, err = f.times(kept); err != nil {
-		return pipeline.Step{}, err
-	}
 	if f.Key.File != "" {
-		if o.Key, err = secret.Load(f.Key.File); err != nil {
-			return pipeline.Step{}, err
-		}
+		o.Key, err = secret.Load(f.Key.File)
 	}
-	step, err := mask.New(o)
-	if errors.Is(err, mask.ErrNoKey) {
-		err = exit.With(exit.Key, err, "name its file with key.file")
-	}
-	return step, err
+	return o, err
 }
 
 // usedAs is what a column is called in a batch, if the configuration names it.
@@ -279,7 +289,7 @@ func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error
 }
 
 // verified does not look for what the policy leaves in the text.
-func (f *Flow) verified() (pipeline.Step, error) {
+func (f *Flow) verified(shuffled []pipeline.Category) (pipeline.Step, error) {
 	chains, err := f.Operators()
 	var kept []pipeline.Category
 	for c, chain := range chains {
@@ -287,7 +297,7 @@ func (f *Flow) verified() (pipeline.Step, error) {
 			kept = append(kept, pipeline.Category(c))
 		}
 	}
-	return verify.New(verify.Options{Workers: f.Workers(), MinValue: f.Verify.MinLength, Kept: kept, NoteTimeout: f.Run.NoteTimeout}), err
+	return verify.New(verify.Options{Workers: f.Workers(), MinValue: f.Verify.MinLength, Kept: kept, Shuffled: shuffled, NoteTimeout: f.Run.NoteTimeout}), err
 }
 
 func (f *Flow) chosen() pipeline.Step {

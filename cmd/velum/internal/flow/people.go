@@ -53,7 +53,7 @@ func OpenPeople(c *option.Config, near string) (*People, error) {
 		return p, nil
 	}
 	var err error
-	if p.file, err = namelessFile(near); err != nil {
+	if p.file, err = NamelessFile(near); err != nil {
 		return nil, err
 	}
 	if err := p.read(c); err != nil {
@@ -62,8 +62,10 @@ func OpenPeople(c *option.Config, near string) (*People, error) {
 	return p, nil
 }
 
-// namelessFile makes a file in the nearest folder that is there.
-func namelessFile(near string) (*os.File, error) {
+// NamelessFile makes a file without a name in the folder beside near, or the
+// nearest above it that is there: nobody else can open it, and it ends with the
+// process.
+func NamelessFile(near string) (*os.File, error) {
 	dir := filepath.Dir(filepath.Clean(near))
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {

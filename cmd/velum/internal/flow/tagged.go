@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -196,16 +197,23 @@ func reasonOf(code string) pipeline.Reason {
 	return pipeline.BadUnit // of a newer version: it stays in quarantine
 }
 
-// TaggedSteps is the row of `velum mask`: the spans come from an earlier run.
-// given is that of the unit at hand when a batch passes.
-func (f *Flow) TaggedSteps(given *TaggedUnit, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
-	masked, err := f.MaskSteps(kept, found)
+// GivenSpans are the first steps of `velum mask`: the spans come from an earlier
+// run. given is that of the unit at hand when a batch passes.
+func (f *Flow) GivenSpans(given *TaggedUnit) ([]pipeline.Step, error) {
+	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.give }}
+	recognized, err := f.recognized()
+	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}), err
+}
+
+// TaggedSteps is the row of `velum mask`; dealt is what was shuffled in the pass
+// before, nil for nothing.
+func (f *Flow) TaggedSteps(given *TaggedUnit, dealt mask.Dealt, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
+	masked, err := f.maskSteps(kept, found, dealt)
 	if err != nil {
 		return nil, err
 	}
-	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.give }}
-	recognized, err := f.recognized()
-	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, masked), err
+	steps, err := f.GivenSpans(given)
+	return append(steps, masked...), err
 }
 
 // give fills spans, confidence and reasons of a batch.

@@ -25,6 +25,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -73,6 +74,7 @@ type masking struct {
 	record  *record
 	archive *read.Archive
 	tagged  *flow.Tagged // nil: the model tags
+	dealt   *dealt       // nil: the policy shuffles nothing
 	last    *lastStep
 	fence   *read.Fence
 	slots   []*slot
@@ -130,6 +132,10 @@ func (m *masking) mask(ctx context.Context) error {
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
 		return err
 	}
+	if err := m.deal(ctx, units); err != nil {
+		return err
+	}
+	defer m.dealt.close()
 	if ctx, err = m.record.begin(ctx, units, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {
 		return err
 	}
@@ -223,6 +229,9 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 		err = m.tagged.Check(m.archive.Units)
 		sum += " tagged " + m.tagged.Digest
 	}
+	if err == nil {
+		sum, err = m.withShuffled(sum)
+	}
 	plan.Config = sha256.Sum256([]byte(OutputVersion + sum))
 	return plan, err
 }
@@ -310,13 +319,19 @@ type slot struct {
 	made  [][]func(*pipeline.Batch) error // workers of each step
 	found *flow.Found                     // of the unit at hand
 	given *flow.TaggedUnit                // of the unit at hand, if its notes were tagged before
+	hand  *unitDealt                      // of the unit at hand; nil: nothing is shuffled
 }
 
 func (m *masking) newSlot() (*slot, error) {
 	s := &slot{found: new(flow.Found), given: new(flow.TaggedUnit)}
 	var err error
 	if m.tagged != nil {
-		s.steps, err = m.TaggedSteps(s.given, m.archive.Kept, s.found)
+		var values mask.Dealt
+		if m.dealt != nil {
+			s.hand = &unitDealt{dealt: m.dealt}
+			values = s.hand
+		}
+		s.steps, err = m.TaggedSteps(s.given, values, m.archive.Kept, s.found)
 	} else {
 		s.steps, err = m.RunSteps(m.archive.Kept, s.found)
 	}
@@ -352,6 +367,9 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 		if err := m.tagged.Load(u, s.given); err != nil {
 			return commit.Line{}, err
 		}
+	}
+	if s.hand != nil {
+		s.hand.begin(u)
 	}
 	src, err := m.archive.Open(u)
 	if err != nil {

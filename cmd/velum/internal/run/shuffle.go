@@ -1,0 +1,130 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/models/shuffle"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/mask"
+)
+
+// dealt is who got whose values: what a policy shuffles is dealt out in a pass of
+// its own over all notes before the first one is written. The permutation is a
+// function of the notes, their spans, the key and the purpose, so a run that goes
+// on deals the same again, and no part of the output is written twice.
+type dealt struct {
+	table *shuffle.Table
+	first map[unitKey]int64 // number of the first note of each unit
+	files []*os.File
+}
+
+// unitKey is the notes that a unit has.
+type unitKey struct {
+	sha256   [32]byte
+	from, to int64
+}
+
+func keyOf(u *commit.Unit) unitKey { return unitKey{u.SHA256, u.From, u.To} }
+
+func (d *dealt) close() {
+	if d == nil {
+		return
+	}
+	for _, f := range d.files {
+		f.Close() // nobody can open them again, and they hold nothing that is wanted
+	}
+}
+
+// unitDealt is what the notes of one unit got. It is a mask.Dealt.
+type unitDealt struct {
+	*dealt
+	base int64 // number of the note of row 0 of the unit's file
+}
+
+func (d *unitDealt) begin(u *commit.Unit) { d.base = d.first[keyOf(u)] - u.First }
+
+// Other implements mask.Dealt.
+func (d *unitDealt) Other(dst []byte, row int64, card int) ([]byte, bool, error) {
+	return d.table.Other(dst, d.base+row, card)
+}
+
+// withShuffled adds to the sum of what shapes units all units, if values go from
+// one to another.
+func (m *masking) withShuffled(sum string) (string, error) {
+	o, err := m.MaskOptions()
+	if err != nil || len(o.Shuffled()) == 0 {
+		return sum, err
+	}
+	all := sha256.New()
+	for i := range m.archive.Units {
+		u := &m.archive.Units[i]
+		fmt.Fprintf(all, "%x %d %d\n", u.SHA256, u.From, u.To)
+	}
+	return fmt.Sprintf("%s shuffled 1 %x", sum, all.Sum(nil)), nil
+}
+
+// deal is the first pass over the archive, if the policy shuffles.
+func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
+	o, err := m.MaskOptions()
+	if err != nil || len(o.Shuffled()) == 0 {
+		return err
+	}
+	if m.tagged == nil {
+		return flow.ErrShuffled
+	}
+	if o.Key == nil {
+		return exit.With(exit.Key, fmt.Errorf("%w: shuffle", mask.ErrNoKey), "name its file with key.file")
+	}
+	d := &dealt{first: map[unitKey]int64{}}
+	m.dealt = d
+	for range 3 {
+		f, err := flow.NamelessFile(m.options.Out)
+		if err != nil {
+			return err
+		}
+		d.files = append(d.files, f)
+	}
+	dealer := shuffle.NewDealer(shuffle.Files{Values: d.files[0], Cards: d.files[1], Notes: d.files[2]}, mask.ShuffleDraw(o.Key, o.Purpose))
+	progress := m.NewProgress("shuffle", "notes", m.archive.Rows())
+	defer progress.End()
+	given := new(flow.TaggedUnit)
+	steps, err := m.GivenSpans(given)
+	if err != nil {
+		return err
+	}
+	collector := mask.NewCollector(o, dealer)
+	for i := range plan.Units {
+		u := &plan.Units[i]
+		d.first[keyOf(u)] = dealer.Rows()
+		if err := m.collect(ctx, u, given, steps, collector); err != nil {
+			return err
+		}
+		if n := dealer.Rows() - d.first[keyOf(u)]; n != u.Rows {
+			return exit.Errorf(exit.Integrity, "fetch the file again", "%s: %d notes were read where %d are", u.Input, n, u.Rows)
+		}
+		progress.Add(u.Rows)
+	}
+	if d.table, err = dealer.Deal(); err == nil && dealer.Alone > 0 {
+		m.Log.Warn("values that no other note can have become placeholders, or what the policy says next", "values", dealer.Alone)
+	}
+	return err
+}
+
+// collect takes in the values of a unit.
+func (m *masking) collect(ctx context.Context, u *commit.Unit, given *flow.TaggedUnit, steps []pipeline.Step, to *mask.Collector) error {
+	if err := m.tagged.Load(u, given); err != nil {
+		return err
+	}
+	src, err := m.archive.Open(u)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pipeline.Run(ctx, src, steps, to, nil), src.Close())
+}

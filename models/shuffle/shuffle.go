@@ -1,0 +1,340 @@
+// Package shuffle deals the values of a category out again among the notes that
+// they stood in (shuffling, BOOT par. 2.2.2; data swapping, Dalenius and Reiss
+// 1982): how often each value comes stays, and whose it was does not. In: the
+// values of every note, in order. Out: for each of them a value of another note.
+//
+// A value is a card, once a note however often it is mentioned there. Cards are
+// dealt in stretches of some 260,000 (an archive with fewer is one stretch): all
+// of a category are put in a keyed random order, and each has the value of the
+// one behind it, so that everything that is given away is had by somebody else.
+// No note gets a value of its own, nor one that tells part of it: of a value that
+// does, the receiver changes places with another. Cards that nobody can change
+// with (all values of a category are one) wait for the next stretch, and at the
+// end get nothing.
+//
+// Memory is that of two stretches: values and who got what are files.
+package shuffle
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+const (
+	stretch  = 1 << 18 // cards that are dealt together, at least, unless there are fewer
+	maxBytes = 64 << 20
+	maxWait  = 1 << 10 // cards that may wait for the next stretch
+	maxTries = 1 << 12 // cards that one may be offered to change places with
+)
+
+// Value is one of a note.
+type Value struct {
+	Category pipeline.Category
+	Words    []byte // folded, a blank behind each: what tells two values apart
+	Name     bool   // each of its words tells as much as the whole
+	Text     []byte // as it stands in the note; nil: it is not dealt, and nothing of it may come
+}
+
+// File is what a dealer keeps values and cards in.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// Files are those of a dealer. They hold words of notes.
+type Files struct{ Values, Cards, Notes File }
+
+// Draw returns random numbers for a stretch of a category, good until the next
+// call.
+type Draw func(c pipeline.Category, stretch int) *rand.Rand
+
+// Dealer takes the notes in and deals.
+type Dealer struct {
+	draw          Draw
+	values        appender
+	notes         appender
+	cards         File
+	last, now     *block // the stretch that is full, and the one that is being filled
+	numbers, rows int64  // of cards and notes so far
+	stretches     int
+	most          int // cards of a stretch; less in tests
+	row           [8]byte
+	Alone         int64 // cards that got nothing
+}
+
+// NewDealer returns a dealer without notes.
+func NewDealer(f Files, draw Draw) *Dealer {
+	return &Dealer{draw: draw, values: appender{to: f.Values}, notes: appender{to: f.Notes}, cards: f.Cards, last: new(block), now: new(block), most: stretch}
+}
+
+// appender writes behind what was written.
+type appender struct {
+	to  io.WriterAt
+	at  int64
+	buf []byte
+}
+
+const appendAtOnce = 1 << 18
+
+func (a *appender) write(p []byte) (err error) {
+	a.buf = append(a.buf, p...)
+	a.at += int64(len(p))
+	if len(a.buf) >= appendAtOnce {
+		err = a.flush()
+	}
+	return err
+}
+
+func (a *appender) flush() error {
+	_, err := a.to.WriteAt(a.buf, a.at-int64(len(a.buf)))
+	a.buf = a.buf[:0]
+	return err
+}
+
+// Rows returns how many notes there are so far.
+func (d *Dealer) Rows() int64 { return d.rows }
+
+// Add takes the values of the next note in. Its cards are numbered in their
+// order.
+func (d *Dealer) Add(values []Value) error {
+	binary.LittleEndian.PutUint64(d.row[:], uint64(d.numbers))
+	d.rows++
+	if err := d.notes.write(d.row[:]); err != nil || len(values) == 0 {
+		return err
+	}
+	b := d.now
+	note := b.addNote(values)
+	for k, v := range values {
+		if v.Text == nil {
+			continue
+		}
+		b.cards = append(b.cards, card{number: d.numbers, at: d.values.at, size: int32(len(v.Text)), note: note, value: b.notes[note].first + int32(k), category: v.Category})
+		d.numbers++
+		if err := d.values.write(v.Text); err != nil {
+			return err
+		}
+	}
+	if len(b.cards) < d.most && len(b.text) < maxBytes {
+		return nil
+	}
+	err := d.deal(d.last, b)
+	*d.last = block{}
+	d.last, d.now = b, d.last
+	return err
+}
+
+// Deal deals what is left and returns who got what.
+func (d *Dealer) Deal() (*Table, error) {
+	b := d.last
+	for i := range d.now.cards {
+		b.take(d.now, &d.now.cards[i], &d.now.cards[i])
+	}
+	if err := errors.Join(d.deal(b, nil), d.values.flush(), d.notes.flush()); err != nil {
+		return nil, err
+	}
+	d.last, d.now = nil, nil
+	return &Table{values: d.values.to.(File), cards: d.cards, notes: d.notes.to.(File), rows: d.rows, numbers: d.numbers}, nil
+}
+
+// deal deals a stretch. Who has no partner waits in next, if there is one.
+func (d *Dealer) deal(b, next *block) error {
+	if len(b.cards) == 0 {
+		return nil
+	}
+	var by [256][]int32
+	for i, c := range b.cards {
+		by[c.category] = append(by[c.category], int32(i))
+	}
+	wait := 0
+	for c, cards := range by {
+		if len(cards) == 0 {
+			continue
+		}
+		from, fit := b.partners(cards, d.draw(pipeline.Category(c), d.stretches))
+		for k, i := range cards {
+			switch {
+			case fit[k]:
+				if err := d.give(b.cards[i].number, &b.cards[from[k]]); err != nil {
+					return err
+				}
+			case next != nil && wait < maxWait:
+				next.take(b, &b.cards[i], &b.cards[from[k]])
+				wait++
+			default:
+				d.Alone++
+				if err := d.give(b.cards[i].number, &card{}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	d.stretches++
+	return nil
+}
+
+// cardBytes is the size of an entry of the file of cards: where the value begins
+// that a card gets, and how long it is; 0: it gets none.
+const cardBytes = 12
+
+func (d *Dealer) give(number int64, from *card) error {
+	var e [cardBytes]byte
+	binary.LittleEndian.PutUint64(e[:], uint64(from.at))
+	binary.LittleEndian.PutUint32(e[8:], uint32(from.size))
+	_, err := d.cards.WriteAt(e[:], number*cardBytes)
+	return err
+}
+
+// Table says which value each card got. It is shared by the workers.
+type Table struct {
+	values, cards, notes File
+	rows, numbers        int64
+}
+
+// errTable says that the files are not what the dealer wrote.
+var errTable = errors.New("the table of shuffled values cannot be read")
+
+// Other appends to dst what stands for a card of a note: the number of the note,
+// from 0 in the order in which they were added, and that of the card in it. ok is
+// false if nobody had a value for it.
+func (t *Table) Other(dst []byte, note int64, number int) (out []byte, ok bool, err error) {
+	var row [8]byte
+	var e [cardBytes]byte
+	if note < 0 || note >= t.rows {
+		return dst, false, errTable
+	}
+	if _, err := t.notes.ReadAt(row[:], note*8); err != nil {
+		return dst, false, errTable
+	}
+	at := int64(binary.LittleEndian.Uint64(row[:])) + int64(number)
+	if at < 0 || at >= t.numbers {
+		return dst, false, errTable
+	}
+	if _, err := t.cards.ReadAt(e[:], at*cardBytes); err != nil {
+		return dst, false, errTable
+	}
+	size := int(binary.LittleEndian.Uint32(e[8:]))
+	if size == 0 {
+		return dst, false, nil
+	}
+	first := len(dst)
+	dst = append(dst, make([]byte, size)...)
+	if _, err := t.values.ReadAt(dst[first:], int64(binary.LittleEndian.Uint64(e[:]))); err != nil {
+		return dst[:first], false, errTable
+	}
+	return dst, true, nil
+}
+
+// block is a stretch of cards with the notes that they belong to.
+type block struct {
+	text   []byte // folded words, a blank before, between and behind the words of a value
+	values []value
+	notes  []note
+	cards  []card
+}
+
+type value struct {
+	start, end int32 // in text
+	name       bool
+}
+
+type note struct{ first, last int32 } // of values
+
+type card struct {
+	number   int64
+	at       int64 // in the file of values
+	size     int32
+	note     int32
+	value    int32 // of block.values
+	category pipeline.Category
+}
+
+func (b *block) addNote(values []Value) int32 {
+	first := int32(len(b.values))
+	for _, v := range values {
+		start := int32(len(b.text))
+		b.text = append(append(b.text, ' '), v.Words...)
+		b.values = append(b.values, value{start, int32(len(b.text)), v.Name})
+	}
+	b.notes = append(b.notes, note{first, int32(len(b.values))})
+	return int32(len(b.notes) - 1)
+}
+
+// take takes a card of another block in, with its note, and the value that it
+// brings: its own, or the one that nobody has since it did not fit it.
+func (b *block) take(from *block, c, brings *card) {
+	n := from.notes[c.note]
+	first := int32(len(b.values))
+	for _, v := range from.values[n.first:n.last] {
+		b.takeValue(from, v)
+	}
+	b.notes = append(b.notes, note{first, int32(len(b.values))})
+	b.takeValue(from, from.values[brings.value])
+	b.cards = append(b.cards, card{number: c.number, at: brings.at, size: brings.size, note: int32(len(b.notes) - 1), value: int32(len(b.values) - 1), category: c.category})
+}
+
+func (b *block) takeValue(from *block, v value) {
+	start := int32(len(b.text))
+	b.text = append(b.text, from.text[v.start:v.end]...)
+	b.values = append(b.values, value{start, int32(len(b.text)), v.name})
+}
+
+// partners returns for each of some cards whose value it gets, each value once,
+// and whether that fits its note.
+func (b *block) partners(cards []int32, rng *rand.Rand) (from []int32, fit []bool) {
+	order := rng.Perm(len(cards))
+	from, fit = make([]int32, len(cards)), make([]bool, len(cards))
+	for i, k := range order {
+		from[k] = cards[order[(i+1)%len(order)]]
+	}
+	fits := func(k int, other int32) bool { return b.fits(&b.cards[cards[k]], &b.cards[other]) }
+	for _, k := range order {
+		if fit[k] = fits(k, from[k]); fit[k] {
+			continue
+		}
+		first, n := rng.IntN(len(cards)), min(len(cards), maxTries)
+		for i := 0; i < n && !fit[k]; i++ {
+			j := (first + i) % len(cards)
+			if fits(k, from[j]) && fits(j, from[k]) {
+				from[k], from[j] = from[j], from[k]
+				fit[k], fit[j] = true, true
+			}
+		}
+	}
+	return from, fit
+}
+
+// fits tells whether a card may get the value of another: it tells nothing of
+// what stands in the card's note.
+func (b *block) fits(c, other *card) bool {
+	v := b.values[other.value]
+	got := b.text[v.start:v.end]
+	n := b.notes[c.note]
+	for _, own := range b.values[n.first:n.last] {
+		has := b.text[own.start:own.end]
+		if bytes.Contains(got, has) || bytes.Contains(has, got) || own.name && sharesWord(has, got) {
+			return false
+		}
+	}
+	return true
+}
+
+// leastWord is the least length of a word that tells something by itself.
+const leastWord = 3
+
+// sharesWord tells whether two values, a blank before and behind each of their
+// words, have a word in common.
+func sharesWord(a, b []byte) bool {
+	for at := 0; at+1 < len(a); {
+		end := at + 1 + bytes.IndexByte(a[at+1:], ' ')
+		if end-at > leastWord && bytes.Contains(b, a[at:end+1]) {
+			return true
+		}
+		at = end
+	}
+	return false
+}
