@@ -13,6 +13,7 @@ import (
 
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -326,14 +327,22 @@ func TestLabeller(t *testing.T) {
 				t.Fatal(err)
 			}
 			scores := lastInput(s.graph)
-			l := m.newLabeller(tagger.LabelOptions{CacheBytes: 1})
-			at := 0
-			for _, text := range sentences {
-				n := parse(text)
-				l.read(n.text, n.tokens, nil, nil, func(p piece) {
-					checkLattice(t, l, &s.b, scores, at, p)
-					at++
-				})
+			for _, tol := range []float64{1e-3, 0.03} { // without and with eight bits
+				l := m.newLabeller(tagger.LabelOptions{CacheBytes: 1})
+				if tol == 1e-3 {
+					l.network.quantized = nil
+					for i := range l.network.layers {
+						l.network.layers[i].quantized = [2]*kernels.Quantized{}
+					}
+				}
+				at := 0
+				for _, text := range sentences {
+					n := parse(text)
+					l.read(n.text, n.tokens, nil, nil, func(p piece) {
+						checkLattice(t, l, &s.b, scores, at, p, tol)
+						at++
+					})
+				}
 			}
 		})
 	}
@@ -343,7 +352,7 @@ func TestLabeller(t *testing.T) {
 func lastInput(g *graph) []float32 { return g.cost.Op().(*forwardOp).in[0] }
 
 // checkLattice compares differences of scores: the lattice shifts each row.
-func checkLattice(t *testing.T, l *Labeller, b *batch, scores []float32, sequence int, p piece) {
+func checkLattice(t *testing.T, l *Labeller, b *batch, scores []float32, sequence int, p piece, tol float64) {
 	t.Helper()
 	k := 0
 	for int(b.order[k]) != sequence {
@@ -357,7 +366,7 @@ func checkLattice(t *testing.T, l *Labeller, b *batch, scores []float32, sequenc
 			if i == 0 && w.Start[y] == chain.Forbidden {
 				continue
 			}
-			if math.Abs(float64(got[y]-got[0]-want[y]+want[0])) > 1e-3 {
+			if math.Abs(float64(got[y]-got[0]-want[y]+want[0])) > tol {
 				t.Fatalf("sequence %d, token %d, tag %d: score %v over O, the graph says %v", sequence, i, y, got[y]-got[0], want[y]-want[0])
 			}
 		}

@@ -274,7 +274,10 @@ type network struct {
 	inputs [][]float32
 	vector []float32
 	record record
-	lower  []byte
+
+	quantized *kernels.Quantized // the same as w of the first layer; nil: as it is
+	codes     []byte
+	lower     []byte
 }
 
 // set takes the parameters of a model.
@@ -288,7 +291,10 @@ func (x *network) set(m *Model) {
 			v = ps.named("v" + n)
 		}
 		x.v = append(x.v, v)
-		x.layers = append(x.layers, recurrent{units: a.Units, gates: a.gates()})
+		x.layers = append(x.layers, recurrent{units: a.Units, gates: a.gates(), quantized: m.recurrent[i]})
+	}
+	if x.quantized = m.input; x.quantized != nil {
+		x.codes = make([]byte, x.quantized.Codes())
 	}
 	out, bias := ps.named("output"), ps.named("outputbias")
 	x.output.width = out.cols
@@ -329,7 +335,13 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 		}
 	}
 	copy(to, x.b[0].data)
-	kernels.Gemm(to, w.cols, x.vector, len(x.vector), w.data, w.cols, 1, len(x.vector), w.cols)
+	if x.quantized == nil {
+		kernels.Gemm(to, w.cols, x.vector, len(x.vector), w.data, w.cols, 1, len(x.vector), w.cols)
+		return
+	}
+	scale, back := kernels.CodesScale(x.vector)
+	kernels.Codes(x.codes, x.vector, scale)
+	x.quantized.Gemm(to, w.cols, x.codes, 1, back)
 }
 
 // feature computes what a feature of a place adds.

@@ -62,6 +62,11 @@ type Model struct {
 	numbers  *vocabulary
 
 	tr *chain.Transitions
+
+	// What tagging multiplies by, with eight bits a number; nil where the shape
+	// does not allow it.
+	input     *kernels.Quantized      // of the first layer
+	recurrent [][2]*kernels.Quantized // of the layers, a direction
 }
 
 // Header returns what the model says of itself.
@@ -146,7 +151,22 @@ func (m *Model) finish() error {
 		}
 	}
 	m.tr = chain.NewTransitions(w)
+	m.quantize()
 	return nil
+}
+
+// quantize makes what tagging multiplies by. On MEDDOCAN dev no score changed in
+// the third digit (BENCHMARKS.md).
+func (m *Model) quantize() {
+	w := m.network.named("w0")
+	m.input, m.recurrent = kernels.Quantize(w.data, w.rows, w.cols), nil
+	for i := range m.arch.Layers {
+		u := m.network.named("u" + string('0'+byte(i)))
+		half := len(u.data) / 2
+		m.recurrent = append(m.recurrent, [2]*kernels.Quantized{
+			kernels.Quantize(u.data[:half], u.rows/2, u.cols), kernels.Quantize(u.data[half:], u.rows/2, u.cols),
+		})
+	}
 }
 
 // Write writes the model. The same model gives the same bytes.

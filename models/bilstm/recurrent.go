@@ -1,6 +1,10 @@
 package bilstm
 
-import "github.com/velum-health/velum/models/kernels"
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/kernels"
+)
 
 // recurrent is a layer that reads packed sequences in both directions.
 //
@@ -26,6 +30,9 @@ type recurrent struct {
 	c        []float32 // [n][2·units] memory
 	squashed []float32 // [n][2·units] tanh of it
 	none     []float32 // [units] memory before the first step
+
+	quantized [2]*kernels.Quantized // of tagging, a direction: what u is multiplied as; nil: as it is
+	codes     []byte                // of h a step before
 
 	dh, dc     []float32 // [n][2·units], [sequences][units]
 	transposed []float32
@@ -85,7 +92,11 @@ func (r *recurrent) step(direction, t, s int, u, v []float32) {
 	gate := r.gate[lo*all+direction*g:]
 	at := before*2*H + direction*H
 	if have > 0 {
-		kernels.Gemm(gate, all, r.h[at:], 2*H, u[direction*H*g:], g, have, H, g)
+		if q := r.quantized[direction]; q != nil {
+			r.multiply(q, gate, at, have)
+		} else {
+			kernels.Gemm(gate, all, r.h[at:], 2*H, u[direction*H*g:], g, have, H, g)
+		}
 		if v != nil {
 			kernels.Gemm(gate, all, r.c[at:], 2*H, v[direction*H*2*H:], 2*H, have, H, 2*H)
 		}
@@ -103,6 +114,17 @@ func (r *recurrent) step(direction, t, s int, u, v []float32) {
 			coupled(gate[k*all:][:g], memory, c, s, h)
 		}
 	}
+}
+
+// multiply adds the products of have rows of h, from number at on, with q.
+func (r *recurrent) multiply(q *kernels.Quantized, gate []float32, at, have int) {
+	const whole = math.MaxInt16 // h is at most 1
+	n := q.Codes()
+	r.codes = grow(r.codes, have*n)
+	for k := range have {
+		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], whole)
+	}
+	q.Gemm(gate, 2*r.width(), r.codes, have, 1.0/whole)
 }
 
 func coupled(gates, before, c, squashed, h []float32) {

@@ -420,3 +420,20 @@ func TestShortcut(t *testing.T) {
 		}
 	})
 }
+
+func TestCheapest(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		all  []Point // the last asks all members everywhere
+		want float32
+	}{
+		{"the first that is near", []Point{{Threshold: 0, F1: .9, Masked: .9}, {Threshold: .5, F1: .9691, Masked: .98}, {Threshold: .8, F1: .97, Masked: .98}, {Threshold: 2, F1: .97, Masked: .98}}, .5},
+		{"it must mask as much", []Point{{Threshold: 0, F1: .97, Masked: .9}, {Threshold: .8, F1: .97, Masked: .9795}, {Threshold: 2, F1: .97, Masked: .98}}, .8},
+		{"better than all", []Point{{Threshold: 0, F1: .98, Masked: .99}, {Threshold: 2, F1: .97, Masked: .98}}, 0},
+		{"none is near", []Point{{Threshold: 0, F1: .9, Masked: .9}, {Threshold: .9, F1: .96, Masked: .9}, {Threshold: 2, F1: .97, Masked: .98}}, 2},
+	} {
+		if got := cheapest(c.all); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

@@ -269,12 +269,18 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// cheapest returns the lowest threshold from which on F1 is within .0005 of
-// what all lines with all members give.
+// near is how much of F1, and of the gold spans that are covered, a cascade may
+// lose against all members everywhere.
+const near = 0.001
+
+// cheapest returns the lowest threshold that loses no more than near: of equal
+// worth the one under which fewest lines are asked about.
 func cheapest(points []Point) float32 {
-	best := len(points) - 1
-	for best > 0 && points[best-1].F1 >= points[len(points)-1].F1-0.0005 {
-		best--
+	all := points[len(points)-1]
+	for _, p := range points {
+		if p.F1 >= all.F1-near && p.Masked >= all.Masked-near {
+			return p.Threshold
+		}
 	}
-	return points[best].Threshold
+	return all.Threshold
 }

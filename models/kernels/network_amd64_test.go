@@ -8,3 +8,11 @@ func TestGemmWithoutAVX512(t *testing.T) {
 	avx512 = false
 	TestGemm(t)
 }
+
+// TestQuantizedWithoutVNNI: nor has every machine the instruction for bytes.
+func TestQuantizedWithoutVNNI(t *testing.T) {
+	defer func(was bool) { vnni = was }(vnni)
+	vnni = false
+	TestQuantized(t)
+	TestQuantizedMost(t)
+}

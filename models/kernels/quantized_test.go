@@ -1,0 +1,105 @@
+package kernels
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestQuantized holds all codes against the sum of whole numbers written out,
+// bit for bit, and that against the product in float64.
+func TestQuantized(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for _, k := range []int{8, 104, 216, 512} {
+		for _, m := range []int{1, 2, 3, 4, 5, 11} {
+			const n, ldc = 96, 103
+			a, b, c := random(r, m*k, -1, 1), random(r, k*n, -2, 2), random(r, m*ldc, -1, 1)
+			a[0], a[k-1] = 1, -1
+			for i := range k {
+				b[i*n+5] = 0
+			}
+			was := ForcePortable(true)
+			want, exact := product(c, ldc, a, b, m, k, n)
+			ForcePortable(false)
+			got, _ := product(c, ldc, a, b, m, k, n)
+			ForcePortable(was)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d×%d: the machine's code differs from the plain one", m, k)
+			}
+			for i := range m {
+				for j := range n {
+					if d := math.Abs(float64(want[i*ldc+j]) - exact[i*n+j]); d > 0.02*math.Sqrt(float64(k)) {
+						t.Fatalf("%d×%d: place (%d, %d) is off by %v", m, k, i, j, d)
+					}
+				}
+			}
+		}
+	}
+	for _, shape := range [][2]int{{12, 32}, {520, 32}, {8, 40}} {
+		if Quantize(make([]float32, shape[0]*shape[1]), shape[0], shape[1]) != nil {
+			t.Errorf("%v is no shape for it", shape)
+		}
+	}
+}
+
+// product is c + a·b by Quantized, and in float64.
+func product(c []float32, ldc int, a, b []float32, m, k, n int) (got []float32, exact []float64) {
+	q := Quantize(b, k, n)
+	scale, back := CodesScale(a)
+	codes := make([]byte, m*q.Codes())
+	for i := range m {
+		Codes(codes[i*q.Codes():], a[i*k:(i+1)*k], scale)
+		for j := range n {
+			sum := float64(c[i*ldc+j])
+			for l := range k {
+				sum += float64(a[i*k+l]) * float64(b[l*n+j])
+			}
+			exact = append(exact, sum)
+		}
+	}
+	got = slices.Clone(c)
+	q.Gemm(got, ldc, codes, m, back)
+	return got, exact
+}
+
+// TestQuantizedMost: the largest numbers there are do not overflow.
+func TestQuantizedMost(t *testing.T) {
+	b, a := slices.Repeat([]float32{-1}, 512*32), slices.Repeat([]float32{1}, 512)
+	for _, force := range []bool{true, false} {
+		was := ForcePortable(force)
+		c, _ := product(make([]float32, 32), 32, a, b, 1, 512, 32)
+		ForcePortable(was)
+		if math.Abs(float64(c[31])+512) > 1e-3 {
+			t.Errorf("portable %v: %v", force, c[31])
+		}
+	}
+	if scale, back := CodesScale(make([]float32, 8)); scale != 0 || back != 0 {
+		t.Error("the scale of nothing")
+	}
+	Codes(nil, nil, 1)
+	(&Quantized{}).Gemm(nil, 0, nil, 0, 1)
+}
+
+func BenchmarkQuantized(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 3))
+	const k, n = 104, 416
+	w, a, c := random(r, k*n, -1, 1), random(r, 8*k, -1, 1), make([]float32, 8*n)
+	q := Quantize(w, k, n)
+	codes := make([]byte, 8*q.Codes())
+	for _, bench := range []struct {
+		name string
+		do   func()
+	}{
+		{"float, 1 row", func() { Gemm(c, n, a, k, w, n, 1, k, n) }},
+		{"bytes, 1 row", func() { Codes(codes, a[:k], 32767); q.Gemm(c, n, codes, 1, 1) }},
+		{"float, 8 rows", func() { Gemm(c, n, a, k, w, n, 8, k, n) }},
+		{"bytes, 8 rows", func() { Codes(codes, a, 32767); q.Gemm(c, n, codes, 8, 1) }},
+	} {
+		b.Run(bench.name, func(b *testing.B) {
+			for b.Loop() {
+				bench.do()
+			}
+		})
+	}
+}
