@@ -330,9 +330,8 @@ func TestLabeller(t *testing.T) {
 			for _, tol := range []float64{1e-3, 0.03} { // without and with eight bits
 				l := m.newLabeller(tagger.LabelOptions{CacheBytes: 1})
 				if tol == 1e-3 {
-					l.network.quantized = nil
 					for i := range l.network.layers {
-						l.network.layers[i].quantized = [2]*kernels.Quantized{}
+						l.network.layers[i].input, l.network.layers[i].quantized = nil, [2]*kernels.Quantized{}
 					}
 				}
 				at := 0

@@ -1,61 +1,38 @@
 package bilstm
 
-// cache keeps what forms and features of places bring into the recurrence:
-// rows of numbers. When it is full it begins again from nothing; the frequent
-// forms are back within some thousand tokens, a row costs ten microseconds,
-// and there is no bookkeeping a look-up.
+// cache keeps what the network knows of forms wherever they stand: the row of
+// the word, and the vector of its characters and features. When it is full it
+// begins again from nothing; the frequent forms are back within some thousand
+// tokens, a form costs a few microseconds, and there is no bookkeeping a look-up.
 type cache struct {
-	width    int
-	values   []float32
-	used     int // rows
-	forms    map[string]int32
-	features map[int32]int32
+	width  int
+	values []float32
+	words  []int32
+	used   int // rows
+	forms  map[string]int32
 }
 
 func newCache(bytes, width int) *cache {
-	rows := max(bytes/(4*width), 1024)
-	return &cache{width: width, values: make([]float32, rows*width), forms: map[string]int32{}, features: map[int32]int32{}}
+	rows := max(bytes/(4*width+cacheOverhead), 1024)
+	return &cache{width: width, values: make([]float32, rows*width), words: make([]int32, rows), forms: map[string]int32{}}
 }
 
-// room makes sure that rows of so many tokens and features may be asked for.
-// Rows stay where they are until its next call.
-func (c *cache) room(tokens, features int) {
-	rows := len(c.values) / c.width
-	if c.used+tokens+features <= rows {
-		return
-	}
-	clear(c.forms)
-	clear(c.features)
-	c.used = 0
-	if tokens+features > rows {
-		c.values = make([]float32, (tokens+features)*c.width)
-	}
-}
+// cacheOverhead is about what an entry of a map and its string take.
+const cacheOverhead = 64
 
-// form returns the row of a form, and whether it is filled in; if not, the
-// caller fills it.
-func (c *cache) form(form []byte) (row []float32, known bool) {
-	at, known := c.forms[string(form)]
-	if !known {
-		at = c.next()
-		c.forms[string(form)] = at
+// form returns the place of a form, and whether it is filled in; if not, the
+// caller fills it. The place is good until the next call.
+func (c *cache) form(form []byte) (at int, known bool) {
+	if at, known := c.forms[string(form)]; known {
+		return int(at), true
 	}
-	return c.row(at), known
-}
-
-// feature is form for a feature.
-func (c *cache) feature(feature int32) (row []float32, known bool) {
-	at, known := c.features[feature]
-	if !known {
-		at = c.next()
-		c.features[feature] = at
+	if c.used == len(c.words) {
+		clear(c.forms)
+		c.used = 0
 	}
-	return c.row(at), known
-}
-
-func (c *cache) next() int32 {
 	c.used++
-	return int32(c.used - 1)
+	c.forms[string(form)] = int32(c.used - 1)
+	return c.used - 1, false
 }
 
-func (c *cache) row(at int32) []float32 { return c.values[int(at)*c.width:][:c.width] }
+func (c *cache) row(at int) []float32 { return c.values[at*c.width:][:c.width] }

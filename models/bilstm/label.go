@@ -41,7 +41,7 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 	}
 	l := &Labeller{m: m, o: o, extract: features.New(m.template, m.res)}
 	l.network.set(m)
-	l.cache = newCache(o.CacheBytes, l.network.first().cols)
+	l.cache = newCache(o.CacheBytes, m.arch.charWidth()+m.arch.Feature)
 	return l
 }
 
@@ -202,18 +202,15 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 func (l *Labeller) group(text []byte, tokens []pipeline.Token, pieces []piece, do func(piece)) {
 	x := &l.network
 	x.length = x.length[:0]
-	places := 0
 	for _, p := range pieces {
 		x.length = append(x.length, int32(p.hi-p.lo))
-		places += int(l.first[p.hi] - l.first[p.lo])
 	}
 	x.pack(x.length)
-	l.cache.room(x.rows(), min(places, len(l.m.features)))
-	x.layers[0].reset(&x.packed)
+	x.vectors = grow(x.vectors, x.rows()*x.input)
 	for t := range x.steps() {
 		lo, n := x.step(t)
 		for k := range n {
-			l.fill(x.layers[0].row(lo+k), text, tokens, pieces[x.order[k]].lo+t)
+			l.fill(x.vectors[(lo+k)*x.input:][:x.input], text, tokens, pieces[x.order[k]].lo+t)
 		}
 	}
 	scores := x.run()
@@ -238,22 +235,20 @@ func (l *Labeller) load(scores []float32, k int, p piece) {
 	l.lattice.Prepare()
 }
 
-// fill writes what a token brings into the recurrence: what its form brings,
-// and what the features of its place add.
+// fill writes the vector of a token: word, characters and features of its form,
+// and the features of its place.
 func (l *Labeller) fill(to []float32, text []byte, tokens []pipeline.Token, i int) {
+	x := &l.network
 	form := text[tokens[i].Start:tokens[i].End]
 	l.keys = key(l.keys[:0], form, l.m.arch.behind(text, tokens, i))
-	row, known := l.cache.form(l.keys)
+	at, known := l.cache.form(l.keys)
 	if !known {
-		l.network.form(row, l.m, l.extract, form, l.keys)
+		l.cache.words[at] = x.form(l.cache.row(at), l.m, l.extract, form, l.keys)
 	}
-	copy(to, row)
+	word := copy(to, x.words.row(l.cache.words[at]))
+	copy(to[word:], l.cache.row(at))
 	for _, f := range l.places[l.first[i]:l.first[i+1]] {
-		row, known := l.cache.feature(f.row)
-		if !known {
-			l.network.feature(row, l.m, f.row)
-		}
-		kernels.Axpy(f.value, row, to)
+		kernels.Axpy(f.value, x.features.row(f.row), to[len(to)-x.features.cols:])
 	}
 }
 
@@ -261,6 +256,8 @@ func (l *Labeller) fill(to []float32, text []byte, tokens []pipeline.Token, i in
 type network struct {
 	packed
 	length  []int32
+	input   int          // numbers of a token's vector
+	vectors []float32    // [rows][input]
 	w, u, b []*parameter // of the layers
 	v       []*parameter // nil without
 	output  affine
@@ -269,15 +266,12 @@ type network struct {
 	none    []float32
 	ranks   []int32
 
-	one    batch // a form on its own
-	chars  layer // nil: none
-	inputs [][]float32
-	vector []float32
-	record record
-
-	quantized *kernels.Quantized // the same as w of the first layer; nil: as it is
-	codes     []byte
-	lower     []byte
+	words, features *parameter
+	one             batch // a form on its own
+	chars           layer // nil: none
+	inputs          [][]float32
+	record          record
+	lower           []byte
 }
 
 // set takes the parameters of a model.
@@ -291,10 +285,11 @@ func (x *network) set(m *Model) {
 			v = ps.named("v" + n)
 		}
 		x.v = append(x.v, v)
-		x.layers = append(x.layers, recurrent{units: a.Units, gates: a.gates(), quantized: m.recurrent[i]})
+		x.layers = append(x.layers, recurrent{units: a.Units, gates: a.gates(), input: m.input[i], quantized: m.recurrent[i]})
 	}
-	if x.quantized = m.input; x.quantized != nil {
-		x.codes = make([]byte, x.quantized.Codes())
+	x.input, x.words = a.input(), ps.named("words")
+	if a.Feature > 0 {
+		x.features = ps.named("features")
 	}
 	out, bias := ps.named("output"), ps.named("outputbias")
 	x.output.width = out.cols
@@ -313,62 +308,33 @@ func (x *network) set(m *Model) {
 	}
 }
 
-// first returns what the input of the first layer is multiplied by.
-func (x *network) first() *parameter { return x.w[0] }
-
-// form computes what a form brings into the recurrence, the bias included.
-func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) {
-	a, w := m.arch, x.first()
-	x.lower = lower(x.lower[:0], form)
-	x.vector = append(x.vector[:0], m.network.named("words").row(m.numbers.words[string(x.lower)])...)
+// form computes the vector of the characters and features of a form, and
+// returns the row of its word.
+func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) (word int32) {
+	chars := 0
 	if x.chars != nil {
 		x.one.chars = m.numbers.appendChars(x.one.chars[:0], key)
 		x.one.charEnd = append(x.one.charEnd[:0], int32(len(x.one.chars)))
-		x.vector = append(x.vector, x.chars.forward(x.inputs)...)
+		chars = copy(to, x.chars.forward(x.inputs))
 	}
-	if a.Feature > 0 {
-		x.vector = append(x.vector, x.none[:a.Feature]...)
-		sum, table := x.vector[len(x.vector)-a.Feature:], m.network.named("features")
+	if x.features != nil {
+		clear(to[chars:])
 		x.record.features = m.numbers.appendFeatures(x.record.features[:0], e.Form(form))
 		for _, f := range x.record.features {
-			kernels.Axpy(f.value, table.row(f.row), sum)
+			kernels.Axpy(f.value, x.features.row(f.row), to[chars:])
 		}
 	}
-	copy(to, x.b[0].data)
-	if x.quantized == nil {
-		kernels.Gemm(to, w.cols, x.vector, len(x.vector), w.data, w.cols, 1, len(x.vector), w.cols)
-		return
-	}
-	scale, back := kernels.CodesScale(x.vector)
-	kernels.Codes(x.codes, x.vector, scale)
-	x.quantized.Gemm(to, w.cols, x.codes, 1, back)
+	x.lower = lower(x.lower[:0], form)
+	return m.numbers.words[string(x.lower)]
 }
 
-// feature computes what a feature of a place adds.
-func (x *network) feature(to []float32, m *Model, row int32) {
-	w, table := x.first(), m.network.named("features")
-	clear(to)
-	from := w.data[(w.rows-m.arch.Feature)*w.cols:]
-	kernels.Gemm(to, w.cols, table.row(row), m.arch.Feature, from, w.cols, 1, m.arch.Feature, w.cols)
-}
-
-// row returns the gates of a row, both directions.
-func (r *recurrent) row(i int) []float32 {
-	all := 2 * r.width()
-	return r.gate[i*all : (i+1)*all]
-}
-
-// run goes through the layers and returns the scores, [rows][stride]. The
-// gates of the first layer hold what comes in.
+// run goes through the layers and returns the scores, [rows][stride].
 func (x *network) run() []float32 {
-	n := x.rows()
-	var h []float32
+	n, h := x.rows(), x.vectors
 	for i := range x.layers {
 		r := &x.layers[i]
-		if i > 0 {
-			r.reset(&x.packed)
-			r.project(h, x.w[i].data, x.b[i].data)
-		}
+		r.reset(&x.packed)
+		r.project(h, x.w[i].data, x.b[i].data)
 		var v []float32
 		if x.v[i] != nil {
 			v = x.v[i].data

@@ -65,8 +65,8 @@ type Model struct {
 
 	// What tagging multiplies by, with eight bits a number; nil where the shape
 	// does not allow it.
-	input     *kernels.Quantized      // of the first layer
-	recurrent [][2]*kernels.Quantized // of the layers, a direction
+	input     []*kernels.Quantized    // of the layers
+	recurrent [][2]*kernels.Quantized // a direction
 }
 
 // Header returns what the model says of itself.
@@ -158,10 +158,11 @@ func (m *Model) finish() error {
 // quantize makes what tagging multiplies by. On MEDDOCAN dev no score changed in
 // the third digit (BENCHMARKS.md).
 func (m *Model) quantize() {
-	w := m.network.named("w0")
-	m.input, m.recurrent = kernels.Quantize(w.data, w.rows, w.cols), nil
+	m.input, m.recurrent = nil, nil
 	for i := range m.arch.Layers {
-		u := m.network.named("u" + string('0'+byte(i)))
+		layer := string('0' + byte(i))
+		w, u := m.network.named("w"+layer), m.network.named("u"+layer)
+		m.input = append(m.input, kernels.Quantize(w.data, w.rows, w.cols))
 		half := len(u.data) / 2
 		m.recurrent = append(m.recurrent, [2]*kernels.Quantized{
 			kernels.Quantize(u.data[:half], u.rows/2, u.cols), kernels.Quantize(u.data[half:], u.rows/2, u.cols),

@@ -31,8 +31,11 @@ type recurrent struct {
 	squashed []float32 // [n][2·units] tanh of it
 	none     []float32 // [units] memory before the first step
 
-	quantized [2]*kernels.Quantized // of tagging, a direction: what u is multiplied as; nil: as it is
-	codes     []byte                // of h a step before
+	// Of tagging: what w and, a direction, u are multiplied as; nil: as they are.
+	input     *kernels.Quantized
+	quantized [2]*kernels.Quantized
+	codes     []byte    // of x, of h a step before
+	scales    []float32 // of x
 
 	dh, dc     []float32 // [n][2·units], [sequences][units]
 	transposed []float32
@@ -61,7 +64,19 @@ func (r *recurrent) project(x, w, b []float32) {
 		copy(r.gate[i*all:(i+1)*all], b)
 	}
 	input := len(w) / all
-	kernels.Gemm(r.gate, all, x, input, w, all, n, input, all)
+	if r.input == nil {
+		kernels.Gemm(r.gate, all, x, input, w, all, n, input, all)
+		return
+	}
+	width := r.input.Codes()
+	r.codes, r.scales = grow(r.codes, n*width), grow(r.scales, n)
+	for i := range n {
+		row := x[i*input:][:input]
+		scale, back := kernels.CodesScale(row)
+		kernels.Codes(r.codes[i*width:], row, scale)
+		r.scales[i] = back
+	}
+	r.input.Gemm(r.gate, all, r.codes, n, r.scales)
 }
 
 // run goes through the steps in both directions. gate holds what comes in.
@@ -118,14 +133,15 @@ func (r *recurrent) step(direction, t, s int, u, v []float32) {
 
 // multiply adds the products of have rows of h, from number at on, with q.
 func (r *recurrent) multiply(q *kernels.Quantized, gate []float32, at, have int) {
-	const whole = math.MaxInt16 // h is at most 1
 	n := q.Codes()
 	r.codes = grow(r.codes, have*n)
 	for k := range have {
-		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], whole)
+		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], math.MaxInt16)
 	}
-	q.Gemm(gate, 2*r.width(), r.codes, have, 1.0/whole)
+	q.Gemm(gate, 2*r.width(), r.codes, have, wholes)
 }
+
+var wholes = []float32{1.0 / math.MaxInt16} // h is at most 1
 
 func coupled(gates, before, c, squashed, h []float32) {
 	n := len(c)

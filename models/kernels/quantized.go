@@ -7,7 +7,7 @@ import "math"
 // processor, which a product of one row does nothing but wait for. Rows of a have
 // sixteen bits a number, see Codes.
 //
-//	c(i, j) += scale · scales(j) · Σ_k a(i, k) · b(k, j)
+//	c(i, j) += scale(i) · scales(j) · Σ_k a(i, k) · b(k, j)
 //
 // The sum is of whole numbers and exact, whatever code the machine runs.
 type Quantized struct {
@@ -104,11 +104,17 @@ func Codes(dst []byte, x []float32, scale float32) {
 }
 
 // CodesScale returns the scale at which the codes of x are most exact, and what
-// undoes it.
+// undoes it. len(x) is a multiple of Lanes.
 func CodesScale(x []float32) (scale, back float32) {
 	most := float32(0)
-	for _, v := range x {
-		most = max(most, v, -v)
+	switch {
+	case len(x) == 0:
+	case portable:
+		for _, v := range x {
+			most = max(most, v, -v)
+		}
+	default:
+		most = mostAVX2(&x[0], len(x))
 	}
 	if most == 0 {
 		return 0, 0
@@ -116,18 +122,23 @@ func CodesScale(x []float32) (scale, back float32) {
 	return codesMost / most, most / codesMost
 }
 
-// Gemm adds the product of m rows of codes with q, times scale, to rows of c,
-// ldc numbers apart. A row has the same bits whatever rows stand beside it.
-func (q *Quantized) Gemm(c []float32, ldc int, a []byte, m int, scale float32) {
+// Gemm adds the product of m rows of codes with q to rows of c, ldc numbers
+// apart. scale has what undoes the scale of each row, or one number for all. A
+// row has the same bits whatever rows stand beside it.
+func (q *Quantized) Gemm(c []float32, ldc int, a []byte, m int, scale []float32) {
 	if m == 0 {
 		return
 	}
 	c, a = c[:(m-1)*ldc+q.columns], a[:2*m*q.rows]
+	step := 0
+	if len(scale) > 1 {
+		scale, step = scale[:m], 1
+	}
 	if portable {
-		q.gemmGo(c, ldc, a, m, scale)
+		q.gemmGo(c, ldc, a, m, scale, step)
 		return
 	}
-	p := quantizedPanel{scale: scale, k: q.rows, ldc: 4 * ldc}
+	p := quantizedPanel{k: q.rows, ldc: 4 * ldc, step: 4 * step}
 	for j := 0; j < q.columns; j += panelColumns {
 		p.scales = &q.scales[j]
 		if vnni {
@@ -135,15 +146,16 @@ func (q *Quantized) Gemm(c []float32, ldc int, a []byte, m int, scale float32) {
 		} else {
 			p.b16 = &q.panels16[j*q.rows]
 		}
-		q.panel(c[j:], ldc, a, m, &p)
+		q.panel(c[j:], ldc, a, m, scale, &p)
 	}
 }
 
 // panel is Gemm for 32 columns. Calls are direct, so that nothing goes to the
 // heap.
-func (q *Quantized) panel(c []float32, ldc int, a []byte, m int, p *quantizedPanel) {
+func (q *Quantized) panel(c []float32, ldc int, a []byte, m int, scale []float32, p *quantizedPanel) {
 	at := 0
 	for ; m-at >= 4; at += 4 {
+		p.scale = &scale[at*p.step/4]
 		if vnni {
 			quantized4VNNI(&c[at*ldc], &a[2*at*q.rows], p)
 		} else {
@@ -151,6 +163,7 @@ func (q *Quantized) panel(c []float32, ldc int, a []byte, m int, p *quantizedPan
 		}
 	}
 	for ; at < m; at++ {
+		p.scale = &scale[at*p.step/4]
 		if vnni {
 			quantized1VNNI(&c[at*ldc], &a[2*at*q.rows], p)
 		} else {
@@ -167,7 +180,8 @@ type quantizedPanel struct {
 	offsets *int32
 	k       int // rows of b
 	ldc     int // bytes
-	scale   float32
+	scale   *float32
+	step    int // bytes from a row's scale to the next
 }
 
 // code returns number k of a row of codes in plain order: little-endian.
@@ -180,7 +194,7 @@ func codesGo(dst []byte, x []float32, scale float32) {
 	}
 }
 
-func (q *Quantized) gemmGo(c []float32, ldc int, a []byte, m int, scale float32) {
+func (q *Quantized) gemmGo(c []float32, ldc int, a []byte, m int, scale []float32, step int) {
 	sum := make([]int32, q.columns)
 	for i := range m {
 		row := a[2*i*q.rows:][:2*q.rows]
@@ -192,7 +206,7 @@ func (q *Quantized) gemmGo(c []float32, ldc int, a []byte, m int, scale float32)
 			}
 		}
 		for j, s := range sum {
-			c[i*ldc+j] += float32(float32(s) * (q.scales[j] * scale))
+			c[i*ldc+j] += float32(float32(s) * q.scales[j] * scale[i*step])
 		}
 	}
 }

@@ -23,3 +23,6 @@ func quantized4AVX2(c *float32, a *byte, p *quantizedPanel)
 
 //go:noescape
 func quantized1AVX2(c *float32, a *byte, p *quantizedPanel)
+
+//go:noescape
+func mostAVX2(x *float32, n int) float32

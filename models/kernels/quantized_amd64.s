@@ -52,6 +52,29 @@ codesvnniloop:
 	VZEROUPPER
 	RET
 
+// func mostAVX2(x *float32, n int) float32
+TEXT ·mostAVX2(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VPCMPEQD Y15, Y15, Y15
+	VPSRLD $1, Y15, Y15
+	VXORPS Y0, Y0, Y0
+mostloop:
+	VANDPS (SI), Y15, Y1
+	VMAXPS Y1, Y0, Y0
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JNZ  mostloop
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPS $0x4e, X0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPS $0xb1, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func codesAVX2(dst *byte, x *float32, n int, scale float32)
 TEXT ·codesAVX2(SB), NOSPLIT, $0-28
 	CODESSTART
@@ -68,21 +91,29 @@ codesavx2loop:
 	RET
 
 // Sums of upper and lower bytes of sixteen columns become numbers, which are
-// added to c. Scales in scale, what VPDPBUSD has too much in offset.
+// added to c. The columns' scales in scale, the row's in Z28, what VPDPBUSD has
+// too much in offset.
 #define PUTVNNI(to, hi, lo, scale, offset) \
 	VPSLLD $8, hi, hi; \
 	VPADDD lo, hi, hi; \
 	VPSUBD offset, hi, hi; \
 	VCVTDQ2PS hi, hi; \
 	VMULPS scale, hi, hi; \
+	VMULPS Z28, hi, hi; \
 	VADDPS to, hi, hi; \
 	VMOVUPS hi, to
 
+// The scale of the next row.
+#define NEXTVNNI \
+	VBROADCASTSS (R14), Z28; \
+	ADDQ R15, R14
+
 #define SCALESVNNI \
 	MOVQ 24(R9), R13; \
-	VBROADCASTSS 48(R9), Z28; \
-	VMULPS (R8), Z28, Z24; \
-	VMULPS 64(R8), Z28, Z25; \
+	MOVQ 48(R9), R14; \
+	MOVQ 56(R9), R15; \
+	VMOVUPS (R8), Z24; \
+	VMOVUPS 64(R8), Z25; \
 	VMOVDQU32 (R13), Z26; \
 	VMOVDQU32 64(R13), Z27
 
@@ -132,12 +163,16 @@ quantized4vnniloop:
 	JNZ  quantized4vnniloop
 	SCALESVNNI
 	LEAQ (R10)(R10*2), R12
+	NEXTVNNI
 	PUTVNNI((DI), Z0, Z2, Z24, Z26)
 	PUTVNNI(64(DI), Z1, Z3, Z25, Z27)
+	NEXTVNNI
 	PUTVNNI((DI)(R10*1), Z4, Z6, Z24, Z26)
 	PUTVNNI(64(DI)(R10*1), Z5, Z7, Z25, Z27)
+	NEXTVNNI
 	PUTVNNI((DI)(R10*2), Z8, Z10, Z24, Z26)
 	PUTVNNI(64(DI)(R10*2), Z9, Z11, Z25, Z27)
+	NEXTVNNI
 	PUTVNNI((DI)(R12*1), Z12, Z14, Z24, Z26)
 	PUTVNNI(64(DI)(R12*1), Z13, Z15, Z25, Z27)
 	VZEROUPPER
@@ -173,17 +208,23 @@ quantized1vnniloop:
 	VPADDD Z5, Z1, Z1
 	VPADDD Z6, Z2, Z2
 	VPADDD Z7, Z3, Z3
+	NEXTVNNI
 	PUTVNNI((DI), Z0, Z2, Z24, Z26)
 	PUTVNNI(64(DI), Z1, Z3, Z25, Z27)
 	VZEROUPPER
 	RET
 
+// The columns' scales at the places from at on, the row's in Y15.
 #define PUTQ(to, sum, at) \
 	VCVTDQ2PS sum, sum; \
-	VMULPS at(R8), Y15, Y14; \
-	VMULPS Y14, sum, sum; \
+	VMULPS at(R8), sum, sum; \
+	VMULPS Y15, sum, sum; \
 	VADDPS to, sum, sum; \
 	VMOVUPS sum, to
+
+#define NEXTQ \
+	VBROADCASTSS (R14), Y15; \
+	ADDQ R15, R14
 
 // Two numbers of a row of a, in Y15, with eight columns at b.
 #define ROWQ(b, x, sum) \
@@ -207,7 +248,9 @@ quantized1avx2loop:
 	ADDQ $4, SI
 	SUBQ $2, CX
 	JNZ  quantized1avx2loop
-	VBROADCASTSS 48(R9), Y15
+	MOVQ 48(R9), R14
+	MOVQ 56(R9), R15
+	NEXTQ
 	PUTQ((DI), Y0, 0)
 	PUTQ(32(DI), Y1, 32)
 	PUTQ(64(DI), Y2, 64)
@@ -253,13 +296,18 @@ quantized4avx2loop:
 	ADDQ $4, AX
 	SUBQ $2, CX
 	JNZ  quantized4avx2loop
-	VBROADCASTSS 48(R9), Y15
+	MOVQ 48(R9), R14
+	MOVQ 56(R9), R15
+	NEXTQ
 	PUTQ((DI), Y0, 0)
 	PUTQ(32(DI), Y1, 32)
+	NEXTQ
 	PUTQ((DI)(R10*1), Y2, 0)
 	PUTQ(32(DI)(R10*1), Y3, 32)
+	NEXTQ
 	PUTQ((DI)(R10*2), Y4, 0)
 	PUTQ(32(DI)(R10*2), Y5, 32)
+	NEXTQ
 	PUTQ((DI)(R13*1), Y6, 0)
 	PUTQ(32(DI)(R13*1), Y7, 32)
 	MOVQ 8(R9), DX             // the other sixteen

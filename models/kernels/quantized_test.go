@@ -46,9 +46,10 @@ func TestQuantized(t *testing.T) {
 // product is c + a·b by Quantized, and in float64.
 func product(c []float32, ldc int, a, b []float32, m, k, n int) (got []float32, exact []float64) {
 	q := Quantize(b, k, n)
-	scale, back := CodesScale(a)
-	codes := make([]byte, m*q.Codes())
+	codes, backs := make([]byte, m*q.Codes()), make([]float32, m)
 	for i := range m {
+		var scale float32
+		scale, backs[i] = CodesScale(a[i*k : (i+1)*k])
 		Codes(codes[i*q.Codes():], a[i*k:(i+1)*k], scale)
 		for j := range n {
 			sum := float64(c[i*ldc+j])
@@ -59,7 +60,7 @@ func product(c []float32, ldc int, a, b []float32, m, k, n int) (got []float32, 
 		}
 	}
 	got = slices.Clone(c)
-	q.Gemm(got, ldc, codes, m, back)
+	q.Gemm(got, ldc, codes, m, backs)
 	return got, exact
 }
 
@@ -78,7 +79,7 @@ func TestQuantizedMost(t *testing.T) {
 		t.Error("the scale of nothing")
 	}
 	Codes(nil, nil, 1)
-	(&Quantized{}).Gemm(nil, 0, nil, 0, 1)
+	(&Quantized{}).Gemm(nil, 0, nil, 0, nil)
 }
 
 func BenchmarkQuantized(b *testing.B) {
@@ -86,15 +87,15 @@ func BenchmarkQuantized(b *testing.B) {
 	const k, n = 104, 416
 	w, a, c := random(r, k*n, -1, 1), random(r, 8*k, -1, 1), make([]float32, 8*n)
 	q := Quantize(w, k, n)
-	codes := make([]byte, 8*q.Codes())
+	codes, one := make([]byte, 8*q.Codes()), []float32{1}
 	for _, bench := range []struct {
 		name string
 		do   func()
 	}{
 		{"float, 1 row", func() { Gemm(c, n, a, k, w, n, 1, k, n) }},
-		{"bytes, 1 row", func() { Codes(codes, a[:k], 32767); q.Gemm(c, n, codes, 1, 1) }},
+		{"bytes, 1 row", func() { Codes(codes, a[:k], 32767); q.Gemm(c, n, codes, 1, one) }},
 		{"float, 8 rows", func() { Gemm(c, n, a, k, w, n, 8, k, n) }},
-		{"bytes, 8 rows", func() { Codes(codes, a, 32767); q.Gemm(c, n, codes, 8, 1) }},
+		{"bytes, 8 rows", func() { Codes(codes, a, 32767); q.Gemm(c, n, codes, 8, one) }},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			for b.Loop() {
