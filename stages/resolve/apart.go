@@ -13,7 +13,7 @@ func (w *worker) partNames() int {
 		return 0
 	}
 	for s := range found {
-		if w.spans[s].Category != c && w.spans[s].Category != w.labels.place {
+		if w.spans[s].Category != c && w.spans[s].Category != w.labels.place || certain(&w.spans[s]) {
 			continue
 		}
 		i, j := w.wordsIn(w.spans[s].Start, w.spans[s].End)

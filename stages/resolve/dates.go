@@ -17,7 +17,7 @@ func (w *worker) endDates() int {
 	found := len(w.spans)
 	for s := 0; s < found; s++ {
 		span := &w.spans[s]
-		if span.Category != w.labels.date {
+		if span.Category != w.labels.date || certain(span) {
 			continue
 		}
 		i, j := w.wordsIn(span.Start, span.End)

@@ -190,7 +190,63 @@ func (w *worker) note() {
 	}
 	w.spans = w.merge(w.spans, w.text, w.cands)
 	w.run(onSpans)
+	w.coverKnown()
 	w.repeats()
+}
+
+// certain tells whether a table of known people or a list of the house gave a
+// span: no rule makes it smaller.
+func certain(s *pipeline.Span) bool {
+	return s.Source == pipeline.FromKnown || s.Source == pipeline.FromList
+}
+
+// coverKnown masks what rules have left of known people: every character of theirs
+// that is no blank is in some span.
+func (w *worker) coverKnown() {
+	b := w.batch
+	if b.Known.Len() != b.Len() {
+		return
+	}
+	found := len(w.spans)
+	for _, k := range w.placed.Spans(w.from, b.Known.At(w.i)) {
+		at := k.Start
+		for _, s := range w.spans[:found] {
+			if s.Start > at && s.Start < k.End {
+				w.cover(k, at, s.Start)
+			}
+			if s.Start < k.End {
+				at = max(at, s.End)
+			}
+		}
+		w.cover(k, at, k.End)
+	}
+	if len(w.spans) > found {
+		sortSpans(w.spans)
+		w.spans = disjointed(w.spans)
+	}
+}
+
+// cover masks a part of a known span.
+func (w *worker) cover(k pipeline.Span, start, end int32) {
+	if start >= end {
+		return
+	}
+	if k.Start, k.End = withoutSpaces(w.text, start, end); k.Start < k.End && !blank(w.text[k.Start:k.End]) {
+		w.spans = append(w.spans, k)
+	}
+}
+
+// disjointed joins spans that overlap: known ones may.
+func disjointed(spans []pipeline.Span) []pipeline.Span {
+	kept := spans[:1]
+	for _, s := range spans[1:] {
+		if last := &kept[len(kept)-1]; s.Start < last.End {
+			last.End = max(last.End, s.End)
+		} else {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // fromModel decodes the tags.

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/markup"
@@ -576,4 +578,91 @@ func TestManyPersonsApart(t *testing.T) {
 	if got := len(b.Spans.At(0)); got != persons {
 		t.Errorf("%d spans, want %d", got, persons)
 	}
+}
+
+// TestKnownStaysWhole: no rule makes a known span smaller, nor what a list of the house
+// says, and what lies across spans of the model is masked to its end.
+func TestKnownStaysWhole(t *testing.T) {
+	for _, c := range []struct{ known, model, want string }{ // of the same text
+		{"ve [PERSON:amiga de Ana Puig]", "ve amiga de Ana Puig", "ve [PERSON:amiga de Ana Puig]"},
+		{"ve [PERSON:Ana Puig, Juan Soler i Maria Puig]", "ve [PERSON:Ana Puig, Juan Soler i Maria] Puig", "ve [PERSON:Ana Puig, Juan Soler i Maria Puig]"},
+		{"ve amiga [PERSON:de Ana Puig]", "ve [PERSON:amiga de Ana] Puig", "ve [PERSON:amiga de Ana Puig]"},
+		{"nace [DATE:año 1998]", "nace año 1998", "nace [DATE:año 1998]"},
+		{"de [DATE:2003-2006]", "de [DATE:2003-2006]", "de [DATE:2003-2006]"},
+	} {
+		text, known, err := markup.Parse(c.known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range known {
+			known[i].Source = pipeline.FromKnown
+		}
+		b := batchOf(t, "primary-care", c.model)
+		b.Known.Append(known...)
+		o := only(t, "primary-care", "apart", "date-borders")
+		run(t, o, b)
+		if got := markup.Write(text, b.Spans.At(0)); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.known, got, c.want)
+		}
+	}
+}
+
+// TestKnownCovered: whatever model, rules and priority say, every letter of a known
+// span is masked, and spans stay in order and apart.
+func TestKnownCovered(t *testing.T) {
+	words := []string{"Ana", "Puig,", "Juan", "i", "Soler", "de", "amiga", "Reus,", "1998", "-", "2003", "año", "Dra."}
+	rapid.Check(t, func(r *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(r, "words"), " ")
+		tokens := tokensOf(nil, []byte(text))
+		spansIn := func(what string) (all []pipeline.Span) {
+			at := 0
+			for at < len(tokens) {
+				first := at + rapid.IntRange(0, 3).Draw(r, what)
+				last := first + rapid.IntRange(0, 4).Draw(r, what)
+				if last >= len(tokens) {
+					break
+				}
+				c := rapid.SampledFrom([]string{"PERSON", "DATE", "LOCATION"}).Draw(r, what)
+				category, err := pipeline.ParseCategory(c)
+				if err != nil {
+					r.Fatal(err)
+				}
+				all = append(all, pipeline.Span{Start: tokens[first].Start, End: tokens[last].End, Category: category})
+				at = last + 1
+			}
+			return all
+		}
+		set, err := pipeline.Labels("primary-care")
+		if err != nil {
+			r.Fatal(err)
+		}
+		b := &pipeline.Batch{TagSet: &pipeline.TagSet{Categories: set.Categories}}
+		add(b, []byte(text), spansIn("model"), nil)
+		known := spansIn("known")
+		for i := range known {
+			known[i].Source = pipeline.FromKnown
+		}
+		b.Known.Append(known...)
+		o, err := Defaults("primary-care")
+		if err != nil {
+			r.Fatal(err)
+		}
+		o.Lexicons = testLexicons
+		run(t, o, b)
+		at := int32(0)
+		for _, s := range b.Spans.At(0) {
+			if s.Start < at || s.End <= s.Start {
+				r.Fatalf("spans %v", b.Spans.At(0))
+			}
+			at = s.End
+		}
+		for _, k := range known {
+			for i := k.Start; i < k.End; i++ {
+				in := slices.ContainsFunc(b.Spans.At(0), func(s pipeline.Span) bool { return s.Start <= i && i < s.End })
+				if c := text[i]; !in && c != ' ' && c != ',' && c != '-' && c != '.' {
+					r.Fatalf("byte %d of a known span is not masked: %v", i, b.Spans.At(0))
+				}
+			}
+		}
+	})
 }
