@@ -20,9 +20,11 @@ stay possible. Some are filled into an archive by itself, of which every public 
 compared: parts, names and sizes of files, manifest, report, metrics.
 
 --gold, labelled notes, tries surrogates (the parrot attack): names are left as a tagger would that misses
-some, all others get consistent, random and markov surrogates, and an attacker points at what was left.
+some, all others get consistent, random and markov surrogates, and a tagger that was trained on them points at what was left.
 
 --extract and --table link an extract that has quasi/ with a table of people who are known.
+
+What --json prints of these two is for gate.attacks: the report of a run shows it, and gate.max_leak heeds it.
 
 Ends with exit code 15 if more is given away than is allowed. DIR holds words of
 notes while the attack lasts, and is removed at the end.`,
@@ -50,8 +52,8 @@ notes while the attack lasts, and is removed at the end.`,
 	flags.IntVar(&o.Parrot.Mention, "mentions", 3, "`N` mentions of names that a note must have to count")
 	flags.Float64Var(&o.Parrot.AtMost, "at-most", 0, "`SHARE` of what consistent surrogates give away that markov ones may (0: any)")
 	flags.StringVar(&o.Link.Extract, "extract", "", "`DIR` of an extract that was made with anonymity.k")
+	flags.IntVar(&o.Link.AtLeast, "k", 0, "`N` notes that a person must match, if any (0: anonymity.k, or 2)")
 	flags.StringVar(&o.Link.Table, "table", "", "`FILE` of people with columns as the extract has them, Parquet or CSV")
-	a.optionFlag(c, "k", "anonymity.k")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
 	a.optionFlag(c, "policy", "mask.policy")

@@ -24,6 +24,7 @@ type Chain struct {
 	likes bool // it writes what looks like a value
 
 	shuffles bool
+	strategy string
 }
 
 // A PolicyError says what is wrong in a chain.
@@ -78,6 +79,9 @@ func (c *Chain) parse(words []string) error {
 	if s.moves != "" {
 		c.moves = s.moves
 	}
+	if s.strategy != "" {
+		c.strategy = s.strategy
+	}
 	return nil
 }
 
@@ -99,6 +103,9 @@ func (c *Chain) Keeps() bool { return c.keeps }
 // be told where it stands, for all others that look so are originals that were
 // missed.
 func (c *Chain) Imitates() bool { return c.likes }
+
+// Strategy returns how surrogates of the chain come again; "" if it writes none.
+func (c *Chain) Strategy() string { return c.strategy }
 
 // Moves says how the chain moves dates; "" if it does not.
 func (c *Chain) Moves() string { return c.moves }
@@ -168,6 +175,7 @@ type settings struct {
 	err      *PolicyError
 	keeps    bool   // the operator leaves values in the text
 	likes    bool   // what it writes looks like a value
+	strategy string // of surrogates
 	shuffles bool   // it is another note's value
 	moves    string // it moves dates, and how
 }

@@ -21,9 +21,9 @@ import (
 //     once among ten mentions of another is the original.
 func newSurrogate(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
-	strategy := s.word("strategy", "consistent", "consistent", "random", "markov")
+	strategy := s.word("strategy", strategyNames[consistent], strategyNames[:]...)
 	stay := s.number("stay", 50, 0, 99)
-	s.likes = true
+	s.likes, s.strategy = true, strategyNames[strategy]
 	return func(*Options) Operator {
 		o := &surrogates{scope: scope, strategy: strategy, stay: stay}
 		o.writer = surrogate.NewWriter(o)
@@ -37,6 +37,8 @@ const (
 	random
 	markov
 )
+
+var strategyNames = [...]string{"consistent", "random", "markov"}
 
 type surrogates struct {
 	scope    Scope

@@ -46,12 +46,10 @@ type parrotFigures struct {
 // parrot leaves some names of labelled notes as they are, as a tagger that misses
 // would, writes surrogates for all others, and lets an attacker point at what was
 // left: so many mentions as there are originals. The attacker has the extract and
-// nothing else; that it finds all mentions of names is granted (a perfect tagger,
-// more than anybody has). It learns from the surrogates themselves: a mention
-// that is exchanged for one of another note looks as an original does, so a
-// logistic regression tells exchanged ones from others by how names come again in
-// their note, and is then asked about all (Carrell et al., JAMIA 2019, whose
-// attacker trains a tagger on surrogates).
+// nothing else; where names stand is granted (a perfect tagger, more than anybody
+// has). It trains a CRF on the surrogates of one half of the notes (parrottagger.go)
+// and asks it about the other: what it takes for a surrogate of its note least is
+// pointed at (Carrell et al., JAMIA 2019).
 func (a *attacker) parrot(ctx context.Context) (*finding, error) {
 	notes, err := a.parrotNotes()
 	if err != nil {
@@ -135,11 +133,17 @@ func (a *attacker) workKey() (*secret.Key, error) {
 	return secret.Load(path)
 }
 
-// seen is a mention of a name in a masked note.
-type seen struct {
-	note     int
-	words    [][]byte // folded
-	original bool
+// maskedNote is a note of the extract, as the attacker has it.
+type maskedNote struct {
+	text     []byte
+	mentions []mention // of names, in order
+}
+
+// mention is one of a name in a masked note.
+type mention struct {
+	start, end int32
+	words      [][]byte // folded
+	original   bool     // it was left; the attacker does not know
 }
 
 func (a *attacker) parrotOnce(notes []goldNote, key *secret.Key, strategy string, misses float64) (*parrotFigures, error) {
@@ -152,38 +156,47 @@ func (a *attacker) parrotOnce(notes []goldNote, key *secret.Key, strategy string
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(a.Seed, math.Float64bits(misses)))
-	var mentions []seen
+	var extract []maskedNote
 	for i := range notes {
-		of := maskWithMisses(m, &notes[i], i, misses, rng)
-		if len(of) >= max(a.Parrot.Mention, 1) {
-			mentions = append(mentions, of...)
+		of := maskWithMisses(m, &notes[i], misses, rng)
+		if len(of.mentions) >= max(a.Parrot.Mention, 1) {
+			extract = append(extract, of)
 		}
 	}
-	return a.judge(mentions, strategy, misses), nil
+	r := &parrotFigures{Strategy: strategy, Misses: misses}
+	return r, a.judge(r, extract)
 }
 
-// maskWithMisses masks a note but for some names, and returns all of its mentions
-// of names.
-func maskWithMisses(m *mask.Masker, n *goldNote, note int, misses float64, rng *rand.Rand) (all []seen) {
+// maskWithMisses masks a note but for some names.
+func maskWithMisses(m *mask.Masker, n *goldNote, misses float64, rng *rand.Rand) (of maskedNote) {
 	var spans []pipeline.Span
+	var left []bool // by span of the note: it is a name and stays
 	for _, s := range n.spans {
-		name := s.Category.Kind() == pipeline.NameKind
-		if name && rng.Float64() < misses {
-			all = append(all, seen{note, folded(n.text[s.Start:s.End]), true})
-			continue
+		miss := s.Category.Kind() == pipeline.NameKind && rng.Float64() < misses
+		if left = append(left, miss); !miss {
+			spans = append(spans, s)
 		}
-		spans = append(spans, s)
 	}
 	masked, places, ok := m.Mask(nil, nil, mask.NewNote(n.id, n.text, spans))
 	if !ok {
-		return nil
+		return maskedNote{}
 	}
-	for _, p := range places {
-		if p.Category.Kind() == pipeline.NameKind && p.End > p.Start {
-			all = append(all, seen{note, folded(masked[p.Start:p.End]), false})
+	of.text = masked
+	moved, next := int32(0), 0 // how far behind the last place is from where it was
+	for k, s := range n.spans {
+		at := mention{start: s.Start + moved, end: s.End + moved, original: left[k]}
+		if !left[k] {
+			p := places[next]
+			next++
+			at.start, at.end = p.Start, p.End
+			moved = p.End - s.End
+		}
+		if s.Category.Kind() == pipeline.NameKind && at.end > at.start {
+			at.words = folded(masked[at.start:at.end])
+			of.mentions = append(of.mentions, at)
 		}
 	}
-	return all
+	return of
 }
 
 // folded returns the words of a name that tell: three letters or more.
@@ -196,62 +209,12 @@ func folded(name []byte) (words [][]byte) {
 	return words
 }
 
-// features of a mention: what an attacker sees of how names come again.
-type features [6]float64
-
-// featuresOf looks at mention k of a note.
-func featuresOf(of []seen, k int) (f features) {
-	again, most := float64(0), float64(0) // mentions that share a word with it; the most that another has
-	alone := float64(0)
-	for i := range of {
-		shares := float64(0)
-		for j := range of {
-			if i != j && shareWord(&of[i], &of[j]) {
-				shares++
-			}
-		}
-		switch {
-		case i == k:
-			again = shares
-		default:
-			most = max(most, shares)
-		}
-		if shares == 0 {
-			alone++
-		}
-	}
-	n := float64(len(of))
-	f = features{1, min(again, 3), min(most, 5), alone / n, math.Log(n), 0}
-	if again == 0 && most > 0 {
-		f[5] = 1 // the odd one out
-	}
-	return f
-}
-
-func shareWord(a, b *seen) bool {
-	for _, x := range a.words {
-		for _, y := range b.words {
-			if bytes.Equal(x, y) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // judge lets the attacker learn and point.
-func (a *attacker) judge(mentions []seen, strategy string, misses float64) *parrotFigures {
-	r := &parrotFigures{Strategy: strategy, Misses: misses, Mentions: len(mentions)}
-	var notes [][]seen
-	for i := 0; i < len(mentions); {
-		j := i
-		for j < len(mentions) && mentions[j].note == mentions[i].note {
-			j++
-		}
-		notes = append(notes, mentions[i:j])
-		i = j
+func (a *attacker) judge(r *parrotFigures, extract []maskedNote) error {
+	scores, err := a.suspect(extract)
+	if err != nil {
+		return err
 	}
-	weights := a.learnExchanges(notes)
 	type point struct {
 		score float64
 		tie   uint64
@@ -259,16 +222,16 @@ func (a *attacker) judge(mentions []seen, strategy string, misses float64) *parr
 	}
 	var points []point
 	rng := rand.New(rand.NewPCG(a.Seed, 3))
-	for _, of := range notes {
-		for k := range of {
-			points = append(points, point{weights.score(featuresOf(of, k)), rng.Uint64(), of[k].original})
-			if of[k].original {
+	for i := range extract {
+		for k, m := range extract[i].mentions {
+			points = append(points, point{scores[i][k], rng.Uint64(), m.original})
+			if m.original {
 				r.Left++
 			}
 		}
 	}
 	slices.SortFunc(points, func(x, y point) int { return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.tie, y.tie)) })
-	r.Pointed = r.Left
+	r.Mentions, r.Pointed = len(points), r.Left
 	for _, p := range points[:r.Pointed] {
 		if p.right {
 			r.Right++
@@ -278,49 +241,5 @@ func (a *attacker) judge(mentions []seen, strategy string, misses float64) *parr
 		r.Recall, r.Precision = float64(r.Right)/float64(r.Left), float64(r.Right)/float64(r.Pointed)
 		r.Chance = float64(r.Left) / float64(r.Mentions)
 	}
-	return r
-}
-
-// learnExchanges makes examples of the extract itself, a mention of each note
-// exchanged for one of another note, and fits a logistic regression to them.
-func (a *attacker) learnExchanges(notes [][]seen) (w features) {
-	rng := rand.New(rand.NewPCG(a.Seed, 7))
-	var examples []features
-	var exchanged []float64
-	for i, of := range notes {
-		if len(notes) < 2 {
-			break
-		}
-		k := rng.IntN(len(of))
-		other := notes[(i+1+rng.IntN(len(notes)-1))%len(notes)]
-		with := slices.Clone(of)
-		with[k] = other[rng.IntN(len(other))]
-		for j := range with {
-			label := 0.0
-			if j == k {
-				label = 1
-			}
-			examples, exchanged = append(examples, featuresOf(with, j)), append(exchanged, label)
-		}
-	}
-	for range 300 { // the problem is convex and small: plain steps will do
-		var gradient features
-		for i := range examples {
-			miss := exchanged[i] - 1/(1+math.Exp(-w.score(examples[i])))
-			for d := range gradient {
-				gradient[d] += miss * examples[i][d]
-			}
-		}
-		for d := range w {
-			w[d] += 0.5 * gradient[d] / float64(max(len(examples), 1))
-		}
-	}
-	return w
-}
-
-func (w *features) score(f features) (s float64) {
-	for d := range w {
-		s += w[d] * f[d]
-	}
-	return s
+	return nil
 }

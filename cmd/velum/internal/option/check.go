@@ -29,8 +29,8 @@ func (c *Config) contradictions() []exit.Mistake {
 	}
 	k.anonymity()
 	k.categories("gate.missed", sortedKeys(c.Gate.Missed))
-	if c.Gate.MaxLeak > 0 && len(c.Gate.Missed) == 0 {
-		k.note("gate.max_leak", "needs what an audit missed", "set gate.missed")
+	if c.Gate.MaxLeak > 0 && len(c.Gate.Missed) == 0 && c.Gate.Attacks == "" {
+		k.note("gate.max_leak", "needs what an audit missed, or what an attack found out", "set gate.missed or gate.attacks")
 	}
 	k.priority()
 	k.shares()

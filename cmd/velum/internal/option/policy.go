@@ -60,6 +60,18 @@ func (c *Config) Imitated() (all []pipeline.Category, err error) {
 	return all, err
 }
 
+// Strategies returns the strategies of surrogates, by category.
+func (c *Config) Strategies() (map[string]string, error) {
+	chains, err := c.Operators()
+	all := map[string]string{}
+	for i, chain := range chains {
+		if s := chain.Strategy(); s != "" && pipeline.Category(i) != pipeline.None {
+			all[pipeline.Category(i).String()] = s
+		}
+	}
+	return all, err
+}
+
 // operatorChain says what is wrong with the operators of a category.
 func operatorChain(text string) (problem, hint string) {
 	_, err := mask.ParseChain(text)

@@ -160,6 +160,7 @@ type Choose struct {
 // Gate is what an output must not give away.
 type Gate struct {
 	Missed  map[string]string
+	Attacks string
 	MaxLeak float64
 }
 
@@ -390,7 +391,8 @@ func (c *Config) outputOptions() []option {
 		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", atLeast(0)),
 
 		opt("gate.missed", &c.Gate.Missed, nil, "What an audit missed, by category, as {PERSON: 3/1000}: 3 of 1,000 that were there. The private report then says how probable it is that a note leaks (velum audit prove and velum evaluate give the numbers).", valid(auditedShare)),
-		opt("gate.max_leak", &c.Gate.MaxLeak, 0, "Largest probability that a note leaks, by gate.missed, at the upper end of its 95 % interval; above it nothing is committed, exit code 15. 0: any.", within(0, 1)),
+		opt("gate.attacks", &c.Gate.Attacks, "", "File of what `velum attack --json` found out with --gold or --table: the private report shows it, and gate.max_leak heeds it. Surrogates are held to be told as often as the parrot attack told them.", aFile),
+		opt("gate.max_leak", &c.Gate.MaxLeak, 0, "Largest probability that a note leaks, by gate.missed, at the upper end of its 95 % interval, and largest share of people who match fewer notes than are wanted, by gate.attacks; above it nothing is committed, exit code 15. 0: any.", within(0, 1)),
 
 		opt("write.row_group_rows", &w.RowGroupRows, write.RowGroupRows, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
 		opt("write.spans", &w.Spans, true, "Write a public part with place and category of every replacement. Those that look like values (surrogate, shuffle, randomize, shift) are never in it, nor counted by note: what else looks so was missed, and would be known by it. The private part of spans is written always.", shaping),

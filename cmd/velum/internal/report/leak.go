@@ -11,24 +11,32 @@ import (
 )
 
 // Leak is how probable it is that a note of the output holds an identifier that
-// nobody found, by what a person found who read a sample: an audit gives the
-// misses by category, the run what was found, and what a note holds on average is
-// what it may leak. Notes in which misses come together leak less often than that,
-// so that the probability errs on the safe side. A reader must still tell what was
-// left from surrogates beside it (`velum attack --gold`); that is not counted off.
+// nobody found and that can be told, by what a person found who read a sample: an
+// audit gives the misses by category, the run what was found, and what a note holds
+// on average is what it may leak. Notes in which misses come together leak less
+// often than that, so that the probability errs on the safe side.
+//
+// What was left can be told from a placeholder at sight, and from consistent
+// surrogates: one name among others that always come as another. Surrogates that
+// change hide it (hiding in plain sight, Carrell et al. 2013; by Markov chain,
+// Osborne et al. 2025): it is told if it was left twice in a note, or if the parrot
+// attack told as many (gate.attacks).
 type Leak struct {
 	Probability float64        `json:"probability"`
 	Low         float64        `json:"low"` // of 95 %, all categories at their bounds at once
 	High        float64        `json:"high"`
 	Allowed     float64        `json:"allowed,omitempty"`
 	Categories  []CategoryLeak `json:"categories"`
+	*Attacks
 }
 
 // CategoryLeak is what is expected of one category.
 type CategoryLeak struct {
 	Category string  `json:"category"`
-	Missed   float64 `json:"missed_share"` // in the audit
-	Expected float64 `json:"expected"`     // values left in the output
+	Strategy string  `json:"strategy,omitempty"` // of its surrogates
+	Missed   float64 `json:"missed_share"`       // in the audit
+	Expected float64 `json:"expected"`           // values left in the output
+	Told     float64 `json:"told_share"`         // of these, those that can be told
 }
 
 // ParseAudited reads "3/1000": of so many values that were there so many were
@@ -40,24 +48,47 @@ func ParseAudited(text string) (missed, of int, ok bool) {
 	return missed, of, found && err1 == nil && err2 == nil && missed >= 0 && of > 0 && missed < of
 }
 
-// leakOf simulates it; nil without an audit.
-func leakOf(counts tally.Counts, notes int64, audited map[string]string, allowed float64) *Leak {
-	if len(audited) == 0 || notes == 0 {
+// leakInput is what a leak is simulated from.
+type leakInput struct {
+	counts     tally.Counts
+	notes      int64 // that are masked
+	audited    map[string]string
+	strategies map[string]string // of surrogates, by category
+	attacks    *Attacks
+	allowed    float64
+}
+
+// leakOf simulates it; nil without an audit and attacks.
+func leakOf(in *leakInput) *Leak {
+	if len(in.audited) == 0 && in.attacks == nil || in.notes == 0 {
 		return nil
 	}
-	l := &Leak{Allowed: allowed}
+	l := &Leak{Allowed: in.allowed, Attacks: in.attacks, Categories: []CategoryLeak{}}
 	var middle, low, high float64
-	for _, name := range sortedNames(audited) {
-		missed, of, _ := ParseAudited(audited[name]) // the configuration was checked
-		found := float64(counts.By(tally.Category)[name])
+	for _, name := range sortedNames(in.audited) {
+		missed, of, _ := ParseAudited(in.audited[name]) // the configuration was checked
+		found := float64(in.counts.By(tally.Category)[name])
 		share := float64(missed) / float64(of)
 		from, to := wilson(missed, of)
-		middle, low, high = middle+left(found, share), low+left(found, from), high+left(found, to)
-		l.Categories = append(l.Categories, CategoryLeak{name, rounded6(share), Rounded(left(found, share))})
+		leaks := func(share float64) float64 { return left(found, share) * in.told(name, share) }
+		middle, low, high = middle+leaks(share), low+leaks(from), high+leaks(to)
+		l.Categories = append(l.Categories, CategoryLeak{name, in.strategies[name], rounded6(share), Rounded(left(found, share)), rounded6(in.told(name, share))})
 	}
-	per := func(x float64) float64 { return rounded6(1 - math.Exp(-x/float64(notes))) }
+	per := func(x float64) float64 { return rounded6(1 - math.Exp(-x/float64(in.notes))) }
 	l.Probability, l.Low, l.High = per(middle), per(low), per(high)
 	return l
+}
+
+// told returns which share of the values that are left can be told from
+// replacements, when so large a share was missed.
+func (in *leakInput) told(category string, share float64) float64 {
+	strategy := in.strategies[category]
+	if strategy != "random" && strategy != "markov" {
+		return 1
+	}
+	withSpans := max(in.counts.Get(tally.WithSpans, ""), 1)
+	others := max(float64(in.counts.By(tally.Category)[category])/float64(withSpans)-1, 0)
+	return max(1-math.Pow(1-share, others), in.attacks.recall(strategy, share))
 }
 
 // left is how many values a share of misses leaves beside those that were found.
@@ -71,12 +102,18 @@ func wilson(k, n int) (low, high float64) {
 	return max((center-half)/(1+z*z/m), 0), min((center+half)/(1+z*z/m), 0.999)
 }
 
-// TooMuch says that a leak is more probable than is allowed; "" if it is not.
+// TooMuch says that a leak is more probable than is allowed, or that more people
+// can be linked with notes; "" if neither.
 func (l *Leak) TooMuch() string {
-	if l == nil || l.Allowed == 0 || l.High <= l.Allowed {
+	switch {
+	case l == nil || l.Allowed == 0:
 		return ""
+	case l.High > l.Allowed:
+		return fmt.Sprintf("a note leaks with a probability of %.4g (%.4g to %.4g), more than %.4g", l.Probability, l.Low, l.High, l.Allowed)
+	case l.Attacks != nil && l.Linkage != nil && l.Linkage.Share() > l.Allowed:
+		return fmt.Sprintf("%d of %d people match fewer than %d notes, a larger share than %.4g", l.Linkage.Few, l.Linkage.People, l.Linkage.AtLeast, l.Allowed)
 	}
-	return fmt.Sprintf("a note leaks with a probability of %.4g (%.4g to %.4g), more than %.4g", l.Probability, l.Low, l.High, l.Allowed)
+	return ""
 }
 
 func sortedNames(m map[string]string) (names []string) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/pipeline/tally"
@@ -11,10 +12,10 @@ func TestLeak(t *testing.T) {
 	var c tally.Counts
 	c.Note(tally.Category, "PERSON", 500)
 	c.Note(tally.Category, "DATE", 900)
-	if leakOf(c, 1000, nil, 0) != nil {
+	if leakOf(&leakInput{counts: c, notes: 1000}) != nil {
 		t.Error("a leak without an audit")
 	}
-	l := leakOf(c, 1000, map[string]string{"PERSON": "10/1000", "DATE": "0/500"}, 0.02)
+	l := leakOf(&leakInput{counts: c, notes: 1000, audited: map[string]string{"PERSON": "10/1000", "DATE": "0/500"}, allowed: 0.02})
 	if want := 1 - math.Exp(-500*0.01/0.99/1000); math.Abs(l.Probability-want) > 1e-6 {
 		t.Errorf("probability %v, want %v", l.Probability, want)
 	}
@@ -35,5 +36,63 @@ func TestLeak(t *testing.T) {
 	low, high := wilson(0, 100)
 	if low != 0 || math.Abs(high-0.037) > 0.001 {
 		t.Errorf("wilson(0, 100) is %v to %v", low, high)
+	}
+}
+
+// TestHiddenLeak: what is left among surrogates that change is told where it was left
+// twice, or as often as an attack told it; among consistent ones always.
+func TestHiddenLeak(t *testing.T) {
+	var c tally.Counts
+	c.Note(tally.Category, "PERSON", 500)
+	c.Note(tally.WithSpans, "", 100)
+	parrot := &Attacks{Parrot: []Parrot{
+		{Strategy: "consistent", Misses: 0.01, Recall: 0.9}, {Strategy: "markov", Misses: 0.001, Recall: 0.3}, {Strategy: "markov", Misses: 0.05, Recall: 0.5},
+	}}
+	for _, x := range []struct {
+		strategy, audited string
+		attacks           *Attacks
+		want              float64
+	}{
+		{"", "10/1000", nil, 1},
+		{"consistent", "10/1000", parrot, 1},
+		{"random", "10/1000", nil, 1 - math.Pow(0.99, 4)},
+		{"markov", "10/1000", nil, 1 - math.Pow(0.99, 4)},
+		{"markov", "1/1000", parrot, 0.3},
+		{"markov", "40/1000", parrot, 0.5},
+		{"random", "10/1000", parrot, 1 - math.Pow(0.99, 4)},
+		{"markov", "300/1000", parrot, 1 - math.Pow(0.7, 4)},
+	} {
+		l := leakOf(&leakInput{counts: c, notes: 1000, audited: map[string]string{"PERSON": x.audited}, strategies: map[string]string{"PERSON": x.strategy}, attacks: x.attacks})
+		if got := l.Categories[0].Told; math.Abs(got-x.want) > 1e-5 {
+			t.Errorf("%s, %s: told %v, want %v", x.strategy, x.audited, got, x.want)
+		}
+		if !(l.Low <= l.Probability && l.Probability <= l.High) {
+			t.Errorf("%s, %s: %v is not within %v to %v", x.strategy, x.audited, l.Probability, l.Low, l.High)
+		}
+	}
+}
+
+// TestReadAttacks: findings of the attacks on extracts, and what is none.
+func TestReadAttacks(t *testing.T) {
+	const parrot = `{"message_type":"finding","attack":"parrot","passed":true,"sentence":"x","figures":[{"strategy":"markov","misses":0.01,"recall":0.1,"precision":0.1,"chance":0.01}]}` + "\n"
+	const linkage = `{"message_type":"finding","attack":"linkage","passed":false,"sentence":"x","figures":{"people":4,"matched":3,"alone":1,"few":2,"at_least":5}}` + "\n"
+	a, err := readAttacks(strings.NewReader(parrot + "\n" + linkage))
+	if err != nil || len(a.Parrot) != 1 || a.Parrot[0].Recall != 0.1 || a.Linkage.Share() != 0.5 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	l := leakOf(&leakInput{notes: 10, attacks: a, allowed: 0.4})
+	if l.TooMuch() == "" || l.Probability != 0 {
+		t.Errorf("half of the people match too few notes: %+v", l)
+	}
+	if l.Allowed = 0.6; l.TooMuch() != "" {
+		t.Error(l.TooMuch())
+	}
+	for _, bad := range []string{
+		"", "{}", "no json", `{"message_type":"finding","attack":"oracle","figures":{}}`, strings.Replace(parrot, "0.01", "2", 1),
+		strings.Replace(linkage, `"people":4`, `"people":0`, 1), strings.Replace(linkage, `"few":2`, `"few":9`, 1), strings.Replace(linkage, `{"people`, `["people`, 1),
+	} {
+		if _, err := readAttacks(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
 	}
 }

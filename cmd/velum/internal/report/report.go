@@ -215,6 +215,7 @@ type Input struct {
 	Never      int
 	Selection  *Selection
 	Anonymity  *Anonymity
+	Attacks    *Attacks // nil: none
 	Duplicates *int64
 	Version    string // of velum
 }
@@ -258,7 +259,8 @@ func New(m *commit.Manifest, in *Input) *Report {
 		}
 	}
 	r.measured(in)
-	r.Leak = leakOf(c.Tally, c.Masked, in.Config.Gate.Missed, in.Config.Gate.MaxLeak)
+	strategies, _ := in.Config.Strategies() // the policy was read before
+	r.Leak = leakOf(&leakInput{c.Tally, c.Masked, in.Config.Gate.Missed, strategies, in.Attacks, in.Config.Gate.MaxLeak})
 	r.judge()
 	return r
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/anonymity"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
@@ -32,7 +33,7 @@ func reportSample(t *testing.T) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Tag.Recall = 0.99
+	cfg.Tag.Recall, cfg.Mask.Policy, cfg.Gate.Missed, cfg.Gate.MaxLeak = 0.99, "research", map[string]string{"PERSON": "3/1000", "DATE": "0/900"}, 0.01
 	tally := func(k int64) map[string]int64 {
 		return map[string]int64{
 			"category/PERSON": 40 * k, "category/DATE": 11 * k, "source/model": 45 * k, "source/pattern": 5 * k, "source/rule": k,
@@ -68,6 +69,12 @@ func reportSample(t *testing.T) *Report {
 			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}, Measured: measured()},
 		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5, Interval: [2]float64{0.98, 0.996}, Leaky: 4},
 		Always: 2, Never: 1, Duplicates: &duplicates,
+		Anonymity: &Anonymity{K: 5, Share: 0.0123, Columns: []GeneralizedColumn{{Name: hostile, Level: 1, Levels: 5}},
+			Sizes: &anonymity.Sizes{Groups: 12, Smallest: 5, Suppressed: 240, Notes: 20160, Under: [7]int64{3, 4, 9, 10, 12, 20, 22}, UnderNotes: [7]int64{3, 5, 24, 33, 60, 350, 480}}},
+		Attacks: &Attacks{
+			Parrot:  []Parrot{{"consistent", 0.01, 0.9003, 0.9003, 0.0096}, {"random", 0.01, 0.0033, 0.0033, 0.0096}, {"markov", 0.01, 0.0233, 0.0233, 0.0096}},
+			Linkage: &Linkage{People: 12345, Matched: 1200, Alone: 3, Few: 20, AtLeast: 5},
+		},
 		Selection: &Selection{
 			MinConfidence: 0.85, Wanted: 5000, Notes: 4000, Candidates: 6300, Lowest: 0.9123, Met: true, Tolerance: 0.02, Short: "DATE",
 			Classes: []SelectionClass{

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -34,16 +36,22 @@ type lastStep struct {
 	archive   *read.Archive
 	selection *Selector // nil: none
 	version   string    // of velum
+	attacks   *report.Attacks
 
 	duplicates *int64 // ids that come again, when finish has counted them
 }
 
 func newLastStep(p *flow.Flow, a *read.Archive, version string) (*lastStep, error) {
 	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
+	var err error
+	if file := p.Gate.Attacks; file != "" {
+		if l.attacks, err = report.ReadAttacks(file); err != nil {
+			return nil, exit.With(exit.Config, fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum attack --json` printed")
+		}
+	}
 	if !p.Choose.Use {
 		return l, nil
 	}
-	var err error
 	l.selection, err = NewSelector(p.Config, p.Model.TaughtSet(), p.Model.Header().Training, p.Workers())
 	return l, err
 }
@@ -62,7 +70,14 @@ func (l *lastStep) String() string {
 	if l.config.Anonymity.K > 0 {
 		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"))
 	}
-	if len(l.config.Gate.Missed) > 0 {
+	if l.attacks != nil {
+		found, err := json.Marshal(l.attacks)
+		all = append(all, fmt.Sprintf("gate.attacks=%x", sha256.Sum256(found)))
+		if err != nil { // never of numbers that were read as JSON
+			all = append(all, err.Error())
+		}
+	}
+	if len(l.config.Gate.Missed) > 0 || l.attacks != nil {
 		all = append(all, "gate.missed="+l.config.Text("gate.missed"), "gate.max_leak="+l.config.Text("gate.max_leak"))
 	}
 	if moved, err := l.config.Dates(); err == nil && moved != "" {
@@ -106,7 +121,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 
 func (l *lastStep) reportInput() (*report.Input, error) {
 	unvouched, _ := l.archive.Unvouched()
-	in := &report.Input{Unvouched: unvouched, Config: l.config, Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
+	in := &report.Input{Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
 	r := &l.config.Resolve
 	for _, list := range []struct {
 		entries []string
