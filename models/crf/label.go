@@ -48,7 +48,7 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 			l.begin[i] -= o.OBias
 		}
 	}
-	l.extract.LeaveOut(m.maybe)
+	l.extract.LeaveOut(m.some)
 	l.cache = newCache(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len(), m.stride)
 	return l
 }
@@ -184,6 +184,12 @@ func (l *Labeller) fill(at int, form []byte) {
 func (l *Labeller) put(block []float32, f *located) {
 	g := &l.m.template.Groups[f.Group]
 	block = block[(l.m.template.Hi-g.Hi)*l.m.stride:][:g.Rows()*l.m.stride]
+	if b := l.m.blockOf(f.lo, f.hi); b.rows > 0 && f.Value == 1 {
+		if int(b.first)+int(b.rows) <= g.Rows() { // else two features with one key
+			kernels.AddRows(block[int(b.first)*l.m.stride:], l.m.stride, l.m.rows(b), l.m.width)
+		}
+		return
+	}
 	slots, weights := l.m.slot[f.lo:f.hi], l.m.weight[f.lo:f.hi]
 	if int(slots[len(slots)-1]) >= len(block) {
 		return // two features with one key; slots rise, see check

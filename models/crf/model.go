@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/velum-health/velum/models/chain"
@@ -51,6 +52,13 @@ type Model struct {
 	weight []float32 // [weights]
 
 	index []indexed // [features+1] low and first beside each other: one wait for memory, not two
+
+	// Weights of features that have many are kept as rows of labels, too: to
+	// add a row takes three steps and not nineteen. The block of a feature is
+	// that of its first weight by denseStep, which no other such feature shares.
+	dense  []float32 // [rows][width]
+	blocks []block   // [weights/denseStep+1]
+	width  int       // of a row: the labels, padded to half a register
 
 	// Two bits a feature, in the word of filter that the high bits of low name:
 	// what is looked up is mostly unknown (rare words, pairs of words), and
@@ -101,6 +109,21 @@ func (m *Model) maybe(key uint64) bool {
 	return m.filter[uint32(key)>>m.filterShift]&want == want
 }
 
+// some appends to dst which of the keys the model may know: maybe for many,
+// without a branch, since one pair of words in three is known and no processor
+// can tell which.
+func (m *Model) some(keys []uint64, dst []int32) []int32 {
+	dst = slices.Grow(dst, len(keys))
+	known := dst[len(dst) : len(dst)+len(keys)]
+	n := 0
+	for i, key := range keys {
+		missing := filterBits(uint32(key)) &^ m.filter[uint32(key)>>m.filterShift]
+		known[n] = int32(i)
+		n += int((missing|-missing)>>63 ^ 1)
+	}
+	return dst[:len(dst)+n]
+}
+
 type indexed struct{ low, first uint32 }
 
 // located is a feature and where its weights are.
@@ -108,6 +131,53 @@ type located struct {
 	features.Mark
 	lo, hi  uint32  // in slot and weight
 	touched float32 // what was read only to have it fetched
+}
+
+// block says where the rows of a feature are; no rows if it has none.
+type block struct {
+	at          uint32 // in dense
+	first, rows uint8
+}
+
+// denseStep is how many weights a feature has at the least whose rows are kept.
+const denseStep = 32
+
+// blockOf returns the block of a feature with these weights.
+func (m *Model) blockOf(lo, hi uint32) block {
+	if hi-lo < denseStep {
+		return block{}
+	}
+	return m.blocks[lo/denseStep]
+}
+
+// rows returns the rows of a block.
+func (m *Model) rows(b block) []float32 { return m.dense[b.at:][:int(b.rows)*m.width] }
+
+// makeBlocks makes rows of the features of which a quarter of the weights of
+// their rows are there.
+func (m *Model) makeBlocks() {
+	labels := m.set.Len()
+	m.width = (labels + kernels.Half - 1) &^ (kernels.Half - 1)
+	m.blocks = make([]block, len(m.slot)/denseStep+1)
+	for i := range m.low {
+		lo, hi := m.first[i], m.first[i+1]
+		if hi-lo < denseStep {
+			continue
+		}
+		slots, weights := m.slot[lo:hi], m.weight[lo:hi]
+		first := int(slots[0]) / m.stride
+		rows := int(slots[len(slots)-1])/m.stride - first + 1
+		padding := func(s uint16) bool { return int(s)%m.stride >= labels }
+		if 4*len(slots) < rows*labels || first+rows > math.MaxUint8 || slices.ContainsFunc(slots, padding) {
+			continue
+		}
+		b := block{at: uint32(len(m.dense)), first: uint8(first), rows: uint8(rows)}
+		m.dense = append(m.dense, make([]float32, rows*m.width)...)
+		for k, s := range slots {
+			m.dense[int(b.at)+(int(s)/m.stride-first)*m.width+int(s)%m.stride] += weights[k]
+		}
+		m.blocks[lo/denseStep] = b
+	}
 }
 
 // locate keeps those of the features that the model knows, in their order, and
@@ -128,7 +198,11 @@ func (m *Model) locate(fs []located) []located {
 		for at := f.lo; at < f.hi; at++ {
 			if m.index[at].low == uint32(f.Key) {
 				if f.lo, f.hi = m.index[at].first, m.index[at+1].first; f.lo < f.hi {
-					f.touched = m.weight[f.lo] + float32(m.slot[f.lo])
+					if b := m.blockOf(f.lo, f.hi); b.rows > 0 {
+						f.touched = m.dense[b.at]
+					} else {
+						f.touched = m.weight[f.lo] + float32(m.slot[f.lo])
+					}
 					fs[known] = f
 					known++
 				}
@@ -149,6 +223,7 @@ func (m *Model) makeIndex() {
 		m.index[i].low = low
 	}
 	m.makeFilter()
+	m.makeBlocks()
 }
 
 func filterBits(low uint32) uint64 { return 1<<(low&63) | 1<<(low>>6&63) }

@@ -79,7 +79,9 @@ type Extractor struct {
 	places []group
 	finder PhraseFinder // nil if no group asks for phrases
 
-	may func(key uint64) bool // nil, or what says of which features of open groups to leave marks
+	may  func(keys []uint64, dst []int32) []int32 // nil, or what says of which features of open groups to leave marks
+	keys []uint64                                 // what it is asked
+	some []int32                                  // and what it answered
 
 	w        word
 	buf      []byte
@@ -123,9 +125,10 @@ func New(t *Template, r Resources) *Extractor {
 	return e
 }
 
-// LeaveOut makes marks of open groups come only where may holds: what a model
-// does not know need not be collected.
-func (e *Extractor) LeaveOut(may func(key uint64) bool) { e.may = may }
+// LeaveOut makes marks of open groups come only where may says so: what a model
+// does not know need not be collected. May appends to dst which of the keys
+// the model may know, in their order; it is asked once a sequence.
+func (e *Extractor) LeaveOut(may func(keys []uint64, dst []int32) []int32) { e.may = may }
 
 // Form returns the features of a form in the template's order. They are valid
 // until the next call.
@@ -337,6 +340,7 @@ func phrases(e *Extractor, g *group, lo, hi int) {
 }
 
 func bigrams(e *Extractor, g *group, lo, hi int) {
+	e.keys = e.keys[:0]
 	for i := lo + 1; i < hi; i++ {
 		a, b := e.tokens[i-1], e.tokens[i]
 		pair := e.text[a.Start:b.End]
@@ -344,9 +348,18 @@ func bigrams(e *Extractor, g *group, lo, hi int) {
 			e.buf = append(append(append(e.buf[:0], e.form(i-1)...), ' '), e.form(i)...)
 			pair = e.buf
 		}
-		if k := key(xxh3.HashSeed(pair, g.seed)); e.may == nil || e.may(k) {
+		if k := key(xxh3.HashSeed(pair, g.seed)); e.may == nil {
 			e.markKey(g, i-lo, k, pair, 1)
+		} else {
+			e.keys = append(e.keys, k)
 		}
+	}
+	if e.may == nil {
+		return
+	}
+	e.some = e.may(e.keys, e.some[:0])
+	for _, i := range e.some {
+		e.markKey(g, int(i)+1, e.keys[i], nil, 1)
 	}
 }
 
