@@ -48,17 +48,30 @@ const (
 	markKey = 0xFF // in place of a length: the key is the hash of a mark
 )
 
+// newCache makes a cache of about so many bytes, of a slab of its own.
 func newCache(bytes, rows, labels, stride int) *cache {
-	width := (labels + kernels.Half - 1) &^ (kernels.Half - 1)
-	block := rows * width
-	sets := max(bytes/(ways*(4*block+36)), 1)
-	places := sets*ways + 1
-	slab := aligned(sets*(4*ways+2) + places*(int(unsafe.Sizeof(entry{}))+4*block) + 5*64)
-	return &cache{
-		width: width, block: block, sets: uint64(sets), fill: make([]float32, rows*stride),
-		tag: carve[[ways]uint32](&slab, sets), used: carve[uint8](&slab, sets), hand: carve[uint8](&slab, sets),
-		entry: carve[entry](&slab, places), values: carve[float32](&slab, places*block),
-	}
+	c := &cache{fill: make([]float32, rows*stride)}
+	slab := aligned(c.size(bytes, rows, labels))
+	c.carve(&slab)
+	return c
+}
+
+// size sets the numbers of a cache of about so many bytes, and returns how many
+// it takes.
+func (c *cache) size(bytes, rows, labels int) int {
+	c.width = (labels + kernels.Half - 1) &^ (kernels.Half - 1)
+	c.block = rows * c.width
+	c.sets = uint64(max(bytes/(ways*(4*c.block+36)), 1))
+	return int(c.sets)*(4*ways+2) + c.places()*(int(unsafe.Sizeof(entry{}))+4*c.block) + 5*64
+}
+
+func (c *cache) places() int { return int(c.sets)*ways + 1 }
+
+// carve takes the arrays of the cache off a slab.
+func (c *cache) carve(slab *[]byte) {
+	sets := int(c.sets)
+	c.tag, c.used, c.hand = carve[[ways]uint32](slab, sets), carve[uint8](slab, sets), carve[uint8](slab, sets)
+	c.entry, c.values = carve[entry](slab, c.places()), carve[float32](slab, c.places()*c.block)
 }
 
 // aligned returns n zeroes on huge pages, if they are enough to fill one.
@@ -68,7 +81,7 @@ func aligned(n int) []byte {
 	}
 	slab := make([]byte, n+hugePage)
 	slab = slab[-uintptr(unsafe.Pointer(&slab[0]))%hugePage:]
-	hugePages(slab)
+	hugePages(slab[:len(slab)&^(hugePage-1)])
 	return slab
 }
 
@@ -116,20 +129,35 @@ func (c *cache) form(hash uint64, form []byte, guess int) (at int, known bool) {
 	if len(form) > maxForm {
 		return len(c.entry) - 1, false
 	}
-	set := hash >> 32 * c.sets >> 32
-	tag := uint32(hash) | 1
-	for w, t := range &c.tag[set] {
-		if at := int(set)*ways + w; t == tag && c.entry[at].is(form) {
-			c.found++
-			c.used[set] |= 1 << w
-			return at, true
-		}
+	if at, known = c.look(hash, form); known {
+		c.found++
+		return at, true
 	}
-	at = c.evict(set, tag)
+	at = c.evict(hash>>32*c.sets>>32, uint32(hash)|1)
 	e := &c.entry[at]
 	e.length = byte(len(form))
 	copy(e.key[:], form)
 	return at, false
+}
+
+// look returns the place of a form, if it has one.
+func (c *cache) look(hash uint64, form []byte) (at int, known bool) {
+	set := hash >> 32 * c.sets >> 32
+	tag := uint32(hash) | 1
+	for w, t := range &c.tag[set] {
+		if at := int(set)*ways + w; t == tag && c.entry[at].is(form) {
+			c.used[set] |= 1 << w
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// copyFrom takes over what another cache holds at a place.
+func (c *cache) copyFrom(at int, other *cache, from int) {
+	e, o := &c.entry[at], &other.entry[from]
+	e.first, e.rows, e.begins = o.first, o.rows, o.begins
+	copy(c.nonzero(at), other.nonzero(from))
 }
 
 func (e *entry) is(form []byte) bool {

@@ -50,6 +50,7 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 	}
 	l.extract.LeaveOut(m.some)
 	l.cache = newCache(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len(), m.stride)
+	m.shared.join(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len())
 	return l
 }
 
@@ -152,7 +153,7 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 		form := text[t.Start:t.End]
 		at, known := l.cache.form(hash[i], form, int(guess[i]))
 		if !known {
-			l.fill(at, form)
+			l.fill(at, hash[i], form)
 		}
 		e := &l.cache.entry[at]
 		if e.begins {
@@ -162,8 +163,18 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 	}
 }
 
-// fill computes what the cache keeps of a form.
-func (l *Labeller) fill(at int, form []byte) {
+// fill finds what the cache keeps of a form: another labeller has computed it,
+// or it is computed here.
+func (l *Labeller) fill(at int, hash uint64, form []byte) {
+	others := l.m.shared.of(hash, form)
+	if others.take(l.cache, at, hash, form) {
+		return
+	}
+	l.compute(at, form)
+	others.give(l.cache, at, hash, form)
+}
+
+func (l *Labeller) compute(at int, form []byte) {
 	block := l.cache.fill
 	clear(block)
 	l.located = l.located[:0]

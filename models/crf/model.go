@@ -60,6 +60,8 @@ type Model struct {
 	blocks []block   // [weights/denseStep+1]
 	width  int       // of a row: the labels, padded to half a register
 
+	shared *shared // what labellers know of forms
+
 	// Two bits a feature, in the word of filter that the high bits of low name:
 	// what is looked up is mostly unknown (rare words, pairs of words), and
 	// then one look at a small table is enough.
@@ -224,6 +226,7 @@ func (m *Model) makeIndex() {
 	}
 	m.makeFilter()
 	m.makeBlocks()
+	m.shared = new(shared)
 }
 
 func filterBits(low uint32) uint64 { return 1<<(low&63) | 1<<(low>>6&63) }
