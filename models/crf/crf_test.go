@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/velum-health/velum/models/chain"
@@ -490,7 +491,9 @@ func named(m *Model, attribute string) (all []StateWeight) {
 // bit.
 func TestCacheChangesNothing(t *testing.T) {
 	m := trained(t, TrainOptions{})
-	large, small := m.labeller(tagger.LabelOptions{}), m.labeller(tagger.LabelOptions{CacheBytes: 1})
+	large := m.labeller(tagger.LabelOptions{})
+	m.shared = new(shared) // or the small one asks the large one
+	small := m.labeller(tagger.LabelOptions{CacheBytes: 1})
 	for _, n := range toyNotes(t, m.TagSet(), 200, 8) {
 		a, b := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
 		ca, cb := large.Label(n.text, n.tokens, n.matches, a), small.Label(n.text, n.tokens, n.matches, b)
@@ -502,6 +505,49 @@ func TestCacheChangesNothing(t *testing.T) {
 	askedSmall, foundSmall := small.CacheStats()
 	if asked != askedSmall || found < asked*9/10 || foundSmall > found {
 		t.Errorf("found %d of %d, with a small cache %d of %d", found, asked, foundSmall, askedSmall)
+	}
+}
+
+// Labellers of a model that ask each other for forms, and drive out what the
+// others keep, tag as one alone does.
+func TestSharedForms(t *testing.T) {
+	m := trained(t, TrainOptions{})
+	notes := toyNotes(t, m.TagSet(), 200, 8)
+	alone := m.labeller(tagger.LabelOptions{})
+	want := make([][]pipeline.Tag, len(notes))
+	conf := make([]float32, len(notes))
+	for i, n := range notes {
+		want[i] = make([]pipeline.Tag, len(n.tokens))
+		conf[i] = alone.Label(n.text, n.tokens, n.matches, want[i])
+	}
+	for _, bytes := range []int{1, 1 << 16, 4 << 20} {
+		m.shared = new(shared)
+		labellers := make([]*Labeller, 3)
+		for i := range labellers {
+			labellers[i] = m.labeller(tagger.LabelOptions{CacheBytes: bytes})
+		}
+		var all sync.WaitGroup
+		for first, l := range labellers {
+			all.Go(func() {
+				for k := range notes {
+					i := (k + 70*first) % len(notes)
+					n := notes[i]
+					tags := make([]pipeline.Tag, len(n.tokens))
+					if c := l.Label(n.text, n.tokens, n.matches, tags); c != conf[i] || !slices.Equal(tags, want[i]) {
+						t.Errorf("%d bytes, note %d: confidence %v, alone %v", bytes, i, c, conf[i])
+					}
+				}
+			})
+		}
+		all.Wait()
+		if all, taken := labellers[2].cache.asked, 0; bytes > 1<<20 {
+			for i := range m.shared.stripes.Load() {
+				taken += m.shared.stripes.Load()[i].c.asked
+			}
+			if taken == 0 || taken >= all {
+				t.Errorf("%d forms were computed for %d tokens", taken, all)
+			}
+		}
 	}
 }
 
@@ -778,7 +824,10 @@ func BenchmarkLabel(b *testing.B) {
 			name string
 			o    tagger.LabelOptions
 		}{{"path", tagger.LabelOptions{}}, {"marginal", tagger.LabelOptions{Confidence: tagger.MinMarginal}}, {"cold", tagger.LabelOptions{CacheBytes: 1}}} {
-			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) { benchmarkLabel(b, m.labeller(kind.o), notes) })
+			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) {
+				m.shared = new(shared)
+				benchmarkLabel(b, m.labeller(kind.o), notes)
+			})
 		}
 	}
 }

@@ -49,8 +49,8 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 		}
 	}
 	l.extract.LeaveOut(m.some)
-	l.cache = newCache(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len(), m.stride)
-	m.shared.join(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len())
+	l.cache = newCache(o.CacheBytes/4, t.Hi-t.Lo+1, m.set.Len(), m.stride)
+	m.shared.make(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len())
 	return l
 }
 

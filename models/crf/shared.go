@@ -7,14 +7,13 @@ import (
 
 // shared is what the labellers of a model have computed of forms, for each
 // other: half of the forms that are new to one another one has met. A labeller
-// asks here when its own cache does not know a form, and copies the block; so
-// a lock is taken once in some thirty tokens. What it holds is a function of
-// the form, as in the caches, and never changes a result.
-//
-// It is made with the second labeller: one alone has nobody to ask.
+// asks here when its own cache, a quarter as large, does not know a form, and
+// copies the block; so a lock is taken once in some twenty tokens. What it holds
+// is a function of the form, as in the caches, and never changes a result.
 type shared struct {
-	labellers atomic.Int32
-	stripes   atomic.Pointer[[stripes]stripe]
+	mu      sync.Mutex
+	bytes   int // of the stripes, the most that a labeller asked for
+	stripes atomic.Pointer[[stripes]stripe]
 }
 
 // stripes are locked each by itself.
@@ -26,11 +25,14 @@ type stripe struct {
 	_ [48]byte // a lock's line of the processor's cache is its own
 }
 
-// join counts a labeller with a cache of so many bytes.
-func (s *shared) join(bytes, rows, labels int) {
-	if s.labellers.Add(1) != 2 {
+// make makes room of about so many bytes, if there is less.
+func (s *shared) make(bytes, rows, labels int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bytes <= s.bytes || bytes < leastShared {
 		return
 	}
+	s.bytes = bytes
 	all, size := new([stripes]stripe), 0
 	for i := range all {
 		all[i].c = new(cache)
@@ -43,7 +45,10 @@ func (s *shared) join(bytes, rows, labels int) {
 	s.stripes.Store(all)
 }
 
-// of returns the stripe of a form, nil if nothing is shared or kept of it.
+// leastShared is how many bytes are worth a lock.
+const leastShared = 1 << 18
+
+// of returns the stripe of a form, nil if nothing is shared of it.
 func (s *shared) of(hash uint64, form []byte) *stripe {
 	all := s.stripes.Load()
 	if all == nil || len(form) > maxForm {
