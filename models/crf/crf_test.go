@@ -491,9 +491,7 @@ func named(m *Model, attribute string) (all []StateWeight) {
 // bit.
 func TestCacheChangesNothing(t *testing.T) {
 	m := trained(t, TrainOptions{})
-	large := m.labeller(tagger.LabelOptions{})
-	m.shared = new(shared) // or the small one asks the large one
-	small := m.labeller(tagger.LabelOptions{CacheBytes: 1})
+	large, small := m.labeller(tagger.LabelOptions{}), m.labeller(tagger.LabelOptions{CacheBytes: 1})
 	for _, n := range toyNotes(t, m.TagSet(), 200, 8) {
 		a, b := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
 		ca, cb := large.Label(n.text, n.tokens, n.matches, a), small.Label(n.text, n.tokens, n.matches, b)
@@ -524,7 +522,7 @@ func TestSharedForms(t *testing.T) {
 		m.shared = new(shared)
 		labellers := make([]*Labeller, 3)
 		for i := range labellers {
-			labellers[i] = m.labeller(tagger.LabelOptions{CacheBytes: bytes})
+			labellers[i] = m.labeller(tagger.LabelOptions{CacheBytes: bytes, Shared: true})
 		}
 		var all sync.WaitGroup
 		for first, l := range labellers {
@@ -824,10 +822,7 @@ func BenchmarkLabel(b *testing.B) {
 			name string
 			o    tagger.LabelOptions
 		}{{"path", tagger.LabelOptions{}}, {"marginal", tagger.LabelOptions{Confidence: tagger.MinMarginal}}, {"cold", tagger.LabelOptions{CacheBytes: 1}}} {
-			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) {
-				m.shared = new(shared)
-				benchmarkLabel(b, m.labeller(kind.o), notes)
-			})
+			b.Run(fmt.Sprintf("%dtags/%s", set.Len(), kind.name), func(b *testing.B) { benchmarkLabel(b, m.labeller(kind.o), notes) })
 		}
 	}
 }

@@ -19,6 +19,7 @@ type Labeller struct {
 	extract *features.Extractor
 	lattice chain.Lattice
 	cache   *cache
+	shared  *shared // nil: nobody else is asked
 	margin  int
 	begin   []float32 // [beginRows][stride] what every token begins with: the bias, and padding
 	probs   []float32 // marginals of a sequence
@@ -49,8 +50,12 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 		}
 	}
 	l.extract.LeaveOut(m.some)
-	l.cache = newCache(o.CacheBytes/4, t.Hi-t.Lo+1, m.set.Len(), m.stride)
-	m.shared.make(o.CacheBytes, t.Hi-t.Lo+1, m.set.Len())
+	rows := t.Hi - t.Lo + 1
+	if bytes := o.CacheBytes; o.Shared && bytes >= leastShared {
+		m.shared.make(bytes, rows, m.set.Len())
+		l.shared, o.CacheBytes = m.shared, bytes/2
+	}
+	l.cache = newCache(o.CacheBytes, rows, m.set.Len(), m.stride)
 	return l
 }
 
@@ -166,7 +171,7 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 // fill finds what the cache keeps of a form: another labeller has computed it,
 // or it is computed here.
 func (l *Labeller) fill(at int, hash uint64, form []byte) {
-	others := l.m.shared.of(hash, form)
+	others := l.shared.of(hash, form)
 	if others.take(l.cache, at, hash, form) {
 		return
 	}
@@ -201,12 +206,12 @@ func (l *Labeller) put(block []float32, f *located) {
 		}
 		return
 	}
-	slots, weights := l.m.slot[f.lo:f.hi], l.m.weight[f.lo:f.hi]
-	if int(slots[len(slots)-1]) >= len(block) {
+	states := l.m.state[f.lo:f.hi]
+	if int(states[len(states)-1].slot) >= len(block) {
 		return // two features with one key; slots rise, see check
 	}
-	for i, s := range slots {
-		block[s] += f.Value * weights[i]
+	for _, s := range states {
+		block[s.slot] += f.Value * s.weight
 	}
 }
 

@@ -51,7 +51,11 @@ type Model struct {
 	slot   []uint16  // [weights]
 	weight []float32 // [weights]
 
-	index []indexed // [features+1] low and first beside each other: one wait for memory, not two
+	// The same for tagging: a feature is found by one wait for memory, and its
+	// weights by another.
+	table      []place // 2ⁿ; a feature stands at the high bits of low or behind
+	tableShift uint
+	state      []state // [weights] slot and weight
 
 	// Weights of features that have many are kept as rows of labels, too: to
 	// add a row takes three steps and not nineteen. The block of a feature is
@@ -96,8 +100,8 @@ func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
 	b := key >> m.shift
 	low := uint32(key)
 	for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
-		if m.index[i].low == low {
-			lo, hi := m.index[i].first, m.index[i+1].first
+		if m.low[i] == low {
+			lo, hi := m.first[i], m.first[i+1]
 			return m.slot[lo:hi], m.weight[lo:hi]
 		}
 	}
@@ -126,7 +130,26 @@ func (m *Model) some(keys []uint64, dst []int32) []int32 {
 	return dst[:len(dst)+n]
 }
 
-type indexed struct{ low, first uint32 }
+// place is a feature of the table: its bucket, low and weights. Without weights
+// it is free.
+type place struct{ low, bucket, lo, hi uint32 }
+
+// enter puts a feature into the table; of two with one key the first counts.
+func (m *Model) enter(p place) {
+	at, mask := p.low>>m.tableShift, uint32(len(m.table)-1)
+	for ; m.table[at].hi != 0; at = (at + 1) & mask {
+		if m.table[at].low == p.low && m.table[at].bucket == p.bucket {
+			return
+		}
+	}
+	m.table[at] = p
+}
+
+// state is one weight.
+type state struct {
+	slot   uint32
+	weight float32
+}
 
 // located is a feature and where its weights are.
 type located struct {
@@ -185,44 +208,52 @@ func (m *Model) makeBlocks() {
 // locate keeps those of the features that the model knows, in their order, and
 // finds their weights. Of all it is known that maybe holds. It is find in
 // steps: every step reads for all features what the next one needs of each, so
-// that the processor waits for memory once a step and not three times a
-// feature.
+// that the processor waits for memory once a step and not twice a feature.
 func (m *Model) locate(fs []located) []located {
 	for i := range fs {
 		f := &fs[i]
-		b := f.Key >> m.shift
-		f.lo, f.hi = m.bucket[b], m.bucket[b+1]
-		f.touched = float32(m.index[f.lo].low)
+		f.lo = uint32(f.Key) >> m.tableShift
+		f.touched = float32(m.table[f.lo].low)
 	}
-	known := 0
+	known, mask := 0, uint32(len(m.table)-1)
 	for i := range fs {
 		f := fs[i]
-		for at := f.lo; at < f.hi; at++ {
-			if m.index[at].low == uint32(f.Key) {
-				if f.lo, f.hi = m.index[at].first, m.index[at+1].first; f.lo < f.hi {
-					if b := m.blockOf(f.lo, f.hi); b.rows > 0 {
-						f.touched = m.dense[b.at]
-					} else {
-						f.touched = m.weight[f.lo] + float32(m.slot[f.lo])
-					}
-					fs[known] = f
-					known++
-				}
-				break
+		for at := f.lo; m.table[at].hi != 0; at = (at + 1) & mask {
+			p := &m.table[at]
+			if p.low != uint32(f.Key) || p.bucket != uint32(f.Key>>m.shift) {
+				continue
 			}
+			f.lo, f.hi = p.lo, p.hi
+			if b := m.blockOf(f.lo, f.hi); b.rows > 0 {
+				f.touched = m.dense[b.at]
+			} else {
+				f.touched = m.state[f.lo].weight
+			}
+			fs[known] = f
+			known++
+			break
 		}
 	}
 	return fs[:known]
 }
 
-// makeIndex makes index and filter, for find.
+// makeIndex makes table, filter and blocks, for find and locate.
 func (m *Model) makeIndex() {
-	m.index = make([]indexed, len(m.first))
-	for i, first := range m.first {
-		m.index[i].first = first
+	m.state = make([]state, len(m.slot))
+	for i, slot := range m.slot {
+		m.state[i] = state{uint32(slot), m.weight[i]}
 	}
-	for i, low := range m.low {
-		m.index[i].low = low
+	size := 1 // bits
+	for 5*len(m.low) > 4<<size {
+		size++
+	}
+	m.table, m.tableShift = make([]place, 1<<size), uint(32-size)
+	for b := range uint32(len(m.bucket) - 1) {
+		for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
+			if lo, hi := m.first[i], m.first[i+1]; lo < hi {
+				m.enter(place{m.low[i], b, lo, hi})
+			}
+		}
 	}
 	m.makeFilter()
 	m.makeBlocks()

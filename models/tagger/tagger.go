@@ -80,6 +80,7 @@ type LabelOptions struct {
 	OBias      float32 // taken away from O's score: the recall dial
 	Confidence Confidence
 	SpanProbs  bool // the labeller is asked for them: see Spanned. Notes without spans cost no more.
+	Shared     bool // several labellers of the model work at once: they may keep forms for each other
 	CacheBytes int  // for what is kept by form; 0 means 64 MiB, which holds all but one form in a thousand of an archive's running text
 }
 

@@ -102,7 +102,7 @@ func (m *Model) set(c *option.Config) error {
 
 // LabelOptions is what the configuration says of tagging.
 func LabelOptions(c *option.Config) tagger.LabelOptions {
-	o := tagger.LabelOptions{CacheBytes: int(c.Tag.Cache)}
+	o := tagger.LabelOptions{CacheBytes: int(c.Tag.Cache), Shared: c.Workers() > 1}
 	switch c.Tag.Confidence {
 	case "line":
 		o.Confidence = tagger.LineMinimum

@@ -7,7 +7,7 @@ import (
 
 // shared is what the labellers of a model have computed of forms, for each
 // other: half of the forms that are new to one another one has met. A labeller
-// asks here when its own cache, a quarter as large, does not know a form, and
+// asks here when its own cache, half as large, does not know a form, and
 // copies the block; so a lock is taken once in some twenty tokens. What it holds
 // is a function of the form, as in the caches, and never changes a result.
 type shared struct {
@@ -29,7 +29,7 @@ type stripe struct {
 func (s *shared) make(bytes, rows, labels int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if bytes <= s.bytes || bytes < leastShared {
+	if bytes <= s.bytes {
 		return
 	}
 	s.bytes = bytes
@@ -50,11 +50,10 @@ const leastShared = 1 << 18
 
 // of returns the stripe of a form, nil if nothing is shared of it.
 func (s *shared) of(hash uint64, form []byte) *stripe {
-	all := s.stripes.Load()
-	if all == nil || len(form) > maxForm {
+	if s == nil || len(form) > maxForm {
 		return nil
 	}
-	return &all[hash>>8%stripes]
+	return &s.stripes.Load()[hash>>8%stripes]
 }
 
 // take copies what is known of a form to its place in a labeller's cache, and
