@@ -70,6 +70,10 @@ func LSTM(gates, before, c, squashed, h []float32) {
 		lstmGo(gates, before, c, squashed, h)
 		return
 	}
+	if avx512 {
+		lstmAVX512(&gates[0], &before[0], &c[0], &squashed[0], &h[0], n)
+		return
+	}
 	lstmAVX2(&gates[0], &before[0], &c[0], &squashed[0], &h[0], n)
 }
 

@@ -84,6 +84,9 @@ func gemm1x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 func gemvAVX2(c, a, b *float32, k, n, ldb int)
 
 //go:noescape
+func lstmAVX512(gates, before, c, squashed, h *float32, n int)
+
+//go:noescape
 func lstmAVX2(gates, before, c, squashed, h *float32, n int)
 
 //go:noescape

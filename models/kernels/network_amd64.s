@@ -530,6 +530,99 @@ lstmloop:
 	VZEROUPPER
 	RET
 
+// The same in sixteen lanes; constants in Z4, Z5 and Z7 to Z15.
+#define SIGMOID16(x, y, z) \
+	VMAXPS Z15, x, x; \
+	VMINPS Z14, x, x; \
+	VPXORD y, y, y; \
+	VSUBPS x, y, x; \
+	VMULPS Z13, x, y; \
+	VRNDSCALEPS $8, y, y; \
+	VFMADD231PS Z12, y, x; \
+	VFMADD231PS Z11, y, x; \
+	VMOVAPS Z16, z; \
+	VFMADD213PS Z10, x, z; \
+	VFMADD213PS Z9, x, z; \
+	VFMADD213PS Z8, x, z; \
+	VFMADD213PS Z7, x, z; \
+	VFMADD213PS Z5, x, z; \
+	VCVTPS2DQ y, y; \
+	VPSLLD $23, y, y; \
+	VFMADD213PS Z4, x, z; \
+	VFMADD213PS Z4, x, z; \
+	VPADDD y, z, z; \
+	VADDPS Z4, z, z; \
+	VDIVPS z, Z4, x
+
+#define TANH16(x, y, z) \
+	VADDPS x, x, x; \
+	SIGMOID16(x, y, z); \
+	VADDPS x, x, x; \
+	VSUBPS Z4, x, x
+
+// func lstmAVX512(gates, before, c, squashed, h *float32, n int)
+// The last lanes of a number of units that is no multiple of sixteen are masked.
+TEXT ·lstmAVX512(SB), NOSPLIT, $0-48
+	MOVQ gates+0(FP), R8
+	MOVQ before+8(FP), SI
+	MOVQ c+16(FP), DI
+	MOVQ squashed+24(FP), DX
+	MOVQ h+32(FP), R12
+	MOVQ n+40(FP), CX
+	MOVQ CX, BX
+	SHLQ $2, CX
+	LEAQ (R8)(CX*1), R9
+	LEAQ (R9)(CX*1), R10
+	LEAQ (R10)(CX*1), R11
+	VBROADCASTSS ·exp32Constants+40(SB), Z15
+	VPXORD Z14, Z14, Z14
+	VSUBPS Z15, Z14, Z14
+	VBROADCASTSS ·exp32Constants+0(SB), Z13
+	VBROADCASTSS ·exp32Constants+4(SB), Z12
+	VBROADCASTSS ·exp32Constants+8(SB), Z11
+	VBROADCASTSS ·exp32Constants+12(SB), Z16
+	VBROADCASTSS ·exp32Constants+16(SB), Z10
+	VBROADCASTSS ·exp32Constants+20(SB), Z9
+	VBROADCASTSS ·exp32Constants+24(SB), Z8
+	VBROADCASTSS ·exp32Constants+28(SB), Z7
+	VBROADCASTSS ·exp32Constants+32(SB), Z5
+	VBROADCASTSS ·exp32Constants+36(SB), Z4
+	MOVL $0xffff, R13
+	KMOVW R13, K1
+	XORQ AX, AX
+lstm512loop:
+	CMPQ BX, $16
+	JGE  lstm512whole
+	MOVL $0x00ff, R13
+	KMOVW R13, K1
+lstm512whole:
+	VMOVUPS.Z (R8)(AX*1), K1, Z0
+	VMOVUPS.Z (R10)(AX*1), K1, Z3
+	VMOVUPS.Z (R9)(AX*1), K1, Z17
+	VMOVUPS.Z (R11)(AX*1), K1, Z18
+	SIGMOID16(Z0, Z1, Z2)
+	TANH16(Z3, Z19, Z20)
+	SIGMOID16(Z17, Z21, Z22)
+	SIGMOID16(Z18, Z23, Z24)
+	VMOVUPS Z0, K1, (R8)(AX*1)
+	VMOVUPS Z3, K1, (R10)(AX*1)
+	VMOVUPS Z17, K1, (R9)(AX*1)
+	VMOVUPS Z18, K1, (R11)(AX*1)
+	VMULPS Z3, Z0, Z6          // i·g
+	VMOVUPS.Z (SI)(AX*1), K1, Z1
+	VFMADD231PS Z1, Z17, Z6
+	VMOVUPS Z6, K1, (DI)(AX*1) // c
+	TANH16(Z6, Z1, Z2)
+	VMOVUPS Z6, K1, (DX)(AX*1)
+	VMULPS Z18, Z6, Z0
+	VMOVUPS Z0, K1, (R12)(AX*1)
+	ADDQ $64, AX
+	SUBQ $16, BX
+	CMPQ AX, CX
+	JLT  lstm512loop
+	VZEROUPPER
+	RET
+
 // func lstmBackAVX2(gates, before, squashed, dh, dc *float32, n int)
 TEXT ·lstmBackAVX2(SB), NOSPLIT, $0-48
 	MOVQ gates+0(FP), R8

@@ -7,6 +7,7 @@ func TestGemmWithoutAVX512(t *testing.T) {
 	defer func(was bool) { avx512 = was }(avx512)
 	avx512 = false
 	TestGemm(t)
+	TestLSTM(t)
 }
 
 // TestQuantizedWithoutVNNI: nor has every machine the instruction for bytes.

@@ -2,11 +2,14 @@
 
 package kernels
 
+const avx512 = false
+
 func gemmColumns(_ []float32, _ int, _ []float32, _ int, _ []float32, _ int, _, _, _ int) int {
 	return int(unreachable())
 }
 
 func gemvAVX2(c, a, b *float32, k, n, ldb int)                     { unreachable() }
+func lstmAVX512(gates, before, c, squashed, h *float32, n int)     { unreachable() }
 func lstmAVX2(gates, before, c, squashed, h *float32, n int)       { unreachable() }
 func lstmBackAVX2(gates, before, squashed, dh, dc *float32, n int) { unreachable() }
 func adamAVX2(w, grad, m, v *float32, n int, s *AdamStep)          { unreachable() }
