@@ -26,9 +26,10 @@ their whole sets. --kind morph makes a table of parts of speech and lemmas from
 treebanks in CoNLL-U.
 
 --kind bilstm trains a recurrent network, on all cores; --checkpoint keeps its state
-after every pass, and goes on from it. --kind ensemble makes one tagger of several
-(--members, --mode) and measures them on --train, which should be notes that they
-have not seen.
+after every pass, and goes on from it. Its words may begin with the vectors of velum
+embed (--set network.vectors=FILE), and it may see notes without capitals and accents
+(--set network.noise=0.1). --kind ensemble makes one tagger of several (--members,
+--mode) and measures them on --train, which should be notes that they have not seen.
 
 A dictionary needs no labelled notes: it takes names from lists (velum gazetteer build)
 and how often an archive holds them. --dev then chooses its thresholds.`,

@@ -11,7 +11,7 @@ import (
 // Architecture is the shape of a network: what a trained one says of itself.
 // All widths are rounded up to whole lanes (multiples of eight).
 type Architecture struct {
-	Word      int    `json:"word"`       // numbers a word's vector has; words are looked up in lower case
+	Word      int    `json:"word"`       // numbers a word's vector has
 	Chars     string `json:"chars"`      // characters by "cnn", "lstm" or "none"
 	Char      int    `json:"char"`       // numbers a character's vector has
 	CharUnits int    `json:"char_units"` // filters of the convolution; or units a direction

@@ -99,7 +99,7 @@ func newFeed(c *Corpus, v *vocabulary, r *Recipe) *feed {
 	for i := range c.forms {
 		e := &c.forms[i]
 		f.records[i] = record{
-			word:  v.words[string(lower(nil, e.form()))],
+			word:  v.word(e.form()),
 			chars: v.appendChars(nil, []byte(e.text)), features: v.appendFeatures(nil, e.features),
 		}
 	}

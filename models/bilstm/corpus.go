@@ -20,12 +20,13 @@ type Corpus struct {
 	set      *pipeline.TagSet
 	extract  *features.Extractor
 
-	formOf map[string]int32
-	forms  []formEntry
-	first  []int32            // [tokens+1] of the marks of a token
-	marks  []features.Feature // of places
-	form   []int32            // [tokens]
-	tag    []pipeline.Tag     // of sequences, one after the other
+	formOf    map[string]int32
+	forms     []formEntry
+	disturbed [][len(disturbances)]int32 // of forms that notes have, see addNoise
+	first     []int32                    // [tokens+1] of the marks of a token
+	marks     []features.Feature         // of places
+	form      []int32                    // [tokens]
+	tag       []pipeline.Tag             // of sequences, one after the other
 
 	sequences []sequence
 	count     map[uint64]int32 // of features, by key
@@ -172,7 +173,7 @@ func (c *Corpus) spansByCategory() (spans, tokens map[string]int) {
 // vocabulary numbers the words, features and characters of the corpus, those
 // of the network to begin with first.
 func (c *Corpus) vocabulary(minCount int, from *Model) *vocabulary {
-	v := &vocabulary{words: map[string]int32{}, features: map[uint64]int32{}, chars: map[rune]int32{}}
+	v := &vocabulary{words: map[string]int32{}, features: map[uint64]int32{}, chars: map[rune]int32{}, lemma: c.extract.Resources().Slots["lemma"]}
 	if from != nil {
 		v.number(from.words, from.features, from.chars)
 	}

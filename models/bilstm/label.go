@@ -271,12 +271,14 @@ type network struct {
 	chars           layer // nil: none
 	inputs          [][]float32
 	record          record
-	lower           []byte
+	numbers         vocabulary // of the model, with scratch space of one goroutine
 }
 
 // set takes the parameters of a model.
 func (x *network) set(m *Model) {
 	a, ps := m.arch, m.network
+	x.numbers = *m.numbers
+	x.numbers.lower = nil
 	for i := range a.Layers {
 		n := string('0' + byte(i))
 		x.w, x.u, x.b = append(x.w, ps.named("w"+n)), append(x.u, ps.named("u"+n)), append(x.b, ps.named("b"+n))
@@ -324,8 +326,7 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 			kernels.Axpy(f.value, x.features.row(f.row), to[chars:])
 		}
 	}
-	x.lower = lower(x.lower[:0], form)
-	return m.numbers.words[string(x.lower)]
+	return x.numbers.word(form)
 }
 
 // run goes through the layers and returns the scores, [rows][stride].

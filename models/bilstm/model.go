@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/chain"
+	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/modelfile"
@@ -44,6 +45,7 @@ type header struct {
 	Network Architecture `json:"network"`
 	Recipe  Recipe       `json:"recipe"`
 	Seed    uint64       `json:"seed"`
+	Vectors string       `json:"vectors,omitempty"` // how the words of the vectors were written that words began with
 }
 
 // Model is a trained network. It is shared by all labellers and never written.
@@ -221,6 +223,13 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	}
 	m.numbers = &vocabulary{words: map[string]int32{}, features: map[uint64]int32{}, chars: map[rune]int32{}}
 	m.numbers.number(m.words, m.features, m.chars)
+	m.numbers.lemma = m.res.Slots["lemma"]
+	if m.header.Vectors != "" {
+		m.numbers.vectors = true
+		if m.numbers.norm, err = embed.ParseNormalization(m.header.Vectors); err != nil {
+			return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
+		}
+	}
 	return m, nil
 }
 

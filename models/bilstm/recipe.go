@@ -23,6 +23,8 @@ type Recipe struct {
 	Keep         float64 // share of the sequences with spans that an epoch sees
 	KeepO        float64 // share of those without
 	Swap         float64 // spans exchanged for another of their category
+	Noise        float64 // sequences in capitals, in lower case or without accents: a third each
+	Frozen       bool    // the vectors of words are not learned
 	MinCount     int     // features seen less often have no vector
 	ClassWeights bool    // tokens weigh against the frequency of their class; not for the objective "path"
 }

@@ -19,6 +19,8 @@ type learned struct {
 	grad []float32 // [rows][cols]; of a table zero but for touched rows
 	rows []int32   // of a table, rising order of first use
 	seen []bool    // of a table, [rows]
+
+	frozen bool // it does not move
 }
 
 // Value implements gorgonia.ValueGrad.
@@ -35,6 +37,9 @@ func (l *learned) rows32() int { return l.parameter.rows }
 
 // add adds the gradient of a graph.
 func (l *learned) add(grad []float32, touched []int32) {
+	if l.frozen {
+		return
+	}
 	if !l.table {
 		kernels.Add(l.grad, grad)
 		return

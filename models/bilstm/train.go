@@ -26,6 +26,9 @@ type TrainOptions struct {
 	// corpus must be of its architecture; its tags may be others, those of the
 	// same name are taken over.
 	Init *Model
+	// Vectors are what the vectors of words begin with; nil begins with random
+	// ones. They have no more numbers than Architecture.Word.
+	Vectors Vectors
 	// Progress is called after every step, if it is set; it stops the training
 	// by returning false.
 	Progress func(Progress) bool
@@ -129,6 +132,7 @@ type training struct {
 	o TrainOptions
 	v *vocabulary
 
+	noise   float64
 	network parameters
 	learned []gorgonia.ValueGrad
 	solver  *solver
@@ -160,10 +164,25 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		return nil, fmt.Errorf("%w: it has another architecture", tagger.ErrInit)
 	}
 	t := &training{c: c, o: o, began: time.Now(), least: math.Inf(1)}
+	if t.noise = o.Recipe.Noise; t.noise > 0 {
+		c.addNoise()
+	}
 	t.v = c.vocabulary(o.Recipe.MinCount, o.Init)
+	if o.Vectors != nil {
+		if o.Vectors.Len() == 0 || len(o.Vectors.At(0)) > c.arch.Word {
+			return nil, fmt.Errorf("training: the vectors of words have more than %d numbers, or there are none", c.arch.Word)
+		}
+		t.v.addVectors(o.Vectors)
+	} else if o.Init != nil {
+		t.v.vectors, t.v.norm = o.Init.numbers.vectors, o.Init.numbers.norm
+	}
 	labels := kernels.Pad(c.set.Len())
 	t.network = shapes(c.arch, len(t.v.words)+1, len(t.v.features)+1, len(t.v.chars)+border+1, labels)
-	t.network.start(c.arch, rand.New(rand.NewPCG(o.Seed, 0)))
+	rng := rand.New(rand.NewPCG(o.Seed, 0))
+	t.network.start(c.arch, rng)
+	if o.Vectors != nil {
+		t.startWords(o.Vectors, rng)
+	}
 	if o.Init != nil {
 		t.warm(o.Init)
 	}
@@ -172,6 +191,7 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		if p.table {
 			l.seen = make([]bool, p.rows)
 		}
+		l.frozen = p.name == "words" && o.Recipe.Frozen
 		t.learned = append(t.learned, l)
 	}
 	t.solver = newSolver(&t.o.Recipe, t.network, c.steps(&t.o.Recipe))
@@ -355,7 +375,7 @@ func (t *training) batches() [][]sequence {
 	var all []sequence
 	for _, s := range t.c.sequences {
 		if rng.Float64() < r.keep(s) {
-			all = append(all, t.swapper.swap(s, rng))
+			all = append(all, t.disturb(t.swapper.swap(s, rng), rng))
 		}
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -452,6 +472,9 @@ func (t *training) model() (*Model, error) {
 
 func (t *training) modelOf(ps parameters) (*Model, error) {
 	h := header{Header: t.o.About, Recipe: t.o.Recipe, Seed: t.o.Seed}
+	if t.v.vectors {
+		h.Vectors = t.v.norm.String()
+	}
 	h.Training = tagger.Training{
 		Sequences: len(t.c.sequences), Tokens: len(t.c.form), Forms: len(t.c.forms), Iterations: t.epoch, MinCount: t.o.Recipe.MinCount,
 	}

@@ -4,15 +4,20 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/features"
 )
 
 // vocabulary numbers what has a vector. Number 0 is what is not known; the
 // rows of tables are these numbers.
 type vocabulary struct {
-	words    map[string]int32 // in lower case
+	words    map[string]int32 // in lower case, or as vectors have them
 	features map[uint64]int32 // by key
 	chars    map[rune]int32
+	lemma    features.Slot // nil: none
+	vectors  bool          // words began with vectors, of words in this form:
+	norm     embed.Normalization
+	lower    []byte // scratch space of word
 }
 
 const (

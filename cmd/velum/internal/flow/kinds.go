@@ -11,6 +11,7 @@ import (
 	"github.com/velum-health/velum/models/bilstm"
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/dictionary"
+	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/ensemble"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
@@ -139,7 +140,19 @@ func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 	if n.Swap >= 0 {
 		r.Swap = n.Swap
 	}
-	return bilstm.NewTrainer(a, m.Template, m.TagSet, m.Resources, bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)})
+	if n.Noise >= 0 {
+		r.Noise = n.Noise
+	}
+	r.Frozen = n.Frozen
+	o := bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)}
+	if n.Vectors != "" {
+		vectors, err := embed.Open(n.Vectors)
+		if err != nil {
+			return nil, fmt.Errorf("network.vectors: %w", err)
+		}
+		a.Word, o.Vectors = kernels.Pad(vectors.Header().Dim), vectors
+	}
+	return bilstm.NewTrainer(a, m.Template, m.TagSet, m.Resources, o)
 }
 
 func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {

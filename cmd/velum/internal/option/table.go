@@ -215,6 +215,9 @@ type Network struct {
 	Batch     int
 	Rate      float64
 	Swap      float64
+	Noise     float64
+	Vectors   string
+	Frozen    bool
 	Seed      int
 }
 
@@ -443,6 +446,9 @@ func (c *Config) networkOptions() []option {
 		opt("network.batch", &n.Batch, 0, "Sequences a step; 0 takes the variant's (48).", within(0, 100_000)),
 		opt("network.rate", &n.Rate, 0, "Learning rate; 0 takes the variant's (0.003).", within(0, 10)),
 		opt("network.swap", &n.Swap, -1, "Share of spans that an epoch exchanges for another of their category; below 0 takes the variant's (0.3).", within(-1, 1)),
+		opt("network.noise", &n.Noise, -1, "Share of the sequences that an epoch sees in capitals, in lower case or without accents, a third each; below 0 takes the variant's (0).", within(-1, 1)),
+		opt("network.vectors", &n.Vectors, "", "File of `velum embed` whose vectors the words begin with, by the form as it stands, in lower case, of the lemma if the template has lemma, else their mean. All its words become part of the model, those too that no training note has. Empty begins at random.", aFile),
+		opt("network.frozen", &n.Frozen, false, "Vectors of words stay as they begin; else they are learned too."),
 		opt("network.seed", &n.Seed, 1, "Seed of first weights, order and dropout. Two seeds differ by 0.1 to 0.2 points of F1.", within(0, 1e9)),
 
 		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, mean with measured weights (stack), the first and all where it is not sure (cascade), all spans (union), those of more than half (vote), those of the more precise (priority).", oneOf(ensemble.Modes()...)),

@@ -1,0 +1,68 @@
+package bilstm
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+)
+
+// Notes are typed in a hurry: all in capitals, all in small letters, without
+// accents. A disturbed sequence has the forms of one of these; what its places
+// say stays.
+
+// disturbances are the ways in which a form may be written.
+var disturbances = [...]func(form []byte) []byte{bytes.ToUpper, bytes.ToLower, withoutAccents}
+
+func withoutAccents(form []byte) []byte { return []byte(accents.Replace(string(form))) }
+
+// accents of Catalan and Spanish; ñ and ç are keys of their own.
+var accents = strings.NewReplacer(
+	"á", "a", "é", "e", "í", "i", "ó", "o", "ú", "u", "à", "a", "è", "e", "ò", "o", "ï", "i", "ü", "u",
+	"Á", "A", "É", "E", "Í", "I", "Ó", "O", "Ú", "U", "À", "A", "È", "E", "Ò", "O", "Ï", "I", "Ü", "U",
+)
+
+// addNoise gives every form its disturbed ones, which are forms of the corpus
+// that no note has.
+func (c *Corpus) addNoise() {
+	if c.disturbed != nil {
+		return
+	}
+	for i := range c.forms {
+		e := c.forms[i]
+		form, behind, separated := bytes.Cut([]byte(e.text), []byte{separator})
+		var others [len(disturbances)]int32
+		for k, change := range disturbances {
+			text := string(change(form))
+			if separated {
+				text += string(separator) + string(behind)
+			}
+			n, known := c.formOf[text]
+			if !known {
+				n = int32(len(c.forms))
+				c.formOf[text] = n
+				c.forms = append(c.forms, formEntry{text: text, count: e.count})
+				f := &c.forms[n]
+				f.features = append(f.features, c.extract.Form(f.form())...)
+			}
+			others[k] = n
+		}
+		c.disturbed = append(c.disturbed, others)
+	}
+}
+
+// disturb returns a sequence as it is, or disturbed.
+func (t *training) disturb(q sequence, rng *rand.Rand) sequence {
+	if t.noise == 0 || rng.Float64() >= t.noise {
+		return q
+	}
+	c, way := t.c, rng.IntN(len(disturbances))
+	n := q
+	n.lo = int32(len(c.form))
+	for i := q.lo; i < q.hi; i++ {
+		c.form = append(c.form, c.disturbed[c.form[i]][way])
+		c.marks = append(c.marks, c.marks[c.first[i]:c.first[i+1]]...)
+		c.first = append(c.first, int32(len(c.marks)))
+	}
+	n.hi = int32(len(c.form))
+	return n
+}
