@@ -428,7 +428,7 @@ func TestCheapest(t *testing.T) {
 		want float32
 	}{
 		{"the first that is near", []Point{{Threshold: 0, F1: .9, Masked: .9}, {Threshold: .5, F1: .9691, Masked: .98}, {Threshold: .8, F1: .97, Masked: .98}, {Threshold: 2, F1: .97, Masked: .98}}, .5},
-		{"it must mask as much", []Point{{Threshold: 0, F1: .97, Masked: .9}, {Threshold: .8, F1: .97, Masked: .9795}, {Threshold: 2, F1: .97, Masked: .98}}, .8},
+		{"it must mask as much", []Point{{Threshold: 0, F1: .97, Masked: .978}, {Threshold: .8, F1: .97, Masked: .979}, {Threshold: 2, F1: .97, Masked: .98}}, .8},
 		{"better than all", []Point{{Threshold: 0, F1: .98, Masked: .99}, {Threshold: 2, F1: .97, Masked: .98}}, 0},
 		{"none is near", []Point{{Threshold: 0, F1: .9, Masked: .9}, {Threshold: .9, F1: .96, Masked: .9}, {Threshold: 2, F1: .97, Masked: .98}}, 2},
 	} {

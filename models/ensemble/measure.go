@@ -269,16 +269,18 @@ func share(n, of int) float64 {
 	return float64(n) / float64(of)
 }
 
-// near is how much of F1, and of the gold spans that are covered, a cascade may
-// lose against all members everywhere.
-const near = 0.001
+// What a cascade may lose against all members everywhere.
+const (
+	nearF1     = 0.001
+	nearMasked = 0.0015 // of the gold spans that are covered
+)
 
-// cheapest returns the lowest threshold that loses no more than near: of equal
-// worth the one under which fewest lines are asked about.
+// cheapest returns the lowest threshold that loses no more: of equal worth the
+// one under which fewest lines are asked about.
 func cheapest(points []Point) float32 {
 	all := points[len(points)-1]
 	for _, p := range points {
-		if p.F1 >= all.F1-near && p.Masked >= all.Masked-near {
+		if p.F1 >= all.F1-nearF1 && p.Masked >= all.Masked-nearMasked {
 			return p.Threshold
 		}
 	}

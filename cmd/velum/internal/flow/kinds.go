@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,28 +121,14 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 
 // networkTemplate is what the network of the configuration sees beside words
 // and characters.
-func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Variant) }
+func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Named) }
 
-// newNetworkTrainer changes the variant as the configuration says.
 func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 	n := &m.Config.Network
-	a, r, err := bilstm.Variant(n.Variant)
+	a, r, err := n.Variant()
 	if err != nil {
 		return nil, err
 	}
-	a.Chars, a.Cell, a.Objective = cmp.Or(n.Chars, a.Chars), cmp.Or(n.Cell, a.Cell), cmp.Or(n.Objective, a.Objective)
-	a.Units, a.Layers = kernels.Pad(cmp.Or(n.Units, a.Units)), cmp.Or(n.Layers, a.Layers)
-	r.Epochs, r.Batch, r.Rate = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate)
-	if n.Window >= 0 {
-		a.Window = n.Window
-	}
-	if n.Swap >= 0 {
-		r.Swap = n.Swap
-	}
-	if n.Noise >= 0 {
-		r.Noise = n.Noise
-	}
-	r.Frozen = n.Frozen
 	o := bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)}
 	if n.Vectors != "" {
 		vectors, err := embed.Open(n.Vectors)

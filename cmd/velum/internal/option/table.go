@@ -204,7 +204,7 @@ type Train struct {
 
 // Network is the architecture and the training of a network.
 type Network struct {
-	Variant   string
+	Named     string
 	Chars     string
 	Cell      string
 	Objective string
@@ -435,7 +435,7 @@ func (c *Config) trainOptions() []option {
 func (c *Config) networkOptions() []option {
 	n, e := &c.Network, &c.Ensemble
 	return []option{
-		opt("network.variant", &n.Variant, "default", "Network and way of training for --kind bilstm, by name: default, or one of the papers' (boot, fhu, ls: BOOT; ngrid, coupled: NGRID; a-1, b-1, c-1, d-2: INV). The options below change single things of it.", oneOf(bilstm.Variants()...)),
+		opt("network.variant", &n.Named, "default", "Network and way of training for --kind bilstm, by name: default, or one of the papers' (boot, fhu, ls: BOOT; ngrid, coupled: NGRID; a-1, b-1, c-1, d-2: INV). The options below change single things of it.", oneOf(bilstm.Variants()...)),
 		opt("network.chars", &n.Chars, "", "What reads the characters of a token: cnn, lstm or none; empty takes the variant's. cnn is faster and was as good.", oneOf("", "cnn", "lstm", "none")),
 		opt("network.cell", &n.Cell, "", "lstm, or coupled (NGRID's, whose gates see the memory); empty takes the variant's.", oneOf("", "lstm", "coupled")),
 		opt("network.objective", &n.Objective, "", "What training makes probable: the path, the product of marginals, or each tag by itself (softmax); empty takes the variant's.", oneOf("", "path", "marginals", "softmax")),
