@@ -39,7 +39,7 @@ class Lab:
         return os.path.join(self.work, *names)
 
     def do(self, *args):
-        subprocess.run(["nice", "-n", "10", self.velum, *args], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["nice", "-n", os.environ.get("NICE", "10"), self.velum, *args], check=True, stdout=subprocess.DEVNULL)
 
     def gold(self, part, rename):
         """A part of nubes-phi with gold."""
@@ -140,7 +140,10 @@ def reports(lab, seed):
 
 
 def everything(lab, seed):
-    return lab.measured(f"all-{seed}", lambda: lab.learn(f"all-{seed}", seed, "--gold", lab.notes(seed), "--dev", lab.dev(), "--turns", "1", *TAUGHT))
+    around = os.path.join(here, "around.txt")
+    return lab.measured(f"all-{seed}", lambda: lab.learn(
+        f"all-{seed}", seed, "--gold", lab.notes(seed), "--dev", lab.dev(), "--turns", "2", *TAUGHT,
+        "--set", f"learn.templates=primary-care,{around},primary-care", "--set", "learn.retag=true", "--set", "learn.warm=false"))
 
 
 def ask(lab, seed):

@@ -29,6 +29,10 @@ func (w *worker) partNames() int {
 // every word once, however many there are.
 func (w *worker) partSpan(s, i, j int) (n int) {
 	c := w.labels.person[1]
+	if person := w.spans[s].Category == c; person && i < j && w.spans[s].Start < w.words[i].start {
+		w.spans[s].Start = w.words[i].start // ", Anna Puig"
+		n++
+	}
 	for j-i >= 2 {
 		person := w.spans[s].Category == c
 		if first := w.nameStart(i, j); person && first > i {
@@ -55,6 +59,27 @@ func (w *worker) nameStart(i, j int) int {
 	for k := i; k+1 < j && !w.words[k].is(capital); k++ {
 		if w.startsGiven(k+1) && (w.words[k].class&particle == 0 || w.partOfName(k+1)&family == 0) { // Dr. de Riva
 			return k + 1
+		}
+	}
+	if i+1 < j && w.words[i].class&of != 0 && !w.words[i].is(capital) && w.words[i+1].is(capital) && w.words[i+1].class&particle == 0 &&
+		w.isCatalan() && (i == 0 || w.words[i-1].class&(title|shortTitle|relative) == 0) {
+		return i + 1 // "obra de Puig", not "Dr. de Riva"
+	}
+	return w.behindOffice(i, j)
+}
+
+// behindOffice returns the given name in words [i, j) behind what is no name:
+// "conseller de Presidència, Anna Puig", "Govern de Joan Puig". It is i if there
+// is none.
+func (w *worker) behindOffice(i, j int) int {
+	for k := i; k < j; k++ {
+		switch p := w.partOfName(k); {
+		case w.startsGiven(k) && k > i && (k == j-1 || w.words[k+1].is(capital)):
+			return k
+		case w.words[k].class&particle != 0 && !w.words[k].is(capital):
+			continue
+		case k+1 == j, w.words[k].end-w.words[k].start < 3, p != 0 && (p != unknown || !w.commaBehind(k)):
+			return i
 		}
 	}
 	return i

@@ -43,6 +43,30 @@ func (w *worker) endDates() int {
 	return n
 }
 
+// findDayLists proposes days whose month stands behind the bracket that they end:
+// "( 15-21-22 ) de junio".
+func (w *worker) findDayLists() int {
+	n := 0
+	if w.labels.date == pipeline.None {
+		return 0
+	}
+	for k := 2; k+2 < len(w.words); k++ {
+		if w.words[k+2].class&month == 0 || w.words[k+1].class&of == 0 || !w.touch(k+1) || !w.smallNumber(k) ||
+			!bytes.Equal(bytes.TrimSpace(w.text[w.words[k].end:w.words[k+1].start]), []byte(")")) {
+			continue
+		}
+		i := k
+		for i > 0 && w.smallNumber(i-1) && string(w.text[w.words[i-1].end:w.words[i].start]) == "-" {
+			i--
+		}
+		if i < k {
+			w.propose(w.words[i].start, w.words[k+2].end, w.labels.date, byRule)
+			n++
+		}
+	}
+	return n
+}
+
 // dateStart returns the first of words [i, j) that belongs to a date.
 func (w *worker) dateStart(i, j int) int {
 	for i+1 < j && !w.words[i].is(digits) && w.words[i].class&(particle|of|article|until|yearWord|breaker) != 0 && w.words[i].class&weekday == 0 {

@@ -100,10 +100,10 @@ func (w *worker) nameFrom(i int) int {
 	return end
 }
 
-// touches tells whether word k+1 follows word k with a space or a hyphen.
+// touches tells whether word k+1 follows word k with a space, a hyphen, or what stands for a lost letter.
 func (w *worker) touches(k int) bool {
 	gap := w.text[w.words[k].end:w.words[k+1].start]
-	return w.touch(k) || len(gap) == 1 && (gap[0] == '-' || gap[0] == '\'')
+	return w.touch(k) || len(gap) == 1 && (gap[0] == '-' || gap[0] == '\'' || gap[0] == '?') // Se?ora: a letter that was lost
 }
 
 func (w *worker) goesOn(k int) bool {
@@ -130,7 +130,7 @@ func (w *worker) findKinNames() int {
 		next := &w.words[k+1]
 		if w.words[k].class&relative == 0 || !w.touch(k) || !next.is(capital) || !next.is(lower) || !w.goesOn(k+1) ||
 			next.class&opener != 0 ||
-			!w.inLexicon(w.Lexicons.GivenNames, k+1) && !w.inLexicon(w.Lexicons.Surnames, k+1) {
+			!w.isListedName(k+1) {
 			continue
 		}
 		end := k + 2
@@ -144,13 +144,19 @@ func (w *worker) findKinNames() int {
 	return n
 }
 
+// isListedName tells whether word k is a name of the lists, those of the world
+// included, and there no word of the language.
+func (w *worker) isListedName(k int) bool {
+	return w.inLexicon(w.Lexicons.GivenNames, k) || w.inLexicon(w.Lexicons.Surnames, k) || w.Lexicons.Names != nil && w.partOfName(k)&(given|family) != 0
+}
+
 // findArticled proposes names behind the article that Catalan gives to persons:
 // "en Costa", "la Vega", "l'Anna". They must be in the lists and mean nothing
 // else.
 func (w *worker) findArticled() int {
 	n := 0
 	c := w.labels.person[0]
-	if c == pipeline.None || w.i >= len(w.batch.Language) || w.batch.Language[w.i] != pipeline.Catalan {
+	if c == pipeline.None || !w.isCatalan() {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
@@ -267,7 +273,7 @@ func (w *worker) centreFrom(i int) int {
 		if x.class&particle != 0 && !x.is(capital) {
 			continue
 		}
-		if !x.is(capital) || !x.is(lower) || x.class&(heading|street) != 0 || k > i && x.class&opener != 0 {
+		if !x.is(capital) || !x.is(lower) || x.class&(heading|street) != 0 || k > i && x.class&opener != 0 && w.byteAt(x.end) != '?' {
 			break
 		}
 		end = k + 1

@@ -1,5 +1,7 @@
 package resolve
 
+import "github.com/velum-health/velum/pipeline"
+
 // longestChain is how many places may follow one another: "Orito, Putumayo
 // (Colombia)".
 const longestChain = 3
@@ -110,10 +112,16 @@ func (w *worker) findTowns() int {
 	}
 	for k := 1; k+1 < len(w.words); k++ {
 		lead := &w.words[k]
+		if end := w.beforeCountry(k); end > k+1 {
+			w.proposePlace(k+1, end)
+			n++
+			k = end - 1
+			continue
+		}
 		if lead.class&(place|of) == 0 || !w.words[k+1].is(capital) || !w.linkedPlace(k) {
 			continue
 		}
-		if lead.class&of != 0 && w.words[k-1].class&(institution|organisation|region) == 0 {
+		if lead.class&of != 0 && w.words[k-1].class&(institution|organisation|region) == 0 && !w.ofTown(k) {
 			continue
 		}
 		end := w.listedTown(k + 1)
@@ -125,6 +133,95 @@ func (w *worker) findTowns() int {
 		k = end - 1
 	}
 	return n
+}
+
+// beforeCountry returns the end of a place behind the word k that a country
+// follows: "en la Lombardía (Italia)", "de Arroyal, Francia". It is k+1 if there is
+// none.
+func (w *worker) beforeCountry(k int) int {
+	if w.words[k].class&(place|of|particle) == 0 || w.words[k].is(capital) || !w.words[k+1].is(capital) || !w.linkedPlace(k) {
+		return k + 1
+	}
+	end := w.townFrom(k + 1)
+	if end == k+1 {
+		return end
+	}
+	if next := w.nextInChain(end); next > 0 && w.words[next].is(capital) && w.words[next].is(lower) && w.inLexicon(w.Lexicons.Countries, next) {
+		return end
+	}
+	return k + 1
+}
+
+// ofTown tells whether a town behind "de" at word k is where something or
+// someone is, and not the name of a scale, a disease or a criterion, nor a
+// surname.
+func (w *worker) ofTown(k int) bool {
+	if !w.touch(k-1) || w.words[k-1].is(capital) && w.words[k-1].is(lower) && w.words[k-1].class == 0 {
+		return false
+	}
+	parts := false // of a house
+	for i := k - 1; i >= max(k-4, 0) && w.linked(i, false); i-- {
+		x := &w.words[i]
+		if x.class&(scale|eponymous|title) != 0 {
+			return false
+		}
+		parts = parts || x.class&(service|institution|organisation) != 0 || i >= k-2 && x.is(capital) && !x.is(lower) && x.end-x.start >= 3
+	}
+	return parts || !w.inLexicon(w.Lexicons.Surnames, k+1) && !w.inLexicon(w.Lexicons.GivenNames, k+1)
+}
+
+// findParts proposes the place behind a part of a house and "de": "servicio de
+// urgencias de Robledal", "facultad de medicina de Arroyal". The part has a word of
+// its own behind "de", so that what follows is no specialty; towns of the world
+// are in no list.
+func (w *worker) findParts() int {
+	n := 0
+	if w.labels.place == 0 {
+		return 0
+	}
+	for k := 0; k+4 < len(w.words); k++ {
+		part := &w.words[k+2]
+		if w.words[k].class&(service|organisation) == 0 || w.words[k+1].class&of == 0 || part.is(capital) || part.class&(particle|of) != 0 || w.words[k+3].class&of == 0 ||
+			!w.touch(k) || !w.touch(k+1) || !w.touch(k+2) || !w.linkedPlace(k+3) {
+			continue
+		}
+		if end := w.townFrom(k + 4); end > k+4 && !w.inNever(k+4) {
+			w.proposePlace(k+4, end)
+			n++
+		}
+	}
+	return n
+}
+
+// findElliptic proposes a hospital of which only the adjective is written, "al
+// pediátrico de Robledal", and one whose name stands in brackets behind it:
+// "hospital de origen (Alto Campo)".
+func (w *worker) findElliptic() int {
+	n := 0
+	if w.labels.centre == pipeline.None {
+		return 0
+	}
+	for k := 1; k < len(w.words); k++ {
+		start, first := k, k
+		switch x := &w.words[k]; {
+		case k+2 < len(w.words) && x.class&elliptic != 0 && !x.is(capital) && w.words[k-1].class&(place|particle) != 0 && w.touch(k-1) && w.words[k+1].class&of != 0 && w.touch(k) && w.touch(k+1):
+			first = k + 2
+		case !w.bracketed(k):
+			continue
+		}
+		if end := w.centreFrom(first); end > first && (end > first+1 || first > start) {
+			w.propose(w.words[start].start, w.words[end-1].end, w.labels.centre, byRule)
+			n++
+		}
+	}
+	return n
+}
+
+// bracketed tells whether word k begins a bracket behind "hospital" and one word
+// of what it is to the patient: hospital de origen (, hospital de referencia (.
+func (w *worker) bracketed(k int) bool {
+	return k >= 3 && w.words[k].is(capital) && w.words[k].is(lower) && w.words[k-3].class&plainHead != 0 && !w.words[k-3].is(capital) && w.words[k-2].class&of != 0 &&
+		!w.words[k-1].is(capital) && w.touch(k-3) && w.touch(k-2) && string(w.text[w.words[k-1].end:w.words[k].start]) == " ("
 }
 
 // proposePlace proposes the words [i, end) as a country where the label set

@@ -50,6 +50,13 @@ const (
 	region                         // before the name of a place: municipio
 	place                          // before a place: en, desde
 	specialty                      // behind the name of a doctor: Hematología
+	acts                           // behind a person who is its subject: va dir, explica
+	source                         // before a person who says so: segons
+	namesake                       // a doctor after whom a hospital is named: Gran Canaria Dr. Negrín
+	scale                          // before a town that names a scale or a disease: criterios de Roma
+	role                           // what a person is, right before the name: president, infermera
+	adverb                         // between a person and the verb: també, ja
+	elliptic                       // an adjective for a hospital that is left out: el pediátrico de
 )
 
 // triggerList is the words of a class, in any case and with or without
@@ -90,10 +97,10 @@ var triggers = []triggerList{
 	{weekday, "lunes martes miercoles jueves viernes sabado dilluns dimarts dimecres dijous divendres dissabte"},
 	{expecting, "gestante gestant embarazada embarassada primigesta secundigesta puerpera"},
 	{house, "h ho hu hgu huv"},
-	{opener, "acudira acudir acude acudio acudiendo seguimiento controles revision consulta consultas tto tratamiento dieta analitica jc seguira abdomen torax ingresa ingreso presenta refiere valoracion plan pendiente diagnostico exploracion solicita se los para tras por con previa remito llamar seguiment revisio tractament acudira anira valoracio pendent"},
+	{opener, "situacion acudira acudir acude acudio acudiendo seguimiento controles revision consulta consultas tto tratamiento dieta analitica jc seguira abdomen torax ingresa ingreso presenta refiere valoracion plan pendiente diagnostico exploracion solicita se los para tras por con previa remito llamar seguiment revisio tractament acudira anira valoracio pendent"},
 	{breaker, "para porque por tras con sin que desde hasta donde cuando per perque fins des amb quan"},
-	{comesFrom, "procedente procedentes procedia procede proveniente provenientes proviene provinent natural oriundo oriunda originario originaria nacido nacida residente residentes reside residia vecino vecina viaje viajes viajo viajado viajar emigro emigrado vive vivia procedent natal nascut nascuda resident veina vei viatge viatjat viu vivia"},
-	{region, "municipio municipios provincia ciudad ciudades barrio distrito vereda canton localidad pueblo comarca isla islas aldea parroquia corregimiento poblado municipi ciutat barri districte localitat poble illa"},
+	{comesFrom, "estando procedente procedentes procedia procede proveniente provenientes proviene provinent natural oriundo oriunda originario originaria nacido nacida residente residentes reside residia vecino vecina viaje viajes viajo viajado viajar emigro emigrado vive vivia procedent natal nascut nascuda resident veina vei viatge viatjat viu vivia"},
+	{region, "municipio municipios provincia ciudad ciudades barrio distrito vereda canton localidad pueblo comarca isla islas aldea parroquia corregimiento poblado municipi ciutat barri districte localitat poble illa rural estado region zona poblacion cordillera sierra volcan rio delta puerto peninsula montaña montañas litoral selva calles regio poblacio serralada serra volca riu port"},
 	{place, "en a desde hacia por al del a"},
 	{service, "puertas caso echo reanimacion quirofano paritorio atencion atencio hemodialisis dialisis rea urpa cuidados medicina hospitalizacion domicilio guardia centro grado residencia unidad servicio servicios seccion consultas consulta urgencias uci umi uvi planta farmacia laboratorio oncologia comision unitat servei seccio consultes urgencies laboratori s c e ce ccee cex"},
 	{bond, "nuestra nuestro nostra nostre ntra ntro nra nsra universitario universitari universitaria general comarcal regional provincial clinico municipal insular militar infantil materno psiquiatrico psiquiatric oncologico quirurgico maternal els les es sa santa santo sant sta sto"},
@@ -105,6 +112,13 @@ var triggers = []triggerList{
 	{until, "a al hasta fins"},
 	{yearWord, "año años any anys year"},
 	{specialty, "hematologia neumologia pneumologia cardiologia neurologia nefrologia urologia oncologia digestivo digestiu reumatologia endocrinologia endocrino traumatologia psiquiatria ginecologia dermatologia oftalmologia otorrino orl alergologia geriatria pediatria cirugia cirurgia rehabilitacion rehabilitacio anestesia medicina mir uci radiologia infecciosas paliativos"},
+	{acts, "va van ha han havia hauria vol volen diu diuen explica considera assegura creu afirma sap viu viuen treballa recorda defensa reclama anuncia"},
+	{role, "president presidenta ministre ministra alcalde alcaldessa diputat diputada entrenador entrenadora jugador jugadora escriptor escriptora actor actriu conseller consellera lider portaveu pintor pintora compositor metge metgessa infermer infermera fisioterapeuta psicologa psicoleg"},
+	{adverb, "tambe ja no encara nomes tampoc hi li es s"},
+	{elliptic, "pediatrico materno oncologico psiquiatrico provincial maternoinfantil clinicoquirurgico"},
+	{source, "segons"},
+	{namesake, "negrin balmis peset trueta lafora esquerdo moliner pujadas trigueros"},
+	{scale, "declaracion criterios criterio consenso escala clasificacion gripe protocolo convenio virus sistema score indice test fiebre balsamo enfermedad sindrome puntuacion coma variante cepa rosa estudio cuestionario escalas guia guias balsam febre malaltia criteris declaracio classificacio"},
 	{species, "pylori influenzae influenza simplex parainfluenzae haemolyticus alvei"},
 	{general, "salud salut dia ancianos mayores asistida sanitario sociosanitari zona este aquest dicho nuestro"},
 	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe medicina cirugia unidad departamento departament seccion"},

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -154,10 +155,14 @@ func (t *Training) template(m *flow.Materials) error {
 }
 
 // starts returns the resources of the model to begin with, and of the embedded
-// model that has the template's name: their clusters serve whoever gives none.
+// models that have the template's name and the profile's: their clusters serve
+// whoever gives none, also a template in a file.
 func (t *Training) starts() (from []features.Resources, err error) {
-	name := cmp.Or(t.cfg.Train.Template, t.cfg.Profile)
-	for _, name := range []string{t.Options.Init, name} {
+	names := []string{t.Options.Init, t.cfg.Train.Template, t.cfg.Profile}
+	for k, name := range names {
+		if slices.Contains(names[:k], name) {
+			continue
+		}
 		if _, shipped := embedded.Model(name); name == "" || !shipped && name != t.Options.Init {
 			continue
 		}
