@@ -33,6 +33,17 @@ func (w *worker) partSpan(s, i, j int) (n int) {
 		w.spans[s].Start = w.words[i].start // ", Anna Puig"
 		n++
 	}
+	if w.spans[s].Category == c && i < j && (s == 0 || w.spans[s-1].End <= w.words[max(i-1, 0)].start) && w.hyphenBefore(i) {
+		i--
+		w.spans[s].Start = w.words[i].start // Puig-Soler
+		n++
+	}
+	for k := i + 1; k < j && w.spans[s].Category == c; k++ {
+		if w.words[k].class&title != 0 && w.commaBehind(k-1) {
+			w.spans[s].End, j = w.words[k-1].end, k // "Anna Puig, Doctora"
+			n++
+		}
+	}
 	for j-i >= 2 {
 		person := w.spans[s].Category == c
 		if first := w.nameStart(i, j); person && first > i {
@@ -78,11 +89,28 @@ func (w *worker) behindOffice(i, j int) int {
 			return k
 		case w.words[k].class&particle != 0 && !w.words[k].is(capital):
 			continue
-		case k+1 == j, w.words[k].end-w.words[k].start < 3, p != 0 && (p != unknown || !w.commaBehind(k)):
+		case k+1 == j, w.words[k].end-w.words[k].start < 3, p&(given|family) != 0 && p != given|family, p != 0 && !w.commaSoon(k, j):
 			return i
 		}
 	}
 	return i
+}
+
+// hyphenBefore tells whether a hyphen alone joins word k to a capitalised one
+// before it.
+func (w *worker) hyphenBefore(k int) bool {
+	return k > 0 && w.words[k].is(capital) && w.words[k-1].is(capital) && w.words[k-1].is(lower) && string(w.text[w.words[k-1].end:w.words[k].start]) == "-"
+}
+
+// commaSoon tells whether a comma and a given name stand behind the words from k
+// on, before word j.
+func (w *worker) commaSoon(k, j int) bool {
+	for ; k+1 < j; k++ {
+		if w.commaBehind(k) {
+			return w.startsGiven(k + 1)
+		}
+	}
+	return false
 }
 
 // startsGiven tells whether word k is a given name with a capital, and no word

@@ -82,6 +82,9 @@ func (w *worker) actsBare(i, end int) bool {
 	all, town := part(0), false
 	for k := i; k < end; k++ {
 		all |= w.partOfName(k)
+		if w.words[k].class&particle != 0 {
+			continue
+		}
 		town = town || w.inLexicon(w.Lexicons.Towns, k) || w.inLexicon(w.Lexicons.Provinces, k) || w.inLexicon(w.Lexicons.Countries, k)
 	}
 	before := i > 0 && w.touches(i-1)
@@ -91,7 +94,7 @@ func (w *worker) actsBare(i, end int) bool {
 	switch {
 	case before && w.words[i-1].class&(source|role) != 0:
 		return !town || all&(given|family) != 0
-	case w.actsBehind(end) && (!before || w.words[i-1].class&(particle|article) == 0):
+	case w.actsBehind(end) && (!before || !w.articleAt(i-1)):
 		return (!town || all&family != 0 && !before) && (all&(given|family) != 0 || !w.endsAsNoun(end-1))
 	}
 	if town || w.words[end-1].end-w.words[i].start < shortestPart {
@@ -101,7 +104,7 @@ func (w *worker) actsBare(i, end int) bool {
 		return false
 	}
 	if before {
-		return w.afterNoun(i-1)
+		return w.afterNoun(i - 1)
 	}
 	return end-i >= 2 && i > 0 && w.commaBehind(i-1) && end < len(w.words) && w.byteAt(w.words[end-1].end) == ','
 }
@@ -134,6 +137,15 @@ func (w *worker) endsAsNoun(k int) bool {
 		if bytes.HasSuffix(w.text[w.words[k].start:w.words[k].end], []byte(e)) {
 			return true
 		}
+	}
+	return false
+}
+
+// articleAt tells whether word k is an article.
+func (w *worker) articleAt(k int) bool {
+	switch string(bytes.ToLower(w.text[w.words[k].start:w.words[k].end])) {
+	case "el", "la", "l", "els", "les", "un", "una", "los", "las", "al", "del", "dels", "seu", "seva":
+		return true
 	}
 	return false
 }

@@ -208,6 +208,15 @@ var ruleTests = []struct {
 	{"origin", "primary-care", "viaje a Villalta del Río en mayo, municipio de Robledal y provinent d'Ullmont", "viaje a [LOCATION:Villalta del Río] en mayo, municipio de [LOCATION:Robledal] y provinent d'[LOCATION:Ullmont]"},
 	{"town", "primary-care", "visto en Villalta y en el hospital de Robledal; criterios de Villalta, en Glasgow, a Visita, en Centro", "visto en [LOCATION:Villalta] y en el hospital de [LOCATION:Robledal]; criterios de Villalta, en Glasgow, a Visita, en Centro"},
 	{"town", "meddocan", "VISTO EN VILLALTA", "VISTO EN VILLALTA"},
+	{"town", "primary-care", "en CSM I de Villalta, en la Lombarda (Asia); paciente de Robledal; criterios diagnósticos de Villalta, fiebre de Robledal, Ensayo de Villalta", "en CSM I de [LOCATION:Villalta], en la [LOCATION:Lombarda] (Asia); paciente de [LOCATION:Robledal]; criterios diagnósticos de Villalta, fiebre de Robledal, Ensayo de Villalta"},
+	{"origin", "meddocan", "área rural del estado Zzyzx, volcán Alto, zona Norma", "área rural del estado [TERRITORIO:Zzyzx], volcán [TERRITORIO:Alto], zona Norma"},
+	{"part", "meddocan", "servicio de urgencias de Zzyzx, facultad de medicina de Alto Llano, unidad de dolor de Neurología, unidad de Corta Estancia", "servicio de urgencias de [TERRITORIO:Zzyzx], facultad de medicina de [TERRITORIO:Alto Llano], unidad de dolor de Neurología, unidad de Corta Estancia"},
+	{"elliptic", "meddocan", "al pediátrico de Alto Llano, hospital de origen (Alto Llano), hospital de día (HDD), un pediátrico de guardia", "al [HOSPITAL:pediátrico de Alto Llano], hospital de origen ([HOSPITAL:Alto Llano]), hospital de día (HDD), un pediátrico de guardia"},
+	{"namesake", "primary-care", "del [LOCATION:H. Gran Canaria] Dr. [PERSON:Negrin], del [LOCATION:H. Alto] Dr. [PERSON:Puig], al [LOCATION:H. Alto] ( Dr. [PERSON:Negrin] )", "del [LOCATION:H. Gran Canaria Dr. Negrin], del [LOCATION:H. Alto] Dr. [PERSON:Puig], al [LOCATION:H. Alto] ( Dr. [PERSON:Negrin] )"},
+	{"day-list", "primary-care", "30 mg ( 15-21-22 ) de junio, (3) de mayo, (12-14) de ellos", "30 mg ( [DATE:15-21-22 ) de junio], (3) de mayo, (12-14) de ellos"},
+	{"bare", "primary-care", "avisa a Puig", "avisa a Puig"}, // not in Spanish; TestBare
+	{"apart", "primary-care", "al [PERSON:Norma, Ana Puig], [PERSON:Ana Puig, Doctora] y Zzyzx-[PERSON:Puig]", "al Norma, [PERSON:Ana Puig], [PERSON:Ana Puig], Doctora y [PERSON:Zzyzx-Puig]"},
+	{"centre", "primary-care", "en Hospital Nuestra Se?Ora del Robledo", "en [LOCATION:Hospital Nuestra Se?Ora del Robledo]"},
 	{"origin", "meddocan", "natural de Costa Verde", "natural de [PAIS:Costa Verde]"},
 	{"article", "primary-care", "la Ana y en Puig", "la Ana y en Puig"}, // not in Spanish; TestArticle
 	{"place-end", "primary-care", "vive en [LOCATION:Doña Alba], visto por [LOCATION:Dra. Puig]", "vive en [LOCATION:Doña Alba], visto por Dra. [PERSON:Puig]"},
@@ -322,6 +331,24 @@ func TestArticle(t *testing.T) {
 	want := "Parlo amb en [PERSON:Soler], la [PERSON:Maria] i l'[PERSON:Anna Puig]; la Rosa, en Robledal, Institut la Maria"
 	if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestBare checks names that nothing but the sentence tells, in a Catalan note.
+func TestBare(t *testing.T) {
+	for in, want := range map[string]string{
+		"Segons Zzyzx no hi ha dolor. Zzyzx tampoc ha vingut":            "Segons [PERSON:Zzyzx] no hi ha dolor. [PERSON:Zzyzx] tampoc ha vingut",
+		"Parla amb Puig i de Soler; el Puig, signe de Puig, a Sort":      "Parla amb [PERSON:Puig] i de [PERSON:Soler]; el Puig, signe de Puig, a Sort",
+		"Oxigenoteràpia va bé, Color ha millorat, el Zzyzx ha anat":      "Oxigenoteràpia va bé, Color ha millorat, el Zzyzx ha anat",
+		"diu que Van Zzyzx no ha anat. La infermera Zzyzx, el Pal Zzyzx": "diu que [PERSON:Van Zzyzx] no ha anat. La infermera [PERSON:Zzyzx], el Pal Zzyzx",
+		"Institut Puig ha obert; a Puig Zzyzx DNA; amb Parkinson":        "Institut Puig ha obert; a Puig Zzyzx DNA; amb Parkinson",
+	} {
+		b := batchOf(t, "primary-care", in)
+		b.Language = append(b.Language[:0], pipeline.Catalan)
+		run(t, only(t, "primary-care", "bare"), b)
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
