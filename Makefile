@@ -16,7 +16,7 @@ STATIC    ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench compare lint layers cover interop known embed-compare clusters schema man release clean real
+.PHONY: torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench compare lint layers cover interop known embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -108,6 +108,10 @@ ablation: build
 # BENCHMARKS.md (needs Python, PyPI, and ../shared/data for CRFsuite)
 compare: build
 	python3 scripts/bench/compare.py $(COMPARE)
+
+# an epoch of the network in PyTorch beside one of velum's (needs Python with torch from PyPI, and ../shared/data): make torch TORCH="--steps 60"
+torch: build
+	python3 scripts/bench/torch_epoch.py $(TORCH)
 
 # what learning gains, five draws each, some hours: EXPERIMENTS="-only ask -draws 2" does a part of it
 experiments: build

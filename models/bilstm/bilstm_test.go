@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -839,4 +840,21 @@ func oneCategory(tags []pipeline.Tag) (one []pipeline.Tag) {
 		one = append(one, y)
 	}
 	return one
+}
+
+// TestWanted: what is said of a wanted line is what is said of all.
+func TestWanted(t *testing.T) {
+	a, r := tiny(t, "default")
+	r.Epochs, r.MinCount = 1, 1
+	m := fit(t, a, r, sentences)
+	l, n := m.newLabeller(tagger.LabelOptions{}), parse(strings.Join(sentences, "\n"))
+	all, L := l.Marginals(nil, n.text, n.tokens, nil), m.set.Len()
+	for _, token := range []int{0, len(n.tokens) / 2, len(n.tokens) - 1} {
+		wanted := make([]bool, len(n.tokens))
+		wanted[token] = true
+		got := l.MarginalsOf(nil, n.text, n.tokens, nil, wanted)
+		if !slices.Equal(got[token*L:(token+1)*L], all[token*L:(token+1)*L]) {
+			t.Errorf("token %d: %v, with all %v", token, got[token*L:(token+1)*L], all[token*L:(token+1)*L])
+		}
+	}
 }

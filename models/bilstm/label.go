@@ -136,7 +136,7 @@ func (l *Labeller) read(text []byte, tokens []pipeline.Token, matches []pipeline
 	if len(tokens) == 0 {
 		return
 	}
-	l.place(text, tokens, matches)
+	l.place(text, tokens, matches, wanted)
 	l.pieces = l.m.arch.pieces(l.pieces[:0], l.m.template, tokens)
 	if wanted != nil {
 		l.pieces = slices.DeleteFunc(l.pieces, func(p piece) bool { return !slices.Contains(wanted[p.from:p.to], true) })
@@ -153,8 +153,9 @@ func (l *Labeller) read(text []byte, tokens []pipeline.Token, matches []pipeline
 	}
 }
 
-// place finds the features of the places of all tokens.
-func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
+// place finds the features of the places of all tokens; with wanted of those
+// whose sequence, of the template, has a wanted token, and none of the others.
+func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
 	l.extract.Note(text, tokens, matches)
 	l.first = append(l.first[:0], 0)
 	l.places = l.places[:0]
@@ -166,7 +167,14 @@ func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipelin
 				l.starts = append(l.starts, int32(i))
 			}
 		}
-		l.sort(l.extract.MarksAt(lo, hi, l.starts), lo, hi)
+		if wanted == nil || l.m.arch.Window > 0 || slices.Contains(wanted[lo:hi], true) {
+			l.sort(l.extract.MarksAt(lo, hi, l.starts), lo, hi)
+		} else {
+			l.extract.Skip(lo, hi, l.starts)
+			for range hi - lo {
+				l.first = append(l.first, int32(len(l.places)))
+			}
+		}
 		lo = hi
 	}
 }

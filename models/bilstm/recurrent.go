@@ -1,10 +1,6 @@
 package bilstm
 
-import (
-	"math"
-
-	"github.com/velum-health/velum/models/kernels"
-)
+import "github.com/velum-health/velum/models/kernels"
 
 // recurrent is a layer that reads packed sequences in both directions.
 //
@@ -60,11 +56,11 @@ func (r *recurrent) reset(p *packed) {
 // project fills the gates with what comes in: x·w + b.
 func (r *recurrent) project(x, w, b []float32) {
 	n, all := r.p.rows(), 2*r.width()
-	for i := range n {
-		copy(r.gate[i*all:(i+1)*all], b)
-	}
 	input := len(w) / all
 	if r.input == nil {
+		for i := range n {
+			copy(r.gate[i*all:(i+1)*all], b)
+		}
 		kernels.Gemm(r.gate, all, x, input, w, all, n, input, all)
 		return
 	}
@@ -76,7 +72,7 @@ func (r *recurrent) project(x, w, b []float32) {
 		kernels.Codes(r.codes[i*width:], row, scale)
 		r.scales[i] = back
 	}
-	r.input.Gemm(r.gate, all, r.codes, n, r.scales)
+	r.input.Gemm(r.gate, b, all, r.codes, n, r.scales)
 }
 
 // run goes through the steps in both directions. gate holds what comes in.
@@ -136,12 +132,12 @@ func (r *recurrent) multiply(q *kernels.Quantized, gate []float32, at, have int)
 	n := q.Codes()
 	r.codes = grow(r.codes, have*n)
 	for k := range have {
-		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], math.MaxInt16)
+		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], kernels.CodesMost)
 	}
-	q.Gemm(gate, 2*r.width(), r.codes, have, wholes)
+	q.Gemm(gate, gate, 2*r.width(), r.codes, have, wholes)
 }
 
-var wholes = []float32{1.0 / math.MaxInt16} // h is at most 1
+var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1
 
 func coupled(gates, before, c, squashed, h []float32) {
 	n := len(c)

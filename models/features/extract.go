@@ -186,14 +186,21 @@ func (e *Extractor) Marks(lo, hi int) []Mark {
 // MarksAt is Marks for a caller who knows for which tokens Begins holds.
 // Starts lists them, counted from the note's first.
 func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
-	e.find(starts)
+	e.Skip(lo, hi, starts)
 	e.marks, e.names = e.marks[:0], e.names[:0]
+	for i := range e.places {
+		e.places[i].kind.place(e, &e.places[i], lo, hi)
+	}
+	return e.marks
+}
+
+// Skip passes over tokens whose marks nobody wants: MarksAt of those behind them
+// says what it would have said.
+func (e *Extractor) Skip(lo, hi int, starts []int32) {
+	e.find(starts)
 	e.line = e.nextLine
 	if e.tokens[lo].Flags&pipeline.LineStart != 0 {
 		e.line++
-	}
-	for i := range e.places {
-		e.places[i].kind.place(e, &e.places[i], lo, hi)
 	}
 	e.nextLine = e.line
 	for _, t := range e.tokens[lo+1 : hi] {
@@ -201,7 +208,6 @@ func (e *Extractor) MarksAt(lo, hi int, starts []int32) []Mark {
 			e.nextLine++
 		}
 	}
-	return e.marks
 }
 
 // find appends the phrases that begin at starts: left to right, the longest

@@ -16,4 +16,5 @@ func TestQuantizedWithoutVNNI(t *testing.T) {
 	vnni = false
 	TestQuantized(t)
 	TestQuantizedMost(t)
+	TestQuantizedFrom(t)
 }

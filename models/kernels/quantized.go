@@ -5,9 +5,9 @@ import "math"
 // Quantized is a matrix b for products whose rows are few: eight bits a number
 // and a scale a column, so that the matrix stays in the caches next to the
 // processor, which a product of one row does nothing but wait for. Rows of a have
-// sixteen bits a number, see Codes.
+// eight bits a number too, see Codes.
 //
-//	c(i, j) += scale(i) · scales(j) · Σ_k a(i, k) · b(k, j)
+//	c(i, j) = from(i, j) + scale(i) · scales(j) · Σ_k a(i, k) · b(k, j)
 //
 // The sum is of whole numbers and exact, whatever code the machine runs.
 type Quantized struct {
@@ -21,16 +21,16 @@ type Quantized struct {
 }
 
 const (
-	panelColumns  = 32
-	quantizedRows = 512 // more could be too much for 32 bits: 512·127·32767 < 2³¹
-	codesMost     = math.MaxInt16
-	codesOffset   = 1 << 15 // VPDPBUSD takes rows of a without sign
+	panelColumns = 32
+	codesMost    = math.MaxInt8
+	codesOffset  = 1 << 7 // VPDPBUSD takes rows of a without sign
 )
 
 // Quantize returns b, [rows][columns], with eight bits a number; nil if rows is
-// no multiple of Lanes up to 512, or columns none of 32.
+// no multiple of Lanes, or columns none of 32. There are at most 4096 rows, whose
+// sums fit 32 bits.
 func Quantize(b []float32, rows, columns int) *Quantized {
-	if rows%Lanes != 0 || rows > quantizedRows || columns%panelColumns != 0 {
+	if rows%Lanes != 0 || columns%panelColumns != 0 {
 		return nil
 	}
 	q := &Quantized{rows: rows, columns: columns, codes: make([]int8, rows*columns), scales: make([]float32, columns)}
@@ -83,16 +83,22 @@ func interleave[T int8 | int16](q *Quantized, together int) []T {
 }
 
 // Codes is how many bytes a row of a product with q takes.
-func (q *Quantized) Codes() int { return 2 * q.rows }
+func (q *Quantized) Codes() int { return codesWidth * q.rows }
 
-// Codes writes x·scale, rounded, at most ±32767, with sixteen bits a number to
-// dst, 2·len(x) bytes in the order that this machine's products want. len(x) is a
-// multiple of Lanes.
+// codesWidth is how many bytes a number takes: where bytes are not multiplied,
+// two.
+const codesWidth = 2
+
+// CodesMost is the scale of Codes for numbers up to 1.
+const CodesMost = codesMost
+
+// Codes writes x·scale, rounded, at most ±127, to dst, 2·len(x) bytes, as this
+// machine's products want it. len(x) is a multiple of Lanes.
 func Codes(dst []byte, x []float32, scale float32) {
 	if len(x) == 0 {
 		return
 	}
-	dst = dst[:2*len(x)]
+	dst = dst[:codesWidth*len(x)]
 	switch {
 	case portable:
 		codesGo(dst, x, scale)
@@ -122,23 +128,26 @@ func CodesScale(x []float32) (scale, back float32) {
 	return codesMost / most, most / codesMost
 }
 
-// Gemm adds the product of m rows of codes with q to rows of c, ldc numbers
-// apart. scale has what undoes the scale of each row, or one number for all. A
-// row has the same bits whatever rows stand beside it.
-func (q *Quantized) Gemm(c []float32, ldc int, a []byte, m int, scale []float32) {
+// Gemm writes the product of m rows of codes with q, and from, to rows of c, ldc
+// numbers apart. Rows of from are as far apart, or it is one row for all; it may
+// be c. scale has what undoes the scale of each row, or one number for all. A row
+// has the same bits whatever rows stand beside it.
+func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []float32) {
 	if m == 0 {
 		return
 	}
-	c, a = c[:(m-1)*ldc+q.columns], a[:2*m*q.rows]
-	step := 0
+	p := quantizedPanel{k: q.rows, ldc: 4 * ldc}
+	c, a, from = c[:(m-1)*ldc+q.columns], a[:m*q.Codes()], from[:max(q.columns, min(len(from), (m-1)*ldc+q.columns))]
+	if len(from) > q.columns {
+		from, p.next = from[:(m-1)*ldc+q.columns], 4*ldc
+	}
 	if len(scale) > 1 {
-		scale, step = scale[:m], 1
+		scale, p.step = scale[:m], 4
 	}
 	if portable {
-		q.gemmGo(c, ldc, a, m, scale, step)
+		q.gemmGo(c, from, a, m, scale, &p)
 		return
 	}
-	p := quantizedPanel{k: q.rows, ldc: 4 * ldc, step: 4 * step}
 	for j := 0; j < q.columns; j += panelColumns {
 		p.scales = &q.scales[j]
 		if vnni {
@@ -146,28 +155,32 @@ func (q *Quantized) Gemm(c []float32, ldc int, a []byte, m int, scale []float32)
 		} else {
 			p.b16 = &q.panels16[j*q.rows]
 		}
-		q.panel(c[j:], ldc, a, m, scale, &p)
+		q.panel(c[j:], from[j:], a, m, scale, &p)
 	}
 }
 
 // panel is Gemm for 32 columns. Calls are direct, so that nothing goes to the
 // heap.
-func (q *Quantized) panel(c []float32, ldc int, a []byte, m int, scale []float32, p *quantizedPanel) {
-	at := 0
+func (q *Quantized) panel(c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
+	at, wide := 0, q.Codes()
+	next := func() (*float32, *byte) {
+		p.scale, p.from = &scale[at*p.step/4], &from[at*p.next/4]
+		return &c[at*p.ldc/4], &a[at*wide]
+	}
 	for ; m-at >= 4; at += 4 {
-		p.scale = &scale[at*p.step/4]
+		c, a := next()
 		if vnni {
-			quantized4VNNI(&c[at*ldc], &a[2*at*q.rows], p)
+			quantized4VNNI(c, a, p)
 		} else {
-			quantized4AVX2(&c[at*ldc], &a[2*at*q.rows], p)
+			quantized4AVX2(c, a, p)
 		}
 	}
 	for ; at < m; at++ {
-		p.scale = &scale[at*p.step/4]
+		c, a := next()
 		if vnni {
-			quantized1VNNI(&c[at*ldc], &a[2*at*q.rows], p)
+			quantized1VNNI(c, a, p)
 		} else {
-			quantized1AVX2(&c[at*ldc], &a[2*at*q.rows], p)
+			quantized1AVX2(c, a, p)
 		}
 	}
 }
@@ -182,31 +195,27 @@ type quantizedPanel struct {
 	ldc     int // bytes
 	scale   *float32
 	step    int // bytes from a row's scale to the next
+	from    *float32
+	next    int // bytes from a row of it to the next
 }
-
-// code returns number k of a row of codes in plain order: little-endian.
-func code(row []byte, k int) int32 { return int32(int16(uint16(row[2*k]) | uint16(row[2*k+1])<<8)) }
 
 func codesGo(dst []byte, x []float32, scale float32) {
 	for k, v := range x {
-		n := int16(math.RoundToEven(float64(min(max(v*scale, -codesMost), codesMost))))
-		dst[2*k], dst[2*k+1] = byte(n), byte(uint16(n)>>8)
+		dst[k] = byte(int8(math.RoundToEven(float64(min(max(v*scale, -codesMost), codesMost)))))
 	}
 }
 
-func (q *Quantized) gemmGo(c []float32, ldc int, a []byte, m int, scale []float32, step int) {
+func (q *Quantized) gemmGo(c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
 	sum := make([]int32, q.columns)
 	for i := range m {
-		row := a[2*i*q.rows:][:2*q.rows]
 		clear(sum)
-		for k := range q.rows {
-			v := code(row, k)
+		for k, v := range a[i*q.Codes():][:q.rows] {
 			for j, w := range q.codes[k*q.columns:][:q.columns] {
-				sum[j] += v * int32(w)
+				sum[j] += int32(int8(v)) * int32(w)
 			}
 		}
 		for j, s := range sum {
-			c[i*ldc+j] += float32(float32(s) * q.scales[j] * scale[i*step])
+			c[i*p.ldc/4+j] = from[i*p.next/4+j] + float32(float32(s)*q.scales[j]*scale[i*p.step/4])
 		}
 	}
 }
