@@ -37,6 +37,8 @@ type Options struct {
 	// NUL is never allowed.
 	AllowControls bool
 	Workers       int // 0 means 1
+
+	Languages func(b *pipeline.Batch) // of NewCheck: fills Batch.Language; called by several workers
 }
 
 // MaxTokens is the largest number of tokens of a note unless options say

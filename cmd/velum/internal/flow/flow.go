@@ -142,10 +142,14 @@ func GivenSteps(g *Given) []pipeline.Step {
 
 // Tokenized is the step that every verb but convert and synth begins with.
 func Tokenized(c *option.Config) pipeline.Step {
-	return tokenize.New(tokenize.Options{
+	return tokenize.New(tokenizeOptions(c))
+}
+
+func tokenizeOptions(c *option.Config) tokenize.Options {
+	return tokenize.Options{
 		MaxBytes: int(c.Read.MaxNoteBytes), MaxTokens: c.Tokenize.MaxTokens,
 		AllowControls: c.Tokenize.AllowControls, Workers: c.Workers(),
-	})
+	}
 }
 
 // Tagged is the step of the model and the patterns.

@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/tokenize"
 )
 
 // Tagged is what an earlier run found in the notes of an archive: extracts are
@@ -83,46 +84,32 @@ type TaggedUnit struct {
 	spans   []pipeline.Span
 	reasons []pipeline.Reason
 	conf    []float32
-}
-
-type originalRow struct {
-	Row      int64   `parquet:"row"`
-	Start    int32   `parquet:"start"`
-	End      int32   `parquet:"end"`
-	Category string  `parquet:"category"`
-	Score    float32 `parquet:"score"`
-	Source   string  `parquet:"source"`
-}
-
-type noteRow struct {
-	Row        int64   `parquet:"row"`
-	Confidence float32 `parquet:"confidence"`
-}
-
-type reasonRow struct {
-	Row    int64  `parquet:"row"`
-	Reason string `parquet:"reason"`
+	lang    []pipeline.Language
 }
 
 // Load reads what was found in a unit. Errors: *durable.IntegrityError if a
 // part is not the one that the run wrote.
 func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	n := int(u.Rows)
-	*g = TaggedUnit{first: u.First, offsets: make([]int32, n+1), reasons: make([]pipeline.Reason, n), conf: make([]float32, n)}
+	*g = TaggedUnit{
+		first: u.First, offsets: slices.Grow(g.offsets[:0], n+1)[:n+1], spans: g.spans[:0],
+		reasons: cleared(g.reasons, n), conf: cleared(g.conf, n), lang: cleared(g.lang, n),
+	}
 	record := t.of(u)
 	for _, p := range record.Parts {
 		data, err := t.part(&p)
 		if err != nil {
 			return err
 		}
-		part := bytes.NewReader(data)
 		switch p.Kind {
 		case "original":
-			err = g.spansOf(part)
+			err = g.spansOf(p.Path, data)
 		case "notes":
-			err = read.RowsIn(p.Path, part, func(r noteRow) error { return g.at(r.Row, func(i int) { g.conf[i] = r.Confidence }) })
+			err = g.notesOf(p.Path, data)
 		case "quarantine":
-			err = read.RowsIn(p.Path, part, func(r reasonRow) error { return g.at(r.Row, func(i int) { g.reasons[i] = reasonOf(r.Reason) }) })
+			err = read.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), []string{"row", "reason"}, func(r []read.PartValue) error {
+				return g.at(int64(r[0].Bits), func(i int) { g.reasons[i] = reasonOf(string(r[1].Bytes)) })
+			})
 		}
 		if err != nil {
 			return &durable.IntegrityError{Path: p.Path, Cause: "does not fit the notes of its unit"}
@@ -153,20 +140,47 @@ func (t *Tagged) part(p *commit.PartRecord) ([]byte, error) {
 	return data, nil
 }
 
-// spansOf takes the spans in, which stand in the order of the rows.
-func (g *TaggedUnit) spansOf(part io.ReaderAt) error {
-	last := 0
-	err := read.RowsIn("original", part, func(r originalRow) error {
-		c, err := pipeline.ParseCategory(r.Category)
-		source, ok := pipeline.ParseSpanSource(r.Source)
-		if err != nil || !ok {
+// cleared returns n zeros, in the memory of old if there is room.
+func cleared[T any](old []T, n int) []T {
+	now := slices.Grow(old[:0], n)[:n]
+	clear(now)
+	return now
+}
+
+// notesOf takes confidence and language of the notes in.
+func (g *TaggedUnit) notesOf(path string, part []byte) error {
+	return read.EachOf(path, bytes.NewReader(part), int64(len(part)), []string{"row", "confidence", "language"}, func(r []read.PartValue) error {
+		lang, ok := pipeline.ParseLanguage(string(r[2].Bytes))
+		if !ok {
 			return errNotOfUnit
 		}
-		return g.at(r.Row, func(i int) {
+		return g.at(int64(r[0].Bits), func(i int) { g.conf[i], g.lang[i] = math.Float32frombits(uint32(r[1].Bits)), lang })
+	})
+}
+
+// spansOf takes the spans in, which stand in the order of the rows.
+func (g *TaggedUnit) spansOf(path string, part []byte) error {
+	last := 0
+	categories := map[string]pipeline.Category{}
+	columns := []string{"row", "start", "end", "category", "score", "source"}
+	err := read.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []read.PartValue) error {
+		c, known := categories[string(r[3].Bytes)]
+		if !known {
+			var err error
+			if c, err = pipeline.ParseCategory(string(r[3].Bytes)); err != nil {
+				return errNotOfUnit
+			}
+			categories[string(r[3].Bytes)] = c
+		}
+		source, ok := pipeline.ParseSpanSource(string(r[5].Bytes))
+		if !ok {
+			return errNotOfUnit
+		}
+		return g.at(int64(r[0].Bits), func(i int) {
 			for ; last <= i; last++ {
 				g.offsets[last] = int32(len(g.spans))
 			}
-			g.spans = append(g.spans, pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score, Source: source})
+			g.spans = append(g.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
 		})
 	})
 	for ; last < len(g.offsets); last++ {
@@ -202,6 +216,11 @@ func reasonOf(code string) pipeline.Reason {
 func (f *Flow) GivenSpans(given *TaggedUnit) ([]pipeline.Step, error) {
 	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.give }}
 	recognized, err := f.recognized()
+	if len(recognized) == 0 { // nobody looks at tokens, and languages are known
+		o := tokenizeOptions(f.Config)
+		o.Languages = given.languages
+		return []pipeline.Step{tokenize.NewCheck(o), give}, nil
+	}
 	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}), err
 }
 
@@ -214,6 +233,15 @@ func (f *Flow) TaggedSteps(given *TaggedUnit, dealt mask.Dealt, kept []pipeline.
 	}
 	steps, err := f.GivenSpans(given)
 	return append(steps, masked...), err
+}
+
+// languages fills the languages of a batch.
+func (g *TaggedUnit) languages(b *pipeline.Batch) {
+	for i := range b.Len() {
+		lang := pipeline.UnknownLanguage
+		_ = g.at(b.First+int64(i), func(k int) { lang = g.lang[k] }) // give says what does not fit
+		b.Language = append(b.Language, lang)
+	}
 }
 
 // give fills spans, confidence and reasons of a batch.
