@@ -3,9 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/people"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/recognize"
 )
@@ -53,35 +52,13 @@ func OpenPeople(c *option.Config, near string) (*People, error) {
 		return p, nil
 	}
 	var err error
-	if p.file, err = NamelessFile(near); err != nil {
+	if p.file, err = durable.NamelessFile(near); err != nil {
 		return nil, err
 	}
 	if err := p.read(c); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
-}
-
-// NamelessFile makes a file without a name in the folder beside near, or the
-// nearest above it that is there: nobody else can open it, and it ends with the
-// process.
-func NamelessFile(near string) (*os.File, error) {
-	dir := filepath.Dir(filepath.Clean(near))
-	for {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			break
-		}
-		if up := filepath.Dir(dir); up != dir {
-			dir = up
-			continue
-		}
-		return nil, &fs.PathError{Op: "create", Path: near, Err: fs.ErrNotExist}
-	}
-	f, err := os.CreateTemp(dir, ".velum-people-*")
-	if err != nil {
-		return nil, err
-	}
-	return f, os.Remove(f.Name())
 }
 
 // tableOptions are how tables beside the archive are read: as text of UTF-8, or

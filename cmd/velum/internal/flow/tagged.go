@@ -161,19 +161,11 @@ func (g *TaggedUnit) notesOf(path string, part []byte) error {
 // spansOf takes the spans in, which stand in the order of the rows.
 func (g *TaggedUnit) spansOf(path string, part []byte) error {
 	last := 0
-	categories := map[string]pipeline.Category{}
 	columns := []string{"row", "start", "end", "category", "score", "source"}
 	err := read.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []read.PartValue) error {
-		c, known := categories[string(r[3].Bytes)]
-		if !known {
-			var err error
-			if c, err = pipeline.ParseCategory(string(r[3].Bytes)); err != nil {
-				return errNotOfUnit
-			}
-			categories[string(r[3].Bytes)] = c
-		}
+		c, err := pipeline.ParseCategory(string(r[3].Bytes))
 		source, ok := pipeline.ParseSpanSource(string(r[5].Bytes))
-		if !ok {
+		if err != nil || !ok {
 			return errNotOfUnit
 		}
 		return g.at(int64(r[0].Bits), func(i int) {

@@ -12,6 +12,7 @@ import (
 	"github.com/velum-health/velum/models/shuffle"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/mask"
 )
 
@@ -85,7 +86,7 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 	d := &dealt{first: map[unitKey]int64{}}
 	m.dealt = d
 	for range 3 {
-		f, err := flow.NamelessFile(m.options.Out)
+		f, err := durable.NamelessFile(m.options.Out)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,29 @@
+package durable
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// NamelessFile makes a file without a name in the folder beside near, or the
+// nearest above it that is there: nobody else can open it, and it ends with the
+// process.
+func NamelessFile(near string) (*os.File, error) {
+	dir := filepath.Dir(filepath.Clean(near))
+	for {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			break
+		}
+		if up := filepath.Dir(dir); up != dir {
+			dir = up
+			continue
+		}
+		return nil, &fs.PathError{Op: "create", Path: near, Err: fs.ErrNotExist}
+	}
+	f, err := os.CreateTemp(dir, ".velum-words-*")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
