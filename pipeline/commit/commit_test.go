@@ -423,12 +423,57 @@ func TestSlowNote(t *testing.T) {
 		t.Errorf("the public manifest says why notes are in quarantine, %v", err)
 	}
 	a.slow = false
-	if r, err = a.run(t, dir, nil, UnitOptions{}); err != nil || r.Done != 4 {
+	// Until the commit the parts are those that the last one lists, in both trees.
+	whole := func(*UnitRecord, bool) {
+		for _, tree := range []string{"out", "out.private"} {
+			diffs, err := Check(filepath.Join(dir, tree))
+			for _, d := range diffs {
+				if d.Kind == "changed" || d.Kind == "missing" && d.Path != successName {
+					t.Errorf("during the second run: %v", d)
+				}
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if r, err = a.run(t, dir, nil, UnitOptions{Done: whole}); err != nil || r.Done != 4 {
 		t.Fatalf("%d done, %v", r.Done, err)
 	}
 	mustCheck(t, dir)
 	if treeOf(t, dir) != undisturbed(t, a) {
 		t.Error("the tree is not that of an undisturbed run")
+	}
+}
+
+// A note that takes too long at every start is tried at MostStarts of them and
+// stays in quarantine, until somebody wants everything done again.
+func TestNoteAlwaysSlow(t *testing.T) {
+	a, dir := newTestArchive(4), t.TempDir()
+	a.slow = true
+	start := func(o UnitOptions, done, starts int, again bool) {
+		t.Helper()
+		r, err := a.run(t, dir, nil, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := r.Manifest.Units[0]; r.Done != done || u.Starts != starts || u.Unread != again || u.Reasons["timed_out"] == 0 {
+			t.Errorf("%d done, %d starts, tried again %v, %v", r.Done, u.Starts, u.Unread, u.Reasons)
+		}
+		mustCheck(t, dir)
+	}
+	for k := range MostStarts {
+		start(UnitOptions{}, 4, k+1, k+1 < MostStarts)
+	}
+	start(UnitOptions{}, 0, MostStarts, false)
+	start(UnitOptions{Fresh: true}, 4, 1, true)
+	public, err := os.ReadFile(filepath.Join(dir, "out", manifestName))
+	if err != nil || bytes.Contains(public, []byte(`"starts"`)) {
+		t.Errorf("the public manifest says why notes are in quarantine, %v", err)
+	}
+	a.slow = false
+	if r, err := a.run(t, dir, nil, UnitOptions{}); err != nil || r.Done != 4 || treeOf(t, dir) != undisturbed(t, a) {
+		t.Errorf("in the end %d done, %v", r.Done, err)
 	}
 }
 

@@ -122,11 +122,13 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 	}
 	name := r.plan.Name(u)
 	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: r.share + name,
-		at: func(kind, ext string) string {
-			return path.Join(kind, filepath.ToSlash(u.Folder), r.plan.file(u, ext))
-		},
-		public: func(part *Part) string {
-			return r.owners.name(path.Join(part.Kind, filepath.ToSlash(u.Folder), publicFile(u, part.sum.Sum(nil))), path.Ext(part.name), name)
+		at: func(kind, ext string) string { return path.Join(kind, "part"+ext) },
+		named: func(part *Part) string {
+			folder, sum := path.Join(part.Kind, filepath.ToSlash(u.Folder)), part.sum.Sum(nil)
+			if part.Private {
+				return path.Join(folder, r.plan.privateFile(u, sum)+path.Ext(part.name))
+			}
+			return r.owners.name(path.Join(folder, publicFile(u, sum)), path.Ext(part.name), name)
 		},
 	}
 	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), From: u.From, To: u.To}
@@ -164,7 +166,10 @@ func (r *doing) pump(ctx context.Context, slot int, u *Unit, parts *Parts, recor
 		return fmt.Errorf("write: %w", err)
 	}
 	// A note that took too long may not do so on a machine with less to do.
-	record.Unread = record.Reasons[pipeline.TimedOut.String()] > 0
+	if record.Reasons[pipeline.TimedOut.String()] > 0 {
+		record.Starts = r.starts[record.Name] + 1
+		record.Unread = record.Starts < MostStarts
+	}
 	return record.conserved(src.notes, u.Rows)
 }
 

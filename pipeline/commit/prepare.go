@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -48,6 +47,8 @@ type Prepared struct {
 	mu      sync.Mutex // guards Done calls, records, result
 	records []*UnitRecord
 	result  Result
+
+	starts map[string]int // at which a note of a unit took too long, by the unit's name
 }
 
 // Prepare takes the trees for a plan, finds out what of it is done already,
@@ -178,6 +179,10 @@ func (r *Prepared) recover() error {
 	}
 	r.own(known)
 	r.records = make([]*UnitRecord, len(r.plan.Units))
+	r.starts = map[string]int{}
+	for name, u := range known {
+		r.starts[name] = u.Starts
+	}
 	for i := range r.plan.Units {
 		if err := r.adopt(i, known); err != nil {
 			return err
@@ -209,10 +214,15 @@ func (r *Prepared) earlier() (err error) {
 // known returns the units that earlier starts did, by name.
 func (r *Prepared) known() (map[string]*UnitRecord, error) {
 	known, err := r.journalled()
-	if err == nil && !r.o.Fresh {
-		maps.Copy(known, r.committed)
+	if err != nil || r.o.Fresh {
+		return known, err
 	}
-	return known, err
+	for name, u := range r.committed { // the journals are younger
+		if have := known[name]; have == nil || have.Unread && !u.Unread {
+			known[name] = u
+		}
+	}
+	return known, nil
 }
 
 // lastCommit reads both manifests. With --fresh, one that cannot be read does

@@ -94,10 +94,12 @@ func (p *Plan) Run() string {
 // where the archive stands, so that equal archives have equal manifests.
 func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }
 
-// file returns the name of a unit's parts, without folder. Parts of one input
-// file sort in its order.
-func (p *Plan) file(u *Unit, ext string) string {
-	return fmt.Sprintf("part-%x-%06d-%s%s", u.SHA256[:4], u.From, p.Name(u), ext)
+// privateFile returns the name of a private part of a unit, without folder and
+// extension. Parts of one input file sort in its order. What a unit that is done
+// again says otherwise gets a name of its own: the part that the last commit
+// lists stays as it is until the next one.
+func (p *Plan) privateFile(u *Unit, sum []byte) string {
+	return fmt.Sprintf("part-%x-%06d-%s-%x", u.SHA256[:4], u.From, p.Name(u), sum[:4])
 }
 
 // publicFile returns the name of a public part of a unit, without folder and
@@ -298,7 +300,7 @@ type Parts struct {
 	at    func(kind, ext string) string
 	parts []*Part
 
-	public func(*Part) string // path of a public part that is whole; nil: the one that it was made with
+	named func(*Part) string // path of a part that is whole; nil: the one that it was made with
 }
 
 // Create makes the unit's part of a kind. Private parts go to the private
@@ -348,8 +350,8 @@ func (p *Parts) commit(verify Verifier) ([]PartRecord, error) {
 		if err := p.settle(part, verify); err != nil {
 			return nil, err
 		}
-		if p.public != nil && !part.Private {
-			part.name = p.public(part)
+		if p.named != nil {
+			part.name = p.named(part)
 		}
 		records = append(records, PartRecord{
 			Kind: part.Kind, Path: part.name, Private: part.Private, Rows: part.Rows,

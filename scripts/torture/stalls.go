@@ -3,12 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // long is longer than a decode worker may work on one answer, and than a note
@@ -29,7 +33,7 @@ func (t *torture) undisturbed(in string) (string, error) {
 // and then for long, and lets them go on. A freeze is no damage: the trees are
 // those of an undisturbed run.
 func (t *torture) freezes() (string, error) {
-	in, out := t.path("freezes"), t.path("freezes.out")
+	in := t.path("freezes")
 	if err := t.archive("freezes", 2, t.times(1500, 400)); err != nil {
 		return "", err
 	}
@@ -37,41 +41,74 @@ func (t *torture) freezes() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	done, frozen, times := 0, [3]int{}, t.times(200, 3)
-	for ; done < times && !t.over(); done++ {
+	var frozen [3]atomic.Int64
+	done, err := t.sideBySide(t.times(200, 3), t.times(6, 1), func(turn int, rng *rand.Rand, out string) error {
+		out = t.path(out)
 		c := t.mask(in, out)
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := c.Start(); err != nil {
-			return "", err
+			return err
 		}
-		time.Sleep(time.Duration(t.rng.IntN(600)) * time.Millisecond)
-		what := t.rng.IntN(3)
-		pids := [3][]int{{c.Process.Pid}, children(c.Process.Pid), {-c.Process.Pid}}[what]
+		time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
+		what := rng.IntN(3)
+		workers := children(c.Process.Pid)
+		for range 200 {
+			if what != 1 || len(workers) > 0 {
+				break
+			}
+			time.Sleep(5 * time.Millisecond) // until a worker is there
+			workers = children(c.Process.Pid)
+		}
+		pids := [3][]int{{c.Process.Pid}, workers, {-c.Process.Pid}}[what]
 		for _, pid := range pids {
-			frozen[what]++
+			frozen[what].Add(1)
 			_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
 		}
-		time.Sleep(t.pause(done))
+		time.Sleep(t.pause(turn, rng))
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 		_ = c.Wait() // the exit code is looked at
 		if got := c.ProcessState.ExitCode(); got != 0 {
-			return "", fmt.Errorf("freeze %d: exit code %d", done, got)
+			return fmt.Errorf("exit code %d", got)
 		}
-		if err := errors.Join(t.is(out, want), t.clear(out)); err != nil {
-			return "", fmt.Errorf("freeze %d: %w", done, err)
-		}
+		return errors.Join(t.is(out, want), t.clear(out))
+	})
+	return fmt.Sprintf("%d runs, the program stopped %d times, workers %d, both %d, one in ten for %v: each the tree of an undisturbed run", done, frozen[0].Load(), frozen[1].Load(), frozen[2].Load(), long), err
+}
+
+// sideBySide does turns of a test in some lanes at once: most of them wait
+// nearly all the time. Each turn has random numbers of its own, and its lane a
+// name. It returns how many turns were done.
+func (t *torture) sideBySide(turns, lanes int, do func(turn int, rng *rand.Rand, lane string) error) (int, error) {
+	var next, done atomic.Int64
+	var g errgroup.Group
+	for l := range lanes {
+		g.Go(func() error {
+			for !t.over() {
+				i := int(next.Add(1)) - 1
+				if i >= turns {
+					break
+				}
+				if err := do(i, rand.New(rand.NewPCG(t.seed, uint64(i))), fmt.Sprintf("lane%d", l)); err != nil {
+					next.Store(int64(turns)) // the others do no more
+					return fmt.Errorf("turn %d: %w", i, err)
+				}
+				done.Add(1)
+			}
+			return nil
+		})
 	}
-	return fmt.Sprintf("%d runs, the program stopped %d times, workers %d, both %d, one in ten for %v: each the tree of an undisturbed run", done, frozen[0], frozen[1], frozen[2], long), nil
+	err := g.Wait()
+	return int(done.Load()), err
 }
 
 // pause is how long turn i of a long form holds something up.
-func (t *torture) pause(i int) time.Duration {
+func (t *torture) pause(i int, rng *rand.Rand) time.Duration {
 	if !t.short && i%10 == 0 {
 		return long
 	}
-	return time.Duration(50+t.rng.IntN(400)) * time.Millisecond
+	return time.Duration(50+rng.IntN(400)) * time.Millisecond
 }
 
 // stalls masks an archive from a file system that answers late (slowfs).
@@ -79,35 +116,36 @@ func (t *torture) stalls() (string, error) {
 	if _, err := os.Stat("/dev/fuse"); err != nil || os.Getuid() != 0 {
 		return "left out: a file system of our own needs root and /dev/fuse", nil
 	}
-	server, at, out := t.path("slowfs"), t.path("stalls.at"), t.path("stalls.out")
+	server := t.path("slowfs")
 	if text, err := exec.Command("go", "build", "-o", server, "github.com/velum-health/velum/scripts/torture/slowfs").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build slowfs: %w: %s", err, text)
 	}
-	if err := errors.Join(t.archive("stalls", 2, t.times(1500, 400)), os.Mkdir(at, 0o700)); err != nil {
+	if err := t.archive("stalls", 2, t.times(1500, 400)); err != nil {
 		return "", err
 	}
 	want, err := t.undisturbed(t.path("stalls"))
 	if err != nil {
 		return "", err
 	}
-	done, times := 0, t.times(200, 2)
-	for ; done < times && !t.over(); done++ {
-		stall, every := t.pause(done), 2+t.rng.IntN(12)
+	done, err := t.sideBySide(t.times(200, 2), t.times(16, 1), func(turn int, rng *rand.Rand, lane string) error {
+		stall, every := t.pause(turn, rng), 2+rng.IntN(12)
 		if stall == long {
 			every = 20
 		}
-		if err := t.stalled(server, at, out, "-seed", fmt.Sprint(t.rng.Uint32()), "-every", fmt.Sprint(every), "-stall", stall.String()); err != nil {
-			return "", fmt.Errorf("turn %d, one read of %d stalled for %v: %w", done, every, stall, err)
+		at, out := t.path(lane+".at"), t.path(lane)
+		if err := t.stalled(server, at, out, "-seed", fmt.Sprint(rng.Uint32()), "-every", fmt.Sprint(every), "-stall", stall.String()); err != nil {
+			return fmt.Errorf("one read of %d stalled for %v: %w", every, stall, err)
 		}
-		if err := errors.Join(t.is(out, want), t.clear(out)); err != nil {
-			return "", fmt.Errorf("turn %d: %w", done, err)
-		}
-	}
-	return fmt.Sprintf("%d runs over a disk that stalls, one in ten for %v a time: each the tree of an undisturbed run", done, long), nil
+		return errors.Join(t.is(out, want), t.clear(out))
+	})
+	return fmt.Sprintf("%d runs over a disk that stalls, one in ten for %v a time: each the tree of an undisturbed run", done, long), err
 }
 
 // stalled does a run over the slow file system.
 func (t *torture) stalled(server, at, out string, flags ...string) (err error) {
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return err
+	}
 	c := exec.Command(server, append([]string{"-from", t.path("stalls"), "-at", at}, flags...)...)
 	if err := c.Start(); err != nil {
 		return err

@@ -140,3 +140,35 @@ func (w *worker) joins(k int) bool {
 	x := &w.words[k]
 	return x.end-x.start == 1 && (w.text[x.start] == 'i' || w.text[x.start] == 'y' || w.text[x.start] == 'e') && k > 0 && w.touch(k-1) && k+1 < len(w.words) && w.touch(k)
 }
+
+// joinPieces makes one span of names with nothing but blanks between them:
+// "Dra. [PERSON:Puig] [PERSON:El Mas]" are no two people, and how many pieces a model made of
+// a hidden name would tell something about its words. Where streets, postal
+// codes and towns have one category, an address is one place as well.
+func (w *worker) joinPieces() int {
+	if len(w.spans) < 2 {
+		return 0
+	}
+	kept := w.spans[:1]
+	for _, s := range w.spans[1:] {
+		last := &kept[len(kept)-1]
+		if s.Category == last.Category && (w.isPerson(s.Category) || s.Category == w.labels.place && w.labels.street == pipeline.None) && w.blanksBetween(last.End, s.Start) {
+			last.End, last.Score = s.End, min(last.Score, s.Score)
+			continue
+		}
+		kept = append(kept, s)
+	}
+	n := len(w.spans) - len(kept)
+	w.spans = kept
+	return n
+}
+
+// blanksBetween tells whether a text is blanks of one line, or nothing.
+func (w *worker) blanksBetween(start, end int32) bool {
+	for _, c := range w.text[start:end] {
+		if c != ' ' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
