@@ -16,7 +16,8 @@ func newAttackCommand(a *app) *cobra.Command {
 --oracle asks velum itself: values that are hidden in the first notes of ARCHIVE are
 replaced by candidates, 1,600 each, all of them are masked with these options, and everything
 public is compared with that of the true note. What counts is how many candidates
-stay possible. Some are filled into an archive by itself, of which every public byte is
+stay possible, of those that velum hides whole and under the category of the true value: that
+a value was found, and its category, is what an output says. Some are filled into an archive by itself, of which every public byte is
 compared: parts, names and sizes of files, manifest, report, metrics.
 
 --gold, labelled notes, tries surrogates (the parrot attack): names are left as a tagger would that misses
@@ -45,7 +46,7 @@ notes while the attack lasts, and is removed at the end.`,
 	flags.IntVar(&o.Oracle.Places, "places", 20, "`N` hidden values of each category")
 	flags.IntVar(&o.Oracle.Candidates, "candidates", 1600, "`N` candidates for each")
 	flags.IntVar(&o.Oracle.Separate, "separate", 10, "`N` runs of the hidden values' notes alone with possible candidates, and as many with impossible ones")
-	flags.IntVar(&o.Oracle.AtLeast, "at-least", 0, "`N` candidates must stay possible at the 5th percentile (0: an eighth of them)")
+	flags.IntVar(&o.Oracle.AtLeast, "at-least", 0, "`N` candidates must stay possible at the 5th percentile of every category (0: an eighth of them)")
 	flags.StringVar(&o.Oracle.Names, "names", "", "`FILE` of candidates for names of persons, one a line (default: made from lists)")
 	flags.StringSliceVar(&o.Parrot.Gold, "gold", nil, "labelled `NOTES` in any format, to try surrogates on")
 	flags.Float64SliceVar(&o.Parrot.Misses, "misses", []float64{0.001, 0.01, 0.05}, "`SHARES` of names that are left as they are")

@@ -446,7 +446,7 @@ func TestSlowNote(t *testing.T) {
 	}
 }
 
-// A note that takes too long at every start is tried at MostStarts of them and
+// A note that takes too long at every start is tried at mostStarts of them and
 // stays in quarantine, until somebody wants everything done again.
 func TestNoteAlwaysSlow(t *testing.T) {
 	a, dir := newTestArchive(4), t.TempDir()
@@ -462,10 +462,10 @@ func TestNoteAlwaysSlow(t *testing.T) {
 		}
 		mustCheck(t, dir)
 	}
-	for k := range MostStarts {
-		start(UnitOptions{}, 4, k+1, k+1 < MostStarts)
+	for k := range mostStarts {
+		start(UnitOptions{}, 4, k+1, k+1 < mostStarts)
 	}
-	start(UnitOptions{}, 0, MostStarts, false)
+	start(UnitOptions{}, 0, mostStarts, false)
 	start(UnitOptions{Fresh: true}, 4, 1, true)
 	public, err := os.ReadFile(filepath.Join(dir, "out", manifestName))
 	if err != nil || bytes.Contains(public, []byte(`"starts"`)) {

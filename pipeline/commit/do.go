@@ -168,7 +168,7 @@ func (r *doing) pump(ctx context.Context, slot int, u *Unit, parts *Parts, recor
 	// A note that took too long may not do so on a machine with less to do.
 	if record.Reasons[pipeline.TimedOut.String()] > 0 {
 		record.Starts = r.starts[record.Name] + 1
-		record.Unread = record.Starts < MostStarts
+		record.Unread = record.Starts < mostStarts
 	}
 	return record.conserved(src.notes, u.Rows)
 }

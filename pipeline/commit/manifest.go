@@ -32,14 +32,14 @@ type UnitRecord struct {
 	Model  string       `json:"model_sha256,omitempty"`  // the same
 	Damage string       `json:"damage,omitempty"`        // why none of it could be read
 	Unread bool         `json:"unread,omitempty"`        // that, or a note that took too long, is the system's failure: it is tried again
-	Starts int          `json:"starts,omitempty"`        // at which a note took too long, MostStarts at the most
+	Starts int          `json:"starts,omitempty"`        // at which a note took too long, mostStarts at the most
 	Parts  []PartRecord `json:"parts"`
 }
 
-// MostStarts is at how many starts in a row a unit is tried that has a note
+// mostStarts is at how many starts in a row a unit is tried that has a note
 // which takes too long. Then the note stays in quarantine, until a run with
 // UnitOptions.Fresh.
-const MostStarts = 3
+const mostStarts = 3
 
 // Manifest lists what an output tree holds. Replacing it is the commit of a
 // run: readers go by it, never by a directory listing. It says nothing of

@@ -3,16 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // long is longer than a decode worker may work on one answer, and than a note
@@ -41,74 +37,74 @@ func (t *torture) freezes() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var frozen [3]atomic.Int64
-	done, err := t.sideBySide(t.times(200, 3), t.times(6, 1), func(turn int, rng *rand.Rand, out string) error {
-		out = t.path(out)
-		c := t.mask(in, out)
-		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		if err := c.Start(); err != nil {
-			return err
-		}
-		time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
-		what := rng.IntN(3)
-		workers := children(c.Process.Pid)
-		for range 200 {
-			if what != 1 || len(workers) > 0 {
-				break
+	done, frozen, times, lanes := 0, [3]int{}, t.times(200, 3), t.times(6, 1)
+	for ; done < times && !t.over(); done += lanes {
+		lanes = min(lanes, times-done)
+		var wave []*freeze
+		for l := range lanes {
+			f := &freeze{out: t.path(fmt.Sprintf("freezes.out%d", l)), what: t.rng.IntN(3)}
+			f.c = t.mask(in, f.out)
+			f.c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			if err := f.c.Start(); err != nil {
+				return "", err
 			}
-			time.Sleep(5 * time.Millisecond) // until a worker is there
-			workers = children(c.Process.Pid)
+			f.stop = time.Now().Add(time.Duration(t.rng.IntN(600)) * time.Millisecond)
+			f.goOn = f.stop.Add(t.pause(done + l))
+			wave = append(wave, f)
 		}
-		pids := [3][]int{{c.Process.Pid}, workers, {-c.Process.Pid}}[what]
-		for _, pid := range pids {
-			frozen[what].Add(1)
-			_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
+		t.freezeAll(wave, &frozen)
+		for l, f := range wave {
+			_ = f.c.Wait() // the exit code is looked at
+			if got := f.c.ProcessState.ExitCode(); got != 0 {
+				return "", fmt.Errorf("freeze %d: exit code %d", done+l, got)
+			}
+			if err := errors.Join(t.is(f.out, want), t.clear(f.out)); err != nil {
+				return "", fmt.Errorf("freeze %d: %w", done+l, err)
+			}
 		}
-		time.Sleep(t.pause(turn, rng))
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}
-		_ = c.Wait() // the exit code is looked at
-		if got := c.ProcessState.ExitCode(); got != 0 {
-			return fmt.Errorf("exit code %d", got)
-		}
-		return errors.Join(t.is(out, want), t.clear(out))
-	})
-	return fmt.Sprintf("%d runs, the program stopped %d times, workers %d, both %d, one in ten for %v: each the tree of an undisturbed run", done, frozen[0].Load(), frozen[1].Load(), frozen[2].Load(), long), err
+	}
+	return fmt.Sprintf("%d runs, %d side by side, the program stopped %d times, workers %d, both %d, one in ten for %v: each the tree of an undisturbed run", done, t.times(6, 1), frozen[0], frozen[1], frozen[2], long), nil
 }
 
-// sideBySide does turns of a test in some lanes at once: most of them wait
-// nearly all the time. Each turn has random numbers of its own, and its lane a
-// name. It returns how many turns were done.
-func (t *torture) sideBySide(turns, lanes int, do func(turn int, rng *rand.Rand, lane string) error) (int, error) {
-	var next, done atomic.Int64
-	var g errgroup.Group
-	for l := range lanes {
-		g.Go(func() error {
-			for !t.over() {
-				i := int(next.Add(1)) - 1
-				if i >= turns {
-					break
+// freeze is a run that is stopped for a while.
+type freeze struct {
+	c          *exec.Cmd
+	out        string
+	what       int // the program, its workers, both
+	stop, goOn time.Time
+	pids       []int // that are stopped
+}
+
+// freezeAll stops runs and lets them go on, each at its time.
+func (t *torture) freezeAll(wave []*freeze, frozen *[3]int) {
+	for left := len(wave); left > 0; time.Sleep(5 * time.Millisecond) {
+		left = 0
+		for _, f := range wave {
+			now := time.Now()
+			switch {
+			case now.After(f.goOn):
+				for _, pid := range f.pids {
+					_ = syscall.Kill(pid, syscall.SIGCONT)
 				}
-				if err := do(i, rand.New(rand.NewPCG(t.seed, uint64(i))), fmt.Sprintf("lane%d", l)); err != nil {
-					next.Store(int64(turns)) // the others do no more
-					return fmt.Errorf("turn %d: %w", i, err)
+				continue
+			case now.After(f.stop) && f.pids == nil: // a worker may not be there yet
+				f.pids = [3][]int{{f.c.Process.Pid}, children(f.c.Process.Pid), {-f.c.Process.Pid}}[f.what]
+				for _, pid := range f.pids {
+					frozen[f.what]++
+					_ = syscall.Kill(pid, syscall.SIGSTOP) // it may have ended
 				}
-				done.Add(1)
 			}
-			return nil
-		})
+			left++
+		}
 	}
-	err := g.Wait()
-	return int(done.Load()), err
 }
 
 // pause is how long turn i of a long form holds something up.
-func (t *torture) pause(i int, rng *rand.Rand) time.Duration {
+func (t *torture) pause(i int) time.Duration {
 	if !t.short && i%10 == 0 {
 		return long
 	}
-	return time.Duration(50+rng.IntN(400)) * time.Millisecond
+	return time.Duration(50+t.rng.IntN(400)) * time.Millisecond
 }
 
 // stalls masks an archive from a file system that answers late (slowfs).
@@ -127,39 +123,70 @@ func (t *torture) stalls() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	done, err := t.sideBySide(t.times(200, 2), t.times(16, 1), func(turn int, rng *rand.Rand, lane string) error {
-		stall, every := t.pause(turn, rng), 2+rng.IntN(12)
+	done, times, lanes := 0, t.times(200, 2), t.times(16, 1)
+	for ; done < times && !t.over(); done += lanes {
+		lanes = min(lanes, times-done)
+		if err := t.stalledWave(server, want, done, lanes); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d runs over disks that stall, %d side by side, one in ten for %v a time: each the tree of an undisturbed run", done, t.times(16, 1), long), nil
+}
+
+// stalledWave does some runs at once, each over a slow file system of its own:
+// most of the time they wait.
+func (t *torture) stalledWave(server, want string, first, lanes int) error {
+	var servers, runs []*exec.Cmd
+	var errs []error
+	at := func(l int) string { return t.path(fmt.Sprintf("stalls.at%d", l)) }
+	out := func(l int) string { return t.path(fmt.Sprintf("stalls.out%d", l)) }
+	for l := range lanes {
+		stall, every := t.pause(first+l), 2+t.rng.IntN(12)
 		if stall == long {
 			every = 20
 		}
-		at, out := t.path(lane+".at"), t.path(lane)
-		if err := t.stalled(server, at, out, "-seed", fmt.Sprint(rng.Uint32()), "-every", fmt.Sprint(every), "-stall", stall.String()); err != nil {
-			return fmt.Errorf("one read of %d stalled for %v: %w", every, stall, err)
+		c, err := t.slow(server, at(l), "-seed", fmt.Sprint(t.rng.Uint32()), "-every", fmt.Sprint(every), "-stall", stall.String())
+		if err != nil {
+			errs = append(errs, err)
+			break
 		}
-		return errors.Join(t.is(out, want), t.clear(out))
-	})
-	return fmt.Sprintf("%d runs over a disk that stalls, one in ten for %v a time: each the tree of an undisturbed run", done, long), err
+		servers, runs = append(servers, c), append(runs, t.mask(at(l), out(l)))
+		errs = append(errs, runs[l].Start())
+	}
+	for l, c := range runs {
+		if c.Process == nil {
+			continue
+		}
+		_ = c.Wait() // the exit code is looked at
+		if got := c.ProcessState.ExitCode(); got != 0 {
+			errs = append(errs, fmt.Errorf("turn %d: exit code %d", first+l, got))
+		} else if err := t.is(out(l), want); err != nil {
+			errs = append(errs, fmt.Errorf("turn %d: %w", first+l, err))
+		}
+		errs = append(errs, t.clear(out(l)))
+	}
+	for l, c := range servers {
+		errs = append(errs, syscall.Unmount(at(l), 0), c.Wait())
+	}
+	return errors.Join(errs...)
 }
 
-// stalled does a run over the slow file system.
-func (t *torture) stalled(server, at, out string, flags ...string) (err error) {
+// slow starts a slow file system and waits until it is there.
+func (t *torture) slow(server, at string, flags ...string) (*exec.Cmd, error) {
 	if err := os.MkdirAll(at, 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	c := exec.Command(server, append([]string{"-from", t.path("stalls"), "-at", at}, flags...)...)
 	if err := c.Start(); err != nil {
-		return err
+		return nil, err
 	}
-	defer func() {
-		err = errors.Join(err, syscall.Unmount(at, 0), c.Wait())
-	}()
-	for range 100 {
+	for range 200 {
 		if _, err := os.Stat(filepath.Join(at, "month=01")); err == nil {
-			return must(0, t.mask(at, out))
+			return c, nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return errors.New("the file system is not there")
+	return nil, errors.Join(errors.New("the file system is not there"), c.Process.Kill(), c.Wait())
 }
 
 // changes of an input while it is read. They leave the file with the content

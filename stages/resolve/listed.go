@@ -1,6 +1,11 @@
 package resolve
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
 
 // findListed proposes names that stand in the lists, with no title before
 // them: a given name and a surname, a surname, a comma and a given name, either
@@ -112,14 +117,45 @@ func (w *worker) partOfName(k int) part {
 }
 
 // initialOf tells whether word k is an initial with its full stop before a
-// surname of the lists, or before a particle with a capital and one: Y. El Amrani.
+// surname, or before a particle with a capital and one: Y. El Amrani. One that no
+// list has is spelled as no Spanish word is, or a unit would end a sentence before it.
 func (w *worker) initialOf(k int) bool {
 	x, next := &w.words[k], &w.words[k+1]
-	if x.end-x.start != 1 || !x.is(capital) || w.text[x.end] != '.' || !next.is(capital) || !next.is(lower) || k > 0 && !w.touch(k-1) {
+	if utf8.RuneCount(w.text[x.start:x.end]) != 1 || !x.is(capital) || x.is(digits) || w.text[x.end] != '.' || !next.is(capital) || !next.is(lower) || k > 0 && !w.touch(k-1) && !w.behindColon(k) {
 		return false
 	}
-	gap := w.text[x.end:next.start]
-	return (len(gap) == 1 || len(gap) == 2 && gap[1] == ' ') && (w.partOfName(k+1)&family != 0 || w.particleOf(k+1))
+	if gap := w.text[x.end:next.start]; len(gap) > 2 || len(gap) == 2 && gap[1] != ' ' {
+		return false
+	}
+	p := w.partOfName(k + 1)
+	return p&family != 0 || w.particleOf(k+1) || p == unknown && k > 0 && w.touch(k-1) && w.words[k-1].shape&(capital|digits) == 0 && foreign(w.text[next.start:next.end])
+}
+
+// foreign tells whether a word is spelled as none of Spanish or Catalan is.
+func foreign(word []byte) bool {
+	for i, c := range word {
+		c |= 0x20
+		if c == 'k' || c == 'w' {
+			return true
+		}
+		if i == 0 {
+			continue
+		}
+		switch pair := [2]byte{word[i-1] | 0x20, c}; pair {
+		case [2]byte{'g', 'b'}, [2]byte{'g', 'h'}, [2]byte{'d', 'h'}, [2]byte{'m', 'h'}, [2]byte{'b', 'h'}, [2]byte{'z', 'g'}, [2]byte{'z', 'h'}, [2]byte{'s', 'h'},
+			[2]byte{'o', 'u'}, [2]byte{'a', 'a'}, [2]byte{'o', 'o'}, [2]byte{'d', 'd'}, [2]byte{'t', 't'}, [2]byte{'b', 'b'}, [2]byte{'z', 'z'}, [2]byte{'f', 'f'}, [2]byte{'p', 'p'}, [2]byte{'m', 'm'}:
+			return true
+		}
+	}
+	return false
+}
+
+// shortestUnknown is the letters of a name that is in no list.
+const shortestUnknown = 5
+
+// behindColon tells whether a colon and a blank stand before word k.
+func (w *worker) behindColon(k int) bool {
+	return string(w.text[w.words[k-1].end:w.words[k].start]) == ": "
 }
 
 // mayName is a quick no for most words: a name has two words of one case, and
@@ -131,7 +167,7 @@ func (w *worker) mayName(k int) bool {
 		return x.end-x.start > 1 && (next.is(capital) || next.class&particle != 0)
 	}
 	return x.end-x.start > 2 && next.end-next.start > 2 && x.class|next.class == 0 && next.start-x.end == 1 &&
-		(x.shape|next.shape)&(capital|digits) == 0 && x.end-x.start < 12 && (next.part == 0 || next.part&family != 0)
+		(x.shape|next.shape)&(capital|digits) == 0 && x.end-x.start < 12 && (next.part == 0 || next.part&family != 0 || next.part == partAsked)
 }
 
 // listedFrom returns the end of the name that begins at word k, k if none does.
@@ -140,6 +176,9 @@ func (w *worker) listedFrom(k int) int {
 		return k
 	}
 	if w.initialOf(k) {
+		if w.partOfName(k+1) == unknown && !w.particleOf(k+1) {
+			return k + 2
+		}
 		return w.nameFrom(k + 1)
 	}
 	if !w.mayName(k) {
@@ -170,6 +209,9 @@ func (w *worker) listedFrom(k int) int {
 		}
 		p := w.partOfName(j)
 		if !x.is(capital) || p == 0 || !w.touches(j-1) && !(w.commaBehind(j-1) && p&given != 0 && (all&given == 0 || all&family != 0 && j == k+1)) {
+			if all&family != 0 && all&(shared|unknown) == 0 && w.endsInGiven(k, j, p) {
+				all, end = all|given, j+1
+			}
 			break
 		}
 		all |= p
@@ -177,6 +219,9 @@ func (w *worker) listedFrom(k int) int {
 	}
 	if first == shared && w.words[k].is(lower) && k > 0 && w.touch(k-1) && all&family != 0 {
 		all |= given // Rosa Soler amid a sentence
+	}
+	if all&given == 0 && w.strange(k, end) {
+		return end
 	}
 	if end == k+1 || all&given == 0 || !w.words[k].is(lower) && (all&unknown != 0 || all&family == 0) {
 		return k // a note in capitals: an abbreviation may be in any list
@@ -219,12 +264,78 @@ func (w *worker) surnameFirst(k int) bool {
 	return gap == ": " || gap == ", "
 }
 
+// strange tells whether [k, end) are a word of no list and a surname, in either
+// order, amid a sentence: "con Zzyzx Puig".
+func (w *worker) strange(k, end int) bool {
+	if end < k+2 || end > k+3 || k == 0 || !w.touch(k-1) || w.words[k-1].shape&(capital|digits) != 0 {
+		return false
+	}
+	if end == k+2 && w.partOfName(k) == family && w.partOfName(k+1) == shared && w.words[k+1].is(lower) && !w.inLexicon(w.Lexicons.Surnames, k) && !w.inLexicon(w.Lexicons.Towns, k) {
+		return true // Zhu Li, Lomidze Nino
+	}
+	families := 0 // two that any list has, or one of those borne in Spain
+	for i := k; i < end; i++ {
+		x := &w.words[i]
+		if !x.is(lower) || x.end-x.start < shortestUnknown {
+			return false
+		}
+		for _, l := range []Lexicon{w.Lexicons.Towns, w.Lexicons.Provinces, w.Lexicons.Countries} {
+			if w.inLexicon(l, i) {
+				return false
+			}
+		}
+		switch p := w.partOfName(i); {
+		case p == unknown && i == k:
+		case p == family && (w.inLexicon(w.Lexicons.Surnames, i) || w.shapedAsFamily(i)):
+			families += 2
+		case p == family:
+			families++
+		default:
+			return false
+		}
+	}
+	return families > 1
+}
+
+// endsInGiven tells whether word j, a given name that is a word too or one of
+// which no list knows anything, stands behind a comma and the surnames [k, j),
+// amid a sentence and in no list of anything: "avisa Puig, Rosa que", "firma Soler, Zzyzx y".
+func (w *worker) endsInGiven(k, j int, p part) bool {
+	x := &w.words[j]
+	if p != shared && p != unknown || !x.is(capital) || !x.is(lower) || !w.commaBehind(j-1) || k == 0 || !w.touch(k-1) && !w.behindColon(k) || w.words[k-1].is(capital) && w.touch(k-1) && k > 1 || p == unknown && x.end-x.start < shortestUnknown-1 || w.listsThings(k, j) {
+		return false
+	}
+	for i := k; i < j; i++ {
+		if w.inLexicon(w.Lexicons.Towns, i) || w.inLexicon(w.Lexicons.Provinces, i) {
+			return false
+		}
+	}
+	return !w.inLexicon(w.Lexicons.Towns, j) && !w.inLexicon(w.Lexicons.Provinces, j) && !w.inLexicon(w.Lexicons.Countries, j)
+}
+
+// listsThings tells whether the words [k, j] are some of a list: a comma, or a
+// word that joins, and another capital stands before or behind them.
+func (w *worker) listsThings(k, j int) bool {
+	if w.commaBehind(k-1) && w.words[k-1].is(capital) {
+		return true
+	}
+	if j+1 >= len(w.words) {
+		return false
+	}
+	next := j + 1
+	if w.joins(next) && next+1 < len(w.words) {
+		next++
+	}
+	return w.words[next].is(capital) && (next > j+1 || w.commaBehind(j))
+}
+
 // listedSmall is listedFrom for a name in small letters: a given name and a
 // surname, neither of them a word of the language.
 func (w *worker) listedSmall(k int, first part) int {
 	end := k
 	for j := k + 1; first&given != 0 && j < min(k+3, len(w.words)) && w.touch(j-1) && !w.words[j].is(capital); j++ {
-		if w.partOfName(j)&family == 0 {
+		x := &w.words[j]
+		if w.partOfName(j)&family == 0 && (j > k+1 || first != given || w.listed(j) != 0 || x.end-x.start < shortestUnknown || !foreign(w.text[x.start:x.end])) {
 			break
 		}
 		end = j + 1
@@ -268,14 +379,19 @@ func (w *worker) namesAnother(i, end int) bool {
 // means besides: Helmut Hoffmann, Nelson Puig, "Hoffmann, Helmut".
 func (w *worker) bears(i, k, end int) bool {
 	switch {
+	case k == i+1 && w.initialOf(i):
+		return !bytes.Contains([]byte("SEQU"), w.text[w.words[i].start:w.words[i].end]) // K. Hoffmann, but S. Cushing
+	case k > i && w.touch(k-1):
+		return w.partOfName(k-1)&given != 0 || w.partOfName(i)&given != 0
 	case k > i:
-		return w.touch(k-1) && w.partOfName(k-1)&given != 0 || w.commaBehind(k-1) && w.partOfName(k)&given != 0
+		return w.commaBehind(k-1) && w.partOfName(k)&given != 0
 	case end == i+1 || i > 0 && w.touch(i-1) && w.words[i-1].class&(of|eponymous) != 0:
 		return false
 	case w.commaBehind(i):
 		return w.partOfName(i)&(given|family) != 0
 	}
-	return w.partOfName(i)&given != 0 && w.partOfName(i+1)&family != 0
+	first, second := w.partOfName(i), w.partOfName(i+1)
+	return first&given != 0 && second&family != 0 || first&family != 0 && second == given // Hoffmann Gudrun
 }
 
 // hyphened tells whether all words of [i, end) are joined by hyphens.

@@ -60,7 +60,7 @@ var rules = []rule{
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
 	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},
 	{"borders", "meddocan", onSpans, 0, (*worker).completeBorders},
-	{"pieces", "meddocan primary-care", onSpans, 0, (*worker).joinPieces},
+	{"pieces", "primary-care", onSpans, 0, (*worker).joinPieces},
 }
 
 // RuleNames returns the names that Options.Rules may switch, in the order of

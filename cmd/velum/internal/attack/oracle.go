@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"unicode"
 
 	"github.com/zeebo/xxh3"
 
@@ -54,13 +56,29 @@ type oracleFigures struct {
 }
 
 // possible is how many candidates stay possible in the places of a category.
+//
+// A candidate that velum does not hide in the place as it hides the true value,
+// all of it and under the same category, is ruled out by what may be public:
+// that the value was found, and its category. How many are hidden alike is a
+// figure of the model (of its recall, and of words that it takes for something
+// else). What else is public must not tell these from each other: they are
+// counted as if there were Candidates of them, and a place with fewer than
+// fewHidden is not judged.
 type possible struct {
 	Category string `json:"category"`
 	Places   int    `json:"places"`
-	Least    int    `json:"least"`
+	Any      int    `json:"any_5th_percentile"` // of all candidates
+	Hidden   int    `json:"hidden_alike_median"`
+	Judged   int    `json:"judged_places"`
+	Least    int    `json:"least"` // of as many candidates that are hidden alike
 	Fifth    int    `json:"5th_percentile"`
 	Half     int    `json:"median"`
 }
+
+// fewHidden is the share of the candidates that must be hidden like the true
+// value for a place to be judged, that of AtLeast by default: where a model takes
+// a vitamin for a town, no town is a candidate.
+const fewHidden = 0.125
 
 // separateCount is how many runs of their own said the same as the run of all
 // candidates.
@@ -91,6 +109,14 @@ type place struct {
 	first      int64 // row of the true note in the archive of candidates; the candidates follow
 	candidates []int // their numbers; each gives another note
 	left       []int // of candidates, those that stay possible
+	alike      int   // of candidates, how many are hidden as the true value is
+}
+
+// judged returns how many candidates stay possible of so many that are hidden
+// alike; ok tells whether there are enough of them.
+func (p *place) judged() (left int, ok bool) {
+	all := len(p.candidates)
+	return all * len(p.left) / max(p.alike, 1), float64(p.alike) >= fewHidden*float64(all)
 }
 
 type oracle struct {
@@ -258,7 +284,7 @@ const tries = 4
 func (o *oracle) findCandidates(n *hidden, p *place) bool {
 	seen := map[xxh3.Uint128]bool{xxh3.Hash128(n.text): true}
 	for number := 0; number < tries*o.o.Candidates && len(p.candidates) < o.o.Candidates; number++ {
-		text, ok := o.fill(n, p, number)
+		text, _, ok := o.fill(n, p, number)
 		if !ok && len(p.candidates) == 0 && number > 8 {
 			return false
 		}
@@ -271,23 +297,25 @@ func (o *oracle) findCandidates(n *hidden, p *place) bool {
 }
 
 // fill returns the note with a candidate in the place, and wherever else in the
-// note the same value stands.
-func (o *oracle) fill(n *hidden, p *place, number int) (text []byte, ok bool) {
+// note the same value stands, and where that is.
+func (o *oracle) fill(n *hidden, p *place, number int) (text []byte, at []pipeline.Span, ok bool) {
 	value := n.spans[p.span]
 	words := n.text[value.Start:value.End]
-	at := int32(0)
+	copied := int32(0)
 	for _, s := range n.spans {
 		here := n.text[s.Start:s.End]
 		if s.Category != value.Category || !o.values.together(words, here, value.Category.Kind()) {
 			continue
 		}
-		text = append(text, n.text[at:s.Start]...)
+		text = append(text, n.text[copied:s.Start]...)
+		start := len(text)
 		if text, ok = o.values.append(text, here, value.Category.Kind(), number); !ok {
-			return nil, false
+			return nil, nil, false
 		}
-		at = s.End
+		at = append(at, pipeline.Span{Start: int32(start), End: int32(len(text)), Category: value.Category})
+		copied = s.End
 	}
-	return append(text, n.text[at:]...), true
+	return append(text, n.text[copied:]...), at, true
 }
 
 // ask masks all candidates in one run and keeps those that stay possible.
@@ -304,7 +332,7 @@ func (o *oracle) ask(ctx context.Context) error {
 				return err
 			}
 			for _, number := range p.candidates {
-				text, _ := o.fill(n, p, number)
+				text, _, _ := o.fill(n, p, number)
 				if err := add(text); err != nil {
 					return err
 				}
@@ -323,15 +351,54 @@ func (o *oracle) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	found, err := hiddenSpans(commit.PrivateDir(out), rows)
+	if err != nil {
+		return err
+	}
 	for i := range o.places {
-		p := &o.places[i]
-		for k, number := range p.candidates {
-			if seen[p.first+1+int64(k)] == seen[p.first] {
-				p.left = append(p.left, number)
-			}
-		}
+		o.compare(&o.places[i], seen, found)
 	}
 	return os.RemoveAll(filepath.Join(o.Work, candidatesDir))
+}
+
+// compare counts what became of the candidates of a place.
+func (o *oracle) compare(p *place, seen []xxh3.Uint128, found [][]pipeline.Span) {
+	for k, number := range p.candidates {
+		row := p.first + 1 + int64(k)
+		same := seen[row] == seen[p.first]
+		if same {
+			p.left = append(p.left, number)
+		}
+		if text, at, _ := o.fill(&o.notes[p.note], p, number); same || alike(text, at, found[row]) {
+			p.alike++
+		}
+	}
+}
+
+// alike tells whether every letter and digit of the places is hidden, under
+// their category.
+func alike(text []byte, places, found []pipeline.Span) bool {
+	for _, p := range places {
+		at := p.Start
+		for _, s := range found {
+			if s.Category != p.Category || s.End <= at || at >= p.End {
+				continue
+			}
+			if s.Start > at && wordIn(text[at:min(s.Start, p.End)]) {
+				return false
+			}
+			at = s.End
+		}
+		if at < p.End && wordIn(text[at:p.End]) {
+			return false
+		}
+	}
+	return true
+}
+
+// wordIn tells whether a text has a letter or a digit.
+func wordIn(text []byte) bool {
+	return bytes.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // askSeparately masks the sample by itself, as it is and with candidates in it,
@@ -427,7 +494,7 @@ func (o *oracle) tree(ctx context.Context, filled map[int]filling) (publicTree, 
 		for i := range o.notes {
 			text := o.notes[i].text
 			if f, ok := filled[i]; ok {
-				text, _ = o.fill(&o.notes[i], f.place, f.number)
+				text, _, _ = o.fill(&o.notes[i], f.place, f.number)
 			}
 			if err := add(text); err != nil {
 				return err
@@ -485,21 +552,26 @@ func writeNotes(path string, notes func(add func(text []byte) error) error) erro
 
 func (o *oracle) finding() *finding {
 	out := &o.out
-	byCategory := map[string][]int{}
-	var all []int
+	byCategory := map[string][]*place{}
+	var all []*place
 	for i := range o.places {
 		p := &o.places[i]
-		byCategory[p.category.String()] = append(byCategory[p.category.String()], len(p.left))
-		all = append(all, len(p.left))
+		byCategory[p.category.String()] = append(byCategory[p.category.String()], p)
+		all = append(all, p)
 	}
 	out.All = possibleOf("all", all)
-	for name, left := range byCategory {
-		out.Categories = append(out.Categories, possibleOf(name, left))
+	low := out.All
+	for name, places := range byCategory {
+		sum := possibleOf(name, places)
+		out.Categories = append(out.Categories, sum)
+		if sum.Judged > 0 && sum.Fifth < low.Fifth {
+			low = sum
+		}
 	}
 	slices.SortFunc(out.Categories, func(a, b possible) int { return cmp.Compare(a.Category, b.Category) })
-	f := &finding{Figures: out, table: out.table, Passed: out.All.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
-	f.Sentence = fmt.Sprintf("%d of %d candidates stay possible at the 5th percentile of %d hidden values (at least %d wanted); %d of %d separate runs agree, with %d of them",
-		out.All.Fifth, out.Candidates, out.All.Places, out.AtLeast, out.Separate.Agree, out.Separate.Runs, out.Separate.Candidates)
+	f := &finding{Figures: out, table: out.table, Passed: low.Judged > 0 && low.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
+	f.Sentence = fmt.Sprintf("%d of %d candidates that are hidden alike stay possible at the 5th percentile of %d hidden values, %d of %s (at least %d wanted); %d of %d separate runs agree, with %d of them",
+		out.All.Fifth, out.Candidates, out.All.Judged, low.Fifth, low.Category, out.AtLeast, out.Separate.Agree, out.Separate.Runs, out.Separate.Candidates)
 	f.remedy = "what is public depends on hidden words: do not give the extract away"
 	if n := len(out.Separate.Differ); n > 0 {
 		f.remedy += fmt.Sprintf("; %d files differ, %s first", n, out.Separate.Differ[0])
@@ -508,21 +580,35 @@ func (o *oracle) finding() *finding {
 }
 
 // possibleOf sums up how many candidates stay possible, by place.
-func possibleOf(name string, left []int) possible {
-	slices.Sort(left)
-	at := func(share float64) int { return left[int(share*float64(len(left)))] }
-	return possible{name, len(left), left[0], at(0.05), at(0.5)}
-}
-
-func (f *oracleFigures) table(w io.Writer) {
-	fmt.Fprintf(w, "category\tplaces\tleast\t5 %%\thalf\t\n")
-	for _, p := range append(slices.Clone(f.Categories), f.All) {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t\n", p.Category, p.Places, p.Least, p.Fifth, p.Half)
+func possibleOf(name string, places []*place) possible {
+	var left, hidden, judged []int
+	for _, p := range places {
+		left, hidden = append(left, len(p.left)), append(hidden, p.alike)
+		if n, ok := p.judged(); ok {
+			judged = append(judged, n)
+		}
+	}
+	at := func(of []int, share float64) int {
+		if slices.Sort(of); len(of) == 0 {
+			return 0
+		}
+		return of[int(share*float64(len(of)))]
+	}
+	return possible{
+		Category: name, Places: len(places), Any: at(left, 0.05), Hidden: at(hidden, 0.5),
+		Judged: len(judged), Least: at(judged, 0), Fifth: at(judged, 0.05), Half: at(judged, 0.5),
 	}
 }
 
-// publicParts are the parts of an output that may be given away.
-func publicParts(out string) ([]commit.PartRecord, error) {
+func (f *oracleFigures) table(w io.Writer) {
+	fmt.Fprintf(w, "category\tplaces\tof all, 5 %%\thidden alike, half\tjudged\tof these, least\t5 %%\thalf\t\n")
+	for _, p := range append(slices.Clone(f.Categories), f.All) {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.Category, p.Places, p.Any, p.Hidden, p.Judged, p.Least, p.Fifth, p.Half)
+	}
+}
+
+// partsOf are the parts that stand in a tree.
+func partsOf(out string) ([]commit.PartRecord, error) {
 	m, err := commit.ReadManifest(out)
 	if err != nil {
 		return nil, err

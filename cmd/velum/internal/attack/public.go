@@ -15,13 +15,14 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // publicRows returns a digest of the public rows of each note of an output of
 // one input file: of every kind of part, every column but those that number the
 // notes. The one of a note that is in no public part is zero.
 func publicRows(out string, notes int64) ([]xxh3.Uint128, error) {
-	parts, err := publicParts(out)
+	parts, err := partsOf(out)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +35,41 @@ func publicRows(out string, notes int64) ([]xxh3.Uint128, error) {
 		}
 	}
 	return seen, nil
+}
+
+// hiddenSpans returns the spans of each note of an output of one input file, in
+// order, as its private tree has them.
+func hiddenSpans(private string, notes int64) ([][]pipeline.Span, error) {
+	parts, err := partsOf(private)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]pipeline.Span, notes)
+	for _, p := range parts {
+		if p.Kind != "original" {
+			continue
+		}
+		rows, err := parquet.ReadFile[originalRow](filepath.Join(private, filepath.FromSlash(p.Path)))
+		if err != nil {
+			return nil, errors.New("a part of kind original cannot be read")
+		}
+		for _, r := range rows {
+			c, err := pipeline.ParseCategory(r.Category)
+			if err != nil || r.Row < 0 || r.Row >= notes {
+				return nil, errors.New("a part of kind original has a row of no note or category")
+			}
+			found[r.Row] = append(found[r.Row], pipeline.Span{Start: r.Start, End: r.End, Category: c})
+		}
+	}
+	return found, nil
+}
+
+// originalRow is what is needed of a row of the private table of spans.
+type originalRow struct {
+	Row      int64  `parquet:"row"`
+	Start    int32  `parquet:"start"`
+	End      int32  `parquet:"end"`
+	Category string `parquet:"category"`
 }
 
 // addRows adds the rows of one part to the digests of their notes.

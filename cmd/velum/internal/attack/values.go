@@ -69,6 +69,9 @@ func (v *values) append(dst, words []byte, kind pipeline.Kind, n int) (out []byt
 		}
 		return v.parser.AppendShifted(dst, dates.Context{}, days)
 	case pipeline.ContactKind:
+		if at := bytes.IndexByte(words, '@'); at > 0 {
+			return v.address(dst, words[at:])
+		}
 		if bytes.ContainsAny(words, "@/") || !bytes.ContainsAny(words, "0123456789") {
 			return v.writer.Contact(dst, words)
 		}
@@ -79,6 +82,13 @@ func (v *values) append(dst, words []byte, kind pipeline.Kind, n int) (out []byt
 		return v.writer.Profession(dst, words)
 	}
 	return dst, false
+}
+
+// address writes an e-mail address of somebody else at the same domain.
+func (v *values) address(dst, domain []byte) (out []byte, ok bool) {
+	name, ok := v.writer.Person(nil, []byte("Ana Puig"))
+	dst = append(dst, bytes.ReplaceAll(gazetteer.Fold(nil, name), []byte(" "), []byte("."))...)
+	return append(dst, domain...), ok
 }
 
 // together tells whether two values of a note change together: an attacker
