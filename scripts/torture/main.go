@@ -5,6 +5,7 @@
 //	notes   bad notes and their mutations: all come out masked or in quarantine
 //	obfuscation
 //	        identifiers of 25 kinds in 20 forms, both profiles: none with check digits is readable
+//	oracle  candidates filled into hidden values, both profiles: nothing public singles one out
 //	canary  invented identifiers: none is in anything that may be given away
 //	extracts
 //	        the same of what velum mask and reveal write, log and leave, under every policy
@@ -73,6 +74,7 @@ var tests = []struct {
 }{
 	{"notes", (*torture).notes},
 	{"obfuscation", (*torture).obfuscation},
+	{"oracle", (*torture).oracle},
 	{"canary", (*torture).canary},
 	{"extracts", (*torture).extracts},
 	{"order", (*torture).order},
