@@ -17,6 +17,8 @@
 package tokenize
 
 import (
+	"slices"
+
 	"github.com/velum-health/velum/models/language"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
@@ -66,6 +68,7 @@ func New(o Options) pipeline.Step {
 // do fills Tokens and Language of every note. A note that has a Reason, or is
 // given one here, has no tokens.
 func (o Options) do(b *pipeline.Batch) error {
+	b.Tokens.Items = slices.Grow(b.Tokens.Items, len(b.Text.Data)/bytesAToken)
 	for i := range b.Len() {
 		lang := pipeline.UnknownLanguage
 		if b.Reason[i] == pipeline.Sound {
@@ -78,6 +81,11 @@ func (o Options) do(b *pipeline.Batch) error {
 	}
 	return nil
 }
+
+// bytesAToken is how much text has a token, in clinical notes: room is made for
+// all tokens of a batch at once, or the first batches are copied five times as
+// they grow.
+const bytesAToken = 5
 
 // guarded is note; a note on which it panics goes to quarantine.
 func (o Options) guarded(b *pipeline.Batch, i int) (lang pipeline.Language) {
