@@ -15,7 +15,7 @@ func newCheckCommand(a *app) *cobra.Command {
 		Long: `Compare every byte of an output tree with its manifest, and name what differs: parts
 that are missing or changed, files that the manifest does not know, a run that did not
 end. The private tree beside it is checked too, if it is there, its audit log included.
-Nothing is changed.
+Nothing is changed. An output whose run could read no note ends with exit code 3.
 
 With --exclude and --in, the notes of people who object are looked up in the archive,
 and it is proven that none of them is in DIR.`,

@@ -91,7 +91,7 @@ func (t *checkedTree) belongsTo(public *checkedTree) error {
 }
 
 // Trees compares a tree, and the private one that belongs to it, with their
-// manifests and prints what differs. private is "" for the one beside it.
+// manifests and prints what differs, and says if a run read no note. private is "" for the one beside it.
 func Trees(c *console.Console, dir, private string) error {
 	trees, err := checkTrees(dir, private)
 	if err != nil {
@@ -106,6 +106,9 @@ func Trees(c *console.Console, dir, private string) error {
 	}
 	if n > 0 {
 		return exit.Errorf(exit.Integrity, "the same `velum run` makes missing and changed parts again", "%d differences", n)
+	}
+	if m := trees[0].manifest; m != nil && m.Rows == 0 {
+		return exit.Errorf(exit.Quarantined, "`report.html` names what could not be read: get it again and start the same `velum run`", "%s is as its run left it, which read no note: it has no _SUCCESS", dir)
 	}
 	return nil
 }
