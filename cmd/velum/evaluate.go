@@ -26,11 +26,13 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.Labels, "categories", "", "compare in another label `SET`: both sides are mapped (meddocan, i2b2, hipaa, primary-care...)")
 	flags.Float64Var(&f.AtLeast, "at-least", 0, "end with exit code 15 if masking recall by entity is below this")
 	flags.BoolVar(&f.Brief, "brief", false, "print one line a category and masking recall, nothing else")
+	flags.BoolVar(&f.Dial, "dial", false, "measure all positions of inverse.dial: masking recall, and the share of safe words that are masked")
 	flags.Float64Var(&f.Beta, "beta", 1, "weight of recall in F_beta")
 	flags.IntVar(&f.Draws, "draws", 1000, "bootstrap draws for the 95 % intervals; -1 for none")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the draws")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "inverse", "inverse.model")
 	a.noteFlags(c)
 	return c
 }

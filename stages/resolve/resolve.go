@@ -132,6 +132,9 @@ type worker struct {
 	cands  []candidate
 	spans  []pipeline.Span
 
+	typed []pipeline.Span // candidates of those who say what a thing is
+	cut   []pipeline.Span // what is left of the others
+
 	machines []*networks.Machine // one a pack
 	found    []pipeline.Span
 }
@@ -188,10 +191,12 @@ func (w *worker) note() {
 	if len(w.cands) == 0 {
 		return
 	}
+	w.cutUntyped()
 	w.spans = w.merge(w.spans, w.text, w.cands)
 	w.run(onSpans)
 	w.coverKnown()
 	w.repeats()
+	w.joinUntyped()
 }
 
 // certain tells whether a table of known people or a list of the house gave a

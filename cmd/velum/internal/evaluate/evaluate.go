@@ -25,6 +25,7 @@ type Options struct {
 	Other              string  // another system to compare with
 	AtLeast            float64 // masking recall by entity; below it is exit code 15
 	Brief              bool
+	Dial               bool // measure all positions of inverse.dial
 	Labels             string // label set to compare in
 	Beta               float64
 	Draws              int
@@ -35,6 +36,9 @@ type Options struct {
 func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
 	if f.Gold == "" {
 		return exit.Errorf(exit.Config, "name the gold spans", "--gold is needed")
+	}
+	if f.Dial {
+		return f.dial(ctx, c, cfg)
 	}
 	s, err := f.score(ctx, c, cfg, f.System, f.SystemFrom)
 	if err != nil {

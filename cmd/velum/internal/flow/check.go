@@ -185,9 +185,14 @@ func (k *checker) tagging() *Model {
 	if !lists {
 		return nil
 	}
+	k.inverse()
 	m, err := OpenModel(k.Tag.Model, k.Config)
 	if err != nil {
 		k.failed("tag.model", err)
+		return nil
+	}
+	if m, err = beside(m, k.Config); err != nil {
+		k.failed("inverse.model", err)
 		return nil
 	}
 	err = m.set(k.Config)

@@ -61,6 +61,15 @@ func New(c *option.Config) (*Flow, error) {
 // With is the flow of a model that is open.
 func With(c *option.Config, m *Model) *Flow { return &Flow{Config: c, Model: m} }
 
+// labels is the label set of what is found: that of the model or, where it knows
+// none, of the profile, for patterns and rules say what they find.
+func (f *Flow) labels() string {
+	if f.Model.Labels == Untyped {
+		return f.Profile
+	}
+	return f.Model.Labels
+}
+
 // Found counts what stages do.
 type Found struct {
 	Resolve resolve.Counts
@@ -175,7 +184,7 @@ func Finder(c *option.Config) tag.Finder {
 }
 
 func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
-	o, err := resolve.Defaults(f.Model.Labels)
+	o, err := resolve.Defaults(f.labels())
 	if err != nil {
 		return pipeline.Step{}, err
 	}
@@ -183,7 +192,7 @@ func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
 	if err != nil {
 		return pipeline.Step{}, err
 	}
-	if err := ownPatterns(f.Model.Labels, &o); err != nil {
+	if err := ownPatterns(f.labels(), &o); err != nil {
 		return pipeline.Step{}, err
 	}
 	o.Workers, o.Counts, o.Lexicons = f.Workers(), found, Lexicons(lists)

@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/models/ensemble"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/rules"
@@ -36,6 +37,9 @@ type Kind struct {
 	// that of the profile.
 	DefaultTemplate func(c *option.Config) string
 	Dial            bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
+
+	Labels  string // the one label set that it knows; "": any
+	Without bool   // can be made without labelled notes, from what the configuration names
 }
 
 // Kinds are the kinds of taggers that there are. Nothing else names them: train,
@@ -46,6 +50,7 @@ var Kinds = []Kind{
 	{Name: bilstm.Kind, Load: loadNetwork, NewTrainer: newNetworkTrainer, Template: true, DefaultTemplate: networkTemplate, Dial: true},
 	{Name: rules.Kind, Load: loadRules},
 	{Name: ensemble.Kind, Load: loadEnsemble, NewTrainer: newEnsembleTrainer, Dial: true},
+	{Name: inverse.Kind, Load: loadInverse, NewTrainer: newInverseTrainer, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
 }
 
 // KindNamed returns the row of a kind.

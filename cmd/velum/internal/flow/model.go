@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/morph"
 	"github.com/velum-health/velum/models/patterns"
@@ -83,6 +84,9 @@ func (m *Model) Bias(recall, floor float64) (tagger.DialPoint, error) {
 func LoadModel(c *option.Config) (*Model, error) {
 	m, err := OpenModel(c.Tag.Model, c)
 	if err != nil {
+		return nil, err
+	}
+	if m, err = beside(m, c); err != nil {
 		return nil, err
 	}
 	return m, m.set(c)
@@ -201,8 +205,14 @@ func load(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	return m, nil
 }
 
-// labelSetOf finds the label set that holds all categories of a model.
+// labelSetOf finds the label set that holds all categories of a model. PHI
+// stands beside those of any.
 func labelSetOf(categories []pipeline.Category) (string, error) {
+	typed := slices.DeleteFunc(slices.Clone(categories), func(c pipeline.Category) bool { return c.Kind() == pipeline.UntypedKind && c.String() == "PHI" })
+	if len(typed) == 0 {
+		return Untyped, nil
+	}
+	categories = typed
 	for _, name := range slices.Concat(configs.OwnSchemes(), []string{"primary-care", "meddocan", "i2b2", "names"}) {
 		set, err := pipeline.Labels(name)
 		if err != nil {
@@ -254,6 +264,9 @@ func openStored(kind string, data []byte) (features.Stored, error) {
 			return morph.POS{Model: m}, nil
 		}
 		return morph.Lemma{Model: m}, nil
+	}
+	if kind == inverse.WordsKind {
+		return inverse.OpenWords(data)
 	}
 	if kind == embed.ClustersKind {
 		return embed.OpenClusters(data)

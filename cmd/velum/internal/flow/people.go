@@ -180,7 +180,7 @@ func (f *Flow) recognized() ([]pipeline.Step, error) {
 	if f.People == nil {
 		return nil, nil
 	}
-	set, err := pipeline.Labels(f.Model.Labels)
+	set, err := pipeline.Labels(f.labels())
 	return []pipeline.Step{recognize.New(recognize.Options{
 		People: f.People.Table, Excluded: f.People.Excluded, PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
 	})}, err

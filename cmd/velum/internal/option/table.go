@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/bilstm"
 	"github.com/velum-health/velum/models/ensemble"
+	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -27,6 +28,7 @@ type Config struct {
 	Read     Read
 	Tokenize Tokenize
 	Tag      Tag
+	Inverse  Inverse
 	Patterns Patterns
 	People   People
 	Resolve  Resolve
@@ -92,6 +94,19 @@ type Tag struct {
 	Cache          size
 	NoteCache      size
 	Gazetteers     []string
+}
+
+// Inverse is what masks all that is not known to be safe.
+type Inverse struct {
+	Model   string
+	Dial    float64
+	Low     float64
+	High    float64
+	Never   []string
+	Below   float64
+	Centers []string
+	Words   string
+	Learner string
 }
 
 // Patterns is which patterns are looked for.
@@ -335,7 +350,7 @@ func (c *Config) inputOptions() []option {
 }
 
 func (c *Config) findOptions() []option {
-	t, p, n, r, m, a, v := &c.Tag, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity, &c.Verify
+	t, i, p, n, r, m, a, v := &c.Tag, &c.Inverse, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity, &c.Verify
 	return []option{
 		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.99; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
@@ -345,6 +360,16 @@ func (c *Config) findOptions() []option {
 		opt("tag.note_cache", &t.NoteCache, 16<<20, "Memory a worker for notes already tagged; 0 tags every note. Templates make many notes equal, byte for byte; the cache compares the whole text.", within(0, 1<<40)),
 
 		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile),
+
+		opt("inverse.model", &i.Model, "", "Inverse model beside tag.model, a name or a path: what it does not know to be safe is masked as [PHI], beside what tag.model finds. Empty: none. An inverse model can be tag.model itself: then patterns and rules alone say what a thing is.", shaping, nameOrFile),
+		opt("inverse.dial", &i.Dial, 1, "How much of what may be safe is masked, 0 to 1: at 0 nothing beside tag.model, at 0.5 what is less likely safe than not, at 1 what does not reach the thresholds below. `velum evaluate --dial` measures what each setting costs.", shaping, within(0, 1)),
+		opt("inverse.low", &i.Low, 0.9, "Probability from which on a word is safe that the safe lists have, at dial 1. 0.9 and 0.95 are the pair of INV §4.3.6, 0.8 and 0.9 its lower one.", shaping, within(0.5, 1)),
+		opt("inverse.high", &i.High, 0.95, "The same for a word that they have not, or that an unsafe list has.", shaping, within(0.5, 1)),
+		opt("inverse.never", &i.Never, inverse.NeverNames(), "Lists whose words are never safe at dial 1, however probable: INV masks them always.", shaping, oneOf(inverse.NeverNames()...)),
+		opt("inverse.below", &i.Below, 1, "Cascade: the inverse model looks at the notes alone of which tag.model is less sure than this (tag.confidence). 1: at all notes.", shaping, within(0, 1)),
+		opt("inverse.centers", &i.Centers, nil, "Centres, values of read.columns.center, at all of whose notes the inverse model looks, whatever inverse.below says: those that have no labelled notes.", shaping),
+		opt("inverse.words", &i.Words, "", "File of common words to train with, from `velum train --kind words`; it becomes part of the model. Empty: those of the model that training begins with, or none.", aFile),
+		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf, or bilstm, which INV takes.", oneOf("crf", "bilstm")),
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),

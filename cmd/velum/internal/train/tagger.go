@@ -48,8 +48,10 @@ func New(c *console.Console, cfg *option.Config, o *Options) *Training {
 
 // trainTagger trains a tagger, scores it and writes it.
 func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	if err := o.need(); err != nil {
-		return err
+	if kind, ok := flow.KindNamed(o.Kind); !ok || !kind.Without || len(o.Train) > 0 || o.Out == "" {
+		if err := o.need(); err != nil {
+			return err
+		}
 	}
 	if o.Choose && len(o.Lookups.Clusters) == 0 {
 		return exit.Errorf(exit.Config, "offer some with --clusters", "--choose-clusters: there is nothing to choose from")
@@ -98,9 +100,7 @@ func (t *Training) Prepare() error {
 	if t.kind, ok = flow.KindNamed(t.Options.Kind); !ok || t.kind.NewTrainer == nil {
 		return unknownKind(t.Options.Kind)
 	}
-	if t.Options.Labels == "" {
-		t.Options.Labels = t.cfg.Profile
-	}
+	t.Options.Labels = cmp.Or(t.kind.Labels, t.Options.Labels, t.cfg.Profile)
 	set, err := pipeline.Labels(t.Options.Labels)
 	if err != nil {
 		return exit.With(exit.Config, err, "name one with --labels")
@@ -150,6 +150,11 @@ func (t *Training) template(m *flow.Materials) error {
 	from, err := t.starts()
 	if err != nil {
 		return err
+	}
+	if words, err := flow.CommonWords(t.cfg); err != nil {
+		return err
+	} else if words != nil {
+		from = slices.Insert(from, 0, features.Resources{Slots: map[string]features.Slot{"cluster/common": words}})
 	}
 	return t.Options.Lookups.fill(&m.Resources, m.Template, from...)
 }

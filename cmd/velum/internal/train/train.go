@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/dictionary"
+	"github.com/velum-health/velum/models/inverse"
 )
 
 // Options are what a training is told beside the configuration.
@@ -33,15 +34,17 @@ type Options struct {
 
 	Checkpoint string // file to keep the state of the training in, and to go on from; "": none
 
-	Dictionary DictionaryOptions
-	Lookups    Lookups
+	Dictionary            DictionaryOptions
+	MinCount, MinPatients int // of a common word
+	Lookups               Lookups
 }
 
 // otherwise are the kinds that are not trained on labelled notes.
 var otherwise = map[string]func(context.Context, *console.Console, *option.Config, *Options) error{
-	dictionary.Kind: trainDictionary,
-	"morph":         trainMorph,
-	"language":      trainLanguage,
+	dictionary.Kind:   trainDictionary,
+	"morph":           trainMorph,
+	"language":        trainLanguage,
+	inverse.WordsKind: trainWords,
 }
 
 // Kinds are the names of all kinds that can be trained.

@@ -1,0 +1,116 @@
+package flow
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/bilstm"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/inverse"
+	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/tagger"
+)
+
+// Untyped is the label set of models that say of nothing what it is.
+const Untyped = "untyped"
+
+// inverseParams are the thresholds that the configuration wants.
+func inverseParams(c *option.Config) inverse.Params {
+	v := &c.Inverse
+	return inverse.Params{Dial: v.Dial, Low: v.Low, High: v.High, Never: v.Never}
+}
+
+func loadInverse(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	m, err := inverse.Load(f, in.Lists, gazetteer.Names(), in.Open)
+	if err != nil {
+		return nil, err
+	}
+	if in.Config.Inverse.Low == 0 { // a configuration that was never loaded: the model's own
+		return m, nil
+	}
+	return m.With(inverseParams(in.Config))
+}
+
+// inverseTemplate is what the network of an inverse model sees.
+func inverseTemplate(c *option.Config) string {
+	if c.Inverse.Learner == bilstm.Kind {
+		return bilstm.VariantTemplate(c.Network.Variant)
+	}
+	return "inverse"
+}
+
+// newInverseTrainer puts the rules around the trainer of another kind.
+func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
+	words, err := CommonWords(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	learner := newCRFTrainer
+	if m.Config.Inverse.Learner == bilstm.Kind {
+		learner = newNetworkTrainer
+	}
+	network, err := learner(m)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := FeatureLists(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	return inverse.NewTrainer(network, lists, gazetteer.Names(), words, inverseParams(m.Config))
+}
+
+// CommonWords opens the file of common words that the configuration names; nil
+// if it names none.
+func CommonWords(c *option.Config) (*inverse.Words, error) {
+	if c.Inverse.Words == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(c.Inverse.Words)
+	if err == nil {
+		var words *inverse.Words
+		if words, err = inverse.OpenWords(data); err == nil {
+			return words, nil
+		}
+	}
+	return nil, exit.With(exit.Config, fmt.Errorf("inverse.words: %w", err), "`velum train --kind words --archive NOTES --out FILE` makes one")
+}
+
+// beside puts the inverse model of the configuration beside an ordinary one.
+func beside(m *Model, c *option.Config) (*Model, error) {
+	if c.Inverse.Model == "" {
+		return m, nil
+	}
+	other, err := OpenModel(c.Inverse.Model, c)
+	if err != nil {
+		return nil, fmt.Errorf("inverse.model: %w", err)
+	}
+	strict, ok := other.Model.(*inverse.Model)
+	if !ok {
+		return nil, exit.Errorf(exit.Config, "`velum train --kind inverse` makes one", "inverse.model: %s is of kind %s, no inverse model", other.Name, other.Header().Kind)
+	}
+	if m.Labels == Untyped {
+		return nil, exit.Errorf(exit.Config, "leave inverse.model out, or name an ordinary model with tag.model", "inverse.model: tag.model %s is an inverse model itself", m.Name)
+	}
+	pair := inverse.NewPair(m.Model, strict)
+	if c.Inverse.Below < 1 {
+		pair.Below = float32(c.Inverse.Below)
+	}
+	pair.Counts = new(inverse.Counts)
+	n := *m
+	n.Model = pair
+	n.SHA256 = sha256.Sum256(append(m.SHA256[:], other.SHA256[:]...))
+	return &n, nil
+}
+
+// inverse is the thresholds together, and the common words.
+func (k *checker) inverse() {
+	if _, err := (&inverse.Model{}).With(inverseParams(k.Config)); err != nil {
+		k.failed("inverse.low", exit.With(exit.Config, err, "as in low: 0.9, high: 0.95"))
+	}
+	_, err := CommonWords(k.Config)
+	k.failed("inverse.words", err)
+}

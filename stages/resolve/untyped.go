@@ -1,0 +1,98 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// An inverse tagger says of each word by itself that it is not known to be
+// safe, and of none what it is (INV §4.2). So its spans give way to whoever
+// knows more: what another candidate covers has that one's category, and what
+// is left stays PHI. Without this a winner would take all characters of what it
+// beats, and a date the words around it.
+
+// isUntyped tells whether a span says nothing of what it covers.
+func isUntyped(s *pipeline.Span) bool {
+	return s.Source == pipeline.FromModel && s.Category != pipeline.None && s.Category == untypedCategory
+}
+
+var untypedCategory = func() pipeline.Category {
+	set, err := pipeline.Labels("untyped")
+	if err != nil {
+		panic("resolve: no label set untyped") // it is built in
+	}
+	return set.Categories[0]
+}()
+
+// cutUntyped takes out of the untyped candidates what others cover.
+func (w *worker) cutUntyped() {
+	if !slices.ContainsFunc(w.cands, func(c candidate) bool { return isUntyped(&c.Span) }) {
+		return
+	}
+	w.typed = w.typed[:0]
+	for _, c := range w.cands {
+		if !isUntyped(&c.Span) {
+			w.typed = append(w.typed, c.Span)
+		}
+	}
+	sortSpans(w.typed)
+	kept := w.cands[:0]
+	w.cut = w.cut[:0]
+	for _, c := range w.cands {
+		if !isUntyped(&c.Span) {
+			kept = append(kept, c)
+			continue
+		}
+		from := len(w.cut)
+		at := c.Start
+		for _, t := range w.typed {
+			if t.End <= at || t.Start >= c.End {
+				continue
+			}
+			if t.Start > at {
+				w.cut = append(w.cut, pipeline.Span{Start: at, End: t.Start})
+			}
+			at = t.End
+		}
+		if at < c.End {
+			w.cut = append(w.cut, pipeline.Span{Start: at, End: c.End})
+		}
+		for i := from; i < len(w.cut); i++ {
+			s := &w.cut[i]
+			if blank(w.text[s.Start:s.End]) && from+1 < len(w.cut) {
+				s.End = s.Start // signs between what others cover
+			}
+			s.Score, s.Category, s.Source = c.Score, c.Category, c.Source
+		}
+	}
+	w.cands = kept
+	for _, s := range w.cut {
+		if s.Start < s.End {
+			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
+		}
+	}
+}
+
+// joinUntyped makes one span of untyped ones that follow each other with
+// nothing, or one blank, between them: [PHI] and not [PHI] [PHI] [PHI], which
+// would tell how many words a name has.
+func (w *worker) joinUntyped() {
+	spans := w.spans
+	if !slices.ContainsFunc(spans, func(s pipeline.Span) bool { return isUntyped(&s) }) {
+		return
+	}
+	n := 0
+	for i := range spans {
+		s := spans[i]
+		if n > 0 && isUntyped(&s) && isUntyped(&spans[n-1]) {
+			if last := &spans[n-1]; s.Start == last.End || s.Start == last.End+1 && w.text[last.End] == ' ' {
+				last.End, last.Score = s.End, max(last.Score, s.Score)
+				continue
+			}
+		}
+		spans[n] = s
+		n++
+	}
+	w.spans = spans[:n]
+}
