@@ -25,7 +25,7 @@ type Options struct {
 	Other              string  // another system to compare with
 	AtLeast            float64 // masking recall by entity; below it is exit code 15
 	Brief              bool
-	Dial               bool // measure all positions of inverse.dial
+	Dial               bool   // measure all positions of inverse.dial
 	Labels             string // label set to compare in
 	Beta               float64
 	Draws              int

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
@@ -195,7 +196,7 @@ func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
 	if err := ownPatterns(f.labels(), &o); err != nil {
 		return pipeline.Step{}, err
 	}
-	o.Workers, o.Counts, o.Lexicons = f.Workers(), found, Lexicons(lists)
+	o.Workers, o.Counts, o.Lexicons = f.Workers(), found, lexicon.Of(lists)
 	if err := f.resolveOptions(&o); err != nil {
 		return pipeline.Step{}, exit.With(exit.Config, err, "")
 	}

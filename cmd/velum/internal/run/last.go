@@ -13,6 +13,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/models/gazetteer"
@@ -189,7 +190,7 @@ func (c tallied) Close() (commit.Counts, error) {
 	for i, n := range t.Never {
 		to.Note(tally.Never, strconv.Itoa(i+1), n)
 	}
-	lists := flow.Lexicons(gazetteer.Default()).Never
+	lists := lexicon.Of(gazetteer.Default()).Never
 	for i, n := range t.NeverLists {
 		to.Note(tally.NeverList, lists[i].Name, n)
 	}
