@@ -27,6 +27,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/tagger"
@@ -189,6 +190,15 @@ func (m *Model) Network() tagger.Model { return m.network }
 
 // Rules returns the rule part, for one goroutine.
 func (m *Model) Rules() *Rules { return NewRules(m.lists, m.names, m.words) }
+
+// Resources implements tagger.Templated: what its network looks forms up in, for
+// training another like it.
+func (m *Model) Resources() features.Resources {
+	if t, ok := m.network.(tagger.Templated); ok {
+		return t.Resources()
+	}
+	return features.Resources{}
+}
 
 // MarshalHeader returns the header as indented JSON, for `velum models`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }

@@ -28,6 +28,7 @@ const (
 	Digits     // outside a safe context
 	Domain     // a top-level domain behind a dot
 	Initial    // a single capital
+	Capital    // a common word with a capital within a sentence: Paz, Govern
 
 	StopWord
 	CommonWord
@@ -41,7 +42,7 @@ const (
 )
 
 var listNames = [numLists]string{
-	"unlisted", "punctuation", "place", "name", "weekday", "month", "holiday", "street", "number-word", "digits", "domain", "initial",
+	"unlisted", "punctuation", "place", "name", "weekday", "month", "holiday", "street", "number-word", "digits", "domain", "initial", "capital",
 	"stop-word", "common-word", "drug", "medical", "dose", "lab-value", "duration", "clinical",
 }
 
@@ -108,7 +109,7 @@ func (r *Rules) Judge(dst []List, text []byte, tokens []pipeline.Token) []List {
 	for _, term := range r.found {
 		in, ok := contexts[term.Kind]
 		for i := term.First; ok && i < term.Last; i++ {
-			if judged[i] == Digits || judged[i] == Unlisted || judged[i] == Initial {
+			if judged[i].Safe() || judged[i] == Digits || judged[i] == Unlisted || judged[i] == Initial {
 				judged[i] = in
 			}
 		}
@@ -184,6 +185,8 @@ func (r *Rules) word(text []byte, tokens []pipeline.Token, i int, form []byte) L
 		}
 	}
 	switch {
+	case common && !small && tokens[i].Flags&pipeline.SentenceStart == 0:
+		return Capital
 	case c&gazetteer.CommonWord != 0:
 		return StopWord
 	case c&gazetteer.Drug != 0:

@@ -44,34 +44,36 @@ func (w *worker) cutUntyped() {
 			kept = append(kept, c)
 			continue
 		}
-		from := len(w.cut)
-		at := c.Start
+		rest := c.Span
 		for _, t := range w.typed {
-			if t.End <= at || t.Start >= c.End {
+			if t.End <= rest.Start || t.Start >= rest.End {
 				continue
 			}
-			if t.Start > at {
-				w.cut = append(w.cut, pipeline.Span{Start: at, End: t.Start})
-			}
-			at = t.End
+			left := rest
+			left.End = t.Start
+			w.keepCut(left)
+			rest.Start = t.End
 		}
-		if at < c.End {
-			w.cut = append(w.cut, pipeline.Span{Start: at, End: c.End})
-		}
-		for i := from; i < len(w.cut); i++ {
-			s := &w.cut[i]
-			if blank(w.text[s.Start:s.End]) && from+1 < len(w.cut) {
-				s.End = s.Start // signs between what others cover
-			}
-			s.Score, s.Category, s.Source = c.Score, c.Category, c.Source
+		if rest == c.Span {
+			w.cut = append(w.cut, rest)
+		} else {
+			w.keepCut(rest)
 		}
 	}
 	w.cands = kept
 	for _, s := range w.cut {
-		if s.Start < s.End {
-			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
-		}
+		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
 	}
+}
+
+// keepCut keeps what a typed candidate has left of an untyped one, if more than
+// signs are left.
+func (w *worker) keepCut(s pipeline.Span) {
+	if s.Start >= s.End || blank(w.text[s.Start:s.End]) {
+		return
+	}
+	s.Start, s.End = withoutSpaces(w.text, s.Start, s.End)
+	w.cut = append(w.cut, s)
 }
 
 // joinUntyped makes one span of untyped ones that follow each other with

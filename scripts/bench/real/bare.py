@@ -83,3 +83,34 @@ def draw(paths, seed, persons, others, empty):
             if r.random() < 0.5:
                 text, spans = renaming.rename(text, spans, names)
             yield note, text, spans
+
+
+def unknown(text, lists):
+    """Every run of capitalised words within a sentence, whatever it names, and a first word that is a name of the lists and no common word:
+    what an inverse tagger must not let in. None for a sentence with figures, or in capitals."""
+    words, spans = list(WORD.finditer(text)), []
+    if any(c.isdigit() for c in text) or sum(w.group()[0].isupper() for w in words) * 2 > len(words):
+        return None
+    for first, end in runs(words):
+        if first == 0 or words[first - 1].group() in ".:?!«»\"'“”¿¡-–—…":  # begins a sentence
+            name = plain(words[first].group()).lower()
+            if end == first + 1 and (name in lists.common or name not in lists.given | lists.surnames | lists.places):
+                continue
+        spans.append([words[first].start(), words[end - 1].end(), "PHI"])
+    return spans
+
+
+def capitals(paths, seed, each):
+    """So many sentences of every file, half of them with a name; a third in small letters, as hurried notes are."""
+    lists = Lists()
+    for path in paths:
+        r, kinds = random.Random(f"{seed} {path.split('/')[-1]}"), ([], [])
+        for k, text in enumerate(sentences(path)):
+            spans = unknown(text, lists)
+            if spans is not None:
+                kinds[0 if spans else 1].append((f"{path.split('/')[-1]}:{k}", text, spans))
+        for found in kinds:
+            for note, text, spans in r.sample(found, min(each // 2, len(found))):
+                if r.random() < 0.33:
+                    text = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+                yield note, text, spans

@@ -4,6 +4,7 @@
     scripts/bench/real/corpora.py sets    [--work out/real]     what score.py scores on: dev parts, renamed draws, held-out sentences
     scripts/bench/real/corpora.py sources [--work out/real]     what models.sh trains on, one file a source
     scripts/bench/real/corpora.py short   [--work out/real]     dates of reports cut to short notes, as the guide of nubes-phi has them
+    scripts/bench/real/corpora.py capitals [--work out/real]    general text for the inverse model, and names of AnCora-ca without organizations
     scripts/bench/real/corpora.py archive [--text FOLDER]       notes without labels, for velum synth --contexts: none of nubes-phi, none of MEDDOCAN dev
     scripts/bench/real/corpora.py named --model MODEL           corpora that mark places alone (MEDDOPLACE, our part) or names alone (AnCora-ca,
                                                           general text by lists): dates, ages and the like are what MODEL finds
@@ -130,6 +131,17 @@ def archive(work, text):
     notes.write(os.path.join(work, "archive.jsonl"), lines())
 
 
+def capitals(work):
+    """General text of three languages in which what has a capital is personal: for the inverse model, with none of NUBes and none of AnCora-ca.
+    And the words of the two sets of names of AnCora-ca that are persons and places."""
+    general = os.path.join(notes.data, "general")
+    paths = [os.path.join(general, name + ".txt.gz") for name in ("ca/cc0-sentences", "ca/globalvoices.ca", "es/apertium-tatoeba-10000", "es/don-quijote", "en/globalvoices.en")]
+    notes.write(os.path.join(work, "capitals.jsonl"), bare.capitals(paths, 1, 2000))
+    notes.write(os.path.join(work, "general.jsonl"), ((f"{path.split('/')[-1]}:{k}", line, []) for path in paths + [os.path.join(notes.data, "unlabelled-ca/health-sentences.txt.gz")]
+        for k, line in enumerate(notes.lines(path)) if line.strip()))
+    notes.write(os.path.join(work, "ancora-ca-names.jsonl"), ((n, t, s) for n, t, s in notes.ancora_notes(1, 0, True, ("PER", "LOC"))))
+
+
 def named(work, model, velum):
     out = lambda name: os.path.join(work, name + ".jsonl")
     found = list(notes.meddoplace(held=False))
@@ -150,7 +162,7 @@ QUIET = {"lower": 0, "upper": 0, "bare": 0, "untokenized": 0, "glued": 0}  # as 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("what", choices=["sets", "sources", "short", "archive", "named"])
+    p.add_argument("what", choices=["sets", "sources", "short", "archive", "named", "capitals"])
     p.add_argument("--model", default="primary-care")
     p.add_argument("--text", default="out/models/text")
     p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
@@ -163,7 +175,7 @@ def main():
         return archive(a.work, a.text)
     if a.what == "named":
         return named(a.work, a.model, a.velum)
-    {"sets": sets, "sources": sources}[a.what](a.work)
+    {"sets": sets, "sources": sources, "capitals": capitals}[a.what](a.work)
 
 
 if __name__ == "__main__":

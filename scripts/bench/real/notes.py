@@ -136,13 +136,15 @@ NOSPACE = set(".,;:)]%?!")
 ANCORA = {"PER": "PERSON", "LOC": "LOCATION", "ORG": "LOCATION"}
 
 
-def sentence(words):
+def sentence(words, kept=("PER", "LOC", "ORG")):
     """Joins the words of a sentence as they are written, with spans of primary-care."""
     text, spans, glue = "", [], True
     for form, tag in words:
         if not glue and form not in NOSPACE:
             text += " "
         at, text = len(text), text + form
+        if tag[2:] not in kept:
+            tag = "O"
         if tag.startswith("B-"):
             spans.append([at, len(text), ANCORA[tag[2:]]])
         elif tag.startswith("I-") and spans:
@@ -151,8 +153,8 @@ def sentence(words):
     return text, spans
 
 
-def ancora_notes(folds, fold, held):
+def ancora_notes(folds, fold, held, kept=("PER", "LOC", "ORG")):
     for k, doc in enumerate(ancora()):
         if (k % folds == fold) == held:
             for i, words in enumerate(doc):
-                yield (f"ancora:{k}:{i}", *sentence(words))
+                yield (f"ancora:{k}:{i}", *sentence(words, kept))
