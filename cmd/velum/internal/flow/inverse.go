@@ -106,11 +106,8 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 	return &n, nil
 }
 
-// inverse is the thresholds together, and the common words.
+// inverse opens the common words.
 func (k *checker) inverse() {
-	if _, err := (&inverse.Model{}).With(inverseParams(k.Config)); err != nil {
-		k.failed("inverse.low", exit.With(exit.Config, err, "as in low: 0.9, high: 0.95"))
-	}
 	_, err := CommonWords(k.Config)
 	k.failed("inverse.words", err)
 }

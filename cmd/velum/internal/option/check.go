@@ -34,6 +34,9 @@ func (c *Config) contradictions() []exit.Mistake {
 	}
 	k.priority()
 	k.shares()
+	if c.Inverse.Low > c.Inverse.High {
+		k.note("inverse.low", "is above inverse.high", "as in low: 0.9, high: 0.95")
+	}
 	if c.Read.IDs == "keyed" && c.Key.File == "" {
 		k.note("read.ids", "keyed ids need a key", "set key.file")
 	}
