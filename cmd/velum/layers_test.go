@@ -47,7 +47,7 @@ var rooms = [][]string{
 	{"option", "doctor", "lexicon"}, // the configuration; what needs none
 	{"flow"},                        // stages, models, labelled notes
 	{"report", "vectors"},           // what a run came to; a file that two verbs print
-	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "pack", "review"}, // what the verbs do
+	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "pack", "review", "usefulness"}, // what the verbs do
 	{"attack", "learn"},
 }
 

@@ -52,6 +52,7 @@ var verbs = []func(*app) *cobra.Command{
 	newModelsCommand,
 	newConfigCommand,
 	newDoctorCommand,
+	newUsefulnessCommand,
 	newVersionCommand,
 	newManCommand,
 }

@@ -3,7 +3,6 @@ package inverse
 import (
 	"io"
 	"slices"
-	"sync/atomic"
 
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -19,19 +18,14 @@ type Pair struct {
 	set      *pipeline.TagSet
 	phi      pipeline.Category
 	Below    float32 // confidence of the ordinary tagger under which the inverse one looks at a note; above 1: at all
-	Counts   *Counts // nil: not counted
 }
 
-// Counts says what the inverse tagger of a pair did. It may be read at any
-// time.
-type Counts struct {
-	Notes  atomic.Int64 // that it looked at
-	Tokens atomic.Int64 // that it masked beside the ordinary tagger
-}
+// Always is more than any confidence.
+const Always = 2
 
 // NewPair returns the pair. An ordinary tagger that knows PHI keeps its tags.
 func NewPair(ordinary tagger.Model, inverse *Model) *Pair {
-	p := &Pair{ordinary: ordinary, inverse: inverse, phi: inverse.set.Categories[0], Below: 2}
+	p := &Pair{ordinary: ordinary, inverse: inverse, phi: inverse.set.Categories[0], Below: Always}
 	own := ordinary.TagSet()
 	p.set = &pipeline.TagSet{Scheme: own.Scheme, Categories: own.Categories}
 	if !slices.Contains(own.Categories, p.phi) {
@@ -91,7 +85,7 @@ type pairLabeller struct {
 func (l *pairLabeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	conf := l.ordinary.Label(text, tokens, matches, tags)
 	if conf < l.p.Below {
-		l.Beside(text, tokens, matches, tags)
+		l.beside(text, tokens, matches, tags)
 	} else {
 		l.keepSpans()
 	}
@@ -105,11 +99,10 @@ func (l *pairLabeller) keepSpans() {
 	}
 }
 
-// Beside masks what the inverse tagger does not let in of the tokens that have
+// beside masks what the inverse tagger does not let in of the tokens that have
 // tag O.
-func (l *pairLabeller) Beside(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) {
+func (l *pairLabeller) beside(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) {
 	l.inverse.judge(text, tokens, matches)
-	masked := int64(0)
 	l.keepSpans()
 	probs := l.spans
 	mine := l.inverse.o.SpanProbs
@@ -128,7 +121,6 @@ func (l *pairLabeller) Beside(text []byte, tokens []pipeline.Token, matches []pi
 				next++
 			}
 		case l.inverse.masked[i]:
-			masked++
 			tags[i] = l.begin
 			if l.p.set.Scheme == pipeline.BIOESU {
 				tags[i] += 3 // a span of one token
@@ -142,10 +134,6 @@ func (l *pairLabeller) Beside(text []byte, tokens []pipeline.Token, matches []pi
 		l.inverse.spans = l.inverse.spans[:0] // the ordinary tagger knows no probabilities of spans
 	}
 	l.spans = append(l.spans[:0], l.inverse.spans...)
-	if c := l.p.Counts; c != nil {
-		c.Notes.Add(1)
-		c.Tokens.Add(masked)
-	}
 }
 
 // SpanProbs implements tagger.Spanned.

@@ -44,6 +44,11 @@ type Options struct {
 	Cache       *CacheStats     // nil: not counted
 
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
+
+	// Of some notes another labeller of the same TagSet is asked: those of
+	// centres that have no labelled notes. Nil: of none.
+	Other    func(b *pipeline.Batch, i int) bool
+	NewOther func() Labeller
 }
 
 // New returns the step.
@@ -53,6 +58,9 @@ func New(o Options) pipeline.Step {
 		if o.CacheBytes > 0 {
 			w.cache = newCache(o.CacheBytes)
 		}
+		if o.Other != nil {
+			w.other = o.NewOther()
+		}
 		return w.do
 	}}
 }
@@ -60,7 +68,8 @@ func New(o Options) pipeline.Step {
 type worker struct {
 	Options
 	labeller Labeller
-	cache    *cache // nil: switched off
+	other    Labeller // nil: there is none
+	cache    *cache   // nil: switched off
 	clock    guard.Clock
 	placed   view.Placed
 }
@@ -86,8 +95,12 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		return
 	}
 	text, tags := b.Text.At(i), b.TagsOf(i)
-	if w.cache != nil {
-		if e := w.cache.find(text); e != nil && len(e.tags) == len(tags) {
+	labeller, renew, cached := &w.labeller, w.NewLabeller, w.cache
+	if w.other != nil && w.Other(b, i) {
+		labeller, renew, cached = &w.other, w.NewOther, nil // the cache knows notes by their text alone
+	}
+	if cached != nil {
+		if e := cached.find(text); e != nil && len(e.tags) == len(tags) {
 			copy(tags, e.tags)
 			b.Matches.Items = append(b.Matches.Items, e.matches...)
 			b.SpanProbs.Items = append(b.SpanProbs.Items, e.probs...)
@@ -98,8 +111,8 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 	first, firstProb := len(b.Matches.Items), len(b.SpanProbs.Items)
 	w.clock.Start(len(text))
 	reason := pipeline.Panicked
-	if guard.Note(func() { reason = w.label(b, i, tags) }) {
-		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
+	if guard.Note(func() { reason = w.label(*labeller, b, i, tags) }) {
+		*labeller = renew() // the old one's scratch is in an unknown state
 	}
 	if reason == pipeline.Sound && w.clock.Over() {
 		reason = pipeline.TimedOut
@@ -111,15 +124,15 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		b.Conf[i] = 0
 		return
 	}
-	if w.cache != nil {
-		w.cache.keep(text, tags, b.Matches.Items[first:], b.SpanProbs.Items[firstProb:], b.Conf[i])
+	if cached != nil {
+		cached.keep(text, tags, b.Matches.Items[first:], b.SpanProbs.Items[firstProb:], b.Conf[i])
 	}
 }
 
 // label finds the patterns and tags of note i. It returns why they cannot be
 // trusted, or Sound.
-func (w *worker) label(b *pipeline.Batch, i int, tags []pipeline.Tag) pipeline.Reason {
-	if w.labeller == nil {
+func (w *worker) label(labeller Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag) pipeline.Reason {
+	if labeller == nil {
 		return pipeline.NoModel
 	}
 	text, from := b.Seen(i)
@@ -132,11 +145,11 @@ func (w *worker) label(b *pipeline.Batch, i int, tags []pipeline.Tag) pipeline.R
 		b.Matches.Items = w.Patterns.Find(b.Matches.Items, text)
 	}
 	matches := b.Matches.Items[first:]
-	b.Conf[i] = w.labeller.Label(text, tokens, matches, tags)
+	b.Conf[i] = labeller.Label(text, tokens, matches, tags)
 	if !share(b.Conf[i]) || !within(text, matches) || !known(tags, w.TagSet.Len()) {
 		return pipeline.BadTags
 	}
-	if s, ok := w.labeller.(spanned); ok {
+	if s, ok := labeller.(spanned); ok {
 		for _, p := range s.SpanProbs() {
 			if !share(p) {
 				return pipeline.BadTags

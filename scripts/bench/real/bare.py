@@ -105,7 +105,8 @@ def capitals(paths, seed, each):
     lists = Lists()
     for path in paths:
         r, kinds = random.Random(f"{seed} {path.split('/')[-1]}"), ([], [])
-        for k, text in enumerate(sentences(path)):
+        found = list(enumerate(sentences(path)))
+        for k, text in r.sample(found, min(4 * each, len(found))):
             spans = unknown(text, lists)
             if spans is not None:
                 kinds[0 if spans else 1].append((f"{path.split('/')[-1]}:{k}", text, spans))

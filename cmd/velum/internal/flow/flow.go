@@ -164,10 +164,12 @@ func tokenizeOptions(c *option.Config) tokenize.Options {
 
 // Tagged is the step of the model and the patterns.
 func (f *Flow) Tagged() pipeline.Step {
-	return tag.New(tag.Options{
+	o := tag.Options{
 		Workers: f.Workers(), TagSet: f.Model.TagSet(), NewLabeller: f.Model.NewLabeller,
 		Patterns: Finder(f.Config), CacheBytes: int(f.Tag.NoteCache), Cache: &f.notes, NoteTimeout: f.Run.NoteTimeout,
-	})
+	}
+	f.strictCenters(&o)
+	return tag.New(o)
 }
 
 // Finder returns the patterns that the configuration wants; nil for none.

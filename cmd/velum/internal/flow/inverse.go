@@ -12,6 +12,8 @@ import (
 	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/tag"
 )
 
 // Untyped is the label set of models that say of nothing what it is.
@@ -99,7 +101,6 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 	if c.Inverse.Below < 1 {
 		pair.Below = float32(c.Inverse.Below)
 	}
-	pair.Counts = new(inverse.Counts)
 	n := *m
 	n.Model = pair
 	n.SHA256 = sha256.Sum256(append(m.SHA256[:], other.SHA256[:]...))
@@ -110,4 +111,24 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 func (k *checker) inverse() {
 	_, err := CommonWords(k.Config)
 	k.failed("inverse.words", err)
+}
+
+// strictCenters has the inverse model look at all notes of the centres that the
+// configuration names, however sure the ordinary one is.
+func (f *Flow) strictCenters(o *tag.Options) {
+	pair, ok := f.Model.Model.(*inverse.Pair)
+	if !ok || len(f.Inverse.Centers) == 0 {
+		return
+	}
+	centers := map[string]bool{}
+	for _, c := range f.Inverse.Centers {
+		centers[c] = true
+	}
+	o.Other = func(b *pipeline.Batch, i int) bool {
+		column := b.ExtraNamed("center")
+		return column != nil && centers[string(column.AppendText(nil, i))]
+	}
+	all := *pair
+	all.Below = inverse.Always
+	o.NewOther = func() tag.Labeller { return all.NewLabeller(f.Model.Label) }
 }

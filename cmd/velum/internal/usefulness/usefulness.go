@@ -1,0 +1,326 @@
+// Package usefulness is what `velum usefulness` does: it says what masking
+// costs the reader (INV §5.2.4). Which doses, drugs, values, symptoms,
+// diagnoses, parts of the body and procedures survive, how many notes keep all,
+// some or nothing of these, and what was masked in vain.
+package usefulness
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/inverse"
+	"github.com/velum-health/velum/models/terms"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// Options say what was masked, and what is asked of it.
+type Options struct {
+	Extract string // output of `velum run`, or notes with spans; "": what the model masks
+	In      string // the notes as they were
+	From    string
+	Gold    bool // the notes have gold spans: what is masked outside of them is masked in vain
+	Forms   int  // commonest forms that are shown
+	Sample  int  // notes for an expert
+	Out     string
+	Seed    uint64
+}
+
+// Report is what masking cost.
+type Report struct {
+	Notes int64   `json:"notes"`
+	Kinds []Kept  `json:"kinds"`
+	All   int64   `json:"notes_keep_all"`     // of the notes that have a term
+	Some  int64   `json:"notes_keep_some"`    //
+	None  int64   `json:"notes_keep_nothing"` //
+	Words int64   `json:"words"`              // tokens with a letter or a digit
+	Hid   int64   `json:"words_masked"`
+	Vain  int64   `json:"words_in_vain"` // outside gold; without gold, in a safe list
+	Lists []Count `json:"in_vain_by_list"`
+	By    []Count `json:"in_vain_by_category"`
+	Forms []Count `json:"in_vain_by_form"` // those of safe lists alone
+}
+
+// Kept is how many terms of a kind the notes had, and how many of them were
+// left whole.
+type Kept struct {
+	Kind  string  `json:"kind"`
+	Terms int64   `json:"terms"`
+	Kept  int64   `json:"kept"`
+	Share float64 `json:"share"`
+}
+
+// Count is how often something was masked in vain.
+type Count struct {
+	Name  string `json:"name"`
+	Words int64  `json:"words"`
+}
+
+// Run measures and prints.
+func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if o.In == "" {
+		return exit.Errorf(exit.Config, "name the notes as they were", "velum usefulness: --in is needed")
+	}
+	if (o.Sample > 0) != (o.Out != "") {
+		return exit.Errorf(exit.Config, "as in --sample 100 --out sample.jsonl", "--sample and --out belong together")
+	}
+	steps, err := o.steps(cfg)
+	if err != nil {
+		return err
+	}
+	notes, err := flow.TextOptions(cfg)
+	if err != nil {
+		return err
+	}
+	src, err := flow.OpenNotes("from", o.From, o.In, notes)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	m := newMeasure(o)
+	progress := c.NewProgress("usefulness", "notes", 0)
+	defer progress.End()
+	if err := flow.InputError(pipeline.Run(ctx, src, steps, flow.Watched{Sink: m, Progress: progress}, nil)); err != nil {
+		return err
+	}
+	if m.Notes == 0 {
+		return exit.Errorf(exit.Nothing, "look at --in and --from", "%s: no notes", o.In)
+	}
+	if o.Sample > 0 {
+		if err := m.writeSample(o); err != nil {
+			return err
+		}
+	}
+	return m.print(c)
+}
+
+// steps bring the spans: those of an output, or of the model.
+func (o *Options) steps(cfg *option.Config) ([]pipeline.Step, error) {
+	if o.Extract == "" {
+		f, err := flow.New(cfg)
+		if err != nil {
+			return nil, err
+		}
+		return f.TagSteps()
+	}
+	notes, err := flow.TextOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	given, err := flow.LoadGiven("extract", "", o.Extract, notes)
+	if err != nil {
+		return nil, err
+	}
+	return flow.GivenSteps(given), nil
+}
+
+// measure is the sink.
+type measure struct {
+	Report
+	o      *Options
+	finder terms.Finder
+	rules  *inverse.Rules
+	found  []terms.Term
+	lists  []inverse.List
+	all    [16]Kept // by kind of term
+	vain   []int64  // by list
+	by     []int64  // by category
+	forms  map[string]int64
+	random *rand.Rand
+	sample []drawn
+}
+
+// drawn is a note of the sample.
+type drawn struct {
+	id, text string
+	spans    []pipeline.Span
+}
+
+func newMeasure(o *Options) *measure {
+	return &measure{
+		o: o, finder: terms.Finder{Lists: gazetteer.Default()}, rules: inverse.NewRules(gazetteer.Default(), gazetteer.Names(), nil),
+		vain: make([]int64, inverse.Lists()), by: make([]int64, pipeline.Categories()), forms: map[string]int64{},
+		random: rand.New(rand.NewPCG(o.Seed, 0)),
+	}
+}
+
+// Put implements pipeline.Sink.
+func (m *measure) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			continue
+		}
+		m.Notes++
+		text, tokens, spans := b.Text.At(i), b.Tokens.At(i), b.Spans.At(i)
+		m.terms(text, tokens, spans)
+		gold := spans[:0:0]
+		if b.Gold.Len() == b.Len() {
+			gold = b.Gold.At(i)
+		}
+		m.words(text, tokens, spans, gold)
+		m.draw(b, i)
+	}
+	return nil
+}
+
+// terms counts the terms of a note that nothing of is masked.
+func (m *measure) terms(text []byte, tokens []pipeline.Token, spans []pipeline.Span) {
+	m.found = m.finder.Find(m.found[:0], text, tokens)
+	kept, next := 0, 0
+	for _, t := range m.found {
+		start, end := tokens[t.First].Start, tokens[t.Last-1].End
+		for next < len(spans) && spans[next].End <= start {
+			next++
+		}
+		m.all[t.Kind].Terms++
+		if next == len(spans) || spans[next].Start >= end {
+			m.all[t.Kind].Kept++
+			kept++
+		}
+	}
+	switch {
+	case len(m.found) == 0:
+	case kept == len(m.found):
+		m.All++
+	case kept > 0:
+		m.Some++
+	default:
+		m.None++
+	}
+}
+
+// words counts what was masked in vain.
+func (m *measure) words(text []byte, tokens []pipeline.Token, spans, gold []pipeline.Span) {
+	m.lists = m.rules.Judge(m.lists[:0], text, tokens)
+	s, g := 0, 0
+	for k, t := range tokens {
+		if m.lists[k] == inverse.Punctuation {
+			continue
+		}
+		m.Words++
+		for s < len(spans) && spans[s].End <= t.Start {
+			s++
+		}
+		for g < len(gold) && gold[g].End <= t.Start {
+			g++
+		}
+		if s == len(spans) || spans[s].Start >= t.End {
+			continue
+		}
+		m.Hid++
+		personal := g < len(gold) && gold[g].Start < t.End
+		if personal || !m.o.Gold && !m.lists[k].Safe() {
+			continue
+		}
+		m.Vain++
+		m.vain[m.lists[k]]++
+		m.by[spans[s].Category]++
+		if m.lists[k].Safe() && m.lists[k] != inverse.Dose && m.lists[k] != inverse.LabValue && m.lists[k] != inverse.Time {
+			m.forms[string(gazetteer.Fold(nil, text[t.Start:t.End]))]++
+		}
+	}
+}
+
+// draw keeps the note with the probability that makes all notes equally likely
+// (Vitter's algorithm R).
+func (m *measure) draw(b *pipeline.Batch, i int) {
+	if m.o.Sample == 0 {
+		return
+	}
+	at := int64(len(m.sample))
+	if at == int64(m.o.Sample) {
+		if at = m.random.Int64N(m.Notes); at >= int64(m.o.Sample) {
+			return
+		}
+	} else {
+		m.sample = append(m.sample, drawn{})
+	}
+	m.sample[at] = drawn{string(b.ID.At(i)), string(b.Text.At(i)), slices.Clone(b.Spans.At(i))}
+}
+
+// writeSample writes the notes of the sample with their spans, for `velum
+// review --ask usefulness`.
+func (m *measure) writeSample(o *Options) error {
+	dst, _, err := flow.CreateNotes("out", "", o.Out, write.TextOptions{})
+	if err != nil {
+		return err
+	}
+	b := new(pipeline.Batch)
+	for _, n := range m.sample {
+		b.ID.Append([]byte(n.id))
+		b.Text.Append([]byte(n.text))
+		b.Reason = append(b.Reason, pipeline.Sound)
+		b.Spans.Append(n.spans...)
+	}
+	if err := dst.Put(b); err != nil {
+		return err
+	}
+	return dst.Close()
+}
+
+// counts are those that are not 0, the largest first.
+func counts(n int, name func(int) string, of func(int) int64) (all []Count) {
+	for i := range n {
+		if words := of(i); words > 0 {
+			all = append(all, Count{name(i), words})
+		}
+	}
+	slices.SortFunc(all, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Words, a.Words), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+func (m *measure) finish() {
+	for k := 1; k < terms.Kinds(); k++ {
+		kept := m.all[k]
+		kept.Kind = terms.Kind(k).String()
+		if kept.Terms > 0 {
+			kept.Share = float64(kept.Kept) / float64(kept.Terms)
+		}
+		m.Kinds = append(m.Kinds, kept)
+	}
+	m.Lists = counts(len(m.vain), func(l int) string { return inverse.List(l).String() }, func(l int) int64 { return m.vain[l] })
+	m.By = counts(len(m.by), func(c int) string { return pipeline.Category(c).String() }, func(c int) int64 { return m.by[c] })
+	var forms []string
+	for f := range m.forms {
+		forms = append(forms, f)
+	}
+	m.Forms = counts(len(forms), func(i int) string { return forms[i] }, func(i int) int64 { return m.forms[forms[i]] })
+	m.Forms = m.Forms[:min(len(m.Forms), m.o.Forms)]
+}
+
+func (m *measure) print(c *console.Console) error {
+	m.finish()
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(m.Report)
+	}
+	if _, err := c.Printf("%d notes: %d keep all terms, %d some, %d nothing\n\n%-10s %8s %8s %7s\n", m.Notes, m.All, m.Some, m.None, "kind", "terms", "kept", "share"); err != nil {
+		return err
+	}
+	for _, k := range m.Kinds {
+		if _, err := c.Printf("%-10s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share); err != nil {
+			return err
+		}
+	}
+	if _, err := c.Printf("\n%d of %d words are masked, %d of them in vain\n", m.Hid, m.Words, m.Vain); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		name string
+		of   []Count
+	}{{"list", m.Lists}, {"category", m.By}, {"form", m.Forms}} {
+		for _, n := range part.of {
+			if _, err := c.Printf("  %-9s %-28s %8d\n", part.name, n.Name, n.Words); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
