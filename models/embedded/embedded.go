@@ -1,7 +1,8 @@
 // Package embedded holds the models that ship inside the binary.
 //
 // Each is made by one command, `make models`, from MEDDOCAN train (CC BY 4.0,
-// see NOTICE) and generated notes; scores stand in their headers and in
+// see NOTICE) and generated notes, primary-care from real notes as well and
+// inverse from general text; scores stand in their headers and in
 // BENCHMARKS.md.
 package embedded
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the embedded models, each by one command: models.sh morph|meddocan-dev|meddocan|primary-care.
+# Make the embedded models, each by one command: models.sh morph|meddocan-dev|meddocan|primary-care|inverse.
 # morph: parts of speech and lemmas, from ../shared/data/labelled/ud.
 # The others need ../shared/data: MEDDOCAN (CC BY 4.0), and primary-care the real
 # notes of labelled/ too. primary-care trains on train parts alone, and its scores
@@ -74,8 +74,30 @@ primary-care)
 		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 60} \
 		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --real "nubes-phi dev and notes-ca dev" --out "$work/primary-care.velum"
 	;;
+inverse)
+	# No note of a hospital: none of NUBes, nor what was put into Catalan from it. Words of MEDDOCAN dev's bodies are left out.
+	real=out/real
+	mkdir -p "$real" "$work/text"
+	python3 scripts/bench/real/corpora.py sources
+	python3 scripts/bench/real/corpora.py capitals
+	go run ./scripts/experiments/shortnotes --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
+	go run ./scripts/experiments/shortnotes --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
+	python3 scripts/bench/real/corpora.py short
+	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
+	set -- "$1" "$data/meddocan/train,$real/general.jsonl,$real/synth-train.jsonl,$data/unlabelled-en-clinical/casimedicos-en.jsonl.gz,$data/unlabelled-en-clinical/codiesp-en-mt.jsonl.gz"
+	for name in cantemist multicardioner casimedicos codiesp; do
+		gunzip -c "$data/unlabelled-es-clinical/$name.jsonl.gz" | grep -v '"meddocan": *"dev:' | gzip -1 >"$work/text/$name.jsonl.gz"
+		set -- "$1" "$2,$work/text/$name.jsonl.gz"
+	done
+	"$velum" train --kind words --archive "$2" --out "$work/words.velum"
+	# Two legs, as it was made: the general sentences come in at the second, from the weights of the first.
+	notes=$data/meddocan/train,$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl
+	"$velum" train --kind inverse --words "$work/words.velum" --train "$notes" --iterations 60 --out "$work/inverse-first.velum"
+	"$velum" train --kind inverse --name inverse --words "$work/words.velum" --init "$work/inverse-first.velum" --iterations 30 \
+		--train "$notes,$real/capitals.jsonl" --out "$work/inverse.velum"
+	;;
 *)
-	echo "usage: models.sh morph|meddocan-dev|meddocan|primary-care" >&2
+	echo "usage: models.sh morph|meddocan-dev|meddocan|primary-care|inverse" >&2
 	exit 2
 	;;
 esac
