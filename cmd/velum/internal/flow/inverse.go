@@ -39,7 +39,7 @@ func loadInverse(f *modelfile.File, in *Opening) (tagger.Model, error) {
 // inverseTemplate is what the network of an inverse model sees.
 func inverseTemplate(c *option.Config) string {
 	if c.Inverse.Learner == bilstm.Kind {
-		return bilstm.VariantTemplate(c.Network.Variant)
+		return networkTemplate(c)
 	}
 	return "inverse"
 }
