@@ -103,9 +103,9 @@ func (w *worker) hyphenBefore(k int) bool {
 }
 
 // commaSoon tells whether a comma and a given name stand behind the words from k
-// on, before word j.
+// on, within the words of a name and before word j.
 func (w *worker) commaSoon(k, j int) bool {
-	for ; k+1 < j; k++ {
+	for j = min(j, k+longestName+1); k+1 < j; k++ {
 		if w.commaBehind(k) {
 			return w.startsGiven(k + 1)
 		}

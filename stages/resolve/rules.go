@@ -57,6 +57,7 @@ var rules = []rule{
 	{"apart", "primary-care", onSpans, 0, (*worker).partNames},
 	{"namesake", "primary-care", onSpans, namesake, (*worker).joinNamesakes},
 	{"date-borders", "primary-care", onSpans, 0, (*worker).endDates},
+	{"trait", "meddocan", onSpans, trait, (*worker).findTraits},
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},
 	{"field", "meddocan", onSpans, record | insurance | episode | collegiate, (*worker).tellFields},
 	{"borders", "meddocan", onSpans, 0, (*worker).completeBorders},
@@ -342,6 +343,41 @@ func (w *worker) saysSex(k int) bool {
 		w.touch(k+1) && w.numberBefore(k+3) == k+2
 }
 
+// findTraits gives a word for the people, colour or leaning of the patient the
+// category that MEDDOCAN has for what else identifies them, where it stands
+// directly behind them, "mujer blanca", or behind its label, "de nacionalidad
+// alemana". The tagger takes it for the sex, or for nothing.
+func (w *worker) findTraits() int {
+	n, found := 0, len(w.spans)
+	c := w.labels.patientID
+	if c == pipeline.None || w.labels.sex == pipeline.None {
+		return 0
+	}
+	s := 0
+	for k := 1; k < len(w.words); k++ {
+		x := &w.words[k]
+		if x.class&trait == 0 || !w.touch(k-1) || w.words[k-1].class&(sexed|patient|traitLabel) == 0 {
+			continue
+		}
+		for s < found && w.spans[s].End <= x.start {
+			s++
+		}
+		switch {
+		case s < found && w.spans[s].Start == x.start && w.spans[s].End == x.end && w.spans[s].Category == w.labels.sex:
+			w.spans[s].Category = c
+		case s < found && w.spans[s].Start < x.end:
+			continue
+		default:
+			w.spans = append(w.spans, pipeline.Span{Start: x.start, End: x.end, Category: c, Source: pipeline.FromRule, Score: ruleScore})
+		}
+		n++
+	}
+	if len(w.spans) > found {
+		sortSpans(w.spans)
+	}
+	return n
+}
+
 // findStaffIDs proposes the numbers behind "Nº Col", "colegiado": two or three
 // groups of digits.
 func (w *worker) findStaffIDs() int {
@@ -396,16 +432,33 @@ func (w *worker) tellFields() int {
 	for s := range w.spans {
 		span := &w.spans[s]
 		i, j := w.wordsIn(span.Start, span.End)
-		if i == 0 || !w.numeric(i, j) || !w.linked(i-1, true) {
+		if i == 0 || !w.numeric(i, j) || !w.linked(i-1, true) && string(w.text[w.words[i-1].end:w.words[i].start]) != "-" {
 			continue
 		}
 		c := w.fieldOf(&w.words[i-1])
+		if c != pipeline.None && w.lastGroup(j) && (s+1 == len(w.spans) || w.spans[s+1].Start >= w.words[j].end) {
+			span.End = w.words[j].end
+			n++
+		}
 		if c != pipeline.None && c != span.Category {
 			span.Category = c
 			n++
 		}
 	}
 	return n
+}
+
+// lastGroup tells whether word j is a figure or two that end the line behind the
+// number of a field: "NHC: 5637110 3.".
+func (w *worker) lastGroup(j int) bool {
+	if j == 0 || j >= len(w.words) || !w.words[j].is(digits) || w.words[j].end-w.words[j].start > 2 || !w.touch(j-1) {
+		return false
+	}
+	end := w.words[j].end
+	if w.byteAt(end) == '.' {
+		end++
+	}
+	return int(end) == len(w.text) || w.byteAt(end) == '\n'
 }
 
 func (w *worker) fieldOf(label *word) pipeline.Category {

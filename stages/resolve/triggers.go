@@ -57,6 +57,8 @@ const (
 	role                           // what a person is, right before the name: president, infermera
 	adverb                         // between a person and the verb: també, ja
 	elliptic                       // an adjective for a hospital that is left out: el pediátrico de
+	trait                          // a people, colour or leaning that tells of the patient: mujer blanca
+	traitLabel                     // stands before such a word: de nacionalidad
 )
 
 // triggerList is the words of a class, in any case and with or without
@@ -115,6 +117,8 @@ var triggers = []triggerList{
 	{acts, "va van ha han havia hauria vol volen diu diuen explica considera assegura creu afirma sap viu viuen treballa recorda defensa reclama anuncia"},
 	{role, "president presidenta ministre ministra alcalde alcaldessa diputat diputada entrenador entrenadora jugador jugadora escriptor escriptora actor actriu conseller consellera lider portaveu pintor pintora compositor metge metgessa infermer infermera fisioterapeuta psicologa psicoleg"},
 	{adverb, "tambe ja no encara nomes tampoc hi li es s"},
+	{trait, "blanca blanco negra negro caucasica caucasico caucasiana mestiza mestizo mulata mulato gitana gitano asiatica asiatico africana africano subsahariana subsahariano magrebi latina latino heterosexual homosexual bisexual colombiana colombiano ecuatoriana ecuatoriano boliviana boliviano peruana peruano argentina argentino venezolana venezolano dominicana dominicano cubana cubano mexicana mexicano brasileña brasileño paraguaya chilena chileno marroqui argelina argelino senegalesa senegales nigeriana nigeriano rumana rumano bulgara bulgaro ucraniana ucraniano rusa ruso polaca polaco alemana aleman inglesa ingles britanica britanico francesa frances italiana italiano portuguesa portugues china chino india indio pakistani filipina filipino española español"},
+	{traitLabel, "nacionalidad procedencia"},
 	{elliptic, "pediatrico materno oncologico psiquiatrico provincial maternoinfantil clinicoquirurgico"},
 	{source, "segons"},
 	{namesake, "negrin balmis peset trueta lafora esquerdo moliner pujadas trigueros"},
