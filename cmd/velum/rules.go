@@ -22,7 +22,7 @@ func newRulesCommand(a *app) *cobra.Command {
 }
 
 // packArgument says what the first argument of every verb on rules is.
-const packArgument = `FILE is a file of rules; "` + configs.ShippedPack + `" names the rules that velum ships.`
+const packArgument = `FILE is a file of rules, or of recognizers (.yml, .yaml: regular expressions, README); "` + configs.ShippedPack + `" names the rules that velum ships.`
 
 func needPack(verb string, args []string) (string, error) {
 	if len(args) == 0 {
@@ -36,7 +36,8 @@ func newRulesCheckCommand(a *app) *cobra.Command {
 		Use:     "check FILE...",
 		Short:   "Compile files of rules: every mistake with line, column and what is expected",
 		Long:    "Compile files of rules and print what they hold. " + packArgument,
-		Example: `  velum rules check ours.atn shipped`,
+		Example: `  velum rules check ours.atn shipped
+  velum rules check house.yml`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := needPack("check", args); err != nil {
 				return err

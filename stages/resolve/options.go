@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/models/recognizers"
 	networks "github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -22,7 +23,8 @@ type Options struct {
 	RepeatPart []string           // categories whose values' single words are, too
 	Rules      map[string]bool    // switches for rules, see Rules; those left out are off
 
-	Packs []*networks.Pack `yaml:"-"` // rules that people write: what they find are candidates of origin rule
+	Packs       []*networks.Pack   `yaml:"-"` // rules that people write: what they find are candidates of origin rule
+	Recognizers []*recognizers.Set `yaml:"-"` // patterns that a house writes: origin pattern, or checked with a right check digit
 
 	Lexicons Lexicons `yaml:"-"`
 	Workers  int      `yaml:"-"`
@@ -199,6 +201,8 @@ type plan struct {
 	rules     []int // indices of those that are on
 	onlyPlain bool  // findCentres knows hospitals alone
 	labels    categories
+
+	recognized []pipeline.Category // by category of recognizers
 }
 
 // compile checks the options.
@@ -211,12 +215,12 @@ func compile(o Options) (*plan, error) {
 	p := &plan{
 		Options: o, words: newWordTable(triggers),
 		category: make([]pipeline.Category, n), minScore: make([]float32, n),
-		repeat: make([]bool, n), part: make([]bool, n),
+		repeat: make([]bool, n), part: make([]bool, n), recognized: make([]pipeline.Category, n),
 	}
 	p.labels = categoriesOf(set)
 	p.onlyPlain = p.labels.institute != p.labels.centre
 	return p, firstOf(
-		p.overlap, p.patterns, p.priority, p.switches, p.packs,
+		p.overlap, p.patterns, p.priority, p.switches, p.packs, p.recognizers,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -244,6 +248,28 @@ func (p *plan) packs() error {
 			if !slices.Contains(set.Categories, c) {
 				return fmt.Errorf("a network finds %s, which is no category of the label set %s", c, p.Labels)
 			}
+		}
+	}
+	return nil
+}
+
+// recognizers: what they find is of the label set, or of the set of patterns and
+// mapped into it.
+func (p *plan) recognizers() error {
+	set, err := pipeline.Labels(p.Labels)
+	if err != nil {
+		return err
+	}
+	for _, s := range p.Recognizers {
+		for _, c := range s.Categories() {
+			to := c
+			if !slices.Contains(set.Categories, c) {
+				to = p.category[c]
+			}
+			if to == pipeline.None {
+				return fmt.Errorf("a recognizer finds %s, which is no category of the label set %s", c, p.Labels)
+			}
+			p.recognized[c] = to
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/velum-health/velum/models/recognizers"
 	networks "github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
@@ -137,6 +138,8 @@ type worker struct {
 
 	machines []*networks.Machine // one a pack
 	found    []pipeline.Span
+	hits     []recognizers.Find
+	late     bool // recognizers did not come to an end
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -157,8 +160,15 @@ func (w *worker) do(b *pipeline.Batch) error {
 // guarded resolves one note. Its spans are appended only when all is done.
 func (w *worker) guarded() {
 	b := w.batch
+	w.late = false
+	reason := pipeline.TimedOut
 	if guard.Note(w.resolve) {
-		b.Quarantine(w.i, pipeline.Panicked)
+		reason = pipeline.Panicked
+	} else if !w.late {
+		reason = pipeline.Sound
+	}
+	if reason != pipeline.Sound {
+		b.Quarantine(w.i, reason)
 		w.wholes.reset()
 		w.parts.reset()
 		return
@@ -185,6 +195,7 @@ func (w *worker) note() {
 	w.run(onText)
 	w.fromKnown()
 	w.fromPacks(tokens)
+	w.fromRecognizers()
 	if w.always.longest > 0 {
 		w.addAlways()
 	}
@@ -329,6 +340,26 @@ func (w *worker) fromPacks(tokens []pipeline.Token) {
 		w.found = m.Spans(w.found[:0], w.text, tokens)
 		for _, s := range w.found {
 			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byRule][s.Category]})
+		}
+	}
+}
+
+// fromRecognizers adds what the patterns of the house find. A note that costs
+// them more than a note may is in doubt.
+func (w *worker) fromRecognizers() {
+	for _, s := range w.Recognizers {
+		all, ok := s.Find(w.hits[:0], w.text)
+		w.hits, w.late = all, w.late || !ok
+		for i := range all {
+			f := &all[i]
+			by := byPattern
+			if f.Checked {
+				by = byCheckedPattern
+			}
+			w.cands = append(w.cands, candidate{
+				Span: pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Category: w.recognized[f.Category], Source: pipeline.FromPattern},
+				rank: w.rank[by][f.Category],
+			})
 		}
 	}
 }

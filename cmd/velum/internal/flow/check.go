@@ -182,6 +182,10 @@ func (k *checker) tagging() *Model {
 			k.failed("resolve.skip_rules", exit.Errorf(exit.Config, Suggest(name, resolve.RuleNames()), "no rule %q", name))
 		}
 	}
+	for _, path := range k.Patterns.Files {
+		_, err := OpenRecognizers(path)
+		k.failed("patterns.files", err)
+	}
 	if !lists {
 		return nil
 	}

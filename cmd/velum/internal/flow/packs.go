@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -12,6 +14,7 @@ import (
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/models/recognizers"
 	"github.com/velum-health/velum/models/rules"
 )
 
@@ -39,6 +42,26 @@ func OpenPack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the rule; README, Rules, tells the language")
 	}
 	return p, nil
+}
+
+// OpenRecognizers compiles a file of recognizers that the house writes.
+func OpenRecognizers(path string) (*recognizers.Set, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "name a file of recognizers")
+	}
+	s, err := recognizers.Compile(string(text))
+	if err != nil {
+		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the file; README, Patterns of the house, tells what stands in it")
+	}
+	return s, nil
+}
+
+// IsRecognizers tells whether a path names a file of recognizers, and not one
+// of networks.
+func IsRecognizers(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".yaml" || ext == ".yml"
 }
 
 func packText(path string) ([]byte, error) {

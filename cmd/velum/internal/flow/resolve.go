@@ -39,6 +39,13 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	if err := f.packs(o); err != nil {
 		return err
 	}
+	for _, path := range f.Patterns.Files {
+		s, err := OpenRecognizers(path)
+		if err != nil {
+			return fmt.Errorf("patterns.files: %w", err)
+		}
+		o.Recognizers = append(o.Recognizers, s)
+	}
 	always, err := WithLines(r.Always, r.AlwaysFile)
 	if err != nil {
 		return fmt.Errorf("resolve.always_file: %w", err)

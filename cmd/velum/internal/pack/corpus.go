@@ -266,7 +266,7 @@ func queried(words []string) func(b *pipeline.Batch, i int) float64 {
 // scored runs the rules over the corpus. Categories beside theirs count, too:
 // of these the rules find nothing.
 func (c *corpus) scored(ctx context.Context, p *rules.Pack, beside ...pipeline.Category) (*networkScores, error) {
-	s := newScores(p)
+	s := newScores(ofNetworks(p))
 	for _, category := range beside {
 		if s.total[category] == nil {
 			s.total[category] = &right{}

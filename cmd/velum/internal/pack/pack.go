@@ -4,6 +4,7 @@ package pack
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
+// open compiles a file of networks.
 func open(cfg *option.Config, file string) (*rules.Pack, error) {
 	lists, err := flow.FeatureLists(cfg)
 	if err != nil {
@@ -32,21 +34,21 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 func Check(c *console.Console, cfg *option.Config, files []string) error {
 	var bad []string
 	for _, file := range files {
-		p, err := open(cfg, file)
+		f, err := openFinder(cfg, file)
 		if err != nil {
 			bad = append(bad, err.Error())
 			continue
 		}
 		var categories []string
-		for _, category := range p.Categories() {
+		for _, category := range f.categories {
 			categories = append(categories, category.String())
 		}
 		if c.JSON {
 			err = json.NewEncoder(c.Out).Encode(map[string]any{
-				"message_type": "rules", "file": file, "networks": p.Networks(), "categories": categories, "sha256": fmt.Sprintf("%x", p.Fingerprint()),
+				"message_type": "rules", "file": file, f.called: f.names, "categories": categories, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(f.text))),
 			})
 		} else {
-			_, err = c.Printf("%s: %d networks that find %s: %s\n", file, len(p.Networks()), strings.Join(categories, ", "), strings.Join(p.Networks(), ", "))
+			_, err = c.Printf("%s: %d %s that find %s: %s\n", file, len(f.names), f.called, strings.Join(categories, ", "), strings.Join(f.names, ", "))
 		}
 		if err != nil {
 			return err
@@ -93,11 +95,11 @@ type TraceOptions struct {
 
 // Trace prints what rules find in a sentence or a note, and on which paths.
 func Trace(ctx context.Context, c *console.Console, cfg *option.Config, file string, o *TraceOptions) error {
-	p, err := open(cfg, file)
+	f, err := openFinder(cfg, file)
 	if err != nil {
 		return err
 	}
-	t := &tracer{machine: p.NewMachine(), out: c.Out, id: o.ID}
+	t := &tracer{finder: f, out: c.Out, id: o.ID}
 	if (o.Sentence == "") == (o.In == "") {
 		return exit.Errorf(exit.Config, "write the sentence in quotation marks, or name a note with --in and --id", "velum rules trace: a sentence or a note is needed")
 	}
@@ -152,10 +154,10 @@ func (s *sentence) Next(b *pipeline.Batch) error {
 
 // tracer is a sink that prints the finds of a note.
 type tracer struct {
-	machine *rules.Machine
-	out     io.Writer
-	id      string // of the note; "": all
-	found   bool
+	*finder
+	out   io.Writer
+	id    string // of the note; "": all
+	found bool
 }
 
 // Put implements pipeline.Sink.
@@ -173,24 +175,25 @@ func (t *tracer) Put(b *pipeline.Batch) error {
 }
 
 func (t *tracer) print(text []byte, tokens []pipeline.Token) error {
-	finds := t.machine.Trace(text, tokens)
+	finds := t.trace(text, tokens)
 	if len(finds) == 0 {
 		_, err := fmt.Fprintln(t.out, "nothing found")
 		return err
 	}
-	kept := t.machine.Spans(nil, text, tokens)
+	kept := t.spans(nil, text, tokens)
 	for _, f := range finds {
 		lost := ""
 		if !slices.ContainsFunc(kept, func(s pipeline.Span) bool {
-			return s.Start == f.Start && s.End == f.End && s.Category == f.Category
+			return s.Start == f.start && s.End == f.end && s.Category == f.category
 		}) {
 			lost = ", overlapped by a surer one"
 		}
-		if _, err := fmt.Fprintf(t.out, "%s  %.2f  %q  bytes %d to %d, network %s%s\n", f.Category, f.Score, text[f.Start:f.End], f.Start, f.End, f.Name, lost); err != nil {
+		if _, err := fmt.Fprintf(t.out, "%s  %.2f  %q  bytes %d to %d, %s %s%s\n", f.category, f.score, text[f.start:f.end], f.start, f.end,
+			strings.TrimSuffix(t.called, "s"), t.names[f.of], lost); err != nil {
 			return err
 		}
-		for _, s := range f.Steps {
-			if _, err := fmt.Fprintf(t.out, "    line %d  %s/%s  %q\n", s.Line, s.Network, s.State, text[s.Start:s.End]); err != nil {
+		for _, step := range f.steps {
+			if _, err := fmt.Fprintln(t.out, "    "+step); err != nil {
 				return err
 			}
 		}

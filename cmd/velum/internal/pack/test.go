@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -21,7 +21,7 @@ func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, gol
 	if gold == "" {
 		return exit.Errorf(exit.Config, "name labelled notes with --gold", "velum rules test: --gold is needed")
 	}
-	p, err := open(cfg, file)
+	f, err := openFinder(cfg, file)
 	if err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, gol
 		return err
 	}
 	defer src.Close()
-	s := newScores(p)
+	s := newScores(f)
 	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, s, nil)); err != nil {
 		return err
 	}
-	return s.print(c, p)
+	return s.print(c)
 }
 
 // right counts finds by the overlap criterion.
@@ -67,16 +67,16 @@ func share(a, b int) float64 {
 
 // networkScores is a sink that scores finds.
 type networkScores struct {
-	machine  *rules.Machine
-	networks []right
+	*finder
+	networks []right // or recognizers
 	total    map[pipeline.Category]*right
 	notes    int
-	spans    []pipeline.Span
+	found    []pipeline.Span
 }
 
-func newScores(p *rules.Pack) *networkScores {
-	s := &networkScores{machine: p.NewMachine(), networks: make([]right, len(p.Networks())), total: map[pipeline.Category]*right{}}
-	for _, category := range p.Categories() {
+func newScores(f *finder) *networkScores {
+	s := &networkScores{finder: f, networks: make([]right, len(f.names)), total: map[pipeline.Category]*right{}}
+	for _, category := range f.categories {
 		s.total[category] = &right{}
 	}
 	return s
@@ -96,14 +96,14 @@ func (s *networkScores) Put(b *pipeline.Batch) error {
 func (s *networkScores) add(b *pipeline.Batch, i int) {
 	s.notes++
 	gold := b.Gold.At(i)
-	for _, f := range s.machine.Finds(b.Text.At(i), b.Tokens.At(i)) {
-		n := &s.networks[f.Network]
+	for _, f := range s.trace(b.Text.At(i), b.Tokens.At(i)) {
+		n := &s.networks[f.of]
 		n.Finds++
-		if overlaps(gold, f.Start, f.End, f.Category) {
+		if overlaps(gold, f.start, f.end, f.category) {
 			n.Right++
 		}
 	}
-	s.spans = s.machine.Spans(s.spans[:0], b.Text.At(i), b.Tokens.At(i))
+	s.found = s.spans(s.found[:0], b.Text.At(i), b.Tokens.At(i))
 	s.together(gold)
 }
 
@@ -119,7 +119,7 @@ func (s *networkScores) all() (sum right) {
 func (r *right) errors() int { return r.Finds - r.Right + r.Gold - r.Found }
 
 func (s *networkScores) together(gold []pipeline.Span) {
-	for _, f := range s.spans {
+	for _, f := range s.found {
 		t := s.total[f.Category]
 		t.Finds++
 		if overlaps(gold, f.Start, f.End, f.Category) {
@@ -132,7 +132,7 @@ func (s *networkScores) together(gold []pipeline.Span) {
 			continue
 		}
 		t.Gold++
-		if overlaps(s.spans, g.Start, g.End, g.Category) {
+		if overlaps(s.found, g.Start, g.End, g.Category) {
 			t.Found++
 		}
 	}
@@ -147,25 +147,24 @@ func overlaps(spans []pipeline.Span, start, end int32, c pipeline.Category) bool
 	return false
 }
 
-func (s *networkScores) print(c *console.Console, p *rules.Pack) error {
-	names := p.Networks()
+func (s *networkScores) print(c *console.Console) error {
 	if c.JSON {
 		networks, categories := map[string]right{}, map[string]right{}
 		for i, n := range s.networks {
-			networks[names[i]] = n
+			networks[s.names[i]] = n
 		}
 		for category, t := range s.total {
 			categories[category.String()] = *t
 		}
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "notes": s.notes, "networks": networks, "categories": categories})
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "notes": s.notes, s.called: networks, "categories": categories})
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "network\tfinds\tright\tprecision\n")
+	fmt.Fprintf(w, "%s\tfinds\tright\tprecision\n", strings.TrimSuffix(s.called, "s"))
 	for i, n := range s.networks {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\n", names[i], n.Finds, n.Right, n.precision())
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\n", s.names[i], n.Finds, n.Right, n.precision())
 	}
 	fmt.Fprintf(w, "\ncategory\tfinds\tright\tprecision\tgold\tfound\trecall\tF1\n")
-	for _, category := range p.Categories() {
+	for _, category := range s.categories {
 		t := s.total[category]
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%d\t%d\t%.3f\t%.3f\n", category, t.Finds, t.Right, t.precision(), t.Gold, t.Found, t.recall(), t.f1())
 	}
