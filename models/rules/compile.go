@@ -24,13 +24,15 @@ type Pack struct {
 	networks   []compiled
 	finders    []int // networks that find spans, in the order of the file
 	states     []state
-	predicates []numbered
+	cheap      []numbered // tests of how a form is written
+	dear       []numbered // tests that look it up in lists and models, or match it; made when they decide something
 	words      wordTable
-	startable  []startable // by finder: with which forms it can begin
-	follows    []startable // by finder: which forms can come second
-	alone      uint64      // finders in which nothing need come second
-	morph      bool        // some test asks for lemma or part of speech
-	known      bool        // some test asks for the names from all over the world
+	startable  []startable    // by finder: with which forms it can begin
+	follows    []startable    // by finder: which forms can come second
+	begun      [2][]startable // the same as far as cheap tests tell: with whatever the dear ones say
+	alone      uint64         // finders in which nothing need come second
+	morph      bool           // some test asks for lemma or part of speech
+	known      bool           // some test asks for the names from all over the world
 	categories []pipeline.Category
 }
 
@@ -83,7 +85,13 @@ type arc struct {
 type outcomes [4]uint64
 
 // maxPredicates is how many different tests of a form a file may have.
-const maxPredicates = 64*len(outcomes{}) - 1 // bit 0 says that a form was tested
+const maxPredicates = 64*len(outcomes{}) - 2
+
+// Bits that are no tests: that the cheap ones were made, and the dear ones.
+const (
+	isTested  = 1       // bit 0
+	isSettled = 1 << 63 // of the last word
+)
 
 func (b *outcomes) set(i int) { b[i/64] |= 1 << (i % 64) }
 func (b *outcomes) fit(need, forbid *outcomes) bool {
@@ -188,6 +196,7 @@ func Compile(text string, r Resources) (*Pack, error) {
 		first, second := c.beginnings(c.pack.networks[i].start)
 		c.pack.startable, c.pack.follows = append(c.pack.startable, first), append(c.pack.follows, second)
 	}
+	c.pack.begun = [2][]startable{c.pack.likely(c.pack.startable), c.pack.likely(c.pack.follows)}
 	c.pack.alone = finders(c.pack.follows, &outcomes{})
 	slices.Sort(c.pack.categories)
 	c.pack.categories = slices.Compact(c.pack.categories)
@@ -353,8 +362,10 @@ func (c *compiler) formTest(a *arc, t *test) error {
 			return err
 		}
 		c.known[key] = i
-		if p != nil {
-			c.pack.predicates = append(c.pack.predicates, numbered{p, i})
+		if p != nil && dear[t.name] {
+			c.pack.dear = append(c.pack.dear, numbered{p, i})
+		} else if p != nil {
+			c.pack.cheap = append(c.pack.cheap, numbered{p, i})
 		}
 	}
 	if t.not {
@@ -405,7 +416,9 @@ func (c *compiler) consumer(a *arc, t *test) (err error) {
 		err = c.formTest(a, t)
 	case "phrase":
 		a.what = phrase
-		a.phrases, err = classOf(t)
+		if a.phrases, err = classOf(t); err == nil {
+			err = c.formTest(a, &test{name: begins, at: t.at})
+		}
 	case "call":
 		a.what = called
 		i := slices.IndexFunc(c.pack.networks, func(n compiled) bool { return n.name == t.values[0] })
@@ -496,6 +509,30 @@ func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) 
 		}
 	}
 	return s
+}
+
+// likely returns the same ways without the dear tests.
+func (p *Pack) likely(all []startable) (out []startable) {
+	var known outcomes
+	for i := range known {
+		known[i] = ^uint64(0)
+	}
+	for _, n := range p.dear {
+		known[n.bit/64] &^= 1 << (n.bit % 64)
+	}
+	for _, s := range all {
+		o := startable{any: s.any}
+		for _, way := range s.ways {
+			for i := range known {
+				way[0][i], way[1][i] = way[0][i]&known[i], way[1][i]&known[i]
+			}
+			if !slices.Contains(o.ways, way) {
+				o.ways = append(o.ways, way)
+			}
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 func (s *startable) join(other startable) {

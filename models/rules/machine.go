@@ -34,6 +34,8 @@ type Machine struct {
 	pack  *Pack
 	cache []kept
 
+	outcomes [1 << outcomeBits]knownForm
+
 	text    []byte
 	tokens  []pipeline.Token
 	seen    []knownForm // by token
@@ -44,6 +46,7 @@ type Machine struct {
 	steps   int // left for this token
 	longest config
 	form    form
+	left    knownForm // of a token of which something was consumed
 	folded  [maxForm * 3 / 2]byte
 	tracing bool // for Trace
 	trail   []trailStep
@@ -52,7 +55,9 @@ type Machine struct {
 	exhausted int64
 }
 
-// kept is what tests say of a form.
+// kept is what tests say of a form. The dear ones are made when a network could
+// begin there as far as the cheap ones tell: most words of a note, and most new
+// ones, need none of them.
 type kept struct {
 	hash uint64
 	knownForm
@@ -68,6 +73,9 @@ type knownForm struct {
 // cachedForms is how many forms a machine keeps, five megabytes. A power of
 // two. With a quarter of it a run of an archive took 5 % longer.
 const cachedForms = 1 << 16
+
+// outcomeBits: how many different outcomes of the cheap tests a machine keeps.
+const outcomeBits = 8
 
 // config is a place on a path.
 type config struct {
@@ -106,19 +114,30 @@ func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
 		m.seen = append(m.seen, m.look(text[tokens[i].Start:tokens[i].End]))
 	}
 	for i := range m.seen {
-		s := m.seen[i].starts
-		if s == 0 {
-			continue
-		}
-		next := m.pack.alone
-		if i+1 < len(tokens) && tokens[i+1].Flags&pipeline.LineStart == 0 {
-			next = m.seen[i+1].second
-		}
-		if s &= next; s != 0 {
-			m.from(int32(i), s)
+		if s := m.seen[i].starts & m.second(i); s != 0 { // as far as cheap tests tell
+			if s = m.settled(int32(i)).starts & m.second(i); s != 0 {
+				m.from(int32(i), s)
+			}
 		}
 	}
 	return m.finds
+}
+
+// second returns the finders in which what stands behind token i can come second.
+func (m *Machine) second(i int) uint64 {
+	if i+1 < len(m.tokens) && m.tokens[i+1].Flags&pipeline.LineStart == 0 {
+		return m.seen[i+1].second
+	}
+	return m.pack.alone
+}
+
+// settled returns what all tests say of a token.
+func (m *Machine) settled(t int32) *knownForm {
+	k := &m.seen[t]
+	if !k.settled() {
+		m.settle(k, m.text[m.tokens[t].Start:m.tokens[t].End])
+	}
+	return k
 }
 
 // Spans appends the finds of a note that do not overlap to dst: the surest
@@ -279,10 +298,10 @@ func (m *Machine) consume(c *config, a *arc) bool {
 		return false
 	}
 	if c.offset == 0 {
-		if !m.seen[t].tests.fit(&a.need, &a.forbid) {
+		if !m.settled(t).tests.fit(&a.need, &a.forbid) {
 			return false
 		}
-	} else if rest := m.look(m.text[m.tokens[t].Start+c.offset : m.tokens[t].End]); !rest.tests.fit(&a.need, &a.forbid) {
+	} else if !m.rest(t, c.offset).tests.fit(&a.need, &a.forbid) {
 		return false
 	}
 	if a.what == peeked {
@@ -346,17 +365,63 @@ func (m *Machine) placed(c *config) (p place) {
 	return p
 }
 
-// look returns what tests say of a form.
+// rest returns what all tests say of what is left of a token.
+func (m *Machine) rest(t, offset int32) *knownForm {
+	text := m.text[m.tokens[t].Start+offset : m.tokens[t].End]
+	if m.left = m.look(text); !m.left.settled() {
+		m.settle(&m.left, text)
+	}
+	return &m.left
+}
+
+func (k *knownForm) settled() bool { return k.tests[len(k.tests)-1]&isSettled != 0 }
+
+// look returns what is known of a form: at least what the cheap tests say.
 func (m *Machine) look(text []byte) knownForm {
 	hash := xxh3.Hash(text)
 	k := &m.cache[hash%cachedForms]
-	if k.hash != hash || k.tests[0]&1 == 0 {
+	if k.hash != hash || k.tests[0]&isTested == 0 {
 		k.hash, k.knownForm = hash, m.test(text)
 	}
 	return k.knownForm
 }
 
-// test asks all tests of a form. Bit 0 is always set: a form was tested.
+// settle makes the dear tests of a form, too, and keeps them.
+func (m *Machine) settle(k *knownForm, text []byte) {
+	m.lookUp(text)
+	f := &m.form
+	for i := range m.pack.dear {
+		if p := &m.pack.dear[i]; p.predicate(f) {
+			k.tests.set(p.bit)
+		}
+	}
+	k.tests[len(k.tests)-1] |= isSettled
+	k.starts, k.second = finders(m.pack.startable, &k.tests), finders(m.pack.follows, &k.tests)
+	hash := xxh3.Hash(text)
+	if kept := &m.cache[hash%cachedForms]; kept.hash == hash {
+		kept.knownForm = *k
+	}
+}
+
+// lookUp fills in what the dear tests ask of a form.
+func (m *Machine) lookUp(text []byte) {
+	f := &m.form
+	*f = form{text: text, pos: f.pos[:0], lemma: f.lemma[:0]}
+	if len(text) > maxForm {
+		f.text = nil
+		return
+	}
+	f.class = m.pack.resources.Lists.Classes(text)
+	if f.known = f.class; m.pack.known {
+		f.known |= m.pack.resources.Names.Classes(text)
+	}
+	if m.pack.morph {
+		f.pos = m.pack.resources.Morph.AppendPOS(f.pos, text)
+		f.lemma = m.pack.resources.Morph.AppendLemma(f.lemma, text)
+	}
+}
+
+// test makes the cheap tests of a form.
 func (m *Machine) test(text []byte) (k knownForm) {
 	f := &m.form
 	*f = form{text: text, shape: shapeOf(text), pos: f.pos[:0], lemma: f.lemma[:0]}
@@ -364,25 +429,26 @@ func (m *Machine) test(text []byte) (k knownForm) {
 		f.text = nil
 	} else {
 		f.folded = gazetteer.Fold(m.folded[:0], text)
-		f.class = m.pack.resources.Lists.Classes(text)
-		if f.known = f.class; m.pack.known {
-			f.known |= m.pack.resources.Names.Classes(text)
-		}
-		if m.pack.morph {
-			f.pos = m.pack.resources.Morph.AppendPOS(f.pos, text)
-			f.lemma = m.pack.resources.Morph.AppendLemma(f.lemma, text)
-		}
 	}
 	k.tests = m.pack.words.find(f)
-	k.tests.set(0)
-	for i := range m.pack.predicates {
-		if p := &m.pack.predicates[i]; p.predicate(f) {
+	k.tests[0] |= isTested
+	for i := range m.pack.cheap {
+		if p := &m.pack.cheap[i]; p.predicate(f) {
 			k.tests.set(p.bit)
 		}
 	}
-	k.starts = finders(m.pack.startable, &k.tests)
-	k.second = finders(m.pack.follows, &k.tests)
-	return k
+	return m.likely(&k.tests)
+}
+
+// likely returns in which finders a form with these outcomes of the cheap tests
+// may stand. Most forms have one of a few outcomes.
+func (m *Machine) likely(tests *outcomes) knownForm {
+	hash := (tests[0] ^ bits.RotateLeft64(tests[1], 17) ^ bits.RotateLeft64(tests[2], 31) ^ bits.RotateLeft64(tests[3], 47)) * 0x9E3779B97F4A7C15
+	k := &m.outcomes[hash>>(64-outcomeBits)]
+	if k.tests != *tests {
+		*k = knownForm{tests: *tests, starts: finders(m.pack.begun[0], tests), second: finders(m.pack.begun[1], tests)}
+	}
+	return *k
 }
 
 // finders returns those that a form fits.
