@@ -33,9 +33,9 @@ func needPack(verb string, args []string) (string, error) {
 
 func newRulesCheckCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "check FILE...",
-		Short:   "Compile files of rules: every mistake with line, column and what is expected",
-		Long:    "Compile files of rules and print what they hold. " + packArgument,
+		Use:   "check FILE...",
+		Short: "Compile files of rules: every mistake with line, column and what is expected",
+		Long:  "Compile files of rules and print what they hold. " + packArgument,
 		Example: `  velum rules check ours.atn shipped
   velum rules check house.yml`,
 		RunE: func(_ *cobra.Command, args []string) error {
