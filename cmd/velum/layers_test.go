@@ -42,11 +42,11 @@ var mayImport = []struct{ who, what string }{
 // rooms are those of cmd/velum/internal, in layers: a room may import the rooms
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
-	{"exit"},                        // how a command ends
-	{"console"},                     // the process around it
-	{"option", "doctor", "lexicon"}, // the configuration; what needs none
-	{"flow"},                        // stages, models, labelled notes
-	{"report", "vectors"},           // what a run came to; a file that two verbs print
+	{"exit"},    // how a command ends
+	{"console"}, // the process around it
+	{"option", "doctor", "lexicon", "rulefile"}, // the configuration; what needs none
+	{"flow"},              // stages, models, labelled notes
+	{"report", "vectors"}, // what a run came to; a file that two verbs print
 	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "pack", "review", "usefulness"}, // what the verbs do
 	{"attack", "learn"},
 }

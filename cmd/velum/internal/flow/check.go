@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/features"
@@ -183,7 +184,7 @@ func (k *checker) tagging() *Model {
 		}
 	}
 	for _, path := range k.Patterns.Files {
-		_, err := OpenRecognizers(path)
+		_, err := rulefile.Recognizers(path)
 		k.failed("patterns.files", err)
 	}
 	if !lists {

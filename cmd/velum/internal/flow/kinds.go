@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/bilstm"
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/dictionary"
@@ -113,7 +114,7 @@ func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
 
 func loadRules(f *modelfile.File, in *Opening) (tagger.Model, error) {
-	r, err := RuleResources(in.Lists)
+	r, err := rulefile.Resources(in.Lists)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
@@ -40,7 +41,7 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 		return err
 	}
 	for _, path := range f.Patterns.Files {
-		s, err := OpenRecognizers(path)
+		s, err := rulefile.Recognizers(path)
 		if err != nil {
 			return fmt.Errorf("patterns.files: %w", err)
 		}
@@ -71,7 +72,7 @@ func (f *Flow) packs(o *resolve.Options) error {
 		return err
 	}
 	for _, path := range f.Resolve.Packs {
-		p, err := OpenPack(path, lists)
+		p, err := rulefile.Pack(path, lists)
 		if err != nil {
 			return fmt.Errorf("resolve.packs: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -26,7 +27,7 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return flow.OpenPack(file, lists)
+	return rulefile.Pack(file, lists)
 }
 
 // Check compiles files of rules and prints what they hold. All files are tried;

@@ -1,4 +1,6 @@
-package flow
+// Package rulefile opens files that people write: networks of rules, and
+// recognizers of the house. Mistakes come with file, line and cause.
+package rulefile
 
 import (
 	"errors"
@@ -21,19 +23,19 @@ import (
 // shippedMorph opens the shipped parts of speech and lemmas once.
 var shippedMorph = sync.OnceValues(func() (*morph.Model, error) { return morph.Open(embedded.Morph()) })
 
-// RuleResources are what tests of networks look forms up in.
-func RuleResources(lists *gazetteer.Gazetteer) (rules.Resources, error) {
+// Resources are what tests of networks look forms up in.
+func Resources(lists *gazetteer.Gazetteer) (rules.Resources, error) {
 	m, err := shippedMorph()
 	return rules.Resources{Lists: lists, Names: gazetteer.Names(), Morph: m}, err
 }
 
-// OpenPack compiles a file of networks, or the pack that ships.
-func OpenPack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
+// Pack compiles a file of networks, or the pack that ships.
+func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	text, err := packText(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := RuleResources(lists)
+	r, err := Resources(lists)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +46,8 @@ func OpenPack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	return p, nil
 }
 
-// OpenRecognizers compiles a file of recognizers that the house writes.
-func OpenRecognizers(path string) (*recognizers.Set, error) {
+// Recognizers compiles a file of recognizers that the house writes.
+func Recognizers(path string) (*recognizers.Set, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name a file of recognizers")
