@@ -21,6 +21,7 @@
 //	        inputs that are replaced, rewritten, shrunk or removed during a run: after the next start the tree of one run over what is there
 //	outputs outputs inside, around and in place of others: refused, nothing is touched
 //	folders odd names, deep folders, pipes, sockets, devices, dangling links: every note accounted for
+//	rules   files of rules and of recognizers that are broken or mean harm, and notes of a megabyte: an error with its place, or an end in time
 //	full    a disk that is too small: exit code 14, and with more room the same tree
 //
 // and, on a disk in memory (package disk), in place of the binary a run whose
@@ -89,6 +90,7 @@ var tests = []struct {
 	{"outputs", (*torture).outputs},
 	{"folders", (*torture).folders},
 	{"full", (*torture).full},
+	{"rules", (*torture).rules},
 	{"power", (*torture).power},
 	{"grow", (*torture).grow},
 	{"models", (*torture).models},
