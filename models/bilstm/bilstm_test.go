@@ -525,6 +525,7 @@ func TestHostileFiles(t *testing.T) {
 		"odd":   rewrite(func(h *header, _ []modelfile.Section) { h.Network.Word = 17 }),
 		"cell":  rewrite(func(h *header, _ []modelfile.Section) { h.Network.Cell = "gru" }),
 		"tags":  rewrite(func(h *header, _ []modelfile.Section) { h.Categories = append(h.Categories, "NOWHERE") }),
+		"words": rewrite(func(h *header, _ []modelfile.Section) { h.Vectors = "upside down" }),
 		"tmpl":  rewrite(func(h *header, _ []modelfile.Section) { h.Template = "version 9" }),
 		"kind":  rewrite(func(h *header, _ []modelfile.Section) { h.Kind = "crf" }),
 		"nan": rewrite(func(_ *header, s []modelfile.Section) {

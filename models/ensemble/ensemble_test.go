@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -225,7 +226,7 @@ func TestBias(t *testing.T) {
 	}
 }
 
-func corpusOf(t *testing.T, mode Mode, members ...tagger.Model) *Corpus {
+func corpusOf(t testing.TB, mode Mode, members ...tagger.Model) *Corpus {
 	t.Helper()
 	m, err := New(mode, members)
 	if err != nil {
@@ -243,7 +244,7 @@ func corpusOf(t *testing.T, mode Mode, members ...tagger.Model) *Corpus {
 	return c
 }
 
-func trained(t *testing.T, mode Mode, members ...tagger.Model) *Model {
+func trained(t testing.TB, mode Mode, members ...tagger.Model) *Model {
 	t.Helper()
 	m, err := corpusOf(t, mode, members...).Train(tagger.TrainOptions{About: tagger.Header{Name: "both"}})
 	if err != nil {
@@ -356,6 +357,39 @@ func TestFile(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// FuzzLoad: whatever stands in the header or is missing of a member, a file is an
+// ensemble or an error.
+func FuzzLoad(f *testing.F) {
+	a, _ := member("a", sure)
+	b, _ := member("b", far)
+	var data bytes.Buffer
+	if err := trained(f, Cascade, a, b).Write(&data); err != nil {
+		f.Fatal(err)
+	}
+	file, err := modelfile.Parse(data.Bytes())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(file.RawHeader()), 0, 1<<20)
+	f.Add(`{"kind":"ensemble","mode":"mean","members":[{},{}],"weights":[0.5,0.5]}`, 1, 3)
+	f.Fuzz(func(t *testing.T, header string, section, cut int) {
+		sections := slices.Clone(file.Sections())
+		s := &sections[uint(section)%uint(len(sections))]
+		s.Data = s.Data[:uint(cut)%uint(len(s.Data)+1)]
+		var b bytes.Buffer
+		if err := modelfile.Write(&b, json.RawMessage(header), sections...); err != nil {
+			return // no JSON
+		}
+		parsed, err := modelfile.Parse(b.Bytes())
+		if err != nil {
+			return
+		}
+		if m, err := Load(parsed, openFake); err == nil {
+			m.newLabeller(tagger.LabelOptions{})
+		}
+	})
 }
 
 // TestSpansAreDisjoint: whatever members say, what is chosen can be written.
