@@ -12,6 +12,7 @@ package ensemble
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,6 +123,28 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
+
+// Summary says how the members are put together: the mode, the members, and of
+// a cascade the threshold below which all of them are asked, with what share of
+// the measured notes that was.
+func (m *Model) Summary() string {
+	h := &m.header
+	var names []string
+	for _, a := range h.Members {
+		names = append(names, cmp.Or(a.Name, a.Kind))
+	}
+	said := fmt.Sprintf("%s of %s", h.Mode, strings.Join(names, ", "))
+	if h.Mode != Cascade {
+		return said
+	}
+	said += fmt.Sprintf(", threshold %.4g", h.Threshold)
+	for _, p := range h.Thresholds {
+		if p.Threshold == h.Threshold {
+			said += fmt.Sprintf(": all members read %.1f %% of the lines, %.1f %% of the tokens", 100*p.Lines, 100*p.Tokens)
+		}
+	}
+	return said
+}
 
 // MarshalHeader returns the header as indented JSON, for `velum models`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }

@@ -9,7 +9,7 @@
 // [Model] and, if it learns from labelled notes, [Trainer], and one row in the
 // table of kinds (cmd/velum/internal/flow/kinds.go). Nobody else knows kinds.
 // What only some kinds can do is an interface of one method more, which the
-// caller asks for: [Marginals], [Spanned], [Sized], [Templated], [Explainer].
+// caller asks for: [Marginals], [Spanned], [Sized], [Summarized], [Templated], [Explainer].
 package tagger
 
 import (
@@ -135,6 +135,11 @@ var ErrLists = errors.New("model needs word lists")
 // Sized is a Model that counts what it has learned.
 type Sized interface {
 	Size() (features, weights int)
+}
+
+// Summarized is a Model that says in a line how it is made up.
+type Summarized interface {
+	Summary() string
 }
 
 // Templated is a Model with a feature template.

@@ -160,6 +160,9 @@ func (s *Scorer) countMasked(r *row, text []byte) {
 			entities.found++
 			s.categories[g.Category].masked++
 		}
+		if s.o.Direct != nil && s.o.Direct(g.Category) {
+			s.countDirect(&r[DirectNotes], masked == all)
+		}
 	}
 	for _, x := range s.system {
 		all, right := s.letters(text, x, inGold)
@@ -174,6 +177,17 @@ func (s *Scorer) countMasked(r *row, text []byte) {
 		if chars.found == chars.gold {
 			clean.found = 1
 		}
+	}
+}
+
+// countDirect counts one direct identifier of a note: the note is found as long
+// as all of them are masked.
+func (s *Scorer) countDirect(c *count, masked bool) {
+	if c.gold == 0 {
+		c.gold, c.found = 1, 1
+	}
+	if !masked {
+		c.found = 0
 	}
 }
 

@@ -120,6 +120,9 @@ func (s *Scorer) Report() *Report {
 		if s.tokens == 0 && (m == Tokens || m == MaskedTokens) {
 			continue
 		}
+		if m == DirectNotes && sum[m].gold == 0 {
+			continue
+		}
 		x := Measured{Name: m.String(), Gold: sum[m].gold, Found: sum[m].found, System: sum[m].system, Right: sum[m].right}
 		x.Ratios = sum[m].ratios(s.o.Beta)
 		x.Macro = s.macro(m)

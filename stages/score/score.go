@@ -23,12 +23,13 @@ const (
 	MaskedCharacters                // alphanumeric characters, category ignored
 	MaskedEntities                  // gold spans all of whose alphanumeric characters are masked; system spans that touch one
 	CleanNotes                      // notes with PHI all of whose gold alphanumeric characters are masked; recall only
+	DirectNotes                     // notes with direct identifiers (Options.Direct) all of whose alphanumeric characters are masked; recall only
 	numMeasures
 )
 
 var measureNames = [numMeasures]string{
 	"strict", "span", "merged", "joined", "covering", "overlapping", "relaxed",
-	"tokens", "masked_tokens", "masked_characters", "masked_entities", "clean_notes",
+	"tokens", "masked_tokens", "masked_characters", "masked_entities", "clean_notes", "direct_notes",
 }
 
 // String returns the name used in files and reports.
@@ -58,6 +59,10 @@ type Options struct {
 	// Map turns the categories of both sides into those that are compared;
 	// spans that it maps to pipeline.None count on neither side. nil keeps all.
 	Map func(pipeline.Category) pipeline.Category
+
+	// Direct tells which of the categories that are compared are direct
+	// identifiers; nil: DirectNotes is not taken.
+	Direct func(pipeline.Category) bool
 }
 
 func (o Options) withDefaults() Options {

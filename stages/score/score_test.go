@@ -3,6 +3,7 @@ package score_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -121,6 +122,46 @@ var measureTests = []struct {
 		"spurious", "la Ada", "la [PERSON:Ada]",
 		map[score.Measure]counts{score.Strict: {0, 0, 1, 0}, score.MaskedCharacters: {0, 0, 3, 0}, score.MaskedEntities: {0, 0, 1, 0}, score.CleanNotes: {}},
 	},
+}
+
+// A note leaks when one letter of one direct identifier can be read; places
+// and what others leave open do not count.
+func TestDirectNotes(t *testing.T) {
+	person := func(c pipeline.Category) bool { return c.String() == "PERSON" }
+	for _, tt := range []struct {
+		name         string
+		gold, system []string
+		want         counts
+	}{
+		{"masked by another category", []string{"la [PERSON:Ada] va"}, []string{"la [LOCATION:Ada] va"}, counts{1, 1, 0, 0}},
+		{"the second leaks", []string{"[PERSON:Ada] i [PERSON:Pau]"}, []string{"[PERSON:Ada] i Pau"}, counts{1, 0, 0, 0}},
+		{"the first leaks in part", []string{"[PERSON:Ada Mas] i [PERSON:Pau]"}, []string{"[PERSON:Ada] Mas i [PERSON:Pau]"}, counts{1, 0, 0, 0}},
+		{"a place is none", []string{"[PERSON:Ada] a [LOCATION:Reus]", "a [LOCATION:Reus]"}, []string{"[PERSON:Ada] a Reus", "a Reus"}, counts{1, 1, 0, 0}},
+	} {
+		s := score.New(score.Options{Draws: 10, Direct: person})
+		for i := range tt.gold {
+			text, gold := parse(t, tt.gold[i])
+			_, system := parse(t, tt.system[i])
+			s.Add(text, nil, gold, system)
+		}
+		m, ok := s.Report().Measure(score.DirectNotes)
+		if got := (counts{m.Gold, m.Found, m.System, m.Right}); !ok || got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+		var table bytes.Buffer
+		if err := s.Report().WriteTable(&table); err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("in %.4f of the notes that have some (%d of 1)", float64(1-tt.want[1]), 1-tt.want[1]); !strings.Contains(table.String(), want) {
+			t.Errorf("%s: the table lacks %q", tt.name, want)
+		}
+	}
+	s := score.New(score.Options{Direct: person})
+	text, gold := parse(t, "a [LOCATION:Reus]")
+	s.Add(text, nil, gold, nil)
+	if _, ok := s.Report().Measure(score.DirectNotes); ok {
+		t.Error("it is measured where there are none")
+	}
 }
 
 func TestMeasures(t *testing.T) {
@@ -516,7 +557,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestMeasureNames(t *testing.T) {
-	for m := score.Strict; m <= score.CleanNotes; m++ {
+	for m := score.Strict; m <= score.DirectNotes; m++ {
 		if got, ok := score.ParseMeasure(m.String()); !ok || got != m {
 			t.Errorf("ParseMeasure(%q) = %v, %v", m, got, ok)
 		}

@@ -28,7 +28,7 @@ func (r *Report) writeMeasures(out io.Writer) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "measure\tP\tR\tF1\t%s95 %% of R\t95 %% of F1\tmacro P\tR\tF1\t\n", r.beta("F%.3g\t", r.Beta))
 	for _, m := range r.Measures {
-		if m.Name == CleanNotes.String() { // recall only: stands below
+		if m.Name == CleanNotes.String() || m.Name == DirectNotes.String() { // recall only: stand below
 			continue
 		}
 		recall, f1 := "", ""
@@ -52,7 +52,15 @@ func (r *Report) writeMeasures(out io.Writer) {
 	if r.Leaks.Sentences > 0 {
 		fmt.Fprintf(out, ", %.5f a sentence", r.Leaks.PerSentence)
 	}
-	fmt.Fprint(out, "\n\n")
+	fmt.Fprintln(out)
+	if m, ok := r.Measure(DirectNotes); ok {
+		fmt.Fprintf(out, "leaks of direct identifiers in %.4f of the notes that have some (%d of %d)", 1-m.Recall, m.Gold-m.Found, m.Gold)
+		if m.Interval != nil {
+			fmt.Fprintf(out, ", 95 %% %s", interval([2]float64{1 - m.Interval.Recall[1], 1 - m.Interval.Recall[0]}))
+		}
+		fmt.Fprintln(out)
+	}
+	fmt.Fprintln(out)
 }
 
 // beta formats a cell of the F_β column, which tables of F1 do not have.

@@ -137,6 +137,10 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		}
 		o.Map = to
 	}
+	var err error
+	if o.Direct, err = flow.Direct(); err != nil {
+		return nil, err
+	}
 	s := score.New(o)
 	notes, err := flow.TextOptions(cfg)
 	if err != nil {

@@ -90,6 +90,9 @@ func printModel(c *console.Console, m *flow.Model) error {
 		features, weights := sized.Size()
 		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
 	}
+	if summarized, ok := m.Model.(tagger.Summarized); ok {
+		size += summarized.Summary() + ", "
+	}
 	_, err = c.Printf("%s: label set %s, %d tags, %ssha256 %x\n%s\n", m.Name, m.Labels, m.TagSet().Len(), size, m.SHA256, header)
 	return err
 }

@@ -303,12 +303,21 @@ func (t *Training) save(m *flow.Model) error {
 		result["features"], result["weights"] = features, weights
 		size = fmt.Sprintf("%d features, %d weights, ", features, weights)
 	}
+	summary, summarized := m.Model.(tagger.Summarized)
+	if summarized {
+		result["summary"] = summary.Summary()
+	}
 	if t.JSON {
 		return json.NewEncoder(t.Out).Encode(result)
 	}
 	if _, err := t.Printf("%s: %.1f MB, %sfrom %d notes with %d spans (%d not at token borders)\n",
 		t.Options.Out, float64(len(data))/1e6, size, t.Taught.Notes, t.Taught.Spans, t.Taught.OffBorder); err != nil {
 		return err
+	}
+	if summarized {
+		if _, err := t.Printf("  %s\n", summary.Summary()); err != nil {
+			return err
+		}
 	}
 	if err := printOffers(t.Out, h.Offers); err != nil {
 		return err
