@@ -271,8 +271,10 @@ func (k *checker) learning() {
 			k.failed("learn.labels", exit.With(exit.Config, err, Suggest(l.Labels, configs.Schemes())))
 		}
 	}
-	if kind, ok := KindNamed(l.Kind); !ok || kind.NewTrainer == nil {
-		k.failed("learn.kind", exit.Errorf(exit.Config, Suggest(l.Kind, learners()), "no kind %q that learns", l.Kind))
+	for _, name := range append([]string{l.Kind}, l.Kinds...) {
+		if kind, ok := KindNamed(name); !ok || kind.NewTrainer == nil {
+			k.failed("learn.kind", exit.Errorf(exit.Config, Suggest(name, learners()), "no kind %q that learns", name))
+		}
 	}
 	if l.Start != "" {
 		k.model("learn.start", l.Start)

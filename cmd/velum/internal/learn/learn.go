@@ -184,10 +184,12 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 
 // need says what is missing.
 func (l *learning) need() error {
-	kind, known := flow.KindNamed(l.cfg.Learn.Kind)
+	for n := range max(len(l.cfg.Learn.Kinds), 1) {
+		if kind, known := flow.KindNamed(l.kind(n)); !known || kind.NewTrainer == nil {
+			return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", l.kind(n))
+		}
+	}
 	switch g := &l.cfg.Learn; {
-	case !known || kind.NewTrainer == nil:
-		return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", g.Kind)
 	case len(g.In) == 0:
 		return exit.Errorf(exit.Config, "name the archive with --in", "nothing to learn from")
 	case len(g.Gold) == 0 && g.Start == "":

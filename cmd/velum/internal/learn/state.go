@@ -38,6 +38,14 @@ var notShaping = []string{
 	"learn.kind", "learn.in", "learn.gold", "learn.dev", "learn.gate", "learn.oracle", "learn.turns", "learn.patience", "learn.models", "learn.draws",
 }
 
+// shapes tells whether a changed option changes turns.
+func (l *learning) shapes(key string) bool {
+	if key == "learn.kinds" { // turns of before there was this option had none
+		return len(l.cfg.Learn.Kinds) > 0
+	}
+	return !slices.Contains(notShaping, key)
+}
+
 // digest names everything that shapes a turn, besides the turn before.
 func (l *learning) digest() (string, error) {
 	h := sha256.New()
@@ -50,16 +58,17 @@ func (l *learning) digest() (string, error) {
 		fmt.Fprintf(h, "%x\n", l.archive.Files[i].SHA256)
 	}
 	sections := []string{"learn", "choose"}
-	if l.cfg.Learn.Kind != flow.Kinds[0].Name {
+	crfOnly := l.cfg.Learn.Kind == flow.Kinds[0].Name
+	if !crfOnly || len(l.cfg.Learn.Kinds) > 0 {
 		sections = append(sections, "network", "ensemble")
 	}
 	l.cfg.Each(func(key, text string) {
 		section, _, _ := strings.Cut(key, ".")
-		if slices.Contains(sections, section) && !slices.Contains(notShaping, key) {
+		if slices.Contains(sections, section) && l.shapes(key) {
 			fmt.Fprintf(h, "%s=%s\n", key, text)
 		}
 	})
-	if l.cfg.Learn.Kind != flow.Kinds[0].Name { // turns of before there was a choice are those of the first kind
+	if !crfOnly { // turns of before there was a choice are those of the first kind
 		fmt.Fprintf(h, "learn.kind=%s\n", l.cfg.Learn.Kind)
 	}
 	files := append([]string{l.cfg.Learn.Agree}, l.cfg.Learn.Templates...)

@@ -172,13 +172,28 @@ type fit struct {
 	record turns.Training
 }
 
+// kind is the kind of tagger that turn n trains.
+func (l *learning) kind(n int) string {
+	if kinds := l.cfg.Learn.Kinds; len(kinds) > 0 {
+		return kinds[min(n, len(kinds)-1)]
+	}
+	return l.cfg.Learn.Kind
+}
+
+// warm tells whether a turn begins at the weights of the turn before: they are
+// of a model of the same kind, that learning has trained.
+func (w *turning) warm() bool {
+	n := w.record.Number
+	return n > 0 && w.of.cfg.Learn.Warm && !(n == 1 && w.of.cfg.Learn.Start != "") && w.of.kind(n) == w.of.kind(n-1)
+}
+
 // fit trains a model with a template, beginning at the weights of the same
 // model of the turn before.
 func (w *turning) fit(ctx context.Context, template, name string, groups []turns.Group) (*fit, error) {
 	c := *w.of.cfg
 	c.Train.Template = template
-	t := train.New(w.of.console, &c, &train.Options{Kind: w.of.cfg.Learn.Kind, Labels: w.of.labels, Out: filepath.Join(w.record.Name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, w.record.Number)})
-	if w.record.Number > 0 && w.of.cfg.Learn.Warm && !(w.record.Number == 1 && w.of.cfg.Learn.Start != "") {
+	t := train.New(w.of.console, &c, &train.Options{Kind: w.of.kind(w.record.Number), Labels: w.of.labels, Out: filepath.Join(w.record.Name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, w.record.Number)})
+	if w.warm() {
 		t.Options.Init = filepath.Join(w.of.out, w.of.last().Name(), name)
 	}
 	if name == modelName {

@@ -267,6 +267,7 @@ type Learn struct {
 	Again              bool
 	Start              string
 	StartMinConfidence float64
+	Kinds              []string
 	Templates          []string
 	Clusters           []string
 	Warm               bool
@@ -494,6 +495,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
 		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network."),
+		opt("learn.kinds", &l.Kinds, nil, "Kinds of tagger by turn, from the supervised model on; the last one stays: crf,bilstm has a CRF tag what a network then learns from. Empty takes learn.kind in every turn."),
 		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile),
 		opt("learn.teacher", &l.Teacher, "pipeline", "What the next model learns of the archive: pipeline, the spans that model, patterns, rules and lists settle on, or model, the tags of the model alone, to which all that the others find is no name.", oneOf("pipeline", "model")),
 		opt("learn.proportions", &l.Proportions, "archive", "Proportions of what is taken, of categories, lengths and notes without spans, where choose.* names none: those found in the slice (notes without spans then come to choose.k notes with spans), or those of the validation notes (BOOT), which may be of another kind than the archive.", oneOf("archive", "validation")),
