@@ -40,12 +40,14 @@ sample: build
 	rm -rf $(SAMPLE) $(SAMPLE).gold
 	bin/velum synth --notes 3100 --seed 2026 --split train --reports 0.008 --months 2 --out $(SAMPLE) --to archive
 
-# both embedded models again, from MEDDOCAN train (../shared/data) and generated notes
+# the embedded models again, from ../shared/data and generated notes
 models: build
 	scripts/data/models.sh morph
 	scripts/data/models.sh meddocan-dev
 	scripts/data/models.sh meddocan
 	scripts/data/models.sh primary-care
+	$(MAKE) build
+	scripts/data/models.sh cascade
 
 # the embedded models on real notes: dev parts, three renamed draws, names that no training saw, places held out (../shared/data)
 real: build

@@ -121,6 +121,16 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	return &n
 }
 
+// At returns the cascade with another threshold; other ensembles have none and
+// stay as they are.
+func (m *Model) At(threshold float32) *Model {
+	n := *m
+	if n.header.Mode == Cascade {
+		n.header.Threshold = threshold
+	}
+	return &n
+}
+
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 

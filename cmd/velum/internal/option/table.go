@@ -239,8 +239,9 @@ type Network struct {
 
 // Ensemble is what several taggers are put together of.
 type Ensemble struct {
-	Mode    string
-	Members []string
+	Mode      string
+	Members   []string
+	Threshold float64
 }
 
 // Learn is self-learning.
@@ -482,6 +483,7 @@ func (c *Config) networkOptions() []option {
 
 		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, mean with measured weights (stack), the first and all where it is not sure (cascade), all spans (union), those of more than half (vote), those of the more precise (priority).", oneOf(ensemble.Modes()...)),
 		opt("ensemble.members", &e.Members, nil, "Models of an ensemble, names or files, that have the same tags. Earlier ones win where the mode has no other reason.", nameOrFile),
+		opt("ensemble.threshold", &e.Threshold, 0, "Threshold of a cascade: all members read the lines of which the first is less sure. 0 takes that of the model; above 1 they read all lines.", shaping, within(0, 2)),
 	}
 }
 
