@@ -324,7 +324,7 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return Load(f, openFake)
+		return Load(f, openFake, 0)
 	}
 	back, err := load(data.Bytes())
 	if err != nil {

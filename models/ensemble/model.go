@@ -121,16 +121,6 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	return &n
 }
 
-// At returns the cascade with another threshold; other ensembles have none and
-// stay as they are.
-func (m *Model) At(threshold float32) *Model {
-	n := *m
-	if n.header.Mode == Cascade {
-		n.header.Threshold = threshold
-	}
-	return &n
-}
-
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
@@ -211,8 +201,8 @@ func (m *Model) Write(w io.Writer) error {
 func memberSection(i int) string { return "member" + strconv.Itoa(i) }
 
 // Load takes a model out of an opened file, which must stay open while the
-// model is used.
-func Load(f *modelfile.File, open Opener) (*Model, error) {
+// model is used. A cascade gets another threshold with one that is not 0.
+func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 	var h header
 	if err := f.Header(&h); err != nil {
 		return nil, err
@@ -243,6 +233,9 @@ func Load(f *modelfile.File, open Opener) (*Model, error) {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
 	h.Scheme, h.Categories = m.header.Scheme, m.header.Categories
+	if h.Mode == Cascade && threshold > 0 {
+		h.Threshold = threshold
+	}
 	m.header = h
 	return m, nil
 }

@@ -138,7 +138,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		o.Map = to
 	}
 	var err error
-	if o.Direct, err = flow.Direct(); err != nil {
+	if o.Direct, err = direct(); err != nil {
 		return nil, err
 	}
 	s := score.New(o)
@@ -173,6 +173,19 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
 	flow.WarnUnknown(c, f.Gold, gold.Warnings().Unknown)
 	return s, err
+}
+
+// direct tells which categories are direct identifiers: those that HIPAA's list
+// (45 CFR 164.514) has and that are neither places nor dates, in any label set.
+func direct() (func(pipeline.Category) bool, error) {
+	toHIPAA, err := flow.IntoLabels("hipaa")
+	if err != nil {
+		return nil, err
+	}
+	return func(c pipeline.Category) bool {
+		name := toHIPAA(c)
+		return name != pipeline.None && name.String() != "GEOGRAPHIC" && name.String() != "DATE"
+	}, nil
 }
 
 // texts returns the folder of the gold's texts: a system of brat files may

@@ -147,11 +147,7 @@ func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 }
 
 func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
-	m, err := ensemble.Load(f, in.Open)
-	if t := in.Config.Ensemble.Threshold; err == nil && t > 0 {
-		m = m.At(float32(t))
-	}
-	return m, err
+	return ensemble.Load(f, in.Open, float32(in.Config.Ensemble.Threshold))
 }
 
 // newEnsembleTrainer opens the members; the notes that come are to measure

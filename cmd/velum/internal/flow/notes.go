@@ -67,19 +67,6 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 	return func(c pipeline.Category) pipeline.Category { return to[c] }, nil
 }
 
-// Direct tells which categories are direct identifiers: those that HIPAA's list
-// (45 CFR 164.514) has and that are neither places nor dates, in any label set.
-func Direct() (func(pipeline.Category) bool, error) {
-	toHIPAA, err := IntoLabels("hipaa")
-	if err != nil {
-		return nil, err
-	}
-	return func(c pipeline.Category) bool {
-		name := toHIPAA(c)
-		return name != pipeline.None && name.String() != "GEOGRAPHIC" && name.String() != "DATE"
-	}, nil
-}
-
 // LoadGiven reads what a system said of all notes: an output tree of
 // `velum run`, or labelled notes in any format.
 func LoadGiven(flag, format, path string, o read.TextOptions) (*Given, error) {
