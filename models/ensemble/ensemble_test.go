@@ -386,7 +386,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if m, err := Load(parsed, openFake); err == nil {
+		if m, err := Load(parsed, openFake, 0); err == nil {
 			m.newLabeller(tagger.LabelOptions{})
 		}
 	})
