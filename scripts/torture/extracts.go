@@ -33,7 +33,7 @@ func (t *torture) extracts() (string, error) {
 		all = append(all, []string{"--policy", policy})
 	}
 	sealed := []string{"--set", "mask.operators=PERSON=encrypt,DNI=encrypt,TELEPHONE=encrypt,EMAIL=encrypt"}
-	all = append(all, sealed, []string{"-v", "--policy", "nowhere.yaml"}, []string{"-v", "--model", in}, []string{"-v", "--set", "run.deadline=1ms"},
+	all = append(all, []string{"--k", "3", "--set", "anonymity.text=AGE=number,DATE=date", "--set", "mask.operators=PERSON=surrogate strategy=random"}, sealed, []string{"-v", "--policy", "nowhere.yaml"}, []string{"-v", "--model", in}, []string{"-v", "--set", "run.deadline=1ms"},
 		[]string{"-v", "--set", "read.max_note_bytes=50"}, []string{"-v", "--json", "--set", "read.columns.text=nota"})
 	var hits [4]int
 	opened := 0
@@ -42,7 +42,7 @@ func (t *torture) extracts() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("extract %q: %w: %s", flags, err, text)
 		}
-		if i == len(configs.Policies()) {
+		if i == len(configs.Policies())+1 {
 			n, err := t.open(set, &hits, tmp, out, key)
 			if err != nil {
 				return "", err

@@ -83,6 +83,7 @@ var tests = []struct {
 	{"flips", (*torture).flips},
 	{"kill", (*torture).kill},
 	{"verbs", (*torture).verbs},
+	{"derived", (*torture).derive},
 	{"months", (*torture).months},
 	{"freezes", (*torture).freezes},
 	{"stalls", (*torture).stalls},

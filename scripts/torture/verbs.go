@@ -26,6 +26,8 @@ type writer struct {
 	grows bool
 	once  bool // what it writes may not be there already
 	quick bool // is part of the short form
+	// leaves is a folder that a kill may leave, and that the next start wants gone.
+	leaves string
 }
 
 // writers are all verbs that write anything, with every kind of thing that they
@@ -72,9 +74,10 @@ func (t *torture) givenFiles() error {
 		return err
 	}
 	for name, text := range map[string]string{
-		"key":       strings.Repeat("0123456789abcdef", 4) + "\n",
-		"given.csv": "name;count\nMarta;100\nJoan;80\n",
-		"a.conllu":  "1\tla\tel\tDET\t_\t_\t2\tdet\t_\t_\n2\ttos\ttos\tNOUN\t_\t_\t0\troot\t_\t_\n\n",
+		"key":        strings.Repeat("0123456789abcdef", 4) + "\n",
+		"given.csv":  "name;count\nMarta;100\nJoan;80\n",
+		"people.csv": "patient_id,given,surname\n1,Oriol,Serrallonga\n2,Imma,Puigdevall\n,Marta,Torra\n", "objects.csv": "patient_id\n3\n",
+		"a.conllu": "1\tla\tel\tDET\t_\t_\t2\tdet\t_\t_\n2\ttos\ttos\tNOUN\t_\t_\t0\troot\t_\t_\n\n",
 	} {
 		if err := os.WriteFile(filepath.Join(given, name), []byte(text), 0o400); err != nil {
 			return err
@@ -107,7 +110,10 @@ func (t *torture) givenFiles() error {
 // with its workers, with SIGTERM, or it or its workers are stopped for a while.
 // What stands under its name then is whole, and the next start makes what an
 // undisturbed one makes and leaves nothing else.
-func (t *torture) verbs() (string, error) {
+func (t *torture) verbs() (string, error) { return t.disturbed(writers) }
+
+// disturbed does it for some verbs.
+func (t *torture) disturbed(writers []writer) (string, error) {
 	if err := t.givenFiles(); err != nil {
 		return "", err
 	}
@@ -208,6 +214,11 @@ func (t *torture) disturb(w *writer, whole *wholeWork, ends map[string]int) erro
 	}
 	if w.once && (how == "held" || how == "ended before" || t.same(how, dir, whole.after) == nil) {
 		return t.same(how, dir, whole.after) // a kill may come when all is there
+	}
+	if w.leaves != "" {
+		if err := os.RemoveAll(filepath.Join(dir, w.leaves)); err != nil {
+			return err
+		}
 	}
 	got, err := code(w.command(t, dir))
 	if err == nil && got != 0 && (got != 4 || !w.grows) {

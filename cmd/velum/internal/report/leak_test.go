@@ -55,11 +55,11 @@ func TestHiddenLeak(t *testing.T) {
 	}{
 		{"", "10/1000", nil, 1},
 		{"consistent", "10/1000", parrot, 1},
-		{"random", "10/1000", nil, 1 - math.Pow(0.99, 4)},
-		{"markov", "10/1000", nil, 1 - math.Pow(0.99, 4)},
+		{"random", "10/1000", nil, toldByPeople},
+		{"markov", "100/1000", nil, 1 - math.Pow(0.9, 4)},
 		{"markov", "1/1000", parrot, 0.3},
 		{"markov", "40/1000", parrot, 0.5},
-		{"random", "10/1000", parrot, 1 - math.Pow(0.99, 4)},
+		{"random", "10/1000", parrot, toldByPeople},
 		{"markov", "300/1000", parrot, 1 - math.Pow(0.7, 4)},
 	} {
 		l := leakOf(&leakInput{counts: c, notes: 1000, audited: map[string]string{"PERSON": x.audited}, strategies: map[string]string{"PERSON": x.strategy}, attacks: x.attacks})
