@@ -185,26 +185,3 @@ func (f *Flow) recognized() ([]pipeline.Step, error) {
 		People: f.People.Table, Excluded: f.People.Excluded, PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
 	})}, err
 }
-
-// withKnown appends given spans to dst with the known ones among them: where they
-// overlap, one span covers both and is known.
-func withKnown(dst, given, known []pipeline.Span) []pipeline.Span {
-	first := len(dst)
-	for len(given) > 0 || len(known) > 0 {
-		next := &given
-		if len(given) == 0 || len(known) > 0 && known[0].Start <= given[0].Start {
-			next = &known
-		}
-		s := (*next)[0]
-		*next = (*next)[1:]
-		if n := len(dst); n > first && s.Start < dst[n-1].End {
-			if s.Source == pipeline.FromKnown && dst[n-1].Source != pipeline.FromKnown {
-				dst[n-1].Category, dst[n-1].Source, dst[n-1].Score = s.Category, s.Source, s.Score
-			}
-			dst[n-1].End = max(dst[n-1].End, s.End)
-			continue
-		}
-		dst = append(dst, s)
-	}
-	return dst
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/recognize"
 	"github.com/velum-health/velum/stages/tokenize"
 )
 
@@ -247,7 +248,7 @@ func (g *TaggedUnit) give(b *pipeline.Batch) error {
 			if b.Reason[i] == pipeline.Sound {
 				spans := g.spans[g.offsets[k]:g.offsets[k+1]]
 				if b.Known.Len() == b.Len() {
-					b.Spans.Items = withKnown(b.Spans.Items, spans, b.Known.At(i))
+					b.Spans.Items = recognize.Join(b.Spans.Items, spans, b.Known.At(i))
 				} else {
 					b.Spans.Items = append(b.Spans.Items, spans...)
 				}
