@@ -64,6 +64,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.IntVar(&f.MinCount, "min-count", 5, "words: `N` times or more in small letters is a common word")
 	flags.IntVar(&f.MinPatients, "min-patients", 3, "words: in the notes of `N` patients or more")
 	flags.StringSliceVar(&f.Lookups.Clusters, "clusters", nil, "`NAME=FILE:K`, the K clusters of a file of velum embed for cluster/NAME of the template; may be repeated")
+	flags.StringVar(&f.Lookups.Rules, "rules", "", "`FILE` of rules that the feature group rules looks at (default: those that ship)")
 	flags.StringVar(&f.Lookups.Morph, "morph", "", "`FILE` of parts of speech and lemmas (default: the one in the binary)")
 	flags.BoolVar(&f.Choose, "choose-clusters", false, "offer the --clusters one at a time, and none, and take what is best on a held-out fifth of --train")
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "bilstm: `FILE` to keep the state of the training in, and to go on from")

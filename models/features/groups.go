@@ -68,6 +68,7 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "border", about: "begin and end of the sequence (BOOT's BOS and EOS)", place: borders},
 		{name: "pattern", about: "place of the token in a match of each kind of pattern", place: patterns},
 		{name: "phrase", about: "place of the token in an entry of several words of the lists", place: phrases},
+		{name: "rules", about: "a slot: place of the token in what rules that people write find, by category", place: found, slotted: true},
 		{name: "bigram", about: "the form before and the form", place: bigrams, open: true},
 		{name: "glued", about: "no white space before the token", place: glued},
 		{name: "sentencestart", about: "first token of a sentence (INV §4.3.3)", place: sentenceStarts},

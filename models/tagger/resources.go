@@ -25,7 +25,7 @@ func listsOf(t *features.Template, r features.Resources) string {
 	for _, g := range t.Groups {
 		var list any
 		switch base, _, _ := strings.Cut(g.Name, "/"); base {
-		case "gazetteer":
+		case "gazetteer", "rules":
 			list = r.Lexicon
 		case "phrase":
 			list = r.Phrases
@@ -85,7 +85,7 @@ func digest(data []byte) string { return strconv.FormatUint(xxh3.Hash(data), 16)
 // file, or was empty. Other lists than those of training are ErrLists, since
 // the model would silently miss names.
 func (h *Header) OpenResources(f *modelfile.File, t *features.Template, r features.Resources) (filled features.Resources, sections []modelfile.Section, err error) {
-	r.Slots, r.Vectors = nil, nil
+	r.Slots, r.Vectors, r.Finders = nil, nil, nil
 	if want, got := h.Fingerprints[ListsPrint], listsOf(t, r); want != "" && got != want {
 		return r, nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)
 	}

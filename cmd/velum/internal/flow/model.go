@@ -12,6 +12,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
@@ -21,6 +22,7 @@ import (
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/models/morph"
 	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -249,12 +251,22 @@ func PromotedModel(dir string) ([]byte, error) {
 // Resources are the lists that features look words up in, and what reads the
 // resources that a model brings along.
 func Resources(lists *gazetteer.Gazetteer) features.Resources {
-	return features.Resources{Lexicon: lists, Phrases: lists, Open: openStored}
+	return features.Resources{Lexicon: lists, Phrases: lists, Open: func(kind string, data []byte) (features.Stored, error) { return openStored(lists, kind, data) }}
 }
 
 // openStored opens what a model file holds for a slot of its template.
-func openStored(kind string, data []byte) (features.Stored, error) {
+func openStored(lists *gazetteer.Gazetteer, kind string, data []byte) (features.Stored, error) {
 	switch kind {
+	case rules.Kind:
+		r, err := rulefile.Resources(lists)
+		if err != nil {
+			return nil, err
+		}
+		p, err := rules.Compile(string(data), r)
+		if err != nil {
+			return nil, err
+		}
+		return rules.Slot{Pack: p}, nil
 	case morph.KindPOS, morph.KindLemma:
 		m, err := morph.Open(data)
 		if err != nil {

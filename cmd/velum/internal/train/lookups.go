@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -8,15 +9,20 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
+	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/features"
+	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/models/rules"
 )
 
-// Lookups say what a template's slots look forms up in: --clusters and --morph.
+// Lookups say what a template's slots look up: --clusters, --morph and --rules.
 type Lookups struct {
 	Morph    string
+	Rules    string
 	Clusters []string
 	without  []string // groups of clusterings that were not chosen
 }
@@ -24,7 +30,8 @@ type Lookups struct {
 // fill fills the slots that the template asks for: from the flags, then from
 // the model that training begins with, then from what the binary brings.
 func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...features.Resources) error {
-	given, err := l.given(t)
+	lists, _ := r.Lexicon.(*gazetteer.Gazetteer)
+	given, err := l.given(t, lists)
 	if err != nil {
 		return err
 	}
@@ -50,13 +57,22 @@ func (l *Lookups) fill(r *features.Resources, t *features.Template, from ...feat
 }
 
 // given are the slots that the flags fill.
-func (l *Lookups) given(t *features.Template) (r features.Resources, err error) {
+func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r features.Resources, err error) {
 	for _, text := range l.Clusters {
 		if err := openClusters(&r, t, text); err != nil {
 			return r, err
 		}
 	}
 	for _, g := range t.Groups {
+		if g.Name == "rules" {
+			p, err := rulefile.Pack(cmp.Or(l.Rules, configs.ShippedPack), lists)
+			if err != nil {
+				return r, err
+			}
+			if err := r.Fill(g, rules.Slot{Pack: p}); err != nil {
+				return r, err
+			}
+		}
 		if g.Name != "pos" && g.Name != "lemma" {
 			continue
 		}
