@@ -372,6 +372,7 @@ func TestBombs(t *testing.T) {
 	many := func(s string) []byte { return []byte(strings.Repeat(s, 100_000)) }
 	for name, text := range map[string][]byte{
 		"lists": many("["), "maps": many("{"), "pairs": many("{a: "), "dashes": many("- "), "questions": many("? "),
+		"closed in texts": many(`["]", `), "closed in comments": many("[ # ]\n"), "closed by words": many("[a\n{b'}', "),
 		"keys": many("a: 1\n"), "flow keys": many("a: b, "), "tabs": many("-\t"), "bars": many("a: |\n"),
 	} {
 		r := strictReader{file: "x.yaml"}
@@ -380,8 +381,20 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %v", name, r.mistakes)
 		}
 	}
-	if m := bounded([]byte("a: [" + strings.Repeat("b, ", 100_000) + "]\nb:\n" + strings.Repeat("- [c, d]\n", 10_000))); m != nil {
-		t.Errorf("long lists: %v", m)
+	for name, text := range map[string]string{
+		"long lists":        "a: [" + strings.Repeat("b, ", 100_000) + "]\nb:\n" + strings.Repeat("- [c, d]\n", 10_000),
+		"double quotes":     `a: "` + strings.Repeat(`[{\"a: ? `, 10_000) + `"`,
+		"quotes over lines": "a: \"" + strings.Repeat("[{ a:\n  ", 10_000) + `"`,
+		"single quotes":     "a: '" + strings.Repeat("[''{ - a: ", 10_000) + "'",
+		"literal block":     "a: |\n" + strings.Repeat("  - - [{ a: b\n", 10_000),
+		"folded block":      "a:\n- >-\n" + strings.Repeat("  ? [{ a:\n", 10_000),
+		"comments":          strings.Repeat("# [{ - a: b\n", 10_000) + "a: b",
+		"plain text":        "a: b" + strings.Repeat("[{:b", 10_000),
+		"a text of dashes":  `a: "` + strings.Repeat("- ", 10_000) + `"`,
+	} {
+		if m := bounded([]byte(text)); m != nil {
+			t.Errorf("%s: %v", name, m)
+		}
 	}
 	if _, err := readBounded("/dev/zero"); !errors.Is(err, errTooLong) {
 		t.Errorf("a device: %v", err)

@@ -1,7 +1,6 @@
 package option
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -209,37 +209,66 @@ const (
 	maxKeys  = 4000
 )
 
-// bounded looks for what would cost the parser too much, without parsing:
-// brackets and indicators count in texts and comments, too.
-func bounded(text []byte) *exit.Mistake {
-	keys, depth := 0, 0
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		nested := 0 // "- - - x" on one line
-		for begin := bytes.TrimLeft(line, " \t"); len(begin) > 1 && (begin[0] == '-' || begin[0] == '?') && (begin[1] == ' ' || begin[1] == '\t'); nested++ {
-			begin = bytes.TrimLeft(begin[1:], " \t")
+// bounded looks for what would cost the parser too much, without parsing: it
+// counts the tokens that open and close something. They come from the parser's
+// own scanner, so that both agree on what stands in quotes, in a block of text or
+// in a comment; it takes time with the length, and stops at the first bound.
+func bounded(text []byte) (m *exit.Mistake) {
+	defer func() {
+		if recover() != nil {
+			m = &exit.Mistake{Message: "this is no YAML"}
 		}
-		for i, c := range line {
-			switch c {
-			case '[', '{':
-				depth++
-			case ']', '}':
-				depth = max(0, depth-1)
-			case ':', '?':
-				if i+1 == len(line) || line[i+1] <= ' ' {
-					keys++
-				}
+	}()
+	var s scanner.Scanner
+	s.Init(string(text))
+	var c counter
+	for {
+		tokens, err := s.Scan()
+		for _, t := range tokens {
+			if m := c.add(t); m != nil {
+				return m
 			}
-			switch {
-			case max(depth, nested) > maxDepth:
-				return &exit.Mistake{Line: number, Column: i + 1, Message: fmt.Sprintf("nested deeper than %d", maxDepth)}
-			case keys > maxKeys:
-				return &exit.Mistake{Line: number, Column: i + 1, Message: fmt.Sprintf("more than %d keys", maxKeys), Hint: "long lists may stand in files of their own"}
-			}
+		}
+		if err != nil { // the end, or what the parser will name
+			return nil
 		}
 	}
-	return nil
+}
+
+// counter counts what tokens open.
+type counter struct {
+	depth, keys int // brackets that are open, keys up to here
+	nested      int // entries that begin on the line, as in "- - - x"
+	line        int
+}
+
+func (c *counter) add(t *token.Token) *exit.Mistake {
+	if t.Position.Line != c.line {
+		c.line, c.nested = t.Position.Line, 0
+	}
+	switch t.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		c.depth++
+	case token.SequenceEndType, token.MappingEndType:
+		c.depth = max(0, c.depth-1)
+	case token.SequenceEntryType:
+		c.nested++
+	case token.MappingKeyType:
+		c.nested++
+		c.keys++
+	case token.MappingValueType:
+		c.keys++
+	}
+	m := &exit.Mistake{Line: t.Position.Line, Column: t.Position.Column}
+	switch {
+	case max(c.depth, c.nested) > maxDepth:
+		m.Message = fmt.Sprintf("nested deeper than %d", maxDepth)
+	case c.keys > maxKeys:
+		m.Message, m.Hint = fmt.Sprintf("more than %d keys", maxKeys), "long lists may stand in files of their own"
+	default:
+		return nil
+	}
+	return m
 }
 
 // parseYAML parses, and turns a panic of the library on hostile input into an
