@@ -29,17 +29,24 @@ The folder holds words of notes: its mode is 0700.`,
 				c.Flags().StringVar(&o.Archive, "in", "", "`PATH` of the archive")
 				c.Flags().StringSliceVar(&o.Query, "query", nil, "`WORDS` that the first notes hold")
 				c.Flags().IntVar(&o.Notes, "notes", 100, "how many notes at most")
+				validationFlag(c, o)
 			}),
 		newCorpusPart(a, "take", "Add what a person has corrected, and score the rules", "velum corpus take --out corpus --answers answers.jsonl", pack.Take,
 			func(c *cobra.Command, o *pack.CorpusOptions) {
 				c.Flags().StringVar(&o.Answers, "answers", "", "`PATH` of the corrected notes")
+				validationFlag(c, o)
 			}),
 		newCorpusPart(a, "try", "Tell whether changed rules mend more than one error without lowering F1", "velum corpus try --out corpus --rules shipped --with ours.atn", pack.Try,
 			func(c *cobra.Command, o *pack.CorpusOptions) {
 				c.Flags().StringVar(&o.Old, "with", "", "`FILE` of the rules as they were")
+				validationFlag(c, o)
 			}),
 	)
 	return c
+}
+
+func validationFlag(c *cobra.Command, o *pack.CorpusOptions) {
+	c.Flags().StringVar(&o.Validation, "validation", "", "`PATH` of labelled notes that are never asked about: F1 on them decides")
 }
 
 // newCorpusPart is one of the parts of the verb: they have the folder and the

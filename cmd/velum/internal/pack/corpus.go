@@ -30,7 +30,7 @@ import (
 //	OUT/corpus.jsonl          what was corrected until now
 //	OUT/turn-001/asked.json   which notes a person is asked about, and why: ids, no words
 //	OUT/turn-001/questions.jsonl   these notes, with what the rules find
-//	OUT/turn-001/scores.json  once it is answered: the rules on the corpus
+//	OUT/turn-001/scores.json  once it is answered: the rules on the corpus, their errors
 type CorpusOptions struct {
 	Out     string
 	Rules   string
@@ -39,6 +39,8 @@ type CorpusOptions struct {
 	Notes   int      // next: how many notes at most
 	Answers string   // take
 	Old     string   // try: the rules to compare with
+
+	Validation string // next, take, try: labelled notes that are never asked about
 }
 
 // enough is the F1 at which a corpus is done (ATN §2.1).
@@ -50,7 +52,8 @@ type corpus struct {
 	turns int
 	asked *asked // of the last turn, if it waits for answers
 	known map[string]bool
-	data  []byte // corpus.jsonl
+	held  []string // validation notes
+	data  []byte   // corpus.jsonl
 }
 
 // asked is asked.json.
@@ -69,17 +72,35 @@ type askedNote struct {
 
 // scores is scores.json.
 type scores struct {
-	Schema     string             `json:"schema"`
-	Notes      int                `json:"notes"` // of the corpus
-	F1         float64            `json:"f1"`    // of the rules on it, overlap criterion
+	Schema string `json:"schema"`
+	measured
+	Unchanged  int       `json:"answers_unchanged"`
+	Validation *measured `json:"validation,omitempty"`
+	Errors     []mistake `json:"errors"` // on the corpus
+}
+
+// measured is what rules come to on labelled notes, by the overlap criterion.
+type measured struct {
+	Notes      int                `json:"notes"`
+	F1         float64            `json:"f1"`
+	Precision  float64            `json:"precision"`
+	Recall     float64            `json:"recall"`
 	Categories map[string]*right  `json:"categories"`
 	ByCategory map[string]float64 `json:"f1_by_category"`
-	Unchanged  int                `json:"answers_unchanged"`
+}
+
+func (s *networkScores) measured() measured {
+	all := s.all()
+	m := measured{s.notes, all.f1(), all.precision(), all.recall(), map[string]*right{}, map[string]float64{}}
+	for category, t := range s.total {
+		m.Categories[category.String()], m.ByCategory[category.String()] = t, t.f1()
+	}
+	return m
 }
 
 const (
 	askedSchema  = "velum.corpus.asked/1"
-	scoresSchema = "velum.corpus.scores/1"
+	scoresSchema = "velum.corpus.scores/2"
 	corpusFile   = "corpus.jsonl"
 	questionFile = "questions.jsonl"
 	askedFile    = "asked.json"
@@ -189,7 +210,11 @@ func Next(ctx context.Context, c *console.Console, cfg *option.Config, o *Corpus
 	if err := at.ids(ctx, cfg); err != nil {
 		return err
 	}
-	rank, err := at.ranking(ctx, cfg, p, o)
+	validation, err := at.validated(ctx, cfg, p, o)
+	if err != nil {
+		return err
+	}
+	rank, err := at.ranking(ctx, p, o, validation)
 	if err != nil {
 		return err
 	}
@@ -214,10 +239,11 @@ func Next(ctx context.Context, c *console.Console, cfg *option.Config, o *Corpus
 //
 //	f(d) = Σ_i N_i(d) (1 - F1(i)) (1 - p_i)       ATN §2.3
 //
-// N_i counts what the rules find of category i, F1 and p_i (the share of i
-// among all entities) are those of the corpus. Before there is a corpus it is
+// N_i counts what the rules find of category i, p_i is the share of i among all
+// entities of the corpus, and F1 is that on the validation notes, on the corpus
+// where there are none. Before there is a corpus it is
 // how many of the query words the note holds.
-func (c *corpus) ranking(ctx context.Context, cfg *option.Config, p *rules.Pack, o *CorpusOptions) (func(b *pipeline.Batch, i int) float64, error) {
+func (c *corpus) ranking(ctx context.Context, p *rules.Pack, o *CorpusOptions, validation *networkScores) (func(b *pipeline.Batch, i int) float64, error) {
 	if len(o.Query) > 0 {
 		return queried(o.Query), nil
 	}
@@ -234,7 +260,11 @@ func (c *corpus) ranking(ctx context.Context, cfg *option.Config, p *rules.Pack,
 		all += t.Gold
 	}
 	for category, t := range s.total {
-		worth[category] = (1 - t.f1()) * (1 - share(t.Gold, all))
+		f1 := t.f1()
+		if validation != nil && validation.total[category] != nil {
+			f1 = validation.total[category].f1()
+		}
+		worth[category] = (1 - f1) * (1 - share(t.Gold, all))
 	}
 	machine := p.NewMachine()
 	var spans []pipeline.Span
@@ -263,16 +293,21 @@ func queried(words []string) func(b *pipeline.Batch, i int) float64 {
 	}
 }
 
-// scored runs the rules over the corpus. Categories beside theirs count, too:
-// of these the rules find nothing.
+// scored runs the rules over the corpus.
 func (c *corpus) scored(ctx context.Context, p *rules.Pack, beside ...pipeline.Category) (*networkScores, error) {
+	return scoredOn(ctx, nil, c.path(), p, beside...)
+}
+
+// scoredOn runs the rules over labelled notes. Categories beside theirs count,
+// too: of these the rules find nothing.
+func scoredOn(ctx context.Context, cfg *option.Config, path string, p *rules.Pack, beside ...pipeline.Category) (*networkScores, error) {
 	s := newScores(ofNetworks(p))
 	for _, category := range beside {
 		if s.total[category] == nil {
 			s.total[category] = &right{}
 		}
 	}
-	return s, eachNote(ctx, nil, c.path(), func(b *pipeline.Batch, i int) error {
+	return s, eachNote(ctx, cfg, path, func(b *pipeline.Batch, i int) error {
 		s.add(b, i)
 		return nil
 	})
@@ -280,6 +315,9 @@ func (c *corpus) scored(ctx context.Context, p *rules.Pack, beside ...pipeline.C
 
 // rank scores the notes of the archive and takes those above the elbow.
 func (c *corpus) rank(ctx context.Context, cfg *option.Config, o *CorpusOptions, worth func(b *pipeline.Batch, i int) float64, a *asked) error {
+	for _, id := range c.held {
+		c.known[id] = true
+	}
 	err := eachNote(ctx, cfg, o.Archive, func(b *pipeline.Batch, i int) error {
 		if c.known[string(b.ID.At(i))] {
 			return nil
@@ -411,10 +449,14 @@ func Take(ctx context.Context, c *console.Console, cfg *option.Config, o *Corpus
 	if err != nil {
 		return err
 	}
+	validation, err := at.validated(ctx, cfg, p, o)
+	if err != nil {
+		return err
+	}
 	if err := at.grow(ctx, answers, cfg, o.Answers); err != nil {
 		return err
 	}
-	return at.close(ctx, c, p, unchanged)
+	return at.close(ctx, c, p, unchanged, validation)
 }
 
 // answered reads the spans of the answers by id. Notes that were not asked for
@@ -494,15 +536,16 @@ func (c *corpus) grow(ctx context.Context, answers map[string][]pipeline.Span, c
 }
 
 // close scores the rules on the corpus and ends the turn.
-func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack, unchanged int) error {
+func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack, unchanged int, validation *networkScores) error {
 	s, err := c.scored(ctx, p)
 	if err != nil {
 		return err
 	}
-	all := s.all()
-	out := scores{Schema: scoresSchema, Notes: s.notes, F1: all.f1(), Categories: map[string]*right{}, ByCategory: map[string]float64{}, Unchanged: unchanged}
-	for category, t := range s.total {
-		out.Categories[category.String()], out.ByCategory[category.String()] = t, t.f1()
+	out := scores{Schema: scoresSchema, measured: s.measured(), Unchanged: unchanged, Errors: s.mistakes}
+	judged := out.F1
+	if validation != nil {
+		m := validation.measured()
+		out.Validation, judged = &m, m.F1
 	}
 	data, err := json.MarshalIndent(out, "", " ")
 	if err != nil {
@@ -519,50 +562,13 @@ func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack,
 		each = append(each, fmt.Sprintf("%s %.3f", name, out.ByCategory[name]))
 	}
 	done := ""
-	if out.F1 > enough {
-		done = fmt.Sprintf("; over %.1f: the corpus is done", enough)
+	if out.Validation != nil {
+		done = fmt.Sprintf("; on %d validation notes F1 %.3f", out.Validation.Notes, judged)
+	}
+	if judged > enough {
+		done += fmt.Sprintf("; over %.1f: the corpus is done", enough)
 	}
 	_, err = con.Printf("turn %d: %d answers, %d unchanged; corpus %d notes; rules on it F1 %.3f (%s)%s\n",
 		c.turns, len(c.asked.Notes), unchanged, s.notes, out.F1, strings.Join(each, ", "), done)
-	return err
-}
-
-// Try tells whether new rules are worth it: they must mend more than one error
-// on the corpus without lowering F1 (ATN §2.2).
-func Try(ctx context.Context, c *console.Console, cfg *option.Config, o *CorpusOptions) error {
-	at, err := openCorpus(o.Out)
-	if err != nil {
-		return err
-	}
-	if len(at.data) == 0 || o.Old == "" {
-		return exit.Errorf(exit.Config, "name the old rules with --with; the corpus is made by next and take", "velum corpus try: a corpus and two files of rules are needed")
-	}
-	before, err := open(cfg, o.Old)
-	if err != nil {
-		return err
-	}
-	after, err := open(cfg, o.Rules)
-	if err != nil {
-		return err
-	}
-	first, err := at.scored(ctx, before, after.Categories()...)
-	if err != nil {
-		return err
-	}
-	second, err := at.scored(ctx, after, before.Categories()...)
-	if err != nil {
-		return err
-	}
-	old, fresh := first.all(), second.all()
-	mended := old.errors() - fresh.errors()
-	accepted := mended > 1 && fresh.f1() >= old.f1()
-	if c.JSON {
-		err = json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "corpus", "accepted": accepted, "mended": mended, "f1_old": old.f1(), "f1_new": fresh.f1()})
-	} else {
-		_, err = c.Printf("%d errors mended, F1 %.4f -> %.4f\n", mended, old.f1(), fresh.f1())
-	}
-	if err == nil && !accepted {
-		err = exit.Errorf(exit.Nothing, "a rule is kept if it mends more than one error and F1 does not fall", "the new rules are not accepted")
-	}
 	return err
 }

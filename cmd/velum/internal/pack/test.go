@@ -72,6 +72,7 @@ type networkScores struct {
 	total    map[pipeline.Category]*right
 	notes    int
 	found    []pipeline.Span
+	mistakes []mistake // of the categories together, in the order of the notes
 }
 
 func newScores(f *finder) *networkScores {
@@ -104,7 +105,7 @@ func (s *networkScores) add(b *pipeline.Batch, i int) {
 		}
 	}
 	s.found = s.spans(s.found[:0], b.Text.At(i), b.Tokens.At(i))
-	s.together(gold)
+	s.together(string(b.ID.At(i)), gold)
 }
 
 // all is the counts of all categories together.
@@ -115,15 +116,14 @@ func (s *networkScores) all() (sum right) {
 	return sum
 }
 
-// errors counts what was found in vain and what was not found.
-func (r *right) errors() int { return r.Finds - r.Right + r.Gold - r.Found }
-
-func (s *networkScores) together(gold []pipeline.Span) {
+func (s *networkScores) together(id string, gold []pipeline.Span) {
 	for _, f := range s.found {
 		t := s.total[f.Category]
 		t.Finds++
 		if overlaps(gold, f.Start, f.End, f.Category) {
 			t.Right++
+		} else {
+			s.mistakes = append(s.mistakes, mistake{id, f.Category.String(), inVain, f.Start, f.End})
 		}
 	}
 	for _, g := range gold {
@@ -134,6 +134,8 @@ func (s *networkScores) together(gold []pipeline.Span) {
 		t.Gold++
 		if overlaps(s.found, g.Start, g.End, g.Category) {
 			t.Found++
+		} else {
+			s.mistakes = append(s.mistakes, mistake{id, g.Category.String(), missed, g.Start, g.End})
 		}
 	}
 }
