@@ -21,9 +21,9 @@ var pageAddress = regexp.MustCompile(`(http://127\.0\.0\.1:\d+)/\?token=[0-9a-f]
 
 // reviewing starts `velum review` and returns its address and a client that was
 // let in.
-func reviewing(t *testing.T, in, out string) (*exec.Cmd, string, *http.Client) {
+func reviewing(t *testing.T, in, out string, more ...string) (*exec.Cmd, string, *http.Client) {
 	t.Helper()
-	c := process(t, "velum", "review", "--in", in, "--out", out)
+	c := process(t, "velum", append([]string{"review", "--in", in, "--out", out}, more...)...)
 	stdout, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +98,70 @@ func TestReviewKilled(t *testing.T) {
 	for i := range saved {
 		if !strings.Contains(string(written), fmt.Sprintf(`"id":"n%d"`, i)) {
 			t.Fatalf("note %d of %d that were saved is lost", i, saved)
+		}
+	}
+}
+
+// TestUsefulnessJudged: the page takes the sample of `velum usefulness`, two
+// experts judge it, and what they agree on is printed.
+func TestUsefulnessJudged(t *testing.T) {
+	dir := t.TempDir()
+	in, sample := filepath.Join(dir, "in.jsonl"), filepath.Join(dir, "sample.jsonl")
+	var text strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&text, "{\"id\":\"n%d\",\"text\":\"Acude con Rosa Puig, toma paracetamol 500 mg.\"}\n", i)
+	}
+	if err := os.WriteFile(in, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := process(t, "velum", "usefulness", "--in", in, "--sample", "4", "--out", sample).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if info, err := os.Stat(sample); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the sample, which has words of notes: %v, %v", info.Mode(), err)
+	}
+	judge := func(out string, answers [4]string) {
+		c, address, client := reviewing(t, sample, out, "--ask", "usefulness")
+		defer func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}()
+		for i, answer := range answers {
+			res, err := client.Get(fmt.Sprintf("%s/note?at=%d", address, i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil || !strings.Contains(string(shown), `"label":"PERSON"`) || !strings.Contains(string(shown), "paracetamol") {
+				t.Errorf("note %d of the page lacks its text or its spans: %v", i, err)
+			}
+			r, _ := http.NewRequest(http.MethodPost, address+"/decide", strings.NewReader(fmt.Sprintf(`{"at":%d,"answer":%q}`, i, answer)))
+			r.Header.Set("Origin", address)
+			if res, err = client.Do(r); err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != http.StatusOK {
+				t.Errorf("note %d: %s", i, res.Status)
+			}
+		}
+	}
+	anna, pere := filepath.Join(dir, "anna.jsonl"), filepath.Join(dir, "pere.jsonl")
+	judge(anna, [4]string{"kept", "kept", "lost-something", "lost-all"})
+	judge(pere, [4]string{"kept", "lost-something", "lost-something", "lost-all"})
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--out", pere, "--export"}, "4 of 4 notes decided (kept 1, lost-something 2, lost-all 1)"},
+		{[]string{"--out", anna, "--export"}, "4 of 4 notes decided (kept 2, lost-something 1, lost-all 1)"},
+		// p_o = 3/4; p_e = (2*1 + 1*2 + 1*1) / 16 = 5/16; kappa = (12-5) / (16-5) = 7/11
+		{[]string{"--out", anna, "--against", pere, "--export"}, "4 notes that both have answered, 1 differ; kappa 0.6364"},
+	} {
+		said, err := process(t, "velum", append([]string{"review", "--ask", "usefulness", "--in", sample}, c.args...)...).CombinedOutput()
+		if err != nil || !strings.Contains(string(said), c.want) {
+			t.Errorf("%v: %v: %s", c.args, err, said)
 		}
 	}
 }
