@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
@@ -75,6 +76,7 @@ func (f *Flow) labels() string {
 type Found struct {
 	Resolve resolve.Counts
 	Mask    mask.Counts
+	Inverse atomic.Int64 // notes at which the inverse model beside the ordinary one looked
 }
 
 // RunSteps is the row of `velum run` over an archive whose columns kept are
@@ -88,6 +90,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
+	steps = append(steps, f.looked(&found.Inverse)...)
 	steps = append(steps, masked...)
 	if f.Choose.Use {
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())

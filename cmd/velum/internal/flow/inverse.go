@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"slices"
+	"sync/atomic"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -120,15 +122,36 @@ func (f *Flow) strictCenters(o *tag.Options) {
 	if !ok || len(f.Inverse.Centers) == 0 {
 		return
 	}
-	centers := map[string]bool{}
-	for _, c := range f.Inverse.Centers {
-		centers[c] = true
-	}
-	o.Other = func(b *pipeline.Batch, i int) bool {
-		column := b.ExtraNamed("center")
-		return column != nil && centers[string(column.AppendText(nil, i))]
-	}
+	o.Other = f.ofStrictCenter
 	all := *pair
 	all.Below = inverse.Always
 	o.NewOther = func() tag.Labeller { return all.NewLabeller(f.Model.Label) }
+}
+
+// ofStrictCenter tells whether note i comes from one of inverse.centers.
+func (f *Flow) ofStrictCenter(b *pipeline.Batch, i int) bool {
+	if len(f.Inverse.Centers) == 0 {
+		return false
+	}
+	column := b.ExtraNamed("center")
+	return column != nil && slices.Contains(f.Inverse.Centers, string(column.AppendText(nil, i)))
+}
+
+// looked counts the tagged notes at which the inverse model of a pair looked:
+// the confidence is the ordinary model's, so it says which. No step without a
+// pair.
+func (f *Flow) looked(n *atomic.Int64) []pipeline.Step {
+	pair, ok := f.Model.Model.(*inverse.Pair)
+	if !ok {
+		return nil
+	}
+	count := func(b *pipeline.Batch) error {
+		for i := range b.Len() {
+			if b.Reason[i] == pipeline.Sound && (b.Conf[i] < pair.Below || f.ofStrictCenter(b, i)) {
+				n.Add(1)
+			}
+		}
+		return nil
+	}
+	return []pipeline.Step{{Name: "looked", New: func() func(*pipeline.Batch) error { return count }}}
 }

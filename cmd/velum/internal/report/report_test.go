@@ -41,7 +41,7 @@ func reportSample(t *testing.T) *Report {
 			"language/es": 70 * k, "language/ca": 25 * k, "language/unknown": k,
 			"confidence/0.00": k, "confidence/0.45": 2 * k, "confidence/0.85": 13 * k, "confidence/0.95": 80 * k,
 			"notes_with_spans": 44 * k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
-			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k,
+			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k, "inverse": 7 * k,
 		}
 	}
 	counts := func(k int64) commit.Counts {

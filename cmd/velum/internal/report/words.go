@@ -137,6 +137,9 @@ var words = map[string][len(languageCodes)]string{
 	"not measured":     {"not measured", "sin medir", "sense mesurar"},
 	"ids again":        {"Ids that come again", "Identificadores repetidos", "Identificadors repetits"},
 
+	"by inverse":       {"Decided by the inverse model", "Decididas por el modelo inverso", "Decidides pel model invers"},
+	"by inverse small": {"masked unless known to be safe", "enmascarado si no consta que es seguro", "emmascarat si no consta que és segur"},
+
 	"what was masked": {"What was masked", "Qué se ha enmascarado", "Què s'ha emmascarat"},
 	"category":        {"Category", "Categoría", "Categoria"},
 	"who found it":    {"Who found it", "Quién la encontró", "Qui la va trobar"},

@@ -195,6 +195,7 @@ func (c tallied) Close() (commit.Counts, error) {
 		to.Note(tally.NeverList, lists[i].Name, n)
 	}
 	to.Note(tally.LowScore, "", t.Low)
+	to.Note(tally.Inverse, "", c.found.Inverse.Swap(0))
 	for use, n := range c.found.Mask.Take() {
 		report.NoteOperator(to, use, n)
 	}
