@@ -75,8 +75,8 @@ archive:
 test:
 	@out=$$(gofmt -l cmd configs models pipeline scripts stages); test -z "$$out" || { echo "gofmt these:"; echo "$$out"; exit 1; }
 	$(GO) vet $(PACKAGES)
-	$(GO) test -timeout 10m $(filter-out $(PROPERTIES),$(shell $(GO) list $(PACKAGES)))
-	$(GO) test -timeout 10m $(PROPERTIES) -rapid.seed=$(SEED)
+	$(GO) test -timeout 25m $(filter-out $(PROPERTIES),$(shell $(GO) list $(PACKAGES)))
+	$(GO) test -timeout 25m $(PROPERTIES) -rapid.seed=$(SEED)
 
 # the property tests alone, CHECKS draws each from a seed of their own (make test draws from SEED, the same every time)
 properties:

@@ -143,9 +143,9 @@ func (w *worker) joins(k int) bool {
 
 // joinPieces makes one span of names with nothing but blanks between them:
 // "Dra. [PERSON:Puig] [PERSON:El Mas]" are no two people, and how many pieces a model made of
-// a hidden name would tell something about its words. Where streets, postal
-// codes and towns have one category, an address is one place as well. In
-// MEDDOCAN postal codes and towns stand apart, and so do some names.
+// a hidden name would tell something about its words. Places stay apart: street,
+// postal code, town and province behind each other are one span each (joined, .09
+// of strict F1 on reports cut short; all but numbers, .026).
 func (w *worker) joinPieces() int {
 	if len(w.spans) < 2 {
 		return 0
@@ -153,7 +153,7 @@ func (w *worker) joinPieces() int {
 	kept := w.spans[:1]
 	for _, s := range w.spans[1:] {
 		last := &kept[len(kept)-1]
-		if s.Category == last.Category && (w.isPerson(s.Category) || s.Category == w.labels.place && w.labels.street == pipeline.None) && w.blanksBetween(last.End, s.Start) {
+		if s.Category == last.Category && w.isPerson(s.Category) && w.blanksBetween(last.End, s.Start) {
 			last.End, last.Score = s.End, min(last.Score, s.Score)
 			continue
 		}

@@ -202,7 +202,7 @@ var ruleTests = []struct {
 	{"centre", "primary-care", "Clínica Nuestra Sra. del Robledo, Hospital Dr. Puig, CAP Nord Dra. Soler", "[LOCATION:Clínica Nuestra Sra. del Robledo], [LOCATION:Hospital Dr. Puig], [LOCATION:CAP Nord] Dra. Soler"},
 	{"place-end", "primary-care", "[LOCATION:H. Nuestra Señora del Prado], [LOCATION:Hospital Universitario Dr. Sol], [LOCATION:Clínica la Salut]", "[LOCATION:H. Nuestra Señora del Prado], [LOCATION:Hospital Universitario Dr. Sol], [LOCATION:Clínica la Salut]"},
 	{"apart", "primary-care", "ve [PERSON:Ana Puig, Juan Soler i Maria Zzyzx] amb [PERSON:Pere Puig i Soler]", "ve [PERSON:Ana Puig], [PERSON:Juan Soler] i [PERSON:Maria Zzyzx] amb [PERSON:Pere Puig i Soler]"},
-	{"pieces", "primary-care", "Dra [PERSON:Zzyzx] [PERSON:El Qwrt], [PERSON:Ana] vive en [LOCATION:Nou 3]  [LOCATION:08001 Reus]", "Dra [PERSON:Zzyzx El Qwrt], [PERSON:Ana] vive en [LOCATION:Nou 3  08001 Reus]"},
+	{"pieces", "primary-care", "Dra [PERSON:Zzyzx] [PERSON:El Qwrt], [PERSON:Ana] vive en [LOCATION:Nou 3]  [LOCATION:08001 Reus]", "Dra [PERSON:Zzyzx El Qwrt], [PERSON:Ana] vive en [LOCATION:Nou 3]  [LOCATION:08001 Reus]"},
 	{"pieces", "primary-care", "[PERSON:Zzyzx]\n[PERSON:Qwrt] [LOCATION:Reus] [DATE:2020]", "[PERSON:Zzyzx]\n[PERSON:Qwrt] [LOCATION:Reus] [DATE:2020]"},
 	{"pieces", "meddocan", "[NOMBRE_PERSONAL_SANITARIO:Zzyzx] [NOMBRE_PERSONAL_SANITARIO:Qwrt] [TERRITORIO:08001] [TERRITORIO:Reus]", "[NOMBRE_PERSONAL_SANITARIO:Zzyzx Qwrt] [TERRITORIO:08001] [TERRITORIO:Reus]"},
 	{"listed", "primary-care", "firma: K. Zwadd y la toxina de C. Zyxx, 38 L. Zwadd, y avisa Puig, Zzyzx hoy; Puig, Zzyzx, Qwrt", "firma: K. Zwadd y la toxina de C. Zyxx, 38 L. Zwadd, y avisa [PERSON:Puig, Zzyzx] hoy; Puig, Zzyzx, Qwrt"},
