@@ -183,6 +183,9 @@ func parse(name string, data []byte, in *Opening) (*Model, error) {
 		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err),
 			"name the lists that it was trained with in tag.gazetteers; lists that it does not know belong to resolve.gazetteers")
 	}
+	if errors.Is(err, pipeline.ErrCategory) {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if err != nil {
 		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
 	}
