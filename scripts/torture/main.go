@@ -84,6 +84,7 @@ var tests = []struct {
 	{"kill", (*torture).kill},
 	{"verbs", (*torture).verbs},
 	{"derived", (*torture).derive},
+	{"doubles", (*torture).doubles},
 	{"months", (*torture).months},
 	{"freezes", (*torture).freezes},
 	{"stalls", (*torture).stalls},

@@ -65,30 +65,49 @@ func (t *torture) double() (string, error) {
 		if i%4 == 3 {
 			a, b = t.extract(t.path("double"), tagged, out), t.extract(t.path("double"), tagged, out)
 		}
-		var said [2]strings.Builder
-		a.Stderr, b.Stderr = &said[0], &said[1]
-		if err := errors.Join(a.Start(), b.Start()); err != nil {
-			return "", err
+		behind, err := together(a, b, 0)
+		if err != nil {
+			return "", fmt.Errorf("start %d: %w", i, err)
 		}
-		_, _ = a.Wait(), b.Wait()
-		codes := [2]int{a.ProcessState.ExitCode(), b.ProcessState.ExitCode()}
-		winner, loser := 0, 1
-		if codes[0] != 0 {
-			winner, loser = 1, 0
-		}
-		if codes[winner] != 0 || codes[loser] != 11 && codes[loser] != 4 && codes[loser] != 0 {
-			return "", fmt.Errorf("start %d: exit codes %v: %s%s", i, codes, said[0].String(), said[1].String())
-		}
-		if codes[loser] != 11 {
-			late++ // it came when the first had ended, and found all done
-		} else if pid := fmt.Sprintf("process %d", [2]*exec.Cmd{a, b}[winner].Process.Pid); !strings.Contains(said[loser].String(), pid) {
-			return "", fmt.Errorf("start %d: the message does not name the holder: %s", i, said[loser].String())
+		if behind {
+			late++
 		}
 		if err := errors.Join(must(0, exec.Command(t.velum, "check", out)), t.clear(out)); err != nil {
 			return "", fmt.Errorf("start %d: %w", i, err)
 		}
 	}
 	return fmt.Sprintf("%d double starts: %d with one winner and exit code 11 that names it, %d one behind the other, 0 with two writers", done, done-late, late), nil
+}
+
+// together starts two commands with one output, the second some time after the
+// first. One makes it; the other is refused with a message that names the first,
+// or comes when all is done.
+func together(a, b *exec.Cmd, after time.Duration) (behind bool, err error) {
+	var said [2]strings.Builder
+	a.Stderr, b.Stderr = &said[0], &said[1]
+	if err := a.Start(); err != nil {
+		return false, err
+	}
+	time.Sleep(after)
+	if err := b.Start(); err != nil {
+		return false, errors.Join(err, a.Wait())
+	}
+	_, _ = a.Wait(), b.Wait()
+	codes := [2]int{a.ProcessState.ExitCode(), b.ProcessState.ExitCode()}
+	winner, loser := 0, 1
+	if codes[0] != 0 {
+		winner, loser = 1, 0
+	}
+	if codes[winner] != 0 || codes[loser] != 11 && codes[loser] != 4 && codes[loser] != 0 {
+		return false, fmt.Errorf("exit codes %v: %s%s", codes, said[0].String(), said[1].String())
+	}
+	if codes[loser] != 11 {
+		return true, nil
+	}
+	if pid := fmt.Sprintf("process %d", [2]*exec.Cmd{a, b}[winner].Process.Pid); !strings.Contains(said[loser].String(), pid) {
+		return false, fmt.Errorf("the message does not name the holder: %s", said[loser].String())
+	}
+	return false, nil
 }
 
 // flips changes single bits of files of both trees.

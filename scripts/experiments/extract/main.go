@@ -28,14 +28,15 @@ func main() {
 	names := flag.String("names", "surrogate", "operators of all categories but dates and ages")
 	times := flag.String("dates", "shift", "operators of dates")
 	ages := flag.String("ages", "age", "operators of ages")
+	given := flag.String("given", "models/surrogate/lists/given.txt", "list of given names with gender and language, to see whether they stay")
 	flag.Parse()
-	if err := extract(*in, *key, *out, *names, *times, *ages); err != nil {
+	if err := extract(*in, *key, *out, *names, *times, *ages, *given); err != nil {
 		fmt.Fprintln(os.Stderr, "extract:", err)
 		os.Exit(1)
 	}
 }
 
-func extract(in, keyFile, out, names, times, ages string) error {
+func extract(in, keyFile, out, names, times, ages, given string) error {
 	key, err := secret.Load(keyFile)
 	if err != nil {
 		return err
@@ -64,7 +65,10 @@ func extract(in, keyFile, out, names, times, ages string) error {
 	}
 	defer src.Close()
 	steps := []pipeline.Step{step("gold", gold), masked, verify.New(verify.Options{})}
-	sink := &labelled{reasons: map[pipeline.Reason]int{}}
+	sink := &labelled{reasons: map[pipeline.Reason]int{}, kept: kept{names: map[string]int{}}}
+	if sink.kept.given, err = readGiven(given); err != nil {
+		return err
+	}
 	if out != "" {
 		if sink.to, err = write.NewJSONL(out, write.TextOptions{Gold: true}); err != nil {
 			return err
@@ -74,6 +78,7 @@ func extract(in, keyFile, out, names, times, ages string) error {
 		return err
 	}
 	report(counts.Take())
+	sink.kept.report()
 	fmt.Println("verify:", sink.reasons)
 	if sink.to == nil {
 		return nil
@@ -107,12 +112,14 @@ func gold(b *pipeline.Batch) error {
 type labelled struct {
 	to      *write.JSONL
 	reasons map[pipeline.Reason]int
+	kept    kept
 }
 
 // Put implements pipeline.Sink.
 func (s *labelled) Put(b *pipeline.Batch) error {
-	for _, r := range b.Reason {
+	for i, r := range b.Reason {
 		s.reasons[r]++
+		s.kept.note(b.Text.At(i), b.Spans.At(i), b.Masked.At(i), b.Places.At(i))
 	}
 	if s.to == nil {
 		return nil
