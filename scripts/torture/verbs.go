@@ -253,6 +253,12 @@ func (t *torture) same(how, dir string, want map[string]string) error {
 // endSomehow starts a command and ends it, or holds it up, after a while. It
 // says how it ended.
 func (t *torture) endSomehow(c *exec.Cmd, after time.Duration) (how string, err error) {
+	said, err := os.Create(t.path("said")) // a file: Wait would wait for workers with a pipe
+	if err != nil {
+		return "", err
+	}
+	defer said.Close()
+	c.Stderr = said
 	if err := c.Start(); err != nil {
 		return "", err
 	}
@@ -285,7 +291,8 @@ func (t *torture) endSomehow(c *exec.Cmd, after time.Duration) (how string, err 
 	case n == 0:
 		return "ended before", nil
 	default:
-		return "", fmt.Errorf("exit code %d", n)
+		text, err := os.ReadFile(said.Name())
+		return "", errors.Join(fmt.Errorf("exit code %d: %s", n, text), err)
 	}
 }
 
