@@ -16,8 +16,8 @@ func newCorpusCommand(a *app) *cobra.Command {
 		Use:   "corpus",
 		Short: "Grow a labelled corpus where nothing is labelled: rules ask, a person corrects",
 		Long: `Grow a corpus turn by turn: "next" asks about the notes that are worth most, a person corrects them
-(velum review), "take" adds them and scores the rules, "try" tells whether changed rules are worth it.
-The folder holds words of notes: its mode is 0700.`,
+(velum review), "take" adds them and scores the rules, "try" tells whether changed rules are worth it,
+"report" draws the turns. The folder holds words of notes: its mode is 0700.`,
 		Example: `  velum corpus next --out grown --in notes.jsonl --query dra,hospital,vive
   velum review --in corpus/turn-001/questions.jsonl --out answered.jsonl
   velum corpus take --out corpus --answers answers.jsonl
@@ -41,7 +41,26 @@ The folder holds words of notes: its mode is 0700.`,
 				c.Flags().StringVar(&o.Old, "with", "", "`FILE` of the rules as they were")
 				validationFlag(c, o)
 			}),
+		newCorpusReport(a),
 	)
+	return c
+}
+
+func newCorpusReport(a *app) *cobra.Command {
+	var out string
+	var two []int
+	c := &cobra.Command{
+		Use: "report", Short: "Write the curves of the turns, and which errors came and went between two", Example: "  velum corpus report --out corpus", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return pack.Report(a.Console, cfg, out, two)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "`FOLDER` of the corpus")
+	c.Flags().IntSliceVar(&two, "turns", nil, "`TWO` turns to compare, the last two if not given")
 	return c
 }
 

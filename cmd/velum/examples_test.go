@@ -52,7 +52,7 @@ func commands(text string) (lines []string) {
 }
 
 // goesOn are examples that need what is in --out already.
-var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins|corpus t`)
+var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins|corpus [rt]`)
 
 // page are examples that serve a page until they are interrupted.
 var page = regexp.MustCompile(`^velum review (.*)$`)

@@ -47,8 +47,8 @@ var rooms = [][]string{
 	{"option", "doctor", "lexicon", "rulefile"}, // the configuration; what needs none
 	{"flow"},              // stages, models, labelled notes
 	{"report", "vectors"}, // what a run came to; a file that two verbs print
-	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "pack", "review", "usefulness"}, // what the verbs do
-	{"attack", "learn"},
+	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "review", "usefulness"}, // what the verbs do
+	{"attack", "learn", "pack"},
 }
 
 // layerOf returns the layer of a room, by the path of its package; -1 for what

@@ -81,7 +81,12 @@ func (r *Report) Write(dir string) error {
 //go:embed learn.gohtml
 var learnPage string
 
-var learnTemplate = report.NewPage("learn", learnPage)
+// plotPage is the drawing of curves by turn, of both pages.
+//
+//go:embed plot.gohtml
+var plotPage string
+
+var learnTemplate = report.NewPage("learn", plotPage+learnPage)
 
 // HTML is the page.
 func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language, r.view()) }
@@ -177,13 +182,15 @@ func (r *Report) classes() (all []learnClass) {
 // per cent of its width, so that letters are as large on every screen. What the
 // lines are stands in a legend, where no line can run through it.
 type chart struct {
-	Title  string // key of the words
-	Lines  []chartLine
-	Legend []chartKey
-	Band   string  // points of a polygon; "" for none
-	Base   float64 // height of the supervised model's F1
-	YTicks []chartTick
-	XTicks []chartTick
+	Title   string // key of the words
+	Caption string
+	Lines   []chartLine
+	Legend  []chartKey
+	Ring    bool    // the best turn has one
+	Band    string  // points of a polygon; "" for none
+	Base    float64 // height of the level that curves are held against
+	YTicks  []chartTick
+	XTicks  []chartTick
 }
 
 type chartLine struct {
@@ -211,6 +218,7 @@ const chartTop, chartBottom = 8, 216
 // scale maps turns and scores to the drawing.
 type scale struct {
 	l        report.Language
+	first    int // number of the first turn
 	turns    int
 	low, top float64
 }
@@ -247,7 +255,7 @@ func (s *scale) ticks(c *chart) {
 	}
 	every := (s.turns + 9) / 10
 	for n := 0; n <= s.turns; n += every {
-		c.XTicks = append(c.XTicks, chartTick{s.x(n), fmt.Sprint(n)})
+		c.XTicks = append(c.XTicks, chartTick{s.x(n), fmt.Sprint(s.first + n)})
 	}
 }
 
@@ -257,7 +265,7 @@ func (s *scale) line(name, class string, values []float64, ends []*[2]float64, b
 	var points []string
 	for n, v := range values {
 		d := chartDot{X: s.x(n), Y: s.y(v), Ring: n == best}
-		d.Tip = s.l.Text("dot", fmt.Sprint(n), name, s.l.Number(v, 4))
+		d.Tip = s.l.Text("dot", fmt.Sprint(s.first+n), name, s.l.Number(v, 4))
 		if ends != nil && ends[n] != nil {
 			d.Ends = &[2]float64{s.y(max(ends[n][0], s.low)), s.y(min(ends[n][1], s.top))}
 		}
@@ -280,7 +288,7 @@ func (r *Report) turnsChart() chart {
 	}
 	s := newScale(r.language, len(r.Turns)-1, slices.Concat(f1, precision, recall, all))
 	word := r.language.Text
-	c := chart{Title: "curve", Lines: []chartLine{
+	c := chart{Title: "curve", Caption: word("curve about", r.language.Plural(int64(r.Best.Notes), "dev note")), Ring: true, Lines: []chartLine{
 		s.line(word("precision"), "c-precision", precision, nil, -1), s.line(word("recall"), "c-recall", recall, nil, -1), s.line("F1", "c-f1", f1, ends, r.BestTurn),
 	}}
 	c.Legend = []chartKey{{"c-f1", "F1"}, {"c-precision", word("precision")}, {"c-recall", word("recall")}, {"level", word("base", r.Score(f1[0]))}}
@@ -301,8 +309,8 @@ func (r *Report) drawsChart() chart {
 		all = append(all, m.Mean+m.SD, m.Mean-m.SD)
 	}
 	s := newScale(r.language, turns, all)
-	c := chart{Title: "curve draws"}
 	word := r.language.Text
+	c := chart{Title: "curve draws", Caption: word("draws about"), Ring: true}
 	for _, d := range r.Draws {
 		c.Lines = append(c.Lines, s.line(fmt.Sprint(d.Seed), "c-draw", d.F1, nil, d.BestTurn))
 	}
