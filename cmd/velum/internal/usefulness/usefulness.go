@@ -27,9 +27,10 @@ type Options struct {
 	Extract string // output of `velum run`, or notes with spans; "": what the model masks
 	In      string // the notes as they were
 	From    string
-	Gold    bool // the notes have gold spans: what is masked outside of them is masked in vain
-	Forms   int  // commonest forms that are shown
-	Sample  int  // notes for an expert
+	Gold    bool   // the notes have gold spans: what is masked outside of them is masked in vain
+	Terms   string // notes with gold spans of valuable terms, by any labels
+	Forms   int    // commonest forms that are shown
+	Sample  int    // notes for an expert
 	Out     string
 	Seed    uint64
 }
@@ -38,10 +39,11 @@ type Options struct {
 type Report struct {
 	Notes int64   `json:"notes"`
 	Kinds []Kept  `json:"kinds"`
-	All   int64   `json:"notes_keep_all"`     // of the notes that have a term
-	Some  int64   `json:"notes_keep_some"`    //
-	None  int64   `json:"notes_keep_nothing"` //
-	Words int64   `json:"words"`              // tokens with a letter or a digit
+	Gold  []Kept  `json:"gold_terms,omitempty"` // by label
+	All   int64   `json:"notes_keep_all"`       // of the notes that have a term
+	Some  int64   `json:"notes_keep_some"`      //
+	None  int64   `json:"notes_keep_nothing"`   //
+	Words int64   `json:"words"`                // tokens with a letter or a digit
 	Hid   int64   `json:"words_masked"`
 	Vain  int64   `json:"words_in_vain"` // outside gold; without gold, in a safe list
 	Lists []Count `json:"in_vain_by_list"`
@@ -66,8 +68,8 @@ type Count struct {
 
 // Run measures and prints.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	if o.In == "" {
-		return exit.Errorf(exit.Config, "name the notes as they were", "velum usefulness: --in is needed")
+	if o.In == "" && o.Terms == "" {
+		return exit.Errorf(exit.Config, "name the notes as they were", "velum usefulness: --in is needed, or --terms")
 	}
 	if (o.Sample > 0) != (o.Out != "") {
 		return exit.Errorf(exit.Config, "as in --sample 100 --out sample.jsonl", "--sample and --out belong together")
@@ -80,12 +82,20 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	if err != nil {
 		return err
 	}
+	m := newMeasure(o)
+	if o.Terms != "" {
+		if m.gold, err = loadTerms(o.Terms, notes); err != nil {
+			return err
+		}
+	}
+	if o.In == "" {
+		o.In, notes.SkipUnknown = o.Terms, true // labels of terms are none of PHI
+	}
 	src, err := flow.OpenNotes("from", o.From, o.In, notes)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	m := newMeasure(o)
 	progress := c.NewProgress("usefulness", "notes", 0)
 	defer progress.End()
 	if err := flow.InputError(pipeline.Run(ctx, src, steps, flow.Watched{Sink: m, Progress: progress}, nil)); err != nil {
@@ -93,6 +103,9 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	}
 	if m.Notes == 0 {
 		return exit.Errorf(exit.Nothing, "look at --in and --from", "%s: no notes", o.In)
+	}
+	if m.gold != nil && m.gold.notes == 0 {
+		return exit.Errorf(exit.Nothing, "the ids of both have to be the same", "%s: none of the notes is in %s", o.In, o.Terms)
 	}
 	if o.Sample > 0 {
 		if err := m.writeSample(o); err != nil {
@@ -126,6 +139,7 @@ func (o *Options) steps(cfg *option.Config) ([]pipeline.Step, error) {
 type measure struct {
 	Report
 	o      *Options
+	gold   *goldTerms // nil: none
 	finder terms.Finder
 	rules  *inverse.Rules
 	found  []terms.Term
@@ -161,6 +175,11 @@ func (m *measure) Put(b *pipeline.Batch) error {
 		m.Notes++
 		text, tokens, spans := b.Text.At(i), b.Tokens.At(i), b.Spans.At(i)
 		m.terms(text, tokens, spans)
+		if m.gold != nil {
+			if err := m.gold.count(string(b.ID.At(i)), text, spans); err != nil {
+				return err
+			}
+		}
 		gold := spans[:0:0]
 		if b.Gold.Len() == b.Len() {
 			gold = b.Gold.At(i)
@@ -286,6 +305,9 @@ func (m *measure) finish() {
 		}
 		m.Kinds = append(m.Kinds, kept)
 	}
+	if m.gold != nil {
+		m.Gold = m.gold.shares()
+	}
 	m.Lists = counts(len(m.vain), func(l int) string { return inverse.List(l).String() }, func(l int) int64 { return m.vain[l] })
 	m.By = counts(len(m.by), func(c int) string { return pipeline.Category(c).String() }, func(c int) int64 { return m.by[c] })
 	var forms []string
@@ -306,6 +328,16 @@ func (m *measure) print(c *console.Console) error {
 	}
 	for _, k := range m.Kinds {
 		if _, err := c.Printf("%-10s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share); err != nil {
+			return err
+		}
+	}
+	for i, k := range m.Gold {
+		if i == 0 {
+			if _, err := c.Printf("\n%-28s %8s %8s %7s\n", "gold label", "terms", "kept", "share"); err != nil {
+				return err
+			}
+		}
+		if _, err := c.Printf("%-28s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share); err != nil {
 			return err
 		}
 	}
