@@ -240,10 +240,25 @@ func startWorker(o *FenceOptions) (*fenceWorker, error) {
 	closeAll([]*os.File{inR, outW, errW})
 	kind, _, err := w.read()
 	if err != nil || kind != helloFrame {
-		w.end()
-		return nil, errors.New("it did not start")
+		return nil, w.unstarted(err)
 	}
 	return w, nil
+}
+
+// unstarted ends a worker that has not said that it is there, and tells why as
+// far as it is known.
+func (w *fenceWorker) unstarted(err error) error {
+	status, memory := w.end()
+	switch {
+	case errors.Is(err, errStalled) || errors.Is(err, errLate):
+		return fmt.Errorf("it did not start: %w", err)
+	case memory:
+		return errors.New("it did not start: the machine had no memory or no thread for it")
+	case status.Signaled():
+		return fmt.Errorf("it did not start: ended by signal %d", status.Signal())
+	default:
+		return fmt.Errorf("it did not start: exit code %d", status.ExitStatus())
+	}
 }
 
 func closeAll(files []*os.File) {
