@@ -118,7 +118,8 @@ func (w *worker) partOfName(k int) part {
 
 // initialOf tells whether word k is an initial with its full stop before a
 // surname, or before a particle with a capital and one: Y. El Amrani. One that no
-// list has is spelled as no Spanish word is, or a unit would end a sentence before it.
+// list has is long and spelled as no Spanish word is, or a unit or a grade would end
+// a sentence before it: herpes zoster E. Tto.
 func (w *worker) initialOf(k int) bool {
 	x, next := &w.words[k], &w.words[k+1]
 	if utf8.RuneCount(w.text[x.start:x.end]) != 1 || !x.is(capital) || x.is(digits) || w.text[x.end] != '.' || !next.is(capital) || !next.is(lower) || k > 0 && !w.touch(k-1) && !w.behindColon(k) {
@@ -128,7 +129,7 @@ func (w *worker) initialOf(k int) bool {
 		return false
 	}
 	p := w.partOfName(k + 1)
-	return p&family != 0 || w.particleOf(k+1) || p == unknown && k > 0 && w.touch(k-1) && w.words[k-1].shape&(capital|digits) == 0 && foreign(w.text[next.start:next.end])
+	return p&family != 0 || w.particleOf(k+1) || p == unknown && k > 0 && w.touch(k-1) && w.words[k-1].shape&(capital|digits) == 0 && next.end-next.start >= shortestUnknown && foreign(w.text[next.start:next.end])
 }
 
 // foreign tells whether a word is spelled as none of Spanish or Catalan is.

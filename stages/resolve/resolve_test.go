@@ -205,6 +205,7 @@ var ruleTests = []struct {
 	{"pieces", "primary-care", "Dra [PERSON:Zzyzx] [PERSON:El Qwrt], [PERSON:Ana] vive en [LOCATION:Nou 3]  [LOCATION:08001 Reus]", "Dra [PERSON:Zzyzx El Qwrt], [PERSON:Ana] vive en [LOCATION:Nou 3]  [LOCATION:08001 Reus]"},
 	{"pieces", "primary-care", "[PERSON:Zzyzx]\n[PERSON:Qwrt] [LOCATION:Reus] [DATE:2020]", "[PERSON:Zzyzx]\n[PERSON:Qwrt] [LOCATION:Reus] [DATE:2020]"},
 	{"pieces", "meddocan", "[NOMBRE_PERSONAL_SANITARIO:Zzyzx] [NOMBRE_PERSONAL_SANITARIO:Qwrt] [TERRITORIO:08001] [TERRITORIO:Reus]", "[NOMBRE_PERSONAL_SANITARIO:Zzyzx Qwrt] [TERRITORIO:08001] [TERRITORIO:Reus]"},
+	{"listed", "primary-care", "herpes tipo E. Tto previo y grado K. Wd hoy", "herpes tipo E. Tto previo y grado K. Wd hoy"},
 	{"listed", "primary-care", "firma: K. Zwadd y la toxina de C. Zyxx, 38 L. Zwadd, y avisa Puig, Zzyzx hoy; Puig, Zzyzx, Qwrt", "firma: K. Zwadd y la toxina de C. Zyxx, 38 L. Zwadd, y avisa [PERSON:Puig, Zzyzx] hoy; Puig, Zzyzx, Qwrt"},
 	{"listed", "primary-care", "contesta K. Zwadd hoy con Zzyzx Soler Soler y por 3 Zzyzx Soler Soler", "contesta [PERSON:K. Zwadd] hoy con [PERSON:Zzyzx Soler Soler] y por 3 Zzyzx Soler Soler"},
 	{"apart", "primary-care", "[PERSON:García Puig, Ana] y [PERSON:amiga de Ana Puig] de [LOCATION:Zzyzx, Ana Puig] y [LOCATION:Reus, Puig]", "[PERSON:García Puig, Ana] y amiga de [PERSON:Ana Puig] de [LOCATION:Zzyzx], [PERSON:Ana Puig] y [LOCATION:Reus, Puig]"},
