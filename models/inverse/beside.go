@@ -77,7 +77,6 @@ type pairLabeller struct {
 	inverse  *Labeller
 	begin    pipeline.Tag // of PHI
 	spans    []float32
-	found    []pipeline.Span
 }
 
 // Label implements tagger.Labeller. The confidence is the ordinary tagger's:

@@ -7,11 +7,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Tags of the tag set.
-const (
-	beginTag pipeline.Tag = 1
-	numTags               = 3
-)
+// beginTag is the tag that begins a span, of the numTags of the tag set.
+const beginTag pipeline.Tag = 1
+
+const numTags = 3
 
 // Labeller tags notes, one at a time. It owns scratch space and is used by one
 // goroutine.
