@@ -182,7 +182,7 @@ func modelOf(t testing.TB, safe map[string]float32, p Params) *Model {
 	return m
 }
 
-// masked tags a text and writes X for each token that is masked.
+// masked tags a text and writes # for each token that is masked.
 func masked(m tagger.Model, marked string) string {
 	text, tokens := tokenize(marked)
 	tags := make([]pipeline.Tag, len(tokens))
@@ -190,7 +190,7 @@ func masked(m tagger.Model, marked string) string {
 	out := ""
 	for i := range tokens {
 		if tags[i] != pipeline.O {
-			out += "X"
+			out += "#"
 		} else {
 			out += "."
 		}
@@ -208,15 +208,15 @@ func TestThresholds(t *testing.T) {
 		safe map[string]float32
 		want string // con zyxwvu lunes
 	}{
-		{strict, map[string]float32{"con": .91, "zyxwvu": .96, "lunes": .999}, "..X"},
-		{strict, map[string]float32{"con": .89, "zyxwvu": .94, "lunes": 1}, "XXX"},
-		{Params{Dial: 1, Low: .9, High: .95}, map[string]float32{"con": .91, "zyxwvu": .94, "lunes": .96}, ".X."},
-		{at(0.5), map[string]float32{"con": .49, "zyxwvu": .51, "lunes": .51}, "X.."},
-		{at(0.25), map[string]float32{"con": .24, "zyxwvu": .26, "lunes": .26}, "X.."},
+		{strict, map[string]float32{"con": .91, "zyxwvu": .96, "lunes": .999}, "..#"},
+		{strict, map[string]float32{"con": .89, "zyxwvu": .94, "lunes": 1}, "###"},
+		{Params{Dial: 1, Low: .9, High: .95}, map[string]float32{"con": .91, "zyxwvu": .94, "lunes": .96}, ".#."},
+		{at(0.5), map[string]float32{"con": .49, "zyxwvu": .51, "lunes": .51}, "#.."},
+		{at(0.25), map[string]float32{"con": .24, "zyxwvu": .26, "lunes": .26}, "#.."},
 		{at(0), map[string]float32{"con": 0, "zyxwvu": 0, "lunes": 0}, "..."},
-		{at(0.75), map[string]float32{"con": .71, "zyxwvu": .71, "lunes": .71}, ".XX"}, // low .7, high .725
-		{strict, nil, ".XX"},
-		{at(0.5), nil, "..X"},
+		{at(0.75), map[string]float32{"con": .71, "zyxwvu": .71, "lunes": .71}, ".##"}, // low .7, high .725
+		{strict, nil, ".##"},
+		{at(0.5), nil, "..#"},
 		{at(0), nil, "..."},
 	} {
 		if got := masked(modelOf(t, tt.safe, tt.p), "con zyxwvu lunes"); got != tt.want {
@@ -234,7 +234,7 @@ func TestThresholds(t *testing.T) {
 func TestJoined(t *testing.T) {
 	m := modelOf(t, map[string]float32{"Ada": 0, "puig": 0}, Strict())
 	for text, want := range map[string]string{
-		"Ada~.~puig": "XXX", "Ada~.~-~puig": "XXXX", "Ada . puig": "X.X", "Ada~. tos": "X..", "tos~.~Ada": "..X", "Ada~.": "X.", ". .": "..",
+		"Ada~.~puig": "###", "Ada~.~-~puig": "####", "Ada . puig": "#.#", "Ada~. tos": "#..", "tos~.~Ada": "..#", "Ada~.": "#.", ". .": "..",
 	} {
 		if got := masked(m, text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
@@ -264,7 +264,7 @@ func TestDialIsMonotone(t *testing.T) {
 		} {
 			low, high := masked(pair[0], text), masked(pair[1], text)
 			for i := range low {
-				if low[i] == 'X' && high[i] != 'X' {
+				if low[i] == '#' && high[i] != '#' {
 					t.Fatalf("%q at %v: %s, at %v: %s", text, a, low, b, high)
 				}
 			}
@@ -299,7 +299,7 @@ func TestFile(t *testing.T) {
 	if err := back.Write(&again); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
 		t.Errorf("written, read and written again: other bytes (%v)", err)
 	}
-	if got := masked(back, "tos refiere"); got != "X." {
+	if got := masked(back, "tos refiere"); got != "#." {
 		t.Errorf("read back it masks %s", got)
 	}
 	header, err := back.MarshalHeader()
@@ -371,11 +371,11 @@ func TestPair(t *testing.T) {
 		t.Errorf("probabilities %v of %d spans", probs, len(spans))
 	}
 	p.Below = 0.8 // the note is as sure as that
-	if got := masked(p, "zyxwvu Ada"); got != ".X" {
+	if got := masked(p, "zyxwvu Ada"); got != ".#" {
 		t.Errorf("of a note that is sure enough %s", got)
 	}
 	p.Below = 0.81
-	if got := masked(p, "zyxwvu Ada"); got != "XX" {
+	if got := masked(p, "zyxwvu Ada"); got != "##" {
 		t.Errorf("of a note that is not %s", got)
 	}
 }

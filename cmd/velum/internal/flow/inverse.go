@@ -128,13 +128,15 @@ func (f *Flow) strictCenters(o *tag.Options) {
 	o.NewOther = func() tag.Labeller { return all.NewLabeller(f.Model.Label) }
 }
 
-// ofStrictCenter tells whether note i comes from one of inverse.centers.
+// ofStrictCenter tells whether note i comes from one of inverse.centers, or nobody
+// knows where from: a month without the column, a note without a centre, a number
+// with a fraction, which pandas makes of a column that has nulls.
 func (f *Flow) ofStrictCenter(b *pipeline.Batch, i int) bool {
 	if len(f.Inverse.Centers) == 0 {
 		return false
 	}
-	column := b.ExtraNamed("center")
-	return column != nil && slices.Contains(f.Inverse.Centers, string(column.AppendText(nil, i)))
+	center := b.ExtraNamed("center").AppendText(nil, i)
+	return len(center) == 0 || slices.Contains(f.Inverse.Centers, string(center))
 }
 
 // looked counts the tagged notes at which the inverse model of a pair looked:
