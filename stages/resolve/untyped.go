@@ -39,14 +39,21 @@ func (w *worker) cutUntyped() {
 	sortSpans(w.typed)
 	kept := w.cands[:0]
 	w.cut = w.cut[:0]
+	first := 0 // of the typed ones that may reach the next untyped one, which come in order
 	for _, c := range w.cands {
 		if !isUntyped(&c.Span) {
 			kept = append(kept, c)
 			continue
 		}
 		rest := c.Span
-		for _, t := range w.typed {
-			if t.End <= rest.Start || t.Start >= rest.End {
+		for first < len(w.typed) && w.typed[first].End <= rest.Start {
+			first++
+		}
+		for _, t := range w.typed[first:] {
+			if t.Start >= rest.End {
+				break
+			}
+			if t.End <= rest.Start {
 				continue
 			}
 			left := rest

@@ -151,19 +151,19 @@ func (v *verifier) note(text []byte, spans []pipeline.Span, masked []byte, place
 // place holds a value that any span of its category had. It is asked when spans
 // and places are known to belong together.
 func (v *verifier) returned(text []byte, spans []pipeline.Span, masked []byte, places []pipeline.Span) bool {
-	for _, p := range places {
-		if !v.shuffled[p.Category] || p.Start == p.End {
-			continue
+	own := map[string]bool{}
+	key := func(c pipeline.Category, value []byte) []byte {
+		seen, _ := v.seen(value)
+		return foldWords([]byte{byte(c)}, seen)
+	}
+	for _, s := range spans {
+		if v.shuffled[s.Category] {
+			own[string(key(s.Category, text[s.Start:s.End]))] = true
 		}
-		seen, _ := v.seen(masked[p.Start:p.End])
-		now := foldWords(nil, seen)
-		for _, s := range spans {
-			if s.Category != p.Category {
-				continue
-			}
-			if seen, _ := v.seen(text[s.Start:s.End]); bytes.Equal(foldWords(nil, seen), now) {
-				return true
-			}
+	}
+	for _, p := range places {
+		if v.shuffled[p.Category] && p.Start < p.End && own[string(key(p.Category, masked[p.Start:p.End]))] {
+			return true
 		}
 	}
 	return false
