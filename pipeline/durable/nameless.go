@@ -25,5 +25,9 @@ func NamelessFile(near string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f, os.Remove(f.Name())
+	if err := os.Remove(f.Name()); err != nil {
+		f.Close() // nothing was written, and nobody gets it
+		return nil, err
+	}
+	return f, nil
 }
