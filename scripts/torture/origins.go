@@ -8,12 +8,8 @@ import (
 
 // origins asks scripts/bench/origins whether nine in ten names of every origin
 // are masked, at the default dial. One draw of 96 names says by chance which
-// origins pass: four are taken together. The short form leaves it out: Romanian lies at .888 today
-// (BENCHMARKS), and the floor is not to be lowered for that.
+// origins pass: four are taken together.
 func (t *torture) origins() (string, error) {
-	if t.short {
-		return "left to the long form", nil
-	}
 	asks := t.path("origins")
 	if text, err := exec.Command("go", "build", "-o", asks, "github.com/velum-health/velum/scripts/bench/origins").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build origins: %w: %s", err, text)

@@ -81,10 +81,12 @@ func (w *worker) nameStart(i, j int) int {
 
 // behindOffice returns the given name in words [i, j) behind what is no name:
 // "conseller de Presidència, Anna Puig", "Govern de Joan Puig". It is i if there
-// is none.
+// is none. "Zzyzx, Anna" is a name, surname first.
 func (w *worker) behindOffice(i, j int) int {
 	for k := i; k < j; k++ {
 		switch p := w.partOfName(k); {
+		case k > i && w.commaBehind(k-1) && w.startsGiven(k) && w.allGiven(k, j):
+			return i
 		case w.startsGiven(k) && k > i && (k == j-1 || w.words[k+1].is(capital)):
 			return k
 		case w.words[k].class&particle != 0 && !w.words[k].is(capital):
@@ -94,6 +96,16 @@ func (w *worker) behindOffice(i, j int) int {
 		}
 	}
 	return i
+}
+
+// allGiven tells whether the words [k, j) are given names alone.
+func (w *worker) allGiven(k, j int) bool {
+	for ; k < j; k++ {
+		if w.partOfName(k)&given == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // hyphenBefore tells whether a hyphen alone joins word k to a capitalised one

@@ -223,6 +223,7 @@ var ruleTests = []struct {
 	{"day-list", "primary-care", "30 mg ( 15-21-22 ) de junio, (3) de mayo, (12-14) de ellos", "30 mg ( [DATE:15-21-22 ) de junio], (3) de mayo, (12-14) de ellos"},
 	{"bare", "primary-care", "avisa a Puig", "avisa a Puig"}, // not in Spanish; TestBare
 	{"apart", "primary-care", "al [PERSON:Norma, Ana Puig], [PERSON:Ana Puig, Doctora] y Zzyzx-[PERSON:Puig]", "al Norma, [PERSON:Ana Puig], [PERSON:Ana Puig], Doctora y [PERSON:Zzyzx-Puig]"},
+	{"apart", "primary-care", "firma [PERSON:Zzyzx, Ana] y [PERSON:Norma, Ana]", "firma [PERSON:Zzyzx, Ana] y [PERSON:Norma, Ana]"}, // surname first
 	{"centre", "primary-care", "en Hospital Nuestra Se?Ora del Robledo", "en [LOCATION:Hospital Nuestra Se?Ora del Robledo]"},
 	{"origin", "meddocan", "natural de Costa Verde", "natural de [PAIS:Costa Verde]"},
 	{"article", "primary-care", "la Ana y en Puig", "la Ana y en Puig"}, // not in Spanish; TestArticle
