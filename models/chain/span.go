@@ -27,6 +27,10 @@ type SpanProbs struct {
 	last  pipeline.Tag // of the sequence before
 
 	now, next [4]float64 // sums by tag of the category, which are at most four
+
+	// of the tokens beside a span, by tag: α before it, e^s behind it; one exponential
+	// a tag, and not one for each pair of tags
+	ahead, local []float64
 }
 
 // Reset begins a note whose tags are those of set.
@@ -82,6 +86,7 @@ func (s *SpanProbs) roles() int { return (s.set.Len() - 1) / len(s.set.Categorie
 func (s *SpanProbs) span(x *Lattice, tokens []pipeline.Token, lo, hi int, tag pipeline.Tag) float64 {
 	first := tag - (tag-1)%pipeline.Tag(s.roles())
 	tags := s.now[:s.roles()]
+	s.beside(x, lo, hi)
 	for k := range tags {
 		y := first + pipeline.Tag(k)
 		s.now[k] = x.local(lo, y) * s.before(x, tokens, lo, y)
@@ -107,6 +112,19 @@ func (s *SpanProbs) span(x *Lattice, tokens []pipeline.Token, lo, hi int, tag pi
 	return sum
 }
 
+// beside reads the tokens beside a span of tokens lo to hi.
+func (s *SpanProbs) beside(x *Lattice, lo, hi int) {
+	s.ahead, s.local = grow(s.ahead, x.tr.L), grow(s.local, x.tr.L)
+	for i := range x.tr.L {
+		if lo > 0 {
+			s.ahead[i] = x.ahead(lo-1, i)
+		}
+		if hi < x.T {
+			s.local[i] = x.local(hi, pipeline.Tag(i))
+		}
+	}
+}
+
 // before is α before tag y at token t, of the paths on which a span begins there.
 func (s *SpanProbs) before(x *Lattice, tokens []pipeline.Token, t int, y pipeline.Tag) float64 {
 	if t == 0 {
@@ -115,7 +133,7 @@ func (s *SpanProbs) before(x *Lattice, tokens []pipeline.Token, t int, y pipelin
 	sum, whole := 0.0, cut(tokens, t)
 	for i := range x.tr.L {
 		if a := pipeline.Tag(i); whole || !s.set.GoesOn(a, y) {
-			sum += x.ahead(t-1, i) * x.step(a, y)
+			sum += s.ahead[i] * x.step(a, y)
 		}
 	}
 	return sum
@@ -129,7 +147,7 @@ func (s *SpanProbs) behind(x *Lattice, tokens []pipeline.Token, t int, y pipelin
 	sum, whole := 0.0, cut(tokens, t)
 	for i := range x.tr.L {
 		if b := pipeline.Tag(i); whole || !s.set.GoesOn(y, b) {
-			sum += x.step(y, b) * x.local(t, b) * x.after(t, i)
+			sum += x.step(y, b) * s.local[i] * x.after(t, i)
 		}
 	}
 	return sum

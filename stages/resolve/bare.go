@@ -21,7 +21,12 @@ func (w *worker) findBare() int {
 	if c == pipeline.None || w.Lexicons.Names == nil || !w.isCatalan() {
 		return 0
 	}
-	for k := 0; k < len(w.words); k++ {
+	behind := 0 // the run before
+	for _, at := range w.capitals {
+		k := int(at)
+		if k < behind {
+			continue
+		}
 		end := w.bareFrom(k)
 		if end == k {
 			continue
@@ -30,7 +35,7 @@ func (w *worker) findBare() int {
 			w.propose(w.words[k].start, w.words[end-1].end, c, byRule)
 			n++
 		}
-		k = end - 1
+		behind = end
 	}
 	return n
 }
@@ -40,10 +45,10 @@ func (w *worker) isCatalan() bool {
 	return w.i < len(w.batch.Language) && w.batch.Language[w.i] == pipeline.Catalan
 }
 
-// bareFrom returns the end of the run of words that begins at word k and may be
-// a name, k if none does.
+// bareFrom returns the end of the run of words that begins at word k, which has a
+// capital, and may be a name, k if none does.
 func (w *worker) bareFrom(k int) int {
-	if !w.words[k].is(capital) || k > 0 && w.words[k-1].is(capital) && w.touches(k-1) && (w.partOfName(k-1) != 0 || k > 1 && w.touches(k-2)) && w.words[k-1].class&source == 0 {
+	if k > 0 && w.words[k-1].is(capital) && w.touches(k-1) && (w.partOfName(k-1) != 0 || k > 1 && w.touches(k-2)) && w.words[k-1].class&source == 0 {
 		return k
 	}
 	end := k

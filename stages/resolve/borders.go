@@ -292,15 +292,17 @@ func (w *worker) findPlaces() int {
 	if w.labels.place == pipeline.None {
 		return 0
 	}
-	for k := 0; k < len(w.words); k++ {
-		if !w.words[k].is(capital) || w.words[k].end-w.words[k].start > 3 != w.words[k].is(lower) {
+	behind := 0 // the place before
+	for _, at := range w.capitals {
+		k := int(at)
+		if k < behind || w.words[k].end-w.words[k].start > 3 != w.words[k].is(lower) {
 			continue // neither GARCIA nor Usa
 		}
 		end, c := w.placeAt(k)
 		if end > k {
 			w.propose(w.words[k].start, w.words[end-1].end, c, byRule)
 			n++
-			k = end - 1
+			behind = end
 		}
 	}
 	return n

@@ -19,6 +19,9 @@ func (w *worker) findListed() int {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
+		if !w.mayName(k) && !w.mayBeInitial(k) {
+			continue
+		}
 		end := w.listedFrom(k)
 		if end == k || w.namesAnother(k, end) {
 			continue
@@ -122,7 +125,7 @@ func (w *worker) partOfName(k int) part {
 // a sentence before it: herpes zoster E. Tto.
 func (w *worker) initialOf(k int) bool {
 	x, next := &w.words[k], &w.words[k+1]
-	if utf8.RuneCount(w.text[x.start:x.end]) != 1 || !x.is(capital) || x.is(digits) || w.text[x.end] != '.' || !next.is(capital) || !next.is(lower) || k > 0 && !w.touch(k-1) && !w.behindColon(k) {
+	if !w.mayBeInitial(k) || utf8.RuneCount(w.text[x.start:x.end]) != 1 || !next.is(capital) || !next.is(lower) || k > 0 && !w.touch(k-1) && !w.behindColon(k) {
 		return false
 	}
 	if gap := w.text[x.end:next.start]; len(gap) > 2 || len(gap) == 2 && gap[1] != ' ' {
@@ -130,6 +133,13 @@ func (w *worker) initialOf(k int) bool {
 	}
 	p := w.partOfName(k + 1)
 	return p&family != 0 || w.particleOf(k+1) || p == unknown && k > 0 && w.touch(k-1) && w.words[k-1].shape&(capital|digits) == 0 && next.end-next.start >= shortestUnknown && foreign(w.text[next.start:next.end])
+}
+
+// mayBeInitial is a quick no for most words: one letter with a capital, and a full
+// stop behind it.
+func (w *worker) mayBeInitial(k int) bool {
+	x := &w.words[k]
+	return x.shape&(capital|digits) == capital && x.end-x.start <= utf8.UTFMax && w.text[x.end] == '.'
 }
 
 // foreign tells whether a word is spelled as none of Spanish or Catalan is.
@@ -167,8 +177,8 @@ func (w *worker) mayName(k int) bool {
 	if x.is(capital) {
 		return x.end-x.start > 1 && (next.is(capital) || next.class&particle != 0)
 	}
-	return x.end-x.start > 2 && next.end-next.start > 2 && x.class|next.class == 0 && next.start-x.end == 1 &&
-		(x.shape|next.shape)&(capital|digits) == 0 && x.end-x.start < 12 && (next.part == 0 || next.part&family != 0 || next.part == partAsked)
+	return x.class|next.class == 0 && (x.part == 0 || x.part&given != 0) && (next.part == 0 || next.part&family != 0 || next.part == partAsked) &&
+		x.end-x.start > 2 && next.end-next.start > 2 && next.start-x.end == 1 && (x.shape|next.shape)&(capital|digits) == 0 && x.end-x.start < 12
 }
 
 // listedFrom returns the end of the name that begins at word k, k if none does.

@@ -198,8 +198,8 @@ type plan struct {
 	always    phrases
 	alwaysAs  []pipeline.Category // by entry
 	never     phrases
-	rules     []int // indices of those that are on
-	onlyPlain bool  // findCentres knows hospitals alone
+	rules     [phases][]int // indices of those that are on
+	onlyPlain bool          // findCentres knows hospitals alone
 	labels    categories
 
 	recognized []pipeline.Category // by category of recognizers
@@ -341,7 +341,7 @@ func (p *plan) switches() error {
 	}
 	for i, r := range rules {
 		if p.Rules[r.name] {
-			p.rules = append(p.rules, i)
+			p.rules[r.phase] = append(p.rules[r.phase], i)
 		}
 	}
 	return nil

@@ -110,15 +110,20 @@ func (w *worker) findTowns() int {
 	if w.labels.place == 0 || w.Lexicons.Towns == nil {
 		return 0
 	}
-	for k := 1; k+1 < len(w.words); k++ {
+	behind := 0 // the town before
+	for _, at := range w.capitals {
+		k := int(at) - 1
+		if k < max(behind, 1) || w.words[k].class&(place|of|particle) == 0 {
+			continue
+		}
 		lead := &w.words[k]
 		if end := w.beforeCountry(k); end > k+1 {
 			w.proposePlace(k+1, end)
 			n++
-			k = end - 1
+			behind = end
 			continue
 		}
-		if lead.class&(place|of) == 0 || !w.words[k+1].is(capital) || !w.linkedPlace(k) {
+		if lead.class&(place|of) == 0 || !w.linkedPlace(k) {
 			continue
 		}
 		if lead.class&of != 0 && w.words[k-1].class&(institution|organisation|region) == 0 && !w.ofTown(k) {
@@ -130,16 +135,16 @@ func (w *worker) findTowns() int {
 		}
 		w.proposePlace(k+1, end)
 		n++
-		k = end - 1
+		behind = end
 	}
 	return n
 }
 
-// beforeCountry returns the end of a place behind the word k that a country
-// follows: "en la Lombardía (Italia)", "de Arroyal, Francia". It is k+1 if there is
+// beforeCountry returns the end of a place behind the word k, a preposition or
+// particle before a capital, that a country follows: "en la Lombardía (Italia)", "de Arroyal, Francia". It is k+1 if there is
 // none.
 func (w *worker) beforeCountry(k int) int {
-	if w.words[k].class&(place|of|particle) == 0 || w.words[k].is(capital) || !w.words[k+1].is(capital) || !w.linkedPlace(k) {
+	if w.words[k].is(capital) || !w.linkedPlace(k) {
 		return k + 1
 	}
 	end := w.townFrom(k + 1)

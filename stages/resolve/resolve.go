@@ -189,8 +189,10 @@ func (w *worker) note() {
 	w.words, w.seen = w.reader.appendWords(w.words[:0], w.text, tokens)
 	w.folded = false
 	w.fromModel(tokens)
-	w.run(onModel)
-	w.dropNever()
+	if len(w.cands) > 0 {
+		w.run(onModel)
+		w.dropNever()
+	}
 	w.fromPatterns()
 	w.run(onText)
 	w.fromKnown()

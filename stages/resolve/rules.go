@@ -14,6 +14,7 @@ const (
 	onModel phase = iota // corrects the model's spans in w.cands
 	onText               // proposes candidates
 	onSpans              // corrects the disjoint spans in w.spans
+	phases
 )
 
 // rule is one small correction that can be switched on and off. It returns how
@@ -75,8 +76,8 @@ func RuleNames() []string {
 }
 
 func (w *worker) run(p phase) {
-	for _, i := range w.plan.rules {
-		if r := &rules[i]; r.phase == p && (r.needs == 0 || w.seen&r.needs != 0) {
+	for _, i := range w.plan.rules[p] {
+		if r := &rules[i]; r.needs == 0 || w.seen&r.needs != 0 {
 			w.counts.Rules[i] += int64(r.do(w))
 		}
 	}
