@@ -1,0 +1,178 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/synth"
+)
+
+// BenchmarkSteps passes notes through the row of `velum run`, in one goroutine,
+// and prints what each step costs a note in processor time: the least of all
+// passes behind the first, so that figures hold on a busy machine, and a digest of
+// the spans and masked texts. The notes are invented, or of an archive:
+//
+//	VELUM_ARCHIVE=$PWD/out/archive go test ./cmd/velum/internal/flow -run '^$' -bench Steps -benchtime 5x
+func BenchmarkSteps(b *testing.B) {
+	r := newRow(b, "primary-care")
+	notes := invented(b, 20_000)
+	if in := os.Getenv("VELUM_ARCHIVE"); in != "" {
+		notes = archived(b, in)
+	}
+	r.pass(b, notes) // caches are filled
+	var least []time.Duration
+	for b.Loop() {
+		least = fewest(least, r.pass(b, notes))
+	}
+	count := 0
+	for _, n := range notes {
+		count += n.Len()
+	}
+	for i, s := range r.steps {
+		b.ReportMetric(float64(least[i].Nanoseconds())/float64(count), s.Name+"-ns/note")
+	}
+	b.Logf("%d notes, digest %016x", count, digest(notes))
+}
+
+// row is the steps of a run, each with one worker.
+type row struct {
+	steps []pipeline.Step
+	do    []func(*pipeline.Batch) error
+}
+
+func newRow(t testing.TB, profile string) *row {
+	t.Helper()
+	c, err := option.Load(option.Sources{Env: []string{"VELUM_TAG_NOTE_CACHE=0", "VELUM_PROFILE=" + profile}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := f.RunSteps(nil, new(Found))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &row{steps: steps}
+	for _, s := range steps {
+		r.do = append(r.do, s.New())
+	}
+	return r
+}
+
+// pass sends the batches through all steps and returns the processor time of
+// each.
+func (r *row) pass(t testing.TB, notes []*pipeline.Batch) []time.Duration {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	took := make([]time.Duration, len(r.do))
+	for _, b := range notes {
+		again(b)
+		at := processor(t)
+		for i, do := range r.do {
+			if err := do(b); err != nil {
+				t.Fatal(err)
+			}
+			now := processor(t)
+			took[i] += now - at
+			at = now
+		}
+	}
+	return took
+}
+
+// again empties what the steps fill.
+func again(b *pipeline.Batch) {
+	b.Language, b.Tags, b.Conf, b.Seals, b.Chosen = b.Language[:0], b.Tags[:0], b.Conf[:0], b.Seals[:0], b.Chosen[:0]
+	for _, column := range []interface{ Reset() }{&b.Tokens, &b.View, &b.ViewFrom, &b.Matches, &b.SpanProbs, &b.Known, &b.Avoid, &b.Spans, &b.Masked, &b.Places} {
+		column.Reset()
+	}
+	for i := range b.Reason {
+		b.Reason[i] = pipeline.Sound
+	}
+}
+
+// processor returns the processor time that this thread took so far.
+func processor(t testing.TB) time.Duration {
+	const thisThread = 1 // RUSAGE_THREAD
+	var u syscall.Rusage
+	if err := syscall.Getrusage(thisThread, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// fewest takes the lesser time of each step.
+func fewest(a, b []time.Duration) []time.Duration {
+	if a == nil {
+		return b
+	}
+	for i := range a {
+		a[i] = min(a[i], b[i])
+	}
+	return a
+}
+
+// digest is of all that the steps say of the notes.
+func digest(notes []*pipeline.Batch) uint64 {
+	h := xxh3.New()
+	for _, b := range notes {
+		fmt.Fprint(h, b.Masked.Data, b.Masked.Offsets, b.Spans.Offsets, b.Spans.Items, b.Reason, b.Tags, b.Conf, b.SpanProbs.Items, b.Chosen)
+	}
+	return h.Sum64()
+}
+
+func invented(t testing.TB, n int64) (notes []*pipeline.Batch) {
+	t.Helper()
+	return batches(t, nil, synth.New(synth.Options{Notes: n, Seed: 7}))
+}
+
+// archived reads the notes of an archive into batches that stay.
+func archived(t testing.TB, in string) (notes []*pipeline.Batch) {
+	t.Helper()
+	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{ID: []string{"note_id"}, Text: "text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range archive.Units {
+		src, err := archive.Open(&archive.Units[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes = batches(t, notes, src)
+		if err := src.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return notes
+}
+
+func batches(t testing.TB, notes []*pipeline.Batch, src pipeline.Source) []*pipeline.Batch {
+	t.Helper()
+	for {
+		b := new(pipeline.Batch)
+		err := src.Next(b)
+		switch {
+		case errors.Is(err, io.EOF):
+			return slices.Clip(notes)
+		case err != nil:
+			t.Fatal(err)
+		}
+		notes = append(notes, b)
+	}
+}
