@@ -28,6 +28,37 @@ func (w *worker) findAges() int {
 	return n
 }
 
+// dropFalseAges drops the model's ages that are none: years of smoking ("40
+// años/paquete", "20 años fumando") and numbers with the beginning of a unit
+// ("47 m" of "47 mL", "99m" of "99mTc"). Of 3,702 ages in 39,615 lines of
+// CANTEMIST and CardioCCC eleven, all wrong.
+func (w *worker) dropFalseAges() int {
+	if w.labels.age == pipeline.None {
+		return 0
+	}
+	kept := w.cands[:0]
+	for _, c := range w.cands {
+		if c.Category != w.labels.age || !w.isFalseAge(&c) {
+			kept = append(kept, c)
+		}
+	}
+	n := len(w.cands) - len(kept)
+	w.cands = kept
+	return n
+}
+
+func (w *worker) isFalseAge(c *candidate) bool {
+	i, j := w.wordsIn(c.Start, c.End)
+	if i == j || j == len(w.words) {
+		return false
+	}
+	next := &w.words[j]
+	if next.start == c.End {
+		return !next.is(digits)
+	}
+	return next.class&lasting != 0 && next.start-c.End == 1
+}
+
 // numberBefore returns the first word of the number directly before word k, k
 // if there is none: "70", "setenta", "treinta y dos".
 func (w *worker) numberBefore(k int) int {

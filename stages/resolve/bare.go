@@ -173,7 +173,7 @@ func (w *worker) joinNamesakes() int {
 	kept := w.spans[:0]
 	for _, s := range w.spans {
 		i, j := w.wordsIn(s.Start, s.End)
-		if len(kept) > 0 && j == i+1 && w.isPerson(s.Category) && w.words[i].class&namesake != 0 && i >= 2 && w.words[i-1].class&title != 0 {
+		if len(kept) > 0 && (j == i+1 || j == i+2) && w.isPerson(s.Category) && w.words[j-1].class&namesake != 0 && i >= 2 && w.words[i-1].class&title != 0 {
 			last := &kept[len(kept)-1]
 			head, after := w.wordsIn(last.Start, last.End)
 			if w.isPlace(last.Category) && after == i-1 && w.headAt(head) && w.touch(i-2) {

@@ -24,6 +24,11 @@ func (w *worker) endNames() int {
 				n++
 				break
 			}
+			if to := w.beforeService(i, k); to > i {
+				w.cands[c].End = w.words[to-1].end // Dra. Oliveras del Servei
+				n++
+				break
+			}
 			if w.words[k].class&(street|institution|organisation|heading) == 0 || !w.words[k].is(capital) || w.inLexicon(w.Lexicons.Surnames, k) {
 				continue // Plaza and Calle are surnames too
 			}
@@ -33,6 +38,24 @@ func (w *worker) endNames() int {
 		}
 	}
 	return n
+}
+
+// beforeService returns where a name ends that goes on over "del Servei",
+// "de la Unidad": the first of these words; i if word k is no such one.
+func (w *worker) beforeService(i, k int) int {
+	const short = 4 // c, ce, uci: initials too
+	x := &w.words[k]
+	if x.class&service == 0 || !x.is(capital) || x.end-x.start < short || w.inLexicon(w.Lexicons.Surnames, k) {
+		return i
+	}
+	to := k
+	for to > i && w.words[to-1].class&particle != 0 {
+		to--
+	}
+	if to == k {
+		return i
+	}
+	return to
 }
 
 // split ends candidate c before word k and proposes the words [k, j) as what

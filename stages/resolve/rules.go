@@ -31,6 +31,7 @@ type rule struct {
 var rules = []rule{
 	{"trim", "meddocan primary-care", onModel, 0, (*worker).trimEdges},
 	{"no-digit", "primary-care", onModel, 0, (*worker).dropWordIDs},
+	{"no-age", "primary-care", onModel, 0, (*worker).dropFalseAges},
 	{"common-name", "primary-care", onModel, 0, (*worker).dropCommonNames},
 	{"titles", "meddocan primary-care", onModel, title | shortTitle, (*worker).stripTitles},
 	{"name-end", "meddocan primary-care", onModel, 0, (*worker).endNames},

@@ -59,6 +59,7 @@ const (
 	elliptic                       // an adjective for a hospital that is left out: el pediátrico de
 	trait                          // a people, colour or leaning that tells of the patient: mujer blanca
 	traitLabel                     // stands before such a word: de nacionalidad
+	lasting                        // behind years that are no age: 20 años fumando
 )
 
 // triggerList is the words of a class, in any case and with or without
@@ -119,6 +120,7 @@ var triggers = []triggerList{
 	{adverb, "tambe ja no encara nomes tampoc hi li es s"},
 	{trait, "blanca blanco negra negro caucasica caucasico caucasiana mestiza mestizo mulata mulato gitana gitano asiatica asiatico africana africano subsahariana subsahariano magrebi latina latino heterosexual homosexual bisexual colombiana colombiano ecuatoriana ecuatoriano boliviana boliviano peruana peruano argentina argentino venezolana venezolano dominicana dominicano cubana cubano mexicana mexicano brasileña brasileño paraguaya chilena chileno marroqui argelina argelino senegalesa senegales nigeriana nigeriano rumana rumano bulgara bulgaro ucraniana ucraniano rusa ruso polaca polaco alemana aleman inglesa ingles britanica britanico francesa frances italiana italiano portuguesa portugues china chino india indio pakistani filipina filipino española español"},
 	{traitLabel, "nacionalidad procedencia"},
+	{lasting, "fumando fumant paquete paquetes paquet paquets paq pack"},
 	{elliptic, "pediatrico materno oncologico psiquiatrico provincial maternoinfantil clinicoquirurgico"},
 	{source, "segons"},
 	{namesake, "negrin balmis peset trueta lafora esquerdo moliner pujadas trigueros"},
