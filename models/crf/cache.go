@@ -34,13 +34,16 @@ type cache struct {
 	asked, found int
 }
 
-// entry is what a place of the cache holds, beside its block.
+// entry is what a place of the cache holds, beside its block. warm asks for it
+// with the tag, so its size is what kernels.Probe takes it for.
 type entry struct {
 	key         [maxForm]byte // form, or the key of a mark
 	length      uint8         // of the form, or markKey
 	first, rows uint8         // of the block; the rest of it is zero
 	begins      bool          // see features.Extractor.Begins
 }
+
+var _ [unsafe.Sizeof(entry{})]byte = [kernels.BesideBytes]byte{}
 
 const (
 	ways    = kernels.Ways
@@ -101,7 +104,7 @@ const run = 16
 // warm fetches what is known of forms with these hashes, and returns where
 // they probably stand; -1 for what is not there.
 func (c *cache) warm(at *[run]int32, hash []uint64) {
-	kernels.Probe(at[:], hash, c.tag)
+	kernels.Probe(at[:], hash, c.tag, unsafe.Pointer(&c.entry[0]))
 	for _, a := range at[:len(hash)] {
 		if a >= 0 {
 			kernels.Prefetch(c.nonzero(int(a)))

@@ -12,6 +12,8 @@
 // shapes, and every exported function cuts its slices once.
 package kernels
 
+import "unsafe"
+
 // Lanes is what every row is padded to: eight float32 are one AVX2 register.
 const Lanes = 8
 
@@ -69,14 +71,19 @@ func AddRows(dst []float32, stride int, src []float32, width int) {
 	addRowsAVX2(&dst[0], stride, &src[0], width, rows)
 }
 
-// Ways is the number of places of a set, see Probe.
-const Ways = 8
+// Ways is the number of places of a set, and BesideBytes, half a line of the
+// processor's cache, what lies beside each of them, see Probe.
+const (
+	Ways        = 8
+	BesideBytes = 32
+)
 
 // Probe looks hashes up in sets of tags: hash h belongs to set
 // (h>>32)·len(tags)>>32 and has the tag uint32(h)|1. It writes for each hash
 // set·Ways + place of the first such tag, or -1. at is at least as long as
-// hash.
-func Probe(at []int32, hash []uint64, tags [][Ways]uint32) {
+// hash. What lies beside the tags, BesideBytes for each place, is asked for and not
+// waited for.
+func Probe(at []int32, hash []uint64, tags [][Ways]uint32, beside unsafe.Pointer) {
 	if len(hash) == 0 {
 		return
 	}
@@ -85,7 +92,7 @@ func Probe(at []int32, hash []uint64, tags [][Ways]uint32) {
 		probeGo(at, hash, tags)
 		return
 	}
-	probeAVX2(&at[0], &hash[0], len(hash), &tags[0], len(tags))
+	probeAVX2(&at[0], &hash[0], len(hash), &tags[0], len(tags), beside)
 }
 
 // Prefetch asks for x before it is needed, and does not wait for it.

@@ -1,6 +1,10 @@
 package kernels
 
-import "github.com/klauspost/cpuid/v2"
+import (
+	"unsafe"
+
+	"github.com/klauspost/cpuid/v2"
+)
 
 // simdAvailable tells whether the assembly can run here. FMA3 and AVX2 came
 // together in every processor since 2013 but are separate flags; cpuid also
@@ -14,7 +18,7 @@ func addAVX2(dst, src *float32, n int)
 func addRowsAVX2(dst *float32, stride int, src *float32, width, rows int)
 
 //go:noescape
-func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
+func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int, beside unsafe.Pointer)
 
 //go:noescape
 func prefetch(x *float32, bytes int)

@@ -107,15 +107,16 @@ arend:
 	VZEROUPPER
 	RET
 
-// func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int)
+// func probeAVX2(at *int32, hash *uint64, n int, tags *[Ways]uint32, sets int, beside unsafe.Pointer)
 // No branch depends on what is found, so that the next hashes are looked up
 // while memory is still awaited for this one.
-TEXT ·probeAVX2(SB), NOSPLIT, $0-40
+TEXT ·probeAVX2(SB), NOSPLIT, $0-48
 	MOVQ at+0(FP), DI
 	MOVQ hash+8(FP), SI
 	MOVQ n+16(FP), CX
 	MOVQ tags+24(FP), R8
 	MOVQ sets+32(FP), R9
+	MOVQ beside+40(FP), R12
 	MOVL $-1, R10
 probe:
 	MOVQ (SI), AX
@@ -134,6 +135,9 @@ probe:
 	TESTL DX, DX
 	CMOVLEQ R10, R11
 	MOVL R11, (DI)
+	MOVLQSX R11, R11
+	SHLQ $5, R11
+	PREFETCHT0 (R12)(R11*1)    // of -1 what lies before: asking never faults
 	ADDQ $8, SI
 	ADDQ $4, DI
 	DECQ CX

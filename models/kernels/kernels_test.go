@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 )
 
 // widths are rows of the label sets that matter (9, 19, 45 tags) and of all
@@ -92,8 +93,9 @@ func TestProbe(t *testing.T) {
 			}
 		}
 		fast, slow := make([]int32, len(hash)), make([]int32, len(hash))
+		beside := make([]byte, sets*Ways*BesideBytes)
 		probeGo(slow, hash, tags)
-		Probe(fast, hash, tags)
+		Probe(fast, hash, tags, unsafe.Pointer(&beside[0]))
 		if !slices.Equal(fast, slow) {
 			t.Fatalf("%d sets: fast and portable differ", sets)
 		}
@@ -103,7 +105,7 @@ func TestProbe(t *testing.T) {
 			}
 		}
 	}
-	Probe(nil, nil, make([][Ways]uint32, 1))
+	Probe(nil, nil, make([][Ways]uint32, 1), nil)
 	Prefetch(nil)
 	Prefetch(make([]float32, 24))
 }
