@@ -139,7 +139,7 @@ func (r *release) build(ctx context.Context, source, platform, to string, env ..
 	system, arch, _ := strings.Cut(platform, "/")
 	ldflags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.revision=%s", r.version, r.commit)
 	return goCommand(ctx, source, append(env, "GOOS="+system, "GOARCH="+arch),
-		"build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", ldflags, "-o", to, "./cmd/velum")
+		"build", "-trimpath", "-buildvcs=false", "-pgo=cmd/velum/run.pgo", "-mod=readonly", "-ldflags", ldflags, "-o", to, "./cmd/velum")
 }
 
 // pages lets the binary of this machine write manual pages and completions.
@@ -247,7 +247,7 @@ func (r *release) inspect(binary []byte, platform string) (*buildinfo.BuildInfo,
 	if err != nil {
 		return nil, err
 	}
-	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true"} {
+	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "-pgo": "run.pgo"} {
 		if !slices.ContainsFunc(info.Settings, func(s buildSetting) bool { return s.Key == key && s.Value == want }) {
 			return nil, fmt.Errorf("binary was not built with %s=%s", key, want)
 		}

@@ -242,13 +242,17 @@ func TestTwoFolders(t *testing.T) {
 		t.Skip("links twice")
 	}
 	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil || !bytes.Contains(makefile, []byte("build -trimpath -buildvcs=false ")) {
+	if err != nil || !bytes.Contains(makefile, []byte("build -trimpath -buildvcs=false -pgo=")) {
 		t.Errorf("make build is not the build of this test: %v", err)
+	}
+	profile, err := os.ReadFile("../../cmd/velum/run.pgo")
+	if err != nil {
+		t.Fatal(err)
 	}
 	var sums [2][32]byte
 	for i := range sums {
 		dir := t.TempDir()
-		for name, text := range map[string]string{"go.mod": "module example.org/two\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { println(1) }\n"} {
+		for name, text := range map[string]string{"go.mod": "module example.org/two\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { println(1) }\n", "run.pgo": string(profile)} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +266,7 @@ func TestTwoFolders(t *testing.T) {
 				}
 			}
 		}
-		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", "two", ".")
+		build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-pgo=run.pgo", "-ldflags", "-s -w", "-o", "two", ".")
 		build.Dir, build.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if text, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
@@ -275,5 +279,28 @@ func TestTwoFolders(t *testing.T) {
 	}
 	if sums[0] != sums[1] {
 		t.Error("two folders give two files")
+	}
+}
+
+// TestProfile: what the compiler reads of a run names functions, and no folder of
+// the machine that it was made on.
+func TestProfile(t *testing.T) {
+	packed, err := os.ReadFile("../../cmd/velum/run.pgo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(profile, []byte("velum/stages/resolve.(*worker).note")) {
+		t.Error("it is the profile of no run: make pgo")
+	}
+	if path := regexp.MustCompile(`[^\w.@)-]/(home|root|tmp|usr|work|opt|var|Users)\b[\w/.-]*`).Find(profile); path != nil {
+		t.Errorf("it holds the path %q", path)
 	}
 }
