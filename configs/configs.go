@@ -59,9 +59,13 @@ func Template(name string) ([]byte, error) { return read("template", "templates/
 // ShippedPack is the name of the rules that ship (see models/rules).
 const ShippedPack = "shipped"
 
-// PackVersion changes with the rules that ship: what was masked with others is
-// not taken for done.
-const PackVersion = "rules-2"
+// PackVersion changes with the rules and lists of words that ship: what was
+// masked with others is not taken for done.
+const PackVersion = "rules-3"
+
+// Words returns the lists of words that the rules of stages/resolve go by: a
+// file of rules without networks (see models/rules).
+func Words() ([]byte, error) { return read("list of words", "rules/words.atn") }
 
 // Pack returns the rules of that name.
 func Pack(name string) ([]byte, error) { return read("pack of rules", "rules/"+name+".atn") }

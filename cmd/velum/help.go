@@ -152,7 +152,7 @@ func nearestFlag(c *cobra.Command, name string) string {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	c.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := option.Nearest(name, names); near != "" {
+	if near := exit.Nearest(name, names); near != "" {
 		return "did you mean --" + near + "?"
 	}
 	if key := option.KeyNamed(strings.ReplaceAll(name, "-", "_")); key != "" {

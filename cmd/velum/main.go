@@ -204,7 +204,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	remedy := option.DidYouMean(args[0], names)
+	remedy := exit.DidYouMean(args[0], names)
 	if remedy == "" {
 		remedy = "`velum help` lists all commands"
 	}

@@ -17,7 +17,7 @@ func newRulesCommand(a *app) *cobra.Command {
 		Example: `  velum rules check ours.atn
   velum rules trace shipped "Visto por la Dra. Puig en el Hospital de Sants"`,
 	}
-	c.AddCommand(newRulesCheckCommand(a), newRulesTraceCommand(a), newRulesTestCommand(a), newRulesBuildCommand(a))
+	c.AddCommand(newRulesCheckCommand(a), newRulesTraceCommand(a), newRulesTestCommand(a), newRulesBuildCommand(a), newRulesWordsCommand(a))
 	return c
 }
 
@@ -35,7 +35,8 @@ func newRulesCheckCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Compile files of rules: every mistake with line, column and what is expected",
-		Long:  "Compile files of rules and print what they hold. " + packArgument,
+		Long: "Compile files of rules and print what they hold. " + packArgument + `
+Files of words alone (resolve.words) are checked, too.`,
 		Example: `  velum rules check ours.atn shipped
   velum rules check house.yml`,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -103,6 +104,24 @@ its category, how many do not, and what no network found. ` + packArgument,
 	c.Flags().StringVar(&gold, "gold", "", "`PATH` of labelled notes")
 	a.noteFlags(c)
 	return c
+}
+
+func newRulesWordsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "words [LIST...]",
+		Short: "Print the lists of words that the rules of velum go by",
+		Long: `Print the lists of words that the rules of velum go by (titles, kin, heads of centres, verbs of
+residence...), as resolve.words changes them, or those named. What is printed is a file for resolve.words.`,
+		Example: `  velum rules words title kin
+  velum rules words --set resolve.words=ours.atn > all.atn`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
+			return pack.Words(a.Console, cfg, args)
+		},
+	}
 }
 
 func newRulesBuildCommand(a *app) *cobra.Command {

@@ -423,7 +423,7 @@ func (c *compiler) consumer(a *arc, t *test) (err error) {
 		a.what = called
 		i := slices.IndexFunc(c.pack.networks, func(n compiled) bool { return n.name == t.values[0] })
 		if len(t.values) != 1 || i < 0 {
-			return t.at.errorf("no network %q; there are %s", strings.Join(t.values, "|"), orNone(c.names()))
+			return t.at.unknown("network", strings.Join(t.values, "|"), c.names())
 		}
 		a.network = int32(i)
 	}
@@ -435,13 +435,6 @@ func (c *compiler) names() (names []string) {
 		names = append(names, n.name)
 	}
 	return names
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 func (c *compiler) acts(a *arc, acts []act) error {

@@ -30,6 +30,9 @@ const defaultLimit = 16
 type SyntaxError struct {
 	Line, Column int // from 1; columns count characters
 	Message      string
+
+	Word  string   // what is none of Known
+	Known []string // what may stand there; nil: something else is wrong
 }
 
 func (e *SyntaxError) Error() string {
@@ -82,13 +85,29 @@ func (t token) errorf(format string, args ...any) error {
 	return &SyntaxError{Line: t.line, Column: t.column, Message: fmt.Sprintf(format, args...)}
 }
 
+// unknown says that a name is none of those that there are.
+func (t token) unknown(what, name string, known []string) error {
+	return &SyntaxError{Line: t.line, Column: t.column, Message: fmt.Sprintf("no %s %q; there are %s", what, name, some(known)), Word: name, Known: known}
+}
+
+// longestChoice is how many names an error tells.
+const longestChoice = 32
+
+// some writes names, the first of them where there are many.
+func some(names []string) string {
+	switch {
+	case len(names) == 0:
+		return "none"
+	case len(names) > longestChoice:
+		return fmt.Sprintf("%d: %s...", len(names), strings.Join(names[:longestChoice], ", "))
+	}
+	return strings.Join(names, ", ")
+}
+
 // parse reads a file. It stops at the first mistake.
 func parse(text string) (*source, error) {
-	if len(text) > MaxBytes {
-		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("the file has %d bytes; %d may be", len(text), MaxBytes)}
-	}
-	if !utf8.ValidString(text) {
-		return nil, &SyntaxError{Line: lineOfBadByte(text), Column: 1, Message: "bytes that are no UTF-8"}
+	if err := checkText(text); err != nil {
+		return nil, err
 	}
 	p := &parser{source: source{words: map[string][]string{}}}
 	for i, line := range strings.Split(text, "\n") {
@@ -144,11 +163,8 @@ type parser struct {
 func (p *parser) line(fields []token) error {
 	head := fields[0]
 	if !p.versioned {
-		if head.text != "version" || len(fields) != 2 || fields[1].text != strconv.Itoa(Version) {
-			return head.errorf("expected \"version %d\"", Version)
-		}
 		p.versioned = true
-		return nil
+		return versionLine(fields)
 	}
 	switch head.text {
 	case "version":
@@ -291,7 +307,7 @@ func parseTest(f token) (t test, err error) {
 	t.name = name
 	about, ok := tests[name]
 	if !ok {
-		return t, f.errorf("no test %q; there are %s", name, strings.Join(testNames(), ", "))
+		return t, f.unknown("test", name, testNames())
 	}
 	if given != about.values {
 		if about.values {

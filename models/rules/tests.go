@@ -189,7 +189,7 @@ func (c *compiler) wordTest(t *test, bit int) error {
 		if t.name == "words" {
 			var ok bool
 			if list, ok = c.words[v]; !ok {
-				return t.at.errorf("no words %q; there are %s", v, orNone(slices.Sorted(maps.Keys(c.words))))
+				return t.at.unknown("words", v, slices.Sorted(maps.Keys(c.words)))
 			}
 		}
 		for _, word := range list {
@@ -215,7 +215,7 @@ func classOf(t *test) (class gazetteer.Class, err error) {
 	for _, v := range t.values {
 		one, err := gazetteer.ParseClass(v)
 		if err != nil {
-			return 0, t.at.errorf("no list %q; there are %s", v, orNone(gazetteer.ClassNames()))
+			return 0, t.at.unknown("list", v, gazetteer.ClassNames())
 		}
 		class |= one
 	}

@@ -67,11 +67,8 @@ func (w *worker) bareFrom(k int) int {
 // nobiliary tells whether word k is a particle with a capital that begins a
 // surname: Van Gaal.
 func (w *worker) nobiliary(k int) bool {
-	switch string(w.text[w.words[k].start:w.words[k].end]) {
-	case "Van", "Von", "Al", "El", "Ben":
-		return k+1 < len(w.words) && w.touches(k) && w.words[k+1].is(capital)
-	}
-	return false
+	x := &w.words[k]
+	return x.class&nobiliary != 0 && x.is(capital) && x.is(lower) && k+1 < len(w.words) && w.touches(k) && w.words[k+1].is(capital)
 }
 
 // maybeBare tells whether word k may be part of a name that stands by itself.
@@ -99,7 +96,7 @@ func (w *worker) actsBare(i, end int) bool {
 	switch {
 	case before && w.words[i-1].class&(source|role) != 0:
 		return !town || all&(given|family) != 0
-	case w.actsBehind(end) && (!before || !w.articleAt(i-1)):
+	case w.actsBehind(end) && (!before || w.words[i-1].class&determiner == 0):
 		return (!town || all&family != 0 && !before) && (all&(given|family) != 0 || !w.endsAsNoun(end-1))
 	}
 	if town || w.words[end-1].end-w.words[i].start < shortestPart {
@@ -109,7 +106,7 @@ func (w *worker) actsBare(i, end int) bool {
 		return false
 	}
 	if before {
-		return w.afterNoun(i - 1)
+		return w.words[i-1].class&linking != 0 // not an article, which eponyms have too: el Parkinson
 	}
 	return end-i >= 2 && i > 0 && w.commaBehind(i-1) && end < len(w.words) && w.byteAt(w.words[end-1].end) == ','
 }
@@ -132,36 +129,12 @@ func (w *worker) actsBehind(k int) bool {
 	return false
 }
 
-// nounEndings are endings of the words of medicine that begin sentences:
-// Oxigenoteràpia, Ecografia, Dermatitis. Few names share them.
-var nounEndings = []string{"ia", "ió", "io", "ón", "is", "oma", "ment", "at", "tge", "ica", "iva", "ent", "ant", "als", "ors", "ons", "és", "or", "ista", "istes"}
-
 // endsAsNoun tells whether word k ends as common nouns of reports do.
 func (w *worker) endsAsNoun(k int) bool {
-	for _, e := range nounEndings {
+	for _, e := range w.Words[nounEndings] {
 		if bytes.HasSuffix(w.text[w.words[k].start:w.words[k].end], []byte(e)) {
 			return true
 		}
-	}
-	return false
-}
-
-// articleAt tells whether word k is an article.
-func (w *worker) articleAt(k int) bool {
-	switch string(bytes.ToLower(w.text[w.words[k].start:w.words[k].end])) {
-	case "el", "la", "l", "els", "les", "un", "una", "los", "las", "al", "del", "dels", "seu", "seva":
-		return true
-	}
-	return false
-}
-
-// afterNoun tells whether the preposition at word k is one that persons stand
-// behind, and not an article, which eponyms have too: "de Puig", "a Puig", not
-// "el Parkinson".
-func (w *worker) afterNoun(k int) bool {
-	switch string(bytes.ToLower(w.text[w.words[k].start:w.words[k].end])) {
-	case "de", "d", "a", "amb", "per", "i", "en", "que", "contra", "sobre", "entre", "com", "on":
-		return true
 	}
 	return false
 }

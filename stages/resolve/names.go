@@ -52,7 +52,7 @@ func (w *worker) startsName(k int) bool {
 	if w.words[k].class&title == 0 {
 		return known && w.titleAt(k) && next.is(capital)
 	}
-	if next.is(capital) && (next.is(lower) || w.doctorAt(k) && !w.inLexicon(w.Lexicons.Common, k+1)) {
+	if next.is(capital) && (next.is(lower) || w.words[k].class&doctor != 0 && !w.inLexicon(w.Lexicons.Common, k+1)) {
 		return true // not SR RDW, DNA VHB
 	}
 	return (known || w.inLexicon(w.Lexicons.Surnames, k+1)) && !w.inLexicon(w.Lexicons.Common, k+1)
@@ -62,16 +62,10 @@ func (w *worker) startsName(k int) bool {
 // full stop, Prof.; behind longer ones it ends the sentence.
 const longestAbbreviated = 4
 
-// doctorAt tells whether word k is Dr or Dra.
-func (w *worker) doctorAt(k int) bool {
-	x := &w.words[k]
-	return x.end-x.start <= 3 && w.text[x.start]|0x20 == 'd' && w.text[x.start+1]|0x20 == 'r'
-}
-
 // inPlaceName tells whether the title at k belongs to the name of a street,
 // centre or town: Hospital Dr. Puig, calle del Dr. Puig, en Doña Mencía.
 func (w *worker) inPlaceName(k int) bool {
-	if k > 0 && w.words[k-1].class&place != 0 && w.words[k].is(capital) && w.touch(k-1) && string(w.text[w.words[k-1].start:w.words[k-1].end]) == "en" {
+	if k > 0 && w.words[k-1].class&inside != 0 && !w.words[k-1].is(capital) && w.words[k].is(capital) && w.touch(k-1) {
 		return true
 	}
 	for i := k - 1; i >= max(k-2, 0) && w.linked(i, true); i-- {
@@ -160,7 +154,7 @@ func (w *worker) findArticled() int {
 		return 0
 	}
 	for k := 0; k+1 < len(w.words); k++ {
-		if w.words[k].class&(shortTitle|particle) == 0 || w.words[k].is(capital) || !w.personalArticle(k) || !w.isPersonName(k+1) ||
+		if w.words[k].class&personal == 0 || w.words[k].is(capital) || !w.personalArticle(k) || !w.isPersonName(k+1) ||
 			k > 0 && w.words[k-1].class&(institution|organisation|street|of) != 0 && w.linked(k-1, true) {
 			continue
 		}
@@ -175,15 +169,14 @@ func (w *worker) findArticled() int {
 	return n
 }
 
-// personalArticle tells whether word k is en, na, la or l' before word k+1.
+// personalArticle tells whether word k, one of the articles of persons, is
+// written as such before word k+1: en, la, l'.
 func (w *worker) personalArticle(k int) bool {
-	switch string(w.text[w.words[k].start:w.words[k].end]) {
-	case "en", "na", "la":
+	x := &w.words[k]
+	if x.end-x.start > 1 {
 		return w.touch(k)
-	case "l":
-		return w.linkedPlace(k) && w.byteAt(w.words[k].end) == '\''
 	}
-	return false
+	return w.linkedPlace(k) && w.byteAt(x.end) == '\''
 }
 
 // isPersonName tells whether word k is a listed name of persons with a capital

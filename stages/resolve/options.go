@@ -23,6 +23,8 @@ type Options struct {
 	RepeatPart []string           // categories whose values' single words are, too
 	Rules      map[string]bool    // switches for rules, see Rules; those left out are off
 
+	Words networks.Words `yaml:"-"` // lists that rules go by, all of them: those of configs, as the house has changed them
+
 	Packs       []*networks.Pack   `yaml:"-"` // rules that people write: what they find are candidates of origin rule
 	Recognizers []*recognizers.Set `yaml:"-"` // patterns that a house writes: origin pattern, or checked with a right check digit
 
@@ -91,15 +93,17 @@ var (
 	}
 )
 
-// Defaults returns the options for a label set. The numbers were chosen on
-// MEDDOCAN train with held-out predictions.
-func Defaults(labels string) (Options, error) {
+// Defaults returns the options for a label set, with the lists of words that
+// rules go by. The numbers were chosen on MEDDOCAN train with held-out
+// predictions.
+func Defaults(labels string, words networks.Words) (Options, error) {
 	set, err := pipeline.Labels(labels)
 	if err != nil {
 		return Options{}, err
 	}
 	o := Options{
 		Labels:   labels,
+		Words:    words,
 		Overlap:  "hull",
 		Priority: []string{"list", "checked", "pattern:EMAIL", "pattern:IBAN", "pattern:URL", "model", "pattern", "rule"},
 		Rules:    map[string]bool{},
@@ -190,6 +194,7 @@ var primaryCareCategories = map[string]string{
 type plan struct {
 	Options
 	words     *wordTable
+	endings   endings             // of surnames
 	category  []pipeline.Category // by pattern category
 	minScore  []float32           // by pattern category
 	rank      [numOrigins][]uint16
@@ -213,14 +218,14 @@ func compile(o Options) (*plan, error) {
 	}
 	n := pipeline.Categories()
 	p := &plan{
-		Options: o, words: newWordTable(triggers),
+		Options: o, words: newWordTable(o.Words),
 		category: make([]pipeline.Category, n), minScore: make([]float32, n),
 		repeat: make([]bool, n), part: make([]bool, n), recognized: make([]pipeline.Category, n),
 	}
 	p.labels = categoriesOf(set)
 	p.onlyPlain = p.labels.institute != p.labels.centre
 	return p, firstOf(
-		p.overlap, p.patterns, p.priority, p.switches, p.packs, p.recognizers,
+		p.vocabulary, p.overlap, p.patterns, p.priority, p.switches, p.packs, p.recognizers,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -273,6 +278,14 @@ func (p *plan) recognizers() error {
 		}
 	}
 	return nil
+}
+
+// vocabulary checks the lists of words, and sorts those of parts of words.
+func (p *plan) vocabulary() (err error) {
+	if err = checkWords(p.Words); err == nil {
+		p.endings, err = endingsOf(p.Words[familyEndings])
+	}
+	return err
 }
 
 func (p *plan) overlap() error {

@@ -120,7 +120,7 @@ func foldWords(s string) string {
 }
 
 func TestHashOfWordsIsHashOfFold(t *testing.T) {
-	table := newWordTable(triggers)
+	table := newWordTable(shipped)
 	hash := func(s string) uint64 {
 		h := uint64(0)
 		words, _ := (&reader{wordTable: table}).appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
@@ -146,7 +146,7 @@ func TestHashOfWordsIsHashOfFold(t *testing.T) {
 // What the tokenizer says of a token saves looking at it, and so does a reader's
 // memory: the words are those of a look at every byte.
 func TestReaderRemembers(t *testing.T) {
-	table := newWordTable(triggers)
+	table := newWordTable(shipped)
 	r := &reader{wordTable: table} // of all draws
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(rapid.StringMatching(`(([A-Z]{0,2}[a-z]{1,20}|[0-9]{1,9}|año|Dra|de|del|Hospital|,|\n) ?){0,9}`).Draw(t, "text"))
@@ -178,17 +178,18 @@ func TestReaderRemembers(t *testing.T) {
 
 // Every trigger is found however it is written.
 func TestTriggers(t *testing.T) {
-	table := newWordTable(triggers)
-	for _, l := range triggers {
-		for _, s := range []string{l.words, strings.ToUpper(l.words), string(folded(l.words))} {
+	table := newWordTable(shipped)
+	for i, name := range classNames {
+		list, class := strings.Join(shipped[name], " "), class(1)<<i
+		for _, s := range []string{list, strings.ToUpper(list), string(folded(list))} {
 			words, seen := (&reader{wordTable: table}).appendWords(nil, []byte(s), tokensOf(nil, []byte(s)))
 			for _, w := range words {
-				if w.class&l.class == 0 {
-					t.Errorf("%s has not class %b", s[w.start:w.end], l.class)
+				if w.class&class == 0 {
+					t.Errorf("%s is not in list %s", s[w.start:w.end], name)
 				}
 			}
-			if seen&l.class == 0 {
-				t.Errorf("class %b is not seen", l.class)
+			if seen&class == 0 {
+				t.Errorf("list %s is not seen", name)
 			}
 		}
 	}
@@ -252,7 +253,7 @@ func checkNote(t interface{ Fatalf(string, ...any) }, text []byte, spans []pipel
 func TestNoteProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		labels := rapid.SampledFrom([]string{"primary-care", "meddocan", "i2b2"}).Draw(rt, "labels")
-		o, err := Defaults(labels)
+		o, err := Defaults(labels, shipped)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -321,7 +322,7 @@ func drawMatches(t *rapid.T, length int32) []pipeline.Match {
 // TestRepeatsLeaveNothing compares with the slow way: every place where the
 // words of a found value stand is looked at.
 func TestRepeatsLeaveNothing(t *testing.T) {
-	o, _ := Defaults("primary-care")
+	o, _ := Defaults("primary-care", shipped)
 	rapid.Check(t, func(rt *rapid.T) {
 		text, spans := drawNote(rt)
 		b := batchOf(t, "primary-care")
@@ -364,7 +365,7 @@ func FuzzNote(f *testing.F) {
 	f.Add("Mun\u0303oz ŀl·l ªº ﬁ \xff\xfe İ", uint64(3))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		for _, labels := range []string{"primary-care", "meddocan"} {
-			o, _ := Defaults(labels)
+			o, _ := Defaults(labels, shipped)
 			o.Lexicons = testLexicons
 			o.Always = []Entry{{"ana", o.Repeat[0]}}
 			o.Never = []string{"puig roca"}
@@ -394,7 +395,7 @@ func TestLongNote(t *testing.T) {
 		fmt.Fprintf(&marked, "[PERSON:Ana Puig%c%c%c] visita, Ana Puig aaa bbb ana soler, color del dolor, control anual de la norma en la visita siguiente ok. ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 	}
 	b := batchOf(t, "primary-care", marked.String())
-	o, _ := Defaults("primary-care")
+	o, _ := Defaults("primary-care", shipped)
 	o.Lexicons = testLexicons
 	begin := time.Now()
 	run(t, o, b)
@@ -416,7 +417,7 @@ func benchmarked(t testing.TB, l Lexicons, notes ...string) (*pipeline.Batch, fu
 		}
 		add(batch, text, spans, nil)
 	}
-	o, _ := Defaults("primary-care")
+	o, _ := Defaults("primary-care", shipped)
 	o.Lexicons, o.Counts = l, new(Counts)
 	step, err := New(o)
 	if err != nil {

@@ -44,7 +44,7 @@ var rules = []rule{
 	{"staff-id", "meddocan", onText, collegiate, (*worker).findStaffIDs},
 	{"kin", "", onText, relative, (*worker).findKin},
 	{"kin-name", "primary-care", onText, relative, (*worker).findKinNames},
-	{"article", "primary-care", onText, shortTitle | particle, (*worker).findArticled},
+	{"article", "primary-care", onText, personal, (*worker).findArticled},
 	{"titled", "meddocan primary-care", onText, title | shortTitle, (*worker).findTitled},
 	{"listed", "primary-care", onText, 0, (*worker).findListed},
 	{"bare", "primary-care", onText, 0, (*worker).findBare},

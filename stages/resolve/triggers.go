@@ -1,6 +1,16 @@
 package resolve
 
-// class is the kinds of trigger word that a word belongs to.
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	networks "github.com/velum-health/velum/models/rules"
+)
+
+// class is the kinds of trigger word that a word belongs to. The words stand in
+// lists of Options.Words, each under the name that classNames has for its kind.
 type class uint64
 
 const (
@@ -59,73 +69,46 @@ const (
 	elliptic                       // an adjective for a hospital that is left out: el pediátrico de
 	trait                          // a people, colour or leaning that tells of the patient: mujer blanca
 	traitLabel                     // stands before such a word: de nacionalidad
+	doctor                         // Dr and Dra: behind them a word in capitals is a name, too
+	inside                         // en: a title behind it with a capital is that of a town (en Doña Mencía)
+	personal                       // the article that Catalan gives to persons; a single letter needs an apostrophe behind it: l'Anna
+	nobiliary                      // begins a surname if it has a capital: Van Gaal
+	determiner                     // no name behind it is the subject of a verb: el Puig
+	linking                        // may stand before a surname of the lists amid a Catalan sentence: de Puig, a Puig
 	lasting                        // behind years that are no age: 20 años fumando
+
+	numClasses int = iota
 )
 
-// triggerList is the words of a class, in any case and with or without
-// accents.
-type triggerList struct {
-	class class
-	words string
+// classNames are the names of the lists, in the order of the bits.
+var classNames = [numClasses]string{
+	"title", "short-title", "particle", "article", "institution", "telephone", "fax", "person", "kin", "owner", "unit", "numeral",
+	"of-age", "of", "sex-label", "sex-value", "heading", "street", "episode", "record", "insurance", "sexed", "patient",
+	"organisation", "republic", "collegiate", "weekday", "expecting", "general", "house", "opener", "breaker", "service", "species",
+	"until", "year", "bond", "month", "plain-head", "clinical", "kind", "eponymous", "comes-from", "region", "place", "specialty",
+	"acts", "source", "namesake", "scale", "role", "adverb", "elliptic", "trait", "trait-label", "doctor", "inside", "personal",
+	"nobiliary", "determiner", "linking", "lasting",
 }
 
-// triggers are Spanish and Catalan, with the English words that occur in
-// Spanish reports. A word may stand in several lists.
-var triggers = []triggerList{
-	{title, "dr dra dres drs doctor doctora sr sra srta sres señor señora señorita senyor senyora don doña dña donya prof profesor profesora professor professora lic licenciado licenciada"},
-	{shortTitle, "d da dn na en"},
-	{particle, "de del la las los el lo i y da do dos di van von der san santa sant d l"},
-	{article, "un una al a con en por que se"},
-	{institution, "hospital hosp hospitalario hospitalari clinica clinic complejo centro centre ambulatorio ambulatori consultorio consultori residencia sanatorio policlinica policlinico geriatrico sociosanitario cap ceap"},
-	{telephone, "tel telf tlf tlfn tlfno tfno tfn tfo telefono telefon telefonos telefons telephone phone movil mobil fijo fix"},
-	{fax, "fax telefax"},
-	{person, "varon mujer paciente pacient hombre home dona niño niña nen nena noi noia joven adolescente adolescent lactante lactant gestante embarazada masculino femenino masculina femenina anciano anciana enfermo enferma señor señora chico chica muchacho muchacha escolar neonato bebe puerpera caucasico caucasica blanco blanca"},
-	{relative, "madre padre padres hermano hermana hermanos hermanas hijo hija hijos hijas abuelo abuela abuelos tio tia tios primo prima primos sobrino sobrina marido esposo esposa cuidador cuidadora nieto nieta mare pare pares germa germana germans fill filla fills avi avia oncle tieta cosi cosina nebot neboda marit muller"},
-	{owner, "su sus un una dos tres el la los las seva seu seves seus"},
-	{unit, "año años mes meses dia dias semana semanas any anys mesos dies setmana setmanes"},
-	{numeral, "un uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis diecisiete dieciocho diecinueve veinte veintiuno veintiun veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta noventa dues quatre cinc sis set vuit nou deu vint trenta quaranta cinquanta seixanta vuitanta noranta"},
-	{ofAge, "edad edat age"},
-	{of, "de d"},
-	{sexLabel, "sexo sexe sex genero"},
-	{sexValue, "h m v f d hombre mujer varon masculino femenino masculina femenina home dona male female niño niña"},
-	{street, "calle c cl avenida avda av avgda paseo paseig plaza pza plaza plaça carrer passeig ronda carretera ctra camino travesia glorieta urbanizacion apartado poligono"},
-	{episode, "episodio episodi"},
-	{record, "nhc"},
-	{insurance, "nass nuss"},
-	{sexed, "hombre mujer varon masculino femenino masculina femenina home dona niño niña"},
-	{patient, "paciente pacient lactante sujeto individuo enfermo sexo sexe"},
-	{organisation, "instituto institut fundacion fundacio universidad universitat facultad facultat escuela escola laboratorios ayuntamiento ajuntament"},
-	{republic, "republica"},
-	{collegiate, "colegiado colegiada col nocol ncol numcol collegiat collegiada"},
-	{weekday, "lunes martes miercoles jueves viernes sabado dilluns dimarts dimecres dijous divendres dissabte"},
-	{expecting, "gestante gestant embarazada embarassada primigesta secundigesta puerpera"},
-	{house, "h ho hu hgu huv"},
-	{opener, "situacion acudira acudir acude acudio acudiendo seguimiento controles revision consulta consultas tto tratamiento dieta analitica jc seguira abdomen torax ingresa ingreso presenta refiere valoracion plan pendiente diagnostico exploracion solicita se los para tras por con previa remito llamar seguiment revisio tractament acudira anira valoracio pendent"},
-	{breaker, "para porque por tras con sin que desde hasta donde cuando per perque fins des amb quan"},
-	{comesFrom, "estando procedente procedentes procedia procede proveniente provenientes proviene provinent natural oriundo oriunda originario originaria nacido nacida residente residentes reside residia vecino vecina viaje viajes viajo viajado viajar emigro emigrado vive vivia procedent natal nascut nascuda resident veina vei viatge viatjat viu vivia"},
-	{region, "municipio municipios provincia ciudad ciudades barrio distrito vereda canton localidad pueblo comarca isla islas aldea parroquia corregimiento poblado municipi ciutat barri districte localitat poble illa rural estado region zona poblacion cordillera sierra volcan rio delta puerto peninsula montaña montañas litoral selva calles regio poblacio serralada serra volca riu port"},
-	{place, "en a desde hacia por al del a"},
-	{service, "puertas caso echo reanimacion quirofano paritorio atencion atencio hemodialisis dialisis rea urpa cuidados medicina hospitalizacion domicilio guardia centro grado residencia unidad servicio servicios seccion consultas consulta urgencias uci umi uvi planta farmacia laboratorio oncologia comision unitat servei seccio consultes urgencies laboratori s c e ce ccee cex"},
-	{bond, "nuestra nuestro nostra nostre ntra ntro nra nsra universitario universitari universitaria general comarcal regional provincial clinico municipal insular militar infantil materno psiquiatrico psiquiatric oncologico quirurgico maternal els les es sa santa santo sant sta sto"},
-	{eponymous, "cateter proteinuria cuerpos rosetas protesis sd sdm estadio estadiaje valvula cisura anuloplastia plastia grado tipo protocolo modificacion tincion rojo bolsa tendon tendones signo signos sindrome sindromes sdme escala test tecnica maniobra clasificacion criterios indice trigono triangulo ligamento saco fondo trompa trompas reflejo fenomeno formula ecuacion bacilo virus tendo signe signes sindrome maniobra classificacio criteris index lligament sac fons reflex"},
-	{clinical, "evolucion historia exploracion sospecha situacion mejoria respuesta remision recaida presentacion manifestacion impresion orientacion estabilidad progresion actividad practica mala buena evolucio exploracio situacio millora resposta"},
-	{kindWord, "universitario universitari general comarcal regional provincial municipal local privado privada publico terciario concertado medica medico"},
-	{plainHead, "hospital hosp sanatorio policlinico"},
-	{month, "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre gener febrer març maig juny juliol agost setembre novembre desembre"},
-	{until, "a al hasta fins"},
-	{yearWord, "año años any anys year"},
-	{specialty, "hematologia neumologia pneumologia cardiologia neurologia nefrologia urologia oncologia digestivo digestiu reumatologia endocrinologia endocrino traumatologia psiquiatria ginecologia dermatologia oftalmologia otorrino orl alergologia geriatria pediatria cirugia cirurgia rehabilitacion rehabilitacio anestesia medicina mir uci radiologia infecciosas paliativos"},
-	{acts, "va van ha han havia hauria vol volen diu diuen explica considera assegura creu afirma sap viu viuen treballa recorda defensa reclama anuncia"},
-	{role, "president presidenta ministre ministra alcalde alcaldessa diputat diputada entrenador entrenadora jugador jugadora escriptor escriptora actor actriu conseller consellera lider portaveu pintor pintora compositor metge metgessa infermer infermera fisioterapeuta psicologa psicoleg"},
-	{adverb, "tambe ja no encara nomes tampoc hi li es s"},
-	{trait, "blanca blanco negra negro caucasica caucasico caucasiana mestiza mestizo mulata mulato gitana gitano asiatica asiatico africana africano subsahariana subsahariano magrebi latina latino heterosexual homosexual bisexual colombiana colombiano ecuatoriana ecuatoriano boliviana boliviano peruana peruano argentina argentino venezolana venezolano dominicana dominicano cubana cubano mexicana mexicano brasileña brasileño paraguaya chilena chileno marroqui argelina argelino senegalesa senegales nigeriana nigeriano rumana rumano bulgara bulgaro ucraniana ucraniano rusa ruso polaca polaco alemana aleman inglesa ingles britanica britanico francesa frances italiana italiano portuguesa portugues china chino india indio pakistani filipina filipino española español"},
-	{traitLabel, "nacionalidad procedencia"},
-	{lasting, "fumando fumant paquete paquetes paquet paquets paq pack"},
-	{elliptic, "pediatrico materno oncologico psiquiatrico provincial maternoinfantil clinicoquirurgico"},
-	{source, "segons"},
-	{namesake, "negrin balmis peset trueta lafora esquerdo moliner pujadas trigueros"},
-	{scale, "declaracion criterios criterio consenso escala clasificacion gripe protocolo convenio virus sistema score indice test fiebre balsamo enfermedad sindrome puntuacion coma variante cepa rosa estudio cuestionario escalas guia guias balsam febre malaltia criteris declaracio classificacio"},
-	{species, "pylori influenzae influenza simplex parainfluenzae haemolyticus alvei"},
-	{general, "salud salut dia ancianos mayores asistida sanitario sociosanitari zona este aquest dicho nuestro"},
-	{heading, "nhc nass dni nie cip cp ncol col colegiado sexo edad fecha medico paciente nombre apellidos domicilio localidad provincia telefono fax email correo servicio diagnostico tratamiento motivo visto control jefe medicina cirugia unidad departamento departament seccion"},
+// The lists of parts of words.
+const (
+	nounEndings      = "noun-ending"
+	familyEndings    = "family-ending"
+	familyBeginnings = "family-beginning"
+)
+
+// checkWords wants all lists that rules ask for, and no other.
+func checkWords(words networks.Words) error {
+	names := append(slices.Clone(classNames[:]), nounEndings, familyEndings, familyBeginnings)
+	for _, name := range names {
+		if _, ok := words[name]; !ok {
+			return fmt.Errorf("words: no list %q", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(words)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("words: unknown list %q; known: %s", name, strings.Join(slices.Sorted(slices.Values(names)), ", "))
+		}
+	}
+	return nil
 }

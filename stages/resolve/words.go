@@ -1,10 +1,13 @@
 package resolve
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	networks "github.com/velum-health/velum/models/rules"
 )
 
 // word is a run of letters or of digits inside one token.
@@ -247,13 +250,14 @@ type wordTable struct {
 }
 
 // newWordTable reads the trigger words.
-func newWordTable(lists []triggerList) *wordTable {
+func newWordTable(words networks.Words) *wordTable {
 	t := &wordTable{classes: newClassTable(nil)} // phrase asks it
 	have := map[uint64]class{}
-	for _, l := range lists {
-		for _, w := range t.phrase(l.words) {
-			have[w.hash] |= l.class
-			f := ends(folded(l.words[w.start:w.end]))
+	for i, name := range classNames {
+		list := strings.Join(words[name], " ")
+		for _, w := range t.phrase(list) {
+			have[w.hash] |= 1 << i
+			f := ends(folded(list[w.start:w.end]))
 			t.filter[f/64] |= 1 << (f % 64)
 		}
 	}

@@ -173,16 +173,18 @@ func (k *checker) tagging() *Model {
 			return "is not CATEGORY:words", "write PERSON:Ferran, say"
 		}
 		if _, err := pipeline.ParseCategory(strings.TrimSpace(category)); err != nil {
-			return "begins with no category", Suggest(strings.TrimSpace(category), option.LabelNames("primary-care"))
+			return "begins with no category", exit.Suggest(strings.TrimSpace(category), option.LabelNames("primary-care"))
 		}
 		return "", ""
 	})
 	k.words("resolve.never_file", r.NeverFile, func(string) (string, string) { return "", "" })
 	for _, name := range r.SkipRules {
 		if !slices.Contains(resolve.RuleNames(), name) {
-			k.failed("resolve.skip_rules", exit.Errorf(exit.Config, Suggest(name, resolve.RuleNames()), "no rule %q", name))
+			k.failed("resolve.skip_rules", exit.Errorf(exit.Config, exit.Suggest(name, resolve.RuleNames()), "no rule %q", name))
 		}
 	}
+	_, err := rulefile.Words(r.Words...)
+	k.failed("resolve.words", err)
 	for _, path := range k.Patterns.Files {
 		_, err := rulefile.Recognizers(path)
 		k.failed("patterns.files", err)
@@ -190,6 +192,8 @@ func (k *checker) tagging() *Model {
 	if !lists {
 		return nil
 	}
+	_, err = packsOf(k.Config)
+	k.failed("resolve.packs", err)
 	k.inverse()
 	m, err := OpenModel(k.Tag.Model, k.Config)
 	if err != nil {
@@ -203,14 +207,6 @@ func (k *checker) tagging() *Model {
 	err = m.set(k.Config)
 	k.failed("tag.recall", err)
 	return m
-}
-
-// Suggest is the remedy for a name that is none of the known ones.
-func Suggest(name string, known []string) string {
-	if near := option.DidYouMean(name, known); near != "" {
-		return near
-	}
-	return "known: " + strings.Join(known, ", ")
 }
 
 // lists opens files of compiled lists, and tells whether all are sound.
@@ -268,12 +264,12 @@ func (k *checker) learning() {
 	}
 	if l.Labels != "" {
 		if _, err := pipeline.Labels(l.Labels); err != nil {
-			k.failed("learn.labels", exit.With(exit.Config, err, Suggest(l.Labels, configs.Schemes())))
+			k.failed("learn.labels", exit.With(exit.Config, err, exit.Suggest(l.Labels, configs.Schemes())))
 		}
 	}
 	for _, name := range append([]string{l.Kind}, l.Kinds...) {
 		if kind, ok := KindNamed(name); !ok || kind.NewTrainer == nil {
-			k.failed("learn.kind", exit.Errorf(exit.Config, Suggest(name, learners()), "no kind %q that learns", name))
+			k.failed("learn.kind", exit.Errorf(exit.Config, exit.Suggest(name, learners()), "no kind %q that learns", name))
 		}
 	}
 	if l.Start != "" {

@@ -5,6 +5,7 @@ package flow
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/models/tagger"
@@ -190,7 +192,11 @@ func Finder(c *option.Config) tag.Finder {
 }
 
 func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
-	o, err := resolve.Defaults(f.labels())
+	words, err := rulefile.Words(f.Resolve.Words...)
+	if err != nil {
+		return pipeline.Step{}, fmt.Errorf("resolve.words: %w", err)
+	}
+	o, err := resolve.Defaults(f.labels(), words)
 	if err != nil {
 		return pipeline.Step{}, err
 	}

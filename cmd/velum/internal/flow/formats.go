@@ -31,7 +31,7 @@ func FormatOf(flag, name, path string) (string, error) {
 		if slices.Contains(read.Formats(), name) {
 			return name, nil
 		}
-		return "", exit.Errorf(exit.Config, Suggest(name, read.Formats()), "--%s: unknown format %q", flag, name)
+		return "", exit.Errorf(exit.Config, exit.Suggest(name, read.Formats()), "--%s: unknown format %q", flag, name)
 	}
 	if path == read.Stdin {
 		return "jsonl", nil

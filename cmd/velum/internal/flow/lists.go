@@ -61,7 +61,7 @@ func mergedLists(key string, paths []string) (*gazetteer.Gazetteer, error) {
 
 // ClassRemedy says what to write in place of a class of lists that is not known.
 func ClassRemedy(class string) string {
-	if remedy := option.DidYouMean(class, gazetteer.ClassNames()); remedy != "" {
+	if remedy := exit.DidYouMean(class, gazetteer.ClassNames()); remedy != "" {
 		return remedy
 	}
 	return "classes: " + strings.Join(gazetteer.ClassNames(), ", ")

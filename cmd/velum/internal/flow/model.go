@@ -149,7 +149,7 @@ func ModelData(name string) ([]byte, error) {
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
-		return nil, exit.Errorf(exit.Config, Suggest(name, embedded.Names()), "no model %q", name)
+		return nil, exit.Errorf(exit.Config, exit.Suggest(name, embedded.Names()), "no model %q", name)
 	}
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
+	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
@@ -37,7 +39,8 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	if !r.Rules {
 		clear(o.Rules)
 	}
-	if err := f.packs(o); err != nil {
+	var err error
+	if o.Packs, err = packsOf(f.Config); err != nil {
 		return err
 	}
 	for _, path := range f.Patterns.Files {
@@ -65,20 +68,13 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	return nil
 }
 
-// packs compiles the rules that people write, with the lists of resolve.
-func (f *Flow) packs(o *resolve.Options) error {
-	lists, err := resolveLists(f.Config)
+// packsOf compiles the rules that people write, with the lists of resolve.
+func packsOf(c *option.Config) ([]*rules.Pack, error) {
+	lists, err := resolveLists(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, path := range f.Resolve.Packs {
-		p, err := rulefile.Pack(path, lists)
-		if err != nil {
-			return fmt.Errorf("resolve.packs: %w", err)
-		}
-		o.Packs = append(o.Packs, p)
-	}
-	return nil
+	return rulefile.Packs(c.Resolve.Packs, lists)
 }
 
 // WithLines returns the list and the lines of a file, if there is one. Empty

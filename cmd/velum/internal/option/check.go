@@ -68,7 +68,7 @@ func (c *Config) Mistake(key, message, hint string) exit.Mistake {
 func (k *checker) categories(key string, names []string) {
 	for _, name := range names {
 		if _, err := pipeline.ParseCategory(name); err != nil {
-			k.note(key, fmt.Sprintf("unknown category %q", name), DidYouMean(name, allCategories()))
+			k.note(key, fmt.Sprintf("unknown category %q", name), exit.DidYouMean(name, allCategories()))
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (k *checker) priority() {
 	for _, entry := range k.Resolve.Priority {
 		source, category, one := strings.Cut(entry, ":")
 		if !slices.Contains(known, source) {
-			k.note("resolve.priority", fmt.Sprintf("%q is none of %s", source, strings.Join(known, ", ")), DidYouMean(source, known))
+			k.note("resolve.priority", fmt.Sprintf("%q is none of %s", source, strings.Join(known, ", ")), exit.DidYouMean(source, known))
 		}
 		if one {
 			k.categories("resolve.priority", []string{category})

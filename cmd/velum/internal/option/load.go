@@ -184,9 +184,9 @@ func (l *loader) environment(env []string) (set []textSetting, file string) {
 			file = text
 		case known:
 			set = append(set, textSetting{key, text, name})
-		case DidYouMean(name, sortedKeys(keys)) != "" || isSection(l.options, sectionOf(name)):
+		case exit.DidYouMean(name, sortedKeys(keys)) != "" || isSection(l.options, sectionOf(name)):
 			l.mistakes = append(l.mistakes, exit.Mistake{File: "environment", Key: name,
-				Message: "unknown variable", Hint: DidYouMean(name, sortedKeys(keys))})
+				Message: "unknown variable", Hint: exit.DidYouMean(name, sortedKeys(keys))})
 		}
 	}
 	slices.SortFunc(set, func(a, b textSetting) int { return strings.Compare(a.name, b.name) })

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 // An option is one key of a YAML file and the place of its value.
@@ -218,7 +220,7 @@ func (o *option) checkWord(s string) (problem, hint string) {
 	if len(o.allowed) == 0 || slices.Contains(o.allowed, s) {
 		return "", ""
 	}
-	return fmt.Sprintf("%q is none of %s", s, strings.Join(o.allowed, ", ")), DidYouMean(s, o.allowed)
+	return fmt.Sprintf("%q is none of %s", s, strings.Join(o.allowed, ", ")), exit.DidYouMean(s, o.allowed)
 }
 
 func (o *option) checkNumber(f float64) string {

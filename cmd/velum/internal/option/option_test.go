@@ -337,17 +337,6 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"recal", "recall", 1}, {"tga", "tag", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3}} {
-		if got := distance(tt.a, tt.b); got != tt.want || distance(tt.b, tt.a) != got {
-			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 // Whatever a file holds, reading it ends with mistakes or without, and every
 // mistake is one line with a place.
 func FuzzConfig(f *testing.F) {

@@ -76,7 +76,7 @@ func (c *Config) Strategies() (map[string]string, error) {
 func operatorChain(text string) (problem, hint string) {
 	_, err := mask.ParseChain(text)
 	if p, ok := errors.AsType[*mask.PolicyError](err); ok {
-		return p.Message, DidYouMean(p.Word, p.Known)
+		return p.Message, exit.DidYouMean(p.Word, p.Known)
 	}
 	return "", ""
 }
@@ -86,7 +86,7 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 	file, text, err := c.policyText()
 	if err != nil {
 		k := checker{Config: c}
-		k.note("mask.policy", err.Error(), DidYouMean(c.Mask.Policy, configs.Policies()))
+		k.note("mask.policy", err.Error(), exit.DidYouMean(c.Mask.Policy, configs.Policies()))
 		return nil, k.mistakes
 	}
 	fallback, named := "placeholder", map[string]string(nil)
@@ -100,7 +100,7 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 		category, err := pipeline.ParseCategory(name)
 		if err != nil {
 			r.mistakes = append(r.mistakes, exit.Mistake{File: file, Key: "categories",
-				Message: fmt.Sprintf("unknown category %q", name), Hint: DidYouMean(name, allCategories())})
+				Message: fmt.Sprintf("unknown category %q", name), Hint: exit.DidYouMean(name, allCategories())})
 			continue
 		}
 		byCategory[category] = named[name]
@@ -134,7 +134,7 @@ func peopleField(name string) (problem, hint string) {
 	if people.FieldOf(name) != people.NoField {
 		return "", ""
 	}
-	return fmt.Sprintf("%q is none of %s", name, strings.Join(people.FieldNames(), ", ")), DidYouMean(name, people.FieldNames())
+	return fmt.Sprintf("%q is none of %s", name, strings.Join(people.FieldNames(), ", ")), exit.DidYouMean(name, people.FieldNames())
 }
 
 // hierarchies describes how columns can be generalized.

@@ -137,6 +137,7 @@ type Resolve struct {
 	Rules      bool
 	SkipRules  []string
 	Packs      []string
+	Words      []string
 	Gazetteers []string
 }
 
@@ -394,6 +395,7 @@ func (c *Config) findOptions() []option {
 		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
 		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile),
 		opt("resolve.packs", &r.Packs, nil, "Files of rules that people write (`velum rules`), whose finds stand beside those of the model; shipped names those of velum. Their categories must be the model's.", shaping, nameOrFile),
+		opt("resolve.words", &r.Words, nil, "Files that change the lists of words by which the rules of velum go (titles, kin, heads of centres, verbs of residence...): `words +title hna` adds, `words -title don` takes away, `words title dr dra` puts others in place. `velum rules words` prints the lists as they are used, `velum rules check` tells mistakes. Empty: the lists that ship, for Spanish and Catalan.", shaping, aFile),
 		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
 		opt("resolve.skip_rules", &r.SkipRules, nil, "Names of rules that are not applied.", shaping),
 

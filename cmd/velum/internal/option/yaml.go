@@ -343,7 +343,7 @@ func (r *strictReader) suggest(name, prefix string) string {
 			elsewhere = append(elsewhere, o.key)
 		}
 	}
-	if h := DidYouMean(name, here); h != "" && !whole {
+	if h := exit.DidYouMean(name, here); h != "" && !whole {
 		return h
 	}
 	if len(elsewhere) > 0 {
@@ -353,7 +353,7 @@ func (r *strictReader) suggest(name, prefix string) string {
 	for i, o := range r.options {
 		all[i] = o.key
 	}
-	return DidYouMean(prefix+name, all)
+	return exit.DidYouMean(prefix+name, all)
 }
 
 func (r *strictReader) note(n ast.Node, key, message, hint string) {

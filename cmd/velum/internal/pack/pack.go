@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,32 +34,97 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 // Check compiles files of rules and prints what they hold. All files are tried;
 // the first mistake of each is told.
 func Check(c *console.Console, cfg *option.Config, files []string) error {
-	var bad []string
+	var bad []error
 	for _, file := range files {
-		f, err := openFinder(cfg, file)
-		if err != nil {
-			bad = append(bad, err.Error())
-			continue
+		check := checkRules
+		if rulefile.IsWords(file) {
+			check = checkWords
 		}
-		var categories []string
-		for _, category := range f.categories {
-			categories = append(categories, category.String())
-		}
-		if c.JSON {
-			err = json.NewEncoder(c.Out).Encode(map[string]any{
-				"message_type": "rules", "file": file, f.called: f.names, "categories": categories, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(f.text))),
-			})
-		} else {
-			_, err = c.Printf("%s: %d %s that find %s: %s\n", file, len(f.names), f.called, strings.Join(categories, ", "), strings.Join(f.names, ", "))
-		}
-		if err != nil {
-			return err
+		if err := check(c, cfg, file); err != nil {
+			bad = append(bad, err)
 		}
 	}
-	if len(bad) > 0 {
-		return exit.Errorf(exit.Config, "mend the rule; README, Rules, tells the language", "%s", strings.Join(bad, "\n"))
+	if len(bad) == 0 {
+		return nil
 	}
-	return nil
+	last := len(bad) - 1
+	lines := ""
+	for _, err := range bad[:last] {
+		_, remedy := exit.Explain(err)
+		lines += err.Error() + "; " + remedy + "\n"
+	}
+	code, remedy := exit.Explain(bad[last])
+	return exit.Errorf(code, remedy, "%s%w", lines, bad[last])
+}
+
+// checkRules prints what a file of networks or recognizers holds.
+func checkRules(c *console.Console, cfg *option.Config, file string) error {
+	f, err := openFinder(cfg, file)
+	if err != nil {
+		return err
+	}
+	var categories []string
+	for _, category := range f.categories {
+		categories = append(categories, category.String())
+	}
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{
+			"message_type": "rules", "file": file, f.called: f.names, "categories": categories, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(f.text))),
+		})
+	}
+	_, err = c.Printf("%s: %s that find %s: %s\n", file, counted(len(f.names), f.called), strings.Join(categories, ", "), strings.Join(f.names, ", "))
+	return err
+}
+
+// counted writes a number with its noun, whose last letter is that of the plural.
+func counted(n int, nouns string) string {
+	if n == 1 {
+		nouns = nouns[:len(nouns)-1]
+	}
+	return fmt.Sprintf("%d %s", n, nouns)
+}
+
+// checkWords prints which lists of words a file changes.
+func checkWords(c *console.Console, _ *option.Config, file string) error {
+	shipped, err := rulefile.Words()
+	if err != nil {
+		return err
+	}
+	words, err := rulefile.Words(file)
+	if err != nil {
+		return err
+	}
+	var lists []string
+	for _, name := range slices.Sorted(maps.Keys(words)) {
+		if !slices.Equal(words[name], shipped[name]) {
+			lists = append(lists, name)
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "file": file, "lists": lists})
+	}
+	_, err = c.Printf("%s: changes the words of %s: %s\n", file, counted(len(lists), "lists"), strings.Join(lists, ", "))
+	return err
+}
+
+// Words prints the lists that the rules of velum go by, as the configuration
+// changes them: those named, or all.
+func Words(c *console.Console, cfg *option.Config, names []string) error {
+	words, err := rulefile.Words(cfg.Resolve.Words...)
+	if err != nil {
+		return err
+	}
+	known := slices.Sorted(maps.Keys(words))
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return exit.Errorf(exit.Config, exit.Suggest(name, known), "no list of words %q", name)
+		}
+	}
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "words", "lists": words})
+	}
+	_, err = io.WriteString(c.Out, words.Text(names...)) // words of a file of words: letters, and nothing else
+	return err
 }
 
 // Build writes the model file of a pack.

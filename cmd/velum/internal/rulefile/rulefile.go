@@ -3,6 +3,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,15 +36,30 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rules.IsWords(string(text)) {
+		return nil, exit.Errorf(exit.Config, "files of words go into resolve.words; `velum rules check` tells their mistakes", "%s: words and no networks", path)
+	}
 	r, err := Resources(lists)
 	if err != nil {
 		return nil, err
 	}
 	p, err := rules.Compile(string(text), r)
 	if err != nil {
-		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the rule; README, Rules, tells the language")
+		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the rule; README, Rules, tells the language"))
 	}
 	return p, nil
+}
+
+// Packs compiles the files of resolve.packs: networks that find something.
+func Packs(paths []string, lists *gazetteer.Gazetteer) (packs []*rules.Pack, err error) {
+	for _, path := range paths {
+		p, err := Pack(path, lists)
+		if err != nil {
+			return nil, fmt.Errorf("resolve.packs: %w", err)
+		}
+		packs = append(packs, p)
+	}
+	return packs, nil
 }
 
 // Recognizers compiles a file of recognizers that the house writes.
@@ -64,6 +80,45 @@ func Recognizers(path string) (*recognizers.Set, error) {
 func IsRecognizers(path string) bool {
 	ext := strings.ToLower(filepath.Ext(path))
 	return ext == ".yaml" || ext == ".yml"
+}
+
+// remedy of a mistake: the name that was meant, where one is near.
+func remedy(err error, otherwise string) string {
+	if wrong, ok := errors.AsType[*rules.SyntaxError](err); ok {
+		return cmp.Or(exit.DidYouMean(wrong.Word, wrong.Known), otherwise)
+	}
+	return otherwise
+}
+
+// shippedWords are the lists of words that ship.
+var shippedWords = sync.OnceValues(func() (rules.Words, error) {
+	text, err := configs.Words()
+	if err != nil {
+		return nil, err
+	}
+	return rules.Words(nil).Change(string(text))
+})
+
+// Words are the lists that the rules of resolve go by: those that ship, as the
+// files change them, one after another.
+func Words(paths ...string) (rules.Words, error) {
+	words, err := shippedWords()
+	for _, path := range paths {
+		text, unread := os.ReadFile(path)
+		if unread != nil {
+			return nil, exit.With(exit.Config, unread, "name a file of words; `velum rules words` prints one")
+		}
+		if words, err = words.Change(string(text)); err != nil {
+			return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; README, Words of the rules, tells what stands in it"))
+		}
+	}
+	return words, err
+}
+
+// IsWords tells whether a path names a file of words, and not one of networks.
+func IsWords(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && rules.IsWords(string(text))
 }
 
 func packText(path string) ([]byte, error) {

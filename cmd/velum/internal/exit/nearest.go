@@ -1,4 +1,4 @@
-package option
+package exit
 
 import (
 	"cmp"
@@ -13,6 +13,14 @@ func DidYouMean(name string, known []string) string {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""
+}
+
+// Suggest is the remedy for a name that is none of the known ones.
+func Suggest(name string, known []string) string {
+	if near := DidYouMean(name, known); near != "" {
+		return near
+	}
+	return "known: " + strings.Join(known, ", ")
 }
 
 // Nearest returns the nearest of the known names, or "" when none is near. One
@@ -30,21 +38,6 @@ func Nearest(name string, known []string) string {
 		}
 	}
 	return cmp.Or(begins, nearest)
-}
-
-// KeyNamed returns the one option whose key, or its last word, is name; "" if
-// there is none or more than one.
-func KeyNamed(name string) string {
-	var found []string
-	for _, o := range new(Config).options() {
-		if o.key == name || o.key[strings.LastIndexByte(o.key, '.')+1:] == name {
-			found = append(found, o.key)
-		}
-	}
-	if len(found) != 1 {
-		return ""
-	}
-	return found[0]
 }
 
 // distance counts the letters inserted, left out, changed or swapped with
