@@ -50,6 +50,7 @@ models: build
 	scripts/data/models.sh primary-care
 	$(MAKE) build
 	scripts/data/models.sh cascade
+	scripts/data/models.sh meddocan-cascade
 	scripts/data/models.sh inverse
 
 # the embedded models on real notes: dev parts, three renamed draws, names that no training saw, places held out (../shared/data)

@@ -57,11 +57,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 		if l.o.SpanProbs {
 			l.spans.Add(&l.lattice, tokens[p.lo:p.hi], path, p.from-p.lo, p.to-p.lo)
 		}
-		if l.o.Confidence == tagger.PathProbability {
-			conf *= c
-		} else {
-			conf = min(conf, c)
-		}
+		conf = l.o.Confidence.Join(conf, c)
 	})
 	return float32(conf)
 }

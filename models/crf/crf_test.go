@@ -764,6 +764,51 @@ func TestSpanProbs(t *testing.T) {
 	}
 }
 
+// Lines that are decided have the tags, spans and confidence of Label, the others
+// the marginals of Marginals; a line that is two sequences stays open.
+func TestLabelSure(t *testing.T) {
+	m := trained(t, TrainOptions{})
+	torn := *m
+	short := *m.template
+	short.MaxTokens = 2
+	torn.template = &short
+	labels, decided, open := m.TagSet().Len(), 0, 0
+	for _, m := range []*Model{&torn, m} {
+		for _, how := range []tagger.Confidence{tagger.PathProbability, tagger.LineMinimum, tagger.MinMarginal} {
+			l := m.labeller(tagger.LabelOptions{SpanProbs: true, Confidence: how})
+			for _, n := range toyNotes(t, m.TagSet(), 30, 9) {
+				want, got := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
+				conf := l.Label(n.text, n.tokens, n.matches, want)
+				whole := slices.Clone(l.SpanProbs())
+				marginals := l.Marginals(nil, n.text, n.tokens, n.matches)
+				left, probs := make([]bool, len(n.tokens)), make([]float32, len(n.tokens)*labels)
+				sure := l.LabelSure(n.text, n.tokens, n.matches, got, 0.8, left, probs)
+				for i := range n.tokens {
+					switch {
+					case !left[i] && got[i] != want[i]:
+						t.Fatalf("token %d: %v, not %v", i, got[i], want[i])
+					case left[i] && !slices.Equal(probs[i*labels:(i+1)*labels], marginals[i*labels:(i+1)*labels]):
+						t.Fatalf("token %d: other marginals", i)
+					case left[i]:
+						open++
+					default:
+						decided++
+					}
+				}
+				if sure < conf || !slices.Contains(left, true) && (sure != conf || !slices.Equal(whole, l.SpanProbs())) {
+					t.Errorf("confidence %v, of the whole note %v; spans %v and %v", sure, conf, l.SpanProbs(), whole)
+				}
+				if len(n.tokens) > 2 && m == &torn && isLine(n.tokens, 0, len(n.tokens)) && slices.Contains(left, false) {
+					t.Error("of a line that is torn apart a part is decided")
+				}
+			}
+		}
+	}
+	if decided == 0 || open == 0 {
+		t.Errorf("%d tokens decided, %d open", decided, open)
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	m := trained(t, TrainOptions{})
 	notes := toyNotes(t, m.TagSet(), 20, 11)

@@ -2,6 +2,7 @@ package crf
 
 import (
 	"math"
+	"slices"
 
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
@@ -69,18 +70,60 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
 		l.score(text, tokens, lo, hi)
+		conf = l.o.Confidence.Join(conf, l.decode(tags[lo:hi]))
+		l.addSpans(tokens, tags, lo, hi)
+		lo = hi
+	}
+	return float32(conf)
+}
+
+// LabelSure is Label for a cascade. It decides the lines whose best path has at
+// least the probability sure (at tagger.MinMarginal: each of its tags): they get
+// tags, and their spans probabilities. All else is left open, and open says so
+// token by token: its marginals are written to probs, [tokens][tags]. The result
+// is the confidence of what is decided, 1 if nothing is.
+//
+// No tag is less probable than a path through it, so sums from the right are
+// made for open lines alone.
+func (l *Labeller) LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32 {
+	l.extract.Note(text, tokens, matches)
+	l.spans.Reset(l.m.set)
+	conf, labels := 1.0, l.m.set.Len()
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		l.score(text, tokens, lo, hi)
 		c := l.decode(tags[lo:hi])
-		if l.o.Confidence == tagger.PathProbability {
-			conf *= c
+		decided := c >= float64(sure) && isLine(tokens, lo, hi)
+		if decided {
+			conf = l.o.Confidence.Join(conf, c)
+			l.addSpans(tokens, tags, lo, hi)
 		} else {
-			conf = min(conf, c)
+			l.copyMarginals(probs[lo*labels:hi*labels], labels)
 		}
-		if l.o.SpanProbs {
-			l.spans.Add(&l.lattice, tokens[lo:hi], tags[lo:hi], 0, hi-lo)
+		for i := lo; i < hi; i++ {
+			open[i] = !decided
 		}
 		lo = hi
 	}
 	return float32(conf)
+}
+
+// isLine tells whether tokens lo to hi are one whole line.
+func isLine(tokens []pipeline.Token, lo, hi int) bool {
+	starts := func(i int) bool { return i == 0 || i == len(tokens) || tokens[i].Flags&pipeline.LineStart != 0 }
+	for i := lo + 1; i < hi; i++ {
+		if starts(i) {
+			return false
+		}
+	}
+	return starts(lo) && starts(hi)
+}
+
+// addSpans keeps the probabilities of the spans of the sequence in the lattice.
+func (l *Labeller) addSpans(tokens []pipeline.Token, tags []pipeline.Tag, lo, hi int) {
+	if l.o.SpanProbs {
+		l.spans.Add(&l.lattice, tokens[lo:hi], tags[lo:hi], 0, hi-lo)
+	}
 }
 
 // SpanProbs implements tagger.Spanned.
@@ -110,6 +153,14 @@ func (l *Labeller) marginals() []float32 {
 	return probs
 }
 
+// copyMarginals writes those of the sequence in the lattice to dst, row by row.
+func (l *Labeller) copyMarginals(dst []float32, labels int) {
+	probs := l.marginals()
+	for t := 0; t*labels < len(dst); t++ {
+		copy(dst[t*labels:(t+1)*labels], probs[t*l.m.stride:])
+	}
+}
+
 // Marginals appends P(tag|line) of every token and tag to dst: [tokens][tags].
 func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	l.extract.Note(text, tokens, matches)
@@ -117,10 +168,9 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
 		l.score(text, tokens, lo, hi)
-		probs := l.marginals()
-		for t := range hi - lo {
-			dst = append(dst, probs[t*l.m.stride:][:labels]...)
-		}
+		at := len(dst)
+		dst = slices.Grow(dst, (hi-lo)*labels)[:at+(hi-lo)*labels]
+		l.copyMarginals(dst[at:], labels)
 		lo = hi
 	}
 	return dst

@@ -214,6 +214,86 @@ func TestCascade(t *testing.T) {
 	}
 }
 
+// decides is a fake that takes lines off the hands of a cascade.
+type decides struct {
+	fake
+	spans []float32
+}
+
+func (d *decides) SpanProbs() []float32 { return d.spans }
+
+func (d *decides) LabelSure(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32 {
+	copy(probs, d.Marginals(nil, text, tokens, nil))
+	d.spans = d.spans[:0]
+	x, all := newMixer(set, tagger.LabelOptions{}), float32(1)
+	x.lines(probs, tokens, nil, func(lo, hi int, path []pipeline.Tag) {
+		x.load(probs[lo*5:hi*5], hi-lo)
+		conf := float32(x.probability(path))
+		for i := lo; i < hi; i++ {
+			open[i] = conf < sure
+		}
+		if conf < sure {
+			return
+		}
+		all *= conf
+		clear(probs[lo*5 : hi*5]) // nobody may look at them
+		copy(tags[lo:hi], path)
+		for range set.Decode(nil, tokens[lo:hi], path) {
+			d.spans = append(d.spans, conf)
+		}
+	})
+	return all
+}
+
+type decidingModel struct{ fakeModel }
+
+func (m decidingModel) NewLabeller(tagger.LabelOptions) tagger.Labeller {
+	return &decides{fake: fake{m.beliefs, m.asked}}
+}
+
+// TestDeciding: a cascade whose first member decides lines by itself says what
+// one says whose first member only has marginals.
+func TestDeciding(t *testing.T) {
+	words := []string{"Ada", "Pardo", "Soto", "veo", "en", "/"} // no word that goes on in a span: what these believe is legal in any order
+	rapid.Check(t, func(t *rapid.T) {
+		text, tokens := note(strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 12).Draw(t, "words"), " "))
+		how := rapid.SampledFrom([]tagger.Confidence{tagger.PathProbability, tagger.LineMinimum, tagger.MinMarginal}).Draw(t, "confidence")
+		threshold := rapid.SampledFrom([]float32{0.3, 0.56, 0.8, 0.95, 2}).Draw(t, "threshold")
+		bias := rapid.SampledFrom([]float32{0, 1}).Draw(t, "bias")
+		var got [2][]pipeline.Tag
+		var probs [2][]float32
+		var asked [2]int
+		for k := range got {
+			a, _ := member("a", sure)
+			b, n := member("b", far)
+			first := tagger.Model(a)
+			if k == 1 {
+				first = decidingModel{a}
+			}
+			m, err := New(Cascade, []tagger.Model{first, b})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.header.Threshold = threshold
+			l := m.newLabeller(tagger.LabelOptions{Confidence: how, SpanProbs: true, OBias: bias})
+			got[k] = make([]pipeline.Tag, len(tokens))
+			for range 2 {
+				*n = 0
+				if conf := l.Label(text, tokens, nil, got[k]); !(conf > 0 && conf <= 1) {
+					t.Fatalf("confidence %v", conf)
+				}
+			}
+			probs[k], asked[k] = l.SpanProbs(), *n
+			if spans := set.Decode(nil, tokens, got[k]); len(spans) != len(probs[k]) {
+				t.Fatalf("%d probabilities of %d spans", len(probs[k]), len(spans))
+			}
+		}
+		if !slices.Equal(got[0], got[1]) || asked[0] != asked[1] {
+			t.Fatalf("%v and %v; asked about %v tokens", got[0], got[1], asked)
+		}
+	})
+}
+
 func TestBias(t *testing.T) {
 	a, _ := member("a", map[string][5]float32{"Ada": {0.7, 0.3}})
 	b, _ := member("b", map[string][5]float32{"Ada": {0.6, 0.4}})
@@ -232,6 +312,11 @@ func corpusOf(t testing.TB, mode Mode, members ...tagger.Model) *Corpus {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return corpusWith(t, m)
+}
+
+func corpusWith(t testing.TB, m *Model) *Corpus {
+	t.Helper()
 	c := NewCorpus(m)
 	for text, tags := range map[string][]pipeline.Tag{
 		"veo Ada Roca / en Pardo": {0, 1, 2, 0, 3}, "Soto": {3}, "Ada": {1}, "nada / de": {0, 0},
@@ -277,6 +362,11 @@ func TestMeasured(t *testing.T) {
 	first, last := m.header.Thresholds[0], m.header.Thresholds[len(steps)-1]
 	if first.Lines != 0 || last.Lines != 1 || !(last.F1 > first.F1) || m.header.Threshold == 0 || m.header.Threshold == 2 || last.Masked != 1 {
 		t.Errorf("threshold %v of %v", m.header.Threshold, m.header.Thresholds)
+	}
+	given, _ := New(Cascade, []tagger.Model{a, b})
+	kept, err := corpusWith(t, given.WithThreshold(0.42)).Train(tagger.TrainOptions{})
+	if h := kept.(*Model).header; err != nil || h.Threshold != 0.42 || h.Thresholds != nil {
+		t.Errorf("a threshold that was given: %v of %v, %v", h.Threshold, h.Thresholds, err)
 	}
 	empty, _ := New(Stack, []tagger.Model{a, b})
 	if _, err := NewCorpus(empty).Train(tagger.TrainOptions{}); err == nil {

@@ -20,7 +20,9 @@ type Labeller struct {
 
 	probs []float32 // [tokens][tags] of a member
 	sum   []float32 // [tokens][tags]
-	doubt []bool    // tokens of lines of which the first member is not sure
+	open  []bool    // tokens of lines that the first member has not decided
+	doubt []bool    // tokens of lines of which it is not sure
+	both  []float32 // probabilities of the spans of a cascade
 }
 
 // NewLabeller implements tagger.Model. The members' own dials are turned only
@@ -45,14 +47,66 @@ func (l *Labeller) believes(k int) labelling { return l.members[k].(labelling) }
 // [0, 1]. A note without tokens has confidence 1.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.mix.spans.Reset(l.m.set)
-	l.spans.probs = l.spans.probs[:0]
+	l.spans.probs, l.both = l.spans.probs[:0], l.both[:0]
 	if len(tokens) == 0 {
 		return 1
 	}
 	if l.m.header.Mode.bySpans() {
 		return l.spans.label(l.members, text, tokens, matches, tags)
 	}
-	return l.mix.decode(l.mean(text, tokens, matches), tokens, tags, nil)
+	if first := l.decides(); first != nil {
+		return l.labelSure(first, text, tokens, matches, tags)
+	}
+	return l.mix.decode(l.mean(text, tokens, matches), tokens, nil, tags, nil)
+}
+
+// decides returns the first member of a cascade if it can take lines off its
+// hands. The dial is turned on means, so with it all lines have to be asked for.
+func (l *Labeller) decides() deciding {
+	if l.m.header.Mode != Cascade || l.mix.o.OBias != 0 {
+		return nil
+	}
+	first, _ := l.members[0].(deciding)
+	return first
+}
+
+// leastSure is the probability of a path from which on each of its tags is the
+// likeliest at its place: what the mixer would choose too.
+const leastSure = 0.5
+
+// labelSure is a cascade whose first member decides what it is sure of by
+// itself: most lines, whose marginals nobody needs.
+func (l *Labeller) labelSure(first deciding, text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	l.open, l.sum = grow(l.open, len(tokens)), grow(l.sum, len(tokens)*l.m.set.Len())
+	conf := float64(first.LabelSure(text, tokens, matches, tags, max(l.m.header.Threshold, leastSure), l.open, l.sum))
+	if !slices.Contains(l.open, true) {
+		l.both = append(l.both, first.SpanProbs()...)
+		return float32(conf)
+	}
+	l.ask(text, tokens, matches, l.open)
+	conf = l.mix.o.Confidence.Join(conf, float64(l.mix.decode(l.sum, tokens, l.open, tags, nil)))
+	l.joinSpans(first.SpanProbs(), l.mix.spans.All(), tokens, tags)
+	return float32(conf)
+}
+
+// joinSpans puts the probabilities of spans in lines that were decided and in
+// those that were open into the order of the note.
+func (l *Labeller) joinSpans(decided, open []float32, tokens []pipeline.Token, tags []pipeline.Tag) {
+	if !l.mix.o.SpanProbs {
+		return
+	}
+	last := pipeline.O
+	for i, y := range tags {
+		if tokens[i].Flags&pipeline.LineStart != 0 {
+			last = pipeline.O
+		}
+		if begins := y != pipeline.O && !l.m.set.GoesOn(last, y); begins && l.open[i] {
+			l.both, open = append(l.both, open[0]), open[1:]
+		} else if begins {
+			l.both, decided = append(l.both, decided[0]), decided[1:]
+		}
+		last = y
+	}
 }
 
 // SpanProbs implements tagger.Spanned. A mean gives a span the probability that
@@ -62,6 +116,9 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 func (l *Labeller) SpanProbs() []float32 {
 	if l.m.header.Mode.bySpans() {
 		return l.spans.probs
+	}
+	if l.decides() != nil {
+		return l.both
 	}
 	return l.mix.spans.All()
 }
@@ -90,22 +147,29 @@ func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline
 }
 
 // cascade asks the first member about all lines, and the others about those
-// lines alone whose best path has a tag of which the first is less sure than
-// the threshold.
+// of which it is not sure.
 func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	l.sum = l.believes(0).Marginals(l.sum[:0], text, tokens, matches)
+	l.ask(text, tokens, matches, nil)
+	return l.sum
+}
+
+// ask looks at lines whose marginals of the first member stand in sum, with
+// open at those alone, and asks the other members about the lines whose best
+// path has a tag of which the first is less sure than the threshold.
+func (l *Labeller) ask(text []byte, tokens []pipeline.Token, matches []pipeline.Match, open []bool) {
 	l.doubt = grow(l.doubt, len(tokens))
 	clear(l.doubt)
 	n := l.m.set.Len()
 	some := false
-	l.mix.lines(l.sum, tokens, func(lo, hi int, path []pipeline.Tag) {
+	l.mix.lines(l.sum, tokens, open, func(lo, hi int, path []pipeline.Tag) {
 		conf := l.mix.least(l.sum[lo*n:hi*n], path)
 		for i := lo; i < hi && conf < l.m.header.Threshold; i++ {
 			l.doubt[i], some = true, true
 		}
 	})
 	if !some {
-		return l.sum
+		return
 	}
 	l.eachDoubt(func(i int) {
 		row := l.sum[i*n : (i+1)*n]
@@ -121,7 +185,6 @@ func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipel
 			kernels.AddScaled(l.sum[i*n:(i+1)*n], l.m.header.Weights[k+1], l.probs[i*n:(i+1)*n])
 		})
 	}
-	return l.sum
 }
 
 func (l *Labeller) eachDoubt(do func(token int)) {
@@ -158,12 +221,13 @@ func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
 	return x
 }
 
-// decode writes the tags of all tokens and returns the confidence of the note.
-// Lines are decoded one by one. With each, it gets each line's tags.
-func (x *mixer) decode(probs []float32, tokens []pipeline.Token, tags []pipeline.Tag, each func(lo, hi int)) float32 {
+// decode writes the tags of all tokens, or of the open lines, and returns the
+// confidence of these. Lines are decoded one by one. With each, it gets each
+// line's tags.
+func (x *mixer) decode(probs []float32, tokens []pipeline.Token, open []bool, tags []pipeline.Tag, each func(lo, hi int)) float32 {
 	all := 1.0
 	x.spans.Reset(x.set)
-	x.lines(probs, tokens, func(lo, hi int, path []pipeline.Tag) {
+	x.lines(probs, tokens, open, func(lo, hi int, path []pipeline.Tag) {
 		copy(tags[lo:hi], path)
 		probs := probs[lo*x.set.Len() : hi*x.set.Len()]
 		spans := x.o.SpanProbs && someSpan(path)
@@ -173,13 +237,10 @@ func (x *mixer) decode(probs []float32, tokens []pipeline.Token, tags []pipeline
 		if spans {
 			x.spans.Add(&x.lattice, tokens[lo:hi], path, 0, hi-lo)
 		}
-		switch x.o.Confidence {
-		case tagger.MinMarginal:
+		if x.o.Confidence == tagger.MinMarginal {
 			all = min(all, float64(x.least(probs, path)))
-		case tagger.LineMinimum:
-			all = min(all, x.probability(path))
-		default:
-			all *= x.probability(path)
+		} else {
+			all = x.o.Confidence.Join(all, x.probability(path))
 		}
 		if each != nil {
 			each(lo, hi)
@@ -207,14 +268,17 @@ func (x *mixer) least(probs []float32, path []pipeline.Tag) float32 {
 	return least
 }
 
-// lines calls do with the best path of every line.
-func (x *mixer) lines(probs []float32, tokens []pipeline.Token, do func(lo, hi int, path []pipeline.Tag)) {
+// lines calls do with the best path of every line, with open of those alone that
+// are.
+func (x *mixer) lines(probs []float32, tokens []pipeline.Token, open []bool, do func(lo, hi int, path []pipeline.Tag)) {
 	for lo := 0; lo < len(tokens); {
 		hi := lo + 1
 		for hi < len(tokens) && tokens[hi].Flags&pipeline.LineStart == 0 {
 			hi++
 		}
-		do(lo, hi, x.line(probs[lo*x.set.Len():hi*x.set.Len()], hi-lo))
+		if open == nil || open[lo] {
+			do(lo, hi, x.line(probs[lo*x.set.Len():hi*x.set.Len()], hi-lo))
+		}
 		lo = hi
 	}
 }

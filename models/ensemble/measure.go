@@ -115,12 +115,12 @@ func (c *Corpus) cover(k int, tokens []pipeline.Token) {
 func (c *Corpus) addLines(tokens []pipeline.Token, tags []pipeline.Tag) {
 	first := len(c.lines)
 	L := c.m.set.Len()
-	c.mix.decode(c.probs[0], tokens, c.tags, func(lo, hi int) {
+	c.mix.decode(c.probs[0], tokens, nil, c.tags, func(lo, hi int) {
 		l := line{conf: c.mix.least(c.probs[0][lo*L:hi*L], c.tags[lo:hi]), tokens: hi - lo}
 		l.gold, l.alone = c.count(tokens[lo:hi], tags[lo:hi], c.tags[lo:hi])
 		c.lines = append(c.lines, l)
 	})
-	c.mix.decode(c.mean, tokens, c.tags, func(lo, hi int) {
+	c.mix.decode(c.mean, tokens, nil, c.tags, func(lo, hi int) {
 		_, c.lines[first].all = c.count(tokens[lo:hi], tags[lo:hi], c.tags[lo:hi])
 		first++
 	})
@@ -177,8 +177,10 @@ func (c *Corpus) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	case Stack:
 		n.header.Weights = c.fit()
 	case Cascade:
-		n.header.Thresholds = c.thresholds()
-		n.header.Threshold = cheapest(n.header.Thresholds)
+		if n.header.Threshold == 0 {
+			n.header.Thresholds = c.thresholds()
+			n.header.Threshold = cheapest(n.header.Thresholds)
+		}
 	}
 	n.header.Name, n.header.Parent = o.About.Name, o.About.Parent
 	n.header.Fingerprints = o.About.Fingerprints

@@ -67,6 +67,16 @@ type selective interface {
 	MarginalsOf(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) []float32
 }
 
+// A labeller that is deciding takes lines off the hands of a cascade.
+type deciding interface {
+	tagger.Spanned
+	// LabelSure tags the lines whose best path has at least the probability
+	// sure and returns their confidence; SpanProbs then has their spans. The
+	// tokens of the other lines are open, and probs has their marginals. See
+	// crf.Labeller.
+	LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32
+}
+
 // labelling is a labeller of a member. Members of which only spans are asked
 // need no marginals.
 type labelling interface {
@@ -188,6 +198,14 @@ func New(mode Mode, members []tagger.Model) (*Model, error) {
 }
 
 const maxMembers = 16
+
+// WithThreshold returns the cascade with a threshold that was chosen before, on
+// other notes or for members like these: training then measures none.
+func (m *Model) WithThreshold(threshold float32) *Model {
+	n := *m
+	n.header.Threshold = threshold
+	return &n
+}
 
 // Write writes the model with its members. The same model gives the same bytes.
 func (m *Model) Write(w io.Writer) error {

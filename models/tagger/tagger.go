@@ -75,6 +75,15 @@ const (
 	LineMinimum                       // min over lines of P(y*|line): the unit of confidence of reports
 )
 
+// Join returns the confidence of a note, so far all, with a further line: the
+// product of path probabilities, else the lesser.
+func (c Confidence) Join(all, line float64) float64 {
+	if c == PathProbability {
+		return all * line
+	}
+	return min(all, line)
+}
+
 // LabelOptions of a labeller. The zero value works.
 type LabelOptions struct {
 	OBias      float32 // taken away from O's score: the recall dial

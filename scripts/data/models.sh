@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make the embedded models, each by one command: models.sh morph|meddocan-dev|meddocan|primary-care|cascade|inverse.
+# Make the embedded models, each by one command: models.sh morph|meddocan-dev|meddocan|meddocan-cascade|primary-care|cascade|inverse.
 # morph: parts of speech and lemmas, from ../shared/data/labelled/ud.
 # The others need ../shared/data: MEDDOCAN (CC BY 4.0), and primary-care the real
 # notes of labelled/ too. primary-care trains on train parts alone, and its scores
@@ -10,6 +10,8 @@
 #
 # cascade is primary-care and a network: make it after, with a binary that holds
 # the new primary-care. Its threshold, scores and dial are of the same dev parts.
+# meddocan-cascade is meddocan and two networks, in the same way; like meddocan it
+# learns from dev too, and has the scores and dial of its recipe without dev.
 #
 # --real names the notes of the dev part: what a report says of what is left rests
 # on them. `velum models measure` does the same to a model that there is.
@@ -58,6 +60,27 @@ meddocan)
 	"$velum" train --profile meddocan --kind crf --labels meddocan --name meddocan \
 		--train "$data/meddocan/train,$data/meddocan/dev,$work/real/background" --scores "$work/meddocan-dev.velum" \
 		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 50} --out "$work/meddocan.velum"
+	;;
+meddocan-cascade)
+	# The networks learn from what meddocan learns from, those of the scores from what
+	# meddocan-dev does: make both first. Four trainings, 190 to 300 s of processor time each.
+	python3 scripts/bench/real/corpora.py sources --work "$work/real"
+	network() {
+		"$velum" train --profile meddocan --kind bilstm --labels meddocan --name "meddocan-network-$2" --set network.seed="$2" \
+			--train "$3" --out "$work/meddocan-network-$1-$2.velum"
+	}
+	for seed in 1 2; do
+		network dev $seed "$data/meddocan/train,$work/real/background-bodies"
+		network all $seed "$data/meddocan/train,$data/meddocan/dev,$work/real/background"
+	done
+	cascade() { # MEMBER RECIPE ...: .97 was chosen on dev, a cascade loses nothing from there on
+		members=$1,$work/meddocan-network-$2-1.velum,$work/meddocan-network-$2-2.velum
+		shift 2
+		"$velum" train --profile meddocan --kind ensemble --mode cascade --set ensemble.threshold=0.97 --labels meddocan \
+			--name meddocan-cascade --members "$members" --train "$data/meddocan/dev" "$@"
+	}
+	cascade "$work/meddocan-dev.velum" dev --dev "$data/meddocan/dev" --real "MEDDOCAN dev" --out "$work/meddocan-cascade-dev.velum"
+	cascade meddocan all --scores "$work/meddocan-cascade-dev.velum" --out "$work/meddocan-cascade.velum"
 	;;
 primary-care)
 	# Clusters of words from clinical and general text without labels.
@@ -117,7 +140,7 @@ cascade)
 		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --real "nubes-phi dev and notes-ca dev" --out "$work/cascade.velum"
 	;;
 *)
-	echo "usage: models.sh morph|meddocan-dev|meddocan|primary-care|cascade|inverse" >&2
+	echo "usage: models.sh morph|meddocan-dev|meddocan|meddocan-cascade|primary-care|cascade|inverse" >&2
 	exit 2
 	;;
 esac

@@ -172,5 +172,8 @@ func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
 	if model.TagSet().String() != m.TagSet.String() {
 		return nil, errors.New("ensemble.members: they have other tags than --labels and train.scheme say")
 	}
+	if mode == ensemble.Cascade {
+		model = model.WithThreshold(float32(m.Config.Ensemble.Threshold))
+	}
 	return ensemble.NewCorpus(model), nil
 }

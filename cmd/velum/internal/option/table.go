@@ -485,7 +485,7 @@ func (c *Config) networkOptions() []option {
 
 		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, mean with measured weights (stack), the first and all where it is not sure (cascade), all spans (union), those of more than half (vote), those of the more precise (priority).", oneOf(ensemble.Modes()...)),
 		opt("ensemble.members", &e.Members, nil, "Models of an ensemble, names or files, that have the same tags. Earlier ones win where the mode has no other reason.", nameOrFile),
-		opt("ensemble.threshold", &e.Threshold, 0, "Threshold of a cascade: all members read the lines of which the first is less sure. 0 takes that of the model; above 1 they read all lines.", shaping, within(0, 2)),
+		opt("ensemble.threshold", &e.Threshold, 0, "Threshold of a cascade: all members read the lines of which the first is less sure. 0 takes that of the model, and in training the lowest that loses next to nothing; above 1 they read all lines.", shaping, within(0, 2)),
 	}
 }
 
