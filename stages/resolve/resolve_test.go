@@ -221,6 +221,9 @@ var ruleTests = []struct {
 	{"elliptic", "meddocan", "al pediátrico de Alto Llano, hospital de origen (Alto Llano), hospital de día (HDD), un pediátrico de guardia", "al [HOSPITAL:pediátrico de Alto Llano], hospital de origen ([HOSPITAL:Alto Llano]), hospital de día (HDD), un pediátrico de guardia"},
 	{"namesake", "primary-care", "del [LOCATION:H. Gran Canaria] Dr. [PERSON:Negrin], del [LOCATION:H. Alto] Dr. [PERSON:Puig], al [LOCATION:H. Alto] ( Dr. [PERSON:Negrin] )", "del [LOCATION:H. Gran Canaria Dr. Negrin], del [LOCATION:H. Alto] Dr. [PERSON:Puig], al [LOCATION:H. Alto] ( Dr. [PERSON:Negrin] )"},
 	{"day-list", "primary-care", "30 mg ( 15-21-22 ) de junio, (3) de mayo, (12-14) de ellos", "30 mg ( [DATE:15-21-22 ) de junio], (3) de mayo, (12-14) de ellos"},
+	{"led", "primary-care", "contesta E. Qwrt hoy; firma el consentimiento J. Qw. Derivada a A. Primaria, pendiente de S. Urgencias, tipo E. Qwrt", "contesta [PERSON:E. Qwrt] hoy; firma el consentimiento [PERSON:J. Qw]. Derivada a A. Primaria, pendiente de S. Urgencias, tipo E. Qwrt"},
+	{"led", "primary-care", "acompañado de ana zzyzx, la curadora, Ana Zzyzx que cede; visto bastante mal juan qwrts", "acompañado de [PERSON:ana zzyzx], la curadora, [PERSON:Ana Zzyzx] que cede; visto bastante mal juan qwrts"},
+	{"led", "meddocan", "Responsable del alta: Ana Qwrt. Paciente con ana zzyzx, caso en Zzyzx de Ana y Juan", "Responsable del alta: [NOMBRE_PERSONAL_SANITARIO:Ana Qwrt]. Paciente con ana zzyzx, caso en Zzyzx de Ana y Juan"},
 	{"bare", "primary-care", "avisa a Puig", "avisa a Puig"}, // not in Spanish; TestBare
 	{"apart", "primary-care", "al [PERSON:Norma, Ana Puig], [PERSON:Ana Puig, Doctora] y Zzyzx-[PERSON:Puig]", "al Norma, [PERSON:Ana Puig], [PERSON:Ana Puig], Doctora y [PERSON:Zzyzx-Puig]"},
 	{"apart", "primary-care", "firma [PERSON:Zzyzx, Ana] y [PERSON:Norma, Ana]", "firma [PERSON:Zzyzx, Ana] y [PERSON:Norma, Ana]"}, // surname first

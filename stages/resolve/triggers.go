@@ -76,6 +76,7 @@ const (
 	determiner                     // no name behind it is the subject of a verb: el Puig
 	linking                        // may stand before a surname of the lists amid a Catalan sentence: de Puig, a Puig
 	lasting                        // behind years that are no age: 20 años fumando
+	leads                          // before a person whom it tells of: avisa, firma, acompañado
 
 	numClasses int = iota
 )
@@ -87,19 +88,20 @@ var classNames = [numClasses]string{
 	"organisation", "republic", "collegiate", "weekday", "expecting", "general", "house", "opener", "breaker", "service", "species",
 	"until", "year", "bond", "month", "plain-head", "clinical", "kind", "eponymous", "comes-from", "region", "place", "specialty",
 	"acts", "source", "namesake", "scale", "role", "adverb", "elliptic", "trait", "trait-label", "doctor", "inside", "personal",
-	"nobiliary", "determiner", "linking", "lasting",
+	"nobiliary", "determiner", "linking", "lasting", "lead",
 }
 
 // The lists of parts of words.
 const (
 	nounEndings      = "noun-ending"
+	adjectiveEndings = "adjective-ending"
 	familyEndings    = "family-ending"
 	familyBeginnings = "family-beginning"
 )
 
 // checkWords wants all lists that rules ask for, and no other.
 func checkWords(words networks.Words) error {
-	names := append(slices.Clone(classNames[:]), nounEndings, familyEndings, familyBeginnings)
+	names := append(slices.Clone(classNames[:]), nounEndings, adjectiveEndings, familyEndings, familyBeginnings)
 	for _, name := range names {
 		if _, ok := words[name]; !ok {
 			return fmt.Errorf("words: no list %q", name)
