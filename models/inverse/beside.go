@@ -34,6 +34,17 @@ func NewPair(ordinary tagger.Model, inverse *Model) *Pair {
 	return p
 }
 
+// With returns the pair with other thresholds of its inverse model.
+func (p *Pair) With(params Params) (*Pair, error) {
+	strict, err := p.inverse.With(params)
+	if err != nil {
+		return nil, err
+	}
+	n := *p
+	n.inverse = strict
+	return &n, nil
+}
+
 // Header implements tagger.Model: it is the ordinary tagger's.
 func (p *Pair) Header() tagger.Header { return p.ordinary.Header() }
 

@@ -132,6 +132,37 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestHouses: the word for a house in front of a masked name goes with it.
+func TestHouses(t *testing.T) {
+	m := modelOf(t, map[string]float32{"Robledal": 0.1, "zyxwvut": 0.1, "las": 0.1}, Strict())
+	for _, tt := range []struct{ text, want string }{
+		{"a l' H~. Robledal .", "H . Robledal"},
+		{"a l' H~. del Robledal .", "H . del Robledal"},
+		{"en el centro Robledal ,", "centro Robledal"},
+		{"a Urgencias del Hospital Medico Robledal", "Hospital Medico Robledal"},
+		{"el centro~. Robledal acude", "Robledal"}, // a sentence ends
+		{"en el centro zyxwvut", "zyxwvut"},        // no name
+		{"a l' H~. las Robledal .", "H . las Robledal"},
+		{"cerca de Robledal", "Robledal"},
+		{"centro de tos y fiebre de Robledal", "Robledal"},
+		{"Robledal", "Robledal"},
+	} {
+		text, tokens := tokenize(tt.text)
+		tags := make([]pipeline.Tag, len(tokens))
+		l := m.labeller(tagger.LabelOptions{})
+		conf := l.Label(text, tokens, nil, tags)
+		var got []string
+		for i, y := range tags {
+			if y != pipeline.O {
+				got = append(got, string(text[tokens[i].Start:tokens[i].End]))
+			}
+		}
+		if strings.Join(got, " ") != tt.want || !(conf > 0.01) {
+			t.Errorf("%q: %q, want %q, confidence %g", tt.text, strings.Join(got, " "), tt.want, conf)
+		}
+	}
+}
+
 // believer is a network that believes what its table says of a word's safety.
 type believer struct {
 	set  *pipeline.TagSet

@@ -246,6 +246,18 @@ var numbers = wordSet(`cero dos tres cuatro cinco seis siete ocho nueve diez doc
 	disset divuit dinou vint quaranta cinquanta seixanta setanta vuitanta noranta cent two three four five six seven eight nine ten
 	eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand`)
 
+// housesNamed are words that the name of a house begins with.
+var housesNamed = wordSet(`h hosp hospital clinica policlinica centro centre institut instituto residencia fundacio fundacion sanatorio sanatori
+	ambulatorio ambulatori consultorio consultori`)
+
+const maxHouse = 16 // bytes; more than any of them has
+
+// isHouse tells whether a form is a word for a house, in any letters.
+func isHouse(form []byte) bool {
+	var room [maxHouse]byte
+	return len(form) < maxHouse && housesNamed[string(gazetteer.Fold(room[:0], form))]
+}
+
 // domains are the top-level domains that notes have.
 var domains = wordSet(`com es cat org net edu gov info eu fr it pt uk de us mx ar co cl pe io biz gob gal eus`)
 

@@ -115,7 +115,10 @@ inverse)
 	go run ./scripts/experiments/shortnotes --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
 	python3 scripts/bench/real/corpora.py short
 	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
-	set -- "$1" "$data/meddocan/train,$real/general.jsonl,$real/synth-train.jsonl,$data/unlabelled-en-clinical/casimedicos-en.jsonl.gz,$data/unlabelled-en-clinical/codiesp-en-mt.jsonl.gz"
+	set -- "$1" "$data/meddocan/train,$real/general.jsonl,$real/synth-train.jsonl,$data/unlabelled-en-clinical/casimedicos-en.jsonl.gz,$work/text/codiesp-en-mt.jsonl.gz"
+	# Documents of MEDDOCAN dev, in Spanish and as machines translate them.
+	for note in "$data"/meddocan/dev/*.txt; do echo "\"id\": \"$(basename "$note" .txt)\""; done >"$work/text/dev-ids"
+	gunzip -c "$data/unlabelled-en-clinical/codiesp-en-mt.jsonl.gz" | grep -vFf "$work/text/dev-ids" | gzip -1 >"$work/text/codiesp-en-mt.jsonl.gz"
 	for name in cantemist multicardioner casimedicos codiesp; do
 		gunzip -c "$data/unlabelled-es-clinical/$name.jsonl.gz" | grep -v '"meddocan": *"dev:' | gzip -1 >"$work/text/$name.jsonl.gz"
 		set -- "$1" "$2,$work/text/$name.jsonl.gz"

@@ -150,12 +150,26 @@ func (w *worker) addAlways() {
 // it a person again.
 func (w *worker) dropNever() {
 	kept := w.cands[:0]
-	for _, c := range w.cands {
-		if !w.isNever(&c) {
+	for i, c := range w.cands {
+		if w.besideUntyped(i) || !w.isNever(&c) {
 			kept = append(kept, c)
 		}
 	}
 	w.cands = kept
+}
+
+// besideUntyped tells whether candidate i is an untyped one that another touches:
+// a part of a name, which may be called as an eponym is (Lobo Rot), for an inverse
+// tagger gives each word a span of its own.
+func (w *worker) besideUntyped(i int) bool {
+	if !isUntyped(&w.cands[i].Span) {
+		return false
+	}
+	touches := func(left, right int) bool {
+		return left >= 0 && right < len(w.cands) && isUntyped(&w.cands[left].Span) && isUntyped(&w.cands[right].Span) &&
+			w.cands[right].Start-w.cands[left].End <= 1
+	}
+	return touches(i-1, i) || touches(i, i+1)
 }
 
 // neverContext is how many words before a span a phrase of the never list may

@@ -133,8 +133,9 @@ type worker struct {
 	cands  []candidate
 	spans  []pipeline.Span
 
-	typed []pipeline.Span // candidates of those who say what a thing is
-	cut   []pipeline.Span // what is left of the others
+	typed  []pipeline.Span // candidates of those who say what a thing is
+	cut    []pipeline.Span // what is left of the others
+	strict []pipeline.Span // the others, as they were
 
 	machines []*networks.Machine // one a pack
 	found    []pipeline.Span
@@ -208,6 +209,7 @@ func (w *worker) note() {
 	w.spans = w.merge(w.spans, w.text, w.cands)
 	w.run(onSpans)
 	w.coverKnown()
+	w.coverUntyped()
 	w.repeats()
 	w.joinUntyped()
 }

@@ -27,6 +27,7 @@ var untypedCategory = func() pipeline.Category {
 
 // cutUntyped takes out of the untyped candidates what others cover.
 func (w *worker) cutUntyped() {
+	w.strict = w.strict[:0]
 	if !slices.ContainsFunc(w.cands, func(c candidate) bool { return isUntyped(&c.Span) }) {
 		return
 	}
@@ -45,6 +46,7 @@ func (w *worker) cutUntyped() {
 			kept = append(kept, c)
 			continue
 		}
+		w.strict = append(w.strict, c.Span)
 		rest := c.Span
 		for first < len(w.typed) && w.typed[first].End <= rest.Start {
 			first++
@@ -81,6 +83,29 @@ func (w *worker) keepCut(s pipeline.Span) {
 	}
 	s.Start, s.End = withoutSpaces(w.text, s.Start, s.End)
 	w.cut = append(w.cut, s)
+}
+
+// coverUntyped masks again what rules on spans have left of untyped candidates: a
+// rule knows where a name ends, and nobody has said that what it leaves is safe.
+func (w *worker) coverUntyped() {
+	found, first := len(w.spans), 0
+	for _, k := range w.strict {
+		for first < found && w.spans[first].End <= k.Start {
+			first++
+		}
+		at := k.Start
+		for _, s := range w.spans[first:found] {
+			if s.Start >= k.End {
+				break
+			}
+			w.cover(k, at, s.Start)
+			at = max(at, s.End)
+		}
+		w.cover(k, at, k.End)
+	}
+	if len(w.spans) > found {
+		sortSpans(w.spans)
+	}
 }
 
 // joinUntyped makes one span of untyped ones that follow each other with

@@ -33,6 +33,7 @@ func TestUntyped(t *testing.T) {
 		{"not over a line", "[PHI:Ana]\n[PHI:Puig]", "[PHI:Ana]\n[PHI:Puig]"},
 		{"the type of who knows", "[PERSON:Ana] [PHI:Puig]", "[PERSON:Ana] [PHI:Puig]"},
 		{"no eponym", "con [PHI:Parkinson] y [PHI:Ana]", "con Parkinson y [PHI:Ana]"},
+		{"a name as an eponym", "con [PHI:Down] [PHI:Zyxwvut] y [PHI:Ana]", "con [PHI:Down Zyxwvut] y [PHI:Ana]"},
 	} {
 		b := untypedBatch(t, tt.in)
 		run(t, only(t, "primary-care"), b)

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -27,21 +27,30 @@ type Position struct {
 	Gold     int64   `json:"words_gold"`
 	Found    int64   `json:"words_found"` // gold and masked
 	System   int64   `json:"words_masked"`
-	Safe     int64   `json:"words_safe"` // not gold
+	Safe     int64   `json:"words_safe"`        // not gold
+	HIPAA    int64   `json:"words_hipaa"`       // gold of a category that has a name among HIPAA's 18 identifiers
+	Legal    int64   `json:"words_hipaa_found"` // and masked
 
 	EntityRecall  float64 `json:"masked_entities_recall"`
 	WordRecall    float64 `json:"word_recall"`
+	HIPAARecall   float64 `json:"hipaa_word_recall"` // what INV §5.1 counts: sex, kin and professions are no identifiers there
 	WordPrecision float64 `json:"word_precision"`
 	Lost          float64 `json:"safe_words_lost"` // share of the safe words that are masked
 }
 
 // dial measures all positions of the dial on the gold notes.
 func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Config) error {
+	opened, err := flow.New(cfg)
+	if err != nil {
+		return err
+	}
+	hipaa, err := flow.IntoLabels("hipaa")
+	if err != nil {
+		return err
+	}
 	var all []Position
 	for _, d := range positions {
-		own := *cfg
-		own.Inverse.Dial = d
-		p, err := f.position(ctx, c, &own)
+		p, err := f.position(ctx, c, opened, d, hipaa)
 		if err != nil {
 			return err
 		}
@@ -53,31 +62,28 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"positions": all})
 	}
-	if _, err := c.Printf("%5s %15s %11s %14s %15s\n", "dial", "entities masked", "word recall", "word precision", "safe words lost"); err != nil {
+	if _, err := c.Printf("%5s %15s %11s %12s %14s %15s\n", "dial", "entities masked", "word recall", "HIPAA recall", "word precision", "safe words lost"); err != nil {
 		return err
 	}
 	for _, p := range all {
-		if _, err := c.Printf("%5.2f %15.4f %11.4f %14.4f %15.4f\n", p.Dial, p.EntityRecall, p.WordRecall, p.WordPrecision, p.Lost); err != nil {
+		if _, err := c.Printf("%5.2f %15.4f %11.4f %12.4f %14.4f %15.4f\n", p.Dial, p.EntityRecall, p.WordRecall, p.HIPAARecall, p.WordPrecision, p.Lost); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// position tags the gold notes with the configuration.
-func (f *Options) position(ctx context.Context, c *console.Console, cfg *option.Config) (*Position, error) {
-	p, err := flow.New(cfg)
+// position tags the gold notes at a position of the dial.
+func (f *Options) position(ctx context.Context, c *console.Console, opened *flow.Flow, d float64, hipaa func(pipeline.Category) pipeline.Category) (*Position, error) {
+	p, err := opened.AtDial(d)
 	if err != nil {
-		return nil, err
-	}
-	if _, own := p.Model.Model.(*inverse.Model); !own && cfg.Inverse.Model == "" {
-		return nil, exit.Errorf(exit.Config, "name one with inverse.model or --model", "--dial: there is no inverse model")
+		return nil, fmt.Errorf("--dial: %w", err)
 	}
 	steps, err := p.TagSteps()
 	if err != nil {
 		return nil, err
 	}
-	notes, err := flow.TextOptions(cfg)
+	notes, err := flow.TextOptions(p.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +92,7 @@ func (f *Options) position(ctx context.Context, c *console.Console, cfg *option.
 		return nil, err
 	}
 	defer gold.Close()
-	to := &counting{Scorer: score.New(score.Options{Draws: -1})}
+	to := &counting{Scorer: score.New(score.Options{Draws: -1}), hipaa: hipaa}
 	progress := c.NewProgress("dial", "notes", 0)
 	defer progress.End()
 	if err := flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: to, Progress: progress}, nil)); err != nil {
@@ -94,8 +100,9 @@ func (f *Options) position(ctx context.Context, c *console.Console, cfg *option.
 	}
 	at := &to.at
 	m, _ := to.Report().Measure(score.MaskedEntities)
-	at.Dial, at.Entities, at.Masked, at.EntityRecall = cfg.Inverse.Dial, m.Gold, m.Found, m.Recall
+	at.Dial, at.Entities, at.Masked, at.EntityRecall = d, m.Gold, m.Found, m.Recall
 	at.WordRecall, at.WordPrecision, at.Lost = share(at.Found, at.Gold), share(at.Found, at.System), share(at.System-at.Found, at.Safe)
+	at.HIPAARecall = share(at.Legal, at.HIPAA)
 	return at, nil
 }
 
@@ -109,7 +116,8 @@ func share(part, whole int64) float64 {
 // counting is a sink that counts words beside what a scorer counts.
 type counting struct {
 	*score.Scorer
-	at Position
+	hipaa func(pipeline.Category) pipeline.Category // None: no identifier of HIPAA's
+	at    Position
 }
 
 func (s *counting) Put(b *pipeline.Batch) error {
@@ -129,6 +137,12 @@ func (s *counting) Put(b *pipeline.Batch) error {
 				fallthrough
 			case in:
 				s.at.Gold++
+				if s.hipaa(gold[0].Category) != pipeline.None {
+					s.at.HIPAA++
+					if masked {
+						s.at.Legal++
+					}
+				}
 			default:
 				s.at.Safe++
 			}

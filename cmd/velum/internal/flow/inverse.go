@@ -10,6 +10,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/bilstm"
+	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/ensemble"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/models/modelfile"
@@ -40,10 +42,10 @@ func loadInverse(f *modelfile.File, in *Opening) (tagger.Model, error) {
 
 // inverseTemplate is what the network of an inverse model sees.
 func inverseTemplate(c *option.Config) string {
-	if c.Inverse.Learner == bilstm.Kind {
-		return networkTemplate(c)
+	if c.Inverse.Learner == crf.Kind {
+		return "inverse"
 	}
-	return "inverse"
+	return networkTemplate(c)
 }
 
 // newInverseTrainer puts the rules around the trainer of another kind.
@@ -53,8 +55,11 @@ func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
 		return nil, err
 	}
 	learner := newCRFTrainer
-	if m.Config.Inverse.Learner == bilstm.Kind {
+	switch m.Config.Inverse.Learner {
+	case bilstm.Kind:
 		learner = newNetworkTrainer
+	case ensemble.Kind:
+		m, learner = m.networks(&words), newEnsembleTrainer
 	}
 	network, err := learner(m)
 	if err != nil {
@@ -65,6 +70,25 @@ func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
 		return nil, err
 	}
 	return inverse.NewTrainer(network, lists, gazetteer.Names(), words, inverseParams(m.Config))
+}
+
+// networks are materials in which an inverse model is its network, for an
+// ensemble of such. Of several with common words, and none in the configuration,
+// those of the first become words.
+func (m *Materials) networks(words **inverse.Words) *Materials {
+	n := *m
+	n.Open = func(name string) (tagger.Model, error) {
+		member, err := m.Open(name)
+		own, ok := member.(*inverse.Model)
+		if !ok || own.Network() == nil {
+			return member, err
+		}
+		if *words == nil {
+			*words = own.Words()
+		}
+		return own.Network(), nil
+	}
+	return &n
 }
 
 // CommonWords opens the file of common words that the configuration names; nil
@@ -107,6 +131,22 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 	n.Model = pair
 	n.SHA256 = sha256.Sum256(append(m.SHA256[:], other.SHA256[:]...))
 	return &n, nil
+}
+
+// AtDial is the flow at another position of the dial. The models stay open.
+func (f *Flow) AtDial(position float64) (*Flow, error) {
+	own, model := *f.Config, *f.Model
+	own.Inverse.Dial = position
+	var err error
+	switch m := f.Model.Model.(type) {
+	case *inverse.Model:
+		model.Model, err = m.With(inverseParams(&own))
+	case *inverse.Pair:
+		model.Model, err = m.With(inverseParams(&own))
+	default:
+		err = exit.Errorf(exit.Config, "name one with inverse.model or --model", "there is no inverse model")
+	}
+	return With(&own, &model), err
 }
 
 // inverse opens the common words.
