@@ -1,20 +1,20 @@
 package bilstm
 
-// cache keeps what the network knows of forms wherever they stand: the row of
-// the word, and the vector of its characters and features. When it is full it
+// cache keeps what the network knows of forms wherever they stand: the vector
+// of the word, its characters and features. When it is full it
 // begins again from nothing; the frequent forms are back within some thousand
 // tokens, a form costs a few microseconds, and there is no bookkeeping a look-up.
 type cache struct {
 	width  int
+	rows   int
 	values []float32
-	words  []int32
 	used   int // rows
 	forms  map[string]int32
 }
 
 func newCache(bytes, width int) *cache {
 	rows := max(bytes/(4*width+cacheOverhead), 1024)
-	return &cache{width: width, values: make([]float32, rows*width), words: make([]int32, rows), forms: map[string]int32{}}
+	return &cache{width: width, rows: rows, values: make([]float32, rows*width), forms: map[string]int32{}}
 }
 
 // cacheOverhead is about what an entry of a map and its string take.
@@ -26,7 +26,7 @@ func (c *cache) form(form []byte) (at int, known bool) {
 	if at, known := c.forms[string(form)]; known {
 		return int(at), true
 	}
-	if c.used == len(c.words) {
+	if c.used == c.rows {
 		clear(c.forms)
 		c.used = 0
 	}

@@ -41,7 +41,7 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 	}
 	l := &Labeller{m: m, o: o, extract: features.New(m.template, m.res)}
 	l.network.set(m)
-	l.cache = newCache(o.CacheBytes, m.arch.charWidth()+m.arch.Feature)
+	l.cache = newCache(o.CacheBytes, m.arch.input())
 	return l
 }
 
@@ -247,10 +247,9 @@ func (l *Labeller) fill(to []float32, text []byte, tokens []pipeline.Token, i in
 	l.keys = key(l.keys[:0], form, l.m.arch.behind(text, tokens, i))
 	at, known := l.cache.form(l.keys)
 	if !known {
-		l.cache.words[at] = x.form(l.cache.row(at), l.m, l.extract, form, l.keys)
+		x.form(l.cache.row(at), l.m, l.extract, form, l.keys)
 	}
-	word := copy(to, x.words.row(l.cache.words[at]))
-	copy(to[word:], l.cache.row(at))
+	copy(to, l.cache.row(at))
 	for _, f := range l.places[l.first[i]:l.first[i+1]] {
 		kernels.Axpy(f.value, x.features.row(f.row), to[len(to)-x.features.cols:])
 	}
@@ -314,9 +313,9 @@ func (x *network) set(m *Model) {
 	}
 }
 
-// form computes the vector of the characters and features of a form, and
-// returns the row of its word.
-func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) (word int32) {
+// form computes the vector of a form: word, characters, features.
+func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) {
+	to = to[x.words.write(to, x.numbers.word(form)):]
 	chars := 0
 	if x.chars != nil {
 		x.one.chars = m.numbers.appendChars(x.one.chars[:0], key)
@@ -330,7 +329,6 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 			kernels.Axpy(f.value, x.features.row(f.row), to[chars:])
 		}
 	}
-	return x.numbers.word(form)
 }
 
 // run goes through the layers and returns the scores, [rows][stride].

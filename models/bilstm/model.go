@@ -91,7 +91,7 @@ func (m *Model) Resources() features.Resources { return m.res }
 // Size returns the number of features and of weights.
 func (m *Model) Size() (features, weights int) {
 	for _, p := range m.network {
-		weights += len(p.data)
+		weights += p.rows * p.cols
 	}
 	return len(m.features), weights
 }
@@ -137,7 +137,11 @@ func (m *Model) finish() error {
 		return err
 	}
 	for _, p := range m.network {
-		if !modelfile.Finite(p.data) {
+		learned := p.data
+		if p.table {
+			learned = p.scales
+		}
+		if !modelfile.Finite(learned) {
 			return fmt.Errorf("%s is no number", p.name)
 		}
 	}
@@ -294,7 +298,7 @@ func (m *Model) weights(f *modelfile.File) error {
 			return unfit("p." + p.name)
 		}
 		if p.table {
-			p.scales = p.data
+			p.scales, p.data = p.data, nil
 			p.restore()
 		}
 	}

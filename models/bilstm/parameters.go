@@ -10,10 +10,10 @@ import (
 type parameter struct {
 	name       string
 	rows, cols int
-	data       []float32 // [rows][cols]
+	data       []float32 // [rows][cols]; nil of the words of a model, which have codes alone
 	table      bool      // of vectors that are looked up: a step moves some rows only
 
-	codes  []int8    // [rows][cols] of a table in a model, data = codes · scales; nil while it is learned
+	codes  []int8    // [rows][cols] of a table in a model, numbers = codes · scales; nil while it is learned
 	scales []float32 // [rows]
 }
 
@@ -40,14 +40,38 @@ func (p *parameter) rounded() *parameter {
 	return r
 }
 
-// restore makes the numbers of a table from its codes.
+// restore makes the numbers of a table from its codes. Words do without: of a
+// million numbers tagging asks for some rows, once a form, and a model opens
+// the sooner.
 func (p *parameter) restore() {
-	p.data = make([]float32, len(p.codes))
-	for i, scale := range p.scales {
-		for k, c := range p.codes[i*p.cols : (i+1)*p.cols] {
-			p.data[i*p.cols+k] = scale * float32(c)
-		}
+	if p.name != "words" {
+		p.data = p.numbers()
 	}
+}
+
+// numbers returns those of all rows.
+func (p *parameter) numbers() []float32 {
+	if p.codes == nil {
+		return p.data
+	}
+	all := make([]float32, len(p.codes))
+	for i := range p.rows {
+		p.write(all[i*p.cols:], int32(i))
+	}
+	return all
+}
+
+// write writes a row to to and returns its length.
+func (p *parameter) write(to []float32, row int32) int {
+	if p.data != nil {
+		return copy(to, p.row(row))
+	}
+	codes, scale := p.codes[int(row)*p.cols:][:p.cols], p.scales[row]
+	to = to[:p.cols]
+	for k, c := range codes {
+		to[k] = scale * float32(c)
+	}
+	return p.cols
 }
 
 // parameters of a network, in the order in which a file holds them.

@@ -226,7 +226,7 @@ func (t *training) warm(from *Model) {
 		case "output", "outputbias", "pairs":
 			t.warmTags(p, was, from.set)
 		default:
-			copy(p.data, was.data)
+			copy(p.data, was.numbers())
 		}
 	}
 }

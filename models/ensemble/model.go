@@ -172,6 +172,22 @@ func (m *Model) rank(member int, c pipeline.Category) float32 {
 
 // New returns an ensemble of members that have the same tags.
 func New(mode Mode, members []tagger.Model) (*Model, error) {
+	m, err := assemble(mode, members)
+	if err != nil {
+		return nil, err
+	}
+	for _, member := range members {
+		var file bytes.Buffer
+		if err := member.Write(&file); err != nil {
+			return nil, err
+		}
+		m.files = append(m.files, file.Bytes())
+	}
+	return m, nil
+}
+
+// assemble is New without the members' files.
+func assemble(mode Mode, members []tagger.Model) (*Model, error) {
 	if len(members) < 2 || len(members) > maxMembers {
 		return nil, fmt.Errorf("an ensemble has 2 to %d members, not %d", maxMembers, len(members))
 	}
@@ -186,11 +202,6 @@ func New(mode Mode, members []tagger.Model) (*Model, error) {
 		if !believes && !mode.bySpans() {
 			return nil, fmt.Errorf("a model of kind %s has no marginals for the mode %s", member.Header().Kind, mode)
 		}
-		var file bytes.Buffer
-		if err := member.Write(&file); err != nil {
-			return nil, err
-		}
-		m.files = append(m.files, file.Bytes())
 		m.header.Members = append(m.header.Members, About{Name: member.Header().Name, Kind: member.Header().Kind})
 		m.header.Weights = append(m.header.Weights, 1/float32(len(members)))
 	}
@@ -232,6 +243,7 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 		return nil, err
 	}
 	var members []tagger.Model
+	var files [][]byte
 	for i := range h.Members {
 		data, err := f.Section(memberSection(i))
 		if err != nil {
@@ -244,9 +256,9 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 		if member.Header().Kind == Kind {
 			return nil, damaged("an ensemble in an ensemble")
 		}
-		members = append(members, member)
+		members, files = append(members, member), append(files, data)
 	}
-	m, err := New(h.Mode, members)
+	m, err := assemble(h.Mode, members)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
@@ -254,7 +266,7 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 	if h.Mode == Cascade && threshold > 0 {
 		h.Threshold = threshold
 	}
-	m.header = h
+	m.header, m.files = h, files
 	return m, nil
 }
 
