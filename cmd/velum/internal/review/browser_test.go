@@ -3,6 +3,7 @@ package review
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -16,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 )
 
@@ -49,6 +51,12 @@ func served(t *testing.T, n int, lang string) *server { return servedFor(t, n, l
 
 func servedFor(t *testing.T, n int, lang, question string) *server {
 	t.Helper()
+	return servedAgainst(t, n, lang, question, "")
+}
+
+// servedAgainst is servedFor with what another curator has made of the notes.
+func servedAgainst(t *testing.T, n int, lang, question, theirs string) *server {
+	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
 	for i := range n {
@@ -67,6 +75,15 @@ func servedFor(t *testing.T, n int, lang, question string) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.journal.Close() })
+	if theirs != "" {
+		o.Other = filepath.Join(dir, "theirs.jsonl")
+		if err := os.WriteFile(o.Other, []byte(theirs), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.compare(t.Context(), &console.Console{Out: io.Discard}, cfg, o); err != nil {
+			t.Fatal(err)
+		}
+	}
 	v := newServer(s, o, "")
 	ts := httptest.NewServer(v.handler(func() {}))
 	t.Cleanup(ts.Close)
@@ -195,11 +212,82 @@ func TestAnswerKeys(t *testing.T) {
 	}
 }
 
+// theirs is what a second curator made of the notes of served: of the first the
+// same, of the second the name with the place, of the third nothing.
+const theirs = `{"id":"n0","text":"Vive en Reus con Eva. Eva llama desde Reus, <b>no</b> acude.","spans":[{"start":8,"end":12,"label":"LOCATION"}]}
+{"id":"n1","text":"Vive en Reus con Eva. Eva llama desde Reus, <b>no</b> acude.","spans":[{"start":8,"end":12,"label":"LOCATION"},{"start":17,"end":20,"label":"PERSON"}]}
+{"id":"n2","text":"Vive en Reus con Eva. Eva llama desde Reus, <b>no</b> acude.","spans":[]}
+`
+
+// TestAdjudication: two curators on the same notes. Only those that differ are
+// shown, each with the other one's spans; F8 takes these, Backspace gives one's
+// own back, Enter decides.
+func TestAdjudication(t *testing.T) {
+	ctx := chromium(t)
+	v := servedAgainst(t, 3, "en", "", theirs)
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0)); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(v.session.order); n != 2 {
+		t.Fatalf("%d notes on the page, want the two that differ", n)
+	}
+	state := func() (text string) {
+		if err := chromedp.Run(ctx, chromedp.Evaluate(`note.id + ": " + spans.map((s) => note.text.slice(s.start, s.end) + "/" + s.label).join(" ") + " | " + [...document.querySelectorAll(".theirs")].map((e) => e.textContent).join(" ")`, &text)); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for _, c := range []struct{ key, want string }{
+		{"", "n1: Reus/LOCATION | PERSON"},
+		{kb.F8, "n1: Reus/LOCATION Eva/PERSON | "},
+		{kb.Backspace, "n1: Reus/LOCATION | PERSON"},
+		{kb.F8, "n1: Reus/LOCATION Eva/PERSON | "},
+		{kb.Enter, ""},
+	} {
+		if err := chromedp.Run(ctx, chromedp.KeyEvent(c.key)); err != nil {
+			t.Fatal(err)
+		}
+		if c.want == "" {
+			continue
+		}
+		if got := state(); got != c.want {
+			t.Errorf("after %q: %q, want %q", c.key, got, c.want)
+		}
+	}
+	if err := chromedp.Run(ctx, note0(1)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := state(), "n2: Reus/LOCATION | "; got != want {
+		t.Errorf("the next note: %q, want %q", got, want)
+	}
+	if err := chromedp.Run(ctx, chromedp.KeyEvent(kb.F8), chromedp.KeyEvent(kb.Enter)); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for v.doneNow() < 2 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for id, want := range map[string]string{"n1": "Reus/LOCATION Eva/PERSON", "n2": ""} {
+		for i := range v.session.notes {
+			n := &v.session.notes[i]
+			var got []string
+			for _, s := range n.final {
+				got = append(got, n.text[s.Start:s.End]+"/"+s.Category.String())
+			}
+			if n.id == id && (!n.decided || strings.Join(got, " ") != want) {
+				t.Errorf("%s: %s, want %s", id, strings.Join(got, " "), want)
+			}
+		}
+	}
+}
+
 // TestReflow: at a width of 320 CSS pixels, which is 1280 at 400 %, and of 200,
 // which is 400 at 200 %, nothing needs to be scrolled sideways.
 func TestReflow(t *testing.T) {
 	ctx := chromium(t)
-	v := served(t, 3, "ca")
+	v := servedAgainst(t, 3, "ca", "", theirs)
 	if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.KeyEvent("?")); err != nil {
 		t.Fatal(err)
 	}
@@ -223,8 +311,8 @@ func TestLook(t *testing.T) {
 		t.Skip("VELUM_SCREENSHOTS names no folder")
 	}
 	ctx := chromium(t)
-	for _, question := range []string{"spans", "usefulness"} {
-		v := servedFor(t, 3, "es", question)
+	for _, look := range []struct{ name, question, theirs string }{{"spans", "", ""}, {"usefulness", "usefulness", ""}, {"adjudication", "", theirs}} {
+		v := servedAgainst(t, 3, "es", look.question, look.theirs)
 		if err := chromedp.Run(ctx, chromedp.Navigate(v.address()), note0(0), chromedp.KeyEvent("?")); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +327,7 @@ func TestLook(t *testing.T) {
 					chromedp.FullScreenshot(&picture, 100)); err != nil {
 					t.Fatal(err)
 				}
-				name := fmt.Sprintf("%s-%s-%d-%g.png", question, theme, size.width, size.zoom)
+				name := fmt.Sprintf("%s-%s-%d-%g.png", look.name, theme, size.width, size.zoom)
 				if err := os.WriteFile(filepath.Join(dir, name), picture, 0o600); err != nil {
 					t.Fatal(err)
 				}
