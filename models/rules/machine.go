@@ -140,10 +140,14 @@ func (m *Machine) settled(t int32) *knownForm {
 	return k
 }
 
-// Spans appends the finds of a note that do not overlap to dst: the surest
-// first, of those the longest, of those the first.
+// Spans appends the finds of a note that do not overlap to dst: see Disjoint.
 func (m *Machine) Spans(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span {
-	finds := m.Finds(text, tokens)
+	return Disjoint(dst, m.Finds(text, tokens))
+}
+
+// Disjoint appends those finds of a note that do not overlap to dst: the surest
+// first, of those the longest, of those the first. It sorts the finds.
+func Disjoint(dst []pipeline.Span, finds []Find) []pipeline.Span {
 	slices.SortStableFunc(finds, func(a, b Find) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.End-b.Start, a.End-a.Start), cmp.Compare(a.Start, b.Start))
 	})

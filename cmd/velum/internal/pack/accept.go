@@ -3,12 +3,20 @@ package pack
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // mistake is an error of rules on a labelled note: where it is, and no words.
@@ -40,15 +48,33 @@ func gone(was, now []mistake) (all []mistake) {
 	return all
 }
 
-// validated scores rules on the validation notes; nil where none are named.
-// Notes that were asked about cannot be among them; which they are is kept, so
-// that they are not asked about.
-func (c *corpus) validated(ctx context.Context, cfg *option.Config, p *rules.Pack, o *CorpusOptions, beside ...pipeline.Category) (*networkScores, error) {
-	if o.Validation == "" {
-		return nil, nil
+// validated scores rules on the validation notes; nil where there are none. It
+// remembers where they lie: turns that name none have those of the turn before.
+func (c *corpus) validated(ctx context.Context, cfg *option.Config, p *rules.Pack, o *CorpusOptions) (*networkScores, error) {
+	if err := c.hold(ctx, cfg, o); err != nil || c.validation == "" {
+		return nil, err
+	}
+	if err := c.remember(); err != nil {
+		return nil, err
+	}
+	return scoredOn(ctx, cfg, c.validation, p)
+}
+
+// hold reads which notes are held for validation: they are not asked about, and
+// notes that were asked about cannot be among them.
+func (c *corpus) hold(ctx context.Context, cfg *option.Config, o *CorpusOptions) error {
+	if o.Validation != "" {
+		path, err := filepath.Abs(o.Validation)
+		if err != nil {
+			return err
+		}
+		c.validation = path
+	}
+	if c.validation == "" {
+		return nil
 	}
 	if err := c.ids(ctx, cfg); err != nil {
-		return nil, err
+		return err
 	}
 	used := map[string]bool{}
 	if c.asked != nil {
@@ -57,7 +83,7 @@ func (c *corpus) validated(ctx context.Context, cfg *option.Config, p *rules.Pac
 		}
 	}
 	both := 0
-	err := eachNote(ctx, cfg, o.Validation, func(b *pipeline.Batch, i int) error {
+	err := eachNote(ctx, cfg, c.validation, func(b *pipeline.Batch, i int) error {
 		id := string(b.ID.At(i))
 		if c.known[id] || used[id] {
 			both++
@@ -66,13 +92,52 @@ func (c *corpus) validated(ctx context.Context, cfg *option.Config, p *rules.Pac
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if both > 0 {
-		return nil, exit.Errorf(exit.Config, "take them out of the validation notes, and give --validation to `next` from the first turn on",
-			"%s: %d of the notes were asked about", o.Validation, both)
+		return exit.Errorf(exit.Config, "take them out of the validation notes, and give --validation to `next` from the first turn on",
+			"%s: %d of the notes were asked about", c.validation, both)
 	}
-	return scoredOn(ctx, cfg, o.Validation, p, beside...)
+	return nil
+}
+
+// heldNotes is validation.json: where the validation notes lie.
+type heldNotes struct {
+	Schema string `json:"schema"`
+	Path   string `json:"path"`
+}
+
+const (
+	heldSchema = "velum.corpus.validation/1"
+	heldFile   = "validation.json"
+)
+
+func (c *corpus) remember() error {
+	data, err := json.MarshalIndent(heldNotes{heldSchema, c.validation}, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	return durable.WriteFile(nil, filepath.Join(c.dir, heldFile), append(data, '\n'))
+}
+
+// recall reads what remember wrote.
+func (c *corpus) recall() error {
+	data, err := os.ReadFile(filepath.Join(c.dir, heldFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var h heldNotes
+	if err == nil && (json.Unmarshal(data, &h) != nil || h.Schema != heldSchema) {
+		err = &durable.IntegrityError{Path: heldFile, Cause: "does not say where validation notes lie"}
+	}
+	if err != nil {
+		return exit.With(exit.Integrity, err, "take the file away and name the notes with --validation")
+	}
+	c.validation = h.Path
+	return nil
 }
 
 // verdict is what the rules of ATN §2.1 say of new rules.
@@ -115,9 +180,24 @@ func tried(before, after *networkScores) trial {
 	return trial{old.f1(), fresh.f1(), len(gone(before.mistakes, after.mistakes)), len(gone(after.mistakes, before.mistakes))}
 }
 
-// Try tells whether new rules are worth it: they must mend more than one error
-// on the corpus without lowering F1, and not lower it on the validation notes
-// (ATN §2.1, steps 2 to 4).
+func (t trial) String() string {
+	return fmt.Sprintf("%d errors mended, %d made, F1 %.4f -> %.4f", t.Mended, t.Mistaken, t.Old, t.New)
+}
+
+// judgement is what changed rules come to: all of them, or a network alone.
+type judgement struct {
+	Rule       string `json:"rule,omitempty"`
+	How        string `json:"how,omitempty"` // new, changed, gone
+	Accepted   bool   `json:"accepted"`
+	Advice     string `json:"advice,omitempty"`
+	Corpus     trial  `json:"corpus"`
+	Validation *trial `json:"validation,omitempty"`
+}
+
+// Try tells which of the rules that are not as they were are worth it: each must
+// mend more than one error on the corpus without lowering F1, and not lower it on
+// the validation notes (ATN §2.1, steps 2 to 4). They are tried in the order of
+// the file, each beside those that are as they were and those that were accepted.
 func Try(ctx context.Context, c *console.Console, cfg *option.Config, o *CorpusOptions) error {
 	at, err := openCorpus(o.Out)
 	if err != nil {
@@ -134,53 +214,62 @@ func Try(ctx context.Context, c *console.Console, cfg *option.Config, o *CorpusO
 	if err != nil {
 		return err
 	}
-	first, err := at.scored(ctx, before, after.Categories()...)
-	if err != nil {
+	if err := at.hold(ctx, cfg, o); err != nil {
 		return err
 	}
-	second, err := at.scored(ctx, after, before.Categories()...)
-	if err != nil {
+	b := newBench(before, after)
+	if b.corpus, err = b.read(ctx, nil, at.path()); err != nil {
 		return err
 	}
-	corpus := tried(first, second)
-	old, fresh := first.all(), second.all()
-	v := onCorpus(&old, &fresh, corpus.Mended)
-	var validation *trial
-	if v.accepted && o.Validation != "" {
-		if validation, v, err = at.tryValidation(ctx, cfg, o, before, after); err != nil {
+	if at.validation != "" {
+		if b.validation, err = b.read(ctx, cfg, at.validation); err != nil {
 			return err
 		}
 	}
-	if err := printTrial(c, v, corpus, validation); err != nil || v.accepted {
+	all, each := b.judge()
+	if err := printTrial(c, all, each); err != nil {
 		return err
 	}
-	return exit.Errorf(exit.Nothing, v.advice, "the new rules are not accepted")
+	return refused(each)
 }
 
-func (c *corpus) tryValidation(ctx context.Context, cfg *option.Config, o *CorpusOptions, before, after *rules.Pack) (*trial, verdict, error) {
-	first, err := c.validated(ctx, cfg, before, o, after.Categories()...)
-	if err != nil {
-		return nil, verdict{}, err
-	}
-	second, err := scoredOn(ctx, cfg, o.Validation, after, before.Categories()...)
-	if err != nil {
-		return nil, verdict{}, err
-	}
-	old, fresh, t := first.all(), second.all(), tried(first, second)
-	return &t, onValidation(&old, &fresh), nil
-}
-
-func printTrial(c *console.Console, v verdict, corpus trial, validation *trial) error {
-	if c.JSON {
-		message := map[string]any{"message_type": "corpus", "accepted": v.accepted, "mended": corpus.Mended, "mistaken": corpus.Mistaken, "f1_old": corpus.Old, "f1_new": corpus.New}
-		if validation != nil {
-			message["validation"] = validation
+// refused is the error where some rules are not accepted.
+func refused(each []judgement) error {
+	var kept, not []string
+	for _, j := range each {
+		if j.Accepted {
+			kept = append(kept, j.Rule)
+		} else {
+			not = append(not, j.Rule+": "+j.Advice)
 		}
-		return json.NewEncoder(c.Out).Encode(message)
 	}
-	if _, err := c.Printf("%d errors mended, %d made, F1 %.4f -> %.4f\n", corpus.Mended, corpus.Mistaken, corpus.Old, corpus.New); err != nil || validation == nil {
-		return err
+	switch {
+	case len(each) == 0:
+		return exit.Errorf(exit.Nothing, "write a rule for errors of scores.json", "no rule finds anything else than it did")
+	case len(not) == 0:
+		return nil
 	}
-	_, err := c.Printf("validation: %d errors mended, %d made, F1 %.4f -> %.4f\n", validation.Mended, validation.Mistaken, validation.Old, validation.New)
+	return exit.Errorf(exit.Nothing, strings.Join(not, "; "), "%d of %d changed rules are accepted", len(kept), len(each))
+}
+
+func printTrial(c *console.Console, all judgement, each []judgement) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{
+			"message_type": "corpus", "accepted": refused(each) == nil, "mended": all.Corpus.Mended, "mistaken": all.Corpus.Mistaken,
+			"f1_old": all.Corpus.Old, "f1_new": all.Corpus.New, "validation": all.Validation, "rules": each,
+		})
+	}
+	lines := all.Corpus.String() + "\n"
+	if all.Validation != nil {
+		lines += "validation: " + all.Validation.String() + "\n"
+	}
+	for _, j := range each {
+		verdict := "accepted"
+		if !j.Accepted {
+			verdict = "left out"
+		}
+		lines += fmt.Sprintf("%s, %s: %s: %s\n", j.Rule, j.How, j.Corpus, verdict)
+	}
+	_, err := io.WriteString(c.Out, lines) // names of networks are letters and digits
 	return err
 }

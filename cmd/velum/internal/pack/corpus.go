@@ -18,6 +18,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -28,6 +29,7 @@ import (
 // CorpusOptions of `velum corpus`: a folder that grows turn by turn.
 //
 //	OUT/corpus.jsonl          what was corrected until now
+//	OUT/validation.json       where the validation notes lie, if there are any
 //	OUT/turn-001/asked.json   which notes a person is asked about, and why: ids, no words
 //	OUT/turn-001/questions.jsonl   these notes, with what the rules find
 //	OUT/turn-001/scores.json  once it is answered: the rules on the corpus, their errors
@@ -40,7 +42,7 @@ type CorpusOptions struct {
 	Answers string   // take
 	Old     string   // try: the rules to compare with
 
-	Validation string // next, take, try: labelled notes that are never asked about
+	Validation string // next, take, try: labelled notes that are never asked about; "": those of the turn before
 }
 
 // enough is the F1 at which a corpus is done (ATN §2.1).
@@ -54,6 +56,8 @@ type corpus struct {
 	known map[string]bool
 	held  []string // validation notes
 	data  []byte   // corpus.jsonl
+
+	validation string // where they lie; "": there are none
 }
 
 // asked is asked.json.
@@ -62,6 +66,7 @@ type asked struct {
 	Rules  string      `json:"rules_sha256"`
 	Elbow  float64     `json:"elbow,omitempty"` // score of the last note above it
 	Scored int         `json:"scored"`          // notes of the archive with a score
+	Curve  *turns.Rank `json:"curve,omitempty"` // of f(d); none where words ask
 	Notes  []askedNote `json:"notes"`
 }
 
@@ -138,7 +143,7 @@ func openCorpus(dir string) (*corpus, error) {
 		return nil, exit.With(exit.Config, err, "make it readable")
 	}
 	c.data = data
-	return c, nil
+	return c, c.recall()
 }
 
 func (c *corpus) path() string { return filepath.Join(c.dir, corpusFile) }
@@ -294,19 +299,13 @@ func queried(words []string) func(b *pipeline.Batch, i int) float64 {
 }
 
 // scored runs the rules over the corpus.
-func (c *corpus) scored(ctx context.Context, p *rules.Pack, beside ...pipeline.Category) (*networkScores, error) {
-	return scoredOn(ctx, nil, c.path(), p, beside...)
+func (c *corpus) scored(ctx context.Context, p *rules.Pack) (*networkScores, error) {
+	return scoredOn(ctx, nil, c.path(), p)
 }
 
-// scoredOn runs the rules over labelled notes. Categories beside theirs count,
-// too: of these the rules find nothing.
-func scoredOn(ctx context.Context, cfg *option.Config, path string, p *rules.Pack, beside ...pipeline.Category) (*networkScores, error) {
+// scoredOn runs the rules over labelled notes.
+func scoredOn(ctx context.Context, cfg *option.Config, path string, p *rules.Pack) (*networkScores, error) {
 	s := newScores(ofNetworks(p))
-	for _, category := range beside {
-		if s.total[category] == nil {
-			s.total[category] = &right{}
-		}
-	}
 	return s, eachNote(ctx, cfg, path, func(b *pipeline.Batch, i int) error {
 		s.add(b, i)
 		return nil
@@ -335,12 +334,28 @@ func (c *corpus) rank(ctx context.Context, cfg *option.Config, o *CorpusOptions,
 	n := len(a.Notes)
 	if len(o.Query) == 0 {
 		n = elbow(a.Notes)
+		a.Curve = curveOf(a.Notes, n)
 	}
 	a.Notes = a.Notes[:min(n, o.Notes)]
 	if len(a.Notes) > 0 {
 		a.Elbow = a.Notes[len(a.Notes)-1].Score
 	}
 	return nil
+}
+
+// curvePoints is how many points of a curve are kept, and two or three more.
+const curvePoints = 200
+
+// curveOf is the curve of sorted scores, thinned out, and its elbow.
+func curveOf(sorted []askedNote, elbow int) *turns.Rank {
+	r := &turns.Rank{Elbow: elbow}
+	step := max(len(sorted)/curvePoints, 1)
+	for i, n := range sorted {
+		if i%step == 0 || i == len(sorted)-1 || i == elbow-1 {
+			r.Points = append(r.Points, turns.RankPoint{Rank: i + 1, Score: n.Score})
+		}
+	}
+	return r
 }
 
 // elbow returns how many of the sorted scores lie above the place where the

@@ -65,12 +65,12 @@ func Report(c *console.Console, cfg *option.Config, dir string, two []int) error
 	if len(two) > 0 && (len(two) != 2 || two[0] < 1 || two[0] >= two[1] || two[1] > n) {
 		return exit.Errorf(exit.Config, "name two, the earlier one first, as --turns 1,2", "%d turns are answered: --turns names none of them, or not two", n)
 	}
-	r := &turns.CorpusReport{Schema: turns.CorpusSchema, Enough: enough}
+	r := &turns.CorpusReport{Schema: turns.CorpusSchema, Enough: enough, Validation: at.validation}
 	for i, t := range all {
 		s := &t.scores
 		turn := turns.CorpusTurn{
 			Number: i + 1, Scored: t.asked.Scored, Asked: len(t.asked.Notes), Elbow: t.asked.Elbow, Unchanged: s.Unchanged,
-			Corrected: s.Notes, F1: s.F1, Precision: s.Precision, Recall: s.Recall, ByCategory: s.ByCategory,
+			Corrected: s.Notes, F1: s.F1, Precision: s.Precision, Recall: s.Recall, ByCategory: s.ByCategory, Curve: t.asked.Curve,
 		}
 		if s.Validation != nil {
 			turn.Validation = &s.Validation.F1

@@ -3,9 +3,11 @@ package turns
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -19,6 +21,8 @@ type CorpusReport struct {
 	Enough   float64      `json:"enough"` // F1 at which the corpus is done
 	Turns    []CorpusTurn `json:"turns"`
 	Compared *Comparison  `json:"compared,omitempty"`
+
+	Validation string `json:"validation,omitempty"` // path of the validation notes
 
 	language report.Language
 }
@@ -36,6 +40,19 @@ type CorpusTurn struct {
 	Recall     float64            `json:"recall"`
 	ByCategory map[string]float64 `json:"f1_by_category"`
 	Validation *float64           `json:"validation_f1,omitempty"`
+	Curve      *Rank              `json:"curve,omitempty"` // where f(d) ranked, and not words
+}
+
+// Rank is the curve of the sorted scores f(d) of a turn, thinned out.
+type Rank struct {
+	Elbow  int         `json:"elbow"` // notes above it
+	Points []RankPoint `json:"points"`
+}
+
+// RankPoint is a note of the curve, counted from the best one.
+type RankPoint struct {
+	Rank  int     `json:"rank"`
+	Score float64 `json:"score"`
 }
 
 // Comparison is which errors of the rules came and went between two turns.
@@ -72,7 +89,8 @@ func (r *CorpusReport) Write(dir string, l report.Language) error {
 		*CorpusReport
 		Last  CorpusTurn
 		Curve chart
-	}{r, r.Turns[len(r.Turns)-1], r.chart()})
+		Ranks *chart
+	}{r, r.Turns[len(r.Turns)-1], r.chart(), r.rankChart()})
 	if err != nil {
 		return err
 	}
@@ -126,5 +144,50 @@ func (r *CorpusReport) chart() chart {
 	draw("F1", "c-f1")
 	c.Legend = append(c.Legend, chartKey{"level", r.language.Text("enough", r.language.Number(r.Enough, 1))})
 	s.ticks(&c)
+	return c
+}
+
+// rankChart draws the sorted scores of the last turn that was ranked by them, and
+// where they bend; nil if none was.
+func (r *CorpusReport) rankChart() *chart {
+	n := len(r.Turns) - 1
+	for n >= 0 && (r.Turns[n].Curve == nil || len(r.Turns[n].Curve.Points) < 2) {
+		n--
+	}
+	if n < 0 {
+		return nil
+	}
+	t := &r.Turns[n]
+	points := t.Curve.Points
+	last, top := points[len(points)-1].Rank, points[0].Score
+	x := func(rank int) float64 { return report.Tenths(100 * float64(rank-1) / float64(max(last-1, 1))) }
+	y := func(score float64) float64 { return report.Tenths(chartBottom - score/top*(chartBottom-chartTop)) }
+	curve, bend := chartLine{Class: "c-f1"}, chartLine{Class: "level"}
+	var all []string
+	for _, p := range points {
+		all = append(all, fmt.Sprintf("%g,%g", x(p.Rank), y(p.Score)))
+		if p.Rank == t.Curve.Elbow {
+			curve.Dots = []chartDot{{X: x(p.Rank), Y: y(p.Score), Tip: r.language.Number(p.Score, 3), Ring: true}}
+			bend.Points = fmt.Sprintf("%g,%d %g,%d", x(p.Rank), chartTop, x(p.Rank), chartBottom)
+		}
+	}
+	curve.Points = strings.Join(all, " ")
+	word := r.language.Text
+	c := &chart{
+		Title: "ranks", Axis: word("rank"), Caption: word("ranks about", fmt.Sprint(t.Number)), Lines: []chartLine{curve, bend},
+		Legend: []chartKey{{"c-f1", "f(d)"}, {"level", word("bend", r.language.Plural(int64(t.Curve.Elbow), "note"), fmt.Sprint(t.Asked))}},
+	}
+	digits := 1
+	if top < 1 {
+		digits = 3
+	}
+	for k := range 3 {
+		c.YTicks = append(c.YTicks, chartTick{y(top * float64(k) / 2), r.language.Number(top*float64(k)/2, digits)})
+	}
+	for k := range 5 {
+		if rank := 1 + (last-1)*k/4; k == 0 || rank > 1+(last-1)*(k-1)/4 {
+			c.XTicks = append(c.XTicks, chartTick{x(rank), fmt.Sprint(rank)})
+		}
+	}
 	return c
 }

@@ -183,6 +183,7 @@ func (r *Report) classes() (all []learnClass) {
 // lines are stands in a legend, where no line can run through it.
 type chart struct {
 	Title   string // key of the words
+	Axis    string // what goes from left to right; "": turns
 	Caption string
 	Lines   []chartLine
 	Legend  []chartKey
