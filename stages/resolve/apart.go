@@ -1,6 +1,10 @@
 package resolve
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
 
 // partNames gives every person a span of their own, and cuts what stands before
 // the name: "Anna Puig, Joan Soler i Rosa Mas", "l'escriptora Anna Puig". A place
@@ -38,6 +42,11 @@ func (w *worker) partSpan(s, i, j int) (n int) {
 		w.spans[s].Start = w.words[i].start // Puig-Soler
 		n++
 	}
+	if w.spans[s].Category == c && j-i >= 2 && j < len(w.words) && w.joins(j-1) {
+		j-- // "Anna Puig i", and a span behind it
+		w.spans[s].End = w.words[j-1].end
+		n++
+	}
 	for k := i + 1; k < j && w.spans[s].Category == c; k++ {
 		if w.words[k].class&title != 0 && w.commaBehind(k-1) {
 			w.spans[s].End, j = w.words[k-1].end, k // "Anna Puig, Doctora"
@@ -62,6 +71,57 @@ func (w *worker) partSpan(s, i, j int) (n int) {
 		n++
 	}
 	return n
+}
+
+// manyPeople is how many persons of a note rule surname remembers.
+const manyPeople = 64
+
+// findSurnames makes a person of a place that is one word, the last of a whole
+// name in the same note: "Pasqual Zzyzx... explica Zzyzx". What is a town, or
+// stands behind the head of a centre or where a place does, stays.
+func (w *worker) findSurnames() int {
+	c := w.labels.person[1]
+	if c == pipeline.None || w.Lexicons.Names == nil || len(w.spans) < 2 {
+		return 0
+	}
+	var last [manyPeople]uint64
+	people := last[:0]
+	for s := range w.spans {
+		if w.spans[s].Category != c || len(people) == manyPeople {
+			continue
+		}
+		if i, j := w.wordsIn(w.spans[s].Start, w.spans[s].End); j-i >= 2 && w.startsGiven(i) && w.words[j-1].is(capital) && w.words[i].class&title == 0 {
+			w.words[j-1].fold(w.text)
+			people = append(people, w.words[j-1].hash)
+		}
+	}
+	if len(people) == 0 {
+		return 0
+	}
+	n := 0
+	for s := range w.spans {
+		x := &w.spans[s]
+		if x.Category != w.labels.place || certain(x) {
+			continue
+		}
+		if i, j := w.wordsIn(x.Start, x.End); j == i+1 && w.isSurname(i, people) {
+			x.Category = c
+			n++
+		}
+	}
+	return n
+}
+
+// isSurname tells whether word k is one of the surnames and stands where no
+// place does.
+func (w *worker) isSurname(k int, surnames []uint64) bool {
+	x := &w.words[k]
+	if !x.is(capital) || !x.is(lower) || x.class&(namesake|institution|organisation|street) != 0 ||
+		k > 0 && w.words[k-1].class&(institution|organisation|street|region|comesFrom|heading) != 0 {
+		return false
+	}
+	x.fold(w.text)
+	return slices.Contains(surnames, x.hash) && !w.inLexicon(w.Lexicons.Towns, k) && !w.inLexicon(w.Lexicons.Provinces, k) && !w.inLexicon(w.Lexicons.Countries, k)
 }
 
 // nameStart returns the first of words [i, j) that belongs to a name: small

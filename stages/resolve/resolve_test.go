@@ -235,6 +235,8 @@ var ruleTests = []struct {
 	{"place-end", "primary-care", "[LOCATION:Instituto Sol del 27 al] 29 de mayo, [LOCATION:Hospital del 2 de Mayo], [LOCATION:Hospital Psiquiátrico Doctor Sol]", "[LOCATION:Instituto Sol] del 27 al 29 de mayo, [LOCATION:Hospital del 2 de Mayo], [LOCATION:Hospital Psiquiátrico Doctor Sol]"},
 	{"trim", "primary-care", "tendón de [PERSON:Aquiles], técnica bilateral de [PERSON:Robles], test a [PERSON:Robles]", "tendón de Aquiles, técnica bilateral de Robles, test a [PERSON:Robles]"},
 	{"origin", "primary-care", "un viaje a Els Plans de Dalt", "un viaje a [LOCATION:Els Plans de Dalt]"},
+	{"surname", "primary-care", "[PERSON:Ana Zzyzx] ve. Diu [LOCATION:Zzyzx], al Hospital [LOCATION:Zzyzx], [LOCATION:Norma]", "[PERSON:Ana Zzyzx] ve. Diu [PERSON:Zzyzx], al Hospital [LOCATION:Zzyzx], [LOCATION:Norma]"},
+	{"apart", "primary-care", "ve [PERSON:Ana Puig i] [PERSON:Zzyzx] avui", "ve [PERSON:Ana Puig] i [PERSON:Zzyzx] avui"},
 	{"no-age", "primary-care", "fuma [AGE:30 años]-paquete, [AGE:20 años] fumando, [AGE:40 años]", "fuma 30 años-paquete, 20 años fumando, [AGE:40 años]"},
 	{"name-end", "primary-care", "la Dra. [PERSON:Zzyzx del Servei] d'Oncologia, Dr. [PERSON:Puig de la Unidad], [PERSON:Ana de la Torre]", "la Dra. [PERSON:Zzyzx] del Servei d'Oncologia, Dr. [PERSON:Puig] de la Unidad, [PERSON:Ana de la Torre]"},
 	{"no-digit", "primary-care", "[SANITARY_CARD_ID:casada] y [SANITARY_CARD_ID:ABCD 1]", "casada y [SANITARY_CARD_ID:ABCD 1]"},

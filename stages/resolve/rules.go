@@ -58,6 +58,7 @@ var rules = []rule{
 	{"town", "meddocan primary-care", onText, place | of, (*worker).findTowns},
 	{"postal", "meddocan primary-care", onSpans, 0, (*worker).findPostalCodes},
 	{"apart", "primary-care", onSpans, 0, (*worker).partNames},
+	{"surname", "primary-care", onSpans, 0, (*worker).findSurnames},
 	{"namesake", "primary-care", onSpans, namesake, (*worker).joinNamesakes},
 	{"date-borders", "primary-care", onSpans, 0, (*worker).endDates},
 	{"trait", "meddocan", onSpans, trait, (*worker).findTraits},
