@@ -12,7 +12,7 @@ import (
 // or every report of theirs is amber. scripts/data/models.sh does it (--real), and
 // `velum models measure` for a model that is there.
 func TestMeasured(t *testing.T) {
-	for _, name := range []string{"primary-care", "cascade", "meddocan"} {
+	for _, name := range []string{"primary-care", "cascade", "meddocan", "meddocan-cascade"} {
 		data, ok := embedded.Model(name)
 		if !ok {
 			t.Fatal(name)
