@@ -56,6 +56,10 @@ func Templates() []string { return namesOf("templates/*.txt") }
 // Template returns the feature template of that name (see models/features).
 func Template(name string) ([]byte, error) { return read("template", "templates/"+name+".txt") }
 
+// Rules returns the networks that are rules of stages/resolve, for notes of
+// primary care. Their words are those of Words.
+func Rules() ([]byte, error) { return read("pack of rules", "rules/primary-care.atn") }
+
 // ShippedPack is the name of the rules that ship (see models/rules).
 const ShippedPack = "shipped"
 

@@ -16,8 +16,8 @@ import (
 // Bounds of the work on one token.
 const (
 	MaxSteps = 256 // arcs that all networks together may try from one token
-	maxDepth = 16   // networks that call each other
-	maxForm  = 128  // bytes of a form that lists and expressions look at
+	maxDepth = 16  // networks that call each other
+	maxForm  = 128 // bytes of a form that lists and expressions look at
 )
 
 // A Find is what a network found.

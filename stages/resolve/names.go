@@ -111,39 +111,6 @@ func (w *worker) goesOn(k int) bool {
 	return x.is(lower) || w.inLexicon(w.Lexicons.Surnames, k) || w.inLexicon(w.Lexicons.GivenNames, k)
 }
 
-// findKinNames proposes names behind a word for kin: "su hija Teresa", "la
-// seva filla Núria". They must be in the lists, since a new sentence can begin
-// there without a full stop.
-func (w *worker) findKinNames() int {
-	n := 0
-	c := w.labels.person[2]
-	if c == pipeline.None {
-		return 0
-	}
-	for k := 0; k+1 < len(w.words); k++ {
-		next := &w.words[k+1]
-		if w.words[k].class&relative == 0 || !w.touch(k) || !next.is(capital) || !next.is(lower) || !w.goesOn(k+1) ||
-			next.class&opener != 0 ||
-			!w.isListedName(k+1) {
-			continue
-		}
-		end := k + 2
-		for end < len(w.words) && end < k+longestName && w.touch(end-1) && w.goesOn(end) && w.inLexicon(w.Lexicons.Surnames, end) {
-			end++
-		}
-		w.propose(next.start, w.words[end-1].end, c, byRule)
-		n++
-		k = end - 1
-	}
-	return n
-}
-
-// isListedName tells whether word k is a name of the lists, those of the world
-// included, and there no word of the language.
-func (w *worker) isListedName(k int) bool {
-	return w.inLexicon(w.Lexicons.GivenNames, k) || w.inLexicon(w.Lexicons.Surnames, k) || w.Lexicons.Names != nil && w.partOfName(k)&(given|family) != 0
-}
-
 // findArticled proposes names behind the article that Catalan gives to persons:
 // "en Costa", "la Vega", "l'Anna". They must be in the lists and mean nothing
 // else.

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,7 +26,8 @@ type Options struct {
 
 	Words networks.Words `yaml:"-"` // lists that rules go by, all of them: those of configs, as the house has changed them
 
-	Packs       []*networks.Pack   `yaml:"-"` // rules that people write: what they find are candidates of origin rule
+	Networks    *networks.Pack     `yaml:"-"` // rules that are networks, by their names; needed where one of them is on
+	Packs       []*networks.Pack   `yaml:"-"` // rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
 	Recognizers []*recognizers.Set `yaml:"-"` // patterns that a house writes: origin pattern, or checked with a right check digit
 
 	Lexicons Lexicons `yaml:"-"`
@@ -204,6 +206,7 @@ type plan struct {
 	alwaysAs  []pipeline.Category // by entry
 	never     phrases
 	rules     [phases][]int // indices of those that are on
+	network   []int32       // by rule: its number in Networks, -1 if it is no network
 	onlyPlain bool          // findCentres knows hospitals alone
 	labels    categories
 
@@ -225,7 +228,7 @@ func compile(o Options) (*plan, error) {
 	p.labels = categoriesOf(set)
 	p.onlyPlain = p.labels.institute != p.labels.centre
 	return p, firstOf(
-		p.vocabulary, p.overlap, p.patterns, p.priority, p.switches, p.packs, p.recognizers,
+		p.vocabulary, p.overlap, p.patterns, p.priority, p.networked, p.switches, p.packs, p.recognizers,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -342,6 +345,33 @@ func (p *plan) priority() error {
 			return fmt.Errorf("priority: %w", err)
 		}
 		p.rank[o][c] = uint16(at)
+	}
+	return nil
+}
+
+// networked is the rules that are networks. One of the house of the same name
+// stands in the place of a rule, whatever that is.
+func (p *plan) networked() error {
+	for _, pack := range p.Packs {
+		for _, name := range pack.Networks() {
+			if p.Rules[name] {
+				p.Rules = maps.Clone(p.Rules)
+				p.Rules[name] = false
+			}
+		}
+	}
+	p.network = make([]int32, len(rules))
+	for i := range rules {
+		p.network[i] = -1
+		if rules[i].do != nil {
+			continue
+		}
+		if p.Networks != nil {
+			p.network[i] = int32(slices.Index(p.Networks.Networks(), rules[i].name))
+		}
+		if p.Rules[rules[i].name] && p.network[i] < 0 {
+			return fmt.Errorf("rule %s: there is no network of this name", rules[i].name)
+		}
 	}
 	return nil
 }

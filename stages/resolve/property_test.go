@@ -253,7 +253,7 @@ func checkNote(t interface{ Fatalf(string, ...any) }, text []byte, spans []pipel
 func TestNoteProperties(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		labels := rapid.SampledFrom([]string{"primary-care", "meddocan", "i2b2"}).Draw(rt, "labels")
-		o, err := Defaults(labels, shipped)
+		o, err := defaults(labels)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -322,7 +322,7 @@ func drawMatches(t *rapid.T, length int32) []pipeline.Match {
 // TestRepeatsLeaveNothing compares with the slow way: every place where the
 // words of a found value stand is looked at.
 func TestRepeatsLeaveNothing(t *testing.T) {
-	o, _ := Defaults("primary-care", shipped)
+	o, _ := defaults("primary-care")
 	rapid.Check(t, func(rt *rapid.T) {
 		text, spans := drawNote(rt)
 		b := batchOf(t, "primary-care")
@@ -365,7 +365,7 @@ func FuzzNote(f *testing.F) {
 	f.Add("Mun\u0303oz ŀl·l ªº ﬁ \xff\xfe İ", uint64(3))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
 		for _, labels := range []string{"primary-care", "meddocan"} {
-			o, _ := Defaults(labels, shipped)
+			o, _ := defaults(labels)
 			o.Lexicons = testLexicons
 			o.Always = []Entry{{"ana", o.Repeat[0]}}
 			o.Never = []string{"puig roca"}
@@ -395,7 +395,7 @@ func TestLongNote(t *testing.T) {
 		fmt.Fprintf(&marked, "[PERSON:Ana Puig%c%c%c] visita, Ana Puig aaa bbb ana soler, color del dolor, control anual de la norma en la visita siguiente ok. ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676)
 	}
 	b := batchOf(t, "primary-care", marked.String())
-	o, _ := Defaults("primary-care", shipped)
+	o, _ := defaults("primary-care")
 	o.Lexicons = testLexicons
 	begin := time.Now()
 	run(t, o, b)
@@ -417,7 +417,7 @@ func benchmarked(t testing.TB, l Lexicons, notes ...string) (*pipeline.Batch, fu
 		}
 		add(batch, text, spans, nil)
 	}
-	o, _ := Defaults("primary-care", shipped)
+	o, _ := defaults("primary-care")
 	o.Lexicons, o.Counts = l, new(Counts)
 	step, err := New(o)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestRecognizers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Defaults("primary-care", shipped)
+	o, err := defaults("primary-care")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func run(t testing.TB, o Options, b *pipeline.Batch) {
 // only returns the defaults with the given rules on and no repeats.
 func only(t testing.TB, labels string, names ...string) Options {
 	t.Helper()
-	o, err := Defaults(labels, shipped)
+	o, err := defaults(labels)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ var repeatTests = []struct{ name, in, out string }{
 func TestRepeats(t *testing.T) {
 	for _, tt := range repeatTests {
 		b := batchOf(t, "primary-care", tt.in)
-		o, _ := Defaults("primary-care", shipped)
+		o, _ := defaults("primary-care")
 		o.Lexicons, o.Rules = testLexicons, nil
 		run(t, o, b)
 		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != tt.out {
@@ -611,7 +611,7 @@ func TestSpansOfAView(t *testing.T) {
 func TestManyPersonsApart(t *testing.T) {
 	const persons = 20_000
 	b := batchOf(t, "primary-care", "["+"PERSON:"+strings.Repeat("Ana Puig, ", persons-1)+"Ana Puig]")
-	o, _ := Defaults("primary-care", shipped)
+	o, _ := defaults("primary-care")
 	o.Lexicons = testLexicons
 	begin := time.Now()
 	run(t, o, b)
@@ -686,7 +686,7 @@ func TestKnownCovered(t *testing.T) {
 			known[i].Source = pipeline.FromKnown
 		}
 		b.Known.Append(known...)
-		o, err := Defaults("primary-care", shipped)
+		o, err := defaults("primary-care")
 		if err != nil {
 			r.Fatal(err)
 		}

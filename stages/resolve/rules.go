@@ -23,8 +23,8 @@ type rule struct {
 	name  string
 	on    string // label sets in which Defaults switches it on
 	phase phase
-	needs class // it can do nothing in a note without such a word; 0: any note
-	do    func(w *worker) int
+	needs class               // it can do nothing in a note without such a word; 0: any note
+	do    func(w *worker) int // nil: a network, see Options.Networks
 }
 
 // rules in the order in which they run.
@@ -43,7 +43,7 @@ var rules = []rule{
 	{"sex", "meddocan", onText, sexLabel | sexed, (*worker).findSex},
 	{"staff-id", "meddocan", onText, collegiate, (*worker).findStaffIDs},
 	{"kin", "", onText, relative, (*worker).findKin},
-	{"kin-name", "primary-care", onText, relative, (*worker).findKinNames},
+	{"kin-name", "primary-care", onText, relative, nil},
 	{"article", "primary-care", onText, personal, (*worker).findArticled},
 	{"titled", "meddocan primary-care", onText, title | shortTitle, (*worker).findTitled},
 	{"listed", "primary-care", onText, 0, (*worker).findListed},
@@ -81,6 +81,10 @@ func RuleNames() []string {
 func (w *worker) run(p phase) {
 	for _, i := range w.plan.rules[p] {
 		if r := &rules[i]; r.needs == 0 || w.seen&r.needs != 0 {
+			if r.do == nil {
+				w.counts.Rules[i] += int64(w.fromNetwork(w.network[i]))
+				continue
+			}
 			w.counts.Rules[i] += int64(r.do(w))
 		}
 	}

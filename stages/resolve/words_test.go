@@ -23,6 +23,56 @@ var shipped = func() networks.Words {
 	return words
 }()
 
+// networked are the networks that ship as rules.
+var networked = func() *networks.Pack {
+	text, err := configs.Rules()
+	if err != nil {
+		panic(err)
+	}
+	p, err := networks.Compile(string(text), networks.Resources{Words: shipped})
+	if err != nil {
+		panic(err)
+	}
+	return p
+}()
+
+// defaults are the options of a label set, with words and networks.
+func defaults(labels string) (Options, error) {
+	o, err := Defaults(labels, shipped)
+	o.Networks = networked
+	return o, err
+}
+
+// A network of the house with the name of a rule stands in its place, and without
+// its network a rule is refused.
+func TestNetworkInPlaceOfRule(t *testing.T) {
+	const note = "su hija Ana, la Hna. Ana"
+	for _, c := range []struct{ file, want string }{
+		{"", "su hija [PERSON:Ana], la Hna. Ana"},
+		{"network kin-name PERSON 0.9\n begin form:hna -> dot\n dot form:. -> who\n who cap / open -> end", "su hija Ana, la Hna. [PERSON:Ana]"},
+		{"network other PERSON 0.9\n begin form:hna -> dot\n dot form:. -> who\n who cap / open -> end", "su hija [PERSON:Ana], la Hna. [PERSON:Ana]"},
+	} {
+		o := only(t, "primary-care", "kin-name")
+		if c.file != "" {
+			p, err := networks.Compile("version 1\n"+c.file, networks.Resources{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Packs = append(o.Packs, p)
+		}
+		b := batchOf(t, "primary-care", note)
+		run(t, o, b)
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != c.want {
+			t.Errorf("%q: %s, want %s", c.file, got, c.want)
+		}
+	}
+	o := only(t, "primary-care", "kin-name")
+	o.Networks = nil
+	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "rule kin-name: there is no network") {
+		t.Errorf("without its network: %v", err)
+	}
+}
+
 // changed returns the shipped lists as a file changes them.
 func changed(t *testing.T, file string) networks.Words {
 	t.Helper()

@@ -43,6 +43,13 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	if o.Packs, err = packsOf(f.Config); err != nil {
 		return err
 	}
+	lists, err := resolveLists(f.Config)
+	if err != nil {
+		return err
+	}
+	if o.Networks, err = rulefile.Rules(o.Words, lists); err != nil {
+		return err
+	}
 	for _, path := range f.Patterns.Files {
 		s, err := rulefile.Recognizers(path)
 		if err != nil {
