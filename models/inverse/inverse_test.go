@@ -421,3 +421,19 @@ func TestLabelAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a note", n)
 	}
 }
+
+// FuzzWords: a file of words that was tampered with is refused, or answers.
+func FuzzWords(f *testing.F) {
+	f.Add(wordsOf(f, "refiere molestias sibilancias", 5, 3).Data())
+	f.Add([]byte("no model"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		words, err := OpenWords(data)
+		if err != nil {
+			return
+		}
+		for _, form := range []string{"", "molestias", "Zyxwvut"} {
+			words.Common([]byte(form))
+			words.Value(nil, []byte(form))
+		}
+	})
+}

@@ -33,6 +33,10 @@ const (
 	Operator   Of = "operator"         // uses, by category and operator
 	LowScore   Of = "low_score"        // matches below resolve.min_score; has no second part
 	Inverse    Of = "inverse"          // notes that an inverse model decided beside an ordinary one; has no second part
+
+	VainList     Of = "vain_list"     // masked words that a safe list has, by list
+	VainCategory Of = "vain_category" // the same, by category
+	VainForm     Of = "vain_form"     // the same, the commonest of each unit by form
 )
 
 func (of Of) key(name string) string {

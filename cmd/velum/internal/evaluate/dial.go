@@ -16,7 +16,7 @@ import (
 )
 
 // positions of the dial that are measured.
-var positions = []float64{0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
+var positions = []float64{0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 1}
 
 // A Position is what a setting of inverse.dial does to labelled notes. Words
 // are tokens with a letter or a digit; category is ignored.

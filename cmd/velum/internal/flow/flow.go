@@ -79,6 +79,7 @@ type Found struct {
 	Resolve resolve.Counts
 	Mask    mask.Counts
 	Inverse atomic.Int64 // notes at which the inverse model beside the ordinary one looked
+	Vain    Vain         // what an inverse model masked in vain
 }
 
 // RunSteps is the row of `velum run` over an archive whose columns kept are
@@ -92,8 +93,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
-	steps = append(steps, f.looked(&found.Inverse)...)
-	steps = append(steps, masked...)
+	steps = slices.Concat(steps, f.looked(&found.Inverse), f.vain(&found.Vain), masked)
 	if f.Choose.Use {
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}

@@ -171,6 +171,17 @@ var words = map[string][len(languageCodes)]string{
 	"lang ca":      {"Catalan", "catalán", "català"},
 	"lang en":      {"English", "inglés", "anglès"},
 	"lang mixed":   {"Spanish and Catalan in one note", "castellano y catalán en una nota", "castellà i català en una nota"},
+	"in vain":      {"What was masked in vain", "Lo que se enmascaró en vano", "El que es va emmascarar en va"},
+	"in vain is": {
+		"Masked words that a safe list has. Some belong to a name; the others cost the reader. Of forms only those of safe lists are shown, the commonest of each unit. `velum usefulness` says what was lost of doses, drugs and values.",
+		"Palabras enmascaradas que están en una lista segura. Algunas forman parte de un nombre; las demás las pierde quien lee. Solo se muestran formas de listas seguras, las más frecuentes de cada unidad. `velum usefulness` dice qué se perdió de dosis, fármacos y valores.",
+		"Paraules emmascarades que són en una llista segura. Algunes formen part d'un nom; les altres les perd qui llegeix. Només es mostren formes de llistes segures, les més freqüents de cada unitat. `velum usefulness` diu què es va perdre de dosis, fàrmacs i valors.",
+	},
+	"in vain what":     {"List, category, form", "Lista, categoría, forma", "Llista, categoria, forma"},
+	"in vain list":     {"list %s", "lista %s", "llista %s"},
+	"in vain category": {"as %s", "como %s", "com a %s"},
+	"in vain form":     {"“%s”", "«%s»", "«%s»"},
+
 	"lang unknown": {"too short to tell", "demasiado corta para saberlo", "massa curta per saber-ho"},
 
 	"rules and lists": {"Rules and lists", "Reglas y listas", "Regles i llistes"},

@@ -196,6 +196,7 @@ func (c tallied) Close() (commit.Counts, error) {
 	}
 	to.Note(tally.LowScore, "", t.Low)
 	to.Note(tally.Inverse, "", c.found.Inverse.Swap(0))
+	c.found.Vain.Take(to)
 	for use, n := range c.found.Mask.Take() {
 		report.NoteOperator(to, use, n)
 	}

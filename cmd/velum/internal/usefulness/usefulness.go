@@ -141,13 +141,9 @@ type measure struct {
 	o      *Options
 	gold   *goldTerms // nil: none
 	finder terms.Finder
-	rules  *inverse.Rules
+	vain   *inverse.Vain
 	found  []terms.Term
-	lists  []inverse.List
 	all    [16]Kept // by kind of term
-	vain   []int64  // by list
-	by     []int64  // by category
-	forms  map[string]int64
 	random *rand.Rand
 	sample []drawn
 }
@@ -160,8 +156,7 @@ type drawn struct {
 
 func newMeasure(o *Options) *measure {
 	return &measure{
-		o: o, finder: terms.Finder{Lists: gazetteer.Default()}, rules: inverse.NewRules(gazetteer.Default(), gazetteer.Names(), nil),
-		vain: make([]int64, inverse.Lists()), by: make([]int64, pipeline.Categories()), forms: map[string]int64{},
+		o: o, finder: terms.Finder{Lists: gazetteer.Default()}, vain: inverse.NewVain(gazetteer.Default(), gazetteer.Names()),
 		random: rand.New(rand.NewPCG(o.Seed, 0)),
 	}
 }
@@ -180,14 +175,22 @@ func (m *measure) Put(b *pipeline.Batch) error {
 				return err
 			}
 		}
-		gold := spans[:0:0]
-		if b.Gold.Len() == b.Len() {
-			gold = b.Gold.At(i)
-		}
-		m.words(text, tokens, spans, gold)
+		m.vain.Add(text, tokens, spans, m.marked(b, i))
 		m.draw(b, i)
 	}
 	return nil
+}
+
+// marked are the gold spans of note i; nil if --gold does not say that there are any.
+func (m *measure) marked(b *pipeline.Batch, i int) []pipeline.Span {
+	gold := []pipeline.Span{}
+	if !m.o.Gold {
+		return nil
+	}
+	if b.Gold.Len() == b.Len() {
+		gold = append(gold, b.Gold.At(i)...)
+	}
+	return gold
 }
 
 // terms counts the terms of a note that nothing of is masked.
@@ -213,38 +216,6 @@ func (m *measure) terms(text []byte, tokens []pipeline.Token, spans []pipeline.S
 		m.Some++
 	default:
 		m.None++
-	}
-}
-
-// words counts what was masked in vain.
-func (m *measure) words(text []byte, tokens []pipeline.Token, spans, gold []pipeline.Span) {
-	m.lists = m.rules.Judge(m.lists[:0], text, tokens)
-	s, g := 0, 0
-	for k, t := range tokens {
-		if m.lists[k] == inverse.Punctuation {
-			continue
-		}
-		m.Words++
-		for s < len(spans) && spans[s].End <= t.Start {
-			s++
-		}
-		for g < len(gold) && gold[g].End <= t.Start {
-			g++
-		}
-		if s == len(spans) || spans[s].Start >= t.End {
-			continue
-		}
-		m.Hid++
-		personal := g < len(gold) && gold[g].Start < t.End
-		if personal || !m.o.Gold && !m.lists[k].Safe() {
-			continue
-		}
-		m.Vain++
-		m.vain[m.lists[k]]++
-		m.by[spans[s].Category]++
-		if m.lists[k].Safe() && m.lists[k] != inverse.Dose && m.lists[k] != inverse.LabValue && m.lists[k] != inverse.Time {
-			m.forms[string(gazetteer.Fold(nil, text[t.Start:t.End]))]++
-		}
 	}
 }
 
@@ -308,14 +279,13 @@ func (m *measure) finish() {
 	if m.gold != nil {
 		m.Gold = m.gold.shares()
 	}
-	m.Lists = counts(len(m.vain), func(l int) string { return inverse.List(l).String() }, func(l int) int64 { return m.vain[l] })
-	m.By = counts(len(m.by), func(c int) string { return pipeline.Category(c).String() }, func(c int) int64 { return m.by[c] })
-	var forms []string
-	for f := range m.forms {
-		forms = append(forms, f)
+	v := m.vain
+	m.Words, m.Hid, m.Vain = v.Words, v.Masked, v.All
+	m.Lists = counts(len(v.ByList), func(l int) string { return inverse.List(l).String() }, func(l int) int64 { return v.ByList[l] })
+	m.By = counts(pipeline.Categories(), func(c int) string { return pipeline.Category(c).String() }, func(c int) int64 { return v.ByCategory[pipeline.Category(c)] })
+	for _, f := range v.Forms(m.o.Forms) {
+		m.Forms = append(m.Forms, Count{f.Form, f.Words})
 	}
-	m.Forms = counts(len(forms), func(i int) string { return forms[i] }, func(i int) int64 { return m.forms[forms[i]] })
-	m.Forms = m.Forms[:min(len(m.Forms), m.o.Forms)]
 }
 
 func (m *measure) print(c *console.Console) error {

@@ -1,0 +1,63 @@
+package flow
+
+import (
+	"sync"
+
+	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/inverse"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/tally"
+)
+
+// Vain counts what a run with an inverse model masks of the words that safe lists
+// have: what the reader lost for nothing, as far as lists tell.
+type Vain struct {
+	lock  sync.Mutex
+	words *inverse.Vain // nil: nothing
+}
+
+// vainForms is how many forms of a unit are kept.
+const vainForms = 40
+
+// Take notes what was counted, and begins again.
+func (v *Vain) Take(to *tally.Counts) {
+	v.lock.Lock()
+	defer v.lock.Unlock()
+	if v.words == nil {
+		return
+	}
+	for l, n := range v.words.ByList {
+		to.Note(tally.VainList, inverse.List(l).String(), n)
+	}
+	for c, n := range v.words.ByCategory {
+		to.Note(tally.VainCategory, c.String(), n)
+	}
+	for _, f := range v.words.Forms(vainForms) {
+		to.Note(tally.VainForm, f.Form, f.Words)
+	}
+	v.words = nil
+}
+
+// vain counts in the notes in which something is masked. No step without an
+// inverse model.
+func (f *Flow) vain(v *Vain) []pipeline.Step {
+	switch f.Model.Model.(type) {
+	case *inverse.Model, *inverse.Pair:
+	default:
+		return nil
+	}
+	count := func(b *pipeline.Batch) error {
+		v.lock.Lock()
+		defer v.lock.Unlock()
+		if v.words == nil {
+			v.words = inverse.NewVain(gazetteer.Default(), gazetteer.Names())
+		}
+		for i := range b.Len() {
+			if spans := b.Spans.At(i); b.Reason[i] == pipeline.Sound && len(spans) > 0 {
+				v.words.Add(b.Text.At(i), b.Tokens.At(i), spans, nil)
+			}
+		}
+		return nil
+	}
+	return []pipeline.Step{{Name: "vain", New: func() func(*pipeline.Batch) error { return count }}}
+}
