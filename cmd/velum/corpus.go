@@ -22,6 +22,8 @@ func newCorpusCommand(a *app) *cobra.Command {
   velum review --in corpus/turn-001/questions.jsonl --out answered.jsonl
   velum corpus take --out corpus --answers answers.jsonl
   velum corpus try --out corpus --rules shipped --with ours.atn`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		newCorpusPart(a, "next", "Ask about the notes of an archive that are worth most", "velum corpus next --out grown --in notes.jsonl --query dra,hospital", pack.Next,

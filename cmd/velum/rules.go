@@ -16,6 +16,8 @@ func newRulesCommand(a *app) *cobra.Command {
 		Short: "Check and try networks of rules that find names and places; make a tagger of them",
 		Example: `  velum rules check ours.atn
   velum rules trace shipped "Visto por la Dra. Puig en el Hospital de Sants"`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newRulesCheckCommand(a), newRulesTraceCommand(a), newRulesTestCommand(a), newRulesBuildCommand(a), newRulesWordsCommand(a))
 	return c

@@ -215,7 +215,7 @@ func (c *compiler) recognizer(i int, e *entry) error {
 	r := recognizer{name: e.Name, minScore: defaultMinScore, denyScore: defaultDenyList, context: map[string]bool{}}
 	var err error
 	if r.category, err = pipeline.ParseCategory(e.Category); err != nil || r.category == pipeline.None {
-		return c.errorf(at+".category", "%s: no category %q", e.Name, e.Category)
+		return c.errorf(at+".category", "%s: no category %q; LOCATION and SANITARY_CARD_ID are two", e.Name, e.Category)
 	}
 	if len(e.Patterns)+len(e.DenyList) == 0 {
 		return c.errorf(at, "%s: expected patterns or a deny_list", e.Name)

@@ -236,7 +236,7 @@ func (c *compiler) declare(n *network) error {
 	if n.category != "" {
 		category, err := pipeline.ParseCategory(n.category)
 		if err != nil || category == pipeline.None {
-			return n.at.errorf("no category %q", n.category)
+			return n.at.unknown("category", n.category, categoryNames())
 		}
 		x.category = category
 		if len(c.pack.finders) == MaxNetworks {
@@ -250,6 +250,13 @@ func (c *compiler) declare(n *network) error {
 	}
 	c.pack.networks = append(c.pack.networks, x)
 	return nil
+}
+
+func categoryNames() (names []string) {
+	for i := 1; i < pipeline.Categories(); i++ {
+		names = append(names, pipeline.Category(i).String())
+	}
+	return names
 }
 
 // network compiles the arcs.
