@@ -859,3 +859,15 @@ func TestWanted(t *testing.T) {
 		}
 	}
 }
+
+// Without notes to score on nothing is said of a score.
+func TestSaid(t *testing.T) {
+	p := Progress{Step: 5, Steps: 10, Loss: 1.5, Tokens: 100, Seconds: 10}
+	if got := p.said(); got != "epoch 1, loss 1.500, 10 tokens/s, 10s left" {
+		t.Error(got)
+	}
+	p.Dev = 0.5
+	if got := p.said(); got != "epoch 1, loss 1.500, dev 0.5000, 10 tokens/s, 10s left" {
+		t.Error(got)
+	}
+}

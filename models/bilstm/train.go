@@ -62,7 +62,11 @@ func (p Progress) said() string {
 	if p.Step > 0 {
 		left = (time.Duration(p.Seconds/float64(p.Step)*float64(p.Steps-p.Step)) * time.Second).String()
 	}
-	return fmt.Sprintf("epoch %d, loss %.3f, dev %.4f, %.0f tokens/s, %s left", p.Epoch+1, p.Loss, p.Dev, float64(p.Tokens)/p.Seconds, left)
+	dev := ""
+	if p.Dev > 0 {
+		dev = fmt.Sprintf(", dev %.4f", p.Dev)
+	}
+	return fmt.Sprintf("epoch %d, loss %.3f%s, %.0f tokens/s, %s left", p.Epoch+1, p.Loss, dev, float64(p.Tokens)/p.Seconds, left)
 }
 
 // Trainer is the tagger.Trainer of networks.
