@@ -156,6 +156,10 @@ func (c *cache) look(hash uint64, form []byte) (at int, known bool) {
 	return 0, false
 }
 
+// expect asks for the block of a place, which is written soon: its form was not
+// there, so nobody has looked at it for long.
+func (c *cache) expect(at int) { kernels.PrefetchWrite(c.values[at*c.block:][:c.block]) }
+
 // copyFrom takes over what another cache holds at a place.
 func (c *cache) copyFrom(at int, other *cache, from int) {
 	e, o := &c.entry[at], &other.entry[from]

@@ -221,6 +221,7 @@ func (l *Labeller) forms(rows []float32, text []byte, tokens []pipeline.Token, f
 // fill finds what the cache keeps of a form: another labeller has computed it,
 // or it is computed here.
 func (l *Labeller) fill(at int, hash uint64, form []byte) {
+	l.cache.expect(at)
 	others := l.shared.of(hash, form)
 	if others.take(l.cache, at, hash, form) {
 		return
