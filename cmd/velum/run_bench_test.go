@@ -13,13 +13,28 @@ import (
 //
 //	VELUM_ARCHIVE=$PWD/out/archive go test ./cmd/velum -run '^$' -bench Run -benchtime 1x -cpuprofile cpu.out
 func BenchmarkRun(b *testing.B) {
+	again(b, "run", "--set", "tag.note_cache=0")
+}
+
+// BenchmarkMask makes an extract of it with the spans of VELUM_TAGGED, what
+// `velum run` has made of it.
+func BenchmarkMask(b *testing.B) {
+	tagged := os.Getenv("VELUM_TAGGED")
+	if tagged == "" {
+		b.Skip("VELUM_TAGGED is not set")
+	}
+	again(b, "mask", "--tagged", tagged)
+}
+
+func again(b *testing.B, args ...string) {
+	b.Helper()
 	archive := os.Getenv("VELUM_ARCHIVE")
 	if archive == "" {
 		b.Skip("VELUM_ARCHIVE is not set")
 	}
 	for b.Loop() {
 		out := filepath.Join(b.TempDir(), "out")
-		if code := start([]string{"run", "--quiet", "--in", archive, "--out", out, "--set", "tag.note_cache=0"}, io.Discard, os.Stderr, nil); code != exit.Done {
+		if code := start(append(args, "--quiet", "--in", archive, "--out", out), io.Discard, os.Stderr, nil); code != exit.Done {
 			b.Fatalf("exit code %d", code)
 		}
 	}

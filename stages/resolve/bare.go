@@ -24,7 +24,7 @@ func (w *worker) findBare() int {
 	behind := 0 // the run before
 	for _, at := range w.capitals {
 		k := int(at)
-		if k < behind {
+		if k < behind || !w.mayBeBare(k) {
 			continue
 		}
 		end := w.bareFrom(k)
@@ -43,6 +43,20 @@ func (w *worker) findBare() int {
 // isCatalan tells whether the note is Catalan.
 func (w *worker) isCatalan() bool {
 	return w.i < len(w.batch.Language) && w.batch.Language[w.i] == pipeline.Catalan
+}
+
+// mayBeBare is a quick no for most capitals: what actsBare wants of what stands
+// around a name is not there. A particle may begin a longer run.
+func (w *worker) mayBeBare(k int) bool {
+	if k > 0 && (w.commaBehind(k-1) || w.words[k-1].class&(source|role|linking) != 0 && w.touches(k-1)) {
+		return true
+	}
+	for j := k + 1; j < min(k+longestBare+2, len(w.words)); j++ {
+		if w.words[j].class&acts != 0 {
+			return true // at once, or behind an adverb
+		}
+	}
+	return w.nobiliary(k)
 }
 
 // bareFrom returns the end of the run of words that begins at word k, which has a
@@ -81,13 +95,9 @@ func (w *worker) maybeBare(k int) bool {
 // actsBare tells whether what stands around the words [i, end) is said of
 // persons.
 func (w *worker) actsBare(i, end int) bool {
-	all, town := part(0), false
+	all := part(0)
 	for k := i; k < end; k++ {
 		all |= w.partOfName(k)
-		if w.words[k].class&particle != 0 {
-			continue
-		}
-		town = town || w.inLexicon(w.Lexicons.Towns, k) || w.inLexicon(w.Lexicons.Provinces, k) || w.inLexicon(w.Lexicons.Countries, k)
 	}
 	before := i > 0 && w.touches(i-1)
 	if before && w.words[i-1].class&(institution|organisation|street|eponymous|region|comesFrom|heading|title) != 0 || w.eponymAt(i) {
@@ -95,20 +105,25 @@ func (w *worker) actsBare(i, end int) bool {
 	}
 	switch {
 	case before && w.words[i-1].class&(source|role) != 0:
-		return !town || all&(given|family) != 0
+		return all&(given|family) != 0 || !w.hasTown(i, end)
 	case w.actsBehind(end) && (!before || w.words[i-1].class&determiner == 0):
-		return (!town || all&family != 0 && !before) && (all&(given|family) != 0 || !w.endsAsNoun(end-1))
-	}
-	if town || w.words[end-1].end-w.words[i].start < shortestPart {
+		return (all&(given|family) != 0 || !w.endsAsNoun(end-1)) && (all&family != 0 && !before || !w.hasTown(i, end))
+	case w.words[end-1].end-w.words[i].start < shortestPart, all&(given|family) == 0:
 		return false
+	case before:
+		return w.words[i-1].class&linking != 0 && !w.hasTown(i, end) // not an article, which eponyms have too: el Parkinson
 	}
-	if all&(given|family) == 0 {
-		return false
+	return end-i >= 2 && i > 0 && w.commaBehind(i-1) && end < len(w.words) && w.byteAt(w.words[end-1].end) == ',' && !w.hasTown(i, end)
+}
+
+// hasTown tells whether one of the words [i, end) is a place of the lists.
+func (w *worker) hasTown(i, end int) bool {
+	for k := i; k < end; k++ {
+		if w.words[k].class&particle == 0 && (w.inLexicon(w.Lexicons.Towns, k) || w.inLexicon(w.Lexicons.Provinces, k) || w.inLexicon(w.Lexicons.Countries, k)) {
+			return true
+		}
 	}
-	if before {
-		return w.words[i-1].class&linking != 0 // not an article, which eponyms have too: el Parkinson
-	}
-	return end-i >= 2 && i > 0 && w.commaBehind(i-1) && end < len(w.words) && w.byteAt(w.words[end-1].end) == ','
+	return false
 }
 
 // actsBehind tells whether a verb of persons stands at word k, or one adverb

@@ -192,26 +192,36 @@ func Finder(c *option.Config) tag.Finder {
 }
 
 func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
+	o, err := f.resolving()
+	if err != nil {
+		return pipeline.Step{}, err
+	}
+	o.Counts = found
+	return resolve.New(o)
+}
+
+// resolving are the options of resolve.
+func (f *Flow) resolving() (resolve.Options, error) {
 	words, err := rulefile.Words(f.Resolve.Words...)
 	if err != nil {
-		return pipeline.Step{}, fmt.Errorf("resolve.words: %w", err)
+		return resolve.Options{}, fmt.Errorf("resolve.words: %w", err)
 	}
 	o, err := resolve.Defaults(f.labels(), words)
 	if err != nil {
-		return pipeline.Step{}, err
+		return o, err
 	}
 	lists, err := resolveLists(f.Config)
 	if err != nil {
-		return pipeline.Step{}, err
+		return o, err
 	}
 	if err := ownPatterns(f.labels(), &o); err != nil {
-		return pipeline.Step{}, err
+		return o, err
 	}
-	o.Workers, o.Counts, o.Lexicons = f.Workers(), found, lexicon.Of(lists)
+	o.Workers, o.Lexicons = f.Workers(), lexicon.Of(lists)
 	if err := f.resolveOptions(&o); err != nil {
-		return pipeline.Step{}, exit.With(exit.Config, err, "")
+		return o, exit.With(exit.Config, err, "")
 	}
-	return resolve.New(o)
+	return o, nil
 }
 
 // ownPatterns maps what patterns find into a label set of the house. What has no
