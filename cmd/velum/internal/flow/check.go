@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
@@ -213,7 +214,7 @@ func (k *checker) tagging() *Model {
 func (k *checker) lists(key string, paths []string) bool {
 	sound := true
 	for _, path := range paths {
-		if _, err := OpenTable(path); err != nil {
+		if _, err := lexicon.OpenTable(path); err != nil {
 			k.failed(key, err)
 			sound = false
 		}

@@ -192,7 +192,7 @@ func Finder(c *option.Config) tag.Finder {
 }
 
 func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
-	o, err := f.resolving()
+	o, err := f.Resolving()
 	if err != nil {
 		return pipeline.Step{}, err
 	}
@@ -200,8 +200,8 @@ func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
 	return resolve.New(o)
 }
 
-// resolving are the options of resolve.
-func (f *Flow) resolving() (resolve.Options, error) {
+// Resolving returns the options of resolve.
+func (f *Flow) Resolving() (resolve.Options, error) {
 	words, err := rulefile.Words(f.Resolve.Words...)
 	if err != nil {
 		return resolve.Options{}, fmt.Errorf("resolve.words: %w", err)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -40,7 +40,7 @@ func parseListArgument(arg string) (l listArgument, err error) {
 	paths, options, _ := strings.Cut(arg, "?")
 	if class, rest, named := strings.Cut(paths, "="); named {
 		if l.source.Class, err = gazetteer.ParseClass(class); err != nil {
-			return l, exit.With(exit.Config, err, flow.ClassRemedy(class))
+			return l, exit.With(exit.Config, err, lexicon.ClassRemedy(class))
 		}
 		paths = rest
 	}
@@ -183,7 +183,7 @@ func (b *building) save() error {
 
 // Show prints what a file holds, or what it knows of words.
 func Show(c *console.Console, path string, words []string) error {
-	t, err := flow.OpenTable(path)
+	t, err := lexicon.OpenTable(path)
 	if err != nil {
 		return err
 	}

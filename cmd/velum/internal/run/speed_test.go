@@ -1,4 +1,4 @@
-package flow
+package run
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sys/unix"
 
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
@@ -26,7 +27,7 @@ import (
 // passes behind the first, so that figures hold on a busy machine, and a digest of
 // the spans and masked texts. The notes are invented, or of an archive:
 //
-//	VELUM_ARCHIVE=$PWD/out/archive go test ./cmd/velum/internal/flow -run '^$' -bench Steps -benchtime 5x
+//	VELUM_ARCHIVE=$PWD/out/archive go test ./cmd/velum/internal/run -run '^$' -bench Steps -benchtime 5x
 func BenchmarkSteps(b *testing.B) {
 	r := newRow(b, "primary-care")
 	notes := invented(b, 20_000)
@@ -55,7 +56,7 @@ func BenchmarkSteps(b *testing.B) {
 func TestLookUps(t *testing.T) {
 	const most = 4.0 // a note; 2.9 on 2026-11-22
 	r, notes := newRow(t, "primary-care"), invented(t, 3000)
-	o, err := r.flow.resolving()
+	o, err := r.flow.Resolving()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func (c nameCounter) Name(word []byte) (given, surname, common bool) {
 
 // row is the steps of a run, each with one worker.
 type row struct {
-	flow  *Flow
+	flow  *flow.Flow
 	steps []pipeline.Step
 	do    []func(*pipeline.Batch) error
 }
@@ -128,11 +129,11 @@ func newRow(t testing.TB, profile string) *row {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := New(c)
+	f, err := flow.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, err := f.RunSteps(nil, new(Found))
+	steps, err := f.RunSteps(nil, new(flow.Found))
 	if err != nil {
 		t.Fatal(err)
 	}
