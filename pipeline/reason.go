@@ -23,12 +23,13 @@ const (
 	Unsealed              // write: the masked text is not one that verify has passed
 	BadRow                // the row of a table or the JSON object breaks its format
 	Excluded              // the patient objects: the note is left out
+	TooCostly             // the recognizers of the house cost more than one note may: it would at every start
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly",
 }
 
 // String returns the code used in files and reports.

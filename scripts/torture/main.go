@@ -15,6 +15,7 @@
 //	flips   bits that change on the disk: all are found by `velum check`
 //	kill    kill -9 at random times: resumed, the tree is that of an undisturbed run
 //	verbs   every verb that writes, killed, terminated or stopped: what is there is whole, the next start makes the rest
+//	stops   runs told to end at any moment, alone or with their workers: the exit code of a stop, and the next start makes the rest
 //	months  an output grows month by month in any order, killed and stopped on the way: the tree is that of one run; nested outputs are refused, months that vanish stay or go
 //	freezes the program or its decode workers stopped, up to 11 s: the tree of an undisturbed run
 //	stalls  a disk that answers late, up to 11 s a read: the same
@@ -86,6 +87,7 @@ var tests = []struct {
 	{"verbs", (*torture).verbs},
 	{"derived", (*torture).derive},
 	{"doubles", (*torture).doubles},
+	{"stops", (*torture).stops},
 	{"months", (*torture).months},
 	{"freezes", (*torture).freezes},
 	{"stalls", (*torture).stalls},

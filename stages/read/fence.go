@@ -2,6 +2,7 @@ package read
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -246,9 +247,14 @@ func startWorker(o *FenceOptions) (*fenceWorker, error) {
 }
 
 // unstarted ends a worker that has not said that it is there, and tells why as
-// far as it is known.
+// far as it is known. Whoever stops a run often signals all its processes, and one
+// that is just starting does not yet ignore it: its owner is given a moment to
+// hear it, too.
 func (w *fenceWorker) unstarted(err error) error {
 	status, memory := w.end()
+	if w.wasEnded(status) {
+		return fmt.Errorf("it did not start: %w", context.Canceled)
+	}
 	switch {
 	case errors.Is(err, errStalled) || errors.Is(err, errLate):
 		return fmt.Errorf("it did not start: %w", err)
@@ -260,6 +266,32 @@ func (w *fenceWorker) unstarted(err error) error {
 		return fmt.Errorf("it did not start: exit code %d", status.ExitStatus())
 	}
 }
+
+// wasEnded tells whether nobody waits for a worker of this end any more.
+func (w *fenceWorker) wasEnded(status syscall.WaitStatus) bool {
+	moment := time.Duration(0)
+	if status.Signaled() {
+		switch status.Signal() {
+		case syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP:
+			moment = endedWait
+		}
+	}
+	select {
+	case <-w.o.Ended:
+		return true
+	default:
+	}
+	select {
+	case <-w.o.Ended:
+		return true
+	case <-time.After(moment):
+		return false
+	}
+}
+
+// endedWait is how long the owner of a worker that was told to end may take to
+// hear that it was told, too.
+const endedWait = 2 * time.Second
 
 func closeAll(files []*os.File) {
 	for _, f := range files {

@@ -43,7 +43,7 @@ func TestRecognizers(t *testing.T) {
 			t.Errorf("note %d: spans %v", i, got)
 		}
 	}
-	if b.Reason[1] != pipeline.TimedOut || b.Reason[2] != pipeline.Sound {
+	if b.Reason[1] != pipeline.TooCostly || b.Reason[2] != pipeline.Sound {
 		t.Errorf("reasons %v", b.Reason)
 	}
 	if _, err := New(Options{Labels: "meddocan", Overlap: "hull", Categories: map[string]string{}, Recognizers: []*recognizers.Set{s}}); err == nil {

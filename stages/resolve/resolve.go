@@ -147,7 +147,7 @@ type worker struct {
 	finds    []networks.Find
 	found    []pipeline.Span
 	hits     []recognizers.Find
-	late     bool // recognizers did not come to an end
+	costly   bool // recognizers did not come to an end
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -168,12 +168,12 @@ func (w *worker) do(b *pipeline.Batch) error {
 // guarded resolves one note. Its spans are appended only when all is done.
 func (w *worker) guarded() {
 	b := w.batch
-	w.late = false
-	reason := pipeline.TimedOut
+	w.costly = false
+	reason := pipeline.Sound
 	if guard.Note(w.resolve) {
 		reason = pipeline.Panicked
-	} else if !w.late {
-		reason = pipeline.Sound
+	} else if w.costly {
+		reason = pipeline.TooCostly
 	}
 	if reason != pipeline.Sound {
 		b.Quarantine(w.i, reason)
@@ -375,7 +375,7 @@ func (w *worker) fromNetwork(network int32) (n int) {
 func (w *worker) fromRecognizers() {
 	for _, s := range w.Recognizers {
 		all, ok := s.Find(w.hits[:0], w.text)
-		w.hits, w.late = all, w.late || !ok
+		w.hits, w.costly = all, w.costly || !ok
 		for i := range all {
 			f := &all[i]
 			by := byPattern

@@ -481,7 +481,7 @@ func (r *Report) judge() {
 	}
 	for _, reason := range r.Reasons {
 		switch reason.Name {
-		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.NoModel.String(), pipeline.Unsealed.String():
+		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.TooCostly.String(), pipeline.NoModel.String(), pipeline.Unsealed.String():
 			r.find(amber, "find failure", l.Plural(reason.Count, "note"), reason.Name)
 		}
 	}

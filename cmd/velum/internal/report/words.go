@@ -290,8 +290,13 @@ var words = map[string][len(languageCodes)]string{
 	"why strict_finding":  {"The second look found something like an identifier.", "La segunda comprobación encontró algo parecido a un identificador.", "La segona comprovació va trobar alguna cosa semblant a un identificador."},
 	"why bad_unit":        {"The file or row group cannot be decoded. Ask for it again.", "El fichero o grupo de filas no se puede descodificar. Pídalo otra vez.", "El fitxer o grup de files no es pot descodificar. Demaneu-lo un altre cop."},
 	"why bad_row":         {"The row is not one: too few fields, or no JSON. Look at the file there.", "La fila no es válida: faltan campos, o no es JSON. Mire el fichero ahí.", "La fila no és vàlida: hi falten camps, o no és JSON. Mireu el fitxer allà."},
-	"why excluded":        {"The patient objects: the note was left out.", "El paciente se opone: la nota se ha dejado fuera.", "El pacient s'hi oposa: la nota s'ha deixat fora."},
-	"why unsealed":        {"The masked text was not the one that was verified. Please report it.", "El texto enmascarado no era el verificado. Comuníquelo, por favor.", "El text emmascarat no era el verificat. Comuniqueu-ho, si us plau."},
+	"why too_costly": {
+		"A file of patterns.files costs more on this note than one note may: simplify its expressions.",
+		"Un fichero de patterns.files cuesta con esta nota más de lo que puede una nota: simplifique sus expresiones.",
+		"Un fitxer de patterns.files costa amb aquesta nota més del que pot una nota: simplifiqueu-ne les expressions.",
+	},
+	"why excluded": {"The patient objects: the note was left out.", "El paciente se opone: la nota se ha dejado fuera.", "El pacient s'hi oposa: la nota s'ha deixat fora."},
+	"why unsealed": {"The masked text was not the one that was verified. Please report it.", "El texto enmascarado no era el verificado. Comuníquelo, por favor.", "El text emmascarat no era el verificat. Comuniqueu-ho, si us plau."},
 
 	// learning
 	"learn title":      {"velum learn: strict F1 %s to %s", "velum learn: F1 estricta de %s a %s", "velum learn: F1 estricta de %s a %s"},

@@ -12,7 +12,7 @@ import (
 // reasons say something of the note, these say something of the program or the
 // model, and then the notes that passed are in doubt as well.
 var failureReasons = []pipeline.Reason{
-	pipeline.Panicked, pipeline.TimedOut, pipeline.NoModel, pipeline.BadTags, pipeline.ChangedText, pipeline.Unsealed,
+	pipeline.Panicked, pipeline.TimedOut, pipeline.TooCostly, pipeline.NoModel, pipeline.BadTags, pipeline.ChangedText, pipeline.Unsealed,
 }
 
 // gate stops a run in which stages fail too often. What is done by then is
