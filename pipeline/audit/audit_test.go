@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -83,6 +84,21 @@ func TestAuditChain(t *testing.T) {
 }
 
 // TestAuditTampered wants every change named.
+// TestAuditClock: a clock that is set back or far ahead between two starts breaks
+// nothing.
+func TestAuditClock(t *testing.T) {
+	defer func() { now = time.Now }()
+	name := filepath.Join(t.TempDir(), "audit.jsonl")
+	code := 0
+	for i, year := range []int{2026, 1970, 2099, 1999} {
+		now = func() time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+		mustAppend(t, name, Entry{Event: "unit", Run: "r", Unit: fmt.Sprint("u", i)}, Entry{Event: "end", Exit: &code})
+	}
+	if r := verifyLines(t, "", linesOf(t, name)...); len(r.Findings) > 0 || r.Lines != 8 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAuditTampered(t *testing.T) {
 	_, l := logOf(t, 8)
 	_, o := logOf(t, 8)

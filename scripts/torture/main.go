@@ -23,6 +23,7 @@
 //	        inputs that are replaced, rewritten, shrunk or removed during a run: after the next start the tree of one run over what is there
 //	outputs outputs inside, around and in place of others: refused, nothing is touched
 //	folders odd names, deep folders, pipes, sockets, devices, dangling links: every note accounted for
+//	machine sparse files of 10 GB, trees and folders swapped for links, files of two names: refused and named, or read, in bounded memory
 //	rules   files of rules and of recognizers that are broken or mean harm, and notes of a megabyte: an error with its place, or an end in time
 //	full    a disk that is too small: exit code 14, and with more room the same tree
 //
@@ -94,6 +95,7 @@ var tests = []struct {
 	{"replaced", (*torture).replaced},
 	{"outputs", (*torture).outputs},
 	{"folders", (*torture).folders},
+	{"machine", (*torture).machine},
 	{"full", (*torture).full},
 	{"rules", (*torture).rules},
 	{"power", (*torture).power},

@@ -336,8 +336,8 @@ func (r *CSV) unsound(at place, cause, remedy string) error {
 
 func (r *CSV) keep(c byte) error {
 	r.record.Data = append(r.record.Data, c)
-	if len(r.record.Data) > maxInput {
-		return r.wrong(r.starts[0], "row of more than 1 GiB", "close its quotes, or leave it out: it is no note")
+	if len(r.record.Data) > maxLine {
+		return r.wrong(r.starts[0], "row of more than 128 MiB", "close its quotes, or leave it out: it is no note")
 	}
 	return nil
 }

@@ -60,6 +60,11 @@ func (o TextOptions) withDefaults() TextOptions {
 // are 32 bits wide.
 const maxInput = 1 << 30
 
+// maxLine is the largest line, JSON value or row of a table: one note and its
+// columns. A sparse file of 10 GB is a line of zeros, and buffers that grow hold
+// four times their text.
+const maxLine = 128 << 20
+
 // An InputError says where a file is wrong, why, and what to do. It holds no
 // text of the file: a wrong line may be a line of a note.
 type InputError struct {

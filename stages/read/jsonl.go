@@ -127,8 +127,8 @@ func (r *JSONL) element() ([]byte, int, error) {
 		case depth == 0 && c == ',':
 			return r.value, line, nil
 		}
-		if r.value = append(r.value, c); len(r.value) > maxInput {
-			return nil, 0, r.wrong(place{line, 0}, "value of more than 1 GiB", "leave it out: it is no note")
+		if r.value = append(r.value, c); len(r.value) > maxLine {
+			return nil, 0, r.wrong(place{line, 0}, "value of more than 128 MiB", "leave it out: it is no note")
 		}
 	}
 }

@@ -159,9 +159,9 @@ func (s *stream) next() ([]byte, error) {
 		piece, err := s.r.ReadSlice('\n')
 		s.buf = append(s.buf, piece...)
 		if err == bufio.ErrBufferFull {
-			if len(s.buf) > maxInput {
+			if len(s.buf) > maxLine {
 				s.line++
-				return nil, &InputError{Path: s.file.Name(), Line: s.line, Cause: "line of more than 1 GiB", Remedy: "leave it out: it is no note"}
+				return nil, &InputError{Path: s.file.Name(), Line: s.line, Cause: "line of more than 128 MiB", Remedy: "leave it out: it is no note"}
 			}
 			continue
 		}
