@@ -224,6 +224,7 @@ var ruleTests = []struct {
 	{"led", "primary-care", "contesta E. Qwrt hoy; firma el consentimiento J. Qw. Derivada a A. Primaria, pendiente de S. Urgencias, tipo E. Qwrt", "contesta [PERSON:E. Qwrt] hoy; firma el consentimiento [PERSON:J. Qw]. Derivada a A. Primaria, pendiente de S. Urgencias, tipo E. Qwrt"},
 	{"led", "primary-care", "acompañado de ana zzyzx, la curadora, Ana Zzyzx que cede; visto bastante mal juan qwrts", "acompañado de [PERSON:ana zzyzx], la curadora, [PERSON:Ana Zzyzx] que cede; visto bastante mal juan qwrts"},
 	{"led", "meddocan", "Responsable del alta: Ana Qwrt. Paciente con ana zzyzx, caso en Zzyzx de Ana y Juan", "Responsable del alta: [NOMBRE_PERSONAL_SANITARIO:Ana Qwrt]. Paciente con ana zzyzx, caso en Zzyzx de Ana y Juan"},
+	{"script", "primary-care", "con محمد", "con محمد"},       // not without a view; TestScript
 	{"bare", "primary-care", "avisa a Puig", "avisa a Puig"}, // not in Spanish; TestBare
 	{"apart", "primary-care", "al [PERSON:Norma, Ana Puig], [PERSON:Ana Puig, Doctora] y Zzyzx-[PERSON:Puig]", "al Norma, [PERSON:Ana Puig], [PERSON:Ana Puig], Doctora y [PERSON:Zzyzx-Puig]"},
 	{"apart", "primary-care", "firma [PERSON:Zzyzx, Ana] y [PERSON:Norma, Ana]", "firma [PERSON:Zzyzx, Ana] y [PERSON:Norma, Ana]"}, // surname first
@@ -345,6 +346,25 @@ func TestArticle(t *testing.T) {
 	b.Language = append(b.Language[:0], pipeline.Catalan)
 	run(t, only(t, "primary-care", "article"), b)
 	want := "Parlo amb en [PERSON:Soler], la [PERSON:Maria] i l'[PERSON:Anna Puig]; la Rosa, en Robledal, Institut la Maria"
+	if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestScript checks words of other scripts, which have a view; Greek is no name.
+func TestScript(t *testing.T) {
+	b := batchOf(t, "primary-care", "con su hijo محمد العمراني, β-talasemia, µg y 王小明; Олександр Шевченко traduce")
+	for i := range b.Text.Len() {
+		text := b.Text.At(i)
+		b.View.Append(text)
+		from := make([]int32, len(text)+1)
+		for k := range from {
+			from[k] = int32(k)
+		}
+		b.ViewFrom.Append(from...)
+	}
+	run(t, only(t, "primary-care", "script"), b)
+	want := "con su hijo [PERSON:محمد العمراني], β-talasemia, µg y [PERSON:王小明]; [PERSON:Олександр Шевченко] traduce"
 	if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -48,6 +48,7 @@ var rules = []rule{
 	{"titled", "meddocan primary-care", onText, title | shortTitle, (*worker).findTitled},
 	{"listed", "primary-care", onText, 0, (*worker).findListed},
 	{"led", "meddocan primary-care", onText, leads, (*worker).findLed},
+	{"script", "meddocan primary-care", onText, 0, (*worker).findScripts},
 	{"bare", "primary-care", onText, 0, (*worker).findBare},
 	{"day-list", "primary-care", onText, month, (*worker).findDayLists},
 	{"centre", "meddocan primary-care", onText, institution, (*worker).findCentres},
