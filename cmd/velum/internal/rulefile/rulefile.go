@@ -37,7 +37,7 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 		return nil, err
 	}
 	if rules.IsWords(string(text)) {
-		return nil, exit.Errorf(exit.Config, "files of words go into resolve.words; `velum rules check` tells their mistakes", "%s: words and no networks", path)
+		return nil, exit.Errorf(exit.Config, "`velum rules check` tells mistakes of words, too", "%s: words and no networks: it goes into resolve.words", path)
 	}
 	r, err := Resources(lists)
 	if err != nil {
