@@ -44,7 +44,7 @@ var mayImport = []struct{ who, what string }{
 var rooms = [][]string{
 	{"exit"},    // how a command ends
 	{"console"}, // the process around it
-	{"option", "doctor", "lexicon", "rulefile"}, // the configuration; what needs none
+	{"option", "doctor", "lexicon", "rulefile", "tree"}, // the configuration; what needs none
 	{"flow"},              // stages, models, labelled notes
 	{"report", "vectors"}, // what a run came to; a file that two verbs print
 	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "review", "usefulness"}, // what the verbs do

@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
+	"github.com/velum-health/velum/cmd/velum/internal/tree"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/models/tagger"
@@ -141,12 +142,12 @@ func ConvertSteps(to string) []pipeline.Step {
 
 // GivenSteps is the row of `velum evaluate --system`: the spans come from a
 // file, by the note's id.
-func GivenSteps(g *Given) []pipeline.Step {
+func GivenSteps(g *tree.Given) []pipeline.Step {
 	give := func(b *pipeline.Batch) error {
 		for i := range b.Len() {
 			id := b.ID.At(i)
 			b.Spans.Append(g.Spans[string(id)]...)
-			if g.quarantined[string(id)] {
+			if g.Quarantined[string(id)] {
 				b.Quarantine(i, pipeline.StrictFinding)
 			}
 		}

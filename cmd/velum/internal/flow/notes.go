@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/tree"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -69,16 +70,16 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 
 // LoadGiven reads what a system said of all notes: an output tree of
 // `velum run`, or labelled notes in any format.
-func LoadGiven(flag, format, path string, o read.TextOptions) (*Given, error) {
-	if format == "" && isTree(path) {
-		return LoadTree(path)
+func LoadGiven(flag, format, path string, o read.TextOptions) (*tree.Given, error) {
+	if format == "" && tree.Is(path) {
+		return tree.Load(path)
 	}
 	src, err := OpenNotes(flag, format, path, o)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	g := &Given{Spans: map[string][]pipeline.Span{}}
+	g := &tree.Given{Spans: map[string][]pipeline.Span{}}
 	b := new(pipeline.Batch)
 	for {
 		b.Reset()

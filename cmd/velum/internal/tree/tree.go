@@ -1,4 +1,7 @@
-package flow
+// Package tree reads an output tree of `velum run` as what a system said of
+// notes: the folder in, spans and quarantine by note out. It opens both trees and
+// nothing of the archive.
+package tree
 
 import (
 	"errors"
@@ -16,20 +19,20 @@ import (
 // Given is what a system said of notes, by id.
 type Given struct {
 	Spans       map[string][]pipeline.Span
-	quarantined map[string]bool
+	Quarantined map[string]bool
 }
 
-// isTree tells whether path is an output tree of `velum run`.
-func isTree(path string) bool {
+// Is tells whether path is an output tree of `velum run`.
+func Is(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "manifest.json"))
 	return err == nil
 }
 
-// LoadTree reads what an output tree says of its notes: the spans in the notes
+// Load reads what an output tree says of its notes: the spans in the notes
 // as they were, and which notes are in quarantine. Both stand in the private
 // tree beside it.
-func LoadTree(dir string) (*Given, error) {
-	g := &Given{Spans: map[string][]pipeline.Span{}, quarantined: map[string]bool{}}
+func Load(dir string) (*Given, error) {
+	g := &Given{Spans: map[string][]pipeline.Span{}, Quarantined: map[string]bool{}}
 	private := commit.PrivateDir(dir)
 	m, err := commit.ReadManifest(private)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +47,7 @@ func LoadTree(dir string) (*Given, error) {
 	for _, spans := range g.Spans {
 		slices.SortFunc(spans, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
 	}
-	return g, read.Rows(m, private, "quarantine", func(r quarantineRow) error { g.quarantined[r.ID] = true; return nil })
+	return g, read.Rows(m, private, "quarantine", func(r quarantineRow) error { g.Quarantined[r.ID] = true; return nil })
 }
 
 type spanRow struct {
