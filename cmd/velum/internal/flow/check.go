@@ -186,14 +186,14 @@ func (k *checker) tagging() *Model {
 	}
 	_, err := rulefile.Words(r.Words...)
 	k.failed("resolve.words", err)
-	for _, path := range k.Patterns.Files {
-		_, err := rulefile.Recognizers(path)
-		k.failed("patterns.files", err)
-	}
+	_, err = rulefile.AllRecognizers(k.Patterns.Files)
+	k.failed("patterns.files", err)
 	if !lists {
 		return nil
 	}
-	_, err = packsOf(k.Config)
+	if all, unread := resolveLists(k.Config); unread == nil {
+		_, err = rulefile.Packs(r.Packs, all)
+	}
 	k.failed("resolve.packs", err)
 	k.inverse()
 	m, err := OpenModel(k.Tag.Model, k.Config)

@@ -3,12 +3,14 @@
 package rulefile
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -90,6 +92,18 @@ func remedy(err error, otherwise string) string {
 	return otherwise
 }
 
+// AllRecognizers compiles the files of patterns.files.
+func AllRecognizers(paths []string) (all []*recognizers.Set, err error) {
+	for _, path := range paths {
+		s, err := Recognizers(path)
+		if err != nil {
+			return nil, fmt.Errorf("patterns.files: %w", err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
 // shippedWords are the lists of words that ship.
 var shippedWords = sync.OnceValues(func() (rules.Words, error) {
 	text, err := configs.Words()
@@ -142,4 +156,25 @@ func packText(path string) ([]byte, error) {
 		return nil, exit.With(exit.Config, err, "make the file readable")
 	}
 	return text, nil
+}
+
+// WithLines returns the list and the lines of a file, if there is one. Empty
+// lines and lines that begin with # do not count.
+func WithLines(list []string, path string) ([]string, error) {
+	if path == "" {
+		return list, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	out := slices.Clone(list)
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if line := strings.TrimSpace(lines.Text()); line != "" && line[0] != '#' {
+			out = append(out, line)
+		}
+	}
+	return out, lines.Err()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
@@ -129,7 +130,7 @@ func (l *lastStep) reportInput() (*report.Input, error) {
 		file    string
 		n       *int
 	}{{r.Always, r.AlwaysFile, &in.Always}, {r.Never, r.NeverFile, &in.Never}} {
-		all, err := flow.WithLines(list.entries, list.file)
+		all, err := rulefile.WithLines(list.entries, list.file)
 		if err != nil {
 			return nil, err
 		}
