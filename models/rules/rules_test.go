@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -182,6 +183,29 @@ func TestBounded(t *testing.T) {
 	m.Finds([]byte(text), cut(text))
 	if m.Exhausted() == 0 {
 		t.Error("no search was ended")
+	}
+}
+
+// TestDisjointOfMany: many finds are chosen from as if all pairs were compared.
+func TestDisjointOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		finds := make([]rules.Find, 65+rng.IntN(100))
+		for i := range finds {
+			start := rng.Int32N(1000)
+			finds[i] = rules.Find{Start: start, End: start + 1 + rng.Int32N(1+rng.Int32N(200)), Score: float32(rng.IntN(3))}
+		}
+		got := rules.Disjoint(nil, finds) // sorts them
+		var want []pipeline.Span
+		for _, f := range finds {
+			if !slices.ContainsFunc(want, func(s pipeline.Span) bool { return f.Start < s.End && s.Start < f.End }) {
+				want = append(want, pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Source: pipeline.FromRule})
+			}
+		}
+		slices.SortFunc(want, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d finds: %d spans, want %d", len(finds), len(got), len(want))
+		}
 	}
 }
 
