@@ -55,6 +55,23 @@ func TestUntyped(t *testing.T) {
 	}
 }
 
+// TestUntypedCut: what a rule on spans cuts off a typed span stays hidden if the
+// tagger did not let it in, and only then.
+func TestUntypedCut(t *testing.T) {
+	date, _ := pipeline.ParseCategory("DATE")
+	for _, tt := range []struct{ in, out string }{
+		{"x año 1998 y", "x año [DATE:1998] y"},
+		{"x [PHI:año 1998] y", "x [PHI:año] [DATE:1998] y"},
+		{"x [PHI:año] 1998 y", "x [PHI:año] [DATE:1998] y"},
+	} {
+		b := untypedBatch(t, tt.in, pipeline.Match{Start: 2, End: 11, Score: 1, Category: date})
+		run(t, only(t, "primary-care", "date-borders"), b)
+		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != tt.out {
+			t.Errorf("%s:\n got %s\nwant %s", tt.in, got, tt.out)
+		}
+	}
+}
+
 // TestUntypedHides: whatever patterns find beside it, every letter and digit
 // that the tagger did not let in is masked.
 func TestUntypedHides(t *testing.T) {
