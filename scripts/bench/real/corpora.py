@@ -10,12 +10,14 @@
                                                           general text by lists): dates, ages and the like are what MODEL finds
     scripts/bench/real/corpora.py silver --model MODEL          Catalan news tagged by MODEL with rules and repeats, a dozen sentences a note: what a model learns
                                                           from that has no labels of news
+    scripts/bench/real/corpora.py mentions --model MODEL        kin of LivingNER and professions of MEDDOPROF by the conventions of MEDDOCAN, the rest as MODEL
+                                                          finds it: none of MEDDOCAN's own sentences; a quarter by hash held out
 
 Run from the root of the repository, with ../shared/data (VELUM_DATA). Same input, same bytes.
 """
 import argparse, json, os, random, re, subprocess, zlib
 
-import bare, notes, renaming
+import bare, mentions, notes, renaming
 
 
 def sets(work):
@@ -65,11 +67,11 @@ def sources(work):
     notes.write_brat(os.path.join(work, "background-bodies"), (notes.cut(n, t, s, at) for n, t, s, at in bodies))
 
 
-def tagged(found, model, work, velum):
+def tagged(found, model, work, velum, profile="primary-care"):
     """What a model finds in notes: their spans by id."""
     plain, out = os.path.join(work, "tag-in.jsonl"), os.path.join(work, "tag-out.jsonl")
     notes.write(plain, ((n, t, []) for n, t, _ in found))
-    subprocess.run([velum, "tag", "--quiet", "--in", plain, "--from", "jsonl", "--to", "jsonl", "--out", out, "--model", model], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([velum, "tag", "--quiet", "--profile", profile, "--in", plain, "--from", "jsonl", "--to", "jsonl", "--out", out, "--model", model], check=True, stdout=subprocess.DEVNULL)
     return {n: s for n, _, s in notes.read(out)}
 
 
@@ -186,7 +188,7 @@ QUIET = {"lower": 0, "upper": 0, "bare": 0, "untokenized": 0, "glued": 0}  # as 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("what", choices=["sets", "sources", "short", "archive", "named", "silver", "capitals"])
+    p.add_argument("what", choices=["sets", "sources", "short", "archive", "named", "silver", "capitals", "mentions"])
     p.add_argument("--model", default="primary-care")
     p.add_argument("--text", default="out/models/text")
     p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
@@ -199,6 +201,11 @@ def main():
         return archive(a.work, a.text)
     if a.what in ("named", "silver"):
         return {"named": named, "silver": silver}[a.what](a.work, a.model, a.velum)
+    if a.what == "mentions":
+        for name, found in mentions.sources(lambda found: tagged(found, a.model, a.work, a.velum, "meddocan")):
+            for part, held in (("train", False), ("held", True)):
+                notes.write(os.path.join(a.work, f"{name}-{part}.jsonl"), (x for x in found if (notes.share(x[1], 4) == 0) == held))
+        return
     {"sets": sets, "sources": sources, "capitals": capitals}[a.what](a.work)
 
 
