@@ -376,7 +376,9 @@ func TestPlantedTopics(t *testing.T) {
 	}
 }
 
-// TestPlanted finds the planted classes by word2vec, as clusters.
+// TestPlanted finds the planted classes by word2vec, as clusters. Workers that
+// share vectors without a lock are no two times alike, and on a loaded machine one
+// may learn from what is long past: they have three tries.
 func TestPlanted(t *testing.T) {
 	notes := planted()
 	for _, tt := range []struct {
@@ -389,19 +391,27 @@ func TestPlanted(t *testing.T) {
 		{"cbow", Options{Dim: 16, Epochs: 10, Sample: 1, Workers: 2}},
 	} {
 		tt.o.Window, tt.o.Seed = 3, 5
-		x := train(t, tt.method, tt.o, notes)
-		best := 0
-		for seed := range uint64(5) { // k-means from five starts: a class may be split in one
-			of, err := x.KMeans(KMeansOptions{K: 5, Seed: seed})
-			if err != nil {
-				t.Fatal(err)
-			}
-			best = max(best, together(x, of))
+		best := clustered(t, train(t, tt.method, tt.o, notes))
+		for try := 1; try < 3 && tt.o.Workers > 1 && best < len(classes); try++ {
+			best = clustered(t, train(t, tt.method, tt.o, notes))
 		}
 		if best < len(classes) {
 			t.Errorf("%s %+v: only %d of %d classes are clusters", tt.method, tt.o, best, len(classes))
 		}
 	}
+}
+
+// clustered counts the classes that are clusters, by k-means from five starts: a
+// class may be split in one.
+func clustered(t *testing.T, x *Vectors) (best int) {
+	for seed := range uint64(5) {
+		of, err := x.KMeans(KMeansOptions{K: 5, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best = max(best, together(x, of))
+	}
+	return best
 }
 
 // together counts the classes whose words are in one cluster without others.
