@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean real
+.PHONY: browser torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -156,6 +156,12 @@ cover:
 	$(GO) test -timeout 20m -coverpkg=./... -coverprofile=bin/cover.out $(PACKAGES)
 	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	$(GO) tool cover -func=bin/cover.out | tail -1
+
+# the curators' page in a headless browser: sessions by keyboard, and what it looks like, in out/screenshots (needs Debian's chromium)
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { echo "no browser: apt-get install chromium"; exit 1; }
+	mkdir -p out/screenshots
+	VELUM_SCREENSHOTS=$(CURDIR)/out/screenshots $(GO) test ./cmd/velum/internal/review -count 1 -v -run 'Key|Adjudication|Reflow|Look'
 
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
 interop:
