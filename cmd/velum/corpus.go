@@ -21,7 +21,7 @@ func newCorpusCommand(a *app) *cobra.Command {
 		Example: `  velum corpus next --out grown --in notes.jsonl --query dra,hospital,vive
   velum review --in corpus/turn-001/questions.jsonl --out answered.jsonl
   velum corpus take --out corpus --answers answers.jsonl
-  velum corpus try --out corpus --rules shipped --with ours.atn`,
+  velum corpus try --out corpus --rules ours.atn --with old.atn`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -38,7 +38,7 @@ func newCorpusCommand(a *app) *cobra.Command {
 				c.Flags().StringVar(&o.Answers, "answers", "", "`PATH` of the corrected notes")
 				validationFlag(c, o)
 			}),
-		newCorpusPart(a, "try", "Tell whether changed rules mend more than one error without lowering F1", "velum corpus try --out corpus --rules shipped --with ours.atn", pack.Try,
+		newCorpusPart(a, "try", "Tell whether changed rules mend more than one error without lowering F1", "velum corpus try --out corpus --rules ours.atn --with old.atn", pack.Try,
 			func(c *cobra.Command, o *pack.CorpusOptions) {
 				c.Flags().StringVar(&o.Old, "with", "", "`FILE` of the rules as they were")
 				validationFlag(c, o)

@@ -115,7 +115,7 @@ func newRulesWordsCommand(a *app) *cobra.Command {
 		Long: `Print the lists of words that the rules of velum go by (titles, kin, heads of centres, verbs of
 residence...), as resolve.words changes them, or those named. What is printed is a file for resolve.words.`,
 		Example: `  velum rules words title kin
-  velum rules words --set resolve.words=ours.atn > all.atn`,
+  velum rules words --set resolve.words=words.atn > all.atn`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := a.config()
 			if err != nil {

@@ -53,15 +53,17 @@ head -c 32 /dev/urandom > study.key
 chmod 0400 study.key
 
 # Rules that people write, questions and two curators' answers to them, names to try.
-printf 'version 1\nwords ward sala planta\nnetwork ward LOCATION 0.9\n  begin words:ward -> name\n  name cap / open -> end\n' > ours.atn
+printf 'version 1\nwords ward sala planta\nnetwork ward LOCATION 0.9\n  begin words:ward -> name\n  name cap / open -> end\n' > old.atn
+{ cat old.atn; printf 'words doctor dr dra\nnetwork doctor PERSON 0.9\n  begin words:doctor -> name\n  name cap / open -> end\n'; } > ours.atn
+printf 'version 1\nwords +title hna sor\n' > words.atn
 printf "version: 1\nrecognizers:\n  - {name: record, category: SANITARY_CARD_ID, context: [historia], patterns: [{regex: '%s', score: 0.6}]}\n" '\bHC-?\d{6,8}\b' > house.yml
 velum rules build --quiet shipped --out rules.velum > /dev/null
 cp gold.jsonl questions.jsonl
 cp few.jsonl anna.jsonl
 sed 's/"PERSON"/"LOCATION"/' few.jsonl > pere.jsonl
-velum corpus next --quiet --out corpus --in few.jsonl --query paciente,dr,de --notes 5 > /dev/null
+velum corpus next --quiet --out corpus --in notes.jsonl --query hermana --notes 5 > /dev/null
 velum corpus take --quiet --out corpus --answers corpus/turn-001/questions.jsonl > /dev/null
-velum corpus next --quiet --out corpus --in few.jsonl --query paciente,dr,de --notes 5 > /dev/null
+velum corpus next --quiet --out corpus --in notes.jsonl --query hermana --notes 5 > /dev/null
 cp corpus/turn-002/questions.jsonl answers.jsonl
 mkdir -p DIR && rmdir DIR
 printf 'Rosa Puig\nJoan Serra\nNuria Mas\n' > people.txt
