@@ -1,6 +1,9 @@
 package kernels
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // Gemm adds a product of matrices:
 //
@@ -8,8 +11,13 @@ import "math"
 //
 // a is [m][k], b is [k][n], c is [m][n]; their rows are lda, ldb and ldc
 // numbers apart. n is a multiple of Lanes. Columns are taken 32 or 16 at a
-// time, so that the part of b that they need, one or two lines a row, stays in
-// the first cache while all rows of a go by.
+// time and depth (k) in blocks, so that the part of b that they need, a panel
+// of one or two lines a row, stays in the first cache while all rows of a go
+// by. Where these are many the panel is copied together first: rows of b a page
+// apart fall on few sets of the cache and cost a look-up of their page each
+// (Goto and van de Geijn 2008).
+//
+// A row of c has the same bits whatever rows are beside it.
 func Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
 	if m == 0 || k == 0 || n == 0 {
 		return
@@ -19,12 +27,49 @@ func Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k
 		gemmGo(c, ldc, a, lda, b, ldb, m, k, n)
 		return
 	}
+	for l := 0; l < k; l += gemmDepth {
+		gemmBlock(c, ldc, a[l:], lda, b[l*ldb:], ldb, m, min(gemmDepth, k-l), n)
+	}
+}
+
+// gemmDepth is how many rows of b a sum runs over before it is added to c.
+const gemmDepth = 256
+
+// gemmBlock is Gemm for k of at most gemmDepth.
+func gemmBlock(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
 	if m == 1 {
 		gemvAVX2(&c[0], &a[0], &b[0], k, n, 4*ldb)
 		return
 	}
+	if m >= packRows {
+		gemmPacked(c, ldc, a, lda, b, ldb, m, k, n)
+		return
+	}
 	for j := 0; j < n; {
 		j += gemmColumns(c[j:], 4*ldc, a, 4*lda, b[j:], 4*ldb, m, k, n-j)
+	}
+}
+
+const (
+	packRows    = 96 // from how many rows of a on a panel of b is copied
+	packColumns = 32 // of the widest panel
+)
+
+// panels are free scratch of gemmPacked: on the heap, where they begin with a
+// line of the cache; on the stack they seldom do, and every second load took
+// two lines.
+var panels = sync.Pool{New: func() any { return new([gemmDepth * packColumns]float32) }}
+
+// gemmPacked is gemmBlock with panels that are copied together.
+func gemmPacked(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+	scratch := panels.Get().(*[gemmDepth * packColumns]float32)
+	defer panels.Put(scratch)
+	for j := 0; j < n; {
+		width := panelWidth(m, n-j)
+		panel := scratch[:k*width]
+		packAVX2(&panel[0], &b[j], k, width/Lanes, 4*ldb)
+		gemmColumns(c[j:], 4*ldc, a, 4*lda, panel, 4*width, m, k, width)
+		j += width
 	}
 }
 

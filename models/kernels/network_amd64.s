@@ -241,6 +241,43 @@ gemm1x8loop:
 	VZEROUPPER
 	RET
 
+// func packAVX2(dst, b *float32, k, lines, ldb int)
+// Rows of b of so many half lines (8 numbers), one after the other.
+TEXT ·packAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ b+8(FP), SI
+	MOVQ k+16(FP), CX
+	MOVQ lines+24(FP), BX
+	MOVQ ldb+32(FP), R9
+	CMPQ BX, $2
+	JNE  packrow
+pack16:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ R9, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  pack16
+	VZEROUPPER
+	RET
+packrow:
+	MOVQ SI, DX
+	MOVQ BX, AX
+packline:
+	VMOVUPS (DX), Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, DX
+	ADDQ $32, DI
+	DECQ AX
+	JNZ  packline
+	ADDQ R9, SI
+	DECQ CX
+	JNZ  packrow
+	VZEROUPPER
+	RET
+
 // The same with AVX-512: 32 columns, in Z30 and Z31, and up to twelve rows.
 #define ROW32(x, lo, hi) \
 	VBROADCASTSS x, Z29; \

@@ -7,6 +7,8 @@ func TestGemmWithoutAVX512(t *testing.T) {
 	defer func(was bool) { avx512 = was }(avx512)
 	avx512 = false
 	TestGemm(t)
+	TestGemmBlocks(t)
+	TestGemmRows(t)
 	TestLSTM(t)
 }
 

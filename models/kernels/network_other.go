@@ -4,10 +4,13 @@ package kernels
 
 const avx512 = false
 
+func panelWidth(_, _ int) int { return int(unreachable()) }
+
 func gemmColumns(_ []float32, _ int, _ []float32, _ int, _ []float32, _ int, _, _, _ int) int {
 	return int(unreachable())
 }
 
+func packAVX2(dst, b *float32, k, lines, ldb int)                  { unreachable() }
 func gemvAVX2(c, a, b *float32, k, n, ldb int)                     { unreachable() }
 func lstmAVX512(gates, before, c, squashed, h *float32, n int)     { unreachable() }
 func lstmAVX2(gates, before, c, squashed, h *float32, n int)       { unreachable() }

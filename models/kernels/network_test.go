@@ -36,10 +36,42 @@ func TestGemm(t *testing.T) {
 	Gemm(nil, 8, nil, 3, nil, 8, 0, 3, 8)
 }
 
+// TestGemmBlocks: products that are cut into blocks and packed, beside float64.
+func TestGemmBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, m := range []int{1, 3, packRows - 1, packRows, packRows + 5, packRows + 12} {
+		for _, k := range []int{gemmDepth - 1, gemmDepth, gemmDepth + 1, 2*gemmDepth + 3} {
+			for _, n := range []int{8, 24, 40, 64, 88} {
+				lda, ldb, ldc := k+r.IntN(3), n+r.IntN(9), n+r.IntN(9)
+				a, b, c := random(r, m*lda, -1, 1), random(r, k*ldb, -1, 1), random(r, m*ldc, -1, 1)
+				was := slices.Clone(c)
+				Gemm(c, ldc, a, lda, b, ldb, m, k, n)
+				for i, got := range c {
+					want, j := float64(was[i]), i%ldc
+					for l := 0; l < k && j < n; l++ {
+						want += float64(a[i/ldc*lda+l]) * float64(b[l*ldb+j])
+					}
+					if math.Abs(float64(got)-want) > 2e-4 {
+						t.Fatalf("%d×%d×%d: c(%d, %d) is %v, want %v", m, k, n, i/ldc, j, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestGemmRows: a row of a product has the same bits whatever rows are beside it.
 func TestGemmRows(t *testing.T) {
+	for _, m := range []int{25, packRows + 11} {
+		for _, k := range []int{31, gemmDepth + 31} {
+			testGemmRows(t, m, k)
+		}
+	}
+}
+
+func testGemmRows(t *testing.T, m, k int) {
 	r := rand.New(rand.NewPCG(3, 2))
-	const m, k, n = 25, 31, 104
+	const n = 104
 	a, b, c := random(r, m*k, -1, 1), random(r, k*n, -1, 1), random(r, m*n, -1, 1)
 	alone := append([]float32(nil), c...)
 	Gemm(c, n, a, k, b, n, m, k, n)
@@ -146,15 +178,22 @@ func TestAdam(t *testing.T) {
 	}
 }
 
+// BenchmarkGemm is of the products of a training step of the default network,
+// with the strides that they have there: what comes in and its way back (540
+// tokens), a step of the recurrence and its way back, what is learned.
 func BenchmarkGemm(b *testing.B) {
-	for _, s := range [][3]int{{1, 104, 416}, {6, 104, 416}, {24, 104, 416}, {24, 416, 104}, {600, 216, 832}, {216, 600, 832}} {
-		m, k, n := s[0], s[1], s[2]
-		b.Run(fmt.Sprintf("%dx%dx%d", m, k, n), func(b *testing.B) {
-			x, y, z := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+	for _, s := range []struct{ m, k, n, lda, ldb, ldc int }{
+		{1, 104, 416, 208, 416, 832}, {6, 104, 416, 208, 416, 832}, {24, 104, 416, 208, 416, 832},
+		{6, 416, 104, 832, 104, 208}, {24, 416, 104, 832, 104, 208},
+		{540, 216, 832, 216, 832, 832}, {540, 832, 216, 832, 216, 216}, {216, 540, 832, 540, 832, 832},
+		{104, 540, 416, 540, 832, 416}, {540, 208, 48, 208, 48, 48}, {1600, 72, 48, 72, 48, 48}, {72, 1600, 48, 1600, 48, 48},
+	} {
+		b.Run(fmt.Sprintf("%dx%dx%d", s.m, s.k, s.n), func(b *testing.B) {
+			x, y, z := make([]float32, s.m*s.lda), make([]float32, s.k*s.ldb), make([]float32, s.m*s.ldc)
 			for b.Loop() {
-				Gemm(z, n, x, k, y, n, m, k, n)
+				Gemm(z, s.ldc, x, s.lda, y, s.ldb, s.m, s.k, s.n)
 			}
-			b.ReportMetric(2*float64(m)*float64(k)*float64(n)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOPS")
+			b.ReportMetric(2*float64(s.m)*float64(s.k)*float64(s.n)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOPS")
 		})
 	}
 }
