@@ -409,8 +409,21 @@ func TestSameForAnyWorkersAndPauses(t *testing.T) {
 	if !errors.Is(err, errPause) {
 		t.Fatal(err)
 	}
-	if weights(TrainOptions{Dev: dev(), Resume: states[2]}) != want {
+	var behind int
+	var first Progress
+	if weights(TrainOptions{Dev: dev(), Resume: states[2], Resumed: func(n int) { behind = n }, Progress: func(p Progress) bool {
+		if first.Step == 0 {
+			first = p
+		}
+		return true
+	}}) != want {
 		t.Error("a training that was resumed gives other weights")
+	}
+	if first.Step != behind+1 || behind == 0 {
+		t.Errorf("%d steps lie behind it, and its first is %d", behind, first.Step)
+	}
+	if most := len(strings.Fields(strings.Join(sentences, " "))) * 2; first.Tokens == 0 || first.Tokens > most {
+		t.Errorf("its first step has %d tokens, all sentences about %d", first.Tokens, most/2)
 	}
 	if _, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 8, Resume: states[2]}); !errors.Is(err, ErrOtherTraining) {
 		t.Errorf("the state of another seed: %v", err)
@@ -862,12 +875,12 @@ func TestWanted(t *testing.T) {
 
 // Without notes to score on nothing is said of a score.
 func TestSaid(t *testing.T) {
-	p := Progress{Step: 5, Steps: 10, Loss: 1.5, Tokens: 100, Seconds: 10}
-	if got := p.said(); got != "epoch 1, loss 1.500, 10 tokens/s, 10s left" {
+	p := Progress{Step: 5, Loss: 1.5, Tokens: 100, Seconds: 10}
+	if got := p.said(); got != "10 tokens/s, loss 1.50, epoch 1" {
 		t.Error(got)
 	}
 	p.Dev = 0.5
-	if got := p.said(); got != "epoch 1, loss 1.500, dev 0.5000, 10 tokens/s, 10s left" {
+	if got := p.said(); got != "10 tokens/s, dev F1 0.5000, loss 1.50, epoch 1" {
 		t.Error(got)
 	}
 }

@@ -87,7 +87,7 @@ func (t *training) resume(state []byte) error {
 			err = errors.Join(err, restore(f, "best", i, t.best[i]))
 		}
 	}
-	t.epoch, t.solver.step, t.tokens = c.Epoch, c.Step, c.Tokens
+	t.epoch, t.solver.step, t.tokens, t.before = c.Epoch, c.Step, c.Tokens, c.Tokens
 	t.last, t.least, t.dev, t.bestDev, t.flat, t.worse = c.Last, c.Least, c.Dev, c.BestDev, c.Flat, c.Worse
 	return err
 }

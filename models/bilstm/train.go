@@ -32,6 +32,9 @@ type TrainOptions struct {
 	// Progress is called after every step, if it is set; it stops the training
 	// by returning false.
 	Progress func(Progress) bool
+	// Resumed is told how many steps lie behind a training that goes on from a
+	// state, if it is set.
+	Resumed func(steps int)
 	// Dev scores a model on held-out notes after an epoch, larger is better.
 	// When Patience (0 means 3) answers in a row were not better than the best
 	// the training stops; the best model is returned.
@@ -49,24 +52,21 @@ type TrainOptions struct {
 
 // Progress is the state of a training.
 type Progress struct {
-	Epoch, Step, Steps int
-	Loss               float64 // a sequence, over this epoch so far
-	Tokens             int     // that went through, in all
-	Dev                float64 // last score; 0 before the first
-	Seconds            float64 // since the beginning
+	Epoch, Step int
+	Loss        float64 // a sequence, over this epoch so far
+	Dev         float64 // last score; 0 before the first
+	Tokens      int     // that went through since it was started, or resumed
+	Seconds     float64 // since then
 }
 
-// said is a few words on how the training goes.
+// said is a few words on how the training goes, the most important first: a
+// narrow terminal cuts the end off. Steps and time left are the caller's.
 func (p Progress) said() string {
-	left := "?"
-	if p.Step > 0 {
-		left = (time.Duration(p.Seconds/float64(p.Step)*float64(p.Steps-p.Step)) * time.Second).String()
-	}
 	dev := ""
 	if p.Dev > 0 {
-		dev = fmt.Sprintf(", dev %.4f", p.Dev)
+		dev = fmt.Sprintf(", dev F1 %.4f", p.Dev)
 	}
-	return fmt.Sprintf("epoch %d, loss %.3f%s, %.0f tokens/s, %s left", p.Epoch+1, p.Loss, dev, float64(p.Tokens)/p.Seconds, left)
+	return fmt.Sprintf("%.0f tokens/s%s, loss %.2f, epoch %d", float64(p.Tokens)/p.Seconds, dev, p.Loss, p.Epoch+1)
 }
 
 // Trainer is the tagger.Trainer of networks.
@@ -98,6 +98,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 		}
 		opt.Init = from
 	}
+	opt.Resumed = o.Resumed
 	if o.Progress != nil {
 		opt.Progress = func(p Progress) bool { return o.Progress(p.said()) }
 	}
@@ -124,6 +125,9 @@ func Train(c *Corpus, o TrainOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Resumed != nil && t.solver.step > 0 {
+		o.Resumed(t.solver.step)
+	}
 	if err := t.run(); err != nil {
 		return nil, err
 	}
@@ -146,6 +150,7 @@ type training struct {
 	epoch   int
 	tokens  int
 	began   time.Time
+	before  int     // tokens when it began: those of a state that it goes on from
 	last    float64 // loss of the epoch before
 	least   float64 // of all epochs
 	flat    int     // epochs since
@@ -366,8 +371,8 @@ func (t *training) over() bool {
 
 func (t *training) progress() Progress {
 	return Progress{
-		Epoch: t.epoch, Step: t.solver.step, Steps: t.solver.steps, Loss: t.last,
-		Tokens: t.tokens, Dev: t.dev, Seconds: time.Since(t.began).Seconds(),
+		Epoch: t.epoch, Step: t.solver.step, Loss: t.last, Dev: t.dev,
+		Tokens: t.tokens - t.before, Seconds: time.Since(t.began).Seconds(),
 	}
 }
 

@@ -127,6 +127,9 @@ type TrainOptions struct {
 	// nothing had come between. A kind that keeps no state calls Keep never.
 	Keep   func(state []byte) error
 	Resume []byte
+	// Resumed is told, before any Progress, how many units of Work a training
+	// that goes on has behind it, if it is set.
+	Resumed func(times int)
 
 	// About is kept in the model's header; the fields that training knows are
 	// filled in.

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
@@ -27,6 +29,7 @@ type Progress struct {
 	unit  string
 	total int64
 	done  int64
+	ahead int64  // of these, done before it began
 	said  string // what Say said last
 	begin time.Time
 	last  time.Time
@@ -50,10 +53,21 @@ func (c *Console) NewProgress(name, unit string, total int64) *Progress {
 	p := &Progress{name: name, unit: unit, total: total, now: time.Now, out: c.Errs, json: c.JSON}
 	p.begin = p.now()
 	p.last = p.begin
-	if terminal(c.Errs) && !c.JSON && c.getenv("TERM") != "dumb" {
+	if terminal(c.Errs) && !c.JSON && c.getenv("TERM") != "dumb" && wide(c.Errs) {
 		p.startBar(c.Errs)
 	}
 	return p
+}
+
+// wide tells whether a terminal says how wide it is: one that does not, as that
+// of script without a terminal of its own, shows no bar.
+func wide(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && columns > 0
 }
 
 func (p *Progress) startBar(out io.Writer) {
@@ -82,6 +96,18 @@ func (p *Progress) Add(n int64) {
 	if bar != nil { // without the lock, which the bar's own goroutine takes
 		bar.SetCurrent(done)
 	}
+}
+
+// Skip counts n units that were done before: they are not part of the speed,
+// from which the time that is left is reckoned.
+func (p *Progress) Skip(n int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.ahead += n
+	p.mu.Unlock()
+	p.Add(n)
 }
 
 // Say sets what is told beside the count, as "objective 1034.2, F1 0.961". It
@@ -170,5 +196,5 @@ func (p *Progress) rate() float64 {
 	if seconds <= 0 {
 		return 0
 	}
-	return float64(p.done) / seconds
+	return float64(p.done-p.ahead) / seconds
 }

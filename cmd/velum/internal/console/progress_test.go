@@ -34,6 +34,18 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
+// What a training had done before it was resumed counts, but not as speed.
+func TestProgressResumed(t *testing.T) {
+	p, out, tick := clocked(false)
+	p.Skip(3000)
+	tick(5 * time.Second)
+	p.Add(500)
+	p.End()
+	if got, want := out.String(), "mask: 3500 of 4000 notes, 100/s, 5s left\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A total that is passed was an estimate.
 func TestProgressPastTotal(t *testing.T) {
 	p, out, tick := clocked(false)

@@ -231,6 +231,9 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		}
 		progress.Say("%s", said)
 		return ctx.Err() == nil
+	}, Resumed: func(behind int) {
+		told = behind
+		progress.Skip(int64(behind))
 	}}
 	if t.Options.Init != "" && !t.cold {
 		from, err := flow.OpenWeights(t.Options.Init, t.cfg)
