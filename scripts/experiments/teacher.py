@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Measures what `velum learn` gains from an archive of another kind than its labelled notes, and what questions gain.
 
-    scripts/experiments/teacher.py [--only none,reports,all,ask] [--draws 5] [--first 1] [--sizes 50,100] [--set KEY=VALUE] [--work out/teacher]
+    scripts/experiments/teacher.py [--only none,reports,network,all,ask] [--draws 5] [--first 1] [--sizes 50,100] [--set KEY=VALUE] [--work out/teacher]
 
 No gold of the target is used but for scores (and by the oracle of "ask"): the archive is 9,000 sentences of nubes-phi train,
 drawn, as text without labels; scores are those of the whole product on nubes-phi dev, as it is and with every name redrawn (seed
-101). Everything goes through the verbs: gazetteer build, synth, train, learn, evaluate.
+101), of "network" on notes-ca dev too. Everything goes through the verbs: gazetteer build, synth, train, learn, evaluate.
 
     none     no labelled note: binary dictionary tagger of given names and surnames, no validation notes
     reports  100 reports of MEDDOCAN train
+    network  the same with the kinds of --kinds, each beside the network that learned from these reports alone
     all      MEDDOCAN train cut into short notes, 3,200 of them, and 1,500 generated notes
     ask      "all", and notes of the archive answered by their gold: asked for, and drawn at random
 
@@ -34,6 +35,7 @@ class Lab:
         for part in ["train", "dev"]:
             self.gold(part, None)
         self.gold("dev", 101)
+        notes.write(self.path("ca.jsonl"), list(notes.read(os.path.join(notes.data, "labelled/notes-ca/dev.jsonl"))))
 
     def path(self, *names):
         return os.path.join(self.work, *names)
@@ -101,21 +103,21 @@ class Lab:
         self.do(*args, *more, *[x for s in self.a.set for x in ("--set", s)])
         return out
 
-    def scores(self, out):
-        """Scores of every turn, plain and redrawn, kept beside the turns."""
+    def scores(self, out, sets):
+        """Scores of every turn, kept beside the turns."""
         rows = []
         for name in sorted(t for t in os.listdir(out) if t.startswith("turn-")):
             row, model = {}, os.path.join(out, name, "model.velum")
-            for gold in ("dev", "dev101"):
+            for gold in sets:
                 r = score.evaluate(self.velum, model, self.path(gold + ".jsonl"), "primary-care", [])
                 row[gold] = {"f1": r["strict"], "masked": r["masked"]} | {c: r[c]["f1"] for c in CATEGORIES}
             rows.append(row)
         return rows
 
-    def measured(self, name, learn):
+    def measured(self, name, learn, sets=("dev", "dev101")):
         known = self.path(name + ".json")
         if not os.path.exists(known):
-            rows = self.scores(learn())
+            rows = self.scores(learn(), sets)
             with open(known, "w") as f:
                 json.dump(rows, f)
         with open(known) as f:
@@ -137,6 +139,19 @@ def none(lab, seed):
 def reports(lab, seed):
     return lab.measured(f"reports-{seed}", lambda: lab.learn(
         f"reports-{seed}", seed, "--gold", os.path.join(notes.data, "meddocan/train"), "--labelled", "100", "--dev", lab.dev(), "--turns", "1", *TAUGHT))
+
+
+def network(lab, seed):
+    """Scores by kinds: of the network of the labelled reports alone, then of the last turn with each of --kinds."""
+    gold = ["--gold", os.path.join(notes.data, "meddocan/train"), "--labelled", "100", "--dev", lab.dev(), *TAUGHT]
+    got = {}
+    for kinds in ["bilstm", *lab.a.kinds.split(";")]:
+        name, turns = f"network-{kinds}-{seed}".replace(",", "-"), "0" if kinds == "bilstm" and got == {} else lab.a.turns
+        rows = lab.measured(f"{name}-{turns}", lambda: lab.learn(f"{name}-{turns}", seed, *gold, "--turns", turns, "--set", f"learn.kinds={kinds}"), SETS)
+        got["network of the reports" if turns == "0" else kinds] = rows[-1]
+        if kinds.startswith("crf,"):
+            got["CRF of the reports"] = rows[0]
+    return got
 
 
 def everything(lab, seed):
@@ -182,6 +197,21 @@ def gains(title, draws):
             print(f"| turn {k}{name} | {spread([x['f1'] for x in at])} | {gain} | {spread([x['masked'] for x in at])} | " + " | ".join(spread([x[c] for x in at]) for c in CATEGORIES) + " |", flush=True)
 
 
+SETS = ("dev", "dev101", "ca")
+
+
+def kinds(draws):
+    """A table of the kinds of "network": strict F1, its gain over the network of the reports, entities masked."""
+    print(f"\n**100 reports, by kinds**, {len(draws)} draws\n\n| learned | nubes-phi dev: F1, gain, masked | names redrawn | notes-ca dev |\n|---|---|---|---|")
+    for name in draws[0]:
+        cells = []
+        for s in SETS:
+            at = [d[name][s] for d in draws]
+            gain = spread([d[name][s]["f1"] - next(iter(d.values()))[s]["f1"] for d in draws])
+            cells.append(f"{spread([x['f1'] for x in at])}, {gain}, {spread([x['masked'] for x in at])}")
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
 def curve(draws):
     print(f"\n**Questions**, {len(draws)} draws\n\n| notes corrected | how chosen | spans in them | strict F1 | names redrawn | entities masked |\n|---|---|---|---|---|---|")
     for rows in zip(*draws):
@@ -194,16 +224,20 @@ def main():
     p.add_argument("--draws", type=int, default=5)
     p.add_argument("--first", type=int, default=1)
     p.add_argument("--sizes", default="50,100,200,400,800", help="notes that are asked about")
+    p.add_argument("--kinds", default="crf,bilstm;crf,crf+bilstm", help="values of learn.kinds for network, with a semicolon between them")
+    p.add_argument("--turns", default="1", help="turns of network")
     p.add_argument("--set", action="append", default=[])
     p.add_argument("--work", default="out/teacher")
     p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
     a = p.parse_args()
     lab = Lab(a)
     for name in a.only.split(","):
-        do = {"none": none, "reports": reports, "all": everything, "ask": ask}[name]
+        do = {"none": none, "reports": reports, "network": network, "all": everything, "ask": ask}[name]
         draws = [do(lab, seed) for seed in range(a.first, a.first + a.draws)]
         if name == "ask":
             curve(draws)
+        elif name == "network":
+            kinds(draws)
         else:
             gains({"none": "No labelled notes", "reports": "100 reports", "all": "MEDDOCAN train and generated notes"}[name], draws)
 

@@ -268,7 +268,7 @@ func (k *checker) learning() {
 			k.failed("learn.labels", exit.With(exit.Config, err, exit.Suggest(l.Labels, configs.Schemes())))
 		}
 	}
-	for _, name := range append([]string{l.Kind}, l.Kinds...) {
+	for _, name := range Together(strings.Join(append([]string{l.Kind}, l.Kinds...), "+")) {
 		if kind, ok := KindNamed(name); !ok || kind.NewTrainer == nil {
 			k.failed("learn.kind", exit.Errorf(exit.Config, exit.Suggest(name, learners()), "no kind %q that learns", name))
 		}

@@ -63,6 +63,10 @@ func KindNamed(name string) (*Kind, bool) {
 	return &Kinds[i], true
 }
 
+// Together returns the kinds of a name of several, as crf+bilstm: what learns
+// trains them all and makes them an ensemble.
+func Together(name string) []string { return strings.Split(name, "+") }
+
 // KindsThat lists the kinds that can do something, as "crf or dictionary".
 func KindsThat(can func(*Kind) bool) string {
 	var names []string

@@ -185,8 +185,10 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 // need says what is missing.
 func (l *learning) need() error {
 	for n := range max(len(l.cfg.Learn.Kinds), 1) {
-		if kind, known := flow.KindNamed(l.kind(n)); !known || kind.NewTrainer == nil {
-			return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", l.kind(n))
+		for _, name := range flow.Together(l.kind(n)) {
+			if kind, known := flow.KindNamed(name); !known || kind.NewTrainer == nil {
+				return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", name)
+			}
 		}
 	}
 	switch g := &l.cfg.Learn; {

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/ensemble"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -172,7 +175,7 @@ type fit struct {
 	record turns.Training
 }
 
-// kind is the kind of tagger that turn n trains.
+// kind is the kind of tagger that turn n trains, or several, see flow.Together.
 func (l *learning) kind(n int) string {
 	if kinds := l.cfg.Learn.Kinds; len(kinds) > 0 {
 		return kinds[min(n, len(kinds)-1)]
@@ -188,15 +191,70 @@ func (w *turning) warm() bool {
 }
 
 // fit trains a model with a template, beginning at the weights of the same
-// model of the turn before.
+// model of the turn before. Where a turn has several kinds, each learns from
+// the same notes and has a file of its own, where the next turn begins.
 func (w *turning) fit(ctx context.Context, template, name string, groups []turns.Group) (*fit, error) {
 	c := *w.of.cfg
 	c.Train.Template = template
-	t := train.New(w.of.console, &c, &train.Options{Kind: w.of.kind(w.record.Number), Labels: w.of.labels, Out: filepath.Join(w.record.Name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, w.record.Number)})
+	kinds := flow.Together(w.of.kind(w.record.Number))
+	if len(kinds) == 1 {
+		return w.fitOne(ctx, &c, kinds[0], name, groups)
+	}
+	var all turns.Training
+	c.Ensemble.Members = nil
+	for k, kind := range kinds {
+		member := c
+		member.Network.Seed += len(slices.DeleteFunc(slices.Clone(kinds[:k]), func(before string) bool { return before != kind })) // two of a kind are two
+		file := fmt.Sprintf("member-%d-%s", k+1, name)
+		f, err := w.fitOne(ctx, &member, kind, file, groups)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.save(file, f.model); err != nil {
+			return nil, err
+		}
+		c.Ensemble.Members = append(c.Ensemble.Members, w.draft.Path(file))
+		f.record.Features, f.record.Weights = f.record.Features+all.Features, f.record.Weights+all.Weights
+		all = f.record
+	}
+	m, err := w.together(ctx, &c, name)
+	return &fit{m, all}, err
+}
+
+// together makes one model of members, as ensemble.mode says. What that takes
+// from notes it takes from the validation notes, for the members know the
+// others; without any, from the labelled ones.
+func (w *turning) together(ctx context.Context, c *option.Config, name string) (*flow.Model, error) {
+	t := w.training(c, ensemble.Kind, name)
+	if err := t.Prepare(); err != nil {
+		return nil, err
+	}
+	notes := &w.of.dev
+	if !w.of.measured() {
+		notes = &w.of.gold
+	}
+	if err := notes.Each(func(src pipeline.Source) error { return t.Teach(ctx, src) }); err != nil {
+		return nil, err
+	}
+	m, err := t.Fit(ctx)
+	if err == nil {
+		m.Label = flow.LabelOptions(w.of.cfg)
+	}
+	return m, err
+}
+
+func (w *turning) training(c *option.Config, kind, name string) *train.Training {
+	n := w.record.Number
+	return train.New(w.of.console, c, &train.Options{Kind: kind, Labels: w.of.labels, Out: filepath.Join(w.record.Name(), name), Name: fmt.Sprintf("%s, turn %d", w.of.labels, n)})
+}
+
+// fitOne trains a model of one kind.
+func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name string, groups []turns.Group) (*fit, error) {
+	t := w.training(c, kind, name)
 	if w.warm() {
 		t.Options.Init = filepath.Join(w.of.out, w.of.last().Name(), name)
 	}
-	if name == modelName {
+	if !strings.HasSuffix(name, secondName) {
 		if err := w.cluster(ctx, t, groups); err != nil {
 			return nil, err
 		}
