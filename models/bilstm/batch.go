@@ -1,6 +1,7 @@
 package bilstm
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -183,16 +184,14 @@ func (m *masks) draw(b *batch, a Architecture, r *Recipe, rng *rand.Rand) {
 // drawMask draws n numbers of a mask, four of one random number.
 func drawMask(mask []float32, n int, p float64, rng *rand.Rand) []float32 {
 	mask = grow(mask, n)
-	keep, least := float32(1/(1-p)), uint64(p*(1<<16))
+	keep, least := math.Float32bits(float32(1/(1-p))), int32(p*(1<<16))
 	bits := uint64(0)
 	for i := range mask {
 		if i%4 == 0 {
 			bits = rng.Uint64()
 		}
-		mask[i] = 0
-		if bits&(1<<16-1) >= least {
-			mask[i] = keep
-		}
+		dropped := uint32((int32(bits&(1<<16-1)) - least) >> 31) // all ones or zeros: a branch would be guessed wrong once in five
+		mask[i] = math.Float32frombits(keep &^ dropped)
 		bits >>= 16
 	}
 	return mask

@@ -807,6 +807,50 @@ func BenchmarkLabel(b *testing.B) {
 	b.ReportMetric(float64(len(n.tokens))*float64(b.N)/b.Elapsed().Seconds(), "tokens/s")
 }
 
+// BenchmarkTrain is of passes of the default network over 500 invented lines of
+// 2 to 40 tokens, with the tags of 21 categories.
+func BenchmarkTrain(b *testing.B) {
+	a, r, _ := Variant("default")
+	template, err := features.Parse(small)
+	if err != nil {
+		b.Fatal(err)
+	}
+	set := &pipeline.TagSet{}
+	for y := range 21 {
+		set.Categories = append(set.Categories, pipeline.Category(y+1))
+	}
+	c, err := NewCorpus(a, template, set, features.Resources{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		line := "[P:Ada Roca] acude"
+		for range rng.IntN(38) {
+			line += fmt.Sprintf(" palabra%d", rng.IntN(40)*rng.IntN(40))
+		}
+		n := parse(line)
+		if err := c.Add(n.text, n.tokens, nil, n.tags, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			t, err := newTraining(c, TrainOptions{Recipe: r, Seed: 1, Workers: workers})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := t.pass(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(t.tokens)/b.Elapsed().Seconds(), "tokens/s")
+		})
+	}
+}
+
 // TestOneCategory: with one category, as in inverse de-identification, the
 // networks of INV tell how probable it is that a token is safe.
 func TestOneCategory(t *testing.T) {

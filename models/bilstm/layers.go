@@ -284,18 +284,18 @@ func (l *join) forward(in [][]float32) []float32 {
 		}
 	}
 	if m := l.b.masks; m != nil {
-		multiply(l.out, m.input)
-		l.b.lock(l.out, m.locked)
+		kernels.Multiply(l.out, l.out, m.input)
+		l.b.lock(l.out, l.out, m.locked)
 	}
 	return l.out
 }
 
 func (l *join) backward(in [][]float32, grad []float32) [][]float32 {
 	all := l.columns()
-	l.out = append(l.out[:0], grad...)
 	if m := l.b.masks; m != nil {
-		multiply(l.out, m.input)
-		l.b.lock(l.out, m.locked)
+		kernels.Multiply(l.out, grad, m.input)
+		l.b.lock(l.out, l.out, m.locked)
+		grad = l.out
 	}
 	l.used.reset(len(in[0]) / l.widths[0])
 	for _, w := range l.b.word {
@@ -310,7 +310,7 @@ func (l *join) backward(in [][]float32, grad []float32) [][]float32 {
 		l.d[k] = zero(l.d[k], rows*w)
 	}
 	for i := range l.b.n {
-		from := l.out[i*all:][:all]
+		from := grad[i*all:][:all]
 		for k, w := range l.widths {
 			row := l.row(k, i)
 			if k == 0 {
@@ -323,18 +323,13 @@ func (l *join) backward(in [][]float32, grad []float32) [][]float32 {
 	return l.d
 }
 
-func multiply(x, mask []float32) {
-	for i, m := range mask {
-		x[i] *= m
-	}
-}
-
-// lock multiplies the rows of a sequence by its row of the mask.
-func (b *batch) lock(x, mask []float32) {
+// lock writes x to dst with the rows of a sequence multiplied by its row of the
+// mask. dst may be x.
+func (b *batch) lock(dst, x, mask []float32) {
 	width := len(mask) / len(b.order)
 	for t := range b.steps() {
 		lo, n := b.step(t)
-		multiply(x[lo*width:], mask[:n*width])
+		kernels.Multiply(dst[lo*width:], x[lo*width:(lo+n)*width], mask)
 	}
 }
 
@@ -360,10 +355,11 @@ func (l *drop) backward(_ [][]float32, grad []float32) [][]float32 {
 }
 
 func (l *drop) dropped(dst, src []float32) []float32 {
-	dst = append(dst[:0], src...)
-	if m := l.b.masks; m != nil {
-		l.b.lock(dst, m.output[l.level])
+	if l.b.masks == nil {
+		return append(dst[:0], src...)
 	}
+	dst = grow(dst, len(src))
+	l.b.lock(dst, src, l.b.masks.output[l.level])
 	return dst
 }
 

@@ -36,7 +36,7 @@ type recurrent struct {
 	dh, dc     []float32 // [n][2·units], [sequences][units]
 	transposed []float32
 	ut, vt     []float32
-	before     []float32 // [units][n]
+	before     []float32 // [n][units]
 	dx, dw     []float32
 	du, db, dv []float32
 }
@@ -270,18 +270,18 @@ func (r *recurrent) stepBack(direction, t, s int, ut, vt []float32) {
 func (r *recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
 	d = zero(d, size)
 	H, n, all := r.units, r.p.rows(), 2*r.width()
+	r.transposed = grow(r.transposed, H*n)
 	for direction := range 2 {
-		r.before = zero(r.before, H*n)
+		r.before = grow(r.before, n*H)
 		for t := range r.p.steps() {
-			lo, _, before, have := r.pairs(t, t-1+2*direction)
+			lo, rows, before, have := r.pairs(t, t-1+2*direction)
 			for k := range have {
-				from := state[(before+k)*2*H+direction*H:][:H]
-				for i, x := range from {
-					r.before[i*n+lo+k] = x
-				}
+				copy(r.before[(lo+k)*H:][:H], state[(before+k)*2*H+direction*H:])
 			}
+			clear(r.before[(lo+have)*H : (lo+rows)*H])
 		}
-		kernels.Gemm(d[direction*H*width:], width, r.before, n, r.gate[direction*r.width():], all, H, n, columns)
+		kernels.Transpose(r.transposed, r.before, H, n, H)
+		kernels.Gemm(d[direction*H*width:], width, r.transposed, n, r.gate[direction*r.width():], all, H, n, columns)
 	}
 	return d
 }

@@ -87,9 +87,26 @@ func gemmGo(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m,
 // Transpose writes the transposed of src, [rows][columns] with rows stride
 // numbers apart, to dst, [columns][rows].
 func Transpose(dst, src []float32, stride, rows, columns int) {
+	if rows == 0 || columns == 0 {
+		return
+	}
+	dst, src = dst[:rows*columns], src[:(rows-1)*stride+columns]
+	squares, stripes := 0, 0 // squares of 8×8 in a stripe of eight columns
+	if !portable {
+		squares, stripes = rows/Lanes, columns/Lanes
+	}
+	for x := 0; x < stripes*Lanes && squares > 0; x += Lanes {
+		transposeAVX2(&dst[x*rows], &src[x], squares, 4*rows, 4*stride)
+	}
+	transposeGo(dst, src, stride, rows, columns, squares*Lanes, 0)
+	transposeGo(dst, src, stride, rows, columns, 0, stripes*Lanes)
+}
+
+// transposeGo is Transpose from a row and a column on.
+func transposeGo(dst, src []float32, stride, rows, columns, row, column int) {
 	const block = 16 // of both: the lines that are written stay in the cache until they are full
-	for i := 0; i < rows; i += block {
-		for j := 0; j < columns; j += block {
+	for i := row; i < rows; i += block {
+		for j := column; j < columns; j += block {
 			for y := i; y < min(i+block, rows); y++ {
 				row := src[y*stride:]
 				for x := j; x < min(j+block, columns); x++ {
@@ -98,6 +115,22 @@ func Transpose(dst, src []float32, stride, rows, columns int) {
 			}
 		}
 	}
+}
+
+// Multiply writes the products of the numbers of x and y to dst, which may be
+// one of them. len(x) is a multiple of Lanes.
+func Multiply(dst, x, y []float32) {
+	if len(x) == 0 {
+		return
+	}
+	dst, y = dst[:len(x)], y[:len(x)]
+	if portable {
+		for i, v := range x {
+			dst[i] = v * y[i]
+		}
+		return
+	}
+	multiplyAVX2(&dst[0], &x[0], &y[0], len(x))
 }
 
 // LSTM is a step of a long short-term memory cell (Hochreiter and Schmidhuber

@@ -115,6 +115,12 @@ func gemm1x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
 func packAVX2(dst, b *float32, k, lines, ldb int)
 
 //go:noescape
+func transposeAVX2(dst, src *float32, squares, rows, stride int)
+
+//go:noescape
+func multiplyAVX2(dst, x, y *float32, n int)
+
+//go:noescape
 func gemvAVX2(c, a, b *float32, k, n, ldb int)
 
 //go:noescape

@@ -278,6 +278,86 @@ packline:
 	VZEROUPPER
 	RET
 
+// func transposeAVX2(dst, src *float32, squares, rows, stride int)
+// Squares of 8x8 numbers, one below the other in src and side by side in dst;
+// rows of dst and src are so many bytes apart. Halves of rows k and k+4 share a
+// register, so that two rounds of unpacking do.
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ squares+16(FP), CX
+	MOVQ rows+24(FP), R8
+	MOVQ stride+32(FP), R9
+	LEAQ (R8)(R8*2), R10
+	LEAQ (R9)(R9*2), R11
+square:
+	LEAQ (SI)(R9*4), BX
+	LEAQ (DI)(R8*4), DX
+	VMOVUPS (SI), X0
+	VMOVUPS (SI)(R9*1), X1
+	VMOVUPS (SI)(R9*2), X2
+	VMOVUPS (SI)(R11*1), X3
+	VINSERTF128 $1, (BX), Y0, Y0
+	VINSERTF128 $1, (BX)(R9*1), Y1, Y1
+	VINSERTF128 $1, (BX)(R9*2), Y2, Y2
+	VINSERTF128 $1, (BX)(R11*1), Y3, Y3
+	VMOVUPS 16(SI), X4
+	VMOVUPS 16(SI)(R9*1), X5
+	VMOVUPS 16(SI)(R9*2), X6
+	VMOVUPS 16(SI)(R11*1), X7
+	VINSERTF128 $1, 16(BX), Y4, Y4
+	VINSERTF128 $1, 16(BX)(R9*1), Y5, Y5
+	VINSERTF128 $1, 16(BX)(R9*2), Y6, Y6
+	VINSERTF128 $1, 16(BX)(R11*1), Y7, Y7
+	VUNPCKLPS Y1, Y0, Y8
+	VUNPCKHPS Y1, Y0, Y9
+	VUNPCKLPS Y3, Y2, Y10
+	VUNPCKHPS Y3, Y2, Y11
+	VUNPCKLPD Y10, Y8, Y0
+	VUNPCKHPD Y10, Y8, Y1
+	VUNPCKLPD Y11, Y9, Y2
+	VUNPCKHPD Y11, Y9, Y3
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, (DI)(R8*1)
+	VMOVUPS Y2, (DI)(R8*2)
+	VMOVUPS Y3, (DI)(R10*1)
+	VUNPCKLPS Y5, Y4, Y8
+	VUNPCKHPS Y5, Y4, Y9
+	VUNPCKLPS Y7, Y6, Y10
+	VUNPCKHPS Y7, Y6, Y11
+	VUNPCKLPD Y10, Y8, Y0
+	VUNPCKHPD Y10, Y8, Y1
+	VUNPCKLPD Y11, Y9, Y2
+	VUNPCKHPD Y11, Y9, Y3
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, (DX)(R8*1)
+	VMOVUPS Y2, (DX)(R8*2)
+	VMOVUPS Y3, (DX)(R10*1)
+	LEAQ (BX)(R9*4), SI
+	ADDQ $32, DI
+	DECQ CX
+	JNZ  square
+	VZEROUPPER
+	RET
+
+// func multiplyAVX2(dst, x, y *float32, n int)
+TEXT ·multiplyAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), CX
+multiply8:
+	VMOVUPS (SI), Y0
+	VMULPS (DX), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  multiply8
+	VZEROUPPER
+	RET
+
 // The same with AVX-512: 32 columns, in Z30 and Z31, and up to twelve rows.
 #define ROW32(x, lo, hi) \
 	VBROADCASTSS x, Z29; \

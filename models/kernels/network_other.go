@@ -11,6 +11,8 @@ func gemmColumns(_ []float32, _ int, _ []float32, _ int, _ []float32, _ int, _, 
 }
 
 func packAVX2(dst, b *float32, k, lines, ldb int)                  { unreachable() }
+func transposeAVX2(dst, src *float32, squares, rows, stride int)   { unreachable() }
+func multiplyAVX2(dst, x, y *float32, n int)                       { unreachable() }
 func gemvAVX2(c, a, b *float32, k, n, ldb int)                     { unreachable() }
 func lstmAVX512(gates, before, c, squashed, h *float32, n int)     { unreachable() }
 func lstmAVX2(gates, before, c, squashed, h *float32, n int)       { unreachable() }

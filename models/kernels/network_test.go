@@ -85,7 +85,7 @@ func testGemmRows(t *testing.T, m, k int) {
 
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, size := range [][2]int{{1, 1}, {5, 17}, {33, 16}, {40, 3}} {
+	for _, size := range [][2]int{{1, 1}, {5, 17}, {33, 16}, {40, 3}, {8, 8}, {7, 24}, {24, 7}, {29, 43}, {96, 104}} {
 		rows, columns := size[0], size[1]
 		src, dst := random(r, rows*(columns+2), -1, 1), make([]float32, rows*columns)
 		Transpose(dst, src, columns+2, rows, columns)
@@ -96,6 +96,18 @@ func TestTranspose(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestMultiply(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 8, 24, 104} {
+		x := random(r, 3*n, -2, 2)
+		both(t, 0, x, func(x []float32) []float32 {
+			Multiply(x[:n], x[n:2*n], x[2*n:])
+			Multiply(x[n:2*n], x[n:2*n], x[2*n:])
+			return nil
+		})
 	}
 }
 
