@@ -29,8 +29,10 @@ import (
 )
 
 // Plain tells whether text is its own view. ASCII, the letters of Latin-1 and
-// its signs are, but for the no-break space and the soft hyphen.
-func Plain(text []byte) bool {
+// its signs are, but for the no-break space, the soft hyphen and markup.
+func Plain(text []byte) bool { return latin(text) && !marked(text) }
+
+func latin(text []byte) bool {
 	for i := 0; i < len(text); {
 		if len(text)-i >= 8 {
 			high := binary.LittleEndian.Uint64(text[i:]) & 0x8080808080808080
@@ -62,7 +64,7 @@ func Plain(text []byte) bool {
 // (characters without width, accents) belongs to the character before it, or
 // at the start of the text to the first. Bytes that are no UTF-8 stay.
 func Append(dst []byte, from []int32, text []byte) ([]byte, []int32) {
-	w := writer{text: text, dst: dst, first: len(dst), from: from, origin: len(from), run: len(dst)}
+	w := writer{text: text, format: formatOf(text), dst: dst, first: len(dst), from: from, origin: len(from), run: len(dst), closed: -1}
 	for w.at < len(text) {
 		w.character()
 	}
@@ -76,11 +78,13 @@ func Append(dst []byte, from []int32, text []byte) ([]byte, []int32) {
 
 // writer is the state of one Append.
 type writer struct {
-	text  []byte
-	at    int // in text
-	dst   []byte
-	first int // in dst: where the view begins
-	from  []int32
+	text   []byte
+	format format
+	at     int // in text
+	dst    []byte
+	first  int // in dst: where the view begins
+	from   []int32
+	closed int // in text: markup that ends what stands before it and belongs to the character to come; -1: none
 
 	origin  int  // in from: where the offsets of the view begin
 	run     int  // in dst: where the letters and digits begin that are being written
@@ -92,13 +96,40 @@ type writer struct {
 // character writes the character at w.at.
 func (w *writer) character() {
 	if b := w.text[w.at]; b < utf8.RuneSelf {
+		if heads[b] != 0 {
+			if m := markAt(w.text, w.at, w.format); m.n > 0 {
+				w.markup(m)
+				return
+			}
+		}
 		w.put(rune(b), 1)
 		return
 	}
 	r, n := utf8.DecodeRune(w.text[w.at:])
+	if r == utf8.RuneError && n == 1 {
+		w.raw()
+		return
+	}
+	w.sign(r, n)
+}
+
+// markup writes what m stands for.
+func (w *writer) markup(m mark) {
 	switch {
-	case r == utf8.RuneError && n == 1:
-		w.raw(1)
+	case m.as != 0:
+		w.sign(m.as, m.n)
+		return
+	case !m.closes:
+		w.closed = -1
+	case w.closed < 0:
+		w.closed = w.at
+	}
+	w.at += m.n
+}
+
+// sign writes r, for which n bytes stand.
+func (w *writer) sign(r rune, n int) {
+	switch {
 	case unseen(r):
 		w.at += n
 	case unicode.Is(unicode.M, r):
@@ -119,6 +150,7 @@ func (w *writer) changed(r rune, n int) {
 		w.put(letter, 0)
 	}
 	w.at += n
+	w.closed = -1
 }
 
 // put writes r for the n bytes at w.at.
@@ -135,29 +167,37 @@ func (w *writer) put(r rune, n int) {
 	case r >= greek:
 		w.foreign = true
 	}
-	size := len(w.dst)
+	size, from := len(w.dst), w.place()
 	w.dst = utf8.AppendRune(w.dst, r)
 	for range len(w.dst) - size {
-		w.from = append(w.from, int32(w.at))
+		w.from = append(w.from, from)
 	}
 	if !inside {
 		w.run = len(w.dst)
 	}
-	w.at += n
+	if w.at += n; n > 0 {
+		w.closed = -1
+	}
+}
+
+// place is where the next character of the view comes from.
+func (w *writer) place() int32 {
+	if w.closed >= 0 {
+		return int32(w.closed)
+	}
+	return int32(w.at)
 }
 
 // greek is the first character behind the accents; Latin letters stand before.
 const greek = 0x370
 
-// raw writes n bytes as they are.
-func (w *writer) raw(n int) {
+// raw writes a byte as it is.
+func (w *writer) raw() {
 	w.look()
-	for k := range n {
-		w.dst = append(w.dst, w.text[w.at+k])
-		w.from = append(w.from, int32(w.at+k))
-	}
-	w.at += n
-	w.run = len(w.dst)
+	w.dst = append(w.dst, w.text[w.at])
+	w.from = append(w.from, w.place())
+	w.at++
+	w.run, w.closed = len(w.dst), -1
 }
 
 // look ends a run of letters and digits. In one that has ASCII ones, or

@@ -42,6 +42,18 @@ func TestAppend(t *testing.T) {
 		{"10⁹/L", "10⁹/L"},
 		{"王伟", "王伟"},
 		{"e\ufe0fna", "ena"},
+		{"PCR <0.5 y TA <b 120, a&b, a & b; 10^9/L, 2*3, H_2, ______, 98%40, c:\\", ""}, // prose of a clinician
+		{"<Ana> &rara; &#0; &#xD800; <p class=Ana> <!-- Ana -->", ""},
+		{"6<b>12</b>34", "61234"},
+		{"TA &lt;120 <br/>Ana<P>", "TA <120 \nAna\n"},
+		{"Mar&iacute;a&nbsp;N&#250;&#xF1;ez&shy;", "María Núñez"},
+		{"SOLER^ANA 10^9", "SOLER ANA 10^9"},
+		{"**Ana Soler** y __Pau__", "Ana Soler y Pau"},
+		{`Dr Soler.\nLuc\u00eda \"no\"`, "Dr Soler.\nLucía \"no\""},
+		{"ana.soler%40mail.com", "ana.soler@mail.com"},
+		{`{"nombre":"Ana","n": "Pau"}`, "{nombre: Ana, n: Pau}"},
+		{`{\rtf1\ansi {\b Mar\'eda} N\u250?ez\par \{612\}\tab 345\fs-24}`, "María Núez\n{612}\t345"},
+		{`{\rtf1\`, "\\"},
 	} {
 		if Plain([]byte(c.text)) {
 			if c.want != "" {
@@ -55,6 +67,31 @@ func TestAppend(t *testing.T) {
 		}
 		if len(from) != len(got)+1 || len(got) > 0 && from[0] != 0 || from[len(got)] != int32(len(c.text)) || !slices.IsSorted(from) {
 			t.Errorf("%+q: offsets %v", c.text, from)
+		}
+	}
+}
+
+// What is masked in a note with markup leaves the markup around it.
+func TestMarkupAround(t *testing.T) {
+	for _, c := range []struct{ text, in, want string }{
+		{"Dra <b>Ana Soler</b> vino", "Ana Soler", "Ana Soler"},
+		{"Dra <b>Ana</b> <i>Soler</i>, vino", "Ana Soler", "Ana</b> <i>Soler"},
+		{"<td>Ana</td><td>612</td>", "Ana", "Ana"},
+		{"tel 6<b>12</b>34.", "61234", "6<b>12</b>34"},
+		{"de **Ana**, ayer", "Ana", "Ana"},
+		{`{"nombre":"Ana","dni":"1Z"}`, "Ana", "Ana"},
+		{"Mar&iacute;a vino", "María", "Mar&iacute;a"},
+		{"de <b>o\ufb01</b>, ayer", "ofi", "o\ufb01"},
+	} {
+		text := []byte(c.text)
+		got, from := Append(nil, nil, text)
+		at := bytes.Index(got, []byte(c.in))
+		if at < 0 {
+			t.Errorf("%q: view %q", c.text, got)
+			continue
+		}
+		if a, b := Back(from, int32(at), int32(at+len(c.in))); string(text[a:b]) != c.want {
+			t.Errorf("%q comes from %q, want %q", c.in, text[a:b], c.want)
 		}
 	}
 }
@@ -84,6 +121,7 @@ func TestBack(t *testing.T) {
 func TestViewProperties(t *testing.T) {
 	piece := rapid.OneOf(rapid.StringN(0, 12, -1), rapid.SampledFrom([]string{
 		"612", "\u00ad", "\u200b", "\ufeff", "６", "\u0425", "\u0301", "a", "\ufb01", " ", "\n", "\u2013", "\xff", "о", "ж", "α",
+		"<b>", "</b>", "<br>", "<", "&aacute;", "&#769;", "&#x6A;", "^", "**", `\n`, `\u00e1`, `{"`, `":`, `{\rtf1 `, `\'e1`, "}", "%40",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
@@ -113,7 +151,7 @@ func TestViewProperties(t *testing.T) {
 }
 
 func TestNoAllocation(t *testing.T) {
-	text := []byte(strings.Repeat("tel ６１２\u00a0345\u00ad678 de \u0430na Jose\u0301. ", 20))
+	text := []byte(strings.Repeat("tel ６１２\u00a0345\u00ad678 de \u0430na Jose\u0301. <b>Mar&iacute;a</b> **x** a^b ", 20))
 	dst, from := Append(nil, nil, text)
 	if n := testing.AllocsPerRun(100, func() { dst, from = Append(dst[:0], from[:0], text) }); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -141,6 +179,8 @@ func BenchmarkAppend(b *testing.B) {
 
 func FuzzAppend(f *testing.F) {
 	f.Add([]byte("６１２\u00ad345 o\ufb01cina \u0425\u0031234567L e\u0301 \xff"))
+	f.Add([]byte(`{\rtf1 \'e1\u225?\par}`))
+	f.Add([]byte(`{"a":"<b>&aacute;&#225;</b> **b** a^b %40 \u00e1"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, from := Append(nil, nil, text)
 		if len(from) != len(got)+1 || len(got) > 0 && from[0] != 0 || int(from[len(got)]) != len(text) || !slices.IsSorted(from) {

@@ -11,7 +11,7 @@ import (
 // TestCheck: notes are quarantined for what New quarantines them for, and for
 // nothing else, and languages are those that are told.
 func TestCheck(t *testing.T) {
-	pieces := []string{"Acude ", "niño", "Núria", "\x00", "\x01", "\x7f", "\u0085", "\u00ad", "\u00a0", "\xc3", "\xff", "６１２", "\t", "\r\n", "·", "2º", "\xc2", "\xc2 ", "\u0080", "\u00bf", "€", "x", "1 "}
+	pieces := []string{"Acude ", "niño", "Núria", "\x00", "\x01", "\x7f", "\u0085", "\u00ad", "\u00a0", "\xc3", "\xff", "６１２", "\t", "\r\n", "·", "2º", "\xc2", "\xc2 ", "\u0080", "<b>", "&#769;", "&eacute;", `\n`, "{\"", "\u202e", "\u00bf", "€", "x", "1 "}
 	rapid.Check(t, func(r *rapid.T) {
 		o := Options{MaxBytes: rapid.IntRange(1, 60).Draw(r, "bytes"), MaxTokens: rapid.IntRange(1, 12).Draw(r, "tokens"), AllowControls: rapid.Bool().Draw(r, "controls")}
 		one, other := new(pipeline.Batch), new(pipeline.Batch)

@@ -17,6 +17,7 @@
 package tokenize
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/velum-health/velum/models/language"
@@ -35,7 +36,8 @@ type Options struct {
 	// which a tagger needs some ten megabytes of scratch space.
 	MaxTokens int
 	// AllowControls keeps texts with control characters other than tab and
-	// line ends, which are quarantined otherwise. They count as white space.
+	// line ends, or that turn the order of characters round, which are
+	// quarantined otherwise. The former count as white space.
 	// NUL is never allowed.
 	AllowControls bool
 	Workers       int // 0 means 1
@@ -115,7 +117,7 @@ func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
 	switch tokens := items[before:]; {
 	case found&badByte != 0:
 		b.Quarantine(i, pipeline.BadEncoding)
-	case found&nulByte != 0 || found&controlByte != 0 && !o.AllowControls:
+	case found&nulByte != 0 || (found&controlByte != 0 || from != nil && overridden(text)) && !o.AllowControls:
 		b.Quarantine(i, pipeline.ControlText)
 	case len(tokens) > o.MaxTokens:
 		b.Quarantine(i, pipeline.TooLong)
@@ -124,6 +126,12 @@ func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
 		view.BackTokens(from, tokens)
 	}
 	return lang
+}
+
+// overridden tells whether text turns round the order in which characters are
+// shown (U+202D, U+202E): what a person reads there is not what stands there.
+func overridden(text []byte) bool {
+	return bytes.Contains(text, []byte("\u202d")) || bytes.Contains(text, []byte("\u202e"))
 }
 
 // look returns the note as it is looked at, and fills its view if it has one.

@@ -194,9 +194,21 @@ func madeOf(token []byte) pipeline.TokenFlags {
 	return 0
 }
 
-// check tests what holds for every text.
+// check tests what holds for every text; of one with markup in what a person sees.
 func check(t interface{ Fatalf(string, ...any) }, text []byte) {
 	got := new(tokenize.Tokenizer).Tokens(nil, text)
+	last := int32(0)
+	for i, tok := range got {
+		if tok.Start < last || tok.End <= tok.Start || int(tok.End) > len(text) {
+			t.Fatalf("token %d: %d-%d behind %d", i, tok.Start, tok.End, last)
+		}
+		last = tok.End
+	}
+	plain := view.Plain(text)
+	if !plain {
+		seen, from := view.Append(nil, nil, text)
+		got, text = new(view.Placed).Tokens(from, got), seen
+	}
 	end, line := int32(0), true
 	for i, tok := range got {
 		if tok.Start < end || tok.End <= tok.Start || int(tok.End) > len(text) {
@@ -218,7 +230,7 @@ func check(t interface{ Fatalf(string, ...any) }, text []byte) {
 		if line && tok.Flags&pipeline.SentenceStart == 0 {
 			t.Fatalf("token %d starts a line and no sentence", i)
 		}
-		if want := madeOf(text[tok.Start:tok.End]); view.Plain(text) && tok.Flags&(pipeline.Letters|pipeline.Figures) != want {
+		if want := madeOf(text[tok.Start:tok.End]); plain && tok.Flags&(pipeline.Letters|pipeline.Figures) != want {
 			t.Fatalf("token %d: flags %b, want %b of what it is made of", i, tok.Flags, want)
 		}
 		for _, r := range string(text[tok.Start:tok.End]) {
@@ -237,7 +249,7 @@ func check(t interface{ Fatalf(string, ...any) }, text []byte) {
 
 // alphabet has every class, the characters with rules of their own, and
 // pieces of characters.
-var alphabet = strings.Split("a b l L d D E Ñ é à ç ŀ 1 2 9 ٣ º ª ° . , - : / ( ) + @ _ ' ’ · … » ” ! ? ¿ € ² 👍 ω ", " ")
+var alphabet = strings.Split("a b l L d D E Ñ é à ç ŀ 1 2 9 ٣ º ª ° . , - : / ( ) + @ _ ' ’ · … » ” ! ? ¿ € ² 👍 ω <b> </b> <br/> &nbsp; &aacute; ^ ** __ \\n {\" {\\rtf1 ", " ")
 
 func TestInvariants(t *testing.T) {
 	pieces := append([]string{" ", "\n", "\r\n", "\t", "\u00a0", "\u2028", "\u0301", "\u200d", "\x00", "\x7f", "\u0096",
@@ -332,6 +344,7 @@ func TestStep(t *testing.T) {
 		"escape \x1b",
 		"latin \xe9",
 		"La pacient refereix dolor des d'ahir.",
+		"vista per \u202esiuR\u202c",
 	}
 	got := run(t, tokenize.Options{MaxBytes: 40, MaxTokens: 9}, texts[:4], 1)
 	want := keep{[]string{"sound", "null_id", "sound", "sound"}, []int{7, 0, 0, 0}, []string{"es", "", "", ""}}
@@ -344,7 +357,12 @@ func TestStep(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(keep{})); diff != "" {
 		t.Error(diff)
 	}
-	got = run(t, tokenize.Options{AllowControls: true}, texts[7:], -1)
+	got = run(t, tokenize.Options{}, texts[11:], 1)
+	want = keep{[]string{"control_text"}, []int{0}, []string{""}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(keep{})); diff != "" {
+		t.Error(diff)
+	}
+	got = run(t, tokenize.Options{AllowControls: true}, texts[7:11], -1)
 	want = keep{[]string{"control_text", "sound", "bad_encoding", "sound"}, []int{0, 1, 0, 8}, []string{"", "", "", "ca"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(keep{})); diff != "" {
 		t.Error(diff)

@@ -1,6 +1,6 @@
 // Package obfuscate writes invented identifiers in the forms in which people
 // type, paste, dictate and hide them, and tells whether one can still be read
-// in a masked note: 25 kinds, 20 forms.
+// in a masked note: 25 kinds, 23 forms.
 package obfuscate
 
 import (
@@ -95,6 +95,9 @@ var Forms = []Form{
 	{"commas", func(v, _ string) string { return apart(v, ",") }},
 	{"dots", func(v, _ string) string { return apart(v, ".") }},
 	{"soft hyphens", func(v, _ string) string { return between(join(v, ""), "\u00ad\u200b") }},
+	{"tags", func(v, _ string) string { return between(join(v, ""), "<b></b>") }},
+	{"entities", func(v, _ string) string { return apart(v, "&nbsp;") }},
+	{"line tags", func(v, _ string) string { return apart(v, "<br>") }},
 	{"full width", func(v, _ string) string { return mapped(v, wide) }},
 	{"look-alikes", func(v, _ string) string { return mapped(v, cyrillic) }},
 }

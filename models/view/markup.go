@@ -1,0 +1,310 @@
+package view
+
+import (
+	"bytes"
+	"html"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Notes that a program made may carry its markup: tags and entities of HTML,
+// escapes of JSON, control words of RTF, stars of Markdown, carets of HL7,
+// addresses with a percent-encoded sign. What a person does not see, the view
+// does not have, and what stands for a character is that character there.
+//
+// A tag counts without attributes alone, and with a name of HTML: what an
+// attribute says, and "<Ana>", must stay to be seen. In clinical prose < is
+// "less than" and stays as well.
+
+// mark is a piece of markup.
+type mark struct {
+	n      int  // bytes; 0: there is none
+	as     rune // what it stands for; 0: nothing
+	closes bool // it ends what stands before it, and is no part of that
+}
+
+// format is what a whole note is written in.
+type format uint8
+
+const (
+	prose format = iota
+	rtf
+	object // JSON
+)
+
+// formatOf looks at how a note begins.
+func formatOf(text []byte) format {
+	i := 0
+	for i < len(text) && text[i] <= ' ' {
+		i++
+	}
+	if i == len(text) || text[i] != '{' && text[i] != '[' {
+		return prose
+	}
+	if bytes.HasPrefix(text[i:], []byte(`{\rtf`)) {
+		return rtf
+	}
+	for i < len(text) && (text[i] <= ' ' || text[i] == '{' || text[i] == '[') {
+		i++
+	}
+	if i < len(text) && text[i] == '"' {
+		return object
+	}
+	return prose
+}
+
+// heads has 1 for what markup begins with.
+var heads = [256]uint8{'<': 1, '&': 1, '^': 1, '\\': 1, '*': 1, '_': 1, '%': 1, '"': 1, '{': 1, '}': 1}
+
+// marked tells whether text has markup.
+func marked(text []byte) bool {
+	f := formatOf(text)
+	for i := 0; i < len(text); i++ {
+		for ; i+8 <= len(text); i += 8 { // eight at a time where there is none
+			b := text[i:][:8]
+			if heads[b[0]]|heads[b[1]]|heads[b[2]]|heads[b[3]]|heads[b[4]]|heads[b[5]]|heads[b[6]]|heads[b[7]] != 0 {
+				break
+			}
+		}
+		for end := min(i+8, len(text)); i < end; i++ {
+			if heads[text[i]] != 0 && markAt(text, i, f).n > 0 {
+				return true
+			}
+		}
+		i--
+	}
+	return false
+}
+
+// markAt returns the markup at text[i].
+func markAt(text []byte, i int, f format) mark {
+	switch text[i] {
+	case '<':
+		return tag(text[i:])
+	case '&':
+		return entity(text[i:])
+	case '\\':
+		if f == rtf {
+			return control(text[i:])
+		}
+		return escape(text[i:])
+	case '^':
+		if letterBefore(text, i) && letterBehind(text, i+1) {
+			return mark{n: 1, as: ' '}
+		}
+	case '*', '_':
+		return stars(text, i)
+	case '%':
+		if bytes.HasPrefix(text[i:], []byte("%40")) && wordBefore(text, i) && letterBehind(text, i+3) {
+			return mark{n: 3, as: '@'}
+		}
+	case '"':
+		if f == object {
+			return quote(text, i)
+		}
+	case '{', '}':
+		if f == rtf {
+			return mark{n: 1, closes: text[i] == '}'}
+		}
+	}
+	return mark{}
+}
+
+// tagNames are the tags of HTML that a note may have; true: a person sees a new
+// line, or another cell, there.
+var tagNames = map[string]bool{
+	"a": false, "abbr": false, "b": false, "big": false, "code": false, "del": false, "em": false, "font": false, "i": false, "ins": false,
+	"mark": false, "s": false, "small": false, "span": false, "strike": false, "strong": false, "sub": false, "sup": false, "tt": false, "u": false,
+	"article": true, "blockquote": true, "body": true, "br": true, "center": true, "dd": true, "div": true, "dl": true, "dt": true, "h1": true,
+	"h2": true, "h3": true, "h4": true, "h5": true, "h6": true, "head": true, "hr": true, "html": true, "li": true, "ol": true, "p": true,
+	"pre": true, "section": true, "table": true, "tbody": true, "td": true, "th": true, "thead": true, "tr": true, "ul": true,
+}
+
+const longestTag = len("blockquote")
+
+// tag reads <name>, </name> or <name/>.
+func tag(text []byte) mark {
+	i := 1
+	closes := i < len(text) && text[i] == '/'
+	if closes {
+		i++
+	}
+	var name [longestTag]byte
+	n := 0
+	for ; i < len(text) && n < len(name) && wordByte(text[i]); i++ {
+		name[n] = text[i]
+		if letterByte(text[i]) {
+			name[n] |= 0x20
+		}
+		n++
+	}
+	breaks, known := tagNames[string(name[:n])]
+	for i < len(text) && (text[i] == ' ' || text[i] == '/') {
+		i++
+	}
+	if !known || i == len(text) || text[i] != '>' {
+		return mark{}
+	}
+	m := mark{n: i + 1, closes: closes}
+	if breaks {
+		m.as = '\n'
+	}
+	return m
+}
+
+// longestEntity is how far the ; of an entity may be.
+const longestEntity = 10
+
+// entities are the names of HTML that stand for characters of Latin-1 and the
+// signs around words.
+var entities = func() map[string]rune {
+	names := map[string]rune{}
+	for _, name := range bytes.Fields([]byte(`nbsp iexcl ordf ordm laquo raquo middot iquest amp lt gt quot apos ndash mdash lsquo rsquo sbquo ldquo rdquo
+		bdquo hellip bull shy deg euro ensp emsp thinsp zwnj zwj lrm rlm
+		Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml Ntilde Ograve Oacute Ocirc Otilde Ouml
+		Oslash Ugrave Uacute Ucirc Uuml Yacute szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc
+		iuml ntilde ograve oacute ocirc otilde ouml oslash ugrave uacute ucirc uuml yacute yuml`)) {
+		names[string(name)], _ = utf8.DecodeRuneInString(html.UnescapeString("&" + string(name) + ";"))
+	}
+	return names
+}()
+
+// entity reads &name;, &#225; or &#xE1;.
+func entity(text []byte) mark {
+	end := bytes.IndexByte(text[:min(len(text), longestEntity+1)], ';')
+	if end < 3 {
+		return mark{}
+	}
+	name := text[1:end]
+	if name[0] != '#' {
+		return mark{n: end + 1, as: entities[string(name)]}.known()
+	}
+	if name[1]|0x20 == 'x' {
+		return numbered(name[2:], 16, end+1)
+	}
+	return numbered(name[1:], 10, end+1)
+}
+
+// known is m, or none if that stands for no character.
+func (m mark) known() mark {
+	if m.as == 0 {
+		return mark{}
+	}
+	return m
+}
+
+// numbered is the mark of n bytes for the character with that number.
+func numbered(digits []byte, base int, n int) mark {
+	const most = 6
+	if len(digits) == 0 || len(digits) > most+1 {
+		return mark{}
+	}
+	number, err := strconv.ParseInt(string(digits), base, 32)
+	if err != nil || number < ' ' && number != '\t' && number != '\n' && number != '\r' || number >= 0x7F && number < 0xA0 || !utf8.ValidRune(rune(number)) {
+		return mark{}
+	}
+	return mark{n: n, as: rune(number)}
+}
+
+// escape reads \n, \t, \" and \u00e1 as exports of notes have them.
+func escape(text []byte) mark {
+	if len(text) < 2 {
+		return mark{}
+	}
+	switch text[1] {
+	case 'n', 'r':
+		return mark{n: 2, as: '\n'}
+	case 't':
+		return mark{n: 2, as: '\t'}
+	case '"', '/', '\\':
+		return mark{n: 2, as: rune(text[1])}
+	case 'u':
+		if len(text) >= 6 {
+			return numbered(text[2:6], 16, 6)
+		}
+	}
+	return mark{}
+}
+
+// control reads a control word of RTF (specification 1.9.1): \'e1 and \u225? are
+// letters, \par, \line, \tab and cells are blanks, others nothing.
+func control(text []byte) mark {
+	if len(text) < 2 {
+		return mark{}
+	}
+	if text[1] == '\'' {
+		if len(text) >= 4 {
+			return numbered(text[2:4], 16, 4)
+		}
+		return mark{}
+	}
+	if !letterByte(text[1]) {
+		return mark{n: 2, as: rune(text[1] & 0x7F)} // \{ \} \\ \~
+	}
+	word := 1
+	for word < len(text) && letterByte(text[word]) {
+		word++
+	}
+	end := word
+	if end < len(text) && text[end] == '-' {
+		end++
+	}
+	for end < len(text) && text[end]-'0' < 10 {
+		end++
+	}
+	n := end
+	if n < len(text) && text[n] == ' ' {
+		n++
+	}
+	switch string(text[1:word]) {
+	case "u":
+		if end < len(text) { // one character follows for readers that know no Unicode
+			return numbered(text[word:end], 10, end+1)
+		}
+	case "par", "line", "row", "page", "sect":
+		return mark{n: n, as: '\n'}
+	case "tab", "cell":
+		return mark{n: n, as: '\t'}
+	}
+	return mark{n: n}
+}
+
+// stars reads ** and __ at the edge of a word: a fat or slanted one.
+func stars(text []byte, i int) mark {
+	sign := text[i]
+	if i+1 >= len(text) || text[i+1] != sign || i > 0 && text[i-1] == sign || i+2 < len(text) && text[i+2] == sign {
+		return mark{}
+	}
+	before, behind := wordBefore(text, i), i+2 < len(text) && wordByte(text[i+2]) || letterBehind(text, i+2)
+	if !before && !behind {
+		return mark{}
+	}
+	return mark{n: 2, closes: before}
+}
+
+// quote is a quotation mark of JSON: a blank before a value or a key, nothing
+// behind one.
+func quote(text []byte, i int) mark {
+	if i > 0 && (text[i-1] == ':' || text[i-1] == ',') {
+		return mark{n: 1, as: ' '}
+	}
+	return mark{n: 1, closes: i > 0 && text[i-1] != ' '}
+}
+
+func letterByte(b byte) bool { return (b|0x20)-'a' < 26 }
+
+func wordByte(b byte) bool { return letterByte(b) || b-'0' < 10 }
+
+// letterBefore and letterBehind tell whether a letter stands there; all beyond
+// ASCII counts as one.
+func letterBefore(text []byte, i int) bool {
+	return i > 0 && (letterByte(text[i-1]) || text[i-1] >= utf8.RuneSelf)
+}
+
+func letterBehind(text []byte, i int) bool {
+	return i < len(text) && (letterByte(text[i]) || text[i] >= utf8.RuneSelf)
+}
+
+func wordBefore(text []byte, i int) bool {
+	return letterBefore(text, i) || i > 0 && text[i-1]-'0' < 10
+}
