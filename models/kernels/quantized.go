@@ -5,7 +5,7 @@ import "math"
 // Quantized is a matrix b for products whose rows are few: eight bits a number
 // and a scale a column, so that the matrix stays in the caches next to the
 // processor, which a product of one row does nothing but wait for. Rows of a have
-// eight bits a number too, see Codes.
+// seven bits a number, see Codes.
 //
 //	c(i, j) = from(i, j) + scale(i) · scales(j) · Σ_k a(i, k) · b(k, j)
 //
@@ -15,15 +15,14 @@ type Quantized struct {
 	codes         []int8    // [rows][columns]
 	scales        []float32 // [columns]
 
-	panels8  []int8  // [columns/32][rows/4][32][4], where there is VPDPBUSD
-	offsets  []int32 // [columns] what that has too much, see codesOffset
-	panels16 []int16 // [columns/32][rows/2][32][2], elsewhere
+	laid    []int8  // [columns/32][rows/4][32][4]: the order in which the assembly reads them
+	offsets []int32 // [columns] what its sums have too much, see codesOffset
 }
 
 const (
 	panelColumns = 32
-	codesMost    = math.MaxInt8
-	codesOffset  = 1 << 7 // VPDPBUSD takes rows of a without sign
+	codesMost    = 1<<6 - 1
+	codesOffset  = 1 << 6 // added to numbers of a: VPDPBUSD and VPMADDUBSW take them without sign
 )
 
 // Quantize returns b, [rows][columns], with eight bits a number; nil if rows is
@@ -54,27 +53,24 @@ func Quantize(b []float32, rows, columns int) *Quantized {
 
 // pack lays the numbers as the assembly reads them.
 func (q *Quantized) pack() {
-	switch {
-	case portable:
-	case vnni:
-		q.panels8 = interleave[int8](q, 4)
-		q.offsets = make([]int32, q.columns)
-		for at, c := range q.codes {
-			q.offsets[at%q.columns] += codesOffset * int32(c)
-		}
-	default:
-		q.panels16 = interleave[int16](q, 2)
+	if portable {
+		return
+	}
+	q.laid = q.interleave()
+	q.offsets = make([]int32, q.columns)
+	for at, c := range q.codes {
+		q.offsets[at%q.columns] += codesOffset * int32(c)
 	}
 }
 
-// interleave puts so many rows side by side: [columns/32][rows/together][32][together].
-func interleave[T int8 | int16](q *Quantized, together int) []T {
-	all := make([]T, 0, len(q.codes))
+// interleave puts four rows side by side: [columns/32][rows/4][32][4].
+func (q *Quantized) interleave() []int8 {
+	all := make([]int8, 0, len(q.codes))
 	for panel := 0; panel < q.columns; panel += panelColumns {
-		for row := 0; row < q.rows; row += together {
+		for row := 0; row < q.rows; row += 4 {
 			for j := range panelColumns {
-				for i := range together {
-					all = append(all, T(q.codes[(row+i)*q.columns+panel+j]))
+				for i := range 4 {
+					all = append(all, q.codes[(row+i)*q.columns+panel+j])
 				}
 			}
 		}
@@ -83,22 +79,21 @@ func interleave[T int8 | int16](q *Quantized, together int) []T {
 }
 
 // Codes is how many bytes a row of a product with q takes.
-func (q *Quantized) Codes() int { return codesWidth * q.rows }
+func (q *Quantized) Codes() int { return q.rows }
 
-// codesWidth is how many bytes a number takes: where bytes are not multiplied,
-// two.
-const codesWidth = 2
-
-// CodesMost is the scale of Codes for numbers up to 1.
+// CodesMost is the scale of Codes for numbers up to 1: seven bits, so that two
+// products of bytes fit sixteen bits and VPMADDUBSW is exact. With an eighth bit
+// a product of one row took twice as long where there is no VPDPBUSD, and no
+// score changed in the third digit (BENCHMARKS.md).
 const CodesMost = codesMost
 
-// Codes writes x·scale, rounded, at most ±127, to dst, 2·len(x) bytes, as this
+// Codes writes x·scale, rounded, at most ±63, to dst, len(x) bytes, as this
 // machine's products want it. len(x) is a multiple of Lanes.
 func Codes(dst []byte, x []float32, scale float32) {
 	if len(x) == 0 {
 		return
 	}
-	dst = dst[:codesWidth*len(x)]
+	dst = dst[:len(x)]
 	switch {
 	case portable:
 		codesGo(dst, x, scale)
@@ -144,28 +139,26 @@ func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []fl
 	if len(scale) > 1 {
 		scale, p.step = scale[:m], 4
 	}
-	if portable {
+	switch {
+	case portable:
 		q.gemmGo(c, from, a, m, scale, &p)
-		return
-	}
-	for j := 0; j < q.columns; j += panelColumns {
-		p.scales = &q.scales[j]
-		if vnni {
-			p.b8, p.offsets = &q.panels8[j*q.rows], &q.offsets[j]
-		} else {
-			p.b16 = &q.panels16[j*q.rows]
+	case vnni:
+		for j := 0; j < q.columns; j += panelColumns {
+			q.panels(j, c, from, a, m, scale, &p)
 		}
-		q.panel(c[j:], from[j:], a, m, scale, &p)
+	default:
+		q.panels(0, c, from, a, m, scale, &p)
 	}
 }
 
-// panel is Gemm for 32 columns. Calls are direct, so that nothing goes to the
-// heap.
-func (q *Quantized) panel(c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
+// panels is Gemm for columns from j on: for 32, or without VPDPBUSD all. Calls
+// are direct, so that nothing goes to the heap.
+func (q *Quantized) panels(j int, c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
 	at, wide := 0, q.Codes()
 	next := func() (*float32, *byte) {
-		p.scale, p.from = &scale[at*p.step/4], &from[at*p.next/4]
-		return &c[at*p.ldc/4], &a[at*wide]
+		p.b, p.scales, p.offsets, p.columns = &q.laid[j*q.rows], &q.scales[j], &q.offsets[j], q.columns
+		p.scale, p.from = &scale[at*p.step/4], &from[j+at*p.next/4]
+		return &c[j+at*p.ldc/4], &a[at*wide]
 	}
 	for ; m-at >= 4; at += 4 {
 		c, a := next()
@@ -187,8 +180,7 @@ func (q *Quantized) panel(c, from []float32, a []byte, m int, scale []float32, p
 
 // quantizedPanel is what the assembly knows of 32 columns.
 type quantizedPanel struct {
-	b8      *int8
-	b16     *int16
+	b       *int8
 	scales  *float32
 	offsets *int32
 	k       int // rows of b
@@ -197,6 +189,7 @@ type quantizedPanel struct {
 	step    int // bytes from a row's scale to the next
 	from    *float32
 	next    int // bytes from a row of it to the next
+	columns int // from here on, for those who count them
 }
 
 func codesGo(dst []byte, x []float32, scale float32) {

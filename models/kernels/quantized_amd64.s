@@ -2,26 +2,26 @@
 
 // Products with matrices of eight bits, see quantized.go. A panel is 32 columns.
 
-DATA codesConstants<>+0(SB)/4, $127.0
-DATA codesConstants<>+4(SB)/4, $-127.0
-DATA codesConstants<>+8(SB)/4, $128
+DATA codesConstants<>+0(SB)/4, $63.0
+DATA codesConstants<>+4(SB)/4, $-63.0
+DATA codesConstants<>+8(SB)/4, $64
 GLOBL codesConstants<>(SB), RODATA|NOPTR, $12
 
 // What all products begin with: c in DI, a in SI, b in DX, the rows of b in CX,
 // bytes of a row of c in R10, scales in R8, from in R13 and bytes of its rows in
-// R11, the scales of rows in R14 and how far they are apart in R15.
-#define PANEL(b) \
+// R11, the scales of rows in R14 and how far they are apart in R15; p in R9.
+#define PANEL \
 	MOVQ c+0(FP), DI; \
 	MOVQ a+8(FP), SI; \
 	MOVQ p+16(FP), R9; \
-	MOVQ b(R9), DX; \
-	MOVQ 16(R9), R8; \
-	MOVQ 32(R9), CX; \
-	MOVQ 40(R9), R10; \
-	MOVQ 48(R9), R14; \
-	MOVQ 56(R9), R15; \
-	MOVQ 64(R9), R13; \
-	MOVQ 72(R9), R11
+	MOVQ (R9), DX; \
+	MOVQ 8(R9), R8; \
+	MOVQ 24(R9), CX; \
+	MOVQ 32(R9), R10; \
+	MOVQ 40(R9), R14; \
+	MOVQ 48(R9), R15; \
+	MOVQ 56(R9), R13; \
+	MOVQ 64(R9), R11
 
 #define CODESSTART \
 	MOVQ dst+0(FP), DI; \
@@ -38,7 +38,7 @@ GLOBL codesConstants<>(SB), RODATA|NOPTR, $12
 	VCVTPS2DQ Y0, Y0
 
 // func codesVNNI(dst *byte, x *float32, n int, scale float32)
-// Numbers plus 2⁷, a byte each.
+// Numbers plus 2⁶, a byte each.
 TEXT ·codesVNNI(SB), NOSPLIT, $0-28
 	CODESSTART
 	VPBROADCASTD codesConstants<>+8(SB), Y12
@@ -55,16 +55,19 @@ codesvnniloop:
 	RET
 
 // func codesAVX2(dst *byte, x *float32, n int, scale float32)
-// Sixteen bits each.
+// The same.
 TEXT ·codesAVX2(SB), NOSPLIT, $0-28
 	CODESSTART
+	VPBROADCASTD codesConstants<>+8(SB), Y12
 codesavx2loop:
 	CODES8
+	VPADDD Y12, Y0, Y0
 	VEXTRACTI128 $1, Y0, X1
 	VPACKSSDW X1, X0, X0
-	VMOVDQU X0, (DI)
+	VPACKUSWB X0, X0, X0
+	VMOVQ X0, (DI)
 	ADDQ $32, SI
-	ADDQ $16, DI
+	ADDQ $8, DI
 	SUBQ $8, CX
 	JNZ  codesavx2loop
 	VZEROUPPER
@@ -114,7 +117,7 @@ mostloop:
 	ADDQ R10, DI
 
 #define SCALESVNNI \
-	MOVQ 24(R9), AX; \
+	MOVQ 16(R9), AX; \
 	VMOVUPS (R8), Z24; \
 	VMOVUPS 64(R8), Z25; \
 	VMOVDQU32 (AX), Z26; \
@@ -132,8 +135,8 @@ mostloop:
 
 // func quantized4VNNI(c *float32, a *byte, p *quantizedPanel)
 TEXT ·quantized4VNNI(SB), NOSPLIT, $0-24
-	PANEL(0)
-	LEAQ (CX)(CX*1), AX         // bytes of a row of a
+	PANEL
+	MOVQ CX, AX                 // bytes of a row of a
 	LEAQ (AX)(AX*2), BX
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
@@ -164,7 +167,7 @@ quantized4vnniloop:
 // func quantized1VNNI(c *float32, a *byte, p *quantizedPanel)
 // Eight sums, so that none waits for the one before.
 TEXT ·quantized1VNNI(SB), NOSPLIT, $0-24
-	PANEL(0)
+	PANEL
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -207,112 +210,139 @@ quantized1vnniput:
 	RET
 
 // Eight columns from at on. The columns' scales at R8, the row's in Y15.
-#define PUTQ(sum, at) \
+#define PUTQ(sum, at, from, to) \
 	VCVTDQ2PS sum, sum; \
 	VMULPS at(R8), sum, sum; \
 	VMULPS Y15, sum, sum; \
-	VADDPS at(R13), sum, sum; \
-	VMOVUPS sum, at(DI)
+	VADDPS at(from), sum, sum; \
+	VMOVUPS sum, at(to)
 
-#define SCALEQ \
-	VBROADCASTSS (R14), Y15; \
-	ADDQ R15, R14
+// Four numbers of a row of a, in x, with eight columns at b. Two products fit
+// sixteen bits, since those of a have seven; Y13 is ones.
+#define ROWQ(b, x, t, sum) \
+	VPMADDUBSW b, x, t; \
+	VPMADDWD Y13, t, t; \
+	VPADDD t, sum, sum
 
-// Two numbers of a row of a, in x, with eight columns at b.
-#define ROWQ(b, x, sum) \
-	VPMADDWD b, x, Y14; \
-	VPADDD Y14, sum, sum
+#define ONESQ \
+	VPCMPEQW Y13, Y13, Y13; \
+	VPSRLW $15, Y13, Y13
 
 // func quantized1AVX2(c *float32, a *byte, p *quantizedPanel)
+// All columns. Sums begin with what there will be too much.
 TEXT ·quantized1AVX2(SB), NOSPLIT, $0-24
-	PANEL(8)
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
+	PANEL
+	ONESQ
+	VPXOR Y12, Y12, Y12
+	MOVQ 16(R9), AX
+	MOVQ 72(R9), R12
+	MOVQ CX, BX
+	VBROADCASTSS (R14), Y11
+quantized1avx2panel:
+	VPSUBD (AX), Y12, Y0
+	VPSUBD 32(AX), Y12, Y1
+	VPSUBD 64(AX), Y12, Y2
+	VPSUBD 96(AX), Y12, Y3
 quantized1avx2loop:
 	VPBROADCASTD (SI), Y15
-	ROWQ((DX), Y15, Y0)
-	ROWQ(32(DX), Y15, Y1)
-	ROWQ(64(DX), Y15, Y2)
-	ROWQ(96(DX), Y15, Y3)
-	ADDQ $128, DX
-	ADDQ $4, SI
-	SUBQ $2, CX
+	ROWQ((DX), Y15, Y4, Y0)
+	ROWQ(32(DX), Y15, Y5, Y1)
+	ROWQ(64(DX), Y15, Y6, Y2)
+	ROWQ(96(DX), Y15, Y7, Y3)
+	VPBROADCASTD 4(SI), Y14
+	ROWQ(128(DX), Y14, Y8, Y0)
+	ROWQ(160(DX), Y14, Y9, Y1)
+	ROWQ(192(DX), Y14, Y10, Y2)
+	ROWQ(224(DX), Y14, Y4, Y3)
+	ADDQ $256, DX
+	ADDQ $8, SI
+	SUBQ $8, CX
 	JNZ  quantized1avx2loop
-	SCALEQ
-	PUTQ(Y0, 0)
-	PUTQ(Y1, 32)
-	PUTQ(Y2, 64)
-	PUTQ(Y3, 96)
+	VMOVAPS Y11, Y15
+	PUTQ(Y0, 0, R13, DI)
+	PUTQ(Y1, 32, R13, DI)
+	PUTQ(Y2, 64, R13, DI)
+	PUTQ(Y3, 96, R13, DI)
+	MOVQ BX, CX
+	SUBQ BX, SI
+	ADDQ $128, AX
+	ADDQ $128, R8
+	ADDQ $128, R13
+	ADDQ $128, DI
+	SUBQ $32, R12
+	JNZ  quantized1avx2panel
 	VZEROUPPER
 	RET
 
+// A row of four numbers with sixteen columns, in Y8 and Y9.
+#define ROW16Q(x, lo, hi) \
+	VPBROADCASTD x, Y15; \
+	ROWQ(Y8, Y15, Y10, lo); \
+	ROWQ(Y9, Y15, Y11, hi)
+
+#define PUT16Q(lo, hi) \
+	VBROADCASTSS (R14), Y15; \
+	PUTQ(lo, 0, CX, AX); \
+	PUTQ(hi, 32, CX, AX); \
+	ADDQ R15, R14; \
+	ADDQ R11, CX; \
+	ADDQ R10, AX
+
 // func quantized4AVX2(c *float32, a *byte, p *quantizedPanel)
-// Sixteen columns at a time: four rows of them are eight sums.
+// All columns, sixteen at a time: four rows of them are eight sums.
 TEXT ·quantized4AVX2(SB), NOSPLIT, $0-24
-	PANEL(8)
-	LEAQ (CX)(CX*1), BX
+	PANEL
+	ONESQ
+	MOVQ CX, BX
 	LEAQ (BX)(BX*2), R12
-	MOVQ $2, R9
 quantized4avx2half:
+	MOVQ R8, AX                // offsets, as far on as the scales are
+	SUBQ 8(R9), AX
+	ADDQ 16(R9), AX
+	VPXOR Y7, Y7, Y7
+	VPSUBD (AX), Y7, Y0
+	VPSUBD 32(AX), Y7, Y1
+	VMOVDQA Y0, Y2
+	VMOVDQA Y1, Y3
+	VMOVDQA Y0, Y4
+	VMOVDQA Y1, Y5
+	VMOVDQA Y0, Y6
+	VMOVDQA Y1, Y7
 	MOVQ BX, CX
 	MOVQ SI, AX
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	VPXOR Y4, Y4, Y4
-	VPXOR Y5, Y5, Y5
-	VPXOR Y6, Y6, Y6
-	VPXOR Y7, Y7, Y7
 quantized4avx2loop:
-	VMOVDQU (DX), Y12
-	VMOVDQU 32(DX), Y13
-	VPBROADCASTD (AX), Y15
-	ROWQ(Y12, Y15, Y0)
-	ROWQ(Y13, Y15, Y1)
-	VPBROADCASTD (AX)(BX*1), Y15
-	ROWQ(Y12, Y15, Y2)
-	ROWQ(Y13, Y15, Y3)
-	VPBROADCASTD (AX)(BX*2), Y15
-	ROWQ(Y12, Y15, Y4)
-	ROWQ(Y13, Y15, Y5)
-	VPBROADCASTD (AX)(R12*1), Y15
-	ROWQ(Y12, Y15, Y6)
-	ROWQ(Y13, Y15, Y7)
+	VMOVDQU (DX), Y8
+	VMOVDQU 32(DX), Y9
+	ROW16Q((AX), Y0, Y1)
+	ROW16Q((AX)(BX*1), Y2, Y3)
+	ROW16Q((AX)(BX*2), Y4, Y5)
+	ROW16Q((AX)(R12*1), Y6, Y7)
 	ADDQ $128, DX
 	ADDQ $4, AX
 	SUBQ $4, CX
 	JNZ  quantized4avx2loop
-	SCALEQ
-	PUTQ(Y0, 0)
-	PUTQ(Y1, 32)
-	ADDQ R11, R13
-	ADDQ R10, DI
-	SCALEQ
-	PUTQ(Y2, 0)
-	PUTQ(Y3, 32)
-	ADDQ R11, R13
-	ADDQ R10, DI
-	SCALEQ
-	PUTQ(Y4, 0)
-	PUTQ(Y5, 32)
-	ADDQ R11, R13
-	ADDQ R10, DI
-	SCALEQ
-	PUTQ(Y6, 0)
-	PUTQ(Y7, 32)
-	MOVQ c+0(FP), DI           // the other sixteen
-	MOVQ p+16(FP), AX
-	MOVQ 8(AX), DX
-	MOVQ 48(AX), R14
-	MOVQ 64(AX), R13
-	ADDQ $64, DX
-	ADDQ $64, DI
+	MOVQ 40(R9), R14
+	MOVQ R13, CX
+	MOVQ DI, AX
+	PUT16Q(Y0, Y1)
+	PUT16Q(Y2, Y3)
+	PUT16Q(Y4, Y5)
+	PUT16Q(Y6, Y7)
 	ADDQ $64, R8
 	ADDQ $64, R13
-	DECQ R9
-	JNZ  quantized4avx2half
+	ADDQ $64, DI
+	SUBQ $64, DX               // the next panel begins behind this one
+	MOVQ 72(R9), AX
+	SUBQ $16, AX
+	MOVQ AX, 72(R9)
+	JZ   quantized4avx2end
+	TESTQ $16, AX
+	JZ   quantized4avx2half
+	MOVQ BX, AX                // or the other half of this one
+	SHLQ $5, AX
+	SUBQ AX, DX
+	ADDQ $128, DX
+	JMP  quantized4avx2half
+quantized4avx2end:
 	VZEROUPPER
 	RET

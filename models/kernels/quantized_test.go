@@ -13,7 +13,8 @@ func TestQuantized(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	for _, k := range []int{8, 104, 216, 512} {
 		for _, m := range []int{1, 2, 3, 4, 5, 11} {
-			const n, ldc = 96, 103
+			const ldc = 103
+			n := 32 + m%3*32
 			a, b, c := random(r, m*k, -1, 1), random(r, k*n, -2, 2), random(r, m*ldc, -1, 1)
 			a[0], a[k-1] = 1, -1
 			for i := range k {
@@ -64,15 +65,20 @@ func product(c []float32, ldc int, a, b []float32, m, k, n int) (got []float32, 
 	return got, exact
 }
 
-// TestQuantizedMost: the largest numbers there are do not overflow.
+// TestQuantizedMost: the largest numbers there are do not overflow, with either
+// sign, in one row or four.
 func TestQuantizedMost(t *testing.T) {
-	b, a := slices.Repeat([]float32{-1}, 4096*32), slices.Repeat([]float32{1}, 4096)
-	for _, force := range []bool{true, false} {
-		was := ForcePortable(force)
-		c, _ := product(make([]float32, 32), 32, a, b, 1, 4096, 32)
-		ForcePortable(was)
-		if math.Abs(float64(c[31])+4096) > 1e-2 {
-			t.Errorf("portable %v: %v", force, c[31])
+	for _, sign := range []float32{1, -1} {
+		b, a := slices.Repeat([]float32{-1}, 4096*32), slices.Repeat([]float32{sign}, 5*4096)
+		for _, force := range []bool{true, false} {
+			was := ForcePortable(force)
+			c, _ := product(make([]float32, 5*32), 32, a, b, 5, 4096, 32)
+			ForcePortable(was)
+			for i, v := range c {
+				if math.Abs(float64(v+sign*4096)) > 1e-2 {
+					t.Fatalf("portable %v: place %d is %v", force, i, v)
+				}
+			}
 		}
 	}
 	if scale, back := CodesScale(make([]float32, 8)); scale != 0 || back != 0 {
