@@ -220,10 +220,11 @@ func TestGradients(t *testing.T) {
 func checkDirection(t *testing.T, g *graph, i int, p *parameter, rng *rand.Rand) {
 	t.Helper()
 	l := &learned{parameter: p, grad: make([]float32, len(p.data)), seen: make([]bool, p.rows)}
+	all := share{learned: l, hi: len(p.data)}
 	if _, err := g.run(); err != nil {
 		t.Fatal(err)
 	}
-	l.add(g.gradient(i), g.touched(i))
+	all.sum([]found{{g.gradient(i), g.touched(i)}})
 	direction := make([]float32, len(p.data))
 	want, was := 0.0, append([]float32(nil), p.data...)
 	for k := range direction {
@@ -777,8 +778,7 @@ func TestTables(t *testing.T) {
 	for i := range ones {
 		grad[i] = 1
 	}
-	l.add(grad, []int32{2, 0})
-	l.add(grad[:8], []int32{2})
+	l.sumTable([]found{{grad, []int32{2, 0}}, {grad[:8], []int32{2}}})
 	r := DefaultRecipe()
 	if err := newSolver(&r, parameters{p}, 1).Step(values(l)); err != nil {
 		t.Fatal(err)
@@ -786,8 +786,9 @@ func TestTables(t *testing.T) {
 	if p.data[0] == 0 || p.data[8] != 0 || p.data[16] == 0 || l.grad[16] != 2 || l.grad[0] != 1 {
 		t.Errorf("weights %v, gradient %v", p.data, l.grad)
 	}
-	if l.clear(); l.grad[16] != 0 || len(l.rows) != 0 || l.seen[2] {
-		t.Error("not cleared")
+	l.sumTable([]found{{grad[:8], []int32{0}}})
+	if l.grad[16] != 0 || l.grad[0] != 1 || len(l.rows) != 1 || l.seen[2] {
+		t.Errorf("what was there before is left: %v", l.grad)
 	}
 }
 

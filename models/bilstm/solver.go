@@ -20,7 +20,7 @@ type learned struct {
 	rows []int32   // of a table, rising order of first use
 	seen []bool    // of a table, [rows]
 
-	frozen bool // it does not move
+	frozen bool // a table that does not move
 }
 
 // Value implements gorgonia.ValueGrad.
@@ -35,45 +35,77 @@ func (l *learned) tensor(x []float32) gorgonia.Value {
 
 func (l *learned) rows32() int { return l.parameter.rows }
 
-// add adds the gradient of a graph.
-func (l *learned) add(grad []float32, touched []int32) {
-	if l.frozen {
+// share is a part of a parameter that one worker has at a time.
+type share struct {
+	*learned
+	number int // of the parameter
+	lo, hi int // its numbers; of a table, its rows that were looked up, by their places in rows
+}
+
+// shareNumbers is how many numbers a share has: they and their moments stay in
+// the second cache while a worker has them.
+const shareNumbers = 1 << 14
+
+// appendShares adds the shares of what has a gradient. They do not depend on the
+// number of workers.
+func (l *learned) appendShares(to []share, number int) []share {
+	n, step := len(l.data), shareNumbers
+	if l.table {
+		n, step = len(l.rows), max(1, shareNumbers/l.cols)
+	}
+	for lo := 0; lo < n; lo += step {
+		to = append(to, share{l, number, lo, min(lo+step, n)})
+	}
+	return to
+}
+
+// parts calls do with the ranges of numbers of a share.
+func (s *share) parts(do func(lo, hi int)) {
+	if !s.table {
+		do(s.lo, s.hi)
 		return
 	}
-	if !l.table {
-		kernels.Add(l.grad, grad)
-		return
-	}
-	for i, row := range touched {
-		if !l.seen[row] {
-			l.seen[row] = true
-			l.rows = append(l.rows, row)
-		}
-		kernels.Add(l.grad[int(row)*l.cols:], grad[i*l.cols:][:l.cols])
+	for _, row := range s.rows[s.lo:s.hi] {
+		do(int(row)*s.cols, (int(row)+1)*s.cols)
 	}
 }
 
-// clear makes the gradient zero again.
-func (l *learned) clear() {
-	if !l.table {
-		clear(l.grad)
+// found is a gradient of a graph: of a table that of the rows in touched.
+type found struct {
+	grad    []float32
+	touched []int32
+}
+
+// sum makes the gradient that of all graphs; of a table, whatever its share.
+func (s *share) sum(of []found) {
+	if s.table {
+		s.sumTable(of)
 		return
 	}
+	copy(s.grad[s.lo:s.hi], of[0].grad[s.lo:s.hi])
+	for _, f := range of[1:] {
+		kernels.Add(s.grad[s.lo:s.hi], f.grad[s.lo:s.hi])
+	}
+}
+
+// sumTable makes the gradient of a table that of all graphs.
+func (l *learned) sumTable(of []found) {
 	for _, row := range l.rows {
 		clear(l.grad[int(row)*l.cols:][:l.cols])
 		l.seen[row] = false
 	}
 	l.rows = l.rows[:0]
-}
-
-// parts calls do with the ranges of numbers that have a gradient.
-func (l *learned) parts(do func(lo, hi int)) {
-	if !l.table {
-		do(0, len(l.data))
+	if l.frozen {
 		return
 	}
-	for _, row := range l.rows {
-		do(int(row)*l.cols, (int(row)+1)*l.cols)
+	for _, f := range of {
+		for i, row := range f.touched {
+			if !l.seen[row] {
+				l.seen[row] = true
+				l.rows = append(l.rows, row)
+			}
+			kernels.Add(l.grad[int(row)*l.cols:], f.grad[i*l.cols:][:l.cols])
+		}
 	}
 }
 
@@ -84,6 +116,10 @@ type solver struct {
 	steps  int // that will be made in all
 	step   int
 	m, v   [][]float32 // Adam's moments, in the order of the parameters
+
+	workers int
+	shares  []share
+	squares []float64 // of the shares
 }
 
 func newSolver(r *Recipe, ps parameters, steps int) *solver {
@@ -101,7 +137,15 @@ var errGradient = errors.New("training: a gradient is no number; try a lower rat
 // Step implements gorgonia.Solver for parameters that are *learned, in the
 // order that the solver was made for.
 func (s *solver) Step(model []gorgonia.ValueGrad) error {
-	scale, err := s.clip(model)
+	s.shares = s.shares[:0]
+	for i, vg := range model {
+		l, ok := vg.(*learned)
+		if !ok {
+			return fmt.Errorf("training: solver of a parameter of type %T", vg)
+		}
+		s.shares = l.appendShares(s.shares, i)
+	}
+	scale, err := s.clip()
 	if err != nil {
 		return err
 	}
@@ -113,29 +157,34 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 		Rate:   float32(rate / (1 - math.Pow(s.recipe.Beta1, float64(s.step)))),
 		Second: float32(1 / math.Sqrt(1-math.Pow(s.recipe.Beta2, float64(s.step)))),
 	}
-	for i, vg := range model {
-		l := vg.(*learned)
-		l.parts(func(lo, hi int) {
+	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
+		sh := &s.shares[i]
+		sh.parts(func(lo, hi int) {
 			if s.m != nil {
-				kernels.Adam(l.data[lo:hi], l.grad[lo:hi], s.m[i][lo:hi], s.v[i][lo:hi], &adam)
+				kernels.Adam(sh.data[lo:hi], sh.grad[lo:hi], s.m[sh.number][lo:hi], s.v[sh.number][lo:hi], &adam)
 				return
 			}
-			kernels.Axpy(-float32(rate)*scale, l.grad[lo:hi], l.data[lo:hi])
+			kernels.Axpy(-float32(rate)*scale, sh.grad[lo:hi], sh.data[lo:hi])
 		})
-	}
+	})
 	return nil
 }
 
 // clip returns what gradients are multiplied by so that all of them together
 // are no longer than the recipe wants.
-func (s *solver) clip(model []gorgonia.ValueGrad) (float32, error) {
+func (s *solver) clip() (float32, error) {
+	s.squares = grow(s.squares, len(s.shares))
+	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
+		sum := 0.0
+		s.shares[i].parts(func(lo, hi int) {
+			g := s.shares[i].grad[lo:hi]
+			sum += float64(kernels.Dot(g, g))
+		})
+		s.squares[i] = sum
+	})
 	sum := 0.0
-	for _, vg := range model {
-		l, ok := vg.(*learned)
-		if !ok {
-			return 0, fmt.Errorf("training: solver of a parameter of type %T", vg)
-		}
-		l.parts(func(lo, hi int) { sum += float64(kernels.Dot(l.grad[lo:hi], l.grad[lo:hi])) })
+	for _, v := range s.squares {
+		sum += v
 	}
 	norm := math.Sqrt(sum)
 	if math.IsNaN(norm) || math.IsInf(norm, 0) {

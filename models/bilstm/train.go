@@ -146,6 +146,8 @@ type training struct {
 	solver  *solver
 	swapper *swapper
 	shards  [shards]shard
+	found   [][]found // of the parameters, by the shards of a step
+	sums    []share
 
 	epoch   int
 	tokens  int
@@ -204,6 +206,7 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		t.learned = append(t.learned, l)
 	}
 	t.solver = newSolver(&t.o.Recipe, t.network, c.steps(&t.o.Recipe))
+	t.solver.workers = o.Workers
 	t.swapper = newSwapper(c, o.Recipe.Swap)
 	feed := newFeed(c, t.v, &t.o.Recipe)
 	for i := range t.shards {
@@ -406,6 +409,7 @@ func (t *training) step(sequences []sequence) (loss float64, err error) {
 	kernels.Parallel(t.o.Workers, shards, func(_, i int) {
 		t.shards[i].run(t, i, sequences, 1/weight)
 	})
+	var done []*graph
 	for i := range t.shards {
 		s := &t.shards[i]
 		if s.err != nil {
@@ -415,15 +419,31 @@ func (t *training) step(sequences []sequence) (loss float64, err error) {
 			continue // a batch of one sequence
 		}
 		loss += float64(s.loss)
-		for p, vg := range t.learned {
-			vg.(*learned).add(s.gradient(p), s.touched(p))
+		done = append(done, s.graph)
+	}
+	t.gather(done)
+	return loss, t.solver.Step(t.learned)
+}
+
+// gather adds up the gradients of graphs.
+func (t *training) gather(graphs []*graph) {
+	t.found, t.sums = grow(t.found, len(t.learned)), t.sums[:0]
+	for i, vg := range t.learned {
+		l := vg.(*learned)
+		t.found[i] = t.found[i][:0]
+		for _, g := range graphs {
+			t.found[i] = append(t.found[i], found{g.gradient(i), g.touched(i)})
 		}
+		if l.table {
+			t.sums = append(t.sums, share{learned: l, number: i})
+			continue
+		}
+		t.sums = l.appendShares(t.sums, i)
 	}
-	err = t.solver.Step(t.learned)
-	for _, vg := range t.learned {
-		vg.(*learned).clear()
-	}
-	return loss, err
+	kernels.Parallel(t.o.Workers, len(t.sums), func(_, i int) {
+		s := &t.sums[i]
+		s.sum(t.found[s.number])
+	})
 }
 
 // run computes the loss and the gradients of every second sequence.
