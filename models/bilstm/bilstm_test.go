@@ -333,7 +333,7 @@ func TestLabeller(t *testing.T) {
 				l := m.newLabeller(tagger.LabelOptions{CacheBytes: 1})
 				if tol == 1e-3 {
 					for i := range l.network.layers {
-						l.network.layers[i].input, l.network.layers[i].quantized = nil, [2]*kernels.Quantized{}
+						l.network.layers[i].input, l.network.layers[i].recurrent = nil, [2]*kernels.Quantized{}
 					}
 				}
 				at := 0

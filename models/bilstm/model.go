@@ -227,6 +227,9 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	}
 	m.numbers = &vocabulary{words: map[string]int32{}, features: map[uint64]int32{}, chars: map[rune]int32{}}
 	m.numbers.number(m.words, m.features, m.chars)
+	if m.arch.Feature == 0 {
+		clear(m.numbers.features) // they have no vectors
+	}
 	m.numbers.lemma = m.res.Slots["lemma"]
 	if m.header.Vectors != "" {
 		m.numbers.vectors = true

@@ -2,7 +2,8 @@ package bilstm
 
 import "github.com/velum-health/velum/models/kernels"
 
-// recurrent is a layer that reads packed sequences in both directions.
+// recurrent is a layer that reads packed sequences in both directions, as
+// training runs it; tagging has reader.
 //
 //	in:  x [n][input], w [input][2·gates·units], u [2·units][gates·units],
 //	     b [1][2·gates·units], and v [2·units][2·units] for coupled cells
@@ -26,12 +27,6 @@ type recurrent struct {
 	c        []float32 // [n][2·units] memory
 	squashed []float32 // [n][2·units] tanh of it
 	none     []float32 // [units] memory before the first step
-
-	// Of tagging: what w and, a direction, u are multiplied as; nil: as they are.
-	input     *kernels.Quantized
-	quantized [2]*kernels.Quantized
-	codes     []byte    // of x, of h a step before
-	scales    []float32 // of x
 
 	dh, dc     []float32 // [n][2·units], [sequences][units]
 	transposed []float32
@@ -57,22 +52,10 @@ func (r *recurrent) reset(p *packed) {
 func (r *recurrent) project(x, w, b []float32) {
 	n, all := r.p.rows(), 2*r.width()
 	input := len(w) / all
-	if r.input == nil {
-		for i := range n {
-			copy(r.gate[i*all:(i+1)*all], b)
-		}
-		kernels.Gemm(r.gate, all, x, input, w, all, n, input, all)
-		return
-	}
-	width := r.input.Codes()
-	r.codes, r.scales = grow(r.codes, n*width), grow(r.scales, n)
 	for i := range n {
-		row := x[i*input:][:input]
-		scale, back := kernels.CodesScale(row)
-		kernels.Codes(r.codes[i*width:], row, scale)
-		r.scales[i] = back
+		copy(r.gate[i*all:(i+1)*all], b)
 	}
-	r.input.Gemm(r.gate, b, all, r.codes, n, r.scales)
+	kernels.Gemm(r.gate, all, x, input, w, all, n, input, all)
 }
 
 // run goes through the steps in both directions. gate holds what comes in.
@@ -87,27 +70,23 @@ func (r *recurrent) run(u, v []float32) {
 
 // pairs returns the rows of step t, and how many of them have a row at step s,
 // which was before: those come first.
-func (r *recurrent) pairs(t, s int) (lo, n, before, have int) {
-	lo, n = r.p.step(t)
-	if s < 0 || s >= r.p.steps() {
+func (p *packed) pairs(t, s int) (lo, n, before, have int) {
+	lo, n = p.step(t)
+	if s < 0 || s >= p.steps() {
 		return lo, n, 0, 0
 	}
-	before, have = r.p.step(s)
+	before, have = p.step(s)
 	return lo, n, before, min(n, have)
 }
 
 // step is step t of a direction; s is the one before it.
 func (r *recurrent) step(direction, t, s int, u, v []float32) {
-	lo, n, before, have := r.pairs(t, s)
+	lo, n, before, have := r.p.pairs(t, s)
 	H, g, all := r.units, r.width(), 2*r.width()
 	gate := r.gate[lo*all+direction*g:]
 	at := before*2*H + direction*H
 	if have > 0 {
-		if q := r.quantized[direction]; q != nil {
-			r.multiply(q, gate, at, have)
-		} else {
-			kernels.Gemm(gate, all, r.h[at:], 2*H, u[direction*H*g:], g, have, H, g)
-		}
+		kernels.Gemm(gate, all, r.h[at:], 2*H, u[direction*H*g:], g, have, H, g)
 		if v != nil {
 			kernels.Gemm(gate, all, r.c[at:], 2*H, v[direction*H*2*H:], 2*H, have, H, 2*H)
 		}
@@ -126,18 +105,6 @@ func (r *recurrent) step(direction, t, s int, u, v []float32) {
 		}
 	}
 }
-
-// multiply adds the products of have rows of h, from number at on, with q.
-func (r *recurrent) multiply(q *kernels.Quantized, gate []float32, at, have int) {
-	n := q.Codes()
-	r.codes = grow(r.codes, have*n)
-	for k := range have {
-		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], kernels.CodesMost)
-	}
-	q.Gemm(gate, gate, 2*r.width(), r.codes, have, wholes)
-}
-
-var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1
 
 func coupled(gates, before, c, squashed, h []float32) {
 	n := len(c)
@@ -239,7 +206,7 @@ func transpose(dst, src []float32, rows, cols int) []float32 {
 }
 
 func (r *recurrent) stepBack(direction, t, s int, ut, vt []float32) {
-	lo, n, before, have := r.pairs(t, s)
+	lo, n, before, have := r.p.pairs(t, s)
 	H, g, all := r.units, r.width(), 2*r.width()
 	gate := r.gate[lo*all+direction*g:]
 	at := before*2*H + direction*H
@@ -274,7 +241,7 @@ func (r *recurrent) outer(d []float32, size int, state []float32, columns, width
 	for direction := range 2 {
 		r.before = grow(r.before, n*H)
 		for t := range r.p.steps() {
-			lo, rows, before, have := r.pairs(t, t-1+2*direction)
+			lo, rows, before, have := r.p.pairs(t, t-1+2*direction)
 			for k := range have {
 				copy(r.before[(lo+k)*H:][:H], state[(before+k)*2*H+direction*H:])
 			}

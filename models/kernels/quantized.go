@@ -107,20 +107,11 @@ func Codes(dst []byte, x []float32, scale float32) {
 // CodesScale returns the scale at which the codes of x are most exact, and what
 // undoes it. len(x) is a multiple of Lanes.
 func CodesScale(x []float32) (scale, back float32) {
-	most := float32(0)
-	switch {
-	case len(x) == 0:
-	case portable:
-		for _, v := range x {
-			most = max(most, v, -v)
-		}
-	default:
-		most = mostAVX2(&x[0], len(x))
-	}
-	if most == 0 {
+	top := most(x)
+	if top == 0 {
 		return 0, 0
 	}
-	return codesMost / most, most / codesMost
+	return codesMost / top, top / codesMost
 }
 
 // Gemm writes the product of m rows of codes with q, and from, to rows of c, ldc

@@ -1,5 +1,7 @@
 package kernels
 
+import "math"
+
 // Dot returns Σ x(i)·y(i). len(x) is a multiple of Lanes.
 func Dot(x, y []float32) float32 {
 	if len(x) == 0 {
@@ -24,6 +26,60 @@ func Axpy(a float32, x, y []float32) {
 		return
 	}
 	axpyAVX2(&y[0], &x[0], a, len(x))
+}
+
+// Narrow writes x/scale, rounded, to dst, and returns scale: that at which the
+// largest number of x is the largest of sixteen bits. len(x) is a multiple of Lanes.
+func Narrow(dst []int16, x []float32) (scale float32) {
+	dst = dst[:len(x)]
+	top := most(x)
+	if top == 0 {
+		clear(dst)
+		return 0
+	}
+	if portable {
+		narrowGo(dst, x, math.MaxInt16/top)
+	} else {
+		narrowAVX2(&dst[0], &x[0], math.MaxInt16/top, len(x))
+	}
+	return top / math.MaxInt16
+}
+
+// Widen writes from + scale·x to dst, rounded after the product and after the
+// sum whatever code the machine runs. len(x) is a multiple of Lanes.
+func Widen(dst, from []float32, x []int16, scale float32) {
+	if len(x) == 0 {
+		return
+	}
+	dst, from = dst[:len(x)], from[:len(x)]
+	if portable {
+		widenGo(dst, from, x, scale)
+		return
+	}
+	widenAVX2(&dst[0], &from[0], &x[0], scale, len(x))
+}
+
+// most returns the largest absolute value of x.
+func most(x []float32) (top float32) {
+	if portable || len(x) == 0 {
+		for _, v := range x {
+			top = max(top, v, -v)
+		}
+		return top
+	}
+	return mostAVX2(&x[0], len(x))
+}
+
+func narrowGo(dst []int16, x []float32, scale float32) {
+	for i, v := range x {
+		dst[i] = int16(math.RoundToEven(float64(v * scale)))
+	}
+}
+
+func widenGo(dst, from []float32, x []int16, scale float32) {
+	for i, v := range x {
+		dst[i] = from[i] + float32(scale*float32(v))
+	}
 }
 
 // windowOutputs is how many output rows a step of Window takes: one true word

@@ -11,3 +11,9 @@ func windowAVX2(dst, in, out *float32, width int, inputs *int32, n int, s *windo
 
 //go:noescape
 func tileAVX2(dst, a, b *float32, n int)
+
+//go:noescape
+func narrowAVX2(dst *int16, x *float32, scale float32, n int)
+
+//go:noescape
+func widenAVX2(dst, from *float32, x *int16, scale float32, n int)

@@ -70,6 +70,46 @@ axpyend:
 	VZEROUPPER
 	RET
 
+// func narrowAVX2(dst *int16, x *float32, scale float32, n int)
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	VBROADCASTSS scale+16(FP), Y15
+	MOVQ n+24(FP), CX
+narrowloop:
+	VMULPS (SI), Y15, Y0
+	VCVTPS2DQ Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPACKSSDW X1, X0, X0
+	VMOVDQU X0, (DI)
+	ADDQ $32, SI
+	ADDQ $16, DI
+	SUBQ $8, CX
+	JNZ  narrowloop
+	VZEROUPPER
+	RET
+
+// func widenAVX2(dst, from *float32, x *int16, scale float32, n int)
+TEXT ·widenAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ from+8(FP), DX
+	MOVQ x+16(FP), SI
+	VBROADCASTSS scale+24(FP), Y15
+	MOVQ n+32(FP), CX
+widenloop:
+	VPMOVSXWD (SI), Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS Y15, Y0, Y0
+	VADDPS (DX), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ $16, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  widenloop
+	VZEROUPPER
+	RET
+
 // Where windowStep has its fields.
 #define WINDOW_RATE 48
 #define WINDOW_LABEL 80

@@ -154,3 +154,33 @@ func BenchmarkTile(b *testing.B) {
 	}
 	b.ReportMetric(2*TileRows*TileColumns*n*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
+
+// TestNarrow: what comes back is off by half a step at most, and has the same
+// bits whatever code the machine runs.
+func TestNarrow(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{0, 8, 24, 416} {
+		x, from := random(r, n, -3, 3), random(r, n, -1, 1)
+		var want []float32
+		for _, force := range []bool{true, false} {
+			was := ForcePortable(force)
+			short, got := make([]int16, n), make([]float32, n)
+			scale := Narrow(short, x)
+			Widen(got, from, short, scale)
+			ForcePortable(was)
+			for i := range got {
+				if d := math.Abs(float64(got[i] - from[i] - x[i])); d > 0.51*float64(scale)+1e-6 {
+					t.Fatalf("%d numbers, portable %v: number %d is off by %v", n, force, i, d)
+				}
+			}
+			if want != nil && !slices.Equal(got, want) {
+				t.Fatalf("%d numbers: the machine's code differs from the plain one", n)
+			}
+			want = got
+		}
+	}
+	short := []int16{1, 1, 1, 1, 1, 1, 1, 1}
+	if scale := Narrow(short, make([]float32, 8)); scale != 0 || short[3] != 0 {
+		t.Errorf("nothing became %v at scale %v", short, scale)
+	}
+}
