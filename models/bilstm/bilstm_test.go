@@ -494,6 +494,34 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestFileOfNumbers: files of before have numbers where there are codes now.
+func TestFileOfNumbers(t *testing.T) {
+	a, r := tiny(t, "default")
+	r.Epochs, r.MinCount = 1, 1
+	m := fit(t, a, r, sentences)
+	n := parse(sentences[0])
+	want := m.newLabeller(tagger.LabelOptions{}).Marginals(nil, n.text, n.tokens, nil)
+	folded := 0
+	for _, p := range m.network {
+		if p.blocks > 0 && p.codes != nil {
+			p.codes = nil
+			folded++
+		}
+	}
+	if folded != 2 {
+		t.Fatalf("%d matrices were codes, not w and u", folded)
+	}
+	back, err := load(written(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range back.newLabeller(tagger.LabelOptions{}).Marginals(nil, n.text, n.tokens, nil) {
+		if math.Abs(float64(p-want[i])) > 1e-4 {
+			t.Fatalf("marginal %d: %v, want %v", i, p, want[i])
+		}
+	}
+}
+
 func written(t testing.TB, m *Model) []byte {
 	t.Helper()
 	var b bytes.Buffer

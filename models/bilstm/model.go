@@ -110,9 +110,12 @@ func newModel(h header, c *Corpus, v *vocabulary, ps parameters) (*Model, error)
 	}
 	m.header = h
 	for _, p := range ps {
-		if p.table {
+		switch {
+		case p.table:
 			p = p.rounded()
-		} else {
+		case p.blocks > 0:
+			p = p.folded()
+		default:
 			p = &parameter{name: p.name, rows: p.rows, cols: p.cols, data: slices.Clone(p.data)}
 		}
 		m.network = append(m.network, p)
@@ -138,7 +141,7 @@ func (m *Model) finish() error {
 	}
 	for _, p := range m.network {
 		learned := p.data
-		if p.table {
+		if p.codes != nil {
 			learned = p.scales
 		}
 		if !modelfile.Finite(learned) {
@@ -167,12 +170,8 @@ func (m *Model) quantize() {
 	m.input, m.recurrent = nil, nil
 	for i := range m.arch.Layers {
 		layer := string('0' + byte(i))
-		w, u := m.network.named("w"+layer), m.network.named("u"+layer)
-		m.input = append(m.input, kernels.Quantize(w.data, w.rows, w.cols))
-		half := len(u.data) / 2
-		m.recurrent = append(m.recurrent, [2]*kernels.Quantized{
-			kernels.Quantize(u.data[:half], u.rows/2, u.cols), kernels.Quantize(u.data[half:], u.rows/2, u.cols),
-		})
+		m.input = append(m.input, m.network.named("w" + layer).products()[0])
+		m.recurrent = append(m.recurrent, [2]*kernels.Quantized(m.network.named("u"+layer).products()))
 	}
 }
 
@@ -188,7 +187,7 @@ func (m *Model) Write(w io.Writer) error {
 		{Name: "chars", Data: modelfile.Bytes(chars)},
 	}
 	for _, p := range m.network {
-		if !p.table {
+		if p.codes == nil {
 			sections = append(sections, modelfile.Section{Name: "p." + p.name, Data: modelfile.Bytes(p.data)})
 			continue
 		}
@@ -279,33 +278,54 @@ func (m *Model) weights(f *modelfile.File) error {
 	}
 	m.network = shapes(m.header.Network, len(m.words), len(m.features), len(m.chars), kernels.Pad(tags))
 	for _, p := range m.network {
-		want := p.rows * p.cols
-		if p.table {
-			codes, err := f.Section("c." + p.name)
-			if err != nil {
-				return err
-			}
-			if p.codes, err = modelfile.View[int8](codes); err != nil || len(codes) != want {
-				return unfit("c." + p.name)
-			}
-			want = p.rows
-		}
-		data, err := f.Section("p." + p.name)
-		if err != nil {
+		if err := p.open(f); err != nil {
 			return err
-		}
-		if p.data, err = modelfile.View[float32](data); err != nil {
-			return err
-		}
-		if len(p.data) != want {
-			return unfit("p." + p.name)
-		}
-		if p.table {
-			p.scales, p.data = p.data, nil
-			p.restore()
 		}
 	}
 	return nil
+}
+
+// open reads a parameter: codes and scales of a table; of blocks too, which
+// files of before hold as numbers; numbers of all others.
+func (p *parameter) open(f *modelfile.File) error {
+	all := p.rows * p.cols
+	want := all
+	if p.table || p.blocks > 0 && hasSection(f, "c."+p.name) {
+		codes, err := f.Section("c." + p.name)
+		if err != nil {
+			return err
+		}
+		if p.codes, err = modelfile.View[int8](codes); err != nil || len(codes) != all {
+			return unfit("c." + p.name)
+		}
+		if want = p.rows; !p.table {
+			want = p.blocks * p.cols
+		}
+	}
+	data, err := f.Section("p." + p.name)
+	if err != nil {
+		return err
+	}
+	if p.data, err = modelfile.View[float32](data); err != nil {
+		return err
+	}
+	if len(p.data) != want {
+		return unfit("p." + p.name)
+	}
+	if p.codes == nil {
+		return nil
+	}
+	p.scales, p.data = p.data, nil
+	if p.table {
+		p.restore()
+	} else {
+		p.unfold()
+	}
+	return nil
+}
+
+func hasSection(f *modelfile.File, name string) bool {
+	return slices.ContainsFunc(f.Sections(), func(s modelfile.Section) bool { return s.Name == name })
 }
 
 func unfit(section string) error {

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"github.com/velum-health/velum/models/kernels"
 )
 
 // parameter is a matrix that is learned.
@@ -13,8 +16,56 @@ type parameter struct {
 	data       []float32 // [rows][cols]; nil of the words of a model, which have codes alone
 	table      bool      // of vectors that are looked up: a step moves some rows only
 
-	codes  []int8    // [rows][cols] of a table in a model, numbers = codes · scales; nil while it is learned
-	scales []float32 // [rows]
+	blocks int // of rows, which tagging multiplies by with eight bits a number; 0: as they are
+
+	codes  []int8    // [rows][cols] of a table or of blocks in a model, numbers = codes · scales; nil while it is learned
+	scales []float32 // [rows] of a table; [blocks][cols]
+}
+
+// folded returns blocks as a model holds them: the codes that tagging
+// multiplies by, which are a quarter of the file that the numbers would be, and
+// leave nothing to be made when it is opened.
+func (p *parameter) folded() *parameter {
+	f := &parameter{name: p.name, rows: p.rows, cols: p.cols, blocks: p.blocks, data: slices.Clone(p.data)}
+	var codes []int8
+	var scales []float32
+	for _, q := range p.products() {
+		if q == nil {
+			return f
+		}
+		c, s := q.Numbers()
+		codes, scales = append(codes, c...), append(scales, s...)
+	}
+	f.codes, f.scales = codes, scales
+	f.unfold()
+	return f
+}
+
+// unfold makes the numbers of blocks from their codes.
+func (p *parameter) unfold() {
+	p.data = grow(p.data, len(p.codes))
+	for row := range p.rows {
+		at, scales := row*p.cols, p.scales[row/(p.rows/p.blocks)*p.cols:][:p.cols]
+		for k, s := range scales {
+			p.data[at+k] = s * float32(p.codes[at+k])
+		}
+	}
+}
+
+// products returns the blocks as tagging multiplies by them; nil for a shape
+// that is multiplied as it is.
+func (p *parameter) products() []*kernels.Quantized {
+	rows := p.rows / p.blocks
+	all := make([]*kernels.Quantized, p.blocks)
+	for i := range all {
+		lo, hi := i*rows*p.cols, (i+1)*rows*p.cols
+		if p.codes == nil {
+			all[i] = kernels.Quantize(p.data[lo:hi], rows, p.cols)
+		} else {
+			all[i] = kernels.QuantizedOf(p.codes[lo:hi], p.scales[i*p.cols:][:p.cols], rows, p.cols)
+		}
+	}
+	return all
 }
 
 // rounded returns a table as a model holds it: eight bits a number and a scale
@@ -110,7 +161,8 @@ func shapes(a Architecture, words, features, chars, labels int) parameters {
 	}
 	input := a.input()
 	for l := range a.Layers {
-		recurrentShapes(add, fmt.Sprint(l), a, input, a.Units)
+		w, u := recurrentShapes(add, fmt.Sprint(l), a, input, a.Units)
+		w.blocks, u.blocks = 1, 2
 		input = 2 * a.Units
 	}
 	add("output", input, labels)
@@ -124,14 +176,15 @@ func shapes(a Architecture, words, features, chars, labels int) parameters {
 // recurrentShapes are the parameters of a layer: of what comes in, of what it
 // said a step before, and of its memory where the cell looks at that; the two
 // directions side by side in w and b, one above the other in u and v.
-func recurrentShapes(add func(name string, rows, cols int) *parameter, layer string, a Architecture, input, units int) {
+func recurrentShapes(add func(name string, rows, cols int) *parameter, layer string, a Architecture, input, units int) (w, u *parameter) {
 	g := a.gates()
-	add("w"+layer, input, 2*g*units)
-	add("u"+layer, 2*units, g*units)
+	w = add("w"+layer, input, 2*g*units)
+	u = add("u"+layer, 2*units, g*units)
 	add("b"+layer, 1, 2*g*units)
 	if a.Cell == "coupled" {
 		add("v"+layer, 2*units, 2*units)
 	}
+	return w, u
 }
 
 // start draws the numbers to begin with: uniform, of variance 1/rows for what

@@ -51,6 +51,21 @@ func Quantize(b []float32, rows, columns int) *Quantized {
 	return q
 }
 
+// QuantizedOf returns the matrix of these codes, [rows][columns], and scales,
+// [columns], as Numbers gives them; nil where Quantize returns nil.
+func QuantizedOf(codes []int8, scales []float32, rows, columns int) *Quantized {
+	if rows%Lanes != 0 || columns%panelColumns != 0 {
+		return nil
+	}
+	q := &Quantized{rows: rows, columns: columns, codes: codes, scales: scales}
+	q.pack()
+	return q
+}
+
+// Numbers returns codes, [rows][columns], and scales, [columns], for a file.
+// Nobody may write to them.
+func (q *Quantized) Numbers() (codes []int8, scales []float32) { return q.codes, q.scales }
+
 // pack lays the numbers as the assembly reads them.
 func (q *Quantized) pack() {
 	if portable {
