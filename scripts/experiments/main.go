@@ -1,6 +1,6 @@
 // Command experiments measures what `velum learn` gains: self-learning from
 // 33, 100 and 331 labelled documents, from a biased corpus, with and without
-// each option, and questions against random notes.
+// each option, with networks, and questions against random notes.
 //
 //	make experiments
 //	go run ./scripts/experiments -only small,biased -sizes 33 -draws 2
@@ -32,13 +32,13 @@ func main() {
 	flag.IntVar(&l.draws, "draws", 5, "draws of each experiment")
 	flag.IntVar(&l.seed, "seed", 1, "seed of the first draw; the others follow")
 	flag.IntVar(&l.clinical, "clinical", 200, "clinical documents without headers in the pool")
-	flag.Func("set", "`OPTION=VALUE` of learn beside the recipe, for small and biased; may be repeated", func(v string) error {
+	flag.Func("set", "`OPTION=VALUE` of learn beside the recipe, for small, biased and network; may be repeated", func(v string) error {
 		l.more = append(l.more, v)
 		return nil
 	})
 	flag.BoolVar(&l.tables, "tables", false, "write the tables of the runs that are there, and do none")
-	only := flag.String("only", "small,biased,options,ask", "experiments")
-	sizes := flag.String("sizes", "10,33,100,331", "labelled documents of small")
+	only := flag.String("only", "small,biased,options,ask", "experiments; network too")
+	sizes := flag.String("sizes", "10,33,100,331", "labelled documents of small and network")
 	flag.StringVar(&l.template, "template", "meddocan", "feature template of small: a built-in name or a file")
 	flag.Parse()
 	if err := l.run(strings.Split(*only, ","), strings.Split(*sizes, ",")); err != nil {
@@ -55,6 +55,8 @@ func (l *lab) run(only, sizes []string) error {
 		switch name {
 		case "small":
 			err = l.small(sizes)
+		case "network":
+			err = l.network(sizes)
 		case "biased":
 			err = l.biased()
 		case "options":
@@ -104,6 +106,46 @@ func (l *lab) small(sizes []string) error {
 		t.rows = append(t.rows, row)
 	}
 	return t.write(os.Stdout)
+}
+
+// network is self-learning with networks. What is gained is gained over the
+// network of the labelled documents alone, which stands first in each run.
+func (l *lab) network(sizes []string) error {
+	t := table{title: "Self-learning with the network", first: "labelled documents"}
+	for _, size := range sizes {
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return err
+		}
+		row := row{name: fmt.Sprintf("%d, %s", n, strings.Join(l.more, " "))}
+		for d := range l.draws {
+			c := l.draw(d, n, all)
+			alone, err := l.learn(c, append(recipe(), "learn.kind=bilstm", "learn.turns=0"))
+			if err != nil {
+				return err
+			}
+			m, err := l.learn(c, slices.Concat(recipe(), networks(), l.more))
+			if err != nil {
+				return err
+			}
+			if alone != nil && m != nil {
+				m.Strict, m.Best = append(alone.Strict, m.Strict...), m.Best+1
+				row.add(m)
+			}
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t.write(os.Stdout)
+}
+
+// networks is what gained most with networks: nearly all lines of the pool, a
+// CRF and a network that teach together, then networks, whose last word have
+// the labelled documents.
+func networks() []string {
+	return []string{
+		"learn.kinds=crf+bilstm,bilstm", "learn.fine_tune=6", "learn.retag=true", "learn.warm=false",
+		"choose.k=20000", "choose.without_spans=0.5", "choose.min_confidence=0.3",
+	}
 }
 
 // biased learns from the header lines or from the bodies of the labelled

@@ -37,7 +37,10 @@ type Kind struct {
 	// DefaultTemplate names the template where the configuration does not. Nil:
 	// that of the profile.
 	DefaultTemplate func(c *option.Config) string
-	Dial            bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
+	// Tune sets how often fine-tuning passes over its notes. Nil: training forgets
+	// what it began at.
+	Tune func(c *option.Config, epochs int)
+	Dial bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
 
 	Labels  string // the one label set that it knows; "": any
 	Without bool   // can be made without labelled notes, from what the configuration names
@@ -48,7 +51,7 @@ type Kind struct {
 var Kinds = []Kind{
 	{Name: crf.Kind, Load: loadCRF, NewTrainer: newCRFTrainer, Template: true, Dial: true},
 	{Name: dictionary.Kind, Load: loadDictionary},
-	{Name: bilstm.Kind, Load: loadNetwork, NewTrainer: newNetworkTrainer, Template: true, DefaultTemplate: networkTemplate, Dial: true},
+	{Name: bilstm.Kind, Load: loadNetwork, NewTrainer: newNetworkTrainer, Template: true, DefaultTemplate: networkTemplate, Tune: tuneNetwork, Dial: true},
 	{Name: rules.Kind, Load: loadRules},
 	{Name: ensemble.Kind, Load: loadEnsemble, NewTrainer: newEnsembleTrainer, Dial: true},
 	{Name: inverse.Kind, Load: loadInverse, NewTrainer: newInverseTrainer, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
@@ -132,6 +135,8 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 // networkTemplate is what the network of the configuration sees beside words
 // and characters.
 func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Named) }
+
+func tuneNetwork(c *option.Config, epochs int) { c.Network.Epochs = epochs }
 
 func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 	n := &m.Config.Network

@@ -40,8 +40,11 @@ var notShaping = []string{
 
 // shapes tells whether a changed option changes turns.
 func (l *learning) shapes(key string) bool {
-	if key == "learn.kinds" { // turns of before there was this option had none
+	switch key { // turns of before there were these options had none
+	case "learn.kinds":
 		return len(l.cfg.Learn.Kinds) > 0
+	case "learn.fine_tune":
+		return l.cfg.Learn.FineTune > 0
 	}
 	return !slices.Contains(notShaping, key)
 }

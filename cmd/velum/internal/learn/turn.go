@@ -273,12 +273,40 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 	if err != nil {
 		return nil, err
 	}
-	m.Label = flow.LabelOptions(w.of.cfg)
 	r.Iterations = m.Header().Training.Iterations
+	if m, err = w.fineTuned(ctx, c, kind, name, m, r.Chosen); err != nil {
+		return nil, err
+	}
+	m.Label = flow.LabelOptions(w.of.cfg)
 	if sized, ok := m.Model.(tagger.Sized); ok {
 		r.Features, r.Weights = sized.Size()
 	}
 	return &fit{m, r}, nil
+}
+
+// fineTuned goes on with a model on the labelled notes and answers alone, as
+// learn.fine_tune says: what the archive taught is mostly right, they are.
+func (w *turning) fineTuned(ctx context.Context, c *option.Config, kind, name string, m *flow.Model, chosen int) (*flow.Model, error) {
+	k, _ := flow.KindNamed(kind)
+	if w.of.cfg.Learn.FineTune == 0 || k.Tune == nil || chosen == 0 {
+		return m, nil
+	}
+	before := "before-" + name
+	if err := w.save(before, m); err != nil {
+		return nil, err
+	}
+	tuned := *c
+	k.Tune(&tuned, w.of.cfg.Learn.FineTune)
+	t := w.training(&tuned, kind, name)
+	t.Options.Init = w.draft.Path(before)
+	if err := t.Prepare(); err != nil {
+		return nil, err
+	}
+	if _, err := w.teach(ctx, t, &w.of.gold, nil); err != nil {
+		return nil, err
+	}
+	m, err := t.Fit(ctx)
+	return m, errors.Join(err, w.draft.Remove(before))
 }
 
 // teach adds labelled notes, answers and groups to the corpus of a training.
