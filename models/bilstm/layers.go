@@ -51,9 +51,8 @@ func (l *convolution) forward(in [][]float32) []float32 {
 		for j := range filterWidth {
 			copy(l.around[place*span+j*l.char:][:l.char], in[0][int(at(chars, i+j-1))*l.char:])
 		}
-		copy(l.responses[place*l.width:][:l.width], in[2])
 	})
-	kernels.Gemm(l.responses, l.width, l.around, span, in[1], l.width, places, span, l.width)
+	kernels.GemmFrom(l.responses, l.width, in[2], l.around, span, in[1], l.width, places, span, l.width)
 	forms := len(l.b.charEnd)
 	l.out, l.best = zero(l.out, forms*l.width), grow(l.best, forms*l.width)
 	for i := range l.best {
@@ -97,11 +96,11 @@ func (l *convolution) backward(in [][]float32, grad []float32) [][]float32 {
 	}
 	l.transposed = grow(l.transposed, span*max(places, l.width))
 	kernels.Transpose(l.transposed, l.around, span, places, span)
-	l.dfilters = zero(l.dfilters, len(in[1]))
-	kernels.Gemm(l.dfilters, l.width, l.transposed, places, l.dresponses, l.width, span, places, l.width)
+	l.dfilters = grow(l.dfilters, len(in[1]))
+	kernels.GemmFrom(l.dfilters, l.width, nil, l.transposed, places, l.dresponses, l.width, span, places, l.width)
 	kernels.Transpose(l.transposed, in[1], l.width, span, l.width)
-	l.daround = zero(l.daround, places*span)
-	kernels.Gemm(l.daround, span, l.dresponses, l.width, l.transposed, span, places, l.width, span)
+	l.daround = grow(l.daround, places*span)
+	kernels.GemmFrom(l.daround, span, nil, l.dresponses, l.width, l.transposed, span, places, l.width, span)
 	l.dchars = zero(l.dchars, len(in[0]))
 	l.eachPlace(func(place int, chars []int32, i int) {
 		for j := range filterWidth {
@@ -380,10 +379,7 @@ func (l *affine) forward(in [][]float32) []float32 {
 	rows := len(in[1]) / l.width
 	n := len(in[0]) / rows
 	l.out = grow(l.out, n*l.width)
-	for i := range n {
-		copy(l.out[i*l.width:][:l.width], in[2])
-	}
-	kernels.Gemm(l.out, l.width, in[0], rows, in[1], l.width, n, rows, l.width)
+	kernels.GemmFrom(l.out, l.width, in[2], in[0], rows, in[1], l.width, n, rows, l.width)
 	return l.out
 }
 
@@ -392,11 +388,11 @@ func (l *affine) backward(in [][]float32, grad []float32) [][]float32 {
 	n := len(in[0]) / rows
 	l.transposed = grow(l.transposed, rows*max(n, l.width))
 	kernels.Transpose(l.transposed, in[1], l.width, rows, l.width)
-	l.dx = zero(l.dx, n*rows)
-	kernels.Gemm(l.dx, rows, grad, l.width, l.transposed, rows, n, l.width, rows)
+	l.dx = grow(l.dx, n*rows)
+	kernels.GemmFrom(l.dx, rows, nil, grad, l.width, l.transposed, rows, n, l.width, rows)
 	kernels.Transpose(l.transposed, in[0], rows, n, rows)
-	l.dw = zero(l.dw, len(in[1]))
-	kernels.Gemm(l.dw, l.width, l.transposed, n, grad, l.width, rows, n, l.width)
+	l.dw = grow(l.dw, len(in[1]))
+	kernels.GemmFrom(l.dw, l.width, nil, l.transposed, n, grad, l.width, rows, n, l.width)
 	l.db = zero(l.db, l.width)
 	for i := range n {
 		kernels.Add(l.db, grad[i*l.width:][:l.width])

@@ -52,10 +52,7 @@ func (r *recurrent) reset(p *packed) {
 func (r *recurrent) project(x, w, b []float32) {
 	n, all := r.p.rows(), 2*r.width()
 	input := len(w) / all
-	for i := range n {
-		copy(r.gate[i*all:(i+1)*all], b)
-	}
-	kernels.Gemm(r.gate, all, x, input, w, all, n, input, all)
+	kernels.GemmFrom(r.gate, all, b, x, input, w, all, n, input, all)
 }
 
 // run goes through the steps in both directions. gate holds what comes in.
@@ -159,11 +156,11 @@ func (r *recurrent) backward(in [][]float32, grad []float32) [][]float32 {
 	input := len(w) / all
 	r.transposed = grow(r.transposed, max(len(w), n*input))
 	kernels.Transpose(r.transposed, w, all, input, all)
-	r.dx = zero(r.dx, n*input)
-	kernels.Gemm(r.dx, input, r.gate, all, r.transposed, input, n, all, input)
+	r.dx = grow(r.dx, n*input)
+	kernels.GemmFrom(r.dx, input, nil, r.gate, all, r.transposed, input, n, all, input)
 	kernels.Transpose(r.transposed, x, input, n, input)
-	r.dw = zero(r.dw, len(w))
-	kernels.Gemm(r.dw, all, r.transposed, n, r.gate, all, input, n, all)
+	r.dw = grow(r.dw, len(w))
+	kernels.GemmFrom(r.dw, all, nil, r.transposed, n, r.gate, all, input, n, all)
 	r.db = zero(r.db, all)
 	for i := range n {
 		kernels.Add(r.db, r.gate[i*all:(i+1)*all])
@@ -232,10 +229,10 @@ func (r *recurrent) stepBack(direction, t, s int, ut, vt []float32) {
 	}
 }
 
-// outer adds, a direction, the products of what stood in state at the step
+// outer writes, a direction, the products of what stood in state at the step
 // before with the first columns of the gates' gradients: [2·units][columns].
 func (r *recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
-	d = zero(d, size)
+	d = grow(d, size)
 	H, n, all := r.units, r.p.rows(), 2*r.width()
 	r.transposed = grow(r.transposed, H*n)
 	for direction := range 2 {
@@ -248,7 +245,7 @@ func (r *recurrent) outer(d []float32, size int, state []float32, columns, width
 			clear(r.before[(lo+have)*H : (lo+rows)*H])
 		}
 		kernels.Transpose(r.transposed, r.before, H, n, H)
-		kernels.Gemm(d[direction*H*width:], width, r.transposed, n, r.gate[direction*r.width():], all, H, n, columns)
+		kernels.GemmFrom(d[direction*H*width:], width, nil, r.transposed, n, r.gate[direction*r.width():], all, H, n, columns)
 	}
 	return d
 }

@@ -19,34 +19,81 @@ import (
 //
 // A row of c has the same bits whatever rows are beside it.
 func Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+	gemm(c, ldc, nil, a, lda, b, ldb, m, k, n)
+}
+
+// GemmFrom writes a product of matrices to c, whatever stood there, each row of
+// it added to start, of n numbers; nil is n zeros:
+//
+//	c(i, j) = start(j) + Σ_k a(i, k) · b(k, j)
+//
+// The bits are those of Gemm after start was copied to every row. k is not 0.
+func GemmFrom(c []float32, ldc int, start, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+	if start == nil {
+		start = zeros[:min(n, len(zeros))]
+	}
+	gemm(c, ldc, start, a, lda, b, ldb, m, k, n)
+}
+
+// zeros is what a panel of c begins with if nothing is said.
+var zeros [packColumns]float32
+
+// gemm is Gemm if start is nil, else GemmFrom. start is of n numbers or is
+// zeros.
+func gemm(c []float32, ldc int, start, a []float32, lda int, b []float32, ldb int, m, k, n int) {
 	if m == 0 || k == 0 || n == 0 {
 		return
 	}
 	c, a, b = c[:(m-1)*ldc+n], a[:(m-1)*lda+k], b[:(k-1)*ldb+n]
 	if portable {
+		if start != nil {
+			begin(c, ldc, start, m, n)
+		}
 		gemmGo(c, ldc, a, lda, b, ldb, m, k, n)
 		return
 	}
 	for l := 0; l < k; l += gemmDepth {
-		gemmBlock(c, ldc, a[l:], lda, b[l*ldb:], ldb, m, min(gemmDepth, k-l), n)
+		gemmBlock(c, ldc, start, a[l:], lda, b[l*ldb:], ldb, m, min(gemmDepth, k-l), n)
+		start = nil
 	}
+}
+
+// begin copies start to m rows of c, and zeros behind it.
+func begin(c []float32, ldc int, start []float32, m, n int) {
+	for i := range m {
+		row := c[i*ldc:][:n]
+		clear(row[copy(row, start):])
+	}
+}
+
+// startAt returns what a panel of c from column j on begins with.
+func startAt(start []float32, j, columns int) []float32 {
+	if start == nil || j+columns > len(start) { // the latter of zeros
+		return start
+	}
+	return start[j : j+columns]
 }
 
 // gemmDepth is how many rows of b a sum runs over before it is added to c.
 const gemmDepth = 256
 
 // gemmBlock is Gemm for k of at most gemmDepth.
-func gemmBlock(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+func gemmBlock(c []float32, ldc int, start, a []float32, lda int, b []float32, ldb int, m, k, n int) {
 	if m == 1 {
+		if start != nil {
+			begin(c, ldc, start, m, n)
+		}
 		gemvAVX2(&c[0], &a[0], &b[0], k, n, 4*ldb)
 		return
 	}
 	if m >= packRows {
-		gemmPacked(c, ldc, a, lda, b, ldb, m, k, n)
+		gemmPacked(c, ldc, start, a, lda, b, ldb, m, k, n)
 		return
 	}
 	for j := 0; j < n; {
-		j += gemmColumns(c[j:], 4*ldc, a, 4*lda, b[j:], 4*ldb, m, k, n-j)
+		width := panelWidth(m, n-j)
+		gemmColumns(c[j:], ldc, startAt(start, j, width), a, lda, b[j:], ldb, m, k, width)
+		j += width
 	}
 }
 
@@ -61,14 +108,14 @@ const (
 var panels = sync.Pool{New: func() any { return new([gemmDepth * packColumns]float32) }}
 
 // gemmPacked is gemmBlock with panels that are copied together.
-func gemmPacked(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+func gemmPacked(c []float32, ldc int, start, a []float32, lda int, b []float32, ldb int, m, k, n int) {
 	scratch := panels.Get().(*[gemmDepth * packColumns]float32)
 	defer panels.Put(scratch)
 	for j := 0; j < n; {
 		width := panelWidth(m, n-j)
 		panel := scratch[:k*width]
 		packAVX2(&panel[0], &b[j], k, width/Lanes, 4*ldb)
-		gemmColumns(c[j:], 4*ldc, a, 4*lda, panel, 4*width, m, k, width)
+		gemmColumns(c[j:], ldc, startAt(start, j, width), a, lda, panel, width, m, k, width)
 		j += width
 	}
 }

@@ -17,40 +17,57 @@ func panelWidth(m, n int) int {
 	return 8
 }
 
-// gemmColumns is Gemm for some of the columns, panelWidth of them, and returns
-// how many. Strides are in bytes.
-func gemmColumns(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, m, k, n int) int {
-	width, at := panelWidth(m, n), 0
-	switch width {
-	case 32:
-		for ; m-at >= 12; at += 12 {
-			gemm12x32AVX512(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
-		}
-		for ; m-at >= 6; at += 6 {
-			gemm6x32AVX512(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
-		}
-		if at < m {
-			gemmRows16(c[at*ldc/4:], ldc, a[at*lda/4:], lda, b, ldb, m-at, k)
-			gemmRows16(c[at*ldc/4+16:], ldc, a[at*lda/4:], lda, b[16:], ldb, m-at, k)
-		}
-	case 16:
-		gemmRows16(c, ldc, a, lda, b, ldb, m, k)
-	default:
-		gemmRows8(c, ldc, a, lda, b, ldb, m, k)
+// gemmColumns is gemm for a panel: width columns, as panelWidth says.
+func gemmColumns(c []float32, ldc int, start, a []float32, lda int, b []float32, ldb int, m, k, width int) {
+	if width == 16 {
+		gemmRows16(c, ldc, start, a, lda, b, ldb, m, k)
+		return
 	}
-	return width
+	if start != nil {
+		begin(c, ldc, start, m, width)
+	}
+	if width == 8 {
+		gemmRows8(c, 4*ldc, a, 4*lda, b, 4*ldb, m, k)
+		return
+	}
+	at := 0
+	for ; m-at >= 12; at += 12 {
+		gemm12x32AVX512(&c[at*ldc], &a[at*lda], &b[0], k, 4*lda, 4*ldb, 4*ldc)
+	}
+	for ; m-at >= 6; at += 6 {
+		gemm6x32AVX512(&c[at*ldc], &a[at*lda], &b[0], k, 4*lda, 4*ldb, 4*ldc)
+	}
+	if at < m {
+		gemmRest16(c[at*ldc:], 4*ldc, a[at*lda:], 4*lda, b, 4*ldb, m-at, k)
+		gemmRest16(c[at*ldc+16:], 4*ldc, a[at*lda:], 4*lda, b[16:], 4*ldb, m-at, k)
+	}
 }
 
-// gemmRows16 is gemmColumns for sixteen columns. The kernels for six, four,
-// two and one rows are called by name: what goes through a variable would take
-// the panel from the stack to the heap.
-func gemmRows16(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m, k int) {
+// gemmRows16 is gemmColumns for sixteen columns.
+func gemmRows16(c []float32, ldc int, start, a []float32, lda int, b []float32, ldb, m, k int) {
 	at := 0
 	for ; m-at >= 6; at += 6 {
-		gemm6x16AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
+		if start != nil {
+			gemm6x16AVX2(&c[at*ldc], &a[at*lda], &b[0], k, 4*lda, 4*ldb, 4*ldc, &start[0], 0)
+			continue
+		}
+		gemm6x16AVX2(&c[at*ldc], &a[at*lda], &b[0], k, 4*lda, 4*ldb, 4*ldc, &c[at*ldc], 4*ldc)
 	}
-	if m-at >= 4 {
-		gemm4x16AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
+	if at == m {
+		return
+	}
+	if start != nil {
+		begin(c[at*ldc:], ldc, start, m-at, 16)
+	}
+	gemmRest16(c[at*ldc:], 4*ldc, a[at*lda:], 4*lda, b, 4*ldb, m-at, k)
+}
+
+// gemmRest16 is gemmRows16 for up to five rows; strides are in bytes. There are
+// kernels for four, two and one.
+func gemmRest16(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m, k int) {
+	at := 0
+	if m >= 4 {
+		gemm4x16AVX2(&c[0], &a[0], &b[0], k, lda, ldb, ldc)
 		at += 4
 	}
 	if m-at >= 2 {
@@ -62,7 +79,7 @@ func gemmRows16(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m,
 	}
 }
 
-// gemmRows8 is gemmRows16 for eight columns.
+// gemmRows8 is gemmColumns for eight columns; strides are in bytes.
 func gemmRows8(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m, k int) {
 	at := 0
 	for ; m-at >= 6; at += 6 {
@@ -87,8 +104,11 @@ func gemm12x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
 //go:noescape
 func gemm6x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
 
+// gemm6x16AVX2 adds to rows of from, which are stride bytes apart, and writes
+// to c.
+//
 //go:noescape
-func gemm6x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
+func gemm6x16AVX2(c, a, b *float32, k, lda, ldb, ldc int, from *float32, stride int)
 
 //go:noescape
 func gemm4x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)

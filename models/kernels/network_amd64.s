@@ -33,8 +33,14 @@
 	VADDPS to, sum, sum; \
 	VMOVUPS sum, to
 
-// func gemm6x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-TEXT ·gemm6x16AVX2(SB), NOSPLIT, $0-56
+#define SUM(from, sum, to) \
+	VADDPS from, sum, sum; \
+	VMOVUPS sum, to
+
+// func gemm6x16AVX2(c, a, b *float32, k, lda, ldb, ldc int, from *float32, stride int)
+// The lines of c are asked for at once: they are needed at the end, a page
+// apart, and no prefetcher knows of them.
+TEXT ·gemm6x16AVX2(SB), NOSPLIT, $0-72
 	GEMMSTART
 	PREFETCHT0 (DI)
 	PREFETCHT0 (DI)(R10*1)
@@ -68,18 +74,22 @@ gemm6x16loop:
 	ADDQ $4, R11
 	DECQ CX
 	JNZ  gemm6x16loop
-	PUT((DI), Y0)
-	PUT(32(DI), Y1)
-	PUT((DI)(R10*1), Y2)
-	PUT(32(DI)(R10*1), Y3)
-	PUT((DI)(R10*2), Y4)
-	PUT(32(DI)(R10*2), Y5)
-	PUT((R12), Y6)
-	PUT(32(R12), Y7)
-	PUT((R12)(R10*1), Y8)
-	PUT(32(R12)(R10*1), Y9)
-	PUT((R12)(R10*2), Y10)
-	PUT(32(R12)(R10*2), Y11)
+	MOVQ from+56(FP), SI
+	MOVQ stride+64(FP), R8
+	LEAQ (R8)(R8*2), R11
+	ADDQ SI, R11
+	SUM((SI), Y0, (DI))
+	SUM(32(SI), Y1, 32(DI))
+	SUM((SI)(R8*1), Y2, (DI)(R10*1))
+	SUM(32(SI)(R8*1), Y3, 32(DI)(R10*1))
+	SUM((SI)(R8*2), Y4, (DI)(R10*2))
+	SUM(32(SI)(R8*2), Y5, 32(DI)(R10*2))
+	SUM((R11), Y6, (R12))
+	SUM(32(R11), Y7, 32(R12))
+	SUM((R11)(R8*1), Y8, (R12)(R10*1))
+	SUM(32(R11)(R8*1), Y9, 32(R12)(R10*1))
+	SUM((R11)(R8*2), Y10, (R12)(R10*2))
+	SUM(32(R11)(R8*2), Y11, 32(R12)(R10*2))
 	VZEROUPPER
 	RET
 

@@ -25,6 +25,7 @@ func TestGemm(t *testing.T) {
 				for l := range k {
 					want += float64(a[i*lda+l]) * float64(b[l*ldb+j])
 				}
+				testGemmFrom(t, x, ldc, b[:n], a, lda, b, ldb, m, k, n)
 				was := x[i*ldc+j]
 				Gemm(x, ldc, a, lda, b, ldb, m, k, n)
 				if got := float64(x[i*ldc+j] - was); math.Abs(got-want) > 1e-4 {
@@ -44,8 +45,10 @@ func TestGemmBlocks(t *testing.T) {
 			for _, n := range []int{8, 24, 40, 64, 88} {
 				lda, ldb, ldc := k+r.IntN(3), n+r.IntN(9), n+r.IntN(9)
 				a, b, c := random(r, m*lda, -1, 1), random(r, k*ldb, -1, 1), random(r, m*ldc, -1, 1)
-				was := slices.Clone(c)
+				was, from, start := slices.Clone(c), slices.Clone(c), random(r, n, -1, 1)
 				Gemm(c, ldc, a, lda, b, ldb, m, k, n)
+				testGemmFrom(t, from, ldc, start, a, lda, b, ldb, m, k, n)
+				testGemmFrom(t, from, ldc, nil, a, lda, b, ldb, m, k, n)
 				for i, got := range c {
 					want, j := float64(was[i]), i%ldc
 					for l := 0; l < k && j < n; l++ {
@@ -56,6 +59,26 @@ func TestGemmBlocks(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// testGemmFrom: the bits are those of Gemm, and what stands behind a row stays.
+func testGemmFrom(t *testing.T, c []float32, ldc int, start, a []float32, lda int, b []float32, ldb int, m, k, n int) {
+	t.Helper()
+	for _, force := range []bool{true, false} {
+		was := ForcePortable(force)
+		got, want := slices.Clone(c), slices.Clone(c)
+		for i := range m {
+			row := want[i*ldc:][:n]
+			clear(row)
+			copy(row, start)
+		}
+		Gemm(want, ldc, a, lda, b, ldb, m, k, n)
+		GemmFrom(got, ldc, start, a, lda, b, ldb, m, k, n)
+		ForcePortable(was)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d×%d×%d, portable %v: other numbers than those of Gemm", m, k, n, force)
 		}
 	}
 }
