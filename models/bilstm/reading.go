@@ -19,7 +19,8 @@ type reader struct {
 	gate     []float32 // [sequences][gates·units] of a step
 	c        []float32 // [sequences][units] memory
 	squashed []float32 // [units]
-	codes    []byte    // of rows that are multiplied
+	state    []byte    // [sequences][units] h of the last step, as it is multiplied
+	codes    []byte    // of rows of x
 	scales   []float32
 }
 
@@ -60,7 +61,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 func (r *reader) run(p *packed, in incoming) []float32 {
 	n, most := p.rows(), len(p.order)
 	r.h, r.squashed = grow(r.h, 2*n*r.units), grow(r.squashed, r.units)
-	r.gate, r.c = grow(r.gate, most*r.width()), grow(r.c, most*r.units)
+	r.gate, r.c, r.state = grow(r.gate, most*r.width()), grow(r.c, most*r.units), grow(r.state, most*r.units)
 	for t := range p.steps() {
 		r.step(p, in, 0, t, t-1)
 	}
@@ -78,37 +79,27 @@ func (r *reader) step(p *packed, in incoming, direction, t, s int) {
 		in.gates(r.gate[k*g:][:g], direction, t, k)
 	}
 	if have > 0 {
-		at := before*2*H + direction*H
 		if q := r.recurrent[direction]; q != nil {
-			r.multiply(q, at, have)
+			q.Gemm(r.gate, r.gate, g, r.state, have, wholes)
 		} else {
-			kernels.Gemm(r.gate, g, r.h[at:], 2*H, r.u[direction*H*g:], g, have, H, g)
+			kernels.Gemm(r.gate, g, r.h[before*2*H+direction*H:], 2*H, r.u[direction*H*g:], g, have, H, g)
 		}
 		if r.v != nil {
 			kernels.Gemm(r.gate, g, r.c, H, r.v[direction*H*2*H:], 2*H, have, H, 2*H)
 		}
 	}
 	for k := range n {
-		c, gate, h := r.c[k*H:][:H], r.gate[k*g:][:g], r.h[(lo+k)*2*H+direction*H:][:H]
+		c, gate, h, state := r.c[k*H:][:H], r.gate[k*g:][:g], r.h[(lo+k)*2*H+direction*H:][:H], r.state[k*H:][:H]
 		if k >= have {
 			clear(c)
 		}
 		if r.v == nil {
-			kernels.LSTM(gate, c, c, r.squashed, h)
+			kernels.Cell(gate, c, r.squashed, h, state)
 		} else {
 			coupled(gate, c, c, r.squashed, h)
+			kernels.Codes(state, h, kernels.CodesMost)
 		}
 	}
-}
-
-// multiply adds the products of have rows of h, from number at on, with q.
-func (r *reader) multiply(q *kernels.Quantized, at, have int) {
-	n := q.Codes()
-	r.codes = grow(r.codes, have*n)
-	for k := range have {
-		kernels.Codes(r.codes[k*n:], r.h[at+k*2*r.units:][:r.units], kernels.CodesMost)
-	}
-	q.Gemm(r.gate, r.gate, r.width(), r.codes, have, wholes)
 }
 
 var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1

@@ -1,0 +1,4 @@
+package kernels
+
+//go:noescape
+func cellAVX2(gates, c, h *float32, codes *byte, n int)

@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package kernels
+
+func cellAVX2(gates, c, h *float32, codes *byte, n int) { unreachable() }
