@@ -16,7 +16,7 @@ import (
 // moves, so that a step costs what its batch holds and not what the table does.
 type learned struct {
 	*parameter
-	grad []float32 // [rows][cols]; of a table zero but for touched rows
+	grad []float32 // [rows][cols]: what the first graph found, the others' added; of a table its own, that of the rows in rows
 	rows []int32   // of a table, rising order of first use
 	seen []bool    // of a table, [rows]
 
@@ -59,16 +59,24 @@ func (l *learned) appendShares(to []share, number int) []share {
 	return to
 }
 
-// parts calls do with the ranges of numbers of a share.
-func (s *share) parts(do func(lo, hi int)) {
+// parts calls do with the ranges of numbers of a share, and soon some rows of a
+// table before: these stand anywhere in memory and take long to come.
+func (s *share) parts(soon, do func(lo, hi int)) {
 	if !s.table {
 		do(s.lo, s.hi)
 		return
 	}
-	for _, row := range s.rows[s.lo:s.hi] {
+	for i, row := range s.rows[s.lo:s.hi] {
+		if i+rowsAhead < s.hi-s.lo {
+			next := int(s.rows[s.lo+i+rowsAhead])
+			soon(next*s.cols, (next+1)*s.cols)
+		}
 		do(int(row)*s.cols, (int(row)+1)*s.cols)
 	}
 }
+
+// rowsAhead is how many rows before its turn a row of a table is asked for.
+const rowsAhead = 4
 
 // found is a gradient of a graph: of a table that of the rows in touched.
 type found struct {
@@ -82,8 +90,7 @@ func (s *share) sum(of []found) {
 		s.sumTable(of)
 		return
 	}
-	copy(s.grad[s.lo:s.hi], of[0].grad[s.lo:s.hi])
-	for _, f := range of[1:] {
+	for _, f := range of[1:] { // the first is grad
 		kernels.Add(s.grad[s.lo:s.hi], f.grad[s.lo:s.hi])
 	}
 }
@@ -91,7 +98,6 @@ func (s *share) sum(of []found) {
 // sumTable makes the gradient of a table that of all graphs.
 func (l *learned) sumTable(of []found) {
 	for _, row := range l.rows {
-		clear(l.grad[int(row)*l.cols:][:l.cols])
 		l.seen[row] = false
 	}
 	l.rows = l.rows[:0]
@@ -100,11 +106,17 @@ func (l *learned) sumTable(of []found) {
 	}
 	for _, f := range of {
 		for i, row := range f.touched {
-			if !l.seen[row] {
-				l.seen[row] = true
-				l.rows = append(l.rows, row)
+			if i+rowsAhead < len(f.touched) {
+				kernels.PrefetchWrite(l.grad[int(f.touched[i+rowsAhead])*l.cols:][:l.cols])
 			}
-			kernels.Add(l.grad[int(row)*l.cols:], f.grad[i*l.cols:][:l.cols])
+			to, from := l.grad[int(row)*l.cols:][:l.cols], f.grad[i*l.cols:][:l.cols]
+			if l.seen[row] {
+				kernels.Add(to, from)
+				continue
+			}
+			copy(to, from)
+			l.seen[row] = true
+			l.rows = append(l.rows, row)
 		}
 	}
 }
@@ -159,7 +171,15 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 	}
 	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
 		sh := &s.shares[i]
-		sh.parts(func(lo, hi int) {
+		soon := func(lo, hi int) {
+			kernels.PrefetchWrite(sh.data[lo:hi])
+			kernels.Prefetch(sh.grad[lo:hi])
+			if s.m != nil {
+				kernels.PrefetchWrite(s.m[sh.number][lo:hi])
+				kernels.PrefetchWrite(s.v[sh.number][lo:hi])
+			}
+		}
+		sh.parts(soon, func(lo, hi int) {
 			if s.m != nil {
 				kernels.Adam(sh.data[lo:hi], sh.grad[lo:hi], s.m[sh.number][lo:hi], s.v[sh.number][lo:hi], &adam)
 				return
@@ -175,10 +195,9 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 func (s *solver) clip() (float32, error) {
 	s.squares = grow(s.squares, len(s.shares))
 	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
-		sum := 0.0
-		s.shares[i].parts(func(lo, hi int) {
-			g := s.shares[i].grad[lo:hi]
-			sum += float64(kernels.Dot(g, g))
+		sum, grad := 0.0, s.shares[i].grad
+		s.shares[i].parts(func(lo, hi int) { kernels.Prefetch(grad[lo:hi]) }, func(lo, hi int) {
+			sum += float64(kernels.Dot(grad[lo:hi], grad[lo:hi]))
 		})
 		s.squares[i] = sum
 	})

@@ -198,9 +198,9 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		t.warm(o.Init)
 	}
 	for _, p := range t.network {
-		l := &learned{parameter: p, grad: make([]float32, len(p.data))}
+		l := &learned{parameter: p}
 		if p.table {
-			l.seen = make([]bool, p.rows)
+			l.grad, l.seen = make([]float32, len(p.data)), make([]bool, p.rows)
 		}
 		l.frozen = p.name == "words" && o.Recipe.Frozen
 		t.learned = append(t.learned, l)
@@ -438,6 +438,7 @@ func (t *training) gather(graphs []*graph) {
 			t.sums = append(t.sums, share{learned: l, number: i})
 			continue
 		}
+		l.grad = t.found[i][0].grad
 		t.sums = l.appendShares(t.sums, i)
 	}
 	kernels.Parallel(t.o.Workers, len(t.sums), func(_, i int) {
