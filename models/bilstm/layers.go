@@ -8,7 +8,8 @@ import "github.com/velum-health/velum/models/kernels"
 type layer interface {
 	columns() int
 	forward(in [][]float32) []float32
-	// backward returns the gradients of all inputs, given that of the result.
+	// backward returns the gradients of all inputs, given that of the result,
+	// which it may write over.
 	// For a table of vectors it is that of the rows which were looked up.
 	backward(in [][]float32, grad []float32) [][]float32
 }
@@ -62,11 +63,7 @@ func (l *convolution) forward(in [][]float32) []float32 {
 	for form, end := range l.b.charEnd {
 		out, best := l.out[form*l.width:][:l.width], l.best[form*l.width:][:l.width]
 		for ; place < int(end); place++ {
-			for k, x := range l.responses[place*l.width:][:l.width] {
-				if x > out[k] {
-					out[k], best[k] = x, int32(place)
-				}
-			}
+			kernels.Largest(out, best, l.responses[place*l.width:][:l.width], int32(place))
 		}
 	}
 	return l.out

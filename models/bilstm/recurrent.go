@@ -149,7 +149,7 @@ func recurrentInputs(in [][]float32) (x, w, u, b, v []float32) {
 func (r *recurrent) backward(in [][]float32, grad []float32) [][]float32 {
 	x, w, u, _, v := recurrentInputs(in)
 	n, all := r.p.rows(), 2*r.width()
-	r.dh = append(r.dh[:0], grad...)
+	r.dh = grad
 	for direction := range 2 {
 		r.back(direction, u, v)
 	}

@@ -180,6 +180,24 @@ func Multiply(dst, x, y []float32) {
 	multiplyAVX2(&dst[0], &x[0], &y[0], len(x))
 }
 
+// Largest is a step of looking for the largest of many rows: where x is larger
+// than most, most becomes x and at number. len(x) is a multiple of Lanes.
+func Largest(most []float32, at []int32, x []float32, number int32) {
+	if len(x) == 0 {
+		return
+	}
+	most, at = most[:len(x)], at[:len(x)]
+	if portable {
+		for i, v := range x {
+			if v > most[i] {
+				most[i], at[i] = v, number
+			}
+		}
+		return
+	}
+	largestAVX2(&most[0], &at[0], &x[0], len(x), number)
+}
+
 // LSTM is a step of a long short-term memory cell (Hochreiter and Schmidhuber
 // 1997, with the forget gate of Gers et al. 2000) of len(c) units, a multiple
 // of Lanes. gates holds what the gates i, f, g, o are given, [4][units], and

@@ -141,6 +141,9 @@ func transposeAVX2(dst, src *float32, squares, rows, stride int)
 func multiplyAVX2(dst, x, y *float32, n int)
 
 //go:noescape
+func largestAVX2(most *float32, at *int32, x *float32, n int, number int32)
+
+//go:noescape
 func gemvAVX2(c, a, b *float32, k, n, ldb int)
 
 //go:noescape

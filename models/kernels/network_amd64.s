@@ -374,6 +374,30 @@ multiply8:
 	VZEROUPPER
 	RET
 
+// func largestAVX2(most *float32, at *int32, x *float32, n int, number int32)
+TEXT ·largestAVX2(SB), NOSPLIT, $0-36
+	MOVQ most+0(FP), DI
+	MOVQ at+8(FP), DX
+	MOVQ x+16(FP), SI
+	MOVQ n+24(FP), CX
+	VBROADCASTSS number+32(FP), Y3
+largest8:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DI), Y1
+	VCMPPS $0x1e, Y1, Y0, Y2
+	VBLENDVPS Y2, Y0, Y1, Y1
+	VMOVUPS (DX), Y4
+	VBLENDVPS Y2, Y3, Y4, Y4
+	VMOVUPS Y1, (DI)
+	VMOVUPS Y4, (DX)
+	ADDQ $32, SI
+	ADDQ $32, DI
+	ADDQ $32, DX
+	SUBQ $8, CX
+	JNZ  largest8
+	VZEROUPPER
+	RET
+
 // The same with AVX-512: 32 columns, in Z30 and Z31, and up to twelve rows.
 #define ROW32(x, lo, hi) \
 	VBROADCASTSS x, Z29; \

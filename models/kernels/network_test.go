@@ -134,6 +134,34 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
+func TestLargest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{8, 48} {
+		rows, most := random(r, 9*n, -1, 1), make([]float32, n)
+		both(t, 0, slices.Clone(rows), func(x []float32) []float32 {
+			clear(most)
+			at := make([]int32, n)
+			for row := range 9 {
+				Largest(most, at, x[row*n:][:n], int32(row+1))
+			}
+			for i, row := range at {
+				if row == 0 && most[i] != 0 || row > 0 && most[i] != x[int(row-1)*n+i] {
+					t.Fatalf("column %d: %v of row %d", i, most[i], row)
+				}
+			}
+			return slices.Clone(most)
+		})
+		for i, v := range most {
+			for row := range 9 {
+				if rows[row*n+i] > v {
+					t.Fatalf("column %d: %v, but row %d has %v", i, v, row, rows[row*n+i])
+				}
+			}
+		}
+	}
+	Largest(nil, nil, nil, 1)
+}
+
 // TestLSTM compares both codes with the textbook in float64, and the way back
 // with differences.
 func TestLSTM(t *testing.T) {
