@@ -31,7 +31,7 @@ var ErrOtherTraining = errors.New("the state to go on from is of another trainin
 // fingerprint tells one training from another.
 func (t *training) fingerprint() string {
 	h := xxh3.New()
-	fmt.Fprintln(h, t.c.arch, t.o.Recipe, t.o.Seed, t.c.set, t.c.template, len(t.v.words), len(t.v.features), len(t.v.chars))
+	fmt.Fprintln(h, t.c.arch, t.o.Recipe, t.o.Seed, t.c.set, t.c.template, len(t.v.words), t.v.features.len(), len(t.v.chars))
 	h.Write(modelfile.Bytes(t.c.form))
 	for _, y := range t.c.tag {
 		h.Write([]byte{byte(y)})

@@ -173,7 +173,7 @@ func (c *Corpus) spansByCategory() (spans, tokens map[string]int) {
 // vocabulary numbers the words, features and characters of the corpus, those
 // of the network to begin with first.
 func (c *Corpus) vocabulary(minCount int, from *Model) *vocabulary {
-	v := &vocabulary{words: map[string]int32{}, features: map[uint64]int32{}, chars: map[rune]int32{}, lemma: c.extract.Resources().Slots["lemma"]}
+	v := &vocabulary{words: map[string]int32{}, chars: map[rune]int32{}, lemma: c.extract.Resources().Slots["lemma"]}
 	if from != nil {
 		v.number(from.words, from.features, from.chars)
 	}
@@ -196,14 +196,14 @@ func (c *Corpus) vocabulary(minCount int, from *Model) *vocabulary {
 		v.add(m.Key, c.count, minCount)
 	}
 	if c.arch.Feature == 0 {
-		clear(v.features) // nobody looks
+		v.features.reset() // nobody looks
 	}
 	return v
 }
 
 func (v *vocabulary) add(key uint64, count map[uint64]int32, least int) {
-	if _, ok := v.features[key]; !ok && int(count[key]) >= least {
-		v.features[key] = int32(len(v.features)) + 1
+	if int(count[key]) >= least {
+		v.features.add(key, int32(v.features.len())+1)
 	}
 }
 
@@ -214,7 +214,7 @@ func (v *vocabulary) number(words []string, fs []uint64, chars []rune) {
 		v.words[w] = int32(i) + 1
 	}
 	for i, k := range fs[1:] {
-		v.features[k] = int32(i) + 1
+		v.features.add(k, int32(i)+1)
 	}
 	for i, r := range chars[border+1:] {
 		v.chars[r] = int32(i) + border + 1
@@ -223,12 +223,14 @@ func (v *vocabulary) number(words []string, fs []uint64, chars []rune) {
 
 // lists is the inverse of number.
 func (v *vocabulary) lists() (words []string, fs []uint64, chars []rune) {
-	words, fs, chars = make([]string, len(v.words)+1), make([]uint64, len(v.features)+1), make([]rune, len(v.chars)+border+1)
+	words, fs, chars = make([]string, len(v.words)+1), make([]uint64, v.features.len()+1), make([]rune, len(v.chars)+border+1)
 	for w, i := range v.words {
 		words[i] = w
 	}
-	for k, i := range v.features {
-		fs[i] = k
+	for _, s := range v.features.slots {
+		if s.row != 0 {
+			fs[s.row] = s.key
+		}
 	}
 	for r, i := range v.chars {
 		chars[i] = r

@@ -160,13 +160,14 @@ func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipelin
 	l.places = l.places[:0]
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
+		all := wanted == nil || l.m.arch.Window > 0 || slices.Contains(wanted[lo:hi], true)
 		l.starts = l.starts[:0]
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && (all || sameLine(tokens, hi)); i++ {
 			if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
 				l.starts = append(l.starts, int32(i))
 			}
 		}
-		if wanted == nil || l.m.arch.Window > 0 || slices.Contains(wanted[lo:hi], true) {
+		if all {
 			l.sort(l.extract.MarksAt(lo, hi, l.starts), lo, hi)
 		} else {
 			l.extract.Skip(lo, hi, l.starts)
@@ -178,6 +179,12 @@ func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipelin
 	}
 }
 
+// sameLine tells whether token i goes on in the line of the one before: an entry
+// of several words may stand on both sides, but never in two lines.
+func sameLine(tokens []pipeline.Token, i int) bool {
+	return i < len(tokens) && tokens[i].Flags&pipeline.LineStart == 0
+}
+
 // sort appends the known features of the marks of tokens lo to hi to places,
 // token by token: marks come group by group.
 func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
@@ -185,7 +192,7 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	clear(l.ends)
 	known := marks[:0] // in place: the extractor does not look at them again
 	for _, m := range marks {
-		if row, ok := l.m.numbers.features[m.Key]; ok && m.At >= 0 && int(m.At) < hi-lo {
+		if row := l.m.numbers.features.row(m.Key); row != 0 && m.At >= 0 && int(m.At) < hi-lo {
 			m.Key = uint64(row)
 			known = append(known, m)
 			l.ends[m.At+1]++
@@ -270,6 +277,9 @@ func (l *Labeller) gates(dst []float32, direction, t, k int) {
 	token := int(l.begin[i]) + t
 	at := l.forms[token]
 	kernels.Widen(dst, x.base[i*x.width+from:], l.cache.row(at)[from:][:len(dst)], l.cache.scales[at])
+	if next := token + 1 - 2*direction; next >= 0 && next < len(l.forms) {
+		kernels.Prefetch(l.cache.row(l.forms[next])[from:][:len(dst)]) // for the step behind: a cache of 64 MiB is far away
+	}
 	for _, f := range x.own[x.ends[token]:x.ends[token+1]] {
 		kernels.Axpy(f.value, x.rows[f.row][from:][:len(dst)], dst)
 	}

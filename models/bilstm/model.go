@@ -224,10 +224,13 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if err := m.finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
-	m.numbers = &vocabulary{words: map[string]int32{}, features: map[uint64]int32{}, chars: map[rune]int32{}}
+	m.numbers = &vocabulary{words: map[string]int32{}, chars: map[rune]int32{}}
 	m.numbers.number(m.words, m.features, m.chars)
+	if m.numbers.features.len() != len(m.features)-1 {
+		return nil, fmt.Errorf("%w: a feature has two numbers", modelfile.ErrDamaged)
+	}
 	if m.arch.Feature == 0 {
-		clear(m.numbers.features) // they have no vectors
+		m.numbers.features.reset() // they have no vectors
 	}
 	m.numbers.lemma = m.res.Slots["lemma"]
 	if m.header.Vectors != "" {

@@ -53,7 +53,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 		kernels.Codes(r.codes[i*width:], row, scale)
 		r.scales[i] = back
 	}
-	r.input.Gemm(dst, from, all, r.codes, n, r.scales)
+	r.input.Gemm(dst, from, all, r.codes, n, r.scales, false)
 }
 
 // run goes through the steps in both directions and returns what these say,
@@ -80,7 +80,7 @@ func (r *reader) step(p *packed, in incoming, direction, t, s int) {
 	}
 	if have > 0 {
 		if q := r.recurrent[direction]; q != nil {
-			q.Gemm(r.gate, r.gate, g, r.state, have, wholes)
+			q.Gemm(r.gate, r.gate, g, r.state, have, wholes, t%2 == 0)
 		} else {
 			kernels.Gemm(r.gate, g, r.h[before*2*H+direction*H:], 2*H, r.u[direction*H*g:], g, have, H, g)
 		}

@@ -188,7 +188,7 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		t.v.vectors, t.v.norm = o.Init.numbers.vectors, o.Init.numbers.norm
 	}
 	labels := kernels.Pad(c.set.Len())
-	t.network = shapes(c.arch, len(t.v.words)+1, len(t.v.features)+1, len(t.v.chars)+border+1, labels)
+	t.network = shapes(c.arch, len(t.v.words)+1, t.v.features.len()+1, len(t.v.chars)+border+1, labels)
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	t.network.start(c.arch, rng)
 	if o.Vectors != nil {

@@ -12,7 +12,7 @@ import (
 // rows of tables are these numbers.
 type vocabulary struct {
 	words    map[string]int32 // in lower case, or as vectors have them
-	features map[uint64]int32 // by key
+	features keyTable
 	chars    map[rune]int32
 	lemma    features.Slot // nil: none
 	vectors  bool          // words began with vectors, of words in this form:
@@ -76,7 +76,7 @@ func (v *vocabulary) appendChars(dst []int32, text []byte) []int32 {
 // appendFeatures appends those of the features that have vectors.
 func (v *vocabulary) appendFeatures(dst []valued, fs []features.Feature) []valued {
 	for _, f := range fs {
-		if row, ok := v.features[f.Key]; ok {
+		if row := v.features.row(f.Key); row != 0 {
 			dst = append(dst, valued{row, f.Value})
 		}
 	}

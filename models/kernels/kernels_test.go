@@ -106,7 +106,7 @@ func TestProbe(t *testing.T) {
 		}
 	}
 	Probe(nil, nil, make([][Ways]uint32, 1), nil)
-	Prefetch(nil)
+	Prefetch[float32](nil)
 	Prefetch(make([]float32, 24))
 }
 

@@ -34,16 +34,8 @@ func Quantize(b []float32, rows, columns int) *Quantized {
 	}
 	q := &Quantized{rows: rows, columns: columns, codes: make([]int8, rows*columns), scales: make([]float32, columns)}
 	for j := range columns {
-		most := float32(0)
-		for i := range rows {
-			v := b[i*columns+j]
-			most = max(most, v, -v)
-		}
-		if most == 0 {
-			continue
-		}
-		q.scales[j] = most / math.MaxInt8
-		for i := range rows {
+		q.scales[j] = narrowest(b[j:], rows, columns)
+		for i := 0; i < rows && q.scales[j] > 0; i++ {
 			q.codes[i*columns+j] = int8(math.RoundToEven(float64(b[i*columns+j] / q.scales[j])))
 		}
 	}
@@ -65,6 +57,25 @@ func QuantizedOf(codes []int8, scales []float32, rows, columns int) *Quantized {
 // Numbers returns codes, [rows][columns], and scales, [columns], for a file.
 // Nobody may write to them.
 func (q *Quantized) Numbers() (codes []int8, scales []float32) { return q.codes, q.scales }
+
+// narrowest returns the least scale at which numbers of a column fit eight bits
+// and, of eight rows, the first and the last two of either four have no more than
+// foursMost together: so many products with codes fit sixteen bits, and AVX2 needs
+// one instruction less for each. In trained networks that costs a tenth of a bit.
+func narrowest(column []float32, rows, stride int) float32 {
+	at := func(i int) float32 { return max(column[i*stride], -column[i*stride]) }
+	most, fours := float32(0), float32(0)
+	for i := 0; i < rows; i += Lanes {
+		for _, k := range [...]int{i, i + 2} {
+			most = max(most, at(k), at(k+1), at(k+4), at(k+5))
+			fours = max(fours, at(k)+at(k+1)+at(k+4)+at(k+5))
+		}
+	}
+	return max(most/math.MaxInt8, fours/(foursMost-2)) // each may be rounded up by a half
+}
+
+// foursMost is how often the largest of codes fits sixteen bits.
+const foursMost = math.MaxInt16 / (codesMost + codesOffset)
 
 // pack lays the numbers as the assembly reads them.
 func (q *Quantized) pack() {
@@ -133,11 +144,17 @@ func CodesScale(x []float32) (scale, back float32) {
 // numbers apart. Rows of from are as far apart, or it is one row for all; it may
 // be c. scale has what undoes the scale of each row, or one number for all. A row
 // has the same bits whatever rows stand beside it.
-func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []float32) {
+//
+// back begins at the last column. Who multiplies with the same matrix again and
+// again turns round each time, and finds in the first cache what was used last.
+func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []float32, back bool) {
 	if m == 0 {
 		return
 	}
-	p := quantizedPanel{k: q.rows, ldc: 4 * ldc}
+	p := quantizedPanel{k: q.rows, ldc: 4 * ldc, turn: 4 * panelColumns}
+	if back {
+		p.turn = -p.turn
+	}
 	c, a, from = c[:(m-1)*ldc+q.columns], a[:m*q.Codes()], from[:max(q.columns, min(len(from), (m-1)*ldc+q.columns))]
 	if len(from) > q.columns {
 		from, p.next = from[:(m-1)*ldc+q.columns], 4*ldc
@@ -161,13 +178,13 @@ func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []fl
 // are direct, so that nothing goes to the heap.
 func (q *Quantized) panels(j int, c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
 	at, wide := 0, q.Codes()
-	next := func() (*float32, *byte) {
+	next := func(j int) (*float32, *byte) {
 		p.b, p.scales, p.offsets, p.columns = &q.laid[j*q.rows], &q.scales[j], &q.offsets[j], q.columns
 		p.scale, p.from = &scale[at*p.step/4], &from[j+at*p.next/4]
 		return &c[j+at*p.ldc/4], &a[at*wide]
 	}
 	for ; m-at >= 4; at += 4 {
-		c, a := next()
+		c, a := next(j)
 		if vnni {
 			quantized4VNNI(c, a, p)
 		} else {
@@ -175,12 +192,18 @@ func (q *Quantized) panels(j int, c, from []float32, a []byte, m int, scale []fl
 		}
 	}
 	for ; at < m; at++ {
-		c, a := next()
 		if vnni {
+			c, a := next(j)
 			quantized1VNNI(c, a, p)
-		} else {
-			quantized1AVX2(c, a, p)
+			continue
 		}
+		last := 0
+		if p.turn < 0 {
+			last = q.columns - panelColumns
+		}
+		c, a := next(last)
+		quantized1AVX2(c, a, p)
+		p.turn = -p.turn
 	}
 }
 
@@ -196,6 +219,7 @@ type quantizedPanel struct {
 	from    *float32
 	next    int // bytes from a row of it to the next
 	columns int // from here on, for those who count them
+	turn    int // bytes of c from a panel to the next, which may be the one before
 }
 
 func codesGo(dst []byte, x []float32, scale float32) {

@@ -217,10 +217,13 @@ quantized1vnniput:
 	VADDPS at(from), sum, sum; \
 	VMOVUPS sum, at(to)
 
-// Four numbers of a row of a, in x, with eight columns at b. Two products fit
-// sixteen bits, since those of a have seven; Y13 is ones.
-#define ROWQ(b, x, t, sum) \
-	VPMADDUBSW b, x, t; \
+// Eight numbers of a row of a, in Y15 and Y14, with eight columns at b and those
+// of the four rows behind. Two products fit sixteen bits, since numbers of a have
+// seven, and so do four, see narrowest; Y13 is ones.
+#define ROWQ(b, behind, t, u, sum) \
+	VPMADDUBSW b, Y15, t; \
+	VPMADDUBSW behind, Y14, u; \
+	VPADDW u, t, t; \
 	VPMADDWD Y13, t, t; \
 	VPADDD t, sum, sum
 
@@ -229,14 +232,21 @@ quantized1vnniput:
 	VPSRLW $15, Y13, Y13
 
 // func quantized1AVX2(c *float32, a *byte, p *quantizedPanel)
-// All columns. Sums begin with what there will be too much.
+// All columns, from the first panel on or from the last one back. Sums begin with
+// what there will be too much.
 TEXT ·quantized1AVX2(SB), NOSPLIT, $0-24
 	PANEL
 	ONESQ
 	VPXOR Y12, Y12, Y12
 	MOVQ 16(R9), AX
 	MOVQ 72(R9), R12
+	MOVQ 80(R9), R10           // 128, or -128
 	MOVQ CX, BX
+	SHLQ $6, CX
+	MOVQ R10, R11
+	SARQ $63, R11
+	ANDQ CX, R11               // from the end of a panel back to the one before
+	MOVQ BX, CX
 	VBROADCASTSS (R14), Y11
 quantized1avx2panel:
 	VPSUBD (AX), Y12, Y0
@@ -245,15 +255,11 @@ quantized1avx2panel:
 	VPSUBD 96(AX), Y12, Y3
 quantized1avx2loop:
 	VPBROADCASTD (SI), Y15
-	ROWQ((DX), Y15, Y4, Y0)
-	ROWQ(32(DX), Y15, Y5, Y1)
-	ROWQ(64(DX), Y15, Y6, Y2)
-	ROWQ(96(DX), Y15, Y7, Y3)
 	VPBROADCASTD 4(SI), Y14
-	ROWQ(128(DX), Y14, Y8, Y0)
-	ROWQ(160(DX), Y14, Y9, Y1)
-	ROWQ(192(DX), Y14, Y10, Y2)
-	ROWQ(224(DX), Y14, Y4, Y3)
+	ROWQ((DX), 128(DX), Y4, Y8, Y0)
+	ROWQ(32(DX), 160(DX), Y5, Y9, Y1)
+	ROWQ(64(DX), 192(DX), Y6, Y10, Y2)
+	ROWQ(96(DX), 224(DX), Y7, Y8, Y3)
 	ADDQ $256, DX
 	ADDQ $8, SI
 	SUBQ $8, CX
@@ -265,20 +271,22 @@ quantized1avx2loop:
 	PUTQ(Y3, 96, R13, DI)
 	MOVQ BX, CX
 	SUBQ BX, SI
-	ADDQ $128, AX
-	ADDQ $128, R8
-	ADDQ $128, R13
-	ADDQ $128, DI
+	SUBQ R11, DX
+	ADDQ R10, AX
+	ADDQ R10, R8
+	ADDQ R10, R13
+	ADDQ R10, DI
 	SUBQ $32, R12
 	JNZ  quantized1avx2panel
 	VZEROUPPER
 	RET
 
-// A row of four numbers with sixteen columns, in Y8 and Y9.
-#define ROW16Q(x, lo, hi) \
+// Eight numbers of a row with sixteen columns, those of four rows in Y8 and Y9.
+#define ROW16Q(x, behind, lo, hi) \
 	VPBROADCASTD x, Y15; \
-	ROWQ(Y8, Y15, Y10, lo); \
-	ROWQ(Y9, Y15, Y11, hi)
+	VPBROADCASTD behind, Y14; \
+	ROWQ(Y8, 128(DX), Y10, Y11, lo); \
+	ROWQ(Y9, 160(DX), Y12, Y11, hi)
 
 #define PUT16Q(lo, hi) \
 	VBROADCASTSS (R14), Y15; \
@@ -313,13 +321,13 @@ quantized4avx2half:
 quantized4avx2loop:
 	VMOVDQU (DX), Y8
 	VMOVDQU 32(DX), Y9
-	ROW16Q((AX), Y0, Y1)
-	ROW16Q((AX)(BX*1), Y2, Y3)
-	ROW16Q((AX)(BX*2), Y4, Y5)
-	ROW16Q((AX)(R12*1), Y6, Y7)
-	ADDQ $128, DX
-	ADDQ $4, AX
-	SUBQ $4, CX
+	ROW16Q((AX), 4(AX), Y0, Y1)
+	ROW16Q((AX)(BX*1), 4(AX)(BX*1), Y2, Y3)
+	ROW16Q((AX)(BX*2), 4(AX)(BX*2), Y4, Y5)
+	ROW16Q((AX)(R12*1), 4(AX)(R12*1), Y6, Y7)
+	ADDQ $256, DX
+	ADDQ $8, AX
+	SUBQ $8, CX
 	JNZ  quantized4avx2loop
 	MOVQ 40(R9), R14
 	MOVQ R13, CX
