@@ -152,8 +152,9 @@ func (l *loss) path(scores []float32, k int, w float64) float64 {
 			nll -= l.tr.Score[before*s+y]
 			l.counts[before*s+y] += w
 		}
+		d := l.gradient(l.row(k, t))
 		for i, p := range l.post[t*s:][:l.tr.L] {
-			l.gradient(l.row(k, t))[i] = l.b.scale * float32(w*p)
+			d[i] = l.b.scale * float32(w*p)
 		}
 	}
 	return nll
