@@ -1,6 +1,9 @@
 package bilstm
 
-import "github.com/zeebo/xxh3"
+import (
+	"github.com/velum-health/velum/models/kernels"
+	"github.com/zeebo/xxh3"
+)
 
 // cache keeps what comes into the first layer from forms wherever they stand: the
 // vector of the word, its characters and features, multiplied. Sixteen bits a number, so
@@ -14,7 +17,7 @@ import "github.com/zeebo/xxh3"
 type cache struct {
 	width  int
 	rows   int
-	values []int16   // [rows][width]
+	values []int16   // [rows][width], on huge pages
 	scales []float32 // [rows]
 
 	places []cachePlace // a power of two
@@ -34,7 +37,7 @@ func newCache(bytes, width int) *cache {
 const cacheOverhead = 48
 
 func (c *cache) make(rows int) {
-	c.rows, c.values, c.scales = rows, make([]int16, rows*c.width), make([]float32, rows)
+	c.rows, c.values, c.scales = rows, kernels.Pages[int16](rows*c.width), make([]float32, rows)
 	places := 1
 	for places < 2*rows {
 		places *= 2

@@ -54,7 +54,7 @@ const (
 // newCache makes a cache of about so many bytes, of a slab of its own.
 func newCache(bytes, rows, labels, stride int) *cache {
 	c := &cache{fill: make([]float32, rows*stride)}
-	slab := aligned(c.size(bytes, rows, labels))
+	slab := kernels.Pages[byte](c.size(bytes, rows, labels))
 	c.carve(&slab)
 	return c
 }
@@ -75,17 +75,6 @@ func (c *cache) carve(slab *[]byte) {
 	sets := int(c.sets)
 	c.tag, c.used, c.hand = carve[[ways]uint32](slab, sets), carve[uint8](slab, sets), carve[uint8](slab, sets)
 	c.entry, c.values = carve[entry](slab, c.places()), carve[float32](slab, c.places()*c.block)
-}
-
-// aligned returns n zeroes on huge pages, if they are enough to fill one.
-func aligned(n int) []byte {
-	if n < hugePage {
-		return make([]byte, n)
-	}
-	slab := make([]byte, n+hugePage)
-	slab = slab[-uintptr(unsafe.Pointer(&slab[0]))%hugePage:]
-	hugePages(slab[:len(slab)&^(hugePage-1)])
-	return slab
 }
 
 // carve cuts n items, which hold no pointers, off the slab, at a multiple of

@@ -3,6 +3,8 @@ package crf
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/velum-health/velum/models/kernels"
 )
 
 // shared is what the labellers of a model have computed of forms, for each
@@ -38,7 +40,7 @@ func (s *shared) make(bytes, rows, labels int) {
 		all[i].c = new(cache)
 		size += all[i].c.size(bytes/stripes, rows, labels)
 	}
-	slab := aligned(size)
+	slab := kernels.Pages[byte](size)
 	for i := range all {
 		all[i].c.carve(&slab)
 	}

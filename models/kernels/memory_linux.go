@@ -1,4 +1,4 @@
-package crf
+package kernels
 
 import "syscall"
 
@@ -6,7 +6,7 @@ import "syscall"
 // 4 kB.
 const hugePage = 2 << 20
 
-// hugePages asks for huge pages behind b. The cache is read at random places,
+// hugePages asks for huge pages behind b. A cache is read at random places,
 // and with pages of 4 kB nearly every look-up of a form also waits for the
 // page tables (of the guest and of the host on a virtual machine). It is a
 // wish: a kernel that has no huge pages says no, and nothing is lost.

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package crf
+package kernels
 
 const hugePage = 1
 
