@@ -138,12 +138,11 @@ func (l *lab) network(sizes []string) error {
 	return t.write(os.Stdout)
 }
 
-// networks is what gained most with networks: nearly all lines of the pool, a
-// CRF and a network that teach together, then networks, whose last word have
-// the labelled documents.
+// networks is what gained most with networks: nearly all lines of the pool, and
+// a CRF and a network that teach together, then networks.
 func networks() []string {
 	return []string{
-		"learn.kinds=crf+bilstm,bilstm", "learn.fine_tune=6", "learn.retag=true", "learn.warm=false",
+		"learn.kinds=crf+bilstm,bilstm", "learn.retag=true", "learn.warm=false",
 		"choose.k=20000", "choose.without_spans=0.5", "choose.min_confidence=0.3",
 	}
 }
