@@ -110,13 +110,10 @@ func newModel(h header, c *Corpus, v *vocabulary, ps parameters) (*Model, error)
 	}
 	m.header = h
 	for _, p := range ps {
-		switch {
-		case p.table:
+		if p.table {
 			p = p.rounded()
-		case p.blocks > 0:
-			p = p.folded()
-		default:
-			p = &parameter{name: p.name, rows: p.rows, cols: p.cols, data: slices.Clone(p.data)}
+		} else {
+			p = &parameter{name: p.name, rows: p.rows, cols: p.cols, blocks: p.blocks, data: slices.Clone(p.data)}
 		}
 		m.network = append(m.network, p)
 	}
@@ -139,13 +136,16 @@ func (m *Model) finish() error {
 	if m.template, err = features.Parse(h.Template); err != nil {
 		return err
 	}
-	for _, p := range m.network {
+	for i, p := range m.network {
 		learned := p.data
 		if p.codes != nil {
 			learned = p.scales
 		}
 		if !modelfile.Finite(learned) {
 			return fmt.Errorf("%s is no number", p.name)
+		}
+		if p.blocks > 0 && p.codes == nil {
+			m.network[i] = p.folded()
 		}
 	}
 	w := chain.NewWeights(set, true)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/velum-health/velum/models/kernels"
 )
@@ -26,12 +25,12 @@ type parameter struct {
 // multiplies by, which are a quarter of the file that the numbers would be, and
 // leave nothing to be made when it is opened.
 func (p *parameter) folded() *parameter {
-	f := &parameter{name: p.name, rows: p.rows, cols: p.cols, blocks: p.blocks, data: slices.Clone(p.data)}
+	f := &parameter{name: p.name, rows: p.rows, cols: p.cols, blocks: p.blocks}
 	var codes []int8
 	var scales []float32
 	for _, q := range p.products() {
 		if q == nil {
-			return f
+			return p
 		}
 		c, s := q.Numbers()
 		codes, scales = append(codes, c...), append(scales, s...)
@@ -43,7 +42,7 @@ func (p *parameter) folded() *parameter {
 
 // unfold makes the numbers of blocks from their codes.
 func (p *parameter) unfold() {
-	p.data = grow(p.data, len(p.codes))
+	p.data = make([]float32, len(p.codes))
 	for row := range p.rows {
 		at, scales := row*p.cols, p.scales[row/(p.rows/p.blocks)*p.cols:][:p.cols]
 		for k, s := range scales {
