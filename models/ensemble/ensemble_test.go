@@ -561,3 +561,16 @@ func TestCheapest(t *testing.T) {
 		}
 	}
 }
+
+// Members of one kind share its weight.
+func TestWeightsByKind(t *testing.T) {
+	got := byKind([]About{{Kind: "crf"}, {Kind: "bilstm"}, {Kind: "bilstm"}, {Kind: "bilstm"}})
+	for i, want := range []float32{1. / 2, 1. / 6, 1. / 6, 1. / 6} {
+		if got[i] != want {
+			t.Errorf("member %d weighs %v, want %v", i, got[i], want)
+		}
+	}
+	if got := byKind([]About{{Kind: "crf"}, {Kind: "crf"}}); got[0] != 0.5 || got[1] != 0.5 {
+		t.Errorf("two of a kind: %v", got)
+	}
+}

