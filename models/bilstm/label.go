@@ -9,6 +9,7 @@ import (
 	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
 )
 
 // Labeller tags notes, one at a time. It owns scratch space and is used by one
@@ -21,10 +22,11 @@ type Labeller struct {
 	network network
 	lattice chain.Lattice
 
-	starts []int32  // tokens where an entry of several words may begin
-	first  []int32  // [tokens+1] of the features of a token's place
-	places []valued // features of places
-	ends   []int32  // of the features of tokens, in sort
+	begun  [1 << 12]uint64 // see begins
+	starts []int32         // tokens where an entry of several words may begin
+	first  []int32         // [tokens+1] of the features of a token's place
+	places []valued        // features of places
+	ends   []int32         // of the features of tokens, in sort
 	pieces []piece
 	begin  []int32 // of a group: first token of each piece, counted through
 	forms  []int32 // of a group: places of the tokens' forms in the cache
@@ -163,7 +165,7 @@ func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipelin
 		all := wanted == nil || l.m.arch.Window > 0 || slices.Contains(wanted[lo:hi], true)
 		l.starts = l.starts[:0]
 		for i := lo; i < hi && (all || sameLine(tokens, hi)); i++ {
-			if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
+			if l.begins(text[tokens[i].Start:tokens[i].End]) {
 				l.starts = append(l.starts, int32(i))
 			}
 		}
@@ -177,6 +179,20 @@ func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipelin
 		}
 		lo = hi
 	}
+}
+
+// begins is Begins of the extractor, which folds the form and looks into a large
+// table; forms asked for lately are told by 63 bits of a hash.
+func (l *Labeller) begins(form []byte) bool {
+	h := xxh3.HashSeed(form, keySalt) &^ 1
+	known := &l.begun[h>>52]
+	if *known&^1 != h {
+		*known = h
+		if l.extract.Begins(form) {
+			*known |= 1
+		}
+	}
+	return *known&1 != 0
 }
 
 // sameLine tells whether token i goes on in the line of the one before: an entry
