@@ -36,10 +36,10 @@ def noisy(found, seed, **more):
         yield (n, *renaming.noisy(t, s, random.Random(zlib.crc32(f"{n} {seed}".encode())), **more))
 
 
-def renamed(found, seed):
+def renamed(found, seed, **more):
     names = renaming.Names(seed)
     for n, t, s in found:
-        yield (n, *renaming.rename(t, s, names))
+        yield (n, *renaming.rename(t, s, names, **more))
 
 
 def numbered(found, suffix):
@@ -54,6 +54,7 @@ def sources(work):
     marked = [n for n in plain if n[2]]
     empty = [n for n in plain if not n[2]]
     notes.write(out("nubes-marked"), marked)
+    notes.write(out("nubes-empty-0"), empty)
     for k in (1, 2, 3, 4, 5):
         notes.write(out(f"nubes-r{k}"), numbered(noisy(renamed(marked, k), k, **({} if k > 1 else QUIET)), f"r{k}"))
     for k in (1, 2):
@@ -62,6 +63,12 @@ def sources(work):
     notes.write(out("notes-ca-train"), catalan)
     for k in (1, 2, 3):
         notes.write(out(f"notes-ca-r{k}"), numbered(noisy(renamed(catalan, 10 + k), k), f"r{k}"))
+    # For networks: dates and all other numbers redrawn too (d), a town behind a quarter of the houses (t); even ones noisy.
+    dates = {"dates": True, "towns": 0.08}
+    for name, found, seed, kind, more in (("nubes-d11", marked, 11, "d11", dates), ("nubes-d12", marked, 12, "d12", dates), ("nubes-t21", marked, 21, "t21", {"towns": 0.25}),
+                                          ("notes-ca-d11", catalan, 21, "d11", dates), ("notes-ca-t21", catalan, 31, "t21", {"towns": 0.25}), ("nubes-empty-d11", empty, 11, "d11", dates)):
+        noise = int(kind[1:])
+        notes.write(out(name), numbered(noisy(renamed(found, seed, **more), noise, **(QUIET if noise % 2 else {})), kind))
     bodies = list(notes.background())
     notes.write_brat(os.path.join(work, "background"), ((n, t, s) for n, t, s, _ in bodies))
     notes.write_brat(os.path.join(work, "background-bodies"), (notes.cut(n, t, s, at) for n, t, s, at in bodies))

@@ -28,6 +28,14 @@ SAINTS = ["San", "Santa", "Sant", "Santo", "Virgen de", "Virgen del", "Nuestra S
           "Río", "Ciudad de", "Nuevo", "Villa", "Los", "Las", "Costa", "Torre", "Llanos de", "Jardín de", "Bajo", "Campo de"]
 
 
+HOUSE = re.compile(r"(?i)(hospital|h[.º]|cl[ií]nica|centr[eo]|institut|resid[eè]nci|ambulatori|sanatori|policl[ií]nica|m[uú]tua|fundaci)")
+NUMBERS = re.compile(r"(\d+)([-/.])(\d+)(?:([-/.])(\d+))?$")
+CALENDAR = ["enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
+            "gener febrer març abril maig juny juliol agost setembre octubre novembre desembre".split(),
+            "lunes martes miércoles jueves viernes sábado domingo".split(),
+            "dilluns dimarts dimecres dijous divendres dissabte diumenge".split()]
+
+
 def entries(name):
     """The forms of a list of velum."""
     for path in sorted(glob.glob(os.path.join(LISTS, name))):
@@ -163,6 +171,48 @@ class Names:
             head = head.upper() if m[1].isupper() and len(m[1]) > 5 else head
         return head + case(m[2], self.proper())
 
+    def date(self, value):
+        """Another date, most often in the form of the old one: other numbers, month and day of the week; seldom with other separators, with a
+        name for a number, shortened, or with a slip between the numbers."""
+        r = self.r
+        if m := NUMBERS.match(value):
+            return self.numbers(value, m)
+        value = re.sub(r"\b(?:19|20)\d\d\b", lambda m: str(r.randint(1985, 2024)), value)
+        value = re.sub(r"\b\d\d?\b(?![.]\d)", lambda m: str(r.randint(1, 31)) if int(m[0]) <= 31 else m[0], value)
+        return re.sub(r"[^\W\d_]{3,}", self.named, value)
+
+    def named(self, m):
+        word, r = plain(m[0]).lower(), self.r
+        for k, names in enumerate(CALENDAR):
+            if word in map(plain, names):
+                new = r.choice(names)
+                if k < 2 and r.random() < 0.15:
+                    new = new[: r.choice([3, 3, 4])]
+                return new.upper() if m[0].isupper() else new.title() if m[0].istitle() else new
+        return m[0]
+
+    def numbers(self, value, m):
+        """The date of two or three numbers, of which the last may be a year."""
+        r, groups, seps = self.r, [m[1], m[3], m[5]], [m[2], m[4]]
+        if max(map(len, groups[:2])) > 2 or not 0 < int(groups[0]) <= 31 or not 0 < int(groups[1]) <= 12:
+            return value
+        padded = any(len(g) == 2 and g[0] == "0" for g in groups[:2]) or r.random() < 0.15
+        two = lambda x: f"{x:02d}" if padded else str(x)
+        day, month = r.randint(1, 31), r.randint(1, 12)
+        year = None if groups[2] is None else str(r.randint(1990, 2024))[-len(groups[2]) :]
+        k = r.random()
+        if k < 0.3:
+            seps = [r.choice("//--." if year else "/-")] * 2
+        elif k < 0.33:
+            slip = r.choice([" / ", "/ ", " /", " - ", " ( ", "/ ( ", ". ", ",", "//", "-/"])
+            seps = [seps[0], slip] if year and r.random() < 0.5 else [slip, seps[1]]
+        elif k < 0.4:
+            name = r.choice(CALENDAR[0])
+            name = r.choice([name, name[:3], name[:4], name.title()])
+            sep = r.choice([" de ", " de ", " ", "-", "/"])
+            return f"{day}{sep}{name}" + ("" if year is None else f"{r.choice([' de ', ' ']) if sep[0] == ' ' else sep}{year}")
+        return two(day) + seps[0] + two(month) + ("" if year is None else seps[1] + year)
+
     def location(self, value):
         m = HEAD.match(value) or CATALAN.match(value)
         if m:
@@ -176,17 +226,32 @@ class Names:
         return case(value, self.town() if k < 0.9 else self.inventedplace_())
 
 
-def rename(text, spans, names):
-    """The note with another value for every person and place."""
+def renumber(text, r):
+    """The text with other numbers of as many digits: what is no date is learned from more than those that stand there."""
+    return re.sub(r"(?<![\w.,])\d{1,3}(?!\w)", lambda m: "".join(r.choice("123456789" if k == 0 and d != "0" else "0123456789") if len(m[0]) > 1 or d != "0" else d for k, d in enumerate(m[0])), text)
+
+
+def rename(text, spans, names, dates=False, towns=0.0):
+    """The note with another value for every person and place; with dates also for dates and all other numbers. Behind a share of the houses comes a town, a
+    place of its own."""
+    other = (lambda t: renumber(t, names.r)) if dates else str
     out, moved, at, n = [], [], 0, 0
     for s, e, c in spans:
         value = text[s:e]
-        value = names.person(value) if c == "PERSON" else names.location(value) if c == "LOCATION" else value
-        out += [text[at:s], value]
+        draw = {"PERSON": names.person, "LOCATION": names.location, "DATE": names.date if dates else str}.get(c, str)
+        parts = [("", draw(value), c)]
+        if towns and c == "LOCATION" and HOUSE.match(value) and not re.match(r" d[e']", text[e:]) and names.r.random() < towns:
+            town = names.town()
+            parts.append((names.r.choice([" de ", " de ", " de ", " en ", " ( "]) if not re.match("(?i)[aeiou]", town) or not CATALAN.match(value) else " d'", town, c))
+        out.append(other(text[at:s]))
         n += s - at
-        moved.append([n, n + len(value), c])
-        n, at = n + len(value), e
-    return "".join(out) + text[at:], moved
+        for between, value, c in parts:
+            out += [between, value]
+            n += len(between)
+            moved.append([n, n + len(value), c])
+            n += len(value)
+        at = e
+    return "".join(out) + other(text[at:]), moved
 
 
 LOOSE = re.compile(r" (?=[.,;:)?!%])|(?<=[(¿¡]) ")
