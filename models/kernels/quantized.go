@@ -44,10 +44,18 @@ func Quantize(b []float32, rows, columns int) *Quantized {
 }
 
 // QuantizedOf returns the matrix of these codes, [rows][columns], and scales,
-// [columns], as Numbers gives them; nil where Quantize returns nil.
+// [columns], as Numbers gives them; nil where Quantize returns nil. Codes that are
+// not narrow, of a file that something else wrote, are made anew.
 func QuantizedOf(codes []int8, scales []float32, rows, columns int) *Quantized {
 	if rows%Lanes != 0 || columns%panelColumns != 0 {
 		return nil
+	}
+	if !narrow(codes, rows, columns) {
+		numbers := make([]float32, len(codes))
+		for at, c := range codes {
+			numbers[at] = scales[at%columns] * float32(c)
+		}
+		return Quantize(numbers, rows, columns)
 	}
 	q := &Quantized{rows: rows, columns: columns, codes: codes, scales: scales}
 	q.pack()
@@ -72,6 +80,24 @@ func narrowest(column []float32, rows, stride int) float32 {
 		}
 	}
 	return max(most/math.MaxInt8, fours/(foursMost-2)) // each may be rounded up by a half
+}
+
+func size(code int8) int { return max(int(code), -int(code)) }
+
+// narrow tells whether codes are as narrowest wants them.
+func narrow(codes []int8, rows, columns int) bool {
+	for i := 0; i < rows; i += Lanes {
+		for _, k := range [...]int{i, i + 2} {
+			a, b := codes[k*columns:][:columns], codes[(k+1)*columns:][:columns]
+			c, d := codes[(k+4)*columns:][:columns], codes[(k+5)*columns:][:columns]
+			for j := range columns {
+				if size(a[j])+size(b[j])+size(c[j])+size(d[j]) > foursMost {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // foursMost is how often the largest of codes fits sixteen bits.

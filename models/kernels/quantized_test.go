@@ -76,6 +76,58 @@ func product(c []float32, ldc int, a, b []float32, m, k, n int) (got []float32, 
 	return got, exact
 }
 
+// TestQuantizedOf: codes of a file come back as they are if four products fit
+// sixteen bits, and otherwise give the same products on all machines.
+func TestQuantizedOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 7))
+	const k, n, m = 104, 64, 5
+	codes, scales := make([]int8, k*n), make([]float32, n)
+	for i := range codes {
+		codes[i] = int8(r.IntN(129) - 64)
+	}
+	for j := range scales {
+		scales[j] = r.Float32()
+	}
+	if back, of := QuantizedOf(codes, scales, k, n).Numbers(); !slices.Equal(back, codes) || !slices.Equal(of, scales) {
+		t.Error("narrow codes do not come back")
+	}
+	for i := range codes {
+		codes[i] = int8(-r.IntN(2))
+		if r.IntN(2) == 0 {
+			codes[i] = []int8{127, -128}[r.IntN(2)]
+		}
+	}
+	a := random(r, m*k, -1, 1)
+	sharpen(a)
+	var all [2][]float32
+	for i, force := range []bool{true, false} {
+		was := ForcePortable(force)
+		q := QuantizedOf(codes, scales, k, n)
+		rows, back := make([]byte, m*q.Codes()), make([]float32, m)
+		for i := range m {
+			back[i] = 1.0 / CodesMost
+			Codes(rows[i*q.Codes():], a[i*k:(i+1)*k], CodesMost)
+		}
+		all[i] = make([]float32, m*n)
+		q.Gemm(all[i], all[i], n, rows, m, back, false)
+		ForcePortable(was)
+	}
+	if !slices.Equal(all[0], all[1]) {
+		t.Fatal("the machine's code differs from the plain one")
+	}
+	for i := range m {
+		for j := range n {
+			exact := 0.0
+			for l := range k {
+				exact += float64(a[i*k+l]) * float64(codes[l*n+j]) * float64(scales[j])
+			}
+			if d := math.Abs(float64(all[0][i*n+j]) - exact); d > 0.02*float64(k)*float64(scales[j])*math.Sqrt(k) {
+				t.Fatalf("place (%d, %d) is off by %v", i, j, d)
+			}
+		}
+	}
+}
+
 // TestQuantizedMost: the largest numbers there are do not overflow, with either
 // sign, in one row or four.
 func TestQuantizedMost(t *testing.T) {
