@@ -226,47 +226,86 @@ func escape(text []byte) mark {
 	return mark{}
 }
 
+// controlWords are the words of RTF that a person does not see, and what stands
+// there. Others stay to be seen: who writes a name as a control word hides it
+// from nobody who reads the file.
+var controlWords = func() map[string]rune {
+	words := map[string]rune{"par": '\n', "line": '\n', "row": '\n', "page": '\n', "sect": '\n', "tab": '\t', "cell": '\t'}
+	for _, word := range bytes.Fields([]byte(`rtf ansi ansicpg mac pc deff deflang deflangfe adeflang lang langfe langnp noproof uc fonttbl colortbl
+		stylesheet info f fs af afs cf cb highlight red green blue fnil froman fswiss fmodern fcharset fprq b i ul ulnone strike sub super nosupersub
+		plain pard sectd ql qr qc qj li ri fi sa sb sl slmult widctlpar nowidctlpar intbl trowd trgaph trleft cellx ltrpar ltrch rtlch loch hich dbch
+		viewkind paperw paperh margl margr margt margb kerning itap s cs`)) {
+		words[string(word)] = 0
+	}
+	return words
+}()
+
+const (
+	longestControl = len("nowidctlpar")
+	longestNumber  = 5 // of a control word: a telephone number is none
+)
+
 // control reads a control word of RTF (specification 1.9.1): \'e1 and \u225? are
 // letters, \par, \line, \tab and cells are blanks, others nothing.
 func control(text []byte) mark {
 	if len(text) < 2 {
 		return mark{}
 	}
-	if text[1] == '\'' {
+	switch c := text[1]; {
+	case c == '\'':
 		if len(text) >= 4 {
 			return numbered(text[2:4], 16, 4)
 		}
 		return mark{}
-	}
-	if !letterByte(text[1]) {
-		return mark{n: 2, as: rune(text[1] & 0x7F)} // \{ \} \\ \~
+	case c == '~':
+		return mark{n: 2, as: ' '}
+	case c == '-':
+		return mark{n: 2} // a soft hyphen
+	case c == '\n', c == '_', c == '{', c == '}', c == '\\':
+		return mark{n: 2, as: rune(c)}
 	}
 	word := 1
-	for word < len(text) && letterByte(text[word]) {
+	for word < len(text) && word <= longestControl && letterByte(text[word]) {
 		word++
 	}
 	end := word
 	if end < len(text) && text[end] == '-' {
 		end++
 	}
-	for end < len(text) && text[end]-'0' < 10 {
+	digits := end
+	for end < len(text) && end-digits <= longestNumber && text[end]-'0' < 10 {
 		end++
 	}
-	n := end
-	if n < len(text) && text[n] == ' ' {
+	if end-digits > longestNumber {
+		return mark{}
+	}
+	if string(text[1:word]) == "u" {
+		return numbered(text[word:end], 10, end+fallback(text[end:]))
+	}
+	as, known := controlWords[string(text[1:word])]
+	if !known {
+		return mark{}
+	}
+	if end < len(text) && text[end] == ' ' {
+		end++
+	}
+	return mark{n: end, as: as}
+}
+
+// fallback returns how many bytes behind \u225 stand for readers that know no
+// Unicode: a blank that ends the number, and \'e1 or a question mark. Any other sign stays: it might be a letter of a name.
+func fallback(text []byte) int {
+	n := 0
+	if len(text) > 0 && text[0] == ' ' {
 		n++
 	}
-	switch string(text[1:word]) {
-	case "u":
-		if end < len(text) { // one character follows for readers that know no Unicode
-			return numbered(text[word:end], 10, end+1)
-		}
-	case "par", "line", "row", "page", "sect":
-		return mark{n: n, as: '\n'}
-	case "tab", "cell":
-		return mark{n: n, as: '\t'}
+	switch rest := text[n:]; {
+	case len(rest) >= 4 && rest[0] == '\\' && rest[1] == '\'':
+		return n + 4
+	case len(rest) > 0 && rest[0] == '?':
+		return n + 1
 	}
-	return mark{n: n}
+	return n
 }
 
 // stars reads ** and __ at the edge of a word: a fat or slanted one.

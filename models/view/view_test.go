@@ -54,6 +54,9 @@ func TestAppend(t *testing.T) {
 		{`{"nombre":"Ana","n": "Pau"}`, "{nombre: Ana, n: Pau}"},
 		{`{\rtf1\ansi {\b Mar\'eda} N\u250?ez\par \{612\}\tab 345\fs-24}`, "María Núez\n{612}\t345"},
 		{`{\rtf1\`, "\\"},
+		{`{\rtf1 Mar\u237\'eda N\u250 ?\~So\-ler}`, "María Nú Soler"},
+		{`{\rtf1 \AnaSoler \anasoler \fs612345678 \fs24 x}`, `\AnaSoler \anasoler \fs612345678 x`},
+		{"{\\rtf1 \\\x00 \\é \\u225é", "\\\x00 \\é áé"}, // nothing hides a NUL, or cuts a letter
 	} {
 		if Plain([]byte(c.text)) {
 			if c.want != "" {
@@ -121,7 +124,7 @@ func TestBack(t *testing.T) {
 func TestViewProperties(t *testing.T) {
 	piece := rapid.OneOf(rapid.StringN(0, 12, -1), rapid.SampledFrom([]string{
 		"612", "\u00ad", "\u200b", "\ufeff", "６", "\u0425", "\u0301", "a", "\ufb01", " ", "\n", "\u2013", "\xff", "о", "ж", "α",
-		"<b>", "</b>", "<br>", "<", "&aacute;", "&#769;", "&#x6A;", "^", "**", `\n`, `\u00e1`, `{"`, `":`, `{\rtf1 `, `\'e1`, "}", "%40",
+		"<b>", "</b>", "<br>", "<", "&aacute;", "&#769;", "&#x6A;", "^", "**", `\n`, `\u00e1`, `{"`, `":`, `{\rtf1 `, `\'e1`, "}", "%40", `\`, `\u225`, "?",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
