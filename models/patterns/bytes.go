@@ -15,6 +15,7 @@ const (
 	colon
 	at
 	bracket
+	hyphen
 )
 
 var class = func() (t [256]uint8) {
@@ -26,7 +27,7 @@ var class = func() (t [256]uint8) {
 			t[b] = digit
 		}
 	}
-	t['.'], t[':'], t['@'] = dot, colon, at
+	t['.'], t[':'], t['@'], t['-'] = dot, colon, at, hyphen
 	t['('], t['['], t['{'] = bracket, bracket, bracket
 	return t
 }()

@@ -48,9 +48,6 @@ func (s *scan) dni(n *num) {
 			return
 		}
 	}
-	if labelled && s.stops(end) && !s.measured(end) && !s.letterAt(end) {
-		s.add(n.start, end, dni, 0.75, false)
-	}
 }
 
 // dniDigits reads the digits of a DNI; end is 0 if they have another form.
@@ -112,9 +109,6 @@ func (s *scan) foreigner(n *num) {
 	}
 	last, apart := s.letterBehind(end)
 	if last == 0 {
-		if labelled && s.stops(end) && !s.letterAt(end) {
-			s.add(start, end, dni, 0.7, false)
-		}
 		return
 	}
 	possible, right := checkLetter(s.text[last-1], v)
@@ -196,24 +190,18 @@ func cifControl(d [8]byte) bool {
 	return d[7] == byte('0'+c) || d[7] == "JABCDEFGHI"[c]
 }
 
-// passport finds three capitals and six digits, and what stands behind a label.
+// passport finds the Spanish form: three letters and six digits.
 func (s *scan) passport(n *num) {
-	start := s.capitals(n.start, 3)
-	labelled := s.context(start)&forPassport != 0
-	digits := n.end - n.start
-	if !s.stops(n.end) || s.wordAt(n.end) && !labelled {
+	start := n.start - 3
+	if start < 0 || n.end-n.start != 6 || n.inner || s.wordBefore(start) || !s.stops(n.end) || s.wordAt(n.end) {
 		return
 	}
-	switch {
-	case labelled && digits >= 5 && digits <= 9:
-		end := n.end
-		if isASCIILetter(s.byteAt(end)) && !s.wordAt(end+1) {
-			end++
+	for _, b := range s.text[start:n.start] {
+		if !isASCIILetter(b) {
+			return
 		}
-		s.add(start, end, passport, 0.9, false)
-	case n.start-start == 3 && digits == 6 && !n.inner:
-		if _, e := s.wordUpTo(n.start); e.roles&(labels|unit) == 0 {
-			s.add(start, n.end, passport, 0.5, false)
-		}
+	}
+	if _, e := s.wordUpTo(n.start); e.roles&(labels|unit) == 0 {
+		s.add(start, n.end, passport, 0.5, false)
 	}
 }

@@ -1,44 +1,6 @@
 package patterns
 
-// collegiate finds a doctor's number, which only its label tells from others:
-// 28 28 70973, 28/28/70973, 281234567, 12345.
-func (s *scan) collegiate(n *num) {
-	if n.inner || s.labelOf(n)&forCollegiate == 0 {
-		return
-	}
-	g := &n.g
-	digits, k := 0, 0
-	for k < min(g.n, 4) && digits+g.end[k]-g.start[k] <= 11 && (k < 2 || g.end[1]-g.start[1] == 2 || g.end[1]-g.start[1] == 4) {
-		digits += g.end[k] - g.start[k]
-		k++
-		if digits >= 6 && (k == 1 || k >= 2 && digits >= 9) {
-			break
-		}
-	}
-	if k == 0 || digits < 4 || s.measured(g.end[k-1]) || s.byteAt(g.end[k-1]) == ',' && !s.stops(g.end[k-1]) {
-		return
-	}
-	end := g.end[k-1]
-	if isUpper(s.byteAt(end)) && !s.wordAt(end+1) {
-		end++
-	}
-	s.add(n.start, end, collegiateID, 0.6+0.04*float32(min(digits, 9)), false)
-}
-
-// record finds the number of a history, an episode, a case, a sample behind
-// its label.
-func (s *scan) record(n *num) {
-	start, end, digits := s.code(n)
-	label := s.context(start)
-	least := 5
-	if label&(forRecord|forPatient) == forRecord|forPatient {
-		least = 3
-	}
-	if digits < least || s.inner(start) || digits > 16 || label&forRecord == 0 || s.measured(end) || end <= s.dateEnd {
-		return
-	}
-	s.add(start, end, recordID, 0.85, false)
-}
+import "strings"
 
 // postal finds a postal code behind a label, behind the number of a street or
 // before a town.
@@ -232,31 +194,26 @@ func provincePlate(letters string) bool {
 	return false
 }
 
-// ibanLength is the length of an IBAN by country, for those seen in Spain.
-func ibanLength(country string) int {
-	switch country {
-	case "NO":
-		return 15
-	case "BE":
-		return 16
-	case "DK", "FI", "NL":
-		return 18
-	case "AT", "LU":
-		return 20
-	case "CH":
-		return 21
-	case "GB", "IE", "DE":
-		return 22
-	case "AD", "ES", "SE", "RO":
-		return 24
-	case "PT":
-		return 25
-	case "IT", "FR", "MC", "SM":
-		return 27
-	case "MA", "PL", "HU":
-		return 28
+// ibanLengths has the length of an IBAN by country, of all countries that have
+// one (SWIFT, IBAN Registry, release 99), and of some that use the form.
+var ibanLengths = func() (t [26 * 26]uint8) {
+	const registry = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 " +
+		"FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MA28 " +
+		"MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 " +
+		"SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30 DZ26 AO25 CV25 CM27 CI28 SN28 ML28 GQ27"
+	for row := range strings.FieldsSeq(registry) {
+		t[int(row[0]-'A')*26+int(row[1]-'A')] = (row[2]-'0')*10 + row[3] - '0'
 	}
-	return 0
+	return t
+}()
+
+// ibanLength is the length of an IBAN of the country with these two letters,
+// capitals; 0 if it has none.
+func ibanLength(a, b byte) int {
+	if !isUpper(a) || !isUpper(b) {
+		return 0
+	}
+	return int(ibanLengths[int(a-'A')*26+int(b-'A')])
 }
 
 // ibanCode finds country, check digits and as many letters and digits as the
@@ -267,7 +224,7 @@ func (s *scan) ibanCode(n *num) {
 		return
 	}
 	country := [2]byte{s.text[start] &^ 0x20, s.text[start+1] &^ 0x20}
-	want := ibanLength(string(country[:]))
+	want := ibanLength(country[0], country[1])
 	if want == 0 || !isASCIILetter(s.text[start]) || !isASCIILetter(s.text[start+1]) {
 		return
 	}

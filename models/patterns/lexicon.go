@@ -43,27 +43,41 @@ var vocabulary = []struct {
 		documento document nacional national electronica medica individual usuario usuari`},
 
 	{forTelephone, `tel telf tfno tfn tlf tlfn tlfno telef telefono telefonos telefon telefons telephone telephones phone
-		phones movil movils moviles mobil mobils mobile cell cellphone whatsapp whats wasap wp fono fijo fix busca buscas
-		llamar trucar call llamado tno tf telefonico telefonica`},
+		phones movil movils moviles mobil mobils mobile cell cellphone whatsapp whats wasap wp tno telefonico telefonica`},
+	{forTelephone | everyday, `fono fijo fix busca buscas llamar trucar call llamado tf`},
 	{forTelephone | filler, `extension ext`},
 	{extension, `ext extension exten extn`},
 	{forFax, `fax telefax faxs`},
-	{forDNI, `dni nif nie cif dnie documentacion identidad identitat`},
-	{forSocial, `nass nuss nss naf ss seguridad seguretat security afiliacion afiliacio afiliado afiliat afiliada
-		aseguramiento assegurament asegurado nssn`},
-	{forCard, `cip cipa nuhsa tis tsi tarjeta targeta catsalut sip cite nasnss cipsns cipca card`},
+	// Identity papers of Spain and of those who live there: cédula, CURP, RUT, CNP (Romania), EGN (Bulgaria), PESEL (Poland),
+	// BSN (Netherlands), CNIE (Morocco), CPF (Brazil).
+	{forDNI, `dni nif nie cif dnie documentacion identidad identitat identita identidade identite identity cedula curp rut cnp egn pesel bsn
+		nuip cnie cpf`},
+	{forDNI | everyday, `tie dui niss`},
+	// With the mutual societies of civil servants.
+	{forSocial, `nass nuss nss naf nssn seguridad seguretat security afiliacion afiliacio afiliado afiliat afiliada aseguramiento assegurament
+		asegurado asegurada muface isfas mugeju mutualista`},
+	{forSocial | everyday, `ss`},
+	// Cards of the regions (CIA Aragón, CIPNA Navarra, NUHSA Andalucía, SIP València, TIS Euskadi, CIPA Madrid) and of insurers.
+	{forCard, `cip cipa cipna cipar nuhsa nusa tis tsi tsie sip cipsns cipca nasnss catsalut catsalud sergas osakidetza ingesa tarjeta targeta
+		poliza polissa adeslas asisa dkv mapfre`},
+	{forCard | everyday, `cia cite sns card sanitas`},
 	{forPostal, `cp postal zip dp provincia localidad poblacion poblacio municipio`},
-	{forIBAN, `iban cuenta compte ccc bancaria bancari account visa mastercard amex maestro`},
-	{forPlate, `matricula matricules matriculas vehiculo vehicle coche cotxe turismo moto plate furgoneta`},
-	{forCollegiate, `col colg coleg coleg colegiado colegiada colegiad colegiacion colegial collegiat collegiada collegiate legiat legiada colegiat nocol
-		ncol numcol colleg colegio collegi license licence licencia`},
+	{forIBAN, `iban ccc bancaria bancari visa mastercard amex maestro`},
+	{forIBAN | everyday, `cuenta compte account`},
+	{forPlate, `bastidor bastidors vin matricula matricules matriculas plate`},
+	{forPlate | everyday, `vehiculo vehicle coche cotxe turismo moto furgoneta`},
+	{forCollegiate, `colegiado colegiada collegiat collegiada collegiate colegiat nocol ncol numcol`},
+	{forCollegiate | everyday, `col colg coleg colegiad colegiacion colegial legiat legiada colleg colegio collegi license licence licencia`},
 	{forRecord | forPatient, `nhc mrn nhist nhistoria`},
-	{forRecord, `hc hcl hclin historia historial history nh hist histora episodio episodi episode expediente expedient exp
+	{forRecord | everyday, `hc hcl hclin historia historial history nh hist histora episodio episodi episode expediente expedient exp
 		id identificador identificacion identificacio record registro registre caso case cas peticion peticio contactid ic hci sap
 		volante volant muestra mostra biopsia autopsia ingreso ingres citacion atencion atencio urgencia encuentro proceso proces`},
-	{forPassport, `pasaporte passaport passport pass`},
+	{forPassport, `pasaporte pasaport passaport passport passeport passaporto passaporte reisepass`},
+	{forPassport | everyday, `pass`},
 	{forIP, `ip ipv ips`},
-	{forDevice, `imei`},
+	{forDevice, `imei ethernet catastral cadastral`},
+	{forDevice | everyday, `serie serial mac implante implant protesis udi`},
+	{forHandle, `instagram twitter facebook telegram tiktok skype linkedin snapchat nick nickname`},
 	{forDate, `fecha fechas data date dates dob fn nacimiento naixement nacido nacida nascut nascuda born birth nac fnac fna
 		naix alta ingreso ingres fechado datado exitus admission discharge`},
 	{forAge, `edad edat age edades`},

@@ -268,7 +268,7 @@ func (s *scan) ending(i, j int) bool {
 // domain looks at the dot at i: "www." and bare hosts such as
 // pacientes.hospital.cat.
 func (s *scan) domain(i int) {
-	if i < s.urlEnd || !isAlnum(s.byteAt(i+1)) || !isAlnum(s.byteAt(i-1)) {
+	if i < s.urlEnd || !isAlnum(s.byteAt(i+1)) || !isAlnum(s.byteAt(i-1)) || s.mac(i) > 0 {
 		return
 	}
 	start := i
@@ -398,7 +398,9 @@ func (s *scan) address(i int) {
 		}
 		return
 	}
-	s.ipv6(i)
+	if s.mac(i) == 0 {
+		s.ipv6(i)
+	}
 }
 
 // scheme cuts a word glued to a known scheme: "Webhttps".
@@ -494,3 +496,35 @@ func (s *scan) ipv6(i int) {
 }
 
 func isHex(b byte) bool { return isDigit(b) || (b|0x20)-'a' < 6 }
+
+// mac reads the address of a network card (IEEE 802, MAC-48) whose first sign
+// is at i: 00:1A:2B:3C:4D:5E, with hyphens, or 001A.2B3C.4D5E. It returns its
+// end, 0 if there is none.
+func (s *scan) mac(i int) int {
+	sign, width := s.byteAt(i), 2
+	if sign == '.' {
+		width = 4
+	}
+	start := i - width
+	if start < 0 || s.wordBefore(start) || s.byteAt(start-1) == sign {
+		return 0
+	}
+	end := start
+	for digits := range 12 {
+		if digits > 0 && digits%width == 0 {
+			if s.byteAt(end) != sign {
+				return 0
+			}
+			end++
+		}
+		if !isHex(s.byteAt(end)) {
+			return 0
+		}
+		end++
+	}
+	if s.wordAt(end) || s.byteAt(end) == sign && isHex(s.byteAt(end+1)) {
+		return 0
+	}
+	s.add(start, end, ipAddress, 0.9, false)
+	return end
+}

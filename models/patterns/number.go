@@ -18,6 +18,9 @@ func (s *scan) number(i int) int {
 	if j-i > maxDigits {
 		return j
 	}
+	if end := s.mac(j); j-i <= 4 && end > 0 {
+		return end
+	}
 	n := num{start: i, end: j, inner: s.inner(i), glued: s.letterBefore(i)}
 	if end := s.date(&n); end > 0 {
 		return end
@@ -27,6 +30,7 @@ func (s *scan) number(i int) int {
 	if n.glued {
 		s.ibanCode(&n)
 	}
+	s.cued(&n)
 	s.pieces(&n)
 	if n.g.total() < 4 && s.byteAt(i-1) != '+' && s.byteAt(i-1) != '(' {
 		s.extensionNumber(&n)
@@ -42,8 +46,6 @@ func (s *scan) number(i int) int {
 	s.bankCode(&n)
 	s.plate(&n)
 	s.passport(&n)
-	s.collegiate(&n)
-	s.record(&n)
 	return j
 }
 

@@ -37,31 +37,10 @@ func (s *scan) social(n *num) {
 		case known && (digits == 12 && form >= 0.4 || form >= 0.6) && !s.measured(end):
 			s.add(n.start, end, socialID, form, false)
 		}
-		return
-	}
-	if labelled {
-		s.labelledSocial(n)
 	}
 }
 
 func (s *scan) socialStops(j int) bool { return s.stops(j) && !s.letterAt(j) }
-
-// labelledSocial takes 7 to 14 digits in up to five groups behind a label.
-func (s *scan) labelledSocial(n *num) {
-	g := &n.g
-	digits, k := 0, 0
-	for k < min(g.n, 5) && digits+g.end[k]-g.start[k] <= 14 {
-		digits += g.end[k] - g.start[k]
-		k++
-		if digits >= 12 {
-			break
-		}
-	}
-	if digits < 6 || s.measured(g.end[k-1]) {
-		return
-	}
-	s.add(n.start, g.end[k-1], socialID, 0.8, false)
-}
 
 // province tells whether the two digits are a code of the Social Security: 01
 // to 53, or 66.
@@ -106,8 +85,6 @@ func (s *scan) card(n *num) {
 	case n.start-start == 2 && digits == 10 && string(s.text[start:n.start]) == "AN":
 		s.add(start, end, cardID, 0.85, false)
 	case n.start-start == 3 && digits >= 9 && digits <= 12 && string(s.text[start:n.start]) == "CYL":
-		s.add(start, end, cardID, 0.85, false)
-	case s.context(start)&forCard != 0 && digits >= 6 && digits <= 16 && !s.measured(end):
 		s.add(start, end, cardID, 0.85, false)
 	}
 }

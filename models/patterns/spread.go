@@ -165,11 +165,9 @@ func (s *scan) pieces(n *num) {
 		return
 	}
 	x := s.spread(n.start)
-	s.platePieces(n, &x)
 	if x.n < 6 {
 		return
 	}
-	s.passportPieces(n, &x)
 	s.nationalPieces(n, &x)
 	if x.n < 7 {
 		return
@@ -186,7 +184,9 @@ func (s *scan) pieces(n *num) {
 		s.luhnPieces(n, &x)
 		s.telephonePieces(n, &x)
 	}
-	s.labelledPieces(n, &x)
+	if end := x.end(10); end > 0 {
+		s.andalusian(n, end)
+	}
 	for _, m := range s.dst[first:] {
 		if m.Checked {
 			s.piecesEnd = max(s.piecesEnd, int(m.End))
@@ -356,7 +356,7 @@ func (s *scan) accountPieces(n *num, x *spread) {
 	if !isASCIILetter(a) || !isASCIILetter(b) {
 		return
 	}
-	want := ibanLength(string([]byte{a, b})) - 2
+	want := ibanLength(a, b) - 2
 	if want < 12 || want > maxDigits || x.end(want) == 0 {
 		return
 	}
@@ -488,61 +488,17 @@ func (x *spread) usual() bool {
 	return false
 }
 
-// labelledPieces takes the digits behind a label for a record, a card, a
-// collegiate number or that of an affiliation, where they stand in even pieces.
-// A piece that is long enough alone is not joined to what follows.
-func (s *scan) labelledPieces(n *num, x *spread) {
-	end := x.at[x.n-1] + 1
-	if end10 := x.end(10); end10 > 0 && s.andalusian(n, end10) {
-		return
-	}
-	label := s.labelOf(n)
-	if x.n > 16 || x.apart == 0 || !x.same || n.end-n.start >= 6 || s.measured(end) {
-		return
-	}
-	switch {
-	case label&(forTelephone|forFax|forDate|forPostal|forAge) != 0:
-	case label&forCard != 0:
-		s.add(n.start, end, cardID, 0.85, false)
-	case label&forCollegiate != 0:
-		s.add(n.start, end, collegiateID, 0.85, false)
-	case label&forRecord != 0:
-		s.add(n.start, end, recordID, 0.85, false)
-	case label&forSocial != 0:
-		s.add(n.start, end, socialID, 0.85, false)
-	}
-}
-
 // andalusian finds a NUHSA, AN and ten digits.
-func (s *scan) andalusian(n *num, end int) bool {
+func (s *scan) andalusian(n *num, end int) {
 	p := n.start - s.signsBefore(n.start) - 2
 	if s.byteAt(p)&^0x20 != 'A' || s.byteAt(p+1)&^0x20 != 'N' || n.inner {
-		return false
+		return
 	}
 	tight := p == n.start-2
 	if s.wordBefore(p) && !(tight && s.startsWord(p)) && s.context(p)&forCard == 0 || !tight && !isUpper(s.text[p]) {
-		return false
-	}
-	s.add(p, end, cardID, 0.85, false)
-	return true
-}
-
-// platePieces finds a plate behind a label, its letters in any case, whatever
-// stands between.
-func (s *scan) platePieces(n *num, x *spread) {
-	if x.n != 4 || s.labelOf(n)&forPlate == 0 {
 		return
 	}
-	p := x.at[3] + 1
-	p += s.signs(p)
-	for k := range 3 {
-		if !consonant(s.byteAt(p+k) &^ 0x20) {
-			return
-		}
-	}
-	if !s.wordAt(p+3) || isUpper(s.byteAt(p+2)) && !isDigit(s.byteAt(p+3)) {
-		s.add(n.start, p+3, licencePlate, 0.95, false)
-	}
+	s.add(p, end, cardID, 0.85, false)
 }
 
 // nationalPieces finds the code of the national health system in pieces: eight
@@ -564,22 +520,4 @@ func (s *scan) nationalPieces(n *num, x *spread) {
 		p--
 	}
 	s.add(p, end, cardID, 0.95, false)
-}
-
-// passportPieces finds up to three letters and six digits or more behind a
-// label.
-func (s *scan) passportPieces(n *num, x *spread) {
-	if x.n > 9 || x.apart > 0 && !x.same {
-		return
-	}
-	p := n.start - s.signsBefore(n.start)
-	start := p
-	for p-start < 3 && isASCIILetter(s.byteAt(start-1)) && !s.startsWord(start) {
-		start--
-	}
-	_, glued := s.wordUpTo(start)
-	if start == p || s.context(start)&forPassport == 0 || s.letterBefore(start) && !s.startsWord(start) && glued.roles&forPassport == 0 {
-		return
-	}
-	s.add(start, x.at[x.n-1]+1, passport, 0.9, false)
 }

@@ -72,6 +72,8 @@ func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
 	}
 	first := s.value(n.start, min(n.end, n.start+4))
 	switch {
+	case s.calling(n.start):
+		return s.international(n)
 	case n.end-n.start == 13 && first == 34:
 		return start, n.end, 0.85
 	case n.end-n.start == 4 && first == 34 && g.n > 1:
@@ -145,7 +147,10 @@ func (g *groups) uniform(k, m int) bool {
 
 // international reads +34 933 456 789, +34933456789, (+34) 93..., +44 (0) 20...
 func (s *scan) international(n *num) (start, end int, score float32) {
-	start = n.start - 1
+	start = n.start
+	if s.byteAt(start-1) == '+' {
+		start--
+	}
 	if s.byteAt(start-1) == '(' {
 		start--
 	}
@@ -177,6 +182,24 @@ func (s *scan) international(n *num) (start, end int, score float32) {
 	return start, end, 0.9
 }
 
+// calling tells whether 00 and the calling code of a country (ITU-T E.164) stand
+// at i as a group of their own, and another group of a number behind.
+func (s *scan) calling(i int) bool {
+	end := s.digits(i)
+	if end-i < 3 || end-i > 5 || s.text[i] != '0' || s.text[i+1] != '0' || s.space(end) == 0 || s.digits(s.spaces(end)) < s.spaces(end)+2 {
+		return false
+	}
+	switch code := s.value(i+2, end); {
+	case code < 10:
+		return code == 1 || code == 7
+	case code < 100:
+		return code%10 != 9 && code != 21 && code > 19 && code != 35 && code != 42 && code != 50 && code != 59 && code != 67 || code == 39 || code == 49
+	default:
+		return code > 210 && code < 300 || code/10 == 35 || code/10 == 37 || code/10 == 38 || code/10 == 42 || code/10 == 50 || code/10 == 59 ||
+			code >= 670 && code < 700 || code >= 850 && code < 890 || code >= 960 && code < 1000
+	}
+}
+
 // bracketed reads (93) 345 67 89.
 func (s *scan) bracketed(n *num) (start, end int, score float32) {
 	area := n.end - n.start
@@ -184,6 +207,9 @@ func (s *scan) bracketed(n *num) (start, end int, score float32) {
 		return 0, 0, 0
 	}
 	g := s.group(s.spaces(n.end + 1))
+	if area == 3 && g.lens(min(g.n, 2)) == 34 && g.sep[0] == '-' { // (415) 555-0132
+		return n.start - 1, g.end[1], 0.6
+	}
 	for k, digits := 0, area; k < min(g.n, 4); k++ {
 		digits += g.end[k] - g.start[k]
 		if digits == 9 && s.subscriber(n.start) {

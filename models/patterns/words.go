@@ -26,9 +26,11 @@ const (
 	forCollegiate
 	forRecord
 	forPatient // with forRecord: the label has no other meaning
+	everyday   // with a label: it is a common word as well
 	forPassport
 	forIP
-	forDevice // IMEI, serial number
+	forDevice // IMEI, serial number, cadastral reference
+	forHandle // name of an account: "instagram"
 	forDate   // "fecha", "nacido"
 	forAge    // "edad"
 
@@ -78,7 +80,7 @@ const (
 
 // labels are the roles that make a number an identifier.
 const labels = forTelephone | forFax | forDNI | forSocial | forCard | forPostal | forIBAN | forPlate |
-	forCollegiate | forRecord | forPassport | forIP | forDevice | forDate | forAge
+	forCollegiate | forRecord | forPassport | forIP | forDevice | forHandle | forDate | forAge
 
 // maxWord is the longest word of the lexicon, folded, in bytes.
 const maxWord = 16

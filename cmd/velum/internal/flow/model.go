@@ -204,7 +204,7 @@ func load(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if version, ok := m.Header().Fingerprints[tagger.PatternsPrint]; ok && version != patterns.Version && !in.Weights {
+	if version, ok := m.Header().Fingerprints[tagger.PatternsPrint]; ok && !patterns.Near(version) && !in.Weights {
 		return nil, fmt.Errorf("model needs %s, this program has %s", version, patterns.Version)
 	}
 	return m, nil

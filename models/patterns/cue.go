@@ -1,0 +1,529 @@
+package patterns
+
+import (
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// A cue is a word that says what the value beside it is: "NHC", "pasaporte",
+// "nº de serie". Behind a cue a value needs no list, no check digit and no form
+// of its own, so that typing errors, letters read for digits and cards of
+// regions and countries that nobody has written down are found as well: the
+// grammar is  cue, up to eight words that say nothing, value. The kinds differ
+// by how long a value is; behind an everyday word it must stand at once.
+
+// kind is a row of the table: what the value behind a cue looks like.
+type kind struct {
+	cues     role
+	category pipeline.Category
+	digits   int // digits at least, letters that look like digits among them
+	least    int // letters and digits at least,
+	most     int // and at most, when groups are joined
+	full     int // digits of a whole value: up to here groups are joined whatever stands between; 0: it has no such length
+	tail     int // letters that may stand behind the digits as a group of their own
+	common   int // digits at least behind an everyday word
+}
+
+// kinds in order: a word may be the cue of several, "identidad", "ingreso".
+var kinds = [...]kind{
+	{cues: forPassport, category: passport, digits: 3, least: 5, most: 14, tail: 1, common: 5},
+	{cues: forIBAN, category: iban, digits: 8, least: 9, most: 36, full: 22, tail: 4, common: 5},
+	{cues: forDNI, category: dni, digits: 4, least: 6, most: 16, full: 7, tail: 1, common: 5},
+	{cues: forSocial, category: socialID, digits: 6, least: 6, most: 16, full: 12, common: 5},
+	{cues: forPlate, category: licencePlate, digits: 3, least: 5, most: 17, tail: 3, common: 5},
+	{cues: forRecord | forPatient, category: recordID, digits: 3, least: 3, most: 20, common: 5},
+	{cues: forCard, category: cardID, digits: 5, least: 5, most: 20, full: 8, tail: 2, common: 5},
+	{cues: forDevice, category: recordID, digits: 4, least: 5, most: 40, full: 14, tail: 2, common: 5},
+	{cues: forCollegiate, category: collegiateID, digits: 4, least: 4, most: 12, tail: 1, common: 4},
+	{cues: forRecord, category: recordID, digits: 5, least: 5, most: 20, common: 5},
+	{cues: forTelephone, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
+	{cues: forFax, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
+	{cues: forHandle, category: email, digits: 2, least: 4, most: 40, common: 5},
+}
+
+// cues are the roles of words that announce a value of some kind.
+var cues = func() (all role) {
+	for k := range kinds {
+		all |= kinds[k].cues &^ forPatient
+	}
+	return all
+}()
+
+// kindOf returns the kind that a cue announces, nil if none.
+func kindOf(cue role) *kind {
+	for k := range kinds {
+		if want := kinds[k].cues; cue&want == want {
+			return &kinds[k]
+		}
+	}
+	return nil
+}
+
+// How far a cue may stand from its value: bytes, words that are known to say
+// nothing, and other words between ("pasaporte de su marido francés").
+const (
+	cueBytes   = 96
+	cueFillers = 8
+	cueWords   = 3
+)
+
+// neutral words stand between a cue and its value and change nothing: whose it
+// is, prepositions.
+const neutral = filler | person | joins | monthOf | intoDate | atYear | atMonth | ofYear | lately
+
+// cued finds the value that the digits at n are part of, if a cue announces it.
+func (s *scan) cued(n *num) {
+	if n.start < s.cuedEnd || n.end-n.start < 4 && !isAlnum(s.byteAt(n.end)) && !isAlnum(s.byteAt(n.start-1)) &&
+		!joiner(s.byteAt(n.start-1)) && s.apart(n.end) == 0 {
+		return // a short number by itself
+	}
+	start, cue := s.valueStart(n.start)
+	if cue == 0 {
+		start, cue = s.announced(start)
+	}
+	if cue == 0 && n.end-n.start >= 4 {
+		cue = s.cueBehind(start)
+	}
+	k := kindOf(cue)
+	if k == nil || s.inner(start) {
+		return
+	}
+	if end := s.valueEnd(start, k, cue); end > 0 {
+		if k.category == telephone && s.byteAt(start-1) == '+' {
+			start--
+		}
+		s.add(start, end, k.category, 0.85, false)
+		s.cuedEnd, s.cuedKind = end, k
+	}
+}
+
+// announced returns the cue of the value at start, and where the value begins:
+// letters may stand before it as a group of their own, "AB 123456".
+func (s *scan) announced(start int) (int, role) {
+	if cue := s.cueBefore(start, false); cue != 0 {
+		return start, cue
+	}
+	for p, groups := start, 0; groups < 4; groups++ {
+		g := s.lettersBefore(p)
+		if g == p {
+			break
+		}
+		p = g
+		if cue := s.cueBefore(p, false); cue != 0 {
+			return p, cue
+		}
+	}
+	if s.cuedKind != nil && s.cuedEnd < start && start-s.cuedEnd <= 4 && s.onlySeparators(s.cuedEnd, start) {
+		return start, s.cuedKind.cues // a list: 12345, 67890
+	}
+	if cue := s.headed(start); cue != 0 {
+		return start, cue
+	}
+	if g := s.lettersBefore(start); g < start && isUpper(s.byteAt(g)) {
+		if cue := s.cueBefore(g, true); cue != 0 {
+			return g, cue
+		}
+	}
+	return start, s.cueBefore(start, true)
+}
+
+// lettersBefore returns where the group of at most eight capitals, or of two
+// letters, begins that stands before p over one sign or blank; p if there is
+// none, or if it is a word that says something.
+func (s *scan) lettersBefore(p int) int {
+	q := p - s.signsBefore(p)
+	if b := s.byteAt(q); q == p || p-q > 2 || b == ':' || b == ',' {
+		return p
+	}
+	start := q
+	for start > 0 && q-start <= 8 && isUpper(s.text[start-1]) {
+		start--
+	}
+	if n := q - start; n == 0 || n > 4 && s.text[start] != 'B' || n > 8 || s.wordBefore(start) { // BBBBBBBB AB 123456
+		return p
+	}
+	if _, e := s.wordUpTo(q); e.roles&^filler != 0 {
+		return p
+	}
+	return start
+}
+
+// joiner tells whether b may stand between letters and digits of one value.
+func joiner(b byte) bool {
+	switch b {
+	case '-', '/', '.', '_', ':':
+		return true
+	}
+	return false
+}
+
+// valueStart goes back from the digits at i to where the value begins that they
+// are part of, and returns the cue that touches it, as in NHC12345.
+func (s *scan) valueStart(i int) (start int, glued role) {
+	p := i
+	for i-p < 28 {
+		b := s.byteAt(p - 1)
+		if isAlnum(b) {
+			p--
+			continue
+		}
+		if !joiner(b) || !isAlnum(s.byteAt(p-2)) {
+			break
+		}
+		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && p-1-w > 1 || p-1-w > 4) {
+			break // a word: NHC-12345, clave:123
+		}
+		p--
+	}
+	if s.letterBefore(p) { // within a word that has an accent
+		return i, 0
+	}
+	head := p
+	for head < i && isASCIILetter(s.text[head]) {
+		head++
+	}
+	for cut := head; cut > p+1; cut-- {
+		e := s.lookUpASCII(p, cut)
+		if e.roles&cues != 0 && (cut == head || e.roles&everyday == 0) {
+			return cut, e.roles
+		}
+		if cut == head && head-p > 3 && e.roles != 0 {
+			return head, 0
+		}
+	}
+	if head-p > 12 {
+		return head, 0
+	}
+	for p < head && isLower(s.byteAt(p+1)) && head-p > 3 { // Avisar612345678
+		p++
+		for p < head && isLower(s.text[p]) {
+			p++
+		}
+	}
+	return p, 0
+}
+
+// cueBefore returns the cue that stands before i: over signs, over words that
+// say nothing, at the end of the line before, in the cell before. far lets it
+// stand a few other words away, in the same sentence.
+func (s *scan) cueBefore(i int, far bool) role {
+	floor, others, lines := max(i-cueBytes, 0), 0, 0
+	for range cueFillers {
+		p := i
+		for p > floor {
+			w := s.signsBefore(p)
+			if w == 0 {
+				switch s.byteAt(p - 1) {
+				case '"', '>', '+', '[', '{', '}', ']', '@':
+					w = 1
+				case 0xBA, 0xAA: // the letters of Nº
+					if s.letterBefore(p - 1) {
+						w = 0
+					}
+				}
+			}
+			if w == 0 {
+				break
+			}
+			for _, b := range s.text[p-w : p] {
+				if b == '\n' {
+					lines++
+				}
+				if far && (b == '\n' || b == ';') {
+					return 0
+				}
+			}
+			p -= w
+		}
+		if p <= floor || lines > 3 {
+			return 0
+		}
+		start, e := s.wordUpTo(p)
+		switch {
+		case start == p:
+			return 0
+		case e.roles&cues != 0:
+			if others > 0 && e.roles&everyday != 0 {
+				return 0
+			}
+			return e.roles
+		case e.roles&filler != 0 && (lines == 0 || others == 0):
+		case far && e.roles&^neutral == 0 && others < cueWords && !(s.byteAt(p) == '.' && s.space(p+1) > 0):
+			others++
+		default:
+			return 0
+		}
+		i = start
+	}
+	return 0
+}
+
+// cueBehind returns the cue behind the value at start: "... es mi número de
+// pasaporte", "... (NHC)".
+func (s *scan) cueBehind(start int) role {
+	p := start
+	for isAlnum(s.byteAt(p)) || joiner(s.byteAt(p)) && isAlnum(s.byteAt(p+1)) {
+		p++
+	}
+	p = s.spaces(p)
+	bracket := s.byteAt(p) == '('
+	if bracket {
+		p++
+	} else if end, e := s.wordFrom(p); e.is("es") || e.is("is") {
+		p = s.spaces(end)
+	} else {
+		return 0
+	}
+	for range 4 {
+		end, e := s.wordFrom(p)
+		switch {
+		case e.roles&cues != 0 && e.roles&everyday == 0 && (!bracket || s.byteAt(end) == ')'):
+			return e.roles
+		case e.roles&filler == 0 && !e.is("mi"):
+			return 0
+		}
+		p = s.spaces(end)
+	}
+	return 0
+}
+
+// headed returns the cue that heads the column of a table in whose cell the
+// value at i stands alone: cells with tabs, bars or semicolons between them, the
+// names of the columns in a line above.
+func (s *scan) headed(i int) role {
+	p := s.spacesBefore(i)
+	if b := s.byteAt(p - 1); b != 0 && b != '\n' && !cell(b) {
+		return 0
+	}
+	line := s.lineStart(i)
+	head, column := line, s.cells(line, i)
+	for range 16 { // lines of the table above
+		above := s.lineStart(head - 1)
+		if head == 0 || s.cells(above, head-1) == 0 {
+			break
+		}
+		head = above
+	}
+	for at := head; at < line && s.text[at] != '\n'; at++ {
+		if column == 0 {
+			end := at
+			for end < line && !cell(s.text[end]) && s.text[end] != '\n' {
+				end++
+			}
+			return s.cueIn(at, end)
+		}
+		if cell(s.text[at]) {
+			column--
+		}
+	}
+	return 0
+}
+
+// cell tells whether b stands between two cells of a table.
+func cell(b byte) bool { return b == '\t' || b == '|' || b == ';' }
+
+// lineStart returns where the line of place i begins, at most 256 bytes before.
+func (s *scan) lineStart(i int) int {
+	floor := max(i-256, 0)
+	for i > floor && s.text[i-1] != '\n' {
+		i--
+	}
+	return max(i, 0)
+}
+
+// cells counts the cells that end in text[start:end].
+func (s *scan) cells(start, end int) (n int) {
+	for ; start < end; start++ {
+		if cell(s.text[start]) {
+			n++
+		}
+	}
+	return n
+}
+
+// cueIn returns the cue that stands in text[start:end].
+func (s *scan) cueIn(start, end int) role {
+	for p := end; p > start; {
+		if !s.letterBefore(p) {
+			p--
+			continue
+		}
+		w, e := s.wordUpTo(p)
+		if e.roles&cues != 0 {
+			return e.roles
+		}
+		p = min(w, p-1)
+	}
+	return 0
+}
+
+// extent is how far a value was read.
+type extent struct {
+	end           int
+	signs, digits int // letters and digits; digits, and letters that look like one
+	run           int // letters and digits of the last group
+}
+
+// valueEnd returns the end of the value of kind k that cue announces at start, 0
+// if what stands there is none.
+func (s *scan) valueEnd(start int, k *kind, cue role) int {
+	full := k.full
+	if k.category == telephone {
+		full += s.prefix(start)
+	}
+	x := s.run(extent{end: start}, k)
+	if x.end > 0 && x.signs <= 3 && isLower(s.text[x.end-1]) {
+		return 0 // 24h
+	}
+	gap, gapEnd, gaps, same := 0, 0, 0, true
+	for x.end > 0 && x.signs < k.most {
+		w := s.signs(x.end)
+		if w == 0 {
+			break
+		}
+		next := s.run(extent{end: x.end + w, signs: x.signs, digits: x.digits}, k)
+		same = same && (gaps == 0 || alike(s.text[gap:gapEnd], s.text[x.end:x.end+w]))
+		if next.end == 0 || next.signs > k.most || !s.joins(&x, &next, w, k, full, gaps, same) {
+			break
+		}
+		gap, gapEnd = x.end, x.end+w
+		gaps++
+		x = next
+	}
+	switch {
+	case x.end == 0, x.digits < k.digits, x.signs < k.least, s.measured(x.end) && x.signs < 8, x.end <= s.dateEnd:
+		return 0
+	case cue&everyday != 0 && (x.digits < k.common || s.byteAt(x.end) == ',' && isDigit(s.byteAt(x.end+1))):
+		return 0 // a number like others
+	}
+	return x.end
+}
+
+// run goes on with the letters and digits at x.end; end is 0 if there are none.
+func (s *scan) run(x extent, k *kind) extent {
+	at, first := x.end, x.end
+	small := 0
+	for ; at < len(s.text) && at-first < 40; at++ {
+		b := s.text[at]
+		switch {
+		case isDigit(b):
+			x.digits++
+			small = 0
+		case isASCIILetter(b):
+			if isUpper(b) && isLower(s.byteAt(at+1)) && isLower(s.byteAt(at+2)) && x.digits >= k.digits {
+				goto end // a word is glued to it
+			}
+			if s.likeDigit(at) {
+				x.digits++
+			}
+			small++
+			if isUpper(b) {
+				small = 0
+			}
+			if small > 4 && x.digits >= k.digits {
+				x.signs -= small - 1
+				at -= small - 1
+				goto end // so are small letters
+			}
+		default:
+			goto end
+		}
+		x.signs++
+	}
+end:
+	if at == first || s.byteAt(at) >= utf8.RuneSelf && s.letterAt(at) && x.digits < k.digits {
+		x.end = 0
+		return x
+	}
+	x.end, x.run = at, at-first
+	return x
+}
+
+// likeDigit tells whether the letter at i was read, or typed, for a digit: it
+// looks like one and stands beside one.
+func (s *scan) likeDigit(i int) bool {
+	switch s.text[i] {
+	case 'O', 'o', 'I', 'l', 'S', 's', 'B', 'Z', 'G', 'i', 'z', 'q', 'D', 'Q':
+		return isDigit(s.byteAt(i-1)) || isDigit(s.byteAt(i+1))
+	}
+	return false
+}
+
+// counted tells whether a word behind j says what the number before it counts.
+func (s *scan) counted(j int) bool {
+	_, e := s.wordFrom(s.spaces(j))
+	return e.roles&(unit|years|months|weeks|days) != 0 || s.measured(j)
+}
+
+// prefix returns how many digits at i are those of a country: +33, 0033.
+func (s *scan) prefix(i int) int {
+	switch {
+	case s.byteAt(i-1) == '+':
+		return 2
+	case s.byteAt(i) == '0' && s.byteAt(i+1) == '0':
+		return 4
+	}
+	return 0
+}
+
+// joins tells whether the group that ends at next goes on the value x, over w
+// bytes of signs.
+func (s *scan) joins(x, next *extent, w int, k *kind, full, gaps int, same bool) bool {
+	begin := x.end + w
+	digits := next.digits - x.digits
+	sign := s.text[x.end]
+	tight := w == 1 && joiner(sign) || w == 3 && s.dash(x.end) == 3
+	hyphen := w >= 2 && sign == '-' && s.text[x.end+1] == '\n'
+	switch {
+	case digits == 0:
+		return s.tail(begin, next, tight, w, k, x.digits)
+	case tight && (sign != '.' && sign != ':' || same), hyphen:
+		return true
+	case x.digits >= k.digits && s.counted(next.end), k.category == telephone && x.digits >= full:
+		return false
+	case x.digits < full:
+		return next.digits <= full+4
+	}
+	return same && (x.run <= 5 || gaps >= 2) && (x.signs < 16 || k.most > 20)
+}
+
+// tail tells whether the letters from begin to next are a group of a value of
+// kind k that has so many digits before it: the letter of a DNI, those of a
+// plate, of a bank, or what stands between two hyphens.
+func (s *scan) tail(begin int, next *extent, tight bool, w int, k *kind, digits int) bool {
+	most := k.tail
+	if digits >= k.digits && most > 3 { // the letters of a bank stand before the digits
+		most = 1
+	}
+	if tight {
+		most = max(most, 2)
+	}
+	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 || !tight && s.spaces(begin-w) != begin {
+		return false
+	}
+	if s.letterAt(next.end) && !(isUpper(s.byteAt(next.end)) && isLower(s.byteAt(next.end+1))) {
+		return false
+	}
+	for _, b := range s.text[begin:next.end] {
+		if !isUpper(b) && !(tight && next.run == 1) && !(k.tail == 3 && next.run == 3 && consonant(b&^0x20)) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike tells whether two gaps between groups are written alike: with the same
+// signs, or both with blanks.
+func alike(a, b []byte) bool {
+	return string(a) == string(b) || blanks(a) && blanks(b)
+}
+
+func blanks(gap []byte) bool {
+	for _, b := range gap {
+		if b != ' ' {
+			return false
+		}
+	}
+	return true
+}
