@@ -38,11 +38,11 @@ func formatOf(text []byte) format {
 	for i < len(text) && text[i] <= ' ' {
 		i++
 	}
+	if at := bytes.IndexByte(text[i:], '{'); at >= 0 && at < len(text)-i-2 && grouped(text[i+at:]) {
+		return rtf
+	}
 	if i == len(text) || text[i] != '{' && text[i] != '[' {
 		return prose
-	}
-	if bytes.HasPrefix(text[i:], []byte(`{\rtf`)) {
-		return rtf
 	}
 	for i < len(text) && (text[i] <= ' ' || text[i] == '{' || text[i] == '[') {
 		i++
@@ -53,25 +53,77 @@ func formatOf(text []byte) format {
 	return prose
 }
 
-// heads has 1 for what markup begins with.
-var heads = [256]uint8{'<': 1, '&': 1, '^': 1, '\\': 1, '*': 1, '_': 1, '%': 1, '"': 1, '{': 1, '}': 1}
+// grouped tells whether text has a group of RTF: a brace and a control word.
+func grouped(text []byte) bool {
+	for {
+		at := bytes.Index(text, []byte(`{\`))
+		if at < 0 {
+			return false
+		}
+		if m := control(text[at+1:]); m.n > 1 {
+			return true
+		}
+		text = text[at+2:]
+	}
+}
 
-// marked tells whether text has markup.
+// heads has 1 for what markup begins with, 2 for what base64 has not, and 4 for
+// the capitals and digits that it has beside small letters.
+var heads = func() (t [256]uint8) {
+	for b := range t {
+		switch {
+		case !packedByte(byte(b)):
+			t[b] = 2
+		case b < 'a':
+			t[b] = 4
+		}
+	}
+	for _, b := range []byte(`<&^\*_%"{}=-`) {
+		t[b] |= 1
+	}
+	return t
+}()
+
+// marked tells whether text has markup or an encoded piece.
 func marked(text []byte) bool {
 	f := formatOf(text)
-	for i := 0; i < len(text); i++ {
-		for ; i+8 <= len(text); i += 8 { // eight at a time where there is none
+	before, looked := uint8(2), 0 // the four bytes before; how far base64 was looked for
+	for i := 0; i < len(text); i += 8 {
+		end := min(i+8, len(text))
+		if end == i+8 {
 			b := text[i:][:8]
-			if heads[b[0]]|heads[b[1]]|heads[b[2]]|heads[b[3]]|heads[b[4]]|heads[b[5]]|heads[b[6]]|heads[b[7]] != 0 {
-				break
+			first, second := heads[b[0]]|heads[b[1]]|heads[b[2]]|heads[b[3]], heads[b[4]]|heads[b[5]]|heads[b[6]]|heads[b[7]]
+			// Twelve signs of base64 have eight in such a place, and among them a capital or digit.
+			long := (first|second)&6 == 4 || (before|first)&6 == 4
+			before = second
+			if (first|second)&1 == 0 && !long {
+				continue
+			}
+			if long && i >= looked {
+				start := i
+				for start > 0 && i-start < mostPacked && packedByte(text[start-1]) {
+					start--
+				}
+				if _, n := packed(text, start); n > 0 {
+					return true
+				}
+				for looked = end; looked < len(text) && packedByte(text[looked]); looked++ {
+				}
 			}
 		}
-		for end := min(i+8, len(text)); i < end; i++ {
-			if heads[text[i]] != 0 && markAt(text, i, f).n > 0 {
+		for k := i; k < end; k++ {
+			if heads[text[k]]&1 == 0 {
+				continue
+			}
+			if markAt(text, k, f).n > 0 {
 				return true
 			}
+			if text[k] == '=' {
+				if _, n := packed(text, k); n > 0 {
+					return true
+				}
+			}
 		}
-		i--
 	}
 	return false
 }
@@ -95,9 +147,19 @@ func markAt(text []byte, i int, f format) mark {
 	case '*', '_':
 		return stars(text, i)
 	case '%':
+		if m := hexed(text, i, '%'); m.n > 0 {
+			return m
+		}
 		if bytes.HasPrefix(text[i:], []byte("%40")) && wordBefore(text, i) && letterBehind(text, i+3) {
 			return mark{n: 3, as: '@'}
 		}
+	case '=':
+		if m := hexed(text, i, '='); m.n > 0 {
+			return m
+		}
+		return broken(text, i)
+	case '-':
+		return broken(text, i)
 	case '"':
 		if f == object {
 			return quote(text, i)
@@ -221,6 +283,10 @@ func escape(text []byte) mark {
 	case 'u':
 		if len(text) >= 6 {
 			return numbered(text[2:6], 16, 6)
+		}
+	case '\'', 'x': // of RTF, of programs
+		if len(text) >= 4 {
+			return numbered(text[2:4], 16, 4)
 		}
 	}
 	return mark{}

@@ -96,7 +96,13 @@ type writer struct {
 // character writes the character at w.at.
 func (w *writer) character() {
 	if b := w.text[w.at]; b < utf8.RuneSelf {
-		if heads[b] != 0 {
+		if packedByte(b) || b == '=' {
+			if says, n := packed(w.text, w.at); n > 0 {
+				w.unit(says, n)
+				return
+			}
+		}
+		if heads[b]&1 != 0 {
 			if m := markAt(w.text, w.at, w.format); m.n > 0 {
 				w.markup(m)
 				return
@@ -130,13 +136,31 @@ func (w *writer) markup(m mark) {
 // sign writes r, for which n bytes stand.
 func (w *writer) sign(r rune, n int) {
 	switch {
-	case unseen(r):
+	case unseen(r), picture(r) && w.betweenDigits(n):
 		w.at += n
+	case scriptDigit(r) >= 0 && scripted(w.text, w.at, n):
+		w.put('0'+scriptDigit(r), n)
 	case unicode.Is(unicode.M, r):
 		w.mark(r, n)
 	default:
 		w.changed(r, n)
 	}
+}
+
+// betweenDigits tells whether the n bytes at w.at and what else has no letter
+// stand between two digits.
+func (w *writer) betweenDigits(n int) bool {
+	if len(w.dst) == w.first || w.dst[len(w.dst)-1]-'0' >= 10 {
+		return false
+	}
+	for at := w.at + n; at < len(w.text); {
+		r, size := utf8.DecodeRune(w.text[at:])
+		if !unseen(r) && !picture(r) && !unicode.Is(unicode.M, r) {
+			return uint32(r)-'0' < 10
+		}
+		at += size
+	}
+	return false
 }
 
 // changed writes the character that stands for r in the view.
@@ -146,7 +170,12 @@ func (w *writer) changed(r rune, n int) {
 		w.put(plain, n)
 		return
 	}
-	for _, letter := range ligature {
+	w.unit(ligature, n)
+}
+
+// unit writes what the n bytes at w.at say as one.
+func (w *writer) unit(says string, n int) {
+	for _, letter := range says {
 		w.put(letter, 0)
 	}
 	w.at += n

@@ -56,6 +56,18 @@ func TestAppend(t *testing.T) {
 		{`{\rtf1\`, "\\"},
 		{`{\rtf1 Mar\u237\'eda N\u250 ?\~So\-ler}`, "María Nú Soler"},
 		{`{\rtf1 \AnaSoler \anasoler \fs612345678 \fs24 x}`, `\AnaSoler \anasoler \fs612345678 x`},
+		{"dni MTIzNDU2Nzha fin", "dni 12345678Z fin"},
+		{"tel:NjEyMzQ1Njc4; DNI=WDEyMzQ1NjdM", "tel:612345678; DNI=X1234567L"},
+		{"TWFyw61hIFNvbGVyIGRlIFJldXM=", "María Soler de Reus"},
+		{"Electrocardiograma CatSalut2020abc Hemoglobina123 ABCDEFGHIJKLMNOP", ""}, // bytes that no note has
+		{"=?UTF-8?B?TWFyw61hIDYxMg==?= =?iso-8859-1?Q?Mar=EDa_S=6fler?=", "María 612 María Soler"},
+		{"DNI =31=32=33=34 Mar=C3=ADa; PCR=12 K=4=12", "DNI 1234 María; PCR=12 K=4=12"},
+		{"tel %36%31%32 Mar%C3%ADa 612%20345%20678; 98%20 y 40%", "tel 612 María 612 345 678; 98%20 y 40%"},
+		{"hiper-\ntenso 1234-\n567 TA-\nFC dolor -\nhoy 12345678-\nZ 612-\nDolor", "hipertenso 1234567 TA-\nFC dolor -\nhoy 12345678Z 612-\nDolor"},
+		{"tel ⁶¹²³⁴⁵ 10⁹/L CO₂ ₁₂₃", "tel 612345 10⁹/L CO₂ 123"},
+		{"6\U0001F6001\u26002\ufe0f\u20e33 \U0001F600 ok", "6123 \U0001F600 ok"},
+		{`DNI {\b 123}{\i 45}6 Mar\'eda`, "DNI 123456 María"},
+		{`Mar\'eda \x36\x31`, "María 61"},
 		{"{\\rtf1 \\\x00 \\é \\u225é", "\\\x00 \\é áé"}, // nothing hides a NUL, or cuts a letter
 	} {
 		if Plain([]byte(c.text)) {
@@ -124,7 +136,7 @@ func TestBack(t *testing.T) {
 func TestViewProperties(t *testing.T) {
 	piece := rapid.OneOf(rapid.StringN(0, 12, -1), rapid.SampledFrom([]string{
 		"612", "\u00ad", "\u200b", "\ufeff", "６", "\u0425", "\u0301", "a", "\ufb01", " ", "\n", "\u2013", "\xff", "о", "ж", "α",
-		"<b>", "</b>", "<br>", "<", "&aacute;", "&#769;", "&#x6A;", "^", "**", `\n`, `\u00e1`, `{"`, `":`, `{\rtf1 `, `\'e1`, "}", "%40", `\`, `\u225`, "?",
+		"<b>", "</b>", "<br>", "<", "&aacute;", "&#769;", "&#x6A;", "^", "**", `\n`, `\u00e1`, `{"`, `":`, `{\rtf1 `, `\'e1`, "}", "%40", "=C3=A1", "-\n", "MTIzNDU2Nzha", "=?utf-8?q?", "⁶", "\U0001F600", `\`, `\u225`, "?",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), ""))
@@ -190,4 +202,25 @@ func FuzzAppend(f *testing.F) {
 			t.Fatal("offsets")
 		}
 	})
+}
+
+func TestOverridden(t *testing.T) {
+	for text, want := range map[string]bool{
+		"DNI \u202e12345678": true, "DNI &#8238;123": true, "DNI &#x202E;1": true, `DNI \u202e12`: true, "\u202d1": true,
+		"DNI \u200e12 &#8206; y 10 % - ": false, "": false,
+	} {
+		if got := Overridden([]byte(text)); got != want {
+			t.Errorf("%+q: %v", text, got)
+		}
+	}
+}
+
+// What is found in a piece of base64 masks all of it.
+func TestPackedIsOne(t *testing.T) {
+	text := []byte("dni MTIzNDU2NzhaIGhvbGE= fin")
+	got, from := Append(nil, nil, text)
+	at := bytes.Index(got, []byte("345"))
+	if a, b := Back(from, int32(at), int32(at+3)); string(text[a:b]) != "MTIzNDU2NzhaIGhvbGE=" {
+		t.Errorf("%d-%d", a, b)
+	}
 }

@@ -17,7 +17,6 @@
 package tokenize
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/velum-health/velum/models/language"
@@ -117,7 +116,7 @@ func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
 	switch tokens := items[before:]; {
 	case found&badByte != 0:
 		b.Quarantine(i, pipeline.BadEncoding)
-	case found&nulByte != 0 || (found&controlByte != 0 || from != nil && overridden(text)) && !o.AllowControls:
+	case found&nulByte != 0 || (found&controlByte != 0 || from != nil && view.Overridden(text)) && !o.AllowControls:
 		b.Quarantine(i, pipeline.ControlText)
 	case len(tokens) > o.MaxTokens:
 		b.Quarantine(i, pipeline.TooLong)
@@ -126,12 +125,6 @@ func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
 		view.BackTokens(from, tokens)
 	}
 	return lang
-}
-
-// overridden tells whether text turns round the order in which characters are
-// shown (U+202D, U+202E): what a person reads there is not what stands there.
-func overridden(text []byte) bool {
-	return bytes.Contains(text, []byte("\u202d")) || bytes.Contains(text, []byte("\u202e"))
 }
 
 // look returns the note as it is looked at, and fills its view if it has one.
