@@ -51,6 +51,7 @@ type Parser struct {
 	items    []item
 	dates    []date
 	rounds   int
+	finding  bool            // the items are those of a note: unknown words and signs among them
 	out      [maxItems]int32 // by item: what is written there; unset if it stays
 	inserted [maxDates]insertion
 	moved    [maxDates]moved

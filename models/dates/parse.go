@@ -162,7 +162,7 @@ func (p *Parser) between(i int) (next int, by int32) {
 }
 
 func (p *Parser) at(i int) *item {
-	if i < len(p.items) {
+	if i >= 0 && i < len(p.items) {
 		return &p.items[i]
 	}
 	return &absent
@@ -174,7 +174,7 @@ var absent item
 // isDay tells whether item i can be a day.
 func (p *Parser) isDay(i int) bool {
 	it := p.at(i)
-	return it.is(first) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
+	return it.is(first) || it.is(numeral) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
 }
 
 // isYearOf tells whether item i can be a year: four digits, or two, or one
@@ -194,7 +194,7 @@ func (p *Parser) numericTriple(d *date, i int) int {
 		return 0
 	}
 	a, b, c := p.items[i], p.items[j], p.items[k]
-	if first != second && !c.sure {
+	if first != second && !c.sure && !(second == 0 && c.start == b.end) {
 		return 0 // 12-15/3 is a range
 	}
 	d.shape, d.a, d.b, d.c, d.by, d.then = triple, int8(i), int8(j), int8(k), first, second
@@ -300,6 +300,9 @@ func (p *Parser) dayThenMonth(d *date, i int) int {
 		j++
 	}
 	j = p.glue(j, true)
+	if it := p.at(j); it.is(sign) && it.value == ')' && p.at(j+1).is(particle) { // (15-21-22) de junio
+		j = p.glue(j+1, true)
+	}
 	if !p.at(j).is(month) {
 		return 0
 	}
@@ -334,14 +337,18 @@ func (p *Parser) valid(d *date, k int) bool {
 	if k != none {
 		y = fullYear(p.items[k])
 	}
-	return p.dayValue(d.day) <= daysIn(p.monthValue(d.month), y)
+	return p.finding || p.dayValue(d.day) <= daysIn(p.monthValue(d.month), y)
 }
 
 func (p *Parser) dayValue(i int8) int32 {
-	if p.items[i].is(first) {
+	switch it := &p.items[i]; {
+	case it.is(first):
 		return 1
+	case it.is(numeral):
+		return int32(it.wordOf(numeral, p.language).value)
+	default:
+		return it.value
 	}
-	return p.items[i].value
 }
 
 func (p *Parser) monthValue(i int8) int32 {
@@ -440,7 +447,7 @@ func (p *Parser) yearAlone(d *date, i int) int {
 	switch {
 	case !it.is(number), !it.sure && it.width() != 2:
 		return 0
-	case it.sure, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && len(p.dates) == 1 && p.atEnd(i+1):
+	case it.sure, p.finding, p.yearWordBefore(i), p.rangeOfYears(it), it.value > 31 && len(p.dates) == 1 && p.atEnd(i+1):
 	default:
 		return 0
 	}

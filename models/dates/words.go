@@ -34,20 +34,39 @@ func languageOf(l pipeline.Language) language {
 type kind uint8
 
 const (
-	number   kind = iota // digits
-	month                // octubre, oct, VI
-	weekday              // lunes
-	third                // principios, mediados, finales
-	season               // verano
-	first                // primero
-	ordinal              // º, th: behind a number
-	yearWord             // año
-	dayWord              // día
-	particle             // de, del, the: joins the parts of one date
-	opener               // entre, desde, semana: before a date or a range
-	conn                 // y, al, hasta: between two dates
-	clock                // 10:30
-	sign                 // / - . , ( ) '
+	number    kind = iota // digits
+	month                 // octubre, oct, VI
+	weekday               // lunes
+	third                 // principios, mediados, finales
+	season                // verano
+	first                 // primero
+	ordinal               // º, th: behind a number
+	yearWord              // año
+	dayWord               // día
+	particle              // de, del, the: joins the parts of one date
+	opener                // entre, desde, semana: before a date or a range
+	conn                  // y, al, hasta: between two dates
+	clock                 // 10:30
+	sign                  // / - . , ( ) '
+	numeral               // veinticinco
+	ambiguous             // a month that is a common word or unit too: set, mar
+	foreign               // a month or weekday that has its name in English only
+
+	// What stands around dates, for [Finder].
+	speaks   // speaks of time only: desde, hasta, día, pasado
+	article  // may stand before a date: el, al, para
+	inTime   // before a month or year alone: en, desde
+	ofTime   // before a year and other things: de, del, entre
+	until    // joins the ends of a range: al, hasta
+	label    // fecha, nacido, alta
+	occasion // what happens on a day: control
+	reading  // before a score or measurement: Apgar, TA
+	dosage   // comprimidos
+	unit     // what a quantity is measured in
+	naming   // what may be named after a day: hospital, calle
+	monthly  // mes
+	definite // el, al
+	often    // cada, al: before a day that is no date
 )
 
 // form of the name of a month or weekday.
@@ -112,9 +131,54 @@ var plainWords = map[kind]string{
 	particle: "de del d dels el la los las els les l of the en in on at a s",
 	opener:   "entre desde des between from semana setmana week fecha data date",
 	conn:     "a y i e o u and or al hasta fins to until till through through the",
-	first:    "primero primer uno",
+	first:    "primero primer",
 	ordinal:  "o er r a st nd rd th",
 	clock:    "h hs hrs horas hores las les utc z",
+
+	ambiguous: "mar mai set gen des ag march dec ago dx dm ds dj dv dg dl mon sun sat lun jue vie dom mie sab tue thu fri wed may",
+	foreign:   "january february april june july august september october november december",
+	speaks: "dia dias dies day desde des dsd hasta fins since until till through fecha data date pasado proximo pasada proxima mismo passat " +
+		"passada proper propera mateix mateixa",
+	article: "el l al del dels a the on by para per pel from to entre between en los els este aquest",
+	inTime:  "en in desde des dsd hasta fins since until hacia cap al pel para per este aquest pasado passat proximo proper mismo mateix mes",
+	ofTime:  "del de d dels entre between from of",
+	until:   "al a hasta fins to till until through",
+	label: "fecha fechas data date dates dob fn nacimiento naixement nacido nacida nascut nascuda born birth nac fnac fna fur dum " +
+		"naix alta ingreso ingres fechado datado exitus admission discharge",
+	occasion: "iq intervencion intervenciones reintervencion ingreso reingreso control controles ctrl analitica cultivo cultivos urocultivo " +
+		"hemocultivo hemocultivos coprocultivo exudado biopsia tac tc rm rmn rx eco ecografia ecocardio ecocardiograma ecg ekg gammagrafia " +
+		"colonoscopia gastroscopia broncoscopia arteriografia cateterismo endoscopia radiografia analisis ultima ultimo previa previo " +
+		"caida cirugia exitus alta visita revision consulta intervencio ingres reingres caiguda cirurgia darrera darrer previ revisio " +
+		"inicio inici fur dum cita citado dx qx",
+	reading: "apgar ta tas tad pam glasgow gcs pio av agudeza agudesa visual fuerza forca eva score puntuacion puntuacio " +
+		"ca cyfra karnofsky grado grau rankin bishop",
+	dosage: "comp comps comprimido comprimidos comprimit comprimits pauta sintrom aldocumar resto resta pastilla pastillas pastilles dosis dosi " +
+		"mg diario diari diaria",
+	unit: "mg mgr mgrs mcg ug g gr grs gramos grams kg kgs kilos ml cc cl dl l litros litres ui u iu mui meq mmol mol nmol pmol " +
+		"mm cm m km mts metros metres mmhg lpm bpm rpm ppm latidos pulsaciones ci mci gy cgy mev kev kv kcal cal " +
+		"leucocitos leucocits leucos linfocitos neutrofilos plaquetas plaq plaquetes hematies hemates celulas cels cel copias copies " +
+		"eosinofilos unidades unitats units comp comprimidos cp caps gotas gts ampollas amp vial viales sobres puff puffs " +
+		"h hr hrs hora horas hores hour hours min mins minuto minutos minuts minutes seg segundos sg s febre fiebre " +
+		"veces vegades cops times euros eur pacientes pacients casos patients cases personas persones pasos passos metabolitos " +
+		"pg ng fl ph dioptrias grados graus degrees points puntos punts cigarrillos cigarretes cig paq pack packs mil millones milions " +
+		"hz khz w j ms kpa cmh mcgr microgramos miligramos mililitros inhalaciones " +
+		"dia dias dies day days semana semanas setmana setmanes weeks mes meses mesos months ano anos any anys years post",
+	naming: "hospital hosp ho hu universitario universitari huvn instituto institut colegio ies cap centro clinica residencia plaza " +
+		"calle c carrer avenida avda av avinguda avgda pza pl placa plc paseo pso passeig carretera ctra crta camino cami ronda rda via " +
+		"travesia travessera rambla rbla glorieta callejon urbanizacion urb poligono barrio partida domicilio adreca domicili direccion " +
+		"street road avenue passatge pasaje ptge cuesta costanilla alameda pda",
+	monthly:  "mes month",
+	definite: "el l al del the",
+	often:    "cada por per x al c",
+}
+
+// numerals are the days of a month in words, from one, written as a note writes
+// them; _ is a blank.
+var numerals = [...]string{
+	spanish: "uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve " +
+		"veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve treinta treinta_y_uno",
+	catalan: "u dos tres quatre cinc sis set vuit nou deu onze dotze tretze catorze quinze setze disset divuit dinou " +
+		"vint vint-i-u vint-i-dos vint-i-tres vint-i-quatre vint-i-cinc vint-i-sis vint-i-set vint-i-vuit vint-i-nou trenta trenta-u",
 }
 
 // word is what a folded word can be.
@@ -130,6 +194,14 @@ func (w word) is(k kind) bool { return w.kinds>>k&1 != 0 }
 
 // words by folded form and kind: mar is a month and a weekday.
 var words = map[string][]word{}
+
+// compounds are the numerals of several words.
+var compounds []compound
+
+type compound struct {
+	name  string
+	words []word
+}
 
 // accented are the full names that have accents, folded.
 var accented = map[string]bool{}
@@ -184,25 +256,49 @@ func init() {
 			addWord(name, word{1 << third, full, 7, int8(f), int8(i)})
 		}
 	}
+	for l, list := range numerals {
+		for i, name := range strings.Fields(list) {
+			w := word{1 << numeral, full, 1 << l, 0, int8(i + 1)}
+			if strings.ContainsAny(name, "_-") {
+				compounds = append(compounds, compound{strings.ReplaceAll(name, "_", " "), []word{w}})
+				continue
+			}
+			addWord(name, w)
+		}
+	}
 	for k, list := range plainWords {
 		for name := range strings.FieldsSeq(list) {
 			addWord(name, word{kinds: 1 << k})
 		}
 	}
+	for name, meanings := range words {
+		known.add(name, meanings)
+	}
+	fillOpens()
 }
 
 // lookup returns what a folded word can be; a full name also with a mistake:
 // one character wrong, missing, too many or changed with the next, two in
 // names of eight letters or more. nil if it is unknown or between two names.
 func lookup(folded []byte) []word {
-	if w := words[string(folded)]; w != nil {
-		return w
+	if k := known.find(folded); k != nil {
+		return k.words
 	}
+	names, _ := misspelt(folded)
+	return names
+}
+
+// misspelt is lookup for words that are not known as they stand, with the name
+// that was meant.
+func misspelt(folded []byte) (names []word, name string) {
 	if len(folded) < 4 {
-		return nil
+		return nil, ""
 	}
 	best, distance := "", 3
 	for _, name := range fuzzy {
+		if name[0] != folded[0] {
+			continue
+		}
 		limit := 1
 		if len(name) >= 8 {
 			limit = 2
@@ -215,7 +311,7 @@ func lookup(folded []byte) []word {
 			best = ""
 		}
 	}
-	return words[best]
+	return words[best], best
 }
 
 // maxName is longer than every name.

@@ -22,11 +22,7 @@ func (s *scan) word(i int) {
 	if s.letterBefore(i) {
 		return
 	}
-	end, e := s.wordFrom(i)
-	if e.roles&month != 0 {
-		s.monthAlone(i, end, e)
-	}
-	if e.roles&numeral == 0 {
+	if _, e := s.wordFrom(i); e.roles&numeral == 0 {
 		return
 	}
 	if end, v := s.numeral(i); v > 0 && v <= 120 {

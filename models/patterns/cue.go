@@ -70,7 +70,7 @@ const (
 
 // neutral words stand between a cue and its value and change nothing: whose it
 // is, prepositions.
-const neutral = filler | person | joins | monthOf | intoDate | atYear | atMonth | ofYear | lately
+const neutral = filler | person | joins | monthOf | intoDate | lately
 
 // cued finds the value that the digits at n are part of, if a cue announces it.
 func (s *scan) cued(n *num) {

@@ -3,23 +3,6 @@ package patterns
 // The words that the scanners know, folded: without accents, lower case. They
 // are the authors' own list.
 
-var monthNames = []string{
-	"enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre setiembre|octubre|noviembre|diciembre",
-	"gener|febrer|marc|abril|maig|juny|juliol|agost|setembre|octubre|novembre|desembre",
-	"january|february|march|april|may|june|july|august|september|october|november|december",
-}
-
-var monthAbbreviations = []string{
-	"ene|feb febr|mar|abr|may|jun|jul|ago agto|sep sept set|oct|nov novbre|dic dicbre",
-	"gen|febr|mar|abr|mai|jny|jul|ag|set|oct|nov|des",
-	"jan|feb|mar|apr|may|jun|jul|aug|sep sept|oct|nov|dec",
-}
-
-// englishMonths are names that no other of the languages has.
-var englishMonths = []string{
-	"january", "february", "april", "june", "july", "august", "september", "october", "november", "december",
-}
-
 // numerals count from one.
 var numerals = []string{
 	"un uno una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieciseis|diecisiete|dieciocho|diecinueve|" +
@@ -82,32 +65,12 @@ var vocabulary = []struct {
 		naix alta ingreso ingres fechado datado exitus admission discharge`},
 	{forAge, `edad edat age edades`},
 
-	{weekday, `lunes martes miercoles jueves viernes sabado domingo
-		dilluns dimarts dimecres dijous divendres dissabte diumenge
-		monday tuesday wednesday thursday friday saturday sunday`},
-	{reading, `apgar ta tas tad pam glasgow gcs pio av agudeza agudesa visual fuerza forca eva score puntuacion puntuacio
-		ca cyfra karnofsky grado grau rankin bishop`},
-	{dosage, `comp comps comprimido comprimidos comprimit comprimits sintrom aldocumar resto resta pastilla pastillas
-		pastilles dosis dosi mg diario diari diaria`},
-	{season, `verano invierno primavera otono estiu hivern tardor summer winter spring autumn`},
-	{partOf, `principio principios finales final fines fin mediados primeros ultimos inicio inicios comienzo comienzos
-		principis finals mitjan mitjans primers darrers comencament`},
-	{lately, `pasado proximo pasados proximos mismo passat proper mateix`},
-	{occasion, `iq intervencion intervenciones reintervencion ingreso reingreso control controles analitica cultivo cultivos urocultivo
-		hemocultivo hemocultivos coprocultivo exudado biopsia tac tc rm rmn rx eco ecografia ecocardio ecocardiograma ecg ekg gammagrafia
-		colonoscopia gastroscopia broncoscopia arteriografia cateterismo endoscopia radiografia analisis ultima ultimo previa previo
-		caida cirugia exitus alta visita revision consulta
-		intervencio ingres reingres caiguda cirurgia radiografia darrera darrer previ revisio`},
 	{monthOf, `de del d of l mes the`},
-	{monthOf | yearWord, `ano any year`},
-	{ordinal, `o a st nd rd th er r n t on ero`},
+	{monthOf, `ano any year`},
 	{intoDate, `el dia desde des hasta fins on since until en in a al del dels from by para pel fecha data date
 		l entre between till dias dies through to`},
-	{atYear | atMonth, `en in desde des since hasta fins until`},
-	{atYear, `al el`},
-	{ofYear, `del entre between from d dels`},
+	{lately, `pasado proximo pasados proximos mismo passat proper mateix`},
 	{joins, `y i o u a al e and or to fins hasta till through`},
-	{alsoWord, `may mar mai set gen des ag march sep dec ago`},
 
 	{years, `anos ano anys any years year yrs yr yo aos`},
 	{months, `meses mes mesos months month mo`},
@@ -145,7 +108,6 @@ var vocabulary = []struct {
 	{street, `calle c carrer avenida avda av avinguda avgda plaza plaza pza pl placa plc paseo pso passeig carretera ctra crta camino
 		cami ronda rda via travesia travessera rambla rbla glorieta callejon urbanizacion urb poligono barrio partida
 		domicilio adreca domicili direccion street road avenue passatge pasaje ptge cuesta costanilla alameda pda`},
-	{namedAfter, `hospital hosp ho hu universitario universitari huvn instituto institut colegio ies cap centro clinica residencia plaza`},
 	{town, `albacete alicante alacant almeria alava araba asturias oviedo gijon aviles avila badajoz barcelona bilbao bizkaia vizcaya burgos caceres
 		cadiz cantabria santander castellon castello ceuta cordoba coruna cuenca donostia gipuzkoa guipuzcoa girona gerona granada
 		guadalajara huelva huesca jaen leon lleida lerida logrono lugo madrid malaga melilla murcia cartagena navarra nafarroa

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -91,21 +90,6 @@ func TestOracles(t *testing.T) {
 				t.Errorf("only %d of the texts match", agreed)
 			}
 		})
-	}
-}
-
-// TestRealDates compares isDay with the calendar.
-func TestRealDates(t *testing.T) {
-	for y := 1900; y <= 2099; y++ {
-		for m := 0; m <= 13; m++ {
-			for d := 0; d <= 32; d++ {
-				at := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-				real := m >= 1 && m <= 12 && at.Day() == d && at.Month() == time.Month(m)
-				if isDay(d, m, y) != real {
-					t.Fatalf("%d-%d-%d: %v", y, m, d, !real)
-				}
-			}
-		}
 	}
 }
 

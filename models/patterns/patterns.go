@@ -20,17 +20,24 @@
 // BenchmarkRegexp has a tenth of the forms as regular expressions.
 package patterns
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"sync"
+
+	"github.com/velum-health/velum/models/dates"
+	"github.com/velum-health/velum/pipeline"
+)
 
 // Version changes whenever Find may give another answer. Models whose
 // features include matches keep it and refuse one that is not Near.
-const Version = "patterns-5"
+const Version = "patterns-6"
 
 // Near tells whether a tagger that was trained with the matches of version may
 // look at those of this one: where both find something they say the same.
-// patterns-4 knew no values behind far cues; of 31,280 labelled notes 7 have
-// another match (scripts/bench/identifiers counts such differences).
-func Near(version string) bool { return version == Version || version == "patterns-4" }
+// patterns-4 knew no values behind far cues (of 31,280 labelled notes 7 have
+// another match); up to patterns-5 "año" was of a date, and a range one date.
+func Near(version string) bool {
+	return version == Version || version == "patterns-4" || version == "patterns-5"
+}
 
 // maxDigits is the longest run of digits that is looked at: a French IBAN has
 // 25.
@@ -102,9 +109,23 @@ func category(name string) pipeline.Category {
 func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 	first := len(dst)
 	s := scan{m: m, text: text, dst: dst}
+	reader := readers.Get().(*reader)
+	if m.wanted[date] {
+		reader.finds = reader.Find(reader.finds[:0], text)
+		s.dates = reader.finds
+	}
 	s.all()
+	readers.Put(reader)
 	return s.dst[:first+longest(s.dst[first:])]
 }
+
+// reader is what finds the dates of a note, and those that it found.
+type reader struct {
+	dates.Finder
+	finds []dates.Find
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
 
 // longest sorts the matches and removes those within a longer one; it returns
 // how many are left. The scanners look outwards by a bounded number of bytes,
@@ -163,12 +184,13 @@ type scan struct {
 	text []byte
 	dst  []pipeline.Match
 
-	// What the number before was, for lists (one label, several numbers).
-	telephoneEnd, dateEnd, yearEnd int
-	urlEnd                         int   // how far the last URL was read
-	piecesEnd                      int   // where the last number in pieces with a right check digit ended
-	cuedEnd                        int   // where the last value behind a cue ended,
-	cuedKind                       *kind // and its kind
+	dates        []dates.Find // those of the note, by their starts
+	dateEnd      int          // where the last date ends
+	telephoneEnd int          // what the number before was, for lists (one label, several numbers)
+	urlEnd       int          // how far the last URL was read
+	piecesEnd    int          // where the last number in pieces with a right check digit ended
+	cuedEnd      int          // where the last value behind a cue ended,
+	cuedKind     *kind        // and its kind
 
 	from, back read // the last words that were read, forwards and backwards
 }
@@ -186,7 +208,7 @@ func (s *scan) add(start, end int, c pipeline.Category, score float32, checked b
 // all is the byte prefilter: it skips what cannot begin a pattern.
 func (s *scan) all() {
 	text := s.text
-	s.telephoneEnd, s.dateEnd, s.yearEnd = -1, -1, -1
+	s.telephoneEnd, s.dateEnd = -1, -1
 	for i := 0; i < len(text); {
 		switch class[text[i]] {
 		case letter:
@@ -219,4 +241,5 @@ func (s *scan) all() {
 			i++
 		}
 	}
+	s.lastDates()
 }

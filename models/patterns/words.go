@@ -34,21 +34,11 @@ const (
 	forDate   // "fecha", "nacido"
 	forAge    // "edad"
 
-	// Dates.
-	month     // value 1-12
-	shortName // an abbreviation of a month
-	alsoWord  // a month's name that is a common word or unit too
-	english   // the month has this name in English only
-	weekday
-	reading  // before a score or measurement: "Apgar 9/10/10", "TA 12/7"
+	// Dates, for the ages beside them. Dates themselves are read by models/dates.
 	monthOf  // between day, month and year: "de", "del", "of"
-	ordinal  // behind a day: "1er", "3rd"
 	intoDate // before a date: "el", "desde", "on"
-	atYear   // before a year: "en", "desde"; atYear|atMonth also before a month alone
-	atMonth
-	ofYear   // before a year, also before other things: "del"
 	joins    // between two days, months, years: "y", "al", "to"
-	yearWord // "año"
+	lately   // before a day or month: "pasado", "próximo"
 
 	// Ages.
 	years
@@ -67,15 +57,9 @@ const (
 
 	// Others.
 	street
-	namedAfter // what may be named after a day: "hospital"
 	town
 	unit // what a quantity is measured in
 	extension
-	dosage   // what is taken: "comp", "resto"
-	season   // "verano"
-	partOf   // before "de" and a month: "finales"
-	lately   // before a day or month: "pasado", "próximo"
-	occasion // what happens on a day: "control"
 )
 
 // labels are the roles that make a number an identifier.
@@ -110,7 +94,6 @@ func (w *word) len() int {
 type meaning struct {
 	word   word
 	roles  role
-	month  uint8 // 1-12
 	number uint8 // 1-100
 }
 
@@ -421,7 +404,7 @@ func (s *scan) punctuationBefore(i, floor int) int {
 }
 
 // pairs is the set of first two letters of the words at which the scanner
-// stops, months and numerals, folded to lower case.
+// stops, numerals, folded to lower case.
 type pairs [1 << 16 / 64]uint64
 
 func (p *pairs) has(a, b byte) bool {
@@ -432,7 +415,7 @@ func (p *pairs) has(a, b byte) bool {
 var opens = func() (p pairs) {
 	for k := range lexicon.entries {
 		e := &lexicon.entries[k]
-		if (e.roles&numeral != 0 || e.roles&(month|shortName) == month) && e.word.len() > 1 {
+		if e.roles&numeral != 0 && e.word.len() > 1 {
 			k := uint(e.word.lo&0xFF)<<8 | uint(e.word.lo>>8&0xFF)
 			p[k>>6] |= 1 << (k & 63)
 		}
@@ -456,13 +439,6 @@ func newLexicon() *table {
 			}
 		}
 	}
-	count(monthNames, func(w string, n uint8) { t.add(w, month).month = n })
-	count(monthAbbreviations, func(w string, n uint8) { t.add(w, month|shortName).month = n })
 	count(numerals, func(w string, n uint8) { t.add(w, numeral).number = n })
-	// The months whose name and abbreviation are one word: "may".
-	t.add("may", 0).roles &^= shortName
-	for _, name := range englishMonths {
-		t.add(name, english)
-	}
 	return t
 }

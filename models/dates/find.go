@@ -1,0 +1,424 @@
+package dates
+
+import (
+	"bytes"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Find is a place in a note where a date stands, with the borders of the guide
+// for short notes: a weekday beside its day belongs to it; articles, "año" and
+// "finales de" do not; a range is two dates and a list that shares its month one.
+type Find struct {
+	Start, End int
+	Score      float32 // pipeline.HintScore: it may as well be a dose, a score or a pressure
+	Full       bool    // day, month and a year of four digits: no other number begins within
+}
+
+// Finder finds the dates of notes with the readings of [Parser]. What a form is
+// worth goes by how many readings it leaves: a date with a year of four digits
+// is hardly anything else, "3/10" is a date only behind "el día". The forms are
+// those of VIGI tables 4 and 5, day first. A Finder belongs to one goroutine.
+type Finder struct {
+	Parser
+	finds []Find
+	done  int32 // where the last date ends
+	year  int32 // where the last year alone ends
+}
+
+// Windows: as many items are read at once, and so many bytes before the first
+// one that may begin a date are looked at.
+const (
+	maxWindow = 110
+	lookBack  = 40
+	idle      = 5 // items without an opener behind which a window ends
+)
+
+// openers may begin a date.
+const openers = 1<<number | 1<<month | 1<<season | 1<<first | 1<<numeral
+
+// Find appends the dates of text, sorted by their ends.
+func (f *Finder) Find(dst []Find, text []byte) []Find {
+	f.text, f.language, f.finding, f.finds, f.done, f.year = text, spanish, true, dst, -1, -1
+	for at := 0; at >= 0 && at < len(text); {
+		if at = f.opener(at); at >= 0 {
+			at = f.window(at)
+		}
+	}
+	dst, f.finds, f.finding = f.finds, nil, false
+	return dst
+}
+
+// opener returns the first place from i on where a date may have its number or
+// the name of its month, -1 if there is none. Most numbers of a note are doses and
+// values, and end here.
+func (f *Finder) opener(i int) int {
+	text := f.text
+	for i < len(text) {
+		b := text[i]
+		switch {
+		case letters[b]:
+			if i+2 < len(text) && opens.has(b, text[i+1], text[i+2]) {
+				return i
+			}
+			for i++; i < len(text) && letters[text[i]]; i++ {
+			}
+		case b-'0' < 10:
+			end := f.digits(i)
+			if f.plausible(i, end) {
+				return i
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return -1
+}
+
+// plausible tells whether the digits text[i:j] can be of a date: another number
+// or a word for a day follows behind a sign or before them.
+func (f *Finder) plausible(i, j int) bool {
+	w := j - i
+	switch {
+	case w == 4 && isYear(f.value(i, j)), w == 6, w == 8:
+		return true
+	case w > 4:
+		return false
+	}
+	b, k := f.byteAt(j), j
+	if b == ' ' {
+		k++
+		b = f.byteAt(k)
+	}
+	switch b {
+	case '/', '-', '\\', 0xE2:
+		return true
+	case '.', ',':
+		if c := f.byteAt(k + 1); c == 'I' || c == 'V' || c == 'X' {
+			return true
+		}
+		if n := f.digits(k + 1); n > k+1 && (f.byteAt(n) == b || w == 2 && n == k+3 || n == k+4 && w == 1) {
+			return true
+		}
+	case 'd', 'D', 'y', 'i', 'e', 'a':
+		return true
+	default:
+		if b-'0' < 10 && k > j { // 12 03 2014
+			return true
+		}
+	}
+	return w <= 2 && f.daysBefore(i)
+}
+
+// daysBefore tells whether a word that goes before a day ends before i.
+func (f *Finder) daysBefore(i int) bool {
+	if c := f.byteAt(i - 1); c == '\'' || c == 0xB4 || c == 0x99 {
+		return true
+	}
+	for n := 0; n < 3 && i > 0 && bytes.IndexByte([]byte(" :.'(,"), f.text[i-1]) >= 0; n++ {
+		i--
+	}
+	j := i
+	for i > 0 && j-i <= maxName && (f.text[i-1] >= 0x80 || f.text[i-1]|0x20 >= 'a' && f.text[i-1]|0x20 <= 'z') {
+		i--
+	}
+	e := known.look(f.text[i:j])
+	return e != nil && e.kinds&(1<<speaks|1<<weekday|1<<definite|1<<yearWord|1<<inTime|1<<ofTime) != 0
+}
+
+// letters are the bytes of words.
+var letters = func() (t [256]bool) {
+	for b := range t {
+		t[b] = b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0x80
+	}
+	return t
+}()
+
+// prefixes is a set of three letters.
+type prefixes [1 << 15 / 64]uint64
+
+func (p *prefixes) has(a, b, c byte) bool {
+	k := uint(a&0x1F)<<10 | uint(b&0x1F)<<5 | uint(c&0x1F)
+	return p[k>>6]>>(k&63)&1 != 0
+}
+
+func (p *prefixes) add(a, b, c byte) {
+	k := uint(a&0x1F)<<10 | uint(b&0x1F)<<5 | uint(c&0x1F)
+	p[k>>6] |= 1 << (k & 63)
+}
+
+// opens has the first three letters of the months and seasons.
+var opens prefixes
+
+func fillOpens() {
+	for i := range known.entries {
+		if e := &known.entries[i]; e.kinds&(1<<month|1<<season) != 0 && e.lo > 0xFFFF {
+			opens.add(byte(e.lo), byte(e.lo>>8), byte(e.lo>>16))
+		}
+	}
+}
+
+// window reads the items around the opener at trigger and their dates, and
+// returns where to look for the next opener.
+func (f *Finder) window(trigger int) int {
+	from := max(trigger-lookBack, 0)
+	if nl := bytes.LastIndexByte(f.text[from:trigger], '\n'); nl >= 0 {
+		from += nl + 1
+	} else if blank := bytes.IndexByte(f.text[from:trigger], ' '); from > 0 {
+		from += blank + 1
+	}
+	f.items = f.items[:0]
+	at, first, last := from, -1, 0
+	for at < len(f.text) && f.text[at] != '\n' && len(f.items) < maxWindow {
+		n := len(f.items)
+		at, _ = f.next(at)
+		if len(f.items) == n {
+			continue
+		}
+		if f.items[n].kinds&openers != 0 {
+			last = n
+		}
+		if first < 0 && int(f.items[n].end) > trigger {
+			if f.items[n].kinds&openers == 0 { // a word that begins like a month
+				return int(f.items[n].end)
+			}
+			first = n
+		}
+		if first >= 0 && len(f.items)-max(first, last) > idle {
+			break
+		}
+	}
+	if first < 0 {
+		return max(at, trigger+1)
+	}
+	stop := len(f.items)
+	if stop >= maxWindow {
+		stop -= 20
+		at = int(f.items[stop].start)
+	}
+	for i := max(first-4, 0); i < stop; { // veinticinco de diciembre
+		i = max(f.read(i), i+1)
+	}
+	return max(at, int(f.done), trigger+1)
+}
+
+// read reads the date that begins at item i and returns the item behind it, 0
+// if there is none.
+func (f *Finder) read(i int) int {
+	it := &f.items[i]
+	if it.kinds&openers == 0 || it.start < f.done {
+		return 0
+	}
+	inner := f.inner(i)
+	for _, r := range readings {
+		f.dates = append(f.dates[:0], noDate)
+		d := &f.dates[0]
+		next := r(&f.Parser, d, i)
+		if next <= i || f.apart(i, next) || inner && !f.lastOfList(d, i) {
+			continue
+		}
+		d.firstItem = int8(i)
+		if score, end := f.judge(d, i, next); score > 0 {
+			return f.keep(d, i, end, score)
+		}
+		if d.shape == triple {
+			break
+		}
+	}
+	if inner {
+		return 0
+	}
+	return f.slip(i)
+}
+
+// lastOfList tells whether a date that begins with an inner number can be the
+// last of days that share its month: 15-16 de abril, 12,13,14/03/2012.
+func (f *Finder) lastOfList(d *date, i int) bool {
+	by := f.items[i-1].value
+	if p := &f.items[i-2]; by != '-' && by != ',' && by != '/' || p.is(clock) || p.width() > 2 || p.value > 31 {
+		return false
+	}
+	return d.shape == triple && d.by != by && by != '/' || d.shape == named && d.day == int8(i) && d.month != none
+}
+
+// inner tells whether the number at item i goes on another: 1.234, 10:30. A
+// list goes on with a date that was found: 12/03-15/03.
+func (f *Finder) inner(i int) bool {
+	if i < 2 || !f.items[i].is(number) || f.items[i].gap > 0 || f.items[i-1].gap > 0 || !f.items[i-1].is(sign) {
+		return false
+	}
+	p := &f.items[i-2]
+	return (p.is(number) || p.is(clock)) && p.end != f.done && bytes.IndexByte([]byte(".,/-:"), byte(f.items[i-1].value)) >= 0
+}
+
+// apart tells whether items i to j stand too far from each other.
+func (f *Finder) apart(i, j int) bool {
+	for k := i + 1; k < j; k++ {
+		if f.items[k].gap > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// keep adds the date of items i to end, with its weekday and the days that
+// share its month, and returns end.
+func (f *Finder) keep(d *date, i, end int, score float32) int {
+	hint := score == pipeline.HintScore
+	start := i
+	full := !hint && d.shape == triple && (f.items[d.a].sure || f.items[d.c].sure) || !hint && d.day != none && d.year != none && f.items[d.year].sure
+	if !hint {
+		f.done = f.items[end-1].end
+		if d.shape != named || d.month != none && d.day != none {
+			start = f.sharing(d, i)
+		}
+		if by := f.at(i - 1); d.year == int8(i) && by.is(sign) && by.value == '\'' && f.items[i].gap == 0 { // '12
+			start--
+		}
+	}
+	stop := end
+	if !hint && (d.shape != named || d.day != none) {
+		start = f.fromWeekday(start)
+		start, stop = f.toWeekday(start, end)
+		f.done = f.items[stop-1].end
+	}
+	f.add(start, stop, score, full)
+	return stop
+}
+
+func (f *Finder) add(i, j int, score float32, full bool) {
+	f.finds = append(f.finds, Find{int(f.items[i].start), int(f.items[j-1].end), score, full})
+}
+
+// sharing goes back from item i over the days that share the month of its date:
+// "12, 13 y 14 de marzo", "12,13,14/03/2012". The first day of a range is a date
+// of its own: "del 22 al 23/12/2019".
+func (f *Finder) sharing(d *date, i int) (start int) {
+	if d.shape == pair && f.hasYear(d) {
+		return i
+	}
+	listed := false
+	for i >= 2 {
+		k := i - 1
+		if f.items[k].is(article) && k >= 2 && !f.items[k].is(until) {
+			k-- // y el 13
+		}
+		j := &f.items[k]
+		day := &f.items[k-1]
+		if !f.dayBefore(k-1) || day.end <= f.doneBefore() {
+			return i
+		}
+		tight := j.gap == 0 && f.items[k+1].gap == 0
+		switch {
+		case j.is(until), j.is(sign) && j.value == '-' && !tight && d.shape == named:
+			if lead, _ := f.lead(k - 1); d.shape == named || lead.is(article) || lead.is(speaks) {
+				f.add(k-1, k, 0.6, false)
+			}
+			return i
+		case j.is(conn):
+			if k < i-1 && f.ahead(k-1).is(ofTime) { // entre el 3 y el 7
+				f.add(k-1, k, 0.6, false)
+				return i
+			}
+			listed = true
+		case j.is(sign) && (j.value == ',' && (tight || listed) || j.value == '-' && tight || j.value == '/' && tight && d.shape == named):
+			listed = true
+		default:
+			return i
+		}
+		i = k - 1
+	}
+	return i
+}
+
+// doneBefore returns where the date before the one at hand ended.
+func (f *Finder) doneBefore() int32 {
+	if n := len(f.finds); n > 0 {
+		return int32(f.finds[n-1].End)
+	}
+	return -1
+}
+
+// ahead returns the item before i, over an article.
+func (f *Finder) ahead(i int) *item {
+	if i--; i >= 1 && f.items[i].is(article) && !f.items[i].is(ofTime) {
+		i--
+	}
+	if i < 0 {
+		return &absent
+	}
+	return &f.items[i]
+}
+
+// dayBefore tells whether item i is a number that can be a day and nothing else.
+func (f *Finder) dayBefore(i int) bool {
+	it := &f.items[i]
+	inner := f.inner(i) && f.items[i-1].value != ',' && f.items[i-1].value != '-'
+	return it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 39 && !inner && !f.glued(i)
+}
+
+// fromWeekday goes back from item i over "lunes, día".
+func (f *Finder) fromWeekday(i int) int {
+	k := i - 1
+	open := k >= 0 && f.items[k].is(sign) && f.items[k].value == '('
+	if k >= 0 && f.items[k].is(sign) && (f.items[k].value == ',' || open) {
+		k--
+	}
+	if k >= 0 && f.items[k].is(dayWord) {
+		k--
+	}
+	if k < 0 || f.items[k].end <= f.doneBefore() || f.apart(k, i) {
+		return i
+	}
+	if f.weekdayAt(k) && !(open && k == i-1) {
+		return k
+	}
+	return i
+}
+
+// weekdayAt tells whether item k is a weekday before a day, also misspelt. Two
+// letters, and names of other things, must be written as a beginning is: Dl.
+func (f *Finder) weekdayAt(k int) bool {
+	it := &f.items[k]
+	if it.is(weekday) {
+		return !it.is(ambiguous) || it.width() > 2 && f.text[it.start]-'A' < 26
+	}
+	if it.kinds != 0 || it.width() < 5 {
+		return false
+	}
+	_, kinds := f.misspelt(f.text[it.start:it.end])
+	return kinds>>weekday&1 != 0
+}
+
+// toWeekday widens items i to j by the weekday behind them: "(23/06/14)",
+// "12 de marzo, lunes". A second weekday makes it a schedule.
+func (f *Finder) toWeekday(i, j int) (int, int) {
+	at := func(k int, v int32) bool { return f.at(k).is(sign) && f.items[k].value == v }
+	if i+1 < j && at(i+1, '(') && f.items[i].is(weekday) {
+		if at(j, ')') {
+			return i, j + 1
+		}
+		return i, j
+	}
+	if !at(j, ',') && !at(j, '(') || !f.at(j+1).is(weekday) || f.items[j+1].is(ambiguous) || f.apart(j-1, j+2) {
+		return i, j
+	}
+	if at(j, '(') {
+		if at(j+2, ')') {
+			return i, j + 3
+		}
+		return i, j
+	}
+	next := f.at(j + 2)
+	if next.is(sign) && next.value == '-' || next.is(number) {
+		return i, j
+	}
+	if next.is(sign) && next.value == ',' {
+		next = f.at(j + 3)
+	}
+	if next.is(weekday) || next.is(dayWord) || next.is(conn) && !next.is(article) && !next.is(until) {
+		return i, j
+	}
+	return i, j + 2
+}
