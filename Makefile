@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: browser torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean real
+.PHONY: light browser torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean real
 
 # the binary, in bin/velum
 build:
@@ -61,6 +61,10 @@ real: build
 	bin/velum synth --quiet --notes 8000 --seed 2 --split test --density 3 --out out/real/synth-dev.jsonl
 	python3 scripts/bench/real/score.py primary-care
 	python3 scripts/bench/real/score.py --scheme meddocan meddocan
+
+# the light on notes of kinds that no model here knows: none may be green (../shared/data); light.py draws holds the number expected against the true one
+light: build
+	python3 scripts/bench/real/light.py kinds $(LIGHT)
 
 # what an archive of another kind teaches: from no labelled notes, from reports, from all we have, and by questions; some
 # hours (../shared/data): make teacher TEACHER="--only reports --draws 3"

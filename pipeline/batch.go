@@ -102,6 +102,14 @@ var languageNames = [numLanguages]string{"", "es", "ca", "en", "mixed"}
 // String returns the code used in files and reports.
 func (l Language) String() string { return nameOf(languageNames[:], int(l)) }
 
+// Words counts the words of a note that were looked at to tell its language, and
+// those of them that the languages at hand do not have.
+type Words struct{ Seen, Unknown uint8 }
+
+// Foreign tells whether most of the words are unknown, of enough to tell: the note
+// is in another language, or no text at all.
+func (w Words) Foreign() bool { return w.Seen >= 4 && 2*w.Unknown > w.Seen }
+
 // ParseLanguage returns the language of that code.
 func ParseLanguage(code string) (Language, bool) {
 	for l, have := range languageNames {
@@ -130,6 +138,7 @@ type Batch struct {
 	// tokenize
 	Tokens   List[Token]
 	Language []Language
+	Words    []Words     // of which the language was told
 	View     Bytes       // the normalized view of a note that has one; read it through Seen
 	ViewFrom List[int32] // for every byte of View, and its end, the offset in Text that it comes from
 
@@ -235,6 +244,7 @@ func (b *Batch) Reset() {
 	b.Weight = b.Weight[:0]
 	b.Tokens.Reset()
 	b.Language = b.Language[:0]
+	b.Words = b.Words[:0]
 	b.View.Reset()
 	b.ViewFrom.Reset()
 	b.TagSet = nil

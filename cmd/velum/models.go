@@ -68,15 +68,22 @@ func newModelsRollbackCommand(a *app, dir *string) *cobra.Command {
 func newModelsMeasureCommand(a *app) *cobra.Command {
 	var o train.Options
 	c := &cobra.Command{
-		Use:   "measure --model MODEL --gold PATH [--real NAME] --out FILE",
+		Use:   "measure --model MODEL [--gold PATH] [--held MODEL=PATH] --out FILE",
 		Short: "Score a model on labelled notes and keep that in its file",
 		Long: `Score a model on labelled notes that it has not seen, set its recall dial by them, and
-write the model with both; it tags as before. With --real the notes count as real ones:
-only then a report says how much a run is likely to have left, and can be green.
+write the model with both; it tags as before. With --real the notes count as real ones.
 --scores takes scores and dial of another model that was made in the same way without
-the notes that it was scored on.`,
+the notes that it was scored on.
+
+--held calibrates the model: which confidence leaves how many notes with something to
+read, and how far writers lie apart. By it a report says how many notes of a run are
+expected to keep something. MODEL is the model, or one that was made in the same way,
+and has not seen the notes of PATH: leave out writers or wards, train, and hand in each
+such model with what it has not seen. The more writers, the narrower the interval.`,
 		Example: `  velum models measure --model night.velum --gold gold.jsonl --real "our ward" \
-    --out mine.velum`,
+    --out mine.velum
+  velum models measure --model all.velum --held without-a.velum=a.jsonl \
+    --held without-b.velum=b.jsonl --sources '^([a-z]+)-' --out calibrated.velum`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := a.config()
@@ -90,6 +97,8 @@ the notes that it was scored on.`,
 	flags.StringSliceVar(&o.Dev, "gold", nil, "`PATHS` of labelled notes")
 	flags.StringVar(&o.Real, "real", "", "they are real notes, not generated ones, and called `NAME`")
 	flags.StringVar(&o.Scores, "scores", "", "`MODEL` whose scores and recall dial to take")
+	flags.StringArrayVar(&o.Held, "held", nil, "`MODEL=PATHS` of labelled notes that MODEL, made as this one, has not seen; may be repeated")
+	flags.StringVar(&o.Source, "sources", "", "`REGEX` whose groups find the writer or ward in a note's id; a file is one without")
 	flags.StringVar(&o.Out, "out", "", "model `FILE` to write")
 	a.optionFlag(c, "model", "tag.model")
 	a.noteFlags(c)

@@ -1,6 +1,7 @@
 // Package language tells the language of a note: Spanish, Catalan, English,
-// a mixture of them, or none that can be told. In: text and tokens. Out:
-// pipeline.Language.
+// a mixture of them, or none that can be told; and how many of its words are
+// none that notes of those at hand have. In: text and tokens. Out:
+// pipeline.Language, pipeline.Words.
 //
 // The model is a multinomial logistic regression over the words and the byte
 // trigrams of the first words of a note, hashed into [Size] buckets. Spanish
@@ -49,6 +50,30 @@ var weights = func() (t [Size]uint32) {
 	return t
 }()
 
+// commonBytes is a set of hashes, a bit each, of the words of [LeastWord] bytes
+// and more that are common in Spanish and Catalan, clinical and general, with
+// and without accents. Written by `velum train --kind language`. A word that
+// shares its hash with one of them counts as known: one in eleven.
+//
+//go:embed words.bin
+var commonBytes []byte
+
+const (
+	// CommonBits is the logarithm of the size of the set: 64 KiB, which the second cache of a core holds.
+	CommonBits = 19
+	// LeastWord is the least length of a word that is looked up: shorter ones are in all languages.
+	LeastWord = 3
+)
+
+// known tells whether the set has the word of this hash (Features).
+func known(form uint32) bool {
+	at := CommonBit(form)
+	return commonBytes[at>>3]&(1<<(at&7)) != 0
+}
+
+// CommonBit is the bit of the word with this hash in the set.
+func CommonBit(form uint32) uint32 { return form * 0x9E3779B1 >> (32 - CommonBits) }
+
 // Decision thresholds, in steps of 1/Scale; chosen on held-out sentences
 // (`velum train --kind language` without --out prints the figures).
 const (
@@ -58,9 +83,11 @@ const (
 	mixedPart = 4         // the weaker has at least this part of the stronger
 )
 
-// Of returns the language of a text with these tokens.
-func Of(text []byte, tokens []pipeline.Token) pipeline.Language {
+// Of returns the language of a text with these tokens, and what of its first
+// words is known.
+func Of(text []byte, tokens []pipeline.Token) (pipeline.Language, pipeline.Words) {
 	var e evidence
+	var counted pipeline.Words
 	var sum uint32
 	words, features := 0, 0
 	for _, t := range tokens {
@@ -68,7 +95,13 @@ func Of(text []byte, tokens []pipeline.Token) pipeline.Language {
 			continue
 		}
 		var buckets [MaxFeatures]uint16
-		n := Features(&buckets, text[t.Start:t.End])
+		n, form := Features(&buckets, text[t.Start:t.End])
+		if t.End-t.Start >= LeastWord {
+			counted.Seen++
+			if !known(form) {
+				counted.Unknown++
+			}
+		}
 		for _, k := range buckets[:n] {
 			sum += weights[k&(Size-1)]
 		}
@@ -81,7 +114,7 @@ func Of(text []byte, tokens []pipeline.Token) pipeline.Language {
 		}
 	}
 	e.add(sum, features)
-	return e.language()
+	return e.language(), counted
 }
 
 // evidence is the log-odds of Catalan and English against Spanish: over all,
@@ -123,12 +156,12 @@ func Word(text []byte, t pipeline.Token) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0xC3 && c <= 0xC5
 }
 
-// Features fills dst with the buckets of a word and returns their number.
+// Features fills dst with the buckets of a word and returns their number, and a hash of the word.
 // Case is folded; · ’ and ' keep their place, since l· and d' tell Catalan.
-func Features(dst *[MaxFeatures]uint16, word []byte) int {
+func Features(dst *[MaxFeatures]uint16, word []byte) (n int, form uint32) {
 	word = word[:min(len(word), maxBytes)]
-	n := 1
-	form, three := uint32(0), uint32(' ')
+	n = 1
+	three := uint32(' ')
 	for i, b := range word {
 		f := uint32(folded[b])
 		form = (form ^ f) * 0x01000193
@@ -143,7 +176,7 @@ func Features(dst *[MaxFeatures]uint16, word []byte) int {
 		n++
 	}
 	dst[0] = bucket(form ^ 0x5bd1e995)
-	return n
+	return n, form
 }
 
 func bucket(key uint32) uint16 { return uint16(key * 0x9E3779B1 >> (32 - 14)) }

@@ -57,8 +57,27 @@ var notes = []struct {
 
 func TestOf(t *testing.T) {
 	for i, n := range notes {
-		if got := language.Of([]byte(n.text), tokens(n.text)); got != n.want {
+		if got, _ := language.Of([]byte(n.text), tokens(n.text)); got != n.want {
 			t.Errorf("note %d: %q, want %q", i, got, n.want)
+		}
+	}
+}
+
+// Words of the languages at hand are known, with and without accents, in any case;
+// those of others are not, and a note is foreign only if there is enough of it.
+func TestKnownWords(t *testing.T) {
+	for _, n := range []struct {
+		text    string
+		foreign bool
+	}{
+		{notes[0].text, false}, {"el paciente refiere dolor de cabeza, niega fiebre", false}, {"REFIERE DOLOR ABDOMINAL Y NAUSEAS DESDE AYER", false},
+		{"la pacient explica mal de panxa i febre des d'ahir a la nit", false},
+		{"Patienten söker akut för bröstsmärta sedan igår kväll, ringde sjukvårdsrådgivningen", true},
+		{"Le patient revient demain avec sa femme pour refaire le pansement du pied droit", true},
+		{"sedan igår", false}, {"", false},
+	} {
+		if _, words := language.Of([]byte(n.text), tokens(n.text)); words.Foreign() != n.foreign {
+			t.Errorf("%.20q: %+v", n.text, words)
 		}
 	}
 }
@@ -74,9 +93,9 @@ func TestAnyBytes(t *testing.T) {
 // the packed sum into the other: the answer for many is that for one.
 func TestLongWords(t *testing.T) {
 	for _, word := range []string{"ayuntamientosconstitucionales", "desenvolupamentsconstitucionals", strings.Repeat("the", 30)} {
-		one := language.Of([]byte(word), tokens(word))
+		one, _ := language.Of([]byte(word), tokens(word))
 		many := strings.TrimSpace(strings.Repeat(word+" ", 60))
-		if got := language.Of([]byte(many), tokens(many)); one != pipeline.UnknownLanguage && got != one {
+		if got, _ := language.Of([]byte(many), tokens(many)); one != pipeline.UnknownLanguage && got != one {
 			t.Errorf("60 times the same word: %q, once: %q", got, one)
 		}
 	}

@@ -3,6 +3,8 @@ package tagger
 import (
 	"fmt"
 	"math"
+
+	"github.com/velum-health/velum/models/calibrate"
 )
 
 // Header is what a model says of itself. It stands as JSON at the head of its
@@ -19,6 +21,7 @@ type Header struct {
 	Scores       map[string]float64 `json:"scores,omitempty"`
 	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
 	Measured     *Measured          `json:"measured,omitempty"`    // scores and dial are those of real notes; nil: of others, or none
+	Risk         *calibrate.Risk    `json:"risk,omitempty"`        // what its confidences are worth; nil: nobody knows
 	Offers       []Offer            `json:"offers,omitempty"`      // clusterings that one was chosen of, the simplest first
 	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
 }
@@ -60,7 +63,7 @@ type Offer struct {
 
 // Measured says on which notes a model was scored, if those are real ones that
 // it has not seen: notes that somebody wrote of a patient, not generated ones,
-// which always flatter. What a report says of what is left rests on it.
+// which always flatter. A report shows it; what it says of what is left rests on Header.Risk.
 type Measured struct {
 	On       string `json:"on"`   // name of the labelled notes
 	Date     string `json:"date"` // 2026-11-22
@@ -77,28 +80,6 @@ type DialPoint struct {
 	Bias      float32    `json:"bias"`
 	Precision float64    `json:"precision"`                // share of the spans that touch an entity
 	Interval  [2]float64 `json:"recall_interval,omitzero"` // 95 %, of Recall; if it was taken
-	Leaky     int64      `json:"leaky_notes,omitempty"`    // with something left to read; if it was counted
-}
-
-// Left is how many of so many notes can be expected to keep something that
-// should have been masked, and the ends of the interval, when a setting has
-// masked so many spans in them. What was right of those is the share r of all
-// entities; entities that are missed lie in notes as they did where it was
-// measured.
-//
-//	missed = spans · precision · (1-r) / r,  notes left = missed · leaky / missed there
-func (m *Measured) Left(s DialPoint, notes, spans int64) (n, low, high int64) {
-	perMiss := 1.0
-	if missed := float64(m.Entities) * (1 - s.Recall); missed >= 1 && s.Leaky > 0 {
-		perMiss = min(1, float64(s.Leaky)/missed)
-	}
-	at := func(r float64) int64 {
-		if r <= 0 {
-			return notes
-		}
-		return min(notes, int64(math.Round(float64(spans)*s.Precision*(1-r)/r*perMiss)))
-	}
-	return at(s.Recall), at(s.Interval[1]), at(s.Interval[0])
 }
 
 // Bias returns the bias that reached at least the given masking recall on the

@@ -25,8 +25,8 @@ import (
 type Model interface {
 	// Header returns what the model says of itself.
 	Header() Header
-	// WithHeader returns the model with name, scores, recall dial, measured notes and parent of
-	// h: what is known only after it was made. The rest of h is not looked at.
+	// WithHeader returns the model with name, scores, recall dial, measured notes, risk and parent
+	// of h: what is known only after it was made. The rest of h is not looked at.
 	WithHeader(h Header) Model
 	// TagSet returns what the model's tags mean.
 	TagSet() *pipeline.TagSet

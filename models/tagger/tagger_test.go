@@ -1,7 +1,6 @@
 package tagger_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/velum-health/velum/models/crf"
@@ -45,48 +44,5 @@ func TestBias(t *testing.T) {
 		if _, err := h.Bias(c.recall, c.floor); err == nil || err.Error() != c.want {
 			t.Errorf("recall %v, floor %v: %v", c.recall, c.floor, err)
 		}
-	}
-}
-
-// What is left is what was missed where the model was measured, in the same
-// notes; nothing is said of more notes than there are.
-func TestLeft(t *testing.T) {
-	m := tagger.Measured{Entities: 1000}
-	for name, c := range map[string]struct {
-		at           tagger.DialPoint
-		notes, spans int64
-		want         [3]int64
-	}{
-		"a miss a note":       {tagger.DialPoint{Recall: 0.9, Precision: 1, Interval: [2]float64{0.8, 0.95}, Leaky: 100}, 10_000, 900, [3]int64{100, 47, 225}},
-		"two in a note":       {tagger.DialPoint{Recall: 0.9, Precision: 1, Interval: [2]float64{0.8, 0.95}, Leaky: 50}, 10_000, 900, [3]int64{50, 24, 113}},
-		"half of it in vain":  {tagger.DialPoint{Recall: 0.9, Precision: 0.5, Interval: [2]float64{0.8, 0.95}, Leaky: 100}, 10_000, 900, [3]int64{50, 24, 112}},
-		"more than notes":     {tagger.DialPoint{Recall: 0.5, Precision: 1, Interval: [2]float64{0, 1}, Leaky: 500}, 10, 900, [3]int64{10, 0, 10}},
-		"all of it, by luck":  {tagger.DialPoint{Recall: 1, Precision: 1, Interval: [2]float64{0.99, 1}}, 10_000, 9900, [3]int64{0, 0, 100}},
-		"nothing masked here": {tagger.DialPoint{Recall: 0.9, Precision: 1, Interval: [2]float64{0.8, 0.95}, Leaky: 100}, 10_000, 0, [3]int64{}},
-	} {
-		n, low, high := m.Left(c.at, c.notes, c.spans)
-		if got := [3]int64{n, low, high}; got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-}
-
-// Fields keep their names and order: model files of today stand in archives.
-func TestHeaderJSON(t *testing.T) {
-	h := tagger.Header{
-		Kind: "k", Name: "n", Scheme: "BIO", Categories: []string{"PERSON"}, Template: "word[0]", Fingerprints: map[string]string{"patterns": "1"},
-		Resources: []tagger.Resource{{Group: "pos", Kind: "morph", Section: "resource0"}}, Training: tagger.Training{Sequences: 1},
-		Scores: map[string]float64{"span_f1": 1}, RecallDial: []tagger.DialPoint{{Recall: 1}}, Offers: []tagger.Offer{{Clusters: "none"}}, Parent: "p",
-		Measured: &tagger.Measured{On: "a ward", Date: "2026-11-22", Notes: 3, Entities: 4, DialPoint: tagger.DialPoint{Recall: 0.5, Interval: [2]float64{0.25, 0.75}, Leaky: 2}},
-	}
-	got, err := json.Marshal(h)
-	const want = `{"kind":"k","name":"n","scheme":"BIO","categories":["PERSON"],"template":"word[0]","fingerprints":{"patterns":"1"},` +
-		`"resources":[{"group":"pos","kind":"morph","section":"resource0"}],` +
-		`"training":{"sequences":1,"tokens":0,"forms":0,"iterations":0,"l1":0,"l2":0,"min_count":0,"prune":0},` +
-		`"scores":{"span_f1":1},"recall_dial":[{"recall":1,"bias":0,"precision":0}],` +
-		`"measured":{"on":"a ward","date":"2026-11-22","notes":3,"entities":4,"recall":0.5,"bias":0,"precision":0,"recall_interval":[0.25,0.75],"leaky_notes":2},` +
-		`"offers":[{"clusters":"none","strict_f1":0}],"parent":"p"}`
-	if err != nil || string(got) != want {
-		t.Errorf("got %s, %v", got, err)
 	}
 }

@@ -52,7 +52,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, forget (a unit that was removed), promote, rollback
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, forget (a unit that was removed), read (a sample, by people), promote, rollback
 	Run    string         // name of the plan
 	Unit   string         // name of the unit
 	Config string         // hash of everything that shapes the output, as hexadecimal digits
@@ -63,6 +63,7 @@ type Entry struct {
 	Units  int            // units done, of an end
 	Reused int            // units found done, of an end
 	Exit   *int           // exit code, of an end
+	Read   *Reading       // of a read
 }
 
 // Of returns an entry that names the plan.
@@ -88,6 +89,7 @@ type auditLine struct {
 	Units  int            `json:"units,omitempty"`
 	Reused int            `json:"units_reused,omitempty"`
 	Exit   *int           `json:"exit,omitempty"`
+	Read   *Reading       `json:"read,omitempty"`
 	Torn   *tornRecord    `json:"torn,omitempty"`
 }
 
@@ -265,7 +267,7 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Read: e.Read,
 	})
 }
 

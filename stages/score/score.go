@@ -154,6 +154,13 @@ func (s *Scorer) Add(text []byte, tokens []pipeline.Token, gold, system []pipeli
 	s.countPlaces(text, tokens)
 }
 
+// Left tells whether the note that was added last keeps something that should have
+// been masked.
+func (s *Scorer) Left() bool {
+	clean := &s.rows[len(s.rows)-1][CleanNotes]
+	return clean.found < clean.gold
+}
+
 // normal sorts spans by place, maps their categories, and drops doubles.
 func (s *Scorer) normal(dst, spans []pipeline.Span) []pipeline.Span {
 	for _, x := range spans {

@@ -1,5 +1,5 @@
 // Package tokenize cuts texts into tokens with byte offsets. In: Text. Out:
-// Tokens, Language, View and ViewFrom, and a Reason for texts that cannot be
+// Tokens, Language, Words, View and ViewFrom, and a Reason for texts that cannot be
 // notes. What is cut is the normalized view of a note (models/view); the tokens'
 // offsets are those of the text.
 //
@@ -66,19 +66,19 @@ func New(o Options) pipeline.Step {
 	}}
 }
 
-// do fills Tokens and Language of every note. A note that has a Reason, or is
+// do fills Tokens, Language and Words of every note. A note that has a Reason, or is
 // given one here, has no tokens.
 func (o Options) do(b *pipeline.Batch) error {
 	b.Tokens.Items = slices.Grow(b.Tokens.Items, len(b.Text.Data)/bytesAToken)
 	for i := range b.Len() {
-		lang := pipeline.UnknownLanguage
+		lang, words := pipeline.UnknownLanguage, pipeline.Words{}
 		if b.Reason[i] == pipeline.Sound {
-			lang = o.guarded(b, i)
+			lang, words = o.guarded(b, i)
 		}
 		b.Tokens.End()
 		b.View.End()
 		b.ViewFrom.End()
-		b.Language = append(b.Language, lang)
+		b.Language, b.Words = append(b.Language, lang), append(b.Words, words)
 	}
 	return nil
 }
@@ -89,25 +89,25 @@ func (o Options) do(b *pipeline.Batch) error {
 const bytesAToken = 5
 
 // guarded is note; a note on which it panics goes to quarantine.
-func (o Options) guarded(b *pipeline.Batch, i int) (lang pipeline.Language) {
+func (o Options) guarded(b *pipeline.Batch, i int) (lang pipeline.Language, words pipeline.Words) {
 	tokens, data, from := len(b.Tokens.Items), len(b.View.Data), len(b.ViewFrom.Items)
-	if guard.Note(func() { lang = o.note(b, i) }) {
+	if guard.Note(func() { lang, words = o.note(b, i) }) {
 		b.Quarantine(i, pipeline.Panicked)
 	}
 	if b.Reason[i] != pipeline.Sound {
 		b.Tokens.Items, b.View.Data, b.ViewFrom.Items = b.Tokens.Items[:tokens], b.View.Data[:data], b.ViewFrom.Items[:from]
-		return pipeline.UnknownLanguage
+		return pipeline.UnknownLanguage, pipeline.Words{}
 	}
-	return lang
+	return lang, words
 }
 
 // note appends the tokens of note i to b.Tokens.Items and returns its
 // language, or quarantines it.
-func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
+func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language, words pipeline.Words) {
 	text := b.Text.At(i)
 	if len(text) > o.MaxBytes {
 		b.Quarantine(i, pipeline.TooLong)
-		return lang
+		return lang, words
 	}
 	seen, from := o.look(b, text)
 	before := len(b.Tokens.Items)
@@ -121,10 +121,10 @@ func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language) {
 	case len(tokens) > o.MaxTokens:
 		b.Quarantine(i, pipeline.TooLong)
 	default:
-		lang = language.Of(seen, tokens)
+		lang, words = language.Of(seen, tokens)
 		view.BackTokens(from, tokens)
 	}
-	return lang
+	return lang, words
 }
 
 // look returns the note as it is looked at, and fills its view if it has one.

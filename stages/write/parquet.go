@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline/tally"
 
+	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 )
@@ -373,6 +374,11 @@ func (u *Unit) putNotes(b *pipeline.Batch) error {
 		t.columns[noteLanguage].bytes(languageNames[language])
 		u.counted.language[language]++
 		u.counted.confidence[tally.Bin(conf)]++
+		var words pipeline.Words
+		if i < len(b.Words) {
+			words = b.Words[i]
+		}
+		u.counted.risk.Note(conf, language, words, 0) // spans are counted by category
 	})
 }
 
@@ -556,6 +562,7 @@ type counted struct {
 	language   [8]int64
 	chosen     [3]int64
 	confidence [tally.Bins]int64
+	risk       calibrate.Source
 	withSpans  int64
 }
 
@@ -583,6 +590,12 @@ func (t *counted) named() (m tally.Counts) {
 	for bin, n := range t.confidence {
 		m.Note(tally.Confidence, tally.BinName(bin), n)
 	}
+	for bin, n := range t.risk.Notes {
+		m.Note(tally.Doubt, calibrate.BinName(bin), n)
+	}
+	m.Note(tally.Words, "", t.risk.Words)
+	m.Note(tally.Unknown, "", t.risk.Unknown)
+	m.Note(tally.Foreign, "", t.risk.Foreign)
 	for c, n := range t.chosen {
 		m.Note(tally.Chosen, string(choiceNames[c]), n)
 	}

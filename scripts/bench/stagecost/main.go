@@ -154,7 +154,8 @@ func (c *costs) batch(b *pipeline.Batch) error {
 	}
 	at = c.lap(&c.tokenize, at)
 	for i := range b.Len() {
-		c.languages += uint64(language.Of(b.Text.At(i), b.Tokens.At(i)))
+		lang, _ := language.Of(b.Text.At(i), b.Tokens.At(i))
+		c.languages += uint64(lang)
 	}
 	at = c.lap(&c.language, at)
 	for i := range b.Len() {

@@ -203,7 +203,18 @@ type Run struct {
 }
 
 // Report is the pages that say what came out.
-type Report struct{ Lang string }
+type Report struct {
+	Lang     string
+	Expected float64
+	Proven   float64
+	Shift    Shift
+}
+
+// Shift is how far notes may be from those that the model knows.
+type Shift struct {
+	Notes                              int
+	Language, Words, Spans, Confidence float64
+}
 
 // Train is training.
 type Train struct {
@@ -414,7 +425,7 @@ func (c *Config) findOptions() []option {
 }
 
 func (c *Config) outputOptions() []option {
-	h, w, r := &c.Choose, &c.Write, &c.Run
+	h, w, r, p := &c.Choose, &c.Write, &c.Run, &c.Report
 	return []option{
 		opt("choose.use", &h.Use, true, "Make the selection set, the training form of notes tagged with confidence.", shaping),
 		opt("choose.min_confidence", &h.MinConfidence, 0.85, "Lowest confidence of a chosen note: C_min of BOOT for CRF.", shaping, within(0, 1)),
@@ -446,6 +457,13 @@ func (c *Config) outputOptions() []option {
 		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
 
 		opt("report.lang", &c.Report.Lang, "en", "Language of report.html and of the sentences in report.json: English (en), Spanish (es), Catalan (ca). Names of options, categories, reasons and files are the same in all of them.", oneOf("en", "es", "ca")),
+		opt("report.expected", &p.Expected, 0.05, "Share of the notes expected to keep something, by the calibrated confidences, above which the light is red. One in twenty: nobody gives such an archive away unread.", within(0, 1)),
+		opt("report.proven", &p.Proven, 0.005, "Largest share of notes that keep something, at 95 % confidence, which a random sample of the output that people have read must show for a green light. 0.005: 598 notes without a find.", within(0, 1)),
+		opt("report.shift.notes", &p.Shift.Notes, 50, "Masked notes from which on they are compared with those that the model knows: of fewer, chance says more than they do.", within(1, 1e9)),
+		opt("report.shift.language", &p.Shift.Language, 0.05, "Share of notes in a language that the model does not know, beyond that of the writers on whose notes it was calibrated, above which the light is red. A model finds few names between words that it has never seen.", within(0, 1)),
+		opt("report.shift.words", &p.Shift.Words, 0.1, "Share of unknown words, beyond the same, above which the light is red.", within(0, 1)),
+		opt("report.shift.spans", &p.Shift.Spans, 5, "How many times more or fewer spans a note may have than at any writer of the calibration; beyond, the light is red. Writers lie up to twenty times apart, wards of one hospital up to ten.", within(1, 1e6)),
+		opt("report.shift.confidence", &p.Shift.Confidence, 1.5, "How far the mean log odds of doubt may lie from those of any writer of the calibration; beyond, the light is red. Writers of one corpus lie within 2, and 4 is what lies between short notes and reports.", within(0, 100)),
 	}
 }
 

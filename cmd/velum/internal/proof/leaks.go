@@ -1,11 +1,17 @@
 package proof
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"path/filepath"
+	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // Leaks is what reading a sample proves.
@@ -38,12 +44,37 @@ func (p *Leaks) Solve(read bool) error {
 		return exit.Errorf(exit.Config, "see `velum audit prove --help`", "--read must be 1 or more, and --leaks from 0 to --read")
 	}
 	p.Observed = float64(p.Leaks) / float64(p.Read)
-	p.Upper = leakBound(p.Read, p.Leaks, p.Confidence)
+	p.Upper = audit.UpperShare(p.Read, p.Leaks, p.Confidence)
 	if p.Leaks == 0 && p.Confidence == 0.95 {
 		p.Three = min(1, 3/float64(p.Read))
 	}
 	p.Left = int64(math.Ceil(p.Upper * float64(p.Notes)))
 	return nil
+}
+
+// Record writes into the audit log of an output that p.Read notes of its sample were
+// read, and what was found: for these masked parts, and no others.
+func (p *Leaks) Record(dir, by string) error {
+	private := commit.PrivateDir(dir)
+	m, err := commit.ReadManifest(private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return exit.Errorf(exit.Config, "name the folder that a run wrote, with its private tree beside it", "%s: %w", private, fs.ErrNotExist)
+	}
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(m.Files, func(f commit.PartRecord) bool { return f.Kind == "audit" })
+	if at < 0 {
+		return exit.Errorf(exit.Config, "draw one: start the same run with --audit N", "%s has no sample", private)
+	}
+	if sample := m.Files[at]; p.Read > sample.Rows || p.Rate != 0 {
+		return exit.Errorf(exit.Config, "give the number of its notes that were read", "the sample has %d notes", sample.Rows)
+	}
+	p.Notes = m.Counts.Masked
+	p.Left = int64(math.Ceil(p.Upper * float64(p.Notes)))
+	read := &audit.Reading{Read: p.Read, Leaks: p.Leaks, By: by, Output: audit.OutputDigest(m), Sample: m.Files[at].SHA256}
+	_, err = audit.Append(filepath.Join(private, filepath.FromSlash(audit.Name)), audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
+	return err
 }
 
 // Print says the proof in words.
@@ -76,43 +107,6 @@ func oneIn(rate float64) string {
 		return fmt.Sprintf("%.3g in 10 notes", 10*rate)
 	}
 	return fmt.Sprintf("1 note in %.0f", math.Floor(1/rate))
-}
-
-// leakBound returns the one-sided upper bound of Clopper and Pearson (1934):
-// the rate at which so few leaks, or fewer, in n notes would have a
-// probability of 1-confidence. Drawing without replacement from an archive
-// proves a little more than that, so the bound errs on the safe side.
-func leakBound(n, leaks int64, confidence float64) float64 {
-	if leaks == n {
-		return 1
-	}
-	if leaks == 0 {
-		return -math.Expm1(math.Log1p(-confidence) / float64(n))
-	}
-	low, high := float64(leaks)/float64(n), 1.0
-	for range 100 { // more bisections than a float64 has bits
-		middle := (low + high) / 2
-		if binomialCDF(n, leaks, middle) > 1-confidence {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return high
-}
-
-// binomialCDF returns the probability of k or fewer of n at rate p in (0, 1).
-// The terms are summed from the largest, k, down: rates above k/n only.
-func binomialCDF(n, k int64, p float64) float64 {
-	nf, kf := float64(n), float64(k)
-	lgamma := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
-	term := math.Exp(lgamma(nf+1) - lgamma(kf+1) - lgamma(nf-kf+1) + kf*math.Log(p) + (nf-kf)*math.Log1p(-p))
-	odds, sum := (1-p)/p, 0.0
-	for i := k; i >= 0 && term > sum*1e-17; i-- {
-		sum += term
-		term *= float64(i) / (nf - float64(i) + 1) * odds
-	}
-	return sum
 }
 
 // notesToRead returns how many notes without a leak prove a rate.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline/audit"
 )
 
 // TestLeakBound compares with bounds computed in exact fractions and with 60
@@ -21,7 +23,7 @@ func TestLeakBound(t *testing.T) {
 		{2000, 1500, 0.7658977097602059}, {100000, 30, 0.0004068833250808622},
 		{1, 0, 0.95}, {1, 1, 1}, {7, 7, 1},
 	} {
-		got := leakBound(c.n, c.leaks, 0.95)
+		got := audit.UpperShare(c.n, c.leaks, 0.95)
 		if math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%d leaks in %d notes: %v, want %v", c.leaks, c.n, got, c.want)
 		}
@@ -35,14 +37,14 @@ func TestLeakBoundOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(1, 1e6).Draw(t, "n")
 		leaks := rapid.Int64Range(0, min(n, 1000)).Draw(t, "leaks")
-		b := leakBound(n, leaks, 0.95)
+		b := audit.UpperShare(n, leaks, 0.95)
 		if b < float64(leaks)/float64(n) || b > 1 {
 			t.Fatalf("bound %v of %d in %d", b, leaks, n)
 		}
-		if leakBound(n+1, leaks, 0.95) > b || leaks < n && leakBound(n, leaks+1, 0.95) < b || leakBound(n, leaks, 0.99) < b {
+		if audit.UpperShare(n+1, leaks, 0.95) > b || leaks < n && audit.UpperShare(n, leaks+1, 0.95) < b || audit.UpperShare(n, leaks, 0.99) < b {
 			t.Fatalf("bounds around %d in %d are out of order", leaks, n)
 		}
-		none := leakBound(n, 0, 0.95)
+		none := audit.UpperShare(n, 0, 0.95)
 		if three := 3 / float64(n); none >= three || n > 100 && none < 0.98*three {
 			t.Fatalf("no leak in %d: %v, rule of three %v", n, none, three)
 		}
@@ -53,7 +55,7 @@ func TestLeakBoundOrder(t *testing.T) {
 func TestNotesToRead(t *testing.T) {
 	for rate, want := range map[float64]int64{1e-4: 29956, 1e-3: 2995, 0.5: 5} {
 		n := notesToRead(rate, 0.95)
-		if n != want || leakBound(n, 0, 0.95) > rate || leakBound(n-1, 0, 0.95) <= rate {
+		if n != want || audit.UpperShare(n, 0, 0.95) > rate || audit.UpperShare(n-1, 0, 0.95) <= rate {
 			t.Errorf("rate %v: %d notes, want %d", rate, n, want)
 		}
 	}

@@ -55,6 +55,7 @@ func (l Language) funcs() template.FuncMap {
 		"thousands": func(n any) string { return thousands(whole(n)) },
 		"plural":    func(n any, noun string) string { return l.Plural(whole(n), noun) },
 		"percent":   l.Percent,
+		"shown":     l.shown,
 		"number":    func(x float64) string { return l.Number(x, 2) },
 		"tenths":    func(x float64) string { return l.Number(x, 1) },
 		"score":     func(x float64) string { return l.Number(x, 4) },

@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
@@ -52,6 +53,7 @@ type Report struct {
 	Uses       *reportUses `json:"uses,omitempty"`
 	Anonymity  *Anonymity  `json:"k_anonymity,omitempty"`
 	Leak       *Leak       `json:"leak,omitempty"`
+	Risk       *Risk       `json:"risk,omitempty"`
 
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
@@ -71,9 +73,9 @@ type Report struct {
 type light string
 
 const (
-	green light = "green" // nothing to look at
+	green light = "green" // nothing to look at, and people have read a sample of just this output
 	amber light = "amber" // done, and something to look at
-	red   light = "red"   // not to be used before somebody has looked: exit code 3
+	red   light = "red"   // not to be used before somebody has looked
 )
 
 type reportFinding struct {
@@ -183,15 +185,6 @@ type reportModel struct {
 	Dial   *reportDial        `json:"recall_dial,omitempty"`
 
 	Measured *tagger.Measured `json:"measured,omitempty"` // on real notes, at the setting of the dial; nil: it was not
-	Left     *expected        `json:"expected_left,omitempty"`
-}
-
-// expected is how many of the masked notes keep something, if they are like
-// those that the model was measured on.
-type expected struct {
-	Notes int64 `json:"notes"`
-	Low   int64 `json:"low"` // ends of the interval, 95 %
-	High  int64 `json:"high"`
 }
 
 // reportDial is the setting of the recall dial and what it reached on the
@@ -225,7 +218,8 @@ type Input struct {
 	Never      int
 	Selection  *Selection
 	Anonymity  *Anonymity
-	Attacks    *Attacks // nil: none
+	Attacks    *Attacks       // nil: none
+	Reading    *audit.Reading // of a sample, by people; nil: none
 	Duplicates *int64
 	Version    string // of velum
 }
@@ -238,7 +232,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 	c := &m.Counts
 	excluded := c.Reasons[pipeline.Excluded.String()]
 	r := &Report{
-		Schema: "velum.report/3", Language: in.Config.Report.Lang, language: LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
+		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Inverse: c.Tally.Get(tally.Inverse, ""), Duplicates: in.Duplicates,
@@ -271,12 +265,13 @@ func New(m *commit.Manifest, in *Input) *Report {
 	r.measured(in)
 	strategies, _ := in.Config.Strategies() // the policy was read before
 	r.Leak = leakOf(&leakInput{c.Tally, c.Masked, in.Config.Gate.Missed, strategies, in.Attacks, in.Config.Gate.MaxLeak})
+	r.Risk = riskOf(m, in)
 	r.judge()
 	return r
 }
 
 // measured says what the model is worth on real notes at the setting of the
-// run, and what that means for this output.
+// run.
 func (r *Report) measured(in *Input) {
 	if in.Model.Measured == nil {
 		return
@@ -285,10 +280,8 @@ func (r *Report) measured(in *Input) {
 	if in.Dial != nil {
 		m.DialPoint = *in.Dial
 	}
-	var left expected
-	left.Notes, left.Low, left.High = m.Left(m.DialPoint, r.Notes.Masked, r.Spans.Total)
 	m.Recall, m.Precision, m.Interval = Rounded(m.Recall), Rounded(m.Precision), [2]float64{Rounded(m.Interval[0]), Rounded(m.Interval[1])}
-	r.Model.Measured, r.Model.Left = &m, &left
+	r.Model.Measured = &m
 }
 
 // printable writes the name of a file with what a terminal or a page would not
@@ -456,10 +449,6 @@ func numbered(counts tally.Counts, of tally.Of, n int) []named {
 	return all
 }
 
-// lowRecall is the masking recall under which a model is nothing to go on with:
-// one identifier in ten stays.
-const lowRecall = 0.9
-
 // judge sets the light, the sentence and what is to be looked at.
 func (r *Report) judge() {
 	n, l := &r.Notes, r.language
@@ -475,7 +464,7 @@ func (r *Report) judge() {
 	if n.Read == 0 {
 		r.find(amber, "find empty")
 	}
-	r.judgeModel()
+	r.judgeRisk()
 	if r.Others > 0 {
 		r.find(amber, "find others", l.Plural(r.Others, "note"))
 	}
@@ -491,9 +480,6 @@ func (r *Report) judge() {
 	if len(r.Drift) > 0 {
 		r.find(amber, "find drift", l.Plural(int64(len(r.Drift)), "place"))
 	}
-	if s := r.Selection; s != nil && s.Notes > 0 && !s.Met {
-		r.find(amber, "find shares")
-	}
 	r.Light = green
 	for _, f := range r.Findings {
 		if f.Light == red || r.Light == green {
@@ -503,36 +489,23 @@ func (r *Report) judge() {
 	r.Sentence = r.sentence()
 }
 
-// judgeModel: no run is well of which nobody knows how much it leaves.
-func (r *Report) judgeModel() {
-	switch m := r.Model.Measured; {
-	case m == nil:
-		r.find(amber, "find unmeasured")
-	case m.Recall < lowRecall:
-		r.find(amber, "find low recall", r.language.Percent(m.Recall), m.On)
-	}
-}
-
-// sentence says what came out, and what of it is likely to be left.
+// sentence says first whether anybody has looked, then what came out, and what of
+// it is likely to be left.
 func (r *Report) sentence() string {
 	n, l := &r.Notes, r.language
 	if n.Read == 0 {
 		return l.Text("sentence empty")
 	}
-	said := []string{l.Text("sentence read", l.Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed))}
+	first, last := r.riskSentences()
+	said := []string{first}
 	if r.Light == red {
-		said = slices.Insert(said, 0, l.Text("sentence red"))
+		said = append(said, l.Text("sentence red"))
 	}
+	said = append(said, l.Text("sentence read", l.Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed)))
 	if n.Excluded > 0 {
 		said = append(said, l.Text("sentence excluded", l.Plural(n.Excluded, "note")))
 	}
-	if m, left := r.Model.Measured, r.Model.Left; m != nil {
-		said = append(said, l.Text("sentence left", m.On, l.Interval(m.Recall, m.Interval, 3),
-			l.Plural(left.Notes, "note"), thousands(left.Low), thousands(left.High), thousands(n.Masked)))
-	} else {
-		said = append(said, l.Text("sentence unmeasured"))
-	}
-	return strings.Join(said, " ")
+	return strings.Join(append(said, last...), " ")
 }
 
 func (r *Report) find(light light, key string, args ...any) {
@@ -579,6 +552,7 @@ func (r *Report) Public() *Report {
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
 	p.Leak = nil
+	p.Risk = r.Risk.public(r.Notes.Masked)
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {
 		a := *r.Anonymity

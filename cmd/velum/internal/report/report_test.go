@@ -16,7 +16,9 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/anonymity"
+	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 )
@@ -40,6 +42,7 @@ func reportSample(t *testing.T) *Report {
 			"span/PERSON/model": 39 * k, "span/PERSON/rule": k, "span/DATE/model": 6 * k, "span/DATE/pattern": 5 * k,
 			"language/es": 70 * k, "language/ca": 25 * k, "language/unknown": k,
 			"confidence/0.00": k, "confidence/0.45": 2 * k, "confidence/0.85": 13 * k, "confidence/0.95": 80 * k,
+			"doubt/0": 40 * k, "doubt/9": 30 * k, "doubt/14": 20 * k, "doubt/17": 6 * k, "words": 900 * k, "unknown_words": 270 * k, "foreign": 2 * k,
 			"notes_with_spans": 44 * k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
 			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k, "inverse": 7 * k,
 		}
@@ -66,8 +69,8 @@ func reportSample(t *testing.T) *Report {
 		Files:   []read.ArchiveFile{{Path: "/archive/2026-02.parquet", SHA256: [32]byte{0xab, 0xcd}}},
 		Drift:   []read.Drift{{Path: "/archive/2026-02.parquet", Column: hostile, Change: "is new: INT64"}},
 		Model: tagger.Header{Name: hostile, Kind: "crf", Training: tagger.Training{Sequences: 1000, Tokens: 20000},
-			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}, Measured: measured()},
-		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5, Interval: [2]float64{0.98, 0.996}, Leaky: 4},
+			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}, Measured: measured(), Risk: calibrated()},
+		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5, Interval: [2]float64{0.98, 0.996}},
 		Always: 2, Never: 1, Duplicates: &duplicates,
 		Anonymity: &Anonymity{K: 5, Share: 0.0123, Columns: []GeneralizedColumn{{Name: hostile, Level: 1, Levels: 5}},
 			Sizes: &anonymity.Sizes{Groups: 12, Smallest: 5, Suppressed: 240, Notes: 20160, Under: [7]int64{3, 4, 9, 10, 12, 20, 22}, UnderNotes: [7]int64{3, 5, 24, 33, 60, 350, 480}}},
@@ -185,7 +188,7 @@ func states(t *testing.T, lang string) map[string][]byte {
 		"whole":      whole.html,
 		"public":     whole.Public().html,
 		"empty":      New(&commit.Manifest{}, &Input{Config: cfg}).html,
-		"nothing":    New(few, &Input{Config: cfg, Model: tagger.Header{Kind: "crf", Name: "m", Measured: measured()}}).html,
+		"nothing":    New(few, &Input{Config: cfg, Model: tagger.Header{Kind: "crf", Name: "m", Risk: calibrated()}, Reading: readOf(few, 598, 0)}).html,
 		"unmeasured": New(few, &Input{Config: cfg, Model: tagger.Header{Kind: "crf", Name: "m"}}).html,
 		"about":      func() ([]byte, error) { return AboutPage(data, lang, about) },
 		"stopped":    func() ([]byte, error) { return AboutPage(nil, lang, &stopped) },
@@ -307,6 +310,7 @@ func TestReportLights(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Write.MaxQuarantined = 0.01
+	tally := func(m *commit.Manifest, name string, n int64) { m.Counts.Tally[name] = n }
 	for _, tt := range []struct {
 		name    string
 		change  func(*commit.Manifest, *Input)
@@ -314,9 +318,31 @@ func TestReportLights(t *testing.T) {
 		finding string
 	}{
 		{"all well", func(*commit.Manifest, *Input) {}, green, ""},
+		{"nobody has read", func(_ *commit.Manifest, in *Input) { in.Reading = nil }, amber, "velum run --audit N"},
+		{"read before it changed", func(m *commit.Manifest, _ *Input) { m.Units[0].Parts[0].SHA256 = "another" }, amber, "has changed since"},
+		{"too few read", func(_ *commit.Manifest, in *Input) { in.Reading.Read = 597 }, amber, "Too few notes"},
+		{"a leak among many", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks, in.Reading.Read = 1, 946 }, amber, "Too few notes"},
+		{"a leak among more", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks, in.Reading.Read = 1, 947 }, green, ""},
+		{"leaks were found", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks = 4 }, red, "4 notes of the sample kept something"},
+		{"not calibrated", func(_ *commit.Manifest, in *Input) { in.Model.Risk = nil }, amber, "never held against notes"},
+		{"calibrated for another confidence", func(_ *commit.Manifest, in *Input) { in.Model.Risk.Confidence = "line" }, amber, "never held against notes"},
+		{"scores of other notes", func(_ *commit.Manifest, in *Input) { in.Model.Measured, in.Reading = measured(), nil }, amber, "velum run --audit N"},
+		{"many expected", func(m *commit.Manifest, _ *Input) { tally(m, "doubt/8", 0); tally(m, "doubt/16", 1000) }, red, "More than 5"},
+		{"another language", func(m *commit.Manifest, _ *Input) { tally(m, "foreign", 111) }, red, "11.1\u202f% of the notes are in a language"},
+		{"hardly another language", func(m *commit.Manifest, _ *Input) { tally(m, "foreign", 110) }, green, ""},
+		{"unknown words", func(m *commit.Manifest, _ *Input) { tally(m, "unknown_words", 3101) }, red, "31\u202f% of the words"},
+		{"many spans", func(m *commit.Manifest, _ *Input) { tally(m, "category/PERSON", 10_001) }, red, "masked places"},
+		{"few spans", func(m *commit.Manifest, _ *Input) { tally(m, "category/PERSON", 7) }, red, "masked places"},
+		{"surer than ever", func(m *commit.Manifest, _ *Input) { tally(m, "doubt/8", 0); tally(m, "doubt/0", 1000) }, red, "as sure of these notes"},
+		{"few notes of another language", func(m *commit.Manifest, in *Input) {
+			m.Masked, m.Rows = 49, 49
+			tally(m, "foreign", 40)
+			tally(m, "category/PERSON", 20)
+			tally(m, "doubt/8", 49)
+			in.Model.Risk.Foreign[1] = 0
+		}, green, ""},
+		{"another language, no calibration", func(m *commit.Manifest, in *Input) { tally(m, "foreign", 81); in.Model.Risk = nil }, red, "in a language"},
 		{"no notes", func(m *commit.Manifest, _ *Input) { m.Counts = commit.Counts{} }, amber, "No note was read"},
-		{"not measured on real notes", func(_ *commit.Manifest, in *Input) { in.Model.Measured = nil }, amber, "was not measured on real notes"},
-		{"leaves one in ten", func(_ *commit.Manifest, in *Input) { in.Model.Measured.Recall = 0.89 }, amber, "masks 89\u202f% of what it should on a ward"},
 		{"just allowed", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 10, 990 }, green, ""},
 		{"too many", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 11, 989 }, red, "in quarantine; 1"},
 		{"bad input", func(m *commit.Manifest, _ *Input) { m.BadInputs = make([]commit.BadInput, 2) }, red, "2 files"},
@@ -325,13 +351,15 @@ func TestReportLights(t *testing.T) {
 		{"panic", func(m *commit.Manifest, _ *Input) { m.Reasons = map[string]int64{"panicked": 1} }, amber, "(panicked)"},
 		{"drift", func(_ *commit.Manifest, in *Input) { in.Drift = make([]read.Drift, 1) }, amber, "differ in 1 place"},
 		{"duplicates", func(_ *commit.Manifest, in *Input) { in.Duplicates = new(int64); *in.Duplicates = 1 }, amber, "1 note with the id"},
-		{"shares", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{Notes: 3} }, amber, "wanted shares"},
-		{"empty selection", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{} }, green, ""},
+		{"shares of a selection are no matter of privacy", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{Notes: 3} }, green, ""},
 	} {
-		m := &commit.Manifest{Counts: commit.Counts{Rows: 1000, Masked: 1000}, Units: make([]commit.UnitRecord, 1)}
-		in := &Input{Config: cfg, Model: tagger.Header{Measured: measured()}}
+		m := wellDone()
+		in := &Input{Config: cfg, Model: tagger.Header{Risk: calibrated()}, Reading: readOf(m, 598, 0)}
 		tt.change(m, in)
 		r := New(m, in)
+		if p := r.Public(); len(r.Reasons) == 0 && p.Light != r.Light {
+			t.Errorf("%s: the public light is %s, the private one %s", tt.name, p.Light, r.Light)
+		}
 		if r.Light != tt.want || tt.finding == "" != (len(r.Findings) == 0) || len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Text, tt.finding) {
 			t.Errorf("%s: %s %v", tt.name, r.Light, r.Findings)
 		}
@@ -344,36 +372,56 @@ func TestReportLights(t *testing.T) {
 // measured is what a model says that is good enough.
 func measured() *tagger.Measured {
 	return &tagger.Measured{On: "a ward", Date: "2026-11-22", Notes: 500, Entities: 400,
-		DialPoint: tagger.DialPoint{Recall: 0.94, Precision: 0.98, Interval: [2]float64{0.91, 0.96}, Leaky: 20}}
+		DialPoint: tagger.DialPoint{Recall: 0.94, Precision: 0.98, Interval: [2]float64{0.91, 0.96}}}
 }
 
-// TestSentence: the page says what is likely to be left, by what the model was
-// worth at the setting of this run, and that nobody knows where it was not measured.
+// wellDone is a run of which nothing bad can be said.
+func wellDone() *commit.Manifest {
+	return &commit.Manifest{
+		Counts: commit.Counts{Rows: 1000, Masked: 1000, Tally: map[string]int64{
+			"category/PERSON": 500, "doubt/8": 1000, "words": 10_000, "unknown_words": 1500, "foreign": 10}},
+		Units: []commit.UnitRecord{{Parts: []commit.PartRecord{{Kind: "masked", SHA256: "one"}, {Kind: "notes", SHA256: "private"}}}},
+	}
+}
+
+// calibrated is what is known of a model's confidences.
+func calibrated() *calibrate.Risk {
+	return &calibrate.Risk{Confidence: "path", Notes: 24_000, Leaks: 900, Sources: 40, Mean: [3]float64{0.4, 0.6, 0.5}, Cov: [6]float64{0.04, 0, 0.005, 0.01, 0, 0.006},
+		Spread: 0.4, Foreign: calibrate.Range{0, 0.06}, Unknown: calibrate.Range{0.05, 0.21}, Spans: calibrate.Range{0.04, 2}, Doubt: calibrate.Range{-7, -1.7}}
+}
+
+// readOf is a reading of just that output.
+func readOf(m *commit.Manifest, read, leaks int64) *audit.Reading {
+	return &audit.Reading{Read: read, Leaks: leaks, By: "Ada", Output: audit.OutputDigest(m), Sample: "s"}
+}
+
+// TestSentence: the first sentence says whether people have read of the output, and
+// the last one how many notes are expected to keep something, or that nobody knows.
 func TestSentence(t *testing.T) {
 	cfg, err := option.Load(option.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &commit.Manifest{Counts: commit.Counts{Rows: 10_000, Masked: 9990, Quarantined: 10, Tally: map[string]int64{"source/model": 5000, "category/PERSON": 5000}}}
+	m := wellDone()
 	plain := func(in *Input) string {
 		return strings.NewReplacer("\u202f", " ", "\u2212", "-").Replace(New(m, in).Sentence)
 	}
-	in := &Input{Config: cfg, Model: tagger.Header{Measured: measured()}}
-	if got, want := plain(in), "10 000 notes read: 9 990 masked, 10 in quarantine (0.10 %, up to 1 % allowed). "+
-		"Masking recall of this model on notes like its gold set (a ward) is 0.940 [0.910, 0.960]: expect some 261 notes [170–404] of 9 990 to keep something."; got != want {
+	in := &Input{Config: cfg, Model: tagger.Header{Risk: calibrated(), Measured: measured()}}
+	if got, want := plain(in), "Nobody has read a random sample of this output, so the light can be amber at best. 1 000 notes read: 1 000 masked, 0 in quarantine (0 %, up to 1 % allowed). "+
+		"By the confidences of this run some 1 [0–5] of 1 000 notes are expected to keep something (95 %; calibrated on 24 000 notes of 40 sources that the model had not seen)."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	in.Dial = &tagger.DialPoint{Recall: 0.99, Precision: 0.9, Interval: [2]float64{0.98, 1}, Leaky: 3}
-	if got := plain(in); !strings.Contains(got, "0.990 [0.980, 1.000]: expect some 34 notes [0–69] of 9 990") {
-		t.Errorf("with the dial: %s", got)
+	in.Reading = readOf(m, 598, 0)
+	if got, want := plain(in), "598 notes of a random sample of this output were read, and 0 kept something: with 95 % confidence at most 0.50 % of all do."; !strings.HasPrefix(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	in.Model.Measured = nil
-	if got := plain(in); !strings.Contains(got, "was not measured") || strings.Contains(got, "[") {
-		t.Errorf("not measured: %s", got)
+	in.Model.Risk, in.Reading = nil, nil
+	if got := plain(in); !strings.HasPrefix(got, "Nobody") || !strings.HasSuffix(got, "How many keep something is not known: between none and all.") {
+		t.Errorf("not calibrated: %s", got)
 	}
-	for lang, want := range map[string]string{"es": "0,940 [0,910; 0,960]", "ca": "cal esperar que unes 261 notes [170–404]"} {
+	for lang, want := range map[string]string{"es": "Nadie ha leído", "ca": "Ningú no ha llegit"} {
 		cfg.Report.Lang = lang
-		if got := plain(&Input{Config: cfg, Model: tagger.Header{Measured: measured()}}); !strings.Contains(got, want) {
+		if got := plain(in); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", lang, got)
 		}
 	}
@@ -406,6 +454,9 @@ func TestPublicReport(t *testing.T) {
 	other.Selection, other.Uses = nil, &reportUses{LowScore: 5}
 	other.BadInputs[0].File, other.BadInputs[0].Name, other.BadInputs[0].Bytes, other.Drift[0].File = "ff", "another.parquet", 1, "ff"
 	other.Damaged = nil
+	for i := range other.Risk.Unlike {
+		other.Risk.Unlike[i].Here /= 1.1
+	}
 	other.judge()
 	var pages [2][]byte
 	for i, one := range []*Report{r, other} {

@@ -82,7 +82,8 @@ func (m *masking) forget(ctx context.Context, cfg *option.Config, names []string
 		return m.printChanges()
 	}
 	m.logChanges()
-	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
+	m.record.place(out)
+	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.Audit); err != nil {
 		return err
 	}
 	if ctx, err = m.record.begin(ctx, plan, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {

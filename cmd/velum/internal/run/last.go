@@ -18,6 +18,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/resolve"
@@ -39,13 +40,17 @@ type lastStep struct {
 	selection *Selector // nil: none
 	version   string    // of velum
 	attacks   *report.Attacks
+	reading   *audit.Reading // of a sample of what the output was; nil: none
 
 	duplicates *int64 // ids that come again, when finish has counted them
 }
 
-func newLastStep(p *flow.Flow, a *read.Archive, version string) (*lastStep, error) {
+func newLastStep(p *flow.Flow, a *read.Archive, version, log string) (*lastStep, error) {
 	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
 	var err error
+	if l.reading, err = audit.LastReading(log); err != nil {
+		return nil, err
+	}
 	if file := p.Gate.Attacks; file != "" {
 		if l.attacks, err = report.ReadAttacks(file); err != nil {
 			return nil, exit.With(exit.Config, fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum attack --json` printed")
@@ -61,7 +66,8 @@ func newLastStep(p *flow.Flow, a *read.Archive, version string) (*lastStep, erro
 // String names what the step does beyond what shapes units: when it changes,
 // the step is done again, and the units are not.
 func (l *lastStep) String() string {
-	keys := []string{"write.max_quarantined", "report.lang"}
+	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven",
+		"report.shift.notes", "report.shift.language", "report.shift.words", "report.shift.spans", "report.shift.confidence"}
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
 	}
@@ -71,6 +77,9 @@ func (l *lastStep) String() string {
 	}
 	if l.config.Anonymity.K > 0 {
 		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"))
+	}
+	if r := l.reading; r != nil {
+		all = append(all, fmt.Sprintf("read=%d/%d of %.12s", r.Leaks, r.Read, r.Output))
 	}
 	if l.attacks != nil {
 		found, err := json.Marshal(l.attacks)
@@ -123,7 +132,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 
 func (l *lastStep) reportInput() (*report.Input, error) {
 	unvouched, _ := l.archive.Unvouched()
-	in := &report.Input{Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
+	in := &report.Input{Unvouched: unvouched, Config: l.config, Attacks: l.attacks, Reading: l.reading, Files: l.archive.Files, Drift: l.archive.Drift, Model: l.model.Header(), Version: l.version}
 	r := &l.config.Resolve
 	for _, list := range []struct {
 		entries []string

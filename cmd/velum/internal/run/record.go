@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,16 +112,15 @@ func (r *record) metrics(err error, file string, private bool) error {
 	return err
 }
 
+// place says where the private tree and the audit log of an output are.
+func (r *record) place(out commit.Output) {
+	r.private = cmp.Or(out.Private, commit.PrivateDir(out.Dir))
+	r.Audit = cmp.Or(r.Audit, filepath.Join(r.private, filepath.FromSlash(audit.Name)))
+}
+
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
 func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy, lang string) (context.Context, error) {
-	r.private = out.Private
-	if r.private == "" {
-		r.private = commit.PrivateDir(out.Dir)
-	}
-	if r.Audit == "" {
-		r.Audit = filepath.Join(r.private, filepath.FromSlash(audit.Name))
-	}
 	r.about.Run, r.about.Inputs, r.about.Output, r.lang = plan.Run(), plan.Roots, out.Dir, lang
 	// A policy may be a file: its name says enough, its content is in the hash
 	// of the configuration.

@@ -19,6 +19,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
@@ -129,7 +130,8 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	m.logChanges()
-	if m.last, err = newLastStep(m.Flow, m.archive, m.Version); err != nil {
+	m.record.place(out)
+	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.Audit); err != nil {
 		return err
 	}
 	if err := m.deal(ctx, units); err != nil {
@@ -454,15 +456,17 @@ type summary struct {
 	PerSecond  float64 `json:"notes_per_second"`
 	Out        string  `json:"out"`
 	Private    string  `json:"private"`
+	Light      string  `json:"light"`
+	Sentence   string  `json:"sentence"` // of report.json in the private tree
 }
 
 func (m *masking) printResult(r *commit.Result, out commit.Output) error {
-	private := out.Private
-	if private == "" {
-		private = commit.PrivateDir(out.Dir)
+	light, sentence, err := report.Said(m.record.private)
+	if err != nil {
+		return err
 	}
 	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
-		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: private}
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence}
 	s.PerSecond = float64(s.Rows) / s.Seconds
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(s)
@@ -475,8 +479,8 @@ func (s *summary) table(w io.Writer) error {
 	if s.Kept > 0 {
 		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
 	}
-	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine; %d units (%d done before)%s, %.1f s, %.0f notes/s\n",
-		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, kept, s.Seconds, s.PerSecond)
+	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
+		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, s.Sentence)
 	return err
 }
 

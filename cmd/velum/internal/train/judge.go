@@ -96,7 +96,7 @@ func setting(r *score.Report, bias float32) tagger.DialPoint {
 	at, _ := r.Measure(score.MaskedEntities)
 	p := tagger.DialPoint{Recall: at.Recall, Bias: bias, Precision: at.Precision}
 	if r.Draws > 0 {
-		p.Interval, p.Leaky = at.Sure(), r.CleanNotes.Whole-r.CleanNotes.Part
+		p.Interval = at.Sure()
 	}
 	return p
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -65,6 +67,9 @@ func trainLanguage(ctx context.Context, c *console.Console, _ *option.Config, o 
 		return context.Cause(ctx)
 	}
 	if err := durable.WriteFile(nil, o.Out, m.bytes()); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(nil, o.Out+".words", commonWords(train[0], train[1])); err != nil {
 		return err
 	}
 	_, err := c.Printf("%s: weights of %d sentences; build velum with them to measure them\n", o.Out, len(train[0])+len(train[1])+len(train[2]))
@@ -187,10 +192,42 @@ func fitLanguage(ctx context.Context, train *sentences, windows int, done func(i
 	return m
 }
 
+// common is how many words the set of common words has at the most, each with and
+// without accents, and leastCommon how often they occur at the least.
+const common, leastCommon = 40_000, 3
+
+// commonWords is the set of words that notes are held against
+// (models/language, words.bin).
+func commonWords(texts ...[][]string) []byte {
+	counts := map[string]int{}
+	for _, sentences := range texts {
+		for _, words := range sentences {
+			for _, w := range words {
+				counts[strings.ToLower(w)]++
+			}
+		}
+	}
+	all := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	set := make([]byte, 1<<language.CommonBits/8)
+	var of [language.MaxFeatures]uint16
+	for _, w := range all[:min(common, len(all))] {
+		if counts[w] < leastCommon {
+			break
+		}
+		for _, form := range []string{w, strings.Map(withoutMark, norm.NFD.String(w))} {
+			_, hash := language.Features(&of, []byte(form))
+			at := language.CommonBit(hash)
+			set[at>>3] |= 1 << (at & 7)
+		}
+	}
+	return set
+}
+
 func buckets(dst []uint16, words []string) []uint16 {
 	var of [language.MaxFeatures]uint16
 	for _, w := range words {
-		dst = append(dst, of[:language.Features(&of, []byte(w))]...)
+		n, _ := language.Features(&of, []byte(w))
+		dst = append(dst, of[:n]...)
 	}
 	return dst
 }
@@ -262,7 +299,8 @@ func answers(w io.Writer, truth string, n [2]int, draws int, next func() string)
 	for range draws {
 		text := []byte(next())
 		tokens = new(tokenize.Tokenizer).Tokens(tokens[:0], text)
-		count[language.Of(text, tokens)]++
+		lang, _ := language.Of(text, tokens)
+		count[lang]++
 	}
 	share := func(l pipeline.Language) float64 { return 100 * float64(count[l]) / float64(draws) }
 	_, err := fmt.Fprintf(w, "%-6s %2d-%2d   %6.2f %6.2f %6.2f %6.2f %6.2f\n", truth, n[0], n[1], share(languages[0]), share(languages[1]), share(languages[2]), share(pipeline.MixedLanguage), share(pipeline.UnknownLanguage))

@@ -12,12 +12,12 @@ import (
 )
 
 // Measure scores a model that there is on labelled notes, sets its recall dial,
-// and writes it with both: the weights stay as they were. With o.Scores it
-// takes those of another model instead. What o says of training is not looked
+// calibrates its confidences on held-out notes (o.Held), and writes it with all of
+// that: the weights stay as they were. With o.Scores it takes those of another model instead. What o says of training is not looked
 // at.
 func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	if o.Out == "" || (len(o.Dev) == 0) == (o.Scores == "") {
-		return exit.Errorf(exit.Config, "see `velum models measure --help`", "--out and one of --gold and --scores are needed")
+	if o.Out == "" || len(o.Dev) > 0 && o.Scores != "" || len(o.Dev) == 0 && o.Scores == "" && len(o.Held) == 0 {
+		return exit.Errorf(exit.Config, "see `velum models measure --help`", "--out is needed, and --held, --gold or --scores, the latter not both")
 	}
 	m, err := flow.OpenModel(cfg.Tag.Model, cfg)
 	if err != nil {
@@ -29,8 +29,11 @@ func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Opt
 	t.kind, _ = flow.KindNamed(m.Header().Kind) // it was opened by it
 	if o.Scores != "" {
 		err = t.lend(m)
-	} else {
+	} else if len(o.Dev) > 0 {
 		err = t.judge(ctx, m)
+	}
+	if err == nil && len(o.Held) > 0 {
+		err = t.calibrate(ctx, m)
 	}
 	if err != nil {
 		return err
@@ -44,10 +47,16 @@ func Measure(ctx context.Context, c *console.Console, cfg *option.Config, o *Opt
 	}
 	h := m.Header()
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": len(data), "scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial})
+		return json.NewEncoder(c.Out).Encode(map[string]any{"model": o.Out, "bytes": len(data), "scores": h.Scores, "measured": h.Measured, "recall_dial": h.RecallDial, "risk": h.Risk})
 	}
 	if _, err := c.Printf("%s: %.1f MB\n", o.Out, float64(len(data))/1e6); err != nil {
 		return err
+	}
+	if r := h.Risk; r != nil && len(o.Held) > 0 {
+		if _, err := c.Printf("  calibrated on %d notes of %d sources that it had not seen, %d of which kept something; spread between sources %.2f\n",
+			r.Notes, r.Sources, r.Leaks, r.Spread); err != nil {
+			return err
+		}
 	}
 	return printScoresOf(c.Out, h)
 }

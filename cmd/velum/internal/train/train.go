@@ -27,6 +27,8 @@ type Options struct {
 	Scores string   // model whose scores and recall dial to take
 	Init   string   // model whose weights to begin with
 	Real   string   // what the notes of Dev are called, if they are real ones; "": they are not
+	Held   []string // MODEL=PATHS: notes that a model made like this one has not seen, to calibrate it with
+	Source string   // expression whose group names the source of a note by its id; "": its file is its source
 	Out    string   // file to write
 	Name   string   // of the model; "": that of the file
 	Stop   bool     // early, by the F1 on dev

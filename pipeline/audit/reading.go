@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// Reading is what people found who read a random sample of an output.
+type Reading struct {
+	Read   int64  `json:"read"`             // notes
+	Leaks  int64  `json:"leaks"`            // of them, with something left
+	By     string `json:"by,omitempty"`     // who read
+	Output string `json:"output,omitempty"` // OutputDigest of what was read
+	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
+}
+
+// Upper is the highest share of notes with something left that the reading leaves
+// possible, at 95 %: the one-sided exact bound.
+func (r *Reading) Upper() float64 { return UpperShare(r.Read, r.Leaks, 0.95) }
+
+// OutputDigest is a digest of all masked parts: what a reading was of.
+func OutputDigest(m *commit.Manifest) string {
+	var parts []string
+	for i := range m.Units {
+		for _, p := range m.Units[i].Parts {
+			if p.Kind == "masked" {
+				parts = append(parts, p.SHA256)
+			}
+		}
+	}
+	slices.Sort(parts)
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "velum output read 1 %q", parts)))
+}
+
+// LastReading returns the last reading of a log, nil if there is none.
+func LastReading(name string) (last *Reading, err error) {
+	f, err := Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := newAuditScanner(f)
+	for lines.Scan() {
+		if l, ok := parseAuditLine(lines.Bytes()); ok && l.Read != nil && l.Read.Read > 0 {
+			last = l.Read
+		}
+	}
+	return last, errors.Join(lines.Err(), f.Close())
+}
+
+// UpperShare returns the one-sided upper bound of Clopper and Pearson (1934):
+// the rate at which so few leaks, or fewer, in n notes would have a
+// probability of 1-confidence. Drawing without replacement from an archive
+// proves a little more than that, so the bound errs on the safe side.
+func UpperShare(n, leaks int64, confidence float64) float64 {
+	if leaks == n {
+		return 1
+	}
+	if leaks == 0 {
+		return -math.Expm1(math.Log1p(-confidence) / float64(n))
+	}
+	low, high := float64(leaks)/float64(n), 1.0
+	for range 100 { // more bisections than a float64 has bits
+		middle := (low + high) / 2
+		if binomialCDF(n, leaks, middle) > 1-confidence {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// binomialCDF returns the probability of k or fewer of n at rate p in (0, 1).
+// The terms are summed from the largest, k, down: rates above k/n only.
+func binomialCDF(n, k int64, p float64) float64 {
+	nf, kf := float64(n), float64(k)
+	lgamma := func(x float64) float64 { y, _ := math.Lgamma(x); return y }
+	term := math.Exp(lgamma(nf+1) - lgamma(kf+1) - lgamma(nf-kf+1) + kf*math.Log(p) + (nf-kf)*math.Log1p(-p))
+	odds, sum := (1-p)/p, 0.0
+	for i := k; i >= 0 && term > sum*1e-17; i-- {
+		sum += term
+		term *= float64(i) / (nf - float64(i) + 1) * odds
+	}
+	return sum
+}
