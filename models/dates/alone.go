@@ -56,6 +56,17 @@ func (f *Finder) yearLead(i int, e *item, k int, before byte) float32 {
 	return 0
 }
 
+// yearsTo returns the item behind the year at item i, or behind the last year of
+// "1990-95".
+func (f *Finder) yearsTo(i int) int {
+	by, last := f.at(i+1), f.at(i+2)
+	if f.items[i].sure && by.is(sign) && (by.value == '-' || by.value == '/') && by.gap == 0 && last.gap == 0 && last.is(number) && last.width() == 2 &&
+		last.value > f.items[i].value%100 && f.stops(i+2) && !f.measured(i+2) {
+		return i + 3
+	}
+	return i + 1
+}
+
 // years tells whether item k is "años": los años 2003 y 2006.
 func (f *Finder) years(k int) bool {
 	return k >= 0 && f.items[k].is(yearWord) && f.plural(&f.items[k])

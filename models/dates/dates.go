@@ -55,19 +55,37 @@ type Parser struct {
 	out      [maxItems]int32 // by item: what is written there; unset if it stays
 	inserted [maxDates]insertion
 	moved    [maxDates]moved
-	start    int // of the date in what it is appended to
+	start    int   // of the date in what it is appended to
+	from, to int32 // the part of the text that is written
 }
 
 // Parse reads text, all of it; the caller must not change it before the date
 // is written. False: it is no date that can be read.
 func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
-	p.text, p.dates, p.rounds = text, p.dates[:0], rounds
+	p.text, p.dates, p.rounds, p.from, p.to = text, p.dates[:0], rounds, 0, int32(len(text))
 	p.language = languageOf(l)
 	if !p.scan() {
 		return false
 	}
 	p.elided()
 	return p.expression(0, 0, 0)
+}
+
+// Narrow makes text[from:to] of what was parsed the date: of "14 al 27 de abril"
+// each may be a value of its own. False: no date lies within.
+func (p *Parser) Narrow(from, to int) bool {
+	p.from, p.to = int32(from), int32(to)
+	return p.firstDate() < len(p.dates)
+}
+
+// firstDate returns the first date within from and to.
+func (p *Parser) firstDate() int {
+	for i := range p.dates {
+		if d := &p.dates[i]; p.items[d.firstItem].start >= p.from && p.items[d.lastItem].end <= p.to {
+			return i
+		}
+	}
+	return len(p.dates)
 }
 
 // elided takes d'abril for Catalan.
@@ -140,7 +158,7 @@ const (
 // First returns the first date in days since 1970-01-01 and its resolution.
 // full tells whether day, month and year are all there.
 func (p *Parser) First(c Context) (day int32, r Resolution, full bool) {
-	parts := p.resolve(0, p.order(c.Order), c)
+	parts := p.resolve(p.firstDate(), p.order(c.Order), c)
 	return dayNumber(parts.y, parts.m, parts.d), parts.resolution, parts.full
 }
 

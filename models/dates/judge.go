@@ -26,7 +26,7 @@ func (f *Finder) judge(d *date, i, next int) (score float32, end int) {
 	case d.season != none:
 		return f.judgeSeason(d, i), next
 	case d.year != none:
-		return f.judgeYear(i), next
+		return f.judgeYear(i), f.yearsTo(i)
 	}
 	return f.judgeDayAlone(i)
 }

@@ -462,14 +462,14 @@ func (p *Parser) yearWordBefore(i int) bool {
 	return i >= 0 && p.items[i].is(yearWord)
 }
 
-// rangeOfYears tells whether a year of four digits has been read: 2013-14.
+// rangeOfYears tells whether a year of four digits has been read: 2013-14, 1990-95.
 func (p *Parser) rangeOfYears(it *item) bool {
 	n := len(p.dates) - 1
 	if n == 0 {
 		return false
 	}
 	d := &p.dates[n-1]
-	return d.shape == named && d.month == none && d.year != none && p.items[d.year].sure && it.value == p.items[d.year].value%100+1
+	return d.shape == named && d.month == none && d.year != none && p.items[d.year].sure && it.value > p.items[d.year].value%100
 }
 
 func (p *Parser) dayAlone(d *date, i int) int {

@@ -98,9 +98,12 @@ func (p *Parser) share(i int, d *date, v *moved) bool {
 
 // write appends the items and what stands between them.
 func (p *Parser) write(dst []byte) []byte {
-	at, next := int32(0), 0
+	at, next := p.from, 0
 	for k := range p.items {
 		it := &p.items[k]
+		if it.start < p.from || it.end > p.to {
+			continue
+		}
 		if p.out[k] != stays {
 			dst = append(dst, p.text[at:it.start]...)
 			dst = p.render(dst, k, p.out[k])
@@ -115,8 +118,33 @@ func (p *Parser) write(dst []byte) []byte {
 			dst = p.insert(dst, next)
 		}
 	}
-	return append(dst, p.text[at:]...)
+	return append(dst, p.text[at:p.to]...)
 }
+
+// Elides tells whether the article or preposition at the end of before still fits
+// when was has become now: "l'abril" does not become "l'novembre", nor "el maig"
+// of a Catalan note "el abril". The words before a date are not its own.
+func (p *Parser) Elides(before, was, now []byte) bool {
+	if len(was) == 0 || len(now) == 0 || !letters[was[0]] || !letters[now[0]] {
+		return true
+	}
+	text := bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("'")), []byte("’"))
+	n := len(text)
+	if n < len(before) {
+		return n == 0 || text[n-1]|0x20 != 'l' && text[n-1]|0x20 != 'd' || vowel(now[0])
+	}
+	if p.language != catalan || vowel(was[0]) || !vowel(now[0]) {
+		return true
+	}
+	for _, word := range [...]string{"el ", "de ", "del ", "al ", "pel "} {
+		if at := n - len(word); at >= 0 && bytes.EqualFold(text[at:], []byte(word)) && (at == 0 || !letters[text[at-1]]) {
+			return false
+		}
+	}
+	return true
+}
+
+func vowel(b byte) bool { return bytes.IndexByte([]byte("aeiouh"), b|0x20) >= 0 }
 
 // insert appends the month and year of date i as those that it shared are
 // written.
@@ -150,6 +178,12 @@ func (p *Parser) render(dst []byte, k int, v int32) []byte {
 			return append(dst, p.text[it.start:it.end]...)
 		}
 		return strconv.AppendInt(dst, int64(v), 10)
+	case it.is(numeral) && !it.is(month):
+		l := min(p.language, catalan)
+		if w := it.wordOf(numeral, p.language); w.langs>>l&1 == 0 {
+			l = 1 - l
+		}
+		return appendLike(dst, p.text[it.start:it.end], numeralNames[l][v-1])
 	case it.is(ordinal):
 		return p.ordinalLike(dst, it, v)
 	}

@@ -195,6 +195,9 @@ func (w word) is(k kind) bool { return w.kinds>>k&1 != 0 }
 // words by folded form and kind: mar is a month and a weekday.
 var words = map[string][]word{}
 
+// numeralNames are numerals, one by one.
+var numeralNames [len(numerals)][]string
+
 // compounds are the numerals of several words.
 var compounds []compound
 
@@ -258,6 +261,7 @@ func init() {
 	}
 	for l, list := range numerals {
 		for i, name := range strings.Fields(list) {
+			numeralNames[l] = append(numeralNames[l], strings.ReplaceAll(name, "_", " "))
 			w := word{1 << numeral, full, 1 << l, 0, int8(i + 1)}
 			if strings.ContainsAny(name, "_-") {
 				compounds = append(compounds, compound{strings.ReplaceAll(name, "_", " "), []word{w}})

@@ -8,14 +8,18 @@ import (
 
 // newAggregate returns the operator that writes a larger place: the autonomous
 // community of a town or province, or to=province the province, Spain for a
-// community; of a postal code so many digits that more than 20,000 people share
+// community, and the next larger one where a place is itself a value of the note; of a postal code so many digits that more than 20,000 people share
 // them. What the lists do not know goes to the next operator.
 func newAggregate(s *settings) func(*Options) Operator {
-	o := aggregate{province: s.word("to", "region", "region", "province") == 1}
-	return func(*Options) Operator { return o }
+	province := s.word("to", "region", "region", "province") == 1
+	return func(*Options) Operator { return &aggregate{province: province} }
 }
 
-type aggregate struct{ province bool }
+type aggregate struct {
+	province    bool
+	larger      []byte // place at hand
+	words, name []byte // folded: a value of the note; the larger place
+}
 
 // sparse are the three digits of postal codes of the United States that 20,000
 // people or fewer share. The seventeen of the census of 2000 that the guidance of
@@ -28,20 +32,40 @@ var sparse = map[string]bool{
 }
 
 // Replace implements Operator.
-func (o aggregate) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
+func (o *aggregate) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	words := bytes.TrimSpace(v.Words)
 	if digits := postal(words); digits {
 		return appendPostal(dst, words, v.Category.String() == "ZIP"), true
 	}
+	larger := [...]string{"", "", "España"}
+	known, inside := false, false
 	if o.province {
-		if name, ok := surrogate.Province(words); ok {
+		larger[0], inside = surrogate.Province(words)
+	}
+	larger[1], known = surrogate.Region(words)
+	if !known && !inside {
+		return dst, false
+	}
+	for _, name := range larger {
+		if name != "" && !o.masked(n, name) {
 			return append(dst, name...), true
 		}
 	}
-	if name, ok := surrogate.Region(words); ok {
-		return append(dst, name...), true
-	}
 	return dst, false
+}
+
+// masked tells whether a place has the words of a value that is masked in the
+// note: Sevilla lies in Sevilla, and verify would see a value that is left.
+func (o *aggregate) masked(n *Note, name string) bool {
+	o.larger = append(o.larger[:0], name...)
+	o.name = appendWords(o.name[:0], o.larger)
+	for _, s := range n.Spans {
+		o.words = appendWords(o.words[:0], n.Text[s.Start:s.End])
+		if len(o.words) > 0 && within(o.words, o.name) {
+			return true
+		}
+	}
+	return false
 }
 
 func postal(words []byte) bool {

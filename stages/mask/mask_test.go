@@ -97,7 +97,7 @@ func TestMask(t *testing.T) {
 		{"touching", "[PERSON:Anna][LOCATION:Reus]", "[PERSON][LOCATION]"},
 		{"keep", "el [DATE:1/2/2014] acude", "el 1/2/2014 acude"},
 		{"suppress", "tel [TELEPHONE:934 000 000].", "tel ."},
-		{"stars", "DNI [DNI:1234 ñ]!", "DNI ******!"},
+		{"stars", "DNI [DNI:1234 ñ]!", "DNI ****************!"},
 		{"wide characters", "ñ [PERSON:Núria Solà] · [LOCATION:L'Hospitalet]…", "ñ [PERSON] · [LOCATION]…"},
 		{"untyped", "Dr. [DOCTOR:Pou]", "Dr. [PHI]"},
 		{"numbered", "[PATIENT:Núria Solà] y [PATIENT:Joan Pou]; [PATIENT:NURIA], [PATIENT:Pou, Joan] y [PATIENT:Mas]", "[PATIENT_1] y [PATIENT_2]; [PATIENT_1], [PATIENT_2] y [PATIENT_3]"},
@@ -185,7 +185,7 @@ func TestParseChain(t *testing.T) {
 		"Keep":                 `"Keep" is none of`,
 		"":                     "an operator is missing",
 		"mask |":               "an operator is missing",
-		"mask x=1":             "mask has no options",
+		"suppress x=1":             "suppress has no options",
 		"hash scop=note":       `hash has no option "scop"; known: scope, digits`,
 		"hash scope=village":   `hash: scope="village" is none of note, patient, archive`,
 		"hash digits=3":        "hash: digits wants a whole number from 4 to 64",
@@ -447,7 +447,7 @@ func benchmarked(t testing.TB) *pipeline.Batch {
 // whose library allocates a value.
 func TestAllocations(t *testing.T) {
 	for _, line := range mask.Describe() {
-		if line[0] == "encrypt" {
+		if strings.HasPrefix(line[0], "encrypt") {
 			continue
 		}
 		batch := benchmarked(t)

@@ -175,6 +175,53 @@ func TestEncrypt(t *testing.T) {
 	}
 }
 
+// TestLengthsAreHidden: what stands for names of different lengths is of one
+// length, by mask and by encrypt.
+func TestLengthsAreHidden(t *testing.T) {
+	for _, operator := range []string{"mask", "encrypt"} {
+		m := newMasker(t, mask.Options{Default: chain(t, operator), Key: testKey(t, 3)})
+		want := len(masked(t, m, mask.Note{}, "[PERSON:Bo]"))
+		for _, name := range []string{"Núria", "Núria Solà Puig", "X"} {
+			if got := len(masked(t, m, mask.Note{}, "[PERSON:"+name+"]")); got != want {
+				t.Errorf("%s: a name of %d bytes gives %d, one of 2 %d", operator, len(name), got, want)
+			}
+		}
+	}
+	if got := masked(t, newMasker(t, mask.Options{Default: chain(t, "mask size=1")}), mask.Note{}, "[PERSON:Núria]"); got != "*****" {
+		t.Errorf("size=1: %q", got)
+	}
+}
+
+// TestEncryptScope: equal values look equal within the scope only, and all of
+// them can be revealed.
+func TestEncryptScope(t *testing.T) {
+	key := testKey(t, 3)
+	a, b := mask.Note{ID: []byte("1"), Patient: []byte("p")}, mask.Note{ID: []byte("2"), Patient: []byte("q")}
+	again := mask.Note{ID: []byte("3"), Patient: []byte("p")}
+	for operator, equal := range map[string]bool{"encrypt": false, "encrypt scope=note": false, "encrypt scope=archive": true} {
+		m := newMasker(t, mask.Options{Default: chain(t, operator), Key: key})
+		one, two := masked(t, m, a, "[PERSON:Núria]"), masked(t, m, b, "[PERSON:Núria]")
+		if (one == two) != equal {
+			t.Errorf("%s: two patients are equal: %v", operator, one == two)
+		}
+		if three := masked(t, m, again, "[PERSON:Núria]"); (one == three) != (operator != "encrypt scope=note") {
+			t.Errorf("%s: two notes of a patient are equal: %v", operator, one == three)
+		}
+		if out, opened, _ := mask.NewSealer(key, "").Reveal(nil, []byte(one+two)); string(out) != "NúriaNúria" || opened != 2 {
+			t.Errorf("%s: %d opened", operator, opened)
+		}
+	}
+}
+
+// TestRevealOld: what a version before this one has sealed, without length and
+// scope hidden, is still opened.
+func TestRevealOld(t *testing.T) {
+	key := testKey(t, 3)
+	if out, opened, _ := mask.NewSealer(key, "study").Reveal(nil, []byte("[PERSON:scppjdknsjtnrnrgcqlnbjkksqphtmsmskbrcscgbhmqhcsgqnndslft]")); string(out) != "Núria Solà" || opened != 1 {
+		t.Errorf("%d opened", opened)
+	}
+}
+
 // FuzzReveal: nothing panics, and what is not sealed stays as it is.
 func FuzzReveal(f *testing.F) {
 	f.Add([]byte("[PERSON:bcdfbcdfbcdfbcdfbcdfbcdfbcdfbcdf]"))
@@ -262,7 +309,9 @@ func TestAggregate(t *testing.T) {
 func TestAggregateToProvince(t *testing.T) {
 	m := newMasker(t, mask.Options{Default: chain(t, "aggregate to=province")})
 	for marked, want := range map[string]string{
-		"[LOCATION:gerona]": "Gerona", "[LOCATION:Alcorcón]": "Comunidad de Madrid", "[LOCATION:Olot]": "Cataluña", "[LOCATION:Narnia]": "[LOCATION]",
+		"[LOCATION:gerona]": "Cataluña", "[LOCATION:Sevilla]": "Andalucía", "[LOCATION:Madrid]": "España", "[LOCATION:Alcorcón]": "Comunidad de Madrid",
+		"[LOCATION:Gijón] en [LOCATION:Asturias]": "España en España", "[LOCATION:Olot] y [LOCATION:Cataluña]": "España y España",
+		"[LOCATION:Mallorca], [LOCATION:España]": "Illes Balears, [LOCATION]", "[LOCATION:Getafe] de [LOCATION:Madrid]": "España de España", "[LOCATION:Olot]": "Cataluña", "[LOCATION:Narnia]": "[LOCATION]",
 	} {
 		if got := masked(t, m, mask.Note{}, marked); got != want {
 			t.Errorf("%s: got %q, want %q", marked, got, want)

@@ -3,6 +3,7 @@ package mask
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/velum-health/velum/models/dates"
 	"github.com/velum-health/velum/pipeline"
@@ -53,7 +54,8 @@ func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	}
 	start := len(dst)
 	out, ok := o.reader.AppendShifted(dst, o.reader.context, o.offset)
-	if !ok {
+	s := n.Spans[v.Span]
+	if !ok || o.reader.goesOn(n, v, o.offset%7 != 0) || !o.reader.Elides(n.Text[:s.Start], v.Words, out[start:]) {
 		return dst, false
 	}
 	_, resolution, _ := o.reader.First(o.reader.context)
@@ -63,9 +65,33 @@ func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	return out, true
 }
 
-// of returns the days by which the dates of a note move.
+// of returns the days by which the dates of a note move. Whole years are drawn
+// again: they would leave day and month as they were.
 func (o *shift) of(n *Note) int {
 	rng := n.Draw(o.scope, "date offset", nil)
+	for {
+		if days := o.draw(rng); !wholeYears(days) {
+			return days
+		}
+	}
+}
+
+// wholeYears tells whether some date has the same day and month so many days
+// later: k years have k/4 leap days, rounded up or down, and around 1900 and
+// 2100 one less.
+func wholeYears(days int) bool {
+	if days < 0 {
+		days = -days
+	}
+	for k := max(days/366, 1); k*365 <= days; k++ {
+		if leap := days - k*365; leap >= k/4-1 && leap <= (k+3)/4 {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *shift) draw(rng *rand.Rand) int {
 	sign := 1 - 2*rng.IntN(2)
 	switch {
 	case o.season:
@@ -100,6 +126,7 @@ type dateReader struct {
 	prefer  dates.Order
 	ready   bool
 	context dates.Context
+	edges   dates.Edges
 }
 
 func newDateReader(s *settings) dateReader {
@@ -111,7 +138,46 @@ func (r *dateReader) parse(n *Note, v Value) bool {
 		r.ready = true
 		r.survey(n, v.Category)
 	}
-	return r.Parse(v.Words, n.Language)
+	return r.read(n, v.Span)
+}
+
+// read parses span k of the note: as a part of the list or range of dates that
+// its neighbours make with it, or else alone.
+func (r *dateReader) read(n *Note, k int) bool {
+	first, last := k, k
+	for first > 0 && k-first < groupSpans && r.joined(n, first-1) {
+		first--
+	}
+	for last+1 < len(n.Spans) && last-k < groupSpans && r.joined(n, last) {
+		last++
+	}
+	s, from, to := n.Spans[k], n.Spans[first].Start, n.Spans[last].End
+	if first < last && r.Parse(n.Text[from:to], n.Language) && r.Narrow(int(s.Start-from), int(s.End-from)) {
+		return true
+	}
+	return r.Parse(n.Text[s.Start:s.End], n.Language)
+}
+
+// groupSpans is how many dates to either side are read with one.
+const groupSpans = 3
+
+// joined tells whether spans k and k+1 are dates of one list or range.
+func (r *dateReader) joined(n *Note, k int) bool {
+	a, b := n.Spans[k], n.Spans[k+1]
+	return a.Category == b.Category && a.End < b.Start && r.edges.Joins(n.Text[a.End:b.Start])
+}
+
+// goesOn tells whether the date of a span goes on beside it, where nothing hides
+// the rest.
+func (r *dateReader) goesOn(n *Note, v Value, weekday bool) bool {
+	s, floor, ceiling := n.Spans[v.Span], 0, len(n.Text)
+	if v.Span > 0 {
+		floor = int(n.Spans[v.Span-1].End)
+	}
+	if v.Span+1 < len(n.Spans) {
+		ceiling = int(n.Spans[v.Span+1].Start)
+	}
+	return r.edges.GoesOn(n.Text, int(s.Start), int(s.End), floor, ceiling, weekday)
 }
 
 // survey counts the orders of the note's dates and finds out when it was
