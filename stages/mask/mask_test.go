@@ -185,7 +185,7 @@ func TestParseChain(t *testing.T) {
 		"Keep":                 `"Keep" is none of`,
 		"":                     "an operator is missing",
 		"mask |":               "an operator is missing",
-		"suppress x=1":             "suppress has no options",
+		"suppress x=1":         "suppress has no options",
 		"hash scop=note":       `hash has no option "scop"; known: scope, digits`,
 		"hash scope=village":   `hash: scope="village" is none of note, patient, archive`,
 		"hash digits=3":        "hash: digits wants a whole number from 4 to 64",
