@@ -25,6 +25,7 @@ func (s *scan) word(i int) {
 	if _, e := s.wordFrom(i); e.roles&numeral == 0 {
 		return
 	}
+	s.spokenValue(i)
 	if end, v := s.numeral(i); v > 0 && v <= 120 {
 		s.age(i, end, v, true)
 	}

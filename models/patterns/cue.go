@@ -31,7 +31,7 @@ var kinds = [...]kind{
 	{cues: forIBAN, category: iban, digits: 8, least: 9, most: 36, full: 22, tail: 4, common: 5},
 	{cues: forDNI, category: dni, digits: 4, least: 6, most: 16, full: 7, tail: 1, common: 5},
 	{cues: forSocial, category: socialID, digits: 6, least: 6, most: 16, full: 12, common: 5},
-	{cues: forPlate, category: licencePlate, digits: 3, least: 5, most: 17, tail: 3, common: 5},
+	{cues: forPlate, category: licencePlate, digits: 2, least: 5, most: 17, tail: 3, common: 5},
 	{cues: forRecord | forPatient, category: recordID, digits: 3, least: 3, most: 20, common: 5},
 	{cues: forCard, category: cardID, digits: 5, least: 5, most: 20, full: 8, tail: 2, common: 5},
 	{cues: forDevice, category: recordID, digits: 4, least: 5, most: 40, full: 14, tail: 2, common: 5},
@@ -74,9 +74,8 @@ const neutral = filler | person | joins | monthOf | intoDate | lately
 
 // cued finds the value that the digits at n are part of, if a cue announces it.
 func (s *scan) cued(n *num) {
-	if n.start < s.cuedEnd || n.end-n.start < 4 && !isAlnum(s.byteAt(n.end)) && !isAlnum(s.byteAt(n.start-1)) &&
-		!joiner(s.byteAt(n.start-1)) && s.apart(n.end) == 0 {
-		return // a short number by itself
+	if n.start < s.cuedEnd || n.end-n.start < 4 && s.single(n) {
+		return
 	}
 	start, cue := s.valueStart(n.start)
 	if cue == 0 {
@@ -98,13 +97,20 @@ func (s *scan) cued(n *num) {
 	}
 }
 
+// single tells whether a number stands by itself: no letter, digit or sign of a
+// value touches it, and no other digit or capital follows.
+func (s *scan) single(n *num) bool {
+	before, behind := s.byteAt(n.start-1), s.byteAt(n.end+s.signs(n.end))
+	return !isAlnum(before) && !joiner(before) && !isAlnum(s.byteAt(n.end)) && !isDigit(behind) && !isUpper(behind)
+}
+
 // announced returns the cue of the value at start, and where the value begins:
 // letters may stand before it as a group of their own, "AB 123456".
 func (s *scan) announced(start int) (int, role) {
 	if cue := s.cueBefore(start, false); cue != 0 {
 		return start, cue
 	}
-	for p, groups := start, 0; groups < 4; groups++ {
+	for p, groups := start, 0; groups < 8; groups++ {
 		g := s.lettersBefore(p)
 		if g == p {
 			break
@@ -133,7 +139,7 @@ func (s *scan) announced(start int) (int, role) {
 // none, or if it is a word that says something.
 func (s *scan) lettersBefore(p int) int {
 	q := p - s.signsBefore(p)
-	if b := s.byteAt(q); q == p || p-q > 2 || b == ':' || b == ',' {
+	if b := s.byteAt(q); q == p || p-q > 2 && b != '-' || b == ':' || b == ',' {
 		return p
 	}
 	start := q
@@ -143,7 +149,7 @@ func (s *scan) lettersBefore(p int) int {
 	if n := q - start; n == 0 || n > 4 && s.text[start] != 'B' || n > 8 || s.wordBefore(start) { // BBBBBBBB AB 123456
 		return p
 	}
-	if _, e := s.wordUpTo(q); e.roles&^filler != 0 {
+	if _, e := s.wordUpTo(q); e.roles&^filler != 0 && q-start > 1 {
 		return p
 	}
 	return start
@@ -171,12 +177,22 @@ func (s *scan) valueStart(i int) (start int, glued role) {
 		if !joiner(b) || !isAlnum(s.byteAt(p-2)) {
 			break
 		}
-		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && p-1-w > 1 || p-1-w > 4) {
+		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && p-1-w > 1 || p-1-w > 4 && b != '_') {
 			break // a word: NHC-12345, clave:123
 		}
 		p--
 	}
-	if s.letterBefore(p) { // within a word that has an accent
+	if s.letterBefore(p) { // within a word that has an accent: matrículaB-1234
+		for cut := p; cut < i && isASCIILetter(s.text[cut]); cut++ {
+			if isUpper(s.text[cut]) || cut+1 == i {
+				at := cut
+				if !isUpper(s.text[cut]) {
+					at++
+				}
+				_, e := s.wordUpTo(at)
+				return at, e.roles & cues
+			}
+		}
 		return i, 0
 	}
 	head := p
@@ -188,14 +204,14 @@ func (s *scan) valueStart(i int) (start int, glued role) {
 		if e.roles&cues != 0 && (cut == head || e.roles&everyday == 0) {
 			return cut, e.roles
 		}
-		if cut == head && head-p > 3 && e.roles != 0 {
-			return head, 0
+		if e.roles != 0 && (cut == head && cut-p > 3 || cut-p > 5) {
+			return cut, 0
 		}
 	}
 	if head-p > 12 {
 		return head, 0
 	}
-	for p < head && isLower(s.byteAt(p+1)) && head-p > 3 { // Avisar612345678
+	for head == i && p < head && isLower(s.byteAt(p+1)) && head-p > 3 { // Avisar612345678
 		p++
 		for p < head && isLower(s.text[p]) {
 			p++
@@ -292,15 +308,22 @@ func (s *scan) cueBehind(start int) role {
 // value at i stands alone: cells with tabs, bars or semicolons between them, the
 // names of the columns in a line above.
 func (s *scan) headed(i int) role {
-	p := s.spacesBefore(i)
+	p := i
+	for s.byteAt(p-1) == ' ' {
+		p--
+	}
 	if b := s.byteAt(p - 1); b != 0 && b != '\n' && !cell(b) {
 		return 0
 	}
-	line := s.lineStart(i)
-	head, column := line, s.cells(line, i)
+	line, end := s.lineStart(i), i
+	for end < len(s.text) && end-i < 256 && s.text[end] != '\n' {
+		end++
+	}
+	column, columns := s.cells(line, i), s.cells(line, end)
+	head := line
 	for range 16 { // lines of the table above
 		above := s.lineStart(head - 1)
-		if head == 0 || s.cells(above, head-1) == 0 {
+		if head == 0 || columns == 0 || s.cells(above, head-1) != columns {
 			break
 		}
 		head = above
@@ -373,7 +396,7 @@ func (s *scan) valueEnd(start int, k *kind, cue role) int {
 		full += s.prefix(start)
 	}
 	x := s.run(extent{end: start}, k)
-	if x.end > 0 && x.signs <= 3 && isLower(s.text[x.end-1]) {
+	if x.end > 0 && x.signs <= 3 && x.digits > 0 && isLower(s.text[x.end-1]) {
 		return 0 // 24h
 	}
 	gap, gapEnd, gaps, same := 0, 0, 0, true
@@ -450,6 +473,48 @@ func (s *scan) likeDigit(i int) bool {
 	return false
 }
 
+// spokenValue finds a value that is said digit by digit in words, from the one
+// at i on: "seis uno dos...", "nou tres", "doce". It needs a cue, or to be as long
+// as a telephone number.
+func (s *scan) spokenValue(i int) {
+	if i < s.spokenEnd {
+		return
+	}
+	end, digits := i, 0
+	for p := i; ; {
+		next, e := s.wordFrom(p)
+		switch {
+		case e.roles&numeral != 0 && e.number < 10:
+			digits++
+		case e.roles&numeral != 0:
+			digits += 2
+		case digits > 0 && next == p+1 && isUpper(s.text[p]): // the letter of a DNI
+		default:
+			next = p
+		}
+		if next == p {
+			break
+		}
+		end = next
+		p = next + s.signs(next)
+		if p == next {
+			break
+		}
+	}
+	s.spokenEnd = end
+	if digits < 4 {
+		return
+	}
+	start, cue := s.announced(i)
+	k := kindOf(cue)
+	switch {
+	case k != nil && digits >= k.digits:
+		s.add(start, end, k.category, 0.85, false)
+	case k == nil && digits == 9:
+		s.add(i, end, telephone, 0.6, false)
+	}
+}
+
 // counted tells whether a word behind j says what the number before it counts.
 func (s *scan) counted(j int) bool {
 	_, e := s.wordFrom(s.spaces(j))
@@ -476,14 +541,18 @@ func (s *scan) joins(x, next *extent, w int, k *kind, full, gaps int, same bool)
 	tight := w == 1 && joiner(sign) || w == 3 && s.dash(x.end) == 3
 	hyphen := w >= 2 && sign == '-' && s.text[x.end+1] == '\n'
 	switch {
+	case next.run == 1 && x.run == 1 && same && !isLower(s.text[begin]):
+		return true // sign by sign
 	case digits == 0:
 		return s.tail(begin, next, tight, w, k, x.digits)
 	case tight && (sign != '.' && sign != ':' || same), hyphen:
 		return true
 	case x.digits >= k.digits && s.counted(next.end), k.category == telephone && x.digits >= full:
 		return false
-	case x.digits < full:
-		return next.digits <= full+4
+	case x.digits < full && next.digits <= full+4:
+		return true
+	case w == 1 && sign == '\n' && x.signs <= 10 && (next.run >= 3 || joiner(s.byteAt(next.end))) && !isLower(s.text[next.end-1]) && next.end > s.dateEnd:
+		return true // a value of no known length goes on in the next line
 	}
 	return same && (x.run <= 5 || gaps >= 2) && (x.signs < 16 || k.most > 20)
 }
@@ -499,14 +568,18 @@ func (s *scan) tail(begin int, next *extent, tight bool, w int, k *kind, digits 
 	if tight {
 		most = max(most, 2)
 	}
-	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 || !tight && s.spaces(begin-w) != begin {
+	plate := k.tail == 3
+	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 {
+		return false
+	}
+	if !tight && s.spaces(begin-w) != begin && !(plate && (next.run == 3 || s.byteAt(begin-1) == '-')) {
 		return false
 	}
 	if s.letterAt(next.end) && !(isUpper(s.byteAt(next.end)) && isLower(s.byteAt(next.end+1))) {
 		return false
 	}
 	for _, b := range s.text[begin:next.end] {
-		if !isUpper(b) && !(tight && next.run == 1) && !(k.tail == 3 && next.run == 3 && consonant(b&^0x20)) {
+		if !isUpper(b) && !(tight && (next.run == 1 || plate)) && !(plate && next.run == 3 && consonant(b&^0x20)) {
 			return false
 		}
 	}

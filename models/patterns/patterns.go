@@ -191,6 +191,7 @@ type scan struct {
 	piecesEnd    int          // where the last number in pieces with a right check digit ended
 	cuedEnd      int          // where the last value behind a cue ended,
 	cuedKind     *kind        // and its kind
+	spokenEnd    int          // where the last number in words ended
 
 	from, back read // the last words that were read, forwards and backwards
 }

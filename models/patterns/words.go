@@ -440,5 +440,8 @@ func newLexicon() *table {
 		}
 	}
 	count(numerals, func(w string, n uint8) { t.add(w, numeral).number = n })
+	for _, zero := range [...]string{"cero", "zero"} {
+		t.add(zero, numeral)
+	}
 	return t
 }

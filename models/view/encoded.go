@@ -249,24 +249,33 @@ func scriptDigit(r rune) rune {
 }
 
 // scripted tells whether the character of n bytes at i of text is one of three
-// or more such digits in a row: 10⁹ is a power.
+// or more such digits in one value: 10⁹ is a power.
 func scripted(text []byte, i, n int) bool {
-	run := 1
-	for at := i + n; at < len(text) && run < 3; run++ {
+	count := 1
+	for at := i + n; at < len(text) && at < i+40 && count < 3; {
 		r, size := utf8.DecodeRune(text[at:])
-		if scriptDigit(r) < 0 {
+		if scriptDigit(r) >= 0 {
+			count++
+		} else if !valueSign(r) {
 			break
 		}
 		at += size
 	}
-	for at := i; at > 0 && run < 3; run++ {
+	for at := i; at > 0 && at > i-40 && count < 3; {
 		r, size := utf8.DecodeLastRune(text[:at])
-		if scriptDigit(r) < 0 {
+		if scriptDigit(r) >= 0 {
+			count++
+		} else if !valueSign(r) {
 			break
 		}
 		at -= size
 	}
-	return run >= 3
+	return count >= 3
+}
+
+// valueSign tells whether r stands between the digits of a value.
+func valueSign(r rune) bool {
+	return r < utf8.RuneSelf && (wordByte(byte(r)) || r == '-' || r == '.' || r == '/' || r == ' ')
 }
 
 // picture tells whether r is an emoji or another picture.

@@ -136,7 +136,7 @@ func (w *writer) markup(m mark) {
 // sign writes r, for which n bytes stand.
 func (w *writer) sign(r rune, n int) {
 	switch {
-	case unseen(r), picture(r) && w.betweenDigits(n):
+	case unseen(r), picture(r) && w.between(n):
 		w.at += n
 	case scriptDigit(r) >= 0 && scripted(w.text, w.at, n):
 		w.put('0'+scriptDigit(r), n)
@@ -147,20 +147,37 @@ func (w *writer) sign(r rune, n int) {
 	}
 }
 
-// betweenDigits tells whether the n bytes at w.at and what else has no letter
-// stand between two digits.
-func (w *writer) betweenDigits(n int) bool {
-	if len(w.dst) == w.first || w.dst[len(w.dst)-1]-'0' >= 10 {
+// between tells whether the picture of n bytes at w.at stands between two digits,
+// or between signs of which each has such pictures around.
+func (w *writer) between(n int) bool {
+	if len(w.dst) == w.first || w.dst[len(w.dst)-1] <= ' ' {
 		return false
 	}
-	for at := w.at + n; at < len(w.text); {
+	last := w.dst[len(w.dst)-1]
+	at, r := w.next(w.at + n)
+	if r <= ' ' {
+		return false
+	}
+	if last-'0' < 10 && uint32(r)-'0' < 10 {
+		return true
+	}
+	before, _ := utf8.DecodeLastRune(w.text[:max(w.at-1, 0)])
+	_, size := utf8.DecodeRune(w.text[at:])
+	behind, _ := utf8.DecodeRune(w.text[at+size:])
+	return picture(before) || unseen(before) || picture(behind)
+}
+
+// next returns the first character from at on that can be seen and is no
+// picture; 0 at the end.
+func (w *writer) next(at int) (int, rune) {
+	for at < len(w.text) {
 		r, size := utf8.DecodeRune(w.text[at:])
 		if !unseen(r) && !picture(r) && !unicode.Is(unicode.M, r) {
-			return uint32(r)-'0' < 10
+			return at, r
 		}
 		at += size
 	}
-	return false
+	return at, 0
 }
 
 // changed writes the character that stands for r in the view.

@@ -64,7 +64,7 @@ func TestAppend(t *testing.T) {
 		{"DNI =31=32=33=34 Mar=C3=ADa; PCR=12 K=4=12", "DNI 1234 María; PCR=12 K=4=12"},
 		{"tel %36%31%32 Mar%C3%ADa 612%20345%20678; 98%20 y 40%", "tel 612 María 612 345 678; 98%20 y 40%"},
 		{"hiper-\ntenso 1234-\n567 TA-\nFC dolor -\nhoy 12345678-\nZ 612-\nDolor", "hipertenso 1234567 TA-\nFC dolor -\nhoy 12345678Z 612-\nDolor"},
-		{"tel ⁶¹²³⁴⁵ 10⁹/L CO₂ ₁₂₃", "tel 612345 10⁹/L CO₂ 123"},
+		{"tel ⁶¹²³⁴⁵, 10⁹/L; CO₂, ₁₂₃", "tel 612345, 10⁹/L; CO₂, 123"},
 		{"6\U0001F6001\u26002\ufe0f\u20e33 \U0001F600 ok", "6123 \U0001F600 ok"},
 		{`DNI {\b 123}{\i 45}6 Mar\'eda`, "DNI 123456 María"},
 		{`Mar\'eda \x36\x31`, "María 61"},

@@ -1,9 +1,10 @@
 // Package obfuscate writes invented identifiers in the forms in which people
 // type, paste, dictate and hide them, and tells whether one can still be read
-// in a masked note: 25 kinds, 23 forms.
+// in a masked note: kinds by forms.
 package obfuscate
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -66,6 +67,46 @@ var Kinds = []Kind{
 	{"TIS", "TIS", false, true, func(r *rand.Rand) string { return digits(r, 8) }},
 	{"NUHSA", "NUHSA", false, false, func(r *rand.Rand) string { return "AN" + "0" + digits(r, 9) }},
 	{"CIP-SNS", "CIP-SNS", false, false, func(r *rand.Rand) string { return "BBBBBBBB" + capitals(r, 2) + digits(r, 6) }},
+	{"CIA Aragón", "CIA", false, true, drawn("9999999999")},
+	{"CIPNA", "CIPNA", false, true, drawn("9999999")},
+	{"SIP", "SIP", false, true, drawn("99999999")},
+	{"CIPA", "CIPA", false, true, drawn("9999999999")},
+	{"CIP Galicia", "CIP", false, true, drawn("999999AAAA9999")},
+	{"CIP Murcia", "CIP", false, true, drawn("CARM999999999999")},
+	{"CIP Castilla y León", "CIP", false, true, drawn("CYL999999999")},
+	{"CIP Castilla-La Mancha", "CIP", false, true, drawn("AAAA999999999")},
+	{"CIP Canarias", "CIP", false, true, drawn("AAAA999999999999")},
+	{"TSI Baleares", "TSI", false, true, drawn("99999999")},
+	{"tarjeta Extremadura", "tarjeta sanitaria", false, true, drawn("CPAA9999999999")},
+	{"MUFACE", "MUFACE", false, true, drawn("99/9999999/99")},
+	{"ISFAS", "ISFAS", false, true, drawn("9999999999")},
+	{"MUGEJU", "MUGEJU", false, true, drawn("99999999")},
+	{"policy", "póliza", false, true, drawn("99/9999999")},
+	{"passport France", "pasaporte", false, true, drawn("99AA99999")},
+	{"passport Romania", "pasaporte", false, true, drawn("999999999")},
+	{"passport Morocco", "pasaporte", false, true, drawn("AA9999999")},
+	{"passport Germany", "pasaporte", false, true, drawn("C99A99A99")},
+	{"passport China", "pasaporte", false, true, drawn("E99999999")},
+	{"passport Colombia", "pasaporte", false, true, drawn("AA999999")},
+	{"passport Venezuela", "pasaporte", false, true, drawn("99999999")},
+	{"CNP Romania", "CNP", false, true, drawn("9999999999999")},
+	{"EGN Bulgaria", "EGN", false, true, drawn("9999999999")},
+	{"PESEL Poland", "PESEL", false, true, drawn("99999999999")},
+	{"cédula Venezuela", "cédula", false, true, drawn("V-99.999.999")},
+	{"RUT Chile", "RUT", false, true, drawn("99.999.999-9")},
+	{"CURP Mexico", "CURP", false, true, drawn("AAAA999999AAAAAA99")},
+	{"identity card Italy", "documento de identidad", false, true, drawn("CA99999AA")},
+	{"CNIE Morocco", "CNIE", false, true, drawn("AA999999")},
+	{"serial", "nº de serie", false, true, drawn("AA99-99999-A9")},
+	{"MAC", "MAC", false, true, drawn("hh:hh:hh:hh:hh:hh")},
+	{"cadastral", "referencia catastral", false, true, drawn("9999999AA9999A9999AA")},
+	{"VIN", "bastidor", false, true, drawn("AAAAAA9AA9A999999")},
+	{"plate France", "matrícula", false, true, drawn("AA-999-AA")},
+	{"plate before 2000", "matrícula", false, true, drawn("A-9999-AA")},
+	{"handle", "instagram", false, true, drawn("pepe_9999")},
+	{"telephone France", "tel", false, true, drawn("+33 9 99 99 99 99")},
+	{"telephone Morocco", "tel", false, true, drawn("+212 699-999999")},
+	{"telephone Romania", "teléfono", false, true, drawn("0040 799 999 999")},
 }
 
 // Form is a way to write a value. label is the kind's; the note has it before
@@ -73,34 +114,63 @@ var Kinds = []Kind{
 type Form struct {
 	Name  string
 	write func(value, label string) string
+	alter func(value string) string // nil: the value stays; else its check digits are right no longer, and the note has the label
 }
 
 // Forms in the order of the table.
 var Forms = []Form{
-	{"as written", func(v, _ string) string { return v }},
-	{"together", func(v, _ string) string { return join(v, "") }},
-	{"label", func(v, l string) string { return l + ": " + join(v, "") }},
-	{"label glued", func(v, l string) string { return l[strings.LastIndexByte(l, ' ')+1:] + join(v, "") }},
-	{"brackets", func(v, _ string) string { return "(" + join(v, "") + ")" }},
-	{"word glued before", func(v, _ string) string { return "Avisar" + join(v, "") }},
-	{"word glued behind", func(v, _ string) string { return join(v, "") + ifDigit(v, "Dolor", ". Dolor") }},
-	{"lower case", func(v, _ string) string { return strings.ToLower(v) }},
-	{"two blanks", func(v, _ string) string { return apart(v, "  ") }},
-	{"tab", func(v, _ string) string { return apart(v, "\t") }},
-	{"no-break space", func(v, _ string) string { return apart(v, "\u00a0") }},
-	{"narrow space", func(v, _ string) string { return apart(v, "\u202f") }},
-	{"line end", func(v, _ string) string { return apart(v, "\n") }},
-	{"line end in the middle", middle},
-	{"en dash", func(v, _ string) string { return apart(v, "–") }},
-	{"commas", func(v, _ string) string { return apart(v, ",") }},
-	{"dots", func(v, _ string) string { return apart(v, ".") }},
-	{"soft hyphens", func(v, _ string) string { return between(join(v, ""), "\u00ad\u200b") }},
-	{"tags", func(v, _ string) string { return between(join(v, ""), "<b></b>") }},
-	{"entities", func(v, _ string) string { return apart(v, "&nbsp;") }},
-	{"line tags", func(v, _ string) string { return apart(v, "<br>") }},
-	{"full width", func(v, _ string) string { return mapped(v, wide) }},
-	{"look-alikes", func(v, _ string) string { return mapped(v, cyrillic) }},
+	{Name: "as written", write: func(v, _ string) string { return v }},
+	{Name: "together", write: func(v, _ string) string { return join(v, "") }},
+	{Name: "label", write: func(v, l string) string { return l + ": " + join(v, "") }},
+	{Name: "label glued", write: func(v, l string) string { return l[strings.LastIndexByte(l, ' ')+1:] + join(v, "") }},
+	{Name: "brackets", write: func(v, _ string) string { return "(" + join(v, "") + ")" }},
+	{Name: "word glued before", write: func(v, _ string) string { return "Avisar" + join(v, "") }},
+	{Name: "word glued behind", write: func(v, _ string) string { return join(v, "") + ifDigit(v, "Dolor", ". Dolor") }},
+	{Name: "lower case", write: func(v, _ string) string { return strings.ToLower(v) }},
+	{Name: "two blanks", write: func(v, _ string) string { return apart(v, "  ") }},
+	{Name: "tab", write: func(v, _ string) string { return apart(v, "\t") }},
+	{Name: "no-break space", write: func(v, _ string) string { return apart(v, "\u00a0") }},
+	{Name: "narrow space", write: func(v, _ string) string { return apart(v, "\u202f") }},
+	{Name: "line end", write: func(v, _ string) string { return apart(v, "\n") }},
+	{Name: "line end in the middle", write: middle},
+	{Name: "en dash", write: func(v, _ string) string { return apart(v, "–") }},
+	{Name: "commas", write: func(v, _ string) string { return apart(v, ",") }},
+	{Name: "dots", write: func(v, _ string) string { return apart(v, ".") }},
+	{Name: "soft hyphens", write: func(v, _ string) string { return between(join(v, ""), "\u00ad\u200b") }},
+	{Name: "tags", write: func(v, _ string) string { return between(join(v, ""), "<b></b>") }},
+	{Name: "entities", write: func(v, _ string) string { return apart(v, "&nbsp;") }},
+	{Name: "line tags", write: func(v, _ string) string { return apart(v, "<br>") }},
+	{Name: "full width", write: func(v, _ string) string { return mapped(v, wide) }},
+	{Name: "look-alikes", write: func(v, _ string) string { return mapped(v, cyrillic) }},
+	{Name: "label, next line", write: func(v, l string) string { return l + ":\n" + v }},
+	{Name: "label, cell", write: func(v, l string) string { return "\n| " + l + " | " + v + " |\n" }},
+	{Name: "label, cell of HTML", write: func(v, l string) string { return "<tr><td>" + l + "</td><td>" + v + "</td></tr>" }},
+	{Name: "label, column", write: func(v, l string) string { return "\nfecha\t" + l + "\tmotivo\n12/03/2021\t" + v + "\ttos\n" }},
+	{Name: "label, words between", write: func(v, l string) string { return l + " francés de su marido: " + v }},
+	{Name: "label, letters apart", write: func(v, l string) string { return l + " " + between(join(v, ""), " ") }},
+	{Name: "label, emoji between", write: func(v, l string) string { return l + " " + between(join(v, ""), "\U0001F600") }},
+	{Name: "label, hyphen at a line's end", write: func(v, l string) string { return l + " " + hyphened(join(v, "")) }},
+	{Name: "label, base64", write: func(v, l string) string { return l + " " + base64.StdEncoding.EncodeToString([]byte(join(v, ""))) }},
+	{Name: "label, percent", write: func(v, l string) string { return l + " " + hexed(v, "%") }},
+	{Name: "label, quoted-printable", write: func(v, l string) string { return l + " " + hexed(v, "=") }},
+	{Name: "label, mail word", write: func(v, l string) string {
+		return l + " =?UTF-8?B?" + base64.StdEncoding.EncodeToString([]byte(v)) + "?="
+	}},
+	{Name: "label, RTF", write: func(v, l string) string { return l + " {\\b " + between(join(v, ""), "}{\\i ") + "}" }},
+	{Name: "label, superscript", write: func(v, l string) string { return l + " " + mapped(v, superscript) }},
+	{Name: "digit dropped", write: asIs, alter: func(v string) string { return typo(v, func(d string) string { return "" }) }},
+	{Name: "digit doubled", write: asIs, alter: func(v string) string { return typo(v, func(d string) string { return d + d }) }},
+	{Name: "digits swapped", write: asIs, alter: swapped},
+	{Name: "digit wrong", write: asIs, alter: func(v string) string { return typo(v, func(d string) string { return string('0' + (d[0]-'0'+3)%10) }) }},
+	{Name: "O for 0, l for 1", write: asIs, alter: func(v string) string { return mapped(v, func(r rune) rune { return ocr(r, "01", "Ol") }) }},
+	{Name: "S for 5, B for 8", write: asIs, alter: func(v string) string { return mapped(v, func(r rune) rune { return ocr(r, "58", "SB") }) }},
+	{Name: "one letter for a digit", write: asIs, alter: func(v string) string {
+		return typo(v, func(d string) string { return string("OlZ3ASG7B9"[d[0]-'0']) })
+	}},
+	{Name: "digits in words", write: asIs, alter: spoken},
 }
+
+func asIs(v, _ string) string { return v }
 
 // Value draws a value of the kind.
 func (k *Kind) Value(r *rand.Rand) string { return k.draw(r) }
@@ -109,6 +179,9 @@ func (k *Kind) Value(r *rand.Rand) string { return k.draw(r) }
 // that could be masked.
 func (k *Kind) Note(r *rand.Rand, f *Form, value string) string {
 	before := []string{"Acude por tos. Anoto ", "Refiere mejoría, deja ", "Sin fiebre ni dolor; consta ", "Aporta documento, "}[r.IntN(4)]
+	if f.alter != nil {
+		return before + k.Label + " " + f.write(value, k.Label) + " en la hoja y sigue igual."
+	}
 	if k.Needs && !strings.HasPrefix(f.Name, "label") {
 		before += k.Label + " "
 	}
@@ -116,6 +189,17 @@ func (k *Kind) Note(r *rand.Rand, f *Form, value string) string {
 		return before[:len(before)-1] + join(value, "") + " en la hoja y sigue igual."
 	}
 	return before + f.write(value, k.Label) + " en la hoja y sigue igual."
+}
+
+// Breaks tells whether the form gives the value an error.
+func (f *Form) Breaks() bool { return f.alter != nil }
+
+// Written returns the value as the form has it: with its error.
+func (f *Form) Written(value string) string {
+	if f.alter == nil {
+		return value
+	}
+	return f.alter(value)
 }
 
 // Readable tells whether the value can be read in a masked note: half of its
@@ -146,6 +230,89 @@ func core(text string) string {
 }
 
 const letters = "TRWAGMYFPDXBNJZSQVHLCKE"
+
+// drawn draws values of a form: 9 stands for a digit, A for a capital, h for a
+// hexadecimal digit; what has a check digit is drawn without.
+func drawn(form string) func(r *rand.Rand) string {
+	return func(r *rand.Rand) string {
+		return strings.Map(func(c rune) rune {
+			switch c {
+			case '9':
+				return rune('0' + r.IntN(10))
+			case 'A':
+				return rune(capitals(r, 1)[0])
+			case 'h':
+				return rune("0123456789ABCDEF"[r.IntN(16)])
+			}
+			return c
+		}, form)
+	}
+}
+
+// typo writes one digit of a value, from its middle, as to says.
+func typo(v string, to func(digit string) string) string {
+	var at []int
+	for k := range v {
+		if v[k]-'0' < 10 {
+			at = append(at, k)
+		}
+	}
+	if len(at) == 0 {
+		return v
+	}
+	k := at[len(at)/2]
+	return v[:k] + to(v[k:k+1]) + v[k+1:]
+}
+
+// swapped exchanges the first two digits beside each other that are not the same.
+func swapped(v string) string {
+	for k := 1; k < len(v); k++ {
+		if v[k]-'0' < 10 && v[k-1]-'0' < 10 && v[k] != v[k-1] {
+			return v[:k-1] + v[k:k+1] + v[k-1:k] + v[k+1:]
+		}
+	}
+	return v
+}
+
+// ocr returns the letter that a machine read for r.
+func ocr(r rune, digits, letters string) rune {
+	if k := strings.IndexRune(digits, r); k >= 0 {
+		return rune(letters[k])
+	}
+	return r
+}
+
+func superscript(r rune) rune {
+	if r >= '0' && r <= '9' {
+		return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[r-'0']
+	}
+	return r
+}
+
+// spoken says the digits of a value.
+func spoken(v string) string {
+	names := strings.Fields("cero uno dos tres cuatro cinco seis siete ocho nueve")
+	var words []string
+	for _, c := range v {
+		switch {
+		case c >= '0' && c <= '9':
+			words = append(words, names[c-'0'])
+		case c != ' ':
+			words = append(words, string(c))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func hexed(v, sign string) string {
+	var b strings.Builder
+	for k := range len(v) {
+		fmt.Fprintf(&b, "%s%02X", sign, v[k])
+	}
+	return b.String()
+}
+
+func hyphened(v string) string { return v[:len(v)/2] + "-\n" + v[len(v)/2:] }
 
 func dni(n int) string { return fmt.Sprintf("%08d%c", n, letters[n%23]) }
 
