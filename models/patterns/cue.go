@@ -110,7 +110,8 @@ func (s *scan) announced(start int) (int, role) {
 	if cue := s.cueBefore(start, false); cue != 0 {
 		return start, cue
 	}
-	for p, groups := start, 0; groups < 8; groups++ {
+	pressure := s.digits(start)-start <= 3 && s.byteAt(s.digits(start)) == '/' // TA 120/80
+	for p, groups := start, 0; groups < 8 && !pressure; groups++ {
 		g := s.lettersBefore(p)
 		if g == p {
 			break
@@ -149,10 +150,16 @@ func (s *scan) lettersBefore(p int) int {
 	if n := q - start; n == 0 || n > 4 && s.text[start] != 'B' || n > 8 || s.wordBefore(start) { // BBBBBBBB AB 123456
 		return p
 	}
-	if _, e := s.wordUpTo(q); e.roles&^filler != 0 && q-start > 1 {
+	if _, e := s.wordUpTo(q); e.roles&^filler != 0 && !s.initials(start, q, e) {
 		return p
 	}
 	return start
+}
+
+// initials tells whether text[i:j], which means e, may be the letters of a plate or
+// passport all the same: one or two capitals, or a letter, that are no cue and no unit.
+func (s *scan) initials(i, j int, e *meaning) bool {
+	return j-i == 1 || j-i == 2 && isUpper(s.text[i]) && isUpper(s.text[i+1]) && e.roles&(cues|unit) == 0
 }
 
 // joiner tells whether b may stand between letters and digits of one value.
@@ -177,7 +184,7 @@ func (s *scan) valueStart(i int) (start int, glued role) {
 		if !joiner(b) || !isAlnum(s.byteAt(p-2)) {
 			break
 		}
-		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && p-1-w > 1 || p-1-w > 4 && b != '_') {
+		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4 && b != '_') {
 			break // a word: NHC-12345, clave:123
 		}
 		p--
@@ -569,7 +576,7 @@ func (s *scan) tail(begin int, next *extent, tight bool, w int, k *kind, digits 
 		most = max(most, 2)
 	}
 	plate := k.tail == 3
-	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 {
+	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 && !(plate && tight) {
 		return false
 	}
 	if !tight && s.spaces(begin-w) != begin && !(plate && (next.run == 3 || s.byteAt(begin-1) == '-')) {

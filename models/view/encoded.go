@@ -96,6 +96,11 @@ func mailWord(text []byte) (says string, n int) {
 		return "", 0
 	}
 	n = 2 + len(parts[0]) + 1 + len(parts[1]) + 1 + len(parts[2]) + 2
+	for _, b := range text[:n] {
+		if b >= utf8.RuneSelf || b < ' ' {
+			return "", 0 // the word is ASCII, and hides nothing that is none
+		}
+	}
 	switch parts[1][0] | 0x20 {
 	case 'b':
 		plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(parts[2]), "="))

@@ -439,15 +439,23 @@ func Place(from []int32, at int32) int32 {
 	return int32(sort.Search(len(from)-1, func(k int) bool { return from[k] >= at }))
 }
 
-// BackTokens gives tokens of the view their offsets in the note. A nil from
-// leaves them, here and in what follows.
-func BackTokens(from []int32, tokens []pipeline.Token) {
+// BackTokens gives tokens of the view their offsets in the note, and returns them.
+// Those of one unit (a piece of base64 may say several words) are one token. A nil
+// from leaves them, here and in what follows.
+func BackTokens(from []int32, tokens []pipeline.Token) []pipeline.Token {
 	if from == nil {
-		return
+		return tokens
 	}
-	for k := range tokens {
-		tokens[k].Start, tokens[k].End = Back(from, tokens[k].Start, tokens[k].End)
+	kept := tokens[:0]
+	for _, t := range tokens {
+		t.Start, t.End = Back(from, t.Start, t.End)
+		if n := len(kept); n > 0 && t.Start < kept[n-1].End {
+			kept[n-1].End = max(kept[n-1].End, t.End)
+			continue
+		}
+		kept = append(kept, t)
 	}
+	return kept
 }
 
 // BackMatches gives matches in the view their offsets in the note.

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/pipeline"
 )
 
 func TestAppend(t *testing.T) {
@@ -222,5 +224,19 @@ func TestPackedIsOne(t *testing.T) {
 	at := bytes.Index(got, []byte("345"))
 	if a, b := Back(from, int32(at), int32(at+3)); string(text[a:b]) != "MTIzNDU2NzhaIGhvbGE=" {
 		t.Errorf("%d-%d", a, b)
+	}
+}
+
+// The words of a piece that is one unit are one token.
+func TestBackTokens(t *testing.T) {
+	text := []byte("x TWFyw61hIFNvbGVyIGRlIFJldXM= y")
+	got, from := Append(nil, nil, text)
+	at := func(word string) pipeline.Token {
+		k := int32(bytes.Index(got, []byte(word)))
+		return pipeline.Token{Start: k, End: k + int32(len(word))}
+	}
+	tokens := BackTokens(from, []pipeline.Token{at("x"), at("María"), at("Soler"), at("Reus"), at("y")})
+	if len(tokens) != 3 || tokens[1] != (pipeline.Token{Start: 2, End: 30}) || tokens[2].Start != 31 {
+		t.Errorf("%v", tokens)
 	}
 }

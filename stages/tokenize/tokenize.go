@@ -122,7 +122,7 @@ func (o Options) note(b *pipeline.Batch, i int) (lang pipeline.Language, words p
 		b.Quarantine(i, pipeline.TooLong)
 	default:
 		lang, words = language.Of(seen, tokens)
-		view.BackTokens(from, tokens)
+		b.Tokens.Items = items[:before+len(view.BackTokens(from, tokens))]
 	}
 	return lang, words
 }
@@ -154,8 +154,7 @@ func (t *Tokenizer) Tokens(dst []pipeline.Token, text []byte) []pipeline.Token {
 	}
 	t.seen, t.from = view.Append(t.seen[:0], t.from[:0], text)
 	dst, _ = cut(dst, t.seen)
-	view.BackTokens(t.from, dst[first:])
-	return dst
+	return dst[:first+len(view.BackTokens(t.from, dst[first:]))]
 }
 
 func cut(dst []pipeline.Token, text []byte) ([]pipeline.Token, found) {
