@@ -127,7 +127,7 @@ func (s *scan) announced(start int) (int, role) {
 	if cue := s.headed(start); cue != 0 {
 		return start, cue
 	}
-	if g := s.lettersBefore(start); g < start && isUpper(s.byteAt(g)) {
+	if g := s.lettersBefore(start); !pressure && g < start && isUpper(s.byteAt(g)) {
 		if cue := s.cueBefore(g, true); cue != 0 {
 			return g, cue
 		}
