@@ -86,7 +86,12 @@ func (r *Report) html() ([]byte, error) { return r.page(nil) }
 
 // page returns the page of a report, with what is known of the run.
 func (r *Report) page(about *About) ([]byte, error) {
+	head, rest, more := strings.Cut(r.Sentence, ". ")
+	if more {
+		head += "."
+	}
 	view := reportView{
+		Headline: head, Rest: rest,
 		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(),
 		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
 		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
@@ -138,6 +143,8 @@ func AboutPage(data []byte, lang string, about *About) ([]byte, error) {
 // computed here.
 type reportView struct {
 	*Report
+	Headline  string  // the first sentence
+	Rest      string  // the others
 	Data      *Report // goes into the page as JSON
 	About     *About  // nil on the pages of the manifest
 	Bars      []spanBar
