@@ -10,18 +10,27 @@ import (
 func newForgetCommand(a *app) *cobra.Command {
 	var f run.Options
 	c := &cobra.Command{
-		Use:   "forget --out DIR FILE...",
-		Short: "Take files out of an output that runs have put there",
+		Use:   "forget --out DIR FILE... | --patient ID",
+		Short: "Take files, or a patient, out of an output that runs have put there",
 		Long: `Remove from an output what was made of some files, in both trees, and do the last step
 of the run (selection, report) over what is left. A FILE is a file or folder of the
 archive, as it was given or as manifest.json of the private tree calls it; it need not be
 there any more. A pattern like 2019-*/* is matched against the latter. The options must
-be those of the last run.`,
+be those of the last run.
+
+With --patient, the notes of one patient go. The files that the output was made of are
+read again where they lay (or where --in says), and their units without these notes are
+done again: the output is, byte for byte, that of a run with the patient in --exclude.
+No later run takes the patient up again. The audit log keeps a keyed mark, not the id.`,
 		Example: `  velum forget --out masked/ archive/2026-01
-  velum forget --out masked/ '2019-*/*' --dry-run`,
+  velum forget --out masked/ '2019-*/*' --dry-run
+  velum forget --out masked/ --patient 1234567 --set read.columns.patient=nhc`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Errorf(exit.Config, "see `velum forget --help`", "name the files to forget")
+			if (len(args) == 0) == (f.Patient == "") {
+				return exit.Errorf(exit.Config, "see `velum forget --help`", "name the files to forget, or --patient, and not both")
+			}
+			if len(args) > 0 && len(f.In) > 0 {
+				return exit.Errorf(exit.Config, "see `velum forget --help`", "--in goes with --patient")
 			}
 			return nil
 		},
@@ -33,10 +42,16 @@ be those of the last run.`,
 	flags := c.Flags()
 	flags.StringVar(&f.Out, "out", "", "`DIR` of the output")
 	flags.StringVar(&f.Private, "private", "", "`DIR` for what holds words of notes (default: --out with .private)")
+	flags.StringVar(&f.Patient, "patient", "", "`ID` of the patient, as the archive has it")
+	flags.StringSliceVar(&f.In, "in", nil, "`ARCHIVE` for --patient, if the files lie elsewhere now")
+	flags.StringVar(&f.Tagged, "tagged", "", "`DIR` of velum mask --tagged, if the output was made by it")
 	flags.BoolVar(&f.Dry, "dry-run", false, "print what would be removed, write nothing")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
 	a.optionFlag(c, "policy", "mask.policy")
+	a.optionFlag(c, "people", "people.table")
+	a.optionFlag(c, "exclude", "people.exclude")
+	a.optionFlag(c, "k", "anonymity.k")
 	return c
 }

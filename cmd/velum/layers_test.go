@@ -28,13 +28,15 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/limit", ""},
 	{"pipeline/markup", "pipeline"},
 	{"pipeline/offset", ""},
+	{"pipeline/patientid", ""},
 	{"pipeline/secret", ""},
 	{"pipeline/sheet", ""},
 	{"pipeline/commit", "pipeline pipeline/durable pipeline/tally"},
-	{"pipeline/audit", "pipeline pipeline/commit pipeline/durable"},
+	{"pipeline/audit", "pipeline pipeline/commit pipeline/durable pipeline/patientid"},
 	{"configs", "pipeline"},
+	{"models/people", "pipeline pipeline/patientid models/*"}, // people belong to a patient
 	{"models/*", "pipeline models/*"},
-	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/limit pipeline/offset pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
+	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/limit pipeline/offset pipeline/patientid pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
 	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // Field says what a column of a table of people holds.
@@ -39,7 +40,7 @@ type Field uint8
 // The fields.
 const (
 	NoField   Field = iota
-	Patient         // the patient in whose notes this person is looked for; null for staff
+	Patient         // the patient in whose notes this person is looked for, as a form of patientid; null for staff
 	RoleField       // patient, relative or staff
 	Given
 	Surname
@@ -114,7 +115,7 @@ type Builder struct {
 }
 
 type entry struct {
-	hash uint64 // of the patient's id
+	hash uint64 // of the key of the patient's id
 	at   int64  // of the record
 }
 
@@ -158,7 +159,7 @@ func (b *Builder) Add(row []Value) error {
 	return errors.Join(err1, err2)
 }
 
-func hashOf(patient []byte) uint64 { return xxh3.Hash(patient) }
+func hashOf(patient []byte) uint64 { return xxh3.Hash(patientid.Key(patient)) }
 
 func appendText(r, text []byte) []byte {
 	return append(binary.AppendUvarint(r, uint64(len(text))), text...)
@@ -321,7 +322,7 @@ func (t *Table) of(patient, buf []byte, people []person) ([]byte, []person, erro
 			return buf, people, err
 		}
 		id, rest, ok := text(record[1:])
-		if !ok || !bytes.Equal(id, patient) {
+		if !ok || !patientid.Same(id, patient) {
 			continue
 		}
 		people = slices.Grow(people, 1)[:len(people)+1]

@@ -64,6 +64,7 @@ type Entry struct {
 	Reused int            // units found done, of an end
 	Exit   *int           // exit code, of an end
 	Read   *Reading       // of a read
+	Mark   string         // of a patient who is forgotten, see Forgotten.Mark
 }
 
 // Of returns an entry that names the plan.
@@ -90,6 +91,7 @@ type auditLine struct {
 	Reused int            `json:"units_reused,omitempty"`
 	Exit   *int           `json:"exit,omitempty"`
 	Read   *Reading       `json:"read,omitempty"`
+	Mark   string         `json:"patient_mark,omitempty"`
 	Torn   *tornRecord    `json:"torn,omitempty"`
 }
 
@@ -267,7 +269,7 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Read: e.Read,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Read: e.Read, Mark: e.Mark,
 	})
 }
 
@@ -378,8 +380,8 @@ func Verify(r io.Reader, head string) (*Report, error) {
 	return &c.report, nil
 }
 
-// InTree are the log and the page of a tree, for [commit.Check].
-var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: PageName, Sound: soundPage}}
+// InTree are the files of a tree that vouch for themselves, for [commit.Check].
+var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: ForgottenName, Sound: soundForgotten}}
 
 // sound tells whether the chain of a log has no flaw, or the log is not there.
 func sound(name string) (bool, error) {

@@ -126,6 +126,29 @@ func (o Output) Apart(inputs ...string) error {
 	return o.owner()
 }
 
+// Writable checks that a file or folder that a verb is to write stands in no output
+// of velum's, which holds what a run made and nothing else, and is none. own is a
+// folder within one that may be written; "": none. Links are followed. Errors are
+// *OutputError, or those of the disk.
+func Writable(name, own string) error {
+	if own != "" && within(name, own) {
+		return nil
+	}
+	o := Output{}.withDefaults()
+	for at := resolve(name); ; at = filepath.Dir(at) {
+		is, err := o.isOutput(at)
+		if err != nil {
+			return err
+		}
+		if is {
+			return &OutputError{fmt.Sprintf("%s stands in the output of a run, %s", name, at), "name a place outside of it"}
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
 // kinds checks that the output is no private tree of another one, and the
 // private tree no output.
 func (o *Output) kinds() error {
@@ -159,6 +182,9 @@ func (o Output) Unfinished() (bool, error) {
 // scheme is how the name of a store begins. filepath.Clean has taken one of the
 // two slashes.
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:/`)
+
+// Within tells whether a path is a folder or lies below it, links followed.
+func Within(inner, outer string) bool { return within(inner, outer) }
 
 // within tells whether inner is outer or stands below it.
 func within(inner, outer string) bool {

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -180,6 +181,40 @@ func readPlaces(d durable.FS, private string) (*places, error) {
 		return noPlaces(), nil
 	}
 	return at, nil
+}
+
+// An Input is a file that an output was made of.
+type Input struct {
+	Input string // as the private manifest calls it
+	Path  string // where it lay, links followed; "" if nobody knows
+	Root  string // of the archive that the name counts from; "" if nobody knows
+}
+
+// Inputs lists the files that an output was made of, in the order of its manifest.
+// The error is that of the manifest, fs.ErrNotExist if there is none.
+func Inputs(out Output) ([]Input, error) {
+	out = out.withDefaults()
+	m, err := readManifest(out.FS, out.Private)
+	if err != nil {
+		return nil, err
+	}
+	at, err := readPlaces(out.FS, out.Private)
+	if err != nil {
+		return nil, err
+	}
+	var all []Input
+	seen := map[string]bool{}
+	for i := range m.Units {
+		in := Input{Input: m.Units[i].Input, Path: at.unit[m.Units[i].Name]}
+		if root, ok := strings.CutSuffix(in.Path, "/"+in.Input); ok {
+			in.Root = cmp.Or(root, "/")
+		}
+		if key := cmp.Or(in.Path, in.Input); !seen[key] {
+			seen[key] = true
+			all = append(all, in)
+		}
+	}
+	return all, nil
 }
 
 // placesSound tells whether the places of a tree are whole, or not there.

@@ -35,6 +35,7 @@ type Unit struct {
 	From, To int64    // row groups, or bytes, [From, To)
 	First    int64    // row of the first note in the file
 	Rows     int64    // notes, as the file's footer or the planner's count has it
+	Without  string   // digest of the rows that are left out since somebody objects; "": none
 }
 
 // Plan is what a run is to do.
@@ -61,6 +62,9 @@ type BadInput struct {
 func (p *Plan) Name(u *Unit) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "velum unit 1\n%x %d %d %d %q\n%x %x %q\n", u.SHA256, u.Copy, u.From, u.To, u.Folder, p.Config, p.Model, p.Key)
+	if u.Without != "" {
+		fmt.Fprintf(h, "without %s\n", u.Without)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:10])
 }
 

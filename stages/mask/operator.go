@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // An Operator writes what stands in place of a value. Each worker has its own:
@@ -30,7 +31,7 @@ type Value struct {
 type Note struct {
 	Row      int64  // in its file
 	ID       []byte // as it may be written; empty if ids are dropped
-	Patient  []byte // empty: there is no such column, or it is null
+	Patient  []byte // key of package patientid; empty: there is no such column, or it is null
 	Day      int32  // of the note, days since 1970-01-01, if Dated
 	Dated    bool
 	Language pipeline.Language
@@ -71,7 +72,7 @@ func (m *Masker) read(b *pipeline.Batch, i int) {
 	}
 	n.Patient = nil
 	if c := m.patient; c != nil && c.Valid[i] {
-		n.Patient = n.bytesOf(c, i)
+		n.Patient = patientid.Key(n.bytesOf(c, i))
 	}
 	n.Day, n.Dated = 0, false
 	if c := m.date; c != nil && c.Valid[i] {

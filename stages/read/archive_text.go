@@ -421,8 +421,15 @@ func (t *table) note(b *pipeline.Batch, sound bool) {
 	}
 	for k := range t.extra {
 		value, ok := get(len(t.ids) + 1 + k)
-		b.Extra[k].Valid = append(b.Extra[k].Valid, ok)
-		b.Extra[k].Bytes.Append(value)
+		to := &b.Extra[k]
+		if first := len(to.Bytes.Data); t.extra[k].patient {
+			to.Bytes.Data = t.o.patient(to.Bytes.Data, value, false)
+			ok = len(to.Bytes.Data) > first
+		} else {
+			to.Bytes.Data = append(to.Bytes.Data, value...)
+		}
+		to.Bytes.End()
+		to.Valid = append(to.Valid, ok)
 	}
 }
 

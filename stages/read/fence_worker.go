@@ -14,6 +14,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // WorkerArgument is the only argument of a process that is a decode worker. A
@@ -38,6 +39,8 @@ type workerRequest struct {
 
 	PatientID, Date, Center string
 	Pass                    []string
+	Patients                patientid.Rules
+	RawPatients             bool
 
 	MaxText, BatchBytes, BatchNotes int
 	Shapes                          map[string]shape
@@ -45,14 +48,14 @@ type workerRequest struct {
 
 func newWorkerRequest(path string, o *ParquetOptions) *workerRequest {
 	return &workerRequest{
-		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass,
+		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass, Patients: o.Patients, RawPatients: o.RawPatients,
 		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Shapes: o.shapes,
 	}
 }
 
 func (r *workerRequest) options() ParquetOptions {
 	return ParquetOptions{
-		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass,
+		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass, Patients: r.Patients, RawPatients: r.RawPatients,
 		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, shapes: r.Shapes,
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/guard"
 	"github.com/velum-health/velum/pipeline/limit"
+	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
@@ -50,7 +51,9 @@ type ParquetOptions struct {
 	// Columns that later stages may need, read into Batch.Extra under the
 	// names patient_id, date and center; "" means none.
 	PatientID, Date, Center string
-	Pass                    []string // columns to keep as they are, read into Batch.Extra under their own names
+	Pass                    []string        // columns to keep as they are, read into Batch.Extra under their own names
+	Patients                patientid.Rules // by which ids of patients get their form
+	RawPatients             bool            // they are read as they stand instead
 
 	IDs     IDPolicy
 	Key     *secret.Key // for KeyIDs and opaque folders
@@ -67,11 +70,12 @@ type ParquetOptions struct {
 	Encoding Encoding
 	Comma    rune // CSV; 0: see TextOptions
 
-	UnitNotes int64  // notes after which a unit is full; 0 means UnitNotes
-	Opaque    bool   // folders get opaque names, since real months would undo date shifting
-	Checksums string // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
-	Twice     string // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
-	Fence     *Fence // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
+	UnitNotes int64           // notes after which a unit is full; 0 means UnitNotes
+	Opaque    bool            // folders get opaque names, since real months would undo date shifting
+	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
+	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
+	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
+	Fence     *Fence          // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
 
 	file   string           // fileMark of the unit at hand
 	shapes map[string]shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
@@ -108,7 +112,7 @@ func (o *ParquetOptions) check() error {
 }
 
 // Names in Batch.Extra of the columns that stages work with, whatever they are
-// called in the files.
+// called in the files. That of patients has forms of package patientid.
 const (
 	PatientColumn = "patient_id"
 	DateColumn    = "date"
@@ -117,7 +121,7 @@ const (
 // extras lists the columns that go to Batch.Extra.
 func (o *ParquetOptions) extras() []wanted {
 	var all []wanted
-	for _, c := range []wanted{{name: o.PatientID, as: PatientColumn}, {name: o.Date, as: DateColumn}, {name: o.Center, as: "center"}} {
+	for _, c := range []wanted{{name: o.PatientID, as: PatientColumn, patient: true}, {name: o.Date, as: DateColumn}, {name: o.Center, as: "center"}} {
 		if c.name != "" {
 			all = append(all, c)
 		}

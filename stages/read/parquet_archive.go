@@ -320,6 +320,9 @@ func (a *Archive) unread(name, cause string) {
 }
 
 func (a *Archive) add(root, name string, e fs.DirEntry) error {
+	if real, err := filepath.EvalSymlinks(name); a.o.Only != nil && (err != nil || !a.o.Only[real] && !a.o.Only[filepath.Join(filepath.Dir(real), "*.txt")]) {
+		return nil
+	}
 	form, link := formOf(name), e.Type()&fs.ModeSymlink != 0
 	if form == noForm && !link {
 		return nil

@@ -256,6 +256,9 @@ func (f *footer) cursor(column, i int, file *openedFile, from, to int) cursor {
 
 // read appends the next n values.
 func (r *extraReader) read(to *pipeline.Column, n int) error {
+	if r.value != nil {
+		return r.leaves[0].patients(to, r.value, n)
+	}
 	if r.Kind != pipeline.NestedColumn {
 		return r.leaves[0].extra(to, r.convert, n)
 	}

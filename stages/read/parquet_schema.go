@@ -29,6 +29,8 @@ type wanted struct {
 	name string // in the file
 	as   string // in the batch
 	kept bool   // it is kept as it is; else it is one that stages use
+
+	patient bool // its values are patients' ids
 }
 
 // shape is what a column is in a batch: see pipeline.Column.
@@ -44,6 +46,7 @@ type binding struct {
 	shape
 	signed  bool                // numbers
 	convert func(uint64) uint64 // to the bits of the kind; nil: they are
+	value   patientValue        // of a column of patients' ids
 }
 
 // bindings are all columns that are read.
@@ -86,6 +89,9 @@ func (f *footer) bind(o *ParquetOptions) (b bindings, err error) {
 		if err != nil {
 			return b, err
 		}
+		if want.patient && x.column >= 0 {
+			x.value = o.patientOf(&f.columns[x.column].elements[0])
+		}
 		b.extra = append(b.extra, x)
 	}
 	return b, nil
@@ -97,6 +103,8 @@ func (f *footer) bindExtra(want wanted, shapes map[string]shape) (binding, error
 	p := extraTypes
 	if want.kept {
 		p = keptTypes
+	} else if want.patient {
+		p = patientTypes
 	}
 	x, err := f.bindColumn(want.name, p)
 	x.wanted = want

@@ -390,11 +390,11 @@ func TestExtraKinds(t *testing.T) {
 		want [2]string
 	}{
 		{ParquetOptions{PatientID: "patient", Date: "date", Pass: []string{"bool", "ms", "us", "ns", "u32", "float", "double"}}, [2]string{ // kept: as they are
-			"patient_id=p date=-3 bool=1 ms=5 us=5 ns=5001 u32=-2147483648 float=1065353216 double=0 ",
+			"patient_id=P date=-3 bool=1 ms=5 us=5 ns=5001 u32=-2147483648 float=1065353216 double=0 ",
 			"patient_id=null date=20000 bool=null ms=-5 us=-5 ns=-5001 u32=2 float=0 double=4607182418800017408 ",
 		}},
 		{ParquetOptions{PatientID: "u32", Date: "ms", Center: "ns"}, [2]string{ // used: in one unit
-			"patient_id=2147483648 date=5000 center=5 ", "patient_id=2 date=-5000 center=-6 ",
+			"patient_id==2147483648 date=5000 center=5 ", "patient_id==2 date=-5000 center=-6 ",
 		}},
 	} {
 		for i, n := range readFile(t, path, tt.o) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,17 +21,22 @@ import (
 type Cell struct {
 	Column int
 	Text   string
+	Number bool // it was one in the file, and not text
 }
+
+// ErrNoHeader is what the function columns of EachRow returns for a line that is a
+// row already.
+var ErrNoHeader = errors.New("no header")
 
 // EachRow reads a table that is no archive, such as that of known people: CSV or
 // TSV with a header, by the name, else Parquet. columns is called with the names
 // of the columns, row with the cells of every row that are not null or empty, and
-// its number from 1. Dates are written as 2026-11-22, whatever the type of their
+// its number from 1, the header of CSV counted. Dates are written as 2026-11-22, whatever the type of their
 // column. Errors are *InputError, or those of columns and row; they quote nothing
-// of the file.
+// of the file. columns may return ErrNoHeader: what CSV has in its first line is row
+// 1 then.
 func EachRow(path string, o TextOptions, columns func(names []string) error, row func(n int64, cells []Cell) error) error {
-	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")))
-	if ext == ".csv" || ext == ".tsv" || ext == ".txt" {
+	if IsCSV(path) {
 		return csvRows(path, o, columns, row)
 	}
 	var err error
@@ -38,6 +44,12 @@ func EachRow(path string, o TextOptions, columns func(names []string) error, row
 		return &InputError{Path: path, Cause: "cannot be decoded", Remedy: "make it again, as Parquet or CSV"}
 	}
 	return err
+}
+
+// IsCSV tells whether a table is CSV, by its name.
+func IsCSV(path string) bool {
+	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")))
+	return ext == ".csv" || ext == ".tsv" || ext == ".txt"
 }
 
 func csvRows(path string, o TextOptions, columns func([]string) error, row func(int64, []Cell) error) (err error) {
@@ -53,12 +65,18 @@ func csvRows(path string, o TextOptions, columns func([]string) error, row func(
 	for k := range r.record.Len() {
 		names = append(names, strings.TrimSpace(string(r.record.At(k))))
 	}
-	if err := columns(names); err != nil {
+	err = columns(names)
+	headless := errors.Is(err, ErrNoHeader)
+	if err != nil && !headless {
 		return err
 	}
 	var cells []Cell
 	for n := int64(1); ; n++ {
-		if err := r.next(); err == io.EOF {
+		if n == 1 && !headless {
+			continue
+		}
+		if n == 1 { // the record at hand
+		} else if err := r.next(); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
@@ -69,7 +87,7 @@ func csvRows(path string, o TextOptions, columns func([]string) error, row func(
 		cells = cells[:0]
 		for k := range names {
 			if text := strings.TrimSpace(string(r.record.At(k))); text != "" {
-				cells = append(cells, Cell{k, text})
+				cells = append(cells, Cell{Column: k, Text: text})
 			}
 		}
 		if err := row(n, cells); err != nil {
@@ -110,7 +128,7 @@ func parquetRows(path string, columns func([]string) error, row func(int64, []Ce
 	if len(leaves) != len(names) {
 		return refuse("has a schema that cannot be")
 	}
-	if err := columns(names); err != nil {
+	if err := columns(names); err != nil && !errors.Is(err, ErrNoHeader) {
 		return err
 	}
 	n := int64(0)
@@ -138,8 +156,8 @@ func groupRows(group parquet.RowGroup, leaves []format.SchemaElement, n *int64, 
 			*n++
 			cells = cells[:0]
 			for _, v := range values {
-				if text := cellText(v, &leaves[v.Column()]); text != "" {
-					cells = append(cells, Cell{v.Column(), text})
+				if c := cellOf(v, &leaves[v.Column()]); c.Text != "" {
+					cells = append(cells, c)
 				}
 			}
 			if err := row(*n, cells); err != nil {
@@ -155,12 +173,33 @@ func groupRows(group parquet.RowGroup, leaves []format.SchemaElement, n *int64, 
 	}
 }
 
-// cellText writes a value as text; "" for null and for what is neither text, whole
-// number nor time.
-func cellText(v parquet.Value, e *format.SchemaElement) string {
+// cellOf writes a value as text; "" for null and for what is neither text, number
+// nor time.
+func cellOf(v parquet.Value, e *format.SchemaElement) Cell {
+	c := Cell{Column: v.Column()}
 	if v.IsNull() {
-		return ""
+		return c
 	}
+	decimal, isDecimal := logical(e).(*format.DecimalType)
+	_, isTime := dayIn(e)
+	switch kind := v.Kind(); {
+	case isDecimal && (kind == parquet.Int32 || kind == parquet.Int64):
+		c.Text, c.Number = string(appendDecimal(nil, v.String(), int(decimal.Scale))), true
+	case isDecimal:
+		c.Text, c.Number = string(appendDecimal(nil, bigEndian(v.ByteArray()).String(), int(decimal.Scale))), true
+	case kind == parquet.Double && math.IsNaN(v.Double()), kind == parquet.Float && v.Float() != v.Float():
+	case kind == parquet.Float:
+		c.Text, c.Number = strconv.FormatFloat(float64(v.Float()), 'f', -1, 32), true
+	case kind == parquet.Double:
+		c.Text, c.Number = strconv.FormatFloat(v.Double(), 'f', -1, 64), true
+	default:
+		c.Text = cellText(v, e)
+		c.Number = !isTime && (kind == parquet.Int32 || kind == parquet.Int64)
+	}
+	return c
+}
+
+func cellText(v parquet.Value, e *format.SchemaElement) string {
 	day := func(days int64) string { return time.Unix(days*secondsADay, 0).UTC().Format(time.DateOnly) }
 	unit, isTime := dayIn(e)
 	switch v.Kind() {
@@ -174,6 +213,9 @@ func cellText(v parquet.Value, e *format.SchemaElement) string {
 	case parquet.Int64:
 		if isTime && unit > 0 {
 			return day(floorDiv(v.Int64(), unit))
+		}
+		if l, ok := logical(e).(*format.IntType); ok && !l.IsSigned {
+			return strconv.FormatUint(v.Uint64(), 10)
 		}
 		return strconv.FormatInt(v.Int64(), 10)
 	case parquet.Int96:

@@ -1,8 +1,21 @@
 package recognize
 
-import "github.com/zeebo/xxh3"
+import (
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/patientid"
+)
 
-// PatientHash is what Options.Excluded knows of a patient's id: 64 bits, so that
-// among a million ids and a hundred million patients one is left out in vain with
-// a probability of one in 200,000. A note too few is the error to make here.
-func PatientHash(id []byte) uint64 { return xxh3.Hash(id) }
+// Objection tells why the notes of a patient are left out, by the form of the id
+// and those of who objects; Sound if they are not. Where anybody objects, a note
+// that is nobody's may be theirs.
+func Objection(excluded []*patientid.Set, patient []byte) pipeline.Reason {
+	for _, set := range excluded {
+		if set.Has(patient) {
+			return pipeline.Excluded
+		}
+	}
+	if len(patient) == 0 && len(excluded) > 0 {
+		return pipeline.NoPatient
+	}
+	return pipeline.Sound
+}

@@ -13,13 +13,14 @@ import (
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // Options of the stage. PatientColumn is required.
 type Options struct {
-	People        *people.Table   // nil: nobody is known
-	Excluded      map[uint64]bool // hashes of the ids of patients who object, by PatientHash; nil: none
-	PatientColumn string          // of Batch.Extra
+	People        *people.Table    // nil: nobody is known
+	Excluded      []*patientid.Set // of patients who object; with any, notes of nobody are left out too
+	PatientColumn string           // of Batch.Extra
 	Labels        *pipeline.LabelSet
 	Workers       int // 0 means 1
 }
@@ -55,8 +56,8 @@ func (w *worker) do(b *pipeline.Batch) error {
 	w.batch = b
 	for i := range b.Len() {
 		w.id = patients.AppendText(w.id[:0], i)
-		if len(w.id) > 0 && w.Excluded[PatientHash(w.id)] {
-			b.Reason[i] = pipeline.Excluded
+		if reason := Objection(w.Excluded, w.id); reason != pipeline.Sound {
+			b.Reason[i] = reason
 		}
 		if b.Reason[i] == pipeline.Sound && w.finder != nil {
 			if err := w.guarded(b, i); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // QuasiColumn is a quasi-identifier: a column of Batch.Extra, or a category that
@@ -86,7 +87,7 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 		t.columns[quasiRow].int64(b.First + int64(i))
 		start := len(u.texts)
 		if u.texts = patients.AppendText(u.texts, i); len(u.texts) > start {
-			u.texts = binary.LittleEndian.AppendUint64(u.texts[:start], xxh3.Hash(u.texts[start:]))
+			u.texts = binary.LittleEndian.AppendUint64(u.texts[:start], xxh3.Hash(patientid.Key(u.texts[start:])))
 		}
 		t.columns[quasiPatient].bytes(u.texts[start:])
 		for k := range u.o.Quasi {

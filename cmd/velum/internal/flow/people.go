@@ -18,11 +18,11 @@ import (
 
 // People is who is known, and who objects.
 type People struct {
-	Table    *people.Table   // nil: nobody is known
-	Excluded map[uint64]bool // by recognize.PatientHash
-	Passed   []string        // columns of the table that hold nothing that is looked for
-	Empty    int64           // rows of it with nothing that could be found
-	file     *os.File
+	Table   *people.Table // nil: nobody is known
+	Objects *Objections   // nil: nobody objects
+	Passed  []string      // columns of the table that hold nothing that is looked for
+	Empty   int64         // rows of it with nothing that could be found
+	file    *os.File
 }
 
 // Close gives the index back.
@@ -45,13 +45,15 @@ func OpenPeople(c *option.Config, near string) (*People, error) {
 		return nil, exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "people.table and people.exclude are joined with the notes by patient")
 	}
 	p := &People{}
-	if err := p.exclude(c); err != nil {
-		return nil, err
+	var err error
+	if c.People.Exclude != "" {
+		if p.Objects, err = ReadObjections(c); err != nil {
+			return nil, err
+		}
 	}
 	if c.People.Table == "" {
 		return p, nil
 	}
-	var err error
 	if p.file, err = durable.NamelessFile(near); err != nil {
 		return nil, err
 	}
@@ -86,7 +88,11 @@ func (p *People) read(c *option.Config) error {
 	}, func(n int64, cells []read.Cell) error {
 		row = row[:0]
 		for _, cell := range cells {
-			row = append(row, people.Value{Field: fields[cell.Column], Text: cell.Text})
+			text := cell.Text
+			if fields[cell.Column] == people.Patient {
+				text = string(read.PatientForm(PatientRules(c), cell))
+			}
+			row = append(row, people.Value{Field: fields[cell.Column], Text: text})
 		}
 		err := b.Add(row)
 		if errors.Is(err, people.ErrNothing) {
@@ -107,7 +113,7 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 	something := false
 	for _, from := range sortedNames(c.People.Columns) {
 		if !slices.Contains(names, from) {
-			return nil, exit.Errorf(exit.Config, "the table has: "+strings.Join(names, ", "), "people.columns: %s has no column %q", c.People.Table, from)
+			return nil, exit.Errorf(exit.Config, hasColumns(c.People.Table, names), "people.columns: %s has no column %q", c.People.Table, from)
 		}
 	}
 	for i, name := range names {
@@ -130,49 +136,21 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 	return fields, nil
 }
 
+// hasColumns says what columns a table has. The first line of CSV may be no header
+// but somebody's data: of it no more than the number is said.
+func hasColumns(path string, names []string) string {
+	if read.IsCSV(path) {
+		return fmt.Sprintf("the table has %d columns", len(names))
+	}
+	return "the table has: " + strings.Join(names, ", ")
+}
+
 func sortedNames(m map[string]string) (names []string) {
 	for name := range m {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	return names
-}
-
-// exclude reads the ids of patients who object.
-func (p *People) exclude(c *option.Config) (err error) {
-	if c.People.Exclude != "" {
-		p.Excluded, err = ExcludedIDs(c)
-	}
-	return err
-}
-
-// ExcludedIDs reads the table of patients who object: those of its column
-// patient_id, or of its only column. They are hashes of 8 bytes in memory.
-func ExcludedIDs(c *option.Config) (map[uint64]bool, error) {
-	o, err := tableOptions(c)
-	if err != nil {
-		return nil, err
-	}
-	ids, at := map[uint64]bool{}, -1
-	err = read.EachRow(c.People.Exclude, o, func(names []string) error {
-		for i, name := range names {
-			if name == c.Read.Columns.Patient || people.FieldOf(name) == people.Patient || len(names) == 1 {
-				at = i
-			}
-		}
-		if at < 0 {
-			return exit.Errorf(exit.Config, "call the column patient_id; the table has: "+strings.Join(names, ", "), "people.exclude: %s has no column of patients' ids", c.People.Exclude)
-		}
-		return nil
-	}, func(_ int64, cells []read.Cell) error {
-		for _, cell := range cells {
-			if cell.Column == at {
-				ids[recognize.PatientHash([]byte(cell.Text))] = true
-			}
-		}
-		return nil
-	})
-	return ids, InputError(err)
 }
 
 // recognized is the step of known people; none without tables of them.
@@ -182,6 +160,6 @@ func (f *Flow) recognized() ([]pipeline.Step, error) {
 	}
 	set, err := pipeline.Labels(f.labels())
 	return []pipeline.Step{recognize.New(recognize.Options{
-		People: f.People.Table, Excluded: f.People.Excluded, PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
+		People: f.People.Table, Excluded: f.People.Objects.Sets(), PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
 	})}, err
 }

@@ -121,6 +121,8 @@ type People struct {
 	Table   string
 	Columns map[string]string
 	Exclude string
+
+	Unmatched, Case string
 }
 
 // Resolve is what becomes of candidates.
@@ -357,7 +359,7 @@ func (c *Config) inputOptions() []option {
 		opt("read.batch_bytes", &r.BatchBytes, limit.BatchBytes, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
 		opt("read.batch_notes", &r.BatchNotes, limit.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
 		opt("read.unit_notes", &r.UnitNotes, read.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
-		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile),
+		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile, large),
 		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),
 
 		opt("tokenize.max_tokens", &k.MaxTokens, tokenize.MaxTokens, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),
@@ -368,23 +370,23 @@ func (c *Config) inputOptions() []option {
 func (c *Config) findOptions() []option {
 	t, i, p, n, r, m, a, v := &c.Tag, &c.Inverse, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity, &c.Verify
 	return []option{
-		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile),
+		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile, large),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.99; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
 		opt("tag.precision_floor", &t.PrecisionFloor, 0.8, "Least share of what is masked that holds an identifier, on the gold set of the model: a tag.recall that costs more precision is refused, with what is reached above the floor.", within(0, 1)),
 		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
 		opt("tag.cache", &t.Cache, 64<<20, "Memory for state scores of token forms: of a CRF for all workers, and half of it for each; of a network, or one worker, for each. A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.", within(0, 1<<40)),
 		opt("tag.note_cache", &t.NoteCache, 16<<20, "Memory a worker for notes already tagged; 0 tags every note. Templates make many notes equal, byte for byte; the cache compares the whole text.", within(0, 1<<40)),
 
-		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile),
+		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile, large),
 
-		opt("inverse.model", &i.Model, "", "Inverse model beside tag.model, a name or a path: what it does not know to be safe is masked as [PHI], beside what tag.model finds. Empty: none. An inverse model can be tag.model itself: then patterns and rules alone say what a thing is.", shaping, nameOrFile),
+		opt("inverse.model", &i.Model, "", "Inverse model beside tag.model, a name or a path: what it does not know to be safe is masked as [PHI], beside what tag.model finds. Empty: none. An inverse model can be tag.model itself: then patterns and rules alone say what a thing is.", shaping, nameOrFile, large),
 		opt("inverse.dial", &i.Dial, 0.85, "How much of what may be safe is masked, 0 to 1: at 0 nothing beside tag.model, at 0.5 what is less likely safe than not, at 1 what does not reach the thresholds below. 0.85 leaves 97 of 100 doses, drugs and values in reports and masks 99 of 100 identifiers in notes of a kind that the model never saw (BENCHMARKS.md). `velum evaluate --dial` measures what each setting costs.", shaping, within(0, 1)),
 		opt("inverse.low", &i.Low, 0.9, "Probability from which on a word is safe that the safe lists have, at dial 1. 0.9 and 0.95 are the pair of INV §4.3.6, 0.8 and 0.9 its lower one.", shaping, within(0.5, 1)),
 		opt("inverse.high", &i.High, 0.95, "The same for a word that they have not, or that an unsafe list has.", shaping, within(0.5, 1)),
 		opt("inverse.never", &i.Never, inverse.NeverNames(), "Lists whose words are never safe at dial 1, however probable: INV masks them always.", shaping, oneOf(inverse.NeverNames()...)),
 		opt("inverse.below", &i.Below, 1, "Cascade: the inverse model looks at the notes alone of which tag.model is less sure than this (tag.confidence). 1: at all notes.", shaping, within(0, 1)),
 		opt("inverse.centers", &i.Centers, nil, "Centres, values of read.columns.center, at all of whose notes the inverse model looks, whatever inverse.below says: those that have no labelled notes.", shaping),
-		opt("inverse.words", &i.Words, "", "File of common words to train with, from `velum train --kind words`; it becomes part of the model. Empty: those of the model that training begins with, or none.", aFile),
+		opt("inverse.words", &i.Words, "", "File of common words to train with, from `velum train --kind words`; it becomes part of the model. Empty: those of the model that training begins with, or none.", aFile, large),
 		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md).", oneOf("crf", "bilstm", "ensemble")),
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
@@ -392,9 +394,11 @@ func (c *Config) findOptions() []option {
 
 		opt("patterns.files", &p.Files, nil, "Files of recognizers that the house writes: regular expressions with scores, context and check digits, and lists of words (README, Patterns of the house; `velum rules check`). Their categories are the model's, or those of patterns.", shaping, aFile),
 
-		opt("people.table", &n.Table, "", "Table of known people, Parquet or CSV: columns patient_id, role, given, surname, name, birth_date, address, telephone, id, and more of each as surname2, id_card. They are found in the notes of their patient in any spelling; rows without a patient are staff and are looked for in all notes. Empty: nobody is known.", shaping, aFile),
+		opt("people.table", &n.Table, "", "Table of known people, Parquet or CSV: columns patient_id, role, given, surname, name, birth_date, address, telephone, id, and more of each as surname2, id_card. They are found in the notes of their patient in any spelling; rows without a patient are staff and are looked for in all notes. Empty: nobody is known.", shaping, aFile, large),
 		opt("people.columns", &n.Columns, nil, "What the columns of people.table hold that have other names, as {apellido1: surname, NHC: id}.", shaping, valid(peopleField)),
-		opt("people.exclude", &n.Exclude, "", "Table of the ids of patients who object, Parquet or CSV, in a column patient_id or its only one: their notes are counted and left out. `velum check --exclude` proves it.", shaping, aFile),
+		opt("people.exclude", &n.Exclude, "", "Table of the ids of patients who object, Parquet or CSV, in a column patient_id or its only one: their notes are counted and left out, and so are notes that are nobody's. `velum check --exclude` proves it.", aFile, large),
+		opt("people.unmatched", &n.Unmatched, "refuse", "What becomes of a run if an id of people.exclude is no patient's of the archive: it ends with exit code 15 and writes nothing (refuse), or names the rows and goes on (warn). refuse, since an id that was written otherwise would let the notes through; with months that come one by one, warn.", oneOf("refuse", "warn")),
+		opt("people.case", &n.Case, "fold", "Whether ab12 and AB12 are the same patient (fold) or two (keep). Blanks, quotes, invisible characters, wide and other digits, +, .0 and, where either column holds numbers, zeros in front never count.", shaping, oneOf("fold", "keep")),
 
 		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),
 		opt("resolve.min_score", &r.MinScore, nil, "Score by pattern category below which a match without a right check digit is dropped, as {AGE: 0.7}. Empty drops none: a number masked in vain costs less than one let through.", shaping, within(0, 1)),
@@ -405,7 +409,7 @@ func (c *Config) findOptions() []option {
 		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
 		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
 		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
-		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile),
+		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile, large),
 		opt("resolve.packs", &r.Packs, nil, "Files of rules that people write (`velum rules`), whose finds stand beside those of the model; shipped names those of velum. Their categories must be the model's.", shaping, nameOrFile),
 		opt("resolve.words", &r.Words, nil, "Files that change the lists of words by which the rules of velum go (titles, kin, heads of centres, verbs of residence...): `words +title hna` adds, `words -title don` takes away, `words title dr dra` puts others in place. `velum rules words` prints the lists as they are used, `velum rules check` tells mistakes. Empty: the lists that ship, for Spanish and Catalan.", shaping, aFile),
 		opt("resolve.rules", &r.Rules, true, "Apply the rules on span borders and kinds after tagging. On: worth 0.2 to 0.3 points of F1 on MEDDOCAN.", shaping),
@@ -498,12 +502,12 @@ func (c *Config) networkOptions() []option {
 		opt("network.rate", &n.Rate, 0, "Learning rate; 0 takes the variant's (0.003).", within(0, 10)),
 		opt("network.swap", &n.Swap, -1, "Share of spans that an epoch exchanges for another of their category; below 0 takes the variant's (0.3).", within(-1, 1)),
 		opt("network.noise", &n.Noise, -1, "Share of the sequences that an epoch sees in capitals, in lower case or without accents, a third each; below 0 takes the variant's (0).", within(-1, 1)),
-		opt("network.vectors", &n.Vectors, "", "File of `velum embed` whose vectors the words begin with, by the form as it stands, in lower case, of the lemma if the template has lemma, else their mean. All its words become part of the model, those too that no training note has. Empty begins at random.", aFile),
+		opt("network.vectors", &n.Vectors, "", "File of `velum embed` whose vectors the words begin with, by the form as it stands, in lower case, of the lemma if the template has lemma, else their mean. All its words become part of the model, those too that no training note has. Empty begins at random.", aFile, large),
 		opt("network.frozen", &n.Frozen, false, "Vectors of words stay as they begin; else they are learned too."),
 		opt("network.seed", &n.Seed, 1, "Seed of first weights, order and dropout. Two seeds differ by 0.1 to 0.2 points of F1.", within(0, 1e9)),
 
 		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, each kind of model as much as the others, mean with measured weights (stack), the first and all where it is not sure (cascade), all spans (union), those of more than half (vote), those of the more precise (priority).", oneOf(ensemble.Modes()...)),
-		opt("ensemble.members", &e.Members, nil, "Models of an ensemble, names or files, that have the same tags. Earlier ones win where the mode has no other reason.", nameOrFile),
+		opt("ensemble.members", &e.Members, nil, "Models of an ensemble, names or files, that have the same tags. Earlier ones win where the mode has no other reason.", nameOrFile, large),
 		opt("ensemble.threshold", &e.Threshold, 0, "Threshold of a cascade: all members read the lines of which the first is less sure. 0 takes that of the model, and in training the lowest that loses next to nothing; above 1 they read all lines.", shaping, within(0, 2)),
 	}
 }
@@ -511,15 +515,15 @@ func (c *Config) networkOptions() []option {
 func (c *Config) learnOptions() []option {
 	l := &c.Learn
 	return []option{
-		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile),
-		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile),
-		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning and calibrate. Empty holds out a share of learn.gold; without that too nothing is measured, all turns are done, and the last model counts.", aFile),
-		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile),
-		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile),
+		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile, large),
+		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile, large),
+		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning and calibrate. Empty holds out a share of learn.gold; without that too nothing is measured, all turns are done, and the last model counts.", aFile, large),
+		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile, large),
+		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile, large),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
 		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network. Several, as crf+bilstm, all learn from the same notes and teach together: an ensemble by ensemble.mode; of two of a kind the second network has the next seed."),
 		opt("learn.kinds", &l.Kinds, nil, "Kinds of tagger by turn, from the supervised model on; the last one stays: crf,bilstm has a CRF tag what a network then learns from, crf,crf+bilstm what both then learn from, which gained most from reports to short notes. Empty takes learn.kind in every turn."),
-		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile),
+		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile, large),
 		opt("learn.teacher", &l.Teacher, "pipeline", "What the next model learns of the archive: pipeline, the spans that model, patterns, rules and lists settle on, or model, the tags of the model alone, to which all that the others find is no name.", oneOf("pipeline", "model")),
 		opt("learn.proportions", &l.Proportions, "archive", "Proportions of what is taken, of categories, lengths and notes without spans, where choose.* names none: those found in the slice (notes without spans then come to choose.k notes with spans), or those of the validation notes (BOOT), which may be of another kind than the archive.", oneOf("archive", "validation")),
 		opt("learn.quantile", &l.Quantile, 0.25, "C_min by category: the share of the least sure spans of each, and of notes without any, that is left out, where choose.min_confidence would leave out more. 1: choose.min_confidence holds for all, and takes the categories that are easy.", within(0, 1)),
@@ -532,7 +536,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.holdout", &l.Holdout, 0.2, "Share of the labelled notes that is held out for validation when no --dev is named. A fifth of 300 notes is enough to tell turns apart, and the rest enough to begin with.", within(0.01, 0.9)),
 		opt("learn.labelled", &l.Labelled, 0, "Labelled notes to learn from, drawn by the seed; 0 takes all. For learning curves.", within(0, 1e9)),
 		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
-		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile),
+		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile, large),
 		opt("learn.start_min_confidence", &l.StartMinConfidence, 0.5, "Lowest confidence of a note that the model of learn.start tagged: C_min of BOOT for frequency divergence.", within(0, 1)),
 		opt("learn.templates", &l.Templates, nil, "Feature templates by turn, from the supervised model on; the last one stays. Empty takes train.template in every turn."),
 		opt("learn.clusters", &l.Clusters, nil, "Clusterings as NAME=FILE:K for cluster/NAME of the template, offered to each turn one at a time, and none: what is best on a fifth of learn.gold is taken. Off: each costs one more training a turn."),

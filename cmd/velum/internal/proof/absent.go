@@ -1,13 +1,22 @@
 package proof
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math/big"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -15,12 +24,14 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"
-	"github.com/velum-health/velum/stages/recognize"
 )
 
 // Absent proves that no note of people who object is in the output whose trees are
-// dir and private ("": beside it), and says how many there are in the archive.
+// dir and private ("": beside it). It goes another way than the run: the archive is
+// read again as it stands, ids are compared as their bytes, as their letters and
+// digits, and as what is near, and the masked parts say which rows they have.
 func Absent(ctx context.Context, c *console.Console, load func() (*option.Config, error), in []string, dir, private string) error {
 	cfg, err := load()
 	if err != nil {
@@ -29,67 +40,191 @@ func Absent(ctx context.Context, c *console.Console, load func() (*option.Config
 	if cfg.People.Exclude == "" || len(in) == 0 {
 		return exit.Errorf(exit.Config, "see `velum check --help`", "--exclude and --in go together")
 	}
-	notes, masked, err := absent(ctx, cfg, in, dir, cmp.Or(private, commit.PrivateDir(dir)))
-	if err != nil {
+	a := absence{dir: dir}
+	if err := a.look(ctx, cfg, in, cmp.Or(private, commit.PrivateDir(dir))); err != nil {
 		return err
 	}
-	if masked > 0 {
-		return exit.Errorf(exit.Integrity, "run it again with --exclude", "%d notes of people who object are in the output", masked)
+	if a.Masked > 0 {
+		return exit.Errorf(exit.Integrity, "run it again with --exclude", "%d notes of people who object are in the output", a.Masked)
 	}
-	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "absent", "notes": notes, "masked": masked})
+	if a.Nobodys > 0 {
+		return exit.Errorf(exit.Integrity, "run it again with --exclude", "%d notes without a patient's id are in the output: nobody knows whether they are of people who object", a.Nobodys)
 	}
-	_, err = c.Printf("%s: %d notes of people who object, none of them masked\n", dir, notes)
-	return err
+	if err := a.print(c); err != nil {
+		return err
+	}
+	if len(a.Unmatched) > 0 && cfg.People.Unmatched == "refuse" {
+		return exit.Errorf(exit.Privacy, "write them as the archive does, or --set people.unmatched=warn if they are in other files", "%s: %d objections are no patient's of this archive", cfg.People.Exclude, len(a.Unmatched))
+	}
+	return nil
 }
 
-// absent looks the notes of people who object up in the archive, once more, and
-// returns how many there are and how many of them are masked. It trusts nothing
-// that the run counted: the archive says whose a note is, the masked parts say
-// which rows they have.
-func absent(ctx context.Context, c *option.Config, in []string, dir, private string) (notes, masked int64, err error) {
-	if c.Read.Columns.Patient == "" {
-		return 0, 0, exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "--exclude is joined with the notes by patient")
+// absence is one search, and what it found.
+type absence struct {
+	Kind      string   `json:"message_type"`
+	Notes     int64    `json:"notes"`     // of people who object
+	Masked    int64    `json:"masked"`    // of these
+	Nobodys   int64    `json:"nobodys"`   // masked notes without a patient's id
+	Unmatched []int64  `json:"unmatched"` // rows of the list that are nobody's
+	Near      []nearID `json:"near"`      // masked notes with ids that are near
+
+	dir      string
+	keepCase bool
+	list     []objector
+	byRaw    map[string][]int
+	byID     map[string][]int // letters and digits
+	byNear   map[string][]int // the same without zeros in front, and with a character left out
+	here     unitRows
+	named    map[nearPair]bool
+}
+
+// nearID says where an id stands that is near one of the list.
+type nearID struct {
+	Row   int64  `json:"row"` // of the list
+	Input string `json:"input"`
+	At    int64  `json:"at"` // row of the file
+	Why   string `json:"why"`
+
+	member int // of the list
+}
+
+type nearPair struct {
+	row int
+	why string
+}
+
+type objector struct {
+	row     int64
+	id      string // letters and digits
+	number  bool
+	matched bool
+	heading bool
+}
+
+// unitRows are rows of the unit at hand that must not be masked, and those that
+// somebody should look at if they are.
+type unitRows struct {
+	objects, nobodys map[int64]bool
+	near             map[int64]nearID
+}
+
+func (a *absence) print(c *console.Console) error {
+	if a.Kind = "absent"; c.JSON {
+		return json.NewEncoder(c.Out).Encode(a)
 	}
-	a := absence{dir: dir}
-	if a.excluded, err = flow.ExcludedIDs(c); err != nil {
-		return 0, 0, err
+	if _, err := c.Printf("%s: %d notes of people who object, none of them masked\n", a.dir, a.Notes); err != nil {
+		return err
+	}
+	if len(a.Unmatched) > 0 {
+		if _, err := c.Printf("rows of the list that are no patient's of this archive: %s\n", strings.Trim(fmt.Sprint(a.Unmatched), "[]")); err != nil {
+			return err
+		}
+	}
+	for _, n := range a.Near {
+		if _, err := c.Printf("row %d of the list is near the id of a masked note (%s): row %d of %s\n", n.Row, n.Why, n.At, n.Input); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads the list, the archive and the masked parts.
+func (a *absence) look(ctx context.Context, c *option.Config, in []string, private string) error {
+	if c.Read.Columns.Patient == "" {
+		return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "--exclude is joined with the notes by patient")
+	}
+	if err := a.readList(c); err != nil {
+		return err
 	}
 	m, err := commit.ReadManifest(private)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	keep := *c
 	keep.Read.IDs, keep.Read.Opaque = "keep", false // neither is looked at
 	o, err := flow.ReadOptions(&keep)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
+	o.RawPatients = true
 	o.Fence = read.NewFence(read.FenceOptions{Memory: int64(c.Run.DecodeMemory), Ended: ctx.Done()})
 	defer o.Fence.Close()
 	archive, err := read.Scan(ctx, in, o)
 	if err != nil {
-		return 0, 0, flow.InputError(err)
+		return flow.InputError(err)
 	}
 	for i := range archive.Units {
 		if err := a.unit(ctx, archive, &archive.Units[i], m); err != nil {
-			return 0, 0, err
+			return err
 		}
 	}
-	return a.notes, a.masked, nil
+	a.Near = slices.DeleteFunc(a.Near, func(n nearID) bool { return n.Why == oneCharacter && a.list[n.member].matched })
+	for k := range a.list {
+		if x := &a.list[k]; !x.matched && !x.heading {
+			a.Unmatched = append(a.Unmatched, x.row)
+		}
+	}
+	return nil
 }
+
+// readList reads the list with its ids as they stand.
+func (a *absence) readList(c *option.Config) error {
+	objections, err := flow.ReadObjections(c)
+	if err != nil {
+		return err
+	}
+	a.keepCase = c.People.Case == "keep"
+	a.byRaw, a.byID, a.byNear, a.named = map[string][]int{}, map[string][]int{}, map[string][]int{}, map[nearPair]bool{}
+	for k, x := range objections.Rows {
+		id := a.plain(x.Raw)
+		a.list = append(a.list, objector{row: x.Row, id: id, number: x.Number, heading: x.Heading})
+		if id == "" {
+			continue
+		}
+		a.byRaw[x.Raw] = append(a.byRaw[x.Raw], k)
+		a.byID[id] = append(a.byID[id], k)
+		eachNear(id, func(near string) { a.byNear[near] = append(a.byNear[near], k) })
+	}
+	return nil
+}
+
+// eachNear calls do with an id without zeros in front, whole and with each
+// character left out: two ids of which one is an edit of the other share one of
+// these (deletion neighbourhoods, Garbe's SymSpell).
+func eachNear(id string, do func(string)) {
+	id = bare(id)
+	do(id)
+	runes := []rune(id)
+	for i := range runes {
+		do(string(runes[:i]) + string(runes[i+1:]))
+	}
+}
+
+// bare returns the letters and digits of an id, without zeros in front.
+func bare(id string) string {
+	return strings.TrimLeft(strings.Map(func(c rune) rune {
+		if strings.ContainsRune(marks, c) {
+			return -1
+		}
+		return c
+	}, id), "0")
+}
+
+// withoutZeros leaves out zeros in front, behind a sign too.
+func withoutZeros(id string) string {
+	digits, minus := strings.CutPrefix(id, "-")
+	if digits = strings.TrimLeft(digits, "0"); minus && digits != "" {
+		return "-" + digits
+	}
+	return digits
+}
+
+// marks stand within ids.
+const marks = "-_./"
 
 // maskedPlace is what of a row of a masked part finds the note again.
 type maskedPlace struct {
 	Row int64 `parquet:"row"`
-}
-
-// absence is the state of one search.
-type absence struct {
-	dir           string
-	excluded      map[uint64]bool
-	rows          map[int64]bool // of the unit at hand, of who objects
-	notes, masked int64
 }
 
 func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Unit, m *commit.Manifest) error {
@@ -107,13 +242,7 @@ func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Uni
 			if p.Kind != "masked" {
 				continue
 			}
-			err := read.RowsOf(filepath.Join(a.dir, filepath.FromSlash(p.Path)), func(row maskedPlace) error {
-				if a.rows[row.Row] {
-					a.masked++
-				}
-				return nil
-			})
-			if err != nil {
+			if err := read.RowsOf(filepath.Join(a.dir, filepath.FromSlash(p.Path)), a.masked); err != nil {
 				return err
 			}
 		}
@@ -124,15 +253,31 @@ func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Uni
 	return nil
 }
 
-// find notes the rows of who objects.
+// masked notes what a masked row is.
+func (a *absence) masked(row maskedPlace) error {
+	if a.here.objects[row.Row] {
+		a.Masked++
+	}
+	if a.here.nobodys[row.Row] {
+		a.Nobodys++
+	}
+	if n, ok := a.here.near[row.Row]; ok && len(a.Near) < maxNear {
+		a.Near = append(a.Near, n)
+	}
+	return nil
+}
+
+// maxNear is how many ids that are near are named.
+const maxNear = 100
+
+// find notes the rows of who objects, of nobody, and of who is near.
 func (a *absence) find(ctx context.Context, archive *read.Archive, u *commit.Unit) error {
 	src, err := archive.Open(u)
 	if err != nil {
 		return err
 	}
-	a.rows = map[int64]bool{}
+	a.here = unitRows{map[int64]bool{}, map[int64]bool{}, map[int64]nearID{}}
 	b := new(pipeline.Batch)
-	var id []byte
 	for {
 		b.Reset()
 		if err = src.Next(b); err != nil || ctx.Err() != nil {
@@ -140,14 +285,114 @@ func (a *absence) find(ctx context.Context, archive *read.Archive, u *commit.Uni
 		}
 		patients := b.ExtraNamed(read.PatientColumn)
 		for i := range b.Len() {
-			if id = patients.AppendText(id[:0], i); len(id) > 0 && a.excluded[recognize.PatientHash(id)] {
-				a.rows[b.First+int64(i)] = true
+			row := b.First + int64(i)
+			if patients == nil || !patients.Valid[i] {
+				a.here.nobodys[row] = true
+				continue
 			}
+			a.note(u, row, patients.Bytes.At(i))
 		}
 	}
 	if errors.Is(err, io.EOF) {
 		err = context.Cause(ctx)
 	}
-	a.notes += int64(len(a.rows))
+	a.Notes += int64(len(a.here.objects))
 	return errors.Join(err, src.Close())
+}
+
+// note looks up one id of the archive, as read.RawPatients gives it.
+func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
+	raw, number := bytes.CutPrefix(raw, []byte{read.RawNumber})
+	id := a.plain(string(raw))
+	if id == "" {
+		a.here.nobodys[row] = true
+		return
+	}
+	same := false
+	for _, all := range [][]int{a.byRaw[string(raw)], a.byID[id]} {
+		for _, k := range all {
+			same = a.match(k) || same
+		}
+	}
+	eachNear(id, func(near string) {
+		for _, k := range a.byNear[near] {
+			switch x := &a.list[k]; {
+			case same:
+			case (number || x.number) && withoutZeros(x.id) == withoutZeros(id):
+				same = a.match(k)
+			case !patientid.Near([]byte(x.id), []byte(id)):
+			case bare(x.id) == bare(id):
+				a.near(u, row, k, "zeros or marks")
+			case !x.matched: // else it is somebody else's, as the next number is
+				a.near(u, row, k, oneCharacter)
+			}
+		}
+	})
+	if same {
+		a.here.objects[row] = true
+		delete(a.here.near, row)
+	}
+}
+
+// oneCharacter says that an id is one edit away.
+const oneCharacter = "one character"
+
+func (a *absence) match(k int) bool {
+	a.list[k].matched = true
+	return true
+}
+
+// near keeps the first place of every kind of each row of the list.
+func (a *absence) near(u *commit.Unit, row int64, k int, why string) {
+	if pair := (nearPair{k, why}); !a.named[pair] {
+		a.named[pair] = true
+		a.here.near[row] = nearID{a.list[k].row, u.Input, row, why, k}
+	}
+}
+
+// valueOf returns the usual digit for one of Unicode's: ten stand in a row, and no
+// row stands right behind another but those that NFKD takes away.
+func valueOf(c rune) rune {
+	zero := c
+	for unicode.IsDigit(zero - 1) {
+		zero--
+	}
+	return '0' + (c-zero)%10
+}
+
+// part is what stands behind digits that are a whole number: 123.0.
+var part = regexp.MustCompile(`^([^\pL\pN]*\d+)[.,]0+([^\pL\pN]*)$`)
+
+// plain returns the letters, digits and marks of an id, without what follows the point of
+// a whole number; "" for what stands for nothing. It shares no table with package
+// patientid.
+func (a *absence) plain(raw string) string {
+	if text := strings.ToUpper(raw); strings.Contains(text, "E+") {
+		if v, ok := new(big.Float).SetString(text); ok && v.IsInt() {
+			raw = v.Text('f', 0)
+		}
+	}
+	raw = part.ReplaceAllString(norm.NFKD.String(strings.TrimPrefix(raw, "\u00ef\u00bb\u00bf")), "$1$2")
+	id := strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsDigit(c):
+			return valueOf(c)
+		case unicode.Is(unicode.Pd, c), c == '\u2212':
+			return '-'
+		case strings.ContainsRune(marks, c):
+			return c
+		case !unicode.IsLetter(c):
+			return -1
+		case a.keepCase:
+			return c
+		}
+		return unicode.ToUpper(c)
+	}, raw)
+	if id = strings.TrimLeft(strings.TrimRight(id, marks), "_./"); bare(id) == "" && strings.Trim(id, "0") == id {
+		return ""
+	}
+	if slices.Contains([]string{"NAN", "NA", "N/A", "NAT", "NONE", "NULL", "NIL"}, strings.ToUpper(id)) {
+		return ""
+	}
+	return id
 }

@@ -345,6 +345,11 @@ var words = map[string][len(languageCodes)]string{
 		"Un fitxer de patterns.files costa amb aquesta nota més del que pot una nota: simplifiqueu-ne les expressions.",
 	},
 	"why excluded": {"The patient objects: the note was left out.", "El paciente se opone: la nota se ha dejado fuera.", "El pacient s'hi oposa: la nota s'ha deixat fora."},
+	"why no_patient": {
+		"People object, and the note has no patient's id: nobody knows whether it is theirs.",
+		"Hay personas que se oponen y la nota no tiene paciente: nadie sabe si es suya.",
+		"Hi ha persones que s'hi oposen i la nota no té pacient: ningú no sap si és seva.",
+	},
 	"why unsealed": {"The masked text was not the one that was verified. Please report it.", "El texto enmascarado no era el verificado. Comuníquelo, por favor.", "El text emmascarat no era el verificat. Comuniqueu-ho, si us plau."},
 
 	// learning

@@ -46,6 +46,18 @@ func quasiColumns(c *option.Config, kept []pipeline.Column) (columns []write.Qua
 	return columns, nil
 }
 
+// generalized are the same columns with their hierarchies: the last step reads
+// parts of ours, and needs no archive, which may be gone.
+func generalized(a *option.Anonymity) (columns []anonymity.Column) {
+	for _, name := range slices.Sorted(maps.Keys(a.Columns)) {
+		columns = append(columns, anonymity.Column{Name: name, Hierarchy: anonymity.HierarchyOf(a.Columns[name])})
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Text)) {
+		columns = append(columns, anonymity.Column{Name: strings.ToLower(name), Hierarchy: anonymity.HierarchyOf(a.Text[name])})
+	}
+	return columns
+}
+
 // withoutQuasi leaves out the columns that go to a table of their own.
 func withoutQuasi(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline.Column) {
 	for _, c := range kept {
@@ -63,7 +75,7 @@ func withoutQuasi(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pip
 // again with the same bytes; until the manifest is written there is no table.
 type anonymizer struct {
 	config  *option.Config
-	columns []write.QuasiColumn
+	columns []anonymity.Column // in the order of write.UnitOptions.Quasi
 	f       *commit.Final
 	plan    *anonymity.Plan
 	values  []string
@@ -129,15 +141,7 @@ func (a *anonymizer) part(p commit.PartRecord, do func(r *write.QuasiRow, values
 
 // choose chooses the levels.
 func (a *anonymizer) choose(ctx context.Context, k int) error {
-	var columns []anonymity.Column
-	for _, q := range a.columns {
-		h := a.config.Anonymity.Columns[q.Name]
-		if q.Column == nil {
-			h = a.config.Anonymity.Text[strings.ToUpper(q.Name)]
-		}
-		columns = append(columns, anonymity.Column{Name: q.Name, Hierarchy: anonymity.HierarchyOf(h)})
-	}
-	c := anonymity.NewCounter(columns)
+	c := anonymity.NewCounter(a.columns)
 	err := a.each(ctx, func(_ *write.QuasiRow, values []string) error { c.Add(values); return nil })
 	a.plan = c.Decide(k, a.config.Anonymity.Suppress)
 	return err

@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/stages/read"
 )
 
-// Forget takes files out of an output: what was made of them is removed, and
+// Forget takes files, or a patient, out of an output: what was made of them is removed, and
 // the last step is done again over what is left. names are files or folders, as
 // they were given or as the private manifest has them, or patterns of
 // path.Match for the latter. It is a run that is given nothing, with the
@@ -35,7 +35,14 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 		if err != nil {
 			return err
 		}
-		return newMasking(c, o, r).forget(ctx, cfg, names)
+		m := newMasking(c, o, r)
+		if m.Flow, err = flow.New(cfg); err != nil {
+			return err
+		}
+		if o.Patient != "" {
+			return m.mask(ctx)
+		}
+		return m.forget(ctx, names)
 	}
 	if o.Dry {
 		return do()
@@ -43,12 +50,10 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 	return r.keep(do)
 }
 
-func (m *masking) forget(ctx context.Context, cfg *option.Config, names []string) (err error) {
+func (m *masking) forget(ctx context.Context, names []string) (err error) {
+	cfg := m.Config
 	out := commit.Output{Dir: m.options.Out, Private: m.options.Private, FS: m.options.Disk, Group: cfg.Write.Group}
 	if err := out.Apart(); err != nil {
-		return err
-	}
-	if m.Flow, err = flow.New(cfg); err != nil {
 		return err
 	}
 	ro, err := flow.ReadOptions(cfg)
@@ -56,6 +61,9 @@ func (m *masking) forget(ctx context.Context, cfg *option.Config, names []string
 		return err
 	}
 	m.archive = new(read.Archive)
+	if err := m.openTagged(); err != nil {
+		return err
+	}
 	plan, err := m.plan(ro.Key)
 	if err != nil {
 		return err

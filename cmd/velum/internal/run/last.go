@@ -115,10 +115,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		}
 	}
 	if l.config.Anonymity.K > 0 {
-		a := anonymizer{config: l.config, f: f}
-		if a.columns, err = quasiColumns(l.config, l.archive.Kept); err != nil {
-			return err
-		}
+		a := anonymizer{config: l.config, f: f, columns: generalized(&l.config.Anonymity)}
 		if in.Anonymity, err = a.finish(ctx); err != nil {
 			return err
 		}

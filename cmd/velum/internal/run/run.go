@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
@@ -37,7 +38,8 @@ type Options struct {
 	Out, Private string
 	Tagged       string // output of an earlier run whose spans are taken; "": the notes are tagged
 	Fresh, Dry   bool
-	Replace      bool // the output gets what In has, and nothing else
+	Replace      bool   // the output gets what In has, and nothing else
+	Patient      string // the id of a patient whose notes are taken out; "": nobody's
 	Record       RecordOptions
 
 	Spoil func(*commit.Line) // tests put faults into the line here
@@ -71,18 +73,22 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 type masking struct {
 	*console.Console
 	*flow.Flow
-	options *Options
-	record  *record
-	archive *read.Archive
-	tagged  *flow.Tagged // nil: the model tags
-	dealt   *dealt       // nil: the policy shuffles nothing
-	last    *lastStep
-	fence   *read.Fence
-	slots   []*slot
-	stats   pipeline.Stats
-	began   time.Time
-	changes []commit.Change // what becomes of inputs, those of earlier runs among them
-	settled int64           // notes of units that were done since memory was given back
+	options   *Options
+	record    *record
+	archive   *read.Archive
+	tagged    *flow.Tagged // nil: the model tags
+	dealt     *dealt       // nil: the policy shuffles nothing
+	last      *lastStep
+	only      map[string]bool // files that are read; nil: all of the inputs
+	key       *secret.Key
+	forgotten *audit.Forgotten // in this output
+	forgot    string           // mark of the patient that is being forgotten
+	fence     *read.Fence
+	slots     []*slot
+	stats     pipeline.Stats
+	began     time.Time
+	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
+	settled   int64           // notes of units that were done since memory was given back
 }
 
 func newMasking(c *console.Console, o *Options, r *record) *masking {
@@ -99,7 +105,11 @@ func (m *masking) mask(ctx context.Context) error {
 		defer m.EndHard(ctx)()
 	}
 	out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk, Group: cfg.Write.Group}
-	if err := out.Apart(o.In...); err != nil {
+	others := o.In
+	if o.Tagged != "" {
+		others = append(slices.Clone(o.In), o.Tagged, commit.PrivateDir(o.Tagged))
+	}
+	if err := out.Apart(others...); err != nil {
 		return err
 	}
 	cfg.Choose.Use = cfg.Choose.Use && o.Tagged == "" // candidates were chosen when the notes were tagged
@@ -109,14 +119,21 @@ func (m *masking) mask(ctx context.Context) error {
 	}
 	defer m.People.Close()
 	m.logPeople()
-	if o.Tagged != "" {
-		if m.tagged, err = flow.OpenTagged(o.Tagged, m.Model.SHA256); err != nil {
-			return err
-		}
+	if err := m.openTagged(); err != nil {
+		return err
 	}
 	m.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	defer m.fence.Close()
+	if err := m.known(out); err != nil {
+		return err
+	}
+	if err := m.inputsOf(out); err != nil {
+		return err
+	}
 	units, err := m.scan(ctx)
+	if err == nil && o.Patient != "" {
+		units, err = m.forgetPatient(ctx, units, out)
+	}
 	if err != nil {
 		return err
 	}
@@ -141,7 +158,18 @@ func (m *masking) mask(ctx context.Context) error {
 	if ctx, err = m.record.begin(ctx, units, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {
 		return err
 	}
+	if err := m.markForgotten(units); err != nil {
+		return err
+	}
 	return m.units(ctx, units, out)
+}
+
+// openTagged opens the output whose spans are taken, if there is one.
+func (m *masking) openTagged() (err error) {
+	if m.options.Tagged != "" {
+		m.tagged, err = flow.OpenTagged(m.options.Tagged, m.Model.SHA256)
+	}
+	return err
 }
 
 // logPeople says who is known, by number.
@@ -149,9 +177,6 @@ func (m *masking) logPeople() {
 	p := m.People
 	if p == nil {
 		return
-	}
-	if len(p.Excluded) > 0 {
-		m.Log.Info("notes of people who object are left out", "people", len(p.Excluded))
 	}
 	if p.Table != nil {
 		m.Log.Info("people are known", "of_patients", p.Table.Rows(), "staff", p.Table.Staff())
@@ -170,7 +195,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Fence = m.fence
+	o.Fence, o.Only, m.key = m.fence, m.only, o.Key
 	m.archive, err = read.Scan(ctx, m.options.In, o)
 	if err != nil {
 		return nil, flow.InputError(err)
@@ -187,6 +212,9 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	}
 	if len(m.archive.Units) == 0 && len(m.archive.Bad) == 0 {
 		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
+	}
+	if err := m.leaveOut(ctx); err != nil {
+		return nil, err
 	}
 	return m.plan(o.Key)
 }
@@ -223,6 +251,9 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	}
 	if !m.Write.Spans {
 		sum += " private spans"
+	}
+	if m.Read.Columns.Patient != "" {
+		sum += patientsVersion
 	}
 	if m.Anonymity.K > 0 {
 		sum += " k-anonymity" // columns and values go elsewhere, whatever k is
@@ -512,6 +543,10 @@ const numbersVersion = " numbers 3"
 // placesVersion is the same where replacements look like values: since 2 neither
 // their places nor their numbers are public.
 const placesVersion = " places 2"
+
+// patientsVersion is the same where patients have ids: since 2 they have one form,
+// and who objects is part of the units' names.
+const patientsVersion = " patients 2"
 
 // joinedVersion is the same where ids are joined: since 2 bars within them get a
 // backslash.

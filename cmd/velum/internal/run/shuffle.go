@@ -66,9 +66,9 @@ func (m *masking) withShuffled(sum string) (string, error) {
 	all := sha256.New()
 	for i := range m.archive.Units {
 		u := &m.archive.Units[i]
-		fmt.Fprintf(all, "%x %d %d\n", u.SHA256, u.From, u.To)
+		fmt.Fprintf(all, "%x %d %d %s\n", u.SHA256, u.From, u.To, u.Without)
 	}
-	return fmt.Sprintf("%s shuffled 1 %x", sum, all.Sum(nil)), nil
+	return fmt.Sprintf("%s shuffled 2 %x", sum, all.Sum(nil)), nil
 }
 
 // deal is the first pass over the archive, if the policy shuffles.

@@ -12,6 +12,7 @@ import (
 	"github.com/velum-health/velum/models/inverse"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -55,7 +56,7 @@ func (c countingWords) Put(b *pipeline.Batch) error {
 		}
 		who := b.ID.At(i)
 		if patients != nil {
-			who = patients.AppendText(nil, i)
+			who = patientid.Key(patients.AppendText(nil, i))
 		}
 		c.Add(xxh3.Hash(who), b.Text.At(i), b.Tokens.At(i))
 	}

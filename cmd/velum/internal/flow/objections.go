@@ -1,0 +1,166 @@
+package flow
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/people"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/patientid"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/recognize"
+)
+
+// PatientRules are what the configuration says of ids of patients.
+func PatientRules(c *option.Config) patientid.Rules {
+	return patientid.Rules{KeepCase: c.People.Case == "keep"}
+}
+
+// Objections are the patients whose notes are left out.
+type Objections struct {
+	Path   string         // of the list; "" if there is none
+	Rows   []Objector     // of the list
+	Forgot *patientid.Set // by `velum forget --patient`; nil: nobody
+
+	listed *patientid.Set // member k is Rows[k]
+}
+
+// An Objector is a row of the list.
+type Objector struct {
+	Row     int64
+	Raw     string // as the list has it
+	Number  bool   // it is one there
+	Form    []byte // of package patientid; empty: the row has no id
+	Heading bool   // it may be the name of the column
+	Notes   int64  // in the archive, by LeaveOut
+}
+
+// Sets are what stages/recognize asks; none for nil.
+func (o *Objections) Sets() (all []*patientid.Set) {
+	if o == nil {
+		return nil
+	}
+	for _, set := range []*patientid.Set{o.listed, o.Forgot} {
+		if len(set.Members()) > 0 {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// ReadObjections reads the table of patients who object: those of its column
+// patient_id, or of its only column, with a header or without.
+func ReadObjections(c *option.Config) (*Objections, error) {
+	o, err := tableOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	all, at, headless := &Objections{Path: c.People.Exclude, listed: patientid.NewSet(xxh3.Hash)}, -1, false
+	err = read.EachRow(all.Path, o, func(names []string) error {
+		for i, name := range names {
+			if strings.EqualFold(name, c.Read.Columns.Patient) || people.FieldOf(name) == people.Patient {
+				at = i
+			}
+		}
+		switch {
+		case at >= 0:
+			return nil
+		case len(names) > 1:
+			return exit.Errorf(exit.Config, "call the column patient_id; "+hasColumns(all.Path, names), "people.exclude: %s has no column of patients' ids", all.Path)
+		}
+		at, headless = 0, read.IsCSV(all.Path)
+		return read.ErrNoHeader
+	}, func(n int64, cells []read.Cell) error {
+		if len(cells) == 0 && read.IsCSV(all.Path) {
+			return nil // an empty line
+		}
+		x := Objector{Row: n}
+		for _, cell := range cells {
+			if cell.Column == at {
+				x.Raw, x.Number, x.Form = cell.Text, cell.Number, read.PatientForm(PatientRules(c), cell)
+			}
+		}
+		x.Heading = headless && n == 1 && !strings.ContainsAny(string(x.Form), "0123456789")
+		all.listed.Add(x.Form, int64(len(all.Rows)))
+		all.Rows = append(all.Rows, x)
+		return nil
+	})
+	return all, InputError(err)
+}
+
+// LeaveOut looks whose the notes of an archive are, counts those of who objects,
+// and names in each unit what it leaves out: a unit is another one without them.
+func (o *Objections) LeaveOut(ctx context.Context, a *read.Archive) error {
+	sets := o.Sets()
+	for k := range o.Rows {
+		o.Rows[k].Notes = 0
+	}
+	for i := range a.Units {
+		u := &a.Units[i]
+		u.Without = ""
+		out, some := sha256.New(), false
+		err := EachPatient(ctx, a, u, func(row int64, patient []byte) {
+			reason := recognize.Objection(sets, patient)
+			if reason == pipeline.Sound {
+				return
+			}
+			some = true
+			fmt.Fprintln(out, row, reason)
+			o.listed.Each(patient, func(k int) { o.Rows[k].Notes++ })
+		})
+		if err != nil {
+			return err
+		}
+		if some {
+			u.Without = fmt.Sprintf("%x", out.Sum(nil)[:8])
+		}
+	}
+	return nil
+}
+
+// Unmatched are the rows of the list that are no patient's, after LeaveOut. What
+// may be a heading is none.
+func (o *Objections) Unmatched() (all []*Objector) {
+	for k := range o.Rows {
+		if x := &o.Rows[k]; x.Notes == 0 && !x.Heading {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// EachPatient calls do for every note of a unit with its row and the form of its
+// patient's id; empty: it is nobody's. A unit that is damaged ends there: the run
+// says so, and sets it aside.
+func EachPatient(ctx context.Context, a *read.Archive, u *commit.Unit, do func(row int64, patient []byte)) error {
+	src, err := a.Open(u)
+	if err != nil {
+		return err
+	}
+	b := new(pipeline.Batch)
+	var id []byte
+	for {
+		b.Reset()
+		if err = src.Next(b); err != nil || ctx.Err() != nil {
+			break
+		}
+		patients := b.ExtraNamed(read.PatientColumn)
+		for i := range b.Len() {
+			id = patients.AppendText(id[:0], i)
+			do(b.First+int64(i), id)
+		}
+	}
+	if _, damaged := errors.AsType[*commit.DamageError](err); damaged || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, context.Cause(ctx), src.Close())
+}

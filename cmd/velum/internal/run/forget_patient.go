@@ -1,0 +1,183 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/patientid"
+)
+
+// A patient is forgotten by a run over the files that the output was made of, which
+// leaves the notes of that patient out as those of who objects: units without them
+// are done already, the others are done again, and what is committed is, byte for
+// byte, what a run with that objection would have made. Who is forgotten is written
+// down before anything is touched: a start that is killed is ended by the next one,
+// whatever its verb, and no later run takes the patient up again.
+
+// known reads who was forgotten in the output: their notes are left out.
+func (m *masking) known(out commit.Output) (err error) {
+	private := cmp.Or(out.Private, commit.PrivateDir(out.Dir))
+	if m.forgotten, err = audit.ReadForgotten(out.FS, private); err != nil {
+		return err
+	}
+	if len(m.forgotten.Set.Members()) == 0 && m.options.Patient == "" {
+		return nil
+	}
+	if m.Config.Read.Columns.Patient == "" {
+		return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "%s: patients were forgotten there, or are to be", out.Dir)
+	}
+	if m.People == nil {
+		m.People = &flow.People{}
+	}
+	if m.People.Objects == nil {
+		m.People.Objects = &flow.Objections{}
+	}
+	m.People.Objects.Forgot = m.forgotten.Set
+	return nil
+}
+
+// inputsOf names the files that the output was made of, unless others are given.
+func (m *masking) inputsOf(out commit.Output) error {
+	if len(m.options.In) > 0 {
+		return nil
+	}
+	inputs, err := commit.Inputs(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return exit.Errorf(exit.Config, "name the DIR of a run", "%s is no output of velum", out.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	m.only = map[string]bool{}
+	for _, in := range inputs {
+		if _, err := os.Lstat(strings.TrimSuffix(in.Path, "/*.txt")); err != nil || in.Root == "" {
+			return exit.Errorf(exit.Config, "say with --in where the files lie now, or forget the whole file",
+				"%s: is not where it lay, so nobody knows which of its notes are the patient's", in.Input)
+		}
+		m.only[in.Path] = true
+		if !slices.Contains(m.options.In, in.Root) {
+			m.options.In = append(m.options.In, in.Root)
+		}
+	}
+	return nil
+}
+
+// forgetPatient adds the patient to those who are left out, and returns the plan of
+// the archive without. The output must be that of these files and options: else a
+// run with others would hide in it.
+func (m *masking) forgetPatient(ctx context.Context, plan *commit.Plan, out commit.Output) (*commit.Plan, error) {
+	form := flow.PatientRules(m.Config).AppendText(nil, []byte(m.options.Patient))
+	if len(form) == 0 {
+		return nil, exit.Errorf(exit.Config, "give the id as the archive has it", "--patient: this is no id")
+	}
+	if err := m.hasNotes(ctx, form); err != nil {
+		return nil, err
+	}
+	died, err := out.Unfinished()
+	if err != nil {
+		return nil, err
+	}
+	before := m.forgotten.Set
+	again := before.Has(form)
+	if again && !died {
+		switch wrong, err := m.strange(plan, out); {
+		case err != nil:
+			return nil, err
+		case wrong == nil:
+			return nil, exit.Errorf(exit.Nothing, "", "the patient was forgotten before")
+		}
+	}
+	if !died { // else it was looked at when that start began
+		m.People.Objects.Forgot = before.Without(form)
+		if plan, err = m.left(ctx); err != nil {
+			return nil, err
+		}
+		if err := m.sameOptions(plan); err != nil {
+			return nil, err
+		}
+		wrong, err := m.strange(plan, out)
+		if err := errors.Join(err, wrong); err != nil {
+			return nil, err
+		}
+	}
+	if !again {
+		before.Add(form, 0)
+	}
+	m.People.Objects.Forgot = before
+	var key []byte
+	if m.key != nil {
+		key = m.key.Derive("forgotten patient")
+	}
+	m.forgot = m.forgotten.Mark(key, form)
+	return m.left(ctx)
+}
+
+// left is the plan of the archive without who is left out.
+func (m *masking) left(ctx context.Context) (*commit.Plan, error) {
+	if err := m.People.Objects.LeaveOut(ctx, m.archive); err != nil {
+		return nil, err
+	}
+	return m.plan(m.key)
+}
+
+// strange returns what is wrong if the output is not what a run of the plan would
+// make, or has more.
+func (m *masking) strange(plan *commit.Plan, out commit.Output) (wrong, err error) {
+	changes, err := commit.Changes(plan, out, m.unitOptions())
+	for _, c := range changes {
+		switch c.Fate {
+		case "done":
+		case "kept", "vanished":
+			return exit.Errorf(exit.Config, "name it with --in too, or forget the whole file", "%s: is in the output and was not given, so nobody knows which of its notes are the patient's", c.Input), err
+		default:
+			return exit.Errorf(exit.Config, "give the options of the last run, its --exclude too; if the file has changed, run it first", "%s: is not in the output as it would be now", c.Input), err
+		}
+	}
+	return nil, err
+}
+
+// hasNotes looks whether the archive has notes of a patient.
+func (m *masking) hasNotes(ctx context.Context, form []byte) error {
+	notes, near := int64(0), ""
+	for i := range m.archive.Units {
+		u := &m.archive.Units[i]
+		err := flow.EachPatient(ctx, m.archive, u, func(row int64, patient []byte) {
+			if patientid.Same(patient, form) {
+				notes++
+			} else if near == "" && patientid.Near(patient, form) {
+				near = fmt.Sprintf("; the id of row %d of %s is near", row, u.Input)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if notes == 0 {
+		return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient is in the files of the output%s", near)
+	}
+	m.Log.Info("notes of the patient are taken out", "notes", notes)
+	return nil
+}
+
+// markForgotten writes down who is being forgotten.
+func (m *masking) markForgotten(plan *commit.Plan) error {
+	if m.options.Patient == "" {
+		return nil
+	}
+	if err := m.forgotten.Write(m.options.Disk, m.record.private); err != nil {
+		return err
+	}
+	e := audit.Of(plan, "forget")
+	e.Mark = m.forgot
+	return m.record.append(e)
+}

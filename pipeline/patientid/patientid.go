@@ -1,0 +1,373 @@
+// Package patientid says when two ids are those of the same patient, however the
+// files write them. In: an id as a column, a list or a command line has it, and
+// whether it was a number there. Out: a form of it, in which equal patients are
+// equal.
+//
+// An archive and the lists beside it are made by different programs: what is 123
+// in one is 123.0, "00123", '123, １２３ or U+FEFF 123 in the other (a column of
+// whole numbers with nulls is float64 in pandas; spreadsheets take zeros away).
+// Compared as bytes they are different people, and whoever objects stays in the
+// output. So there is one form, made where ids are read (stages/read), and all
+// that goes by patient asks for that one: who objects, who is known, keys of
+// surrogates and dates, k-anonymity.
+//
+// Zeros in front say nothing in a number, and may say everything in a text: where
+// either side was a number they do not count (Same), where both are text they do.
+package patientid
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Rules are what a house says of its ids.
+type Rules struct {
+	KeepCase bool // ab12 and AB12 are two patients
+}
+
+// number begins the form of an id that was a number. No other form begins with it.
+const number = '='
+
+// misread is a byte order mark that was read as Latin-1.
+var misread = []byte("\u00ef\u00bb\u00bf")
+
+// longest is the most digits of a number that is written with an exponent.
+const longest = 40
+
+// AppendText appends the form of an id that was text; nothing if there is none in
+// it, as in "", "NaN" or "-". It is capitals and digits as they are; without blanks,
+// quotes around, controls and characters without width; of Unicode's digits and
+// wide letters the usual ones; without a plus sign, and without .0 behind digits.
+func (r Rules) AppendText(dst, id []byte) []byte {
+	first := len(dst)
+	simple, formed := plain(id)
+	if simple {
+		dst = append(dst, id...)
+		if !r.KeepCase {
+			raise(dst[first:])
+		}
+		if formed {
+			return dst
+		}
+	} else {
+		dst = r.fold(dst, bytes.TrimPrefix(id, misread))
+	}
+	form := trim(dst[first:])
+	if null(form) {
+		return dst[:first]
+	}
+	if whole, ok := written(form); ok {
+		form = whole
+	}
+	return append(dst[:first], form...)
+}
+
+// AppendNumber appends the form of an id that was a number, given as its text:
+// 123, -5, 123.50. Nothing if it is no number (NaN).
+func (r Rules) AppendNumber(dst, id []byte) []byte {
+	first := len(dst)
+	dst = r.AppendText(append(dst, number), id)
+	form := dst[first+1:]
+	if len(form) == 0 {
+		return dst[:first]
+	}
+	if bytes.IndexByte(form, '.') > 0 {
+		form = bytes.TrimRight(form, "0")
+	}
+	return append(dst[:first+1], withoutZeros(form)...)
+}
+
+// AppendFloat appends the form of a floating-point number; nothing for NaN.
+func (r Rules) AppendFloat(dst []byte, v float64, bits int) []byte {
+	if v != v {
+		return dst
+	}
+	return r.AppendNumber(dst, strconv.AppendFloat(nil, v, 'f', -1, bits))
+}
+
+// Key returns what all forms of a patient share: without the mark of numbers, and
+// without zeros in front of digits. Keys of surrogates and counts of people go by
+// it: that two patients share one is a smaller error there than that one has two.
+// It is a piece of form.
+func Key(form []byte) []byte {
+	if len(form) > 0 && form[0] == number {
+		return form[1:]
+	}
+	return withoutZeros(form)
+}
+
+// Same tells whether two forms are of the same patient.
+func Same(a, b []byte) bool {
+	if isNumber(a) || isNumber(b) {
+		return bytes.Equal(Key(a), Key(b))
+	}
+	return bytes.Equal(a, b)
+}
+
+func isNumber(form []byte) bool { return len(form) > 0 && form[0] == number }
+
+// plain tells whether an id is of ASCII letters, digits and marks (simple), and
+// whether it is its own form but for capitals, as nearly all are (formed).
+func plain(id []byte) (simple, formed bool) {
+	digits, points := false, false
+	for _, c := range id {
+		switch {
+		case isDigit(c):
+			digits = true
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '-', c == '_', c == '/':
+		case c == '.':
+			points = true
+		default:
+			return false, false
+		}
+	}
+	return true, digits && !points
+}
+
+// raise makes capitals of ASCII letters.
+func raise(form []byte) {
+	for i, c := range form {
+		if 'a' <= c && c <= 'z' {
+			form[i] = c - ('a' - 'A')
+		}
+	}
+}
+
+// fold appends the characters of an id that count.
+func (r Rules) fold(dst, id []byte) []byte {
+	first := len(dst)
+	for _, c := range string(norm.NFKC.Bytes(id)) {
+		switch {
+		case c < 0x80:
+		case unicode.Is(unicode.Pd, c), c == '\u2212':
+			c = '-'
+		case unicode.Is(unicode.Nd, c):
+			c = digit(c)
+		case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c), unicode.Is(unicode.Variation_Selector, c):
+			continue
+		}
+		if unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Z) {
+			continue
+		}
+		if !r.KeepCase {
+			c = unicode.ToUpper(c)
+		}
+		dst = utf8.AppendRune(dst, c)
+	}
+	return append(dst[:first], norm.NFKC.Bytes(dst[first:])...) // what stood apart may go together now
+}
+
+// digit returns the usual digit for one of another script: they stand in the
+// table in rows of ten, from zero.
+func digit(c rune) rune {
+	for _, row := range unicode.Nd.R16 {
+		if rune(row.Lo) <= c && c <= rune(row.Hi) {
+			return '0' + (c-rune(row.Lo))%10
+		}
+	}
+	for _, row := range unicode.Nd.R32 {
+		if rune(row.Lo) <= c && c <= rune(row.Hi) {
+			return '0' + (c-rune(row.Lo))%10
+		}
+	}
+	return c
+}
+
+// trim takes off what stands around an id and is none of it.
+func trim(form []byte) []byte {
+	form = bytes.TrimFunc(form, func(c rune) bool {
+		return c == '"' || c == '\'' || c == '`' || c == '´' || c == '=' || c == ',' || c == ';' || unicode.In(c, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
+	})
+	if rest, plus := bytes.CutPrefix(form, []byte("+")); plus && len(rest) > 0 && isDigit(rest[0]) {
+		form = rest
+	}
+	return withoutPart(form)
+}
+
+// withoutPart takes .0 off digits. Of 12.000 nobody knows whether it is twelve or
+// twelve thousand: it stays.
+func withoutPart(form []byte) []byte {
+	at := bytes.IndexAny(form, ".,")
+	if at < 0 {
+		return form
+	}
+	whole, zeros := form[:at], form[at+1:]
+	digits := bytes.TrimPrefix(whole, []byte("-"))
+	if !allDigits(digits) || len(bytes.Trim(zeros, "0")) > 0 || len(zeros) == 3 && len(digits) <= 3 {
+		return form
+	}
+	return whole
+}
+
+// null tells whether a form says that there is no id: it has no letter and no
+// digit, or is what programs write for nothing.
+func null(form []byte) bool {
+	switch string(bytes.ToUpper(form)) {
+	case "NAN", "NA", "N/A", "#N/A", "<NA>", "NAT", "NONE", "NULL", "NIL":
+		return true
+	}
+	return !bytes.ContainsFunc(form, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+func allDigits(form []byte) bool {
+	for _, c := range form {
+		if !isDigit(c) {
+			return false
+		}
+	}
+	return len(form) > 0
+}
+
+// withoutZeros leaves out zeros in front of digits, behind a sign too: a number
+// has no width. The sign goes with what is no zero.
+func withoutZeros(form []byte) []byte {
+	rest := bytes.TrimPrefix(form, []byte("-"))
+	if !allDigits(rest) || len(rest) < 2 && rest[0] != '0' || rest[0] != '0' {
+		return form
+	}
+	rest = bytes.TrimLeft(rest, "0")
+	if len(rest) == 0 {
+		return form[len(form)-1:] // -0 and 000 are 0
+	}
+	if len(rest) == len(form) || form[0] != '-' {
+		return rest
+	}
+	return append([]byte{'-'}, rest...)
+}
+
+// written writes out a whole number with an exponent as programs write it, with a
+// point or a sign: 1.5E+3. 15E2 is an id of letters and digits.
+func written(form []byte) (out []byte, ok bool) {
+	mantissa, power, exponent := bytes.Cut(bytes.ToUpper(form), []byte("E"))
+	if !exponent || bytes.IndexByte(mantissa, '.') < 0 && !bytes.HasPrefix(power, []byte("+")) {
+		return nil, false
+	}
+	shift, err := strconv.Atoi(string(power))
+	whole, part, _ := bytes.Cut(mantissa, []byte("."))
+	part = bytes.TrimRight(part, "0")
+	if err != nil || !allDigits(bytes.TrimPrefix(whole, []byte("-"))) || len(part) > 0 && !allDigits(part) || shift < len(part) || shift > longest {
+		return nil, false
+	}
+	out = slices.Concat(whole, part)
+	for range shift - len(part) {
+		out = append(out, '0')
+	}
+	return out, true
+}
+
+// A Set is ids with the row of a list in which each stands. It holds 64-bit
+// hashes: among a million ids and a hundred million patients one is taken for
+// another with a probability of one in 200,000. When all are added, Find may be
+// called from several goroutines.
+type Set struct {
+	hash    func([]byte) uint64
+	members []Member
+	at      map[uint64][]int32
+}
+
+// A Member is an id of a set.
+type Member struct {
+	Row       int64
+	Number    bool
+	Key, Form uint64 // hashes
+}
+
+// NewSet returns an empty set; hash is a good hash of bytes.
+func NewSet(hash func([]byte) uint64) *Set { return &Set{hash: hash, at: map[uint64][]int32{}} }
+
+// Add adds the form of an id.
+func (s *Set) Add(form []byte, row int64) {
+	s.Put(Member{row, isNumber(form), s.hash(Key(form)), s.hash(form)})
+}
+
+// Put adds a member of another set of the same hash.
+func (s *Set) Put(m Member) {
+	s.at[m.Key] = append(s.at[m.Key], int32(len(s.members)))
+	s.members = append(s.members, m)
+}
+
+// Members returns all members, in the order in which they were added.
+func (s *Set) Members() []Member {
+	if s == nil {
+		return nil
+	}
+	return s.members
+}
+
+// Without returns the set without the patient of a form.
+func (s *Set) Without(form []byte) *Set {
+	gone := map[int]bool{}
+	s.Each(form, func(k int) { gone[k] = true })
+	rest := NewSet(s.hash)
+	for k, m := range s.members {
+		if !gone[k] {
+			rest.Put(m)
+		}
+	}
+	return rest
+}
+
+// Has tells whether the patient of a form is in the set. A nil set has none.
+func (s *Set) Has(form []byte) bool {
+	found := false
+	s.Each(form, func(int) { found = true })
+	return found
+}
+
+// Each calls do with the number of each member that is the patient of a form.
+func (s *Set) Each(form []byte, do func(member int)) {
+	if s == nil || len(form) == 0 || len(s.members) == 0 {
+		return
+	}
+	for _, k := range s.at[s.hash(Key(form))] {
+		if m := &s.members[k]; m.Number || isNumber(form) || m.Form == s.hash(form) {
+			do(int(k))
+		}
+	}
+}
+
+// Near tells whether two ids look like one that was written in two ways: they
+// differ by zeros in front or by marks alone, or by one character too many, too
+// few, wrong or exchanged with its neighbour.
+func Near(a, b []byte) bool {
+	a, b = bones(a), bones(b)
+	return len(a) > 0 && len(b) > 0 && (bytes.Equal(a, b) || oneEdit(a, b))
+}
+
+// bones returns the letters and digits of a form, without zeros in front.
+func bones(form []byte) []byte {
+	kept := bytes.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return unicode.ToUpper(c)
+		}
+		return -1
+	}, form)
+	return bytes.TrimLeft(kept, "0")
+}
+
+func oneEdit(a, b []byte) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return bytes.Equal(a[i:], b[i+1:])
+	}
+	if i == len(a) || bytes.Equal(a[i+1:], b[i+1:]) {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && bytes.Equal(a[i+2:], b[i+2:])
+}
