@@ -165,7 +165,7 @@ func newRootCommand(a *app) *cobra.Command {
   velum doctor                                    # what this machine has, and what is wrong with it`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { a.StartLog(); return nil },
+		PersistentPreRunE: func(c *cobra.Command, args []string) error { a.StartLog(); return mayWrite(c, args) },
 		Args:              unknownVerb,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

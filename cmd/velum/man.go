@@ -20,6 +20,8 @@ func newManCommand(a *app) *cobra.Command {
 		Short:   "Write a manual page for every command",
 		Example: "  velum man ~/.local/share/man/man1   # then: man velum-run",
 		Args:    exactArgs(1),
+
+		Annotations: map[string]string{writesArgs: "yes"},
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
