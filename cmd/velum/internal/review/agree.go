@@ -105,7 +105,7 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	if s.asks.answers != nil {
 		return s.compareAnswers(c, o)
 	}
-	others, err := load(ctx, cfg, "", o.Other)
+	others, _, err := load(ctx, cfg, "", o.Other)
 	if err != nil {
 		return err
 	}

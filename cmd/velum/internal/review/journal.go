@@ -2,6 +2,8 @@ package review
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,15 +12,31 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // journalSchema is what the first line of a journal says.
-const journalSchema = "velum.review/1"
+const journalSchema = "velum.review/2"
 
 // journal is the file that decisions are added to, a line each, synced before
-// the page goes on. A line that a kill has torn is taken off at the next start.
+// the page goes on. A line that a kill has torn is taken off at the next start; each
+// has a sum of itself and of all before it, so that no other change goes unseen.
 // It holds places and categories, no words.
-type journal struct{ file *os.File }
+type journal struct {
+	file *os.File
+	sum  [sha256.Size]byte // of the last line
+}
+
+// sealedLine is a line as it stands in the file.
+type sealedLine struct {
+	Line json.RawMessage `json:"line"`
+	Sum  string          `json:"sum"` // SHA-256 of the sum before, zeros for the first line, and of the line
+}
+
+// follow returns the sum of a line behind one with the sum before.
+func follow(before [sha256.Size]byte, line []byte) [sha256.Size]byte {
+	return sha256.Sum256(append(before[:], line...))
+}
 
 type journalHead struct {
 	Schema string `json:"schema"`
@@ -45,14 +63,15 @@ func openJournal(path string, s *session) (*journal, error) {
 		return nil, exit.With(exit.Config, err, "make it readable, or name another --out")
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1]
-	if err := s.replay(whole, path); err != nil {
+	sum, err := s.replay(whole, path)
+	if err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name another --out")
 	}
-	j := &journal{f}
+	j := &journal{f, sum}
 	if err := j.begin(s, int64(len(whole))); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -77,7 +96,12 @@ func (j *journal) begin(s *session, length int64) error {
 func (j *journal) Close() error { return j.file.Close() }
 
 func (j *journal) write(line any) error {
-	data, err := json.Marshal(line)
+	body, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	j.sum = follow(j.sum, body)
+	data, err := json.Marshal(sealedLine{body, hex.EncodeToString(j.sum[:])})
 	if err == nil {
 		_, err = j.file.Write(append(data, '\n'))
 	}
@@ -105,28 +129,38 @@ func (s *session) head() journalHead {
 }
 
 // replay takes the decisions of a journal. The last one on a note counts.
-func (s *session) replay(data []byte, path string) error {
+func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
 	row := 0
 	for line := range bytes.Lines(data) {
 		row++
+		var sealed sealedLine
+		if row == 1 && json.Unmarshal(line, &sealed) == nil && sealed.Line == nil {
+			return sum, exit.Errorf(exit.Config, "end it with the velum that began it (--export), or name another --out", "%s: no journal of this version", path)
+		}
+		if json.Unmarshal(line, &sealed) == nil {
+			sum = follow(sum, sealed.Line)
+		}
+		if hex.EncodeToString(sum[:]) != sealed.Sum {
+			return sum, &durable.IntegrityError{Path: path, Cause: fmt.Sprintf("line %d is not as it was written; put a copy of the file back, or name another --out", row)}
+		}
 		if row == 1 {
 			var head journalHead
-			if json.Unmarshal(line, &head) != nil || head != s.head() {
-				return exit.Errorf(exit.Config, "name another --out, or the notes that it was begun with", "%s: a journal of other notes", path)
+			if json.Unmarshal(sealed.Line, &head) != nil || head != s.head() {
+				return sum, exit.Errorf(exit.Config, "name another --out, or the notes that it was begun with", "%s: a journal of other notes", path)
 			}
 			continue
 		}
 		var l journalLine
-		if json.Unmarshal(line, &l) != nil || l.Note < 0 || l.Note >= len(s.notes) {
-			return exit.Errorf(exit.Config, "take the line out", "%s: line %d is no decision", path, row)
+		if json.Unmarshal(sealed.Line, &l) != nil || l.Note < 0 || l.Note >= len(s.notes) {
+			return sum, exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
 		}
 		spans, err := s.spansOf(l)
 		if err != nil {
-			return exit.Errorf(exit.Config, "take the line out", "%s: line %d: %w", path, row, err)
+			return sum, exit.Errorf(exit.Config, "name another --out", "%s: line %d: %w", path, row, err)
 		}
 		s.keep(l.Note, spans, l.Answer)
 	}
-	return nil
+	return sum, nil
 }
 
 func (s *session) spansOf(l journalLine) (spans []pipeline.Span, err error) {

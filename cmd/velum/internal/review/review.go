@@ -84,6 +84,19 @@ func (n *note) doubt() float32 {
 
 // Run serves the page until it is told to end, or writes what was decided.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	if o.In == "" || o.Out == "" {
+		return exit.Errorf(exit.Config, "name both", "velum review: --in and --out are needed")
+	}
+	lock, err := durable.OS.Lock(o.Out+".lock", durable.NewHolder("review"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(runLocked(ctx, c, cfg, o), lock.Close())
+}
+
+// runLocked is one session: two would each write the journal and know nothing of
+// what the other's person decides.
+func runLocked(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
 	s, err := open(ctx, cfg, o)
 	if err != nil {
 		return err
@@ -113,9 +126,6 @@ type session struct {
 }
 
 func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error) {
-	if o.In == "" || o.Out == "" {
-		return nil, exit.Errorf(exit.Config, "name both", "velum review: --in and --out are needed")
-	}
 	set, err := pipeline.Labels(cmp.Or(o.Labels, cfg.Profile))
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name a label set with --labels")
@@ -144,40 +154,45 @@ func (s *session) digest() string {
 
 // loadNotes reads the notes of a file or folder.
 func loadNotes(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
-	notes, err := load(ctx, cfg, o.From, o.In)
-	return notes, 0, err
+	lenient := *cfg
+	lenient.Tokenize.AllowControls = true // a person shall see such a note, and its name
+	return load(ctx, &lenient, o.From, o.In)
 }
 
-// load reads notes with their spans.
-func load(ctx context.Context, cfg *option.Config, from, path string) ([]note, error) {
+// load reads notes with their spans, and counts those that cannot be shown.
+func load(ctx context.Context, cfg *option.Config, from, path string) (notes []note, unseen int, err error) {
 	r, err := flow.TextOptions(cfg)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	src, err := flow.OpenNotes("from", from, path, r)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer src.Close()
 	var l loader
 	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, &l, nil)); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(l.notes) == 0 {
-		return nil, exit.Errorf(exit.Config, "name a file of notes, such as the questions of `velum learn --ask`", "%s: no note that can be shown", path)
+		return nil, 0, exit.Errorf(exit.Config, "name a file of notes, such as the questions of `velum learn --ask`", "%s: no note that can be shown", path)
 	}
-	return l.notes, nil
+	return l.notes, l.unseen, nil
 }
 
 var errTooMany = exit.Errorf(exit.Config, "divide them", "more than %d notes in one session", maxNotes)
 
 // loader is a sink that keeps notes.
-type loader struct{ notes []note }
+type loader struct {
+	notes  []note
+	unseen int
+}
 
 // Put implements pipeline.Sink.
 func (l *loader) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		if b.Reason[i] != pipeline.Sound {
+			l.unseen++
 			continue
 		}
 		if len(l.notes) == maxNotes {

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -41,8 +43,12 @@ type server struct {
 	index  offset.Index
 }
 
-// cookieName of the only cookie.
-const cookieName = "velum"
+// cookieName is that of the only cookie of a session. Browsers keep cookies by host,
+// whatever the port: two sessions under one name would lock each other out.
+func (v *server) cookieName() string {
+	_, port, _ := net.SplitHostPort(v.host)
+	return "velum-" + port
+}
 
 // policy of the page: its own files and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -134,11 +140,11 @@ func (v *server) letIn(w http.ResponseWriter, r *http.Request) bool {
 			http.Error(w, "the address was used, or is not the one that velum printed", http.StatusForbidden)
 			return false
 		}
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: v.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{Name: v.cookieName(), Value: v.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return false
 	}
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(v.cookieName())
 	if err != nil || subtle.ConstantTimeCompare([]byte(cookie.Value), []byte(v.cookie)) != 1 {
 		http.Error(w, "open the address that velum printed", http.StatusForbidden)
 		return false
@@ -233,9 +239,31 @@ func (v *server) note(w http.ResponseWriter, r *http.Request) {
 		tokens[i] = [2]int{v.unit(t.Start), v.unit(t.End)}
 	}
 	answer(w, map[string]any{
-		"at": at, "id": n.id, "text": n.text, "tokens": tokens, "spans": v.shownSpans(n.shown()), "other": v.shownSpans(n.other),
-		"decided": n.decided, "doubt": n.doubt(), "about": n.about, "answer": n.answer, "against": n.against,
+		"at": at, "id": inOrder(n.id), "text": inOrder(n.text), "tokens": tokens, "spans": v.shownSpans(n.shown()), "other": v.shownSpans(n.other),
+		"decided": n.decided, "doubt": n.doubt(), "about": strings.TrimSpace(n.about + " " + turned(n.text)), "answer": n.answer, "against": n.against,
 	})
+}
+
+// inOrder shows a sign in place of each character that turns round the order in
+// which others are shown: what a person marks is what stands there. Offsets stay.
+func inOrder(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.Is(unicode.Bidi_Control, c) {
+			return '\u2426'
+		}
+		return c
+	}, text)
+}
+
+// turned names these characters, for who looks at the note; "" if there are none.
+func turned(text string) string {
+	var names []string
+	for _, c := range text {
+		if name := fmt.Sprintf("U+%04X", c); unicode.Is(unicode.Bidi_Control, c) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 func (v *server) unit(at int32) int {
@@ -254,22 +282,22 @@ func (v *server) shownSpans(spans []pipeline.Span) []shownSpan {
 // decide keeps the spans of a note.
 func (v *server) decide(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		At     int         `json:"at"`
+		At     *int        `json:"at"`
 		Spans  []shownSpan `json:"spans"`
 		Answer string      `json:"answer"`
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil || json.Unmarshal(data, &body) != nil {
+	if err != nil || json.Unmarshal(data, &body) != nil || body.At == nil || body.Spans == nil && body.Answer == "" {
 		http.Error(w, "no decision", http.StatusBadRequest)
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if body.At < 0 || body.At >= len(v.session.order) {
+	if *body.At < 0 || *body.At >= len(v.session.order) {
 		http.Error(w, "no such note", http.StatusNotFound)
 		return
 	}
-	i := v.session.order[body.At]
+	i := v.session.order[*body.At]
 	spans, ok := v.spans(i, body.Spans)
 	if !ok || v.session.check(i, spans, body.Answer) != nil {
 		http.Error(w, errSpans.Error(), http.StatusBadRequest)
