@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,6 +68,9 @@ func Load(s Sources) (*Config, error) {
 	for _, f := range s.flags {
 		l.text("command line", f)
 	}
+	if wrong := c.files(); len(wrong) > 0 {
+		return c, (&exit.ConfigError{Mistakes: append(l.mistakes, wrong...)}).OrNil()
+	}
 	if c.Read.Categories != "" {
 		if err := configs.AddCategories(c.Read.Categories); err != nil {
 			l.mistakes = append(l.mistakes, c.Mistake("read.categories", c.Read.Categories+": "+err.Error(), "write it as configs/categories.yaml"))
@@ -78,6 +82,53 @@ func Load(s Sources) (*Config, error) {
 
 // maxFile bounds a file of YAML, whatever it is: of a device no size is known.
 const maxFile = 1 << 20
+
+// maxNamed bounds any other file that an option names and that is read whole.
+const maxNamed = 64 << 20
+
+// files tells which options name what is no plain file, or none of a size that such
+// a file has: a device has no end, and a pipe may have no beginning. It is asked
+// before anything is opened.
+func (c *Config) files() []exit.Mistake {
+	k := checker{Config: c}
+	for _, o := range c.options() {
+		most := int64(maxNamed)
+		if o.large {
+			most = math.MaxInt64
+		}
+		var paths []string
+		switch at := o.at.(type) {
+		case *string:
+			paths = []string{*at}
+		case *[]string:
+			paths = *at
+		}
+		for _, path := range paths {
+			if !o.isPath(path) {
+				continue
+			}
+			if problem := notPlain(path, most); problem != "" {
+				k.note(o.key, path+": "+problem, "name a file")
+			}
+		}
+	}
+	return k.mistakes
+}
+
+// notPlain tells why a path is not read; "" if it is a file of at most so many
+// bytes, a folder, or not there, which is said where it is opened.
+func notPlain(path string, most int64) string {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.IsDir():
+		return ""
+	case !info.Mode().IsRegular():
+		return "is a device, a pipe or a socket, and no file"
+	case info.Size() > most:
+		return fmt.Sprintf("has %d MiB, more than such a file has", info.Size()>>20)
+	}
+	return ""
+}
 
 func readFile(file string) ([]byte, error) {
 	if file == "" {
@@ -96,6 +147,9 @@ func readFile(file string) ([]byte, error) {
 var errTooLong = errors.New("longer than 1 MiB")
 
 func readBounded(file string) ([]byte, error) {
+	if problem := notPlain(file, maxFile); problem != "" && !strings.HasPrefix(file, "/dev/fd/") {
+		return nil, fmt.Errorf("%s: %s", file, problem)
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type option struct {
 	shapes  bool // changes what is written, so it belongs in the hash
 	file    bool // a path
 	nameOr  bool // a built-in name or a path
+	large   bool // the file may be of any size: nobody reads it whole, or it is notes
 	valid   func(string) (problem, hint string)
 }
 
@@ -49,6 +50,8 @@ func opt[T value](key string, at *T, def T, why string, more ...func(*option)) o
 func shaping(o *option) { o.shapes = true }
 
 func aFile(o *option) { o.file = true }
+
+func large(o *option) { o.large = true }
 
 func nameOrFile(o *option) { o.nameOr = true }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -385,7 +386,51 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s: %v", name, m)
 		}
 	}
-	if _, err := readBounded("/dev/zero"); !errors.Is(err, errTooLong) {
-		t.Errorf("a device: %v", err)
+	if _, err := readBounded("/dev/zero"); err == nil {
+		t.Error("a device was read")
+	}
+}
+
+// TestNamedFiles: no option takes a device, a pipe or a file of a size that such a
+// file never has, and no error says what stands in a file that is no configuration.
+func TestNamedFiles(t *testing.T) {
+	dir := t.TempDir()
+	pipe, huge, other := filepath.Join(dir, "pipe"), filepath.Join(dir, "huge"), filepath.Join(dir, "passwd")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(huge, nil, 0o600), os.Truncate(huge, 100<<30), os.WriteFile(other, []byte("canary:x:0:0:/canary\ncanary word\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, o := range new(Config).options() {
+		if !o.file && !o.nameOr {
+			continue
+		}
+		named++
+		for _, path := range []string{"/dev/zero", pipe, huge} {
+			c, list := new(Config), []string{path}
+			for _, mine := range c.options() {
+				if mine.key != o.key {
+					continue
+				}
+				if text, ok := mine.at.(*string); ok {
+					*text = path
+				} else if texts, ok := mine.at.(*[]string); ok {
+					*texts = list
+				}
+			}
+			if wrong := c.files(); (len(wrong) != 1 || wrong[0].Key != o.key) && (path != huge || !o.large) {
+				t.Errorf("%s: %s: %v", o.key, path, wrong)
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("only %d options name files", named)
+	}
+	for _, path := range []string{"/dev/zero", pipe, huge, other} {
+		if _, err := Load(Sources{File: path}); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("--config %s: %v", path, err)
+		}
 	}
 }

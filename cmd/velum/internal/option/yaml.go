@@ -195,7 +195,11 @@ func (r *strictReader) read(text []byte) {
 		if m, ok := d.Body.(ast.MapNode); ok {
 			r.section("", m)
 		} else if d.Body.Type() != ast.NullType && d.Body.Type() != ast.CommentType {
-			r.note(d.Body, "", "want keys and values, have "+describe(d.Body), "")
+			what := describe(d.Body)
+			if _, text := scalar(d.Body); text { // it may be any file of the machine: nothing of it is said
+				what = "text"
+			}
+			r.note(d.Body, "", "want keys and values, have "+what, "")
 		}
 	}
 }
