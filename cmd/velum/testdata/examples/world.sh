@@ -72,13 +72,15 @@ printf 'Rosa Puig\nJoan Serra\nNuria Mas\n' > people.txt
 velum train --quiet --train train --dev dev --out my.model > /dev/null
 velum train --quiet --train few.jsonl --dev dev --iterations 1 --out first.velum > /dev/null
 velum train --quiet --kind bilstm --train train --dev dev --out net.model > /dev/null
-cp my.model night.velum
+for name in night all without-a without-b; do cp my.model $name.velum; done
+cp gold.jsonl a.jsonl
+synth --notes 60 --seed 13 --out b.jsonl
 velum train --quiet --labels meddocan --train dev --out m.velum > /dev/null
 velum train --quiet --kind bilstm --labels meddocan --train dev --out net.velum > /dev/null
 velum models promote --quiet --force first.velum --models models/ > /dev/null
 velum models promote --quiet --force m.velum --models models/ > /dev/null
 velum embed --quiet --in archive/ --out words.velum --min-notes 5 > /dev/null
-velum run --quiet --in archive/ --out masked/ --audit 20 > /dev/null
+velum run --quiet --in archive/ --out masked/ --audit 598 > /dev/null
 velum audit verify masked/ --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' > head.txt
 velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=study.key --set 'mask.operators=PERSON=encrypt' > /dev/null
 cp "$(find extract/masked -name '*.parquet' | head -n 1)" extract/masked/part-000.parquet
