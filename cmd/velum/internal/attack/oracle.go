@@ -55,30 +55,17 @@ type oracleFigures struct {
 	Skipped    int           `json:"places_without_candidates"`
 }
 
-// possible is how many candidates stay possible in the places of a category.
-//
-// A candidate that velum does not hide in the place as it hides the true value,
-// all of it and under the same category, is ruled out by what may be public:
-// that the value was found, and its category. How many are hidden alike is a
-// figure of the model (of its recall, and of words that it takes for something
-// else). What else is public must not tell these from each other: they are
-// counted as if there were Candidates of them, and a place with fewer than
-// fewHidden is not judged.
+// possible is how many candidates stay possible in the places of a category. That
+// a value was found, and under which category, is public: a candidate that velum
+// would not hide there, or hide as something else, is ruled out like any other.
 type possible struct {
 	Category string `json:"category"`
 	Places   int    `json:"places"`
-	Any      int    `json:"any_5th_percentile"` // of all candidates
-	Hidden   int    `json:"hidden_alike_median"`
-	Judged   int    `json:"judged_places"`
-	Least    int    `json:"least"` // of as many candidates that are hidden alike
+	Hidden   int    `json:"hidden_alike_median"` // of the candidates; the others are ruled out by the category
+	Least    int    `json:"least"`
 	Fifth    int    `json:"5th_percentile"`
 	Half     int    `json:"median"`
 }
-
-// fewHidden is the share of the candidates that must be hidden like the true
-// value for a place to be judged, that of AtLeast by default: where a model takes
-// a vitamin for a town, no town is a candidate.
-const fewHidden = 0.125
 
 // separateCount is how many runs of their own said the same as the run of all
 // candidates.
@@ -110,13 +97,6 @@ type place struct {
 	candidates []int // their numbers; each gives another note
 	left       []int // of candidates, those that stay possible
 	alike      int   // of candidates, how many are hidden as the true value is
-}
-
-// judged returns how many candidates stay possible of so many that are hidden
-// alike; ok tells whether there are enough of them.
-func (p *place) judged() (left int, ok bool) {
-	all := len(p.candidates)
-	return all * len(p.left) / max(p.alike, 1), float64(p.alike) >= fewHidden*float64(all)
 }
 
 type oracle struct {
@@ -564,14 +544,15 @@ func (o *oracle) finding() *finding {
 	for name, places := range byCategory {
 		sum := possibleOf(name, places)
 		out.Categories = append(out.Categories, sum)
-		if sum.Judged > 0 && sum.Fifth < low.Fifth {
+		if sum.Fifth < low.Fifth || sum.Fifth == low.Fifth && sum.Category < low.Category {
 			low = sum
 		}
 	}
 	slices.SortFunc(out.Categories, func(a, b possible) int { return cmp.Compare(a.Category, b.Category) })
-	f := &finding{Figures: out, table: out.table, Passed: low.Judged > 0 && low.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
-	f.Sentence = fmt.Sprintf("%d of %d candidates that are hidden alike stay possible at the 5th percentile of %d hidden values, %d of %s (at least %d wanted); %d of %d separate runs agree, with %d of them",
-		out.All.Fifth, out.Candidates, out.All.Judged, low.Fifth, low.Category, out.AtLeast, out.Separate.Agree, out.Separate.Runs, out.Separate.Candidates)
+	f := &finding{Figures: out, table: out.table, Passed: out.All.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
+	f.Sentence = fmt.Sprintf("%d of %d candidates stay possible at the 5th percentile of %d hidden values, category public (at least %d wanted); least in %s, %d; "+
+		"%d of %d separate runs agree, with %d of them",
+		out.All.Fifth, out.Candidates, out.All.Places, out.AtLeast, low.Category, low.Fifth, out.Separate.Agree, out.Separate.Runs, out.Separate.Candidates)
 	f.remedy = "what is public depends on hidden words: do not give the extract away"
 	if n := len(out.Separate.Differ); n > 0 {
 		f.remedy += fmt.Sprintf("; %d files differ, %s first", n, out.Separate.Differ[0])
@@ -581,12 +562,9 @@ func (o *oracle) finding() *finding {
 
 // possibleOf sums up how many candidates stay possible, by place.
 func possibleOf(name string, places []*place) possible {
-	var left, hidden, judged []int
+	var left, hidden []int
 	for _, p := range places {
 		left, hidden = append(left, len(p.left)), append(hidden, p.alike)
-		if n, ok := p.judged(); ok {
-			judged = append(judged, n)
-		}
 	}
 	at := func(of []int, share float64) int {
 		if slices.Sort(of); len(of) == 0 {
@@ -594,16 +572,13 @@ func possibleOf(name string, places []*place) possible {
 		}
 		return of[int(share*float64(len(of)))]
 	}
-	return possible{
-		Category: name, Places: len(places), Any: at(left, 0.05), Hidden: at(hidden, 0.5),
-		Judged: len(judged), Least: at(judged, 0), Fifth: at(judged, 0.05), Half: at(judged, 0.5),
-	}
+	return possible{Category: name, Places: len(places), Hidden: at(hidden, 0.5), Least: at(left, 0), Fifth: at(left, 0.05), Half: at(left, 0.5)}
 }
 
 func (f *oracleFigures) table(w io.Writer) {
-	fmt.Fprintf(w, "category\tplaces\tof all, 5 %%\thidden alike, half\tjudged\tof these, least\t5 %%\thalf\t\n")
+	fmt.Fprintf(w, "category\tplaces\thidden alike, half\tleft, least\t5 %%\thalf\t\n")
 	for _, p := range append(slices.Clone(f.Categories), f.All) {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.Category, p.Places, p.Any, p.Hidden, p.Judged, p.Least, p.Fifth, p.Half)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t\n", p.Category, p.Places, p.Hidden, p.Least, p.Fifth, p.Half)
 	}
 }
 
