@@ -249,6 +249,9 @@ func (f *Finder) inner(i int) bool {
 		return false
 	}
 	p := &f.items[i-2]
+	if p.sure && f.items[i].sure && f.items[i-1].value == '-' { // 2008-2009
+		return false
+	}
 	return (p.is(number) || p.is(clock)) && p.end != f.done && bytes.IndexByte([]byte(".,/-:"), byte(f.items[i-1].value)) >= 0
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/velum-health/velum/models/dates"
 	"github.com/velum-health/velum/models/recognizers"
 	networks "github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/view"
@@ -147,7 +148,10 @@ type worker struct {
 	finds    []networks.Find
 	found    []pipeline.Span
 	hits     []recognizers.Find
-	costly   bool // recognizers did not come to an end
+
+	dateFinder dates.Finder
+	dates      []dates.Find // that a span consists of
+	costly     bool         // recognizers did not come to an end
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
@@ -317,9 +321,6 @@ func (w *worker) fromPatterns() {
 		}
 		if m.Score < w.minScore[m.Category] && !m.Checked {
 			w.counts.Low++
-			continue
-		}
-		if c == w.labels.date && w.daysOfCycle(m.Start, m.End) {
 			continue
 		}
 		by := byPattern

@@ -220,7 +220,6 @@ var ruleTests = []struct {
 	{"part", "meddocan", "servicio de urgencias de Zzyzx, facultad de medicina de Alto Llano, unidad de dolor de Neurología, unidad de Corta Estancia", "servicio de urgencias de [TERRITORIO:Zzyzx], facultad de medicina de [TERRITORIO:Alto Llano], unidad de dolor de Neurología, unidad de Corta Estancia"},
 	{"elliptic", "meddocan", "al pediátrico de Alto Llano, hospital de origen (Alto Llano), hospital de día (HDD), un pediátrico de guardia", "al [HOSPITAL:pediátrico de Alto Llano], hospital de origen ([HOSPITAL:Alto Llano]), hospital de día (HDD), un pediátrico de guardia"},
 	{"namesake", "primary-care", "del [LOCATION:H. Gran Canaria] Dr. [PERSON:Negrin], del [LOCATION:H. Alto] Dr. [PERSON:Puig], al [LOCATION:H. Alto] ( Dr. [PERSON:Negrin] )", "del [LOCATION:H. Gran Canaria Dr. Negrin], del [LOCATION:H. Alto] Dr. [PERSON:Puig], al [LOCATION:H. Alto] ( Dr. [PERSON:Negrin] )"},
-	{"day-list", "primary-care", "30 mg ( 15-21-22 ) de junio, (3) de mayo, (12-14) de ellos", "30 mg ( [DATE:15-21-22 ) de junio], (3) de mayo, (12-14) de ellos"},
 	{"led", "primary-care", "contesta E. Qwrt hoy; firma el consentimiento J. Qw. Derivada a A. Primaria, pendiente de S. Urgencias, tipo E. Qwrt", "contesta [PERSON:E. Qwrt] hoy; firma el consentimiento [PERSON:J. Qw]. Derivada a A. Primaria, pendiente de S. Urgencias, tipo E. Qwrt"},
 	{"led", "primary-care", "acompañado de ana zzyzx, la curadora, Ana Zzyzx que cede; visto bastante mal juan qwrts", "acompañado de [PERSON:ana zzyzx], la curadora, [PERSON:Ana Zzyzx] que cede; visto bastante mal juan qwrts"},
 	{"led", "meddocan", "Responsable del alta: Ana Qwrt. Paciente con ana zzyzx, caso en Zzyzx de Ana y Juan", "Responsable del alta: [NOMBRE_PERSONAL_SANITARIO:Ana Qwrt]. Paciente con ana zzyzx, caso en Zzyzx de Ana y Juan"},
@@ -317,26 +316,6 @@ func TestEmailEnd(t *testing.T) {
 	run(t, only(t, "primary-care", "email-end"), b)
 	if got, want := markup.Write(b.Text.At(0), b.Spans.At(0)), "correo [EMAIL:ana@sol.es].Vive sola"; got != want {
 		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
-// TestDaysOfCycle checks that the days of a treatment are no date.
-func TestDaysOfCycle(t *testing.T) {
-	own, err := pipeline.ParseCategory("DATE")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for in, want := range map[string]string{
-		"cisplatino días 1-5":  "cisplatino días 1-5",
-		"los días 13-14 acude": "los días [DATE:13-14] acude",
-	} {
-		b := batchOf(t, "primary-care")
-		at := int32(strings.IndexAny(in, "123456789"))
-		add(b, []byte(in), nil, []pipeline.Match{{Start: at, End: int32(strings.LastIndexAny(in, "123456789")) + 1, Category: own, Score: 0.7}})
-		run(t, only(t, "primary-care", "trim"), b)
-		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
 	}
 }
 

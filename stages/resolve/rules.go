@@ -50,7 +50,6 @@ var rules = []rule{
 	{"led", "meddocan primary-care", onText, leads, (*worker).findLed},
 	{"script", "meddocan primary-care", onText, 0, (*worker).findScripts},
 	{"bare", "primary-care", onText, 0, (*worker).findBare},
-	{"day-list", "primary-care", onText, month, (*worker).findDayLists},
 	{"centre", "meddocan primary-care", onText, institution, (*worker).findCentres},
 	{"place", "meddocan primary-care", onText, 0, (*worker).findPlaces},
 	{"origin", "meddocan primary-care", onText, comesFrom | region, (*worker).findOrigins},

@@ -1,0 +1,87 @@
+package dates
+
+import "github.com/velum-health/velum/pipeline"
+
+// Borders appends the dates that the date text[start:end] of a tagger consists of,
+// by the guide for short notes: without "año" or "finales de" before, a range as
+// two. Nothing, if it holds anything else that is no word between dates.
+func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
+	n := len(dst)
+	from, to := f.line(text, start, end)
+	for _, d := range f.Find(dst[n:], text[from:to]) {
+		d.Start, d.End = d.Start+from, d.End+from
+		year := d.End-d.Start == 4 && isYear(f.valueOf(text[d.Start:d.End])) // the tagger says that it is one
+		if d.Score == pipeline.HintScore && !year || d.End <= start || d.Start >= end {
+			continue
+		}
+		if d.Start < start || d.End > end {
+			return dst[:n]
+		}
+		dst = append(dst, d)
+	}
+	at := start
+	for _, d := range dst[n:] {
+		if !f.loose(text, at, d.Start) {
+			return dst[:n]
+		}
+		at = d.End
+	}
+	if !f.loose(text, at, end) {
+		return dst[:n]
+	}
+	return dst
+}
+
+func (f *Finder) valueOf(text []byte) (v int32) {
+	for _, b := range text {
+		if b-'0' >= 10 {
+			return 0
+		}
+		v = v*10 + int32(b-'0')
+	}
+	return v
+}
+
+// line returns what of the line of a span the finder looks at.
+func (f *Finder) line(text []byte, start, end int) (from, to int) {
+	for from = start; from > 0 && text[from-1] != '\n' && (start-from < lookBack || text[from]&0xC0 == 0x80); from-- {
+	}
+	for to = end; to < len(text) && text[to] != '\n' && (to-end < lookBack || text[to]&0xC0 == 0x80); to++ {
+	}
+	return from, to
+}
+
+// loose tells whether text[i:j] is nothing but words that stand around dates, or
+// the hour of a time of day: "10 de abril de 09 : 01".
+func (f *Finder) loose(text []byte, i, j int) bool {
+	f.text, f.items, f.finding = text, f.items[:0], true
+	for at := i; at < j; {
+		at, _ = f.next(at)
+	}
+	for k := range f.items {
+		it := &f.items[k]
+		switch {
+		case it.is(clock), it.is(sign):
+		case it.is(number):
+			if it.width() != 2 || k == 0 || !f.items[k-1].is(ofTime) || !f.hour(int(it.end)) {
+				return false
+			}
+		case it.kinds&(1<<month|1<<weekday|1<<season) != 0, it.kinds == 0:
+			return false
+		}
+	}
+	return true
+}
+
+// hour tells whether minutes follow at i: " : 27".
+func (f *Finder) hour(i int) bool {
+	for f.byteAt(i) == ' ' {
+		i++
+	}
+	if f.byteAt(i) != ':' {
+		return false
+	}
+	for i++; f.byteAt(i) == ' '; i++ {
+	}
+	return f.byteAt(i)-'0' < 10
+}
