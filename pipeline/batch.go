@@ -268,6 +268,10 @@ func (b *Batch) Reset() {
 // notes that do not follow each other from First.
 const RowColumn = "row"
 
+// PartColumn is the name of the column that says in which part of an output a
+// row stands; in Extra (BytesColumn) of notes of several parts.
+const PartColumn = "part"
+
 // Column is a pass-through column: read fills it, write copies it.
 type Column struct {
 	Name string

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -162,6 +164,53 @@ func TestMkparquet(t *testing.T) {
 		}
 		if err := do(t.TempDir() + "/x.parquet"); err != nil {
 			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// rowKey is what every row of both trees has.
+type rowKey struct {
+	Part string `parquet:"part"`
+	Row  int64  `parquet:"row"`
+}
+
+// distinctRows checks that the masked notes of an output are so many, that part and
+// row tell them apart, and that the rows of all other parts can be joined by them.
+func distinctRows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: distinct DIR NOTES")
+	}
+	kinds := map[string][]rowKey{}
+	for _, tree := range []string{"", ".private"} {
+		root := ts.MkAbs(args[0]) + tree
+		ts.Check(filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(name) != ".parquet" {
+				return err
+			}
+			rows, err := parquet.ReadFile[rowKey](name)
+			rel, _ := filepath.Rel(root, name)
+			kind, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+			kinds[kind] = append(kinds[kind], rows...)
+			return err
+		}))
+	}
+	known := map[rowKey]bool{}
+	for _, kind := range []string{"masked", "quarantine"} {
+		for _, k := range kinds[kind] {
+			if known[k] || k.Part == "" {
+				ts.Fatalf("part %q, row %d comes twice", k.Part, k.Row)
+			}
+			known[k] = true
+		}
+	}
+	if got := fmt.Sprint(len(kinds["masked"])); got != args[1] {
+		ts.Fatalf("%s masked notes, want %s", got, args[1])
+	}
+	for kind, rows := range kinds {
+		for _, k := range rows {
+			if !known[k] {
+				ts.Fatalf("%s: part %q, row %d is of no note", kind, k.Part, k.Row)
+			}
 		}
 	}
 }

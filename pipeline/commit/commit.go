@@ -27,6 +27,8 @@ type UnitOptions struct {
 	// Changes. Else the trees hold the plan and nothing more.
 	Grow     bool
 	Vanished string                              // keep, remove or refuse what has gone from below a root; "" means keep
+	Changed  string                              // what becomes of a file at whose path another lay: add, replace or refuse; "" asks Compare
+	Compare  Comparer                            // nil: a file at whose path another lay is a new version of it
 	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
 
 	AtOnce int             // units side by side; 0 means 1

@@ -131,7 +131,10 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 			return r.owners.name(path.Join(folder, publicFile(u, sum)), path.Ext(part.name), name)
 		},
 	}
-	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), From: u.From, To: u.To}
+	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
+	if r.plan.Mark != nil {
+		record.Mark = r.plan.Mark(u)
+	}
 	err := r.pump(ctx, slot, u, parts, &record)
 	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {
 		err = parts.discard()

@@ -20,13 +20,14 @@ import (
 //
 //	the plan has it                                   done
 //	Forget says so                                    removed
-//	its file is given, and is now another             replaced
+//	its file is given, and is now another version     replaced
 //	its content is given, and its file is gone        replaced: the file was moved
 //	its file is gone from below one of the roots      as Vanished says
 //	else                                              kept
 //
 // A file is a path whose links are followed: see places. Content that is given
-// twice, in places of which both are there, is two files, as in one run.
+// twice, in places of which both are there, is two files, as in one run. Files of
+// several months may lie at one path one after the other: see change.go.
 
 // A Change says what a run makes of one input file.
 type Change struct {
@@ -35,6 +36,8 @@ type Change struct {
 	Fate  string `json:"fate"`           // done, added, replaced, kept, vanished (and kept), removed
 	Rows  int64  `json:"rows"`
 	Units int    `json:"units"`
+	After bool   `json:"after,omitempty"` // added at a path where another file lay before, which stays
+	Twin  string `json:"twin,omitempty"`  // another file of the same content, whose notes are the same ones
 }
 
 // Changes says what a run would make of the inputs that it is given and of
@@ -58,23 +61,26 @@ func Changes(plan *Plan, out Output, o UnitOptions) ([]Change, error) {
 // growth is what a plan gives, to decide about what it does not have.
 type growth struct {
 	names map[string]bool // of units
-	files map[string]bool // locations
+	files map[string]bool // locations, of files that cannot be read as well
 	sums  map[string]bool // contents
 	roots []string
+
+	before   map[string][]*version // earlier files by location, in their order
+	replaced map[*version]bool     // those that make way for a file at their location
+	of       map[string]*version   // by name of the unit
 
 	old *places
 	now *places // of the units that the manifest will have
 	o   *UnitOptions
 }
 
-func newGrowth(plan *Plan, out *Output, old *places, o *UnitOptions) *growth {
+// newGrowth also settles the numbers of the files, and with them the names of
+// the units. Errors are *ChangedError, and those of UnitOptions.Compare.
+func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOptions) (*growth, error) {
 	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, old: old, now: noPlaces(), o: o}
 	g.now.output = resolve(out.Dir)
+	g.remember(last)
 	at := locator{}
-	for i := range plan.Units {
-		u := &plan.Units[i]
-		g.files[at.of(u.Input)], g.sums[hex.EncodeToString(u.SHA256[:])] = true, true
-	}
 	for i := range plan.BadInputs {
 		b := &plan.BadInputs[i]
 		if b.Path != "" {
@@ -84,25 +90,17 @@ func newGrowth(plan *Plan, out *Output, old *places, o *UnitOptions) *growth {
 	for _, root := range plan.Roots {
 		g.roots = append(g.roots, resolve(root))
 	}
-	for i := range plan.Units {
-		u := &plan.Units[i]
-		name := g.name(plan, u, at.of(u.Input))
-		g.names[name], g.now.unit[name] = true, at.of(u.Input)
+	files := givenFiles(plan, at)
+	for _, f := range files {
+		g.files[f.at], g.sums[f.sum] = true, true
 	}
-	return g
-}
-
-// name settles the name of a unit. A twin of a file that is in the output, and
-// lies elsewhere still, counts its copies on from that one.
-func (g *growth) name(plan *Plan, u *Unit, at string) string {
-	for {
-		name := plan.Name(u)
-		before := g.old.unit[name]
-		if !g.o.Grow || !g.names[name] && (before == "" || before == at || g.files[before] || gone(before)) {
-			return name
+	for _, f := range files {
+		if err := g.change(f); err != nil {
+			return nil, err
 		}
-		u.Copy++
 	}
+	g.number(plan, files)
+	return g, nil
 }
 
 // places are those of before with those of now.
@@ -113,22 +111,35 @@ func (g *growth) places() *places {
 		maps.Copy(all.unit, at.unit)
 		maps.Copy(all.bad, at.bad)
 	}
+	maps.Copy(all.former, g.old.former)
+	for name := range g.now.unit {
+		all.former[name] = g.now.former[name]
+	}
 	return all
 }
 
 // fate tells what becomes of an earlier input that the plan does not have.
 func (g *growth) fate(u *UnitRecord, at string) string {
+	former := g.old.former[u.Name]
 	switch {
 	case !g.o.Grow || g.o.Forget != nil && g.o.Forget(u, at):
 		return "removed"
-	case at != "" && g.files[at], g.sums[u.SHA256] && gone(at):
+	case g.replaced[g.of[u.Name]], g.sums[u.SHA256] && (former || gone(at)):
 		return "replaced"
-	case at == "" || !gone(at) || !below(at, g.roots):
+	case at == "" || former || !gone(at) || !below(at, g.roots):
 		return "kept"
 	case g.o.Vanished == "remove":
 		return "removed"
 	}
 	return "vanished"
+}
+
+// badFate is the same for a file that could not be read.
+func (g *growth) badFate(b *BadInput, at string) string {
+	if g.o.Grow && at != "" && g.files[at] {
+		return "replaced"
+	}
+	return g.fate(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)
 }
 
 // gone tells whether a file is not there any more, as far as anybody knows.
@@ -167,7 +178,7 @@ func (r *Prepared) keep() error {
 	}
 	for _, b := range r.old.BadInputs {
 		at := r.growth.old.bad[badKey(&b)]
-		if _, again := r.growth.now.bad[badKey(&b)]; !again && stays(r.growth.fate(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)) {
+		if _, again := r.growth.now.bad[badKey(&b)]; !again && stays(r.growth.badFate(&b, at)) {
 			r.keptBad = append(r.keptBad, b)
 			r.growth.now.bad[badKey(&b)] = at
 		}
@@ -229,6 +240,7 @@ func (r *Prepared) keepUnit(u *UnitRecord, at string) error {
 	mine.Config, mine.Model = unless(cmp.Or(u.Config, r.old.Config), hex.EncodeToString(r.plan.Config[:])), unless(cmp.Or(u.Model, r.old.Model), hex.EncodeToString(r.plan.Model[:]))
 	r.kept = append(r.kept, mine)
 	r.growth.now.unit[u.Name] = at
+	r.growth.now.former[u.Name] = r.growth.old.former[u.Name] || r.growth.files[at]
 	return nil
 }
 
@@ -249,7 +261,7 @@ func (r *Prepared) merge(m *Manifest) {
 	now := r.growth.now
 	m.Units = append(m.Units, r.kept...)
 	slices.SortStableFunc(m.Units, func(a, b UnitRecord) int {
-		return cmp.Or(cmp.Compare(cmp.Or(now.unit[a.Name], a.Input), cmp.Or(now.unit[b.Name], b.Input)), cmp.Compare(a.From, b.From))
+		return cmp.Or(cmp.Compare(cmp.Or(now.unit[a.Name], a.Input), cmp.Or(now.unit[b.Name], b.Input)), cmp.Compare(a.Copy, b.Copy), cmp.Compare(a.From, b.From))
 	})
 	m.BadInputs = append(slices.Clone(m.BadInputs), r.keptBad...)
 	slices.SortStableFunc(m.BadInputs, func(a, b BadInput) int {
@@ -260,13 +272,18 @@ func (r *Prepared) merge(m *Manifest) {
 // changes lists what becomes of every input, given ones first.
 func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 	var all []Change
-	byPath := map[string]int{}
-	add := func(c Change, done bool) {
-		key := cmp.Or(c.Path, c.Input)
-		i, there := byPath[key]
+	byFile, bySum := map[string]int{}, map[string]string{}
+	add := func(c Change, sum string, done bool) {
+		at := cmp.Or(c.Path, c.Input)
+		key := at + " " + sum
+		i, there := byFile[key]
 		if !there {
-			i = len(all)
-			byPath[key] = i
+			byFile[key] = len(all)
+			if c.Fate != "removed" && c.Rows > 0 {
+				if c.Twin = bySum[sum]; c.Twin == "" {
+					bySum[sum] = at
+				}
+			}
 			all = append(all, c)
 			return
 		}
@@ -276,54 +293,49 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 			all[i].Fate = c.Fate
 		}
 	}
-	replaced := r.replaced()
+	g := r.growth
 	for i := range r.plan.Units {
 		u := &r.plan.Units[i]
-		name := r.plan.Name(u)
-		at := r.growth.now.unit[name]
-		fate := "added"
-		if replaced[at] || replaced[hex.EncodeToString(u.SHA256[:])] {
-			fate = "replaced"
-		}
+		name, sum := r.plan.Name(u), hex.EncodeToString(u.SHA256[:])
+		at := g.now.unit[name]
+		c := Change{Input: u.source(), Path: at, Fate: "added", Rows: u.Rows, Units: 1}
 		record := known[name]
 		done := record != nil && !record.Unread && !r.o.Fresh
-		if done {
-			fate = "done"
+		switch {
+		case done:
+			c.Fate = "done"
+		case r.givesWay(at, sum):
+			c.Fate = "replaced"
+		default:
+			c.After = r.o.Grow && len(g.before[at]) > 0
 		}
-		add(Change{Input: u.source(), Path: at, Fate: fate, Rows: u.Rows, Units: 1}, done)
+		add(c, sum, done)
 	}
 	if r.old == nil {
 		return all
 	}
 	for i := range r.old.Units {
 		u := &r.old.Units[i]
-		at := r.growth.old.unit[u.Name]
-		if fate := r.growth.fate(u, at); !r.growth.names[u.Name] && fate != "replaced" && !(fate == "removed" && r.growth.files[at]) {
-			add(Change{Input: u.Input, Path: at, Fate: fate, Rows: u.Rows, Units: 1}, false)
+		at := g.old.unit[u.Name]
+		if fate := g.fate(u, at); !g.names[u.Name] && fate != "replaced" && !(fate == "removed" && g.files[at]) {
+			add(Change{Input: u.Input, Path: at, Fate: fate, Rows: u.Rows, Units: 1}, u.SHA256, false)
 		}
 	}
 	return all
 }
 
-// replaced lists the locations and contents of earlier units that give way to
-// given files.
-func (r *Prepared) replaced() map[string]bool {
-	all := map[string]bool{}
-	if r.old == nil {
-		return all
-	}
-	for i := range r.old.Units {
-		u := &r.old.Units[i]
-		at := r.growth.old.unit[u.Name]
-		if r.growth.names[u.Name] && !r.o.Fresh {
-			continue
-		}
-		switch {
-		case at != "" && r.growth.files[at]:
-			all[at] = true
-		case r.growth.sums[u.SHA256] && gone(at):
-			all[u.SHA256] = true
+// givesWay tells whether an earlier file gives way to one that is given.
+func (r *Prepared) givesWay(at, sum string) bool {
+	g := r.growth
+	for _, v := range g.before[at] {
+		if g.replaced[v] || !r.o.Grow {
+			return true
 		}
 	}
-	return all
+	for _, v := range g.of {
+		if v.sum == sum && !g.files[v.at] && gone(v.at) {
+			return true
+		}
+	}
+	return false
 }

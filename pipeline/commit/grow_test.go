@@ -369,3 +369,95 @@ func FuzzPlaces(f *testing.F) {
 		}
 	})
 }
+
+// TestOverlap: what lay at a path is replaced, stays beside the file that is given,
+// or nobody knows.
+func TestOverlap(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		o    Overlap
+		want string
+	}{
+		{"other notes", Overlap{Was: 100, Given: 90}, "added"},
+		{"a few transferred", Overlap{Was: 100, Given: 100, Shared: 25, Seen: 25, Alike: 25}, "added"},
+		{"corrected", Overlap{Was: 100, Given: 102, Shared: 98, Seen: 90, Alike: 80}, "replaced"},
+		{"grown", Overlap{Was: 100, Given: 1000, Shared: 100, Seen: 100, Alike: 100}, "replaced"},
+		{"cut", Overlap{Was: 100, Given: 10, Shared: 10, Seen: 10, Alike: 10}, ""},
+		{"half and half", Overlap{Was: 100, Given: 100, Shared: 50, Seen: 50, Alike: 50}, ""},
+		{"ids begin anew", Overlap{Was: 100, Given: 100, Shared: 100, Seen: 100, Alike: 5}, ""},
+		{"two notes, both corrected", Overlap{Was: 2, Given: 2, Shared: 2, Seen: 2}, "replaced"},
+		{"empty now", Overlap{Was: 100}, "added"},
+		{"none was read", Overlap{Given: 100}, "replaced"},
+		{"no ids", Overlap{Was: 100, Given: 100, Unknown: true}, ""},
+	} {
+		if got := tt.o.fate(); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestGrowOnePath: files that lie at one path one after the other stay beside each
+// other when Compare says so, with starts that die in between.
+func TestGrowOnePath(t *testing.T) {
+	t.Parallel()
+	compare := func(given []Unit, was []*UnitRecord) (Overlap, error) { // the first letter says which month it is
+		data, err := os.ReadFile(given[0].Input)
+		if err != nil {
+			return Overlap{}, err
+		}
+		o := Overlap{Was: 10, Given: 10}
+		for _, month := range []string{"January 1", "January 2", "February", "March"} {
+			sum := sha256.Sum256([]byte(month))
+			if was[0].SHA256 == fmt.Sprintf("%x", sum) && month[0] == data[0] {
+				o.Shared = 10
+			}
+		}
+		return o, nil
+	}
+	contents := []string{"January 1", "February", "January 2", "March", "February"}
+	for at := 0; at < 400; at += 7 {
+		m := newMonths(t)
+		for _, content := range contents {
+			m.put("in/notes", content)
+			o := UnitOptions{Grow: true, Compare: compare, Finish: testFinish}
+			if at > 0 {
+				d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: true, err: errors.New("killed")}
+				a := &testArchive{loses: -1}
+				_, _ = RunUnits(context.Background(), m.plan("in/notes"), Output{Dir: filepath.Join(m.dir, "out"), FS: d}, a.line, o)
+			}
+			if _, err := m.run(o, "in/notes"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustCheck(t, m.dir)
+		manifest, err := ReadManifest(filepath.Join(m.dir, "out.private"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var have []string
+		for _, u := range manifest.Units {
+			have = append(have, fmt.Sprintf("%s %d", u.SHA256[:6], u.Copy))
+		}
+		var want []string
+		for k, content := range []string{"January 2", "February", "March"} {
+			sum := sha256.Sum256([]byte(content))
+			for range 1 + len(content)%2 {
+				want = append(want, fmt.Sprintf("%x %d", sum[:3], k))
+			}
+		}
+		if !slices.Equal(have, want) {
+			t.Fatalf("killed at %d: the output holds %q, want %q", at, have, want)
+		}
+	}
+	m := newMonths(t)
+	m.put("in/notes", "January 1")
+	m.grow("in/notes")
+	m.put("in/notes", "February")
+	for changed, want := range map[string]string{"add": "added", "replace": "replaced", "refuse": ""} {
+		changes, err := Changes(m.plan("in/notes"), Output{Dir: filepath.Join(m.dir, "out")}, UnitOptions{Grow: true, Changed: changed})
+		if _, refused := errors.AsType[*ChangedError](err); refused != (want == "") || !refused && changes[0].Fate != want {
+			t.Errorf("run.changed=%s: %+v, %v", changed, changes, err)
+		}
+	}
+}

@@ -25,6 +25,8 @@ type UnitRecord struct {
 	Name   string `json:"name,omitempty"`
 	Input  string `json:"input,omitempty"` // path below the archive
 	SHA256 string `json:"input_sha256,omitempty"`
+	Copy   int    `json:"copy,omitempty"` // Unit.Copy
+	Mark   string `json:"part,omitempty"` // what the column part of its rows says
 	From   int64  `json:"from,omitempty"` // row groups or bytes [From, To) of the input
 	To     int64  `json:"to,omitempty"`
 	Counts

@@ -30,6 +30,7 @@ import (
 type places struct {
 	output string            // the public tree that the private one belongs to
 	unit   map[string]string // by name of the unit
+	former map[string]bool   // units whose file made way for another at its place, and stay
 	bad    map[string]string // by badKey
 }
 
@@ -45,9 +46,10 @@ type placesHeader struct {
 }
 
 type placedInput struct {
-	Path  location `json:"path"`
-	Units []string `json:"units,omitempty"`
-	Bad   string   `json:"bad,omitempty"` // badKey of an input that could not be read
+	Path   location `json:"path"`
+	Units  []string `json:"units,omitempty"`
+	Former []string `json:"former,omitempty"`
+	Bad    string   `json:"bad,omitempty"` // badKey of an input that could not be read
 }
 
 // A location is an absolute path. JSON knows no bytes that are not UTF-8.
@@ -80,7 +82,9 @@ func badKey(b *BadInput) string {
 	return hex.EncodeToString(sum[:8]) + b.SHA256
 }
 
-func noPlaces() *places { return &places{unit: map[string]string{}, bad: map[string]string{}} }
+func noPlaces() *places {
+	return &places{unit: map[string]string{}, former: map[string]bool{}, bad: map[string]string{}}
+}
 
 // parsePlaces reads the content of the file; ok tells whether it is whole.
 func parsePlaces(data []byte) (at *places, ok bool) {
@@ -109,6 +113,9 @@ func parsePlaces(data []byte) (at *places, ok bool) {
 		for _, name := range in.Units {
 			at.unit[name] = string(in.Path)
 		}
+		for _, name := range in.Former {
+			at.unit[name], at.former[name] = string(in.Path), true
+		}
 		if in.Bad != "" {
 			at.bad[in.Bad] = string(in.Path)
 		}
@@ -119,7 +126,7 @@ func parsePlaces(data []byte) (at *places, ok bool) {
 
 // file returns the content of the file: what some manifests list, by path.
 func (at *places) file(manifests ...*Manifest) ([]byte, error) {
-	byPath := map[string]*placedInput{}
+	byPath, listed := map[string]*placedInput{}, map[string]bool{}
 	input := func(path string) *placedInput {
 		if byPath[path] == nil {
 			byPath[path] = &placedInput{Path: location(path)}
@@ -132,9 +139,18 @@ func (at *places) file(manifests ...*Manifest) ([]byte, error) {
 		}
 		for i := range m.Units {
 			name := m.Units[i].Name
-			if path := at.unit[name]; path != "" && !slices.Contains(input(path).Units, name) {
-				input(path).Units = append(input(path).Units, name)
+			path := at.unit[name]
+			if path == "" {
+				continue
 			}
+			names := &input(path).Units
+			if at.former[name] {
+				names = &input(path).Former
+			}
+			if !listed[name] {
+				*names = append(*names, name)
+			}
+			listed[name] = true
 		}
 		for i := range m.BadInputs {
 			if key := badKey(&m.BadInputs[i]); at.bad[key] != "" {

@@ -206,9 +206,9 @@ func (r *Prepared) earlier() (err error) {
 	if err != nil {
 		return err
 	}
-	r.growth = newGrowth(r.plan, r.out, at, &r.o)
+	r.growth, err = newGrowth(r.plan, r.out, r.old, at, &r.o)
 	r.id = r.plan.Run()
-	return nil
+	return err
 }
 
 // known returns the units that earlier starts did, by name.

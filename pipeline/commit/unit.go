@@ -31,7 +31,7 @@ type Unit struct {
 	Source   string   // its path below the archive, which the private manifest names; "" means Input
 	Folder   string   // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
 	SHA256   [32]byte // of the whole input file
-	Copy     int      // how many files of the same content stand before it in the same folder
+	Copy     int      // tells files of one content in one folder apart, and files of one Source; Prepare sets it
 	From, To int64    // row groups, or bytes, [From, To)
 	First    int64    // row of the first note in the file
 	Rows     int64    // notes, as the file's footer or the planner's count has it
@@ -46,6 +46,8 @@ type Plan struct {
 	Key       string   // Key.ID
 	BadInputs []BadInput
 	Roots     []string // the files and folders that were looked through: what is gone from below them has vanished
+
+	Mark func(*Unit) string // what the rows of a unit's parts are called by; nil: nothing
 }
 
 // BadInput is a file of the archive that could not be read at all. It is
@@ -70,16 +72,21 @@ func (p *Plan) Name(u *Unit) string {
 
 // check tells what is wrong with a plan.
 func (p *Plan) check() error {
-	seen := map[string]bool{}
+	type piece struct {
+		input    string
+		sum      [32]byte
+		from, to int64
+	}
+	seen := map[piece]bool{}
 	for i := range p.Units {
 		u := &p.Units[i]
 		if u.Folder != "" && !filepath.IsLocal(u.Folder) {
 			return fmt.Errorf("unit folder %q leaves the output tree", u.Folder)
 		}
-		if name := p.Name(u); seen[name] {
+		if at := (piece{u.Input, u.SHA256, u.From, u.To}); seen[at] {
 			return fmt.Errorf("%s: planned twice", u.Input)
 		} else {
-			seen[name] = true
+			seen[at] = true
 		}
 	}
 	return nil

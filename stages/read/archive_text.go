@@ -169,8 +169,7 @@ func (s *scanner) noteUnits(ctx context.Context, f *ArchiveFile) error {
 	}
 	f.notes = kept
 	all.Sum(f.SHA256[:0])
-	unit, key := s.unit(f)
-	s.copies[key]++
+	unit := s.unit(f)
 	f.Rows = int64(len(f.notes))
 	for from := int64(0); from < f.Rows; from += s.a.o.UnitNotes {
 		unit.From, unit.To = from, min(from+s.a.o.UnitNotes, f.Rows)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // Archive is the files of a run: what they hold and how they are cut into
@@ -99,8 +98,8 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 		}
 	}
 	a.settleForms()
-	slices.SortFunc(a.Files, func(x, y ArchiveFile) int { return strings.Compare(x.Path, y.Path) })
-	a.Files = slices.CompactFunc(a.Files, func(x, y ArchiveFile) bool { return x.Path == y.Path })
+	slices.SortStableFunc(a.Files, func(x, y ArchiveFile) int { return strings.Compare(spelled(x.Path), spelled(y.Path)) })
+	a.Files = slices.CompactFunc(a.Files, func(x, y ArchiveFile) bool { return spelled(x.Path) == spelled(y.Path) })
 	a.gather()
 	if len(a.Files) == 0 && a.first == nil {
 		return nil, &InputError{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
@@ -110,7 +109,7 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 	for i := range a.Files {
 		a.files[a.Files[i].Path] = &a.Files[i]
 	}
-	s := scanner{a: a, sums: sums, asked: o.Pass, copies: map[copyKey]int{}}
+	s := scanner{a: a, sums: sums, asked: o.Pass}
 	for i := range a.Files {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -151,7 +150,7 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 
 func (a *Archive) open(f *ArchiveFile, u *commit.Unit) (UnitSource, error) {
 	o := a.o
-	o.file = fileMark(u, o.Key)
+	o.file = a.Mark(u) + "-"
 	switch f.form {
 	case dumpForm:
 		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
@@ -209,19 +208,19 @@ func (f *ArchiveFile) blame(err error) error {
 	return err
 }
 
-// fileMark is what stands before the number of a row where numbers are ids, so
-// that they are those of one note in the whole output, whatever else comes into
-// it. It is public, so that it cannot be the file's SHA-256, which would tell a
-// hidden name to whoever tries them all: with a key it is an HMAC of that, without
-// one it says where the file lies below the archive, as the names of its parts do.
-func fileMark(u *commit.Unit, key *secret.Key) string {
+// Mark is what the rows of a unit are called by in the output, with their numbers
+// in the file: two rows never have the same two. It is public, so that it cannot
+// be the file's SHA-256, which would tell a hidden name to whoever tries them all:
+// with a key it is an HMAC of that, without one it says where the file lies below
+// the archive, as the names of its parts do.
+func (a *Archive) Mark(u *commit.Unit) string {
 	mark := u.Mark()
-	if key != nil {
+	if key := a.o.Key; key != nil {
 		mac := hmac.New(sha256.New, key.Derive("file mark"))
 		fmt.Fprintf(mac, "%x %d %q", u.SHA256, u.Copy, u.Folder)
 		copy(mark[:], mac.Sum(nil))
 	}
-	return fmt.Sprintf("%x-%x-", mark[:4], mark[4:])
+	return fmt.Sprintf("%x-%x", mark[:4], mark[4:])
 }
 
 // Rows returns the number of notes in all units.
@@ -231,6 +230,23 @@ func (a *Archive) Rows() int64 {
 		n += a.Units[i].Rows
 	}
 	return n
+}
+
+// Twins counts the notes of a file each that have the same text as another, and
+// names the first. Other files of the same content the list of changes names.
+func (a *Archive) Twins() (n int, first string) {
+	seen := map[[sha256.Size]byte]bool{}
+	for i := range a.Files {
+		f := &a.Files[i]
+		for k, sum := range f.sums {
+			if seen[sum] {
+				n++
+				first = cmp.Or(first, path.Join(f.Folder, plainPart(filepath.Base(f.notes[k]))))
+			}
+			seen[sum] = true
+		}
+	}
+	return n, first
 }
 
 // Unvouched counts the files that can be damaged without a sign: they have no
@@ -265,7 +281,7 @@ func (a *Archive) find(in string) error {
 		if form == noForm {
 			form = parquetForm // whatever its name: the footer says
 		}
-		a.Files = append(a.Files, ArchiveFile{Path: filepath.Clean(in), Bytes: info.Size(), form: form, given: true})
+		a.Files = append(a.Files, ArchiveFile{Path: filepath.Clean(in), Folder: periods(filepath.Dir(in)), Bytes: info.Size(), form: form, given: true})
 		return nil
 	}
 	return filepath.WalkDir(in, func(name string, e fs.DirEntry, err error) error {
@@ -288,18 +304,30 @@ func (a *Archive) find(in string) error {
 	})
 }
 
-// below returns the folder of a file as the archive calls it.
-func below(root, name string) (string, error) {
-	folder, err := filepath.Rel(root, filepath.Dir(name))
-	if err != nil || folder == "." {
-		return "", err
+// spelled is a path that is written in one way.
+func spelled(name string) string {
+	if full, err := filepath.Abs(name); err == nil {
+		return full
 	}
-	return plainPath(filepath.ToSlash(folder)), nil
+	return name
+}
+
+// below returns the folder of a file as the archive calls it, and below the root
+// as the system does.
+func below(root, name string) (folder, raw string, err error) {
+	raw, err = filepath.Rel(root, filepath.Dir(name))
+	if err != nil {
+		return "", "", err
+	}
+	if folder = path.Join(periods(root), filepath.ToSlash(raw)); folder == "." {
+		return "", raw, nil
+	}
+	return plainPath(folder), raw, nil
 }
 
 // refuse lists something as bad.
 func (a *Archive) refuse(root, name, cause string) error {
-	folder, err := below(root, name)
+	folder, _, err := below(root, name)
 	if err == nil {
 		a.unread(name, cause)
 		a.Bad = append(a.Bad, commit.BadInput{Input: path.Join(folder, plainPart(filepath.Base(name))), Cause: cause, Path: name})
@@ -340,11 +368,7 @@ func (a *Archive) add(root, name string, e fs.DirEntry) error {
 	case !info.Mode().IsRegular():
 		return a.refuse(root, name, special(info.Mode()))
 	}
-	folder, err := below(root, name)
-	if err != nil {
-		return err
-	}
-	raw, err := filepath.Rel(root, filepath.Dir(name))
+	folder, raw, err := below(root, name)
 	a.Files = append(a.Files, ArchiveFile{Path: name, Folder: folder, raw: raw, Bytes: info.Size(), form: form})
 	return err
 }
@@ -380,8 +404,7 @@ type scanner struct {
 	a       *Archive
 	sums    map[string]string // checksums by cleaned path; nil: no list
 	asked   []string          // columns to keep
-	copies  map[copyKey]int
-	first   *layout // of the first sound file
+	first   *layout           // of the first sound file
 	lacks   map[string]error
 	strange []strangeFile
 	shapes  map[string]known // of columns of Batch.Extra, by wanted.key
@@ -408,11 +431,6 @@ func (s *scanner) settleStrange() error {
 		s.bad(f.file, strings.TrimPrefix(f.err.Error(), f.err.Path+": "))
 	}
 	return nil
-}
-
-type copyKey struct {
-	folder string
-	sum    [32]byte
 }
 
 func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
@@ -443,7 +461,7 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 			return nil
 		}
 	}
-	unit, key := s.unit(f)
+	unit := s.unit(f)
 	switch {
 	case f.Bytes == 0:
 		s.bad(f, "the file is empty")
@@ -458,20 +476,14 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 			s.bad(f, strings.TrimPrefix(damage.Error(), damage.Path+": ")) // with row group and column
 			return nil
 		}
-		if err != nil {
-			return err
-		}
+		return err
 	}
-	s.copies[key]++
 	return nil
 }
 
 // unit begins a unit of a file that has been hashed.
-func (s *scanner) unit(f *ArchiveFile) (commit.Unit, copyKey) {
-	u := commit.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256}
-	key := copyKey{u.Folder, f.SHA256}
-	u.Copy = s.copies[key]
-	return u, key
+func (s *scanner) unit(f *ArchiveFile) commit.Unit {
+	return commit.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256}
 }
 
 func (s *scanner) bad(f *ArchiveFile, cause string) {

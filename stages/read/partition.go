@@ -3,6 +3,8 @@ package read
 import (
 	"cmp"
 	"encoding/hex"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,32 @@ import (
 // or with the name that Hive has for null, gives null.
 
 const nullPartition = "__HIVE_DEFAULT_PARTITION__"
+
+// period is the name of a folder that says which notes are in it: a partition, a
+// day, month or year, or the name of a month.
+var period = regexp.MustCompile(`(?i)^([^=]+=.*|(19|20)\d\d([-_.]?(0[1-9]|1[0-2])([-_.]?[0-3]\d)?)?` +
+	`|((19|20)\d\d[-_ .]?)?(\d\d?[-_ .])?(` + months + `)([-_ .]?(19|20)\d\d)?)$`)
+
+const months = `ene(ro)?|gen(er)?|jan(uary)?|janvier|feb(rero|rer|ruary)?|février|mar(zo|ç|ch|s)?|abr(il)?|apr(il)?|avril|mayo?|maig|mai|jun(io|y|e)?|juin` +
+	`|jul(io|iol|y)?|juillet|ago(sto|st)?|aug(ust)?|août|sep(t|tiembre|tember|tembre)?|set(embre)?|oct(ubre|ober|obre)?|nov(iembre|ember|embre)?|dic(iembre)?|des(embre)?|dec(ember)?|décembre`
+
+var monthNumber = regexp.MustCompile(`^(0[1-9]|1[0-2])$`)
+
+// periods are the last folders of a path, with slashes, that say which notes lie
+// in them. A folder of one month that is given itself is called as it would be if
+// the archive above it were given, so that its month is not lost.
+func periods(dir string) string {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	parts := strings.Split(filepath.ToSlash(full), "/")
+	at := len(parts)
+	for at > 0 && (period.MatchString(parts[at-1]) || at > 1 && monthNumber.MatchString(parts[at-1]) && period.MatchString(parts[at-2])) {
+		at--
+	}
+	return plainPath(strings.Join(parts[at:], "/"))
+}
 
 // partition returns the value of a key in the name of a folder.
 func partition(folder, key string) (value string, ok bool) {

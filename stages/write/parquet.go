@@ -18,6 +18,7 @@ import (
 // UnitOptions are the choices of the Parquet writer. The zero value works.
 type UnitOptions struct {
 	Model      string              // name of the model, written in every row
+	Part       string              // what the rows of the unit are called by, in the column part; "": they have none
 	Categories []pipeline.Category // that get a column of counts in the masked part; all others share n_other
 	Pass       []pipeline.Column   // names and kinds of the columns of Batch.Extra that are written; no other ever is
 
@@ -48,7 +49,9 @@ type UnitOptions struct {
 //	candidates/  private: as Tagged writes it
 //	quarantine/  private: row, note_id, reason, and the text if the options say so
 //
-// row is the number of the note in its input file; start and end count bytes,
+// Each has a last column, part, which names the input file without saying what it
+// is: part and row together are a key, in both trees, though ids may begin anew in
+// every file. row is the number of the note in its input file; start and end count bytes,
 // start_char and end_char code points. A part that would be empty is not made,
 // except the masked one and notes. It is a commit.UnitSink.
 //
@@ -151,7 +154,7 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 	u := &Unit{parts: parts, o: o, reasons: make([]int64, pipeline.Reasons()), counted: newCounted()}
 	columns, err := u.maskedColumns()
 	if err == nil {
-		err = distinct(columns)
+		err = distinct(slices.Concat(columns, partColumn(u.o.Part)))
 	}
 	if err != nil {
 		return nil, err
@@ -239,7 +242,7 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 	if u.o.Dates != "" && !private {
 		metadata = []string{DatesKey, u.o.Dates}
 	}
-	return &part{newTable(file, columns, u.o.RowGroup, metadata...), file}, nil
+	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), u.o.RowGroup, metadata...), file}, nil
 }
 
 // Put implements pipeline.Sink.
@@ -490,7 +493,7 @@ func (u *Unit) putCandidates(b *pipeline.Batch) error {
 		if err != nil {
 			return err
 		}
-		if u.tagged, err = NewTagged(file, b.TagSet, u.o.RowGroup); err != nil {
+		if u.tagged, err = newTagged(file, b.TagSet, u.o.RowGroup, slices.Concat(taggedColumns, partColumn(u.o.Part))); err != nil {
 			return err
 		}
 		u.candidates = &part{u.tagged.table, file}

@@ -40,6 +40,7 @@ type column struct {
 	list     bool   // a list of kind
 	dict     bool   // few different values
 	binary   bool   // bytes that need not be UTF-8
+	constant []byte // of a column that has one value: the table fills it in
 	shape    *shape // of a column that is kept: then the rest says nothing
 }
 
@@ -104,6 +105,16 @@ func (s *schema) Fields() []parquet.Field {
 
 func (s *schema) at(name string) int {
 	return slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
+}
+
+// partColumn is the last column of every part: what the file of its rows is
+// called in this output. With the number of the row it is a key in both trees,
+// whatever the ids are.
+func partColumn(mark string) []column {
+	if mark == "" {
+		return nil
+	}
+	return []column{{name: pipeline.PartColumn, dict: true, constant: []byte(mark)}}
 }
 
 // table writes the rows of one part, column by column.
@@ -178,6 +189,9 @@ func (t *table) flush(n int) error {
 	full := t.group+n == t.most
 	for i := range t.columns {
 		c := &t.columns[i]
+		if c.constant != nil {
+			c.fill(n)
+		}
 		c.write()
 		c.rows = 0
 		if full {
@@ -194,6 +208,13 @@ func (t *table) flush(n int) error {
 	}
 	t.group = 0
 	return t.w.Flush()
+}
+
+// fill puts the value of a constant column n times.
+func (c *tableColumn) fill(n int) {
+	for range n {
+		c.bytes(c.constant)
+	}
 }
 
 // write hands the values over to the library, which copies them.

@@ -122,15 +122,16 @@ func (q *QuasiColumn) appendText(dst []byte, b *pipeline.Batch, from *pipeline.C
 }
 
 // Quasi writes a public table of quasi-identifiers, row for row with a masked
-// part: note_id, row, and the columns by their names.
+// part: note_id, row, the columns by their names, and part, as in the masked one.
 type Quasi struct{ *table }
 
 // NewQuasi begins such a table; rowGroup as in UnitOptions.
-func NewQuasi(out io.Writer, names []string, rowGroup int) (*Quasi, error) {
+func NewQuasi(out io.Writer, names []string, rowGroup int, part string) (*Quasi, error) {
 	columns := []column{{name: "note_id"}, {name: "row", kind: pipeline.Int64Column}}
 	for _, name := range names {
 		columns = append(columns, column{name: name, dict: true})
 	}
+	columns = append(columns, partColumn(part)...)
 	return &Quasi{newTable(out, columns, rowGroup)}, distinct(columns)
 }
 

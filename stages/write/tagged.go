@@ -47,7 +47,7 @@ const (
 	taggedTokens
 	taggedFlags
 	taggedTags
-	taggedWeight
+	taggedLast // weight, or part
 )
 
 var taggedColumns = []column{
@@ -60,6 +60,12 @@ var taggedColumns = []column{
 // many notes (0: 100,000).
 func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
 	return newTagged(out, set, rowGroup, taggedColumns)
+}
+
+// NewChosen is NewTagged for notes of several units: the column part has what
+// the column pipeline.PartColumn of the batches says.
+func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
+	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: pipeline.PartColumn, dict: true}))
 }
 
 // NewWeighted begins a file of notes with tags and weights.
@@ -104,7 +110,7 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	if b.TagSet != w.set && (b.TagSet.Scheme != w.set.Scheme || !slices.Equal(b.TagSet.Categories, w.set.Categories)) {
 		return errors.New("two tag sets in one file")
 	}
-	rows := rowColumn(b)
+	rows, parts := rowColumn(b), b.ExtraNamed(pipeline.PartColumn)
 	c := w.columns
 	return w.chunks(pick, func(i int) {
 		row := b.First + int64(i)
@@ -117,8 +123,13 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		c[taggedLanguage].bytes(languageNames[language(b, i)])
 		c[taggedChoice].bytes(choiceNames[choice(b, i)])
 		w.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
-		if len(c) > taggedWeight {
-			c[taggedWeight].float(b.WeightOf(i))
+		if len(c) == taggedLast || c[taggedLast].constant != nil {
+			return
+		}
+		if last := &c[taggedLast]; last.name == pipeline.PartColumn {
+			last.bytes(parts.Bytes.At(i))
+		} else {
+			last.float(b.WeightOf(i))
 		}
 	})
 }

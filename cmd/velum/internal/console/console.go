@@ -26,7 +26,7 @@ type Console struct {
 	Version   string // of velum
 
 	JSON    bool // JSON for machines, on both streams
-	Quiet   bool // no progress and no log
+	Quiet   bool // no progress, no summary, and of the log warnings alone
 	NoColor bool
 	Verbose bool
 	Log     *slog.Logger // made by StartLog
@@ -76,20 +76,20 @@ func (c *Console) Printf(format string, args ...any) (int, error) {
 	return fmt.Fprintf(c.Out, format, args...)
 }
 
-// StartLog makes the logger: JSON lines with --json, text otherwise, nothing
-// with --quiet, always on stderr.
+// StartLog makes the logger: JSON lines with --json, text otherwise, warnings
+// alone with --quiet, always on stderr.
 func (c *Console) StartLog() {
 	level := slog.LevelInfo
-	if c.Verbose {
+	switch {
+	case c.Quiet:
+		level = slog.LevelWarn
+	case c.Verbose:
 		level = slog.LevelDebug
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime(terminal(c.Errs))}
-	switch {
-	case c.Quiet:
-		c.Log = slog.New(slog.DiscardHandler)
-	case c.JSON:
+	if c.JSON {
 		c.Log = slog.New(slog.NewJSONHandler(c.Errs, o).WithAttrs([]slog.Attr{slog.String("message_type", "log")}))
-	default:
+	} else {
 		c.Log = slog.New(slog.NewTextHandler(c.Errs, o))
 	}
 }

@@ -104,6 +104,7 @@ var causes = []struct {
 	{is(syscall.EDQUOT), DiskFull, "raise the quota, then start again"},
 	{as[*durable.LockedError], Locked, "wait until it ends, or write elsewhere"},
 	{as[*commit.OutputError], Config, ""},
+	{as[*commit.ChangedError], Integrity, ""},
 	{as[*secret.Error], Key, ""},
 	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
 	{durable.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},

@@ -201,6 +201,7 @@ type Run struct {
 	NoteTimeout  time.Duration
 	MaxFailures  float64
 	Deadline     time.Duration
+	Changed      string
 	Vanished     string
 }
 
@@ -457,6 +458,7 @@ func (c *Config) outputOptions() []option {
 		opt("run.decode_memory", &r.DecodeMemory, 1<<30, "Hard limit of each process that decodes Parquet, one for every unit side by side. A file that needs more goes to quarantine; a page of 100 MB needs about half of it.", within(1<<26, 1<<50)),
 		opt("run.note_timeout", &r.NoteTimeout, 30*time.Second, "Time that a stage may take for one note of 16 KiB or more, after which it goes to quarantine; 0 is none. The longest sound note takes less than a second: more is a fault, and what made it slow may have made it wrong."),
 		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
+		opt("run.changed", &r.Changed, "", "What becomes of a file at whose path another lay when the output was made. Empty: the notes tell. Mostly the same ids: a new version, which replaces the other; mostly others: another month, which is added; else the run is refused with exit code 13. add, replace and refuse do the same with every such file.", oneOf("", "add", "replace", "refuse")),
 		opt("run.vanished", &r.Vanished, "keep", "What becomes of notes in the output whose file has gone from the folder that is given: keep them, and say so; remove them; or refuse to run, with exit code 13. An output grows: what is not given at all always stays.", oneOf("keep", "remove", "refuse")),
 		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
 

@@ -194,7 +194,7 @@ func (a *anonymizer) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows)
+		w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, u.Mark)
 		if err != nil {
 			return exit.With(exit.Config, err, "rename the column")
 		}

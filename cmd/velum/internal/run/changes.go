@@ -1,11 +1,9 @@
 package run
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
@@ -14,7 +12,7 @@ import (
 var fates = []struct{ name, says string }{
 	{"done", ""},
 	{"added", ""},
-	{"replaced", "file is another than in the output, or made with other options: its notes are replaced"},
+	{"replaced", "file is a new version of the one in the output, or made with other options: its notes are replaced"},
 	{"kept", ""},
 	{"vanished", "file has gone from the archive: its notes stay in the output, as run.vanished says"},
 	{"removed", "notes are removed from the output"},
@@ -29,30 +27,17 @@ func (m *masking) logChanges() {
 			}
 		}
 	}
-}
-
-// numbersNotes tells whether numbers of rows stand for ids.
-func (m *masking) numbersNotes() bool { return m.Read.IDs == "drop" || m.Read.NullIDs == "number" }
-
-// distinctNumbers refuses inputs that have one name below the archive, if
-// numbers of their rows would be ids and no key tells them apart: nothing else
-// of a file may be public, see read.fileMark.
-func (m *masking) distinctNumbers() error {
-	if !m.numbersNotes() || m.Config.Key.File != "" {
-		return nil
-	}
-	seen := map[string]string{}
 	for _, c := range m.changes {
-		if c.Fate == "removed" {
-			continue
+		if c.After {
+			m.Log.Info("file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Input, "notes", c.Rows)
 		}
-		if other, twice := seen[c.Input]; twice && other != c.Path {
-			return exit.Errorf(exit.Config, "name a key with key.file, or give the folder above both",
-				"%s and %s have one name, %s, so that the numbers that stand for their ids would be the same", cmp.Or(other, "an earlier file"), cmp.Or(c.Path, "an earlier one"), c.Input)
+		if c.Twin != "" {
+			m.Log.Warn("file is a copy of another: its notes are in the output twice", "path", c.Path, "copy_of", c.Twin, "notes", c.Rows)
 		}
-		seen[c.Input] = c.Path
 	}
-	return nil
+	if n, first := m.archive.Twins(); n > 0 {
+		m.Log.Warn("files are copies of others: their notes are in the output under both names", "files", n, "first", first)
+	}
 }
 
 // fateCount is how many inputs have a fate.

@@ -88,6 +88,7 @@ type masking struct {
 	stats     pipeline.Stats
 	began     time.Time
 	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
+	overlap   map[[2]string]commit.Overlap
 	settled   int64           // notes of units that were done since memory was given back
 }
 
@@ -142,9 +143,6 @@ func (m *masking) mask(ctx context.Context) error {
 	}
 	if o.Dry {
 		return m.printPlan(units)
-	}
-	if err := m.distinctNumbers(); err != nil {
-		return err
 	}
 	m.logChanges()
 	m.record.place(out)
@@ -239,8 +237,9 @@ func (m *masking) logDrift() {
 // plan is what the archive and the configuration make of a run.
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
+	plan.Mark = m.archive.Mark
 	sum, err := m.Hash()
-	if m.numbersNotes() {
+	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {
 		sum += numbersVersion
 	}
 	if len(m.Read.Columns.ID) > 1 {
@@ -271,7 +270,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions are what decides about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare}
 }
 
 // units does the units and prints what came out.
@@ -412,6 +411,7 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	}
 	steps, found := s.begin(), s.found
 	o, err := m.writeOptions()
+	o.Part = m.archive.Mark(u)
 	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
@@ -502,6 +502,9 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(s)
 	}
+	if m.Quiet {
+		return nil
+	}
 	return s.table(m.Out)
 }
 
@@ -534,7 +537,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 
 // OutputVersion changes whenever the same input, options and model give other
 // bytes, so that a new velum does not take an old one's units for its own.
-const OutputVersion = "velum output 4 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 5 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
 // mark of the file, since 3 not one of its content.

@@ -135,6 +135,7 @@ func (s *Selector) finish(ctx context.Context, f *commit.Final) (*report.Selecti
 // candidatePart is the candidates of a unit.
 type candidatePart struct {
 	unit   uint32
+	mark   string // of the unit
 	record commit.PartRecord
 }
 
@@ -145,7 +146,7 @@ func candidateParts(f *commit.Final) (parts []candidatePart) {
 		}
 		for _, p := range u.Parts {
 			if p.Kind == "candidates" {
-				parts = append(parts, candidatePart{uint32(i), p})
+				parts = append(parts, candidatePart{uint32(i), u.Mark, p})
 			}
 		}
 	}
@@ -255,7 +256,7 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	if err != nil {
 		return err
 	}
-	w, err := write.NewTagged(file, s.set, s.rowGroup)
+	w, err := write.NewChosen(file, s.set, s.rowGroup)
 	if err != nil {
 		return err
 	}
@@ -305,16 +306,16 @@ func (p *picks) pick(f *commit.Final, notes, b *pipeline.Batch) error {
 	}
 	return p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
 		for i := range notes.Len() {
-			copyNote(b, notes, i)
+			copyNote(b, notes, i, p.mark)
 		}
 		return nil
 	})
 }
 
-// copyNote appends a tagged note to another batch.
-func copyNote(to, from *pipeline.Batch, i int) {
-	if len(to.Extra) != 1 || to.Extra[0].Name != pipeline.RowColumn {
-		to.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}}
+// copyNote appends a tagged note of a unit to another batch.
+func copyNote(to, from *pipeline.Batch, i int, mark string) {
+	if len(to.Extra) != 2 || to.Extra[0].Name != pipeline.RowColumn {
+		to.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}, {Name: pipeline.PartColumn, Kind: pipeline.BytesColumn}}
 	}
 	to.TagSet = from.TagSet
 	to.ID.Append(from.ID.At(i))
@@ -327,6 +328,8 @@ func copyNote(to, from *pipeline.Batch, i int) {
 	to.Chosen = append(to.Chosen, from.Chosen[i])
 	to.Extra[0].Valid = append(to.Extra[0].Valid, true)
 	to.Extra[0].Fixed = append(to.Extra[0].Fixed, from.Extra[0].Fixed[i])
+	to.Extra[1].Valid = append(to.Extra[1].Valid, true)
+	to.Extra[1].Bytes.Append([]byte(mark))
 }
 
 // finalName names what the last step writes by what it was made of: a part of

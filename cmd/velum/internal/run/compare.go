@@ -1,0 +1,177 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// compare is a commit.Comparer: it reads a file that is given and the parts that
+// were made of another, and counts the notes that both have. It is asked twice a
+// run, of the few files at whose path another lay.
+func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit.Overlap, error) {
+	if m.Read.IDs == "drop" {
+		return commit.Overlap{Unknown: true}, nil
+	}
+	key := [2]string{given[0].Input, was[0].Name}
+	if o, known := m.overlap[key]; known {
+		return o, nil
+	}
+	before, now := newCensus(), newCensus()
+	for _, u := range was {
+		for i := range u.Parts {
+			if err := m.countPart(before, &u.Parts[i]); err != nil {
+				return commit.Overlap{}, err
+			}
+		}
+	}
+	for i := range given {
+		if err := m.countUnit(now, &given[i]); err != nil {
+			return commit.Overlap{}, err
+		}
+	}
+	if m.overlap == nil {
+		m.overlap = map[[2]string]commit.Overlap{}
+	}
+	m.overlap[key] = before.overlap(now)
+	return m.overlap[key], nil
+}
+
+// countPart counts the notes of a part of the output.
+func (m *masking) countPart(c *census, p *commit.PartRecord) error {
+	columns := map[string][]string{"masked": {"note_id", "text"}, "quarantine": {"note_id"}}[p.Kind]
+	if columns == nil {
+		return nil
+	}
+	disk, root := m.options.Disk, m.options.Out
+	if disk == nil {
+		disk = durable.OS
+	}
+	if p.Private {
+		if root = m.options.Private; root == "" {
+			root = commit.PrivateDir(m.options.Out)
+		}
+	}
+	name := filepath.Join(root, filepath.FromSlash(p.Path))
+	f, err := disk.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	err = read.EachOf(p.Path, f, p.Bytes, columns, func(row []read.PartValue) error {
+		if p.Private {
+			c.add(row[0].Bytes, nil)
+		} else {
+			c.add(row[0].Bytes, row[1].Bytes)
+		}
+		return nil
+	})
+	return errors.Join(err, f.Close())
+}
+
+// countUnit counts the notes of a unit of the archive, as far as it can be read.
+func (m *masking) countUnit(c *census, u *commit.Unit) error {
+	src, err := m.archive.Open(u)
+	if err == nil {
+		var b pipeline.Batch
+		for err == nil {
+			for i := range b.Len() {
+				c.add(b.ID.At(i), b.Text.At(i))
+			}
+			b.Reset()
+			err = src.Next(&b)
+		}
+		err = errors.Join(ended(err), src.Close())
+	}
+	if _, damaged := errors.AsType[*commit.DamageError](err); damaged {
+		return nil // the run says so
+	}
+	return err
+}
+
+func ended(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// mostCounted is how many notes of a file are kept to be compared: two shares of
+// a half are told from three quarters beyond doubt.
+const mostCounted = 1 << 12
+
+// census is a sample of the notes of a file by a hash of their ids, so that the
+// samples of two files have the same notes (coordinated sampling; Broder 1997).
+type census struct {
+	notes int64
+	below uint64 // hashes that are kept
+	texts map[uint64][]byte
+}
+
+func newCensus() *census { return &census{below: math.MaxUint64, texts: map[uint64][]byte{}} }
+
+// add counts a note. A text that is nil cannot be compared.
+func (c *census) add(id, text []byte) {
+	c.notes++
+	h := xxh3.Hash(id)
+	if h > c.below || len(id) == 0 {
+		return
+	}
+	c.texts[h] = bytes.Clone(text)
+	if len(c.texts) > mostCounted {
+		c.thin(c.below / 2)
+	}
+}
+
+func (c *census) thin(below uint64) {
+	c.below = below
+	maps.DeleteFunc(c.texts, func(h uint64, _ []byte) bool { return h > below })
+}
+
+// overlap says how much of the file is in another.
+func (c *census) overlap(now *census) commit.Overlap {
+	least := min(c.below, now.below)
+	c.thin(least)
+	now.thin(least)
+	o := commit.Overlap{Was: c.notes, Given: now.notes}
+	for h, text := range c.texts {
+		other, there := now.texts[h]
+		if !there {
+			continue
+		}
+		o.Shared++
+		if text != nil && other != nil {
+			o.Seen++
+			if alike(text, other) {
+				o.Alike++
+			}
+		}
+	}
+	o.Shared = o.Shared * c.notes / int64(max(len(c.texts), 1))
+	return o
+}
+
+// alike tells whether a masked text may be that of a note: beside its masked words
+// a text stays as it was, so the beginnings and ends of the two agree.
+func alike(masked, text []byte) bool {
+	short := min(len(masked), len(text))
+	from := 0
+	for from < short && masked[from] == text[from] {
+		from++
+	}
+	to := 0
+	for to < short-from && masked[len(masked)-1-to] == text[len(text)-1-to] {
+		to++
+	}
+	return 2*(from+to) >= short
+}

@@ -1,0 +1,245 @@
+package commit
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"slices"
+)
+
+// Which file is another version of which is told by the notes in it, not by its
+// name: `inbox/notes.parquet` is January today and February in a month. A file at
+// whose path another lay is compared by ids with each that lay there:
+//
+//	mostly the same notes                       replaced: a new version
+//	mostly others                               added: both stay
+//	between                                     *ChangedError: nobody knows
+//	the same ids, and hardly any text the same  *ChangedError: ids begin anew each month
+
+// Overlap says how much of an earlier file is in one that is given now.
+type Overlap struct {
+	Was, Given int64 // notes of the earlier one, and of the one that is given
+	Shared     int64 // ids that both have
+	Seen       int64 // of these, those whose masked text is there to be compared
+	Alike      int64 // of these, those with about the same text
+	Unknown    bool  // the notes have no ids to compare
+}
+
+// A Comparer compares a file with what an earlier run made of another.
+type Comparer func(given []Unit, was []*UnitRecord) (Overlap, error)
+
+// A few notes say nothing of how many texts are alike.
+const fewNotes = 10
+
+// fate is replaced, added, or "" if nobody knows.
+func (o *Overlap) fate() string {
+	renumbered := o.Seen >= fewNotes && 10*o.Alike < o.Seen
+	switch {
+	case o.Unknown:
+		return ""
+	case o.Was == 0: // nothing of it could be read
+		return "replaced"
+	case 4*o.Shared <= o.Was && 4*o.Shared <= o.Given:
+		return "added"
+	case 4*o.Shared >= 3*o.Was && !renumbered:
+		return "replaced"
+	}
+	return ""
+}
+
+// A ChangedError says that nobody can tell whether a file is a new version of
+// the one that lay at its path.
+type ChangedError struct {
+	Path    string
+	Overlap Overlap
+	Refused bool // by UnitOptions.Changed
+}
+
+func (e *ChangedError) Error() string {
+	o, why := &e.Overlap, "run.changed refuses that"
+	switch {
+	case e.Refused:
+	case o.Unknown:
+		why = "without ids nobody can tell whether it is a new version of that one"
+	case 4*o.Shared >= 3*o.Was:
+		why = fmt.Sprintf("%d of the %d ids are the same and hardly any text is: ids may begin anew in every file", o.Shared, o.Was)
+	default:
+		why = fmt.Sprintf("%d of the %d notes of that one are among the %d of this one: neither a new version nor another month", o.Shared, o.Was, o.Given)
+	}
+	return fmt.Sprintf("%s: another file lay there when it was masked, and %s; say with run.changed=add that both stay, or with run.changed=replace that it takes the place of the other", e.Path, why)
+}
+
+// version is a file of an earlier run.
+type version struct {
+	at, sum string
+	source  string
+	copy    int
+	former  bool // another lies at its place
+	units   []*UnitRecord
+}
+
+// remember gathers the files of the last commit.
+func (g *growth) remember(last *Manifest) {
+	g.before, g.of, g.replaced = map[string][]*version{}, map[string]*version{}, map[*version]bool{}
+	if last == nil {
+		return
+	}
+	type key struct {
+		at, sum, source string
+		copy            int
+	}
+	known := map[key]*version{}
+	for i := range last.Units {
+		u := &last.Units[i]
+		at := g.old.unit[u.Name]
+		k := key{at, u.SHA256, u.Input, u.Copy}
+		v := known[k]
+		if v == nil {
+			v = &version{at: at, sum: u.SHA256, source: u.Input, copy: u.Copy, former: g.old.former[u.Name]}
+			known[k] = v
+			if at != "" {
+				g.before[at] = append(g.before[at], v)
+			}
+		}
+		v.units = append(v.units, u)
+		g.of[u.Name] = v
+	}
+	for _, all := range g.before {
+		slices.SortStableFunc(all, func(a, b *version) int { return cmp.Compare(a.copy, b.copy) })
+	}
+}
+
+// givenFile is a file of the plan.
+type givenFile struct {
+	at, sum string
+	units   []Unit
+	wants   []int // numbers that it had before, or that those had whose place it takes
+}
+
+func givenFiles(plan *Plan, at locator) (all []*givenFile) {
+	for i, end := 0, 0; i < len(plan.Units); i = end {
+		u := &plan.Units[i]
+		for end = i + 1; end < len(plan.Units) && plan.Units[end].Input == u.Input; {
+			end++
+		}
+		all = append(all, &givenFile{at: at.of(u.Input), sum: hex.EncodeToString(u.SHA256[:]), units: plan.Units[i:end]})
+	}
+	return all
+}
+
+// change decides about the files that lay where this one does.
+func (g *growth) change(f *givenFile) error {
+	was := g.before[f.at]
+	if !g.o.Grow || len(was) == 0 {
+		return nil
+	}
+	same := false
+	for _, v := range was {
+		if v.sum == f.sum {
+			same, g.replaced[v] = true, true // the same file, though perhaps with other options
+			f.wants = append(f.wants, v.copy)
+		}
+	}
+	if same {
+		return nil
+	}
+	for _, v := range was {
+		if g.sums[v.sum] { // given elsewhere: it was moved
+			g.replaced[v] = true
+			continue
+		}
+		fate, err := g.compare(f, v)
+		if err != nil {
+			return err
+		}
+		if fate == "replaced" {
+			g.replaced[v] = true
+			f.wants = append(f.wants, v.copy)
+		}
+	}
+	return nil
+}
+
+// compare tells whether a file that lay at the same place is replaced or stays.
+func (g *growth) compare(f *givenFile, v *version) (string, error) {
+	switch {
+	case g.o.Changed == "refuse":
+		return "", &ChangedError{Path: f.at, Refused: true}
+	case g.o.Changed == "add", g.o.Changed == "replace" && v.former:
+		return "added", nil
+	case g.o.Changed == "replace", g.o.Compare == nil:
+		return "replaced", nil
+	}
+	o, err := g.o.Compare(f.units, v.units)
+	if err != nil {
+		return "", err
+	}
+	fate := o.fate()
+	if fate == "" {
+		return "", &ChangedError{Path: f.at, Overlap: o}
+	}
+	return fate, nil
+}
+
+// number gives the files the numbers that tell them apart, and settles the names
+// of their units. A file keeps the number that it had, and a new version that of
+// the old one, so that what is done is known again.
+func (g *growth) number(plan *Plan, files []*givenFile) {
+	n := numbering{g: g, plan: plan, taken: map[fileNumber]bool{}}
+	for _, v := range g.of {
+		if g.o.Grow && !g.replaced[v] && (!g.sums[v.sum] || !v.former && !gone(v.at)) {
+			n.taken[fileNumber{v.source, v.copy}] = true
+		}
+	}
+	for _, again := range []bool{true, false} {
+		for _, f := range files {
+			if again == (len(f.wants) > 0) {
+				n.file(f)
+			}
+		}
+	}
+}
+
+// fileNumber is what no two files of an output share.
+type fileNumber struct {
+	source string
+	copy   int
+}
+
+type numbering struct {
+	g     *growth
+	plan  *Plan
+	taken map[fileNumber]bool
+}
+
+func (n *numbering) file(f *givenFile) {
+	first := &f.units[0]
+	at := slices.IndexFunc(f.wants, func(k int) bool { return n.free(f, k) })
+	if at >= 0 {
+		first.Copy = f.wants[at]
+	} else {
+		for first.Copy = 0; !n.free(f, first.Copy); {
+			first.Copy++
+		}
+	}
+	n.taken[fileNumber{first.source(), first.Copy}] = true
+	for i := range f.units {
+		u := &f.units[i]
+		u.Copy = first.Copy
+		name := n.plan.Name(u)
+		n.g.names[name], n.g.now.unit[name] = true, f.at
+	}
+}
+
+// free tells whether a file may have a number: none of the plan has it, nor one
+// of an earlier run that stays.
+func (n *numbering) free(f *givenFile, k int) bool {
+	u := f.units[0]
+	u.Copy = k
+	name := n.plan.Name(&u)
+	if n.taken[fileNumber{u.source(), k}] || n.g.names[name] {
+		return false
+	}
+	before := n.g.old.unit[name]
+	return !n.g.o.Grow || before == "" || before == f.at || n.g.old.former[name] || n.g.replaced[n.g.of[name]] || gone(before)
+}
