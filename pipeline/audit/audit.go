@@ -138,11 +138,10 @@ func appendAudit(f *os.File, entries []Entry) (head string, err error) {
 	if err := flockWait(f, syscall.LOCK_EX, auditWait); err != nil {
 		return "", err
 	}
-	data, err := readAuditTail(f)
+	tail, cause, err := auditTailOf(f)
 	if err != nil {
 		return "", err
 	}
-	tail, cause := parseAuditTail(data)
 	if cause != "" {
 		return "", &durable.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
 	}
@@ -177,18 +176,27 @@ func flockWait(f *os.File, how int, wait time.Duration) error {
 	}
 }
 
-// readAuditTail reads the end of a log: more than what crashes can have torn
-// since its last whole line.
-func readAuditTail(f *os.File) ([]byte, error) {
+const (
+	usualTail = 1 << 13          // has a last whole line, unless a crash tore it
+	wholeTail = 8 * maxAuditLine // more than what crashes can have torn since the last whole line
+)
+
+// auditTailOf finds where a log goes on. cause says why it cannot.
+func auditTailOf(f *os.File) (t *auditTail, cause string, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	data := make([]byte, min(info.Size(), 8*maxAuditLine))
-	if _, err := f.ReadAt(data, info.Size()-int64(len(data))); err != nil && err != io.EOF {
-		return nil, err
+	for _, most := range []int64{usualTail, wholeTail} {
+		data := make([]byte, min(info.Size(), most))
+		if _, err := f.ReadAt(data, info.Size()-int64(len(data))); err != nil && err != io.EOF {
+			return nil, "", err
+		}
+		if t, cause = parseAuditTail(data); cause == "" && t.n > 0 {
+			break
+		}
 	}
-	return data, nil
+	return t, cause, nil
 }
 
 // auditTail is the end of a log: where the next line goes on.

@@ -185,7 +185,7 @@ func (g *growth) compare(f *givenFile, v *version) (string, error) {
 // of their units. A file keeps the number that it had, and a new version that of
 // the old one, so that what is done is known again.
 func (g *growth) number(plan *Plan, files []*givenFile) {
-	n := numbering{g: g, plan: plan, taken: map[fileNumber]bool{}}
+	n := numbering{g: g, plan: plan, taken: map[fileNumber]bool{}, copies: map[string]int{}}
 	for _, v := range g.of {
 		if g.o.Grow && !g.replaced[v] && (!g.sums[v.sum] || !v.former && !gone(v.at)) {
 			n.taken[fileNumber{v.source, v.copy}] = true
@@ -207,9 +207,10 @@ type fileNumber struct {
 }
 
 type numbering struct {
-	g     *growth
-	plan  *Plan
-	taken map[fileNumber]bool
+	g      *growth
+	plan   *Plan
+	taken  map[fileNumber]bool
+	copies map[string]int // by folder and content: the plan has all numbers below
 }
 
 func (n *numbering) file(f *givenFile) {
@@ -218,7 +219,7 @@ func (n *numbering) file(f *givenFile) {
 	if at >= 0 {
 		first.Copy = f.wants[at]
 	} else {
-		for first.Copy = 0; !n.free(f, first.Copy); {
+		for first.Copy = n.least(first, f.sum); !n.free(f, first.Copy); {
 			first.Copy++
 		}
 	}
@@ -229,6 +230,17 @@ func (n *numbering) file(f *givenFile) {
 		name := n.plan.Name(u)
 		n.g.names[name], n.g.now.unit[name] = true, f.at
 	}
+}
+
+// least is the first number that no copy of a file in the plan has: among thousands
+// of copies it must not be looked for from 0.
+func (n *numbering) least(first *Unit, sum string) int {
+	u, of := *first, first.Folder+" "+sum
+	for u.Copy = n.copies[of]; n.g.names[n.plan.Name(&u)]; {
+		u.Copy++
+	}
+	n.copies[of] = u.Copy
+	return u.Copy
 }
 
 // free tells whether a file may have a number: none of the plan has it, nor one

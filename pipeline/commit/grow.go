@@ -293,7 +293,12 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 			all[i].Fate = c.Fate
 		}
 	}
-	g := r.growth
+	g, moved := r.growth, map[string]bool{}
+	for _, v := range g.of {
+		if g.sums[v.sum] && !moved[v.sum] && !g.files[v.at] && gone(v.at) {
+			moved[v.sum] = true
+		}
+	}
 	for i := range r.plan.Units {
 		u := &r.plan.Units[i]
 		name, sum := r.plan.Name(u), hex.EncodeToString(u.SHA256[:])
@@ -304,7 +309,7 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 		switch {
 		case done:
 			c.Fate = "done"
-		case r.givesWay(at, sum):
+		case r.givesWay(at, sum, moved):
 			c.Fate = "replaced"
 		default:
 			c.After = r.o.Grow && len(g.before[at]) > 0
@@ -324,18 +329,14 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 	return all
 }
 
-// givesWay tells whether an earlier file gives way to one that is given.
-func (r *Prepared) givesWay(at, sum string) bool {
+// givesWay tells whether an earlier file gives way to one that is given: it lay
+// there, or its content has moved.
+func (r *Prepared) givesWay(at, sum string, moved map[string]bool) bool {
 	g := r.growth
 	for _, v := range g.before[at] {
 		if g.replaced[v] || !r.o.Grow {
 			return true
 		}
 	}
-	for _, v := range g.of {
-		if v.sum == sum && !g.files[v.at] && gone(v.at) {
-			return true
-		}
-	}
-	return false
+	return moved[sum]
 }

@@ -461,3 +461,24 @@ func TestGrowOnePath(t *testing.T) {
 		}
 	}
 }
+
+// TestManyCopies: thousands of copies of one file have names of their own, and those
+// that they had when they are given again.
+func TestManyCopies(t *testing.T) {
+	t.Parallel()
+	m := newMonths(t)
+	p := &Plan{Roots: []string{m.path("")}}
+	for i := range 3000 {
+		p.Units = append(p.Units, Unit{Input: m.path(fmt.Sprintf("%04d", i)), Source: fmt.Sprintf("%04d", i%1000), To: 1, Rows: 1})
+	}
+	if _, err := newGrowth(p, &Output{Dir: m.dir}, nil, noPlaces(), &UnitOptions{Grow: true}); err != nil {
+		t.Fatal(err)
+	}
+	copies := map[int]bool{}
+	for _, u := range p.Units {
+		copies[u.Copy] = true
+	}
+	if len(copies) != 3000 {
+		t.Errorf("%d numbers of 3000 copies", len(copies))
+	}
+}

@@ -273,6 +273,9 @@ func (a *Archive) find(in string) error {
 	if err != nil {
 		return &InputError{Path: in, Cause: inputCause(err), Remedy: "check the path and its permissions"}
 	}
+	if err := insideTable(in); err != nil {
+		return err
+	}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() {
 			return &InputError{Path: in, Cause: special(info.Mode()), Remedy: "give a file or a folder"}
@@ -298,6 +301,9 @@ func (a *Archive) find(in string) error {
 			return a.refuse(in, name, "is a folder that "+inputCause(err))
 		}
 		if e.IsDir() {
+			if cause := tableCause(name); cause != "" {
+				return cmp.Or(a.refuse(in, name, cause), fs.SkipDir)
+			}
 			return nil
 		}
 		return a.add(in, name, e)
@@ -339,9 +345,12 @@ func (a *Archive) refuse(root, name, cause string) error {
 // can.
 func (a *Archive) unread(name, cause string) {
 	if a.first == nil {
-		remedy := "give files of notes"
-		if strings.HasSuffix(cause, "may not be read") {
+		cause, remedy, known := strings.Cut(cause, "; ")
+		switch {
+		case strings.HasSuffix(cause, "may not be read"):
 			remedy = "check its permissions"
+		case !known:
+			remedy = "give files of notes"
 		}
 		a.first = &InputError{Path: name, Cause: strings.TrimPrefix(cause, "is a folder that "), Remedy: remedy}
 	}

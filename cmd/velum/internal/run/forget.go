@@ -15,7 +15,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
 )
@@ -114,7 +113,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		u := gone[name]
-		e := audit.Of(plan, "forget")
+		e := m.record.line("forget")
 		e.Unit, e.Counts = u.Name, &u.Counts
 		if err := m.record.append(e); err != nil {
 			return err

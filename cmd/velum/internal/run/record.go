@@ -44,7 +44,7 @@ type record struct {
 
 	began   time.Time
 	plan    *commit.Plan // nil until begin
-	policy  string
+	of      audit.Entry  // what all lines of the run say: the plan's name is a hash of all units
 	about   report.About // of the page beside the audit log
 	lang    string
 	private string // tree that report.json is in
@@ -121,11 +121,12 @@ func (r *record) place(out commit.Output) {
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
 func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy, lang string) (context.Context, error) {
-	r.about.Run, r.about.Inputs, r.about.Output, r.lang = plan.Run(), plan.Roots, out.Dir, lang
+	r.about.Inputs, r.about.Output, r.lang = plan.Roots, out.Dir, lang
 	// A policy may be a file: its name says enough, its content is in the hash
 	// of the configuration.
-	r.policy = filepath.Base(policy)
-	if err := r.append(audit.Of(plan, "start")); err != nil {
+	r.of = audit.Of(plan, "")
+	r.of.Policy, r.about.Run = filepath.Base(policy), r.of.Run
+	if err := r.append(r.line("start")); err != nil {
 		return nil, err
 	}
 	r.plan = plan
@@ -137,8 +138,14 @@ func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output
 	return ctx, nil
 }
 
+// line begins a line of the audit log.
+func (r *record) line(event string) audit.Entry {
+	e := r.of
+	e.Event = event
+	return e
+}
+
 func (r *record) append(e audit.Entry) error {
-	e.Policy = r.policy
 	head, err := audit.Append(r.Audit, e)
 	if err != nil {
 		return err
@@ -166,7 +173,7 @@ func (r *record) unit(u *commit.UnitRecord, reused bool) {
 	if r.failed != nil || reused && r.logged[u.Name] {
 		return
 	}
-	e := audit.Of(r.plan, event)
+	e := r.line(event)
 	e.Unit, e.Counts = u.Name, &u.Counts
 	if r.failed = r.append(e); r.failed != nil {
 		r.stop(r.failed)
@@ -185,7 +192,7 @@ func (r *record) end(err error) error {
 		err = r.failed
 	}
 	code := int(exit.CodeOf(err))
-	e := audit.Of(r.plan, "end")
+	e := r.line("end")
 	e.Exit, e.Counts, e.Units, e.Reused = &code, r.summary.Counts, r.summary.UnitsNow, r.summary.Reused
 	if r.failed != nil {
 		return err

@@ -1,0 +1,68 @@
+package read
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTableFormats: a folder whose log says which rows count is refused, wherever it
+// lies and whatever of it is given, and what lies beside it is read.
+func TestTableFormats(t *testing.T) {
+	for _, tt := range []struct{ log, data, format string }{
+		{"_delta_log/00000000000000000000.json", "part-00000.csv", "Delta Lake"},
+		{"_delta_log/00000000000000000000.json", "year=2026/month=01/part-00000.csv", "Delta Lake"},
+		{"metadata/00000-1f.metadata.json", "data/part-00000.csv", "Iceberg"},
+		{"metadata/v1.gz.metadata.json", "data/seen_month=2026-01/part-00000.csv", "Iceberg"},
+		{"metadata/v2.metadata.json.gz", "part-00000.csv", "Iceberg"},
+		{".hoodie/hoodie.properties", "part-00000.csv", "Hudi"},
+	} {
+		dir := t.TempDir()
+		put := func(name, text string) {
+			name = filepath.Join(dir, filepath.FromSlash(name))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const notes = "note_id,text\n1,Sin fiebre\n"
+		put("in/table/"+tt.log, "{}")
+		put("in/table/"+tt.data, notes)
+		for _, given := range []string{"in/table", "in/table/" + tt.data, filepath.Dir("in/table/" + tt.data), "in"} {
+			_, err := Scan(t.Context(), []string{filepath.Join(dir, given)}, ParquetOptions{})
+			wrong, refused := errors.AsType[*InputError](err)
+			if !refused || !strings.HasSuffix(wrong.Path, "/in/table") || !strings.Contains(err.Error(), tt.format) || !strings.Contains(wrong.Remedy, "Parquet") {
+				t.Errorf("%s of %s: %v", given, tt.log, err)
+			}
+		}
+		put("in/other/notes.csv", notes)
+		a, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Files) != 1 || len(a.Bad) != 1 || a.Bad[0].Input != "table" || !strings.Contains(a.Bad[0].Cause, tt.format) {
+			t.Errorf("%s: files %+v, bad inputs %+v", tt.log, a.Files, a.Bad)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "in/table", strings.Split(tt.log, "/")[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if a, err = Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{}); err != nil || len(a.Files) != 2 {
+			t.Errorf("%s: files without a log: %v", tt.log, err)
+		}
+	}
+}
+
+// TestPeriods: folders that say which notes they hold are kept in the names of files.
+func TestPeriods(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/a/in": "", "/a/in/2026-01": "2026-01", "/a/in/2026/01": "2026/01", "/a/in/01": "", "/a/20260131": "20260131", "/a/year=2026/month=01": "year=2026/month=01",
+		"/a/2026_01_31": "2026_01_31", "/a/2026-13": "", "/a/ward7": "", "/a/enero": "enero", "/a/ene-2026": "ene-2026", "/a/2026 febrer": "2026 febrer", "/a/01-enero": "01-enero",
+		"/a/marzos": "", "/a/2026-01/in": "", "/a/3026-01": "", "/a/x=": "x=",
+	} {
+		if got := periods(dir); got != want {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+}
