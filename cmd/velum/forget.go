@@ -15,8 +15,9 @@ func newForgetCommand(a *app) *cobra.Command {
 		Long: `Remove from an output what was made of some files, in both trees, and do the last step
 of the run (selection, report) over what is left. A FILE is a file or folder of the
 archive, as it was given or as manifest.json of the private tree calls it; it need not be
-there any more. A pattern like 2019-*/* is matched against the latter. The options must
-be those of the last run.
+there any more. A pattern like 2019-*/* is matched against the latter. Of files that lay
+at one path month by month, the value of their column part names one. The options must be
+those of the last run.
 
 With --patient, the notes of one patient go. The files that the output was made of are
 read again where they lay (or where --in says), and their units without these notes are

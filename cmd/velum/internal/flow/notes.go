@@ -201,7 +201,7 @@ func BadInputs(bad []commit.BadInput) error {
 	if len(bad) > 1 {
 		remedy, others = "ask for them again; the private manifest has all causes", fmt.Sprintf("; %d other files could not be read", len(bad)-1)
 	}
-	return exit.Errorf(exit.Quarantined, remedy, "%s: %s%s", bad[0].Input, bad[0].Cause, others)
+	return exit.Errorf(exit.Quarantined, remedy, "%s: %s%s", cmp.Or(bad[0].Path, bad[0].Input), bad[0].Cause, others)
 }
 
 // ReadOptions are what the configuration says of the input.

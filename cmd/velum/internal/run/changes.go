@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -23,13 +24,13 @@ func (m *masking) logChanges() {
 	for _, f := range fates {
 		for _, c := range m.changes {
 			if c.Fate == f.name && f.says != "" {
-				m.Log.Warn(f.says, "path", c.Input, "notes", c.Rows)
+				m.Log.Warn(f.says, "path", cmp.Or(c.Path, c.Input), "notes", c.Rows)
 			}
 		}
 	}
 	for _, c := range m.changes {
 		if c.After {
-			m.Log.Info("file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Input, "notes", c.Rows)
+			m.Log.Info("file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Path, "notes", c.Rows)
 		}
 		if c.Twin != "" {
 			m.Log.Warn("file is a copy of another: its notes are in the output twice", "path", c.Path, "copy_of", c.Twin, "notes", c.Rows)

@@ -21,8 +21,9 @@ import (
 
 // Forget takes files, or a patient, out of an output: what was made of them is removed, and
 // the last step is done again over what is left. names are files or folders, as
-// they were given or as the private manifest has them, or patterns of
-// path.Match for the latter. It is a run that is given nothing, with the
+// they were given or as the private manifest has them, patterns of path.Match for
+// the latter, or what the column part says of one of several files that lay at one
+// path. It is a run that is given nothing, with the
 // options of the last one.
 func Forget(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options, names []string) error {
 	r := &record{Console: c, RecordOptions: o.Record}
@@ -73,7 +74,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	gone := map[string]*commit.UnitRecord{}
 	o := m.unitOptions()
 	o.Grow, o.Forget = true, func(u *commit.UnitRecord, at string) bool {
-		return matches(names, u.Input, at)
+		return matches(names, u.Input, at) || u.Mark != "" && slices.Contains(names, u.Mark)
 	}
 	if m.changes, err = commit.Changes(plan, out, o); err != nil {
 		return err

@@ -4,6 +4,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -206,7 +207,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 		m.Log.Warn("files have no page checksums: damage to them may change notes unseen; give read.sha256 or read.twice", "files", n, "first", first)
 	}
 	for _, b := range m.archive.Bad {
-		m.Log.Warn("file cannot be read; the others go on", "path", b.Input, "cause", b.Cause)
+		m.Log.Warn("file cannot be read; the others go on", "path", cmp.Or(b.Path, b.Input), "cause", b.Cause)
 	}
 	if len(m.archive.Units) == 0 && len(m.archive.Bad) == 0 {
 		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
