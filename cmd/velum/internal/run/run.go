@@ -90,7 +90,7 @@ type masking struct {
 	began     time.Time
 	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
 	overlap   map[[2]string]commit.Overlap
-	settled   int64           // notes of units that were done since memory was given back
+	settled   int64 // notes of units that were done since memory was given back
 }
 
 func newMasking(c *console.Console, o *Options, r *record) *masking {
