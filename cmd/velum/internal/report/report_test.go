@@ -359,6 +359,8 @@ func TestReportLights(t *testing.T) {
 		r := New(m, in)
 		if p := r.Public(); len(r.Reasons) == 0 && p.Light != r.Light {
 			t.Errorf("%s: the public light is %s, the private one %s", tt.name, p.Light, r.Light)
+		} else if len(p.Risk.Unlike) > 1 || len(p.Risk.Unlike) == 1 && p.Risk.Unlike[0] != (Shift{Beyond: true}) {
+			t.Errorf("%s: the public report says in what: %v", tt.name, p.Risk.Unlike)
 		}
 		if r.Light != tt.want || tt.finding == "" != (len(r.Findings) == 0) || len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Text, tt.finding) {
 			t.Errorf("%s: %s %v", tt.name, r.Light, r.Findings)

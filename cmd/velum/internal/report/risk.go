@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -35,7 +36,7 @@ type Calibration struct {
 
 // Shift is one figure of the notes beside those that the model was calibrated on.
 type Shift struct {
-	What   string  `json:"what"` // language, words, spans, confidence
+	What   string  `json:"what,omitempty"` // language, words, spans, confidence
 	Here   float64 `json:"here,omitempty"`
 	Lowest float64 `json:"lowest,omitempty"` // of the sources, or what is taken for them
 	Most   float64 `json:"highest,omitempty"`
@@ -75,8 +76,8 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 		return r
 	}
 	r.compareBoth("spans", s.SpansPerNote(), c.Spans, c.Spans[0]/o.Shift.Spans, c.Spans[1]*o.Shift.Spans, enough)
-	r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-o.Shift.Confidence, c.Doubt[1]+o.Shift.Confidence, enough)
 	if c.Confidence == in.Config.Tag.Confidence {
+		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-o.Shift.Confidence, c.Doubt[1]+o.Shift.Confidence, enough)
 		left := c.Expect(s)
 		r.Left, r.Calibration = &left, &Calibration{c.Notes, c.Leaks, c.Sources, Rounded(c.Spread)}
 	}
@@ -109,10 +110,8 @@ func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, lea
 func (r *Risk) public(notes int64) *Risk {
 	p := *r
 	p.Unlike = []Shift{}
-	for _, s := range r.Unlike {
-		if s.Beyond {
-			p.Unlike = append(p.Unlike, Shift{What: s.What, Beyond: true})
-		}
+	if slices.ContainsFunc(r.Unlike, func(s Shift) bool { return s.Beyond }) {
+		p.Unlike = []Shift{{Beyond: true}}
 	}
 	if notes < publicNotes {
 		p.Left = nil

@@ -91,7 +91,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	}
 	m.logChanges()
 	m.record.place(out)
-	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.Audit); err != nil {
+	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
 	if ctx, err = m.record.begin(ctx, plan, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {

@@ -118,6 +118,10 @@ func (r *record) place(out commit.Output) {
 	r.Audit = cmp.Or(r.Audit, filepath.Join(r.private, filepath.FromSlash(audit.Name)))
 }
 
+// readings is the log that says what people read: that of the tree, wherever the run
+// keeps its own.
+func (r *record) readings() string { return filepath.Join(r.private, filepath.FromSlash(audit.Name)) }
+
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
 func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy, lang string) (context.Context, error) {

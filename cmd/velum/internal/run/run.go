@@ -147,7 +147,7 @@ func (m *masking) mask(ctx context.Context) error {
 	}
 	m.logChanges()
 	m.record.place(out)
-	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.Audit); err != nil {
+	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
 	if err := m.deal(ctx, units); err != nil {
