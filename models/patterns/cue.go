@@ -111,7 +111,7 @@ func (s *scan) announced(start int) (int, role) {
 		return start, cue
 	}
 	pressure := s.digits(start)-start <= 3 && s.byteAt(s.digits(start)) == '/' // TA 120/80
-	for p, groups := start, 0; groups < 8 && !pressure; groups++ {
+	for p, groups := start, 0; groups < 12 && !pressure; groups++ {
 		g := s.lettersBefore(p)
 		if g == p {
 			break
@@ -121,11 +121,11 @@ func (s *scan) announced(start int) (int, role) {
 			return p, cue
 		}
 	}
-	if s.cuedKind != nil && s.cuedEnd < start && start-s.cuedEnd <= 4 && s.onlySeparators(s.cuedEnd, start) {
-		return start, s.cuedKind.cues // a list: 12345, 67890
-	}
 	if cue := s.headed(start); cue != 0 {
 		return start, cue
+	}
+	if s.cuedKind != nil && s.cuedEnd < start && start-s.cuedEnd <= 4 && s.onlySeparators(s.cuedEnd, start) {
+		return start, s.cuedKind.cues // a list: 12345, 67890
 	}
 	if g := s.lettersBefore(start); !pressure && g < start && isUpper(s.byteAt(g)) {
 		if cue := s.cueBefore(g, true); cue != 0 {
@@ -231,7 +231,7 @@ func (s *scan) valueStart(i int) (start int, glued role) {
 // say nothing, at the end of the line before, in the cell before. far lets it
 // stand a few other words away, in the same sentence.
 func (s *scan) cueBefore(i int, far bool) role {
-	floor, others, lines := max(i-cueBytes, 0), 0, 0
+	begin, floor, others, lines := i, max(i-cueBytes, 0), 0, 0
 	for range cueFillers {
 		p := i
 		for p > floor {
@@ -267,7 +267,7 @@ func (s *scan) cueBefore(i int, far bool) role {
 		case start == p:
 			return 0
 		case e.roles&cues != 0:
-			if others > 0 && e.roles&everyday != 0 {
+			if others > 0 && e.roles&everyday != 0 && !s.given(begin) {
 				return 0
 			}
 			return e.roles
@@ -309,6 +309,21 @@ func (s *scan) cueBehind(start int) role {
 		p = s.spaces(end)
 	}
 	return 0
+}
+
+// given tells whether the value at i stands behind a colon and has seven letters
+// and digits at least, so that an everyday word may announce it from afar.
+func (s *scan) given(i int) bool {
+	p := s.spacesBefore(i)
+	for end := i; s.byteAt(p-1) == ':'; end++ {
+		if end == i+7 {
+			return true
+		}
+		if b := s.byteAt(end); !isAlnum(b) && b != '-' {
+			break
+		}
+	}
+	return false
 }
 
 // headed returns the cue that heads the column of a table in whose cell the

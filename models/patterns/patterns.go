@@ -39,9 +39,9 @@ func Near(version string) bool {
 	return version == Version || version == "patterns-4" || version == "patterns-5"
 }
 
-// maxDigits is the longest run of digits that is looked at: a French IBAN has
-// 25.
-const maxDigits = 25
+// maxDigits is the longest run of digits that is looked at: an IBAN of Saint
+// Lucia has 30.
+const maxDigits = 32
 
 // Options chooses what a Matcher looks for. The zero value finds everything.
 type Options struct {

@@ -2,6 +2,7 @@ package patterns
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,5 +85,55 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: %d positive and %d negative cases, want 40 each", path, positive, negative)
 			}
 		})
+	}
+}
+
+// TestCues: behind a cue a value needs no form. The best match at every place is
+// what is marked, of whatever category.
+func TestCues(t *testing.T) {
+	m := New(Options{Categories: slices.DeleteFunc(slices.Clone(allCategories), func(c pipeline.Category) bool { return c == age || c == date })})
+	for _, r := range readTable(t, "testdata/cues.txt") {
+		var got []pipeline.Span
+		matches := m.Find(nil, r.text)
+		for _, c := range allCategories {
+			got = append(got, found(matches, c)...)
+		}
+		slices.SortFunc(got, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
+		if !slices.Equal(got, r.want) {
+			t.Errorf("testdata/cues.txt:%d:\n got %s\nwant %s\nall %v", r.line, markup.Write(r.text, got), markup.Write(r.text, r.want), matches)
+		}
+	}
+}
+
+// TestEveryIBAN writes an account of every country of the registry and finds it,
+// together and in groups of four, and with a wrong check digit behind its cue.
+func TestEveryIBAN(t *testing.T) {
+	m := New(Options{Categories: []pipeline.Category{iban}})
+	countries := 0
+	for k, length := range ibanLengths {
+		if length == 0 {
+			continue
+		}
+		countries++
+		country := string([]byte{'A' + byte(k/26), 'A' + byte(k%26)})
+		body := strings.Repeat("1030047", 5)[:length-4]
+		rest := 0
+		for _, b := range []byte(body + country + "00") {
+			rest = mod97(rest, b)
+		}
+		value := fmt.Sprintf("%s%02d%s", country, 98-rest, body)
+		groups := value[:4]
+		for at := 4; at < len(value); at += 4 {
+			groups += " " + value[at:min(at+4, len(value))]
+		}
+		for text, checked := range map[string]bool{value: true, groups: true, "IBAN " + value[:len(value)-1] + "5": false} {
+			got := m.Find(nil, []byte(text))
+			if len(got) != 1 || int(got[0].End) != len(text) || got[0].Checked != checked || int(got[0].Start) != strings.Index(text, country+value[2:4]) {
+				t.Errorf("%s: %v", text, got)
+			}
+		}
+	}
+	if countries < 90 {
+		t.Errorf("%d countries", countries)
 	}
 }

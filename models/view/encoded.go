@@ -43,7 +43,7 @@ func packed(text []byte, i int) (says string, n int) {
 		}
 		end++
 	}
-	if mixed&6 != 6 || end-i < leastPacked {
+	if mixed == 1 || mixed&6 == 4 || mixed == 2 || end-i < leastPacked {
 		return "", 0
 	}
 	body := text[i:end]
@@ -80,6 +80,9 @@ func unpack(body []byte) string {
 	for _, r := range string(plain[:n]) {
 		if r < ' ' && r != '\n' && r != '\t' && r != '\r' || r >= 0x7F && r < 0xA0 || r > 0x17F && !(r >= 0x2010 && r < 0x2040) {
 			return ""
+		}
+		if n < 2*leastPacked && r < utf8.RuneSelf && !valueSign(r) && r != '@' && r != ':' && r != '_' && r != ',' && r != '+' {
+			return "" // of a short one in 100,000 gives letters, digits and signs of values by chance
 		}
 	}
 	return string(plain[:n])

@@ -19,7 +19,7 @@ import (
 
 // mostLeaks is the share of other identifiers that may stay readable; of those
 // with check digits none may.
-const mostLeaks = 0.01
+const mostLeaks = 0.02
 
 // obfuscation masks every kind of identifier in every form, with both
 // profiles, and looks for it in what came out. A note that was kept back leaks

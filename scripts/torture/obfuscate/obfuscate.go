@@ -434,6 +434,8 @@ func join(v, sign string) string { return strings.ReplaceAll(v, " ", sign) }
 func apart(v, sign string) string {
 	at := strings.IndexByte(v, '@')
 	switch {
+	case strings.Contains(v, "_"): // the name of an account is not written in groups
+		return v
 	case at >= 0 && (sign == "," || sign == "."):
 		dot := strings.LastIndexByte(v, '.')
 		return v[:dot] + sign + v[dot+1:]
