@@ -194,6 +194,8 @@ func (l *learning) need() error {
 	switch g := &l.cfg.Learn; {
 	case len(g.In) == 0:
 		return exit.Errorf(exit.Config, "name the archive with --in", "nothing to learn from")
+	case l.cfg.People.Exclude != "": // a slice of the archive has no patients: the notes of who objects would teach
+		return exit.Errorf(exit.Config, "learn from an archive without their notes, and --set people.exclude=", "people.exclude: learning leaves nobody out")
 	case len(g.Gold) == 0 && g.Start == "":
 		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start", "nothing to begin with")
 	case len(g.Gold) == 0 && len(g.Dev) == 0 && (g.Calibrate != "none" || g.Drop):

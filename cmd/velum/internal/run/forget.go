@@ -52,6 +52,7 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 
 func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	cfg := m.Config
+	cfg.Choose.Use = cfg.Choose.Use && m.options.Tagged == "" // as in mask
 	out := commit.Output{Dir: m.options.Out, Private: m.options.Private, FS: m.options.Disk, Group: cfg.Write.Group}
 	if err := out.Apart(); err != nil {
 		return err

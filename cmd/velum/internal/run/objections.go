@@ -56,6 +56,23 @@ func (m *masking) leaveOut(ctx context.Context) error {
 		"people.exclude: %s: %d of %d objections are no patient's of this archive, row %s%s", o.Path, len(unmatched), len(o.Rows), rows, near)
 }
 
+// logKept says that nobody looked whose the notes of earlier runs are, whose files
+// are not given.
+func (m *masking) logKept() {
+	if m.People == nil || m.People.Objects == nil {
+		return
+	}
+	notes := int64(0)
+	for _, c := range m.changes {
+		if c.Fate == "kept" || c.Fate == "vanished" {
+			notes += c.Rows
+		}
+	}
+	if notes > 0 {
+		m.Log.Warn("notes of earlier runs stay, and nobody looked whether they are of people who object: give their files too, or ask `velum check --exclude --in`", "notes", notes)
+	}
+}
+
 func rowsOf(all []*flow.Objector) string {
 	var rows []string
 	for _, x := range all {

@@ -146,6 +146,7 @@ func (m *masking) mask(ctx context.Context) error {
 		return m.printPlan(units)
 	}
 	m.logChanges()
+	m.logKept()
 	m.record.place(out)
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
