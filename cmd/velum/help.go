@@ -17,7 +17,7 @@ import (
 const helpWidth = 80
 
 func init() {
-	cobra.AddTemplateFuncs(map[string]any{"prose": prose, "examples": examples, "hang": wrapFrom, "flags": flagTable})
+	cobra.AddTemplateFuncs(map[string]any{"prose": prose, "examples": examples, "hang": wrapFrom, "flags": flagTable, "topics": func() string { return strings.Join(topicNames(), ", ") }})
 }
 
 // prose wraps paragraphs. Lines that begin with a blank, such as tables, stay

@@ -27,34 +27,48 @@ import (
 	"github.com/velum-health/velum/stages/read"
 )
 
+// groups are the parts of the help text: what somebody comes for.
+var groups = []*cobra.Group{
+	{ID: "mask", Title: "Mask notes:"},
+	{ID: "prove", Title: "Prove what an output is worth:"},
+	{ID: "teach", Title: "Teach velum what a house knows:"},
+	{ID: "tools", Title: "Tools:"},
+}
+
+// A verb is a command and the group of the help text that it stands in.
+type verb struct {
+	group   string
+	command func(*app) *cobra.Command
+}
+
 // verbs lists the commands in the order of the help text. To add one, write
 // newXCommand in its own file and name it here.
-var verbs = []func(*app) *cobra.Command{
-	newRunCommand,
-	newForgetCommand,
-	newMaskCommand,
-	newRevealCommand,
-	newTagCommand,
-	newTrainCommand,
-	newLearnCommand,
-	newEvaluateCommand,
-	newConvertCommand,
-	newSynthCommand,
-	newEmbedCommand,
-	newInspectCommand,
-	newGazetteerCommand,
-	newAttackCommand,
-	newRulesCommand,
-	newCorpusCommand,
-	newReviewCommand,
-	newCheckCommand,
-	newAuditCommand,
-	newModelsCommand,
-	newConfigCommand,
-	newDoctorCommand,
-	newUsefulnessCommand,
-	newVersionCommand,
-	newManCommand,
+var verbs = []verb{
+	{"mask", newRunCommand},
+	{"mask", newMaskCommand},
+	{"mask", newForgetCommand},
+	{"mask", newRevealCommand},
+	{"mask", newTagCommand},
+	{"prove", newEvaluateCommand},
+	{"prove", newCheckCommand},
+	{"prove", newAuditCommand},
+	{"prove", newAttackCommand},
+	{"prove", newUsefulnessCommand},
+	{"teach", newTrainCommand},
+	{"teach", newLearnCommand},
+	{"teach", newReviewCommand},
+	{"teach", newRulesCommand},
+	{"teach", newCorpusCommand},
+	{"teach", newEmbedCommand},
+	{"teach", newGazetteerCommand},
+	{"tools", newConvertCommand},
+	{"tools", newSynthCommand},
+	{"tools", newInspectCommand},
+	{"tools", newModelsCommand},
+	{"tools", newConfigCommand},
+	{"tools", newDoctorCommand},
+	{"tools", newVersionCommand},
+	{"tools", newManCommand},
 }
 
 func main() {
@@ -85,11 +99,24 @@ func (a *app) run(args []string) exit.Code {
 // execute runs the command. A panic becomes an error that names the place and
 // not the value, which may hold text of a note.
 func (a *app) execute(ctx context.Context, root *cobra.Command) error {
-	err := pipeline.Try(func() error { return root.ExecuteContext(ctx) })
+	var c *cobra.Command
+	err := pipeline.Try(func() (err error) {
+		c, err = root.ExecuteContextC(ctx)
+		return err
+	})
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
 	}
+	if c != nil && resumes(c) {
+		return exit.GoesOn(err)
+	}
 	return err
+}
+
+// resumes tells whether c, stopped and started again, goes on where it stopped: all others begin anew.
+func resumes(c *cobra.Command) bool {
+	checkpoint := c.Flags().Lookup("checkpoint")
+	return slices.Contains([]string{"run", "mask", "learn", "review"}, c.Name()) || checkpoint != nil && checkpoint.Changed
 }
 
 // signalContext returns a context that SIGINT, SIGTERM and SIGHUP cancel with
@@ -175,10 +202,18 @@ func newRootCommand(a *app) *cobra.Command {
 	a.globalFlags(root.PersistentFlags())
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
-	for _, newVerb := range verbs {
-		root.AddCommand(newVerb(a))
+	cobra.EnableCommandSorting = false // the order of verbs is that of the help text
+	root.AddGroup(groups...)
+	root.SetCompletionCommandGroupID("tools")
+	root.SetHelpCommandGroupID("tools")
+	root.SetHelpCommand(newHelpCommand())
+	for _, v := range verbs {
+		c := v.command(a)
+		c.GroupID = v.group
+		root.AddCommand(c)
 	}
 	completeValues(root)
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
 }
@@ -200,15 +235,22 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
+	names := verbNames(c)
 	remedy := exit.DidYouMean(args[0], names)
 	if remedy == "" {
 		remedy = "`velum help` lists all commands"
 	}
 	return exit.Errorf(exit.Config, remedy, "unknown command %q", args[0])
+}
+
+// verbNames are the names of the commands below c.
+func verbNames(c *cobra.Command) (names []string) {
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
 }
 
 func noArgs(c *cobra.Command, args []string) error { return exactArgs(0)(c, args) }
@@ -236,10 +278,16 @@ const usageTemplate = `{{if .HasExample}}Examples:
 
 {{end}}Usage:{{if .Runnable}}
   {{hang 2 .UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND
+  {{.CommandPath}} COMMAND{{$commands := .Commands}}{{if .Groups}}{{range $group := .Groups}}
 
-Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
-  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+{{.Title}}{{range $commands}}{{if (and (eq .GroupID $group.ID) .IsAvailableCommand)}}
+  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}
+
+Topics, by velum help TOPIC:
+  {{hang 2 topics}}{{else}}
+
+Commands:{{range $commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding }} {{hang 14 .Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
 {{flags .LocalFlags}}{{end}}{{if .HasAvailableInheritedFlags}}

@@ -20,7 +20,7 @@ tagged again. Notes that the run put into quarantine stay there.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.Tagged == "" {
-				return exit.Errorf(exit.Config, "name the output of `velum run`", "--tagged is needed")
+				return exit.Errorf(exit.Config, "see `velum mask --help`", "--tagged is needed: the output of velum run")
 			}
 			f.Spoil, f.Disk = a.spoil, a.disk
 			return run.Mask(c.Context(), a.Console, a.config, &f)

@@ -97,9 +97,9 @@ var causes = []struct {
 	code    Code
 	remedy  string
 }{
-	{is(ErrInterrupted), Interrupted, "the same command goes on where this one stopped"},
-	{is(ErrHungUp), HungUp, "the same command goes on where this one stopped; nohup or systemd-run keep it going without a terminal"},
-	{is(ErrTerminated), Terminated, "the same command goes on where this one stopped"},
+	{is(ErrInterrupted), Interrupted, ""},
+	{is(ErrHungUp), HungUp, "nohup or systemd-run keep it going without a terminal"},
+	{is(ErrTerminated), Terminated, ""},
 	{is(syscall.ENOSPC), DiskFull, "free some space, then start again"},
 	{is(syscall.EDQUOT), DiskFull, "raise the quota, then start again"},
 	{as[*durable.LockedError], Locked, "wait until it ends, or write elsewhere"},
@@ -107,7 +107,7 @@ var causes = []struct {
 	{as[*commit.ChangedError], Integrity, ""},
 	{as[*secret.Error], Key, ""},
 	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
-	{durable.DiskFailed, Failed, "look at the disk, then start again: it goes on where it stopped"},
+	{durable.DiskFailed, Failed, "look at the disk, then start again"},
 	{as[*commit.DamageError], Integrity, "fetch the file again"},
 	{is(pipeline.ErrCategory), Integrity, "name the file of your own labels with read.categories; if there is none, fetch the file again"},
 	{is(modelfile.ErrDamaged), Integrity, "fetch the model again"},
@@ -117,6 +117,16 @@ var causes = []struct {
 	{as[*read.SchemaError], Config, ""},
 	{is(ErrDeadline), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
 	{is(context.DeadlineExceeded), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
+}
+
+// GoesOn returns err with what to do now, when a signal has stopped a command that keeps what it has done.
+func GoesOn(err error) error {
+	code, remedy := Explain(err)
+	switch code {
+	case Interrupted, HungUp, Terminated:
+		return With(code, err, strings.TrimSuffix("the same command goes on where this one stopped; "+remedy, "; "))
+	}
+	return err
 }
 
 func is(target error) func(error) bool {

@@ -55,6 +55,27 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// Whoever stops a command that begins anew is not told that it goes on.
+func TestGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("tag: %w", ErrInterrupted), "the same command goes on where this one stopped"},
+		{ErrTerminated, "the same command goes on where this one stopped"},
+		{ErrHungUp, "the same command goes on where this one stopped; nohup or systemd-run keep it going without a terminal"},
+		{syscall.ENOSPC, "free some space, then start again"},
+		{errors.New("x"), ""},
+	} {
+		if _, got := Explain(GoesOn(c.err)); got != c.want {
+			t.Errorf("%v: %q, want %q", c.err, got, c.want)
+		}
+		if _, got := Explain(c.err); strings.Contains(got, "goes on") {
+			t.Errorf("%v: %q of a command that begins anew", c.err, got)
+		}
+	}
+}
+
 func TestPrintExit(t *testing.T) {
 	print := func(err error, asJSON bool) string {
 		var b bytes.Buffer

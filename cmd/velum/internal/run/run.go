@@ -52,7 +52,11 @@ type Options struct {
 func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	do := func(r *record) error {
 		if len(o.In) == 0 || o.Out == "" {
-			return exit.Errorf(exit.Config, "see `velum run --help`", "--in and --out are needed")
+			verb := "run"
+			if o.Tagged != "" {
+				verb = "mask"
+			}
+			return exit.Errorf(exit.Config, "see `velum "+verb+" --help`", "--in and --out are needed")
 		}
 		cfg, err := load()
 		f, err := flow.Open(cfg, err)
