@@ -54,6 +54,25 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
 }
 
+// FileErrors are the mistakes of a file, recognizer by recognizer.
+type FileErrors []*FileError
+
+func (e FileErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Unwrap makes errors.As find a FileError, the first.
+func (e FileErrors) Unwrap() (all []error) {
+	for _, one := range e {
+		all = append(all, one)
+	}
+	return all
+}
+
 // Bounds of what the YAML library is given: it takes time with the square of
 // nesting and of keys. Brackets of expressions, which stand in quotes, count for
 // the wider bound alone.
@@ -63,7 +82,7 @@ const (
 	maxKeys     = 8000
 )
 
-// Compile reads a file of recognizers. Its errors are *FileError.
+// Compile reads a file of recognizers. Its errors are *FileError, or FileErrors, one of each recognizer that is wrong.
 func Compile(text string) (*Set, error) {
 	if len(text) > MaxBytes {
 		return nil, &FileError{Message: fmt.Sprintf("the file has %d bytes; %d may be", len(text), MaxBytes)}
@@ -85,12 +104,19 @@ func Compile(text string) (*Set, error) {
 	if len(f.Recognizers) == 0 || len(f.Recognizers) > MaxRecognizers {
 		return nil, c.errorf("$.recognizers", "expected 1 to %d recognizers, found %d", MaxRecognizers, len(f.Recognizers))
 	}
+	var wrong FileErrors
 	for i := range f.Recognizers {
-		if err := c.recognizer(i, &f.Recognizers[i]); err != nil {
-			return nil, err
+		if one, ok := errors.AsType[*FileError](c.recognizer(i, &f.Recognizers[i])); ok {
+			wrong = append(wrong, one)
 		}
 	}
-	return c.set, nil
+	switch len(wrong) {
+	case 0:
+		return c.set, nil
+	case 1:
+		return nil, wrong[0]
+	}
+	return nil, wrong
 }
 
 // decode parses a file, and turns a panic of the library on hostile input into
@@ -243,7 +269,7 @@ func (c *compiler) recognizer(i int, e *entry) error {
 		return err
 	}
 	c.set.recognizers = append(c.set.recognizers, r)
-	return c.denyList(at, e, i)
+	return c.denyList(at, e, len(c.set.recognizers)-1)
 }
 
 // context: words by themselves.

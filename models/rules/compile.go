@@ -170,7 +170,7 @@ type startable struct {
 }
 
 // Compile reads a file of rules.
-// Its errors are *SyntaxError, with line, column and what was expected.
+// Its errors are *SyntaxError, or SyntaxErrors where there are several: all mistakes of the file, with line, column and what was expected.
 func Compile(text string, r Resources) (*Pack, error) {
 	if r.Lists == nil {
 		r.Lists = gazetteer.Default()
@@ -184,14 +184,15 @@ func Compile(text string, r Resources) (*Pack, error) {
 	}
 	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: wordTable{map[string]outcomes{}, map[string]outcomes{}}}, known: map[string]int{}, registers: map[string]uint8{}}
 	for _, n := range src.networks {
-		if err := c.declare(n); err != nil {
-			return nil, err
+		if c.mistakes.add(c.declare(n)) {
+			n.broken = true
 		}
 	}
 	for i, n := range src.networks {
-		if err := c.network(i, n); err != nil {
-			return nil, err
-		}
+		c.mistakes.add(c.network(i, n))
+	}
+	if err := c.mistakes.orNil(); err != nil {
+		return nil, err
 	}
 	for _, i := range c.pack.finders {
 		first, second := c.beginnings(c.pack.networks[i].start)
@@ -233,6 +234,7 @@ type compiler struct {
 // declare gives a network its number, so that others can call it.
 func (c *compiler) declare(n *network) error {
 	x := compiled{name: n.name, score: n.score, limit: int32(n.limit)}
+	defer func() { c.pack.networks = append(c.pack.networks, x) }() // others may call it, whatever is wrong
 	if n.category != "" {
 		category, err := pipeline.ParseCategory(n.category)
 		if err != nil || category == pipeline.None {
@@ -245,10 +247,9 @@ func (c *compiler) declare(n *network) error {
 		c.pack.finders = append(c.pack.finders, len(c.pack.networks))
 		c.pack.categories = append(c.pack.categories, category)
 	}
-	if len(n.arcs) == 0 {
+	if len(n.arcs) == 0 && !n.broken {
 		return n.at.errorf("network %q has no arcs", n.name)
 	}
-	c.pack.networks = append(c.pack.networks, x)
 	return nil
 }
 
@@ -268,22 +269,28 @@ func (c *compiler) network(i int, n *network) error {
 			c.pack.states = append(c.pack.states, state{name: a.from.text, network: int32(i)})
 		}
 	}
-	c.pack.networks[i].start = numbers[n.arcs[0].from.text]
-	ends := false
+	if len(n.arcs) > 0 {
+		c.pack.networks[i].start = numbers[n.arcs[0].from.text]
+	}
+	ends, wrong := false, n.broken
 	for k := range n.arcs {
 		line := &n.arcs[k]
 		to, ok := numbers[line.to.text]
-		if !ok {
-			return line.to.errorf("no arc leads on from %q", line.to.text)
+		if !ok && !n.broken {
+			c.mistakes.add(line.to.errorf("no arc leads on from %q", line.to.text))
 		}
 		ends = ends || to == endOfNetwork
 		a, err := c.arc(line)
-		if err != nil {
-			return err
+		if c.mistakes.add(err) || !ok {
+			wrong = true
+			continue
 		}
 		a.to = to
 		s := &c.pack.states[numbers[line.from.text]]
 		s.arcs = append(s.arcs, a)
+	}
+	if wrong {
+		return nil // its shape is not known
 	}
 	if !ends {
 		return n.at.errorf("no arc of network %q leads to \"end\"", n.name)

@@ -372,17 +372,31 @@ func (m *Machine) consume(c *config, a *arc) bool {
 }
 
 // take consumes the first of the pieces that the token begins with, if more of
-// the token is left.
+// the word is left: of the token, or, where the tokenizer has cut lAnna at its
+// capital, in the token that is glued to it.
 func (m *Machine) take(c *config, pieces []string) bool {
 	t := &m.tokens[c.token]
 	rest := m.text[t.Start+c.offset : t.End]
 	for _, p := range pieces {
-		if n := prefixFold(rest, p); n > 0 && n < len(rest) {
+		switch n := prefixFold(rest, p); {
+		case n > 0 && n < len(rest):
 			c.offset += int32(n)
+			return true
+		case n > 0 && m.wordGoesOn(c.token+1):
+			c.token, c.offset = c.token+1, 0
 			return true
 		}
 	}
 	return false
+}
+
+// wordGoesOn tells whether a token is glued to the one before and begins with a letter.
+func (m *Machine) wordGoesOn(t int32) bool {
+	if int(t) == len(m.tokens) || m.tokens[t].Flags&pipeline.Glued == 0 {
+		return false
+	}
+	r, _ := utf8.DecodeRune(m.text[m.tokens[t].Start:])
+	return unicode.IsLetter(r)
 }
 
 // prefixFold returns how many bytes of text are the lower-case prefix, in

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,10 +40,52 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
+// SyntaxErrors are the mistakes of a file, in the order of the file where its lines are wrong, then where what they say is.
+type SyntaxErrors []*SyntaxError
+
+func (e SyntaxErrors) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Unwrap makes errors.As find a SyntaxError, the first.
+func (e SyntaxErrors) Unwrap() (all []error) {
+	for _, one := range e {
+		all = append(all, one)
+	}
+	return all
+}
+
+// maxMistakes bounds what is told of a file that is something else.
+const maxMistakes = 100
+
+// add keeps a mistake, and tells whether err is one.
+func (e *SyntaxErrors) add(err error) bool {
+	if one, ok := errors.AsType[*SyntaxError](err); ok && len(*e) < maxMistakes {
+		*e = append(*e, one)
+	}
+	return err != nil
+}
+
+// orNil returns the mistakes, if there are any.
+func (e SyntaxErrors) orNil() error {
+	switch len(e) {
+	case 0:
+		return nil
+	case 1:
+		return e[0]
+	}
+	return e
+}
+
 // source is a file as it was written.
 type source struct {
 	words    map[string][]string // by name, as written
 	networks []*network
+	mistakes SyntaxErrors
 }
 
 type network struct {
@@ -52,6 +95,7 @@ type network struct {
 	limit    int
 	arcs     []arcLine
 	at       token
+	broken   bool // a line of it is wrong: what seems to be missing may stand there
 }
 
 type arcLine struct {
@@ -104,7 +148,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// parse reads a file. It stops at the first mistake.
+// parse reads a file. What it cannot read of it is in the mistakes of the source; the error is one of the file as a whole.
 func parse(text string) (*source, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
@@ -112,8 +156,8 @@ func parse(text string) (*source, error) {
 	p := &parser{source: source{words: map[string][]string{}}}
 	for i, line := range strings.Split(text, "\n") {
 		if fields := split(line, i+1); len(fields) > 0 {
-			if err := p.line(fields); err != nil {
-				return nil, err
+			if p.mistakes.add(p.line(fields)) && p.current != nil {
+				p.current.broken = true
 			}
 		}
 	}
@@ -200,6 +244,7 @@ func (p *parser) wordsLine(fields []token) error {
 
 // networkLine reads "network NAME [CATEGORY SCORE] [limit N]".
 func (p *parser) networkLine(fields []token) error {
+	p.current = &network{} // takes the arcs of a network whose own line is wrong
 	if len(fields) < 2 {
 		return fields[0].errorf("expected the name of the network")
 	}

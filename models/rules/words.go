@@ -24,7 +24,7 @@ type Words map[string][]string
 //	words -title don       all but these
 //
 // Every list has to be known, unless there are none. The errors are
-// *SyntaxError, with line, column and what was expected.
+// those of Compile.
 func (w Words) Change(text string) (Words, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
@@ -33,25 +33,24 @@ func (w Words) Change(text string) (Words, error) {
 	if c.Words == nil {
 		c.Words = Words{}
 	}
-	versioned := false
+	versioned, mistakes := false, SyntaxErrors(nil)
 	for i, line := range strings.Split(text, "\n") {
 		fields := split(line, i+1)
 		if len(fields) == 0 {
 			continue
 		}
 		if !versioned {
-			if err := versionLine(fields); err != nil {
-				return nil, err
-			}
+			mistakes.add(versionLine(fields))
 			versioned = true
 			continue
 		}
-		if err := c.line(fields); err != nil {
-			return nil, err
-		}
+		mistakes.add(c.line(fields))
 	}
 	if !versioned {
 		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", Version)}
+	}
+	if err := mistakes.orNil(); err != nil {
+		return nil, err
 	}
 	return c.Words, nil
 }

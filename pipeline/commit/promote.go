@@ -34,7 +34,7 @@ type ModelFolder struct {
 type Promotion struct {
 	File   string    `json:"file"` // in the folder
 	SHA256 string    `json:"sha256"`
-	Time   time.Time `json:"time"`
+	Time   time.Time `json:"time,omitzero"` // not of models that learning promoted
 }
 
 // modelPointer is the content of _CURRENT.
@@ -142,7 +142,7 @@ func (m *ModelFolder) model(p Promotion) ([]byte, error) {
 }
 
 // Promote puts a model into the folder and into use. It returns false if that
-// very model is in use already. Errors: *durable.LockedError while another process
+// very model is in use already. With the zero time the folder says none. Errors: *durable.LockedError while another process
 // promotes, those of the disk; the model in use before then stays.
 func (m *ModelFolder) Promote(data []byte, now time.Time) (done bool, err error) {
 	if err := durable.MkdirAll(m.fs(), m.Dir); err != nil {

@@ -2,6 +2,8 @@ package read
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,14 +48,29 @@ func Formats() []string {
 	return names
 }
 
-// Open opens notes of the named format: a folder for brat and i2b2, a folder
-// or a file for parquet (tables, or tagged notes), a file for the others.
+// ofFiles tells whether path is a folder of files that have notes each for themselves: not one whose files make up notes
+// together, as in brat, i2b2 and tables of notes and spans.
+func ofFiles(format, path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() || format == "brat" || format == "i2b2" {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(path, "notes.parquet"))
+	return format != "parquet" || err != nil && !isTagged(path)
+}
+
+// Open opens notes of the named format: a folder for brat and i2b2, a file or a folder of files for the others, or, for parquet,
+// one of tables or tagged notes.
 func Open(format, path string, o TextOptions) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {
 		return nil, fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
-	r, err := formats[i].open(path, o)
+	open := formats[i].open
+	if ofFiles(format, path) {
+		open = func(path string, o TextOptions) (Text, error) { return openFolder(format, path, o) }
+	}
+	r, err := open(path, o)
 	if err != nil {
 		return nil, err // not r: a nil reader in an interface is not nil
 	}

@@ -26,7 +26,7 @@ func TestExitCodes(t *testing.T) {
 		{errors.New("x"), 1},
 		{With(Quarantined, errors.New("x"), ""), 3},
 		{fmt.Errorf("run: %w", With(Nothing, errors.New("x"), "")), 4},
-		{(&ConfigError{[]Mistake{{}}}).OrNil(), 10},
+		{(&ConfigError{Mistakes: []Mistake{{}}}).OrNil(), 10},
 		{Errorf(Locked, "", "x"), 11},
 		{&os.PathError{Op: "write", Path: "p", Err: syscall.ENOSPC}, 14},
 		{fmt.Errorf("write: %w", syscall.EDQUOT), 14},
@@ -97,7 +97,7 @@ func TestPrintExit(t *testing.T) {
 		Remedy   string
 		Mistakes []Mistake
 	}
-	wrong := (&ConfigError{[]Mistake{{File: "b", Line: 2, Message: "m"}, {File: "b", Line: 1, Message: "<"}}}).OrNil()
+	wrong := (&ConfigError{Mistakes: []Mistake{{File: "b", Line: 2, Message: "m"}, {File: "b", Line: 1, Message: "<"}}}).OrNil()
 	line := print(wrong, true)
 	if err := json.Unmarshal([]byte(line), &got); err != nil || strings.Count(line, "\n") != 1 {
 		t.Fatalf("%v in %q", err, line)

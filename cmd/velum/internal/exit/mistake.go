@@ -35,15 +35,19 @@ func (m Mistake) String() string {
 	return OneLine(b.String())
 }
 
-// ConfigError is all the mistakes of a configuration.
-type ConfigError struct{ Mistakes []Mistake }
+// ConfigError is all the mistakes of a configuration, or of other files that people write.
+type ConfigError struct {
+	Mistakes []Mistake
+	In       string // what has them; "": the configuration
+}
 
 // Error counts the mistakes: Print writes each.
 func (e *ConfigError) Error() string {
+	in := cmp.Or(e.In, "the configuration")
 	if len(e.Mistakes) == 1 {
-		return "1 mistake in the configuration"
+		return "1 mistake in " + in
 	}
-	return fmt.Sprintf("%d mistakes in the configuration", len(e.Mistakes))
+	return fmt.Sprintf("%d mistakes in %s", len(e.Mistakes), in)
 }
 
 // OrNil returns the error if there are mistakes, sorted by place.

@@ -291,6 +291,7 @@ func (l *learning) print(w io.Writer) error {
 			"message_type": "summary", "turns": l.last().Number, "best_turn": best.Number, "best_f1": best.F1(), "supervised_f1": first.F1(),
 			"measured": l.measured(),
 			"answers":  l.answered.Notes, "answers_unchanged": l.answered.Unchanged, "promoted_by_chance": l.inUse().ByChance(),
+			"models": l.models(), "in_use": filepath.Join(l.out, l.inUse().Name(), l.inUse().Ships().File), "in_use_answers": l.inUse().Ships().Training.Answers,
 			"gain": best.F1() - first.F1(), "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
 		})
 	}
@@ -299,7 +300,7 @@ func (l *learning) print(w io.Writer) error {
 		said = fmt.Sprintf("%d turns, not measured: no validation notes", l.last().Number)
 	}
 	_, err := fmt.Fprintf(w, "%s; model %s\n", said, filepath.Join(l.out, best.Name(), modelName))
-	for _, said = range l.learned().Remarks {
+	for _, said = range append(l.learned().Remarks, l.commands()...) {
 		if err == nil {
 			_, err = fmt.Fprintln(w, said)
 		}
@@ -307,11 +308,22 @@ func (l *learning) print(w io.Writer) error {
 	return err
 }
 
+// commands are those that use what was learned: the model in use, and, where people have answered and the gate kept that of
+// the turn out, the turn's.
+func (l *learning) commands() []string {
+	use := "velum run --in ARCHIVE --out DIR --model "
+	lines := []string{"to use it:    " + use + l.models()}
+	if in := l.inUse(); in.Base != nil && !in.Promoted {
+		lines = append(lines, fmt.Sprintf("to use turn %d: %s%s", in.Number, use, filepath.Join(l.out, in.Name(), modelName)))
+	}
+	return lines
+}
+
 // inUse returns the turn whose model is in use.
 func (l *learning) inUse() *turns.Turn {
 	in := l.turns[0]
 	for _, t := range l.turns {
-		if t.Promoted {
+		if t.InUse() {
 			in = t
 		}
 	}

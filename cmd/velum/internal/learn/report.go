@@ -46,6 +46,13 @@ func (l *learning) remark(r *turns.Report) {
 	if n := l.answered; n.Notes > 0 {
 		r.Remarks = append(r.Remarks, r.Words().Text("learn answers", r.Words().Plural(int64(n.Notes), "note"), fmt.Sprint(n.Unchanged)))
 	}
+	switch in := l.inUse(); {
+	case in.Answers == 0 || in.Answers < len(l.answers): // no answers, or the next turn learns from them
+	case in.Promoted:
+		r.Remarks = append(r.Remarks, r.Words().Text("learn taught", fmt.Sprint(in.Number)))
+	default:
+		r.Remarks = append(r.Remarks, r.Words().Text("learn base", fmt.Sprint(in.Number), r.Score(in.F1()), r.Score(in.Base.Validation.Strict.F1)))
+	}
 }
 
 // report writes report.json and report.html.

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,7 +27,8 @@ import (
 const (
 	turnSchema   = "velum.turn/1"
 	turnName     = "turn.json"
-	modelName    = "model.velum"
+	modelName    = turns.ModelName
+	baseName     = "base.velum"
 	secondName   = "second.velum"
 	selectedName = "selected.parquet"
 	chosenName   = "chosen.jsonl"
@@ -195,7 +197,18 @@ func (l *learning) loadModels(t *turns.Turn) (err error) {
 
 // opened opens a model of a turn.
 func (l *learning) opened(t *turns.Turn, name string) (*flow.Model, error) {
-	m, err := flow.OpenModel(filepath.Join(l.out, t.Name(), name), l.cfg)
+	path := filepath.Join(l.out, t.Name(), name)
+	data, err := flow.ModelData(path)
+	if err != nil {
+		return nil, err
+	}
+	return l.parsed(path, data)
+}
+
+// parsed makes a model of the bytes of its file. All models of learning are made here, those that were trained a moment ago too:
+// the sums of a model in memory have another order than those of its file, and a start after a kill would come to other digits.
+func (l *learning) parsed(name string, data []byte) (*flow.Model, error) {
+	m, err := flow.ParseModel(name, data, l.cfg)
 	if err == nil {
 		m.Label = flow.LabelOptions(l.cfg)
 	}
@@ -231,14 +244,14 @@ func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
 		return err
 	}
 	l.turns = append(l.turns, t)
-	return errors.Join(l.loadAnswers(), l.settle())
+	return errors.Join(l.loadAnswers(), l.loadModels(t), l.settle())
 }
 
 // settle brings what follows from the turns up to date, after a turn or a
 // start: the promoted model and the report.
 func (l *learning) settle() error {
 	for i := len(l.turns) - 1; i >= 0; i-- {
-		if l.turns[i].Promoted {
+		if l.turns[i].InUse() {
 			if err := l.promoteTurn(l.turns[i]); err != nil {
 				return err
 			}
@@ -248,20 +261,21 @@ func (l *learning) settle() error {
 	return l.report()
 }
 
-// promoteTurn puts the model of a turn into use, unless it is.
+// promoteTurn puts the model of a turn into use, unless it is. It says no time: the folder is the same whenever that is done.
 func (l *learning) promoteTurn(t *turns.Turn) error {
-	dir := l.cfg.Learn.Models
-	if dir == "" {
-		dir = filepath.Join(l.out, "models")
-	}
-	data, err := os.ReadFile(filepath.Join(l.out, t.Name(), modelName))
+	data, err := os.ReadFile(filepath.Join(l.out, t.Name(), t.Ships().File))
 	if err != nil {
 		return err
 	}
-	folder := commit.ModelFolder{Dir: dir}
+	folder := commit.ModelFolder{Dir: l.models()}
 	if _, current, err := folder.Current(); err == nil && bytes.Equal(current, data) {
 		return nil
 	}
-	_, err = folder.Promote(data, time.Now())
+	_, err = folder.Promote(data, time.Time{})
 	return err
+}
+
+// models is the folder of models that has the one in use.
+func (l *learning) models() string {
+	return cmp.Or(l.cfg.Learn.Models, filepath.Join(l.out, "models"))
 }

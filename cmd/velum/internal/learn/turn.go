@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,12 +43,11 @@ func (l *learning) turn(ctx context.Context) error {
 
 // turning is a turn that is being done.
 type turning struct {
-	of        *learning
-	record    *turns.Turn
-	draft     *durable.Draft
-	next      *flow.Model // that the turn makes
-	nextOther *flow.Model
-	chosen    *train.Lookups // clusters of the turn; nil before they are chosen
+	of     *learning
+	record *turns.Turn
+	draft  *durable.Draft
+	next   *flow.Model    // that the turn makes
+	chosen *train.Lookups // clusters of the turn; nil before they are chosen
 }
 
 func (w *turning) do(ctx context.Context) error {
@@ -62,11 +62,7 @@ func (w *turning) do(ctx context.Context) error {
 	if err := w.calibrate(ctx); err != nil {
 		return err
 	}
-	if err := w.gate(ctx); err != nil {
-		return err
-	}
-	w.of.model, w.of.other = w.next, w.nextOther
-	return nil
+	return w.gate(ctx)
 }
 
 // file returns where a file of a group stands: those of this turn are in its
@@ -94,31 +90,20 @@ func (w *turning) train(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.of.cfg.Learn.Agree != "" {
-		second, err := w.fit(ctx, w.of.cfg.Learn.Agree, secondName, w.record.Groups)
-		if err != nil {
-			return err
-		}
-		w.nextOther = second.model
-		if err := w.save(secondName, w.nextOther); err != nil {
-			return err
-		}
+	if w.of.cfg.Learn.Agree == "" {
+		return nil
 	}
-	return w.save(modelName, w.next)
+	_, err = w.fit(ctx, w.of.cfg.Learn.Agree, secondName, w.record.Groups)
+	return err
 }
 
 // given takes the model of learn.start as that of turn 0.
 func (w *turning) given(ctx context.Context) (err error) {
-	c := *w.of.cfg
-	c.Tag.Model, c.Tag.Recall = w.of.cfg.Learn.Start, 0
-	if w.next, err = flow.LoadModel(&c); err != nil {
-		return err
-	}
 	data, err := flow.ModelData(w.of.cfg.Learn.Start)
 	if err != nil {
 		return err
 	}
-	if err := w.draft.Write(modelName, data); err != nil {
+	if w.next, err = w.write(modelName, data); err != nil {
 		return err
 	}
 	report, err := w.of.scored(ctx, w.next, &w.of.dev)
@@ -154,7 +139,14 @@ func (w *turning) drop(ctx context.Context) error {
 		return nil
 	}
 	k := w.record.Number % (len(w.record.Groups) - 1) // the newest one stays: its turn has just begun
-	model, training := w.next, w.record.Training
+	model, training, files := w.next, w.record.Training, map[string][]byte{}
+	for _, name := range w.files(modelName) {
+		data, err := os.ReadFile(w.draft.Path(name))
+		if err != nil {
+			return err
+		}
+		files[name] = data
+	}
 	without := slices.Delete(slices.Clone(w.record.Groups), k, k+1)
 	report, err := w.fitted(ctx, without)
 	if err != nil {
@@ -166,8 +158,26 @@ func (w *turning) drop(ctx context.Context) error {
 		return nil
 	}
 	w.next, w.record.Training = model, training
+	for _, name := range w.files(modelName) {
+		if err := w.draft.Write(name, files[name]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
+
+// files are those of a model in the turn's folder: its own, and those of its members if it has some.
+func (w *turning) files(name string) []string {
+	all := []string{name}
+	if kinds := flow.Together(w.of.kind(w.record.Number)); len(kinds) > 1 {
+		for k := range kinds {
+			all = append(all, memberName(k, name))
+		}
+	}
+	return all
+}
+
+func memberName(k int, name string) string { return fmt.Sprintf("member-%d-%s", k+1, name) }
 
 // fit is a trained model and what it was trained on.
 type fit struct {
@@ -183,11 +193,21 @@ func (l *learning) kind(n int) string {
 	return l.cfg.Learn.Kind
 }
 
-// warm tells whether a turn begins at the weights of the turn before: they are
-// of a model of the same kind, that learning has trained.
-func (w *turning) warm() bool {
-	n := w.record.Number
-	return n > 0 && w.of.cfg.Learn.Warm && !(n == 1 && w.of.cfg.Learn.Start != "") && w.of.kind(n) == w.of.kind(n-1)
+// init is the model at whose weights a model of the turn begins: the same of the turn before, or, of what the gate protects, the
+// one in use. It is "" if none of that kind was trained by learning.
+func (w *turning) init(name string) string {
+	if w.record.Number == 0 || !w.of.cfg.Learn.Warm {
+		return ""
+	}
+	from := w.of.last()
+	if strings.HasSuffix(name, baseName) {
+		from = w.of.inUse()
+		name = strings.TrimSuffix(name, baseName) + from.Ships().File
+	}
+	if from.Number == 0 && w.of.cfg.Learn.Start != "" || w.of.kind(w.record.Number) != w.of.kind(from.Number) {
+		return ""
+	}
+	return filepath.Join(w.of.out, from.Name(), name)
 }
 
 // fit trains a model with a template, beginning at the weights of the same
@@ -205,12 +225,9 @@ func (w *turning) fit(ctx context.Context, template, name string, groups []turns
 	for k, kind := range kinds {
 		member := c
 		member.Network.Seed += len(slices.DeleteFunc(slices.Clone(kinds[:k]), func(before string) bool { return before != kind })) // two of a kind are two
-		file := fmt.Sprintf("member-%d-%s", k+1, name)
+		file := memberName(k, name)
 		f, err := w.fitOne(ctx, &member, kind, file, groups)
 		if err != nil {
-			return nil, err
-		}
-		if err := w.save(file, f.model); err != nil {
 			return nil, err
 		}
 		c.Ensemble.Members = append(c.Ensemble.Members, w.draft.Path(file))
@@ -237,10 +254,10 @@ func (w *turning) together(ctx context.Context, c *option.Config, name string) (
 		return nil, err
 	}
 	m, err := t.Fit(ctx)
-	if err == nil {
-		m.Label = flow.LabelOptions(w.of.cfg)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return w.save(name, m)
 }
 
 func (w *turning) training(c *option.Config, kind, name string) *train.Training {
@@ -251,9 +268,7 @@ func (w *turning) training(c *option.Config, kind, name string) *train.Training 
 // fitOne trains a model of one kind.
 func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name string, groups []turns.Group) (*fit, error) {
 	t := w.training(c, kind, name)
-	if w.warm() {
-		t.Options.Init = filepath.Join(w.of.out, w.of.last().Name(), name)
-	}
+	t.Options.Init = w.init(name)
 	if !strings.HasSuffix(name, secondName) {
 		if err := w.cluster(ctx, t, groups); err != nil {
 			return nil, err
@@ -277,7 +292,9 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 	if m, err = w.fineTuned(ctx, c, kind, name, m, r.Chosen); err != nil {
 		return nil, err
 	}
-	m.Label = flow.LabelOptions(w.of.cfg)
+	if m, err = w.save(name, m); err != nil {
+		return nil, err
+	}
 	if sized, ok := m.Model.(tagger.Sized); ok {
 		r.Features, r.Weights = sized.Size()
 	}
@@ -292,7 +309,7 @@ func (w *turning) fineTuned(ctx context.Context, c *option.Config, kind, name st
 		return m, nil
 	}
 	before := "before-" + name
-	if err := w.save(before, m); err != nil {
+	if _, err := w.save(before, m); err != nil {
 		return nil, err
 	}
 	tuned := *c
@@ -356,12 +373,21 @@ func (w *turning) cluster(ctx context.Context, t *train.Training, groups []turns
 	return nil
 }
 
-func (w *turning) save(name string, m *flow.Model) error {
+// save writes a model that was trained, and returns the one that its file holds.
+func (w *turning) save(name string, m *flow.Model) (*flow.Model, error) {
 	data, err := m.File()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return w.draft.Write(name, data)
+	return w.write(name, data)
+}
+
+// write writes the file of a model, and returns the model.
+func (w *turning) write(name string, data []byte) (*flow.Model, error) {
+	if err := w.draft.Write(name, data); err != nil {
+		return nil, err
+	}
+	return w.of.parsed(filepath.Join(w.record.Name(), name), data)
 }
 
 // scored tags labelled notes with a model and scores them.
@@ -456,46 +482,86 @@ func (e *examples) Put(b *pipeline.Batch) error {
 // validation notes is higher than that of the one in use, and no category
 // loses recall or masking recall on the notes of the gate. Without validation
 // notes the F1 is that on the notes of the gate; without these too the newest
-// model is the one in use.
-func (w *turning) gate(ctx context.Context) error {
-	on := w.record.Validation
-	if len(w.of.cfg.Learn.Gate) > 0 {
-		report, err := w.of.scored(ctx, w.next, &w.of.gate)
-		if err != nil {
-			return err
-		}
-		on = turns.ScoresOf(report)
-		w.record.Gate = &on
+// model is the one in use. What people have answered since is in both models that
+// the gate compares: see base.
+func (w *turning) gate(ctx context.Context) (err error) {
+	if w.record.Gate, err = w.gated(ctx, w.next); err != nil {
+		return err
 	}
-	if len(w.of.turns) == 0 {
+	if len(w.of.turns) == 0 || !w.of.measured() && len(w.of.gate.Paths) == 0 {
 		w.record.Promoted = true
 		return nil
 	}
 	inUse := w.of.inUse()
-	was := &inUse.Validation
-	if inUse.Gate != nil {
-		was = inUse.Gate
+	was, before := inUse.Ships(), (*flow.Model)(nil)
+	if inUse.Answers < w.record.Answers {
+		if w.onlyModel(inUse) {
+			w.record.Promoted = true
+			return nil
+		}
+		if before, err = w.base(ctx, was.Groups); err != nil {
+			return err
+		}
+		was = w.record.Base
 	}
-	w.record.Gated = losses(was, &on, w.of.cfg.Learn.GateTolerance)
-	better := w.record.F1() > inUse.F1()
+	now := &turns.Base{Validation: w.record.Validation, Gate: w.record.Gate}
+	w.record.Gated = losses(was.Gateway(), now.Gateway(), w.of.cfg.Learn.GateTolerance)
+	better := now.Validation.Strict.F1 > was.Validation.Strict.F1
 	if !w.of.measured() {
-		better = len(w.of.gate.Paths) == 0 || on.Strict.F1 > was.Strict.F1
+		better = now.Gateway().Strict.F1 > was.Gateway().Strict.F1
 	}
 	w.record.Promoted = better && len(w.record.Gated) == 0
 	if !w.record.Promoted || !w.of.measured() {
 		return nil
 	}
-	return w.chance(ctx, inUse)
+	if before == nil {
+		if before, err = w.of.opened(inUse, was.File); err != nil {
+			return err
+		}
+	}
+	return w.chance(ctx, before)
 }
 
-// chance finds out how likely the gain over the model in use is between models
+// gated scores a model on the notes of the gate, if these are others than the validation notes.
+func (w *turning) gated(ctx context.Context, m *flow.Model) (*turns.Scores, error) {
+	if len(w.of.cfg.Learn.Gate) == 0 {
+		return nil, nil
+	}
+	report, err := w.of.scored(ctx, m, &w.of.gate)
+	if err != nil {
+		return nil, err
+	}
+	scores := turns.ScoresOf(report)
+	return &scores, nil
+}
+
+// onlyModel tells whether the model of the turn is the only one that can have the new answers: the one in use was given and
+// learning cannot train it again, or it would be trained with just what the turn has.
+func (w *turning) onlyModel(inUse *turns.Turn) bool {
+	return inUse.Number == 0 && w.of.cfg.Learn.Start != "" || slices.Equal(inUse.Ships().Groups, w.record.Groups)
+}
+
+// base trains what the model in use learned from once more, with the answers that came since. It goes into use if the turn's
+// model does not pass the gate: a person's answers count as labelled notes, whatever the archive is worth.
+func (w *turning) base(ctx context.Context, groups []turns.Group) (*flow.Model, error) {
+	f, err := w.fit(ctx, w.record.Template, baseName, groups)
+	if err != nil {
+		return nil, err
+	}
+	report, err := w.of.scored(ctx, f.model, &w.of.dev)
+	if err != nil {
+		return nil, err
+	}
+	b := &turns.Base{File: baseName, Groups: groups, Training: f.record, Validation: turns.ScoresOf(report)}
+	b.Gate, err = w.gated(ctx, f.model)
+	w.record.Base = b
+	return f.model, err
+}
+
+// chance finds out how likely the gain over the model before is between models
 // that are alike: approximate randomization on the validation notes, which both
 // tag.
-func (w *turning) chance(ctx context.Context, inUse *turns.Turn) error {
-	before, err := w.of.opened(inUse, modelName)
-	if err != nil {
-		return err
-	}
+func (w *turning) chance(ctx context.Context, before *flow.Model) error {
 	was, err := w.of.scorer(ctx, before, &w.of.dev)
 	if err != nil {
 		return err

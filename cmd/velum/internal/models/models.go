@@ -202,7 +202,10 @@ func (m *modelInfo) setState(name string, history []commit.Promotion) {
 		if p.File != name {
 			continue
 		}
-		m.State, m.Since = "before", &p.Time
+		m.State = "before"
+		if !p.Time.IsZero() { // learning says none
+			m.Since = &p.Time
+		}
 		if i == len(history)-1 {
 			m.State = "in use"
 		}

@@ -471,11 +471,12 @@ func Take(ctx context.Context, c *console.Console, cfg *option.Config, o *Corpus
 	if err := at.grow(ctx, answers, cfg, o.Answers); err != nil {
 		return err
 	}
-	return at.close(ctx, c, p, unchanged, validation)
+	return at.close(ctx, c, p, len(answers), unchanged, validation)
 }
 
 // answered reads the spans of the answers by id. Notes that were not asked for
-// are an error, and so are answers to some of them only.
+// are an error. Those that nobody has answered stay in the archive: the next turn may
+// ask about them again.
 func (c *corpus) answered(ctx context.Context, cfg *option.Config, path string) (map[string][]pipeline.Span, error) {
 	wanted := map[string]bool{}
 	for _, n := range c.asked.Notes {
@@ -494,8 +495,8 @@ func (c *corpus) answered(ctx context.Context, cfg *option.Config, path string) 
 	if err != nil {
 		return nil, err
 	}
-	if strange > 0 || len(answers) < len(wanted) {
-		return nil, exit.Errorf(exit.Config, "answer the notes of "+filepath.Join(turnName(c.turns), questionFile)+", all of them",
+	if strange > 0 || len(answers) == 0 {
+		return nil, exit.Errorf(exit.Config, "answer notes of "+filepath.Join(turnName(c.turns), questionFile)+", and no others",
 			"%s: %d of %d notes answered, %d that were not asked", path, len(answers), len(wanted), strange)
 	}
 	return answers, nil
@@ -504,7 +505,8 @@ func (c *corpus) answered(ctx context.Context, cfg *option.Config, path string) 
 // unchanged counts the answers that are what the rules had found.
 func (c *corpus) unchanged(ctx context.Context, cfg *option.Config, answers map[string][]pipeline.Span) (n int, err error) {
 	err = eachNote(ctx, nil, filepath.Join(c.dir, turnName(c.turns), questionFile), func(b *pipeline.Batch, i int) error {
-		if slices.EqualFunc(b.Gold.At(i), answers[string(b.ID.At(i))], func(x, y pipeline.Span) bool {
+		answer, answered := answers[string(b.ID.At(i))]
+		if answered && slices.EqualFunc(b.Gold.At(i), answer, func(x, y pipeline.Span) bool {
 			return x.Start == y.Start && x.End == y.End && x.Category == y.Category
 		}) {
 			n++
@@ -551,7 +553,7 @@ func (c *corpus) grow(ctx context.Context, answers map[string][]pipeline.Span, c
 }
 
 // close scores the rules on the corpus and ends the turn.
-func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack, unchanged int, validation *networkScores) error {
+func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack, answers, unchanged int, validation *networkScores) error {
 	s, err := c.scored(ctx, p)
 	if err != nil {
 		return err
@@ -583,7 +585,10 @@ func (c *corpus) close(ctx context.Context, con *console.Console, p *rules.Pack,
 	if judged > enough {
 		done += fmt.Sprintf("; over %.1f: the corpus is done", enough)
 	}
+	if open := len(c.asked.Notes) - answers; open > 0 {
+		done = fmt.Sprintf("; %d of %d without an answer, to be asked again", open, len(c.asked.Notes)) + done
+	}
 	_, err = con.Printf("turn %d: %d answers, %d unchanged; corpus %d notes; rules on it F1 %.3f (%s)%s\n",
-		c.turns, len(c.asked.Notes), unchanged, s.notes, out.F1, strings.Join(each, ", "), done)
+		c.turns, answers, unchanged, s.notes, out.F1, strings.Join(each, ", "), done)
 	return err
 }

@@ -31,30 +31,26 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 	return rulefile.Pack(file, lists)
 }
 
-// Check compiles files of rules and prints what they hold. All files are tried;
-// the first mistake of each is told.
+// Check compiles files of rules and prints what they hold. All files are tried, and every mistake is told.
 func Check(c *console.Console, cfg *option.Config, files []string) error {
-	var bad []error
+	wrong := &exit.ConfigError{In: "the rules"}
 	for _, file := range files {
 		check := checkRules
 		if rulefile.IsWords(file) {
 			check = checkWords
 		}
 		if err := check(c, cfg, file); err != nil {
-			bad = append(bad, err)
+			mistakes := rulefile.Mistakes(file, err)
+			if mistakes == nil {
+				return err
+			}
+			wrong.Mistakes = append(wrong.Mistakes, mistakes...)
 		}
 	}
-	if len(bad) == 0 {
+	if len(wrong.Mistakes) == 0 {
 		return nil
 	}
-	last := len(bad) - 1
-	lines := ""
-	for _, err := range bad[:last] {
-		_, remedy := exit.Explain(err)
-		lines += err.Error() + "; " + remedy + "\n"
-	}
-	code, remedy := exit.Explain(bad[last])
-	return exit.Errorf(code, remedy, "%s%w", lines, bad[last])
+	return exit.With(exit.Config, wrong, "`velum help networks`, `words` and `patterns` tell what stands in such files")
 }
 
 // checkRules prints what a file of networks or recognizers holds.

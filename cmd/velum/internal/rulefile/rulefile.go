@@ -92,6 +92,29 @@ func remedy(err error, otherwise string) string {
 	return otherwise
 }
 
+// Mistakes are those of a file, one by one; none if err is of another kind than what stands in it.
+func Mistakes(path string, err error) (all []exit.Mistake) {
+	if many, ok := errors.AsType[rules.SyntaxErrors](err); ok {
+		for _, one := range many {
+			all = append(all, exit.Mistake{File: path, Message: one.Error(), Hint: remedy(one, "")})
+		}
+		return all
+	}
+	if many, ok := errors.AsType[recognizers.FileErrors](err); ok {
+		for _, one := range many {
+			all = append(all, exit.Mistake{File: path, Message: one.Error()})
+		}
+		return all
+	}
+	if one, ok := errors.AsType[*rules.SyntaxError](err); ok {
+		return []exit.Mistake{{File: path, Message: one.Error(), Hint: remedy(one, "")}}
+	}
+	if one, ok := errors.AsType[*recognizers.FileError](err); ok {
+		return []exit.Mistake{{File: path, Message: one.Error()}}
+	}
+	return nil
+}
+
 // AllRecognizers compiles the files of patterns.files.
 func AllRecognizers(paths []string) (all []*recognizers.Set, err error) {
 	for _, path := range paths {

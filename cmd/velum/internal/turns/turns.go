@@ -32,6 +32,7 @@ type Turn struct {
 	Validation  Scores      `json:"validation"`
 	Gate        *Scores     `json:"gate,omitempty"` // where it is another set
 	Gated       []GateLine  `json:"gated"`
+	Base        *Base       `json:"base,omitempty"` // what the gate protects, where people have answered since the model in use
 	Promoted    bool        `json:"promoted"`
 	Chance      *float64    `json:"chance,omitempty"` // of a promotion: probability of as large a gain of F1 between models that are alike
 	Calibration Calibration `json:"calibration"`
@@ -58,6 +59,16 @@ type Group struct {
 	Turn  int    `json:"turn"`
 	File  string `json:"file"` // below the folder of learning
 	Notes int    `json:"notes"`
+}
+
+// Base is a model that can be in use, and how it scored. Trained for a turn it is the training set of the model in use and the
+// answers that came since: it goes into use if the model of the turn does not, so that no answer is thrown away.
+type Base struct {
+	File       string   `json:"file"` // in the folder of the turn
+	Groups     []Group  `json:"groups"`
+	Training   Training `json:"training"`
+	Validation Scores   `json:"validation"`
+	Gate       *Scores  `json:"gate,omitempty"`
 }
 
 // Training is what a turn learned from, and what came of it.
@@ -123,6 +134,28 @@ type File struct {
 
 // F1 is the strict one on the validation notes.
 func (t *Turn) F1() float64 { return t.Validation.Strict.F1 }
+
+// ModelName is the file of the turn's own model.
+const ModelName = "model.velum"
+
+// InUse tells whether a model of the turn went into use.
+func (t *Turn) InUse() bool { return t.Promoted || t.Base != nil }
+
+// Ships is the model of the turn that went into use.
+func (t *Turn) Ships() *Base {
+	if t.Base != nil && !t.Promoted {
+		return t.Base
+	}
+	return &Base{ModelName, t.Groups, t.Training, t.Validation, t.Gate}
+}
+
+// Gateway is what the model is compared by: its scores on the notes of the gate.
+func (b *Base) Gateway() *Scores {
+	if b.Gate != nil {
+		return b.Gate
+	}
+	return &b.Validation
+}
 
 // Name is that of the folder of the turn.
 func (t *Turn) Name() string { return Folder(t.Number) }

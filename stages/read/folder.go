@@ -1,0 +1,124 @@
+package read
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// folder reads the files of a folder, and of those below it, in the order of
+// their paths: parts of a table, months. Each has the format that its name says.
+// Names that begin with . or _ do not count, as in an archive.
+type folder struct {
+	paths  []string
+	o      TextOptions
+	now    Text // nil between files
+	row    int64
+	warned Warnings // of the files before
+}
+
+// openFolder finds the files. Those of other formats than the first one's are read
+// too: a month is not left out because it was exported otherwise.
+func openFolder(format, path string, o TextOptions) (Text, error) {
+	r := &folder{o: o}
+	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return &InputError{Path: name, Cause: inputCause(err), Remedy: "check the path and its permissions"}
+		case name != path && strings.ContainsAny(e.Name()[:1], "._"):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+		case !e.IsDir() && fileFormat(name) != "":
+			r.paths = append(r.paths, name)
+		}
+		return nil
+	})
+	if err == nil && len(r.paths) == 0 {
+		err = &InputError{Path: path, Cause: "no files of " + format + " there", Remedy: "name a file, or the folder of the files"}
+	}
+	return r, err
+}
+
+// fileFormat is the format of a file by its name; "" if it has no notes.
+func fileFormat(name string) string {
+	if strings.EqualFold(filepath.Ext(name), ".conll") {
+		return "conll"
+	}
+	switch formOf(name) {
+	case csvForm:
+		return "csv"
+	case jsonForm:
+		return "jsonl"
+	case parquetForm:
+		return "parquet"
+	}
+	return ""
+}
+
+// Warnings implements Text: those of all files.
+func (r *folder) Warnings() Warnings {
+	all := r.warned
+	if r.now != nil {
+		all.add(r.now.Warnings())
+	}
+	return all
+}
+
+// add adds what was warned of in another file.
+func (w *Warnings) add(o Warnings) {
+	to, from := reflect.ValueOf(w).Elem(), reflect.ValueOf(o)
+	for i := range to.NumField() {
+		if f := to.Field(i); f.CanInt() {
+			f.SetInt(f.Int() + from.Field(i).Int())
+		}
+	}
+	if o.Encoding != "" {
+		w.Encoding = o.Encoding
+	}
+}
+
+// Close closes the file at hand.
+func (r *folder) Close() error {
+	if r.now == nil {
+		return nil
+	}
+	r.warned.add(r.now.Warnings())
+	err := r.now.Close()
+	r.now = nil
+	return err
+}
+
+// Next implements pipeline.Source. Rows count through all files.
+func (r *folder) Next(b *pipeline.Batch) error {
+	for {
+		if r.now == nil {
+			if len(r.paths) == 0 {
+				return io.EOF
+			}
+			var err error
+			if r.now, err = Open(fileFormat(r.paths[0]), r.paths[0], r.o); err != nil {
+				return err
+			}
+			r.paths = r.paths[1:]
+		}
+		err := r.now.Next(b)
+		if err == nil {
+			b.First = r.row
+			r.row += int64(b.Len())
+			return nil
+		}
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+		if err := r.Close(); err != nil {
+			return err
+		}
+		b.Reset()
+	}
+}
