@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -444,13 +445,16 @@ func (t *table) columns(b *pipeline.Batch) {
 	}
 }
 
-// missingField says that a file has no column of that name.
-func missingField(path, name string, o *ParquetOptions) error {
-	remedy := "name the right one with --id-column or --text-column, or in read.columns"
-	if slices.Contains(o.Pass, name) {
-		remedy = "take it out of read.keep"
+// missingField says that a file has no column of that name, and which it has.
+func missingField(path, name string, o *ParquetOptions, have []string) error {
+	order := orderOf(slices.Contains(o.Pass, name))
+	switch {
+	case slices.Contains(o.ID, name):
+		order = nameID
+	case name == o.Text:
+		order = nameText
 	}
-	return &SchemaError{path, name, "is missing", remedy}
+	return &SchemaError{path, name, "is missing", missingRemedy(name, order, have)}
 }
 
 // csvRecords are the rows of a CSV table. A quote inside a field without
@@ -496,7 +500,11 @@ func (c *csvRecords) header(o *ParquetOptions) error {
 			at = slices.IndexFunc(c.names(), func(have string) bool { return have == "id" })
 		}
 		if at < 0 {
-			return missingField(c.path, name, o)
+			have, doubt := headerNames(c.names())
+			if doubt != "" {
+				return &SchemaError{c.path, name, "is missing", doubt}
+			}
+			return missingField(c.path, name, o, have)
 		}
 		c.at = append(c.at, at)
 	}
@@ -557,7 +565,7 @@ func openJSONRecords(path string, o *ParquetOptions) (records, error) {
 	}
 	for _, name := range j.names[:len(o.ID)+1] {
 		if _, ok := j.fields[name]; err == nil && j.sound && !ok {
-			err = missingField(path, name, o)
+			err = missingField(path, name, o, j.keys())
 		}
 	}
 	if err != nil {
@@ -565,6 +573,14 @@ func openJSONRecords(path string, o *ParquetOptions) (records, error) {
 	}
 	j.pending = true
 	return j, nil
+}
+
+// keys are the names of the fields of the record at hand.
+func (j *jsonRecords) keys() (all []string) {
+	for _, key := range slices.Sorted(maps.Keys(j.fields)) {
+		all = append(all, plainColumn(key))
+	}
+	return all
 }
 
 func (j *jsonRecords) row() (bool, error) {

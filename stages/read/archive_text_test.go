@@ -105,7 +105,7 @@ func TestTextArchives(t *testing.T) {
 		{"what lies beside", map[string]string{"a.csv": "note_id,text\n1,a\n", "LEEME.txt": "Exportado el lunes", "b.pdf": "x"},
 			ParquetOptions{}, []string{"1: a"}, "", "LEEME.txt"},
 		{"format by name", map[string]string{"a.txt": "note_id|text\n1|a\n"}, ParquetOptions{Format: "csv"}, nil, "", "a.txt"},
-		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, ParquetOptions{}, []string{"1: a"}, "b.csv: column \"text\" is missing; name the right one with --id-column or --text-column, or in read.columns", ""},
+		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, ParquetOptions{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto (did you mean \"texto\"?); name the column of the text with --text-column, or in read.columns.text", ""},
 		{"keyed and dropped ids", map[string]string{"a.csv": "note_id,text\n1,a\n,b\n"}, ParquetOptions{}, []string{"1: a", "! null_id"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -89,7 +89,6 @@ func (r *CSV) delimiter() rune {
 func (r *CSV) Close() error { return r.in.Close() }
 
 func (r *CSV) header() error {
-	remedy := "name the columns with --id-column and --text-column, and the delimiter with --delimiter"
 	err := r.next()
 	if err == io.EOF {
 		return r.wrong(place{}, "empty file", "write a header line with the names of the columns")
@@ -119,12 +118,25 @@ func (r *CSV) header() error {
 		}
 	}
 	if r.id < 0 {
-		return r.wrong(place{1, 0}, "no column named "+cmp.Or(r.o.IDColumn, "id"), remedy)
+		return r.lacks(cmp.Or(r.o.IDColumn, "id"), nameID)
 	}
 	if r.text < 0 {
-		return r.wrong(place{1, 0}, "no column named "+r.o.TextColumn, remedy)
+		return r.lacks(r.o.TextColumn, nameText)
 	}
 	return nil
+}
+
+// lacks says that there is no column of that name, and which there are.
+func (r *CSV) lacks(name, order string) error {
+	var all []string
+	for k := range r.columns {
+		all = append(all, string(r.record.At(k)))
+	}
+	have, doubt := headerNames(all)
+	if doubt == "" {
+		doubt = missingRemedy(name, order, have)
+	}
+	return r.wrong(place{1, 0}, "no column named "+name, doubt)
 }
 
 // Next implements pipeline.Source.

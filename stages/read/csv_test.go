@@ -63,7 +63,8 @@ func TestCSVOptions(t *testing.T) {
 var csvErrors = []struct{ name, in, want string }{
 	{"empty", "", "in.csv: empty file"},
 	{"no id column", "name,text\nAda,x", "in.csv:1: no column named id"},
-	{"no text column: the header is a note", "id,Ada\n", "in.csv:1: no column named text"},
+	{"no text column: the header is a note", "id,12 Ada\n", "in.csv:1: no column named text"},
+	{"no text column: which there are", "codigo,nota,año\n1,Ada,2\n", "in.csv:1: no column named id; the file has: codigo, nota, año; name the column of ids with --id-column"},
 	{"twice", "id,text,text\n", "in.csv:1:9: two columns named text"},
 	{"too few fields", "id,text\nAda\n", "in.csv:2:1: row of 1 fields, the header has 2"},
 	{"too many fields", "id,text\n\na,x,Ada\n", "in.csv:3:1: row of 3 fields, the header has 2"},

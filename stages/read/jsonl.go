@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -176,7 +178,11 @@ func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 		return err
 	}
 	if rawText == nil {
-		return r.wrong(place{line, 0}, "object without "+r.o.TextColumn, "name the field that holds the text with --text-column")
+		var have []string
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
+			have = append(have, plainColumn(key))
+		}
+		return r.wrong(place{line, 0}, "object without "+r.o.TextColumn, missingRemedy(r.o.TextColumn, nameText, have))
 	}
 	if string(rawText) == "null" {
 		r.addUnread(b, id, pipeline.NullText)

@@ -55,6 +55,13 @@ func inspect(path string, o *ParquetOptions) (*layout, error) {
 	return l, err
 }
 
+func orderOf(kept bool) string {
+	if kept {
+		return notKept
+	}
+	return nameWork
+}
+
 func (f *footer) layout(o *ParquetOptions) (*layout, error) {
 	l := new(layout)
 	all := *o
@@ -66,7 +73,7 @@ func (f *footer) layout(o *ParquetOptions) (*layout, error) {
 	for _, want := range o.extras() {
 		c := extraColumn{Name: want.name}
 		if len(f.named(want.name)) == 0 { // another may have it
-			c.Missing, c.Remedy = true, f.missingRemedy(want.name)
+			c.Missing, c.Remedy = true, f.missingRemedy(want.name, orderOf(want.kept))
 		} else {
 			x, err := f.bindExtra(want, nil)
 			if err != nil {

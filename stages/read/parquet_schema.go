@@ -2,6 +2,7 @@ package read
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -141,14 +142,15 @@ func (c *fileColumn) null() bool {
 // purpose is what a column is wanted for.
 type purpose struct {
 	want   string
+	order  string // what to do where there is none
 	accept func(*fileColumn, *binding) bool
 }
 
 var (
-	textTypes  = purpose{"text (a string column)", flatly(acceptText)}
-	idTypes    = purpose{"an id (a string or whole number)", flatly(acceptID)}
-	extraTypes = purpose{"a column to work with (string, number, boolean, date or timestamp)", flatly(acceptExtra)}
-	keptTypes  = purpose{"a column that can be kept", acceptKept}
+	textTypes  = purpose{"text (a string column)", nameText, flatly(acceptText)}
+	idTypes    = purpose{"an id (a string or whole number)", nameID, flatly(acceptID)}
+	extraTypes = purpose{"a column to work with (string, number, boolean, date or timestamp)", nameWork, flatly(acceptExtra)}
+	keptTypes  = purpose{"a column that can be kept", notKept, acceptKept}
 )
 
 // flatly accepts one value a row only.
@@ -162,7 +164,7 @@ func (f *footer) bindColumn(name string, p purpose) (binding, error) {
 	numbers := f.named(name)
 	switch len(numbers) {
 	case 0:
-		return refuse("is missing", f.missingRemedy(name))
+		return refuse("is missing", f.missingRemedy(name, p.order))
 	case 1:
 	default:
 		return refuse(fmt.Sprintf("is there %d times, and which is meant cannot be known", len(numbers)), "rename them when the file is made")
@@ -179,25 +181,59 @@ func (f *footer) bindColumn(name string, p purpose) (binding, error) {
 	return b, nil
 }
 
-// missingRemedy names the nearest column, or all of them.
-func (f *footer) missingRemedy(name string) string {
-	best, far := "", len(name)/2+1
-	var all []string
+// missingRemedy says how to name a column that is not there: which ones are, the nearest of them, and what to do.
+func (f *footer) missingRemedy(name, order string) string {
+	var have []string
 	for i := range f.columns {
-		have := plainColumn(f.columns[i].name)
-		all = append(all, have)
-		if d := distance(strings.ToLower(name), strings.ToLower(have)); d < far {
-			best, far = have, d
+		have = append(have, plainColumn(f.columns[i].name))
+	}
+	return missingRemedy(name, order, have)
+}
+
+// What to do about a missing column, by what it is wanted for.
+const (
+	nameID   = "name the column of ids with --id-column, or in read.columns.id"
+	nameText = "name the column of the text with --text-column, or in read.columns.text"
+	nameWork = "name the right one in read.columns"
+	notKept  = "take it out of read.keep, or name the right one there"
+)
+
+// mostListed is how many columns an error lists.
+const mostListed = 20
+
+func missingRemedy(name, order string, have []string) string {
+	best, far := "", len(name)/2+1
+	for _, h := range have {
+		if d := distance(strings.ToLower(name), strings.ToLower(h)); d < far {
+			best, far = h, d
 		}
 	}
+	list := strings.Join(have[:min(len(have), mostListed)], ", ")
+	if more := len(have) - mostListed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
 	if best != "" {
-		return fmt.Sprintf("did you mean %q? Say which column it is in the configuration", best)
+		list += fmt.Sprintf(" (did you mean %q?)", best)
 	}
-	if len(all) > 20 {
-		all = append(all[:20], "...")
-	}
-	return fmt.Sprintf("the file has: %s. Say which column it is in the configuration", strings.Join(all, ", "))
+	return "the file has: " + list + "; " + order
 }
+
+// headerNames are the columns of a CSV file for an error to list. A file without a header has a note in its first line, which no
+// error may quote: then the error says so, and lists none.
+func headerNames(have []string) (names []string, order string) {
+	for _, h := range have {
+		if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords {
+			return nil, "what stands in its first line does not look like names of columns: write a header line, or name the delimiter with --delimiter"
+		}
+		names = append(names, plainColumn(h))
+	}
+	return names, ""
+}
+
+// headerName is what people call a column: it begins with a letter, is short and no sentence.
+var headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
+
+const mostWords = 5 // of the name of a column
 
 // distance is the edit distance of two names.
 func distance(a, b string) int {

@@ -18,8 +18,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
 
@@ -42,6 +44,7 @@ type Options struct {
 	Labels   string // label set of the categories that may be marked
 	Lang     string // of the page: es, ca, en
 	Keys     map[string]string
+	Guide    string // file of the house's guideline; "": that of the question
 	Port     int
 	Export   bool // write what is decided and end
 }
@@ -123,6 +126,8 @@ type session struct {
 	order   []int // as they are shown: the least sure first
 	labels  []pipeline.Category
 	journal *journal
+
+	guideline string // of the house; "": that of the question
 }
 
 func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error) {
@@ -131,6 +136,9 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 		return nil, exit.With(exit.Config, err, "name a label set with --labels")
 	}
 	s := &session{labels: set.Categories, asks: questionNamed(o.Ask)}
+	if s.guideline, err = guideline(o.Guide); err != nil {
+		return nil, err
+	}
 	if s.notes, s.unseen, err = s.asks.load(ctx, cfg, o); err != nil {
 		return nil, err
 	}
@@ -141,6 +149,37 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(s.notes[b].doubt(), s.notes[a].doubt()) })
 	s.journal, err = openJournal(o.Out+".journal", s)
 	return s, err
+}
+
+// maxGuideline of a file: the page shows all of it.
+const maxGuideline = 64 << 10
+
+// guideline reads what the house says of marking, plain text.
+func guideline(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", exit.With(exit.Config, err, "name a text file with --guideline")
+	}
+	if len(text) > maxGuideline || !utf8.Valid(text) || len(bytes.TrimSpace(text)) == 0 {
+		return "", exit.Errorf(exit.Config, "write it as plain text", "--guideline: %s: expected UTF-8 of 1 to %d bytes", path, maxGuideline)
+	}
+	return string(bytes.TrimSpace(text)), nil
+}
+
+// next is the command for what was decided.
+func (s *session) next(o *Options) string {
+	switch s.asks.name {
+	case "audit":
+		return fmt.Sprintf("velum audit prove --read %d --leaks %d", s.done(), s.leaks())
+	case "quarantine":
+		return "velum evaluate --gold " + o.Out
+	case "usefulness":
+		return o.Out
+	}
+	return "velum learn --answers " + o.Out + " | velum corpus take --answers " + o.Out + " | velum evaluate --gold " + o.Out
 }
 
 // digest identifies the notes: a journal belongs to these and no others.
@@ -269,10 +308,17 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	if err := dst.Close(); err != nil {
 		return err
 	}
-	if _, err = c.Printf("%d of %d notes decided -> %s\n", s.done(), len(s.notes), o.Out); err != nil || s.asks.name != "audit" {
+	if _, err = c.Printf("%d of %d notes decided -> %s\n", s.done(), len(s.notes), o.Out); err != nil {
 		return err
 	}
-	_, err = c.Printf("%d of them hold what was not masked: velum audit prove --read %d --leaks %d\n", s.leaks(), s.done(), s.leaks())
+	switch {
+	case s.asks.name == "audit":
+		_, err = c.Printf("%d of them hold what was not masked: %s\n", s.leaks(), s.next(o))
+	case s.done() == len(s.notes):
+		_, err = c.Printf("all are decided; next: %s\n", s.next(o))
+	default:
+		_, err = c.Printf("%d are left: the same command goes on\n", len(s.notes)-s.done())
+	}
 	return err
 }
 

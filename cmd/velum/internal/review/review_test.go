@@ -344,6 +344,12 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("setup lacks %s", want)
 		}
 	}
+	// The page begins with the masked note, and has the note as it was beside it.
+	if _, _, shown := b.do("GET", "/note?at=0", "", nil); !strings.Contains(shown, `"text":"Vive en [LOCATION] con [PERSON]."`) ||
+		!strings.Contains(shown, `"spans":[{"start":8,"end":18,"label":"LOCATION"`) || !strings.Contains(shown, `"tokens":[[0,4],[5,7],[8,18],[19,22],[23,31],[31,32]]`) ||
+		!strings.Contains(shown, `"original":{`) || !strings.Contains(shown, `"text":"Vive en Reus con Ana."`) {
+		t.Errorf("shown: %s", shown)
+	}
 	for _, c := range []struct {
 		body string
 		want int
@@ -384,6 +390,41 @@ func TestAnswers(t *testing.T) {
 		if again, err := open(t.Context(), cfg, o); err == nil {
 			again.journal.Close()
 			t.Errorf("the journal was taken for one of %s", ask)
+		}
+	}
+}
+
+// TestFinished: when all is decided the terminal and the page say so and name the next command; a guideline of the house stands
+// in place of velum's.
+func TestFinished(t *testing.T) {
+	dir := t.TempDir()
+	s, o := opened(t, dir)
+	said := func() string {
+		var out bytes.Buffer
+		if err := s.export(t.Context(), &console.Console{Out: &out}, o); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	for i := range s.notes {
+		if err := s.decide(i, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("%d are left: the same command goes on\n", len(s.notes)-1-i)
+		if i == len(s.notes)-1 {
+			want = "all are decided; next: velum learn --answers " + o.Out
+		}
+		if got := said(); !strings.Contains(got, want) {
+			t.Errorf("%d decided: %q, want %q", i+1, got, want)
+		}
+	}
+	for text, want := range map[string]string{"  Marcar <b>todo</b>.\n": "Marcar <b>todo</b>.", "": "expected UTF-8", "\xff": "expected UTF-8"} {
+		file := filepath.Join(dir, "guide.txt")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := guideline(file); got != want && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -200,9 +201,11 @@ func (v *server) setup(w http.ResponseWriter, _ *http.Request) {
 	if !asks.marks {
 		labels = nil
 	}
+	words := wordsOf(lang, asks)
+	words["guideline"] = cmp.Or(v.session.guideline, words["guideline"])
 	answer(w, map[string]any{
-		"lang": lang, "words": wordsOf(lang, asks), "labels": labels, "answers": answersOf(lang, asks), "keys": keysOf(v.options, asks),
-		"notes": len(v.session.order), "decided": v.decidedShown(), "first": first,
+		"lang": lang, "words": words, "labels": labels, "answers": answersOf(lang, asks), "keys": keysOf(v.options, asks),
+		"notes": len(v.session.order), "decided": v.decidedShown(), "first": first, "next": v.session.next(v.options),
 	})
 }
 
@@ -233,15 +236,52 @@ func (v *server) note(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n := &v.session.notes[v.session.order[at]]
-	v.index.Reset([]byte(n.text), offset.UTF16)
-	tokens := make([][2]int, len(n.tokens))
-	for i, t := range n.tokens {
-		tokens[i] = [2]int{v.unit(t.Start), v.unit(t.End)}
+	shown := v.shown(n.text, n.tokens, n.shown(), n.other)
+	if !v.session.asks.marks {
+		original := shown
+		shown = v.shown(masked(n))
+		shown["original"] = original
 	}
-	answer(w, map[string]any{
-		"at": at, "id": inOrder(n.id), "text": inOrder(n.text), "tokens": tokens, "spans": v.shownSpans(n.shown()), "other": v.shownSpans(n.other),
-		"decided": n.decided, "doubt": n.doubt(), "about": strings.TrimSpace(n.about + " " + turned(n.text)), "answer": n.answer, "against": n.against,
+	maps.Copy(shown, map[string]any{
+		"at": at, "id": inOrder(n.id), "decided": n.decided, "doubt": n.doubt(), "about": strings.TrimSpace(n.about + " " + turned(n.text)), "answer": n.answer, "against": n.against,
 	})
+	answer(w, shown)
+}
+
+// shown is a text and what lies in it, for the page.
+func (v *server) shown(text string, tokens []pipeline.Token, spans, other []pipeline.Span) map[string]any {
+	v.index.Reset([]byte(text), offset.UTF16)
+	places := make([][2]int, len(tokens))
+	for i, t := range tokens {
+		places[i] = [2]int{v.unit(t.Start), v.unit(t.End)}
+	}
+	return map[string]any{"text": inOrder(text), "tokens": places, "spans": v.shownSpans(spans), "other": v.shownSpans(other)}
+}
+
+// masked is a note as who gets it reads it: [PERSON] in place of a span, a token of its own.
+func masked(n *note) (text string, tokens []pipeline.Token, spans, other []pipeline.Span) {
+	var b strings.Builder
+	at := int32(0)
+	keep := func(end int32) { // the text up to end, and its tokens
+		moved := int32(b.Len()) - at
+		for _, t := range n.tokens {
+			if at <= t.Start && t.End <= end {
+				tokens = append(tokens, pipeline.Token{Start: t.Start + moved, End: t.End + moved})
+			}
+		}
+		b.WriteString(n.text[at:end])
+	}
+	for _, s := range n.shown() {
+		keep(s.Start)
+		start := int32(b.Len())
+		b.WriteString("[" + s.Category.String() + "]")
+		end := int32(b.Len())
+		tokens = append(tokens, pipeline.Token{Start: start, End: end})
+		spans = append(spans, pipeline.Span{Start: start, End: end, Category: s.Category, Score: s.Score})
+		at = s.End
+	}
+	keep(int32(len(n.text)))
+	return b.String(), tokens, spans, nil
 }
 
 // inOrder shows a sign in place of each character that turns round the order in

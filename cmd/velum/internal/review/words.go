@@ -22,8 +22,9 @@ var texts = map[string]map[string]string{
 		"kept":      "Kept: what matters is still there", "lost-something": "Lost something that matters", "lost-all": "Lost all that matters",
 		"guideline-audit":      "What is marked was masked. Mark what was not and should have been; take nothing away that was masked in vain.",
 		"guideline-quarantine": "This note was set aside for the reason that stands above it. Mark what says who, where or when, as in any other note.",
-		"guideline-usefulness": "What is marked will be masked. Judge what a clinical reader of the masked note still learns: findings, doses, results, the course of the disease.",
+		"guideline-usefulness": "This is the note as it leaves, with what was masked in brackets. Judge what a clinical reader of the masked note still learns: findings, doses, results, the course of the disease.",
 		"extend":               "hold Shift to extend", "empty": "No notes here: nothing differs, or the file is empty.", "marked": "marked", "removed": "removed", "minutes": "min",
+		"finished": "All notes are decided. End the session (F9), then:", "original": "Masked, or as it was",
 	},
 	"es": {
 		"title": "Revisión", "note": "Nota", "of": "de", "decided": "decididas", "left": "quedan", "accepted": "decidida", "open": "pendiente",
@@ -35,8 +36,9 @@ var texts = map[string]map[string]string{
 		"kept":      "Conservado: lo importante sigue ahí", "lost-something": "Se perdió algo importante", "lost-all": "Se perdió todo lo importante",
 		"guideline-audit":      "Lo marcado se enmascaró. Marque lo que no se enmascaró y debía; no quite lo que se enmascaró en vano.",
 		"guideline-quarantine": "Esta nota se apartó por la razón que figura encima. Marque lo que dice quién, dónde o cuándo, como en cualquier otra nota.",
-		"guideline-usefulness": "Lo marcado se enmascarará. Juzgue qué sabrá todavía quien lea la nota enmascarada: hallazgos, dosis, resultados, evolución.",
+		"guideline-usefulness": "Así sale la nota: entre corchetes, lo enmascarado. Juzgue qué sabrá todavía quien lea la nota enmascarada: hallazgos, dosis, resultados, evolución.",
 		"extend":               "con Mayúsculas se amplía", "empty": "No hay notas: nada difiere o el fichero está vacío.", "marked": "marcado", "removed": "quitado", "minutes": "min",
+		"finished": "Todas las notas están decididas. Termine la sesión (F9) y después:", "original": "Enmascarada o como era",
 	},
 	"ca": {
 		"title": "Revisió", "note": "Nota", "of": "de", "decided": "decidides", "left": "queden", "accepted": "decidida", "open": "pendent",
@@ -48,8 +50,9 @@ var texts = map[string]map[string]string{
 		"kept":      "Conservat: l'important hi és", "lost-something": "S'ha perdut alguna cosa important", "lost-all": "S'ha perdut tot l'important",
 		"guideline-audit":      "El que està marcat es va emmascarar. Marqueu el que no es va emmascarar i calia; no tragueu el que es va emmascarar en va.",
 		"guideline-quarantine": "Aquesta nota es va apartar per la raó que hi ha a sobre. Marqueu el que diu qui, on o quan, com en qualsevol altra nota.",
-		"guideline-usefulness": "El que està marcat s'emmascararà. Jutgeu què sabrà encara qui llegeixi la nota emmascarada: troballes, dosis, resultats, evolució.",
+		"guideline-usefulness": "Així surt la nota: entre claudàtors, el que s'ha emmascarat. Jutgeu què sabrà encara qui llegeixi la nota emmascarada: troballes, dosis, resultats, evolució.",
 		"extend":               "amb Majúscules s'amplia", "empty": "No hi ha notes: res no difereix o el fitxer és buit.", "marked": "marcat", "removed": "tret", "minutes": "min",
+		"finished": "Totes les notes estan decidides. Acabeu la sessió (F9) i després:", "original": "Emmascarada o com era",
 	},
 }
 
@@ -75,7 +78,7 @@ func answersOf(lang string, q *question) (out []map[string]string) {
 func Keys() map[string]string {
 	return map[string]string{
 		"accept": "Enter", "next": "PageDown", "previous": "PageUp", "left_word": "ArrowLeft", "right_word": "ArrowRight", "remove": "Delete",
-		"everywhere": "=", "undo": "Backspace", "other": "F8", "search": "/", "help": "?", "end": "F9",
+		"everywhere": "=", "undo": "Backspace", "other": "F8", "original": "F7", "search": "/", "help": "?", "end": "F9",
 	}
 }
 
@@ -90,7 +93,9 @@ func keysOf(o *Options, q *question) map[string]string {
 	if !q.marks || o.Other == "" {
 		delete(keys, "other")
 	}
-	if !q.marks {
+	if q.marks {
+		delete(keys, "original") // the text is the note's own
+	} else {
 		for _, name := range marking {
 			delete(keys, name)
 		}

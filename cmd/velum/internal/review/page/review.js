@@ -2,6 +2,7 @@
 "use strict";
 
 const $ = (id) => document.getElementById(id);
+const waiting = []; // keys that were typed while a note was on its way
 let setup, note, spans = [], undo = [], cursor = 0, anchor = 0, decided = 0, began = 0, beganDecided = 0, busy = false;
 
 const ask = async (path, body) => {
@@ -99,8 +100,11 @@ const show = async (at) => {
     document.body.dataset.note = at;
     document.body.dataset.milliseconds = Math.round(performance.now() - started);
   } catch { say(setup.words.failed, true); }
-  busy = false;
+  free();
 };
+
+// free takes the keys that came while the page was busy: they belong to the note that is there now.
+const free = () => { busy = false; while (waiting.length && !busy) pressed(waiting.shift()); };
 
 const change = (next) => { undo.push(spans); spans = next.sort((a, b) => a.start - b.start); draw(); };
 
@@ -112,12 +116,14 @@ const decide = async (body, said) => {
     decided = (await ask("/decide", { at: note.at, ...body })).decided;
     say(`${note.id}: ${said}`);
   } catch {
+    waiting.length = 0; // they were meant for the notes behind this one
     busy = false;
     say(setup.words.failed, true);
     return;
   }
   busy = false;
-  if (note.at + 1 < setup.notes) await show(note.at + 1); else { note.decided = true; note.answer = body.answer; head(); }
+  if (note.at + 1 < setup.notes) await show(note.at + 1); else { note.decided = true; note.answer = body.answer; head(); free(); }
+  if (decided === setup.notes) say(`${setup.words.finished} ${setup.next}`);
 };
 
 const choose = (a) => decide({ answer: a.name }, a.word);
@@ -158,6 +164,13 @@ const commands = {
   other: () => change(note.other.map((x) => ({ ...x, score: 1 }))),
   undo: () => { if (undo.length) { spans = undo.pop(); draw(); } },
   search: () => { $("searching").hidden = false; $("query").focus(); },
+  original: () => {
+    const shown = { text: note.text, tokens: note.tokens, spans };
+    ({ text: note.text, tokens: note.tokens, spans } = note.original);
+    note.original = shown;
+    cursor = anchor = 0;
+    draw();
+  },
   help: () => { $("guideline").hidden = !$("guideline").hidden; },
   end: async () => { try { await ask("/end", {}); } catch { /* it has ended */ } document.querySelectorAll("main, nav").forEach((e) => { e.hidden = true; }); $("place").textContent = setup.words.ended; },
 };
@@ -171,6 +184,7 @@ const search = async (e) => {
 };
 
 const pressed = (e) => {
+  if (busy && e.target !== $("query")) { if (!e.repeat) waiting.push(e); e.preventDefault(); return; }
   if (e.target === $("query")) { if (e.key === "Escape") { $("searching").hidden = true; $("text").focus(); e.stopPropagation(); } return; }
   if (e.ctrlKey || e.altKey || e.metaKey || !note || e.target.tagName === "BUTTON" && (e.key === "Enter" || e.key === " ")) return;
   const command = Object.keys(setup.keys).find((c) => setup.keys[c] === e.key);
