@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -80,9 +79,6 @@ func checkMasked(t *testing.T, name string, b *pipeline.Batch) {
 	}
 }
 
-// maxNoteTime is far above what the slowest note takes, and far below a hang.
-const maxNoteTime = 10 * time.Second
-
 // TestBadNotes masks every bad note with the real stages.
 func TestBadNotes(t *testing.T) {
 	notes := badnote.Named()
@@ -94,14 +90,13 @@ func TestBadNotes(t *testing.T) {
 	masked := 0
 	for _, n := range notes {
 		noteOf(b, n.Text)
-		began := time.Now()
 		for k, do := range steps {
 			if err := do(b); err != nil {
 				t.Fatalf("%s: stage %d: %v", n.Name, k, err)
 			}
 		}
-		if took := time.Since(began); took > maxNoteTime {
-			t.Errorf("%s: took %v", n.Name, took)
+		if b.Reason[0] == pipeline.TimedOut { // by the processor time of its thread, as in a run: not by a clock on the wall
+			t.Errorf("%s: took too long", n.Name)
 		}
 		checkMasked(t, n.Name, b)
 		if b.Reason[0] == pipeline.Sound {

@@ -83,6 +83,12 @@ type Unit struct {
 // dates were moved, and how; not by how much.
 const DatesKey = "velum.dates"
 
+// OffsetsKey is the key of the metadata under which a part with offsets says what they count.
+const OffsetsKey = "velum.offsets"
+
+// offsetsSaid is what it says.
+const offsetsSaid = "start, end: bytes of UTF-8; start_char, end_char: Unicode code points; from 0, end exclusive"
+
 // part is a table and the file that it goes to.
 type part struct {
 	*table
@@ -241,6 +247,9 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 	var metadata []string
 	if u.o.Dates != "" && !private {
 		metadata = []string{DatesKey, u.o.Dates}
+	}
+	if slices.ContainsFunc(columns, func(c column) bool { return c.name == "start_char" }) {
+		metadata = append(metadata, OffsetsKey, offsetsSaid)
 	}
 	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), u.o.RowGroup, metadata...), file}, nil
 }

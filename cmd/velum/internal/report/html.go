@@ -325,7 +325,11 @@ type scoreRow struct {
 func (r *Report) scores() (rows []scoreRow) {
 	for _, name := range slices.Sorted(maps.Keys(r.Model.Scores)) {
 		if measure, ok := strings.CutSuffix(name, "_f1"); ok {
-			rows = append(rows, scoreRow{strings.ReplaceAll(measure, "_", " "), r.Model.Scores[name], r.Model.Scores[measure+"_recall"]})
+			called, key := strings.ReplaceAll(measure, "_", " "), "measure "+measure
+			if _, ok := words[key]; ok { // a model may bring a measure of another version
+				called = r.language.Text(key)
+			}
+			rows = append(rows, scoreRow{called, r.Model.Scores[name], r.Model.Scores[measure+"_recall"]})
 		}
 	}
 	return rows

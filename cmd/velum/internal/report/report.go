@@ -230,14 +230,15 @@ func Rounded(x float64) float64 { return math.Round(x*10_000) / 10_000 }
 // New puts the report together.
 func New(m *commit.Manifest, in *Input) *Report {
 	c := &m.Counts
-	excluded := c.Reasons[pipeline.Excluded.String()]
+	excluded, quarantined := c.Reasons[pipeline.Excluded.String()], maps.Clone(c.Reasons)
+	delete(quarantined, pipeline.Excluded.String()) // the table of reasons adds up to the number in the tile
 	r := &Report{
 		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Inverse: c.Tally.Get(tally.Inverse, ""), Duplicates: in.Duplicates,
 		},
-		Reasons: sortedCounts(c.Reasons), Languages: sortedCounts(c.Tally.By(tally.Language)),
+		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
 		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Selection: in.Selection,
 		Anonymity: in.Anonymity, Uses: uses(c.Tally, in), Drift: in.driftByDigest(), BadInputs: []reportBadInput{}, Unvouched: in.Unvouched, Velum: in.Version,
 		Model: reportModel{
@@ -375,7 +376,7 @@ func folders(m *commit.Manifest) []folder {
 			byName[name] = f
 		}
 		f.Read += u.Rows
-		f.Quarantined += u.Quarantined
+		f.Quarantined += u.Quarantined - u.Reasons[pipeline.Excluded.String()]
 		f.WithSpans += u.Tally.Get(tally.WithSpans, "")
 		for _, n := range u.Tally.By(tally.Category) {
 			f.Spans += n

@@ -478,3 +478,20 @@ func TestPublicReport(t *testing.T) {
 		t.Error("the private page is the public one", err)
 	}
 }
+
+// The table of the quarantine and the folders add up to the number in the tile: notes of people who object stand in none of them.
+func TestQuarantineIsOneNumber(t *testing.T) {
+	cfg, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := commit.Counts{Rows: 100, Masked: 90, Quarantined: 10, Reasons: map[string]int64{"excluded": 4, "too_long": 5, "bad_encoding": 1}}
+	r := New(&commit.Manifest{Counts: counts, Units: []commit.UnitRecord{{Counts: counts}}}, &Input{Config: cfg})
+	inTable := int64(0)
+	for _, x := range r.Reasons {
+		inTable += x.Count
+	}
+	if inTable != 6 || r.Notes.Quarantined != 6 || r.Folders[0].Quarantined != 6 || r.Notes.Excluded != 4 {
+		t.Errorf("table %d, tile %d, folder %d, left out %d; want 6, 6, 6 and 4", inTable, r.Notes.Quarantined, r.Folders[0].Quarantined, r.Notes.Excluded)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/score"
 )
 
 var verbs = regexp.MustCompile(`%[^ ]?[a-z%]`)
@@ -79,9 +80,23 @@ func TestWordsAreUsed(t *testing.T) {
 	}
 	for key := range words {
 		switch {
-		case used[key], strings.HasPrefix(key, "why "), strings.HasPrefix(key, "lang "), strings.HasPrefix(key, "unlike "), strings.HasPrefix(key, "find unlike "), key == "line", key == "red", key == "amber", key == "green":
+		case used[key], strings.HasPrefix(key, "why "), strings.HasPrefix(key, "lang "), strings.HasPrefix(key, "measure "), strings.HasPrefix(key, "unlike "), strings.HasPrefix(key, "find unlike "), key == "line", key == "red", key == "amber", key == "green":
 		default:
 			t.Errorf("nobody asks for %q", key)
+		}
+	}
+}
+
+// Every measure has a name in every language: it stands in the table of scores.
+func TestMeasuresHaveNames(t *testing.T) {
+	for m := score.Measure(0); m.String() != "?"; m++ {
+		for lang, name := range words["measure "+m.String()] {
+			if name == "" {
+				t.Errorf("%s has no name in %s", m, languageCodes[lang])
+			}
+		}
+		if _, ok := words["measure "+m.String()]; !ok {
+			t.Errorf("%s has no name", m)
 		}
 	}
 }
