@@ -132,6 +132,9 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	return &n
 }
 
+// Members returns the taggers of the ensemble, in their order.
+func (m *Model) Members() []tagger.Model { return m.members }
+
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 

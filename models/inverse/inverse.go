@@ -195,10 +195,19 @@ func (m *Model) Rules() *Rules { return NewRules(m.lists, m.names, m.words) }
 // Resources implements tagger.Templated: what its network looks forms up in, for
 // training another like it.
 func (m *Model) Resources() features.Resources {
-	if t, ok := m.network.(tagger.Templated); ok {
+	if t, ok := m.begin().(tagger.Templated); ok {
 		return t.Resources()
 	}
 	return features.Resources{}
+}
+
+// begin is the network that fine-tuning begins with: of several that tag together the last one, which has learned most.
+func (m *Model) begin() tagger.Model {
+	if all, ok := m.network.(interface{ Members() []tagger.Model }); ok {
+		members := all.Members()
+		return members[len(members)-1]
+	}
+	return m.network
 }
 
 // MarshalHeader returns the header as indented JSON, for `velum models`.

@@ -53,7 +53,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 		if !ok || from.network == nil {
 			return nil, fmt.Errorf("%w: it is no inverse model with a network", tagger.ErrInit)
 		}
-		o.Init = from.network
+		o.Init = from.begin()
 		if t.words == nil {
 			t.words = from.words
 		}
