@@ -19,7 +19,7 @@ import (
 
 // testProcess names the environment variable by which a test starts itself as
 // velum with something planted: see testProcesses.
-const testProcess = "VELUM_TEST_PROCESS"
+const testProcess = "TEST_OF_VELUM" // not VELUM_: that would be an option, or be near one
 
 var testProcesses = map[string]func() exit.Code{
 	"velum": func() exit.Code { return start(os.Args[1:], os.Stdout, os.Stderr, os.Environ()) },

@@ -22,7 +22,7 @@ import (
 // nobody.
 type patientValue func(dst []byte, c *cursor, at int) []byte
 
-var patientTypes = purpose{"an id of a patient (string or number)", flatly(func(e *format.SchemaElement, b *binding) bool {
+var patientTypes = purpose{"an id of a patient (string or number)", "name the column of patients in read.columns.patient", flatly(func(e *format.SchemaElement, b *binding) bool {
 	b.Kind = pipeline.BytesColumn
 	return patientText(e) != nil
 })}
