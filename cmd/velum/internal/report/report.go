@@ -553,7 +553,7 @@ func (r *Report) Public() *Report {
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
 	p.Leak = nil
-	p.Risk = r.Risk.public(r.Notes.Masked)
+	p.Risk = r.Risk.public()
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {
 		a := *r.Anonymity

@@ -456,6 +456,7 @@ func TestPublicReport(t *testing.T) {
 	other.Selection, other.Uses = nil, &reportUses{LowScore: 5}
 	other.BadInputs[0].File, other.BadInputs[0].Name, other.BadInputs[0].Bytes, other.Drift[0].File = "ff", "another.parquet", 1, "ff"
 	other.Damaged = nil
+	other.Risk.Left.Notes, other.Risk.Left.High = 7, 900
 	for i := range other.Risk.Unlike {
 		other.Risk.Unlike[i].Here /= 1.1
 	}

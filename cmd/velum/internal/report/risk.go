@@ -20,6 +20,7 @@ import (
 type Risk struct {
 	Calibration *Calibration        `json:"calibration,omitempty"` // nil: the confidences say nothing
 	Left        *calibrate.Expected `json:"expected_left,omitempty"`
+	Many        bool                `json:"many"`      // more than RedFrom of the notes
 	RedFrom     float64             `json:"red_from"`  // report.expected, a share of the notes
 	Proven      float64             `json:"proven_by"` // report.proven, the share that a reading must show
 	Unlike      []Shift             `json:"unlike"`    // in what the notes were compared
@@ -79,6 +80,7 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	if c.Confidence == in.Config.Tag.Confidence {
 		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-o.Shift.Confidence, c.Doubt[1]+o.Shift.Confidence, enough)
 		left := c.Expect(s)
+		r.Many = float64(left.Notes) > o.Expected*float64(m.Counts.Masked)
 		r.Left, r.Calibration = &left, &Calibration{c.Notes, c.Leaks, c.Sources, Rounded(c.Spread)}
 	}
 	return r
@@ -106,15 +108,14 @@ func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, lea
 }
 
 // public is what may be given away: that the notes are unlike others, and not in
-// what; what is expected, if it is of so many notes that none can be told by it.
-func (r *Risk) public(notes int64) *Risk {
+// what; that many are expected to keep something, and not how many, for confidences
+// are a function of the hidden words under a model that everyone has.
+func (r *Risk) public() *Risk {
 	p := *r
+	p.Left = nil
 	p.Unlike = []Shift{}
 	if slices.ContainsFunc(r.Unlike, func(s Shift) bool { return s.Beyond }) {
 		p.Unlike = []Shift{{Beyond: true}}
-	}
-	if notes < publicNotes {
-		p.Left = nil
 	}
 	if r.Reading != nil {
 		p.Reading = new(*r.Reading)
@@ -122,8 +123,6 @@ func (r *Risk) public(notes int64) *Risk {
 	}
 	return &p
 }
-
-const publicNotes = 100
 
 // Read tells whether a sample of just this output was read.
 func (r *Risk) Read() bool { return r.Reading != nil && !r.Reading.Stale }
@@ -143,7 +142,7 @@ func (r *Report) judgeRisk() {
 			r.find(red, "find unlike")
 		}
 	}
-	if k.Left != nil && float64(k.Left.Notes) > k.RedFrom*float64(r.Notes.Masked) {
+	if k.Many {
 		r.find(red, "find many", l.Percent(k.RedFrom))
 	}
 	if k.Calibration == nil {
