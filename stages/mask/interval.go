@@ -8,9 +8,11 @@ import (
 
 // newInterval returns the operator that writes dates as the time since a
 // reference, [DATE +12 d]: the time to onset is what VIGI's readers need of a
-// date. The reference is the note's own date, or its first full date.
+// date. The reference is the note's own date, from=note, or its first full date,
+// from=first.
 func newInterval(s *settings) func(*Options) Operator {
 	o := interval{first: s.word("from", "note", "note", "first") == 1, reader: newDateReader(s)}
+	s.dated = !o.first
 	return func(*Options) Operator { w := o; return &w }
 }
 
@@ -34,7 +36,7 @@ func (o *interval) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 			o.from, o.known = o.firstDate(n, v)
 		}
 	}
-	if !o.known || !o.reader.Parse(v.Words, n.Language) {
+	if !o.known || !o.reader.read(n, v.Span) || o.reader.goesOn(n, v, false) {
 		return dst, false
 	}
 	day, resolution, full := o.reader.First(o.reader.context)

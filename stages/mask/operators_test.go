@@ -68,6 +68,8 @@ func TestIntervalsAndYears(t *testing.T) {
 		{"interval", mask.Note{}, "[DATE:12/03/2014]", "[DATE]"},
 		{"interval from=first", mask.Note{}, "[DATE:12/03/2014] y [DATE:02/03/2014]", "[DATE +10 d] y [DATE +0 d]"},
 		{"interval from=first", mask.Note{}, "[DATE:mayo]", "[DATE]"},
+		{"interval", note, "del [DATE:14] al [DATE:20 de marzo de 2014]", "del [DATE -1 d] al [DATE +5 d]"},
+		{"interval", note, "primero de [DATE:mayo de 2014]", "primero de [DATE]"},
 		{"interval", note, "[DATE:03/13/2014] y [DATE:03/04/2014]", "[DATE -2 d] y [DATE -11 d]"},
 		{"year", note, "[DATE:12/03/2014], [DATE:año 1998], [DATE:mayo 13]", "2014, 1998, 2013"},
 		{"year", note, "[DATE:12/03/1920]", "[DATE]"},

@@ -22,6 +22,7 @@ type Chain struct {
 	keeps bool
 	moves string
 	likes bool // it writes what looks like a value
+	dated bool
 
 	shuffles bool
 	strategy string
@@ -75,6 +76,7 @@ func (c *Chain) parse(words []string) error {
 	}
 	c.names, c.news = append(c.names, k.name), append(c.news, make)
 	c.keyed = c.keyed || k.keyed
+	c.dated = c.dated || s.dated
 	c.keeps, c.likes, c.shuffles = c.keeps || s.keeps, c.likes || s.likes, c.shuffles || s.shuffles
 	if s.moves != "" {
 		c.moves = s.moves
@@ -98,6 +100,9 @@ func (c *Chain) Keyed() bool { return c.keyed }
 
 // Keeps tells whether the chain leaves values in the text.
 func (c *Chain) Keeps() bool { return c.keeps }
+
+// Dated tells whether an operator of the chain needs the date of the note.
+func (c *Chain) Dated() bool { return c != nil && c.dated }
 
 // Imitates tells whether what the chain writes looks like a value: then nobody may
 // be told where it stands, for all others that look so are originals that were
@@ -178,6 +183,7 @@ type settings struct {
 	strategy string // of surrogates
 	shuffles bool   // it is another note's value
 	moves    string // it moves dates, and how
+	dated    bool   // it needs the date of the note
 }
 
 func (s *settings) ask(name, def string) string {

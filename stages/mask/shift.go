@@ -59,11 +59,14 @@ func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 		return dst, false
 	}
 	_, resolution, _ := o.reader.First(o.reader.context)
-	if resolution != dates.Year && bytes.EqualFold(out[start:], v.Words) {
+	if (resolution != dates.Year || len(v.Words) > longYear) && bytes.EqualFold(out[start:], v.Words) {
 		return dst, false
 	}
 	return out, true
 }
+
+// longYear is the longest year that may stay: verify takes 1990-95 for a value.
+const longYear = 5
 
 // of returns the days by which the dates of a note move. Whole years are drawn
 // again: they would leave day and month as they were.

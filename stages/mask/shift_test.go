@@ -100,6 +100,17 @@ func TestOffsetsAreNoYears(t *testing.T) {
 	}
 }
 
+// TestLongYears: a range of years that stays as it was is a placeholder, for verify
+// sees a value in it.
+func TestLongYears(t *testing.T) {
+	m := dateMasker(t, "shift days=40", "placeholder")
+	for k := range 50 {
+		if got := masked(t, m, mask.Note{ID: fmt.Append(nil, k)}, "entre [DATE:1990-95]"); got == "entre 1990-95" {
+			t.Fatalf("note %d keeps its years", k)
+		}
+	}
+}
+
 // names of months as a note has them.
 var monthNames = [...]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"}
 

@@ -149,12 +149,16 @@ func (k *checker) exists(key, remedy string, paths ...string) {
 
 // masking is the policy and the key.
 func (k *checker) masking() {
+	chains, _ := k.Operators() // what is wrong with them was found when they were loaded
+	if k.Read.Columns.Date == "" && slices.ContainsFunc(chains, func(c *mask.Chain) bool { return c.Dated() }) {
+		k.failed("mask.policy", exit.Errorf(exit.Config, "name the column with read.columns.date, or write interval from=first",
+			"interval counts from the note's date, and no column has it: every date would be a placeholder"))
+	}
 	if k.Key.File != "" {
 		k.failed("key.file", secret.Check(k.Key.File))
 		return
 	}
 	const remedy = "name its file with key.file"
-	chains, _ := k.Operators() // what is wrong with them was found when they were loaded
 	if slices.ContainsFunc(chains, func(c *mask.Chain) bool { return c.Keyed() }) {
 		k.failed("mask.policy", exit.Errorf(exit.Key, remedy, "the operators of this policy need a key"))
 	} else if k.Read.Opaque {
