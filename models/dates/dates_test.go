@@ -250,6 +250,33 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// FuzzFind: nothing panics, dates lie in the text in order, and the borders of a
+// span stay within it.
+func FuzzFind(f *testing.F) {
+	for _, form := range forms(f) {
+		f.Add([]byte("visto el "+form.text+", lunes 3 y 4"), 3, 9)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, from, to int) {
+		var finder dates.Finder
+		var edges dates.Edges
+		for _, d := range finder.Find(nil, text) {
+			if d.Start < 0 || d.Start >= d.End || d.End > len(text) || d.Score <= 0 || d.Score > 1 {
+				t.Fatalf("%+v in %d bytes", d, len(text))
+			}
+			edges.GoesOn(text, d.Start, d.End, 0, len(text), true)
+		}
+		if from < 0 || to > len(text) || from >= to {
+			return
+		}
+		edges.GoesOn(text, from, to, 0, len(text), true)
+		for _, d := range finder.Borders(nil, text, from, to) {
+			if d.Start < from || d.End > to {
+				t.Fatalf("%+v is not in %d-%d", d, from, to)
+			}
+		}
+	})
+}
+
 func BenchmarkShift(b *testing.B) {
 	var p dates.Parser
 	var dst []byte

@@ -281,19 +281,9 @@ func init() {
 	fillOpens()
 }
 
-// lookup returns what a folded word can be; a full name also with a mistake:
-// one character wrong, missing, too many or changed with the next, two in
-// names of eight letters or more. nil if it is unknown or between two names.
-func lookup(folded []byte) []word {
-	if k := known.find(folded); k != nil {
-		return k.words
-	}
-	names, _ := misspelt(folded)
-	return names
-}
-
-// misspelt is lookup for words that are not known as they stand, with the name
-// that was meant.
+// misspelt returns what a folded word that is not known can be: a full name with a
+// mistake, one character wrong, missing, too many or changed with the next, two in
+// names of eight letters or more; and that name. nil if it is between two names.
 func misspelt(folded []byte) (names []word, name string) {
 	if len(folded) < 4 {
 		return nil, ""
