@@ -18,6 +18,7 @@ var topics = []struct{ name, heading string }{
 	{"install", "Install"},
 	{"commands", "Use"},
 	{"input", "What goes in, and what comes out"},
+	{"light", "The light of a report"},
 	{"operators", "What stands in place of a value"},
 	{"inverse", "When recall comes first"},
 	{"networks", "Rules that people write"},
