@@ -56,16 +56,12 @@ func Templates() []string { return namesOf("templates/*.txt") }
 // Template returns the feature template of that name (see models/features).
 func Template(name string) ([]byte, error) { return read("template", "templates/"+name+".txt") }
 
-// Rules returns the networks that are rules of stages/resolve, for notes of
-// primary care. Their words are those of Words.
-func Rules() ([]byte, error) { return read("pack of rules", "rules/primary-care.atn") }
-
 // ShippedPack is the name of the rules that ship (see models/rules).
 const ShippedPack = "shipped"
 
 // PackVersion changes with the rules and lists of words that ship: what was
 // masked with others is not taken for done.
-const PackVersion = "rules-4"
+const PackVersion = "rules-5"
 
 // Words returns the lists of words that the rules of stages/resolve go by: a
 // file of rules without networks (see models/rules).

@@ -4,7 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
+	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -92,19 +94,41 @@ type feed struct {
 	v       *vocabulary
 	r       *Recipe
 	records []record // of the forms of the corpus
+	names   []bool   // of the template's groups: says which word it is
 	forms   lists    // of a batch
 }
 
 func newFeed(c *Corpus, v *vocabulary, r *Recipe) *feed {
 	f := &feed{c: c, v: v, r: r, records: make([]record, len(c.forms))}
+	for _, g := range c.template.Groups {
+		base, _, _ := strings.Cut(g.Name, "/")
+		f.names = append(f.names, slices.Contains(identities, base))
+	}
 	for i := range c.forms {
 		e := &c.forms[i]
 		f.records[i] = record{
 			word:  v.word(e.form()),
 			chars: v.appendChars(nil, []byte(e.text)), features: v.appendFeatures(nil, e.features),
 		}
+		if r.Blind > 0 {
+			f.records[i].blind = f.appendBlind(nil, e.features)
+		}
 	}
 	return f
+}
+
+// identities are the groups of a template that say which word a token is, or in
+// which list it stands: a network that always sees them learns names by heart.
+var identities = []string{"word", "lower", "folded", "digits", "gazetteer", "phrase", "cluster", "pos", "lemma"}
+
+// appendBlind appends the features with vectors that do not name the word.
+func (f *feed) appendBlind(dst []valued, fs []features.Feature) []valued {
+	for _, x := range fs {
+		if !f.names[x.Group] {
+			dst = f.v.appendFeatures(dst, []features.Feature{x})
+		}
+	}
+	return dst
 }
 
 // fill puts sequences into b. With rng words are hidden as the recipe says.
@@ -143,11 +167,18 @@ func (f *feed) token(b *batch, row int, token int32, rng *rand.Rand) {
 	form := f.c.form[token]
 	r := &f.records[form]
 	b.word[row], b.form[row] = r.word, f.forms.add(form)
+	marks := f.c.marks[f.c.first[token]:f.c.first[token+1]]
+	if rng != nil && f.r.Blind > 0 && rng.Float64() < f.r.Blind {
+		b.word[row] = unknown
+		b.features = f.appendBlind(append(b.features, r.blind...), marks)
+		b.ends[row] = int32(len(b.features))
+		return
+	}
 	if rng != nil && rng.Float64() < f.hidden(form) {
 		b.word[row] = unknown
 	}
 	b.features = append(b.features, r.features...)
-	b.features = f.v.appendFeatures(b.features, f.c.marks[f.c.first[token]:f.c.first[token+1]])
+	b.features = f.v.appendFeatures(b.features, marks)
 	b.ends[row] = int32(len(b.features))
 }
 

@@ -177,10 +177,11 @@ func (c *Corpus) vocabulary(minCount int, from *Model) *vocabulary {
 	if from != nil {
 		v.number(from.words, from.features, from.chars)
 	}
+	seen := map[string]int{}
 	for i := range c.forms {
 		e := &c.forms[i]
 		w := string(lower(nil, e.form()))
-		if _, ok := v.words[w]; !ok {
+		if seen[w] += int(e.count); seen[w] >= minCount && v.words[w] == 0 {
 			v.words[w] = int32(len(v.words)) + 1
 		}
 		for _, f := range e.features {

@@ -40,6 +40,7 @@ type record struct {
 	word     int32
 	chars    []int32
 	features []valued
+	blind    []valued // those that are left of a blind token, see Recipe.Blind; for training alone
 }
 
 // lower appends form in lower case.

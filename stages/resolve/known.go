@@ -13,10 +13,9 @@ import (
 // table says of the words that come again and again.
 type reader struct {
 	*wordTable
-	known    [1 << knownBits]known
-	packed   []packedWord // of the tokens of a note that are letters
-	capitals []int32      // words of the note with a capital: few, and what most rules look for
-	touched  uint64       // what was read only to have it fetched
+	known   [1 << knownBits]known
+	packed  []packedWord // of the tokens of a note that are letters
+	touched uint64       // what was read only to have it fetched
 }
 
 // packedWord is the letters of a word, and where the reader may know it.
@@ -34,19 +33,7 @@ type known struct {
 	first, rest uint64 // its letters, see packed; 0 is a free place
 	hash        uint64
 	class       class
-	answers
 }
-
-// answers are what lists said of a word, if they were asked.
-type answers struct {
-	part  part  // of a name, with partAsked
-	place int32 // see oneWordPlace, with placeAsked
-}
-
-const (
-	partAsked  part  = 1 << 7
-	placeAsked int32 = 1 << 17
-)
 
 // appendWords appends the words of the tokens to dst and returns all classes
 // that occur.
@@ -54,7 +41,6 @@ func (r *reader) appendWords(dst []word, text []byte, tokens []pipeline.Token) (
 	newLine := true // the first token of a line need not hold a word
 	seen := class(0)
 	r.pack(text, tokens)
-	r.capitals = r.capitals[:0]
 	packed := r.packed
 	for _, tok := range tokens {
 		first := len(dst)
@@ -79,9 +65,6 @@ func (r *reader) appendWords(dst []word, text []byte, tokens []pipeline.Token) (
 		}
 		for i := first; i < len(dst); i++ {
 			seen |= dst[i].class
-			if dst[i].is(capital) {
-				r.capitals = append(r.capitals, int32(i))
-			}
 		}
 	}
 	return dst, seen
@@ -127,17 +110,9 @@ func (r *reader) letters(w *word, text []byte, start, end int32, p *packedWord) 
 	if k.first != p.first || k.rest != p.rest {
 		r.trigger(w, text)
 		*k = known{first: p.first, rest: p.rest, hash: w.hash, class: w.class}
-		w.at = uint16(p.at)
 		return
 	}
-	w.hash, w.length, w.class, w.at, w.answers = k.hash, end-start, k.class, uint16(p.at), k.answers
-}
-
-// keep remembers the answers of a word for the next time.
-func (r *reader) keep(w *word) {
-	if k := &r.known[w.at]; k.hash == w.hash {
-		k.answers = w.answers
-	}
+	w.hash, w.length, w.class = k.hash, end-start, k.class
 }
 
 // packed returns up to 16 ASCII letters, in small letters: the first eight and

@@ -26,7 +26,6 @@ type Options struct {
 
 	Words networks.Words `yaml:"-"` // lists that rules go by, all of them: those of configs, as the house has changed them
 
-	Networks    *networks.Pack     `yaml:"-"` // rules that are networks, by their names; needed where one of them is on
 	Packs       []*networks.Pack   `yaml:"-"` // rules that people write: what they find are candidates of origin rule; a network with the name of a rule stands in its place
 	Recognizers []*recognizers.Set `yaml:"-"` // patterns that a house writes: origin pattern, or checked with a right check digit
 
@@ -48,23 +47,12 @@ type Lexicon interface {
 	Contains(phrase []byte) bool
 }
 
-// A NameLexicon tells in one look-up what lists of names and of words say of a
-// word, on the terms of a Lexicon.
-type NameLexicon interface {
-	Name(word []byte) (given, surname, common bool)
-}
-
 // Lexicons are the word lists that the stage may ask. Each may be nil; what
 // depends on it is then left out.
 type Lexicons struct {
 	GivenNames Lexicon
 	Surnames   Lexicon
-	Names      NameLexicon // what rule listed asks: with names from all over the world
-	Common     Lexicon     // words of the language that are no repeat of a name
-	Countries  Lexicon
-	Provinces  Lexicon
-	Towns      Lexicon
-	PlaceHeads Lexicon        // first words of countries and provinces of several words; nil: any word may be one
+	Common     Lexicon        // words of the language that are no repeat of a name
 	Never      []NamedLexicon // eponyms, drugs: added to the never list
 }
 
@@ -109,6 +97,7 @@ func Defaults(labels string, words networks.Words) (Options, error) {
 		Overlap:  "hull",
 		Priority: []string{"list", "checked", "pattern:EMAIL", "pattern:IBAN", "pattern:URL", "model", "pattern", "rule"},
 		Rules:    map[string]bool{},
+		MinScore: map[string]float32{},
 	}
 	for _, r := range rules {
 		o.Rules[r.name] = slices.Contains(strings.Fields(r.on), labels)
@@ -195,20 +184,17 @@ var primaryCareCategories = map[string]string{
 // plan is the options as tables. It is read-only and shared by the workers.
 type plan struct {
 	Options
-	words     *wordTable
-	endings   endings             // of surnames
-	category  []pipeline.Category // by pattern category
-	minScore  []float32           // by pattern category
-	rank      [numOrigins][]uint16
-	repeat    []bool // by category
-	part      []bool // by category
-	always    phrases
-	alwaysAs  []pipeline.Category // by entry
-	never     phrases
-	rules     [phases][]int // indices of those that are on
-	network   []int32       // by rule: its number in Networks, -1 if it is no network
-	onlyPlain bool          // findCentres knows hospitals alone
-	labels    categories
+	words    *wordTable
+	category []pipeline.Category // by pattern category
+	minScore []float32           // by pattern category
+	rank     [numOrigins][]uint16
+	repeat   []bool // by category
+	part     []bool // by category
+	always   phrases
+	alwaysAs []pipeline.Category // by entry
+	never    phrases
+	rules    [phases][]int // indices of those that are on
+	labels   categories
 
 	recognized []pipeline.Category // by category of recognizers
 }
@@ -226,9 +212,8 @@ func compile(o Options) (*plan, error) {
 		repeat: make([]bool, n), part: make([]bool, n), recognized: make([]pipeline.Category, n),
 	}
 	p.labels = categoriesOf(set)
-	p.onlyPlain = p.labels.institute != p.labels.centre
 	return p, firstOf(
-		p.vocabulary, p.overlap, p.patterns, p.priority, p.networked, p.switches, p.packs, p.recognizers,
+		p.vocabulary, p.overlap, p.patterns, p.priority, p.replaced, p.switches, p.packs, p.recognizers,
 		func() error { return p.mark(p.repeat, o.Repeat) },
 		func() error { return p.mark(p.part, o.RepeatPart) },
 		p.lists,
@@ -283,13 +268,8 @@ func (p *plan) recognizers() error {
 	return nil
 }
 
-// vocabulary checks the lists of words, and sorts those of parts of words.
-func (p *plan) vocabulary() (err error) {
-	if err = checkWords(p.Words); err == nil {
-		p.endings, err = endingsOf(p.Words[familyEndings])
-	}
-	return err
-}
+// vocabulary checks the lists of words.
+func (p *plan) vocabulary() error { return checkWords(p.Words) }
 
 func (p *plan) overlap() error {
 	if p.Overlap != "hull" && p.Overlap != "trim" {
@@ -349,28 +329,15 @@ func (p *plan) priority() error {
 	return nil
 }
 
-// networked is the rules that are networks. One of the house of the same name
-// stands in the place of a rule, whatever that is.
-func (p *plan) networked() error {
+// replaced switches off the rules in whose place a network of the house stands,
+// by its name.
+func (p *plan) replaced() error {
 	for _, pack := range p.Packs {
 		for _, name := range pack.Networks() {
 			if p.Rules[name] {
 				p.Rules = maps.Clone(p.Rules)
 				p.Rules[name] = false
 			}
-		}
-	}
-	p.network = make([]int32, len(rules))
-	for i := range rules {
-		p.network[i] = -1
-		if rules[i].do != nil {
-			continue
-		}
-		if p.Networks != nil {
-			p.network[i] = int32(slices.Index(p.Networks.Networks(), rules[i].name))
-		}
-		if p.Rules[rules[i].name] && p.network[i] < 0 {
-			return fmt.Errorf("rule %s: there is no network of this name", rules[i].name)
 		}
 	}
 	return nil

@@ -35,9 +35,6 @@ func New(o Options) (pipeline.Step, error) {
 		w := &worker{plan: p, counts: newTally(p), reader: reader{wordTable: p.words}}
 		w.hull = p.Overlap == "hull"
 		w.resolve = w.note
-		if p.Networks != nil {
-			w.networks = p.Networks.NewMachine()
-		}
 		for _, pack := range p.Packs {
 			w.machines = append(w.machines, pack.NewMachine())
 		}
@@ -128,11 +125,9 @@ type worker struct {
 	text   []byte  // as it is looked at: the note or its view, which all offsets count
 	from   []int32 // nil, or where in the note the bytes of the view come from
 	placed view.Placed
-	recall *recall
 	words  []word
 	seen   class // of all words
 	folded bool  // all words have their hash
-	places table // of words seen so far: the category of a place, or None
 	model  []pipeline.Span
 	cands  []candidate
 	spans  []pipeline.Span
@@ -142,10 +137,6 @@ type worker struct {
 	strict []pipeline.Span // the others, as they were
 
 	machines []*networks.Machine // one a pack
-	networks *networks.Machine   // of the rules that are networks
-	tokens   []pipeline.Token    // as the words count them
-	netted   bool                // the networks have looked at the note
-	finds    []networks.Find
 	found    []pipeline.Span
 	hits     []recognizers.Find
 
@@ -199,7 +190,7 @@ func (w *worker) note() {
 	w.text, w.from, w.cands, w.spans = text, from, w.cands[:0], w.spans[:0]
 	tokens := w.placed.Tokens(from, b.Tokens.At(i))
 	w.words, w.seen = w.reader.appendWords(w.words[:0], w.text, tokens)
-	w.folded, w.netted, w.tokens = false, false, tokens
+	w.folded = false
 	w.fromModel(tokens)
 	if len(w.cands) > 0 {
 		w.run(onModel)
@@ -354,21 +345,6 @@ func (w *worker) fromPacks(tokens []pipeline.Token) {
 			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byRule][s.Category]})
 		}
 	}
-}
-
-// fromNetwork adds what a rule that is a network finds. All of them look at a
-// note once, when the first of them is asked.
-func (w *worker) fromNetwork(network int32) (n int) {
-	if !w.netted {
-		w.finds, w.netted = w.networks.Finds(w.text, w.tokens), true
-	}
-	for i := range w.finds {
-		if f := &w.finds[i]; f.Network == network {
-			w.propose(f.Start, f.End, f.Category, byRule)
-			n++
-		}
-	}
-	return n
 }
 
 // fromRecognizers adds what the patterns of the house find. A note that costs

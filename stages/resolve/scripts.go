@@ -28,7 +28,7 @@ func (w *worker) findScripts() int {
 			continue
 		}
 		end := k + 1
-		for end < len(w.words) && w.touches(end-1) && w.isOtherScript(end) {
+		for end < len(w.words) && w.touch(end-1) && w.isOtherScript(end) {
 			end++
 		}
 		w.propose(w.words[k].start, w.words[end-1].end, c, byRule)

@@ -17,8 +17,6 @@ type word struct {
 	length     int32  // folded bytes; 0 until fold was called
 	class      class
 	shape      shape
-	at         uint16 // where a reader may know it
-	answers
 }
 
 // shape says how a word is written.

@@ -23,53 +23,31 @@ var shipped = func() networks.Words {
 	return words
 }()
 
-// networked are the networks that ship as rules.
-var networked = func() *networks.Pack {
-	text, err := configs.Rules()
-	if err != nil {
-		panic(err)
-	}
-	p, err := networks.Compile(string(text), networks.Resources{Words: shipped})
-	if err != nil {
-		panic(err)
-	}
-	return p
-}()
+// defaults are the options of a label set, with words.
+func defaults(labels string) (Options, error) { return Defaults(labels, shipped) }
 
-// defaults are the options of a label set, with words and networks.
-func defaults(labels string) (Options, error) {
-	o, err := Defaults(labels, shipped)
-	o.Networks = networked
-	return o, err
-}
-
-// A network of the house with the name of a rule stands in its place, and without
-// its network a rule is refused.
+// A network of the house with the name of a rule stands in its place.
 func TestNetworkInPlaceOfRule(t *testing.T) {
-	const note = "su hija Ana, la Hna. Ana"
 	for _, c := range []struct{ file, want string }{
-		{"", "su hija [PERSON:Ana], la Hna. Ana"},
-		{"network kin-name PERSON 0.9\n begin form:hna -> dot\n dot form:. -> who\n who cap / open -> end", "su hija Ana, la Hna. [PERSON:Ana]"},
-		{"network other PERSON 0.9\n begin form:hna -> dot\n dot form:. -> who\n who cap / open -> end", "su hija [PERSON:Ana], la Hna. [PERSON:Ana]"},
+		{"", "la Hna. Ana, [PERSON:Dra. Puig]"},
+		{"network titles PERSON 0.9\n begin form:hna -> dot\n dot form:. -> who\n who cap / open -> end", "la Hna. [PERSON:Ana], [PERSON:Dra. Puig]"},
+		{"network other PERSON 0.9\n begin form:hna -> dot\n dot form:. -> who\n who cap / open -> end", "la Hna. [PERSON:Ana], Dra. [PERSON:Puig]"},
 	} {
-		o := only(t, "primary-care", "kin-name")
-		if c.file != "" {
+		o := only(t, "primary-care", "titles")
+		if c.file == "" {
+			o = only(t, "primary-care")
+		} else {
 			p, err := networks.Compile("version 1\n"+c.file, networks.Resources{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			o.Packs = append(o.Packs, p)
 		}
-		b := batchOf(t, "primary-care", note)
+		b := batchOf(t, "primary-care", "la Hna. Ana, [PERSON:Dra. Puig]")
 		run(t, o, b)
 		if got := markup.Write(b.Text.At(0), b.Spans.At(0)); got != c.want {
 			t.Errorf("%q: %s, want %s", c.file, got, c.want)
 		}
-	}
-	o := only(t, "primary-care", "kin-name")
-	o.Networks = nil
-	if _, err := New(o); err == nil || !strings.Contains(err.Error(), "rule kin-name: there is no network") {
-		t.Errorf("without its network: %v", err)
 	}
 }
 
@@ -108,12 +86,12 @@ func TestWordsAreWhole(t *testing.T) {
 // What a house changes in a list decides what the rules find.
 func TestHouseWords(t *testing.T) {
 	for _, test := range []struct{ file, note, want string }{
-		{"", "Visita de Hna. Zzyzx hoy", "Visita de Hna. Zzyzx hoy"},
-		{"words +title hna", "Visita de Hna. Zzyzx hoy", "Visita de Hna. [PERSON:Zzyzx] hoy"},
-		{"words -title don", "Visita de don Zzyzx hoy", "Visita de don Zzyzx hoy"},
-		{"words title hna", "Visita de doctora Zzyzx hoy", "Visita de doctora Zzyzx hoy"},
+		{"", "Visita de [PERSON:Hna. Zzyzx] hoy", "Visita de [PERSON:Hna. Zzyzx] hoy"},
+		{"words +title hna", "Visita de [PERSON:Hna. Zzyzx] hoy", "Visita de Hna. [PERSON:Zzyzx] hoy"},
+		{"words -title don", "Visita de [PERSON:don Zzyzx] hoy", "Visita de [PERSON:don Zzyzx] hoy"},
+		{"words title hna", "Visita de [PERSON:doctora Zzyzx] hoy", "Visita de [PERSON:doctora Zzyzx] hoy"},
 	} {
-		o := only(t, "primary-care", "titled")
+		o := only(t, "primary-care", "titles")
 		o.Words = changed(t, test.file)
 		b := batchOf(t, "primary-care", test.note)
 		run(t, o, b)

@@ -28,6 +28,11 @@ SAINTS = ["San", "Santa", "Sant", "Santo", "Virgen de", "Virgen del", "Nuestra S
           "Río", "Ciudad de", "Nuevo", "Villa", "Los", "Las", "Costa", "Torre", "Llanos de", "Jardín de", "Bajo", "Campo de"]
 
 
+INITIALS = re.compile(r"(?:[^\W\d_]\. ?){1,4}[^\W\d_]?|[A-ZÀ-Ý](?: ?[A-ZÀ-Ý]){0,2}")
+NUMBER = re.compile(r" \d+(?:[- ]?[A-Za-z]\b)?")
+STREET = re.compile(r"(?i)((?:c/\s?|c\.\s?|calle |carrer |cr |avda?\.? |avenida |avinguda |pza?\.? |plaza |plaça |pl\.? |passatge |pasaje |ptge\.? |passeig |paseo |pg\.? |pº |ronda |rambla |rbla\.? |travessera |travessia |"
+                    r"camino |camí |ctra\.? |carretera |urb\.? |urbanizaci[oó]n |urbanització |barri |barrio |polígono |polígon |partida |rúa |rua |bº )(?:de la |de les |de los |de las |dels |del |de |d'|d’)?)"
+                    r"([^\W\d_][^\d,]*?)((?:[ ,]+(?:nº|num\.?|n\.|núm\.?|s/n|bajo|baix|ático|àtic)?\s*\d.*|[ ,]+(?:s/n|bajo|baix|ático|àtic).*)?)$")
 HOUSE = re.compile(r"(?i)(hospital|h[.º]|cl[ií]nica|centr[eo]|institut|resid[eè]nci|ambulatori|sanatori|policl[ií]nica|m[uú]tua|fundaci)")
 NUMBERS = re.compile(r"(\d+)([-/.])(\d+)(?:([-/.])(\d+))?$")
 CALENDAR = ["enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
@@ -70,8 +75,9 @@ class Words:
 class Names:
     """Draws names; the same seed draws the same ones. held draws those that no training sees."""
 
-    def __init__(self, seed, held=False):
-        self.r, self.held = random.Random(seed), held
+    def __init__(self, seed, held=False, invented=(0.12, 0.05, 0.15)):
+        """invented is the share of surnames, given names and towns that are in no list: what a model cannot look up it learns from what stands around."""
+        self.r, self.held, self.invented = random.Random(seed), held, invented
         g = os.path.join(notes.data, "gazetteers")
         ine = os.path.join(g, "names-es-ine")
         one = lambda words: [w for w in words if " " not in w and len(w) > 2]
@@ -81,6 +87,7 @@ class Names:
         bcn = one(self.column(os.path.join(g, "cognoms-barcelona", "cognoms-bcn-2024.tsv.gz"), 0))
         self.abroad = self.ranked(sorted(set(one(entries("*surnames.txt"))) | set(bcn)), 0)
         self.abroadgiven = self.ranked(sorted(set(one(entries("*given-names.txt")))), 0)
+        self.short = [w for w in entries("own-origin-surnames.txt") if len(w) == 2]
         towns = [title(re.sub(r"^(.+), (.+)$", r"\2 \1", t).split("/")[0]) for t in self.column(os.path.join(g, "places-es", "municipios.csv.gz"), "nombre")]
         self.towns = self.ranked(sorted(set(towns) | set(map(title, self.column(os.path.join(g, "places-ca", "cataleg-abs-localitats.csv.gz"), 9)[::3]))), 0)
         self.world = self.ranked(sorted(set(entries("geonames-*.txt")) | set(entries("own-abroad.txt")) | set(entries("own-countries.txt")) | set(entries("own-provinces.txt"))), 0)
@@ -112,14 +119,54 @@ class Names:
             return self.r.choice(["de la ", "de ", "del ", "De ", "de los ", "San ", "da ", "El ", "Ben "]) + self.r.choice(self.surnames)
         if k < 0.045:
             return self.r.choice(["de", "del", "De", "Del", "de la", "el"])
+        if self.r.random() < self.invented[0]:
+            return self.inventedperson.draw(self.r)
         k = self.r.random()
-        return self.pick(self.surnames) if k < 0.55 else self.r.choice(self.surnames) if k < 0.7 else self.r.choice(self.abroad) if k < 0.88 else self.inventedperson.draw(self.r)
+        return self.pick(self.surnames) if k < 0.62 else self.r.choice(self.surnames) if k < 0.8 else self.r.choice(self.abroad)
 
     def givenname(self):
+        if self.r.random() < self.invented[1]:
+            return self.inventedperson.draw(self.r)
         k = self.r.random()
-        return self.pick(self.given) if k < 0.55 else self.r.choice(self.given) if k < 0.75 else self.r.choice(self.abroadgiven) if k < 0.95 else self.inventedperson.draw(self.r)
+        return self.pick(self.given) if k < 0.58 else self.r.choice(self.given) if k < 0.79 else self.r.choice(self.abroadgiven)
+
+    def shaped(self, value):
+        """The name as another hand writes it: initials, a letter for the given name or the surname, one of the two alone, surname first, another case, a slip.
+        What is no given name with a surname keeps its shape but for case and slips."""
+        r = self.r
+        words = [w for w in value.split(" ") if w]
+        capital = [w for w in words if plain(w).lower() not in SMALL]
+        k = r.random()
+        if len(capital) > 1 and all(len(w) > 2 and w.isalpha() for w in capital):
+            first, last, letters = capital[0], capital[1], [w[0].upper() for w in capital]
+            if k < 0.1:
+                join = r.choice([".", ".", "", ". ", " "])
+                value = join.join(letters) + (join.strip() if join != " " else "")
+            elif k < 0.2:
+                value = letters[0] + r.choice([". ", ".", " ", ". "]) + " ".join(words[1:])
+            elif k < 0.28:
+                value = first + " " + letters[1] + r.choice([".", ".", ""])
+            elif k < 0.38:
+                value = last
+            elif k < 0.45:
+                value = first
+            elif k < 0.53:
+                value = " ".join(words[1:]) + r.choice([", ", ",", " "]) + first
+        elif len(words) == 1 and value.isalpha() and len(value) > 3 and k < 0.06:
+            value = r.choice([value[0] + "." + r.choice("ABCDEFGLMPRST") + ".", value[0] + r.choice("ABCDEFGLMPRST"), value[0] + r.choice("ABCDEFGLMPRST") + r.choice("ABCDEFGLMPRST"),
+                              r.choice(self.short), value + " " + r.choice("ABCDEFGLMPRST") + "."])
+        k = r.random()
+        if k < 0.1 and value.upper() != value:
+            return value.lower()
+        if k < 0.2 and len(value) > 3:
+            return value.upper()
+        if k < 0.25:
+            return slip(value, r)
+        return value
 
     def person(self, value):
+        if INITIALS.fullmatch(value):
+            return re.sub(r"[^\W\d_]", lambda m: case(m[0], self.r.choice("ABCDEFGIJLMNOPRSTV")), value)
         out = []
         words = value.split(" ")
         for word in words:
@@ -136,8 +183,10 @@ class Names:
         return " ".join(out)
 
     def town(self):
-        k = self.r.random()
-        return self.r.choice(self.towns) if k < 0.5 else self.r.choice(self.world) if k < 0.85 else self.inventedplace.draw(self.r)
+        """A town, a country, a hamlet that does not exist but could."""
+        if self.r.random() < self.invented[2]:
+            return self.inventedplace.draw(self.r)
+        return self.r.choice(self.towns if self.r.random() < 0.6 else self.world)
 
     def proper(self):
         """What follows the head of a house's name."""
@@ -169,7 +218,21 @@ class Names:
             feminine, masculine = (FEMENINO, MASCULINO) if catalan or self.r.random() < 0.2 else (FEMININE, MASCULINE)
             head = self.r.choice(feminine if OF_FEMININE.match(head) else masculine) + " "
             head = head.upper() if m[1].isupper() and len(m[1]) > 5 else head
-        return head + case(m[2], self.proper())
+        number = NUMBER.search(m[2])  # "CAP Barcelona 2-C"
+        name = self.proper()
+        if number and self.r.random() < 0.7:
+            name += re.sub(r"\d", lambda d: self.digits(d[0]), number[0])
+        return head + case(m[2], name)
+
+    def address(self, value, m):
+        """The address with another street and other numbers."""
+        kind = self.r.random()
+        name = self.r.choice(self.streets) if kind < 0.5 else self.surname() if kind < 0.6 else f"{self.givenname()} {self.surname()}" if kind < 0.7 else self.town() if kind < 0.85 else self.inventedplace_()
+        return m[1] + case(m[2], name) + re.sub(r"\d+", lambda d: self.digits(d[0]), m[3])
+
+    def digits(self, value):
+        """Another number of as many digits."""
+        return "".join(self.r.choice("0123456789" if k else "123456789") for k in range(len(value)))
 
     def date(self, value):
         """Another date, most often in the form of the old one: other numbers, month and day of the week; seldom with other separators, with a
@@ -220,7 +283,9 @@ class Names:
         if re.fullmatch(r"[A-ZÁÉÍÓÚÑ]{2,5}", value):
             letters = "".join(w[0] for w in self.proper().split() if w.lower() not in SMALL).upper()
             return self.r.choice("HHHCI") + (self.r.choice(["", "U", "G"]) + letters)[:4] if letters else value
-        if re.search(r"\d", value):  # an address keeps its numbers
+        if m := STREET.match(value):
+            return self.address(value, m)
+        if re.search(r"\d", value):
             return value
         k = self.r.random()
         return case(value, self.town() if k < 0.9 else self.inventedplace_())
@@ -231,14 +296,15 @@ def renumber(text, r):
     return re.sub(r"(?<![\w.,])\d{1,3}(?!\w)", lambda m: "".join(r.choice("123456789" if k == 0 and d != "0" else "0123456789") if len(m[0]) > 1 or d != "0" else d for k, d in enumerate(m[0])), text)
 
 
-def rename(text, spans, names, dates=False, towns=0.0):
+def rename(text, spans, names, dates=False, towns=0.0, shapes=0.0):
     """The note with another value for every person and place; with dates also for dates and all other numbers. Behind a share of the houses comes a town, a
-    place of its own."""
+    place of its own; a share of the persons is written in another shape."""
     other = (lambda t: renumber(t, names.r)) if dates else str
+    person = lambda value: names.shaped(names.person(value)) if shapes and names.r.random() < shapes else names.person(value)
     out, moved, at, n = [], [], 0, 0
     for s, e, c in spans:
         value = text[s:e]
-        draw = {"PERSON": names.person, "LOCATION": names.location, "DATE": names.date if dates else str}.get(c, str)
+        draw = {"PERSON": person, "LOCATION": names.location, "DATE": names.date if dates else str}.get(c, str)
         parts = [("", draw(value), c)]
         if towns and c == "LOCATION" and HOUSE.match(value) and not re.match(r" d[e']", text[e:]) and names.r.random() < towns:
             town = names.town()
@@ -252,6 +318,31 @@ def rename(text, spans, names, dates=False, towns=0.0):
             n += len(value)
         at = e
     return "".join(out) + other(text[at:]), moved
+
+
+def slip(word, r):
+    """A word with one slip of the fingers: two letters exchanged, one left out, one twice, one beside it."""
+    if len(word) < 5:
+        return word
+    at = r.randrange(1, len(word) - 2)
+    if not word[at : at + 2].isalpha():
+        return word
+    return r.choice([word[:at] + word[at + 1] + word[at] + word[at + 2 :], word[:at] + word[at + 1 :], word[:at] + word[at] + word[at:],
+                     word[:at] + r.choice("aeioulnrst") + word[at + 1 :]])
+
+
+def slips(text, spans, r, share):
+    """The note with a slip in such a share of its words outside the spans."""
+    out, moved, at, n = [], [], 0, 0
+    for s, e, c in [*spans, (len(text), len(text), None)]:
+        before = re.sub(r"[^\W\d_]{5,}", lambda m: slip(m[0], r) if r.random() < share else m[0], text[at:s])
+        out += [before, text[s:e]]
+        n += len(before)
+        if c is not None:
+            moved.append([n, n + e - s, c])
+        n += e - s
+        at = e
+    return "".join(out), moved
 
 
 LOOSE = re.compile(r" (?=[.,;:)?!%])|(?<=[(¿¡]) ")
@@ -272,8 +363,10 @@ def drop(text, spans, places):
     return "".join(out), [[s - gone[s], e - gone[e], c] for s, e, c in spans]
 
 
-def noisy(text, spans, r, lower=0.18, upper=0.1, bare=0.3, untokenized=0.5, glued=0.15):
-    """A hurried hand: the whole note in one case, accents left out, punctuation as one writes it and not as NUBes is cut, words glued."""
+def noisy(text, spans, r, lower=0.18, upper=0.1, bare=0.3, untokenized=0.5, glued=0.15, typos=0.0):
+    """A hurried hand: the whole note in one case, accents left out, punctuation as one writes it and not as NUBes is cut, words glued, slips."""
+    if typos and r.random() < 0.4:
+        text, spans = slips(text, spans, r, typos)
     if r.random() < untokenized:
         text, spans = drop(text, spans, [m.start() for m in LOOSE.finditer(text)])
     if r.random() < glued:

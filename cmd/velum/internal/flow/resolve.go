@@ -40,9 +40,6 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 		o.Packs, err = rulefile.Packs(r.Packs, lists)
 	}
 	if err == nil {
-		o.Networks, err = rulefile.Rules(o.Words, lists)
-	}
-	if err == nil {
 		o.Recognizers, err = rulefile.AllRecognizers(f.Patterns.Files)
 	}
 	if err != nil {

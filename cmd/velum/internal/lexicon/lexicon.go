@@ -3,12 +3,6 @@
 package lexicon
 
 import (
-	"bytes"
-	"fmt"
-	"io/fs"
-	"strings"
-	"sync"
-
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/resolve"
@@ -42,68 +36,6 @@ func (l lexicon) Contains(phrase []byte) bool {
 	return int(p.Last) == len(tokens) && p.Class&l.class != 0
 }
 
-// heads are the first words, folded, of entries of several words.
-type heads map[string]struct{}
-
-// Contains tells whether an entry of several words may begin with the word.
-func (h heads) Contains(word []byte) bool {
-	var room [longestHead * 3 / 2]byte
-	if len(word) > longestHead {
-		return false
-	}
-	_, ok := h[string(gazetteer.Fold(room[:0], word))]
-	return ok
-}
-
-// longestHead is more bytes than a word of the lists has.
-const longestHead = 64
-
-// placeHeads reads the lists of countries and provinces for their heads.
-var placeHeads = sync.OnceValue(func() heads {
-	h := heads{}
-	for e, err := range gazetteer.Entries(placeLists{gazetteer.Shipped()}) {
-		if err != nil {
-			panic(fmt.Sprintf("embedded lists: %v", err)) // a test compiles them
-		}
-		for _, cut := range []string{" ", " -'’/"} { // the two ways in which the lists are compiled
-			if i := strings.IndexAny(e.Form, cut); i > 0 {
-				h[string(gazetteer.Fold(nil, []byte(e.Form[:i])))] = struct{}{}
-			}
-		}
-	}
-	return h
-})
-
-// placeHeadsOf returns the heads of the places in the lists: nil, which is any
-// word, if they are not the built-in ones alone.
-func placeHeadsOf(lists *gazetteer.Gazetteer) resolve.Lexicon {
-	if lists != gazetteer.Default() {
-		return nil
-	}
-	return placeHeads()
-}
-
-// placeLists shows those of the lists that name countries and provinces: the
-// others are ten times as long.
-type placeLists struct{ fs.FS }
-
-// Glob implements fs.GlobFS.
-func (l placeLists) Glob(pattern string) (names []string, err error) {
-	all, err := fs.Glob(l.FS, pattern)
-	for _, name := range all {
-		data, err := fs.ReadFile(l.FS, name)
-		if err != nil {
-			return nil, err
-		}
-		header, _, _ := bytes.Cut(data, []byte("\n"))
-		class, err := gazetteer.ParseClass(strings.TrimPrefix(string(header), "# class: "))
-		if err != nil || class&(gazetteer.Country|gazetteer.Province) != 0 {
-			names = append(names, name) // one that begins with something else is read as well
-		}
-	}
-	return names, err
-}
-
 // words cuts a phrase at blanks and around punctuation; false if it has too
 // many words to be an entry.
 func words(dst []pipeline.Token, phrase []byte) ([]pipeline.Token, bool) {
@@ -130,29 +62,13 @@ func inWord(c byte) bool {
 	return c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }
 
-// names are the lists of the configuration, for rule listed: a word is looked up
-// once in them and once in the names from all over the world.
-type names struct{ lists *gazetteer.Gazetteer }
-
-// Name implements resolve.NameLexicon.
-func (n names) Name(word []byte) (given, surname, common bool) {
-	own := n.lists.Classes(word)
-	all := own | gazetteer.Names().Classes(word)
-	return all&gazetteer.GivenName != 0, all&gazetteer.Surname != 0, own&gazetteer.CommonWord != 0
-}
-
 // Of returns the lists that resolve asks.
 func Of(lists *gazetteer.Gazetteer) resolve.Lexicons {
 	of := func(c gazetteer.Class) lexicon { return lexicon{lists, c} }
 	return resolve.Lexicons{
 		GivenNames: of(gazetteer.GivenName),
 		Surnames:   of(gazetteer.Surname),
-		Names:      names{lists},
 		Common:     of(gazetteer.CommonWord),
-		Countries:  of(gazetteer.Country),
-		Provinces:  of(gazetteer.Province),
-		Towns:      of(gazetteer.Municipality),
-		PlaceHeads: placeHeadsOf(lists),
 		Never: []resolve.NamedLexicon{
 			{Name: "eponyms", Lexicon: of(gazetteer.Eponym)},
 			{Name: "drugs", Lexicon: of(gazetteer.Drug)},

@@ -19,6 +19,7 @@ func (n *Network) Variant() (bilstm.Architecture, bilstm.Recipe, error) {
 	r.Epochs, r.Batch, r.Rate = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate)
 	a.Window = unlessBelowZero(n.Window, a.Window)
 	r.Swap, r.Noise, r.Frozen = unlessBelowZero(n.Swap, r.Swap), unlessBelowZero(n.Noise, r.Noise), n.Frozen
+	r.Blind = n.Blind
 	return a, r, nil
 }
 

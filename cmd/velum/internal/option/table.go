@@ -247,6 +247,7 @@ type Network struct {
 	Rate      float64
 	Swap      float64
 	Noise     float64
+	Blind     float64
 	Vectors   string
 	Frozen    bool
 	Seed      int
@@ -504,6 +505,7 @@ func (c *Config) networkOptions() []option {
 		opt("network.rate", &n.Rate, 0, "Learning rate; 0 takes the variant's (0.003).", within(0, 10)),
 		opt("network.swap", &n.Swap, -1, "Share of spans that an epoch exchanges for another of their category; below 0 takes the variant's (0.3).", within(-1, 1)),
 		opt("network.noise", &n.Noise, -1, "Share of the sequences that an epoch sees in capitals, in lower case or without accents, a third each; below 0 takes the variant's (0).", within(-1, 1)),
+		opt("network.blind", &n.Blind, 0, "Share of the tokens of which an epoch sees neither word nor list nor cluster, only shape, characters and what stands around: so names are learned from their context.", within(0, 0.9)),
 		opt("network.vectors", &n.Vectors, "", "File of `velum embed` whose vectors the words begin with, by the form as it stands, in lower case, of the lemma if the template has lemma, else their mean. All its words become part of the model, those too that no training note has. Empty begins at random.", aFile, large),
 		opt("network.frozen", &n.Frozen, false, "Vectors of words stay as they begin; else they are learned too."),
 		opt("network.seed", &n.Seed, 1, "Seed of first weights, order and dropout. Two seeds differ by 0.1 to 0.2 points of F1.", within(0, 1e9)),

@@ -152,15 +152,6 @@ func Words(paths ...string) (rules.Words, error) {
 	return words, err
 }
 
-// Rules compiles the networks that are rules of resolve, with its words.
-func Rules(words rules.Words, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
-	text, err := configs.Rules()
-	if err != nil {
-		return nil, err
-	}
-	return rules.Compile(string(text), rules.Resources{Lists: lists, Words: words})
-}
-
 // IsWords tells whether a path names a file of words, and not one of networks.
 func IsWords(path string) bool {
 	text, err := os.ReadFile(path)
