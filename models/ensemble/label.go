@@ -22,6 +22,7 @@ type Labeller struct {
 	sum   []float32 // [tokens][tags]
 	open  []bool    // tokens of lines that the first member has not decided
 	doubt []bool    // tokens of lines of which it is not sure
+	mixed []bool    // those of them about which the others have a say
 	both  []float32 // probabilities of the spans of a cascade
 }
 
@@ -171,29 +172,33 @@ func (l *Labeller) ask(text []byte, tokens []pipeline.Token, matches []pipeline.
 	if !some {
 		return
 	}
-	l.eachDoubt(func(i int) {
+	l.mixed = grow(l.mixed, len(tokens))
+	for i, d := range l.doubt {
 		row := l.sum[i*n : (i+1)*n]
-		kernels.AddScaled(row, l.m.header.Weights[0]-1, row)
-	})
+		if l.mixed[i] = d && !personal(row); l.mixed[i] {
+			kernels.AddScaled(row, l.m.header.Weights[0]-1, row)
+		}
+	}
 	for k, member := range l.members[1:] {
 		if s, ok := member.(selective); ok {
 			l.probs = s.MarginalsOf(l.probs[:0], text, tokens, matches, l.doubt)
 		} else {
 			l.probs = l.believes(k+1).Marginals(l.probs[:0], text, tokens, matches)
 		}
-		l.eachDoubt(func(i int) {
-			kernels.AddScaled(l.sum[i*n:(i+1)*n], l.m.header.Weights[k+1], l.probs[i*n:(i+1)*n])
-		})
-	}
-}
-
-func (l *Labeller) eachDoubt(do func(token int)) {
-	for i, d := range l.doubt {
-		if d {
-			do(i)
+		for i, m := range l.mixed {
+			if m {
+				kernels.AddScaled(l.sum[i*n:(i+1)*n], l.m.header.Weights[k+1], l.probs[i*n:(i+1)*n])
+			}
 		}
 	}
 }
+
+// personal tells whether the first member of a cascade is sure, by the marginals of
+// a token, that it belongs to a span: then no other member uncovers it.
+func personal(row []float32) bool { return row[pipeline.O] < notPersonal }
+
+// notPersonal is the least probability of O at which the others have a say.
+const notPersonal = 0.03
 
 // mixer decodes marginals: of all paths that the tag scheme allows the one
 // whose tags have the largest product.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/velum-health/velum/models/kernels"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -70,9 +71,7 @@ func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Ma
 			continue
 		}
 		c.probs[k] = l.(labelling).Marginals(c.probs[k][:0], text, tokens, matches)
-		for i, p := range c.probs[k] {
-			c.mean[i] += c.m.header.Weights[k] * p
-		}
+		c.addMean(k, L)
 		for i, y := range tags {
 			c.belief[k] = append(c.belief[k], c.probs[k][i*L+int(y)])
 		}
@@ -81,6 +80,20 @@ func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Ma
 		c.addLines(tokens, tags)
 	}
 	return nil
+}
+
+// addMean adds the marginals of member k to the mean, as a labeller would.
+func (c *Corpus) addMean(k, tags int) {
+	cascade := c.m.header.Mode == Cascade
+	for i := 0; i < len(c.mean); i += tags {
+		w := c.m.header.Weights[k]
+		if cascade && personal(c.probs[0][i:i+tags]) {
+			if w = 0; k == 0 {
+				w = 1
+			}
+		}
+		kernels.AddScaled(c.mean[i:i+tags], w, c.probs[k][i:i+tags])
+	}
 }
 
 // cover counts the spans of member k, and those that cover one of the gold

@@ -229,6 +229,18 @@ func byKind(members []About) []float32 {
 
 const maxMembers = 16
 
+// WithFirst returns the cascade in which the first member has this share of the
+// mean, and the others the rest alike.
+func (m *Model) WithFirst(share float32) *Model {
+	n := *m
+	n.header.Weights = make([]float32, len(m.members))
+	for i := range n.header.Weights {
+		n.header.Weights[i] = (1 - share) / float32(len(m.members)-1)
+	}
+	n.header.Weights[0] = share
+	return &n
+}
+
 // WithThreshold returns the cascade with a threshold that was chosen before, on
 // other notes or for members like these: training then measures none.
 func (m *Model) WithThreshold(threshold float32) *Model {

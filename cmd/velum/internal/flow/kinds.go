@@ -184,5 +184,8 @@ func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
 	if mode == ensemble.Cascade {
 		model = model.WithThreshold(float32(m.Config.Ensemble.Threshold))
 	}
+	if first := m.Config.Ensemble.First; first >= 0 && mode == ensemble.Cascade && len(m.Config.Ensemble.Members) > 1 {
+		model = model.WithFirst(float32(first))
+	}
 	return ensemble.NewCorpus(model), nil
 }
