@@ -112,8 +112,8 @@ func newRulesWordsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "words [LIST...]",
 		Short: "Print the lists of words that the rules of velum go by",
-		Long: `Print the lists of words that the rules of velum go by (titles, kin, heads of centres, verbs of
-residence...), as resolve.words changes them, or those named. What is printed is a file for resolve.words.`,
+		Long: `Print the lists of words that the rules of velum go by (titles, kin, weekdays, fields of
+reports...), as resolve.words changes them, or those named. What is printed is a file for resolve.words.`,
 		Example: `  velum rules words title kin
   velum rules words --set resolve.words=words.atn > all.atn`,
 		RunE: func(_ *cobra.Command, args []string) error {

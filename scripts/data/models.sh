@@ -1,20 +1,19 @@
 #!/bin/sh
-# Make the embedded models, each by one command: models.sh morph|meddocan-dev|meddocan|meddocan-cascade|primary-care|cascade|inverse.
+# Make the embedded models, each by one command: models.sh morph|clusters|meddocan-dev|meddocan|meddocan-cascade|primary-care|cascade|inverse.
 # morph: parts of speech and lemmas, from ../shared/data/labelled/ud.
 # The others need ../shared/data: MEDDOCAN (CC BY 4.0), and primary-care the real
-# notes of labelled/ too. primary-care trains on train parts alone, and its scores
-# and recall dial are those of nubes-phi dev and notes-ca dev. meddocan that ships
-# trains on train, dev and the background reports whole, with what was chosen
-# before: its scores and dial are those of the same recipe without dev
-# (models.sh meddocan-dev: train and the bodies of the background reports).
+# notes and hands of labelled/ too, all of them: what nobody tuned on is what others
+# hold back. Scores and dial are of writers and kinds that were left out.
+# meddocan that ships trains on train, dev and the background reports whole, with
+# what was chosen before: its scores and dial are those of the same recipe without
+# dev (models.sh meddocan-dev: train and the bodies of the background reports).
 #
 # cascade is primary-care and a network: make it after, with a binary that holds
-# the new primary-care. Its threshold, scores and dial are of the same dev parts.
-# meddocan-cascade is meddocan and three networks, in the same way; like meddocan it
-# learns from dev too, and has the scores and dial of its recipe without dev.
+# the new primary-care. meddocan-cascade is meddocan and three networks, in the
+# same way, with the scores and dial of its recipe without dev.
 #
-# --real names the notes of the dev part: what a report says of what is left rests
-# on them. `velum models measure` does the same to a model that there is.
+# --real names the notes that were held out: what a report says of what is left
+# rests on them. `velum models measure` does the same to a model that there is.
 #
 # VELUM_INIT=MODEL begins at the weights of a model: the objective is convex, so a
 # third of the iterations lead as far.
@@ -23,21 +22,11 @@ data=${VELUM_DATA:-../shared/data}
 work=${VELUM_WORK:-out/models}
 velum=${VELUM:-bin/velum}
 mkdir -p "$work"
-# real_notes makes the notes that primary-care and cascade learn from, in $real.
+# What primary-care and cascade learn from is made by scripts/bench/real/transfer.py in $real: all.train.jsonl, of all writers and sources. Their scores,
+# dial and risk are those of the same recipe without the first fold of writers and kinds of document, on that fold.
 real=$work/real
-real_notes() {
-	# Real notes: renamed from many lists, half of them with the noise of a hurried hand.
-	python3 scripts/bench/real/corpora.py sets --work "$real"
-	python3 scripts/bench/real/corpora.py sources --work "$real"
-	# Reports as short notes: headers stripped, case and accents mangled in part.
-	go run ./scripts/experiments/shortnotes --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
-	go run ./scripts/experiments/shortnotes --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
-	go run ./scripts/experiments/shortnotes --in "$data/meddocan/dev" --out "$real/short-dev.jsonl" --seed 2
-	python3 scripts/bench/real/corpora.py short --work "$real"
-	# Generated notes; the templates and names of the two splits are disjoint.
-	"$velum" synth --quiet --notes 30000 --seed 1 --split train --density 3 --out "$real/synth-train.jsonl"
-	"$velum" synth --quiet --notes 8000 --seed 2 --split test --density 3 --out "$real/synth-dev.jsonl"
-}
+fold0=$real/held-nubes-0.jsonl,$real/held-notes-ca-0.jsonl,$real/held-voices-0.jsonl,$real/held-hands-0.jsonl
+held="writers and kinds of document left out: nubes-phi, notes-ca, notes-voices, our hands"
 
 case ${1:-} in
 morph)
@@ -50,7 +39,7 @@ morph)
 meddocan-dev)
 	# What the choices rest on: nothing of dev is seen, nor the headers of the
 	# background reports, which are shared with dev.
-	python3 scripts/bench/real/corpora.py sources --work "$work/real"
+	python3 scripts/bench/real/corpora.py bodies --work "$work/real"
 	# Some reports once more in small letters or in capitals: dev in small letters is masked to .966 and not .759, at .001 of F1.
 	python3 scripts/bench/real/cases.py "$work/real/cases-dev" "$data/meddocan/train" "$work/real/background-bodies"
 	"$velum" train --profile meddocan --kind crf --labels meddocan --name meddocan \
@@ -68,7 +57,7 @@ meddocan-cascade)
 	# The networks learn from what meddocan learns from, those of the scores from what
 	# meddocan-dev does: make both first. Six trainings, 130 to 180 s of processor time each. The
 	# third network sees a tenth of the lines in capitals, in lower case or without accents.
-	python3 scripts/bench/real/corpora.py sources --work "$work/real"
+	python3 scripts/bench/real/corpora.py bodies --work "$work/real"
 	network() {
 		noise=0
 		if [ "$2" = 3 ]; then noise=0.1; fi
@@ -89,34 +78,34 @@ meddocan-cascade)
 	cascade "$work/meddocan-dev.velum" dev --dev "$data/meddocan/dev" --real "MEDDOCAN dev" --out "$work/meddocan-cascade-dev.velum"
 	cascade meddocan all --scores "$work/meddocan-cascade-dev.velum" --out "$work/meddocan-cascade.velum"
 	;;
-primary-care)
-	# Clusters of words from clinical and general text without labels.
+clusters)
+	# Clusters of words from clinical and general text without labels, of which each model of short notes holds its own copy: a
+	# training takes those of primary-care in the binary, unless VELUM_CLUSTERS names this file.
 	text=$work/text
 	mkdir -p "$text"
 	for file in "$data"/unlabelled-es-clinical/*.jsonl.gz; do
 		gunzip -c "$file" | grep -v '"meddocan": *"dev:' | gzip -1 >"$text/$(basename "$file")"
 	done
-	set -- "$1" --in "$data/meddocan/train"
+	set -- --in "$data/meddocan/train"
 	for file in "$text"/*.jsonl.gz "$data"/unlabelled-ca/*.gz "$data"/general/es/*.txt.gz "$data"/general/ca/*.txt.gz; do
 		set -- "$@" --in "$file"
 	done
-	shift
 	"$velum" embed --quiet --workers 1 "$@" --normalization fold --epochs 4 --clusters 128,1024 --out "$work/fold.velum"
-	set -- primary-care
-	real_notes
-	# Bare names in general Catalan text, marked by lists; dates and ages as a model finds them.
-	python3 scripts/bench/real/corpora.py named --work "$real" --velum "$velum" --model "${VELUM_INIT:-primary-care}"
-	"$velum" train --profile primary-care --kind crf --labels primary-care --name primary-care \
-		--template configs/templates/primary-care.txt --clusters "c128=$work/fold.velum:128,c1024=$work/fold.velum:1024" \
-		--train "$real/short-train.jsonl,$real/short-background.jsonl,$real/synth-train.jsonl,$real/nubes-marked.jsonl,$real/nubes-r1.jsonl,$real/nubes-r2.jsonl,$real/nubes-r3.jsonl,$real/nubes-r4.jsonl,$real/nubes-empty-1.jsonl,$real/notes-ca-train.jsonl,$real/notes-ca-r1.jsonl,$real/notes-ca-r2.jsonl,$real/notes-ca-r3.jsonl,$real/bare-ca.jsonl" \
-		${VELUM_INIT:+--init "$VELUM_INIT" --iterations 60} \
-		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --real "nubes-phi dev and notes-ca dev" --out "$work/primary-care.velum"
+	exit
+	;;
+primary-care)
+	# 60 iterations from cold, 200 s of processor time.
+	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --prepare
+	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --kinds crf --sources "" --folds 0
+	"$velum" models measure --profile primary-care --model "$real/fold0-crf.velum" --gold "$fold0" --real "$held" --out "$work/primary-care-fold0.velum"
+	"$velum" train --profile primary-care --kind crf --labels primary-care --name primary-care --iterations 60 --workers 1 --train "$real/all.train.jsonl" \
+		${VELUM_CLUSTERS:+--clusters "c128=$VELUM_CLUSTERS:128,c1024=$VELUM_CLUSTERS:1024"} --scores "$work/primary-care-fold0.velum" --out "$work/primary-care.velum"
 	;;
 inverse)
 	# No note of a hospital: none of NUBes, nor what was put into Catalan from it. Words of MEDDOCAN dev's bodies are left out.
 	real=out/real
 	mkdir -p "$real" "$work/text"
-	python3 scripts/bench/real/corpora.py sources
+	python3 scripts/bench/real/corpora.py bodies
 	python3 scripts/bench/real/corpora.py capitals
 	go run ./scripts/experiments/shortnotes --in "$data/meddocan/train" --out "$real/short-train.jsonl" --seed 1
 	go run ./scripts/experiments/shortnotes --in "$real/background-bodies" --out "$real/short-background.jsonl" --seed 3
@@ -144,23 +133,17 @@ inverse)
 		--train "$data/meddocan/train" --out "$work/inverse.velum"
 	;;
 cascade)
-	# A network beside the primary-care of the binary, on fewer of its notes, with its
-	# clusters and a tenth of the lines in one case or without accents; it is asked
-	# about the lines of which that is not sure. 200 s of processor time.
-	real_notes
-	head -n 5000 "$real/synth-train.jsonl" >"$real/synth-5k.jsonl"
-	notes=$real/short-train.jsonl,$real/synth-5k.jsonl
-	for set in nubes-marked nubes-r1 nubes-r2 nubes-r3 nubes-t21 nubes-d11 nubes-d12 nubes-empty-1 notes-ca-train notes-ca-r1 notes-ca-r2 notes-ca-t21 notes-ca-d11; do
-		notes=$notes,$real/$set.jsonl
-	done
-	"$velum" train --profile primary-care --kind bilstm --labels primary-care --name primary-care-network --epochs 5 --workers 1 \
-		--template network-clusters --set network.noise=0.1 --train "$notes" --out "$work/primary-care-network.velum"
-	"$velum" train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade \
-		--members "primary-care,$work/primary-care-network.velum" --train "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" \
-		--dev "$real/nubes-dev.jsonl,$real/notes-ca-dev.jsonl" --real "nubes-phi dev and notes-ca dev" --out "$work/cascade.velum"
+	# primary-care of the binary, and a network on the same notes that decides the lines of which that is not sure. 200 s of processor time each.
+	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --prepare
+	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --kinds cascade --sources "" --folds 0
+	"$velum" models measure --profile primary-care --model "$real/fold0-cascade.velum" --gold "$fold0" --real "$held" --out "$work/cascade-fold0.velum"
+	"$velum" train --profile primary-care --kind bilstm --labels primary-care --name primary-care-network --epochs 4 --workers 1 \
+		--template network-lean --set network.noise=0.1 --set network.blind=0.3 --train "$real/all.train.jsonl" --out "$work/primary-care-network.velum"
+	"$velum" train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0 \
+		--members "primary-care,$work/primary-care-network.velum" --train "$real/held-notes-ca-0.jsonl" --scores "$work/cascade-fold0.velum" --out "$work/cascade.velum"
 	;;
 *)
-	echo "usage: models.sh morph|meddocan-dev|meddocan|meddocan-cascade|primary-care|cascade|inverse" >&2
+	echo "usage: models.sh morph|clusters|meddocan-dev|meddocan|meddocan-cascade|primary-care|cascade|inverse" >&2
 	exit 2
 	;;
 esac

@@ -26,6 +26,8 @@ TRAIN = {
     "network": ["--kind", "bilstm", "--epochs", "4", "--template", "network-lean", "--set", "network.noise=0.1", "--set", "network.blind=0.3"],
 }
 
+CASCADE = ["--set", "ensemble.threshold=0.95", "--set", "ensemble.first=0"]
+
 
 def fold_of(source, note, hands):
     group = gold.GOLD[source][1](note.split("~")[0])
@@ -84,11 +86,11 @@ class Bench:
             self.velum("train", "--labels", "primary-care", "--workers", "1", *TRAIN[kind], "--train", self.path(f"{name}.train.jsonl"), "--out", out)
             return
         members = ",".join(self.path(f"{name}-{k}.velum") for k in TRAIN)
-        self.velum("train", "--labels", "primary-care", "--kind", "ensemble", "--mode", kind, "--set", f"ensemble.threshold={self.a.threshold}", "--members", members,
+        self.velum("train", "--labels", "primary-care", "--kind", "ensemble", "--mode", kind, *CASCADE, "--members", members,
                    "--train", self.held("notes-ca", 0), "--out", out)
 
     def jobs(self):
-        models = [(f"fold{k}", k, ()) for k in range(FOLDS)] if self.a.writers else []
+        models = [(f"fold{k}", k, ()) for k in self.a.folds]
         return models + [(f"without-{s}", None, WITHOUT[s]) for s in self.a.sources]
 
     def run(self):
@@ -104,9 +106,9 @@ class Bench:
                 self.row(kind, f"{s} left out", s, [(f"without-{s}", self.held(s))])
                 if s == "voices":
                     self.row(kind, "our hands, with voices left out", "hands", [("without-voices", self.held("hands"))])
-            if self.a.writers:
+            if self.a.folds:
                 for s in gold.GOLD:
-                    self.row(kind, f"{s} by {'writer' if s in self.hands else 'kind'}", s, [(f"fold{k}", self.held(s, k)) for k in range(FOLDS)])
+                    self.row(kind, f"{s} by {'writer' if s in self.hands else 'kind'}", s, [(f"fold{k}", self.held(s, k)) for k in self.a.folds])
 
     def row(self, kind, title, source, parts):
         """Prints the measures of notes tagged by several models, each note by one."""
@@ -188,9 +190,8 @@ def main():
     p.add_argument("--work", default="out/transfer")
     p.add_argument("--kinds", default="crf,network,cascade", type=lambda s: s.split(","), help="what is scored: crf, network, or a mode of an ensemble of both")
     p.add_argument("--sources", default=",".join(WITHOUT), type=lambda s: [x for x in s.split(",") if x], help="sources that are left out")
-    p.add_argument("--writers", action=argparse.BooleanOptionalAction, default=True, help="the five folds of writers and kinds")
+    p.add_argument("--folds", default="0,1,2,3,4", type=lambda s: [int(x) for x in s.split(",") if x], help="of the five folds of writers and kinds")
     p.add_argument("--hands", action="store_true", help="mean and least of the hands")
-    p.add_argument("--threshold", default="0.99", help="of a cascade")
     p.add_argument("--set", action="append", default=[])
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--velum", default=os.environ.get("VELUM", "bin/velum"))
