@@ -960,3 +960,41 @@ func TestSaid(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestBlind: of a blind token a batch has neither word nor what says which word it is, and all
+// of its shape; without the generator, as when a network tags, nothing is hidden.
+func TestBlind(t *testing.T) {
+	a, r := tiny(t, "default")
+	r.Blind, r.Word, r.Rare = 0.5, 0, 0
+	c := corpusOf(t, a, sentences)
+	f := newFeed(c, c.vocabulary(1, nil), &r)
+	var open, half batch
+	f.fill(&open, c.sequences, nil)
+	f.fill(&half, c.sequences, rand.New(rand.NewPCG(1, 1)))
+	blind := 0
+	for i, w := range half.word[:half.n] {
+		if w == unknown {
+			blind++
+		}
+		if open.word[i] == unknown {
+			t.Errorf("token %d is hidden from who tags", i)
+		}
+	}
+	if blind < half.n/3 || blind > 2*half.n/3 {
+		t.Errorf("%d of %d tokens are blind", blind, half.n)
+	}
+	// lower is the one group of the template that names the word: a blind token has one feature less.
+	if got := len(open.features) - len(half.features); got != blind {
+		t.Errorf("%d features are hidden of %d blind tokens", got, blind)
+	}
+}
+
+// TestRareWords: a word that comes less often than the recipe asks for has no vector of its own.
+func TestRareWords(t *testing.T) {
+	a, _ := tiny(t, "default")
+	c := corpusOf(t, a, []string{"Roca Roca Roca mejora", "roca tose"})
+	v := c.vocabulary(3, nil)
+	if v.word([]byte("roca")) == unknown || v.word([]byte("mejora")) != unknown {
+		t.Errorf("roca is %d, mejora %d", v.word([]byte("roca")), v.word([]byte("mejora")))
+	}
+}

@@ -574,3 +574,33 @@ func TestWeightsByKind(t *testing.T) {
 		t.Errorf("two of a kind: %v", got)
 	}
 }
+
+// TestUncovers: what the first member of a cascade is sure is personal stays so, whatever
+// the others say of an unsure line; with WithFirst(0) they alone decide the rest.
+func TestUncovers(t *testing.T) {
+	first := map[string][5]float32{"Eva": {0.02, 0.98}, "Roca": {0.2, 0.8}, "Pardo": {0.55, 0.45}}
+	others := map[string][5]float32{"Pardo": {0.1, 0.9}} // and O of all else
+	a, _ := member("a", first)
+	b, _ := member("b", others)
+	m, err := New(Cascade, []tagger.Model{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = m.WithFirst(0)
+	m.header.Threshold = 2
+	text, tokens := note("veo Eva / y Roca / con Pardo")
+	tags := make([]pipeline.Tag, len(tokens))
+	m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, tags)
+	if want := []pipeline.Tag{0, 1, 0, 0, 0, 1}; !slices.Equal(tags, want) {
+		t.Errorf("tags %v, want %v", tags, want)
+	}
+	c := NewCorpus(m)
+	if err := c.Add(text, tokens, nil, tags, 1); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range []float32{1, 0.02, 1, 1, 1, 0.1} {
+		if got := c.mean[5*at]; math.Abs(float64(got-want)) > 1e-6 {
+			t.Errorf("token %d: O has %v in what is measured, want %v", at, got, want)
+		}
+	}
+}

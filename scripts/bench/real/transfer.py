@@ -95,11 +95,12 @@ class Bench:
 
     def run(self):
         jobs = self.jobs()
+        members = [k for k in TRAIN if k in self.a.kinds or set(self.a.kinds) - set(TRAIN)]
         for name, fold, without in jobs:
-            if not all(os.path.exists(self.path(f"{name}-{k}.velum")) for k in TRAIN):
+            if not all(os.path.exists(self.path(f"{name}-{k}.velum")) for k in members):
                 self.corpus(name, fold, without)
         with ThreadPoolExecutor(self.a.jobs) as pool:
-            list(pool.map(self.train, [(*j, kind) for kind in TRAIN for j in jobs]))
+            list(pool.map(self.train, [(*j, kind) for kind in members for j in jobs]))
             list(pool.map(self.train, [(*j, kind) for kind in self.a.kinds if kind not in TRAIN for j in jobs]))
         for kind in self.a.kinds:
             for s in self.a.sources:
