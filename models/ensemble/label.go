@@ -18,6 +18,8 @@ type Labeller struct {
 	mix     mixer
 	spans   combiner
 
+	dialled bool // somebody turns the recall dial
+
 	probs []float32 // [tokens][tags] of a member
 	sum   []float32 // [tokens][tags]
 	open  []bool    // tokens of lines that the first member has not decided
@@ -31,7 +33,9 @@ type Labeller struct {
 func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.newLabeller(o) }
 
 func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
-	l := &Labeller{m: m, mix: newMixer(m.set, o), spans: combiner{m: m}}
+	mixed := o
+	mixed.OBias += m.header.Bias
+	l := &Labeller{m: m, mix: newMixer(m.set, mixed), dialled: o.OBias != 0, spans: combiner{m: m}}
 	if !m.header.Mode.bySpans() {
 		o.OBias = 0
 	}
@@ -64,7 +68,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 // decides returns the first member of a cascade if it can take lines off its
 // hands. The dial is turned on means, so with it all lines have to be asked for.
 func (l *Labeller) decides() deciding {
-	if l.m.header.Mode != Cascade || l.mix.o.OBias != 0 {
+	if l.m.header.Mode != Cascade || l.dialled {
 		return nil
 	}
 	first, _ := l.members[0].(deciding)

@@ -44,7 +44,7 @@ type counts struct{ said, right, masked int }
 
 // NewCorpus returns an empty corpus for the members of m.
 func NewCorpus(m *Model) *Corpus {
-	c := &Corpus{m: m, mix: newMixer(m.set, tagger.LabelOptions{})}
+	c := &Corpus{m: m, mix: newMixer(m.set, tagger.LabelOptions{OBias: m.header.Bias})}
 	for _, member := range m.members {
 		c.labellers = append(c.labellers, member.NewLabeller(tagger.LabelOptions{}))
 		c.covers = append(c.covers, map[pipeline.Category]*ratio{})

@@ -94,6 +94,7 @@ type header struct {
 	Members    []About   `json:"members"`
 	Weights    []float32 `json:"weights"`              // of the members' marginals; their sum is 1
 	Threshold  float32   `json:"threshold,omitempty"`  // of a cascade
+	Bias       float32   `json:"bias,omitempty"`       // against O, in what is decoded of means; the dial's comes on top
 	Thresholds []Point   `json:"thresholds,omitempty"` // what others would have given
 }
 
@@ -227,7 +228,10 @@ func byKind(members []About) []float32 {
 	return weights
 }
 
-const maxMembers = 16
+const (
+	maxMembers = 16
+	maxBias    = 20 // more than any dial turns
+)
 
 // WithFirst returns the cascade in which the first member has this share of the
 // mean, and the others the rest alike.
@@ -238,6 +242,14 @@ func (m *Model) WithFirst(share float32) *Model {
 		n.header.Weights[i] = (1 - share) / float32(len(m.members)-1)
 	}
 	n.header.Weights[0] = share
+	return &n
+}
+
+// WithBias returns the ensemble with a bias against O: in a cascade, of the lines
+// alone that the first member has not decided.
+func (m *Model) WithBias(bias float32) *Model {
+	n := *m
+	n.header.Bias = bias
 	return &n
 }
 
@@ -310,6 +322,9 @@ func (h *header) check() error {
 		return damaged("members")
 	}
 	sum := float32(0)
+	if !(h.Bias >= 0 && h.Bias <= maxBias) {
+		return damaged("bias")
+	}
 	for _, w := range h.Weights {
 		if !(w >= 0) {
 			return damaged("weights")

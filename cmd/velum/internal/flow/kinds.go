@@ -187,5 +187,5 @@ func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
 	if first := m.Config.Ensemble.First; first >= 0 && mode == ensemble.Cascade && len(m.Config.Ensemble.Members) > 1 {
 		model = model.WithFirst(float32(first))
 	}
-	return ensemble.NewCorpus(model), nil
+	return ensemble.NewCorpus(model.WithBias(float32(m.Config.Ensemble.Bias))), nil
 }
