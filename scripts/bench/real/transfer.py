@@ -18,7 +18,7 @@ import gold, notes
 TIMES = {"nubes": 4, "notes-ca": 4, "voices": 8, "hands": 8}  # redrawn copies
 FOLDS = 5
 KINDS = [{"preil"}, {"progr"}, {"chico"}, {"recom", "surhi"}]  # of NUBes, by size; the fifth fold has the others
-WITHOUT = {"nubes": ["nubes"], "notes-ca": ["notes-ca"], "voices": ["voices", "hands"], "short": ["short"], "generated": ["generated"]}
+WITHOUT = {"nubes": ["nubes"], "notes-ca": ["notes-ca"], "voices": ["voices"], "all-hands": ["voices", "hands"], "short": ["short"], "generated": ["generated"]}
 PLAIN = {"short": ["short-train", "short-background"], "generated": ["generated"]}
 HELD = {"short": "short-dev", "generated": "synth-dev"}
 TRAIN = {
@@ -104,9 +104,8 @@ class Bench:
             list(pool.map(self.train, [(*j, kind) for kind in self.a.kinds if kind not in TRAIN for j in jobs]))
         for kind in self.a.kinds:
             for s in self.a.sources:
-                self.row(kind, f"{s} left out", s, [(f"without-{s}", self.held(s))])
-                if s == "voices":
-                    self.row(kind, "our hands, with voices left out", "hands", [("without-voices", self.held("hands"))])
+                for held in ("voices", "hands") if s == "all-hands" else (s,):
+                    self.row(kind, f"{held} left out" + (", all hands" if s == "all-hands" else ""), held, [(f"without-{s}", self.held(held))])
             if self.a.folds:
                 for s in gold.GOLD:
                     self.row(kind, f"{s} by {'writer' if s in self.hands else 'kind'}", s, [(f"fold{k}", self.held(s, k)) for k in self.a.folds])
