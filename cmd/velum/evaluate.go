@@ -32,6 +32,7 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the draws")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "fast", "tag.fast")
 	a.optionFlag(c, "inverse", "inverse.model")
 	a.noteFlags(c)
 	return c

@@ -51,6 +51,7 @@ removes.`,
 	a.optionFlag(c, "text-column", "read.columns.text")
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "fast", "tag.fast")
 	a.optionFlag(c, "inverse", "inverse.model")
 	a.optionFlag(c, "policy", "mask.policy")
 	a.optionFlag(c, "people", "people.table")

@@ -34,6 +34,7 @@ func newTagCommand(a *app) *cobra.Command {
 	a.fileFlags(c, &f)
 	a.optionFlag(c, "model", "tag.model")
 	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "fast", "tag.fast")
 	a.optionFlag(c, "inverse", "inverse.model")
 	a.optionFlag(c, "workers", "run.workers")
 	return c

@@ -233,6 +233,15 @@ const (
 	maxBias    = 20 // more than any dial turns
 )
 
+// Fast returns the first member of a cascade, which decides most lines by itself;
+// any other ensemble as it is.
+func (m *Model) Fast() tagger.Model {
+	if m.header.Mode == Cascade {
+		return m.members[0]
+	}
+	return m
+}
+
 // WithFirst returns the cascade in which the first member has this share of the
 // mean, and the others the rest alike.
 func (m *Model) WithFirst(share float32) *Model {

@@ -139,7 +139,7 @@ cascade)
 	"$velum" models measure --profile primary-care --model "$real/fold0-cascade.velum" --gold "$fold0" --real "$held" --out "$work/cascade-fold0.velum"
 	"$velum" train --profile primary-care --kind bilstm --labels primary-care --name primary-care-network --epochs 4 --workers 1 \
 		--template network-lean --set network.noise=0.1 --set network.blind=0.3 --train "$real/all.train.jsonl" --out "$work/primary-care-network.velum"
-	"$velum" train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0 \
+	"$velum" train --profile primary-care --kind ensemble --mode cascade --labels primary-care --name cascade --set ensemble.threshold=0.95 --set ensemble.first=0 --set ensemble.bias=1 \
 		--members "primary-care,$work/primary-care-network.velum" --train "$real/held-notes-ca-0.jsonl" --scores "$work/cascade-fold0.velum" --out "$work/cascade.velum"
 	;;
 *)

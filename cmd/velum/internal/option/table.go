@@ -88,6 +88,7 @@ type Tokenize struct {
 type Tag struct {
 	Model  string
 	Recall float64
+	Fast   bool
 
 	PrecisionFloor float64
 	Confidence     string
@@ -375,6 +376,7 @@ func (c *Config) findOptions() []option {
 	t, i, p, n, r, m, a, v := &c.Tag, &c.Inverse, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity, &c.Verify
 	return []option{
 		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile, large),
+		opt("tag.fast", &t.Fast, false, "Of a cascade the first member alone, a CRF: faster, and more is left. Other models are as they are.", shaping),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.99; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
 		opt("tag.precision_floor", &t.PrecisionFloor, 0.8, "Least share of what is masked that holds an identifier, on the gold set of the model: a tag.recall that costs more precision is refused, with what is reached above the floor.", within(0, 1)),
 		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
