@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: light browser torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean transfer
+.PHONY: light browser torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -61,6 +61,9 @@ transfer: build
 # the light on notes of kinds that no model here knows: none may be green (../shared/data); light.py draws holds the number expected against the true one
 light: build
 	python3 scripts/bench/real/light.py kinds $(LIGHT)
+# names of 30 origins and surnames of INE in sentences of writers that no model has seen, and false spans in case reports (../shared/data)
+strangers: build
+	python3 scripts/bench/real/names.py --velum bin/velum primary-care cascade
 
 # what an archive of another kind teaches: from no labelled notes, from reports, from all we have, and by questions; some
 # hours (../shared/data): make teacher TEACHER="--only reports --draws 3"
