@@ -27,7 +27,7 @@ build:
 # mask the sample archive, show what came out, and check it against its gold
 run: build
 	@rm -rf out/sample out/sample.private
-	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.997
+	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.985
 	@echo
 	@bin/velum evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.98 --brief
 	@echo

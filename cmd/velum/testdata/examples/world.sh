@@ -89,4 +89,4 @@ cp extract/masked/part-000.parquet part.parquet
 printf 'learn:\n  in: [archive/]\n  gold: [labelled/]\n' > learn.yaml
 velum learn --quiet --config learn.yaml --out learned > /dev/null
 velum learn --quiet --config learn.yaml --out learned --ask 20 --to brat --questions correct > /dev/null
-printf 'tag:\n  recall: 0.99\n' > night.yaml
+printf 'tag:\n  recall: 0.98\n' > night.yaml
