@@ -29,7 +29,7 @@ run: build
 	@rm -rf out/sample out/sample.private
 	bin/velum run --in $(SAMPLE) --out out/sample --recall 0.985
 	@echo
-	@bin/velum evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.98 --brief
+	@bin/velum evaluate --quiet --gold $(SAMPLE).gold --system out/sample --categories primary-care --draws -1 --at-least 0.95 --brief
 	@echo
 	@echo "masked notes  out/sample/masked      (Parquet: open it with DuckDB, pandas, Polars, Spark)"
 	@echo "spans         out/sample/spans       (offsets and categories, no text)"
