@@ -148,7 +148,7 @@ var ruleTests = []struct {
 	{"titles", "primary-care", "[PERSON:Dª Rosa]", "Dª [PERSON:Rosa]"},
 	{"trait", "meddocan", "mujer [SEXO_SUJETO_ASISTENCIA:blanca], de nacionalidad alemana, pérdida blanca, varón [ID_SUJETO_ASISTENCIA:negro]", "mujer [ID_SUJETO_ASISTENCIA:blanca], de nacionalidad [ID_SUJETO_ASISTENCIA:alemana], pérdida blanca, varón [ID_SUJETO_ASISTENCIA:negro]"},
 	{"date-borders", "primary-care", "el [DATE:10 de abril de 09] : 01 h", "el [DATE:10 de abril] de 09 : 01 h"},
-	{"script", "primary-care", "con محمد", "con محمد"},       // not without a view; TestScript
+	{"script", "primary-care", "con محمد", "con محمد"}, // not without a view; TestScript
 	{"script", "primary-care", "con محمد", "con محمد"}, // not without a view; TestScript
 	{"date-borders", "primary-care", "en el [DATE:año 1998] y desde [DATE:a 2013]", "en el año [DATE:1998] y desde a [DATE:2013]"},
 	{"date-borders", "primary-care", "del [DATE:14 al 27 de abril], [DATE:15 - 31 de mayo], [DATE:15-16 de mayo]", "del [DATE:14] al [DATE:27 de abril], [DATE:15] - [DATE:31 de mayo], [DATE:15-16 de mayo]"},
