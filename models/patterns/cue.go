@@ -267,7 +267,7 @@ func (s *scan) cueBefore(i int, far bool) role {
 		case start == p:
 			return 0
 		case e.roles&cues != 0:
-			if others > 0 && e.roles&everyday != 0 && !s.given(begin) {
+			if others > 0 && (e.roles&everyday != 0 && !s.given(begin) || s.byteAt(p) == '.' && s.space(p+1) > 0) {
 				return 0
 			}
 			return e.roles
