@@ -505,7 +505,7 @@ func (f *Finder) yearOf(d *date) bool {
 	after := f.byteAt(int(y.end))
 	behind := f.at(int(d.year) + 1)
 	if y.sure {
-		return after != ':' && !(after == '/' && f.byteAt(int(y.end)+1)-'0' < 10)
+		return !((after == ':' || after == '/') && f.byteAt(int(y.end)+1)-'0' < 10)
 	}
 	if !f.stops(int(d.year)) || f.measured(int(d.year)) || behind.is(sign) && behind.value == ':' || y.width() == 1 {
 		return false

@@ -147,6 +147,7 @@ var ruleTests = []struct {
 	{"titles", "primary-care", "[PERSON:D Puig]", "[PERSON:D Puig]"},
 	{"titles", "primary-care", "[PERSON:Dª Rosa]", "Dª [PERSON:Rosa]"},
 	{"trait", "meddocan", "mujer [SEXO_SUJETO_ASISTENCIA:blanca], de nacionalidad alemana, pérdida blanca, varón [ID_SUJETO_ASISTENCIA:negro]", "mujer [ID_SUJETO_ASISTENCIA:blanca], de nacionalidad [ID_SUJETO_ASISTENCIA:alemana], pérdida blanca, varón [ID_SUJETO_ASISTENCIA:negro]"},
+	{"date-borders", "primary-care", "alta el [DATE:3 de mayo de 2023]: bien", "alta el [DATE:3 de mayo de 2023]: bien"},
 	{"date-borders", "primary-care", "el [DATE:10 de abril de 09] : 01 h", "el [DATE:10 de abril] de 09 : 01 h"},
 	{"script", "primary-care", "con محمد", "con محمد"}, // not without a view; TestScript
 	{"script", "primary-care", "con محمد", "con محمد"}, // not without a view; TestScript
