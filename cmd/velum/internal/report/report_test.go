@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -327,13 +328,23 @@ func TestReportLights(t *testing.T) {
 		{"not calibrated", func(_ *commit.Manifest, in *Input) { in.Model.Risk = nil }, amber, "never held against notes"},
 		{"calibrated for another confidence", func(_ *commit.Manifest, in *Input) { in.Model.Risk.Confidence = "line" }, amber, "never held against notes"},
 		{"scores of other notes", func(_ *commit.Manifest, in *Input) { in.Model.Measured, in.Reading = measured(), nil }, amber, "velum run --audit N"},
-		{"many expected", func(m *commit.Manifest, _ *Input) { tally(m, "doubt/8", 0); tally(m, "doubt/16", 1000) }, red, "More than 5"},
-		{"another language", func(m *commit.Manifest, _ *Input) { tally(m, "foreign", 111) }, red, "11.1\u202f% of the notes are in a language"},
+		{"many expected", func(m *commit.Manifest, in *Input) {
+			in.Reading = nil
+			tally(m, "doubt/8", 0)
+			tally(m, "doubt/16", 1000)
+		}, red, "More than 5"},
+		{"another language", func(m *commit.Manifest, in *Input) { in.Reading = nil; tally(m, "foreign", 111) }, red, "11.1\u202f% of the notes are in a language"},
+		{"another language, and people have read", func(m *commit.Manifest, _ *Input) { tally(m, "foreign", 111) }, amber, "11.1\u202f% of the notes are in a language"},
+		{"many expected, and people have read", func(m *commit.Manifest, _ *Input) { tally(m, "doubt/8", 0); tally(m, "doubt/16", 1000) }, amber, "More than 5"},
 		{"hardly another language", func(m *commit.Manifest, _ *Input) { tally(m, "foreign", 110) }, green, ""},
-		{"unknown words", func(m *commit.Manifest, _ *Input) { tally(m, "unknown_words", 3101) }, red, "31\u202f% of the words"},
-		{"many spans", func(m *commit.Manifest, _ *Input) { tally(m, "category/PERSON", 10_001) }, red, "masked places"},
-		{"few spans", func(m *commit.Manifest, _ *Input) { tally(m, "category/PERSON", 7) }, red, "masked places"},
-		{"surer than ever", func(m *commit.Manifest, _ *Input) { tally(m, "doubt/8", 0); tally(m, "doubt/0", 1000) }, red, "as sure of these notes"},
+		{"unknown words", func(m *commit.Manifest, in *Input) { in.Reading = nil; tally(m, "unknown_words", 3101) }, red, "31\u202f% of the words"},
+		{"many spans", func(m *commit.Manifest, in *Input) { in.Reading = nil; tally(m, "category/PERSON", 10_001) }, red, "masked places"},
+		{"few spans", func(m *commit.Manifest, in *Input) { in.Reading = nil; tally(m, "category/PERSON", 7) }, red, "masked places"},
+		{"surer than ever", func(m *commit.Manifest, in *Input) {
+			in.Reading = nil
+			tally(m, "doubt/8", 0)
+			tally(m, "doubt/0", 1000)
+		}, red, "as sure of these notes"},
 		{"few notes of another language", func(m *commit.Manifest, in *Input) {
 			m.Masked, m.Rows = 49, 49
 			tally(m, "foreign", 40)
@@ -341,7 +352,7 @@ func TestReportLights(t *testing.T) {
 			tally(m, "doubt/8", 49)
 			in.Model.Risk.Foreign[1] = 0
 		}, green, ""},
-		{"another language, no calibration", func(m *commit.Manifest, in *Input) { tally(m, "foreign", 81); in.Model.Risk = nil }, red, "in a language"},
+		{"another language, no calibration", func(m *commit.Manifest, in *Input) { in.Reading = nil; tally(m, "foreign", 81); in.Model.Risk = nil }, red, "in a language"},
 		{"no notes", func(m *commit.Manifest, _ *Input) { m.Counts = commit.Counts{} }, amber, "No note was read"},
 		{"just allowed", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 10, 990 }, green, ""},
 		{"too many", func(m *commit.Manifest, _ *Input) { m.Quarantined, m.Masked = 11, 989 }, red, "in quarantine; 1"},
@@ -357,9 +368,16 @@ func TestReportLights(t *testing.T) {
 		in := &Input{Config: cfg, Model: tagger.Header{Risk: calibrated()}, Reading: readOf(m, 598, 0)}
 		tt.change(m, in)
 		r := New(m, in)
-		if p := r.Public(); len(r.Reasons) == 0 && p.Light != r.Light {
+		want := r.Light // of the public page
+		if r.Risk.Many || slices.ContainsFunc(r.Risk.Unlike, func(s Shift) bool { return s.Beyond }) {
+			want = amber // unread
+			if in.Reading != nil {
+				want = green
+			}
+		}
+		if p := r.Public(); len(r.Reasons) == 0 && p.Light != want {
 			t.Errorf("%s: the public light is %s, the private one %s", tt.name, p.Light, r.Light)
-		} else if len(p.Risk.Unlike) > 1 || len(p.Risk.Unlike) == 1 && p.Risk.Unlike[0] != (Shift{Beyond: true}) {
+		} else if len(p.Risk.Unlike) > 0 || p.Risk.Many || p.Risk.Left != nil {
 			t.Errorf("%s: the public report says in what: %v", tt.name, p.Risk.Unlike)
 		}
 		if r.Light != tt.want || tt.finding == "" != (len(r.Findings) == 0) || len(r.Findings) > 0 && !strings.Contains(r.Findings[0].Text, tt.finding) {

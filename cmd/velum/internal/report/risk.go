@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -37,7 +36,7 @@ type Calibration struct {
 
 // Shift is one figure of the notes beside those that the model was calibrated on.
 type Shift struct {
-	What   string  `json:"what,omitempty"` // language, words, spans, confidence
+	What   string  `json:"what"` // language, words, spans, confidence
 	Here   float64 `json:"here,omitempty"`
 	Lowest float64 `json:"lowest,omitempty"` // of the sources, or what is taken for them
 	Most   float64 `json:"highest,omitempty"`
@@ -107,16 +106,12 @@ func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, lea
 	r.Unlike = append(r.Unlike, Shift{what, Rounded(here), Rounded(known[0]), Rounded(known[1]), enough && (here > most || here < least)})
 }
 
-// public is what may be given away: that the notes are unlike others, and not in
-// what; that many are expected to keep something, and not how many, for confidences
-// are a function of the hidden words under a model that everyone has.
+// public is what may be given away: what people found. The language of notes, their
+// words and confidences are functions of the hidden words under a model that everyone
+// has: a light that went by them told one name from another in a small archive.
 func (r *Risk) public() *Risk {
 	p := *r
-	p.Left = nil
-	p.Unlike = []Shift{}
-	if slices.ContainsFunc(r.Unlike, func(s Shift) bool { return s.Beyond }) {
-		p.Unlike = []Shift{{Beyond: true}}
-	}
+	p.Left, p.Many, p.Unlike = nil, false, []Shift{}
 	if r.Reading != nil {
 		p.Reading = new(*r.Reading)
 		p.Reading.By, p.Reading.Output, p.Reading.Sample = "", "", ""
@@ -127,23 +122,27 @@ func (r *Risk) public() *Risk {
 // Read tells whether a sample of just this output was read.
 func (r *Risk) Read() bool { return r.Reading != nil && !r.Reading.Stale }
 
+// shown tells whether a reading shows the share that is wanted.
+func (r *Risk) shown() bool { return r.Read() && r.Reading.Upper <= r.Proven }
+
 // judgeRisk: nothing is green but what people have read.
 func (r *Report) judgeRisk() {
 	k, l := r.Risk, r.language
 	if r.Notes.Masked == 0 || k == nil {
 		return
 	}
+	expected := red
+	if k.shown() { // what people saw in these very notes counts for more than what notes of others let expect
+		expected = amber
+	}
 	for _, s := range k.Unlike {
-		switch {
-		case s.Beyond && r.Private:
+		if s.Beyond {
 			key := "find unlike " + s.What
-			r.find(red, key, l.shown(s.What, s.Here), l.shown(s.What, s.Lowest), l.shown(s.What, s.Most))
-		case s.Beyond:
-			r.find(red, "find unlike")
+			r.find(expected, key, l.shown(s.What, s.Here), l.shown(s.What, s.Lowest), l.shown(s.What, s.Most))
 		}
 	}
 	if k.Many {
-		r.find(red, "find many", l.Percent(k.RedFrom))
+		r.find(expected, "find many", l.Percent(k.RedFrom))
 	}
 	if k.Calibration == nil {
 		r.find(amber, "find uncalibrated")
