@@ -344,7 +344,7 @@ func TestReportLights(t *testing.T) {
 			in.Reading = nil
 			tally(m, "doubt/8", 0)
 			tally(m, "doubt/0", 1000)
-		}, red, "as sure of these notes"},
+		}, red, "never as sure, or as unsure"},
 		{"few notes of another language", func(m *commit.Manifest, in *Input) {
 			m.Masked, m.Rows = 49, 49
 			tally(m, "foreign", 40)

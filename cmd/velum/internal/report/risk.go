@@ -185,6 +185,9 @@ func (l Language) shown(what string, x float64) string {
 func (r *Report) riskSentences() (first string, last []string) {
 	k, l := r.Risk, r.language
 	first = l.Text("sentence unread")
+	if r.Light == red { // "amber at best" in a red page reads as if it were amber
+		first = l.Text("sentence unread red")
+	}
 	if k == nil {
 		return first, nil
 	}
