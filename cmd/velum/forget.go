@@ -25,7 +25,7 @@ done again: the output is, byte for byte, that of a run with the patient in --ex
 No later run takes the patient up again. The audit log keeps a keyed mark, not the id.`,
 		Example: `  velum forget --out masked/ archive/2026-01
   velum forget --out masked/ '2019-*/*' --dry-run
-  velum forget --out masked/ --patient 1234567 --set read.columns.patient=nhc`,
+  velum forget --out january/ --patient 463 --set read.columns.patient=patient_id`,
 		Args: func(c *cobra.Command, args []string) error {
 			if (len(args) == 0) == (f.Patient == "") {
 				return exit.Errorf(exit.Config, "see `velum forget --help`", "name the files to forget, or --patient, and not both")

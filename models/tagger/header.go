@@ -92,7 +92,7 @@ func (h *Header) Bias(recall, floor float64) (DialPoint, error) {
 	for _, p := range h.RecallDial {
 		switch {
 		case p.Recall >= recall && p.Precision < floor:
-			return DialPoint{}, fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; above it, %.4f%s", p.Recall, p.Precision, floor, best, h.where())
+			return DialPoint{}, fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; with the floor kept, %.4f%s", p.Recall, p.Precision, floor, best, h.where())
 		case p.Recall >= recall:
 			return p, nil
 		case p.Precision >= floor:

@@ -106,6 +106,7 @@ func TestTextArchives(t *testing.T) {
 			ParquetOptions{}, []string{"1: a"}, "", "LEEME.txt"},
 		{"format by name", map[string]string{"a.txt": "note_id|text\n1|a\n"}, ParquetOptions{Format: "csv"}, nil, "", "a.txt"},
 		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, ParquetOptions{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto (did you mean \"texto\"?); name the column of the text with --text-column, or in read.columns.text", ""},
+		{"an index of pandas", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": ",note_id,texto libre\n0,2,b\n"}, ParquetOptions{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto libre; name the column of the text with --text-column, or in read.columns.text", ""},
 		{"keyed and dropped ids", map[string]string{"a.csv": "note_id,text\n1,a\n,b\n"}, ParquetOptions{}, []string{"1: a", "! null_id"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

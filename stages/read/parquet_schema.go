@@ -219,9 +219,12 @@ func missingRemedy(name, order string, have []string) string {
 }
 
 // headerNames are the columns of a CSV file for an error to list. A file without a header has a note in its first line, which no
-// error may quote: then the error says so, and lists none.
+// error may quote: then the error says so, and lists none. A column without a name, as the index that pandas writes, says nothing.
 func headerNames(have []string) (names []string, order string) {
 	for _, h := range have {
+		if h == "" {
+			continue
+		}
 		if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords {
 			return nil, "what stands in its first line does not look like names of columns: write a header line, or name the delimiter with --delimiter"
 		}

@@ -68,7 +68,7 @@ func (v *optionValue) Type() string {
 
 // AddSetFlag adds --set, which sets any option.
 func (s *Sources) AddSetFlag(flags *pflag.FlagSet) {
-	flags.Var(setValue{s}, "set", "set any option, as --set tag.recall=0.99; may be repeated")
+	flags.Var(setValue{s}, "set", "set any option, as --set tag.recall=0.95; may be repeated")
 }
 
 // setValue is the pflag.Value of --set key=value.

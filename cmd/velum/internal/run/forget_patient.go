@@ -34,7 +34,11 @@ func (m *masking) known(out commit.Output) (err error) {
 		return nil
 	}
 	if m.Config.Read.Columns.Patient == "" {
-		return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "%s: patients were forgotten there, or are to be", out.Dir)
+		whose := "patients were forgotten there, and later runs leave them out"
+		if m.options.Patient != "" {
+			whose = "nothing says whose the notes are, so no patient can be forgotten"
+		}
+		return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "%s: %s", out.Dir, whose)
 	}
 	if m.People == nil {
 		m.People = &flow.People{}

@@ -81,6 +81,7 @@ velum models promote --quiet --force first.velum --models models/ > /dev/null
 velum models promote --quiet --force m.velum --models models/ > /dev/null
 velum embed --quiet --in archive/ --out words.velum --min-notes 5 > /dev/null
 velum run --quiet --in archive/ --out masked/ --audit 598 > /dev/null
+velum run --quiet --in 2026-01.parquet --out january/ --set read.columns.patient=patient_id > /dev/null
 velum audit verify masked/ --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' > head.txt
 velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=study.key --set 'mask.operators=PERSON=encrypt' > /dev/null
 cp "$(find extract/masked -name '*.parquet' | head -n 1)" extract/masked/part-000.parquet
