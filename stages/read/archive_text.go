@@ -537,6 +537,7 @@ func (c *csvRecords) seek(at int64) error { return c.in.seek(at) }
 type jsonRecords struct {
 	*JSONL
 	names   []string
+	needed  int // so many of the names are of ids and the text
 	fields  map[string]json.RawMessage
 	values  pipeline.Bytes
 	have    []bool
@@ -553,7 +554,7 @@ func openJSONRecords(path string, o *ParquetOptions) (records, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &jsonRecords{JSONL: r, names: o.fields(), fields: map[string]json.RawMessage{}}
+	j := &jsonRecords{JSONL: r, names: o.fields(), needed: len(o.ID) + 1, fields: map[string]json.RawMessage{}}
 	j.start, j.startOK = j.place()
 	j.sound, err = j.row()
 	if err == io.EOF {
@@ -607,13 +608,17 @@ func (j *jsonRecords) parse(value []byte) bool {
 	return json.Unmarshal(value, &j.fields) == nil && j.take()
 }
 
-// take takes the wanted fields of the object at hand.
+// take takes the wanted fields of the object at hand. An id or a text that is an object or an array is a broken row: pandas writes
+// a whole table as one object of columns, which is no note.
 func (j *jsonRecords) take() bool {
 	j.values.Reset()
 	j.have = j.have[:0]
-	for _, name := range j.names {
+	for k, name := range j.names {
 		raw, ok := j.fields[name]
 		ok = ok && string(raw) != "null"
+		if ok && k < j.needed && (raw[0] == '{' || raw[0] == '[') {
+			return false
+		}
 		if ok && raw[0] == '"' {
 			j.values.Data = appendUnquoted(j.values.Data, raw)
 		} else if ok {

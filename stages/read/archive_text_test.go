@@ -106,6 +106,8 @@ func TestTextArchives(t *testing.T) {
 			ParquetOptions{}, []string{"1: a"}, "", "LEEME.txt"},
 		{"format by name", map[string]string{"a.txt": "note_id|text\n1|a\n"}, ParquetOptions{Format: "csv"}, nil, "", "a.txt"},
 		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, ParquetOptions{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto (did you mean \"texto\"?); name the column of the text with --text-column, or in read.columns.text", ""},
+		{"a table of columns", map[string]string{"a.json": `{"note_id":{"0":"a","1":"b"},"text":{"0":"uno","1":"dos"}}`}, ParquetOptions{}, []string{"! bad_row"}, "", ""},
+		{"a text that is a list", map[string]string{"a.jsonl": "{\"note_id\":\"1\",\"text\":\"uno\"}\n{\"note_id\":\"2\",\"text\":[\"dos\"]}\n"}, ParquetOptions{}, []string{"1: uno", "! bad_row"}, "", ""},
 		{"an index of pandas", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": ",note_id,texto libre\n0,2,b\n"}, ParquetOptions{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto libre; name the column of the text with --text-column, or in read.columns.text", ""},
 		{"keyed and dropped ids", map[string]string{"a.csv": "note_id,text\n1,a\n,b\n"}, ParquetOptions{}, []string{"1: a", "! null_id"}, "", ""},
 	} {
