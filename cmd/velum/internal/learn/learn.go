@@ -312,8 +312,12 @@ func (l *learning) print(w io.Writer) error {
 // the turn out, the turn's.
 func (l *learning) commands() []string {
 	use := "velum run --in ARCHIVE --out DIR --model "
-	lines := []string{"to use it:    " + use + l.models()}
-	if in := l.inUse(); in.Base != nil && !in.Promoted {
+	in, it := l.inUse(), "to use it:    "
+	if in.Number != l.best(0).Number && in.Base == nil { // the gate kept the best turn out
+		it = fmt.Sprintf("turn %d is in use: ", in.Number)
+	}
+	lines := []string{it + use + l.models()}
+	if in.Base != nil && !in.Promoted {
 		lines = append(lines, fmt.Sprintf("to use turn %d: %s%s", in.Number, use, filepath.Join(l.out, in.Name(), modelName)))
 	}
 	return lines

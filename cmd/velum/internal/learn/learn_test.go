@@ -58,6 +58,17 @@ func learningOf(archive int64, slice int64, f1 ...float64) *learning {
 	return l
 }
 
+// TestCommands: the command is not said to use the best turn where the gate took another.
+func TestCommands(t *testing.T) {
+	l := learningOf(1000, 10, 0.6, 0.62, 0.67, 0.64)
+	for in, want := range map[int]string{2: "to use it:    velum run ", 3: "turn 3 is in use: velum run "} {
+		l.turns[3].Promoted, l.turns[2].Promoted = in == 3, in == 2
+		if got := l.commands(); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("turn %d in use: %q", in, got)
+		}
+	}
+}
+
 func TestFinished(t *testing.T) {
 	for _, c := range []struct {
 		what string
