@@ -212,6 +212,30 @@ func TestAnswerKeys(t *testing.T) {
 	}
 }
 
+// TestFinishedPage: the command that the page names at the end counts what was decided there, and names the output that was read.
+func TestFinishedPage(t *testing.T) {
+	ctx := chromium(t)
+	v := served(t, 3, "es")
+	v.session.asks, v.options.Of = questionNamed("audit"), "masked"
+	if err := chromedp.Run(ctx, chromedp.Navigate(v.address())); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if err := chromedp.Run(ctx, note0(i), chromedp.KeyEvent(kb.Enter)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "velum audit prove masked --read 3 --leaks 0 --reader NAME"
+	var said, counts string
+	if err := chromedp.Run(ctx, chromedp.Poll(`document.getElementById("message").textContent.match(/velum .*/)?.[0]`, &said),
+		chromedp.Text("#counts", &counts, chromedp.ByQuery)); err != nil {
+		t.Fatal(err)
+	}
+	if said != want || counts != "3 decididas, 0 quedan" {
+		t.Errorf("%q, %q", said, counts)
+	}
+}
+
 // theirs is what a second curator made of the notes of served: of the first the
 // same, of the second the name with the place, of the third nothing.
 const theirs = `{"id":"n0","text":"Vive en Reus con Eva. Eva llama desde Reus, <b>no</b> acude.","spans":[{"start":8,"end":12,"label":"LOCATION"}]}

@@ -173,11 +173,11 @@ func guideline(path string) (string, error) {
 func (s *session) next(o *Options) string {
 	switch s.asks.name {
 	case "audit":
-		return fmt.Sprintf("velum audit prove --read %d --leaks %d", s.done(), s.leaks())
+		return fmt.Sprintf("velum audit prove %s --read %d --leaks %d --reader NAME", o.Of, s.done(), s.leaks())
 	case "quarantine":
 		return "velum evaluate --gold " + o.Out
 	case "usefulness":
-		return o.Out
+		return fmt.Sprintf("velum review --ask usefulness --in %s --out %s --against OTHER --export", o.In, o.Out)
 	}
 	return "velum learn --answers " + o.Out + " | velum corpus take --answers " + o.Out + " | velum evaluate --gold " + o.Out
 }

@@ -418,6 +418,14 @@ func TestFinished(t *testing.T) {
 			t.Errorf("%d decided: %q, want %q", i+1, got, want)
 		}
 	}
+	s.asks, o.Of = questionNamed("audit"), "masked"
+	if got, want := s.next(o), fmt.Sprintf("velum audit prove masked --read %d --leaks 0 --reader NAME", len(s.notes)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s.asks = questionNamed("usefulness")
+	if got, want := s.next(o), "velum review --ask usefulness --in "+o.In+" --out "+o.Out+" --against OTHER --export"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	for text, want := range map[string]string{"  Marcar <b>todo</b>.\n": "Marcar <b>todo</b>.", "": "expected UTF-8", "\xff": "expected UTF-8"} {
 		file := filepath.Join(dir, "guide.txt")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -74,11 +74,11 @@ const head = () => {
   $("progress").max = Math.max(setup.notes, 1);
   $("progress").value = decided;
   const left = setup.notes - decided, made = decided - beganDecided;
-  const minutes = made > 0 ? ` (${Math.ceil(((Date.now() - began) / made) * left / 60000)} ${w.minutes})` : "";
+  const minutes = made > 0 && left > 0 ? ` (${Math.ceil(((Date.now() - began) / made) * left / 60000)} ${w.minutes})` : "";
   $("counts").textContent = `${decided} ${w.decided}, ${left} ${w.left}${minutes}`;
   const about = [note.id, note.decided ? (w[note.answer] || w.accepted) : w.open];
   if (note.about) about.push(note.about);
-  if (setup.labels) about.push(`${w.doubt} ${note.doubt.toFixed(2)}`);
+  if (setup.labels) about.push(`${w.doubt} ${note.doubt.toLocaleString(setup.lang, {minimumFractionDigits: 2, maximumFractionDigits: 2})}`);
   if (note.against) about.push(`${w.other}: ${w[note.against]}`);
   $("about").textContent = about.join(" · ");
   for (const b of document.querySelectorAll("#answers button")) b.setAttribute("aria-pressed", String(b.dataset.answer === note.answer));
@@ -123,7 +123,7 @@ const decide = async (body, said) => {
   }
   busy = false;
   if (note.at + 1 < setup.notes) await show(note.at + 1); else { note.decided = true; note.answer = body.answer; head(); free(); }
-  if (decided === setup.notes) say(`${setup.words.finished} ${setup.next}`);
+  if (decided === setup.notes) say(`${setup.words.finished} ${(await ask("/setup")).next}`); // it counts what was decided
 };
 
 const choose = (a) => decide({ answer: a.name }, a.word);
