@@ -49,6 +49,7 @@ var rooms = [][]string{
 	{"option", "doctor", "lexicon", "rulefile", "tree"}, // the configuration; what needs none
 	{"flow"},              // stages, models, labelled notes
 	{"report", "vectors"}, // what a run came to; a file that two verbs print
+	{"selection"},         // what is chosen of an archive
 	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "review", "usefulness"}, // what the verbs do
 	{"attack", "learn", "pack"},
 }

@@ -107,9 +107,9 @@ func (t *torture) hardLinks(in string) (files int, err error) {
 			}
 		}
 	}
-	c := t.mask(dir, out)
+	c := t.mask(dir, out, "--json")
 	text, err := c.CombinedOutput()
-	if code := c.ProcessState.ExitCode(); code != 0 || !strings.Contains(string(text), fmt.Sprint(2*200*len(names), " notes")) {
+	if code := c.ProcessState.ExitCode(); code != 0 || !strings.Contains(string(text), fmt.Sprintf(`"rows":%d,`, 2*200*len(names))) {
 		return 0, fmt.Errorf("hard links: exit code %d: %s (%v)", code, text, err)
 	}
 	return len(names), t.clear(out)

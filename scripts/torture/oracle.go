@@ -20,7 +20,10 @@ func (t *torture) oracle() (string, error) {
 	var failed error
 	for _, profile := range []string{"primary-care", "meddocan"} {
 		text, err := t.asked(profile)
-		figures, failed = append(figures, profile+" "+text), errors.Join(failed, err)
+		figures = append(figures, profile+" "+text)
+		if profile != "meddocan" { // its figure is shown and not judged: see origins
+			failed = errors.Join(failed, err)
+		}
 	}
 	return strings.Join(figures, "; "), failed
 }

@@ -1,6 +1,9 @@
 package read
 
 import (
+	"context"
+	"errors"
+	"io"
 	"math"
 	"math/big"
 	"slices"
@@ -10,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
@@ -152,4 +156,31 @@ func PatientForm(r patientid.Rules, cell Cell) []byte {
 		return r.AppendNumber(nil, []byte(cell.Text))
 	}
 	return slices.Clip(r.AppendText(nil, []byte(cell.Text)))
+}
+
+// EachPatient calls do for every note of a unit with its row and the form of its
+// patient's id; empty: it is nobody's. A unit that is damaged ends there: the run
+// says so, and sets it aside.
+func (a *Archive) EachPatient(ctx context.Context, u *commit.Unit, do func(row int64, patient []byte)) error {
+	src, err := a.Open(u)
+	if err != nil {
+		return err
+	}
+	b := new(pipeline.Batch)
+	var id []byte
+	for {
+		b.Reset()
+		if err = src.Next(b); err != nil || ctx.Err() != nil {
+			break
+		}
+		patients := b.ExtraNamed(PatientColumn)
+		for i := range b.Len() {
+			id = patients.AppendText(id[:0], i)
+			do(b.First+int64(i), id)
+		}
+	}
+	if _, damaged := errors.AsType[*commit.DamageError](err); damaged || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, context.Cause(ctx), src.Close())
 }

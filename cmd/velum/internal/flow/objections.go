@@ -3,9 +3,7 @@ package flow
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -14,7 +12,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/people"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/recognize"
@@ -108,7 +105,7 @@ func (o *Objections) LeaveOut(ctx context.Context, a *read.Archive) error {
 		u := &a.Units[i]
 		u.Without = ""
 		out, some := sha256.New(), false
-		err := EachPatient(ctx, a, u, func(row int64, patient []byte) {
+		err := a.EachPatient(ctx, u, func(row int64, patient []byte) {
 			reason := recognize.Objection(sets, patient)
 			if reason == pipeline.Sound {
 				return
@@ -136,31 +133,4 @@ func (o *Objections) Unmatched() (all []*Objector) {
 		}
 	}
 	return all
-}
-
-// EachPatient calls do for every note of a unit with its row and the form of its
-// patient's id; empty: it is nobody's. A unit that is damaged ends there: the run
-// says so, and sets it aside.
-func EachPatient(ctx context.Context, a *read.Archive, u *commit.Unit, do func(row int64, patient []byte)) error {
-	src, err := a.Open(u)
-	if err != nil {
-		return err
-	}
-	b := new(pipeline.Batch)
-	var id []byte
-	for {
-		b.Reset()
-		if err = src.Next(b); err != nil || ctx.Err() != nil {
-			break
-		}
-		patients := b.ExtraNamed(read.PatientColumn)
-		for i := range b.Len() {
-			id = patients.AppendText(id[:0], i)
-			do(b.First+int64(i), id)
-		}
-	}
-	if _, damaged := errors.AsType[*commit.DamageError](err); damaged || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, context.Cause(ctx), src.Close())
 }

@@ -89,7 +89,7 @@ func TestSpellings(t *testing.T) {
 			}
 			finder := people.NewFinder(table.Table)
 			row := 0
-			err = EachPatient(t.Context(), archive, &archive.Units[0], func(_ int64, patient []byte) {
+			err = archive.EachPatient(t.Context(), &archive.Units[0], func(_ int64, patient []byte) {
 				mine := want && row == 0
 				found, err := finder.Find(nil, patient, []byte("acude Serrallonga"), pipeline.Spanish)
 				if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/notes"
-	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
@@ -88,9 +88,9 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 		for i := range records {
 			records[i] = all.questions[i].Record
 		}
-		target, _ = run.Proportions(records, l.taughtSet())
+		target, _ = selection.Proportions(records, l.taughtSet())
 	}
-	s, err := run.NewSelector(l.cfg, l.taughtSet(), target, 1)
+	s, err := selection.NewSelector(l.cfg, l.taughtSet(), target, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline"
@@ -348,17 +348,17 @@ func (w *turning) sound(p *pool) (sound []choose.Record, err error) {
 // learn.proportions archive, what is taken has the proportions that were found
 // in the slice, sure or not: of classes, of their lengths, of notes without
 // spans, which come to k notes with spans; else those of the validation notes.
-func (w *turning) selector(records []choose.Record) (*run.Selector, error) {
+func (w *turning) selector(records []choose.Record) (*selection.Selector, error) {
 	c, set, target := *w.of.cfg, w.of.taughtSet(), w.of.target
 	c.Choose.MinConfidence = w.minConfidence()
 	if c.Learn.Proportions == "archive" {
 		without := 0.0
-		if target, without = run.Proportions(records, set); c.Choose.WithoutSpans == 0 {
+		if target, without = selection.Proportions(records, set); c.Choose.WithoutSpans == 0 {
 			c.Choose.WithoutSpans = min(without, mostWithout)
 			c.Choose.K = int(float64(c.Choose.K) / (1 - c.Choose.WithoutSpans)) // k counts notes with spans
 		}
 	}
-	s, err := run.NewSelector(&c, set, target, 1)
+	s, err := selection.NewSelector(&c, set, target, 1)
 	if err == nil && c.Learn.Quantile < 1 {
 		s.Target.Floors = choose.NewFloors(slices.Values(records), c.Choose.MinConfidence, c.Learn.Quantile)
 	}
@@ -400,10 +400,10 @@ func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io
 			}
 		}
 		for i := range b.Len() {
-			for len(p.records) > 0 && p.records[0].Row < run.NoteRow(b, i) {
+			for len(p.records) > 0 && p.records[0].Row < selection.NoteRow(b, i) {
 				p.records = p.records[1:]
 			}
-			if len(keys) == 0 || run.NoteRow(b, i) != keys[0].Row {
+			if len(keys) == 0 || selection.NoteRow(b, i) != keys[0].Row {
 				continue
 			}
 			keys = keys[1:]

@@ -30,7 +30,7 @@ func Contexts(ctx context.Context, c *console.Console, cfg *option.Config, f *Sy
 		return err
 	}
 	o.SkipUnknown = true // spans in the archive do not count here
-	steps, err := flow.ContextSteps(cfg)
+	steps, err := contextSteps(cfg)
 	if err != nil {
 		return err
 	}

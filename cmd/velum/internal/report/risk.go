@@ -3,12 +3,12 @@ package report
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
@@ -159,9 +159,9 @@ func (r *Report) judgeRisk() {
 	}
 }
 
-// Said is the light of a private tree's report and its sentence.
-func Said(private string) (light, sentence string, err error) {
-	data, err := os.ReadFile(filepath.Join(private, "report.json"))
+// Said is the light of a private tree's report and its sentence, as they stand on disk.
+func Said(disk durable.FS, private string) (light, sentence string, err error) {
+	data, err := durable.ReadFile(disk, filepath.Join(private, "report.json"))
 	if err != nil {
 		return "", "", err
 	}

@@ -54,17 +54,14 @@ func (m *masking) countPart(c *census, p *commit.PartRecord) error {
 	if columns == nil {
 		return nil
 	}
-	disk, root := m.options.Disk, m.options.Out
-	if disk == nil {
-		disk = durable.OS
-	}
+	root := m.options.Out
 	if p.Private {
 		if root = m.options.Private; root == "" {
 			root = commit.PrivateDir(m.options.Out)
 		}
 	}
 	name := filepath.Join(root, filepath.FromSlash(p.Path))
-	f, err := disk.OpenFile(name, os.O_RDONLY, 0)
+	f, err := m.disk().OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -104,6 +101,14 @@ func ended(err error) error {
 		return nil
 	}
 	return err
+}
+
+// disk is where the output lies.
+func (m *masking) disk() durable.FS {
+	if m.options.Disk == nil {
+		return durable.OS
+	}
+	return m.options.Disk
 }
 
 // mostCounted is how many notes of a file are kept to be compared: two shares of

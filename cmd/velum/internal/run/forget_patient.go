@@ -155,7 +155,7 @@ func (m *masking) hasNotes(ctx context.Context, form []byte) error {
 	notes, near := int64(0), ""
 	for i := range m.archive.Units {
 		u := &m.archive.Units[i]
-		err := flow.EachPatient(ctx, m.archive, u, func(row int64, patient []byte) {
+		err := m.archive.EachPatient(ctx, u, func(row int64, patient []byte) {
 			if patientid.Same(patient, form) {
 				notes++
 			} else if near == "" && patientid.Near(patient, form) {

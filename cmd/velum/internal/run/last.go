@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
+	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -27,7 +28,7 @@ import (
 // lastStep is what a run does when all units are done:
 //
 //	ids of all parts    ─> how many come again
-//	candidates parts    ─> selected/, review/       (selection.go)
+//	candidates parts    ─> selected/, review/       (room selection)
 //	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
 //	counts of all units ─> report.json, report.html (room report)
 //
@@ -37,8 +38,8 @@ type lastStep struct {
 	config    *option.Config
 	model     *flow.Model
 	archive   *read.Archive
-	selection *Selector // nil: none
-	version   string    // of velum
+	selection *selection.Selector // nil: none
+	version   string              // of velum
 	attacks   *report.Attacks
 	reading   *audit.Reading // of a sample of what the output was; nil: none
 
@@ -59,7 +60,7 @@ func newLastStep(p *flow.Flow, a *read.Archive, version, log string) (*lastStep,
 	if !p.Choose.Use {
 		return l, nil
 	}
-	l.selection, err = NewSelector(p.Config, p.Model.TaughtSet(), p.Model.Header().Training, p.Workers())
+	l.selection, err = selection.NewSelector(p.Config, p.Model.TaughtSet(), p.Model.Header().Training, p.Workers())
 	return l, err
 }
 
@@ -110,7 +111,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		l.duplicates, in.Duplicates = &n, &n
 	}
 	if l.selection != nil {
-		if in.Selection, err = l.selection.finish(ctx, f); err != nil {
+		if in.Selection, err = l.selection.Finish(ctx, f); err != nil {
 			return err
 		}
 	}

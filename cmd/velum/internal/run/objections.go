@@ -87,7 +87,7 @@ func (m *masking) near(ctx context.Context, rows []*flow.Objector) (string, erro
 	found := make([]string, len(rows))
 	for i := range m.archive.Units {
 		u := &m.archive.Units[i]
-		err := flow.EachPatient(ctx, m.archive, u, func(row int64, patient []byte) {
+		err := m.archive.EachPatient(ctx, u, func(row int64, patient []byte) {
 			for k, x := range rows {
 				if found[k] == "" && patientid.Near(patient, x.Form) {
 					found[k] = fmt.Sprintf("of row %d, row %d of %s", x.Row, row, u.Input)

@@ -498,7 +498,7 @@ type summary struct {
 }
 
 func (m *masking) printResult(r *commit.Result, out commit.Output) error {
-	light, sentence, err := report.Said(m.record.private)
+	light, sentence, err := report.Said(m.disk(), m.record.private)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -187,7 +188,7 @@ func chosenNotes(t *testing.T, dir, kind string) (notes []string, b *pipeline.Ba
 		t.Fatal(err)
 	}
 	for i := range b.Len() {
-		notes = append(notes, fmt.Sprintf("%s row %d %.4f", b.ID.At(i), NoteRow(b, i), b.Conf[i]))
+		notes = append(notes, fmt.Sprintf("%s row %d %.4f", b.ID.At(i), selection.NoteRow(b, i), b.Conf[i]))
 	}
 	return notes, b
 }
@@ -330,22 +331,22 @@ func TestSelectionTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	training := tagger.Training{Spans: map[string]int{"PERSON": 30, "DATE": 10}, SpanTokens: map[string]int{"PERSON": 60, "DATE": 10}}
-	s, err := NewSelector(cfg, set, training, 1)
+	s, err := selection.NewSelector(cfg, set, training, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([][]float64{{0.75, 0.25}, {2, 1}}, [][]float64{s.Target.Shares, s.Target.Lengths}); d != "" {
 		t.Error(d)
 	}
-	if s, err = NewSelector(cfg, set, tagger.Training{}, 1); err != nil || s.Target.Shares != nil || s.Target.Lengths != nil {
+	if s, err = selection.NewSelector(cfg, set, tagger.Training{}, 1); err != nil || s.Target.Shares != nil || s.Target.Lengths != nil {
 		t.Errorf("a target of nothing: %+v, %v", s.Target, err)
 	}
 	cfg.Choose.Classes, cfg.Choose.Length = map[string]float64{"DATE": 1}, 2.5
-	if s, err = NewSelector(cfg, set, training, 1); err != nil || s.Target.Shares[1] != 1 || s.Target.Length != 2.5 || s.Target.Lengths != nil {
+	if s, err = selection.NewSelector(cfg, set, training, 1); err != nil || s.Target.Shares[1] != 1 || s.Target.Length != 2.5 || s.Target.Lengths != nil {
 		t.Errorf("not what the configuration says: %+v, %v", s.Target, err)
 	}
 	cfg.Choose.Classes = map[string]float64{"EMAIL": 1}
-	if _, err = NewSelector(cfg, set, training, 1); exit.CodeOf(err) != exit.Config {
+	if _, err = selection.NewSelector(cfg, set, training, 1); exit.CodeOf(err) != exit.Config {
 		t.Error(err)
 	}
 }

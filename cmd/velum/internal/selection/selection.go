@@ -1,4 +1,7 @@
-package run
+// Package selection makes the selection set and the curators' list of an archive
+// out of what its units hold ready. Candidates of all units come in, files of chosen
+// notes go out. It stands below run and learn, since both choose in the same way.
+package selection
 
 import (
 	"context"
@@ -110,9 +113,9 @@ func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Traini
 	return t, float64(empty) / float64(max(len(records), 1))
 }
 
-// finish chooses and writes both parts. A part that would be empty is not
+// Finish chooses and writes both parts. A part that would be empty is not
 // made.
-func (s *Selector) finish(ctx context.Context, f *commit.Final) (*report.Selection, error) {
+func (s *Selector) Finish(ctx context.Context, f *commit.Final) (*report.Selection, error) {
 	parts := candidateParts(f)
 	lowest := choose.NewLowest(s.review)
 	var failed error

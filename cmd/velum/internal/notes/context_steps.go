@@ -1,10 +1,11 @@
-package flow
+package notes
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -14,12 +15,12 @@ import (
 // precision allows, if that is less.
 const eagerRecall = 0.99
 
-// ContextSteps is the row of `velum synth --contexts`: what the model finds as
+// contextSteps is the row of `velum synth --contexts`: what the model finds as
 // it is becomes Gold, what it finds at a high recall Spans.
-func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
+func contextSteps(c *option.Config) ([]pipeline.Step, error) {
 	careful, eager := *c, *c
 	careful.Tag.Recall = 0
-	f, err := New(&careful)
+	f, err := flow.New(&careful)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
 	if eager.Tag.Recall == 0 {
 		eager.Tag.Recall = highestRecall(f.Model, c.Tag.PrecisionFloor)
 	}
-	more, err := New(&eager)
+	more, err := flow.New(&eager)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func ContextSteps(c *option.Config) ([]pipeline.Step, error) {
 // highestRecall is the most of the dial, up to eagerRecall, that a model
 // reaches with a precision of at least floor; eagerRecall, which is refused with
 // the reason, if there is none.
-func highestRecall(m *Model, floor float64) float64 {
+func highestRecall(m *flow.Model, floor float64) float64 {
 	recall := 0.0
 	for _, p := range m.Header().RecallDial {
 		if p.Precision >= floor {
