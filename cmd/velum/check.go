@@ -21,7 +21,7 @@ With --exclude and --in, the notes of people who object are looked up in the arc
 and it is proven that none of them is in DIR.`,
 		Example: `  velum check masked/            # masked/ and masked.private/
   velum check masked/ --json
-  velum check masked/ --exclude objections.csv --in archive/ --set read.columns.patient=patient_id`,
+  velum check masked/ --exclude objections.csv --in archive/ --set read.columns.patient=patient_id --set people.unmatched=warn`,
 		Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := proof.Trees(a.Console, args[0], private); err != nil || !c.Flags().Changed("exclude") && len(in) == 0 {
