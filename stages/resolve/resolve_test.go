@@ -62,13 +62,6 @@ func (l lexicon) Contains(phrase []byte) bool {
 	return strings.Contains(" "+string(l)+" ", " "+strings.ToLower(string(phrase))+" ")
 }
 
-// nameLists are given names, surnames and common words.
-type nameLists [3]lexicon
-
-func (l nameLists) Name(word []byte) (given, surname, common bool) {
-	return l[0].Contains(word), l[1].Contains(word), l[2].Contains(word)
-}
-
 const testWords = lexicon("blanco rosa color dolor norma visita")
 
 var testLexicons = Lexicons{
