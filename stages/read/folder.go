@@ -34,7 +34,9 @@ func openFolder(format, path string, o TextOptions) (Text, error) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
-		case !e.IsDir() && fileFormat(name) != "":
+		case e.IsDir():
+			return insideTable(name)
+		case fileFormat(name) != "":
 			r.paths = append(r.paths, name)
 		}
 		return nil

@@ -66,6 +66,11 @@ func Open(format, path string, o TextOptions) (Text, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
+	if path != "-" {
+		if err := insideTable(path); err != nil {
+			return nil, err
+		}
+	}
 	open := formats[i].open
 	if ofFiles(format, path) {
 		open = func(path string, o TextOptions) (Text, error) { return openFolder(format, path, o) }

@@ -37,6 +37,12 @@ func TestTableFormats(t *testing.T) {
 				t.Errorf("%s of %s: %v", given, tt.log, err)
 			}
 		}
+		for _, given := range []string{"in/table", "in/table/" + tt.data, "in"} { // and the verbs that read no archive
+			_, err := Open("csv", filepath.Join(dir, given), TextOptions{})
+			if wrong, refused := errors.AsType[*InputError](err); !refused || !strings.HasSuffix(wrong.Path, "/in/table") {
+				t.Errorf("opened %s of %s: %v", given, tt.log, err)
+			}
+		}
 		put("in/other/notes.csv", notes)
 		a, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{})
 		if err != nil {
