@@ -126,7 +126,7 @@ func (m *Manifest) public() *Manifest {
 func (c *Counts) public() Counts {
 	open := Counts{Rows: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined}
 	for name, n := range c.Tally {
-		if name == SpanNotes || strings.HasPrefix(name, CategoryTally) {
+		if name == spanNotes || strings.HasPrefix(name, categoryTally) {
 			open.Tally = addCounts(open.Tally, map[string]int64{name: n})
 		}
 	}
@@ -136,8 +136,8 @@ func (c *Counts) public() Counts {
 // Names of counts in a tally that are public: of spans by category, and of the
 // notes that have any.
 const (
-	CategoryTally = "category/"
-	SpanNotes     = "notes_with_spans"
+	categoryTally = "category/"
+	spanNotes     = "notes_with_spans"
 )
 
 // digest is how a manifest is vouched for.
