@@ -5,7 +5,6 @@
 //	notes   bad notes and their mutations: all come out masked or in quarantine
 //	obfuscation
 //	        identifiers of 25 kinds in 23 forms, both profiles: none with check digits is readable
-//	origins names of 31 origins: of each nine in ten are masked
 //	oracle  candidates filled into hidden values, both profiles: nothing public singles one out
 //	canary  invented identifiers: none is in anything that may be given away
 //	extracts
@@ -103,7 +102,6 @@ var tests = []struct {
 	{"models", (*torture).models},
 	{"nth", (*torture).nth},
 	{"pairs", (*torture).pairs},
-	{"origins", (*torture).origins},
 }
 
 func main() {

@@ -21,7 +21,7 @@ func (t *torture) oracle() (string, error) {
 	for _, profile := range []string{"primary-care", "meddocan"} {
 		text, err := t.asked(profile)
 		figures = append(figures, profile+" "+text)
-		if profile != "meddocan" { // its figure is shown and not judged: see origins
+		if profile != "meddocan" { // learned from reports, and not yet from names that were drawn anew: its figure is shown and not judged
 			failed = errors.Join(failed, err)
 		}
 	}

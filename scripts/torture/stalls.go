@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
 // long is longer than a decode worker may work on one answer, and than a note
@@ -107,14 +113,10 @@ func (t *torture) pause(i int) time.Duration {
 	return time.Duration(50+t.rng.IntN(400)) * time.Millisecond
 }
 
-// stalls masks an archive from a file system that answers late (slowfs).
+// stalls masks an archive from a file system that answers late (slowDisk).
 func (t *torture) stalls() (string, error) {
 	if _, err := os.Stat("/dev/fuse"); err != nil || os.Getuid() != 0 {
 		return "left out: a file system of our own needs root and /dev/fuse", nil
-	}
-	server := t.path("slowfs")
-	if text, err := exec.Command("go", "build", "-o", server, "github.com/velum-health/velum/scripts/torture/slowfs").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build slowfs: %w: %s", err, text)
 	}
 	if err := t.archive("stalls", 2, t.times(1500, 400)); err != nil {
 		return "", err
@@ -126,7 +128,7 @@ func (t *torture) stalls() (string, error) {
 	done, times, lanes := 0, t.times(200, 2), t.times(16, 1)
 	for ; done < times && !t.over(); done += lanes {
 		lanes = min(lanes, times-done)
-		if err := t.stalledWave(server, want, done, lanes); err != nil {
+		if err := t.stalledWave(want, done, lanes); err != nil {
 			return "", err
 		}
 	}
@@ -135,8 +137,9 @@ func (t *torture) stalls() (string, error) {
 
 // stalledWave does some runs at once, each over a slow file system of its own:
 // most of the time they wait.
-func (t *torture) stalledWave(server, want string, first, lanes int) error {
-	var servers, runs []*exec.Cmd
+func (t *torture) stalledWave(want string, first, lanes int) error {
+	var disks []*fuse.Server
+	var runs []*exec.Cmd
 	var errs []error
 	at := func(l int) string { return t.path(fmt.Sprintf("stalls.at%d", l)) }
 	out := func(l int) string { return t.path(fmt.Sprintf("stalls.out%d", l)) }
@@ -145,12 +148,12 @@ func (t *torture) stalledWave(server, want string, first, lanes int) error {
 		if stall == long {
 			every = 20
 		}
-		c, err := t.slow(server, at(l), "-seed", fmt.Sprint(t.rng.Uint32()), "-every", fmt.Sprint(every), "-stall", stall.String())
+		disk, err := t.slow(at(l), &slowDisk{stall: stall, every: every, rng: rand.New(rand.NewPCG(t.rng.Uint64(), 0))})
 		if err != nil {
 			errs = append(errs, err)
 			break
 		}
-		servers, runs = append(servers, c), append(runs, t.mask(at(l), out(l)))
+		disks, runs = append(disks, disk), append(runs, t.mask(at(l), out(l)))
 		errs = append(errs, runs[l].Start())
 	}
 	for l, c := range runs {
@@ -165,28 +168,64 @@ func (t *torture) stalledWave(server, want string, first, lanes int) error {
 		}
 		errs = append(errs, t.clear(out(l)))
 	}
-	for l, c := range servers {
-		errs = append(errs, syscall.Unmount(at(l), 0), c.Wait())
+	for _, disk := range disks {
+		errs = append(errs, disk.Unmount())
 	}
 	return errors.Join(errs...)
 }
 
-// slow starts a slow file system and waits until it is there.
-func (t *torture) slow(server, at string, flags ...string) (*exec.Cmd, error) {
+// slowDisk is a disk that now and then answers a read late, as one that spins up
+// or a server that is away; meanwhile it answers nobody.
+type slowDisk struct {
+	sync.Mutex
+	stall time.Duration
+	every int // one read of so many stalls
+	rng   *rand.Rand
+}
+
+// slow shows the archive under another path, on a slow disk.
+func (t *torture) slow(at string, disk *slowDisk) (*fuse.Server, error) {
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return nil, err
 	}
-	c := exec.Command(server, append([]string{"-from", t.path("stalls"), "-at", at}, flags...)...)
-	if err := c.Start(); err != nil {
-		return nil, err
+	root := &fs.LoopbackRoot{Path: t.path("stalls")}
+	root.NewNode = func(*fs.LoopbackRoot, *fs.Inode, string, *syscall.Stat_t) fs.InodeEmbedder {
+		return &slowNode{fs.LoopbackNode{RootData: root}, disk}
 	}
-	for range 200 {
-		if _, err := os.Stat(filepath.Join(at, "month=01")); err == nil {
-			return c, nil
-		}
-		time.Sleep(50 * time.Millisecond)
+	root.RootNode = root.NewNode(nil, nil, "", nil)
+	forever := time.Hour // the kernel may believe what it was told
+	return fs.Mount(at, root.RootNode, &fs.Options{AttrTimeout: &forever, EntryTimeout: &forever,
+		MountOptions: fuse.MountOptions{DirectMountStrict: true, AllowOther: true, Name: "slowdisk"}})
+}
+
+// slowNode is a file or a folder of a slow disk.
+type slowNode struct {
+	fs.LoopbackNode
+	disk *slowDisk
+}
+
+// Open shadows that of the loopback: reads go by way of slowFile.
+func (n *slowNode) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	f, flags, errno := n.LoopbackNode.Open(ctx, flags)
+	if errno != 0 {
+		return nil, 0, errno
 	}
-	return nil, errors.Join(errors.New("the file system is not there"), c.Process.Kill(), c.Wait())
+	return &slowFile{f.(fs.FileReader), f.(fs.FileReleaser), n.disk}, flags, 0
+}
+
+type slowFile struct {
+	fs.FileReader
+	fs.FileReleaser
+	disk *slowDisk
+}
+
+func (f *slowFile) Read(ctx context.Context, into []byte, at int64) (fuse.ReadResult, syscall.Errno) {
+	f.disk.Lock()
+	defer f.disk.Unlock()
+	if f.disk.rng.IntN(f.disk.every) == 0 {
+		time.Sleep(f.disk.stall)
+	}
+	return f.FileReader.Read(ctx, into, at)
 }
 
 // changes of an input while it is read. They leave the file with the content
