@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: light browser torch ablation build properties run sample models nolabels teacher archive test origins race fuzz torture bench pgo compare lint layers cover interop known embed-compare clusters schema man release clean transfer strangers
+.PHONY: light browser build properties run sample models archive test race fuzz torture bench pgo compare lint layers cover interop clusters schema man release clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -65,15 +65,6 @@ light: build
 strangers: build
 	python3 scripts/bench/real/names.py --velum bin/velum primary-care cascade
 
-# what an archive of another kind teaches: from no labelled notes, from reports, from all we have, and by questions; some
-# hours (../shared/data): make teacher TEACHER="--only reports --draws 3"
-teacher: build
-	scripts/experiments/teacher.py $(TEACHER)
-
-# from no labelled notes alone: a dictionary tagger of names, then models that learn from the whole pipeline
-nolabels: build
-	scripts/experiments/teacher.py --only none $(TEACHER)
-
 # cmd/velum/run.pgo again: a run over short notes and one over reports, without a path of this machine
 pgo:
 	rm -rf out/pgo
@@ -117,30 +108,10 @@ bench: build
 	test -d out/archive || $(MAKE) archive
 	$(GO) run ./scripts/bench --archive out/archive
 
-# feature groups with and without, by training and scoring (needs ../shared/data): make ablation ABLATION='--plan settings --folds 3'
-ablation: build
-	scripts/experiments/ablation.py $(or $(ABLATION),--plan groups)
-
-# CRFsuite and Microsoft Presidio beside velum on the same notes, in a virtual environment under out; writes
-# BENCHMARKS.md (needs Python, PyPI, and ../shared/data for CRFsuite)
-compare: build
-	python3 scripts/bench/compare.py $(COMPARE)
-
-# an epoch of the network in PyTorch beside one of velum's (needs Python with torch from PyPI, and ../shared/data): make torch TORCH="--steps 60"
-torch: build
-	python3 scripts/bench/torch_epoch.py $(TORCH)
-
-# what learning gains, five draws each, some hours: EXPERIMENTS="-only ask -draws 2" does a part of it
-experiments: build
-	$(GO) run ./scripts/experiments $(EXPERIMENTS)
-
-# names of thirty origins that are masked in notes of other templates, by origin; ORIGINS="-model FILE -misses"
-origins: build
-	$(GO) run ./scripts/bench/origins $(ORIGINS)
-
-# known people in every spelling: how many mentions are found, how many tokens in vain
-known:
-	$(GO) run ./scripts/experiments/known $(KNOWN)
+# training and tagging beside CRFsuite with the same attributes, in a virtual environment under out (needs Python, PyPI, and ../shared/data)
+compare:
+	test -d out/compare/venv || { python3 -m venv out/compare/venv && out/compare/venv/bin/pip install --quiet python-crfsuite==0.9.12; }
+	out/compare/venv/bin/python scripts/bench/crfsuite_compare.py --train ../shared/data/meddocan/train --dev ../shared/data/meddocan/dev --out out/compare $(COMPARE)
 
 # golangci-lint as .golangci.yml says where it is installed, else staticcheck; without a network, what Go itself finds
 lint:
@@ -169,10 +140,6 @@ browser:
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
 interop:
 	python3 scripts/torture/interop.py
-
-# velum embed beside fastText and gensim (needs Python and PyPI)
-embed-compare: build
-	python3 scripts/bench/embed_compare.py
 
 # vectors and clusters from ../shared/data, in out/clusters
 clusters: build

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/kernels"
@@ -421,70 +420,6 @@ func TestLoadDamaged(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A model made of another one's weights by their readable names gives the same
-// tags and probabilities.
-func TestImport(t *testing.T) {
-	m := trained(t, TrainOptions{AllTransitions: true})
-	notes := toyNotes(t, m.TagSet(), 40, 13)
-	seen := map[StateWeight]bool{}
-	var states []StateWeight
-	for _, n := range notes {
-		for _, sequence := range features.Describe(m.template, m.res, n.text, n.tokens, n.matches) {
-			for _, a := range slices.Concat(sequence...) {
-				for _, w := range named(m, a.Name) {
-					if !seen[w] {
-						seen[w] = true
-						states = append(states, w)
-					}
-				}
-			}
-		}
-	}
-	var transitions []TransitionWeight
-	for i := range m.weights.L {
-		for j := range m.weights.L {
-			if s := m.weights.Score[i*m.weights.L+j]; s != 0 && s > chain.Forbidden {
-				transitions = append(transitions, TransitionWeight{m.set.Name(pipeline.Tag(i)), m.set.Name(pipeline.Tag(j)), float64(s)})
-			}
-		}
-	}
-	got, err := Import(m.template, m.set, m.res, states, transitions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, b := m.labeller(tagger.LabelOptions{}), got.labeller(tagger.LabelOptions{})
-	for _, n := range notes {
-		x, y := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
-		p, q := a.Label(n.text, n.tokens, n.matches, x), b.Label(n.text, n.tokens, n.matches, y)
-		if !slices.Equal(x, y) || math.Abs(float64(p-q)) > 1e-5 {
-			t.Fatalf("tags %v and %v, confidence %v and %v", x, y, p, q)
-		}
-	}
-	for _, bad := range []StateWeight{{Group: "none", Tag: "O"}, {Group: "word", Offset: 9, Tag: "O"}, {Group: "word", Tag: "B-none"}} {
-		if _, err := Import(m.template, m.set, m.res, []StateWeight{bad}, nil); err == nil {
-			t.Errorf("%+v: no error", bad)
-		}
-	}
-}
-
-// named lists the weights of an attribute, "group[offset]=value".
-func named(m *Model, attribute string) (all []StateWeight) {
-	group, rest, _ := strings.Cut(attribute, "[")
-	offset, value, _ := strings.Cut(rest, "]=")
-	w := StateWeight{Group: group, Value: value}
-	if _, err := fmt.Sscan(offset, &w.Offset); err != nil {
-		return nil
-	}
-	slots, weights := m.find(features.Key(group, value))
-	for i, s := range slots {
-		if m.groupNamed(group).Hi-int(s)/m.stride == w.Offset {
-			w.Tag, w.Weight = m.set.Name(pipeline.Tag(int(s)%m.stride)), float64(weights[i])
-			all = append(all, w)
-		}
-	}
-	return all
 }
 
 // A cache of any size gives the same tags and the same confidence, bit for

@@ -6,19 +6,24 @@
 // Whole runs are given in notes and words a second, CPU and peak memory, each
 // also as a multiple of a pass-through run of the same archive measured beside
 // it: read, copy, write, with the same units, syncs and re-reads. The machine's
-// mood moves both alike. The model of 9 tags is made here, of generated notes:
-// it is there for its speed, not for what it finds. Micro-benchmarks are
-// `go test -bench` of the stages and models.
+// mood moves both alike. Micro-benchmarks are `go test -bench` of the stages and models.
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read"
 )
 
 type options struct {
@@ -29,24 +34,16 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) == 4 && os.Args[1] == "passthrough" {
-		fail(passthrough(context.Background(), os.Args[2], os.Args[3]))
-		return
-	}
 	var o options
 	flag.StringVar(&o.archive, "archive", "out/archive", "archive to run on, see scripts/data/archive")
 	flag.StringVar(&o.velum, "velum", "bin/velum", "the binary")
 	flag.StringVar(&o.out, "out", "BENCHMARKS.md", "file to write into")
 	flag.StringVar(&o.work, "work", "out/bench", "folder for outputs, removed afterwards")
 	flag.StringVar(&o.cores, "cores", "1,2", "numbers of cores")
-	flag.StringVar(&o.models, "models", "names,primary-care,meddocan", "models; names is made if it is not there")
+	flag.StringVar(&o.models, "models", "primary-care,cascade,meddocan", "models, divided by commas")
 	flag.BoolVar(&o.micro, "micro", true, "run the micro-benchmarks too")
 	flag.Parse()
-	fail(o.run())
-}
-
-func fail(err error) {
-	if err != nil {
+	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -57,12 +54,12 @@ func (o options) run() error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.work, 0o700); err != nil {
+	if err := o.build(); err != nil {
 		return err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "`make bench`, %s, %s. Archive: %d notes, %d words, %d MB of text.\n\n", machine(), time.Now().UTC().Format(time.DateOnly), notes, words, bytes>>20)
-	b.WriteString("| run, tags | cores | seconds | notes/s | words/s | MB/s | CPU s | CPU, pass-through = 1 | peak RSS MiB |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| run | cores | seconds | notes/s | words/s | MB/s | CPU s | CPU, pass-through = 1 | peak RSS MiB |\n|---|---|---|---|---|---|---|---|---|\n")
 	for cores := range strings.SplitSeq(o.cores, ",") {
 		base, err := o.measure(cores, "pass-through")
 		if err != nil {
@@ -106,21 +103,82 @@ func (o options) measure(cores, name string) (measured, error) {
 			return measured{}, err
 		}
 	}
-	model, err := o.model(name)
-	if err != nil {
-		return measured{}, err
-	}
-	args := []string{o.velum, "run", "--in", o.archive, "--out", out, "--model", model, "--set", "tag.note_cache=0", "--quiet"}
+	args := []string{o.velum, "run", "--in", o.archive, "--out", out, "--model", name, "--set", "tag.note_cache=0", "--quiet"}
 	if name == "pass-through" {
-		self, err := os.Executable()
-		if err != nil {
-			return measured{}, err
-		}
-		args = []string{self, "passthrough", o.archive, out}
+		args = []string{o.passthrough(), "-in", o.archive, "-out", out}
 	}
 	m, err := run(args, "GOMAXPROCS="+cores)
-	m.name = name + tags[name]
+	m.name = name
 	return m, err
+}
+
+func (o options) passthrough() string { return filepath.Join(o.work, "passthrough") }
+
+// build makes the folder of outputs and the program of the pass-through runs in it.
+func (o options) build() error {
+	if err := os.MkdirAll(o.work, 0o700); err != nil {
+		return err
+	}
+	if text, err := exec.Command("go", "build", "-o", o.passthrough(), "./scripts/bench/passthrough").CombinedOutput(); err != nil {
+		return fmt.Errorf("go build ./scripts/bench/passthrough: %w: %s", err, text)
+	}
+	return nil
+}
+
+// census counts the notes, words and bytes of an archive.
+func census(in string) (words, notes, size int64, err error) {
+	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{})
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	for i := range archive.Units {
+		src, err := archive.Open(&archive.Units[i])
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		err = pipeline.Run(context.Background(), src, nil, sink(func(b *pipeline.Batch) {
+			notes += int64(b.Len())
+			size += int64(len(b.Text.Data))
+			for i := range b.Len() {
+				words += int64(len(bytes.Fields(b.Text.At(i))))
+			}
+		}), nil)
+		if err := errors.Join(err, src.Close()); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	return words, notes, size, nil
+}
+
+type sink func(*pipeline.Batch)
+
+func (s sink) Put(b *pipeline.Batch) error { s(b); return nil }
+
+// starts measures how long the program takes to begin: medians of processes.
+func (o options) starts() (string, error) {
+	note, tagged := filepath.Join(o.work, "note.jsonl"), filepath.Join(o.work, "tagged.jsonl")
+	if err := os.WriteFile(note, []byte(`{"id": "1", "text": "Visto por el Dr. Rivas el 3/4/2026, control en 3 meses."}`), 0o600); err != nil {
+		return "", err
+	}
+	text := "| start | ms, median of 9 | of them CPU ms |\n|---|---|---|\n"
+	for _, args := range [][]string{
+		{"version"},
+		{"tag", "--quiet", "--in", note, "--out", tagged, "--model", "primary-care"},
+		{"tag", "--quiet", "--in", note, "--out", tagged, "--model", "meddocan"},
+	} {
+		var wall, cpu []time.Duration
+		for range 9 {
+			m, err := run(append([]string{o.velum}, args...))
+			if err != nil {
+				return "", err
+			}
+			wall, cpu = append(wall, m.wall), append(cpu, m.cpu)
+		}
+		slices.Sort(wall)
+		slices.Sort(cpu)
+		text += fmt.Sprintf("| `velum %s` %s | %d | %d |\n", args[0], args[len(args)-1], wall[4].Milliseconds(), cpu[4].Milliseconds())
+	}
+	return text, nil
 }
 
 const begin, end = "<!-- bench:begin -->", "<!-- bench:end -->"

@@ -5,9 +5,8 @@
 //	    writes the notes of a brat folder as CRFsuite items: a line a token,
 //	    tag and attributes with tabs between, an empty line after a sequence
 //	crfsuite train --train DIR --dev DIR --template FILE --c2 X --workers N ...
-//	    trains our CRF with CRFsuite's objective and prints a JSON record
-//	crfsuite tag --in DIR --template FILE --weights FILE --out FILE
-//	    tags with weights that CRFsuite has learned, prints a JSON record
+//	    trains our CRF with CRFsuite's objective, tags the notes of dev with it
+//	    and prints a JSON record
 //
 // The same template, tokenizer, patterns and word lists make both sides'
 // features. The files hold words of notes: they are for a folder of one's own.
@@ -19,9 +18,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +31,6 @@ import (
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
-	"github.com/velum-health/velum/stages/tag"
 	"github.com/velum-health/velum/stages/teach"
 	"github.com/velum-health/velum/stages/tokenize"
 	"golang.org/x/sys/unix"
@@ -48,9 +45,9 @@ func main() {
 
 // task is one call: what the three commands share.
 type task struct {
-	in, train, dev, template, out, weights string
-	c1, c2, delta, epsilon                 float64
-	period, iterations, workers, repeats   int
+	in, train, dev, template, out        string
+	c1, c2, delta, epsilon               float64
+	period, iterations, workers, repeats int
 
 	t   *features.Template
 	set *pipeline.TagSet
@@ -60,7 +57,7 @@ type task struct {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("which: items, train or tag?")
+		return fmt.Errorf("which: items or train?")
 	}
 	k := task{pat: patterns.New(patterns.Options{})}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -69,7 +66,6 @@ func run(args []string) error {
 	f.StringVar(&k.dev, "dev", "", "brat folder to score on")
 	f.StringVar(&k.template, "template", "configs/templates/meddocan.txt", "template file")
 	f.StringVar(&k.out, "out", "", "file to write")
-	f.StringVar(&k.weights, "weights", "", "weights of CRFsuite, a JSON array a line")
 	f.Float64Var(&k.c1, "c1", 0, "CRFsuite's c1")
 	f.Float64Var(&k.c2, "c2", .5, "CRFsuite's c2")
 	f.Float64Var(&k.delta, "delta", 1e-5, "CRFsuite's delta")
@@ -89,8 +85,6 @@ func run(args []string) error {
 		return k.items()
 	case "train":
 		return k.learn()
-	case "tag":
-		return k.label()
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }
@@ -176,7 +170,9 @@ type record struct {
 	Objective  float64 `json:"objective,omitempty"`
 	Iterations int     `json:"iterations,omitempty"`
 	Weights    int     `json:"weights,omitempty"`
-	F1         float64 `json:"f1,omitempty"`
+	F1         float64 `json:"f1"`      // of dev
+	Tagged     int     `json:"tagged"`  // tokens of dev
+	Tagging    float64 `json:"tagging"` // processor seconds of a pass over dev
 }
 
 func (r record) print() error { return json.NewEncoder(os.Stdout).Encode(r) }
@@ -202,12 +198,8 @@ func (k *task) learn() error {
 		return err
 	}
 	r.Seconds, r.CPU = time.Since(began).Seconds(), processor()-cpu
-	if k.dev != "" {
-		score := &strict{}
-		if err := k.feed(k.dev, score, k.tagger(m)); err != nil {
-			return err
-		}
-		r.F1 = score.f1()
+	if err := k.label(m, &r); err != nil {
+		return err
 	}
 	return r.print()
 }
@@ -221,78 +213,36 @@ func processor() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-func (k *task) tagger(m *crf.Model) pipeline.Step {
-	return tag.New(tag.Options{TagSet: m.TagSet(), Patterns: k.pat, NewLabeller: func() tag.Labeller {
-		return m.NewLabeller(tagger.LabelOptions{})
-	}})
-}
-
-// strict counts spans whose type, start and end are right.
-type strict struct {
-	right, found, gold int
-	spans              []pipeline.Span
-}
-
-func (s *strict) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		s.spans = b.TagSet.Decode(s.spans[:0], b.Tokens.At(i), b.TagsOf(i))
-		gold := b.Gold.At(i)
-		s.found, s.gold = s.found+len(s.spans), s.gold+len(gold)
-		for _, p := range s.spans {
-			for _, g := range gold {
-				if p.Start == g.Start && p.End == g.End && p.Category == g.Category {
-					s.right++
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func (s *strict) f1() float64 { return 2 * float64(s.right) / float64(max(s.found+s.gold, 1)) }
-
-// label tags with CRFsuite's weights: one pass to fill the cache, then timed
-// ones. Tokens and matches are made beforehand, as CRFsuite's items are.
-func (k *task) label() error {
-	m, err := k.load()
-	if err != nil {
-		return err
-	}
+// label tags dev: one pass to fill the cache of forms, then timed ones. Tokens
+// and matches are made beforehand, as CRFsuite's items are.
+func (k *task) label(m *crf.Model, r *record) error {
 	var notes held
-	if err := k.feed(k.in, teach.New(teach.Options{TagSet: k.set, Corpus: &notes, Patterns: k.pat})); err != nil {
+	if err := k.feed(k.dev, teach.New(teach.Options{TagSet: k.set, Corpus: &notes, Patterns: k.pat})); err != nil {
 		return err
 	}
 	l := m.NewLabeller(tagger.LabelOptions{})
-	r := record{}
+	began, right, found, gold := 0.0, 0, 0, 0
 	for pass := range 1 + k.repeats {
-		began, cpu := time.Now(), processor()
+		if pass == 1 {
+			began = processor()
+		}
 		for i := range notes.all {
 			n := &notes.all[i]
 			l.Label(n.text, n.tokens, n.matches, n.tags)
 		}
-		if pass > 0 {
-			r.Seconds += time.Since(began).Seconds() / float64(k.repeats)
-			r.CPU += (processor() - cpu) / float64(k.repeats)
-		}
 	}
-	f, err := os.OpenFile(k.out, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
+	r.Tagging = (processor() - began) / float64(k.repeats)
 	for _, n := range notes.all {
-		r.Tokens += len(n.tags)
-		for _, y := range n.tags {
-			fmt.Fprintln(w, k.set.Name(y))
+		ours, theirs := k.set.Decode(nil, n.tokens, n.tags), k.set.Decode(nil, n.tokens, n.gold)
+		r.Tagged, found, gold = r.Tagged+len(n.tags), found+len(ours), gold+len(theirs)
+		for _, s := range ours {
+			if slices.ContainsFunc(theirs, func(g pipeline.Span) bool { return g.Start == s.Start && g.End == s.End && g.Category == s.Category }) {
+				right++
+			}
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return r.print()
+	r.F1 = 2 * float64(right) / float64(max(found+gold, 1))
+	return nil
 }
 
 // held is a corpus that keeps notes as they are.
@@ -302,43 +252,11 @@ type note struct {
 	text    []byte
 	tokens  []pipeline.Token
 	matches []pipeline.Match
+	gold    []pipeline.Tag
 	tags    []pipeline.Tag
 }
 
 func (h *held) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
-	h.all = append(h.all, note{append([]byte(nil), text...), append([]pipeline.Token(nil), tokens...),
-		append([]pipeline.Match(nil), matches...), make([]pipeline.Tag, len(tags))})
+	h.all = append(h.all, note{slices.Clone(text), slices.Clone(tokens), slices.Clone(matches), slices.Clone(tags), make([]pipeline.Tag, len(tags))})
 	return nil
-}
-
-// load reads lines ["attribute","tag",weight] and ["","from","to",weight].
-func (k *task) load() (*crf.Model, error) {
-	f, err := os.Open(k.weights)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() // read only
-	var states []crf.StateWeight
-	var transitions []crf.TransitionWeight
-	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<20))
-	for {
-		var line []any
-		if err := d.Decode(&line); err == io.EOF {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: not as expected", k.weights)
-		}
-		if len(line) == 4 {
-			transitions = append(transitions, crf.TransitionWeight{From: line[1].(string), To: line[2].(string), Weight: line[3].(float64)})
-			continue
-		}
-		group, rest, _ := strings.Cut(line[0].(string), "[")
-		offset, value, _ := strings.Cut(rest, "]=")
-		o, err := strconv.Atoi(offset)
-		if err != nil {
-			return nil, fmt.Errorf("%s: an attribute without an offset", k.weights)
-		}
-		states = append(states, crf.StateWeight{Group: group, Offset: o, Value: value, Tag: line[1].(string), Weight: line[2].(float64)})
-	}
-	return crf.Import(k.t, k.set, k.res, states, transitions)
 }

@@ -16,22 +16,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/pprof"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
-		os.Exit(read.Work(os.Stdin, os.Stdout))
-	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "passthrough:", err)
 		os.Exit(1)
@@ -45,74 +38,18 @@ func run() error {
 	text := flag.String("text", "text", "column of the text")
 	pass := flag.String("pass", "", "columns to pass through, divided by commas")
 	show := flag.Bool("show", false, "print what is read")
-	readOnly := flag.Bool("read", false, "read only")
-	noVerify := flag.Bool("noverify", false, "do not re-read the parts")
-	noSync := flag.Bool("nosync", false, "do not wait for the disk")
-	atOnce := flag.Int("at-once", 1, "units side by side")
-	fenced := flag.Bool("fence", false, "decode in worker processes, as velum run does")
-	fresh := flag.Bool("fresh", false, "start over")
-	cpu := flag.String("cpu", "", "write a CPU profile")
 	flag.Parse()
-	if *cpu != "" {
-		f, err := os.Create(*cpu)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
-	o := read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)}
-	if *fenced {
-		o.Fence = read.NewFence(read.FenceOptions{})
-	}
-	begin := time.Now()
-	archive, err := read.Scan(context.Background(), []string{*in}, o)
+	archive, err := read.Scan(context.Background(), []string{*in}, read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)})
 	if err != nil {
 		return err
 	}
 	for _, b := range archive.Bad {
 		fmt.Fprintf(os.Stderr, "bad input: %s: %s\n", b.Input, b.Cause)
 	}
-	scanned := time.Since(begin)
-	switch {
-	case *show:
+	if *show {
 		return print(archive, os.Stdout)
-	case *readOnly:
-		err = readAll(archive)
-	default:
-		verify := write.Verify
-		if *noVerify {
-			verify = nil
-		}
-		disk := durable.OS
-		if *noSync {
-			disk = durable.Unsynced{FS: disk}
-		}
-		err = copyAll(archive, commit.Output{Dir: *out, FS: disk}, commit.UnitOptions{AtOnce: *atOnce, Fresh: *fresh, Verify: verify, Stats: &pipeline.Stats{}})
 	}
-	if err != nil {
-		return err
-	}
-	took := time.Since(begin)
-	if *fenced {
-		o.Fence.Close()
-	}
-	bytes := int64(0)
-	for _, f := range archive.Files {
-		bytes += f.Bytes
-	}
-	var usage, workers syscall.Rusage
-	if err := errors.Join(syscall.Getrusage(syscall.RUSAGE_SELF, &usage), syscall.Getrusage(syscall.RUSAGE_CHILDREN, &workers)); err != nil {
-		return err
-	}
-	cpuTime := time.Duration(usage.Utime.Nano() + usage.Stime.Nano() + workers.Utime.Nano() + workers.Stime.Nano())
-	fmt.Printf("%d notes, %d bytes of files, scan %.2fs, all %.2fs, %.2f M notes/s, CPU %.2fs = %.2f us a note, peak %d + %d MiB\n",
-		archive.Rows(), bytes, scanned.Seconds(), took.Seconds(), float64(archive.Rows())/1e6/took.Seconds(),
-		cpuTime.Seconds(), cpuTime.Seconds()*1e6/float64(max(archive.Rows(), 1)), usage.Maxrss>>10, workers.Maxrss>>10)
-	return nil
+	return copyAll(archive, *out)
 }
 
 func split(s string) []string {
@@ -144,10 +81,6 @@ func each(archive *read.Archive, do func(b *pipeline.Batch) error) error {
 		}
 	}
 	return nil
-}
-
-func readAll(archive *read.Archive) error {
-	return each(archive, func(*pipeline.Batch) error { return nil })
 }
 
 // row is what -show prints of a note.
@@ -195,30 +128,22 @@ func value(c *pipeline.Column, i int) any {
 	return int64(c.Fixed[i])
 }
 
-func copyAll(archive *read.Archive, out commit.Output, o commit.UnitOptions) error {
+func copyAll(archive *read.Archive, dir string) error {
 	primary, err := pipeline.Labels("primary-care")
 	if err != nil {
 		return err
 	}
 	unit := write.UnitOptions{Model: "none", Categories: primary.Categories, Pass: archive.Extra}
 	plan := &commit.Plan{Units: archive.Units, BadInputs: archive.Bad}
-	result, err := commit.RunUnits(context.Background(), plan, out,
-		func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
-			src, err := archive.Open(u)
-			if err != nil {
-				return commit.Line{}, err
-			}
-			sink, err := write.NewUnit(parts, unit)
-			return commit.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: newCopy}}, Sink: sink}, err
-		}, o)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d units done, %d reused, nothing to do: %v\n", result.Done, result.Reused, result.Nothing)
-	for _, s := range o.Stats.Steps() {
-		fmt.Printf("%-8s %6d batches %9d notes %8.2fs\n", s.Name, s.Batches, s.Notes, s.Busy.Seconds())
-	}
-	return nil
+	_, err = commit.RunUnits(context.Background(), plan, commit.Output{Dir: dir}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+		src, err := archive.Open(u)
+		if err != nil {
+			return commit.Line{}, err
+		}
+		sink, err := write.NewUnit(parts, unit)
+		return commit.Line{Source: src, Steps: []pipeline.Step{{Name: "copy", New: newCopy}}, Sink: sink}, err
+	}, commit.UnitOptions{Verify: write.Verify})
+	return err
 }
 
 func newCopy() func(b *pipeline.Batch) error {

@@ -3,7 +3,7 @@
 
     scripts/bench/real/names.py [--velum bin/velum] MODEL...
 
-Frames are notes of notes-voices dev that hold one person: 13 for the names of 30 origins (scripts/bench/origins/names.txt: given name and surname), 96 each; 6 for
+Frames are notes of notes-voices dev that hold one person: 13 for the names of 30 origins (scripts/bench/real/origins.txt: given name and surname), 96 each; 6 for
 1,600 surnames of INE, drawn from all of them by one seed, each with a capital, in a note of small letters and in one of capitals. Then 10,000 lines of case
 reports (CANTEMIST, CardioCCC; names were never in them): lines with a person or a place.
 """
@@ -26,7 +26,7 @@ def frames(n, several):
 
 
 def origins(r):
-    for line in open("scripts/bench/origins/names.txt", encoding="utf-8"):
+    for line in open("scripts/bench/real/origins.txt", encoding="utf-8"):
         if line.strip() and not line.startswith("#"):
             origin, given, surnames = (x.strip() for x in line.split("|"))
             words = lambda list_: [w.replace("-", " ") for w in list_.split()]
