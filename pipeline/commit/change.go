@@ -89,8 +89,9 @@ func (g *growth) remember(last *Manifest) {
 		copy            int
 	}
 	known := map[key]*version{}
-	for i := range last.Units {
-		u := &last.Units[i]
+	inputs := last.Inputs()
+	for i := range inputs {
+		u := &inputs[i]
 		at := g.old.unit[u.Name]
 		k := key{at, u.SHA256, u.Input, u.Copy}
 		v := known[k]

@@ -31,6 +31,7 @@ type UnitOptions struct {
 	Compare  Comparer                            // nil: a file at whose path another lay is a new version of it
 	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
 
+	Rest   Rester          // makes what is left of a unit of which some files go
 	AtOnce int             // units side by side; 0 means 1
 	Fresh  bool            // do everything again, whatever is done already
 	Verify Verifier        // re-reads every Parquet part; nil: sizes only

@@ -965,7 +965,7 @@ func TestManifestOfOtherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, bytes.Replace(data, []byte("manifest/2"), []byte("manifest/9"), 1), 0o600); err != nil {
+	if err := os.WriteFile(name, bytes.Replace(data, []byte("manifest/3"), []byte("manifest/9"), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = a.run(t, dir, nil, UnitOptions{})

@@ -20,6 +20,8 @@ type Line struct {
 	Source pipeline.Source
 	Steps  []pipeline.Step
 	Sink   UnitSink
+
+	Damaged func() map[int]*DamageError // members of a shared unit that could not be read, when all are through; nil: none could be
 }
 
 func (l *Line) close() error {
@@ -132,10 +134,16 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 		},
 	}
 	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
-	if r.plan.Mark != nil {
-		record.Mark = r.plan.Mark(u)
+	var err error
+	if u.rest != nil {
+		err = r.remainder(u.rest, parts, &record)
+	} else {
+		if r.plan.Mark != nil {
+			record.Mark = r.plan.Mark(u)
+		}
+		record.Members = r.plan.members(u)
+		err = r.pump(ctx, slot, u, parts, &record)
 	}
-	err := r.pump(ctx, slot, u, parts, &record)
 	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {
 		err = parts.discard()
 		record.Damage, record.Unread, record.Parts = damage.where(), damage.Unread, []PartRecord{}
@@ -167,6 +175,11 @@ func (r *doing) pump(ctx context.Context, slot int, u *Unit, parts *Parts, recor
 	})
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
+	}
+	if l.Damaged != nil {
+		for k, damage := range l.Damaged() {
+			record.Members[k].Damage, record.Members[k].Unread = damage.where(), damage.Unread
+		}
 	}
 	// A note that took too long may not do so on a machine with less to do.
 	if record.Reasons[pipeline.TimedOut.String()] > 0 {

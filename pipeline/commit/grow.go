@@ -51,9 +51,15 @@ func Changes(plan *Plan, out Output, o UnitOptions) ([]Change, error) {
 	if err := r.earlier(); err != nil {
 		return nil, err
 	}
-	known, err := r.known()
+	units, err := r.known()
 	if err != nil {
 		return nil, err
+	}
+	known := map[string]*UnitRecord{}
+	for _, u := range units {
+		for _, f := range u.Files() {
+			known[f.Name] = &f
+		}
 	}
 	return r.changes(known), nil
 }
@@ -159,20 +165,23 @@ func (r *Prepared) keep() error {
 		return err
 	}
 	var vanished []string
-	for i := range r.old.Units {
-		u := &r.old.Units[i]
+	for _, u := range r.old.Inputs() {
 		at := r.growth.old.unit[u.Name]
 		if r.growth.names[u.Name] {
 			continue
 		}
-		switch r.growth.fate(u, at) {
+		switch r.growth.fate(&u, at) {
 		case "vanished":
 			vanished = append(vanished, cmp.Or(at, u.Input))
 		case "kept":
 		default:
 			continue
 		}
-		if err := r.keepUnit(u, at); err != nil {
+		r.mixed = r.mixed || r.old.Key != r.plan.Key
+		if r.committed[u.Name] == nil {
+			continue // it shares a unit
+		}
+		if err := r.keepUnit(r.committed[u.Name], at); err != nil {
 			return err
 		}
 	}
@@ -191,8 +200,8 @@ func (r *Prepared) mayKeep(vanished []string) error {
 	if len(vanished) > 0 && r.o.Vanished == "refuse" {
 		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses"}
 	}
-	if key := r.old.Key; len(r.kept) > 0 && key != r.plan.Key {
-		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, key, r.plan.Key),
+	if r.mixed {
+		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, r.old.Key, r.plan.Key),
 			"give the key of before, or write elsewhere"}
 	}
 	return nil
@@ -211,8 +220,12 @@ func (r *Prepared) orphans() error {
 	orphan := false
 	if m := r.listed[1]; m != nil {
 		for i := range m.Units {
-			u := &m.Units[i]
-			orphan = orphan || r.committed[u.Name] == nil && !r.growth.names[u.Name] && stays(r.growth.fate(u, r.growth.old.unit[u.Name]))
+			if r.committed[m.Units[i].Name] != nil {
+				continue
+			}
+			for _, u := range m.Units[i].Files() {
+				orphan = orphan || !r.growth.names[u.Name] && stays(r.growth.fate(&u, r.growth.old.unit[u.Name]))
+			}
 		}
 		m.all(func(p PartRecord) bool { known[p.Path] = true; return true })
 	}
@@ -227,18 +240,10 @@ func (r *Prepared) orphans() error {
 
 // keepUnit takes an earlier unit over.
 func (r *Prepared) keepUnit(u *UnitRecord, at string) error {
-	for _, p := range u.Parts {
-		kind, err := partState(r.fs, r.out.root(p.Private), p)
-		if err != nil {
-			return err
-		}
-		if kind != "" {
-			return &durable.IntegrityError{Path: filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)), Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(at, u.Input))}
-		}
+	if damaged, err := r.damaged(u); err != nil || damaged != nil {
+		return cmp.Or[error](err, damaged)
 	}
-	mine := *u
-	mine.Config, mine.Model = unless(cmp.Or(u.Config, r.old.Config), hex.EncodeToString(r.plan.Config[:])), unless(cmp.Or(u.Model, r.old.Model), hex.EncodeToString(r.plan.Model[:]))
-	r.kept = append(r.kept, mine)
+	r.kept = append(r.kept, *r.elsewhere(u))
 	r.growth.now.unit[u.Name] = at
 	r.growth.now.former[u.Name] = r.growth.old.former[u.Name] || r.growth.files[at]
 	return nil
@@ -255,13 +260,19 @@ func unless(s, usual string) string {
 // merge lists what stays among what the plan has: in the order of the files,
 // as if all had been given at once.
 func (r *Prepared) merge(m *Manifest) {
-	if len(r.kept)+len(r.keptBad) == 0 {
+	shared := slices.ContainsFunc(m.Units, func(u UnitRecord) bool { return len(u.Members) > 0 })
+	if len(r.kept)+len(r.keptBad) == 0 && !shared {
 		return
 	}
 	now := r.growth.now
 	m.Units = append(m.Units, r.kept...)
+	place := map[string]string{}
+	for i := range m.Units {
+		first := m.Units[i].Files()[0]
+		place[m.Units[i].Name] = cmp.Or(now.unit[first.Name], first.Input)
+	}
 	slices.SortStableFunc(m.Units, func(a, b UnitRecord) int {
-		return cmp.Or(cmp.Compare(cmp.Or(now.unit[a.Name], a.Input), cmp.Or(now.unit[b.Name], b.Input)), cmp.Compare(a.Copy, b.Copy), cmp.Compare(a.From, b.From))
+		return cmp.Or(cmp.Compare(place[a.Name], place[b.Name]), cmp.Compare(a.Copy, b.Copy), cmp.Compare(a.From, b.From))
 	})
 	m.BadInputs = append(slices.Clone(m.BadInputs), r.keptBad...)
 	slices.SortStableFunc(m.BadInputs, func(a, b BadInput) int {
@@ -319,10 +330,9 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 	if r.old == nil {
 		return all
 	}
-	for i := range r.old.Units {
-		u := &r.old.Units[i]
+	for _, u := range r.old.Inputs() {
 		at := g.old.unit[u.Name]
-		if fate := g.fate(u, at); !g.names[u.Name] && fate != "replaced" && !(fate == "removed" && g.files[at]) {
+		if fate := g.fate(&u, at); !g.names[u.Name] && fate != "replaced" && !(fate == "removed" && g.files[at]) {
 			add(Change{Input: u.Input, Path: at, Fate: fate, Rows: u.Rows, Units: 1}, u.SHA256, false)
 		}
 	}

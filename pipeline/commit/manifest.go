@@ -36,6 +36,52 @@ type UnitRecord struct {
 	Unread bool         `json:"unread,omitempty"`        // that, or a note that took too long, is the system's failure: it is tried again
 	Starts int          `json:"starts,omitempty"`        // at which a note took too long, mostStarts at the most
 	Parts  []PartRecord `json:"parts"`
+
+	Members []MemberRecord `json:"members,omitempty"` // files that share the unit; then Input is a pattern, and From and To say nothing
+
+	First int64 `json:"-"` // of one of the Inputs of a manifest: row of the unit that its first note has
+}
+
+// MemberRecord is a small file that shares a unit with others. Its notes are the
+// rows [First, First+Rows) of the unit. A unit that has lost members has gaps there.
+type MemberRecord struct {
+	Name   string `json:"name"` // that the file would have as a unit of its own
+	Input  string `json:"input"`
+	SHA256 string `json:"input_sha256"`
+	Copy   int    `json:"copy,omitempty"`
+	To     int64  `json:"to"` // as that of a unit, which would begin at 0
+	First  int64  `json:"first"`
+	Rows   int64  `json:"rows"`
+	Damage string `json:"damage,omitempty"` // why it could not be read: its notes are in quarantine
+	Unread bool   `json:"unread,omitempty"` // as that of a unit
+}
+
+// Files returns what the unit says of each of its files, as if it were a unit of its
+// own, with the parts that it shares; Counts has its rows alone. A unit of one file
+// is its own.
+func (u *UnitRecord) Files() []UnitRecord {
+	if len(u.Members) == 0 {
+		return []UnitRecord{*u}
+	}
+	all := make([]UnitRecord, len(u.Members))
+	for i, m := range u.Members {
+		all[i] = UnitRecord{
+			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, To: m.To, First: m.First, Counts: Counts{Rows: m.Rows},
+			Config: u.Config, Model: u.Model, Damage: cmp.Or(m.Damage, u.Damage), Unread: m.Unread || u.Unread, Parts: u.Parts,
+		}
+		if u.Mark != "" {
+			all[i].Mark = fmt.Sprintf("%s:%d", u.Mark, m.First)
+		}
+	}
+	return all
+}
+
+// Inputs returns the Files of all units.
+func (m *Manifest) Inputs() (all []UnitRecord) {
+	for i := range m.Units {
+		all = append(all, m.Units[i].Files()...)
+	}
+	return all
 }
 
 // mostStarts is at how many starts in a row a unit is tried that has a note
@@ -62,7 +108,7 @@ type Manifest struct {
 
 const (
 	manifestFamily = `"velum.manifest/` // every version
-	manifestSchema = "velum.manifest/2"
+	manifestSchema = "velum.manifest/3"
 	manifestName   = "manifest.json"
 	successName    = "_SUCCESS"
 	lockName       = ".lock"

@@ -137,8 +137,8 @@ func (at *places) file(manifests ...*Manifest) ([]byte, error) {
 		if m == nil {
 			continue
 		}
-		for i := range m.Units {
-			name := m.Units[i].Name
+		for _, u := range m.Inputs() {
+			name := u.Name
 			path := at.unit[name]
 			if path == "" {
 				continue
@@ -220,8 +220,8 @@ func Inputs(out Output) ([]Input, error) {
 	}
 	var all []Input
 	seen := map[string]bool{}
-	for i := range m.Units {
-		in := Input{Input: m.Units[i].Input, Path: at.unit[m.Units[i].Name]}
+	for _, u := range m.Inputs() {
+		in := Input{Input: u.Input, Path: at.unit[u.Name]}
 		if root, ok := strings.CutSuffix(in.Path, "/"+in.Input); ok {
 			in.Root = cmp.Or(root, "/")
 		}

@@ -39,7 +39,9 @@ type Prepared struct {
 	committed map[string]*UnitRecord // units of old, by name
 	growth    *growth
 	kept      []UnitRecord // what the plan does not have and stays
+	rests     []Unit       // what is left of units of which the plan has nothing
 	keptBad   []BadInput
+	mixed     bool // some of it has ids by another key
 
 	touching sync.Mutex
 	touched  bool // something on the disk had to be changed
@@ -169,6 +171,9 @@ func (r *Prepared) recover() error {
 		if err := r.keep(); err != nil {
 			return err
 		}
+	}
+	if err := r.share(); err != nil {
+		return err
 	}
 	if err := r.foreign(); err != nil {
 		return err
@@ -333,20 +338,20 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 func (r *Prepared) adopt(i int, known map[string]*UnitRecord) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]
-	if record == nil || record.Unread {
+	if record == nil || record.Unread || u.again == nil && slices.ContainsFunc(record.Members, func(m MemberRecord) bool { return m.Unread }) {
 		return nil
 	}
-	for _, p := range record.Parts {
-		kind, err := partState(r.fs, r.out.root(p.Private), p)
-		if err != nil {
+	if u.again == nil { // else share has looked
+		if damaged, err := r.damaged(record); err != nil || damaged != nil {
 			return err
-		}
-		if kind != "" {
-			return nil
 		}
 	}
 	mine := *record
 	mine.Input, mine.Config, mine.Model = u.source(), "", ""
+	if u.rest != nil {
+		of := r.elsewhere(u.rest.of)
+		mine.Config, mine.Model = of.Config, of.Model
+	}
 	r.records[i] = &mine
 	r.result.Reused++
 	if r.o.Done != nil {

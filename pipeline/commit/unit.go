@@ -36,6 +36,12 @@ type Unit struct {
 	First    int64    // row of the first note in the file
 	Rows     int64    // notes, as the file's footer or the planner's count has it
 	Without  string   // digest of the rows that are left out since somebody objects; "": none
+	Small    int64    // bytes of a file that may share its unit with others; 0: it may not
+
+	Members []Unit // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
+
+	again *UnitRecord // the unit is that of an earlier run
+	rest  *rest       // what is left of one
 }
 
 // Plan is what a run is to do.
@@ -63,6 +69,19 @@ type BadInput struct {
 // Name identifies the work of a unit: equal names mean equal parts.
 func (p *Plan) Name(u *Unit) string {
 	h := sha256.New()
+	switch {
+	case u.again != nil:
+		return u.again.Name
+	case u.rest != nil:
+		u.rest.name(h)
+		return hex.EncodeToString(h.Sum(nil)[:10])
+	case len(u.Members) > 0:
+		fmt.Fprintln(h, "velum shared unit 1")
+		for i := range u.Members {
+			fmt.Fprintln(h, p.Name(&u.Members[i]))
+		}
+		return hex.EncodeToString(h.Sum(nil)[:10])
+	}
 	fmt.Fprintf(h, "velum unit 1\n%x %d %d %d %q\n%x %x %q\n", u.SHA256, u.Copy, u.From, u.To, u.Folder, p.Config, p.Model, p.Key)
 	if u.Without != "" {
 		fmt.Fprintf(h, "without %s\n", u.Without)
@@ -129,7 +148,11 @@ func publicFile(u *Unit, sum []byte) string {
 // Mark tells the input file of a unit from those of other paths below the
 // archive, without a word of its content.
 func (u *Unit) Mark() [8]byte {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d", u.source(), u.Copy))
+	of := fmt.Appendf(nil, "%q %d", u.source(), u.Copy)
+	for i := range u.Members {
+		of = fmt.Appendf(of, "\n%q %d", u.Members[i].source(), u.Members[i].Copy)
+	}
+	sum := sha256.Sum256(of)
 	return [8]byte(sum[:8])
 }
 

@@ -1,0 +1,275 @@
+package commit
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// A unit costs some ten files that are opened, synced and read again, so small
+// files of one folder share units. Everything else knows files alone: a plan has a
+// unit for each, and growth decides about each. Only then, in share, files that are
+// new are bundled, and what is committed is matched by file:
+//
+//	all files of a shared unit are given, or stay      the unit stays as it is
+//	some of them go: forgotten, replaced, removed      the others stay in a unit that is the rest of it
+//	none stays                                         it goes
+//
+// So the bundles are a function of the plan and of the last commit, and of no
+// journal: a start that goes on makes the same. A rest is made of the parts of its
+// unit, without the rows of who goes, and needs no input, which may be gone.
+
+const (
+	leastMembers = 16      // fewer small files of a folder are units of their own: a year of small months stays twelve units
+	mostMembers  = 4096    // a record of a unit is a line of the journal
+	mostShared   = 4 << 20 // bytes of files that share a unit: a second of work, which is what a crash loses
+)
+
+// rest is the members of a committed unit that stay when others go.
+type rest struct {
+	of   *UnitRecord
+	keep []MemberRecord
+}
+
+func (x *rest) name(to io.Writer) {
+	fmt.Fprintln(to, "velum rest of a unit 1\n", x.of.Name)
+	for i := range x.keep {
+		fmt.Fprintln(to, x.keep[i].Name)
+	}
+}
+
+// stays tells whether the note of a row of the unit is one of the rest.
+func (x *rest) stays(row int64) bool {
+	i, found := slices.BinarySearchFunc(x.keep, row, func(m MemberRecord, row int64) int { return cmp.Compare(m.First, row) })
+	return found || i > 0 && row < x.keep[i-1].First+x.keep[i-1].Rows
+}
+
+// unit is the work of making the rest.
+func (x *rest) unit() Unit {
+	u := Unit{Source: x.of.Input, Folder: folderOf(x.of), Copy: x.of.Copy, rest: x}
+	sum, _ := hex.DecodeString(x.of.SHA256) // of a manifest that was parsed; its name has four bytes of it
+	copy(u.SHA256[:], sum)
+	for i := range x.keep {
+		u.Rows += x.keep[i].Rows
+	}
+	return u
+}
+
+// folderOf is where the parts of a unit stand below masked/ and so on.
+func folderOf(u *UnitRecord) string {
+	if len(u.Parts) == 0 {
+		return ""
+	}
+	_, folder, _ := strings.Cut(path.Dir(u.Parts[0].Path), "/")
+	return folder
+}
+
+// A Rester makes the parts of what is left of a unit, and counts it: of has the
+// parts of the whole, open opens them, stays tells which rows are left.
+type Rester func(parts *Parts, of *UnitRecord, open func(PartRecord) (durable.File, error), stays func(row int64) bool) (Counts, error)
+
+// sharing settles which files share units.
+type sharing struct {
+	*Prepared
+	at       map[string]int // place in the plan of a file, by name
+	units    [][]Unit       // that stand at the place of a file of the plan, in its stead
+	taken    []bool         // files of the plan that a committed unit has
+	vanished []string
+}
+
+// share takes over what shared units have of the plan, and bundles what is new.
+func (r *Prepared) share() error {
+	s := &sharing{Prepared: r, at: map[string]int{}, units: make([][]Unit, len(r.plan.Units)), taken: make([]bool, len(r.plan.Units))}
+	for i := range r.plan.Units {
+		s.at[r.plan.Name(&r.plan.Units[i])] = i
+	}
+	if r.old != nil {
+		for i := range r.old.Units {
+			if u := &r.old.Units[i]; len(u.Members) > 0 {
+				if err := s.committed(u); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	s.bundle()
+	var all []Unit
+	for i, u := range r.plan.Units {
+		all = append(all, s.units[i]...)
+		if !s.taken[i] {
+			all = append(all, u)
+		}
+	}
+	r.plan.Units = append(all, r.rests...)
+	return nil
+}
+
+// committed decides about a shared unit of the last commit.
+func (s *sharing) committed(u *UnitRecord) error {
+	x := &rest{of: u}
+	var given []int
+	var away []UnitRecord // files that are not given and stay
+	for k, f := range u.Files() {
+		if i, there := s.at[f.Name]; there {
+			if s.o.Fresh || f.Unread {
+				continue // done again
+			}
+			given = append(given, i)
+		} else if s.o.Grow && stays(s.growth.fate(&f, s.growth.old.unit[f.Name])) {
+			away = append(away, f)
+		} else {
+			continue
+		}
+		x.keep = append(x.keep, u.Members[k])
+	}
+	if len(x.keep) == 0 {
+		return nil
+	}
+	if damaged, err := s.damaged(u); err != nil || damaged != nil {
+		if len(away) > 0 {
+			return cmp.Or[error](err, damaged)
+		}
+		return err // what is given is done again
+	}
+	for i := range away {
+		s.away(&away[i])
+	}
+	for _, i := range given {
+		s.taken[i] = true
+	}
+	if len(x.keep) == len(u.Members) && len(given) == 0 {
+		s.kept = append(s.kept, *s.elsewhere(u))
+		return nil
+	}
+	unit := x.unit()
+	if len(x.keep) == len(u.Members) {
+		unit.again, unit.rest = u, nil
+	}
+	if len(given) == 0 {
+		s.rests = append(s.rests, unit)
+	} else {
+		s.units[given[0]] = append(s.units[given[0]], unit)
+	}
+	return nil
+}
+
+// away notes where a file lies that is not given and stays.
+func (s *sharing) away(f *UnitRecord) {
+	at := s.growth.old.unit[f.Name]
+	s.growth.now.unit[f.Name] = at
+	s.growth.now.former[f.Name] = s.growth.old.former[f.Name] || s.growth.files[at]
+}
+
+// bundle makes units of the small files that no committed unit has: those of a
+// folder, in the order of the plan.
+func (s *sharing) bundle() {
+	byFolder, order := map[string][]int{}, []string(nil)
+	for i := range s.plan.Units {
+		u := &s.plan.Units[i]
+		if u.Small == 0 || s.taken[i] {
+			continue
+		}
+		if byFolder[u.Folder] == nil {
+			order = append(order, u.Folder)
+		}
+		byFolder[u.Folder] = append(byFolder[u.Folder], i)
+	}
+	for _, folder := range order {
+		files := byFolder[folder]
+		if len(files) < leastMembers {
+			continue
+		}
+		for len(files) > 0 {
+			n, bytes := 0, int64(0)
+			for n < min(len(files), mostMembers) && (n == 0 || bytes+s.plan.Units[files[n]].Small <= mostShared) {
+				bytes += s.plan.Units[files[n]].Small
+				n++
+			}
+			s.shared(files[:n])
+			files = files[n:]
+		}
+	}
+}
+
+// shared puts a unit in the place of some files of the plan.
+func (s *sharing) shared(files []int) {
+	if len(files) == 1 {
+		return
+	}
+	first := &s.plan.Units[files[0]]
+	u := Unit{Source: path.Join(path.Dir(first.source()), "*"), Folder: first.Folder, Copy: first.Copy}
+	h := sha256.New()
+	for _, i := range files {
+		m := s.plan.Units[i]
+		m.First = u.Rows
+		u.Rows += m.Rows
+		u.Members = append(u.Members, m)
+		fmt.Fprintf(h, "%x %d\n", m.SHA256, m.Copy)
+		s.taken[i] = true
+	}
+	h.Sum(u.SHA256[:0])
+	s.units[files[0]] = append(s.units[files[0]], u)
+}
+
+// members are what the record of a unit says of them.
+func (p *Plan) members(u *Unit) (all []MemberRecord) {
+	for i := range u.Members {
+		m := &u.Members[i]
+		all = append(all, MemberRecord{
+			Name: p.Name(m), Input: m.source(), SHA256: hex.EncodeToString(m.SHA256[:]), Copy: m.Copy, To: m.To, First: m.First, Rows: m.Rows,
+		})
+	}
+	return all
+}
+
+// damaged tells whether parts of an earlier unit are not what they were.
+func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
+	for _, p := range u.Parts {
+		kind, err := partState(r.fs, r.out.root(p.Private), p)
+		if err != nil {
+			return nil, err
+		}
+		if kind != "" {
+			return &durable.IntegrityError{Path: filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)),
+				Cause: fmt.Sprintf("is %s since it was written; its input, %s, is not given: give it again, or forget it", kind, cmp.Or(r.growth.old.unit[u.Name], u.Input))}, nil
+		}
+	}
+	return nil, nil
+}
+
+// elsewhere is a unit that stays, as the next manifest has it.
+func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
+	mine := *u
+	mine.Config = unless(cmp.Or(u.Config, r.old.Config), hex.EncodeToString(r.plan.Config[:]))
+	mine.Model = unless(cmp.Or(u.Model, r.old.Model), hex.EncodeToString(r.plan.Model[:]))
+	return &mine
+}
+
+// remainder makes the rest of a unit.
+func (r *doing) remainder(x *rest, parts *Parts, record *UnitRecord) (err error) {
+	of := r.elsewhere(x.of)
+	record.Mark, record.Members, record.Config, record.Model = of.Mark, x.keep, of.Config, of.Model
+	if r.o.Rest == nil {
+		return errors.New("a file of a shared unit goes, and nobody says how the others stay")
+	}
+	record.Counts, err = r.o.Rest(parts, of, func(p PartRecord) (durable.File, error) {
+		return r.fs.OpenFile(filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)), 0, 0)
+	}, x.stays)
+	if err != nil {
+		return fmt.Errorf("what is left of a unit: %w", err)
+	}
+	rows := int64(0)
+	for i := range x.keep {
+		rows += x.keep[i].Rows
+	}
+	return record.conserved(rows, rows)
+}
