@@ -37,6 +37,7 @@ type fileColumn struct {
 	elements []format.SchemaElement // depth first, its own first
 	first    int                    // its leaves are chunks [first, first+len(leaves)) of a row group
 	leaves   []fileLeaf
+	duration string // unit of a duration of Arrow: s, ms, us, ns; "": it is none
 }
 
 // fileLeaf is a column that has values.
@@ -88,6 +89,7 @@ func readFooter(path string, r io.ReaderAt, size int64) (*footer, error) {
 	if err := f.schema(); err != nil {
 		return nil, err
 	}
+	f.durations()
 	rows := int64(0)
 	for g := range f.meta.RowGroups {
 		rows += f.meta.RowGroups[g].NumRows

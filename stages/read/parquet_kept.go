@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -19,8 +20,9 @@ import (
 // a timestamp without zone that becomes one of UTC is a day earlier in New
 // York.
 //
-// What lies outside the schema is not carried: ARROW:schema in the file's
-// metadata names a zone beside the instant, and categories of pandas. It tells
+// Of what lies outside the schema one thing is carried, that a number is a
+// duration (parquet_arrow.go). ARROW:schema in the file's metadata also names
+// a zone beside the instant, and categories of pandas. It tells
 // of all columns of the input, those with notes and names of patients too, by
 // names that their owner chose; the public tree says nothing that it need not.
 // Instants are the same without it; a reader shows them in UTC.
@@ -64,6 +66,9 @@ func shapeOf(c *fileColumn) shape {
 		}
 		m.Schema = append(m.Schema, e)
 	}
+	if c.duration != "" {
+		m.KeyValueMetadata = []format.KeyValue{{Key: pipeline.DurationKey, Value: c.duration}}
+	}
 	data, err := thrift.Marshal(new(thrift.CompactProtocol), m)
 	if err != nil {
 		return shape{Kind: pipeline.NestedColumn} // without a type: nobody writes it
@@ -93,6 +98,12 @@ func (s *shape) column() (*fileColumn, error) {
 	if end, ok := c.walk(m.Schema, 0, nil, 0, 0); !ok || end != len(m.Schema) {
 		return nil, errShape
 	}
+	for _, kv := range m.KeyValueMetadata {
+		if kv.Key != pipeline.DurationKey || !slices.Contains(arrowUnits[:], kv.Value) {
+			return nil, errShape
+		}
+		c.duration = kv.Value
+	}
 	var b binding
 	if !acceptKept(c, &b) || b.Kind != s.Kind || !bytes.Equal(b.Type, s.Type) {
 		return nil, errShape
@@ -111,7 +122,7 @@ func sameShape(a, b shape) bool {
 	}
 	x, err1 := a.column()
 	y, err2 := b.column()
-	if err1 != nil || err2 != nil || len(x.elements) != len(y.elements) {
+	if err1 != nil || err2 != nil || len(x.elements) != len(y.elements) || x.duration != y.duration {
 		return false
 	}
 	for i := range x.elements {

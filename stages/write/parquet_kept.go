@@ -22,6 +22,7 @@ import (
 // shape is a kept column as the library has it.
 type shape struct {
 	elements []format.SchemaElement
+	duration string // unit of a duration of Arrow; "": it is none
 	leaves   []shapeLeaf
 	node     parquet.Node
 }
@@ -39,6 +40,11 @@ func newShape(kept string) (*shape, error) {
 		return nil, fmt.Errorf("a column that is kept has no type")
 	}
 	s := &shape{elements: m.Schema}
+	for _, kv := range m.KeyValueMetadata {
+		if kv.Key == pipeline.DurationKey {
+			s.duration = kv.Value
+		}
+	}
 	node, next := s.walk(0, nil, nil)
 	if next != len(m.Schema) {
 		return nil, fmt.Errorf("a column that is kept has a type that cannot be")

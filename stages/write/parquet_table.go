@@ -162,6 +162,9 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 	for i := 0; i+1 < len(metadata); i += 2 {
 		options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
 	}
+	if hint := arrowHint(columns); hint != "" {
+		options = append(options, parquet.KeyValueMetadata(arrowKey, hint))
+	}
 	u := &untailed{w: out, columns: columns}
 	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}
 	writers := t.w.ColumnWriters()
