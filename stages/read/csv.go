@@ -35,7 +35,7 @@ type rowError struct{ error }
 
 // NewCSV opens a file and reads its header.
 func NewCSV(path string, o TextOptions) (*CSV, error) {
-	r := &CSV{intake: newIntake(path, o)}
+	r := &CSV{intake: newIntake(path, o), lenient: o.SetAside != nil}
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
@@ -147,14 +147,15 @@ func (r *CSV) Next(b *pipeline.Batch) error {
 		if err == io.EOF {
 			break
 		}
+		if broken, ok := errors.AsType[*rowError](err); ok {
+			err = r.aside(b, broken.error)
+		} else if err == nil && r.record.Len() != r.columns {
+			err = r.aside(b, r.wrong(r.starts[0], fmt.Sprintf("row of %d fields, the header has %d", r.record.Len(), r.columns),
+				"quote fields that hold delimiters or line ends"))
+		} else if err == nil {
+			err = r.note(b)
+		}
 		if err != nil {
-			return err
-		}
-		if r.record.Len() != r.columns {
-			return r.wrong(r.starts[0], fmt.Sprintf("row of %d fields, the header has %d", r.record.Len(), r.columns),
-				"quote fields that hold delimiters or line ends")
-		}
-		if err := r.note(b); err != nil {
 			return err
 		}
 	}

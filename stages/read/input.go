@@ -3,6 +3,7 @@ package read
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,6 +32,10 @@ type TextOptions struct {
 	// it they are an error: evaluation against half a gold set is worse than
 	// none.
 	SkipUnknown bool
+
+	// SetAside is told of a row of JSONL or CSV that breaks its format: it becomes
+	// a note without text, BadRow. nil: such a row ends the reading.
+	SetAside func(*InputError)
 
 	Unit offset.Unit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
 
@@ -220,6 +225,17 @@ func (in *intake) addUnread(b *pipeline.Batch, id []byte, r pipeline.Reason) {
 	b.Gold.End()
 	b.Reason = append(b.Reason, r)
 	in.row++
+}
+
+// aside sets a row aside whose format is broken, or returns what is wrong with it.
+func (in *intake) aside(b *pipeline.Batch, err error) error {
+	broken, ok := errors.AsType[*InputError](err)
+	if !ok || in.o.SetAside == nil {
+		return err
+	}
+	in.o.SetAside(broken)
+	in.addUnread(b, nil, pipeline.BadRow)
+	return nil
 }
 
 func (in *intake) check(text []byte) pipeline.Reason {

@@ -159,7 +159,7 @@ func (r *JSONL) endArray() error {
 func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(value, &fields); err != nil {
-		return r.broken(err, value, line)
+		return r.aside(b, r.broken(err, value, line))
 	}
 	rawID, rawText := fields[cmp.Or(r.o.IDColumn, "id")], fields[r.o.TextColumn]
 	if rawID == nil && r.o.IDColumn == "" {
@@ -175,7 +175,7 @@ func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	}
 	id, null, err := r.id(rawID, line)
 	if err != nil {
-		return err
+		return r.aside(b, err)
 	}
 	if rawText == nil {
 		var have []string
@@ -190,7 +190,7 @@ func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	}
 	var text string
 	if json.Unmarshal(rawText, &text) != nil {
-		return r.wrong(place{line, 0}, r.o.TextColumn+" is not a string", "write the text as a JSON string")
+		return r.aside(b, r.wrong(place{line, 0}, r.o.TextColumn+" is not a string", "write the text as a JSON string"))
 	}
 	reason := r.check([]byte(text))
 	switch {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,6 +59,55 @@ func TestJSONL(t *testing.T) {
 				t.Error(d, err)
 			}
 		})
+	}
+}
+
+// TestSetAside: a row that breaks its format is a note without text, and is
+// named; what a user has to decide (labels, columns) still ends the reading.
+func TestSetAside(t *testing.T) {
+	for _, tt := range []struct {
+		name, in    string
+		want, named []string
+	}{
+		{"in.jsonl", "{\"id\":\"a\",\"text\":\"x\"}\n{\"id\":\"b\",\"text\":NaN}\n{\"id\":\"c\",\"text\":5}\n\"Ada\"\n{\"id\":[1],\"text\":\"\"}\n{\"text\":\"y\"}",
+			[]string{"a|x", "!bad_row", "!bad_row", "!bad_row", "!bad_row", "6|y"},
+			[]string{"in.jsonl:2:18: not JSON", "in.jsonl:3: text is not a string", "in.jsonl:4:1: not a JSON object", "in.jsonl:5: id is neither a string nor a number"}},
+		{"in.csv", "id,text\na,x\nb,y,z\nc,\"y\"z\nd,1\" x\n",
+			[]string{"a|x", "!bad_row", "!bad_row", `d|1" x`},
+			[]string{"in.csv:3:1: row of 3 fields, the header has 2", "in.csv:4:6: text behind a closing quote"}},
+	} {
+		var named []string
+		o := read.TextOptions{SetAside: func(e *read.InputError) { named = append(named, e.Error()) }}
+		var src pipeline.Source
+		var err error
+		if path := putFile(t, tt.name, tt.in); tt.name == "in.csv" {
+			src, err = read.NewCSV(path, o)
+		} else {
+			src, err = read.NewJSONL(path, o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := all(src)
+		if d := cmp.Diff(tt.want, got); d != "" || err != nil {
+			t.Error(d, err)
+		}
+		if len(named) != len(tt.named) {
+			t.Fatalf("%s: %q", tt.name, named)
+		}
+		for i, want := range tt.named {
+			if !strings.Contains(named[i], want+"; ") {
+				t.Errorf("%s, want %s", named[i], want)
+			}
+		}
+	}
+	r, err := read.NewJSONL(putFile(t, "in.jsonl", `{"text":"Ada","label":[[0,1,"MEDICO"]]}`), read.TextOptions{SetAside: func(*read.InputError) { t.Error("set aside") }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := all(r); err == nil {
+		t.Error("an unknown label is passed over")
 	}
 }
 

@@ -19,6 +19,8 @@ type Brat struct {
 	folder folder
 	index  offset.Index
 	ann    []byte
+
+	skipped int
 }
 
 // NewBrat makes the folder if it is not there.
@@ -41,8 +43,8 @@ func (w *Brat) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// Skipped returns 0: brat's files hold any bytes.
-func (w *Brat) Skipped() int { return 0 }
+// Skipped returns how many rows had nothing to write; the files hold any bytes.
+func (w *Brat) Skipped() int { return w.skipped }
 
 // Close does nothing: every file is whole and in place.
 func (w *Brat) Close() error { return nil }
@@ -51,6 +53,10 @@ func (w *Brat) Close() error { return nil }
 func (w *Brat) Abort() {}
 
 func (w *Brat) note(b *pipeline.Batch, i int) error {
+	if reason(b, i) == pipeline.BadRow {
+		w.skipped++
+		return nil
+	}
 	id, text := b.ID.At(i), b.Text.At(i)
 	if err := w.folder.claim(id); err != nil {
 		return err

@@ -68,7 +68,7 @@ func reason(b *pipeline.Batch, i int) pipeline.Reason {
 // unwritable tells whether a note cannot stand in a file of UTF-8 text.
 func unwritable(b *pipeline.Batch, i int) bool {
 	r := reason(b, i)
-	return r == pipeline.NullText || r == pipeline.NullID || !utf8.Valid(b.Text.At(i)) || !utf8.Valid(b.ID.At(i))
+	return r == pipeline.NullText || r == pipeline.NullID || r == pipeline.BadRow || !utf8.Valid(b.Text.At(i)) || !utf8.Valid(b.ID.At(i))
 }
 
 // A NoteError says which note cannot be written, why, and what to do. It

@@ -83,11 +83,22 @@ type Unit struct {
 // dates were moved, and how; not by how much.
 const DatesKey = "velum.dates"
 
-// OffsetsKey is the key of the metadata under which a part with offsets says what they count.
+// OffsetsKey is the key of the metadata under which a file with offsets says what they count.
 const OffsetsKey = "velum.offsets"
 
-// offsetsSaid is what it says.
-const offsetsSaid = "start, end: bytes of UTF-8; start_char, end_char: Unicode code points; from 0, end exclusive"
+// offsetsSaid returns what it says of these columns; "" without offsets.
+func offsetsSaid(columns []column) string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c column) bool { return c.name == name })
+	}
+	switch {
+	case has("start_char"):
+		return "start, end: bytes of UTF-8; start_char, end_char: Unicode code points; from 0, end exclusive"
+	case has("start"):
+		return "start, end: bytes of UTF-8; from 0, end exclusive"
+	}
+	return ""
+}
 
 // part is a table and the file that it goes to.
 type part struct {
@@ -247,9 +258,6 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 	var metadata []string
 	if u.o.Dates != "" && !private {
 		metadata = []string{DatesKey, u.o.Dates}
-	}
-	if slices.ContainsFunc(columns, func(c column) bool { return c.name == "start_char" }) {
-		metadata = append(metadata, OffsetsKey, offsetsSaid)
 	}
 	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), u.o.RowGroup, metadata...), file}, nil
 }

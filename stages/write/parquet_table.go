@@ -159,11 +159,11 @@ func newTable(out io.Writer, columns []column, rowGroup int, metadata ...string)
 			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 		}
 	}
+	metadata = append(metadata, arrowKey, arrowHint(columns), OffsetsKey, offsetsSaid(columns))
 	for i := 0; i+1 < len(metadata); i += 2 {
-		options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
-	}
-	if hint := arrowHint(columns); hint != "" {
-		options = append(options, parquet.KeyValueMetadata(arrowKey, hint))
+		if metadata[i+1] != "" {
+			options = append(options, parquet.KeyValueMetadata(metadata[i], metadata[i+1]))
+		}
 	}
 	u := &untailed{w: out, columns: columns}
 	t := &table{w: parquet.NewGenericWriter[any](u, options...), out: u, most: cmp.Or(rowGroup, RowGroupRows)}

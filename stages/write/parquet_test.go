@@ -253,6 +253,15 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
+	for _, kind := range []string{"masked", "spans", "notes", "original", "candidates", "quarantine"} {
+		want := ""
+		if kind == "spans" || kind == "original" {
+			want = "start, end: bytes of UTF-8; start_char, end_char: Unicode code points; from 0, end exclusive"
+		}
+		if got := metadataOf(t, partOf(t, dir, kind), "velum.offsets"); got != want {
+			t.Errorf("%s says of its offsets %q", kind, got)
+		}
+	}
 	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 2 || m.Tally["notes_with_spans"] != 2 {
 		t.Errorf("counts %+v", m.Counts)
 	}
@@ -261,6 +270,21 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s is not in the private tree", kind)
 		}
 	}
+}
+
+// metadataOf returns what the metadata of a file have under a key.
+func metadataOf(t testing.TB, path, key string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, _ := f.Lookup(key)
+	return value
 }
 
 // TestImitated: where replacements look like values, nothing public says where they

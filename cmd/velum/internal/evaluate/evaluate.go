@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -40,7 +41,8 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	if f.Dial {
 		return f.dial(ctx, c, cfg)
 	}
-	s, err := f.score(ctx, c, cfg, f.System, f.SystemFrom)
+	aside := &flow.Aside{Log: c.Log}
+	s, err := f.score(ctx, c, cfg, f.System, f.SystemFrom, aside)
 	if err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	}
 	var test *score.Significance
 	if f.Other != "" {
-		other, err := f.score(ctx, c, cfg, f.Other, f.SystemFrom)
+		other, err := f.score(ctx, c, cfg, f.Other, f.SystemFrom, &flow.Aside{Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
@@ -68,6 +70,9 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	}
 	if m, _ := report.Measure(score.MaskedEntities); m.Recall < f.AtLeast {
 		return exit.Errorf(exit.Privacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall, f.AtLeast)
+	}
+	if aside.Rows > 0 {
+		return exit.Errorf(exit.Quarantined, "mend these rows and run again", "%d rows could not be read and are not scored", aside.Rows)
 	}
 	return nil
 }
@@ -128,7 +133,7 @@ func printBrief(w io.Writer, r *score.Report) error {
 }
 
 // score scores the spans at path, or the model's where path is empty.
-func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string) (*score.Scorer, error) {
+func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *flow.Aside) (*score.Scorer, error) {
 	o := score.Options{Beta: f.Beta, Draws: f.Draws, Seed: f.Seed}
 	if f.Labels != "" {
 		to, err := flow.IntoLabels(f.Labels)
@@ -146,6 +151,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	if err != nil {
 		return nil, err
 	}
+	notes.SetAside = aside.Row
 	gold, err := flow.OpenNotes("from", f.GoldFrom, f.Gold, notes)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -30,6 +31,19 @@ func InputError(err error) error {
 		return exit.With(exit.Config, err, "")
 	}
 	return err
+}
+
+// Aside counts rows that break their format, and tells of the first of them.
+type Aside struct {
+	Log  *slog.Logger
+	Rows int64
+}
+
+// Row is a read.TextOptions.SetAside.
+func (a *Aside) Row(err *read.InputError) {
+	if a.Rows++; a.Rows <= 5 {
+		a.Log.Warn("a row is set aside", "cause", err.Error())
+	}
 }
 
 // Watched is a sink with progress.
@@ -89,7 +103,9 @@ func LoadGiven(flag, format, path string, o read.TextOptions) (*tree.Given, erro
 			return nil, exit.With(exit.Config, err, "")
 		}
 		for i := range b.Len() {
-			g.Spans[string(b.ID.At(i))] = append([]pipeline.Span(nil), b.Gold.At(i)...)
+			if b.Reason[i] != pipeline.BadRow { // it has no id
+				g.Spans[string(b.ID.At(i))] = append([]pipeline.Span(nil), b.Gold.At(i)...)
+			}
 		}
 	}
 }
