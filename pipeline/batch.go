@@ -231,6 +231,29 @@ func (b *Batch) Quarantine(i int, r Reason) {
 	}
 }
 
+// AppendTagged appends note i of another batch with what models learn from: its
+// words, tags, confidence, language and choice, and its row, under RowColumn.
+func (b *Batch) AppendTagged(from *Batch, i int) {
+	row := uint64(from.First + int64(i))
+	if rows := from.ExtraNamed(RowColumn); rows != nil && rows.Kind == Int64Column {
+		row = rows.Fixed[i]
+	}
+	if b.Len() == 0 && b.ExtraNamed(RowColumn) == nil {
+		b.Extra = append(b.Extra, Column{Name: RowColumn, Kind: Int64Column})
+	}
+	rows := b.ExtraNamed(RowColumn)
+	rows.Valid, rows.Fixed = append(rows.Valid, true), append(rows.Fixed, row)
+	b.TagSet = from.TagSet
+	b.ID.Append(from.ID.At(i))
+	b.Text.Append(from.Text.At(i))
+	b.Reason = append(b.Reason, from.Reason[i])
+	b.Tokens.Append(from.Tokens.At(i)...)
+	b.Tags = append(b.Tags, from.TagsOf(i)...)
+	b.Conf = append(b.Conf, from.Conf[i])
+	b.Language = append(b.Language, from.Language[i])
+	b.Chosen = append(b.Chosen, from.Chosen[i])
+}
+
 // Reset empties the batch and keeps its memory.
 func (b *Batch) Reset() {
 	b.Seq, b.First = 0, 0

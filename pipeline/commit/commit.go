@@ -73,6 +73,20 @@ func (f *Final) Open(p PartRecord) (durable.File, error) {
 	return f.disk.Watch(file), nil
 }
 
+// Read returns the content of a part that a unit wrote, which is the same to the byte.
+// The error is a *durable.IntegrityError if it is not, or not there.
+func (f *Final) Read(p PartRecord) ([]byte, error) {
+	name := filepath.Join(f.out.root(p.Private), filepath.FromSlash(p.Path))
+	data, err := durable.ReadFile(f.out.FS, name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil || digest(data) != p.SHA256 {
+		return nil, &durable.IntegrityError{Path: name, Cause: "is missing or changed since it was written"}
+	}
+	return data, nil
+}
+
 // Result is what RunUnits did.
 type Result struct {
 	Manifest *Manifest // of both trees

@@ -1,7 +1,6 @@
 package choose_test
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -109,54 +108,6 @@ func TestRecord(t *testing.T) {
 			t.Errorf("note %d: %+v", i, got)
 		}
 	}
-}
-
-func drawRecord(t *rapid.T) choose.Record {
-	r := choose.Record{
-		Key:        choose.Key{Unit: rapid.Uint32().Draw(t, "unit"), Row: rapid.Int64Min(0).Draw(t, "row")},
-		Confidence: choose.Confidence(rapid.IntRange(0, 10_000).Draw(t, "confidence")),
-		Tokens:     rapid.Uint32().Draw(t, "tokens"),
-		Hash:       rapid.Uint64().Draw(t, "hash"),
-	}
-	for range rapid.IntRange(0, 3).Draw(t, "classes") {
-		c := rapid.IntRange(0, choose.MaxClasses-1).Draw(t, "class")
-		r.Spans[c], r.Lengths[c] = rapid.Uint8Min(1).Draw(t, "spans"), rapid.Uint8().Draw(t, "length")
-		r.Least[c] = choose.Confidence(rapid.IntRange(0, 10_000).Draw(t, "least"))
-	}
-	return r
-}
-
-func TestRecordRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := drawRecord(t)
-		data := r.AppendBinary(nil)
-		got, rest, err := choose.ParseRecord(append(data, 5))
-		if err != nil || len(rest) != 1 {
-			t.Fatalf("%v, %d bytes left", err, len(rest))
-		}
-		if diff := cmp.Diff(r, got); diff != "" {
-			t.Fatal(diff)
-		}
-		if _, _, err := choose.ParseRecord(data[:len(data)-1]); err == nil {
-			t.Fatal("no error for a record cut off")
-		}
-	})
-}
-
-func FuzzParseRecord(f *testing.F) {
-	f.Add([]byte{})
-	f.Add((&choose.Record{Spans: [choose.MaxClasses]uint8{1, 2}}).AppendBinary(nil))
-	f.Add(binary.AppendUvarint(nil, math.MaxUint64))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, rest, err := choose.ParseRecord(data)
-		if err != nil {
-			return
-		}
-		again, none, err := choose.ParseRecord(r.AppendBinary(nil))
-		if err != nil || len(none) > 0 || again != r || len(rest) >= len(data) {
-			t.Fatalf("%v", err)
-		}
-	})
 }
 
 func TestTargetErrors(t *testing.T) {
@@ -433,11 +384,18 @@ func TestBruteForce(t *testing.T) {
 	})
 }
 
-func TestLeast(t *testing.T) {
+func TestLowest(t *testing.T) {
 	list := notes(500, natural, 0.5, 9)
-	got := choose.Least(slices.Values(list), 50)
+	least := func() []choose.Key {
+		l := choose.NewLowest(50)
+		for i := range list {
+			l.Add(&list[i])
+		}
+		return l.Keys()
+	}
+	got := least()
 	slices.Reverse(list)
-	if diff := cmp.Diff(got, choose.Least(slices.Values(list), 50)); diff != "" || len(got) != 50 {
+	if diff := cmp.Diff(got, least()); diff != "" || len(got) != 50 {
 		t.Fatalf("%d keys; order of arrival: %s", len(got), diff)
 	}
 	highest := choose.Confidence(0)

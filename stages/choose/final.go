@@ -151,14 +151,18 @@ func (p *pool) add(r *Record) {
 		return
 	}
 	p.candidates++
-	key := signature{r.Spans, r.Lengths}
+	p.keep(signature{r.Spans, r.Lengths}, entry{key: r.Key, hash: r.Hash, confidence: r.Confidence})
+}
+
+// keep adds a candidate to its stratum, if it is sure enough to stay there.
+func (p *pool) keep(key signature, e entry) {
 	s := p.strata[key]
 	if s == nil {
 		s = newStratum(key)
 		p.strata[key] = s
 	}
 	before := len(s.entries)
-	s.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, p.size)
+	s.add(e, p.size)
 	if len(s.entries) > before {
 		p.kept++
 		p.bound()
@@ -397,17 +401,8 @@ func (p *pool) result(take []int, short int) Result {
 	return r
 }
 
-// Least returns the n records of lowest confidence, by unit and row: those
-// that teach most when a curator corrects them (BOOT §4.4).
-func Least(records iter.Seq[Record], n int) []Key {
-	l := NewLowest(n)
-	for r := range records {
-		l.Add(&r)
-	}
-	return l.Keys()
-}
-
-// Lowest is Least for records that come one by one.
+// Lowest is the records of lowest confidence: those that teach most when a
+// curator corrects them (BOOT §4.4).
 type Lowest struct {
 	heap
 	most int

@@ -2,8 +2,6 @@ package choose
 
 import (
 	"cmp"
-	"encoding/binary"
-	"errors"
 	"math"
 )
 
@@ -48,66 +46,6 @@ type Record struct {
 	// Least is the confidence of the least sure span of each class that the
 	// note holds; 0 for the others.
 	Least [MaxClasses]Confidence
-}
-
-// AppendBinary appends the record's bytes to dst: varints, and only the
-// classes that the note holds, some 20 bytes.
-func (r *Record) AppendBinary(dst []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(r.Unit))
-	dst = binary.AppendUvarint(dst, uint64(r.Row))
-	dst = binary.AppendUvarint(dst, uint64(r.Confidence))
-	dst = binary.AppendUvarint(dst, uint64(r.Tokens))
-	dst = binary.LittleEndian.AppendUint64(dst, r.Hash)
-	classes := 0
-	for _, n := range r.Spans {
-		if n > 0 {
-			classes++
-		}
-	}
-	dst = append(dst, byte(classes))
-	for class, n := range r.Spans {
-		if n > 0 {
-			dst = append(dst, byte(class), n, r.Lengths[class])
-			dst = binary.LittleEndian.AppendUint16(dst, uint16(r.Least[class]))
-		}
-	}
-	return dst
-}
-
-// classBytes is what a record has of each class: its number, spans, tokens,
-// and the confidence of the least sure one.
-const classBytes = 5
-
-var errRecord = errors.New("not a candidate record")
-
-// ParseRecord reads the record that data starts with and returns what is
-// behind it.
-func ParseRecord(data []byte) (r Record, rest []byte, err error) {
-	var numbers [4]uint64
-	for i, largest := range [4]uint64{math.MaxUint32, math.MaxInt64, 10_000, math.MaxUint32} {
-		v, n := binary.Uvarint(data)
-		if n <= 0 || v > largest {
-			return Record{}, nil, errRecord
-		}
-		numbers[i], data = v, data[n:]
-	}
-	if len(data) < 9 || len(data) < 9+classBytes*int(data[8]) {
-		return Record{}, nil, errRecord
-	}
-	r.Key = Key{Unit: uint32(numbers[0]), Row: int64(numbers[1])}
-	r.Confidence, r.Tokens = Confidence(numbers[2]), uint32(numbers[3])
-	r.Hash = binary.LittleEndian.Uint64(data)
-	classes := int(data[8])
-	for data = data[9:]; classes > 0; classes-- {
-		class, spans := data[0], data[1]
-		least := Confidence(binary.LittleEndian.Uint16(data[3:]))
-		if class >= MaxClasses || spans == 0 || r.Spans[class] > 0 || least > 10_000 {
-			return Record{}, nil, errRecord
-		}
-		r.Spans[class], r.Lengths[class], r.Least[class] = spans, data[2], least
-		data = data[classBytes:]
-	}
-	return r, data, nil
 }
 
 // surer orders records for the selection set: by confidence, then by the hash

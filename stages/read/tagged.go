@@ -17,12 +17,9 @@ import (
 // TaggedOptions are the choices of the reader of tagged notes. The zero value
 // works.
 type TaggedOptions struct {
-	// NoWords leaves the words in the file: every token is an x. Counting
-	// tags needs no more, and the words are nine tenths of the file.
-	NoWords bool
-	// Wanted tells which rows to read; nil means all. Of the others nothing
-	// but the numbers of their values is looked at.
-	Wanted func(row int64) bool
+	// Wanted tells which notes to read, by their places in the file; nil means all.
+	// Of the others nothing but the numbers of their values is looked at.
+	Wanted func(note int64) bool
 	// NotesOnly fills the batch as readers of other formats do: ID, Text,
 	// Gold and Reason, so that stages begin with tokenize.
 	NotesOnly bool
@@ -240,9 +237,6 @@ func (t *Tagged) fill(b *pipeline.Batch) error {
 func (t *Tagged) end() error {
 	for k := range t.columns {
 		c := &t.columns[k]
-		if k == taggedWords && t.o.NoWords {
-			continue
-		}
 		if err := c.load(); err != io.EOF {
 			return cmp.Or[error](err, c.damage("has more values than the other columns"))
 		}
@@ -287,10 +281,7 @@ func (t *Tagged) note(b *pipeline.Batch) error {
 	b.Text.End()
 	b.Tokens.End()
 	b.Reason = append(b.Reason, pipeline.Sound)
-	t.spans = t.spans[:0]
-	if !t.o.NoWords {
-		t.spans = t.set.Decode(t.spans, b.Tokens.At(b.Len()-1), b.Tags[first:])
-	}
+	t.spans = t.set.Decode(t.spans[:0], b.Tokens.At(b.Len()-1), b.Tags[first:])
 	b.Gold.Append(t.spans...)
 	return nil
 }
@@ -298,9 +289,6 @@ func (t *Tagged) note(b *pipeline.Batch) error {
 // skipLists goes over what the note at hand has several of.
 func (t *Tagged) skipLists() error {
 	for k := taggedFlags; k < taggedColumns; k++ {
-		if k == taggedWords && t.o.NoWords {
-			continue
-		}
 		c := &t.columns[k]
 		for p := (piece{first: true}); p.more(); {
 			if err := c.piece(&p); err != nil {
@@ -322,10 +310,10 @@ func (t *Tagged) scalars(b *pipeline.Batch) (wanted bool, err error) {
 		at[k] = c.step()
 	}
 	c := &t.columns
-	row := int64(c[taggedRow].fixed(at[taggedRow]))
-	if t.o.Wanted != nil && !t.o.Wanted(row) {
+	if t.o.Wanted != nil && !t.o.Wanted(t.done) {
 		return false, nil
 	}
+	row := int64(c[taggedRow].fixed(at[taggedRow]))
 	id := c[taggedID].bytes(at[taggedID])
 	confidence := math.Float32frombits(uint32(c[taggedConfidence].fixed(at[taggedConfidence])))
 	language, known := pipeline.ParseLanguage(string(c[taggedLanguage].bytes(at[taggedLanguage])))
@@ -420,17 +408,8 @@ func (t *Tagged) tabulate(c *cursor) {
 	}
 }
 
-var someWord = []byte("x")
-
 func (t *Tagged) readWords(b *pipeline.Batch) error {
 	start, n := len(b.Text.Data), 0
-	if t.o.NoWords {
-		for range t.flags {
-			t.word(b, start, n, someWord)
-			n++
-		}
-		return nil
-	}
 	c := &t.columns[taggedWords]
 	for p := (piece{first: true}); p.more(); {
 		if err := c.piece(&p); err != nil {
@@ -523,49 +502,4 @@ func (c *cursor) place(k int) int {
 		return int(c.idx[k])
 	}
 	return k
-}
-
-// eachID calls do with every id of a Parquet part of ours that is not empty,
-// in the order of the rows. The id is valid during the call.
-func eachID(r io.ReaderAt, size int64, path string, do func(id []byte)) error {
-	return fence(path, func() error {
-		f, err := readFooter(path, r, size)
-		if err != nil {
-			return err
-		}
-		b, err := f.bindColumn("note_id", textTypes)
-		if err != nil {
-			return err
-		}
-		columns, groups := []int{b.column}, len(f.meta.RowGroups)
-		if err := f.checkChunks(0, groups, columns); err != nil {
-			return err
-		}
-		file, err := f.open(columns, 0, groups)
-		if err != nil {
-			return err
-		}
-		c := f.cursor(b.column, 0, file, 0, groups)
-		err = c.each(do)
-		return errors.Join(err, c.close())
-	})
-}
-
-func (c *cursor) each(do func([]byte)) error {
-	for {
-		if err := c.load(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		for c.n > 0 {
-			at := c.step()
-			if at < 0 {
-				continue
-			}
-			if id := c.bytes(at); len(id) > 0 {
-				do(id)
-			}
-		}
-	}
 }

@@ -200,9 +200,9 @@ func TestTaggedWanted(t *testing.T) {
 	}
 	data := writeTagged(t, notes, 100, 300)
 	for _, every := range []int64{1, 2, 7, 999, 2999} {
-		wanted := func(row int64) bool { return row%every == 0 }
+		wanted := func(note int64) bool { return note%every == 0 }
 		got, err := readTagged(t, data, read.TaggedOptions{Wanted: wanted})
-		want := slices.DeleteFunc(slices.Clone(notes), func(n taggedNote) bool { return !wanted(n.Row) })
+		want := slices.DeleteFunc(slices.Clone(notes), func(n taggedNote) bool { return !wanted(n.Row / 3) })
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("every %d: %d notes, want %d, %v", every, len(got), len(want), err)
 		}
@@ -226,35 +226,6 @@ func TestTaggedPages(t *testing.T) {
 			t.Error(i, n.ID, len(n.Words), len(n.Flags), len(n.Tags), slices.Equal(n.Words, notes[i].Words))
 		}
 		t.Fatal(err)
-	}
-	again, err := read.DuplicateIDs(t.Context(), []read.IDPart{idPart(data)}, read.IDOptions{})
-	if err != nil || again != 4 {
-		t.Errorf("%d ids come again, %v", again, err)
-	}
-}
-
-// TestTaggedNoWords wants everything but the words.
-func TestTaggedNoWords(t *testing.T) {
-	note := taggedNote{ID: "7", Row: 3, Conf: 0.5, Words: []string{"el", "Pau", "Riu"}, Flags: []pipeline.TokenFlags{3, 0, pipeline.Glued}, Tags: []pipeline.Tag{0, 1, 2}, Choice: 1}
-	data := writeTagged(t, []taggedNote{note, note}, 2, 0)
-	r, err := read.NewTagged(bytes.NewReader(data), int64(len(data)), "test", read.TaggedOptions{NoWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b pipeline.Batch
-	if err := r.Next(&b); err != nil {
-		t.Fatal(err)
-	}
-	want := []pipeline.Token{{Start: 0, End: 1, Flags: 3}, {Start: 2, End: 3}, {Start: 3, End: 4, Flags: pipeline.Glued}}
-	if d := cmp.Diff(want, b.Tokens.At(1)); d != "" || string(b.Text.At(1)) != "x xx" || !slices.Equal(b.TagsOf(1), note.Tags) {
-		t.Error(d)
-	}
-	b.Reset()
-	if err := r.Next(&b); err != io.EOF {
-		t.Error(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -398,9 +369,6 @@ func TestTaggedSchema(t *testing.T) {
 	if _, ok := errors.AsType[*commit.DamageError](err); !ok {
 		t.Error(err)
 	}
-	if _, err := read.DuplicateIDs(t.Context(), []read.IDPart{idPart(file.Bytes()[:20])}, read.IDOptions{}); err == nil {
-		t.Error("a file of 20 bytes has ids")
-	}
 }
 
 // TestTaggedWeights reads what notes count in training, also by the line and
@@ -490,75 +458,24 @@ func BenchmarkTagged(b *testing.B) {
 		note.Tags = append(note.Tags, pipeline.Tag(k%3))
 	}
 	data := writeTagged(b, slices.Repeat([]taggedNote{note}, 50_000), 4096, 0)
-	for _, o := range []read.TaggedOptions{{}, {NoWords: true}} {
-		b.Run(fmt.Sprintf("no-words=%t", o.NoWords), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				r, err := read.NewTagged(bytes.NewReader(data), int64(len(data)), "test", o)
-				if err != nil {
-					b.Fatal(err)
-				}
-				var batch pipeline.Batch
-				for {
-					batch.Reset()
-					if err := r.Next(&batch); err == io.EOF {
-						break
-					} else if err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := r.Close(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(50_000*b.N)/b.Elapsed().Seconds(), "notes/s")
-		})
-	}
-}
-
-// idPart is a part that is in memory.
-func idPart(data []byte) read.IDPart {
-	return read.IDPart{Path: "test", Bytes: int64(len(data)), Open: func() (interface {
-		io.ReaderAt
-		io.Closer
-	}, error) {
-		return struct {
-			io.ReaderAt
-			io.Closer
-		}{bytes.NewReader(data), io.NopCloser(nil)}, nil
-	}}
-}
-
-// TestDuplicateIDs counts ids in one pass and in many, with one worker and
-// with several, in parts where some, none or all come again.
-func TestDuplicateIDs(t *testing.T) {
-	part := func(n int, id func(i int) int) read.IDPart {
-		var notes []taggedNote
-		for i := range n {
-			notes = append(notes, taggedNote{ID: fmt.Sprint(id(i))})
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := read.NewTagged(bytes.NewReader(data), int64(len(data)), "test", read.TaggedOptions{})
+		if err != nil {
+			b.Fatal(err)
 		}
-		return idPart(writeTagged(t, notes, 512, 0))
-	}
-	same := func(i int) int { return i }
-	cases := []struct {
-		name  string
-		parts []read.IDPart
-		rows  int64
-		want  int64
-	}{
-		{"none", nil, 0, 0},
-		{"all differ", []read.IDPart{part(3000, same), part(3000, func(i int) int { return 3000 + i })}, 6000, 0},
-		{"half come again", []read.IDPart{part(3000, same), part(3000, func(i int) int { return 1500 + i })}, 6000, 1500},
-		{"all the same", []read.IDPart{part(3000, func(int) int { return 7 }), part(3000, func(int) int { return 7 })}, 6000, 5999},
-		{"more than announced", []read.IDPart{part(3000, same), part(3000, same)}, 10, 3000},
-	}
-	for _, c := range cases {
-		for _, o := range []read.IDOptions{{}, {Workers: 3}, {Memory: 1}, {Memory: 40_000, Workers: 2}} {
-			o.Rows = c.rows
-			got, err := read.DuplicateIDs(t.Context(), c.parts, o)
-			if err != nil || got != c.want {
-				t.Errorf("%s, %+v: %d come again, %v; want %d", c.name, o, got, err, c.want)
+		var batch pipeline.Batch
+		for {
+			batch.Reset()
+			if err := r.Next(&batch); err == io.EOF {
+				break
+			} else if err != nil {
+				b.Fatal(err)
 			}
 		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
+	b.ReportMetric(float64(50_000*b.N)/b.Elapsed().Seconds(), "notes/s")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/idset"
 )
 
 // UnitOptions are the choices of the Parquet writer. The zero value works.
@@ -31,12 +32,26 @@ type UnitOptions struct {
 	Imitated []pipeline.Category
 
 	NoSpans        bool // no public part of spans; the private one is always written: extracts are made of it
-	NoCandidates   bool // no part of candidates for the selection set
+	IDs            bool // the summary has the ids of the notes
 	QuarantineText bool // write the text of quarantined notes, unmasked
+
+	Candidates Shortlist // for the selection set; nil: no part of candidates
 
 	RowGroup int // rows of a row group; 0 means 100,000
 
 	Dates string // how dates were moved, for the metadata of public parts; "": they were not
+}
+
+// A Shortlist says which of the notes that were chosen in a unit are kept with
+// their words.
+type Shortlist interface {
+	// Add looks at the next of them: note i of b.
+	Add(b *pipeline.Batch, i int) error
+	// Settle lists those added since the last call that are written, by their
+	// numbers, rising.
+	Settle() []int
+	// AppendBinary appends what the choice among all units goes by.
+	AppendBinary(dst []byte) []byte
 }
 
 // Unit writes the parts of one unit:
@@ -46,12 +61,13 @@ type UnitOptions struct {
 //	quasi/       private: note_id, row, patient (a hash), q0...: what k-anonymity is about
 //	notes/       private: note_id, row, confidence, language
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
-//	candidates/  private: as Tagged writes it
+//	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
+//	summary/     private: what the last step of the run has to know of all notes, see Summary
 //	quarantine/  private: row, note_id, reason, and the text if the options say so
 //
 // Each has a last column, part, which names the input file without saying what it
 // is: part and row together are a key, in both trees, though ids may begin anew in
-// every file. row is the number of the note in its input file; start and end count bytes,
+// every file (the summary has no rows). row is the number of the note in its input file; start and end count bytes,
 // start_char and end_char code points. A part that would be empty is not made,
 // except the masked one and notes. It is a commit.UnitSink.
 //
@@ -65,7 +81,11 @@ type Unit struct {
 
 	masked, spans, notes, original, candidates, quarantine, quasi *part
 
-	tagged *Tagged // writes candidates
+	summary *commit.Part
+
+	tagged *Tagged        // writes candidates
+	held   pipeline.Batch // candidates that are not settled yet
+	ids    idset.Set
 
 	countOf []int // column of the masked part that counts a category; none: it is imitated
 	counts  []int32
@@ -184,7 +204,10 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 			return nil, err
 		}
 	}
-	u.notes, err = u.begin("notes", noteColumns, true)
+	if u.notes, err = u.begin("notes", noteColumns, true); err != nil {
+		return nil, err
+	}
+	u.summary, err = parts.Create("summary", SummaryExt, true)
 	return u, err
 }
 
@@ -274,6 +297,9 @@ func (u *Unit) Put(b *pipeline.Batch) error {
 		}
 	}
 	u.done.Rows += int64(b.Len())
+	for i := 0; u.o.IDs && i < b.Len(); i++ {
+		u.ids.Add(b.ID.At(i))
+	}
 	for _, put := range []func(*pipeline.Batch) error{u.putMasked, u.putNotes, u.putQuasi, u.putSpans, u.putCandidates, u.putQuarantine} {
 		if err := put(b); err != nil {
 			return err
@@ -491,18 +517,40 @@ func (p *part) putSpans(b *pipeline.Batch, i int, text []byte, spans []pipeline.
 	return nil
 }
 
+// heldBytes is how much text of candidates is held back until it is known who of
+// them is on the list: all of a unit of short notes.
+const heldBytes = 16 << 20
+
 func (u *Unit) putCandidates(b *pipeline.Batch) error {
-	if u.o.NoCandidates || len(b.Chosen) == 0 {
+	if u.o.Candidates == nil || len(b.Chosen) == 0 {
 		return nil
 	}
-	u.pick = u.pick[:0]
+	if err := checkTagged(b); err != nil {
+		return err
+	}
 	for i, c := range b.Chosen {
-		if c != pipeline.NotChosen && b.Reason[i] == pipeline.Sound {
-			u.pick = append(u.pick, i)
-			u.counted.chosen[c]++
+		if c == pipeline.NotChosen || b.Reason[i] != pipeline.Sound {
+			continue
+		}
+		u.counted.chosen[c]++
+		if err := u.o.Candidates.Add(b, i); err != nil {
+			return err
+		}
+		u.held.AppendTagged(b, i)
+		if len(u.held.Text.Data) >= heldBytes {
+			if err := u.settleCandidates(); err != nil {
+				return err
+			}
 		}
 	}
-	if len(u.pick) == 0 {
+	return nil
+}
+
+// settleCandidates writes the candidates that are on the list so far.
+func (u *Unit) settleCandidates() error {
+	listed := u.o.Candidates.Settle()
+	defer u.held.Reset()
+	if len(listed) == 0 {
 		return nil
 	}
 	if u.candidates == nil {
@@ -510,12 +558,12 @@ func (u *Unit) putCandidates(b *pipeline.Batch) error {
 		if err != nil {
 			return err
 		}
-		if u.tagged, err = newTagged(file, b.TagSet, u.o.RowGroup, slices.Concat(taggedColumns, partColumn(u.o.Part))); err != nil {
+		if u.tagged, err = newTagged(file, u.held.TagSet, u.o.RowGroup, slices.Concat(taggedColumns, partColumn(u.o.Part))); err != nil {
 			return err
 		}
 		u.candidates = &part{u.tagged.table, file}
 	}
-	return u.tagged.PutNotes(b, u.pick)
+	return u.tagged.PutNotes(&u.held, listed)
 }
 
 func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
@@ -556,6 +604,14 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 
 // Close implements commit.UnitSink.
 func (u *Unit) Close() (commit.Counts, error) {
+	if u.o.Candidates != nil {
+		if err := u.settleCandidates(); err != nil {
+			return commit.Counts{}, err
+		}
+	}
+	if err := u.summarize(); err != nil {
+		return commit.Counts{}, err
+	}
 	for _, p := range []*part{u.masked, u.notes, u.spans, u.original, u.candidates, u.quarantine, u.quasi} {
 		if p == nil {
 			continue

@@ -47,6 +47,23 @@ func (s *batches) rows() (n int64) {
 }
 
 // writeUnit writes batches as the one unit of a run and returns its folder.
+// everyNote keeps every candidate but the second.
+type everyNote struct{ added, settled int }
+
+func (e *everyNote) Add(*pipeline.Batch, int) error { e.added++; return nil }
+
+func (e *everyNote) Settle() (listed []int) {
+	for n := e.settled; n < e.added; n++ {
+		if n != 1 {
+			listed = append(listed, n-e.settled)
+		}
+	}
+	e.settled = e.added
+	return listed
+}
+
+func (e *everyNote) AppendBinary(dst []byte) []byte { return fmt.Append(dst, e.added, " added") }
+
 func writeUnit(t testing.TB, all []*pipeline.Batch, o UnitOptions) (string, *commit.Manifest) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -74,7 +91,7 @@ func runUnit(t testing.TB, dir string, all []*pipeline.Batch, o UnitOptions) (*c
 func partOf(t testing.TB, dir, kind string) string {
 	t.Helper()
 	for _, root := range []string{dir, dir + ".private"} {
-		found, err := filepath.Glob(filepath.Join(root, kind, "*.parquet"))
+		found, err := filepath.Glob(filepath.Join(root, kind, "part-*"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,11 +234,11 @@ func tokens(text []byte) (all []pipeline.Token) {
 
 func TestUnit(t *testing.T) {
 	dir, m := writeUnit(t, []*pipeline.Batch{
-		markedBatch(t, 10, "+visto por [PERSON:Ada Bosch] en [LOCATION:Reus]", "!no [PERSON:Pau]", "sin datos"),
+		markedBatch(t, 10, "+visto por [PERSON:Ada Bosch] en [LOCATION:Reus]", "!no [PERSON:Pau]", "+sin datos"),
 		markedBatch(t, 13, "+", "[PERSON:Pau] ó [PERSON:Ona]"),
 	}, UnitOptions{
 		Model: "m1", Categories: []pipeline.Category{person},
-		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, QuarantineText: true,
+		Pass: []pipeline.Column{{Name: "center", Kind: pipeline.BytesColumn}}, QuarantineText: true, IDs: true, Candidates: new(everyNote),
 	})
 	for kind, want := range map[string][]string{
 		"masked": {
@@ -262,10 +279,23 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s says of its offsets %q", kind, got)
 		}
 	}
-	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 2 || m.Tally["notes_with_spans"] != 2 {
+	if m.Rows != 5 || m.Masked != 4 || m.Reasons["surviving_value"] != 1 || m.Tally["category/PERSON"] != 3 || m.Tally["chosen/candidate"] != 3 || m.Tally["notes_with_spans"] != 2 {
 		t.Errorf("counts %+v", m.Counts)
 	}
-	for _, kind := range []string{"notes", "original", "candidates", "quarantine"} {
+	data, err := os.ReadFile(partOf(t, dir, "summary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := ParseSummary(data)
+	if err != nil || len(sum.IDs) != 5*8 || string(sum.Candidates) != "3 added" {
+		t.Errorf("summary: %d bytes of ids, %q, %v", len(sum.IDs), sum.Candidates, err)
+	}
+	for n := range data {
+		if _, err := ParseSummary(data[:n]); err == nil {
+			t.Errorf("a summary cut off after %d bytes is one", n)
+		}
+	}
+	for _, kind := range []string{"notes", "original", "candidates", "quarantine", "summary"} {
 		if !strings.HasPrefix(partOf(t, dir, kind), dir+".private") {
 			t.Errorf("%s is not in the private tree", kind)
 		}
@@ -335,7 +365,7 @@ func TestImitated(t *testing.T) {
 
 // TestNoTextByDefault: quarantine holds no text, spans never do.
 func TestNoTextByDefault(t *testing.T) {
-	dir, _ := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "![PERSON:Pau]", "[PERSON:Ona]")}, UnitOptions{NoCandidates: true})
+	dir, _ := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, "![PERSON:Pau]", "[PERSON:Ona]")}, UnitOptions{})
 	for _, kind := range []string{"masked", "spans", "quarantine"} {
 		rows := strings.Join(rowsOf(t, partOf(t, dir, kind)), "\n")
 		if rows == "" || strings.Contains(rows, "Pau") || strings.Contains(rows, "Ona") || strings.Contains(rows, "777") {
@@ -344,11 +374,11 @@ func TestNoTextByDefault(t *testing.T) {
 	}
 }
 
-// TestEmptyParts: only the masked part and that of the notes are made for
-// nothing.
+// TestEmptyParts: only the masked part, that of the notes and the summary are
+// made for nothing.
 func TestEmptyParts(t *testing.T) {
 	dir, m := writeUnit(t, nil, UnitOptions{})
-	if len(m.Units[0].Parts) != 2 || partOf(t, dir, "masked") == "" {
+	if len(m.Units[0].Parts) != 3 || partOf(t, dir, "masked") == "" {
 		t.Errorf("parts: %+v", m.Units[0].Parts)
 	}
 }
@@ -367,7 +397,7 @@ func TestMissingStage(t *testing.T) {
 	} {
 		b := markedBatch(t, 0, "+[PERSON:Pau]", "+text")
 		spoil(b)
-		_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), []*pipeline.Batch{b}, UnitOptions{Pass: []pipeline.Column{{Name: "center"}}})
+		_, err := runUnit(t, filepath.Join(t.TempDir(), "out"), []*pipeline.Batch{b}, UnitOptions{Pass: []pipeline.Column{{Name: "center"}}, Candidates: new(everyNote)})
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if strings.Contains(err.Error(), "Pau") {
@@ -552,7 +582,7 @@ func TestBatchesDoNotShow(t *testing.T) {
 // TestManySpans: a page may end in the middle of a chunk of rows.
 func TestManySpans(t *testing.T) {
 	_, m := writeUnit(t, []*pipeline.Batch{markedBatch(t, 0, strings.Repeat("[PERSON:a]", 250_000))}, UnitOptions{RowGroup: 1 << 20})
-	if p := m.Units[0].Parts[2]; p.Kind != "spans" || p.Rows != 250_000 {
+	if p := m.Units[0].Parts[3]; p.Kind != "spans" || p.Rows != 250_000 {
 		t.Errorf("part %+v", p)
 	}
 }

@@ -103,9 +103,8 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 	if len(pick) == 0 {
 		return nil
 	}
-	if b.TagSet == nil || len(b.Tags) != len(b.Tokens.Items) || b.Tokens.Len() != b.Len() {
-		return fmt.Errorf("batch %d has %d notes, %d lists of tokens, %d tokens and %d tags; a stage is missing",
-			b.Seq, b.Len(), b.Tokens.Len(), len(b.Tokens.Items), len(b.Tags))
+	if err := checkTagged(b); err != nil {
+		return err
 	}
 	if b.TagSet != w.set && (b.TagSet.Scheme != w.set.Scheme || !slices.Equal(b.TagSet.Categories, w.set.Categories)) {
 		return errors.New("two tag sets in one file")
@@ -132,6 +131,15 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 			last.float(b.WeightOf(i))
 		}
 	})
+}
+
+// checkTagged makes sure that a batch has what notes are written with.
+func checkTagged(b *pipeline.Batch) error {
+	if b.TagSet == nil || len(b.Tags) != len(b.Tokens.Items) || b.Tokens.Len() != b.Len() {
+		return fmt.Errorf("batch %d has %d notes, %d lists of tokens, %d tokens and %d tags; a stage is missing",
+			b.Seq, b.Len(), b.Tokens.Len(), len(b.Tokens.Items), len(b.Tags))
+	}
+	return nil
 }
 
 func rowColumn(b *pipeline.Batch) *pipeline.Column {

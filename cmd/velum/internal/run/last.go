@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,14 +21,17 @@ import (
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/idset"
+	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/resolve"
+	"github.com/velum-health/velum/stages/write"
 )
 
 // lastStep is what a run does when all units are done:
 //
-//	ids of all parts    ─> how many come again
-//	candidates parts    ─> selected/, review/       (room selection)
+//	summaries of units  ─> how many ids come again; choice of notes
+//	candidates parts    ─> selected/, review/: those notes (room selection)
 //	quasi parts         ─> quasi/, public: k-anonymity (anonymity.go)
 //	counts of all units ─> report.json, report.html (room report)
 //
@@ -103,15 +106,15 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if err != nil {
 		return err
 	}
+	again, among, err := l.sums(ctx, f)
+	if err != nil {
+		return err
+	}
 	if l.config.Read.IDs != "drop" {
-		n, err := duplicates(ctx, f, l.config.Workers())
-		if err != nil {
-			return err
-		}
-		l.duplicates, in.Duplicates = &n, &n
+		l.duplicates, in.Duplicates = &again, &again
 	}
 	if l.selection != nil {
-		if in.Selection, err = l.selection.Finish(ctx, f); err != nil {
+		if in.Selection, err = l.selection.Finish(ctx, f, among); err != nil {
 			return err
 		}
 	}
@@ -153,24 +156,48 @@ func (l *lastStep) reportInput() (*report.Input, error) {
 	return in, nil
 }
 
-// duplicates counts ids that come again, in what was written: what a source
-// counts while it reads is lost when the run is stopped.
-func duplicates(ctx context.Context, f *commit.Final, workers int) (int64, error) {
-	var parts []read.IDPart
-	for _, u := range f.Manifest.Units {
-		for _, p := range u.Parts {
-			if p.Kind != "masked" && p.Kind != "quarantine" {
-				continue
-			}
-			parts = append(parts, read.IDPart{Path: p.Path, Bytes: p.Bytes, Open: func() (interface {
-				io.ReaderAt
-				io.Closer
-			}, error) {
-				return f.Open(p)
-			}})
+// sums reads what units keep of their notes, and not the notes: how many ids come
+// again, and the choice among all candidates. So a night costs what is new, and of
+// what is old some bytes a note.
+func (l *lastStep) sums(ctx context.Context, f *commit.Final) (again int64, among *choose.Choice, err error) {
+	if l.selection != nil {
+		if among, err = l.selection.Choose(); err != nil {
+			return 0, nil, err
 		}
 	}
-	return read.DuplicateIDs(ctx, parts, read.IDOptions{Rows: f.Manifest.Counts.Rows, Workers: workers})
+	ids := idset.NewCounter(f.Manifest.Counts.Rows)
+	for pass := range ids.Passes() {
+		for i := range f.Manifest.Units {
+			if ctx.Err() != nil {
+				return 0, nil, context.Cause(ctx)
+			}
+			u := &f.Manifest.Units[i]
+			at := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "summary" })
+			if at < 0 { // nothing of it could be read, or another version of velum did it
+				continue
+			}
+			s, err := readSummary(f, u.Parts[at])
+			if err == nil {
+				err = ids.Add(pass, s.IDs)
+			}
+			// Another model's confidence cannot be compared, and its tags may be others.
+			if err == nil && pass == 0 && among != nil && u.Model == "" && len(s.Candidates) > 0 {
+				err = among.Add(uint32(i), s.Candidates)
+			}
+			if err != nil {
+				return 0, nil, fmt.Errorf("%s: %w", u.Parts[at].Path, err)
+			}
+		}
+	}
+	return ids.Again(), among, nil
+}
+
+func readSummary(f *commit.Final, p commit.PartRecord) (write.Summary, error) {
+	data, err := f.Read(p)
+	if err != nil {
+		return write.Summary{}, err
+	}
+	return write.ParseSummary(data)
 }
 
 // tallied adds to the counts of a unit what resolve did in it. They must come

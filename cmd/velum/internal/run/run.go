@@ -21,6 +21,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/pipeline"
@@ -28,6 +29,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
@@ -260,6 +262,9 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	if m.Read.Columns.Patient != "" {
 		sum += patientsVersion
 	}
+	if m.Choose.Use {
+		sum += fmt.Sprint(" listed ", fmt.Sprint(choose.ShortlistSizes(m.Choose.K, m.Choose.Review)))
+	}
 	if m.Anonymity.K > 0 {
 		sum += " k-anonymity" // columns and values go elsewhere, whatever k is
 	}
@@ -418,6 +423,9 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	steps, found := s.begin(), s.found
 	o, err := m.writeOptions()
 	o.Part = m.archive.Mark(u)
+	if m.Choose.Use {
+		o.Candidates = selection.Shortlist(m.Config)
+	}
 	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
@@ -537,13 +545,13 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	return write.UnitOptions{
 		Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: withoutQuasi(m.archive.Kept, quasi), NoSpans: !m.Write.Spans,
-		NoCandidates: !m.Choose.Use, QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
+		IDs: m.Read.IDs != "drop", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
 }
 
 // OutputVersion changes whenever the same input, options and model give other
 // bytes, so that a new velum does not take an old one's units for its own.
-const OutputVersion = "velum output 5 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 6 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
 // mark of the file, since 3 not one of its content.

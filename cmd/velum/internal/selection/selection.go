@@ -27,11 +27,10 @@ import (
 // Selector makes the selection set and the curators' list out of the
 // candidates of all units: what is fair among them no unit can know.
 //
-//	candidates parts ─> records, without words ─> choose.Final, choose.Lowest ─> keys
-//	candidates parts ─> notes of those keys    ─> selected/, review/
+//	summaries of units ─> choose.Choice       ─> keys
+//	candidates parts   ─> notes of those keys ─> selected/, review/
 //
-// Units are read side by side and arrive in their order. The memory is that
-// of choose.Target.MaxKept and of the records of a few units.
+// The memory is that of choose.Target.MaxKept and of the notes of a few units.
 type Selector struct {
 	set      *pipeline.TagSet
 	Target   choose.Target
@@ -113,19 +112,21 @@ func Proportions(records []choose.Record, set *pipeline.TagSet) (t tagger.Traini
 	return t, float64(empty) / float64(max(len(records), 1))
 }
 
-// Finish chooses and writes both parts. A part that would be empty is not
+// Shortlist is what a unit keeps of its candidates for the choice that the
+// configuration wants.
+func Shortlist(c *option.Config) *choose.Shortlist {
+	h := &c.Choose
+	return choose.NewShortlist(choose.Target{K: h.K, MinConfidence: h.MinConfidence, WithoutSpans: h.WithoutSpans}, h.Review)
+}
+
+// Choose begins the choice among the shortlists of units.
+func (s *Selector) Choose() (*choose.Choice, error) { return choose.NewChoice(s.Target, s.review) }
+
+// Finish ends the choice and writes both parts. A part that would be empty is not
 // made.
-func (s *Selector) Finish(ctx context.Context, f *commit.Final) (*report.Selection, error) {
+func (s *Selector) Finish(ctx context.Context, f *commit.Final, among *choose.Choice) (*report.Selection, error) {
 	parts := candidateParts(f)
-	lowest := choose.NewLowest(s.review)
-	var failed error
-	result, err := choose.Final(func(yield func(choose.Record) bool) {
-		failed = s.records(ctx, f, parts, lowest, yield)
-	}, s.Target)
-	if err := errors.Join(failed, err); err != nil {
-		return nil, fmt.Errorf("choose: %w", err)
-	}
-	review := lowest.Keys()
+	result, review := among.Result()
 	if err := s.write(ctx, f, parts, "selected", result.Keys); err != nil {
 		return nil, fmt.Errorf("selected: %w", err)
 	}
@@ -144,9 +145,6 @@ type candidatePart struct {
 
 func candidateParts(f *commit.Final) (parts []candidatePart) {
 	for i, u := range f.Manifest.Units {
-		if u.Model != "" { // another model's: its confidence cannot be compared, and its tags may be others
-			continue
-		}
 		for _, p := range u.Parts {
 			if p.Kind == "candidates" {
 				parts = append(parts, candidatePart{uint32(i), u.Mark, p})
@@ -166,61 +164,6 @@ func (e *empty) Next(*pipeline.Batch) error {
 	}
 	e.left--
 	return nil
-}
-
-// sinkFunc is a sink without state.
-type sinkFunc func(*pipeline.Batch) error
-
-func (f sinkFunc) Put(b *pipeline.Batch) error { return f(b) }
-
-// records gives the records of candidates to yield, and those of notes for a
-// curator to lowest, unit by unit.
-func (s *Selector) records(ctx context.Context, f *commit.Final, parts []candidatePart, lowest *choose.Lowest, yield func(choose.Record) bool) error {
-	step := pipeline.Step{Name: "records", Workers: s.workers, New: func() func(*pipeline.Batch) error {
-		var r recorder
-		return func(b *pipeline.Batch) error { return r.do(f, &parts[b.Seq], b) }
-	}}
-	return pipeline.Run(ctx, &empty{len(parts)}, []pipeline.Step{step}, sinkFunc(func(b *pipeline.Batch) error {
-		records := &b.Extra[0].Bytes
-		for i, chosen := range b.Chosen {
-			r, _, err := choose.ParseRecord(records.At(i))
-			if err != nil {
-				return err
-			}
-			if chosen == pipeline.ToReview {
-				lowest.Add(&r)
-			} else if !yield(r) {
-				return errors.New("the choice ended early")
-			}
-		}
-		return nil
-	}), nil)
-}
-
-// recorder makes the records of a part: bytes in Extra, their choice in Chosen.
-type recorder struct {
-	choose.Recorder
-	notes pipeline.Batch
-	bytes []byte
-}
-
-func (r *recorder) do(f *commit.Final, part *candidatePart, b *pipeline.Batch) error {
-	if len(b.Extra) != 1 || b.Extra[0].Kind != pipeline.BytesColumn {
-		b.Extra = []pipeline.Column{{Name: "record", Kind: pipeline.BytesColumn}}
-	}
-	return part.each(f, read.TaggedOptions{NoWords: true}, &r.notes, func(notes *pipeline.Batch) error {
-		for i := range notes.Len() {
-			record, err := r.Record(notes, i, part.unit)
-			if err != nil {
-				return err
-			}
-			record.Row = NoteRow(notes, i)
-			r.bytes = record.AppendBinary(r.bytes[:0])
-			b.Extra[0].Bytes.Append(r.bytes)
-			b.Chosen = append(b.Chosen, notes.Chosen[i])
-		}
-		return nil
-	})
 }
 
 // NoteRow is the row of note i of a batch of tagged notes.
@@ -277,10 +220,10 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	return err
 }
 
-// picks is the rows that are taken from a part, rising.
+// picks is the notes that are taken from a part, by their places in it, rising.
 type picks struct {
 	candidatePart
-	rows []choose.Key
+	notes []choose.Key
 }
 
 func picksOf(parts []candidatePart, keys []choose.Key) (all []picks) {
@@ -297,42 +240,28 @@ func picksOf(parts []candidatePart, keys []choose.Key) (all []picks) {
 	return all
 }
 
-// pick copies the notes of the rows into b. Parts have their rows in order.
+// pick copies the notes into b.
 func (p *picks) pick(f *commit.Final, notes, b *pipeline.Batch) error {
-	rows := p.rows
-	wanted := func(row int64) bool {
-		if len(rows) == 0 || row != rows[0].Row {
+	left := p.notes
+	wanted := func(note int64) bool {
+		if len(left) == 0 || note != left[0].Row {
 			return false
 		}
-		rows = rows[1:]
+		left = left[1:]
 		return true
 	}
+	if b.ExtraNamed(pipeline.PartColumn) == nil {
+		b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}, {Name: pipeline.PartColumn, Kind: pipeline.BytesColumn}}
+	}
+	mark := b.ExtraNamed(pipeline.PartColumn)
 	return p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
 		for i := range notes.Len() {
-			copyNote(b, notes, i, p.mark)
+			b.AppendTagged(notes, i)
+			mark.Valid = append(mark.Valid, true)
+			mark.Bytes.Append([]byte(p.mark))
 		}
 		return nil
 	})
-}
-
-// copyNote appends a tagged note of a unit to another batch.
-func copyNote(to, from *pipeline.Batch, i int, mark string) {
-	if len(to.Extra) != 2 || to.Extra[0].Name != pipeline.RowColumn {
-		to.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}, {Name: pipeline.PartColumn, Kind: pipeline.BytesColumn}}
-	}
-	to.TagSet = from.TagSet
-	to.ID.Append(from.ID.At(i))
-	to.Text.Append(from.Text.At(i))
-	to.Reason = append(to.Reason, from.Reason[i])
-	to.Tokens.Append(from.Tokens.At(i)...)
-	to.Tags = append(to.Tags, from.TagsOf(i)...)
-	to.Conf = append(to.Conf, from.Conf[i])
-	to.Language = append(to.Language, from.Language[i])
-	to.Chosen = append(to.Chosen, from.Chosen[i])
-	to.Extra[0].Valid = append(to.Extra[0].Valid, true)
-	to.Extra[0].Fixed = append(to.Extra[0].Fixed, from.Extra[0].Fixed[i])
-	to.Extra[1].Valid = append(to.Extra[1].Valid, true)
-	to.Extra[1].Bytes.Append([]byte(mark))
 }
 
 // finalName names what the last step writes by what it was made of: a part of

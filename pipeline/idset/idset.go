@@ -1,0 +1,163 @@
+// Package idset counts ids that come again. Each unit keeps the ids of its notes as
+// sorted hashes; the sets of all units together say how often an id came before,
+// without a look at the notes.
+//
+// A hash has 64 bits, so that two ids are taken for one with a probability of
+// n²/2⁶⁵: one in forty thousand among 30 million that the count is one too many.
+// The eight bytes a note are read again whenever a unit is added, which is why they
+// are no more.
+package idset
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Set is the ids of a unit. The zero value is empty.
+type Set struct{ hashes []uint64 }
+
+// Add adds an id; one that is empty is none.
+func (s *Set) Add(id []byte) {
+	if len(id) > 0 {
+		s.hashes = append(s.hashes, xxh3.Hash(id))
+	}
+}
+
+// AppendBinary sorts the set and appends it to dst, eight bytes an id.
+func (s *Set) AppendBinary(dst []byte) []byte {
+	slices.Sort(s.hashes)
+	for _, h := range s.hashes {
+		dst = binary.LittleEndian.AppendUint64(dst, h)
+	}
+	return dst
+}
+
+// ErrSet says that bytes are no set.
+var ErrSet = errors.New("is no set of ids")
+
+const hashBytes = 8
+
+// A Counter counts the ids that come again among all sets, in several passes
+// where memory is short: each pass takes all sets and keeps a range of the hashes.
+//
+//	for pass := range c.Passes() { for each set: c.Add(pass, set) }; c.Again()
+type Counter struct {
+	passes int
+	pass   int      // at hand
+	all    []uint64 // hashes of the pass, set by set, each sorted
+	ends   []int    // of the sets in all
+	table  []uint64 // of the hashes that a share has had
+	again  int64
+}
+
+// passBytes is what the hashes of a pass may take.
+const passBytes = 96 << 20
+
+// NewCounter counts about so many ids.
+func NewCounter(ids int64) *Counter { return newCounter(ids, passBytes/hashBytes) }
+
+func newCounter(ids, fit int64) *Counter {
+	return &Counter{passes: int(max(ids-1, 0)/fit) + 1, all: make([]uint64, 0, min(ids, fit))}
+}
+
+// Passes is how often all sets have to be added.
+func (c *Counter) Passes() int { return c.passes }
+
+// Add adds the set of a unit in a pass; passes come in their order. The set is not
+// kept. The error is ErrSet.
+func (c *Counter) Add(pass int, set []byte) error {
+	if pass != c.pass {
+		c.count()
+		c.pass = pass
+	}
+	if len(set)%hashBytes != 0 {
+		return ErrSet
+	}
+	for last := uint64(0); len(set) > 0; set = set[hashBytes:] {
+		h := binary.LittleEndian.Uint64(set)
+		if h < last {
+			return ErrSet
+		}
+		last = h
+		if rangeOf(h, c.passes) == pass {
+			c.all = append(c.all, h)
+		}
+	}
+	c.ends = append(c.ends, len(c.all))
+	return nil
+}
+
+// Again is how many ids had come before in the same or another set.
+func (c *Counter) Again() int64 {
+	c.count()
+	return c.again
+}
+
+// rangeOf returns which of n equal ranges a hash is in.
+func rangeOf(h uint64, n int) int {
+	at, _ := bits.Mul64(h, uint64(n))
+	return int(at)
+}
+
+// shareIDs is about how many hashes are compared at once: their table of some
+// 256 KiB stays in the second-level cache.
+const shareIDs = 1 << 13
+
+// count counts what came again in the pass at hand, and forgets the pass. Sets are
+// sorted, so those hashes of all sets that can be the same stand side by side:
+// each share of the range is a piece of every set, behind that of the share before.
+func (c *Counter) count() {
+	shares := len(c.all)/shareIDs + 1
+	at := make([]int, len(c.ends)) // where the share begins in each set
+	for k := range at[min(len(at), 1):] {
+		at[k+1] = c.ends[k]
+	}
+	pieces := make([][]uint64, len(c.ends))
+	for share := range shares {
+		n := 0
+		for k, from := range at {
+			for at[k] < c.ends[k] && rangeOf(c.all[at[k]], shares*c.passes) <= share+shares*c.pass {
+				at[k]++
+			}
+			pieces[k] = c.all[from:at[k]]
+			n += len(pieces[k])
+		}
+		c.share(pieces, n)
+	}
+	c.all, c.ends = c.all[:0], c.ends[:0]
+}
+
+// share counts what comes again among n hashes.
+func (c *Counter) share(pieces [][]uint64, n int) {
+	size := 1 << bits.Len(uint(2*n)) // more than half of it stays empty
+	if len(c.table) < size {
+		c.table = make([]uint64, size)
+	}
+	table := c.table[:size]
+	clear(table)
+	for _, piece := range pieces {
+		for _, h := range piece {
+			if !insert(table, max(h, 1)) { // 0 is an empty place
+				c.again++
+			}
+		}
+	}
+}
+
+// insert puts a hash into a table by its lower bits; false: it was there.
+func insert(table []uint64, h uint64) bool {
+	mask := uint64(len(table) - 1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		switch table[at] {
+		case 0:
+			table[at] = h
+			return true
+		case h:
+			return false
+		}
+	}
+}

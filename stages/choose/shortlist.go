@@ -1,0 +1,249 @@
+package choose
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// A Shortlist is what a unit keeps of its candidates for the choice among all
+// units: of those with the same counts the surest, and of the notes for a curator
+// the least sure. However many units there are, no other can be chosen, since the
+// unit alone has enough that go before it. So words of no other need be kept, and
+// what the choice has to know of a unit is some 14 bytes a note (see Choice).
+type Shortlist struct {
+	pool     *pool
+	lowest   *Lowest
+	recorder Recorder
+	added    int     // candidates so far
+	place    []int32 // where each is written among those that are; notWritten
+	written  int32
+}
+
+const notWritten = -1
+
+// Bounds of a shortlist that change with the size of a selection in steps, so that
+// most other sizes leave the units as they are.
+const (
+	leastOfStratum = 8192
+	leastOfReview  = 256
+)
+
+// ShortlistSizes returns how many notes a unit keeps of each stratum for a selection
+// of k notes, and for a curator who gets review: at least so many, in powers of two.
+// None are kept for a selection of none.
+func ShortlistSizes(k, review int) (stratum, curator int) {
+	return step(k, leastOfStratum), step(review, leastOfReview)
+}
+
+func step(n, least int) int {
+	if n <= 0 {
+		return 0
+	}
+	for least < n {
+		least *= 2
+	}
+	return least
+}
+
+// NewShortlist makes the list of a unit for a selection like t, of which K,
+// MinConfidence and WithoutSpans count, and for a curator who gets so many notes.
+func NewShortlist(t Target, review int) *Shortlist {
+	stratum, curator := ShortlistSizes(t.K, review)
+	return newShortlist(t, stratum, curator)
+}
+
+func newShortlist(t Target, stratum, curator int) *Shortlist {
+	t.K, t.MaxKept = stratum, math.MaxInt
+	return &Shortlist{pool: newPool(t), lowest: NewLowest(curator)}
+}
+
+// Add looks at the next note that was chosen: note i of b.
+func (s *Shortlist) Add(b *pipeline.Batch, i int) error {
+	r, err := s.recorder.Record(b, i, 0)
+	if err == nil {
+		s.add(r, b.Chosen[i] == pipeline.ToReview)
+	}
+	return err
+}
+
+func (s *Shortlist) add(r Record, review bool) {
+	r.Row = int64(s.added)
+	s.added++
+	if review {
+		s.lowest.Add(&r)
+	} else {
+		s.pool.add(&r)
+	}
+}
+
+// Settle tells which of the notes that were added since the last call are on the
+// list: these are written next, in this order. Notes that come later may still push
+// some of them off.
+func (s *Shortlist) Settle() (listed []int) {
+	from := len(s.place)
+	for range s.added - from {
+		s.place = append(s.place, notWritten)
+	}
+	list := func(entries []entry) {
+		for _, e := range entries {
+			if n := int(e.key.Row); n >= from {
+				listed = append(listed, n-from)
+			}
+		}
+	}
+	list(s.lowest.entries)
+	for _, stratum := range s.pool.strata {
+		list(stratum.entries)
+	}
+	slices.Sort(listed)
+	for _, n := range listed {
+		s.place[from+n] = s.written
+		s.written++
+	}
+	return listed
+}
+
+// AppendBinary appends the list: what Choice.Add reads. All notes are settled.
+//
+//	candidates, strata; of each stratum: classes, and of each class its number, spans
+//	and tokens; notes, and of each the hash of its id, confidence and place
+//	notes for a curator, each as above
+func (s *Shortlist) AppendBinary(dst []byte) []byte {
+	s.pool.close()
+	dst = binary.AppendUvarint(dst, uint64(s.pool.candidates))
+	dst = binary.AppendUvarint(dst, uint64(len(s.pool.sorted)))
+	for _, stratum := range s.pool.sorted {
+		dst = append(dst, byte(len(stratum.classes)))
+		for _, c := range stratum.classes {
+			dst = append(dst, byte(c), stratum.spans[c], stratum.lengths[c])
+		}
+		dst = s.appendEntries(dst, stratum.entries)
+	}
+	slices.SortFunc(s.lowest.entries, func(a, b entry) int { return a.key.Compare(b.key) })
+	return s.appendEntries(dst, s.lowest.entries)
+}
+
+const entryBytes = 8 + 2 + 4
+
+func (s *Shortlist) appendEntries(dst []byte, entries []entry) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(entries)))
+	for _, e := range entries {
+		dst = binary.LittleEndian.AppendUint64(dst, e.hash)
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(e.confidence))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(s.place[e.key.Row]))
+	}
+	return dst
+}
+
+// Choice is the final choice among the shortlists of units: Final and Least of all
+// their notes. A key has the place of a note among those that its unit wrote.
+type Choice struct {
+	pool   *pool
+	lowest *Lowest
+}
+
+// NewChoice makes a choice of a selection and of some notes for a curator.
+func NewChoice(t Target, review int) (*Choice, error) {
+	t, err := t.checked()
+	return &Choice{newPool(t), NewLowest(review)}, err
+}
+
+// ErrShortlist says that bytes are no shortlist.
+var ErrShortlist = errors.New("is no list of candidates")
+
+// Add takes a unit's shortlist into account. The order of units does not matter.
+func (c *Choice) Add(unit uint32, list []byte) error {
+	l := &listReader{data: list}
+	left := l.uvarint()
+	for range l.uvarint() {
+		key := l.signature()
+		left -= uint64(c.pool.addAll(unit, key, l.entries()))
+	}
+	c.pool.candidates += int(left) // that are on no list
+	r := Record{Key: Key{Unit: unit}}
+	for entries := l.entries(); len(entries) > 0; entries = entries[entryBytes:] {
+		e := parseEntry(unit, entries)
+		r.Key, r.Hash, r.Confidence = e.key, e.hash, e.confidence
+		c.lowest.Add(&r)
+	}
+	if l.bad || len(l.data) > 0 || left > math.MaxInt32 {
+		return ErrShortlist
+	}
+	return nil
+}
+
+// Result is what Final and Least would say.
+func (c *Choice) Result() (selected Result, review []Key) {
+	c.pool.close()
+	return c.pool.choose(), c.lowest.Keys()
+}
+
+// addAll is add for the candidates of a stratum; it returns how many there are.
+func (p *pool) addAll(unit uint32, key signature, entries []byte) (n int) {
+	n = len(entries) / entryBytes
+	for ; len(entries) > 0; entries = entries[entryBytes:] {
+		e := parseEntry(unit, entries)
+		if e.confidence < p.lowest {
+			p.below++
+			continue
+		}
+		if p.K == 0 || p.WithoutSpans == 0 && key.spans == [MaxClasses]uint8{} {
+			continue
+		}
+		p.candidates++
+		p.keep(key, e)
+	}
+	return n
+}
+
+func parseEntry(unit uint32, data []byte) entry {
+	return entry{
+		key:        Key{Unit: unit, Row: int64(binary.LittleEndian.Uint32(data[10:]))},
+		hash:       binary.LittleEndian.Uint64(data),
+		confidence: Confidence(binary.LittleEndian.Uint16(data[8:])),
+	}
+}
+
+// listReader reads a shortlist; what is cut off or wrong sets bad.
+type listReader struct {
+	data []byte
+	bad  bool
+}
+
+// take returns the next n bytes.
+func (l *listReader) take(n uint64) []byte {
+	if l.bad = l.bad || n > uint64(len(l.data)); l.bad {
+		l.data = nil
+		return nil
+	}
+	taken := l.data[:n]
+	l.data = l.data[n:]
+	return taken
+}
+
+func (l *listReader) uvarint() uint64 {
+	v, n := binary.Uvarint(l.data)
+	l.take(uint64(max(n, 0)))
+	if l.bad = l.bad || n <= 0 || v > math.MaxInt32; l.bad {
+		return 0
+	}
+	return v
+}
+
+func (l *listReader) entries() []byte { return l.take(l.uvarint() * entryBytes) }
+
+func (l *listReader) signature() (key signature) {
+	classes := l.take(1)
+	for left := 0; !l.bad && left < int(classes[0]); left++ {
+		c := l.take(3)
+		if l.bad = l.bad || c[0] >= MaxClasses; l.bad {
+			break
+		}
+		key.spans[c[0]], key.lengths[c[0]] = c[1], c[2]
+	}
+	return key
+}

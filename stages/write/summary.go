@@ -1,0 +1,65 @@
+package write
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+)
+
+// SummaryExt is the extension of the part that sums a unit up.
+const SummaryExt = ".bin"
+
+// Summary is what the last step of a run has to know of the notes of a unit beside
+// their counts, so that it need not read what earlier nights wrote:
+//
+//	IDs         hashes of the ids, as idset.Set has them
+//	Candidates  the notes that may be chosen, as UnitOptions.Candidates has them
+//
+// It holds no word of a note, no id and no row.
+type Summary struct{ IDs, Candidates []byte }
+
+// summaryMagic begins each summary; each field has its length before it.
+const summaryMagic = "velum.summary/1\n"
+
+func (u *Unit) summarize() error {
+	data := []byte(summaryMagic)
+	data = appendField(data, u.ids.AppendBinary)
+	if u.o.Candidates != nil {
+		data = appendField(data, u.o.Candidates.AppendBinary)
+	} else {
+		data = appendField(data, func(dst []byte) []byte { return dst })
+	}
+	_, err := u.summary.Write(data)
+	return err
+}
+
+func appendField(dst []byte, field func(dst []byte) []byte) []byte {
+	at := len(dst)
+	dst = field(append(dst, make([]byte, 8)...))
+	binary.LittleEndian.PutUint64(dst[at:], uint64(len(dst)-at-8))
+	return dst
+}
+
+var errSummary = errors.New("is no summary of a unit")
+
+// ParseSummary reads a summary; its fields are pieces of data.
+func ParseSummary(data []byte) (s Summary, err error) {
+	rest, ok := bytes.CutPrefix(data, []byte(summaryMagic))
+	if !ok {
+		return s, errSummary
+	}
+	for _, field := range []*[]byte{&s.IDs, &s.Candidates} {
+		if len(rest) < 8 {
+			return s, errSummary
+		}
+		n := binary.LittleEndian.Uint64(rest)
+		if rest = rest[8:]; n > uint64(len(rest)) {
+			return s, errSummary
+		}
+		*field, rest = rest[:n], rest[n:]
+	}
+	if len(rest) > 0 {
+		return s, errSummary
+	}
+	return s, nil
+}
