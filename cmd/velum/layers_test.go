@@ -25,6 +25,7 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/durable", ""},
 	{"pipeline/filename", ""},
 	{"pipeline/guard", ""},
+	{"pipeline/idset", ""},
 	{"pipeline/limit", ""},
 	{"pipeline/markup", "pipeline"},
 	{"pipeline/offset", ""},
@@ -36,7 +37,7 @@ var mayImport = []struct{ who, what string }{
 	{"configs", "pipeline"},
 	{"models/people", "pipeline pipeline/patientid models/*"}, // people belong to a patient
 	{"models/*", "pipeline models/*"},
-	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/limit pipeline/offset pipeline/patientid pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
+	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/idset pipeline/limit pipeline/offset pipeline/patientid pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
 	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }
