@@ -23,11 +23,11 @@ var FS embed.FS
 // The two profiles. DefaultProfile is used when nobody names one.
 const (
 	DefaultProfile = "primary-care"
-	ReportProfile  = "meddocan"
+	reportProfile  = "meddocan"
 )
 
 // Profiles returns the names of the built-in profiles.
-func Profiles() []string { return []string{DefaultProfile, ReportProfile} }
+func Profiles() []string { return []string{DefaultProfile, reportProfile} }
 
 // Profile returns the YAML of a built-in profile.
 func Profile(name string) ([]byte, error) { return read("profile", name+".yaml") }

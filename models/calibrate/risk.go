@@ -130,8 +130,8 @@ const (
 	resamplings = 200
 )
 
-// ErrFew says that there are too few notes to learn from.
-var ErrFew = errors.New("a calibration takes at least 100 notes")
+// errFew says that there are too few notes to learn from.
+var errFew = errors.New("a calibration takes at least 100 notes")
 
 // FitRisk learns the map. How sure it is comes from the curvature and from
 // resampling the sources (bootstrap, seeded), for notes of one writer err together.
@@ -147,7 +147,7 @@ func FitRisk(sources []Source) (*Risk, error) {
 		r.Doubt.add(s.MeanDoubt())
 	}
 	if r.Notes < leastNotes {
-		return nil, ErrFew
+		return nil, errFew
 	}
 	f := fitter{sources: sources}
 	f.fit()

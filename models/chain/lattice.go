@@ -44,10 +44,6 @@ func grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Forbid takes label y away from token t: constrained decoding. It is called
-// between Reset and Prepare.
-func (x *Lattice) Forbid(t int, y pipeline.Tag) { x.State[t*x.tr.Stride+int(y)] = Forbidden }
-
 // Prepare must follow the last change of State. It adds the start and end
 // scores and brings the largest score of every token to 0, which changes
 // neither the best path nor any probability, and keeps the numbers small: a
@@ -190,9 +186,6 @@ func (x *Lattice) LogScore(path []pipeline.Tag) float64 {
 	}
 	return sum
 }
-
-// Shift returns what Prepare has taken away from the score of every path.
-func (x *Lattice) Shift() float64 { return x.shift }
 
 // weak is when the linear recursion is no longer trusted. A label whose share
 // of α falls under e^-87 is lost to float32; it matters only if the sums of

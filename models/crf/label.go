@@ -324,7 +324,3 @@ func (l *Labeller) fillMark(at int, f features.Feature) {
 	}
 	l.cache.keep(at, l.m.stride)
 }
-
-// CacheStats returns how often the scores of a form or mark were asked for,
-// and how often they were there.
-func (l *Labeller) CacheStats() (asked, found int) { return l.cache.asked, l.cache.found }

@@ -87,9 +87,6 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 // TagSet returns what the model's tags mean.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
-// Template returns the model's features.
-func (m *Model) Template() *features.Template { return m.template }
-
 // Size returns the number of features and of weights that are kept.
 func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight) }
 

@@ -104,7 +104,7 @@ func TestResources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := m.Template().Missing(loaded.Resources()); len(missing) != 1 || missing[0] != "cluster/empty" {
+	if missing := m.template.Missing(loaded.Resources()); len(missing) != 1 || missing[0] != "cluster/empty" {
 		t.Errorf("empty slots %v", missing)
 	}
 	notes := toyNotes(t, m.TagSet(), 40, 8)

@@ -42,9 +42,9 @@ const ClustersKind = "clusters"
 const (
 	clustersMagic = "vcl\x01"
 	clustersHead  = 12
-	// MaxClustered is the most words of Clusters, the most frequent: rarer ones
+	// maxClustered is the most words of Clusters, the most frequent: rarer ones
 	// occur in a training corpus hardly ever, and the file stays under 400 KB.
-	MaxClustered = 65_536
+	maxClustered = 65_536
 )
 
 // Clusters returns the clusters of the most frequent words among k; nil if the
@@ -58,7 +58,7 @@ func (e *File) Clusters(k int) *Clusters {
 		hash    uint32
 		cluster uint16
 	}
-	entries := make([]entry, min(len(of), MaxClustered))
+	entries := make([]entry, min(len(of), maxClustered))
 	for i := range entries {
 		entries[i] = entry{half(e.form(i)), of[i]}
 	}
@@ -105,7 +105,7 @@ func OpenClusters(data []byte) (*Clusters, error) {
 		return nil, errClusters
 	}
 	n := binary.LittleEndian.Uint32(data[8:])
-	if n > MaxClustered || len(data) != clustersHead+6*int(n) {
+	if n > maxClustered || len(data) != clustersHead+6*int(n) {
 		return nil, errClusters
 	}
 	c := &Clusters{data: data, norm: Normalization(data[4]), n: int(n)}

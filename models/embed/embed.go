@@ -18,7 +18,6 @@ package embed
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,9 +45,6 @@ func (n Normalization) String() string {
 	}
 	return fmt.Sprintf("Normalization(%d)", n)
 }
-
-// Normalizations returns the names that ParseNormalization takes.
-func Normalizations() []string { return slices.Clone(normalizationNames[:]) }
 
 // ParseNormalization returns the normalization of that name.
 func ParseNormalization(name string) (Normalization, error) {

@@ -56,7 +56,7 @@ func TestNormalization(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range Normalizations() {
+	for _, name := range normalizationNames {
 		if n, err := ParseNormalization(name); err != nil || n.String() != name {
 			t.Errorf("%s: %v, %v", name, n, err)
 		}
@@ -127,13 +127,13 @@ func TestEncoder(t *testing.T) {
 }
 
 // small makes a model of few words with random weights.
-func small(o Options) *Word2Vec {
+func small(o Options) *word2Vec {
 	var notes []string
 	for range 3 {
 		notes = append(notes, "ana bea cae dia eva fin")
 	}
 	o.Sample = 1
-	w := NewWord2Vec(counted(AsIs, CutOff{}, notes...), o)
+	w := newWord2Vec(counted(AsIs, CutOff{}, notes...), o)
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, m := range [][]float32{w.in, w.out} {
 		for i := range m {
@@ -272,7 +272,7 @@ func TestGloVeGradient(t *testing.T) {
 // TestGloVeCounts counts pairs by hand.
 func TestGloVeCounts(t *testing.T) {
 	v := counted(AsIs, CutOff{}, "a b a c")
-	g := NewGloVe(v, Options{Window: 2})
+	g := newGloVe(v, Options{Window: 2})
 	g.pairs = newPairTable(2, 64) // grows
 	g.Round([]int32{0, 1, 0, 2, Break, 1, 2})
 	got := map[[2]int32]float32{}
@@ -759,7 +759,7 @@ func FuzzOpenClusters(f *testing.F) {
 
 // BenchmarkFind asks for words of the most that clusters have, and for others.
 func BenchmarkFind(b *testing.B) {
-	c := &Clusters{data: append([]byte(clustersMagic), make([]byte, clustersHead-4)...), n: MaxClustered}
+	c := &Clusters{data: append([]byte(clustersMagic), make([]byte, clustersHead-4)...), n: maxClustered}
 	hashes := make([]uint32, c.n)
 	for i := range hashes {
 		hashes[i] = half(fmt.Appendf(nil, "word%d", i))

@@ -15,8 +15,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Kind is what a file of vectors says it is.
-const Kind = "embedding"
+// kind is what a file of vectors says it is.
+const kind = "embedding"
 
 // Header is what a file of vectors says of itself.
 type Header struct {
@@ -66,7 +66,7 @@ func Write(w io.Writer, c Contents) error {
 		return errors.New("no word reaches the cut-off")
 	}
 	h := c.Header
-	h.Kind, h.Normalization, h.Dim, h.Words, h.Known = Kind, v.Normalization, x.Dim, len(v.Words), v.Tokens
+	h.Kind, h.Normalization, h.Dim, h.Words, h.Known = kind, v.Normalization, x.Dim, len(v.Words), v.Tokens
 	h.Grams, h.Clusters = x.grams, nil
 	var text bytes.Buffer
 	counts, notes, start := make([]uint64, h.Words), make([]uint32, h.Words), make([]uint32, h.Words+1)
@@ -169,7 +169,7 @@ func Open(path string) (*File, error) {
 // Nothing in it is trusted: every offset and number is checked here, so that
 // no look-up can leave the file.
 func Load(f *modelfile.File) (*File, error) {
-	if f.Kind() != Kind {
+	if f.Kind() != kind {
 		return nil, fmt.Errorf("%w of vectors: see `velum embed`", modelfile.ErrNotAModel)
 	}
 	e := &File{file: f, clusters: map[int][]uint16{}}

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/models/kernels"
 )
 
-// GloVe learns from counts of pairs (Pennington et al. 2014): it minimises
+// gloVe learns from counts of pairs (Pennington et al. 2014): it minimises
 //
 //	Σ f(X_ij) (w_i·c_j + b_i + b̃_j - log X_ij)², f(x) = min(1, (x/100)^¾)
 //
@@ -21,7 +21,7 @@ import (
 // Pairs are dealt out on a grid of rows and columns, and only cells that share
 // neither are learned at the same time (Gemulla et al. 2011): the result is
 // that of one worker, with any number of them.
-type GloVe struct {
+type gloVe struct {
 	o     Options
 	v     *Vocabulary
 	pairs pairTable
@@ -34,28 +34,28 @@ const (
 	mostPairs = 1 << 26
 )
 
-// NewGloVe makes an empty table of pairs.
-func NewGloVe(v *Vocabulary, o Options) *GloVe {
+// newGloVe makes an empty table of pairs.
+func newGloVe(v *Vocabulary, o Options) *gloVe {
 	if o.Epochs == 0 {
 		o.Epochs = 15
 	}
 	if o.Rate == 0 {
 		o.Rate = 0.05
 	}
-	return &GloVe{o: o.withDefaults(), v: v, pairs: newPairTable(1<<16, mostPairs)}
+	return &gloVe{o: o.withDefaults(), v: v, pairs: newPairTable(1<<16, mostPairs)}
 }
 
 // Epochs returns 1: the notes are seen once.
-func (g *GloVe) Epochs() int { return 1 }
+func (g *gloVe) Epochs() int { return 1 }
 
 // RoundSize returns how many word numbers are counted at once.
-func (g *GloVe) RoundSize() int { return 1 << 18 }
+func (g *gloVe) RoundSize() int { return 1 << 18 }
 
 // Done returns how many tokens were counted.
-func (g *GloVe) Done() uint64 { return g.done }
+func (g *gloVe) Done() uint64 { return g.done }
 
 // Round counts the pairs of one round.
-func (g *GloVe) Round(tokens []int32) {
+func (g *gloVe) Round(tokens []int32) {
 	for i, t := range tokens {
 		if t == Break {
 			continue
@@ -105,7 +105,7 @@ func newGloveState(n int, o Options) *gloveState {
 }
 
 // Vectors learns from the pairs and returns the vectors.
-func (g *GloVe) Vectors() *Vectors {
+func (g *gloVe) Vectors() *Vectors {
 	n := len(g.v.Words)
 	s := newGloveState(n, g.o)
 	cells := g.cells()
@@ -127,7 +127,7 @@ func (g *GloVe) Vectors() *Vectors {
 
 // cells deals the pairs out, each in both orders, sorted so that the result
 // does not depend on where the table had them.
-func (g *GloVe) cells() [][]pair {
+func (g *gloVe) cells() [][]pair {
 	cells := make([][]pair, grid*grid)
 	put := func(i, j int32, x float32) {
 		at := int(i%grid)*grid + int(j%grid)

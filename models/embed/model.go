@@ -16,11 +16,11 @@ func Methods() []string { return []string{"skip-gram", "cbow", "glove"} }
 // least one word.
 func New(method string, v *Vocabulary, o Options) Model {
 	if method == "glove" {
-		return NewGloVe(v, o)
+		return newGloVe(v, o)
 	}
 	o.CBOW = method == "cbow"
-	return NewWord2Vec(v, o)
+	return newWord2Vec(v, o)
 }
 
 // Epochs returns how often the text is to be seen.
-func (w *Word2Vec) Epochs() int { return w.o.Epochs }
+func (w *word2Vec) Epochs() int { return w.o.Epochs }

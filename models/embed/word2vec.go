@@ -68,7 +68,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Word2Vec trains skip-gram or CBOW with negative sampling (Mikolov et al.
+// word2Vec trains skip-gram or CBOW with negative sampling (Mikolov et al.
 // 2013). The words drawn against the true one are drawn once a window and not
 // once a pair, so that a window is a small matrix product (Ji et al. 2016, see
 // [kernels.Window]). CBOW divides the gradient by the number of neighbours
@@ -82,7 +82,7 @@ func (o Options) Check() error {
 // give vectors as good that differ in every run. What was tried to have both,
 // a copy of the weights a worker, joined after every round, gave vectors that
 // shared half as many neighbours with those of one worker (BENCHMARKS.md).
-type Word2Vec struct {
+type word2Vec struct {
 	o       Options
 	v       *Vocabulary
 	rows    int // padded numbers a row
@@ -133,10 +133,10 @@ func newLearner(o Options, rows int) *learner {
 // word2vec.
 const maxSentence = 1000
 
-// NewWord2Vec makes untrained vectors for a vocabulary.
-func NewWord2Vec(v *Vocabulary, o Options) *Word2Vec {
+// newWord2Vec makes untrained vectors for a vocabulary.
+func newWord2Vec(v *Vocabulary, o Options) *word2Vec {
 	o = o.withDefaults()
-	w := &Word2Vec{o: o, v: v, rows: kernels.Pad(o.Dim)}
+	w := &word2Vec{o: o, v: v, rows: kernels.Pad(o.Dim)}
 	w.grams = newSubwords(v, o)
 	inputs := len(v.Words) + w.grams.buckets
 	w.in, w.out = make([]float32, inputs*w.rows), make([]float32, len(v.Words)*w.rows)
@@ -163,12 +163,12 @@ const shareSize = 10_000
 
 // RoundSize returns how many word numbers a round should have: workers wait for
 // each other at its end.
-func (w *Word2Vec) RoundSize() int { return 200_000 * w.o.Workers }
+func (w *word2Vec) RoundSize() int { return 200_000 * w.o.Workers }
 
 // sampling prepares what is drawn: words that are left out, with the chance
 // of word2vec's code, (√(f/s)+1)·s/f, and words drawn against others, by
 // their counts to the power of 3/4.
-func (w *Word2Vec) sampling() {
+func (w *word2Vec) sampling() {
 	n := len(w.v.Words)
 	w.keep = make([]float32, n)
 	power := make([]float64, n)
@@ -184,7 +184,7 @@ func (w *Word2Vec) sampling() {
 }
 
 // Round learns from one round of word numbers.
-func (w *Word2Vec) Round(tokens []int32) {
+func (w *word2Vec) Round(tokens []int32) {
 	shares := (len(tokens) + shareSize - 1) / shareSize
 	kernels.Parallel(w.o.Workers, shares, func(worker, s int) {
 		l := w.learners[worker]
@@ -197,7 +197,7 @@ func (w *Word2Vec) Round(tokens []int32) {
 }
 
 // Done returns how many tokens have been learned from, all epochs together.
-func (w *Word2Vec) Done() uint64 { return w.done }
+func (w *word2Vec) Done() uint64 { return w.done }
 
 func known(tokens []int32) (n uint64) {
 	for _, t := range tokens {
@@ -210,14 +210,14 @@ func known(tokens []int32) (n uint64) {
 
 // rate is the step size, which falls to almost nothing in a straight line;
 // ahead is how far the learner is in its round.
-func (w *Word2Vec) rate(ahead int) float32 {
+func (w *word2Vec) rate(ahead int) float32 {
 	all := float64(w.v.Tokens) * float64(w.o.Epochs)
 	left := 1 - (float64(w.done)+float64(ahead))/all
 	return float32(w.o.Rate * max(1e-4, left))
 }
 
 // share learns from a piece of a round, in order; start is its place there.
-func (w *Word2Vec) share(l *learner, tokens []int32, start int) {
+func (w *word2Vec) share(l *learner, tokens []int32, start int) {
 	for at := 0; at < len(tokens); {
 		rate := w.rate(start + at)
 		l.sentence = l.sentence[:0]
@@ -238,7 +238,7 @@ func (w *Word2Vec) share(l *learner, tokens []int32, start int) {
 // sentence learns from the words of l.sentence. What is drawn for a word and
 // the row that comes into its window are asked of memory a word ahead: they lie
 // anywhere, and waiting for them costs as much as the products.
-func (w *Word2Vec) sentence(l *learner, rate float32) {
+func (w *word2Vec) sentence(l *learner, rate float32) {
 	if len(l.sentence) == 0 {
 		return
 	}
@@ -256,7 +256,7 @@ func (w *Word2Vec) sentence(l *learner, rate float32) {
 }
 
 // draw fills l.next with word i of the sentence and those drawn against it.
-func (w *Word2Vec) draw(l *learner, i int) {
+func (w *word2Vec) draw(l *learner, i int) {
 	centre := l.sentence[i]
 	l.next = append(l.next[:0], centre)
 	for range w.o.Negatives {
@@ -271,14 +271,14 @@ func (w *Word2Vec) draw(l *learner, i int) {
 
 // bounds returns those of the words around place i: the window shrinks at
 // random, so that near words count more.
-func (w *Word2Vec) bounds(l *learner, i int) (lo, hi int) {
+func (w *word2Vec) bounds(l *learner, i int) (lo, hi int) {
 	b := 1 + int((l.rng.Uint64()>>32)*uint64(w.o.Window)>>32)
 	return max(0, i-b), min(len(l.sentence), i+b+1)
 }
 
 // window learns from the words around place i, each of them or their mean,
 // against the word there.
-func (w *Word2Vec) window(l *learner, i int, rate float32) {
+func (w *word2Vec) window(l *learner, i int, rate float32) {
 	lo, hi := w.bounds(l, i)
 	if hi-lo == 1 {
 		return
@@ -306,7 +306,7 @@ func (w *Word2Vec) window(l *learner, i int, rate float32) {
 // up to each of l.ends. Each row takes the error times share: 1/neighbours for
 // CBOW, the true gradient; 1 for a word's n-grams, as fastText does, since a
 // tenth of a step would teach rare words nothing.
-func (w *Word2Vec) means(l *learner, rate, share float32) {
+func (w *word2Vec) means(l *learner, rate, share float32) {
 	n := len(l.ends)
 	h, err := l.h[:n*w.rows], l.err[:n*w.rows]
 	clear(h)
@@ -329,7 +329,7 @@ func (w *Word2Vec) means(l *learner, rate, share float32) {
 }
 
 // Vectors returns the trained vectors.
-func (w *Word2Vec) Vectors() *Vectors {
+func (w *word2Vec) Vectors() *Vectors {
 	x := &Vectors{Vocabulary: w.v, Dim: w.o.Dim, rows: w.rows}
 	if w.grams.buckets == 0 {
 		x.data = w.in

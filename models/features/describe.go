@@ -51,15 +51,6 @@ func (e *Extractor) describe(lo, hi int) [][]Attribute {
 	return seen
 }
 
-// FormNames returns the features of a form with their readable values, in
-// step.
-func (e *Extractor) FormNames(form []byte) ([]Feature, []string) {
-	e.naming = true
-	f := e.Form(form)
-	e.naming = false
-	return f, e.names
-}
-
 // Key returns the key of a feature by its group's name and readable value, as
 // Describe writes them.
 func Key(group, value string) uint64 {

@@ -130,7 +130,7 @@ func New(t *Template, r Resources) *Extractor {
 		if f := r.Finders[g.Name]; f != nil {
 			e.rules = f.NewSpans()
 		}
-		if g.Form() {
+		if g.form() {
 			e.forms = append(e.forms, g)
 		} else {
 			e.places = append(e.places, g)

@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 	if tpl.Sequence != Sentence || tpl.MaxTokens != 64 || len(tpl.Groups) != 4 || tpl.Lo != -3 || tpl.Hi != 4 || tpl.Margin() != 5 {
 		t.Errorf("%+v", tpl)
 	}
-	if g := tpl.Groups[1]; g.Name != "prefix3" || g.Lo != 1 || g.Hi != 1 || !g.Form() || g.Rows() != 1 {
+	if g := tpl.Groups[1]; g.Name != "prefix3" || g.Lo != 1 || g.Hi != 1 || !g.form() || g.Rows() != 1 {
 		t.Errorf("%+v", g)
 	}
 	again, err := Parse(tpl.String())
@@ -328,9 +328,17 @@ func TestKey(t *testing.T) {
 	}
 }
 
+// groupNames are those of all groups that are known.
+func groupNames() (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
 // Every group that is known can be asked for, and gives one name a feature.
 func TestKnown(t *testing.T) {
-	names, _ := Known()
+	names := groupNames()
 	tpl, err := Parse("version 1\n" + strings.Join(names, " -1..1\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -351,8 +359,17 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// FormNames returns the features of a form with their readable values, in
+// step.
+func (e *Extractor) FormNames(form []byte) ([]Feature, []string) {
+	e.naming = true
+	f := e.Form(form)
+	e.naming = false
+	return f, e.names
+}
+
 func FuzzForm(f *testing.F) {
-	names, _ := Known()
+	names := groupNames()
 	tpl, err := Parse("version 1\n" + strings.Join(names, "\n"))
 	if err != nil {
 		f.Fatal(err)

@@ -114,15 +114,6 @@ func (k *kind) takes(name string) bool {
 	return false
 }
 
-// Known returns the names of all groups with a line about each, for help
-// texts.
-func Known() (names, about []string) {
-	for _, k := range kinds {
-		names, about = append(names, k.name), append(about, k.about)
-	}
-	return names, about
-}
-
 func folded(e *Extractor, g *group) {
 	e.buf = gazetteer.Fold(e.buf[:0], e.w.form)
 	e.emit(g, e.buf)

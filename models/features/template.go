@@ -39,8 +39,8 @@ type Group struct {
 	kind   *kind
 }
 
-// Form tells whether the group depends on the form alone.
-func (g Group) Form() bool { return g.kind.form != nil }
+// form tells whether the group depends on the form alone.
+func (g Group) form() bool { return g.kind.form != nil }
 
 // Open tells whether the group has features without number, most of them seen
 // once (pairs of words): no use in keeping what they add to scores.

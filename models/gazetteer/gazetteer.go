@@ -65,7 +65,7 @@ type Entry struct {
 
 // Default returns the lists that velum ships.
 var Default = sync.OnceValue(func() *Gazetteer {
-	g, err := Compile(Shipped())
+	g, err := compile(Shipped())
 	if err != nil {
 		panic(fmt.Sprintf("gazetteer: embedded lists: %v", err)) // a test compiles them
 	}
@@ -81,7 +81,7 @@ var Names = sync.OnceValue(func() *Gazetteer {
 	if err != nil {
 		panic(err) // the folder is in the binary
 	}
-	g, err := Compile(files)
+	g, err := compile(files)
 	if err != nil {
 		panic(fmt.Sprintf("gazetteer: embedded names: %v", err)) // a test compiles them
 	}
@@ -168,9 +168,9 @@ func parseLine(line string, class *Class) (e Entry, err error) {
 	return e, nil
 }
 
-// Compile reads all lists of the folder into one table. See Entries for the
+// compile reads all lists of the folder into one table. See Entries for the
 // format of a list.
-func Compile(files fs.FS) (*Gazetteer, error) {
+func compile(files fs.FS) (*Gazetteer, error) {
 	g := &Gazetteer{}
 	g.resize(1 << 12)
 	var print xxh3.Hasher

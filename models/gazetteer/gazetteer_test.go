@@ -152,7 +152,7 @@ func TestPhrases(t *testing.T) {
 
 // TestPhrasesBruteForce compares with a search through all runs of tokens.
 func TestPhrasesBruteForce(t *testing.T) {
-	g, err := Compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Surname\na\na b\nb c d\nc\nd-a\n# class: Drug\nb\na b c\n")}})
+	g, err := compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Surname\na\na b\nb c d\nc\nd-a\n# class: Drug\nb\na b c\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestCompileErrors(t *testing.T) {
 		"a.txt:3: frequency is not":   "# class: Drug\n\nx\ty\n",
 		"a.txt:2: frequency is not a": "# class: Drug\nx\t-1\n",
 	} {
-		_, err := Compile(fstest.MapFS{"a.txt": {Data: []byte(data)}})
+		_, err := compile(fstest.MapFS{"a.txt": {Data: []byte(data)}})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -239,9 +239,9 @@ func TestCompileErrors(t *testing.T) {
 }
 
 func TestFingerprint(t *testing.T) {
-	a, _ := Compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Drug\nx\n")}})
-	b, _ := Compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Drug\n# licence: none\nx\n")}})
-	c, _ := Compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Drug\nx\ny\n")}})
+	a, _ := compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Drug\nx\n")}})
+	b, _ := compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Drug\n# licence: none\nx\n")}})
+	c, _ := compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Drug\nx\ny\n")}})
 	if a.Fingerprint() != b.Fingerprint() || a.Fingerprint() == c.Fingerprint() || a.Fingerprint() == 0 {
 		t.Error("the fingerprint must follow the entries and nothing else")
 	}
@@ -323,7 +323,7 @@ func FuzzCompile(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, list []byte) {
-		g, err := Compile(fstest.MapFS{"a.txt": {Data: list}})
+		g, err := compile(fstest.MapFS{"a.txt": {Data: list}})
 		if err != nil {
 			return
 		}
@@ -370,7 +370,7 @@ func BenchmarkPhrases(b *testing.B) {
 
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
-		if _, err := Compile(Shipped()); err != nil {
+		if _, err := compile(Shipped()); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -437,7 +437,7 @@ func With(tables ...*Table) (*Gazetteer, error) {
 	if len(tables) == 0 {
 		return Default(), nil
 	}
-	g, err := Compile(Shipped())
+	g, err := compile(Shipped())
 	if err != nil {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func TestTableBruteForce(t *testing.T) {
 			t.Fatal("the same entries gave other bytes")
 		}
 		table := loaded(t, data)
-		merged, err := Compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Kinship\na\ngg\n")}})
+		merged, err := compile(fstest.MapFS{"a.txt": {Data: []byte("# class: Kinship\na\ngg\n")}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func tagOf(set *pipeline.TagSet, c pipeline.Category) pipeline.Tag {
 type pairLabeller struct {
 	p        *Pair
 	ordinary tagger.Labeller
-	inverse  *Labeller
+	inverse  *labeller
 	begin    pipeline.Tag // of PHI
 	spans    []float32
 }

@@ -86,7 +86,7 @@ func (p *Params) cuts(bias float32) (cuts [numLists]float32) {
 	low, high := p.thresholds()
 	for l := range cuts {
 		t := high
-		if List(l).Safe() || List(l) == Punctuation {
+		if List(l).safe() || List(l) == Punctuation {
 			t = low
 		}
 		cuts[l] = logit(float32(t)) + bias
@@ -189,8 +189,8 @@ func (m *Model) Words() *Words { return m.words }
 // Network returns the model that gives P(safe); nil if there is none.
 func (m *Model) Network() tagger.Model { return m.network }
 
-// Rules returns the rule part, for one goroutine.
-func (m *Model) Rules() *Rules { return NewRules(m.lists, m.names, m.words) }
+// rules returns the rule part, for one goroutine.
+func (m *Model) rules() *Rules { return newRules(m.lists, m.names, m.words) }
 
 // Resources implements tagger.Templated: what its network looks forms up in, for
 // training another like it.

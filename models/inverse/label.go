@@ -12,9 +12,9 @@ const beginTag pipeline.Tag = 1
 
 const numTags = 3
 
-// Labeller tags notes, one at a time. It owns scratch space and is used by one
+// labeller tags notes, one at a time. It owns scratch space and is used by one
 // goroutine.
-type Labeller struct {
+type labeller struct {
 	m       *Model
 	o       tagger.LabelOptions
 	rules   *Rules
@@ -32,8 +32,8 @@ type Labeller struct {
 // thresholds by as much, in logits.
 func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.labeller(o) }
 
-func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
-	l := &Labeller{m: m, o: o, rules: m.Rules(), cuts: m.header.Params.cuts(o.OBias)}
+func (m *Model) labeller(o tagger.LabelOptions) *labeller {
+	l := &labeller{m: m, o: o, rules: m.rules(), cuts: m.header.Params.cuts(o.OBias)}
 	if m.network != nil {
 		l.network = m.network.NewLabeller(tagger.LabelOptions{CacheBytes: o.CacheBytes}).(tagger.Marginals)
 	}
@@ -41,8 +41,8 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 }
 
 // judge fills lists, safe and masked.
-func (l *Labeller) judge(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
-	l.lists = l.rules.Judge(l.lists[:0], text, tokens)
+func (l *labeller) judge(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
+	l.lists = l.rules.judge(l.lists[:0], text, tokens)
 	l.safe, l.masked = grow(l.safe, len(tokens)), grow(l.masked, len(tokens))
 	if l.network != nil {
 		l.probs = l.network.Marginals(l.probs[:0], text, tokens, matches)
@@ -63,7 +63,7 @@ func (l *Labeller) judge(text []byte, tokens []pipeline.Token, matches []pipelin
 // that the dial masks what unsafe lists have before what is in none.
 func byRules(l List) float32 {
 	switch {
-	case l.Safe() || l == Punctuation:
+	case l.safe() || l == Punctuation:
 		return 1
 	case l == Unlisted:
 		return half
@@ -76,7 +76,7 @@ func byRules(l List) float32 {
 // Pilar Vidal. It is as safe as the name is. A common word by itself, the
 // network lets it in: of what it left in notes of a kind that it never saw, half
 // was this (BENCHMARKS.md).
-func (l *Labeller) houses(text []byte, tokens []pipeline.Token) {
+func (l *labeller) houses(text []byte, tokens []pipeline.Token) {
 	for i := 1; i < len(tokens); i++ {
 		if !l.masked[i] || tokens[i].Flags&pipeline.LineStart != 0 || !capital(text[tokens[i].Start:tokens[i].End]) {
 			continue
@@ -91,7 +91,7 @@ func (l *Labeller) houses(text []byte, tokens []pipeline.Token) {
 // token i, or i. Short words, masked ones and such with a capital may stand
 // between, and the full stop of a short form. Whoever masks more finds no fewer
 // houses, so that the dial stays one axis.
-func (l *Labeller) houseOf(i int, text []byte, tokens []pipeline.Token) int {
+func (l *labeller) houseOf(i int, text []byte, tokens []pipeline.Token) int {
 	short := false // only a short form has a full stop
 	for k := i - 1; k >= max(0, i-1-maxLinks) && tokens[k+1].Flags&pipeline.LineStart == 0; k-- {
 		form := text[tokens[k].Start:tokens[k].End]
@@ -118,7 +118,7 @@ const (
 
 // join masks punctuation that is glued to masked tokens on both sides: the
 // dots of a date, the @ of an address.
-func (l *Labeller) join(tokens []pipeline.Token) {
+func (l *labeller) join(tokens []pipeline.Token) {
 	for i := 1; i+1 < len(tokens); i++ {
 		if l.lists[i] == Punctuation && l.masked[i-1] && tokens[i].Flags&pipeline.Glued != 0 {
 			last := i
@@ -140,7 +140,7 @@ func (l *Labeller) join(tokens []pipeline.Token) {
 // note: of the probabilities that each token is what it was taken for, the
 // product, that of the least sure line, or the least. A note without tokens has
 // confidence 1. In steady state it allocates nothing.
-func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+func (l *labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.judge(text, tokens, matches)
 	l.spans = l.spans[:0]
 	note, line := 1.0, 1.0
@@ -173,7 +173,7 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 }
 
 // unsafe is the probability that a masked token is personal.
-func (l *Labeller) unsafe(i int) float32 {
+func (l *labeller) unsafe(i int) float32 {
 	if l.lists[i] == Punctuation || math.IsNaN(float64(l.cuts[l.lists[i]])) {
 		return 1
 	}
@@ -181,15 +181,15 @@ func (l *Labeller) unsafe(i int) float32 {
 }
 
 // SpanProbs implements tagger.Spanned.
-func (l *Labeller) SpanProbs() []float32 { return l.spans }
+func (l *labeller) SpanProbs() []float32 { return l.spans }
 
 // Marginals appends P(tag|note) of every token and tag to dst: [tokens][tags].
 // Of rules alone they are ranks.
-func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+func (l *labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	if l.network != nil {
 		return l.network.Marginals(dst, text, tokens, matches)
 	}
-	l.lists = l.rules.Judge(l.lists[:0], text, tokens)
+	l.lists = l.rules.judge(l.lists[:0], text, tokens)
 	for _, list := range l.lists {
 		safe := byRules(list)
 		dst = append(dst, safe, 1-safe, 0)

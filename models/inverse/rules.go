@@ -49,21 +49,8 @@ var listNames = [numLists]string{
 // String returns the name used in the configuration and in reports.
 func (l List) String() string { return listNames[l] }
 
-// Lists returns how many lists there are.
-func Lists() int { return int(numLists) }
-
-// Safe tells whether the rules alone let a token of the list in.
-func (l List) Safe() bool { return l >= StopWord }
-
-// ParseList returns the list of that name.
-func ParseList(name string) (List, bool) {
-	for l, have := range listNames {
-		if have == name {
-			return List(l), true
-		}
-	}
-	return 0, false
-}
+// safe tells whether the rules alone let a token of the list in.
+func (l List) safe() bool { return l >= StopWord }
 
 // never is the lists whose tokens no probability lets in at the strict end
 // (INV §4.3.5, the third case).
@@ -91,15 +78,15 @@ type Rules struct {
 	found        []terms.Term
 }
 
-// NewRules returns the rules over the lists of words, names from all over the
+// newRules returns the rules over the lists of words, names from all over the
 // world, and the common words of an archive; nil for none.
-func NewRules(lists, names *gazetteer.Gazetteer, words *Words) *Rules {
+func newRules(lists, names *gazetteer.Gazetteer, words *Words) *Rules {
 	return &Rules{lists: lists, names: names, words: words, finder: terms.Finder{Lists: lists}}
 }
 
-// Judge appends the list of each token to dst. In steady state it allocates
+// judge appends the list of each token to dst. In steady state it allocates
 // nothing.
-func (r *Rules) Judge(dst []List, text []byte, tokens []pipeline.Token) []List {
+func (r *Rules) judge(dst []List, text []byte, tokens []pipeline.Token) []List {
 	first := len(dst)
 	for i, t := range tokens {
 		dst = append(dst, r.word(text, tokens, i, text[t.Start:t.End]))
@@ -109,7 +96,7 @@ func (r *Rules) Judge(dst []List, text []byte, tokens []pipeline.Token) []List {
 	for _, term := range r.found {
 		in, ok := contexts[term.Kind]
 		for i := term.First; ok && i < term.Last; i++ {
-			if judged[i].Safe() || judged[i] == Digits || judged[i] == Unlisted || judged[i] == Initial {
+			if judged[i].safe() || judged[i] == Digits || judged[i] == Unlisted || judged[i] == Initial {
 				judged[i] = in
 			}
 		}

@@ -25,13 +25,13 @@ type Vain struct {
 
 // NewVain returns a count of nothing, by the rules of the lists of words and names.
 func NewVain(lists, names *gazetteer.Gazetteer) *Vain {
-	return &Vain{rules: NewRules(lists, names, nil), ByCategory: map[pipeline.Category]int64{}, forms: map[string]int64{}}
+	return &Vain{rules: newRules(lists, names, nil), ByCategory: map[pipeline.Category]int64{}, forms: map[string]int64{}}
 }
 
 // Add counts the words of a note; gold is nil where nobody has marked any, and
 // empty where there is nothing to mark.
 func (v *Vain) Add(text []byte, tokens []pipeline.Token, spans, gold []pipeline.Span) {
-	v.lists = v.rules.Judge(v.lists[:0], text, tokens)
+	v.lists = v.rules.judge(v.lists[:0], text, tokens)
 	marked := gold != nil
 	s := 0
 	for k, t := range tokens {
@@ -50,13 +50,13 @@ func (v *Vain) Add(text []byte, tokens []pipeline.Token, spans, gold []pipeline.
 		}
 		v.Masked++
 		personal := len(gold) > 0 && gold[0].Start < t.End
-		if personal || !marked && !v.lists[k].Safe() {
+		if personal || !marked && !v.lists[k].safe() {
 			continue
 		}
 		v.All++
 		v.ByList[v.lists[k]]++
 		v.ByCategory[spans[s].Category]++
-		if l := v.lists[k]; l.Safe() && l != Dose && l != LabValue && l != Time {
+		if l := v.lists[k]; l.safe() && l != Dose && l != LabValue && l != Time {
 			v.forms[string(gazetteer.Fold(nil, text[t.Start:t.End]))]++
 		}
 	}

@@ -22,9 +22,9 @@ import (
 const (
 	// Size is the number of hash buckets.
 	Size = 1 << 14
-	// Scale is the number of steps of a stored weight in one unit of
+	// scale is the number of steps of a stored weight in one unit of
 	// log-odds.
-	Scale = 24
+	scale = 24
 	// MaxFeatures is the largest number of buckets of a word: its form and
 	// the trigrams of its first bytes.
 	MaxFeatures = 1 + maxBytes
@@ -61,8 +61,8 @@ var commonBytes []byte
 const (
 	// CommonBits is the logarithm of the size of the set: 64 KiB, which the second cache of a core holds.
 	CommonBits = 19
-	// LeastWord is the least length of a word that is looked up: shorter ones are in all languages.
-	LeastWord = 3
+	// leastWord is the least length of a word that is looked up: shorter ones are in all languages.
+	leastWord = 3
 )
 
 // known tells whether the set has the word of this hash (Features).
@@ -77,9 +77,9 @@ func CommonBit(form uint32) uint32 { return form * 0x9E3779B1 >> (32 - CommonBit
 // Decision thresholds, in steps of 1/Scale; chosen on held-out sentences
 // (`velum train --kind language` without --out prints the figures).
 const (
-	sure      = Scale / 2 // lead of the best language over the next
-	english   = 2 * Scale // the lead of English: rare in the archives at hand
-	mixture   = 3 * Scale // evidence for each of two languages in a mixture
+	sure      = scale / 2 // lead of the best language over the next
+	english   = 2 * scale // the lead of English: rare in the archives at hand
+	mixture   = 3 * scale // evidence for each of two languages in a mixture
 	mixedPart = 4         // the weaker has at least this part of the stronger
 )
 
@@ -96,7 +96,7 @@ func Of(text []byte, tokens []pipeline.Token) (pipeline.Language, pipeline.Words
 		}
 		var buckets [MaxFeatures]uint16
 		n, form := Features(&buckets, text[t.Start:t.End])
-		if t.End-t.Start >= LeastWord {
+		if t.End-t.Start >= leastWord {
 			counted.Seen++
 			if !known(form) {
 				counted.Unknown++
@@ -196,5 +196,5 @@ var folded = func() (t [256]byte) {
 
 // Weight returns how a weight in log-odds is stored.
 func Weight(logOdds float64) int8 {
-	return int8(math.Round(min(max(logOdds*Scale, -127), 127)))
+	return int8(math.Round(min(max(logOdds*scale, -127), 127)))
 }

@@ -28,7 +28,7 @@ import (
 // Kind is what a file of this package says it is. As slots of a tagger its two
 // halves are called KindPOS and KindLemma; their data is the same file.
 const (
-	Kind      = "morph"
+	kind      = "morph"
 	KindPOS   = "morph.pos"
 	KindLemma = "morph.lemma"
 )
@@ -93,8 +93,8 @@ func Open(data []byte) (*Model, error) {
 	if err := f.Header(&m.header); err != nil {
 		return nil, err
 	}
-	if m.header.Kind != Kind {
-		return nil, fmt.Errorf("file is of kind %q, not %q", m.header.Kind, Kind)
+	if m.header.Kind != kind {
+		return nil, fmt.Errorf("file is of kind %q, not %q", m.header.Kind, kind)
 	}
 	for name, to := range map[string]*[]uint32{"bucket": &m.bucket, "key": &m.low, "value": &m.value} {
 		section, err := f.Section(name)

@@ -113,7 +113,7 @@ func TestModel(t *testing.T) {
 	if h := m.Header(); h.Name != "toy" || h.Tokens != 16 || h.Forms == 0 {
 		t.Errorf("header %+v", h)
 	}
-	known, unknown := m.Score(read(t, toyTreebank))
+	known, unknown := m.score(read(t, toyTreebank))
 	if known.Tokens != 16 || unknown.Tokens != 0 || known.Both != 16 {
 		t.Errorf("on what it was trained from: %+v, %+v", known, unknown)
 	}

@@ -58,7 +58,7 @@ func (n *numbers[T]) number(v T) int {
 func Train(sentences [][]Word, o Options) (*Model, error) {
 	o.Rare, o.Least = cmp.Or(o.Rare, 10), cmp.Or(o.Least, 2)
 	t := &trainer{forms: map[string]map[analysed]int{}}
-	h := Header{Kind: Kind, Name: o.Name, Scores: o.Scores}
+	h := Header{Kind: kind, Name: o.Name, Scores: o.Scores}
 	for _, s := range sentences {
 		for i, w := range s {
 			t.count(w, i == 0)
@@ -275,9 +275,9 @@ func (a *Accuracy) add(pos, lemma bool) {
 	}
 }
 
-// Score holds the model against a treebank: forms that it knows, as written or
+// score holds the model against a treebank: forms that it knows, as written or
 // in lower case, and the others.
-func (m *Model) Score(sentences [][]Word) (known, unknown Accuracy) {
+func (m *Model) score(sentences [][]Word) (known, unknown Accuracy) {
 	var pos, lemma []byte
 	for _, s := range sentences {
 		for _, w := range s {
@@ -317,7 +317,7 @@ func Folds(sentences [][]Word, k int, o Options) (known, unknown Accuracy, err e
 		if err != nil {
 			return known, unknown, err
 		}
-		a, b := m.Score(test)
+		a, b := m.score(test)
 		known.merge(a)
 		unknown.merge(b)
 	}

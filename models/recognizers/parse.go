@@ -84,8 +84,8 @@ const (
 
 // Compile reads a file of recognizers. Its errors are *FileError, or FileErrors, one of each recognizer that is wrong.
 func Compile(text string) (*Set, error) {
-	if len(text) > MaxBytes {
-		return nil, &FileError{Message: fmt.Sprintf("the file has %d bytes; %d may be", len(text), MaxBytes)}
+	if len(text) > maxBytes {
+		return nil, &FileError{Message: fmt.Sprintf("the file has %d bytes; %d may be", len(text), maxBytes)}
 	}
 	if !utf8.ValidString(text) {
 		return nil, &FileError{Message: "bytes that are no UTF-8"}
@@ -97,12 +97,12 @@ func Compile(text string) (*Set, error) {
 	if err != nil {
 		return nil, yamlError(err)
 	}
-	c := &compiler{set: &Set{text: text, work: MaxWork, phrases: map[string]int{}}, tree: tree}
-	if f.Version != Version {
-		return nil, c.errorf("$.version", "expected \"version: %d\"", Version)
+	c := &compiler{set: &Set{text: text, work: maxWork, phrases: map[string]int{}}, tree: tree}
+	if f.Version != version {
+		return nil, c.errorf("$.version", "expected \"version: %d\"", version)
 	}
-	if len(f.Recognizers) == 0 || len(f.Recognizers) > MaxRecognizers {
-		return nil, c.errorf("$.recognizers", "expected 1 to %d recognizers, found %d", MaxRecognizers, len(f.Recognizers))
+	if len(f.Recognizers) == 0 || len(f.Recognizers) > maxRecognizers {
+		return nil, c.errorf("$.recognizers", "expected 1 to %d recognizers, found %d", maxRecognizers, len(f.Recognizers))
 	}
 	var wrong FileErrors
 	for i := range f.Recognizers {
@@ -304,8 +304,8 @@ func (c *compiler) expressions(at string, e *entry, r *recognizer) error {
 		if err != nil {
 			return c.errorf(where+".regex", "%s: no regular expression of RE2: %v", e.Name, err)
 		}
-		if c.instructions += len(prog.Inst); c.instructions > MaxInstructions {
-			return c.errorf(where+".regex", "%s: the expressions of the file have more than %d instructions; shorten repetitions such as {1,500}", e.Name, MaxInstructions)
+		if c.instructions += len(prog.Inst); c.instructions > maxInstructions {
+			return c.errorf(where+".regex", "%s: the expressions of the file have more than %d instructions; shorten repetitions such as {1,500}", e.Name, maxInstructions)
 		}
 		re, err := regexp.Compile(p.Regex)
 		if err != nil {

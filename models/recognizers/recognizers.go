@@ -37,23 +37,23 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Version of the files, which they name.
-const Version = 1
+// version of the files, which they name.
+const version = 1
 
 // Bounds of a file. They hold what a hostile one could ask for.
 const (
-	MaxBytes        = 1 << 20
-	MaxRecognizers  = 256
-	MaxInstructions = 4096 // of RE2, of all expressions of a file together
+	maxBytes        = 1 << 20
+	maxRecognizers  = 256
+	maxInstructions = 4096 // of RE2, of all expressions of a file together
 	maxExpression   = 1000 // bytes
 	maxPhrases      = 1 << 16
 	maxContext      = 1000
 )
 
-// MaxWork is how many instructions of RE2 may be spent on bytes of one note, as
+// maxWork is how many instructions of RE2 may be spent on bytes of one note, as
 // counted at worst: some ten seconds. An ordinary expression of 20 on a note of
 // 1 MiB counts 60 million.
-const MaxWork = 1 << 33
+const maxWork = 1 << 33
 
 const (
 	defaultMinScore   = 0.5
@@ -63,7 +63,7 @@ const (
 	contextBytes      = 128
 	window            = 768 // a match begins within it,
 	lead              = 32  // with so many bytes in front of it
-	MaxMatch          = 256 // and reaches so far behind it at the most: longer ones are not found
+	maxMatch          = 256 // and reaches so far behind it at the most: longer ones are not found
 	separators        = 3   // bytes between two words of a phrase
 	maxFoldedWord     = 96
 	rightCheckDigit   = 1
@@ -130,15 +130,6 @@ func (s *Set) Categories() (all []pipeline.Category) {
 	return slices.Compact(all)
 }
 
-// Counts returns how many expressions and phrases there are.
-func (s *Set) Counts() (expressions, phrases int) {
-	for i := range s.recognizers {
-		expressions += len(s.recognizers[i].expressions)
-		phrases += s.recognizers[i].denied
-	}
-	return expressions, phrases
-}
-
 // Text returns the file.
 func (s *Set) Text() string { return s.text }
 
@@ -169,7 +160,7 @@ func (s *Set) Find(dst []Find, text []byte) (all []Find, ok bool) {
 // what they cost from left.
 func (s *Set) line(dst []Find, text []byte, from, to int, digits bool, left *int64) []Find {
 	for at := from; at < to && *left > 0; at += window {
-		lo, hi := max(from, at-lead), min(to, at+window+MaxMatch)
+		lo, hi := max(from, at-lead), min(to, at+window+maxMatch)
 		if at == from {
 			lo = from
 		}

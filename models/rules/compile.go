@@ -241,8 +241,8 @@ func (c *compiler) declare(n *network) error {
 			return n.at.unknown("category", n.category, categoryNames())
 		}
 		x.category = category
-		if len(c.pack.finders) == MaxNetworks {
-			return n.at.errorf("more than %d networks that find spans", MaxNetworks)
+		if len(c.pack.finders) == maxNetworks {
+			return n.at.errorf("more than %d networks that find spans", maxNetworks)
 		}
 		c.pack.finders = append(c.pack.finders, len(c.pack.networks))
 		c.pack.categories = append(c.pack.categories, category)

@@ -15,7 +15,7 @@ import (
 
 // Bounds of the work on one token.
 const (
-	MaxSteps = 256 // arcs that all networks together may try from one token
+	maxSteps = 256 // arcs that all networks together may try from one token
 	maxDepth = 16  // networks that call each other
 	maxForm  = 128 // bytes of a form that lists and expressions look at
 )
@@ -205,7 +205,7 @@ func (o occupied) take(start, end int32) bool {
 
 // from runs the networks that can begin with a token.
 func (m *Machine) from(token int32, starts uint64) {
-	m.steps = MaxSteps
+	m.steps = maxSteps
 	for ; starts != 0; starts &= starts - 1 {
 		finder := int32(bits.TrailingZeros64(starts))
 		if token >= m.blocked[finder] && m.walk(&m.pack.networks[m.pack.finders[finder]], token) {

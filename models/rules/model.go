@@ -76,9 +76,6 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 // TagSet implements tagger.Model.
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
-// Pack returns the rules.
-func (m *Model) Pack() *Pack { return m.pack }
-
 // Write implements tagger.Model.
 func (m *Model) Write(w io.Writer) error {
 	return modelfile.Write(w, m.header, modelfile.Section{Name: section, Data: []byte(m.pack.text)})
@@ -90,7 +87,7 @@ func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.he
 // NewLabeller implements tagger.Model. Rules have neither a bias nor a choice
 // of confidences: the options are left aside.
 func (m *Model) NewLabeller(tagger.LabelOptions) tagger.Labeller {
-	return &Labeller{Machine: m.pack.NewMachine(), set: m.set}
+	return &labeller{Machine: m.pack.NewMachine(), set: m.set}
 }
 
 // Slot is a pack as what the feature group rules looks up: a model keeps its text.
@@ -107,8 +104,8 @@ func (s Slot) NewSpans() func(dst []pipeline.Span, text []byte, tokens []pipelin
 	return s.NewMachine().Spans
 }
 
-// Labeller tags notes by rules.
-type Labeller struct {
+// labeller tags notes by rules.
+type labeller struct {
 	*Machine
 	set   *pipeline.TagSet
 	spans []pipeline.Span
@@ -116,7 +113,7 @@ type Labeller struct {
 
 // Label implements tagger.Labeller. The confidence of a note is the least score
 // of its spans, 1 if it has none.
-func (l *Labeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
+func (l *labeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
 	l.spans = l.Spans(l.spans[:0], text, tokens)
 	clear(tags)
 	l.set.Encode(tags, tokens, l.spans)

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Version of the language of rule files, which their first line names.
-const Version = 1
+// version of the language of rule files, which their first line names.
+const version = 1
 
 // Bounds of a file. They hold what a hostile one could ask for.
 const (
 	MaxBytes    = 1 << 20 // of a file
-	MaxNetworks = 64      // that find spans; as many again may be there to be called
-	MaxLimit    = 64      // tokens that a network may consume
+	maxNetworks = 64      // that find spans; as many again may be there to be called
+	maxLimit    = 64      // tokens that a network may consume
 	maxArcs     = 1 << 15
 	maxWords    = 1 << 16
 	maxValues   = 4096 // of one test
@@ -162,7 +162,7 @@ func parse(text string) (*source, error) {
 		}
 	}
 	if !p.versioned {
-		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", Version)}
+		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", version)}
 	}
 	return &p.source, nil
 }
@@ -273,13 +273,13 @@ func (p *parser) networkLine(fields []token) error {
 		if len(rest) == 2 && rest[0].text == "limit" {
 			limit, _ = strconv.Atoi(rest[1].text)
 		}
-		if limit < 1 || limit > MaxLimit {
-			return rest[0].errorf("expected \"limit N\", N from 1 to %d", MaxLimit)
+		if limit < 1 || limit > maxLimit {
+			return rest[0].errorf("expected \"limit N\", N from 1 to %d", maxLimit)
 		}
 		n.limit = limit
 	}
-	if len(p.networks) == 2*MaxNetworks {
-		return fields[0].errorf("more than %d networks", 2*MaxNetworks)
+	if len(p.networks) == 2*maxNetworks {
+		return fields[0].errorf("more than %d networks", 2*maxNetworks)
 	}
 	p.networks, p.current = append(p.networks, n), n
 	return nil

@@ -47,7 +47,7 @@ func (w Words) Change(text string) (Words, error) {
 		mistakes.add(c.line(fields))
 	}
 	if !versioned {
-		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", Version)}
+		return nil, &SyntaxError{Line: 1, Column: 1, Message: fmt.Sprintf("expected \"version %d\"", version)}
 	}
 	if err := mistakes.orNil(); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (w Words) Text(names ...string) string {
 		names = slices.Sorted(maps.Keys(w))
 	}
 	var b strings.Builder
-	b.WriteString("version " + strconv.Itoa(Version) + "\n")
+	b.WriteString("version " + strconv.Itoa(version) + "\n")
 	for _, name := range names {
 		for line := range slices.Chunk(w[name], wordsOfLine) {
 			fmt.Fprintf(&b, "words %-14s %s\n", name, strings.Join(line, " "))
@@ -168,8 +168,8 @@ func checkText(text string) error {
 
 // versionLine reads the first line of a file.
 func versionLine(fields []token) error {
-	if fields[0].text != "version" || len(fields) != 2 || fields[1].text != strconv.Itoa(Version) {
-		return fields[0].errorf("expected \"version %d\"", Version)
+	if fields[0].text != "version" || len(fields) != 2 || fields[1].text != strconv.Itoa(version) {
+		return fields[0].errorf("expected \"version %d\"", version)
 	}
 	return nil
 }

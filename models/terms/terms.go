@@ -50,16 +50,6 @@ func (k Kind) String() string { return kindNames[k] }
 // Kinds returns how many kinds there are, None included.
 func Kinds() int { return int(numKinds) }
 
-// ParseKind returns the kind of that name.
-func ParseKind(name string) (Kind, bool) {
-	for k, have := range kindNames {
-		if have == name && name != "" {
-			return Kind(k), true
-		}
-	}
-	return None, false
-}
-
 // A Term is a run of tokens that says something of a kind.
 type Term struct {
 	First, Last int32 // tokens, half open

@@ -98,12 +98,6 @@ func TestLists(t *testing.T) {
 			t.Errorf("%q is read", bad)
 		}
 	}
-	for k := range Kinds() {
-		name := Kind(k).String()
-		if back, ok := ParseKind(name); ok != (k > 0) || back != Kind(k) {
-			t.Errorf("kind %d is %q", k, name)
-		}
-	}
 }
 
 func BenchmarkFind(b *testing.B) {

@@ -423,9 +423,9 @@ const (
 	otherLetters = "АВСЕНІЈКМОРЅТХУҒԌѴԀԚԜасеіјорѕхуѵһԁԛԝӏг" + "ΑΒΕΗΙΚΜΝΟΡΤΧΥΖϜαονιυρκχτ"
 )
 
-// Back returns the part of the note that view[start:end] comes from. from is
+// back returns the part of the note that view[start:end] comes from. from is
 // what Append wrote for that view.
-func Back(from []int32, start, end int32) (int32, int32) {
+func back(from []int32, start, end int32) (int32, int32) {
 	a := from[start]
 	for end < int32(len(from))-1 && end > start && from[end] == from[end-1] {
 		end++ // within a ligature
@@ -433,9 +433,9 @@ func Back(from []int32, start, end int32) (int32, int32) {
 	return a, from[end]
 }
 
-// Place returns where in the view what stands at offset at of the note, or
+// place returns where in the view what stands at offset at of the note, or
 // behind it, begins.
-func Place(from []int32, at int32) int32 {
+func place(from []int32, at int32) int32 {
 	return int32(sort.Search(len(from)-1, func(k int) bool { return from[k] >= at }))
 }
 
@@ -448,7 +448,7 @@ func BackTokens(from []int32, tokens []pipeline.Token) []pipeline.Token {
 	}
 	kept := tokens[:0]
 	for _, t := range tokens {
-		t.Start, t.End = Back(from, t.Start, t.End)
+		t.Start, t.End = back(from, t.Start, t.End)
 		if n := len(kept); n > 0 && t.Start < kept[n-1].End {
 			kept[n-1].End = max(kept[n-1].End, t.End)
 			continue
@@ -464,7 +464,7 @@ func BackMatches(from []int32, matches []pipeline.Match) {
 		return
 	}
 	for k := range matches {
-		matches[k].Start, matches[k].End = Back(from, matches[k].Start, matches[k].End)
+		matches[k].Start, matches[k].End = back(from, matches[k].Start, matches[k].End)
 	}
 }
 
@@ -477,7 +477,7 @@ func BackSpans(from []int32, spans []pipeline.Span) []pipeline.Span {
 	kept := spans[:0]
 	end := int32(0)
 	for _, s := range spans {
-		s.Start, s.End = Back(from, s.Start, s.End)
+		s.Start, s.End = back(from, s.Start, s.End)
 		if s.Start = max(s.Start, end); s.Start < s.End {
 			kept = append(kept, s)
 			end = s.End
@@ -520,7 +520,7 @@ func (p *Placed) Matches(from []int32, matches []pipeline.Match) []pipeline.Matc
 	}
 	p.matches = p.matches[:0]
 	for _, m := range matches {
-		m.Start, m.End = Place(from, m.Start), Place(from, m.End)
+		m.Start, m.End = place(from, m.Start), place(from, m.End)
 		p.matches = append(p.matches, m)
 	}
 	return p.matches
@@ -533,7 +533,7 @@ func (p *Placed) Spans(from []int32, spans []pipeline.Span) []pipeline.Span {
 	}
 	p.spans = p.spans[:0]
 	for _, s := range spans {
-		s.Start, s.End = Place(from, s.Start), Place(from, s.End)
+		s.Start, s.End = place(from, s.Start), place(from, s.End)
 		p.spans = append(p.spans, s)
 	}
 	return p.spans

@@ -107,7 +107,7 @@ func TestMarkupAround(t *testing.T) {
 			t.Errorf("%q: view %q", c.text, got)
 			continue
 		}
-		if a, b := Back(from, int32(at), int32(at+len(c.in))); string(text[a:b]) != c.want {
+		if a, b := back(from, int32(at), int32(at+len(c.in))); string(text[a:b]) != c.want {
 			t.Errorf("%q comes from %q, want %q", c.in, text[a:b], c.want)
 		}
 	}
@@ -123,11 +123,11 @@ func TestBack(t *testing.T) {
 		{"tel", "tel"},
 	} {
 		at := bytes.Index(got, []byte(c.in))
-		a, b := Back(from, int32(at), int32(at+len(c.in)))
+		a, b := back(from, int32(at), int32(at+len(c.in)))
 		if string(text[a:b]) != c.want {
 			t.Errorf("%q comes from %q, want %q", c.in, text[a:b], c.want)
 		}
-		if p := Place(from, a); p != int32(at) {
+		if p := place(from, a); p != int32(at) {
 			t.Errorf("%q: place %d, want %d", c.in, p, at)
 		}
 	}
@@ -159,9 +159,9 @@ func TestViewProperties(t *testing.T) {
 			}
 		}
 		for end := range len(got) + 1 {
-			a, b := Back(from, 0, int32(end))
-			if a > b || Place(from, b) < int32(end) {
-				t.Fatalf("back from %d: %d-%d, place %d", end, a, b, Place(from, b))
+			a, b := back(from, 0, int32(end))
+			if a > b || place(from, b) < int32(end) {
+				t.Fatalf("back from %d: %d-%d, place %d", end, a, b, place(from, b))
 			}
 		}
 	})
@@ -222,7 +222,7 @@ func TestPackedIsOne(t *testing.T) {
 	text := []byte("dni MTIzNDU2NzhaIGhvbGE= fin")
 	got, from := Append(nil, nil, text)
 	at := bytes.Index(got, []byte("345"))
-	if a, b := Back(from, int32(at), int32(at+3)); string(text[a:b]) != "MTIzNDU2NzhaIGhvbGE=" {
+	if a, b := back(from, int32(at), int32(at+3)); string(text[a:b]) != "MTIzNDU2NzhaIGhvbGE=" {
 		t.Errorf("%d-%d", a, b)
 	}
 }

@@ -389,7 +389,7 @@ func Verify(r io.Reader, head string) (*Report, error) {
 }
 
 // InTree are the files of a tree that vouch for themselves, for [commit.Check].
-var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: ForgottenName, Sound: soundForgotten}}
+var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: forgottenName, Sound: soundForgotten}}
 
 // sound tells whether the chain of a log has no flaw, or the log is not there.
 func sound(name string) (bool, error) {

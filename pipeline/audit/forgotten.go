@@ -16,10 +16,10 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// ForgottenName is the file of a private tree that says who was forgotten, so that
+// forgottenName is the file of a private tree that says who was forgotten, so that
 // no later run takes them up again. It holds keyed marks and no ids, and stands in
 // no manifest: it says what was asked of an output, not what is in it.
-const ForgottenName = "_forgotten"
+const forgottenName = "_forgotten"
 
 const forgottenFormat = "velum.forgotten/1"
 
@@ -57,7 +57,7 @@ func ReadForgotten(d durable.FS, private string) (*Forgotten, error) {
 	if d == nil {
 		d = durable.OS
 	}
-	name := filepath.Join(private, ForgottenName)
+	name := filepath.Join(private, forgottenName)
 	data, err := durable.ReadFile(d, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		secret := make([]byte, sha256.Size)
@@ -113,7 +113,7 @@ func (f *Forgotten) Write(d durable.FS, private string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(d, filepath.Join(private, ForgottenName), data)
+	return durable.WriteFile(d, filepath.Join(private, forgottenName), data)
 }
 
 // Mark names a patient in the audit log: who has the id and the key finds it there,

@@ -35,7 +35,7 @@ func NewDraft(d FS, name string) (*Draft, error) {
 	if _, err := d.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(&IntegrityError{Path: name, Cause: "is there already"}, err)
 	}
-	return draft, d.Mkdir(draft.tmp, DirMode)
+	return draft, d.Mkdir(draft.tmp, dirMode)
 }
 
 // Path returns where a file of the draft stands until Commit.

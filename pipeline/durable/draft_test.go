@@ -147,7 +147,7 @@ func (u *unsettled) SyncDir(name string) error {
 // name for good, whoever died before syncing it.
 func TestDraftSyncsFolder(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "turn-0"), DirMode); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "turn-0"), dirMode); err != nil {
 		t.Fatal(err)
 	}
 	u := &unsettled{FS: OS, t: t, folders: map[string]bool{dir: true}}

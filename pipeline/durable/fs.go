@@ -91,7 +91,7 @@ func DiskFailed(err error) bool {
 // unless its owner says so.
 const (
 	FileMode = 0o600
-	DirMode  = 0o700
+	dirMode  = 0o700
 )
 
 // MkdirAll makes a folder and the ones above it, and makes every new name
@@ -108,7 +108,7 @@ func MkdirAll(d FS, name string) error {
 			return err
 		}
 	}
-	err := d.Mkdir(name, DirMode)
+	err := d.Mkdir(name, dirMode)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}

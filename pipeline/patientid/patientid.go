@@ -82,14 +82,6 @@ func (r Rules) AppendNumber(dst, id []byte) []byte {
 	return append(dst[:first+1], withoutZeros(form)...)
 }
 
-// AppendFloat appends the form of a floating-point number; nothing for NaN.
-func (r Rules) AppendFloat(dst []byte, v float64, bits int) []byte {
-	if v != v {
-		return dst
-	}
-	return r.AppendNumber(dst, strconv.AppendFloat(nil, v, 'f', -1, bits))
-}
-
 // Key returns what all forms of a patient share: without the mark of numbers, and
 // without zeros in front of digits. Keys of surrogates and counts of people go by
 // it: that two patients share one is a smaller error there than that one has two.

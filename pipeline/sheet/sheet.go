@@ -15,9 +15,9 @@ import (
 // formula are the characters that a formula begins with.
 const formula = "=+-@\t\r\n＝＋－＠"
 
-// Risky tells whether a spreadsheet may take cell for a formula, or Guard would
+// risky tells whether a spreadsheet may take cell for a formula, or Guard would
 // have made it.
-func Risky(cell []byte) bool {
+func risky(cell []byte) bool {
 	rest := bytes.TrimLeft(cell, "'")
 	r, _ := utf8.DecodeRune(rest)
 	return len(rest) > 0 && bytes.ContainsRune([]byte(formula), r)
@@ -26,7 +26,7 @@ func Risky(cell []byte) bool {
 // Guarded returns the cell as it is written; shift is the number of bytes, and
 // of characters, before its text.
 func Guarded(dst, cell []byte) (out []byte, shift int) {
-	if !Risky(cell) {
+	if !risky(cell) {
 		return append(dst, cell...), 0
 	}
 	return append(append(dst, '\''), cell...), 1
@@ -34,7 +34,7 @@ func Guarded(dst, cell []byte) (out []byte, shift int) {
 
 // Bare is the inverse of Guarded.
 func Bare(cell []byte) (text []byte, shift int) {
-	if len(cell) == 0 || cell[0] != '\'' || !Risky(cell) {
+	if len(cell) == 0 || cell[0] != '\'' || !risky(cell) {
 		return cell, 0
 	}
 	return cell[1:], 1

@@ -188,20 +188,24 @@ func (t *torture) slow(at string, disk *slowDisk) (*fuse.Server, error) {
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return nil, err
 	}
-	root := &fs.LoopbackRoot{Path: t.path("stalls")}
-	root.NewNode = func(*fs.LoopbackRoot, *fs.Inode, string, *syscall.Stat_t) fs.InodeEmbedder {
-		return &slowNode{fs.LoopbackNode{RootData: root}, disk}
+	loop, err := fs.NewLoopbackRoot(t.path("stalls"))
+	if err != nil {
+		return nil, err
 	}
-	root.RootNode = root.NewNode(nil, nil, "", nil)
+	root := &slowNode{loop.(*fs.LoopbackNode), disk}
 	forever := time.Hour // the kernel may believe what it was told
-	return fs.Mount(at, root.RootNode, &fs.Options{AttrTimeout: &forever, EntryTimeout: &forever,
+	return fs.Mount(at, root, &fs.Options{AttrTimeout: &forever, EntryTimeout: &forever,
 		MountOptions: fuse.MountOptions{DirectMountStrict: true, AllowOther: true, Name: "slowdisk"}})
 }
 
 // slowNode is a file or a folder of a slow disk.
 type slowNode struct {
-	fs.LoopbackNode
+	*fs.LoopbackNode
 	disk *slowDisk
+}
+
+func (n *slowNode) WrapChild(_ context.Context, child fs.InodeEmbedder) fs.InodeEmbedder {
+	return &slowNode{child.(*fs.LoopbackNode), n.disk}
 }
 
 // Open shadows that of the loopback: reads go by way of slowFile.

@@ -40,16 +40,6 @@ func (m Measure) String() string {
 	return "?"
 }
 
-// ParseMeasure returns the measure of that name.
-func ParseMeasure(name string) (Measure, bool) {
-	for m, have := range measureNames {
-		if have == name {
-			return Measure(m), true
-		}
-	}
-	return 0, false
-}
-
 // Options are the choices of a Scorer. The zero value works.
 type Options struct {
 	Beta  float64 // weight of recall in F_β; 0 means 1

@@ -556,17 +556,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestMeasureNames(t *testing.T) {
-	for m := score.Strict; m <= score.DirectNotes; m++ {
-		if got, ok := score.ParseMeasure(m.String()); !ok || got != m {
-			t.Errorf("ParseMeasure(%q) = %v, %v", m, got, ok)
-		}
-	}
-	if _, ok := score.ParseMeasure("luck"); ok {
-		t.Error("an unknown measure is accepted")
-	}
-}
-
 func BenchmarkAdd(b *testing.B) {
 	text, gold := parse(b, strings.Repeat("Pacient [PERSON:Ada Mas] vista a [LOCATION:Reus] el [DATE:1/2/2013] per dolor. ", 20))
 	tokens := words(text)

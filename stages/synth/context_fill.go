@@ -59,7 +59,7 @@ func (g *contextual) fill(c *context) bool {
 		at = p.end
 	}
 	g.out = append(g.out, c.text[at:]...)
-	return len(places) > 0 && !g.Holds(g.out)
+	return len(places) > 0 && !g.holds(g.out)
 }
 
 func (g *contextual) pick(p pool) string {

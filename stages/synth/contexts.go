@@ -226,8 +226,8 @@ func wordsOf(text []byte) (words [][]byte) {
 	return words
 }
 
-// Holds tells whether a text has a word of any value of the archive.
-func (c *Contexts) Holds(text []byte) bool {
+// holds tells whether a text has a word of any value of the archive.
+func (c *Contexts) holds(text []byte) bool {
 	for _, w := range wordsOf(text) {
 		if _, own := c.values[xxh3.Hash(w)]; own && telling(w) {
 			return true
@@ -306,7 +306,7 @@ func (g *contextual) note(turn int64) bool {
 		return false
 	}
 	i := round*(sharesOfNotes-shareMarked-shareFilled) + kind - shareMarked - shareFilled
-	if i >= int64(len(g.empty)) || g.Holds(g.empty[i].text) {
+	if i >= int64(len(g.empty)) || g.holds(g.empty[i].text) {
 		return false
 	}
 	g.out = append(g.out, g.empty[i].text...)
@@ -342,7 +342,7 @@ func (g *contextual) mark(category pipeline.Category) {
 // survives tells whether something of a value is left: a word of any value of
 // the archive, or a number or name of this line's.
 func (g *contextual) survives() bool {
-	if g.Holds(g.out) {
+	if g.holds(g.out) {
 		return true
 	}
 	for _, w := range wordsOf(g.out) {

@@ -54,7 +54,7 @@ func (w *CoNLL) Abort() { w.out.discard() }
 // Put implements pipeline.Sink.
 func (w *CoNLL) Put(b *pipeline.Batch) error {
 	if b.Len() > 0 && b.Tokens.Len() != b.Len() {
-		return &NoteError{ID: string(b.ID.At(0)), Cause: "the batch has no tokens", Remedy: "tokenize before writing CoNLL"}
+		return &noteError{ID: string(b.ID.At(0)), Cause: "the batch has no tokens", Remedy: "tokenize before writing CoNLL"}
 	}
 	for i := range b.Len() {
 		if unwritable(b, i) {

@@ -64,7 +64,7 @@ func (w *I2B2) note(id, text []byte, spans []pipeline.Span) error {
 		return err
 	}
 	if at := notXML(text); at >= 0 {
-		return &NoteError{ID: string(id), Cause: fmt.Sprintf("XML cannot hold the character at byte %d", at), Remedy: "write JSONL, CSV or Parquet"}
+		return &noteError{ID: string(id), Cause: fmt.Sprintf("XML cannot hold the character at byte %d", at), Remedy: "write JSONL, CSV or Parquet"}
 	}
 	w.out.Reset()
 	w.out.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n<deIdi2b2>\n<TEXT>")

@@ -73,13 +73,13 @@ func unwritable(b *pipeline.Batch, i int) bool {
 
 // A NoteError says which note cannot be written, why, and what to do. It
 // holds no text of the note.
-type NoteError struct {
+type noteError struct {
 	ID     string
 	Cause  string
 	Remedy string
 }
 
-func (e *NoteError) Error() string { return fmt.Sprintf("note %s: %s; %s", e.ID, e.Cause, e.Remedy) }
+func (e *noteError) Error() string { return fmt.Sprintf("note %s: %s; %s", e.ID, e.Cause, e.Remedy) }
 
 // offsets returns both ends of a span in the unit of x.
 func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err error) {
@@ -87,7 +87,7 @@ func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err e
 	end, ok2 := x.FromByte(int(s.End))
 	if !ok1 || !ok2 || start > end {
 		cause := fmt.Sprintf("span %d-%d lies outside the text or cuts a character", s.Start, s.End)
-		return 0, 0, &NoteError{ID: string(id), Cause: cause, Remedy: "report it: no stage may make such a span"}
+		return 0, 0, &noteError{ID: string(id), Cause: cause, Remedy: "report it: no stage may make such a span"}
 	}
 	return start, end, nil
 }
@@ -147,7 +147,7 @@ func folderMode(file os.FileMode) os.FileMode { return 0o700 | file&0o044 | file
 func (f *folder) claim(id []byte) error {
 	name := string(id)
 	if !safe(name) {
-		return &NoteError{ID: fmt.Sprintf("%q", name), Cause: "its id is no safe file name", Remedy: "rename the note or write JSONL, CSV or Parquet"}
+		return &noteError{ID: fmt.Sprintf("%q", name), Cause: "its id is no safe file name", Remedy: "rename the note or write JSONL, CSV or Parquet"}
 	}
 	key := f.key(name)
 	if f.done[key] {
@@ -155,7 +155,7 @@ func (f *folder) claim(id []byte) error {
 		if f.foldsCase || f.composes {
 			cause += " (this file system takes names that differ in case or in how accents are written for one)"
 		}
-		return &NoteError{ID: name, Cause: cause, Remedy: "make ids unique or write JSONL, CSV or Parquet"}
+		return &noteError{ID: name, Cause: cause, Remedy: "make ids unique or write JSONL, CSV or Parquet"}
 	}
 	f.done[key] = true
 	return nil

@@ -99,9 +99,9 @@ type Unit struct {
 	places  []pipeline.Span // of a note, those that are public
 }
 
-// DatesKey is the key of the metadata under which a public part says that its
+// datesKey is the key of the metadata under which a public part says that its
 // dates were moved, and how; not by how much.
-const DatesKey = "velum.dates"
+const datesKey = "velum.dates"
 
 // OffsetsKey is the key of the metadata under which a file with offsets says what they count.
 const OffsetsKey = "velum.offsets"
@@ -226,7 +226,7 @@ func (u *Unit) maskedColumns() ([]column, error) {
 	for _, c := range u.o.Categories {
 		if !slices.Contains(u.o.Imitated, c) {
 			u.countOf[c] = len(columns)
-			columns = append(columns, column{name: CountColumn(c), kind: pipeline.Int32Column})
+			columns = append(columns, column{name: countColumn(c), kind: pipeline.Int32Column})
 		}
 	}
 	for c := range u.countOf {
@@ -250,8 +250,8 @@ func (u *Unit) maskedColumns() ([]column, error) {
 	return columns, nil
 }
 
-// CountColumn returns the name of the column that counts a category.
-func CountColumn(c pipeline.Category) string {
+// countColumn returns the name of the column that counts a category.
+func countColumn(c pipeline.Category) string {
 	return "n_" + strings.ReplaceAll(strings.ToLower(c.String()), "-", "_")
 }
 
@@ -280,7 +280,7 @@ func (u *Unit) begin(kind string, columns []column, private bool) (*part, error)
 	}
 	var metadata []string
 	if u.o.Dates != "" && !private {
-		metadata = []string{DatesKey, u.o.Dates}
+		metadata = []string{datesKey, u.o.Dates}
 	}
 	return &part{newTable(file, slices.Concat(columns, partColumn(u.o.Part)), u.o.RowGroup, metadata...), file}, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Size is the length of every canary.
-const Size = 9
+// size is the length of every canary.
+const size = 9
 
 // Kind of a canary.
 type Kind uint8
@@ -31,7 +31,7 @@ const (
 
 // Set is canaries by what they are.
 type Set struct {
-	of    map[[Size]byte]Kind
+	of    map[[size]byte]Kind
 	first [256]bool // bytes that a canary begins with
 }
 
@@ -43,7 +43,7 @@ type Note struct {
 
 // Notes makes n notes with four canaries each.
 func Notes(rng *rand.Rand, n int) (*Set, []Note) {
-	s := &Set{of: make(map[[Size]byte]Kind, 4*n)}
+	s := &Set{of: make(map[[size]byte]Kind, 4*n)}
 	notes := make([]Note, n)
 	for i := range notes {
 		var c [kinds]string
@@ -60,7 +60,7 @@ func Notes(rng *rand.Rand, n int) (*Set, []Note) {
 // new draws a canary that is not in the set yet.
 func (s *Set) new(rng *rand.Rand, k Kind) string {
 	for {
-		var c [Size]byte
+		var c [size]byte
 		copy(c[:], draw(rng, k))
 		if _, known := s.of[c]; !known {
 			s.of[c] = k
@@ -86,7 +86,7 @@ func draw(rng *rand.Rand, k Kind) string {
 // syllables returns a word that is none: Pizohavug.
 func syllables(rng *rand.Rand, first byte) string {
 	b := []byte{first}
-	for len(b) < Size {
+	for len(b) < size {
 		from := "aeiou"
 		if len(b)%2 == 0 {
 			from = "bdgjkpvxz"
@@ -102,11 +102,11 @@ func (s *Set) Len() int { return len(s.of) }
 // In counts the canaries in data, by kind. Digits within a hexadecimal sum are
 // none.
 func (s *Set) In(data []byte) (hits [4]int) {
-	for i := 0; i+Size <= len(data); i++ {
+	for i := 0; i+size <= len(data); i++ {
 		if !s.first[data[i]] {
 			continue
 		}
-		k, known := s.of[[Size]byte(data[i:i+Size])]
+		k, known := s.of[[size]byte(data[i:i+size])]
 		if known && (k != Telephone || !inSum(data, i)) {
 			hits[k]++
 		}
@@ -118,7 +118,7 @@ func (s *Set) In(data []byte) (hits [4]int) {
 // or more.
 func inSum(data []byte, i int) bool {
 	hex := func(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
-	start, end := i, i+Size
+	start, end := i, i+size
 	for start > 0 && hex(data[start-1]) {
 		start--
 	}

@@ -38,7 +38,7 @@ func TestIn(t *testing.T) {
 		want [4]int
 	}{
 		{"", [4]int{}},
-		{of(DNI)[:Size-1], [4]int{}},
+		{of(DNI)[:size-1], [4]int{}},
 		{"x" + of(DNI) + of(DNI), [4]int{DNI: 2}},
 		{"tel. " + of(Telephone) + ".", [4]int{Telephone: 1}},
 		{sum + of(Telephone) + sum, [4]int{}},

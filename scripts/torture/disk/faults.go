@@ -177,7 +177,7 @@ func (t *Tally) twice(j Job, first, second Fault, want map[string]string) error 
 		w.disk.Start(f)
 		err := w.run(j)
 		switch {
-		case w.disk.Died():
+		case w.disk.died():
 			t.Deaths++
 		case err != nil && !errors.Is(err, f.Err):
 			return err

@@ -266,8 +266,8 @@ func (n *node) list(below string, all map[string]string) {
 	}
 }
 
-// Damage flips a bit of a file, durably.
-func (d *Disk) Damage(name string, bit int) {
+// damage flips a bit of a file, durably.
+func (d *Disk) damage(name string, bit int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := d.find(name)
@@ -279,8 +279,8 @@ func (d *Disk) Damage(name string, bit int) {
 	n.synced, n.writes = slices.Clone(n.data), nil
 }
 
-// Has tells whether a name is there.
-func Has(files map[string]string, name string) bool {
+// has tells whether a name is there.
+func has(files map[string]string, name string) bool {
 	_, ok := files[name]
 	return ok
 }

@@ -80,7 +80,7 @@ func (g *growing) job(j Job) error {
 		}
 		g.w.disk.Start(f)
 		err := g.w.run(j)
-		died := g.w.disk.Died()
+		died := g.w.disk.died()
 		if err == nil && !died {
 			return g.over(j)
 		}

@@ -246,7 +246,7 @@ func differs(got, want map[string]string) string {
 // The damaged one, if any, is taken for sound.
 func unsound(d *Disk, parts map[string]string, damaged string) string {
 	files := outputs(d)
-	if Has(files, damaged) {
+	if has(files, damaged) {
 		files[damaged] = parts[damaged]
 	}
 	for name, data := range files {
@@ -261,7 +261,7 @@ func unsound(d *Disk, parts map[string]string, damaged string) string {
 	}
 	public, private := below(files, "out"), below(files, "out.private")
 	m, err := commit.ParseManifest([]byte(private["manifest.json"]))
-	if Has(public, "_SUCCESS") && (err != nil || !m.Vouches([]byte(public["manifest.json"]))) {
+	if has(public, "_SUCCESS") && (err != nil || !m.Vouches([]byte(public["manifest.json"]))) {
 		return "out/_SUCCESS is there and the manifests are not of one run"
 	}
 	return ""

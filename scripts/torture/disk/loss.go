@@ -24,14 +24,14 @@ type Fault struct {
 	Lasting bool
 }
 
-// ErrDied is what a dead process would see if it could.
-var ErrDied = errors.New("the process is dead")
+// errDied is what a dead process would see if it could.
+var errDied = errors.New("the process is dead")
 
 // begin counts an operation and tells whether it fails before it does
 // anything.
 func (d *Disk) begin(op Op) error {
 	if d.dead {
-		return ErrDied
+		return errDied
 	}
 	d.ops = append(d.ops, op)
 	n, f := len(d.ops), d.fault
@@ -42,7 +42,7 @@ func (d *Disk) begin(op Op) error {
 		return f.Err
 	case d.rng.IntN(2) == 0:
 		d.dead = true
-		return ErrDied
+		return errDied
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (d *Disk) begin(op Op) error {
 func (d *Disk) after() error {
 	if f := d.fault; f.At > 0 && f.Err == nil && len(d.ops) >= f.At {
 		d.dead = true
-		return ErrDied
+		return errDied
 	}
 	return nil
 }
@@ -66,8 +66,8 @@ func (d *Disk) Start(f Fault) {
 	clear(d.locked)
 }
 
-// Died tells whether the process is dead.
-func (d *Disk) Died() bool {
+// died tells whether the process is dead.
+func (d *Disk) died() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.dead

@@ -31,7 +31,7 @@ func Models(seed uint64, skip func(Op) bool) (Tally, error) {
 		switch {
 		case err == nil:
 			may = [][]string{next.used}
-		case d.Died():
+		case d.died():
 			t.Deaths++
 			may = append(may, next.used)
 		default:

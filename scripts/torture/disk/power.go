@@ -83,7 +83,7 @@ func (p *power) change(j Job) Job {
 		j.Fresh, p.w.settled = true, nil // every start begins anew
 	case 4:
 		p.damaged = p.somePart()
-		p.w.disk.Damage(filepath.Join(dir, "..", p.damaged), p.rng.IntN(64))
+		p.w.disk.damage(filepath.Join(dir, "..", p.damaged), p.rng.IntN(64))
 	}
 	return j
 }
@@ -107,7 +107,7 @@ func (p *power) job(j Job) error {
 		if ended, err := p.process(j, f); ended || err != nil {
 			return p.over(err, want)
 		}
-		if p.w.disk.Died() && p.rng.IntN(3) == 0 {
+		if p.w.disk.died() && p.rng.IntN(3) == 0 {
 			continue // no reboot: the next process sees what was not synced
 		}
 		if err := p.lose(); err != nil {
@@ -124,7 +124,7 @@ func (p *power) process(j Job, f Fault) (ended bool, err error) {
 	switch {
 	case len(p.w.twice) > 0:
 		return false, fmt.Errorf("unit %s was journalled and is done again%s", p.w.twice[0], Trace(d.Ops()))
-	case d.Died():
+	case d.died():
 		p.Deaths++
 		return false, nil
 	case err != nil && f.Err != nil:

@@ -20,7 +20,7 @@ var positions = []float64{0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85,
 
 // A Position is what a setting of inverse.dial does to labelled notes. Words
 // are tokens with a letter or a digit; category is ignored.
-type Position struct {
+type position struct {
 	Dial     float64 `json:"dial"`
 	Entities int64   `json:"entities"`
 	Masked   int64   `json:"entities_masked"` // whole
@@ -48,7 +48,7 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 	if err != nil {
 		return err
 	}
-	var all []Position
+	var all []position
 	for _, d := range positions {
 		p, err := f.position(ctx, c, opened, d, hipaa)
 		if err != nil {
@@ -74,7 +74,7 @@ func (f *Options) dial(ctx context.Context, c *console.Console, cfg *option.Conf
 }
 
 // position tags the gold notes at a position of the dial.
-func (f *Options) position(ctx context.Context, c *console.Console, opened *flow.Flow, d float64, hipaa func(pipeline.Category) pipeline.Category) (*Position, error) {
+func (f *Options) position(ctx context.Context, c *console.Console, opened *flow.Flow, d float64, hipaa func(pipeline.Category) pipeline.Category) (*position, error) {
 	p, err := opened.AtDial(d)
 	if err != nil {
 		return nil, fmt.Errorf("--dial: %w", err)
@@ -117,7 +117,7 @@ func share(part, whole int64) float64 {
 type counting struct {
 	*score.Scorer
 	hipaa func(pipeline.Category) pipeline.Category // None: no identifier of HIPAA's
-	at    Position
+	at    position
 }
 
 func (s *counting) Put(b *pipeline.Batch) error {

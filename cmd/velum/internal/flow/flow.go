@@ -56,7 +56,7 @@ type Flow struct {
 
 // New loads the model that the configuration names.
 func New(c *option.Config) (*Flow, error) {
-	m, err := LoadModel(c)
+	m, err := loadModel(c)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func With(c *option.Config, m *Model) *Flow { return &Flow{Config: c, Model: m} 
 // labels is the label set of what is found: that of the model or, where it knows
 // none, of the profile, for patterns and rules say what they find.
 func (f *Flow) labels() string {
-	if f.Model.Labels == Untyped {
+	if f.Model.Labels == untyped {
 		return f.Profile
 	}
 	return f.Model.Labels

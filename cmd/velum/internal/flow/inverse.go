@@ -20,8 +20,8 @@ import (
 	"github.com/velum-health/velum/stages/tag"
 )
 
-// Untyped is the label set of models that say of nothing what it is.
-const Untyped = "untyped"
+// untyped is the label set of models that say of nothing what it is.
+const untyped = "untyped"
 
 // inverseParams are the thresholds that the configuration wants.
 func inverseParams(c *option.Config) inverse.Params {
@@ -120,7 +120,7 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 	if !ok {
 		return nil, exit.Errorf(exit.Config, "`velum train --kind inverse` makes one", "inverse.model: %s is of kind %s, no inverse model", other.Name, other.Header().Kind)
 	}
-	if m.Labels == Untyped {
+	if m.Labels == untyped {
 		return nil, exit.Errorf(exit.Config, "leave inverse.model out, or name an ordinary model with tag.model", "inverse.model: tag.model %s is an inverse model itself", m.Name)
 	}
 	pair := inverse.NewPair(m.Model, strict)

@@ -83,8 +83,8 @@ func (m *Model) Bias(recall, floor float64) (tagger.DialPoint, error) {
 	return at, nil
 }
 
-// LoadModel opens the model of the configuration and sets its recall dial.
-func LoadModel(c *option.Config) (*Model, error) {
+// loadModel opens the model of the configuration and sets its recall dial.
+func loadModel(c *option.Config) (*Model, error) {
 	m, err := OpenModel(c.Tag.Model, c)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func load(f *modelfile.File, in *Opening) (tagger.Model, error) {
 func labelSetOf(categories []pipeline.Category) (string, error) {
 	typed := slices.DeleteFunc(slices.Clone(categories), func(c pipeline.Category) bool { return c.Kind() == pipeline.UntypedKind && c.String() == "PHI" })
 	if len(typed) == 0 {
-		return Untyped, nil
+		return untyped, nil
 	}
 	categories = typed
 	for _, name := range slices.Concat(configs.OwnSchemes(), []string{"primary-care", "meddocan", "i2b2", "names"}) {

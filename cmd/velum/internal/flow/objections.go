@@ -41,8 +41,8 @@ type Objector struct {
 	Notes   int64  // in the archive, by LeaveOut
 }
 
-// Sets are what stages/recognize asks; none for nil.
-func (o *Objections) Sets() (all []*patientid.Set) {
+// sets are what stages/recognize asks; none for nil.
+func (o *Objections) sets() (all []*patientid.Set) {
 	if o == nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 // LeaveOut looks whose the notes of an archive are, counts those of who objects,
 // and names in each unit what it leaves out: a unit is another one without them.
 func (o *Objections) LeaveOut(ctx context.Context, a *read.Archive) error {
-	sets := o.Sets()
+	sets := o.sets()
 	for k := range o.Rows {
 		o.Rows[k].Notes = 0
 	}

@@ -160,6 +160,6 @@ func (f *Flow) recognized() ([]pipeline.Step, error) {
 	}
 	set, err := pipeline.Labels(f.labels())
 	return []pipeline.Step{recognize.New(recognize.Options{
-		People: f.People.Table, Excluded: f.People.Objects.Sets(), PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
+		People: f.People.Table, Excluded: f.People.Objects.sets(), PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
 	})}, err
 }

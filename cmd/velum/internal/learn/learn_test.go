@@ -172,7 +172,7 @@ func TestLearnReport(t *testing.T) {
 			t.Error("letters that shrink with the screen")
 		}
 	}
-	for _, lang := range report.Languages() {
+	for _, lang := range []string{"en", "es", "ca"} {
 		l.cfg.Report.Lang = lang
 		page, err := l.learned().HTML()
 		if err != nil || bytes.Contains(page, []byte("%!")) || !bytes.Contains(page, []byte(`<html lang="`+lang+`">`)) {

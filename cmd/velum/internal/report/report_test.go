@@ -207,7 +207,7 @@ func states(t *testing.T, lang string) map[string][]byte {
 // TestPages holds every state of the page in every language to its structure,
 // and two of them against testdata, letter by letter.
 func TestPages(t *testing.T) {
-	for _, lang := range Languages() {
+	for _, lang := range languageCodes {
 		for name, page := range states(t, lang) {
 			checkStructure(t, lang+" "+name, page)
 			if dir := os.Getenv("VELUM_REPORT_DIR"); dir != "" { // to look at it

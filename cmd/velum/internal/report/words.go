@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// Languages are those of the pages.
-func Languages() []string { return slices.Clone(languageCodes[:]) }
-
 var languageCodes = [...]string{"en", "es", "ca"}
 
 // Language writes the words and numbers of a page.
@@ -66,7 +63,7 @@ func (l Language) decimal(text string) string {
 	return text
 }
 
-// words are all texts of the pages, in the order of Languages. What else stands
+// words are all texts of the pages, in the order of languageCodes. What else stands
 // on a page has one name everywhere: categories, reasons, rules, sources,
 // options, files, and causes, which are those of the log.
 var words = map[string][len(languageCodes)]string{

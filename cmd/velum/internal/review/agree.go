@@ -15,8 +15,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Agreement says how far two curators agree on the same notes.
-type Agreement struct {
+// agreement says how far two curators agree on the same notes.
+type agreement struct {
 	Notes   int     `json:"notes"` // that both have
 	Differ  int     `json:"differ"`
 	F1      float64 `json:"f1"`    // of strict spans, the one as gold of the other
@@ -28,7 +28,7 @@ type Agreement struct {
 }
 
 // agreement compares the spans of the notes with those of the other curator.
-func (s *session) agreement() (a Agreement) {
+func (s *session) agreement() (a agreement) {
 	counts := map[[2]pipeline.Category]int{}
 	for i := range s.notes {
 		n := &s.notes[i]
@@ -130,8 +130,8 @@ func (s *session) compare(ctx context.Context, c *console.Console, cfg *option.C
 	return err
 }
 
-// AnswerAgreement says how far two people agree on a question with answers.
-type AnswerAgreement struct {
+// answerAgreement says how far two people agree on a question with answers.
+type answerAgreement struct {
 	Notes  int     `json:"notes"` // that both have answered
 	Differ int     `json:"differ"`
 	Kappa  float64 `json:"kappa"` // Cohen's, by note
@@ -154,7 +154,7 @@ func (s *session) compareAnswers(c *console.Console, o *Options) error {
 		}
 		others[a.ID] = a.Answer
 	}
-	var agreed AnswerAgreement
+	var agreed answerAgreement
 	counts := map[[2]string]int{}
 	for i := range s.notes {
 		n := &s.notes[i]

@@ -14,7 +14,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,8 +81,8 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 	if s.unseen > 0 {
 		c.Log.Warn("notes without a text that can be shown are left out", "notes", s.unseen)
 	}
-	if _, err := c.Printf("%d notes, %d decided. Open this address, once, on this machine:\n\n  http://%s/?token=%s\n\nCtrl-C ends the session; what is decided stays decided.\n",
-		len(s.order), s.done(), v.host, v.token); err != nil {
+	if _, err := c.Printf("%d notes, %d decided. Open this address, once, on this machine:\n\n  %s\n\nCtrl-C ends the session; what is decided stays decided.\n",
+		len(s.order), s.done(), v.address()); err != nil {
 		return err
 	}
 	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -91,6 +90,9 @@ func (s *session) serve(ctx context.Context, c *console.Console, o *Options) err
 	}
 	return nil
 }
+
+// address is what velum prints: who opens it first is let in.
+func (v *server) address() string { return "http://" + v.host + "/?token=" + v.token }
 
 func newServer(s *session, o *Options, host string) *server {
 	return &server{session: s, options: o, host: host, token: secretText(), cookie: secretText()}
@@ -383,9 +385,4 @@ func (v *server) search(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer(w, map[string]any{"at": -1})
-}
-
-// address is what velum prints, for tests.
-func (v *server) address() string {
-	return "http://" + v.host + "/?token=" + url.QueryEscape(v.token)
 }
