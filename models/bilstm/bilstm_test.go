@@ -339,14 +339,15 @@ func TestLabeller(t *testing.T) {
 						l.network.layers[i].input, l.network.layers[i].recurrent = nil, [2]*kernels.Quantized{}
 					}
 				}
-				at := 0
 				for _, text := range sentences {
 					n := parse(text)
-					l.read(n.text, n.tokens, nil, nil, func(p piece) {
-						checkLattice(t, l, &s.b, scores, at, p, tol)
-						at++
-					})
+					l.Defer(n.text, n.tokens, nil, nil)
 				}
+				at := 0
+				l.each(func(w *waiting) {
+					checkLattice(t, l, &s.b, scores, at, w.piece, tol)
+					at++
+				})
 			}
 		})
 	}
@@ -709,7 +710,7 @@ func TestConfidence(t *testing.T) {
 	}
 	wanted := make([]bool, len(n.tokens))
 	wanted[len(wanted)-1] = true
-	some := m.newLabeller(tagger.LabelOptions{}).MarginalsOf(nil, n.text, n.tokens, nil, wanted)
+	some := marginalsOf(m.newLabeller(tagger.LabelOptions{}), n, wanted)
 	at := 5 * tags.Len() // the second line
 	if fmt.Sprint(some[at:]) != fmt.Sprint(probs[at:]) || some[0] != 0 {
 		t.Error("marginals of one line differ from those of the note")
@@ -932,6 +933,58 @@ func oneCategory(tags []pipeline.Tag) (one []pipeline.Tag) {
 	return one
 }
 
+// marginalsOf returns what a labeller says of the sequences that have a wanted token:
+// [tokens][tags], zeros for the others.
+func marginalsOf(l *Labeller, n note, wanted []bool) []float32 {
+	all := make([]float32, len(n.tokens)*tags.Len())
+	l.Defer(n.text, n.tokens, nil, wanted)
+	l.Deferred(func(_, from, to int, probs []float32, stride int) {
+		for t := from; t < to; t++ {
+			copy(all[t*tags.Len():(t+1)*tags.Len()], probs[(t-from)*stride:])
+		}
+	})
+	return all
+}
+
+// TestDeferred: of a note that waits with many others the same is said, bit by bit, as of
+// the note by itself, whatever is read together and whatever the cache forgets.
+func TestDeferred(t *testing.T) {
+	for name, a := range shapesToTest(t) {
+		r := DefaultRecipe()
+		r.Epochs, r.MinCount = 1, 1
+		m := fit(t, a, r, sentences)
+		one, all := m.newLabeller(tagger.LabelOptions{}), m.newLabeller(tagger.LabelOptions{})
+		one.cache.make(50)
+		all.cache.make(50)
+		rng := rand.New(rand.NewPCG(3, 5))
+		var notes []note
+		for tokens := 0; tokens < 3*together; {
+			var lines []string
+			for range rng.IntN(40) {
+				lines = append(lines, sentences[rng.IntN(len(sentences))])
+			}
+			notes = append(notes, parse(strings.Join(lines, "\n")))
+			tokens += len(notes[len(notes)-1].tokens)
+		}
+		for range 2 {
+			got := make([][]float32, len(notes))
+			for _, n := range notes {
+				all.Defer(n.text, n.tokens, nil, nil)
+			}
+			all.Deferred(func(note, from, to int, probs []float32, stride int) {
+				for t := range to - from {
+					got[note] = append(got[note], probs[t*stride:][:tags.Len()]...)
+				}
+			})
+			for i, n := range notes {
+				if want := one.Marginals(nil, n.text, n.tokens, nil); !slices.Equal(got[i], want) {
+					t.Fatalf("%s: note %d of %d tokens differs", name, i, len(n.tokens))
+				}
+			}
+		}
+	}
+}
+
 // TestWanted: what is said of a wanted line is what is said of all.
 func TestWanted(t *testing.T) {
 	a, r := tiny(t, "default")
@@ -942,7 +995,7 @@ func TestWanted(t *testing.T) {
 	for _, token := range []int{0, len(n.tokens) / 2, len(n.tokens) - 1} {
 		wanted := make([]bool, len(n.tokens))
 		wanted[token] = true
-		got := l.MarginalsOf(nil, n.text, n.tokens, nil, wanted)
+		got := marginalsOf(l, n, wanted)
 		if !slices.Equal(got[token*L:(token+1)*L], all[token*L:(token+1)*L]) {
 			t.Errorf("token %d: %v, with all %v", token, got[token*L:(token+1)*L], all[token*L:(token+1)*L])
 		}

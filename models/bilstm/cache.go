@@ -49,10 +49,13 @@ func (c *cache) make(rows int) {
 // 32 bits.
 const cacheText = 1 << 28
 
+// full tells whether there are no places for n forms that are not known.
+func (c *cache) full(n int) bool { return len(c.ends)-1+n > c.rows || len(c.text) > cacheText }
+
 // room makes sure of places for n forms that are not known: rows are good until
 // the next call.
 func (c *cache) room(n int) {
-	if len(c.ends)-1+n <= c.rows && len(c.text) <= cacheText {
+	if !c.full(n) {
 		return
 	}
 	if n > c.rows {

@@ -28,13 +28,22 @@ type Labeller struct {
 	places []valued        // features of places
 	ends   []int32         // of the features of tokens, in sort
 	pieces []piece
-	begin  []int32 // of a group: first token of each piece, counted through
-	forms  []int32 // of a group: places of the tokens' forms in the cache
-	fresh  []int32 // those of them that are to be filled in
 	keys   []byte
 	probs  []float32
 	path   []pipeline.Tag
 	spans  chain.SpanProbs
+
+	waits  []waiting // pieces of the notes that wait, in their order
+	notes  int
+	scores []float32 // [tokens][stride] of the pieces that have been read
+}
+
+// waiting is a piece of a note that waits, with other pieces of this note and of
+// others, since the network reads many side by side.
+type waiting struct {
+	piece
+	note   int // which of the notes that wait
+	scores int // where those of its first token stand
 }
 
 // NewLabeller implements tagger.Model.
@@ -47,6 +56,7 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 	l := &Labeller{m: m, o: o, extract: features.New(m.template, m.res)}
 	l.network.set(m)
 	l.cache = newCache(o.CacheBytes, 2*l.network.layers[0].width())
+	l.network.places.reset()
 	return l
 }
 
@@ -56,7 +66,9 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	conf := 1.0
 	l.spans.Reset(l.m.set)
-	l.read(text, tokens, matches, nil, func(p piece) {
+	l.Defer(text, tokens, matches, nil)
+	l.each(func(w *waiting) {
+		p := w.piece
 		path, c := l.decode(p)
 		copy(tags[p.from:p.to], path[p.from-p.lo:])
 		if l.o.SpanProbs {
@@ -72,23 +84,50 @@ func (l *Labeller) SpanProbs() []float32 { return l.spans.All() }
 
 // Marginals appends P(tag|sequence) of every token and tag to dst: [tokens][tags].
 func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
-	return l.MarginalsOf(dst, text, tokens, matches, nil)
-}
-
-// MarginalsOf is Marginals for those sequences that have a wanted token; it
-// appends zeros for the others, on which no work is done.
-func (l *Labeller) MarginalsOf(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) []float32 {
-	labels, stride := l.m.set.Len(), l.m.tr.Stride
-	base := len(dst)
+	labels, base := l.m.set.Len(), len(dst)
 	dst = slices.Grow(dst, len(tokens)*labels)[:base+len(tokens)*labels]
-	clear(dst[base:])
-	l.read(text, tokens, matches, wanted, func(p piece) {
-		probs := l.marginals()
-		for t := p.from; t < p.to; t++ {
-			copy(dst[base+t*labels:][:labels], probs[(t-p.lo)*stride:])
+	l.Defer(text, tokens, matches, nil)
+	l.Deferred(func(_, from, to int, probs []float32, stride int) {
+		for t := from; t < to; t++ {
+			copy(dst[base+t*labels:][:labels], probs[(t-from)*stride:])
 		}
 	})
 	return dst
+}
+
+// Defer takes the sequences of a note that have a wanted token, nil is all, to
+// read them beside those of other notes. Nothing of the note is needed afterwards.
+func (l *Labeller) Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
+	l.place(text, tokens, matches, wanted)
+	l.pieces = l.m.arch.pieces(l.pieces[:0], l.m.template, tokens)
+	for _, p := range l.pieces {
+		if wanted == nil || slices.Contains(wanted[p.from:p.to], true) {
+			l.wait(text, tokens, p)
+		}
+	}
+	l.notes++
+}
+
+// Deferred reads what waits and calls do with each piece: its note, counted from 0
+// on, the note's tokens from to to, and the probabilities of their tags, in rows
+// stride numbers apart. Then nothing waits any more.
+func (l *Labeller) Deferred(do func(note, from, to int, probs []float32, stride int)) {
+	l.each(func(w *waiting) {
+		stride := l.m.tr.Stride
+		do(w.note, w.from, w.to, l.marginals()[(w.from-w.lo)*stride:], stride)
+	})
+}
+
+// each reads what waits and calls do with every piece, whose scores are then in
+// the lattice.
+func (l *Labeller) each(do func(*waiting)) {
+	l.read()
+	for i := range l.waits {
+		w := &l.waits[i]
+		l.load(l.scores[w.scores:], w.hi-w.lo)
+		do(w)
+	}
+	l.waits, l.scores, l.notes = l.waits[:0], l.scores[:0], 0
 }
 
 // decode returns the tags of the piece in the lattice and its confidence. A
@@ -125,33 +164,37 @@ func (l *Labeller) marginals() []float32 {
 	return l.probs
 }
 
-// together is how many tokens the network reads side by side, unless one
-// sequence has more: all of most notes, so that most steps have the four rows that
-// a product takes at once. With 256 MEDDOCAN dev took 2 to 15 % longer.
-const together = 1024
+// together is how many tokens wait at most before they are read: pieces enough
+// for tiles of about one length.
+const together = 4096
 
-// read runs the network over a note and calls do with every piece, whose
-// scores are then in the lattice; with wanted only those that have such a
-// token.
-func (l *Labeller) read(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool, do func(piece)) {
-	if len(tokens) == 0 {
-		return
+// wait puts a piece behind those that wait.
+func (l *Labeller) wait(text []byte, tokens []pipeline.Token, p piece) {
+	x, n := &l.network, p.hi-p.lo
+	if len(x.forms)+n > together || l.cache.full(n) {
+		l.read()
+		l.cache.room(n)
 	}
-	l.place(text, tokens, matches, wanted)
-	l.pieces = l.m.arch.pieces(l.pieces[:0], l.m.template, tokens)
-	if wanted != nil {
-		l.pieces = slices.DeleteFunc(l.pieces, func(p piece) bool { return !slices.Contains(wanted[p.from:p.to], true) })
+	l.waits = append(l.waits, waiting{p, l.notes, len(l.scores)})
+	l.scores = slices.Grow(l.scores, n*l.m.tr.Stride)[:len(l.scores)+n*l.m.tr.Stride]
+	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms)), int32(len(x.pieces)), int32(len(l.waits) - 1)})
+	for i := p.lo; i < p.hi; i++ {
+		x.forms = append(x.forms, l.form(text, tokens, i))
 	}
-	first, n := 0, 0
-	for i, p := range l.pieces {
-		if n += p.hi - p.lo; n > together && i > first {
-			l.group(text, tokens, l.pieces[first:i], do)
-			first, n = i, p.hi-p.lo
+	x.places.add(l.places, l.first[p.lo:p.hi+1])
+}
+
+// read reads what waits.
+func (l *Labeller) read() {
+	x := &l.network
+	l.multiply()
+	stride := l.m.tr.Stride
+	x.read(l.cache, func(p unread, k int, rows *packed, scores []float32) {
+		to := l.scores[l.waits[p.wait].scores:]
+		for t := range int(p.length) {
+			copy(to[t*stride:(t+1)*stride], scores[(int(rows.start[t])+k)*stride:])
 		}
-	}
-	if first < len(l.pieces) {
-		l.group(text, tokens, l.pieces[first:], do)
-	}
+	})
 }
 
 // place finds the features of the places of all tokens; with wanted of those
@@ -228,34 +271,6 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	}
 }
 
-// group runs the network over pieces.
-func (l *Labeller) group(text []byte, tokens []pipeline.Token, pieces []piece, do func(piece)) {
-	x := &l.network
-	x.length = x.length[:0]
-	n := 0
-	for _, p := range pieces {
-		x.length = append(x.length, int32(p.hi-p.lo))
-		n += p.hi - p.lo
-	}
-	x.pack(x.length)
-	l.cache.room(n)
-	l.begin, l.forms, l.fresh, x.vectors = l.begin[:0], l.forms[:0], l.fresh[:0], x.vectors[:0]
-	x.places.reset()
-	for _, p := range pieces {
-		l.begin = append(l.begin, int32(len(l.forms)))
-		for i := p.lo; i < p.hi; i++ {
-			l.forms = append(l.forms, l.form(text, tokens, i))
-		}
-		x.places.add(x.layers[0].b, l.places, l.first[p.lo:p.hi+1])
-	}
-	l.multiply()
-	scores := x.run(l)
-	for i, p := range pieces {
-		l.load(scores, x.rank(i), p)
-		do(p)
-	}
-}
-
 // form returns the place of token i's form in the cache. The vector of one that
 // is not known is put behind those that are to be multiplied.
 func (l *Labeller) form(text []byte, tokens []pipeline.Token, i int) int32 {
@@ -267,47 +282,37 @@ func (l *Labeller) form(text []byte, tokens []pipeline.Token, i int) int32 {
 		n := len(x.vectors)
 		x.vectors = slices.Grow(x.vectors, x.input)[:n+x.input]
 		x.form(x.vectors[n:], l.m, l.extract, form, l.keys)
-		l.fresh = append(l.fresh, at)
+		if x.fresh = append(x.fresh, at); len(x.fresh) == freshMost {
+			l.multiply()
+		}
 	}
 	return at
 }
 
+// freshMost is how many forms are multiplied at once.
+const freshMost = 64
+
 // multiply fills the cache with what forms that were not known bring in.
 func (l *Labeller) multiply() {
-	x, width, n := &l.network, l.cache.width, len(l.fresh)
+	x, width, n := &l.network, l.cache.width, len(l.network.fresh)
 	if n == 0 {
 		return
 	}
 	x.product = grow(x.product, n*width)
 	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
-	for i, at := range l.fresh {
+	for i, at := range x.fresh {
 		l.cache.scales[at] = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])
 	}
+	x.fresh, x.vectors = x.fresh[:0], x.vectors[:0]
 }
 
-// gates is what comes into the first layer: the form's, and that of the places
-// of the piece and of the token.
-func (l *Labeller) gates(dst []float32, direction, t, k int) {
-	x := &l.network.places
-	i, from := int(l.network.order[k]), direction*len(dst)
-	token := int(l.begin[i]) + t
-	at := l.forms[token]
-	kernels.Widen(dst, x.base[i*x.width+from:], l.cache.row(at)[from:][:len(dst)], l.cache.scales[at])
-	if next := token + 1 - 2*direction; next >= 0 && next < len(l.forms) {
-		kernels.Prefetch(l.cache.row(l.forms[next])[from:][:len(dst)]) // for the step behind: a cache of 64 MiB is far away
-	}
-	for _, f := range x.own[x.ends[token]:x.ends[token+1]] {
-		kernels.Axpy(f.value, x.rows[f.row][from:][:len(dst)], dst)
-	}
-}
-
-// load puts the scores of the k-th longest sequence into the lattice.
-func (l *Labeller) load(scores []float32, k int, p piece) {
+// load puts the scores of n tokens into the lattice.
+func (l *Labeller) load(scores []float32, n int) {
 	s := l.m.tr.Stride
-	l.lattice.Reset(l.m.tr, p.hi-p.lo, 0)
-	for t := range p.hi - p.lo {
+	l.lattice.Reset(l.m.tr, n, 0)
+	copy(l.lattice.State, scores[:n*s])
+	for t := range n {
 		row := l.lattice.State[t*s : (t+1)*s]
-		copy(row, scores[(int(l.network.start[t])+k)*s:])
 		row[pipeline.O] -= l.o.OBias
 		for y := l.m.tr.L; y < s; y++ {
 			row[y] = chain.Forbidden
@@ -318,18 +323,21 @@ func (l *Labeller) load(scores []float32, k int, p piece) {
 
 // network is the scratch space of tagging.
 type network struct {
-	packed
-	length  []int32
+	pieces []unread
+	forms  []int32 // [tokens] places of the tokens' forms in the cache
+	places places  // of the tokens
+
 	input   int       // numbers of a form's vector
+	fresh   []int32   // places in the cache that are to be filled in
 	vectors []float32 // [fresh forms][input]
 	product []float32 // [fresh forms or n][2·gates·units]
-	second  projected
-	places  places
-	layers  []reader
-	output  affine
-	out     [][]float32
-	none    []float32 // zeros
-	ranks   []int32
+
+	tile   tile
+	second projected
+	layers []reader
+	output affine
+	out    [][]float32
+	none   []float32 // zeros
 
 	words, features *parameter
 	one             batch // a form on its own
@@ -354,6 +362,7 @@ func (x *network) set(m *Model) {
 		x.layers = append(x.layers, r)
 	}
 	x.places.width = len(x.layers[0].b)
+	x.tile.bias = x.layers[0].b
 	x.input, x.words = a.input(), ps.named("words")
 	if a.Feature > 0 {
 		x.features = ps.named("features")
@@ -396,24 +405,3 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 		}
 	}
 }
-
-// run goes through the layers and returns the scores, [rows][stride].
-func (x *network) run(in incoming) []float32 {
-	h := x.layers[0].run(&x.packed, in)
-	for i := range x.layers[1:] {
-		r := &x.layers[i+1]
-		x.product = grow(x.product, x.rows()*2*r.width())
-		r.project(x.product, h, r.b, x.rows())
-		x.second = projected{&x.packed, r.width(), x.product}
-		h = r.run(&x.packed, &x.second)
-	}
-	x.ranks = grow(x.ranks, len(x.order))
-	for k, i := range x.order {
-		x.ranks[i] = int32(k)
-	}
-	x.out[0] = h
-	return x.output.forward(x.out)
-}
-
-// rank returns the place of sequence i among the packed ones.
-func (x *network) rank(i int) int { return int(x.ranks[i]) }

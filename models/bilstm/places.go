@@ -9,7 +9,7 @@ import (
 // places is what comes into the first layer from features of places. A few
 // hundred features are most of what notes have, so each is multiplied once; and
 // most of those of a token are of its line, so these are summed up once a
-// piece.
+// piece. Features are those of the pieces that wait, row is a place in rows.
 type places struct {
 	table  *parameter // of vectors; nil: none
 	w      []float32  // the rows of the first layer's w for them
@@ -19,9 +19,10 @@ type places struct {
 	known  []int32 // the features that have one
 	common []valued
 
-	base []float32 // [pieces][width] what a piece's features and the bias come to
-	own  []valued  // of tokens, those that are not all the piece's; row is a place in rows
-	ends []int32   // of the features of each token of the pieces
+	shared     []valued // of pieces
+	sharedEnds []int32  // [pieces+1] where those of each piece end
+	own        []valued // of tokens, those that are not all the piece's
+	ends       []int32  // [tokens+1] where those of each token end
 }
 
 // placesMost is how many features are kept between groups: 14 MB with 104
@@ -37,7 +38,8 @@ func (x *places) set(table *parameter, w []float32) {
 
 // reset forgets the pieces before.
 func (x *places) reset() {
-	x.base, x.own, x.ends = x.base[:0], x.own[:0], append(x.ends[:0], 0)
+	x.shared, x.sharedEnds = x.shared[:0], append(x.sharedEnds[:0], 0)
+	x.own, x.ends = x.own[:0], append(x.ends[:0], 0)
 	if len(x.known) > placesMost {
 		for _, f := range x.known {
 			x.at[f] = 0
@@ -62,13 +64,12 @@ func (x *places) row(feature int32) int32 {
 }
 
 // add adds a piece whose token t has the features list[first[t]:first[t+1]].
-func (x *places) add(bias []float32, list []valued, first []int32) {
+func (x *places) add(list []valued, first []int32) {
 	x.share(list, first)
-	n := len(x.base)
-	x.base = append(x.base, bias...)
 	for _, f := range x.common {
-		kernels.Axpy(f.value, x.rows[x.row(f.row)], x.base[n:])
+		x.shared = append(x.shared, valued{x.row(f.row), f.value})
 	}
+	x.sharedEnds = append(x.sharedEnds, int32(len(x.shared)))
 	for t := range len(first) - 1 {
 		left := x.common
 		for _, f := range list[first[t]:first[t+1]] {

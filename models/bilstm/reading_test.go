@@ -16,8 +16,8 @@ func TestPlaces(t *testing.T) {
 	const rows, vector, width = 20000, 8, 16
 	r := rand.New(rand.NewPCG(2, 9))
 	table := &parameter{rows: rows, cols: vector, data: make([]float32, rows*vector)}
-	w, bias := make([]float32, 3*vector*width), make([]float32, width)
-	for _, x := range [][]float32{table.data, w, bias} {
+	w := make([]float32, 3*vector*width)
+	for _, x := range [][]float32{table.data, w} {
 		uniform(r, x, 1)
 	}
 	x := places{width: width}
@@ -40,14 +40,14 @@ func TestPlaces(t *testing.T) {
 			first = append(first, int32(len(list)))
 		}
 		x.reset()
-		x.add(bias, list, first)
-		if x.base[0] == bias[0] {
+		x.add(list, first)
+		if len(x.shared) < 2 {
 			t.Fatal("nothing is shared")
 		}
 		for token := range len(first) - 1 {
 			for j := range width {
-				got, want := float64(x.base[j]), float64(bias[j])
-				for _, f := range x.own[x.ends[token]:x.ends[token+1]] {
+				got, want := 0.0, 0.0
+				for _, f := range slices.Concat(x.shared, x.own[x.ends[token]:x.ends[token+1]]) {
 					got += float64(f.value) * float64(x.rows[f.row][j])
 				}
 				for _, f := range list[first[token]:first[token+1]] {

@@ -23,13 +23,34 @@ var set = &pipeline.TagSet{Categories: []pipeline.Category{1, 2}}
 type fake struct {
 	beliefs map[string][5]float32
 	asked   *int
+	waits   [][]float32 // probabilities of notes that were deferred
+	lines   [][][2]int
 }
 
-func (f fake) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
-	return f.MarginalsOf(dst, text, tokens, matches, nil)
+func (f *fake) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	return f.marginals(dst, text, tokens, nil)
 }
 
-func (f fake) MarginalsOf(dst []float32, text []byte, tokens []pipeline.Token, _ []pipeline.Match, wanted []bool) []float32 {
+func (f *fake) Defer(text []byte, tokens []pipeline.Token, _ []pipeline.Match, wanted []bool) {
+	var runs [][2]int
+	for i, w := range wanted {
+		if w {
+			runs = append(runs, [2]int{i, i + 1})
+		}
+	}
+	f.waits, f.lines = append(f.waits, f.marginals(nil, text, tokens, wanted)), append(f.lines, runs)
+}
+
+func (f *fake) Deferred(do func(note, from, to int, probs []float32, stride int)) {
+	for note, probs := range f.waits {
+		for _, run := range f.lines[note] {
+			do(note, run[0], run[1], probs[5*run[0]:], 5)
+		}
+	}
+	f.waits, f.lines = nil, nil
+}
+
+func (f *fake) marginals(dst []float32, text []byte, tokens []pipeline.Token, wanted []bool) []float32 {
 	for i, t := range tokens {
 		b, known := f.beliefs[string(text[t.Start:t.End])]
 		if !known {
@@ -45,7 +66,7 @@ func (f fake) MarginalsOf(dst []float32, text []byte, tokens []pipeline.Token, _
 	return dst
 }
 
-func (f fake) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+func (f *fake) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
 	probs := f.Marginals(nil, text, tokens, matches)
 	least := float32(1)
 	for i := range tokens {
@@ -84,9 +105,9 @@ func (m fakeModel) Write(w io.Writer) error {
 
 func (m fakeModel) NewLabeller(tagger.LabelOptions) tagger.Labeller {
 	if m.mute {
-		return struct{ tagger.Labeller }{fake{m.beliefs, m.asked}}
+		return struct{ tagger.Labeller }{&fake{beliefs: m.beliefs, asked: m.asked}}
 	}
-	return fake{m.beliefs, m.asked}
+	return &fake{beliefs: m.beliefs, asked: m.asked}
 }
 
 func member(name string, beliefs map[string][5]float32) (fakeModel, *int) {
@@ -248,7 +269,7 @@ func (d *decides) LabelSure(text []byte, tokens []pipeline.Token, _ []pipeline.M
 type decidingModel struct{ fakeModel }
 
 func (m decidingModel) NewLabeller(tagger.LabelOptions) tagger.Labeller {
-	return &decides{fake: fake{m.beliefs, m.asked}}
+	return &decides{fake: fake{beliefs: m.beliefs, asked: m.asked}}
 }
 
 // TestDeciding: a cascade whose first member decides lines by itself says what

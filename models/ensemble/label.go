@@ -22,10 +22,8 @@ type Labeller struct {
 
 	probs []float32 // [tokens][tags] of a member
 	sum   []float32 // [tokens][tags]
-	open  []bool    // tokens of lines that the first member has not decided
-	doubt []bool    // tokens of lines of which it is not sure
-	mixed []bool    // those of them about which the others have a say
 	both  []float32 // probabilities of the spans of a cascade
+	later later
 }
 
 // NewLabeller implements tagger.Model. The members' own dials are turned only
@@ -42,6 +40,7 @@ func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 	for _, member := range m.members {
 		l.members = append(l.members, member.NewLabeller(o))
 	}
+	l.later.add = l.add
 	return l
 }
 
@@ -51,18 +50,11 @@ func (l *Labeller) believes(k int) labelling { return l.members[k].(labelling) }
 // Label writes one tag a token into tags and returns the confidence, in
 // [0, 1]. A note without tokens has confidence 1.
 func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
-	l.mix.spans.Reset(l.m.set)
-	l.spans.probs, l.both = l.spans.probs[:0], l.both[:0]
-	if len(tokens) == 0 {
-		return 1
+	conf, waits := l.LabelLater(text, tokens, matches, tags)
+	if waits {
+		l.Flush(func(said float32, _ []float32) { conf = said })
 	}
-	if l.m.header.Mode.bySpans() {
-		return l.spans.label(l.members, text, tokens, matches, tags)
-	}
-	if first := l.decides(); first != nil {
-		return l.labelSure(first, text, tokens, matches, tags)
-	}
-	return l.mix.decode(l.mean(text, tokens, matches), tokens, nil, tags, nil)
+	return conf
 }
 
 // decides returns the first member of a cascade if it can take lines off its
@@ -78,41 +70,6 @@ func (l *Labeller) decides() deciding {
 // leastSure is the probability of a path from which on each of its tags is the
 // likeliest at its place: what the mixer would choose too.
 const leastSure = 0.5
-
-// labelSure is a cascade whose first member decides what it is sure of by
-// itself: most lines, whose marginals nobody needs.
-func (l *Labeller) labelSure(first deciding, text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
-	l.open, l.sum = grow(l.open, len(tokens)), grow(l.sum, len(tokens)*l.m.set.Len())
-	conf := float64(first.LabelSure(text, tokens, matches, tags, max(l.m.header.Threshold, leastSure), l.open, l.sum))
-	if !slices.Contains(l.open, true) {
-		l.both = append(l.both, first.SpanProbs()...)
-		return float32(conf)
-	}
-	l.ask(text, tokens, matches, l.open)
-	conf = l.mix.o.Confidence.Join(conf, float64(l.mix.decode(l.sum, tokens, l.open, tags, nil)))
-	l.joinSpans(first.SpanProbs(), l.mix.spans.All(), tokens, tags)
-	return float32(conf)
-}
-
-// joinSpans puts the probabilities of spans in lines that were decided and in
-// those that were open into the order of the note.
-func (l *Labeller) joinSpans(decided, open []float32, tokens []pipeline.Token, tags []pipeline.Tag) {
-	if !l.mix.o.SpanProbs {
-		return
-	}
-	last := pipeline.O
-	for i, y := range tags {
-		if tokens[i].Flags&pipeline.LineStart != 0 {
-			last = pipeline.O
-		}
-		if begins := y != pipeline.O && !l.m.set.GoesOn(last, y); begins && l.open[i] {
-			l.both, open = append(l.both, open[0]), open[1:]
-		} else if begins {
-			l.both, decided = append(l.both, decided[0]), decided[1:]
-		}
-		last = y
-	}
-}
 
 // SpanProbs implements tagger.Spanned. A mean gives a span the probability that
 // it has among the paths of the means; of members that are asked for spans
@@ -154,47 +111,15 @@ func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline
 // cascade asks the first member about all lines, and the others about those
 // of which it is not sure.
 func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
-	l.sum = l.believes(0).Marginals(l.sum[:0], text, tokens, matches)
-	l.ask(text, tokens, matches, nil)
-	return l.sum
-}
-
-// ask looks at lines whose marginals of the first member stand in sum, with
-// open at those alone, and asks the other members about the lines whose best
-// path has a tag of which the first is less sure than the threshold.
-func (l *Labeller) ask(text []byte, tokens []pipeline.Token, matches []pipeline.Match, open []bool) {
-	l.doubt = grow(l.doubt, len(tokens))
-	clear(l.doubt)
-	n := l.m.set.Len()
-	some := false
-	l.mix.lines(l.sum, tokens, open, func(lo, hi int, path []pipeline.Tag) {
-		conf := l.mix.least(l.sum[lo*n:hi*n], path)
-		for i := lo; i < hi && conf < l.m.header.Threshold; i++ {
-			l.doubt[i], some = true, true
-		}
-	})
-	if !some {
-		return
+	x := &l.later
+	x.reset()
+	x.room(len(tokens), l.m.set.Len())
+	x.sum = l.believes(0).Marginals(x.sum[:0], text, tokens, matches)
+	if l.ask(0, text, tokens, matches, nil) {
+		x.notes = append(x.notes, waiting{})
+		l.hear()
 	}
-	l.mixed = grow(l.mixed, len(tokens))
-	for i, d := range l.doubt {
-		row := l.sum[i*n : (i+1)*n]
-		if l.mixed[i] = d && !personal(row); l.mixed[i] {
-			kernels.AddScaled(row, l.m.header.Weights[0]-1, row)
-		}
-	}
-	for k, member := range l.members[1:] {
-		if s, ok := member.(selective); ok {
-			l.probs = s.MarginalsOf(l.probs[:0], text, tokens, matches, l.doubt)
-		} else {
-			l.probs = l.believes(k+1).Marginals(l.probs[:0], text, tokens, matches)
-		}
-		for i, m := range l.mixed {
-			if m {
-				kernels.AddScaled(l.sum[i*n:(i+1)*n], l.m.header.Weights[k+1], l.probs[i*n:(i+1)*n])
-			}
-		}
-	}
+	return x.sum
 }
 
 // personal tells whether the first member of a cascade is sure, by the marginals of

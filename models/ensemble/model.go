@@ -60,11 +60,14 @@ func ParseMode(name string) (Mode, error) {
 	return "", fmt.Errorf("ensemble %q is not known; known: %s", name, strings.Join(Modes(), ", "))
 }
 
-// A labeller that is selective does not work on what nobody wants.
-type selective interface {
-	// MarginalsOf is Marginals for some of the tokens; what it says of the
-	// others means nothing.
-	MarginalsOf(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) []float32
+// A labeller that is deferring reads lines of many notes side by side. See
+// bilstm.Labeller.
+type deferring interface {
+	// Defer takes the lines of a note that have a wanted token.
+	Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool)
+	// Deferred calls do with the probabilities of tags of the tokens from to to of each
+	// note since the last call, counted from 0 on, in rows stride apart.
+	Deferred(do func(note, from, to int, probs []float32, stride int))
 }
 
 // A labeller that is deciding takes lines off the hands of a cascade.

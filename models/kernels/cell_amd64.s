@@ -112,3 +112,100 @@ cellstate:
 	JLT  cellstate
 	VZEROUPPER
 	RET
+
+// In sixteen lanes, with the same bits; constants in Z8 to Z15 and Z24 to Z31.
+#define POWER16(k, x, t, p) \
+	VMULPS k, x, x; \
+	VMINPS Z14, x, x; \
+	VMAXPS Z13, x, x; \
+	VADDPS Z12, x, t; \
+	VSUBPS Z12, t, p; \
+	VSUBPS p, x, x; \
+	VPSLLD $23, t, t; \
+	VMOVAPS Z11, p; \
+	VFMADD213PS Z10, x, p; \
+	VFMADD213PS Z9, x, p; \
+	VFMADD213PS Z8, x, p; \
+	VFMADD213PS Z25, x, p; \
+	VFMADD213PS Z24, x, p; \
+	VPADDD t, p, x
+
+// func cellsAVX512(gates, c, h *float32, codes *byte, n, rows, stride int)
+// The last lanes of a number of units that is no multiple of sixteen are masked.
+TEXT ·cellsAVX512(SB), NOSPLIT, $0-56
+	MOVQ gates+0(FP), R8
+	MOVQ c+8(FP), DI
+	MOVQ h+16(FP), R12
+	MOVQ codes+24(FP), DX
+	MOVQ n+32(FP), BX
+	MOVQ rows+40(FP), R13
+	MOVQ stride+48(FP), R15
+	VBROADCASTSS cellConstants<>+0(SB), Z15
+	VBROADCASTSS cellConstants<>+8(SB), Z14
+	VBROADCASTSS cellConstants<>+12(SB), Z13
+	VBROADCASTSS cellConstants<>+16(SB), Z12
+	VBROADCASTSS cellConstants<>+20(SB), Z11
+	VBROADCASTSS cellConstants<>+24(SB), Z10
+	VBROADCASTSS cellConstants<>+28(SB), Z9
+	VBROADCASTSS cellConstants<>+32(SB), Z8
+	VBROADCASTSS cellConstants<>+36(SB), Z25
+	VBROADCASTSS cellConstants<>+40(SB), Z24
+	VBROADCASTSS cellConstants<>+4(SB), Z26
+	VBROADCASTSS cellConstants<>+44(SB), Z27
+	VPBROADCASTD cellConstants<>+48(SB), Z28
+	LEAQ (BX*4), SI            // bytes of a gate
+	LEAQ (SI)(SI*2), R11
+cells512row:
+	MOVQ BX, CX                // units left
+	XORQ AX, AX
+	MOVL $0xffff, R10
+	KMOVW R10, K1
+cells512units:
+	CMPQ CX, $16
+	JGE  cells512whole
+	MOVL $0x00ff, R10
+	KMOVW R10, K1
+cells512whole:
+	LEAQ (R8)(AX*1), R9
+	VMOVUPS.Z (R9), K1, Z0          // i
+	VMOVUPS.Z (R9)(SI*1), K1, Z1    // f
+	VMOVUPS.Z (R9)(SI*2), K1, Z2    // g
+	VMOVUPS.Z (R9)(R11*1), K1, Z3   // o
+	POWER16(Z15, Z0, Z4, Z5)
+	POWER16(Z15, Z1, Z6, Z7)
+	POWER16(Z26, Z2, Z16, Z17)
+	POWER16(Z15, Z3, Z18, Z19)
+	VADDPS Z24, Z0, Z0
+	VADDPS Z24, Z1, Z1
+	VADDPS Z24, Z2, Z4
+	VSUBPS Z2, Z24, Z2
+	VMULPS Z4, Z0, Z0               // (1+i)(1+g)
+	VMOVUPS.Z (DI)(AX*1), K1, Z5
+	VMULPS Z5, Z0, Z5
+	VFMADD231PS Z1, Z2, Z5
+	VMULPS Z1, Z0, Z0
+	VDIVPS Z0, Z5, Z5               // c
+	VMOVUPS Z5, K1, (DI)(AX*1)
+	POWER16(Z26, Z5, Z6, Z7)
+	VADDPS Z24, Z3, Z3
+	VADDPS Z24, Z5, Z6
+	VSUBPS Z5, Z24, Z5
+	VMULPS Z6, Z3, Z3
+	VDIVPS Z3, Z5, Z5               // h
+	VMOVUPS Z5, K1, (R12)(AX*1)
+	VMULPS Z27, Z5, Z5
+	VCVTPS2DQ Z5, Z5
+	VPADDD Z28, Z5, Z5
+	VPMOVDB Z5, K1, (DX)
+	ADDQ $16, DX
+	ADDQ $64, AX
+	SUBQ $16, CX
+	JG   cells512units
+	ADDQ CX, DX                     // none, or the lanes that there were not
+	LEAQ (R8)(SI*4), R8
+	ADDQ SI, DI
+	ADDQ R15, R12
+	DECQ R13
+	JNZ  cells512row
+	VZEROUPPER
+	RET

@@ -188,41 +188,32 @@ func (q *Quantized) Gemm(c, from []float32, ldc int, a []byte, m int, scale []fl
 	if len(scale) > 1 {
 		scale, p.step = scale[:m], 4
 	}
-	switch {
-	case portable:
+	if portable {
 		q.gemmGo(c, from, a, m, scale, &p)
-	case vnni:
-		for j := 0; j < q.columns; j += panelColumns {
-			q.panels(j, c, from, a, m, scale, &p)
-		}
-	default:
-		q.panels(0, c, from, a, m, scale, &p)
+		return
 	}
+	q.panels(c, from, a, m, scale, &p)
 }
 
-// panels is Gemm for columns from j on: for 32, or without VPDPBUSD all. Calls
-// are direct, so that nothing goes to the heap.
-func (q *Quantized) panels(j int, c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
+// panels is Gemm by assembly. Calls are direct, so that nothing goes to the heap.
+func (q *Quantized) panels(c, from []float32, a []byte, m int, scale []float32, p *quantizedPanel) {
 	at, wide := 0, q.Codes()
 	next := func(j int) (*float32, *byte) {
 		p.b, p.scales, p.offsets, p.columns = &q.laid[j*q.rows], &q.scales[j], &q.offsets[j], q.columns
 		p.scale, p.from = &scale[at*p.step/4], &from[j+at*p.next/4]
 		return &c[j+at*p.ldc/4], &a[at*wide]
 	}
+	if vnni {
+		c, a := next(0)
+		p.turn = 0
+		quantizedVNNI(c, a, m, p)
+		return
+	}
 	for ; m-at >= 4; at += 4 {
-		c, a := next(j)
-		if vnni {
-			quantized4VNNI(c, a, p)
-		} else {
-			quantized4AVX2(c, a, p)
-		}
+		c, a := next(0)
+		quantized4AVX2(c, a, p)
 	}
 	for ; at < m; at++ {
-		if vnni {
-			c, a := next(j)
-			quantized1VNNI(c, a, p)
-			continue
-		}
 		last := 0
 		if p.turn < 0 {
 			last = q.columns - panelColumns
@@ -233,7 +224,7 @@ func (q *Quantized) panels(j int, c, from []float32, a []byte, m int, scale []fl
 	}
 }
 
-// quantizedPanel is what the assembly knows of 32 columns.
+// quantizedPanel is what the assembly knows of 32 columns, and where they stand.
 type quantizedPanel struct {
 	b       *int8
 	scales  *float32
@@ -245,7 +236,7 @@ type quantizedPanel struct {
 	from    *float32
 	next    int // bytes from a row of it to the next
 	columns int // from here on, for those who count them
-	turn    int // bytes of c from a panel to the next, which may be the one before
+	turn    int // bytes of c from a panel to the next, which may be the one before; with VPDPBUSD, how far on it is
 }
 
 func codesGo(dst []byte, x []float32, scale float32) {

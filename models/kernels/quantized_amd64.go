@@ -13,10 +13,7 @@ func codesVNNI(dst *byte, x *float32, n int, scale float32)
 func codesAVX2(dst *byte, x *float32, n int, scale float32)
 
 //go:noescape
-func quantized4VNNI(c *float32, a *byte, p *quantizedPanel)
-
-//go:noescape
-func quantized1VNNI(c *float32, a *byte, p *quantizedPanel)
+func quantizedVNNI(c *float32, a *byte, m int, p *quantizedPanel)
 
 //go:noescape
 func quantized4AVX2(c *float32, a *byte, p *quantizedPanel)

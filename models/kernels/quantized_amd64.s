@@ -116,13 +116,6 @@ mostloop:
 	ADDQ R11, R13; \
 	ADDQ R10, DI
 
-#define SCALESVNNI \
-	MOVQ 16(R9), AX; \
-	VMOVUPS (R8), Z24; \
-	VMOVUPS 64(R8), Z25; \
-	VMOVDQU32 (AX), Z26; \
-	VMOVDQU32 64(AX), Z27
-
 // Four numbers of a row of a with 32 columns in Z30 and Z31.
 #define ROWVNNI(x, lo, hi) \
 	VPBROADCASTD x, Z28; \
@@ -133,20 +126,84 @@ mostloop:
 	VMOVDQU32 at(DX), Z30; \
 	VMOVDQU32 at+64(DX), Z31
 
-// func quantized4VNNI(c *float32, a *byte, p *quantizedPanel)
-TEXT ·quantized4VNNI(SB), NOSPLIT, $0-24
-	PANEL
-	MOVQ CX, AX                 // bytes of a row of a
+// Sums of rows of c begin with nothing.
+#define NONEVNNI4(a, b, c, d) \
+	VPXORQ a, a, a; \
+	VPXORQ b, b, b; \
+	VPXORQ c, c, c; \
+	VPXORQ d, d, d
+
+// func quantizedVNNI(c *float32, a *byte, m int, p *quantizedPanel)
+// All columns, a panel at a time, which stays in the first cache while all rows go
+// by: eight of them at once, then four, then each by itself.
+TEXT ·quantizedVNNI(SB), NOSPLIT, $0-32
+	MOVQ p+24(FP), R9
+	MOVQ (R9), DX              // b
+	MOVQ 24(R9), AX            // its rows, which are bytes of a row of a
 	LEAQ (AX)(AX*2), BX
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-quantized4vnniloop:
+	MOVQ 32(R9), R10           // bytes of a row of c
+	MOVQ 48(R9), R15           // from a row's scale to the next
+	MOVQ 64(R9), R11           // bytes of a row of from
+quantizedvnnipanel:
+	MOVQ 80(R9), CX            // bytes of c before this panel
+	MOVQ 8(R9), R8
+	VMOVUPS (R8)(CX*1), Z24
+	VMOVUPS 64(R8)(CX*1), Z25
+	MOVQ 16(R9), R8
+	VMOVDQU32 (R8)(CX*1), Z26
+	VMOVDQU32 64(R8)(CX*1), Z27
+	MOVQ c+0(FP), DI
+	ADDQ CX, DI
+	MOVQ a+8(FP), SI
+	MOVQ m+16(FP), R12
+	MOVQ 40(R9), R14
+	MOVQ 56(R9), R13
+	ADDQ CX, R13
+quantizedvnnirows:
+	MOVQ AX, CX
+	CMPQ R12, $8
+	JLT  quantizedvnnifour
+	NONEVNNI4(Z0, Z1, Z2, Z3)
+	NONEVNNI4(Z4, Z5, Z6, Z7)
+	NONEVNNI4(Z8, Z9, Z10, Z11)
+	NONEVNNI4(Z12, Z13, Z14, Z15)
+	LEAQ (SI)(AX*4), R8
+quantizedvnnieightloop:
+	COLUMNSVNNI(0)
+	ROWVNNI((SI), Z0, Z1)
+	ROWVNNI((SI)(AX*1), Z2, Z3)
+	ROWVNNI((SI)(AX*2), Z4, Z5)
+	ROWVNNI((SI)(BX*1), Z6, Z7)
+	ROWVNNI((R8), Z8, Z9)
+	ROWVNNI((R8)(AX*1), Z10, Z11)
+	ROWVNNI((R8)(AX*2), Z12, Z13)
+	ROWVNNI((R8)(BX*1), Z14, Z15)
+	ADDQ $128, DX
+	ADDQ $4, SI
+	ADDQ $4, R8
+	SUBQ $4, CX
+	JNZ  quantizedvnnieightloop
+	LEAQ (R8)(BX*1), SI        // eight rows on: R8 is five on
+	PUTVNNI(Z0, Z1)
+	PUTVNNI(Z2, Z3)
+	PUTVNNI(Z4, Z5)
+	PUTVNNI(Z6, Z7)
+	PUTVNNI(Z8, Z9)
+	PUTVNNI(Z10, Z11)
+	PUTVNNI(Z12, Z13)
+	PUTVNNI(Z14, Z15)
+	MOVQ AX, CX
+	SHLQ $5, CX
+	SUBQ CX, DX                // the same panel again
+	SUBQ $8, R12
+	JNZ  quantizedvnnirows
+	JMP  quantizedvnninext
+quantizedvnnifour:
+	CMPQ R12, $4
+	JLT  quantizedvnnione
+	NONEVNNI4(Z0, Z1, Z2, Z3)
+	NONEVNNI4(Z4, Z5, Z6, Z7)
+quantizedvnnifourloop:
 	COLUMNSVNNI(0)
 	ROWVNNI((SI), Z0, Z1)
 	ROWVNNI((SI)(AX*1), Z2, Z3)
@@ -155,29 +212,23 @@ quantized4vnniloop:
 	ADDQ $128, DX
 	ADDQ $4, SI
 	SUBQ $4, CX
-	JNZ  quantized4vnniloop
-	SCALESVNNI
+	JNZ  quantizedvnnifourloop
+	ADDQ BX, SI
 	PUTVNNI(Z0, Z1)
 	PUTVNNI(Z2, Z3)
 	PUTVNNI(Z4, Z5)
 	PUTVNNI(Z6, Z7)
-	VZEROUPPER
-	RET
-
-// func quantized1VNNI(c *float32, a *byte, p *quantizedPanel)
-// Eight sums, so that none waits for the one before.
-TEXT ·quantized1VNNI(SB), NOSPLIT, $0-24
-	PANEL
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	JMP  quantized1vnninext
-quantized1vnniloop:
+	MOVQ AX, CX
+	SHLQ $5, CX
+	SUBQ CX, DX
+	SUBQ $4, R12
+	JNZ  quantizedvnnirows
+	JMP  quantizedvnninext
+quantizedvnnione:              // eight sums, so that none waits for the one before
+	NONEVNNI4(Z0, Z1, Z2, Z3)
+	NONEVNNI4(Z4, Z5, Z6, Z7)
+	JMP  quantizedvnnionenext
+quantizedvnnioneloop:
 	COLUMNSVNNI(0)
 	ROWVNNI((SI), Z0, Z1)
 	COLUMNSVNNI(128)
@@ -188,17 +239,18 @@ quantized1vnniloop:
 	ROWVNNI(12(SI), Z6, Z7)
 	ADDQ $512, DX
 	ADDQ $16, SI
-quantized1vnninext:
+quantizedvnnionenext:
 	SUBQ $16, CX
-	JGE  quantized1vnniloop
+	JGE  quantizedvnnioneloop
 	ADDQ $16, CX
-	JZ   quantized1vnniput
+	JZ   quantizedvnnioneput
 	COLUMNSVNNI(0)
 	ROWVNNI((SI), Z0, Z1)
 	COLUMNSVNNI(128)
 	ROWVNNI(4(SI), Z2, Z3)
-quantized1vnniput:
-	SCALESVNNI
+	ADDQ $256, DX
+	ADDQ $8, SI
+quantizedvnnioneput:
 	VPADDD Z2, Z0, Z0
 	VPADDD Z3, Z1, Z1
 	VPADDD Z6, Z4, Z4
@@ -206,6 +258,18 @@ quantized1vnniput:
 	VPADDD Z4, Z0, Z0
 	VPADDD Z5, Z1, Z1
 	PUTVNNI(Z0, Z1)
+	MOVQ AX, CX
+	SHLQ $5, CX
+	SUBQ CX, DX
+	DECQ R12
+	JNZ  quantizedvnnirows
+quantizedvnninext:
+	MOVQ AX, CX
+	SHLQ $5, CX
+	ADDQ CX, DX
+	ADDQ $128, 80(R9)
+	SUBQ $32, 72(R9)
+	JNZ  quantizedvnnipanel
 	VZEROUPPER
 	RET
 

@@ -32,10 +32,13 @@ type Clock struct {
 // costs some 0.3 us, a thousandth of what tagging so long a note does.
 const timedBytes = 16 << 10
 
+// Timed tells whether a note of so many bytes is timed.
+func Timed(bytes int) bool { return bytes >= timedBytes }
+
 // Start begins a note of so many bytes.
 func (c *Clock) Start(bytes int) {
 	c.end() // of a note whose stage panicked
-	if c.Limit > 0 && bytes >= timedBytes {
+	if c.Limit > 0 && Timed(bytes) {
 		runtime.LockOSThread()
 		c.timing, c.begin = true, threadTime()
 	}

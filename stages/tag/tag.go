@@ -28,6 +28,19 @@ type Labeller interface {
 // (tagger.Spanned).
 type spanned interface{ SpanProbs() []float32 }
 
+// later is a Labeller that may put notes off, to work on many side by side
+// (tagger.Later).
+type later interface {
+	Labeller
+	LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool)
+	Waiting() int
+	Flush(done func(conf float32, spans []float32))
+}
+
+// waitingMost is from how many tokens on notes do not wait any longer. What is known
+// of so many stays in the caches of the processor.
+const waitingMost = 4096
+
 // A Finder appends the pattern matches of text to dst. It is shared by the
 // workers. *patterns.Matcher is one.
 type Finder interface {
@@ -72,15 +85,31 @@ type worker struct {
 	cache    *cache   // nil: switched off
 	clock    guard.Clock
 	placed   view.Placed
+
+	waits []int     // notes that were put off
+	spans []stretch // [notes] of probs
+	probs []float32 // of spans, in the order in which notes were done
 }
+
+type stretch struct{ from, to int }
 
 func (w *worker) do(b *pipeline.Batch) error {
 	b.TagSet = w.TagSet
 	b.Tags = grow(b.Tags, len(b.Tokens.Items))
 	b.Conf = grow(b.Conf, b.Len())
+	w.spans, w.probs = grow(w.spans, b.Len()), w.probs[:0]
 	for i := range b.Len() {
 		w.note(b, i)
 		b.Matches.End()
+		if l, ok := w.labeller.(later); ok && l.Waiting() >= waitingMost {
+			w.flush(b, l)
+		}
+	}
+	if l, ok := w.labeller.(later); ok {
+		w.flush(b, l)
+	}
+	for _, s := range w.spans {
+		b.SpanProbs.Items = append(b.SpanProbs.Items, w.probs[s.from:s.to]...)
 		b.SpanProbs.End()
 	}
 	if w.cache != nil {
@@ -89,7 +118,8 @@ func (w *worker) do(b *pipeline.Batch) error {
 	return nil
 }
 
-// note tags note i, from the cache if the same text was tagged before.
+// note tags note i, from the cache if the same text was tagged before, or puts it
+// off.
 func (w *worker) note(b *pipeline.Batch, i int) {
 	if b.Reason[i] != pipeline.Sound {
 		return
@@ -103,62 +133,153 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		if e := cached.find(text); e != nil && len(e.tags) == len(tags) {
 			copy(tags, e.tags)
 			b.Matches.Items = append(b.Matches.Items, e.matches...)
-			b.SpanProbs.Items = append(b.SpanProbs.Items, e.probs...)
 			b.Conf[i] = e.conf
+			w.keepSpans(i, e.probs)
 			return
 		}
 	}
-	first, firstProb := len(b.Matches.Items), len(b.SpanProbs.Items)
+	first, waits := len(b.Matches.Items), false
+	later, mayWait := (*labeller).(later)
+	if mayWait && guard.Timed(len(text)) {
+		w.flush(b, later) // its time is its own
+		mayWait = false
+	}
 	w.clock.Start(len(text))
 	reason := pipeline.Panicked
-	if guard.Note(func() { reason = w.label(*labeller, b, i, tags) }) {
+	if guard.Note(func() { reason, waits = w.label(*labeller, b, i, tags, mayWait) }) {
 		*labeller = renew() // the old one's scratch is in an unknown state
+		if labeller == &w.labeller {
+			w.again(b)
+		}
 	}
 	if reason == pipeline.Sound && w.clock.Over() {
 		reason = pipeline.TimedOut
 	}
-	if reason != pipeline.Sound {
-		b.Quarantine(i, reason)
-		b.Matches.Items, b.SpanProbs.Items = b.Matches.Items[:first], b.SpanProbs.Items[:firstProb]
-		clear(tags)
-		b.Conf[i] = 0
-		return
-	}
-	if cached != nil {
-		cached.keep(text, tags, b.Matches.Items[first:], b.SpanProbs.Items[firstProb:], b.Conf[i])
+	switch {
+	case reason != pipeline.Sound:
+		b.Matches.Items = b.Matches.Items[:first]
+		w.refuse(b, i, reason)
+	case waits:
+		w.waits = append(w.waits, i)
+	case cached != nil:
+		cached.keep(text, tags, b.Matches.Items[first:], w.probsOf(i), b.Conf[i])
 	}
 }
 
-// label finds the patterns and tags of note i. It returns why they cannot be
-// trusted, or Sound.
-func (w *worker) label(labeller Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag) pipeline.Reason {
+// refuse sends note i to quarantine.
+func (w *worker) refuse(b *pipeline.Batch, i int, reason pipeline.Reason) {
+	b.Quarantine(i, reason)
+	clear(b.TagsOf(i))
+	b.Conf[i] = 0
+	w.spans[i] = stretch{}
+}
+
+// label finds the patterns of note i and tags it, unless the note may wait and
+// waits. It returns why what was found cannot be trusted, or Sound.
+func (w *worker) label(labeller Labeller, b *pipeline.Batch, i int, tags []pipeline.Tag, mayWait bool) (reason pipeline.Reason, waits bool) {
 	if labeller == nil {
-		return pipeline.NoModel
+		return pipeline.NoModel, false
 	}
 	text, from := b.Seen(i)
 	tokens := w.placed.Tokens(from, b.Tokens.At(i))
 	if !cover(text, tokens) {
-		return pipeline.BadTags
+		return pipeline.BadTags, false
 	}
 	first := len(b.Matches.Items)
 	if w.Patterns != nil {
 		b.Matches.Items = w.Patterns.Find(b.Matches.Items, text)
 	}
 	matches := b.Matches.Items[first:]
-	b.Conf[i] = labeller.Label(text, tokens, matches, tags)
-	if !share(b.Conf[i]) || !within(text, matches) || !known(tags, w.TagSet.Len()) {
-		return pipeline.BadTags
+	if !within(text, matches) {
+		return pipeline.BadTags, false
 	}
-	if s, ok := labeller.(spanned); ok {
-		for _, p := range s.SpanProbs() {
-			if !share(p) {
-				return pipeline.BadTags
-			}
-			b.SpanProbs.Items = append(b.SpanProbs.Items, p)
-		}
+	conf := float32(0)
+	if mayWait {
+		conf, waits = labeller.(later).LabelLater(text, tokens, matches, tags)
+	} else {
+		conf = labeller.Label(text, tokens, matches, tags)
+	}
+	if !waits {
+		reason = w.keep(b, i, conf, spansOf(labeller))
 	}
 	view.BackMatches(from, matches)
+	return reason, waits
+}
+
+// spansOf returns how probable the spans of a labeller's last tags are.
+func spansOf(l Labeller) []float32 {
+	if s, ok := l.(spanned); ok {
+		return s.SpanProbs()
+	}
+	return nil
+}
+
+// keep keeps what was said of note i, whose tags are written, and returns why it
+// cannot be trusted, or Sound.
+func (w *worker) keep(b *pipeline.Batch, i int, conf float32, spans []float32) pipeline.Reason {
+	if !share(conf) || !known(b.TagsOf(i), w.TagSet.Len()) {
+		return pipeline.BadTags
+	}
+	for _, p := range spans {
+		if !share(p) {
+			return pipeline.BadTags
+		}
+	}
+	b.Conf[i] = conf
+	w.keepSpans(i, spans)
 	return pipeline.Sound
+}
+
+func (w *worker) keepSpans(i int, probs []float32) {
+	w.spans[i].from = len(w.probs)
+	w.probs = append(w.probs, probs...)
+	w.spans[i].to = len(w.probs)
+}
+
+func (w *worker) probsOf(i int) []float32 { return w.probs[w.spans[i].from:w.spans[i].to] }
+
+// flush tags the notes that were put off. If that panics nobody knows which of them
+// did it, and each is tagged by itself.
+func (w *worker) flush(b *pipeline.Batch, l later) {
+	if len(w.waits) == 0 {
+		return
+	}
+	done := 0
+	if guard.Note(func() {
+		l.Flush(func(conf float32, spans []float32) {
+			i := w.waits[done]
+			if reason := w.keep(b, i, conf, spans); reason != pipeline.Sound {
+				w.refuse(b, i, reason)
+			} else if w.cache != nil {
+				w.cache.keep(b.Text.At(i), b.TagsOf(i), b.Matches.At(i), w.probsOf(i), conf)
+			}
+			done++
+		})
+	}) {
+		w.waits = w.waits[done:]
+		w.labeller = w.NewLabeller()
+		w.again(b)
+	}
+	w.waits = w.waits[:0]
+}
+
+// again tags the notes that were put off one by one: the labeller that knew them is
+// gone.
+func (w *worker) again(b *pipeline.Batch) {
+	for _, i := range w.waits {
+		reason := pipeline.Panicked
+		if guard.Note(func() {
+			text, from := b.Seen(i)
+			conf := w.labeller.Label(text, w.placed.Tokens(from, b.Tokens.At(i)), w.placed.Matches(from, b.Matches.At(i)), b.TagsOf(i))
+			reason = w.keep(b, i, conf, spansOf(w.labeller))
+		}) {
+			w.labeller = w.NewLabeller()
+		}
+		if reason != pipeline.Sound {
+			w.refuse(b, i, reason)
+		}
+	}
+	w.waits = w.waits[:0]
 }
 
 // grow returns s with length n, all zero, and keeps its memory if it can.

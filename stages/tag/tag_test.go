@@ -54,9 +54,9 @@ func batch(notes ...string) *pipeline.Batch {
 	for _, n := range notes {
 		b.Text.Append([]byte(n))
 		b.Reason = append(b.Reason, pipeline.Sound)
-		at := 0
-		for _, w := range bytes.Fields([]byte(n)) {
-			at += bytes.Index([]byte(n)[at:], w)
+		text, at := []byte(n), 0
+		for _, w := range bytes.Fields(text) {
+			at += bytes.Index(text[at:], w)
 			b.Tokens.Items = append(b.Tokens.Items, pipeline.Token{Start: int32(at), End: int32(at + len(w))})
 			at += len(w)
 		}
