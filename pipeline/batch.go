@@ -295,17 +295,14 @@ const RowColumn = "row"
 // row stands; in Extra (BytesColumn) of notes of several parts.
 const PartColumn = "part"
 
-// DurationKey is the key of the metadata of Column.Type under which the unit of a
-// duration stands (s, ms, us, ns): Parquet has no type for it, Arrow has.
-const DurationKey = "duration"
-
 // Column is a pass-through column: read fills it, write copies it.
 type Column struct {
 	Name string
 	Kind ColumnKind
 	// Type is what the column is in Parquet, for one that is written as it was
 	// read: a FileMetaData in Thrift's compact form whose schema is this column
-	// without a root; its metadata may have DurationKey. If it is empty, Kind says all.
+	// without a root; its metadata have under "duration" the unit (s, ms, us, ns) of a
+	// type that Arrow has and Parquet has not. If it is empty, Kind says all.
 	Type  string
 	Valid []bool   // per note; false is null
 	Fixed []uint64 // bits of the value, for every kind but BytesColumn and NestedColumn

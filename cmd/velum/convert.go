@@ -34,7 +34,7 @@ func (a *app) noteFlags(c *cobra.Command) {
 func newConvertCommand(a *app) *cobra.Command {
 	var f notes.Options
 	c := &cobra.Command{
-		Use:   "convert --in PATH --from FORMAT --out PATH --to FORMAT",
+		Use:   "convert --in PATH --out PATH [--from FORMAT] [--to FORMAT]",
 		Short: "Convert labelled notes between brat, i2b2 XML, CoNLL, JSONL, CSV and Parquet",
 		Example: `  velum convert --in dev/ --from brat --out dev.jsonl --to jsonl
   velum convert --in dev.jsonl --out dev.conll --scheme BIOESU

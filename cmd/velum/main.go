@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -263,6 +264,9 @@ func exactArgs(n int) cobra.PositionalArgs {
 			return nil
 		case c.HasSubCommands():
 			return unknownVerb(c, args)
+		}
+		if typed := withFlags(c, args); n == 0 && typed != "" {
+			return exit.Errorf(exit.Config, "type `"+typed+"`", "%s: no flag before %s", c.CommandPath(), strings.Join(args[:min(len(args), 5)], ", "))
 		}
 		return exit.Errorf(exit.Config, "see `"+c.CommandPath()+" --help`", "%s: arguments: want %d, have %d", c.CommandPath(), n, len(args))
 	}

@@ -35,7 +35,7 @@ type TextOptions struct {
 
 	// SetAside is told of a row of JSONL or CSV that breaks its format: it becomes
 	// a note without text, BadRow. nil: such a row ends the reading.
-	SetAside func(*InputError)
+	SetAside func(error)
 
 	Unit offset.Unit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
 

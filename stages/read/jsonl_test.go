@@ -77,7 +77,7 @@ func TestSetAside(t *testing.T) {
 			[]string{"in.csv:3:1: row of 3 fields, the header has 2", "in.csv:4:6: text behind a closing quote"}},
 	} {
 		var named []string
-		o := read.TextOptions{SetAside: func(e *read.InputError) { named = append(named, e.Error()) }}
+		o := read.TextOptions{SetAside: func(e error) { named = append(named, e.Error()) }}
 		var src pipeline.Source
 		var err error
 		if path := putFile(t, tt.name, tt.in); tt.name == "in.csv" {
@@ -101,7 +101,7 @@ func TestSetAside(t *testing.T) {
 			}
 		}
 	}
-	r, err := read.NewJSONL(putFile(t, "in.jsonl", `{"text":"Ada","label":[[0,1,"MEDICO"]]}`), read.TextOptions{SetAside: func(*read.InputError) { t.Error("set aside") }})
+	r, err := read.NewJSONL(putFile(t, "in.jsonl", `{"text":"Ada","label":[[0,1,"MEDICO"]]}`), read.TextOptions{SetAside: func(error) { t.Error("set aside") }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,9 @@ const (
 // arrowUnits are the units of a duration, by their number in Schema.fbs.
 var arrowUnits = [...]string{"s", "ms", "us", "ns"}
 
+// durationKey is the key of the unit in pipeline.Column.Type.
+const durationKey = "duration"
+
 // durations marks the columns that are durations of Arrow. A schema that
 // cannot be read marks none: their numbers are whole without it.
 func (f *footer) durations() {

@@ -67,7 +67,7 @@ func shapeOf(c *fileColumn) shape {
 		m.Schema = append(m.Schema, e)
 	}
 	if c.duration != "" {
-		m.KeyValueMetadata = []format.KeyValue{{Key: pipeline.DurationKey, Value: c.duration}}
+		m.KeyValueMetadata = []format.KeyValue{{Key: durationKey, Value: c.duration}}
 	}
 	data, err := thrift.Marshal(new(thrift.CompactProtocol), m)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *shape) column() (*fileColumn, error) {
 		return nil, errShape
 	}
 	for _, kv := range m.KeyValueMetadata {
-		if kv.Key != pipeline.DurationKey || !slices.Contains(arrowUnits[:], kv.Value) {
+		if kv.Key != durationKey || !slices.Contains(arrowUnits[:], kv.Value) {
 			return nil, errShape
 		}
 		c.duration = kv.Value

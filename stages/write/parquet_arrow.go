@@ -21,6 +21,9 @@ const (
 
 var arrowUnits = []string{"s", "ms", "us", "ns"}
 
+// durationKey is the key of the unit in pipeline.Column.Type.
+const durationKey = "duration"
+
 // arrowHint returns a schema of Arrow that says which columns are durations; ""
 // if none is. Readers (Arrow, pandas, Polars) take the types of all others from
 // Parquet's own schema, since here they are null; it knows their number only. Beside

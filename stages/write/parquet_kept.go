@@ -41,7 +41,7 @@ func newShape(kept string) (*shape, error) {
 	}
 	s := &shape{elements: m.Schema}
 	for _, kv := range m.KeyValueMetadata {
-		if kv.Key == pipeline.DurationKey {
+		if kv.Key == durationKey {
 			s.duration = kv.Value
 		}
 	}

@@ -41,7 +41,7 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	if f.Dial {
 		return f.dial(ctx, c, cfg)
 	}
-	aside := &flow.Aside{Log: c.Log}
+	aside := &console.Aside{Log: c.Log}
 	s, err := f.score(ctx, c, cfg, f.System, f.SystemFrom, aside)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	}
 	var test *score.Significance
 	if f.Other != "" {
-		other, err := f.score(ctx, c, cfg, f.Other, f.SystemFrom, &flow.Aside{Log: slog.New(slog.DiscardHandler)})
+		other, err := f.score(ctx, c, cfg, f.Other, f.SystemFrom, &console.Aside{Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func printBrief(w io.Writer, r *score.Report) error {
 }
 
 // score scores the spans at path, or the model's where path is empty.
-func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *flow.Aside) (*score.Scorer, error) {
+func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *console.Aside) (*score.Scorer, error) {
 	o := score.Options{Beta: f.Beta, Draws: f.Draws, Seed: f.Seed}
 	if f.Labels != "" {
 		to, err := flow.IntoLabels(f.Labels)
@@ -169,7 +169,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 			return nil, err
 		}
 	} else {
-		notes.TextDir = f.texts()
+		notes.TextDir, notes.SetAside = f.texts(), nil // what a system said of a row that cannot be read is not nothing
 		g, err := flow.LoadGiven("system-from", from, path, notes)
 		if err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Opt
 		return err
 	}
 	w.Gold = true
-	r.SetAside = (&flow.Aside{Log: c.Log}).Row
+	r.SetAside = (&console.Aside{Log: c.Log}).Row
 	src, err := flow.OpenNotes("from", f.From, f.In, r)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func Tag(ctx context.Context, c *console.Console, cfg *option.Config, f *Options
 		return err
 	}
 	r.SkipUnknown = true // gold spans in the input do not count here
-	r.SetAside = (&flow.Aside{Log: c.Log}).Row
+	r.SetAside = (&console.Aside{Log: c.Log}).Row
 	src, err := flow.OpenNotes("from", f.From, f.In, r)
 	if err != nil {
 		return err

@@ -44,7 +44,16 @@ func (v *optionValue) Set(s string) error {
 	return nil
 }
 
-func (v *optionValue) String() string { return "" }
+// String returns what was given last; "" before.
+func (v *optionValue) String() string {
+	last := ""
+	for _, f := range v.sources.flags {
+		if f.name == v.name {
+			last = f.text
+		}
+	}
+	return last
+}
 
 func (v *optionValue) Type() string {
 	switch v.option.at.(type) {
@@ -86,3 +95,24 @@ func (v setValue) Set(s string) error {
 func (v setValue) String() string { return "" }
 
 func (v setValue) Type() string { return "key=value" }
+
+// GetSlice returns all that was given. With Append and Replace it makes a pflag.SliceValue.
+func (v setValue) GetSlice() (all []string) {
+	for _, f := range v.sources.flags {
+		if f.name == "--set "+f.key {
+			all = append(all, f.key+"="+f.text)
+		}
+	}
+	return all
+}
+
+// Append is Set.
+func (v setValue) Append(s string) error { return v.Set(s) }
+
+// Replace is Set of each: what was set before stays.
+func (v setValue) Replace(all []string) (err error) {
+	for _, s := range all {
+		err = errors.Join(err, v.Set(s))
+	}
+	return err
+}
