@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/doctor"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -15,7 +15,7 @@ func newDoctorCommand(a *app) *cobra.Command {
   velum doctor --json`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return doctor.Look(a.Console, dir)
+			return look.Machine(a.Console, dir)
 		},
 	}
 	c.Flags().StringVar(&dir, "path", dir, "folder that a run would write to")

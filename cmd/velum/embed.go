@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/vectors"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 )
 
 func newEmbedCommand(a *app) *cobra.Command {
-	var f vectors.Options
+	var f look.VectorOptions
 	c := &cobra.Command{
 		Use:   "embed --in PATH --out FILE",
 		Short: "Learn vectors and clusters of words from an archive without labels",
@@ -26,7 +26,7 @@ run. GloVe gives the same file with any number of workers.`,
   velum embed --in notes.jsonl.gz --out words.velum --normalization fold --clusters 128,1024
   velum inspect --model words.velum --neighbours hospital`,
 		Args: noArgs,
-		RunE: call(a, vectors.Learn, &f),
+		RunE: call(a, look.LearnVectors, &f),
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.In, "in", nil, "`PATH` of notes, may be repeated")

@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/evaluate"
+	"github.com/velum-health/velum/cmd/velum/internal/score"
 )
 
 func newEvaluateCommand(a *app) *cobra.Command {
-	var f evaluate.Options
+	var f score.Options
 	c := &cobra.Command{
 		Use:   "evaluate --gold PATH (--system PATH | --model FILE)",
 		Short: "Score spans against gold: precision, recall, F1, masking recall, intervals",
@@ -15,7 +15,7 @@ func newEvaluateCommand(a *app) *cobra.Command {
   velum evaluate --gold dev/ --system tagged/ --json       # score what another system wrote
   velum evaluate --gold dev/ --model meddocan --against old/  # is the difference more than chance?`,
 		Args: noArgs,
-		RunE: call(a, evaluate.Evaluate, &f),
+		RunE: call(a, score.Evaluate, &f),
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.Gold, "gold", "", "`PATH` of the gold spans, with texts")

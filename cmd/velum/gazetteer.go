@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/lists"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/models/gazetteer"
 )
 
@@ -24,7 +24,7 @@ func newGazetteerCommand(a *app) *cobra.Command {
 }
 
 func newGazetteerBuildCommand(a *app) *cobra.Command {
-	var f lists.Options
+	var f look.ListOptions
 	c := &cobra.Command{
 		Use:   "build --out FILE [CLASS=]LIST[,LIST...][?form=COLUMN&count=COLUMN+COLUMN]...",
 		Short: "Compile lists into one file",
@@ -46,7 +46,7 @@ which names are held: a word is ambiguous where its ratio is small.
 Classes: ` + strings.Join(gazetteer.ClassNames(), ", ") + `.`,
 		Example: `  velum gazetteer build --out names.velum hombres.csv,mujeres.csv apellidos.csv --words es_50k.txt
   velum gazetteer build --out staff.velum 'GivenName=staff.csv?form=first' 'Surname=staff.csv?form=last'`,
-		RunE: func(_ *cobra.Command, args []string) error { return lists.Build(a.Console, &f, args) },
+		RunE: func(_ *cobra.Command, args []string) error { return look.BuildList(a.Console, &f, args) },
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.Out, "out", "", "`FILE` to write")
@@ -66,7 +66,7 @@ func newGazetteerShowCommand(a *app) *cobra.Command {
 			if len(args) == 0 {
 				return exit.Errorf(exit.Config, "see `velum gazetteer show --help`", "velum gazetteer show: name a file")
 			}
-			return lists.Show(a.Console, args[0], args[1:])
+			return look.List(a.Console, args[0], args[1:])
 		},
 	}
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/inspect"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 )
 
 func newInspectCommand(a *app) *cobra.Command {
-	var f inspect.Options
+	var f look.ModelOptions
 	c := &cobra.Command{
 		Use:   "inspect [--model FILE] [--in PATH [--id ID]] [--neighbours WORD]",
 		Short: "Look into a model: what it is, what its features weigh, why a note was tagged so",
@@ -24,7 +24,7 @@ one, and its clusters.`,
   velum inspect --model primary-care --in notes.jsonl --id 7
   velum inspect --model words.velum --neighbours hospital --top 10`,
 		Args: noArgs,
-		RunE: call(a, inspect.Inspect, &f),
+		RunE: call(a, look.Model, &f),
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.In, "in", "", "`PATH` of notes")

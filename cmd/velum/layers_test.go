@@ -45,13 +45,13 @@ var mayImport = []struct{ who, what string }{
 // rooms are those of cmd/velum/internal, in layers: a room may import the rooms
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
-	{"exit"},    // how a command ends
-	{"console"}, // the process around it
-	{"option", "doctor", "lexicon", "rulefile", "tree"}, // the configuration; what needs none
-	{"flow"},              // stages, models, labelled notes
-	{"report", "vectors"}, // what a run came to; a file that two verbs print
-	{"selection"},         // what is chosen of an archive
-	{"run", "train", "turns", "evaluate", "inspect", "lists", "models", "notes", "proof", "review", "usefulness"}, // what the verbs do
+	{"exit"},            // how a command ends
+	{"console"},         // the process around it
+	{"option", "files"}, // the configuration; what people and runs have written
+	{"flow"},            // stages, models, labelled notes
+	{"report"},          // what a run came to
+	{"selection"},       // what is chosen of an archive
+	{"look", "notes", "proof", "review", "run", "score", "train", "turns"}, // what the verbs do
 	{"attack", "learn", "pack"},
 }
 

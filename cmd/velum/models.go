@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/models"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
 )
 
@@ -23,7 +23,7 @@ whole model at any time. ` + "velum run --model DIR/" + ` uses the one in use.`,
   velum models rollback --models models/`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return models.List(a.Console, dir)
+			return look.Models(a.Console, dir)
 		},
 	}
 	c.PersistentFlags().StringVar(&dir, "models", "", "`DIR` of promoted models")
@@ -46,7 +46,7 @@ measured when it was trained, is lower than that of the one in use: exit code 15
 			if err != nil {
 				return err
 			}
-			return models.Promote(a.Console, cfg, args[0], *dir, force)
+			return look.Promote(a.Console, cfg, args[0], *dir, force)
 		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "promote it even if its masking recall is lower")
@@ -60,7 +60,7 @@ func newModelsRollbackCommand(a *app, dir *string) *cobra.Command {
 		Example: `  velum models rollback --models models/`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return models.Rollback(a.Console, *dir)
+			return look.Rollback(a.Console, *dir)
 		},
 	}
 }

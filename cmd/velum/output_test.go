@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/velum-health/velum/cmd/velum/internal/tree"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"
@@ -47,7 +47,7 @@ func readTree(dir string) (*writtenTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := tree.Load(dir)
+	g, err := files.LoadTree(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/usefulness"
+	"github.com/velum-health/velum/cmd/velum/internal/score"
 )
 
 func newUsefulnessCommand(a *app) *cobra.Command {
-	var o usefulness.Options
+	var o score.UsefulnessOptions
 	c := &cobra.Command{
 		Use:   "usefulness [EXTRACT] --in NOTES",
 		Short: "What masking costs the reader: terms that survive, words masked in vain",
@@ -32,7 +32,7 @@ page whether each is as useful as before: velum review --ask usefulness.`,
 			}
 			return noArgs(c, args)
 		},
-		RunE: call(a, usefulness.Run, &o),
+		RunE: call(a, score.Usefulness, &o),
 	}
 	flags := c.Flags()
 	flags.StringVar(&o.In, "in", "", "`PATH` of the notes as they were")

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/features"
@@ -188,15 +187,15 @@ func (k *checker) tagging() *Model {
 			k.failed("resolve.skip_rules", exit.Errorf(exit.Config, exit.Suggest(name, resolve.RuleNames()), "no rule %q", name))
 		}
 	}
-	_, err := rulefile.Words(r.Words...)
+	_, err := files.Words(r.Words...)
 	k.failed("resolve.words", err)
-	_, err = rulefile.AllRecognizers(k.Patterns.Files)
+	_, err = files.AllRecognizers(k.Patterns.Files)
 	k.failed("patterns.files", err)
 	if !lists {
 		return nil
 	}
 	if all, unread := resolveLists(k.Config); unread == nil {
-		_, err = rulefile.Packs(r.Packs, all)
+		_, err = files.Packs(r.Packs, all)
 	}
 	k.failed("resolve.packs", err)
 	k.inverse()
@@ -218,7 +217,7 @@ func (k *checker) tagging() *Model {
 func (k *checker) lists(key string, paths []string) bool {
 	sound := true
 	for _, path := range paths {
-		if _, err := lexicon.OpenTable(path); err != nil {
+		if _, err := files.OpenTable(path); err != nil {
 			k.failed(key, err)
 			sound = false
 		}

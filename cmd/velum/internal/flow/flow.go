@@ -11,10 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
-	"github.com/velum-health/velum/cmd/velum/internal/tree"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/patterns"
 	"github.com/velum-health/velum/models/tagger"
@@ -142,7 +140,7 @@ func ConvertSteps(to string) []pipeline.Step {
 
 // GivenSteps is the row of `velum evaluate --system`: the spans come from a
 // file, by the note's id.
-func GivenSteps(g *tree.Given) []pipeline.Step {
+func GivenSteps(g *files.Tree) []pipeline.Step {
 	give := func(b *pipeline.Batch) error {
 		for i := range b.Len() {
 			id := b.ID.At(i)
@@ -203,7 +201,7 @@ func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
 
 // Resolving returns the options of resolve.
 func (f *Flow) Resolving() (resolve.Options, error) {
-	words, err := rulefile.Words(f.Resolve.Words...)
+	words, err := files.Words(f.Resolve.Words...)
 	if err != nil {
 		return resolve.Options{}, fmt.Errorf("resolve.words: %w", err)
 	}
@@ -218,7 +216,7 @@ func (f *Flow) Resolving() (resolve.Options, error) {
 	if err := ownPatterns(f.labels(), &o); err != nil {
 		return o, err
 	}
-	o.Workers, o.Lexicons = f.Workers(), lexicon.Of(lists)
+	o.Workers, o.Lexicons = f.Workers(), files.LexiconsOf(lists)
 	if err := f.resolveOptions(&o); err != nil {
 		return o, exit.With(exit.Config, err, "")
 	}

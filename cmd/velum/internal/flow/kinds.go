@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/bilstm"
 	"github.com/velum-health/velum/models/crf"
 	"github.com/velum-health/velum/models/dictionary"
@@ -121,7 +121,7 @@ func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
 
 func loadRules(f *modelfile.File, in *Opening) (tagger.Model, error) {
-	r, err := rulefile.Resources(in.Lists)
+	r, err := files.Resources(in.Lists)
 	if err != nil {
 		return nil, err
 	}

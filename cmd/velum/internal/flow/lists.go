@@ -3,18 +3,18 @@ package flow
 import (
 	"slices"
 
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/gazetteer"
 )
 
 // FeatureLists are the lists that the tagger's features look words up in.
 func FeatureLists(c *option.Config) (*gazetteer.Gazetteer, error) {
-	return lexicon.Merged("tag.gazetteers", c.Tag.Gazetteers)
+	return files.MergedLists("tag.gazetteers", c.Tag.Gazetteers)
 }
 
 // resolveLists are the lists that resolve asks: those of the tagger, and its
 // own.
 func resolveLists(c *option.Config) (*gazetteer.Gazetteer, error) {
-	return lexicon.Merged("resolve.gazetteers", slices.Concat(c.Tag.Gazetteers, c.Resolve.Gazetteers))
+	return files.MergedLists("resolve.gazetteers", slices.Concat(c.Tag.Gazetteers, c.Resolve.Gazetteers))
 }

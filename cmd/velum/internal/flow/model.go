@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
@@ -265,7 +265,7 @@ func Resources(lists *gazetteer.Gazetteer) features.Resources {
 func openStored(lists *gazetteer.Gazetteer, kind string, data []byte) (features.Stored, error) {
 	switch kind {
 	case rules.Kind:
-		r, err := rulefile.Resources(lists)
+		r, err := files.Resources(lists)
 		if err != nil {
 			return nil, err
 		}

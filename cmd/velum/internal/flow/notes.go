@@ -15,8 +15,8 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/tree"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -84,16 +84,16 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 
 // LoadGiven reads what a system said of all notes: an output tree of
 // `velum run`, or labelled notes in any format.
-func LoadGiven(flag, format, path string, o read.TextOptions) (*tree.Given, error) {
-	if format == "" && tree.Is(path) {
-		return tree.Load(path)
+func LoadGiven(flag, format, path string, o read.TextOptions) (*files.Tree, error) {
+	if format == "" && files.IsTree(path) {
+		return files.LoadTree(path)
 	}
 	src, err := OpenNotes(flag, format, path, o)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	g := &tree.Given{Spans: map[string][]pipeline.Span{}}
+	g := &files.Tree{Spans: map[string][]pipeline.Span{}}
 	b := new(pipeline.Batch)
 	for {
 		b.Reset()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
@@ -37,15 +37,15 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	}
 	lists, err := resolveLists(f.Config)
 	if err == nil {
-		o.Packs, err = rulefile.Packs(r.Packs, lists)
+		o.Packs, err = files.Packs(r.Packs, lists)
 	}
 	if err == nil {
-		o.Recognizers, err = rulefile.AllRecognizers(f.Patterns.Files)
+		o.Recognizers, err = files.AllRecognizers(f.Patterns.Files)
 	}
 	if err != nil {
 		return err
 	}
-	always, err := rulefile.WithLines(r.Always, r.AlwaysFile)
+	always, err := files.WithLines(r.Always, r.AlwaysFile)
 	if err != nil {
 		return fmt.Errorf("resolve.always_file: %w", err)
 	}
@@ -56,7 +56,7 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 		}
 		o.Always = append(o.Always, resolve.Entry{Category: strings.TrimSpace(category), Phrase: strings.TrimSpace(phrase)})
 	}
-	o.Never, err = rulefile.WithLines(r.Never, r.NeverFile)
+	o.Never, err = files.WithLines(r.Never, r.NeverFile)
 	if err != nil {
 		return fmt.Errorf("resolve.never_file: %w", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/recognizers"
 	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
@@ -34,8 +34,8 @@ type traced struct {
 
 // openFinder compiles a file of either kind, told by its name.
 func openFinder(cfg *option.Config, file string) (*finder, error) {
-	if rulefile.IsRecognizers(file) {
-		s, err := rulefile.Recognizers(file)
+	if files.IsRecognizers(file) {
+		s, err := files.Recognizers(file)
 		if err != nil {
 			return nil, err
 		}

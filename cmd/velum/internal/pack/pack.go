@@ -14,9 +14,9 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -28,19 +28,19 @@ func open(cfg *option.Config, file string) (*rules.Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rulefile.Pack(file, lists)
+	return files.Pack(file, lists)
 }
 
 // Check compiles files of rules and prints what they hold. All files are tried, and every mistake is told.
-func Check(c *console.Console, cfg *option.Config, files []string) error {
+func Check(c *console.Console, cfg *option.Config, paths []string) error {
 	wrong := &exit.ConfigError{In: "the rules"}
-	for _, file := range files {
+	for _, file := range paths {
 		check := checkRules
-		if rulefile.IsWords(file) {
+		if files.IsWords(file) {
 			check = checkWords
 		}
 		if err := check(c, cfg, file); err != nil {
-			mistakes := rulefile.Mistakes(file, err)
+			mistakes := files.Mistakes(file, err)
 			if mistakes == nil {
 				return err
 			}
@@ -82,11 +82,11 @@ func counted(n int, nouns string) string {
 
 // checkWords prints which lists of words a file changes.
 func checkWords(c *console.Console, _ *option.Config, file string) error {
-	shipped, err := rulefile.Words()
+	shipped, err := files.Words()
 	if err != nil {
 		return err
 	}
-	words, err := rulefile.Words(file)
+	words, err := files.Words(file)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func checkWords(c *console.Console, _ *option.Config, file string) error {
 // Words prints the lists that the rules of velum go by, as the configuration
 // changes them: those named, or all.
 func Words(c *console.Console, cfg *option.Config, names []string) error {
-	words, err := rulefile.Words(cfg.Resolve.Words...)
+	words, err := files.Words(cfg.Resolve.Words...)
 	if err != nil {
 		return err
 	}

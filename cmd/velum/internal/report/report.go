@@ -16,7 +16,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline/tally"
 
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/tagger"
@@ -430,7 +430,7 @@ func uses(counts tally.Counts, in *Input) *reportUses {
 	for _, name := range resolve.RuleNames() {
 		u.Rules = append(u.Rules, named{name, counts.Get(tally.Rule, name)})
 	}
-	for _, l := range lexicon.Of(gazetteer.Default()).Never {
+	for _, l := range files.LexiconsOf(gazetteer.Default()).Never {
 		u.NeverLists = append(u.NeverLists, named{l.Name, counts.Get(tally.NeverList, l.Name)})
 	}
 	u.Always, u.Never = numbered(counts, tally.Always, in.Always), numbered(counts, tally.Never, in.Never)

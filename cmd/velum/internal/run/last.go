@@ -12,11 +12,10 @@ import (
 	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -140,7 +139,7 @@ func (l *lastStep) reportInput() (*report.Input, error) {
 		file    string
 		n       *int
 	}{{r.Always, r.AlwaysFile, &in.Always}, {r.Never, r.NeverFile, &in.Never}} {
-		all, err := rulefile.WithLines(list.entries, list.file)
+		all, err := files.WithLines(list.entries, list.file)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +224,7 @@ func (c tallied) Close() (commit.Counts, error) {
 	for i, n := range t.Never {
 		to.Note(tally.Never, strconv.Itoa(i+1), n)
 	}
-	lists := lexicon.Of(gazetteer.Default()).Never
+	lists := files.LexiconsOf(gazetteer.Default()).Never
 	for i, n := range t.NeverLists {
 		to.Note(tally.NeverList, lists[i].Name, n)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/dictionary"
@@ -66,18 +66,18 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 	for _, name := range d.Classes {
 		c, err := gazetteer.ParseClass(name)
 		if err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("--classes: %w", err), lexicon.ClassRemedy(name))
+			return nil, exit.With(exit.Config, fmt.Errorf("--classes: %w", err), files.ClassRemedy(name))
 		}
 		classes |= c
 	}
 	if c, err := pipeline.ParseCategory(d.Category); err != nil || c == pipeline.None {
 		return nil, exit.Errorf(exit.Config, "categories: "+strings.Join(option.LabelNames("primary-care"), ", "), "--category: unknown category %q", d.Category)
 	}
-	names, prints, err := lexicon.OpenTables(d.Gazetteers)
+	names, prints, err := files.OpenTables(d.Gazetteers)
 	if err != nil {
 		return nil, err
 	}
-	others, _, err := lexicon.OpenTables(d.Negative)
+	others, _, err := files.OpenTables(d.Negative)
 	if err != nil {
 		return nil, err
 	}

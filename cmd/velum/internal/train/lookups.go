@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/rulefile"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
@@ -65,7 +65,7 @@ func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r fea
 	}
 	for _, g := range t.Groups {
 		if g.Name == "rules" {
-			p, err := rulefile.Pack(cmp.Or(l.Rules, configs.ShippedPack), lists)
+			p, err := files.Pack(cmp.Or(l.Rules, configs.ShippedPack), lists)
 			if err != nil {
 				return r, err
 			}

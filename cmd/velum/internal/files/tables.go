@@ -1,4 +1,4 @@
-package lexicon
+package files
 
 import (
 	"errors"
@@ -19,9 +19,9 @@ var merged struct {
 	lists map[string]*gazetteer.Gazetteer
 }
 
-// Merged returns the built-in lists with the entries of the files beside
+// MergedLists returns the built-in lists with the entries of the files beside
 // them; key is the option that names them.
-func Merged(key string, paths []string) (*gazetteer.Gazetteer, error) {
+func MergedLists(key string, paths []string) (*gazetteer.Gazetteer, error) {
 	if len(paths) == 0 {
 		return gazetteer.Default(), nil
 	}

@@ -1,7 +1,4 @@
-// Package vectors is what `velum embed` does: vectors and clusters of words
-// from notes without labels; and what is said of a file of them. In come paths
-// of notes, out goes one private file.
-package vectors
+package look
 
 import (
 	"bytes"
@@ -23,8 +20,8 @@ import (
 	"github.com/velum-health/velum/stages/teach"
 )
 
-// Options say what vectors to learn, and from what.
-type Options struct {
+// VectorOptions say what vectors to learn, and from what.
+type VectorOptions struct {
 	In              []string // paths of notes
 	From, Out, Name string
 	Method          string
@@ -37,7 +34,7 @@ type Options struct {
 }
 
 // check completes the options and tells what is wrong with them.
-func (f *Options) check() (embed.Normalization, error) {
+func (f *VectorOptions) check() (embed.Normalization, error) {
 	if len(f.In) == 0 || f.Out == "" {
 		return 0, exit.Errorf(exit.Config, "see `velum embed --help`", "--in and --out are needed")
 	}
@@ -70,14 +67,14 @@ func (f *Options) check() (embed.Normalization, error) {
 type embedding struct {
 	*console.Console
 	*option.Config
-	flags   *Options
+	flags   *VectorOptions
 	fence   *read.Fence
 	archive *read.Archive // of the inputs that are archives; nil before they are looked at
 	sink    teach.Words
 }
 
-// Learn learns the vectors and writes their file.
-func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
+// LearnVectors learns the vectors and writes their file.
+func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f *VectorOptions) error {
 	norm, err := f.check()
 	if err != nil {
 		return err

@@ -1,6 +1,4 @@
-// Package lists is what `velum gazetteer` does: lists of names, places and
-// words compiled into one file, and a look into such a file.
-package lists
+package look
 
 import (
 	"bytes"
@@ -8,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/velum-health/velum/cmd/velum/internal/lexicon"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,12 +15,13 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// Options say what becomes of the lists.
-type Options struct {
+// ListOptions say what becomes of the lists.
+type ListOptions struct {
 	Out, Name string
 	Words     []string // lists of common words
 	MaxBad    float64  // share of a list's rows that may be left out
@@ -40,7 +38,7 @@ func parseListArgument(arg string) (l listArgument, err error) {
 	paths, options, _ := strings.Cut(arg, "?")
 	if class, rest, named := strings.Cut(paths, "="); named {
 		if l.source.Class, err = gazetteer.ParseClass(class); err != nil {
-			return l, exit.With(exit.Config, err, lexicon.ClassRemedy(class))
+			return l, exit.With(exit.Config, err, files.ClassRemedy(class))
 		}
 		paths = rest
 	}
@@ -80,9 +78,9 @@ func (l *listArgument) set(key, value string) error {
 	return nil
 }
 
-// Build compiles lists, given as [CLASS=]LIST[,LIST...][?key=value&...], into one
+// BuildList compiles lists, given as [CLASS=]LIST[,LIST...][?key=value&...], into one
 // file.
-func Build(c *console.Console, f *Options, args []string) error {
+func BuildList(c *console.Console, f *ListOptions, args []string) error {
 	if f.Out == "" || len(args) == 0 {
 		return exit.Errorf(exit.Config, "see `velum gazetteer build --help`", "--out and at least one list are needed")
 	}
@@ -114,7 +112,7 @@ func Build(c *console.Console, f *Options, args []string) error {
 // building is one run of `velum gazetteer build`.
 type building struct {
 	*console.Console
-	flags     *Options
+	flags     *ListOptions
 	builder   *gazetteer.Builder
 	rows, bad int
 }
@@ -181,9 +179,9 @@ func (b *building) save() error {
 	return err
 }
 
-// Show prints what a file holds, or what it knows of words.
-func Show(c *console.Console, path string, words []string) error {
-	t, err := lexicon.OpenTable(path)
+// List prints what a file holds, or what it knows of words.
+func List(c *console.Console, path string, words []string) error {
+	t, err := files.OpenTable(path)
 	if err != nil {
 		return err
 	}

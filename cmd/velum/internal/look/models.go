@@ -1,6 +1,8 @@
-// Package models is what `velum models` does: it lists the models in the binary
-// and in a folder, and says which of the folder is in use.
-package models
+// Package look is what `velum doctor`, `gazetteer`, `embed`, `inspect` and `models`
+// do: they say what a machine, lists of names, vectors of words and a model are, and
+// make the lists and vectors that a model looks up. In come paths, out go tables for
+// people and JSON for programs.
+package look
 
 import (
 	"cmp"
@@ -144,8 +146,8 @@ func describeModel(data []byte) modelInfo {
 	return info
 }
 
-// List prints the embedded models and those of a folder; "" for none.
-func List(c *console.Console, dir string) error {
+// Models prints the embedded models and those of a folder; "" for none.
+func Models(c *console.Console, dir string) error {
 	all, err := listModels(dir)
 	if err != nil {
 		return err

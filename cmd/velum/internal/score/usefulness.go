@@ -1,8 +1,4 @@
-// Package usefulness is what `velum usefulness` does: it says what masking
-// costs the reader (INV §5.2.4). Which doses, drugs, values, symptoms,
-// diagnoses, parts of the body and procedures survive, how many notes keep all,
-// some or nothing of these, and what was masked in vain.
-package usefulness
+package score
 
 import (
 	"cmp"
@@ -22,8 +18,8 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// Options say what was masked, and what is asked of it.
-type Options struct {
+// UsefulnessOptions say what was masked, and what is asked of it.
+type UsefulnessOptions struct {
 	Extract string // output of `velum run`, or notes with spans; "": what the model masks
 	In      string // the notes as they were
 	From    string
@@ -66,8 +62,11 @@ type Count struct {
 	Words int64  `json:"words"`
 }
 
-// Run measures and prints.
-func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+// Usefulness measures what masking costs the reader (INV §5.2.4) and prints it:
+// which doses, drugs, values, symptoms, diagnoses, parts of the body and
+// procedures survive, how many notes keep all, some or nothing of these, and what
+// was masked in vain.
+func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *UsefulnessOptions) error {
 	if o.In == "" && o.Terms == "" {
 		return exit.Errorf(exit.Config, "name the notes as they were", "velum usefulness: --in is needed, or --terms")
 	}
@@ -116,7 +115,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 }
 
 // steps bring the spans: those of an output, or of the model.
-func (o *Options) steps(cfg *option.Config) ([]pipeline.Step, error) {
+func (o *UsefulnessOptions) steps(cfg *option.Config) ([]pipeline.Step, error) {
 	if o.Extract == "" {
 		f, err := flow.New(cfg)
 		if err != nil {
@@ -138,7 +137,7 @@ func (o *Options) steps(cfg *option.Config) ([]pipeline.Step, error) {
 // measure is the sink.
 type measure struct {
 	Report
-	o      *Options
+	o      *UsefulnessOptions
 	gold   *goldTerms // nil: none
 	finder terms.Finder
 	vain   *inverse.Vain
@@ -154,7 +153,7 @@ type drawn struct {
 	spans    []pipeline.Span
 }
 
-func newMeasure(o *Options) *measure {
+func newMeasure(o *UsefulnessOptions) *measure {
 	return &measure{
 		o: o, finder: terms.Finder{Lists: gazetteer.Default()}, vain: inverse.NewVain(gazetteer.Default(), gazetteer.Names()),
 		random: rand.New(rand.NewPCG(o.Seed, 0)),
@@ -238,7 +237,7 @@ func (m *measure) draw(b *pipeline.Batch, i int) {
 
 // writeSample writes the notes of the sample with their spans, for `velum
 // review --ask usefulness`.
-func (m *measure) writeSample(o *Options) error {
+func (m *measure) writeSample(o *UsefulnessOptions) error {
 	dst, _, err := flow.CreateNotes("out", "", o.Out, write.TextOptions{})
 	if err != nil {
 		return err

@@ -1,6 +1,4 @@
-// Package doctor is what `velum doctor` does: it says what velum can use of this
-// machine, and what is wrong with it.
-package doctor
+package look
 
 import (
 	"bytes"
@@ -41,9 +39,9 @@ var checkups = []func(dir string) finding{
 	checkCPU, checkMemory, checkSpace, checkSync, checkHardening, checkParquet,
 }
 
-// Look looks at this machine and prints what it finds. dir is the folder that a
+// Machine looks at this machine and prints what it finds. dir is the folder that a
 // run would write to.
-func Look(c *console.Console, dir string) error {
+func Machine(c *console.Console, dir string) error {
 	var all []finding
 	for _, check := range checkups {
 		all = append(all, check(dir))

@@ -1,6 +1,7 @@
-// Package rulefile opens files that people write: networks of rules, and
-// recognizers of the house. Mistakes come with file, line and cause.
-package rulefile
+// Package files opens what people and runs have written: rules and recognizers of the
+// house, lists of names and words as stages/resolve asks them, and an output tree as
+// what a system said of notes. Mistakes come with file, line and cause.
+package files
 
 import (
 	"bufio"

@@ -1,7 +1,4 @@
-// Package tree reads an output tree of `velum run` as what a system said of
-// notes: the folder in, spans and quarantine by note out. It opens both trees and
-// nothing of the archive.
-package tree
+package files
 
 import (
 	"errors"
@@ -16,23 +13,23 @@ import (
 	"github.com/velum-health/velum/stages/read"
 )
 
-// Given is what a system said of notes, by id.
-type Given struct {
+// Tree is what a system said of notes, by id.
+type Tree struct {
 	Spans       map[string][]pipeline.Span
 	Quarantined map[string]bool
 }
 
-// Is tells whether path is an output tree of `velum run`.
-func Is(path string) bool {
+// IsTree tells whether path is an output tree of `velum run`.
+func IsTree(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "manifest.json"))
 	return err == nil
 }
 
-// Load reads what an output tree says of its notes: the spans in the notes
+// LoadTree reads what an output tree says of its notes: the spans in the notes
 // as they were, and which notes are in quarantine. Both stand in the private
 // tree beside it.
-func Load(dir string) (*Given, error) {
-	g := &Given{Spans: map[string][]pipeline.Span{}, Quarantined: map[string]bool{}}
+func LoadTree(dir string) (*Tree, error) {
+	g := &Tree{Spans: map[string][]pipeline.Span{}, Quarantined: map[string]bool{}}
 	private := commit.PrivateDir(dir)
 	m, err := commit.ReadManifest(private)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +59,7 @@ type quarantineRow struct {
 	ID string `parquet:"note_id"`
 }
 
-func (g *Given) addSpan(r spanRow) error {
+func (g *Tree) addSpan(r spanRow) error {
 	c, err := pipeline.ParseCategory(r.Category)
 	g.Spans[r.ID] = append(g.Spans[r.ID], pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score})
 	return err

@@ -1,6 +1,6 @@
-// Package evaluate is what `velum evaluate` does: it scores spans, those of a
-// system or of a model, against gold.
-package evaluate
+// Package score is what `velum evaluate` and `velum usefulness` do: spans of a system or
+// of a model against gold, and what masking costs the reader.
+package score
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package usefulness
+package score
 
 import (
 	"cmp"

@@ -1,6 +1,4 @@
-// Package lexicon shows the lists of names and words to stages/resolve: what it
-// asks of a word or a phrase.
-package lexicon
+package files
 
 import (
 	"github.com/velum-health/velum/models/gazetteer"
@@ -62,8 +60,8 @@ func inWord(c byte) bool {
 	return c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }
 
-// Of returns the lists that resolve asks.
-func Of(lists *gazetteer.Gazetteer) resolve.Lexicons {
+// LexiconsOf returns the lists that resolve asks.
+func LexiconsOf(lists *gazetteer.Gazetteer) resolve.Lexicons {
 	of := func(c gazetteer.Class) lexicon { return lexicon{lists, c} }
 	return resolve.Lexicons{
 		GivenNames: of(gazetteer.GivenName),

@@ -1,4 +1,4 @@
-package vectors
+package look
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"github.com/velum-health/velum/models/modelfile"
 )
 
-// Open opens a file of vectors; ok is false if it is not one, perhaps
+// openVectors opens a file of vectors; ok is false if it is not one, perhaps
 // another kind of model.
-func Open(path string) (f *embed.File, ok bool, err error) {
+func openVectors(path string) (f *embed.File, ok bool, err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return nil, false, nil
 	}
@@ -29,9 +29,9 @@ func Open(path string) (f *embed.File, ok bool, err error) {
 	return f, true, nil
 }
 
-// Inspect prints what a file of vectors says of itself, or the
+// inspectVectors prints what a file of vectors says of itself, or the
 // neighbours of a word.
-func Inspect(c *console.Console, f *embed.File, word string, n int) error {
+func inspectVectors(c *console.Console, f *embed.File, word string, n int) error {
 	if word != "" {
 		return printNeighbours(c, f, word, n)
 	}

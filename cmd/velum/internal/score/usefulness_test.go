@@ -1,4 +1,4 @@
-package usefulness
+package score
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 
 // measured counts notes in the notation of markup; gold are the first marks,
 // masked the second.
-func measured(t *testing.T, o *Options, notes ...[2]string) *measure {
+func measured(t *testing.T, o *UsefulnessOptions, notes ...[2]string) *measure {
 	t.Helper()
 	b := new(pipeline.Batch)
 	for _, n := range notes {
@@ -42,7 +42,7 @@ func measured(t *testing.T, o *Options, notes ...[2]string) *measure {
 }
 
 func TestUsefulness(t *testing.T) {
-	m := measured(t, &Options{Gold: true, Forms: 5},
+	m := measured(t, &UsefulnessOptions{Gold: true, Forms: 5},
 		[2]string{"[PERSON:Ana] toma paracetamol 500 mg", "[PHI:Ana] toma [PHI:paracetamol] 500 mg"},
 		[2]string{"TA 120/80, disnea", "TA 120/80, disnea"},
 		[2]string{"disnea", "[PHI:disnea]"},
@@ -70,7 +70,7 @@ func TestUsefulness(t *testing.T) {
 	if d := cmp.Diff([]Count{{"PHI", 3}}, m.By); d != "" {
 		t.Error(d)
 	}
-	without := measured(t, &Options{Forms: 5}, [2]string{"hola Zyxwvut disnea", "hola [PHI:Zyxwvut disnea]"})
+	without := measured(t, &UsefulnessOptions{Forms: 5}, [2]string{"hola Zyxwvut disnea", "hola [PHI:Zyxwvut disnea]"})
 	if without.Vain != 1 {
 		t.Errorf("without gold %d words in vain: only what a safe list has", without.Vain)
 	}
@@ -84,7 +84,7 @@ func TestSample(t *testing.T) {
 		notes = append(notes, [2]string{"tos", "tos"})
 	}
 	for _, n := range []int{0, 5, 30} {
-		m := measured(t, &Options{Sample: n}, notes...)
+		m := measured(t, &UsefulnessOptions{Sample: n}, notes...)
 		if len(m.sample) != min(n, 20) {
 			t.Errorf("sample of %d: %d notes", n, len(m.sample))
 		}

@@ -1,6 +1,4 @@
-// Package inspect is what `velum inspect` does: it says what a model is, what
-// its features weigh, and why a note was tagged so.
-package inspect
+package look
 
 import (
 	"bytes"
@@ -14,26 +12,25 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/vectors"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Options say what to look at.
-type Options struct {
+// ModelOptions say what to look at.
+type ModelOptions struct {
 	In, From, ID string // notes, and one of them
 	Neighbours   string // a word, for a file of vectors
 	Top          int    // how many features or neighbours
 }
 
-// Inspect looks into the model of the configuration.
-func Inspect(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
-	if file, ok, err := vectors.Open(cfg.Tag.Model); err != nil {
+// Model looks into the model of the configuration.
+func Model(ctx context.Context, c *console.Console, cfg *option.Config, f *ModelOptions) error {
+	if file, ok, err := openVectors(cfg.Tag.Model); err != nil {
 		return err
 	} else if ok {
 		defer file.Close()
-		return vectors.Inspect(c, file, f.Neighbours, f.Top)
+		return inspectVectors(c, file, f.Neighbours, f.Top)
 	}
 	if f.Neighbours != "" {
 		return exit.Errorf(exit.Config, "name one with --model; `velum embed` makes it", "--neighbours needs a file of vectors")
