@@ -245,6 +245,30 @@ func ownPatterns(labels string, o *resolve.Options) error {
 // ErrShuffled says that the values of all notes are not known yet.
 var ErrShuffled = exit.Errorf(exit.Config, "tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
 
+// GivenSpans are the first steps of `velum mask`: the spans come from an earlier
+// run. given is that of the unit at hand when a batch passes.
+func (f *Flow) GivenSpans(given *files.TaggedUnit) ([]pipeline.Step, error) {
+	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.Give }}
+	recognized, err := f.recognized()
+	if len(recognized) == 0 { // nobody looks at tokens, and languages are known
+		o := tokenizeOptions(f.Config)
+		o.Languages = given.Languages
+		return []pipeline.Step{tokenize.NewCheck(o), give}, nil
+	}
+	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}), err
+}
+
+// TaggedSteps is the row of `velum mask`; dealt is what was shuffled in the pass
+// before, nil for nothing.
+func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
+	masked, err := f.maskSteps(kept, found, dealt)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := f.GivenSpans(given)
+	return append(steps, masked...), err
+}
+
 // maskSteps are the steps from spans to what may leave.
 func (f *Flow) maskSteps(kept []pipeline.Column, found *Found, dealt mask.Dealt) ([]pipeline.Step, error) {
 	o, err := f.MaskOptions()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
@@ -83,8 +84,8 @@ type masking struct {
 	options   *Options
 	record    *record
 	archive   *read.Archive
-	tagged    *flow.Tagged // nil: the model tags
-	dealt     *dealt       // nil: the policy shuffles nothing
+	tagged    *files.Tagged // nil: the model tags
+	dealt     *dealt        // nil: the policy shuffles nothing
 	last      *lastStep
 	only      map[string]bool // files that are read; nil: all of the inputs
 	key       *secret.Key
@@ -173,7 +174,7 @@ func (m *masking) mask(ctx context.Context) error {
 // openTagged opens the output whose spans are taken, if there is one.
 func (m *masking) openTagged() (err error) {
 	if m.options.Tagged != "" {
-		m.tagged, err = flow.OpenTagged(m.options.Tagged, m.Model.SHA256)
+		m.tagged, err = files.OpenTagged(m.options.Tagged, m.Model.SHA256)
 	}
 	return err
 }
@@ -363,12 +364,12 @@ type slot struct {
 	steps []pipeline.Step
 	made  [][]func(*pipeline.Batch) error // workers of each step
 	found *flow.Found                     // of the unit at hand
-	given *flow.TaggedUnit                // of the unit at hand, if its notes were tagged before
+	given *files.TaggedUnit               // of the unit at hand, if its notes were tagged before
 	hand  *unitDealt                      // of the unit at hand; nil: nothing is shuffled
 }
 
 func (m *masking) newSlot() (*slot, error) {
-	s := &slot{found: new(flow.Found), given: new(flow.TaggedUnit)}
+	s := &slot{found: new(flow.Found), given: new(files.TaggedUnit)}
 	var err error
 	if m.tagged != nil {
 		var values mask.Dealt

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/models/shuffle"
 	"github.com/velum-health/velum/pipeline"
@@ -95,7 +96,7 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 	dealer := shuffle.NewDealer(shuffle.Files{Values: d.files[0], Cards: d.files[1], Notes: d.files[2]}, mask.ShuffleDraw(o.Key, o.Purpose))
 	progress := m.NewProgress("shuffle", "notes", m.archive.Rows())
 	defer progress.End()
-	given := new(flow.TaggedUnit)
+	given := new(files.TaggedUnit)
 	steps, err := m.GivenSpans(given)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 }
 
 // collect takes in the values of a unit.
-func (m *masking) collect(ctx context.Context, u *commit.Unit, given *flow.TaggedUnit, steps []pipeline.Step, to *mask.Collector) error {
+func (m *masking) collect(ctx context.Context, u *commit.Unit, given *files.TaggedUnit, steps []pipeline.Step, to *mask.Collector) error {
 	if err := m.tagged.Load(u, given); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package flow
+package files
 
 import (
 	"bytes"
@@ -16,10 +16,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
-	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/recognize"
-	"github.com/velum-health/velum/stages/tokenize"
 )
 
 // Tagged is what an earlier run found in the notes of an archive: extracts are
@@ -204,41 +202,17 @@ func reasonOf(code string) pipeline.Reason {
 	return pipeline.BadUnit // of a newer version: it stays in quarantine
 }
 
-// GivenSpans are the first steps of `velum mask`: the spans come from an earlier
-// run. given is that of the unit at hand when a batch passes.
-func (f *Flow) GivenSpans(given *TaggedUnit) ([]pipeline.Step, error) {
-	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.give }}
-	recognized, err := f.recognized()
-	if len(recognized) == 0 { // nobody looks at tokens, and languages are known
-		o := tokenizeOptions(f.Config)
-		o.Languages = given.languages
-		return []pipeline.Step{tokenize.NewCheck(o), give}, nil
-	}
-	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}), err
-}
-
-// TaggedSteps is the row of `velum mask`; dealt is what was shuffled in the pass
-// before, nil for nothing.
-func (f *Flow) TaggedSteps(given *TaggedUnit, dealt mask.Dealt, kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
-	masked, err := f.maskSteps(kept, found, dealt)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := f.GivenSpans(given)
-	return append(steps, masked...), err
-}
-
-// languages fills the languages of a batch.
-func (g *TaggedUnit) languages(b *pipeline.Batch) {
+// Languages fills the languages of a batch.
+func (g *TaggedUnit) Languages(b *pipeline.Batch) {
 	for i := range b.Len() {
 		lang := pipeline.UnknownLanguage
-		_ = g.at(b.First+int64(i), func(k int) { lang = g.lang[k] }) // give says what does not fit
+		_ = g.at(b.First+int64(i), func(k int) { lang = g.lang[k] }) // Give says what does not fit
 		b.Language = append(b.Language, lang)
 	}
 }
 
-// give fills spans, confidence and reasons of a batch.
-func (g *TaggedUnit) give(b *pipeline.Batch) error {
+// Give fills spans, confidence and reasons of a batch.
+func (g *TaggedUnit) Give(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		conf := float32(0)
 		err := g.at(b.First+int64(i), func(k int) {
