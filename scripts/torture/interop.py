@@ -18,6 +18,7 @@ All notes are invented here.
 import decimal
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -266,6 +267,40 @@ def ours(binary, folder):
     check("velum reads its own part", got is not None and len(got) > 0 and got[0]["text"] == rows[0]["text"], message)
 
 
+def durations(binary, folder):
+    """Durations are durations to pyarrow, pandas and Polars, beside other flat columns."""
+    source, out = os.path.join(folder, "durations.parquet"), os.path.join(folder, "durations")
+    frame = pandas.DataFrame({"note_id": ["a", "b"], "text": ["x", "y"], "stay": pandas.to_timedelta([5, None], unit="h"), "n": [1, 2]})
+    for write in (frame.to_parquet, polars.from_pandas(frame).write_parquet):
+        write(source)
+        p = velum(binary, "-in", source, "-out", out, "-pass", "stay,n")
+        check("velum keeps durations", p.returncode == 0, p.stderr)
+        part = os.path.join(out, "masked", os.listdir(os.path.join(out, "masked"))[0])
+        check("pyarrow reads durations", pq.read_table(part).column("stay").equals(pq.read_table(source).column("stay")))
+        check("pandas reads durations", pandas.read_parquet(part)["stay"].equals(pandas.read_parquet(source)["stay"]))
+        check("Polars reads durations", polars.read_parquet(part)["stay"].equals(polars.read_parquet(source)["stay"]))
+        shutil.rmtree(out)
+        shutil.rmtree(out + ".private", ignore_errors=True)
+
+
+def documented(folder):
+    """What README shows of reading an output, on one whose folders have names and one where they are opaque."""
+    velum, key = os.path.join(folder, "velum"), os.path.join(folder, "key")
+    subprocess.check_call(["go", "build", "-trimpath", "-o", velum, "./cmd/velum"], cwd=TOP)
+    with open(os.open(key, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as f:
+        f.write(os.urandom(32))
+    with open(os.path.join(TOP, "README.md")) as f:
+        lines = f.read().split("```python\n")[1].split("```")[0]
+    for name, options in (("named", []), ("opaque", ["--policy", "research", "--set", "key.file=" + key, "--set", "read.columns.patient=patient"])):
+        at = os.path.join(folder, "documented", name)
+        for month in "01", "02":
+            os.makedirs(os.path.join(at, "archive", "year=2026", "month=" + month))
+            pq.write_table(pa.table({"note_id": ["1", "2"], "patient": ["7", "8"], "text": ["Visto el 12/03/2026", "sin cambios"]}), os.path.join(at, "archive", "year=2026", "month=" + month, "n.parquet"))
+        subprocess.check_call([velum, "run", "--quiet", "--in", "archive", "--out", "masked", *options], cwd=at, stderr=subprocess.DEVNULL)
+        p = subprocess.run([sys.executable, "-c", lines + "\nassert len(frame) == 4 and len(set(frame['part'])) == 2"], cwd=at, capture_output=True, text=True)
+        check("README reads an output whose folders are " + name, p.returncode == 0, p.stderr)
+
+
 def main():
     if "--fixtures" in sys.argv:
         import interop_types
@@ -277,6 +312,8 @@ def main():
         theirs(binary, folder)
         every_type(binary, folder)
         ours(binary, folder)
+        durations(binary, folder)
+        documented(folder)
     print("%d checks, %d wrong (duckdb %s, pyarrow %s, pandas %s, polars %s)"
           % (checks, failures, duckdb.__version__, pa.__version__, pandas.__version__, polars.__version__))
     sys.exit(1 if failures else 0)
