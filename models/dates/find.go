@@ -59,7 +59,11 @@ func (f *Finder) opener(i int) int {
 		switch {
 		case letters[b]:
 			if i+2 < len(text) && opens.has(b, text[i+1], text[i+2]) {
-				return i
+				end, kinds := f.wordAt(i)
+				if kinds&openers != 0 {
+					return i
+				}
+				i = end - 1
 			}
 			for i++; i < len(text) && letters[text[i]]; i++ {
 			}
@@ -76,6 +80,15 @@ func (f *Finder) opener(i int) int {
 	return -1
 }
 
+// wordAt returns the end of the word at i, and what it can be.
+func (f *Finder) wordAt(i int) (end int, kinds uint32) {
+	end = f.wordEnd(i + 1)
+	if e := known.look(f.text[i:end]); e != nil {
+		kinds = e.kinds
+	}
+	return end, kinds
+}
+
 // plausible tells whether the digits text[i:j] can be of a date: another number
 // or a word for a day follows behind a sign or before them.
 func (f *Finder) plausible(i, j int) bool {
@@ -86,6 +99,7 @@ func (f *Finder) plausible(i, j int) bool {
 	case w > 4:
 		return false
 	}
+	before := beforeDays
 	b, k := f.byteAt(j), j
 	if b == ' ' {
 		k++
@@ -93,7 +107,10 @@ func (f *Finder) plausible(i, j int) bool {
 	}
 	switch b {
 	case '/', '-', '\\', 0xE2:
-		return true
+		before |= 1 << article
+		if w < 3 && f.goesOn(k+1) || w == 3 && f.slips(k+1) {
+			return true
+		}
 	case '.', ',':
 		if c := f.byteAt(k + 1); c == 'I' || c == 'V' || c == 'X' {
 			return true
@@ -102,30 +119,97 @@ func (f *Finder) plausible(i, j int) bool {
 			return true
 		}
 	case 'd', 'D', 'y', 'i', 'e', 'a':
-		return true
-	default:
-		if b-'0' < 10 && k > j { // 12 03 2014
+		before |= 1 << article
+		if w < 3 && f.namesFollow(k) {
 			return true
 		}
+	default:
+		if b-'0' < 10 && k > j { // 12 03 2014
+			before |= 1 << article
+			if w < 3 && f.thirdFollows(k) {
+				return true
+			}
+		}
 	}
-	return w <= 2 && f.daysBefore(i)
+	return w < 3 && f.behind(i, before)
 }
 
-// daysBefore tells whether a word that goes before a day ends before i.
-func (f *Finder) daysBefore(i int) bool {
+// goesOn tells whether, over blanks and signs, a number or the name of a month
+// stands at i.
+func (f *Finder) goesOn(i int) bool {
+	for range 4 {
+		switch b := f.byteAt(i); {
+		case b-'0' < 10, b >= 0x80:
+			return true
+		case letters[b]:
+			_, kinds := f.wordAt(i)
+			return kinds&(1<<month|1<<particle|1<<yearWord) != 0
+		}
+		i++
+	}
+	return false
+}
+
+// slips tells whether a month in digits stands at i, over blanks: 210/5/13.
+func (f *Finder) slips(i int) bool {
+	for f.byteAt(i) == ' ' {
+		i++
+	}
+	end := f.digits(i)
+	return end > i && end-i <= 2 && f.value(i, end) <= 12 || f.byteAt(i) >= 0x80
+}
+
+// thirdFollows tells whether a number of at most two digits stands at i, and
+// another behind it.
+func (f *Finder) thirdFollows(i int) bool {
+	end := f.digits(i)
+	return end-i <= 2 && f.goesOn(end)
+}
+
+// namesFollow tells whether a word for a month stands at i or behind the word
+// there, also misspelt, or another number: "de mrazo", "y 13". Most are units:
+// "días".
+func (f *Finder) namesFollow(i int) bool {
+	end, kinds := f.wordAt(i)
+	switch {
+	case kinds&(1<<month) != 0 && end > i+1:
+		return true
+	case kinds&(1<<month|1<<particle|1<<conn|1<<until|1<<article|1<<ofTime|1<<ordinal) == 0:
+		return false
+	case f.goesOn(end):
+		return true
+	}
+	for f.byteAt(end) == ' ' {
+		end++
+	}
+	if kinds&(1<<ofTime) == 0 || !letters[f.byteAt(end)] {
+		return false
+	}
+	_, kinds = f.misspelt(f.text[end:f.wordEnd(end)])
+	return kinds&(1<<month) != 0
+}
+
+// beforeDays are what goes before a day.
+const beforeDays = uint32(1<<speaks | 1<<weekday | 1<<definite | 1<<yearWord | 1<<inTime | 1<<ofTime)
+
+// behind tells whether a word of one of the kinds ends before i, over signs.
+func (f *Finder) behind(i int, kinds uint32) bool {
 	if c := f.byteAt(i - 1); c == '\'' || c == 0xB4 || c == 0x99 {
 		return true
 	}
-	for n := 0; n < 3 && i > 0 && bytes.IndexByte([]byte(" :.'(,"), f.text[i-1]) >= 0; n++ {
+	for n := 0; n < 3 && i > 0 && beforeNumber[f.text[i-1]]; n++ {
 		i--
 	}
 	j := i
-	for i > 0 && j-i <= maxName && (f.text[i-1] >= 0x80 || f.text[i-1]|0x20 >= 'a' && f.text[i-1]|0x20 <= 'z') {
+	for i > 0 && j-i <= maxName && letters[f.text[i-1]] {
 		i--
 	}
 	e := known.look(f.text[i:j])
-	return e != nil && e.kinds&(1<<speaks|1<<weekday|1<<definite|1<<yearWord|1<<inTime|1<<ofTime) != 0
+	return e != nil && e.kinds&kinds != 0
 }
+
+// beforeNumber are the bytes that may stand between a word and its number.
+var beforeNumber = [256]bool{' ': true, ':': true, '.': true, '\'': true, '(': true, ',': true}
 
 // letters are the bytes of words.
 var letters = func() (t [256]bool) {
@@ -203,6 +287,9 @@ func (f *Finder) window(trigger int) int {
 	return max(at, int(f.done), trigger+1)
 }
 
+// inDates are what stands between the parts of a date.
+const inDates = 1<<number | 1<<month | 1<<sign | 1<<particle | 1<<yearWord | 1<<ordinal
+
 // read reads the date that begins at item i and returns the item behind it, 0
 // if there is none.
 func (f *Finder) read(i int) int {
@@ -211,7 +298,11 @@ func (f *Finder) read(i int) int {
 		return 0
 	}
 	inner := f.inner(i)
-	for _, r := range readings {
+	from := 0
+	if it.is(number) && f.at(i+1).kinds&inDates == 0 { // most: nothing of a date follows
+		from = len(readings) - bareReadings
+	}
+	for _, r := range readings[from:] {
 		f.dates = append(f.dates[:0], noDate)
 		d := &f.dates[0]
 		next := r(&f.Parser, d, i)

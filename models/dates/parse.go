@@ -123,6 +123,9 @@ func (p *Parser) atEnd(i int) bool {
 // them, 0 if they are not there. Longer ones stand before shorter ones.
 var readings []func(p *Parser, d *date, i int) int
 
+// bareReadings is how many of them, the last, are of a number by itself.
+const bareReadings = 2
+
 func init() {
 	readings = []func(p *Parser, d *date, i int) int{
 		(*Parser).numericTriple, (*Parser).dayMonthYear, (*Parser).dayMonth, (*Parser).monthDayYear, (*Parser).yearMonth,

@@ -188,8 +188,8 @@ func (p *Parser) wordOrSign(i int) (end int, ok bool) {
 // signs are those of dates.
 var signs = [256]bool{'/': true, '-': true, '.': true, ',': true, '(': true, ')': true, '\'': true, ':': true, '\\': true, '[': true, ']': true}
 
-// word reads the word at i, whose first letter ends at end.
-func (p *Parser) word(i, end int) (int, bool) {
+// wordEnd returns where the word ends whose letters up to end were read.
+func (p *Parser) wordEnd(end int) int {
 	for end < len(p.text) {
 		if b := p.text[end]; b < utf8.RuneSelf {
 			if b|0x20 < 'a' || b|0x20 > 'z' {
@@ -204,6 +204,12 @@ func (p *Parser) word(i, end int) (int, bool) {
 		}
 		end += size
 	}
+	return end
+}
+
+// word reads the word at i, whose first letter ends at end.
+func (p *Parser) word(i, end int) (int, bool) {
+	end = p.wordEnd(end)
 	it := item{start: int32(i), end: int32(end)}
 	if k := known.look(p.text[i:end]); k != nil {
 		it.words, it.kinds = k.words, k.kinds
