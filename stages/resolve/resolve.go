@@ -125,8 +125,10 @@ type worker struct {
 	text   []byte  // as it is looked at: the note or its view, which all offsets count
 	from   []int32 // nil, or where in the note the bytes of the view come from
 	placed view.Placed
+	tokens []pipeline.Token
 	words  []word
 	seen   class // of all words
+	cutAll bool  // the words are those of the note
 	folded bool  // all words have their hash
 	model  []pipeline.Span
 	cands  []candidate
@@ -154,7 +156,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 		}
 		b.Spans.End()
 	}
-	w.batch, w.text, w.from = nil, nil, nil
+	w.batch, w.text, w.from, w.tokens = nil, nil, nil, nil
 	w.Counts.add(w.counts)
 	w.counts.reset()
 	return nil
@@ -188,18 +190,18 @@ func (w *worker) note() {
 	b, i := w.batch, w.i
 	text, from := b.Seen(i)
 	w.text, w.from, w.cands, w.spans = text, from, w.cands[:0], w.spans[:0]
-	tokens := w.placed.Tokens(from, b.Tokens.At(i))
-	w.words, w.seen = w.reader.appendWords(w.words[:0], w.text, tokens)
-	w.folded = false
-	w.fromModel(tokens)
+	w.tokens = w.placed.Tokens(from, b.Tokens.At(i))
+	w.words, w.seen, w.cutAll, w.folded = w.words[:0], 0, false, false
+	w.fromModel()
 	if len(w.cands) > 0 {
+		w.cutWords()
 		w.run(onModel)
 		w.dropNever()
 	}
 	w.fromPatterns()
 	w.run(onText)
 	w.fromKnown()
-	w.fromPacks(tokens)
+	w.fromPacks()
 	w.fromRecognizers()
 	if w.always.longest > 0 {
 		w.addAlways()
@@ -207,6 +209,7 @@ func (w *worker) note() {
 	if len(w.cands) == 0 {
 		return
 	}
+	w.cutWords()
 	w.cutUntyped()
 	w.spans = w.merge(w.spans, w.text, w.cands)
 	w.run(onSpans)
@@ -214,6 +217,15 @@ func (w *worker) note() {
 	w.coverUntyped()
 	w.repeats()
 	w.joinUntyped()
+}
+
+// cutWords cuts the note into words. Most notes have nothing in them to resolve
+// and need none.
+func (w *worker) cutWords() {
+	if !w.cutAll {
+		w.words, w.seen = w.reader.appendWords(w.words, w.text, w.tokens)
+		w.cutAll = true
+	}
 }
 
 // certain tells whether a table of known people or a list of the house gave a
@@ -272,7 +284,7 @@ func disjointed(spans []pipeline.Span) []pipeline.Span {
 }
 
 // fromModel decodes the tags.
-func (w *worker) fromModel(tokens []pipeline.Token) {
+func (w *worker) fromModel() {
 	b := w.batch
 	if b.TagSet == nil {
 		return
@@ -281,7 +293,7 @@ func (w *worker) fromModel(tokens []pipeline.Token) {
 	if w.i < len(b.Conf) {
 		score = min(max(b.Conf[w.i], 0), 1)
 	}
-	w.model = b.TagSet.Decode(w.model[:0], tokens, b.TagsOf(w.i))
+	w.model = b.TagSet.Decode(w.model[:0], w.tokens, b.TagsOf(w.i))
 	var probs []float32
 	if b.SpanProbs.Len() == b.Len() {
 		probs = b.SpanProbs.At(w.i)
@@ -338,9 +350,9 @@ func (w *worker) fromKnown() {
 }
 
 // fromPacks adds what the networks of packs find.
-func (w *worker) fromPacks(tokens []pipeline.Token) {
+func (w *worker) fromPacks() {
 	for _, m := range w.machines {
-		w.found = m.Spans(w.found[:0], w.text, tokens)
+		w.found = m.Spans(w.found[:0], w.text, w.tokens)
 		for _, s := range w.found {
 			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byRule][s.Category]})
 		}
@@ -388,6 +400,7 @@ func (w *worker) foldAll() {
 	if w.folded {
 		return
 	}
+	w.cutWords()
 	for i := range w.words {
 		w.words[i].fold(w.text)
 	}

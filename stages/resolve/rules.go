@@ -48,6 +48,9 @@ func RuleNames() []string {
 
 func (w *worker) run(p phase) {
 	for _, i := range w.plan.rules[p] {
+		if rules[i].needs != 0 {
+			w.cutWords()
+		}
 		if r := &rules[i]; r.needs == 0 || w.seen&r.needs != 0 {
 			w.counts.Rules[i] += int64(r.do(w))
 		}

@@ -23,6 +23,7 @@ func (w *worker) findScripts() int {
 	if c == pipeline.None || len(w.from) == 0 {
 		return 0
 	}
+	w.cutWords()
 	for k := 0; k < len(w.words); k++ {
 		if !w.isOtherScript(k) {
 			continue
