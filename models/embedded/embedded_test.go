@@ -1,6 +1,9 @@
 package embedded_test
 
 import (
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/models/embedded"
@@ -34,5 +37,20 @@ func TestMeasured(t *testing.T) {
 				t.Errorf("%s: recall %v lies outside of %v", name, p.Recall, p.Interval)
 			}
 		}
+	}
+}
+
+// TestNames: each file of the folder is a model of the program.
+func TestNames(t *testing.T) {
+	files, err := filepath.Glob("*.velum")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for i := range files {
+		files[i] = strings.TrimSuffix(files[i], ".velum")
+	}
+	slices.Sort(files)
+	if got := embedded.Names(); !slices.Equal(got, files) {
+		t.Errorf("models %v, files %v", got, files)
 	}
 }

@@ -236,15 +236,6 @@ const (
 	maxBias    = 20 // more than any dial turns
 )
 
-// Fast returns the first member of a cascade, which decides most lines by itself;
-// any other ensemble as it is.
-func (m *Model) Fast() tagger.Model {
-	if m.header.Mode == Cascade {
-		return m.members[0]
-	}
-	return m
-}
-
 // WithFirst returns the cascade in which the first member has this share of the
 // mean, and the others the rest alike.
 func (m *Model) WithFirst(share float32) *Model {
@@ -283,6 +274,23 @@ func (m *Model) Write(w io.Writer) error {
 }
 
 func memberSection(i int) string { return "member" + strconv.Itoa(i) }
+
+// LoadFast opens the first member of a cascade alone, which decides most lines by
+// itself. It returns nil for any other ensemble.
+func LoadFast(f *modelfile.File, open Opener) (tagger.Model, error) {
+	var h header
+	if err := f.Header(&h); err != nil {
+		return nil, err
+	}
+	if h.Kind != Kind || h.Mode != Cascade {
+		return nil, nil
+	}
+	data, err := f.Section(memberSection(0))
+	if err != nil {
+		return nil, err
+	}
+	return open(data)
+}
 
 // Load takes a model out of an opened file, which must stay open while the
 // model is used. A cascade gets another threshold with one that is not 0.

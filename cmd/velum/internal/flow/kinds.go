@@ -156,6 +156,11 @@ func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 }
 
 func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	if in.Config.Tag.Fast {
+		if m, err := ensemble.LoadFast(f, in.Open); m != nil || err != nil {
+			return m, err
+		}
+	}
 	return ensemble.Load(f, in.Open, float32(in.Config.Ensemble.Threshold))
 }
 

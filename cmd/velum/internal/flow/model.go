@@ -16,7 +16,6 @@ import (
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/ensemble"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/gazetteer"
 	"github.com/velum-health/velum/models/inverse"
@@ -189,9 +188,6 @@ func parse(name string, data []byte, in *Opening) (*Model, error) {
 	}
 	if err != nil {
 		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
-	}
-	if e, ok := m.(*ensemble.Model); ok && in.Config.Tag.Fast {
-		m = e.Fast()
 	}
 	made, err := Made(name, m)
 	made.SHA256 = sha256.Sum256(data)

@@ -10,7 +10,7 @@ import (
 // AddFlag adds a flag that sets the option key. What is wrong with its value is
 // reported with all other mistakes when the configuration is loaded.
 func (s *Sources) AddFlag(flags *pflag.FlagSet, name, key string) {
-	o := find(new(Config).options(), key)
+	o := find(table(), key)
 	if o == nil {
 		panic("velum: flag for an unknown option") // a bug: both names are constants
 	}

@@ -6,7 +6,7 @@ import "strings"
 // there is none or more than one.
 func KeyNamed(name string) string {
 	var found []string
-	for _, o := range new(Config).options() {
+	for _, o := range table() {
 		if o.key == name || o.key[strings.LastIndexByte(o.key, '.')+1:] == name {
 			found = append(found, o.key)
 		}

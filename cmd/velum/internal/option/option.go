@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -242,6 +243,10 @@ func (o *option) number(f float64) any {
 	}
 	return f
 }
+
+// table is every option, of a configuration that nobody has: for what is asked of
+// options without one, such as flags.
+var table = sync.OnceValue(func() []option { return new(Config).options() })
 
 func find(options []option, key string) *option {
 	for i := range options {

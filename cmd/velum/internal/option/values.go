@@ -21,7 +21,7 @@ var named = map[string]func() []string{
 
 // Keys are the keys of all options, in the order of printing.
 func Keys() (keys []string) {
-	for _, o := range new(Config).options() {
+	for _, o := range table() {
 		keys = append(keys, o.key)
 	}
 	return keys
@@ -38,7 +38,7 @@ func KeyOf(f *pflag.Flag) string {
 // Values are the values that the option may have; none where they are numbers,
 // files or words of one's own.
 func Values(key string) []string {
-	o := find(new(Config).options(), key)
+	o := find(table(), key)
 	if o == nil {
 		return nil
 	}
@@ -53,6 +53,6 @@ func Values(key string) []string {
 
 // TakesFile tells whether a value of the option may be a path.
 func TakesFile(key string) bool {
-	o := find(new(Config).options(), key)
+	o := find(table(), key)
 	return o != nil && (o.file || o.nameOr)
 }
