@@ -13,7 +13,7 @@ import (
 //
 //	VELUM_ARCHIVE=$PWD/out/archive go test ./cmd/velum -run '^$' -bench Run -benchtime 1x -cpuprofile cpu.out
 func BenchmarkRun(b *testing.B) {
-	again(b, "run", "--set", "tag.note_cache=0")
+	again(b, "run")
 }
 
 // BenchmarkMask makes an extract of it with the spans of VELUM_TAGGED, what

@@ -103,7 +103,7 @@ func (o options) measure(cores, name string) (measured, error) {
 			return measured{}, err
 		}
 	}
-	args := []string{o.velum, "run", "--in", o.archive, "--out", out, "--model", name, "--set", "tag.note_cache=0", "--quiet"}
+	args := []string{o.velum, "run", "--in", o.archive, "--out", out, "--model", name, "--quiet"}
 	if name == "pass-through" {
 		args = []string{o.passthrough(), "-in", o.archive, "-out", out}
 	}

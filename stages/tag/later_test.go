@@ -49,7 +49,6 @@ func TestLater(t *testing.T) {
 		for _, n := range rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4), 0, 12).Draw(t, "notes") {
 			notes = append(notes, strings.Join(n, " "))
 		}
-		cache := rapid.SampledFrom([]int{0, 1 << 20}).Draw(t, "cache")
 		calls := new(int)
 		var got [2]*pipeline.Batch
 		for k, labeller := range []func() Labeller{
@@ -57,7 +56,7 @@ func TestLater(t *testing.T) {
 			func() Labeller { return &putsOff{capitals: capitals{calls: calls}} },
 		} {
 			got[k] = batch(notes...)
-			if err := New(Options{TagSet: people, NewLabeller: labeller, Patterns: digits{}, CacheBytes: cache}).New()(got[k]); err != nil {
+			if err := New(Options{TagSet: people, NewLabeller: labeller, Patterns: digits{}}).New()(got[k]); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -53,8 +53,6 @@ type Options struct {
 	TagSet      *pipeline.TagSet
 	NewLabeller func() Labeller // called once a worker
 	Patterns    Finder          // nil: no patterns
-	CacheBytes  int             // memory a worker for notes already tagged; 0: none
-	Cache       *CacheStats     // nil: not counted
 
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
 
@@ -68,9 +66,6 @@ type Options struct {
 func New(o Options) pipeline.Step {
 	return pipeline.Step{Name: "tag", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
 		w := &worker{Options: o, labeller: o.NewLabeller(), clock: guard.Clock{Limit: o.NoteTimeout}}
-		if o.CacheBytes > 0 {
-			w.cache = newCache(o.CacheBytes)
-		}
 		if o.Other != nil {
 			w.other = o.NewOther()
 		}
@@ -82,7 +77,6 @@ type worker struct {
 	Options
 	labeller Labeller
 	other    Labeller // nil: there is none
-	cache    *cache   // nil: switched off
 	clock    guard.Clock
 	placed   view.Placed
 
@@ -112,31 +106,18 @@ func (w *worker) do(b *pipeline.Batch) error {
 		b.SpanProbs.Items = append(b.SpanProbs.Items, w.probs[s.from:s.to]...)
 		b.SpanProbs.End()
 	}
-	if w.cache != nil {
-		w.Cache.add(w.cache)
-	}
 	return nil
 }
 
-// note tags note i, from the cache if the same text was tagged before, or puts it
-// off.
+// note tags note i, or puts it off.
 func (w *worker) note(b *pipeline.Batch, i int) {
 	if b.Reason[i] != pipeline.Sound {
 		return
 	}
 	text, tags := b.Text.At(i), b.TagsOf(i)
-	labeller, renew, cached := &w.labeller, w.NewLabeller, w.cache
+	labeller, renew := &w.labeller, w.NewLabeller
 	if w.other != nil && w.Other(b, i) {
-		labeller, renew, cached = &w.other, w.NewOther, nil // the cache knows notes by their text alone
-	}
-	if cached != nil {
-		if e := cached.find(text); e != nil && len(e.tags) == len(tags) {
-			copy(tags, e.tags)
-			b.Matches.Items = append(b.Matches.Items, e.matches...)
-			b.Conf[i] = e.conf
-			w.keepSpans(i, e.probs)
-			return
-		}
+		labeller, renew = &w.other, w.NewOther
 	}
 	first, waits := len(b.Matches.Items), false
 	later, mayWait := (*labeller).(later)
@@ -161,8 +142,6 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		w.refuse(b, i, reason)
 	case waits:
 		w.waits = append(w.waits, i)
-	case cached != nil:
-		cached.keep(text, tags, b.Matches.Items[first:], w.probsOf(i), b.Conf[i])
 	}
 }
 
@@ -236,8 +215,6 @@ func (w *worker) keepSpans(i int, probs []float32) {
 	w.spans[i].to = len(w.probs)
 }
 
-func (w *worker) probsOf(i int) []float32 { return w.probs[w.spans[i].from:w.spans[i].to] }
-
 // flush tags the notes that were put off. If that panics nobody knows which of them
 // did it, and each is tagged by itself.
 func (w *worker) flush(b *pipeline.Batch, l later) {
@@ -250,8 +227,6 @@ func (w *worker) flush(b *pipeline.Batch, l later) {
 			i := w.waits[done]
 			if reason := w.keep(b, i, conf, spans); reason != pipeline.Sound {
 				w.refuse(b, i, reason)
-			} else if w.cache != nil {
-				w.cache.keep(b.Text.At(i), b.TagsOf(i), b.Matches.At(i), w.probsOf(i), conf)
 			}
 			done++
 		})

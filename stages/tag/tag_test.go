@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/velum-health/velum/models/view"
 	"github.com/velum-health/velum/pipeline"
-	"pgregory.net/rapid"
 )
 
 // capitals tags words that begin with a capital letter and is sure of notes
@@ -67,17 +66,17 @@ func batch(notes ...string) *pipeline.Batch {
 
 var people = &pipeline.TagSet{Categories: []pipeline.Category{1}}
 
-func step(cacheBytes int, calls *int, stats *CacheStats) func(*pipeline.Batch) error {
+func step(calls *int) func(*pipeline.Batch) error {
 	return New(Options{
 		TagSet: people, NewLabeller: func() Labeller { return &capitals{calls: calls} },
-		Patterns: digits{}, CacheBytes: cacheBytes, Cache: stats,
+		Patterns: digits{},
 	}).New()
 }
 
 func TestTagsConfidenceMatches(t *testing.T) {
 	var calls int
 	b := batch("veo a Ada y Eva", "", "toma 2 de 4")
-	if err := step(0, &calls, nil)(b); err != nil {
+	if err := step(&calls)(b); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]pipeline.Tag{0, 0, 1, 0, 1, 0, 0, 0, 0}, b.Tags); diff != "" {
@@ -97,7 +96,7 @@ func TestTagsConfidenceMatches(t *testing.T) {
 func TestPanicQuarantinesOneNote(t *testing.T) {
 	var calls int
 	b := batch("Ada 1", "Eva 2 PANIC 3", "Ida 4")
-	if err := step(1<<20, &calls, nil)(b); err != nil {
+	if err := step(&calls)(b); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]pipeline.Reason{0, pipeline.Panicked, 0}, b.Reason); diff != "" {
@@ -115,74 +114,11 @@ func TestNotesInQuarantineAreNotRead(t *testing.T) {
 	var calls int
 	b := batch("Ada")
 	b.Reason[0] = pipeline.BadEncoding
-	if err := step(0, &calls, nil)(b); err != nil {
+	if err := step(&calls)(b); err != nil {
 		t.Fatal(err)
 	}
 	if calls != 0 || b.Tags[0] != pipeline.O || b.Matches.Len() != 1 {
 		t.Errorf("%d calls, tags %v, %d match lists", calls, b.Tags, b.Matches.Len())
-	}
-}
-
-func TestCacheTagsTheSameNoteOnce(t *testing.T) {
-	var calls int
-	var stats CacheStats
-	do := step(1<<20, &calls, &stats)
-	for range 3 {
-		if err := do(batch("Ada 1", "no acude", "Ada 1")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if calls != 2 || stats.Asked.Load() != 9 || stats.Found.Load() != 7 {
-		t.Errorf("%d calls, %d asked, %d found", calls, stats.Asked.Load(), stats.Found.Load())
-	}
-}
-
-// TestCacheChangesNothing tags random notes with a cache so small that it
-// starts again all the time, and without one.
-func TestCacheChangesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var calls int
-		with, without := step(160<<10, &calls, nil), step(0, &calls, nil)
-		note := rapid.StringMatching(`([A-Ca-c1-2]{1,2} ?){0,60}`)
-		for range 3 {
-			notes := rapid.SliceOfN(note, 1, 40).Draw(t, "notes")
-			a, b := batch(notes...), batch(notes...)
-			if with(a) != nil || without(b) != nil {
-				t.Fatal("error")
-			}
-			if !cmp.Equal(a.Tags, b.Tags) || !cmp.Equal(a.Conf, b.Conf) || !cmp.Equal(a.Matches, b.Matches) || !cmp.Equal(a.SpanProbs, b.SpanProbs) {
-				t.Fatal("the cache changed a result")
-			}
-		}
-	})
-}
-
-func TestCacheStaysInItsBudget(t *testing.T) {
-	c := newCache(200 << 10)
-	text := make([]byte, 300)
-	for i := range 100_000 {
-		text[0], text[1], text[2] = byte(i), byte(i>>8), byte(i>>16)
-		c.keep(text, make([]pipeline.Tag, 100), nil, make([]float32, 3), 1)
-		if c.used > c.budget {
-			t.Fatalf("%d bytes used of %d after %d notes", c.used, c.budget, i)
-		}
-	}
-	if got := len(c.text.blocks) * arenaBlock; got > 300<<10 {
-		t.Errorf("%d bytes of text blocks", got)
-	}
-}
-
-func BenchmarkTagFromCache(b *testing.B) {
-	var calls int
-	do := step(1<<20, &calls, nil)
-	in := batch("Ada 1", "no acude a la cita", "control de tension arterial 130 80")
-	b.ReportAllocs()
-	for b.Loop() {
-		in.Matches.Reset()
-		in.SpanProbs.Reset()
-		if err := do(in); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
 
@@ -196,7 +132,7 @@ func TestViewIsTagged(t *testing.T) {
 		b.View.End()
 		b.ViewFrom.End()
 	}
-	if err := step(0, &calls, nil)(b); err != nil {
+	if err := step(&calls)(b); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -211,13 +147,12 @@ func TestViewIsTagged(t *testing.T) {
 	}
 }
 
-// TestOther: notes that want another labeller get it, and the cache of the
-// first knows nothing of them.
+// TestOther: notes that want another labeller get it.
 func TestOther(t *testing.T) {
 	first := 0
 	b := batch("veo Ada", "veo Ada", "veo Ada", "veo Ada")
 	step := New(Options{
-		TagSet: people, NewLabeller: func() Labeller { return &capitals{calls: &first} }, CacheBytes: 1 << 20,
+		TagSet: people, NewLabeller: func() Labeller { return &capitals{calls: &first} },
 		Other:    func(_ *pipeline.Batch, i int) bool { return i%2 == 1 },
 		NewOther: func() Labeller { return &wrong{conf: 1, tag: 0} },
 	})
@@ -229,7 +164,7 @@ func TestOther(t *testing.T) {
 			t.Errorf("note %d: tags %v, %v", i, b.TagsOf(i), b.Reason[i])
 		}
 	}
-	if first != 1 {
-		t.Errorf("the first labeller was asked %d times of equal notes", first)
+	if first != 2 {
+		t.Errorf("the first labeller was asked %d times", first)
 	}
 }

@@ -49,7 +49,6 @@ type Flow struct {
 	*option.Config
 	Model  *Model
 	People *People // who is known and who objects; nil: nobody
-	notes  tag.CacheStats
 }
 
 // New loads the model that the configuration names.
@@ -170,7 +169,7 @@ func tokenizeOptions(c *option.Config) tokenize.Options {
 func (f *Flow) Tagged() pipeline.Step {
 	o := tag.Options{
 		Workers: f.Workers(), TagSet: f.Model.TagSet(), NewLabeller: f.Model.NewLabeller,
-		Patterns: Finder(f.Config), CacheBytes: int(f.Tag.NoteCache), Cache: &f.notes, NoteTimeout: f.Run.NoteTimeout,
+		Patterns: Finder(f.Config), NoteTimeout: f.Run.NoteTimeout,
 	}
 	f.strictCenters(&o)
 	return tag.New(o)
