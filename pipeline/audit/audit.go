@@ -63,6 +63,7 @@ type Entry struct {
 	Units  int            // units done, of an end
 	Reused int            // units found done, of an end
 	Exit   *int           // exit code, of an end
+	Check  bool           // every byte of what was done before was compared with the manifest, of an end
 	Read   *Reading       // of a read
 	Mark   string         // of a patient who is forgotten, see Forgotten.Mark
 }
@@ -74,25 +75,26 @@ func Of(p *commit.Plan, event string) Entry {
 
 // auditLine is an entry as it is written, without its sum.
 type auditLine struct {
-	N      int64          `json:"n"`    // number of the line, from 1
-	Prev   string         `json:"prev"` // SHA-256 of the line before; zeros for the first
-	Time   time.Time      `json:"time"`
-	UID    int            `json:"uid"`
-	User   string         `json:"user,omitempty"`
-	Event  string         `json:"event"`
-	Run    string         `json:"run,omitempty"`
-	Unit   string         `json:"unit,omitempty"`
-	Config string         `json:"config_sha256,omitempty"`
-	Model  string         `json:"model_sha256,omitempty"`
-	Policy string         `json:"policy,omitempty"`
-	Key    string         `json:"key_id,omitempty"`
-	Counts *commit.Counts `json:"counts,omitempty"`
-	Units  int            `json:"units,omitempty"`
-	Reused int            `json:"units_reused,omitempty"`
-	Exit   *int           `json:"exit,omitempty"`
-	Read   *Reading       `json:"read,omitempty"`
-	Mark   string         `json:"patient_mark,omitempty"`
-	Torn   *tornRecord    `json:"torn,omitempty"`
+	N       int64          `json:"n"`    // number of the line, from 1
+	Prev    string         `json:"prev"` // SHA-256 of the line before; zeros for the first
+	Time    time.Time      `json:"time"`
+	UID     int            `json:"uid"`
+	User    string         `json:"user,omitempty"`
+	Event   string         `json:"event"`
+	Run     string         `json:"run,omitempty"`
+	Unit    string         `json:"unit,omitempty"`
+	Config  string         `json:"config_sha256,omitempty"`
+	Model   string         `json:"model_sha256,omitempty"`
+	Policy  string         `json:"policy,omitempty"`
+	Key     string         `json:"key_id,omitempty"`
+	Counts  *commit.Counts `json:"counts,omitempty"`
+	Units   int            `json:"units,omitempty"`
+	Reused  int            `json:"units_reused,omitempty"`
+	Exit    *int           `json:"exit,omitempty"`
+	Checked bool           `json:"output_checked,omitempty"`
+	Read    *Reading       `json:"read,omitempty"`
+	Mark    string         `json:"patient_mark,omitempty"`
+	Torn    *tornRecord    `json:"torn,omitempty"`
 }
 
 // tornRecord vouches for what a crash left of a line: the bytes stay in the
@@ -277,12 +279,13 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Read: e.Read, Mark: e.Mark,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark,
 	})
 }
 
 // now is the clock; tests set it back. Lines are in order by their numbers and
-// the chain: the time is what the machine said, and nothing is concluded from it.
+// the chain: the time is what the machine said, and nothing is concluded from it but
+// whether bytes are read again that were read before (Past.Due).
 var now = time.Now
 
 func (t *auditTail) line(dst []byte, l auditLine) ([]byte, error) {
@@ -342,24 +345,44 @@ type Report struct {
 	Findings  []Finding `json:"findings"`
 }
 
-// Units returns the names of the units that a log has a line of. A log
-// that is not there has none.
-func Units(name string) (map[string]bool, error) {
-	units := map[string]bool{}
+// Past is what a log says of earlier runs.
+type Past struct {
+	Units   map[string]bool // names of the units that have a line
+	Checked time.Time       // the last time that every byte of the output was compared with its manifest
+	Last    time.Time       // of the last line
+}
+
+// ReadPast reads a log. One that is not there says nothing.
+func ReadPast(name string) (*Past, error) {
+	past := &Past{Units: map[string]bool{}}
 	f, err := Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return units, nil
+		return past, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	lines := newAuditScanner(f)
 	for lines.Scan() {
-		if l, ok := parseAuditLine(lines.Bytes()); ok && l.Unit != "" {
-			units[l.Unit] = true
+		l, ok := parseAuditLine(lines.Bytes())
+		if !ok {
+			continue
+		}
+		if past.Last = l.Time; l.Checked {
+			past.Checked = l.Time
+		}
+		if l.Unit != "" {
+			past.Units[l.Unit] = true
 		}
 	}
-	return units, errors.Join(lines.Err(), f.Close())
+	return past, errors.Join(lines.Err(), f.Close())
+}
+
+// Due tells whether it is so long since the last check, by the times of the log alone.
+// It is due if there was none, and if the clock has been set back; less than 0 is never.
+func (p *Past) Due(after time.Duration) bool {
+	since := p.Last.Sub(p.Checked)
+	return after >= 0 && (p.Checked.IsZero() || since < 0 || since >= after)
 }
 
 // Open opens a log for Verify, and waits for who is adding to it.

@@ -31,7 +31,11 @@ type UnitOptions struct {
 	Compare  Comparer                            // nil: a file at whose path another lay is a new version of it
 	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
 
-	Rest   Rester          // makes what is left of a unit of which some files go
+	Rest Rester // makes what is left of a unit of which some files go
+	// ByLength takes what the last commit lists for whole if it is there and as long
+	// as it was; else every byte of it is read.
+	ByLength bool
+
 	AtOnce int             // units side by side; 0 means 1
 	Fresh  bool            // do everything again, whatever is done already
 	Verify Verifier        // re-reads every Parquet part; nil: sizes only
@@ -268,8 +272,12 @@ func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
 		return false, err
 	}
+	state := partState
+	if r.o.ByLength {
+		state = partThere
+	}
 	for _, p := range old.Files {
-		kind, err := partState(r.fs, r.out.root(p.Private), p)
+		kind, err := state(r.fs, r.out.root(p.Private), p)
 		if err != nil || kind != "" {
 			return false, err
 		}

@@ -340,28 +340,38 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 // partState tells whether a part is what its record says: "" if so, else
 // missing or changed.
 func partState(d durable.FS, dir string, p PartRecord) (string, error) {
-	if !filepath.IsLocal(filepath.FromSlash(p.Path)) {
-		return "changed", nil // a record that leads out of the tree
+	kind, err := partThere(d, dir, p)
+	if kind != "" || err != nil {
+		return kind, err
 	}
 	f, err := d.OpenFile(filepath.Join(dir, filepath.FromSlash(p.Path)), os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "missing", nil
-	}
 	if err != nil {
 		return "", err
 	}
-	info, err := f.Stat()
-	if err == nil && (info.IsDir() || info.Size() != p.Bytes) {
-		return "changed", f.Close()
-	}
 	h := sha256.New()
-	if err == nil {
-		_, err = io.Copy(h, struct{ io.Reader }{f})
-	}
+	_, err = io.Copy(h, struct{ io.Reader }{f})
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", err
 	}
 	if hex.EncodeToString(h.Sum(nil)) != p.SHA256 {
+		return "changed", nil
+	}
+	return "", nil
+}
+
+// partThere is the same of what can be told without reading: whether the part is
+// there, and as long as it was.
+func partThere(d durable.FS, dir string, p PartRecord) (string, error) {
+	if !filepath.IsLocal(filepath.FromSlash(p.Path)) {
+		return "changed", nil // a record that leads out of the tree
+	}
+	info, err := d.Stat(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "missing", nil
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular() || info.Size() != p.Bytes:
 		return "changed", nil
 	}
 	return "", nil

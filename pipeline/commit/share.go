@@ -231,10 +231,16 @@ func (p *Plan) members(u *Unit) (all []MemberRecord) {
 	return all
 }
 
-// damaged tells whether parts of an earlier unit are not what they were.
+// damaged tells whether parts of an earlier unit are not what they were. Those of the
+// last commit may be taken by their length; what a start did that ended before its
+// commit is read.
 func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
+	state := partState
+	if r.o.ByLength && r.committed[u.Name] == u {
+		state = partThere
+	}
 	for _, p := range u.Parts {
-		kind, err := partState(r.fs, r.out.root(p.Private), p)
+		kind, err := state(r.fs, r.out.root(p.Private), p)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,9 @@ package option
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
@@ -140,4 +142,31 @@ func (k *checker) shares() {
 	if len(k.Choose.Classes) > 0 && (sum < 0.99 || sum > 1.01) {
 		k.note("choose.classes", fmt.Sprintf("the shares add up to %.3g, not 1", sum), "")
 	}
+}
+
+// Recheck is after how long the output is read again; less than 0: never.
+func (c *Config) Recheck() time.Duration {
+	after, _ := interval(c.Run.Recheck)
+	return after
+}
+
+// interval reads "30d", "12h", "0" or "never".
+func interval(text string) (after time.Duration, ok bool) {
+	if text == "never" {
+		return -1, true
+	}
+	if days, is := strings.CutSuffix(text, "d"); is {
+		n, err := strconv.Atoi(days)
+		return time.Duration(n) * 24 * time.Hour, err == nil && n >= 0 && n <= 36_500
+	}
+	after, err := time.ParseDuration(text)
+	return after, err == nil && after >= 0
+}
+
+// notAnInterval says what is wrong with it.
+func notAnInterval(text string) (problem, hint string) {
+	if _, ok := interval(text); !ok {
+		return "want days or hours, as 30d or 12h, 0 or never", ""
+	}
+	return "", ""
 }

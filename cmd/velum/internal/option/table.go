@@ -203,6 +203,7 @@ type Run struct {
 	Deadline     time.Duration
 	Changed      string
 	Vanished     string
+	Recheck      string
 }
 
 // Report is the pages that say what came out.
@@ -462,6 +463,7 @@ func (c *Config) outputOptions() []option {
 		opt("run.note_timeout", &r.NoteTimeout, 30*time.Second, "Time that a stage may take for one note of 16 KiB or more, after which it goes to quarantine; 0 is none. The longest sound note takes less than a second: more is a fault, and what made it slow may have made it wrong."),
 		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
 		opt("run.changed", &r.Changed, "", "What becomes of a file at whose path another lay when the output was made. Empty: the notes tell. Mostly the same ids: a new version, which replaces the other; mostly others: another month, which is added; else the run is refused with exit code 13. add, replace and refuse do the same with every such file.", oneOf("", "add", "replace", "refuse")),
+		opt("run.recheck", &r.Recheck, "30d", "How long after every byte of the output was last read and compared with its manifest a run does so again; by the times of the audit log. 0: each run; never: velum check alone. In between, parts of earlier runs are looked for by name and length.", valid(notAnInterval)),
 		opt("run.vanished", &r.Vanished, "keep", "What becomes of notes in the output whose file has gone from the folder that is given: keep them, and say so; remove them; or refuse to run, with exit code 13. An output grows: what is not given at all always stays.", oneOf("keep", "remove", "refuse")),
 		opt("run.deadline", &r.Deadline, 0, "Time after which the run stops cleanly, to be resumed; 0 is none."),
 

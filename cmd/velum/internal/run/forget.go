@@ -95,7 +95,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
-	if ctx, err = m.record.begin(ctx, plan, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {
+	if ctx, err = m.record.begin(ctx, plan, out, cfg); err != nil {
 		return err
 	}
 	forget := o.Forget
@@ -108,6 +108,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 		}
 		return true
 	}
+	o.ByLength = !m.record.checks
 	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
 	result, err := commit.RunUnits(ctx, plan, out, nil, o)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -51,6 +52,7 @@ type record struct {
 	stop    context.CancelCauseFunc
 	summary report.Metrics
 	logged  map[string]bool // units that the audit log has a line of
+	checks  bool            // every byte of earlier runs is read again
 
 	mu     sync.Mutex
 	failed error // why the audit log could not go on
@@ -124,20 +126,21 @@ func (r *record) readings() string { return filepath.Join(r.private, filepath.Fr
 
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
-func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, policy, lang string) (context.Context, error) {
-	r.about.Inputs, r.about.Output, r.lang = plan.Roots, out.Dir, lang
+func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, c *option.Config) (context.Context, error) {
+	r.about.Inputs, r.about.Output, r.lang = plan.Roots, out.Dir, c.Report.Lang
 	// A policy may be a file: its name says enough, its content is in the hash
 	// of the configuration.
 	r.of = audit.Of(plan, "")
-	r.of.Policy, r.about.Run = filepath.Base(policy), r.of.Run
+	r.of.Policy, r.about.Run = filepath.Base(c.Mask.Policy), r.of.Run
 	if err := r.append(r.line("start")); err != nil {
 		return nil, err
 	}
 	r.plan = plan
-	var err error
-	if r.logged, err = audit.Units(r.Audit); err != nil {
+	past, err := audit.ReadPast(r.Audit)
+	if err != nil {
 		return nil, err
 	}
+	r.logged, r.checks = past.Units, past.Due(c.Recheck())
 	ctx, r.stop = context.WithCancelCause(ctx)
 	return ctx, nil
 }
@@ -198,6 +201,7 @@ func (r *record) end(err error) error {
 	code := int(exit.CodeOf(err))
 	e := r.line("end")
 	e.Exit, e.Counts, e.Units, e.Reused = &code, r.summary.Counts, r.summary.UnitsNow, r.summary.Reused
+	e.Check = r.checks && r.summary.Counts != nil
 	if r.failed != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	defer m.dealt.close()
-	if ctx, err = m.record.begin(ctx, units, out, cfg.Mask.Policy, cfg.Report.Lang); err != nil {
+	if ctx, err = m.record.begin(ctx, units, out, cfg); err != nil {
 		return err
 	}
 	if err := m.markForgotten(units); err != nil {
@@ -298,7 +298,7 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 		m.SteadyMemory()
 	} // else there are no caches of a tagger: little lives, and at 25 % of it a tenth of the time goes to collecting
 	o := m.unitOptions()
-	o.AtOnce, o.Verify, o.Stats = m.unitsAtOnce(), write.Verify, &m.stats
+	o.AtOnce, o.Verify, o.Stats, o.ByLength = m.unitsAtOnce(), write.Verify, &m.stats, !m.record.checks
 	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
 	o.Done = func(u *commit.UnitRecord, reused bool) {
 		m.record.unit(u, reused)
