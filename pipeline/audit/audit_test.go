@@ -84,6 +84,47 @@ func TestAuditChain(t *testing.T) {
 }
 
 // TestAuditTampered wants every change named.
+// TestDue: whether bytes are read again hangs on the times of the log alone.
+func TestDue(t *testing.T) {
+	defer func() { now = time.Now }()
+	day := func(n int) { now = func() time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) } }
+	name := filepath.Join(t.TempDir(), "audit.jsonl")
+	due := func(after time.Duration) bool {
+		t.Helper()
+		past, err := ReadPast(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return past.Due(after)
+	}
+	const month = 30 * 24 * time.Hour
+	if !due(month) || due(-1) {
+		t.Error("a log that is not there says that all was read")
+	}
+	for _, tt := range []struct {
+		day     int
+		checked bool
+		want    bool // at the start of that day
+	}{
+		{0, true, true}, {0, false, false}, {29, false, false}, {30, false, true}, {40, true, true}, {69, false, false}, {70, true, true},
+		{20, false, true}, // the clock was set back
+		{71, false, false},
+	} {
+		day(tt.day)
+		mustAppend(t, name, Entry{Event: "start", Unit: fmt.Sprint(tt.day)})
+		if got := due(month); got != tt.want {
+			t.Errorf("day %d: due %t", tt.day, got)
+		}
+		if !due(0) || due(-1) {
+			t.Errorf("day %d: 0 is not each run, or less than 0 not never", tt.day)
+		}
+		mustAppend(t, name, Entry{Event: "end", Check: tt.checked})
+	}
+	if past, err := ReadPast(name); err != nil || len(past.Units) != 8 || !past.Units["69"] {
+		t.Errorf("%+v, %v", past, err)
+	}
+}
+
 // TestAuditClock: a clock that is set back or far ahead between two starts breaks
 // nothing.
 func TestAuditClock(t *testing.T) {

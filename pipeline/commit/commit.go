@@ -57,7 +57,8 @@ type UnitOptions struct {
 
 // Final is what the last step of a run gets.
 type Final struct {
-	Manifest *Manifest // of both trees, with the counts of the whole run; Files is empty
+	Manifest *Manifest    // of both trees, with the counts of the whole run; Files is empty
+	Before   []PartRecord // what the last step of the last commit wrote
 	out      *Output
 	parts    Parts
 	disk     durable.Witness
@@ -244,7 +245,11 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 			return err
 		}
 	}
-	f := &Final{Manifest: m, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
+	var before []PartRecord
+	if r.old != nil {
+		before = r.old.Files
+	}
+	f := &Final{Manifest: m, Before: before, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {

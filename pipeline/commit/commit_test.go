@@ -337,6 +337,61 @@ func TestRunUnitsChanges(t *testing.T) {
 	}
 }
 
+// TestByLength: with ByLength a part of the last commit is not read, but one that is
+// not there, or shorter, is seen; what a start did that did not commit is read.
+func TestByLength(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		spoil    func(t *testing.T, name string)
+		byLength int // units done again
+		read     int
+	}{
+		{"a bit", func(t *testing.T, name string) { flip(t, name, 99) }, 0, 1},
+		{"a byte less", func(t *testing.T, name string) {
+			info, err := os.Stat(name)
+			if err := errors.Join(err, os.Truncate(name, info.Size()-1)); err != nil {
+				t.Fatal(err)
+			}
+		}, 1, 1},
+		{"gone", func(t *testing.T, name string) {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}, 1, 1},
+		{"a folder", func(t *testing.T, name string) {
+			if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}, 1, 1},
+	} {
+		for _, committed := range []bool{true, false} {
+			for _, byLength := range []bool{true, false} {
+				a, dir := newTestArchive(3), tempDir(t)
+				if committed {
+					if _, err := a.run(t, dir, nil, UnitOptions{}); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					a.begin(t, dir)
+				}
+				parts, err := filepath.Glob(filepath.Join(dir, "out", "masked", "month=0", "part-*"))
+				if err != nil || len(parts) == 0 {
+					t.Fatal(parts, err)
+				}
+				tt.spoil(t, parts[0])
+				want := tt.read
+				if byLength && committed {
+					want = tt.byLength
+				}
+				r, err := a.run(t, dir, nil, UnitOptions{ByLength: byLength})
+				if err != nil || r.Done != want {
+					t.Errorf("%s, committed %t, by length %t: %d units done, want %d, %v", tt.name, committed, byLength, r.Done, want, err)
+				}
+			}
+		}
+	}
+}
+
 // TestForeignFiles: what velum did not write stays, Check names it, and no run
 // goes on beside it.
 func TestForeignFiles(t *testing.T) {

@@ -41,6 +41,7 @@ type Tagged struct {
 	path string
 	o    TaggedOptions
 	set  *pipeline.TagSet
+	foot *footer
 
 	columns  [taggedColumns]cursor
 	weights  *cursor // nil: the file has none, and all notes count 1
@@ -104,7 +105,7 @@ func (t *Tagged) open(r io.ReaderAt, size int64) error {
 	if err := t.tags(f); err != nil {
 		return err
 	}
-	t.rows = f.meta.NumRows
+	t.rows, t.foot = f.meta.NumRows, f
 	var columns []int
 	for k := range taggedLayout {
 		column, err := t.column(f, k)
@@ -188,6 +189,12 @@ func (t *Tagged) column(f *footer, k int) (int, error) {
 
 // TagSet returns what the tags of the file mean.
 func (t *Tagged) TagSet() *pipeline.TagSet { return t.set }
+
+// Metadata returns what the file says under a key; "" if nothing.
+func (t *Tagged) Metadata(key string) string {
+	text, _ := t.foot.lookup(key)
+	return text
+}
 
 // Rows returns the number of notes in the file.
 func (t *Tagged) Rows() int64 { return t.rows }

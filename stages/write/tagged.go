@@ -63,9 +63,9 @@ func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, erro
 }
 
 // NewChosen is NewTagged for notes of several units: the column part has what
-// the column pipeline.PartColumn of the batches says.
-func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
-	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: pipeline.PartColumn, dict: true}))
+// the column pipeline.PartColumn of the batches says. metadata are keys and values.
+func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) (*Tagged, error) {
+	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: pipeline.PartColumn, dict: true}), metadata...)
 }
 
 // NewWeighted begins a file of notes with tags and weights.
@@ -73,11 +73,11 @@ func NewWeighted(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, er
 	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: "weight", kind: pipeline.FloatColumn}))
 }
 
-func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column) (*Tagged, error) {
+func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column, metadata ...string) (*Tagged, error) {
 	if set == nil {
 		return nil, errors.New("notes without tags; a stage is missing")
 	}
-	w := &Tagged{set: set, table: newTable(out, columns, rowGroup, pipeline.TagSetKey, set.String())}
+	w := &Tagged{set: set, table: newTable(out, columns, rowGroup, append([]string{pipeline.TagSetKey, set.String()}, metadata...)...)}
 	for t := range set.Len() {
 		w.names.add(parquet.ByteArrayValue([]byte(set.Name(pipeline.Tag(t)))), w.columns[taggedTags].leaf)
 	}

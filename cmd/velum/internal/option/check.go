@@ -150,7 +150,7 @@ func (c *Config) Recheck() time.Duration {
 	return after
 }
 
-// interval reads "30d", "12h", "0" or "never".
+// interval reads "30d", "12h", "0d" or "never".
 func interval(text string) (after time.Duration, ok bool) {
 	if text == "never" {
 		return -1, true
@@ -166,7 +166,7 @@ func interval(text string) (after time.Duration, ok bool) {
 // notAnInterval says what is wrong with it.
 func notAnInterval(text string) (problem, hint string) {
 	if _, ok := interval(text); !ok {
-		return "want days or hours, as 30d or 12h, 0 or never", ""
+		return "want days or hours, as 30d or 12h, 0d or never", ""
 	}
 	return "", ""
 }

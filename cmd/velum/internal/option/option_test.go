@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -320,6 +321,19 @@ func TestOperators(t *testing.T) {
 	var e *exit.ConfigError
 	if !errors.As(err, &e) || len(e.Mistakes) != 3 {
 		t.Errorf("a policy with mistakes gives %v", err)
+	}
+}
+
+func TestInterval(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30d": 30 * 24 * time.Hour, "0d": 0, "0": 0, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute, "never": -1} {
+		if got, ok := interval(text); !ok || got != want {
+			t.Errorf("%q: %v, %t", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "30", "1.5d", "99999d", "-2h", "Never", "30 d", "monthly"} {
+		if problem, _ := notAnInterval(text); problem == "" {
+			t.Errorf("%q is an interval", text)
+		}
 	}
 }
 

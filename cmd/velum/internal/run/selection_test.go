@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
@@ -120,6 +122,7 @@ type lastStepRun struct {
 	config                      *option.Config
 	training                    tagger.Training
 	last                        *lastStep
+	disk                        *opened // nil: not looked at
 }
 
 func newLastStepRun(t *testing.T) *lastStepRun {
@@ -150,8 +153,11 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 	for k := range int64(r.units) {
 		units.Units = append(units.Units, commit.Unit{Input: "in.parquet", Source: fmt.Sprintf("month=%d/%d.parquet", k/2, k), Folder: fmt.Sprintf("month=%d", k/2), From: k, To: k + 1, Rows: int64(r.rows)})
 	}
-	h := &r.config.Choose
-	return commit.RunUnits(ctx, units, commit.Output{Dir: dir}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+	h, out := &r.config.Choose, commit.Output{Dir: dir}
+	if r.disk != nil {
+		out.FS = r.disk
+	}
+	return commit.RunUnits(ctx, units, out, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
 		src := &taggedSource{set: set, rng: rand.New(rand.NewPCG(7, uint64(u.From))), unit: u.From, rows: u.Rows, batch: r.batch}
 		if r.failUnit > 0 && u.From == r.failUnit {
 			src.failAt = u.Rows / 2
@@ -159,7 +165,7 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 		sink, err := write.NewUnit(parts, write.UnitOptions{Model: "tiny", Categories: set.Categories, IDs: true, Candidates: selection.Shortlist(&cfg)})
 		step := choose.New(choose.Options{MinConfidence: h.MinConfidence, MinTokens: h.MinTokens, ReviewBelow: h.ReviewBelow})
 		return commit.Line{Source: src, Steps: []pipeline.Step{step}, Sink: sink}, err
-	}, commit.UnitOptions{Verify: write.Verify, AtOnce: 2, Finish: last.finish, LastStep: last.String()})
+	}, commit.UnitOptions{Verify: write.Verify, AtOnce: 2, ByLength: true, Finish: last.finish, LastStep: last.String()})
 }
 
 // chosenNotes reads the part of a kind that the last step wrote.
@@ -287,6 +293,79 @@ func TestSelection(t *testing.T) {
 	}
 	if notes, _ = chosenNotes(t, dir, "selected"); len(notes) != 100 {
 		t.Errorf("%d notes after k = 100", len(notes))
+	}
+}
+
+// opened is a disk that knows what was opened on it.
+type opened struct {
+	durable.FS
+	mu    sync.Mutex
+	kinds map[string]int // of parts
+}
+
+func (o *opened) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if kind := filepath.Base(filepath.Dir(filepath.Dir(name))); flag == os.O_RDONLY && strings.HasPrefix(filepath.Base(name), "part-") {
+		o.kinds[kind]++
+	}
+	return o.FS.OpenFile(name, flag, perm)
+}
+
+// TestNight: when a unit is added, of those before it the summaries are read and of
+// candidates those parts in which others are chosen now; the trees are those of one run.
+func TestNight(t *testing.T) {
+	tmp := t.TempDir()
+	night, whole := newLastStepRun(t), newLastStepRun(t)
+	night.units = 3
+	if _, err := night.do(t.Context(), t, filepath.Join(tmp, "night")); err != nil {
+		t.Fatal(err)
+	}
+	night.units = 4
+	night.disk = &opened{FS: durable.OS, kinds: map[string]int{}}
+	if result, err := night.do(t.Context(), t, filepath.Join(tmp, "night")); err != nil || result.Done != 1 || result.Reused != 3 {
+		t.Fatal(result, err)
+	}
+	if _, err := whole.do(t.Context(), t, filepath.Join(tmp, "whole")); err != nil {
+		t.Fatal(err)
+	}
+	sameTrees(t, "a unit more", bytesOfTree(t, filepath.Join(tmp, "whole")), bytesOfTree(t, filepath.Join(tmp, "night")))
+	for _, kind := range []string{"masked", "notes", "original", "quarantine"} {
+		if n := night.disk.kinds[kind]; n > 0 {
+			t.Errorf("%d parts of %s were opened", n, kind)
+		}
+	}
+	if n := night.disk.kinds["summary"]; n != 4 {
+		t.Errorf("%d summaries were read", n)
+	}
+
+	night.config.Report.Lang = "ca" // the last step is done again, with the same choice
+	night.disk.kinds = map[string]int{}
+	if _, err := night.do(t.Context(), t, filepath.Join(tmp, "night")); err != nil {
+		t.Fatal(err)
+	}
+	if n := night.disk.kinds["candidates"]; n > 0 {
+		t.Errorf("%d parts of candidates were opened for the same choice", n)
+	}
+	selected, err := filepath.Glob(filepath.Join(tmp, "night.private", "selected", "*"))
+	if err != nil || len(selected) != 1 {
+		t.Fatal(selected, err)
+	}
+	chosen, _ := chosenNotes(t, filepath.Join(tmp, "night"), "selected")
+	data, err := os.ReadFile(selected[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(selected[0], data, 0o600); err != nil { // the selection of before is of no use
+		t.Fatal(err)
+	}
+	night.config.Report.Lang = "es"
+	if _, err := night.do(t.Context(), t, filepath.Join(tmp, "night")); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := chosenNotes(t, filepath.Join(tmp, "night"), "selected"); !slices.Equal(again, chosen) {
+		t.Error("a selection that was damaged changes the next one")
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 //
 //	summaries of units ─> choose.Choice       ─> keys
 //	candidates parts   ─> notes of those keys ─> selected/, review/
+//	selected/, review/ of the last commit  ─^   (before.go: most are the same)
 //
 // The memory is that of choose.Target.MaxKept and of the notes of a few units.
 type Selector struct {
@@ -197,18 +198,26 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 	if len(keys) == 0 {
 		return nil
 	}
-	picks := picksOf(parts, keys)
+	before, err := chosenBefore(f, kind)
+	if err != nil {
+		return err
+	}
+	picks := picksOf(parts, keys, before)
+	places, err := placesOf(picks)
+	if err != nil {
+		return err
+	}
 	file, err := f.Create(kind, kind+"/"+finalName(f.Manifest)+".parquet", true)
 	if err != nil {
 		return err
 	}
-	w, err := write.NewChosen(file, s.set, s.rowGroup)
+	w, err := write.NewChosen(file, s.set, s.rowGroup, placesKey, places)
 	if err != nil {
 		return err
 	}
 	step := pipeline.Step{Name: "pick", Workers: s.workers, New: func() func(*pipeline.Batch) error {
-		var notes pipeline.Batch
-		return func(b *pipeline.Batch) error { return picks[b.Seq].pick(f, &notes, b) }
+		var notes, fresh pipeline.Batch
+		return func(b *pipeline.Batch) error { return picks[b.Seq].pick(f, &notes, &fresh, b) }
 	}}
 	if err := pipeline.Run(ctx, &empty{len(picks)}, []pipeline.Step{step}, w, nil); err != nil {
 		return err
@@ -224,44 +233,66 @@ func (s *Selector) write(ctx context.Context, f *commit.Final, parts []candidate
 type picks struct {
 	candidatePart
 	notes []choose.Key
+	had   map[int64]int   // of places in the part, the numbers of the notes in before
+	from  *pipeline.Batch // before
 }
 
-func picksOf(parts []candidatePart, keys []choose.Key) (all []picks) {
+func picksOf(parts []candidatePart, keys []choose.Key, before *before) (all []picks) {
 	for _, part := range parts {
 		n := 0
 		for n < len(keys) && keys[n].Unit == part.unit {
 			n++
 		}
 		if n > 0 {
-			all = append(all, picks{part, keys[:n]})
+			all = append(all, picks{part, keys[:n], before.places[part.record.Path], &before.notes})
 		}
 		keys = keys[n:]
 	}
 	return all
 }
 
-// pick copies the notes into b.
-func (p *picks) pick(f *commit.Final, notes, b *pipeline.Batch) error {
-	left := p.notes
-	wanted := func(note int64) bool {
-		if len(left) == 0 || note != left[0].Row {
-			return false
+// pick copies the notes into b. Those that were not chosen before are read into fresh.
+func (p *picks) pick(f *commit.Final, notes, fresh, b *pipeline.Batch) error {
+	var left []int64
+	for _, k := range p.notes {
+		if _, had := p.had[k.Row]; !had {
+			left = append(left, k.Row)
 		}
-		left = left[1:]
-		return true
+	}
+	fresh.Reset()
+	if len(left) > 0 {
+		wanted := func(note int64) bool {
+			if len(left) == 0 || note != left[0] {
+				return false
+			}
+			left = left[1:]
+			return true
+		}
+		err := p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
+			for i := range notes.Len() {
+				fresh.AppendTagged(notes, i)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if b.ExtraNamed(pipeline.PartColumn) == nil {
 		b.Extra = []pipeline.Column{{Name: pipeline.RowColumn, Kind: pipeline.Int64Column}, {Name: pipeline.PartColumn, Kind: pipeline.BytesColumn}}
 	}
-	mark := b.ExtraNamed(pipeline.PartColumn)
-	return p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
-		for i := range notes.Len() {
-			b.AppendTagged(notes, i)
-			mark.Valid = append(mark.Valid, true)
-			mark.Bytes.Append([]byte(p.mark))
+	mark, read := b.ExtraNamed(pipeline.PartColumn), 0
+	for _, k := range p.notes {
+		if at, had := p.had[k.Row]; had {
+			b.AppendTagged(p.from, at)
+		} else if read < fresh.Len() {
+			b.AppendTagged(fresh, read)
+			read++
 		}
-		return nil
-	})
+		mark.Valid = append(mark.Valid, true)
+		mark.Bytes.Append([]byte(p.mark))
+	}
+	return nil
 }
 
 // finalName names what the last step writes by what it was made of: a part of
