@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -191,11 +192,14 @@ func newRootCommand(a *app) *cobra.Command {
   velum evaluate --gold dev/ --model meddocan     # scores with intervals
   velum config print                              # every option and where its value came from
   velum doctor                                    # what this machine has, and what is wrong with it`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(c *cobra.Command, args []string) error { a.StartLog(); return mayWrite(c, args) },
-		Args:              unknownVerb,
-		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			a.StartLog()
+			return cmp.Or(mayRead(c, args), mayWrite(c, args))
+		},
+		Args: unknownVerb,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetOut(a.Out)
 	root.SetErr(a.Errs)

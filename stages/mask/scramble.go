@@ -16,6 +16,9 @@ func newScramble(s *settings) func(*Options) Operator {
 	return func(*Options) Operator { return &scramble{scope: scope} }
 }
 
+// ScrambleName is the name of the operator, of which reports warn.
+const ScrambleName = "scramble"
+
 type scramble struct {
 	scope  Scope
 	runes  []rune

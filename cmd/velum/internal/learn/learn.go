@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -41,14 +42,38 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 		return exit.Errorf(exit.Config, "see `velum learn --help`", "--out is needed")
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
-	if err := os.MkdirAll(f.Out, 0o700); err != nil {
+	if err := errors.Join(foreign(f.Out), os.MkdirAll(f.Out, 0o700)); err != nil {
 		return err
 	}
-	lock, err := durable.OS.Lock(filepath.Join(f.Out, "_LOCK"), durable.NewHolder("learn"))
+	lock, err := durable.OS.Lock(filepath.Join(f.Out, lockName), durable.NewHolder("learn"))
 	if err != nil {
 		return err
 	}
 	return errors.Join(learnLocked(ctx, c, cfg, f), lock.Close())
+}
+
+const lockName = "_LOCK" // held while learning goes on; a kill leaves it
+
+// own is what learning makes first in its folder, finished or not.
+var own = regexp.MustCompile(`^(_LOCK|\.?(turn|ask|answers|seed)-[0-9]+(\.tmp)?)$`)
+
+// foreign refuses a folder that holds something and that learning did not make.
+func foreign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it is not there, or the lock says why it is of no use
+	}
+	for _, e := range entries {
+		if own.MatchString(e.Name()) {
+			return nil
+		}
+	}
+	for _, e := range entries {
+		if e.Name() != "lost+found" {
+			return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum learn did not make it", filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
 }
 
 func learnLocked(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {

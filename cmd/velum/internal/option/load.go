@@ -83,8 +83,8 @@ func Load(s Sources) (*Config, error) {
 // maxFile bounds a file of YAML, whatever it is: of a device no size is known.
 const maxFile = 1 << 20
 
-// maxNamed bounds any other file that an option names and that is read whole.
-const maxNamed = 64 << 20
+// MaxNamed bounds any other file that an option names and that is read whole.
+const MaxNamed = 64 << 20
 
 // files tells which options name what is no plain file, or none of a size that such
 // a file has: a device has no end, and a pipe may have no beginning. It is asked
@@ -92,7 +92,7 @@ const maxNamed = 64 << 20
 func (c *Config) files() []exit.Mistake {
 	k := checker{Config: c}
 	for _, o := range c.options() {
-		most := int64(maxNamed)
+		most := int64(MaxNamed)
 		if o.large {
 			most = math.MaxInt64
 		}
@@ -104,10 +104,12 @@ func (c *Config) files() []exit.Mistake {
 			paths = *at
 		}
 		for _, path := range paths {
-			if !o.isPath(path) {
+			if o.within != nil {
+				path = o.within(path)
+			} else if !o.isPath(path) {
 				continue
 			}
-			if problem := notPlain(path, most); problem != "" {
+			if problem := NotPlain(path, most); problem != "" {
 				k.note(o.key, path+": "+problem, "name a file")
 			}
 		}
@@ -115,9 +117,9 @@ func (c *Config) files() []exit.Mistake {
 	return k.mistakes
 }
 
-// notPlain tells why a path is not read; "" if it is a file of at most so many
+// NotPlain tells why a path is not read; "" if it is a file of at most so many
 // bytes, a folder, or not there, which is said where it is opened.
-func notPlain(path string, most int64) string {
+func NotPlain(path string, most int64) string {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil || info.IsDir():
@@ -147,7 +149,7 @@ func readFile(file string) ([]byte, error) {
 var errTooLong = errors.New("longer than 1 MiB")
 
 func readBounded(file string) ([]byte, error) {
-	if problem := notPlain(file, maxFile); problem != "" && !strings.HasPrefix(file, "/dev/fd/") {
+	if problem := NotPlain(file, maxFile); problem != "" && !strings.HasPrefix(file, "/dev/fd/") {
 		return nil, fmt.Errorf("%s: %s", file, problem)
 	}
 	f, err := os.Open(file)

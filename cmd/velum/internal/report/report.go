@@ -204,6 +204,8 @@ type reportConfig struct {
 	Dates   string `json:"dates,omitempty"` // how they were moved
 	Purpose string `json:"purpose,omitempty"`
 	IDs     string `json:"ids"`
+
+	Scrambled bool `json:"scrambled,omitempty"` // values were left with their own letters in another order
 }
 
 // Input is what a report is made of beside the manifest.
@@ -248,6 +250,9 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose},
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
+	for use := range c.Tally.By(tally.Operator) {
+		r.Configuration.Scrambled = r.Configuration.Scrambled || strings.HasSuffix(use, " "+mask.ScrambleName)
+	}
 	if in.Dial != nil {
 		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
 	}
@@ -464,6 +469,9 @@ func (r *Report) judge() {
 	}
 	if n.Read == 0 {
 		r.find(amber, "find empty")
+	}
+	if r.Configuration.Scrambled {
+		r.find(red, "find scramble")
 	}
 	r.judgeRisk()
 	if r.Others > 0 {
