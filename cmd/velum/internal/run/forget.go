@@ -61,6 +61,12 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if mo, err := m.MaskOptions(); err != nil {
+		return err
+	} else if len(mo.Shuffled()) > 0 {
+		return exit.Errorf(exit.Config, "take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
+			"%s: the policy shuffles, so values of these files stand in notes of others", out.Dir)
+	}
 	m.archive = new(read.Archive)
 	if err := m.openTagged(); err != nil {
 		return err

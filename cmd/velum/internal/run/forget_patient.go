@@ -63,15 +63,21 @@ func (m *masking) inputsOf(out commit.Output) error {
 		return err
 	}
 	m.only = map[string]bool{}
+	var gone []string
 	for _, in := range inputs {
 		if _, err := os.Lstat(strings.TrimSuffix(in.Path, "/*.txt")); err != nil || in.Root == "" {
-			return exit.Errorf(exit.Config, "say with --in where the files lie now, or forget the whole file",
-				"%s: is not where it lay, so nobody knows which of its notes are the patient's", in.Input)
+			gone = append(gone, in.Input)
+			continue
 		}
 		m.only[in.Path] = true
 		if !slices.Contains(m.options.In, in.Root) {
 			m.options.In = append(m.options.In, in.Root)
 		}
+	}
+	if len(gone) > 0 {
+		shown := strings.Join(gone[:min(len(gone), 5)], ", ")
+		return exit.Errorf(exit.Config, "say with --in where all files lie now, or forget these whole first: velum forget --out "+out.Dir+" "+strings.Join(gone[:min(len(gone), 5)], " "),
+			"%d of %d files are not where they lay (%s), and no output says whose its notes are", len(gone), len(inputs), shown)
 	}
 	return nil
 }
