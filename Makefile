@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: light browser build properties run sample models archive test race fuzz torture bench pgo compare lint layers cover interop clusters schema man release clean transfer strangers
+.PHONY: light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -72,6 +72,10 @@ pgo:
 	$(GO) run ./scripts/data/archive --kind reports --notes 3000 --seed 2 --out out/pgo/reports
 	VELUM_ARCHIVE=$(CURDIR)/out/pgo $(GO) test -trimpath ./cmd/velum -run '^$$' -bench 'Run$$' -benchtime 4x -o out/velum.test -cpuprofile $(CURDIR)/out/run.prof
 	$(GO) run ./scripts/bench/pgo out/run.prof $(PGO)
+
+# work a note, counted and not timed, against scripts/bench/work/bounds.txt; WORK=-update writes them
+work:
+	$(GO) run ./scripts/bench/work $(WORK)
 
 # an archive of NOTES notes for benchmarks, in out/archive
 archive:

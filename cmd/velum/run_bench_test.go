@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,12 @@ import (
 //	VELUM_ARCHIVE=$PWD/out/archive go test ./cmd/velum -run '^$' -bench Run -benchtime 1x -cpuprofile cpu.out
 func BenchmarkRun(b *testing.B) {
 	again(b, "run")
+}
+
+// BenchmarkFast is the same with the CRF alone and one worker: its work is counted
+// (scripts/bench/work). VELUM_OUT keeps what came out.
+func BenchmarkFast(b *testing.B) {
+	again(b, "run", "--fast", "--workers", "1")
 }
 
 // BenchmarkMask makes an extract of it with the spans of VELUM_TAGGED, what
@@ -33,7 +40,7 @@ func again(b *testing.B, args ...string) {
 		b.Skip("VELUM_ARCHIVE is not set")
 	}
 	for b.Loop() {
-		out := filepath.Join(b.TempDir(), "out")
+		out := cmp.Or(os.Getenv("VELUM_OUT"), filepath.Join(b.TempDir(), "out"))
 		if code := start(append(args, "--quiet", "--in", archive, "--out", out), io.Discard, os.Stderr, nil); code != exit.Done {
 			b.Fatalf("exit code %d", code)
 		}

@@ -1,0 +1,230 @@
+// Command work counts what masking a note takes, so that a rule that costs is seen
+// the day it comes, on a machine of any speed. It masks generated notes, the same
+// each time, with every statement counted (go test -covermode=count), and holds
+// three kinds of figures a note against bounds.txt: statements a package, calls of
+// the functions that read or look something up, and bytes written. Two archives of
+// different lengths are masked, and the difference is taken, so that no figure holds
+// the start of the program. Figures are wrong if one is a twentieth above its bound;
+// -update writes what was counted as the new bounds.
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	module = "github.com/velum-health/velum/"
+	bounds = "scripts/bench/work/bounds.txt"
+	slack  = 1.05
+	least  = 0.05 // figures below are rounding
+	few    = 500  // notes
+	many   = 3000
+)
+
+// calls are functions whose calls are counted, by the file and the first words of
+// their declarations.
+var calls = map[string]string{
+	"forms asked for":          "models/crf/cache.go:func (c *cache) form(",
+	"forms computed":           "models/crf/label.go:func (l *Labeller) compute(",
+	"features located":         "models/crf/label.go:func (l *Labeller) put(",
+	"places of several words":  "models/gazetteer/phrases.go:func (g *Gazetteer) PhraseAt(",
+	"windows of dates":         "models/dates/find.go:func (f *Finder) window(",
+	"items of dates":           "models/dates/scan.go:func (p *Parser) push(",
+	"numbers of patterns":      "models/patterns/number.go:func (s *scan) number(",
+	"words of patterns":        "models/patterns/words.go:func (t *table) look(",
+	"notes cut by resolve":     "stages/resolve/known.go:func (r *reader) appendWords(",
+	"spans with a probability": "models/chain/span.go:func (s *SpanProbs) span(",
+}
+
+type figures map[string]float64
+
+func main() {
+	update := flag.Bool("update", false, "write what was counted as the new bounds")
+	flag.Parse()
+	if err := run(*update); err != nil {
+		fmt.Fprintln(os.Stderr, "work:", err)
+		os.Exit(1)
+	}
+}
+
+func run(update bool) error {
+	dir, err := os.MkdirTemp("", "velum-work")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	short, err := count(dir, few)
+	if err != nil {
+		return err
+	}
+	long, err := count(dir, many)
+	if err != nil {
+		return err
+	}
+	note := figures{}
+	for name, n := range long {
+		if v := (n - short[name]) / (many - few); v >= least {
+			note[name] = v
+		}
+	}
+	if update {
+		return write(note)
+	}
+	return compare(note)
+}
+
+// count masks notes that are the same each time, and returns all figures of it.
+func count(dir string, notes int) (figures, error) {
+	in, out, profile := filepath.Join(dir, "in"+strconv.Itoa(notes)), filepath.Join(dir, "out"+strconv.Itoa(notes)), filepath.Join(dir, "profile")
+	if err := command(nil, "run", "./cmd/velum", "synth", "--notes", strconv.Itoa(notes), "--seed", "1", "--to", "archive", "--out", in, "--quiet"); err != nil {
+		return nil, err
+	}
+	if err := command([]string{"VELUM_ARCHIVE=" + in, "VELUM_OUT=" + out}, "test", "./cmd/velum", "-covermode=count", "-coverprofile="+profile,
+		"-coverpkg=./models/...,./stages/...,./pipeline/...", "-run", "^$", "-bench", "^BenchmarkFast$", "-benchtime", "1x"); err != nil {
+		return nil, err
+	}
+	f := figures{}
+	if err := f.profile(profile); err != nil {
+		return nil, err
+	}
+	return f, f.sizes(out)
+}
+
+// command runs go with these arguments; -trimpath as in builds.
+func command(env []string, args ...string) error {
+	args = slices.Insert(args, 1, "-trimpath")
+	c := exec.Command("go", args...)
+	c.Env = append(os.Environ(), env...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// profile adds the statements of every package, and the calls. A line is
+// FILE:LINE.COLUMN,LINE.COLUMN STATEMENTS COUNT.
+func (f figures) profile(path string) error {
+	lines, err := linesOf(path)
+	if err != nil {
+		return err
+	}
+	starts, err := declared()
+	if err != nil {
+		return err
+	}
+	for _, line := range lines[1:] {
+		file, rest, _ := strings.Cut(strings.TrimPrefix(line, module), ":")
+		var fromLine, fromColumn, toLine, toColumn int
+		var statements, times float64
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %f %f", &fromLine, &fromColumn, &toLine, &toColumn, &statements, &times); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		f["statements "+filepath.Dir(file)] += statements * times
+		at := file + ":" + strconv.Itoa(fromLine)
+		if name, ok := starts[at]; ok { // its first block
+			f["calls "+name] += times
+			delete(starts, at)
+		}
+	}
+	for at, name := range starts {
+		return fmt.Errorf("%s: %s is not in the profile", at, name)
+	}
+	return nil
+}
+
+// declared returns the lines at which the functions of calls are declared.
+func declared() (map[string]string, error) {
+	at := map[string]string{}
+	for name, decl := range calls {
+		file, words, _ := strings.Cut(decl, ":")
+		lines, err := linesOf(file)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, words) })
+		if i < 0 {
+			return nil, fmt.Errorf("%s has no %s: name in calls what does its work now", file, words)
+		}
+		at[file+":"+strconv.Itoa(i+1)] = name
+	}
+	return at, nil
+}
+
+// sizes adds the bytes that a run wrote, by the folders of its output.
+func (f figures) sizes(out string) error {
+	for _, tree := range []string{out, out + ".private"} {
+		if err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			folder, _, _ := strings.Cut(strings.TrimPrefix(path, tree+"/"), "/")
+			f["bytes "+folder] += float64(info.Size())
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func linesOf(path string) (lines []string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		lines = append(lines, s.Text())
+	}
+	return lines, nil
+}
+
+func write(note figures) error {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(note)) {
+		fmt.Fprintf(&b, "%9.2f %s\n", note[name], name)
+	}
+	return os.WriteFile(bounds, []byte(b.String()), 0o644)
+}
+
+// compare holds the figures against the bounds.
+func compare(note figures) error {
+	lines, err := linesOf(bounds)
+	if err != nil {
+		return err
+	}
+	bound := figures{}
+	for _, line := range lines {
+		v, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if bound[name], err = strconv.ParseFloat(v, 64); err != nil {
+			return fmt.Errorf("%s: %w", bounds, err)
+		}
+	}
+	var over []string
+	for _, name := range slices.Sorted(maps.Keys(note)) {
+		mark := ""
+		if note[name] > bound[name]*slack+least {
+			over = append(over, name)
+			mark = "  above its bound"
+		}
+		fmt.Printf("%9.2f %9.2f %s%s\n", note[name], bound[name], name, mark)
+	}
+	if len(over) > 0 {
+		return fmt.Errorf("a note takes more than before: %s. What costs must pay: say what for in BENCHMARKS.md, and run with -update", strings.Join(over, ", "))
+	}
+	return nil
+}
