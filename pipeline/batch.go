@@ -24,9 +24,9 @@ const (
 	Figures                              // ASCII digits alone
 )
 
-// PlaceFlags are the flags that files of tagged notes hold. Letters and Figures
+// Place returns the flags that files of tagged notes hold. Letters and Figures
 // save a stage from looking at every byte again; without them it looks.
-const PlaceFlags = LineStart | SentenceStart | Glued
+func (f TokenFlags) Place() TokenFlags { return f & (LineStart | SentenceStart | Glued) }
 
 // Span is a piece of a note with a category. Offsets count bytes of the
 // note's text, half open. The spans of a note are sorted and disjoint.

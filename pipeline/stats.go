@@ -9,11 +9,11 @@ import (
 // callers never ask.
 type Stats struct {
 	mu    sync.Mutex
-	steps []StepStats
+	steps []stepStats
 }
 
-// StepStats is what one step did so far.
-type StepStats struct {
+// stepStats is what one step did so far.
+type stepStats struct {
 	Name    string
 	Batches int
 	Notes   int
@@ -34,16 +34,16 @@ func (s *Stats) add(name string, notes int, d time.Duration) {
 			return
 		}
 	}
-	s.steps = append(s.steps, StepStats{Name: name, Batches: 1, Notes: notes, Busy: d})
+	s.steps = append(s.steps, stepStats{Name: name, Batches: 1, Notes: notes, Busy: d})
 }
 
 // Steps returns a copy of the counts, in the order in which steps first
 // finished a batch.
-func (s *Stats) Steps() []StepStats {
+func (s *Stats) Steps() []stepStats {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]StepStats(nil), s.steps...)
+	return append([]stepStats(nil), s.steps...)
 }

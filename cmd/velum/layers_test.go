@@ -30,6 +30,7 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/markup", "pipeline"},
 	{"pipeline/offset", ""},
 	{"pipeline/patientid", ""},
+	{"pipeline/promote", "pipeline/durable"},
 	{"pipeline/secret", ""},
 	{"pipeline/sheet", ""},
 	{"pipeline/commit", "pipeline pipeline/durable pipeline/tally"},

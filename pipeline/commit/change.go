@@ -25,8 +25,8 @@ type Overlap struct {
 	Unknown    bool  // the notes have no ids to compare
 }
 
-// A Comparer compares a file with what an earlier run made of another.
-type Comparer func(given []Unit, was []*UnitRecord) (Overlap, error)
+// A comparer compares a file with what an earlier run made of another.
+type comparer func(given []Unit, was []*UnitRecord) (Overlap, error)
 
 // A few notes say nothing of how many texts are alike.
 const fewNotes = 10

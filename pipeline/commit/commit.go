@@ -28,17 +28,17 @@ type UnitOptions struct {
 	Grow     bool
 	Vanished string                              // keep, remove or refuse what has gone from below a root; "" means keep
 	Changed  string                              // what becomes of a file at whose path another lay: add, replace or refuse; "" asks Compare
-	Compare  Comparer                            // nil: a file at whose path another lay is a new version of it
+	Compare  comparer                            // nil: a file at whose path another lay is a new version of it
 	Forget   func(u *UnitRecord, at string) bool // what of the earlier runs goes, by what the private manifest says and where the input lay ("": nobody knows); nil: nothing
 
-	Rest Rester // makes what is left of a unit of which some files go
+	Rest rester // makes what is left of a unit of which some files go
 	// ByLength takes what the last commit lists for whole if it is there and as long
 	// as it was; else every byte of it is read.
 	ByLength bool
 
 	AtOnce int             // units side by side; 0 means 1
 	Fresh  bool            // do everything again, whatever is done already
-	Verify Verifier        // re-reads every Parquet part; nil: sizes only
+	Verify verifier        // re-reads every Parquet part; nil: sizes only
 	Stats  *pipeline.Stats // may be nil
 
 	// Done is called for every unit, done now or found done, one call at a
@@ -115,7 +115,7 @@ type Result struct {
 // durable.DiskFailed(err), the cause of ctx; the next start goes on from there. A unit
 // whose source returns a *DamageError goes to quarantine as one, and the run
 // goes on.
-func RunUnits(ctx context.Context, plan *Plan, out Output, line MakeLine, o UnitOptions) (*Result, error) {
+func RunUnits(ctx context.Context, plan *Plan, out Output, line makeLine, o UnitOptions) (*Result, error) {
 	r, err := Prepare(plan, out, o)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func RunUnits(ctx context.Context, plan *Plan, out Output, line MakeLine, o Unit
 	return result, errors.Join(err, r.Close())
 }
 
-func (r *Prepared) run(ctx context.Context, line MakeLine) (*Result, error) {
+func (r *Prepared) run(ctx context.Context, line makeLine) (*Result, error) {
 	if err := r.Do(ctx, "", r.Todo(), line); err != nil {
 		return nil, err
 	}

@@ -295,6 +295,13 @@ func removePart(t testing.TB, dir string) {
 
 func changePart(t testing.TB, dir string) { flip(t, somePart(t, dir), 3) }
 
+func write(t testing.TB, name, data string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func flip(t testing.TB, name string, bit int) {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -582,7 +589,7 @@ func TestBadDigest(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		verify Verifier
+		verify verifier
 	}{
 		{"other rows", func(string, io.ReaderAt, int64) (int64, string, error) { return 3, "written", nil }},
 		{"other content", func(string, io.ReaderAt, int64) (int64, string, error) { return 7, "read", nil }},

@@ -31,15 +31,15 @@ func (l *Line) close() error {
 	return nil
 }
 
-// MakeLine makes the line of a unit, in a slot from 0 to UnitOptions.AtOnce-1,
+// makeLine makes the line of a unit, in a slot from 0 to UnitOptions.AtOnce-1,
 // so that it can keep what is dear to make. Calls for one slot never overlap.
-type MakeLine = func(slot int, u *Unit, parts *Parts) (Line, error)
+type makeLine = func(slot int, u *Unit, parts *Parts) (Line, error)
 
 // doing is one call of Do.
 type doing struct {
 	*Prepared
 	share   string
-	line    MakeLine
+	line    makeLine
 	journal *journal
 	pumps   []pipeline.Pump // a slot's, from one unit to the next
 }
@@ -51,7 +51,7 @@ type doing struct {
 //	line -> temporary parts -> fsync -> re-read -> rename -> fsync folder -> journal
 //
 // Errors are those of RunUnits.
-func (r *Prepared) Do(ctx context.Context, share string, units []int, line MakeLine) error {
+func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeLine) error {
 	if len(units) == 0 {
 		return nil
 	}

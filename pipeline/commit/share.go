@@ -73,9 +73,9 @@ func folderOf(u *UnitRecord) string {
 	return folder
 }
 
-// A Rester makes the parts of what is left of a unit, and counts it: of has the
+// A rester makes the parts of what is left of a unit, and counts it: of has the
 // parts of the whole, open opens them, stays tells which rows are left.
-type Rester func(parts *Parts, of *UnitRecord, open func(PartRecord) (durable.File, error), stays func(row int64) bool) (Counts, error)
+type rester func(parts *Parts, of *UnitRecord, open func(PartRecord) (durable.File, error), stays func(row int64) bool) (Counts, error)
 
 // sharing settles which files share units.
 type sharing struct {

@@ -373,12 +373,12 @@ func (p *Parts) discard() error {
 	return errors.Join(errs...)
 }
 
-// A Verifier re-reads a part with another library than the one that wrote it.
+// A verifier re-reads a part with another library than the one that wrote it.
 // It returns the rows and the digest that it found.
-type Verifier func(kind string, r io.ReaderAt, size int64) (rows int64, digest string, err error)
+type verifier func(kind string, r io.ReaderAt, size int64) (rows int64, digest string, err error)
 
 // commit makes the parts durable, checks them, and gives them their names.
-func (p *Parts) commit(verify Verifier) ([]PartRecord, error) {
+func (p *Parts) commit(verify verifier) ([]PartRecord, error) {
 	records := make([]PartRecord, 0, len(p.parts))
 	for _, part := range p.parts {
 		if err := p.settle(part, verify); err != nil {
@@ -409,7 +409,7 @@ func (p *Parts) commit(verify Verifier) ([]PartRecord, error) {
 }
 
 // settle syncs, closes and re-reads a part.
-func (p *Parts) settle(part *Part, verify Verifier) error {
+func (p *Parts) settle(part *Part, verify verifier) error {
 	err := part.f.Sync()
 	if err := errors.Join(err, part.f.Close()); err != nil {
 		part.f = nil
@@ -424,7 +424,7 @@ func (p *Parts) settle(part *Part, verify Verifier) error {
 	return errors.Join(disk.Joined(check(disk.Watch(f), part, verify)), f.Close())
 }
 
-func check(f durable.File, part *Part, verify Verifier) error {
+func check(f durable.File, part *Part, verify verifier) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err

@@ -371,7 +371,7 @@ func (t *Tagged) readFlags() error {
 		}
 		for k := p.from; k < p.to; k++ {
 			flags := pipeline.TokenFlags(c.fixed(c.place(k)))
-			if flags&^pipeline.PlaceFlags != 0 {
+			if flags != flags.Place() {
 				return c.damage("has an unknown flag")
 			}
 			t.flags = append(t.flags, flags)

@@ -11,7 +11,7 @@ import (
 )
 
 // Verify re-reads a part of ours with Arrow's reader and returns the rows and
-// the digest that it finds: a pipeline.Verifier. It is for our own parts
+// the digest that it finds: what commit.UnitOptions.Verify is. It is for our own parts
 // only: that reader panics on damaged files and checks no page checksums.
 func Verify(_ string, r io.ReaderAt, size int64) (rows int64, digest string, err error) {
 	props := parquet.NewReaderProperties(nil)

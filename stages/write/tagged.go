@@ -171,7 +171,7 @@ func (w *Tagged) putTokens(text []byte, tokens []pipeline.Token, tags []pipeline
 		form := text[token.Start:token.End]
 		forms.element(rep, parquet.ByteArrayValue(form).Level(rep, 1, forms.leaf), 4+len(form))
 		forms.digest.bytes(form)
-		place := token.Flags & pipeline.PlaceFlags
+		place := token.Flags.Place()
 		flags.element(rep, w.flagsValue(rep, place), 4)
 		flags.digest.uint32(uint32(place))
 		name := w.names[rep][tags[k]]

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/promote"
 )
 
 // models is a folder of models, which is not there yet.
@@ -20,7 +20,7 @@ func Models(seed uint64, skip func(Op) bool) (Tally, error) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	d := New(seed, volume)
 	d.Skip = skip
-	folder := &commit.ModelFolder{Dir: models, FS: d}
+	folder := &promote.Folder{Dir: models, FS: d}
 	var used []string       // models that were in use, one after the other, as processes see it
 	may := [][]string{used} // what a power loss may leave: what was told to be done, and what came after
 	for turn := range 8 {
@@ -55,7 +55,7 @@ func Models(seed uint64, skip func(Op) bool) (Tally, error) {
 }
 
 type modelStep struct {
-	do   func(m *commit.ModelFolder) error
+	do   func(m *promote.Folder) error
 	used []string // after it
 }
 
@@ -63,7 +63,7 @@ type modelStep struct {
 // back to.
 func modelTurn(rng *rand.Rand, used []string, turn int) modelStep {
 	if len(used) > 1 && rng.IntN(3) == 0 {
-		return modelStep{func(m *commit.ModelFolder) error {
+		return modelStep{func(m *promote.Folder) error {
 			_, err := m.Rollback()
 			return err
 		}, used[:len(used)-1]}
@@ -73,16 +73,16 @@ func modelTurn(rng *rand.Rand, used []string, turn int) modelStep {
 	if len(used) > 0 && rng.IntN(3) == 0 {
 		model, after = used[len(used)-1], used // once more, as one does after a crash
 	}
-	return modelStep{func(m *commit.ModelFolder) error {
+	return modelStep{func(m *promote.Folder) error {
 		_, err := m.Promote([]byte(model), time.Unix(int64(turn), 0))
 		return err
 	}, after}
 }
 
 // inUse returns which of the histories the folder has.
-func inUse(m *commit.ModelFolder, may [][]string) ([]string, error) {
+func inUse(m *promote.Folder, may [][]string) ([]string, error) {
 	_, data, err := m.Current()
-	if err != nil && !errors.Is(err, commit.ErrNoModel) {
+	if err != nil && !errors.Is(err, promote.ErrNone) {
 		return nil, err
 	}
 	n := 0

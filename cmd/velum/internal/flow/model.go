@@ -25,7 +25,7 @@ import (
 	"github.com/velum-health/velum/models/rules"
 	"github.com/velum-health/velum/models/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/promote"
 	"github.com/velum-health/velum/stages/tag"
 )
 
@@ -239,7 +239,7 @@ func (m *Model) File() ([]byte, error) {
 
 // ModelFolderError gives errors of the folder their exit code.
 func ModelFolderError(err error) error {
-	if errors.Is(err, commit.ErrNoModel) {
+	if errors.Is(err, promote.ErrNone) {
 		return exit.With(exit.Config, err, "`velum models promote FILE --models DIR` puts one into use")
 	}
 	return err
@@ -247,7 +247,7 @@ func ModelFolderError(err error) error {
 
 // PromotedModel reads the model that a folder has in use.
 func PromotedModel(dir string) ([]byte, error) {
-	_, data, err := (&commit.ModelFolder{Dir: dir}).Current()
+	_, data, err := (&promote.Folder{Dir: dir}).Current()
 	return data, ModelFolderError(err)
 }
 

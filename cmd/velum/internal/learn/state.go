@@ -20,8 +20,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
-	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/promote"
 )
 
 const (
@@ -267,7 +267,7 @@ func (l *learning) promoteTurn(t *turns.Turn) error {
 	if err != nil {
 		return err
 	}
-	folder := commit.ModelFolder{Dir: l.models()}
+	folder := promote.Folder{Dir: l.models()}
 	if _, current, err := folder.Current(); err == nil && bytes.Equal(current, data) {
 		return nil
 	}

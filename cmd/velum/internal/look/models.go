@@ -25,7 +25,7 @@ import (
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/modelfile"
 	"github.com/velum-health/velum/pipeline/audit"
-	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/promote"
 )
 
 func needFolder(dir string) error {
@@ -40,7 +40,7 @@ func Rollback(c *console.Console, dir string) error {
 	if err := needFolder(dir); err != nil {
 		return err
 	}
-	back, err := (&commit.ModelFolder{Dir: dir}).Rollback()
+	back, err := (&promote.Folder{Dir: dir}).Rollback()
 	if err != nil {
 		return flow.ModelFolderError(err)
 	}
@@ -65,7 +65,7 @@ func Promote(c *console.Console, cfg *option.Config, name, dir string, force boo
 			return err
 		}
 	}
-	folder := commit.ModelFolder{Dir: dir}
+	folder := promote.Folder{Dir: dir}
 	done, err := folder.Promote(data, time.Now())
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ const gateScore = "masked_entities_recall"
 // gateModel refuses a model that would mask less than the one in use.
 func gateModel(dir string, data []byte) error {
 	old, err := flow.PromotedModel(dir)
-	if errors.Is(err, commit.ErrNoModel) {
+	if errors.Is(err, promote.ErrNone) {
 		return nil
 	}
 	if err != nil {
@@ -172,7 +172,7 @@ func listModels(dir string) ([]modelInfo, error) {
 }
 
 func listPromoted(dir string) ([]modelInfo, error) {
-	folder := commit.ModelFolder{Dir: dir}
+	folder := promote.Folder{Dir: dir}
 	names, err := folder.Files()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.With(exit.Config, err, "name the folder of promoted models")
@@ -181,7 +181,7 @@ func listPromoted(dir string) ([]modelInfo, error) {
 		return nil, err
 	}
 	history, err := folder.History()
-	if err != nil && !errors.Is(err, commit.ErrNoModel) {
+	if err != nil && !errors.Is(err, promote.ErrNone) {
 		return nil, err
 	}
 	var all []modelInfo
@@ -199,7 +199,7 @@ func listPromoted(dir string) ([]modelInfo, error) {
 }
 
 // setState says since when a model of a folder is or was in use.
-func (m *modelInfo) setState(name string, history []commit.Promotion) {
+func (m *modelInfo) setState(name string, history []promote.Promotion) {
 	for i, p := range history {
 		if p.File != name {
 			continue

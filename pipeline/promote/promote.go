@@ -1,4 +1,7 @@
-package commit
+// Package promote keeps a folder of models of which one is in use. In goes a
+// model's bytes, out comes the one that was promoted last: a rename of one small
+// file is the commit, as the manifest is of a run.
+package promote
 
 import (
 	"bytes"
@@ -16,7 +19,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// ModelFolder is a folder of models of which one is in use:
+// Folder is a folder of models of which one is in use:
 //
 //	_CURRENT                 which one, and which ones before: replaced by one rename
 //	5e1c0a9b3f7d2c44.velum   models, named for their content, never changed
@@ -25,7 +28,7 @@ import (
 // left: a model is there, synced and read back, before the pointer names it,
 // and models that were in use stay, so that going back is one rename too. It
 // is the way in which the manifest of a tree is the commit of a run.
-type ModelFolder struct {
+type Folder struct {
 	Dir string
 	FS  durable.FS // nil means durable.OS
 }
@@ -37,8 +40,8 @@ type Promotion struct {
 	Time   time.Time `json:"time,omitzero"` // not of models that learning promoted
 }
 
-// modelPointer is the content of _CURRENT.
-type modelPointer struct {
+// pointer is the content of _CURRENT.
+type pointer struct {
 	Schema  string      `json:"schema"`
 	Current Promotion   `json:"current"`
 	Before  []Promotion `json:"before"` // what a rollback goes back to, last one last
@@ -50,23 +53,23 @@ const (
 	modelExt      = ".velum"
 )
 
-// ErrNoModel says that no model of a folder is in use, or none was before.
-var ErrNoModel = errors.New("no model")
+// ErrNone says that no model of a folder is in use, or none was before.
+var ErrNone = errors.New("no model")
 
-func (m *ModelFolder) fs() durable.FS {
-	if m.FS == nil {
+func (f *Folder) fs() durable.FS {
+	if f.FS == nil {
 		return durable.OS
 	}
-	return m.FS
+	return f.FS
 }
 
-func (m *ModelFolder) path(name string) string { return filepath.Join(m.Dir, name) }
+func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
 // History lists the models that were in use, the current one last. The error
-// is ErrNoModel if the folder has no pointer, *durable.IntegrityError if it cannot be
+// is ErrNone if the folder has no pointer, *durable.IntegrityError if it cannot be
 // read.
-func (m *ModelFolder) History() ([]Promotion, error) {
-	p, err := m.pointer()
+func (f *Folder) History() ([]Promotion, error) {
+	p, err := f.read()
 	if err != nil {
 		return nil, err
 	}
@@ -74,20 +77,20 @@ func (m *ModelFolder) History() ([]Promotion, error) {
 }
 
 // Current reads the model in use and checks that it is what was promoted.
-func (m *ModelFolder) Current() (Promotion, []byte, error) {
-	p, err := m.pointer()
+func (f *Folder) Current() (Promotion, []byte, error) {
+	p, err := f.read()
 	if err != nil {
 		return Promotion{}, nil, err
 	}
-	data, err := m.model(p.Current)
+	data, err := f.model(p.Current)
 	return p.Current, data, err
 }
 
-func (m *ModelFolder) pointer() (*modelPointer, error) {
-	name := m.path(pointerName)
-	data, err := durable.ReadFile(m.fs(), name)
+func (f *Folder) read() (*pointer, error) {
+	name := f.path(pointerName)
+	data, err := durable.ReadFile(f.fs(), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w was promoted", m.Dir, ErrNoModel)
+		return nil, fmt.Errorf("%s: %w was promoted", f.Dir, ErrNone)
 	}
 	if err != nil {
 		return nil, err
@@ -100,8 +103,8 @@ func (m *ModelFolder) pointer() (*modelPointer, error) {
 }
 
 // parsePointer reads the content of _CURRENT; cause says why it cannot.
-func parsePointer(data []byte) (p *modelPointer, cause string) {
-	p = new(modelPointer)
+func parsePointer(data []byte) (p *pointer, cause string) {
+	p = new(pointer)
 	if json.Unmarshal(data, p) != nil {
 		return nil, "is no pointer: not valid JSON or of another shape"
 	}
@@ -126,9 +129,9 @@ func modelFile(sum string) string {
 }
 
 // model reads a promoted model.
-func (m *ModelFolder) model(p Promotion) ([]byte, error) {
-	name := m.path(p.File)
-	data, err := durable.ReadFile(m.fs(), name)
+func (f *Folder) model(p Promotion) ([]byte, error) {
+	name := f.path(p.File)
+	data, err := durable.ReadFile(f.fs(), name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &durable.IntegrityError{Path: name, Cause: "is gone, and the folder's pointer names it"}
 	}
@@ -144,21 +147,21 @@ func (m *ModelFolder) model(p Promotion) ([]byte, error) {
 // Promote puts a model into the folder and into use. It returns false if that
 // very model is in use already. With the zero time the folder says none. Errors: *durable.LockedError while another process
 // promotes, those of the disk; the model in use before then stays.
-func (m *ModelFolder) Promote(data []byte, now time.Time) (done bool, err error) {
-	if err := durable.MkdirAll(m.fs(), m.Dir); err != nil {
+func (f *Folder) Promote(data []byte, now time.Time) (done bool, err error) {
+	if err := durable.MkdirAll(f.fs(), f.Dir); err != nil {
 		return false, err
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(data))
 	next := Promotion{File: modelFile(sum), SHA256: sum, Time: now.UTC().Truncate(time.Second)}
-	err = m.locked("promote", func() error {
-		p, err := m.pointer()
-		if errors.Is(err, ErrNoModel) {
-			p, err = &modelPointer{Schema: pointerSchema, Before: []Promotion{}}, nil
+	err = f.locked("promote", func() error {
+		p, err := f.read()
+		if errors.Is(err, ErrNone) {
+			p, err = &pointer{Schema: pointerSchema, Before: []Promotion{}}, nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := m.keep(next, data); err != nil {
+		if err := f.keep(next, data); err != nil {
 			return err
 		}
 		if p.Current.SHA256 == sum {
@@ -168,66 +171,66 @@ func (m *ModelFolder) Promote(data []byte, now time.Time) (done bool, err error)
 			p.Before = append(p.Before, p.Current)
 		}
 		p.Current, done = next, true
-		return m.point(p)
+		return f.point(p)
 	})
 	return done && err == nil, err
 }
 
 // keep makes the file of a model, unless it is there and sound.
-func (m *ModelFolder) keep(p Promotion, data []byte) error {
-	if have, err := m.model(p); err == nil && bytes.Equal(have, data) {
+func (f *Folder) keep(p Promotion, data []byte) error {
+	if have, err := f.model(p); err == nil && bytes.Equal(have, data) {
 		return nil
 	}
-	if err := durable.WriteBy(m.fs(), m.path(".promote.tmp"), m.path(p.File), data); err != nil {
+	if err := durable.WriteBy(f.fs(), f.path(".promote.tmp"), f.path(p.File), data); err != nil {
 		return err
 	}
-	_, err := m.model(p)
+	_, err := f.model(p)
 	return err
 }
 
 // Rollback puts the model before into use, and returns it. Doing it again goes
-// back further. The error is ErrNoModel if there is none before; a model
+// back further. The error is ErrNone if there is none before; a model
 // before that is not sound is not gone back to.
-func (m *ModelFolder) Rollback() (Promotion, error) {
+func (f *Folder) Rollback() (Promotion, error) {
 	var back Promotion
-	err := m.locked("rollback", func() error {
-		p, err := m.pointer()
+	err := f.locked("rollback", func() error {
+		p, err := f.read()
 		if err != nil {
 			return err
 		}
 		if len(p.Before) == 0 {
-			return fmt.Errorf("%s: %w was in use before this one", m.Dir, ErrNoModel)
+			return fmt.Errorf("%s: %w was in use before this one", f.Dir, ErrNone)
 		}
 		back = p.Before[len(p.Before)-1]
-		if _, err := m.model(back); err != nil {
+		if _, err := f.model(back); err != nil {
 			return err
 		}
 		p.Current, p.Before = back, p.Before[:len(p.Before)-1]
-		return m.point(p)
+		return f.point(p)
 	})
 	return back, err
 }
 
 // point replaces the pointer.
-func (m *ModelFolder) point(p *modelPointer) error {
+func (f *Folder) point(p *pointer) error {
 	data, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
 	}
-	return durable.WriteBy(m.fs(), m.path(".current.tmp"), m.path(pointerName), append(data, '\n'))
+	return durable.WriteBy(f.fs(), f.path(".current.tmp"), f.path(pointerName), append(data, '\n'))
 }
 
 // locked calls do while nobody else changes the folder.
-func (m *ModelFolder) locked(what string, do func() error) error {
-	lock, err := m.fs().Lock(m.path(lockName), durable.NewHolder(what))
+func (f *Folder) locked(what string, do func() error) error {
+	lock, err := f.fs().Lock(f.path(".lock"), durable.NewHolder(what))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w was promoted", m.Dir, ErrNoModel)
+		return fmt.Errorf("%s: %w was promoted", f.Dir, ErrNone)
 	}
 	if err != nil {
 		return err
 	}
 	// What a killed process has left is built upon only when it is durable.
-	err = m.fs().SyncDir(m.Dir)
+	err = f.fs().SyncDir(f.Dir)
 	if err == nil {
 		err = do()
 	}
@@ -235,8 +238,8 @@ func (m *ModelFolder) locked(what string, do func() error) error {
 }
 
 // Files lists the models of the folder by name, those in use or not.
-func (m *ModelFolder) Files() ([]string, error) {
-	entries, err := m.fs().ReadDir(m.Dir)
+func (f *Folder) Files() ([]string, error) {
+	entries, err := f.fs().ReadDir(f.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +254,6 @@ func (m *ModelFolder) Files() ([]string, error) {
 }
 
 // Read reads one of the Files.
-func (m *ModelFolder) Read(name string) ([]byte, error) {
-	return durable.ReadFile(m.fs(), m.path(name))
+func (f *Folder) Read(name string) ([]byte, error) {
+	return durable.ReadFile(f.fs(), f.path(name))
 }

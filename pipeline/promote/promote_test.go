@@ -1,13 +1,11 @@
-package commit
+package promote
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,14 +14,14 @@ import (
 
 var promoted = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 
-func mustPromote(t testing.TB, m *ModelFolder, model string) {
+func mustPromote(t testing.TB, m *Folder, model string) {
 	t.Helper()
 	if done, err := m.Promote([]byte(model), promoted); err != nil || !done {
 		t.Fatalf("promote: %v, %v", done, err)
 	}
 }
 
-func wantCurrent(t testing.TB, m *ModelFolder, model string) {
+func wantCurrent(t testing.TB, m *Folder, model string) {
 	t.Helper()
 	p, data, err := m.Current()
 	if err != nil || string(data) != model {
@@ -36,15 +34,15 @@ func wantCurrent(t testing.TB, m *ModelFolder, model string) {
 
 func TestPromote(t *testing.T) {
 	t.Parallel()
-	m := &ModelFolder{Dir: filepath.Join(tempDir(t), "models")}
+	m := &Folder{Dir: filepath.Join(t.TempDir(), "models")}
 	for _, err := range []error{second(m.History()), second(m.Rollback())} {
-		if !errors.Is(err, ErrNoModel) {
+		if !errors.Is(err, ErrNone) {
 			t.Errorf("empty folder: %v", err)
 		}
 	}
 	mustPromote(t, m, "one")
 	wantCurrent(t, m, "one")
-	if _, err := m.Rollback(); !errors.Is(err, ErrNoModel) {
+	if _, err := m.Rollback(); !errors.Is(err, ErrNone) {
 		t.Errorf("nothing to go back to: %v", err)
 	}
 	mustPromote(t, m, "two")
@@ -85,7 +83,7 @@ func second[T any](_ T, err error) error { return err }
 // and a rollback to a model that is not sound is refused.
 func TestPromoteDamaged(t *testing.T) {
 	t.Parallel()
-	m := &ModelFolder{Dir: tempDir(t)}
+	m := &Folder{Dir: t.TempDir()}
 	mustPromote(t, m, "one")
 	mustPromote(t, m, "two")
 	h, err := m.History()
@@ -98,11 +96,11 @@ func TestPromoteDamaged(t *testing.T) {
 			t.Errorf("%s: %v, want an IntegrityError", what, err)
 		}
 	}
-	flip(t, m.path(h[0].File), 3)
+	write(t, m.path(h[0].File), "onf")
 	isIntegrity("rollback to a changed model", second(m.Rollback()))
 	wantCurrent(t, m, "two")
 	mustPromote(t, m, "one") // mends it
-	flip(t, m.path(h[0].File), 3)
+	write(t, m.path(h[0].File), "onf")
 	_, _, err = m.Current()
 	isIntegrity("changed model", err)
 	if err := os.Remove(m.path(h[0].File)); err != nil {
@@ -118,54 +116,11 @@ func TestPromoteDamaged(t *testing.T) {
 	}
 }
 
-// TestPromoteFails: whatever operation fails, once or from then on as in a
-// crash, a whole model is in use: the old one, or the new one, and the new one
-// if there was no error. The next start does it.
-func TestPromoteFails(t *testing.T) {
-	t.Parallel()
-	big := string(bytes.Repeat([]byte("model "), 1000))
-	for _, c := range []struct {
-		name string
-		do   func(m *ModelFolder) error
-		want string
-	}{
-		{"promote", func(m *ModelFolder) error { return second(m.Promote([]byte(big), promoted)) }, big},
-		{"rollback", func(m *ModelFolder) error { return second(m.Rollback()) }, "one"},
-	} {
-		for at := 1; ; at++ {
-			ended := false
-			for _, lasting := range []bool{false, true} {
-				sound := &ModelFolder{Dir: tempDir(t), FS: durable.Unsynced{FS: durable.OS}}
-				mustPromote(t, sound, "one")
-				mustPromote(t, sound, "two")
-				d := &faults{FS: durable.Unsynced{FS: durable.OS}, at: at, lasting: lasting, err: fmt.Errorf("test: %w", syscall.ENOSPC)}
-				err := c.do(&ModelFolder{Dir: sound.Dir, FS: d})
-				ended = d.n < at
-				_, data, bad := sound.Current()
-				switch {
-				case bad != nil || string(data) != "two" && string(data) != c.want:
-					t.Fatalf("%s, operation %d, lasting %v: %d bytes in use, %v", c.name, at, lasting, len(data), bad)
-				case err == nil && string(data) != c.want:
-					t.Fatalf("%s, operation %d, lasting %v: no error and nothing done", c.name, at, lasting)
-				case string(data) == "two":
-					if err := c.do(sound); err != nil {
-						t.Fatalf("%s again: %v", c.name, err)
-					}
-					wantCurrent(t, sound, c.want)
-				}
-			}
-			if ended {
-				break
-			}
-		}
-	}
-}
-
 // TestPromoteTogether: of several that promote at once, each is done or finds
 // the folder locked, and no promotion is lost.
 func TestPromoteTogether(t *testing.T) {
 	t.Parallel()
-	m := &ModelFolder{Dir: tempDir(t), FS: durable.Unsynced{FS: durable.OS}}
+	m := &Folder{Dir: t.TempDir(), FS: durable.Unsynced{FS: durable.OS}}
 	mustPromote(t, m, "first")
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -190,7 +145,7 @@ func TestPromoteTogether(t *testing.T) {
 }
 
 func FuzzPointer(f *testing.F) {
-	m := &ModelFolder{Dir: f.TempDir()}
+	m := &Folder{Dir: f.TempDir()}
 	mustPromote(f, m, "one")
 	mustPromote(f, m, "two")
 	data, err := os.ReadFile(m.path(pointerName))
