@@ -22,11 +22,11 @@ type Labeller struct {
 	network network
 	lattice chain.Lattice
 
-	begun  [1 << 12]uint64 // see begins
-	starts []int32         // tokens where an entry of several words may begin
-	first  []int32         // [tokens+1] of the features of a token's place
-	places []valued        // features of places
-	ends   []int32         // of the features of tokens, in sort
+	starts []int32  // tokens where an entry of several words may begin
+	hashes []uint64 // of the forms of a piece
+	first  []int32  // [tokens+1] of the features of a token's place
+	places []valued // features of places
+	ends   []int32  // of the features of tokens, in sort
 	pieces []piece
 	keys   []byte
 	probs  []float32
@@ -98,14 +98,60 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 // Defer takes the sequences of a note that have a wanted token, nil is all, to
 // read them beside those of other notes. Nothing of the note is needed afterwards.
 func (l *Labeller) Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
-	l.place(text, tokens, matches, wanted)
+	l.extract.Note(text, tokens, matches)
+	if l.m.arch.Window > 0 {
+		l.windows(text, tokens, wanted)
+	} else {
+		l.sequences(text, tokens, wanted)
+	}
+	l.notes++
+}
+
+// sequences takes those of the template. Of a piece nobody wants no features are found,
+// but the entry of several words that may begin there and reach into the next.
+func (l *Labeller) sequences(text []byte, tokens []pipeline.Token, wanted []bool) {
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		switch {
+		case wanted == nil || slices.Contains(wanted[lo:hi], true):
+			l.room(hi - lo)
+			l.look(text, tokens, lo, hi)
+			l.place(lo, hi)
+			l.wait(piece{lo, hi, lo, hi}, l.first)
+		case sameLine(tokens, hi):
+			l.begin(text, tokens, lo, hi)
+			l.extract.Skip(lo, hi, l.starts)
+		default:
+			l.extract.Skip(lo, hi, nil)
+		}
+		lo = hi
+	}
+}
+
+// windows takes windows, which overlap, so that the features of all places are found
+// first.
+func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) {
+	first := []int32{0}
+	var places []valued
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		l.begin(text, tokens, lo, hi)
+		l.place(lo, hi)
+		for _, end := range l.first[1:] {
+			first = append(first, int32(len(places))+end)
+		}
+		places = append(places, l.places...)
+		lo = hi
+	}
+	l.places = places
 	l.pieces = l.m.arch.pieces(l.pieces[:0], l.m.template, tokens)
 	for _, p := range l.pieces {
 		if wanted == nil || slices.Contains(wanted[p.from:p.to], true) {
-			l.wait(text, tokens, p)
+			l.room(p.hi - p.lo)
+			l.look(text, tokens, p.lo, p.hi)
+			l.wait(p, first[p.lo:p.hi+1])
 		}
 	}
-	l.notes++
 }
 
 // Deferred reads what waits and calls do with each piece: its note, counted from 0
@@ -168,20 +214,22 @@ func (l *Labeller) marginals() []float32 {
 // for tiles of about one length.
 const together = 4096
 
-// wait puts a piece behind those that wait.
-func (l *Labeller) wait(text []byte, tokens []pipeline.Token, p piece) {
-	x, n := &l.network, p.hi-p.lo
-	if len(x.forms)+n > together || l.cache.full(n) {
+// room makes room for a piece of n tokens, if need be by reading what waits.
+func (l *Labeller) room(n int) {
+	if len(l.network.forms)+n > together || l.cache.full(n) {
 		l.read()
 		l.cache.room(n)
 	}
+}
+
+// wait puts a piece, whose tokens have been looked up and have the features
+// places[first[t]:first[t+1]], behind those that wait.
+func (l *Labeller) wait(p piece, first []int32) {
+	x, n := &l.network, p.hi-p.lo
 	l.waits = append(l.waits, waiting{p, l.notes, len(l.scores)})
 	l.scores = slices.Grow(l.scores, n*l.m.tr.Stride)[:len(l.scores)+n*l.m.tr.Stride]
-	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms)), int32(len(x.pieces)), int32(len(l.waits) - 1)})
-	for i := p.lo; i < p.hi; i++ {
-		x.forms = append(x.forms, l.form(text, tokens, i))
-	}
-	x.places.add(l.places, l.first[p.lo:p.hi+1])
+	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms) - n), int32(len(x.pieces)), int32(len(l.waits) - 1)})
+	x.places.add(l.places, first)
 }
 
 // read reads what waits.
@@ -192,50 +240,26 @@ func (l *Labeller) read() {
 	x.read(l.cache, func(p unread, k int, rows *packed, scores []float32) {
 		to := l.scores[l.waits[p.wait].scores:]
 		for t := range int(p.length) {
-			copy(to[t*stride:(t+1)*stride], scores[(int(rows.start[t])+k)*stride:])
+			copy(to[t*stride:(t+1)*stride], scores[(int(rows.start[t])+k)*x.output.width:])
 		}
 	})
 }
 
-// place finds the features of the places of all tokens; with wanted of those
-// whose sequence, of the template, has a wanted token, and none of the others.
-func (l *Labeller) place(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
-	l.extract.Note(text, tokens, matches)
-	l.first = append(l.first[:0], 0)
-	l.places = l.places[:0]
-	for lo := 0; lo < len(tokens); {
-		hi := l.m.template.Next(tokens, lo)
-		all := wanted == nil || l.m.arch.Window > 0 || slices.Contains(wanted[lo:hi], true)
-		l.starts = l.starts[:0]
-		for i := lo; i < hi && (all || sameLine(tokens, hi)); i++ {
-			if l.begins(text[tokens[i].Start:tokens[i].End]) {
-				l.starts = append(l.starts, int32(i))
-			}
-		}
-		if all {
-			l.sort(l.extract.MarksAt(lo, hi, l.starts), lo, hi)
-		} else {
-			l.extract.Skip(lo, hi, l.starts)
-			for range hi - lo {
-				l.first = append(l.first, int32(len(l.places)))
-			}
-		}
-		lo = hi
-	}
+// place finds the features of the places of tokens lo to hi, a sequence of the
+// template.
+func (l *Labeller) place(lo, hi int) {
+	l.first, l.places = append(l.first[:0], 0), l.places[:0]
+	l.sort(l.extract.MarksAt(lo, hi, l.starts), lo, hi)
 }
 
-// begins is Begins of the extractor, which folds the form and looks into a large
-// table; forms asked for lately are told by 63 bits of a hash.
-func (l *Labeller) begins(form []byte) bool {
-	h := xxh3.HashSeed(form, keySalt) &^ 1
-	known := &l.begun[h>>52]
-	if *known&^1 != h {
-		*known = h
-		if l.extract.Begins(form) {
-			*known |= 1
+// begin finds the starts among tokens that are not looked up.
+func (l *Labeller) begin(text []byte, tokens []pipeline.Token, lo, hi int) {
+	l.starts = l.starts[:0]
+	for i := lo; i < hi; i++ {
+		if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
+			l.starts = append(l.starts, int32(i))
 		}
 	}
-	return *known&1 != 0
 }
 
 // sameLine tells whether token i goes on in the line of the one before: an entry
@@ -271,22 +295,41 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	}
 }
 
-// form returns the place of token i's form in the cache. The vector of one that
-// is not known is put behind those that are to be multiplied.
-func (l *Labeller) form(text []byte, tokens []pipeline.Token, i int) int32 {
+// look looks the forms of tokens lo to hi up and appends their places in the cache to
+// those of the network. The vectors of those that are not known are put behind those
+// that are to be multiplied.
+func (l *Labeller) look(text []byte, tokens []pipeline.Token, lo, hi int) {
 	x := &l.network
-	form := text[tokens[i].Start:tokens[i].End]
-	l.keys = key(l.keys[:0], form, l.m.arch.behind(text, tokens, i))
-	at, known := l.cache.form(l.keys)
-	if !known {
-		n := len(x.vectors)
-		x.vectors = slices.Grow(x.vectors, x.input)[:n+x.input]
-		x.form(x.vectors[n:], l.m, l.extract, form, l.keys)
-		if x.fresh = append(x.fresh, at); len(x.fresh) == freshMost {
-			l.multiply()
-		}
+	l.starts, l.hashes = l.starts[:0], l.hashes[:0]
+	for i := lo; i < hi; i++ {
+		l.keys = key(l.keys[:0], text[tokens[i].Start:tokens[i].End], l.m.arch.behind(text, tokens, i))
+		h := xxh3.HashSeed(l.keys, keySalt)
+		l.cache.warm(h) // all places are waited for at once
+		l.hashes = append(l.hashes, h)
 	}
-	return at
+	for k, h := range l.hashes {
+		at, known := l.cache.form(h)
+		if !known {
+			l.fill(text, tokens, lo+k, at)
+		}
+		if l.cache.forms[at].begins {
+			l.starts = append(l.starts, int32(lo+k))
+		}
+		x.forms = append(x.forms, at)
+	}
+}
+
+// fill finds what is kept of the form of token i.
+func (l *Labeller) fill(text []byte, tokens []pipeline.Token, i int, at int32) {
+	x, n := &l.network, len(l.network.vectors)
+	form := text[tokens[i].Start:tokens[i].End]
+	l.cache.forms[at].begins = l.extract.Begins(form)
+	l.keys = key(l.keys[:0], form, l.m.arch.behind(text, tokens, i))
+	x.vectors = slices.Grow(x.vectors, x.input)[:n+x.input]
+	x.form(x.vectors[n:], l.m, l.extract, form, l.keys)
+	if x.fresh = append(x.fresh, at); len(x.fresh) == freshMost {
+		l.multiply()
+	}
 }
 
 // freshMost is how many forms are multiplied at once.
@@ -301,7 +344,7 @@ func (l *Labeller) multiply() {
 	x.product = grow(x.product, n*width)
 	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
 	for i, at := range x.fresh {
-		l.cache.scales[at] = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])
+		l.cache.forms[at].scale = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])
 	}
 	x.fresh, x.vectors = x.fresh[:0], x.vectors[:0]
 }
@@ -368,10 +411,9 @@ func (x *network) set(m *Model) {
 		x.features = ps.named("features")
 		x.places.set(x.features, x.layers[0].w)
 	}
-	out, bias := ps.named("output"), ps.named("outputbias")
-	x.output.width = out.cols
-	x.out = [][]float32{nil, out.data, bias.data}
-	x.none = make([]float32, max(out.cols, x.places.width))
+	x.output.width = (m.tr.Stride + outputLanes - 1) / outputLanes * outputLanes
+	x.out = [][]float32{nil, x.widened(ps.named("output")), x.widened(ps.named("outputbias"))}
+	x.none = make([]float32, max(x.output.width, x.places.width))
 	switch a.Chars {
 	case "cnn":
 		x.chars = &convolution{b: &x.one, char: a.Char, width: a.CharUnits}
@@ -383,6 +425,19 @@ func (x *network) set(m *Model) {
 			x.inputs = append(x.inputs, ps.named("vc").data)
 		}
 	}
+}
+
+// outputLanes is what rows of scores are padded to: products take as many columns at
+// once.
+const outputLanes = 32
+
+// widened returns the numbers of p with rows as wide as those of scores.
+func (x *network) widened(p *parameter) []float32 {
+	all := make([]float32, p.rows*x.output.width)
+	for i := range p.rows {
+		copy(all[i*x.output.width:], p.row(int32(i)))
+	}
+	return all
 }
 
 // form computes the vector of a form: word, characters, features.

@@ -103,7 +103,7 @@ func (x *network) read(c *cache, done func(p unread, k int, rows *packed, scores
 	x.places.reset()
 }
 
-// run goes through the layers and returns the scores, [rows][stride].
+// run goes through the layers and returns the scores, [rows][output.width].
 func (x *network) run() []float32 {
 	p := &x.tile.packed
 	h := x.layers[0].run(p, &x.tile)
@@ -147,7 +147,7 @@ func (x *tile) gates(dst []float32, direction, width, t, n int) {
 	for k, p := range x.pieces[:n] {
 		row, token := dst[k*width:][:width], int(p.first)+t
 		at := x.forms[token]
-		kernels.Widen(row, x.base[k*width:], x.cache.row(at)[from:][:width], x.cache.scales[at])
+		kernels.Widen(row, x.base[k*width:], x.cache.row(at)[from:][:width], x.cache.forms[at].scale)
 		if next := token + 1 - 2*direction; next >= int(p.first) && next < int(p.first+p.length) {
 			kernels.Prefetch(x.cache.row(x.forms[next])[from:][:width]) // for the step behind: a cache of 64 MiB is far away
 		}

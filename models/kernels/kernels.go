@@ -96,7 +96,7 @@ func Probe(at []int32, hash []uint64, tags [][Ways]uint32, beside unsafe.Pointer
 }
 
 // Prefetch asks for x before it is needed, and does not wait for it.
-func Prefetch[T int16 | float32](x []T) {
+func Prefetch[T any](x []T) {
 	if len(x) > 0 && !portable {
 		prefetch((*float32)(unsafe.Pointer(&x[0])), int(unsafe.Sizeof(x[0]))*len(x))
 	}
