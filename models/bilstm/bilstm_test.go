@@ -709,7 +709,9 @@ func TestConfidence(t *testing.T) {
 		}
 	}
 	wanted := make([]bool, len(n.tokens))
-	wanted[len(wanted)-1] = true
+	for i := 5; i < len(wanted); i++ {
+		wanted[i] = true
+	}
 	some := marginalsOf(m.newLabeller(tagger.LabelOptions{}), n, wanted)
 	at := 5 * tags.Len() // the second line
 	if fmt.Sprint(some[at:]) != fmt.Sprint(probs[at:]) || some[0] != 0 {
@@ -985,7 +987,8 @@ func TestDeferred(t *testing.T) {
 	}
 }
 
-// TestWanted: what is said of a wanted line is what is said of all.
+// TestWanted: what is said of a wanted line is what is said of all, and nothing is
+// said of tokens that nobody wants.
 func TestWanted(t *testing.T) {
 	a, r := tiny(t, "default")
 	r.Epochs, r.MinCount = 1, 1
@@ -995,7 +998,27 @@ func TestWanted(t *testing.T) {
 	for _, token := range []int{0, len(n.tokens) / 2, len(n.tokens) - 1} {
 		wanted := make([]bool, len(n.tokens))
 		wanted[token] = true
+		for i := token; i > 0 && n.tokens[i].Flags&pipeline.LineStart == 0; i-- {
+			wanted[i-1] = true
+		}
+		for i := token + 1; i < len(wanted) && n.tokens[i].Flags&pipeline.LineStart == 0; i++ {
+			wanted[i] = true
+		}
 		got := marginalsOf(l, n, wanted)
+		for i, w := range wanted {
+			sum := float32(0)
+			for _, p := range got[i*L : (i+1)*L] {
+				sum += p
+			}
+			if w != (math.Abs(float64(sum)-1) < 1e-3) {
+				t.Errorf("token %d, wanted %v: probabilities sum to %v", i, w, sum)
+			}
+		}
+		one := make([]bool, len(n.tokens)) // a run within a line
+		one[token] = true
+		if alone := marginalsOf(l, n, one); slices.Equal(alone, got) || alone[token*L] == 0 {
+			t.Errorf("token %d: a run is read by itself", token)
+		}
 		if !slices.Equal(got[token*L:(token+1)*L], all[token*L:(token+1)*L]) {
 			t.Errorf("token %d: %v, with all %v", token, got[token*L:(token+1)*L], all[token*L:(token+1)*L])
 		}

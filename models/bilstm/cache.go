@@ -74,20 +74,26 @@ func (c *cache) warm(hash uint64) {
 
 func (c *cache) place(hash uint64) int { return int(hash>>32) & (len(c.places) - 1) }
 
-// form returns the row of the form with this hash, and whether it is filled in; if
-// not, the caller fills it.
-func (c *cache) form(hash uint64) (at int32, known bool) {
+// find returns the row of the form with this hash, -1 if it is not known, and its
+// place, or the free one where it would stand.
+func (c *cache) find(hash uint64) (at int32, place int) {
 	i := c.place(hash)
 	for ; c.places[i].row != 0; i = (i + 1) & (len(c.places) - 1) {
 		p := c.places[i]
 		if p.hash == uint32(hash) && c.forms[p.row-1].hash == hash {
-			return int32(p.row - 1), true
+			return int32(p.row - 1), i
 		}
 	}
+	return -1, i
+}
+
+// take gives a form that is not known a row, which the caller fills, at a place that
+// find returned.
+func (c *cache) take(hash uint64, place int) (at int32) {
 	c.forms[c.used] = cached{hash: hash}
 	c.used++
-	c.places[i] = cachePlace{uint32(hash), uint32(c.used)}
-	return int32(c.used - 1), false
+	c.places[place] = cachePlace{uint32(hash), uint32(c.used)}
+	return int32(c.used - 1)
 }
 
 func (c *cache) row(at int32) []int16 { return c.values[int(at)*c.width:][:c.width] }

@@ -24,6 +24,7 @@ type Labeller struct {
 
 	starts []int32  // tokens where an entry of several words may begin
 	hashes []uint64 // of the forms of a piece
+	rows   []int32  // their places in the cache
 	first  []int32  // [tokens+1] of the features of a token's place
 	places []valued // features of places
 	ends   []int32  // of the features of tokens, in sort
@@ -95,8 +96,9 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 	return dst
 }
 
-// Defer takes the sequences of a note that have a wanted token, nil is all, to
-// read them beside those of other notes. Nothing of the note is needed afterwards.
+// Defer takes the wanted tokens of a note, nil is all, to read them beside those of
+// other notes: runs of them in sequences of the template, or windows that have one.
+// Nothing of the note is needed afterwards.
 func (l *Labeller) Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
 	l.extract.Note(text, tokens, matches)
 	if l.m.arch.Window > 0 {
@@ -107,17 +109,17 @@ func (l *Labeller) Defer(text []byte, tokens []pipeline.Token, matches []pipelin
 	l.notes++
 }
 
-// sequences takes those of the template. Of a piece nobody wants no features are found,
-// but the entry of several words that may begin there and reach into the next.
+// sequences takes what is wanted of those of the template. Of one that nobody wants no features
+// are found, but the entry of several words that may begin there and reach into the next.
 func (l *Labeller) sequences(text []byte, tokens []pipeline.Token, wanted []bool) {
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
 		switch {
 		case wanted == nil || slices.Contains(wanted[lo:hi], true):
 			l.room(hi - lo)
-			l.look(text, tokens, lo, hi)
+			l.look(text, tokens, wanted, lo, hi)
 			l.place(lo, hi)
-			l.wait(piece{lo, hi, lo, hi}, l.first)
+			l.runs(lo, hi, wanted)
 		case sameLine(tokens, hi):
 			l.begin(text, tokens, lo, hi)
 			l.extract.Skip(lo, hi, l.starts)
@@ -125,6 +127,20 @@ func (l *Labeller) sequences(text []byte, tokens []pipeline.Token, wanted []bool
 			l.extract.Skip(lo, hi, nil)
 		}
 		lo = hi
+	}
+}
+
+// runs puts the runs of wanted tokens of a sequence behind those that wait.
+func (l *Labeller) runs(lo, hi int, wanted []bool) {
+	for from := lo; from < hi; {
+		to := from + 1
+		for to < hi && (wanted == nil || wanted[to] == wanted[from]) {
+			to++
+		}
+		if wanted == nil || wanted[from] {
+			l.wait(piece{from, to, from, to}, l.rows[from-lo:to-lo], l.first[from-lo:to-lo+1])
+		}
+		from = to
 	}
 }
 
@@ -148,8 +164,8 @@ func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) 
 	for _, p := range l.pieces {
 		if wanted == nil || slices.Contains(wanted[p.from:p.to], true) {
 			l.room(p.hi - p.lo)
-			l.look(text, tokens, p.lo, p.hi)
-			l.wait(p, first[p.lo:p.hi+1])
+			l.look(text, tokens, nil, p.lo, p.hi)
+			l.wait(p, l.rows, first[p.lo:p.hi+1])
 		}
 	}
 }
@@ -222,13 +238,14 @@ func (l *Labeller) room(n int) {
 	}
 }
 
-// wait puts a piece, whose tokens have been looked up and have the features
-// places[first[t]:first[t+1]], behind those that wait.
-func (l *Labeller) wait(p piece, first []int32) {
+// wait puts a piece behind those that wait: the forms of its tokens stand in these
+// rows of the cache, the features of their places are places[first[t]:first[t+1]].
+func (l *Labeller) wait(p piece, rows, first []int32) {
 	x, n := &l.network, p.hi-p.lo
 	l.waits = append(l.waits, waiting{p, l.notes, len(l.scores)})
 	l.scores = slices.Grow(l.scores, n*l.m.tr.Stride)[:len(l.scores)+n*l.m.tr.Stride]
-	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms) - n), int32(len(x.pieces)), int32(len(l.waits) - 1)})
+	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms)), int32(len(x.pieces)), int32(len(l.waits) - 1)})
+	x.forms = append(x.forms, rows...)
 	x.places.add(l.places, first)
 }
 
@@ -295,12 +312,11 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	}
 }
 
-// look looks the forms of tokens lo to hi up and appends their places in the cache to
-// those of the network. The vectors of those that are not known are put behind those
+// look finds the places of the forms of tokens lo to hi in the cache, of wanted ones
+// at least, and which of them are starts. The vectors of those that are not known are put behind those
 // that are to be multiplied.
-func (l *Labeller) look(text []byte, tokens []pipeline.Token, lo, hi int) {
-	x := &l.network
-	l.starts, l.hashes = l.starts[:0], l.hashes[:0]
+func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo, hi int) {
+	l.starts, l.hashes, l.rows = l.starts[:0], l.hashes[:0], l.rows[:0]
 	for i := lo; i < hi; i++ {
 		l.keys = key(l.keys[:0], text[tokens[i].Start:tokens[i].End], l.m.arch.behind(text, tokens, i))
 		h := xxh3.HashSeed(l.keys, keySalt)
@@ -308,14 +324,23 @@ func (l *Labeller) look(text []byte, tokens []pipeline.Token, lo, hi int) {
 		l.hashes = append(l.hashes, h)
 	}
 	for k, h := range l.hashes {
-		at, known := l.cache.form(h)
-		if !known {
-			l.fill(text, tokens, lo+k, at)
+		i := lo + k
+		at, place := l.cache.find(h)
+		switch known := at >= 0; {
+		case !known && wanted != nil && !wanted[i]:
+			if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
+				l.starts = append(l.starts, int32(i))
+			}
+			l.rows = append(l.rows, -1) // nobody looks at it
+			continue
+		case !known:
+			at = l.cache.take(h, place)
+			l.fill(text, tokens, i, at)
 		}
 		if l.cache.forms[at].begins {
-			l.starts = append(l.starts, int32(lo+k))
+			l.starts = append(l.starts, int32(i))
 		}
-		x.forms = append(x.forms, at)
+		l.rows = append(l.rows, at)
 	}
 }
 

@@ -14,7 +14,7 @@ type later struct {
 	tokens  []pipeline.Token
 	sum     []float32 // [tokens][tags]
 	open    []bool    // tokens of lines that the first member has not decided
-	doubt   []bool    // tokens of lines of which it is not sure
+	doubt   []bool    // tokens of which it is not sure, and those beside them
 	mixed   []bool    // those of them about which the others have a say
 	decided []float32 // probabilities of the spans in lines that are decided
 
@@ -113,17 +113,24 @@ func (l *Labeller) joinSpans(decided, opened []float32, tokens []pipeline.Token,
 
 // ask looks at lines whose marginals of the first member stand in sum from the
 // place of token at on, with open at those alone, and asks the other members about
-// the lines whose best path has a tag of which the first is less sure than the
-// threshold. It tells whether there are any; hear then hears the answers.
+// the tokens that have a tag in the best path of which the first is less sure than the
+// threshold, and about those beside them. It tells whether there are any; hear then
+// hears the answers.
 func (l *Labeller) ask(at int, text []byte, tokens []pipeline.Token, matches []pipeline.Match, open []bool) bool {
 	x, n := &l.later, l.m.set.Len()
 	sum, doubt, mixed := x.sum[at*n:], x.doubt[at:], x.mixed[at:]
 	clear(doubt)
 	some := false
 	l.mix.lines(sum, tokens, open, func(lo, hi int, path []pipeline.Tag) {
-		conf := l.mix.least(sum[lo*n:hi*n], path)
-		for i := lo; i < hi && conf < l.m.header.Threshold; i++ {
-			doubt[i], some = true, true
+		asked := lo // the tokens before have been looked at
+		for t, y := range path {
+			if sum[(lo+t)*n+int(y)] >= l.m.header.Threshold {
+				continue
+			}
+			some = true
+			for asked = max(asked, lo+t-beside); asked < min(hi, lo+t+beside+1); asked++ {
+				doubt[asked] = true
+			}
 		}
 	})
 	if !some {
@@ -185,3 +192,8 @@ func (l *Labeller) Flush(done func(conf float32, spans []float32)) {
 	}
 	l.later.reset()
 }
+
+// beside is how many tokens on either side of one in doubt the others are asked
+// about too, as far as the line goes: of writers and kinds of document that no member
+// has seen the whole line masks no more (BENCHMARKS.md).
+const beside = 12

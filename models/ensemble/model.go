@@ -63,7 +63,7 @@ func ParseMode(name string) (Mode, error) {
 // A labeller that is deferring reads lines of many notes side by side. See
 // bilstm.Labeller.
 type deferring interface {
-	// Defer takes the lines of a note that have a wanted token.
+	// Defer takes the runs of wanted tokens of a note.
 	Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool)
 	// Deferred calls do with the probabilities of tags of the tokens from to to of each
 	// note since the last call, counted from 0 on, in rows stride apart.
