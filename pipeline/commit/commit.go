@@ -182,11 +182,18 @@ func (r *Prepared) others() error {
 }
 
 // syncFolders syncs every folder between a tree's root and its parts, once:
-// a start that was killed may have made or filled it without.
+// a start that was killed may have made or filled it without. Where the parts of the
+// last commit lie was synced before that.
 func (r *Prepared) syncFolders(m *Manifest) (err error) {
-	synced := map[string]bool{}
+	synced, committed := map[string]bool{}, map[string]bool{}
+	if r.old != nil {
+		r.old.all(func(p PartRecord) bool { committed[r.out.root(p.Private)+p.Path] = true; return true })
+	}
 	m.all(func(p PartRecord) bool {
 		root := r.out.root(p.Private)
+		if committed[root+p.Path] {
+			return true
+		}
 		for dir := path.Dir(p.Path); err == nil; dir = path.Dir(dir) {
 			name := filepath.Join(root, filepath.FromSlash(dir))
 			if !synced[name] {
