@@ -65,14 +65,14 @@ func NewCounter(columns []Column) *Counter {
 	return c
 }
 
-// Add counts a note by its values, one a column; "" is none.
-func (c *Counter) Add(values []string) {
+// Add counts notes that have the same values, one a column; "" is none.
+func (c *Counter) Add(values []string, notes int64) {
 	var of combination
 	for i := range c.columns {
 		of[i] = c.columns[i].numberOf(values[i])
 	}
-	c.groups[of]++
-	c.notes++
+	c.groups[of] += notes
+	c.notes += notes
 	for len(c.groups) > c.most && c.generalize() {
 	}
 	for i := range c.columns {
@@ -166,7 +166,7 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 }
 
 // Plan is the levels that were chosen, and the groups that are suppressed. It is
-// made in three steps: Decide, Count for every note, Settle.
+// made in three steps: Decide, Count for all notes, Settle.
 type Plan struct {
 	k          int
 	columns    []planned
@@ -220,12 +220,10 @@ func (p *Plan) GroupOf(values []string) uint64 {
 	return group
 }
 
-// Count counts a note of a group, and whether it is the first of a person there.
-func (p *Plan) Count(group uint64, first bool) {
-	p.notes[group]++
-	if first {
-		p.people[group]++
-	}
+// Count counts notes of a group, and of people those who had none there before.
+func (p *Plan) Count(group uint64, notes, people int64) {
+	p.notes[group] += notes
+	p.people[group] += people
 }
 
 // Settle suppresses the groups of fewer than k people. The suppressed notes are a

@@ -46,14 +46,18 @@ func anonymous(notes []note, columns []Column, k int, share float64, most int) (
 	c := NewCounter(columns)
 	c.most = most
 	for _, n := range notes {
-		c.Add(n.values)
+		c.Add(n.values, 1)
 	}
 	p := c.Decide(k, share)
 	seen := map[[2]uint64]bool{}
 	persons := map[uint64]bool{}
 	for _, n := range notes {
 		pair := [2]uint64{p.GroupOf(n.values), n.person}
-		p.Count(pair[0], !seen[pair])
+		first := int64(1)
+		if seen[pair] {
+			first = 0
+		}
+		p.Count(pair[0], 1, first)
 		seen[pair], persons[n.person] = true, true
 	}
 	p.Settle(len(persons) == len(notes))

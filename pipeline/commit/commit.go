@@ -9,6 +9,7 @@ package commit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -16,6 +17,8 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -61,12 +64,24 @@ type Final struct {
 	Before   []PartRecord // what the last step of the last commit wrote
 	out      *Output
 	parts    Parts
+	kept     []PartRecord
+	state    func(durable.FS, string, PartRecord) (string, error) // of a part of Before
 	disk     durable.Witness
 }
 
 // Create makes a file. Its path is below the tree, with slashes.
 func (f *Final) Create(kind, path string, private bool) (*Part, error) {
 	return f.parts.create(kind, path, private)
+}
+
+// Keep takes a part of Before over as it is; false: it is not there as it was.
+func (f *Final) Keep(p PartRecord) (bool, error) {
+	kind, err := f.state(f.out.FS, f.out.root(p.Private), p)
+	if err != nil || kind != "" {
+		return false, err
+	}
+	f.kept = append(f.kept, p)
+	return true, nil
 }
 
 // Open opens a part that a unit wrote.
@@ -253,10 +268,10 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 		}
 	}
 	var before []PartRecord
-	if r.old != nil {
+	if r.old != nil && !r.o.Fresh {
 		before = r.old.Files
 	}
-	f := &Final{Manifest: m, Before: before, out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
+	f := &Final{Manifest: m, Before: before, state: r.state(), out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
@@ -267,7 +282,19 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if m.Files, err = f.parts.commit(r.o.Verify); err != nil {
 		return errors.Join(err, f.parts.discard())
 	}
+	m.Files = append(m.Files, f.kept...)
+	slices.SortFunc(m.Files, func(a, b PartRecord) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(tree(a.Private), tree(b.Private)))
+	})
 	return nil
+}
+
+// state is how a part of the last commit is looked at.
+func (r *Prepared) state() func(durable.FS, string, PartRecord) (string, error) {
+	if r.o.ByLength {
+		return partThere
+	}
+	return partState
 }
 
 // sameUnits tells whether the last commit was of the same units, and what its
@@ -284,10 +311,7 @@ func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {
 		return false, err
 	}
-	state := partState
-	if r.o.ByLength {
-		state = partThere
-	}
+	state := r.state()
 	for _, p := range old.Files {
 		kind, err := state(r.fs, r.out.root(p.Private), p)
 		if err != nil || kind != "" {

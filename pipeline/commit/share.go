@@ -236,8 +236,8 @@ func (p *Plan) members(u *Unit) (all []MemberRecord) {
 // commit is read.
 func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
 	state := partState
-	if r.o.ByLength && r.committed[u.Name] == u {
-		state = partThere
+	if r.committed[u.Name] == u {
+		state = r.state()
 	}
 	for _, p := range u.Parts {
 		kind, err := state(r.fs, r.out.root(p.Private), p)

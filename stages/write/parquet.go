@@ -87,6 +87,8 @@ type Unit struct {
 	held   pipeline.Batch // candidates that are not settled yet
 	ids    idset.Set
 
+	combined combinations // of quasi-identifiers
+
 	countOf []int // column of the masked part that counts a category; none: it is imitated
 	counts  []int32
 	extra   []*pipeline.Column
@@ -96,6 +98,7 @@ type Unit struct {
 	counted counted
 	pick    []int // notes of the batch that go to one of the parts
 	texts   []byte
+	values  []byte          // of the quasi-identifiers of a note
 	places  []pipeline.Span // of a note, those that are public
 }
 

@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -57,6 +60,99 @@ func quasiColumns(n int) []column {
 	return columns
 }
 
+// combinations are the values that notes of a unit have in their quasi-identifiers,
+// by appendValues; of each the notes, and hashes of the patients, as often as they come.
+type combinations map[string]*combination
+
+type combination struct {
+	notes    int64
+	patients []uint64
+}
+
+// add counts a note.
+func (c *combinations) add(values, patient []byte) {
+	if *c == nil {
+		*c = combinations{}
+	}
+	of := (*c)[string(values)]
+	if of == nil {
+		of = new(combination)
+		(*c)[string(values)] = of
+	}
+	of.notes++
+	hash := uint64(0) // of a patient whom nobody knows
+	if len(patient) > 0 {
+		hash = binary.LittleEndian.Uint64(patient)
+	}
+	of.patients = append(of.patients, hash)
+}
+
+// appendBinary appends the combinations in the order of their values:
+//
+//	values, notes, patients, and of each patient the hash
+func (c combinations) appendBinary(dst []byte) []byte {
+	for _, values := range slices.Sorted(maps.Keys(c)) {
+		of := c[values]
+		slices.Sort(of.patients)
+		patients := slices.Compact(of.patients)
+		dst = append(binary.AppendUvarint(dst, uint64(len(values))), values...)
+		dst = binary.AppendUvarint(dst, uint64(of.notes))
+		dst = binary.AppendUvarint(dst, uint64(len(patients)))
+		for _, p := range patients {
+			dst = binary.LittleEndian.AppendUint64(dst, p)
+		}
+	}
+	return dst
+}
+
+// Combination is values that notes of a unit have, one a quasi-identifier.
+type Combination struct {
+	Values   []string
+	Notes    int64
+	Patients []byte // hashes of eight bytes, rising; one is 0 where notes have no patient
+}
+
+// EachCombination calls do for every combination of a summary's field Quasi, of n values
+// each. What it is given is good until it returns.
+func EachCombination(field []byte, n int, do func(c *Combination) error) error {
+	c := &Combination{Values: make([]string, n)}
+	for len(field) > 0 {
+		values, rest, ok := cutBytes(field)
+		if !ok {
+			return errSummary
+		}
+		for k := range c.Values {
+			var value []byte
+			if value, values, ok = cutBytes(values); !ok {
+				return errSummary
+			}
+			c.Values[k] = string(value)
+		}
+		notes, at := binary.Uvarint(rest)
+		patients, size := binary.Uvarint(rest[max(at, 0):])
+		if at <= 0 || size <= 0 || notes > math.MaxInt32 || patients > uint64(len(rest)-at-size)/patientBytes || len(values) > 0 {
+			return errSummary
+		}
+		rest = rest[at+size:]
+		c.Notes, c.Patients, field = int64(notes), rest[:patients*patientBytes], rest[patients*patientBytes:]
+		if err := do(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const patientBytes = 8
+
+// cutBytes cuts what has its length before it.
+func cutBytes(data []byte) (value, rest []byte, ok bool) {
+	n, at := binary.Uvarint(data)
+	if at <= 0 || n > uint64(len(data)-at) {
+		return nil, nil, false
+	}
+	return data[at : at+int(n)], data[at+int(n):], true
+}
+
 // putQuasi writes the quasi-identifiers of the masked notes of u.pick.
 func (u *Unit) putQuasi(b *pipeline.Batch) error {
 	if u.quasi == nil {
@@ -89,7 +185,9 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 		if u.texts = patients.AppendText(u.texts, i); len(u.texts) > start {
 			u.texts = binary.LittleEndian.AppendUint64(u.texts[:start], xxh3.Hash(patientid.Key(u.texts[start:])))
 		}
-		t.columns[quasiPatient].bytes(u.texts[start:])
+		patient := u.texts[start:]
+		t.columns[quasiPatient].bytes(patient)
+		u.values = u.values[:0]
 		for k := range u.o.Quasi {
 			start = len(u.texts)
 			u.texts = u.o.Quasi[k].appendText(u.texts, b, from[k], i)
@@ -98,7 +196,9 @@ func (u *Unit) putQuasi(b *pipeline.Batch) error {
 			} else {
 				t.columns[quasiFirst+k].bytes(u.texts[start:])
 			}
+			u.values = append(binary.AppendUvarint(u.values, uint64(len(u.texts)-start)), u.texts[start:]...)
 		}
+		u.combined.add(u.values, patient)
 	})
 }
 

@@ -14,9 +14,10 @@ const SummaryExt = ".bin"
 //
 //	IDs         hashes of the ids, as idset.Set has them
 //	Candidates  the notes that may be chosen, as UnitOptions.Candidates has them
+//	Quasi       how often notes have which quasi-identifiers, see EachCombination
 //
-// It holds no word of a note, no id and no row.
-type Summary struct{ IDs, Candidates []byte }
+// It holds no word of a note but those that are quasi-identifiers, no id and no row.
+type Summary struct{ IDs, Candidates, Quasi []byte }
 
 // summaryMagic begins each summary; each field has its length before it.
 const summaryMagic = "velum.summary/1\n"
@@ -29,6 +30,7 @@ func (u *Unit) summarize() error {
 	} else {
 		data = appendField(data, func(dst []byte) []byte { return dst })
 	}
+	data = appendField(data, u.combined.appendBinary)
 	_, err := u.summary.Write(data)
 	return err
 }
@@ -48,7 +50,7 @@ func ParseSummary(data []byte) (s Summary, err error) {
 	if !ok {
 		return s, errSummary
 	}
-	for _, field := range []*[]byte{&s.IDs, &s.Candidates} {
+	for _, field := range []*[]byte{&s.IDs, &s.Candidates, &s.Quasi} {
 		if len(rest) < 8 {
 			return s, errSummary
 		}

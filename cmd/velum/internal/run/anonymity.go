@@ -2,6 +2,10 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,6 +22,7 @@ import (
 	"github.com/velum-health/velum/models/anonymity"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -69,10 +74,11 @@ func withoutQuasi(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pip
 }
 
 // anonymizer makes quasi/ of the private parts of the same name: the values of all
-// notes, general enough that each combination belongs to k people. It reads them
-// three times: to choose levels, to count people, to write. What it writes is a
-// function of the parts and their order, so a last step that was killed is done
-// again with the same bytes; until the manifest is written there is no table.
+// notes, general enough that each combination belongs to k people. Summaries of units
+// say which combinations there are, twice: to choose levels, to count people. A table
+// is written again if other values stand in it now. What is written is a function
+// of the parts and their order, so a last step that was killed is done again with the
+// same bytes; until the manifest is written there is no table.
 type anonymizer struct {
 	config  *option.Config
 	columns []anonymity.Column // in the order of write.UnitOptions.Quasi
@@ -109,19 +115,32 @@ func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 	return a.report(&sizes), nil
 }
 
-// each calls do for every row of every private part, in their order.
-func (a *anonymizer) each(ctx context.Context, do func(r *write.QuasiRow, values []string) error) error {
+// each calls do for every combination of every unit, in their order.
+func (a *anonymizer) each(ctx context.Context, do func(c *write.Combination)) error {
 	for i := range a.f.Manifest.Units {
-		for _, p := range a.f.Manifest.Units[i].Parts {
-			if p.Kind != "quasi" {
-				continue
-			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := a.part(p, do); err != nil {
-				return fmt.Errorf("%s: %w", p.Path, err)
-			}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := a.unit(&a.f.Manifest.Units[i], do)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unit calls do for every combination of a unit.
+func (a *anonymizer) unit(u *commit.UnitRecord, do func(c *write.Combination)) error {
+	for _, p := range u.Parts {
+		if p.Kind != "summary" {
+			continue
+		}
+		s, err := readSummary(a.f, p)
+		if err == nil {
+			err = write.EachCombination(s.Quasi, len(a.columns), func(c *write.Combination) error { do(c); return nil })
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
 	return nil
@@ -142,7 +161,7 @@ func (a *anonymizer) part(p commit.PartRecord, do func(r *write.QuasiRow, values
 // choose chooses the levels.
 func (a *anonymizer) choose(ctx context.Context, k int) error {
 	c := anonymity.NewCounter(a.columns)
-	err := a.each(ctx, func(_ *write.QuasiRow, values []string) error { c.Add(values); return nil })
+	err := a.each(ctx, func(of *write.Combination) { c.Add(of.Values, of.Notes) })
 	a.plan = c.Decide(k, a.config.Anonymity.Suppress)
 	return err
 }
@@ -151,21 +170,26 @@ func (a *anonymizer) choose(ctx context.Context, k int) error {
 // is somebody.
 func (a *anonymizer) count(ctx context.Context) error {
 	if a.config.Read.Columns.Patient == "" {
-		return a.each(ctx, func(_ *write.QuasiRow, values []string) error { a.plan.Count(a.plan.GroupOf(values), true); return nil })
+		return a.each(ctx, func(of *write.Combination) { a.plan.Count(a.plan.GroupOf(of.Values), of.Notes, of.Notes) })
 	}
 	passes := int(a.f.Manifest.Counts.Masked/pairsAtOnce) + 1
 	for pass := range passes {
 		seen := map[uint64]struct{}{}
-		err := a.each(ctx, func(r *write.QuasiRow, values []string) error {
-			group := a.plan.GroupOf(values)
-			pair := xxh3.HashString(fmt.Sprintf("%x %x", group, r.Patient))
-			if int(pair%uint64(passes)) != pass {
-				return nil
+		var pair []byte
+		err := a.each(ctx, func(of *write.Combination) {
+			group, people := a.plan.GroupOf(of.Values), int64(0)
+			for patients := of.Patients; len(patients) > 0; patients = patients[8:] {
+				pair = append(binary.LittleEndian.AppendUint64(pair[:0], group), patients[:8]...)
+				hash := xxh3.Hash(pair)
+				if _, again := seen[hash]; !again && int(hash%uint64(passes)) == pass {
+					seen[hash] = struct{}{}
+					people++
+				}
 			}
-			_, again := seen[pair]
-			a.plan.Count(group, !again)
-			seen[pair] = struct{}{}
-			return nil
+			if pass > 0 {
+				of.Notes = 0 // counted in the first
+			}
+			a.plan.Count(group, of.Notes, people)
 		})
 		if err != nil {
 			return err
@@ -176,10 +200,11 @@ func (a *anonymizer) count(ctx context.Context) error {
 
 // write writes a public table beside every masked part.
 func (a *anonymizer) write(ctx context.Context) error {
-	var names []string
-	for _, q := range a.columns {
-		names = append(names, q.Name)
+	before, err := tablesBefore(a.f)
+	if err != nil {
+		return err
 	}
+	tables := map[string]string{} // what stands in each table, by its path
 	for i := range a.f.Manifest.Units {
 		u := &a.f.Manifest.Units[i]
 		masked := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" })
@@ -190,23 +215,107 @@ func (a *anonymizer) write(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		part, err := a.f.Create("quasi", path.Join("quasi", strings.TrimPrefix(u.Parts[masked].Path, "masked/")), false)
-		if err != nil {
+		name := path.Join("quasi", strings.TrimPrefix(u.Parts[masked].Path, "masked/"))
+		if tables[name], err = a.content(u, &u.Parts[quasi]); err != nil {
 			return err
 		}
-		w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, u.Mark)
-		if err != nil {
-			return exit.With(exit.Config, err, "rename the column")
+		kept, err := before.keep(a.f, name, tables[name])
+		if err == nil && !kept {
+			err = a.table(name, u.Mark, u.Parts[quasi])
 		}
-		err = a.part(u.Parts[quasi], func(r *write.QuasiRow, values []string) error { return w.Add(r.ID, r.Row, a.plan.Apply(values)) })
 		if err != nil {
-			return err
-		}
-		if part.Rows, part.Digest, err = w.Close(); err != nil {
 			return err
 		}
 	}
-	return nil
+	data, err := json.Marshal(tables)
+	if err != nil {
+		return err
+	}
+	part, err := a.f.Create(tablesKind, fmt.Sprintf("%s/part-%.20x.json", tablesKind, sha256.Sum256(data)), true)
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	return err
+}
+
+// content is a digest of what stands in the table of a unit.
+func (a *anonymizer) content(u *commit.UnitRecord, quasi *commit.PartRecord) (string, error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "velum table 1 %s %q %d\n", quasi.SHA256, u.Mark, a.config.Write.RowGroupRows)
+	for _, c := range a.columns {
+		fmt.Fprintf(h, "%q\n", c.Name)
+	}
+	var row []byte
+	err := a.unit(u, func(c *write.Combination) {
+		row = row[:0]
+		for _, value := range a.plan.Apply(c.Values) {
+			row = append(binary.AppendUvarint(row, uint64(len(value))), value...)
+		}
+		h.Write(row)
+	})
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
+
+// table writes the table of a unit.
+func (a *anonymizer) table(name, mark string, quasi commit.PartRecord) error {
+	var names []string
+	for _, q := range a.columns {
+		names = append(names, q.Name)
+	}
+	part, err := a.f.Create("quasi", name, false)
+	if err != nil {
+		return err
+	}
+	w, err := write.NewQuasi(part, names, a.config.Write.RowGroupRows, mark)
+	if err != nil {
+		return exit.With(exit.Config, err, "rename the column")
+	}
+	if err := a.part(quasi, func(r *write.QuasiRow, values []string) error { return w.Add(r.ID, r.Row, a.plan.Apply(values)) }); err != nil {
+		return err
+	}
+	part.Rows, part.Digest, err = w.Close()
+	return err
+}
+
+// tablesKind is the private part of the last step that says what stands in tables: a
+// digest of a table is one of hidden values.
+const tablesKind = "tables"
+
+// tables are those of the last commit.
+type tables struct {
+	parts   map[string]commit.PartRecord // by path
+	content map[string]string
+}
+
+func tablesBefore(f *commit.Final) (*tables, error) {
+	t := &tables{parts: map[string]commit.PartRecord{}}
+	for _, p := range f.Before {
+		switch p.Kind {
+		case "quasi":
+			t.parts[p.Path] = p
+		case tablesKind:
+			data, err := f.Read(p)
+			if _, changed := errors.AsType[*durable.IntegrityError](err); changed {
+				continue // all are written again
+			}
+			if err != nil {
+				return nil, err
+			}
+			if json.Unmarshal(data, &t.content) != nil {
+				t.content = nil
+			}
+		}
+	}
+	return t, nil
+}
+
+// keep leaves a table as it is if the same would stand in it now.
+func (t *tables) keep(f *commit.Final, name, content string) (bool, error) {
+	p, there := t.parts[name]
+	if !there || t.content[name] != content {
+		return false, nil
+	}
+	return f.Keep(p)
 }
 
 func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
