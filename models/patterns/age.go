@@ -5,9 +5,12 @@ package patterns
 // or "de edad" behind it speak for an age, words of duration on either side
 // against it.
 
+// ageFinder finds ages.
+type ageFinder struct{ *scan }
+
 // ageInDigits finds "70 años", "70a", "3 meses de edad", "Edad: 70",
 // "70-year-old", "20-30 años".
-func (s *scan) ageInDigits(n *num) {
+func (s ageFinder) ageInDigits(n *num) {
 	if n.end-n.start > 3 || n.inner || n.glued {
 		return
 	}
@@ -18,14 +21,14 @@ func (s *scan) ageInDigits(n *num) {
 
 // word looks at the word at i, which may begin a written-out age or name a
 // month.
-func (s *scan) word(i int) {
+func (s ageFinder) word(i int) {
 	if s.letterBefore(i) {
 		return
 	}
 	if _, e := s.wordFrom(i); e.roles&numeral == 0 {
 		return
 	}
-	s.spokenValue(i)
+	cueFinder{s.scan}.spokenValue(i)
 	if end, v := s.numeral(i); v > 0 && v <= 120 {
 		s.age(i, end, v, true)
 	}
@@ -33,7 +36,7 @@ func (s *scan) word(i int) {
 
 // numeral reads a written-out number at i: "setenta y dos", "seventy-two",
 // "vint-i-u".
-func (s *scan) numeral(i int) (end, v int) {
+func (s ageFinder) numeral(i int) (end, v int) {
 	end, e := s.wordFrom(i)
 	if e.roles&numeral == 0 {
 		return 0, 0
@@ -64,7 +67,7 @@ func (s *scan) numeral(i int) (end, v int) {
 }
 
 // quantity reads a number at i, digits or words.
-func (s *scan) quantity(i int) (end, v int) {
+func (s ageFinder) quantity(i int) (end, v int) {
 	if j := s.digits(i); j > i {
 		if j-i > 3 {
 			return 0, 0
@@ -83,7 +86,7 @@ type interval struct {
 }
 
 // age judges the number text[start:end] of value v as an age.
-func (s *scan) age(start, end, v int, spelled bool) {
+func (s ageFinder) age(start, end, v int, spelled bool) {
 	p := s.fraction(end)
 	first, second := p, 0
 	if q, list := s.upTo(p); q > 0 { // 20-30, 20 a 30; 22 y 24
@@ -117,7 +120,7 @@ func (s *scan) age(start, end, v int, spelled bool) {
 }
 
 // fraction goes over the decimals behind a number: 2,5 años; 2½ años.
-func (s *scan) fraction(p int) int {
+func (s ageFinder) fraction(p int) int {
 	if b := s.byteAt(p); (b == ',' || b == '.') && isDigit(s.byteAt(p+1)) && !isDigit(s.byteAt(p+2)) {
 		return p + 2
 	}
@@ -129,7 +132,7 @@ func (s *scan) fraction(p int) int {
 
 // upTo goes over what joins the two ends of a range, or, when list is true,
 // two ages: "y", "or".
-func (s *scan) upTo(p int) (next int, list bool) {
+func (s ageFinder) upTo(p int) (next int, list bool) {
 	q := s.spaces(p)
 	switch {
 	case s.dash(q) > 0:
@@ -147,7 +150,7 @@ func (s *scan) upTo(p int) (next int, list bool) {
 }
 
 // interval reads the unit behind a number that ends at p.
-func (s *scan) interval(p int) (u interval) {
+func (s ageFinder) interval(p int) (u interval) {
 	q := s.spaces(p)
 	if q == p && s.dash(q) > 0 {
 		q += s.dash(q)
@@ -187,7 +190,7 @@ func (s *scan) interval(p int) (u interval) {
 }
 
 // yearOld reads y.o., y/o at q.
-func (s *scan) yearOld(q int) (u interval) {
+func (s ageFinder) yearOld(q int) (u interval) {
 	p := q + 1
 	if b := s.byteAt(p); b == '.' || b == '/' {
 		p++
@@ -203,7 +206,7 @@ func (s *scan) yearOld(q int) (u interval) {
 }
 
 // more goes over "y 10 meses", "y medio" behind a unit.
-func (s *scan) more(u interval) int {
+func (s ageFinder) more(u interval) int {
 	if u.tight || u.old {
 		return u.end
 	}
@@ -232,7 +235,7 @@ func (s *scan) more(u interval) int {
 
 // bareAge takes a number without unit behind "Edad:", in "mujer de 45,", or
 // before "de edad".
-func (s *scan) bareAge(start, end, v int) {
+func (s ageFinder) bareAge(start, end, v int) {
 	if s.space(end) > 0 && isASCIILetter(s.byteAt(s.spaces(end))) {
 		if ofAge, _, _ := s.behindAge(end); ofAge {
 			s.add(start, end, age, 0.85, false)
@@ -258,7 +261,7 @@ func (s *scan) bareAge(start, end, v int) {
 }
 
 // personOf tells whether "de" and directly before it a person stand before i.
-func (s *scan) personOf(i int) bool {
+func (s ageFinder) personOf(i int) bool {
 	start, of := s.near(i)
 	if !of.is("de") {
 		return false
@@ -268,7 +271,7 @@ func (s *scan) personOf(i int) bool {
 }
 
 // ageScore weighs the words on both sides; 0 means that it is no age.
-func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) float32 {
+func (s ageFinder) ageScore(start, end, v int, u interval, label, spelled bool) float32 {
 	ofAge, lasting, qualified := s.behindAge(end)
 	person, before, lead := s.beforeAge(start)
 	switch {
@@ -313,14 +316,14 @@ func (s *scan) ageScore(start, end, v int, u interval, label, spelled bool) floa
 }
 
 // opensLine tells whether a line or the text begins at i.
-func (s *scan) opensLine(i int) bool {
+func (s ageFinder) opensLine(i int) bool {
 	p := s.spacesBefore(i)
 	return p == 0 || s.text[p-1] == '\n'
 }
 
 // behindAge judges the words behind a unit: ofAge for "de edad", lasting for
 // "de evolución" or "después", qualified for "de" with another noun.
-func (s *scan) behindAge(end int) (ofAge, lasting, qualified bool) {
+func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
 	p := s.spaces(end)
 	switch s.byteAt(p) {
 	case '/':
@@ -350,7 +353,7 @@ func (s *scan) behindAge(end int) (ofAge, lasting, qualified bool) {
 
 // beforeAge judges the words before an age: a person within three words, a
 // word of duration nearer than any person; lead is the word directly before.
-func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
+func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 	p := start
 	unknownWords := 0
 	for k := range 5 {
@@ -393,7 +396,7 @@ func (s *scan) beforeAge(start int) (someone, lasting bool, lead string) {
 
 // grownAt tells whether the words before i say that something happened at an
 // age: "camina a los", "vacunas de los".
-func (s *scan) grownAt(i int) bool {
+func (s ageFinder) grownAt(i int) bool {
 	start, e := s.near(i)
 	if !e.is("los") && !e.is("las") && !e.is("els") && !e.is("les") && !e.is("als") && !e.is("dels") {
 		return false
@@ -413,7 +416,7 @@ func (s *scan) grownAt(i int) bool {
 
 // sexLetter tells whether the single letter at i may be a sex (V, M, H, D): a
 // capital that does not follow a number.
-func (s *scan) sexLetter(i int) bool {
+func (s ageFinder) sexLetter(i int) bool {
 	return isUpper(s.text[i]) && !isDigit(s.byteAt(s.spacesBefore(i)-1))
 }
 
@@ -430,7 +433,7 @@ func leadName(e *meaning) string {
 
 // atAge tells whether the word e that starts at i ends "a los", "desde los",
 // "als", "fins als": an age at which something began or ended.
-func (s *scan) atAge(e *meaning, i int) bool {
+func (s ageFinder) atAge(e *meaning, i int) bool {
 	switch {
 	case e.is("als"), e.is("dels"):
 		return true

@@ -72,8 +72,11 @@ const (
 // is, prepositions.
 const neutral = filler | person | joins | monthOf | intoDate | lately
 
+// cueFinder finds values behind words that announce them.
+type cueFinder struct{ *scan }
+
 // cued finds the value that the digits at n are part of, if a cue announces it.
-func (s *scan) cued(n *num) {
+func (s cueFinder) cued(n *num) {
 	if n.start < s.cuedEnd || n.end-n.start < 4 && s.single(n) {
 		return
 	}
@@ -99,14 +102,14 @@ func (s *scan) cued(n *num) {
 
 // single tells whether a number stands by itself: no letter, digit or sign of a
 // value touches it, and no other digit or capital follows.
-func (s *scan) single(n *num) bool {
+func (s cueFinder) single(n *num) bool {
 	before, behind := s.byteAt(n.start-1), s.byteAt(n.end+s.signs(n.end))
 	return !isAlnum(before) && !joiner(before) && !isAlnum(s.byteAt(n.end)) && !isDigit(behind) && !isUpper(behind)
 }
 
 // announced returns the cue of the value at start, and where the value begins:
 // letters may stand before it as a group of their own, "AB 123456".
-func (s *scan) announced(start int) (int, role) {
+func (s cueFinder) announced(start int) (int, role) {
 	if cue := s.cueBefore(start, false); cue != 0 {
 		return start, cue
 	}
@@ -138,7 +141,7 @@ func (s *scan) announced(start int) (int, role) {
 // lettersBefore returns where the group of at most eight capitals, or of two
 // letters, begins that stands before p over one sign or blank; p if there is
 // none, or if it is a word that says something.
-func (s *scan) lettersBefore(p int) int {
+func (s cueFinder) lettersBefore(p int) int {
 	q := p - s.signsBefore(p)
 	if b := s.byteAt(q); q == p || p-q > 2 && b != '-' || b == ':' || b == ',' {
 		return p
@@ -158,7 +161,7 @@ func (s *scan) lettersBefore(p int) int {
 
 // initials tells whether text[i:j], which means e, may be the letters of a plate or
 // passport all the same: one or two capitals, or a letter, that are no cue and no unit.
-func (s *scan) initials(i, j int, e *meaning) bool {
+func (s cueFinder) initials(i, j int, e *meaning) bool {
 	return j-i == 1 || j-i == 2 && isUpper(s.text[i]) && isUpper(s.text[i+1]) && e.roles&(cues|unit) == 0
 }
 
@@ -173,7 +176,7 @@ func joiner(b byte) bool {
 
 // valueStart goes back from the digits at i to where the value begins that they
 // are part of, and returns the cue that touches it, as in NHC12345.
-func (s *scan) valueStart(i int) (start int, glued role) {
+func (s cueFinder) valueStart(i int) (start int, glued role) {
 	p := i
 	for i-p < 28 {
 		b := s.byteAt(p - 1)
@@ -230,7 +233,7 @@ func (s *scan) valueStart(i int) (start int, glued role) {
 // cueBefore returns the cue that stands before i: over signs, over words that
 // say nothing, at the end of the line before, in the cell before. far lets it
 // stand a few other words away, in the same sentence.
-func (s *scan) cueBefore(i int, far bool) role {
+func (s cueFinder) cueBefore(i int, far bool) role {
 	begin, floor, others, lines := i, max(i-cueBytes, 0), 0, 0
 	for range cueFillers {
 		p := i
@@ -284,7 +287,7 @@ func (s *scan) cueBefore(i int, far bool) role {
 
 // cueBehind returns the cue behind the value at start: "... es mi número de
 // pasaporte", "... (NHC)".
-func (s *scan) cueBehind(start int) role {
+func (s cueFinder) cueBehind(start int) role {
 	p := start
 	for isAlnum(s.byteAt(p)) || joiner(s.byteAt(p)) && isAlnum(s.byteAt(p+1)) {
 		p++
@@ -313,7 +316,7 @@ func (s *scan) cueBehind(start int) role {
 
 // given tells whether the value at i stands behind a colon and has seven letters
 // and digits at least, so that an everyday word may announce it from afar.
-func (s *scan) given(i int) bool {
+func (s cueFinder) given(i int) bool {
 	p := s.spacesBefore(i)
 	for end := i; s.byteAt(p-1) == ':'; end++ {
 		if end == i+7 {
@@ -329,7 +332,7 @@ func (s *scan) given(i int) bool {
 // headed returns the cue that heads the column of a table in whose cell the
 // value at i stands alone: cells with tabs, bars or semicolons between them, the
 // names of the columns in a line above.
-func (s *scan) headed(i int) role {
+func (s cueFinder) headed(i int) role {
 	p := i
 	for s.byteAt(p-1) == ' ' {
 		p--
@@ -369,7 +372,7 @@ func (s *scan) headed(i int) role {
 func cell(b byte) bool { return b == '\t' || b == '|' || b == ';' }
 
 // lineStart returns where the line of place i begins, at most 256 bytes before.
-func (s *scan) lineStart(i int) int {
+func (s cueFinder) lineStart(i int) int {
 	floor := max(i-256, 0)
 	for i > floor && s.text[i-1] != '\n' {
 		i--
@@ -378,7 +381,7 @@ func (s *scan) lineStart(i int) int {
 }
 
 // cells counts the cells that end in text[start:end].
-func (s *scan) cells(start, end int) (n int) {
+func (s cueFinder) cells(start, end int) (n int) {
 	for ; start < end; start++ {
 		if cell(s.text[start]) {
 			n++
@@ -388,7 +391,7 @@ func (s *scan) cells(start, end int) (n int) {
 }
 
 // cueIn returns the cue that stands in text[start:end].
-func (s *scan) cueIn(start, end int) role {
+func (s cueFinder) cueIn(start, end int) role {
 	for p := end; p > start; {
 		if !s.letterBefore(p) {
 			p--
@@ -412,7 +415,7 @@ type extent struct {
 
 // valueEnd returns the end of the value of kind k that cue announces at start, 0
 // if what stands there is none.
-func (s *scan) valueEnd(start int, k *kind, cue role) int {
+func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 	full := k.full
 	if k.category == telephone {
 		full += s.prefix(start)
@@ -446,7 +449,7 @@ func (s *scan) valueEnd(start int, k *kind, cue role) int {
 }
 
 // run goes on with the letters and digits at x.end; end is 0 if there are none.
-func (s *scan) run(x extent, k *kind) extent {
+func (s cueFinder) run(x extent, k *kind) extent {
 	at, first := x.end, x.end
 	small := 0
 	for ; at < len(s.text) && at-first < 40; at++ {
@@ -487,7 +490,7 @@ end:
 
 // likeDigit tells whether the letter at i was read, or typed, for a digit: it
 // looks like one and stands beside one.
-func (s *scan) likeDigit(i int) bool {
+func (s cueFinder) likeDigit(i int) bool {
 	switch s.text[i] {
 	case 'O', 'o', 'I', 'l', 'S', 's', 'B', 'Z', 'G', 'i', 'z', 'q', 'D', 'Q':
 		return isDigit(s.byteAt(i-1)) || isDigit(s.byteAt(i+1))
@@ -498,7 +501,7 @@ func (s *scan) likeDigit(i int) bool {
 // spokenValue finds a value that is said digit by digit in words, from the one
 // at i on: "seis uno dos...", "nou tres", "doce". It needs a cue, or to be as long
 // as a telephone number.
-func (s *scan) spokenValue(i int) {
+func (s cueFinder) spokenValue(i int) {
 	if i < s.spokenEnd {
 		return
 	}
@@ -538,13 +541,13 @@ func (s *scan) spokenValue(i int) {
 }
 
 // counted tells whether a word behind j says what the number before it counts.
-func (s *scan) counted(j int) bool {
+func (s cueFinder) counted(j int) bool {
 	_, e := s.wordFrom(s.spaces(j))
 	return e.roles&(unit|years|months|weeks|days) != 0 || s.measured(j)
 }
 
 // prefix returns how many digits at i are those of a country: +33, 0033.
-func (s *scan) prefix(i int) int {
+func (s cueFinder) prefix(i int) int {
 	switch {
 	case s.byteAt(i-1) == '+':
 		return 2
@@ -556,7 +559,7 @@ func (s *scan) prefix(i int) int {
 
 // joins tells whether the group that ends at next goes on the value x, over w
 // bytes of signs.
-func (s *scan) joins(x, next *extent, w int, k *kind, full, gaps int, same bool) bool {
+func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same bool) bool {
 	begin := x.end + w
 	digits := next.digits - x.digits
 	sign := s.text[x.end]
@@ -582,7 +585,7 @@ func (s *scan) joins(x, next *extent, w int, k *kind, full, gaps int, same bool)
 // tail tells whether the letters from begin to next are a group of a value of
 // kind k that has so many digits before it: the letter of a DNI, those of a
 // plate, of a bank, or what stands between two hyphens.
-func (s *scan) tail(begin int, next *extent, tight bool, w int, k *kind, digits int) bool {
+func (s cueFinder) tail(begin int, next *extent, tight bool, w int, k *kind, digits int) bool {
 	most := k.tail
 	if digits >= k.digits && most > 3 { // the letters of a bank stand before the digits
 		most = 1

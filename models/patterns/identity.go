@@ -15,9 +15,12 @@ func checkLetter(b byte, v int) (possible, right bool) {
 	return false, false
 }
 
+// documentFinder finds the numbers of documents and accounts, and plates.
+type documentFinder struct{ *scan }
+
 // dni finds eight digits and a letter, with or without dots and blanks; seven
 // behind a label or with the right letter; and none behind a label.
-func (s *scan) dni(n *num) {
+func (s documentFinder) dni(n *num) {
 	if n.inner {
 		return
 	}
@@ -51,7 +54,7 @@ func (s *scan) dni(n *num) {
 }
 
 // dniDigits reads the digits of a DNI; end is 0 if they have another form.
-func (s *scan) dniDigits(n *num) (end, v int) {
+func (s documentFinder) dniDigits(n *num) (end, v int) {
 	g := &n.g
 	if l := g.lens(1); l == 8 || l == 7 {
 		return g.end[0], s.value(g.start[0], g.end[0])
@@ -89,7 +92,7 @@ func (s *scan) letterBehind(j int) (end int, loose bool) {
 
 // foreigner finds NIE (X, Y, Z) and the NIF with K, L or M: letter, seven
 // digits (old ones eight), letter; and the CIF of companies.
-func (s *scan) foreigner(n *num) {
+func (s documentFinder) foreigner(n *num) {
 	start, first, loose := s.letterInFront(n.start)
 	end, v := s.dniDigits(n)
 	if start < 0 || end == 0 {
@@ -130,7 +133,7 @@ func (s *scan) foreigner(n *num) {
 
 // letterInFront returns the place of the single letter before the digits at i;
 // -1 if there is none. loose means a blank between them.
-func (s *scan) letterInFront(i int) (start int, b byte, loose bool) {
+func (s documentFinder) letterInFront(i int) (start int, b byte, loose bool) {
 	p := i
 	switch c := s.byteAt(p - 1); {
 	case c == '-' || c == '.':
@@ -147,7 +150,7 @@ func (s *scan) letterInFront(i int) (start int, b byte, loose bool) {
 }
 
 // company finds a CIF: a letter, seven digits and a check digit or letter.
-func (s *scan) company(n *num, start, end int, loose, labelled bool) {
+func (s documentFinder) company(n *num, start, end int, loose, labelled bool) {
 	first := s.text[start] &^ 0x20
 	if !labelled && loose || first == 'I' || first == 'O' || first == 'T' {
 		return
@@ -191,7 +194,7 @@ func cifControl(d [8]byte) bool {
 }
 
 // passport finds the Spanish form: three letters and six digits.
-func (s *scan) passport(n *num) {
+func (s documentFinder) passport(n *num) {
 	start := n.start - 3
 	if start < 0 || n.end-n.start != 6 || n.inner || s.wordBefore(start) || !s.stops(n.end) || s.wordAt(n.end) {
 		return

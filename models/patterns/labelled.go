@@ -4,7 +4,7 @@ import "strings"
 
 // postal finds a postal code behind a label, behind the number of a street or
 // before a town.
-func (s *scan) postal(n *num) {
+func (s documentFinder) postal(n *num) {
 	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.byteAt(n.end) != '-' || s.letterAt(n.end) {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *scan) postal(n *num) {
 
 // townBehind tells whether the word behind j is a known town, and whether it
 // has a capital at all.
-func (s *scan) townBehind(j int) (known, capital bool) {
+func (s documentFinder) townBehind(j int) (known, capital bool) {
 	p := j
 	for range 4 {
 		switch b := s.byteAt(p); {
@@ -86,7 +86,7 @@ func (s *scan) streetBefore(i int) bool {
 }
 
 // afterHouse tells whether the end of an address stands before i: ", 3 -".
-func (s *scan) afterHouse(i int) bool {
+func (s documentFinder) afterHouse(i int) bool {
 	p := s.spacesBefore(i)
 	switch s.byteAt(p - 1) {
 	case '-', ',', '.':
@@ -96,7 +96,7 @@ func (s *scan) afterHouse(i int) bool {
 }
 
 // plate finds licence plates: 1234 BCD, and the old B-1234-XY.
-func (s *scan) plate(n *num) {
+func (s documentFinder) plate(n *num) {
 	if n.end-n.start != 4 || n.inner {
 		return
 	}
@@ -147,7 +147,7 @@ var acronyms = map[string]bool{
 
 // oldPlate finds the form before 2000: letters of the province, four digits,
 // one or two letters.
-func (s *scan) oldPlate(n *num) bool {
+func (s documentFinder) oldPlate(n *num) bool {
 	p := n.start
 	tight := true
 	if b := s.byteAt(p - 1); b == '-' || b == ' ' {
@@ -218,7 +218,7 @@ func ibanLength(a, b byte) int {
 
 // ibanCode finds country, check digits and as many letters and digits as the
 // country has.
-func (s *scan) ibanCode(n *num) {
+func (s documentFinder) ibanCode(n *num) {
 	start := n.start - 2
 	if start < 0 || n.end-n.start < 2 || s.wordBefore(start) {
 		return
@@ -271,7 +271,7 @@ func mod97(rest int, b byte) int {
 }
 
 // bankCode finds bank, branch, two check digits and account: 4-4-2-10.
-func (s *scan) bankCode(n *num) {
+func (s documentFinder) bankCode(n *num) {
 	g := &n.g
 	end := 0
 	switch {

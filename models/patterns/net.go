@@ -2,9 +2,12 @@ package patterns
 
 import "unicode/utf8"
 
+// netFinder finds addresses of the net.
+type netFinder struct{ *scan }
+
 // mail finds the address around the '@' at i. Blanks beside the '@' are
 // allowed before a known ending.
-func (s *scan) mail(i int) {
+func (s netFinder) mail(i int) {
 	end, known := s.host(i+1, true)
 	start := s.localPart(i)
 	score := float32(0.95)
@@ -33,7 +36,7 @@ func (s *scan) mail(i int) {
 // brokenHost reads a domain that was taken apart, at i: gmail .com, gmail,com,
 // a line end behind the '@', hotmail(punto)es. It returns end if that is
 // further, and 0 if neither is there.
-func (s *scan) brokenHost(i, end int) int {
+func (s netFinder) brokenHost(i, end int) int {
 	at := s.gap(i)
 	at += s.dash(at)
 	for labels := 0; labels < 5; labels++ {
@@ -57,7 +60,7 @@ func (s *scan) brokenHost(i, end int) int {
 }
 
 // blankBefore returns the width of the blank or line end before i.
-func (s *scan) blankBefore(i int) int {
+func (s netFinder) blankBefore(i int) int {
 	if s.byteAt(i-1) == '\n' {
 		return 1
 	}
@@ -65,7 +68,7 @@ func (s *scan) blankBefore(i int) int {
 }
 
 // gap skips blanks and line ends, at most three.
-func (s *scan) gap(i int) int {
+func (s netFinder) gap(i int) int {
 	for range 3 {
 		switch b := s.byteAt(i); {
 		case b == '\n' || b == '\r':
@@ -80,7 +83,7 @@ func (s *scan) gap(i int) int {
 // point returns the place behind what stands for a dot at i, i if nothing does:
 // a dot or comma, with blanks before it or (a dot) behind it, "[dot]",
 // "(punto)", "punto".
-func (s *scan) point(i int) int {
+func (s netFinder) point(i int) int {
 	p := s.gap(i)
 	switch b := s.byteAt(p); {
 	case b == '.':
@@ -110,7 +113,7 @@ func closing(b byte) byte {
 }
 
 // spelled tells whether one of the words stands at i, and where it ends.
-func (s *scan) spelled(i int, words ...string) (end int, ok bool) {
+func (s netFinder) spelled(i int, words ...string) (end int, ok bool) {
 	for _, w := range words {
 		if j := i + len(w); j <= len(s.text) && equalFold(s.text[i:j], w) && !s.wordAt(j) {
 			return j, true
@@ -120,7 +123,7 @@ func (s *scan) spelled(i int, words ...string) (end int, ok bool) {
 }
 
 // spelledMail finds the address around "[at]", "(arroba)" and " arroba " at i.
-func (s *scan) spelledMail(i int) {
+func (s netFinder) spelledMail(i int) {
 	at, open := i, s.byteAt(i)
 	if bracket := open == '[' || open == '(' || open == '{'; bracket {
 		at++
@@ -148,7 +151,7 @@ func (s *scan) spelledMail(i int) {
 }
 
 // cutHost reads a domain whose ending lost its last letters: hospital.e.
-func (s *scan) cutHost(i int) int {
+func (s netFinder) cutHost(i int) int {
 	j := i
 	for isAlnum(s.byteAt(j)) && j-i < 64 {
 		j++
@@ -160,7 +163,7 @@ func (s *scan) cutHost(i int) int {
 }
 
 // localPart returns where the part before '@' starts, at most 64 bytes back.
-func (s *scan) localPart(i int) int {
+func (s netFinder) localPart(i int) int {
 	start := i
 	for start > 0 && i-start < 64 {
 		switch b := s.text[start-1]; {
@@ -185,7 +188,7 @@ func (s *scan) localPart(i int) int {
 }
 
 // behindMailLabel skips a label that is glued to the address: E-mail.ana@...
-func (s *scan) behindMailLabel(start, i int) int {
+func (s netFinder) behindMailLabel(start, i int) int {
 	for _, label := range [...]string{"e-mail", "email", "mail", "correo"} {
 		p := start + len(label)
 		if p+1 < i && equalFold(s.text[start:p], label) && (s.text[p] == '.' || s.text[p] == '-' || s.text[p] == '_') {
@@ -207,7 +210,7 @@ var endings = map[string]bool{
 // at least two letters ends, 0 if there is none behind a dot. known tells
 // whether it is in endings. Words glued to the end (hotmail.com.Paciente,
 // gmail.comTel) are cut off.
-func (s *scan) host(i int, glued bool) (end int, known bool) {
+func (s netFinder) host(i int, glued bool) (end int, known bool) {
 	for at := i; at-i < 253; {
 		j := at
 		for j < len(s.text) && j-at < 64 && (isAlnum(s.text[j]) || s.text[j] == '-' || s.text[j] == '_') {
@@ -239,13 +242,13 @@ func (s *scan) host(i int, glued bool) (end int, known bool) {
 
 // topLevel tells whether text[i:j] may be a top-level domain: two letters or
 // more, and hyphens and digits only behind a first letter (xn--p1ai).
-func (s *scan) topLevel(i, j int) bool {
+func (s netFinder) topLevel(i, j int) bool {
 	return j-i >= 2 && isASCIILetter(s.text[i]) && isASCIILetter(s.text[i+1])
 }
 
 // caseChange returns where a known ending in small letters meets a capital in
 // the label text[i:j], else j.
-func (s *scan) caseChange(i, j int) int {
+func (s netFinder) caseChange(i, j int) int {
 	for k := i + 2; k < min(j, i+8); k++ {
 		if isUpper(s.text[k]) && isLower(s.text[k-1]) && s.ending(i, k) {
 			return k
@@ -254,7 +257,7 @@ func (s *scan) caseChange(i, j int) int {
 	return j
 }
 
-func (s *scan) ending(i, j int) bool {
+func (s netFinder) ending(i, j int) bool {
 	var b [8]byte
 	if j-i > len(b) {
 		return false
@@ -267,7 +270,7 @@ func (s *scan) ending(i, j int) bool {
 
 // domain looks at the dot at i: "www." and bare hosts such as
 // pacientes.hospital.cat.
-func (s *scan) domain(i int) {
+func (s netFinder) domain(i int) {
 	if i < s.urlEnd || !isAlnum(s.byteAt(i+1)) || !isAlnum(s.byteAt(i-1)) || s.mac(i) > 0 {
 		return
 	}
@@ -286,7 +289,7 @@ func (s *scan) domain(i int) {
 
 // bareHost takes a host without scheme only if it is in small letters, stands
 // alone and ends well: glued sentences (dolor.es) look like hosts.
-func (s *scan) bareHost(start, i int) {
+func (s netFinder) bareHost(start, i int) {
 	if b := s.byteAt(start - 1); b == '.' || b == '@' || b >= utf8.RuneSelf && s.letterBefore(start) {
 		return
 	}
@@ -317,7 +320,7 @@ func (s *scan) bareHost(start, i int) {
 	}
 }
 
-func (s *scan) lastDot(i int) int {
+func (s netFinder) lastDot(i int) int {
 	for i > 0 && s.text[i-1] != '.' {
 		i--
 	}
@@ -326,7 +329,7 @@ func (s *scan) lastDot(i int) int {
 
 // path goes over port, path, query behind a host that ends at i, and leaves
 // what closes a sentence or a bracket.
-func (s *scan) path(i int) int {
+func (s netFinder) path(i int) int {
 	if b := s.byteAt(i); b != '/' && b != '?' && b != '#' && (b != ':' || !isDigit(s.byteAt(i+1))) {
 		return i
 	}
@@ -335,7 +338,7 @@ func (s *scan) path(i int) int {
 
 // rest goes over everything that can stand in a URL from i on. Nothing within
 // it is looked at for another one, which keeps the time linear.
-func (s *scan) rest(i int) int {
+func (s netFinder) rest(i int) int {
 	end, open := i, 0
 	defer func() { s.urlEnd = end }()
 	for end < len(s.text) {
@@ -365,12 +368,12 @@ func (s *scan) rest(i int) int {
 }
 
 // another tells whether a second URL starts at i.
-func (s *scan) another(i int) bool {
+func (s netFinder) another(i int) bool {
 	rest := s.text[i:]
 	return len(rest) > 4 && (equalFold(rest[:4], "http") || equalFold(rest[:3], "www") && rest[3] == '.')
 }
 
-func (s *scan) trim(i, end int) int {
+func (s netFinder) trim(i, end int) int {
 	for end > i {
 		switch s.text[end-1] {
 		case '.', ',', ';', ':', '!', '?', '\'', ']', '[', '*', '(':
@@ -383,7 +386,7 @@ func (s *scan) trim(i, end int) int {
 }
 
 // address looks at the colon at i: scheme://, and IPv6.
-func (s *scan) address(i int) {
+func (s netFinder) address(i int) {
 	if i < s.urlEnd {
 		return
 	}
@@ -404,7 +407,7 @@ func (s *scan) address(i int) {
 }
 
 // scheme cuts a word glued to a known scheme: "Webhttps".
-func (s *scan) scheme(start, i int) int {
+func (s netFinder) scheme(start, i int) int {
 	for _, name := range [...]string{"https", "http", "sftp", "ftp"} {
 		if p := i - len(name); p >= start && equalFold(s.text[p:i], name) {
 			return p
@@ -427,7 +430,7 @@ func equalFold(b []byte, lower string) bool {
 
 // ip finds four numbers up to 255 with dots. Four numbers of one digit are
 // more often a section or a version.
-func (s *scan) ip(n *num) {
+func (s netFinder) ip(n *num) {
 	g := &n.g
 	if n.inner || n.glued || g.n < 4 || !g.sameSep(4) || g.sep[0] != '.' {
 		return
@@ -454,7 +457,7 @@ func (s *scan) ip(n *num) {
 
 // ipv6 finds eight groups of hexadecimal digits, or fewer with one "::", from
 // their first colon at i.
-func (s *scan) ipv6(i int) {
+func (s netFinder) ipv6(i int) {
 	start := i
 	for start > 0 && i-start < 5 && isHex(s.text[start-1]) {
 		start--
@@ -500,7 +503,7 @@ func isHex(b byte) bool { return isDigit(b) || (b|0x20)-'a' < 6 }
 // mac reads the address of a network card (IEEE 802, MAC-48) whose first sign
 // is at i: 00:1A:2B:3C:4D:5E, with hyphens, or 001A.2B3C.4D5E. It returns its
 // end, 0 if there is none.
-func (s *scan) mac(i int) int {
+func (s netFinder) mac(i int) int {
 	sign, width := s.byteAt(i), 2
 	if sign == '.' {
 		width = 4

@@ -18,34 +18,37 @@ func (s *scan) number(i int) int {
 	if j-i > maxDigits {
 		return j
 	}
-	if end := s.mac(j); j-i <= 4 && end > 0 {
-		return end
+	nets, documents := netFinder{s}, documentFinder{s}
+	if j-i <= 4 {
+		if end := nets.mac(j); end > 0 {
+			return end
+		}
 	}
 	n := num{start: i, end: j, inner: s.inner(i), glued: s.letterBefore(i)}
 	if end := s.date(&n); end > 0 {
 		return end
 	}
 	n.g = s.group(i)
-	s.ageInDigits(&n)
+	ageFinder{s}.ageInDigits(&n)
 	if n.glued {
-		s.ibanCode(&n)
+		documents.ibanCode(&n)
 	}
-	s.cued(&n)
-	s.pieces(&n)
+	cueFinder{s}.cued(&n)
+	pieceFinder{s}.pieces(&n)
 	if n.g.total() < 4 && s.byteAt(i-1) != '+' && s.byteAt(i-1) != '(' {
-		s.extensionNumber(&n)
+		phoneFinder{s}.extensionNumber(&n)
 		return j
 	}
-	s.ip(&n)
-	s.telephone(&n)
-	s.dni(&n)
-	s.foreigner(&n)
-	s.social(&n)
-	s.card(&n)
-	s.postal(&n)
-	s.bankCode(&n)
-	s.plate(&n)
-	s.passport(&n)
+	nets.ip(&n)
+	phoneFinder{s}.telephone(&n)
+	documents.dni(&n)
+	documents.foreigner(&n)
+	documents.social(&n)
+	documents.card(&n)
+	documents.postal(&n)
+	documents.bankCode(&n)
+	documents.plate(&n)
+	documents.passport(&n)
 	return j
 }
 

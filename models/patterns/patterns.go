@@ -178,7 +178,8 @@ func precedes(a, b pipeline.Match) bool {
 	return a.Category < b.Category
 }
 
-// scan is the state of one Find.
+// scan is the state of one Find, and reads bytes, words and numbers. What is found of
+// each kind is found by a type of its own around it: ageFinder, cueFinder...
 type scan struct {
 	m    *Matcher
 	text []byte
@@ -208,35 +209,35 @@ func (s *scan) add(start, end int, c pipeline.Category, score float32, checked b
 
 // all is the byte prefilter: it skips what cannot begin a pattern.
 func (s *scan) all() {
-	text := s.text
+	text, nets, ages := s.text, netFinder{s}, ageFinder{s}
 	s.telephoneEnd, s.dateEnd = -1, -1
 	for i := 0; i < len(text); {
 		switch class[text[i]] {
 		case letter:
 			if i+1 < len(text) && opens.has(text[i], text[i+1]) {
-				s.word(i)
+				ages.word(i)
 			}
 			if text[i]|0x20 == 'a' && i+1 < len(text) && text[i+1]|0x20 == 'r' {
-				s.spelledMail(i) // "arroba"
+				nets.spelledMail(i) // "arroba"
 			}
 			for i++; i < len(text) && class[text[i]] == letter; i++ {
 			}
 		case digit:
 			i = s.number(i)
 		case dot:
-			s.domain(i)
+			nets.domain(i)
 			i++
 		case colon:
-			s.address(i)
+			nets.address(i)
 			i++
 		case at:
-			s.mail(i)
+			nets.mail(i)
 			i++
 		case hyphen:
-			s.mac(i)
+			nets.mac(i)
 			i++
 		case bracket:
-			s.spelledMail(i)
+			nets.spelledMail(i)
 			i++
 		default:
 			i++

@@ -2,7 +2,7 @@ package patterns
 
 // social finds affiliation numbers of the Social Security: province (2),
 // number (8, old ones 7), check digits (2), together or in groups.
-func (s *scan) social(n *num) {
+func (s documentFinder) social(n *num) {
 	if n.inner {
 		return
 	}
@@ -40,7 +40,7 @@ func (s *scan) social(n *num) {
 	}
 }
 
-func (s *scan) socialStops(j int) bool { return s.stops(j) && !s.letterAt(j) }
+func (s documentFinder) socialStops(j int) bool { return s.stops(j) && !s.letterAt(j) }
 
 // province tells whether the two digits are a code of the Social Security: 01
 // to 53, or 66.
@@ -73,7 +73,7 @@ func socialControl(d []byte) bool {
 // card finds personal health card codes: the CIP of CatSalut (four letters of
 // the surnames, sex, birth date, three digits), the national one
 // (BBBBBBBBAB123456), Andalusia's NUHSA, and what stands behind a label.
-func (s *scan) card(n *num) {
+func (s documentFinder) card(n *num) {
 	if n.inner {
 		return
 	}
@@ -91,7 +91,7 @@ func (s *scan) card(n *num) {
 
 // catSalut finds GAPE 0 800115 12 3 with or without blanks. There is no check
 // digit: a sex and a birth date that can be stand for it in the score.
-func (s *scan) catSalut(n *num) bool {
+func (s documentFinder) catSalut(n *num) bool {
 	p := n.start
 	if b := s.byteAt(p - 1); b == ' ' || b == '-' {
 		p--
@@ -140,7 +140,7 @@ func two(d []byte) int   { return int(d[0]-'0')*10 + int(d[1]-'0') }
 func isMonth(m int) bool { return m >= 1 && m <= 12 }
 
 // nationalCard finds the code of the national health system.
-func (s *scan) nationalCard(n *num) bool {
+func (s documentFinder) nationalCard(n *num) bool {
 	start := n.start - 10
 	if n.end-n.start != 6 || start < 0 || string(s.text[start:start+8]) != "BBBBBBBB" ||
 		!isUpper(s.text[start+8]) || !isUpper(s.text[start+9]) || s.wordBefore(start) || s.wordAt(n.end) {
@@ -153,7 +153,7 @@ func (s *scan) nationalCard(n *num) bool {
 // codeStart goes back from the digits at i over capitals, digits and single
 // hyphens or slashes. A label that touches the digits (NHC12345) is no part of
 // the code.
-func (s *scan) codeStart(i int) int {
+func (s documentFinder) codeStart(i int) int {
 	p := i
 	for p > 0 && i-p < 12 {
 		switch b := s.text[p-1]; {
@@ -176,7 +176,7 @@ func (s *scan) codeStart(i int) int {
 
 // code reads the number as a code of capitals, digits and single signs; digits
 // counts its digits.
-func (s *scan) code(n *num) (start, end, digits int) {
+func (s documentFinder) code(n *num) (start, end, digits int) {
 	start = s.codeStart(n.start)
 	for _, b := range s.text[start:n.start] {
 		if isDigit(b) {

@@ -20,8 +20,11 @@ type spread struct {
 	lines bool                // one of them has a line end
 }
 
+// pieceFinder finds numbers that are written in pieces.
+type pieceFinder struct{ *scan }
+
 // spread reads the digits from i on.
-func (s *scan) spread(i int) (x spread) {
+func (s pieceFinder) spread(i int) (x spread) {
 	x.same, x.most = true, true
 	gapStart, gapEnd := 0, 0
 	for x.n < len(x.digit) {
@@ -54,7 +57,7 @@ func (s *scan) spread(i int) (x spread) {
 
 // fourDigits tells whether spread would read four digits or more: most numbers
 // are shorter.
-func (s *scan) fourDigits(n *num) bool {
+func (s pieceFinder) fourDigits(n *num) bool {
 	digits, i := n.end-n.start, n.end
 	for digits < 4 {
 		if s.digitAt(i) == 0 {
@@ -72,7 +75,7 @@ func (s *scan) fourDigits(n *num) bool {
 
 // digitAt returns the digit at i, also one that was typed as a letter between
 // two others: 6I2 34O. 0 if there is none.
-func (s *scan) digitAt(i int) byte {
+func (s pieceFinder) digitAt(i int) byte {
 	b := s.byteAt(i)
 	if isDigit(b) {
 		return b
@@ -91,7 +94,7 @@ func (s *scan) digitAt(i int) byte {
 
 // apart returns the width of the signs at i that stand before another digit, 0
 // if there are none or too many.
-func (s *scan) apart(i int) int {
+func (s pieceFinder) apart(i int) int {
 	w := s.signs(i)
 	if w > 0 && isDigit(s.byteAt(i+w)) {
 		return w
@@ -160,7 +163,7 @@ func (x *spread) value(i, j int) (v int) {
 
 // pieces finds the identifiers that a number in pieces is. What is found as
 // usual is found here again; the better score stays.
-func (s *scan) pieces(n *num) {
+func (s pieceFinder) pieces(n *num) {
 	if n.start < s.piecesEnd || !s.fourDigits(n) {
 		return
 	}
@@ -196,7 +199,7 @@ func (s *scan) pieces(n *num) {
 
 // continues tells whether another digit stands before the signs before i, so
 // that the digits from i on are the rest of a longer list.
-func (s *scan) continues(i int) bool {
+func (s pieceFinder) continues(i int) bool {
 	w := s.signsBefore(i)
 	return isDigit(s.byteAt(i-w-1)) && i-w != s.dateEnd
 }
@@ -204,7 +207,7 @@ func (s *scan) continues(i int) bool {
 // checkBehind returns the end of the right check letter behind place i, over
 // signs; 0 if none is there. A word may be glued to it behind a capital, and
 // to any letter behind digits that stand together.
-func (s *scan) checkBehind(i, v int, together bool) int {
+func (s pieceFinder) checkBehind(i, v int, together bool) int {
 	p := i + s.signs(i)
 	b := s.byteAt(p)
 	if !isASCIILetter(b) {
@@ -222,7 +225,7 @@ func (s *scan) checkBehind(i, v int, together bool) int {
 	return p + 1
 }
 
-func (s *scan) dniPieces(n *num, x *spread, alone bool) {
+func (s pieceFinder) dniPieces(n *num, x *spread, alone bool) {
 	end := x.end(8)
 	together := x.whole(8)
 	if end == 0 || !together && !alone {
@@ -234,7 +237,7 @@ func (s *scan) dniPieces(n *num, x *spread, alone bool) {
 }
 
 // niePieces finds NIE and the NIF with K, L or M, also glued to a word: NIEX...
-func (s *scan) niePieces(n *num, x *spread) {
+func (s pieceFinder) niePieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
 	first := int(s.byteAt(p) &^ 0x20)
 	v := 0
@@ -256,7 +259,7 @@ func (s *scan) niePieces(n *num, x *spread) {
 
 // cifPieces finds a company's number, whose check is one of ten only: nothing
 // else may touch it, unless a label does.
-func (s *scan) cifPieces(n *num, x *spread) {
+func (s pieceFinder) cifPieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
 	first := s.byteAt(p) &^ 0x20
 	if !isASCIILetter(first) || first == 'I' || first == 'O' || first == 'T' || first > 'W' || x.n < 7 {
@@ -288,9 +291,9 @@ func (s *scan) cifPieces(n *num, x *spread) {
 }
 
 // startsWord tells whether a capital behind a small letter stands at i.
-func (s *scan) startsWord(i int) bool { return isUpper(s.byteAt(i)) && s.smallBefore(i) }
+func (s pieceFinder) startsWord(i int) bool { return isUpper(s.byteAt(i)) && s.smallBefore(i) }
 
-func (s *scan) socialPieces(n *num, x *spread) {
+func (s pieceFinder) socialPieces(n *num, x *spread) {
 	for _, digits := range [...]int{12, 11} {
 		end := x.end(digits)
 		if end == 0 || !socialControl(x.digit[:digits]) || !province(x.digit[0], x.digit[1]) {
@@ -306,7 +309,7 @@ func (s *scan) socialPieces(n *num, x *spread) {
 
 // cardPieces finds the CIP of CatSalut, its letters apart or behind a label
 // that touches them: G A P E 0..., TISGAPE0...
-func (s *scan) cardPieces(n *num, x *spread) {
+func (s pieceFinder) cardPieces(n *num, x *spread) {
 	end := x.end(10)
 	if end == 0 || x.digit[0] > '1' || !isMonth(x.value(3, 5)) || x.value(5, 7) < 1 || x.value(5, 7) > 31 || isDigit(s.byteAt(end)) {
 		return
@@ -343,7 +346,7 @@ func (s *scan) cardPieces(n *num, x *spread) {
 
 // accountPieces finds IBANs of digits only and the twenty digits of a Spanish
 // account.
-func (s *scan) accountPieces(n *num, x *spread) {
+func (s pieceFinder) accountPieces(n *num, x *spread) {
 	if end := x.end(20); end > 0 && bankControl(x.digit[:8]) == x.digit[8] && bankControl(x.digit[10:20]) == x.digit[9] {
 		s.add(n.start, end, iban, 0.9, true)
 	}
@@ -375,7 +378,7 @@ func (s *scan) accountPieces(n *num, x *spread) {
 // luhnPieces finds payment cards and the IMEI of devices. One number in ten
 // passes the check (ISO/IEC 7812-1), so the issuer must be one, too; and the
 // IMEI stands together, as 2-6-6-1, or behind its label.
-func (s *scan) luhnPieces(n *num, x *spread) {
+func (s pieceFinder) luhnPieces(n *num, x *spread) {
 	for _, digits := range [...]int{19, 18, 16, 15, 14, 13} {
 		end := x.end(digits)
 		if end == 0 || isDigit(s.byteAt(end)) || !luhn(x.digit[:digits]) {
@@ -429,7 +432,7 @@ func issuer(v, digits int) bool {
 // telephonePieces finds Spanish numbers in pieces: with the prefix or a label
 // in any, else in the usual ones, digit by digit, in pairs, or a mobile over a
 // line end.
-func (s *scan) telephonePieces(n *num, x *spread) {
+func (s pieceFinder) telephonePieces(n *num, x *spread) {
 	label := s.labelOf(n)&(forTelephone|forFax) != 0
 	at, plus := 0, s.byteAt(n.start-1) == '+'
 	switch {
@@ -489,7 +492,7 @@ func (x *spread) usual() bool {
 }
 
 // andalusian finds a NUHSA, AN and ten digits.
-func (s *scan) andalusian(n *num, end int) {
+func (s pieceFinder) andalusian(n *num, end int) {
 	p := n.start - s.signsBefore(n.start) - 2
 	if s.byteAt(p)&^0x20 != 'A' || s.byteAt(p+1)&^0x20 != 'N' || n.inner {
 		return
@@ -503,7 +506,7 @@ func (s *scan) andalusian(n *num, end int) {
 
 // nationalPieces finds the code of the national health system in pieces: eight
 // B, two letters, six digits.
-func (s *scan) nationalPieces(n *num, x *spread) {
+func (s pieceFinder) nationalPieces(n *num, x *spread) {
 	end := x.end(6)
 	p := n.start - s.signsBefore(n.start) - 2
 	if end == 0 || !isASCIILetter(s.byteAt(p)) || !isASCIILetter(s.byteAt(p+1)) {

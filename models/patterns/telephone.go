@@ -1,8 +1,11 @@
 package patterns
 
+// phoneFinder finds telephone numbers.
+type phoneFinder struct{ *scan }
+
 // telephone finds Spanish numbers of nine digits, alone or in groups,
 // international ones, and whatever stands behind a label.
-func (s *scan) telephone(n *num) {
+func (s phoneFinder) telephone(n *num) {
 	if n.start < s.telephoneEnd {
 		return
 	}
@@ -44,14 +47,14 @@ func (s *scan) onlySeparators(i, j int) bool {
 
 // goesOn tells whether another group of digits that is no date stands before
 // i, over a blank.
-func (s *scan) goesOn(i int) bool {
+func (s phoneFinder) goesOn(i int) bool {
 	p := i - s.spaceBefore(i)
 	return p < i && isDigit(s.byteAt(p-1)) && p != s.dateEnd
 }
 
 // stopsTelephone tells whether a number without label may end at j: one more
 // group makes it a list of values.
-func (s *scan) stopsTelephone(j int) bool {
+func (s phoneFinder) stopsTelephone(j int) bool {
 	if b := s.byteAt(j); b == '-' || b == '/' || b == ',' {
 		k := s.digits(j + 1)
 		return k == j+1 || k-j > 8 // another number of nine digits
@@ -64,7 +67,7 @@ func (s *scan) stopsTelephone(j int) bool {
 
 // telephoneForm recognises the forms of table testdata/telephone.txt; end is 0
 // if there is none.
-func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
+func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
 	g := &n.g
 	start = n.start
 	if s.byteAt(start-1) == '+' {
@@ -112,10 +115,10 @@ func (s *scan) telephoneForm(n *num) (start, end int, score float32) {
 }
 
 // thousands tells whether text[i:j] is a round number with dots.
-func (s *scan) thousands(i, j int) bool { return j-i > 4 && string(s.text[j-4:j]) == ".000" }
+func (s phoneFinder) thousands(i, j int) bool { return j-i > 4 && string(s.text[j-4:j]) == ".000" }
 
 // subscriber tells whether a Spanish number can start with the digit at i.
-func (s *scan) subscriber(i int) bool { return s.byteAt(i) >= '6' && isDigit(s.byteAt(i)) }
+func (s phoneFinder) subscriber(i int) bool { return s.byteAt(i) >= '6' && isDigit(s.byteAt(i)) }
 
 // national returns how many groups from the k-th make a Spanish number of nine
 // digits, counted from group 0, or 0.
@@ -146,7 +149,7 @@ func (g *groups) uniform(k, m int) bool {
 }
 
 // international reads +34 933 456 789, +34933456789, (+34) 93..., +44 (0) 20...
-func (s *scan) international(n *num) (start, end int, score float32) {
+func (s phoneFinder) international(n *num) (start, end int, score float32) {
 	start = n.start
 	if s.byteAt(start-1) == '+' {
 		start--
@@ -184,7 +187,7 @@ func (s *scan) international(n *num) (start, end int, score float32) {
 
 // calling tells whether 00 and the calling code of a country (ITU-T E.164) stand
 // at i as a group of their own, and another group of a number behind.
-func (s *scan) calling(i int) bool {
+func (s phoneFinder) calling(i int) bool {
 	end := s.digits(i)
 	if end-i < 3 || end-i > 5 || s.text[i] != '0' || s.text[i+1] != '0' || s.space(end) == 0 || s.digits(s.spaces(end)) < s.spaces(end)+2 {
 		return false
@@ -201,7 +204,7 @@ func (s *scan) calling(i int) bool {
 }
 
 // bracketed reads (93) 345 67 89.
-func (s *scan) bracketed(n *num) (start, end int, score float32) {
+func (s phoneFinder) bracketed(n *num) (start, end int, score float32) {
 	area := n.end - n.start
 	if area < 2 || area > 5 {
 		return 0, 0, 0
@@ -224,7 +227,7 @@ func (s *scan) bracketed(n *num) (start, end int, score float32) {
 
 // labelledTelephone reads any number of four to fifteen digits: foreign ones,
 // extensions, numbers with a digit too few.
-func (s *scan) labelledTelephone(n *num) (start, end int, score float32) {
+func (s phoneFinder) labelledTelephone(n *num) (start, end int, score float32) {
 	g := &n.g
 	digits, k := 0, 0
 	for k < g.n && digits+g.end[k]-g.start[k] <= 11 {
@@ -241,7 +244,7 @@ func (s *scan) labelledTelephone(n *num) (start, end int, score float32) {
 }
 
 // withExtension goes over "ext. 1234" behind a number that ends at j.
-func (s *scan) withExtension(j int) int {
+func (s phoneFinder) withExtension(j int) int {
 	p := s.spaces(j)
 	if b := s.byteAt(p); b == ',' || b == '(' || b == '-' {
 		p = s.spaces(p + 1)
@@ -260,7 +263,7 @@ func (s *scan) withExtension(j int) int {
 }
 
 // extensionNumber finds "ext. 123", too short for the rest.
-func (s *scan) extensionNumber(n *num) {
+func (s phoneFinder) extensionNumber(n *num) {
 	if n.g.total() == 3 && n.g.n == 1 && !n.inner && !n.glued && s.stops(n.end) {
 		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.roles&extension != 0 && !s.measured(n.end) {
 			s.add(n.start, n.end, telephone, 0.5, false)
