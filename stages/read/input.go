@@ -398,3 +398,15 @@ func number(digits []byte) (int, bool) {
 	}
 	return n, true
 }
+
+func inputCause(err error) string {
+	switch {
+	case errors.Is(err, errChanged), errors.Is(err, errSpecial):
+		return err.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "may not be read"
+	}
+	return "cannot be read"
+}

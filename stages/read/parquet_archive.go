@@ -396,18 +396,6 @@ func (a *Archive) addFolder(root, name string) error {
 	return a.refuse(filepath.Dir(name), name, "is a link to a folder, which is not followed; give the folder as an input of its own")
 }
 
-func inputCause(err error) string {
-	switch {
-	case errors.Is(err, errChanged), errors.Is(err, errSpecial):
-		return err.Error()
-	case errors.Is(err, fs.ErrNotExist):
-		return "does not exist"
-	case errors.Is(err, fs.ErrPermission):
-		return "may not be read"
-	}
-	return "cannot be read"
-}
-
 // scanner plans the units of an archive, file by file.
 type scanner struct {
 	a       *Archive

@@ -3,11 +3,9 @@ package read
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -250,22 +248,6 @@ func (c *cursor) close() error {
 	err := c.pages.Close()
 	c.pages = nil
 	return err
-}
-
-var errSum = errors.New("wrong checksum")
-
-// ownWords says what went wrong in the library without its message, which
-// may quote the file.
-func ownWords(err error) string {
-	switch {
-	case errors.Is(err, errLZ4):
-		return err.Error()
-	case errors.Is(err, errSum), strings.Contains(err.Error(), "crc32 checksum mismatch"):
-		return "a page does not have the checksum in its header"
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return "a page ends too early"
-	}
-	return "a page cannot be decoded"
 }
 
 // idBytes appends the next n values of the column as text: numbers in

@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/guard"
 )
 
 // footer is what the end of a Parquet file says of it.
@@ -444,4 +447,60 @@ func (f *footer) summed(at int64) bool {
 	var h format.PageHeader
 	err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(from)).Decode(&h)
 	return err == nil && h.CRC != 0
+}
+
+// fence calls do, which calls the library, and turns a panic into damage:
+// Parquet readers panic on about one damaged file in a hundred.
+func fence(path string, do func() error) error {
+	var err error
+	if guard.Note(func() { err = do() }) {
+		err = &commit.DamageError{RowGroup: -1, Cause: "the Parquet library panicked on it"}
+	}
+	if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.Path == "" {
+		damage.Path = path
+	}
+	return err
+}
+
+var errSum = errors.New("wrong checksum")
+
+// ownWords says what went wrong in the library without its message, which
+// may quote the file.
+func ownWords(err error) string {
+	switch {
+	case errors.Is(err, errLZ4):
+		return err.Error()
+	case errors.Is(err, errSum), strings.Contains(err.Error(), "crc32 checksum mismatch"):
+		return "a page does not have the checksum in its header"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "a page ends too early"
+	}
+	return "a page cannot be decoded"
+}
+
+// converted are the logical types that old writers gave in other words.
+var converted = map[deprecated.ConvertedType]format.LogicalTypeValue{
+	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{}, deprecated.Enum: &format.EnumType{},
+	deprecated.Date: &format.DateType{}, deprecated.Json: &format.JsonType{}, deprecated.Bson: &format.BsonType{},
+	deprecated.TimeMillis:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
+	deprecated.TimeMicros:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
+	deprecated.TimestampMillis: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
+	deprecated.TimestampMicros: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
+	deprecated.Uint8:           &format.IntType{BitWidth: 8}, deprecated.Uint16: &format.IntType{BitWidth: 16},
+	deprecated.Uint32: &format.IntType{BitWidth: 32}, deprecated.Uint64: &format.IntType{BitWidth: 64},
+	deprecated.Int8: &format.IntType{BitWidth: 8, IsSigned: true}, deprecated.Int16: &format.IntType{BitWidth: 16, IsSigned: true},
+	deprecated.Int32: &format.IntType{BitWidth: 32, IsSigned: true}, deprecated.Int64: &format.IntType{BitWidth: 64, IsSigned: true},
+}
+
+// logical returns what the values of an element mean; nil if it does not say.
+func logical(e *format.SchemaElement) format.LogicalTypeValue {
+	switch {
+	case e.LogicalType.Value != nil:
+		return e.LogicalType.Value
+	case !e.ConvertedType.Valid:
+		return nil
+	case e.ConvertedType.V == deprecated.Decimal:
+		return &format.DecimalType{Scale: e.Scale.V, Precision: e.Precision.V}
+	}
+	return converted[e.ConvertedType.V]
 }

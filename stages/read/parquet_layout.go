@@ -3,9 +3,6 @@ package read
 import (
 	"math"
 	"os"
-	"strconv"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -53,13 +50,6 @@ func inspect(path string, o *ParquetOptions) (*layout, error) {
 		return err
 	})
 	return l, err
-}
-
-func orderOf(kept bool) string {
-	if kept {
-		return notKept
-	}
-	return nameWork
 }
 
 func (f *footer) layout(o *ParquetOptions) (*layout, error) {
@@ -133,33 +123,3 @@ func (x *extraColumn) sound(kept bool) bool {
 	_, err := x.shape.column()
 	return err == nil
 }
-
-// maxColumnName is the most bytes of the name of a column.
-const maxColumnName = 256
-
-// plainColumn returns the name of a column as it may stand in a log line: names
-// are any bytes, and nobody may write what a terminal takes for an order.
-func plainColumn(name string) string {
-	if plainName(name, maxColumnName) {
-		return name
-	}
-	quoted := strconv.QuoteToASCII(name)
-	quoted = quoted[1 : len(quoted)-1]
-	return quoted[:min(len(quoted), maxColumnName)]
-}
-
-// plainName tells whether a string may stand in a log line.
-func plainName(s string, most int) bool {
-	if len(s) > most || !utf8.ValidString(s) {
-		return false
-	}
-	for _, r := range s {
-		if unseen(r) {
-			return false
-		}
-	}
-	return true
-}
-
-// unseen tells whether a terminal obeys a character and does not show it.
-func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

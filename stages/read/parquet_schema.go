@@ -2,11 +2,7 @@ package read
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
@@ -23,21 +19,6 @@ type SchemaError struct {
 
 func (e *SchemaError) Error() string {
 	return fmt.Sprintf("%s: column %q %s; %s", e.Path, e.Column, e.Cause, e.Remedy)
-}
-
-// wanted is a column that the options name.
-type wanted struct {
-	name string // in the file
-	as   string // in the batch
-	kept bool   // it is kept as it is; else it is one that stages use
-
-	patient bool // its values are patients' ids
-}
-
-// shape is what a column is in a batch: see pipeline.Column.
-type shape struct {
-	Kind pipeline.ColumnKind
-	Type []byte
 }
 
 // binding is how a column of a file is read.
@@ -122,14 +103,6 @@ func (f *footer) bindExtra(want wanted, shapes map[string]shape) (binding, error
 	return x, err
 }
 
-// key names a column in what is known of the whole archive.
-func (w *wanted) key() string {
-	if w.kept {
-		return "kept " + w.name
-	}
-	return "used " + w.name
-}
-
 // null tells whether the column is of the type that has no values.
 func (c *fileColumn) null() bool {
 	if !c.flat() {
@@ -190,74 +163,6 @@ func (f *footer) missingRemedy(name, order string) string {
 	return missingRemedy(name, order, have)
 }
 
-// What to do about a missing column, by what it is wanted for.
-const (
-	nameID   = "name the column of ids with --id-column, or in read.columns.id"
-	nameText = "name the column of the text with --text-column, or in read.columns.text"
-	nameWork = "name the right one in read.columns"
-	notKept  = "take it out of read.keep, or name the right one there"
-)
-
-// mostListed is how many columns an error lists.
-const mostListed = 20
-
-func missingRemedy(name, order string, have []string) string {
-	best, far := "", len(name)/2+1
-	for _, h := range have {
-		if d := distance(strings.ToLower(name), strings.ToLower(h)); d < far {
-			best, far = h, d
-		}
-	}
-	list := strings.Join(have[:min(len(have), mostListed)], ", ")
-	if more := len(have) - mostListed; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	if best != "" {
-		list += fmt.Sprintf(" (did you mean %q?)", best)
-	}
-	return "the file has: " + list + "; " + order
-}
-
-// headerNames are the columns of a CSV file for an error to list. A file without a header has a note in its first line, which no
-// error may quote: then the error says so, and lists none. A column without a name, as the index that pandas writes, says nothing.
-func headerNames(have []string) (names []string, order string) {
-	for _, h := range have {
-		if h == "" {
-			continue
-		}
-		if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords {
-			return nil, "what stands in its first line does not look like names of columns: write a header line, or name the delimiter with --delimiter"
-		}
-		names = append(names, plainColumn(h))
-	}
-	return names, ""
-}
-
-// headerName is what people call a column: it begins with a letter, is short and no sentence.
-var headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
-
-const mostWords = 5 // of the name of a column
-
-// distance is the edit distance of two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
-
 // describe says what a column is, in the words of the format.
 func (c *fileColumn) describe() string {
 	if len(c.elements) == 0 {
@@ -276,33 +181,6 @@ func (c *fileColumn) describe() string {
 		return e.Type.V.String() + " " + what.String()
 	}
 	return e.Type.V.String()
-}
-
-// converted are the logical types that old writers gave in other words.
-var converted = map[deprecated.ConvertedType]format.LogicalTypeValue{
-	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{}, deprecated.Enum: &format.EnumType{},
-	deprecated.Date: &format.DateType{}, deprecated.Json: &format.JsonType{}, deprecated.Bson: &format.BsonType{},
-	deprecated.TimeMillis:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
-	deprecated.TimeMicros:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
-	deprecated.TimestampMillis: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
-	deprecated.TimestampMicros: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
-	deprecated.Uint8:           &format.IntType{BitWidth: 8}, deprecated.Uint16: &format.IntType{BitWidth: 16},
-	deprecated.Uint32: &format.IntType{BitWidth: 32}, deprecated.Uint64: &format.IntType{BitWidth: 64},
-	deprecated.Int8: &format.IntType{BitWidth: 8, IsSigned: true}, deprecated.Int16: &format.IntType{BitWidth: 16, IsSigned: true},
-	deprecated.Int32: &format.IntType{BitWidth: 32, IsSigned: true}, deprecated.Int64: &format.IntType{BitWidth: 64, IsSigned: true},
-}
-
-// logical returns what the values of an element mean; nil if it does not say.
-func logical(e *format.SchemaElement) format.LogicalTypeValue {
-	switch {
-	case e.LogicalType.Value != nil:
-		return e.LogicalType.Value
-	case !e.ConvertedType.Valid:
-		return nil
-	case e.ConvertedType.V == deprecated.Decimal:
-		return &format.DecimalType{Scale: e.Scale.V, Precision: e.Precision.V}
-	}
-	return converted[e.ConvertedType.V]
 }
 
 func acceptText(e *format.SchemaElement, b *binding) bool {

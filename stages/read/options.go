@@ -1,0 +1,140 @@
+package read
+
+import (
+	"cmp"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/limit"
+	"github.com/velum-health/velum/pipeline/patientid"
+	"github.com/velum-health/velum/pipeline/secret"
+)
+
+// IDPolicy says what becomes of the ids of rows: they can identify people too.
+type IDPolicy uint8
+
+const (
+	KeepIDs IDPolicy = iota
+	KeyIDs           // HMAC-SHA-256 under Key, its first 128 bits in hexadecimal: the same id gives the same one
+	DropIDs          // the number of the row in its file instead; in an archive with a mark of the file
+)
+
+// NullIDPolicy says what becomes of rows that have no id.
+type NullIDPolicy uint8
+
+const (
+	QuarantineNullIDs NullIDPolicy = iota
+	NumberNullIDs                  // they take the number of the row in its file
+)
+
+// ParquetOptions are the choices of the Parquet and dump readers. The zero
+// value works for files with columns note_id and text.
+type ParquetOptions struct {
+	ID   []string // column of the id, or several that are joined with bars; nil means note_id
+	Text string   // column of the text; "" means text
+
+	// Columns that later stages may need, read into Batch.Extra under the
+	// names patient_id, date and center; "" means none.
+	PatientID, Date, Center string
+	Pass                    []string        // columns to keep as they are, read into Batch.Extra under their own names
+	Patients                patientid.Rules // by which ids of patients get their form
+	RawPatients             bool            // they are read as they stand instead
+
+	IDs     IDPolicy
+	Key     *secret.Key // for KeyIDs and opaque folders
+	NullIDs NullIDPolicy
+	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means limit.NoteBytes
+
+	// A batch is full at so many bytes of text or so many notes; 0 means
+	// limit.BatchBytes and BatchNotes.
+	BatchBytes, BatchNotes int
+
+	// What files are, when their names do not say it (one of ArchiveFormats;
+	// "" means auto), and how files of text are written.
+	Format   string
+	Encoding Encoding
+	Comma    rune // CSV; 0: see TextOptions
+
+	UnitNotes int64           // notes after which a unit is full; 0 means UnitNotes
+	Opaque    bool            // folders get opaque names, since real months would undo date shifting
+	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
+	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
+	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
+	Fence     *Fence          // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
+
+	file   string           // fileMark of the unit at hand
+	shapes map[string]shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
+}
+
+// UnitNotes is after how many notes a unit is full unless options say otherwise:
+// some seconds of work.
+const UnitNotes = 1 << 18
+
+// defaultID is the column of the ids. Tables of text may call it id as well.
+const defaultID = "note_id"
+
+func (o ParquetOptions) withDefaults() ParquetOptions {
+	if len(o.ID) == 0 {
+		o.ID = []string{defaultID}
+	}
+	o.Text = cmp.Or(o.Text, "text")
+	o.MaxText = cmp.Or(o.MaxText, limit.NoteBytes)
+	o.BatchBytes = cmp.Or(o.BatchBytes, limit.BatchBytes)
+	o.BatchNotes = cmp.Or(o.BatchNotes, limit.BatchNotes)
+	o.UnitNotes = cmp.Or(o.UnitNotes, UnitNotes)
+	return o
+}
+
+// check tells what is wrong with the options.
+func (o *ParquetOptions) check() error {
+	if o.IDs == KeyIDs && o.Key == nil {
+		return &secret.Error{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
+	}
+	if o.Opaque && o.Key == nil {
+		return &secret.Error{Path: "(none)", Cause: "opaque folders need a key; name the file of one in the configuration"}
+	}
+	return nil
+}
+
+// Names in Batch.Extra of the columns that stages work with, whatever they are
+// called in the files. That of patients has forms of package patientid.
+const (
+	PatientColumn = "patient_id"
+	DateColumn    = "date"
+)
+
+// extras lists the columns that go to Batch.Extra.
+func (o *ParquetOptions) extras() []wanted {
+	var all []wanted
+	for _, c := range []wanted{{name: o.PatientID, as: PatientColumn, patient: true}, {name: o.Date, as: DateColumn}, {name: o.Center, as: "center"}} {
+		if c.name != "" {
+			all = append(all, c)
+		}
+	}
+	for _, name := range o.Pass {
+		all = append(all, wanted{name: name, as: name, kept: true})
+	}
+	return all
+}
+
+// wanted is a column that the options name.
+type wanted struct {
+	name string // in the file
+	as   string // in the batch
+	kept bool   // it is kept as it is; else it is one that stages use
+
+	patient bool // its values are patients' ids
+}
+
+// key names a column in what is known of the whole archive.
+func (w *wanted) key() string {
+	if w.kept {
+		return "kept " + w.name
+	}
+	return "used " + w.name
+}
+
+// shape is what a column is in a batch: see pipeline.Column.
+type shape struct {
+	Kind pipeline.ColumnKind
+	Type []byte
+}
