@@ -390,6 +390,50 @@ func (c *Column) Reset() {
 	}
 }
 
+// Append appends value i of a column of the same kind.
+func (c *Column) Append(from *Column, i int) {
+	for k := range c.Leaves {
+		c.Leaves[k].append(&from.Leaves[k], i)
+	}
+	switch c.Kind {
+	case NestedColumn:
+		return
+	case BytesColumn:
+		c.Bytes.Append(from.Bytes.At(i))
+	default:
+		c.Fixed = append(c.Fixed, from.Fixed[i])
+	}
+	c.Valid = append(c.Valid, from.Valid[i])
+}
+
+// AppendNull appends a null.
+func (c *Column) AppendNull() {
+	for k := range c.Leaves {
+		l := &c.Leaves[k]
+		l.Rep, l.Def = append(l.Rep, 0), append(l.Def, 0)
+		l.End()
+	}
+	switch c.Kind {
+	case NestedColumn:
+		return
+	case BytesColumn:
+		c.Bytes.End()
+	default:
+		c.Fixed = append(c.Fixed, 0)
+	}
+	c.Valid = append(c.Valid, false)
+}
+
+// append appends the levels and values of a note.
+func (l *Leaf) append(from *Leaf, i int) {
+	l.Rep = append(l.Rep, from.Rep[from.Rows[i]:from.Rows[i+1]]...)
+	l.Def = append(l.Def, from.Def[from.Rows[i]:from.Rows[i+1]]...)
+	for v := from.Starts[i]; v < from.Starts[i+1]; v++ {
+		l.Values.Append(from.Values.At(int(v)))
+	}
+	l.End()
+}
+
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -39,7 +39,8 @@ type UnitRecord struct {
 
 	Members []MemberRecord `json:"members,omitempty"` // files that share the unit; then Input is a pattern, and From and To say nothing
 
-	First int64 `json:"-"` // of one of the Inputs of a manifest: row of the unit that its first note has
+	Shares bool  `json:"-"` // of one of the Inputs of a manifest: it shares its unit
+	First  int64 `json:"-"` // of the same: row of the unit that its first note has
 }
 
 // MemberRecord is a small file that shares a unit with others. Its notes are the
@@ -66,7 +67,7 @@ func (u *UnitRecord) Files() []UnitRecord {
 	all := make([]UnitRecord, len(u.Members))
 	for i, m := range u.Members {
 		all[i] = UnitRecord{
-			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, To: m.To, First: m.First, Counts: Counts{Rows: m.Rows},
+			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, To: m.To, Shares: true, First: m.First, Counts: Counts{Rows: m.Rows},
 			Config: u.Config, Model: u.Model, Damage: cmp.Or(m.Damage, u.Damage), Unread: m.Unread || u.Unread, Parts: u.Parts,
 		}
 		if u.Mark != "" {

@@ -169,13 +169,43 @@ func (s *sharing) away(f *UnitRecord) {
 	s.growth.now.former[f.Name] = s.growth.old.former[f.Name] || s.growth.files[at]
 }
 
-// bundle makes units of the small files that no committed unit has: those of a
-// folder, in the order of the plan.
+// bundle makes units of the small files that no committed unit has.
 func (s *sharing) bundle() {
+	for _, files := range bundles(s.plan.Units, s.taken) {
+		s.units[files[0]] = append(s.units[files[0]], shared(s.plan.Units, files))
+		for _, i := range files {
+			s.taken[i] = true
+		}
+	}
+}
+
+// Shared returns the units of a plan as they would be done if nothing were committed.
+func Shared(units []Unit) (all []Unit) {
+	in := make([][]int, len(units)) // by the first file
+	taken := make([]bool, len(units))
+	for _, files := range bundles(units, taken) {
+		in[files[0]] = files
+		for _, i := range files {
+			taken[i] = true
+		}
+	}
+	for i, u := range units {
+		if in[i] != nil {
+			all = append(all, shared(units, in[i]))
+		} else if !taken[i] {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// bundles are the small files that are to share units, by index: those of a folder,
+// in their order.
+func bundles(units []Unit, taken []bool) (all [][]int) {
 	byFolder, order := map[string][]int{}, []string(nil)
-	for i := range s.plan.Units {
-		u := &s.plan.Units[i]
-		if u.Small == 0 || s.taken[i] {
+	for i := range units {
+		u := &units[i]
+		if u.Small == 0 || taken[i] {
 			continue
 		}
 		if byFolder[u.Folder] == nil {
@@ -190,34 +220,33 @@ func (s *sharing) bundle() {
 		}
 		for len(files) > 0 {
 			n, bytes := 0, int64(0)
-			for n < min(len(files), mostMembers) && (n == 0 || bytes+s.plan.Units[files[n]].Small <= mostShared) {
-				bytes += s.plan.Units[files[n]].Small
+			for n < min(len(files), mostMembers) && (n == 0 || bytes+units[files[n]].Small <= mostShared) {
+				bytes += units[files[n]].Small
 				n++
 			}
-			s.shared(files[:n])
+			if n > 1 {
+				all = append(all, files[:n])
+			}
 			files = files[n:]
 		}
 	}
+	return all
 }
 
-// shared puts a unit in the place of some files of the plan.
-func (s *sharing) shared(files []int) {
-	if len(files) == 1 {
-		return
-	}
-	first := &s.plan.Units[files[0]]
-	u := Unit{Source: path.Join(path.Dir(first.source()), "*"), Folder: first.Folder, Copy: first.Copy}
+// shared is the unit of some small files.
+func shared(units []Unit, files []int) Unit {
+	first := &units[files[0]]
+	u := Unit{Input: first.Input, Source: path.Join(path.Dir(first.source()), "*"), Folder: first.Folder, Copy: first.Copy}
 	h := sha256.New()
 	for _, i := range files {
-		m := s.plan.Units[i]
+		m := units[i]
 		m.First = u.Rows
 		u.Rows += m.Rows
 		u.Members = append(u.Members, m)
 		fmt.Fprintf(h, "%x %d\n", m.SHA256, m.Copy)
-		s.taken[i] = true
 	}
 	h.Sum(u.SHA256[:0])
-	s.units[files[0]] = append(s.units[files[0]], u)
+	return u
 }
 
 // members are what the record of a unit says of them.

@@ -2,11 +2,9 @@ package read
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -29,7 +27,7 @@ const (
 	dumpForm                    // a|b|c ids and text; units are bytes
 	csvForm                     // a table with a header; units are bytes
 	jsonForm                    // objects; units are bytes
-	noteForm                    // one note, named as its file; units are files of a folder
+	noteForm                    // one note, named as its file
 )
 
 // archiveForms are the values of ParquetOptions.Format.
@@ -111,123 +109,33 @@ func (a *Archive) settleForms() {
 	a.Files = kept
 }
 
-// gather makes one file of the notes of a folder that are a file each: they
-// are hashed, named and committed together. Groups take the places of their
-// first notes.
-func (a *Archive) gather() {
-	at := map[string]int{}
-	kept := a.Files[:0]
-	for _, f := range a.Files {
-		if f.form != noteForm {
-			kept = append(kept, f)
-			continue
-		}
-		k, known := at[f.Folder]
-		if !known {
-			k = len(kept)
-			at[f.Folder] = k
-			kept = append(kept, ArchiveFile{Path: filepath.Join(filepath.Dir(f.Path), "*.txt"), Folder: f.Folder, form: noteForm, raw: f.raw})
-		}
-		kept[k].notes = append(kept[k].notes, f.Path)
-		kept[k].Bytes += f.Bytes
-	}
-	a.Files = kept
-}
-
-// noteUnits hashes the notes of a folder, their names and contents, and cuts
-// them into units. A file that cannot be read is listed as bad and the others
-// go on.
-func (s *scanner) noteUnits(ctx context.Context, f *ArchiveFile) error {
-	all := sha256.New()
-	kept := f.notes[:0]
-	f.sums = f.sums[:0]
-	for _, name := range f.notes {
-		one := ArchiveFile{Path: name, Folder: f.Folder, raw: f.raw}
-		data, err := readWhole(name)
-		if err != nil {
-			cause := inputCause(err)
-			if wrong, ok := errors.AsType[*InputError](err); ok {
-				cause = wrong.Cause
-			}
-			s.a.unread(name, cause)
-			s.bad(&one, cause)
-			continue
-		}
-		s.a.read = true
-		one.SHA256 = sha256.Sum256(data)
-		cause := s.listed(&one)
-		if cause == "" {
-			if cause, err = s.sameBytes(ctx, &one); err != nil {
-				return err
-			}
-		}
-		if cause != "" {
-			s.bad(&one, cause)
-			continue
-		}
-		fmt.Fprintf(all, "%q %x\n", filepath.Base(name), one.SHA256)
-		kept, f.sums = append(kept, name), append(f.sums, one.SHA256)
-	}
-	f.notes = kept
-	all.Sum(f.SHA256[:0])
-	unit := s.unit(f)
-	f.Rows = int64(len(f.notes))
-	for from := int64(0); from < f.Rows; from += s.a.o.UnitNotes {
-		unit.From, unit.To = from, min(from+s.a.o.UnitNotes, f.Rows)
-		unit.First, unit.Rows = unit.From, unit.To-unit.From
-		s.a.Units = append(s.a.Units, unit)
-	}
-	return nil
-}
-
-// noteFiles reads notes of a file each. It is a pipeline.Source.
-type noteFiles struct {
+// noteFile reads a note of a file of its own. It is a pipeline.Source.
+type noteFile struct {
 	intake
-	folder string
-	names  []string
-	sums   [][sha256.Size]byte // of the files as they were when the units were planned
-	first  int64
+	file   *ArchiveFile
 	naming naming
-	ids    [1]pipeline.Bytes
 	max    int
 }
 
-func newNoteFiles(f *ArchiveFile, u *commit.Unit, o *ParquetOptions) *noteFiles {
-	return &noteFiles{
-		intake: newIntake(f.Path, TextOptions{Encoding: o.Encoding, Notes: o.BatchNotes, Bytes: o.BatchBytes}),
-		folder: f.Folder, names: f.notes[u.From:u.To], sums: f.sums[u.From:u.To], first: u.First, naming: newNaming(o), max: o.MaxText,
-	}
+func newNoteFile(f *ArchiveFile, o *ParquetOptions) *noteFile {
+	return &noteFile{intake: newIntake(f.Path, TextOptions{Encoding: o.Encoding}), file: f, naming: newNaming(o), max: o.MaxText}
 }
 
-// Close does nothing: no file stays open between notes.
-func (r *noteFiles) Close() error { return nil }
+// Close does nothing: the file does not stay open.
+func (r *noteFile) Close() error { return nil }
 
-// Next implements pipeline.Source.
-func (r *noteFiles) Next(b *pipeline.Batch) error {
-	b.First = r.first + r.row
-	r.ids[0].Reset()
-	for int(r.row) < len(r.names) && !r.full(b) {
-		if err := r.note(b); err != nil {
-			return err
-		}
-	}
-	if b.Len() == 0 {
+// Next implements pipeline.Source. A file that is not what it was when its unit was
+// named fails the unit, as unread: the next start plans anew.
+func (r *noteFile) Next(b *pipeline.Batch) error {
+	if r.row++; r.row > 1 {
 		return io.EOF
 	}
-	r.naming.name(b, r.ids[:])
-	return nil
-}
-
-// note reads the next file. One that is not what it was when its unit was
-// named fails the unit, as unread: the next start plans anew.
-func (r *noteFiles) note(b *pipeline.Batch) error {
-	name := r.names[r.row]
-	data, err := readWhole(name)
+	data, err := os.ReadFile(r.path)
 	if err != nil {
-		return &commit.DamageError{Path: name, RowGroup: -1, Cause: inputCause(err), Unread: true}
+		return &commit.DamageError{Path: r.path, RowGroup: -1, Cause: inputCause(err), Unread: true}
 	}
-	if sha256.Sum256(data) != r.sums[r.row] {
-		return &commit.DamageError{Path: name, RowGroup: -1, Cause: "has changed since the run began", Unread: true}
+	if sha256.Sum256(data) != r.file.SHA256 {
+		return r.file.changed()
 	}
 	text, err := r.decodeText(data)
 	if err != nil {
@@ -240,8 +148,9 @@ func (r *noteFiles) note(b *pipeline.Batch) error {
 	}
 	b.Text.Append(text)
 	b.Reason = append(b.Reason, reason)
-	r.ids[0].Append([]byte(path.Join(r.folder, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))))
-	r.row++
+	var id pipeline.Bytes
+	id.Append([]byte(path.Join(r.file.Folder, strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)))))
+	r.naming.name(b, []pipeline.Bytes{id})
 	return nil
 }
 
@@ -319,6 +228,9 @@ func (s *scanner) cutTable(f *ArchiveFile, in records, unit commit.Unit) (units 
 		}
 		f.Rows++
 		unit.Rows++
+		if text, ok := in.field(len(s.a.o.ID)); ok {
+			f.text += int64(len(text))
+		}
 		if at, ok := in.place(); ok && unit.Rows >= s.a.o.UnitNotes {
 			unit.To = at
 			units = append(units, unit)

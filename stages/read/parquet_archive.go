@@ -20,6 +20,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/limit"
 )
 
 // Archive is the files of a run: what they hold and how they are cut into
@@ -50,12 +51,11 @@ type ArchiveFile struct {
 	Groups int // row groups; 0 for dumps and text
 
 	form  fileForm
-	given bool                // by name, not found in a folder
-	notes []string            // files of a folder that are a note each
-	sums  [][sha256.Size]byte // of these
+	given bool  // by name, not found in a folder
+	text  int64 // bytes of text in it, as far as they were counted
 
 	raw    string  // the folder as the system calls it
-	hashed *hashed // what was hashed; nil for a group of notes
+	hashed *hashed // what was hashed
 	twin   *twin   // that every note is compared with; nil: none
 
 	Unsummed bool // Parquet whose pages have no checksums: what is changed in them cannot be seen
@@ -100,7 +100,6 @@ func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, err
 	a.settleForms()
 	slices.SortStableFunc(a.Files, func(x, y ArchiveFile) int { return strings.Compare(spelled(x.Path), spelled(y.Path)) })
 	a.Files = slices.CompactFunc(a.Files, func(x, y ArchiveFile) bool { return spelled(x.Path) == spelled(y.Path) })
-	a.gather()
 	if len(a.Files) == 0 && a.first == nil {
 		return nil, &InputError{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
 	}
@@ -137,6 +136,9 @@ type UnitSource interface {
 // Open opens the notes of a unit. Errors are *commit.DamageError: one that the
 // file may have since it was changed is Unread.
 func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
+	if len(u.Members) > 0 {
+		return newSharedFiles(a, u), nil
+	}
 	f := a.files[u.Input]
 	src, err := a.open(f, u)
 	if err != nil {
@@ -162,7 +164,7 @@ func (a *Archive) open(f *ArchiveFile, u *commit.Unit) (UnitSource, error) {
 	case csvForm, jsonForm:
 		return newTable(f, u, &o)
 	case noteForm:
-		return newNoteFiles(f, u, &o), nil
+		return newNoteFile(f, &o), nil
 	}
 	if o.Fence != nil {
 		return o.Fence.open(u, &o, a.Extra[:len(a.Extra)-len(a.partitions)], f.stillOpen)
@@ -230,23 +232,6 @@ func (a *Archive) Rows() int64 {
 		n += a.Units[i].Rows
 	}
 	return n
-}
-
-// Twins counts the notes of a file each that have the same text as another, and
-// names the first. Other files of the same content the list of changes names.
-func (a *Archive) Twins() (n int, first string) {
-	seen := map[[sha256.Size]byte]bool{}
-	for i := range a.Files {
-		f := &a.Files[i]
-		for k, sum := range f.sums {
-			if seen[sum] {
-				n++
-				first = cmp.Or(first, path.Join(f.Folder, plainPart(filepath.Base(f.notes[k]))))
-			}
-			seen[sum] = true
-		}
-	}
-	return n, first
 }
 
 // Unvouched counts the files that can be damaged without a sign: they have no
@@ -357,7 +342,7 @@ func (a *Archive) unread(name, cause string) {
 }
 
 func (a *Archive) add(root, name string, e fs.DirEntry) error {
-	if real, err := filepath.EvalSymlinks(name); a.o.Only != nil && (err != nil || !a.o.Only[real] && !a.o.Only[filepath.Join(filepath.Dir(real), "*.txt")]) {
+	if real, err := filepath.EvalSymlinks(name); a.o.Only != nil && (err != nil || !a.o.Only[real]) {
 		return nil
 	}
 	form, link := formOf(name), e.Type()&fs.ModeSymlink != 0
@@ -430,10 +415,24 @@ func (s *scanner) settleStrange() error {
 	return nil
 }
 
+// file plans the units of a file, and says whether it may share one.
 func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
-	if f.form == noteForm {
-		return s.noteUnits(ctx, f)
+	first := len(s.a.Units)
+	err := s.fileUnits(ctx, f)
+	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
+		s.a.Units[first].Small = max(bytes, 1)
 	}
+	return err
+}
+
+// What a small file has at the most. The next larger ones take tens of milliseconds
+// to mask, beside which the cost of a unit is little.
+const (
+	smallFile = 256 << 10 // bytes, and bytes of text
+	smallRows = limit.BatchNotes
+)
+
+func (s *scanner) fileUnits(ctx context.Context, f *ArchiveFile) error {
 	cuts, cause, err := s.hash(ctx, f)
 	if err != nil {
 		return err
@@ -460,6 +459,11 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 	}
 	unit := s.unit(f)
 	switch {
+	case f.form == noteForm && f.Bytes > maxInput:
+		s.bad(f, "file of more than 1 GiB")
+	case f.form == noteForm:
+		f.Rows, unit.Rows, unit.To = 1, 1, f.Bytes
+		s.a.Units = append(s.a.Units, unit)
 	case f.Bytes == 0:
 		s.bad(f, "the file is empty")
 		return nil
@@ -561,6 +565,7 @@ func (s *scanner) parquetUnits(ctx context.Context, f *ArchiveFile, unit commit.
 		f.Rows += group.Rows
 		unit.Rows += group.Rows
 		bytes += group.Bytes
+		f.text += group.Bytes
 		unit.To = int64(g + 1)
 		if unit.Rows >= s.a.o.UnitNotes || bytes >= unitBytes || g == len(l.Groups)-1 {
 			s.a.Units = append(s.a.Units, unit)

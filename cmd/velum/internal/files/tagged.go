@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -26,7 +27,13 @@ import (
 type Tagged struct {
 	Digest string // of the private manifest
 	dir    string
-	units  map[taggedUnit]*commit.UnitRecord
+	units  map[taggedUnit]taggedFile
+}
+
+// taggedFile is a file, or a piece of one, and the unit that has it.
+type taggedFile struct {
+	of    *commit.UnitRecord
+	first int64 // row of the unit that the first note of the file has
 }
 
 type taggedUnit struct {
@@ -37,7 +44,7 @@ type taggedUnit struct {
 // OpenTagged opens what the run found that wrote the tree dir; model is the
 // one that is used now, which names the columns of counts.
 func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
-	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[taggedUnit]*commit.UnitRecord{}}
+	t := &Tagged{dir: filepath.Clean(dir) + ".private", units: map[taggedUnit]taggedFile{}}
 	data, err := os.ReadFile(filepath.Join(t.dir, "manifest.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, exit.Errorf(exit.Config, "name the output of `velum run`, with its private tree beside it", "%s has no manifest.json", t.dir)
@@ -55,8 +62,9 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	sum := sha256.Sum256(data)
 	t.Digest = hex.EncodeToString(sum[:])
 	for i := range m.Units {
-		u := &m.Units[i]
-		t.units[taggedUnit{u.SHA256, u.From, u.To}] = u
+		for _, f := range m.Units[i].Files() {
+			t.units[taggedUnit{f.SHA256, f.From, f.To}] = taggedFile{&m.Units[i], f.First}
+		}
 	}
 	return t, nil
 }
@@ -64,7 +72,7 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 // Check returns an error if there is a unit that the run did not do.
 func (t *Tagged) Check(units []commit.Unit) error {
 	for i := range units {
-		if t.of(&units[i]) == nil {
+		if t.of(&units[i]).of == nil {
 			return exit.Errorf(exit.Config, "give the archive that was tagged, unchanged, with the same read.unit_notes",
 				"%s: no spans were found for these notes", units[i].Input)
 		}
@@ -72,7 +80,7 @@ func (t *Tagged) Check(units []commit.Unit) error {
 	return nil
 }
 
-func (t *Tagged) of(u *commit.Unit) *commit.UnitRecord {
+func (t *Tagged) of(u *commit.Unit) taggedFile {
 	return t.units[taggedUnit{hex.EncodeToString(u.SHA256[:]), u.From, u.To}]
 }
 
@@ -84,17 +92,57 @@ type TaggedUnit struct {
 	reasons []pipeline.Reason
 	conf    []float32
 	lang    []pipeline.Language
+
+	notes []int32 // of each span, while they are loaded
+	moves []move  // of the unit that is being loaded
+	alone bool    // that unit is of one file
 }
 
-// Load reads what was found in a unit. Errors: *durable.IntegrityError if a
-// part is not the one that the run wrote.
+// move says where notes of a unit of the earlier run are in the unit at hand.
+type move struct {
+	from, rows int64 // of the earlier one
+	to         int   // note of the unit at hand
+}
+
+// Load reads what was found in a unit. Its files may have been in other units then.
+// Errors: *durable.IntegrityError if a part is not the one that the run wrote.
 func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	n := int(u.Rows)
 	*g = TaggedUnit{
-		first: u.First, offsets: slices.Grow(g.offsets[:0], n+1)[:n+1], spans: g.spans[:0],
+		first: u.First, offsets: cleared(g.offsets, n+1), spans: g.spans[:0], notes: g.notes[:0], moves: g.moves[:0],
 		reasons: cleared(g.reasons, n), conf: cleared(g.conf, n), lang: cleared(g.lang, n),
 	}
-	record := t.of(u)
+	for i := range g.reasons { // what the run did not mask, and did not set aside, it could not read
+		g.reasons[i] = pipeline.BadUnit
+	}
+	if len(u.Members) == 0 {
+		f := t.of(u)
+		g.moves = append(g.moves, move{f.first + u.First, u.Rows, 0})
+		return errors.Join(t.load(f.of, g), g.settle())
+	}
+	byUnit, order := map[*commit.UnitRecord][]move{}, []*commit.UnitRecord(nil)
+	for i := range u.Members {
+		m := &u.Members[i]
+		f := t.of(m)
+		if byUnit[f.of] == nil {
+			order = append(order, f.of)
+		}
+		byUnit[f.of] = append(byUnit[f.of], move{f.first, m.Rows, int(m.First)})
+	}
+	for _, of := range order {
+		g.moves = byUnit[of]
+		slices.SortFunc(g.moves, func(a, b move) int { return cmp.Compare(a.from, b.from) })
+		if err := t.load(of, g); err != nil {
+			return err
+		}
+	}
+	return g.settle()
+}
+
+// load takes in what the earlier run found in one of its units.
+func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
+	there := int64(0)
+	g.alone = len(record.Members) == 0
 	for _, p := range record.Parts {
 		data, err := t.part(&p)
 		if err != nil {
@@ -102,12 +150,13 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 		}
 		switch p.Kind {
 		case "original":
+			there = p.Rows
 			err = g.spansOf(p.Path, data)
 		case "notes":
 			err = g.notesOf(p.Path, data)
 		case "quarantine":
 			err = read.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), []string{"row", "reason"}, func(r []read.PartValue) error {
-				return g.at(int64(r[0].Bits), func(i int) { g.reasons[i] = reasonOf(string(r[1].Bytes)) })
+				return g.moved(int64(r[0].Bits), func(i int) { g.reasons[i] = reasonOf(string(r[1].Bytes)) })
 			})
 		}
 		if err != nil {
@@ -118,9 +167,29 @@ func (t *Tagged) Load(u *commit.Unit, g *TaggedUnit) error {
 	for _, n := range record.Tally.By(tally.Category) {
 		found += n
 	}
-	if found != int64(len(g.spans)) { // a note without its spans would leave as it is
-		return exit.Errorf(exit.Config, "tag it again: an older velum wrote no spans with write.spans: false", "%s: the run found %d spans and wrote %d", record.Name, found, len(g.spans))
+	if found != there { // a note without its spans would leave as it is
+		return exit.Errorf(exit.Config, "tag it again: an older velum wrote no spans with write.spans: false", "%s: the run found %d spans and wrote %d", record.Name, found, there)
 	}
+	return nil
+}
+
+// settle sorts the spans by note.
+func (g *TaggedUnit) settle() error {
+	for _, i := range g.notes {
+		g.offsets[i+1]++
+	}
+	for i := range len(g.offsets) - 1 {
+		g.offsets[i+1] += g.offsets[i]
+	}
+	if slices.IsSorted(g.notes) {
+		return nil
+	}
+	next, sorted := slices.Clone(g.offsets), make([]pipeline.Span, len(g.spans))
+	for k, i := range g.notes {
+		sorted[next[i]] = g.spans[k]
+		next[i]++
+	}
+	g.spans = sorted
 	return nil
 }
 
@@ -153,35 +222,53 @@ func (g *TaggedUnit) notesOf(path string, part []byte) error {
 		if !ok {
 			return errNotOfUnit
 		}
-		return g.at(int64(r[0].Bits), func(i int) { g.conf[i], g.lang[i] = math.Float32frombits(uint32(r[1].Bits)), lang })
+		return g.moved(int64(r[0].Bits), func(i int) {
+			g.conf[i], g.lang[i], g.reasons[i] = math.Float32frombits(uint32(r[1].Bits)), lang, pipeline.Sound
+		})
 	})
 }
 
-// spansOf takes the spans in, which stand in the order of the rows.
+// spansOf takes the spans in.
 func (g *TaggedUnit) spansOf(path string, part []byte) error {
-	last := 0
 	columns := []string{"row", "start", "end", "category", "score", "source"}
-	err := read.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []read.PartValue) error {
+	return read.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []read.PartValue) error {
 		c, err := pipeline.ParseCategory(string(r[3].Bytes))
 		source, ok := pipeline.ParseSpanSource(string(r[5].Bytes))
 		if err != nil || !ok {
 			return errNotOfUnit
 		}
-		return g.at(int64(r[0].Bits), func(i int) {
-			for ; last <= i; last++ {
-				g.offsets[last] = int32(len(g.spans))
-			}
+		return g.moved(int64(r[0].Bits), func(i int) {
+			g.notes = append(g.notes, int32(i))
 			g.spans = append(g.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
 		})
 	})
-	for ; last < len(g.offsets); last++ {
-		g.offsets[last] = int32(len(g.spans))
-	}
-	return err
 }
 
 // errNotOfUnit says that a part holds what no note of its unit can have.
 var errNotOfUnit = errors.New("not of the unit")
+
+// moved calls do with the note that a row of the earlier unit is now, if it is one. A
+// unit of one file has no others.
+func (g *TaggedUnit) moved(row int64, do func(i int)) error {
+	k, found := slices.BinarySearchFunc(g.moves, row, func(m move, row int64) int { return cmp.Compare(m.from, row) })
+	if !found {
+		k--
+	}
+	if k < 0 || row >= g.moves[k].from+g.moves[k].rows {
+		if g.alone {
+			return errNotOfUnit
+		}
+		return nil
+	}
+	from := g.moves[k].from
+	for k > 0 && g.moves[k-1].from == from {
+		k--
+	}
+	for ; k < len(g.moves) && g.moves[k].from == from; k++ { // copies of a file
+		do(g.moves[k].to + int(row-from))
+	}
+	return nil
+}
 
 // at calls do with the number of a row in the unit.
 func (g *TaggedUnit) at(row int64, do func(i int)) error {

@@ -75,6 +75,9 @@ type absence struct {
 	byID     map[string][]int // letters and digits
 	byNear   map[string][]int // the same without zeros in front, and with a character left out
 	here     unitRows
+	files    map[fileKey][]commit.UnitRecord // of the output
+	part     string                          // the masked part whose rows are at hand
+	rows     []int64
 	named    map[nearPair]bool
 }
 
@@ -140,6 +143,11 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 	if err != nil {
 		return err
 	}
+	a.files = map[fileKey][]commit.UnitRecord{}
+	for _, f := range m.Inputs() {
+		k := fileKey{f.SHA256, f.From, f.To}
+		a.files[k] = append(a.files[k], f)
+	}
 	keep := *c
 	keep.Read.IDs, keep.Read.Opaque = "keep", false // neither is looked at
 	o, err := flow.ReadOptions(&keep)
@@ -154,7 +162,7 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 		return flow.InputError(err)
 	}
 	for i := range archive.Units {
-		if err := a.unit(ctx, archive, &archive.Units[i], m); err != nil {
+		if err := a.unit(ctx, archive, &archive.Units[i]); err != nil {
 			return err
 		}
 	}
@@ -227,23 +235,46 @@ type maskedPlace struct {
 	Row int64 `parquet:"row"`
 }
 
-func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Unit, m *commit.Manifest) error {
+// fileKey is what a file, or a piece of one, is known by, whatever it is called now.
+type fileKey struct {
+	sha256   string
+	from, to int64
+}
+
+// maskedRows reads which rows of a unit are masked. Files that share a unit come one
+// after the other, so that of one the rows are kept.
+func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
+	at := slices.IndexFunc(r.Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" })
+	if at < 0 {
+		return nil, nil
+	}
+	if name := r.Parts[at].Path; a.part != name {
+		a.part, a.rows = name, a.rows[:0]
+		err := read.RowsOf(filepath.Join(a.dir, filepath.FromSlash(name)), func(row maskedPlace) error {
+			a.rows = append(a.rows, row.Row)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return a.rows, nil
+}
+
+func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Unit) error {
 	if err := a.find(ctx, archive, u); err != nil {
 		return err
 	}
 	known := false
-	for i := range m.Units {
-		r := &m.Units[i]
-		if r.SHA256 != hex.EncodeToString(u.SHA256[:]) || r.From != u.From || r.To != u.To {
-			continue
-		}
+	for _, r := range a.files[fileKey{hex.EncodeToString(u.SHA256[:]), u.From, u.To}] {
 		known = true
-		for _, p := range r.Parts {
-			if p.Kind != "masked" {
-				continue
-			}
-			if err := read.RowsOf(filepath.Join(a.dir, filepath.FromSlash(p.Path)), a.masked); err != nil {
-				return err
+		rows, err := a.maskedRows(&r)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if !r.Shares || row >= r.First && row < r.First+r.Rows {
+				a.masked(row - r.First)
 			}
 		}
 	}
@@ -254,17 +285,16 @@ func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Uni
 }
 
 // masked notes what a masked row is.
-func (a *absence) masked(row maskedPlace) error {
-	if a.here.objects[row.Row] {
+func (a *absence) masked(row int64) {
+	if a.here.objects[row] {
 		a.Masked++
 	}
-	if a.here.nobodys[row.Row] {
+	if a.here.nobodys[row] {
 		a.Nobodys++
 	}
-	if n, ok := a.here.near[row.Row]; ok && len(a.Near) < maxNear {
+	if n, ok := a.here.near[row]; ok && len(a.Near) < maxNear {
 		a.Near = append(a.Near, n)
 	}
-	return nil
 }
 
 // maxNear is how many ids that are near are named.

@@ -259,11 +259,13 @@ func New(m *commit.Manifest, in *Input) *Report {
 	for _, b := range m.BadInputs {
 		r.BadInputs = append(r.BadInputs, reportBadInput{b.SHA256, printable(b.Input), b.Bytes, b.Cause})
 	}
-	for _, u := range m.Units {
+	for _, u := range m.Inputs() {
 		if u.Damage != "" {
 			r.BadUnits++
 			r.Damaged = append(r.Damaged, reportDamage{u.SHA256, printable(u.Input), u.From, u.To, u.Rows, u.Damage})
 		}
+	}
+	for _, u := range m.Units {
 		if u.Config != "" || u.Model != "" {
 			r.Others += u.Rows
 		}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -35,8 +36,16 @@ type wantedNote struct {
 	about string // why it is shown
 }
 
+// add takes in the note of a row of a unit.
 func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 	k := unitKey{u.SHA256, u.From, u.To}
+	if i, found := slices.BinarySearchFunc(u.Members, row, func(m commit.MemberRecord, row int64) int { return cmp.Compare(m.First, row) }); len(u.Members) > 0 {
+		if !found {
+			i = max(i-1, 0)
+		}
+		m := &u.Members[i]
+		k, row = unitKey{m.SHA256, 0, m.To}, row-m.First
+	}
 	if w[k] == nil {
 		w[k] = map[int64]wantedNote{}
 	}

@@ -36,9 +36,6 @@ func (m *masking) logChanges() {
 			m.Log.Warn("file is a copy of another: its notes are in the output twice", "path", c.Path, "copy_of", c.Twin, "notes", c.Rows)
 		}
 	}
-	if n, first := m.archive.Twins(); n > 0 {
-		m.Log.Warn("files are copies of others: their notes are in the output under both names", "files", n, "first", first)
-	}
 }
 
 // fateCount is how many inputs have a fate.

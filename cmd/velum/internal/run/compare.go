@@ -30,10 +30,8 @@ func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit
 	}
 	before, now := newCensus(), newCensus()
 	for _, u := range was {
-		for i := range u.Parts {
-			if err := m.countPart(before, &u.Parts[i]); err != nil {
-				return commit.Overlap{}, err
-			}
+		if err := m.countMade(before, u); err != nil {
+			return commit.Overlap{}, err
 		}
 	}
 	for i := range given {
@@ -48,9 +46,47 @@ func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit
 	return m.overlap[key], nil
 }
 
-// countPart counts the notes of a part of the output.
-func (m *masking) countPart(c *census, p *commit.PartRecord) error {
-	columns := map[string][]string{"masked": {"note_id", "text"}, "quarantine": {"note_id"}}[p.Kind]
+// countMade counts the notes that were made of a file. Files that share a unit come
+// one after the other, so that the notes of one unit are kept.
+func (m *masking) countMade(c *census, u *commit.UnitRecord) error {
+	if !u.Shares {
+		return m.eachMade(u, func(n madeNote) { c.add(n.id, n.text) })
+	}
+	if len(u.Parts) > 0 && m.made.part != u.Parts[0].Path {
+		m.made.part, m.made.notes = u.Parts[0].Path, nil
+		err := m.eachMade(u, func(n madeNote) {
+			m.made.notes = append(m.made.notes, madeNote{n.row, bytes.Clone(n.id), bytes.Clone(n.text)})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range m.made.notes {
+		if n.row >= u.First && n.row < u.First+u.Rows {
+			c.add(n.id, n.text)
+		}
+	}
+	return nil
+}
+
+// madeNote is a note of the output. The text of one in quarantine is nil.
+type madeNote struct {
+	row      int64
+	id, text []byte
+}
+
+// eachMade calls do with every note of a unit of the output, good during the call.
+func (m *masking) eachMade(u *commit.UnitRecord, do func(madeNote)) error {
+	for i := range u.Parts {
+		if err := m.eachOfPart(&u.Parts[i], do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *masking) eachOfPart(p *commit.PartRecord, do func(madeNote)) error {
+	columns := map[string][]string{"masked": {"row", "note_id", "text"}, "quarantine": {"row", "note_id"}}[p.Kind]
 	if columns == nil {
 		return nil
 	}
@@ -66,11 +102,11 @@ func (m *masking) countPart(c *census, p *commit.PartRecord) error {
 		return err
 	}
 	err = read.EachOf(p.Path, f, p.Bytes, columns, func(row []read.PartValue) error {
-		if p.Private {
-			c.add(row[0].Bytes, nil)
-		} else {
-			c.add(row[0].Bytes, row[1].Bytes)
+		n := madeNote{row: int64(row[0].Bits), id: row[1].Bytes}
+		if !p.Private {
+			n.text = row[2].Bytes
 		}
+		do(n)
 		return nil
 	})
 	return errors.Join(err, f.Close())

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -81,7 +82,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	gone := map[string]*commit.UnitRecord{}
 	o := m.unitOptions()
 	o.Grow, o.Forget = true, func(u *commit.UnitRecord, at string) bool {
-		return matches(names, u.Input, at) || u.Mark != "" && slices.Contains(names, u.Mark)
+		return matches(names, u.Input, at) || marked(names, u)
 	}
 	if m.changes, err = commit.Changes(plan, out, o); err != nil {
 		return err
@@ -115,6 +116,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 		return true
 	}
 	o.ByLength = !m.record.checks
+	o.Done = m.record.unit
 	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
 	result, err := commit.RunUnits(ctx, plan, out, nil, o)
 	if err != nil {
@@ -146,6 +148,20 @@ func (m *masking) sameOptions(plan *commit.Plan) error {
 		return exit.Errorf(exit.Config, "give the configuration of its last run", "%s was made with other options, another model or another key", m.options.Out)
 	}
 	return nil
+}
+
+// marked tells whether one of the names is what the column part says of the file, or,
+// of one that shares its unit, that and a row of it: 1f2e3d4c-5b6a7988:17.
+func marked(names []string, u *commit.UnitRecord) bool {
+	part, _, _ := strings.Cut(u.Mark, ":")
+	return part != "" && slices.ContainsFunc(names, func(name string) bool {
+		if !u.Shares {
+			return name == part
+		}
+		number, is := strings.CutPrefix(name, part+":")
+		row, err := strconv.ParseInt(number, 10, 64)
+		return is && err == nil && row >= u.First && row < u.First+u.Rows
+	})
 }
 
 // matches tells whether an input is one of the names: input is what the private

@@ -65,7 +65,7 @@ func (m *masking) inputsOf(out commit.Output) error {
 	m.only = map[string]bool{}
 	var gone []string
 	for _, in := range inputs {
-		if _, err := os.Lstat(strings.TrimSuffix(in.Path, "/*.txt")); err != nil || in.Root == "" {
+		if _, err := os.Lstat(in.Path); err != nil || in.Root == "" {
 			gone = append(gone, in.Input)
 			continue
 		}

@@ -100,7 +100,11 @@ type masking struct {
 	began     time.Time
 	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
 	overlap   map[[2]string]commit.Overlap
-	settled   int64 // notes of units that were done since memory was given back
+	made      struct { // notes of a shared unit of the output
+		part  string
+		notes []madeNote
+	}
+	settled int64 // notes of units that were done since memory was given back
 }
 
 func newMasking(c *console.Console, o *Options, r *record) *masking {
@@ -285,7 +289,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions are what decides about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: write.Rest, Verify: write.Verify}
 }
 
 // units does the units and prints what came out.
@@ -298,7 +302,7 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 		m.SteadyMemory()
 	} // else there are no caches of a tagger: little lives, and at 25 % of it a tenth of the time goes to collecting
 	o := m.unitOptions()
-	o.AtOnce, o.Verify, o.Stats, o.ByLength = m.unitsAtOnce(), write.Verify, &m.stats, !m.record.checks
+	o.AtOnce, o.Stats, o.ByLength = m.unitsAtOnce(), &m.stats, !m.record.checks
 	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
 	o.Done = func(u *commit.UnitRecord, reused bool) {
 		m.record.unit(u, reused)
@@ -308,8 +312,10 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 		} else {
 			m.giveBack(u.Rows)
 		}
-		if u.Damage != "" {
-			m.Log.Warn("unit cannot be decoded and is in quarantine", "path", u.Input, "unit", u.Name, "cause", u.Damage, "rows", u.Rows)
+		for _, f := range u.Files() {
+			if f.Damage != "" {
+				m.Log.Warn("unit cannot be decoded and is in quarantine", "path", f.Input, "unit", u.Name, "cause", f.Damage, "rows", f.Rows)
+			}
 		}
 	}
 	result, err := commit.RunUnits(ctx, units, out, func(at int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
@@ -437,7 +443,7 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
-	l := commit.Line{Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
+	l := commit.Line{Damaged: read.Damaged(src), Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
 	if m.options.Spoil != nil {
 		m.options.Spoil(&l)
 	}
@@ -485,8 +491,8 @@ func (m *masking) verdict(r *commit.Result, bad []commit.BadInput) error {
 // damaged names the first file of which a part could not be decoded; "" if there
 // is none.
 func damaged(m *commit.Manifest) string {
-	for i := range m.Units {
-		if u := &m.Units[i]; u.Damage != "" {
+	for _, u := range m.Inputs() {
+		if u.Damage != "" {
 			return fmt.Sprintf(", %d of them since %s cannot be decoded (%s)", u.Rows, u.Input, u.Damage)
 		}
 	}

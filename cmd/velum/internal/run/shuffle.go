@@ -1,11 +1,13 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
@@ -47,14 +49,31 @@ func (d *dealt) close() {
 // unitDealt is what the notes of one unit got. It is a mask.Dealt.
 type unitDealt struct {
 	*dealt
-	base int64 // number of the note of row 0 of the unit's file
+	files []dealtFile // of the unit at hand
 }
 
-func (d *unitDealt) begin(u *commit.Unit) { d.base = d.first[keyOf(u)] - u.First }
+// dealtFile says which number the note of row 0 of a unit would have in all notes, if
+// the notes of a file of it, the first of which is a row of the unit, say so.
+type dealtFile struct{ row, base int64 }
+
+func (d *unitDealt) begin(u *commit.Unit) {
+	d.files = d.files[:0]
+	for i := range u.Members {
+		m := &u.Members[i]
+		d.files = append(d.files, dealtFile{m.First, d.first[keyOf(m)] - m.First})
+	}
+	if len(u.Members) == 0 {
+		d.files = append(d.files, dealtFile{u.First, d.first[keyOf(u)] - u.First})
+	}
+}
 
 // Other implements mask.Dealt.
 func (d *unitDealt) Other(dst []byte, row int64, card int) ([]byte, bool, error) {
-	return d.table.Other(dst, d.base+row, card)
+	k, found := slices.BinarySearchFunc(d.files, row, func(f dealtFile, row int64) int { return cmp.Compare(f.row, row) })
+	if !found {
+		k = max(k-1, 0)
+	}
+	return d.table.Other(dst, d.files[k].base+row, card)
 }
 
 // withShuffled adds to the sum of what shapes units all units, if values go from
@@ -102,13 +121,17 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 		return err
 	}
 	collector := mask.NewCollector(o, dealer)
-	for i := range plan.Units {
-		u := &plan.Units[i]
-		d.first[keyOf(u)] = dealer.Rows()
+	units := commit.Shared(plan.Units)
+	for i := range units {
+		u, first := &units[i], dealer.Rows()
+		d.first[keyOf(u)] = first
+		for k := range u.Members {
+			d.first[keyOf(&u.Members[k])] = first + u.Members[k].First
+		}
 		if err := m.collect(ctx, u, given, steps, collector); err != nil {
 			return err
 		}
-		if n := dealer.Rows() - d.first[keyOf(u)]; n != u.Rows {
+		if n := dealer.Rows() - first; n != u.Rows {
 			return exit.Errorf(exit.Integrity, "fetch the file again", "%s: %d notes were read where %d are", u.Input, n, u.Rows)
 		}
 		progress.Add(u.Rows)

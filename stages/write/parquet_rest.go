@@ -1,0 +1,292 @@
+package write
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/tally"
+)
+
+// Rest writes the parts of a unit again without the rows of files that are to go: it
+// is a commit.Rester. The other rows stay as they are, their numbers too, and every
+// column keeps its type. What was counted of the rows that go is taken off. Words
+// that were looked at for the language are counted by unit, so their numbers shrink
+// in proportion. Uses of rules and operators stay: they say what was done. Words
+// that were masked in vain go, since they may be of a note that goes.
+func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool) (commit.Counts, error) {
+	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}}
+	for _, p := range of.Parts {
+		if path.Ext(p.Path) != ".parquet" {
+			return commit.Counts{}, fmt.Errorf("%s: is no Parquet file", p.Path)
+		}
+		file, err := open(p)
+		if err != nil {
+			return commit.Counts{}, err
+		}
+		if err := errors.Join(r.part(p, file), file.Close()); err != nil {
+			return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
+		}
+	}
+	return r.counts(of), nil
+}
+
+// remaining makes the rest of a unit.
+type remaining struct {
+	parts   *commit.Parts
+	stays   func(row int64) bool
+	done    commit.Counts
+	masked  int64          // rows that go of the masked part
+	spanned map[int64]bool // rows that go and have spans
+	gone    tally.Counts   // what was counted of them
+}
+
+// part writes the rest of a part.
+func (r *remaining) part(p commit.PartRecord, file durable.File) error {
+	f, err := parquet.OpenFile(file, p.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return errors.New("the footer does not read")
+	}
+	columns, err := columnsOf(f.Metadata())
+	if err != nil {
+		return err
+	}
+	c := rowCopier{remaining: r, kind: p.Kind, at: map[string]int{}}
+	for i, leaf := range f.Schema().Columns() {
+		if len(leaf) == 1 {
+			c.at[leaf[0]] = i
+		}
+		column, _ := f.Schema().Lookup(leaf...)
+		c.levels = append(c.levels, column.MaxDefinitionLevel > 0)
+	}
+	if _, there := c.at["row"]; !there {
+		return errors.New("has no column of rows")
+	}
+	c.begin = func() (*part, error) {
+		to, err := r.parts.Create(p.Kind, ".parquet", p.Private)
+		if err != nil {
+			return nil, err
+		}
+		var metadata []string
+		for _, pair := range f.Metadata().KeyValueMetadata {
+			metadata = append(metadata, pair.Key, pair.Value)
+		}
+		return &part{newTable(to, columns, 0, metadata...), to}, nil
+	}
+	if p.Kind == "masked" || p.Kind == "notes" { // which are there even if they are empty
+		if c.to, err = c.begin(); err != nil {
+			return err
+		}
+	}
+	for _, g := range f.RowGroups() {
+		rows := g.Rows()
+		if err := errors.Join(c.copy(rows), rows.Close()); err != nil {
+			return err
+		}
+	}
+	if c.to == nil {
+		return nil
+	}
+	return c.to.end()
+}
+
+// columnsOf are the columns of a file as those that are kept.
+func columnsOf(m *format.FileMetaData) (columns []column, err error) {
+	for at := 1; at < len(m.Schema); {
+		end := behind(m.Schema, at)
+		kind, err := thrift.Marshal(new(thrift.CompactProtocol), format.FileMetaData{Schema: m.Schema[at:end]})
+		if err != nil {
+			return nil, err
+		}
+		c := column{name: m.Schema[at].Name}
+		if c.shape, err = newShape(string(kind)); err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+		at = end
+	}
+	return columns, nil
+}
+
+// behind is the place behind an element of a schema and all that is below it.
+func behind(schema []format.SchemaElement, at int) int {
+	children := int(schema[at].NumChildren.V)
+	for at++; children > 0 && at < len(schema); children-- {
+		at = behind(schema, at)
+	}
+	return at
+}
+
+// rowCopier copies the rows of a part that stay, and counts the others.
+type rowCopier struct {
+	*remaining
+	kind   string
+	at     map[string]int // leaves that are a column of their own, by name
+	levels []bool         // by leaf: its values have levels
+	begin  func() (*part, error)
+	to     *part // nil: nothing has stayed yet
+}
+
+func (c *rowCopier) copy(rows parquet.Rows) error {
+	buffer := make([]parquet.Row, chunkRows)
+	for {
+		room := len(buffer)
+		if c.to != nil {
+			room = c.to.room()
+		}
+		n, err := rows.ReadRows(buffer[:room])
+		for _, row := range buffer[:n] {
+			if err := c.row(row); err != nil {
+				return err
+			}
+		}
+		if c.to != nil && c.to.pending() > 0 {
+			if err := c.to.flush(c.to.pending()); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return errors.New("does not read")
+		}
+	}
+}
+
+func (c *rowCopier) row(row parquet.Row) (err error) {
+	if number := c.value(row, "row").Int64(); !c.stays(number) {
+		c.count(number, row)
+		return nil
+	}
+	switch c.kind {
+	case "masked":
+		c.done.Masked++
+	case "quarantine":
+		c.done.Quarantined++
+		if c.done.Reasons == nil {
+			c.done.Reasons = map[string]int64{}
+		}
+		c.done.Reasons[c.text(row, "reason")]++
+	}
+	if c.to == nil {
+		if c.to, err = c.begin(); err != nil {
+			return err
+		}
+	}
+	for _, v := range row {
+		c.to.columns[v.Column()].again(v, c.levels[v.Column()])
+	}
+	return nil
+}
+
+// value is that of a column that has one a row.
+func (c *rowCopier) value(row parquet.Row, name string) parquet.Value {
+	for _, v := range row {
+		if at, there := c.at[name]; there && v.Column() == at {
+			return v
+		}
+	}
+	return parquet.NullValue()
+}
+
+func (c *rowCopier) text(row parquet.Row, name string) string {
+	return string(c.value(row, name).ByteArray())
+}
+
+// count takes down what was counted of a row that goes: see counted.named.
+func (c *rowCopier) count(number int64, row parquet.Row) {
+	switch c.kind {
+	case "masked":
+		c.masked++
+	case "notes":
+		confidence := c.value(row, "confidence").Float()
+		c.gone.Note(tally.Language, cmp.Or(c.text(row, "language"), "unknown"), 1)
+		c.gone.Note(tally.Confidence, tally.BinName(tally.Bin(confidence)), 1)
+		c.gone.Note(tally.Doubt, calibrate.BinName(calibrate.DoubtBin(confidence)), 1)
+	case "original":
+		category, source := c.text(row, "category"), c.text(row, "source")
+		c.gone.Note(tally.Category, category, 1)
+		c.gone.Note(tally.Source, source, 1)
+		c.gone.Note(tally.Span, tally.Pair(category, source), 1)
+		if !c.spanned[number] {
+			c.spanned[number] = true
+			c.gone.Note(tally.WithSpans, "", 1)
+		}
+	case "candidates":
+		c.gone.Note(tally.Chosen, c.text(row, "choice"), 1)
+	}
+}
+
+// counts are those of what is left.
+func (r *remaining) counts(of *commit.UnitRecord) commit.Counts {
+	r.done.Rows = r.done.Masked + r.done.Quarantined
+	r.done.Tally = maps.Clone(of.Tally)
+	for name, n := range r.gone {
+		r.done.Tally[name] -= n
+	}
+	for _, name := range []tally.Of{tally.Words, tally.Unknown, tally.Foreign} {
+		if n, there := r.done.Tally[string(name)]; there {
+			r.done.Tally[string(name)] = n * r.done.Masked / max(r.done.Masked+r.masked, 1)
+		}
+	}
+	maps.DeleteFunc(r.done.Tally, func(name string, n int64) bool { return n <= 0 || strings.HasPrefix(name, string(tally.VainForm)) })
+	return r.done
+}
+
+// again appends a value that was read from a column of the same type. It has its
+// levels.
+func (c *tableColumn) again(v parquet.Value, levels bool) {
+	if v.RepetitionLevel() == 0 {
+		c.row(0)
+	}
+	c.page += 4 + len(v.Bytes())
+	if levels {
+		c.digest.level(v.RepetitionLevel(), v.DefinitionLevel())
+	}
+	if !v.IsNull() {
+		c.digest.value(v)
+	}
+	c.values = append(c.values, v.Level(v.RepetitionLevel(), v.DefinitionLevel(), c.leaf))
+}
+
+// value adds a value of any type.
+func (d *columnDigest) value(v parquet.Value) {
+	switch v.Kind() {
+	case parquet.Boolean:
+		d.bool(v.Boolean())
+	case parquet.Int32:
+		d.uint32(v.Uint32())
+	case parquet.Int64:
+		d.uint64(v.Uint64())
+	case parquet.Int96:
+		d.bytes(int96(v.Int96()))
+	case parquet.Float:
+		d.float32(v.Float())
+	case parquet.Double:
+		d.float64(v.Double())
+	default:
+		d.bytes(v.ByteArray())
+	}
+}
+
+func int96(v deprecated.Int96) []byte {
+	var all []byte
+	for _, word := range v {
+		all = append(all, byte(word), byte(word>>8), byte(word>>16), byte(word>>24))
+	}
+	return all
+}
+
