@@ -222,8 +222,10 @@ func (r *Prepared) known() (map[string]*UnitRecord, error) {
 	if err != nil || r.o.Fresh {
 		return known, err
 	}
-	for name, u := range r.committed { // the journals are younger
-		if have := known[name]; have == nil || have.Unread && !u.Unread {
+	// A journal that outlived its commit has the numbers of twins as they were taken,
+	// and not as orderTwins gave them out: what is committed goes before it.
+	for name, u := range r.committed {
+		if have := known[name]; have == nil || !u.Unread {
 			known[name] = u
 		}
 	}

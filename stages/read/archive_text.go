@@ -223,12 +223,14 @@ func (s *scanner) textColumns() {
 func (s *scanner) cutTable(f *ArchiveFile, in records, unit commit.Unit) (units []commit.Unit, err error) {
 	unit.From, _ = in.place()
 	for {
-		if _, err = in.row(); err != nil {
+		var sound bool
+		if sound, err = in.row(); err != nil {
 			break
 		}
 		f.Rows++
 		unit.Rows++
-		if text, ok := in.field(len(s.a.o.ID)); ok {
+		if sound {
+			text, _ := in.field(len(s.a.o.ID))
 			f.text += int64(len(text))
 		}
 		if at, ok := in.place(); ok && unit.Rows >= s.a.o.UnitNotes {

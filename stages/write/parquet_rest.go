@@ -289,4 +289,3 @@ func int96(v deprecated.Int96) []byte {
 	}
 	return all
 }
-

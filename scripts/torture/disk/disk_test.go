@@ -32,6 +32,20 @@ func TestGrow(t *testing.T) {
 	t.Log(all)
 }
 
+// TestShare is the same for small files, which share units.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	var all Tally
+	for seed := range uint64(40) {
+		tally, err := Share(seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(tally)
+	}
+	t.Log(all)
+}
+
 // TestNth is the short form of `torture -only nth`.
 func TestNth(t *testing.T) {
 	t.Parallel()

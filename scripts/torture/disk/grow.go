@@ -57,7 +57,7 @@ func (g *growing) next() Job {
 		if g.rng.IntN(4) == 0 {
 			version++
 		}
-		j.Months = append(j.Months, Month{number, version})
+		j.Months = append(j.Months, Month{Number: number, Version: version})
 	}
 	return j
 }
@@ -149,7 +149,7 @@ func (g *growing) versions() (map[int]int, error) {
 	found := map[int]int{}
 	for number := range 6 {
 		for version := range 40 {
-			month := Month{number, version + 1}
+			month := Month{Number: number, Version: version + 1}
 			all := month.units()
 			switch units[hex.EncodeToString(all[0].SHA256[:])] {
 			case 0:
@@ -162,7 +162,7 @@ func (g *growing) versions() (map[int]int, error) {
 				return nil, fmt.Errorf("%+v is there in part", month)
 			}
 		}
-		if was := g.committed[number]; found[number] != was && !g.perhaps[Month{number, found[number]}] {
+		if was := g.committed[number]; found[number] != was && !g.perhaps[Month{Number: number, Version: found[number]}] {
 			return nil, fmt.Errorf("month %d is there as %d; %d was committed", number, found[number], was)
 		}
 	}
@@ -182,7 +182,7 @@ func (g *growing) over(j Job) error {
 	}
 	whole := Job{AtOnce: 1, Months: []Month{}}
 	for number, version := range found {
-		whole.Months = append(whole.Months, Month{number, version})
+		whole.Months = append(whole.Months, Month{Number: number, Version: version})
 	}
 	slices.SortFunc(whole.Months, func(a, b Month) int { return cmp.Compare(a.Number, b.Number) })
 	want, _, err := undisturbed(whole)

@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -24,16 +25,25 @@ type Job struct {
 	Fresh  bool
 	AtOnce int
 
-	Months []Month // given in place of units, to an output that grows
+	Months []Month      // given in place of units, to an output that grows
+	Forget map[int]bool // numbers of those that are taken out of it
 }
 
-// Month is an input file of one to three units. Another version of it has
-// other notes.
-type Month struct{ Number, Version int }
+// Month is an input file of one to three units, or a small one, which may share its
+// unit. Another version of it has other notes.
+type Month struct {
+	Number, Version int
+	Small           bool
+}
 
 func (m Month) input() string { return fmt.Sprintf("/nowhere/month-%d.parquet", m.Number) }
 
 func (m Month) units() (units []commit.Unit) {
+	if m.Small {
+		return []commit.Unit{{
+			Input: m.input(), Folder: "month=0", SHA256: sha256.Sum256([]byte{2, byte(m.Number), byte(m.Version)}), To: 1, Rows: 1 + int64(m.Number%4), Small: 10,
+		}}
+	}
 	for k := range int64(1 + m.Number%3) {
 		units = append(units, commit.Unit{
 			Input: m.input(), Folder: fmt.Sprintf("month=%d", m.Number), SHA256: sha256.Sum256([]byte{1, byte(m.Number), byte(m.Version)}),
@@ -84,8 +94,12 @@ func (w *worker) run(j Job) error {
 		}
 		w.mu.Unlock()
 		s, err := newSink(parts, j.Config)
+		if u.Small > 0 || len(u.Members) > 0 {
+			return commit.Line{Source: &smallSource{unit: u}, Sink: s}, err
+		}
 		return commit.Line{Source: &source{left: int(u.Rows), first: u.First}, Sink: s}, err
 	}, commit.UnitOptions{
+		Rest: remain, Forget: func(u *commit.UnitRecord, _ string) bool { return j.forgets(u.Input) },
 		AtOnce: j.AtOnce, Fresh: j.Fresh, Grow: j.Months != nil, Verify: verify, Finish: finish,
 		Done: func(u *commit.UnitRecord, reused bool) {
 			w.mu.Lock()
@@ -122,6 +136,51 @@ func (s *source) Next(b *pipeline.Batch) error {
 	return nil
 }
 
+// smallSource reads the notes of a unit of small files. Each says which row it is.
+type smallSource struct {
+	unit *commit.Unit
+	at   int
+	row  int64
+}
+
+func (s *smallSource) Next(b *pipeline.Batch) error {
+	files := s.unit.Members
+	if files == nil {
+		files = []commit.Unit{*s.unit}
+	}
+	if s.at == len(files) {
+		return io.EOF
+	}
+	b.First = s.row
+	for i := range files[s.at].Rows {
+		b.ID.Append(fmt.Appendf(nil, "note %d %d", firstID(&files[s.at])+i, s.row))
+		b.Text.Append([]byte("text"))
+		reason := pipeline.Sound
+		if s.row%3 == 0 {
+			reason = pipeline.NullID
+		}
+		b.Reason = append(b.Reason, reason)
+		s.row++
+	}
+	s.at++
+	return nil
+}
+
+// firstID is the number of the first note of a small file.
+func firstID(u *commit.Unit) int64 {
+	return int64(binary.LittleEndian.Uint32(u.SHA256[:])) * 10
+}
+
+// forgets tells whether the job takes an input out.
+func (j *Job) forgets(input string) bool {
+	for number := range j.Forget {
+		if (Month{Number: number}).input() == input {
+			return true
+		}
+	}
+	return false
+}
+
 // sink writes ids, one a line.
 type sink struct {
 	masked, quarantine *commit.Part
@@ -140,22 +199,27 @@ func newSink(parts *commit.Parts, config byte) (*sink, error) {
 
 func (s *sink) Put(b *pipeline.Batch) error {
 	for i, r := range b.Reason {
-		s.counts.Rows++
-		to := s.masked
-		if r == pipeline.Sound {
-			s.counts.Masked++
-		} else {
-			to = s.quarantine
-			s.counts.Quarantined++
-			s.counts.Reasons = map[string]int64{r.String(): s.counts.Quarantined}
-		}
-		to.Rows++
-		if _, err := fmt.Fprintf(to, "%s\n", b.ID.At(i)); err != nil {
+		if err := s.note(string(b.ID.At(i)), r != pipeline.Sound); err != nil {
 			return err
 		}
-		to.Digest = fmt.Sprintf("%08x", crc32.Update(digest(to), crc32.IEEETable, b.ID.At(i)))
 	}
 	return nil
+}
+
+func (s *sink) note(id string, quarantined bool) error {
+	s.counts.Rows++
+	to := s.masked
+	if quarantined {
+		to = s.quarantine
+		s.counts.Quarantined++
+		s.counts.Reasons = map[string]int64{pipeline.NullID.String(): s.counts.Quarantined}
+	} else {
+		s.counts.Masked++
+	}
+	to.Rows++
+	to.Digest = fmt.Sprintf("%08x", crc32.Update(digest(to), crc32.IEEETable, []byte(id)))
+	_, err := fmt.Fprintf(to, "%s\n", id)
+	return err
 }
 
 func (s *sink) Close() (commit.Counts, error) { return s.counts, nil }
