@@ -34,6 +34,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -116,41 +117,67 @@ const (
 	auditWait    = 10 * time.Second
 )
 
-// Append adds entries to a log, makes them durable, and returns the hash
-// of the last line. The log is made if it is not there. Several processes may
-// add to one log: each waits for the others.
+// Append adds entries to a log: see Writer.
+func Append(name string, entries ...Entry) (head string, err error) {
+	return NewWriter(name).Append(entries...)
+}
+
+// A Writer adds to a log. It remembers where the log ended, so that nothing is read
+// again unless somebody else has added to it.
+type Writer struct {
+	name string
+	made bool // name is durable
+	size int64
+	tail auditTail
+}
+
+// NewWriter returns the writer of a log. The log is made if it is not there.
+func NewWriter(name string) *Writer { return &Writer{name: name} }
+
+// Append adds entries to the log, makes them durable, and returns the hash
+// of the last line. Several processes may add to one log: each waits for the others.
 //
 // A line that a crash has torn is not cut off: the next line records how many
 // bytes it has and their hash. Errors: *LockedError when another process does
 // not let go of the log, *IntegrityError when its last line was changed or it
 // is no audit log; nothing is added then.
-func Append(name string, entries ...Entry) (head string, err error) {
-	if err := durable.MkdirAll(durable.OS, filepath.Dir(name)); err != nil {
-		return "", err
+func (w *Writer) Append(entries ...Entry) (head string, err error) {
+	if !w.made {
+		if err := durable.MkdirAll(durable.OS, filepath.Dir(w.name)); err != nil {
+			return "", err
+		}
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, fileMode)
+	f, err := os.OpenFile(w.name, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, fileMode)
 	if err != nil {
 		return "", err
 	}
-	head, err = appendAudit(f, entries)
+	head, err = w.append(f, entries)
 	return head, errors.Join(err, f.Close())
 }
 
-func appendAudit(f *os.File, entries []Entry) (head string, err error) {
+func (w *Writer) append(f *os.File, entries []Entry) (head string, err error) {
 	if err := flockWait(f, syscall.LOCK_EX, auditWait); err != nil {
 		return "", err
 	}
-	tail, cause, err := auditTailOf(f)
+	info, err := f.Stat()
 	if err != nil {
 		return "", err
 	}
-	if cause != "" {
-		return "", &durable.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
+	tail := &auditTail{n: w.tail.n, hash: w.tail.hash}
+	if !w.made || info.Size() != w.size {
+		var cause string
+		if tail, cause, err = auditTailOf(f, info.Size()); err != nil {
+			return "", err
+		}
+		if cause != "" {
+			return "", &durable.IntegrityError{Path: f.Name(), Cause: cause + "; nothing was added"}
+		}
 	}
 	lines, err := tail.lines(entries)
 	if err != nil {
 		return "", err
 	}
+	w.size = -1 // until it is known again
 	// One write: whatever a crash leaves of it is a torn tail.
 	if _, err := f.Write(lines); err != nil {
 		return "", err
@@ -158,8 +185,13 @@ func appendAudit(f *os.File, entries []Entry) (head string, err error) {
 	if err := f.Sync(); err != nil {
 		return "", err
 	}
-	// Not only when the log is new: who made it may have been killed before.
-	return hex.EncodeToString(tail.hash[:]), durable.OS.SyncDir(filepath.Dir(f.Name()))
+	if !w.made { // not only when the log is new: who made it may have been killed before
+		if err := durable.OS.SyncDir(filepath.Dir(f.Name())); err != nil {
+			return "", err
+		}
+	}
+	w.made, w.size, w.tail = true, info.Size()+int64(len(lines)), *tail
+	return hex.EncodeToString(tail.hash[:]), nil
 }
 
 // flockWait takes a lock on an open file. It ends with the process, so no lock
@@ -184,14 +216,10 @@ const (
 )
 
 // auditTailOf finds where a log goes on. cause says why it cannot.
-func auditTailOf(f *os.File) (t *auditTail, cause string, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, "", err
-	}
-	for _, most := range []int64{usualTail, wholeTail} {
-		data := make([]byte, min(info.Size(), most))
-		if _, err := f.ReadAt(data, info.Size()-int64(len(data))); err != nil && err != io.EOF {
+func auditTailOf(f *os.File, size int64) (t *auditTail, cause string, err error) {
+	for most := int64(usualTail); most <= wholeTail; most *= 4 {
+		data := make([]byte, min(size, most))
+		if _, err := f.ReadAt(data, size-int64(len(data))); err != nil && err != io.EOF {
 			return nil, "", err
 		}
 		if t, cause = parseAuditTail(data); cause == "" && t.n > 0 {
@@ -288,13 +316,19 @@ func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 // whether bytes are read again that were read before (Past.Due).
 var now = time.Now
 
+// userName is the name of who runs this, "" if the machine has none.
+var userName = sync.OnceValue(func() string {
+	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
+	if err != nil {
+		return ""
+	}
+	return u.Username
+})
+
 func (t *auditTail) line(dst []byte, l auditLine) ([]byte, error) {
 	l.N, l.Prev = t.n+1, hex.EncodeToString(t.hash[:])
 	l.Time = now().UTC().Truncate(time.Second)
-	l.UID = os.Getuid()
-	if u, err := user.LookupId(strconv.Itoa(l.UID)); err == nil {
-		l.User = u.Username
-	}
+	l.UID, l.User = os.Getuid(), userName()
 	body, err := json.Marshal(l)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 )
 
 // A unit costs some ten files that are opened, synced and read again, so small
-// files of one folder share units. Everything else knows files alone: a plan has a
+// files share units. Everything else knows files alone: a plan has a
 // unit for each, and growth decides about each. Only then, in share, files that are
 // new are bundled, and what is committed is matched by file:
 //
@@ -171,9 +171,9 @@ func (s *sharing) away(f *UnitRecord) {
 
 // bundle makes units of the small files that no committed unit has.
 func (s *sharing) bundle() {
-	for _, files := range bundles(s.plan.Units, s.taken) {
-		s.units[files[0]] = append(s.units[files[0]], shared(s.plan.Units, files))
-		for _, i := range files {
+	for _, b := range bundles(s.plan.Units, s.taken) {
+		s.units[b.files[0]] = append(s.units[b.files[0]], b.unit(s.plan.Units))
+		for _, i := range b.files {
 			s.taken[i] = true
 		}
 	}
@@ -181,17 +181,17 @@ func (s *sharing) bundle() {
 
 // Shared returns the units of a plan as they would be done if nothing were committed.
 func Shared(units []Unit) (all []Unit) {
-	in := make([][]int, len(units)) // by the first file
 	taken := make([]bool, len(units))
-	for _, files := range bundles(units, taken) {
-		in[files[0]] = files
-		for _, i := range files {
+	in := make([]*bundle, len(units)) // by the first file
+	for _, b := range bundles(units, taken) {
+		in[b.files[0]] = &b
+		for _, i := range b.files {
 			taken[i] = true
 		}
 	}
 	for i, u := range units {
 		if in[i] != nil {
-			all = append(all, shared(units, in[i]))
+			all = append(all, in[i].unit(units))
 		} else if !taken[i] {
 			all = append(all, u)
 		}
@@ -199,46 +199,74 @@ func Shared(units []Unit) (all []Unit) {
 	return all
 }
 
-// bundles are the small files that are to share units, by index: those of a folder,
-// in their order.
-func bundles(units []Unit, taken []bool) (all [][]int) {
-	byFolder, order := map[string][]int{}, []string(nil)
+// bundle is small files that are to share a unit, by their places in the plan.
+type bundle struct {
+	files []int
+	shelf bool // their folders are several
+}
+
+// bundles are those of each folder; what is left of folders that have few goes to the
+// folder above that says when the notes were written, or to that of the archive.
+func bundles(units []Unit, taken []bool) (all []bundle) {
+	left := make([]bool, len(units))
 	for i := range units {
-		u := &units[i]
-		if u.Small == 0 || taken[i] {
-			continue
-		}
-		if byFolder[u.Folder] == nil {
-			order = append(order, u.Folder)
-		}
-		byFolder[u.Folder] = append(byFolder[u.Folder], i)
+		left[i] = units[i].Small > 0 && !taken[i]
 	}
-	for _, folder := range order {
-		files := byFolder[folder]
-		if len(files) < leastMembers {
-			continue
+	for _, shelf := range []bool{false, true} {
+		by, order := map[string][]int{}, []string(nil)
+		for i := range units {
+			if !left[i] || shelf && units[i].Shelf == nil {
+				continue
+			}
+			folder := units[i].Folder
+			if shelf {
+				folder = *units[i].Shelf
+			}
+			if by[folder] == nil {
+				order = append(order, folder)
+			}
+			by[folder] = append(by[folder], i)
 		}
-		for len(files) > 0 {
-			n, bytes := 0, int64(0)
-			for n < min(len(files), mostMembers) && (n == 0 || bytes+units[files[n]].Small <= mostShared) {
-				bytes += units[files[n]].Small
-				n++
+		for _, folder := range order {
+			if len(by[folder]) < leastMembers {
+				continue
 			}
-			if n > 1 {
-				all = append(all, files[:n])
+			for _, files := range cut(units, by[folder]) {
+				all = append(all, bundle{files, shelf})
 			}
-			files = files[n:]
+			for _, i := range by[folder] {
+				left[i] = false
+			}
 		}
 	}
 	return all
 }
 
-// shared is the unit of some small files.
-func shared(units []Unit, files []int) Unit {
-	first := &units[files[0]]
+// cut cuts files into bundles. One that would stand alone is none.
+func cut(units []Unit, files []int) (all [][]int) {
+	for len(files) > 0 {
+		n, bytes := 0, int64(0)
+		for n < min(len(files), mostMembers) && (n == 0 || bytes+units[files[n]].Small <= mostShared) {
+			bytes += units[files[n]].Small
+			n++
+		}
+		if n > 1 {
+			all = append(all, files[:n])
+		}
+		files = files[n:]
+	}
+	return all
+}
+
+// unit is what the files share.
+func (b *bundle) unit(units []Unit) Unit {
+	first := &units[b.files[0]]
 	u := Unit{Input: first.Input, Source: path.Join(path.Dir(first.source()), "*"), Folder: first.Folder, Copy: first.Copy}
+	if b.shelf {
+		u.Source, u.Folder = path.Join(*first.Shelf, "*"), *first.Shelf
+	}
 	h := sha256.New()
-	for _, i := range files {
+	for _, i := range b.files {
 		m := units[i]
 		m.First = u.Rows
 		u.Rows += m.Rows

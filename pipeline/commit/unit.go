@@ -37,6 +37,7 @@ type Unit struct {
 	Rows     int64    // notes, as the file's footer or the planner's count has it
 	Without  string   // digest of the rows that are left out since somebody objects; "": none
 	Small    int64    // bytes of a file that may share its unit with others; 0: it may not
+	Shelf    *string  // folder in which it may share one with files of other folders; nil: its own alone
 
 	Members []Unit // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
 

@@ -420,7 +420,11 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 	first := len(s.a.Units)
 	err := s.fileUnits(ctx, f)
 	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
-		s.a.Units[first].Small = max(bytes, 1)
+		u := &s.a.Units[first]
+		u.Small = max(bytes, 1)
+		if shelf := shelfOf(f.Folder); shelf != f.Folder && !s.a.o.Opaque {
+			u.Shelf = &shelf
+		}
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package read
 import (
 	"cmp"
 	"encoding/hex"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -45,6 +46,17 @@ func periods(dir string) string {
 		at--
 	}
 	return plainPath(strings.Join(parts[at:], "/"))
+}
+
+// shelfOf is a folder without the last ones of its path that say nothing of when the
+// notes were written: those of patients, or of wards.
+func shelfOf(folder string) string {
+	for folder != "" && !period.MatchString(path.Base(folder)) {
+		if folder = path.Dir(folder); folder == "." {
+			return ""
+		}
+	}
+	return folder
 }
 
 // partition returns the value of a key in the name of a folder.

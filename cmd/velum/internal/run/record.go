@@ -54,6 +54,7 @@ type record struct {
 	logged  map[string]bool // units that the audit log has a line of
 	checks  bool            // every byte of earlier runs is read again
 
+	log    *audit.Writer // nil before the first line
 	mu     sync.Mutex
 	failed error // why the audit log could not go on
 }
@@ -153,7 +154,10 @@ func (r *record) line(event string) audit.Entry {
 }
 
 func (r *record) append(e audit.Entry) error {
-	head, err := audit.Append(r.Audit, e)
+	if r.log == nil {
+		r.log = audit.NewWriter(r.Audit)
+	}
+	head, err := r.log.Append(e)
 	if err != nil {
 		return err
 	}
