@@ -50,7 +50,8 @@ type MemberRecord struct {
 	Input  string `json:"input"`
 	SHA256 string `json:"input_sha256"`
 	Copy   int    `json:"copy,omitempty"`
-	To     int64  `json:"to"` // as that of a unit, which would begin at 0
+	From   int64  `json:"from,omitempty"` // as those of a unit
+	To     int64  `json:"to"`
 	First  int64  `json:"first"`
 	Rows   int64  `json:"rows"`
 	Damage string `json:"damage,omitempty"` // why it could not be read: its notes are in quarantine
@@ -67,7 +68,7 @@ func (u *UnitRecord) Files() []UnitRecord {
 	all := make([]UnitRecord, len(u.Members))
 	for i, m := range u.Members {
 		all[i] = UnitRecord{
-			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, To: m.To, Shares: true, First: m.First, Counts: Counts{Rows: m.Rows},
+			Name: m.Name, Input: m.Input, SHA256: m.SHA256, Copy: m.Copy, From: m.From, To: m.To, Shares: true, First: m.First, Counts: Counts{Rows: m.Rows},
 			Config: u.Config, Model: u.Model, Damage: cmp.Or(m.Damage, u.Damage), Unread: m.Unread || u.Unread, Parts: u.Parts,
 		}
 		if u.Mark != "" {

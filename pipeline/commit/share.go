@@ -282,7 +282,7 @@ func (p *Plan) members(u *Unit) (all []MemberRecord) {
 	for i := range u.Members {
 		m := &u.Members[i]
 		all = append(all, MemberRecord{
-			Name: p.Name(m), Input: m.source(), SHA256: hex.EncodeToString(m.SHA256[:]), Copy: m.Copy, To: m.To, First: m.First, Rows: m.Rows,
+			Name: p.Name(m), Input: m.source(), SHA256: hex.EncodeToString(m.SHA256[:]), Copy: m.Copy, From: m.From, To: m.To, First: m.First, Rows: m.Rows,
 		})
 	}
 	return all

@@ -44,7 +44,7 @@ func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 			i = max(i-1, 0)
 		}
 		m := &u.Members[i]
-		k, row = unitKey{m.SHA256, 0, m.To}, row-m.First
+		k, row = unitKey{m.SHA256, m.From, m.To}, row-m.First
 	}
 	if w[k] == nil {
 		w[k] = map[int64]wantedNote{}

@@ -49,6 +49,9 @@ func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit
 // countMade counts the notes that were made of a file. Files that share a unit come
 // one after the other, so that the notes of one unit are kept.
 func (m *masking) countMade(c *census, u *commit.UnitRecord) error {
+	if u.Damage != "" {
+		return nil // nothing of it could be read
+	}
 	if !u.Shares {
 		return m.eachMade(u, func(n madeNote) { c.add(n.id, n.text) })
 	}
