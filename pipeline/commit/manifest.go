@@ -37,15 +37,15 @@ type UnitRecord struct {
 	Starts int          `json:"starts,omitempty"`        // at which a note took too long, mostStarts at the most
 	Parts  []PartRecord `json:"parts"`
 
-	Members []MemberRecord `json:"members,omitempty"` // files that share the unit; then Input is a pattern, and From and To say nothing
+	Members []memberRecord `json:"members,omitempty"` // files that share the unit; then Input is a pattern, and From and To say nothing
 
 	Shares bool  `json:"-"` // of one of the Inputs of a manifest: it shares its unit
 	First  int64 `json:"-"` // of the same: row of the unit that its first note has
 }
 
-// MemberRecord is a small file that shares a unit with others. Its notes are the
+// memberRecord is a small file that shares a unit with others. Its notes are the
 // rows [First, First+Rows) of the unit. A unit that has lost members has gaps there.
-type MemberRecord struct {
+type memberRecord struct {
 	Name   string `json:"name"` // that the file would have as a unit of its own
 	Input  string `json:"input"`
 	SHA256 string `json:"input_sha256"`

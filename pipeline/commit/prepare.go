@@ -340,7 +340,7 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 func (r *Prepared) adopt(i int, known map[string]*UnitRecord) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]
-	if record == nil || record.Unread || u.again == nil && slices.ContainsFunc(record.Members, func(m MemberRecord) bool { return m.Unread }) {
+	if record == nil || record.Unread || u.again == nil && slices.ContainsFunc(record.Members, func(m memberRecord) bool { return m.Unread }) {
 		return nil
 	}
 	if u.again == nil { // else share has looked

@@ -37,7 +37,7 @@ const (
 // rest is the members of a committed unit that stay when others go.
 type rest struct {
 	of   *UnitRecord
-	keep []MemberRecord
+	keep []memberRecord
 }
 
 func (x *rest) name(to io.Writer) {
@@ -49,7 +49,7 @@ func (x *rest) name(to io.Writer) {
 
 // stays tells whether the note of a row of the unit is one of the rest.
 func (x *rest) stays(row int64) bool {
-	i, found := slices.BinarySearchFunc(x.keep, row, func(m MemberRecord, row int64) int { return cmp.Compare(m.First, row) })
+	i, found := slices.BinarySearchFunc(x.keep, row, func(m memberRecord, row int64) int { return cmp.Compare(m.First, row) })
 	return found || i > 0 && row < x.keep[i-1].First+x.keep[i-1].Rows
 }
 
@@ -179,8 +179,9 @@ func (s *sharing) bundle() {
 	}
 }
 
-// Shared returns the units of a plan as they would be done if nothing were committed.
-func Shared(units []Unit) (all []Unit) {
+// Shared returns the units of the plan as they would be done if nothing were committed.
+func (p *Plan) Shared() (all []Unit) {
+	units := p.Units
 	taken := make([]bool, len(units))
 	in := make([]*bundle, len(units)) // by the first file
 	for _, b := range bundles(units, taken) {
@@ -278,10 +279,10 @@ func (b *bundle) unit(units []Unit) Unit {
 }
 
 // members are what the record of a unit says of them.
-func (p *Plan) members(u *Unit) (all []MemberRecord) {
+func (p *Plan) members(u *Unit) (all []memberRecord) {
 	for i := range u.Members {
 		m := &u.Members[i]
-		all = append(all, MemberRecord{
+		all = append(all, memberRecord{
 			Name: p.Name(m), Input: m.source(), SHA256: hex.EncodeToString(m.SHA256[:]), Copy: m.Copy, From: m.From, To: m.To, First: m.First, Rows: m.Rows,
 		})
 	}
@@ -292,10 +293,14 @@ func (p *Plan) members(u *Unit) (all []MemberRecord) {
 // last commit may be taken by their length; what a start did that ended before its
 // commit is read.
 func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
-	state := partState
 	if r.committed[u.Name] == u {
-		state = r.state()
+		return r.unlike(u, r.state())
 	}
+	return r.unlike(u, partState)
+}
+
+// unlike tells which part of a unit is not what it was.
+func (r *Prepared) unlike(u *UnitRecord, state func(durable.FS, string, PartRecord) (string, error)) (*durable.IntegrityError, error) {
 	for _, p := range u.Parts {
 		kind, err := state(r.fs, r.out.root(p.Private), p)
 		if err != nil {
@@ -321,6 +326,10 @@ func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
 func (r *doing) remainder(x *rest, parts *Parts, record *UnitRecord) (err error) {
 	of := r.elsewhere(x.of)
 	record.Mark, record.Members, record.Config, record.Model = of.Mark, x.keep, of.Config, of.Model
+	// Nothing is built upon a part that is not what it was.
+	if changed, err := r.unlike(of, partState); err != nil || changed != nil {
+		return cmp.Or[error](err, changed)
+	}
 	if r.o.Rest == nil {
 		return errors.New("a file of a shared unit goes, and nobody says how the others stay")
 	}

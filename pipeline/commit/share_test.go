@@ -41,7 +41,7 @@ func TestShared(t *testing.T) {
 		{"one too many", slices.Repeat([]string{""}, mostMembers+1), fmt.Sprintf(" %d,  1, ", mostMembers)},
 	} {
 		got, rows := "", int64(0)
-		for _, u := range Shared(smallUnits(c.folders)) {
+		for _, u := range (&Plan{Units: smallUnits(c.folders)}).Shared() {
 			got += fmt.Sprintf("%s %d, ", u.Folder, max(len(u.Members), 1))
 			rows += u.Rows
 			first := int64(0)
@@ -65,7 +65,7 @@ func TestSharedBytes(t *testing.T) {
 		units[i].Small = mostShared / 16
 	}
 	var got []int
-	for _, u := range Shared(units) {
+	for _, u := range (&Plan{Units: units}).Shared() {
 		got = append(got, len(u.Members))
 	}
 	if !slices.Equal(got, []int{16, 16, 8}) {
@@ -75,7 +75,7 @@ func TestSharedBytes(t *testing.T) {
 
 // TestRestStays: the rows of a unit that has lost files are those of the others.
 func TestRestStays(t *testing.T) {
-	x := &rest{keep: []MemberRecord{{First: 2, Rows: 3}, {First: 7, Rows: 1}, {First: 8, Rows: 2}}}
+	x := &rest{keep: []memberRecord{{First: 2, Rows: 3}, {First: 7, Rows: 1}, {First: 8, Rows: 2}}}
 	var got []int64
 	for row := range int64(12) {
 		if x.stays(row) {

@@ -139,6 +139,45 @@ func (s *Shortlist) appendEntries(dst []byte, entries []entry) []byte {
 	return dst
 }
 
+// Remaining is the shortlist of a unit that has lost notes: place says where a note is
+// now among those that the unit wrote, or false if it is gone. Notes that are on no list
+// still count as candidates, since nobody knows which they were.
+func Remaining(list []byte, place func(was int32) (now int32, stays bool)) ([]byte, error) {
+	l := &listReader{data: list}
+	candidates, strata := l.uvarint(), uint64(0)
+	var left []byte
+	for range l.uvarint() {
+		from := l.data
+		l.signature()
+		key := from[:len(from)-len(l.data)]
+		entries := l.entries()
+		stay := remaining(entries, place)
+		candidates -= min(candidates, uint64((len(entries)-len(stay))/entryBytes))
+		if len(stay) > 0 {
+			strata++
+			left = binary.AppendUvarint(append(left, key...), uint64(len(stay)/entryBytes))
+			left = append(left, stay...)
+		}
+	}
+	review := remaining(l.entries(), place)
+	if l.bad || len(l.data) > 0 {
+		return nil, ErrShortlist
+	}
+	dst := binary.AppendUvarint(binary.AppendUvarint(nil, candidates), strata)
+	dst = binary.AppendUvarint(append(dst, left...), uint64(len(review)/entryBytes))
+	return append(dst, review...), nil
+}
+
+func remaining(entries []byte, place func(int32) (int32, bool)) (stay []byte) {
+	for ; len(entries) > 0; entries = entries[entryBytes:] {
+		if now, stays := place(int32(binary.LittleEndian.Uint32(entries[10:]))); stays {
+			stay = append(stay, entries[:10]...)
+			stay = binary.LittleEndian.AppendUint32(stay, uint32(now))
+		}
+	}
+	return stay
+}
+
 // Choice is the final choice among the shortlists of units: Final and Least of all
 // their notes. A key has the place of a note among those that its unit wrote.
 type Choice struct {

@@ -119,6 +119,21 @@ func TestShortlistBounds(t *testing.T) {
 	if err != nil || result.Candidates != 4 || !slices.Equal(result.Keys, []Key{{7, 1}}) || !slices.Equal(review, []Key{{7, 2}}) {
 		t.Errorf("%+v, %v, %v", result, review, err)
 	}
+	list, err = Remaining(list, func(was int32) (int32, bool) { return was - 1, was > 0 })
+	if c, err = NewChoice(Target{K: 3, MinConfidence: 0.5}, 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Add(7, list); err != nil {
+		t.Fatal(err)
+	}
+	// The surest note is gone; two of the candidates that were not kept still count.
+	result, review = c.Result()
+	if err != nil || result.Candidates != 3 || !slices.Equal(result.Keys, []Key{{7, 0}}) || !slices.Equal(review, []Key{{7, 1}}) {
+		t.Errorf("what remains: %+v, %v, %v", result, review, err)
+	}
+	if _, err := Remaining(list[:len(list)-1], func(was int32) (int32, bool) { return was, true }); !errors.Is(err, ErrShortlist) {
+		t.Errorf("a list that is cut off: %v", err)
+	}
 	for k, review := range map[int]int{0: 0, 1: 1, 5000: 250, 8192: 256} {
 		if a, b := ShortlistSizes(k, review); a != min(k, 1)*8192 || b != min(review, 1)*256 {
 			t.Errorf("%d and %d for %d and %d", a, b, k, review)

@@ -422,7 +422,7 @@ func (s *scanner) file(ctx context.Context, f *ArchiveFile) error {
 	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
 		u := &s.a.Units[first]
 		u.Small = max(bytes, 1)
-		if shelf := shelfOf(f.Folder); shelf != f.Folder && !s.a.o.Opaque {
+		if shelf := shelfOf(f.Folder); !s.a.o.Opaque {
 			u.Shelf = &shelf
 		}
 	}

@@ -2,6 +2,7 @@ package write
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -17,18 +18,28 @@ import (
 	"github.com/velum-health/velum/models/calibrate"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/pipeline/tally"
 )
 
-// Rest writes the parts of a unit again without the rows of files that are to go: it
-// is a commit.Rester. The other rows stay as they are, their numbers too, and every
+// Remaining is the rest of what Shortlist.AppendBinary made: place says where a note
+// is now among those that are written, or false if it goes.
+type Remaining func(list []byte, place func(was int32) (now int32, stays bool)) ([]byte, error)
+
+// Rest writes the parts of a unit again without the rows of files that are to go, as
+// commit.UnitOptions.Rest asks for. The other rows stay as they are, their numbers too, and every
 // column keeps its type. What was counted of the rows that go is taken off. Words
 // that were looked at for the language are counted by unit, so their numbers shrink
 // in proportion. Uses of rules and operators stay: they say what was done. Words
 // that were masked in vain go, since they may be of a note that goes.
-func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool) (commit.Counts, error) {
-	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}}
+func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool, list Remaining) (commit.Counts, error) {
+	r := remaining{parts: parts, stays: stays, spanned: map[int64]bool{}, gone: tally.Counts{}, combined: combinations{}}
+	var summary *commit.PartRecord
 	for _, p := range of.Parts {
+		if p.Kind == "summary" {
+			summary = &p
+			continue
+		}
 		if path.Ext(p.Path) != ".parquet" {
 			return commit.Counts{}, fmt.Errorf("%s: is no Parquet file", p.Path)
 		}
@@ -40,17 +51,65 @@ func Rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecor
 			return commit.Counts{}, fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}
+	if summary != nil {
+		file, err := open(*summary)
+		if err != nil {
+			return commit.Counts{}, err
+		}
+		if err := errors.Join(r.summarize(file, list), file.Close()); err != nil {
+			return commit.Counts{}, fmt.Errorf("%s: %w", summary.Path, err)
+		}
+	}
 	return r.counts(of), nil
 }
 
 // remaining makes the rest of a unit.
 type remaining struct {
-	parts   *commit.Parts
-	stays   func(row int64) bool
-	done    commit.Counts
-	masked  int64          // rows that go of the masked part
-	spanned map[int64]bool // rows that go and have spans
-	gone    tally.Counts   // what was counted of them
+	parts      *commit.Parts
+	stays      func(row int64) bool
+	done       commit.Counts
+	masked     int64          // rows that go of the masked part
+	spanned    map[int64]bool // rows that go and have spans
+	gone       tally.Counts   // what was counted of them
+	ids        idset.Set      // of the notes that stay
+	combined   combinations   // of their quasi-identifiers
+	candidates []int32        // by the place that each had, that which it has now; goes
+}
+
+// goes is the place of a candidate that goes.
+const goes = -1
+
+// summarize sums up what stays.
+func (r *remaining) summarize(file io.Reader, list Remaining) error {
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return err
+	}
+	s, err := ParseSummary(data)
+	if err != nil {
+		return err
+	}
+	if len(s.Candidates) > 0 {
+		s.Candidates, err = list(s.Candidates, func(was int32) (int32, bool) {
+			if was < 0 || int(was) >= len(r.candidates) {
+				return 0, false
+			}
+			return r.candidates[was], r.candidates[was] != goes
+		})
+		if err != nil {
+			return err
+		}
+	}
+	had := len(s.IDs) > 0
+	if s.IDs = nil; had {
+		s.IDs = r.ids.AppendBinary(nil)
+	}
+	s.Quasi = r.combined.appendBinary(nil)
+	to, err := r.parts.Create("summary", SummaryExt, true)
+	if err == nil {
+		_, err = to.Write(s.append(nil))
+	}
+	return err
 }
 
 // part writes the rest of a part.
@@ -137,6 +196,7 @@ type rowCopier struct {
 	levels []bool         // by leaf: its values have levels
 	begin  func() (*part, error)
 	to     *part // nil: nothing has stayed yet
+	placed int32 // rows that have stayed
 }
 
 func (c *rowCopier) copy(rows parquet.Rows) error {
@@ -167,14 +227,37 @@ func (c *rowCopier) copy(rows parquet.Rows) error {
 }
 
 func (c *rowCopier) row(row parquet.Row) (err error) {
-	if number := c.value(row, "row").Int64(); !c.stays(number) {
+	number := c.value(row, "row").Int64()
+	stays := c.stays(number)
+	if c.kind == "candidates" {
+		place := int32(goes)
+		if stays {
+			place = c.placed
+			c.placed++
+		}
+		c.candidates = append(c.candidates, place)
+	}
+	if !stays {
 		c.count(number, row)
 		return nil
 	}
 	switch c.kind {
 	case "masked":
+		c.ids.Add(c.value(row, "note_id").ByteArray())
 		c.done.Masked++
+	case "quasi":
+		var values []byte
+		for k := 0; ; k++ {
+			name := fmt.Sprintf("q%d", k)
+			if _, there := c.at[name]; !there {
+				break
+			}
+			value := c.value(row, name).ByteArray()
+			values = append(binary.AppendUvarint(values, uint64(len(value))), value...)
+		}
+		c.combined.add(values, c.value(row, "patient").ByteArray())
 	case "quarantine":
+		c.ids.Add(c.value(row, "note_id").ByteArray())
 		c.done.Quarantined++
 		if c.done.Reasons == nil {
 			c.done.Reasons = map[string]int64{}

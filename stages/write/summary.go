@@ -23,22 +23,21 @@ type Summary struct{ IDs, Candidates, Quasi []byte }
 const summaryMagic = "velum.summary/1\n"
 
 func (u *Unit) summarize() error {
-	data := []byte(summaryMagic)
-	data = appendField(data, u.ids.AppendBinary)
+	s := Summary{IDs: u.ids.AppendBinary(nil)}
 	if u.o.Candidates != nil {
-		data = appendField(data, u.o.Candidates.AppendBinary)
-	} else {
-		data = appendField(data, func(dst []byte) []byte { return dst })
+		s.Candidates = u.o.Candidates.AppendBinary(nil)
 	}
-	data = appendField(data, u.combined.appendBinary)
-	_, err := u.summary.Write(data)
+	s.Quasi = u.combined.appendBinary(nil)
+	_, err := u.summary.Write(s.append(nil))
 	return err
 }
 
-func appendField(dst []byte, field func(dst []byte) []byte) []byte {
-	at := len(dst)
-	dst = field(append(dst, make([]byte, 8)...))
-	binary.LittleEndian.PutUint64(dst[at:], uint64(len(dst)-at-8))
+func (s *Summary) append(dst []byte) []byte {
+	dst = append(dst, summaryMagic...)
+	for _, field := range [][]byte{s.IDs, s.Candidates, s.Quasi} {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(len(field)))
+		dst = append(dst, field...)
+	}
 	return dst
 }
 

@@ -88,7 +88,7 @@ func (s *sharing) job(j Job) error {
 		}
 		s.w.disk.Start(f)
 		err := s.w.run(j)
-		died := s.w.disk.Died()
+		died := s.w.disk.died()
 		if err == nil && !died {
 			break
 		}
@@ -179,7 +179,7 @@ func replay(jobs []Job) (files map[string]string, ops int, err error) {
 	return outputs(w.disk), ops, nil
 }
 
-// remain is a commit.Rester of the parts of jobs.
+// remain is commit.UnitOptions.Rest of the parts of jobs.
 func remain(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(int64) bool) (commit.Counts, error) {
 	s, err := newSink(parts, of.Parts[0].Path[0])
 	if err != nil {

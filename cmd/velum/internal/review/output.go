@@ -2,7 +2,6 @@ package review
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -39,11 +39,8 @@ type wantedNote struct {
 // add takes in the note of a row of a unit.
 func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 	k := unitKey{u.SHA256, u.From, u.To}
-	if i, found := slices.BinarySearchFunc(u.Members, row, func(m commit.MemberRecord, row int64) int { return cmp.Compare(m.First, row) }); len(u.Members) > 0 {
-		if !found {
-			i = max(i-1, 0)
-		}
-		m := &u.Members[i]
+	if n := sort.Search(len(u.Members), func(i int) bool { return u.Members[i].First > row }); n > 0 {
+		m := &u.Members[n-1]
 		k, row = unitKey{m.SHA256, m.From, m.To}, row-m.First
 	}
 	if w[k] == nil {

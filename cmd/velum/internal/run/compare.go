@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"maps"
-	"math"
 	"os"
 	"path/filepath"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -28,7 +25,7 @@ func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit
 	if o, known := m.overlap[key]; known {
 		return o, nil
 	}
-	before, now := newCensus(), newCensus()
+	before, now := idset.NewSample(), idset.NewSample()
 	for _, u := range was {
 		if err := m.countMade(before, u); err != nil {
 			return commit.Overlap{}, err
@@ -42,18 +39,20 @@ func (m *masking) compare(given []commit.Unit, was []*commit.UnitRecord) (commit
 	if m.overlap == nil {
 		m.overlap = map[[2]string]commit.Overlap{}
 	}
-	m.overlap[key] = before.overlap(now)
-	return m.overlap[key], nil
+	var o commit.Overlap
+	o.Was, o.Given, o.Shared, o.Seen, o.Alike = before.Overlap(now)
+	m.overlap[key] = o
+	return o, nil
 }
 
 // countMade counts the notes that were made of a file. Files that share a unit come
 // one after the other, so that the notes of one unit are kept.
-func (m *masking) countMade(c *census, u *commit.UnitRecord) error {
+func (m *masking) countMade(c *idset.Sample, u *commit.UnitRecord) error {
 	if u.Damage != "" {
 		return nil // nothing of it could be read
 	}
 	if !u.Shares {
-		return m.eachMade(u, func(n madeNote) { c.add(n.id, n.text) })
+		return m.eachMade(u, func(n madeNote) { c.Add(n.id, n.text) })
 	}
 	if len(u.Parts) > 0 && m.made.part != u.Parts[0].Path {
 		m.made.part, m.made.notes = u.Parts[0].Path, nil
@@ -66,7 +65,7 @@ func (m *masking) countMade(c *census, u *commit.UnitRecord) error {
 	}
 	for _, n := range m.made.notes {
 		if n.row >= u.First && n.row < u.First+u.Rows {
-			c.add(n.id, n.text)
+			c.Add(n.id, n.text)
 		}
 	}
 	return nil
@@ -116,13 +115,13 @@ func (m *masking) eachOfPart(p *commit.PartRecord, do func(madeNote)) error {
 }
 
 // countUnit counts the notes of a unit of the archive, as far as it can be read.
-func (m *masking) countUnit(c *census, u *commit.Unit) error {
+func (m *masking) countUnit(c *idset.Sample, u *commit.Unit) error {
 	src, err := m.archive.Open(u)
 	if err == nil {
 		var b pipeline.Batch
 		for err == nil {
 			for i := range b.Len() {
-				c.add(b.ID.At(i), b.Text.At(i))
+				c.Add(b.ID.At(i), b.Text.At(i))
 			}
 			b.Reset()
 			err = src.Next(&b)
@@ -148,74 +147,4 @@ func (m *masking) disk() durable.FS {
 		return durable.OS
 	}
 	return m.options.Disk
-}
-
-// mostCounted is how many notes of a file are kept to be compared: two shares of
-// a half are told from three quarters beyond doubt.
-const mostCounted = 1 << 12
-
-// census is a sample of the notes of a file by a hash of their ids, so that the
-// samples of two files have the same notes (coordinated sampling; Broder 1997).
-type census struct {
-	notes int64
-	below uint64 // hashes that are kept
-	texts map[uint64][]byte
-}
-
-func newCensus() *census { return &census{below: math.MaxUint64, texts: map[uint64][]byte{}} }
-
-// add counts a note. A text that is nil cannot be compared.
-func (c *census) add(id, text []byte) {
-	c.notes++
-	h := xxh3.Hash(id)
-	if h > c.below || len(id) == 0 {
-		return
-	}
-	c.texts[h] = bytes.Clone(text)
-	if len(c.texts) > mostCounted {
-		c.thin(c.below / 2)
-	}
-}
-
-func (c *census) thin(below uint64) {
-	c.below = below
-	maps.DeleteFunc(c.texts, func(h uint64, _ []byte) bool { return h > below })
-}
-
-// overlap says how much of the file is in another.
-func (c *census) overlap(now *census) commit.Overlap {
-	least := min(c.below, now.below)
-	c.thin(least)
-	now.thin(least)
-	o := commit.Overlap{Was: c.notes, Given: now.notes}
-	for h, text := range c.texts {
-		other, there := now.texts[h]
-		if !there {
-			continue
-		}
-		o.Shared++
-		if text != nil && other != nil {
-			o.Seen++
-			if alike(text, other) {
-				o.Alike++
-			}
-		}
-	}
-	o.Shared = o.Shared * c.notes / int64(max(len(c.texts), 1))
-	return o
-}
-
-// alike tells whether a masked text may be that of a note: beside its masked words
-// a text stays as it was, so the beginnings and ends of the two agree.
-func alike(masked, text []byte) bool {
-	short := min(len(masked), len(text))
-	from := 0
-	for from < short && masked[from] == text[from] {
-		from++
-	}
-	to := 0
-	for to < short-from && masked[len(masked)-1-to] == text[len(text)-1-to] {
-		to++
-	}
-	return 2*(from+to) >= short
 }

@@ -289,7 +289,12 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions are what decides about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: write.Rest, Verify: write.Verify}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
+}
+
+// rest is commit.UnitOptions.Rest.
+func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecord) (durable.File, error), stays func(row int64) bool) (commit.Counts, error) {
+	return write.Rest(parts, of, open, stays, choose.Remaining)
 }
 
 // units does the units and prints what came out.

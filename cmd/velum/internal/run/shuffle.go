@@ -121,7 +121,7 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 		return err
 	}
 	collector := mask.NewCollector(o, dealer)
-	units := commit.Shared(plan.Units)
+	units := plan.Shared()
 	for i := range units {
 		u, first := &units[i], dealer.Rows()
 		d.first[keyOf(u)] = first

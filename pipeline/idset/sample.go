@@ -1,0 +1,79 @@
+package idset
+
+import (
+	"bytes"
+	"maps"
+	"math"
+
+	"github.com/zeebo/xxh3"
+)
+
+// mostSampled is how many notes of a file are kept to be compared: two shares of
+// a half are told from three quarters beyond doubt.
+const mostSampled = 1 << 12
+
+// A Sample is notes of a file by a hash of their ids, so that the samples of two files
+// have the same notes (coordinated sampling; Broder 1997).
+type Sample struct {
+	notes int64
+	below uint64 // hashes that are kept
+	texts map[uint64][]byte
+}
+
+// NewSample returns an empty sample.
+func NewSample() *Sample { return &Sample{below: math.MaxUint64, texts: map[uint64][]byte{}} }
+
+// Add counts a note. A text that is nil cannot be compared.
+func (c *Sample) Add(id, text []byte) {
+	c.notes++
+	h := xxh3.Hash(id)
+	if h > c.below || len(id) == 0 {
+		return
+	}
+	c.texts[h] = bytes.Clone(text)
+	if len(c.texts) > mostSampled {
+		c.thin(c.below / 2)
+	}
+}
+
+func (c *Sample) thin(below uint64) {
+	c.below = below
+	maps.DeleteFunc(c.texts, func(h uint64, _ []byte) bool { return h > below })
+}
+
+// Overlap says how much of the file is in another: its notes, those of the other one,
+// ids that both have, and of these those whose texts are known, and are alike.
+func (c *Sample) Overlap(now *Sample) (was, given, shared, seen, alike int64) {
+	least := min(c.below, now.below)
+	c.thin(least)
+	now.thin(least)
+	for h, text := range c.texts {
+		other, there := now.texts[h]
+		if !there {
+			continue
+		}
+		shared++
+		if text != nil && other != nil {
+			seen++
+			if isLike(text, other) {
+				alike++
+			}
+		}
+	}
+	return c.notes, now.notes, shared * c.notes / int64(max(len(c.texts), 1)), seen, alike
+}
+
+// isLike tells whether a masked text may be that of a note: beside its masked words
+// a text stays as it was, so the beginnings and ends of the two agree.
+func isLike(masked, text []byte) bool {
+	short := min(len(masked), len(text))
+	from := 0
+	for from < short && masked[from] == text[from] {
+		from++
+	}
+	to := 0
+	for to < short-from && masked[len(masked)-1-to] == text[len(text)-1-to] {
+		to++
+	}
+	return 2*(from+to) >= short
+}

@@ -1,0 +1,32 @@
+package idset
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestSampleOverlap(t *testing.T) {
+	for _, c := range []struct {
+		was, given, shared int // ids; those that both have
+		text               string
+		alike              bool
+	}{
+		{20, 20, 20, "sin fiebre desde ayer", true},
+		{20, 30, 5, "sin fiebre desde ayer", true},
+		{20, 20, 0, "sin fiebre desde ayer", true},
+		{20, 20, 20, "otra nota que no es la misma", false},
+		{20_000, 30_000, 10_000, "sin fiebre desde ayer", true},
+	} {
+		before, now := NewSample(), NewSample()
+		for i := range c.was {
+			before.Add(fmt.Append(nil, "n", i), []byte("sin [PERSON] desde ayer"))
+		}
+		for i := range c.given {
+			now.Add(fmt.Append(nil, "n", i+c.was-c.shared), []byte(c.text))
+		}
+		was, given, shared, seen, alike := before.Overlap(now)
+		if was != int64(c.was) || given != int64(c.given) || shared*100 < int64(c.shared)*95 || shared*95 > int64(c.shared)*100 || (alike == seen && seen > 0) != (c.alike && c.shared > 0) {
+			t.Errorf("%+v: %d %d %d %d %d", c, was, given, shared, seen, alike)
+		}
+	}
+}
