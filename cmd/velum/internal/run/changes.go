@@ -3,6 +3,8 @@ package run
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/velum-health/velum/pipeline/commit"
@@ -19,21 +21,36 @@ var fates = []struct{ name, says string }{
 	{"removed", "notes are removed from the output"},
 }
 
+// mostNamed is how many files a log names of one kind: an archive of small files has
+// thousands.
+const mostNamed = 50
+
 // logChanges says what of the output does not stay as it is.
 func (m *masking) logChanges() {
+	named := map[string]int{}
+	say := func(log func(string, ...any), says string, about ...any) {
+		if named[says]++; named[says] <= mostNamed {
+			log(says, about...)
+		}
+	}
 	for _, f := range fates {
 		for _, c := range m.changes {
 			if c.Fate == f.name && f.says != "" {
-				m.Log.Warn(f.says, "path", cmp.Or(c.Path, c.Input), "notes", c.Rows)
+				say(m.Log.Warn, f.says, "path", cmp.Or(c.Path, c.Input), "notes", c.Rows)
 			}
 		}
 	}
 	for _, c := range m.changes {
 		if c.After {
-			m.Log.Info("file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Path, "notes", c.Rows)
+			say(m.Log.Info, "file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Path, "notes", c.Rows)
 		}
 		if c.Twin != "" {
-			m.Log.Warn("file is a copy of another: its notes are in the output twice", "path", c.Path, "copy_of", c.Twin, "notes", c.Rows)
+			say(m.Log.Warn, "file is a copy of another: its notes are in the output twice", "path", c.Path, "copy_of", c.Twin, "notes", c.Rows)
+		}
+	}
+	for _, says := range slices.Sorted(maps.Keys(named)) {
+		if more := named[says] - mostNamed; more > 0 {
+			m.Log.Warn(says+"; of these files only the first are named", "more_files", more)
 		}
 	}
 }

@@ -115,9 +115,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 		}
 		return true
 	}
-	o.ByLength = !m.record.checks
-	o.Done = m.record.unit
-	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
+	o.ByLength, o.Done, o.Finish, o.LastStep = !m.record.checks, m.record.unit, m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
 	result, err := commit.RunUnits(ctx, plan, out, nil, o)
 	if err != nil {
 		return err
