@@ -32,6 +32,9 @@ var formCategories = [numForms]string{
 // identifier does. What stands in a place was put there: an identifier there is
 // a surrogate, and a placeholder holds no value.
 func (v *verifier) look(text []byte) pipeline.Reason {
+	if len(v.needles) == 0 && len(v.places) == 0 {
+		return v.lookPlain(text)
+	}
 	strict := false
 	before := uint8(sign)
 	for i := 0; i < len(text); {
@@ -57,8 +60,8 @@ func (v *verifier) look(text []byte) pipeline.Reason {
 			for i++; i < len(text) && kinds[text[i]] == numeric; i++ {
 			}
 		default:
-			begins := before == sign || before == numeric || k == upper && before != upper
-			if begins && (k == other || v.firsts>>(b&31)&1 != 0) && v.readable(text, i) {
+			first := before == sign || before == numeric || k == upper && before != upper
+			if first && (k == other || v.firsts>>(b&31)&1 != 0) && v.readable(text, i) {
 				return pipeline.SurvivingValue
 			}
 			for i++; i < len(text) && kinds[text[i]] == k; i++ {
@@ -76,6 +79,35 @@ func (v *verifier) look(text []byte) pipeline.Reason {
 	}
 	return pipeline.Sound
 }
+
+// lookPlain is look at a note in which nothing was masked: no word of it can be a
+// value, so only numbers and signs of addresses are looked at.
+func (v *verifier) lookPlain(text []byte) pipeline.Reason {
+	for i := 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case !opens[b]:
+		case kinds[b] != numeric:
+			if v.address(text, i) {
+				return pipeline.StrictFinding
+			}
+		case v.identifier(text, i):
+			return pipeline.StrictFinding
+		default:
+			for i+1 < len(text) && kinds[text[i+1]] == numeric {
+				i++
+			}
+		}
+	}
+	return pipeline.Sound
+}
+
+// opens are the bytes at which an identifier may begin, or have its sign.
+var opens = func() (t [256]bool) {
+	for b := range t {
+		t[b] = kinds[b] == numeric || b == '@' || b == ':' || b == '.'
+	}
+	return t
+}()
 
 // placeholder returns the end of the placeholder that was put at i, or i.
 func (v *verifier) placeholder(text []byte, i int) int {

@@ -580,3 +580,19 @@ func TestShuffled(t *testing.T) {
 		}
 	}
 }
+
+// TestLookPlain: a note in which nothing was masked is looked at by a shorter way,
+// and says what the long one says.
+func TestLookPlain(t *testing.T) {
+	words := []string{"tos", "12345678Z", "ada@hospital.cat", "www.hospital.cat", "https://a.cat", "[PERSON]", "120/80", "600 123 456", "tel. 93", "ES91 2100 0418", "año", ".", ":", "@", "\n"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between")))
+		v := &verifier{rules: newRules(Options{})}
+		short := v.look(text)
+		v.needles = append(v.needles, needle{number: true, start: 0, end: 1}) // a value that is in no note
+		v.folded = append(v.folded, 'x')
+		if long := v.look(text); long != short {
+			t.Fatalf("the short way says %v, the long one %v", short, long)
+		}
+	})
+}
