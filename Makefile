@@ -70,7 +70,7 @@ pgo:
 	rm -rf out/pgo
 	$(GO) run ./scripts/data/archive --notes 200000 --out out/pgo/notes
 	$(GO) run ./scripts/data/archive --kind reports --notes 3000 --seed 2 --out out/pgo/reports
-	VELUM_ARCHIVE=$(CURDIR)/out/pgo $(GO) test -trimpath ./cmd/velum -run '^$$' -bench 'Run$$' -benchtime 4x -o out/velum.test -cpuprofile $(CURDIR)/out/run.prof
+	VELUM_ARCHIVE=$(CURDIR)/out/pgo $(GO) test -trimpath ./cmd/velum -run '^$$' -bench '(Run|Fast)$$' -benchtime 2x -o out/velum.test -cpuprofile $(CURDIR)/out/run.prof
 	$(GO) run ./scripts/bench/pgo out/run.prof $(PGO)
 
 # work a note, counted and not timed, against scripts/bench/work/bounds.txt; WORK=-update writes them
