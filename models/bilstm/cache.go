@@ -42,7 +42,7 @@ const cacheOverhead = 48
 
 func (c *cache) make(rows int) {
 	c.rows, c.used = rows, 0
-	c.values, c.forms = kernels.Pages[int16](rows*c.width), make([]cached, rows)
+	c.values, c.forms = kernels.Pages[int16](c, rows*c.width), make([]cached, rows)
 	places := 1
 	for places < 2*rows {
 		places *= 2

@@ -214,6 +214,7 @@ func (v *vocabulary) number(words []string, fs []uint64, chars []rune) {
 	for i, w := range words[1:] {
 		v.words[w] = int32(i) + 1
 	}
+	v.features.room(len(fs))
 	for i, k := range fs[1:] {
 		v.features.add(k, int32(i)+1)
 	}

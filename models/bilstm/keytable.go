@@ -57,5 +57,14 @@ func (t *keyTable) add(key uint64, row int32) {
 	}
 }
 
+// room makes room for n keys at once.
+func (t *keyTable) room(n int) {
+	slots := 64
+	for slots < 2*n+2 {
+		slots *= 2
+	}
+	t.slots = make([]keySlot, slots)
+}
+
 // reset forgets all keys.
 func (t *keyTable) reset() { *t = keyTable{} }

@@ -478,10 +478,10 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 		clear(to[chars:])
 		x.record.features = m.numbers.appendFeatures(x.record.features[:0], e.Form(form))
 		for _, f := range x.record.features {
-			kernels.Prefetch(x.features.row(f.row)) // a table of some megabytes: wait for all rows at once
+			x.features.warm(f.row) // a table of some megabytes: wait for all rows at once
 		}
 		for _, f := range x.record.features {
-			kernels.Axpy(f.value, x.features.row(f.row), to[chars:])
+			x.features.add(to[chars:], f.row, f.value)
 		}
 	}
 }

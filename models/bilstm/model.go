@@ -225,7 +225,7 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if err := m.finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
-	m.numbers = &vocabulary{words: map[string]int32{}, chars: map[rune]int32{}}
+	m.numbers = &vocabulary{words: make(map[string]int32, len(m.words)), chars: map[rune]int32{}}
 	m.numbers.number(m.words, m.features, m.chars)
 	if m.numbers.features.len() != len(m.features)-1 {
 		return nil, fmt.Errorf("%w: a feature has two numbers", modelfile.ErrDamaged)

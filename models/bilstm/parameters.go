@@ -12,7 +12,7 @@ import (
 type parameter struct {
 	name       string
 	rows, cols int
-	data       []float32 // [rows][cols]; nil of the words of a model, which have codes alone
+	data       []float32 // [rows][cols]; nil of words and features of a model, which have codes alone
 	table      bool      // of vectors that are looked up: a step moves some rows only
 
 	blocks int // of rows, which tagging multiplies by with eight bits a number; 0: as they are
@@ -90,14 +90,34 @@ func (p *parameter) rounded() *parameter {
 	return r
 }
 
-// restore makes the numbers of a table from its codes. Words do without: of a
-// million numbers tagging asks for some rows, once a form, and a model opens
+// restore makes the numbers of a table from its codes. Words and features do without:
+// of millions of numbers tagging asks for some rows, once a form, and a model opens
 // the sooner.
 func (p *parameter) restore() {
-	if p.name != "words" {
+	if p.name != "words" && p.name != "features" {
 		p.data = p.numbers()
 	}
 }
+
+// add adds value times a row to to.
+func (p *parameter) add(to []float32, row int32, value float32) {
+	if p.data != nil {
+		kernels.Axpy(value, p.row(row), to)
+		return
+	}
+	kernels.AxpyCodes(value, p.scales[row], p.code(row), to)
+}
+
+// warm asks for a row before it is needed.
+func (p *parameter) warm(row int32) {
+	if p.data != nil {
+		kernels.Prefetch(p.row(row))
+		return
+	}
+	kernels.Prefetch(p.code(row))
+}
+
+func (p *parameter) code(row int32) []int8 { return p.codes[int(row)*p.cols:][:p.cols] }
 
 // numbers returns those of all rows.
 func (p *parameter) numbers() []float32 {
@@ -116,7 +136,7 @@ func (p *parameter) write(to []float32, row int32) int {
 	if p.data != nil {
 		return copy(to, p.row(row))
 	}
-	codes, scale := p.codes[int(row)*p.cols:][:p.cols], p.scales[row]
+	codes, scale := p.code(row), p.scales[row]
 	to = to[:p.cols]
 	for k, c := range codes {
 		to[k] = scale * float32(c)

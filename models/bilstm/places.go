@@ -18,6 +18,7 @@ type places struct {
 	at     []int32 // of each feature its place in rows, plus 1; 0: none
 	known  []int32 // the features that have one
 	common []valued
+	vector []float32 // of a feature
 
 	shared     []valued // of pieces
 	sharedEnds []int32  // [pieces+1] where those of each piece end
@@ -56,7 +57,9 @@ func (x *places) row(feature int32) int32 {
 			x.rows = append(x.rows, make([]float32, x.width))
 		}
 		clear(x.rows[n])
-		kernels.Gemm(x.rows[n], x.width, x.table.row(feature), x.table.cols, x.w, x.width, 1, x.table.cols, x.width)
+		x.vector = grow(x.vector, x.table.cols)
+		x.table.write(x.vector, feature)
+		kernels.Gemm(x.rows[n], x.width, x.vector, x.table.cols, x.w, x.width, 1, x.table.cols, x.width)
 		x.known = append(x.known, feature)
 		x.at[feature] = int32(n) + 1
 	}

@@ -54,7 +54,7 @@ const (
 // newCache makes a cache of about so many bytes, of a slab of its own.
 func newCache(bytes, rows, labels, stride int) *cache {
 	c := &cache{fill: make([]float32, rows*stride)}
-	slab := kernels.Pages[byte](c.size(bytes, rows, labels))
+	slab := kernels.Pages[byte](c, c.size(bytes, rows, labels))
 	c.carve(&slab)
 	return c
 }

@@ -40,7 +40,7 @@ func (s *shared) make(bytes, rows, labels int) {
 		all[i].c = new(cache)
 		size += all[i].c.size(bytes/stripes, rows, labels)
 	}
-	slab := kernels.Pages[byte](size)
+	slab := kernels.Pages[byte](all, size)
 	for i := range all {
 		all[i].c.carve(&slab)
 	}

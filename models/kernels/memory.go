@@ -1,16 +1,27 @@
 package kernels
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+)
 
-// Pages returns n zeroes for what is read at random places: on huge pages, if they
-// are enough to fill one.
-func Pages[T byte | int16](n int) []T {
+// Pages returns n zeroes for what is read at random places: outside of the heap and on
+// huge pages, if they are enough to fill one. They are given back when owner, the
+// object that has them, is garbage.
+//
+// The heap would count them as live and let a quarter as much garbage lie about, and
+// would clear, and so fill, what it had used before.
+func Pages[T byte | int16, O any](owner *O, n int) []T {
 	size := n * int(unsafe.Sizeof(T(0)))
 	if size < hugePage {
 		return make([]T, n)
 	}
-	slab := make([]byte, size+hugePage)
+	slab := pages(size + hugePage)
+	if slab == nil {
+		return make([]T, n)
+	}
+	runtime.AddCleanup(owner, giveBack, slab)
 	slab = slab[-uintptr(unsafe.Pointer(&slab[0]))%hugePage:]
-	hugePages(slab[:size&^(hugePage-1)])
+	wishHuge(slab[:size&^(hugePage-1)])
 	return unsafe.Slice((*T)(unsafe.Pointer(&slab[0])), n)
 }

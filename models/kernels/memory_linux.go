@@ -6,16 +6,19 @@ import "syscall"
 // 4 kB.
 const hugePage = 2 << 20
 
-// hugePages asks for huge pages behind b. A cache is read at random places,
+// pages returns n bytes of the system, nil if it has none.
+func pages(n int) []byte {
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func giveBack(b []byte) { _ = syscall.Munmap(b) }
+
+// wishHuge asks for huge pages behind b. A cache is read at random places,
 // and with pages of 4 kB nearly every look-up of a form also waits for the
 // page tables (of the guest and of the host on a virtual machine). It is a
 // wish: a kernel that has no huge pages says no, and nothing is lost.
-//
-// b is zeroes, begins with a huge page and is as long as some. Where the heap
-// had used the memory before, Go has written these zeroes, to small pages; they
-// are given back, so that the large ones come in their place.
-func hugePages(b []byte) {
-	if len(b) >= hugePage && syscall.Madvise(b, syscall.MADV_HUGEPAGE) == nil {
-		_ = syscall.Madvise(b, syscall.MADV_DONTNEED)
-	}
-}
+func wishHuge(b []byte) { _ = syscall.Madvise(b, syscall.MADV_HUGEPAGE) }

@@ -2,6 +2,10 @@
 
 package kernels
 
-const hugePage = 1
+import "math"
 
-func hugePages([]byte) {}
+const hugePage = math.MaxInt // there are none, so that nothing is as large
+
+func pages(int) []byte { return nil }
+func giveBack([]byte)  {}
+func wishHuge([]byte)  {}

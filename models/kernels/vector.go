@@ -28,6 +28,21 @@ func Axpy(a float32, x, y []float32) {
 	axpyAVX2(&y[0], &x[0], a, len(x))
 }
 
+// AxpyCodes is Axpy of scale·x, rounded to float32. len(x) is a multiple of Lanes.
+func AxpyCodes(a, scale float32, x []int8, y []float32) {
+	if len(x) == 0 {
+		return
+	}
+	y = y[:len(x)]
+	if portable {
+		for i, v := range x {
+			y[i] += float32(a * float32(scale*float32(v)))
+		}
+		return
+	}
+	axpyCodesAVX2(&y[0], &x[0], a, scale, len(x))
+}
+
 // Narrow writes x/scale, rounded, to dst, and returns scale: that at which the
 // largest number of x is the largest of sixteen bits. len(x) is a multiple of Lanes.
 func Narrow(dst []int16, x []float32) (scale float32) {

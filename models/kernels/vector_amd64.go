@@ -17,3 +17,6 @@ func narrowAVX2(dst *int16, x *float32, scale float32, n int)
 
 //go:noescape
 func widenAVX2(dst, from *float32, x *int16, scale float32, n int)
+
+//go:noescape
+func axpyCodesAVX2(y *float32, x *int8, a, scale float32, n int)

@@ -89,6 +89,27 @@ narrowloop:
 	VZEROUPPER
 	RET
 
+// func axpyCodesAVX2(y *float32, x *int8, a, scale float32, n int)
+TEXT ·axpyCodesAVX2(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	VBROADCASTSS a+16(FP), Y14
+	VBROADCASTSS scale+20(FP), Y15
+	MOVQ n+24(FP), CX
+axpycodesloop:
+	VPMOVSXBD (SI), Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS Y15, Y0, Y0
+	VMOVUPS (DI), Y1
+	VFMADD231PS Y14, Y0, Y1
+	VMOVUPS Y1, (DI)
+	ADDQ $8, SI
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JNZ  axpycodesloop
+	VZEROUPPER
+	RET
+
 // func widenAVX2(dst, from *float32, x *int16, scale float32, n int)
 TEXT ·widenAVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI

@@ -184,3 +184,32 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("nothing became %v at scale %v", short, scale)
 	}
 }
+
+// TestAxpyCodes holds the machine's code against the plain one, and that against
+// Axpy of the numbers.
+func TestAxpyCodes(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{8, 64, 104} {
+		x, numbers := make([]int8, n), make([]float32, n)
+		for _, a := range []float32{1, 0.3} {
+			for i := range x {
+				x[i] = int8(r.IntN(256) - 128)
+				numbers[i] = 0.01 * float32(x[i])
+			}
+			start := random(r, n, -1, 1)
+			want := slices.Clone(start)
+			Axpy(a, numbers, want)
+			for _, force := range []bool{true, false} {
+				was := ForcePortable(force)
+				got := slices.Clone(start)
+				AxpyCodes(a, 0.01, x, got)
+				ForcePortable(was)
+				for i := range got {
+					if d := math.Abs(float64(got[i] - want[i])); d > 1e-6 {
+						t.Errorf("%d numbers, portable %v: number %d is off by %v", n, force, i, d)
+					}
+				}
+			}
+		}
+	}
+}
