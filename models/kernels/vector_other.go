@@ -8,4 +8,4 @@ func windowAVX2(dst, in, out *float32, width int, inputs *int32, n int, s *windo
 func tileAVX2(dst, a, b *float32, n int)                                               { unreachable() }
 func narrowAVX2(dst *int16, x *float32, scale float32, n int)                          { unreachable() }
 func widenAVX2(dst, from *float32, x *int16, scale float32, n int)                     { unreachable() }
-func axpyCodesAVX2(y *float32, x *int8, a, scale float32, n int) { unreachable() }
+func axpyCodesAVX2(y *float32, x *int8, a, scale float32, n int)                       { unreachable() }
