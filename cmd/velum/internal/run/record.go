@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -72,7 +73,7 @@ func (r *record) finish(ctx context.Context, f *commit.Final) error {
 	if r.Sample == 0 {
 		return nil
 	}
-	return auditSample(ctx, f, r.Sample)
+	return selection.AuditSample(ctx, f, r.Sample)
 }
 
 // keep calls do and writes down how it ended.

@@ -1,4 +1,4 @@
-package run
+package selection
 
 import (
 	"bufio"
@@ -22,7 +22,7 @@ import (
 // auditSamplePath is where the sample stands, below the private tree.
 const auditSamplePath = "audit/sample.jsonl"
 
-// auditSample draws n masked notes at random, for a person to read, and writes
+// AuditSample draws n masked notes at random, for a person to read, and writes
 // which they are: id, unit, masked part, row in the input file, and the spans
 // that were masked, as bytes of the note as it was. No text.
 //
@@ -32,7 +32,7 @@ const auditSamplePath = "audit/sample.jsonl"
 // cannot choose them without running velum. Memory grows with n alone. The
 // notes stand in the order of their numbers: who reads only the first k has
 // read a random sample of k.
-func auditSample(ctx context.Context, f *commit.Final, n int) error {
+func AuditSample(ctx context.Context, f *commit.Final, n int) error {
 	drawn := drawSample(f.Manifest, n)
 	if err := findSample(ctx, f, drawn); err != nil {
 		return err
