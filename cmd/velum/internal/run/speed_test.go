@@ -115,7 +115,7 @@ type row struct {
 
 func newRow(t testing.TB, profile string) *row {
 	t.Helper()
-	c, err := option.Load(option.Sources{Env: []string{"VELUM_TAG_NOTE_CACHE=0", "VELUM_PROFILE=" + profile}})
+	c, err := option.Load(option.Sources{Env: []string{"VELUM_PROFILE=" + profile}})
 	if err != nil {
 		t.Fatal(err)
 	}
