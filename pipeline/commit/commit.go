@@ -102,7 +102,7 @@ func (f *Final) Read(p PartRecord) ([]byte, error) {
 		return nil, err
 	}
 	if err != nil || digest(data) != p.SHA256 {
-		return nil, &durable.IntegrityError{Path: name, Cause: "is missing or changed since it was written"}
+		return nil, &durable.IntegrityError{Path: name, Cause: "is missing or changed since it was written; run.recheck=0d does again what is given, and names the input of what is not"}
 	}
 	return data, nil
 }

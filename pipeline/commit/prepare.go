@@ -255,15 +255,18 @@ func (r *Prepared) lastCommit() (*Manifest, error) {
 // yet, and the run directory has the other one's next (see pending). Without
 // it a run of another plan would find trees that do not fit together.
 func (r *Prepared) rollForward() error {
+	runs, err := r.fs.ReadDir(filepath.Join(r.out.Dir, runsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was begun
+	}
+	if err != nil {
+		return err
+	}
 	private, err := readManifest(r.fs, r.out.Private)
 	if _, bad := errors.AsType[*durable.IntegrityError](err); bad || errors.Is(err, fs.ErrNotExist) {
 		return nil // lastCommit says what is wrong
 	}
 	if err != nil {
-		return err
-	}
-	runs, err := r.fs.ReadDir(filepath.Join(r.out.Dir, runsName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	for _, e := range runs {

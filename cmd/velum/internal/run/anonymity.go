@@ -136,10 +136,10 @@ func (a *anonymizer) unit(u *commit.UnitRecord, do func(c *write.Combination)) e
 			continue
 		}
 		s, err := readSummary(a.f, p)
-		if err == nil {
-			err = write.EachCombination(s.Quasi, len(a.columns), func(c *write.Combination) error { do(c); return nil })
-		}
 		if err != nil {
+			return err
+		}
+		if err := write.EachCombination(s.Quasi, len(a.columns), func(c *write.Combination) error { do(c); return nil }); err != nil {
 			return fmt.Errorf("%s: %w", p.Path, err)
 		}
 	}

@@ -176,9 +176,10 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final) (again int64, amon
 				continue
 			}
 			s, err := readSummary(f, u.Parts[at])
-			if err == nil {
-				err = ids.Add(pass, s.IDs)
+			if err != nil {
+				return 0, nil, err
 			}
+			err = ids.Add(pass, s.IDs)
 			// Another model's confidence cannot be compared, and its tags may be others.
 			if err == nil && pass == 0 && among != nil && u.Model == "" && len(s.Candidates) > 0 {
 				err = among.Add(uint32(i), s.Candidates)
@@ -196,7 +197,11 @@ func readSummary(f *commit.Final, p commit.PartRecord) (write.Summary, error) {
 	if err != nil {
 		return write.Summary{}, err
 	}
-	return write.ParseSummary(data)
+	s, err := write.ParseSummary(data)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", p.Path, err)
+	}
+	return s, err
 }
 
 // tallied adds to the counts of a unit what resolve did in it. They must come
