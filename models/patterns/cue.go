@@ -39,6 +39,7 @@ var kinds = [...]kind{
 	{cues: forRecord, category: recordID, digits: 5, least: 5, most: 20, common: 5},
 	{cues: forTelephone, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
 	{cues: forFax, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
+	{cues: forIP, category: ipAddress, digits: 6, least: 6, most: 32, common: 6},
 	{cues: forHandle, category: email, digits: 2, least: 4, most: 40, common: 5},
 }
 
@@ -88,16 +89,19 @@ func (s cueFinder) cued(n *num) {
 		cue = s.cueBehind(start)
 	}
 	k := kindOf(cue)
-	if k == nil || s.inner(start) {
+	end := 0
+	if k != nil && !s.inner(start) {
+		end = s.valueEnd(start, k, cue)
+	}
+	if end == 0 {
+		s.named(start)
 		return
 	}
-	if end := s.valueEnd(start, k, cue); end > 0 {
-		if k.category == telephone && s.byteAt(start-1) == '+' {
-			start--
-		}
-		s.add(start, end, k.category, 0.85, false)
-		s.cuedEnd, s.cuedKind = end, k
+	if k.category == telephone && s.byteAt(start-1) == '+' {
+		start--
 	}
+	s.add(start, end, k.category, 0.85, false)
+	s.cuedEnd, s.cuedKind = end, k
 }
 
 // single tells whether a number stands by itself: no letter, digit or sign of a
@@ -285,31 +289,83 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 	return 0
 }
 
+// named finds a value whose cue stands in brackets behind it and is all that they
+// hold: "1234 567 (NHC)", "SB 78 XNS (número de matrícula)". What lies between
+// is the value, whatever its groups are.
+func (s cueFinder) named(start int) {
+	if g := s.lettersBefore(start); isUpper(s.byteAt(g)) {
+		start = g
+	}
+	x, open := extent{end: start}, start
+	for small := 0; ; open++ {
+		switch b := s.byteAt(open); {
+		case isAlnum(b):
+			if small++; !isLower(b) {
+				small = 0
+			}
+			if isDigit(b) {
+				x.digits++
+			}
+			if small > 3 || x.signs >= 40 {
+				return // a word, or no value
+			}
+			x.signs++
+			x.end = open + 1
+			continue
+		case (b == ' ' || joiner(b) || b == ')') && open-x.end < 2:
+			continue
+		case b == '(' && open > x.end:
+		default:
+			return
+		}
+		break
+	}
+	cue := s.cueInside(open + 1)
+	k := kindOf(cue)
+	if k == nil || x.digits < k.digits || x.signs < k.least || x.signs > max(k.most, 24) || start < s.dateEnd || s.inner(start) || cue&everyday != 0 && x.digits < k.common {
+		return
+	}
+	s.add(start, x.end, k.category, 0.85, false)
+	s.cuedEnd, s.cuedKind = x.end, k
+}
+
+// cueInside returns the cue that stands at p with words that say nothing, and
+// nothing else, up to a bracket.
+func (s cueFinder) cueInside(p int) (cue role) {
+	for range 6 {
+		end, e := s.wordFrom(p)
+		switch {
+		case e.roles&cues != 0 && cue == 0:
+			cue = e.roles
+		case e.roles&(cues|filler) == 0:
+			return 0
+		}
+		if p = s.spaces(end); s.byteAt(p) == ')' {
+			return cue
+		}
+	}
+	return 0
+}
+
 // cueBehind returns the cue behind the value at start: "... es mi número de
-// pasaporte", "... (NHC)".
+// pasaporte".
 func (s cueFinder) cueBehind(start int) role {
 	p := start
 	for isAlnum(s.byteAt(p)) || joiner(s.byteAt(p)) && isAlnum(s.byteAt(p+1)) {
 		p++
 	}
-	p = s.spaces(p)
-	bracket := s.byteAt(p) == '('
-	if bracket {
-		p++
-	} else if end, e := s.wordFrom(p); e.is("es") || e.is("is") {
-		p = s.spaces(end)
-	} else {
+	end, e := s.wordFrom(s.spaces(p))
+	if !e.is("es") && !e.is("is") {
 		return 0
 	}
 	for range 4 {
-		end, e := s.wordFrom(p)
+		end, e = s.wordFrom(s.spaces(end))
 		switch {
-		case e.roles&cues != 0 && e.roles&everyday == 0 && (!bracket || s.byteAt(end) == ')'):
+		case e.roles&cues != 0 && e.roles&everyday == 0:
 			return e.roles
 		case e.roles&filler == 0 && !e.is("mi"):
 			return 0
 		}
-		p = s.spaces(end)
 	}
 	return 0
 }
