@@ -63,17 +63,22 @@ func (c *Sample) Overlap(now *Sample) (was, given, shared, seen, alike int64) {
 	return c.notes, now.notes, shared * c.notes / int64(max(len(c.texts), 1)), seen, alike
 }
 
-// isLike tells whether a masked text may be that of a note: beside its masked words
-// a text stays as it was, so the beginnings and ends of the two agree.
+// isLike tells whether a masked text may be that of a note: half of its words, placeholders
+// aside, are words of the note. Beginning and end alone tell nothing of a note with a name in front.
 func isLike(masked, text []byte) bool {
-	short := min(len(masked), len(text))
-	from := 0
-	for from < short && masked[from] == text[from] {
-		from++
+	words := map[string]bool{}
+	for word := range bytes.FieldsSeq(text) {
+		words[string(word)] = true
 	}
-	to := 0
-	for to < short-from && masked[len(masked)-1-to] == text[len(text)-1-to] {
-		to++
+	all, shared := 0, 0
+	for word := range bytes.FieldsSeq(masked) {
+		if bytes.IndexByte(word, '[') >= 0 {
+			continue
+		}
+		all++
+		if words[string(word)] {
+			shared++
+		}
 	}
-	return 2*(from+to) >= short
+	return 2*shared >= all
 }

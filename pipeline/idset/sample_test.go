@@ -30,3 +30,24 @@ func TestSampleOverlap(t *testing.T) {
 		}
 	}
 }
+
+func TestIsLike(t *testing.T) {
+	const note = "Pac Lucía Ferrer acude a CAP Reus el 12/03/2025, tel 600123123. Dolor lumbar, paracetamol 1g/8h"
+	for _, c := range []struct {
+		name, masked string
+		want         bool
+	}{
+		{"masked in four places", "Pac [PERSON] acude a [LOCATION] el [DATE], tel [TELEPHONE]. Dolor lumbar, paracetamol 1g/8h", true},
+		{"surrogates", "Pac Marta Soler Roca acude a CAP Sant Pere el 3/05/2024, tel 611222333. Dolor lumbar, paracetamol 1g/8h", true},
+		{"names left out", "Pac acude a el tel Dolor lumbar, paracetamol 1g/8h", true},
+		{"masked at both ends", "[PERSON] acude a [LOCATION] por Dolor lumbar, [PERSON]", true},
+		{"another note", "[PERSON] refiere tos seca el [DATE] sin fiebre, salbutamol a demanda", false},
+		{"another note that begins alike", "Pac [PERSON] acude a urgencias por cefalea intensa y vómitos desde anoche", false},
+		{"nothing but placeholders", "[PERSON] [DATE]", true},
+		{"empty", "", true},
+	} {
+		if got := isLike([]byte(c.masked), []byte(note)); got != c.want {
+			t.Errorf("%s: is like %v", c.name, got)
+		}
+	}
+}
