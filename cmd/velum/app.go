@@ -68,6 +68,16 @@ func exactArgs(n int) cobra.PositionalArgs {
 	}
 }
 
+// mostArgs is cobra's MaximumNArgs with our exit code.
+func mostArgs(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > n {
+			return exit.Errorf(exit.Config, "put what has spaces in quotes; see `"+c.CommandPath()+" --help`", "%s: arguments: want at most %d, have %d", c.CommandPath(), n, len(args))
+		}
+		return nil
+	}
+}
+
 // unknownVerb refuses arguments of the root command and names the verb that
 // was meant.
 func unknownVerb(c *cobra.Command, args []string) error {

@@ -30,7 +30,7 @@ changes it holds no longer.`,
   velum audit prove --read 3000 --leaks 2 --notes 32900000   # and of a whole year
   velum audit prove --rate 0.0001                            # how many notes to read
   velum audit prove masked/ --read 598 --leaks 0 --reader "A. Soler"`,
-		Args: cobra.MaximumNArgs(1),
+		Args: mostArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 && by == "" {
 				return exit.Errorf(exit.Config, "say who read with --reader", "--reader is needed")

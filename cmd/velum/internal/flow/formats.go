@@ -111,7 +111,7 @@ func categoriesOf(labels map[string]string) (func(string) (pipeline.Category, er
 		}
 		category, err := pipeline.ParseCategory(name)
 		if err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("read.labels: %s: %w", label, err), "`velum config schema` has the categories, NONE leaves a label out")
+			return nil, exit.With(exit.Config, fmt.Errorf("read.labels: %s: %w", label, err), labelRemedy(name))
 		}
 		to[label] = category
 	}
@@ -121,6 +121,15 @@ func categoriesOf(labels map[string]string) (func(string) (pipeline.Category, er
 		}
 		return pipeline.ParseCategory(label)
 	}, nil
+}
+
+// labelRemedy says what a label may be mapped to: the category that was meant, or those of primary care.
+func labelRemedy(name string) string {
+	known := append(option.LabelNames("primary-care"), "NONE")
+	if near := exit.DidYouMean(name, known); near != "" {
+		return near
+	}
+	return strings.Join(known, ", ") + " (leaves it out); `velum config schema` has all categories"
 }
 
 // OpenNotes opens labelled notes of any format. A wrong path or a broken file

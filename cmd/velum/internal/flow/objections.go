@@ -124,6 +124,16 @@ func (o *Objections) LeaveOut(ctx context.Context, a *read.Archive) error {
 	return nil
 }
 
+// People is how many rows name somebody, after LeaveOut: a heading is nobody.
+func (o *Objections) People() (n int) {
+	for k := range o.Rows {
+		if x := &o.Rows[k]; x.Notes > 0 || !x.Heading {
+			n++
+		}
+	}
+	return n
+}
+
 // Unmatched are the rows of the list that are no patient's, after LeaveOut. What
 // may be a heading is none.
 func (o *Objections) Unmatched() (all []*Objector) {

@@ -159,17 +159,23 @@ func (r *Report) judgeRisk() {
 	}
 }
 
-// Said is the light of a private tree's report and its sentence, as they stand on disk.
-func Said(disk durable.FS, private string) (light, sentence string, err error) {
+// Said is the light of a private tree's report, its sentence, and what made the
+// light red, as they stand on disk.
+func Said(disk durable.FS, private string) (light, sentence string, reasons []string, err error) {
 	data, err := durable.ReadFile(disk, filepath.Join(private, "report.json"))
 	if err != nil {
-		return "", "", err
+		return "", "", nil, err
 	}
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
-		return "", "", errors.New("report.json of the private tree is none")
+		return "", "", nil, errors.New("report.json of the private tree is none")
 	}
-	return string(r.Light), r.Sentence, nil
+	for _, f := range r.Findings {
+		if f.Light == red {
+			reasons = append(reasons, f.Text)
+		}
+	}
+	return string(r.Light), r.Sentence, reasons, nil
 }
 
 // shown writes a figure of a comparison.

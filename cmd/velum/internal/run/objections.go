@@ -31,7 +31,7 @@ func (m *masking) leaveOut(ctx context.Context) error {
 	if o.Path == "" {
 		return nil
 	}
-	m.Log.Info("notes of people who object are left out", "people", len(o.Rows), "notes", notes)
+	m.Log.Info("notes of people who object are left out", "people", o.People(), "notes", notes)
 	unmatched := o.Unmatched()
 	if len(unmatched) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (m *masking) leaveOut(ctx context.Context) error {
 		near = "; ids that are near: " + near
 	}
 	return exit.Errorf(exit.Privacy, "write them as the archive does, or --set people.unmatched=warn if they are in other files",
-		"people.exclude: %s: %d of %d objections are no patient's of this archive, row %s%s", o.Path, len(unmatched), len(o.Rows), rows, near)
+		"people.exclude: %s: %d of %d objections are no patient's of this archive, row %s%s", o.Path, len(unmatched), o.People(), rows, near)
 }
 
 // logKept says that nobody looked whose the notes of earlier runs are, whose files

@@ -508,25 +508,26 @@ func damaged(m *commit.Manifest) string {
 type summary struct {
 	Kind string `json:"message_type"`
 	commit.Counts
-	Units      int     `json:"units"`
-	Reused     int     `json:"units_reused"`
-	Kept       int     `json:"units_kept"`              // of earlier runs, whose inputs are not given
-	Duplicates *int64  `json:"duplicate_ids,omitempty"` // when they were counted
-	Seconds    float64 `json:"seconds"`
-	PerSecond  float64 `json:"notes_per_second"`
-	Out        string  `json:"out"`
-	Private    string  `json:"private"`
-	Light      string  `json:"light"`
-	Sentence   string  `json:"sentence"` // of report.json in the private tree
+	Units      int      `json:"units"`
+	Reused     int      `json:"units_reused"`
+	Kept       int      `json:"units_kept"`              // of earlier runs, whose inputs are not given
+	Duplicates *int64   `json:"duplicate_ids,omitempty"` // when they were counted
+	Seconds    float64  `json:"seconds"`
+	PerSecond  float64  `json:"notes_per_second"`
+	Out        string   `json:"out"`
+	Private    string   `json:"private"`
+	Light      string   `json:"light"`
+	Sentence   string   `json:"sentence"`          // of report.json in the private tree
+	Reasons    []string `json:"reasons,omitempty"` // why the light is red
 }
 
 func (m *masking) printResult(r *commit.Result, out commit.Output) error {
-	light, sentence, err := report.Said(m.disk(), m.record.private)
+	light, sentence, reasons, err := report.Said(m.disk(), m.record.private)
 	if err != nil {
 		return err
 	}
 	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
-		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence}
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons}
 	s.PerSecond = float64(s.Rows) / s.Seconds
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(s)
@@ -543,7 +544,7 @@ func (s *summary) table(w io.Writer) error {
 		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
 	}
 	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
-		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, s.Sentence)
+		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
 	return err
 }
 
