@@ -8,29 +8,29 @@ type Bytes struct {
 }
 
 // Len returns the number of values.
-func (c *Bytes) Len() int { return max(len(c.Offsets)-1, 0) }
+func (b *Bytes) Len() int { return max(len(b.Offsets)-1, 0) }
 
 // At returns value i. It aliases the column and must not be kept.
-func (c *Bytes) At(i int) []byte { return c.Data[c.Offsets[i]:c.Offsets[i+1]:c.Offsets[i+1]] }
+func (b *Bytes) At(i int) []byte { return b.Data[b.Offsets[i]:b.Offsets[i+1]:b.Offsets[i+1]] }
 
 // Append adds one value at the end.
-func (c *Bytes) Append(v []byte) {
-	c.Data = append(c.Data, v...)
-	c.End()
+func (b *Bytes) Append(v []byte) {
+	b.Data = append(b.Data, v...)
+	b.End()
 }
 
 // End closes the value whose bytes were appended to Data since the last one.
-func (c *Bytes) End() {
-	if len(c.Offsets) == 0 {
-		c.Offsets = append(c.Offsets, 0)
+func (b *Bytes) End() {
+	if len(b.Offsets) == 0 {
+		b.Offsets = append(b.Offsets, 0)
 	}
-	c.Offsets = append(c.Offsets, int32(len(c.Data)))
+	b.Offsets = append(b.Offsets, int32(len(b.Data)))
 }
 
 // Reset empties the column and keeps its memory.
-func (c *Bytes) Reset() {
-	c.Data = c.Data[:0]
-	c.Offsets = c.Offsets[:0]
+func (b *Bytes) Reset() {
+	b.Data = b.Data[:0]
+	b.Offsets = b.Offsets[:0]
 }
 
 // List is a column of lists: list i is Items[Offsets[i]:Offsets[i+1]].
@@ -40,27 +40,27 @@ type List[T any] struct {
 }
 
 // Len returns the number of lists.
-func (c *List[T]) Len() int { return max(len(c.Offsets)-1, 0) }
+func (l *List[T]) Len() int { return max(len(l.Offsets)-1, 0) }
 
 // At returns list i. It aliases the column.
-func (c *List[T]) At(i int) []T { return c.Items[c.Offsets[i]:c.Offsets[i+1]:c.Offsets[i+1]] }
+func (l *List[T]) At(i int) []T { return l.Items[l.Offsets[i]:l.Offsets[i+1]:l.Offsets[i+1]] }
 
 // Append adds one whole list at the end.
-func (c *List[T]) Append(items ...T) {
-	c.Items = append(c.Items, items...)
-	c.End()
+func (l *List[T]) Append(items ...T) {
+	l.Items = append(l.Items, items...)
+	l.End()
 }
 
 // End closes the list whose items were appended to Items since the last one.
-func (c *List[T]) End() {
-	if len(c.Offsets) == 0 {
-		c.Offsets = append(c.Offsets, 0)
+func (l *List[T]) End() {
+	if len(l.Offsets) == 0 {
+		l.Offsets = append(l.Offsets, 0)
 	}
-	c.Offsets = append(c.Offsets, int32(len(c.Items)))
+	l.Offsets = append(l.Offsets, int32(len(l.Items)))
 }
 
 // Reset empties the column and keeps its memory.
-func (c *List[T]) Reset() {
-	c.Items = c.Items[:0]
-	c.Offsets = c.Offsets[:0]
+func (l *List[T]) Reset() {
+	l.Items = l.Items[:0]
+	l.Offsets = l.Offsets[:0]
 }

@@ -278,24 +278,24 @@ func (f *fitter) shifts(few bool) {
 type symmetric [6]float64
 
 // cholesky returns L with L·Lᵀ the matrix.
-func (h symmetric) cholesky() (l symmetric) {
-	l[0] = math.Sqrt(max(h[0], 0))
+func (s symmetric) cholesky() (l symmetric) {
+	l[0] = math.Sqrt(max(s[0], 0))
 	under := func(x float64, by float64) float64 {
 		if by == 0 {
 			return 0
 		}
 		return x / by
 	}
-	l[1] = under(h[1], l[0])
-	l[2] = math.Sqrt(max(h[2]-l[1]*l[1], 0))
-	l[3] = under(h[3], l[0])
-	l[4] = under(h[4]-l[3]*l[1], l[2])
-	l[5] = math.Sqrt(max(h[5]-l[3]*l[3]-l[4]*l[4], 0))
+	l[1] = under(s[1], l[0])
+	l[2] = math.Sqrt(max(s[2]-l[1]*l[1], 0))
+	l[3] = under(s[3], l[0])
+	l[4] = under(s[4]-l[3]*l[1], l[2])
+	l[5] = math.Sqrt(max(s[5]-l[3]*l[3]-l[4]*l[4], 0))
 	return l
 }
 
-func (h symmetric) solve(g [3]float64) (x [3]float64) {
-	l := h.cholesky()
+func (s symmetric) solve(g [3]float64) (x [3]float64) {
+	l := s.cholesky()
 	x[0] = g[0] / l[0]
 	x[1] = (g[1] - l[1]*x[0]) / l[2]
 	x[2] = (g[2] - l[3]*x[0] - l[4]*x[1]) / l[5]
@@ -305,12 +305,12 @@ func (h symmetric) solve(g [3]float64) (x [3]float64) {
 	return x
 }
 
-func (h symmetric) inverse() (inv symmetric) {
+func (s symmetric) inverse() (inv symmetric) {
 	k := 0
 	for a := range 3 {
 		unit := [3]float64{}
 		unit[a] = 1
-		column := h.solve(unit)
+		column := s.solve(unit)
 		for b := range a + 1 {
 			inv[k] = column[b]
 			k++

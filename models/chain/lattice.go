@@ -30,11 +30,11 @@ type Lattice struct {
 // Reset makes room for n tokens with margin rows of scratch before the first
 // and behind the last, and returns all rows: [margin+n+margin][Stride]. The
 // caller writes every number of State, which is the middle of it.
-func (x *Lattice) Reset(tr *Transitions, n, margin int) (rows []float32) {
-	x.tr, x.T = tr, n
-	x.rows = grow(x.rows, (n+2*margin)*tr.Stride)
-	x.State = x.rows[margin*tr.Stride:][:n*tr.Stride]
-	return x.rows
+func (l *Lattice) Reset(tr *Transitions, n, margin int) (rows []float32) {
+	l.tr, l.T = tr, n
+	l.rows = grow(l.rows, (n+2*margin)*tr.Stride)
+	l.State = l.rows[margin*tr.Stride:][:n*tr.Stride]
+	return l.rows
 }
 
 func grow[T any](s []T, n int) []T {
@@ -48,18 +48,18 @@ func grow[T any](s []T, n int) []T {
 // scores and brings the largest score of every token to 0, which changes
 // neither the best path nor any probability, and keeps the numbers small: a
 // path of a thousand tokens would have lost three digits of a float32.
-func (x *Lattice) Prepare() {
-	if x.T == 0 {
+func (l *Lattice) Prepare() {
+	if l.T == 0 {
 		return
 	}
-	s := x.tr.Stride
-	x.exp = grow(x.exp, len(x.State))
-	x.alpha = grow(x.alpha, len(x.State)+s)
-	kernels.Add(x.State[:s], x.tr.start)
-	kernels.Add(x.State[(x.T-1)*s:], x.tr.end)
-	x.shift = 0
-	for at := 0; at < len(x.State); at += s {
-		x.shift += float64(kernels.ShiftExp(x.exp[at:at+s], x.State[at:at+s]))
+	s := l.tr.Stride
+	l.exp = grow(l.exp, len(l.State))
+	l.alpha = grow(l.alpha, len(l.State)+s)
+	kernels.Add(l.State[:s], l.tr.start)
+	kernels.Add(l.State[(l.T-1)*s:], l.tr.end)
+	l.shift = 0
+	for at := 0; at < len(l.State); at += s {
+		l.shift += float64(kernels.ShiftExp(l.exp[at:at+s], l.State[at:at+s]))
 	}
 }
 
@@ -83,79 +83,79 @@ const slop = 1e-4
 // so everything below the floor max_b α(b) - slack(b) is left out. The result
 // is the one of [Lattice.FullViterbi]. Nothing but the sums is stored: which
 // source a maximum came from is found on the way back, for one label a token.
-func (x *Lattice) Viterbi(path []pipeline.Tag) {
-	if x.T == 0 {
+func (l *Lattice) Viterbi(path []pipeline.Tag) {
+	if l.T == 0 {
 		return
 	}
-	floor := x.first()
-	for t := 1; t < x.T; t++ {
-		floor = x.advance(t, floor)
+	floor := l.first()
+	for t := 1; t < l.T; t++ {
+		floor = l.advance(t, floor)
 	}
-	x.back(path)
+	l.back(path)
 }
 
 // first begins the recursion of Viterbi and returns the floor.
-func (x *Lattice) first() (floor float32) {
-	s := x.tr.Stride
-	clear(x.alpha[:s])
-	copy(x.alpha[s:2*s], x.State[:s])
-	_, floor = kernels.AddShift(x.alpha[s:2*s], zeros[:s], x.tr.slack)
+func (l *Lattice) first() (floor float32) {
+	s := l.tr.Stride
+	clear(l.alpha[:s])
+	copy(l.alpha[s:2*s], l.State[:s])
+	_, floor = kernels.AddShift(l.alpha[s:2*s], zeros[:s], l.tr.slack)
 	return floor
 }
 
 // advance makes the row of token t.
-func (x *Lattice) advance(t int, floor float32) float32 {
-	tr, s := x.tr, x.tr.Stride
-	prev, next := x.alpha[t*s:(t+1)*s], x.alpha[(t+1)*s:(t+2)*s]
-	kernels.Band(next, x.alpha[t*s-2:], tr.band)
+func (l *Lattice) advance(t int, floor float32) float32 {
+	tr, s := l.tr, l.tr.Stride
+	prev, next := l.alpha[t*s:(t+1)*s], l.alpha[(t+1)*s:(t+2)*s]
+	kernels.Band(next, l.alpha[t*s-2:], tr.band)
 	kernels.MaxPlus(next, prev, tr.open, floor-slop)
-	_, floor = kernels.AddShift(next, x.State[t*s:(t+1)*s], tr.slack)
+	_, floor = kernels.AddShift(next, l.State[t*s:(t+1)*s], tr.slack)
 	return floor
 }
 
 // Decode is Viterbi, and returns LogZ. Both recursions wait for the row before
 // and not for each other, so that in step they take two thirds of their time.
-func (x *Lattice) Decode(path []pipeline.Tag) (logZ float64) {
-	if x.T < 2 {
-		x.Viterbi(path)
-		return x.LogZ()
+func (l *Lattice) Decode(path []pipeline.Tag) (logZ float64) {
+	if l.T < 2 {
+		l.Viterbi(path)
+		return l.LogZ()
 	}
-	s := x.tr.Stride
-	x.beta = grow(x.beta, 3*s)
-	z := sums{x: x, prev: x.exp[:s], a: x.beta[:s], b: x.beta[s : 2*s]}
+	s := l.tr.Stride
+	l.beta = grow(l.beta, 3*s)
+	z := sums{x: l, prev: l.exp[:s], a: l.beta[:s], b: l.beta[s : 2*s]}
 	z.begin()
-	floor := x.first()
-	for t := 1; t < x.T; t++ {
+	floor := l.first()
+	for t := 1; t < l.T; t++ {
 		z.step(t)
-		floor = x.advance(t, floor)
+		floor = l.advance(t, floor)
 	}
-	x.back(path)
+	l.back(path)
 	return z.logZ()
 }
 
 var zeros [256]float32 // as long as the longest row: tags are numbered by a byte
 
 // back follows the best path from the right.
-func (x *Lattice) back(path []pipeline.Tag) {
-	s := x.tr.Stride
-	best := kernels.ArgMax(x.alpha[x.T*s:], zeros[:s])
-	path[x.T-1] = pipeline.Tag(best)
-	for t := x.T - 1; t > 0; t-- {
-		best = kernels.ArgMax(x.alpha[t*s:], x.tr.source[best*s:(best+1)*s])
+func (l *Lattice) back(path []pipeline.Tag) {
+	s := l.tr.Stride
+	best := kernels.ArgMax(l.alpha[l.T*s:], zeros[:s])
+	path[l.T-1] = pipeline.Tag(best)
+	for t := l.T - 1; t > 0; t-- {
+		best = kernels.ArgMax(l.alpha[t*s:], l.tr.source[best*s:(best+1)*s])
 		path[t-1] = pipeline.Tag(best)
 	}
 }
 
 // FullViterbi is Viterbi over all pairs of labels, without any of its
 // shortcuts: what the tests hold it against.
-func (x *Lattice) FullViterbi(path []pipeline.Tag) {
-	if x.T == 0 {
+func (l *Lattice) FullViterbi(path []pipeline.Tag) {
+	if l.T == 0 {
 		return
 	}
-	tr, s := x.tr, x.tr.Stride
-	copy(x.alpha[s:2*s], x.State[:s])
-	for t := 1; t < x.T; t++ {
-		prev, next := x.alpha[t*s:][:s], x.alpha[(t+1)*s:][:s]
+	tr, s := l.tr, l.tr.Stride
+	copy(l.alpha[s:2*s], l.State[:s])
+	for t := 1; t < l.T; t++ {
+		prev, next := l.alpha[t*s:][:s], l.alpha[(t+1)*s:][:s]
 		for j := range next {
 			next[j] = 2 * Forbidden
 		}
@@ -164,24 +164,24 @@ func (x *Lattice) FullViterbi(path []pipeline.Tag) {
 			for i := range tr.L {
 				next[j] = max(next[j], prev[i]+tr.score[i*s+j])
 			}
-			next[j] += x.State[t*s+j]
+			next[j] += l.State[t*s+j]
 			top = max(top, next[j])
 		}
 		for j := range next {
 			next[j] -= top
 		}
 	}
-	x.back(path)
+	l.back(path)
 }
 
 // LogScore returns Σ_t s(t,y_t) + a(y_{t-1},y_t) of a path, less what Prepare
 // took away, so that LogScore - LogZ is log p(path).
-func (x *Lattice) LogScore(path []pipeline.Tag) float64 {
+func (l *Lattice) LogScore(path []pipeline.Tag) float64 {
 	sum := 0.0
-	for t, y := range path[:x.T] {
-		sum += float64(x.State[t*x.tr.Stride+int(y)])
+	for t, y := range path[:l.T] {
+		sum += float64(l.State[t*l.tr.Stride+int(y)])
 		if t > 0 {
-			sum += float64(x.tr.score[int(path[t-1])*x.tr.Stride+int(y)])
+			sum += float64(l.tr.score[int(path[t-1])*l.tr.Stride+int(y)])
 		}
 	}
 	return sum
@@ -201,18 +201,18 @@ const weak = 1e-20
 //	α(t,y) = e^s(t,y) Σ_y' α(t-1,y') e^a(y',y)
 //
 // Every row is divided by its sum; Z is the product of the sums.
-func (x *Lattice) LogZ() float64 {
-	if x.T == 0 {
+func (l *Lattice) LogZ() float64 {
+	if l.T == 0 {
 		return 0
 	}
-	s := x.tr.Stride
-	if x.T == 1 {
-		return math.Log(rowSum(x.exp[:s]))
+	s := l.tr.Stride
+	if l.T == 1 {
+		return math.Log(rowSum(l.exp[:s]))
 	}
-	x.beta = grow(x.beta, 3*s)
-	z := sums{x: x, prev: x.exp[:s], a: x.beta[:s], b: x.beta[s : 2*s]}
+	l.beta = grow(l.beta, 3*s)
+	z := sums{x: l, prev: l.exp[:s], a: l.beta[:s], b: l.beta[s : 2*s]}
 	z.begin()
-	for t := 1; t < x.T && !z.lost; t++ {
+	for t := 1; t < l.T && !z.lost; t++ {
 		z.step(t)
 	}
 	return z.logZ()
@@ -267,70 +267,70 @@ func rowSum(row []float32) float64 {
 
 // referenceLogZ is the sum of newReference, bit for bit, in scratch space and
 // without the way back.
-func (x *Lattice) referenceLogZ() float64 {
-	L, s := x.tr.L, x.tr.Stride
-	x.logs = grow(x.logs, 3*L)
-	prev, next, terms := x.logs[:L], x.logs[L:2*L], x.logs[2*L:3*L]
+func (l *Lattice) referenceLogZ() float64 {
+	L, s := l.tr.L, l.tr.Stride
+	l.logs = grow(l.logs, 3*L)
+	prev, next, terms := l.logs[:L], l.logs[L:2*L], l.logs[2*L:3*L]
 	for y := range next {
-		next[y] = float64(x.State[y])
+		next[y] = float64(l.State[y])
 	}
-	for t := 1; t < x.T; t++ {
+	for t := 1; t < l.T; t++ {
 		prev, next = next, prev
 		for y := range next {
 			for i, a := range prev {
-				terms[i] = a + float64(x.tr.score[i*s+y])
+				terms[i] = a + float64(l.tr.score[i*s+y])
 			}
-			next[y] = float64(x.State[t*s+y]) + logSum(terms)
+			next[y] = float64(l.State[t*s+y]) + logSum(terms)
 		}
 	}
 	return logSum(next)
 }
 
 // Marginals writes p(y_t = y | x) into dst, [T][Stride]; padding is 0.
-func (x *Lattice) Marginals(dst []float32) {
-	if x.T == 0 {
+func (l *Lattice) Marginals(dst []float32) {
+	if l.T == 0 {
 		return
 	}
-	s, rows := x.tr.Stride, x.tr.rows
-	x.total, x.beta = grow(x.total, x.T), grow(x.beta, 3*s)
-	alpha := dst[:x.T*s]
-	copy(alpha[:s], x.exp[:s])
-	x.total[0] = rowSum(alpha[:s])
+	s, rows := l.tr.Stride, l.tr.rows
+	l.total, l.beta = grow(l.total, l.T), grow(l.beta, 3*s)
+	alpha := dst[:l.T*s]
+	copy(alpha[:s], l.exp[:s])
+	l.total[0] = rowSum(alpha[:s])
 	dip := float32(1)
-	for t := 1; t < x.T; t++ {
-		sum := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], x.exp[t*s:(t+1)*s], x.tr.exp, rows, float32(1/x.total[t-1]))
-		if dip = min(dip, 1) * sum; !(dip > weak) || x.tr.wide {
-			x.referenceMarginals(dst)
+	for t := 1; t < l.T; t++ {
+		sum := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], l.exp[t*s:(t+1)*s], l.tr.exp, rows, float32(1/l.total[t-1]))
+		if dip = min(dip, 1) * sum; !(dip > weak) || l.tr.wide {
+			l.referenceMarginals(dst)
 			return
 		}
-		x.total[t] = float64(sum)
+		l.total[t] = float64(sum)
 	}
 	// β(T-1,y) = 1, β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y')
-	beta, next, one := x.beta[:s], x.beta[s:2*s], x.beta[2*s:3*s]
+	beta, next, one := l.beta[:s], l.beta[s:2*s], l.beta[2*s:3*s]
 	for y := range s {
 		beta[y], one[y] = 1, 1
 	}
-	for t := x.T - 1; ; t-- {
-		row, scale := alpha[t*s:(t+1)*s], float32(1/x.total[t])
+	for t := l.T - 1; ; t-- {
+		row, scale := alpha[t*s:(t+1)*s], float32(1/l.total[t])
 		for y, b := range beta {
 			row[y] *= b * scale
 		}
 		if t == 0 {
 			return
 		}
-		for y, e := range x.exp[t*s : (t+1)*s] {
+		for y, e := range l.exp[t*s : (t+1)*s] {
 			next[y] = beta[y] * e
 		}
-		kernels.Forward(beta, next, one, x.tr.expT, rows, scale)
+		kernels.Forward(beta, next, one, l.tr.expT, rows, scale)
 	}
 }
 
-func (x *Lattice) referenceMarginals(dst []float32) {
-	r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score)
-	clear(dst[:x.T*x.tr.Stride])
-	for t := range x.T {
-		for y := range x.tr.L {
-			dst[t*x.tr.Stride+y] = float32(r.marginal(t, y))
+func (l *Lattice) referenceMarginals(dst []float32) {
+	r := newReference(l.T, l.tr.L, l.tr.Stride, l.State, l.tr.score)
+	clear(dst[:l.T*l.tr.Stride])
+	for t := range l.T {
+		for y := range l.tr.L {
+			dst[t*l.tr.Stride+y] = float32(r.marginal(t, y))
 		}
 	}
 }

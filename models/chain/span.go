@@ -154,13 +154,13 @@ func (s *SpanProbs) behind(x *Lattice, tokens []pipeline.Token, t int, y pipelin
 }
 
 // step is e^a(i,j).
-func (x *Lattice) step(i, j pipeline.Tag) float64 {
-	return x.tr.steps[int(i)*x.tr.L+int(j)]
+func (l *Lattice) step(i, j pipeline.Tag) float64 {
+	return l.tr.steps[int(i)*l.tr.L+int(j)]
 }
 
 // local is e^s(t,y), in the scale of the sums.
-func (x *Lattice) local(t int, y pipeline.Tag) float64 {
-	return math.Exp(float64(x.State[t*x.tr.Stride+int(y)])) / x.total[t]
+func (l *Lattice) local(t int, y pipeline.Tag) float64 {
+	return math.Exp(float64(l.State[t*l.tr.Stride+int(y)])) / l.total[t]
 }
 
 // sum makes all rows of α, and behind token end, where the first span has ended,
@@ -169,73 +169,73 @@ func (x *Lattice) local(t int, y pipeline.Tag) float64 {
 //
 //	α(t,y) = e^s(t,y) Σ_y' e^a(y',y) α(t-1,y') / c(t-1),  c(t) = Σ_y α(t,y)
 //	β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y') / c(t+1)
-func (x *Lattice) sum(end int) {
-	s, rows, tr := x.tr.Stride, x.tr.rows, x.tr
-	x.total, x.later, x.beta, x.exact = grow(x.total, x.T), grow(x.later, x.T*s), grow(x.beta, 3*s), nil
-	alpha := x.alpha[:x.T*s]
-	copy(alpha[:s], x.exp[:s])
-	x.total[0] = rowSum(alpha[:s])
+func (l *Lattice) sum(end int) {
+	s, rows, tr := l.tr.Stride, l.tr.rows, l.tr
+	l.total, l.later, l.beta, l.exact = grow(l.total, l.T), grow(l.later, l.T*s), grow(l.beta, 3*s), nil
+	alpha := l.alpha[:l.T*s]
+	copy(alpha[:s], l.exp[:s])
+	l.total[0] = rowSum(alpha[:s])
 	dip := float32(1)
-	for t := 1; t < x.T; t++ {
-		c := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], x.exp[t*s:(t+1)*s], tr.exp, rows, float32(1/x.total[t-1]))
+	for t := 1; t < l.T; t++ {
+		c := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], l.exp[t*s:(t+1)*s], tr.exp, rows, float32(1/l.total[t-1]))
 		if dip = min(dip, 1) * c; !(dip > weak) || tr.wide {
-			x.referenceSum()
+			l.referenceSum()
 			return
 		}
-		x.total[t] = float64(c)
+		l.total[t] = float64(c)
 	}
-	copy(x.later[(x.T-1)*s:], x.exp[(x.T-1)*s:x.T*s])
-	for t := x.T - 2; t > end; t-- {
-		kernels.Forward(x.later[t*s:(t+1)*s], x.later[(t+1)*s:(t+2)*s], x.exp[t*s:(t+1)*s], tr.expT, rows, float32(1/x.total[t+1]))
+	copy(l.later[(l.T-1)*s:], l.exp[(l.T-1)*s:l.T*s])
+	for t := l.T - 2; t > end; t-- {
+		kernels.Forward(l.later[t*s:(t+1)*s], l.later[(t+1)*s:(t+2)*s], l.exp[t*s:(t+1)*s], tr.expT, rows, float32(1/l.total[t+1]))
 	}
-	x.behind = -1
+	l.behind = -1
 }
 
 // weigh makes β(t) of the row behind it.
-func (x *Lattice) weigh(t int) {
-	s := x.tr.Stride
-	beta, one := x.beta[:s], x.beta[s:2*s]
+func (l *Lattice) weigh(t int) {
+	s := l.tr.Stride
+	beta, one := l.beta[:s], l.beta[s:2*s]
 	for y := range one {
 		one[y] = 1
 	}
-	if x.behind = t; t == x.T-1 {
+	if l.behind = t; t == l.T-1 {
 		copy(beta, one)
 		return
 	}
-	kernels.Forward(beta, x.later[(t+1)*s:(t+2)*s], one, x.tr.expT, x.tr.rows, float32(1/x.total[t+1]))
+	kernels.Forward(beta, l.later[(t+1)*s:(t+2)*s], one, l.tr.expT, l.tr.rows, float32(1/l.total[t+1]))
 }
 
 // referenceSum is sum in log space, for scores too far apart. It allocates.
-func (x *Lattice) referenceSum() {
-	r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score)
+func (l *Lattice) referenceSum() {
+	r := newReference(l.T, l.tr.L, l.tr.Stride, l.State, l.tr.score)
 	before := 0.0
-	for t := range x.T {
+	for t := range l.T {
 		alpha, beta := r.alpha[t*r.L:(t+1)*r.L], r.beta[t*r.L:(t+1)*r.L]
 		n := logSum(alpha)
 		for y := range alpha {
 			alpha[y], beta[y] = math.Exp(alpha[y]-n), math.Exp(beta[y]+n-r.logZ)
 		}
-		x.total[t] = max(math.Exp(n-before), math.SmallestNonzeroFloat64)
+		l.total[t] = max(math.Exp(n-before), math.SmallestNonzeroFloat64)
 		before = n
 	}
-	x.exact = r
+	l.exact = r
 }
 
 // ahead is α(t,y) / c(t).
-func (x *Lattice) ahead(t, y int) float64 {
-	if x.exact != nil {
-		return x.exact.alpha[t*x.tr.L+y]
+func (l *Lattice) ahead(t, y int) float64 {
+	if l.exact != nil {
+		return l.exact.alpha[t*l.tr.L+y]
 	}
-	return float64(x.alpha[t*x.tr.Stride+y]) / x.total[t]
+	return float64(l.alpha[t*l.tr.Stride+y]) / l.total[t]
 }
 
 // after is β(t,y).
-func (x *Lattice) after(t, y int) float64 {
-	if x.exact != nil {
-		return x.exact.beta[t*x.tr.L+y]
+func (l *Lattice) after(t, y int) float64 {
+	if l.exact != nil {
+		return l.exact.beta[t*l.tr.L+y]
 	}
-	if x.behind != t {
-		x.weigh(t)
+	if l.behind != t {
+		l.weigh(t)
 	}
-	return float64(x.beta[y])
+	return float64(l.beta[y])
 }

@@ -49,8 +49,8 @@ const (
 
 // Clusters returns the clusters of the most frequent words among k; nil if the
 // file has none of that number.
-func (e *File) Clusters(k int) *Clusters {
-	of, ok := e.clusters[k]
+func (f *File) Clusters(k int) *Clusters {
+	of, ok := f.clusters[k]
 	if !ok {
 		return nil
 	}
@@ -60,12 +60,12 @@ func (e *File) Clusters(k int) *Clusters {
 	}
 	entries := make([]entry, min(len(of), maxClustered))
 	for i := range entries {
-		entries[i] = entry{half(e.form(i)), of[i]}
+		entries[i] = entry{half(f.form(i)), of[i]}
 	}
 	// Stable, so that of two words with one hash the more frequent is kept.
 	slices.SortStableFunc(entries, func(a, b entry) int { return int(int64(a.hash) - int64(b.hash)) })
 	entries = slices.CompactFunc(entries, func(a, b entry) bool { return a.hash == b.hash })
-	data := append([]byte(clustersMagic), byte(e.header.Normalization), 0, 0, 0)
+	data := append([]byte(clustersMagic), byte(f.header.Normalization), 0, 0, 0)
 	data = binary.LittleEndian.AppendUint32(data, uint32(len(entries)))
 	for _, x := range entries {
 		data = binary.LittleEndian.AppendUint32(data, x.hash)
@@ -73,7 +73,7 @@ func (e *File) Clusters(k int) *Clusters {
 	for _, x := range entries {
 		data = binary.LittleEndian.AppendUint16(data, x.cluster)
 	}
-	c := &Clusters{data: data, norm: e.header.Normalization, n: len(entries)}
+	c := &Clusters{data: data, norm: f.header.Normalization, n: len(entries)}
 	c.sortIn()
 	return c
 }

@@ -242,23 +242,23 @@ func (p *parts) signed(name string, n, dim int) []int8 {
 	return unsafe.Slice((*int8)(unsafe.Pointer(&data[0])), len(data))
 }
 
-func (e *File) check() error {
+func (f *File) check() error {
 	wrong := func(what string) error { return fmt.Errorf("%w: %s", modelfile.ErrDamaged, what) }
-	if e.start[0] != 0 || !slices.IsSorted(e.start) || int(e.start[len(e.start)-1]) != len(e.text) {
+	if f.start[0] != 0 || !slices.IsSorted(f.start) || int(f.start[len(f.start)-1]) != len(f.text) {
 		return wrong("offsets of its words")
 	}
-	n := len(e.slots)
-	if n < 2 || n&(n-1) != 0 || !slices.Contains(e.slots, 0) || int(slices.Max(e.slots)) > e.header.Words {
+	n := len(f.slots)
+	if n < 2 || n&(n-1) != 0 || !slices.Contains(f.slots, 0) || int(slices.Max(f.slots)) > f.header.Words {
 		return wrong("its hash table")
 	}
-	for _, s := range [][]float32{e.scale, e.gscale} {
+	for _, s := range [][]float32{f.scale, f.gscale} {
 		for _, v := range s {
 			if !(v >= 0 && v < math.MaxFloat32) {
 				return wrong("a scale is no number")
 			}
 		}
 	}
-	for k, of := range e.clusters {
+	for k, of := range f.clusters {
 		if k < 1 || k > MaxClusters || int(slices.Max(of)) >= k {
 			return wrong("a cluster's number")
 		}
@@ -267,31 +267,31 @@ func (e *File) check() error {
 }
 
 // Close gives the memory back.
-func (e *File) Close() error { return e.file.Close() }
+func (f *File) Close() error { return f.file.Close() }
 
 // Header returns what the file says of itself.
-func (e *File) Header() Header { return e.header }
+func (f *File) Header() Header { return f.header }
 
 // Len returns the number of words.
-func (e *File) Len() int { return e.header.Words }
+func (f *File) Len() int { return f.header.Words }
 
 // Word returns word i: form, count and notes.
-func (e *File) Word(i int) Word {
-	return Word{Form: string(e.form(i)), Count: e.counts[i], Notes: e.notes[i]}
+func (f *File) Word(i int) Word {
+	return Word{Form: string(f.form(i)), Count: f.counts[i], Notes: f.notes[i]}
 }
 
-func (e *File) form(i int) []byte { return e.text[e.start[i]:e.start[i+1]] }
+func (f *File) form(i int) []byte { return f.text[f.start[i]:f.start[i+1]] }
 
 // Find returns the word of a form, which it normalizes.
-func (e *File) Find(form []byte) (i int, ok bool) {
+func (f *File) Find(form []byte) (i int, ok bool) {
 	var room [2 * maxForm]byte
-	return e.find(e.header.Normalization.Append(room[:0], form))
+	return f.find(f.header.Normalization.Append(room[:0], form))
 }
 
-func (e *File) find(norm []byte) (int, bool) {
-	mask := len(e.slots) - 1
-	for at := int(xxh3.Hash(norm)) & mask; e.slots[at] != 0; at = (at + 1) & mask {
-		if i := int(e.slots[at] - 1); bytes.Equal(e.form(i), norm) {
+func (f *File) find(norm []byte) (int, bool) {
+	mask := len(f.slots) - 1
+	for at := int(xxh3.Hash(norm)) & mask; f.slots[at] != 0; at = (at + 1) & mask {
+		if i := int(f.slots[at] - 1); bytes.Equal(f.form(i), norm) {
 			return i, true
 		}
 	}
@@ -299,8 +299,8 @@ func (e *File) find(norm []byte) (int, bool) {
 }
 
 // At returns the vector of word i.
-func (e *File) At(i int) []float32 {
-	return addRow(make([]float32, e.header.Dim), e.vector, e.scale, i)
+func (f *File) At(i int) []float32 {
+	return addRow(make([]float32, f.header.Dim), f.vector, f.scale, i)
 }
 
 // addRow adds a stored row to dst.
@@ -314,21 +314,21 @@ func addRow(dst []float32, vector []int8, scale []float32, i int) []float32 {
 // Vector returns the vector of a form, which it normalizes; that of its
 // n-grams if the form is unknown and the file has any; else nil. It implements
 // features.Vector.
-func (e *File) Vector(form []byte) []float32 {
-	norm := e.header.Normalization.Append(nil, form)
-	if i, ok := e.find(norm); ok {
-		return e.At(i)
+func (f *File) Vector(form []byte) []float32 {
+	norm := f.header.Normalization.Append(nil, form)
+	if i, ok := f.find(norm); ok {
+		return f.At(i)
 	}
-	if e.header.Buckets == 0 || len(form) > maxForm {
+	if f.header.Buckets == 0 || len(form) > maxForm {
 		return nil
 	}
-	grams := ngrams(nil, norm, e.header.Grams, e.header.Buckets)
+	grams := ngrams(nil, norm, f.header.Grams, f.header.Buckets)
 	if len(grams) == 0 {
 		return nil
 	}
-	sum := make([]float32, e.header.Dim)
+	sum := make([]float32, f.header.Dim)
 	for _, b := range grams {
-		addRow(sum, e.gvector, e.gscale, int(b))
+		addRow(sum, f.gvector, f.gscale, int(b))
 	}
 	for j := range sum {
 		sum[j] /= float32(len(grams))
@@ -337,8 +337,8 @@ func (e *File) Vector(form []byte) []float32 {
 }
 
 // Cluster returns the cluster of word i among k.
-func (e *File) Cluster(i, k int) (int, bool) {
-	of, ok := e.clusters[k]
+func (f *File) Cluster(i, k int) (int, bool) {
+	of, ok := f.clusters[k]
 	if !ok {
 		return 0, false
 	}
@@ -353,14 +353,14 @@ type Neighbour struct {
 
 // Neighbours returns the n words whose vectors point most nearly where v
 // does, nearest first, without the word except (-1: none).
-func (e *File) Neighbours(v []float32, n, except int) []Neighbour {
-	n = min(n, e.Len())
+func (f *File) Neighbours(v []float32, n, except int) []Neighbour {
+	n = min(n, f.Len())
 	target := make([]float32, len(v))
 	unit(target, v)
 	var best []Neighbour
-	for i := range e.header.Words {
+	for i := range f.header.Words {
 		dot, square := float32(0), float32(0)
-		for j, b := range e.vector[i*len(v):][:len(v)] {
+		for j, b := range f.vector[i*len(v):][:len(v)] {
 			dot += target[j] * float32(b)
 			square += float32(b) * float32(b)
 		}
@@ -385,8 +385,8 @@ func (e *File) Neighbours(v []float32, n, except int) []Neighbour {
 
 // Members returns up to n words of a cluster among k, the most frequent first,
 // and how many there are.
-func (e *File) Members(cluster, k, n int) (words []int, size int) {
-	for i, c := range e.clusters[k] {
+func (f *File) Members(cluster, k, n int) (words []int, size int) {
+	for i, c := range f.clusters[k] {
 		if int(c) == cluster {
 			if size++; len(words) < n {
 				words = append(words, i)
@@ -398,9 +398,9 @@ func (e *File) Members(cluster, k, n int) (words []int, size int) {
 
 // Sizes returns the median and the largest number of words in a cluster among
 // k, and how many clusters are empty.
-func (e *File) Sizes(k int) (median, largest, empty int) {
+func (f *File) Sizes(k int) (median, largest, empty int) {
 	sizes := make([]int, k)
-	for _, c := range e.clusters[k] {
+	for _, c := range f.clusters[k] {
 		sizes[c]++
 	}
 	slices.SortFunc(sizes, cmp.Compare)

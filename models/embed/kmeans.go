@@ -30,15 +30,15 @@ const MaxClusters = 1 << 16
 // its last word takes the word that fits worst where it is.
 //
 // It is an error to ask for more clusters than words.
-func (x *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
-	n := len(x.Vocabulary.Words)
+func (v *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
+	n := len(v.Vocabulary.Words)
 	if o.K < 1 || o.K > n || o.K > MaxClusters {
 		return nil, fmt.Errorf("cannot make %d clusters of %d words", o.K, n)
 	}
 	if o.Iterations == 0 {
 		o.Iterations = 20
 	}
-	c := newClustering(x, o)
+	c := newClustering(v, o)
 	for it := range o.Iterations {
 		moved := c.assign()
 		moved += c.repair()

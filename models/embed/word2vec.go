@@ -358,4 +358,4 @@ type Vectors struct {
 }
 
 // At returns the vector of word i.
-func (x *Vectors) At(i int) []float32 { return x.data[i*x.rows:][:x.Dim] }
+func (v *Vectors) At(i int) []float32 { return v.data[i*v.rows:][:v.Dim] }

@@ -94,10 +94,10 @@ const (
 	isSettled = 1 << 63 // of the last word
 )
 
-func (b *outcomes) set(i int) { b[i/64] |= 1 << (i % 64) }
-func (b *outcomes) fit(need, forbid *outcomes) bool {
-	return b[0]&need[0] == need[0] && b[1]&need[1] == need[1] && b[2]&need[2] == need[2] && b[3]&need[3] == need[3] &&
-		b[0]&forbid[0]|b[1]&forbid[1]|b[2]&forbid[2]|b[3]&forbid[3] == 0
+func (o *outcomes) set(i int) { o[i/64] |= 1 << (i % 64) }
+func (o *outcomes) fit(need, forbid *outcomes) bool {
+	return o[0]&need[0] == need[0] && o[1]&need[1] == need[1] && o[2]&need[2] == need[2] && o[3]&need[3] == need[3] &&
+		o[0]&forbid[0]|o[1]&forbid[1]|o[2]&forbid[2]|o[3]&forbid[3] == 0
 }
 
 // placeTest: what must be (yes) and must not be (no) of where a token stands.

@@ -55,72 +55,72 @@ type Index struct {
 }
 
 // Reset points the index at text, which it keeps until the next Reset.
-func (x *Index) Reset(text []byte, unit Unit) {
-	x.text, x.unit, x.marks = text, unit, x.marks[:0]
-	x.total = int32(len(text))
+func (i *Index) Reset(text []byte, unit Unit) {
+	i.text, i.unit, i.marks = text, unit, i.marks[:0]
+	i.total = int32(len(text))
 	if unit == Bytes {
 		return
 	}
 	n := int32(0)
 	for len(text) > 0 {
-		x.marks = append(x.marks, n)
+		i.marks = append(i.marks, n)
 		k := min(stride, len(text))
 		n += unitsIn(text[:k], unit)
 		text = text[k:]
 	}
-	x.total = n
+	i.total = n
 }
 
 // Len returns the length of the text in units.
-func (x *Index) Len() int { return int(x.total) }
+func (i *Index) Len() int { return int(i.total) }
 
 // FromByte returns how many units stand before byte at, and false if at is
 // outside the text or inside a character.
-func (x *Index) FromByte(at int) (int, bool) {
-	if !x.border(at) {
+func (i *Index) FromByte(at int) (int, bool) {
+	if !i.border(at) {
 		return 0, false
 	}
-	if x.unit == Bytes {
+	if i.unit == Bytes {
 		return at, true
 	}
 	k := at / stride
-	if k == len(x.marks) {
-		return int(x.total), true
+	if k == len(i.marks) {
+		return int(i.total), true
 	}
-	return int(x.marks[k] + unitsIn(x.text[k*stride:at], x.unit)), true
+	return int(i.marks[k] + unitsIn(i.text[k*stride:at], i.unit)), true
 }
 
 // ToByte returns the byte where unit at starts (the end of the text for the
 // text's length), and false if at is outside the text or inside a character.
-func (x *Index) ToByte(at int) (int, bool) {
-	if at < 0 || at > int(x.total) {
+func (i *Index) ToByte(at int) (int, bool) {
+	if at < 0 || at > int(i.total) {
 		return 0, false
 	}
-	if x.unit == Bytes {
-		return at, x.border(at)
+	if i.unit == Bytes {
+		return at, i.border(at)
 	}
-	if at == int(x.total) {
-		return len(x.text), true
+	if at == int(i.total) {
+		return len(i.text), true
 	}
 	// The last mark that is not behind at: halve the range.
 	k := 0
-	for step := 1 << bits.Len(uint(len(x.marks))); step > 0; step >>= 1 {
-		if k+step < len(x.marks) && int(x.marks[k+step]) <= at {
+	for step := 1 << bits.Len(uint(len(i.marks))); step > 0; step >>= 1 {
+		if k+step < len(i.marks) && int(i.marks[k+step]) <= at {
 			k += step
 		}
 	}
-	b, n := k*stride, int(x.marks[k])
-	for b < len(x.text) && !utf8.RuneStart(x.text[b]) {
+	b, n := k*stride, int(i.marks[k])
+	for b < len(i.text) && !utf8.RuneStart(i.text[b]) {
 		b++ // the character that started before the mark is counted there
 	}
 	for n < at {
-		c := x.text[b]
+		c := i.text[b]
 		n++
-		if x.unit == UTF16 && c >= 0xF0 {
+		if i.unit == UTF16 && c >= 0xF0 {
 			n++
 		}
 		b++
-		for b < len(x.text) && !utf8.RuneStart(x.text[b]) {
+		for b < len(i.text) && !utf8.RuneStart(i.text[b]) {
 			b++
 		}
 	}
@@ -128,8 +128,8 @@ func (x *Index) ToByte(at int) (int, bool) {
 }
 
 // border tells whether a character starts at byte at, or the text ends there.
-func (x *Index) border(at int) bool {
-	return at >= 0 && (at == len(x.text) || at < len(x.text) && utf8.RuneStart(x.text[at]))
+func (i *Index) border(at int) bool {
+	return at >= 0 && (at == len(i.text) || at < len(i.text) && utf8.RuneStart(i.text[at]))
 }
 
 // unitsIn counts the units whose first byte is in text: one for every byte

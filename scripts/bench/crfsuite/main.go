@@ -89,26 +89,26 @@ func run(args []string) error {
 	return fmt.Errorf("unknown command %q", args[0])
 }
 
-func (k *task) open() error {
-	text, err := os.ReadFile(k.template)
+func (t *task) open() error {
+	text, err := os.ReadFile(t.template)
 	if err != nil {
 		return err
 	}
-	if k.t, err = features.Parse(string(text)); err != nil {
+	if t.t, err = features.Parse(string(text)); err != nil {
 		return err
 	}
 	labels, err := pipeline.Labels("meddocan")
 	if err != nil {
 		return err
 	}
-	k.set = &pipeline.TagSet{Categories: labels.Categories}
+	t.set = &pipeline.TagSet{Categories: labels.Categories}
 	lists := gazetteer.Default()
-	k.res = features.Resources{Lexicon: lists, Phrases: lists}
+	t.res = features.Resources{Lexicon: lists, Phrases: lists}
 	return nil
 }
 
 // feed sends the notes of a brat folder to dst.
-func (k *task) feed(dir string, dst pipeline.Sink, more ...pipeline.Step) error {
+func (t *task) feed(dir string, dst pipeline.Sink, more ...pipeline.Step) error {
 	src, err := read.NewBrat(dir, read.TextOptions{})
 	if err != nil {
 		return err
@@ -118,13 +118,13 @@ func (k *task) feed(dir string, dst pipeline.Sink, more ...pipeline.Step) error 
 
 // items writes every token's attributes. Colons and backslashes are escaped
 // as CRFsuite's file format asks.
-func (k *task) items() error {
-	f, err := os.OpenFile(k.out, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+func (t *task) items() error {
+	f, err := os.OpenFile(t.out, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	err = k.feed(k.in, teach.New(teach.Options{TagSet: k.set, Corpus: itemWriter{k, w}, Patterns: k.pat}))
+	err = t.feed(t.in, teach.New(teach.Options{TagSet: t.set, Corpus: itemWriter{t, w}, Patterns: t.pat}))
 	if err == nil {
 		err = w.Flush()
 	}
@@ -179,16 +179,16 @@ func (r record) print() error { return json.NewEncoder(os.Stdout).Encode(r) }
 
 // learn trains with CRFsuite's objective: illegal paths count in Z, weights
 // for what was seen.
-func (k *task) learn() error {
-	corpus := crf.NewCorpus(k.t, k.set, k.res)
-	if err := k.feed(k.train, teach.New(teach.Options{TagSet: k.set, Corpus: corpus, Patterns: k.pat})); err != nil {
+func (t *task) learn() error {
+	corpus := crf.NewCorpus(t.t, t.set, t.res)
+	if err := t.feed(t.train, teach.New(teach.Options{TagSet: t.set, Corpus: corpus, Patterns: t.pat})); err != nil {
 		return err
 	}
 	r := record{Tokens: corpus.Tokens()}
 	began, cpu := time.Now(), processor()
 	m, err := crf.Train(corpus, crf.TrainOptions{
-		L1: k.c1, L2: 2 * k.c2, AllTransitions: true, Workers: k.workers,
-		Iterations: k.iterations, Delta: k.delta, Epsilon: k.epsilon, Period: k.period,
+		L1: t.c1, L2: 2 * t.c2, AllTransitions: true, Workers: t.workers,
+		Iterations: t.iterations, Delta: t.delta, Epsilon: t.epsilon, Period: t.period,
 		Progress: func(p crf.Progress) bool {
 			r.Objective, r.Iterations, r.Weights = p.Objective, p.Iteration, p.Weights
 			return true
@@ -198,7 +198,7 @@ func (k *task) learn() error {
 		return err
 	}
 	r.Seconds, r.CPU = time.Since(began).Seconds(), processor()-cpu
-	if err := k.label(m, &r); err != nil {
+	if err := t.label(m, &r); err != nil {
 		return err
 	}
 	return r.print()
@@ -215,14 +215,14 @@ func processor() float64 {
 
 // label tags dev: one pass to fill the cache of forms, then timed ones. Tokens
 // and matches are made beforehand, as CRFsuite's items are.
-func (k *task) label(m *crf.Model, r *record) error {
+func (t *task) label(m *crf.Model, r *record) error {
 	var notes held
-	if err := k.feed(k.dev, teach.New(teach.Options{TagSet: k.set, Corpus: &notes, Patterns: k.pat})); err != nil {
+	if err := t.feed(t.dev, teach.New(teach.Options{TagSet: t.set, Corpus: &notes, Patterns: t.pat})); err != nil {
 		return err
 	}
 	l := m.NewLabeller(tagger.LabelOptions{})
 	began, right, found, gold := 0.0, 0, 0, 0
-	for pass := range 1 + k.repeats {
+	for pass := range 1 + t.repeats {
 		if pass == 1 {
 			began = processor()
 		}
@@ -231,9 +231,9 @@ func (k *task) label(m *crf.Model, r *record) error {
 			l.Label(n.text, n.tokens, n.matches, n.tags)
 		}
 	}
-	r.Tagging = (processor() - began) / float64(k.repeats)
+	r.Tagging = (processor() - began) / float64(t.repeats)
 	for _, n := range notes.all {
-		ours, theirs := k.set.Decode(nil, n.tokens, n.tags), k.set.Decode(nil, n.tokens, n.gold)
+		ours, theirs := t.set.Decode(nil, n.tokens, n.tags), t.set.Decode(nil, n.tokens, n.gold)
 		r.Tagged, found, gold = r.Tagged+len(n.tags), found+len(ours), gold+len(theirs)
 		for _, s := range ours {
 			if slices.ContainsFunc(theirs, func(g pipeline.Span) bool { return g.Start == s.Start && g.End == s.End && g.Category == s.Category }) {

@@ -67,8 +67,8 @@ type failure struct {
 	remedy string // "" when there is none to give
 }
 
-func (e *failure) Error() string { return e.err.Error() }
-func (e *failure) Unwrap() error { return e.err }
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
 
 // With returns err with its exit code and a remedy: what to do now, as an
 // order ("free some space and start again").

@@ -174,22 +174,22 @@ func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 }
 
 // settle sorts the spans by note.
-func (g *TaggedUnit) settle() error {
-	for _, i := range g.notes {
-		g.offsets[i+1]++
+func (t *TaggedUnit) settle() error {
+	for _, i := range t.notes {
+		t.offsets[i+1]++
 	}
-	for i := range len(g.offsets) - 1 {
-		g.offsets[i+1] += g.offsets[i]
+	for i := range len(t.offsets) - 1 {
+		t.offsets[i+1] += t.offsets[i]
 	}
-	if slices.IsSorted(g.notes) {
+	if slices.IsSorted(t.notes) {
 		return nil
 	}
-	next, sorted := slices.Clone(g.offsets), make([]pipeline.Span, len(g.spans))
-	for k, i := range g.notes {
-		sorted[next[i]] = g.spans[k]
+	next, sorted := slices.Clone(t.offsets), make([]pipeline.Span, len(t.spans))
+	for k, i := range t.notes {
+		sorted[next[i]] = t.spans[k]
 		next[i]++
 	}
-	g.spans = sorted
+	t.spans = sorted
 	return nil
 }
 
@@ -216,20 +216,20 @@ func cleared[T any](old []T, n int) []T {
 }
 
 // notesOf takes confidence and language of the notes in.
-func (g *TaggedUnit) notesOf(path string, part []byte) error {
+func (t *TaggedUnit) notesOf(path string, part []byte) error {
 	return read.EachOf(path, bytes.NewReader(part), int64(len(part)), []string{"row", "confidence", "language"}, func(r []read.PartValue) error {
 		lang, ok := pipeline.ParseLanguage(string(r[2].Bytes))
 		if !ok {
 			return errNotOfUnit
 		}
-		return g.moved(int64(r[0].Bits), func(i int) {
-			g.conf[i], g.lang[i], g.reasons[i] = math.Float32frombits(uint32(r[1].Bits)), lang, pipeline.Sound
+		return t.moved(int64(r[0].Bits), func(i int) {
+			t.conf[i], t.lang[i], t.reasons[i] = math.Float32frombits(uint32(r[1].Bits)), lang, pipeline.Sound
 		})
 	})
 }
 
 // spansOf takes the spans in.
-func (g *TaggedUnit) spansOf(path string, part []byte) error {
+func (t *TaggedUnit) spansOf(path string, part []byte) error {
 	columns := []string{"row", "start", "end", "category", "score", "source"}
 	return read.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []read.PartValue) error {
 		c, err := pipeline.ParseCategory(string(r[3].Bytes))
@@ -237,9 +237,9 @@ func (g *TaggedUnit) spansOf(path string, part []byte) error {
 		if err != nil || !ok {
 			return errNotOfUnit
 		}
-		return g.moved(int64(r[0].Bits), func(i int) {
-			g.notes = append(g.notes, int32(i))
-			g.spans = append(g.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
+		return t.moved(int64(r[0].Bits), func(i int) {
+			t.notes = append(t.notes, int32(i))
+			t.spans = append(t.spans, pipeline.Span{Start: int32(r[1].Bits), End: int32(r[2].Bits), Category: c, Score: math.Float32frombits(uint32(r[4].Bits)), Source: source})
 		})
 	})
 }
@@ -249,31 +249,31 @@ var errNotOfUnit = errors.New("not of the unit")
 
 // moved calls do with the note that a row of the earlier unit is now, if it is one. A
 // unit of one file has no others.
-func (g *TaggedUnit) moved(row int64, do func(i int)) error {
-	k, found := slices.BinarySearchFunc(g.moves, row, func(m move, row int64) int { return cmp.Compare(m.from, row) })
+func (t *TaggedUnit) moved(row int64, do func(i int)) error {
+	k, found := slices.BinarySearchFunc(t.moves, row, func(m move, row int64) int { return cmp.Compare(m.from, row) })
 	if !found {
 		k--
 	}
-	if k < 0 || row >= g.moves[k].from+g.moves[k].rows {
-		if g.alone {
+	if k < 0 || row >= t.moves[k].from+t.moves[k].rows {
+		if t.alone {
 			return errNotOfUnit
 		}
 		return nil
 	}
-	from := g.moves[k].from
-	for k > 0 && g.moves[k-1].from == from {
+	from := t.moves[k].from
+	for k > 0 && t.moves[k-1].from == from {
 		k--
 	}
-	for ; k < len(g.moves) && g.moves[k].from == from; k++ { // copies of a file
-		do(g.moves[k].to + int(row-from))
+	for ; k < len(t.moves) && t.moves[k].from == from; k++ { // copies of a file
+		do(t.moves[k].to + int(row-from))
 	}
 	return nil
 }
 
 // at calls do with the number of a row in the unit.
-func (g *TaggedUnit) at(row int64, do func(i int)) error {
-	i := row - g.first
-	if i < 0 || i >= int64(len(g.reasons)) {
+func (t *TaggedUnit) at(row int64, do func(i int)) error {
+	i := row - t.first
+	if i < 0 || i >= int64(len(t.reasons)) {
 		return errNotOfUnit
 	}
 	do(int(i))
@@ -290,31 +290,31 @@ func reasonOf(code string) pipeline.Reason {
 }
 
 // Languages fills the languages of a batch.
-func (g *TaggedUnit) Languages(b *pipeline.Batch) {
+func (t *TaggedUnit) Languages(b *pipeline.Batch) {
 	for i := range b.Len() {
 		lang := pipeline.UnknownLanguage
-		_ = g.at(b.First+int64(i), func(k int) { lang = g.lang[k] }) // Give says what does not fit
+		_ = t.at(b.First+int64(i), func(k int) { lang = t.lang[k] }) // Give says what does not fit
 		b.Language = append(b.Language, lang)
 	}
 }
 
 // Give fills spans, confidence and reasons of a batch.
-func (g *TaggedUnit) Give(b *pipeline.Batch) error {
+func (t *TaggedUnit) Give(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		conf := float32(0)
-		err := g.at(b.First+int64(i), func(k int) {
-			if g.reasons[k] != pipeline.Sound {
-				b.Quarantine(i, g.reasons[k])
+		err := t.at(b.First+int64(i), func(k int) {
+			if t.reasons[k] != pipeline.Sound {
+				b.Quarantine(i, t.reasons[k])
 			}
 			if b.Reason[i] == pipeline.Sound {
-				spans := g.spans[g.offsets[k]:g.offsets[k+1]]
+				spans := t.spans[t.offsets[k]:t.offsets[k+1]]
 				if b.Known.Len() == b.Len() {
 					b.Spans.Items = recognize.Join(b.Spans.Items, spans, b.Known.At(i))
 				} else {
 					b.Spans.Items = append(b.Spans.Items, spans...)
 				}
 			}
-			conf = g.conf[k]
+			conf = t.conf[k]
 		})
 		if err != nil {
 			b.Quarantine(i, pipeline.BadUnit)

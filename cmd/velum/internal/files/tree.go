@@ -59,8 +59,8 @@ type quarantineRow struct {
 	ID string `parquet:"note_id"`
 }
 
-func (g *Tree) addSpan(r spanRow) error {
+func (t *Tree) addSpan(r spanRow) error {
 	c, err := pipeline.ParseCategory(r.Category)
-	g.Spans[r.ID] = append(g.Spans[r.ID], pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score})
+	t.Spans[r.ID] = append(t.Spans[r.ID], pipeline.Span{Start: r.Start, End: r.End, Category: c, Score: r.Score})
 	return err
 }

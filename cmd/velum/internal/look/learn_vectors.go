@@ -34,30 +34,30 @@ type VectorOptions struct {
 }
 
 // check completes the options and tells what is wrong with them.
-func (f *VectorOptions) check() (embed.Normalization, error) {
-	if len(f.In) == 0 || f.Out == "" {
+func (v *VectorOptions) check() (embed.Normalization, error) {
+	if len(v.In) == 0 || v.Out == "" {
 		return 0, exit.Errorf(exit.Config, "see `velum embed --help`", "--in and --out are needed")
 	}
-	norm, err := embed.ParseNormalization(f.Normalization)
+	norm, err := embed.ParseNormalization(v.Normalization)
 	if err != nil {
 		return 0, exit.With(exit.Config, fmt.Errorf("--normalization: %w", err), "")
 	}
-	if !slices.Contains(embed.Methods(), f.Method) {
-		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embed.Methods(), ", "), "--method: unknown method %q", f.Method)
+	if !slices.Contains(embed.Methods(), v.Method) {
+		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embed.Methods(), ", "), "--method: unknown method %q", v.Method)
 	}
-	f.Embed.CBOW = f.Method == "cbow"
-	if f.Subwords != "" {
-		if n, err := fmt.Sscanf(f.Subwords, "%d-%d", &f.Embed.Subwords[0], &f.Embed.Subwords[1]); n != 2 || err != nil || f.Method == "glove" {
-			return 0, exit.Errorf(exit.Config, "write it as 3-6; glove has none", "--subwords %s", f.Subwords)
+	v.Embed.CBOW = v.Method == "cbow"
+	if v.Subwords != "" {
+		if n, err := fmt.Sscanf(v.Subwords, "%d-%d", &v.Embed.Subwords[0], &v.Embed.Subwords[1]); n != 2 || err != nil || v.Method == "glove" {
+			return 0, exit.Errorf(exit.Config, "write it as 3-6; glove has none", "--subwords %s", v.Subwords)
 		}
 	}
-	f.Clusters = slices.DeleteFunc(f.Clusters, func(k int) bool { return k == 0 })
-	for _, k := range f.Clusters {
+	v.Clusters = slices.DeleteFunc(v.Clusters, func(k int) bool { return k == 0 })
+	for _, k := range v.Clusters {
 		if k < 1 || k > embed.MaxClusters {
 			return 0, exit.Errorf(exit.Config, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
 		}
 	}
-	if err := f.Embed.Check(); err != nil {
+	if err := v.Embed.Check(); err != nil {
 		return 0, exit.With(exit.Config, err, "see `velum embed --help`")
 	}
 	return norm, nil

@@ -30,23 +30,23 @@ type Options struct {
 }
 
 // text returns how the notes are read and written.
-func (f *Options) text(cfg *option.Config) (r read.TextOptions, w write.TextOptions, err error) {
-	if f.In == "" || f.Out == "" {
+func (o *Options) text(cfg *option.Config) (r read.TextOptions, w write.TextOptions, err error) {
+	if o.In == "" || o.Out == "" {
 		return r, w, exit.Errorf(exit.Config, "name both", "--in and --out are needed")
 	}
 	if r, err = flow.TextOptions(cfg); err != nil {
 		return r, w, err
 	}
-	if r.Unit, err = offset.ParseUnit(f.UnitIn); err == nil {
-		w.Unit, err = offset.ParseUnit(f.UnitOut)
+	if r.Unit, err = offset.ParseUnit(o.UnitIn); err == nil {
+		w.Unit, err = offset.ParseUnit(o.UnitOut)
 	}
 	if err == nil {
-		w.Scheme, err = pipeline.ParseScheme(f.Scheme)
+		w.Scheme, err = pipeline.ParseScheme(o.Scheme)
 	}
 	if err != nil {
 		return r, w, exit.With(exit.Config, err, "")
 	}
-	w.Comma, w.Offsets, w.IDColumn, w.TextColumn = r.Comma, f.Columns, r.IDColumn, r.TextColumn
+	w.Comma, w.Offsets, w.IDColumn, w.TextColumn = r.Comma, o.Columns, r.IDColumn, r.TextColumn
 	return r, w, nil
 }
 

@@ -20,29 +20,29 @@ type Counted struct {
 // namedRows is how many rows a message names.
 const namedRows = 5
 
-func (n *Counted) unreadable(row int64, r pipeline.Reason) {
-	if n.Unreadable++; n.Reasons == nil {
-		n.Reasons = map[string]int64{}
+func (c *Counted) unreadable(row int64, r pipeline.Reason) {
+	if c.Unreadable++; c.Reasons == nil {
+		c.Reasons = map[string]int64{}
 	}
-	n.Reasons[r.String()]++
-	if len(n.Rows) < namedRows {
-		n.Rows = append(n.Rows, row+1)
+	c.Reasons[r.String()]++
+	if len(c.Rows) < namedRows {
+		c.Rows = append(c.Rows, row+1)
 	}
 }
 
 // Put implements pipeline.Sink.
-func (n *Counted) Put(b *pipeline.Batch) error {
-	n.Progress.Add(int64(b.Len()))
-	n.Notes += int64(b.Len())
+func (c *Counted) Put(b *pipeline.Batch) error {
+	c.Progress.Add(int64(b.Len()))
+	c.Notes += int64(b.Len())
 	for i, r := range b.Reason {
 		if r != pipeline.Sound {
-			n.unreadable(b.First+int64(i), r)
+			c.unreadable(b.First+int64(i), r)
 		}
 	}
-	if n.Gold {
-		n.Spans += int64(len(b.Gold.Items))
+	if c.Gold {
+		c.Spans += int64(len(b.Gold.Items))
 	} else {
-		n.Spans += int64(len(b.Spans.Items))
+		c.Spans += int64(len(b.Spans.Items))
 	}
-	return n.Text.Put(b)
+	return c.Text.Put(b)
 }

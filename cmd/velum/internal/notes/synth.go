@@ -60,11 +60,11 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 	return ended(c, n, err, f.Out)
 }
 
-func (f *SynthOptions) sink() (dst write.Text, err error) {
-	if f.To == "archive" {
-		return newArchive(f.Out, f.Notes.Notes, f.Months)
+func (s *SynthOptions) sink() (dst write.Text, err error) {
+	if s.To == "archive" {
+		return newArchive(s.Out, s.Notes.Notes, s.Months)
 	}
-	dst, f.To, err = flow.CreateNotes("to", f.To, f.Out, write.TextOptions{Gold: true, Offsets: true})
+	dst, s.To, err = flow.CreateNotes("to", s.To, s.Out, write.TextOptions{Gold: true, Offsets: true})
 	return dst, err
 }
 
@@ -96,51 +96,51 @@ func newArchive(dir string, notes int64, months int) (*archive, error) {
 }
 
 // Put writes the batch into the month that its first note belongs to.
-func (w *archive) Put(b *pipeline.Batch) error {
-	month := 1 + int(w.put*int64(w.months)/max(w.notes, 1))
-	if month != w.month {
-		if err := w.open(month); err != nil {
+func (a *archive) Put(b *pipeline.Batch) error {
+	month := 1 + int(a.put*int64(a.months)/max(a.notes, 1))
+	if month != a.month {
+		if err := a.open(month); err != nil {
 			return err
 		}
 	}
-	w.put += int64(b.Len())
-	return errors.Join(w.file.Put(b), w.gold.Put(b))
+	a.put += int64(b.Len())
+	return errors.Join(a.file.Put(b), a.gold.Put(b))
 }
 
-func (w *archive) open(month int) error {
-	if w.file != nil {
-		if err := w.file.Close(); err != nil {
+func (a *archive) open(month int) error {
+	if a.file != nil {
+		if err := a.file.Close(); err != nil {
 			return err
 		}
 	}
-	dir := w.draft.Path(filepath.Join("year=2026", fmt.Sprintf("month=%02d", month)))
+	dir := a.draft.Path(filepath.Join("year=2026", fmt.Sprintf("month=%02d", month)))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	w.month, w.file = month, write.NewArchive(filepath.Join(dir, "notes.parquet"), 0, write.TextOptions{})
+	a.month, a.file = month, write.NewArchive(filepath.Join(dir, "notes.parquet"), 0, write.TextOptions{})
 	return nil
 }
 
 // Skipped returns how many notes the gold file could not hold.
-func (w *archive) Skipped() int { return w.gold.Skipped() }
+func (a *archive) Skipped() int { return a.gold.Skipped() }
 
 // Close ends the open month and the gold, and gives the archive its name.
-func (w *archive) Close() error {
+func (a *archive) Close() error {
 	var err error
-	if w.file != nil {
-		err = w.file.Close()
+	if a.file != nil {
+		err = a.file.Close()
 	}
-	if err := errors.Join(err, w.gold.Close()); err != nil {
-		return errors.Join(err, w.draft.Discard())
+	if err := errors.Join(err, a.gold.Close()); err != nil {
+		return errors.Join(err, a.draft.Discard())
 	}
-	return w.draft.Commit()
+	return a.draft.Commit()
 }
 
 // Abort removes what is unfinished.
-func (w *archive) Abort() {
-	if w.file != nil {
-		w.file.Abort()
+func (a *archive) Abort() {
+	if a.file != nil {
+		a.file.Abort()
 	}
-	w.gold.Abort()
-	_ = w.draft.Discard() // the next start does it again
+	a.gold.Abort()
+	_ = a.draft.Discard() // the next start does it again
 }

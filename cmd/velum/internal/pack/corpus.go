@@ -183,10 +183,10 @@ func eachNote(ctx context.Context, cfg *option.Config, path string, do func(b *p
 type noteFunc func(b *pipeline.Batch, i int) error
 
 // Put implements pipeline.Sink.
-func (do noteFunc) Put(b *pipeline.Batch) error {
+func (n noteFunc) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		if b.Reason[i] == pipeline.Sound {
-			if err := do(b, i); err != nil {
+			if err := n(b, i); err != nil {
 				return err
 			}
 		}

@@ -29,32 +29,32 @@ type Leaks struct {
 }
 
 // Solve completes the proof; read tells whether Read was given.
-func (p *Leaks) Solve(read bool) error {
-	p.Kind = "proof"
-	if p.Confidence <= 0 || p.Confidence >= 1 {
+func (l *Leaks) Solve(read bool) error {
+	l.Kind = "proof"
+	if l.Confidence <= 0 || l.Confidence >= 1 {
 		return exit.Errorf(exit.Config, "give a share such as 0.95", "--confidence must be between 0 and 1")
 	}
-	if p.Rate != 0 {
-		if read || p.Leaks != 0 || p.Rate <= 0 || p.Rate >= 1 {
+	if l.Rate != 0 {
+		if read || l.Leaks != 0 || l.Rate <= 0 || l.Rate >= 1 {
 			return exit.Errorf(exit.Config, "give --rate alone, or --read and --leaks", "--rate must be between 0 and 1 and stands without --read")
 		}
-		p.Read = notesToRead(p.Rate, p.Confidence)
+		l.Read = notesToRead(l.Rate, l.Confidence)
 	}
-	if p.Read < 1 || p.Leaks < 0 || p.Leaks > p.Read || p.Notes < 0 {
+	if l.Read < 1 || l.Leaks < 0 || l.Leaks > l.Read || l.Notes < 0 {
 		return exit.Errorf(exit.Config, "see `velum audit prove --help`", "--read must be 1 or more, and --leaks from 0 to --read")
 	}
-	p.Observed = float64(p.Leaks) / float64(p.Read)
-	p.Upper = audit.UpperShare(p.Read, p.Leaks, p.Confidence)
-	if p.Leaks == 0 && p.Confidence == 0.95 {
-		p.Three = min(1, 3/float64(p.Read))
+	l.Observed = float64(l.Leaks) / float64(l.Read)
+	l.Upper = audit.UpperShare(l.Read, l.Leaks, l.Confidence)
+	if l.Leaks == 0 && l.Confidence == 0.95 {
+		l.Three = min(1, 3/float64(l.Read))
 	}
-	p.Left = int64(math.Ceil(p.Upper * float64(p.Notes)))
+	l.Left = int64(math.Ceil(l.Upper * float64(l.Notes)))
 	return nil
 }
 
 // Record writes into the audit log of an output that p.Read notes of its sample were
 // read, and what was found: for these masked parts, and no others.
-func (p *Leaks) Record(dir, by string) error {
+func (l *Leaks) Record(dir, by string) error {
 	private := commit.PrivateDir(dir)
 	m, err := commit.ReadManifest(private)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,35 +67,35 @@ func (p *Leaks) Record(dir, by string) error {
 	if at < 0 {
 		return exit.Errorf(exit.Config, "draw one: start the same run with --audit N", "%s has no sample", private)
 	}
-	if sample := m.Files[at]; p.Read > sample.Rows || p.Rate != 0 {
+	if sample := m.Files[at]; l.Read > sample.Rows || l.Rate != 0 {
 		return exit.Errorf(exit.Config, "give the number of its notes that were read", "the sample has %d notes", sample.Rows)
 	}
-	p.Notes = m.Counts.Masked
-	p.Left = int64(math.Ceil(p.Upper * float64(p.Notes)))
-	read := &audit.Reading{Read: p.Read, Leaks: p.Leaks, By: by, Output: audit.OutputDigest(m), Sample: m.Files[at].SHA256}
+	l.Notes = m.Counts.Masked
+	l.Left = int64(math.Ceil(l.Upper * float64(l.Notes)))
+	read := &audit.Reading{Read: l.Read, Leaks: l.Leaks, By: by, Output: audit.OutputDigest(m), Sample: m.Files[at].SHA256}
 	_, err = audit.Append(filepath.Join(private, filepath.FromSlash(audit.Name)), audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
 	return err
 }
 
 // Print says the proof in words.
-func (p *Leaks) Print(w io.Writer) error {
+func (l *Leaks) Print(w io.Writer) error {
 	var err error
 	line := func(format string, args ...any) {
 		if err == nil {
 			_, err = fmt.Fprintf(w, format+"\n", args...)
 		}
 	}
-	if p.Rate > 0 {
-		line("to prove fewer than %s at %.4g %% confidence: read %d notes and find no leak", oneIn(p.Rate), 100*p.Confidence, p.Read)
+	if l.Rate > 0 {
+		line("to prove fewer than %s at %.4g %% confidence: read %d notes and find no leak", oneIn(l.Rate), 100*l.Confidence, l.Read)
 	} else {
-		line("%d notes read, %d with a leak (%.4g %%)", p.Read, p.Leaks, 100*p.Observed)
+		line("%d notes read, %d with a leak (%.4g %%)", l.Read, l.Leaks, 100*l.Observed)
 	}
-	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*p.Confidence, 100*p.Upper, oneIn(p.Upper))
-	if p.Three > 0 {
-		line("rule of three: %.4g %%", 100*p.Three)
+	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*l.Confidence, 100*l.Upper, oneIn(l.Upper))
+	if l.Three > 0 {
+		line("rule of three: %.4g %%", 100*l.Three)
 	}
-	if p.Notes > 0 {
-		line("of %d notes: at most %d", p.Notes, p.Left)
+	if l.Notes > 0 {
+		line("of %d notes: at most %d", l.Notes, l.Left)
 	}
 	line("(exact binomial bound, Clopper and Pearson, one-sided; for a random sample and a reader who sees every leak)")
 	return err

@@ -120,7 +120,7 @@ type counting struct {
 	at    position
 }
 
-func (s *counting) Put(b *pipeline.Batch) error {
+func (c *counting) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		if b.Reason[i] != pipeline.Sound {
 			continue
@@ -133,25 +133,25 @@ func (s *counting) Put(b *pipeline.Batch) error {
 			in, masked := covered(&gold, t), covered(&system, t)
 			switch {
 			case in && masked:
-				s.at.Found++
+				c.at.Found++
 				fallthrough
 			case in:
-				s.at.Gold++
-				if s.hipaa(gold[0].Category) != pipeline.None {
-					s.at.HIPAA++
+				c.at.Gold++
+				if c.hipaa(gold[0].Category) != pipeline.None {
+					c.at.HIPAA++
 					if masked {
-						s.at.Legal++
+						c.at.Legal++
 					}
 				}
 			default:
-				s.at.Safe++
+				c.at.Safe++
 			}
 			if masked {
-				s.at.System++
+				c.at.System++
 			}
 		}
 	}
-	return s.Scorer.Put(b)
+	return c.Scorer.Put(b)
 }
 
 // covered tells whether a span shares a byte with the token, and drops the

@@ -162,7 +162,7 @@ type tuning struct {
 	names func(pipeline.Category) pipeline.Category
 }
 
-func (s tuning) Put(b *pipeline.Batch) error {
+func (t tuning) Put(b *pipeline.Batch) error {
 	var gold []pipeline.Span
 	for i := range b.Len() {
 		if b.Reason[i] != pipeline.Sound {
@@ -170,9 +170,9 @@ func (s tuning) Put(b *pipeline.Batch) error {
 		}
 		gold = append(gold[:0], b.Gold.At(i)...)
 		for k := range gold {
-			gold[k].Category = s.names(gold[k].Category)
+			gold[k].Category = t.names(gold[k].Category)
 		}
-		s.Add(b.Text.At(i), b.Tokens.At(i), gold)
+		t.Add(b.Text.At(i), b.Tokens.At(i), gold)
 	}
 	return nil
 }
