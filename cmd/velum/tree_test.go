@@ -65,47 +65,6 @@ func TestExportedNames(t *testing.T) {
 	}
 }
 
-// mostLines is how long a package of the application may be, tests left out.
-func mostLines(folder string) int {
-	if folder == "cmd/velum" {
-		return 3500
-	}
-	return 2500
-}
-
-// longPackages lists the packages below cmd/velum that are longer.
-func longPackages(tree fs.FS) (found []string) {
-	lines := map[string]int{}
-	err := eachFile(tree, func(file string, text []byte) error {
-		if strings.HasPrefix(file, "cmd/velum/") && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
-			lines[path.Dir(file)] += strings.Count(string(text), "\n")
-		}
-		return nil
-	})
-	if err != nil {
-		found = append(found, err.Error())
-	}
-	for folder, n := range lines {
-		if most := mostLines(folder); n >= most {
-			found = append(found, fmt.Sprintf("%s has %d lines, and less than %d are wanted", folder, n, most))
-		}
-	}
-	return found
-}
-
-func TestPackageLength(t *testing.T) {
-	for _, f := range longPackages(os.DirFS("../..")) {
-		t.Error(f)
-	}
-	planted := fstest.MapFS{}
-	for file, n := range map[string]int{"main.go": 3499, "internal/a/a.go": 2499, "internal/b/b.go": 2500, "internal/b/b_test.go": 9, "testdata/x.go": 9999} {
-		planted["cmd/velum/"+file] = &fstest.MapFile{Data: []byte(strings.Repeat("\n", n))}
-	}
-	if found := longPackages(planted); len(found) != 1 {
-		t.Errorf("planted: %q", found)
-	}
-}
-
 // citedFile is a page that a comment or a text sends its reader to; a page
 // beside the repository is none that the reader has.
 var citedFile = regexp.MustCompile(`\b[A-Z][A-Z_]+\.md\b|\b[A-Z]{4,} §`)
