@@ -124,21 +124,11 @@ func (c *Console) SetMemory(limit int64) {
 // 300 k took 410.
 const gcPercent = 25
 
-// startPercent is how much garbage there may be while models and lists are opened:
-// nearly all of it lives, so that a collection frees nothing.
-const startPercent = 400
-
-// StartMemory makes the garbage collector wait until SteadyMemory is called, unless
-// the environment says otherwise.
-func (c *Console) StartMemory() { c.garbage(startPercent) }
-
 // SteadyMemory makes the garbage collector keep the heap flat, unless the
 // environment says otherwise. Before, while models and caches are being made,
 // it would only cost time.
-func (c *Console) SteadyMemory() { c.garbage(gcPercent) }
-
-func (c *Console) garbage(percent int) {
+func (c *Console) SteadyMemory() {
 	if c.getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
+		debug.SetGCPercent(gcPercent)
 	}
 }

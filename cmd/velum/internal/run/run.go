@@ -61,9 +61,6 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 			}
 			return exit.Errorf(exit.Config, "see `velum "+verb+" --help`", "--in and --out are needed")
 		}
-		if o.Tagged == "" {
-			c.StartMemory()
-		}
 		cfg, err := load()
 		f, err := flow.Open(cfg, err)
 		if err != nil {
