@@ -279,6 +279,8 @@ func (s ageFinder) ageScore(start, end, v int, u interval, label, spelled bool) 
 		return 0.95
 	case label:
 		return 0.95
+	case u.roles == years && !u.tight && !lasting && !qualified && s.ownSentence(start, end):
+		return 0.75
 	case lasting, before:
 		return 0
 	case !qualified && u.roles&days == 0 && !u.tight && s.grownAt(start):
@@ -319,6 +321,15 @@ func (s ageFinder) ageScore(start, end, v int, u interval, label, spelled bool) 
 func (s ageFinder) opensLine(i int) bool {
 	p := s.spacesBefore(i)
 	return p == 0 || s.text[p-1] == '\n'
+}
+
+// ownSentence tells whether text[start:end] is a sentence by itself, "Tos. 7 anys":
+// a time says what it is of. All such numbers of notes-ca and notes-voices (train) are ages.
+func (s ageFinder) ownSentence(start, end int) bool {
+	p, q := s.spacesBefore(start), s.spaces(end)
+	before, behind := s.byteAt(p-1), s.byteAt(q)
+	opens := p < start && (before == ';' || before == '.' && s.letterBefore(p-1) && p > 4)
+	return opens && (q == len(s.text) || behind == '.' || behind == ';' || behind == '\n')
 }
 
 // behindAge judges the words behind a unit: ofAge for "de edad", lasting for
