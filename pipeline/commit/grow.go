@@ -198,7 +198,7 @@ func (r *Prepared) keep() error {
 // mayKeep tells whether what is kept may stand beside what the plan has.
 func (r *Prepared) mayKeep(vanished []string) error {
 	if len(vanished) > 0 && r.o.Vanished == "refuse" {
-		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses"}
+		return &durable.IntegrityError{Path: slices.Min(vanished), Cause: "is in the output and not in the archive any more, which run.vanished refuses; with keep its notes stay, with remove they go"}
 	}
 	if r.mixed {
 		return &OutputError{fmt.Sprintf("%s was made with the key %q, not %q: the same note would have two ids", r.out.Dir, r.old.Key, r.plan.Key),

@@ -320,17 +320,24 @@ func (l *learning) print(w io.Writer) error {
 			"gain": best.F1() - first.F1(), "model": filepath.Join(l.out, best.Name(), modelName), "report": filepath.Join(l.out, "report.html"),
 		})
 	}
-	said := fmt.Sprintf("%d turns: strict F1 %.4f -> %.4f (turn %d) on %d validation notes", l.last().Number, first.F1(), best.F1(), best.Number, best.Validation.Notes)
+	said := fmt.Sprintf("%s: strict F1 %.4f -> %.4f (turn %d) on %d validation notes", turnsOf(l.last().Number), first.F1(), best.F1(), best.Number, best.Validation.Notes)
 	if !l.measured() {
-		said = fmt.Sprintf("%d turns, not measured: no validation notes", l.last().Number)
+		said = fmt.Sprintf("%s, not measured: no validation notes", turnsOf(l.last().Number))
 	}
-	_, err := fmt.Fprintf(w, "%s; model %s\n", said, filepath.Join(l.out, best.Name(), modelName))
+	_, err := fmt.Fprintf(w, "%s; model %s\n", said, filepath.Join(l.out, l.inUse().Name(), l.inUse().Ships().File))
 	for _, said = range append(l.learned().Remarks, l.commands()...) {
 		if err == nil {
 			_, err = fmt.Fprintln(w, said)
 		}
 	}
 	return err
+}
+
+func turnsOf(n int) string {
+	if n == 1 {
+		return "1 turn"
+	}
+	return fmt.Sprintf("%d turns", n)
 }
 
 // commands are those that use what was learned: the model in use, and, where people have answered and the gate kept that of

@@ -17,7 +17,7 @@ var fates = []struct{ name, says string }{
 	{"added", ""},
 	{"replaced", "file is a new version of the one in the output, or made with other options: its notes are replaced"},
 	{"kept", ""},
-	{"vanished", "file has gone from the archive: its notes stay in the output, as run.vanished says"},
+	{"vanished", "file has gone from the archive: its notes stay in the output, unless run.vanished says otherwise"},
 	{"removed", "notes are removed from the output"},
 }
 

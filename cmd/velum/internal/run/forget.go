@@ -143,7 +143,11 @@ func (m *masking) sameOptions(plan *commit.Plan) error {
 		return err
 	}
 	if old.Config != hex.EncodeToString(plan.Config[:]) || old.Model != hex.EncodeToString(plan.Model[:]) || old.Key != plan.Key {
-		return exit.Errorf(exit.Config, "give the configuration of its last run", "%s was made with other options, another model or another key", m.options.Out)
+		remedy := "give the configuration of its last run"
+		if m.options.Patient != "" {
+			remedy += "; if that names no read.columns.patient, start the run once with it, and then forget"
+		}
+		return exit.Errorf(exit.Config, remedy, "%s was made with other options, another model or another key", m.options.Out)
 	}
 	return nil
 }
