@@ -12,11 +12,11 @@ import (
 )
 
 // folder reads the files of a folder, and of those below it, in the order of
-// their paths: parts of a table, months. Each has the format that its name says.
+// their paths: parts of a table, months.
 // Names that begin with . or _ do not count, as in an archive.
 type folder struct {
 	paths  []string
-	o      TextOptions
+	open   func(path string) (Text, error)
 	now    Text // nil between files
 	row    int64
 	warned Warnings // of the files before
@@ -25,8 +25,18 @@ type folder struct {
 // openFolder finds the files. Those of other formats than the first one's are read
 // too: a month is not left out because it was exported otherwise.
 func openFolder(format, path string, o TextOptions) (Text, error) {
-	r := &folder{o: o}
-	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+	paths, err := filesBelow(path, insideTable, func(name string) bool { return fileFormat(name) != "" })
+	if err == nil && len(paths) == 0 {
+		err = &InputError{Path: path, Cause: "no files of " + format + " there", Remedy: "name a file, or the folder of the files"}
+	}
+	return &folder{paths: paths, open: func(name string) (Text, error) { return Open(fileFormat(name), name, o) }}, err
+}
+
+// filesBelow returns the paths of the files of a folder that takes says yes to, or
+// path itself if it is a file that it does. into is asked of every folder before it
+// is entered; nil: all may be.
+func filesBelow(path string, into func(dir string) error, takes func(name string) bool) (paths []string, err error) {
+	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return &InputError{Path: name, Cause: inputCause(err), Remedy: "check the path and its permissions"}
@@ -35,16 +45,15 @@ func openFolder(format, path string, o TextOptions) (Text, error) {
 				return fs.SkipDir
 			}
 		case e.IsDir():
-			return insideTable(name)
-		case fileFormat(name) != "":
-			r.paths = append(r.paths, name)
+			if into != nil {
+				return into(name)
+			}
+		case takes(name):
+			paths = append(paths, name)
 		}
 		return nil
 	})
-	if err == nil && len(r.paths) == 0 {
-		err = &InputError{Path: path, Cause: "no files of " + format + " there", Remedy: "name a file, or the folder of the files"}
-	}
-	return r, err
+	return paths, err
 }
 
 // fileFormat is the format of a file by its name; "" if it has no notes.
@@ -104,7 +113,7 @@ func (r *folder) Next(b *pipeline.Batch) error {
 				return io.EOF
 			}
 			var err error
-			if r.now, err = Open(fileFormat(r.paths[0]), r.paths[0], r.o); err != nil {
+			if r.now, err = r.open(r.paths[0]); err != nil {
 				return err
 			}
 			r.paths = r.paths[1:]
