@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
@@ -289,10 +290,17 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 	return 0
 }
 
+// namedBytes is how far from the begin of a value the bracket behind it stands at
+// most: forty letters and digits, with two signs behind each.
+const namedBytes = 128
+
 // named finds a value whose cue stands in brackets behind it and is all that they
 // hold: "1234 567 (NHC)", "SB 78 XNS (número de matrícula)". What lies between
 // is the value, whatever its groups are.
 func (s cueFinder) named(start int) {
+	if bytes.IndexByte(s.text[start:min(start+namedBytes, len(s.text))], '(') < 0 {
+		return // nearly always
+	}
 	if g := s.lettersBefore(start); isUpper(s.byteAt(g)) {
 		start = g
 	}
