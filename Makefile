@@ -45,12 +45,10 @@ sample: build
 # the embedded models again, from ../shared/data and generated notes
 models: build
 	scripts/data/models.sh morph
-	scripts/data/models.sh meddocan-dev
 	scripts/data/models.sh meddocan
 	scripts/data/models.sh primary-care
 	$(MAKE) build
 	scripts/data/models.sh cascade
-	scripts/data/models.sh meddocan-cascade
 	scripts/data/models.sh inverse
 
 # the one table by which models, rules, lists and patterns are chosen: each source left out, writers and kinds of document left out, with
