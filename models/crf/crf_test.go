@@ -582,6 +582,26 @@ func TestBias(t *testing.T) {
 	}
 }
 
+// A bias that is learned is the dial's that is set: same tags, same confidence.
+func TestTrainBias(t *testing.T) {
+	plain, biased := trained(t, TrainOptions{}), trained(t, TrainOptions{Bias: 2})
+	dialled, learned := plain.labeller(tagger.LabelOptions{OBias: 2}), biased.labeller(tagger.LabelOptions{})
+	others, asIs := 0, plain.labeller(tagger.LabelOptions{})
+	for _, n := range toyNotes(t, plain.TagSet(), 20, 10) {
+		want, got, without := make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens)), make([]pipeline.Tag, len(n.tokens))
+		p, q := dialled.Label(n.text, n.tokens, n.matches, want), learned.Label(n.text, n.tokens, n.matches, got)
+		if !slices.Equal(want, got) || math.Abs(float64(p-q)) > 1e-4 {
+			t.Fatalf("tags %v with confidence %v, with the dial %v with %v", got, q, want, p)
+		}
+		if r := asIs.Label(n.text, n.tokens, n.matches, without); math.Abs(float64(r-q)) > 1e-3 {
+			others++
+		}
+	}
+	if others == 0 {
+		t.Error("a bias of 2 changes no confidence")
+	}
+}
+
 // Warm start: beginning at a trained model, the objective begins where it
 // ended; with another template and other tags, what is shared is taken over.
 func TestWarmStart(t *testing.T) {

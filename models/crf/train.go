@@ -9,6 +9,7 @@ import (
 	"github.com/velum-health/velum/models/chain"
 	"github.com/velum-health/velum/models/features"
 	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/pipeline"
 )
 
 // TrainOptions say how to train. The zero value trains like CRFsuite's
@@ -56,6 +57,9 @@ type TrainOptions struct {
 
 	// Prune leaves weights out of the model whose absolute value is smaller.
 	Prune float32
+	// Bias is taken from the score of O of every token when the weights are
+	// learned: more is masked. The template needs the group bias.
+	Bias float32
 	// About is kept in the model's header as it is; the fields that training
 	// knows are filled in.
 	About tagger.Header
@@ -226,9 +230,14 @@ func (t *training) model(w []float64) (*Model, error) {
 	b := newBuilder(c.template, c.set)
 	for f, ft := range c.features {
 		b.feature(ft.key)
+		biased := o.group(f).Name == "bias"
 		for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
 			row, y := int(o.slot[k])/o.stride, int(o.slot[k])%o.stride
-			if v := float32(w[k]); v != 0 && abs(v) >= t.opt.Prune {
+			v := float32(w[k])
+			if biased && y == int(pipeline.O) {
+				v -= t.opt.Bias
+			}
+			if v != 0 && abs(v) >= t.opt.Prune {
 				b.put(row, y, v)
 			}
 		}

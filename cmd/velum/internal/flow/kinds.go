@@ -114,7 +114,7 @@ func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
 	return crf.NewTrainer(m.Template, m.TagSet, m.Resources, crf.TrainOptions{
-		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune),
+		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
 	}), nil
 }
 
