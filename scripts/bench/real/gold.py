@@ -62,7 +62,7 @@ def copies(name, found, k):
     names = renaming.Names(100 * k + zlib.crc32(name.encode()) % 100, invented=INVENTED)
     by_hand = name in ("voices", "hands")
     noise = HAND if by_hand else QUIET if k == 1 else {"typos": 0.03}
-    more = {"dates": k % 2 == 0, "shapes": 0.35 if by_hand else 0.2, "towns": 0.08 if k % 2 == 0 else 0}
+    more = {"dates": k % 2 == 0, "shapes": 0.35 if by_hand else 0.2, "towns": 0.08 if k % 2 == 0 else 0, "small": 0.4 if by_hand else 0.1}
     for n, t, s in found:
         r = random.Random(zlib.crc32(f"{n} {k}".encode()))
         yield (f"{n}~{k}", *renaming.noisy(*renaming.rename(t, s, names, **more), r, **noise))

@@ -130,9 +130,9 @@ class Names:
         k = self.r.random()
         return self.pick(self.given) if k < 0.58 else self.r.choice(self.given) if k < 0.79 else self.r.choice(self.abroadgiven)
 
-    def shaped(self, value):
+    def shaped(self, value, small=0.1):
         """The name as another hand writes it: initials, a letter for the given name or the surname, one of the two alone, surname first, another case, a slip.
-        What is no given name with a surname keeps its shape but for case and slips."""
+        What is no given name with a surname keeps its shape but for case and slips. small is the share that loses its capitals."""
         r = self.r
         words = [w for w in value.split(" ") if w]
         capital = [w for w in words if plain(w).lower() not in SMALL]
@@ -156,11 +156,11 @@ class Names:
             value = r.choice([value[0] + "." + r.choice("ABCDEFGLMPRST") + ".", value[0] + r.choice("ABCDEFGLMPRST"), value[0] + r.choice("ABCDEFGLMPRST") + r.choice("ABCDEFGLMPRST"),
                               r.choice(self.short), value + " " + r.choice("ABCDEFGLMPRST") + "."])
         k = r.random()
-        if k < 0.1 and value.upper() != value:
+        if k < small and value.upper() != value:
             return value.lower()
-        if k < 0.2 and len(value) > 3:
+        if k < small + 0.1 and len(value) > 3:
             return value.upper()
-        if k < 0.25:
+        if k < small + 0.15:
             return slip(value, r)
         return value
 
@@ -296,11 +296,11 @@ def renumber(text, r):
     return re.sub(r"(?<![\w.,])\d{1,3}(?!\w)", lambda m: "".join(r.choice("123456789" if k == 0 and d != "0" else "0123456789") if len(m[0]) > 1 or d != "0" else d for k, d in enumerate(m[0])), text)
 
 
-def rename(text, spans, names, dates=False, towns=0.0, shapes=0.0):
+def rename(text, spans, names, dates=False, towns=0.0, shapes=0.0, small=0.1):
     """The note with another value for every person and place; with dates also for dates and all other numbers. Behind a share of the houses comes a town, a
-    place of its own; a share of the persons is written in another shape."""
+    place of its own; a share of the persons is written in another shape, of these a share in small letters."""
     other = (lambda t: renumber(t, names.r)) if dates else str
-    person = lambda value: names.shaped(names.person(value)) if shapes and names.r.random() < shapes else names.person(value)
+    person = lambda value: names.shaped(names.person(value), small) if shapes and names.r.random() < shapes else names.person(value)
     out, moved, at, n = [], [], 0, 0
     for s, e, c in spans:
         value = text[s:e]
