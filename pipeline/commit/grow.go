@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -69,7 +70,9 @@ type growth struct {
 	names map[string]bool // of units
 	files map[string]bool // locations, of files that cannot be read as well
 	sums  map[string]bool // contents
-	roots []string
+
+	folders map[string]bool // of the files
+	roots   []string
 
 	before   map[string][]*version // earlier files by location, in their order
 	replaced map[*version]bool     // those that make way for a file at their location
@@ -83,7 +86,7 @@ type growth struct {
 // newGrowth also settles the numbers of the files, and with them the names of
 // the units. Errors are *ChangedError, and those of UnitOptions.Compare.
 func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOptions) (*growth, error) {
-	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, old: old, now: noPlaces(), o: o}
+	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old, now: noPlaces(), o: o}
 	g.now.output = resolve(out.Dir)
 	g.remember(last)
 	at := locator{}
@@ -98,7 +101,7 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	}
 	files := givenFiles(plan, at)
 	for _, f := range files {
-		g.files[f.at], g.sums[f.sum] = true, true
+		g.files[f.at], g.sums[f.sum], g.folders[filepath.Dir(f.at)] = true, true, true
 	}
 	for _, f := range files {
 		if err := g.change(f); err != nil {
@@ -130,6 +133,8 @@ func (g *growth) fate(u *UnitRecord, at string) string {
 	switch {
 	case !g.o.Grow || g.o.Forget != nil && g.o.Forget(u, at):
 		return "removed"
+	case strings.HasSuffix(at, "/*.txt") && g.folders[filepath.Dir(at)]: // of a version to which the notes of a folder were one file
+		return "replaced"
 	case g.replaced[g.of[u.Name]], g.sums[u.SHA256] && (former || gone(at)):
 		return "replaced"
 	case at == "" || former || !gone(at) || !below(at, g.roots):

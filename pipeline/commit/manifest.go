@@ -111,6 +111,7 @@ type Manifest struct {
 const (
 	manifestFamily = `"velum.manifest/` // every version
 	manifestSchema = "velum.manifest/3"
+	manifestAlone  = "velum.manifest/2" // in which no files share a unit
 	manifestName   = "manifest.json"
 	successName    = "_SUCCESS"
 	lockName       = ".lock"
@@ -130,7 +131,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, &durable.IntegrityError{Cause: "is no manifest: not valid JSON or of another shape"}
 	}
-	if m.Schema != manifestSchema {
+	if m.Schema != manifestSchema && m.Schema != manifestAlone {
 		return nil, &durable.IntegrityError{Cause: "is of another version than " + manifestSchema + "; use the version of velum that wrote it"}
 	}
 	return &m, nil
