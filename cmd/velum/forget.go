@@ -16,12 +16,14 @@ func newForgetCommand(a *app) *cobra.Command {
 of the run (selection, report) over what is left. A FILE is a file or folder of the
 archive, as it was given or as manifest.json of the private tree calls it; it need not be
 there any more. A pattern like 2019-*/* is matched against the latter. Of files that lay
-at one path month by month, the value of their column part names one. The options must be
-those of the last run.
+at one path month by month, the value of their column part names one; a small file that
+shares a part with others is PART:ROW, with any of its rows. The options must be those of
+the last run.
 
 With --patient, the notes of one patient go. The files that the output was made of are
 read again where they lay (or where --in says), and their units without these notes are
-done again: the output is, byte for byte, that of a run with the patient in --exclude.
+done again: the output is that of a run with the patient in --exclude, byte for byte unless
+small files share parts.
 No later run takes the patient up again. The audit log keeps a keyed mark, not the id.`,
 		Example: `  velum forget --out masked/ archive/2026-01
   velum forget --out masked/ '2019-*/*' --dry-run

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -95,7 +96,11 @@ func (e Encoding) decoder(r io.Reader) io.Reader {
 // The whole file is looked at: its first accent may be in its last note.
 func detect(r io.Reader) (Encoding, error) {
 	var c characters
-	buf := make([]byte, 1<<16)
+	size := 1 << 16
+	if b, ok := r.(*bufio.Reader); ok {
+		size = b.Size()
+	}
+	buf := make([]byte, size)
 	kept, first := 0, true
 	for {
 		n, err := fill(r, buf[kept:])

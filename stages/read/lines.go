@@ -108,9 +108,20 @@ func (s *stream) seek(at int64) error {
 	return err
 }
 
+// window is how much of a file is read at once: all of a small one, of which there
+// may be thousands.
+func window(f *os.File) int {
+	const usual, least = 1 << 16, 1 << 12
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() >= usual {
+		return usual
+	}
+	return max(int(info.Size())+1, least)
+}
+
 // unpacked returns the bytes of a file that may be packed.
-func unpacked(f io.Reader, path string) (r *bufio.Reader, packed bool, err error) {
-	r = bufio.NewReaderSize(f, 1<<16)
+func unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error) {
+	r = bufio.NewReaderSize(f, window(f))
 	magic, _ := r.Peek(4)
 	var in io.Reader
 	switch {
