@@ -165,6 +165,9 @@ func (r *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	if rawID == nil && r.o.IDColumn == "" {
 		rawID = fields["note_id"] // what `velum run` calls it
 	}
+	if rawText == nil && fields["text"] != nil && fields["id"] != nil && fields["spans"] != nil {
+		rawID, rawText = fields["id"], fields["text"] // what velum wrote of a file with other names: questions of learn, their answers
+	}
 	annotations, studio := fields["annotations"]
 	if studio && rawText == nil {
 		var data map[string]json.RawMessage

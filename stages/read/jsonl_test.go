@@ -62,6 +62,29 @@ func TestJSONL(t *testing.T) {
 	}
 }
 
+// TestOwnNames: what velum writes of a file with other names is read under these
+// options too, since questions come back as answers; other objects are not.
+func TestOwnNames(t *testing.T) {
+	o := read.TextOptions{IDColumn: "codigo", TextColumn: "nota"}
+	r, err := read.NewJSONL(putFile(t, "in.jsonl", `{"codigo":"a","nota":"x"}`+"\n"+`{"id":"b","text":"la Ada","spans":[{"start":3,"end":6,"label":"PERSON"}]}`), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	got, err := all(r)
+	if d := cmp.Diff([]string{"a|x", "b|la [PERSON:Ada]"}, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	bare, err := read.NewJSONL(putFile(t, "in.jsonl", `{"id":"b","text":"x"}`), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bare.Close()
+	if _, err := all(bare); err == nil {
+		t.Error("another column was taken for the text")
+	}
+}
+
 // TestSetAside: a row that breaks its format is a note without text, and is
 // named; what a user has to decide (labels, columns) still ends the reading.
 func TestSetAside(t *testing.T) {
