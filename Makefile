@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release clean transfer strangers
+.PHONY: benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -105,10 +105,20 @@ torture: build
 fuzz:
 	scripts/torture/fuzz.sh $(FUZZTIME)
 
-# whole runs beside a pass-through run, and the benchmarks of every package; writes BENCHMARKS.md
+# BENCHMARKS.md from the results that stand in scripts/bench/results
+benchmarks:
+	$(GO) run ./scripts/bench/page
+
+# whole runs beside a pass-through run, and the benchmarks of every package; writes a file of results
 bench: build
 	test -d out/archive || $(MAKE) archive
 	$(GO) run ./scripts/bench --archive out/archive
+	$(MAKE) benchmarks
+
+# processor time of a run as a multiple of gzip -6, generated and real notes, in turns (needs ../shared/data): make price PRICE="--pairs 10"
+price: build
+	python3 scripts/bench/price.py $(PRICE)
+	$(MAKE) benchmarks
 
 # training and tagging beside CRFsuite with the same attributes, in a virtual environment under out (needs Python, PyPI, and ../shared/data)
 compare:

@@ -1,5 +1,5 @@
-// Command bench measures velum and writes what it found into BENCHMARKS.md,
-// between the lines <!-- bench:begin --> and <!-- bench:end -->.
+// Command bench measures velum and writes what it found into a file of results
+// (scripts/bench/page); the micro-benchmarks it prints alone.
 //
 //	bench --archive out/archive --velum bin/velum
 //
@@ -37,7 +37,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.archive, "archive", "out/archive", "archive to run on, see scripts/data/archive")
 	flag.StringVar(&o.velum, "velum", "bin/velum", "the binary")
-	flag.StringVar(&o.out, "out", "BENCHMARKS.md", "file to write into")
+	flag.StringVar(&o.out, "out", "scripts/bench/results/22-runs.md", "file of results to write")
 	flag.StringVar(&o.work, "work", "out/bench", "folder for outputs, removed afterwards")
 	flag.StringVar(&o.cores, "cores", "1,2", "numbers of cores")
 	flag.StringVar(&o.models, "models", "primary-care,cascade,meddocan", "models, divided by commas")
@@ -58,7 +58,8 @@ func (o options) run() error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "`make bench`, %s, %s. Archive: %d notes, %d words, %d MB of text.\n\n", machine(), time.Now().UTC().Format(time.DateOnly), notes, words, bytes>>20)
+	fmt.Fprintf(&b, "title: Whole runs of %d notes, %d words, %d MB of text, beside a pass-through run\ncommand: `make bench`\nmachine: %s\ndate: %s\n\n",
+		notes, words, bytes>>20, machine(), time.Now().UTC().Format(time.DateOnly))
 	b.WriteString("| run | cores | seconds | notes/s | words/s | MB/s | CPU s | CPU, pass-through = 1 | peak RSS MiB |\n|---|---|---|---|---|---|---|---|---|\n")
 	for cores := range strings.SplitSeq(o.cores, ",") {
 		base, err := o.measure(cores, "pass-through")
@@ -84,15 +85,15 @@ func (o options) run() error {
 		return err
 	}
 	b.WriteString("\n" + starts)
+	fmt.Print(b.String())
 	if o.micro {
 		table, err := micro()
 		if err != nil {
 			return err
 		}
-		b.WriteString("\n" + table)
+		fmt.Print("\n" + table)
 	}
-	fmt.Print(b.String())
-	return insert(o.out, b.String())
+	return os.WriteFile(o.out, []byte(b.String()), 0o644)
 }
 
 // measure runs one thing on so many cores in a fresh folder.
@@ -179,20 +180,4 @@ func (o options) starts() (string, error) {
 		text += fmt.Sprintf("| `velum %s` %s | %d | %d |\n", args[0], args[len(args)-1], wall[4].Milliseconds(), cpu[4].Milliseconds())
 	}
 	return text, nil
-}
-
-const begin, end = "<!-- bench:begin -->", "<!-- bench:end -->"
-
-// insert replaces what stands between the two marks in a file.
-func insert(path, text string) error {
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	head, rest, ok := strings.Cut(string(old), begin)
-	_, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no lines %s and %s", path, begin, end)
-	}
-	return os.WriteFile(path, []byte(head+begin+"\n"+text+end+tail), 0o644)
 }
