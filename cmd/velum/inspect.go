@@ -20,7 +20,7 @@ standard output only.
 A file of vectors (velum embed) is a model too: --neighbours prints the words nearest to
 one, and its clusters.`,
 		Example: `  velum inspect --model meddocan
-  velum inspect --model meddocan --in dev/ --top 40
+  velum inspect --model primary-care --in dev/ --top 40
   velum inspect --model primary-care --in notes.jsonl --id 7
   velum inspect --model words.velum --neighbours hospital --top 10`,
 		Args: noArgs,
