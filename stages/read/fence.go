@@ -407,7 +407,10 @@ func (w *fenceWorker) end() (status syscall.WaitStatus, memory bool) {
 // memory left. A thread fails for want of a stack; with and without cgo Go
 // says so in other words.
 func wantOfMemory(words string) bool {
-	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"} {
+	for _, sign := range []string{
+		"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread",
+		"cannot remap pages", "cannot map pages", "failed to reserve", "thread exhaustion",
+	} {
 		if strings.Contains(words, sign) {
 			return true
 		}

@@ -518,6 +518,8 @@ func TestWantOfMemory(t *testing.T) {
 		"fatal error: runtime: cannot allocate memory\n":                         true,
 		"runtime/cgo: pthread_create failed: Resource temporarily unavailable\n": true,
 		"runtime: failed to create new OS thread (have 7 already; errno=11)\n":   true,
+		"fatal error: runtime: cannot map pages in arena address space\n":        true,
+		"fatal error: failed to reserve page summary memory\n":                   true,
 		"panic: runtime error: index out of range [3] with length 2\n":           false,
 		"fatal error: all goroutines are asleep - deadlock!\n":                   false,
 		"": false,
