@@ -84,6 +84,8 @@ clusters)
 	;;
 primary-care)
 	# 60 iterations from cold, 200 s of processor time. What ships since 2026-11-23 began at the weights of the one before: 78 iterations.
+	# The calibration in the header is of folds 1 and 2 of transfer.py: a CRF each of 45 iterations, and 60 more from its weights (--init), as long as what
+	# ships was trained, since a model of fewer iterations is less sure: velum models measure --held FOLD1=...,FOLD2=... For cascade the same CRFs and their networks.
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --prepare
 	python3 scripts/bench/real/transfer.py --work "$real" --velum "$velum" --kinds crf --sources "" --folds 0
 	"$velum" models measure --profile primary-care --model "$real/fold0-crf.velum" --gold "$fold0" --real "$held" --out "$work/primary-care-fold0.velum"
