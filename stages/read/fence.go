@@ -403,14 +403,11 @@ func (w *fenceWorker) end() (status syscall.WaitStatus, memory bool) {
 	return status, wantOfMemory(string(words[:n]))
 }
 
-// wantOfMemory tells whether a process that ended with these words had no
-// memory left. A thread fails for want of a stack; with and without cgo Go
-// says so in other words.
+// wantOfMemory tells whether a process that ended with these words had no memory
+// left. A thread fails for want of a stack; Go says so in several ways.
 func wantOfMemory(words string) bool {
-	for _, sign := range []string{
-		"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread",
-		"cannot remap pages", "cannot map pages", "failed to reserve", "thread exhaustion",
-	} {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread",
+		"cannot remap pages", "cannot map pages", "failed to reserve", "thread exhaustion"} {
 		if strings.Contains(words, sign) {
 			return true
 		}
