@@ -28,7 +28,7 @@ func (s ageFinder) word(i int) {
 	if _, e := s.wordFrom(i); e.roles&numeral == 0 {
 		return
 	}
-	cueFinder{s.scan}.spokenValue(i)
+	cueFinder(s).spokenValue(i)
 	if end, v := s.numeral(i); v > 0 && v <= 120 {
 		s.age(i, end, v, true)
 	}

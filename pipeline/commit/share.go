@@ -80,10 +80,9 @@ type rester func(parts *Parts, of *UnitRecord, open func(PartRecord) (durable.Fi
 // sharing settles which files share units.
 type sharing struct {
 	*Prepared
-	at       map[string]int // place in the plan of a file, by name
-	units    [][]Unit       // that stand at the place of a file of the plan, in its stead
-	taken    []bool         // files of the plan that a committed unit has
-	vanished []string
+	at    map[string]int // place in the plan of a file, by name
+	units [][]Unit       // that stand at the place of a file of the plan, in its stead
+	taken []bool         // files of the plan that a committed unit has
 }
 
 // share takes over what shared units have of the plan, and bundles what is new.

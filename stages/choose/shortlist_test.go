@@ -119,7 +119,9 @@ func TestShortlistBounds(t *testing.T) {
 	if err != nil || result.Candidates != 4 || !slices.Equal(result.Keys, []Key{{7, 1}}) || !slices.Equal(review, []Key{{7, 2}}) {
 		t.Errorf("%+v, %v, %v", result, review, err)
 	}
-	list, err = Remaining(list, func(was int32) (int32, bool) { return was - 1, was > 0 })
+	if list, err = Remaining(list, func(was int32) (int32, bool) { return was - 1, was > 0 }); err != nil {
+		t.Fatal(err)
+	}
 	if c, err = NewChoice(Target{K: 3, MinConfidence: 0.5}, 5); err != nil {
 		t.Fatal(err)
 	}
