@@ -53,10 +53,10 @@ func Policy(name string) ([]byte, error) { return read("policy", "policies/"+nam
 // Templates returns the names of the built-in feature templates, sorted.
 func Templates() []string { return namesOf("templates/*.txt") }
 
-// Template returns the feature template of that name (see models/features).
+// Template returns the feature template of that name (see models/tag/features).
 func Template(name string) ([]byte, error) { return read("template", "templates/"+name+".txt") }
 
-// ShippedPack is the name of the rules that ship (see models/rules).
+// ShippedPack is the name of the rules that ship (see models/tag/rules).
 const ShippedPack = "shipped"
 
 // PackVersion changes with the rules and lists of words that ship: what was
@@ -64,7 +64,7 @@ const ShippedPack = "shipped"
 const PackVersion = "rules-5"
 
 // Words returns the lists of words that the rules of stages/resolve go by: a
-// file of rules without networks (see models/rules).
+// file of rules without networks (see models/tag/rules).
 func Words() ([]byte, error) { return read("list of words", "rules/words.atn") }
 
 // Pack returns the rules of that name.

@@ -42,7 +42,7 @@ type SpanSource uint8
 
 const (
 	FromModel   SpanSource = iota // a tagger's tags
-	FromPattern                   // models/patterns
+	FromPattern                   // models/form/patterns
 	FromRepeat                    // same words as a span found elsewhere in the note
 	FromList                      // always-mask list of the configuration
 	FromGold                      // a person, or the generator
@@ -198,7 +198,7 @@ func ParseChoice(name string) (Choice, bool) {
 // Len returns the number of notes.
 func (b *Batch) Len() int { return b.Text.Len() }
 
-// Seen returns note i as the stages look at it, see models/view: its text and
+// Seen returns note i as the stages look at it, see models/word/view: its text and
 // nil, or its normalized view and, for every byte of that and its end, the
 // offset in the text that it comes from. Tokens, matches and spans count bytes
 // of the text in either case.

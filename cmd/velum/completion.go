@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/embed"
+	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/stages/read"
 )
 

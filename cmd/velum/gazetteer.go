@@ -7,7 +7,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/look"
-	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 func newGazetteerCommand(a *app) *cobra.Command {

@@ -19,8 +19,8 @@ var glossaryName = regexp.MustCompile(`\b([a-z]+)\.([A-Z][A-Za-z]+)\b`)
 
 // folders of the packages that the glossary names.
 var glossaryFolders = map[string]string{
-	"pipeline": "pipeline", "commit": "pipeline/commit", "secret": "pipeline/secret", "tally": "pipeline/tally", "tagger": "models/tagger",
-	"score": "stages/score", "rules": "models/rules", "flow": "cmd/velum/internal/flow", "report": "cmd/velum/internal/report",
+	"pipeline": "pipeline", "commit": "pipeline/commit", "secret": "pipeline/secret", "tally": "pipeline/tally", "tagger": "models/tag/tagger",
+	"score": "stages/score", "rules": "models/tag/rules", "flow": "cmd/velum/internal/flow", "report": "cmd/velum/internal/report",
 }
 
 // TestGlossary: every name in the glossary of package pipeline is one that its

@@ -36,8 +36,14 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/commit", "pipeline pipeline/durable pipeline/tally"},
 	{"pipeline/audit", "pipeline pipeline/commit pipeline/durable pipeline/patientid"},
 	{"configs", "pipeline"},
-	{"models/people", "pipeline pipeline/patientid models/*"}, // people belong to a patient
-	{"models/*", "pipeline models/*"},
+	// The wings of models, in the order in which they may know each other.
+	{"models/embedded", "pipeline models/number/*"},
+	{"models/number/*", "pipeline models/number/*"},
+	{"models/word/*", "pipeline models/number/* models/word/*"},
+	{"models/form/people", "pipeline pipeline/patientid models/number/* models/word/* models/form/*"}, // people belong to a patient
+	{"models/form/*", "pipeline models/number/* models/word/* models/form/*"},
+	{"models/tag/*", "pipeline models/number/* models/word/* models/form/* models/tag/*"},
+	{"models/release/*", "pipeline models/number/* models/word/* models/form/*"},
 	{"stages/*", "pipeline pipeline/commit pipeline/durable pipeline/filename pipeline/guard pipeline/idset pipeline/limit pipeline/offset pipeline/patientid pipeline/secret pipeline/sheet pipeline/tally models/*"}, // never another stage
 	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
@@ -70,7 +76,7 @@ const roomsFolder = "cmd/velum/internal/"
 var notForModels = []string{"Batch", "Run", "Step"}
 
 // mayStartGoroutines lists the packages with go statements.
-var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "models/kernels"}
+var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "models/number/kernels"}
 
 // badNames are names that say nothing about what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}
@@ -228,26 +234,28 @@ func (c *fileChecker) goroutine(at token.Pos) {
 // TestLayersSeesViolations plants one violation a file and wants each found.
 func TestLayersSeesViolations(t *testing.T) {
 	planted := map[string]struct{ text, want string }{
-		"pipeline/a.go":        {`package pipeline; import _ "MODULE/models/crf"`, "pipeline may not import models/crf"},
-		"pipeline/b.go":        {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
-		"pipeline/commit/a.go": {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
-		"pipeline/audit/a.go":  {`package audit; func f() { go f() }`, "goroutines start in"},
-		"models/crf/f.go":      {`package crf; import _ "MODULE/pipeline/commit"`, "models/crf may not import pipeline/commit"},
-		"stages/tag/f.go":      {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
-		"models/crf/a.go":      {`package crf; import _ "MODULE/stages/tag"`, "models/crf may not import stages/tag"},
-		"models/crf/b.go":      {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
-		"models/crf/c.go":      {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
-		"models/crf/d.go":      {`package crf; func f() { go f() }`, "goroutines start in"},
-		"models/crf/e.go":      {`package crf; import _ "MODULE/cmd/velum"`, "models/crf may not import cmd/velum"},
-		"stages/tag/a.go":      {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
-		"stages/tag/b.go":      {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
-		"stages/tag/e.go":      {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
-		"stages/util/a.go":     {`package util`, "a folder may not be called that"},
-		"stages/tag/misc.go":   {`package tag`, "a file may not be called that"},
-		"configs/a.go":         {`package configs; import _ "MODULE/models/crf"`, "configs may not import models/crf"},
-		"stages/tag/net.go":    {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
-		"elsewhere/a.go":       {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
-		"models/broken/a.go":   {`package`, "expected"},
+		"pipeline/a.go":          {`package pipeline; import _ "MODULE/models/tag/crf"`, "pipeline may not import models/tag/crf"},
+		"pipeline/b.go":          {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
+		"pipeline/commit/a.go":   {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
+		"pipeline/audit/a.go":    {`package audit; func f() { go f() }`, "goroutines start in"},
+		"models/tag/crf/f.go":    {`package crf; import _ "MODULE/pipeline/commit"`, "models/tag/crf may not import pipeline/commit"},
+		"stages/tag/f.go":        {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
+		"models/tag/crf/a.go":    {`package crf; import _ "MODULE/stages/tag"`, "models/tag/crf may not import stages/tag"},
+		"models/tag/crf/b.go":    {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
+		"models/tag/crf/c.go":    {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
+		"models/tag/crf/d.go":    {`package crf; func f() { go f() }`, "goroutines start in"},
+		"models/tag/crf/e.go":    {`package crf; import _ "MODULE/cmd/velum"`, "models/tag/crf may not import cmd/velum"},
+		"stages/tag/a.go":        {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
+		"stages/tag/b.go":        {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
+		"stages/tag/e.go":        {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
+		"stages/util/a.go":       {`package util`, "a folder may not be called that"},
+		"stages/tag/misc.go":     {`package tag`, "a file may not be called that"},
+		"configs/a.go":           {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
+		"stages/tag/net.go":      {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
+		"models/word/view/a.go":  {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
+		"models/form/dates/a.go": {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
+		"elsewhere/a.go":         {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
+		"models/broken/a.go":     {`package`, "expected"},
 	}
 	for file, p := range planted {
 		tree := fstest.MapFS{file: {Data: []byte(strings.ReplaceAll(p.text, "MODULE", module))}}
@@ -262,10 +270,10 @@ func TestLayersSeesViolations(t *testing.T) {
 func TestLayersAllows(t *testing.T) {
 	sound := map[string]string{
 		"pipeline/run.go":               `package pipeline; func f() { go f() }`,
-		"models/kernels/k.go":           `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
-		"models/crf/a.go":               `package crf; import "MODULE/pipeline"; import _ "MODULE/models/kernels"; var T pipeline.Token`,
-		"models/crf/a_test.go":          `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
-		"stages/tag/a.go":               `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/crf"; func f() { panic("tag: a bug") }`,
+		"models/number/kernels/k.go":    `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
+		"models/tag/crf/a.go":           `package crf; import "MODULE/pipeline"; import _ "MODULE/models/number/kernels"; var T pipeline.Token`,
+		"models/tag/crf/a_test.go":      `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
+		"stages/tag/a.go":               `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/tag/crf"; func f() { panic("tag: a bug") }`,
 		"configs/a.go":                  `package configs; import _ "MODULE/pipeline"`,
 		"cmd/velum/main.go":             `package main; import _ "MODULE/stages/tag"; import _ "MODULE/cmd/velum/internal/learn"`,
 		"cmd/velum/internal/learn/a.go": `package learn; import _ "MODULE/cmd/velum/internal/run"; import _ "MODULE/stages/choose"`,

@@ -13,8 +13,8 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/models/modelfile"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 

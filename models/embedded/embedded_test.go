@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/modelfile"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
 )
 
 // TestMeasured: the models that ship say on which real notes they were measured,

@@ -24,7 +24,7 @@ const (
 	Span       Of = "span"             // by category and source, see Pair
 	Language   Of = "language"         // masked notes
 	Confidence Of = "confidence"       // masked notes, by BinName
-	Doubt      Of = "doubt"            // masked notes, by bin of models/calibrate
+	Doubt      Of = "doubt"            // masked notes, by bin of models/tag/calibrate
 	Words      Of = "words"            // of masked notes, that were looked at for their language; has no second part
 	Unknown    Of = "unknown_words"    // of these, those that are in no language at hand; has no second part
 	Foreign    Of = "foreign"          // masked notes in another language; has no second part

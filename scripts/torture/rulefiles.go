@@ -11,9 +11,9 @@ import (
 
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/morph"
-	"github.com/velum-health/velum/models/recognizers"
-	"github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/models/form/recognizers"
+	"github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/models/word/morph"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/tokenize"
 )

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // newAge returns the operator of ages: above a limit [AGE > 89] (VIGI §5.8,

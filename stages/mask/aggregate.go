@@ -3,7 +3,7 @@ package mask
 import (
 	"bytes"
 
-	"github.com/velum-health/velum/models/surrogate"
+	"github.com/velum-health/velum/models/form/surrogate"
 )
 
 // newAggregate returns the operator that writes a larger place: the autonomous

@@ -3,7 +3,7 @@ package mask
 import (
 	"strconv"
 
-	"github.com/velum-health/velum/models/dates"
+	"github.com/velum-health/velum/models/form/dates"
 )
 
 // newInterval returns the operator that writes dates as the time since a

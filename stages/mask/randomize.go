@@ -3,7 +3,7 @@ package mask
 import (
 	"strings"
 
-	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // newRandomize returns the operator that writes any value of a list, values=A,B,C

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/velum-health/velum/models/dates"
+	"github.com/velum-health/velum/models/form/dates"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/velum-health/velum/models/shuffle"
+	"github.com/velum-health/velum/models/release/shuffle"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // newShuffle returns the operator that writes a value of the same category from
-// another note of the archive (models/shuffle): what is written is real, and not
+// another note of the archive (models/release/shuffle): what is written is real, and not
 // of this note. Numbers and addresses that belong to one person wherever they
 // stand are left to the next operator.
 func newShuffle(s *settings) func(*Options) Operator {

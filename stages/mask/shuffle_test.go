@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/velum-health/velum/models/shuffle"
+	"github.com/velum-health/velum/models/release/shuffle"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/markup"
 	"github.com/velum-health/velum/stages/mask"

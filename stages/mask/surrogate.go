@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"github.com/velum-health/velum/models/surrogate"
+	"github.com/velum-health/velum/models/form/surrogate"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // newSurrogate returns the operator that writes another value of the same kind
-// (models/surrogate).
+// (models/form/surrogate).
 //
 //   - consistent: a value has one surrogate in its note, for its patient, or in
 //     the whole archive;

@@ -5,12 +5,12 @@
 // It stands before resolve, which takes what is found here for certain, and in
 // front of spans of an earlier run, so that an extract can be made with a table
 // that was not there when the notes were tagged. What is known of whom, and how it
-// may be written, is models/people's.
+// may be written, is models/form/people's.
 package recognize
 
 import (
-	"github.com/velum-health/velum/models/people"
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/form/people"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 	"github.com/velum-health/velum/pipeline/patientid"

@@ -3,7 +3,7 @@ package resolve
 import "github.com/velum-health/velum/pipeline"
 
 // endDates gives dates the borders of the guide for short notes, by the grammar of
-// models/dates: "año 1998" is the year alone, what leads to a date is no part of
+// models/form/dates: "año 1998" is the year alone, what leads to a date is no part of
 // it, and a range is two dates. What the grammar does not read stays as it is.
 func (w *worker) endDates() int {
 	n := 0

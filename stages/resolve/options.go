@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/recognizers"
-	networks "github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/models/form/recognizers"
+	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/models/recognizers"
+	"github.com/velum-health/velum/models/form/recognizers"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/velum-health/velum/models/dates"
-	"github.com/velum-health/velum/models/recognizers"
-	networks "github.com/velum-health/velum/models/rules"
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/form/dates"
+	"github.com/velum-health/velum/models/form/recognizers"
+	networks "github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 )

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/markup"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	networks "github.com/velum-health/velum/models/rules"
+	networks "github.com/velum-health/velum/models/tag/rules"
 )
 
 // class is the kinds of trigger word that a word belongs to. The words stand in

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	networks "github.com/velum-health/velum/models/rules"
+	networks "github.com/velum-health/velum/models/tag/rules"
 )
 
 // word is a run of letters or of digits inside one token.

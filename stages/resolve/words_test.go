@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/configs"
-	networks "github.com/velum-health/velum/models/rules"
+	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline/markup"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/surrogate"
+	"github.com/velum-health/velum/models/form/surrogate"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
 

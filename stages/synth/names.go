@@ -4,8 +4,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/surrogate"
+	"github.com/velum-health/velum/models/form/surrogate"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
 

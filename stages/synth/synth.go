@@ -4,7 +4,7 @@
 // Catalan and both, and if asked longer reports: ids, texts and the places of
 // all personal health information in them. All templates were written for
 // velum; nothing comes from a real note. Names of people and places are drawn
-// from the lists of models/gazetteer or made up; names of hospitals are public.
+// from the lists of models/word/gazetteer or made up; names of hospitals are public.
 //
 // The notes follow BOOT appendix B and ATN §3: 19 words a note with
 // a heavy tail, 1.27 Spanish notes for each Catalan one, personal information

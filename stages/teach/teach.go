@@ -7,7 +7,7 @@
 package teach
 
 import (
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -3,8 +3,8 @@ package teach
 import (
 	"fmt"
 
-	"github.com/velum-health/velum/models/tagger"
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 )

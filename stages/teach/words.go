@@ -1,7 +1,7 @@
 package teach
 
 import (
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/zeebo/xxh3"
 )

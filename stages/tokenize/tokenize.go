@@ -1,6 +1,6 @@
 // Package tokenize cuts texts into tokens with byte offsets. In: Text. Out:
 // Tokens, Language, Words, View and ViewFrom, and a Reason for texts that cannot be
-// notes. What is cut is the normalized view of a note (models/view); the tokens'
+// notes. What is cut is the normalized view of a note (models/word/view); the tokens'
 // offsets are those of the text.
 //
 // Clinical notes are glued (HVhebron, 12/03Dr.Pou, LopezNºCol), so a border
@@ -19,8 +19,8 @@ package tokenize
 import (
 	"slices"
 
-	"github.com/velum-health/velum/models/language"
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/language"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 	"github.com/velum-health/velum/pipeline/limit"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 )

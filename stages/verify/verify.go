@@ -2,9 +2,9 @@
 // Text, Spans, Masked, Places. Out: a Reason for every note that is not clean; write
 // then keeps the note back.
 //
-// It looks twice, at the normalized view of the masked text (models/view), and
+// It looks twice, at the normalized view of the masked text (models/word/view), and
 // trusts nothing else that worked on the note before: it shares no table and no
-// code with models/patterns, and does not ask what resolve did about repeats.
+// code with models/form/patterns, and does not ask what resolve did about repeats.
 //
 // First look: can a masked value still be read? What counts as surviving was
 // weighed so that the answer is strict and yet does not quarantine every
@@ -42,7 +42,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 )

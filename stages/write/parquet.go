@@ -10,7 +10,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline/tally"
 
-	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"

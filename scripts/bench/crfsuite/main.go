@@ -23,12 +23,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/tag/tagger"
 
-	"github.com/velum-health/velum/models/crf"
-	"github.com/velum-health/velum/models/features"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/form/patterns"
+	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/teach"

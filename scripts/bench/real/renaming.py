@@ -12,7 +12,7 @@ import notes
 sys.path.insert(0, notes.tools)
 from nubes_phi import HEAD, SMALL, case, plain, rows, title  # noqa: E402
 
-LISTS = "models/gazetteer/lists"
+LISTS = "models/word/gazetteer/lists"
 MASCULINE = ["Hospital", "hospital", "H.", "Hosp.", "Hosp", "Hº", "H. U.", "HU", "Hospital Universitario", "Hospital General", "Hospital Comarcal",
              "Centro de Salud", "centro de salud", "CS", "C.S.", "C. S.", "CAP", "ambulatorio", "Ambulatorio", "Instituto", "Sanatorio", "Centro",
              "Centro Médico", "consultorio", "CSM", "Consultorio", "Complejo Hospitalario", "C. Salud", "Centro de Especialidades", "geriátrico"]

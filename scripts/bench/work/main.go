@@ -34,16 +34,16 @@ const (
 // calls are functions whose calls are counted, by the file and the first words of
 // their declarations.
 var calls = map[string]string{
-	"forms asked for":          "models/crf/cache.go:func (c *cache) form(",
-	"forms computed":           "models/crf/label.go:func (l *Labeller) compute(",
-	"features located":         "models/crf/label.go:func (l *Labeller) put(",
-	"places of several words":  "models/gazetteer/phrases.go:func (g *Gazetteer) PhraseAt(",
-	"windows of dates":         "models/dates/find.go:func (f *Finder) window(",
-	"items of dates":           "models/dates/scan.go:func (p *Parser) push(",
-	"numbers of patterns":      "models/patterns/number.go:func (s *scan) number(",
-	"words of patterns":        "models/patterns/words.go:func (t *table) look(",
+	"forms asked for":          "models/tag/crf/cache.go:func (c *cache) form(",
+	"forms computed":           "models/tag/crf/label.go:func (l *Labeller) compute(",
+	"features located":         "models/tag/crf/label.go:func (l *Labeller) put(",
+	"places of several words":  "models/word/gazetteer/phrases.go:func (g *Gazetteer) PhraseAt(",
+	"windows of dates":         "models/form/dates/find.go:func (f *Finder) window(",
+	"items of dates":           "models/form/dates/scan.go:func (p *Parser) push(",
+	"numbers of patterns":      "models/form/patterns/number.go:func (s *scan) number(",
+	"words of patterns":        "models/form/patterns/words.go:func (t *table) look(",
 	"notes cut by resolve":     "stages/resolve/known.go:func (r *reader) appendWords(",
-	"spans with a probability": "models/chain/span.go:func (s *SpanProbs) span(",
+	"spans with a probability": "models/tag/chain/span.go:func (s *SpanProbs) span(",
 }
 
 type figures map[string]float64

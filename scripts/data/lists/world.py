@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes models/gazetteer/names/world-*.txt: names of people from all over the world, for rules alone.
+"""Writes models/word/gazetteer/names/world-*.txt: names of people from all over the world, for rules alone.
 
     scripts/data/lists/world.py FOLDER
 

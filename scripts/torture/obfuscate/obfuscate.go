@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/velum-health/velum/models/view"
+	"github.com/velum-health/velum/models/word/view"
 )
 
 // Kind is a kind of identifier.

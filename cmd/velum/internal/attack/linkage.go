@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/models/anonymity"
+	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/stages/read"
 )
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"math/rand/v2"
 
-	"github.com/velum-health/velum/models/crf"
-	"github.com/velum-health/velum/models/features"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/tokenize"
 )

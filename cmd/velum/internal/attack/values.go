@@ -12,9 +12,9 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/models/dates"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/surrogate"
+	"github.com/velum-health/velum/models/form/dates"
+	"github.com/velum-health/velum/models/form/surrogate"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"unicode"
 
-	"github.com/velum-health/velum/models/features"
-	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"

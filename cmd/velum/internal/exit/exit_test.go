@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/read"

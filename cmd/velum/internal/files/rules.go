@@ -18,10 +18,10 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/morph"
-	"github.com/velum-health/velum/models/recognizers"
-	"github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/models/form/recognizers"
+	"github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/morph"
 )
 
 // shippedMorph opens the shipped parts of speech and lemmas once.

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // merged keeps lists that were merged before, by the paths of their files:

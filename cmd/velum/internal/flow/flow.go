@@ -14,8 +14,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/patterns"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/form/patterns"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/choose"
@@ -36,9 +36,9 @@ import (
 //	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
-//	train      read (gold)  ─> tokenize                                ─> teach, then models/crf
+//	train      read (gold)  ─> tokenize                                ─> teach, then models/tag/crf
 //	learn      read.Slice   ─> tokenize tag (agree) (recognize) resolve teacher (calibrate) choose ─> candidates, then choose.Final, train, evaluate; again
-//	embed      read         ─> tokenize                                ─> teach, then models/embed
+//	embed      read         ─> tokenize                                ─> teach, then models/word/embed
 //	convert    read         ─>                                         ─> write
 //	synth      synth        ─>                                         ─> write
 //	           read         ─> tokenize tag resolve (aside) tag resolve ─> synth.Contexts ─> write (--contexts)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/gazetteer"
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // FeatureLists are the lists that the tagger's features look words up in.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/people"
+	"github.com/velum-health/velum/models/form/people"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"

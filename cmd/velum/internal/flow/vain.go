@@ -3,8 +3,8 @@ package flow
 import (
 	"sync"
 
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/inverse"
+	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/tally"
 )

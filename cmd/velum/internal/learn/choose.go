@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
-	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"

@@ -23,7 +23,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/promote"
 )

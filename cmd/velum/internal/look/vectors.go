@@ -9,8 +9,8 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/models/embed"
-	"github.com/velum-health/velum/models/modelfile"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/word/embed"
 )
 
 // openVectors opens a file of vectors; ok is false if it is not one, perhaps

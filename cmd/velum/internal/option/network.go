@@ -3,8 +3,8 @@ package option
 import (
 	"cmp"
 
-	"github.com/velum-health/velum/models/bilstm"
-	"github.com/velum-health/velum/models/kernels"
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm"
 )
 
 // Variant returns the named network and its training, changed as the options

@@ -9,8 +9,8 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/anonymity"
-	"github.com/velum-health/velum/models/people"
+	"github.com/velum-health/velum/models/form/people"
+	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/mask"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/velum-health/velum/models/anonymity"
-	"github.com/velum-health/velum/models/crf"
+	"github.com/velum-health/velum/models/release/anonymity"
+	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/tokenize"
@@ -14,9 +14,9 @@ import (
 	"github.com/velum-health/velum/stages/write"
 
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/bilstm"
-	"github.com/velum-health/velum/models/ensemble"
-	"github.com/velum-health/velum/models/inverse"
+	"github.com/velum-health/velum/models/tag/bilstm"
+	"github.com/velum-health/velum/models/tag/ensemble"
+	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 

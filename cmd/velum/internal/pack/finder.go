@@ -7,8 +7,8 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/recognizers"
-	"github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/models/form/recognizers"
+	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline"
 )
 

@@ -1,6 +1,6 @@
 package report
 
-import "github.com/velum-health/velum/models/anonymity"
+import "github.com/velum-health/velum/models/release/anonymity"
 
 // Anonymity is what k-anonymity came to.
 type Anonymity struct {

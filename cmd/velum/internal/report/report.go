@@ -18,8 +18,8 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"

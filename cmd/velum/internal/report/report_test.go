@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/anonymity"
-	"github.com/velum-health/velum/models/calibrate"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/release/anonymity"
+	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read"

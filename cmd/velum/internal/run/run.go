@@ -24,7 +24,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/patterns"
+	"github.com/velum-health/velum/models/form/patterns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"

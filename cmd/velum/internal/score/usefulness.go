@@ -11,9 +11,9 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/inverse"
-	"github.com/velum-health/velum/models/terms"
+	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/terms"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/write"
 )

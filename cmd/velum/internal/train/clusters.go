@@ -12,8 +12,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/models/features"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
 )
 
 // offersHeld is the share of the labelled notes that clusterings are compared

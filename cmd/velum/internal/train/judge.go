@@ -10,7 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/stages/score"
 )
 

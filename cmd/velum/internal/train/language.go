@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/language"
+	"github.com/velum-health/velum/models/word/language"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/tokenize"
@@ -37,7 +37,7 @@ var languages = [3]pipeline.Language{pipeline.Spanish, pipeline.Catalan, pipelin
 // sentences are those of each language, as lists of words.
 type sentences [3][][]string
 
-// trainLanguage fits the weights of models/language to files of sentences, one
+// trainLanguage fits the weights of models/word/language to files of sentences, one
 // a line, plain or gzipped, each named with its language (es=PATH). Numbers and
 // CoNLL-U columns before a sentence are skipped. One line in ten, chosen by its
 // hash, is held out. Same files, same weights. They are part of the binary:
@@ -197,7 +197,7 @@ func fitLanguage(ctx context.Context, train *sentences, windows int, done func(i
 const common, leastCommon = 40_000, 3
 
 // commonWords is the set of words that notes are held against
-// (models/language, words.bin).
+// (models/word/language, words.bin).
 func commonWords(texts ...[][]string) []byte {
 	counts := map[string]int{}
 	for _, sentences := range texts {

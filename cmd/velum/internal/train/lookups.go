@@ -11,12 +11,12 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/embed"
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/features"
-	"github.com/velum-health/velum/models/gazetteer"
-	"github.com/velum-health/velum/models/morph"
-	"github.com/velum-health/velum/models/rules"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/models/word/embed"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/morph"
 )
 
 // Lookups say what a template's slots look up: --clusters, --morph and --rules.

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/morph"
+	"github.com/velum-health/velum/models/word/morph"
 	"github.com/velum-health/velum/pipeline/durable"
 )
 

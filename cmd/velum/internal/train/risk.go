@@ -10,7 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/dictionary"
-	"github.com/velum-health/velum/models/inverse"
+	"github.com/velum-health/velum/models/tag/dictionary"
+	"github.com/velum-health/velum/models/tag/inverse"
 )
 
 // Options are what a training is told beside the configuration.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/score"
 )

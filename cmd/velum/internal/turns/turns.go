@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/models/calibrate"
-	"github.com/velum-health/velum/models/tagger"
+	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/stages/score"
 )
 

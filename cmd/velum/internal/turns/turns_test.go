@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/models/calibrate"
+	"github.com/velum-health/velum/models/tag/calibrate"
 )
 
 // A point of the reliability curve stands for ten examples or more, and all

@@ -1,0 +1,302 @@
+package dates
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+)
+
+// item is a word, number or sign of a date.
+type item struct {
+	start, end int32
+	kinds      uint32 // bit 1 << kind: what it can be
+	value      int32  // of a number; the byte of a sign
+	words      []word
+	gap        uint8 // blanks before it, at most 3
+	dotted     bool  // 2.014
+	sure       bool  // a number of four digits, or dotted: a year and nothing else
+}
+
+func (it *item) is(k kind) bool { return it.kinds>>k&1 != 0 }
+
+func (it *item) width() int { return int(it.end - it.start) }
+
+// maxItems is how many items a date has at most: a range of two dates with
+// weekdays has some 20.
+const maxItems = 40
+
+// scan cuts the text into items. False: there is something that no date has.
+func (p *Parser) scan() bool {
+	p.items = p.items[:0]
+	for i := 0; i < len(p.text); {
+		if len(p.items) >= maxItems {
+			return false
+		}
+		end, ok := p.next(i)
+		if !ok {
+			return false
+		}
+		i = end
+	}
+	return len(p.items) > 0
+}
+
+// next reads the blank, number, word or sign at i and returns its end. False:
+// it is something that no date has.
+func (p *Parser) next(i int) (end int, ok bool) {
+	switch b := p.text[i]; {
+	case b == ' ' || b == '\t' || b == '\n' || b == '\r':
+		return i + 1, true
+	case b == 0xC2 && i+1 < len(p.text) && p.text[i+1] == 0xA0: // a blank that does not break
+		return i + 2, true
+	case b >= '0' && b <= '9':
+		return p.number(i), true
+	case b|0x20 >= 'a' && b|0x20 <= 'z':
+		return p.word(i, i+1)
+	case signs[b]:
+		p.push(item{start: int32(i), end: int32(i + 1), kinds: 1 << sign, value: int32(b)})
+		return i + 1, true
+	}
+	return p.wordOrSign(i)
+}
+
+func (p *Parser) push(it item) {
+	if n := len(p.items); n > 0 {
+		it.gap = uint8(min(it.start-p.items[n-1].end, 3))
+	}
+	p.items = append(p.items, it)
+}
+
+func (p *Parser) digits(i int) int {
+	for i < len(p.text) && p.text[i] >= '0' && p.text[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+func (p *Parser) value(i, j int) (v int32) {
+	for _, b := range p.text[i:j] {
+		v = v*10 + int32(b-'0')
+	}
+	return v
+}
+
+func isYear(v int32) bool { return v >= 1900 && v <= 2099 }
+
+// number reads the digits at i: a clock time, a year with a point for the
+// thousands, a number, or the two or three that stand without a sign between.
+func (p *Parser) number(i int) int {
+	j := p.digits(i)
+	w := j - i
+	if end := p.clockAt(i, j); end > 0 {
+		p.push(item{start: int32(i), end: int32(end), kinds: 1 << clock})
+		return end
+	}
+	if w == 1 && j < len(p.text) && p.text[j] == '.' {
+		if end := p.digits(j + 1); end == j+4 {
+			if v := p.value(i, j)*1000 + p.value(j+1, end); isYear(v) {
+				p.push(item{start: int32(i), end: int32(end), kinds: 1 << number, value: v, dotted: true, sure: true})
+				return end
+			}
+		}
+	}
+	switch behind := p.behindSign(); {
+	case w == 8 && !p.finding && isYear(p.value(i+4, j)):
+		p.pieces(i, 2, 2, 4)
+	case w == 8 && !p.finding && isYear(p.value(i, i+4)):
+		p.pieces(i, 4, 2, 2)
+	case w == 6 && behind && isYear(p.value(i+2, j)):
+		p.pieces(i, 2, 4)
+	case w == 5 && behind && isYear(p.value(i+1, j)):
+		p.pieces(i, 1, 4)
+	case w == 6 && !p.finding && !behind:
+		p.pieces(i, 2, 2, 2)
+	case w == 4 && behind && !isYear(p.value(i, j)) && p.value(i, i+2) <= 12 && p.items[len(p.items)-2].width() == 2: // 21/0714
+		p.pieces(i, 2, 2)
+	case w == 5 && p.finding && p.value(i, j)/100 == 200 && p.ofMonth(): // 6 de mayo de 20015
+		p.push(item{start: int32(i), end: int32(j), kinds: 1 << number, value: 2000 + p.value(i, j)%100, sure: true})
+	case w > 4:
+		p.push(item{start: int32(i), end: int32(j), kinds: 1 << number, value: -1}) // no part of a date is that long
+	default:
+		p.piece(i, j)
+	}
+	return j
+}
+
+// ofMonth tells whether "mayo de" has just been read.
+func (p *Parser) ofMonth() bool {
+	n := len(p.items)
+	return n >= 2 && p.items[n-1].is(ofTime) && p.items[n-2].is(month)
+}
+
+// behindSign tells whether a number and a sign have just been read.
+func (p *Parser) behindSign() bool {
+	n := len(p.items)
+	return n >= 2 && p.items[n-1].is(sign) && p.items[n-2].is(number)
+}
+
+func (p *Parser) pieces(i int, widths ...int) {
+	for _, w := range widths {
+		p.piece(i, i+w)
+		i += w
+	}
+}
+
+func (p *Parser) piece(i, j int) {
+	v := p.value(i, j)
+	p.push(item{start: int32(i), end: int32(j), kinds: 1 << number, value: v, sure: j-i == 4 && isYear(v)})
+}
+
+// clockAt returns the end of a time such as 10:30, 10:30:05 or T10:30, 0 if
+// none stands there.
+func (p *Parser) clockAt(i, j int) int {
+	if j-i > 2 || j >= len(p.text) || p.text[j] != ':' || p.value(i, j) > 24 {
+		return 0
+	}
+	end := p.digits(j + 1)
+	if end != j+3 {
+		return 0
+	}
+	for end < len(p.text) && (p.text[end] == ':' || p.text[end] == '.') && p.digits(end+1) > end+1 {
+		end = p.digits(end + 1)
+	}
+	return end
+}
+
+// wordOrSign reads the word or the sign at i.
+func (p *Parser) wordOrSign(i int) (end int, ok bool) {
+	r, size := utf8.DecodeRune(p.text[i:])
+	switch {
+	case unicode.IsLetter(r) || r == 'º' || r == 'ª' || r == '°':
+		return p.word(i, i+size)
+	case r == '–' || r == '—' || r == '‐' || r == '‑' || r == '−':
+		p.push(item{start: int32(i), end: int32(i + size), kinds: 1 << sign, value: '-'})
+		return i + size, true
+	case r == '’' || r == '´' || r == '`':
+		p.push(item{start: int32(i), end: int32(i + size), kinds: 1 << sign, value: '\''})
+		return i + size, true
+	case !p.finding:
+		return 0, false
+	}
+	p.push(item{start: int32(i), end: int32(i + size)})
+	return i + size, true
+}
+
+// signs are those of dates.
+var signs = [256]bool{'/': true, '-': true, '.': true, ',': true, '(': true, ')': true, '\'': true, ':': true, '\\': true, '[': true, ']': true}
+
+// wordEnd returns where the word ends whose letters up to end were read.
+func (p *Parser) wordEnd(end int) int {
+	for end < len(p.text) {
+		if b := p.text[end]; b < utf8.RuneSelf {
+			if b|0x20 < 'a' || b|0x20 > 'z' {
+				break
+			}
+			end++
+			continue
+		}
+		r, size := utf8.DecodeRune(p.text[end:])
+		if !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '·' {
+			break
+		}
+		end += size
+	}
+	return end
+}
+
+// word reads the word at i, whose first letter ends at end.
+func (p *Parser) word(i, end int) (int, bool) {
+	end = p.wordEnd(end)
+	it := item{start: int32(i), end: int32(end)}
+	if k := known.look(p.text[i:end]); k != nil {
+		it.words, it.kinds = k.words, k.kinds
+	} else if !p.finding || p.dayOf() {
+		it.words, it.kinds = p.misspelt(p.text[i:end])
+	}
+	if it.kinds == 0 && end == i+1 && p.text[i]|0x20 == 't' { // 2014-01-12T10:30
+		it.kinds = 1 << particle
+	}
+	p.push(it)
+	return p.numeral(end), it.kinds != 0 || p.finding
+}
+
+// misspelt returns what a word that is not known was meant to be, if it is
+// nearly the name of a month or weekday.
+func (p *Parser) misspelt(typed []byte) (names []word, kinds uint32) {
+	if len(typed) > maxName {
+		return nil, 0
+	}
+	var buf [maxName * 2]byte
+	folded := gazetteer.Fold(buf[:0], typed)
+	names, name := misspelt(folded)
+	if p.finding && len(folded) < 7 && len(folded) == len(name) && !anagrams(folded, name) {
+		return nil, 0
+	}
+	for _, w := range names {
+		kinds |= w.kinds
+	}
+	return names, kinds
+}
+
+// dayOf tells whether "12 de" has just been read.
+func (p *Parser) dayOf() bool {
+	n := len(p.items)
+	return n >= 2 && p.items[n-1].is(ofTime) && p.items[n-2].is(number)
+}
+
+// anagrams tells whether a short word of as many letters as a name has two of
+// them exchanged. One wrong letter makes another word: marca.
+func anagrams(a []byte, b string) bool {
+	for i := range a {
+		if bytes.Count(a, a[i:i+1]) != strings.Count(b, string(a[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// numeral joins "vint-i-cinc" and "treinta y uno", whose first word ends at end
+// and is the last item, to one item.
+func (p *Parser) numeral(end int) int {
+	it := &p.items[len(p.items)-1]
+	if !it.is(numeral) || it.wordOf(numeral, p.language).value%10 != 0 {
+		return end
+	}
+	for k := range compounds {
+		c := &compounds[k]
+		stop := int(it.start) + len(c.name)
+		if stop <= len(p.text) && bytes.EqualFold(p.text[it.start:stop], []byte(c.name)) && !letterAt(p.text, stop) {
+			it.end, it.words = int32(stop), c.words
+			return stop
+		}
+	}
+	return end
+}
+
+func letterAt(text []byte, i int) bool {
+	r, _ := utf8.DecodeRune(text[min(i, len(text)):])
+	return unicode.IsLetter(r) && r != 'º' && r != 'ª'
+}
+
+// wordOf returns the word of kind k that an item is, preferring a language and
+// the full name: may is short in Spanish and full in English.
+func (it *item) wordOf(k kind, prefer language) word {
+	var found word
+	best := -1
+	for _, w := range it.words {
+		if !w.is(k) {
+			continue
+		}
+		rank := int(w.langs>>prefer&1) * 2
+		if w.form == full {
+			rank++
+		}
+		if rank > best {
+			found, best = w, rank
+		}
+	}
+	return found
+}

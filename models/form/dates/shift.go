@@ -1,0 +1,387 @@
+package dates
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+)
+
+// stays says that an item is written as it was.
+const stays = -1
+
+// moved is a date of an expression after the shift.
+type moved struct {
+	parts
+	y2, m2, d2 int32
+}
+
+// insertion is what a date needs that it shared before: "30 y 31 de mayo" may
+// become "31 de mayo y 1 de junio".
+type insertion struct{ month, year bool }
+
+// AppendShifted appends the date, moved by so many days, as it was written: the
+// same format, order, language, case and resolution. False, and dst as it was:
+// it cannot be written so.
+func (p *Parser) AppendShifted(dst []byte, c Context, days int) (out []byte, ok bool) {
+	o := p.order(c.Order)
+	for i := range p.items {
+		p.out[i] = stays
+	}
+	for i := len(p.dates) - 1; i >= 0; i-- { // those that share come before those that own
+		if !p.move(i, o, c, days) {
+			return dst, false
+		}
+	}
+	p.start = len(dst)
+	return p.write(dst), true
+}
+
+// move computes the parts of date i after the shift and where they go.
+func (p *Parser) move(i int, o Order, c Context, days int) bool {
+	d := &p.dates[i]
+	v := moved{parts: p.resolve(i, o, c)}
+	t := time.Date(int(v.y), time.Month(v.m), int(v.d)+days, 0, 0, 0, 0, time.UTC)
+	v.y2, v.m2, v.d2 = int32(t.Year()), int32(t.Month()), int32(t.Day())
+	if v.y2 < 1900 || v.y2 > 2099 {
+		return false
+	}
+	p.moved[i], p.inserted[i] = v, insertion{}
+	p.put(v.day, v.d2)
+	p.put(v.month, v.m2)
+	p.put(v.year, v.y2)
+	p.put(d.suffix, v.d2)
+	if d.weekday != none {
+		was := int(p.items[d.weekday].wordOf(weekday, p.language).value)
+		p.put(d.weekday, int32(((was+days)%7+7)%7))
+	}
+	if d.third != none && v.month == none && d.monthOf == none {
+		p.put(d.third, min((v.m2-1)/4, 2))
+	} else {
+		p.put(d.third, min((v.d2-1)/10, 2))
+	}
+	if d.season != none {
+		p.put(d.season, v.m2%12/3)
+	}
+	return p.share(i, d, &v)
+}
+
+func (p *Parser) put(item int8, value int32) {
+	if item != none {
+		p.out[item] = value
+	}
+}
+
+// share compares date i with those whose month and year it shares.
+func (p *Parser) share(i int, d *date, v *moved) bool {
+	need := &p.inserted[i]
+	if d.monthOf != none {
+		need.month = p.moved[d.monthOf].m2 != v.m2
+	}
+	if d.yearOf != none {
+		own := &p.moved[d.yearOf]
+		need.year = own.year != none && own.y2 != v.y2
+		need.month = need.month || need.year && d.monthOf != none
+		if need.year && (own.month == none || own.month > own.year) { // the year stands first: there is no layout to copy
+			return false
+		}
+	}
+	if need.month {
+		own := &p.moved[d.monthOf]
+		return own.day != none && own.day < own.month
+	}
+	return true
+}
+
+// write appends the items and what stands between them.
+func (p *Parser) write(dst []byte) []byte {
+	at, next := p.from, 0
+	for k := range p.items {
+		it := &p.items[k]
+		if it.start < p.from || it.end > p.to {
+			continue
+		}
+		if p.out[k] != stays {
+			dst = append(dst, p.text[at:it.start]...)
+			dst = p.render(dst, k, p.out[k])
+			at = it.end
+		}
+		for next < len(p.dates) && int(p.dates[next].lastItem) < k {
+			next++
+		}
+		if next < len(p.dates) && int(p.dates[next].lastItem) == k && (p.inserted[next].month || p.inserted[next].year) {
+			dst = append(dst, p.text[at:it.end]...)
+			at = it.end
+			dst = p.insert(dst, next)
+		}
+	}
+	return append(dst, p.text[at:p.to]...)
+}
+
+// Elides tells whether the article or preposition at the end of before still fits
+// when was has become now: "l'abril" does not become "l'novembre", nor "el maig"
+// of a Catalan note "el abril". The words before a date are not its own.
+func (p *Parser) Elides(before, was, now []byte) bool {
+	if len(was) == 0 || len(now) == 0 || !letters[was[0]] || !letters[now[0]] {
+		return true
+	}
+	text := bytes.TrimSuffix(bytes.TrimSuffix(before, []byte("'")), []byte("’"))
+	n := len(text)
+	if n < len(before) {
+		return n == 0 || text[n-1]|0x20 != 'l' && text[n-1]|0x20 != 'd' || vowel(now[0])
+	}
+	if p.language != catalan || vowel(was[0]) || !vowel(now[0]) {
+		return true
+	}
+	for _, word := range [...]string{"el ", "de ", "del ", "al ", "pel "} {
+		if at := n - len(word); at >= 0 && bytes.EqualFold(text[at:], []byte(word)) && (at == 0 || !letters[text[at-1]]) {
+			return false
+		}
+	}
+	return true
+}
+
+func vowel(b byte) bool { return bytes.IndexByte([]byte("aeiouh"), b|0x20) >= 0 }
+
+// insert appends the month and year of date i as those that it shared are
+// written.
+func (p *Parser) insert(dst []byte, i int) []byte {
+	d, v, need := &p.dates[i], &p.moved[i], p.inserted[i]
+	if need.month {
+		own := &p.moved[d.monthOf]
+		end := p.items[own.day].end
+		if s := p.dates[d.monthOf].suffix; s != none {
+			end = p.items[s].end
+		}
+		dst = append(dst, p.text[end:p.items[own.month].start]...)
+		dst = p.render(dst, int(own.month), v.m2)
+	}
+	if need.year {
+		own := &p.moved[d.yearOf]
+		dst = append(dst, p.text[p.items[own.month].end:p.items[own.year].start]...)
+		dst = p.render(dst, int(own.year), v.y2)
+	}
+	return dst
+}
+
+// render appends a value as item k is written.
+func (p *Parser) render(dst []byte, k int, v int32) []byte {
+	it := &p.items[k]
+	switch {
+	case it.is(number):
+		return p.numberLike(dst, k, v)
+	case it.is(first):
+		if v == 1 {
+			return append(dst, p.text[it.start:it.end]...)
+		}
+		return strconv.AppendInt(dst, int64(v), 10)
+	case it.is(numeral) && !it.is(month):
+		l := min(p.language, catalan)
+		if w := it.wordOf(numeral, p.language); w.langs>>l&1 == 0 {
+			l = 1 - l
+		}
+		return appendLike(dst, p.text[it.start:it.end], numeralNames[l][v-1])
+	case it.is(ordinal):
+		return p.ordinalLike(dst, it, v)
+	}
+	return p.wordLike(dst, it, v)
+}
+
+// numberLike appends a number in the format of item k: a year with as many
+// digits, days and months with a leading zero if those of the date have one.
+func (p *Parser) numberLike(dst []byte, k int, v int32) []byte {
+	it := &p.items[k]
+	switch {
+	case it.dotted:
+		dst = strconv.AppendInt(dst, int64(v/1000), 10)
+		dst = append(dst, '.')
+		return appendPadded(dst, v%1000, 3)
+	case it.sure:
+		return appendPadded(dst, v, 4)
+	case v > 99:
+		if it.width() == 1 {
+			return append(dst, '0'+byte(v%10))
+		}
+		return appendPadded(dst, v%100, 2)
+	case p.padded(k):
+		return appendPadded(dst, v, 2)
+	}
+	return strconv.AppendInt(dst, int64(v), 10)
+}
+
+func appendPadded(dst []byte, v int32, width int) []byte {
+	var buf [4]byte
+	for i := width - 1; i >= 0; i-- {
+		buf[i] = '0' + byte(v%10)
+		v /= 10
+	}
+	return append(dst, buf[:width]...)
+}
+
+// padded tells whether days and months are written with two digits where item
+// k stands: in a date of numbers if none of them has one, elsewhere if it
+// begins with a nought.
+func (p *Parser) padded(k int) bool {
+	for i := range p.dates {
+		d := &p.dates[i]
+		if d.shape == named || int8(k) < d.firstItem || int8(k) > d.lastItem {
+			continue
+		}
+		for _, part := range [...]int8{p.moved[i].day, p.moved[i].month} {
+			if part != none && p.items[part].width() == 1 {
+				return false
+			}
+		}
+		return true
+	}
+	it := &p.items[k]
+	return it.width() == 2 && p.text[it.start] == '0'
+}
+
+// ordinalLike appends the ordinal of a day: English has one for each, Spanish
+// and Catalan write one for the first alone.
+func (p *Parser) ordinalLike(dst []byte, it *item, day int32) []byte {
+	was := p.text[it.start:it.end]
+	if len(was) == 2 && (was[1]|0x20 == 't' || was[1]|0x20 == 'd' || was[1]|0x20 == 'h') {
+		suffix := "th"
+		if day/10 != 1 {
+			switch day % 10 {
+			case 1:
+				suffix = "st"
+			case 2:
+				suffix = "nd"
+			case 3:
+				suffix = "rd"
+			}
+		}
+		return append(dst, suffix...)
+	}
+	if day == 1 {
+		return append(dst, was...)
+	}
+	return dst
+}
+
+// wordLike appends the name of a month, weekday, season or part in the
+// language, form and case of an item.
+func (p *Parser) wordLike(dst []byte, it *item, v int32) []byte {
+	was := p.text[it.start:it.end]
+	name, l := p.name(it, v)
+	if it.is(month) && l == catalan {
+		dst = append(dst[:p.start], elide(dst[p.start:], name)...)
+	}
+	return appendLike(dst, was, name)
+}
+
+// name returns what the value is called in the words of the item.
+func (p *Parser) name(it *item, v int32) (string, language) {
+	for _, k := range [...]kind{month, weekday, season, third} {
+		if !it.is(k) {
+			continue
+		}
+		w := it.wordOf(k, p.language)
+		l := p.language
+		if w.langs>>l&1 == 0 {
+			for l = 0; w.langs>>l&1 == 0; l++ {
+			}
+		}
+		switch {
+		case k == weekday:
+			return weekdayNames[l][w.form][v], l
+		case k == season:
+			return seasonNames[l][v], l
+		case k == third:
+			return thirdNames[w.family][v], l
+		case w.form == roman:
+			return romanMonths[v-1], spanish
+		}
+		return monthNames[l][w.form][v-1], l
+	}
+	return "", p.language
+}
+
+// elisions of Catalan: before a vowel, before a consonant.
+var elisions = [...][2]string{{"de l'", "del "}, {"l'", "el "}, {"d'", "de "}}
+
+// elide changes "de " at the end of dst into "d'" before a month that begins
+// with a vowel, and back; the article alike.
+func elide(dst []byte, name string) []byte {
+	from, to := 0, 1
+	if name[0] == 'a' || name[0] == 'o' {
+		from, to = 1, 0
+	}
+	if n := len(dst); n > 3 && string(dst[n-3:]) == "’" {
+		dst = append(dst[:n-3], '\'')
+	}
+	for _, e := range elisions {
+		n := len(dst) - len(e[from])
+		if n < 0 || !bytes.EqualFold(dst[n:], []byte(e[from])) || n > 0 && unicode.IsLetter(rune(dst[n-1])) {
+			continue
+		}
+		upper := unicode.IsUpper(rune(dst[n]))
+		dst = append(dst[:n], e[to]...)
+		if upper {
+			dst[n] &^= 0x20
+		}
+		return dst
+	}
+	return dst
+}
+
+// appendLike appends a name in the case of a word, without accents if the
+// word lacks one that it should have.
+func appendLike(dst, was []byte, name string) []byte {
+	upper, lower := 0, 0
+	for _, r := range string(was) {
+		if unicode.IsUpper(r) {
+			upper++
+		} else if unicode.IsLetter(r) {
+			lower++
+		}
+	}
+	first, _ := utf8.DecodeRune(was)
+	start := len(dst)
+	for i, r := range name {
+		if upper > 1 && lower == 0 || i == 0 && unicode.IsUpper(first) || upper == 1 && lower == 0 && len(name) < 4 {
+			r = unicode.ToUpper(r)
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	if isASCII(was) && !isASCII(dst[start:]) && plainSpelling(was) {
+		var buf [maxName * 2]byte
+		return keepCase(dst[:start], append(buf[:0], dst[start:]...))
+	}
+	return dst
+}
+
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// plainSpelling tells whether the word is a name that has accents, written
+// without: sabado.
+func plainSpelling(was []byte) bool {
+	var buf [maxName * 3]byte
+	return len(was) <= maxName && accented[string(gazetteer.Fold(buf[:0], was))]
+}
+
+// keepCase appends name without its accents, in its own case.
+func keepCase(dst, name []byte) []byte {
+	for _, r := range string(name) {
+		var buf, one [8]byte
+		plain := gazetteer.Fold(buf[:0], utf8.AppendRune(one[:0], r))
+		if unicode.IsUpper(r) {
+			plain[0] &^= 0x20
+		}
+		dst = append(dst, plain...)
+	}
+	return dst
+}

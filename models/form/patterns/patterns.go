@@ -1,0 +1,247 @@
+// Package patterns finds identifiers that have a form: e-mail addresses,
+// telephone numbers, identity, health and social security numbers, dates,
+// ages, addresses of the net, postal codes, bank accounts, licence plates,
+// collegiate, record and passport numbers, as they are written in Spanish,
+// Catalan and English notes (VIGI tables 4-7).
+//
+// In comes the text of a note, out come matches: candidates with a category,
+// a score and whether a check digit is right. A wrong check digit never
+// rejects, since typing errors and made-up corpora break it; it only lifts the
+// score less. What a match is worth is for stages/resolve to decide, and the
+// matches are features of the taggers.
+//
+// The work is done by hand-written scanners and not by regular expressions:
+// one pass over the bytes stops at the few that can be part of an identifier
+// (the first digit of a run, '@', ':' and '.', and words whose first two
+// letters can begin a month or a number), and the scanner of that byte looks
+// outwards, at most a fixed number of bytes. So the time is linear in the
+// length of the text whatever stands in it, words around a number (labels,
+// units) are as easy to ask for as digits, and nothing is allocated.
+// BenchmarkRegexp has a tenth of the forms as regular expressions.
+package patterns
+
+import (
+	"sync"
+
+	"github.com/velum-health/velum/models/form/dates"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Version changes whenever Find may give another answer. Models whose
+// features include matches keep it and refuse one that is not Near.
+const Version = "patterns-6"
+
+// Near tells whether a tagger that was trained with the matches of version may
+// look at those of this one: where both find something they say the same.
+// patterns-4 knew no values behind far cues (of 31,280 labelled notes 7 have
+// another match); up to patterns-5 "año" was of a date, and a range one date.
+func Near(version string) bool {
+	return version == Version || version == "patterns-4" || version == "patterns-5"
+}
+
+// maxDigits is the longest run of digits that is looked at: an IBAN of Saint
+// Lucia has 30.
+const maxDigits = 32
+
+// Options chooses what a Matcher looks for. The zero value finds everything.
+type Options struct {
+	Categories []pipeline.Category // of the label set "pattern"; nil means all
+	MinScore   float32             // matches below are left out; 0 keeps all
+}
+
+// Matcher finds patterns. It is immutable and may be used by many goroutines.
+type Matcher struct {
+	wanted   [256]bool // by category
+	minScore float32
+}
+
+// New makes a Matcher.
+func New(o Options) *Matcher {
+	m := &Matcher{minScore: o.MinScore}
+	wanted := o.Categories
+	if wanted == nil {
+		wanted = allCategories
+	}
+	for _, c := range wanted {
+		m.wanted[c] = true
+	}
+	return m
+}
+
+// The categories of the label set "pattern".
+var (
+	telephone    = category("TELEPHONE")
+	email        = category("EMAIL")
+	dni          = category("DNI")
+	socialID     = category("SOCIAL_SECURITY_ID")
+	cardID       = category("SANITARY_CARD_ID")
+	date         = category("DATE")
+	age          = category("AGE")
+	url          = category("URL")
+	ipAddress    = category("IP_ADDRESS")
+	postalCode   = category("POSTAL_CODE")
+	iban         = category("IBAN")
+	licencePlate = category("LICENSE_PLATE")
+	collegiateID = category("COLLEGIATE_ID")
+	recordID     = category("RECORD_ID")
+	passport     = category("PASSPORT")
+
+	allCategories = []pipeline.Category{
+		telephone, email, dni, socialID, cardID, date, age, url, ipAddress,
+		postalCode, iban, licencePlate, collegiateID, recordID, passport,
+	}
+)
+
+func category(name string) pipeline.Category {
+	c, err := pipeline.ParseCategory(name)
+	if err != nil {
+		panic(err) // the registry of pipeline is fixed when the program is built
+	}
+	return c
+}
+
+// Find appends the matches of text to dst and returns it. They are sorted by
+// start, the longest first where several start at one place. A match that lies
+// within a longer one is left out, unless its check digit is right and the
+// other's is not; two categories may claim the same bytes.
+// Offsets are on character borders. Text that is not UTF-8 gives no panic, but
+// offsets may then stand inside what is left of a character.
+func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
+	first := len(dst)
+	s := scan{m: m, text: text, dst: dst}
+	reader := readers.Get().(*reader)
+	if m.wanted[date] {
+		reader.finds = reader.Find(reader.finds[:0], text)
+		s.dates = reader.finds
+	}
+	s.all()
+	readers.Put(reader)
+	return s.dst[:first+longest(s.dst[first:])]
+}
+
+// reader is what finds the dates of a note, and those that it found.
+type reader struct {
+	dates.Finder
+	finds []dates.Find
+}
+
+var readers = sync.Pool{New: func() any { return new(reader) }}
+
+// longest sorts the matches and removes those within a longer one; it returns
+// how many are left. The scanners look outwards by a bounded number of bytes,
+// so that the matches are nearly in order and insertion is linear.
+func longest(found []pipeline.Match) int {
+	for i := 1; i < len(found); i++ {
+		for k := i; k > 0 && precedes(found[k], found[k-1]); k-- {
+			found[k], found[k-1] = found[k-1], found[k]
+		}
+	}
+	n := 0
+	var cover pipeline.Match // the match that reaches furthest so far
+	for _, f := range found {
+		same := f.Start == cover.Start && f.End == cover.End
+		if f.End <= cover.End && !same && (!f.Checked || cover.Checked || f.Category == cover.Category) {
+			continue
+		}
+		if same && claimed(found[:n], f) {
+			continue
+		}
+		if f.End >= cover.End {
+			cover = f
+		}
+		found[n] = f
+		n++
+	}
+	return n
+}
+
+// claimed tells whether f's bytes already have f's category; the better score
+// came first.
+func claimed(kept []pipeline.Match, f pipeline.Match) bool {
+	for k := len(kept) - 1; k >= 0 && kept[k].Start == f.Start && kept[k].End == f.End; k-- {
+		if kept[k].Category == f.Category {
+			return true
+		}
+	}
+	return false
+}
+
+func precedes(a, b pipeline.Match) bool {
+	switch {
+	case a.Start != b.Start:
+		return a.Start < b.Start
+	case a.End != b.End:
+		return a.End > b.End
+	case a.Score != b.Score:
+		return a.Score > b.Score
+	}
+	return a.Category < b.Category
+}
+
+// scan is the state of one Find, and reads bytes, words and numbers. What is found of
+// each kind is found by a type of its own around it: ageFinder, cueFinder...
+type scan struct {
+	m    *Matcher
+	text []byte
+	dst  []pipeline.Match
+
+	dates        []dates.Find // those of the note, by their starts
+	dateEnd      int          // where the last date ends
+	telephoneEnd int          // what the number before was, for lists (one label, several numbers)
+	urlEnd       int          // how far the last URL was read
+	piecesEnd    int          // where the last number in pieces with a right check digit ended
+	cuedEnd      int          // where the last value behind a cue ended,
+	cuedKind     *kind        // and its kind
+	spokenEnd    int          // where the last number in words ended
+
+	from, back read // the last words that were read, forwards and backwards
+}
+
+// add keeps a match if it is wanted.
+func (s *scan) add(start, end int, c pipeline.Category, score float32, checked bool) {
+	score = min(score, 1)
+	if s.m.wanted[c] && score >= s.m.minScore {
+		s.dst = append(s.dst, pipeline.Match{
+			Start: int32(start), End: int32(end), Score: score, Category: c, Checked: checked,
+		})
+	}
+}
+
+// all is the byte prefilter: it skips what cannot begin a pattern.
+func (s *scan) all() {
+	text, nets, ages := s.text, netFinder{s}, ageFinder{s}
+	s.telephoneEnd, s.dateEnd = -1, -1
+	for i := 0; i < len(text); {
+		switch class[text[i]] {
+		case letter:
+			if i+1 < len(text) && opens.has(text[i], text[i+1]) {
+				ages.word(i)
+			}
+			if text[i]|0x20 == 'a' && i+1 < len(text) && text[i+1]|0x20 == 'r' {
+				nets.spelledMail(i) // "arroba"
+			}
+			for i++; i < len(text) && class[text[i]] == letter; i++ {
+			}
+		case digit:
+			i = s.number(i)
+		case dot:
+			nets.domain(i)
+			i++
+		case colon:
+			nets.address(i)
+			i++
+		case at:
+			nets.mail(i)
+			i++
+		case hyphen:
+			nets.mac(i)
+			i++
+		case bracket:
+			nets.spelledMail(i)
+			i++
+		default:
+			i++
+		}
+	}
+	s.lastDates()
+}

@@ -1,0 +1,100 @@
+package surrogate
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+)
+
+// provincesOf are the provinces of the autonomous communities that have several
+// or another name.
+var provincesOf = map[string]string{
+	"Andalucía":            "Almería, Cádiz, Córdoba, Granada, Huelva, Jaén, Málaga, Sevilla",
+	"Aragón":               "Huesca, Teruel, Zaragoza",
+	"Asturias":             "Principado de Asturias",
+	"Illes Balears":        "Baleares, Islas Baleares, Balears, Mallorca, Menorca, Ibiza, Eivissa, Formentera",
+	"Canarias":             "Las Palmas, Santa Cruz de Tenerife, Tenerife, Gran Canaria, Lanzarote, Fuerteventura, La Gomera, El Hierro",
+	"Castilla-La Mancha":   "Albacete, Ciudad Real, Cuenca, Guadalajara, Toledo",
+	"Castilla y León":      "Ávila, Burgos, León, Palencia, Salamanca, Segovia, Soria, Valladolid, Zamora",
+	"Cataluña":             "Barcelona, Girona, Gerona, Lleida, Lérida, Tarragona",
+	"Comunidad de Madrid":  "Madrid",
+	"Comunidad Valenciana": "Alicante, Alacant, Castellón, Castelló, Valencia, València",
+	"Extremadura":          "Badajoz, Cáceres",
+	"Galicia":              "A Coruña, La Coruña, Lugo, Ourense, Orense, Pontevedra",
+	"La Rioja":             "Logroño",
+	"País Vasco":           "Álava, Araba, Vizcaya, Bizkaia, Guipúzcoa, Gipuzkoa",
+	"Región de Murcia":     "Murcia",
+	"Navarra":              "Comunidad Foral de Navarra",
+}
+
+// otherRegions are other names of autonomous communities.
+var otherRegions = strings.Split("Catalunya, Andalusia, Aragó, Castella i Lleó, Castella-la Manxa, Euskadi, Comunitat Valenciana, Madrid Comunidad, Balears, Murcia Región", ", ")
+
+// onlyProvinces are the communities of one province.
+var onlyProvinces = []string{"Asturias", "Illes Balears", "Cantabria", "Comunidad de Madrid", "La Rioja", "Navarra", "Región de Murcia", "Ceuta", "Melilla"}
+
+var (
+	provinceOf = map[string]string{} // of a folded province, or a town in a community of one
+	regionOf   = map[string]string{} // of a folded town or province
+	regions    = map[string]bool{}   // folded
+)
+
+var readRegions = sync.OnceFunc(func() {
+	region := ""
+	for line := range lines("lists/regions.txt") {
+		if name, ok := strings.CutPrefix(line, "= "); ok {
+			region = name
+			regions[folded(name)] = true
+			for p := range strings.SplitSeq(provincesOf[name], ", ") {
+				if p == "" {
+					continue
+				}
+				regionOf[folded(p)], provinceOf[folded(p)] = region, p
+			}
+			continue
+		}
+		if slices.Contains(onlyProvinces, region) {
+			provinceOf[folded(line)] = region
+		}
+		if f := folded(line); regionOf[f] == "" {
+			regionOf[f] = region
+		}
+	}
+	for _, name := range otherRegions {
+		regions[folded(name)] = true
+	}
+	delete(regionOf, "")
+})
+
+// Province returns the province that a place is or lies in. Of towns only those
+// are known whose community is one province: the free lists have no more
+// (scripts/data/lists/regions.py).
+func Province(value []byte) (string, bool) {
+	readRegions()
+	if len(value) > 60 || !utf8.Valid(value) {
+		return "", false
+	}
+	var buf [120]byte
+	name, ok := provinceOf[string(gazetteer.Fold(buf[:0], value))]
+	return name, ok
+}
+
+// Region returns what a place is aggregated to (BOOT §2.2.2): the autonomous
+// community of a town or province of Spain, Spain for a community. False: the
+// lists do not know it, or know two.
+func Region(value []byte) (string, bool) {
+	readRegions()
+	if len(value) > 60 || !utf8.Valid(value) {
+		return "", false
+	}
+	var buf [120]byte
+	f := gazetteer.Fold(buf[:0], value)
+	if regions[string(f)] {
+		return "España", true
+	}
+	region, ok := regionOf[string(f)]
+	return region, ok
+}

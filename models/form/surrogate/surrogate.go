@@ -1,0 +1,193 @@
+// Package surrogate writes other values in place of names, places, numbers and
+// addresses, so that a note still reads like one (BOOT §2.2.2: randomization and
+// surrogates). In: the words of a value. Out: others of the same kind: a woman's
+// name for a woman's, Catalan for Catalan, García López, Ana in the same order
+// and case, a hospital for a hospital, a village for a village, a DNI with its
+// letter for a DNI with its letter.
+//
+// A value is taken apart, and each part has a surrogate of its own: García is
+// the same other surname alone, in Ana García and in GARCÍA, ANA. What is drawn
+// is the caller's to decide (Source): the same each time, or not. A draw that
+// gives the original back, or what the caller avoids, is drawn again.
+package surrogate
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+)
+
+// Source draws.
+type Source interface {
+	// Draw returns random numbers for a part of a value: of what kind it is, and
+	// its folded letters or digits. attempt counts the draws that were of no use.
+	// They are valid until the next call.
+	Draw(what string, part []byte, attempt int) *rand.Rand
+	// Avoid tells whether a folded word must not be written: it stands among the
+	// values that are replaced.
+	Avoid(word []byte) bool
+}
+
+// Writer writes surrogates. It has scratch: one a worker.
+type Writer struct {
+	Source Source
+	// Catalan is preferred for names of no known origin.
+	Catalan bool
+
+	lists *lists
+	parts []part
+	fold  []byte // of the part at hand
+	try   []byte // folded, of what was drawn
+}
+
+// NewWriter returns a writer that draws from a source.
+func NewWriter(s Source) *Writer { return &Writer{Source: s, lists: shipped()} }
+
+// part is a word or number of a value; what stands between two stays.
+type part struct {
+	start, end int
+	kind       partKind
+	letters    int // of a word
+}
+
+type partKind uint8
+
+const (
+	word partKind = iota
+	numeral
+	comma
+)
+
+// take cuts a value into parts.
+func (w *Writer) take(value []byte) {
+	w.parts = w.parts[:0]
+	for i := 0; i < len(value); {
+		r, size := utf8.DecodeRune(value[i:])
+		switch {
+		case unicode.IsLetter(r):
+			start, n := i, 0
+			for i < len(value) && (unicode.IsLetter(r) || unicode.Is(unicode.Mn, r) || r == '·') {
+				i += size
+				n++
+				r, size = utf8.DecodeRune(value[i:])
+			}
+			w.parts = append(w.parts, part{start, i, word, n})
+			continue
+		case r >= '0' && r <= '9':
+			start := i
+			for i < len(value) && value[i] >= '0' && value[i] <= '9' {
+				i++
+			}
+			w.parts = append(w.parts, part{start, i, numeral, 0})
+			continue
+		case r == ',' || r == ';' || r == '\n':
+			w.parts = append(w.parts, part{i, i + size, comma, 0})
+		}
+		i += size
+	}
+}
+
+// folded returns the folded form of part p, valid until the next call.
+func (w *Writer) folded(value []byte, p part) []byte {
+	w.fold = gazetteer.Fold(w.fold[:0], value[p.start:p.end])
+	return w.fold
+}
+
+// attempts is how often a surrogate is drawn before the value is given up.
+const attempts = 40
+
+// from draws an entry of a pool for the folded words, which is none of them
+// and has no word that is to be avoided. "" if there is none.
+func (w *Writer) from(at pool, what string, original []byte) string {
+	list := w.lists.pools[at]
+	if len(list) == 0 {
+		return ""
+	}
+	for attempt := range attempts {
+		name := list[w.Source.Draw(what, original, attempt).IntN(len(list))]
+		if w.fits(name, original) {
+			return name
+		}
+	}
+	return ""
+}
+
+// fits tells whether a name may stand for the folded original.
+func (w *Writer) fits(name string, original []byte) bool {
+	w.try = gazetteer.Fold(w.try[:0], []byte(name))
+	if bytes.Equal(w.try, original) {
+		return false
+	}
+	for word := range bytes.SplitSeq(w.try, []byte{' '}) {
+		if len(word) >= 3 && !generic(word) && w.Source.Avoid(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// appendLike appends a name in the case of a word: capitals, small letters, or
+// as the list has it; without accents if the value has none and is not written
+// with care, in capitals or small letters.
+func appendLike(dst []byte, like []byte, name string, accents bool) []byte {
+	upper, lower := 0, 0
+	for _, r := range string(like) {
+		switch {
+		case unicode.IsUpper(r):
+			upper++
+		case unicode.IsLower(r):
+			lower++
+		}
+	}
+	allUpper, allLower := lower == 0 && upper > 1, upper == 0
+	for _, r := range name {
+		switch {
+		case allUpper:
+			r = unicode.ToUpper(r)
+		case allLower:
+			r = unicode.ToLower(r)
+		}
+		if (allUpper || allLower) && !accents && r >= 0xC0 {
+			r = unaccented(r)
+		}
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}
+
+// unaccented returns the base letter of a letter with an accent, but of ñ and
+// ç, which are letters of their own.
+func unaccented(r rune) rune {
+	if r == 'ñ' || r == 'Ñ' || r == 'ç' || r == 'Ç' || r == '·' {
+		return r
+	}
+	var in [utf8.UTFMax]byte
+	var out [2 * utf8.UTFMax]byte
+	plain, size := utf8.DecodeRune(gazetteer.Fold(out[:0], in[:utf8.EncodeRune(in[:], r)]))
+	if size == 0 {
+		return r
+	}
+	if unicode.IsUpper(r) {
+		return unicode.ToUpper(plain)
+	}
+	return plain
+}
+
+func appendLower(dst, text []byte) []byte {
+	for _, r := range string(text) {
+		dst = utf8.AppendRune(dst, unicode.ToLower(r))
+	}
+	return dst
+}
+
+func hasAccents(value []byte) bool {
+	for _, r := range string(value) {
+		if r >= 0xC0 && unaccented(r) != r {
+			return true
+		}
+	}
+	return false
+}

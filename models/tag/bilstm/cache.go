@@ -1,0 +1,99 @@
+package bilstm
+
+import "github.com/velum-health/velum/models/number/kernels"
+
+// cache keeps what comes into the first layer from forms wherever they stand: the
+// vector of the word, its characters and features, multiplied. Sixteen bits a number, so
+// that a form of the default network takes 1.7 kB. When it is full it
+// begins again from nothing; the frequent forms are back within some thousand
+// tokens, a form costs a few microseconds, and there is no bookkeeping a look-up.
+//
+// Forms are found by hash, in places that follow each other, at most half of them
+// taken. They are told apart by 64 bits that nobody knows beforehand: among 40,000 forms
+// one of a billion tokens is taken for another with a probability of 2e-6. Nothing of
+// it is a pointer, which the garbage collector would follow.
+type cache struct {
+	width  int
+	rows   int
+	used   int
+	values []int16  // [rows][width], on huge pages
+	forms  []cached // [rows]
+
+	places []cachePlace // a power of two
+}
+
+// cached is what is kept of a form beside its numbers.
+type cached struct {
+	hash   uint64
+	scale  float32 // of the numbers
+	begins bool    // see features.Extractor.Begins
+}
+
+type cachePlace struct{ hash, row uint32 } // row plus 1; 0: the place is free
+
+func newCache(bytes, width int) *cache {
+	c := &cache{width: width}
+	c.make(max(bytes/(2*width+cacheOverhead), 1024))
+	return c
+}
+
+// cacheOverhead is about what a form takes beside its numbers.
+const cacheOverhead = 48
+
+func (c *cache) make(rows int) {
+	c.rows, c.used = rows, 0
+	c.values, c.forms = kernels.Pages[int16](c, rows*c.width), make([]cached, rows)
+	places := 1
+	for places < 2*rows {
+		places *= 2
+	}
+	c.places = make([]cachePlace, places)
+}
+
+// full tells whether there are no places for n forms that are not known.
+func (c *cache) full(n int) bool { return c.used+n > c.rows }
+
+// room makes sure of places for n forms that are not known: rows are good until
+// the next call.
+func (c *cache) room(n int) {
+	if !c.full(n) {
+		return
+	}
+	if n > c.rows {
+		c.make(n)
+		return
+	}
+	clear(c.places)
+	c.used = 0
+}
+
+// warm asks for the place of a form before it is needed.
+func (c *cache) warm(hash uint64) {
+	kernels.Prefetch(c.places[c.place(hash):][:1])
+}
+
+func (c *cache) place(hash uint64) int { return int(hash>>32) & (len(c.places) - 1) }
+
+// find returns the row of the form with this hash, -1 if it is not known, and its
+// place, or the free one where it would stand.
+func (c *cache) find(hash uint64) (at int32, place int) {
+	i := c.place(hash)
+	for ; c.places[i].row != 0; i = (i + 1) & (len(c.places) - 1) {
+		p := c.places[i]
+		if p.hash == uint32(hash) && c.forms[p.row-1].hash == hash {
+			return int32(p.row - 1), i
+		}
+	}
+	return -1, i
+}
+
+// take gives a form that is not known a row, which the caller fills, at a place that
+// find returned.
+func (c *cache) take(hash uint64, place int) (at int32) {
+	c.forms[c.used] = cached{hash: hash}
+	c.used++
+	c.places[place] = cachePlace{uint32(hash), uint32(c.used)}
+	return int32(c.used - 1)
+}
+
+func (c *cache) row(at int32) []int16 { return c.values[int(at)*c.width:][:c.width] }

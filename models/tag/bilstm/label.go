@@ -1,0 +1,487 @@
+package bilstm
+
+import (
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/chain"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/zeebo/xxh3"
+)
+
+// Labeller tags notes, one at a time. It owns scratch space and is used by one
+// goroutine; the model is shared.
+type Labeller struct {
+	m       *Model
+	o       tagger.LabelOptions
+	extract *features.Extractor
+	cache   *cache
+	network network
+	lattice chain.Lattice
+
+	starts []int32  // tokens where an entry of several words may begin
+	hashes []uint64 // of the forms of a piece
+	rows   []int32  // their places in the cache
+	first  []int32  // [tokens+1] of the features of a token's place
+	places []valued // features of places
+	ends   []int32  // of the features of tokens, in sort
+	pieces []piece
+	keys   []byte
+	probs  []float32
+	path   []pipeline.Tag
+	spans  chain.SpanProbs
+
+	waits  []waiting // pieces of the notes that wait, in their order
+	notes  int
+	scores []float32 // [tokens][stride] of the pieces that have been read
+}
+
+// waiting is a piece of a note that waits, with other pieces of this note and of
+// others, since the network reads many side by side.
+type waiting struct {
+	piece
+	note   int // which of the notes that wait
+	scores int // where those of its first token stand
+}
+
+// NewLabeller implements tagger.Model.
+func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.newLabeller(o) }
+
+func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 64 << 20
+	}
+	l := &Labeller{m: m, o: o, extract: features.New(m.template, m.res)}
+	l.network.set(m)
+	l.cache = newCache(o.CacheBytes, 2*l.network.layers[0].width())
+	l.network.places.reset()
+	return l
+}
+
+// Label writes one tag a token into tags and returns the confidence, in
+// [0, 1]. A note without tokens has confidence 1. In steady state nothing is
+// allocated.
+func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	conf := 1.0
+	l.spans.Reset(l.m.set)
+	l.Defer(text, tokens, matches, nil)
+	l.each(func(w *waiting) {
+		p := w.piece
+		path, c := l.decode(p)
+		copy(tags[p.from:p.to], path[p.from-p.lo:])
+		if l.o.SpanProbs {
+			l.spans.Add(&l.lattice, tokens[p.lo:p.hi], path, p.from-p.lo, p.to-p.lo)
+		}
+		conf = l.o.Confidence.Join(conf, c)
+	})
+	return float32(conf)
+}
+
+// SpanProbs implements tagger.Spanned.
+func (l *Labeller) SpanProbs() []float32 { return l.spans.All() }
+
+// Marginals appends P(tag|sequence) of every token and tag to dst: [tokens][tags].
+func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	labels, base := l.m.set.Len(), len(dst)
+	dst = slices.Grow(dst, len(tokens)*labels)[:base+len(tokens)*labels]
+	l.Defer(text, tokens, matches, nil)
+	l.Deferred(func(_, from, to int, probs []float32, stride int) {
+		for t := from; t < to; t++ {
+			copy(dst[base+t*labels:][:labels], probs[(t-from)*stride:])
+		}
+	})
+	return dst
+}
+
+// Defer takes the wanted tokens of a note, nil is all, to read them beside those of
+// other notes: runs of them in sequences of the template, or windows that have one.
+// Nothing of the note is needed afterwards.
+func (l *Labeller) Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool) {
+	l.extract.Note(text, tokens, matches)
+	if l.m.arch.Window > 0 {
+		l.windows(text, tokens, wanted)
+	} else {
+		l.sequences(text, tokens, wanted)
+	}
+	l.notes++
+}
+
+// sequences takes what is wanted of those of the template. Of one that nobody wants no features
+// are found, but the entry of several words that may begin there and reach into the next.
+func (l *Labeller) sequences(text []byte, tokens []pipeline.Token, wanted []bool) {
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		switch {
+		case wanted == nil || slices.Contains(wanted[lo:hi], true):
+			l.room(hi - lo)
+			l.look(text, tokens, wanted, lo, hi)
+			l.place(lo, hi)
+			l.runs(lo, hi, wanted)
+		case sameLine(tokens, hi):
+			l.begin(text, tokens, lo, hi)
+			l.extract.Skip(lo, hi, l.starts)
+		default:
+			l.extract.Skip(lo, hi, nil)
+		}
+		lo = hi
+	}
+}
+
+// runs puts the runs of wanted tokens of a sequence behind those that wait.
+func (l *Labeller) runs(lo, hi int, wanted []bool) {
+	for from := lo; from < hi; {
+		to := from + 1
+		for to < hi && (wanted == nil || wanted[to] == wanted[from]) {
+			to++
+		}
+		if wanted == nil || wanted[from] {
+			l.wait(piece{from, to, from, to}, l.rows[from-lo:to-lo], l.first[from-lo:to-lo+1])
+		}
+		from = to
+	}
+}
+
+// windows takes windows, which overlap, so that the features of all places are found
+// first.
+func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) {
+	first := []int32{0}
+	var places []valued
+	for lo := 0; lo < len(tokens); {
+		hi := l.m.template.Next(tokens, lo)
+		l.begin(text, tokens, lo, hi)
+		l.place(lo, hi)
+		for _, end := range l.first[1:] {
+			first = append(first, int32(len(places))+end)
+		}
+		places = append(places, l.places...)
+		lo = hi
+	}
+	l.places = places
+	l.pieces = l.m.arch.pieces(l.pieces[:0], l.m.template, tokens)
+	for _, p := range l.pieces {
+		if wanted == nil || slices.Contains(wanted[p.from:p.to], true) {
+			l.room(p.hi - p.lo)
+			l.look(text, tokens, nil, p.lo, p.hi)
+			l.wait(p, l.rows, first[p.lo:p.hi+1])
+		}
+	}
+}
+
+// Deferred reads what waits and calls do with each piece: its note, counted from 0
+// on, the note's tokens from to to, and the probabilities of their tags, in rows
+// stride numbers apart. Then nothing waits any more.
+func (l *Labeller) Deferred(do func(note, from, to int, probs []float32, stride int)) {
+	l.each(func(w *waiting) {
+		stride := l.m.tr.Stride
+		do(w.note, w.from, w.to, l.marginals()[(w.from-w.lo)*stride:], stride)
+	})
+}
+
+// each reads what waits and calls do with every piece, whose scores are then in
+// the lattice.
+func (l *Labeller) each(do func(*waiting)) {
+	l.read()
+	for i := range l.waits {
+		w := &l.waits[i]
+		l.load(l.scores[w.scores:], w.hi-w.lo)
+		do(w)
+	}
+	l.waits, l.scores, l.notes = l.waits[:0], l.scores[:0], 0
+}
+
+// decode returns the tags of the piece in the lattice and its confidence. A
+// network that was trained for the product of marginals says the most probable
+// tag of each token (BOOT §3.5.2), the others the most probable path.
+func (l *Labeller) decode(p piece) ([]pipeline.Tag, float64) {
+	n, stride := p.hi-p.lo, l.m.tr.Stride
+	l.path = grow(l.path, n)
+	var probs []float32
+	if l.m.arch.Objective == "marginals" {
+		probs = l.marginals()
+		for t := range n {
+			l.path[t] = pipeline.Tag(kernels.ArgMax(probs[t*stride:(t+1)*stride], l.network.none[:stride]))
+		}
+	} else {
+		l.lattice.Viterbi(l.path)
+	}
+	if l.o.Confidence != tagger.MinMarginal {
+		return l.path, min(1, math.Exp(l.lattice.LogScore(l.path)-l.lattice.LogZ()))
+	}
+	if probs == nil {
+		probs = l.marginals()
+	}
+	least := float32(1)
+	for t := p.from; t < p.to; t++ {
+		least = min(least, probs[(t-p.lo)*stride+int(l.path[t-p.lo])])
+	}
+	return l.path, float64(least)
+}
+
+func (l *Labeller) marginals() []float32 {
+	l.probs = grow(l.probs, len(l.lattice.State))
+	l.lattice.Marginals(l.probs)
+	return l.probs
+}
+
+// together is how many tokens wait at most before they are read: pieces enough
+// for tiles of about one length.
+const together = 4096
+
+// room makes room for a piece of n tokens, if need be by reading what waits.
+func (l *Labeller) room(n int) {
+	if len(l.network.forms)+n > together || l.cache.full(n) {
+		l.read()
+		l.cache.room(n)
+	}
+}
+
+// wait puts a piece behind those that wait: the forms of its tokens stand in these
+// rows of the cache, the features of their places are places[first[t]:first[t+1]].
+func (l *Labeller) wait(p piece, rows, first []int32) {
+	x, n := &l.network, p.hi-p.lo
+	l.waits = append(l.waits, waiting{p, l.notes, len(l.scores)})
+	l.scores = slices.Grow(l.scores, n*l.m.tr.Stride)[:len(l.scores)+n*l.m.tr.Stride]
+	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms)), int32(len(x.pieces)), int32(len(l.waits) - 1)})
+	x.forms = append(x.forms, rows...)
+	x.places.add(l.places, first)
+}
+
+// read reads what waits.
+func (l *Labeller) read() {
+	x := &l.network
+	l.multiply()
+	stride := l.m.tr.Stride
+	x.read(l.cache, func(p unread, k int, rows *packed, scores []float32) {
+		to := l.scores[l.waits[p.wait].scores:]
+		for t := range int(p.length) {
+			copy(to[t*stride:(t+1)*stride], scores[(int(rows.start[t])+k)*x.output.width:])
+		}
+	})
+}
+
+// place finds the features of the places of tokens lo to hi, a sequence of the
+// template.
+func (l *Labeller) place(lo, hi int) {
+	l.first, l.places = append(l.first[:0], 0), l.places[:0]
+	l.sort(l.extract.MarksAt(lo, hi, l.starts), lo, hi)
+}
+
+// begin finds the starts among tokens that are not looked up.
+func (l *Labeller) begin(text []byte, tokens []pipeline.Token, lo, hi int) {
+	l.starts = l.starts[:0]
+	for i := lo; i < hi; i++ {
+		if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
+			l.starts = append(l.starts, int32(i))
+		}
+	}
+}
+
+// sameLine tells whether token i goes on in the line of the one before: an entry
+// of several words may stand on both sides, but never in two lines.
+func sameLine(tokens []pipeline.Token, i int) bool {
+	return i < len(tokens) && tokens[i].Flags&pipeline.LineStart == 0
+}
+
+// sort appends the known features of the marks of tokens lo to hi to places,
+// token by token: marks come group by group.
+func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
+	l.ends = grow(l.ends, hi-lo+1)
+	clear(l.ends)
+	known := marks[:0] // in place: the extractor does not look at them again
+	for _, m := range marks {
+		if row := l.m.numbers.features.row(m.Key); row != 0 && m.At >= 0 && int(m.At) < hi-lo {
+			m.Key = uint64(row)
+			known = append(known, m)
+			l.ends[m.At+1]++
+		}
+	}
+	for i := range hi - lo {
+		l.ends[i+1] += l.ends[i]
+	}
+	base := len(l.places)
+	l.places = slices.Grow(l.places, len(known))[:base+len(known)]
+	for _, m := range known {
+		l.places[base+int(l.ends[m.At])] = valued{int32(m.Key), m.Value}
+		l.ends[m.At]++
+	}
+	for i := range hi - lo {
+		l.first = append(l.first, int32(base)+l.ends[i])
+	}
+}
+
+// look finds the places of the forms of tokens lo to hi in the cache, of wanted ones
+// at least, and which of them are starts. The vectors of those that are not known are put behind those
+// that are to be multiplied.
+func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo, hi int) {
+	l.starts, l.hashes, l.rows = l.starts[:0], l.hashes[:0], l.rows[:0]
+	for i := lo; i < hi; i++ {
+		l.keys = key(l.keys[:0], text[tokens[i].Start:tokens[i].End], l.m.arch.behind(text, tokens, i))
+		h := xxh3.HashSeed(l.keys, keySalt)
+		l.cache.warm(h) // all places are waited for at once
+		l.hashes = append(l.hashes, h)
+	}
+	for k, h := range l.hashes {
+		i := lo + k
+		at, place := l.cache.find(h)
+		switch known := at >= 0; {
+		case !known && wanted != nil && !wanted[i]:
+			if l.extract.Begins(text[tokens[i].Start:tokens[i].End]) {
+				l.starts = append(l.starts, int32(i))
+			}
+			l.rows = append(l.rows, -1) // nobody looks at it
+			continue
+		case !known:
+			at = l.cache.take(h, place)
+			l.fill(text, tokens, i, at)
+		}
+		if l.cache.forms[at].begins {
+			l.starts = append(l.starts, int32(i))
+		}
+		l.rows = append(l.rows, at)
+	}
+}
+
+// fill finds what is kept of the form of token i.
+func (l *Labeller) fill(text []byte, tokens []pipeline.Token, i int, at int32) {
+	x, n := &l.network, len(l.network.vectors)
+	form := text[tokens[i].Start:tokens[i].End]
+	l.cache.forms[at].begins = l.extract.Begins(form)
+	l.keys = key(l.keys[:0], form, l.m.arch.behind(text, tokens, i))
+	x.vectors = slices.Grow(x.vectors, x.input)[:n+x.input]
+	x.form(x.vectors[n:], l.m, l.extract, form, l.keys)
+	if x.fresh = append(x.fresh, at); len(x.fresh) == freshMost {
+		l.multiply()
+	}
+}
+
+// freshMost is how many forms are multiplied at once.
+const freshMost = 64
+
+// multiply fills the cache with what forms that were not known bring in.
+func (l *Labeller) multiply() {
+	x, width, n := &l.network, l.cache.width, len(l.network.fresh)
+	if n == 0 {
+		return
+	}
+	x.product = grow(x.product, n*width)
+	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
+	for i, at := range x.fresh {
+		l.cache.forms[at].scale = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])
+	}
+	x.fresh, x.vectors = x.fresh[:0], x.vectors[:0]
+}
+
+// load puts the scores of n tokens into the lattice.
+func (l *Labeller) load(scores []float32, n int) {
+	s := l.m.tr.Stride
+	l.lattice.Reset(l.m.tr, n, 0)
+	copy(l.lattice.State, scores[:n*s])
+	for t := range n {
+		row := l.lattice.State[t*s : (t+1)*s]
+		row[pipeline.O] -= l.o.OBias
+		for y := l.m.tr.L; y < s; y++ {
+			row[y] = chain.Forbidden
+		}
+	}
+	l.lattice.Prepare()
+}
+
+// network is the scratch space of tagging.
+type network struct {
+	pieces []unread
+	forms  []int32 // [tokens] places of the tokens' forms in the cache
+	places places  // of the tokens
+
+	input   int       // numbers of a form's vector
+	fresh   []int32   // places in the cache that are to be filled in
+	vectors []float32 // [fresh forms][input]
+	product []float32 // [fresh forms or n][2·gates·units]
+
+	tile   tile
+	second projected
+	layers []reader
+	output affine
+	out    [][]float32
+	none   []float32 // zeros
+
+	words, features *parameter
+	one             batch // a form on its own
+	chars           layer // nil: none
+	inputs          [][]float32
+	record          record
+	numbers         vocabulary // of the model, with scratch space of one goroutine
+}
+
+// set takes the parameters of a model.
+func (x *network) set(m *Model) {
+	a, ps := m.arch, m.network
+	x.numbers = *m.numbers
+	x.numbers.lower = nil
+	for i := range a.Layers {
+		n := string('0' + byte(i))
+		r := reader{units: a.Units, gates: a.gates(), input: m.input[i], recurrent: m.recurrent[i]}
+		r.w, r.u, r.b = ps.named("w"+n).data, ps.named("u"+n).data, ps.named("b"+n).data
+		if a.Cell == "coupled" {
+			r.v = ps.named("v" + n).data
+		}
+		x.layers = append(x.layers, r)
+	}
+	x.places.width = len(x.layers[0].b)
+	x.tile.bias = x.layers[0].b
+	x.input, x.words = a.input(), ps.named("words")
+	if a.Feature > 0 {
+		x.features = ps.named("features")
+		x.places.set(x.features, x.layers[0].w)
+	}
+	x.output.width = (m.tr.Stride + outputLanes - 1) / outputLanes * outputLanes
+	x.out = [][]float32{nil, x.widened(ps.named("output")), x.widened(ps.named("outputbias"))}
+	x.none = make([]float32, max(x.output.width, x.places.width))
+	switch a.Chars {
+	case "cnn":
+		x.chars = &convolution{b: &x.one, char: a.Char, width: a.CharUnits}
+		x.inputs = [][]float32{ps.named("chars").data, ps.named("filters").data, ps.named("filterbias").data}
+	case "lstm":
+		x.chars = &spelling{b: &x.one, char: a.Char, r: recurrent{units: a.CharUnits, gates: a.gates()}}
+		x.inputs = [][]float32{ps.named("chars").data, ps.named("wc").data, ps.named("uc").data, ps.named("bc").data}
+		if a.Cell == "coupled" {
+			x.inputs = append(x.inputs, ps.named("vc").data)
+		}
+	}
+}
+
+// outputLanes is what rows of scores are padded to: products take as many columns at
+// once.
+const outputLanes = 32
+
+// widened returns the numbers of p with rows as wide as those of scores.
+func (x *network) widened(p *parameter) []float32 {
+	all := make([]float32, p.rows*x.output.width)
+	for i := range p.rows {
+		copy(all[i*x.output.width:], p.row(int32(i)))
+	}
+	return all
+}
+
+// form computes the vector of a form: word, characters, features.
+func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) {
+	to = to[x.words.write(to, x.numbers.word(form)):]
+	chars := 0
+	if x.chars != nil {
+		x.one.chars = m.numbers.appendChars(x.one.chars[:0], key)
+		x.one.charEnd = append(x.one.charEnd[:0], int32(len(x.one.chars)))
+		chars = copy(to, x.chars.forward(x.inputs))
+	}
+	if x.features != nil {
+		clear(to[chars:])
+		x.record.features = m.numbers.appendFeatures(x.record.features[:0], e.Form(form))
+		for _, f := range x.record.features {
+			x.features.warm(f.row) // a table of some megabytes: wait for all rows at once
+		}
+		for _, f := range x.record.features {
+			x.features.add(to[chars:], f.row, f.value)
+		}
+	}
+}

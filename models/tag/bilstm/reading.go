@@ -1,0 +1,224 @@
+package bilstm
+
+import (
+	"slices"
+
+	"github.com/velum-health/velum/models/number/kernels"
+)
+
+// reader is a recurrent layer as tagging runs it: the arithmetic of recurrent, and
+// nothing kept for a way back. What comes in is asked for step by step, and the
+// gates and the memory are those of a step: a few kilobytes, which stay in the
+// first cache of the processor.
+type reader struct {
+	units, gates int
+	w, u, b, v   []float32 // as recurrent has them; v nil without
+
+	// What w and, a direction, u are multiplied as; nil: as they are.
+	input     *kernels.Quantized
+	recurrent [2]*kernels.Quantized
+
+	h        []float32 // [n][2·units]
+	gate     []float32 // [sequences][gates·units] of a step
+	c        []float32 // [sequences][units] memory
+	squashed []float32 // [units]
+	state    []byte    // [sequences][units] h of the last step, as it is multiplied
+	codes    []byte    // of rows of x
+	scales   []float32
+}
+
+// incoming gives what comes into a layer.
+type incoming interface {
+	// begin begins a direction, whose gates have width numbers.
+	begin(direction, width int)
+	// gates writes what the gates of a direction are given by token t of the n
+	// longest sequences: [n][width].
+	gates(dst []float32, direction, width, t, n int)
+}
+
+// width is the number of columns of the gates of one direction.
+func (r *reader) width() int { return r.gates * r.units }
+
+// project writes from + x·w to dst, [n][2·gates·units]; from is one row.
+func (r *reader) project(dst, x, from []float32, n int) {
+	all := 2 * r.width()
+	input := len(r.w) / all
+	if r.input == nil {
+		for i := range n {
+			copy(dst[i*all:(i+1)*all], from)
+		}
+		kernels.Gemm(dst, all, x, input, r.w, all, n, input, all)
+		return
+	}
+	width := r.input.Codes()
+	r.codes, r.scales = grow(r.codes, n*width), grow(r.scales, n)
+	for i := range n {
+		row := x[i*input:][:input]
+		scale, back := kernels.CodesScale(row)
+		kernels.Codes(r.codes[i*width:], row, scale)
+		r.scales[i] = back
+	}
+	r.input.Gemm(dst, from, all, r.codes, n, r.scales, false)
+}
+
+// unread is a piece that waits to be read.
+type unread struct {
+	length int32
+	first  int32 // of its tokens, among those of all pieces that wait
+	number int32 // among all pieces that wait
+	wait   int32 // among those of the Labeller, some of which may have been read
+}
+
+// tile is how many pieces are read side by side, at the most: their gates, memory and
+// codes stay in the first cache of the processor beside a panel of the matrix.
+const tileMost = 16
+
+// tile is what comes into the first layer from pieces that are read side by side.
+type tile struct {
+	packed
+	cache  *cache
+	forms  []int32
+	places *places
+	bias   []float32
+	pieces []unread
+	length []int32
+	base   []float32 // [pieces][gates·units] of a direction: what comes with every token of a piece
+}
+
+// read reads the pieces that wait, those of about one length side by side, and calls
+// done with each: it is sequence k of the packed rows.
+func (x *network) read(c *cache, done func(p unread, k int, rows *packed, scores []float32)) {
+	slices.SortStableFunc(x.pieces, func(a, b unread) int { return int(b.length - a.length) })
+	x.tile.cache, x.tile.forms, x.tile.places = c, x.forms, &x.places
+	for all := x.pieces; len(all) > 0; {
+		n := min(len(all), tileMost)
+		x.tile.set(all[:n])
+		scores := x.run()
+		for k, p := range all[:n] {
+			done(p, k, &x.tile.packed, scores)
+		}
+		all = all[n:]
+	}
+	x.pieces, x.forms = x.pieces[:0], x.forms[:0]
+	x.places.reset()
+}
+
+// run goes through the layers and returns the scores, [rows][output.width].
+func (x *network) run() []float32 {
+	p := &x.tile.packed
+	h := x.layers[0].run(p, &x.tile)
+	for i := range x.layers[1:] {
+		r := &x.layers[i+1]
+		x.product = grow(x.product, p.rows()*2*r.width())
+		r.project(x.product, h, r.b, p.rows())
+		x.second = projected{p, r.width(), x.product}
+		h = r.run(p, &x.second)
+	}
+	x.out[0] = h
+	return x.output.forward(x.out)
+}
+
+// set begins a tile of pieces, by falling length.
+func (x *tile) set(pieces []unread) {
+	x.pieces, x.length = pieces, x.length[:0]
+	for _, p := range pieces {
+		x.length = append(x.length, p.length)
+	}
+	x.pack(x.length)
+}
+
+// begin implements incoming.
+func (x *tile) begin(direction, width int) {
+	x.base = grow(x.base, len(x.pieces)*width)
+	from := direction * width
+	for k, p := range x.pieces {
+		base := x.base[k*width:][:width]
+		copy(base, x.bias[from:])
+		for _, f := range x.places.shared[x.places.sharedEnds[p.number]:x.places.sharedEnds[p.number+1]] {
+			kernels.Axpy(f.value, x.places.rows[f.row][from:][:width], base)
+		}
+	}
+}
+
+// gates implements incoming: the form's, and those of the places of the piece and
+// of the token.
+func (x *tile) gates(dst []float32, direction, width, t, n int) {
+	from := direction * width
+	for k, p := range x.pieces[:n] {
+		row, token := dst[k*width:][:width], int(p.first)+t
+		at := x.forms[token]
+		kernels.Widen(row, x.base[k*width:], x.cache.row(at)[from:][:width], x.cache.forms[at].scale)
+		if next := token + 1 - 2*direction; next >= int(p.first) && next < int(p.first+p.length) {
+			kernels.Prefetch(x.cache.row(x.forms[next])[from:][:width]) // for the step behind: a cache of 64 MiB is far away
+		}
+		for _, f := range x.places.own[x.places.ends[token]:x.places.ends[token+1]] {
+			kernels.Axpy(f.value, x.places.rows[f.row][from:][:width], row)
+		}
+	}
+}
+
+// run goes through the steps in both directions and returns what these say,
+// [n][2·units].
+func (r *reader) run(p *packed, in incoming) []float32 {
+	n, most := p.rows(), len(p.order)
+	r.h = grow(r.h, 2*n*r.units)
+	r.gate, r.c, r.state = grow(r.gate, most*r.width()), grow(r.c, most*r.units), grow(r.state, most*r.units)
+	for direction := range 2 {
+		clear(r.c[:most*r.units])
+		in.begin(direction, r.width())
+		for i := range p.steps() {
+			t, before := i, i-1
+			if direction == 1 {
+				t, before = p.steps()-1-i, p.steps()-i
+			}
+			r.step(p, in, direction, t, before)
+		}
+	}
+	return r.h
+}
+
+// step is step t of a direction; s is the one before it.
+func (r *reader) step(p *packed, in incoming, direction, t, s int) {
+	lo, n, before, have := p.pairs(t, s)
+	H, g := r.units, r.width()
+	in.gates(r.gate, direction, g, t, n)
+	if have > 0 {
+		if q := r.recurrent[direction]; q != nil {
+			q.Gemm(r.gate, r.gate, g, r.state, have, wholes, t%2 == 0)
+		} else {
+			kernels.Gemm(r.gate, g, r.h[before*2*H+direction*H:], 2*H, r.u[direction*H*g:], g, have, H, g)
+		}
+	}
+	h := r.h[lo*2*H+direction*H:]
+	if r.v == nil {
+		kernels.Cells(r.gate, r.c, h, 2*H, r.state, H, n)
+		return
+	}
+	if have > 0 {
+		kernels.Gemm(r.gate, g, r.c, H, r.v[direction*H*2*H:], 2*H, have, H, 2*H)
+	}
+	r.squashed = grow(r.squashed, H)
+	for k := range n {
+		c, row := r.c[k*H:][:H], h[k*2*H:][:H]
+		coupled(r.gate[k*g:][:g], c, c, r.squashed, row)
+		kernels.Codes(r.state[k*H:][:H], row, kernels.CodesMost)
+	}
+}
+
+var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1
+
+// projected is what comes into a second layer: rows that project has written.
+type projected struct {
+	p     *packed
+	width int
+	rows  []float32 // [n][2·width]
+}
+
+func (x *projected) begin(direction, width int) {}
+
+func (x *projected) gates(dst []float32, direction, width, t, n int) {
+	lo, _ := x.p.step(t)
+	for k := range n {
+		copy(dst[k*width:][:width], x.rows[(2*(lo+k)+direction)*width:])
+	}
+}

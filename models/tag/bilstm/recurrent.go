@@ -1,0 +1,251 @@
+package bilstm
+
+import "github.com/velum-health/velum/models/number/kernels"
+
+// recurrent is a layer that reads packed sequences in both directions, as
+// training runs it; tagging has reader.
+//
+//	in:  x [n][input], w [input][2·gates·units], u [2·units][gates·units],
+//	     b [1][2·gates·units], and v [2·units][2·units] for coupled cells
+//	out: h [n][2·units], what the two directions say, side by side
+//
+// The standard cell is that of kernels.LSTM. NGRID's (appendix C) couples the
+// gates and lets them see the memory:
+//
+//	z = tanh(W_z x + U_z h + b_z)
+//	i = σ(W_i x + U_i h + V_i c + b_i),  o = σ(W_o x + U_o h + V_o c + b_o)
+//	c = (1-i)·c + i·z,  h = o·tanh(c)
+//
+// with h and c on the right those of the step before, and the gates in the
+// order i, o, z.
+type recurrent struct {
+	units, gates int
+	p            *packed
+
+	gate     []float32 // [n][2·gates·units] what gates are given, what they say, and on the way back its gradient
+	h        []float32 // [n][2·units]
+	c        []float32 // [n][2·units] memory
+	squashed []float32 // [n][2·units] tanh of it
+	none     []float32 // [units] memory before the first step
+
+	dh, dc     []float32 // [n][2·units], [sequences][units]
+	transposed []float32
+	ut, vt     []float32
+	before     []float32 // [n][units]
+	dx, dw     []float32
+	du, db, dv []float32
+}
+
+// width is the number of columns of the gates of one direction.
+func (r *recurrent) width() int { return r.gates * r.units }
+
+// reset makes room for n rows.
+func (r *recurrent) reset(p *packed) {
+	r.p = p
+	n := p.rows()
+	r.h, r.c, r.squashed = grow(r.h, 2*n*r.units), grow(r.c, 2*n*r.units), grow(r.squashed, 2*n*r.units)
+	r.gate = grow(r.gate, 2*n*r.width())
+	r.none = zero(r.none, r.units)
+}
+
+// project fills the gates with what comes in: x·w + b.
+func (r *recurrent) project(x, w, b []float32) {
+	n, all := r.p.rows(), 2*r.width()
+	input := len(w) / all
+	kernels.GemmFrom(r.gate, all, b, x, input, w, all, n, input, all)
+}
+
+// run goes through the steps in both directions. gate holds what comes in.
+func (r *recurrent) run(u, v []float32) {
+	for t := range r.p.steps() {
+		r.step(0, t, t-1, u, v)
+	}
+	for t := r.p.steps() - 1; t >= 0; t-- {
+		r.step(1, t, t+1, u, v)
+	}
+}
+
+// pairs returns the rows of step t, and how many of them have a row at step s,
+// which was before: those come first.
+func (p *packed) pairs(t, s int) (lo, n, before, have int) {
+	lo, n = p.step(t)
+	if s < 0 || s >= p.steps() {
+		return lo, n, 0, 0
+	}
+	before, have = p.step(s)
+	return lo, n, before, min(n, have)
+}
+
+// step is step t of a direction; s is the one before it.
+func (r *recurrent) step(direction, t, s int, u, v []float32) {
+	lo, n, before, have := r.p.pairs(t, s)
+	H, g, all := r.units, r.width(), 2*r.width()
+	gate := r.gate[lo*all+direction*g:]
+	at := before*2*H + direction*H
+	if have > 0 {
+		kernels.Gemm(gate, all, r.h[at:], 2*H, u[direction*H*g:], g, have, H, g)
+		if v != nil {
+			kernels.Gemm(gate, all, r.c[at:], 2*H, v[direction*H*2*H:], 2*H, have, H, 2*H)
+		}
+	}
+	for k := range n {
+		memory := r.none
+		if k < have {
+			memory = r.c[at+k*2*H:][:H]
+		}
+		to := (lo+k)*2*H + direction*H
+		c, s, h := r.c[to:to+H], r.squashed[to:to+H], r.h[to:to+H]
+		if v == nil {
+			kernels.LSTM(gate[k*all:][:g], memory, c, s, h)
+		} else {
+			coupled(gate[k*all:][:g], memory, c, s, h)
+		}
+	}
+}
+
+func coupled(gates, before, c, squashed, h []float32) {
+	n := len(c)
+	i, o, z := gates[:n], gates[n:2*n], gates[2*n:]
+	kernels.Sigmoid(gates[:2*n])
+	kernels.Tanh(z)
+	for k, m := range before {
+		c[k] = (1-i[k])*m + i[k]*z[k]
+	}
+	copy(squashed, c)
+	kernels.Tanh(squashed)
+	for k, s := range squashed {
+		h[k] = o[k] * s
+	}
+}
+
+func coupledBack(gates, before, squashed, dh, dc []float32) {
+	n := len(dc)
+	i, o, z := gates[:n], gates[n:2*n], gates[2*n:]
+	for k, s := range squashed {
+		d := dc[k] + dh[k]*o[k]*(1-s*s)
+		dc[k] = d * (1 - i[k])
+		o[k] = dh[k] * s * o[k] * (1 - o[k])
+		i[k], z[k] = d*(z[k]-before[k])*i[k]*(1-i[k]), d*i[k]*(1-z[k]*z[k])
+	}
+}
+
+func (r *recurrent) columns() int { return 2 * r.units }
+
+// forward and backward make it a layer of the training graph, see graph.go.
+func (r *recurrent) forward(in [][]float32) []float32 {
+	x, w, u, b, v := recurrentInputs(in)
+	r.project(x, w, b)
+	r.run(u, v)
+	return r.h[:r.p.rows()*2*r.units]
+}
+
+func recurrentInputs(in [][]float32) (x, w, u, b, v []float32) {
+	if len(in) == 5 {
+		v = in[4]
+	}
+	return in[0], in[1], in[2], in[3], v
+}
+
+func (r *recurrent) backward(in [][]float32, grad []float32) [][]float32 {
+	x, w, u, _, v := recurrentInputs(in)
+	n, all := r.p.rows(), 2*r.width()
+	r.dh = grad
+	for direction := range 2 {
+		r.back(direction, u, v)
+	}
+	input := len(w) / all
+	r.transposed = grow(r.transposed, max(len(w), n*input))
+	kernels.Transpose(r.transposed, w, all, input, all)
+	r.dx = grow(r.dx, n*input)
+	kernels.GemmFrom(r.dx, input, nil, r.gate, all, r.transposed, input, n, all, input)
+	kernels.Transpose(r.transposed, x, input, n, input)
+	r.dw = grow(r.dw, len(w))
+	kernels.GemmFrom(r.dw, all, nil, r.transposed, n, r.gate, all, input, n, all)
+	r.db = zero(r.db, all)
+	for i := range n {
+		kernels.Add(r.db, r.gate[i*all:(i+1)*all])
+	}
+	r.du = r.outer(r.du, len(u), r.h, r.width(), r.width())
+	grads := [][]float32{r.dx, r.dw, r.du, r.db}
+	if v != nil {
+		r.dv = r.outer(r.dv, len(v), r.c, 2*r.units, 2*r.units)
+		grads = append(grads, r.dv)
+	}
+	return grads
+}
+
+// back goes through the steps of a direction against their order. It leaves
+// the gradient of what the gates were given in gate.
+func (r *recurrent) back(direction int, u, v []float32) {
+	H, g := r.units, r.width()
+	r.ut = transpose(r.ut, u[direction*H*g:][:H*g], H, g)
+	ut, vt := r.ut, []float32(nil)
+	if v != nil {
+		r.vt = transpose(r.vt, v[direction*H*2*H:][:H*2*H], H, 2*H)
+		vt = r.vt
+	}
+	r.dc = zero(r.dc, len(r.p.order)*H)
+	if direction == 1 {
+		for t := range r.p.steps() {
+			r.stepBack(1, t, t+1, ut, vt)
+		}
+		return
+	}
+	for t := r.p.steps() - 1; t >= 0; t-- {
+		r.stepBack(0, t, t-1, ut, vt)
+	}
+}
+
+func transpose(dst, src []float32, rows, cols int) []float32 {
+	dst = grow(dst, rows*cols)
+	kernels.Transpose(dst, src, cols, rows, cols)
+	return dst
+}
+
+func (r *recurrent) stepBack(direction, t, s int, ut, vt []float32) {
+	lo, n, before, have := r.p.pairs(t, s)
+	H, g, all := r.units, r.width(), 2*r.width()
+	gate := r.gate[lo*all+direction*g:]
+	at := before*2*H + direction*H
+	for k := range n {
+		memory := r.none
+		if k < have {
+			memory = r.c[at+k*2*H:][:H]
+		}
+		from := (lo+k)*2*H + direction*H
+		dh, squashed, dc := r.dh[from:from+H], r.squashed[from:from+H], r.dc[k*H:(k+1)*H]
+		if vt == nil {
+			kernels.LSTMBack(gate[k*all:][:g], memory, squashed, dh, dc)
+		} else {
+			coupledBack(gate[k*all:][:g], memory, squashed, dh, dc)
+		}
+	}
+	if have == 0 {
+		return
+	}
+	kernels.Gemm(r.dh[at:], 2*H, gate, all, ut, H, have, g, H)
+	if vt != nil {
+		kernels.Gemm(r.dc, H, gate, all, vt, H, have, 2*H, H)
+	}
+}
+
+// outer writes, a direction, the products of what stood in state at the step
+// before with the first columns of the gates' gradients: [2·units][columns].
+func (r *recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
+	d = grow(d, size)
+	H, n, all := r.units, r.p.rows(), 2*r.width()
+	r.transposed = grow(r.transposed, H*n)
+	for direction := range 2 {
+		r.before = grow(r.before, n*H)
+		for t := range r.p.steps() {
+			lo, rows, before, have := r.p.pairs(t, t-1+2*direction)
+			for k := range have {
+				copy(r.before[(lo+k)*H:][:H], state[(before+k)*2*H+direction*H:])
+			}
+			clear(r.before[(lo+have)*H : (lo+rows)*H])
+		}
+		kernels.Transpose(r.transposed, r.before, H, n, H)
+		kernels.GemmFrom(d[direction*H*width:], width, nil, r.transposed, n, r.gate[direction*r.width():], all, H, n, columns)
+	}
+	return d
+}

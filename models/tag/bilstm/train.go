@@ -1,0 +1,517 @@
+package bilstm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gorgonia.org/gorgonia"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// TrainOptions say how to train.
+type TrainOptions struct {
+	Recipe  Recipe
+	Seed    uint64
+	Workers int // cores; 0 means 1. The result does not depend on it.
+
+	// Init gives the weights to begin with: fine-tuning (INV §4.3.6). The
+	// corpus must be of its architecture; its tags may be others, those of the
+	// same name are taken over.
+	Init *Model
+	// Vectors are what the vectors of words begin with; nil begins with random
+	// ones. They have no more numbers than Architecture.Word.
+	Vectors Vectors
+	// Progress is called after every step, if it is set; it stops the training
+	// by returning false.
+	Progress func(Progress) bool
+	// Resumed is told how many steps lie behind a training that goes on from a
+	// state, if it is set.
+	Resumed func(steps int)
+	// Dev scores a model on held-out notes after an epoch, larger is better.
+	// When Patience (0 means 3) answers in a row were not better than the best
+	// the training stops; the best model is returned.
+	Dev      func(*Model) (float64, error)
+	Patience int
+	// Keep is given the state of the training after every epoch, if it is set;
+	// Resume is such a state, to go on from.
+	Keep   func([]byte) error
+	Resume []byte
+
+	// About is kept in the model's header; the fields that training knows are
+	// filled in.
+	About tagger.Header
+}
+
+// Progress is the state of a training.
+type Progress struct {
+	Epoch, Step int
+	Loss        float64 // a sequence, over this epoch so far
+	Dev         float64 // last score; 0 before the first
+	Tokens      int     // that went through since it was started, or resumed
+	Seconds     float64 // since then
+}
+
+// said is a few words on how the training goes, the most important first: a
+// narrow terminal cuts the end off. Steps and time left are the caller's.
+func (p Progress) said() string {
+	dev := ""
+	if p.Dev > 0 {
+		dev = fmt.Sprintf(", dev F1 %.4f", p.Dev)
+	}
+	return fmt.Sprintf("%.0f tokens/s%s, loss %.2f, epoch %d", float64(p.Tokens)/p.Seconds, dev, p.Loss, p.Epoch+1)
+}
+
+// Trainer is the tagger.Trainer of networks.
+type Trainer struct {
+	*Corpus
+	o TrainOptions
+}
+
+// NewTrainer returns a trainer without notes.
+func NewTrainer(a Architecture, t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) (*Trainer, error) {
+	c, err := NewCorpus(a, t, set, r)
+	return &Trainer{c, o}, err
+}
+
+// Work implements tagger.Trainer. How many steps an epoch has depends on the
+// notes, which are still to come when this is asked.
+func (t *Trainer) Work() (unit string, times int) {
+	return "steps", t.steps(&t.o.Recipe)
+}
+
+// Train implements tagger.Trainer. Patience counts epochs.
+func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
+	opt := t.o
+	opt.Workers, opt.About, opt.Patience, opt.Keep, opt.Resume = o.Workers, o.About, o.Patience, o.Keep, o.Resume
+	if o.Init != nil {
+		from, ok := o.Init.(*Model)
+		if !ok || from.arch != t.arch {
+			return nil, fmt.Errorf("%w: it is no network of this architecture", tagger.ErrInit)
+		}
+		opt.Init = from
+	}
+	opt.Resumed = o.Resumed
+	if o.Progress != nil {
+		opt.Progress = func(p Progress) bool { return o.Progress(p.said()) }
+	}
+	if o.Dev != nil {
+		opt.Dev = func(m *Model) (float64, error) { return o.Dev(m) }
+	}
+	m, err := Train(t.Corpus, opt)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// shards is in how many parts a batch is computed, side by side. It does not
+// depend on the number of workers, and so neither does the result.
+const shards = 2
+
+// Train fits a network to the corpus.
+func Train(c *Corpus, o TrainOptions) (*Model, error) {
+	if len(c.form) == 0 {
+		return nil, errors.New("no training notes")
+	}
+	t, err := newTraining(c, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Resumed != nil && t.solver.step > 0 {
+		o.Resumed(t.solver.step)
+	}
+	if err := t.run(); err != nil {
+		return nil, err
+	}
+	return t.model()
+}
+
+// training is one run of Train.
+type training struct {
+	c *Corpus
+	o TrainOptions
+	v *vocabulary
+
+	noise   float64
+	network parameters
+	learned []gorgonia.ValueGrad
+	solver  *solver
+	swapper *swapper
+	shards  [shards]shard
+	found   [][]found // of the parameters, by the shards of a step
+	sums    []share
+
+	epoch   int
+	tokens  int
+	began   time.Time
+	before  int     // tokens when it began: those of a state that it goes on from
+	last    float64 // loss of the epoch before
+	least   float64 // of all epochs
+	flat    int     // epochs since
+	dev     float64
+	best    [][]float32 // parameters of the best score on dev; nil: none asked
+	bestDev float64
+	worse   int
+}
+
+// shard is what one of the workers of a step has.
+type shard struct {
+	*graph
+	feed *feed
+	loss float32
+	err  error
+}
+
+func newTraining(c *Corpus, o TrainOptions) (*training, error) {
+	if o.Init != nil && o.Init.arch != c.arch {
+		return nil, fmt.Errorf("%w: it has another architecture", tagger.ErrInit)
+	}
+	t := &training{c: c, o: o, began: time.Now(), least: math.Inf(1)}
+	if t.noise = o.Recipe.Noise; t.noise > 0 {
+		c.addNoise()
+	}
+	t.v = c.vocabulary(o.Recipe.MinCount, o.Init)
+	if o.Vectors != nil {
+		if o.Vectors.Len() == 0 || len(o.Vectors.At(0)) > c.arch.Word {
+			return nil, fmt.Errorf("training: the vectors of words have more than %d numbers, or there are none", c.arch.Word)
+		}
+		t.v.addVectors(o.Vectors)
+	} else if o.Init != nil {
+		t.v.vectors, t.v.norm = o.Init.numbers.vectors, o.Init.numbers.norm
+	}
+	labels := kernels.Pad(c.set.Len())
+	t.network = shapes(c.arch, len(t.v.words)+1, t.v.features.len()+1, len(t.v.chars)+border+1, labels)
+	rng := rand.New(rand.NewPCG(o.Seed, 0))
+	t.network.start(c.arch, rng)
+	if o.Vectors != nil {
+		t.startWords(o.Vectors, rng)
+	}
+	if o.Init != nil {
+		t.warm(o.Init)
+	}
+	for _, p := range t.network {
+		l := &learned{parameter: p}
+		if p.table {
+			l.grad, l.seen = make([]float32, len(p.data)), make([]bool, p.rows)
+		}
+		l.frozen = p.name == "words" && o.Recipe.Frozen
+		t.learned = append(t.learned, l)
+	}
+	t.solver = newSolver(&t.o.Recipe, t.network, c.steps(&t.o.Recipe))
+	t.solver.workers = o.Workers
+	t.swapper = newSwapper(c, o.Recipe.Swap)
+	feed := newFeed(c, t.v, &t.o.Recipe)
+	for i := range t.shards {
+		g, err := newGraph(c.arch, t.network, c.set, t.classWeights())
+		if err != nil {
+			return nil, err
+		}
+		t.shards[i] = shard{graph: g, feed: feed.another()}
+	}
+	if o.Resume != nil {
+		return t, t.resume(o.Resume)
+	}
+	return t, nil
+}
+
+// another returns a feed that may be used beside f.
+func (f *feed) another() *feed {
+	n := *f
+	n.forms = lists{}
+	return &n
+}
+
+// warm takes over the weights of another network: rows of tables are in the
+// same order, new ones behind; scores of tags go by the tag's name.
+func (t *training) warm(from *Model) {
+	for i, p := range t.network {
+		was := from.network[i]
+		switch p.name {
+		case "output", "outputbias", "pairs":
+			t.warmTags(p, was, from.set)
+		default:
+			copy(p.data, was.numbers())
+		}
+	}
+}
+
+func (t *training) warmTags(p, was *parameter, set *pipeline.TagSet) {
+	for y := range t.c.set.Len() {
+		old := tagNamed(set, t.c.set.Name(pipeline.Tag(y)))
+		if old < 0 {
+			continue
+		}
+		for row := range p.rows {
+			from := row
+			if p.name == "pairs" {
+				if row >= t.c.set.Len() {
+					break
+				}
+				from = tagNamed(set, t.c.set.Name(pipeline.Tag(row)))
+			}
+			if from >= 0 {
+				p.data[row*p.cols+y] = was.data[from*was.cols+old]
+			}
+		}
+	}
+}
+
+// tagNamed returns the number of the tag of that name, -1 if there is none.
+func tagNamed(set *pipeline.TagSet, name string) int {
+	for y := range set.Len() {
+		if set.Name(pipeline.Tag(y)) == name {
+			return y
+		}
+	}
+	return -1
+}
+
+// steps returns how many steps all epochs have, by what an epoch sees on
+// average.
+func (c *Corpus) steps(r *Recipe) int {
+	seen := 0.0
+	for _, s := range c.sequences {
+		seen += r.keep(s)
+	}
+	return r.Epochs * int(math.Ceil(seen/float64(r.Batch)))
+}
+
+func (r *Recipe) keep(s sequence) float64 {
+	if s.spans {
+		return r.Keep
+	}
+	return r.KeepO
+}
+
+// classWeights returns what a token counts by its tag: the root of how much
+// rarer than the average tag its own is, at most 10. The rarest of 45 tags is
+// a ten-thousandth of all tokens; its full weight would drown the rest.
+func (t *training) classWeights() []float64 {
+	if !t.o.Recipe.ClassWeights {
+		return nil
+	}
+	count := make([]float64, t.c.set.Len())
+	for _, y := range t.c.tag {
+		count[y]++
+	}
+	weights := make([]float64, len(count))
+	for y, n := range count {
+		weights[y] = min(10, math.Sqrt(float64(len(t.c.tag))/(float64(len(count))*max(n, 1))))
+	}
+	return weights
+}
+
+func (t *training) run() error {
+	for ; t.epoch < t.o.Recipe.Epochs; t.epoch++ {
+		done, err := t.one()
+		if err != nil || done {
+			return err
+		}
+	}
+	return nil
+}
+
+// one is an epoch; it tells whether the training is over.
+func (t *training) one() (done bool, err error) {
+	if done, err = t.pass(); done || err != nil {
+		return done, err
+	}
+	if t.last < t.least {
+		t.least, t.flat = t.last, 0
+	} else {
+		t.flat++
+	}
+	if err := t.ask(); err != nil {
+		return false, err
+	}
+	if t.o.Keep != nil {
+		state, err := t.state()
+		if err == nil {
+			err = t.o.Keep(state)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return t.over(), nil
+}
+
+// pass goes through the batches of an epoch; it tells whether it was stopped.
+func (t *training) pass() (stopped bool, err error) {
+	defer t.swapper.forget()
+	sum, seen := 0.0, 0.0
+	for _, sequences := range t.batches() {
+		loss, err := t.step(sequences)
+		if err != nil {
+			return false, err
+		}
+		sum += loss * float64(len(sequences))
+		seen += float64(len(sequences))
+		t.last = sum / seen
+		if t.o.Progress != nil && !t.o.Progress(t.progress()) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// over tells whether more epochs would gain nothing.
+func (t *training) over() bool {
+	patience := t.o.Patience
+	if patience == 0 {
+		patience = 3
+	}
+	return t.worse >= patience || t.o.Recipe.Flat > 0 && t.flat >= t.o.Recipe.Flat
+}
+
+func (t *training) progress() Progress {
+	return Progress{
+		Epoch: t.epoch, Step: t.solver.step, Loss: t.last, Dev: t.dev,
+		Tokens: t.tokens - t.before, Seconds: time.Since(t.began).Seconds(),
+	}
+}
+
+// batches returns the batches of the epoch: of sequences of like length, in
+// any order.
+func (t *training) batches() [][]sequence {
+	rng := rand.New(rand.NewPCG(t.o.Seed, uint64(t.epoch)<<32|1))
+	r := &t.o.Recipe
+	var all []sequence
+	for _, s := range t.c.sequences {
+		if rng.Float64() < r.keep(s) {
+			all = append(all, t.disturb(t.swapper.swap(s, rng), rng))
+		}
+	}
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for pool := range slices.Chunk(all, 20*r.Batch) {
+		slices.SortStableFunc(pool, func(a, b sequence) int { return int((b.hi - b.lo) - (a.hi - a.lo)) })
+	}
+	batches := slices.Collect(slices.Chunk(all, r.Batch))
+	rng.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+	return batches
+}
+
+// step computes the gradients of a batch, in shards, and moves the parameters.
+func (t *training) step(sequences []sequence) (loss float64, err error) {
+	weight := float32(0)
+	for _, s := range sequences {
+		weight += s.weight
+		t.tokens += int(s.hi - s.lo)
+	}
+	kernels.Parallel(t.o.Workers, shards, func(_, i int) {
+		t.shards[i].run(t, i, sequences, 1/weight)
+	})
+	var done []*graph
+	for i := range t.shards {
+		s := &t.shards[i]
+		if s.err != nil {
+			return 0, s.err
+		}
+		if s.b.n == 0 {
+			continue // a batch of one sequence
+		}
+		loss += float64(s.loss)
+		done = append(done, s.graph)
+	}
+	t.gather(done)
+	return loss, t.solver.Step(t.learned)
+}
+
+// gather adds up the gradients of graphs.
+func (t *training) gather(graphs []*graph) {
+	t.found, t.sums = grow(t.found, len(t.learned)), t.sums[:0]
+	for i, vg := range t.learned {
+		l := vg.(*learned)
+		t.found[i] = t.found[i][:0]
+		for _, g := range graphs {
+			t.found[i] = append(t.found[i], found{g.gradient(i), g.touched(i)})
+		}
+		if l.table {
+			t.sums = append(t.sums, share{learned: l, number: i})
+			continue
+		}
+		l.grad = t.found[i][0].grad
+		t.sums = l.appendShares(t.sums, i)
+	}
+	kernels.Parallel(t.o.Workers, len(t.sums), func(_, i int) {
+		s := &t.sums[i]
+		s.sum(t.found[s.number])
+	})
+}
+
+// run computes the loss and the gradients of every second sequence.
+func (s *shard) run(t *training, number int, sequences []sequence, scale float32) {
+	var mine []sequence
+	for i := number; i < len(sequences); i += shards {
+		mine = append(mine, sequences[i])
+	}
+	s.b.n, s.loss = 0, 0
+	if len(mine) == 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(t.o.Seed+1, uint64(t.solver.step)<<8|uint64(number)))
+	s.feed.fill(&s.b, mine, rng)
+	s.b.scale = scale
+	s.masks.draw(&s.b, t.c.arch, &t.o.Recipe, rng)
+	s.b.masks = &s.masks
+	s.loss, s.err = s.graph.run()
+}
+
+// ask scores the present parameters on the held-out notes and keeps the best.
+func (t *training) ask() error {
+	if t.o.Dev == nil {
+		return nil
+	}
+	m, err := t.modelOf(t.network)
+	if err != nil {
+		return err
+	}
+	if t.dev, err = t.o.Dev(m); err != nil {
+		return err
+	}
+	if t.best != nil && t.dev <= t.bestDev {
+		t.worse++
+		return nil
+	}
+	t.bestDev, t.worse = t.dev, 0
+	t.best = nil
+	for _, p := range t.network {
+		t.best = append(t.best, slices.Clone(p.data))
+	}
+	return nil
+}
+
+// model returns the best network, or the last if none was asked about.
+func (t *training) model() (*Model, error) {
+	ps := slices.Clone(t.network)
+	for i, data := range t.best {
+		best := *ps[i]
+		best.data = data
+		ps[i] = &best
+	}
+	return t.modelOf(ps)
+}
+
+func (t *training) modelOf(ps parameters) (*Model, error) {
+	h := header{Header: t.o.About, Recipe: t.o.Recipe, Seed: t.o.Seed}
+	if t.v.vectors {
+		h.Vectors = t.v.norm.String()
+	}
+	h.Training = tagger.Training{
+		Sequences: len(t.c.sequences), Tokens: len(t.c.form), Forms: len(t.c.forms), Iterations: t.epoch, MinCount: t.o.Recipe.MinCount,
+	}
+	h.Training.Spans, h.Training.SpanTokens = t.c.spansByCategory()
+	m, err := newModel(h, t.c, t.v, ps)
+	if err != nil {
+		return nil, fmt.Errorf("training: %w", err)
+	}
+	return m, nil
+}

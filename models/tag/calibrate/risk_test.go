@@ -1,0 +1,138 @@
+package calibrate_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// writers are sources whose notes leak as they would by a known map: how unsure
+// the notes of each are differs, and so does the intercept, by spread.
+func writers(n, notes int, spread float64, seed uint64) []calibrate.Source {
+	r := rand.New(rand.NewPCG(seed, 2))
+	all := make([]calibrate.Source, n)
+	for i := range all {
+		s := &all[i]
+		level := -3 + 2*r.NormFloat64()
+		for range notes {
+			doubt := 1 / (1 + math.Exp(-level-1.5*r.NormFloat64()))
+			s.Note(float32(1-doubt), pipeline.Spanish, pipeline.Words{Seen: 10, Unknown: 2}, 1)
+		}
+		leak(s, spread*r.NormFloat64(), r)
+	}
+	return all
+}
+
+// leak draws which notes of a source keep something.
+func leak(s *calibrate.Source, shift float64, r *rand.Rand) {
+	m := s.MeanDoubt()
+	for k, n := range s.Notes {
+		middle := math.Ldexp(math.Sqrt2, k-calibrate.DoubtBins)
+		z := math.Log(middle / (1 - middle))
+		p := 1 / (1 + math.Exp(-(0.4 + 0.6*z + 0.5*m + shift)))
+		for range n {
+			if r.Float64() < p {
+				s.Leaks[k]++
+			}
+		}
+	}
+}
+
+// Of 200 writers whom the map has not seen the interval holds the true number of 95
+// in 100, give or take what 200 tell, and is not so wide that it would hold anything.
+func TestCoverage(t *testing.T) {
+	r, err := calibrate.FitRisk(writers(40, 300, 0.5, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(r.Mean[1]-0.6) > 0.1 || math.Abs(r.Mean[2]-0.5) > 0.25 || math.Abs(r.Spread-0.5) > 0.2 {
+		t.Errorf("slope %.2f, context %.2f, spread %.2f; want .6, .5, .5", r.Mean[1], r.Mean[2], r.Spread)
+	}
+	held, wide := 0, 0
+	others := writers(200, 500, 0.5, 7)
+	for i := range others {
+		_, leaks := others[i].All()
+		e := r.Expect(&others[i])
+		if e.Low <= leaks && leaks <= e.High {
+			held++
+		}
+		if e.High > 12*max(e.Low, 3) {
+			wide++
+		}
+		if e.Low > e.Notes || e.Notes > e.High {
+			t.Fatalf("%+v", e)
+		}
+	}
+	if held < 182 || held == 200 {
+		t.Errorf("the interval holds %d of 200", held)
+	}
+	if wide > 10 {
+		t.Errorf("%d intervals of 200 say nothing", wide)
+	}
+}
+
+// The sum of 1 - confidence is no answer where the tagger is too sure.
+func TestTooSure(t *testing.T) {
+	all := writers(20, 400, 0, 3)
+	r, err := calibrate.FitRisk(all[:19])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, leaks := all[19].All()
+	if e := r.Expect(&all[19]); float64(e.Notes) < 0.6*float64(leaks) || float64(e.Notes) > 1.6*float64(leaks) {
+		t.Errorf("%+v, true %d", e, leaks)
+	}
+}
+
+// Few notes make a wide interval, and none at all an error; nothing makes NaN.
+func TestFew(t *testing.T) {
+	if _, err := calibrate.FitRisk(writers(1, 99, 0, 1)); err == nil {
+		t.Error("99 notes are taken")
+	}
+	few, err := calibrate.FitRisk(writers(2, 60, 0, 1))
+	if err != nil || few.Spread < 1 || few.Mean[2] != 0 {
+		t.Fatalf("%+v, %v", few, err)
+	}
+	archive := writers(1, 500, 0, 5)[0]
+	many, _ := calibrate.FitRisk(writers(40, 300, 0.3, 1))
+	if a, b := few.Expect(&archive), many.Expect(&archive); a.High-a.Low <= b.High-b.Low {
+		t.Errorf("of two sources %+v, of forty %+v", a, b)
+	}
+	for seed := range uint64(15) {
+		draw := rand.New(rand.NewPCG(seed, 9))
+		sources := make([]calibrate.Source, 1+draw.IntN(12))
+		for i := range sources {
+			for k := range sources[i].Notes {
+				sources[i].Notes[k] = draw.Int64N(500) * draw.Int64N(2)
+				sources[i].Leaks[k] = draw.Int64N(1+sources[i].Notes[k]) * draw.Int64N(2)
+			}
+		}
+		r, err := calibrate.FitRisk(sources)
+		if err != nil {
+			continue
+		}
+		for _, x := range []float64{r.Mean[0], r.Mean[1], r.Mean[2], r.Spread, r.Cov[0], r.Cov[5]} {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Fatalf("seed %d: %+v", seed, r)
+			}
+		}
+		n, _ := sources[0].All()
+		if e := r.Expect(&sources[0]); e.Low < 0 || e.High > n || e.Low > e.High || e != r.Expect(&sources[0]) {
+			t.Fatalf("seed %d: %+v of %d notes", seed, e, n)
+		}
+	}
+}
+
+func TestDoubtBin(t *testing.T) {
+	for _, c := range []struct {
+		confidence float32
+		want       int
+	}{{1, 0}, {1.0001, 0}, {0.99999, 1}, {0.9999, 4}, {0.999, 8}, {0.99, 11}, {0.9, 14}, {0.75, 16}, {0.51, 16}, {0.5, 17}, {0, 17}, {-1, 17}} {
+		if got := calibrate.DoubtBin(c.confidence); got != c.want {
+			t.Errorf("%v: bin %d, want %d", c.confidence, got, c.want)
+		}
+	}
+}

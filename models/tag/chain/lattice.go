@@ -1,0 +1,336 @@
+package chain
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Lattice is the scratch space of tagging: one sequence at a time, memory is
+// kept. Use it in this order: Reset, fill State, Prepare, then any of Viterbi,
+// LogZ, LogScore, Marginals, SpanProbs.Add.
+type Lattice struct {
+	T     int       //                tokens
+	State []float32 // [T][tr.Stride] score of label y at token t; padding Forbidden
+
+	tr     *Transitions
+	rows   []float32  // [margin+T+margin][Stride], holds State
+	exp    []float32  // [T][Stride]    e^State after Prepare
+	alpha  []float32  // [1+T][Stride]  best or summed scores; one row before the first, see kernels.Band
+	beta   []float32  // [2][Stride]
+	total  []float64  // [T]            scale of each alpha row
+	later  []float32  // [T][Stride]    rows of e^State·beta, see SpanProbs
+	behind int        //                the token whose beta is in the first row
+	logs   []float64  // [3][L]         see referenceLogZ
+	exact  *reference // the same sums in log space, where float32 is too narrow; else nil
+	shift  float64    //                what Prepare has taken away from all paths
+}
+
+// Reset makes room for n tokens with margin rows of scratch before the first
+// and behind the last, and returns all rows: [margin+n+margin][Stride]. The
+// caller writes every number of State, which is the middle of it.
+func (l *Lattice) Reset(tr *Transitions, n, margin int) (rows []float32) {
+	l.tr, l.T = tr, n
+	l.rows = grow(l.rows, (n+2*margin)*tr.Stride)
+	l.State = l.rows[margin*tr.Stride:][:n*tr.Stride]
+	return l.rows
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/2)
+	}
+	return s[:n]
+}
+
+// Prepare must follow the last change of State. It adds the start and end
+// scores and brings the largest score of every token to 0, which changes
+// neither the best path nor any probability, and keeps the numbers small: a
+// path of a thousand tokens would have lost three digits of a float32.
+func (l *Lattice) Prepare() {
+	if l.T == 0 {
+		return
+	}
+	s := l.tr.Stride
+	l.exp = grow(l.exp, len(l.State))
+	l.alpha = grow(l.alpha, len(l.State)+s)
+	kernels.Add(l.State[:s], l.tr.start)
+	kernels.Add(l.State[(l.T-1)*s:], l.tr.end)
+	l.shift = 0
+	for at := 0; at < len(l.State); at += s {
+		l.shift += float64(kernels.ShiftExp(l.exp[at:at+s], l.State[at:at+s]))
+	}
+}
+
+// slop keeps a source alive that is under the pruning floor by rounding only.
+// Scores between two labels differ by less than a thousand, where a float32
+// has steps of 6e-5.
+const slop = 1e-4
+
+// Viterbi writes the best path into path; of equal paths the one with the
+// lower tags from the right.
+//
+//	α(0,y) = s(0,y)
+//	α(t,y) = s(t,y) + max_y' α(t-1,y') + a(y',y)
+//
+// Inner targets are taken from their three neighbours. For open targets only
+// sources that can win are tried: source i loses to source b at every open
+// target when
+//
+//	α(i) < α(b) - slack(b),  slack(b) = max_j (max_i a(i,j) - a(b,j))
+//
+// so everything below the floor max_b α(b) - slack(b) is left out. The result
+// is the one of [Lattice.FullViterbi]. Nothing but the sums is stored: which
+// source a maximum came from is found on the way back, for one label a token.
+func (l *Lattice) Viterbi(path []pipeline.Tag) {
+	if l.T == 0 {
+		return
+	}
+	floor := l.first()
+	for t := 1; t < l.T; t++ {
+		floor = l.advance(t, floor)
+	}
+	l.back(path)
+}
+
+// first begins the recursion of Viterbi and returns the floor.
+func (l *Lattice) first() (floor float32) {
+	s := l.tr.Stride
+	clear(l.alpha[:s])
+	copy(l.alpha[s:2*s], l.State[:s])
+	_, floor = kernels.AddShift(l.alpha[s:2*s], zeros[:s], l.tr.slack)
+	return floor
+}
+
+// advance makes the row of token t.
+func (l *Lattice) advance(t int, floor float32) float32 {
+	tr, s := l.tr, l.tr.Stride
+	prev, next := l.alpha[t*s:(t+1)*s], l.alpha[(t+1)*s:(t+2)*s]
+	kernels.Band(next, l.alpha[t*s-2:], tr.band)
+	kernels.MaxPlus(next, prev, tr.open, floor-slop)
+	_, floor = kernels.AddShift(next, l.State[t*s:(t+1)*s], tr.slack)
+	return floor
+}
+
+// Decode is Viterbi, and returns LogZ. Both recursions wait for the row before
+// and not for each other, so that in step they take two thirds of their time.
+func (l *Lattice) Decode(path []pipeline.Tag) (logZ float64) {
+	if l.T < 2 {
+		l.Viterbi(path)
+		return l.LogZ()
+	}
+	s := l.tr.Stride
+	l.beta = grow(l.beta, 3*s)
+	z := sums{x: l, prev: l.exp[:s], a: l.beta[:s], b: l.beta[s : 2*s]}
+	z.begin()
+	floor := l.first()
+	for t := 1; t < l.T; t++ {
+		z.step(t)
+		floor = l.advance(t, floor)
+	}
+	l.back(path)
+	return z.logZ()
+}
+
+var zeros [256]float32 // as long as the longest row: tags are numbered by a byte
+
+// back follows the best path from the right.
+func (l *Lattice) back(path []pipeline.Tag) {
+	s := l.tr.Stride
+	best := kernels.ArgMax(l.alpha[l.T*s:], zeros[:s])
+	path[l.T-1] = pipeline.Tag(best)
+	for t := l.T - 1; t > 0; t-- {
+		best = kernels.ArgMax(l.alpha[t*s:], l.tr.source[best*s:(best+1)*s])
+		path[t-1] = pipeline.Tag(best)
+	}
+}
+
+// FullViterbi is Viterbi over all pairs of labels, without any of its
+// shortcuts: what the tests hold it against.
+func (l *Lattice) FullViterbi(path []pipeline.Tag) {
+	if l.T == 0 {
+		return
+	}
+	tr, s := l.tr, l.tr.Stride
+	copy(l.alpha[s:2*s], l.State[:s])
+	for t := 1; t < l.T; t++ {
+		prev, next := l.alpha[t*s:][:s], l.alpha[(t+1)*s:][:s]
+		for j := range next {
+			next[j] = 2 * Forbidden
+		}
+		top := float32(2 * Forbidden)
+		for j := range tr.L {
+			for i := range tr.L {
+				next[j] = max(next[j], prev[i]+tr.score[i*s+j])
+			}
+			next[j] += l.State[t*s+j]
+			top = max(top, next[j])
+		}
+		for j := range next {
+			next[j] -= top
+		}
+	}
+	l.back(path)
+}
+
+// LogScore returns Σ_t s(t,y_t) + a(y_{t-1},y_t) of a path, less what Prepare
+// took away, so that LogScore - LogZ is log p(path).
+func (l *Lattice) LogScore(path []pipeline.Tag) float64 {
+	sum := 0.0
+	for t, y := range path[:l.T] {
+		sum += float64(l.State[t*l.tr.Stride+int(y)])
+		if t > 0 {
+			sum += float64(l.tr.score[int(path[t-1])*l.tr.Stride+int(y)])
+		}
+	}
+	return sum
+}
+
+// weak is when the linear recursion is no longer trusted. A label whose share
+// of α falls under e^-87 is lost to float32; it matters only if the sums of
+// the rows that follow fall by about as much, that is, if what the tokens say
+// contradicts all paths that were kept. So the product of the latest row sums
+// is watched, counted from where it was last above one.
+const weak = 1e-20
+
+// LogZ returns the logarithm of the sum over all paths, less what Prepare
+// took away.
+//
+//	α(0,y) = e^s(0,y)
+//	α(t,y) = e^s(t,y) Σ_y' α(t-1,y') e^a(y',y)
+//
+// Every row is divided by its sum; Z is the product of the sums.
+func (l *Lattice) LogZ() float64 {
+	if l.T == 0 {
+		return 0
+	}
+	s := l.tr.Stride
+	if l.T == 1 {
+		return math.Log(rowSum(l.exp[:s]))
+	}
+	l.beta = grow(l.beta, 3*s)
+	z := sums{x: l, prev: l.exp[:s], a: l.beta[:s], b: l.beta[s : 2*s]}
+	z.begin()
+	for t := 1; t < l.T && !z.lost; t++ {
+		z.step(t)
+	}
+	return z.logZ()
+}
+
+// sums is the recursion of LogZ under way. Its rows are needed one step long.
+type sums struct {
+	x          *Lattice
+	prev, a, b []float32 // [Stride]
+	sum, dip   float32
+	z, product float64 // the logarithm of the sums so far is z + log product
+	lost       bool    // float32 is too narrow, see weak
+}
+
+func (z *sums) begin() {
+	z.sum, z.dip = float32(rowSum(z.prev)), 1
+	z.product, z.lost = float64(z.sum), z.x.tr.wide
+}
+
+func (z *sums) step(t int) {
+	if z.lost {
+		return
+	}
+	tr, s := z.x.tr, z.x.tr.Stride
+	z.sum = kernels.Forward(z.a, z.prev, z.x.exp[t*s:(t+1)*s], tr.exp, tr.rows, 1/z.sum)
+	if z.dip = min(z.dip, 1) * z.sum; !(z.dip > weak) {
+		z.lost = true
+		return
+	}
+	z.product *= float64(z.sum)
+	if z.product < 1e-200 || z.product > 1e200 {
+		z.z += math.Log(z.product)
+		z.product = 1
+	}
+	z.prev, z.a, z.b = z.a, z.b, z.a
+}
+
+func (z *sums) logZ() float64 {
+	if z.lost {
+		return z.x.referenceLogZ()
+	}
+	return z.z + math.Log(z.product)
+}
+
+func rowSum(row []float32) float64 {
+	sum := 0.0
+	for _, v := range row {
+		sum += float64(v)
+	}
+	return sum
+}
+
+// referenceLogZ is the sum of newReference, bit for bit, in scratch space and
+// without the way back.
+func (l *Lattice) referenceLogZ() float64 {
+	L, s := l.tr.L, l.tr.Stride
+	l.logs = grow(l.logs, 3*L)
+	prev, next, terms := l.logs[:L], l.logs[L:2*L], l.logs[2*L:3*L]
+	for y := range next {
+		next[y] = float64(l.State[y])
+	}
+	for t := 1; t < l.T; t++ {
+		prev, next = next, prev
+		for y := range next {
+			for i, a := range prev {
+				terms[i] = a + float64(l.tr.score[i*s+y])
+			}
+			next[y] = float64(l.State[t*s+y]) + logSum(terms)
+		}
+	}
+	return logSum(next)
+}
+
+// Marginals writes p(y_t = y | x) into dst, [T][Stride]; padding is 0.
+func (l *Lattice) Marginals(dst []float32) {
+	if l.T == 0 {
+		return
+	}
+	s, rows := l.tr.Stride, l.tr.rows
+	l.total, l.beta = grow(l.total, l.T), grow(l.beta, 3*s)
+	alpha := dst[:l.T*s]
+	copy(alpha[:s], l.exp[:s])
+	l.total[0] = rowSum(alpha[:s])
+	dip := float32(1)
+	for t := 1; t < l.T; t++ {
+		sum := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], l.exp[t*s:(t+1)*s], l.tr.exp, rows, float32(1/l.total[t-1]))
+		if dip = min(dip, 1) * sum; !(dip > weak) || l.tr.wide {
+			l.referenceMarginals(dst)
+			return
+		}
+		l.total[t] = float64(sum)
+	}
+	// β(T-1,y) = 1, β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y')
+	beta, next, one := l.beta[:s], l.beta[s:2*s], l.beta[2*s:3*s]
+	for y := range s {
+		beta[y], one[y] = 1, 1
+	}
+	for t := l.T - 1; ; t-- {
+		row, scale := alpha[t*s:(t+1)*s], float32(1/l.total[t])
+		for y, b := range beta {
+			row[y] *= b * scale
+		}
+		if t == 0 {
+			return
+		}
+		for y, e := range l.exp[t*s : (t+1)*s] {
+			next[y] = beta[y] * e
+		}
+		kernels.Forward(beta, next, one, l.tr.expT, rows, scale)
+	}
+}
+
+func (l *Lattice) referenceMarginals(dst []float32) {
+	r := newReference(l.T, l.tr.L, l.tr.Stride, l.State, l.tr.score)
+	clear(dst[:l.T*l.tr.Stride])
+	for t := range l.T {
+		for y := range l.tr.L {
+			dst[t*l.tr.Stride+y] = float32(r.marginal(t, y))
+		}
+	}
+}

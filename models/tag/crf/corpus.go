@@ -1,0 +1,211 @@
+package crf
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Corpus is tagged sequences, taken apart into what training needs: forms and
+// marks by number. It holds the words of the notes that it was given, in
+// memory only.
+//
+// Rows: every token of every sequence has a row in one long column of rows,
+// and before the first, between two sequences and behind the last there are
+// margin rows that belong to no token. So a window around a token is always a
+// contiguous run of rows, and nothing asks where a sequence ends.
+type Corpus struct {
+	template *features.Template
+	set      *pipeline.TagSet
+	extract  *features.Extractor
+	margin   int
+
+	formOf    map[string]int32
+	featureOf map[uint64]int32
+	features  []feature
+
+	formStart   []int32   // [forms+1] first of the form's features
+	formFeature []int32   // [...]     feature
+	formValue   []float32 // [...]     its value; nil while all are 1
+
+	sequences []sequence
+	weights   []float64 // of sequences; nil while all are 1
+	form      []int32   // [tokens]
+	tag       []uint8   // [tokens]
+	marks     []mark
+
+	rows  int // in all, margins included
+	spans []pipeline.Span
+	tags  []pipeline.Tag
+}
+
+type feature struct {
+	key   uint64
+	group uint16
+}
+
+// sequence is a run of tokens and of marks; both end where the next begins.
+type sequence struct {
+	token, mark int32
+	row         int32 // of the first token
+}
+
+// mark is a feature at a place of its sequence.
+type mark struct {
+	at      int32 // -1 to number of tokens
+	feature int32
+	value   float32
+}
+
+// NewCorpus returns an empty corpus.
+func NewCorpus(t *features.Template, set *pipeline.TagSet, r features.Resources) *Corpus {
+	c := &Corpus{
+		template: t, set: set, extract: features.New(t, r), margin: t.Margin(),
+		formOf: map[string]int32{}, featureOf: map[uint64]int32{}, formStart: []int32{0},
+	}
+	c.rows = c.margin
+	return c
+}
+
+// Add cuts a tagged note into sequences and keeps what is needed of them.
+// Spans that reach over the end of a sequence are cut there. A note of weight 2
+// counts as two notes, one of weight 0.5 as half a note: that is how tags of
+// which nobody is sure train beside those of a person (BOOT §3.2.1). It fails
+// when the weight is not above 0, or when the corpus has two thousand million
+// tokens or features.
+func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {
+	if !(weight > 0) || math.IsInf(weight, 1) {
+		return fmt.Errorf("weight %v of a training note is not above 0", weight)
+	}
+	if c.rows > math.MaxInt32-len(tokens)*(c.margin+1) || len(c.formFeature) > math.MaxInt32/2 || len(c.marks) > math.MaxInt32/2 {
+		return errors.New("training corpus too large: more than 2^31 rows")
+	}
+	c.extract.Note(text, tokens, matches)
+	for lo := 0; lo < len(tokens); {
+		hi := c.template.Next(tokens, lo)
+		c.add(text, tokens, tags, lo, hi)
+		c.weigh(weight)
+		lo = hi
+	}
+	return nil
+}
+
+func (c *Corpus) add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag, lo, hi int) {
+	c.sequences = append(c.sequences, sequence{int32(len(c.form)), int32(len(c.marks)), int32(c.rows)})
+	c.rows += hi - lo + c.margin
+	for _, m := range c.extract.Marks(lo, hi) {
+		c.marks = append(c.marks, mark{m.At, c.intern(m.Feature), m.Value})
+	}
+	for _, t := range tokens[lo:hi] {
+		c.form = append(c.form, c.internForm(text[t.Start:t.End]))
+	}
+	for _, y := range c.legal(tokens[lo:hi], tags[lo:hi]) {
+		c.tag = append(c.tag, uint8(y))
+	}
+}
+
+// weigh sets the weight of the newest sequence.
+func (c *Corpus) weigh(weight float64) {
+	if weight != 1 && c.weights == nil {
+		c.weights = slices.Repeat([]float64{1}, len(c.sequences)-1)
+	}
+	if c.weights != nil {
+		c.weights = append(c.weights, weight)
+	}
+}
+
+// weight returns the weight of sequence i.
+func (c *Corpus) weight(i int) float64 {
+	if c.weights == nil {
+		return 1
+	}
+	return c.weights[i]
+}
+
+// legal returns the tags as a sequence of its own would have them: no span
+// begins before it or ends behind it.
+func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.Tag {
+	c.spans = c.set.Decode(c.spans[:0], tokens, tags)
+	if cap(c.tags) < len(tags) {
+		c.tags = make([]pipeline.Tag, 2*len(tags))
+	}
+	c.tags = c.tags[:len(tags)]
+	c.set.Encode(c.tags, tokens, c.spans)
+	return c.tags
+}
+
+func (c *Corpus) intern(f features.Feature) int32 {
+	id, known := c.featureOf[f.Key]
+	if !known {
+		id = int32(len(c.features))
+		c.featureOf[f.Key] = id
+		c.features = append(c.features, feature{f.Key, f.Group})
+	}
+	return id
+}
+
+func (c *Corpus) internForm(form []byte) int32 {
+	if id, known := c.formOf[string(form)]; known {
+		return id
+	}
+	id := int32(len(c.formOf))
+	c.formOf[string(form)] = id
+	for _, f := range c.extract.Form(form) {
+		if f.Value != 1 && c.formValue == nil {
+			c.formValue = make([]float32, len(c.formFeature), 2*len(c.formFeature)+1)
+			for i := range c.formValue {
+				c.formValue[i] = 1
+			}
+		}
+		c.formFeature = append(c.formFeature, c.intern(f))
+		if c.formValue != nil {
+			c.formValue = append(c.formValue, f.Value)
+		}
+	}
+	c.formStart = append(c.formStart, int32(len(c.formFeature)))
+	return id
+}
+
+// Sequences, Tokens, Forms and Features tell the size of the corpus.
+func (c *Corpus) Sequences() int { return len(c.sequences) }
+
+// Tokens returns the number of tokens.
+func (c *Corpus) Tokens() int { return len(c.form) }
+
+// Spans returns the number of spans, and of tokens in them, by category.
+func (c *Corpus) Spans() (spans, tokens map[string]int) {
+	spans, tokens = map[string]int{}, map[string]int{}
+	for _, y := range c.tag {
+		t := pipeline.Tag(y)
+		if t == pipeline.O {
+			continue
+		}
+		name := c.set.Category(t).String()
+		tokens[name]++
+		if c.set.Starts(t) {
+			spans[name]++
+		}
+	}
+	return spans, tokens
+}
+
+// Forms returns the number of different forms.
+func (c *Corpus) Forms() int { return len(c.formOf) }
+
+// Features returns the number of different features, window offsets and
+// labels aside.
+func (c *Corpus) Features() int { return len(c.features) }
+
+// length returns the number of tokens of sequence i, and its marks.
+func (c *Corpus) sequence(i int) (s sequence, T int, marks []mark) {
+	s = c.sequences[i]
+	token, mark := len(c.form), len(c.marks)
+	if i+1 < len(c.sequences) {
+		token, mark = int(c.sequences[i+1].token), int(c.sequences[i+1].mark)
+	}
+	return s, token - int(s.token), c.marks[s.mark:mark]
+}

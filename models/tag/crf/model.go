@@ -1,0 +1,538 @@
+// Package crf is the linear-chain conditional random field (BOOT §3.4, NGRID §4, VIGI §4.3).
+//
+//	in:  tokens and pattern matches of a note, a template of features
+//	out: one tag a token, and a confidence; or, from tagged notes, a model
+//
+//	p(y|x) = exp(Σ_t Σ_k λ_k f_k(y_{t-1}, y_t, x, t)) / Z(x)
+//
+// The score of a label at a token is a sum over the forms around it: what form
+// v adds at window offset o is the same wherever v stands. Tagging keeps these
+// sums by form ([Labeller]), training computes them once an iteration
+// (objective.go); nobody hashes sixty features a token. What does not depend
+// on forms alone, marks of patterns and places, is added beside.
+package crf
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/chain"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kind is what a model file of this package says it is.
+const Kind = "crf"
+
+// Model is a trained CRF. It is shared by all labellers and never written.
+type Model struct {
+	header   tagger.Header
+	template *features.Template
+	set      *pipeline.TagSet
+	weights  chain.Weights
+	tr       *chain.Transitions
+	stride   int
+	res      features.Resources
+	stored   []modelfile.Section // of the resources
+
+	// Features by hash: the high bits of a key choose a bucket, the low 32 are
+	// compared. Weights of feature i are those from first[i] to first[i+1],
+	// sorted by slot = row · stride + label.
+	shift  uint
+	bucket []uint32  // [buckets+1] first feature
+	low    []uint32  // [features]
+	first  []uint32  // [features+1]
+	slot   []uint16  // [weights]
+	weight []float32 // [weights]
+
+	// The same for tagging: a feature is found by one wait for memory, and its
+	// weights by another.
+	table      []place // 2ⁿ; a feature stands at the high bits of low or behind
+	tableShift uint
+	state      []state // [weights] slot and weight
+
+	// Weights of features that have many are kept as rows of labels, too: to
+	// add a row takes three steps and not nineteen. The block of a feature is
+	// that of its first weight by denseStep, which no other such feature shares.
+	dense  []float32 // [rows][width]
+	blocks []block   // [weights/denseStep+1]
+	width  int       // of a row: the labels, padded to half a register
+
+	shared *shared // what labellers know of forms
+
+	// Two bits a feature, in the word of filter that the high bits of low name:
+	// what is looked up is mostly unknown (rare words, pairs of words), and
+	// then one look at a small table is enough.
+	filter      []uint64
+	filterShift uint
+}
+
+// Header returns what the model says of itself.
+func (m *Model) Header() tagger.Header { return m.header }
+
+// WithHeader implements tagger.Model.
+func (m *Model) WithHeader(h tagger.Header) tagger.Model {
+	n := *m
+	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured = h.Name, h.Scores, h.RecallDial, h.Measured
+	n.header.Risk, n.header.Parent = h.Risk, h.Parent
+	return &n
+}
+
+// TagSet returns what the model's tags mean.
+func (m *Model) TagSet() *pipeline.TagSet { return m.set }
+
+// Size returns the number of features and of weights that are kept.
+func (m *Model) Size() (features, weights int) { return len(m.low), len(m.weight) }
+
+// find returns the weights of a feature, none if the model does not know it.
+func (m *Model) find(key uint64) (slots []uint16, weights []float32) {
+	if !m.maybe(key) {
+		return nil, nil
+	}
+	b := key >> m.shift
+	low := uint32(key)
+	for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
+		if m.low[i] == low {
+			lo, hi := m.first[i], m.first[i+1]
+			return m.slot[lo:hi], m.weight[lo:hi]
+		}
+	}
+	return nil, nil
+}
+
+// maybe tells that the model may know a feature; if it is false, the model
+// does not.
+func (m *Model) maybe(key uint64) bool {
+	want := filterBits(uint32(key))
+	return m.filter[uint32(key)>>m.filterShift]&want == want
+}
+
+// some appends to dst which of the keys the model may know: maybe for many,
+// without a branch, since one pair of words in three is known and no processor
+// can tell which.
+func (m *Model) some(keys []uint64, dst []int32) []int32 {
+	dst = slices.Grow(dst, len(keys))
+	known := dst[len(dst) : len(dst)+len(keys)]
+	n := 0
+	for i, key := range keys {
+		missing := filterBits(uint32(key)) &^ m.filter[uint32(key)>>m.filterShift]
+		known[n] = int32(i)
+		n += int((missing|-missing)>>63 ^ 1)
+	}
+	return dst[:len(dst)+n]
+}
+
+// place is a feature of the table: its bucket, low and weights. Without weights
+// it is free.
+type place struct{ low, bucket, lo, hi uint32 }
+
+// enter puts a feature into the table; of two with one key the first counts.
+func (m *Model) enter(p place) {
+	at, mask := p.low>>m.tableShift, uint32(len(m.table)-1)
+	for ; m.table[at].hi != 0; at = (at + 1) & mask {
+		if m.table[at].low == p.low && m.table[at].bucket == p.bucket {
+			return
+		}
+	}
+	m.table[at] = p
+}
+
+// state is one weight.
+type state struct {
+	slot   uint32
+	weight float32
+}
+
+// located is a feature and where its weights are.
+type located struct {
+	features.Mark
+	lo, hi  uint32  // in slot and weight
+	touched float32 // what was read only to have it fetched
+}
+
+// block says where the rows of a feature are; no rows if it has none.
+type block struct {
+	at          uint32 // in dense
+	first, rows uint8
+}
+
+// denseStep is how many weights a feature has at the least whose rows are kept.
+const denseStep = 32
+
+// blockOf returns the block of a feature with these weights.
+func (m *Model) blockOf(lo, hi uint32) block {
+	if hi-lo < denseStep {
+		return block{}
+	}
+	return m.blocks[lo/denseStep]
+}
+
+// rows returns the rows of a block.
+func (m *Model) rows(b block) []float32 { return m.dense[b.at:][:int(b.rows)*m.width] }
+
+// makeBlocks makes rows of the features of which a quarter of the weights of
+// their rows are there.
+func (m *Model) makeBlocks() {
+	labels := m.set.Len()
+	m.width = (labels + kernels.Half - 1) &^ (kernels.Half - 1)
+	m.blocks = make([]block, len(m.slot)/denseStep+1)
+	for i := range m.low {
+		lo, hi := m.first[i], m.first[i+1]
+		if hi-lo < denseStep {
+			continue
+		}
+		slots, weights := m.slot[lo:hi], m.weight[lo:hi]
+		first := int(slots[0]) / m.stride
+		rows := int(slots[len(slots)-1])/m.stride - first + 1
+		padding := func(s uint16) bool { return int(s)%m.stride >= labels }
+		if 4*len(slots) < rows*labels || first+rows > math.MaxUint8 || slices.ContainsFunc(slots, padding) {
+			continue
+		}
+		b := block{at: uint32(len(m.dense)), first: uint8(first), rows: uint8(rows)}
+		m.dense = append(m.dense, make([]float32, rows*m.width)...)
+		for k, s := range slots {
+			m.dense[int(b.at)+(int(s)/m.stride-first)*m.width+int(s)%m.stride] += weights[k]
+		}
+		m.blocks[lo/denseStep] = b
+	}
+}
+
+// locate keeps those of the features that the model knows, in their order, and
+// finds their weights. Of all it is known that maybe holds. It is find in
+// steps: every step reads for all features what the next one needs of each, so
+// that the processor waits for memory once a step and not twice a feature.
+func (m *Model) locate(fs []located) []located {
+	for i := range fs {
+		f := &fs[i]
+		f.lo = uint32(f.Key) >> m.tableShift
+		f.touched = float32(m.table[f.lo].low)
+	}
+	known, mask := 0, uint32(len(m.table)-1)
+	for i := range fs {
+		f := fs[i]
+		for at := f.lo; m.table[at].hi != 0; at = (at + 1) & mask {
+			p := &m.table[at]
+			if p.low != uint32(f.Key) || p.bucket != uint32(f.Key>>m.shift) {
+				continue
+			}
+			f.lo, f.hi = p.lo, p.hi
+			if b := m.blockOf(f.lo, f.hi); b.rows > 0 {
+				f.touched = m.dense[b.at]
+			} else {
+				f.touched = m.state[f.lo].weight
+			}
+			fs[known] = f
+			known++
+			break
+		}
+	}
+	return fs[:known]
+}
+
+// makeIndex makes table, filter and blocks, for find and locate.
+func (m *Model) makeIndex() {
+	m.state = make([]state, len(m.slot))
+	for i, slot := range m.slot {
+		m.state[i] = state{uint32(slot), m.weight[i]}
+	}
+	size := 1 // bits
+	for 5*len(m.low) > 4<<size {
+		size++
+	}
+	m.table, m.tableShift = make([]place, 1<<size), uint(32-size)
+	for b := range uint32(len(m.bucket) - 1) {
+		for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
+			if lo, hi := m.first[i], m.first[i+1]; lo < hi {
+				m.enter(place{m.low[i], b, lo, hi})
+			}
+		}
+	}
+	m.makeFilter()
+	m.makeBlocks()
+	m.shared = new(shared)
+}
+
+func filterBits(low uint32) uint64 { return 1<<(low&63) | 1<<(low>>6&63) }
+
+// makeFilter fills the filter, with 8 to 16 bits a feature: of unknown keys it
+// lets 2 to 6 in a hundred pass.
+func (m *Model) makeFilter() {
+	size := 1 // bits of the number of words
+	for len(m.low) > 8<<size {
+		size++
+	}
+	m.filter, m.filterShift = make([]uint64, 1<<size), uint(32-size)
+	for _, low := range m.low {
+		m.filter[low>>m.filterShift] |= filterBits(low)
+	}
+}
+
+// tagNamed returns the model's number of tag y of another set, -1 if it has
+// none.
+func (m *Model) tagNamed(set *pipeline.TagSet, y int) int {
+	name := set.Name(pipeline.Tag(y))
+	for t := range m.set.Len() {
+		if m.set.Name(pipeline.Tag(t)) == name {
+			return t
+		}
+	}
+	return -1
+}
+
+// builder collects the features of a model.
+type builder struct {
+	template *features.Template
+	set      *pipeline.TagSet
+	stride   int
+	keys     []uint64
+	first    []uint32
+	slot     []uint16
+	weight   []float32
+}
+
+func newBuilder(t *features.Template, set *pipeline.TagSet) *builder {
+	return &builder{template: t, set: set, stride: kernels.Pad(set.Len())}
+}
+
+// feature begins a feature; one without weights is dropped when the next
+// begins.
+func (b *builder) feature(key uint64) {
+	b.drop()
+	b.keys = append(b.keys, key)
+	b.first = append(b.first, uint32(len(b.slot)))
+}
+
+func (b *builder) drop() {
+	if n := len(b.first); n > 0 && int(b.first[n-1]) == len(b.slot) {
+		b.keys, b.first = b.keys[:n-1], b.first[:n-1]
+	}
+}
+
+// put adds a weight of the feature; rows and labels rise.
+func (b *builder) put(row, label int, w float32) {
+	b.slot = append(b.slot, uint16(row*b.stride+label))
+	b.weight = append(b.weight, w)
+}
+
+// model sorts the features into buckets of four on average.
+func (b *builder) model(h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
+	b.drop()
+	bits := uint(4) // at least 36 bits of a key are compared, and 48 in models of some size
+	for len(b.keys)>>2 > 1<<bits {
+		bits++
+	}
+	m := &Model{shift: 64 - bits, bucket: make([]uint32, 1<<bits+1)}
+	order := make([]int, len(b.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if b.keys[i] < b.keys[j] {
+			return -1
+		}
+		return 1
+	})
+	b.first = append(b.first, uint32(len(b.slot)))
+	for _, i := range order {
+		m.bucket[b.keys[i]>>m.shift+1]++
+		m.low = append(m.low, uint32(b.keys[i]))
+		m.first = append(m.first, uint32(len(m.slot)))
+		m.slot = append(m.slot, b.slot[b.first[i]:b.first[i+1]]...)
+		m.weight = append(m.weight, b.weight[b.first[i]:b.first[i+1]]...)
+	}
+	m.first = append(m.first, uint32(len(m.slot)))
+	for i := 1; i < len(m.bucket); i++ {
+		m.bucket[i] += m.bucket[i-1]
+	}
+	h.Kind, h.Scheme, h.Template = Kind, b.set.Scheme.String(), b.template.String()
+	h.Categories = nil
+	for _, c := range b.set.Categories {
+		h.Categories = append(h.Categories, c.String())
+	}
+	stored, err := h.Keep(b.template, r)
+	if err != nil {
+		return nil, err
+	}
+	m.weights, m.header, m.stored = w, h, stored
+	if err := m.finish(r); err != nil {
+		return nil, err
+	}
+	m.makeIndex()
+	return m, nil
+}
+
+// finish derives what is not in the file and checks what is.
+func (m *Model) finish(r features.Resources) error {
+	h := m.header
+	scheme, err := pipeline.ParseScheme(h.Scheme)
+	if err != nil {
+		return err
+	}
+	m.set = &pipeline.TagSet{Scheme: scheme}
+	for _, name := range h.Categories {
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return err
+		}
+		m.set.Categories = append(m.set.Categories, c)
+	}
+	if m.set.Len() > maxTags {
+		return fmt.Errorf("%d tags; at most %d", m.set.Len(), maxTags)
+	}
+	if m.template, err = features.Parse(h.Template); err != nil {
+		return err
+	}
+	m.stride, m.res = kernels.Pad(m.set.Len()), r
+	m.tr = chain.NewTransitions(m.weights)
+	return nil
+}
+
+// maxTags is what one byte can number.
+const maxTags = 256
+
+// Resources returns the slots and lists that the model looks forms up in, for
+// training another like it.
+func (m *Model) Resources() features.Resources { return m.res }
+
+// Write writes the model. The same model gives the same bytes.
+func (m *Model) Write(w io.Writer) error {
+	var scores []float32
+	scores = append(append(append(scores, m.weights.Score...), m.weights.Start...), m.weights.End...)
+	sections := []modelfile.Section{
+		{Name: "transitions", Data: modelfile.Bytes(scores)},
+		{Name: "bucket", Data: modelfile.Bytes(m.bucket)},
+		{Name: "key", Data: modelfile.Bytes(m.low)},
+		{Name: "first", Data: modelfile.Bytes(m.first)},
+		{Name: "slot", Data: modelfile.Bytes(m.slot)},
+		{Name: "weight", Data: modelfile.Bytes(m.weight)},
+	}
+	return modelfile.Write(w, m.header, append(sections, m.stored...)...)
+}
+
+// Load takes a model out of an opened file, which must stay open while the
+// model is used. The resources must be the ones that the model was trained
+// with; a missing or different list of words is an error, since the model
+// would silently miss names. Slots are taken out of the file, not out of r.
+func Load(f *modelfile.File, r features.Resources) (*Model, error) { return load(f, r, true) }
+
+// LoadWeights is Load for a model that is to be trained on: other lists of
+// words than those of its own training do for that.
+func LoadWeights(f *modelfile.File, r features.Resources) (*Model, error) { return load(f, r, false) }
+
+func load(f *modelfile.File, r features.Resources, same bool) (*Model, error) {
+	m := new(Model)
+	if err := f.Header(&m.header); err != nil {
+		return nil, err
+	}
+	if !same {
+		delete(m.header.Fingerprints, tagger.ListsPrint)
+	}
+	if m.header.Kind != Kind {
+		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
+	}
+	if err := m.sections(f); err != nil {
+		return nil, err
+	}
+	template, err := features.Parse(m.header.Template)
+	if err != nil {
+		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
+	}
+	r, m.stored, err = m.header.OpenResources(f, template, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.finish(r); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	m.makeIndex()
+	return m, nil
+}
+
+// sections reads the numbers.
+func (m *Model) sections(f *modelfile.File) error {
+	m.weights.L = 1 + len(m.header.Categories)*2
+	if m.header.Scheme == pipeline.BIOESU.String() {
+		m.weights.L = 1 + len(m.header.Categories)*4
+	}
+	var scores []float32
+	err := first(
+		view(f, "transitions", &scores), view(f, "bucket", &m.bucket), view(f, "key", &m.low),
+		view(f, "first", &m.first), view(f, "slot", &m.slot), view(f, "weight", &m.weight),
+	)
+	if err != nil {
+		return err
+	}
+	L := m.weights.L
+	if L > maxTags || len(scores) != L*(L+2) {
+		return damaged("transitions")
+	}
+	m.weights.Score, m.weights.Start, m.weights.End = scores[:L*L], scores[L*L:L*(L+1)], scores[L*(L+1):]
+	return nil
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func view[T uint16 | uint32 | float32](f *modelfile.File, name string, to *[]T) error {
+	data, err := f.Section(name)
+	if err != nil {
+		return err
+	}
+	*to, err = modelfile.View[T](data)
+	return err
+}
+
+func damaged(what string) error {
+	return fmt.Errorf("%w: section %q does not fit the others", modelfile.ErrDamaged, what)
+}
+
+// check makes sure that no look-up can leave the tables, whatever wrote them.
+func (m *Model) check() error {
+	buckets := len(m.bucket) - 1
+	if buckets < 2 || buckets&(buckets-1) != 0 || !rising(m.bucket, len(m.low)) {
+		return damaged("bucket")
+	}
+	for m.shift = 64; buckets > 1; buckets >>= 1 {
+		m.shift--
+	}
+	if len(m.first) != len(m.low)+1 || !rising(m.first, len(m.slot)) || len(m.slot) != len(m.weight) {
+		return damaged("first")
+	}
+	limit := (m.template.Hi - m.template.Lo + 1) * m.stride
+	for i := range m.low {
+		slots := m.slot[m.first[i]:m.first[i+1]]
+		if !slices.IsSorted(slots) || len(slots) > 0 && int(slots[len(slots)-1]) >= limit {
+			return damaged("slot")
+		}
+	}
+	if !modelfile.Finite(m.weight) || !modelfile.Finite(m.weights.Score) {
+		return damaged("weight")
+	}
+	return nil
+}
+
+// rising tells whether x goes from 0 to last and never falls.
+func rising(x []uint32, last int) bool {
+	if len(x) == 0 || x[0] != 0 || int(x[len(x)-1]) != last {
+		return false
+	}
+	return slices.IsSorted(x)
+}
+
+// MarshalHeader implements tagger.Model.
+func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }

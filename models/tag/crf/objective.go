@@ -1,0 +1,614 @@
+package crf
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/chain"
+	"github.com/velum-health/velum/models/tag/features"
+)
+
+// objective is the negative log likelihood of a corpus and its gradient.
+//
+//	f(w)    = Σ_x v(x) (log Z(x) - score(y, x))
+//	∂f/∂w_k = Σ_x v(x) (E[count of k] - observed count of k)
+//
+// where v(x) is the weight of a sequence, 1 for most.
+//
+// A feature has weights at some slots of its block, [rows][stride]: row r
+// stands for window offset Hi - r, so that the rows of a block lie as the rows
+// of the tokens that it speaks to. The work of an evaluation is arranged by
+// units, a unit being a form (with all its features) or a mark (one feature):
+//
+//  1. expand   weights → block a form (adding up its features once)
+//  2. sum      blocks → scores of every sequence → forward-backward → expected
+//     minus observed, a row a token
+//  3. gather   those rows, around every occurrence of a unit → block → weights
+//
+// Every form pays for its features once an evaluation, not once a token, which
+// is where the time goes in programs that walk the features of every token.
+// Nothing is added across workers in the order in which they finish: shares
+// are fixed, and added in their order.
+type objective struct {
+	c       *Corpus
+	workers int
+	tr      *chain.Transitions64
+	stride  int
+	block   int // numbers in a form's block: rows of the template's window × stride
+
+	weightStart []int32  // [features+1] first weight of a feature
+	slot        []uint16 // [weights]    place in the feature's block
+	dense       []int32  // [features]   start of its block in denseW, -1 if sparse
+	denseLen    int
+
+	pairs    []pair // transitions with a weight; they follow the state weights
+	observed []float64
+
+	occurrenceStart []int32   // [units+1]
+	occurrence      []int32   // row
+	occurrenceValue []float32 // nil for forms: units < forms have value 1
+
+	denseW []float64   // [denseLen] weights of dense features, spread out
+	forms  []float64   // [forms][block]
+	excess []float64   // [c.rows][stride] expected minus observed; margins stay 0
+	grads  [][]float64 // [gatherShares][state weights]
+	denseG [][]float64 // [gatherShares][denseLen]
+
+	scratch []scratch // a worker
+	shares  []share   // of the sequences
+}
+
+type pair struct{ from, to uint8 }
+
+type scratch struct {
+	rows  []float64 // [margin+T+margin][stride]
+	expct chain.Expectation
+	block []float64
+	pair  []float64 // [stride][stride] of a sequence whose weight is not 1
+}
+
+// share is a run of sequences and what they add up to.
+type share struct {
+	lo, hi int // sequences
+	value  float64
+	pair   []float64 // [stride][stride]
+}
+
+const (
+	sumShares    = 64 // enough to even out long and short sequences
+	gatherShares = 8  // each has a gradient of its own
+)
+
+// size returns the number of weights.
+func (o *objective) size() int { return len(o.slot) + len(o.pairs) }
+
+// newObjective lays out the weights. See TrainOptions for what it takes from
+// them.
+func newObjective(c *Corpus, opt TrainOptions) *objective {
+	L := c.set.Len()
+	o := &objective{c: c, workers: opt.Workers, tr: chain.NewTransitions64(c.paths(opt))}
+	o.stride = o.tr.Stride
+	o.block = (c.template.Hi - c.template.Lo + 1) * o.stride
+	o.index()
+	o.layout(opt)
+	o.observe(L, opt)
+	o.forms = make([]float64, len(c.formOf)*o.block)
+	o.excess = make([]float64, c.rows*o.stride)
+	for range gatherShares {
+		o.grads = append(o.grads, make([]float64, len(o.slot)))
+		o.denseG = append(o.denseG, make([]float64, o.denseLen))
+	}
+	o.denseW = make([]float64, o.denseLen)
+	o.scratch = make([]scratch, max(opt.Workers, 1))
+	for i := range o.scratch {
+		o.scratch[i].block = make([]float64, o.block)
+		o.scratch[i].pair = make([]float64, o.stride*o.stride)
+	}
+	o.cut()
+	return o
+}
+
+// paths returns zero weights for all paths that count in Z. With
+// AllTransitions, labels that were not seen do not exist, as in CRFsuite.
+func (c *Corpus) paths(opt TrainOptions) chain.Weights {
+	w := chain.NewWeights(c.set, !opt.AllTransitions)
+	if opt.AllTransitions {
+		var seen [maxTags]bool
+		for _, y := range c.tag {
+			seen[y] = true
+		}
+		forbidOthers(w, &seen)
+	}
+	return w
+}
+
+// forbidOthers takes away all paths through labels that were not seen.
+func forbidOthers(w chain.Weights, seen *[maxTags]bool) {
+	for j := range w.L {
+		if seen[j] {
+			continue
+		}
+		w.Start[j] = chain.Forbidden
+		for i := range w.L {
+			w.Score[i*w.L+j] = chain.Forbidden
+		}
+	}
+}
+
+// cut makes shares of about as many tokens each.
+func (o *objective) cut() {
+	n, tokens := len(o.c.sequences), len(o.c.form)
+	at := 0
+	for s := range sumShares {
+		lo := at
+		for at < n && int(o.c.sequences[at].token) < tokens*(s+1)/sumShares {
+			at++
+		}
+		if s == sumShares-1 {
+			at = n
+		}
+		o.shares = append(o.shares, share{lo: lo, hi: at, pair: make([]float64, o.stride*o.stride)})
+	}
+}
+
+// index lists the rows where each unit occurs. Units are the forms, then the
+// features (of which only marks occur).
+func (o *objective) index() {
+	c := o.c
+	forms := len(c.formOf)
+	count := make([]int32, forms+len(c.features)+1)
+	for _, f := range c.form {
+		count[f+1]++
+	}
+	for _, m := range c.marks {
+		count[forms+int(m.feature)+1]++
+	}
+	for i := 1; i < len(count); i++ {
+		count[i] += count[i-1]
+	}
+	o.occurrenceStart = append([]int32(nil), count...)
+	o.occurrence = make([]int32, len(c.form)+len(c.marks))
+	o.occurrenceValue = make([]float32, len(c.marks))
+	for i := range c.sequences {
+		s, T, marks := c.sequence(i)
+		for t, f := range c.form[s.token:][:T] {
+			o.occurrence[count[f]] = s.row + int32(t)
+			count[f]++
+		}
+		for _, m := range marks {
+			u := forms + int(m.feature)
+			o.occurrence[count[u]] = s.row + m.at
+			o.occurrenceValue[int(count[u])-len(c.form)] = m.value
+			count[u]++
+		}
+	}
+}
+
+// group returns the template's group of a feature.
+func (o *objective) group(f int) *features.Group {
+	return &o.c.template.Groups[o.c.features[f].group]
+}
+
+// shift returns where the block of a group begins in the block of a form.
+func (o *objective) shift(g *features.Group) int { return (o.c.template.Hi - g.Hi) * o.stride }
+
+// denser is how many places a block may have for each weight before it is
+// cheaper to walk through the weights one by one.
+const denser = 6
+
+// layout finds the slots that have a weight: those that were seen, with rows
+// seen less than MinCount times left out, or all of a row.
+func (o *objective) layout(opt TrainOptions) {
+	c := o.c
+	o.weightStart = make([]int32, 1, len(c.features)+1)
+	units, values := o.transpose()
+	counts := o.countSlots()
+	sum := make([]float64, o.block)
+	labels := c.set.Len()
+	for f := range c.features {
+		g := o.group(f)
+		rows := g.Rows()
+		clear(sum)
+		for k := units.start[f]; k < units.start[f+1]; k++ {
+			u := units.item[k]
+			shift := 0
+			if int(u) < len(c.formOf) {
+				shift = o.shift(g)
+			}
+			for j := counts.start[u]; j < counts.start[u+1]; j++ {
+				if at := int(counts.item[j]) - shift; at >= 0 && at < rows*o.stride {
+					sum[at] += counts.value[j] * math.Abs(float64(values[k]))
+				}
+			}
+		}
+		o.layoutFeature(sum, rows, labels, opt)
+	}
+}
+
+func (o *objective) layoutFeature(sum []float64, rows, labels int, opt TrainOptions) {
+	first := len(o.slot)
+	for r := range rows {
+		row := sum[r*o.stride:][:labels]
+		total := 0.0
+		for _, n := range row {
+			total += n
+		}
+		if total == 0 || total < float64(opt.MinCount) {
+			continue
+		}
+		for y, n := range row {
+			if n > 0 || opt.AllStates {
+				o.slot = append(o.slot, uint16(r*o.stride+y))
+			}
+		}
+	}
+	o.weightStart = append(o.weightStart, int32(len(o.slot)))
+	if (len(o.slot)-first)*denser > rows*o.stride {
+		o.dense = append(o.dense, int32(o.denseLen))
+		o.denseLen += rows * o.stride
+	} else {
+		o.dense = append(o.dense, -1)
+	}
+}
+
+// lists is a list of items for each of some things.
+type lists struct {
+	start []int32
+	item  []int32
+	value []float64
+}
+
+// transpose lists the units that have each feature, and with what value.
+func (o *objective) transpose() (units lists, values []float32) {
+	c := o.c
+	forms := len(c.formOf)
+	start := make([]int32, len(c.features)+1)
+	for _, f := range c.formFeature {
+		start[f+1]++
+	}
+	for f := range c.features {
+		if o.occurrenceStart[forms+f+1] > o.occurrenceStart[forms+f] {
+			start[f+1]++
+		}
+	}
+	for i := 1; i < len(start); i++ {
+		start[i] += start[i-1]
+	}
+	units = lists{start: append([]int32(nil), start...), item: make([]int32, start[len(start)-1])}
+	values = make([]float32, len(units.item))
+	put := func(f int32, u int, v float32) {
+		units.item[start[f]], values[start[f]] = int32(u), v
+		start[f]++
+	}
+	for u := range forms {
+		for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
+			v := float32(1)
+			if c.formValue != nil {
+				v = c.formValue[k]
+			}
+			put(c.formFeature[k], u, v)
+		}
+	}
+	for f := range c.features {
+		if o.occurrenceStart[forms+f+1] > o.occurrenceStart[forms+f] {
+			put(int32(f), forms+f, 1)
+		}
+	}
+	return units, values
+}
+
+// countSlots counts, for every unit, the labels that it was seen with at each
+// row of its block: weights of sequences, where they are not 1.
+func (o *objective) countSlots() lists {
+	c := o.c
+	label, weight := make([]int16, c.rows), make([]float64, c.rows)
+	for i := range label {
+		label[i] = -1
+	}
+	for i := range c.sequences {
+		s, T, _ := c.sequence(i)
+		for t, y := range c.tag[s.token:][:T] {
+			label[int(s.row)+t], weight[int(s.row)+t] = int16(y), c.weight(i)
+		}
+	}
+	out := lists{start: make([]int32, 1, len(o.occurrenceStart))}
+	block := make([]float64, o.block)
+	for u := range len(o.occurrenceStart) - 1 {
+		hi, rows := o.window(u)
+		clear(block)
+		for k := o.occurrenceStart[u]; k < o.occurrenceStart[u+1]; k++ {
+			v := math.Abs(o.value(u, k))
+			for r := range rows {
+				row := int(o.occurrence[k]) - hi + r
+				if y := label[row]; y >= 0 {
+					block[r*o.stride+int(y)] += v * weight[row]
+				}
+			}
+		}
+		for at, n := range block[:rows*o.stride] {
+			if n > 0 {
+				out.item = append(out.item, int32(at))
+				out.value = append(out.value, n)
+			}
+		}
+		out.start = append(out.start, int32(len(out.item)))
+	}
+	return out
+}
+
+// window returns the largest offset and the number of rows of a unit's block.
+func (o *objective) window(u int) (hi, rows int) {
+	if u < len(o.c.formOf) {
+		return o.c.template.Hi, o.block / o.stride
+	}
+	g := o.group(u - len(o.c.formOf))
+	return g.Hi, g.Rows()
+}
+
+// value returns the value of occurrence k, which belongs to unit u.
+func (o *objective) value(u int, k int32) float64 {
+	if u < len(o.c.formOf) {
+		return 1
+	}
+	return float64(o.occurrenceValue[int(k)-len(o.c.form)])
+}
+
+// observe counts transitions and gives weights to those that were seen, and
+// with AllPairs to all that are legal.
+func (o *objective) observe(labels int, opt TrainOptions) {
+	seen := make([]float64, labels*labels)
+	for i := range o.c.sequences {
+		s, T, _ := o.c.sequence(i)
+		tags := o.c.tag[s.token:][:T]
+		for t := 1; t < T; t++ {
+			seen[int(tags[t-1])*labels+int(tags[t])] += o.c.weight(i)
+		}
+	}
+	for i := range labels {
+		for j := range labels {
+			legal := o.tr.Score[i*o.stride+j] > chain.Forbidden
+			if n := seen[i*labels+j]; legal && (n > 0 || opt.AllTransitionWeights) {
+				o.pairs = append(o.pairs, pair{uint8(i), uint8(j)})
+				o.observed = append(o.observed, n)
+			}
+		}
+	}
+}
+
+// evaluate writes the gradient at w into g and returns the objective. It is
+// infinite where the scores have run out of range.
+func (o *objective) evaluate(w, g []float64) float64 {
+	states := len(o.slot)
+	for k, p := range o.pairs {
+		o.tr.Score[int(p.from)*o.stride+int(p.to)] = w[states+k]
+	}
+	o.tr.Update()
+	o.expand(w)
+	kernels.Parallel(o.workers, len(o.shares), func(worker, s int) { o.sum(&o.scratch[worker], &o.shares[s], w) })
+	value := 0.0
+	expected := make([]float64, o.stride*o.stride)
+	for i := range o.shares {
+		value += o.shares[i].value
+		kernels.Add64(expected, o.shares[i].pair)
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return math.Inf(1)
+	}
+	kernels.Parallel(o.workers, gatherShares, func(worker, s int) { o.gather(&o.scratch[worker], s, w, g) })
+	o.reduce(g[:states])
+	for k, p := range o.pairs {
+		at := int(p.from)*o.stride + int(p.to)
+		g[states+k] = expected[at]*o.tr.Exp[at] - o.observed[k]
+	}
+	return value
+}
+
+// expand is step 1.
+func (o *objective) expand(w []float64) {
+	const shares = 64
+	kernels.Parallel(o.workers, shares, func(_, s int) {
+		lo, hi := kernels.Share(len(o.dense), s, shares)
+		for f := lo; f < hi; f++ {
+			if at := o.dense[f]; at >= 0 {
+				for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
+					o.denseW[int(at)+int(o.slot[k])] = w[k]
+				}
+			}
+		}
+	})
+	kernels.Parallel(o.workers, shares, func(_, s int) {
+		lo, hi := kernels.Share(len(o.c.formOf), s, shares)
+		for u := lo; u < hi; u++ {
+			o.expandForm(u, w)
+		}
+	})
+}
+
+func (o *objective) expandForm(u int, w []float64) {
+	c := o.c
+	block := o.forms[u*o.block:][:o.block]
+	clear(block)
+	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
+		f := int(c.formFeature[k])
+		v := 1.0
+		if c.formValue != nil {
+			v = float64(c.formValue[k])
+		}
+		o.addFeature(block[o.shift(o.group(f)):], f, v, w)
+	}
+}
+
+// addFeature adds the weights of feature f, times v, to rows.
+func (o *objective) addFeature(rows []float64, f int, v float64, w []float64) {
+	lo, hi := o.weightStart[f], o.weightStart[f+1]
+	if lo == hi {
+		return
+	}
+	if at := o.dense[f]; at >= 0 {
+		n := o.group(f).Rows() * o.stride
+		if v == 1 {
+			kernels.Add64(rows, o.denseW[at:int(at)+n])
+		} else {
+			kernels.Axpy64(v, o.denseW[at:int(at)+n], rows)
+		}
+		return
+	}
+	w = w[lo:hi]
+	for k, at := range o.slot[lo:hi] {
+		rows[at] += v * w[k]
+	}
+}
+
+// sum is step 2 for one share.
+func (o *objective) sum(x *scratch, s *share, w []float64) {
+	s.value = 0
+	clear(s.pair)
+	for i := s.lo; i < s.hi; i++ {
+		s.value += o.sequence(x, i, w, s.pair)
+	}
+}
+
+func (o *objective) sequence(x *scratch, i int, w, pairs []float64) float64 {
+	c := o.c
+	seq, T, marks := c.sequence(i)
+	n := T * o.stride
+	x.reset(T+2*c.margin, o.stride, c.set.Len())
+	for t, f := range c.form[seq.token:][:T] {
+		at := (t + c.margin - c.template.Hi) * o.stride
+		kernels.Add64(x.rows[at:], o.forms[int(f)*o.block:][:o.block])
+	}
+	for _, m := range marks {
+		at := (int(m.at) + c.margin - o.group(int(m.feature)).Hi) * o.stride
+		o.addFeature(x.rows[at:], int(m.feature), float64(m.value), w)
+	}
+	state := x.rows[c.margin*o.stride:][:n]
+	excess := o.excess[int(seq.row)*o.stride:][:n]
+	score := 0.0
+	tags := c.tag[seq.token:][:T]
+	for t, y := range tags {
+		score += state[t*o.stride+int(y)]
+		if t > 0 {
+			score += o.tr.Score[int(tags[t-1])*o.stride+int(y)]
+		}
+	}
+	weight := c.weight(i)
+	into := pairs
+	if weight != 1 {
+		into = x.pair
+		clear(into)
+	}
+	logZ := x.expct.Add(o.tr, T, state, excess, into)
+	for t, y := range tags {
+		excess[t*o.stride+int(y)]--
+	}
+	if weight == 1 {
+		return logZ - score
+	}
+	kernels.Axpy64(weight, into, pairs)
+	for k, v := range excess {
+		excess[k] = weight * v
+	}
+	return weight * (logZ - score)
+}
+
+// reset makes n rows of zeros with padding Forbidden.
+func (x *scratch) reset(n, stride, labels int) {
+	if cap(x.rows) < n*stride {
+		x.rows = make([]float64, n*stride*3/2)
+	}
+	x.rows = x.rows[:n*stride]
+	clear(x.rows)
+	for at := 0; at < len(x.rows); at += stride {
+		for y := labels; y < stride; y++ {
+			x.rows[at+y] = chain.Forbidden
+		}
+	}
+}
+
+// gather is step 3 for one share: units s, s+gatherShares and so on, so that
+// the frequent forms, which come first, are dealt out evenly.
+func (o *objective) gather(x *scratch, s int, w, g []float64) {
+	clear(o.grads[s])
+	clear(o.denseG[s])
+	forms := len(o.c.formOf)
+	for u := s; u < len(o.occurrenceStart)-1; u += gatherShares {
+		lo, hi := o.occurrenceStart[u], o.occurrenceStart[u+1]
+		if lo == hi {
+			continue
+		}
+		top, rows := o.window(u)
+		n := rows * o.stride
+		block := x.block[:n]
+		clear(block)
+		for k := lo; k < hi; k++ {
+			from := o.excess[(int(o.occurrence[k])-top)*o.stride:][:n]
+			if v := o.value(u, k); v == 1 {
+				kernels.Add64(block, from)
+			} else {
+				kernels.Axpy64(v, from, block)
+			}
+		}
+		if u < forms {
+			o.spread(u, s, block)
+		} else {
+			o.spreadFeature(u-forms, 1, s, block)
+		}
+	}
+}
+
+// spread hands the block of form u on to its features.
+func (o *objective) spread(u, s int, block []float64) {
+	c := o.c
+	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
+		f := int(c.formFeature[k])
+		v := 1.0
+		if c.formValue != nil {
+			v = float64(c.formValue[k])
+		}
+		o.spreadFeature(f, v, s, block[o.shift(o.group(f)):])
+	}
+}
+
+func (o *objective) spreadFeature(f int, v float64, s int, block []float64) {
+	lo, hi := o.weightStart[f], o.weightStart[f+1]
+	if lo == hi {
+		return
+	}
+	if at := o.dense[f]; at >= 0 {
+		n := o.group(f).Rows() * o.stride
+		if v == 1 {
+			kernels.Add64(o.denseG[s][at:], block[:n])
+		} else {
+			kernels.Axpy64(v, block[:n], o.denseG[s][at:int(at)+n])
+		}
+		return
+	}
+	g, slots := o.grads[s][lo:hi], o.slot[lo:hi]
+	for k, at := range slots {
+		g[k] += v * block[at]
+	}
+}
+
+// reduce adds the shares up, in their order.
+func (o *objective) reduce(g []float64) {
+	const shares = 64
+	kernels.Parallel(o.workers, shares, func(_, s int) {
+		lo, hi := kernels.Share(len(o.dense), s, shares)
+		first, last := o.weightStart[lo], o.weightStart[hi]
+		copy(g[first:last], o.grads[0][first:last])
+		for _, x := range o.grads[1:] {
+			kernels.Axpy64(1, x[first:last], g[first:last])
+		}
+		for f := lo; f < hi; f++ {
+			at := o.dense[f]
+			if at < 0 {
+				continue
+			}
+			for _, x := range o.denseG {
+				for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
+					g[k] += x[int(at)+int(o.slot[k])]
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package crf
+
+import (
+	"fmt"
+
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Trainer is the tagger.Trainer of the CRF.
+type Trainer struct {
+	*Corpus
+	o TrainOptions
+}
+
+// NewTrainer returns a trainer without notes. Of the options those count that
+// are the CRF's alone; the others come with Train.
+func NewTrainer(t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) *Trainer {
+	return &Trainer{NewCorpus(t, set, r), o.withDefaults()}
+}
+
+// Work implements tagger.Trainer.
+func (t *Trainer) Work() (unit string, times int) { return "iterations", t.o.Iterations }
+
+// Train implements tagger.Trainer. It keeps no state to go on from: an
+// iteration is a second, and a training some minutes.
+func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
+	opt := t.o
+	opt.Workers, opt.About = o.Workers, o.About
+	if o.Init != nil {
+		from, ok := o.Init.(*Model)
+		if !ok {
+			return nil, fmt.Errorf("%w: it is no CRF", tagger.ErrInit)
+		}
+		opt.Init = from
+	}
+	if o.Progress != nil {
+		opt.Progress = func(p Progress) bool {
+			return o.Progress(fmt.Sprintf("objective %.1f, %d weights, %.0f s", p.Objective, p.Weights, p.Seconds))
+		}
+	}
+	if o.Dev != nil {
+		opt.Dev = func(m *Model) (float64, error) { return o.Dev(m) }
+		opt.Patience = o.Patience
+	}
+	m, err := Train(t.Corpus, opt)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}

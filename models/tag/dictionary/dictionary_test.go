@@ -1,0 +1,411 @@
+package dictionary
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+	"pgregory.net/rapid"
+)
+
+// modelOf makes a model of "word positive negative archive" lines and loads it
+// from its file.
+func modelOf(t interface{ Fatal(...any) }, p Params, words map[string]Word) *Model {
+	byHash := map[uint64]Word{}
+	for form, w := range words {
+		byHash[gazetteer.Hash([]byte(form))] = w
+	}
+	m, err := New(Header{Categories: []string{"PERSON"}, Params: p}, byHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	f, err := modelfile.Parse(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = Load(f); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// tokensOf splits at blanks; a token "/" begins a line and is left out.
+func tokensOf(text string) (tokens []pipeline.Token) {
+	flags, at := pipeline.LineStart, 0
+	for _, w := range strings.Fields(text) {
+		at += strings.Index(text[at:], w)
+		if w == "/" {
+			flags = pipeline.LineStart
+		} else {
+			tokens = append(tokens, pipeline.Token{Start: int32(at), End: int32(at + len(w)), Flags: flags})
+			flags = 0
+		}
+		at += len(w)
+	}
+	return tokens
+}
+
+func tagged(m *Model, text string) (string, float64) {
+	tokens := tokensOf(text)
+	tags := make([]pipeline.Tag, len(tokens))
+	conf := m.NewLabeller(tagger.LabelOptions{}).Label([]byte(text), tokens, nil, tags)
+	var b strings.Builder
+	for _, y := range tags {
+		b.WriteByte("OBI"[y])
+	}
+	return b.String(), float64(conf)
+}
+
+func TestCapitals(t *testing.T) {
+	for form, want := range map[string]Capitals{
+		"rosa": Lower, "Rosa": First, "ROSA": Upper, "McRae": Mixed, "rOSA": Mixed, "R": Upper, "Ángela": First, "ÁNGELA": Upper,
+		"12": Lower, "": Lower, "d'Ors": Mixed, "L'Hospitalet": Mixed, "O2": Upper, "\xff": Lower, "ñ": Lower, "Ñ": Upper,
+	} {
+		if got := CapitalsOf([]byte(form)); got != want {
+			t.Errorf("CapitalsOf(%q) = %d, want %d", form, got, want)
+		}
+	}
+}
+
+// TestBinary has the answers of BOOT §3.6 by hand.
+func TestBinary(t *testing.T) {
+	words := map[string]Word{
+		"rosa": {Positive: 1e-3, Negative: 1e-4, Archive: 1}, // a flower too
+		"puig": {Positive: 1e-4, Archive: 1},
+		"mar":  {Positive: 1e-6, Negative: 1e-3, Archive: 1},
+	}
+	for _, c := range []struct {
+		params Params
+		text   string
+		tags   string
+		conf   float64
+	}{
+		{Params{Method: Binary}, "Sr Puig", "OB", 1},
+		{Params{Method: Binary}, "viene Rosa Puig hoy", "OBIO", 0}, // Rosa is in both
+		{Params{Method: Binary}, "viene hoy", "OO", 1},             // no contradiction
+		{Params{Method: Binary}, "Puig / Puig", "BB", 1},           // another line, another name
+		{Params{Method: Binary, NegativeWins: true}, "Rosa Puig", "OB", 0},
+		{Params{Method: Binary, MinNegative: 5e-4}, "Rosa Puig", "BI", 1},
+		{Params{Method: Binary, MinPositive: 5e-4}, "Rosa Puig", "BO", 0},
+		{Params{Method: Binary, MinPositive: 1e-5}, "mar", "O", 1},
+	} {
+		tags, conf := tagged(modelOf(t, c.params, words), c.text)
+		if tags != c.tags || conf != c.conf {
+			t.Errorf("%+v %q: %s %g, want %s %g", c.params, c.text, tags, conf, c.tags, c.conf)
+		}
+	}
+}
+
+// TestDivergence has the answers of BOOT §3.6 by hand.
+func TestDivergence(t *testing.T) {
+	e := math.E
+	f := func(x float64) float32 { return float32(x) }
+	words := map[string]Word{
+		"rosa": {Positive: f(1e-3), Archive: f(1e-3 / e)},         // div 1
+		"puig": {Positive: f(1e-4), Archive: f(1e-4)},             // div 0
+		"mar":  {Positive: f(1e-5), Archive: f(1e-5 * e * e * e)}, // div 3
+	}
+	p := Params{Method: Divergence, Share: 1, MinNegative: 1}
+	p.Max[First], p.Max[Upper] = [2]float64{2, 4}, [2]float64{2, 2}
+	only := p
+	only.TaggedOnly = true
+	shared := p
+	shared.Share = 1 / (e * e) // names are a seventh of the words: expected two below
+	for _, c := range []struct {
+		params Params
+		text   string
+		tags   string
+		conf   float64
+	}{
+		{p, "viene Puig", "OB", 1},
+		{p, "viene Rosa", "OB", 0.5},                 // 1 - 1/2
+		{p, "viene Puig Rosa", "OBI", 0.75},          // 1 - 1/4: after a name
+		{p, "viene Puig Mar", "OBI", 0.25},           // 1 - 3/4
+		{p, "viene Puig Rosa Mar", "OBII", 0.25},     // the least
+		{p, "viene Mar", "OO", 0},                    // 3 > 2, and in the lists
+		{p, "Puig Mar / Mar", "BIO", 0},              // a name does not go on in the next line
+		{p, "viene rosa", "OO", 0},                   // no threshold for small letters
+		{p, "viene", "O", 0},                         // no word of the lists: no confidence
+		{only, "viene Puig / viene rosa", "OBOO", 1}, // rosa is not tagged
+		{only, "rosa", "O", 0},
+		{shared, "viene Mar", "OO", 0},    // |-3 - 2| = 5
+		{shared, "viene Rosa", "OB", 0.5}, // |1 - 2| = 1
+	} {
+		tags, conf := tagged(modelOf(t, c.params, words), c.text)
+		if tags != c.tags || math.Abs(conf-c.conf) > 1e-6 {
+			t.Errorf("%q: %s %g, want %s %g", c.text, tags, conf, c.tags, c.conf)
+		}
+	}
+	p.MinNegative = 0
+	words["puig"] = Word{Positive: f(1e-4), Negative: f(1e-9), Archive: f(1e-4)}
+	if tags, conf := tagged(modelOf(t, p, words), "viene Puig"); tags != "OO" || conf != 0 {
+		t.Errorf("a word of the negative lists is a name: %s %g", tags, conf)
+	}
+}
+
+// TestFrequencies counts by hand: Carmen in María Carmen, particles, initials,
+// words that nobody writes.
+func TestFrequencies(t *testing.T) {
+	b := gazetteer.NewBuilder()
+	for _, e := range []gazetteer.Entry{
+		{Form: "Carmen", Class: gazetteer.GivenName, Frequency: 30}, {Form: "María Carmen", Class: gazetteer.GivenName, Frequency: 20},
+		{Form: "de la Cruz", Class: gazetteer.Surname, Frequency: 10}, {Form: "Cruz", Class: gazetteer.Surname, Frequency: 5},
+		{Form: "M.", Class: gazetteer.GivenName, Frequency: 7}, {Form: "Vic", Class: gazetteer.Municipality, Frequency: 100},
+	} {
+		b.Add(e)
+	}
+	table, err := b.Table("t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, sum := Words(gazetteer.GivenName|gazetteer.Surname, table)
+	if len(list) != 2 || sum != 30+20+20+10+10+10+5 {
+		t.Fatalf("%d words, sum %g", len(list), sum)
+	}
+	seen := NewCounter()
+	text := "CARMEN y cármen a 12 casa"
+	seen.Add([]byte(text), tokensOf(text))
+	if seen.Tokens() != 3 { // a, y and 12 are no words of two letters
+		t.Fatalf("%d tokens", seen.Tokens())
+	}
+	words := Frequencies(list, sum, List{gazetteer.Hash([]byte("cruz")): 4, gazetteer.Hash([]byte("casa")): 4}, 8, seen)
+	for form, want := range map[string]Word{
+		"carmen": {Positive: 50.0 / 105, Archive: 2.0 / 3},
+		"cruz":   {Positive: 15.0 / 105, Negative: 0.5, Archive: 0.5 / 3},
+	} {
+		if got := words[gazetteer.Hash([]byte(form))]; got != want {
+			t.Errorf("%s: %+v, want %+v", form, got, want)
+		}
+	}
+	if len(words) != 2 {
+		t.Errorf("%d words", len(words))
+	}
+}
+
+// drawn is a model and notes over a few words.
+func drawn(t *rapid.T) (words map[string]Word, p Params, text string, gold []pipeline.Span) {
+	freq := rapid.SampledFrom([]float32{0, 1e-5, 1e-4, 1e-3, 1e-2})
+	words = map[string]Word{}
+	for _, w := range []string{"rosa", "puig", "mar", "cruz"} {
+		words[w] = Word{Positive: freq.Draw(t, "positive"), Negative: freq.Draw(t, "negative"), Archive: max(freq.Draw(t, "archive"), 1e-6)}
+	}
+	limit := rapid.SampledFrom([]float64{0, 1, 3, 6})
+	p = Params{Method: rapid.SampledFrom([]Method{Binary, Divergence}).Draw(t, "method"), Share: rapid.SampledFrom([]float64{1, 0.1}).Draw(t, "share"),
+		MinPositive: float64(freq.Draw(t, "p")), MinNegative: float64(freq.Draw(t, "n")),
+		NegativeWins: rapid.Bool().Draw(t, "wins"), TaggedOnly: rapid.Bool().Draw(t, "only")}
+	for c := range p.Max {
+		p.Max[c] = [2]float64{limit.Draw(t, "max"), limit.Draw(t, "max")}
+	}
+	form := rapid.SampledFrom([]string{"Rosa", "rosa", "PUIG", "Puig", "Mar", "mar", "McRuz", "cruz", "hoy", "/"})
+	text = strings.Join(rapid.SliceOfN(form, 1, 15).Draw(t, "text"), " ")
+	tokens := tokensOf(text)
+	person, _ := pipeline.ParseCategory("PERSON")
+	for i := 0; i < len(tokens); i++ {
+		if n := rapid.IntRange(0, 3).Draw(t, "span"); n > 0 && i+n <= len(tokens) {
+			gold = append(gold, pipeline.Span{Start: tokens[i].Start, End: tokens[i+n-1].End, Category: person})
+			i += n - 1
+		}
+	}
+	return words, p, text, gold
+}
+
+// plain is the tagger as BOOT §3.6 writes it, token by token, with a map.
+func plain(words map[string]Word, p Params, text string) (tags []pipeline.Tag, conf float64) {
+	tokens := tokensOf(text)
+	var all []float64
+	after := false
+	for _, k := range tokens {
+		form := text[k.Start:k.End]
+		w, known := words[strings.ToLower(form)]
+		if k.Flags&pipeline.LineStart != 0 {
+			after = false
+		}
+		in := known && w.Positive > 0 && float64(w.Positive) >= p.MinPositive
+		not := known && w.Negative > 0 && float64(w.Negative) >= p.MinNegative
+		name := false
+		switch {
+		case p.Method == Binary && in && not:
+			name = !p.NegativeWins
+			all = append(all, 0)
+		case p.Method == Binary && in:
+			name = true
+			all = append(all, 1)
+		case p.Method == Divergence && in && !not:
+			limit := p.Max[CapitalsOf([]byte(form))][0]
+			if after {
+				limit = p.Max[CapitalsOf([]byte(form))][1]
+			}
+			c := 0.0
+			if limit > 0 {
+				c = 1 - math.Min(math.Abs(math.Log(float64(w.Positive)/(float64(w.Archive)/p.Share)))/limit, 1)
+			}
+			if c < 1e-9 { // rounding of the two ways to write a quotient
+				c = 0
+			}
+			name = c > 0
+			if name || !p.TaggedOnly {
+				all = append(all, c)
+			}
+		}
+		tag := pipeline.O
+		if name {
+			tag = begin
+			if after {
+				tag = inside
+			}
+		}
+		tags, after = append(tags, tag), name
+	}
+	if len(all) == 0 {
+		return tags, map[Method]float64{Binary: 1, Divergence: 0}[p.Method]
+	}
+	return tags, slices.Min(all)
+}
+
+func TestBruteForce(t *testing.T) {
+	set := &pipeline.TagSet{Scheme: pipeline.BIO, Categories: []pipeline.Category{0}}
+	rapid.Check(t, func(t *rapid.T) {
+		words, p, text, gold := drawn(t)
+		m := modelOf(t, p, words)
+		tokens := tokensOf(text)
+		if len(tokens) == 0 {
+			return
+		}
+		want, conf := plain(words, p, text)
+		got := make([]pipeline.Tag, len(tokens))
+		have := m.NewLabeller(tagger.LabelOptions{}).Label([]byte(text), tokens, nil, got)
+		if !slices.Equal(got, want) || math.Abs(float64(have)-conf) > 1e-6 {
+			t.Fatalf("%v %g, want %v %g", got, have, want, conf)
+		}
+
+		// The tuner counts what the tagger tags.
+		tuner := NewTuner(m)
+		tuner.Add([]byte(text), tokens, gold)
+		set.Categories = m.TagSet().Categories
+		spans := set.Decode(nil, tokens, got)
+		right := 0
+		for _, s := range spans {
+			if slices.ContainsFunc(gold, func(g pipeline.Span) bool { return g.Start == s.Start && g.End == s.End }) {
+				right++
+			}
+		}
+		precision, recall, _ := tuner.F1(p)
+		if math.Abs(precision-float64(right)/math.Max(float64(len(spans)), 1)) > 1e-9 || math.Abs(recall-float64(right)/math.Max(float64(len(gold)), 1)) > 1e-9 {
+			t.Fatalf("tuner: %g and %g; %d right of %d, %d gold", precision, recall, right, len(spans), len(gold))
+		}
+	})
+}
+
+// TestTune wants parameters that part names from words where the frequencies
+// do, with either method.
+func TestTune(t *testing.T) {
+	words := map[string]Word{
+		"rosa": {Positive: 1e-3, Negative: 1e-7, Archive: 1e-5}, "puig": {Positive: 1e-4, Archive: 1e-6},
+		"mar": {Positive: 1e-6, Negative: 1e-2, Archive: 1e-2}, "cruz": {Positive: 1e-5, Negative: 1e-2, Archive: 1e-2},
+	}
+	text := "viene Rosa Puig al Mar / Cruz roja / ROSA Puig y Puig mar"
+	tokens := tokensOf(text)
+	person, _ := pipeline.ParseCategory("PERSON")
+	span := func(i, j int) pipeline.Span {
+		return pipeline.Span{Start: tokens[i].Start, End: tokens[j].End, Category: person}
+	}
+	for _, method := range []Method{Binary, Divergence} {
+		tuner := NewTuner(modelOf(t, Defaults(method), words))
+		tuner.Add([]byte(text), tokens, []pipeline.Span{span(1, 2), span(7, 8), span(10, 10)})
+		p := tuner.Tune(method)
+		if _, _, f1 := tuner.F1(p); f1 != 1 {
+			t.Errorf("%s: F1 %g with %+v", method, f1, p)
+		}
+		if again := tuner.Tune(method); again != p {
+			t.Errorf("%s: another turn, other parameters", method)
+		}
+		if err := p.check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for name, h := range map[string]Header{
+		"method":     {Categories: []string{"PERSON"}, Params: Params{Method: "x"}},
+		"share":      {Categories: []string{"PERSON"}, Params: Params{Method: Divergence}},
+		"threshold":  {Categories: []string{"PERSON"}, Params: Params{Method: Binary, MinPositive: math.NaN()}},
+		"category":   {Categories: []string{"NOBODY"}, Params: Params{Method: Binary}},
+		"categories": {Params: Params{Method: Binary}},
+	} {
+		if _, err := New(h, nil); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+// FuzzModel changes the sections of a sound file, mends the checksums, and
+// wants an error or tags and a confidence that can be.
+func FuzzModel(f *testing.F) {
+	f.Add(false, uint16(0), uint64(0), uint16(0), "viene Rosa")
+	f.Add(true, uint16(4), uint64(0x7fc00000), uint16(0), "Rosa Puig")
+	f.Add(false, uint16(0), uint64(1)<<63, uint16(8), "x")
+	f.Fuzz(func(t *testing.T, second bool, at uint16, value uint64, cut uint16, text string) {
+		m := modelOf(t, Defaults(Divergence), map[string]Word{"rosa": {Positive: 1e-3, Archive: 1e-5}, "puig": {Positive: 1e-4, Archive: 1e-6}})
+		var file bytes.Buffer
+		if err := m.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		sound, err := modelfile.Parse(file.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sections := slices.Clone(sound.Sections())
+		s := &sections[0]
+		if second {
+			s = &sections[1]
+		}
+		s.Data = slices.Clone(s.Data)
+		for i := range 8 {
+			if k := int(at) + i; k < len(s.Data) {
+				s.Data[k] = byte(value >> (8 * i))
+			}
+		}
+		s.Data = s.Data[:len(s.Data)-min(int(cut), len(s.Data))]
+		var spoiled bytes.Buffer
+		if err := modelfile.Write(&spoiled, m.Details(), sections...); err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := modelfile.Parse(spoiled.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = Load(parsed); err != nil {
+			return
+		}
+		tokens := tokensOf(text)
+		tags := make([]pipeline.Tag, len(tokens))
+		conf := m.NewLabeller(tagger.LabelOptions{}).Label([]byte(text), tokens, nil, tags)
+		if !(conf >= 0 && conf <= 1) || slices.ContainsFunc(tags, func(y pipeline.Tag) bool { return y > inside }) {
+			t.Fatalf("confidence %g, tags %v", conf, tags)
+		}
+	})
+}
+
+func BenchmarkLabel(b *testing.B) {
+	m := modelOf(b, Defaults(Divergence), map[string]Word{"rosa": {Positive: 1e-3, Archive: 1e-5}, "puig": {Positive: 1e-4, Archive: 1e-6}})
+	text := []byte("Paciente de 45 años que acude con Rosa Puig a Urgencias por dolor abdominal de dos días de evolución")
+	tokens := tokensOf(string(text))
+	tags := make([]pipeline.Tag, len(tokens))
+	l := m.NewLabeller(tagger.LabelOptions{})
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Label(text, tokens, nil, tags)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(tokens)), "ns/token")
+}

@@ -1,0 +1,309 @@
+package dictionary
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kind is what a model file of this package says it is.
+const Kind = "dictionary"
+
+// Header is what a model file says of itself: the fields of tagger.Header that
+// a dictionary has, and its own.
+type Header struct {
+	Kind       string             `json:"kind"`
+	Name       string             `json:"name,omitempty"`
+	Scheme     string             `json:"scheme"`
+	Categories []string           `json:"categories"` // one
+	Params     Params             `json:"params"`
+	Words      int                `json:"words"`
+	Archive    uint64             `json:"archive_tokens,omitempty"` // that the frequencies were counted in
+	Gazetteers []string           `json:"gazetteers,omitempty"`     // fingerprints of the lists
+	Scores     map[string]float64 `json:"scores,omitempty"`
+	Measured   *tagger.Measured   `json:"measured,omitempty"` // see there
+}
+
+// Model is a dictionary tagger. It is shared and never written.
+type Model struct {
+	header Header
+	set    *pipeline.TagSet
+	slots  []uint64 // open hash table of the words' hashes; 0 is empty
+	freq   []float32
+	judged []word // by slot
+}
+
+// Details returns all that the model says of itself.
+func (m *Model) Details() Header { return m.header }
+
+// Header implements tagger.Model.
+func (m *Model) Header() tagger.Header {
+	h := &m.header
+	return tagger.Header{Kind: h.Kind, Name: h.Name, Scheme: h.Scheme, Categories: h.Categories, Scores: h.Scores, Measured: h.Measured}
+}
+
+// WithHeader implements tagger.Model: a dictionary has no dial and no parent.
+func (m *Model) WithHeader(h tagger.Header) tagger.Model {
+	n := *m
+	n.header.Name, n.header.Scores, n.header.Measured = h.Name, h.Scores, h.Measured
+	return &n
+}
+
+// TagSet returns what the model's tags mean.
+func (m *Model) TagSet() *pipeline.TagSet { return m.set }
+
+// With returns the model with other parameters.
+func (m *Model) With(p Params) (*Model, error) {
+	n := *m
+	n.header.Params = p
+	return &n, n.judge()
+}
+
+// find returns the slot of a word, -1 if the lists do not have it.
+func (m *Model) find(key uint64) int {
+	n := uint64(len(m.slots))
+	i, _ := bits.Mul64(key<<1, n)
+	for key != 0 {
+		switch m.slots[i] {
+		case key:
+			return int(i)
+		case 0:
+			return -1
+		}
+		if i++; i == n {
+			i = 0
+		}
+	}
+	return -1
+}
+
+// Word returns the frequencies of a form.
+func (m *Model) Word(form []byte) Word {
+	if i := m.find(gazetteer.Hash(form)); i >= 0 {
+		return m.word(i)
+	}
+	return Word{}
+}
+
+func (m *Model) word(i int) Word { return Word{m.freq[3*i], m.freq[3*i+1], m.freq[3*i+2]} }
+
+// New makes a model of the frequencies of words by their hash.
+func New(h Header, words map[uint64]Word) (*Model, error) {
+	n := uint64(len(words))*3/2 + 1
+	m := &Model{header: h, slots: make([]uint64, n), freq: make([]float32, 3*n)}
+	m.header.Kind, m.header.Scheme, m.header.Words = Kind, pipeline.BIO.String(), len(words)
+	for _, key := range slices.Sorted(maps.Keys(words)) {
+		i, _ := bits.Mul64(key<<1, n)
+		for m.slots[i] != 0 {
+			if i++; i == n {
+				i = 0
+			}
+		}
+		w := words[key]
+		m.slots[i] = key
+		m.freq[3*i], m.freq[3*i+1], m.freq[3*i+2] = w.Positive, w.Negative, w.Archive
+	}
+	return m, m.finish()
+}
+
+// finish derives what is not in the file and checks what is.
+func (m *Model) finish() error {
+	if len(m.header.Categories) != 1 || m.header.Scheme != pipeline.BIO.String() {
+		return fmt.Errorf("%w: header: a dictionary model has one category, in BIO", modelfile.ErrDamaged)
+	}
+	c, err := pipeline.ParseCategory(m.header.Categories[0])
+	if err != nil || c == pipeline.None {
+		return fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, pipeline.ErrCategory)
+	}
+	m.set = &pipeline.TagSet{Scheme: pipeline.BIO, Categories: []pipeline.Category{c}}
+	if len(m.freq) != 3*len(m.slots) || !slices.Contains(m.slots, 0) {
+		return fmt.Errorf("%w: section \"slot\" does not fit the others", modelfile.ErrDamaged)
+	}
+	for i, f := range m.freq {
+		if !(f >= 0 && f <= 1) || m.slots[i/3] != 0 && i%3 == 2 && f == 0 {
+			return fmt.Errorf("%w: section \"frequency\" holds what is no frequency", modelfile.ErrDamaged)
+		}
+	}
+	return m.judge()
+}
+
+// judge applies the parameters to every word.
+func (m *Model) judge() error {
+	if err := m.header.Params.check(); err != nil {
+		return err
+	}
+	m.judged = make([]word, len(m.slots))
+	for i := range m.slots {
+		if m.slots[i] != 0 {
+			m.judged[i] = m.header.Params.judged(m.word(i))
+		}
+	}
+	return nil
+}
+
+// Write writes the model. The same model gives the same bytes.
+func (m *Model) Write(w io.Writer) error {
+	return modelfile.Write(w, m.header,
+		modelfile.Section{Name: "slot", Data: modelfile.Bytes(m.slots)},
+		modelfile.Section{Name: "frequency", Data: modelfile.Bytes(m.freq)},
+	)
+}
+
+// Load takes a model out of an opened file, which must stay open while the
+// model is used.
+func Load(f *modelfile.File) (*Model, error) {
+	m := new(Model)
+	if err := f.Header(&m.header); err != nil {
+		return nil, err
+	}
+	if m.header.Kind != Kind {
+		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
+	}
+	slots, err1 := f.Section("slot")
+	freq, err2 := f.Section("frequency")
+	if err := cmp.Or(err1, err2); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.slots, err = modelfile.View[uint64](slots); err != nil {
+		return nil, err
+	}
+	if m.freq, err = modelfile.View[float32](freq); err != nil {
+		return nil, err
+	}
+	return m, m.finish()
+}
+
+// MarshalHeader implements tagger.Model.
+func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
+
+// Counter counts the words of an archive: those of which the lists know
+// something, and all tokens that hold a letter.
+type Counter struct {
+	counts map[uint64]uint64
+	tokens uint64
+}
+
+// NewCounter returns a counter that has seen nothing.
+func NewCounter() *Counter { return &Counter{counts: map[uint64]uint64{}} }
+
+// Add counts the tokens of a note. It keeps hashes of words, no text.
+func (c *Counter) Add(text []byte, tokens []pipeline.Token) {
+	for _, t := range tokens {
+		if key := wordKey(text[t.Start:t.End]); key != 0 {
+			c.counts[key]++
+			c.tokens++
+		}
+	}
+}
+
+// Tokens returns the number of words seen.
+func (c *Counter) Tokens() uint64 { return c.tokens }
+
+// wordKey returns the hash of a form that may be a name: two letters at least
+// once it is folded, for initials say nothing; 0 for others.
+func wordKey(form []byte) uint64 {
+	var room [64]byte // longer forms are in no list and may cost an allocation
+	letters := 0
+	for _, c := range gazetteer.Fold(room[:0], form) {
+		if c >= 'a' && c <= 'z' || c >= utf8.RuneSelf {
+			letters++
+		}
+	}
+	if letters < 2 {
+		return 0
+	}
+	return gazetteer.Hash(form)
+}
+
+// List is words of compiled lists with their counts.
+type List map[uint64]float64
+
+// Words takes the words out of tables: those that are entries by themselves as
+// one of the classes, each with the sum of the counts of all entries that it
+// is part of, so that Carmen counts those called María Carmen and "de" (De la
+// Cruz) is no name. It returns the sum over all words beside them.
+func Words(classes gazetteer.Class, tables ...*gazetteer.Table) (List, float64) {
+	list, parts, sum := List{}, List{}, 0.0
+	for _, t := range tables {
+		for f := range t.All() {
+			if f.Class&classes == 0 {
+				continue
+			}
+			n := float64(f.Count(classes))
+			words := 0
+			for w := range eachWord(f.Form) {
+				key := wordKey(w)
+				words++
+				if key != 0 {
+					parts[key] += n
+					sum += n
+				}
+			}
+			if key := wordKey([]byte(f.Form)); words == 1 && key != 0 {
+				list[key] = 0
+			}
+		}
+	}
+	for key := range list {
+		list[key] = parts[key]
+	}
+	return list, sum
+}
+
+func eachWord(form string) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		from := 0
+		for i := 0; i <= len(form); i++ {
+			if i < len(form) && form[i] != ' ' {
+				continue
+			}
+			if i > from && !yield([]byte(form[from:i])) {
+				return
+			}
+			from = i + 1
+		}
+	}
+}
+
+// Half a count stands for none: a name that nobody in the archive bears is
+// rare, not impossible, and its logarithm must be finite.
+const half = 0.5
+
+// Frequencies joins what is known of every word of the lists. seen may be nil
+// for the binary method.
+func Frequencies(positive List, positives float64, negative List, negatives float64, seen *Counter) map[uint64]Word {
+	words := make(map[uint64]Word, len(positive))
+	for key, n := range positive {
+		words[key] = Word{Positive: relative(n, positives)}
+	}
+	for key, n := range negative {
+		if w, both := words[key]; both { // a word of the negative lists alone is never a name
+			w.Negative = relative(n, negatives)
+			words[key] = w
+		}
+	}
+	for key, w := range words {
+		w.Archive = 1
+		if seen != nil {
+			w.Archive = relative(float64(seen.counts[key]), float64(seen.tokens))
+		}
+		words[key] = w
+	}
+	return words
+}
+
+func relative(n, sum float64) float32 {
+	return float32(min(1, max(n, half)/math.Max(sum, 1)))
+}

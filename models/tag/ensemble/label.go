@@ -1,0 +1,281 @@
+package ensemble
+
+import (
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/chain"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Labeller tags notes, one at a time. It owns scratch space and is used by one
+// goroutine.
+type Labeller struct {
+	m       *Model
+	members []tagger.Labeller
+	mix     mixer
+	spans   combiner
+
+	dialled bool // somebody turns the recall dial
+
+	probs []float32 // [tokens][tags] of a member
+	sum   []float32 // [tokens][tags]
+	both  []float32 // probabilities of the spans of a cascade
+	later later
+}
+
+// NewLabeller implements tagger.Model. The members' own dials are turned only
+// where they are asked for spans: means are dialled when they are decoded.
+func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.newLabeller(o) }
+
+func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
+	mixed := o
+	mixed.OBias += m.header.Bias
+	l := &Labeller{m: m, mix: newMixer(m.set, mixed), dialled: o.OBias != 0, spans: combiner{m: m}}
+	if !m.header.Mode.bySpans() {
+		o.OBias = 0
+	}
+	for _, member := range m.members {
+		l.members = append(l.members, member.NewLabeller(o))
+	}
+	l.later.add = l.add
+	return l
+}
+
+// believes returns member k as one that has marginals, which New has seen to.
+func (l *Labeller) believes(k int) labelling { return l.members[k].(labelling) }
+
+// Label writes one tag a token into tags and returns the confidence, in
+// [0, 1]. A note without tokens has confidence 1.
+func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) float32 {
+	conf, waits := l.LabelLater(text, tokens, matches, tags)
+	if waits {
+		l.Flush(func(said float32, _ []float32) { conf = said })
+	}
+	return conf
+}
+
+// decides returns the first member of a cascade if it can take lines off its
+// hands. The dial is turned on means, so with it all lines have to be asked for.
+func (l *Labeller) decides() deciding {
+	if l.m.header.Mode != Cascade || l.dialled {
+		return nil
+	}
+	first, _ := l.members[0].(deciding)
+	return first
+}
+
+// leastSure is the probability of a path from which on each of its tags is the
+// likeliest at its place: what the mixer would choose too.
+const leastSure = 0.5
+
+// SpanProbs implements tagger.Spanned. A mean gives a span the probability that
+// it has among the paths of the means; of members that are asked for spans
+// counts the one that is surest of it, with its confidence of the note if it
+// knows no spans' probabilities.
+func (l *Labeller) SpanProbs() []float32 {
+	if l.m.header.Mode.bySpans() {
+		return l.spans.probs
+	}
+	if l.decides() != nil {
+		return l.both
+	}
+	return l.mix.spans.All()
+}
+
+// Marginals appends the weighted mean of the members' marginals to dst:
+// [tokens][tags].
+func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	return append(dst, l.mean(text, tokens, matches)...)
+}
+
+// mean is Marginals; the result is good until the next call.
+func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	if l.m.header.Mode == Cascade {
+		return l.cascade(text, tokens, matches)
+	}
+	l.sum = grow(l.sum, len(tokens)*l.m.set.Len())
+	clear(l.sum)
+	for k := range l.members {
+		l.probs = l.believes(k).Marginals(l.probs[:0], text, tokens, matches)
+		w := l.m.header.Weights[k]
+		for i, p := range l.probs {
+			l.sum[i] += w * p
+		}
+	}
+	return l.sum
+}
+
+// cascade asks the first member about all lines, and the others about those
+// of which it is not sure.
+func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	x := &l.later
+	x.reset()
+	x.room(len(tokens), l.m.set.Len())
+	x.sum = l.believes(0).Marginals(x.sum[:0], text, tokens, matches)
+	if l.ask(0, text, tokens, matches, nil) {
+		x.notes = append(x.notes, waiting{})
+		l.hear()
+	}
+	return x.sum
+}
+
+// personal tells whether the first member of a cascade is sure, by the marginals of
+// a token, that it belongs to a span: then no other member uncovers it.
+func personal(row []float32) bool { return row[pipeline.O] < notPersonal }
+
+// notPersonal is the least probability of O at which the others have a say.
+const notPersonal = 0.03
+
+// mixer decodes marginals: of all paths that the tag scheme allows the one
+// whose tags have the largest product.
+type mixer struct {
+	set     *pipeline.TagSet
+	tr      *chain.Transitions
+	o       tagger.LabelOptions
+	dialled float32 // what the probability of O is multiplied by
+	follows []bool  // [tag][next] what the tag scheme allows
+	ends    []bool  // what a line may end with; it begins with what may follow O
+	lattice chain.Lattice
+	path    []pipeline.Tag
+	spans   chain.SpanProbs
+}
+
+func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
+	w := chain.NewWeights(set, true)
+	x := mixer{set: set, tr: chain.NewTransitions(w), o: o, dialled: float32(math.Exp(-float64(o.OBias)))}
+	for _, score := range w.Score {
+		x.follows = append(x.follows, score > chain.Forbidden)
+	}
+	for _, score := range w.End {
+		x.ends = append(x.ends, score > chain.Forbidden)
+	}
+	return x
+}
+
+// decode writes the tags of all tokens, or of the open lines, and returns the
+// confidence of these. Lines are decoded one by one. With each, it gets each
+// line's tags.
+func (x *mixer) decode(probs []float32, tokens []pipeline.Token, open []bool, tags []pipeline.Tag, each func(lo, hi int)) float32 {
+	all := 1.0
+	x.spans.Reset(x.set)
+	x.lines(probs, tokens, open, func(lo, hi int, path []pipeline.Tag) {
+		copy(tags[lo:hi], path)
+		probs := probs[lo*x.set.Len() : hi*x.set.Len()]
+		spans := x.o.SpanProbs && someSpan(path)
+		if spans || x.o.Confidence != tagger.MinMarginal {
+			x.load(probs, hi-lo)
+		}
+		if spans {
+			x.spans.Add(&x.lattice, tokens[lo:hi], path, 0, hi-lo)
+		}
+		if x.o.Confidence == tagger.MinMarginal {
+			all = min(all, float64(x.least(probs, path)))
+		} else {
+			all = x.o.Confidence.Join(all, x.probability(path))
+		}
+		if each != nil {
+			each(lo, hi)
+		}
+	})
+	return float32(all)
+}
+
+func someSpan(path []pipeline.Tag) bool {
+	return slices.ContainsFunc(path, func(y pipeline.Tag) bool { return y != pipeline.O })
+}
+
+// probability is that of a path of the line in the lattice, among all paths
+// that the tag scheme allows.
+func (x *mixer) probability(path []pipeline.Tag) float64 {
+	return min(1, math.Exp(x.lattice.LogScore(path)-x.lattice.LogZ()))
+}
+
+// least is the least probability of a tag of a path.
+func (x *mixer) least(probs []float32, path []pipeline.Tag) float32 {
+	least := float32(1)
+	for t, y := range path {
+		least = min(least, probs[t*x.set.Len()+int(y)])
+	}
+	return least
+}
+
+// lines calls do with the best path of every line, with open of those alone that
+// are.
+func (x *mixer) lines(probs []float32, tokens []pipeline.Token, open []bool, do func(lo, hi int, path []pipeline.Tag)) {
+	for lo := 0; lo < len(tokens); {
+		hi := lo + 1
+		for hi < len(tokens) && tokens[hi].Flags&pipeline.LineStart == 0 {
+			hi++
+		}
+		if open == nil || open[lo] {
+			do(lo, hi, x.line(probs[lo*x.set.Len():hi*x.set.Len()], hi-lo))
+		}
+		lo = hi
+	}
+}
+
+// line returns the best path of a line. The most probable tags of its tokens
+// are it, if they may follow each other; only if not is it searched for.
+func (x *mixer) line(probs []float32, n int) []pipeline.Tag {
+	x.path = grow(x.path, n)
+	L, last := x.set.Len(), pipeline.O
+	for t := range n {
+		y := x.likeliest(probs[t*L : (t+1)*L])
+		if !x.follows[int(last)*L+int(y)] || t == n-1 && !x.ends[y] {
+			x.load(probs, n)
+			x.lattice.Viterbi(x.path)
+			return x.path
+		}
+		x.path[t], last = y, y
+	}
+	return x.path
+}
+
+// likeliest returns the tag of the largest probability.
+func (x *mixer) likeliest(probs []float32) pipeline.Tag {
+	best := max(probs[pipeline.O], floor) * x.dialled
+	if best > 1-probs[pipeline.O] {
+		return pipeline.O // the others have no more between them
+	}
+	tag := pipeline.O
+	for y, p := range probs[1:] {
+		if p > best {
+			best, tag = p, pipeline.Tag(y+1)
+		}
+	}
+	return tag
+}
+
+// floor is the least probability that is told from 0: what float32 can add to
+// a share of the whole.
+const floor = 1e-9
+
+// load puts the probabilities of a line into the lattice.
+func (x *mixer) load(probs []float32, n int) {
+	L, s := x.set.Len(), x.tr.Stride
+	x.lattice.Reset(x.tr, n, 0)
+	state := x.lattice.State
+	for t := range n {
+		copy(state[t*s:], probs[t*L:(t+1)*L])
+		clear(state[t*s+L : (t+1)*s])
+	}
+	kernels.Log(state, floor)
+	for t := range n {
+		row := state[t*s : (t+1)*s]
+		row[pipeline.O] -= x.o.OBias
+		for y := L; y < s; y++ {
+			row[y] = chain.Forbidden
+		}
+	}
+	x.lattice.Prepare()
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n, n+n/4)
+	}
+	return s[:n]
+}

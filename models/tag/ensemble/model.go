@@ -1,0 +1,362 @@
+// Package ensemble makes one tagger of several (NGRID mixes a CRF and an LSTM, VIGI three systems).
+//
+//	in:  taggers of one label set; labelled notes to measure them on
+//	out: one tag a token, and a confidence; or a model that holds its members
+//
+// What is put together is either what members believe (marginals: their
+// weighted mean, decoded once) or what they say (spans: all of them, those of
+// more than half, those of the more precise one). A cascade asks its first
+// member about everything, and the others about the lines alone of which the
+// first is not sure: most of the gain for a part of the work.
+package ensemble
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kind is what a model file of this package says it is.
+const Kind = "ensemble"
+
+// Mode is how members are put together.
+type Mode string
+
+// The modes. NGRID found that mixing a CRF and a network can be worse than the
+// network alone: which is best is measured.
+const (
+	Mean     Mode = "mean"     // weighted mean of the marginals, each kind of member as much as the others
+	Stack    Mode = "stack"    // weights that make the gold tags of the measured notes most probable
+	Cascade  Mode = "cascade"  // the first member, and all of them where it is not sure
+	Union    Mode = "union"    // all spans; the earlier member wins
+	Vote     Mode = "vote"     // spans of more than half of the members
+	Priority Mode = "priority" // all spans; the member of higher measured precision in the category wins (VIGI)
+)
+
+// Modes lists all of them.
+func Modes() []string {
+	return []string{string(Mean), string(Stack), string(Cascade), string(Union), string(Vote), string(Priority)}
+}
+
+func (m Mode) bySpans() bool { return m == Union || m == Vote || m == Priority }
+
+// ParseMode returns the mode of that name.
+func ParseMode(name string) (Mode, error) {
+	for _, m := range Modes() {
+		if m == name {
+			return Mode(m), nil
+		}
+	}
+	return "", fmt.Errorf("ensemble %q is not known; known: %s", name, strings.Join(Modes(), ", "))
+}
+
+// A labeller that is deferring reads lines of many notes side by side. See
+// bilstm.Labeller.
+type deferring interface {
+	// Defer takes the runs of wanted tokens of a note.
+	Defer(text []byte, tokens []pipeline.Token, matches []pipeline.Match, wanted []bool)
+	// Deferred calls do with the probabilities of tags of the tokens from to to of each
+	// note since the last call, counted from 0 on, in rows stride apart.
+	Deferred(do func(note, from, to int, probs []float32, stride int))
+}
+
+// A labeller that is deciding takes lines off the hands of a cascade.
+type deciding interface {
+	tagger.Spanned
+	// LabelSure tags the lines whose best path has at least the probability
+	// sure and returns their confidence; SpanProbs then has their spans. The
+	// tokens of the other lines are open, and probs has their marginals. See
+	// crf.Labeller.
+	LabelSure(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, sure float32, open []bool, probs []float32) float32
+}
+
+// labelling is a labeller of a member. Members of which only spans are asked
+// need no marginals.
+type labelling interface {
+	tagger.Labeller
+	tagger.Marginals
+}
+
+// An Opener opens the model file of a member.
+type Opener func(data []byte) (tagger.Model, error)
+
+// header is what a model file says of itself: what all kinds say, and more.
+type header struct {
+	tagger.Header
+	Mode       Mode      `json:"mode"`
+	Members    []About   `json:"members"`
+	Weights    []float32 `json:"weights"`              // of the members' marginals; their sum is 1
+	Threshold  float32   `json:"threshold,omitempty"`  // of a cascade
+	Bias       float32   `json:"bias,omitempty"`       // against O, in what is decoded of means; the dial's comes on top
+	Thresholds []Point   `json:"thresholds,omitempty"` // what others would have given
+}
+
+// About is what is known of a member.
+type About struct {
+	Name      string             `json:"name"`
+	Kind      string             `json:"kind"`
+	Precision map[string]float32 `json:"precision,omitempty"` // of spans that cover gold, by category, on the measured notes
+}
+
+// Point is a threshold of a cascade as it was measured.
+type Point struct {
+	Threshold float32 `json:"threshold"`
+	Lines     float64 `json:"lines"`  // share of the lines that all members see
+	Tokens    float64 `json:"tokens"` // share of the tokens
+	F1        float64 `json:"f1"`     // strict, of tags alone
+	Masked    float64 `json:"masked"` // share of the gold spans that are covered
+}
+
+// Model is an ensemble. It is shared by all labellers and never written.
+type Model struct {
+	header  header
+	set     *pipeline.TagSet
+	members []tagger.Model
+	files   [][]byte // of the members
+}
+
+// Header returns what the model says of itself.
+func (m *Model) Header() tagger.Header { return m.header.Header }
+
+// WithHeader implements tagger.Model.
+func (m *Model) WithHeader(h tagger.Header) tagger.Model {
+	n := *m
+	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured = h.Name, h.Scores, h.RecallDial, h.Measured
+	n.header.Risk, n.header.Parent = h.Risk, h.Parent
+	return &n
+}
+
+// Members returns the taggers of the ensemble, in their order.
+func (m *Model) Members() []tagger.Model { return m.members }
+
+// TagSet returns what the model's tags mean.
+func (m *Model) TagSet() *pipeline.TagSet { return m.set }
+
+// Summary says how the members are put together: the mode, the members, and of
+// a cascade the threshold below which all of them are asked, with what share of
+// the measured notes that was.
+func (m *Model) Summary() string {
+	h := &m.header
+	var names []string
+	for _, a := range h.Members {
+		names = append(names, cmp.Or(a.Name, a.Kind))
+	}
+	said := fmt.Sprintf("%s of %s", h.Mode, strings.Join(names, ", "))
+	if h.Mode != Cascade {
+		return said
+	}
+	said += fmt.Sprintf(", threshold %.4g", h.Threshold)
+	for _, p := range h.Thresholds {
+		if p.Threshold == h.Threshold {
+			said += fmt.Sprintf(": all members read %.1f %% of the lines, %.1f %% of the tokens", 100*p.Lines, 100*p.Tokens)
+		}
+	}
+	return said
+}
+
+// MarshalHeader returns the header as indented JSON, for `velum models`.
+func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
+
+// rank tells which of two claims wins: that of the more precise member, and of
+// equal ones that of the earlier.
+func (m *Model) rank(member int, c pipeline.Category) float32 {
+	const one = 1e-4 // less than two precisions differ by
+	rank := -one * float32(member)
+	if m.header.Mode == Priority {
+		rank += m.header.Members[member].Precision[c.String()]
+	}
+	return rank
+}
+
+// New returns an ensemble of members that have the same tags.
+func New(mode Mode, members []tagger.Model) (*Model, error) {
+	m, err := assemble(mode, members)
+	if err != nil {
+		return nil, err
+	}
+	for _, member := range members {
+		var file bytes.Buffer
+		if err := member.Write(&file); err != nil {
+			return nil, err
+		}
+		m.files = append(m.files, file.Bytes())
+	}
+	return m, nil
+}
+
+// assemble is New without the members' files.
+func assemble(mode Mode, members []tagger.Model) (*Model, error) {
+	if len(members) < 2 || len(members) > maxMembers {
+		return nil, fmt.Errorf("an ensemble has 2 to %d members, not %d", maxMembers, len(members))
+	}
+	first := members[0].Header()
+	m := &Model{set: members[0].TagSet(), members: members}
+	m.header = header{Header: tagger.Header{Kind: Kind, Scheme: first.Scheme, Categories: first.Categories}, Mode: mode}
+	for _, member := range members {
+		if member.TagSet().String() != m.set.String() {
+			return nil, errors.New("the members of an ensemble must have the same tags")
+		}
+		_, believes := member.NewLabeller(tagger.LabelOptions{CacheBytes: 1 << 16}).(tagger.Marginals)
+		if !believes && !mode.bySpans() {
+			return nil, fmt.Errorf("a model of kind %s has no marginals for the mode %s", member.Header().Kind, mode)
+		}
+		m.header.Members = append(m.header.Members, About{Name: member.Header().Name, Kind: member.Header().Kind})
+	}
+	m.header.Weights = byKind(m.header.Members)
+	return m, nil
+}
+
+// byKind gives every kind of member the same weight, which its members share:
+// networks of several seeds err alike, a CRF elsewhere. On MEDDOCAN dev a CRF
+// and three networks have strict F1 .975 so, and .973 with four equal weights.
+func byKind(members []About) []float32 {
+	of := map[string]int{}
+	for _, a := range members {
+		of[a.Kind]++
+	}
+	weights := make([]float32, len(members))
+	for i, a := range members {
+		weights[i] = 1 / float32(len(of)*of[a.Kind])
+	}
+	return weights
+}
+
+const (
+	maxMembers = 16
+	maxBias    = 20 // more than any dial turns
+)
+
+// WithFirst returns the cascade in which the first member has this share of the
+// mean, and the others the rest alike.
+func (m *Model) WithFirst(share float32) *Model {
+	n := *m
+	n.header.Weights = make([]float32, len(m.members))
+	for i := range n.header.Weights {
+		n.header.Weights[i] = (1 - share) / float32(len(m.members)-1)
+	}
+	n.header.Weights[0] = share
+	return &n
+}
+
+// WithBias returns the ensemble with a bias against O: in a cascade, of the lines
+// alone that the first member has not decided.
+func (m *Model) WithBias(bias float32) *Model {
+	n := *m
+	n.header.Bias = bias
+	return &n
+}
+
+// WithThreshold returns the cascade with a threshold that was chosen before, on
+// other notes or for members like these: training then measures none.
+func (m *Model) WithThreshold(threshold float32) *Model {
+	n := *m
+	n.header.Threshold = threshold
+	return &n
+}
+
+// Write writes the model with its members. The same model gives the same bytes.
+func (m *Model) Write(w io.Writer) error {
+	var sections []modelfile.Section
+	for i, data := range m.files {
+		sections = append(sections, modelfile.Section{Name: memberSection(i), Data: data})
+	}
+	return modelfile.Write(w, m.header, sections...)
+}
+
+func memberSection(i int) string { return "member" + strconv.Itoa(i) }
+
+// LoadFast opens the first member of a cascade alone, which decides most lines by
+// itself. It returns nil for any other ensemble.
+func LoadFast(f *modelfile.File, open Opener) (tagger.Model, error) {
+	var h header
+	if err := f.Header(&h); err != nil {
+		return nil, err
+	}
+	if h.Kind != Kind || h.Mode != Cascade {
+		return nil, nil
+	}
+	data, err := f.Section(memberSection(0))
+	if err != nil {
+		return nil, err
+	}
+	return open(data)
+}
+
+// Load takes a model out of an opened file, which must stay open while the
+// model is used. A cascade gets another threshold with one that is not 0.
+func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
+	var h header
+	if err := f.Header(&h); err != nil {
+		return nil, err
+	}
+	if h.Kind != Kind {
+		return nil, fmt.Errorf("model is of kind %q, not %q", h.Kind, Kind)
+	}
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	var members []tagger.Model
+	var files [][]byte
+	for i := range h.Members {
+		data, err := f.Section(memberSection(i))
+		if err != nil {
+			return nil, err
+		}
+		member, err := open(data)
+		if err != nil {
+			return nil, fmt.Errorf("member %d: %w", i+1, err)
+		}
+		if member.Header().Kind == Kind {
+			return nil, damaged("an ensemble in an ensemble")
+		}
+		members, files = append(members, member), append(files, data)
+	}
+	m, err := assemble(h.Mode, members)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
+	}
+	h.Scheme, h.Categories = m.header.Scheme, m.header.Categories
+	if h.Mode == Cascade && threshold > 0 {
+		h.Threshold = threshold
+	}
+	m.header, m.files = h, files
+	return m, nil
+}
+
+// check tells what is impossible.
+func (h *header) check() error {
+	if _, err := ParseMode(string(h.Mode)); err != nil {
+		return damaged("mode")
+	}
+	if len(h.Members) > maxMembers || len(h.Weights) != len(h.Members) {
+		return damaged("members")
+	}
+	sum := float32(0)
+	if !(h.Bias >= 0 && h.Bias <= maxBias) {
+		return damaged("bias")
+	}
+	for _, w := range h.Weights {
+		if !(w >= 0) {
+			return damaged("weights")
+		}
+		sum += w
+	}
+	if math.Abs(float64(sum)-1) > 1e-3 || !(h.Threshold >= 0) {
+		return damaged("weights")
+	}
+	return nil
+}
+
+func damaged(what string) error {
+	return fmt.Errorf("%w: header: %s", modelfile.ErrDamaged, what)
+}

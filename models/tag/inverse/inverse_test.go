@@ -1,0 +1,434 @@
+package inverse
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// tokenize cuts at blanks; ~ stands for no blank between two tokens.
+func tokenize(marked string) (text []byte, tokens []pipeline.Token) {
+	for i, field := range strings.Fields(marked) {
+		for k, form := range strings.Split(field, "~") {
+			if len(text) > 0 && k == 0 {
+				text = append(text, ' ')
+			}
+			t := pipeline.Token{Start: int32(len(text))}
+			if k > 0 {
+				t.Flags |= pipeline.Glued
+			}
+			if i == 0 && k == 0 {
+				t.Flags |= pipeline.LineStart | pipeline.SentenceStart
+			}
+			text = append(text, form...)
+			t.End = int32(len(text))
+			tokens = append(tokens, t)
+		}
+	}
+	return text, tokens
+}
+
+// wordsOf counts some words as often, by as many patients.
+func wordsOf(t testing.TB, text string, count, patients int) *Words {
+	c := NewWordCounter()
+	for i := range count {
+		line, tokens := tokenize(text)
+		c.Add(uint64(i%patients), line, tokens)
+	}
+	words, err := c.Words("test", 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
+}
+
+func TestWords(t *testing.T) {
+	c := NewWordCounter()
+	for i := range 6 {
+		for _, note := range []string{"sin sibilancias ni Bolaños", "y Moreno , moreno Moreno Moreno"} {
+			text, tokens := tokenize(note)
+			c.Add(uint64(i/2), text, tokens)
+		}
+		text, tokens := tokenize("xaviera rara")
+		c.Add(7, text, tokens) // one patient alone has these
+	}
+	words, err := c.Words("a", 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, want := range map[string]bool{
+		"sibilancias": true, "SIBILANCIAS": true, "sin": true,
+		"xaviera": false, "bolaños": false, "nunca": false, "": false,
+		"moreno": false, // three of four times it has a capital
+		"y":      false, // a letter says nothing
+	} {
+		if got := words.Common([]byte(form)); got != want {
+			t.Errorf("%q: common %v", form, got)
+		}
+	}
+	if v := string(words.Value(nil, []byte("moreno"))); v == "" || v == string(words.Value(nil, []byte("sibilancias"))) {
+		t.Errorf("value of a word that has mostly a capital: %q", v)
+	}
+	if h := words.Header(); h.Patients != 4 || h.Words == 0 || h.Kind != WordsKind {
+		t.Errorf("header %+v", h)
+	}
+	again, err := OpenWords(words.Data())
+	if err != nil || !again.Common([]byte("sibilancias")) {
+		t.Errorf("read back: %v", err)
+	}
+	second, err := c.Words("a", 3, 2)
+	if err != nil || !bytes.Equal(words.Data(), second.Data()) {
+		t.Error("the same counts give other bytes")
+	}
+	var none *Words
+	if none.Common([]byte("sin")) {
+		t.Error("no words know one")
+	}
+}
+
+func TestRules(t *testing.T) {
+	words := wordsOf(t, "refiere molestias sibilancias delgado", 5, 3)
+	for _, tt := range []struct{ text, want string }{
+		{"refiere sibilancias molestias", "stop-word clinical common-word"},
+		{"con el", "stop-word stop-word"},
+		{"Paracetamol", "drug"},
+		{"zyxwvu", "unlisted"},
+		{"Ferran Casals", "name name"},
+		{"delgado Delgado", "stop-word name"}, // the exception: small letters, and a common word
+		{"enero lunes", "month weekday"},
+		{"Calle", "street"},
+		{"siete", "number-word"},
+		{"12 34", "digits digits"},
+		{"500 mg", "dose dose"},
+		{"TA 120~/~80", "lab-value lab-value punctuation lab-value"},
+		{"3 semanas", "duration duration"},
+		{"disnea", "clinical"},
+		{"L'Hospitalet de Llobregat", "place place place"},
+		{"zzz~.~velum~.~es", "unlisted punctuation unlisted punctuation domain"},
+		{"J .", "initial punctuation"},
+	} {
+		text, tokens := tokenize(tt.text)
+		var got []string
+		for _, l := range newRules(gazetteer.Default(), gazetteer.Names(), words).judge(nil, text, tokens) {
+			got = append(got, l.String())
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, strings.Join(got, " "), tt.want)
+		}
+	}
+}
+
+// TestHouses: the word for a house in front of a masked name goes with it.
+func TestHouses(t *testing.T) {
+	m := modelOf(t, map[string]float32{"Robledal": 0.1, "zyxwvut": 0.1, "las": 0.1}, Strict())
+	for _, tt := range []struct{ text, want string }{
+		{"a l' H~. Robledal .", "H . Robledal"},
+		{"a l' H~. del Robledal .", "H . del Robledal"},
+		{"en el centro Robledal ,", "centro Robledal"},
+		{"a Urgencias del Hospital Medico Robledal", "Hospital Medico Robledal"},
+		{"el centro~. Robledal acude", "Robledal"}, // a sentence ends
+		{"en el centro zyxwvut", "zyxwvut"},        // no name
+		{"a l' H~. las Robledal .", "H . las Robledal"},
+		{"cerca de Robledal", "Robledal"},
+		{"centro de tos y fiebre de Robledal", "Robledal"},
+		{"Robledal", "Robledal"},
+	} {
+		text, tokens := tokenize(tt.text)
+		tags := make([]pipeline.Tag, len(tokens))
+		l := m.labeller(tagger.LabelOptions{})
+		conf := l.Label(text, tokens, nil, tags)
+		var got []string
+		for i, y := range tags {
+			if y != pipeline.O {
+				got = append(got, string(text[tokens[i].Start:tokens[i].End]))
+			}
+		}
+		if strings.Join(got, " ") != tt.want || !(conf > 0.01) {
+			t.Errorf("%q: %q, want %q, confidence %g", tt.text, strings.Join(got, " "), tt.want, conf)
+		}
+	}
+}
+
+// believer is a network that believes what its table says of a word's safety.
+type believer struct {
+	set  *pipeline.TagSet
+	safe map[string]float32
+	mute bool
+}
+
+func (b believer) Header() tagger.Header {
+	return tagger.Header{Kind: "believer", Scheme: "BIO", Categories: []string{"PHI"}}
+}
+func (b believer) WithHeader(tagger.Header) tagger.Model { return b }
+func (b believer) TagSet() *pipeline.TagSet              { return b.set }
+func (b believer) MarshalHeader() ([]byte, error)        { return nil, nil }
+func (b believer) Write(w io.Writer) error               { _, err := w.Write([]byte("believer")); return err }
+func (b believer) NewLabeller(tagger.LabelOptions) tagger.Labeller {
+	if b.mute {
+		return struct{ tagger.Labeller }{b}
+	}
+	return b
+}
+func (b believer) Marginals(dst []float32, text []byte, tokens []pipeline.Token, _ []pipeline.Match) []float32 {
+	for _, t := range tokens {
+		p, known := b.safe[string(text[t.Start:t.End])]
+		if !known {
+			p = 1
+		}
+		dst = append(dst, p, 1-p, 0)
+	}
+	return dst
+}
+func (b believer) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
+	clear(tags)
+	return 1
+}
+
+func modelOf(t testing.TB, safe map[string]float32, p Params) *Model {
+	var network tagger.Model
+	if safe != nil {
+		network = believer{set: untyped(), safe: safe}
+	}
+	m, err := New(tagger.Header{Name: "test"}, gazetteer.Default(), gazetteer.Names(), nil, network)
+	if err == nil {
+		m, err = m.With(p)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// masked tags a text and writes # for each token that is masked.
+func masked(m tagger.Model, marked string) string {
+	text, tokens := tokenize(marked)
+	tags := make([]pipeline.Tag, len(tokens))
+	m.NewLabeller(tagger.LabelOptions{SpanProbs: true}).Label(text, tokens, nil, tags)
+	out := ""
+	for i := range tokens {
+		if tags[i] != pipeline.O {
+			out += "#"
+		} else {
+			out += "."
+		}
+	}
+	return out
+}
+
+// TestThresholds: INV §4.3.5. "con" is in a safe list, "zyxwvu" in none, lunes
+// is never safe.
+func TestThresholds(t *testing.T) {
+	strict := Strict()
+	at := func(d float64) Params { p := strict; p.Dial = d; return p }
+	for _, tt := range []struct {
+		p    Params
+		safe map[string]float32
+		want string // con zyxwvu lunes
+	}{
+		{strict, map[string]float32{"con": .91, "zyxwvu": .96, "lunes": .999}, "..#"},
+		{strict, map[string]float32{"con": .89, "zyxwvu": .94, "lunes": 1}, "###"},
+		{Params{Dial: 1, Low: .9, High: .95}, map[string]float32{"con": .91, "zyxwvu": .94, "lunes": .96}, ".#."},
+		{at(0.5), map[string]float32{"con": .49, "zyxwvu": .51, "lunes": .51}, "#.."},
+		{at(0.25), map[string]float32{"con": .24, "zyxwvu": .26, "lunes": .26}, "#.."},
+		{at(0), map[string]float32{"con": 0, "zyxwvu": 0, "lunes": 0}, "..."},
+		{at(0.75), map[string]float32{"con": .71, "zyxwvu": .71, "lunes": .71}, ".##"}, // low .7, high .725
+		{strict, nil, ".##"},
+		{at(0.5), nil, "..#"},
+		{at(0), nil, "..."},
+	} {
+		if got := masked(modelOf(t, tt.safe, tt.p), "con zyxwvu lunes"); got != tt.want {
+			t.Errorf("%+v, safe %v: %s, want %s", tt.p, tt.safe, got, tt.want)
+		}
+	}
+	for _, bad := range []Params{{Dial: 2, Low: .9, High: .95}, {Low: .96, High: .95}, {Low: .4, High: .9}, {Dial: 1, Low: .9, High: .95, Never: []string{"dose"}}} {
+		if _, err := (&Model{}).With(bad); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// TestJoined: what stands between masked tokens without a blank goes with them.
+func TestJoined(t *testing.T) {
+	m := modelOf(t, map[string]float32{"Ada": 0, "puig": 0}, Strict())
+	for text, want := range map[string]string{
+		"Ada~.~puig": "###", "Ada~.~-~puig": "####", "Ada . puig": "#.#", "Ada~. tos": "#..", "tos~.~Ada": "..#", "Ada~.": "#.", ". .": "..",
+	} {
+		if got := masked(m, text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestDialIsMonotone: every token that a lower setting masks is masked by a
+// higher one, alone and beside an ordinary tagger.
+func TestDialIsMonotone(t *testing.T) {
+	forms := []string{"con", "zyxwvu", "lunes", "Ada", ".", "500", "mg", "siete", "Calle"}
+	rapid.Check(t, func(t *rapid.T) {
+		safe := map[string]float32{}
+		for _, f := range forms {
+			safe[f] = rapid.Float32Range(0, 1).Draw(t, f)
+		}
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(forms), 1, 12).Draw(t, "text"), rapid.SampledFrom([]string{" ", "~"}).Draw(t, "gap"))
+		a, b := rapid.Float64Range(0, 1).Draw(t, "a"), rapid.Float64Range(0, 1).Draw(t, "b")
+		a, b = min(a, b), max(a, b)
+		lower, higher := Strict(), Strict()
+		lower.Dial, higher.Dial = a, b
+		m := Model{set: untyped(), lists: gazetteer.Default(), names: gazetteer.Names(), network: believer{set: untyped(), safe: safe}}
+		with := func(p Params) *Model { n := m; n.header.Params = p; return &n }
+		for _, pair := range [][2]tagger.Model{
+			{with(lower), with(higher)},
+			{NewPair(typed{}, with(lower)), NewPair(typed{}, with(higher))},
+		} {
+			low, high := masked(pair[0], text), masked(pair[1], text)
+			for i := range low {
+				if low[i] == '#' && high[i] != '#' {
+					t.Fatalf("%q at %v: %s, at %v: %s", text, a, low, b, high)
+				}
+			}
+		}
+	})
+}
+
+func TestFile(t *testing.T) {
+	words := wordsOf(t, "refiere molestias", 5, 3)
+	m, err := New(tagger.Header{Name: "test"}, gazetteer.Default(), gazetteer.Names(), words, believer{set: untyped(), safe: map[string]float32{"tos": .2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b, again bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	open := func(data []byte) (tagger.Model, error) {
+		if string(data) != "believer" {
+			t.Errorf("the network's file is %q", data)
+		}
+		return m.network, nil
+	}
+	f, err := modelfile.Parse(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := Load(f, gazetteer.Default(), gazetteer.Names(), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := back.Write(&again); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
+		t.Errorf("written, read and written again: other bytes (%v)", err)
+	}
+	if got := masked(back, "tos refiere"); got != "#." {
+		t.Errorf("read back it masks %s", got)
+	}
+	header, err := back.MarshalHeader()
+	if err != nil || !strings.Contains(string(header), `"low": 0.9`) || !json.Valid(header) {
+		t.Errorf("header %s, %v", header, err)
+	}
+	if named := back.WithHeader(tagger.Header{Name: "other"}); named.Header().Name != "other" || named.Header().Kind != Kind {
+		t.Errorf("renamed %+v", named.Header())
+	}
+
+	if _, err := New(tagger.Header{}, nil, nil, nil, believer{set: &pipeline.TagSet{Scheme: pipeline.BIOESU, Categories: untyped().Categories}}); err == nil {
+		t.Error("a network of another scheme is taken")
+	}
+	if _, err := New(tagger.Header{}, nil, nil, nil, believer{set: untyped(), mute: true}); err == nil {
+		t.Error("a network without marginals is taken")
+	}
+	nested := func([]byte) (tagger.Model, error) { return back, nil }
+	if _, err := Load(f, gazetteer.Default(), gazetteer.Names(), nested); err == nil {
+		t.Error("an inverse model in an inverse model is read")
+	}
+}
+
+// typed is an ordinary tagger that knows Ada.
+type typed struct{}
+
+var person = pipeline.TagSet{Scheme: pipeline.BIO, Categories: []pipeline.Category{1}}
+
+func (typed) Header() tagger.Header                           { return tagger.Header{Kind: "typed"} }
+func (typed) WithHeader(tagger.Header) tagger.Model           { return typed{} }
+func (typed) TagSet() *pipeline.TagSet                        { return &person }
+func (typed) MarshalHeader() ([]byte, error)                  { return nil, nil }
+func (typed) Write(io.Writer) error                           { return nil }
+func (typed) NewLabeller(tagger.LabelOptions) tagger.Labeller { return &typedLabeller{} }
+
+type typedLabeller struct{ probs []float32 }
+
+func (l *typedLabeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
+	l.probs = l.probs[:0]
+	for i, t := range tokens {
+		tags[i] = pipeline.O
+		if string(text[t.Start:t.End]) == "Ada" {
+			tags[i] = 1
+			l.probs = append(l.probs, 0.75)
+		}
+	}
+	return 0.8
+}
+func (l *typedLabeller) SpanProbs() []float32 { return l.probs }
+
+// TestPair: what the ordinary tagger finds keeps its type, of the rest what is
+// not safe is PHI; in a cascade notes alone of which it is not sure.
+func TestPair(t *testing.T) {
+	p := NewPair(typed{}, modelOf(t, map[string]float32{"Ada": 0, "zyxwvu": .1}, Strict()))
+	text, tokens := tokenize("zyxwvu Ada con Ada zyxwvu")
+	tags := make([]pipeline.Tag, len(tokens))
+	l := p.NewLabeller(tagger.LabelOptions{SpanProbs: true})
+	if conf := l.Label(text, tokens, nil, tags); conf != 0.8 {
+		t.Errorf("confidence %v is not the ordinary tagger's", conf)
+	}
+	var names []string
+	for _, tag := range tags {
+		names = append(names, p.TagSet().Name(tag))
+	}
+	if got := strings.Join(names, " "); got != "B-PHI B-TERRITORIO O B-TERRITORIO B-PHI" && got != "B-PHI B-PERSON O B-PERSON B-PHI" {
+		t.Errorf("tags %s", got)
+	}
+	probs := l.(tagger.Spanned).SpanProbs()
+	if spans := p.TagSet().Decode(nil, tokens, tags); len(probs) != len(spans) || probs[1] != 0.75 || probs[0] != 0.9 {
+		t.Errorf("probabilities %v of %d spans", probs, len(spans))
+	}
+	p.Below = 0.8 // the note is as sure as that
+	if got := masked(p, "zyxwvu Ada"); got != ".#" {
+		t.Errorf("of a note that is sure enough %s", got)
+	}
+	p.Below = 0.81
+	if got := masked(p, "zyxwvu Ada"); got != "##" {
+		t.Errorf("of a note that is not %s", got)
+	}
+}
+
+// TestLabelAllocatesNothing in steady state.
+func TestLabelAllocatesNothing(t *testing.T) {
+	text, tokens := tokenize("con zyxwvu 500 mg Ada~.~puig lunes L'Hospitalet de Llobregat")
+	tags := make([]pipeline.Tag, len(tokens))
+	l := modelOf(t, map[string]float32{"Ada": 0}, Strict()).NewLabeller(tagger.LabelOptions{SpanProbs: true})
+	l.Label(text, tokens, nil, tags)
+	if n := testing.AllocsPerRun(50, func() { l.Label(text, tokens, nil, tags) }); n > 0 {
+		t.Errorf("%v allocations a note", n)
+	}
+}
+
+// FuzzWords: a file of words that was tampered with is refused, or answers.
+func FuzzWords(f *testing.F) {
+	f.Add(wordsOf(f, "refiere molestias sibilancias", 5, 3).Data())
+	f.Add([]byte("no model"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		words, err := OpenWords(data)
+		if err != nil {
+			return
+		}
+		for _, form := range []string{"", "molestias", "Zyxwvut"} {
+			words.Common([]byte(form))
+			words.Value(nil, []byte(form))
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package inverse
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Trainer makes inverse models: it hands labelled notes, whose spans are all of
+// one category, to the trainer of the network. Without notes the model is its
+// rules.
+type Trainer struct {
+	network      tagger.Trainer // nil: rules alone
+	lists, names *gazetteer.Gazetteer
+	words        *Words
+	params       Params
+	notes        int
+}
+
+// NewTrainer returns a trainer without notes. words may be nil.
+func NewTrainer(network tagger.Trainer, lists, names *gazetteer.Gazetteer, words *Words, p Params) (*Trainer, error) {
+	return &Trainer{network: network, lists: lists, names: names, words: words, params: p}, p.check()
+}
+
+// Add implements tagger.Trainer.
+func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {
+	t.notes++
+	return t.network.Add(text, tokens, matches, tags, weight)
+}
+
+// Work implements tagger.Trainer.
+func (t *Trainer) Work() (unit string, times int) { return t.network.Work() }
+
+// Train implements tagger.Trainer. An inverse model to begin with lends its
+// network: fine-tuning on notes of another kind (INV §4.3.6).
+func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
+	about := o.About
+	if t.notes == 0 {
+		if t.words == nil {
+			return nil, errors.New("neither labelled notes nor common words: there is nothing to make an inverse model of")
+		}
+		m, err := New(about, t.lists, t.names, t.words, nil)
+		if err != nil {
+			return nil, err
+		}
+		return m.With(t.params)
+	}
+	if o.Init != nil {
+		from, ok := o.Init.(*Model)
+		if !ok || from.network == nil {
+			return nil, fmt.Errorf("%w: it is no inverse model with a network", tagger.ErrInit)
+		}
+		o.Init = from.begin()
+		if t.words == nil {
+			t.words = from.words
+		}
+	}
+	if dev := o.Dev; dev != nil {
+		o.Dev = func(network tagger.Model) (float64, error) {
+			m, err := t.with(about, network)
+			if err != nil {
+				return 0, err
+			}
+			return dev(m)
+		}
+	}
+	network, err := t.network.Train(o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := t.with(about, network)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// with is the inverse model around a network.
+func (t *Trainer) with(about tagger.Header, network tagger.Model) (*Model, error) {
+	h := network.Header()
+	h.Name, h.Parent, h.Offers = about.Name, about.Parent, about.Offers
+	h.Template, h.Resources = "", nil // the network's own
+	m, err := New(h, t.lists, t.names, t.words, network)
+	if err != nil {
+		return nil, err
+	}
+	return m.With(t.params)
+}

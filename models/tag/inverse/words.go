@@ -1,0 +1,238 @@
+package inverse
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// WordsKind is what a file of words says it is.
+const WordsKind = "words"
+
+// WordsHeader is what a file of words says of itself.
+type WordsHeader struct {
+	Kind     string `json:"kind"`
+	Name     string `json:"name,omitempty"`
+	Tokens   uint64 `json:"tokens"`    // counted, of letters
+	Patients uint64 `json:"patients"`  // whose notes were counted; notes, where nobody said whose they are
+	MinCount int    `json:"min_count"` // in small letters
+	MinNotes int    `json:"min_notes"` // patients who have the word
+	Words    int    `json:"words"`
+}
+
+// Words are the common words of an archive (INV §4.3.3, "common words"): those
+// that stand in small letters often, and in the notes of several patients. A
+// name that one patient has is not among them, however often it is written.
+// Only hashes of folded forms are kept. It is shared and never written.
+//
+// It is a features.Stored as well, a slot cluster/common: how common the
+// form is, in powers of four, and how often it has a capital.
+type Words struct {
+	header WordsHeader
+	slots  []uint64
+	bands  []byte // by slot: see band
+	data   []byte
+}
+
+// seen is what is counted of a form.
+type seen struct {
+	small, capital uint32 // in small letters; with a capital within a sentence
+	patients       uint32 // who have it in small letters
+	last           uint64 // of them
+}
+
+// WordCounter counts the words of an archive. It keeps hashes, no text.
+type WordCounter struct {
+	forms    map[uint64]*seen
+	patients map[uint64]struct{}
+	tokens   uint64
+}
+
+// NewWordCounter returns a counter that has seen nothing.
+func NewWordCounter() *WordCounter {
+	return &WordCounter{forms: map[uint64]*seen{}, patients: map[uint64]struct{}{}}
+}
+
+// Add counts the tokens of a note of a patient, who is a hash of any id.
+func (c *WordCounter) Add(patient uint64, text []byte, tokens []pipeline.Token) {
+	c.patients[patient] = struct{}{}
+	for _, t := range tokens {
+		form := text[t.Start:t.End]
+		if !isWord(form) {
+			continue
+		}
+		key := gazetteer.Hash(form)
+		if key == 0 {
+			continue
+		}
+		c.tokens++
+		s := c.forms[key]
+		if s == nil {
+			s = new(seen)
+			c.forms[key] = s
+		}
+		if r, _ := utf8.DecodeRune(form); unicode.IsUpper(r) {
+			if t.Flags&pipeline.SentenceStart == 0 {
+				s.capital++
+			}
+			continue
+		}
+		s.small++
+		if s.patients == 0 || s.last != patient { // notes of a patient follow each other in most archives
+			s.patients++
+			s.last = patient
+		}
+	}
+}
+
+// isWord tells whether a form is made of letters, two at least.
+func isWord(form []byte) bool {
+	n := 0
+	for i := 0; i < len(form); {
+		r, size := utf8.DecodeRune(form[i:])
+		if !unicode.IsLetter(r) && r != '·' && r != '-' {
+			return false
+		}
+		n, i = n+1, i+size
+	}
+	return n >= 2
+}
+
+// Words returns the forms that stand minCount times or more in small letters,
+// in the notes of minNotes patients or more.
+func (c *WordCounter) Words(name string, minCount, minNotes int) (*Words, error) {
+	kept := map[uint64]byte{}
+	for key, s := range c.forms {
+		if int(s.small) >= minCount && int(s.patients) >= minNotes {
+			kept[key] = band(s)
+		}
+	}
+	n := uint64(len(kept))*3/2 + 1
+	slots, bands := make([]uint64, n), make([]byte, n)
+	for _, key := range slices.Sorted(maps.Keys(kept)) {
+		i, _ := bits.Mul64(key<<1, n)
+		for slots[i] != 0 {
+			if i++; i == n {
+				i = 0
+			}
+		}
+		slots[i], bands[i] = key, kept[key]
+	}
+	var b bytes.Buffer
+	h := WordsHeader{Kind: WordsKind, Name: name, Tokens: c.tokens, Patients: uint64(len(c.patients)), MinCount: minCount, MinNotes: minNotes, Words: len(kept)}
+	err := modelfile.Write(&b, h, modelfile.Section{Name: "slot", Data: modelfile.Bytes(slots)}, modelfile.Section{Name: "band", Data: bands})
+	if err != nil {
+		return nil, err
+	}
+	return OpenWords(b.Bytes())
+}
+
+// The shares of capitals within sentences that are told apart.
+const (
+	mostlySmall = iota // one in ten has a capital at the most
+	both
+	mostlyCapital
+	shares
+)
+
+// band is 1 and more: the power of four of the count in small letters, and the
+// share of capitals.
+func band(s *seen) byte {
+	share := both
+	switch all := s.small + s.capital; {
+	case s.capital*10 <= all:
+		share = mostlySmall
+	case s.capital*2 > all:
+		share = mostlyCapital
+	}
+	return byte(1 + bits.Len32(s.small)/2*shares + share)
+}
+
+// OpenWords reads a file of words, which must stay as it is while they are
+// used.
+func OpenWords(data []byte) (*Words, error) {
+	f, err := modelfile.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	w := &Words{data: data}
+	if err := f.Header(&w.header); err != nil {
+		return nil, err
+	}
+	if w.header.Kind != WordsKind {
+		return nil, fmt.Errorf("file is of kind %q, not %q", w.header.Kind, WordsKind)
+	}
+	slots, err := f.Section("slot")
+	if err != nil {
+		return nil, err
+	}
+	if w.bands, err = f.Section("band"); err != nil {
+		return nil, err
+	}
+	if w.slots, err = modelfile.View[uint64](slots); err != nil {
+		return nil, err
+	}
+	if len(w.bands) != len(w.slots) || !slices.Contains(w.slots, 0) {
+		return nil, fmt.Errorf("%w: section \"band\" does not fit the other", modelfile.ErrDamaged)
+	}
+	return w, nil
+}
+
+// Header returns what the file says of itself.
+func (w *Words) Header() WordsHeader { return w.header }
+
+// MarshalHeader returns the header as indented JSON.
+func (w *Words) MarshalHeader() ([]byte, error) { return json.MarshalIndent(w.header, "", "  ") }
+
+// find returns the band of a form, 0 if it is not common.
+func (w *Words) find(form []byte) byte {
+	if w == nil {
+		return 0
+	}
+	key, n := gazetteer.Hash(form), uint64(len(w.slots))
+	if key == 0 {
+		return 0
+	}
+	i, _ := bits.Mul64(key<<1, n)
+	for {
+		switch w.slots[i] {
+		case key:
+			return w.bands[i]
+		case 0:
+			return 0
+		}
+		if i++; i == n {
+			i = 0
+		}
+	}
+}
+
+// Common tells whether a form is a common word that has a capital within a
+// sentence less often than not.
+func (w *Words) Common(form []byte) bool {
+	b := w.find(form)
+	return b > 0 && (b-1)%shares != mostlyCapital
+}
+
+// Value implements features.Slot.
+func (w *Words) Value(dst, form []byte) []byte {
+	if b := w.find(form); b > 0 {
+		dst = append(dst, 'a'+(b-1)/shares, '0'+(b-1)%shares)
+	}
+	return dst
+}
+
+// Kind implements features.Stored.
+func (w *Words) Kind() string { return WordsKind }
+
+// Data implements features.Stored.
+func (w *Words) Data() []byte { return w.data }

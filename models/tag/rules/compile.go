@@ -1,0 +1,561 @@
+package rules
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/morph"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Resources are what tests look forms up in.
+type Resources struct {
+	Lists *gazetteer.Gazetteer // nil: the built-in ones
+	Names *gazetteer.Gazetteer // names of people from all over the world, for known; nil: the built-in ones
+	Morph *morph.Model         // nil: no tests of lemma and part of speech
+	Words Words                // lists beside those of the file, which go before them
+}
+
+// Pack is a compiled file of rules. It is shared by all labellers.
+type Pack struct {
+	text       string
+	resources  Resources
+	networks   []compiled
+	finders    []int // networks that find spans, in the order of the file
+	states     []state
+	cheap      []numbered // tests of how a form is written
+	dear       []numbered // tests that look it up in lists and models, or match it; made when they decide something
+	words      wordTable
+	startable  []startable    // by finder: with which forms it can begin
+	follows    []startable    // by finder: which forms can come second
+	begun      [2][]startable // the same as far as cheap tests tell: with whatever the dear ones say
+	alone      uint64         // finders in which nothing need come second
+	morph      bool           // some test asks for lemma or part of speech
+	known      bool           // some test asks for the names from all over the world
+	categories []pipeline.Category
+}
+
+// compiled is a network as the machine sees it.
+type compiled struct {
+	name     string
+	category pipeline.Category // None: there to be called only
+	score    float32
+	limit    int32
+	start    int32 // state; -1 - n stands for the end of a network
+}
+
+type state struct {
+	arcs    []arc
+	name    string
+	network int32
+}
+
+// endOfNetwork stands for a state in which a network ends.
+const endOfNetwork = -1
+
+// consume is what an arc consumes.
+type consume uint8
+
+const (
+	one consume = iota
+	nothing
+	peeked
+	piece  // of a token
+	phrase // several tokens
+	called // what a network does
+)
+
+type arc struct {
+	need, forbid outcomes // of the form
+	place        placeTest
+	registers    []registerTest
+	what         consume
+	pieces       []string        // folded, longest first
+	phrases      gazetteer.Class // of what phrase
+	network      int32           // called
+	to           int32
+	opens        bool
+	closes       bool
+	sets         []setRegister
+	line         int
+}
+
+// outcomes are those of all tests of a form, a bit each.
+type outcomes [4]uint64
+
+// maxPredicates is how many different tests of a form a file may have.
+const maxPredicates = 64*len(outcomes{}) - 2
+
+// Bits that are no tests: that the cheap ones were made, and the dear ones.
+const (
+	isTested  = 1       // bit 0
+	isSettled = 1 << 63 // of the last word
+)
+
+func (o *outcomes) set(i int) { o[i/64] |= 1 << (i % 64) }
+func (o *outcomes) fit(need, forbid *outcomes) bool {
+	return o[0]&need[0] == need[0] && o[1]&need[1] == need[1] && o[2]&need[2] == need[2] && o[3]&need[3] == need[3] &&
+		o[0]&forbid[0]|o[1]&forbid[1]|o[2]&forbid[2]|o[3]&forbid[3] == 0
+}
+
+// placeTest: what must be (yes) and must not be (no) of where a token stands.
+type placeTest struct{ yes, no place }
+
+type place uint8
+
+const (
+	isFirst place = 1 << iota
+	isGlued
+	isNone
+)
+
+var places = map[string]place{"first": isFirst, "glued": isGlued, "none": isNone}
+
+type registerTest struct {
+	reg   uint8
+	value uint8
+	below bool
+	not   bool
+}
+
+type setRegister struct {
+	reg   uint8
+	value uint8
+	add   bool
+}
+
+func (p place) fit(t placeTest) bool { return p&t.yes == t.yes && p&t.no == 0 }
+
+// do returns the registers with one changed. A register stops at its greatest
+// number.
+func (s setRegister) do(registers uint64) uint64 {
+	value := uint64(s.value)
+	if s.add {
+		value = min(registers>>(8*s.reg)&0xff+1, maxRegister)
+	}
+	return registers&^(0xff<<(8*s.reg)) | value<<(8*s.reg)
+}
+
+func registersFit(registers uint64, tests []registerTest) bool {
+	for _, t := range tests {
+		value := uint8(registers >> (8 * t.reg))
+		holds := value == t.value
+		if t.below {
+			holds = value < t.value
+		}
+		if holds == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+// maxRegisters of a file; they lie in one word, so that a path can be left and
+// come back to.
+const maxRegisters = 8
+
+// numbered is a test of forms and its bit.
+type numbered struct {
+	predicate
+	bit int
+}
+
+// startable is the ways in which a network can begin: with a form that fits one
+// of them.
+type startable struct {
+	any  bool
+	ways [][2]outcomes
+}
+
+// Compile reads a file of rules.
+// Its errors are *SyntaxError, or SyntaxErrors where there are several: all mistakes of the file, with line, column and what was expected.
+func Compile(text string, r Resources) (*Pack, error) {
+	if r.Lists == nil {
+		r.Lists = gazetteer.Default()
+	}
+	if r.Names == nil {
+		r.Names = gazetteer.Names()
+	}
+	src, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: wordTable{map[string]outcomes{}, map[string]outcomes{}}}, known: map[string]int{}, registers: map[string]uint8{}}
+	for _, n := range src.networks {
+		if c.mistakes.add(c.declare(n)) {
+			n.broken = true
+		}
+	}
+	for i, n := range src.networks {
+		c.mistakes.add(c.network(i, n))
+	}
+	if err := c.mistakes.orNil(); err != nil {
+		return nil, err
+	}
+	for _, i := range c.pack.finders {
+		first, second := c.beginnings(c.pack.networks[i].start)
+		c.pack.startable, c.pack.follows = append(c.pack.startable, first), append(c.pack.follows, second)
+	}
+	c.pack.begun = [2][]startable{c.pack.likely(c.pack.startable), c.pack.likely(c.pack.follows)}
+	c.pack.alone = finders(c.pack.follows, &outcomes{})
+	slices.Sort(c.pack.categories)
+	c.pack.categories = slices.Compact(c.pack.categories)
+	return c.pack, nil
+}
+
+// Text returns the file.
+func (p *Pack) Text() string { return p.text }
+
+// Fingerprint is the SHA-256 of the file.
+func (p *Pack) Fingerprint() [32]byte { return sha256.Sum256([]byte(p.text)) }
+
+// Categories returns those of the spans that the networks find, in order.
+func (p *Pack) Categories() []pipeline.Category { return p.categories }
+
+// Networks returns the names of the networks that find spans, in the order of
+// the file: Find.Network counts them.
+func (p *Pack) Networks() (names []string) {
+	for _, i := range p.finders {
+		names = append(names, p.networks[i].name)
+	}
+	return names
+}
+
+type compiler struct {
+	*source
+	resources Resources
+	pack      *Pack
+	known     map[string]int // predicates, by how they are written
+	registers map[string]uint8
+}
+
+// declare gives a network its number, so that others can call it.
+func (c *compiler) declare(n *network) error {
+	x := compiled{name: n.name, score: n.score, limit: int32(n.limit)}
+	defer func() { c.pack.networks = append(c.pack.networks, x) }() // others may call it, whatever is wrong
+	if n.category != "" {
+		category, err := pipeline.ParseCategory(n.category)
+		if err != nil || category == pipeline.None {
+			return n.at.unknown("category", n.category, categoryNames())
+		}
+		x.category = category
+		if len(c.pack.finders) == maxNetworks {
+			return n.at.errorf("more than %d networks that find spans", maxNetworks)
+		}
+		c.pack.finders = append(c.pack.finders, len(c.pack.networks))
+		c.pack.categories = append(c.pack.categories, category)
+	}
+	if len(n.arcs) == 0 && !n.broken {
+		return n.at.errorf("network %q has no arcs", n.name)
+	}
+	return nil
+}
+
+func categoryNames() (names []string) {
+	for i := 1; i < pipeline.Categories(); i++ {
+		names = append(names, pipeline.Category(i).String())
+	}
+	return names
+}
+
+// network compiles the arcs.
+func (c *compiler) network(i int, n *network) error {
+	numbers := map[string]int32{endState: endOfNetwork}
+	for _, a := range n.arcs {
+		if _, ok := numbers[a.from.text]; !ok {
+			numbers[a.from.text] = int32(len(c.pack.states))
+			c.pack.states = append(c.pack.states, state{name: a.from.text, network: int32(i)})
+		}
+	}
+	if len(n.arcs) > 0 {
+		c.pack.networks[i].start = numbers[n.arcs[0].from.text]
+	}
+	ends, wrong := false, n.broken
+	for k := range n.arcs {
+		line := &n.arcs[k]
+		to, ok := numbers[line.to.text]
+		if !ok && !n.broken {
+			c.mistakes.add(line.to.errorf("no arc leads on from %q", line.to.text))
+		}
+		ends = ends || to == endOfNetwork
+		a, err := c.arc(line)
+		if c.mistakes.add(err) || !ok {
+			wrong = true
+			continue
+		}
+		a.to = to
+		s := &c.pack.states[numbers[line.from.text]]
+		s.arcs = append(s.arcs, a)
+	}
+	if wrong {
+		return nil // its shape is not known
+	}
+	if !ends {
+		return n.at.errorf("no arc of network %q leads to \"end\"", n.name)
+	}
+	return c.idle(n, numbers)
+}
+
+// idle refuses loops that consume nothing.
+func (c *compiler) idle(n *network, numbers map[string]int32) error {
+	const open, done = 1, 2
+	seen := map[int32]int{}
+	var visit func(s int32) bool
+	visit = func(s int32) bool {
+		if s == endOfNetwork || seen[s] == done {
+			return false
+		}
+		if seen[s] == open {
+			return true
+		}
+		seen[s] = open
+		for i := range c.pack.states[s].arcs {
+			a := &c.pack.states[s].arcs[i]
+			if (a.what == nothing || a.what == peeked) && visit(a.to) {
+				return true
+			}
+		}
+		seen[s] = done
+		return false
+	}
+	for i := range n.arcs {
+		if visit(numbers[n.arcs[i].from.text]) {
+			return n.arcs[i].from.errorf("a loop from %q that consumes nothing", n.arcs[i].from.text)
+		}
+	}
+	return nil
+}
+
+func (c *compiler) arc(line *arcLine) (a arc, err error) {
+	a.line = line.at.line
+	consumers := 0
+	for i := range line.tests {
+		t := &line.tests[i]
+		switch tests[t.name].kind {
+		case ofForm:
+			err = c.formTest(&a, t)
+		case ofPlace:
+			if t.not {
+				a.place.no |= places[t.name]
+			} else {
+				a.place.yes |= places[t.name]
+			}
+		case ofRegister:
+			err = c.registerTest(&a, t)
+		case consumer:
+			consumers++
+			err = c.consumer(&a, t)
+		}
+		if err != nil {
+			return a, err
+		}
+	}
+	if consumers > 1 {
+		return a, line.at.errorf("one arc consumes in one way: skip, peek, part, phrase or call")
+	}
+	if form := a.need != (outcomes{}) || a.forbid != (outcomes{}) || a.place != (placeTest{}); form && (a.what == nothing || a.what == called) {
+		return a, line.at.errorf("skip and call look at no token: put a peek before them")
+	}
+	if a.place.yes&isNone != 0 && a.what != peeked {
+		return a, line.at.errorf("none goes with peek")
+	}
+	return a, c.acts(&a, line.acts)
+}
+
+// formTest adds a test of a form: the same test is one bit, wherever it stands.
+func (c *compiler) formTest(a *arc, t *test) error {
+	key := t.name + ":" + strings.Join(t.values, "|")
+	i, ok := c.known[key]
+	if !ok {
+		if i = len(c.known) + 1; i > maxPredicates {
+			return t.at.errorf("more than %d different tests of forms", maxPredicates)
+		}
+		p, err := c.predicateOf(t, i)
+		if err != nil {
+			return err
+		}
+		c.known[key] = i
+		if p != nil && dear[t.name] {
+			c.pack.dear = append(c.pack.dear, numbered{p, i})
+		} else if p != nil {
+			c.pack.cheap = append(c.pack.cheap, numbered{p, i})
+		}
+	}
+	if t.not {
+		a.forbid.set(i)
+	} else {
+		a.need.set(i)
+	}
+	return nil
+}
+
+func (c *compiler) register(name string, at token) (uint8, error) {
+	if r, ok := c.registers[name]; ok {
+		return r, nil
+	}
+	if len(c.registers) == maxRegisters {
+		return 0, at.errorf("more than %d registers", maxRegisters)
+	}
+	r := uint8(len(c.registers))
+	c.registers[name] = r
+	return r, nil
+}
+
+func (c *compiler) registerTest(a *arc, t *test) error {
+	name, value, err := parseRegister(strings.Join(t.values, "|"), t.at)
+	if err != nil {
+		return err
+	}
+	r, err := c.register(name, t.at)
+	a.registers = append(a.registers, registerTest{reg: r, value: uint8(value), below: t.name == "below", not: t.not})
+	return err
+}
+
+func (c *compiler) consumer(a *arc, t *test) (err error) {
+	if t.not {
+		return t.at.errorf("! goes before tests, and %s is none", t.name)
+	}
+	switch t.name {
+	case "skip":
+		a.what = nothing
+	case "peek":
+		a.what = peeked
+	case "part":
+		a.what = piece
+		for _, v := range t.values {
+			a.pieces = append(a.pieces, strings.ToLower(v))
+		}
+		slices.SortFunc(a.pieces, func(x, y string) int { return len(y) - len(x) })
+		err = c.formTest(a, t)
+	case "phrase":
+		a.what = phrase
+		if a.phrases, err = classOf(t); err == nil {
+			err = c.formTest(a, &test{name: begins, at: t.at})
+		}
+	case "call":
+		a.what = called
+		i := slices.IndexFunc(c.pack.networks, func(n compiled) bool { return n.name == t.values[0] })
+		if len(t.values) != 1 || i < 0 {
+			return t.at.unknown("network", strings.Join(t.values, "|"), c.names())
+		}
+		a.network = int32(i)
+	}
+	return err
+}
+
+func (c *compiler) names() (names []string) {
+	for _, n := range c.pack.networks {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+func (c *compiler) acts(a *arc, acts []act) error {
+	for _, x := range acts {
+		switch x.name {
+		case "open":
+			a.opens = true
+		case "close":
+			a.closes = true
+		default:
+			r, err := c.register(x.reg, x.at)
+			if err != nil {
+				return err
+			}
+			a.sets = append(a.sets, setRegister{reg: r, value: uint8(x.value), add: x.name == "add"})
+		}
+	}
+	return nil
+}
+
+// beginnings returns the forms that a path from a state can begin with, and
+// those that can come second.
+func (c *compiler) beginnings(from int32) (first, second startable) {
+	var leads []int32
+	first = c.startable(from, map[int32]bool{}, &leads)
+	walked := map[int32]bool{}
+	for _, to := range leads {
+		second.join(c.startable(to, walked, nil))
+	}
+	second.any = second.any || first.any
+	return first, second
+}
+
+// startable walks over what consumes nothing to the first tests of a token.
+// leads, if it is not nil, takes the states behind that token.
+func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) (s startable) {
+	if from == endOfNetwork {
+		s.any = true // it may go on behind a call
+		return s
+	}
+	if walked[from] {
+		return s
+	}
+	walked[from] = true
+	for i := range c.pack.states[from].arcs {
+		a := &c.pack.states[from].arcs[i]
+		switch {
+		case a.what == nothing:
+			s.join(c.startable(a.to, walked, leads))
+			continue
+		case a.what == called:
+			s.join(c.startable(c.pack.networks[a.network].start, walked, leads))
+			continue
+		case a.need == outcomes{} && a.forbid == outcomes{}:
+			s.any = true
+		default:
+			s.ways = append(s.ways, [2]outcomes{a.need, a.forbid})
+		}
+		if leads != nil {
+			to := a.to
+			if a.what != one {
+				to = endOfNetwork // what comes next may be the same token, or lie far off
+			}
+			*leads = append(*leads, to)
+		}
+	}
+	return s
+}
+
+// likely returns the same ways without the dear tests.
+func (p *Pack) likely(all []startable) (out []startable) {
+	var known outcomes
+	for i := range known {
+		known[i] = ^uint64(0)
+	}
+	for _, n := range p.dear {
+		known[n.bit/64] &^= 1 << (n.bit % 64)
+	}
+	for _, s := range all {
+		o := startable{any: s.any}
+		for _, way := range s.ways {
+			for i := range known {
+				way[0][i], way[1][i] = way[0][i]&known[i], way[1][i]&known[i]
+			}
+			if !slices.Contains(o.ways, way) {
+				o.ways = append(o.ways, way)
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (s *startable) join(other startable) {
+	s.any = s.any || other.any
+	s.ways = append(s.ways, other.ways...)
+}
+
+func (s *startable) with(b *outcomes) bool {
+	if s.any {
+		return true
+	}
+	for i := range s.ways {
+		if b.fit(&s.ways[i][0], &s.ways[i][1]) {
+			return true
+		}
+	}
+	return false
+}

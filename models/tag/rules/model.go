@@ -1,0 +1,125 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kind is what a model file of this package says it is.
+const Kind = "rules"
+
+// Model is a pack as a tagger by itself. Its file holds the text of the pack.
+type Model struct {
+	header tagger.Header
+	pack   *Pack
+	set    *pipeline.TagSet
+}
+
+// section of the model file that holds the text of the pack.
+const section = "rules"
+
+// New makes a tagger of a pack that finds spans.
+func New(p *Pack) (*Model, error) {
+	if len(p.categories) == 0 {
+		return nil, fmt.Errorf("rules: no network has a category: nothing can be found")
+	}
+	m := &Model{pack: p, set: &pipeline.TagSet{Scheme: pipeline.BIO, Categories: p.categories}}
+	m.header = tagger.Header{
+		Kind: Kind, Scheme: pipeline.BIO.String(),
+		Fingerprints: map[string]string{section: strconv.FormatUint(xxh3.HashString(p.text), 16)},
+	}
+	for _, c := range p.categories {
+		m.header.Categories = append(m.header.Categories, c.String())
+	}
+	return m, nil
+}
+
+// Load takes a model out of an opened file.
+func Load(f *modelfile.File, r Resources) (*Model, error) {
+	var h tagger.Header
+	if err := f.Header(&h); err != nil {
+		return nil, err
+	}
+	text, err := f.Section(section)
+	if err != nil {
+		return nil, err
+	}
+	p, err := Compile(string(text), r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: section %q: %w", modelfile.ErrDamaged, section, err)
+	}
+	m, err := New(p)
+	if err != nil {
+		return nil, err
+	}
+	return m.WithHeader(h).(*Model), nil
+}
+
+// Header implements tagger.Model.
+func (m *Model) Header() tagger.Header { return m.header }
+
+// WithHeader implements tagger.Model: rules have no recall dial.
+func (m *Model) WithHeader(h tagger.Header) tagger.Model {
+	n := *m
+	n.header.Name, n.header.Scores, n.header.Measured, n.header.Parent = h.Name, h.Scores, h.Measured, h.Parent
+	return &n
+}
+
+// TagSet implements tagger.Model.
+func (m *Model) TagSet() *pipeline.TagSet { return m.set }
+
+// Write implements tagger.Model.
+func (m *Model) Write(w io.Writer) error {
+	return modelfile.Write(w, m.header, modelfile.Section{Name: section, Data: []byte(m.pack.text)})
+}
+
+// MarshalHeader implements tagger.Model.
+func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
+
+// NewLabeller implements tagger.Model. Rules have neither a bias nor a choice
+// of confidences: the options are left aside.
+func (m *Model) NewLabeller(tagger.LabelOptions) tagger.Labeller {
+	return &labeller{Machine: m.pack.NewMachine(), set: m.set}
+}
+
+// Slot is a pack as what the feature group rules looks up: a model keeps its text.
+type Slot struct{ *Pack }
+
+// Kind implements features.Stored.
+func (Slot) Kind() string { return Kind }
+
+// Data implements features.Stored.
+func (s Slot) Data() []byte { return []byte(s.text) }
+
+// NewSpans implements features.SpanFinder.
+func (s Slot) NewSpans() func(dst []pipeline.Span, text []byte, tokens []pipeline.Token) []pipeline.Span {
+	return s.NewMachine().Spans
+}
+
+// labeller tags notes by rules.
+type labeller struct {
+	*Machine
+	set   *pipeline.TagSet
+	spans []pipeline.Span
+}
+
+// Label implements tagger.Labeller. The confidence of a note is the least score
+// of its spans, 1 if it has none.
+func (l *labeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
+	l.spans = l.Spans(l.spans[:0], text, tokens)
+	clear(tags)
+	l.set.Encode(tags, tokens, l.spans)
+	least := float32(1)
+	for _, s := range l.spans {
+		least = min(least, s.Score)
+	}
+	return least
+}

@@ -1,0 +1,238 @@
+package rules
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+)
+
+// kind says what a test asks.
+type kind uint8
+
+const (
+	ofForm     kind = iota // of the form alone: one bit, kept with the form
+	ofPlace                // where the token stands
+	ofRegister             // a register
+	consumer               // what the arc consumes, in place of one token
+)
+
+// tests are all there are: what they ask, and whether they want values.
+var tests = map[string]struct {
+	kind   kind
+	values bool
+}{
+	"any": {ofForm, false}, "form": {ofForm, true}, "exact": {ofForm, true}, "words": {ofForm, true}, "list": {ofForm, true}, "known": {ofForm, true},
+	"lemma": {ofForm, true}, "pos": {ofForm, true}, "match": {ofForm, true},
+	"cap": {ofForm, false}, "lower": {ofForm, false}, "upper": {ofForm, false}, "title": {ofForm, false}, "initial": {ofForm, false},
+	"digits": {ofForm, false}, "alpha": {ofForm, false}, "punct": {ofForm, false},
+	"first": {ofPlace, false}, "glued": {ofPlace, false}, "none": {ofPlace, false},
+	"is": {ofRegister, true}, "below": {ofRegister, true},
+	"skip": {consumer, false}, "peek": {consumer, false}, "part": {consumer, true}, "phrase": {consumer, true}, "call": {consumer, true},
+}
+
+// begins is the test that goes with phrase: an entry of several words may begin
+// with the form. No file can name it.
+const begins = "(begins)"
+
+// dear are the tests that cost more than a look at the letters.
+var dear = map[string]bool{"list": true, "known": true, "lemma": true, "pos": true, "match": true, begins: true}
+
+func testNames() []string { return slices.Sorted(maps.Keys(tests)) }
+
+// form is a form as the tests see it.
+type form struct {
+	text   []byte
+	folded []byte // see gazetteer.Fold; empty for punctuation
+	shape  shape
+	class  gazetteer.Class // lists
+	known  gazetteer.Class // with the names from all over the world
+	pos    []byte          // filled in only if a test asks for it
+	lemma  []byte
+}
+
+type shape uint8
+
+const (
+	capital shape = 1 << iota // the first letter is a capital
+	noCapitals
+	allCapitals // two letters and more
+	titleCase   // one capital, then small letters
+	initial     // a single letter, a capital
+	allDigits
+	allLetters
+	punctuation
+)
+
+var shapes = map[string]shape{
+	"cap": capital, "lower": noCapitals, "upper": allCapitals, "title": titleCase, "initial": initial,
+	"digits": allDigits, "alpha": allLetters, "punct": punctuation,
+}
+
+func shapeOf(text []byte) (s shape) {
+	var letters, uppers, numbers, others int
+	firstUpper := false
+	for i := 0; i < len(text); {
+		r, n := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRune(text[i:])
+		}
+		switch {
+		case unicode.IsLetter(r):
+			if unicode.IsUpper(r) {
+				firstUpper = firstUpper || letters == 0
+				uppers++
+			}
+			letters++
+		case unicode.IsDigit(r):
+			numbers++
+		case unicode.IsMark(r): // of the letter before it
+		default:
+			others++
+		}
+		i += n
+	}
+	set := func(on bool, bit shape) {
+		if on {
+			s |= bit
+		}
+	}
+	set(firstUpper, capital)
+	set(letters > 0 && uppers == 0, noCapitals)
+	set(letters > 1 && uppers == letters, allCapitals)
+	set(firstUpper && letters > 1 && uppers == 1, titleCase)
+	set(firstUpper && letters == 1, initial)
+	set(numbers > 0 && letters+others == 0, allDigits)
+	set(letters > 0 && numbers+others == 0, allLetters)
+	set(letters+numbers == 0, punctuation)
+	return s
+}
+
+// predicate is a test of a form.
+type predicate func(f *form) bool
+
+// wordTable says which tests of words a form passes: all of them in one look-up.
+type wordTable struct {
+	folded map[string]outcomes // without case and accents, see gazetteer.Fold
+	exact  map[string]outcomes // of forms that fold to nothing: punctuation
+}
+
+func (w *wordTable) add(word string, bit int) {
+	table, key := w.folded, string(gazetteer.Fold(nil, []byte(word)))
+	if key == "" {
+		table, key = w.exact, word
+	}
+	o := table[key]
+	o.set(bit)
+	table[key] = o
+}
+
+func (w *wordTable) find(f *form) outcomes {
+	if len(f.folded) > 0 {
+		return w.folded[string(f.folded)]
+	}
+	return w.exact[string(f.text)]
+}
+
+// predicateOf makes the test of a form. Tests of words go into the table of
+// words, under their bit, and have none.
+func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
+	switch t.name {
+	case "any":
+		return func(*form) bool { return true }, nil
+	case "form", "words":
+		return nil, c.wordTest(t, bit)
+	case "exact":
+		values := setOf(t.values)
+		return func(f *form) bool { return values[string(f.text)] }, nil
+	case "list", "known":
+		return c.classTest(t)
+	case "lemma", "pos":
+		return c.morphTest(t)
+	case "part":
+		var pieces []string
+		for _, v := range t.values {
+			pieces = append(pieces, strings.ToLower(v))
+		}
+		return func(f *form) bool {
+			return slices.ContainsFunc(pieces, func(v string) bool { return prefixFold(f.text, v) > 0 })
+		}, nil
+	case begins:
+		lists := c.resources.Lists
+		return func(f *form) bool { return f.text != nil && lists.Begins(f.text) }, nil
+	case "match":
+		re, err := regexp.Compile(`^(?:` + t.values[0] + `)$`)
+		if err != nil {
+			return nil, t.at.errorf("no regular expression of RE2: %v", err)
+		}
+		return func(f *form) bool { return f.text != nil && re.Match(f.text) }, nil
+	}
+	want := shapes[t.name]
+	return func(f *form) bool { return f.shape&want != 0 }, nil
+}
+
+func setOf(values []string) map[string]bool {
+	set := make(map[string]bool, len(values))
+	for _, v := range values {
+		set[v] = true
+	}
+	return set
+}
+
+func (c *compiler) wordTest(t *test, bit int) error {
+	for _, v := range t.values {
+		list := []string{v}
+		if t.name == "words" {
+			var ok bool
+			if list, ok = c.words[v]; !ok {
+				list, ok = c.resources.Words[v]
+			}
+			if !ok {
+				return t.at.unknown("words", v, slices.Sorted(maps.Keys(c.words)))
+			}
+		}
+		for _, word := range list {
+			c.pack.words.add(word, bit)
+		}
+	}
+	return nil
+}
+
+func (c *compiler) classTest(t *test) (predicate, error) {
+	class, err := classOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if t.name == "known" {
+		c.pack.known = true
+		return func(f *form) bool { return f.known&class != 0 }, nil
+	}
+	return func(f *form) bool { return f.class&class != 0 }, nil
+}
+
+func classOf(t *test) (class gazetteer.Class, err error) {
+	for _, v := range t.values {
+		one, err := gazetteer.ParseClass(v)
+		if err != nil {
+			return 0, t.at.unknown("list", v, gazetteer.ClassNames())
+		}
+		class |= one
+	}
+	return class, nil
+}
+
+func (c *compiler) morphTest(t *test) (predicate, error) {
+	if c.resources.Morph == nil {
+		return nil, t.at.errorf("%s: there is no model of parts of speech and lemmas", t.name)
+	}
+	c.pack.morph = true
+	values := setOf(t.values)
+	if t.name == "pos" {
+		return func(f *form) bool { return values[string(f.pos)] }, nil
+	}
+	return func(f *form) bool { return values[string(f.lemma)] }, nil
+}

@@ -1,0 +1,111 @@
+package tagger
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/velum-health/velum/models/tag/calibrate"
+)
+
+// Header is what a model says of itself. It stands as JSON at the head of its
+// file.
+type Header struct {
+	Kind         string             `json:"kind"`
+	Name         string             `json:"name,omitempty"`
+	Scheme       string             `json:"scheme"`
+	Categories   []string           `json:"categories"`
+	Template     string             `json:"template,omitempty"`     // of features, if the kind has one
+	Fingerprints map[string]string  `json:"fingerprints,omitempty"` // data, gazetteer, patterns...
+	Resources    []Resource         `json:"resources,omitempty"`    // that the file holds, in the template's order
+	Training     Training           `json:"training"`
+	Scores       map[string]float64 `json:"scores,omitempty"`
+	RecallDial   []DialPoint        `json:"recall_dial,omitempty"` // by rising recall
+	Measured     *Measured          `json:"measured,omitempty"`    // scores and dial are those of real notes; nil: of others, or none
+	Risk         *calibrate.Risk    `json:"risk,omitempty"`        // what its confidences are worth; nil: nobody knows
+	Offers       []Offer            `json:"offers,omitempty"`      // clusterings that one was chosen of, the simplest first
+	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
+}
+
+// PatternsPrint is the fingerprint that names the patterns whose matches a
+// model learned from: it runs with those alone.
+const PatternsPrint = "patterns"
+
+// Resource is a slot of the template that the model file holds the content of:
+// clusters, parts of speech, lemmas.
+type Resource struct {
+	Group   string `json:"group"`   // of the template
+	Kind    string `json:"kind"`    // see features.Stored
+	Section string `json:"section"` // of the file; groups of the same content share one
+}
+
+// Training says how a model was made. A kind fills in what it knows.
+type Training struct {
+	Sequences  int     `json:"sequences"`
+	Tokens     int     `json:"tokens"`
+	Forms      int     `json:"forms"`
+	Iterations int     `json:"iterations"` // or epochs: passes over the notes
+	L1         float64 `json:"l1"`
+	L2         float64 `json:"l2"`
+	MinCount   int     `json:"min_count"`
+	Prune      float32 `json:"prune"`
+
+	Spans      map[string]int `json:"spans,omitempty"`       // by category
+	SpanTokens map[string]int `json:"span_tokens,omitempty"` // in spans of the category
+}
+
+// Offer is a clustering that was offered to training, or "none", with the
+// strict F1 of a model with it on held-out training notes.
+type Offer struct {
+	Clusters string  `json:"clusters"`
+	StrictF1 float64 `json:"strict_f1"`
+	Taken    bool    `json:"taken,omitempty"`
+}
+
+// Measured says on which notes a model was scored, if those are real ones that
+// it has not seen: notes that somebody wrote of a patient, not generated ones,
+// which always flatter. A report shows it; what it says of what is left rests on Header.Risk.
+type Measured struct {
+	On       string `json:"on"`   // name of the labelled notes
+	Date     string `json:"date"` // 2026-11-22
+	Notes    int64  `json:"notes"`
+	Entities int64  `json:"entities"`
+
+	DialPoint // of the model as it was trained, at no bias
+}
+
+// DialPoint is a setting of the recall dial: taking Bias away from O's score
+// gave this masking recall and precision on held-out notes.
+type DialPoint struct {
+	Recall    float64    `json:"recall"` // share of the entities that are masked whole
+	Bias      float32    `json:"bias"`
+	Precision float64    `json:"precision"`                // share of the spans that touch an entity
+	Interval  [2]float64 `json:"recall_interval,omitzero"` // 95 %, of Recall; if it was taken
+}
+
+// Bias returns the bias that reached at least the given masking recall on the
+// notes of the recall dial, with the recall and precision that it had there.
+// The smallest that is enough is taken. A recall that the dial does not reach,
+// or only with a precision below floor, is an error that says what the dial
+// does reach.
+func (h *Header) Bias(recall, floor float64) (DialPoint, error) {
+	best := 0.0
+	for _, p := range h.RecallDial {
+		switch {
+		case p.Recall >= recall && p.Precision < floor:
+			return DialPoint{}, fmt.Errorf("the model's recall dial reaches %.4f with a precision of %.4f, below the floor of %v; with the floor kept, %.4f%s", p.Recall, p.Precision, floor, best, h.where())
+		case p.Recall >= recall:
+			return p, nil
+		case p.Precision >= floor:
+			best = math.Max(best, p.Recall)
+		}
+	}
+	return DialPoint{}, fmt.Errorf("the model's recall dial goes up to %.4f%s", best, h.where())
+}
+
+// where says on which notes the dial was measured.
+func (h *Header) where() string {
+	if h.Measured == nil {
+		return " (not measured on real notes)"
+	}
+	return fmt.Sprintf(" (measured on %s: %d notes, %d entities)", h.Measured.On, h.Measured.Notes, h.Measured.Entities)
+}
