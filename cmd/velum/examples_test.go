@@ -20,6 +20,20 @@ var small = []string{
 	"VELUM_TRAIN_ITERATIONS=4", "VELUM_NETWORK_EPOCHS=1", "VELUM_NETWORK_UNITS=8", "VELUM_LEARN_SLICE=100", "VELUM_LEARN_TURNS=1",
 }
 
+// documents are README.md and all topics of help.
+func documents(t *testing.T) string {
+	t.Helper()
+	text := readme(t)
+	for _, name := range topicNames() {
+		page, err := topics.ReadFile("topics/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "\n" + string(page)
+	}
+	return text
+}
+
 // readme is README.md.
 func readme(t *testing.T) string {
 	t.Helper()
@@ -161,13 +175,13 @@ func (w *world) serve(t *testing.T, example string) {
 	}
 }
 
-// Every example of every help text and every command of README.md runs as it
-// stands.
+// Every example of every help text and every command of README.md and of the
+// topics runs as it stands.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var examples []string
-	for _, block := range fenced(readme(t), "") {
+	for _, block := range fenced(documents(t), "") {
 		if strings.Contains(block, "velum ") && !strings.Contains(block, "-> ") && !strings.Contains(block, "─>") {
 			examples = append(examples, commands(block)...)
 		}
@@ -192,7 +206,7 @@ func TestExamples(t *testing.T) {
 		done[command] = true
 		t.Run(command, func(t *testing.T) { w.try(t, e) })
 	}
-	for i, block := range fenced(readme(t), "yaml") {
+	for i, block := range fenced(documents(t), "yaml") {
 		t.Run(fmt.Sprintf("YAML %d", i+1), func(t *testing.T) { w.check(t, block) })
 	}
 }

@@ -1,41 +1,26 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
-// topics are the sections of README.md by the word that help knows them by. None is the name of a verb.
-var topics = []struct{ name, heading string }{
-	{"example", "An example"},
-	{"scores", "Scores"},
-	{"install", "Install"},
-	{"commands", "Use"},
-	{"input", "What goes in, and what comes out"},
-	{"light", "The light of a report"},
-	{"operators", "What stands in place of a value"},
-	{"inverse", "When recall comes first"},
-	{"networks", "Rules that people write"},
-	{"words", "Words of the rules"},
-	{"patterns", "Patterns of the house"},
-	{"extracts", "One archive, many extracts"},
-	{"learning", "Learn from the archive"},
-	{"curators", "Correct notes by keyboard"},
-	{"months", "Month by month"},
-	{"nights", "Every night"},
-	{"exit-codes", "Exit codes"},
-	{"privacy", "Privacy"},
-}
+// topics holds the pages of `velum help TOPIC`, a file each, readable on a forge too. None has the name of a verb.
+//
+//go:embed topics/*.md
+var topics embed.FS
 
+// topicNames are the names of the pages, sorted.
 func topicNames() (names []string) {
-	for _, t := range topics {
-		names = append(names, t.name)
+	entries, _ := topics.ReadDir("topics") // embedded: it is there
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".md"))
 	}
 	return names
 }
@@ -45,7 +30,7 @@ func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND | TOPIC]",
 		Short:   "Help on a command, or on a topic",
-		Example: "  velum help run\n  velum help input    # what velum reads, and what it writes",
+		Example: "  velum help run\n  velum help formats    # what velum reads, and what it writes",
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return append(verbNames(c.Root()), topicNames()...), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -66,38 +51,18 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// helpTopic prints the section of README.md that name stands for.
+// helpTopic prints the page of that name.
 func helpTopic(c *cobra.Command, name string) error {
-	for _, t := range topics {
-		if t.name == name {
-			_, err := fmt.Fprintln(c.OutOrStdout(), plain(section(velum.Readme, t.heading)))
-			return err
-		}
+	page, err := topics.ReadFile("topics/" + name + ".md")
+	if err == nil {
+		_, err := fmt.Fprintln(c.OutOrStdout(), plain(string(page)))
+		return err
 	}
 	remedy := exit.DidYouMean(name, append(verbNames(c.Root()), topicNames()...))
 	if remedy == "" {
 		remedy = "`velum help` lists all commands and topics"
 	}
 	return exit.Errorf(exit.Config, remedy, "no command and no topic %q", name)
-}
-
-// section returns what stands in Markdown below a heading of that text, up to the next heading.
-func section(markdown, heading string) string {
-	var b strings.Builder
-	inside, fenced := false, false
-	for line := range strings.Lines(markdown) {
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-		}
-		title := strings.TrimLeft(line, "#")
-		switch {
-		case title != line && !fenced:
-			inside = strings.TrimSpace(title) == heading
-		case inside:
-			b.WriteString(line)
-		}
-	}
-	return strings.Trim(b.String(), "\n")
 }
 
 // link is a link of Markdown, of which a terminal shows the text alone.
@@ -131,6 +96,9 @@ func plain(markdown string) string {
 		case line == "":
 			end()
 			out = append(out, "")
+		case strings.HasPrefix(line, "#"):
+			end()
+			out = append(out, strings.ToUpper(strings.TrimLeft(line, "# ")))
 		default:
 			if bullet {
 				end()

@@ -1,50 +1,48 @@
 package main
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/velum-health/velum"
 )
 
-// Every section of README.md is a topic of help and the other way round; no topic hides a verb.
+// Every topic begins with a title, hides no verb, is linked from README.md and fits a terminal.
 func TestTopics(t *testing.T) {
-	var headings []string
-	for _, m := range regexp.MustCompile(`(?m)^##+ (.+)$`).FindAllStringSubmatch(velum.Readme, -1) {
-		headings = append(headings, m[1])
-	}
-	headings = slices.DeleteFunc(headings, func(h string) bool { return h == "More" }) // links alone
 	verbs := verbNames(newRootCommand(newApp(nil, nil, nil)))
-	for _, topic := range topics {
-		if i := slices.Index(headings, topic.heading); i < 0 {
-			t.Errorf("%s: README.md has no section %q", topic.name, topic.heading)
-		} else {
-			headings = slices.Delete(headings, i, i+1)
+	for _, name := range topicNames() {
+		page, err := topics.ReadFile("topics/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
 		}
-		if slices.Contains(verbs, topic.name) {
-			t.Errorf("%s is a verb", topic.name)
+		if slices.Contains(verbs, name) {
+			t.Errorf("%s is a verb", name)
 		}
-		if text := plain(section(velum.Readme, topic.heading)); len(text) < 100 {
-			t.Errorf("%s: %q", topic.name, text)
+		if text := string(page); !strings.HasPrefix(text, "# ") || len(text) < 300 {
+			t.Errorf("%s: no title, or nothing below it", name)
+		}
+		if !strings.Contains(readme(t), "["+name+"](cmd/velum/topics/"+name+".md)") {
+			t.Errorf("README.md has no link to %s", name)
+		}
+		for line := range strings.Lines(plain(string(page))) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth && !strings.HasPrefix(line, "  ") {
+				t.Errorf("%s: %d columns: %q", name, n, line)
+			}
 		}
 	}
-	if len(headings) > 0 {
-		t.Errorf("no topics: %q", headings)
+}
+
+// README.md is for the first hour; what else there is to say stands in topics.
+func TestReadmeIsShort(t *testing.T) {
+	if n := strings.Count(readme(t), "\n"); n > 150 {
+		t.Errorf("README.md has %d lines, 150 wanted: move something to cmd/velum/topics", n)
 	}
 }
 
 func TestPlain(t *testing.T) {
-	const markdown = "See [the\nrecipes](configs/deploy/README.md).\n\n```sh\nvelum run   # as it stands\n\nmore\n```\n\n| a | b | c |\n|---|---|---|\n| one | | [x](y) |\n\n* first\n* second\n  line"
-	const want = "See the recipes.\n\n  velum run   # as it stands\n\n  more\n\n  a\n      b · c\n  one\n      x\n\n* first\n* second line"
+	const markdown = "# First steps\n\nSee [the\nrecipes](configs/deploy/README.md).\n\n```sh\nvelum run   # as it stands\n\nmore\n```\n\n| a | b | c |\n|---|---|---|\n| one | | [x](y) |\n\n* first\n* second\n  line"
+	const want = "FIRST STEPS\n\nSee the recipes.\n\n  velum run   # as it stands\n\n  more\n\n  a\n      b · c\n  one\n      x\n\n* first\n* second line"
 	if got := plain(markdown); got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-	for line := range strings.Lines(plain(section(velum.Readme, "Privacy"))) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth {
-			t.Errorf("%d columns: %q", n, line)
-		}
 	}
 }

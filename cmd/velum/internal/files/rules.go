@@ -48,7 +48,7 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	}
 	p, err := rules.Compile(string(text), r)
 	if err != nil {
-		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the rule; README, Rules, tells the language"))
+		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the rule; `velum help house-rules` tells the language"))
 	}
 	return p, nil
 }
@@ -73,7 +73,7 @@ func Recognizers(path string) (*recognizers.Set, error) {
 	}
 	s, err := recognizers.Compile(string(text))
 	if err != nil {
-		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the file; README, Patterns of the house, tells what stands in it")
+		return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), "mend the file; `velum help house-rules` tells what stands in it")
 	}
 	return s, nil
 }
@@ -147,7 +147,7 @@ func Words(paths ...string) (rules.Words, error) {
 			return nil, exit.With(exit.Config, unread, "name a file of words; `velum rules words` prints one")
 		}
 		if words, err = words.Change(string(text)); err != nil {
-			return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; README, Words of the rules, tells what stands in it"))
+			return nil, exit.With(exit.Config, fmt.Errorf("%s: %w", path, err), remedy(err, "mend the list; `velum help house-rules` tells what stands in it"))
 		}
 	}
 	return words, err

@@ -398,7 +398,7 @@ func (c *Config) findOptions() []option {
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),
 
-		opt("patterns.files", &p.Files, nil, "Files of recognizers that the house writes: regular expressions with scores, context and check digits, and lists of words (README, Patterns of the house; `velum rules check`). Their categories are the model's, or those of patterns.", shaping, aFile),
+		opt("patterns.files", &p.Files, nil, "Files of recognizers that the house writes: regular expressions with scores, context and check digits, and lists of words (`velum help house-rules`, `velum rules check`). Their categories are the model's, or those of patterns.", shaping, aFile),
 
 		opt("people.table", &n.Table, "", "Table of known people, Parquet or CSV: columns patient_id, role, given, surname, name, birth_date, address, telephone, id, and more of each as surname2, id_card. They are found in the notes of their patient in any spelling; rows without a patient are staff and are looked for in all notes. Empty: nobody is known.", shaping, aFile, large),
 		opt("people.columns", &n.Columns, nil, "What the columns of people.table hold that have other names, as {apellido1: surname, NHC: id}.", shaping, valid(peopleField)),

@@ -50,7 +50,7 @@ func Check(c *console.Console, cfg *option.Config, paths []string) error {
 	if len(wrong.Mistakes) == 0 {
 		return nil
 	}
-	return exit.With(exit.Config, wrong, "`velum help networks`, `words` and `patterns` tell what stands in such files")
+	return exit.With(exit.Config, wrong, "`velum help house-rules` tells what stands in such files")
 }
 
 // checkRules prints what a file of networks or recognizers holds.
