@@ -158,9 +158,11 @@ func newRootCommand(a *app) *cobra.Command {
 			a.StartLog()
 			return cmp.Or(mayRead(c, args), mayWrite(c, args))
 		},
-		Args: unknownVerb,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:    unknownVerb,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version: readBuildInfo().String(), // --version, which people try before the verb
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(a.Out)
 	root.SetErr(a.Errs)
 	root.SetFlagErrorFunc(wrongFlag)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -49,16 +50,17 @@ func newVersionCommand(a *app) *cobra.Command {
 			if a.JSON {
 				return json.NewEncoder(a.Out).Encode(b)
 			}
-			return b.print(a)
+			_, err := a.Printf("%s\n", b)
+			return err
 		},
 	}
 }
 
-func (b buildInfo) print(a *app) error {
+// String is the line of `velum version` and `velum --version`.
+func (b buildInfo) String() string {
 	from := ""
 	if b.Commit != "" {
 		from = " (" + b.Commit[:min(12, len(b.Commit))] + ")"
 	}
-	_, err := a.Printf("velum %s%s %s %s\n", b.Version, from, b.Go, b.Platform)
-	return err
+	return fmt.Sprintf("velum %s%s %s %s", b.Version, from, b.Go, b.Platform)
 }
