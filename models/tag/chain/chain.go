@@ -13,12 +13,11 @@
 // against the log-space sums of reference.go, which every textbook has, and
 // those against the sum over all paths written out. Linear space is some
 // twenty times faster (a product instead of an exponential per pair of
-// labels); where it would underflow, the log-space sums are used.
+// labels). Where float32 would underflow (long lines), [Lattice] sums in
+// float64, and where that would, in log space.
 package chain
 
 import (
-	"math"
-
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -79,8 +78,8 @@ type Transitions struct {
 	open   []float32 // [Stride][Stride] scores of open targets, else Forbidden
 	band   []float32 // [3][Stride] scores of inner targets from j, j-1, j-2
 	slack  []float32 // [Stride] see Viterbi
-	steps  []float64 // [L][L] e^score, see SpanProbs
-	wide   bool      // scores too large for sums in linear space; no trained model has such
+	steps  *Transitions64
+	wide   bool // scores too large for sums in linear space; no trained model has such
 }
 
 // widest is the largest score between labels whose exponential float32 may
@@ -96,7 +95,7 @@ func NewTransitions(w Weights) *Transitions {
 		score: filled(w.L*stride, Forbidden), source: filled(w.L*stride, Forbidden),
 		start: filled(stride, Forbidden), end: filled(stride, Forbidden),
 		exp: make([]float32, rows*stride), expT: make([]float32, rows*stride),
-		open: filled(stride*stride, Forbidden), band: filled(3*stride, Forbidden), steps: make([]float64, w.L*w.L),
+		open: filled(stride*stride, Forbidden), band: filled(3*stride, Forbidden), steps: NewTransitions64(w),
 	}
 	copy(tr.start, w.Start)
 	copy(tr.end, w.End)
@@ -104,8 +103,7 @@ func NewTransitions(w Weights) *Transitions {
 		for j := range w.L {
 			s := w.Score[i*w.L+j]
 			tr.score[i*stride+j], tr.source[j*stride+i] = s, s
-			tr.steps[i*w.L+j] = math.Exp(float64(s))
-			e := float32(tr.steps[i*w.L+j])
+			e := float32(tr.steps.Exp[i*tr.steps.Stride+j])
 			tr.exp[i*stride+j], tr.expT[j*stride+i] = e, e
 			tr.wide = tr.wide || s > widest || s < -widest && s > Forbidden
 		}

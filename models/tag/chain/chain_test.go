@@ -152,17 +152,17 @@ func checkAll(t *testing.T, p problem) {
 	if got := x.LogZ() + x.shift; math.Abs(got-want.logZ) > 2e-4 {
 		t.Errorf("LogZ %v, want %v", got, want.logZ)
 	}
-	if got := x.referenceLogZ() + x.shift; math.Abs(got-want.logZ) > 2e-4 {
+	r := x.reference()
+	if got := r.logZ + x.shift; math.Abs(got-want.logZ) > 2e-4 {
 		t.Errorf("reference LogZ %v, want %v", got, want.logZ)
 	}
 	s := x.tr.Stride
-	marginal, slow := make([]float32, p.T*s), make([]float32, p.T*s)
+	marginal := make([]float32, p.T*s)
 	x.Marginals(marginal)
-	x.referenceMarginals(slow)
 	for i, want := range want.marginal {
 		at := i/p.w.L*s + i%p.w.L
-		if math.Abs(float64(marginal[at])-want) > 2e-4 || math.Abs(float64(slow[at])-want) > 2e-4 {
-			t.Errorf("marginal %d is %v, by the reference %v, want %v", i, marginal[at], slow[at], want)
+		if math.Abs(float64(marginal[at])-want) > 2e-4 || math.Abs(r.marginal(i)-want) > 2e-4 {
+			t.Errorf("marginal %d is %v, by the reference %v, want %v", i, marginal[at], r.marginal(i), want)
 		}
 	}
 	checkExpectation(t, p, want)
@@ -224,15 +224,15 @@ func TestPruning(t *testing.T) {
 // checkLong holds the linear-space sums against the log-space ones.
 func checkLong(t *testing.T, x *Lattice) {
 	t.Helper()
-	if fast, slow := x.LogZ(), x.referenceLogZ(); math.Abs(fast-slow) > 1e-3 {
+	r := x.reference()
+	if fast, slow := x.LogZ(), r.logZ; math.Abs(fast-slow) > 1e-3 {
 		t.Fatalf("LogZ %v, reference %v", fast, slow)
 	}
-	a, b := make([]float32, len(x.State)), make([]float32, len(x.State))
-	x.Marginals(a)
-	x.referenceMarginals(b)
-	for i := range a {
-		if math.Abs(float64(a[i]-b[i])) > 1e-3 {
-			t.Fatalf("marginal %d: %v, reference %v", i, a[i], b[i])
+	got := make([]float32, len(x.State))
+	x.Marginals(got)
+	for i := range r.alpha {
+		if got := float64(got[i/r.L*x.tr.Stride+i%r.L]); math.Abs(got-r.marginal(i)) > 1e-3 {
+			t.Fatalf("marginal %d: %v, reference %v", i, got, r.marginal(i))
 		}
 	}
 }
@@ -278,30 +278,65 @@ func TestForbid(t *testing.T) {
 	})
 }
 
-// Scores too far apart for linear space fall back to log space.
+func (r *reference) marginal(i int) float64 { return math.Exp(r.alpha[i] + r.beta[i] - r.logZ) }
+
+// Scores too far apart for float32 fall back to float64, and those too far
+// apart for that to log space.
 func TestUnderflow(t *testing.T) {
-	set := tagSet(pipeline.BIO, 2)
-	p := problem{w: NewWeights(set, true), T: 3, state: make([]float32, 3*set.Len())}
-	p.state[set.Len()+2] = 300             // I of the first category, second token
-	p.state[1], p.state[0] = -200, 0       // its B, first token
-	p.w.Score[1*set.Len()+2] = 0           // B to I
-	p.state[2*set.Len()] = 1               // O, last token
-	p.state[set.Len()], p.state[3] = 0, -3 // O and the other B
-	x := p.lattice()
-	want := p.enumerate()
-	if got := x.LogZ() + x.shift; math.Abs(got-want.logZ) > 1e-3 {
-		t.Errorf("LogZ %v, want %v", got, want.logZ)
+	for _, far := range []float32{100, 300, 600} {
+		set := tagSet(pipeline.BIO, 2)
+		p := problem{w: NewWeights(set, true), T: 3, state: make([]float32, 3*set.Len())}
+		p.state[set.Len()+2] = far             // I of the first category, second token
+		p.state[1], p.state[0] = 50-far, 0     // its B, first token
+		p.w.Score[1*set.Len()+2] = 0           // B to I
+		p.state[2*set.Len()] = 1               // O, last token
+		p.state[set.Len()], p.state[3] = 0, -3 // O and the other B
+		x, want := p.lattice(), p.enumerate()
+		if got := x.LogZ() + x.shift; math.Abs(got-want.logZ) > 1e-3 {
+			t.Errorf("%v: LogZ %v, want %v", far, got, want.logZ)
+		}
+		m := make([]float32, len(x.State))
+		x.Marginals(m)
+		if got, want := float64(m[x.tr.Stride+2]), want.marginal[set.Len()+2]; !x.narrow || math.Abs(got-want) > 1e-3 {
+			t.Errorf("%v: marginal %v, want %v", far, got, want)
+		}
 	}
-	if r := newReference(x.T, x.tr.L, x.tr.Stride, x.State, x.tr.score); x.referenceLogZ() != r.logZ {
-		t.Errorf("LogZ %v, the reference has %v", x.referenceLogZ(), r.logZ)
-	}
-	if n := testing.AllocsPerRun(10, func() { x.LogZ() }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-	m := make([]float32, len(x.State))
-	x.Marginals(m)
-	if got, want := float64(m[x.tr.Stride+2]), want.marginal[set.Len()+2]; math.Abs(got-want) > 1e-3 {
-		t.Errorf("marginal %v, want %v", got, want)
+}
+
+// Each token of a long line takes something away, so that the product of the
+// sums leaves float32, or float64.
+func TestLong(t *testing.T) {
+	set := tagSet(pipeline.BIO, 3)
+	for _, n := range []int{60, 200, 1500} {
+		p := newProblem(rand.New(rand.NewPCG(1, uint64(n))), set, true, n, 1)
+		for i := range p.w.Score {
+			p.w.Score[i] -= 3
+		}
+		x, path, allocs := p.lattice(), make([]pipeline.Tag, n), 0.0
+		x.Decode(path)
+		if !x.narrow {
+			t.Errorf("%d tokens: float32 was wide enough", n)
+		}
+		checkLong(t, x)
+		if n < 1500 {
+			allocs = testing.AllocsPerRun(5, func() { x.Prepare(); x.Decode(path); x.sumBehind(0) })
+		}
+		if allocs != 0 {
+			t.Errorf("%d tokens: %v allocations", n, allocs)
+		}
+		var spans SpanProbs
+		spans.Reset(set)
+		spans.Add(x, lineOf(n), path, 0, n)
+		var all float64
+		for i, r := 0, x.reference(); i < set.Len(); i++ {
+			all += r.marginal(i)
+			if got := x.ahead(0, i) * x.after(0, i); math.Abs(got-r.marginal(i)) > 1e-9 {
+				t.Errorf("%d tokens: tag %d has %v, the reference %v", n, i, got, r.marginal(i))
+			}
+		}
+		if math.Abs(all-1) > 1e-9 {
+			t.Errorf("%d tokens: marginals add up to %v", n, all)
+		}
 	}
 }
 

@@ -15,16 +15,19 @@ type Lattice struct {
 	State []float32 // [T][tr.Stride] score of label y at token t; padding Forbidden
 
 	tr     *Transitions
-	rows   []float32  // [margin+T+margin][Stride], holds State
-	exp    []float32  // [T][Stride]    e^State after Prepare
-	alpha  []float32  // [1+T][Stride]  best or summed scores; one row before the first, see kernels.Band
-	beta   []float32  // [2][Stride]
-	total  []float64  // [T]            scale of each alpha row
-	later  []float32  // [T][Stride]    rows of e^State·beta, see SpanProbs
-	behind int        //                the token whose beta is in the first row
-	logs   []float64  // [3][L]         see referenceLogZ
-	exact  *reference // the same sums in log space, where float32 is too narrow; else nil
-	shift  float64    //                what Prepare has taken away from all paths
+	rows   []float32 // [margin+T+margin][Stride], holds State
+	exp    []float32 // [T][Stride]    e^State after Prepare
+	alpha  []float32 // [1+T][Stride]  best scores; one row before the first, see kernels.Band
+	sums   []float32 // [T][Stride]    summed scores, see LogZ; each row is made of the one before over its total
+	total  []float64 // [T]            sums of the rows of sums
+	dip    float32   //                see weak
+	narrow bool      //                float32 is too narrow: the sums stand in wide
+	summed bool      //                all sums are made
+	wide   wide
+	beta   []float32 // [3][Stride]
+	later  []float32 // [T][Stride]    rows of e^State·beta, see SpanProbs
+	behind int       //                the token whose beta is in the first row
+	shift  float64   //                what Prepare has taken away from all paths
 }
 
 // Reset makes room for n tokens with margin rows of scratch before the first
@@ -57,7 +60,7 @@ func (l *Lattice) Prepare() {
 	l.alpha = grow(l.alpha, len(l.State)+s)
 	kernels.Add(l.State[:s], l.tr.start)
 	kernels.Add(l.State[(l.T-1)*s:], l.tr.end)
-	l.shift = 0
+	l.shift, l.summed = 0, false
 	for at := 0; at < len(l.State); at += s {
 		l.shift += float64(kernels.ShiftExp(l.exp[at:at+s], l.State[at:at+s]))
 	}
@@ -116,21 +119,17 @@ func (l *Lattice) advance(t int, floor float32) float32 {
 // Decode is Viterbi, and returns LogZ. Both recursions wait for the row before
 // and not for each other, so that in step they take two thirds of their time.
 func (l *Lattice) Decode(path []pipeline.Tag) (logZ float64) {
-	if l.T < 2 {
-		l.Viterbi(path)
-		return l.LogZ()
+	if l.T == 0 {
+		return 0
 	}
-	s := l.tr.Stride
-	l.beta = grow(l.beta, 3*s)
-	z := sums{x: l, prev: l.exp[:s], a: l.beta[:s], b: l.beta[s : 2*s]}
-	z.begin()
 	floor := l.first()
+	l.firstSum()
 	for t := 1; t < l.T; t++ {
-		z.step(t)
+		l.nextSum(t)
 		floor = l.advance(t, floor)
 	}
 	l.back(path)
-	return z.logZ()
+	return l.logZ()
 }
 
 var zeros [256]float32 // as long as the longest row: tags are numbered by a byte
@@ -191,70 +190,83 @@ func (l *Lattice) LogScore(path []pipeline.Tag) float64 {
 // of α falls under e^-87 is lost to float32; it matters only if the sums of
 // the rows that follow fall by about as much, that is, if what the tokens say
 // contradicts all paths that were kept. So the product of the latest row sums
-// is watched, counted from where it was last above one.
+// is watched, counted from where it was last above one. Long lines fall under it
+// as well, since the sums of their rows are a little less than one.
 const weak = 1e-20
 
 // LogZ returns the logarithm of the sum over all paths, less what Prepare
 // took away.
 //
 //	α(0,y) = e^s(0,y)
-//	α(t,y) = e^s(t,y) Σ_y' α(t-1,y') e^a(y',y)
+//	α(t,y) = e^s(t,y) Σ_y' α(t-1,y') e^a(y',y) / c(t-1),  c(t) = Σ_y α(t,y)
 //
-// Every row is divided by its sum; Z is the product of the sums.
+// Z is the product of the sums c(t).
 func (l *Lattice) LogZ() float64 {
 	if l.T == 0 {
 		return 0
 	}
+	l.sum()
+	return l.logZ()
+}
+
+// sum makes all sums, if they are not made yet.
+func (l *Lattice) sum() {
+	if l.summed {
+		return
+	}
+	l.firstSum()
+	for t := 1; t < l.T; t++ {
+		l.nextSum(t)
+	}
+	l.lastSum()
+}
+
+func (l *Lattice) firstSum() {
 	s := l.tr.Stride
-	if l.T == 1 {
-		return math.Log(rowSum(l.exp[:s]))
+	l.sums, l.total = grow(l.sums, l.T*s), grow(l.total, l.T)
+	copy(l.sums[:s], l.exp[:s])
+	l.total[0] = rowSum(l.exp[:s])
+	if l.T > 1 { // as the other sums
+		l.total[0] = float64(float32(l.total[0]))
 	}
-	l.beta = grow(l.beta, 3*s)
-	z := sums{x: l, prev: l.exp[:s], a: l.beta[:s], b: l.beta[s : 2*s]}
-	z.begin()
-	for t := 1; t < l.T && !z.lost; t++ {
-		z.step(t)
-	}
-	return z.logZ()
+	l.dip, l.narrow = 1, l.tr.wide
 }
 
-// sums is the recursion of LogZ under way. Its rows are needed one step long.
-type sums struct {
-	x          *Lattice
-	prev, a, b []float32 // [Stride]
-	sum, dip   float32
-	z, product float64 // the logarithm of the sums so far is z + log product
-	lost       bool    // float32 is too narrow, see weak
-}
-
-func (z *sums) begin() {
-	z.sum, z.dip = float32(rowSum(z.prev)), 1
-	z.product, z.lost = float64(z.sum), z.x.tr.wide
-}
-
-func (z *sums) step(t int) {
-	if z.lost {
+func (l *Lattice) nextSum(t int) {
+	if l.narrow {
 		return
 	}
-	tr, s := z.x.tr, z.x.tr.Stride
-	z.sum = kernels.Forward(z.a, z.prev, z.x.exp[t*s:(t+1)*s], tr.exp, tr.rows, 1/z.sum)
-	if z.dip = min(z.dip, 1) * z.sum; !(z.dip > weak) {
-		z.lost = true
-		return
-	}
-	z.product *= float64(z.sum)
-	if z.product < 1e-200 || z.product > 1e200 {
-		z.z += math.Log(z.product)
-		z.product = 1
-	}
-	z.prev, z.a, z.b = z.a, z.b, z.a
+	s := l.tr.Stride
+	c := kernels.Forward(l.sums[t*s:(t+1)*s], l.sums[(t-1)*s:t*s], l.exp[t*s:(t+1)*s], l.tr.exp, l.tr.rows, float32(1/l.total[t-1]))
+	l.total[t] = float64(c)
+	l.dip = min(l.dip, 1) * c
+	l.narrow = !(l.dip > weak)
 }
 
-func (z *sums) logZ() float64 {
-	if z.lost {
-		return z.x.referenceLogZ()
+func (l *Lattice) lastSum() {
+	if l.narrow && !l.summed {
+		l.widen()
 	}
-	return z.z + math.Log(z.product)
+	l.summed, l.behind = true, -1
+}
+
+func (l *Lattice) logZ() float64 {
+	if l.lastSum(); l.narrow {
+		return l.wide.logZ
+	}
+	return sumLogs(l.total[:l.T])
+}
+
+// sumLogs is Σ log x, with one logarithm for many.
+func sumLogs(x []float64) (sum float64) {
+	product := 1.0
+	for _, v := range x {
+		if product *= v; product < 1e-200 || product > 1e200 {
+			sum += math.Log(product)
+			product = 1
+		}
+	}
+	return sum + math.Log(product)
 }
 
 func rowSum(row []float32) float64 {
@@ -265,55 +277,27 @@ func rowSum(row []float32) float64 {
 	return sum
 }
 
-// referenceLogZ is the sum of newReference, bit for bit, in scratch space and
-// without the way back.
-func (l *Lattice) referenceLogZ() float64 {
-	L, s := l.tr.L, l.tr.Stride
-	l.logs = grow(l.logs, 3*L)
-	prev, next, terms := l.logs[:L], l.logs[L:2*L], l.logs[2*L:3*L]
-	for y := range next {
-		next[y] = float64(l.State[y])
-	}
-	for t := 1; t < l.T; t++ {
-		prev, next = next, prev
-		for y := range next {
-			for i, a := range prev {
-				terms[i] = a + float64(l.tr.score[i*s+y])
-			}
-			next[y] = float64(l.State[t*s+y]) + logSum(terms)
-		}
-	}
-	return logSum(next)
-}
-
 // Marginals writes p(y_t = y | x) into dst, [T][Stride]; padding is 0.
 func (l *Lattice) Marginals(dst []float32) {
 	if l.T == 0 {
 		return
 	}
-	s, rows := l.tr.Stride, l.tr.rows
-	l.total, l.beta = grow(l.total, l.T), grow(l.beta, 3*s)
-	alpha := dst[:l.T*s]
-	copy(alpha[:s], l.exp[:s])
-	l.total[0] = rowSum(alpha[:s])
-	dip := float32(1)
-	for t := 1; t < l.T; t++ {
-		sum := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], l.exp[t*s:(t+1)*s], l.tr.exp, rows, float32(1/l.total[t-1]))
-		if dip = min(dip, 1) * sum; !(dip > weak) || l.tr.wide {
-			l.referenceMarginals(dst)
-			return
-		}
-		l.total[t] = float64(sum)
+	l.sum()
+	if l.narrow {
+		l.wideMarginals(dst)
+		return
 	}
 	// β(T-1,y) = 1, β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y')
+	s := l.tr.Stride
+	l.beta = grow(l.beta, 3*s)
 	beta, next, one := l.beta[:s], l.beta[s:2*s], l.beta[2*s:3*s]
 	for y := range s {
 		beta[y], one[y] = 1, 1
 	}
 	for t := l.T - 1; ; t-- {
-		row, scale := alpha[t*s:(t+1)*s], float32(1/l.total[t])
+		row, alpha, scale := dst[t*s:(t+1)*s], l.sums[t*s:(t+1)*s], float32(1/l.total[t])
 		for y, b := range beta {
-			row[y] *= b * scale
+			row[y] = alpha[y] * (b * scale)
 		}
 		if t == 0 {
 			return
@@ -321,16 +305,15 @@ func (l *Lattice) Marginals(dst []float32) {
 		for y, e := range l.exp[t*s : (t+1)*s] {
 			next[y] = beta[y] * e
 		}
-		kernels.Forward(beta, next, one, l.tr.expT, rows, scale)
+		kernels.Forward(beta, next, one, l.tr.expT, l.tr.rows, scale)
 	}
 }
 
-func (l *Lattice) referenceMarginals(dst []float32) {
-	r := newReference(l.T, l.tr.L, l.tr.Stride, l.State, l.tr.score)
+func (l *Lattice) wideMarginals(dst []float32) {
 	clear(dst[:l.T*l.tr.Stride])
 	for t := range l.T {
 		for y := range l.tr.L {
-			dst[t*l.tr.Stride+y] = float32(r.marginal(t, y))
+			dst[t*l.tr.Stride+y] = float32(l.ahead(t, y) * l.after(t, y))
 		}
 	}
 }

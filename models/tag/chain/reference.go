@@ -1,6 +1,75 @@
 package chain
 
-import "math"
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/number/kernels"
+)
+
+// wide holds the sums of forward-backward in float64, for what float32 is too narrow for.
+type wide struct {
+	Expectation           // rows of its α sum to 1
+	betas       []float64 // [T][Stride] rows of α·β sum to 1
+	logZ        float64
+}
+
+// weakest is weak for float64.
+const weakest = 1e-250
+
+// widen makes the sums in float64, or in log space if even that is too narrow.
+func (l *Lattice) widen() {
+	w, s := &l.wide, l.tr.steps.Stride
+	w.reset(l.T, s)
+	w.betas = grow(w.betas, l.T*s)
+	for t := range l.T {
+		row := w.exp[t*s : (t+1)*s]
+		clear(row)
+		for y := range l.tr.L {
+			row[y] = math.Exp(float64(l.State[t*l.tr.Stride+y]))
+		}
+	}
+	w.logZ = w.forward(l.tr.steps, l.T)
+	dip := 1.0
+	for _, c := range w.sum {
+		if dip = min(dip, 1) * c; !(dip > weakest && dip < 1/weakest) {
+			l.takeLogs()
+			return
+		}
+	}
+	copy(l.total, w.sum)
+	w.backWide(l.tr.steps, l.T)
+}
+
+// backWide divides the rows of α by their sums, and makes β.
+func (w *wide) backWide(tr *Transitions64, T int) {
+	s := tr.Stride
+	copy(w.betas[(T-1)*s:], w.one)
+	for t := T - 1; ; t-- {
+		alpha, beta, e := w.alpha[t*s:(t+1)*s], w.betas[t*s:(t+1)*s], w.exp[t*s:(t+1)*s]
+		kernels.Product64(alpha, alpha, w.one, 1/w.sum[t])
+		if t == 0 {
+			return
+		}
+		kernels.Product64(e, e, beta, 1/w.sum[t])
+		kernels.RowSum64(w.betas[(t-1)*s:t*s], e, w.one, tr.expT, s, 1)
+	}
+}
+
+// takeLogs is widen in log space. It allocates.
+func (l *Lattice) takeLogs() {
+	r := l.reference()
+	l.wide.logZ = r.logZ
+	before := 0.0
+	for t := range l.T {
+		alpha, beta := r.alpha[t*r.L:(t+1)*r.L], r.beta[t*r.L:(t+1)*r.L]
+		n, row := logSum(alpha), t*l.tr.steps.Stride
+		for y := range alpha {
+			l.wide.alpha[row+y], l.wide.betas[row+y] = math.Exp(alpha[y]-n), math.Exp(beta[y]+n-r.logZ)
+		}
+		l.total[t] = max(math.Exp(n-before), math.SmallestNonzeroFloat64)
+		before = n
+	}
+}
 
 // reference holds the sums of forward-backward in log space, in float64:
 // slow, and safe from underflow.
@@ -8,16 +77,16 @@ import "math"
 //	α(t,y) = s(t,y) + log Σ_y' e^(α(t-1,y') + a(y',y))
 //	β(t,y) = log Σ_y' e^(a(y,y') + s(t+1,y') + β(t+1,y'))
 type reference struct {
-	T, L        int
+	L           int
 	alpha, beta []float64 // [T][L]
 	logZ        float64
 }
 
-// newReference sums over state, [T][stride], and trans, [L][stride].
-func newReference[F float32 | float64](T, L, stride int, state, trans []F) *reference {
-	r := &reference{T: T, L: L, alpha: make([]float64, T*L), beta: make([]float64, T*L)}
+func (l *Lattice) reference() *reference {
+	L, stride, state, trans := l.tr.L, l.tr.Stride, l.State, l.tr.score
+	r := &reference{L: L, alpha: make([]float64, l.T*L), beta: make([]float64, l.T*L)}
 	terms := make([]float64, L)
-	for t := range T {
+	for t := range l.T {
 		for y := range L {
 			in := 0.0
 			if t > 0 {
@@ -29,7 +98,7 @@ func newReference[F float32 | float64](T, L, stride int, state, trans []F) *refe
 			r.alpha[t*L+y] = float64(state[t*stride+y]) + in
 		}
 	}
-	for t := T - 2; t >= 0; t-- {
+	for t := l.T - 2; t >= 0; t-- {
 		for y := range L {
 			for j := range L {
 				terms[j] = float64(trans[y*stride+j]) + float64(state[(t+1)*stride+j]) + r.beta[(t+1)*L+j]
@@ -37,12 +106,8 @@ func newReference[F float32 | float64](T, L, stride int, state, trans []F) *refe
 			r.beta[t*L+y] = logSum(terms)
 		}
 	}
-	r.logZ = logSum(r.alpha[(T-1)*L:])
+	r.logZ = logSum(r.alpha[(l.T-1)*L:])
 	return r
-}
-
-func (r *reference) marginal(t, y int) float64 {
-	return math.Exp(r.alpha[t*r.L+y] + r.beta[t*r.L+y] - r.logZ)
 }
 
 func logSum(x []float64) float64 {

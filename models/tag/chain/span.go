@@ -58,7 +58,7 @@ func (s *SpanProbs) Add(x *Lattice, tokens []pipeline.Token, path []pipeline.Tag
 		}
 		if hi > from {
 			if !ready {
-				x.sum(hi)
+				x.sumBehind(hi)
 				ready = true
 			}
 			p := float32(min(1, s.span(x, tokens, lo, hi, path[lo])))
@@ -155,7 +155,7 @@ func (s *SpanProbs) behind(x *Lattice, tokens []pipeline.Token, t int, y pipelin
 
 // step is e^a(i,j).
 func (l *Lattice) step(i, j pipeline.Tag) float64 {
-	return l.tr.steps[int(i)*l.tr.L+int(j)]
+	return l.tr.steps.Exp[int(i)*l.tr.steps.Stride+int(j)]
 }
 
 // local is e^s(t,y), in the scale of the sums.
@@ -163,30 +163,20 @@ func (l *Lattice) local(t int, y pipeline.Tag) float64 {
 	return math.Exp(float64(l.State[t*l.tr.Stride+int(y)])) / l.total[t]
 }
 
-// sum makes all rows of α, and behind token end, where the first span has ended,
-// those of e^s·β: Marginals does not keep them. β itself is asked for where
-// spans end.
+// sumBehind makes α, if it is not there from decoding, and behind token end, where
+// the first span has ended, the rows of e^s·β: Marginals does not keep them. β itself
+// is asked for where spans end.
 //
-//	α(t,y) = e^s(t,y) Σ_y' e^a(y',y) α(t-1,y') / c(t-1),  c(t) = Σ_y α(t,y)
 //	β(t,y) = Σ_y' e^(a(y,y')+s(t+1,y')) β(t+1,y') / c(t+1)
-func (l *Lattice) sum(end int) {
-	s, rows, tr := l.tr.Stride, l.tr.rows, l.tr
-	l.total, l.later, l.beta, l.exact = grow(l.total, l.T), grow(l.later, l.T*s), grow(l.beta, 3*s), nil
-	alpha := l.alpha[:l.T*s]
-	copy(alpha[:s], l.exp[:s])
-	l.total[0] = rowSum(alpha[:s])
-	dip := float32(1)
-	for t := 1; t < l.T; t++ {
-		c := kernels.Forward(alpha[t*s:(t+1)*s], alpha[(t-1)*s:t*s], l.exp[t*s:(t+1)*s], tr.exp, rows, float32(1/l.total[t-1]))
-		if dip = min(dip, 1) * c; !(dip > weak) || tr.wide {
-			l.referenceSum()
-			return
-		}
-		l.total[t] = float64(c)
+func (l *Lattice) sumBehind(end int) {
+	if l.sum(); l.narrow {
+		return
 	}
+	s, tr := l.tr.Stride, l.tr
+	l.later, l.beta = grow(l.later, l.T*s), grow(l.beta, 3*s)
 	copy(l.later[(l.T-1)*s:], l.exp[(l.T-1)*s:l.T*s])
 	for t := l.T - 2; t > end; t-- {
-		kernels.Forward(l.later[t*s:(t+1)*s], l.later[(t+1)*s:(t+2)*s], l.exp[t*s:(t+1)*s], tr.expT, rows, float32(1/l.total[t+1]))
+		kernels.Forward(l.later[t*s:(t+1)*s], l.later[(t+1)*s:(t+2)*s], l.exp[t*s:(t+1)*s], tr.expT, tr.rows, float32(1/l.total[t+1]))
 	}
 	l.behind = -1
 }
@@ -205,34 +195,18 @@ func (l *Lattice) weigh(t int) {
 	kernels.Forward(beta, l.later[(t+1)*s:(t+2)*s], one, l.tr.expT, l.tr.rows, float32(1/l.total[t+1]))
 }
 
-// referenceSum is sum in log space, for scores too far apart. It allocates.
-func (l *Lattice) referenceSum() {
-	r := newReference(l.T, l.tr.L, l.tr.Stride, l.State, l.tr.score)
-	before := 0.0
-	for t := range l.T {
-		alpha, beta := r.alpha[t*r.L:(t+1)*r.L], r.beta[t*r.L:(t+1)*r.L]
-		n := logSum(alpha)
-		for y := range alpha {
-			alpha[y], beta[y] = math.Exp(alpha[y]-n), math.Exp(beta[y]+n-r.logZ)
-		}
-		l.total[t] = max(math.Exp(n-before), math.SmallestNonzeroFloat64)
-		before = n
-	}
-	l.exact = r
-}
-
 // ahead is α(t,y) / c(t).
 func (l *Lattice) ahead(t, y int) float64 {
-	if l.exact != nil {
-		return l.exact.alpha[t*l.tr.L+y]
+	if l.narrow {
+		return l.wide.alpha[t*l.tr.steps.Stride+y]
 	}
-	return float64(l.alpha[t*l.tr.Stride+y]) / l.total[t]
+	return float64(l.sums[t*l.tr.Stride+y]) / l.total[t]
 }
 
 // after is β(t,y).
 func (l *Lattice) after(t, y int) float64 {
-	if l.exact != nil {
-		return l.exact.beta[t*l.tr.L+y]
+	if l.narrow {
+		return l.wide.betas[t*l.tr.steps.Stride+y]
 	}
 	if l.behind != t {
 		l.weigh(t)
