@@ -1,13 +1,13 @@
 package embedded_test
 
 import (
+	"crypto/sha256"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/velum-health/velum/models/embedded"
-	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/tagger"
 )
 
@@ -16,11 +16,7 @@ import (
 // `velum models measure` for a model that is there.
 func TestMeasured(t *testing.T) {
 	for _, name := range []string{"primary-care", "cascade", "meddocan", "meddocan-cascade"} {
-		data, ok := embedded.Model(name)
-		if !ok {
-			t.Fatal(name)
-		}
-		f, err := modelfile.Parse(data)
+		f, err := embedded.Open(name)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -52,5 +48,22 @@ func TestNames(t *testing.T) {
 	slices.Sort(files)
 	if got := embedded.Names(); !slices.Equal(got, files) {
 		t.Errorf("models %v, files %v", got, files)
+	}
+}
+
+// TestDigests: each model is whole, and is what it is called by. Nothing else looks: a start trusts the program.
+func TestDigests(t *testing.T) {
+	for _, name := range embedded.Names() {
+		f, err := embedded.Open(name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		alone, err := f.Alone()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got, want := sha256.Sum256(alone), embedded.Digest(name); got != want {
+			t.Errorf("%s has digest %x, digests.txt says %x: run scripts/data/pack", name, got, want)
+		}
 	}
 }

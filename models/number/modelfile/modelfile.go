@@ -6,7 +6,7 @@
 //	12      4      length of the header
 //	16      4      number of sections
 //	20      4      CRC-32C of the table, of the header and of the 20 bytes above
-//	24      40·n   table: name [16], offset, length uint64, CRC-32C uint32, 4 zero bytes
+//	24      40·n   table: name [16], offset, length uint64, CRC-32C uint32, form uint16, width uint16
 //	…       …      header: JSON, one line
 //	…       …      sections, each at a multiple of 64 bytes
 //
@@ -29,7 +29,8 @@ import (
 
 const (
 	magic     = "velum\x00\r\n"
-	version   = 1
+	alone     = 1 // version of a file whose sections are all plain
+	packed    = 2 // version of a file that a Packer has made
 	fixedSize = 24
 	entrySize = 40
 	nameSize  = 16
@@ -43,6 +44,7 @@ var (
 	ErrNotAModel = errors.New("is no velum model")
 	ErrVersion   = errors.New("was written by a newer velum")
 	ErrDamaged   = errors.New("is damaged")
+	ErrPacked    = errors.New("is packed for the binary and shares parts with others there")
 )
 
 // Section is a named piece of a model, at most 16 bytes of name.
@@ -55,16 +57,25 @@ type Section struct {
 // from.
 type File struct {
 	header   []byte
-	sections []Section
+	sections []Section // as they are stored
+	forms    []form    // of the sections
+	find     Finder    // nil: whoever opened the file has no other models
+	trusted  bool
 	unmap    func() error
 }
 
-// Write writes a model: its header as JSON and its sections, in this order.
+// Write writes a model that stands alone: its header as JSON and its sections, in
+// this order.
 func Write(w io.Writer, header any, sections ...Section) error {
 	text, err := json.Marshal(header)
 	if err != nil {
 		return fmt.Errorf("model header: %w", err)
 	}
+	return write(w, alone, text, sections, make([]form, len(sections)))
+}
+
+// write writes sections as they are stored.
+func write(w io.Writer, version uint32, text []byte, sections []Section, forms []form) error {
 	head := append([]byte(magic), make([]byte, fixedSize-len(magic)+entrySize*len(sections))...)
 	binary.LittleEndian.PutUint32(head[8:], version)
 	binary.LittleEndian.PutUint32(head[12:], uint32(len(text)))
@@ -79,6 +90,8 @@ func Write(w io.Writer, header any, sections ...Section) error {
 		binary.LittleEndian.PutUint64(e[16:], uint64(at))
 		binary.LittleEndian.PutUint64(e[24:], uint64(len(s.Data)))
 		binary.LittleEndian.PutUint32(e[32:], crc32.Checksum(s.Data, castagnoli))
+		binary.LittleEndian.PutUint16(e[36:], forms[i].kind)
+		binary.LittleEndian.PutUint16(e[38:], forms[i].width)
 		at = aligned(at + len(s.Data))
 	}
 	binary.LittleEndian.PutUint32(head[20:], headSum(head, text))
@@ -109,13 +122,28 @@ func headSum(head, text []byte) uint32 {
 func aligned(n int) int { return (n + align - 1) / align * align }
 
 // Parse checks a model and finds its sections. The errors wrap ErrNotAModel,
-// ErrVersion or ErrDamaged.
-func Parse(data []byte) (*File, error) {
+// ErrVersion, ErrPacked or ErrDamaged.
+func Parse(data []byte) (*File, error) { return parse(data, &File{}) }
+
+// Shipped finds the sections of a model of the binary, of which nothing is checked:
+// a start would read all of it for that, and a test does. Sections that stand in
+// another model are taken from there.
+func Shipped(data []byte, find Finder) (*File, error) {
+	return parse(data, &File{find: find, trusted: true})
+}
+
+// A Finder opens the model of a name.
+type Finder func(name string) (*File, error)
+
+func parse(data []byte, f *File) (*File, error) {
 	if len(data) < fixedSize || string(data[:len(magic)]) != magic {
 		return nil, ErrNotAModel
 	}
-	if v := binary.LittleEndian.Uint32(data[8:]); v != version {
-		return nil, fmt.Errorf("%w: format %d, this velum reads %d", ErrVersion, v, version)
+	switch v := binary.LittleEndian.Uint32(data[8:]); {
+	case v == packed && !f.trusted:
+		return nil, ErrPacked
+	case v != alone && v != packed:
+		return nil, fmt.Errorf("%w: format %d, this velum reads %d", ErrVersion, v, alone)
 	}
 	headerLen, n := uint64(binary.LittleEndian.Uint32(data[12:])), uint64(binary.LittleEndian.Uint32(data[16:]))
 	table := fixedSize + n*entrySize
@@ -126,28 +154,29 @@ func Parse(data []byte) (*File, error) {
 	if headSum(head, text) != binary.LittleEndian.Uint32(data[20:]) {
 		return nil, fmt.Errorf("%w: wrong checksum of its header", ErrDamaged)
 	}
-	f := &File{header: text}
+	f.header = text
 	for i := range n {
-		s, err := section(data, head[fixedSize+i*entrySize:])
-		if err != nil {
+		if err := f.section(data, head[fixedSize+i*entrySize:]); err != nil {
 			return nil, err
 		}
-		f.sections = append(f.sections, s)
 	}
 	return f, nil
 }
 
-func section(data, entry []byte) (Section, error) {
+// section adds the section of a row of the table.
+func (f *File) section(data, entry []byte) error {
 	name := string(bytes.TrimRight(entry[:nameSize], "\x00"))
 	at, size := binary.LittleEndian.Uint64(entry[16:]), binary.LittleEndian.Uint64(entry[24:])
 	if at%align != 0 || at > uint64(len(data)) || size > uint64(len(data))-at {
-		return Section{}, fmt.Errorf("%w: section %q lies outside the file", ErrDamaged, name)
+		return fmt.Errorf("%w: section %q lies outside the file", ErrDamaged, name)
 	}
 	body := data[at : at+size : at+size]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(entry[32:]) {
-		return Section{}, fmt.Errorf("%w: wrong checksum of section %q", ErrDamaged, name)
+	if !f.trusted && crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(entry[32:]) {
+		return fmt.Errorf("%w: wrong checksum of section %q", ErrDamaged, name)
 	}
-	return Section{Name: name, Data: body}, nil
+	f.sections = append(f.sections, Section{Name: name, Data: body})
+	f.forms = append(f.forms, form{binary.LittleEndian.Uint16(entry[36:]), binary.LittleEndian.Uint16(entry[38:])})
+	return nil
 }
 
 // Open maps a model file into memory where the system can, and reads it
@@ -205,15 +234,5 @@ func (f *File) Header(v any) error {
 // RawHeader returns the JSON header as it stands in the file.
 func (f *File) RawHeader() []byte { return f.header }
 
-// Sections lists all sections in the order of the file.
+// Sections lists all sections as they are stored, in the order of the file.
 func (f *File) Sections() []Section { return f.sections }
-
-// Section returns the data of the section of that name.
-func (f *File) Section(name string) ([]byte, error) {
-	for _, s := range f.sections {
-		if s.Name == name {
-			return s.Data, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: it has no section %q", ErrDamaged, name)
-}

@@ -3,6 +3,7 @@ package modelfile
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,6 +81,70 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
+// packs packs models of these names and files, as pairs.
+func packs(t testing.TB, models ...any) (all [][]byte) {
+	t.Helper()
+	p, err := NewPacker()
+	for i := 0; i < len(models) && err == nil; i += 2 {
+		var data []byte
+		data, err = p.Pack(models[i].(string), models[i+1].([]byte))
+		all = append(all, data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestPacked: models that share sections and members are packed and come out as they were.
+func TestPacked(t *testing.T) {
+	made := func(kind string, sections ...Section) []byte {
+		var b bytes.Buffer
+		if err := Write(&b, header{kind}, sections...); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	noise := make([]byte, 4096)
+	rand.NewChaCha8([32]byte{1}).Read(noise)
+	table := Bytes([]uint32{1, 2, 3, 500, 501, 502, 503, 70000, 70001, 70002, 70003, 70004, 70005, 70006, 70007, 70008})
+	rising := bytes.Repeat(table, 64)
+	first := made("crf", Section{"rising", rising}, Section{"noise", noise}, Section{"none", nil})
+	second := made("bilstm", Section{"other", append([]byte{1}, noise...)}, Section{"noise", noise})
+	both := made("ensemble", Section{"member0", first}, Section{"member1", second})
+	twice := made("mean", Section{"words", second}, Section{"network", made("more", Section{"words", second}, Section{"rising", rising})})
+	stored := packs(t, "first", first, "both", both, "twice", twice)
+	want := map[string][]byte{"first": first, "both": both, "twice": twice}
+	files := map[string][]byte{"first": stored[0], "both": stored[1], "twice": stored[2]}
+	var find Finder
+	find = func(name string) (*File, error) { return Shipped(files[name], find) }
+	for name, data := range files {
+		f, err := find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Alone(); err != nil || !bytes.Equal(got, want[name]) {
+			t.Errorf("%s: %d bytes became %d and %d: %v", name, len(want[name]), len(data), len(got), err)
+		}
+	}
+	if sizes := [3]int{len(stored[0]), len(stored[1]), len(stored[2])}; sizes[0] > 5000 || sizes[1] > 5000 || sizes[2] > 1000 {
+		t.Errorf("packed they have %d bytes", sizes)
+	}
+	f, _ := find("both")
+	member, err := f.Part("member1")
+	if err != nil || member.Kind() != "bilstm" {
+		t.Fatal(err)
+	}
+	if got, err := member.Section("noise"); err != nil || !bytes.Equal(got, noise) {
+		t.Error("a section that stands in another model is another", err)
+	}
+	if lost, err := Shipped(files["both"], nil); err == nil {
+		if _, err = lost.Section("member0"); !errors.Is(err, ErrDamaged) {
+			t.Errorf("without the other model: %v", err)
+		}
+	}
+}
+
 func TestUnalignedView(t *testing.T) {
 	data := append([]byte{9}, Bytes([]uint32{7, 8})...)[1:]
 	got, err := View[uint32](data)
@@ -93,13 +158,13 @@ func TestUnalignedView(t *testing.T) {
 
 func TestErrorsSayWhat(t *testing.T) {
 	newer := sample(t)
-	newer[8] = 2
+	newer[8] = 9
 	for _, tt := range []struct {
 		data []byte
 		want error
 	}{
 		{nil, ErrNotAModel}, {[]byte("velum, but a text file that is long enough"), ErrNotAModel},
-		{newer, ErrVersion}, {sample(t)[:200], ErrDamaged},
+		{newer, ErrVersion}, {packs(t, "m", sample(t))[0], ErrPacked}, {sample(t)[:200], ErrDamaged},
 	} {
 		if _, err := Parse(tt.data); !errors.Is(err, tt.want) {
 			t.Errorf("%d bytes: got %v, want %v", len(tt.data), err, tt.want)

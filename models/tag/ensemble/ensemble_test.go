@@ -99,8 +99,7 @@ func (m fakeModel) TagSet() *pipeline.TagSet              { return m.set }
 func (m fakeModel) MarshalHeader() ([]byte, error)        { return nil, nil }
 
 func (m fakeModel) Write(w io.Writer) error {
-	_, err := w.Write([]byte(m.name))
-	return err
+	return modelfile.Write(w, map[string]string{"kind": m.name})
 }
 
 func (m fakeModel) NewLabeller(tagger.LabelOptions) tagger.Labeller {
@@ -416,8 +415,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func openFake(data []byte) (tagger.Model, error) {
-	m, _ := member(string(data), sure)
+func openFake(f *modelfile.File) (tagger.Model, error) {
+	m, _ := member(f.Kind(), sure)
 	return m, nil
 }
 

@@ -88,7 +88,7 @@ type labelling interface {
 }
 
 // An Opener opens the model file of a member.
-type Opener func(data []byte) (tagger.Model, error)
+type Opener func(f *modelfile.File) (tagger.Model, error)
 
 // header is what a model file says of itself: what all kinds say, and more.
 type header struct {
@@ -122,7 +122,6 @@ type Model struct {
 	header  header
 	set     *pipeline.TagSet
 	members []tagger.Model
-	files   [][]byte // of the members
 }
 
 // Header returns what the model says of itself.
@@ -180,22 +179,6 @@ func (m *Model) rank(member int, c pipeline.Category) float32 {
 
 // New returns an ensemble of members that have the same tags.
 func New(mode Mode, members []tagger.Model) (*Model, error) {
-	m, err := assemble(mode, members)
-	if err != nil {
-		return nil, err
-	}
-	for _, member := range members {
-		var file bytes.Buffer
-		if err := member.Write(&file); err != nil {
-			return nil, err
-		}
-		m.files = append(m.files, file.Bytes())
-	}
-	return m, nil
-}
-
-// assemble is New without the members' files.
-func assemble(mode Mode, members []tagger.Model) (*Model, error) {
 	if len(members) < 2 || len(members) > maxMembers {
 		return nil, fmt.Errorf("an ensemble has 2 to %d members, not %d", maxMembers, len(members))
 	}
@@ -267,8 +250,12 @@ func (m *Model) WithThreshold(threshold float32) *Model {
 // Write writes the model with its members. The same model gives the same bytes.
 func (m *Model) Write(w io.Writer) error {
 	var sections []modelfile.Section
-	for i, data := range m.files {
-		sections = append(sections, modelfile.Section{Name: memberSection(i), Data: data})
+	for i, member := range m.members {
+		var file bytes.Buffer
+		if err := member.Write(&file); err != nil {
+			return err
+		}
+		sections = append(sections, modelfile.Section{Name: memberSection(i), Data: file.Bytes()})
 	}
 	return modelfile.Write(w, m.header, sections...)
 }
@@ -285,11 +272,11 @@ func LoadFast(f *modelfile.File, open Opener) (tagger.Model, error) {
 	if h.Kind != Kind || h.Mode != Cascade {
 		return nil, nil
 	}
-	data, err := f.Section(memberSection(0))
+	first, err := f.Part(memberSection(0))
 	if err != nil {
 		return nil, err
 	}
-	return open(data)
+	return open(first)
 }
 
 // Load takes a model out of an opened file, which must stay open while the
@@ -306,22 +293,21 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 		return nil, err
 	}
 	var members []tagger.Model
-	var files [][]byte
 	for i := range h.Members {
-		data, err := f.Section(memberSection(i))
+		file, err := f.Part(memberSection(i))
 		if err != nil {
 			return nil, err
 		}
-		member, err := open(data)
+		member, err := open(file)
 		if err != nil {
 			return nil, fmt.Errorf("member %d: %w", i+1, err)
 		}
 		if member.Header().Kind == Kind {
 			return nil, damaged("an ensemble in an ensemble")
 		}
-		members, files = append(members, member), append(files, data)
+		members = append(members, member)
 	}
-	m, err := assemble(h.Mode, members)
+	m, err := New(h.Mode, members)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
@@ -329,7 +315,7 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 	if h.Mode == Cascade && threshold > 0 {
 		h.Threshold = threshold
 	}
-	m.header, m.files = h, files
+	m.header = h
 	return m, nil
 }
 

@@ -117,7 +117,6 @@ type Model struct {
 	names   *gazetteer.Gazetteer
 	words   *Words       // may be nil
 	network tagger.Model // may be nil
-	file    []byte       // of the network
 }
 
 // untyped is the tag set of all inverse models.
@@ -148,11 +147,6 @@ func New(h tagger.Header, lists, names *gazetteer.Gazetteer, words *Words, netwo
 		return nil, fmt.Errorf("a model of kind %s does not say how probable its tags are", network.Header().Kind)
 	}
 	m.header.Network = network.Header().Kind
-	var b bytes.Buffer
-	if err := network.Write(&b); err != nil {
-		return nil, err
-	}
-	m.file = b.Bytes()
 	return m, nil
 }
 
@@ -220,14 +214,18 @@ func (m *Model) Write(w io.Writer) error {
 		sections = append(sections, modelfile.Section{Name: "words", Data: m.words.Data()})
 	}
 	if m.network != nil {
-		sections = append(sections, modelfile.Section{Name: "network", Data: m.file})
+		var file bytes.Buffer
+		if err := m.network.Write(&file); err != nil {
+			return err
+		}
+		sections = append(sections, modelfile.Section{Name: "network", Data: file.Bytes()})
 	}
 	return modelfile.Write(w, m.header, sections...)
 }
 
 // Load takes a model out of an opened file, which must stay open while the
 // model is used. open opens the file of its network.
-func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func([]byte) (tagger.Model, error)) (*Model, error) {
+func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*modelfile.File) (tagger.Model, error)) (*Model, error) {
 	var h header
 	if err := f.Header(&h); err != nil {
 		return nil, err
@@ -250,11 +248,11 @@ func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func([]byte
 		}
 	}
 	if h.Network != "" {
-		data, err := f.Section("network")
+		file, err := f.Part("network")
 		if err != nil {
 			return nil, err
 		}
-		if network, err = open(data); err != nil {
+		if network, err = open(file); err != nil {
 			return nil, fmt.Errorf("network: %w", err)
 		}
 		if network.Header().Kind == Kind {

@@ -171,7 +171,9 @@ func (b believer) Header() tagger.Header {
 func (b believer) WithHeader(tagger.Header) tagger.Model { return b }
 func (b believer) TagSet() *pipeline.TagSet              { return b.set }
 func (b believer) MarshalHeader() ([]byte, error)        { return nil, nil }
-func (b believer) Write(w io.Writer) error               { _, err := w.Write([]byte("believer")); return err }
+func (b believer) Write(w io.Writer) error {
+	return modelfile.Write(w, map[string]string{"kind": "believer"})
+}
 func (b believer) NewLabeller(tagger.LabelOptions) tagger.Labeller {
 	if b.mute {
 		return struct{ tagger.Labeller }{b}
@@ -308,9 +310,9 @@ func TestFile(t *testing.T) {
 	if err := m.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	open := func(data []byte) (tagger.Model, error) {
-		if string(data) != "believer" {
-			t.Errorf("the network's file is %q", data)
+	open := func(f *modelfile.File) (tagger.Model, error) {
+		if f.Kind() != "believer" {
+			t.Errorf("the network's file is of kind %q", f.Kind())
 		}
 		return m.network, nil
 	}
@@ -342,7 +344,7 @@ func TestFile(t *testing.T) {
 	if _, err := New(tagger.Header{}, nil, nil, nil, believer{set: untyped(), mute: true}); err == nil {
 		t.Error("a network without marginals is taken")
 	}
-	nested := func([]byte) (tagger.Model, error) { return back, nil }
+	nested := func(*modelfile.File) (tagger.Model, error) { return back, nil }
 	if _, err := Load(f, gazetteer.Default(), gazetteer.Names(), nested); err == nil {
 		t.Error("an inverse model in an inverse model is read")
 	}

@@ -2,7 +2,6 @@ package flow
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/pipeline"
@@ -301,12 +299,7 @@ func learners() (names []string) {
 // model opens a model that another one is made with. Its lists are those of
 // whoever uses it.
 func (k *checker) model(key, name string) {
-	data, err := ModelData(name)
-	if err == nil {
-		if _, err = modelfile.Parse(data); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-	}
+	_, _, err := ModelFile(name)
 	k.failed(key, err)
 }
 

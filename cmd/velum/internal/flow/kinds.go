@@ -87,7 +87,7 @@ type Opening struct {
 	Lists  *gazetteer.Gazetteer // of features
 	// Open opens a model file that stands in a section of this one: an ensemble,
 	// a cascade.
-	Open func(data []byte) (tagger.Model, error)
+	Open func(f *modelfile.File) (tagger.Model, error)
 	// Weights: the model is trained on from where it is, so that it need not
 	// have learned with the lists and patterns of today.
 	Weights bool

@@ -34,7 +34,7 @@ type Model struct {
 	tagger.Model
 	Name   string // of an embedded model, or the path
 	Labels string // label set of its tags
-	SHA256 [32]byte
+	SHA256 [sha256.Size]byte
 	Label  tagger.LabelOptions
 }
 
@@ -121,29 +121,55 @@ func LabelOptions(c *option.Config) tagger.LabelOptions {
 // OpenModel opens an embedded model, a model file, or the model that a folder
 // has in use, with the lists of the configuration.
 func OpenModel(name string, c *option.Config) (*Model, error) {
-	data, err := ModelData(name)
-	if err != nil {
-		return nil, err
-	}
-	return ParseModel(name, data, c)
+	return open(name, &Opening{Config: c})
 }
 
 // OpenWeights opens a model to train on from its weights: it need not have
 // learned with the lists and patterns that there are now.
 func OpenWeights(name string, c *option.Config) (*Model, error) {
-	data, err := ModelData(name)
+	return open(name, &Opening{Config: c, Weights: true})
+}
+
+func open(name string, in *Opening) (*Model, error) {
+	f, sum, err := ModelFile(name)
 	if err != nil {
 		return nil, err
 	}
-	return parse(name, data, &Opening{Config: c, Weights: true})
+	return made(name, f, sum, in)
 }
 
-// ModelData reads an embedded model, a model file, or the model that a folder has
-// in use.
-func ModelData(name string) ([]byte, error) {
-	if data, ok := embedded.Model(name); ok {
-		return data, nil
+// ModelFile opens the file of an embedded model, of a path, or of the model that a
+// folder has in use, and says what its digest is.
+func ModelFile(name string) (f *modelfile.File, sum [sha256.Size]byte, err error) {
+	if embedded.Size(name) > 0 {
+		f, err = embedded.Open(name)
+		return f, embedded.Digest(name), err
 	}
+	data, err := modelData(name)
+	if err != nil {
+		return nil, sum, err
+	}
+	if f, err = modelfile.Parse(data); err != nil {
+		return nil, sum, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, sha256.Sum256(data), nil
+}
+
+// ModelData returns the file of a model as ModelFile knows it, whole: it needs no
+// other model beside it.
+func ModelData(name string) ([]byte, error) {
+	if embedded.Size(name) == 0 {
+		return modelData(name)
+	}
+	f, err := embedded.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Alone()
+}
+
+// modelData reads a model file, or the model that a folder has in use.
+func modelData(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return PromotedModel(name)
 	}
@@ -160,25 +186,20 @@ func ModelData(name string) ([]byte, error) {
 // ParseModel makes the model of the bytes of its file, with the lists of the
 // configuration.
 func ParseModel(name string, data []byte, c *option.Config) (*Model, error) {
-	return parse(name, data, &Opening{Config: c})
-}
-
-func parse(name string, data []byte, in *Opening) (*Model, error) {
 	f, err := modelfile.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	return made(name, f, sha256.Sum256(data), &Opening{Config: c})
+}
+
+// made makes the model of a file.
+func made(name string, f *modelfile.File, sum [sha256.Size]byte, in *Opening) (m *Model, err error) {
 	if in.Lists, err = FeatureLists(in.Config); err != nil {
 		return nil, err
 	}
-	in.Open = func(data []byte) (tagger.Model, error) {
-		f, err := modelfile.Parse(data)
-		if err != nil {
-			return nil, err
-		}
-		return load(f, in)
-	}
-	m, err := load(f, in)
+	in.Open = func(f *modelfile.File) (tagger.Model, error) { return load(f, in) }
+	loaded, err := load(f, in)
 	if errors.Is(err, tagger.ErrLists) {
 		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err),
 			"name the lists that it was trained with in tag.gazetteers; lists that it does not know belong to resolve.gazetteers")
@@ -189,9 +210,9 @@ func parse(name string, data []byte, in *Opening) (*Model, error) {
 	if err != nil {
 		return nil, exit.With(exit.Integrity, fmt.Errorf("%s: %w", name, err), "use the velum that it was trained with, or train it again")
 	}
-	made, err := Made(name, m)
-	made.SHA256 = sha256.Sum256(data)
-	return made, err
+	m, err = Made(name, loaded)
+	m.SHA256 = sum
+	return m, err
 }
 
 // load opens a model of any kind.

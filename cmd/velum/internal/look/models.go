@@ -132,18 +132,22 @@ type modelInfo struct {
 // fields in its header.
 func describeModel(data []byte) modelInfo {
 	info := modelInfo{SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Bytes: len(data)}
-	f, err := modelfile.Parse(data)
+	info.describe(modelfile.Parse(data))
+	return info
+}
+
+// describe adds what stands in the header of an opened file.
+func (m *modelInfo) describe(f *modelfile.File, err error) {
 	if err == nil && json.Unmarshal(f.RawHeader(), &struct {
 		Kind       *string
 		Categories *[]string
 		Scores     *map[string]float64
-	}{&info.Kind, &info.Categories, &info.Scores}) != nil {
+	}{&m.Kind, &m.Categories, &m.Scores}) != nil {
 		err = errors.New("header of another shape")
 	}
 	if err != nil {
-		info.Damage = err.Error()
+		m.Damage = err.Error()
 	}
-	return info
 }
 
 // Models prints the embedded models and those of a folder; "" for none.
@@ -159,9 +163,9 @@ func Models(c *console.Console, dir string) error {
 func listModels(dir string) ([]modelInfo, error) {
 	var all []modelInfo
 	for _, name := range embedded.Names() {
-		data, _ := embedded.Model(name)
-		info := describeModel(data)
-		info.Name, info.Embedded = name, true
+		f, err := embedded.Open(name)
+		info := modelInfo{Name: name, SHA256: fmt.Sprintf("%x", embedded.Digest(name)), Bytes: embedded.Size(name), Embedded: true}
+		info.describe(f, err)
 		all = append(all, info)
 	}
 	if dir == "" {

@@ -168,7 +168,7 @@ func (t *Training) starts() (from []features.Resources, err error) {
 		if slices.Contains(names[:k], name) {
 			continue
 		}
-		if _, shipped := embedded.Model(name); name == "" || !shipped && name != t.Options.Init {
+		if shipped := embedded.Size(name) > 0; name == "" || !shipped && name != t.Options.Init {
 			continue
 		}
 		cfg := t.cfg

@@ -1,0 +1,147 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// form is how a section is stored.
+type form struct {
+	kind  uint16
+	width uint16 // of a number, of compressed ones
+}
+
+const (
+	plain      = iota
+	compressed // zstd of the first bytes of all numbers, then of the second, and so on
+	part       // a model file of version 2
+	elsewhere  // the path of a model, or of a section of one: "model/section"
+)
+
+var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+})
+
+// Section returns the data of the section of that name. A plain one aliases the
+// file.
+func (f *File) Section(name string) ([]byte, error) {
+	data, form, err := f.stored(name)
+	if err != nil || form.kind == plain {
+		return data, err
+	}
+	if form.kind == compressed {
+		return expand(data, int(form.width), name)
+	}
+	if form.kind == elsewhere {
+		if model, section := split(string(data)); section != "" {
+			from, err := f.other(model, name)
+			if err != nil {
+				return nil, err
+			}
+			return from.Section(section)
+		}
+	}
+	whole, err := f.Part(name)
+	if err != nil {
+		return nil, err
+	}
+	return whole.Alone()
+}
+
+// Part opens the model file that a section holds, without a copy of it.
+func (f *File) Part(name string) (*File, error) {
+	data, form, err := f.stored(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case form.kind == elsewhere:
+		model, section := split(string(data))
+		from, err := f.other(model, name)
+		if err != nil || section == "" {
+			return from, err
+		}
+		return from.Part(section)
+	case form.kind != plain && form.kind != part:
+		return nil, ErrNotAModel
+	}
+	return parse(data, &File{find: f.find, trusted: f.trusted})
+}
+
+// stored finds a section.
+func (f *File) stored(name string) ([]byte, form, error) {
+	i := slices.IndexFunc(f.sections, func(s Section) bool { return s.Name == name })
+	if i < 0 {
+		return nil, form{}, fmt.Errorf("%w: it has no section %q", ErrDamaged, name)
+	}
+	return f.sections[i].Data, f.forms[i], nil
+}
+
+// split takes the path of a section apart: the model in which it stands, with
+// those around it, and its name; no name of a model as a whole.
+func split(path string) (model, section string) {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return path, ""
+	}
+	return path[:i], path[i+1:]
+}
+
+// other opens the model of a path: one of the binary, or a part of it.
+func (f *File) other(path, name string) (*File, error) {
+	if f.find == nil {
+		return nil, fmt.Errorf("%w: section %q stands in a model of the binary that it was made for", ErrDamaged, name)
+	}
+	parts := strings.Split(path, "/")
+	from, err := f.find(parts[0])
+	for _, p := range parts[1:] {
+		if err != nil {
+			break
+		}
+		from, err = from.Part(p)
+	}
+	return from, err
+}
+
+// expand is the inverse of compress.
+func expand(data []byte, width int, name string) ([]byte, error) {
+	wrong := fmt.Errorf("%w: section %q cannot be expanded", ErrDamaged, name)
+	d, err := decoder()
+	if err != nil {
+		return nil, err
+	}
+	planes, err := d.DecodeAll(data, nil)
+	if err != nil || width < 1 || len(planes)%width != 0 {
+		return nil, wrong
+	}
+	if width == 1 {
+		return planes, nil
+	}
+	all, n := make([]byte, len(planes)), len(planes)/width
+	for k := range width {
+		for i, b := range planes[k*n : (k+1)*n] {
+			all[i*width+k] = b
+		}
+	}
+	return all, nil
+}
+
+// Alone returns the file as it was before it was packed: it needs no other model.
+func (f *File) Alone() ([]byte, error) {
+	var sections []Section
+	for _, s := range f.sections {
+		data, err := f.Section(s.Name)
+		if err != nil {
+			return nil, err
+		}
+		sections = append(sections, Section{s.Name, data})
+	}
+	var b bytes.Buffer
+	err := Write(&b, json.RawMessage(f.header), sections...)
+	return b.Bytes(), err
+}

@@ -1,0 +1,79 @@
+package modelfile
+
+import (
+	"bytes"
+	"crypto/sha256"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A Packer makes files of models that ship in one binary: what another model of
+// them holds already is named by its path, and what zstd makes smaller by an eighth
+// is compressed. Tables that nothing makes smaller stay as they are, so that they
+// can be used where they lie.
+type Packer struct {
+	encoder *zstd.Encoder
+	where   map[[sha256.Size]byte]string // path of what has been packed
+}
+
+// NewPacker returns a packer that has seen no model.
+func NewPacker() (*Packer, error) {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	return &Packer{e, map[[sha256.Size]byte]string{}}, err
+}
+
+// Pack returns the file of a model that stands alone as the binary holds it. path
+// is the model's name.
+func (p *Packer) Pack(path string, data []byte) ([]byte, error) {
+	f, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	sections, forms := make([]Section, len(f.sections)), make([]form, len(f.sections))
+	for i, s := range f.sections {
+		sections[i].Name = s.Name
+		if sections[i].Data, forms[i], err = p.stored(path+"/"+s.Name, s.Data); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	err = write(&b, packed, f.header, sections, forms)
+	p.where[sha256.Sum256(data)] = path
+	return b.Bytes(), err
+}
+
+// stored returns how a section is stored.
+func (p *Packer) stored(path string, data []byte) ([]byte, form, error) {
+	sum := sha256.Sum256(data)
+	if have, ok := p.where[sum]; ok && len(have) < len(data) {
+		return []byte(have), form{kind: elsewhere}, nil
+	}
+	p.where[sum] = path
+	if bytes.HasPrefix(data, []byte(magic)) {
+		inner, err := p.Pack(path, data)
+		return inner, form{kind: part}, err
+	}
+	best, how := data, form{}
+	for _, width := range []int{1, 2, 4, 8} {
+		if len(data)%width != 0 {
+			continue
+		}
+		if small := p.compress(data, width); len(small) < len(best) && len(small) < len(data)/8*7 {
+			best, how = small, form{compressed, uint16(width)}
+		}
+	}
+	return best, how, nil
+}
+
+// compress compresses numbers of a width: bytes of one rank stand together, since
+// those of high rank are much alike.
+func (p *Packer) compress(data []byte, width int) []byte {
+	n := len(data) / width
+	planes := make([]byte, 0, len(data))
+	for k := range width {
+		for i := range n {
+			planes = append(planes, data[i*width+k])
+		}
+	}
+	return p.encoder.EncodeAll(planes, nil)
+}
