@@ -128,7 +128,7 @@ func (o options) build() error {
 
 // census counts the notes, words and bytes of an archive.
 func census(in string) (words, notes, size int64, err error) {
-	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{})
+	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{}, nil)
 	if err != nil {
 		return 0, 0, 0, err
 	}

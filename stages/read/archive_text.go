@@ -3,16 +3,12 @@ package read
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -111,14 +107,14 @@ func (a *Archive) settleForms() {
 
 // noteFile reads a note of a file of its own. It is a pipeline.Source.
 type noteFile struct {
-	intake
 	file   *ArchiveFile
+	o      *ParquetOptions
 	naming naming
-	max    int
+	ended  bool
 }
 
 func newNoteFile(f *ArchiveFile, o *ParquetOptions) *noteFile {
-	return &noteFile{intake: newIntake(f.Path, TextOptions{Encoding: o.Encoding}), file: f, naming: newNaming(o), max: o.MaxText}
+	return &noteFile{file: f, o: o, naming: newNaming(o)}
 }
 
 // Close does nothing: the file does not stay open.
@@ -127,47 +123,28 @@ func (r *noteFile) Close() error { return nil }
 // Next implements pipeline.Source. A file that is not what it was when its unit was
 // named fails the unit, as unread: the next start plans anew.
 func (r *noteFile) Next(b *pipeline.Batch) error {
-	if r.row++; r.row > 1 {
+	if r.ended {
 		return io.EOF
 	}
-	data, err := os.ReadFile(r.path)
+	r.ended = true
+	name := r.file.Path
+	data, err := os.ReadFile(name)
 	if err != nil {
-		return &commit.DamageError{Path: r.path, RowGroup: -1, Cause: inputCause(err), Unread: true}
+		return &commit.DamageError{Path: name, RowGroup: -1, Cause: inputCause(err), Unread: true}
 	}
 	if sha256.Sum256(data) != r.file.SHA256 {
 		return r.file.changed()
 	}
-	text, err := r.decodeText(data)
+	note, reason, err := wholeNote(data, r.o.Encoding, r.o.MaxText)
 	if err != nil {
 		return err
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	reason := r.check(text)
-	if len(text) > r.max {
-		reason, text = pipeline.TooLong, nil
-	}
-	b.Text.Append(text)
+	b.Text.Append(note)
 	b.Reason = append(b.Reason, reason)
 	var id pipeline.Bytes
-	id.Append([]byte(path.Join(r.file.Folder, strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)))))
+	id.Append([]byte(path.Join(r.file.Folder, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))))
 	r.naming.name(b, []pipeline.Bytes{id})
 	return nil
-}
-
-// records reads the records of a table of text, one by one.
-type records interface {
-	// row reads the next record, io.EOF behind the last. sound is false for
-	// one that breaks the format and was stepped over.
-	row() (sound bool, err error)
-	// field returns a field of the record by its number among those asked
-	// for; ok is false for null and for a field that is not there.
-	field(k int) (value []byte, ok bool)
-	// place returns where the next record begins, and false if a reader cannot
-	// begin there: in packed and decoded files.
-	place() (int64, bool)
-	// seek goes to what place returned.
-	seek(at int64) error
-	io.Closer
 }
 
 // open opens the records of a file for the fields wanted. A field that no
@@ -177,15 +154,6 @@ func (f *ArchiveFile) open(o *ParquetOptions) (records, error) {
 		return openCSVRecords(f.Path, o)
 	}
 	return openJSONRecords(f.Path, o)
-}
-
-// fields lists the names of the columns: ids, text, extras.
-func (o *ParquetOptions) fields() []string {
-	names := append(slices.Clone(o.ID), o.Text)
-	for _, x := range o.extras() {
-		names = append(names, x.name)
-	}
-	return names
 }
 
 // tableUnits counts the records of a file and cuts them into units.
@@ -275,12 +243,6 @@ func newTable(f *ArchiveFile, u *commit.Unit, o *ParquetOptions) (*table, error)
 	return &table{in: in, o: o, file: f, first: u.First, left: u.Rows, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.extras(), naming: newNaming(o)}, nil
 }
 
-// same tells whether the file holds what was hashed.
-func (f *ArchiveFile) same() bool {
-	now, err := os.Stat(f.Path)
-	return err == nil && f.still(identify(now))
-}
-
 // Close closes the file.
 func (t *table) Close() error { return t.in.Close() }
 
@@ -359,215 +321,18 @@ func (t *table) columns(b *pipeline.Batch) {
 	}
 }
 
-// missingField says that a file has no column of that name, and which it has.
-func missingField(path, name string, o *ParquetOptions, have []string) error {
-	order := orderOf(slices.Contains(o.Pass, name))
-	switch {
-	case slices.Contains(o.ID, name):
-		order = nameID
-	case name == o.Text:
-		order = nameText
+// fileFormat is the format of a file by its name; "" if it has no notes.
+func fileFormat(name string) string {
+	if strings.EqualFold(filepath.Ext(name), ".conll") {
+		return "conll"
 	}
-	return &SchemaError{path, name, "is missing", missingRemedy(name, order, have)}
-}
-
-// csvRecords are the rows of a CSV table. A quote inside a field without
-// quotes is a character like any other, as spreadsheets write and read it; a
-// row with too few or too many fields, or text behind a closing quote, is not
-// sound. A quote that is never closed breaks the file.
-type csvRecords struct {
-	*CSV
-	at []int // columns of the fields wanted
-}
-
-func openCSVRecords(path string, o *ParquetOptions) (records, error) {
-	r := &CSV{intake: newIntake(path, TextOptions{Encoding: o.Encoding, Comma: o.Comma}), lenient: true}
-	if err := r.begin(); err != nil {
-		return nil, err
+	switch formOf(name) {
+	case csvForm:
+		return "csv"
+	case jsonForm:
+		return "jsonl"
+	case parquetForm:
+		return "parquet"
 	}
-	c := &csvRecords{CSV: r}
-	if err := c.header(o); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	return c, nil
-}
-
-func (c *csvRecords) header(o *ParquetOptions) error {
-	if err := c.next(); err == io.EOF {
-		return c.wrong(place{}, "empty file", "write a header line with the names of the columns")
-	} else if err != nil {
-		return err
-	}
-	c.columns = c.record.Len()
-	for _, name := range o.fields() {
-		at := -1
-		for k := range c.columns {
-			if string(c.record.At(k)) != name {
-				continue
-			}
-			if at >= 0 {
-				return &SchemaError{c.path, name, "stands twice in the header", "rename one of them"}
-			}
-			at = k
-		}
-		if at < 0 && name == defaultID {
-			at = slices.IndexFunc(c.names(), func(have string) bool { return have == "id" })
-		}
-		if at < 0 {
-			have, doubt := headerNames(c.names())
-			if doubt != "" {
-				return &SchemaError{c.path, name, "is missing", doubt}
-			}
-			return missingField(c.path, name, o, have)
-		}
-		c.at = append(c.at, at)
-	}
-	return nil
-}
-
-// names are the names of the columns.
-func (c *csvRecords) names() (all []string) {
-	for k := range c.columns {
-		all = append(all, string(c.record.At(k)))
-	}
-	return all
-}
-
-func (c *csvRecords) row() (bool, error) {
-	err := c.next()
-	if _, broken := errors.AsType[*rowError](err); broken {
-		return false, nil
-	}
-	return err == nil && c.record.Len() == c.columns, err
-}
-
-func (c *csvRecords) field(k int) ([]byte, bool) { return c.record.At(c.at[k]), true }
-
-func (c *csvRecords) place() (int64, bool) { return c.in.place() }
-
-func (c *csvRecords) seek(at int64) error { return c.in.seek(at) }
-
-// jsonRecords are objects, one a line or in one array.
-type jsonRecords struct {
-	*JSONL
-	names   []string
-	needed  int // so many of the names are of ids and the text
-	fields  map[string]json.RawMessage
-	values  pipeline.Bytes
-	have    []bool
-	start   int64 // place of the first record
-	startOK bool
-	pending bool // the first record has been read, and not handed out
-	sound   bool // it is
-}
-
-// openJSONRecords reads the first record: if it has no id or no text under the
-// names given, no other will.
-func openJSONRecords(path string, o *ParquetOptions) (records, error) {
-	r, err := NewJSONL(path, TextOptions{Encoding: o.Encoding})
-	if err != nil {
-		return nil, err
-	}
-	j := &jsonRecords{JSONL: r, names: o.fields(), needed: len(o.ID) + 1, fields: map[string]json.RawMessage{}}
-	j.start, j.startOK = j.place()
-	j.sound, err = j.row()
-	if err == io.EOF {
-		return j, nil // row says so again
-	}
-	if _, ok := j.fields["id"]; ok && o.ID[0] == defaultID && j.fields[defaultID] == nil {
-		j.names[0] = "id"
-		j.sound = j.take()
-	}
-	for _, name := range j.names[:len(o.ID)+1] {
-		if _, ok := j.fields[name]; err == nil && j.sound && !ok {
-			err = missingField(path, name, o, j.keys())
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	j.pending = true
-	return j, nil
-}
-
-// keys are the names of the fields of the record at hand.
-func (j *jsonRecords) keys() (all []string) {
-	for _, key := range slices.Sorted(maps.Keys(j.fields)) {
-		all = append(all, plainColumn(key))
-	}
-	return all
-}
-
-func (j *jsonRecords) row() (bool, error) {
-	if j.pending {
-		j.pending = false
-		return j.sound, nil
-	}
-	for {
-		value, _, err := j.object()
-		if err != nil {
-			return false, err
-		}
-		if len(bytes.TrimSpace(value)) > 0 {
-			return j.parse(value), nil
-		}
-	}
-}
-
-// parse takes the wanted fields out of an object: strings as their characters,
-// numbers and what is nested as the JSON that they are, null and what is not
-// there as nothing.
-func (j *jsonRecords) parse(value []byte) bool {
-	clear(j.fields)
-	return json.Unmarshal(value, &j.fields) == nil && j.take()
-}
-
-// take takes the wanted fields of the object at hand. An id or a text that is an object or an array is a broken row: pandas writes
-// a whole table as one object of columns, which is no note.
-func (j *jsonRecords) take() bool {
-	j.values.Reset()
-	j.have = j.have[:0]
-	for k, name := range j.names {
-		raw, ok := j.fields[name]
-		ok = ok && string(raw) != "null"
-		if ok && k < j.needed && (raw[0] == '{' || raw[0] == '[') {
-			return false
-		}
-		if ok && raw[0] == '"' {
-			j.values.Data = appendUnquoted(j.values.Data, raw)
-		} else if ok {
-			j.values.Data = append(j.values.Data, raw...)
-		}
-		j.values.End()
-		j.have = append(j.have, ok)
-	}
-	return true
-}
-
-func (j *jsonRecords) field(k int) ([]byte, bool) { return j.values.At(k), j.have[k] }
-
-func (j *jsonRecords) place() (int64, bool) {
-	switch {
-	case j.pending:
-		return j.start, j.startOK
-	case j.array:
-		return 0, false
-	}
-	return j.in.place()
-}
-
-func (j *jsonRecords) seek(at int64) error {
-	j.pending = false
-	return j.in.seek(at)
-}
-
-// appendUnquoted appends the characters of a JSON string. What is no text, a
-// byte that is no UTF-8 or half a pair of UTF-16, stays no text, so that the
-// note goes to quarantine: the decoder would put U+FFFD in its place.
-func appendUnquoted(dst []byte, raw json.RawMessage) []byte {
-	var text string
-	if json.Unmarshal(raw, &text) != nil || !utf8.Valid(raw) || loneSurrogate(raw) {
-		return append(dst, 0xff)
-	}
-	return append(dst, text...)
+	return ""
 }

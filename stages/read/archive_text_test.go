@@ -112,7 +112,7 @@ func TestTextArchives(t *testing.T) {
 		{"keyed and dropped ids", map[string]string{"a.csv": "note_id,text\n1,a\n,b\n"}, ParquetOptions{}, []string{"1: a", "! null_id"}, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a, err := Scan(context.Background(), []string{archiveOf(t, tt.files)}, tt.o)
+			a, err := Scan(context.Background(), []string{archiveOf(t, tt.files)}, tt.o, nil)
 			if tt.want == nil {
 				if err == nil || !strings.Contains(err.Error(), "no files of notes") {
 					t.Fatalf("got %v", err)
@@ -145,14 +145,14 @@ func TestTextArchives(t *testing.T) {
 // What was given by name counts, whatever it is called.
 func TestGivenFile(t *testing.T) {
 	dir := archiveOf(t, map[string]string{"export": "note_id,text\n1,a\n", "nota.txt": "una nota"})
-	a, err := Scan(context.Background(), []string{filepath.Join(dir, "export")}, ParquetOptions{Format: "csv"})
+	a, err := Scan(context.Background(), []string{filepath.Join(dir, "export")}, ParquetOptions{Format: "csv"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := rows(a); err != nil || !slices.Equal(got, []string{"1: a"}) {
 		t.Errorf("%q %v", got, err)
 	}
-	if a, err = Scan(context.Background(), []string{filepath.Join(dir, "nota.txt")}, ParquetOptions{}); err != nil {
+	if a, err = Scan(context.Background(), []string{filepath.Join(dir, "nota.txt")}, ParquetOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := rows(a); err != nil || !slices.Equal(got, []string{"nota: una nota"}) {
@@ -182,7 +182,7 @@ func TestUnitsOfTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := ParquetOptions{UnitNotes: int64(rapid.IntRange(1, 5).Draw(t, "unit")), BatchNotes: rapid.IntRange(1, 3).Draw(t, "batch")}
-			a, err := Scan(context.Background(), []string{path}, o)
+			a, err := Scan(context.Background(), []string{path}, o, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +209,7 @@ func TestTextThatChanges(t *testing.T) {
 		"a.csv": "note_id,text\n1,aaa\n2,bbb\n", "a.jsonl": "{\"note_id\":\"1\",\"text\":\"aaa\"}\n", "a.txt": "aaa",
 	} {
 		dir := archiveOf(t, map[string]string{name: content})
-		a, err := Scan(context.Background(), []string{dir}, ParquetOptions{})
+		a, err := Scan(context.Background(), []string{dir}, ParquetOptions{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +237,7 @@ func FuzzTextArchive(f *testing.F) {
 		if formOfExt[ext] == noForm || formOfExt[ext] == parquetForm {
 			return
 		}
-		a, err := Scan(context.Background(), []string{archiveOf(t, map[string]string{"a" + ext: content})}, ParquetOptions{UnitNotes: 2})
+		a, err := Scan(context.Background(), []string{archiveOf(t, map[string]string{"a" + ext: content})}, ParquetOptions{UnitNotes: 2}, nil)
 		if err != nil {
 			return
 		}

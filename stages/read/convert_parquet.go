@@ -87,8 +87,7 @@ func (r *Tables) openSpans() error {
 	if err != nil {
 		return err
 	}
-	for k := range r.spans.extra {
-		b := &r.spans.extra[k]
+	for k, b := range r.spans.Columns() {
 		ok := b.Kind == pipeline.Int32Column || b.Kind == pipeline.Int64Column
 		switch k {
 		case spanScore:
@@ -96,10 +95,10 @@ func (r *Tables) openSpans() error {
 		case spanSource:
 			ok = b.Kind == pipeline.BytesColumn
 		case spanRow:
-			r.byRow = b.column >= 0
+			r.byRow = r.spans.Has(k)
 		}
 		if !ok {
-			err := &SchemaError{r.path, b.name, "has the wrong type", "start, end and row are whole numbers, score is a float, source a string"}
+			err := &SchemaError{r.path, b.Name, "has the wrong type", "start, end and row are whole numbers, score is a float, source a string"}
 			return errors.Join(err, r.spans.Close())
 		}
 	}

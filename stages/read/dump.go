@@ -65,6 +65,12 @@ func NewDump(path string, from, to, first int64, o ParquetOptions) (*Dump, error
 	return &Dump{path: path, o: o, file: f, in: in, first: first, naming: newNaming(&o)}, nil
 }
 
+// Hold checks the file, which was hashed, with stays: now, and when its last note was read.
+func (d *Dump) Hold(stays func(*os.File) error) error {
+	d.stays = stays
+	return stays(d.file)
+}
+
 // Close closes the file.
 func (d *Dump) Close() error { return d.file.Close() }
 

@@ -85,7 +85,7 @@ func TestDumpUnits(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		a, err := Scan(t.Context(), []string{path}, ParquetOptions{UnitNotes: int64(rapid.IntRange(1, 9).Draw(rt, "notes a unit"))})
+		a, err := Scan(t.Context(), []string{path}, ParquetOptions{UnitNotes: int64(rapid.IntRange(1, 9).Draw(rt, "notes a unit"))}, nil)
 		if err != nil {
 			rt.Fatal(err)
 		}

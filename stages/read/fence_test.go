@@ -130,7 +130,7 @@ func TestFenceFaults(t *testing.T) {
 				}
 				name := step + "-" + fault
 				f := testFence(t, FenceOptions{Timeout: 2 * time.Second, Memory: workerMemory})
-				a, err := Scan(t.Context(), []string{fenceArchive(t, name)}, ParquetOptions{Fence: f})
+				a, err := Scan(t.Context(), []string{fenceArchive(t, name)}, ParquetOptions{}, f)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -178,7 +178,7 @@ func TestFenceStall(t *testing.T) {
 					o.Patience = time.Second
 				}
 				f := testFence(t, o)
-				a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Fence: f, BatchNotes: 40})
+				a, err := Scan(t.Context(), []string{dir}, ParquetOptions{BatchNotes: 40}, f)
 				if err != nil || len(a.Units) != 2 {
 					t.Fatal(a, err)
 				}
@@ -213,7 +213,7 @@ func TestFenceStall(t *testing.T) {
 func TestFenceEnded(t *testing.T) {
 	ended := make(chan struct{})
 	f := testFence(t, FenceOptions{Ended: ended})
-	a, err := Scan(t.Context(), []string{fenceArchive(t, "batch-stop")}, ParquetOptions{Fence: f})
+	a, err := Scan(t.Context(), []string{fenceArchive(t, "batch-stop")}, ParquetOptions{}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,8 +267,7 @@ func TestFenceSame(t *testing.T) {
 	} {
 		var got [2][]note
 		for k, fence := range []*Fence{nil, f} {
-			o.Fence = fence
-			a, err := Scan(t.Context(), []string{path}, o)
+			a, err := Scan(t.Context(), []string{path}, o, fence)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -293,7 +292,7 @@ func TestFenceSame(t *testing.T) {
 // the next unit has a worker.
 func TestFenceStopped(t *testing.T) {
 	f := testFence(t, FenceOptions{})
-	a, err := Scan(t.Context(), []string{fenceArchive(t)}, ParquetOptions{Fence: f, BatchNotes: 1})
+	a, err := Scan(t.Context(), []string{fenceArchive(t)}, ParquetOptions{BatchNotes: 1}, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,9 +333,8 @@ func TestFenceErrors(t *testing.T) {
 	dir := fenceArchive(t)
 	f := testFence(t, FenceOptions{})
 	for _, o := range []ParquetOptions{{Text: "txet"}, {ID: []string{"nowhere"}}, {Pass: []string{"nowhere"}}} {
-		_, plain := Scan(t.Context(), []string{dir}, o)
-		o.Fence = f
-		_, fenced := Scan(t.Context(), []string{dir}, o)
+		_, plain := Scan(t.Context(), []string{dir}, o, nil)
+		_, fenced := Scan(t.Context(), []string{dir}, o, f)
 		if plain == nil || fenced == nil || plain.Error() != fenced.Error() {
 			t.Errorf("without: %v; with: %v", plain, fenced)
 		}
@@ -487,7 +485,7 @@ func FuzzFrame(f *testing.F) {
 // BenchmarkFence is BenchmarkParquet behind a fence.
 func BenchmarkFence(b *testing.B) {
 	path, rows, size := benchmarkFile(b)
-	a, err := Scan(b.Context(), []string{path}, ParquetOptions{Pass: []string{"date"}, Fence: testFence(b, FenceOptions{})})
+	a, err := Scan(b.Context(), []string{path}, ParquetOptions{Pass: []string{"date"}}, testFence(b, FenceOptions{}))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -202,21 +202,20 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		return err
 	}
 	defer p.Close() // only read
-	info, err := p.file.Stat()
+	info, err := p.Stat()
 	if err != nil {
 		return err
 	}
-	if err := w.sendJSON(openedFrame, opened{p.first, p.groupRows(), identify(info)}); err != nil {
+	if err := w.sendJSON(openedFrame, opened{p.First(), p.GroupRows(), identify(info)}); err != nil {
 		return err
 	}
 	var b pipeline.Batch
 	for {
 		plant("batch", string(r.Path))
 		b.Reset()
-		b.First = p.first + p.done
-		err := p.fence(func() error { return p.decode(&b) })
+		ids, err := p.Decode(&b)
 		if err == io.EOF {
-			if info, err = p.file.Stat(); err != nil {
+			if info, err = p.Stat(); err != nil {
 				return err
 			}
 			return w.sendJSON(endFrame, identify(info))
@@ -224,9 +223,9 @@ func (w *decodeWorker) open(r *workerRequest) error {
 		if err != nil {
 			return err
 		}
-		w.answer = appendBatch(beginFrame(w.answer), &b, p.scratch)
+		w.answer = appendBatch(beginFrame(w.answer), &b, ids)
 		if len(w.answer) > maxFrame {
-			return p.text.damage("has columns beside the text that are too large to pass through")
+			return &commit.DamageError{Path: string(r.Path), RowGroup: -1, Column: r.Text, Cause: "has columns beside the text that are too large to pass through"}
 		}
 		if err := w.send(sealFrame(w.answer, batchFrame)); err != nil {
 			return err

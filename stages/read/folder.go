@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
@@ -56,22 +55,6 @@ func filesBelow(path string, into func(dir string) error, takes func(name string
 	return paths, err
 }
 
-// fileFormat is the format of a file by its name; "" if it has no notes.
-func fileFormat(name string) string {
-	if strings.EqualFold(filepath.Ext(name), ".conll") {
-		return "conll"
-	}
-	switch formOf(name) {
-	case csvForm:
-		return "csv"
-	case jsonForm:
-		return "jsonl"
-	case parquetForm:
-		return "parquet"
-	}
-	return ""
-}
-
 // Warnings implements Text: those of all files.
 func (r *folder) Warnings() Warnings {
 	all := r.warned
@@ -79,19 +62,6 @@ func (r *folder) Warnings() Warnings {
 		all.add(r.now.Warnings())
 	}
 	return all
-}
-
-// add adds what was warned of in another file.
-func (w *Warnings) add(o Warnings) {
-	to, from := reflect.ValueOf(w).Elem(), reflect.ValueOf(o)
-	for i := range to.NumField() {
-		if f := to.Field(i); f.CanInt() {
-			f.SetInt(f.Int() + from.Field(i).Int())
-		}
-	}
-	if o.Encoding != "" {
-		w.Encoding = o.Encoding
-	}
 }
 
 // Close closes the file at hand.

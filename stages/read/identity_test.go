@@ -65,7 +65,7 @@ func TestReplaced(t *testing.T) {
 					if err := put(path, data[0]); err != nil {
 						t.Fatal(err)
 					}
-					a, err := Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, BatchNotes: 100})
+					a, err := Scan(t.Context(), []string{path}, ParquetOptions{BatchNotes: 100}, f)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -61,47 +62,10 @@ func (o TextOptions) withDefaults() TextOptions {
 	return o
 }
 
-// maxInput is the largest file or line that is read whole: offsets of a batch
-// are 32 bits wide.
-const maxInput = 1 << 30
-
 // maxLine is the largest line, JSON value or row of a table: one note and its
 // columns. A sparse file of 10 GB is a line of zeros, and buffers that grow hold
 // four times their text.
 const maxLine = 128 << 20
-
-// An InputError says where a file is wrong, why, and what to do. It holds no
-// text of the file: a wrong line may be a line of a note.
-type InputError struct {
-	Path   string
-	Line   int // from 1; 0 when the whole file is meant
-	Column int // in bytes, from 1; 0 when the whole line is meant
-	Cause  string
-	Remedy string
-}
-
-func (e *InputError) Error() string {
-	var at strings.Builder
-	at.WriteString(e.Path)
-	if e.Line > 0 {
-		fmt.Fprintf(&at, ":%d", e.Line)
-	}
-	if e.Column > 0 {
-		fmt.Fprintf(&at, ":%d", e.Column)
-	}
-	return fmt.Sprintf("%s: %s; %s", at.String(), e.Cause, e.Remedy)
-}
-
-// where is the cause without the path: it may name the month.
-func (e *InputError) where() string {
-	switch {
-	case e.Column > 0:
-		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Cause)
-	case e.Line > 0:
-		return fmt.Sprintf("line %d: %s", e.Line, e.Cause)
-	}
-	return e.Cause
-}
 
 // Warnings counts what a reader left out or changed on its way.
 type Warnings struct {
@@ -383,6 +347,18 @@ func (in *intake) decodeText(data []byte) (_ []byte, err error) {
 	return io.ReadAll(e.decoder(bytes.NewReader(data)))
 }
 
+// wholeNote returns the text of a file that is one note, and whether it can be vouched
+// for. One of more than most bytes comes without its text.
+func wholeNote(data []byte, e Encoding, most int) ([]byte, pipeline.Reason, error) {
+	in := newIntake("", TextOptions{Encoding: e})
+	text, err := in.decodeText(data)
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if len(text) > most {
+		return nil, pipeline.TooLong, err
+	}
+	return text, in.check(text), err
+}
+
 // number reads a decimal number without sign. strconv's errors quote their
 // input.
 func number(digits []byte) (int, bool) {
@@ -399,14 +375,15 @@ func number(digits []byte) (int, bool) {
 	return n, true
 }
 
-func inputCause(err error) string {
-	switch {
-	case errors.Is(err, errChanged), errors.Is(err, errSpecial):
-		return err.Error()
-	case errors.Is(err, fs.ErrNotExist):
-		return "does not exist"
-	case errors.Is(err, fs.ErrPermission):
-		return "may not be read"
+// add adds what was warned of in another file.
+func (w *Warnings) add(o Warnings) {
+	to, from := reflect.ValueOf(w).Elem(), reflect.ValueOf(o)
+	for i := range to.NumField() {
+		if f := to.Field(i); f.CanInt() {
+			f.SetInt(f.Int() + from.Field(i).Int())
+		}
 	}
-	return "cannot be read"
+	if o.Encoding != "" {
+		w.Encoding = o.Encoding
+	}
 }

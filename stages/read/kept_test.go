@@ -41,7 +41,7 @@ func otherWriters(t testing.TB) []string {
 // keep masks nothing: it writes a file as `velum run` does, with all columns
 // that it has, and returns the path of the masked part.
 func keep(t testing.TB, path string, fence *read.Fence, columns ...string) (string, error) {
-	a, err := read.Scan(t.Context(), []string{path}, read.ParquetOptions{Pass: columns, Fence: fence})
+	a, err := read.Scan(t.Context(), []string{path}, read.ParquetOptions{Pass: columns}, fence)
 	if err != nil {
 		return "", err
 	}
@@ -339,7 +339,7 @@ func TestStrangeFiles(t *testing.T) {
 		delete(want, "locked")
 		files++
 	}
-	a, err := read.Scan(t.Context(), []string{dir}, read.ParquetOptions{})
+	a, err := read.Scan(t.Context(), []string{dir}, read.ParquetOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,11 +422,11 @@ func TestTwice(t *testing.T) {
 			}
 		}
 		for _, f := range []*read.Fence{nil, fence} {
-			o := read.ParquetOptions{Pass: []string{"lili", "ts_ns", "dec38", "bl"}, Fence: f}
+			o := read.ParquetOptions{Pass: []string{"lili", "ts_ns", "dec38", "bl"}}
 			if tt.copy != nil {
 				o.Twice = filepath.Dir(two)
 			}
-			a, err := read.Scan(t.Context(), []string{filepath.Dir(in)}, o)
+			a, err := read.Scan(t.Context(), []string{filepath.Dir(in)}, o, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -476,7 +476,7 @@ func TestPartitions(t *testing.T) {
 	fence := read.NewFence(read.FenceOptions{})
 	defer fence.Close()
 	for _, f := range []*read.Fence{nil, fence} {
-		a, err := read.Scan(t.Context(), []string{dir}, read.ParquetOptions{Pass: []string{"month", "dec", "center", "year"}, Fence: f, BatchNotes: 3})
+		a, err := read.Scan(t.Context(), []string{dir}, read.ParquetOptions{Pass: []string{"month", "dec", "center", "year"}, BatchNotes: 3}, f)
 		if err != nil {
 			t.Fatal(err)
 		}

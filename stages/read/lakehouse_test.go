@@ -31,7 +31,7 @@ func TestTableFormats(t *testing.T) {
 		put("in/table/"+tt.log, "{}")
 		put("in/table/"+tt.data, notes)
 		for _, given := range []string{"in/table", "in/table/" + tt.data, filepath.Dir("in/table/" + tt.data), "in"} {
-			_, err := Scan(t.Context(), []string{filepath.Join(dir, given)}, ParquetOptions{})
+			_, err := Scan(t.Context(), []string{filepath.Join(dir, given)}, ParquetOptions{}, nil)
 			wrong, refused := errors.AsType[*InputError](err)
 			if !refused || !strings.HasSuffix(wrong.Path, "/in/table") || !strings.Contains(err.Error(), tt.format) || !strings.Contains(wrong.Remedy, "Parquet") {
 				t.Errorf("%s of %s: %v", given, tt.log, err)
@@ -44,7 +44,7 @@ func TestTableFormats(t *testing.T) {
 			}
 		}
 		put("in/other/notes.csv", notes)
-		a, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{})
+		a, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestTableFormats(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(dir, "in/table", strings.Split(tt.log, "/")[0])); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if a, err = Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{}); err != nil || len(a.Files) != 2 {
+		if a, err = Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{}, nil); err != nil || len(a.Files) != 2 {
 			t.Errorf("%s: files without a log: %v", tt.log, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -162,4 +163,21 @@ func valid(text []byte) bool {
 		text = text[size:]
 	}
 	return true
+}
+
+// readyColumns gives a batch the columns, if this source has not filled it
+// before.
+func readyColumns(b *pipeline.Batch, columns []pipeline.Column) {
+	same := len(b.Extra) == len(columns)
+	for i := 0; same && i < len(b.Extra); i++ {
+		same = b.Extra[i].Name == columns[i].Name && b.Extra[i].Kind == columns[i].Kind && b.Extra[i].Type == columns[i].Type
+	}
+	if same {
+		return
+	}
+	b.Extra = b.Extra[:0]
+	for _, c := range columns {
+		c.Leaves = slices.Clone(c.Leaves) // a batch's own
+		b.Extra = append(b.Extra, c)
+	}
 }

@@ -2,6 +2,7 @@ package read
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/limit"
@@ -59,7 +60,6 @@ type ParquetOptions struct {
 	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
 	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
-	Fence     *Fence          // decodes Parquet for Scan and Archive.Open; nil: they do it themselves
 
 	file   string           // fileMark of the unit at hand
 	shapes map[string]shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
@@ -137,4 +137,29 @@ func (w *wanted) key() string {
 type shape struct {
 	Kind pipeline.ColumnKind
 	Type []byte
+}
+
+// RawNumber stands before numbers where ids are read as they stand.
+const RawNumber = 0
+
+// patient appends the form of an id.
+func (o *ParquetOptions) patient(dst, id []byte, number bool) []byte {
+	switch {
+	case o.RawPatients && number:
+		return append(append(dst, RawNumber), id...)
+	case o.RawPatients:
+		return append(dst, id...)
+	case number:
+		return o.Patients.AppendNumber(dst, id)
+	}
+	return o.Patients.AppendText(dst, id)
+}
+
+// fields lists the names of the columns: ids, text, extras.
+func (o *ParquetOptions) fields() []string {
+	names := append(slices.Clone(o.ID), o.Text)
+	for _, x := range o.extras() {
+		names = append(names, x.name)
+	}
+	return names
 }

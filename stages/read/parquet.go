@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"syscall"
 
 	"github.com/velum-health/velum/pipeline"
@@ -110,8 +109,26 @@ func (p *Parquet) cursors(f *footer, b *bindings, from, to int) error {
 	return nil
 }
 
-// groupRows returns the rows of each row group of the range, by the footer.
-func (p *Parquet) groupRows() []int64 {
+// Hold checks the file, which was hashed, with stays: now, and when its last note was read.
+func (p *Parquet) Hold(stays func(*os.File) error) error {
+	p.stays = stays
+	return stays(p.file)
+}
+
+// Stat is that of the open file.
+func (p *Parquet) Stat() (os.FileInfo, error) { return p.file.Stat() }
+
+// First returns the row of the first note in the file.
+func (p *Parquet) First() int64 { return p.first }
+
+// Columns are those of Batch.Extra, without values.
+func (p *Parquet) Columns() []pipeline.Column { return p.columns }
+
+// Has tells whether the file has a column of Batch.Extra, by its number. One that it lacks is null.
+func (p *Parquet) Has(k int) bool { return p.extra[k].column >= 0 }
+
+// GroupRows returns the rows of each row group of the range, by the footer.
+func (p *Parquet) GroupRows() []int64 {
 	rows := make([]int64, 0, len(p.text.groups))
 	for _, g := range p.text.groups {
 		rows = append(rows, g.NumRows())
@@ -163,7 +180,6 @@ func (p *Parquet) fence(do func() error) error {
 }
 
 func (p *Parquet) fill(b *pipeline.Batch) error {
-	b.First = p.first + p.done
 	if err := p.decode(b); err != nil {
 		return err
 	}
@@ -171,8 +187,14 @@ func (p *Parquet) fill(b *pipeline.Batch) error {
 	return nil
 }
 
+// Decode is Next without making ids: it returns their columns as they were read.
+func (p *Parquet) Decode(b *pipeline.Batch) (ids []pipeline.Bytes, err error) {
+	return p.scratch, p.fence(func() error { return p.decode(b) })
+}
+
 // decode fills all but the ids, whose columns it puts into scratch.
 func (p *Parquet) decode(b *pipeline.Batch) error {
+	b.First = p.first + p.done
 	if err := p.texts(b); err != nil {
 		return err
 	}
@@ -213,23 +235,6 @@ func (p *Parquet) end() error {
 		}
 	}
 	return io.EOF
-}
-
-// readyColumns gives a batch the columns, if this source has not filled it
-// before.
-func readyColumns(b *pipeline.Batch, columns []pipeline.Column) {
-	same := len(b.Extra) == len(columns)
-	for i := 0; same && i < len(b.Extra); i++ {
-		same = b.Extra[i].Name == columns[i].Name && b.Extra[i].Kind == columns[i].Kind && b.Extra[i].Type == columns[i].Type
-	}
-	if same {
-		return
-	}
-	b.Extra = b.Extra[:0]
-	for _, c := range columns {
-		c.Leaves = slices.Clone(c.Leaves) // a batch's own
-		b.Extra = append(b.Extra, c)
-	}
 }
 
 // texts appends notes until the batch is full.

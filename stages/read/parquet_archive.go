@@ -39,6 +39,7 @@ type Archive struct {
 	first      *InputError             // why the first file that cannot be read cannot
 	read       bool                    // one could
 	o          ParquetOptions
+	fence      *Fence // nil: files are decoded here
 }
 
 // ArchiveFile is a file of an archive.
@@ -82,9 +83,9 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 // is no sound Parquet file, or whose columns are not what the options say, is
 // listed in Bad and the others go on: one damaged name of a column must not
 // stop a night. If the columns of no file are, it is the options that are
-// wrong, and the error is a *SchemaError.
-func Scan(ctx context.Context, inputs []string, o ParquetOptions) (*Archive, error) {
-	a := &Archive{o: o.withDefaults()}
+// wrong, and the error is a *SchemaError. Parquet is decoded behind the fence; nil: in this process.
+func Scan(ctx context.Context, inputs []string, o ParquetOptions, behind *Fence) (*Archive, error) {
+	a := &Archive{o: o.withDefaults(), fence: behind}
 	if err := a.o.check(); err != nil {
 		return nil, err
 	}
@@ -159,27 +160,31 @@ func (a *Archive) open(f *ArchiveFile, u *commit.Unit) (UnitSource, error) {
 		if err != nil {
 			return nil, &commit.DamageError{Path: u.Input, RowGroup: -1, Cause: inputCause(err), Unread: true}
 		}
-		d.stays = f.stays
-		return begun(d, d.file, f)
+		return begun(d, f)
 	case csvForm, jsonForm:
 		return newTable(f, u, &o)
 	case noteForm:
 		return newNoteFile(f, &o), nil
 	}
-	if o.Fence != nil {
-		return o.Fence.open(u, &o, a.Extra[:len(a.Extra)-len(a.partitions)], f.stillOpen)
+	if a.fence != nil {
+		return a.fence.open(u, &o, a.Extra[:len(a.Extra)-len(a.partitions)], f.stillOpen)
 	}
 	p, err := NewParquet(u.Input, int(u.From), int(u.To), o)
 	if err != nil {
 		return nil, err
 	}
-	p.stays = f.stays
-	return begun(p, p.file, f)
+	return begun(p, f)
+}
+
+// holding is a reader that checks whether its file stays what it was.
+type holding interface {
+	UnitSource
+	Hold(stays func(*os.File) error) error
 }
 
 // begun checks a file that was opened.
-func begun(src UnitSource, file *os.File, f *ArchiveFile) (UnitSource, error) {
-	if err := f.stays(file); err != nil {
+func begun(src holding, f *ArchiveFile) (UnitSource, error) {
+	if err := src.Hold(f.stays); err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
 	return src, nil
@@ -196,16 +201,6 @@ func (s *unchanged) Next(b *pipeline.Batch) error {
 	err := s.UnitSource.Next(b)
 	if err != nil && err != io.EOF {
 		err = s.file.blame(err)
-	}
-	return err
-}
-
-// blame returns the error, or that the file has changed: then it says nothing
-// of what was hashed.
-func (f *ArchiveFile) blame(err error) error {
-	damage, ok := errors.AsType[*commit.DamageError](err)
-	if ok && !damage.Unread && f.hashed != nil && !f.same() {
-		return f.changed()
 	}
 	return err
 }
@@ -583,8 +578,8 @@ func (s *scanner) parquetUnits(ctx context.Context, f *ArchiveFile, unit commit.
 }
 
 func (s *scanner) inspect(path string) (*layout, error) {
-	if s.a.o.Fence != nil {
-		return s.a.o.Fence.inspect(path, &s.a.o)
+	if s.a.fence != nil {
+		return s.a.fence.inspect(path, &s.a.o)
 	}
 	return inspect(path, &s.a.o)
 }

@@ -22,7 +22,7 @@ func TestDurationShape(t *testing.T) {
 		f := numberFooter("")
 		f.columns[0].duration = unit
 		s := shapeOf(&f.columns[0])
-		if c, err := s.column(); err != nil || c.duration != unit {
+		if c, err := columnOf(s); err != nil || c.duration != unit {
 			t.Errorf("%q comes back as %q, %v", unit, c.duration, err)
 		}
 		shapes[unit] = s
@@ -37,7 +37,7 @@ func TestDurationShape(t *testing.T) {
 	f := numberFooter("")
 	f.columns[0].duration = "weeks"
 	if s := shapeOf(&f.columns[0]); s.Type != nil {
-		if _, err := s.column(); err == nil {
+		if _, err := columnOf(s); err == nil {
 			t.Error("a unit that there is not comes back")
 		}
 	}

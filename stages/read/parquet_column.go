@@ -318,3 +318,57 @@ func (c *cursor) early(err error) error {
 	}
 	return err
 }
+
+// piece is the values [from, to) of a list that stand in one page.
+type piece struct {
+	first    bool // no piece of the list has been read
+	from, to int
+	goesOn   bool // the page ends with the list: the next may have more of it
+}
+
+// more tells whether another piece may come.
+func (p *piece) more() bool { return p.first || p.goesOn }
+
+// piece reads the next piece of the list at hand. It may be empty.
+func (c *cursor) piece(p *piece) error {
+	first := p.first
+	*p = piece{}
+	err := c.load()
+	if err == io.EOF && !first {
+		return nil
+	}
+	if err != nil {
+		return c.early(err)
+	}
+	at := len(c.reps) - c.n
+	if begins := c.reps[at] == 0; begins != first {
+		if first {
+			return c.damage("has a list without begin")
+		}
+		return nil // another note
+	}
+	if first && c.defs[at] == 0 { // an empty list
+		c.n--
+		return nil
+	}
+	end := at
+	for end < len(c.reps) && (end == at || c.reps[end] != 0) {
+		if c.defs[end] == 0 {
+			return c.damage("has a null in a list")
+		}
+		end++
+	}
+	n := end - at
+	*p = piece{from: c.next, to: c.next + n, goesOn: end == len(c.reps)}
+	c.next += n
+	c.n -= n
+	return nil
+}
+
+// place returns where value k of the page that is not null stands in data.
+func (c *cursor) place(k int) int {
+	if c.idx != nil {
+		return int(c.idx[k])
+	}
+	return k
+}

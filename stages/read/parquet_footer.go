@@ -368,13 +368,6 @@ func (f *footer) checkPlace(chunk *format.ColumnChunk, leaf *fileLeaf) string {
 	return ""
 }
 
-func chunkStart(c *format.ColumnMetaData) int64 {
-	if c.DictionaryPageOffset > 0 {
-		return min(c.DictionaryPageOffset, c.DataPageOffset)
-	}
-	return c.DataPageOffset
-}
-
 // checkChunks checks what the footer says of the columns that are read, in the
 // row groups [from, to), and every page header of theirs.
 func (f *footer) checkChunks(from, to int, columns []int) error {
@@ -410,7 +403,7 @@ func (f *footer) checkChunk(g, number int, leaf *fileLeaf) string {
 	if meta.DataPageOffset < 0 || meta.TotalCompressedSize < 0 || meta.DataPageOffset > f.end || meta.TotalCompressedSize > f.end {
 		return "the footer says that it stands outside the file"
 	}
-	return checkPages(f.file, meta, leaf)
+	return checkPages(f.file, meta, leaf.maxRep, leaf.maxDef)
 }
 
 func readable(c format.CompressionCodec) bool {
@@ -461,8 +454,6 @@ func fence(path string, do func() error) error {
 	}
 	return err
 }
-
-var errSum = errors.New("wrong checksum")
 
 // ownWords says what went wrong in the library without its message, which
 // may quote the file.

@@ -87,9 +87,9 @@ var keptKinds = map[format.Type]pipeline.ColumnKind{
 
 var errShape = errors.New("is no type of a column")
 
-// column is the inverse of shapeOf. It may come from a worker that a damaged
+// columnOf is the inverse of shapeOf. It may come from a worker that a damaged
 // file has broken.
-func (s *shape) column() (*fileColumn, error) {
+func columnOf(s shape) (*fileColumn, error) {
 	var m format.FileMetaData
 	if len(s.Type) > 1<<20 || thrift.Unmarshal(new(thrift.CompactProtocol), s.Type, &m) != nil || len(m.Schema) == 0 {
 		return nil, errShape
@@ -120,8 +120,8 @@ func sameShape(a, b shape) bool {
 	case bytes.Equal(a.Type, b.Type):
 		return true
 	}
-	x, err1 := a.column()
-	y, err2 := b.column()
+	x, err1 := columnOf(a)
+	y, err2 := columnOf(b)
 	if err1 != nil || err2 != nil || len(x.elements) != len(y.elements) || x.duration != y.duration {
 		return false
 	}
@@ -138,7 +138,7 @@ func sameShape(a, b shape) bool {
 // and structs and in the oldest format of timestamps.
 func TimeOf(c pipeline.Column) (day int64, ok bool) {
 	s := shape{c.Kind, []byte(c.Type)}
-	f, err := s.column()
+	f, err := columnOf(s)
 	if err != nil {
 		return 0, c.Kind == pipeline.DateColumn || c.Kind == pipeline.TimestampColumn
 	}
@@ -198,7 +198,7 @@ func newColumn(name string, s shape) (pipeline.Column, error) {
 	if len(s.Type) == 0 {
 		return c, nil
 	}
-	column, err := s.column()
+	column, err := columnOf(s)
 	if err != nil {
 		return c, err
 	}
@@ -241,7 +241,7 @@ func (f *footer) extraReader(b binding, file *openedFile, from, to int) extraRea
 	r := extraReader{binding: b}
 	if b.column < 0 {
 		leaves := 1
-		if column, err := b.shape.column(); err == nil && b.Kind == pipeline.NestedColumn {
+		if column, err := columnOf(b.shape); err == nil && b.Kind == pipeline.NestedColumn {
 			leaves = len(column.leaves)
 		}
 		for range leaves {

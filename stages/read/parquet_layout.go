@@ -120,6 +120,6 @@ func (x *extraColumn) sound(kept bool) bool {
 	if x.Missing || !kept {
 		return x.Kind < pipeline.NestedColumn && len(x.Type) == 0
 	}
-	_, err := x.shape.column()
+	_, err := columnOf(x.shape)
 	return err == nil
 }

@@ -3,6 +3,7 @@ package read
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -24,7 +25,8 @@ import (
 type pageWalk struct {
 	file   io.ReaderAt
 	chunk  *format.ColumnMetaData
-	leaf   *fileLeaf
+	maxRep int // of the column's levels
+	maxDef int
 	buf    *bufio.Reader
 	values int64
 	bodies int // data pages with values
@@ -32,9 +34,9 @@ type pageWalk struct {
 }
 
 // checkPages wants the pages of a chunk to be as the footer and the schema
-// say. It returns what is wrong, or "".
-func checkPages(file io.ReaderAt, c *format.ColumnMetaData, leaf *fileLeaf) string {
-	w := pageWalk{file: file, chunk: c, leaf: leaf, buf: bufio.NewReaderSize(nil, 1<<12)}
+// say, whose levels go up to maxRep and maxDef. It returns what is wrong, or "".
+func checkPages(file io.ReaderAt, c *format.ColumnMetaData, maxRep, maxDef int) string {
+	w := pageWalk{file: file, chunk: c, maxRep: maxRep, maxDef: maxDef, buf: bufio.NewReaderSize(nil, 1<<12)}
 	at := chunkStart(c)
 	// A chunk ends where its values do: old writers give sizes that are a bit
 	// too small or too large.
@@ -145,7 +147,7 @@ func (w *pageWalk) levels(h *format.PageHeader, at int64) bool {
 		return w.levels2(h, at)
 	}
 	v := &h.DataPageHeader.V
-	if w.leaf.maxDef > 0 && v.DefinitionLevelEncoding != format.RLE || w.leaf.maxRep > 0 && v.RepetitionLevelEncoding != format.RLE {
+	if w.maxDef > 0 && v.DefinitionLevelEncoding != format.RLE || w.maxRep > 0 && v.RepetitionLevelEncoding != format.RLE {
 		return false // the library takes levels in any other form for something else, without an error
 	}
 	// The same for all: the schema may be wrong, bodies have checksums.
@@ -160,7 +162,7 @@ func (w *pageWalk) levels2(h *format.PageHeader, at int64) bool {
 	if reps < 0 || defs < 0 || int64(reps)+int64(defs) > int64(h.CompressedPageSize) {
 		return false
 	}
-	if (reps > 0) != (w.leaf.maxRep > 0) || (defs > 0) != (w.leaf.maxDef > 0) {
+	if (reps > 0) != (w.maxRep > 0) || (defs > 0) != (w.maxDef > 0) {
 		return false
 	}
 	levels := make([]byte, reps+defs)
@@ -168,7 +170,7 @@ func (w *pageWalk) levels2(h *format.PageHeader, at int64) bool {
 		return false
 	}
 	if reps > 0 {
-		c, ok := countLevels(levels[:reps], int(v.NumValues), w.leaf.maxRep)
+		c, ok := countLevels(levels[:reps], int(v.NumValues), w.maxRep)
 		if !ok || v.NumRows >= 0 && c.zeros != int(v.NumRows) {
 			return false
 		}
@@ -176,7 +178,7 @@ func (w *pageWalk) levels2(h *format.PageHeader, at int64) bool {
 	if defs == 0 {
 		return true
 	}
-	c, ok := countLevels(levels[reps:], int(v.NumValues), w.leaf.maxDef)
+	c, ok := countLevels(levels[reps:], int(v.NumValues), w.maxDef)
 	return ok && (v.NumNulls < 0 || c.full == int(v.NumValues-v.NumNulls))
 }
 
@@ -195,14 +197,14 @@ func (w *pageWalk) levels1(h *format.PageHeader, at int64) bool {
 		}
 	}
 	n := int(h.DataPageHeader.V.NumValues)
-	if w.leaf.maxRep > 0 {
+	if w.maxRep > 0 {
 		var there bool
-		if body, there = cutLevels(body, n, w.leaf.maxRep); !there {
+		if body, there = cutLevels(body, n, w.maxRep); !there {
 			return false
 		}
 	}
-	_, there := cutLevels(body, n, max(w.leaf.maxDef, 1))
-	return there == (w.leaf.maxDef > 0)
+	_, there := cutLevels(body, n, max(w.maxDef, 1))
+	return there == (w.maxDef > 0)
 }
 
 // cutLevels cuts n levels from the front of a page and tells whether they are
@@ -284,3 +286,12 @@ func unpack(data []byte, bit, width int) int {
 	}
 	return int(word >> (bit % 8) & (1<<width - 1))
 }
+
+func chunkStart(c *format.ColumnMetaData) int64 {
+	if c.DictionaryPageOffset > 0 {
+		return min(c.DictionaryPageOffset, c.DataPageOffset)
+	}
+	return c.DataPageOffset
+}
+
+var errSum = errors.New("wrong checksum")

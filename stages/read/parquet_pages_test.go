@@ -118,11 +118,11 @@ func TestStrange(t *testing.T) {
 	path := filepath.Join(dir, "a.parquet") // the first of all
 	writeTestFile(t, path, []testColumn{{"note_id", parquet.Int(64), []any{int64(1)}}, {"tezt", parquet.String(), []any{"x"}}}, 1)
 	for _, f := range []*Fence{nil, testFence(t, FenceOptions{})} {
-		a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Fence: f})
+		a, err := Scan(t.Context(), []string{dir}, ParquetOptions{}, f)
 		if err != nil || len(a.Bad) != 1 || a.Bad[0].Input != "a.parquet" || !strings.HasPrefix(a.Bad[0].Cause, `column "text" is missing`) || a.Rows() == 0 {
 			t.Errorf("%+v, %v", a, err)
 		}
-		if _, err := Scan(t.Context(), []string{path}, ParquetOptions{Fence: f}); err == nil || isDamage(err) {
+		if _, err := Scan(t.Context(), []string{path}, ParquetOptions{}, f); err == nil || isDamage(err) {
 			t.Errorf("alone: %v", err)
 		}
 	}

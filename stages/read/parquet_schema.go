@@ -8,19 +8,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// A SchemaError says which column of a file is not what the configuration
-// says, what was found, and what to do.
-type SchemaError struct {
-	Path   string
-	Column string
-	Cause  string
-	Remedy string
-}
-
-func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%s: column %q %s; %s", e.Path, e.Column, e.Cause, e.Remedy)
-}
-
 // binding is how a column of a file is read.
 type binding struct {
 	wanted
@@ -72,7 +59,7 @@ func (f *footer) bind(o *ParquetOptions) (b bindings, err error) {
 			return b, err
 		}
 		if want.patient && x.column >= 0 {
-			x.value = o.patientOf(&f.columns[x.column].elements[0])
+			x.value = patientOf(o, &f.columns[x.column].elements[0])
 		}
 		b.extra = append(b.extra, x)
 	}

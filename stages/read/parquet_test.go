@@ -677,7 +677,7 @@ func TestScan(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "in/year=2026/month=01/copy of a.parquet"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{Pass: []string{"center"}, UnitNotes: 20})
+	a, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{Pass: []string{"center"}, UnitNotes: 20}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -725,7 +725,7 @@ func TestScan(t *testing.T) {
 	if len(a.Extra) != 1 || a.Extra[0].Kind != pipeline.Int32Column {
 		t.Errorf("extra: %+v", a.Extra)
 	}
-	if _, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{Pass: []string{"nowhere"}}); err == nil {
+	if _, err := Scan(t.Context(), []string{filepath.Join(dir, "in")}, ParquetOptions{Pass: []string{"nowhere"}}, nil); err == nil {
 		t.Error("a column that no file has")
 	}
 }
@@ -767,7 +767,7 @@ func TestNobodyAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range []*Fence{nil, testFence(t, FenceOptions{})} {
-		a, err := Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, Pass: []string{"e"}})
+		a, err := Scan(t.Context(), []string{path}, ParquetOptions{Pass: []string{"e"}}, f)
 		if err != nil || len(a.Bad) > 0 {
 			t.Fatal(err, a)
 		}
@@ -775,11 +775,11 @@ func TestNobodyAsked(t *testing.T) {
 		if err != nil || len(notes) != 2 || notes[1].text != "b" || notes[1].extra != "e=null " {
 			t.Errorf("%v, %v", notes, err)
 		}
-		_, err = Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, Pass: []string{"a"}})
+		_, err = Scan(t.Context(), []string{path}, ParquetOptions{Pass: []string{"a"}}, f)
 		if err == nil || !strings.Contains(err.Error(), `column "a" is there 2 times`) {
 			t.Errorf("two of one name: %v", err)
 		}
-		_, err = Scan(t.Context(), []string{path}, ParquetOptions{Fence: f, Pass: []string{"z"}})
+		_, err = Scan(t.Context(), []string{path}, ParquetOptions{Pass: []string{"z"}}, f)
 		if err == nil || strings.ContainsFunc(err.Error(), unicode.IsControl) {
 			t.Errorf("an error names a column that no log may show: %q", err)
 		}
@@ -813,7 +813,7 @@ func TestNullMonth(t *testing.T) {
 			}
 		}
 		for _, f := range []*Fence{nil, testFence(t, FenceOptions{})} {
-			a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Pass: []string{"when"}, Date: "when", Fence: f})
+			a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Pass: []string{"when"}, Date: "when"}, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -838,7 +838,7 @@ func TestNullMonth(t *testing.T) {
 
 func mustColumn(t *testing.T, c pipeline.Column) *fileColumn {
 	f := shape{c.Kind, []byte(c.Type)}
-	column, err := f.column()
+	column, err := columnOf(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -860,7 +860,7 @@ func TestScanOrder(t *testing.T) {
 		}
 		a, b := filepath.Join(dir, "a", "x.parquet"), filepath.Join(dir, "b", "x.parquet")
 		for _, in := range [][]string{{a, b}, {b, a, b}, {dir}} {
-			archive, err := Scan(t.Context(), in, ParquetOptions{})
+			archive, err := Scan(t.Context(), in, ParquetOptions{}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -881,7 +881,7 @@ func TestScanOrder(t *testing.T) {
 func TestScanNothing(t *testing.T) {
 	dir := t.TempDir()
 	for _, in := range []string{dir, filepath.Join(dir, "none")} {
-		_, err := Scan(t.Context(), []string{in}, ParquetOptions{})
+		_, err := Scan(t.Context(), []string{in}, ParquetOptions{}, nil)
 		if _, ok := errors.AsType[*InputError](err); !ok {
 			t.Errorf("%s: %v", in, err)
 		}
@@ -893,7 +893,7 @@ func TestScanNothing(t *testing.T) {
 	if _, err := os.ReadDir(closed); err == nil {
 		t.Skip("this user may read everything")
 	}
-	_, err := Scan(t.Context(), []string{dir}, ParquetOptions{})
+	_, err := Scan(t.Context(), []string{dir}, ParquetOptions{}, nil)
 	if err == nil || !strings.Contains(err.Error(), "may not be read") {
 		t.Errorf("closed folder: %v", err)
 	}
@@ -906,7 +906,7 @@ func TestScanCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Scan(ctx, []string{path}, ParquetOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := Scan(ctx, []string{path}, ParquetOptions{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -917,7 +917,7 @@ func TestChecksums(t *testing.T) {
 	if err := os.WriteFile(good, sampleFile(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := Scan(t.Context(), []string{good}, ParquetOptions{})
+	a, err := Scan(t.Context(), []string{good}, ParquetOptions{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -939,7 +939,7 @@ func TestChecksums(t *testing.T) {
 		if err := os.WriteFile(list, []byte(tt.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Checksums: list})
+		a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Checksums: list}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -954,7 +954,7 @@ func TestChecksums(t *testing.T) {
 	if err := os.WriteFile(list, []byte("no list\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Scan(t.Context(), []string{good}, ParquetOptions{Checksums: list}); err == nil {
+	if _, err := Scan(t.Context(), []string{good}, ParquetOptions{Checksums: list}, nil); err == nil {
 		t.Error("no list of checksums, no error")
 	}
 }
@@ -968,10 +968,10 @@ func TestOpaqueFolders(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(month, "x.parquet"), sampleFile(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true}); err == nil {
+	if _, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true}, nil); err == nil {
 		t.Error("opaque names without a key: a digest that whoever tries all months undoes")
 	}
-	a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true, Key: testKey(t)})
+	a, err := Scan(t.Context(), []string{dir}, ParquetOptions{Opaque: true, Key: testKey(t)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1074,7 +1074,7 @@ func TestNumbersOfAnArchive(t *testing.T) {
 	ids := func(o ParquetOptions, in string) map[string]string {
 		t.Helper()
 		o.UnitNotes = 2
-		a, err := Scan(t.Context(), []string{filepath.Join(dir, in)}, o)
+		a, err := Scan(t.Context(), []string{filepath.Join(dir, in)}, o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,20 +1,14 @@
 package read
 
 import (
-	"context"
-	"errors"
-	"io"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/patientid"
 )
 
 // The column of patients' ids is read as forms of package patientid, whatever type
@@ -32,7 +26,7 @@ var patientTypes = purpose{"an id of a patient (string or number)", "name the co
 })}
 
 // patientOf returns how values of an element are read.
-func (o *ParquetOptions) patientOf(e *format.SchemaElement) patientValue {
+func patientOf(o *ParquetOptions, e *format.SchemaElement) patientValue {
 	text := patientText(e)
 	isText := acceptText(e, new(binding))
 	return func(dst []byte, c *cursor, at int) []byte {
@@ -42,22 +36,6 @@ func (o *ParquetOptions) patientOf(e *format.SchemaElement) patientValue {
 		var scratch [64]byte
 		return o.patient(dst, text(scratch[:0], c, at), true)
 	}
-}
-
-// RawNumber stands before numbers where ids are read as they stand.
-const RawNumber = 0
-
-// patient appends the form of an id.
-func (o *ParquetOptions) patient(dst, id []byte, number bool) []byte {
-	switch {
-	case o.RawPatients && number:
-		return append(append(dst, RawNumber), id...)
-	case o.RawPatients:
-		return append(dst, id...)
-	case number:
-		return o.Patients.AppendNumber(dst, id)
-	}
-	return o.Patients.AppendText(dst, id)
 }
 
 // patientText returns how values of an element are written as text; nil for those
@@ -147,40 +125,4 @@ func (c *cursor) patients(to *pipeline.Column, value patientValue, n int) error 
 		}
 	}
 	return nil
-}
-
-// PatientForm returns the form of a cell of a table beside the archive; number
-// tells whether it was one there.
-func PatientForm(r patientid.Rules, cell Cell) []byte {
-	if cell.Number {
-		return r.AppendNumber(nil, []byte(cell.Text))
-	}
-	return slices.Clip(r.AppendText(nil, []byte(cell.Text)))
-}
-
-// EachPatient calls do for every note of a unit with its row and the form of its
-// patient's id; empty: it is nobody's. A unit that is damaged ends there: the run
-// says so, and sets it aside.
-func (a *Archive) EachPatient(ctx context.Context, u *commit.Unit, do func(row int64, patient []byte)) error {
-	src, err := a.Open(u)
-	if err != nil {
-		return err
-	}
-	b := new(pipeline.Batch)
-	var id []byte
-	for {
-		b.Reset()
-		if err = src.Next(b); err != nil || ctx.Err() != nil {
-			break
-		}
-		patients := b.ExtraNamed(PatientColumn)
-		for i := range b.Len() {
-			id = patients.AppendText(id[:0], i)
-			do(b.First+int64(i), id)
-		}
-	}
-	if _, damaged := errors.AsType[*commit.DamageError](err); damaged || errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, context.Cause(ctx), src.Close())
 }

@@ -120,7 +120,7 @@ func TestSlice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a, err := read.Scan(context.Background(), []string{dir}, read.ParquetOptions{ID: []string{"note_id"}, Text: "text", UnitNotes: 2})
+	a, err := read.Scan(context.Background(), []string{dir}, read.ParquetOptions{ID: []string{"note_id"}, Text: "text", UnitNotes: 2}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

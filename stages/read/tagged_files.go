@@ -3,8 +3,6 @@ package read
 import (
 	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -25,7 +23,7 @@ func NewTaggedFiles(path string, o TextOptions) (Text, error) {
 
 func taggedPaths(path string) ([]string, error) {
 	paths, err := filesBelow(path, nil, func(name string) bool {
-		return name == path || formOfExt[strings.ToLower(filepath.Ext(name))] == parquetForm
+		return name == path || fileFormat(name) == "parquet"
 	})
 	if err == nil && len(paths) == 0 {
 		err = &InputError{Path: path, Cause: "no Parquet files there", Remedy: taggedRemedy}

@@ -39,7 +39,7 @@ func run() error {
 	pass := flag.String("pass", "", "columns to pass through, divided by commas")
 	show := flag.Bool("show", false, "print what is read")
 	flag.Parse()
-	archive, err := read.Scan(context.Background(), []string{*in}, read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)})
+	archive, err := read.Scan(context.Background(), []string{*in}, read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)}, nil)
 	if err != nil {
 		return err
 	}

@@ -236,8 +236,8 @@ type unitRows struct {
 // read reads the file as a run does. err says that the whole file is refused.
 func (t *trial) read(list, twin string) (units []unitRows, failed int, err error) {
 	a, err := read.Scan(context.Background(), []string{t.path()}, read.ParquetOptions{
-		Pass: []string{"date", "center"}, UnitNotes: groupRows, Checksums: list, Twice: twin, Fence: t.fence,
-	})
+		Pass: []string{"date", "center"}, UnitNotes: groupRows, Checksums: list, Twice: twin,
+	}, t.fence)
 	if err != nil {
 		return nil, 0, err
 	}

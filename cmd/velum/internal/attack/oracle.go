@@ -167,8 +167,7 @@ func (o *oracle) sample(ctx context.Context) error {
 	}
 	fence := read.NewFence(read.FenceOptions{Memory: int64(o.config.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
-	ro.Fence = fence
-	archive, err := read.Scan(ctx, o.o.In, ro)
+	archive, err := read.Scan(ctx, o.o.In, ro, fence)
 	if err != nil {
 		return flow.InputError(err)
 	}

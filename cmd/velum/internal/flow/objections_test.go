@@ -224,7 +224,7 @@ func listed(c *option.Config) *option.Config {
 func scanned(t *testing.T, path string, node parquet.Node, value func(int64) any) *read.Archive {
 	t.Helper()
 	writeColumns(t, path, node, value, patients)
-	archive, err := read.Scan(t.Context(), []string{path}, read.ParquetOptions{PatientID: "nhc"})
+	archive, err := read.Scan(t.Context(), []string{path}, read.ParquetOptions{PatientID: "nhc"}, nil)
 	if err != nil || len(archive.Units) != 1 {
 		t.Fatal(err)
 	}

@@ -235,8 +235,8 @@ func (l *learning) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Fence, o.Pass = l.fence, nil
-	if l.archive, err = read.Scan(ctx, l.cfg.Learn.In, o); err != nil {
+	o.Pass = nil
+	if l.archive, err = read.Scan(ctx, l.cfg.Learn.In, o, l.fence); err != nil {
 		return flow.InputError(err)
 	}
 	for _, b := range l.archive.Bad {

@@ -273,8 +273,7 @@ func (e *embedding) archives(ctx context.Context, paths []string) error {
 		if err != nil {
 			return err
 		}
-		o.Fence = e.fence
-		if e.archive, err = read.Scan(ctx, paths, o); err != nil {
+		if e.archive, err = read.Scan(ctx, paths, o, e.fence); err != nil {
 			return err
 		}
 		if len(e.archive.Bad) > 0 {

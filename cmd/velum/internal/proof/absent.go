@@ -155,9 +155,9 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 		return err
 	}
 	o.RawPatients = true
-	o.Fence = read.NewFence(read.FenceOptions{Memory: int64(c.Run.DecodeMemory), Ended: ctx.Done()})
-	defer o.Fence.Close()
-	archive, err := read.Scan(ctx, in, o)
+	fence := read.NewFence(read.FenceOptions{Memory: int64(c.Run.DecodeMemory), Ended: ctx.Done()})
+	defer fence.Close()
+	archive, err := read.Scan(ctx, in, o, fence)
 	if err != nil {
 		return flow.InputError(err)
 	}

@@ -165,8 +165,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, archive strin
 	}
 	fence := read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
-	r.Fence = fence
-	a, err := read.Scan(ctx, []string{archive}, r)
+	a, err := read.Scan(ctx, []string{archive}, r, fence)
 	if err != nil {
 		return nil, 0, flow.InputError(err)
 	}

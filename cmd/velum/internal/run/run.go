@@ -206,8 +206,8 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Fence, o.Only, m.key = m.fence, m.only, o.Key
-	m.archive, err = read.Scan(ctx, m.options.In, o)
+	o.Only, m.key = m.only, o.Key
+	m.archive, err = read.Scan(ctx, m.options.In, o, m.fence)
 	if err != nil {
 		return nil, flow.InputError(err)
 	}

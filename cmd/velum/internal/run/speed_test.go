@@ -217,7 +217,7 @@ func invented(t testing.TB, n int64) (notes []*pipeline.Batch) {
 // archived reads the notes of an archive into batches that stay.
 func archived(t testing.TB, in string) (notes []*pipeline.Batch) {
 	t.Helper()
-	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{ID: []string{"note_id"}, Text: "text"})
+	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{ID: []string{"note_id"}, Text: "text"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
