@@ -12,7 +12,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // sampleLine is a line of the sample.
@@ -121,7 +121,7 @@ func readSample(t *testing.T, out string) (all []sampleLine) {
 func checkSampled(t *testing.T, out string, d sampleLine) {
 	t.Helper()
 	found := 0
-	err := read.RowsOf(filepath.Join(out, d.Part), func(r notePlace) error {
+	err := tagged.RowsOf(filepath.Join(out, d.Part), func(r notePlace) error {
 		if r.Row == d.Row && r.ID == d.ID {
 			found++
 		}
@@ -140,7 +140,7 @@ func checkSampled(t *testing.T, out string, d sampleLine) {
 			if u.Name != d.Unit || p.Kind != "original" {
 				continue
 			}
-			err := read.RowsOf(filepath.Join(out+".private", p.Path), func(r spanLine) error {
+			err := tagged.RowsOf(filepath.Join(out+".private", p.Path), func(r spanLine) error {
 				if r.Row == d.Row {
 					want = append(want, sampleSpan{r.Start, r.End, r.Category, r.Source})
 				}

@@ -22,7 +22,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/fence"
 )
 
 // groups are the parts of the help text: what somebody comes for.
@@ -70,8 +70,8 @@ var verbs = []verb{
 }
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
-		os.Exit(read.Work(os.Stdin, os.Stdout)) // this process decodes Parquet for another one
+	if len(os.Args) == 2 && os.Args[1] == fence.WorkerArgument {
+		os.Exit(fence.Work(os.Stdin, os.Stdout)) // this process decodes Parquet for another one
 	}
 	errs := console.Harden()
 	os.Exit(int(start(os.Args[1:], os.Stdout, errs, os.Environ())))

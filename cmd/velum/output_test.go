@@ -7,7 +7,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // maskedRow is a row of masked/ as tests read it.
@@ -39,7 +39,7 @@ func readTree(dir string) (*writtenTree, error) {
 		return nil, err
 	}
 	t.rows, t.masked, t.quarantined = m.Counts.Rows, m.Counts.Masked, m.Counts.Quarantined
-	err = read.Rows(m, dir, "masked", func(r maskedRow) error {
+	err = tagged.Rows(m, dir, "masked", func(r maskedRow) error {
 		t.maskedRows++
 		t.text[r.ID] = r.Text
 		return nil
@@ -59,7 +59,7 @@ func readTree(dir string) (*writtenTree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, read.Rows(m, dir+".private", "quarantine", func(r reasonRow) error {
+	return t, tagged.Rows(m, dir+".private", "quarantine", func(r reasonRow) error {
 		t.reason[r.ID] = r.Reason
 		return nil
 	})

@@ -12,11 +12,11 @@ import (
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/fence"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
+	if len(os.Args) == 2 && os.Args[1] == fence.WorkerArgument {
 		main() // of a test that masks within its own process
 	}
 	if planted := testProcesses[os.Getenv(testProcess)]; planted != nil {
@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			sample, err := filepath.Abs("testdata/sample")
 			e.Setenv("SAMPLE", sample)
-			writers, err2 := filepath.Abs("../../stages/read/testdata/writers")
+			writers, err2 := filepath.Abs("../../stages/read/archive/testdata/writers")
 			e.Setenv("WRITERS", writers) // files of other programs
 			return errors.Join(err, err2)
 		},

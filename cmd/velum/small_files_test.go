@@ -13,7 +13,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // smallArchive is an archive of small files, which share units, and its output.
@@ -114,7 +114,7 @@ func (a *smallArchive) wants(what, out string, files ...int) {
 	keys := map[string][]string{}
 	var ids []string
 	for kind, dir := range map[string]string{"masked": out, "notes": out + ".private"} {
-		err := read.Rows(m, dir, kind, func(r keyedRow) error {
+		err := tagged.Rows(m, dir, kind, func(r keyedRow) error {
 			keys[kind] = append(keys[kind], fmt.Sprint(r))
 			if kind == "masked" {
 				ids = append(ids, r.ID)

@@ -23,7 +23,8 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 type options struct {
@@ -128,7 +129,7 @@ func (o options) build() error {
 
 // census counts the notes, words and bytes of an archive.
 func census(in string) (words, notes, size int64, err error) {
-	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{}, nil)
+	archive, err := archive.Scan(context.Background(), []string{in}, input.Options{}, nil)
 	if err != nil {
 		return 0, 0, 0, err
 	}

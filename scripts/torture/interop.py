@@ -4,7 +4,7 @@
 Ours: the parts that `scripts/bench/passthrough` writes of an archive open in DuckDB,
 pyarrow and pandas with the rows that went in.
 `--fixtures DIR` writes files of every type of pyarrow, pandas, Polars and
-DuckDB, which Go tests read (stages/read/testdata/writers).
+DuckDB, which Go tests read (stages/read/archive/testdata/writers).
 Theirs: files written by pyarrow and DuckDB, with dictionary and plain pages,
 large strings, nulls, every codec, data pages v1 and v2, page checksums and
 page indexes or none, are read by us as they were written. What we do not

@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/scripts/torture/canary"
 	"github.com/velum-health/velum/scripts/torture/obfuscate"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // mostLeaks is the share of other identifiers that may stay readable; of those
@@ -76,7 +76,7 @@ func (t *torture) obfuscated(profile string, values int) (cells, error) {
 	for _, p := range places {
 		table[p.kind][p.form].kept++
 	}
-	return table, read.Rows(m, out, "masked", func(n maskedRow) error {
+	return table, tagged.Rows(m, out, "masked", func(n maskedRow) error {
 		p := places[n.Row]
 		table[p.kind][p.form].kept--
 		if obfuscate.Readable(n.Text, p.value) {

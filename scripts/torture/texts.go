@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/scripts/torture/badnote"
 	"github.com/velum-health/velum/scripts/torture/canary"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // notes masks all bad notes and many mutations of them, and compares every
@@ -69,14 +69,14 @@ func compare(rows []canary.Note, m *commit.Manifest, out string) error {
 	if err != nil {
 		return err
 	}
-	err = read.Rows(private, out+".private", "original", func(s spanRow) error {
+	err = tagged.Rows(private, out+".private", "original", func(s spanRow) error {
 		spans[s.Row] = append(spans[s.Row], s)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return read.Rows(m, out, "masked", func(r maskedRow) error {
+	return tagged.Rows(m, out, "masked", func(r maskedRow) error {
 		text, masked, at := []byte(rows[r.Row].Text), []byte(r.Text), int32(0)
 		for _, s := range spans[r.Row] {
 			gap := text[at:s.Start]

@@ -1,11 +1,19 @@
-// Package read turns files into batches: Parquet archives, the raw dump form,
-// and the text formats that corpora come in (brat, i2b2, CoNLL, JSONL, CSV).
+// Package read turns files into batches. This package opens labelled notes of any
+// format and folders of them; below it stand, each for itself:
+//
+//   - input: options, errors, ids, encodings, the state of a file: what all readers share
+//   - pages: what pages of Parquet say of themselves, and LZ4
+//   - parquet: footers, columns and notes of Parquet
+//   - text: CSV, JSONL, brat, i2b2, CoNLL, plain text, tables of notes and spans
+//   - tagged: parts that velum wrote
+//   - fence: Parquet decoded in another process
+//   - archive: all files of a run and their units; dumps, folders, a second copy
 //
 // In: a path. Out: [pipeline.Batch] with ID, Text, Extra, Gold and Reason;
 // one [pipeline.Source] a format, one file a format.
 //
 // Texts are kept byte for byte; offsets of other units are turned into bytes
 // by [offset.Index]. A note that cannot be read keeps its place and
-// gets a [pipeline.Reason]; a file that breaks its format is an [InputError]
+// gets a [pipeline.Reason]; a file that breaks its format is an [input.Error]
 // with line, column, cause and remedy. Neither ever quotes the text.
 package read

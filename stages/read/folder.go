@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/text"
 )
 
 // folder reads the files of a folder, and of those below it, in the order of
@@ -18,17 +21,17 @@ type folder struct {
 	open   func(path string) (Text, error)
 	now    Text // nil between files
 	row    int64
-	warned Warnings // of the files before
+	warned text.Warnings // of the files before
 }
 
 // openFolder finds the files. Those of other formats than the first one's are read
 // too: a month is not left out because it was exported otherwise.
-func openFolder(format, path string, o TextOptions) (Text, error) {
-	paths, err := filesBelow(path, insideTable, func(name string) bool { return fileFormat(name) != "" })
+func openFolder(format, path string, o text.Options) (Text, error) {
+	paths, err := filesBelow(path, archive.InsideTable, func(name string) bool { return archive.FormatOf(name) != "" })
 	if err == nil && len(paths) == 0 {
-		err = &InputError{Path: path, Cause: "no files of " + format + " there", Remedy: "name a file, or the folder of the files"}
+		err = &input.Error{Path: path, Cause: "no files of " + format + " there", Remedy: "name a file, or the folder of the files"}
 	}
-	return &folder{paths: paths, open: func(name string) (Text, error) { return Open(fileFormat(name), name, o) }}, err
+	return &folder{paths: paths, open: func(name string) (Text, error) { return Open(archive.FormatOf(name), name, o) }}, err
 }
 
 // filesBelow returns the paths of the files of a folder that takes says yes to, or
@@ -38,7 +41,7 @@ func filesBelow(path string, into func(dir string) error, takes func(name string
 	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return &InputError{Path: name, Cause: inputCause(err), Remedy: "check the path and its permissions"}
+			return &input.Error{Path: name, Cause: input.Cause(err), Remedy: "check the path and its permissions"}
 		case name != path && strings.ContainsAny(e.Name()[:1], "._"):
 			if e.IsDir() {
 				return fs.SkipDir
@@ -56,48 +59,48 @@ func filesBelow(path string, into func(dir string) error, takes func(name string
 }
 
 // Warnings implements Text: those of all files.
-func (r *folder) Warnings() Warnings {
-	all := r.warned
-	if r.now != nil {
-		all.add(r.now.Warnings())
+func (f *folder) Warnings() text.Warnings {
+	all := f.warned
+	if f.now != nil {
+		all.Add(f.now.Warnings())
 	}
 	return all
 }
 
 // Close closes the file at hand.
-func (r *folder) Close() error {
-	if r.now == nil {
+func (f *folder) Close() error {
+	if f.now == nil {
 		return nil
 	}
-	r.warned.add(r.now.Warnings())
-	err := r.now.Close()
-	r.now = nil
+	f.warned.Add(f.now.Warnings())
+	err := f.now.Close()
+	f.now = nil
 	return err
 }
 
 // Next implements pipeline.Source. Rows count through all files.
-func (r *folder) Next(b *pipeline.Batch) error {
+func (f *folder) Next(b *pipeline.Batch) error {
 	for {
-		if r.now == nil {
-			if len(r.paths) == 0 {
+		if f.now == nil {
+			if len(f.paths) == 0 {
 				return io.EOF
 			}
 			var err error
-			if r.now, err = r.open(r.paths[0]); err != nil {
+			if f.now, err = f.open(f.paths[0]); err != nil {
 				return err
 			}
-			r.paths = r.paths[1:]
+			f.paths = f.paths[1:]
 		}
-		err := r.now.Next(b)
+		err := f.now.Next(b)
 		if err == nil {
-			b.First = r.row
-			r.row += int64(b.Len())
+			b.First = f.row
+			f.row += int64(b.Len())
 			return nil
 		}
 		if !errors.Is(err, io.EOF) {
 			return err
 		}
-		if err := r.Close(); err != nil {
+		if err := f.Close(); err != nil {
 			return err
 		}
 		b.Reset()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
 )
 
 // A folder of files is read file by file, months below it too; rows count through all of them.
@@ -27,7 +28,7 @@ func TestFolderOfFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	src, err := read.Open("csv", dir, read.TextOptions{})
+	src, err := read.Open("csv", dir, text.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +50,11 @@ func TestFolderOfFiles(t *testing.T) {
 	if got := strings.Join(ids, " "); err != io.EOF || got != "1 2 3" {
 		t.Errorf("%s: %v", got, err)
 	}
-	if _, err := read.Open("jsonl", filepath.Join(dir, "year=2026", "month=03"), read.TextOptions{}); err == nil {
+	if _, err := read.Open("jsonl", filepath.Join(dir, "year=2026", "month=03"), text.Options{}); err == nil {
 		t.Error("a folder that is not there")
 	}
 	empty := t.TempDir()
-	if _, err := read.Open("jsonl", empty, read.TextOptions{}); err == nil || !strings.Contains(err.Error(), "no files of jsonl there") {
+	if _, err := read.Open("jsonl", empty, text.Options{}); err == nil || !strings.Contains(err.Error(), "no files of jsonl there") {
 		t.Error(err)
 	}
 }

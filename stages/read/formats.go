@@ -8,35 +8,37 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/text"
 )
 
 // Text is a reader of notes with gold spans.
 type Text interface {
 	pipeline.Source
-	Warnings() Warnings // complete after io.EOF
+	Warnings() text.Warnings // complete after io.EOF
 	Close() error
 }
 
 // formats is what Open knows, in the order in which it is told to users.
 var formats = []struct {
 	name string
-	open func(path string, o TextOptions) (Text, error)
+	open func(path string, o text.Options) (Text, error)
 }{
 	{"parquet", openParquet},
-	{"brat", func(p string, o TextOptions) (Text, error) { return NewBrat(p, o) }},
-	{"i2b2", func(p string, o TextOptions) (Text, error) { return NewI2B2(p, o) }},
-	{"conll", func(p string, o TextOptions) (Text, error) { return NewCoNLL(p, o) }},
-	{"jsonl", func(p string, o TextOptions) (Text, error) { return NewJSONL(p, o) }},
-	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},
+	{"brat", func(p string, o text.Options) (Text, error) { return text.NewBrat(p, o) }},
+	{"i2b2", func(p string, o text.Options) (Text, error) { return text.NewI2B2(p, o) }},
+	{"conll", func(p string, o text.Options) (Text, error) { return text.NewCoNLL(p, o) }},
+	{"jsonl", func(p string, o text.Options) (Text, error) { return text.NewJSONL(p, o) }},
+	{"csv", func(p string, o text.Options) (Text, error) { return text.NewCSV(p, o) }},
 }
 
 // openParquet opens tagged notes, if that is what the files say that they are,
 // and else tables of notes and spans.
-func openParquet(path string, o TextOptions) (Text, error) {
+func openParquet(path string, o text.Options) (Text, error) {
 	if isTagged(path) {
 		return NewTaggedFiles(path, o)
 	}
-	return NewTables(path, o)
+	return text.NewTables(path, o)
 }
 
 // Formats returns the names that Open takes.
@@ -61,19 +63,19 @@ func ofFiles(format, path string) bool {
 
 // Open opens notes of the named format: a folder for brat and i2b2, a file or a folder of files for the others, or, for parquet,
 // one of tables or tagged notes.
-func Open(format, path string, o TextOptions) (Text, error) {
+func Open(format, path string, o text.Options) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {
 		return nil, fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats(), ", "))
 	}
 	if path != "-" {
-		if err := insideTable(path); err != nil {
+		if err := archive.InsideTable(path); err != nil {
 			return nil, err
 		}
 	}
 	open := formats[i].open
 	if ofFiles(format, path) {
-		open = func(path string, o TextOptions) (Text, error) { return openFolder(format, path, o) }
+		open = func(path string, o text.Options) (Text, error) { return openFolder(format, path, o) }
 	}
 	r, err := open(path, o)
 	if err != nil {

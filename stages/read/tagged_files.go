@@ -5,28 +5,33 @@ import (
 	"os"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/parquet"
+	"github.com/velum-health/velum/stages/read/tagged"
+	"github.com/velum-health/velum/stages/read/text"
 )
 
-// NewTaggedFiles reads the tagged notes of a file, or of all Parquet files of a
+// New reads the tagged notes of a file, or of all Parquet files of a
 // folder in the order of their paths, as notes with gold spans: a selection
-// set trains the next model as any other labelled notes do. TextOptions give the
-// size of batches; errors of the source are those of NewTagged.
-func NewTaggedFiles(path string, o TextOptions) (Text, error) {
+// set trains the next model as any other labelled notes do. Options give the
+// size of batches; errors of the source are those of New.
+func NewTaggedFiles(path string, o text.Options) (Text, error) {
 	paths, err := taggedPaths(path)
 	if err != nil {
 		return nil, err
 	}
-	o = o.withDefaults()
-	t := TaggedOptions{NotesOnly: true, BatchNotes: o.Notes, BatchBytes: o.Bytes}
+	o = o.WithDefaults()
+	t := tagged.Options{NotesOnly: true, BatchNotes: o.Notes, BatchBytes: o.Bytes}
 	return &folder{paths: paths, open: func(name string) (Text, error) { return openTagged(name, t) }}, nil
 }
 
 func taggedPaths(path string) ([]string, error) {
 	paths, err := filesBelow(path, nil, func(name string) bool {
-		return name == path || fileFormat(name) == "parquet"
+		return name == path || archive.FormatOf(name) == "parquet"
 	})
 	if err == nil && len(paths) == 0 {
-		err = &InputError{Path: path, Cause: "no Parquet files there", Remedy: taggedRemedy}
+		err = &input.Error{Path: path, Cause: "no Parquet files there", Remedy: tagged.Remedy}
 	}
 	return paths, err
 }
@@ -44,14 +49,14 @@ func isTagged(path string) bool {
 	}
 	defer f.Close()
 	tagged := false
-	err = fence(path, func() error {
+	err = parquet.Guard(path, func() error {
 		info, err := f.Stat()
 		if err != nil {
 			return err
 		}
-		footer, err := readFooter(path, f, info.Size())
+		footer, err := parquet.ReadFooter(path, f, info.Size())
 		if err == nil {
-			_, tagged = footer.lookup(pipeline.TagSetKey)
+			_, tagged = footer.Lookup(pipeline.TagSetKey)
 		}
 		return err
 	})
@@ -60,11 +65,11 @@ func isTagged(path string) bool {
 
 // taggedFile is one file of tagged notes.
 type taggedFile struct {
-	*Tagged
+	*tagged.Reader
 	file *os.File
 }
 
-func openTagged(path string, o TaggedOptions) (Text, error) {
+func openTagged(path string, o tagged.Options) (Text, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -73,7 +78,7 @@ func openTagged(path string, o TaggedOptions) (Text, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	notes, err := NewTagged(f, info.Size(), path, o)
+	notes, err := tagged.New(f, info.Size(), path, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -81,7 +86,7 @@ func openTagged(path string, o TaggedOptions) (Text, error) {
 }
 
 // Warnings returns nothing: our own files hold nothing to warn of.
-func (t *taggedFile) Warnings() Warnings { return Warnings{} }
+func (t *taggedFile) Warnings() text.Warnings { return text.Warnings{} }
 
 // Close closes the file.
-func (t *taggedFile) Close() error { return errors.Join(t.Tagged.Close(), t.file.Close()) }
+func (t *taggedFile) Close() error { return errors.Join(t.Reader.Close(), t.file.Close()) }

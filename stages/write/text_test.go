@@ -16,6 +16,7 @@ import (
 	"github.com/velum-health/velum/pipeline/markup"
 	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -153,7 +154,7 @@ func TestFormats(t *testing.T) {
 	if d := cmp.Diff(read.Formats(), write.Formats()); d != "" {
 		t.Error(d)
 	}
-	if _, err := read.Open("word", ".", read.TextOptions{}); err == nil {
+	if _, err := read.Open("word", ".", text.Options{}); err == nil {
 		t.Error("an unknown format is read")
 	}
 	if _, err := write.Create("word", t.TempDir(), write.TextOptions{}); err == nil {
@@ -161,7 +162,7 @@ func TestFormats(t *testing.T) {
 	}
 	for _, f := range read.Formats() {
 		path := filepath.Join(t.TempDir(), "none", "none")
-		if r, err := read.Open(f, path, read.TextOptions{}); err == nil || r != nil {
+		if r, err := read.Open(f, path, text.Options{}); err == nil || r != nil {
 			t.Errorf("%s: a missing file is read", f)
 		}
 	}
@@ -195,13 +196,13 @@ func through(t *rapid.T, path string, f string, notes []note) []note {
 		t.Fatal(err)
 	}
 	finish(t, w, batchOf(notes...))
-	r, err := read.Open(f, path, read.TextOptions{Notes: 2, Unit: unit, Comma: ';'})
+	r, err := read.Open(f, path, text.Options{Notes: 2, Unit: unit, Comma: ';'})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	out := notesOf(t, r)
-	if r.Warnings() != (read.Warnings{}) {
+	if r.Warnings() != (text.Warnings{}) {
 		t.Fatalf("%+v", r.Warnings())
 	}
 	return out
@@ -407,7 +408,7 @@ func TestPlainCoNLL(t *testing.T) {
 			t.Fatal(err)
 		}
 		finish(t, w, batchOf(marked("a", "la  [PERSON:Ada\nMas] [PERSON:Pep]\nva[DATE:1][DATE:2 3]\t[DATE:4] i prou\n\nFi")))
-		r, err := read.NewCoNLL(path, read.TextOptions{})
+		r, err := text.NewCoNLL(path, text.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -506,7 +507,7 @@ func TestTablesOfManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Abort() // does nothing any more
-	r, err := read.NewTables(dir, read.TextOptions{})
+	r, err := text.NewTables(dir, text.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ import (
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/teach"
 	"github.com/velum-health/velum/stages/tokenize"
 	"golang.org/x/sys/unix"
@@ -109,7 +109,7 @@ func (t *task) open() error {
 
 // feed sends the notes of a brat folder to dst.
 func (t *task) feed(dir string, dst pipeline.Sink, more ...pipeline.Step) error {
-	src, err := read.NewBrat(dir, read.TextOptions{})
+	src, err := text.NewBrat(dir, text.Options{})
 	if err != nil {
 		return err
 	}

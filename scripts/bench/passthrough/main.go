@@ -20,7 +20,8 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -39,7 +40,7 @@ func run() error {
 	pass := flag.String("pass", "", "columns to pass through, divided by commas")
 	show := flag.Bool("show", false, "print what is read")
 	flag.Parse()
-	archive, err := read.Scan(context.Background(), []string{*in}, read.ParquetOptions{ID: split(*id), Text: *text, Pass: split(*pass)}, nil)
+	archive, err := archive.Scan(context.Background(), []string{*in}, input.Options{ID: split(*id), Text: *text, Pass: split(*pass)}, nil)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func split(s string) []string {
 }
 
 // each calls do for every batch of the archive.
-func each(archive *read.Archive, do func(b *pipeline.Batch) error) error {
+func each(archive *archive.Archive, do func(b *pipeline.Batch) error) error {
 	var b pipeline.Batch
 	for i := range archive.Units {
 		src, err := archive.Open(&archive.Units[i])
@@ -92,7 +93,7 @@ type row struct {
 	Extra  map[string]any `json:"extra,omitempty"`
 }
 
-func print(archive *read.Archive, to io.Writer) error {
+func print(archive *archive.Archive, to io.Writer) error {
 	w := bufio.NewWriter(to)
 	lines := json.NewEncoder(w)
 	err := each(archive, func(b *pipeline.Batch) error {
@@ -128,7 +129,7 @@ func value(c *pipeline.Column, i int) any {
 	return int64(c.Fixed[i])
 }
 
-func copyAll(archive *read.Archive, dir string) error {
+func copyAll(archive *archive.Archive, dir string) error {
 	primary, err := pipeline.Labels("primary-care")
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"os"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -32,7 +32,7 @@ func main() {
 }
 
 func run(in, out string, seed uint64, copies int) error {
-	src, err := read.NewBrat(in, read.TextOptions{})
+	src, err := text.NewBrat(in, text.Options{})
 	if err != nil {
 		return err
 	}

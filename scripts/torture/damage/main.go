@@ -27,12 +27,14 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
-		os.Exit(read.Work(os.Stdin, os.Stdout))
+	if len(os.Args) == 2 && os.Args[1] == fence.WorkerArgument {
+		os.Exit(fence.Work(os.Stdin, os.Stdout))
 	}
 	debug.SetGCPercent(400) // many small files
 	files := flag.Int("files", 2000, "files to damage")
@@ -86,7 +88,7 @@ type trial struct {
 	seed  uint64
 	sound []soundFile
 	rows  []string // of every sound file, in order
-	fence *read.Fence
+	fence *fence.Fence
 
 	unsummed bool // files without page checksums only, with a second copy
 
@@ -106,7 +108,7 @@ func newTrial(dir string, seed uint64) (*trial, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	t := &trial{dir: dir, seed: seed, sound: sound, fence: read.NewFence(read.FenceOptions{Memory: 128 << 20, Timeout: 8 * time.Second}), counts: make([][numProtections][numOutcomes]int, len(mutators))}
+	t := &trial{dir: dir, seed: seed, sound: sound, fence: fence.New(fence.Options{Memory: 128 << 20, Timeout: 8 * time.Second}), counts: make([][numProtections][numOutcomes]int, len(mutators))}
 	for _, s := range sound {
 		if err := os.WriteFile(t.path(), s.data, 0o600); err != nil {
 			return nil, err
@@ -235,7 +237,7 @@ type unitRows struct {
 
 // read reads the file as a run does. err says that the whole file is refused.
 func (t *trial) read(list, twin string) (units []unitRows, failed int, err error) {
-	a, err := read.Scan(context.Background(), []string{t.path()}, read.ParquetOptions{
+	a, err := archive.Scan(context.Background(), []string{t.path()}, input.Options{
 		Pass: []string{"date", "center"}, UnitNotes: groupRows, Checksums: list, Twice: twin,
 	}, t.fence)
 	if err != nil {
@@ -255,7 +257,7 @@ func (t *trial) read(list, twin string) (units []unitRows, failed int, err error
 	return units, failed, nil
 }
 
-func readUnit(a *read.Archive, u *commit.Unit) (rows []string, err error) {
+func readUnit(a *archive.Archive, u *commit.Unit) (rows []string, err error) {
 	src, err := a.Open(u)
 	if err != nil {
 		return nil, err

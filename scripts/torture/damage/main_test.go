@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/fence"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == read.WorkerArgument {
-		os.Exit(read.Work(os.Stdin, os.Stdout))
+	if len(os.Args) == 2 && os.Args[1] == fence.WorkerArgument {
+		os.Exit(fence.Work(os.Stdin, os.Stdout))
 	}
 	os.Exit(m.Run())
 }

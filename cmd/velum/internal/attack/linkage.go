@@ -13,6 +13,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/parquet"
+	"github.com/velum-health/velum/stages/read/text"
 )
 
 // LinkOptions are those of the linkage of an extract with a table of people.
@@ -68,10 +70,10 @@ func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, colum
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" || ctx.Err() != nil {
 			return err
 		}
-		return read.EachRow(path, read.TextOptions{}, func(names []string) error {
+		return read.EachRow(path, text.Options{}, func(names []string) error {
 			columns = names[2:]
 			return nil
-		}, func(_ int64, cells []read.Cell) error {
+		}, func(_ int64, cells []parquet.Cell) error {
 			values := make([]string, len(columns))
 			for _, c := range cells {
 				if c.Column >= 2 {
@@ -98,7 +100,7 @@ func (a *attacker) linkPeople(r *linkFigures, groups map[string]int) error {
 		split, counts = append(split, strings.Split(key, "\x00")), append(counts, n)
 	}
 	var at []int // by column of the table: which of r.Columns
-	return read.EachRow(a.Link.Table, read.TextOptions{}, func(names []string) error {
+	return read.EachRow(a.Link.Table, text.Options{}, func(names []string) error {
 		shared := 0
 		for _, name := range names {
 			k := slices.Index(r.Columns, name)
@@ -110,7 +112,7 @@ func (a *attacker) linkPeople(r *linkFigures, groups map[string]int) error {
 			return exit.Errorf(exit.Config, "the extract has: "+strings.Join(r.Columns, ", "), "%s has none of the columns of the extract", a.Link.Table)
 		}
 		return nil
-	}, func(_ int64, cells []read.Cell) error {
+	}, func(_ int64, cells []parquet.Cell) error {
 		forms := make([]map[string]bool, len(r.Columns))
 		for _, c := range cells {
 			if k := at[c.Column]; k >= 0 {

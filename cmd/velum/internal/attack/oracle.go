@@ -24,7 +24,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -165,9 +166,9 @@ func (o *oracle) sample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fence := read.NewFence(read.FenceOptions{Memory: int64(o.config.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Memory: int64(o.config.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
-	archive, err := read.Scan(ctx, o.o.In, ro, fence)
+	archive, err := archive.Scan(ctx, o.o.In, ro, fence)
 	if err != nil {
 		return flow.InputError(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 // A Code is what the process returns. The numbers are promised: cron,
@@ -115,7 +115,7 @@ var causes = []struct {
 	{is(modelfile.ErrPacked), Config, "name it by its name, as `velum models` does"},
 	{is(modelfile.ErrVersion), Config, "install a newer velum"},
 	{as[*features.SyntaxError], Config, "correct the feature template"},
-	{as[*read.SchemaError], Config, ""},
+	{as[*input.SchemaError], Config, ""},
 	{is(ErrDeadline), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
 	{is(context.DeadlineExceeded), Failed, "raise run.deadline, or start again: it goes on where it stopped"},
 }

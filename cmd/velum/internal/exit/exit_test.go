@@ -14,7 +14,7 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -38,7 +38,7 @@ func TestExitCodes(t *testing.T) {
 		{&durable.IntegrityError{}, 13},
 		{fmt.Errorf("model m: %w", modelfile.ErrDamaged), 13},
 		{fmt.Errorf("model m: %w", modelfile.ErrNotAModel), 10},
-		{&read.SchemaError{Path: "p"}, 10},
+		{&input.SchemaError{Path: "p"}, 10},
 		{With(Integrity, syscall.ENOSPC, ""), 13}, // what the verb says goes before the cause
 	} {
 		if got := CodeOf(tt.err); got != tt.want {

@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/recognize"
 )
 
@@ -155,7 +155,7 @@ func (t *Tagged) load(record *commit.UnitRecord, g *TaggedUnit) error {
 		case "notes":
 			err = g.notesOf(p.Path, data)
 		case "quarantine":
-			err = read.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), []string{"row", "reason"}, func(r []read.PartValue) error {
+			err = tagged.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), []string{"row", "reason"}, func(r []tagged.PartValue) error {
 				return g.moved(int64(r[0].Bits), func(i int) { g.reasons[i] = reasonOf(string(r[1].Bytes)) })
 			})
 		}
@@ -217,7 +217,7 @@ func cleared[T any](old []T, n int) []T {
 
 // notesOf takes confidence and language of the notes in.
 func (t *TaggedUnit) notesOf(path string, part []byte) error {
-	return read.EachOf(path, bytes.NewReader(part), int64(len(part)), []string{"row", "confidence", "language"}, func(r []read.PartValue) error {
+	return tagged.EachOf(path, bytes.NewReader(part), int64(len(part)), []string{"row", "confidence", "language"}, func(r []tagged.PartValue) error {
 		lang, ok := pipeline.ParseLanguage(string(r[2].Bytes))
 		if !ok {
 			return errNotOfUnit
@@ -231,7 +231,7 @@ func (t *TaggedUnit) notesOf(path string, part []byte) error {
 // spansOf takes the spans in.
 func (t *TaggedUnit) spansOf(path string, part []byte) error {
 	columns := []string{"row", "start", "end", "category", "score", "source"}
-	return read.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []read.PartValue) error {
+	return tagged.EachOf(path, bytes.NewReader(part), int64(len(part)), columns, func(r []tagged.PartValue) error {
 		c, err := pipeline.ParseCategory(string(r[3].Bytes))
 		source, ok := pipeline.ParseSpanSource(string(r[5].Bytes))
 		if err != nil || !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // Tree is what a system said of notes, by id.
@@ -38,13 +38,13 @@ func LoadTree(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := read.Rows(m, private, "original", g.addSpan); err != nil {
+	if err := tagged.Rows(m, private, "original", g.addSpan); err != nil {
 		return nil, err
 	}
 	for _, spans := range g.Spans {
 		slices.SortFunc(spans, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
 	}
-	return g, read.Rows(m, private, "quarantine", func(r quarantineRow) error { g.Quarantined[r.ID] = true; return nil })
+	return g, tagged.Rows(m, private, "quarantine", func(r quarantineRow) error { g.Quarantined[r.ID] = true; return nil })
 }
 
 type spanRow struct {

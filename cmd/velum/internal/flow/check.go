@@ -16,7 +16,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
@@ -84,7 +85,7 @@ func (k *checker) failed(key string, err error) {
 	if err == nil {
 		return
 	}
-	if in, ok := errors.AsType[*read.InputError](err); ok {
+	if in, ok := errors.AsType[*input.Error](err); ok {
 		m := k.Mistake(key, in.Path+": "+in.Cause, in.Remedy)
 		if in.Line > 0 {
 			m = exit.Mistake{File: in.Path, Line: in.Line, Column: max(in.Column, 1), Key: key, Message: in.Cause, Hint: in.Remedy}
@@ -116,7 +117,7 @@ func (k *checker) input() {
 	k.failed("read.delimiter", err)
 	_, err = categoriesOf(r.Labels)
 	k.failed("read.labels", err)
-	k.failed("read.sha256", read.CheckList(r.SHA256))
+	k.failed("read.sha256", archive.CheckList(r.SHA256))
 	k.exists("read.twice", "name the folder or file of the second copy", r.Twice)
 	k.people()
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/resolve"
 	"github.com/velum-health/velum/stages/tag"
 	"github.com/velum-health/velum/stages/teach"
@@ -300,7 +301,7 @@ func (f *Flow) MaskOptions() (*mask.Options, error) {
 	}
 	o := &mask.Options{
 		Policy: map[pipeline.Category]*mask.Chain{}, Workers: f.Workers(), Purpose: f.Mask.Purpose,
-		PatientColumn: usedAs(f.Read.Columns.Patient, read.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, read.DateColumn),
+		PatientColumn: usedAs(f.Read.Columns.Patient, input.PatientColumn), DateColumn: usedAs(f.Read.Columns.Date, input.DateColumn),
 	}
 	for c, chain := range chains {
 		o.Policy[pipeline.Category(c)] = chain
@@ -334,7 +335,7 @@ func (f *Flow) times(kept []pipeline.Column) (times []mask.TimeColumn, err error
 		return nil, err
 	}
 	for _, c := range kept {
-		day, isTime := read.TimeOf(c)
+		day, isTime := parquet.TimeOf(c)
 		if isTime && day == 0 || c.Name == f.Read.Columns.Date && !isTime {
 			return nil, exit.Errorf(exit.Config, "leave it out of read.keep", "column %s holds dates in a form that cannot be moved with those of the notes", c.Name)
 		}

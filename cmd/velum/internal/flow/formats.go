@@ -15,6 +15,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -33,7 +35,7 @@ func FormatOf(flag, name, path string) (string, error) {
 		}
 		return "", exit.Errorf(exit.Config, exit.Suggest(name, read.Formats()), "--%s: unknown format %q", flag, name)
 	}
-	if path == read.Stdin {
+	if path == text.Stdin {
 		return "jsonl", nil
 	}
 	ext := filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst"))
@@ -60,8 +62,8 @@ func firstExt(dir string) (found string) {
 }
 
 // TextOptions are what the configuration says of labelled notes.
-func TextOptions(c *option.Config) (o read.TextOptions, err error) {
-	if o.Encoding, err = read.ParseEncoding(c.Read.Encoding); err != nil {
+func TextOptions(c *option.Config) (o text.Options, err error) {
+	if o.Encoding, err = input.ParseEncoding(c.Read.Encoding); err != nil {
 		return o, exit.With(exit.Config, err, "")
 	}
 	if o.Comma, err = delimiter(c.Read.Delimiter); err != nil {
@@ -134,7 +136,7 @@ func labelRemedy(name string) string {
 
 // OpenNotes opens labelled notes of any format. A wrong path or a broken file
 // is the caller's to correct: exit code 10.
-func OpenNotes(flag, format, path string, o read.TextOptions) (read.Text, error) {
+func OpenNotes(flag, format, path string, o text.Options) (read.Text, error) {
 	format, err := FormatOf(flag, format, path)
 	if err != nil {
 		return nil, err

@@ -21,13 +21,14 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/secret"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/score"
 )
 
 // InputError gives errors of what a user handed in their exit code.
 func InputError(err error) error {
-	if _, ok := errors.AsType[*read.InputError](err); ok {
+	if _, ok := errors.AsType[*input.Error](err); ok {
 		return exit.With(exit.Config, err, "")
 	}
 	return err
@@ -40,7 +41,7 @@ type Aside struct {
 }
 
 // Row is a read.TextOptions.SetAside.
-func (a *Aside) Row(err *read.InputError) {
+func (a *Aside) Row(err *input.Error) {
 	if a.Rows++; a.Rows <= 5 {
 		a.Log.Warn("a row is set aside", "cause", err.Error())
 	}
@@ -84,7 +85,7 @@ func IntoLabels(scheme string) (func(pipeline.Category) pipeline.Category, error
 
 // LoadGiven reads what a system said of all notes: an output tree of
 // `velum run`, or labelled notes in any format.
-func LoadGiven(flag, format, path string, o read.TextOptions) (*files.Tree, error) {
+func LoadGiven(flag, format, path string, o text.Options) (*files.Tree, error) {
 	if format == "" && files.IsTree(path) {
 		return files.LoadTree(path)
 	}
@@ -122,7 +123,7 @@ type Labelled struct {
 
 // Each calls do for every file.
 func (n *Labelled) Each(do func(pipeline.Source) error) error {
-	var o read.TextOptions
+	var o text.Options
 	if n.Config != nil {
 		var err error
 		if o, err = TextOptions(n.Config); err != nil {
@@ -137,7 +138,7 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 		}
 		var src pipeline.Source = text
 		if n.Keep != nil {
-			src = read.NewKeep(text, func(id []byte) bool { return n.Keep[string(id)] })
+			src = input.NewKeep(text, func(id []byte) bool { return n.Keep[string(id)] })
 		}
 		if err := errors.Join(InputError(do(src)), text.Close()); err != nil {
 			return err
@@ -221,9 +222,9 @@ func BadInputs(bad []commit.BadInput) error {
 }
 
 // ReadOptions are what the configuration says of the input.
-func ReadOptions(c *option.Config) (o read.ParquetOptions, err error) {
+func ReadOptions(c *option.Config) (o input.Options, err error) {
 	r := &c.Read
-	o = read.ParquetOptions{
+	o = input.Options{
 		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
 		Pass: r.Keep, MaxText: int(r.MaxNoteBytes), BatchBytes: int(r.BatchBytes), BatchNotes: r.BatchNotes,
 		Patients:  PatientRules(c),
@@ -235,7 +236,7 @@ func ReadOptions(c *option.Config) (o read.ParquetOptions, err error) {
 	}
 	o.Opaque = o.Opaque || moved != "" // a folder named for the real month would undo the shift
 	o.Format = r.Format
-	if o.Encoding, err = read.ParseEncoding(r.Encoding); err != nil {
+	if o.Encoding, err = input.ParseEncoding(r.Encoding); err != nil {
 		return o, exit.With(exit.Config, err, "")
 	}
 	if o.Comma, err = delimiter(r.Delimiter); err != nil {
@@ -243,16 +244,16 @@ func ReadOptions(c *option.Config) (o read.ParquetOptions, err error) {
 	}
 	switch r.IDs {
 	case "keyed":
-		o.IDs = read.KeyIDs
+		o.IDs = input.KeyIDs
 	case "drop":
-		o.IDs = read.DropIDs
+		o.IDs = input.DropIDs
 	}
 	if r.NullIDs == "number" {
-		o.NullIDs = read.NumberNullIDs
+		o.NullIDs = input.NumberNullIDs
 	}
 	if c.Key.File != "" {
 		o.Key, err = secret.Load(c.Key.File)
-	} else if o.IDs == read.KeyIDs || o.Opaque {
+	} else if o.IDs == input.KeyIDs || o.Opaque {
 		err = exit.Errorf(exit.Key, "name its file with key.file", "keyed ids and opaque folders need a key")
 	}
 	return o, err

@@ -14,6 +14,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/parquet"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/recognize"
 )
 
@@ -74,10 +77,10 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 		case len(names) > 1:
 			return exit.Errorf(exit.Config, "call the column patient_id; "+hasColumns(all.Path, names), "people.exclude: %s has no column of patients' ids", all.Path)
 		}
-		at, headless = 0, read.IsCSV(all.Path)
-		return read.ErrNoHeader
-	}, func(n int64, cells []read.Cell) error {
-		if len(cells) == 0 && read.IsCSV(all.Path) {
+		at, headless = 0, text.IsCSV(all.Path)
+		return parquet.ErrNoHeader
+	}, func(n int64, cells []parquet.Cell) error {
+		if len(cells) == 0 && text.IsCSV(all.Path) {
 			return nil // an empty line
 		}
 		x := Objector{Row: n}
@@ -96,7 +99,7 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 
 // LeaveOut looks whose the notes of an archive are, counts those of who objects,
 // and names in each unit what it leaves out: a unit is another one without them.
-func (o *Objections) LeaveOut(ctx context.Context, a *read.Archive) error {
+func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 	sets := o.sets()
 	for k := range o.Rows {
 		o.Rows[k].Notes = 0

@@ -16,7 +16,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/patientid"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 // patients are those of the archive. The first one objects; the others are near:
@@ -221,10 +222,10 @@ func listed(c *option.Config) *option.Config {
 }
 
 // scanned is an archive of a note of each patient and one of nobody.
-func scanned(t *testing.T, path string, node parquet.Node, value func(int64) any) *read.Archive {
+func scanned(t *testing.T, path string, node parquet.Node, value func(int64) any) *archive.Archive {
 	t.Helper()
 	writeColumns(t, path, node, value, patients)
-	archive, err := read.Scan(t.Context(), []string{path}, read.ParquetOptions{PatientID: "nhc"}, nil)
+	archive, err := archive.Scan(t.Context(), []string{path}, input.Options{PatientID: "nhc"}, nil)
 	if err != nil || len(archive.Units) != 1 {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/parquet"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/recognize"
 )
 
@@ -65,8 +68,8 @@ func OpenPeople(c *option.Config, near string) (*People, error) {
 
 // tableOptions are how tables beside the archive are read: as text of UTF-8, or
 // what read.encoding says.
-func tableOptions(c *option.Config) (o read.TextOptions, err error) {
-	if o.Encoding, err = read.ParseEncoding(c.Read.Encoding); err != nil {
+func tableOptions(c *option.Config) (o text.Options, err error) {
+	if o.Encoding, err = input.ParseEncoding(c.Read.Encoding); err != nil {
 		return o, exit.With(exit.Config, err, "")
 	}
 	o.Comma, err = delimiter(c.Read.Delimiter)
@@ -85,7 +88,7 @@ func (p *People) read(c *option.Config) error {
 	err = read.EachRow(c.People.Table, o, func(names []string) (err error) {
 		fields, err = p.fields(c, names)
 		return err
-	}, func(n int64, cells []read.Cell) error {
+	}, func(n int64, cells []parquet.Cell) error {
 		row = row[:0]
 		for _, cell := range cells {
 			text := cell.Text
@@ -139,7 +142,7 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 // hasColumns says what columns a table has. The first line of CSV may be no header
 // but somebody's data: of it no more than the number is said.
 func hasColumns(path string, names []string) string {
-	if read.IsCSV(path) {
+	if text.IsCSV(path) {
 		return fmt.Sprintf("the table has %d columns", len(names))
 	}
 	return "the table has: " + strings.Join(names, ", ")
@@ -160,6 +163,6 @@ func (f *Flow) recognized() ([]pipeline.Step, error) {
 	}
 	set, err := pipeline.Labels(f.labels())
 	return []pipeline.Step{recognize.New(recognize.Options{
-		People: f.People.Table, Excluded: f.People.Objects.sets(), PatientColumn: read.PatientColumn, Labels: set, Workers: f.Workers(),
+		People: f.People.Table, Excluded: f.People.Objects.sets(), PatientColumn: input.PatientColumn, Labels: set, Workers: f.Workers(),
 	})}, err
 }

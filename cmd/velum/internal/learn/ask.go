@@ -18,7 +18,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -64,7 +65,7 @@ const (
 // notes, whatever the unit of learning.
 func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*questions, error) {
 	defer l.spent.on("ask")()
-	src := read.NewSlice(l.archive, from, to)
+	src := archive.NewSlice(l.archive, from, to)
 	taken, err := l.learnedFrom()
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -78,7 +79,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 		return nil, errors.Join(err, src.Close())
 	}
 	var all askable
-	err = pipeline.Run(ctx, read.NewKeep(src, keep), steps, &all, &l.stats)
+	err = pipeline.Run(ctx, input.NewKeep(src, keep), steps, &all, &l.stats)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (q *questions) json() ([]byte, error) {
 // correct.
 func (l *learning) writeQuestions(ctx context.Context, q *questions, format, path string) error {
 	ids := q.ids()
-	src := read.NewSlice(l.archive, q.From, q.To)
+	src := archive.NewSlice(l.archive, q.From, q.To)
 	p := flow.With(l.cfg, l.model)
 	steps, err := p.TagSteps()
 	if err != nil {
@@ -187,7 +188,7 @@ func (l *learning) writeQuestions(ctx context.Context, q *questions, format, pat
 		return err
 	}
 	said := asking{Sink: dst, said: map[string]string{}}
-	err = pipeline.Run(ctx, read.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, said, &l.stats)
+	err = pipeline.Run(ctx, input.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, said, &l.stats)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		dst.Abort()
 		return err
@@ -342,7 +343,7 @@ func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked 
 	n := &answering{Counted: notes.Counted{Text: dst, Gold: true}, asked: asked}
 	had := map[string]bool{}
 	err = from.Each(func(src pipeline.Source) error {
-		keep := read.NewKeep(src, func(id []byte) bool {
+		keep := input.NewKeep(src, func(id []byte) bool {
 			_, wanted := asked[string(id)]
 			fresh := wanted && !had[string(id)]
 			if fresh {

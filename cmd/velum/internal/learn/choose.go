@@ -25,6 +25,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/tagged"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/tag"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -47,14 +51,14 @@ func (w *turning) choose(ctx context.Context) error {
 	if err := w.question(ctx); err != nil {
 		return err
 	}
-	src := read.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
+	src := archive.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
 	pool := &pool{turning: w, known: known}
 	if w.of.cfg.Learn.OneSense {
 		pool.senses = choose.Senses{}
 	}
-	kept := w.of.pieces(read.NewKeep(src, pool.fresh))
+	kept := w.of.pieces(input.NewKeep(src, pool.fresh))
 	if w.of.cfg.Learn.Unit == "line" {
-		kept = read.NewKeep(kept, pool.freshLine)
+		kept = input.NewKeep(kept, pool.freshLine)
 	}
 	unit, total := "notes", w.record.Slice.To-w.record.Slice.From
 	if w.of.cfg.Learn.Unit == "line" {
@@ -448,7 +452,7 @@ func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error 
 	if err != nil {
 		return err
 	}
-	r, err := read.NewTagged(f, info.Size(), name, read.TaggedOptions{})
+	r, err := tagged.New(f, info.Size(), name, tagged.Options{})
 	if err != nil {
 		return err
 	}
@@ -484,7 +488,7 @@ func (w *turning) earlier(ctx context.Context) error {
 }
 
 func (w *turning) retag(ctx context.Context, g turns.Group) (turns.Group, error) {
-	src, err := read.NewTaggedFiles(filepath.Join(w.of.out, filepath.FromSlash(g.File)), read.TextOptions{})
+	src, err := read.NewTaggedFiles(filepath.Join(w.of.out, filepath.FromSlash(g.File)), text.Options{})
 	if err != nil {
 		return g, err
 	}

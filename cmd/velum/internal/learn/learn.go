@@ -23,7 +23,8 @@ import (
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
 )
 
 // Options are what learning is told beside the configuration.
@@ -128,8 +129,8 @@ type learning struct {
 	labels  string // label set
 	tagSet  *pipeline.TagSet
 	toSet   func(pipeline.Category) pipeline.Category
-	archive *read.Archive
-	fence   *read.Fence
+	archive *archive.Archive
+	fence   *fence.Fence
 
 	gold, dev, gate, oracle flow.Labelled
 	target                  tagger.Training   // spans and their tokens of the validation notes
@@ -198,7 +199,7 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 	if err := l.splitGold(); err != nil {
 		return nil, err
 	}
-	l.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	l.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	if err := errors.Join(l.scan(ctx), l.count(ctx)); err != nil {
 		l.fence.Close()
 		return nil, err
@@ -236,7 +237,7 @@ func (l *learning) scan(ctx context.Context) error {
 		return err
 	}
 	o.Pass = nil
-	if l.archive, err = read.Scan(ctx, l.cfg.Learn.In, o, l.fence); err != nil {
+	if l.archive, err = archive.Scan(ctx, l.cfg.Learn.In, o, l.fence); err != nil {
 		return flow.InputError(err)
 	}
 	for _, b := range l.archive.Bad {

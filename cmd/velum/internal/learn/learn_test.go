@@ -18,7 +18,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
 )
 
 func TestLosses(t *testing.T) {
@@ -48,8 +48,8 @@ func TestLosses(t *testing.T) {
 }
 
 // learningOf makes learning with turns of these scores.
-func learningOf(archive int64, slice int64, f1 ...float64) *learning {
-	l := &learning{cfg: new(option.Config), archive: &read.Archive{Units: []commit.Unit{{Rows: archive}}}}
+func learningOf(notes int64, slice int64, f1 ...float64) *learning {
+	l := &learning{cfg: new(option.Config), archive: &archive.Archive{Units: []commit.Unit{{Rows: notes}}}}
 	l.dev.Paths = []string{"dev"}
 	l.cfg.Learn.Turns, l.cfg.Learn.Patience, l.cfg.Learn.Slice = 20, 3, int(slice)
 	for n, v := range f1 {

@@ -19,7 +19,7 @@ import (
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -441,7 +441,7 @@ func (w *turning) calibrate(ctx context.Context) error {
 // pieces returns the notes of a source in the unit of learning.
 func (l *learning) pieces(src pipeline.Source) pipeline.Source {
 	if l.cfg.Learn.Unit == "line" {
-		return read.NewLines(src)
+		return input.NewLines(src)
 	}
 	return src
 }

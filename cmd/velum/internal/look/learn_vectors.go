@@ -16,7 +16,9 @@ import (
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -68,8 +70,8 @@ type embedding struct {
 	*console.Console
 	*option.Config
 	flags   *VectorOptions
-	fence   *read.Fence
-	archive *read.Archive // of the inputs that are archives; nil before they are looked at
+	fence   *fence.Fence
+	archive *archive.Archive // of the inputs that are archives; nil before they are looked at
 	sink    teach.Words
 }
 
@@ -84,7 +86,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	e := &embedding{Console: c, Config: cfg, flags: f}
-	e.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	e.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	defer e.fence.Close()
 	f.Embed.Workers = cfg.Workers()
 
@@ -250,7 +252,7 @@ func (e *embedding) notes(ctx context.Context, format, path string) error {
 	}
 	o.SkipUnknown = true
 	if format == "lines" {
-		src, err := read.NewPlain(path, o)
+		src, err := text.NewPlain(path, o)
 		if err != nil {
 			return exit.With(exit.Config, err, "")
 		}
@@ -273,7 +275,7 @@ func (e *embedding) archives(ctx context.Context, paths []string) error {
 		if err != nil {
 			return err
 		}
-		if e.archive, err = read.Scan(ctx, paths, o, e.fence); err != nil {
+		if e.archive, err = archive.Scan(ctx, paths, o, e.fence); err != nil {
 			return err
 		}
 		if len(e.archive.Bad) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/offset"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -30,7 +30,7 @@ type Options struct {
 }
 
 // text returns how the notes are read and written.
-func (o *Options) text(cfg *option.Config) (r read.TextOptions, w write.TextOptions, err error) {
+func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions, err error) {
 	if o.In == "" || o.Out == "" {
 		return r, w, exit.Errorf(exit.Config, "name both", "--in and --out are needed")
 	}

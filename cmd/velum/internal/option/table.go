@@ -8,7 +8,8 @@ import (
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/pipeline/limit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/tokenize"
 	"github.com/velum-health/velum/stages/verify"
 	"github.com/velum-health/velum/stages/write"
@@ -351,8 +352,8 @@ func (c *Config) inputOptions() []option {
 		opt("read.columns.patient", &r.Columns.Patient, "", "Column of the patient's id; empty when there is none. Never written unless it is kept.", shaping),
 		opt("read.columns.date", &r.Columns.Date, "", "Column of the note's date; empty when there is none.", shaping),
 		opt("read.columns.center", &r.Columns.Center, "", "Column of the centre; empty when there is none.", shaping),
-		opt("read.format", &r.Format, "auto", "What the files of an archive are. auto tells by their names: Parquet and dumps of a|b|c ids and text, or else CSV and JSONL, or else .txt files of a note each.", shaping, oneOf(read.ArchiveFormats()...)),
-		opt("read.encoding", &r.Encoding, "auto", "Encoding of text files. auto looks at the whole of each file: a Latin-1 export with one accent in its last note is not UTF-8. Standard input is UTF-8 unless this says otherwise.", shaping, oneOf(read.Encodings()...)),
+		opt("read.format", &r.Format, "auto", "What the files of an archive are. auto tells by their names: Parquet and dumps of a|b|c ids and text, or else CSV and JSONL, or else .txt files of a note each.", shaping, oneOf(archive.Formats()...)),
+		opt("read.encoding", &r.Encoding, "auto", "Encoding of text files. auto looks at the whole of each file: a Latin-1 export with one accent in its last note is not UTF-8. Standard input is UTF-8 unless this says otherwise.", shaping, oneOf(input.Encodings()...)),
 		opt("read.delimiter", &r.Delimiter, "", "Delimiter of CSV, one character; empty takes the commonest of comma, semicolon, tab and bar in the header.", shaping),
 		opt("read.categories", &r.Categories, "", "File of categories of the house, written as configs/categories.yaml: its labels, and what they are called in other label sets. Its name can be used where a label set is named (--labels, --categories).", shaping, aFile),
 		opt("read.labels", &r.Labels, nil, "Labels of labelled notes that are called otherwise here, as {DOCTOR: PERSON, CITY: LOCATION}. NONE leaves a label out.", shaping),
@@ -364,7 +365,7 @@ func (c *Config) inputOptions() []option {
 		opt("read.max_note_bytes", &r.MaxNoteBytes, limit.NoteBytes, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
 		opt("read.batch_bytes", &r.BatchBytes, limit.BatchBytes, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
 		opt("read.batch_notes", &r.BatchNotes, limit.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
-		opt("read.unit_notes", &r.UnitNotes, read.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
+		opt("read.unit_notes", &r.UnitNotes, input.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
 		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile, large),
 		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),
 

@@ -22,7 +22,8 @@ import (
 	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -162,7 +163,7 @@ func (c *corpus) ids(ctx context.Context, cfg *option.Config) error {
 // eachNote calls do for every sound note of a file. cfg says how it is read;
 // nil for files of velum's own.
 func eachNote(ctx context.Context, cfg *option.Config, path string, do func(b *pipeline.Batch, i int) error) error {
-	var o read.TextOptions
+	var o text.Options
 	tokenized := &option.Config{}
 	if cfg != nil {
 		var err error
@@ -416,7 +417,7 @@ func questions(ctx context.Context, cfg *option.Config, p *rules.Pack, archive s
 		return errors.Join(err, src.Close())
 	}
 	steps := []pipeline.Step{flow.Tokenized(cfg), foundBy(p)}
-	err = pipeline.Run(ctx, read.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, dst, nil)
+	err = pipeline.Run(ctx, input.NewKeep(src, func(id []byte) bool { return ids[string(id)] }), steps, dst, nil)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		dst.Abort()
 		return err
@@ -535,7 +536,7 @@ func (c *corpus) grow(ctx context.Context, answers map[string][]pipeline.Span, c
 	if err != nil {
 		return errors.Join(err, src.Close())
 	}
-	err = pipeline.Run(ctx, read.NewKeep(src, func(id []byte) bool { return !c.known[string(id)] }), nil, dst, nil)
+	err = pipeline.Run(ctx, input.NewKeep(src, func(id []byte) bool { return !c.known[string(id)] }), nil, dst, nil)
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		dst.Abort()
 		return err

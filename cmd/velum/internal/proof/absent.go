@@ -25,7 +25,10 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/patientid"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // Absent proves that no note of people who object is in the output whose trees are
@@ -155,9 +158,9 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 		return err
 	}
 	o.RawPatients = true
-	fence := read.NewFence(read.FenceOptions{Memory: int64(c.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Memory: int64(c.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
-	archive, err := read.Scan(ctx, in, o, fence)
+	archive, err := archive.Scan(ctx, in, o, fence)
 	if err != nil {
 		return flow.InputError(err)
 	}
@@ -250,7 +253,7 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 	}
 	if name := r.Parts[at].Path; a.part != name {
 		a.part, a.rows = name, a.rows[:0]
-		err := read.RowsOf(filepath.Join(a.dir, filepath.FromSlash(name)), func(row maskedPlace) error {
+		err := tagged.RowsOf(filepath.Join(a.dir, filepath.FromSlash(name)), func(row maskedPlace) error {
 			a.rows = append(a.rows, row.Row)
 			return nil
 		})
@@ -261,7 +264,7 @@ func (a *absence) maskedRows(r *commit.UnitRecord) ([]int64, error) {
 	return a.rows, nil
 }
 
-func (a *absence) unit(ctx context.Context, archive *read.Archive, u *commit.Unit) error {
+func (a *absence) unit(ctx context.Context, archive *archive.Archive, u *commit.Unit) error {
 	if err := a.find(ctx, archive, u); err != nil {
 		return err
 	}
@@ -301,7 +304,7 @@ func (a *absence) masked(row int64) {
 const maxNear = 100
 
 // find notes the rows of who objects, of nobody, and of who is near.
-func (a *absence) find(ctx context.Context, archive *read.Archive, u *commit.Unit) error {
+func (a *absence) find(ctx context.Context, archive *archive.Archive, u *commit.Unit) error {
 	src, err := archive.Open(u)
 	if err != nil {
 		return err
@@ -313,7 +316,7 @@ func (a *absence) find(ctx context.Context, archive *read.Archive, u *commit.Uni
 		if err = src.Next(b); err != nil || ctx.Err() != nil {
 			break
 		}
-		patients := b.ExtraNamed(read.PatientColumn)
+		patients := b.ExtraNamed(input.PatientColumn)
 		for i := range b.Len() {
 			row := b.First + int64(i)
 			if patients == nil || !patients.Valid[i] {
@@ -332,7 +335,7 @@ func (a *absence) find(ctx context.Context, archive *read.Archive, u *commit.Uni
 
 // note looks up one id of the archive, as read.RawPatients gives it.
 func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
-	raw, number := bytes.CutPrefix(raw, []byte{read.RawNumber})
+	raw, number := bytes.CutPrefix(raw, []byte{input.RawNumber})
 	id := a.plain(string(raw))
 	if id == "" {
 		a.here.nobodys[row] = true

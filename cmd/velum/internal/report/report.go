@@ -24,7 +24,7 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/resolve"
 )
 
@@ -211,8 +211,8 @@ type reportConfig struct {
 // Input is what a report is made of beside the manifest.
 type Input struct {
 	Config     *option.Config
-	Files      []read.ArchiveFile
-	Drift      []read.Drift
+	Files      []archive.File
+	Drift      []archive.Drift
 	Unvouched  int // files that can be damaged without a sign
 	Model      tagger.Header
 	Dial       *tagger.DialPoint

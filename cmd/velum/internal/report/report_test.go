@@ -21,7 +21,7 @@ import (
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
 )
 
 var updateReport = flag.Bool("update-report", false, "write the golden files anew")
@@ -67,8 +67,8 @@ func reportSample(t *testing.T) *Report {
 	return New(m, &Input{
 		Version: "dev",
 		Config:  cfg,
-		Files:   []read.ArchiveFile{{Path: "/archive/2026-02.parquet", SHA256: [32]byte{0xab, 0xcd}}},
-		Drift:   []read.Drift{{Path: "/archive/2026-02.parquet", Column: hostile, Change: "is new: INT64"}},
+		Files:   []archive.File{{Path: "/archive/2026-02.parquet", SHA256: [32]byte{0xab, 0xcd}}},
+		Drift:   []archive.Drift{{Path: "/archive/2026-02.parquet", Column: hostile, Change: "is new: INT64"}},
 		Model: tagger.Header{Name: hostile, Kind: "crf", Training: tagger.Training{Sequences: 1000, Tokens: 20000},
 			Scores: map[string]float64{"strict_f1": 0.96666, "strict_recall": 0.95}, Measured: measured(), Risk: calibrated()},
 		Dial:   &tagger.DialPoint{Recall: 0.9912, Precision: 0.9, Bias: 1.5, Interval: [2]float64{0.98, 0.996}},
@@ -360,7 +360,7 @@ func TestReportLights(t *testing.T) {
 		{"damage", func(m *commit.Manifest, _ *Input) { m.Units[0].Damage = "x" }, amber, "1 unit could"},
 		{"other options", func(m *commit.Manifest, _ *Input) { m.Units[0].Config, m.Units[0].Rows = "x", 3 }, amber, "3 notes were masked by earlier runs"},
 		{"panic", func(m *commit.Manifest, _ *Input) { m.Reasons = map[string]int64{"panicked": 1} }, amber, "(panicked)"},
-		{"drift", func(_ *commit.Manifest, in *Input) { in.Drift = make([]read.Drift, 1) }, amber, "differ in 1 place"},
+		{"drift", func(_ *commit.Manifest, in *Input) { in.Drift = make([]archive.Drift, 1) }, amber, "differ in 1 place"},
 		{"duplicates", func(_ *commit.Manifest, in *Input) { in.Duplicates = new(int64); *in.Duplicates = 1 }, amber, "1 note with the id"},
 		{"shares of a selection are no matter of privacy", func(_ *commit.Manifest, in *Input) { in.Selection = &Selection{Notes: 3} }, green, ""},
 	} {

@@ -18,7 +18,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // wantedNotes are notes of an archive, by unit and row of the input file, with
@@ -115,7 +117,7 @@ func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]not
 			if err != nil {
 				return nil, 0, err
 			}
-			err = read.RowsIn(u.Parts[k].Path, bytes.NewReader(data), func(r quarantinedRow) error {
+			err = tagged.RowsIn(u.Parts[k].Path, bytes.NewReader(data), func(r quarantinedRow) error {
 				wanted.add(u, r.Row, wantedNote{about: r.Reason})
 				return nil
 			})
@@ -158,14 +160,14 @@ func readPart(dir string, p *commit.PartRecord) ([]byte, error) {
 // find reads the notes out of the archive, and tells how many of them have no
 // text that can be shown: those that are no text, and those of who objects. What
 // a run sets aside for its tokens is shown.
-func (w wantedNotes) find(ctx context.Context, cfg *option.Config, archive string) (notes []note, unseen int, err error) {
+func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (notes []note, unseen int, err error) {
 	r, err := flow.ReadOptions(cfg)
 	if err != nil {
 		return nil, 0, err
 	}
-	fence := read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
-	a, err := read.Scan(ctx, []string{archive}, r, fence)
+	a, err := archive.Scan(ctx, []string{in}, r, fence)
 	if err != nil {
 		return nil, 0, flow.InputError(err)
 	}
@@ -190,7 +192,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, archive strin
 		}
 	}
 	if found < len(w) {
-		return nil, 0, exit.Errorf(exit.Config, "give the archive that was masked, unchanged, with the same read.unit_notes", "%s: %d of the output's %d units are not there", archive, len(w)-found, len(w))
+		return nil, 0, exit.Errorf(exit.Config, "give the archive that was masked, unchanged, with the same read.unit_notes", "%s: %d of the output's %d units are not there", in, len(w)-found, len(w))
 	}
 	if len(notes) == 0 {
 		return nil, 0, exit.Errorf(exit.Nothing, "there is nothing to do", "no note that can be shown")

@@ -23,7 +23,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/parquet"
+	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -40,7 +41,7 @@ func quasiColumns(c *option.Config, kept []pipeline.Column) (columns []write.Qua
 			return nil, exit.Errorf(exit.Config, "name a column of single values", "anonymity.columns: the archive has no column %q that could be counted", name)
 		}
 		q := write.QuasiColumn{Name: name, Column: &kept[i]}
-		if day, isTime := read.TimeOf(kept[i]); isTime {
+		if day, isTime := parquet.TimeOf(kept[i]); isTime {
 			q.Day = day
 		}
 		columns = append(columns, q)
@@ -152,7 +153,7 @@ func (a *anonymizer) part(p commit.PartRecord, do func(r *write.QuasiRow, values
 		return err
 	}
 	defer file.Close()
-	return read.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(r write.QuasiRow) error {
+	return tagged.RowsIn(p.Path, io.NewSectionReader(file, 0, p.Bytes), func(r write.QuasiRow) error {
 		a.values = r.Values(a.values[:0], len(a.columns))
 		return do(&r, a.values)
 	})

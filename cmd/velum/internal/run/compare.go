@@ -11,7 +11,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/idset"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // compare is what commit.UnitOptions.Compare is: it reads a file that is given and the parts that
@@ -103,7 +103,7 @@ func (m *masking) eachOfPart(p *commit.PartRecord, do func(madeNote)) error {
 	if err != nil {
 		return err
 	}
-	err = read.EachOf(p.Path, f, p.Bytes, columns, func(row []read.PartValue) error {
+	err = tagged.EachOf(p.Path, f, p.Bytes, columns, func(row []tagged.PartValue) error {
 		n := madeNote{row: int64(row[0].Bits), id: row[1].Bytes}
 		if !p.Private {
 			n.text = row[2].Bytes

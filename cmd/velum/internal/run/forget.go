@@ -17,7 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
 )
 
 // Forget takes files, or a patient, out of an output: what was made of them is removed, and
@@ -68,7 +68,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 		return exit.Errorf(exit.Config, "take them out of the archive, and deal the others anew: velum mask --tagged DIR --in ARCHIVE --out "+out.Dir+" --set run.vanished=remove, with the same options",
 			"%s: the policy shuffles, so values of these files stand in notes of others", out.Dir)
 	}
-	m.archive = new(read.Archive)
+	m.archive = new(archive.Archive)
 	if err := m.openTagged(); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/choose"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/resolve"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -39,7 +39,7 @@ import (
 type lastStep struct {
 	config    *option.Config
 	model     *flow.Model
-	archive   *read.Archive
+	archive   *archive.Archive
 	selection *selection.Selector // nil: none
 	version   string              // of velum
 	attacks   *report.Attacks
@@ -48,7 +48,7 @@ type lastStep struct {
 	duplicates *int64 // ids that come again, when finish has counted them
 }
 
-func newLastStep(p *flow.Flow, a *read.Archive, version, log string) (*lastStep, error) {
+func newLastStep(p *flow.Flow, a *archive.Archive, version, log string) (*lastStep, error) {
 	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
 	var err error
 	if l.reading, err = audit.LastReading(log); err != nil {

@@ -32,7 +32,9 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -83,7 +85,7 @@ type masking struct {
 	*flow.Flow
 	options   *Options
 	record    *record
-	archive   *read.Archive
+	archive   *archive.Archive
 	tagged    *files.Tagged // nil: the model tags
 	dealt     *dealt        // nil: the policy shuffles nothing
 	last      *lastStep
@@ -91,7 +93,7 @@ type masking struct {
 	key       *secret.Key
 	forgotten *audit.Forgotten // in this output
 	forgot    string           // mark of the patient that is being forgotten
-	fence     *read.Fence
+	fence     *fence.Fence
 	slots     []*slot
 	stats     pipeline.Stats
 	began     time.Time
@@ -135,7 +137,7 @@ func (m *masking) mask(ctx context.Context) error {
 	if err := m.openTagged(); err != nil {
 		return err
 	}
-	m.fence = read.NewFence(read.FenceOptions{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	m.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
 	defer m.fence.Close()
 	if err := m.known(out); err != nil {
 		return err
@@ -207,7 +209,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 		return nil, err
 	}
 	o.Only, m.key = m.only, o.Key
-	m.archive, err = read.Scan(ctx, m.options.In, o, m.fence)
+	m.archive, err = archive.Scan(ctx, m.options.In, o, m.fence)
 	if err != nil {
 		return nil, flow.InputError(err)
 	}
@@ -445,7 +447,7 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
-	l := commit.Line{Damaged: read.Damaged(src), Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
+	l := commit.Line{Damaged: archive.Damaged(src), Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
 	if m.options.Spoil != nil {
 		m.options.Spoil(&l)
 	}
@@ -553,7 +555,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	quasi, err2 := quasiColumns(m.Config, m.archive.Kept)
 	patients := ""
 	if m.Read.Columns.Patient != "" {
-		patients = read.PatientColumn
+		patients = input.PatientColumn
 	}
 	return write.UnitOptions{
 		Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,

@@ -28,7 +28,8 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -144,7 +145,7 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 	cfg := *r.config
 	cfg.Run.Workers = r.workers
 	p := &flow.Flow{Config: &cfg, Model: &flow.Model{Model: tiny{set: set, header: tagger.Header{Name: "tiny", Kind: "crf", Training: r.training}}}}
-	last, err := newLastStep(p, &read.Archive{}, "test", filepath.Join(t.TempDir(), "none"))
+	last, err := newLastStep(p, &archive.Archive{}, "test", filepath.Join(t.TempDir(), "none"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func chosenNotes(t *testing.T, dir, kind string) (notes []string, b *pipeline.Ba
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r, err := read.NewTagged(f, info.Size(), found[0], read.TaggedOptions{BatchNotes: 1 << 20, BatchBytes: 1 << 30})
+	r, err := tagged.New(f, info.Size(), found[0], tagged.Options{BatchNotes: 1 << 20, BatchBytes: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}

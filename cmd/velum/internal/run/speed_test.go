@@ -17,7 +17,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/resolve"
 	"github.com/velum-health/velum/stages/synth"
 )
@@ -217,7 +218,7 @@ func invented(t testing.TB, n int64) (notes []*pipeline.Batch) {
 // archived reads the notes of an archive into batches that stay.
 func archived(t testing.TB, in string) (notes []*pipeline.Batch) {
 	t.Helper()
-	archive, err := read.Scan(context.Background(), []string{in}, read.ParquetOptions{ID: []string{"note_id"}, Text: "text"}, nil)
+	archive, err := archive.Scan(context.Background(), []string{in}, input.Options{ID: []string{"note_id"}, Text: "text"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

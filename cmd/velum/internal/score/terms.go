@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/text"
 )
 
 // goldTerms are spans of valuable information that people marked, by the labels
@@ -27,7 +27,7 @@ const maxLabels = 255 // as many as a category has values
 const other = "(other)"
 
 // loadTerms reads notes with gold spans of any labels.
-func loadTerms(path string, o read.TextOptions) (*goldTerms, error) {
+func loadTerms(path string, o text.Options) (*goldTerms, error) {
 	g := &goldTerms{kinds: make([]Kept, 1)}
 	o.Category = func(label string) (pipeline.Category, error) {
 		if len(label) > 40 || strings.ContainsFunc(label, notOfLabels) {

@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // before is the notes that the last commit chose: when a month is added, most of
@@ -68,7 +68,7 @@ func chosenBefore(f *commit.Final, kind string) (*before, error) {
 }
 
 func (b *before) read(data []byte, path string) error {
-	r, err := read.NewTagged(bytes.NewReader(data), int64(len(data)), path, read.TaggedOptions{})
+	r, err := tagged.New(bytes.NewReader(data), int64(len(data)), path, tagged.Options{})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -171,12 +171,12 @@ func (e *empty) Next(*pipeline.Batch) error {
 func NoteRow(b *pipeline.Batch, i int) int64 { return int64(b.Extra[0].Fixed[i]) }
 
 // each reads the part batch by batch.
-func (p *candidatePart) each(f *commit.Final, o read.TaggedOptions, b *pipeline.Batch, do func(*pipeline.Batch) error) error {
+func (p *candidatePart) each(f *commit.Final, o tagged.Options, b *pipeline.Batch, do func(*pipeline.Batch) error) error {
 	file, err := f.Open(p.record)
 	if err != nil {
 		return err
 	}
-	r, err := read.NewTagged(file, p.record.Bytes, p.record.Path, o)
+	r, err := tagged.New(file, p.record.Bytes, p.record.Path, o)
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
@@ -268,7 +268,7 @@ func (p *picks) pick(f *commit.Final, notes, fresh, b *pipeline.Batch) error {
 			left = left[1:]
 			return true
 		}
-		err := p.each(f, read.TaggedOptions{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
+		err := p.each(f, tagged.Options{Wanted: wanted}, notes, func(notes *pipeline.Batch) error {
 			for i := range notes.Len() {
 				fresh.AppendTagged(notes, i)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/patientid"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 // trainWords counts the common words of an archive: what is safe by rule for an
@@ -49,7 +49,7 @@ func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *
 type countingWords struct{ *inverse.WordCounter }
 
 func (c countingWords) Put(b *pipeline.Batch) error {
-	patients := b.ExtraNamed(read.PatientColumn)
+	patients := b.ExtraNamed(input.PatientColumn)
 	for i := range b.Len() {
 		if b.Reason[i] != pipeline.Sound {
 			continue

@@ -1,0 +1,78 @@
+package archive
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// hashed is the state of a file when it was hashed, or a later one that was
+// seen to be of the same content.
+type hashed struct {
+	mu       sync.Mutex // units of a file are read side by side
+	identity input.Identity
+}
+
+// still tells whether a file that is in this state holds what was hashed. A
+// state is new when a link to the file was made or its rights were changed:
+// then its content decides, and is hashed again.
+func (f *File) still(now input.Identity) bool {
+	f.hashed.mu.Lock()
+	defer f.hashed.mu.Unlock()
+	was := &f.hashed.identity
+	if now == *was {
+		return true
+	}
+	if now.Size != was.Size {
+		return false
+	}
+	sum, id, err := input.HashFile(f.Path, io.Discard, func() error { return nil })
+	if err != nil || id != now || sum != f.SHA256 {
+		return false
+	}
+	*was = now
+	return true
+}
+
+// stillOpen is still, as an error.
+func (f *File) stillOpen(now input.Identity) error {
+	if !f.still(now) {
+		return f.changed()
+	}
+	return nil
+}
+
+// stays checks an open file of a unit, at its beginning and at its end.
+func (f *File) stays(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return f.changed()
+	}
+	return f.stillOpen(input.Identify(info))
+}
+
+// changed says that a file is not what it was when its units were named: they
+// are not done, and the next start plans them anew.
+func (f *File) changed() error {
+	return &commit.DamageError{Path: f.Path, RowGroup: -1, Cause: "has changed since the run began", Unread: true}
+}
+
+// same tells whether the file holds what was hashed.
+func (f *File) same() bool {
+	now, err := os.Stat(f.Path)
+	return err == nil && f.still(input.Identify(now))
+}
+
+// blame returns the error, or that the file has changed: then it says nothing
+// of what was hashed.
+func (f *File) blame(err error) error {
+	damage, ok := errors.AsType[*commit.DamageError](err)
+	if ok && !damage.Unread && f.hashed != nil && !f.same() {
+		return f.changed()
+	}
+	return err
+}

@@ -1,0 +1,138 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// Slice is the notes [from, to) of an archive, counted in the order of its
+// units: what one turn of self-learning looks at. Batch.First is the number of
+// the note in the archive. It is a pipeline.Source.
+type Slice struct {
+	a        *Archive
+	unit     int
+	number   int64 // of the next note
+	from, to int64
+	open     interface {
+		pipeline.Source
+		io.Closer
+	}
+	feed    input.Feed
+	damaged []int
+}
+
+// NewSlice returns the slice. It reads nothing but the units that it needs.
+func NewSlice(a *Archive, from, to int64) *Slice { return &Slice{a: a, from: from, to: to} }
+
+// Damaged returns the units that could not be read to their end: their notes
+// count, and are missing.
+func (s *Slice) Damaged() []int { return s.damaged }
+
+// Close closes the unit at hand.
+func (s *Slice) Close() error {
+	if s.open == nil {
+		return nil
+	}
+	err := s.open.Close()
+	s.open = nil
+	return err
+}
+
+// Next implements pipeline.Source.
+func (s *Slice) Next(b *pipeline.Batch) error {
+	for !input.Full(b) {
+		if s.number >= s.to {
+			return input.Ended(b, io.EOF)
+		}
+		if s.open == nil {
+			if done, err := s.nextUnit(); done || err != nil {
+				return input.Ended(b, err)
+			}
+		}
+		err := s.feed.Next()
+		if _, damaged := errors.AsType[*commit.DamageError](err); damaged {
+			s.damaged = append(s.damaged, s.unit-1)
+			err = io.EOF
+		}
+		if err == io.EOF {
+			s.number = s.end(s.unit - 1)
+			if err := s.Close(); err != nil {
+				return err
+			}
+			if b.Len() > 0 {
+				return nil // the numbers of a batch follow each other
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if s.number >= s.from {
+			if b.Len() == 0 {
+				b.First = s.number
+			}
+			s.feed.CopyTo(b)
+		}
+		s.number++
+	}
+	return nil
+}
+
+// nextUnit opens the next unit that has notes of the slice.
+func (s *Slice) nextUnit() (done bool, err error) {
+	for s.unit < len(s.a.Units) && s.end(s.unit) <= s.from {
+		s.number = s.end(s.unit)
+		s.unit++
+	}
+	if s.unit == len(s.a.Units) || s.number >= s.to {
+		return true, io.EOF
+	}
+	src, err := s.a.Open(&s.a.Units[s.unit])
+	if err != nil {
+		return false, err
+	}
+	s.unit++
+	s.open, s.feed = src, input.Feed{Src: src}
+	return false, nil
+}
+
+// end returns the number of the first note behind unit u.
+func (s *Slice) end(u int) int64 {
+	n := int64(0)
+	for i := range u + 1 {
+		n += s.a.Units[i].Rows
+	}
+	return n
+}
+
+// EachPatient calls do for every note of a unit with its row and the form of its
+// patient's id; empty: it is nobody's. A unit that is damaged ends there: the run
+// says so, and sets it aside.
+func (a *Archive) EachPatient(ctx context.Context, u *commit.Unit, do func(row int64, patient []byte)) error {
+	src, err := a.Open(u)
+	if err != nil {
+		return err
+	}
+	b := new(pipeline.Batch)
+	var id []byte
+	for {
+		b.Reset()
+		if err = src.Next(b); err != nil || ctx.Err() != nil {
+			break
+		}
+		patients := b.ExtraNamed(input.PatientColumn)
+		for i := range b.Len() {
+			id = patients.AppendText(id[:0], i)
+			do(b.First+int64(i), id)
+		}
+	}
+	if _, damaged := errors.AsType[*commit.DamageError](err); damaged || errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, context.Cause(ctx), src.Close())
+}

@@ -1,0 +1,340 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/text"
+)
+
+// fileForm is what a file of an archive is.
+type form uint8
+
+const (
+	noForm      form = iota // of another program
+	parquetForm             // units are row groups
+	dumpForm                // a|b|c ids and text; units are bytes
+	csvForm                 // a table with a header; units are bytes
+	jsonForm                // objects; units are bytes
+	noteForm                // one note, named as its file
+)
+
+// archiveForms are the values of Options.Format.
+var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm, "txt": noteForm}
+
+// ArchiveFormats returns the names of what an archive may be made of.
+func Formats() []string { return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt"} }
+
+var formOfExt = map[string]form{
+	".parquet": parquetForm, ".parq": parquetForm, ".pq": parquetForm, ".dump": dumpForm,
+	".csv": csvForm, ".tsv": csvForm, ".jsonl": jsonForm, ".ndjson": jsonForm, ".json": jsonForm, ".txt": noteForm,
+}
+
+// formOf tells what a file is by its name and, for .txt, by whether it begins
+// as a dump does.
+func formOf(name string) form {
+	ext := strings.ToLower(filepath.Ext(name))
+	if ext == ".gz" || ext == ".zst" {
+		ext = strings.ToLower(filepath.Ext(strings.TrimSuffix(name, name[len(name)-len(ext):])))
+		if f := formOfExt[ext]; f == csvForm || f == jsonForm {
+			return f
+		}
+		return noForm
+	}
+	f := formOfExt[ext]
+	if f == noteForm && beginsAsDump(name) {
+		return dumpForm
+	}
+	return f
+}
+
+// beginsAsDump tells whether the first line that is not empty has the ids of a
+// dump. What cannot be read is told when it is hashed.
+func beginsAsDump(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // only read
+	head := make([]byte, 512)
+	n, _ := io.ReadFull(f, head)
+	head = bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), "\r\n")
+	_, _, ok := cutHeader(head)
+	return ok
+}
+
+// settleForms decides what the archive is made of, where the options leave it
+// to the files: Parquet and dumps, or else tables of text, or else notes of a
+// file each. What else lies in its folders is passed over and named: a README,
+// a table of codes, the labels of a corpus. A file that was given itself counts
+// whatever the others are.
+func (a *Archive) settleForms() {
+	want := forms[a.o.Format]
+	ranks := [...]int{noForm: 0, parquetForm: 3, dumpForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
+	best := 0
+	tables := map[string]bool{} // folders as `velum convert --to parquet` writes them
+	for i := range a.Files {
+		best = max(best, ranks[a.Files[i].form])
+		if filepath.Base(a.Files[i].Path) == "notes.parquet" {
+			tables[filepath.Dir(a.Files[i].Path)] = true
+		}
+	}
+	kept := a.Files[:0]
+	for _, f := range a.Files {
+		spans := filepath.Base(f.Path) == "spans.parquet" && tables[filepath.Dir(f.Path)] && !f.given
+		switch {
+		case spans:
+			a.Passed = append(a.Passed, f.name())
+			continue
+		case want != noForm && (f.given || f.form == want || want == dumpForm && f.form == noteForm || want == noteForm && f.form == dumpForm):
+			f.form = want
+		case f.given || want == noForm && ranks[f.form] == best:
+		default:
+			a.Passed = append(a.Passed, f.name())
+			continue
+		}
+		kept = append(kept, f)
+	}
+	a.Files = kept
+}
+
+// noteFile reads a note of a file of its own. It is a pipeline.Source.
+type noteFile struct {
+	file   *File
+	o      *input.Options
+	naming input.Naming
+	ended  bool
+}
+
+func newNoteFile(f *File, o *input.Options) *noteFile {
+	return &noteFile{file: f, o: o, naming: input.NewNaming(o)}
+}
+
+// Close does nothing: the file does not stay open.
+func (n *noteFile) Close() error { return nil }
+
+// Next implements pipeline.Source. A file that is not what it was when its unit was
+// named fails the unit, as unread: the next start plans anew.
+func (n *noteFile) Next(b *pipeline.Batch) error {
+	if n.ended {
+		return io.EOF
+	}
+	n.ended = true
+	name := n.file.Path
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return &commit.DamageError{Path: name, RowGroup: -1, Cause: input.Cause(err), Unread: true}
+	}
+	if sha256.Sum256(data) != n.file.SHA256 {
+		return n.file.changed()
+	}
+	note, reason, err := text.WholeNote(data, n.o.Encoding, n.o.MaxText)
+	if err != nil {
+		return err
+	}
+	b.Text.Append(note)
+	b.Reason = append(b.Reason, reason)
+	var id pipeline.Bytes
+	id.Append([]byte(path.Join(n.file.Folder, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))))
+	n.naming.Name(b, []pipeline.Bytes{id})
+	return nil
+}
+
+// open opens the records of a file for the fields wanted. A field that no
+// record can have is a *input.SchemaError.
+func (f *File) open(o *input.Options) (text.Records, error) {
+	if f.form == csvForm {
+		return text.OpenCSV(f.Path, o)
+	}
+	return text.OpenJSON(f.Path, o)
+}
+
+// tableUnits counts the records of a file and cuts them into units.
+func (s *scanner) tableUnits(f *File, unit commit.Unit) error {
+	in, err := f.open(&s.a.o)
+	if strange, ok := errors.AsType[*input.SchemaError](err); ok {
+		s.strange = append(s.strange, strangeFile{f, strange})
+		return nil
+	}
+	if err == nil {
+		var units []commit.Unit
+		if units, err = s.cutTable(f, in, unit); err == nil {
+			s.a.Units = append(s.a.Units, units...)
+			s.textColumns()
+		}
+		in.Close()
+	}
+	if wrong, ok := errors.AsType[*input.Error](err); ok {
+		s.bad(f, wrong.Where())
+		return nil
+	}
+	return err
+}
+
+// textColumns says that the pass-through columns are text.
+func (s *scanner) textColumns() {
+	if s.shapes == nil {
+		s.shapes = map[string]known{}
+	}
+	for _, x := range s.a.o.Extras() {
+		s.shapes[x.Key()] = known{Shape: input.Shape{Kind: pipeline.BytesColumn}}
+	}
+}
+
+func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []commit.Unit, err error) {
+	unit.From, _ = in.Place()
+	for {
+		var sound bool
+		if sound, err = in.Row(); err != nil {
+			break
+		}
+		f.Rows++
+		unit.Rows++
+		if sound {
+			text, _ := in.Field(len(s.a.o.ID))
+			f.text += int64(len(text))
+		}
+		if at, ok := in.Place(); ok && unit.Rows >= s.a.o.UnitNotes {
+			unit.To = at
+			units = append(units, unit)
+			unit.From, unit.First, unit.Rows = at, f.Rows, 0
+		}
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	if unit.Rows > 0 || len(units) == 0 {
+		unit.To = max(f.Bytes, unit.From)
+		units = append(units, unit)
+	}
+	return units, nil
+}
+
+// table reads the notes of a unit of a table of text. It is a pipeline.Source.
+type table struct {
+	in     text.Records
+	o      *input.Options
+	file   *File
+	first  int64 // row of the first note in the file
+	left   int64 // notes of the unit that are to come
+	done   int64
+	ids    []pipeline.Bytes
+	extra  []input.Wanted
+	naming input.Naming
+}
+
+func newTable(f *File, u *commit.Unit, o *input.Options) (*table, error) {
+	in, err := f.open(o)
+	if err != nil {
+		return nil, f.changed()
+	}
+	if at, ok := in.Place(); ok && at != u.From {
+		if err := in.GoTo(u.From); err != nil {
+			return nil, errors.Join(&commit.DamageError{Path: f.Path, RowGroup: -1, Cause: input.Cause(err), Unread: true}, in.Close())
+		}
+	}
+	return &table{in: in, o: o, file: f, first: u.First, left: u.Rows, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.Extras(), naming: input.NewNaming(o)}, nil
+}
+
+// Close closes the file.
+func (t *table) Close() error { return t.in.Close() }
+
+// Next implements pipeline.Source.
+func (t *table) Next(b *pipeline.Batch) error {
+	b.First = t.first + t.done
+	t.columns(b)
+	for k := range t.ids {
+		t.ids[k].Reset()
+	}
+	for t.left > 0 && b.Len() < t.o.BatchNotes && len(b.Text.Data) < t.o.BatchBytes {
+		sound, err := t.in.Row()
+		if err != nil {
+			return t.file.changed()
+		}
+		t.note(b, sound)
+		t.left--
+	}
+	if t.left == 0 && !t.file.same() {
+		return t.file.changed() // before the last notes leave
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	t.done += int64(b.Len())
+	t.naming.Name(b, t.ids)
+	return nil
+}
+
+// note appends the record at hand. One that broke the format has no fields.
+func (t *table) note(b *pipeline.Batch, sound bool) {
+	get := func(k int) ([]byte, bool) {
+		if !sound {
+			return nil, false
+		}
+		return t.in.Field(k)
+	}
+	text, ok := get(len(t.ids))
+	switch {
+	case !sound:
+		b.Text.End()
+		b.Reason = append(b.Reason, pipeline.BadRow)
+	case !ok:
+		b.Text.End()
+		b.Reason = append(b.Reason, pipeline.NullText)
+	default:
+		input.AppendText(b, text, t.o.MaxText)
+	}
+	for k := range t.ids {
+		id, _ := get(k)
+		t.ids[k].Append(id)
+	}
+	for k := range t.extra {
+		value, ok := get(len(t.ids) + 1 + k)
+		to := &b.Extra[k]
+		if first := len(to.Bytes.Data); t.extra[k].Patient {
+			to.Bytes.Data = t.o.Patient(to.Bytes.Data, value, false)
+			ok = len(to.Bytes.Data) > first
+		} else {
+			to.Bytes.Data = append(to.Bytes.Data, value...)
+		}
+		to.Bytes.End()
+		to.Valid = append(to.Valid, ok)
+	}
+}
+
+// columns readies the pass-through columns of a batch: text all of them, since
+// a file of text says no more.
+func (t *table) columns(b *pipeline.Batch) {
+	if len(b.Extra) == len(t.extra) {
+		return // this source's, from the time before
+	}
+	b.Extra = b.Extra[:0]
+	for _, x := range t.extra {
+		b.Extra = append(b.Extra, pipeline.Column{Name: x.As, Kind: pipeline.BytesColumn})
+	}
+}
+
+// fileFormat is the format of a file by its name; "" if it has no notes.
+func FormatOf(name string) string {
+	if strings.EqualFold(filepath.Ext(name), ".conll") {
+		return "conll"
+	}
+	switch formOf(name) {
+	case csvForm:
+		return "csv"
+	case jsonForm:
+		return "jsonl"
+	case parquetForm:
+		return "parquet"
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// maxInput is the largest file or line that is read whole: offsets of a batch
+// are 32 bits wide.
+const MaxInput = 1 << 30
+
+// An InputError says where a file is wrong, why, and what to do. It holds no
+// text of the file: a wrong line may be a line of a note.
+type Error struct {
+	Path   string
+	Line   int // from 1; 0 when the whole file is meant
+	Column int // in bytes, from 1; 0 when the whole line is meant
+	Cause  string
+	Remedy string
+}
+
+func (e *Error) Error() string {
+	var at strings.Builder
+	at.WriteString(e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&at, ":%d", e.Line)
+	}
+	if e.Column > 0 {
+		fmt.Fprintf(&at, ":%d", e.Column)
+	}
+	return fmt.Sprintf("%s: %s; %s", at.String(), e.Cause, e.Remedy)
+}
+
+// where is the cause without the path: it may name the month.
+func (e *Error) Where() string {
+	switch {
+	case e.Column > 0:
+		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Cause)
+	case e.Line > 0:
+		return fmt.Sprintf("line %d: %s", e.Line, e.Cause)
+	}
+	return e.Cause
+}
+
+func Cause(err error) string {
+	switch {
+	case errors.Is(err, errChanged), errors.Is(err, errSpecial):
+		return err.Error()
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "may not be read"
+	}
+	return "cannot be read"
+}
+
+// A SchemaError says which column of a file is not what the configuration
+// says, what was found, and what to do.
+type SchemaError struct {
+	Path   string
+	Column string
+	Cause  string
+	Remedy string
+}
+
+func (e *SchemaError) Error() string {
+	return fmt.Sprintf("%s: column %q %s; %s", e.Path, e.Column, e.Cause, e.Remedy)
+}

@@ -1,0 +1,170 @@
+package input
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Names of folders and files are any bytes to the system. In manifests, which
+// are JSON, in logs and as folders of the output they are text of the usual
+// length: bytes that are no UTF-8 and control characters are written as in
+// addresses, %FF, and what gets too long ends in a hash of the whole.
+
+const (
+	maxNamePart = 255  // bytes of a part of a path: what file systems take
+	maxName     = 2048 // bytes of a path below the archive
+)
+
+// plainPath returns a path with slashes as it may be written.
+func PlainPath(p string) string {
+	parts := strings.Split(p, "/")
+	for i := range parts {
+		parts[i] = PlainPart(parts[i])
+	}
+	if all := strings.Join(parts, "/"); len(all) <= maxName {
+		return all
+	}
+	return path.Join(parts[0], fmt.Sprintf("deep~%x", shortSum(p)))
+}
+
+func PlainPart(part string) string {
+	if PlainName(part, maxNamePart) {
+		return part
+	}
+	var b strings.Builder
+	for rest := part; len(rest) > 0; {
+		r, n := utf8.DecodeRuneInString(rest)
+		if r == utf8.RuneError && n == 1 || unseen(r) {
+			for _, c := range []byte(rest[:n]) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		} else {
+			b.WriteString(rest[:n])
+		}
+		rest = rest[n:]
+	}
+	if b.Len() <= maxNamePart {
+		return b.String()
+	}
+	cut := b.String()[:200]
+	for !utf8.ValidString(cut) {
+		cut = cut[:len(cut)-1]
+	}
+	return fmt.Sprintf("%s~%x", cut, shortSum(part))
+}
+
+func shortSum(s string) []byte {
+	sum := sha256.Sum256([]byte(s))
+	return sum[:6]
+}
+
+// What to do about a missing column, by what it is wanted for.
+const (
+	NameID   = "name the column of ids with --id-column, or in read.columns.id"
+	NameText = "name the column of the text with --text-column, or in read.columns.text"
+	NameWork = "name the right one in read.columns"
+	NotKept  = "take it out of read.keep, or name the right one there"
+)
+
+// mostListed is how many columns an error lists.
+const mostListed = 20
+
+func MissingRemedy(name, order string, have []string) string {
+	best, far := "", len(name)/2+1
+	for _, h := range have {
+		if d := distance(strings.ToLower(name), strings.ToLower(h)); d < far {
+			best, far = h, d
+		}
+	}
+	list := strings.Join(have[:min(len(have), mostListed)], ", ")
+	if more := len(have) - mostListed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	if best != "" {
+		list += fmt.Sprintf(" (did you mean %q?)", best)
+	}
+	return "the file has: " + list + "; " + order
+}
+
+// headerNames are the columns of a CSV file for an error to list. A file without a header has a note in its first line, which no
+// error may quote: then the error says so, and lists none. A column without a name, as the index that pandas writes, says nothing.
+func HeaderNames(have []string) (names []string, order string) {
+	for _, h := range have {
+		if h == "" {
+			continue
+		}
+		if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords {
+			return nil, "what stands in its first line does not look like names of columns: write a header line, or name the delimiter with --delimiter"
+		}
+		names = append(names, PlainColumn(h))
+	}
+	return names, ""
+}
+
+// headerName is what people call a column: it begins with a letter, is short and no sentence.
+var headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
+
+const mostWords = 5 // of the name of a column
+
+// distance is the edit distance of two names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+func OrderOf(kept bool) string {
+	if kept {
+		return NotKept
+	}
+	return NameWork
+}
+
+// maxColumnName is the most bytes of the name of a column.
+const MaxColumnName = 256
+
+// plainColumn returns the name of a column as it may stand in a log line: names
+// are any bytes, and nobody may write what a terminal takes for an order.
+func PlainColumn(name string) string {
+	if PlainName(name, MaxColumnName) {
+		return name
+	}
+	quoted := strconv.QuoteToASCII(name)
+	quoted = quoted[1 : len(quoted)-1]
+	return quoted[:min(len(quoted), MaxColumnName)]
+}
+
+// plainName tells whether a string may stand in a log line.
+func PlainName(s string, most int) bool {
+	if len(s) > most || !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if unseen(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// unseen tells whether a terminal obeys a character and does not show it.
+func unseen(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }

@@ -1,0 +1,183 @@
+package input
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// naming makes the ids of notes.
+type Naming struct {
+	policy  IDPolicy
+	null    NullIDPolicy
+	file    string // before numbers of rows
+	mac     hash.Hash
+	scratch []byte
+	sum     [sha256.Size]byte
+}
+
+func NewNaming(o *Options) Naming {
+	n := Naming{policy: o.IDs, null: o.NullIDs, file: o.File}
+	if o.IDs == KeyIDs {
+		n.mac = hmac.New(sha256.New, o.Key.Derive("note id"))
+	}
+	return n
+}
+
+// name fills the ids of a batch from the columns of its source: several are
+// joined with bars, and bars within them get a backslash, so that no two notes
+// have one id. An id that is null, empty, too long or no clean text does not
+// count as one.
+func (n *Naming) Name(b *pipeline.Batch, columns []pipeline.Bytes) {
+	for i := range b.Len() {
+		row := b.First + int64(i)
+		id := n.scratch[:0]
+		sound := true
+		for k := range columns {
+			if k > 0 {
+				id = append(id, '|')
+			}
+			part := columns[k].At(i)
+			sound = sound && CleanID(part)
+			switch {
+			case len(part) > MaxID:
+			case len(columns) > 1:
+				id = appendEscaped(id, part)
+			default:
+				id = append(id, part...)
+			}
+		}
+		n.scratch = id
+		switch {
+		case n.policy == DropIDs:
+			n.number(b, row)
+		case sound:
+			n.append(b, id)
+		case n.null == NumberNullIDs:
+			n.number(b, row)
+		default:
+			b.Quarantine(i, pipeline.NullID)
+		}
+		b.ID.End()
+	}
+}
+
+// appendEscaped appends part of an id, with a backslash before bars and
+// backslashes.
+func appendEscaped(id, part []byte) []byte {
+	for _, c := range part {
+		if c == '|' || c == '\\' {
+			id = append(id, '\\')
+		}
+		id = append(id, c)
+	}
+	return id
+}
+
+// number makes an id of the number of a row.
+func (n *Naming) number(b *pipeline.Batch, row int64) {
+	b.ID.Data = append(b.ID.Data, n.file...)
+	b.ID.Data = strconv.AppendInt(b.ID.Data, row, 10)
+}
+
+func (n *Naming) append(b *pipeline.Batch, id []byte) {
+	if n.policy == KeepIDs {
+		b.ID.Data = append(b.ID.Data, id...)
+		return
+	}
+	n.mac.Reset()
+	n.mac.Write(id)
+	b.ID.Data = hex.AppendEncode(b.ID.Data, n.mac.Sum(n.sum[:0])[:16])
+}
+
+func CleanID(id []byte) bool {
+	if len(id) == 0 || len(id) > MaxID {
+		return false
+	}
+	ascii := true
+	for _, c := range id {
+		if c < ' ' || c == 0x7F {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	return ascii || utf8.Valid(id)
+}
+
+// maxID is the most bytes of an id. Ids are logged; a column of texts that
+// was named as the id by mistake must not be.
+const MaxID = 200
+
+// appendText appends a note and says whether it can be vouched for. The text
+// of a note that is too long is not kept: it would be dragged through every
+// stage.
+func AppendText(b *pipeline.Batch, text []byte, most int) {
+	reason := Soundness(text, most)
+	if reason == pipeline.TooLong {
+		text = nil
+	}
+	b.Text.Append(text)
+	b.Reason = append(b.Reason, reason)
+}
+
+// soundness says whether a text that is not null can be vouched for.
+func Soundness(text []byte, most int) pipeline.Reason {
+	switch {
+	case len(text) > most:
+		return pipeline.TooLong
+	case !valid(text):
+		return pipeline.BadEncoding
+	case bytes.IndexByte(text, 0) >= 0:
+		return pipeline.ControlText
+	}
+	return pipeline.Sound
+}
+
+// valid is utf8.Valid, which skips ASCII eight bytes at a time only until the
+// first accent; Spanish has one every forty bytes.
+func valid(text []byte) bool {
+	for len(text) > 0 {
+		if len(text) >= 8 {
+			word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+				uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+			if word&0x8080808080808080 == 0 {
+				text = text[8:]
+				continue
+			}
+		}
+		if text[0] < utf8.RuneSelf {
+			text = text[1:]
+			continue
+		}
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size <= 1 {
+			return false
+		}
+		text = text[size:]
+	}
+	return true
+}
+
+// readyColumns gives a batch the columns, if this source has not filled it
+// before.
+func ReadyColumns(b *pipeline.Batch, columns []pipeline.Column) {
+	same := len(b.Extra) == len(columns)
+	for i := 0; same && i < len(b.Extra); i++ {
+		same = b.Extra[i].Name == columns[i].Name && b.Extra[i].Kind == columns[i].Kind && b.Extra[i].Type == columns[i].Type
+	}
+	if same {
+		return
+	}
+	b.Extra = b.Extra[:0]
+	for _, c := range columns {
+		c.Leaves = slices.Clone(c.Leaves) // a batch's own
+		b.Extra = append(b.Extra, c)
+	}
+}

@@ -1,0 +1,168 @@
+// Package input is what all readers of package read share: the options, errors that
+// name file, row, column, cause and remedy, ids of notes, encodings, and the state of a
+// file, by which it is known again. It reads no format.
+package input
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/limit"
+	"github.com/velum-health/velum/pipeline/patientid"
+	"github.com/velum-health/velum/pipeline/secret"
+)
+
+// IDPolicy says what becomes of the ids of rows: they can identify people too.
+type IDPolicy uint8
+
+const (
+	KeepIDs IDPolicy = iota
+	KeyIDs           // HMAC-SHA-256 under Key, its first 128 bits in hexadecimal: the same id gives the same one
+	DropIDs          // the number of the row in its file instead; in an archive with a mark of the file
+)
+
+// NullIDPolicy says what becomes of rows that have no id.
+type NullIDPolicy uint8
+
+const (
+	QuarantineNullIDs NullIDPolicy = iota
+	NumberNullIDs                  // they take the number of the row in its file
+)
+
+// Options are the choices of the Parquet and dump readers. The zero
+// value works for files with columns note_id and text.
+type Options struct {
+	ID   []string // column of the id, or several that are joined with bars; nil means note_id
+	Text string   // column of the text; "" means text
+
+	// Columns that later stages may need, read into Batch.Extra under the
+	// names patient_id, date and center; "" means none.
+	PatientID, Date, Center string
+	Pass                    []string        // columns to keep as they are, read into Batch.Extra under their own names
+	Patients                patientid.Rules // by which ids of patients get their form
+	RawPatients             bool            // they are read as they stand instead
+
+	IDs     IDPolicy
+	Key     *secret.Key // for KeyIDs and opaque folders
+	NullIDs NullIDPolicy
+	MaxText int // bytes of a note above which it is TooLong and its text is not kept; 0 means limit.NoteBytes
+
+	// A batch is full at so many bytes of text or so many notes; 0 means
+	// limit.BatchBytes and BatchNotes.
+	BatchBytes, BatchNotes int
+
+	// What files are, when their names do not say it (one of ArchiveFormats;
+	// "" means auto), and how files of text are written.
+	Format   string
+	Encoding Encoding
+	Comma    rune // CSV; 0: see Options
+
+	UnitNotes int64           // notes after which a unit is full; 0 means UnitNotes
+	Opaque    bool            // folders get opaque names, since real months would undo date shifting
+	Checksums string          // file of SHA-256 sums beside the archive, as sha256sum writes it; "" means none
+	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
+	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
+
+	File   string           // fileMark of the unit at hand
+	Shapes map[string]Shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
+}
+
+// UnitNotes is after how many notes a unit is full unless options say otherwise:
+// some seconds of work.
+const UnitNotes = 1 << 18
+
+// defaultID is the column of the ids. Tables of text may call it id as well.
+const DefaultID = "note_id"
+
+func (o Options) WithDefaults() Options {
+	if len(o.ID) == 0 {
+		o.ID = []string{DefaultID}
+	}
+	o.Text = cmp.Or(o.Text, "text")
+	o.MaxText = cmp.Or(o.MaxText, limit.NoteBytes)
+	o.BatchBytes = cmp.Or(o.BatchBytes, limit.BatchBytes)
+	o.BatchNotes = cmp.Or(o.BatchNotes, limit.BatchNotes)
+	o.UnitNotes = cmp.Or(o.UnitNotes, UnitNotes)
+	return o
+}
+
+// check tells what is wrong with the options.
+func (o *Options) Check() error {
+	if o.IDs == KeyIDs && o.Key == nil {
+		return &secret.Error{Path: "(none)", Cause: "keyed ids need a key; name the file of one in the configuration"}
+	}
+	if o.Opaque && o.Key == nil {
+		return &secret.Error{Path: "(none)", Cause: "opaque folders need a key; name the file of one in the configuration"}
+	}
+	return nil
+}
+
+// Names in Batch.Extra of the columns that stages work with, whatever they are
+// called in the files. That of patients has forms of package patientid.
+const (
+	PatientColumn = "patient_id"
+	DateColumn    = "date"
+)
+
+// extras lists the columns that go to Batch.Extra.
+func (o *Options) Extras() []Wanted {
+	var all []Wanted
+	for _, c := range []Wanted{{Name: o.PatientID, As: PatientColumn, Patient: true}, {Name: o.Date, As: DateColumn}, {Name: o.Center, As: "center"}} {
+		if c.Name != "" {
+			all = append(all, c)
+		}
+	}
+	for _, name := range o.Pass {
+		all = append(all, Wanted{Name: name, As: name, Kept: true})
+	}
+	return all
+}
+
+// wanted is a column that the options name.
+type Wanted struct {
+	Name string // in the file
+	As   string // in the batch
+	Kept bool   // it is kept as it is; else it is one that stages use
+
+	Patient bool // its values are patients' ids
+}
+
+// key names a column in what is known of the whole archive.
+func (w *Wanted) Key() string {
+	if w.Kept {
+		return "kept " + w.Name
+	}
+	return "used " + w.Name
+}
+
+// shape is what a column is in a batch: see pipeline.Column.
+type Shape struct {
+	Kind pipeline.ColumnKind
+	Type []byte
+}
+
+// RawNumber stands before numbers where ids are read as they stand.
+const RawNumber = 0
+
+// patient appends the form of an id.
+func (o *Options) Patient(dst, id []byte, number bool) []byte {
+	switch {
+	case o.RawPatients && number:
+		return append(append(dst, RawNumber), id...)
+	case o.RawPatients:
+		return append(dst, id...)
+	case number:
+		return o.Patients.AppendNumber(dst, id)
+	}
+	return o.Patients.AppendText(dst, id)
+}
+
+// fields lists the names of the columns: ids, text, extras.
+func (o *Options) Fields() []string {
+	names := append(slices.Clone(o.ID), o.Text)
+	for _, x := range o.Extras() {
+		names = append(names, x.Name)
+	}
+	return names
+}

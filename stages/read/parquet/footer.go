@@ -1,0 +1,498 @@
+package parquet
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/guard"
+	"github.com/velum-health/velum/stages/read/pages"
+)
+
+// footer is what the end of a Parquet file says of it.
+//
+// The library never sees it whole: it is given a footer of its own, with the
+// columns that are read and their physical types. What else is in a file, a
+// column that is null throughout, two of one name, a type that came up
+// yesterday, is nobody's concern as long as nobody names it. (Tried before:
+// the library's own schema; a column of type Null made the file unreadable.)
+type Footer struct {
+	path    string
+	file    io.ReaderAt
+	Meta    format.FileMetaData
+	Columns []fileColumn // of the top level
+	end     int64        // where pages end and the footer begins
+}
+
+// fileColumn is a column of the top level with all that is below it.
+type fileColumn struct {
+	name     string
+	elements []format.SchemaElement // depth first, its own first
+	first    int                    // its leaves are chunks [first, first+len(leaves)) of a row group
+	Leaves   []fileLeaf
+	duration string // unit of a duration of Arrow: s, ms, us, ns; "": it is none
+}
+
+// fileLeaf is a column that has values.
+type fileLeaf struct {
+	Path           []string
+	Element        *format.SchemaElement
+	MaxRep, MaxDef int
+}
+
+// flat tells whether the column is one value a row.
+func (c *fileColumn) Flat() bool {
+	return len(c.elements) == 1 && len(c.Leaves) == 1 && c.Leaves[0].MaxRep == 0
+}
+
+// readFooter reads the footer of a file of size bytes and checks it against
+// itself. Errors: *commit.DamageError, and those of r for its first bytes.
+func ReadFooter(path string, r io.ReaderAt, size int64) (*Footer, error) {
+	bad := func(cause string) error { return &commit.DamageError{Path: path, RowGroup: -1, Cause: cause} }
+	var head [4]byte
+	var tail [8]byte // length of the footer, magic
+	switch {
+	case size == 0:
+		return nil, bad("the file is empty")
+	case size < 12:
+		return nil, bad("is no Parquet file")
+	default:
+		if _, err := r.ReadAt(head[:], 0); err != nil {
+			return nil, err
+		}
+		if _, err := r.ReadAt(tail[:], size-8); err != nil {
+			return nil, err
+		}
+	}
+	length := int64(binary.LittleEndian.Uint32(tail[:]))
+	switch {
+	case string(head[:]) == "PARE" || string(tail[4:]) == "PARE":
+		return nil, bad("is an encrypted Parquet file; decrypt it first")
+	case string(head[:]) != "PAR1":
+		return nil, bad("is no Parquet file")
+	case string(tail[4:]) != "PAR1":
+		return nil, bad("is truncated: it begins as a Parquet file and does not end as one")
+	case length > size-12:
+		return nil, bad("its footer is longer than the file") // before there is memory for it
+	}
+	f := &Footer{path: path, file: r, end: size - 8 - length}
+	if err := f.parse(length); err != nil {
+		return nil, bad("its footer cannot be read")
+	}
+	if err := f.schema(); err != nil {
+		return nil, err
+	}
+	f.durations()
+	rows := int64(0)
+	for g := range f.Meta.RowGroups {
+		rows += f.Meta.RowGroups[g].NumRows
+	}
+	if rows != f.Meta.NumRows {
+		return nil, bad(fmt.Sprintf("its footer says %d rows, its row groups %d", f.Meta.NumRows, rows))
+	}
+	return f, f.check()
+}
+
+// signature is the length of what signs the footer of a file with encrypted
+// columns.
+const signature = 28
+
+func (f *Footer) parse(length int64) error {
+	data := make([]byte, length)
+	if _, err := f.file.ReadAt(data, f.end); err != nil {
+		return err
+	}
+	r := new(thrift.CompactProtocol).NewReaderFromBytes(data)
+	if err := thrift.NewDecoder(r).Decode(&f.Meta); err != nil {
+		return err
+	}
+	if left := len(data) - r.BytesRead(); left != 0 && (left != signature || f.Meta.EncryptionAlgorithm.Value == nil) {
+		return errors.New("bytes left")
+	}
+	return nil
+}
+
+// maxDepth is how deep columns may be nested. No writer comes near.
+const maxDepth = 64
+
+// schema takes the elements of the schema apart.
+func (f *Footer) schema() error {
+	all := f.Meta.Schema
+	bad := &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer has a schema that cannot be"}
+	if len(all) == 0 || children(&all[0]) < 0 {
+		return bad
+	}
+	at, leaves := 1, 0
+	for range children(&all[0]) {
+		if at >= len(all) {
+			return bad
+		}
+		column := fileColumn{name: all[at].Name, first: leaves}
+		next, ok := column.walk(all, at, nil, 0, 0)
+		if !ok {
+			return bad
+		}
+		column.elements = all[at:next]
+		at, leaves = next, leaves+len(column.Leaves)
+		f.Columns = append(f.Columns, column)
+	}
+	if at != len(all) {
+		return bad
+	}
+	return nil
+}
+
+func children(e *format.SchemaElement) int {
+	if e.Type.Valid || !e.NumChildren.Valid {
+		return 0
+	}
+	return int(e.NumChildren.V)
+}
+
+// walk adds the leaves of the element at all[at] and returns the number of the
+// element behind it.
+func (c *fileColumn) walk(all []format.SchemaElement, at int, above []string, rep, def int) (next int, ok bool) {
+	if at >= len(all) || len(above) >= maxDepth {
+		return 0, false
+	}
+	e := &all[at]
+	switch e.RepetitionType.V {
+	case format.Required:
+	case format.Optional:
+		def++
+	case format.Repeated:
+		rep, def = rep+1, def+1
+	default:
+		return 0, false
+	}
+	path := append(above[:len(above):len(above)], e.Name)
+	if e.Type.Valid {
+		c.Leaves = append(c.Leaves, fileLeaf{path, e, rep, def})
+		return at + 1, children(e) == 0
+	}
+	n := children(e)
+	if n < 0 || n > len(all)-at-1 {
+		return 0, false
+	}
+	next = at + 1
+	for range n {
+		if next, ok = c.walk(all, next, path, rep, def); !ok {
+			return 0, false
+		}
+	}
+	return next, true
+}
+
+// lookup returns the value of a key of the file's own metadata.
+func (f *Footer) Lookup(key string) (string, bool) {
+	for _, kv := range f.Meta.KeyValueMetadata {
+		if kv.Key == key {
+			return kv.Value, true
+		}
+	}
+	return "", false
+}
+
+// named returns the numbers of the columns of that name.
+func (f *Footer) Named(name string) (numbers []int) {
+	for i := range f.Columns {
+		if f.Columns[i].name == name {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers
+}
+
+// opened is a file as the library has it, with some columns only.
+type openedFile struct {
+	groups []parquet.RowGroup
+	leaf   map[int]int // number of a column's first leaf in groups, by the column's number in the file
+}
+
+// open opens the columns of these numbers in the row groups [from, to).
+func (f *Footer) Open(columns []int, from, to int) (*openedFile, error) {
+	var tail []byte // chunks that do not stand in the file as the library wants them
+	columns = slices.Compact(slices.Sorted(slices.Values(columns)))
+	o := &openedFile{leaf: map[int]int{}}
+	m := format.FileMetaData{Version: f.Meta.Version, NumRows: f.Meta.NumRows, Schema: []format.SchemaElement{{Name: "schema", NumChildren: thrift.New(int32(len(columns)))}}}
+	leaves := 0
+	for _, k := range columns {
+		c := &f.Columns[k]
+		o.leaf[k] = leaves
+		leaves += len(c.Leaves)
+		for _, e := range c.elements {
+			m.Schema = append(m.Schema, format.SchemaElement{Type: e.Type, TypeLength: e.TypeLength, RepetitionType: e.RepetitionType, Name: e.Name, NumChildren: e.NumChildren})
+		}
+	}
+	for g := range f.Meta.RowGroups {
+		group := &f.Meta.RowGroups[g]
+		bare := format.RowGroup{NumRows: group.NumRows, TotalByteSize: group.TotalByteSize, Columns: make([]format.ColumnChunk, 0, leaves)}
+		for _, k := range columns {
+			c := &f.Columns[k]
+			for i := range c.Leaves {
+				chunk := bareChunk(&group.Columns[c.first+i].MetaData)
+				if chunk.MetaData.Codec == format.Lz4Raw && g >= from && g < to {
+					pages, err := pages.Unpack(f.file, &chunk.MetaData, f.end+int64(len(tail)))
+					if err != nil {
+						return nil, &commit.DamageError{Path: f.path, RowGroup: g, Column: c.name, Cause: ownWords(err)}
+					}
+					tail = append(tail, pages...)
+				}
+				bare.Columns = append(bare.Columns, chunk)
+			}
+		}
+		m.RowGroups = append(m.RowGroups, bare)
+	}
+	data, err := thrift.Marshal(new(thrift.CompactProtocol), m)
+	if err != nil {
+		return nil, &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer cannot be read"}
+	}
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(data)))
+	file := &otherEnd{f.file, f.end, append(append(tail, data...), "PAR1"...)}
+	size := f.end + int64(len(file.tail))
+	pf, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(int(min(size, 1<<20))))
+	if err != nil {
+		return nil, &commit.DamageError{Path: f.path, RowGroup: -1, Cause: "its footer cannot be read"}
+	}
+	o.groups = pf.RowGroups()
+	return o, nil
+}
+
+// bareChunk is what reading the pages of a chunk takes.
+func bareChunk(c *format.ColumnMetaData) format.ColumnChunk {
+	return format.ColumnChunk{MetaData: format.ColumnMetaData{
+		Type: c.Type, Encoding: c.Encoding, PathInSchema: c.PathInSchema, Codec: c.Codec, NumValues: c.NumValues,
+		TotalUncompressedSize: c.TotalUncompressedSize, TotalCompressedSize: c.TotalCompressedSize,
+		DataPageOffset: c.DataPageOffset, DictionaryPageOffset: c.DictionaryPageOffset,
+	}}
+}
+
+// otherEnd is a file with another footer.
+type otherEnd struct {
+	file io.ReaderAt
+	end  int64 // of what is the file's own
+	tail []byte
+}
+
+// ReadAt implements io.ReaderAt.
+func (o *otherEnd) ReadAt(p []byte, at int64) (n int, err error) {
+	if at < o.end {
+		own := p[:min(int64(len(p)), o.end-at)]
+		if n, err = o.file.ReadAt(own, at); n < len(own) {
+			return n, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	if at = at + int64(n) - o.end; at >= int64(len(o.tail)) {
+		return n, io.EOF
+	}
+	more := copy(p[n:], o.tail[at:])
+	if n += more; n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// check compares what the footer says of the columns with its schema, and
+// wants every chunk in a place of its own.
+func (f *Footer) check() error {
+	type place struct {
+		at, end int64
+		group   int
+		column  string
+	}
+	var places []place
+	leaves := 0
+	for k := range f.Columns {
+		leaves += len(f.Columns[k].Leaves)
+	}
+	for g := range f.Meta.RowGroups {
+		group := &f.Meta.RowGroups[g]
+		if len(group.Columns) != leaves {
+			return &commit.DamageError{Path: f.path, RowGroup: g, Cause: "has not as many columns as the schema"}
+		}
+		for k := range f.Columns {
+			column := &f.Columns[k]
+			for i := range column.Leaves {
+				chunk := &group.Columns[column.first+i]
+				if chunk.CryptoMetadata.Value != nil {
+					continue // who names it is told
+				}
+				if cause := f.checkPlace(chunk, &column.Leaves[i]); cause != "" {
+					return &commit.DamageError{Path: f.path, RowGroup: g, Column: column.name, Cause: cause}
+				}
+				if c := &chunk.MetaData; c.TotalCompressedSize != 0 && c.NumValues != 0 { // or it holds nothing: some writers say it stands at 0
+					at := pages.ChunkStart(c)
+					places = append(places, place{at, at + c.TotalCompressedSize, g, column.name})
+				}
+			}
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.end, b.end)) })
+	for i := range max(len(places)-1, 0) {
+		if a, b := places[i], places[i+1]; a.end > b.at {
+			return &commit.DamageError{Path: f.path, RowGroup: b.group, Column: b.column, Cause: "the footer says that it stands where another column does"}
+		}
+	}
+	return nil
+}
+
+// checkPlace checks one chunk; "" means that it can be.
+func (f *Footer) checkPlace(chunk *format.ColumnChunk, leaf *fileLeaf) string {
+	c := &chunk.MetaData
+	switch {
+	case chunk.FilePath != "":
+		return "stands in another file"
+	case !slices.Equal(c.PathInSchema, leaf.Path):
+		return "has another name in its row group than in the schema"
+	case leaf.Element.Type.V != c.Type:
+		return "has another type in its row group than in the schema"
+	case c.TotalCompressedSize == 0 || c.NumValues == 0:
+		return ""
+	}
+	if at := pages.ChunkStart(c); at < 4 || c.TotalCompressedSize < 0 || at > f.end || c.TotalCompressedSize > f.end-at {
+		return "the footer says that it stands outside the file"
+	}
+	return ""
+}
+
+// checkChunks checks what the footer says of the columns that are read, in the
+// row groups [from, to), and every page header of theirs.
+func (f *Footer) CheckChunks(from, to int, columns []int) error {
+	for g := from; g < to; g++ {
+		for _, k := range columns {
+			if k < 0 {
+				continue
+			}
+			c := &f.Columns[k]
+			for i := range c.Leaves {
+				if cause := f.checkChunk(g, c.first+i, &c.Leaves[i]); cause != "" {
+					return &commit.DamageError{Path: f.path, RowGroup: g, Column: c.name, Cause: cause}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Footer) checkChunk(g, number int, leaf *fileLeaf) string {
+	group := &f.Meta.RowGroups[g]
+	chunk := &group.Columns[number]
+	meta := &chunk.MetaData
+	if chunk.CryptoMetadata.Value != nil {
+		return "is encrypted; decrypt it first"
+	}
+	if !readable(meta.Codec) {
+		return fmt.Sprintf("is compressed with %s, which is not supported; write it with ZSTD, SNAPPY, GZIP or none", meta.Codec)
+	}
+	if meta.NumValues != group.NumRows && !(leaf.MaxRep > 0 && meta.NumValues > group.NumRows) {
+		return fmt.Sprintf("the footer says %d values in %d rows", meta.NumValues, group.NumRows)
+	}
+	if meta.DataPageOffset < 0 || meta.TotalCompressedSize < 0 || meta.DataPageOffset > f.end || meta.TotalCompressedSize > f.end {
+		return "the footer says that it stands outside the file"
+	}
+	return pages.Check(f.file, meta, leaf.MaxRep, leaf.MaxDef)
+}
+
+func readable(c format.CompressionCodec) bool {
+	switch c {
+	case format.Uncompressed, format.Snappy, format.Gzip, format.Zstd, format.Brotli, format.Lz4Raw:
+		return true
+	}
+	return false
+}
+
+// sums tells whether the first pages of the columns have checksums: a writer
+// writes them everywhere or nowhere.
+func (f *Footer) sums(columns []int) bool {
+	for g := range f.Meta.RowGroups {
+		for _, k := range columns {
+			if k < 0 {
+				continue
+			}
+			c := &f.Columns[k]
+			for i := range c.Leaves {
+				if meta := &f.Meta.RowGroups[g].Columns[c.first+i].MetaData; meta.NumValues > 0 && !f.summed(pages.ChunkStart(meta)) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// summed tells whether the page at a place has a checksum. One of 0 counts as
+// none, as with the library.
+func (f *Footer) summed(at int64) bool {
+	from := bufio.NewReaderSize(io.NewSectionReader(f.file, at, f.end-at), 1<<10)
+	var h format.PageHeader
+	err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(from)).Decode(&h)
+	return err == nil && h.CRC != 0
+}
+
+// fence calls do, which calls the library, and turns a panic into damage:
+// Parquet readers panic on about one damaged file in a hundred.
+func Guard(path string, do func() error) error {
+	var err error
+	if guard.Note(func() { err = do() }) {
+		err = &commit.DamageError{RowGroup: -1, Cause: "the Parquet library panicked on it"}
+	}
+	if damage, ok := errors.AsType[*commit.DamageError](err); ok && damage.Path == "" {
+		damage.Path = path
+	}
+	return err
+}
+
+// ownWords says what went wrong in the library without its message, which
+// may quote the file.
+func ownWords(err error) string {
+	switch {
+	case errors.Is(err, pages.ErrLZ4):
+		return err.Error()
+	case errors.Is(err, pages.ErrSum), strings.Contains(err.Error(), "crc32 checksum mismatch"):
+		return "a page does not have the checksum in its header"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "a page ends too early"
+	}
+	return "a page cannot be decoded"
+}
+
+// converted are the logical types that old writers gave in other words.
+var converted = map[deprecated.ConvertedType]format.LogicalTypeValue{
+	deprecated.UTF8: &format.StringType{}, deprecated.Map: &format.MapType{}, deprecated.List: &format.ListType{}, deprecated.Enum: &format.EnumType{},
+	deprecated.Date: &format.DateType{}, deprecated.Json: &format.JsonType{}, deprecated.Bson: &format.BsonType{},
+	deprecated.TimeMillis:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
+	deprecated.TimeMicros:      &format.TimeType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
+	deprecated.TimestampMillis: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Millisecond.TimeUnit()},
+	deprecated.TimestampMicros: &format.TimestampType{IsAdjustedToUTC: true, Unit: parquet.Microsecond.TimeUnit()},
+	deprecated.Uint8:           &format.IntType{BitWidth: 8}, deprecated.Uint16: &format.IntType{BitWidth: 16},
+	deprecated.Uint32: &format.IntType{BitWidth: 32}, deprecated.Uint64: &format.IntType{BitWidth: 64},
+	deprecated.Int8: &format.IntType{BitWidth: 8, IsSigned: true}, deprecated.Int16: &format.IntType{BitWidth: 16, IsSigned: true},
+	deprecated.Int32: &format.IntType{BitWidth: 32, IsSigned: true}, deprecated.Int64: &format.IntType{BitWidth: 64, IsSigned: true},
+}
+
+// logical returns what the values of an element mean; nil if it does not say.
+func logical(e *format.SchemaElement) format.LogicalTypeValue {
+	switch {
+	case e.LogicalType.Value != nil:
+		return e.LogicalType.Value
+	case !e.ConvertedType.Valid:
+		return nil
+	case e.ConvertedType.V == deprecated.Decimal:
+		return &format.DecimalType{Scale: e.Scale.V, Precision: e.Precision.V}
+	}
+	return converted[e.ConvertedType.V]
+}

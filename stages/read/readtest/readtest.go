@@ -1,0 +1,266 @@
+// Package readtest makes files for the tests of readers, and reads what they give.
+package readtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/markup"
+	"github.com/velum-health/velum/pipeline/secret"
+)
+
+// testColumn is a column of a test file: its name, its parquet.Node, and its values,
+// of which nil is null.
+type Column [3]any
+
+// writeTestFile writes columns, perGroup rows a row group.
+func WriteFile(t testing.TB, path string, columns []Column, perGroup int, options ...parquet.WriterOption) {
+	t.Helper()
+	group := parquet.Group{}
+	for _, c := range columns {
+		group[c[0].(string)] = c[1].(parquet.Node)
+	}
+	schema := parquet.NewSchema("test", group)
+	var buf bytes.Buffer
+	w := parquet.NewGenericWriter[any](&buf, append(options, schema)...)
+	rows := len(columns[0][2].([]any))
+	for from := 0; from < rows; from += perGroup {
+		for _, c := range columns {
+			values, _ := c[2].([]any)
+			leaf, ok := schema.Lookup(c[0].(string))
+			if !ok {
+				continue // nested: written by others
+			}
+			for _, v := range values[min(from, len(values)):min(from+perGroup, len(values))] {
+				value := parquet.NullValue().Level(0, 0, leaf.ColumnIndex)
+				if v != nil {
+					value = parquet.ValueOf(v).Level(0, leaf.MaxDefinitionLevel, leaf.ColumnIndex)
+				}
+				if _, err := w.ColumnWriters()[leaf.ColumnIndex].WriteRowValues([]parquet.Value{value}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, buf.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// note is what is read of a row.
+type Note struct {
+	Row    int64
+	ID     string
+	Text   string
+	Reason pipeline.Reason
+	Extra  string
+}
+
+func NewNote(row int64, id, text string, reason pipeline.Reason) Note {
+	return Note{Row: row, ID: id, Text: text, Reason: reason}
+}
+
+// notesOf reads a source to its end.
+func NotesOf(src pipeline.Source) ([]Note, error) {
+	var notes []Note
+	var b pipeline.Batch
+	for {
+		b.Reset()
+		err := src.Next(&b)
+		if err == io.EOF {
+			return notes, nil
+		}
+		if err != nil {
+			return notes, err
+		}
+		if b.Len() == 0 || len(b.Reason) != b.Len() || b.ID.Len() != b.Len() {
+			return notes, fmt.Errorf("batch of %d notes, %d ids, %d reasons", b.Len(), b.ID.Len(), len(b.Reason))
+		}
+		for i := range b.Len() {
+			n := NewNote(b.First+int64(i), string(b.ID.At(i)), string(b.Text.At(i)), b.Reason[i])
+			for k := range b.Extra {
+				c := &b.Extra[k]
+				switch {
+				case !c.Valid[i]:
+					n.Extra += c.Name + "=null "
+				case c.Kind == pipeline.BytesColumn:
+					n.Extra += fmt.Sprintf("%s=%s ", c.Name, c.Bytes.At(i))
+				case c.Kind == pipeline.Int32Column, c.Kind == pipeline.DateColumn:
+					n.Extra += fmt.Sprintf("%s=%d ", c.Name, int32(c.Fixed[i]))
+				default:
+					n.Extra += fmt.Sprintf("%s=%d ", c.Name, int64(c.Fixed[i]))
+				}
+			}
+			notes = append(notes, n)
+		}
+	}
+}
+
+func Key(t *testing.T) *secret.Key {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, bytes.Repeat([]byte("kq"), 16), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := secret.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// sampleFile writes a sound file of some pages and returns its bytes.
+func Sample(t testing.TB, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	var ids, texts []any
+	for i := range 300 {
+		ids = append(ids, int64(i))
+		texts = append(texts, fmt.Sprintf("note number %d, dolor lumbar", i))
+	}
+	WriteFile(t, path, []Column{{"note_id", parquet.Int(64), ids}, {"text", parquet.Optional(parquet.String()), texts}},
+		150, append([]parquet.WriterOption{parquet.PageBufferSize(1000)}, options...)...)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// patchFooter changes the footer of a file.
+func PatchFooter(t testing.TB, data []byte, change func(m *format.FileMetaData)) []byte {
+	t.Helper()
+	size := int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+	body, footer := data[:len(data)-8-size], data[len(data)-8-size:len(data)-8]
+	var m format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &m); err != nil {
+		t.Fatal(err)
+	}
+	change(&m)
+	out, err := thrift.Marshal(new(thrift.CompactProtocol), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(slices.Clone(body), out...)
+	all = binary.LittleEndian.AppendUint32(all, uint32(len(out)))
+	return append(all, "PAR1"...)
+}
+
+// benchmarkFile writes notes of 140 bytes; ids and an extra column.
+func Large(b *testing.B) (path string, rows int, size int64) {
+	path = filepath.Join(b.TempDir(), "x.parquet")
+	rng := rand.New(rand.NewPCG(1, 1))
+	rows = 50_000
+	var ids, texts, dates []any
+	for i := range rows {
+		var text strings.Builder
+		for text.Len() < 60+rng.IntN(160) {
+			fmt.Fprintf(&text, "palabra%d ", rng.IntN(3000))
+		}
+		size += int64(text.Len())
+		ids, texts, dates = append(ids, int64(i)), append(texts, text.String()), append(dates, int32(i))
+	}
+	WriteFile(b, path, []Column{{"note_id", parquet.Int(64), ids}, {"text", parquet.String(), texts}, {"date", parquet.Date(), dates}},
+		rows, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1<<20), parquet.SkipPageBounds("text"))
+	return path, rows, size
+}
+
+// unitNotes reads what an archive has opened to its end, and closes it.
+func UnitNotes(src unitSource, err error) ([]Note, error) {
+	if err != nil {
+		return nil, err
+	}
+	notes, err := NotesOf(src)
+	return notes, errors.Join(err, src.Close())
+}
+
+func IsDamage(err error) bool {
+	_, ok := errors.AsType[*commit.DamageError](err)
+	return ok
+}
+
+// Put writes files below a new folder and returns it.
+func Put(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// All reads src to its end: one line a note, "id|text with marks", or
+// "id!reason".
+func All(src pipeline.Source) ([]string, error) {
+	var out []string
+	for {
+		var b pipeline.Batch
+		err := src.Next(&b)
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.Len() {
+			if b.Reason[i] != pipeline.Sound {
+				out = append(out, string(b.ID.At(i))+"!"+b.Reason[i].String())
+				continue
+			}
+			out = append(out, string(b.ID.At(i))+"|"+markup.Write(b.Text.At(i), b.Gold.At(i)))
+		}
+	}
+}
+
+type unitSource interface {
+	pipeline.Source
+	io.Closer
+}
+
+// checkUnread wants a source to say that its file could not be read, and not that it is damaged.
+func WantUnread(t *testing.T, src pipeline.Source, path string) {
+	t.Helper()
+	damage, ok := errors.AsType[*commit.DamageError](src.Next(new(pipeline.Batch)))
+	if !ok || !damage.Unread || damage.Path != path || !strings.Contains(damage.Cause, "cannot be read") {
+		t.Errorf("%v", damage)
+	}
+}
+
+// Archive writes good files and one of every name.
+func Archive(t testing.TB, names ...string) string {
+	dir := t.TempDir()
+	for i, name := range append(names, "good") {
+		data := Sample(t, parquet.KeyValueMetadata("file", fmt.Sprint(i)))
+		if err := os.WriteFile(filepath.Join(dir, name+".parquet"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

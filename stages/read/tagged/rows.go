@@ -1,0 +1,60 @@
+package tagged
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Rows calls do for every row of the parts of a kind that a tree in dir has, in
+// the order of its manifest. T has the columns that are wanted, as parquet-go
+// tags. Errors are those of do, and *durable.IntegrityError.
+func Rows[T any](m *commit.Manifest, dir, kind string, do func(T) error) error {
+	for _, u := range m.Units {
+		for _, p := range u.Parts {
+			if p.Kind != kind {
+				continue
+			}
+			if err := RowsOf(filepath.Join(dir, filepath.FromSlash(p.Path)), do); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// RowsOf does it for one part.
+func RowsOf[T any](path string, do func(T) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(RowsIn(path, f, do), f.Close())
+}
+
+// RowsIn does it for a part that is open or in memory; path is for errors.
+func RowsIn[T any](path string, part io.ReaderAt, do func(T) error) error {
+	r := parquet.NewGenericReader[T](part)
+	defer r.Close()
+	rows := make([]T, 1024)
+	for {
+		n, err := r.Read(rows)
+		for _, row := range rows[:n] {
+			if err := do(row); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &durable.IntegrityError{Path: path, Cause: "is not as velum wrote it: it cannot be read"}
+		}
+	}
+}

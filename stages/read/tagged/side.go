@@ -1,0 +1,103 @@
+package tagged
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/parquet"
+)
+
+// PartValue is a value of a part of ours: the bits of a number, or bytes, which
+// are good during the call.
+type PartValue struct {
+	Bits  uint64
+	Bytes []byte
+}
+
+// EachOf calls do for every row of a part of ours of size bytes with the values of
+// some columns, side by side: what RowsIn does, without a string a value. Errors
+// are those of do, *input.SchemaError and *commit.DamageError.
+func EachOf(path string, r io.ReaderAt, size int64, names []string, do func(row []PartValue) error) error {
+	return parquet.Guard(path, func() (err error) {
+		f, err := parquet.ReadFooter(path, r, size)
+		if err != nil {
+			return err
+		}
+		var columns []int
+		for _, name := range names {
+			at := f.Named(name)
+			if len(at) != 1 || !f.Columns[at[0]].Flat() || f.Columns[at[0]].Leaves[0].MaxDef != 0 {
+				return &input.SchemaError{Path: path, Column: name, Cause: "is not as velum writes it", Remedy: "give the part as velum wrote it"}
+			}
+			columns = append(columns, at[0])
+		}
+		groups := len(f.Meta.RowGroups)
+		if err := f.CheckChunks(0, groups, columns); err != nil {
+			return err
+		}
+		file, err := f.Open(columns, 0, groups)
+		if err != nil {
+			return err
+		}
+		s := &side{row: make([]PartValue, len(columns)), cursors: make([]parquet.Cursor, len(columns)), text: make([]bool, len(columns))}
+		for k, column := range columns {
+			s.cursors[k] = f.Cursor(column, 0, file, 0, groups)
+			s.text[k] = f.Columns[column].Leaves[0].Element.Type.V == format.ByteArray
+		}
+		defer func() {
+			for k := range s.cursors {
+				err = errors.Join(err, s.cursors[k].Close())
+			}
+		}()
+		return s.each(do)
+	})
+}
+
+// side is some columns of a part.
+type side struct {
+	row     []PartValue
+	cursors []parquet.Cursor
+	text    []bool // by column: byte strings
+}
+
+func (s *side) each(do func(row []PartValue) error) error {
+	for {
+		for k := range s.cursors {
+			c := &s.cursors[k]
+			if c.N == 0 {
+				if err := c.Load(); err == io.EOF && k == 0 {
+					return s.end()
+				} else if err != nil {
+					return c.Early(err)
+				}
+			}
+			at := c.Step()
+			if s.text[k] {
+				s.row[k].Bytes = c.Bytes(at)
+			} else {
+				s.row[k].Bits = c.Fixed(at)
+			}
+		}
+		if err := do(s.row); err != nil {
+			return err
+		}
+	}
+}
+
+// end checks that all columns end together.
+func (s *side) end() error {
+	for k := range s.cursors {
+		c := &s.cursors[k]
+		if c.N > 0 {
+			return c.Damage("has more values than the other columns")
+		}
+		if err := c.Load(); err != io.EOF {
+			return cmp.Or[error](err, c.Damage("has more values than the other columns"))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,357 @@
+package text
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/sheet"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// CSV reads a table with a header: an id, a text and, if there is such a
+// column, spans as a JSON list as in JSONL. Other columns are passed over.
+//
+// The format is RFC 4180 with another delimiter if wanted: a field in double
+// quotes holds anything, a doubled quote is one. Unlike encoding/csv it keeps
+// CRLF inside a field as CRLF (offsets count both characters) and quotes
+// nothing in its errors.
+type CSV struct {
+	intake
+	in              *stream
+	id, text, spans int // columns; spans may be -1
+	columns         int
+	record          pipeline.Bytes
+	starts          []place // of fields
+	at              place   // of the next byte
+	labels          []label
+	lenient         bool // quotes inside fields are characters, a broken row is a *rowError: see csvRecords
+}
+
+// rowError is a row of a table that breaks the format and was stepped over.
+type rowError struct{ error }
+
+// NewCSV opens a file and reads its header.
+func NewCSV(path string, o Options) (*CSV, error) {
+	r := &CSV{intake: newIntake(path, o), lenient: o.SetAside != nil}
+	if err := r.begin(); err != nil {
+		return nil, err
+	}
+	if err := r.header(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// begin opens the file and settles the delimiter.
+func (s *CSV) begin() (err error) {
+	if c := s.o.Comma; c >= 0x80 || c == '"' || c == '\r' || c == '\n' {
+		return &input.Error{Path: s.path, Cause: "the delimiter is no ASCII character that fields can do without", Remedy: "take a comma, semicolon, tab or bar"}
+	}
+	if s.in, err = s.openFile(); err != nil {
+		return err
+	}
+	s.at = place{1, 1}
+	if s.o.Comma == 0 {
+		s.o.Comma = s.delimiter()
+	}
+	return nil
+}
+
+// delimiter returns the commonest of the usual delimiters in the header,
+// outside quotes; of two as common, the first of the list.
+func (s *CSV) delimiter() rune {
+	head, _ := s.in.r.Peek(1 << 14) // what is there: an error comes again when it is read
+	const usual = ",;\t|"
+	var seen [len(usual)]int
+	quoted := false
+	for _, c := range head {
+		if c == '\n' && !quoted {
+			break
+		}
+		quoted = quoted != (c == '"')
+		if k := strings.IndexByte(usual, c); k >= 0 && !quoted {
+			seen[k]++
+		}
+	}
+	best := 0
+	for k := range seen {
+		if seen[k] > seen[best] {
+			best = k
+		}
+	}
+	return rune(usual[best])
+}
+
+// Close closes the file.
+func (s *CSV) Close() error { return s.in.Close() }
+
+func (s *CSV) header() error {
+	err := s.next()
+	if err == io.EOF {
+		return s.wrong(place{}, "empty file", "write a header line with the names of the columns")
+	}
+	if err != nil {
+		return err
+	}
+	s.columns, s.id, s.text, s.spans = s.record.Len(), -1, -1, -1
+	for k := range s.columns {
+		name := string(s.record.At(k))
+		for _, want := range []struct {
+			name   string
+			column *int
+		}{{cmp.Or(s.o.IDColumn, "id"), &s.id}, {s.o.TextColumn, &s.text}, {s.o.SpansColumn, &s.spans}} {
+			if name != want.name {
+				continue
+			}
+			if *want.column >= 0 {
+				return s.wrong(s.starts[k], "two columns named "+want.name, "rename one of them")
+			}
+			*want.column = k
+		}
+	}
+	for k := 0; s.id < 0 && s.o.IDColumn == "" && k < s.columns; k++ {
+		if string(s.record.At(k)) == "note_id" { // what `velum run` calls it
+			s.id = k
+		}
+	}
+	if s.id < 0 {
+		return s.lacks(cmp.Or(s.o.IDColumn, "id"), input.NameID)
+	}
+	if s.text < 0 {
+		return s.lacks(s.o.TextColumn, input.NameText)
+	}
+	return nil
+}
+
+// lacks says that there is no column of that name, and which there are.
+func (s *CSV) lacks(name, order string) error {
+	var all []string
+	for k := range s.columns {
+		all = append(all, string(s.record.At(k)))
+	}
+	have, doubt := input.HeaderNames(all)
+	if doubt == "" {
+		doubt = input.MissingRemedy(name, order, have)
+	}
+	return s.wrong(place{1, 0}, "no column named "+name, doubt)
+}
+
+// Next implements pipeline.Source.
+func (s *CSV) Next(b *pipeline.Batch) error {
+	s.start(b)
+	for !s.full(b) {
+		err := s.next()
+		if err == io.EOF {
+			break
+		}
+		if broken, ok := errors.AsType[*rowError](err); ok {
+			err = s.aside(b, broken.error)
+		} else if err == nil && s.record.Len() != s.columns {
+			err = s.aside(b, s.wrong(s.starts[0], fmt.Sprintf("row of %d fields, the header has %d", s.record.Len(), s.columns),
+				"quote fields that hold delimiters or line ends"))
+		} else if err == nil {
+			err = s.note(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	return nil
+}
+
+func (s *CSV) note(b *pipeline.Batch) error {
+	id, text := s.record.At(s.id), s.record.At(s.text)
+	s.labels = s.labels[:0]
+	if s.spans >= 0 && len(s.record.At(s.spans)) > 0 {
+		var err error
+		if s.labels, err = s.spanList(s.labels, s.record.At(s.spans), s.starts[s.spans]); err != nil {
+			return err
+		}
+	}
+	if s.spans >= 0 { // a table of ours, or of one that counts as we do
+		shift := 0
+		id, _ = sheet.Bare(id)
+		text, shift = sheet.Bare(text)
+		for k := range s.labels {
+			s.labels[k].start, s.labels[k].end = max(s.labels[k].start-shift, 0), s.labels[k].end-shift
+		}
+	}
+	reason := s.check(text)
+	if reason == pipeline.Sound && len(id) == 0 {
+		reason = pipeline.NullID
+	}
+	return s.addAs(b, reason, id, text, s.labels, s.o.Unit)
+}
+
+// next reads one record; empty lines between records are none.
+func (s *CSV) next() error {
+	s.record.Reset()
+	s.starts = s.starts[:0]
+	for {
+		c, err := s.in.r.ReadByte()
+		if err != nil {
+			return err // io.EOF at the end of a record is the end
+		}
+		if c != '\n' && c != '\r' {
+			s.in.r.UnreadByte()
+			break
+		}
+		s.step(c)
+	}
+	for {
+		s.starts = append(s.starts, s.at)
+		last, err := s.field()
+		if err != nil {
+			return err
+		}
+		s.record.End()
+		if last {
+			return nil
+		}
+	}
+}
+
+// step moves the place behind c.
+func (s *CSV) step(c byte) {
+	s.at.column++
+	if c == '\n' {
+		s.at = place{s.at.line + 1, 1}
+	}
+}
+
+// field appends one field to the record and tells whether it was its last.
+func (s *CSV) field() (last bool, err error) {
+	first, err := s.in.r.ReadByte()
+	if err == io.EOF {
+		return true, nil // behind a delimiter
+	}
+	if err != nil {
+		return false, err
+	}
+	if first == '"' {
+		s.step(first)
+		return s.quoted()
+	}
+	s.in.r.UnreadByte()
+	for {
+		c, err := s.in.r.ReadByte()
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		at := s.at
+		s.step(c)
+		switch {
+		case c == byte(s.o.Comma):
+			return false, nil
+		case c == '\n':
+			return true, nil
+		case c == '\r':
+			return true, s.lineEnd(at)
+		case c == '"' && !s.lenient:
+			return false, s.wrong(at, "quote inside a field without quotes", "put the field in quotes and double the quotes in it")
+		}
+		if err := s.keep(c); err != nil {
+			return false, err
+		}
+	}
+}
+
+// quoted reads a field up to its closing quote and what ends it.
+func (s *CSV) quoted() (last bool, err error) {
+	open := place{s.at.line, s.at.column - 1}
+	for {
+		c, err := s.in.r.ReadByte()
+		if err == io.EOF {
+			return false, s.wrong(open, "the file ends inside this quoted field", "close the quote")
+		}
+		if err != nil {
+			return false, err
+		}
+		s.step(c)
+		if c != '"' {
+			if err := s.keep(c); err != nil {
+				return false, err
+			}
+			continue
+		}
+		c, err = s.in.r.ReadByte()
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		at := s.at
+		s.step(c)
+		switch c {
+		case '"':
+			if err := s.keep(c); err != nil {
+				return false, err
+			}
+		case byte(s.o.Comma):
+			return false, nil
+		case '\n':
+			return true, nil
+		case '\r':
+			return true, s.lineEnd(at)
+		default:
+			return false, s.unsound(at, "text behind a closing quote", "double the quotes inside a field")
+		}
+	}
+}
+
+// lineEnd wants a line feed, or the end of the file, behind a carriage return.
+func (s *CSV) lineEnd(at place) error {
+	c, err := s.in.r.ReadByte()
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.step(c)
+	if c != '\n' {
+		return s.unsound(at, "carriage return without line feed outside quotes", "end lines with LF or CRLF, quote fields that hold line ends")
+	}
+	return nil
+}
+
+// unsound is wrong for what is wrong with one row: a lenient reader steps over
+// the rest of the line.
+func (s *CSV) unsound(at place, cause, remedy string) error {
+	err := s.wrong(at, cause, remedy)
+	if !s.lenient {
+		return err
+	}
+	for {
+		c, err := s.in.r.ReadByte()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if s.step(c); c == '\n' {
+			break
+		}
+	}
+	return &rowError{err}
+}
+
+func (s *CSV) keep(c byte) error {
+	s.record.Data = append(s.record.Data, c)
+	if len(s.record.Data) > maxLine {
+		return s.wrong(s.starts[0], "row of more than 128 MiB", "close its quotes, or leave it out: it is no note")
+	}
+	return nil
+}
