@@ -48,6 +48,7 @@ for language in es ca; do
 	printf '1\tLa\tel\tDET\t_\tGender=Fem\t2\tdet\t_\t_\n2\tcasa\tcasa\tNOUN\t_\t_\t0\troot\t_\t_\n\n' | gzip > $language.conllu.gz
 done
 velum train --quiet --kind dictionary --gazetteer names.velum --archive notes.jsonl --out dictionary.velum > /dev/null
+velum train --quiet --kind words --archive archive/2026-01/notes.parquet --out common.velum > /dev/null
 printf 'patient_id\nnobody-1\nnobody-2\n' > objections.csv
 head -c 32 /dev/urandom > study.key
 chmod 0400 study.key
