@@ -4,12 +4,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/zeebo/xxh3"
 )
 
 // Labeller tags notes, one at a time. It owns scratch space and is used by one

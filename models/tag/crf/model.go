@@ -1,14 +1,14 @@
 // Package crf is the linear-chain conditional random field (BOOT §3.4, NGRID §4, VIGI §4.3).
 //
-//	in:  tokens and pattern matches of a note, a template of features
-//	out: one tag a token, and a confidence; or, from tagged notes, a model
+//	in:  tokens and pattern matches of a note, a model
+//	out: one tag a token, and a confidence; package crftrain makes models of tagged notes
 //
 //	p(y|x) = exp(Σ_t Σ_k λ_k f_k(y_{t-1}, y_t, x, t)) / Z(x)
 //
 // The score of a label at a token is a sum over the forms around it: what form
 // v adds at window offset o is the same wherever v stands. Tagging keeps these
 // sums by form ([Labeller]), training computes them once an iteration
-// (objective.go); nobody hashes sixty features a token. What does not depend
+// (crftrain); nobody hashes sixty features a token. What does not depend
 // on forms alone, marks of patterns and places, is added beside.
 package crf
 
@@ -275,7 +275,7 @@ func (m *Model) makeFilter() {
 
 // tagNamed returns the model's number of tag y of another set, -1 if it has
 // none.
-func (m *Model) tagNamed(set *pipeline.TagSet, y int) int {
+func (m *Model) TagNamed(set *pipeline.TagSet, y int) int {
 	name := set.Name(pipeline.Tag(y))
 	for t := range m.set.Len() {
 		if m.set.Name(pipeline.Tag(t)) == name {
@@ -286,7 +286,7 @@ func (m *Model) tagNamed(set *pipeline.TagSet, y int) int {
 }
 
 // builder collects the features of a model.
-type builder struct {
+type Builder struct {
 	template *features.Template
 	set      *pipeline.TagSet
 	stride   int
@@ -296,32 +296,32 @@ type builder struct {
 	weight   []float32
 }
 
-func newBuilder(t *features.Template, set *pipeline.TagSet) *builder {
-	return &builder{template: t, set: set, stride: kernels.Pad(set.Len())}
+func NewBuilder(t *features.Template, set *pipeline.TagSet) *Builder {
+	return &Builder{template: t, set: set, stride: kernels.Pad(set.Len())}
 }
 
 // feature begins a feature; one without weights is dropped when the next
 // begins.
-func (b *builder) feature(key uint64) {
+func (b *Builder) Feature(key uint64) {
 	b.drop()
 	b.keys = append(b.keys, key)
 	b.first = append(b.first, uint32(len(b.slot)))
 }
 
-func (b *builder) drop() {
+func (b *Builder) drop() {
 	if n := len(b.first); n > 0 && int(b.first[n-1]) == len(b.slot) {
 		b.keys, b.first = b.keys[:n-1], b.first[:n-1]
 	}
 }
 
 // put adds a weight of the feature; rows and labels rise.
-func (b *builder) put(row, label int, w float32) {
+func (b *Builder) Put(row, label int, w float32) {
 	b.slot = append(b.slot, uint16(row*b.stride+label))
 	b.weight = append(b.weight, w)
 }
 
 // model sorts the features into buckets of four on average.
-func (b *builder) model(h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
+func (b *Builder) Done(h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
 	b.drop()
 	bits := uint(4) // at least 36 bits of a key are compared, and 48 in models of some size
 	for len(b.keys)>>2 > 1<<bits {
@@ -382,8 +382,8 @@ func (m *Model) finish(r features.Resources) error {
 		}
 		m.set.Categories = append(m.set.Categories, c)
 	}
-	if m.set.Len() > maxTags {
-		return fmt.Errorf("%d tags; at most %d", m.set.Len(), maxTags)
+	if m.set.Len() > MaxTags {
+		return fmt.Errorf("%d tags; at most %d", m.set.Len(), MaxTags)
 	}
 	if m.template, err = features.Parse(h.Template); err != nil {
 		return err
@@ -394,7 +394,7 @@ func (m *Model) finish(r features.Resources) error {
 }
 
 // maxTags is what one byte can number.
-const maxTags = 256
+const MaxTags = 256
 
 // Resources returns the slots and lists that the model looks forms up in, for
 // training another like it.
@@ -472,7 +472,7 @@ func (m *Model) sections(f *modelfile.File) error {
 		return err
 	}
 	L := m.weights.L
-	if L > maxTags || len(scores) != L*(L+2) {
+	if L > MaxTags || len(scores) != L*(L+2) {
 		return damaged("transitions")
 	}
 	m.weights.Score, m.weights.Start, m.weights.End = scores[:L*L], scores[L*L:L*(L+1)], scores[L*(L+1):]
@@ -536,3 +536,41 @@ func rising(x []uint32, last int) bool {
 
 // MarshalHeader implements tagger.Model.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
+
+// Known returns the weights of a feature by row of a group, which may have another
+// window than the model's, and tag of the model: what training begins with. Nil if
+// the model has no such group.
+func (m *Model) Known(g *features.Group, key uint64) func(row, tag int) float32 {
+	old := m.groupNamed(g.Name)
+	if old == nil {
+		return nil
+	}
+	slots, weights := m.find(key)
+	return func(row, tag int) float32 {
+		was := row + old.Hi - g.Hi
+		if was < 0 || was >= old.Rows() {
+			return 0
+		}
+		return at(slots, weights, was*m.stride+tag)
+	}
+}
+
+// PathWeight is that of one tag behind another.
+func (m *Model) PathWeight(from, to int) float32 { return m.weights.Score[from*m.weights.L+to] }
+
+// at returns the weight at a slot, 0 if it has none. slots are sorted.
+func at(slots []uint16, weights []float32, slot int) float32 {
+	if i, ok := slices.BinarySearch(slots, uint16(slot)); ok {
+		return weights[i]
+	}
+	return 0
+}
+
+func (m *Model) groupNamed(name string) *features.Group {
+	for i := range m.template.Groups {
+		if m.template.Groups[i].Name == name {
+			return &m.template.Groups[i]
+		}
+	}
+	return nil
+}

@@ -1,4 +1,4 @@
-package crf
+package crf_test
 
 import (
 	"bytes"
@@ -7,11 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftest"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/zeebo/xxh3"
 )
 
 // toySlot gives the words of its data the value x.
@@ -57,7 +61,7 @@ cluster/empty 0
 embedding/e 0
 `
 
-func slottedModel(t *testing.T) (*Model, *modelfile.File) {
+func slottedModel(t *testing.T) (*crf.Model, *modelfile.File) {
 	t.Helper()
 	names, others := []byte("Marta Pau Iris"), []byte("Vallfosca")
 	r := features.Resources{
@@ -67,14 +71,14 @@ func slottedModel(t *testing.T) (*Model, *modelfile.File) {
 		},
 		Vectors: map[string]features.Vector{"embedding/e": toyVector{toySlot{"toyvector", []byte("v")}}},
 	}
-	set := toySet(pipeline.BIO)
-	c := NewCorpus(toyTemplateParsed(t, slottedTemplate), set, r)
-	for _, n := range toyNotes(t, set, 40, 6) {
-		if err := c.Add(n.text, n.tokens, n.matches, n.tags, 1); err != nil {
+	set := crftest.Set(pipeline.BIO)
+	c := crftrain.NewCorpus(crftest.Parsed(t, slottedTemplate), set, r)
+	for _, n := range crftest.Notes(t, set, 40, 6) {
+		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m, err := Train(c, TrainOptions{L2: .5, Iterations: 30})
+	m, err := crftrain.Train(c, crftrain.TrainOptions{L2: .5, Iterations: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,14 +104,14 @@ func TestResources(t *testing.T) {
 	if want := "resource0=Marta Pau Iris,resource1=Vallfosca,resource2=v"; strings.Join(got, ",") != want {
 		t.Errorf("sections %s, want %s", got, want)
 	}
-	loaded, err := Load(f, features.Resources{Open: openToy, Slots: map[string]features.Slot{"cluster/empty": toySlot{"toy", []byte("Marta")}}})
+	loaded, err := crf.Load(f, features.Resources{Open: openToy, Slots: map[string]features.Slot{"cluster/empty": toySlot{"toy", []byte("Marta")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := m.template.Missing(loaded.Resources()); len(missing) != 1 || missing[0] != "cluster/empty" {
+	if missing := loaded.Missing(); len(missing) != 1 || missing[0] != "cluster/empty" {
 		t.Errorf("empty slots %v", missing)
 	}
-	notes := toyNotes(t, m.TagSet(), 40, 8)
+	notes := crftest.Notes(t, m.TagSet(), 40, 8)
 	if x, y := accuracy(t, m, notes), accuracy(t, loaded, notes); x != y {
 		t.Errorf("accuracy %v, after loading %v", x, y)
 	}
@@ -123,7 +127,7 @@ func TestResources(t *testing.T) {
 // Whatever is wrong with a resource is an error.
 func TestResourcesDamaged(t *testing.T) {
 	m, f := slottedModel(t)
-	if _, err := Load(f, features.Resources{}); err == nil {
+	if _, err := crf.Load(f, features.Resources{}); err == nil {
 		t.Error("nothing to open resources with: no error")
 	}
 	for _, tt := range []struct {
@@ -178,7 +182,7 @@ func TestResourcesDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(bad, features.Resources{Open: openToy}); err == nil {
+		if _, err := crf.Load(bad, features.Resources{Open: openToy}); err == nil {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
@@ -191,13 +195,13 @@ func (bare) Value(dst, _ []byte) []byte { return append(dst, 'x') }
 
 // A model that nobody could load is not made.
 func TestResourceNotStored(t *testing.T) {
-	set := toySet(pipeline.BIO)
-	c := NewCorpus(toyTemplateParsed(t, "version 1\nword\npos"), set, features.Resources{Slots: map[string]features.Slot{"pos": bare{}}})
-	n := newNote(t, set, "con [PERSON:Iris]")
-	if err := c.Add(n.text, n.tokens, n.matches, n.tags, 1); err != nil {
+	set := crftest.Set(pipeline.BIO)
+	c := crftrain.NewCorpus(crftest.Parsed(t, "version 1\nword\npos"), set, features.Resources{Slots: map[string]features.Slot{"pos": bare{}}})
+	n := crftest.New(t, set, "con [PERSON:Iris]")
+	if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Train(c, TrainOptions{L2: .5, Iterations: 2}); err == nil {
+	if _, err := crftrain.Train(c, crftrain.TrainOptions{L2: .5, Iterations: 2}); err == nil {
 		t.Error("no error")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/tag/tagger"
 )
@@ -11,7 +12,7 @@ import (
 // What the kinds can do.
 var (
 	_ tagger.Model     = (*crf.Model)(nil)
-	_ tagger.Trainer   = (*crf.Trainer)(nil)
+	_ tagger.Trainer   = (*crftrain.Trainer)(nil)
 	_ tagger.Marginals = (*crf.Labeller)(nil)
 	_ tagger.Sized     = (*crf.Model)(nil)
 	_ tagger.Templated = (*crf.Model)(nil)

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/tagger"
 
 	"github.com/velum-health/velum/models/form/patterns"
@@ -180,16 +181,16 @@ func (r record) print() error { return json.NewEncoder(os.Stdout).Encode(r) }
 // learn trains with CRFsuite's objective: illegal paths count in Z, weights
 // for what was seen.
 func (t *task) learn() error {
-	corpus := crf.NewCorpus(t.t, t.set, t.res)
+	corpus := crftrain.NewCorpus(t.t, t.set, t.res)
 	if err := t.feed(t.train, teach.New(teach.Options{TagSet: t.set, Corpus: corpus, Patterns: t.pat})); err != nil {
 		return err
 	}
 	r := record{Tokens: corpus.Tokens()}
 	began, cpu := time.Now(), processor()
-	m, err := crf.Train(corpus, crf.TrainOptions{
+	m, err := crftrain.Train(corpus, crftrain.TrainOptions{
 		L1: t.c1, L2: 2 * t.c2, AllTransitions: true, Workers: t.workers,
 		Iterations: t.iterations, Delta: t.delta, Epsilon: t.epsilon, Period: t.period,
-		Progress: func(p crf.Progress) bool {
+		Progress: func(p crftrain.Progress) bool {
 			r.Objective, r.Iterations, r.Weights = p.Objective, p.Iteration, p.Weights
 			return true
 		},

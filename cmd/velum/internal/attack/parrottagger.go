@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 
-	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -100,7 +100,7 @@ func (t *parrotTagger) train(notes []maskedNote, seed uint64, workers int) error
 	if err != nil {
 		return err
 	}
-	trainer := crf.NewTrainer(template, t.set, features.Resources{}, crf.TrainOptions{Iterations: parrotIterations, L2: 1})
+	trainer := crftrain.NewTrainer(template, t.set, features.Resources{}, crftrain.TrainOptions{Iterations: parrotIterations, L2: 1})
 	rng := rand.New(rand.NewPCG(seed, 7))
 	var spans []pipeline.Span
 	var tags []pipeline.Tag

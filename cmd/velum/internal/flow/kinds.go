@@ -12,6 +12,7 @@ import (
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/features"
@@ -113,7 +114,7 @@ func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
 
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
-	return crf.NewTrainer(m.Template, m.TagSet, m.Resources, crf.TrainOptions{
+	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
 		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
 	}), nil
 }

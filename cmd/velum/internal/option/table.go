@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/models/release/anonymity"
-	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
@@ -488,10 +488,10 @@ func (c *Config) trainOptions() []option {
 		opt("train.l2", &t.L2, 1, "Strength of the quadratic penalty, λ₂/2·‖w‖². 1 with min_count 2 scores as 0.5 without a cut-off and halves the weights.", shaping, within(0, 1e6)),
 		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
 		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
-		opt("train.iterations", &t.Iterations, crf.Iterations, "Most iterations. MEDDOCAN gains about 0.1 point of F1 between 80 and 160.", shaping, within(1, 100_000)),
-		opt("train.patience", &t.Patience, crf.Patience, "Iterations without a higher F1 on the development set after which training stops; counts only with --dev.", shaping, within(1, 100_000)),
-		opt("train.tolerance", &t.Tolerance, crf.Tolerance, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
-		opt("train.history", &t.History, crf.History, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
+		opt("train.iterations", &t.Iterations, crftrain.Iterations, "Most iterations. MEDDOCAN gains about 0.1 point of F1 between 80 and 160.", shaping, within(1, 100_000)),
+		opt("train.patience", &t.Patience, crftrain.Patience, "Iterations without a higher F1 on the development set after which training stops; counts only with --dev.", shaping, within(1, 100_000)),
+		opt("train.tolerance", &t.Tolerance, crftrain.Tolerance, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
+		opt("train.history", &t.History, crftrain.History, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
 		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
 		opt("train.bias", &t.Bias, 0, "Taken from O's score in the weights when they are learned: a CRF that masks more, without a dial. 0.5 masks 2.7 points more on writers left out, at a precision of .96 for .97.", shaping, within(0, 20)),
 	}

@@ -1,4 +1,8 @@
-package crf
+// Package crftrain learns the weights of a CRF from tagged notes: L-BFGS on the elastic
+// net (NGRID §4), parallel over sequences, with the same result for
+// any number of workers. In: a template and notes. Out: a *crf.Model. It stands apart
+// from package crf so that what tags does not know what learns.
+package crftrain
 
 import (
 	"errors"
@@ -7,7 +11,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/models/tag/chain"
-	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -43,7 +47,7 @@ type TrainOptions struct {
 	// Init gives the weights to begin with: those of its features and
 	// transitions that the corpus has too. Its tags may be others; those that
 	// have the same name are taken over.
-	Init *Model
+	Init *crf.Model
 	// Progress is called after every iteration, if it is set; it stops the
 	// training by returning false.
 	Progress func(Progress) bool
@@ -51,7 +55,7 @@ type TrainOptions struct {
 	// is asked every DevEvery iterations (0 means 5), and the training stops
 	// when no answer of Patience iterations (0 means Patience) was better than the best;
 	// the best model is returned.
-	Dev      func(*Model) (float64, error)
+	Dev      func(*crf.Model) (float64, error)
 	DevEvery int
 	Patience int
 
@@ -111,7 +115,7 @@ func orInt(v, def int) int {
 }
 
 // Train fits a model to the corpus.
-func Train(c *Corpus, opt TrainOptions) (*Model, error) {
+func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 	if len(c.form) == 0 {
 		return nil, errors.New("no training notes")
 	}
@@ -219,7 +223,7 @@ func (t *training) progress(norm float64) Progress {
 }
 
 // model makes a model of weights.
-func (t *training) model(w []float64) (*Model, error) {
+func (t *training) model(w []float64) (*crf.Model, error) {
 	o, c := t.o, t.o.c
 	h := t.opt.About
 	h.Training = tagger.Training{
@@ -227,9 +231,9 @@ func (t *training) model(w []float64) (*Model, error) {
 		L1: t.opt.L1, L2: t.opt.L2, MinCount: t.opt.MinCount, Prune: t.opt.Prune,
 	}
 	h.Training.Spans, h.Training.SpanTokens = c.Spans()
-	b := newBuilder(c.template, c.set)
+	b := crf.NewBuilder(c.template, c.set)
 	for f, ft := range c.features {
-		b.feature(ft.key)
+		b.Feature(ft.key)
 		biased := o.group(f).Name == "bias"
 		for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
 			row, y := int(o.slot[k])/o.stride, int(o.slot[k])%o.stride
@@ -238,7 +242,7 @@ func (t *training) model(w []float64) (*Model, error) {
 				v -= t.opt.Bias
 			}
 			if v != 0 && abs(v) >= t.opt.Prune {
-				b.put(row, y, v)
+				b.Put(row, y, v)
 			}
 		}
 	}
@@ -246,54 +250,32 @@ func (t *training) model(w []float64) (*Model, error) {
 	for k, p := range o.pairs {
 		weights.Score[int(p.from)*weights.L+int(p.to)] = float32(w[len(o.slot)+k])
 	}
-	return b.model(h, weights, c.extract.Resources())
+	return b.Done(h, weights, c.extract.Resources())
 }
 
 func abs(v float32) float32 { return max(v, -v) }
 
 // warm sets w to what the model m knows of the corpus's features and
 // transitions.
-func (o *objective) warm(w []float64, m *Model) {
+func (o *objective) warm(w []float64, m *crf.Model) {
 	label := make([]int, o.c.set.Len()) // in m; -1 if m has no such tag
 	for y := range label {
-		label[y] = m.tagNamed(o.c.set, y)
+		label[y] = m.TagNamed(o.c.set, y)
 	}
 	for f, ft := range o.c.features {
 		g := o.group(f)
-		old := m.groupNamed(g.Name)
-		if old == nil {
-			continue
-		}
-		slots, weights := m.find(ft.key)
-		for k := o.weightStart[f]; k < o.weightStart[f+1]; k++ {
-			row, y := int(o.slot[k])/o.stride, label[int(o.slot[k])%o.stride]
-			if was := row + old.Hi - g.Hi; y >= 0 && was >= 0 && was < old.Rows() {
-				w[k] = float64(at(slots, weights, was*m.stride+y))
+		known := m.Known(g, ft.key)
+		for k := o.weightStart[f]; known != nil && k < o.weightStart[f+1]; k++ {
+			if row, y := int(o.slot[k])/o.stride, label[int(o.slot[k])%o.stride]; y >= 0 {
+				w[k] = float64(known(row, y))
 			}
 		}
 	}
 	for k, p := range o.pairs {
 		if from, to := label[p.from], label[p.to]; from >= 0 && to >= 0 {
-			if s := m.weights.Score[from*m.weights.L+to]; s > chain.Forbidden {
+			if s := m.PathWeight(from, to); s > chain.Forbidden {
 				w[len(o.slot)+k] = float64(s)
 			}
 		}
 	}
-}
-
-// at returns the weight at a slot, 0 if it has none. slots are sorted.
-func at(slots []uint16, weights []float32, slot int) float32 {
-	if i, ok := slices.BinarySearch(slots, uint16(slot)); ok {
-		return weights[i]
-	}
-	return 0
-}
-
-func (m *Model) groupNamed(name string) *features.Group {
-	for i := range m.template.Groups {
-		if m.template.Groups[i].Name == name {
-			return &m.template.Groups[i]
-		}
-	}
-	return nil
 }

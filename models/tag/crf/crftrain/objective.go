@@ -1,10 +1,11 @@
-package crf
+package crftrain
 
 import (
 	"math"
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/chain"
+	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/features"
 )
 
@@ -113,7 +114,7 @@ func newObjective(c *Corpus, opt TrainOptions) *objective {
 func (c *Corpus) paths(opt TrainOptions) chain.Weights {
 	w := chain.NewWeights(c.set, !opt.AllTransitions)
 	if opt.AllTransitions {
-		var seen [maxTags]bool
+		var seen [crf.MaxTags]bool
 		for _, y := range c.tag {
 			seen[y] = true
 		}
@@ -123,7 +124,7 @@ func (c *Corpus) paths(opt TrainOptions) chain.Weights {
 }
 
 // forbidOthers takes away all paths through labels that were not seen.
-func forbidOthers(w chain.Weights, seen *[maxTags]bool) {
+func forbidOthers(w chain.Weights, seen *[crf.MaxTags]bool) {
 	for j := range w.L {
 		if seen[j] {
 			continue
@@ -512,15 +513,15 @@ func (o *objective) sequence(x *scratch, i int, w, pairs []float64) float64 {
 }
 
 // reset makes n rows of zeros with padding Forbidden.
-func (x *scratch) reset(n, stride, labels int) {
-	if cap(x.rows) < n*stride {
-		x.rows = make([]float64, n*stride*3/2)
+func (s *scratch) reset(n, stride, labels int) {
+	if cap(s.rows) < n*stride {
+		s.rows = make([]float64, n*stride*3/2)
 	}
-	x.rows = x.rows[:n*stride]
-	clear(x.rows)
-	for at := 0; at < len(x.rows); at += stride {
+	s.rows = s.rows[:n*stride]
+	clear(s.rows)
+	for at := 0; at < len(s.rows); at += stride {
 		for y := labels; y < stride; y++ {
-			x.rows[at+y] = chain.Forbidden
+			s.rows[at+y] = chain.Forbidden
 		}
 	}
 }

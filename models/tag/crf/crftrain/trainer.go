@@ -1,8 +1,9 @@
-package crf
+package crftrain
 
 import (
 	"fmt"
 
+	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -29,7 +30,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
 	opt.Workers, opt.About = o.Workers, o.About
 	if o.Init != nil {
-		from, ok := o.Init.(*Model)
+		from, ok := o.Init.(*crf.Model)
 		if !ok {
 			return nil, fmt.Errorf("%w: it is no CRF", tagger.ErrInit)
 		}
@@ -41,7 +42,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 		}
 	}
 	if o.Dev != nil {
-		opt.Dev = func(m *Model) (float64, error) { return o.Dev(m) }
+		opt.Dev = func(m *crf.Model) (float64, error) { return o.Dev(m) }
 		opt.Patience = o.Patience
 	}
 	m, err := Train(t.Corpus, opt)

@@ -1,0 +1,300 @@
+package crftrain
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftest"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/pipeline"
+)
+
+func toyCorpus(t testing.TB, scheme pipeline.Scheme, template string, notes int, seed uint64) *Corpus {
+	t.Helper()
+	set := crftest.Set(scheme)
+	c := NewCorpus(crftest.Parsed(t, template), set, crftest.Resources())
+	for _, n := range crftest.Notes(t, set, notes, seed) {
+		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// TestGradient holds the gradient against finite differences, with the
+// penalty, for both schemes and all layouts of weights.
+func TestGradient(t *testing.T) {
+	for _, opt := range []TrainOptions{{}, {AllStates: true, AllTransitionWeights: true}, {AllTransitions: true}, {MinCount: 3, Workers: 2}} {
+		for _, scheme := range []pipeline.Scheme{pipeline.BIO, pipeline.BIOESU} {
+			c := toyCorpus(t, scheme, crftest.Template, 12, 1)
+			o := newObjective(c, opt)
+			w, g, scratch := make([]float64, o.size()), make([]float64, o.size()), make([]float64, o.size())
+			r := rand.New(rand.NewPCG(5, 5))
+			for i := range w {
+				w[i] = r.NormFloat64() / 2
+			}
+			o.evaluate(w, g)
+			const eps = 1e-5
+			for range 150 {
+				i := r.IntN(len(w))
+				if r.IntN(3) == 0 {
+					i = len(o.slot) + r.IntN(len(o.pairs))
+				}
+				old := w[i]
+				w[i] = old + eps
+				up := o.evaluate(w, scratch)
+				w[i] = old - eps
+				down := o.evaluate(w, scratch)
+				w[i] = old
+				if want := (up - down) / (2 * eps); math.Abs(g[i]-want) > 1e-6*max(1, math.Abs(want)) {
+					t.Fatalf("%+v, %v: weight %d of %d: gradient %v, differences say %v", opt, scheme, i, len(w), g[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestWeights holds the gradient of weighted notes against finite differences,
+// weight 2 against the note twice, and weight 1 against none, bit for bit.
+func TestWeights(t *testing.T) {
+	at := func(opt TrainOptions, weights func(i int) []float64) (*objective, []float64, []float64, float64) {
+		set := crftest.Set(pipeline.BIO)
+		c := NewCorpus(crftest.Parsed(t, crftest.Template), set, crftest.Resources())
+		for i, n := range crftest.Notes(t, set, 12, 1) {
+			for _, weight := range weights(i) {
+				if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, weight); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		o := newObjective(c, opt)
+		w, g := make([]float64, o.size()), make([]float64, o.size())
+		for i := range w {
+			w[i] = math.Sin(float64(i))
+		}
+		return o, w, g, o.evaluate(w, g)
+	}
+	for _, opt := range []TrainOptions{{}, {MinCount: 3}} {
+		o, w, g, value := at(opt, func(i int) []float64 { return []float64{float64(1+i%3) / 2} })
+		const eps = 1e-5
+		scratch := make([]float64, len(w))
+		for i := 0; i < len(w); i += 1 + len(w)/150 {
+			old := w[i]
+			w[i] = old + eps
+			up := o.evaluate(w, scratch)
+			w[i] = old - eps
+			down := o.evaluate(w, scratch)
+			w[i] = old
+			if want := (up - down) / (2 * eps); math.Abs(g[i]-want) > 1e-6*max(1, math.Abs(want)) {
+				t.Fatalf("%+v: weight %d of %d: gradient %v, differences say %v", opt, i, len(w), g[i], want)
+			}
+		}
+		_, _, twice, double := at(opt, func(i int) []float64 { return slices.Repeat([]float64{1}, 1+i%2) })
+		_, _, two, heavy := at(opt, func(i int) []float64 { return []float64{float64(1 + i%2)} })
+		if len(twice) != len(two) || math.Abs(double-heavy) > 1e-8*double {
+			t.Fatalf("%+v: %d weights and %v with weight 2, %d and %v with two notes", opt, len(two), heavy, len(twice), double)
+		}
+		for i := range two {
+			if math.Abs(two[i]-twice[i]) > 1e-8 {
+				t.Fatalf("%+v: weight %d: %v with weight 2, %v with two notes", opt, i, two[i], twice[i])
+			}
+		}
+		if heavy == value {
+			t.Errorf("%+v: weights change nothing", opt)
+		}
+	}
+	o, _, plain, value := at(TrainOptions{}, func(int) []float64 { return []float64{1} })
+	w := make([]float64, o.size())
+	for i := range w {
+		w[i] = math.Sin(float64(i))
+	}
+	o.c.weights = slices.Repeat([]float64{1}, len(o.c.sequences))
+	ones := make([]float64, o.size())
+	if again := o.evaluate(w, ones); again != value || !slices.Equal(plain, ones) {
+		t.Error("weights of 1 change the gradient")
+	}
+	n := crftest.Notes(t, o.c.set, 1, 1)[0]
+	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if o.c.Add(n.Text, n.Tokens, n.Matches, n.Tags, bad) == nil {
+			t.Errorf("weight %v was taken", bad)
+		}
+	}
+}
+
+// The gradient is the same bit for bit for any number of workers, and within
+// rounding for both kernels.
+func TestWorkers(t *testing.T) {
+	c := toyCorpus(t, pipeline.BIO, crftest.Template, 60, 2)
+	gradient := func(workers int) []float64 {
+		o := newObjective(c, TrainOptions{Workers: workers})
+		w, g := make([]float64, o.size()), make([]float64, o.size())
+		for i := range w {
+			w[i] = math.Sin(float64(i))
+		}
+		return append(g, o.evaluate(w, g))
+	}
+	one := gradient(1)
+	for _, workers := range []int{2, 3, 8} {
+		if !slices.Equal(one, gradient(workers)) {
+			t.Errorf("%d workers: another gradient than one worker", workers)
+		}
+	}
+	defer kernels.ForcePortable(kernels.ForcePortable(true))
+	for i, v := range gradient(1) {
+		if math.Abs(v-one[i]) > 1e-8 {
+			t.Fatalf("portable kernels: weight %d: %v, not %v", i, v, one[i])
+		}
+	}
+}
+
+// The objective falls at every iteration, for L2, L1 and both, and L1 leaves
+// fewer weights.
+func TestObjectiveFalls(t *testing.T) {
+	weights := map[string]int{}
+	for name, opt := range map[string]TrainOptions{"L2": {L2: 1}, "L1": {L1: .3}, "both": {L1: .3, L2: .5}} {
+		last := math.Inf(1)
+		opt.Progress = func(p Progress) bool {
+			if p.Objective > last+1e-9 {
+				t.Errorf("%s: iteration %d: objective rose from %v to %v", name, p.Iteration, last, p.Objective)
+			}
+			last = p.Objective
+			weights[name] = p.Weights
+			return true
+		}
+		trainedToy(t, opt)
+	}
+	if weights["L1"]*3 > weights["L2"] {
+		t.Errorf("weights that are not zero: %v", weights)
+	}
+}
+
+// At its end OWL-QN stands where no direction leads down: the conditions of a
+// minimum with a 1-norm.
+func TestElasticNetOptimum(t *testing.T) {
+	c := toyCorpus(t, pipeline.BIO, crftest.Template, 40, 4)
+	o := newObjective(c, TrainOptions{})
+	m := newMinimizer(o.size(), o.evaluate, .4, .2, 6, 1)
+	m.start()
+	for range 300 {
+		if !m.step() {
+			break
+		}
+	}
+	if norm := math.Sqrt(m.dot(m.pseudo, m.pseudo)); norm > 1e-2 {
+		t.Errorf("steepest descent at the end is %v", norm)
+	}
+}
+
+// Warm start: beginning at a trained model, the objective begins where it
+// ended; with another template and other tags, what is shared is taken over.
+func TestWarmStart(t *testing.T) {
+	m := trainedToy(t, TrainOptions{})
+	first, iterations := 0.0, 0
+	begin := func(p Progress) bool {
+		if p.Iteration == 0 {
+			first = p.Objective
+		}
+		iterations = p.Iteration
+		return true
+	}
+	var cold float64
+	trainedToy(t, TrainOptions{Progress: func(p Progress) bool { cold = p.Objective; return true }})
+	trainedToy(t, TrainOptions{Init: m, Progress: begin})
+	if first > cold*1.001 || iterations > 15 {
+		t.Errorf("begins at %v and takes %d iterations; a cold start ends at %v", first, iterations, cold)
+	}
+	other := toyCorpus(t, pipeline.BIOESU, strings.Replace(crftest.Template, "word -2..2", "word -3..1", 1), 150, 3)
+	if _, err := Train(other, TrainOptions{Init: m, L2: .5, Iterations: 1, Progress: begin}); err != nil {
+		t.Fatal(err)
+	}
+	zero := 0.0
+	if _, err := Train(other, TrainOptions{L2: .5, Iterations: 1, Progress: func(p Progress) bool {
+		if p.Iteration == 0 {
+			zero = p.Objective
+		}
+		return true
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if first > zero/2 {
+		t.Errorf("another scheme begins at %v, without the model at %v", first, zero)
+	}
+}
+
+// Early stopping returns the model that was best on the held-out notes.
+func TestEarlyStopping(t *testing.T) {
+	scores := []float64{.5, .9, .8, .7, .6}
+	asked := 0
+	var second *crf.Model
+	m, err := Train(toyCorpus(t, pipeline.BIO, crftest.Template, 60, 3), TrainOptions{L2: .01, DevEvery: 2, Patience: 4, Delta: 1e-12, Epsilon: 1e-12,
+		Dev: func(m *crf.Model) (float64, error) {
+			asked++
+			if asked == 2 {
+				second = m
+			}
+			return scores[asked-1], nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked != 4 || !bytes.Equal(written(t, m.WithHeader(second.Header())), written(t, second)) {
+		t.Errorf("asked %d times; the best model was not returned", asked)
+	}
+}
+
+func TestTrainErrors(t *testing.T) {
+	empty := NewCorpus(crftest.Parsed(t, crftest.Template), crftest.Set(pipeline.BIO), features.Resources{})
+	if _, err := Train(empty, TrainOptions{}); err == nil {
+		t.Error("no notes: no error")
+	}
+	if _, err := Train(toyCorpus(t, pipeline.BIO, crftest.Template, 1, 1), TrainOptions{L2: -1}); err == nil {
+		t.Error("negative penalty: no error")
+	}
+}
+
+// Spans that reach over a line end are cut there, so that no illegal path is
+// ever taught.
+func TestSpanOverLines(t *testing.T) {
+	set := crftest.Set(pipeline.BIOESU)
+	n := crftest.New(t, set, "vista [PERSON:Marta Oliva | Serra] hoy")
+	c := NewCorpus(crftest.Parsed(t, crftest.Template), set, features.Resources{})
+	if err := c.Add(n.Text, n.Tokens, nil, n.Tags, 1); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, y := range c.tag {
+		names = append(names, set.Name(pipeline.Tag(y)))
+	}
+	want := "O B-PERSON E-PERSON B-PERSON E-PERSON O"
+	if got := strings.Join(names, " "); got != want {
+		t.Errorf("tags %s, want %s", got, want)
+	}
+}
+
+func trainedToy(t testing.TB, opt TrainOptions) *crf.Model {
+	t.Helper()
+	if opt.L2 == 0 && opt.L1 == 0 {
+		opt.L2 = .5
+	}
+	m, err := Train(toyCorpus(t, pipeline.BIO, crftest.Template, 150, 3), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func written(t *testing.T, m tagger.Model) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	if err := m.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
