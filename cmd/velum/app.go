@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ type app struct {
 }
 
 func newApp(out, errs io.Writer, env []string) *app {
-	return &app{Console: &console.Console{Out: out, Errs: errs, Env: env, Version: version}, options: option.Sources{Env: env}}
+	return &app{Console: &console.Console{In: os.Stdin, Out: out, Errs: errs, Env: env, Version: version}, options: option.Sources{Env: env}}
 }
 
 // config loads the effective configuration.

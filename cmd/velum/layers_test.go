@@ -32,6 +32,7 @@ var mayImport = []struct{ who, what string }{
 	{"pipeline/limit", ""},
 	{"pipeline/markup", "pipeline"},
 	{"pipeline/offset", ""},
+	{"pipeline/paced", ""},
 	{"pipeline/patientid", ""},
 	{"pipeline/promote", "pipeline/durable"},
 	{"pipeline/secret", ""},
@@ -72,7 +73,7 @@ var rooms = [][]string{
 	{"flow"},            // stages, models, labelled notes
 	{"report"},          // what a run came to
 	{"selection"},       // what is chosen of an archive
-	{"look", "notes", "proof", "review", "run", "score", "train", "turns"}, // what the verbs do
+	{"look", "notes", "proof", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
 	{"attack", "learn", "pack"},
 }
 
@@ -90,7 +91,7 @@ const roomsFolder = "cmd/velum/internal/"
 var notForModels = []string{"Batch", "Run", "Step"}
 
 // mayStartGoroutines lists the packages with go statements.
-var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "models/number/kernels"}
+var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels"}
 
 // badNames are names that say nothing about what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}

@@ -5,22 +5,34 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/cmd/velum/internal/stream"
 )
 
 func newMaskCommand(a *app) *cobra.Command {
 	var f run.Options
 	c := &cobra.Command{
-		Use:   "mask --tagged DIR --in ARCHIVE --out EXTRACT",
-		Short: "Make an extract with another policy from notes that were tagged before",
-		Long: `Tag once, derive many. Make an extract of an archive that velum run has tagged: the spans come from
-DIR.private, the text from the archive, and policy, key and purpose are this extract's own. Nothing is
+		Use:   "mask - - | mask --tagged DIR --in ARCHIVE --out EXTRACT",
+		Short: "Mask what comes through a pipe; or make an extract with another policy from notes that were tagged before",
+		Long: `velum mask - - masks rows as they come: JSON, an object a line, or the IPC stream of Arrow, and the same
+comes out. Each row that goes in comes out, in its place, with note_id, text, status and the columns of
+read.keep. The status is masked, or the reason for which its text is missing. It is the row of velum run:
+columns, model, policy, key and people are named as there. Nothing is logged of it but with --audit-log.
+
+With --tagged: tag once, derive many. Make an extract of an archive that velum run has tagged: the spans come
+from DIR.private, the text from the archive, and policy, key and purpose are this extract's own. Nothing is
 tagged again. Notes that the run put into quarantine stay there.`,
-		Example: `  velum run --in archive/ --out masked/
+		Example: `  velum mask - - < notes.jsonl > masked.jsonl
+  velum run --in archive/ --out masked/
   velum mask --tagged masked/ --in archive/ --out study/ --policy research --set key.file=study.key`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if f.Tagged == "" {
-				return exit.Errorf(exit.Config, "see `velum mask --help`", "--tagged is needed: the output of velum run")
+		Args: noArgsOrTwo,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && f.Tagged == "":
+				return exit.Errorf(exit.Config, "see `velum mask --help`", "--tagged is needed: the output of velum run; or - - for a pipe")
+			case len(args) > 0 && (args[0]+args[1] != "--" || f.Tagged+f.Out+f.Private != "" || f.In != nil):
+				return exit.Errorf(exit.Config, "type `velum mask - - < notes.jsonl > masked.jsonl`", "a stream goes from - to -, without --tagged, --in and --out")
+			case len(args) > 0:
+				return stream.Run(c.Context(), a.Console, a.config, &stream.Options{Audit: f.Record.Audit})
 			}
 			f.Spoil, f.Disk = a.spoil, a.disk
 			return run.Mask(c.Context(), a.Console, a.config, &f)
@@ -33,7 +45,13 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	flags.StringVar(&f.Private, "private", "", "`DIR` for what holds words of notes (default: --out with .private)")
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
+	a.optionFlag(c, "id-column", "read.columns.id")
+	a.optionFlag(c, "text-column", "read.columns.text")
+	a.optionFlag(c, "keep", "read.keep")
 	a.optionFlag(c, "model", "tag.model")
+	a.optionFlag(c, "recall", "tag.recall")
+	a.optionFlag(c, "fast", "tag.fast")
+	a.optionFlag(c, "inverse", "inverse.model")
 	a.optionFlag(c, "policy", "mask.policy")
 	a.optionFlag(c, "people", "people.table")
 	a.optionFlag(c, "exclude", "people.exclude")
@@ -41,4 +59,12 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	a.optionFlag(c, "lang", "report.lang")
 	a.optionFlag(c, "workers", "run.workers")
 	return c
+}
+
+// noArgsOrTwo takes nothing, or what comes in and what goes out.
+func noArgsOrTwo(c *cobra.Command, args []string) error {
+	if len(args) == 2 {
+		return nil
+	}
+	return noArgs(c, args)
 }

@@ -3,7 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/notes"
+	"github.com/velum-health/velum/cmd/velum/internal/stream"
+	"github.com/velum-health/velum/pipeline/offset"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
 )
 
 func newTagCommand(a *app) *cobra.Command {
@@ -13,22 +18,20 @@ func newTagCommand(a *app) *cobra.Command {
 		Short: "Find personal health information in notes of any format, without masking",
 		Example: `  velum tag --in notes/ --from brat --out tagged/ --to brat --model meddocan
   velum tag --in notes.jsonl --out tagged.jsonl
-  velum tag - - < notes.jsonl > tagged.jsonl       # JSONL through a pipe`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 2 {
-				return nil
-			}
-			return noArgs(c, args)
-		},
+  velum tag - - < notes.jsonl > tagged.jsonl       # rows of JSON or Arrow through a pipe, see velum mask`,
+		Args: noArgsOrTwo,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				f.In, f.Out = args[0], args[1]
 			}
-			cfg, err := a.config()
-			if err != nil {
-				return err
+			if f.In == read.Stdin && f.Out == write.Stdout && f.From+f.To == "" {
+				unit, err := offset.ParseUnit(f.UnitOut)
+				if err != nil {
+					return exit.With(exit.Config, err, "")
+				}
+				return stream.Run(c.Context(), a.Console, a.config, &stream.Options{Tag: true, Unit: unit})
 			}
-			return notes.Tag(c.Context(), a.Console, cfg, &f)
+			return call(a, notes.Tag, &f)(c, nil)
 		},
 	}
 	a.fileFlags(c, &f)

@@ -128,7 +128,7 @@ func role(s pipeline.Scheme, first, last bool) byte {
 func (w *CoNLL) header(dst, id, text []byte) []byte {
 	if bytes.ContainsFunc(id, func(r rune) bool { return r < ' ' || r == 0x7F }) {
 		dst = append(dst, "# id_json = "...)
-		dst = appendString(dst, id)
+		dst = AppendString(dst, id)
 	} else {
 		dst = append(dst, "# id = "...)
 		dst = append(dst, id...)
@@ -136,7 +136,7 @@ func (w *CoNLL) header(dst, id, text []byte) []byte {
 	dst = append(dst, '\n')
 	if w.o.Offsets {
 		dst = append(dst, "# text_json = "...)
-		dst = append(appendString(dst, text), '\n')
+		dst = append(AppendString(dst, text), '\n')
 	}
 	return dst
 }

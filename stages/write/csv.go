@@ -69,7 +69,7 @@ func (w *CSV) Put(b *pipeline.Batch) error {
 			s.Start, s.End = s.Start+int32(shift), s.End+int32(shift)
 			w.moved = append(w.moved, s)
 		}
-		w.spans, err = appendSpans(w.spans[:0], &w.index, b.ID.At(i), w.cells[1], w.moved, w.o.Unit)
+		w.spans, err = AppendSpans(w.spans[:0], &w.index, b.ID.At(i), w.cells[1], w.moved, w.o.Unit)
 		if err != nil {
 			return err
 		}

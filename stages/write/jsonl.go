@@ -52,22 +52,22 @@ func (w *JSONL) Put(b *pipeline.Batch) error {
 			continue
 		}
 		w.line = append(w.line[:0], '{')
-		w.line = appendString(w.line, []byte(w.o.IDColumn))
+		w.line = AppendString(w.line, []byte(w.o.IDColumn))
 		w.line = append(w.line, ':')
-		w.line = appendString(w.line, b.ID.At(i))
+		w.line = AppendString(w.line, b.ID.At(i))
 		w.line = append(w.line, ',')
-		w.line = appendString(w.line, []byte(w.o.TextColumn))
+		w.line = AppendString(w.line, []byte(w.o.TextColumn))
 		w.line = append(w.line, ':')
 		if null {
 			w.line = append(w.line, "null"...)
 		} else {
-			w.line = appendString(w.line, b.Text.At(i))
+			w.line = AppendString(w.line, b.Text.At(i))
 		}
 		w.line = append(w.line, ',')
-		w.line = appendString(w.line, []byte(w.o.SpansColumn))
+		w.line = AppendString(w.line, []byte(w.o.SpansColumn))
 		w.line = append(w.line, ':')
 		var err error
-		if w.line, err = appendSpans(w.line, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit); err != nil {
+		if w.line, err = AppendSpans(w.line, &w.index, b.ID.At(i), b.Text.At(i), w.o.spans(b, i), w.o.Unit); err != nil {
 			return err
 		}
 		w.line = append(w.line, "}\n"...)
@@ -78,8 +78,8 @@ func (w *JSONL) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// appendSpans appends a JSON list of spans.
-func appendSpans(dst []byte, x *offset.Index, id, text []byte, spans []pipeline.Span, unit offset.Unit) ([]byte, error) {
+// AppendSpans appends a JSON list of spans.
+func AppendSpans(dst []byte, x *offset.Index, id, text []byte, spans []pipeline.Span, unit offset.Unit) ([]byte, error) {
 	dst = append(dst, '[')
 	if len(spans) > 0 {
 		x.Reset(text, unit)
@@ -97,7 +97,7 @@ func appendSpans(dst []byte, x *offset.Index, id, text []byte, spans []pipeline.
 		dst = append(dst, `,"end":`...)
 		dst = strconv.AppendInt(dst, int64(end), 10)
 		dst = append(dst, `,"label":`...)
-		dst = appendString(dst, []byte(s.Category.String()))
+		dst = AppendString(dst, []byte(s.Category.String()))
 		dst = append(dst, `,"source":"`...)
 		dst = append(dst, s.Source.String()...)
 		dst = append(dst, '"')
@@ -110,9 +110,9 @@ func appendSpans(dst []byte, x *offset.Index, id, text []byte, spans []pipeline.
 	return append(dst, ']'), nil
 }
 
-// appendString appends a JSON string. Besides what JSON demands it escapes
+// AppendString appends a JSON string. Besides what JSON demands it escapes
 // U+0085, U+2028 and U+2029, at which some programs end a line.
-func appendString(dst, s []byte) []byte {
+func AppendString(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for len(s) > 0 {

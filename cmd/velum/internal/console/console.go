@@ -21,6 +21,7 @@ import (
 // Console is the process as the rooms see it: its streams, what the flags of
 // every verb say of them, and the log.
 type Console struct {
+	In        io.Reader // nil: nothing
 	Out, Errs io.Writer
 	Env       []string
 	Version   string // of velum

@@ -33,6 +33,7 @@ import (
 // is one row of stages between a source and a sink:
 //
 //	run        read.Archive ─> tokenize tag (recognize) resolve mask verify teacher choose ─> write.Unit
+//	mask - -   stream       ─> tokenize tag (recognize) resolve mask verify ─> stream (tag - - the same)
 //	mask       read.Archive ─> tokenize (recognize) give mask verify    ─> write.Unit (spans of an earlier run)
 //	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
@@ -97,6 +98,18 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}
 	return steps, nil
+}
+
+// StreamSteps is the row of `velum mask - -` and `velum tag - -`: that of run, without
+// what is chosen of an archive. kept are the columns that pass with the notes.
+func (f *Flow) StreamSteps(kept []pipeline.Column) ([]pipeline.Step, error) {
+	found := new(Found)
+	steps, err := f.countedSteps(&found.Resolve)
+	if err != nil {
+		return nil, err
+	}
+	masked, err := f.maskSteps(kept, found, nil)
+	return append(steps, masked...), err
 }
 
 // TagSteps is the row of `velum tag` and `velum evaluate`.

@@ -1,0 +1,225 @@
+package stream
+
+import (
+	"bytes"
+	"io"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/offset"
+	"github.com/velum-health/velum/pipeline/paced"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/write"
+)
+
+const (
+	flush   = 50 * time.Millisecond // after which a batch goes on its way, full or not
+	maxLine = 128 << 20
+	keptRaw = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
+)
+
+// jsonl is the door of objects, one a line.
+type jsonl struct {
+	*shape
+	in      *paced.Reader
+	fields  read.JSONFields
+	settled bool
+	buf     []byte // what was read of the input and is in no batch yet
+	from    int    // where the next line begins
+	seen    int    // so far there is no end of a line
+	ended   bool
+	rows    int64
+	late    *time.Timer
+	err     error
+
+	out   io.Writer
+	text  []byte // of a batch that goes out
+	nulls []byte // in place of what is kept of a note that is not sound
+	index offset.Index
+}
+
+func newJSONL(s *shape, in *paced.Reader, head []byte, out io.Writer) *jsonl {
+	j := &jsonl{shape: s, in: in, fields: read.NewJSONFields(where, s.o), buf: head, late: time.NewTimer(time.Hour), out: out}
+	for _, name := range s.keep {
+		j.nulls = append(appendKey(j.nulls, name), "null"...)
+	}
+	return j
+}
+
+func (j *jsonl) times() (kept []pipeline.Column) {
+	for _, name := range j.keep { // of a field nobody knows what it holds
+		kept = append(kept, pipeline.Column{Name: name, Kind: pipeline.BytesColumn})
+	}
+	return kept
+}
+
+func (j *jsonl) broken() error { return j.err }
+
+func (j *jsonl) close() error { return nil }
+
+// Next implements pipeline.Source. A batch that has a note waits no longer than
+// flush for the others.
+func (j *jsonl) Next(b *pipeline.Batch) error {
+	j.begin(b)
+	var late <-chan time.Time
+	for !j.ended && !j.fill.Full(b) {
+		line, ok, err := j.line(late)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if late == nil {
+			j.late.Reset(flush)
+			late = j.late.C
+		}
+		if err := j.row(b, line); err != nil {
+			return err
+		}
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	j.fill.End(b)
+	j.rows += int64(b.Len())
+	return nil
+}
+
+// begin readies the columns: those of the filler, and behind them what is kept.
+func (j *jsonl) begin(b *pipeline.Batch) {
+	n := len(b.Extra) - 1
+	if n >= 0 && b.Extra[n].Name == keptRaw {
+		b.Extra = b.Extra[:n]
+	}
+	j.fill.Begin(b, j.rows)
+	n = len(b.Extra)
+	if n < cap(b.Extra) && b.Extra[:n+1][n].Name == keptRaw {
+		b.Extra = b.Extra[:n+1] // with its memory
+		return
+	}
+	b.Extra = append(b.Extra, pipeline.Column{Name: keptRaw, Type: "json", Kind: pipeline.BytesColumn})
+}
+
+func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
+	sound := j.fields.Parse(line)
+	if sound && !j.settled {
+		var err error
+		if sound, err = j.fields.Settle(); err != nil {
+			return exit.With(exit.Config, err, "")
+		}
+		j.settled = true
+	}
+	row := j.rows + int64(b.Len()) + 1
+	switch {
+	case sound:
+	case j.ended: // and its last line has no end
+		j.err = exit.Errorf(exit.Failed, "write it again: the rows before it went out", where+" ends within row %d", row)
+	default:
+		j.log.Row(&read.InputError{Path: where, Line: int(row), Cause: "not a JSON object of a note", Remedy: "write one JSON object a line"})
+	}
+	j.fill.Row(b, &j.fields, sound)
+	kept := &b.Extra[len(b.Extra)-1]
+	for _, name := range j.keep {
+		raw := j.fields.Raw(name)
+		if raw == nil {
+			raw = []byte("null")
+		}
+		kept.Bytes.Data = append(appendKey(kept.Bytes.Data, name), raw...)
+	}
+	kept.Bytes.End()
+	return nil
+}
+
+// line returns the next line; false if none has come before late, or there is none
+// any more. It is good until the next call.
+func (j *jsonl) line(late <-chan time.Time) (line []byte, ok bool, err error) {
+	for {
+		if i := bytes.IndexByte(j.buf[j.seen:], '\n'); i >= 0 {
+			line = j.buf[j.from : j.seen+i]
+			j.from = j.seen + i + 1
+			j.seen = j.from
+			return j.whole(line), true, nil
+		}
+		if j.from > 0 {
+			j.buf = j.buf[:copy(j.buf, j.buf[j.from:])]
+			j.from = 0
+		}
+		if j.seen = len(j.buf); j.seen > maxLine {
+			return nil, false, exit.Errorf(exit.Config, "leave it out: it is no note", where+": row %d has more than 128 MiB", j.rows+1)
+		}
+		ready, err := j.in.Ready(late)
+		if err == io.EOF {
+			j.ended = true
+			return j.whole(j.buf), len(j.buf) > 0, nil
+		}
+		if err != nil || !ready {
+			return nil, false, err
+		}
+		if cap(j.buf)-len(j.buf) < 1<<16 {
+			j.buf = append(make([]byte, 0, 2*cap(j.buf)+1<<16), j.buf...)
+		}
+		n, err := j.in.Read(j.buf[len(j.buf):cap(j.buf)])
+		if err != nil {
+			return nil, false, err
+		}
+		j.buf = j.buf[:len(j.buf)+n]
+	}
+}
+
+// whole leaves out the byte order mark of the first line.
+func (j *jsonl) whole(line []byte) []byte {
+	if !j.settled && j.rows == 0 {
+		return bytes.TrimPrefix(line, []byte("\ufeff"))
+	}
+	return line
+}
+
+// Put implements pipeline.Sink: a batch is one write.
+func (j *jsonl) Put(b *pipeline.Batch) (err error) {
+	out, kept := j.text[:0], &b.Extra[len(b.Extra)-1]
+	for i := range b.Len() {
+		sound := b.Reason[i] == pipeline.Sound
+		out = append(out, `{"`+idColumn+`":`...)
+		if id := b.ID.At(i); len(id) > 0 {
+			out = write.AppendString(out, id)
+		} else {
+			out = append(out, "null"...)
+		}
+		out = append(out, `,"`+textColumn+`":`...)
+		if sound {
+			out = write.AppendString(out, j.shape.text(b, i))
+		} else {
+			out = append(out, "null"...)
+		}
+		if j.tag {
+			out = append(out, `,"`+spansColumn+`":`...)
+			var spans []pipeline.Span
+			if sound {
+				spans = b.Spans.At(i)
+			}
+			if out, err = write.AppendSpans(out, &j.index, b.ID.At(i), b.Text.At(i), spans, j.unit); err != nil {
+				return err
+			}
+		}
+		out = append(out, `,"`+statusColumn+`":"`...)
+		out = append(append(out, j.status(b, i)...), '"')
+		if sound {
+			out = append(out, kept.Bytes.At(i)...)
+		} else {
+			out = append(out, j.nulls...)
+		}
+		out = append(out, "}\n"...)
+	}
+	j.text = out
+	_, err = j.out.Write(out)
+	return err
+}
+
+func appendKey(dst []byte, name string) []byte {
+	return append(write.AppendString(append(dst, ','), []byte(name)), ':')
+}

@@ -1,0 +1,258 @@
+// Package stream masks, or tags, what comes through a pipe: rows of notes go in on
+// standard input, and the same rows come out on standard output, in their order, each
+// with a status. The stages are those of a run. There are two doors, jsonl.go and
+// arrow.go; which one it is the first bytes of the input say.
+package stream
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/offset"
+	"github.com/velum-health/velum/pipeline/paced"
+	"github.com/velum-health/velum/stages/read"
+)
+
+// Options are what a stream is told beside the configuration.
+type Options struct {
+	Tag   bool        // the text as it is and its spans go out, instead of the masked text
+	Unit  offset.Unit // what their offsets count
+	Audit string      // file of the audit log; "": there is none
+}
+
+// where stands in errors for the place of a row.
+const where = "standard input"
+
+// Columns of every row that goes out.
+const (
+	idColumn     = "note_id"
+	textColumn   = "text"
+	spansColumn  = "spans"
+	statusColumn = "status"
+)
+
+// A door is a format of streams. Next and Put run beside each other, and share
+// nothing but what the door guards.
+type door interface {
+	pipeline.Source
+	pipeline.Sink
+	times() []pipeline.Column // columns that are kept, as far as they hold dates and times
+	broken() error            // what cut the input short; what came before went out
+	close() error             // ends the output
+}
+
+// shape is what both doors know of the rows.
+type shape struct {
+	fill *read.Filler
+	o    *read.ParquetOptions
+	keep []string // columns that pass as they are
+	tag  bool
+	unit offset.Unit
+	log  *flow.Aside
+}
+
+// Run moves the stream.
+func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
+	cfg, err := load()
+	f, err := flow.Open(cfg, err)
+	if err != nil {
+		return err
+	}
+	if f.People, err = flow.OpenPeople(cfg, filepath.Join(os.TempDir(), "velum")); err != nil {
+		return err
+	}
+	defer f.People.Close()
+	s, err := newShape(f, c, o)
+	if err != nil {
+		return err
+	}
+	c.SetMemory(int64(cfg.Run.MemoryLimit))
+	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is an error, which is named
+	if in, ok := c.In.(*os.File); ok && term.IsTerminal(int(in.Fd())) && !c.Quiet {
+		fmt.Fprintln(c.Errs, "velum waits for notes, an object a line: {\"note_id\": \"1\", \"text\": \"...\"}; Ctrl-D ends. "+
+			"Through a pipe: velum mask - - < notes.jsonl > masked.jsonl")
+	}
+	d, err := open(ctx, s, c.In, c.Out)
+	if err != nil {
+		return err
+	}
+	steps, err := f.StreamSteps(d.times())
+	if err != nil {
+		return err
+	}
+	a := &audited{name: o.Audit, f: f}
+	if err := a.append("start"); err != nil {
+		return err
+	}
+	c.SteadyMemory()
+	p := &passing{door: d, counts: commit.Counts{Reasons: map[string]int64{}}}
+	err = pipeline.Run(ctx, d, steps, p, nil)
+	if err == nil {
+		err = d.close()
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		err = exit.Errorf(exit.Failed, "start it again and read to the end", "the reader of standard output is gone behind row %d", p.counts.Rows)
+	}
+	if err = cmp.Or(err, d.broken()); err == nil || p.counts.Rows > 0 {
+		p.said(c)
+	}
+	code := int(exit.CodeOf(err))
+	a.of.Exit, a.of.Counts = &code, &p.counts
+	return cmp.Or(err, a.append("end")) // what ended the stream goes first
+}
+
+func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
+	r := &f.Read
+	if f.Anonymity.K > 0 {
+		return nil, exit.Errorf(exit.Config, "use velum run", "anonymity.k needs all notes, and a stream never has them")
+	}
+	for _, name := range r.Keep {
+		if slices.Contains([]string{idColumn, textColumn, spansColumn, statusColumn}, name) {
+			return nil, exit.Errorf(exit.Config, "leave it out, or give it another name", "read.keep: %s is a column of every row", name)
+		}
+	}
+	p, err := flow.ReadOptions(f.Config)
+	if err != nil {
+		return nil, err
+	}
+	if p.Encoding != read.DetectEncoding && p.Encoding != read.UTF8 {
+		return nil, exit.Errorf(exit.Config, "put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
+	}
+	s := &shape{keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &flow.Aside{Log: c.Log}}
+	p.Pass = nil // the doors keep columns as they are
+	s.fill, s.o, err = read.NewFiller(p)
+	return s, err
+}
+
+// open waits for the first bytes, and says which door they want.
+func open(ctx context.Context, s *shape, in io.Reader, out io.Writer) (door, error) {
+	p := paced.NewReader(ctx, in)
+	head := make([]byte, 1)
+	_, err := p.Read(head)
+	switch {
+	case err == io.EOF:
+		return newJSONL(s, p, nil, out), nil // no rows, and no error
+	case err != nil:
+		return nil, err
+	case head[0] == 0xFF: // of the mark before Arrow's messages
+		return newArrow(s, &intake{Reader: io.MultiReader(bytes.NewReader(head), p)}, out)
+	case bytes.IndexByte([]byte("{ \t\r\n\xef"), head[0]) >= 0: // the last one begins a byte order mark
+		return newJSONL(s, p, head, out), nil
+	case head[0] == '[':
+		return nil, exit.Errorf(exit.Config, "write an object a line: jq -c '.[]' does it", where+" is a JSON array")
+	}
+	return nil, exit.Errorf(exit.Config, "unpack it with zcat or zstdcat; files are for velum run --in",
+		where+" is neither JSON, an object a line, nor a stream of Arrow")
+}
+
+// passing counts what goes out, and lets nothing out that verify has not passed.
+type passing struct {
+	door
+	counts commit.Counts
+}
+
+// Put implements pipeline.Sink.
+func (p *passing) Put(b *pipeline.Batch) error {
+	n := b.Len()
+	if len(b.Reason) != n || b.ID.Len() != n || b.Masked.Len() != n || b.Spans.Len() != n {
+		return fmt.Errorf("batch %d has %d notes, %d ids, %d reasons, %d lists of spans, %d masked texts; a stage is missing",
+			b.Seq, n, b.ID.Len(), len(b.Reason), b.Spans.Len(), b.Masked.Len())
+	}
+	for i := range n {
+		if b.Reason[i] == pipeline.Sound && !b.Sealed(i) {
+			b.Quarantine(i, pipeline.Unsealed)
+		}
+	}
+	if err := p.door.Put(b); err != nil {
+		return err
+	}
+	for _, r := range b.Reason {
+		p.counts.Rows++
+		if r == pipeline.Sound {
+			p.counts.Masked++
+			continue
+		}
+		p.counts.Quarantined++
+		p.counts.Reasons[r.String()]++
+	}
+	return nil
+}
+
+// said says what went out, on stderr: standard output has the rows.
+func (p *passing) said(c *console.Console) {
+	n := &p.counts
+	switch {
+	case c.JSON:
+		_ = json.NewEncoder(c.Errs).Encode(map[string]any{"message_type": "summary", "rows": n.Rows, "masked": n.Masked, "quarantined": n.Quarantined, "reasons": n.Reasons})
+	case !c.Quiet:
+		var reasons string
+		for _, r := range slices.Sorted(maps.Keys(n.Reasons)) {
+			reasons += fmt.Sprintf(", %s %d", r, n.Reasons[r])
+		}
+		fmt.Fprintf(c.Errs, "%d rows: %d sound, %d without text%s\n", n.Rows, n.Masked, n.Quarantined, reasons)
+	}
+}
+
+// status is what the status column says of note i.
+func (s *shape) status(b *pipeline.Batch, i int) string {
+	switch r := b.Reason[i]; {
+	case r != pipeline.Sound:
+		return r.String()
+	case s.tag:
+		return "tagged"
+	}
+	return "masked"
+}
+
+// text is what goes out of note i, which is sound.
+func (s *shape) text(b *pipeline.Batch, i int) []byte {
+	if s.tag {
+		return b.Text.At(i)
+	}
+	return b.Masked.At(i)
+}
+
+// audited adds the lines of a stream to an audit log, if it is to have any.
+type audited struct {
+	name string
+	f    *flow.Flow
+	of   audit.Entry
+}
+
+func (a *audited) append(event string) error {
+	if a.name == "" {
+		return nil
+	}
+	if event == "start" {
+		sum, err := a.f.Hash()
+		if err != nil {
+			return err
+		}
+		a.of = audit.Entry{Run: "stream " + time.Now().UTC().Format(time.RFC3339Nano), Config: sum, Model: hex.EncodeToString(a.f.Model.SHA256[:]), Policy: filepath.Base(a.f.Mask.Policy)}
+	}
+	a.of.Event = event
+	_, err := audit.Append(a.name, a.of)
+	return err
+}
