@@ -20,7 +20,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/tagged"
 )
 
 // streamRow is a row of a stream, in or out. All notes are invented.
@@ -197,9 +197,9 @@ func ofRun(t *testing.T, in []byte, args ...string) []streamRow {
 		}
 		switch do := do.(type) {
 		case func(streamMasked) error:
-			err = read.Rows(m, dir, kind, do)
+			err = tagged.Rows(m, dir, kind, do)
 		case func(streamAside) error:
-			err = read.Rows(m, dir, kind, do)
+			err = tagged.Rows(m, dir, kind, do)
 		}
 		if err != nil {
 			t.Fatal(err)

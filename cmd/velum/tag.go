@@ -7,8 +7,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/notes"
 	"github.com/velum-health/velum/cmd/velum/internal/stream"
 	"github.com/velum-health/velum/pipeline/offset"
-	"github.com/velum-health/velum/stages/read"
-	"github.com/velum-health/velum/stages/write"
 )
 
 func newTagCommand(a *app) *cobra.Command {
@@ -24,7 +22,7 @@ func newTagCommand(a *app) *cobra.Command {
 			if len(args) == 2 {
 				f.In, f.Out = args[0], args[1]
 			}
-			if f.In == read.Stdin && f.Out == write.Stdout && f.From+f.To == "" {
+			if f.In+f.Out+f.From+f.To == "--" {
 				unit, err := offset.ParseUnit(f.UnitOut)
 				if err != nil {
 					return exit.With(exit.Config, err, "")

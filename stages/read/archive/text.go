@@ -200,7 +200,7 @@ func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []
 		f.Rows++
 		unit.Rows++
 		if sound {
-			text, _ := in.Field(len(s.a.o.ID))
+			text, _, _ := in.Field(len(s.a.o.ID))
 			f.text += int64(len(text))
 		}
 		if at, ok := in.Place(); ok && unit.Rows >= s.a.o.UnitNotes {
@@ -221,15 +221,12 @@ func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []
 
 // table reads the notes of a unit of a table of text. It is a pipeline.Source.
 type table struct {
-	in     text.Records
-	o      *input.Options
-	file   *File
-	first  int64 // row of the first note in the file
-	left   int64 // notes of the unit that are to come
-	done   int64
-	ids    []pipeline.Bytes
-	extra  []input.Wanted
-	naming input.Naming
+	in    text.Records
+	file  *File
+	first int64 // row of the first note in the file
+	left  int64 // notes of the unit that are to come
+	done  int64
+	input.Filler
 }
 
 func newTable(f *File, u *commit.Unit, o *input.Options) (*table, error) {
@@ -242,7 +239,7 @@ func newTable(f *File, u *commit.Unit, o *input.Options) (*table, error) {
 			return nil, errors.Join(&commit.DamageError{Path: f.Path, RowGroup: -1, Cause: input.Cause(err), Unread: true}, in.Close())
 		}
 	}
-	return &table{in: in, o: o, file: f, first: u.First, left: u.Rows, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.Extras(), naming: input.NewNaming(o)}, nil
+	return &table{in: in, file: f, first: u.First, left: u.Rows, Filler: input.NewFiller(o)}, nil
 }
 
 // Close closes the file.
@@ -250,17 +247,13 @@ func (t *table) Close() error { return t.in.Close() }
 
 // Next implements pipeline.Source.
 func (t *table) Next(b *pipeline.Batch) error {
-	b.First = t.first + t.done
-	t.columns(b)
-	for k := range t.ids {
-		t.ids[k].Reset()
-	}
-	for t.left > 0 && b.Len() < t.o.BatchNotes && len(b.Text.Data) < t.o.BatchBytes {
+	t.Begin(b, t.first+t.done)
+	for t.left > 0 && !t.Full(b) {
 		sound, err := t.in.Row()
 		if err != nil {
 			return t.file.changed()
 		}
-		t.note(b, sound)
+		t.Row(b, t.in, sound)
 		t.left--
 	}
 	if t.left == 0 && !t.file.same() {
@@ -270,57 +263,8 @@ func (t *table) Next(b *pipeline.Batch) error {
 		return io.EOF
 	}
 	t.done += int64(b.Len())
-	t.naming.Name(b, t.ids)
+	t.End(b)
 	return nil
-}
-
-// note appends the record at hand. One that broke the format has no fields.
-func (t *table) note(b *pipeline.Batch, sound bool) {
-	get := func(k int) ([]byte, bool) {
-		if !sound {
-			return nil, false
-		}
-		return t.in.Field(k)
-	}
-	text, ok := get(len(t.ids))
-	switch {
-	case !sound:
-		b.Text.End()
-		b.Reason = append(b.Reason, pipeline.BadRow)
-	case !ok:
-		b.Text.End()
-		b.Reason = append(b.Reason, pipeline.NullText)
-	default:
-		input.AppendText(b, text, t.o.MaxText)
-	}
-	for k := range t.ids {
-		id, _ := get(k)
-		t.ids[k].Append(id)
-	}
-	for k := range t.extra {
-		value, ok := get(len(t.ids) + 1 + k)
-		to := &b.Extra[k]
-		if first := len(to.Bytes.Data); t.extra[k].Patient {
-			to.Bytes.Data = t.o.Patient(to.Bytes.Data, value, false)
-			ok = len(to.Bytes.Data) > first
-		} else {
-			to.Bytes.Data = append(to.Bytes.Data, value...)
-		}
-		to.Bytes.End()
-		to.Valid = append(to.Valid, ok)
-	}
-}
-
-// columns readies the pass-through columns of a batch: text all of them, since
-// a file of text says no more.
-func (t *table) columns(b *pipeline.Batch) {
-	if len(b.Extra) == len(t.extra) {
-		return // this source's, from the time before
-	}
-	b.Extra = b.Extra[:0]
-	for _, x := range t.extra {
-		b.Extra = append(b.Extra, pipeline.Column{Name: x.As, Kind: pipeline.BytesColumn})
-	}
 }
 
 // fileFormat is the format of a file by its name; "" if it has no notes.

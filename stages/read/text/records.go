@@ -18,27 +18,13 @@ type Records interface {
 	// Row reads the next record, io.EOF behind the last. sound is false for
 	// one that breaks the format and was stepped over.
 	Row() (sound bool, err error)
-	// Field returns a field of the record by its number among those asked
-	// for; ok is false for null and for a field that is not there.
-	Field(k int) (value []byte, ok bool)
+	input.Fields
 	// Place returns where the next record begins, and false if a reader cannot
 	// begin there: in packed and decoded files.
 	Place() (int64, bool)
 	// GoTo goes to what place returned.
 	GoTo(at int64) error
 	io.Closer
-}
-
-// missingField says that a file has no column of that name, and which it has.
-func missingField(path, name string, o *input.Options, have []string) error {
-	order := input.OrderOf(slices.Contains(o.Pass, name))
-	switch {
-	case slices.Contains(o.ID, name):
-		order = input.NameID
-	case name == o.Text:
-		order = input.NameText
-	}
-	return &input.SchemaError{Path: path, Column: name, Cause: "is missing", Remedy: input.MissingRemedy(name, order, have)}
 }
 
 // csvRecords are the rows of a CSV table. A quote inside a field without
@@ -88,7 +74,7 @@ func (c *csvRecords) header(o *input.Options) error {
 			if doubt != "" {
 				return &input.SchemaError{Path: c.path, Column: name, Cause: "is missing", Remedy: doubt}
 			}
-			return missingField(c.path, name, o, have)
+			return input.MissingField(c.path, name, o, have)
 		}
 		c.at = append(c.at, at)
 	}
@@ -111,7 +97,9 @@ func (c *csvRecords) Row() (bool, error) {
 	return err == nil && c.record.Len() == c.columns, err
 }
 
-func (c *csvRecords) Field(k int) ([]byte, bool) { return c.record.At(c.at[k]), true }
+func (c *csvRecords) Field(k int) (value []byte, number, ok bool) {
+	return c.record.At(c.at[k]), false, true
+}
 
 func (c *csvRecords) Place() (int64, bool) { return c.in.place() }
 
@@ -120,52 +108,34 @@ func (c *csvRecords) GoTo(at int64) error { return c.in.seek(at) }
 // jsonRecords are objects, one a line or in one array.
 type jsonRecords struct {
 	*JSONL
-	names   []string
-	needed  int // so many of the names are of ids and the text
-	fields  map[string]json.RawMessage
-	values  pipeline.Bytes
-	have    []bool
+	JSONFields
 	start   int64 // place of the first record
 	startOK bool
 	pending bool // the first record has been read, and not handed out
 	sound   bool // it is
 }
 
-// openJSONRecords reads the first record: if it has no id or no text under the
+// OpenJSON reads the first record: if it has no id or no text under the
 // names given, no other will.
 func OpenJSON(path string, o *input.Options) (Records, error) {
 	r, err := NewJSONL(path, Options{Encoding: o.Encoding})
 	if err != nil {
 		return nil, err
 	}
-	j := &jsonRecords{JSONL: r, names: o.Fields(), needed: len(o.ID) + 1, fields: map[string]json.RawMessage{}}
+	j := &jsonRecords{JSONL: r, JSONFields: NewJSONFields(path, o)}
 	j.start, j.startOK = j.Place()
 	j.sound, err = j.Row()
 	if err == io.EOF {
 		return j, nil // row says so again
 	}
-	if _, ok := j.fields["id"]; ok && o.ID[0] == input.DefaultID && j.fields[input.DefaultID] == nil {
-		j.names[0] = "id"
-		j.sound = j.take()
-	}
-	for _, name := range j.names[:len(o.ID)+1] {
-		if _, ok := j.fields[name]; err == nil && j.sound && !ok {
-			err = missingField(path, name, o, j.keys())
-		}
+	if err == nil && j.sound {
+		j.sound, err = j.Settle()
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	j.pending = true
 	return j, nil
-}
-
-// keys are the names of the fields of the record at hand.
-func (j *jsonRecords) keys() (all []string) {
-	for _, key := range slices.Sorted(maps.Keys(j.fields)) {
-		all = append(all, input.PlainColumn(key))
-	}
-	return all
 }
 
 func (j *jsonRecords) Row() (bool, error) {
@@ -179,22 +149,71 @@ func (j *jsonRecords) Row() (bool, error) {
 			return false, err
 		}
 		if len(bytes.TrimSpace(value)) > 0 {
-			return j.parse(value), nil
+			return j.Parse(value), nil
 		}
 	}
 }
 
-// parse takes the wanted fields out of an object: strings as their characters,
+func (j *jsonRecords) Place() (int64, bool) {
+	switch {
+	case j.pending:
+		return j.start, j.startOK
+	case j.array:
+		return 0, false
+	}
+	return j.in.place()
+}
+
+func (j *jsonRecords) GoTo(at int64) error {
+	j.pending = false
+	return j.in.seek(at)
+}
+
+// JSONFields are the fields of an object.
+type JSONFields struct {
+	path   string
+	o      *input.Options
+	names  []string
+	needed int // so many of the names are of ids and the text
+	fields map[string]json.RawMessage
+	values pipeline.Bytes
+	have   []bool
+}
+
+// NewJSONFields returns the fields of objects of a file; path is for errors.
+func NewJSONFields(path string, o *input.Options) JSONFields {
+	return JSONFields{path: path, o: o, names: o.Fields(), needed: len(o.ID) + 1, fields: map[string]json.RawMessage{}}
+}
+
+// Settle looks at the first object: if it has no id or no text under the names
+// given, no other will. sound is what Parse says of it then.
+func (j *JSONFields) Settle() (sound bool, err error) {
+	if _, ok := j.fields["id"]; ok && j.o.ID[0] == input.DefaultID && j.fields[input.DefaultID] == nil {
+		j.names[0] = "id"
+	}
+	for _, name := range j.names[:j.needed] {
+		if _, ok := j.fields[name]; !ok {
+			var have []string
+			for _, key := range slices.Sorted(maps.Keys(j.fields)) {
+				have = append(have, input.PlainColumn(key))
+			}
+			return false, input.MissingField(j.path, name, j.o, have)
+		}
+	}
+	return j.take(), nil
+}
+
+// Parse takes the wanted fields out of an object: strings as their characters,
 // numbers and what is nested as the JSON that they are, null and what is not
-// there as nothing.
-func (j *jsonRecords) parse(value []byte) bool {
+// there as nothing. It tells whether the row is sound.
+func (j *JSONFields) Parse(value []byte) bool {
 	clear(j.fields)
 	return json.Unmarshal(value, &j.fields) == nil && j.take()
 }
 
 // take takes the wanted fields of the object at hand. An id or a text that is an object or an array is a broken row: pandas writes
 // a whole table as one object of columns, which is no note.
-func (j *jsonRecords) take() bool {
+func (j *JSONFields) take() bool {
 	j.values.Reset()
 	j.have = j.have[:0]
 	for k, name := range j.names {
@@ -214,22 +233,13 @@ func (j *jsonRecords) take() bool {
 	return true
 }
 
-func (j *jsonRecords) Field(k int) ([]byte, bool) { return j.values.At(k), j.have[k] }
-
-func (j *jsonRecords) Place() (int64, bool) {
-	switch {
-	case j.pending:
-		return j.start, j.startOK
-	case j.array:
-		return 0, false
-	}
-	return j.in.place()
+// Field implements input.Fields. In files of text numbers are characters.
+func (j *JSONFields) Field(k int) (value []byte, number, ok bool) {
+	return j.values.At(k), false, j.have[k]
 }
 
-func (j *jsonRecords) GoTo(at int64) error {
-	j.pending = false
-	return j.in.seek(at)
-}
+// Raw returns any field of the object as the JSON that it is; nil if it is not there.
+func (j *JSONFields) Raw(name string) []byte { return j.fields[name] }
 
 // appendUnquoted appends the characters of a JSON string. What is no text, a
 // byte that is no UTF-8 or half a pair of UTF-16, stays no text, so that the

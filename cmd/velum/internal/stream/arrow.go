@@ -52,7 +52,7 @@ type record struct {
 	i     int
 }
 
-// Field implements read.Fields.
+// Field implements input.Fields.
 func (r *record) Field(k int) (value []byte, number, ok bool) { return r.cells[k](r.i) }
 
 // intake tells a stream that ends between messages from one that ends within one,
@@ -337,7 +337,7 @@ func without(column arrow.Array, rows []int) (arrow.Array, error) {
 	return all, err
 }
 
-// A cell is the value of a row in one column: see read.Fields.
+// A cell is the value of a row in one column: see input.Fields.
 type cell func(i int) (value []byte, number, ok bool)
 
 // valueType is the type of the values of a column that counts them in a dictionary.

@@ -9,7 +9,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/pipeline/paced"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -23,7 +24,7 @@ const (
 type jsonl struct {
 	*shape
 	in      *paced.Reader
-	fields  read.JSONFields
+	fields  text.JSONFields
 	settled bool
 	buf     []byte // what was read of the input and is in no batch yet
 	from    int    // where the next line begins
@@ -34,13 +35,13 @@ type jsonl struct {
 	err     error
 
 	out   io.Writer
-	text  []byte // of a batch that goes out
+	lines []byte // of a batch that goes out
 	nulls []byte // in place of what is kept of a note that is not sound
 	index offset.Index
 }
 
 func newJSONL(s *shape, in *paced.Reader, head []byte, out io.Writer) *jsonl {
-	j := &jsonl{shape: s, in: in, fields: read.NewJSONFields(where, s.o), buf: head, late: time.NewTimer(time.Hour), out: out}
+	j := &jsonl{shape: s, in: in, fields: text.NewJSONFields(where, s.o), buf: head, late: time.NewTimer(time.Hour), out: out}
 	for _, name := range s.keep {
 		j.nulls = append(appendKey(j.nulls, name), "null"...)
 	}
@@ -120,7 +121,7 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	case j.ended: // and its last line has no end
 		j.err = exit.Errorf(exit.Failed, "write it again: the rows before it went out", where+" ends within row %d", row)
 	default:
-		j.log.Row(&read.InputError{Path: where, Line: int(row), Cause: "not a JSON object of a note", Remedy: "write one JSON object a line"})
+		j.log.Row(&input.Error{Path: where, Line: int(row), Cause: "not a JSON object of a note", Remedy: "write one JSON object a line"})
 	}
 	j.fill.Row(b, &j.fields, sound)
 	kept := &b.Extra[len(b.Extra)-1]
@@ -181,7 +182,7 @@ func (j *jsonl) whole(line []byte) []byte {
 
 // Put implements pipeline.Sink: a batch is one write.
 func (j *jsonl) Put(b *pipeline.Batch) (err error) {
-	out, kept := j.text[:0], &b.Extra[len(b.Extra)-1]
+	out, kept := j.lines[:0], &b.Extra[len(b.Extra)-1]
 	for i := range b.Len() {
 		sound := b.Reason[i] == pipeline.Sound
 		out = append(out, `{"`+idColumn+`":`...)
@@ -215,7 +216,7 @@ func (j *jsonl) Put(b *pipeline.Batch) (err error) {
 		}
 		out = append(out, "}\n"...)
 	}
-	j.text = out
+	j.lines = out
 	_, err = j.out.Write(out)
 	return err
 }

@@ -32,7 +32,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/offset"
 	"github.com/velum-health/velum/pipeline/paced"
-	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 // Options are what a stream is told beside the configuration.
@@ -65,8 +65,8 @@ type door interface {
 
 // shape is what both doors know of the rows.
 type shape struct {
-	fill *read.Filler
-	o    *read.ParquetOptions
+	fill input.Filler
+	o    *input.Options
 	keep []string // columns that pass as they are
 	tag  bool
 	unit offset.Unit
@@ -137,13 +137,14 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Encoding != read.DetectEncoding && p.Encoding != read.UTF8 {
+	if p.Encoding != input.DetectEncoding && p.Encoding != input.UTF8 {
 		return nil, exit.Errorf(exit.Config, "put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
 	}
 	s := &shape{keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &flow.Aside{Log: c.Log}}
 	p.Pass = nil // the doors keep columns as they are
-	s.fill, s.o, err = read.NewFiller(p)
-	return s, err
+	p = p.WithDefaults()
+	s.fill, s.o = input.NewFiller(&p), &p
+	return s, p.Check()
 }
 
 // open waits for the first bytes, and says which door they want.

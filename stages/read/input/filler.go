@@ -1,0 +1,120 @@
+package input
+
+import (
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Fields are those of the row at hand, by their number in Options.Fields.
+type Fields interface {
+	// Field returns a value as text. number says that it was a number, which has no
+	// width; ok is false for null and for a field that is not there.
+	Field(k int) (value []byte, number, ok bool)
+}
+
+// A Filler puts rows of fields into batches: ids, text, and the columns of
+// Batch.Extra, all of them as text.
+type Filler struct {
+	o      *Options
+	ids    []pipeline.Bytes
+	extra  []Wanted
+	naming Naming
+}
+
+// NewFiller returns a filler of options that have their defaults.
+func NewFiller(o *Options) Filler {
+	return Filler{o: o, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.Extras(), naming: NewNaming(o)}
+}
+
+// Begin readies an empty batch whose first row has that number.
+func (f *Filler) Begin(b *pipeline.Batch, first int64) {
+	b.First = first
+	for k := range f.ids {
+		f.ids[k].Reset()
+	}
+	if len(b.Extra) == len(f.extra) {
+		return // this filler's, from the time before
+	}
+	b.Extra = b.Extra[:0]
+	for _, x := range f.extra {
+		b.Extra = append(b.Extra, pipeline.Column{Name: x.As, Kind: pipeline.BytesColumn})
+	}
+}
+
+// Full tells whether a batch has as much as one may have.
+func (f *Filler) Full(b *pipeline.Batch) bool {
+	return b.Len() >= f.o.BatchNotes || len(b.Text.Data) >= f.o.BatchBytes
+}
+
+// Row appends the row at hand. One that broke its format (not sound) has no fields.
+func (f *Filler) Row(b *pipeline.Batch, row Fields, sound bool) {
+	get := func(k int) ([]byte, bool, bool) {
+		if !sound {
+			return nil, false, false
+		}
+		return row.Field(k)
+	}
+	text, _, ok := get(len(f.ids))
+	switch {
+	case !sound:
+		b.Text.End()
+		b.Reason = append(b.Reason, pipeline.BadRow)
+	case !ok:
+		b.Text.End()
+		b.Reason = append(b.Reason, pipeline.NullText)
+	default:
+		AppendText(b, text, f.o.MaxText)
+	}
+	for k := range f.ids {
+		id, _, _ := get(k)
+		f.ids[k].Append(id)
+	}
+	for k := range f.extra {
+		value, number, ok := get(len(f.ids) + 1 + k)
+		to := &b.Extra[k]
+		if first := len(to.Bytes.Data); f.extra[k].Patient {
+			to.Bytes.Data = f.o.Patient(to.Bytes.Data, value, number)
+			ok = len(to.Bytes.Data) > first
+		} else {
+			to.Bytes.Data = append(to.Bytes.Data, value...)
+		}
+		to.Bytes.End()
+		to.Valid = append(to.Valid, ok)
+	}
+}
+
+// End gives the notes of a batch their ids.
+func (f *Filler) End(b *pipeline.Batch) { f.naming.Name(b, f.ids) }
+
+// Settle finds each field among the columns of a table: at[k] is its number there.
+// Tables of text and streams may call the ids id as well. path is for errors.
+func (o *Options) Settle(path string, columns []string) (at []int, err error) {
+	for _, name := range o.Fields() {
+		i := slices.Index(columns, name)
+		if i < 0 && name == DefaultID {
+			i = slices.Index(columns, "id")
+		}
+		if i < 0 {
+			have := slices.Clone(columns)
+			for k := range have {
+				have[k] = PlainColumn(have[k])
+			}
+			return nil, MissingField(path, name, o, have)
+		}
+		at = append(at, i)
+	}
+	return at, nil
+}
+
+// MissingField says that a file has no column of that name, and which it has.
+func MissingField(path, name string, o *Options, have []string) error {
+	order := OrderOf(slices.Contains(o.Pass, name))
+	switch {
+	case slices.Contains(o.ID, name):
+		order = NameID
+	case name == o.Text:
+		order = NameText
+	}
+	return &SchemaError{Path: path, Column: name, Cause: "is missing", Remedy: MissingRemedy(name, order, have)}
+}
