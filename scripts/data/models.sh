@@ -140,3 +140,4 @@ cascade)
 	;;
 esac
 cp "$work/$1.velum" models/embedded/
+go run ./scripts/data/pack

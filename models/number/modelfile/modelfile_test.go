@@ -3,6 +3,7 @@ package modelfile
 import (
 	"bytes"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -142,6 +143,17 @@ func TestPacked(t *testing.T) {
 		if _, err = lost.Section("member0"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("without the other model: %v", err)
 		}
+	}
+}
+
+func TestBrain(t *testing.T) {
+	for _, tt := range [][2]float32{{0, 0}, {1, 1}, {-1.00390625, -1}, {1.01171875, 1.015625}, {1.0040, 1.0078125}, {3.14159, 3.140625}, {-1e-3, -0.00099945068359375}} {
+		if got := Brain(tt[0]); got != tt[1] {
+			t.Errorf("%v became %v, not %v", tt[0], got, tt[1])
+		}
+	}
+	if x := Brain(float32(math.NaN())); x == x {
+		t.Errorf("what is no number became %v", x)
 	}
 }
 

@@ -56,3 +56,14 @@ func Finite(v []float32) bool {
 	}
 	return true
 }
+
+// Brain rounds a number to a bfloat16, which has eight bits of precision and ends in
+// sixteen zeros: packed it takes half as much, and the sum of a token's sixty weights
+// changes by less than a hundredth.
+func Brain(x float32) float32 {
+	b := math.Float32bits(x)
+	if x != x {
+		return x
+	}
+	return math.Float32frombits((b + 0x7fff + b>>16&1) &^ 0xffff)
+}

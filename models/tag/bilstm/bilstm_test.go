@@ -12,6 +12,8 @@ import (
 
 	"gorgonia.org/gorgonia"
 
+	"pgregory.net/rapid"
+
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/chain"
@@ -523,6 +525,63 @@ func TestFileOfNumbers(t *testing.T) {
 		if math.Abs(float64(p-want[i])) > 1e-4 {
 			t.Fatalf("marginal %d: %v, want %v", i, p, want[i])
 		}
+	}
+}
+
+// TestFileOfEightBits: tables of files of before have eight bits a number and are read as they are; Halved makes of
+// them what training writes now.
+func TestFileOfEightBits(t *testing.T) {
+	a, r := tiny(t, "default")
+	r.Epochs, r.MinCount = 1, 1
+	m := fit(t, a, r, sentences)
+	want := written(t, m)
+	for _, p := range m.network {
+		for _, b := range p.halves {
+			p.codes = append(p.codes, levels[b&15], levels[b>>4])
+		}
+		p.halves = nil
+	}
+	before := written(t, m)
+	if len(before) <= len(want) {
+		t.Fatalf("%d bytes with eight bits a number, %d with four", len(before), len(want))
+	}
+	back, err := load(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := written(t, back); !bytes.Equal(again, before) {
+		t.Error("a file of eight bits was read and written as another")
+	}
+	f, err := modelfile.Parse(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := Halved(f)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("halved it has %d bytes, not those that training writes: %v", len(got), err)
+		}
+		if f, err = modelfile.Parse(got); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestHalve: no number is further from its level than half of the widest step, unless it is cut off.
+func TestHalve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		row := rapid.SliceOfN(rapid.Float32Range(-3, 3), 16, 16).Draw(t, "row")
+		half := make([]byte, 8)
+		scale := halve(half, row)
+		p := &parameter{rows: 1, cols: 16, halves: half, scales: []float32{scale}}
+		for i, got := range p.numbers() {
+			if far := math.Abs(float64(row[i] - got)); far > 20.5*float64(scale) && math.Abs(float64(got)) < 127*float64(scale)*.999 {
+				t.Fatalf("%v became %v at scale %v", row[i], got, scale)
+			}
+		}
+	})
+	if scale := halve(make([]byte, 8), make([]float32, 16)); scale != 0 {
+		t.Errorf("of zeros the scale is %v", scale)
 	}
 }
 

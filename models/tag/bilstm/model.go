@@ -139,7 +139,7 @@ func (m *Model) finish() error {
 	}
 	for i, p := range m.network {
 		learned := p.data
-		if p.codes != nil {
+		if p.data == nil {
 			learned = p.scales
 		}
 		if !modelfile.Finite(learned) {
@@ -188,12 +188,16 @@ func (m *Model) Write(w io.Writer) error {
 		{Name: "chars", Data: modelfile.Bytes(chars)},
 	}
 	for _, p := range m.network {
-		if p.codes == nil {
+		codes := p.halves
+		if codes == nil {
+			codes = modelfile.Bytes(p.codes)
+		}
+		if len(codes) == 0 {
 			sections = append(sections, modelfile.Section{Name: "p." + p.name, Data: modelfile.Bytes(p.data)})
 			continue
 		}
 		sections = append(sections,
-			modelfile.Section{Name: "c." + p.name, Data: modelfile.Bytes(p.codes)},
+			modelfile.Section{Name: "c." + p.name, Data: codes},
 			modelfile.Section{Name: "p." + p.name, Data: modelfile.Bytes(p.scales)})
 	}
 	return modelfile.Write(w, m.header, append(sections, m.stored...)...)
@@ -289,8 +293,8 @@ func (m *Model) weights(f *modelfile.File) error {
 	return nil
 }
 
-// open reads a parameter: codes and scales of a table; of blocks too, which
-// files of before hold as numbers; numbers of all others.
+// open reads a parameter: halves or, in files of before, codes and scales of a table; codes of
+// blocks too, which still older files hold as numbers; numbers of all others.
 func (p *parameter) open(f *modelfile.File) error {
 	all := p.rows * p.cols
 	want := all
@@ -299,8 +303,13 @@ func (p *parameter) open(f *modelfile.File) error {
 		if err != nil {
 			return err
 		}
-		if p.codes, err = modelfile.View[int8](codes); err != nil || len(codes) != all {
+		switch {
+		case p.table && 2*len(codes) == all:
+			p.halves = codes
+		case len(codes) != all:
 			return unfit("c." + p.name)
+		default:
+			p.codes, _ = modelfile.View[int8](codes) // of single bytes any length is right
 		}
 		if want = p.rows; !p.table {
 			want = p.blocks * p.cols
@@ -316,13 +325,11 @@ func (p *parameter) open(f *modelfile.File) error {
 	if len(p.data) != want {
 		return unfit("p." + p.name)
 	}
-	if p.codes == nil {
+	if p.codes == nil && p.halves == nil {
 		return nil
 	}
 	p.scales, p.data = p.data, nil
-	if p.table {
-		p.restore()
-	} else {
+	if !p.table {
 		p.unfold()
 	}
 	return nil

@@ -17,7 +17,8 @@ type parameter struct {
 
 	blocks int // of rows, which tagging multiplies by with eight bits a number; 0: as they are
 
-	codes  []int8    // [rows][cols] of a table or of blocks in a model, numbers = codes · scales; nil while it is learned
+	codes  []int8    // [rows][cols] of blocks in a model and of tables in files of before, numbers = codes · scales; nil while it is learned
+	halves []byte    // [rows][cols/2] of a table in a model: two of levels a byte instead of codes
 	scales []float32 // [rows] of a table; [blocks][cols]
 }
 
@@ -67,36 +68,18 @@ func (p *parameter) products() []*kernels.Quantized {
 	return all
 }
 
-// rounded returns a table as a model holds it: eight bits a number and a scale
-// a row. A file is a quarter as long; on MEDDOCAN dev no score changed in the
-// third digit.
+// rounded returns a table as a model holds it: four bits a number and a scale a
+// row. Of millions of numbers tagging asks for some rows, once a form, so they stay in
+// the file as they are and a model opens the sooner.
 func (p *parameter) rounded() *parameter {
 	r := &parameter{name: p.name, rows: p.rows, cols: p.cols, table: true}
-	r.codes, r.scales = make([]int8, len(p.data)), make([]float32, p.rows)
+	r.halves, r.scales = make([]byte, p.rows*p.cols/2), make([]float32, p.rows)
+	row := make([]float32, p.cols)
 	for i := range p.rows {
-		row, most := p.row(int32(i)), float32(0)
-		for _, v := range row {
-			most = max(most, v, -v)
-		}
-		if most == 0 {
-			continue
-		}
-		r.scales[i] = most / 127
-		for k, v := range row {
-			r.codes[i*p.cols+k] = int8(math.Round(float64(v / r.scales[i])))
-		}
+		p.write(row, int32(i))
+		r.scales[i] = halve(r.halves[i*p.cols/2:][:p.cols/2], row)
 	}
-	r.restore()
 	return r
-}
-
-// restore makes the numbers of a table from its codes. Words and features do without:
-// of millions of numbers tagging asks for some rows, once a form, and a model opens
-// the sooner.
-func (p *parameter) restore() {
-	if p.name != "words" && p.name != "features" {
-		p.data = p.numbers()
-	}
 }
 
 // add adds value times a row to to.
@@ -105,26 +88,51 @@ func (p *parameter) add(to []float32, row int32, value float32) {
 		kernels.Axpy(value, p.row(row), to)
 		return
 	}
-	kernels.AxpyCodes(value, p.scales[row], p.code(row), to)
+	var buf [someCodes]int8
+	for at := 0; at < p.cols; {
+		codes := p.some(row, at, &buf)
+		kernels.AxpyCodes(value, p.scales[row], codes, to[at:])
+		at += len(codes)
+	}
 }
 
 // warm asks for a row before it is needed.
 func (p *parameter) warm(row int32) {
-	if p.data != nil {
+	switch {
+	case p.data != nil:
 		kernels.Prefetch(p.row(row))
-		return
+	case p.codes != nil:
+		kernels.Prefetch(p.codes[int(row)*p.cols:][:p.cols])
+	default:
+		kernels.Prefetch(p.half(row))
 	}
-	kernels.Prefetch(p.code(row))
 }
 
-func (p *parameter) code(row int32) []int8 { return p.codes[int(row)*p.cols:][:p.cols] }
+// half returns the bytes of a row.
+func (p *parameter) half(row int32) []byte { return p.halves[int(row)*p.cols/2:][:p.cols/2] }
+
+// someCodes is how many numbers of a row of halves become codes at a time.
+const someCodes = 64
+
+// some returns codes of a row from a column on: all the others, or some in buf.
+func (p *parameter) some(row int32, at int, buf *[someCodes]int8) []int8 {
+	if p.codes != nil {
+		return p.codes[int(row)*p.cols:][at:p.cols]
+	}
+	half := p.half(row)[at/2:]
+	half = half[:min(len(half), someCodes/2)]
+	for i, b := range half {
+		buf[2*i], buf[2*i+1] = levels[b&15], levels[b>>4]
+	}
+	return buf[:2*len(half)]
+}
 
 // numbers returns those of all rows.
 func (p *parameter) numbers() []float32 {
-	if p.codes == nil {
+	if p.data != nil {
 		return p.data
 	}
-	all := make([]float32, len(p.codes))
+	all := make([]float32, p.rows*p.cols)
 	for i := range p.rows {
 		p.write(all[i*p.cols:], int32(i))
 	}
@@ -136,11 +144,9 @@ func (p *parameter) write(to []float32, row int32) int {
 	if p.data != nil {
 		return copy(to, p.row(row))
 	}
-	codes, scale := p.code(row), p.scales[row]
 	to = to[:p.cols]
-	for k, c := range codes {
-		to[k] = scale * float32(c)
-	}
+	clear(to)
+	p.add(to, row, 1)
 	return p.cols
 }
 

@@ -314,10 +314,10 @@ func (b *Builder) drop() {
 	}
 }
 
-// put adds a weight of the feature; rows and labels rise.
+// Put adds a weight of the feature, rounded as files hold it; rows and labels rise.
 func (b *Builder) Put(row, label int, w float32) {
 	b.slot = append(b.slot, uint16(row*b.stride+label))
-	b.weight = append(b.weight, w)
+	b.weight = append(b.weight, modelfile.Brain(w))
 }
 
 // model sorts the features into buckets of four on average.
@@ -455,6 +455,27 @@ func load(f *modelfile.File, r features.Resources, same bool) (*Model, error) {
 	}
 	m.makeIndex()
 	return m, nil
+}
+
+// Rounded returns the file of a model with weights as training writes them: of one
+// that was written when they had all their bits.
+func Rounded(f *modelfile.File) ([]byte, error) {
+	sections := slices.Clone(f.Sections())
+	for i, s := range sections {
+		if s.Name != "weight" {
+			continue
+		}
+		weights, err := modelfile.View[float32](s.Data)
+		if err != nil {
+			return nil, err
+		}
+		weights = slices.Clone(weights)
+		for k, w := range weights {
+			weights[k] = modelfile.Brain(w)
+		}
+		sections[i].Data = modelfile.Bytes(weights)
+	}
+	return modelfile.Rewritten(f, sections)
 }
 
 // sections reads the numbers.
