@@ -142,31 +142,32 @@ func newPool(t Target) *pool {
 	return &pool{Target: t, strata: map[signature]*stratum{}, size: t.K, lowest: Round(t.MinConfidence)}
 }
 
-func (p *pool) add(r *Record) {
+func (p *pool) add(r *Record) (kept bool) {
 	if p.Floors != nil && !p.Floors.pass(r) || p.Floors == nil && r.Confidence < p.lowest {
 		p.below++
-		return
+		return false
 	}
 	if p.K == 0 || p.WithoutSpans == 0 && r.Spans == [MaxClasses]uint8{} {
-		return
+		return false
 	}
 	p.candidates++
-	p.keep(signature{r.Spans, r.Lengths}, entry{key: r.Key, hash: r.Hash, confidence: r.Confidence})
+	return p.keep(signature{r.Spans, r.Lengths}, entry{key: r.Key, hash: r.Hash, confidence: r.Confidence})
 }
 
 // keep adds a candidate to its stratum, if it is sure enough to stay there.
-func (p *pool) keep(key signature, e entry) {
+func (p *pool) keep(key signature, e entry) (kept bool) {
 	s := p.strata[key]
 	if s == nil {
 		s = newStratum(key)
 		p.strata[key] = s
 	}
 	before := len(s.entries)
-	s.add(e, p.size)
+	kept = s.add(e, p.size)
 	if len(s.entries) > before {
 		p.kept++
 		p.bound()
 	}
+	return kept
 }
 
 // maxStrata is how many strata stay; twice as many may be there for a while.
@@ -418,9 +419,9 @@ func NewLowest(n int) *Lowest {
 	}}}
 }
 
-// Add takes a record into account.
-func (l *Lowest) Add(r *Record) {
-	l.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, l.most)
+// Add takes a record into account, and tells whether it is one of them so far.
+func (l *Lowest) Add(r *Record) (kept bool) {
+	return l.add(entry{key: r.Key, hash: r.Hash, confidence: r.Confidence}, l.most)
 }
 
 // Keys returns the lowest records so far, by unit and row.

@@ -70,7 +70,7 @@ type heap struct {
 
 // add keeps e if fewer than size entries are kept or e is better than the
 // worst.
-func (h *heap) add(e entry, size int) {
+func (h *heap) add(e entry, size int) (kept bool) {
 	switch {
 	case len(h.entries) < size:
 		h.entries = append(h.entries, e)
@@ -78,7 +78,10 @@ func (h *heap) add(e entry, size int) {
 	case size > 0 && h.order(&e, &h.entries[0]) < 0:
 		h.entries[0] = e
 		h.down(0)
+	default:
+		return false
 	}
+	return true
 }
 
 // shrink drops the worst until size are left.

@@ -18,7 +18,7 @@ type Shortlist struct {
 	pool     *pool
 	lowest   *Lowest
 	recorder Recorder
-	added    int     // candidates so far
+	added    int     // candidates that were on the list when they came
 	place    []int32 // where each is written among those that are; notWritten
 	written  int32
 }
@@ -61,26 +61,27 @@ func newShortlist(t Target, stratum, curator int) *Shortlist {
 	return &Shortlist{pool: newPool(t), lowest: NewLowest(curator)}
 }
 
-// Add looks at the next note that was chosen: note i of b.
-func (s *Shortlist) Add(b *pipeline.Batch, i int) error {
+// Add looks at the next note that was chosen: note i of b. It tells whether the note
+// is on the list so far; if not, it never will be.
+func (s *Shortlist) Add(b *pipeline.Batch, i int) (listed bool, err error) {
 	r, err := s.recorder.Record(b, i, 0)
-	if err == nil {
-		s.add(r, b.Chosen[i] == pipeline.ToReview)
-	}
-	return err
+	return err == nil && s.add(r, b.Chosen[i] == pipeline.ToReview), err
 }
 
-func (s *Shortlist) add(r Record, review bool) {
+func (s *Shortlist) add(r Record, review bool) (listed bool) {
 	r.Row = int64(s.added)
-	s.added++
 	if review {
-		s.lowest.Add(&r)
+		listed = s.lowest.Add(&r)
 	} else {
-		s.pool.add(&r)
+		listed = s.pool.add(&r)
 	}
+	if listed {
+		s.added++
+	}
+	return listed
 }
 
-// Settle tells which of the notes that were added since the last call are on the
+// Settle tells which of the notes that were listed since the last call are still on the
 // list: these are written next, in this order. Notes that come later may still push
 // some of them off.
 func (s *Shortlist) Settle() (listed []int) {

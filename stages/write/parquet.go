@@ -45,9 +45,10 @@ type UnitOptions struct {
 // A Shortlist says which of the notes that were chosen in a unit are kept with
 // their words.
 type Shortlist interface {
-	// Add looks at the next of them: note i of b.
-	Add(b *pipeline.Batch, i int) error
-	// Settle lists those added since the last call that are written, by their
+	// Add looks at the next of them: note i of b. A note that is not listed now is
+	// not kept.
+	Add(b *pipeline.Batch, i int) (listed bool, err error)
+	// Settle names those listed since the last call that are written, by their
 	// numbers, rising.
 	Settle() []int
 	// AppendBinary appends what the choice among all units goes by.
@@ -536,8 +537,12 @@ func (u *Unit) putCandidates(b *pipeline.Batch) error {
 			continue
 		}
 		u.counted.chosen[c]++
-		if err := u.o.Candidates.Add(b, i); err != nil {
+		listed, err := u.o.Candidates.Add(b, i)
+		if err != nil {
 			return err
+		}
+		if !listed {
+			continue
 		}
 		u.held.AppendTagged(b, i)
 		if len(u.held.Text.Data) >= heldBytes {

@@ -50,7 +50,7 @@ func (s *batches) rows() (n int64) {
 // everyNote keeps every candidate but the second.
 type everyNote struct{ added, settled int }
 
-func (e *everyNote) Add(*pipeline.Batch, int) error { e.added++; return nil }
+func (e *everyNote) Add(*pipeline.Batch, int) (bool, error) { e.added++; return true, nil }
 
 func (e *everyNote) Settle() (listed []int) {
 	for n := e.settled; n < e.added; n++ {
