@@ -754,3 +754,46 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportMetric(float64(20_000*b.N)/b.Elapsed().Seconds(), "notes/s")
 }
+
+// TestPageRoom: pages end where the rows say, never where the library's room ends,
+// whatever is missing.
+func TestPageRoom(t *testing.T) {
+	t.Parallel()
+	columns := []column{{name: "n", kind: pipeline.Int64Column, optional: true}, {name: "s", optional: true}, {name: "none", kind: pipeline.Int32Column, optional: true}, {name: "text"}}
+	var buf bytes.Buffer
+	table := newTable(&buf, columns, 0)
+	value, text := []byte("seis66"), []byte(strings.Repeat("x", 60)) // 16 rows a kB
+	for i := range RowGroupRows {
+		table.columns[0].int64(int64(i))
+		table.columns[1].bytes(value)
+		table.columns[2].null()
+		table.columns[3].bytes(text)
+		if n := table.pending(); n == table.room() {
+			if err := table.flush(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := table.close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{1, 1, 1, 1 + RowGroupRows*64/pageBytes} {
+		pages, n := f.RowGroups()[0].ColumnChunks()[i].Pages(), 0
+		for ; ; n++ {
+			if _, err := pages.ReadPage(); err != nil {
+				break
+			}
+		}
+		pages.Close()
+		if n != want {
+			t.Errorf("column %s has %d pages, want %d", columns[i].name, n, want)
+		}
+	}
+	if room := pageRoom(columns[3:], RowGroupRows); room > 2*pageBytes {
+		t.Errorf("%d bytes for each column of numbers", room)
+	}
+}
