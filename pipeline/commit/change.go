@@ -186,10 +186,13 @@ func (g *growth) compare(f *givenFile, v *version) (string, error) {
 // of their units. A file keeps the number that it had, and a new version that of
 // the old one, so that what is done is known again.
 func (g *growth) number(plan *Plan, files []*givenFile) {
-	n := numbering{g: g, plan: plan, taken: map[fileNumber]bool{}, copies: map[string]int{}}
+	n := numbering{g: g, plan: plan, taken: map[fileNumber]bool{}, marks: map[string]bool{}, copies: map[string]int{}}
 	for _, v := range g.of {
 		if g.o.Grow && !g.replaced[v] && (!g.sums[v.sum] || !v.former && !gone(v.at)) {
 			n.taken[fileNumber{v.source, v.copy}] = true
+			for _, u := range v.units {
+				n.marks[u.Mark] = true
+			}
 		}
 	}
 	for _, again := range []bool{true, false} {
@@ -211,7 +214,8 @@ type numbering struct {
 	g      *growth
 	plan   *Plan
 	taken  map[fileNumber]bool
-	copies map[string]int // by folder and content: the plan has all numbers below
+	marks  map[string]bool // of units of earlier runs that stay
+	copies map[string]int  // by folder and content: the plan has all numbers below
 }
 
 func (n *numbering) file(f *givenFile) {
@@ -250,7 +254,7 @@ func (n *numbering) free(f *givenFile, k int) bool {
 	u := f.units[0]
 	u.Copy = k
 	name := n.plan.Name(&u)
-	if n.taken[fileNumber{u.source(), k}] || n.g.names[name] {
+	if n.taken[fileNumber{u.source(), k}] || n.g.names[name] || n.plan.Mark != nil && len(n.marks) > 0 && n.marks[n.plan.Mark(&u)] {
 		return false
 	}
 	before := n.g.old.unit[name]

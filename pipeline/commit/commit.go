@@ -39,10 +39,11 @@ type UnitOptions struct {
 	// as it was; else every byte of it is read.
 	ByLength bool
 
-	AtOnce int             // units side by side; 0 means 1
-	Fresh  bool            // do everything again, whatever is done already
-	Verify verifier        // re-reads every Parquet part; nil: sizes only
-	Stats  *pipeline.Stats // may be nil
+	AtOnce  int             // units side by side; 0 means 1
+	Fresh   bool            // do everything again, whatever is done already
+	Attempt string          // what temporary files and journals of this process are called by, if others may do the same
+	Verify  verifier        // re-reads every Parquet part; nil: sizes only
+	Stats   *pipeline.Stats // may be nil
 
 	// Done is called for every unit, done now or found done, one call at a
 	// time. May be nil.
@@ -181,17 +182,18 @@ func (r *Prepared) others() error {
 	if len(todo) == 0 {
 		return nil
 	}
-	known := map[string]*UnitRecord{}
-	if err := r.journalsOf(r.id, known); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	r.joined = true
+	known, err := r.known()
+	if err != nil {
 		return err
 	}
 	for _, i := range todo {
-		if err := r.adopt(i, known); err != nil {
+		if err := r.adopt(i, known, true); err != nil {
 			return err
 		}
 	}
-	if left := len(r.Todo()); left > 0 {
-		return &durable.IntegrityError{Cause: fmt.Sprintf("%d of %d units are not done", left, len(r.records))}
+	if todo = r.Todo(); len(todo) > 0 {
+		return r.missing(todo)
 	}
 	return nil
 }
@@ -232,6 +234,9 @@ func (r *Prepared) sum() (*Manifest, error) {
 	}
 	planned := int64(0)
 	for i, record := range r.records {
+		if record.Rows != r.plan.Units[i].Rows {
+			return nil, &durable.IntegrityError{Cause: fmt.Sprintf("unit %s has %d notes, planned were %d", record.Name, record.Rows, r.plan.Units[i].Rows)}
+		}
 		m.Units = append(m.Units, *record)
 		planned += r.plan.Units[i].Rows
 	}
@@ -239,11 +244,10 @@ func (r *Prepared) sum() (*Manifest, error) {
 		planned += r.kept[i].Rows
 	}
 	r.merge(m)
-	orderTwins(m.Units)
 	for i := range m.Units {
 		m.Counts.Add(m.Units[i].Counts)
 	}
-	return m, m.conserved(planned, planned)
+	return m, errors.Join(m.conserved(planned, planned), m.distinct())
 }
 
 // finish lets the last step write its files, unless the last commit has them.
@@ -271,7 +275,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if r.old != nil && !r.o.Fresh {
 		before = r.old.Files
 	}
-	f := &Final{Manifest: m, Before: before, state: r.state(), out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: "final"}}
+	f := &Final{Manifest: m, Before: before, state: r.state(), out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: r.o.Attempt + "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
@@ -365,7 +369,7 @@ func (r *Prepared) commit(m *Manifest) error {
 			return err
 		}
 	}
-	return nil
+	return r.remove(filepath.Join(r.out.Dir, planName))
 }
 
 // pending makes ready what belongs to the manifests: the places of the inputs,
@@ -406,7 +410,7 @@ func (r *Prepared) replace(root, tmp, to string, data []byte) error {
 	if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
 		return err
 	}
-	return durable.WriteBy(r.fs, filepath.Join(tmpDir(root, r.id), tmp), to, data)
+	return durable.WriteBy(r.fs, filepath.Join(tmpDir(root, r.id), r.o.Attempt+tmp), to, data)
 }
 
 // place replaces a file of a tree, unless it is so already.

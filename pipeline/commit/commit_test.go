@@ -539,25 +539,6 @@ func TestNoteAlwaysSlow(t *testing.T) {
 	}
 }
 
-// Twins are numbered in the order of the units, in whatever order they were done.
-func TestOrderTwins(t *testing.T) {
-	unit := func(path, sum string) UnitRecord {
-		return UnitRecord{Parts: []PartRecord{{Path: path, SHA256: sum}, {Path: "private" + path, SHA256: sum, Private: true}}}
-	}
-	const stem = "masked/batch=0a1b2c3d4e5f/part-000000000-0123456789abcdef"
-	units := []UnitRecord{unit(stem+"-10.parquet", "a"), unit(stem+"-2.parquet", "b"), unit(stem+"-2.parquet", "a"), unit(stem+".parquet", "a")}
-	before := units[0].Parts
-	orderTwins(units)
-	for i, want := range []string{stem + ".parquet", stem + "-2.parquet", stem + "-2.parquet", stem + "-10.parquet"} {
-		if p := units[i].Parts; p[0].Path != want || !strings.HasPrefix(p[1].Path, "private") {
-			t.Errorf("unit %d: %q, want %q", i, p[0].Path, want)
-		}
-	}
-	if before[0].Path != stem+"-10.parquet" {
-		t.Error("the journal's record was changed")
-	}
-}
-
 func TestLostNote(t *testing.T) {
 	a, dir := newTestArchive(3), t.TempDir()
 	a.loses = 1

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -55,19 +54,7 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeL
 	if len(units) == 0 {
 		return nil
 	}
-	if err := r.touch(); err != nil {
-		return err
-	}
-	for _, root := range r.roots() {
-		if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
-			return err
-		}
-	}
-	data, err := r.plan.json()
-	if err != nil {
-		return err
-	}
-	if err := durable.WriteBy(r.fs, filepath.Join(tmpDir(r.out.Dir, r.id), share+"plan.json"), filepath.Join(runDir(r.out.Dir, r.id), "plan.json"), data); err != nil {
+	if err := r.Save(); err != nil {
 		return err
 	}
 	j, _, err := openJournal(r.fs, filepath.Join(runDir(r.out.Dir, r.id), journalName+share))
@@ -126,11 +113,7 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: r.share + name,
 		at: func(kind, ext string) string { return path.Join(kind, "part"+ext) },
 		named: func(part *Part) string {
-			folder, sum := path.Join(part.Kind, filepath.ToSlash(u.Folder)), part.sum.Sum(nil)
-			if part.Private {
-				return path.Join(folder, r.plan.privateFile(u, sum)+path.Ext(part.name))
-			}
-			return r.owners.name(path.Join(folder, publicFile(u, sum)), path.Ext(part.name), name)
+			return u.names.part(part.Kind, part.Private, part.sum.Sum(nil)) + path.Ext(part.name)
 		},
 	}
 	record := UnitRecord{Name: name, Input: u.source(), SHA256: hex.EncodeToString(u.SHA256[:]), Copy: u.Copy, From: u.From, To: u.To}
@@ -138,10 +121,7 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 	if u.rest != nil {
 		err = r.remainder(u.rest, parts, &record)
 	} else {
-		if r.plan.Mark != nil {
-			record.Mark = r.plan.Mark(u)
-		}
-		record.Members = r.plan.members(u)
+		record.Mark, record.Members = u.names.Mark, r.plan.members(u)
 		err = r.pump(ctx, slot, u, parts, &record)
 	}
 	if damage, ok := errors.AsType[*DamageError](err); ok && ctx.Err() == nil {

@@ -264,6 +264,20 @@ func success(manifest []byte) []byte {
 	return fmt.Appendf(nil, "{\"schema\":\"velum.success/1\",\"manifest_sha256\":\"%x\"}\n", sha256.Sum256(manifest))
 }
 
+// distinct checks that no two parts have one path: one of them would be lost.
+func (m *Manifest) distinct() error {
+	var err error
+	seen := [2]map[string]bool{{}, {}}
+	m.all(func(p PartRecord) bool {
+		if seen[tree(p.Private)][p.Path] {
+			err = &durable.IntegrityError{Path: p.Path, Cause: "is a part of two units: notes of one would be lost"}
+		}
+		seen[tree(p.Private)][p.Path] = true
+		return err == nil
+	})
+	return err
+}
+
 // Difference is one thing in which a tree is not what its manifest says.
 type Difference struct {
 	Path string `json:"path"` // below the tree, with slashes
@@ -391,7 +405,7 @@ func unknownFiles(dir string, known map[string]bool) ([]Difference, error) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if rel == runsName || rel == lockName {
+		if rel == runsName || rel == lockName || rel == planName {
 			diffs = append(diffs, Difference{rel, "unfinished"})
 			if e.IsDir() {
 				return fs.SkipDir

@@ -58,7 +58,7 @@ type groupFS struct {
 
 func (d groupFS) readable(name string) bool {
 	below, ok := strings.CutPrefix(name, d.root)
-	return ok && (below == "" || below[0] == '/' && path.Base(below) != runsName && filepath.Base(filepath.Dir(below)) != runsName)
+	return ok && (below == "" || below[0] == '/' && path.Base(below) != runsName && below != "/"+planName && filepath.Base(filepath.Dir(below)) != runsName)
 }
 
 // OpenFile implements durable.FS.
@@ -393,7 +393,7 @@ func (r *Prepared) foreign() error {
 	if r.old == nil {
 		return nil
 	}
-	known := [2]map[string]bool{{manifestName: true, successName: true}, {manifestName: true, successName: true}}
+	known := [2]map[string]bool{{manifestName: true, successName: true, planName: true}, {manifestName: true, successName: true}}
 	for _, m := range r.listed {
 		m.all(func(p PartRecord) bool {
 			known[tree(p.Private)][p.Path] = true

@@ -29,8 +29,6 @@ type Prepared struct {
 	o    UnitOptions
 	made durable.Folders
 
-	owners owners // of the public parts of the units
-
 	release func() error // the locks
 
 	listed [2]*Manifest // of each tree, as the last commits left them; nil: none
@@ -42,6 +40,11 @@ type Prepared struct {
 	rests     []Unit       // what is left of units of which the plan has nothing
 	keptBad   []BadInput
 	mixed     bool // some of it has ids by another key
+
+	joined  bool   // the plan was made by another process
+	planned []bool // units that were done when the plan was made
+	saving  sync.Mutex
+	saved   bool // plan.json is there
 
 	touching sync.Mutex
 	touched  bool // something on the disk had to be changed
@@ -175,6 +178,13 @@ func (r *Prepared) recover() error {
 	if err := r.share(); err != nil {
 		return err
 	}
+	for i := range r.plan.Units {
+		u := &r.plan.Units[i]
+		u.names = r.plan.label(u)
+		for k := range u.Members {
+			u.Members[k].names.Name = r.plan.Name(&u.Members[k])
+		}
+	}
 	if err := r.foreign(); err != nil {
 		return err
 	}
@@ -182,30 +192,24 @@ func (r *Prepared) recover() error {
 	if err != nil {
 		return err
 	}
-	r.own(known)
 	r.records = make([]*UnitRecord, len(r.plan.Units))
 	r.starts = map[string]int{}
 	for name, u := range known {
 		r.starts[name] = u.Starts
 	}
 	for i := range r.plan.Units {
-		if err := r.adopt(i, known); err != nil {
+		if err := r.adopt(i, known, false); err != nil {
 			return err
 		}
+		r.planned = append(r.planned, r.records[i] != nil)
 	}
 	return r.sweep()
 }
 
 // earlier reads what the last commit says, and where its inputs lay.
-func (r *Prepared) earlier() (err error) {
-	if r.old, err = r.lastCommit(); err != nil {
+func (r *Prepared) earlier() error {
+	if err := r.readCommitted(); err != nil {
 		return err
-	}
-	r.committed = map[string]*UnitRecord{}
-	if r.old != nil {
-		for i := range r.old.Units {
-			r.committed[r.old.Units[i].Name] = &r.old.Units[i]
-		}
 	}
 	at, err := readPlaces(r.fs, r.out.Private)
 	if err != nil {
@@ -216,14 +220,34 @@ func (r *Prepared) earlier() (err error) {
 	return err
 }
 
-// known returns the units that earlier starts did, by name.
-func (r *Prepared) known() (map[string]*UnitRecord, error) {
-	known, err := r.journalled()
+// readCommitted reads the last commit.
+func (r *Prepared) readCommitted() (err error) {
+	if r.old, err = r.lastCommit(); err != nil {
+		return err
+	}
+	r.committed = map[string]*UnitRecord{}
+	if r.old != nil {
+		for i := range r.old.Units {
+			r.committed[r.old.Units[i].Name] = &r.old.Units[i]
+		}
+	}
+	return nil
+}
+
+// known returns the units that earlier starts did, by name; of a plan that was joined,
+// those that any process did.
+func (r *Prepared) known() (known map[string]*UnitRecord, err error) {
+	if r.joined {
+		known = map[string]*UnitRecord{}
+		if err = r.journalsOf(r.id, known); errors.Is(err, fs.ErrNotExist) {
+			err = nil // nothing was begun, or all is committed
+		}
+	} else {
+		known, err = r.journalled()
+	}
 	if err != nil || r.o.Fresh {
 		return known, err
 	}
-	// A journal that outlived its commit has the numbers of twins as they were taken,
-	// and not as orderTwins gave them out: what is committed goes before it.
 	for name, u := range r.committed {
 		if have := known[name]; have == nil || !u.Unread {
 			known[name] = u
@@ -339,11 +363,15 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 
 // adopt takes over unit i if it is known and all its parts are sound. One that
 // the system could not read, or that has a note that took too long, is tried
-// again.
-func (r *Prepared) adopt(i int, known map[string]*UnitRecord) error {
+// again, unless unread says that it counts as done.
+func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error {
 	u := &r.plan.Units[i]
 	record := known[r.plan.Name(u)]
-	if record == nil || record.Unread || u.again == nil && slices.ContainsFunc(record.Members, func(m memberRecord) bool { return m.Unread }) {
+	switch {
+	case record == nil:
+		return nil
+	case unread: // as it is
+	case record.Unread, u.again == nil && slices.ContainsFunc(record.Members, func(m memberRecord) bool { return m.Unread }):
 		return nil
 	}
 	if u.again == nil { // else share has looked
@@ -365,23 +393,6 @@ func (r *Prepared) adopt(i int, known map[string]*UnitRecord) error {
 	return nil
 }
 
-// own notes whose the public parts are that are there and stay.
-func (r *Prepared) own(known map[string]*UnitRecord) {
-	note := func(u *UnitRecord) {
-		for _, p := range u.Parts {
-			r.owners.claim(p.Path, u.Name)
-		}
-	}
-	for i := range r.plan.Units {
-		if u := known[r.plan.Name(&r.plan.Units[i])]; u != nil {
-			note(u)
-		}
-	}
-	for i := range r.kept {
-		note(&r.kept[i])
-	}
-}
-
 // sweep removes temporary files, and parts that no manifest and no record
 // knows. Files that velum did not name stay.
 func (r *Prepared) sweep() error {
@@ -400,6 +411,12 @@ func (r *Prepared) sweep() error {
 			for _, p := range record.Parts {
 				note(p)
 			}
+		}
+	}
+	plan := filepath.Join(r.out.Dir, planName) // of a run that did not end: there is one a time
+	if _, err := r.fs.Stat(plan); err == nil {
+		if err := errors.Join(r.touch(), r.remove(plan)); err != nil {
+			return err
 		}
 	}
 	for i, root := range r.roots() {

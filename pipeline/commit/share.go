@@ -289,11 +289,14 @@ func (p *Plan) members(u *Unit) (all []memberRecord) {
 }
 
 // damaged tells whether parts of an earlier unit are not what they were. Those of the
-// last commit may be taken by their length; what a start did that ended before its
-// commit is read.
+// last commit may be taken by their length, and so are those of a plan at hand: each was
+// synced and read again before its line. What a start did that ended before its commit is read.
 func (r *Prepared) damaged(u *UnitRecord) (*durable.IntegrityError, error) {
-	if r.committed[u.Name] == u {
+	switch {
+	case r.committed[u.Name] == u:
 		return r.unlike(u, r.state())
+	case r.joined:
+		return r.unlike(u, partThere)
 	}
 	return r.unlike(u, partState)
 }

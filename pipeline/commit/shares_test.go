@@ -79,11 +79,13 @@ func TestCommitTakesJournals(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = r.Commit(t.Context())
-	if _, ok := errors.AsType[*durable.IntegrityError](err); !ok {
+	if _, ok := errors.AsType[*PlanError](err); !ok {
 		t.Fatalf("commit of a quarter: %v", err)
 	}
-	// What another process is: the same plan, and its own memory.
-	other := &Prepared{plan: r.plan, out: r.out, fs: r.fs, id: r.id, records: make([]*UnitRecord, 4)}
+	other, err := Join(Output{Dir: filepath.Join(dir, "out"), FS: r.fs}, UnitOptions{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := other.Do(t.Context(), "-other", []int{0, 2, 3}, a.line); err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"sync"
+	"strings"
 
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/tally"
@@ -27,20 +25,22 @@ import (
 // and bytes of its parts are a pure function of the unit and of the plan's
 // configuration, model and key.
 type Unit struct {
-	Input    string   // path of the input file
-	Source   string   // its path below the archive, which the private manifest names; "" means Input
-	Folder   string   // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
-	SHA256   [32]byte // of the whole input file
-	Copy     int      // tells files of one content in one folder apart, and files of one Source; Prepare sets it
-	From, To int64    // row groups, or bytes, [From, To)
-	First    int64    // row of the first note in the file
-	Rows     int64    // notes, as the file's footer or the planner's count has it
-	Without  string   // digest of the rows that are left out since somebody objects; "": none
-	Small    int64    // bytes of a file that may share its unit with others; 0: it may not
-	Shelf    *string  // folder in which it may share one with files of other folders; nil: its own alone
+	Input   string   `json:"-"`                 // path of the input file
+	Source  string   `json:"source,omitempty"`  // its path below the archive, which the private manifest names; "" means Input
+	Folder  string   `json:"folder,omitempty"`  // where its parts stand below masked/ and so on: month=2026-01, or an opaque name; may be empty
+	SHA256  [32]byte `json:"-"`                 // of the whole input file
+	Copy    int      `json:"copy,omitempty"`    // tells files of one content in one folder apart, and files of one Source; Prepare sets it
+	From    int64    `json:"from,omitempty"`    // row groups, or bytes, [From, To)
+	To      int64    `json:"to,omitempty"`      // the same
+	First   int64    `json:"first,omitempty"`   // row of the first note in the file
+	Rows    int64    `json:"rows"`              // notes, as the file's footer or the planner's count has it
+	Without string   `json:"without,omitempty"` // digest of the rows that are left out since somebody objects; "": none
+	Small   int64    `json:"-"`                 // bytes of a file that may share its unit with others; 0: it may not
+	Shelf   *string  `json:"-"`                 // folder in which it may share one with files of other folders; nil: its own alone
 
-	Members []Unit // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
+	Members []Unit `json:"-"` // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
 
+	names label       // Prepare gives them
 	again *UnitRecord // the unit is that of an earlier run
 	rest  *rest       // what is left of one
 }
@@ -55,6 +55,7 @@ type Plan struct {
 	Roots     []string // the files and folders that were looked through: what is gone from below them has vanished
 
 	Mark func(*Unit) string // what the rows of a unit's parts are called by; nil: nothing
+	With json.RawMessage    // what plan.json has beside, for who joins: see Join
 }
 
 // BadInput is a file of the archive that could not be read at all. It is
@@ -71,6 +72,8 @@ type BadInput struct {
 func (p *Plan) Name(u *Unit) string {
 	h := sha256.New()
 	switch {
+	case u.names.Name != "":
+		return u.names.Name
 	case u.again != nil:
 		return u.again.Name
 	case u.rest != nil:
@@ -125,25 +128,42 @@ func (p *Plan) Run() string {
 // where the archive stands, so that equal archives have equal manifests.
 func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }
 
-// privateFile returns the name of a private part of a unit, without folder and
-// extension. Parts of one input file sort in its order. What a unit that is done
-// again says otherwise gets a name of its own: the part that the last commit
-// lists stays as it is until the next one.
-func (p *Plan) privateFile(u *Unit, sum []byte) string {
-	return fmt.Sprintf("part-%x-%06d-%s-%x", u.SHA256[:4], u.From, p.Name(u), sum[:4])
+// A label is what the parts of a unit are called by, whoever makes them: Prepare gives
+// each unit its own, and plan.json has them all. What a part says follows it, as a
+// digest, so that the part that the last commit lists stays as it is until the next one.
+type label struct {
+	Name    string `json:"name"`           // of the unit
+	Mark    string `json:"mark,omitempty"` // what its rows are called by
+	Public  string `json:"public"`         // stem of its public parts, below their kind
+	Private string `json:"private"`        // the same of private ones, which sort in the order of the input
 }
 
-// publicFile returns the name of a public part of a unit, without folder and
-// extension. It is a function of what the part says and not of what it hides:
-// the digest of the input would tell a hidden name to whoever tries them all.
-// The path of the input keeps files apart whose notes differ in hidden words
-// only; where folders have opaque names, it would tell the month.
-func publicFile(u *Unit, sum []byte) string {
-	if path.Clean(u.Folder) != path.Dir(u.source()) {
-		return fmt.Sprintf("part-%09d-%x", u.First, sum[:8])
+// label returns the names of a unit. The public one is a function of what the parts
+// say and not of what they hide: the digest of the input would tell a hidden name to
+// whoever tries them all. The path of the input tells files apart; where folders have
+// opaque names, it would tell the month, and Plan.Mark does, which has a key there.
+func (p *Plan) label(u *Unit) label {
+	l := label{Name: p.Name(u)}
+	if p.Mark != nil {
+		l.Mark = p.Mark(u)
 	}
 	of := u.Mark()
-	return fmt.Sprintf("part-%x-%09d-%x", of[:4], u.First, sum[:8])
+	public := fmt.Sprintf("%x-", of[:])
+	if path.Clean(u.Folder) != path.Dir(u.source()) {
+		public = strings.TrimPrefix(strings.ReplaceAll(l.Mark, "-", "")+"-", "-")
+	}
+	folder := filepath.ToSlash(u.Folder)
+	l.Public = path.Join(folder, fmt.Sprintf("part-%s%09d", public, u.First))
+	l.Private = path.Join(folder, fmt.Sprintf("part-%x-%06d-%s", u.SHA256[:4], u.From, l.Name))
+	return l
+}
+
+// part returns the path of a part of a unit, without its extension.
+func (l *label) part(kind string, private bool, sum []byte) string {
+	if private {
+		return path.Join(kind, fmt.Sprintf("%s-%x", l.Private, sum[:4]))
+	}
+	return path.Join(kind, fmt.Sprintf("%s-%x", l.Public, sum[:8]))
 }
 
 // Mark tells the input file of a unit from those of other paths below the
@@ -153,69 +173,13 @@ func (u *Unit) Mark() [8]byte {
 	for i := range u.Members {
 		of = fmt.Appendf(of, "\n%q %d", u.Members[i].source(), u.Members[i].Copy)
 	}
+	if u.rest != nil {
+		for i := range u.rest.keep {
+			of = fmt.Appendf(of, "\n%q %d", u.rest.keep[i].Input, u.rest.keep[i].Copy)
+		}
+	}
 	sum := sha256.Sum256(of)
 	return [8]byte(sum[:8])
-}
-
-// owners knows which unit a public part belongs to.
-type owners struct {
-	mu   sync.Mutex
-	unit map[string]string // by path
-}
-
-// claim gives a path to a unit unless it is another's.
-func (o *owners) claim(path, unit string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.unit == nil {
-		o.unit = map[string]string{}
-	}
-	if has := o.unit[path]; has != "" {
-		return has == unit
-	}
-	o.unit[path] = unit
-	return true
-}
-
-// name claims a path for a unit. Parts of two units that are the same to the
-// byte, as of two files in which only hidden words differ, get numbers.
-func (o *owners) name(stem, ext, unit string) string {
-	at := stem + ext
-	for n := 2; !o.claim(at, unit); n++ {
-		at = fmt.Sprintf("%s-%d%s", stem, n, ext)
-	}
-	return at
-}
-
-// twinName is the path of a public part: what all twins of it share, and which
-// of them it is.
-var twinName = regexp.MustCompile(`^(.*part-[-0-9a-f]*-[0-9a-f]{16})(-[0-9]+)?(\.[a-z]+)$`)
-
-// orderTwins gives twins their numbers in the order of the units. They took
-// them in the order in which they were done, which is another every time; the
-// files are the same to the byte, so it is enough to say which is whose.
-func orderTwins(units []UnitRecord) {
-	twins := map[string][]*PartRecord{}
-	for i := range units {
-		units[i].Parts = slices.Clone(units[i].Parts) // the journal's stay
-		for k := range units[i].Parts {
-			p := &units[i].Parts[k]
-			if at := twinName.FindStringSubmatch(p.Path); at != nil && !p.Private {
-				name := at[1] + at[3] + p.SHA256
-				twins[name] = append(twins[name], p)
-			}
-		}
-	}
-	for _, parts := range twins {
-		var paths []string
-		for _, p := range parts {
-			paths = append(paths, p.Path)
-		}
-		slices.SortFunc(paths, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-		for k, p := range parts {
-			p.Path = paths[k]
-		}
-	}
 }
 
 // A Sink of a unit ends its parts and tells what became of the notes.
@@ -449,23 +413,4 @@ func check(f durable.File, part *Part, verify verifier) error {
 		return &durable.IntegrityError{Path: part.tmp, Cause: fmt.Sprintf("re-read gives %d rows and digest %.16s, wrote %d and %.16s", rows, digest, part.Rows, part.Digest)}
 	}
 	return nil
-}
-
-// planFile is what plan.json holds: for people who look at a run that is
-// going on.
-type planFile struct {
-	Schema string   `json:"schema"`
-	Config string   `json:"config_sha256"`
-	Model  string   `json:"model_sha256"`
-	Key    string   `json:"key_id,omitempty"`
-	Units  []string `json:"units"`
-}
-
-func (p *Plan) json() ([]byte, error) {
-	f := planFile{Schema: "velum.plan/1", Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
-	for i := range p.Units {
-		f.Units = append(f.Units, p.Name(&p.Units[i]))
-	}
-	data, err := json.MarshalIndent(f, "", " ")
-	return append(data, '\n'), err
 }

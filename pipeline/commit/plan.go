@@ -1,0 +1,343 @@
+package commit
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// What Prepare has settled stands in plan.json of the public tree until the commit, so
+// that other processes, on any machine that sees the trees, do shares of it:
+//
+//	Prepare, Save         one process, which has the lock
+//	Join, DoShare         any number of them, without a lock; each share once or more often
+//	Join, Commit          one process, which has the lock
+//
+// Nothing is decided again: which units there are, what they are called and what stays of
+// earlier runs is the plan's. A share that is done twice, side by side too, makes the
+// same parts under the same names out of temporary files of its own.
+
+const (
+	planName   = "plan.json"
+	planSchema = "velum.plan/2"
+)
+
+// Planned is what a plan was made with.
+type Planned struct {
+	Run    string          `json:"run"`
+	Config string          `json:"config_sha256"`
+	Model  string          `json:"model_sha256"`
+	Key    string          `json:"key_id,omitempty"`
+	With   json.RawMessage `json:"with,omitempty"` // Plan.With
+}
+
+type planFile struct {
+	Schema string `json:"schema"`
+	Planned
+	Fresh   bool           `json:"fresh,omitempty"`
+	Changed bool           `json:"changed,omitempty"` // the trees are not as the last commit left them
+	Units   []plannedUnit  `json:"units"`
+	Kept    []string       `json:"units_kept,omitempty"` // names of units of the last commit that stay
+	Bad     []BadInput     `json:"bad_inputs,omitempty"`
+	KeptBad []BadInput     `json:"bad_inputs_kept,omitempty"`
+	Output  location       `json:"output"`
+	Places  []plannedPlace `json:"places,omitempty"`
+}
+
+type plannedUnit struct {
+	label
+	Input  location `json:"input"`
+	SHA256 string   `json:"input_sha256"`
+	Unit
+	Members []plannedUnit `json:"members,omitempty"`
+	Done    bool          `json:"done,omitempty"` // before the plan was made
+	Again   bool          `json:"again,omitempty"`
+	Rest    *plannedRest  `json:"rest,omitempty"`
+}
+
+// plannedRest is a rest.
+type plannedRest struct {
+	Of   string         `json:"of"` // name of the unit
+	Keep []memberRecord `json:"keep"`
+}
+
+// plannedPlace is where an input lies: a file, or one that could not be read.
+type plannedPlace struct {
+	At     location `json:"at"`
+	Unit   string   `json:"unit,omitempty"`
+	Former bool     `json:"former,omitempty"`
+	Bad    string   `json:"bad,omitempty"`
+}
+
+// A PlanError says why a plan cannot be taken up.
+type PlanError struct{ Path, Cause, Remedy string }
+
+func (e *PlanError) Error() string { return e.Path + ": " + e.Cause + "; " + e.Remedy }
+
+// Save writes plan.json, once.
+func (r *Prepared) Save() error {
+	r.saving.Lock()
+	defer r.saving.Unlock()
+	if r.saved {
+		return nil
+	}
+	if len(r.Todo()) > 0 {
+		if err := r.touch(); err != nil {
+			return err
+		}
+	}
+	for _, root := range r.roots() {
+		if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(r.file())
+	if err != nil {
+		return err
+	}
+	r.saved = true
+	return r.replace(r.out.Dir, planName, filepath.Join(r.out.Dir, planName), append(data, '\n'))
+}
+
+func (r *Prepared) file() *planFile {
+	f := &planFile{
+		Schema:  planSchema,
+		Planned: Planned{r.id, hex.EncodeToString(r.plan.Config[:]), hex.EncodeToString(r.plan.Model[:]), r.plan.Key, r.plan.With},
+		Fresh:   r.o.Fresh, Changed: r.touched, Bad: r.plan.BadInputs, KeptBad: r.keptBad, Output: location(r.growth.now.output),
+	}
+	for i := range r.plan.Units {
+		u := newPlannedUnit(&r.plan.Units[i])
+		u.Done = r.records[i] != nil
+		f.Units = append(f.Units, u)
+	}
+	for i := range r.kept {
+		f.Kept = append(f.Kept, r.kept[i].Name)
+	}
+	now := r.growth.now
+	for _, name := range sortedKeys(now.unit) {
+		f.Places = append(f.Places, plannedPlace{At: location(now.unit[name]), Unit: name, Former: now.former[name]})
+	}
+	for _, key := range sortedKeys(now.bad) {
+		f.Places = append(f.Places, plannedPlace{At: location(now.bad[key]), Bad: key})
+	}
+	return f
+}
+
+func newPlannedUnit(u *Unit) plannedUnit {
+	p := plannedUnit{label: u.names, Input: location(u.Input), SHA256: hex.EncodeToString(u.SHA256[:]), Unit: *u, Again: u.again != nil}
+	if u.rest != nil {
+		p.Rest = &plannedRest{u.rest.of.Name, u.rest.keep}
+	}
+	for i := range u.Members {
+		p.Members = append(p.Members, newPlannedUnit(&u.Members[i]))
+	}
+	return p
+}
+
+// ReadPlan tells what the plan of an output was made with. The error is a *PlanError if
+// there is none, or none that can be taken up.
+func ReadPlan(out Output) (*Planned, error) {
+	f, err := readPlan(out.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	return &f.Planned, nil
+}
+
+func readPlan(out Output) (*planFile, error) {
+	name := filepath.Join(out.Dir, planName)
+	data, err := durable.ReadFile(out.FS, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &PlanError{name, "is not there: there is no plan, or it was finished", "`velum plan` makes one"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var f planFile
+	if json.Unmarshal(data, &f) != nil || f.Schema != planSchema {
+		return nil, &PlanError{name, "is no plan of this version of velum", "make it anew with `velum plan`"}
+	}
+	return &f, nil
+}
+
+// Join takes up the plan that Save wrote. Who is to commit it asks for the lock. Errors:
+// *PlanError, *durable.LockedError, *durable.IntegrityError, those of the disk.
+func Join(out Output, o UnitOptions, lock bool) (*Prepared, error) {
+	out = out.withDefaults()
+	f, err := readPlan(out)
+	if err != nil {
+		return nil, err
+	}
+	o.Fresh = f.Fresh
+	r := &Prepared{plan: &Plan{Key: f.Key, BadInputs: f.Bad}, out: &out, fs: out.FS, id: f.Run, o: o, saved: true, touched: f.Changed, joined: true}
+	r.release = func() error { return nil }
+	if lock {
+		if err := r.lock(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.join(f, lock); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func (r *Prepared) join(f *planFile, lock bool) error {
+	if lock {
+		if err := r.rollForward(); err != nil {
+			return err
+		}
+	}
+	bad := &PlanError{filepath.Join(r.out.Dir, planName), "is damaged", "make it anew with `velum plan`"}
+	if !unhex(r.plan.Config[:], f.Config) || !unhex(r.plan.Model[:], f.Model) {
+		return bad
+	}
+	if err := r.readCommitted(); err != nil {
+		return err
+	}
+	old, err := readPlaces(r.fs, r.out.Private)
+	if err != nil {
+		return err
+	}
+	r.growth = &growth{old: old, now: noPlaces(), o: &r.o}
+	r.growth.now.output = string(f.Output)
+	for _, p := range f.Places {
+		if p.Bad != "" {
+			r.growth.now.bad[p.Bad] = string(p.At)
+			continue
+		}
+		r.growth.now.unit[p.Unit] = string(p.At)
+		r.growth.now.former[p.Unit] = p.Former
+	}
+	for _, name := range f.Kept {
+		u := r.committed[name]
+		if u == nil {
+			return &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
+		}
+		r.kept = append(r.kept, *r.elsewhere(u))
+	}
+	for i := range f.Units {
+		u, ok := f.Units[i].unit(r.committed)
+		if !ok {
+			return bad
+		}
+		r.plan.Units, r.planned = append(r.plan.Units, u), append(r.planned, f.Units[i].Done)
+	}
+	r.keptBad, r.records = f.KeptBad, make([]*UnitRecord, len(f.Units))
+	return nil
+}
+
+// unit is the inverse of newPlannedUnit.
+func (p *plannedUnit) unit(committed map[string]*UnitRecord) (Unit, bool) {
+	u := p.Unit
+	u.names, u.Input = p.label, string(p.Input)
+	if !unhex(u.SHA256[:], p.SHA256) || p.Name == "" {
+		return u, false
+	}
+	if p.Again {
+		u.again = &UnitRecord{Name: p.Name}
+	}
+	if p.Rest != nil { // its unit is gone once a commit has begun, and with it the work
+		u.rest = &rest{of: cmp.Or(committed[p.Rest.Of], &UnitRecord{Name: p.Rest.Of}), keep: p.Rest.Keep}
+	}
+	for i := range p.Members {
+		m, ok := p.Members[i].unit(committed)
+		if !ok {
+			return u, false
+		}
+		u.Members = append(u.Members, m)
+	}
+	return u, true
+}
+
+// unhex reads as many bytes as to has.
+func unhex(to []byte, digits string) bool {
+	data, err := hex.DecodeString(digits)
+	return err == nil && copy(to, data) == len(to) && len(data) == len(to)
+}
+
+// Share lists the units of share k of n, from 0: about as many notes as each other
+// share has. It is a function of the plan, and of nothing that was done since.
+func (r *Prepared) Share(k, n int) (units []int) {
+	var order []int
+	for i, done := range r.planned {
+		if !done {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.plan.Units[b].Rows, r.plan.Units[a].Rows) })
+	load := make([]int64, n)
+	for _, i := range order {
+		least := slices.Index(load, slices.Min(load))
+		load[least] += r.plan.Units[i].Rows + 1
+		if least == k {
+			units = append(units, i)
+		}
+	}
+	slices.Sort(units)
+	return units
+}
+
+// DoShare does what is not done yet of share k of n, from 0, with a journal of this
+// attempt's own. Errors are those of Do; a *PlanError says that the plan has been finished.
+func (r *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
+	known, err := r.known()
+	if err != nil {
+		return r.gone(err)
+	}
+	var todo []int
+	for _, i := range r.Share(k, n) {
+		if err := r.adopt(i, known, false); err != nil {
+			return err
+		}
+		if r.records[i] == nil {
+			todo = append(todo, i)
+		}
+	}
+	return r.gone(r.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, r.o.Attempt), todo, line))
+}
+
+// gone tells why something is not there: whoever finishes a plan removes its folder
+// first, so that a share that lives on can put nothing into its place any more.
+func (r *Prepared) gone(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, stat := r.fs.Stat(runDir(r.out.Dir, r.id)); errors.Is(stat, fs.ErrNotExist) {
+		return &PlanError{filepath.Join(r.out.Dir, planName), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
+	}
+	return err
+}
+
+// missing names the shares that have not done their units, as the journals count them.
+func (r *Prepared) missing(todo []int) error {
+	entries, err := r.fs.ReadDir(runDir(r.out.Dir, r.id))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	n := 0
+	for _, e := range entries {
+		var k int
+		_, _ = fmt.Sscanf(e.Name(), journalName+"-%dof%d-", &k, &n)
+	}
+	var shares []string
+	for k := range n {
+		if slices.ContainsFunc(r.Share(k, n), func(i int) bool { return slices.Contains(todo, i) }) {
+			shares = append(shares, fmt.Sprintf("%d/%d", k+1, n))
+		}
+	}
+	which := "no shard has begun"
+	if n > 0 {
+		which = "do shards " + strings.Join(shares, ", ")
+	}
+	return &PlanError{filepath.Join(r.out.Dir, planName), fmt.Sprintf("%d of %d units are not done", len(todo), len(r.records)), which + ", then finish again"}
+}
