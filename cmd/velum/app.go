@@ -34,6 +34,12 @@ func (a *app) config() (*option.Config, error) {
 	return option.Load(a.options)
 }
 
+// planned loads it over the options of a plan.
+func (a *app) planned(plan []byte) (*option.Config, error) {
+	a.options.Plan = plan
+	return a.config()
+}
+
 // call returns what a command runs that takes the configuration and flags.
 func call[F any](a *app, do func(context.Context, *console.Console, *option.Config, F) error, flags F) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, _ []string) error {

@@ -43,6 +43,8 @@ type verb struct {
 // newXCommand in its own file and name it here.
 var verbs = []verb{
 	{"mask", newRunCommand},
+	{"mask", newPlanCommand},
+	{"mask", newFinishCommand},
 	{"mask", newMaskCommand},
 	{"mask", newForgetCommand},
 	{"mask", newRevealCommand},

@@ -25,10 +25,14 @@ removes.`,
   velum run --in 2026-01.parquet --out masked/ --model meddocan --recall 0.99
   velum run --in export.csv --out masked/ --id-column codigo --text-column nota
   velum run --in archive/ --out masked/ --dry-run     # what would be done, and how long it takes
-  velum run --in 2026-02.parquet --out masked/        # February joins January`,
+  velum run --in 2026-02.parquet --out masked/        # February joins January
+  velum run --plan masked/plan.json --shard 3/12      # one of twelve processes: see velum plan`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			f.Spoil, f.Disk = a.spoil, a.disk
+			if f.Plan != "" || f.Shard != "" {
+				return run.Shard(c.Context(), a.Console, a.planned, &f)
+			}
 			return run.Mask(c.Context(), a.Console, a.config, &f)
 		},
 	}
@@ -39,11 +43,25 @@ removes.`,
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.BoolVar(&f.Replace, "replace", false, "the output gets what --in has and nothing else: what earlier runs put there goes")
 	flags.BoolVar(&f.Dry, "dry-run", false, "print what is done already, what would be added, replaced and removed, and how long it takes; write nothing")
+	flags.StringVar(&f.Plan, "plan", "", "`FILE` of velum plan of which one share is done: plan.json of the output")
+	flags.StringVar(&f.Shard, "shard", "", "`I/N`: which share of how many, with --plan")
+	a.recordFlags(c, &f)
+	a.maskFlags(c)
+	return c
+}
+
+// recordFlags are what a run leaves of itself.
+func (a *app) recordFlags(c *cobra.Command, f *run.Options) {
+	flags := c.Flags()
 	flags.StringVar(&f.Record.Metrics, "metrics", "", "`FILE` for Prometheus' textfile collector; its name must end in .prom")
 	flags.StringVar(&f.Record.Private, "private-metrics", "", "`FILE` like that of --metrics for its owner alone: with reasons, sources and languages, which depend on hidden words")
 	flags.BoolVar(&f.Record.EmptyOK, "empty-ok", false, "end with exit code 0, not 4, when there is nothing to do; for Kubernetes, which knows no other success")
 	flags.IntVar(&f.Record.Sample, "audit", 0, "draw `N` masked notes at random for a person to read: their ids and offsets, in audit/ of the private tree")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
+}
+
+// maskFlags are the options that are often given for an archive.
+func (a *app) maskFlags(c *cobra.Command) {
 	a.optionFlag(c, "from", "read.format")
 	a.optionFlag(c, "encoding", "read.encoding")
 	a.optionFlag(c, "delimiter", "read.delimiter")
@@ -62,5 +80,4 @@ removes.`,
 	a.optionFlag(c, "units", "run.units")
 	a.optionFlag(c, "memory-limit", "run.memory_limit")
 	a.optionFlag(c, "deadline", "run.deadline")
-	return c
 }

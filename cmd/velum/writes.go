@@ -22,9 +22,19 @@ const writesArgs = "writes arguments"
 // mayWrite asks whose the places are that a command would write, before it does
 // anything: nothing is put into the output of a run but by a run.
 func mayWrite(c *cobra.Command, args []string) error {
-	out, private, runs := "", "", c.Flags().Lookup("audit-log") != nil
+	value := func(flag string) string {
+		if f := c.Flags().Lookup(flag); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	out, private, runs := "", "", c.Flags().Lookup("audit-log") != nil || c.Flags().Lookup("replace") != nil
 	if runs {
-		if out, private = c.Flag("out").Value.String(), c.Flag("private").Value.String(); private == "" && out != "" {
+		out, private = value("out"), value("private")
+		if c.Flags().Lookup("out") == nil { // finish
+			out = args[0]
+		}
+		if private == "" && out != "" {
 			private = commit.PrivateDir(out)
 		}
 	}

@@ -22,6 +22,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -53,7 +54,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, forget (a unit that was removed), read (a sample, by people), promote, rollback
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit that was removed), read (a sample, by people), promote, rollback
 	Run    string         // name of the plan
 	Unit   string         // name of the unit
 	Config string         // hash of everything that shapes the output, as hexadecimal digits
@@ -67,11 +68,13 @@ type Entry struct {
 	Check  bool           // every byte of what was done before was compared with the manifest, of an end
 	Read   *Reading       // of a read
 	Mark   string         // of a patient who is forgotten, see Forgotten.Mark
+	Shard  string         // file of the log of a share, of a shard
+	Head   string         // of that log
 }
 
 // Of returns an entry that names the plan.
-func Of(p *commit.Plan, event string) Entry {
-	return Entry{Event: event, Run: p.Run(), Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
+func Of(p *commit.Planned, event string) Entry {
+	return Entry{Event: event, Run: p.Run, Config: p.Config, Model: p.Model, Key: p.Key}
 }
 
 // auditLine is an entry as it is written, without its sum.
@@ -95,6 +98,8 @@ type auditLine struct {
 	Checked bool           `json:"output_checked,omitempty"`
 	Read    *Reading       `json:"read,omitempty"`
 	Mark    string         `json:"patient_mark,omitempty"`
+	Shard   string         `json:"shard,omitempty"`
+	Head    string         `json:"shard_head,omitempty"`
 	Torn    *tornRecord    `json:"torn,omitempty"`
 }
 
@@ -307,7 +312,7 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head,
 	})
 }
 
@@ -381,7 +386,7 @@ type Report struct {
 
 // Past is what a log says of earlier runs.
 type Past struct {
-	Units   map[string]bool // names of the units that have a line
+	Units   map[string]bool // names of the units, and of the logs of shares, that have a line
 	Checked time.Time       // the last time that every byte of the output was compared with its manifest
 	Last    time.Time       // of the last line
 }
@@ -405,8 +410,8 @@ func ReadPast(name string) (*Past, error) {
 		if past.Last = l.Time; l.Checked {
 			past.Checked = l.Time
 		}
-		if l.Unit != "" {
-			past.Units[l.Unit] = true
+		if name := cmp.Or(l.Unit, l.Shard); name != "" {
+			past.Units[name] = true
 		}
 	}
 	return past, errors.Join(lines.Err(), f.Close())
@@ -446,7 +451,7 @@ func Verify(r io.Reader, head string) (*Report, error) {
 }
 
 // InTree are the files of a tree that vouch for themselves, for [commit.Check].
-var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: forgottenName, Sound: soundForgotten}}
+var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: forgottenName, Sound: soundForgotten}}
 
 // sound tells whether the chain of a log has no flaw, or the log is not there.
 func sound(name string) (bool, error) {
@@ -461,5 +466,8 @@ func sound(name string) (bool, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return false, err
 	}
-	return len(report.Findings) == 0, nil
+	if len(report.Findings) > 0 {
+		return false, nil
+	}
+	return soundShards(name)
 }

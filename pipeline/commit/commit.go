@@ -110,11 +110,12 @@ func (f *Final) Read(p PartRecord) ([]byte, error) {
 
 // Result is what RunUnits did.
 type Result struct {
-	Manifest *Manifest // of both trees
-	Kept     int       // units of earlier runs that the plan does not have
-	Done     int       // units done now
-	Reused   int       // units that were done already
-	Nothing  bool      // nothing had to be done or mended: the trees are as they were
+	Manifest *Manifest  // of both trees
+	Bad      []BadInput // files of the plan that could not be read
+	Kept     int        // units of earlier runs that the plan does not have
+	Done     int        // units done now
+	Reused   int        // units that were done already
+	Nothing  bool       // nothing had to be done or mended: the trees are as they were
 }
 
 // RunUnits does the units of a plan and commits them as a whole:
@@ -171,7 +172,7 @@ func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
 	if err := r.commit(manifest); err != nil {
 		return nil, err
 	}
-	r.result.Manifest, r.result.Kept = manifest, len(r.kept)
+	r.result.Manifest, r.result.Kept, r.result.Bad = manifest, len(r.kept), r.plan.BadInputs
 	r.result.Nothing = !r.touched
 	return &r.result, nil
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -289,7 +290,7 @@ func (d Difference) String() string { return d.Kind + ": " + d.Path }
 // A Log is a file of a tree that no manifest lists, since it says when and by
 // whom: it is never the same twice, and vouches for itself.
 type Log struct {
-	Name  string                          // below the tree, with slashes
+	Name  string                          // below the tree, with slashes; its last name may be a pattern of path.Match
 	Sound func(name string) (bool, error) // tells whether it is as it was written, or not there
 }
 
@@ -338,12 +339,18 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 		diffs = append(diffs, Difference{placesName, "changed"})
 	}
 	for _, log := range logs {
-		sound, err := log.Sound(filepath.Join(dir, filepath.FromSlash(log.Name)))
+		names, err := log.names(dir)
 		if err != nil {
 			return nil, err
 		}
-		if known[log.Name] = true; !sound {
-			diffs = append(diffs, Difference{log.Name, "changed"})
+		for _, name := range names {
+			sound, err := log.Sound(filepath.Join(dir, filepath.FromSlash(name)))
+			if err != nil {
+				return nil, err
+			}
+			if known[name] = true; !sound {
+				diffs = append(diffs, Difference{name, "changed"})
+			}
 		}
 	}
 	unknown, err := unknownFiles(dir, known)
@@ -352,6 +359,24 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Kind, b.Kind))
 	})
 	return slices.Compact(diffs), err
+}
+
+// names are the files that are meant.
+func (l *Log) names(dir string) (all []string, err error) {
+	if !strings.Contains(l.Name, "*") {
+		return []string{l.Name}, nil
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(path.Dir(l.Name))))
+	for _, e := range entries {
+		name := path.Join(path.Dir(l.Name), e.Name())
+		if is, _ := path.Match(l.Name, name); is {
+			all = append(all, name)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return all, err
 }
 
 // partState tells whether a part is what its record says: "" if so, else

@@ -133,7 +133,11 @@ func (r *Prepared) file() *planFile {
 }
 
 func newPlannedUnit(u *Unit) plannedUnit {
-	p := plannedUnit{label: u.names, Input: location(u.Input), SHA256: hex.EncodeToString(u.SHA256[:]), Unit: *u, Again: u.again != nil}
+	input := u.Input
+	if full, err := filepath.Abs(input); err == nil { // whoever joins stands elsewhere
+		input = full
+	}
+	p := plannedUnit{label: u.names, Input: location(input), SHA256: hex.EncodeToString(u.SHA256[:]), Unit: *u, Again: u.again != nil}
 	if u.rest != nil {
 		p.Rest = &plannedRest{u.rest.of.Name, u.rest.keep}
 	}
@@ -264,6 +268,9 @@ func unhex(to []byte, digits string) bool {
 	data, err := hex.DecodeString(digits)
 	return err == nil && copy(to, data) == len(to) && len(data) == len(to)
 }
+
+// Unit is a unit of the plan, by index.
+func (r *Prepared) Unit(i int) *Unit { return &r.plan.Units[i] }
 
 // Share lists the units of share k of n, from 0: about as many notes as each other
 // share has. It is a function of the plan, and of nothing that was done since.

@@ -124,6 +124,11 @@ func (p *Plan) Run() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
+// Planned says what the plan is made with, for the audit log.
+func (p *Plan) Planned() *Planned {
+	return &Planned{Run: p.Run(), Config: hex.EncodeToString(p.Config[:]), Model: hex.EncodeToString(p.Model[:]), Key: p.Key}
+}
+
 // source returns what the private manifest calls the input file. It is not
 // where the archive stands, so that equal archives have equal manifests.
 func (u *Unit) source() string { return cmp.Or(u.Source, u.Input) }

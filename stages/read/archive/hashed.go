@@ -24,7 +24,11 @@ func (f *File) still(now input.Identity) bool {
 	f.hashed.mu.Lock()
 	defer f.hashed.mu.Unlock()
 	was := &f.hashed.identity
-	if now == *was {
+	same := now
+	if was.Device == 0 { // another machine looked
+		same.Device = 0
+	}
+	if same == *was {
 		return true
 	}
 	if now.Size != was.Size {

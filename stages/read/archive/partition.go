@@ -94,7 +94,7 @@ func unescaped(s string) string {
 // have to have. What a folder says comes before what a file does, as with the
 // others.
 func (a *Archive) settlePartitions() {
-	a.o.Pass = slices.DeleteFunc(slices.Clone(a.o.Pass), func(name string) bool {
+	for _, name := range a.o.Pass {
 		there, number := false, true
 		for i := range a.Files {
 			value, ok := partition(a.Files[i].Folder, name)
@@ -111,7 +111,14 @@ func (a *Archive) settlePartitions() {
 		if there {
 			a.partitions = append(a.partitions, c)
 		}
-		return there
+	}
+	a.keepPartitions()
+}
+
+// keepPartitions takes what folders say out of the columns that files have to have.
+func (a *Archive) keepPartitions() {
+	a.o.Pass = slices.DeleteFunc(slices.Clone(a.o.Pass), func(name string) bool {
+		return slices.ContainsFunc(a.partitions, func(c pipeline.Column) bool { return c.Name == name })
 	})
 }
 

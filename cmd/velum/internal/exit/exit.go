@@ -105,6 +105,7 @@ var causes = []struct {
 	{as[*durable.LockedError], Locked, "wait until it ends, or write elsewhere"},
 	{as[*commit.OutputError], Config, ""},
 	{as[*commit.ChangedError], Integrity, ""},
+	{as[*commit.PlanError], Integrity, ""},
 	{as[*secret.Error], Key, ""},
 	{as[*durable.IntegrityError], Integrity, "put the file back as it was, or start over"},
 	{durable.DiskFailed, Failed, "look at the disk, then start again"},

@@ -18,6 +18,33 @@ import (
 // caller's to add.
 func (c *Config) Hash() (string, error) {
 	h := sha256.New()
+	err := c.shaping(func(key, text string) { fmt.Fprintf(h, "%s=%s\n", key, text) })
+	if err != nil {
+		return "", err
+	}
+	byCategory, err := c.Operators()
+	if err != nil {
+		return "", err
+	}
+	for i, operator := range byCategory {
+		fmt.Fprintf(h, "%v=%s\n", pipeline.Category(i), operator)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Shaping returns a digest of each option that shapes the output, to tell which of them
+// are others.
+func (c *Config) Shaping() (map[string]string, error) {
+	all := map[string]string{}
+	err := c.shaping(func(key, text string) {
+		sum := sha256.Sum256([]byte(text))
+		all[key] = hex.EncodeToString(sum[:6])
+	})
+	return all, err
+}
+
+// shaping calls do with each option that shapes the output, and its value.
+func (c *Config) shaping(do func(key, text string)) error {
 	for _, o := range c.options() {
 		if !o.shapes {
 			continue
@@ -26,7 +53,7 @@ func (c *Config) Hash() (string, error) {
 		if at, ok := o.at.(*string); ok && o.isPath(*at) {
 			sum, err := digestOf(o.key, *at)
 			if err != nil {
-				return "", err
+				return err
 			}
 			text = fmt.Sprintf("%x", sum)
 		}
@@ -39,21 +66,14 @@ func (c *Config) Hash() (string, error) {
 				}
 				sum, err := digestOf(o.key, path)
 				if err != nil {
-					return "", err
+					return err
 				}
 				text += fmt.Sprintf(" %x", sum)
 			}
 		}
-		fmt.Fprintf(h, "%s=%s\n", o.key, text)
+		do(o.key, text)
 	}
-	byCategory, err := c.Operators()
-	if err != nil {
-		return "", err
-	}
-	for i, operator := range byCategory {
-		fmt.Fprintf(h, "%v=%s\n", pipeline.Category(i), operator)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return nil
 }
 
 // digestOf returns the SHA-256 of a file that an option names. A table of people

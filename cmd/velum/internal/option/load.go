@@ -38,6 +38,7 @@ func (c *Config) Given(key string) bool { return c.origins[key].from != "built-i
 type Sources struct {
 	File  string        // --config; "" takes VELUM_CONFIG
 	Env   []string      // as os.Environ returns it
+	Plan  []byte        // options that a plan was made with, of Portable: they go before the file
 	flags []textSetting // in the order of the command line
 }
 
@@ -59,9 +60,14 @@ func Load(s Sources) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.profile(text, env, s.flags)
+	if s.Plan != nil {
+		l.profile(s.Plan, env, s.flags)
+	} else {
+		l.profile(text, env, s.flags)
+	}
 	l.file(file, file, text)
 	l.relativeTo(file)
+	l.file("plan", "plan.json", s.Plan)
 	for _, e := range env {
 		l.text("environment", e)
 	}

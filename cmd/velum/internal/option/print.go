@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +73,48 @@ func (c *Config) PrintJSON(w io.Writer) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(all)
+}
+
+// Portable writes the options that somebody has set, as a file of YAML would have
+// them, in JSON: whoever takes them up as Sources.Plan, wherever it stands, has the same.
+func (c *Config) Portable() ([]byte, error) {
+	all := map[string]any{}
+	for _, o := range c.options() {
+		if !c.Given(o.key) {
+			continue
+		}
+		path := strings.Split(o.key, ".")
+		at := all
+		for _, section := range path[:len(path)-1] {
+			if at[section] == nil {
+				at[section] = map[string]any{}
+			}
+			at = at[section].(map[string]any)
+		}
+		at[path[len(path)-1]] = o.anywhere()
+	}
+	return json.Marshal(all)
+}
+
+// anywhere is plain, with paths that do not count from a folder.
+func (o *option) anywhere() any {
+	full := func(name string) string {
+		if abs, err := filepath.Abs(name); err == nil && o.isPath(name) {
+			return abs
+		}
+		return name
+	}
+	switch at := o.at.(type) {
+	case *string:
+		return full(*at)
+	case *[]string:
+		all := []string{}
+		for _, name := range *at {
+			all = append(all, full(name))
+		}
+		return all
+	}
+	return o.plain()
 }
 
 // text returns the value as YAML on one line.

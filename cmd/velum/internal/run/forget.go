@@ -99,10 +99,11 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	}
 	m.logChanges()
 	m.record.place(out)
+	m.record.roots = plan.Roots
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
-	if ctx, err = m.record.begin(ctx, plan, out, cfg); err != nil {
+	if ctx, err = m.record.begin(ctx, plan.Planned(), out, cfg); err != nil {
 		return err
 	}
 	forget := o.Forget

@@ -187,7 +187,7 @@ func (m *masking) markForgotten(plan *commit.Plan) error {
 	if err := m.forgotten.Write(m.options.Disk, m.record.private); err != nil {
 		return err
 	}
-	e := audit.Of(plan, "forget")
+	e := audit.Of(plan.Planned(), "forget")
 	e.Mark = m.forgot
 	return m.record.append(e)
 }

@@ -44,8 +44,10 @@ type record struct {
 	*console.Console
 	RecordOptions
 
+	roots   []string // that were looked through
 	began   time.Time
-	plan    *commit.Plan // nil until begin
+	begun   bool
+	part    string       // of a run that this process does, plan or shard; "": all, or its end
 	of      audit.Entry  // what all lines of the run say: the plan's name is a hash of all units
 	about   report.About // of the page beside the audit log
 	lang    string
@@ -92,7 +94,7 @@ func (r *record) keep(do func() error) error {
 		r.Log.Info(err.Error())
 		err = nil
 	}
-	if r.plan != nil {
+	if r.begun {
 		err = r.end(err)
 	}
 	m := &r.summary
@@ -128,16 +130,20 @@ func (r *record) readings() string { return filepath.Join(r.private, filepath.Fr
 
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
-func (r *record) begin(ctx context.Context, plan *commit.Plan, out commit.Output, c *option.Config) (context.Context, error) {
-	r.about.Inputs, r.about.Output, r.lang = plan.Roots, out.Dir, c.Report.Lang
+func (r *record) begin(ctx context.Context, plan *commit.Planned, out commit.Output, c *option.Config) (context.Context, error) {
+	r.about.Inputs, r.about.Output, r.lang = r.roots, out.Dir, c.Report.Lang
 	// A policy may be a file: its name says enough, its content is in the hash
 	// of the configuration.
 	r.of = audit.Of(plan, "")
 	r.of.Policy, r.about.Run = filepath.Base(c.Mask.Policy), r.of.Run
-	if err := r.append(r.line("start")); err != nil {
+	event := "start"
+	if r.part == "plan" {
+		event = r.part
+	}
+	if err := r.append(r.line(event)); err != nil {
 		return nil, err
 	}
-	r.plan = plan
+	r.begun = true
 	past, err := audit.ReadPast(r.Audit)
 	if err != nil {
 		return nil, err
@@ -203,6 +209,9 @@ func (r *record) end(err error) error {
 	if err == nil {
 		err = r.failed
 	}
+	if r.part == "plan" && err == nil {
+		return nil // whoever finishes the plan ends it
+	}
 	code := int(exit.CodeOf(err))
 	e := r.line("end")
 	e.Exit, e.Counts, e.Units, e.Reused = &code, r.summary.Counts, r.summary.UnitsNow, r.summary.Reused
@@ -215,6 +224,9 @@ func (r *record) end(err error) error {
 		err = bad
 	} else if bad != nil {
 		r.Log.Error("the audit log lacks the end of this run", "cause", bad)
+	}
+	if r.part != "" {
+		return err
 	}
 	if bad := r.page(err); bad != nil {
 		r.Log.Error("no page of this run", "cause", bad)

@@ -27,7 +27,7 @@ func TestRecordWithoutLog(t *testing.T) {
 		r := record{Console: a, RecordOptions: RecordOptions{Audit: log, Metrics: filepath.Join(dir, "velum.prom")}}
 		began := false
 		err := r.keep(func() error {
-			if _, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, new(option.Config)); err != nil {
+			if _, err := r.begin(t.Context(), &commit.Planned{}, commit.Output{Dir: filepath.Join(dir, "out")}, new(option.Config)); err != nil {
 				return err
 			}
 			began = true
@@ -53,7 +53,7 @@ func TestRecordFound(t *testing.T) {
 	for range 3 {
 		r := record{Console: a, RecordOptions: RecordOptions{Audit: log}}
 		err := r.keep(func() error {
-			if _, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, new(option.Config)); err != nil {
+			if _, err := r.begin(t.Context(), &commit.Planned{}, commit.Output{Dir: filepath.Join(dir, "out")}, new(option.Config)); err != nil {
 				return err
 			}
 			r.unit(&commit.UnitRecord{Name: "a"}, true)
@@ -76,7 +76,7 @@ func TestRecordStops(t *testing.T) {
 	a.StartLog()
 	r := record{Console: a, RecordOptions: RecordOptions{Audit: filepath.Join(dir, "audit.jsonl")}}
 	err := r.keep(func() error {
-		ctx, err := r.begin(t.Context(), &commit.Plan{}, commit.Output{Dir: filepath.Join(dir, "out")}, new(option.Config))
+		ctx, err := r.begin(t.Context(), &commit.Planned{}, commit.Output{Dir: filepath.Join(dir, "out")}, new(option.Config))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,6 +48,10 @@ type Options struct {
 	Patient      string // the id of a patient whose notes are taken out; "": nobody's
 	Record       RecordOptions
 
+	Save  bool   // the plan is written, and nothing else done
+	Plan  string // an output with a plan, or the plan itself: see Shard, Finish
+	Shard string // I/N
+
 	Spoil func(*commit.Line) // tests put faults into the line here
 	Disk  durable.FS         // and below the output here; nil: the machine's
 }
@@ -58,7 +62,9 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 	do := func(r *record) error {
 		if len(o.In) == 0 || o.Out == "" {
 			verb := "run"
-			if o.Tagged != "" {
+			if o.Save {
+				verb = "plan"
+			} else if o.Tagged != "" {
 				verb = "mask"
 			}
 			return exit.Errorf(exit.Config, "see `velum "+verb+" --help`", "--in and --out are needed")
@@ -95,6 +101,7 @@ type masking struct {
 	forgot    string           // mark of the patient that is being forgotten
 	fence     *fence.Fence
 	slots     []*slot
+	progress  *console.Progress
 	stats     pipeline.Stats
 	began     time.Time
 	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
@@ -112,13 +119,8 @@ func newMasking(c *console.Console, o *Options, r *record) *masking {
 
 func (m *masking) mask(ctx context.Context) error {
 	o, cfg := m.options, m.Config
-	m.SetMemory(int64(cfg.Run.MemoryLimit))
-	if cfg.Run.Deadline > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, cfg.Run.Deadline, exit.ErrDeadline)
-		defer cancel()
-		defer m.EndHard(ctx)()
-	}
+	ctx, end := m.bounded(ctx)
+	defer end()
 	out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk, Group: cfg.Write.Group}
 	others := o.In
 	if o.Tagged != "" {
@@ -127,21 +129,10 @@ func (m *masking) mask(ctx context.Context) error {
 	if err := out.Apart(others...); err != nil {
 		return err
 	}
-	cfg.Choose.Use = cfg.Choose.Use && o.Tagged == "" // candidates were chosen when the notes were tagged
-	var err error
-	if m.People, err = flow.OpenPeople(cfg, o.Out); err != nil {
+	if err := m.open(ctx, out); err != nil {
 		return err
 	}
-	defer m.People.Close()
-	m.logPeople()
-	if err := m.openTagged(); err != nil {
-		return err
-	}
-	m.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
-	defer m.fence.Close()
-	if err := m.known(out); err != nil {
-		return err
-	}
+	defer m.close()
 	if err := m.inputsOf(out); err != nil {
 		return err
 	}
@@ -161,6 +152,10 @@ func (m *masking) mask(ctx context.Context) error {
 	m.logChanges()
 	m.logKept()
 	m.record.place(out)
+	m.record.roots = units.Roots
+	if o.Save {
+		m.record.part = "plan"
+	}
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
@@ -168,13 +163,48 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	defer m.dealt.close()
-	if ctx, err = m.record.begin(ctx, units, out, cfg); err != nil {
+	if ctx, err = m.record.begin(ctx, units.Planned(), out, cfg); err != nil {
 		return err
 	}
 	if err := m.markForgotten(units); err != nil {
 		return err
 	}
+	if err := m.carry(units); err != nil {
+		return err
+	}
 	return m.units(ctx, units, out)
+}
+
+// bounded readies the process for a run: what it may take of memory and time.
+func (m *masking) bounded(ctx context.Context) (context.Context, func()) {
+	m.SetMemory(int64(m.Config.Run.MemoryLimit))
+	if m.Config.Run.Deadline <= 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, m.Config.Run.Deadline, exit.ErrDeadline)
+	stop := m.EndHard(ctx)
+	return ctx, func() { stop(); cancel() }
+}
+
+// open opens what the notes are read and masked with, but for the archive.
+func (m *masking) open(ctx context.Context, out commit.Output) (err error) {
+	cfg := m.Config
+	cfg.Choose.Use = cfg.Choose.Use && m.options.Tagged == "" // candidates were chosen when the notes were tagged
+	if m.People, err = flow.OpenPeople(cfg, m.options.Out); err != nil {
+		return err
+	}
+	m.logPeople()
+	m.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	err = errors.Join(m.openTagged(), m.known(out))
+	if err != nil {
+		m.close()
+	}
+	return err
+}
+
+func (m *masking) close() {
+	m.fence.Close()
+	m.People.Close()
 }
 
 // openTagged opens the output whose spans are taken, if there is one.
@@ -298,21 +328,33 @@ func rest(parts *commit.Parts, of *commit.UnitRecord, open func(commit.PartRecor
 
 // units does the units and prints what came out.
 func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Output) error {
-	progress := m.NewProgress("mask", "notes", m.archive.Rows())
+	ctx, o, end := m.stage(ctx, m.archive.Rows())
+	defer end()
+	if m.options.Save {
+		return m.save(units, out, o)
+	}
+	result, err := commit.RunUnits(ctx, units, out, m.nextLine, o)
+	return m.ended(result, out, err)
+}
+
+// stage readies what units are done with: slots, and what is told of each.
+func (m *masking) stage(ctx context.Context, notes int64) (context.Context, commit.UnitOptions, func()) {
+	m.progress = m.NewProgress("mask", "notes", notes)
 	ctx, gate := newGate(ctx, m.Run.MaxFailures)
-	defer gate.stop(nil)
 	m.slots = make([]*slot, m.unitsAtOnce())
 	if m.options.Tagged == "" {
 		m.SteadyMemory()
 	} // else there are no caches of a tagger: little lives, and at 25 % of it a tenth of the time goes to collecting
 	o := m.unitOptions()
 	o.AtOnce, o.Stats, o.ByLength = m.unitsAtOnce(), &m.stats, !m.record.checks
-	o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
+	if m.last != nil {
+		o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
+	}
 	o.Done = func(u *commit.UnitRecord, reused bool) {
 		m.record.unit(u, reused)
 		gate.unit(&u.Counts)
 		if reused {
-			progress.Add(u.Rows)
+			m.progress.Add(u.Rows)
 		} else {
 			m.giveBack(u.Rows)
 		}
@@ -322,16 +364,23 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 			}
 		}
 	}
-	result, err := commit.RunUnits(ctx, units, out, func(at int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
-		if m.slots[at] == nil {
-			var err error
-			if m.slots[at], err = m.newSlot(); err != nil {
-				return commit.Line{}, err
-			}
+	return ctx, o, func() { gate.stop(nil) }
+}
+
+// nextLine makes the line of a unit in a slot.
+func (m *masking) nextLine(at int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+	if m.slots[at] == nil {
+		var err error
+		if m.slots[at], err = m.newSlot(); err != nil {
+			return commit.Line{}, err
 		}
-		return m.line(m.slots[at], u, parts, progress)
-	}, o)
-	progress.End()
+	}
+	return m.line(m.slots[at], u, parts, m.progress)
+}
+
+// ended prints what a run came to, and judges it.
+func (m *masking) ended(result *commit.Result, out commit.Output, err error) error {
+	m.progress.End()
 	if err != nil {
 		return err
 	}
@@ -342,7 +391,7 @@ func (m *masking) units(ctx context.Context, units *commit.Plan, out commit.Outp
 	if err := m.printResult(result, out); err != nil {
 		return err
 	}
-	return m.verdict(result, units.BadInputs)
+	return m.verdict(result)
 }
 
 // giveBackNotes is after how many notes memory that is free goes back to the
@@ -476,15 +525,15 @@ func (m *masking) unitsAtOnce() int {
 }
 
 // verdict turns what happened into an exit code.
-func (m *masking) verdict(r *commit.Result, bad []commit.BadInput) error {
+func (m *masking) verdict(r *commit.Result) error {
 	c := r.Manifest.Counts
 	c.Quarantined -= c.Reasons[pipeline.Excluded.String()] // it was asked for
 	if c.Rows > 0 && float64(c.Quarantined) > m.Write.MaxQuarantined*float64(c.Rows) {
 		return exit.Errorf(exit.Quarantined, "look at the reasons in report.json; write.max_quarantined sets the limit",
 			"%d of %d notes are in quarantine, more than %.4g %%%s", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined, damaged(r.Manifest))
 	}
-	if len(bad) > 0 { // those of earlier runs were said then
-		return flow.BadInputs(bad)
+	if len(r.Bad) > 0 { // those of earlier runs were said then
+		return flow.BadInputs(r.Bad)
 	}
 	if r.Nothing {
 		return exit.Errorf(exit.Nothing, "", "nothing to do: the output is up to date")

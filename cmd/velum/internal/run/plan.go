@@ -1,0 +1,307 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/archive"
+)
+
+// A run is planned, done and finished. On one machine that is Mask; on several, each
+// of these is a process of its own, and whoever starts them needs to know no more than
+// the number of a shard:
+//
+//	velum plan      Mask, with Options.Save: ends when plan.json is there
+//	velum run       Shard, once or more often for each share
+//	velum finish    Finish
+//
+// What a plan was made with stands in it, and what a shard finds must be the same.
+
+// carried is what a plan says beside its units.
+type carried struct {
+	Options json.RawMessage   `json:"options"` // of option.Portable
+	Shaping map[string]string `json:"shaping"` // of option.Shaping
+	People  string            `json:"people,omitempty"`
+	Private string            `json:"private,omitempty"` // tree, if it is not beside the other
+	Tagged  string            `json:"tagged,omitempty"`
+	Roots   []string          `json:"roots"`
+	Checked bool              `json:"checked,omitempty"` // every byte of earlier runs was read again
+	Archive json.RawMessage   `json:"archive"`
+}
+
+// carry puts into the plan what the other processes need.
+func (m *masking) carry(plan *commit.Plan) error {
+	full := func(name string) string {
+		if abs, err := filepath.Abs(name); name != "" && err == nil {
+			return abs
+		}
+		return name
+	}
+	w := carried{Private: full(m.options.Private), Tagged: full(m.options.Tagged), Checked: m.record.checks}
+	for _, root := range plan.Roots {
+		w.Roots = append(w.Roots, full(root))
+	}
+	var errs [5]error
+	w.Options, errs[0] = m.Config.Portable()
+	w.Shaping, errs[1] = m.Config.Shaping()
+	w.People, errs[2] = m.peopleSum()
+	w.Archive, errs[3] = json.Marshal(m.archive)
+	plan.With, errs[4] = json.Marshal(w)
+	return errors.Join(errs[:]...)
+}
+
+// peopleSum is a digest of who is left out: those people shape units and no option.
+func (m *masking) peopleSum() (string, error) {
+	h := sha256.New()
+	if name := m.Config.People.Exclude; name != "" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", exit.Errorf(exit.Config, "correct people.exclude", "people.exclude: %w", err)
+		}
+		_, err = io.Copy(h, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+	}
+	for _, member := range m.forgotten.Set.Members() {
+		fmt.Fprintf(h, "\n%v", member)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// save makes the plan for other processes and says how they go on.
+func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOptions) error {
+	p, err := commit.Prepare(plan, out, o)
+	if err != nil {
+		return err
+	}
+	err = p.Save()
+	units := p.Todo()
+	if err := errors.Join(err, p.Close()); err != nil {
+		return err
+	}
+	notes := int64(0)
+	for _, i := range units {
+		notes += p.Unit(i).Rows
+	}
+	file := filepath.Join(out.Dir, "plan.json")
+	if m.JSON {
+		return json.NewEncoder(m.Out).Encode(map[string]any{"message_type": "plan", "plan": file, "units": len(units), "notes": notes, "unreadable_files": len(plan.BadInputs)})
+	}
+	if m.Quiet {
+		return nil
+	}
+	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum finish %s\n", len(units), notes, file, out.Dir)
+	return err
+}
+
+// A loader loads the configuration over the options of a plan.
+type loader = func(plan []byte) (*option.Config, error)
+
+// joined does something of a plan that is there.
+func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *commit.Planned, out commit.Output) error) error {
+	r := &record{Console: c, RecordOptions: o.Record}
+	return r.keep(func() error {
+		m := newMasking(c, o, r)
+		o.Out = filepath.Clean(o.Plan)
+		if filepath.Base(o.Out) == "plan.json" {
+			o.Out = filepath.Dir(o.Out)
+		}
+		out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk}
+		p, err := commit.ReadPlan(out)
+		if err != nil {
+			return err
+		}
+		var w carried
+		if json.Unmarshal(p.With, &w) != nil {
+			return exit.Errorf(exit.Integrity, "make it anew with `velum plan`", "%s: the plan is damaged", o.Plan)
+		}
+		cfg, err := load(w.Options)
+		if m.Flow, err = flow.Open(cfg, err); err != nil {
+			return err
+		}
+		out.Private, out.Group = cmp.Or(o.Private, w.Private), cfg.Write.Group
+		o.In, o.Tagged, o.Private = w.Roots, w.Tagged, out.Private
+		r.checks, r.roots = w.Checked, w.Roots
+		if err := out.Apart(); err != nil {
+			return err
+		}
+		if err := m.open(context.Background(), out); err != nil {
+			return err
+		}
+		defer m.close()
+		if err := m.sameAs(p, &w); err != nil {
+			return err
+		}
+		r.place(out)
+		return do(m, p, out)
+	})
+}
+
+// sameAs readies the archive of a plan and refuses what is not as the plan has it.
+func (m *masking) sameAs(p *commit.Planned, w *carried) error {
+	o, err := flow.ReadOptions(m.Config)
+	if err != nil {
+		return err
+	}
+	m.key = o.Key
+	if m.archive, err = archive.Planned(w.Archive, o, m.fence); err != nil {
+		return err
+	}
+	if hex.EncodeToString(m.Model.SHA256[:]) != p.Model {
+		return exit.Errorf(exit.Config, "give that one, or plan anew", "tag.model: %s is another model than the plan was made with", m.Config.Tag.Model)
+	}
+	if o.Key.ID() != p.Key {
+		return exit.Errorf(exit.Key, "give that one, or plan anew", "key.file: another key than the plan was made with (%s, not %s)", cmp.Or(o.Key.ID(), "none"), cmp.Or(p.Key, "none"))
+	}
+	shaping, err := m.Config.Shaping()
+	if err != nil {
+		return err
+	}
+	var others []string
+	for key, sum := range shaping {
+		if w.Shaping[key] != sum {
+			others = append(others, key)
+		}
+	}
+	if len(others) > 0 {
+		slices.Sort(others)
+		return exit.Errorf(exit.Config, "leave them as they were, or plan anew", "options, or files that they name, are others than the plan was made with: %s", strings.Join(others, ", "))
+	}
+	if people, err := m.peopleSum(); err != nil || people != w.People {
+		return errors.Join(err, exit.Errorf(exit.Config, "plan anew", "people.exclude: others object, or are forgotten, than when the plan was made"))
+	}
+	now, err := m.plan(o.Key)
+	if err == nil && hex.EncodeToString(now.Config[:]) != p.Config {
+		err = exit.Errorf(exit.Config, "use the version that made it, or plan anew", "another version of velum made the plan")
+	}
+	return err
+}
+
+// Shard does a share of a plan: o.Shard is I/N. It judges nothing: what is wrong with
+// notes is for Finish to say.
+func Shard(ctx context.Context, c *console.Console, load loader, o *Options) error {
+	var k, n int
+	if _, err := fmt.Sscanf(o.Shard+" ", "%d/%d ", &k, &n); err != nil || k < 1 || k > n || n > mostShards {
+		return exit.Errorf(exit.Config, "say which share of how many, as --shard 3/12", "--shard: want I/N with 1 <= I <= N <= %d", mostShards)
+	}
+	return joined(c, o, load, func(m *masking, p *commit.Planned, out commit.Output) error {
+		ctx, end := m.bounded(ctx)
+		defer end()
+		attempt := attemptID()
+		m.record.shard(fmt.Sprintf("%s-%dof%d-%s", p.Run, k, n, attempt))
+		ctx, err := m.record.begin(ctx, p, out, m.Config)
+		if err != nil {
+			return err
+		}
+		m.Run.MaxFailures = 10_000
+		ctx, o, end := m.stage(ctx, 0)
+		defer end()
+		o.Attempt = attempt
+		plan, err := commit.Join(out, o, false)
+		if err != nil {
+			return err
+		}
+		notes := int64(0)
+		for _, i := range plan.Share(k-1, n) {
+			if err := m.archive.Unchanged(plan.Unit(i)); err != nil {
+				return exit.With(exit.Integrity, err, "put the file back as it was, or plan anew")
+			}
+			notes += plan.Unit(i).Rows
+		}
+		m.progress = m.NewProgress("mask", "notes", notes)
+		err = plan.DoShare(ctx, k-1, n, m.nextLine)
+		m.progress.End()
+		if err != nil || m.Quiet {
+			return err
+		}
+		_, err = m.Printf("shard %d/%d: %d notes, %.1f s\n", k, n, notes, time.Since(m.began).Seconds())
+		return err
+	})
+}
+
+// mostShards bounds what a typing mistake can ask for.
+const mostShards = 100_000
+
+// attemptID tells what two processes that do the same write at the same time apart.
+func attemptID() string {
+	var id [6]byte
+	rand.Read(id[:])
+	return hex.EncodeToString(id[:])
+}
+
+// Finish makes a whole of what the shards have done: it judges, does the last step and
+// commits.
+func Finish(ctx context.Context, c *console.Console, load loader, o *Options) error {
+	return joined(c, o, load, func(m *masking, p *commit.Planned, out commit.Output) error {
+		ctx, end := m.bounded(ctx)
+		defer end()
+		var err error
+		if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
+			return err
+		}
+		checked := m.record.checks
+		if ctx, err = m.record.begin(ctx, p, out, m.Config); err != nil {
+			return err
+		}
+		m.record.checks = checked
+		if err := m.record.shards(p.Run); err != nil {
+			return err
+		}
+		ctx, o, end := m.stage(ctx, 0)
+		defer end()
+		o.Attempt, o.ByLength = attemptID(), true
+		plan, err := commit.Join(out, o, true)
+		if err != nil {
+			return err
+		}
+		result, err := plan.Commit(ctx)
+		return m.ended(result, out, errors.Join(err, plan.Close()))
+	})
+}
+
+// shard makes the log that of an attempt at a share.
+func (r *record) shard(name string) {
+	r.Audit = filepath.Join(r.private, filepath.FromSlash(audit.ShardName(name)))
+	r.part = "shard"
+}
+
+// shards records the heads of the logs of all shares of a plan.
+func (r *record) shards(run string) error {
+	units, entries, err := audit.Shards(r.private, run)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if r.logged[e.Shard] {
+			continue
+		}
+		line := r.line("shard")
+		line.Shard, line.Head = e.Shard, e.Head
+		if err := r.append(line); err != nil {
+			return err
+		}
+	}
+	for _, name := range units {
+		r.logged[name] = true
+	}
+	return nil
+}

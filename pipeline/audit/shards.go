@@ -1,0 +1,76 @@
+package audit
+
+import (
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Each attempt at a share of a plan has a log of its own: several machines cannot add to
+// one. When the plan is finished, the head of each stands in the log of the tree, so that
+// none can be changed, shortened or taken away.
+
+// ShardName is where the log of an attempt stands, below the private tree.
+func ShardName(attempt string) string { return auditDir + "/shard-" + attempt + ".jsonl" }
+
+// Shards ends the logs of all attempts at a plan and returns their heads, by file, and the
+// units that have a line in one of them. An attempt that still goes on may add more lines.
+func Shards(private, run string) (units []string, heads []Entry, err error) {
+	files, err := os.ReadDir(filepath.Join(private, auditDir))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if is, _ := path.Match(path.Base(ShardName(run+"-*")), f.Name()); !is {
+			continue
+		}
+		name := filepath.Join(private, auditDir, f.Name())
+		past, err := ReadPast(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		for unit := range past.Units {
+			units = append(units, unit)
+		}
+		head, err := Append(name, Entry{Event: "finish", Run: run}) // names a line that a crash has torn
+		if err != nil {
+			return nil, nil, err
+		}
+		heads = append(heads, Entry{Shard: f.Name(), Head: head})
+	}
+	return units, heads, nil
+}
+
+// soundShards tells whether the logs that a log names are there, each with the line
+// whose hash was noted.
+func soundShards(name string) (bool, error) {
+	f, err := Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	lines := newAuditScanner(f)
+	for lines.Scan() {
+		l, ok := parseAuditLine(lines.Bytes())
+		if !ok || l.Shard == "" {
+			continue
+		}
+		if strings.ContainsAny(l.Shard, "/\\") {
+			return false, nil
+		}
+		shard, err := Open(filepath.Join(filepath.Dir(name), l.Shard))
+		if errors.Is(err, os.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		report, err := Verify(shard, l.Head)
+		if err := errors.Join(err, shard.Close()); err != nil || len(report.Findings) > 0 {
+			return false, err
+		}
+	}
+	return true, lines.Err()
+}
