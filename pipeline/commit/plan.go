@@ -342,9 +342,9 @@ func (r *Prepared) missing(todo []int) error {
 			shares = append(shares, fmt.Sprintf("%d/%d", k+1, n))
 		}
 	}
-	which := "no shard has begun"
-	if n > 0 {
-		which = "do shards " + strings.Join(shares, ", ")
+	name := filepath.Join(r.out.Dir, planName)
+	if n == 0 {
+		return &PlanError{name, "no unit is done", "do its shards, then finish"}
 	}
-	return &PlanError{filepath.Join(r.out.Dir, planName), fmt.Sprintf("%d of %d units are not done", len(todo), len(r.records)), which + ", then finish again"}
+	return &PlanError{name, fmt.Sprintf("%d of %d units are not done", len(todo), len(r.records)), "do shards " + strings.Join(shares, ", ") + ", then finish again"}
 }

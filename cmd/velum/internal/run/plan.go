@@ -128,7 +128,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk}
 		p, err := commit.ReadPlan(out)
 		if err != nil {
-			return err
+			return o.finished(out, err)
 		}
 		var w carried
 		if json.Unmarshal(p.With, &w) != nil {
@@ -154,6 +154,18 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		r.place(out)
 		return do(m, p, out)
 	})
+}
+
+// finished tells a plan that is there no more, since it was finished, from one that never was.
+func (o *Options) finished(out commit.Output, err error) error {
+	died, bad := out.Unfinished()
+	if _, missing := errors.AsType[*commit.PlanError](err); !missing || bad != nil || died || o.Shard != "" {
+		return err
+	}
+	if _, none := commit.ReadManifest(out.Dir); none != nil {
+		return err
+	}
+	return exit.Errorf(exit.Nothing, "", "%s: nothing to do: the plan was finished", out.Dir)
 }
 
 // sameAs readies the archive of a plan and refuses what is not as the plan has it.
@@ -200,8 +212,11 @@ func (m *masking) sameAs(p *commit.Planned, w *carried) error {
 // notes is for Finish to say.
 func Shard(ctx context.Context, c *console.Console, load loader, o *Options) error {
 	var k, n int
-	if _, err := fmt.Sscanf(o.Shard+" ", "%d/%d ", &k, &n); err != nil || k < 1 || k > n || n > mostShards {
-		return exit.Errorf(exit.Config, "say which share of how many, as --shard 3/12", "--shard: want I/N with 1 <= I <= N <= %d", mostShards)
+	if _, err := fmt.Sscanf(o.Shard+" ", "%d/%d ", &k, &n); err != nil || k < 0 || k > n || n < 1 || n > mostShards {
+		return exit.Errorf(exit.Config, "say which share of how many, as --shard 3/12", "--shard: want I/N with I from 1 to N, or from 0 to N-1, and N up to %d", mostShards)
+	}
+	if k == 0 { // whoever counts from 0 does not have N
+		k = n
 	}
 	return joined(c, o, load, func(m *masking, p *commit.Planned, out commit.Output) error {
 		ctx, end := m.bounded(ctx)
