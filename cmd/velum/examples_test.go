@@ -68,6 +68,9 @@ func commands(text string) (lines []string) {
 // goesOn are examples that need what is in --out already.
 var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins|corpus [rt]`)
 
+// shares are examples that need a plan.
+var shares = regexp.MustCompile(`^velum finish|--shard`)
+
 // page are examples that serve a page until they are interrupted.
 var page = regexp.MustCompile(`^velum review (.*)$`)
 
@@ -125,6 +128,15 @@ func (w *world) try(t *testing.T, example string) {
 	if out := outOf.FindStringSubmatch(example); out != nil && !goesOn.MatchString(example) {
 		path := strings.TrimRight(out[1], "/")
 		if out, err := here.sh("rm -r " + path + " " + path + ".private 2> /dev/null || true"); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if shares.MatchString(example) {
+		plan := "rm -rf masked masked.private && velum plan -q --in archive/ --out masked/"
+		if strings.Contains(example, "finish") {
+			plan += " && velum run -q --plan masked/ --shard 1/1"
+		}
+		if out, err := here.sh(plan); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}

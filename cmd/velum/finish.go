@@ -15,7 +15,7 @@ func newFinishCommand(a *app) *cobra.Command {
 choose, report and commit. Exit codes are those of velum run: only finish says that too much
 is in quarantine. A shard that is missing is named; do it and finish again.`,
 		Example: `  velum finish masked/
-  velum finish masked/ --metrics /var/lib/node_exporter/velum.prom`,
+  velum finish masked/ --metrics velum.prom --audit 300`,
 		Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.Disk, f.Plan = a.disk, args[0]

@@ -67,12 +67,12 @@ var mayImport = []struct{ who, what string }{
 // rooms are those of cmd/velum/internal, in layers: a room may import the rooms
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
-	{"exit"},            // how a command ends
-	{"console"},         // the process around it
-	{"option", "files"}, // the configuration; what people and runs have written
-	{"flow"},            // stages, models, labelled notes
-	{"report"},          // what a run came to
-	{"selection"},       // what is chosen of an archive
+	{"exit"},                   // how a command ends
+	{"console"},                // the process around it
+	{"option", "files"},        // the configuration; what people and runs have written
+	{"flow"},                   // stages, models, labelled notes
+	{"report"},                 // what a run came to
+	{"selection", "anonymize"}, // what is chosen of an archive; its public tables
 	{"look", "notes", "proof", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
 	{"attack", "learn", "pack"},
 }

@@ -50,7 +50,7 @@ func longFunctions(tree fs.FS) (found []string) {
 
 // mostNames is how many names a package may export for its readers to learn
 // (ownNames): what is asked of the two packages that everybody imports.
-var mostNames = map[string]int{"pipeline": 45, "pipeline/commit": 35}
+var mostNames = map[string]int{"pipeline": 45, "pipeline/commit": 38}
 
 func TestExportedNames(t *testing.T) {
 	for folder, most := range mostNames {

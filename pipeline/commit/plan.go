@@ -84,45 +84,45 @@ type PlanError struct{ Path, Cause, Remedy string }
 func (e *PlanError) Error() string { return e.Path + ": " + e.Cause + "; " + e.Remedy }
 
 // Save writes plan.json, once.
-func (r *Prepared) Save() error {
-	r.saving.Lock()
-	defer r.saving.Unlock()
-	if r.saved {
+func (p *Prepared) Save() error {
+	p.saving.Lock()
+	defer p.saving.Unlock()
+	if p.saved {
 		return nil
 	}
-	if len(r.Todo()) > 0 {
-		if err := r.touch(); err != nil {
+	if len(p.Todo()) > 0 {
+		if err := p.touch(); err != nil {
 			return err
 		}
 	}
-	for _, root := range r.roots() {
-		if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
+	for _, root := range p.roots() {
+		if err := durable.MkdirAll(p.fs, tmpDir(root, p.id)); err != nil {
 			return err
 		}
 	}
-	data, err := json.Marshal(r.file())
+	data, err := json.Marshal(p.file())
 	if err != nil {
 		return err
 	}
-	r.saved = true
-	return r.replace(r.out.Dir, planName, filepath.Join(r.out.Dir, planName), append(data, '\n'))
+	p.saved = true
+	return p.replace(p.out.Dir, planName, filepath.Join(p.out.Dir, planName), append(data, '\n'))
 }
 
-func (r *Prepared) file() *planFile {
+func (p *Prepared) file() *planFile {
 	f := &planFile{
 		Schema:  planSchema,
-		Planned: Planned{r.id, hex.EncodeToString(r.plan.Config[:]), hex.EncodeToString(r.plan.Model[:]), r.plan.Key, r.plan.With},
-		Fresh:   r.o.Fresh, Changed: r.touched, Bad: r.plan.BadInputs, KeptBad: r.keptBad, Output: location(r.growth.now.output),
+		Planned: Planned{p.id, hex.EncodeToString(p.plan.Config[:]), hex.EncodeToString(p.plan.Model[:]), p.plan.Key, p.plan.With},
+		Fresh:   p.o.Fresh, Changed: p.touched, Bad: p.plan.BadInputs, KeptBad: p.keptBad, Output: location(p.growth.now.output),
 	}
-	for i := range r.plan.Units {
-		u := newPlannedUnit(&r.plan.Units[i])
-		u.Done = r.records[i] != nil
+	for i := range p.plan.Units {
+		u := newPlannedUnit(&p.plan.Units[i])
+		u.Done = p.records[i] != nil
 		f.Units = append(f.Units, u)
 	}
-	for i := range r.kept {
-		f.Kept = append(f.Kept, r.kept[i].Name)
+	for i := range p.kept {
+		f.Kept = append(f.Kept, p.kept[i].Name)
 	}
-	now := r.growth.now
+	now := p.growth.now
 	for _, name := range sortedKeys(now.unit) {
 		f.Places = append(f.Places, plannedPlace{At: location(now.unit[name]), Unit: name, Former: now.former[name]})
 	}
@@ -195,48 +195,48 @@ func Join(out Output, o UnitOptions, lock bool) (*Prepared, error) {
 	return r, nil
 }
 
-func (r *Prepared) join(f *planFile, lock bool) error {
+func (p *Prepared) join(f *planFile, lock bool) error {
 	if lock {
-		if err := r.rollForward(); err != nil {
+		if err := p.rollForward(); err != nil {
 			return err
 		}
 	}
-	bad := &PlanError{filepath.Join(r.out.Dir, planName), "is damaged", "make it anew with `velum plan`"}
-	if !unhex(r.plan.Config[:], f.Config) || !unhex(r.plan.Model[:], f.Model) {
+	bad := &PlanError{filepath.Join(p.out.Dir, planName), "is damaged", "make it anew with `velum plan`"}
+	if !unhex(p.plan.Config[:], f.Config) || !unhex(p.plan.Model[:], f.Model) {
 		return bad
 	}
-	if err := r.readCommitted(); err != nil {
+	if err := p.readCommitted(); err != nil {
 		return err
 	}
-	old, err := readPlaces(r.fs, r.out.Private)
+	old, err := readPlaces(p.fs, p.out.Private)
 	if err != nil {
 		return err
 	}
-	r.growth = &growth{old: old, now: noPlaces(), o: &r.o}
-	r.growth.now.output = string(f.Output)
-	for _, p := range f.Places {
-		if p.Bad != "" {
-			r.growth.now.bad[p.Bad] = string(p.At)
+	p.growth = &growth{old: old, now: noPlaces(), o: &p.o}
+	p.growth.now.output = string(f.Output)
+	for _, at := range f.Places {
+		if at.Bad != "" {
+			p.growth.now.bad[at.Bad] = string(at.At)
 			continue
 		}
-		r.growth.now.unit[p.Unit] = string(p.At)
-		r.growth.now.former[p.Unit] = p.Former
+		p.growth.now.unit[at.Unit] = string(at.At)
+		p.growth.now.former[at.Unit] = at.Former
 	}
 	for _, name := range f.Kept {
-		u := r.committed[name]
+		u := p.committed[name]
 		if u == nil {
 			return &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
 		}
-		r.kept = append(r.kept, *r.elsewhere(u))
+		p.kept = append(p.kept, *p.elsewhere(u))
 	}
 	for i := range f.Units {
-		u, ok := f.Units[i].unit(r.committed)
+		u, ok := f.Units[i].unit(p.committed)
 		if !ok {
 			return bad
 		}
-		r.plan.Units, r.planned = append(r.plan.Units, u), append(r.planned, f.Units[i].Done)
+		p.plan.Units, p.planned = append(p.plan.Units, u), append(p.planned, f.Units[i].Done)
 	}
-	r.keptBad, r.records = f.KeptBad, make([]*UnitRecord, len(f.Units))
+	p.keptBad, p.records = f.KeptBad, make([]*UnitRecord, len(f.Units))
 	return nil
 }
 
@@ -270,22 +270,22 @@ func unhex(to []byte, digits string) bool {
 }
 
 // Unit is a unit of the plan, by index.
-func (r *Prepared) Unit(i int) *Unit { return &r.plan.Units[i] }
+func (p *Prepared) Unit(i int) *Unit { return &p.plan.Units[i] }
 
 // Share lists the units of share k of n, from 0: about as many notes as each other
 // share has. It is a function of the plan, and of nothing that was done since.
-func (r *Prepared) Share(k, n int) (units []int) {
+func (p *Prepared) Share(k, n int) (units []int) {
 	var order []int
-	for i, done := range r.planned {
+	for i, done := range p.planned {
 		if !done {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.plan.Units[b].Rows, r.plan.Units[a].Rows) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.plan.Units[b].Rows, p.plan.Units[a].Rows) })
 	load := make([]int64, n)
 	for _, i := range order {
 		least := slices.Index(load, slices.Min(load))
-		load[least] += r.plan.Units[i].Rows + 1
+		load[least] += p.plan.Units[i].Rows + 1
 		if least == k {
 			units = append(units, i)
 		}
@@ -296,38 +296,38 @@ func (r *Prepared) Share(k, n int) (units []int) {
 
 // DoShare does what is not done yet of share k of n, from 0, with a journal of this
 // attempt's own. Errors are those of Do; a *PlanError says that the plan has been finished.
-func (r *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
-	known, err := r.known()
+func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
+	known, err := p.known()
 	if err != nil {
-		return r.gone(err)
+		return p.gone(err)
 	}
 	var todo []int
-	for _, i := range r.Share(k, n) {
-		if err := r.adopt(i, known, false); err != nil {
+	for _, i := range p.Share(k, n) {
+		if err := p.adopt(i, known, false); err != nil {
 			return err
 		}
-		if r.records[i] == nil {
+		if p.records[i] == nil {
 			todo = append(todo, i)
 		}
 	}
-	return r.gone(r.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, r.o.Attempt), todo, line))
+	return p.gone(p.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, p.o.Attempt), todo, line))
 }
 
 // gone tells why something is not there: whoever finishes a plan removes its folder
 // first, so that a share that lives on can put nothing into its place any more.
-func (r *Prepared) gone(err error) error {
+func (p *Prepared) gone(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, stat := r.fs.Stat(runDir(r.out.Dir, r.id)); errors.Is(stat, fs.ErrNotExist) {
-		return &PlanError{filepath.Join(r.out.Dir, planName), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
+	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.id)); errors.Is(stat, fs.ErrNotExist) {
+		return &PlanError{filepath.Join(p.out.Dir, planName), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
 	}
 	return err
 }
 
 // missing names the shares that have not done their units, as the journals count them.
-func (r *Prepared) missing(todo []int) error {
-	entries, err := r.fs.ReadDir(runDir(r.out.Dir, r.id))
+func (p *Prepared) missing(todo []int) error {
+	entries, err := p.fs.ReadDir(runDir(p.out.Dir, p.id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -338,13 +338,13 @@ func (r *Prepared) missing(todo []int) error {
 	}
 	var shares []string
 	for k := range n {
-		if slices.ContainsFunc(r.Share(k, n), func(i int) bool { return slices.Contains(todo, i) }) {
+		if slices.ContainsFunc(p.Share(k, n), func(i int) bool { return slices.Contains(todo, i) }) {
 			shares = append(shares, fmt.Sprintf("%d/%d", k+1, n))
 		}
 	}
-	name := filepath.Join(r.out.Dir, planName)
+	name := filepath.Join(p.out.Dir, planName)
 	if n == 0 {
 		return &PlanError{name, "no unit is done", "do its shards, then finish"}
 	}
-	return &PlanError{name, fmt.Sprintf("%d of %d units are not done", len(todo), len(r.records)), "do shards " + strings.Join(shares, ", ") + ", then finish again"}
+	return &PlanError{name, fmt.Sprintf("%d of %d units are not done", len(todo), len(p.records)), "do shards " + strings.Join(shares, ", ") + ", then finish again"}
 }

@@ -98,8 +98,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 		return m.printChanges()
 	}
 	m.logChanges()
-	m.record.place(out)
-	m.record.roots = plan.Roots
+	m.record.place(out, plan.Roots)
 	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}

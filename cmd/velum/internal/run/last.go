@@ -11,6 +11,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline/tally"
 
+	"github.com/velum-health/velum/cmd/velum/internal/anonymize"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -24,7 +25,6 @@ import (
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/resolve"
-	"github.com/velum-health/velum/stages/write"
 )
 
 // lastStep is what a run does when all units are done:
@@ -118,8 +118,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 		}
 	}
 	if l.config.Anonymity.K > 0 {
-		a := anonymizer{config: l.config, f: f, columns: generalized(&l.config.Anonymity)}
-		if in.Anonymity, err = a.finish(ctx); err != nil {
+		if in.Anonymity, err = anonymize.Finish(ctx, l.config, f); err != nil {
 			return err
 		}
 	}
@@ -175,7 +174,7 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final) (again int64, amon
 			if at < 0 { // nothing of it could be read, or another version of velum did it
 				continue
 			}
-			s, err := readSummary(f, u.Parts[at])
+			s, err := anonymize.Summary(f, u.Parts[at])
 			if err != nil {
 				return 0, nil, err
 			}
@@ -190,18 +189,6 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final) (again int64, amon
 		}
 	}
 	return ids.Again(), among, nil
-}
-
-func readSummary(f *commit.Final, p commit.PartRecord) (write.Summary, error) {
-	data, err := f.Read(p)
-	if err != nil {
-		return write.Summary{}, err
-	}
-	s, err := write.ParseSummary(data)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", p.Path, err)
-	}
-	return s, err
 }
 
 // tallied adds to the counts of a unit what resolve did in it. They must come

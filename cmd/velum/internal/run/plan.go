@@ -140,7 +140,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		}
 		out.Private, out.Group = cmp.Or(o.Private, w.Private), cfg.Write.Group
 		o.In, o.Tagged, o.Private = w.Roots, w.Tagged, out.Private
-		r.checks, r.roots = w.Checked, w.Roots
+		r.checks = w.Checked
 		if err := out.Apart(); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		if err := m.sameAs(p, &w); err != nil {
 			return err
 		}
-		r.place(out)
+		r.place(out, w.Roots)
 		return do(m, p, out)
 	})
 }

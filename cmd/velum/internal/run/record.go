@@ -119,7 +119,8 @@ func (r *record) metrics(err error, file string, private bool) error {
 }
 
 // place says where the private tree and the audit log of an output are.
-func (r *record) place(out commit.Output) {
+func (r *record) place(out commit.Output, roots []string) {
+	r.roots = roots
 	r.private = cmp.Or(out.Private, commit.PrivateDir(out.Dir))
 	r.Audit = cmp.Or(r.Audit, filepath.Join(r.private, filepath.FromSlash(audit.Name)))
 }

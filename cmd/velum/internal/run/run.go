@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/velum-health/velum/cmd/velum/internal/anonymize"
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
@@ -151,8 +152,7 @@ func (m *masking) mask(ctx context.Context) error {
 	}
 	m.logChanges()
 	m.logKept()
-	m.record.place(out)
-	m.record.roots = units.Roots
+	m.record.place(out, units.Roots)
 	if o.Save {
 		m.record.part = "plan"
 	}
@@ -601,14 +601,14 @@ func (s *summary) table(w io.Writer) error {
 func (m *masking) writeOptions() (write.UnitOptions, error) {
 	moved, err1 := m.Dates()
 	imitated, err3 := m.Imitated()
-	quasi, err2 := quasiColumns(m.Config, m.archive.Kept)
+	quasi, err2 := anonymize.Columns(m.Config, m.archive.Kept)
 	patients := ""
 	if m.Read.Columns.Patient != "" {
 		patients = input.PatientColumn
 	}
 	return write.UnitOptions{
 		Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
-		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: withoutQuasi(m.archive.Kept, quasi), NoSpans: !m.Write.Spans,
+		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: anonymize.Without(m.archive.Kept, quasi), NoSpans: !m.Write.Spans,
 		IDs: m.Read.IDs != "drop", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
 }

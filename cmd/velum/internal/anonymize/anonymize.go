@@ -1,4 +1,6 @@
-package run
+// Package anonymize makes the public tables of quasi-identifiers of an output k-anonymous:
+// the last step of a run with anonymity.k, out of summaries and private parts of units.
+package anonymize
 
 import (
 	"context"
@@ -28,9 +30,9 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// quasiColumns are the quasi-identifiers, by name: columns of the archive, then
+// Columns are the quasi-identifiers, by name: columns of the archive, then
 // categories of the text. None without anonymity.k.
-func quasiColumns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiColumn, err error) {
+func Columns(c *option.Config, kept []pipeline.Column) (columns []write.QuasiColumn, err error) {
 	a := &c.Anonymity
 	if a.K == 0 {
 		return nil, nil
@@ -64,8 +66,8 @@ func generalized(a *option.Anonymity) (columns []anonymity.Column) {
 	return columns
 }
 
-// withoutQuasi leaves out the columns that go to a table of their own.
-func withoutQuasi(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline.Column) {
+// Without leaves out the columns that go to a table of their own.
+func Without(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline.Column) {
 	for _, c := range kept {
 		if !slices.ContainsFunc(quasi, func(q write.QuasiColumn) bool { return q.Column != nil && q.Column.Name == c.Name }) {
 			pass = append(pass, c)
@@ -91,6 +93,12 @@ type anonymizer struct {
 // pairsAtOnce is how many pairs of group and person are in memory: 16 to 40 bytes
 // each in a map. An archive of more is counted by ranges of their hash.
 const pairsAtOnce = 4 << 20
+
+// Finish writes the tables, and says what is in them.
+func Finish(ctx context.Context, config *option.Config, f *commit.Final) (*report.Anonymity, error) {
+	a := anonymizer{config: config, f: f, columns: generalized(&config.Anonymity)}
+	return a.finish(ctx)
+}
 
 func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 	for i := range a.f.Manifest.Units {
@@ -136,7 +144,7 @@ func (a *anonymizer) unit(u *commit.UnitRecord, do func(c *write.Combination)) e
 		if p.Kind != "summary" {
 			continue
 		}
-		s, err := readSummary(a.f, p)
+		s, err := Summary(a.f, p)
 		if err != nil {
 			return err
 		}
@@ -327,4 +335,17 @@ func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
 	}
 	r.Share = math.Round(1e6*float64(s.Suppressed)/float64(max(s.Notes, 1))) / 1e6
 	return r
+}
+
+// Summary reads the summary of a unit.
+func Summary(f *commit.Final, p commit.PartRecord) (write.Summary, error) {
+	data, err := f.Read(p)
+	if err != nil {
+		return write.Summary{}, err
+	}
+	s, err := write.ParseSummary(data)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", p.Path, err)
+	}
+	return s, err
 }
