@@ -18,7 +18,7 @@ export CGO_ENABLED ?= 0
 PGO       ?= cmd/velum/run.pgo
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release clean transfer strangers
+.PHONY: benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -169,6 +169,20 @@ man: build
 # static binaries for linux/amd64 and arm64, archives, SBOM, SHA256SUMS, in out/release; builds the commit, twice
 release:
 	$(GO) run ./scripts/release --out out/release
+
+# the Python wheel of this machine with the binary in it, in out/wheel
+wheel: build
+	rm -rf out/wheel
+	$(GO) run ./scripts/release --wheel bin/velum --out out/wheel
+
+# the wheel in a fresh environment: its tests with pandas, Polars, pyarrow, datasets, spaCy and Presidio, 100,000 notes, the notebook,
+# Spark (needs PyPI, and Java for Spark); make test runs what needs Python alone
+python: wheel
+	rm -rf out/python && python3 -m venv out/python
+	out/python/bin/pip install --quiet -r scripts/python/requirements.txt out/wheel/*.whl
+	VELUM_LIBRARIES=all out/python/bin/python scripts/python/test_velum.py
+	out/python/bin/python scripts/python/bench.py
+	out/python/bin/jupyter execute --kernel_name=python3 scripts/python/notebook.ipynb
 
 # what the other targets left
 clean:

@@ -51,7 +51,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SAMPLE", sample)
 			writers, err2 := filepath.Abs("../../stages/read/archive/testdata/writers")
 			e.Setenv("WRITERS", writers) // files of other programs
-			return errors.Join(err, err2)
+			python, err3 := filepath.Abs("../../scripts/python")
+			e.Setenv("PYTHON", python)
+			return errors.Join(err, err2, err3)
 		},
 	})
 }

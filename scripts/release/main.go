@@ -3,6 +3,7 @@
 //	out/release/
 //	  velum_1.2.0_linux_amd64.tar.gz       static binary, licences, manual pages, completions, recipes
 //	  velum_1.2.0_linux_amd64.cdx.json     what the binary is made of (CycloneDX)
+//	  velum-1.2.0-py3-none-manylinux2014_x86_64….whl  the binary with its Python package
 //	  velum_1.2.0_linux_arm64.tar.gz …
 //	  SHA256SUMS
 //
@@ -57,9 +58,15 @@ func main() {
 	flag.StringVar(&r.out, "out", "out/release", "folder to write")
 	flag.StringVar(&r.version, "version", "", "version (default: git describe)")
 	flag.BoolVar(&r.twice, "twice", true, "build everything twice and compare")
+	built := flag.String("wheel", "", "write the wheel of this `BINARY` (make build) and of the Python package in this folder, and nothing else")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := r.run(ctx)
+	err := error(nil)
+	if *built != "" {
+		err = r.wheelOf(ctx, *built)
+	} else {
+		err = r.run(ctx)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -92,6 +99,34 @@ func (r *release) run(ctx context.Context) (err error) {
 		}
 	}
 	return r.sums()
+}
+
+// wheelOf writes the wheel of a binary that is there.
+func (r *release) wheelOf(ctx context.Context, name string) error {
+	if err := r.describe(ctx); err != nil {
+		return err
+	}
+	binary, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	platform, err := platformOf(binary)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	info, err := r.inspect(binary, platform)
+	if err != nil {
+		return err
+	}
+	modules, err := listModules(ctx, info)
+	if err != nil {
+		return err
+	}
+	licences, err := licenceTexts(modules)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(r.out, 0o755), r.wheel(".", platform, binary, licences))
 }
 
 // describe finds out what is built.
@@ -181,6 +216,9 @@ func (r *release) platform(ctx context.Context, source, platform string, pages [
 	if err != nil {
 		return err
 	}
+	if len(binary) > maxBinary {
+		return fmt.Errorf("binary has %d MB, more than %d", len(binary)>>20, maxBinary>>20)
+	}
 	info, err := r.inspect(binary, platform)
 	if err != nil {
 		return err
@@ -189,7 +227,11 @@ func (r *release) platform(ctx context.Context, source, platform string, pages [
 	if err != nil {
 		return err
 	}
-	files, err := r.files(source, binary, modules, pages)
+	licences, err := licenceTexts(modules)
+	if err != nil {
+		return err
+	}
+	files, err := r.files(source, binary, licences, pages)
 	if err != nil {
 		return err
 	}
@@ -201,7 +243,7 @@ func (r *release) platform(ctx context.Context, source, platform string, pages [
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.write(name+".tar.gz", tarball), r.write(name+".cdx.json", bill))
+	return errors.Join(r.write(name+".tar.gz", tarball), r.write(name+".cdx.json", bill), r.wheel(source, platform, binary, licences))
 }
 
 // again builds a platform from another folder with an empty cache, and wants
@@ -231,9 +273,6 @@ func (r *release) again(ctx context.Context, platform, velum string) error {
 // inspect checks that a binary is what a release promises: for its platform,
 // static, without cgo, small enough, and without a path of this machine.
 func (r *release) inspect(binary []byte, platform string) (*buildinfo.BuildInfo, error) {
-	if len(binary) > maxBinary {
-		return nil, fmt.Errorf("binary has %d MB, more than %d", len(binary)>>20, maxBinary>>20)
-	}
 	f, err := elf.NewFile(bytes.NewReader(binary))
 	if err != nil {
 		return nil, err
@@ -257,7 +296,7 @@ func (r *release) inspect(binary []byte, platform string) (*buildinfo.BuildInfo,
 		}
 	}
 	for _, path := range machinePaths(r.work) {
-		if bytes.Contains(binary, []byte(path)) {
+		if path != "" && bytes.Contains(binary, []byte(path)) {
 			return nil, errors.New("binary holds a path of this machine")
 		}
 	}
@@ -277,9 +316,8 @@ func machinePaths(work string) []string {
 }
 
 // files lists what goes into the archive.
-func (r *release) files(source string, binary []byte, modules []goModule, pages []entry) ([]entry, error) {
-	texts, err := licenceTexts(modules)
-	files := []entry{{name: "velum", data: binary, executable: true}, {name: "THIRD_PARTY_LICENSES", data: texts}}
+func (r *release) files(source string, binary, licences []byte, pages []entry) (files []entry, err error) {
+	files = []entry{{name: "velum", data: binary, executable: true}, {name: "THIRD_PARTY_LICENSES", data: licences}}
 	names := []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md"}
 	for _, model := range embedded.Beside() {
 		names = append(names, "models/embedded/"+model+".velum")

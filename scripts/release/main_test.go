@@ -2,11 +2,14 @@ package main
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -54,6 +57,73 @@ func TestPack(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"velum_1/LICENSE", "velum_1/man/velum.1", "velum_1/velum"}) {
 		t.Errorf("files %q", names)
+	}
+}
+
+// TestWheel: a wheel has the package, the binary as a script that may run, and a record
+// of all of it; its bytes depend on nothing else.
+func TestWheel(t *testing.T) {
+	r := release{out: t.TempDir(), version: "1.2.0-3-gabc1234", commit: strings.Repeat("c", 40), time: commitTime}
+	name := filepath.Join(r.out, "velum-1.2.0.post3+gabc1234-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.musllinux_1_1_x86_64.whl")
+	var before []byte
+	for range 2 {
+		if err := r.wheel("../..", "linux/amd64", []byte("binary"), []byte("licences")); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil || before != nil && !bytes.Equal(before, data) {
+			t.Fatal("another wheel", err)
+		}
+		before = data
+	}
+	z, err := zip.NewReader(bytes.NewReader(before), int64(len(before)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range z.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[f.Name] = string(text)
+		if runs := f.Mode()&0o111 != 0; runs != strings.HasSuffix(f.Name, "/scripts/velum") {
+			t.Errorf("%s has mode %v", f.Name, f.Mode())
+		}
+	}
+	const info = "velum-1.2.0.post3+gabc1234.dist-info/"
+	for _, want := range []string{"velum/__init__.py", "velum/process.py", "velum/py.typed", "velum-1.2.0.post3+gabc1234.data/scripts/velum", info + "WHEEL", info + "licenses/LICENSE", "velum-1.2.0.post3+gabc1234.data/data/share/velum/meddocan-cascade.velum"} {
+		if _, ok := files[want]; !ok {
+			t.Errorf("no %s", want)
+		}
+	}
+	if !strings.Contains(files[info+"METADATA"], "\nVersion: 1.2.0.post3+gabc1234\n") || !strings.Contains(files[info+"WHEEL"], "\nTag: py3-none-musllinux_1_1_x86_64\n") {
+		t.Error(files[info+"METADATA"], files[info+"WHEEL"])
+	}
+	for file, text := range files {
+		sum := sha256.Sum256([]byte(text))
+		line := fmt.Sprintf("%s,sha256=%s,%d\n", file, base64.RawURLEncoding.EncodeToString(sum[:]), len(text))
+		if file != info+"RECORD" && !strings.Contains(files[info+"RECORD"], line) {
+			t.Errorf("the record lacks %s", file)
+		}
+	}
+	if len(files) != strings.Count(files[info+"RECORD"], "\n") {
+		t.Errorf("%d files, and the record is\n%s", len(files), files[info+"RECORD"])
+	}
+	for version, want := range map[string]string{"1.2.0": "1.2.0", "9b73b95": "0.dev0+gcccccccccccc", "v2": "0.dev0+gcccccccccccc", "2-1-g00": "2.post1+g00"} {
+		if got := wheelVersion(version, r.commit); got != want {
+			t.Errorf("%s is %s, want %s", version, got, want)
+		}
+	}
+	if err := r.wheel("../..", "windows/amd64", nil, nil); err == nil {
+		t.Error("a wheel for Windows")
+	}
+	if _, err := platformOf([]byte("#!/bin/sh")); err == nil {
+		t.Error("a script is a binary")
 	}
 }
 

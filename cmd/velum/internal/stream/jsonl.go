@@ -16,6 +16,7 @@ import (
 
 const (
 	flush   = 50 * time.Millisecond // after which a batch goes on its way, full or not
+	pause   = 2 * time.Millisecond  // of the input, after which it goes as well: somebody waits for the answer
 	maxLine = 128 << 20
 	keptRaw = "kept" // column of Batch.Extra with what is kept of an object, as the fields that go out
 )
@@ -63,9 +64,9 @@ func (j *jsonl) close() error { return nil }
 // flush for the others.
 func (j *jsonl) Next(b *pipeline.Batch) error {
 	j.begin(b)
-	var late <-chan time.Time
+	var due time.Time
 	for !j.ended && !j.fill.Full(b) {
-		line, ok, err := j.line(late)
+		line, ok, err := j.line(due)
 		if err != nil {
 			return err
 		}
@@ -75,9 +76,8 @@ func (j *jsonl) Next(b *pipeline.Batch) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		if late == nil {
-			j.late.Reset(flush)
-			late = j.late.C
+		if due.IsZero() {
+			due = time.Now().Add(flush)
 		}
 		if err := j.row(b, line); err != nil {
 			return err
@@ -136,9 +136,9 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	return nil
 }
 
-// line returns the next line; false if none has come before late, or there is none
-// any more. It is good until the next call.
-func (j *jsonl) line(late <-chan time.Time) (line []byte, ok bool, err error) {
+// line returns the next line; false if the input pauses or none has come before it is
+// due (zero: never), or there is none any more. It is good until the next call.
+func (j *jsonl) line(due time.Time) (line []byte, ok bool, err error) {
 	for {
 		if i := bytes.IndexByte(j.buf[j.seen:], '\n'); i >= 0 {
 			line = j.buf[j.from : j.seen+i]
@@ -152,6 +152,11 @@ func (j *jsonl) line(late <-chan time.Time) (line []byte, ok bool, err error) {
 		}
 		if j.seen = len(j.buf); j.seen > maxLine {
 			return nil, false, exit.Errorf(exit.Config, "leave it out: it is no note", where+": row %d has more than 128 MiB", j.rows+1)
+		}
+		var late <-chan time.Time
+		if !due.IsZero() {
+			j.late.Reset(min(pause, time.Until(due)))
+			late = j.late.C
 		}
 		ready, err := j.in.Ready(late)
 		if err == io.EOF {

@@ -1,0 +1,5 @@
+"""python -m velum: the program itself."""
+
+from .process import main
+
+main()
