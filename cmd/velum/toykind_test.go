@@ -13,6 +13,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/train"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -98,14 +99,19 @@ func loadToy(f *modelfile.File, _ *flow.Opening) (tagger.Model, error) {
 	return m, err
 }
 
-var toyRow = flow.Kind{Name: "toy", Load: loadToy, NewTrainer: func(m *flow.Materials) (tagger.Trainer, error) {
+var toyRow = flow.Kind{Name: "toy", Load: loadToy, Learns: true}
+
+func newToyTrainer(m *train.Materials) (tagger.Trainer, error) {
 	return &toyTrainer{set: m.TagSet, words: map[string]pipeline.Tag{}}, nil
-}}
+}
 
 // TestToyKind: a kind that is a row of the table is a kind to every verb.
 func TestToyKind(t *testing.T) {
-	flow.Kinds = append(flow.Kinds, toyRow)
-	defer func() { flow.Kinds = flow.Kinds[:len(flow.Kinds)-1] }()
+	flow.Kinds, train.Trainers["toy"] = append(flow.Kinds, toyRow), newToyTrainer
+	defer func() {
+		flow.Kinds = flow.Kinds[:len(flow.Kinds)-1]
+		delete(train.Trainers, "toy")
+	}()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	velum := func(want exit.Code, args ...string) string {

@@ -271,7 +271,7 @@ func (k *checker) learning() {
 		}
 	}
 	for _, name := range Together(strings.Join(append([]string{l.Kind}, l.Kinds...), "+")) {
-		if kind, ok := KindNamed(name); !ok || kind.NewTrainer == nil {
+		if kind, ok := KindNamed(name); !ok || !kind.Learns {
 			k.failed("learn.kind", exit.Errorf(exit.Config, exit.Suggest(name, learners()), "no kind %q that learns", name))
 		}
 	}
@@ -290,7 +290,7 @@ func (k *checker) learning() {
 // learners are the kinds that learn from labelled notes.
 func learners() (names []string) {
 	for _, k := range Kinds {
-		if k.NewTrainer != nil {
+		if k.Learns {
 			names = append(names, k.Name)
 		}
 	}

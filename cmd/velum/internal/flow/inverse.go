@@ -10,9 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/number/modelfile"
-	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/crf"
-	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -23,8 +21,8 @@ import (
 // untyped is the label set of models that say of nothing what it is.
 const untyped = "untyped"
 
-// inverseParams are the thresholds that the configuration wants.
-func inverseParams(c *option.Config) inverse.Params {
+// InverseParams are the thresholds that the configuration wants.
+func InverseParams(c *option.Config) inverse.Params {
 	v := &c.Inverse
 	return inverse.Params{Dial: v.Dial, Low: v.Low, High: v.High, Never: v.Never}
 }
@@ -37,7 +35,7 @@ func loadInverse(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if in.Config.Inverse.Low == 0 { // a configuration that was never loaded: the model's own
 		return m, nil
 	}
-	return m.With(inverseParams(in.Config))
+	return m.With(InverseParams(in.Config))
 }
 
 // inverseTemplate is what the network of an inverse model sees.
@@ -46,49 +44,6 @@ func inverseTemplate(c *option.Config) string {
 		return "inverse"
 	}
 	return networkTemplate(c)
-}
-
-// newInverseTrainer puts the rules around the trainer of another kind.
-func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
-	words, err := CommonWords(m.Config)
-	if err != nil {
-		return nil, err
-	}
-	learner := newCRFTrainer
-	switch m.Config.Inverse.Learner {
-	case bilstm.Kind:
-		learner = newNetworkTrainer
-	case ensemble.Kind:
-		m, learner = m.networks(&words), newEnsembleTrainer
-	}
-	network, err := learner(m)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := FeatureLists(m.Config)
-	if err != nil {
-		return nil, err
-	}
-	return inverse.NewTrainer(network, lists, gazetteer.Names(), words, inverseParams(m.Config))
-}
-
-// networks are materials in which an inverse model is its network, for an
-// ensemble of such. Of several with common words, and none in the configuration,
-// those of the first become words.
-func (m *Materials) networks(words **inverse.Words) *Materials {
-	n := *m
-	n.Open = func(name string) (tagger.Model, error) {
-		member, err := m.Open(name)
-		own, ok := member.(*inverse.Model)
-		if !ok || own.Network() == nil {
-			return member, err
-		}
-		if *words == nil {
-			*words = own.Words()
-		}
-		return own.Network(), nil
-	}
-	return &n
 }
 
 // CommonWords opens the file of common words that the configuration names; nil
@@ -140,9 +95,9 @@ func (f *Flow) AtDial(position float64) (*Flow, error) {
 	var err error
 	switch m := f.Model.Model.(type) {
 	case *inverse.Model:
-		model.Model, err = m.With(inverseParams(&own))
+		model.Model, err = m.With(InverseParams(&own))
 	case *inverse.Pair:
-		model.Model, err = m.With(inverseParams(&own))
+		model.Model, err = m.With(InverseParams(&own))
 	default:
 		err = exit.Errorf(exit.Config, "name one with inverse.model or --model", "there is no inverse model")
 	}

@@ -1,27 +1,20 @@
 package flow
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/crf"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/tag/ensemble"
-	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/tag/tagger"
-	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/models/word/gazetteer"
-	"github.com/velum-health/velum/pipeline"
 )
 
 // A Kind is a kind of tagger: a row of Kinds.
@@ -30,9 +23,9 @@ type Kind struct {
 
 	// Load opens a model of the kind.
 	Load func(f *modelfile.File, in *Opening) (tagger.Model, error)
-	// NewTrainer returns what learns from labelled notes. Nil: the kind is made
-	// in another way, see room train.
-	NewTrainer func(m *Materials) (tagger.Trainer, error)
+	// Learns: from labelled notes, by the trainer that room train has of its name.
+	// Others are made in another way.
+	Learns bool
 
 	Template bool // its trainer wants a feature template and what that looks up
 	// DefaultTemplate names the template where the configuration does not. Nil:
@@ -50,12 +43,12 @@ type Kind struct {
 // Kinds are the kinds of taggers that there are. Nothing else names them: train,
 // learn, models, inspect, evaluate and run know kinds by this table alone.
 var Kinds = []Kind{
-	{Name: crf.Kind, Load: loadCRF, NewTrainer: newCRFTrainer, Template: true, Dial: true},
+	{Name: crf.Kind, Load: loadCRF, Learns: true, Template: true, Dial: true},
 	{Name: dictionary.Kind, Load: loadDictionary},
-	{Name: bilstm.Kind, Load: loadNetwork, NewTrainer: newNetworkTrainer, Template: true, DefaultTemplate: networkTemplate, Tune: tuneNetwork, Dial: true},
+	{Name: bilstm.Kind, Load: loadNetwork, Learns: true, Template: true, DefaultTemplate: networkTemplate, Tune: tuneNetwork, Dial: true},
 	{Name: rules.Kind, Load: loadRules},
-	{Name: ensemble.Kind, Load: loadEnsemble, NewTrainer: newEnsembleTrainer, Dial: true},
-	{Name: inverse.Kind, Load: loadInverse, NewTrainer: newInverseTrainer, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
+	{Name: ensemble.Kind, Load: loadEnsemble, Learns: true, Dial: true},
+	{Name: inverse.Kind, Load: loadInverse, Learns: true, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
 }
 
 // KindNamed returns the row of a kind.
@@ -94,29 +87,11 @@ type Opening struct {
 	Weights bool
 }
 
-// Materials are what a trainer is made of. What a kind wants beside them stands
-// in the configuration.
-type Materials struct {
-	Config    *option.Config
-	TagSet    *pipeline.TagSet
-	Template  *features.Template // nil for kinds without one
-	Resources features.Resources // with the template's slots filled
-	// Open opens another model by its name or path: a member of an ensemble.
-	Open func(name string) (tagger.Model, error)
-}
-
 func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if in.Weights {
 		return crf.LoadWeights(f, Resources(in.Lists))
 	}
 	return crf.Load(f, Resources(in.Lists))
-}
-
-func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
-	c := &m.Config.Train
-	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
-		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
-	}), nil
 }
 
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
@@ -139,23 +114,6 @@ func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.
 
 func tuneNetwork(c *option.Config, epochs int) { c.Network.Epochs = epochs }
 
-func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
-	n := &m.Config.Network
-	a, r, err := n.Variant()
-	if err != nil {
-		return nil, err
-	}
-	o := bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)}
-	if n.Vectors != "" {
-		vectors, err := embed.Open(n.Vectors)
-		if err != nil {
-			return nil, fmt.Errorf("network.vectors: %w", err)
-		}
-		a.Word, o.Vectors = kernels.Pad(vectors.Header().Dim), vectors
-	}
-	return bilstm.NewTrainer(a, m.Template, m.TagSet, m.Resources, o)
-}
-
 func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if in.Config.Tag.Fast {
 		if m, err := ensemble.LoadFast(f, in.Open); m != nil || err != nil {
@@ -163,35 +121,4 @@ func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
 		}
 	}
 	return ensemble.Load(f, in.Open, float32(in.Config.Ensemble.Threshold))
-}
-
-// newEnsembleTrainer opens the members; the notes that come are to measure
-// them on.
-func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
-	mode, err := ensemble.ParseMode(m.Config.Ensemble.Mode)
-	if err != nil {
-		return nil, err
-	}
-	var members []tagger.Model
-	for _, name := range m.Config.Ensemble.Members {
-		member, err := m.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		members = append(members, member)
-	}
-	model, err := ensemble.New(mode, members)
-	if err != nil {
-		return nil, fmt.Errorf("ensemble.members: %w", err)
-	}
-	if model.TagSet().String() != m.TagSet.String() {
-		return nil, errors.New("ensemble.members: they have other tags than --labels and train.scheme say")
-	}
-	if mode == ensemble.Cascade {
-		model = model.WithThreshold(float32(m.Config.Ensemble.Threshold))
-	}
-	if first := m.Config.Ensemble.First; first >= 0 && mode == ensemble.Cascade && len(m.Config.Ensemble.Members) > 1 {
-		model = model.WithFirst(float32(first))
-	}
-	return ensemble.NewCorpus(model.WithBias(float32(m.Config.Ensemble.Bias))), nil
 }

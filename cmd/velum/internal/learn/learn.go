@@ -212,8 +212,8 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 func (l *learning) need() error {
 	for n := range max(len(l.cfg.Learn.Kinds), 1) {
 		for _, name := range flow.Together(l.kind(n)) {
-			if kind, known := flow.KindNamed(name); !known || kind.NewTrainer == nil {
-				return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.NewTrainer != nil }), "learn.kind: %q", name)
+			if kind, known := flow.KindNamed(name); !known || !kind.Learns {
+				return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns }), "learn.kind: %q", name)
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func (t *Training) learnAll(ctx context.Context) error {
 // Prepare makes the trainer, which has no notes yet.
 func (t *Training) Prepare() error {
 	var ok bool
-	if t.kind, ok = flow.KindNamed(t.Options.Kind); !ok || t.kind.NewTrainer == nil {
+	if t.kind, ok = flow.KindNamed(t.Options.Kind); !ok || !t.kind.Learns {
 		return unknownKind(t.Options.Kind)
 	}
 	t.Options.Labels = cmp.Or(t.kind.Labels, t.Options.Labels, t.cfg.Profile)
@@ -110,7 +110,7 @@ func (t *Training) Prepare() error {
 		return exit.With(exit.Config, err, "")
 	}
 	t.tagSet = &pipeline.TagSet{Scheme: scheme, Categories: set.Categories}
-	m := &flow.Materials{Config: t.cfg, TagSet: t.tagSet, Open: func(name string) (tagger.Model, error) {
+	m := &Materials{Config: t.cfg, TagSet: t.tagSet, Open: func(name string) (tagger.Model, error) {
 		m, err := flow.OpenModel(name, t.cfg)
 		if err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (t *Training) Prepare() error {
 			return err
 		}
 	}
-	if t.trainer, err = t.kind.NewTrainer(m); err != nil {
+	if t.trainer, err = Trainers[t.kind.Name](m); err != nil {
 		return exit.With(exit.Config, err, "")
 	}
 	t.Taught = teach.New(teach.Options{TagSet: t.tagSet, Corpus: t.trainer, Patterns: flow.Finder(t.cfg)})
@@ -130,7 +130,7 @@ func (t *Training) Prepare() error {
 }
 
 // template reads the feature template and fills its slots.
-func (t *Training) template(m *flow.Materials) error {
+func (t *Training) template(m *Materials) error {
 	text, err := t.templateText()
 	if err != nil {
 		return exit.With(exit.Config, err, "")

@@ -53,7 +53,7 @@ var otherwise = map[string]func(context.Context, *console.Console, *option.Confi
 func Kinds() []string {
 	names := slices.Sorted(maps.Keys(otherwise))
 	for _, k := range flow.Kinds {
-		if k.NewTrainer != nil {
+		if k.Learns {
 			names = append(names, k.Name)
 		}
 	}

@@ -1,0 +1,135 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm"
+	"github.com/velum-health/velum/models/tag/crf"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
+	"github.com/velum-health/velum/models/tag/ensemble"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/models/tag/tagger"
+	"github.com/velum-health/velum/models/word/embed"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Trainers are what learns from labelled notes, by the kind of tagger: flow.Kinds has
+// what opens models, so that a run knows nothing of learning.
+var Trainers = map[string]func(*Materials) (tagger.Trainer, error){
+	crf.Kind: newCRFTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
+}
+
+// Materials are what a trainer is made of. What a kind wants beside them stands
+// in the configuration.
+type Materials struct {
+	Config    *option.Config
+	TagSet    *pipeline.TagSet
+	Template  *features.Template // nil for kinds without one
+	Resources features.Resources // with the template's slots filled
+	// Open opens another model by its name or path: a member of an ensemble.
+	Open func(name string) (tagger.Model, error)
+}
+
+func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
+	c := &m.Config.Train
+	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
+		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
+	}), nil
+}
+
+func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
+	n := &m.Config.Network
+	a, r, err := n.Variant()
+	if err != nil {
+		return nil, err
+	}
+	o := bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)}
+	if n.Vectors != "" {
+		vectors, err := embed.Open(n.Vectors)
+		if err != nil {
+			return nil, fmt.Errorf("network.vectors: %w", err)
+		}
+		a.Word, o.Vectors = kernels.Pad(vectors.Header().Dim), vectors
+	}
+	return bilstm.NewTrainer(a, m.Template, m.TagSet, m.Resources, o)
+}
+
+// newEnsembleTrainer opens the members; the notes that come are to measure
+// them on.
+func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
+	mode, err := ensemble.ParseMode(m.Config.Ensemble.Mode)
+	if err != nil {
+		return nil, err
+	}
+	var members []tagger.Model
+	for _, name := range m.Config.Ensemble.Members {
+		member, err := m.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, member)
+	}
+	model, err := ensemble.New(mode, members)
+	if err != nil {
+		return nil, fmt.Errorf("ensemble.members: %w", err)
+	}
+	if model.TagSet().String() != m.TagSet.String() {
+		return nil, errors.New("ensemble.members: they have other tags than --labels and train.scheme say")
+	}
+	if mode == ensemble.Cascade {
+		model = model.WithThreshold(float32(m.Config.Ensemble.Threshold))
+	}
+	if first := m.Config.Ensemble.First; first >= 0 && mode == ensemble.Cascade && len(m.Config.Ensemble.Members) > 1 {
+		model = model.WithFirst(float32(first))
+	}
+	return ensemble.NewCorpus(model.WithBias(float32(m.Config.Ensemble.Bias))), nil
+}
+
+// newInverseTrainer puts the rules around the trainer of another kind.
+func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
+	words, err := flow.CommonWords(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	learner := newCRFTrainer
+	switch m.Config.Inverse.Learner {
+	case bilstm.Kind:
+		learner = newNetworkTrainer
+	case ensemble.Kind:
+		m, learner = m.networks(&words), newEnsembleTrainer
+	}
+	network, err := learner(m)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := flow.FeatureLists(m.Config)
+	if err != nil {
+		return nil, err
+	}
+	return inverse.NewTrainer(network, lists, gazetteer.Names(), words, flow.InverseParams(m.Config))
+}
+
+// networks are materials in which an inverse model is its network, for an
+// ensemble of such. Of several with common words, and none in the configuration,
+// those of the first become words.
+func (m *Materials) networks(words **inverse.Words) *Materials {
+	n := *m
+	n.Open = func(name string) (tagger.Model, error) {
+		member, err := m.Open(name)
+		own, ok := member.(*inverse.Model)
+		if !ok || own.Network() == nil {
+			return member, err
+		}
+		if *words == nil {
+			*words = own.Words()
+		}
+		return own.Network(), nil
+	}
+	return &n
+}
