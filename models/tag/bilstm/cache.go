@@ -14,6 +14,7 @@ import "github.com/velum-health/velum/models/number/kernels"
 // it is a pointer, which the garbage collector would follow.
 type cache struct {
 	width  int
+	most   int // rows that it may have; it begins with firstRows
 	rows   int
 	used   int
 	values []int16  // [rows][width], on huge pages
@@ -32,10 +33,14 @@ type cached struct {
 type cachePlace struct{ hash, row uint32 } // row plus 1; 0: the place is free
 
 func newCache(bytes, width int) *cache {
-	c := &cache{width: width}
-	c.make(max(bytes/(2*width+cacheOverhead), 1024))
+	c := &cache{width: width, most: max(bytes/(2*width+cacheOverhead), firstRows)}
+	c.make(firstRows)
 	return c
 }
+
+// firstRows is how many forms a cache has room for until it is full once: memory on
+// huge pages is written over when it is touched, and a few notes touch all of it.
+const firstRows = 1024
 
 // cacheOverhead is about what a form takes beside its numbers.
 const cacheOverhead = 48
@@ -59,8 +64,8 @@ func (c *cache) room(n int) {
 	if !c.full(n) {
 		return
 	}
-	if n > c.rows {
-		c.make(n)
+	if rows := max(n, c.most); n > c.rows || c.rows == firstRows && rows > firstRows {
+		c.make(rows)
 		return
 	}
 	clear(c.places)

@@ -22,6 +22,7 @@ type Labeller struct {
 	lattice chain.Lattice
 	cache   *cache
 	shared  *shared // nil: nobody else is asked
+	grown   bool    // the caches have the size that they were asked for
 	margin  int
 	begin   []float32 // [beginRows][stride] what every token begins with: the bias, and padding
 	probs   []float32 // marginals of a sequence
@@ -52,13 +53,31 @@ func (m *Model) labeller(o tagger.LabelOptions) *Labeller {
 		}
 	}
 	l.extract.LeaveOut(m.some)
-	rows := t.Hi - t.Lo + 1
-	if bytes := o.CacheBytes; o.Shared && bytes >= leastShared {
-		m.shared.make(bytes, rows, m.set.Len())
-		l.shared, o.CacheBytes = m.shared, bytes/2
-	}
-	l.cache = newCache(o.CacheBytes, rows, m.set.Len(), m.stride)
+	l.room(max(o.CacheBytes/firstShare, min(o.CacheBytes, leastShared)))
 	return l
+}
+
+// firstShare of its memory is what a labeller begins with: the huge pages of all of it
+// are written over as soon as they are touched, and a few notes touch most of them.
+const firstShare = 64
+
+// room makes caches of about so many bytes. What the ones before held is computed again.
+func (l *Labeller) room(bytes int) {
+	m, rows := l.m, l.m.template.Hi-l.m.template.Lo+1
+	if l.o.Shared && bytes >= leastShared {
+		m.shared.make(bytes, rows, m.set.Len())
+		l.shared, bytes = m.shared, bytes/2
+	}
+	l.cache = newCache(bytes, rows, m.set.Len(), m.stride)
+}
+
+// grow makes room of all that the labeller may have, once half of what it began with is taken.
+func (l *Labeller) grow() {
+	if !l.grown && 2*(l.cache.asked-l.cache.found) > l.cache.places() {
+		asked, found := l.cache.asked, l.cache.found
+		l.room(l.o.CacheBytes)
+		l.grown, l.cache.asked, l.cache.found = true, asked, found
+	}
 }
 
 // Label writes one tag a token into tags and returns the confidence, in
@@ -181,6 +200,7 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 // the rows of the tokens that it speaks to, so that adding it is one run of
 // additions.
 func (l *Labeller) score(text []byte, tokens []pipeline.Token, lo, hi int) {
+	l.grow()
 	stride := l.m.stride
 	rows := l.lattice.Reset(l.m.tr, hi-lo, l.margin)
 	for at := 0; at < len(rows); at += len(l.begin) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -222,8 +223,13 @@ func ParseModel(name string, data []byte, c *option.Config) (*Model, error) {
 	return made(name, f, sha256.Sum256(data), &Opening{Config: c})
 }
 
+// loading is how much garbage there may be while a model is made, in percent of what
+// lives: four collections of a growing heap become one.
+const loading = 1000
+
 // made makes the model of a file.
 func made(name string, f *modelfile.File, sum [sha256.Size]byte, in *Opening) (m *Model, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(loading)) // what is made here stays
 	if in.Lists, err = FeatureLists(in.Config); err != nil {
 		return nil, err
 	}
