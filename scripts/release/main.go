@@ -178,7 +178,7 @@ func (r *release) build(ctx context.Context, source, platform, to string, env ..
 	system, arch, _ := strings.Cut(platform, "/")
 	ldflags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.revision=%s", r.version, r.commit)
 	return goCommand(ctx, source, append(env, "GOOS="+system, "GOARCH="+arch),
-		"build", "-trimpath", "-buildvcs=false", "-pgo=cmd/velum/run.pgo", "-mod=readonly", "-ldflags", ldflags, "-o", to, "./cmd/velum")
+		"build", "-trimpath", "-buildvcs=false", "-pgo=cmd/velum/run.pgo", "-gcflags=gorgonia.org/...=-l", "-gcflags=gonum.org/...=-l", "-mod=readonly", "-ldflags", ldflags, "-o", to, "./cmd/velum")
 }
 
 // pages lets the binary of this machine write manual pages and completions.
