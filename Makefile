@@ -25,7 +25,6 @@ LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 # the binary, in bin/velum
 build:
 	$(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
-	cp models/embedded/meddocan-cascade.velum bin/
 
 # mask the sample archive, show what came out, and check it against its gold
 run: build

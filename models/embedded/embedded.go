@@ -34,7 +34,8 @@ var (
 	rules []byte
 
 	models = map[string][]byte{
-		"cascade": cascade, "inverse": inverse, "meddocan": meddocan, "primary-care": primaryCare, "rules": rules,
+		"cascade": cascade, "inverse": inverse, "meddocan": meddocan,
+		"primary-care": primaryCare, "rules": rules,
 	}
 )
 
@@ -53,10 +54,6 @@ func Morph() []byte { return morph }
 
 // Names returns the names of the models, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(models)) }
-
-// Beside returns the names of the models that ship beside the program, not in it: no
-// profile takes them by itself, and they would be a quarter of it. Digest knows them.
-func Beside() []string { return []string{"meddocan-cascade"} }
 
 // Size returns how many bytes the model of that name takes in the program; 0: there
 // is none.

@@ -13,7 +13,7 @@ Writes scripts/bench/results/21-price.md.
 import argparse, datetime, gzip, json, os, platform, resource, shutil, statistics, subprocess
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SETTINGS = [("default (`cascade`)", []), ("`--fast`", ["--fast"]), ("`--fast --inverse inverse`", ["--fast", "--inverse", "inverse"]), ("`meddocan-cascade`", ["--model", "meddocan-cascade"])]
+SETTINGS = [("default (`cascade`)", []), ("`--fast`", ["--fast"]), ("`--fast --inverse inverse`", ["--fast", "--inverse", "inverse"]), ("`meddocan`", ["--model", "meddocan"])]
 
 
 def lines(path, split):

@@ -26,15 +26,12 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/velum-health/velum/models/embedded"
 )
 
 // platforms are what a release is built for. GOAMD64=v1 and GOARM64=v8.0, the
@@ -318,14 +315,10 @@ func machinePaths(work string) []string {
 // files lists what goes into the archive.
 func (r *release) files(source string, binary, licences []byte, pages []entry) (files []entry, err error) {
 	files = []entry{{name: "velum", data: binary, executable: true}, {name: "THIRD_PARTY_LICENSES", data: licences}}
-	names := []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md"}
-	for _, model := range embedded.Beside() {
-		names = append(names, "models/embedded/"+model+".velum")
-	}
-	for _, name := range names {
-		data, bad := os.ReadFile(filepath.Join(source, filepath.FromSlash(name)))
+	for _, name := range []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md"} {
+		data, bad := os.ReadFile(filepath.Join(source, name))
 		err = errors.Join(err, bad)
-		files = append(files, entry{name: path.Base(name), data: data})
+		files = append(files, entry{name: name, data: data})
 	}
 	deploy, bad := folder(filepath.Join(source, "configs", "deploy"), "deploy")
 	return slices.Concat(files, deploy, pages), errors.Join(err, bad)

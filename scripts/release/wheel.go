@@ -17,8 +17,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/velum-health/velum/models/embedded"
 )
 
 // maxWheel is the budget of a wheel: PyPI takes 100 MB, hospitals that mirror it less.
@@ -71,14 +69,10 @@ func (r *release) wheel(source, platform string, binary, licences []byte) error 
 		entry{name: info + "METADATA", data: fmt.Appendf(nil, wheelMetadata, version, readme)},
 		entry{name: info + "licenses/THIRD_PARTY_LICENSES", data: licences},
 	)
-	from := map[string]string{"LICENSE": info + "licenses/LICENSE", "NOTICE": info + "licenses/NOTICE"}
-	for _, model := range embedded.Beside() { // pip puts them where the program looks
-		from["models/embedded/"+model+".velum"] = "velum-" + version + ".data/data/share/velum/" + model + ".velum"
-	}
-	for name, to := range from {
-		data, bad := os.ReadFile(filepath.Join(source, filepath.FromSlash(name)))
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		data, bad := os.ReadFile(filepath.Join(source, name))
 		err = errors.Join(err, bad)
-		files = append(files, entry{name: to, data: data})
+		files = append(files, entry{name: info + "licenses/" + name, data: data})
 	}
 	if err != nil {
 		return err

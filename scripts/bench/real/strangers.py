@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Short notes and reports with other names, for models of MEDDOCAN's labels: the reports name strangers in headers alone.
+"""Short notes with other names, for models of MEDDOCAN's labels: the reports name strangers in headers alone.
 
-    scripts/bench/real/strangers.py short TEACHER OUT.jsonl     notes-voices train and our own hands, redrawn, in MEDDOCAN's labels
-    scripts/bench/real/strangers.py reports OUT FOLDER...       half of the brat reports with other persons and places, a fifth in small letters, a tenth in capitals
+    scripts/bench/real/strangers.py TEACHER OUT.jsonl     notes-voices train and our own hands, redrawn, in MEDDOCAN's labels
 
 The marks of the hands say what a person or a place is, not whose: what stands around says that. What MEDDOCAN marks and they do not (sex, kin, professions)
 is what TEACHER, a model of reports, finds outside their marks. Same input, same bytes.
 """
-import os, random, re, subprocess, sys, tempfile
+import os, re, subprocess, sys, tempfile
 
-import cases, gold, notes, renaming
+import gold, notes, renaming
 
 STAFF = re.compile(r"(?i)\b(?:dra?|drs|dres|doctora?|due|enf|enfermer[ao]s?|infermer[ae]s?|inf|mir|r[1-5]|fdo|firmado|signat|metge(?:ssa)?|m[eé]dic[ao]?|residente?|comadrona|llevadora|"
                    r"matrona|fisio\w*|psic[oó]log[oa]|ts|tsocial|trabajadora social|treballadora social|colegiad[oa]|col·legiad[ao]|adjunt[oa]|tutora?|farmac[eé]utic[oa]|auxiliar|celadora?)\b[.:]?[^.,;:\n]{0,4}$")
@@ -56,41 +55,7 @@ def short(teacher, out):
     notes.write(out, kept)
 
 
-def other(names, value, c):
-    if c.startswith("NOMBRE_"):
-        return names.person(value)
-    if c in ("TERRITORIO", "HOSPITAL", "CENTRO_SALUD", "CALLE") and not (c == "TERRITORIO" and re.search(r"\d", value)):
-        return names.location(value)
-    return value
-
-
-def redrawn(names, text, spans):
-    """The report with another value for its persons and places."""
-    out, moved, at = "", [], 0
-    for s, e, c in notes.outermost(spans):
-        value = other(names, text[s:e], c)
-        out += text[at:s]
-        moved.append([len(out), len(out) + len(value), c])
-        out, at = out + value, e
-    return out + text[at:], moved
-
-
-def reports(out, *folders):
-    names, draw = renaming.Names(7, invented=gold.INVENTED), random.Random(2)
-    for folder in folders:
-        made = []
-        for n, text, spans in notes.brat(folder):
-            r = draw.random()
-            if r >= 0.5:
-                continue
-            text, spans = redrawn(names, text, spans)
-            change = str.lower if r < 0.2 else cases.capitals if r < 0.3 else str
-            if len(change(text)) == len(text):
-                made.append(("case-" + n, change(text), spans))
-        notes.write_brat(out, made)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) < 4 or sys.argv[1] not in ("short", "reports"):
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    {"short": short, "reports": reports}[sys.argv[1]](*sys.argv[2:])
+    short(*sys.argv[1:])

@@ -26,7 +26,7 @@ TRAIN = {
     "network": ["--kind", "bilstm", "--epochs", "4", "--template", "network-lean", "--set", "network.noise=0.1", "--set", "network.blind=0.3"],
 }
 
-CASCADE = ["--set", "ensemble.threshold=0.95", "--set", "ensemble.first=0", "--set", "ensemble.bias=1"]
+CASCADE = ["--set", "ensemble.threshold=0.95", "--set", "ensemble.first=0.3", "--set", "ensemble.bias=0.75"]
 
 
 def fold_of(source, note, hands):

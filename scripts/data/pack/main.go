@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/crf"
@@ -57,11 +56,9 @@ func pack(folder string) error {
 	}
 	var digests []string
 	for _, m := range models {
-		small := m.alone
-		if !slices.Contains(embedded.Beside(), m.name) {
-			if small, err = packer.Pack(m.name, m.alone); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
-			}
+		small, err := packer.Pack(m.name, m.alone)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		fmt.Printf("%-20s %9d → %9d bytes\n", m.name, len(m.alone), len(small))
 		if !bytes.Equal(small, m.file) {

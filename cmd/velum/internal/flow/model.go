@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -170,17 +169,8 @@ func ModelData(name string) ([]byte, error) {
 	return f.Alone()
 }
 
-// modelData reads a model file, the model that a folder has in use, or one that lies
-// beside the program: in its folder, or in share/velum where it is installed.
+// modelData reads a model file, or the model that a folder has in use.
 func modelData(name string) ([]byte, error) {
-	if slices.Contains(embedded.Beside(), name) {
-		program, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		folder := filepath.Dir(program)
-		return besideModel(name, folder, filepath.Join(folder, "..", "share", "velum"))
-	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return PromotedModel(name)
 	}
@@ -192,25 +182,6 @@ func modelData(name string) ([]byte, error) {
 		return nil, exit.With(exit.Config, err, "name a model file or one of "+strings.Join(embedded.Names(), ", "))
 	}
 	return data, nil
-}
-
-// besideModel reads a model that the program knows by its digest alone, out of the first
-// of the folders that has it.
-func besideModel(name string, folders ...string) ([]byte, error) {
-	file := name + ".velum"
-	for _, folder := range folders {
-		data, err := os.ReadFile(filepath.Join(folder, file))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
-			return nil, exit.With(exit.Config, err, "make it readable")
-		case sha256.Sum256(data) != embedded.Digest(name):
-			return nil, exit.Errorf(exit.Integrity, "take the one of this release; `velum models` says its SHA-256", "%s is another model than this velum was released with", filepath.Join(folder, file))
-		}
-		return data, nil
-	}
-	return nil, exit.Errorf(exit.Config, fmt.Sprintf("put %s of this release into %s", file, exit.Printable(folders[0])), "model %q is not in the binary and not beside it", name)
 }
 
 // ParseModel makes the model of the bytes of its file, with the lists of the

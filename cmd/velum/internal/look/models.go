@@ -168,9 +168,6 @@ func listModels(dir string) ([]modelInfo, error) {
 		info.describe(f, err)
 		all = append(all, info)
 	}
-	for _, name := range embedded.Beside() {
-		all = append(all, modelInfo{Name: name, SHA256: fmt.Sprintf("%x", embedded.Digest(name)), State: "beside the binary"})
-	}
 	if dir == "" {
 		return all, nil
 	}
