@@ -40,7 +40,7 @@ var exceptions = map[string]shape{
 	"cmd/velum/internal/review": {receivers: 15},
 	"cmd/velum/internal/run":    {receivers: 1},
 	"cmd/velum/internal/score":  {receivers: 5},
-	"models/tag/bilstm":         {lines: 4768, receivers: 41},
+	"models/tag/bilstm":         {lines: 3814, receivers: 15},
 	"models/form/dates":         {lines: 3705, methods: 76},
 	"models/tag/ensemble":       {receivers: 9},
 	"models/form/patterns":      {lines: 4554, receivers: 124},

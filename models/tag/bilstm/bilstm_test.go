@@ -16,6 +16,7 @@ import (
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -254,64 +255,6 @@ func checkDirection(t *testing.T, g *graph, i int, p *parameter, rng *rand.Rand)
 	}
 }
 
-// TestLoss holds the objectives over a chain against the sum over all paths
-// written out.
-func TestLoss(t *testing.T) {
-	set := &pipeline.TagSet{Categories: []pipeline.Category{person}}
-	rng := rand.New(rand.NewPCG(6, 7))
-	scores, pairs := make([]float32, 4*8), make([]float32, 8*8)
-	uniform(rng, scores, 2)
-	uniform(rng, pairs, 1)
-	gold := []pipeline.Tag{0, 1, 2, 0}
-	total, right, marginal := 0.0, 0.0, make([]float64, 4)
-	for code := range 81 {
-		y := []int{code % 3, code / 3 % 3, code / 9 % 3, code / 27}
-		score, legal := 0.0, y[0] != 2
-		for i := range y {
-			score += float64(scores[i*8+y[i]])
-			if i > 0 {
-				score += float64(pairs[y[i-1]*8+y[i]])
-				legal = legal && set.MayFollow(pipeline.Tag(y[i-1]), pipeline.Tag(y[i]))
-			}
-		}
-		if !legal {
-			continue
-		}
-		total += math.Exp(score)
-		same := 0
-		for i := range y {
-			if y[i] == int(gold[i]) {
-				marginal[i] += math.Exp(score)
-				same++
-			}
-		}
-		if same == 4 {
-			right = math.Exp(score)
-		}
-	}
-	want := map[string]float64{"path": -math.Log(right / total)}
-	for _, m := range marginal {
-		want["marginals"] -= math.Log(m / total)
-	}
-	for i := range 4 {
-		row := scores[i*8:]
-		sum := math.Exp(float64(row[0])) + math.Exp(float64(row[1])) + math.Exp(float64(row[2]))
-		want["softmax"] += math.Log(sum) - float64(row[gold[i]])
-	}
-	for objective, want := range want {
-		b := &batch{n: 4, tags: gold, weight: []float32{1}, scale: 1}
-		b.length = []int32{4}
-		b.pack(b.length)
-		in := [][]float32{scores, pairs}
-		if objective == "softmax" {
-			in = in[:1]
-		}
-		if got := newLoss(b, set, objective, nil).forward(in)[0]; math.Abs(float64(got)-want) > 1e-4 {
-			t.Errorf("%s: %v, want %v", objective, got, want)
-		}
-	}
-}
-
 // TestLabeller: tagging, which keeps what forms bring in, says what the
 // training graph computes.
 func TestLabeller(t *testing.T) {
@@ -359,16 +302,16 @@ func TestLabeller(t *testing.T) {
 func lastInput(g *graph) []float32 { return g.cost.Op().(*forwardOp).in[0] }
 
 // checkLattice compares differences of scores: the lattice shifts each row.
-func checkLattice(t *testing.T, l *Labeller, b *batch, scores []float32, sequence int, p piece, tol float64) {
+func checkLattice(t *testing.T, l *Labeller, b *layers.Batch, scores []float32, sequence int, p piece, tol float64) {
 	t.Helper()
 	k := 0
-	for int(b.order[k]) != sequence {
+	for int(b.Order[k]) != sequence {
 		k++
 	}
 	stride := l.m.tr.Stride
 	w := chain.NewWeights(tags, true)
 	for i := range p.hi - p.lo {
-		got, want := l.lattice.State[i*stride:], scores[(int(b.start[i])+k)*stride:]
+		got, want := l.lattice.State[i*stride:], scores[(int(b.Start[i])+k)*stride:]
 		for y := 1; y < tags.Len(); y++ {
 			if i == 0 && w.Start[y] == chain.Forbidden {
 				continue
@@ -1103,23 +1046,23 @@ func TestBlind(t *testing.T) {
 	r.Blind, r.Word, r.Rare = 0.5, 0, 0
 	c := corpusOf(t, a, sentences)
 	f := newFeed(c, c.vocabulary(1, nil), &r)
-	var open, half batch
+	var open, half layers.Batch
 	f.fill(&open, c.sequences, nil)
 	f.fill(&half, c.sequences, rand.New(rand.NewPCG(1, 1)))
 	blind := 0
-	for i, w := range half.word[:half.n] {
+	for i, w := range half.Word[:half.N] {
 		if w == unknown {
 			blind++
 		}
-		if open.word[i] == unknown {
+		if open.Word[i] == unknown {
 			t.Errorf("token %d is hidden from who tags", i)
 		}
 	}
-	if blind < half.n/3 || blind > 2*half.n/3 {
-		t.Errorf("%d of %d tokens are blind", blind, half.n)
+	if blind < half.N/3 || blind > 2*half.N/3 {
+		t.Errorf("%d of %d tokens are blind", blind, half.N)
 	}
 	// lower is the one group of the template that names the word: a blind token has one feature less.
-	if got := len(open.features) - len(half.features); got != blind {
+	if got := len(open.Features) - len(half.Features); got != blind {
 		t.Errorf("%d features are hidden of %d blind tokens", got, blind)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -112,7 +113,7 @@ func (c *Corpus) addMarks(marks []features.Mark, n int) {
 // begins before it or ends behind it.
 func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.Tag {
 	c.spans = c.set.Decode(c.spans[:0], tokens, tags)
-	c.tags = grow(c.tags, len(tags))
+	c.tags = layers.Grow(c.tags, len(tags))
 	c.set.Encode(c.tags, tokens, c.spans)
 	return c.tags
 }
@@ -189,7 +190,7 @@ func (c *Corpus) vocabulary(minCount int, from *Model) *vocabulary {
 		}
 		for _, r := range e.text {
 			if _, ok := v.chars[r]; !ok && r != utf8.RuneError {
-				v.chars[r] = int32(len(v.chars)) + border + 1
+				v.chars[r] = int32(len(v.chars)) + layers.Border + 1
 			}
 		}
 	}
@@ -218,14 +219,14 @@ func (v *vocabulary) number(words []string, fs []uint64, chars []rune) {
 	for i, k := range fs[1:] {
 		v.features.add(k, int32(i)+1)
 	}
-	for i, r := range chars[border+1:] {
-		v.chars[r] = int32(i) + border + 1
+	for i, r := range chars[layers.Border+1:] {
+		v.chars[r] = int32(i) + layers.Border + 1
 	}
 }
 
 // lists is the inverse of number.
 func (v *vocabulary) lists() (words []string, fs []uint64, chars []rune) {
-	words, fs, chars = make([]string, len(v.words)+1), make([]uint64, v.features.len()+1), make([]rune, len(v.chars)+border+1)
+	words, fs, chars = make([]string, len(v.words)+1), make([]uint64, v.features.len()+1), make([]rune, len(v.chars)+layers.Border+1)
 	for w, i := range v.words {
 		words[i] = w
 	}

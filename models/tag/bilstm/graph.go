@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
 
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -23,12 +24,12 @@ import (
 // graph is made once, for a batch of one token; its values have as many rows
 // as the batch has that is in work, which no operation of ours minds.
 type graph struct {
-	b       batch
-	masks   masks
+	b       layers.Batch
+	masks   layers.Masks
 	network parameters
 	inputs  gorgonia.Nodes // in the order of network
 	grads   gorgonia.Nodes // of inputs, in the same order
-	tables  map[string]*lists
+	tables  map[string]*layers.Lists
 	cost    *gorgonia.Node
 	vm      gorgonia.VM
 	g       *gorgonia.ExprGraph
@@ -38,7 +39,7 @@ type graph struct {
 // newGraph makes the graph of a network with these parameters, which it reads
 // and never writes.
 func newGraph(a Architecture, ps parameters, set *pipeline.TagSet, weights []float64) (*graph, error) {
-	g := &graph{network: ps, g: gorgonia.NewGraph(), tables: map[string]*lists{}}
+	g := &graph{network: ps, g: gorgonia.NewGraph(), tables: map[string]*layers.Lists{}}
 	nodes := map[string]*gorgonia.Node{}
 	for _, p := range ps {
 		value := tensor.New(tensor.WithShape(p.rows, p.cols), tensor.WithBacking(p.data))
@@ -66,28 +67,28 @@ func (g *graph) build(a Architecture, nodes map[string]*gorgonia.Node, set *pipe
 		}
 		return ns
 	}
-	words := &join{b: &g.b, widths: []int{a.Word}, byForm: a.Chars != "none"}
-	g.tables["words"] = &words.used
+	words := &layers.Join{B: &g.b, Widths: []int{a.Word}, ByForm: a.Chars != "none"}
+	g.tables["words"] = &words.Used
 	in := named("words")
 	var errs []error
-	apply := func(l layer, in gorgonia.Nodes) *gorgonia.Node {
+	apply := func(l layers.Layer, in gorgonia.Nodes) *gorgonia.Node {
 		n, err := gorgonia.ApplyOp(g.op(l, len(in)), in...)
 		errs = append(errs, err)
 		return n
 	}
-	add := func(l layer, from gorgonia.Nodes) {
+	add := func(l layers.Layer, from gorgonia.Nodes) {
 		in = append(in, apply(l, from))
-		words.widths = append(words.widths, l.columns())
+		words.Widths = append(words.Widths, l.Columns())
 	}
 	switch a.Chars {
 	case "cnn":
-		add(&convolution{b: &g.b, char: a.Char, width: a.CharUnits}, named("chars", "filters", "filterbias"))
+		add(&layers.Convolution{B: &g.b, Char: a.Char, Width: a.CharUnits}, named("chars", "filters", "filterbias"))
 	case "lstm":
-		add(&spelling{b: &g.b, char: a.Char, r: recurrent{units: a.CharUnits, gates: a.gates()}}, named("chars", "wc", "uc", "bc", "vc"))
+		add(&layers.Spelling{B: &g.b, Char: a.Char, R: layers.Recurrent{Units: a.CharUnits, Gates: a.gates()}}, named("chars", "wc", "uc", "bc", "vc"))
 	}
 	if a.Feature > 0 {
-		sum := &featureSum{b: &g.b, width: a.Feature}
-		g.tables["features"] = &sum.used
+		sum := &layers.FeatureSum{B: &g.b, Width: a.Feature}
+		g.tables["features"] = &sum.Used
 		add(sum, named("features"))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -96,24 +97,13 @@ func (g *graph) build(a Architecture, nodes map[string]*gorgonia.Node, set *pipe
 	x := apply(words, in)
 	for l := range a.Layers {
 		n := fmt.Sprint(l)
-		x = apply(&running{recurrent{units: a.Units, gates: a.gates()}, &g.b}, append(gorgonia.Nodes{x}, named("w"+n, "u"+n, "b"+n, "v"+n)...))
-		x = apply(&drop{b: &g.b, level: l, width: 2 * a.Units}, gorgonia.Nodes{x})
+		x = apply(&layers.Running{Recurrent: layers.Recurrent{Units: a.Units, Gates: a.gates()}, B: &g.b}, append(gorgonia.Nodes{x}, named("w"+n, "u"+n, "b"+n, "v"+n)...))
+		x = apply(&layers.Drop{B: &g.b, Level: l, Width: 2 * a.Units}, gorgonia.Nodes{x})
 	}
-	end := newLoss(&g.b, set, a.Objective, weights)
-	x = apply(&affine{width: end.stride}, append(gorgonia.Nodes{x}, named("output", "outputbias")...))
+	end := layers.NewLoss(&g.b, set, a.Objective, weights)
+	x = apply(&layers.Affine{Width: end.Stride}, append(gorgonia.Nodes{x}, named("output", "outputbias")...))
 	cost := apply(end, append(gorgonia.Nodes{x}, named("pairs")...))
 	return cost, errors.Join(errs...)
-}
-
-// running is a recurrent layer over the tokens of a batch.
-type running struct {
-	recurrent
-	b *batch
-}
-
-func (l *running) forward(in [][]float32) []float32 {
-	l.reset(&l.b.packed)
-	return l.recurrent.forward(in)
 }
 
 // run computes the loss of the batch and all gradients.
@@ -132,7 +122,7 @@ func (g *graph) gradient(i int) []float32 { return numbers(g.grads[i].Value()) }
 // other parameters.
 func (g *graph) touched(i int) []int32 {
 	if l := g.tables[g.network[i].name]; l != nil {
-		return l.rows
+		return l.Rows
 	}
 	return nil
 }
@@ -184,15 +174,15 @@ func (o operation) Type() hm.Type {
 type forwardOp struct {
 	operation
 	g *graph
-	l layer
+	l layers.Layer
 
 	in    [][]float32
 	grads [][]float32 // of the inputs, once backwardOp has run
 }
 
-func (g *graph) op(l layer, arity int) *forwardOp {
-	shape := tensor.Shape{1, l.columns()}
-	if _, last := l.(*loss); last {
+func (g *graph) op(l layers.Layer, arity int) *forwardOp {
+	shape := tensor.Shape{1, l.Columns()}
+	if _, last := l.(*layers.Loss); last {
 		shape = tensor.ScalarShape()
 	}
 	return &forwardOp{operation: g.operation(fmt.Sprintf("%T", l), arity, shape), g: g, l: l}
@@ -203,11 +193,11 @@ func (o *forwardOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	for _, v := range in {
 		o.in = append(o.in, numbers(v))
 	}
-	out := o.l.forward(o.in)
+	out := o.l.Forward(o.in)
 	if len(o.shape) == 0 {
 		return gorgonia.NewF32(out[0]), nil
 	}
-	return matrix(out, o.l.columns()), nil
+	return matrix(out, o.l.Columns()), nil
 }
 
 func matrix(x []float32, columns int) gorgonia.Value {
@@ -263,7 +253,7 @@ func (o *backwardOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	if len(o.forward.shape) > 0 {
 		grad = numbers(in[1])
 	}
-	o.forward.grads = o.forward.l.backward(o.forward.in, grad)
+	o.forward.grads = o.forward.l.Backward(o.forward.in, grad)
 	return matrix(o.forward.grads[0], o.shape[1]), nil
 }
 

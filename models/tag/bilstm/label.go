@@ -4,12 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/zeebo/xxh3"
 )
 
 // Labeller tags notes, one at a time. It owns scratch space and is used by one
@@ -22,12 +24,12 @@ type Labeller struct {
 	network network
 	lattice chain.Lattice
 
-	starts []int32  // tokens where an entry of several words may begin
-	hashes []uint64 // of the forms of a piece
-	rows   []int32  // their places in the cache
-	first  []int32  // [tokens+1] of the features of a token's place
-	places []valued // features of places
-	ends   []int32  // of the features of tokens, in sort
+	starts []int32         // tokens where an entry of several words may begin
+	hashes []uint64        // of the forms of a piece
+	rows   []int32         // their places in the cache
+	first  []int32         // [tokens+1] of the features of a token's place
+	places []layers.Valued // features of places
+	ends   []int32         // of the features of tokens, in sort
 	pieces []piece
 	keys   []byte
 	probs  []float32
@@ -148,7 +150,7 @@ func (l *Labeller) runs(lo, hi int, wanted []bool) {
 // first.
 func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) {
 	first := []int32{0}
-	var places []valued
+	var places []layers.Valued
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
 		l.begin(text, tokens, lo, hi)
@@ -197,7 +199,7 @@ func (l *Labeller) each(do func(*waiting)) {
 // tag of each token (BOOT §3.5.2), the others the most probable path.
 func (l *Labeller) decode(p piece) ([]pipeline.Tag, float64) {
 	n, stride := p.hi-p.lo, l.m.tr.Stride
-	l.path = grow(l.path, n)
+	l.path = layers.Grow(l.path, n)
 	var probs []float32
 	if l.m.arch.Objective == "marginals" {
 		probs = l.marginals()
@@ -221,7 +223,7 @@ func (l *Labeller) decode(p piece) ([]pipeline.Tag, float64) {
 }
 
 func (l *Labeller) marginals() []float32 {
-	l.probs = grow(l.probs, len(l.lattice.State))
+	l.probs = layers.Grow(l.probs, len(l.lattice.State))
 	l.lattice.Marginals(l.probs)
 	return l.probs
 }
@@ -254,10 +256,10 @@ func (l *Labeller) read() {
 	x := &l.network
 	l.multiply()
 	stride := l.m.tr.Stride
-	x.read(l.cache, func(p unread, k int, rows *packed, scores []float32) {
+	x.read(l.cache, func(p unread, k int, rows *layers.Packed, scores []float32) {
 		to := l.scores[l.waits[p.wait].scores:]
 		for t := range int(p.length) {
-			copy(to[t*stride:(t+1)*stride], scores[(int(rows.start[t])+k)*x.output.width:])
+			copy(to[t*stride:(t+1)*stride], scores[(int(rows.Start[t])+k)*x.output.Width:])
 		}
 	})
 }
@@ -288,7 +290,7 @@ func sameLine(tokens []pipeline.Token, i int) bool {
 // sort appends the known features of the marks of tokens lo to hi to places,
 // token by token: marks come group by group.
 func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
-	l.ends = grow(l.ends, hi-lo+1)
+	l.ends = layers.Grow(l.ends, hi-lo+1)
 	clear(l.ends)
 	known := marks[:0] // in place: the extractor does not look at them again
 	for _, m := range marks {
@@ -304,7 +306,7 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	base := len(l.places)
 	l.places = slices.Grow(l.places, len(known))[:base+len(known)]
 	for _, m := range known {
-		l.places[base+int(l.ends[m.At])] = valued{int32(m.Key), m.Value}
+		l.places[base+int(l.ends[m.At])] = layers.Valued{Row: int32(m.Key), Value: m.Value}
 		l.ends[m.At]++
 	}
 	for i := range hi - lo {
@@ -366,7 +368,7 @@ func (l *Labeller) multiply() {
 	if n == 0 {
 		return
 	}
-	x.product = grow(x.product, n*width)
+	x.product = layers.Grow(x.product, n*width)
 	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
 	for i, at := range x.fresh {
 		l.cache.forms[at].scale = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])
@@ -403,13 +405,13 @@ type network struct {
 	tile   tile
 	second projected
 	layers []reader
-	output affine
+	output layers.Affine
 	out    [][]float32
 	none   []float32 // zeros
 
 	words, features *parameter
-	one             batch // a form on its own
-	chars           layer // nil: none
+	one             layers.Batch // a form on its own
+	chars           layers.Layer // nil: none
 	inputs          [][]float32
 	record          record
 	numbers         vocabulary // of the model, with scratch space of one goroutine
@@ -436,15 +438,15 @@ func (x *network) set(m *Model) {
 		x.features = ps.named("features")
 		x.places.set(x.features, x.layers[0].w)
 	}
-	x.output.width = (m.tr.Stride + outputLanes - 1) / outputLanes * outputLanes
+	x.output.Width = (m.tr.Stride + outputLanes - 1) / outputLanes * outputLanes
 	x.out = [][]float32{nil, x.widened(ps.named("output")), x.widened(ps.named("outputbias"))}
-	x.none = make([]float32, max(x.output.width, x.places.width))
+	x.none = make([]float32, max(x.output.Width, x.places.width))
 	switch a.Chars {
 	case "cnn":
-		x.chars = &convolution{b: &x.one, char: a.Char, width: a.CharUnits}
+		x.chars = &layers.Convolution{B: &x.one, Char: a.Char, Width: a.CharUnits}
 		x.inputs = [][]float32{ps.named("chars").data, ps.named("filters").data, ps.named("filterbias").data}
 	case "lstm":
-		x.chars = &spelling{b: &x.one, char: a.Char, r: recurrent{units: a.CharUnits, gates: a.gates()}}
+		x.chars = &layers.Spelling{B: &x.one, Char: a.Char, R: layers.Recurrent{Units: a.CharUnits, Gates: a.gates()}}
 		x.inputs = [][]float32{ps.named("chars").data, ps.named("wc").data, ps.named("uc").data, ps.named("bc").data}
 		if a.Cell == "coupled" {
 			x.inputs = append(x.inputs, ps.named("vc").data)
@@ -458,9 +460,9 @@ const outputLanes = 32
 
 // widened returns the numbers of p with rows as wide as those of scores.
 func (x *network) widened(p *parameter) []float32 {
-	all := make([]float32, p.rows*x.output.width)
+	all := make([]float32, p.rows*x.output.Width)
 	for i := range p.rows {
-		copy(all[i*x.output.width:], p.row(int32(i)))
+		copy(all[i*x.output.Width:], p.row(int32(i)))
 	}
 	return all
 }
@@ -470,18 +472,18 @@ func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key 
 	to = to[x.words.write(to, x.numbers.word(form)):]
 	chars := 0
 	if x.chars != nil {
-		x.one.chars = m.numbers.appendChars(x.one.chars[:0], key)
-		x.one.charEnd = append(x.one.charEnd[:0], int32(len(x.one.chars)))
-		chars = copy(to, x.chars.forward(x.inputs))
+		x.one.Chars = m.numbers.appendChars(x.one.Chars[:0], key)
+		x.one.CharEnd = append(x.one.CharEnd[:0], int32(len(x.one.Chars)))
+		chars = copy(to, x.chars.Forward(x.inputs))
 	}
 	if x.features != nil {
 		clear(to[chars:])
 		x.record.features = m.numbers.appendFeatures(x.record.features[:0], e.Form(form))
 		for _, f := range x.record.features {
-			x.features.warm(f.row) // a table of some megabytes: wait for all rows at once
+			x.features.warm(f.Row) // a table of some megabytes: wait for all rows at once
 		}
 		for _, f := range x.record.features {
-			x.features.add(to[chars:], f.row, f.value)
+			x.features.add(to[chars:], f.Row, f.Value)
 		}
 	}
 }

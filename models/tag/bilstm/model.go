@@ -29,6 +29,7 @@ import (
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -271,7 +272,7 @@ func (m *Model) sections(f *modelfile.File) error {
 	for _, r := range chars {
 		m.chars = append(m.chars, rune(r))
 	}
-	if len(m.features) < unknown+1 || len(m.chars) < border+1 {
+	if len(m.features) < unknown+1 || len(m.chars) < layers.Border+1 {
 		return fmt.Errorf("%w: it has no features or no characters", modelfile.ErrDamaged)
 	}
 	return m.weights(f)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
 // parameter is a matrix that is learned.
@@ -178,7 +179,7 @@ func shapes(a Architecture, words, features, chars, labels int) parameters {
 	switch a.Chars {
 	case "cnn":
 		add("chars", chars, a.Char)
-		add("filters", filterWidth*a.Char, a.CharUnits)
+		add("filters", layers.FilterWidth*a.Char, a.CharUnits)
 		add("filterbias", 1, a.CharUnits)
 	case "lstm":
 		add("chars", chars, a.Char)
@@ -251,17 +252,3 @@ func (p *parameter) forget(a Architecture) {
 }
 
 func (p *parameter) row(i int32) []float32 { return p.data[int(i)*p.cols:][:p.cols] }
-
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n, n+n/4)
-	}
-	return s[:n]
-}
-
-// zero returns s with length n, all zero.
-func zero(s []float32, n int) []float32 {
-	s = grow(s, n)
-	clear(s)
-	return s
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
 // places is what comes into the first layer from features of places. A few
@@ -17,13 +18,13 @@ type places struct {
 	rows   [][]float32
 	at     []int32 // of each feature its place in rows, plus 1; 0: none
 	known  []int32 // the features that have one
-	common []valued
+	common []layers.Valued
 	vector []float32 // of a feature
 
-	shared     []valued // of pieces
-	sharedEnds []int32  // [pieces+1] where those of each piece end
-	own        []valued // of tokens, those that are not all the piece's
-	ends       []int32  // [tokens+1] where those of each token end
+	shared     []layers.Valued // of pieces
+	sharedEnds []int32         // [pieces+1] where those of each piece end
+	own        []layers.Valued // of tokens, those that are not all the piece's
+	ends       []int32         // [tokens+1] where those of each token end
 }
 
 // placesMost is how many features are kept between groups: 14 MB with 104
@@ -57,7 +58,7 @@ func (x *places) row(feature int32) int32 {
 			x.rows = append(x.rows, make([]float32, x.width))
 		}
 		clear(x.rows[n])
-		x.vector = grow(x.vector, x.table.cols)
+		x.vector = layers.Grow(x.vector, x.table.cols)
 		x.table.write(x.vector, feature)
 		kernels.Gemm(x.rows[n], x.width, x.vector, x.table.cols, x.w, x.width, 1, x.table.cols, x.width)
 		x.known = append(x.known, feature)
@@ -67,10 +68,10 @@ func (x *places) row(feature int32) int32 {
 }
 
 // add adds a piece whose token t has the features list[first[t]:first[t+1]].
-func (x *places) add(list []valued, first []int32) {
+func (x *places) add(list []layers.Valued, first []int32) {
 	x.share(list, first)
 	for _, f := range x.common {
-		x.shared = append(x.shared, valued{x.row(f.row), f.value})
+		x.shared = append(x.shared, layers.Valued{Row: x.row(f.Row), Value: f.Value})
 	}
 	x.sharedEnds = append(x.sharedEnds, int32(len(x.shared)))
 	for t := range len(first) - 1 {
@@ -80,7 +81,7 @@ func (x *places) add(list []valued, first []int32) {
 				left = left[1:]
 				continue
 			}
-			x.own = append(x.own, valued{x.row(f.row), f.value})
+			x.own = append(x.own, layers.Valued{Row: x.row(f.Row), Value: f.Value})
 		}
 		x.ends = append(x.ends, int32(len(x.own)))
 	}
@@ -88,7 +89,7 @@ func (x *places) add(list []valued, first []int32) {
 
 // share finds the features that all tokens have, in the order in which all have
 // them.
-func (x *places) share(list []valued, first []int32) {
+func (x *places) share(list []layers.Valued, first []int32) {
 	x.common = append(x.common[:0], list[first[0]:first[1]]...)
 	for t := 1; t < len(first)-1 && len(x.common) > 0; t++ {
 		rest, both := list[first[t]:first[t+1]], x.common[:0]

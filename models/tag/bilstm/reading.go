@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
 // reader is a recurrent layer as tagging runs it: the arithmetic of recurrent, and
@@ -51,7 +52,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 		return
 	}
 	width := r.input.Codes()
-	r.codes, r.scales = grow(r.codes, n*width), grow(r.scales, n)
+	r.codes, r.scales = layers.Grow(r.codes, n*width), layers.Grow(r.scales, n)
 	for i := range n {
 		row := x[i*input:][:input]
 		scale, back := kernels.CodesScale(row)
@@ -75,7 +76,7 @@ const tileMost = 16
 
 // tile is what comes into the first layer from pieces that are read side by side.
 type tile struct {
-	packed
+	layers.Packed
 	cache  *cache
 	forms  []int32
 	places *places
@@ -87,7 +88,7 @@ type tile struct {
 
 // read reads the pieces that wait, those of about one length side by side, and calls
 // done with each: it is sequence k of the packed rows.
-func (x *network) read(c *cache, done func(p unread, k int, rows *packed, scores []float32)) {
+func (x *network) read(c *cache, done func(p unread, k int, rows *layers.Packed, scores []float32)) {
 	slices.SortStableFunc(x.pieces, func(a, b unread) int { return int(b.length - a.length) })
 	x.tile.cache, x.tile.forms, x.tile.places = c, x.forms, &x.places
 	for all := x.pieces; len(all) > 0; {
@@ -95,7 +96,7 @@ func (x *network) read(c *cache, done func(p unread, k int, rows *packed, scores
 		x.tile.set(all[:n])
 		scores := x.run()
 		for k, p := range all[:n] {
-			done(p, k, &x.tile.packed, scores)
+			done(p, k, &x.tile.Packed, scores)
 		}
 		all = all[n:]
 	}
@@ -105,17 +106,17 @@ func (x *network) read(c *cache, done func(p unread, k int, rows *packed, scores
 
 // run goes through the layers and returns the scores, [rows][output.width].
 func (x *network) run() []float32 {
-	p := &x.tile.packed
+	p := &x.tile.Packed
 	h := x.layers[0].run(p, &x.tile)
 	for i := range x.layers[1:] {
 		r := &x.layers[i+1]
-		x.product = grow(x.product, p.rows()*2*r.width())
-		r.project(x.product, h, r.b, p.rows())
+		x.product = layers.Grow(x.product, p.Rows()*2*r.width())
+		r.project(x.product, h, r.b, p.Rows())
 		x.second = projected{p, r.width(), x.product}
 		h = r.run(p, &x.second)
 	}
 	x.out[0] = h
-	return x.output.forward(x.out)
+	return x.output.Forward(x.out)
 }
 
 // set begins a tile of pieces, by falling length.
@@ -124,18 +125,18 @@ func (x *tile) set(pieces []unread) {
 	for _, p := range pieces {
 		x.length = append(x.length, p.length)
 	}
-	x.pack(x.length)
+	x.Pack(x.length)
 }
 
 // begin implements incoming.
 func (x *tile) begin(direction, width int) {
-	x.base = grow(x.base, len(x.pieces)*width)
+	x.base = layers.Grow(x.base, len(x.pieces)*width)
 	from := direction * width
 	for k, p := range x.pieces {
 		base := x.base[k*width:][:width]
 		copy(base, x.bias[from:])
 		for _, f := range x.places.shared[x.places.sharedEnds[p.number]:x.places.sharedEnds[p.number+1]] {
-			kernels.Axpy(f.value, x.places.rows[f.row][from:][:width], base)
+			kernels.Axpy(f.Value, x.places.rows[f.Row][from:][:width], base)
 		}
 	}
 }
@@ -152,24 +153,24 @@ func (x *tile) gates(dst []float32, direction, width, t, n int) {
 			kernels.Prefetch(x.cache.row(x.forms[next])[from:][:width]) // for the step behind: a cache of 64 MiB is far away
 		}
 		for _, f := range x.places.own[x.places.ends[token]:x.places.ends[token+1]] {
-			kernels.Axpy(f.value, x.places.rows[f.row][from:][:width], row)
+			kernels.Axpy(f.Value, x.places.rows[f.Row][from:][:width], row)
 		}
 	}
 }
 
 // run goes through the steps in both directions and returns what these say,
 // [n][2·units].
-func (r *reader) run(p *packed, in incoming) []float32 {
-	n, most := p.rows(), len(p.order)
-	r.h = grow(r.h, 2*n*r.units)
-	r.gate, r.c, r.state = grow(r.gate, most*r.width()), grow(r.c, most*r.units), grow(r.state, most*r.units)
+func (r *reader) run(p *layers.Packed, in incoming) []float32 {
+	n, most := p.Rows(), len(p.Order)
+	r.h = layers.Grow(r.h, 2*n*r.units)
+	r.gate, r.c, r.state = layers.Grow(r.gate, most*r.width()), layers.Grow(r.c, most*r.units), layers.Grow(r.state, most*r.units)
 	for direction := range 2 {
 		clear(r.c[:most*r.units])
 		in.begin(direction, r.width())
-		for i := range p.steps() {
+		for i := range p.Steps() {
 			t, before := i, i-1
 			if direction == 1 {
-				t, before = p.steps()-1-i, p.steps()-i
+				t, before = p.Steps()-1-i, p.Steps()-i
 			}
 			r.step(p, in, direction, t, before)
 		}
@@ -178,8 +179,8 @@ func (r *reader) run(p *packed, in incoming) []float32 {
 }
 
 // step is step t of a direction; s is the one before it.
-func (r *reader) step(p *packed, in incoming, direction, t, s int) {
-	lo, n, before, have := p.pairs(t, s)
+func (r *reader) step(p *layers.Packed, in incoming, direction, t, s int) {
+	lo, n, before, have := p.Pairs(t, s)
 	H, g := r.units, r.width()
 	in.gates(r.gate, direction, g, t, n)
 	if have > 0 {
@@ -197,10 +198,10 @@ func (r *reader) step(p *packed, in incoming, direction, t, s int) {
 	if have > 0 {
 		kernels.Gemm(r.gate, g, r.c, H, r.v[direction*H*2*H:], 2*H, have, H, 2*H)
 	}
-	r.squashed = grow(r.squashed, H)
+	r.squashed = layers.Grow(r.squashed, H)
 	for k := range n {
 		c, row := r.c[k*H:][:H], h[k*2*H:][:H]
-		coupled(r.gate[k*g:][:g], c, c, r.squashed, row)
+		layers.Coupled(r.gate[k*g:][:g], c, c, r.squashed, row)
 		kernels.Codes(r.state[k*H:][:H], row, kernels.CodesMost)
 	}
 }
@@ -209,7 +210,7 @@ var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1
 
 // projected is what comes into a second layer: rows that project has written.
 type projected struct {
-	p     *packed
+	p     *layers.Packed
 	width int
 	rows  []float32 // [n][2·width]
 }
@@ -217,7 +218,7 @@ type projected struct {
 func (x *projected) begin(direction, width int) {}
 
 func (x *projected) gates(dst []float32, direction, width, t, n int) {
-	lo, _ := x.p.step(t)
+	lo, _ := x.p.Step(t)
 	for k := range n {
 		copy(dst[k*width:][:width], x.rows[(2*(lo+k)+direction)*width:])
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/tagger"
 )
 
@@ -23,10 +24,10 @@ func TestPlaces(t *testing.T) {
 	x := places{width: width}
 	x.set(table, w)
 	for range 1500 {
-		list, first := []valued(nil), []int32{0}
-		all := make([]valued, 3)
+		list, first := []layers.Valued(nil), []int32{0}
+		all := make([]layers.Valued, 3)
 		for i := range all {
-			all[i] = valued{int32(r.IntN(rows)), 1 + float32(r.IntN(2))}
+			all[i] = layers.Valued{Row: int32(r.IntN(rows)), Value: 1 + float32(r.IntN(2))}
 		}
 		for range 1 + r.IntN(6) {
 			for i, f := range all {
@@ -34,7 +35,7 @@ func TestPlaces(t *testing.T) {
 					list = append(list, f)
 				}
 				for range r.IntN(3) {
-					list = append(list, valued{int32(r.IntN(rows)), 1})
+					list = append(list, layers.Valued{Row: int32(r.IntN(rows)), Value: 1})
 				}
 			}
 			first = append(first, int32(len(list)))
@@ -48,11 +49,11 @@ func TestPlaces(t *testing.T) {
 			for j := range width {
 				got, want := 0.0, 0.0
 				for _, f := range slices.Concat(x.shared, x.own[x.ends[token]:x.ends[token+1]]) {
-					got += float64(f.value) * float64(x.rows[f.row][j])
+					got += float64(f.Value) * float64(x.rows[f.Row][j])
 				}
 				for _, f := range list[first[token]:first[token+1]] {
-					for k, v := range table.row(f.row) {
-						want += float64(f.value) * float64(v) * float64(w[(2*vector+k)*width+j])
+					for k, v := range table.row(f.Row) {
+						want += float64(f.Value) * float64(v) * float64(w[(2*vector+k)*width+j])
 					}
 				}
 				if math.Abs(got-want) > 1e-4 {

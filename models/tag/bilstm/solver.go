@@ -9,6 +9,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
 // learned is a parameter with its gradient as a solver of gorgonia's sees it.
@@ -193,7 +194,7 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 // clip returns what gradients are multiplied by so that all of them together
 // are no longer than the recipe wants.
 func (s *solver) clip() (float32, error) {
-	s.squares = grow(s.squares, len(s.shares))
+	s.squares = layers.Grow(s.squares, len(s.shares))
 	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
 		sum, grad := 0.0, s.shares[i].grad
 		s.shares[i].parts(func(lo, hi int) { kernels.Prefetch(grad[lo:hi]) }, func(lo, hi int) {

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -188,7 +189,7 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		t.v.vectors, t.v.norm = o.Init.numbers.vectors, o.Init.numbers.norm
 	}
 	labels := kernels.Pad(c.set.Len())
-	t.network = shapes(c.arch, len(t.v.words)+1, t.v.features.len()+1, len(t.v.chars)+border+1, labels)
+	t.network = shapes(c.arch, len(t.v.words)+1, t.v.features.len()+1, len(t.v.chars)+layers.Border+1, labels)
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	t.network.start(c.arch, rng)
 	if o.Vectors != nil {
@@ -225,7 +226,7 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 // another returns a feed that may be used beside f.
 func (f *feed) another() *feed {
 	n := *f
-	n.forms = lists{}
+	n.forms = layers.Lists{}
 	return &n
 }
 
@@ -415,7 +416,7 @@ func (t *training) step(sequences []sequence) (loss float64, err error) {
 		if s.err != nil {
 			return 0, s.err
 		}
-		if s.b.n == 0 {
+		if s.b.N == 0 {
 			continue // a batch of one sequence
 		}
 		loss += float64(s.loss)
@@ -427,7 +428,7 @@ func (t *training) step(sequences []sequence) (loss float64, err error) {
 
 // gather adds up the gradients of graphs.
 func (t *training) gather(graphs []*graph) {
-	t.found, t.sums = grow(t.found, len(t.learned)), t.sums[:0]
+	t.found, t.sums = layers.Grow(t.found, len(t.learned)), t.sums[:0]
 	for i, vg := range t.learned {
 		l := vg.(*learned)
 		t.found[i] = t.found[i][:0]
@@ -453,15 +454,15 @@ func (s *shard) run(t *training, number int, sequences []sequence, scale float32
 	for i := number; i < len(sequences); i += shards {
 		mine = append(mine, sequences[i])
 	}
-	s.b.n, s.loss = 0, 0
+	s.b.N, s.loss = 0, 0
 	if len(mine) == 0 {
 		return
 	}
 	rng := rand.New(rand.NewPCG(t.o.Seed+1, uint64(t.solver.step)<<8|uint64(number)))
 	s.feed.fill(&s.b, mine, rng)
-	s.b.scale = scale
-	s.masks.draw(&s.b, t.c.arch, &t.o.Recipe, rng)
-	s.b.masks = &s.masks
+	s.b.Scale = scale
+	drawMasks(&s.masks, &s.b, t.c.arch, &t.o.Recipe, rng)
+	s.b.Masks = &s.masks
 	s.loss, s.err = s.graph.run()
 }
 

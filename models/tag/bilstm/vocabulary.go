@@ -4,6 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/word/embed"
 )
@@ -22,25 +23,18 @@ type vocabulary struct {
 
 const (
 	unknown = 0
-	border  = 1 // of characters: before the first and behind the last
 )
 
 // longest is how many characters of a token the network looks at: the first
 // half of them from the left, the others from the right.
 const longest = 40
 
-// valued is a feature with a vector, and what it is multiplied by.
-type valued struct {
-	row   int32
-	value float32
-}
-
 // record is what the network knows of a form.
 type record struct {
 	word     int32
 	chars    []int32
-	features []valued
-	blind    []valued // those that are left of a blind token, see Recipe.Blind; for training alone
+	features []layers.Valued
+	blind    []layers.Valued // those that are left of a blind token, see Recipe.Blind; for training alone
 }
 
 // lower appends form in lower case.
@@ -75,10 +69,10 @@ func (v *vocabulary) appendChars(dst []int32, text []byte) []int32 {
 }
 
 // appendFeatures appends those of the features that have vectors.
-func (v *vocabulary) appendFeatures(dst []valued, fs []features.Feature) []valued {
+func (v *vocabulary) appendFeatures(dst []layers.Valued, fs []features.Feature) []layers.Valued {
 	for _, f := range fs {
 		if row := v.features.row(f.Key); row != 0 {
-			dst = append(dst, valued{row, f.Value})
+			dst = append(dst, layers.Valued{Row: row, Value: f.Value})
 		}
 	}
 	return dst

@@ -1,4 +1,4 @@
-package bilstm
+package layers
 
 import (
 	"fmt"
@@ -87,7 +87,7 @@ func addAll(ns ...*gorgonia.Node) *gorgonia.Node {
 // layer gives times random numbers, blocks are the inputs' nodes, whose gradients put
 // side by side are those of the layer.
 type held struct {
-	layer   layer
+	layer   Layer
 	in      [][]float32
 	touched func() []int32 // rows of the first input that its gradient has; nil: all
 	build   func(s *sums, upstream []float32) (cost *gorgonia.Node, blocks [][]*gorgonia.Node)
@@ -95,17 +95,17 @@ type held struct {
 
 func (h held) check(t *testing.T) {
 	t.Helper()
-	out := append([]float32(nil), h.layer.forward(h.in)...)
+	out := append([]float32(nil), h.layer.Forward(h.in)...)
 	upstream := make([]float32, len(out))
-	uniform(rand.New(rand.NewPCG(8, 9)), upstream, 1)
-	if _, last := h.layer.(*loss); last {
+	uniformly(rand.New(rand.NewPCG(8, 9)), upstream, 1)
+	if _, last := h.layer.(*Loss); last {
 		upstream[0] = 1
 	}
 	want := 0.0
 	for i, v := range out {
 		want += float64(v) * float64(upstream[i])
 	}
-	grads := h.layer.backward(h.in, append([]float32(nil), upstream...))
+	grads := h.layer.Backward(h.in, append([]float32(nil), upstream...))
 
 	s := &sums{g: gorgonia.NewGraph()}
 	cost, blocks := h.build(s, upstream)
@@ -172,21 +172,21 @@ func compare(t *testing.T, what string, want []float64, got []float32) {
 
 func random(seed uint64, n int) []float32 {
 	x := make([]float32, n)
-	uniform(rand.New(rand.NewPCG(seed, 1)), x, 1)
+	uniformly(rand.New(rand.NewPCG(seed, 1)), x, 1)
 	return x
 }
 
 // packedOf packs sequences of these lengths.
-func packedOf(lengths ...int32) *packed {
-	p := new(packed)
-	p.pack(lengths)
+func packedOf(lengths ...int32) *Packed {
+	p := new(Packed)
+	p.Pack(lengths)
 	return p
 }
 
 func TestAffineAgainstGorgonia(t *testing.T) {
 	const n, rows, width = 3, 16, 8
 	in := [][]float32{random(1, n*rows), random(2, rows*width), random(3, width)}
-	held{layer: &affine{width: width}, in: in, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+	held{layer: &Affine{Width: width}, in: in, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 		x, w, b, ones := s.matrix(in[0], rows), s.matrix(in[1], width), s.matrix(in[2], width), s.matrix([]float32{1, 1, 1}, 1)
 		return total(had(plus(mul(x, w), mul(ones, b)), s.matrix(r, width))), [][]*gorgonia.Node{{x}, {w}, {b}}
 	}}.check(t)
@@ -220,7 +220,7 @@ func coupledCell(ones *gorgonia.Node) cell {
 }
 
 // unrolled is a recurrent layer step by step, a sequence after the other.
-func unrolled(s *sums, x *gorgonia.Node, p *packed, lengths []int32, in [][]float32, units, gates int, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+func unrolled(s *sums, x *gorgonia.Node, p *Packed, lengths []int32, in [][]float32, units, gates int, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 	w, b := s.columns(in[1], 2*gates*units, units), s.columns(in[3], 2*gates*units, units)
 	half := len(in[2]) / 2
 	u := [2][]*gorgonia.Node{s.columns(in[2][:half], gates*units, units), s.columns(in[2][half:], gates*units, units)}
@@ -236,7 +236,7 @@ func unrolled(s *sums, x *gorgonia.Node, p *packed, lengths []int32, in [][]floa
 		step = coupledCell(s.matrix(ones, units))
 	}
 	var costs []*gorgonia.Node
-	for k, sequence := range p.order {
+	for k, sequence := range p.Order {
 		for direction := range 2 {
 			var h, c *gorgonia.Node
 			for i := range lengths[sequence] {
@@ -244,8 +244,8 @@ func unrolled(s *sums, x *gorgonia.Node, p *packed, lengths []int32, in [][]floa
 				if direction == 1 {
 					at = lengths[sequence] - 1 - i
 				}
-				row := p.start[at] + int32(k)
-				here := mul(s.pick([]int32{row}, p.rows()), x)
+				row := p.Start[at] + int32(k)
+				here := mul(s.pick([]int32{row}, p.Rows()), x)
 				var given []*gorgonia.Node
 				for gate := range gates {
 					column := direction*gates + gate
@@ -277,12 +277,12 @@ func TestRecurrentAgainstGorgonia(t *testing.T) {
 	for name, gates := range map[string]int{"lstm": 4, "coupled": 3} {
 		t.Run(name, func(t *testing.T) {
 			p := packedOf(lengths...)
-			in := [][]float32{random(1, p.rows()*input), random(2, input*2*gates*units), random(3, 2*units*gates*units), random(4, 2*gates*units)}
+			in := [][]float32{random(1, p.Rows()*input), random(2, input*2*gates*units), random(3, 2*units*gates*units), random(4, 2*gates*units)}
 			if name == "coupled" {
 				in = append(in, random(5, 2*units*2*units))
 			}
-			b := &batch{packed: *p}
-			l := &running{recurrent{units: units, gates: gates}, b}
+			b := &Batch{Packed: *p}
+			l := &Running{Recurrent{Units: units, Gates: gates}, b}
 			held{layer: directions{l}, in: in, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 				x := s.matrix(in[0], input)
 				cost, blocks := unrolled(s, x, p, lengths, in, units, gates, r)
@@ -294,10 +294,10 @@ func TestRecurrentAgainstGorgonia(t *testing.T) {
 
 // directions gives of the gradients of u and v the first direction's half: that of the
 // second is held by the gradients of x and w, which go through it.
-type directions struct{ *running }
+type directions struct{ *Running }
 
-func (d directions) backward(in [][]float32, grad []float32) [][]float32 {
-	grads := append([][]float32(nil), d.running.backward(in, grad)...)
+func (d directions) Backward(in [][]float32, grad []float32) [][]float32 {
+	grads := append([][]float32(nil), d.Running.Backward(in, grad)...)
 	for _, k := range []int{2, 4} {
 		if k < len(grads) {
 			grads[k] = grads[k][:len(grads[k])/2]
@@ -307,28 +307,28 @@ func (d directions) backward(in [][]float32, grad []float32) [][]float32 {
 }
 
 // charBatch has two forms of characters.
-func charBatch() *batch { return &batch{chars: []int32{2, 3, 4, 3, 5}, charEnd: []int32{3, 5}} }
+func charBatch() *Batch { return &Batch{Chars: []int32{2, 3, 4, 3, 5}, CharEnd: []int32{3, 5}} }
 
 func TestConvolutionAgainstGorgonia(t *testing.T) {
 	const char, width, kinds = 8, 8, 6
 	b := charBatch()
-	in := [][]float32{random(1, kinds*char), random(2, filterWidth*char*width), random(3, width)}
-	l := &convolution{b: b, char: char, width: width}
+	in := [][]float32{random(1, kinds*char), random(2, FilterWidth*char*width), random(3, width)}
+	l := &Convolution{B: b, Char: char, Width: width}
 	held{layer: l, in: in, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 		chars, bias := s.matrix(in[0], char), s.matrix(in[2], width)
 		filters := s.matrix(in[1], width)
 		ones := s.matrix([]float32{1, 1, 1, 1, 1}, 1)
 		responses := mul(ones, bias)
-		for j := range filterWidth {
+		for j := range FilterWidth {
 			var seen, of []int32
 			l.eachPlace(func(_ int, chars []int32, i int) { seen = append(seen, at(chars, i+j-1)) })
 			for k := range char {
 				of = append(of, int32(j*char+k))
 			}
-			responses = plus(responses, mul(mul(s.pick(seen, kinds), chars), mul(s.pick(of, filterWidth*char), filters)))
+			responses = plus(responses, mul(mul(s.pick(seen, kinds), chars), mul(s.pick(of, FilterWidth*char), filters)))
 		}
 		// Which place is the largest of a form, and whether it is above 0, is taken from the layer.
-		chosen := make([]float32, len(b.chars)*width)
+		chosen := make([]float32, len(b.Chars)*width)
 		for i, place := range l.best {
 			if place >= 0 {
 				chosen[int(place)*width+i%width] = r[i]
@@ -344,17 +344,17 @@ func TestSpellingAgainstGorgonia(t *testing.T) {
 	lengths := []int32{3, 2}
 	p := packedOf(lengths...)
 	in := [][]float32{random(1, kinds*char), random(2, char*2*gates*units), random(3, 2*units*gates*units), random(4, 2*gates*units)}
-	l := &spelling{b: b, char: char, r: recurrent{units: units, gates: gates}}
+	l := &Spelling{B: b, Char: char, R: Recurrent{Units: units, Gates: gates}}
 	held{layer: firstHalf{l}, in: in, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
-		rows := make([]int32, p.rows())
+		rows := make([]int32, p.Rows())
 		l.p = *p
 		l.visit(func(row int, char int32) { rows[row] = char })
 		chars := s.matrix(in[0], char)
 		x := mul(s.pick(rows, kinds), chars)
 		// Only what either direction says at its end counts.
-		last := make([]float32, p.rows()*2*units)
-		for k, form := range p.order {
-			copy(last[(int(p.start[lengths[form]-1])+k)*2*units:][:units], r[int(form)*2*units:])
+		last := make([]float32, p.Rows()*2*units)
+		for k, form := range p.Order {
+			copy(last[(int(p.Start[lengths[form]-1])+k)*2*units:][:units], r[int(form)*2*units:])
 			copy(last[k*2*units+units:][:units], r[int(form)*2*units+units:])
 		}
 		cost, blocks := unrolled(s, x, p, lengths, in, units, gates, last)
@@ -362,25 +362,25 @@ func TestSpellingAgainstGorgonia(t *testing.T) {
 	}}.check(t)
 }
 
-type firstHalf struct{ *spelling }
+type firstHalf struct{ *Spelling }
 
-func (f firstHalf) backward(in [][]float32, grad []float32) [][]float32 {
-	grads := append([][]float32(nil), f.spelling.backward(in, grad)...)
+func (f firstHalf) Backward(in [][]float32, grad []float32) [][]float32 {
+	grads := append([][]float32(nil), f.Spelling.Backward(in, grad)...)
 	grads[2] = grads[2][:len(grads[2])/2]
 	return grads
 }
 
 func TestFeatureSumAgainstGorgonia(t *testing.T) {
 	const width, kinds = 8, 5
-	b := &batch{n: 3, features: []valued{{row: 1, value: 1}, {row: 4, value: .5}, {row: 1, value: -2}, {row: 0, value: 1}}, ends: []int32{2, 3, 4}}
+	b := &Batch{N: 3, Features: []Valued{{Row: 1, Value: 1}, {Row: 4, Value: .5}, {Row: 1, Value: -2}, {Row: 0, Value: 1}}, Ends: []int32{2, 3, 4}}
 	in := [][]float32{random(1, kinds*width)}
-	l := &featureSum{b: b, width: width}
-	held{layer: l, in: in, touched: func() []int32 { return l.used.rows }, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
-		values := make([]float32, b.n*kinds)
+	l := &FeatureSum{B: b, Width: width}
+	held{layer: l, in: in, touched: func() []int32 { return l.Used.Rows }, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+		values := make([]float32, b.N*kinds)
 		first := int32(0)
-		for i, end := range b.ends {
-			for _, f := range b.features[first:end] {
-				values[i*kinds+int(f.row)] += f.value
+		for i, end := range b.Ends {
+			for _, f := range b.Features[first:end] {
+				values[i*kinds+int(f.Row)] += f.Value
 			}
 			first = end
 		}
@@ -392,12 +392,12 @@ func TestFeatureSumAgainstGorgonia(t *testing.T) {
 func TestJoinAndDropAgainstGorgonia(t *testing.T) {
 	const word, chars, words, forms, n = 8, 8, 4, 2, 3
 	p := packedOf(1, 2)
-	b := &batch{packed: *p, n: n, word: []int32{3, 1, 3}, form: []int32{1, 0, 1}}
-	b.masks = &masks{input: random(6, n*(word+chars)), locked: random(7, 2*(word+chars)), output: [][]float32{random(8, 2*word)}}
+	b := &Batch{Packed: *p, N: n, Word: []int32{3, 1, 3}, Form: []int32{1, 0, 1}}
+	b.Masks = &Masks{Input: random(6, n*(word+chars)), Locked: random(7, 2*(word+chars)), Output: [][]float32{random(8, 2*word)}}
 	mask := func(locked []float32, width int, input []float32) []float32 {
 		m := make([]float32, n*width)
-		for step := range p.steps() {
-			lo, rows := p.step(step)
+		for step := range p.Steps() {
+			lo, rows := p.Step(step)
 			copy(m[lo*width:(lo+rows)*width], locked)
 		}
 		for i, v := range input {
@@ -406,40 +406,40 @@ func TestJoinAndDropAgainstGorgonia(t *testing.T) {
 		return m
 	}
 	in := [][]float32{random(1, words*word), random(2, forms*chars)}
-	l := &join{b: b, widths: []int{word, chars}, byForm: true}
-	held{layer: l, in: in, touched: func() []int32 { return l.used.rows }, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
-		m := mask(b.masks.locked, word+chars, b.masks.input)
+	l := &Join{B: b, Widths: []int{word, chars}, ByForm: true}
+	held{layer: l, in: in, touched: func() []int32 { return l.Used.Rows }, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+		m := mask(b.Masks.Locked, word+chars, b.Masks.Input)
 		var costs []*gorgonia.Node
 		table, spelled := s.matrix(in[0], word), s.matrix(in[1], chars)
 		masks, upstream := s.columns(m, word+chars, word), s.columns(r, word+chars, word)
-		for k, x := range []*gorgonia.Node{mul(s.pick(b.word, words), table), mul(s.pick(b.form, forms), spelled)} {
+		for k, x := range []*gorgonia.Node{mul(s.pick(b.Word, words), table), mul(s.pick(b.Form, forms), spelled)} {
 			costs = append(costs, total(had(had(x, masks[k]), upstream[k])))
 		}
 		return addAll(costs...), [][]*gorgonia.Node{{table}, {spelled}}
 	}}.check(t)
 
 	x := [][]float32{random(3, n*word)}
-	held{layer: &drop{b: b, width: word}, in: x, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+	held{layer: &Drop{B: b, Width: word}, in: x, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 		given := s.matrix(x[0], word)
-		return total(had(had(given, s.matrix(mask(b.masks.output[0], word, nil), word)), s.matrix(r, word))), [][]*gorgonia.Node{{given}}
+		return total(had(had(given, s.matrix(mask(b.Masks.Output[0], word, nil), word)), s.matrix(r, word))), [][]*gorgonia.Node{{given}}
 	}}.check(t)
 }
 
 // TestLossAgainstGorgonia: the objectives as sums over the chain, step by step.
 func TestLossAgainstGorgonia(t *testing.T) {
-	set := &pipeline.TagSet{Categories: []pipeline.Category{person}}
+	set := &pipeline.TagSet{Categories: []pipeline.Category{aPerson}}
 	L, stride := set.Len(), kernels.Pad(set.Len())
 	gold := []pipeline.Tag{0, 1, 2, 0}
 	scores, pairs := random(1, len(gold)*stride), random(2, stride*stride)
 	for _, objective := range []string{"path", "marginals", "softmax"} {
 		t.Run(objective, func(t *testing.T) {
-			b := &batch{n: len(gold), tags: gold, weight: []float32{2}, scale: .5, length: []int32{int32(len(gold))}}
-			b.pack(b.length)
+			b := &Batch{N: len(gold), Tags: gold, Weight: []float32{2}, Scale: .5, Length: []int32{int32(len(gold))}}
+			b.Pack(b.Length)
 			in := [][]float32{scores, pairs}
 			if objective == "softmax" {
 				in = in[:1]
 			}
-			held{layer: newLoss(b, set, objective, nil), in: in, build: func(s *sums, _ []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+			held{layer: NewLoss(b, set, objective, nil), in: in, build: func(s *sums, _ []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 				first := make([]int32, L) // the tags without the padding
 				for i := range first {
 					first[i] = int32(i)

@@ -1,4 +1,4 @@
-package bilstm
+package layers
 
 import (
 	"math"
@@ -19,12 +19,12 @@ import (
 //	path       -log p(y|x)           (NGRID §5, equation 5)
 //	marginals  -Σ_t log p(y_t|x)     (BOOT §3.5.2: composite likelihood)
 //	softmax    -Σ_t log softmax(s_t) (INV §4.3.4)
-type loss struct {
-	b         *batch
+type Loss struct {
+	b         *Batch
 	set       *pipeline.TagSet
 	objective string
 	weights   []float64 // [tags] of tokens by their tag; nil: all 1
-	stride    int       // of scores and pairs
+	Stride    int       // of scores and pairs
 
 	tr     *chain.Transitions64
 	legal  chain.Weights
@@ -41,8 +41,8 @@ type loss struct {
 	alpha, beta, ga, gb, sum []float64
 }
 
-func newLoss(b *batch, set *pipeline.TagSet, objective string, weights []float64) *loss {
-	l := &loss{b: b, set: set, objective: objective, weights: weights, stride: kernels.Pad(set.Len())}
+func NewLoss(b *Batch, set *pipeline.TagSet, objective string, weights []float64) *Loss {
+	l := &Loss{b: b, set: set, objective: objective, weights: weights, Stride: kernels.Pad(set.Len())}
 	l.legal = chain.NewWeights(set, true)
 	l.tr = chain.NewTransitions64(l.legal)
 	n := l.tr.Stride * l.tr.Stride
@@ -50,10 +50,10 @@ func newLoss(b *batch, set *pipeline.TagSet, objective string, weights []float64
 	return l
 }
 
-func (l *loss) columns() int { return 1 }
+func (l *Loss) Columns() int { return 1 }
 
 // forward computes the loss and its gradients, which share all the work.
-func (l *loss) forward(in [][]float32) []float32 {
+func (l *Loss) Forward(in [][]float32) []float32 {
 	l.ds = zero(l.ds, len(in[0]))
 	clear(l.dpair)
 	clear(l.counts)
@@ -61,7 +61,7 @@ func (l *loss) forward(in [][]float32) []float32 {
 		l.transitions(in[1])
 	}
 	sum := 0.0
-	for k, weight := range l.b.weight {
+	for k, weight := range l.b.Weight {
 		w := float64(weight)
 		switch l.objective {
 		case "path":
@@ -72,16 +72,16 @@ func (l *loss) forward(in [][]float32) []float32 {
 			sum += w * l.softmax(in[0], k, w)
 		}
 	}
-	l.out[0] = float32(sum) * l.b.scale
+	l.out[0] = float32(sum) * l.b.Scale
 	return l.out[:]
 }
 
 // transitions takes over the scores of pairs that may be.
-func (l *loss) transitions(pairs []float32) {
+func (l *Loss) transitions(pairs []float32) {
 	for i := range l.tr.L {
 		for j := range l.tr.L {
 			if l.legal.Score[i*l.tr.L+j] > chain.Forbidden {
-				l.tr.Score[i*l.tr.Stride+j] = float64(pairs[i*l.stride+j])
+				l.tr.Score[i*l.tr.Stride+j] = float64(pairs[i*l.Stride+j])
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (l *loss) transitions(pairs []float32) {
 }
 
 // backward returns what forward has found.
-func (l *loss) backward(in [][]float32, _ []float32) [][]float32 {
+func (l *Loss) Backward(in [][]float32, _ []float32) [][]float32 {
 	grads := [][]float32{l.ds}
 	if len(in) == 1 {
 		return grads
@@ -98,22 +98,22 @@ func (l *loss) backward(in [][]float32, _ []float32) [][]float32 {
 	for i := range l.tr.L {
 		for j := range l.tr.L {
 			at := i*l.tr.Stride + j
-			l.dp[i*l.stride+j] = l.b.scale * float32(l.dpair[at]*l.tr.Exp[at]-l.counts[at])
+			l.dp[i*l.Stride+j] = l.b.Scale * float32(l.dpair[at]*l.tr.Exp[at]-l.counts[at])
 		}
 	}
 	return append(grads, l.dp)
 }
 
 // load puts the scores of sequence k into state.
-func (l *loss) load(scores []float32, k int) (T int) {
-	T, s := int(l.b.length[k]), l.tr.Stride
+func (l *Loss) load(scores []float32, k int) (T int) {
+	T, s := int(l.b.Length[k]), l.tr.Stride
 	l.state, l.post = growTo(l.state, T*s), growTo(l.post, T*s)
 	for t := range T {
 		row := l.state[t*s : (t+1)*s]
 		for y := range row {
 			row[y] = chain.Forbidden
 		}
-		for y, v := range scores[l.row(k, t)*l.stride:][:l.tr.L] {
+		for y, v := range scores[l.row(k, t)*l.Stride:][:l.tr.L] {
 			row[y] = float64(v)
 		}
 	}
@@ -121,24 +121,24 @@ func (l *loss) load(scores []float32, k int) (T int) {
 }
 
 func growTo(s []float64, n int) []float64 {
-	s = grow(s, n)
+	s = Grow(s, n)
 	clear(s)
 	return s
 }
 
-func (l *loss) row(k, t int) int         { return int(l.b.start[t]) + k }
-func (l *loss) gold(k, t int) int        { return int(l.b.tags[l.row(k, t)]) }
-func (l *loss) gradient(r int) []float32 { return l.ds[r*l.stride:][:l.stride] }
+func (l *Loss) row(k, t int) int         { return int(l.b.Start[t]) + k }
+func (l *Loss) gold(k, t int) int        { return int(l.b.Tags[l.row(k, t)]) }
+func (l *Loss) gradient(r int) []float32 { return l.ds[r*l.Stride:][:l.Stride] }
 
 // tokenWeight is what a token with that tag counts.
-func (l *loss) tokenWeight(y int) float64 {
+func (l *Loss) tokenWeight(y int) float64 {
 	if l.weights == nil {
 		return 1
 	}
 	return l.weights[y]
 }
 
-func (l *loss) path(scores []float32, k int, w float64) float64 {
+func (l *Loss) path(scores []float32, k int, w float64) float64 {
 	T, s := l.load(scores, k), l.tr.Stride
 	clear(l.pair)
 	nll := l.chain.Add(l.tr, T, l.state, l.post, l.pair)
@@ -154,13 +154,13 @@ func (l *loss) path(scores []float32, k int, w float64) float64 {
 		}
 		d := l.gradient(l.row(k, t))
 		for i, p := range l.post[t*s:][:l.tr.L] {
-			d[i] = l.b.scale * float32(w*p)
+			d[i] = l.b.Scale * float32(w*p)
 		}
 	}
 	return nll
 }
 
-func (l *loss) softmax(scores []float32, k int, w float64) (nll float64) {
+func (l *Loss) softmax(scores []float32, k int, w float64) (nll float64) {
 	T, s := l.load(scores, k), l.tr.Stride
 	for t := range T {
 		y := l.gold(k, t)
@@ -172,9 +172,9 @@ func (l *loss) softmax(scores []float32, k int, w float64) (nll float64) {
 		c := l.tokenWeight(y)
 		nll += c * (shift + math.Log(sum) - l.state[t*s+y])
 		for i, v := range p[:l.tr.L] {
-			l.gradient(l.row(k, t))[i] = l.b.scale * float32(w*c*v/sum)
+			l.gradient(l.row(k, t))[i] = l.b.Scale * float32(w*c*v/sum)
 		}
-		l.gradient(l.row(k, t))[y] -= l.b.scale * float32(w*c)
+		l.gradient(l.row(k, t))[y] -= l.b.Scale * float32(w*c)
 	}
 	return nll
 }
@@ -183,7 +183,7 @@ func (l *loss) softmax(scores []float32, k int, w float64) (nll float64) {
 // it keeps scaled so that α(t,y)·β(t,y) = p(y_t = y|x), and then through both
 // against their order (reverse-mode differentiation, in the logarithms of the
 // sums): ga and gb are the gradients of log α and log β.
-func (l *loss) marginals(scores []float32, k int, w float64) (nll float64) {
+func (l *Loss) marginals(scores []float32, k int, w float64) (nll float64) {
 	T, s := l.load(scores, k), l.tr.Stride
 	l.sums(T)
 	l.ga, l.gb = growTo(l.ga, T*s), growTo(l.gb, T*s)
@@ -207,7 +207,7 @@ func (l *loss) marginals(scores []float32, k int, w float64) (nll float64) {
 	}
 	for t := range T {
 		for y, g := range l.post[t*s:][:l.tr.L] {
-			l.gradient(l.row(k, t))[y] = -l.b.scale * float32(w*g)
+			l.gradient(l.row(k, t))[y] = -l.b.Scale * float32(w*g)
 		}
 	}
 	return nll
@@ -215,7 +215,7 @@ func (l *loss) marginals(scores []float32, k int, w float64) (nll float64) {
 
 // sums fills state with e^score, alpha, beta and sum. What a sequence begins
 // and ends with is not scored.
-func (l *loss) sums(T int) {
+func (l *Loss) sums(T int) {
 	s, tr := l.tr.Stride, l.tr
 	l.alpha, l.beta, l.sum = growTo(l.alpha, T*s), growTo(l.beta, T*s), growTo(l.sum, T)
 	for y := range tr.L {
@@ -265,7 +265,7 @@ func shiftExp(row []float64) {
 
 // forwardBack goes from log α(T-1) to the scores; gradients go to post and
 // pair.
-func (l *loss) forwardBack(T int) {
+func (l *Loss) forwardBack(T int) {
 	s, tr := l.tr.Stride, l.tr
 	for t := T - 1; t >= 0; t-- {
 		for j, g := range l.ga[t*s:][:tr.L] {
@@ -284,7 +284,7 @@ func (l *loss) forwardBack(T int) {
 }
 
 // backwardBack goes from log β(0) to the scores.
-func (l *loss) backwardBack(T int) {
+func (l *Loss) backwardBack(T int) {
 	s, tr := l.tr.Stride, l.tr
 	for t := range T - 1 {
 		for i, g := range l.gb[t*s:][:tr.L] {

@@ -1,4 +1,4 @@
-package bilstm
+package layers
 
 import "github.com/velum-health/velum/models/number/kernels"
 
@@ -18,9 +18,9 @@ import "github.com/velum-health/velum/models/number/kernels"
 //
 // with h and c on the right those of the step before, and the gates in the
 // order i, o, z.
-type recurrent struct {
-	units, gates int
-	p            *packed
+type Recurrent struct {
+	Units, Gates int
+	p            *Packed
 
 	gate     []float32 // [n][2·gates·units] what gates are given, what they say, and on the way back its gradient
 	h        []float32 // [n][2·units]
@@ -37,49 +37,49 @@ type recurrent struct {
 }
 
 // width is the number of columns of the gates of one direction.
-func (r *recurrent) width() int { return r.gates * r.units }
+func (r *Recurrent) width() int { return r.Gates * r.Units }
 
 // reset makes room for n rows.
-func (r *recurrent) reset(p *packed) {
+func (r *Recurrent) reset(p *Packed) {
 	r.p = p
-	n := p.rows()
-	r.h, r.c, r.squashed = grow(r.h, 2*n*r.units), grow(r.c, 2*n*r.units), grow(r.squashed, 2*n*r.units)
-	r.gate = grow(r.gate, 2*n*r.width())
-	r.none = zero(r.none, r.units)
+	n := p.Rows()
+	r.h, r.c, r.squashed = Grow(r.h, 2*n*r.Units), Grow(r.c, 2*n*r.Units), Grow(r.squashed, 2*n*r.Units)
+	r.gate = Grow(r.gate, 2*n*r.width())
+	r.none = zero(r.none, r.Units)
 }
 
 // project fills the gates with what comes in: x·w + b.
-func (r *recurrent) project(x, w, b []float32) {
-	n, all := r.p.rows(), 2*r.width()
+func (r *Recurrent) project(x, w, b []float32) {
+	n, all := r.p.Rows(), 2*r.width()
 	input := len(w) / all
 	kernels.GemmFrom(r.gate, all, b, x, input, w, all, n, input, all)
 }
 
 // run goes through the steps in both directions. gate holds what comes in.
-func (r *recurrent) run(u, v []float32) {
-	for t := range r.p.steps() {
+func (r *Recurrent) run(u, v []float32) {
+	for t := range r.p.Steps() {
 		r.step(0, t, t-1, u, v)
 	}
-	for t := r.p.steps() - 1; t >= 0; t-- {
+	for t := r.p.Steps() - 1; t >= 0; t-- {
 		r.step(1, t, t+1, u, v)
 	}
 }
 
 // pairs returns the rows of step t, and how many of them have a row at step s,
 // which was before: those come first.
-func (p *packed) pairs(t, s int) (lo, n, before, have int) {
-	lo, n = p.step(t)
-	if s < 0 || s >= p.steps() {
+func (p *Packed) Pairs(t, s int) (lo, n, before, have int) {
+	lo, n = p.Step(t)
+	if s < 0 || s >= p.Steps() {
 		return lo, n, 0, 0
 	}
-	before, have = p.step(s)
+	before, have = p.Step(s)
 	return lo, n, before, min(n, have)
 }
 
 // step is step t of a direction; s is the one before it.
-func (r *recurrent) step(direction, t, s int, u, v []float32) {
-	lo, n, before, have := r.p.pairs(t, s)
-	H, g, all := r.units, r.width(), 2*r.width()
+func (r *Recurrent) step(direction, t, s int, u, v []float32) {
+	lo, n, before, have := r.p.Pairs(t, s)
+	H, g, all := r.Units, r.width(), 2*r.width()
 	gate := r.gate[lo*all+direction*g:]
 	at := before*2*H + direction*H
 	if have > 0 {
@@ -98,12 +98,12 @@ func (r *recurrent) step(direction, t, s int, u, v []float32) {
 		if v == nil {
 			kernels.LSTM(gate[k*all:][:g], memory, c, s, h)
 		} else {
-			coupled(gate[k*all:][:g], memory, c, s, h)
+			Coupled(gate[k*all:][:g], memory, c, s, h)
 		}
 	}
 }
 
-func coupled(gates, before, c, squashed, h []float32) {
+func Coupled(gates, before, c, squashed, h []float32) {
 	n := len(c)
 	i, o, z := gates[:n], gates[n:2*n], gates[2*n:]
 	kernels.Sigmoid(gates[:2*n])
@@ -129,14 +129,14 @@ func coupledBack(gates, before, squashed, dh, dc []float32) {
 	}
 }
 
-func (r *recurrent) columns() int { return 2 * r.units }
+func (r *Recurrent) Columns() int { return 2 * r.Units }
 
 // forward and backward make it a layer of the training graph, see graph.go.
-func (r *recurrent) forward(in [][]float32) []float32 {
+func (r *Recurrent) Forward(in [][]float32) []float32 {
 	x, w, u, b, v := recurrentInputs(in)
 	r.project(x, w, b)
 	r.run(u, v)
-	return r.h[:r.p.rows()*2*r.units]
+	return r.h[:r.p.Rows()*2*r.Units]
 }
 
 func recurrentInputs(in [][]float32) (x, w, u, b, v []float32) {
@@ -146,20 +146,20 @@ func recurrentInputs(in [][]float32) (x, w, u, b, v []float32) {
 	return in[0], in[1], in[2], in[3], v
 }
 
-func (r *recurrent) backward(in [][]float32, grad []float32) [][]float32 {
+func (r *Recurrent) Backward(in [][]float32, grad []float32) [][]float32 {
 	x, w, u, _, v := recurrentInputs(in)
-	n, all := r.p.rows(), 2*r.width()
+	n, all := r.p.Rows(), 2*r.width()
 	r.dh = grad
 	for direction := range 2 {
 		r.back(direction, u, v)
 	}
 	input := len(w) / all
-	r.transposed = grow(r.transposed, max(len(w), n*input))
+	r.transposed = Grow(r.transposed, max(len(w), n*input))
 	kernels.Transpose(r.transposed, w, all, input, all)
-	r.dx = grow(r.dx, n*input)
+	r.dx = Grow(r.dx, n*input)
 	kernels.GemmFrom(r.dx, input, nil, r.gate, all, r.transposed, input, n, all, input)
 	kernels.Transpose(r.transposed, x, input, n, input)
-	r.dw = grow(r.dw, len(w))
+	r.dw = Grow(r.dw, len(w))
 	kernels.GemmFrom(r.dw, all, nil, r.transposed, n, r.gate, all, input, n, all)
 	r.db = zero(r.db, all)
 	for i := range n {
@@ -168,7 +168,7 @@ func (r *recurrent) backward(in [][]float32, grad []float32) [][]float32 {
 	r.du = r.outer(r.du, len(u), r.h, r.width(), r.width())
 	grads := [][]float32{r.dx, r.dw, r.du, r.db}
 	if v != nil {
-		r.dv = r.outer(r.dv, len(v), r.c, 2*r.units, 2*r.units)
+		r.dv = r.outer(r.dv, len(v), r.c, 2*r.Units, 2*r.Units)
 		grads = append(grads, r.dv)
 	}
 	return grads
@@ -176,35 +176,35 @@ func (r *recurrent) backward(in [][]float32, grad []float32) [][]float32 {
 
 // back goes through the steps of a direction against their order. It leaves
 // the gradient of what the gates were given in gate.
-func (r *recurrent) back(direction int, u, v []float32) {
-	H, g := r.units, r.width()
+func (r *Recurrent) back(direction int, u, v []float32) {
+	H, g := r.Units, r.width()
 	r.ut = transpose(r.ut, u[direction*H*g:][:H*g], H, g)
 	ut, vt := r.ut, []float32(nil)
 	if v != nil {
 		r.vt = transpose(r.vt, v[direction*H*2*H:][:H*2*H], H, 2*H)
 		vt = r.vt
 	}
-	r.dc = zero(r.dc, len(r.p.order)*H)
+	r.dc = zero(r.dc, len(r.p.Order)*H)
 	if direction == 1 {
-		for t := range r.p.steps() {
+		for t := range r.p.Steps() {
 			r.stepBack(1, t, t+1, ut, vt)
 		}
 		return
 	}
-	for t := r.p.steps() - 1; t >= 0; t-- {
+	for t := r.p.Steps() - 1; t >= 0; t-- {
 		r.stepBack(0, t, t-1, ut, vt)
 	}
 }
 
 func transpose(dst, src []float32, rows, cols int) []float32 {
-	dst = grow(dst, rows*cols)
+	dst = Grow(dst, rows*cols)
 	kernels.Transpose(dst, src, cols, rows, cols)
 	return dst
 }
 
-func (r *recurrent) stepBack(direction, t, s int, ut, vt []float32) {
-	lo, n, before, have := r.p.pairs(t, s)
-	H, g, all := r.units, r.width(), 2*r.width()
+func (r *Recurrent) stepBack(direction, t, s int, ut, vt []float32) {
+	lo, n, before, have := r.p.Pairs(t, s)
+	H, g, all := r.Units, r.width(), 2*r.width()
 	gate := r.gate[lo*all+direction*g:]
 	at := before*2*H + direction*H
 	for k := range n {
@@ -231,14 +231,14 @@ func (r *recurrent) stepBack(direction, t, s int, ut, vt []float32) {
 
 // outer writes, a direction, the products of what stood in state at the step
 // before with the first columns of the gates' gradients: [2·units][columns].
-func (r *recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
-	d = grow(d, size)
-	H, n, all := r.units, r.p.rows(), 2*r.width()
-	r.transposed = grow(r.transposed, H*n)
+func (r *Recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
+	d = Grow(d, size)
+	H, n, all := r.Units, r.p.Rows(), 2*r.width()
+	r.transposed = Grow(r.transposed, H*n)
 	for direction := range 2 {
-		r.before = grow(r.before, n*H)
-		for t := range r.p.steps() {
-			lo, rows, before, have := r.p.pairs(t, t-1+2*direction)
+		r.before = Grow(r.before, n*H)
+		for t := range r.p.Steps() {
+			lo, rows, before, have := r.p.Pairs(t, t-1+2*direction)
 			for k := range have {
 				copy(r.before[(lo+k)*H:][:H], state[(before+k)*2*H+direction*H:])
 			}
@@ -248,4 +248,15 @@ func (r *recurrent) outer(d []float32, size int, state []float32, columns, width
 		kernels.GemmFrom(d[direction*H*width:], width, nil, r.transposed, n, r.gate[direction*r.width():], all, H, n, columns)
 	}
 	return d
+}
+
+// running is a recurrent layer over the tokens of a batch.
+type Running struct {
+	Recurrent
+	B *Batch
+}
+
+func (r *Running) Forward(in [][]float32) []float32 {
+	r.reset(&r.B.Packed)
+	return r.Recurrent.Forward(in)
 }
