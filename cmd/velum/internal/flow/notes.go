@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -32,19 +31,6 @@ func InputError(err error) error {
 		return exit.With(exit.Config, err, "")
 	}
 	return err
-}
-
-// Aside counts rows that break their format, and tells of the first of them.
-type Aside struct {
-	Log  *slog.Logger
-	Rows int64
-}
-
-// Row is a read.TextOptions.SetAside.
-func (a *Aside) Row(err *input.Error) {
-	if a.Rows++; a.Rows <= 5 {
-		a.Log.Warn("a row is set aside", "cause", err.Error())
-	}
 }
 
 // Watched is a sink with progress.

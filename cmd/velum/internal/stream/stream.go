@@ -70,7 +70,7 @@ type shape struct {
 	keep []string // columns that pass as they are
 	tag  bool
 	unit offset.Unit
-	log  *flow.Aside
+	log  *console.Aside
 }
 
 // Run moves the stream.
@@ -140,7 +140,7 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 	if p.Encoding != input.DetectEncoding && p.Encoding != input.UTF8 {
 		return nil, exit.Errorf(exit.Config, "put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
 	}
-	s := &shape{keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &flow.Aside{Log: c.Log}}
+	s := &shape{keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &console.Aside{Log: c.Log}}
 	p.Pass = nil // the doors keep columns as they are
 	p = p.WithDefaults()
 	s.fill, s.o = input.NewFiller(&p), &p
