@@ -20,7 +20,7 @@ PGO       ?= cmd/velum/run.pgo
 SMALL      = -gcflags=gorgonia.org/...=-l -gcflags=gonum.org/...=-l
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
+.PHONY: engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -154,6 +154,11 @@ browser:
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
 interop:
 	python3 scripts/torture/interop.py
+
+# the Spark recipe on Spark, with an executor killed and speculation on (needs Java 17 and PyPI)
+engines: build
+	python3 scripts/torture/engines.py bin/velum scripts/bench/results/34-engines.md
+	$(MAKE) benchmarks
 
 # vectors and clusters from ../shared/data, in out/clusters
 clusters: build

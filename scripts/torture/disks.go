@@ -15,8 +15,6 @@ import (
 
 func (t *torture) power() (string, error) { return t.seeds(10_000, 100, disk.Power) }
 
-func (t *torture) grow() (string, error) { return t.seeds(3_000, 30, disk.Grow) }
-
 func (t *torture) models() (string, error) { return t.seeds(10_000, 100, disk.Models) }
 
 func (t *torture) seeds(long, short int, do func(uint64, func(disk.Op) bool) (disk.Tally, error)) (string, error) {

@@ -31,6 +31,7 @@
 //
 //	power   processes die, the power goes: nothing is lost that was synced, nothing is half there
 //	grow    the same while months come to an output: what was committed stays
+//	shards  a run that processes share: they die, stop and go on, finish twice; one tree
 //	models  the same while models are promoted and rolled back
 //	nth     every operation fails in turn, once and from then on
 //	pairs   every pair of failpoints of a run and of its resumption
@@ -54,6 +55,7 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/scripts/torture/disk"
 	"github.com/velum-health/velum/stages/synth"
 	"github.com/velum-health/velum/stages/write"
 )
@@ -98,7 +100,8 @@ var tests = []struct {
 	{"full", (*torture).full},
 	{"rules", (*torture).rules},
 	{"power", (*torture).power},
-	{"grow", (*torture).grow},
+	{"grow", func(t *torture) (string, error) { return t.seeds(3_000, 30, disk.Grow) }},
+	{"shards", func(t *torture) (string, error) { return t.seeds(10_000, 20, disk.Shards) }},
 	{"models", (*torture).models},
 	{"nth", (*torture).nth},
 	{"pairs", (*torture).pairs},

@@ -86,19 +86,31 @@ type worker struct {
 // run is one process.
 func (w *worker) run(j Job) error {
 	plan := j.plan()
-	_, err := commit.RunUnits(context.Background(), plan, commit.Output{Dir: dir, FS: w.disk}, func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
-		name := plan.Name(u)
-		w.mu.Lock()
-		if w.settled[name] {
-			w.twice = append(w.twice, name)
+	_, err := commit.RunUnits(context.Background(), plan, commit.Output{Dir: dir, FS: w.disk}, w.line(j, plan), w.options(j))
+	return err
+}
+
+// line makes the lines of units. The plan gives their names, to see what is done twice.
+func (w *worker) line(j Job, plan *commit.Plan) func(int, *commit.Unit, *commit.Parts) (commit.Line, error) {
+	return func(_ int, u *commit.Unit, parts *commit.Parts) (commit.Line, error) {
+		if plan != nil {
+			name := plan.Name(u)
+			w.mu.Lock()
+			if w.settled[name] {
+				w.twice = append(w.twice, name)
+			}
+			w.mu.Unlock()
 		}
-		w.mu.Unlock()
 		s, err := newSink(parts, j.Config)
 		if u.Small > 0 || len(u.Members) > 0 {
 			return commit.Line{Source: &smallSource{unit: u}, Sink: s}, err
 		}
 		return commit.Line{Source: &source{left: int(u.Rows), first: u.First}, Sink: s}, err
-	}, commit.UnitOptions{
+	}
+}
+
+func (w *worker) options(j Job) commit.UnitOptions {
+	return commit.UnitOptions{
 		Rest: remain, Forget: func(u *commit.UnitRecord, _ string) bool { return j.forgets(u.Input) },
 		AtOnce: j.AtOnce, Fresh: j.Fresh, Grow: j.Months != nil, Verify: verify, Finish: finish,
 		Done: func(u *commit.UnitRecord, reused bool) {
@@ -109,8 +121,7 @@ func (w *worker) run(j Job) error {
 				w.settled[u.Name] = true
 			}
 		},
-	})
-	return err
+	}
 }
 
 type source struct {
