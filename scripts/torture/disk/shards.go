@@ -44,7 +44,7 @@ type shards struct {
 	told    []string // what happened
 	started int      // processes
 	all     sync.WaitGroup
-	own     bool     // a planted bug: what a process writes depends on which it is
+	own     bool // a planted bug: what a process writes depends on which it is
 }
 
 // An actor is a process on a machine of its own. Its operations are counted; at one of them
