@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"slices"
 	"strconv"
@@ -60,7 +61,8 @@ var mayImport = []struct{ who, what string }{
 	{"stages/read/readtest", below + " pipeline/markup"}, // for tests
 	{"stages/read", below + " stages/read/*"},
 	{"stages/*", below}, // never another stage
-	{"cmd/*", "*"},      // and of rooms, those below: see rooms
+	{"cmd/velum-cloud*", "cmd/velum-cloud*"},
+	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }
 
@@ -91,7 +93,7 @@ const roomsFolder = "cmd/velum/internal/"
 var notForModels = []string{"Batch", "Run", "Step"}
 
 // mayStartGoroutines lists the packages with go statements.
-var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels"}
+var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels", "cmd/velum-cloud/cloud"}
 
 // badNames are names that say nothing about what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}
@@ -168,9 +170,23 @@ func (c *fileChecker) note(at token.Pos, what string) {
 	c.found = append(c.found, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, what))
 }
 
-// pageRoom serves a page to this machine: the one package that listens. None
+// pageRoom serves a page to this machine: the one package of velum that listens. None
 // dials.
 const pageRoom = roomsFolder + "review"
+
+// cloudProgram is a program, and a module, of its own that talks to object stores and
+// starts velum. Nothing of velum imports it, and it imports nothing of velum's.
+const cloudProgram = "cmd/velum-cloud"
+
+// dials tells whether a package that is imported may talk to other machines.
+func dials(name string) bool {
+	return name == "net" || strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "gocloud.dev")
+}
+
+// mayDial tells whether package who may import such a package.
+func mayDial(who string) bool {
+	return who == pageRoom || matches(cloudProgram+"*", who) || strings.HasPrefix(who, "scripts/")
+}
 
 // imports checks the imports. Tests may import what they like: a round trip
 // wants the stage that reads beside the one that writes.
@@ -178,7 +194,7 @@ func (c *fileChecker) imports(f *ast.File) {
 	for _, spec := range f.Imports {
 		name, err := strconv.Unquote(spec.Path.Value)
 		what, ours := strings.CutPrefix(name, module+"/")
-		if err == nil && !c.test && (name == "net" || strings.HasPrefix(name, "net/")) && !strings.HasPrefix(c.pkg, "scripts/") && c.pkg != pageRoom {
+		if err == nil && !c.test && dials(name) && !mayDial(c.pkg) {
 			c.note(spec.Pos(), "velum uses no network: "+name)
 		}
 		if err != nil || !ours {
@@ -204,7 +220,7 @@ var onlyForTests = []string{"stages/read/readtest", "models/tag/crf/crftest"}
 
 // allowed tells whether package who may import package what.
 func allowed(who, what string) bool {
-	if slices.Contains(onlyForTests, what) {
+	if slices.Contains(onlyForTests, what) || matches(cloudProgram+"*", what) && !matches(cloudProgram+"*", who) {
 		return false
 	}
 	if strings.HasPrefix(who, roomsFolder) && (what == "cmd/velum" || strings.HasPrefix(what, roomsFolder)) {
@@ -252,6 +268,25 @@ func (c *fileChecker) goroutine(at token.Pos) {
 	}
 }
 
+// TestNoCloud: of what velum is built from, nothing talks to an object store.
+func TestNoCloud(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, module+"/pipeline") {
+		t.Fatalf("the list is not that of velum: %d packages", len(deps))
+	}
+	for _, dep := range deps {
+		for _, store := range []string{"gocloud.dev", "github.com/aws/", "github.com/Azure/", "cloud.google.com/", module + "/" + cloudProgram} {
+			if strings.HasPrefix(dep, store) {
+				t.Errorf("velum is built with %s", dep)
+			}
+		}
+	}
+}
+
 // TestLayersSeesViolations plants one violation a file and wants each found.
 func TestLayersSeesViolations(t *testing.T) {
 	planted := map[string]struct{ text, want string }{
@@ -276,6 +311,9 @@ func TestLayersSeesViolations(t *testing.T) {
 		"stages/tag/misc.go":     {`package tag`, "a file may not be called that"},
 		"configs/a.go":           {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
 		"stages/tag/net.go":      {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
+		"stages/tag/cloud.go":    {`package tag; import _ "gocloud.dev/blob"`, "velum uses no network: gocloud.dev/blob"},
+		"cmd/velum-cloud/a.go":   {`package main; import _ "MODULE/pipeline"`, "cmd/velum-cloud may not import pipeline"},
+		"cmd/velum/c.go":         {`package main; import _ "MODULE/cmd/velum-cloud/cloud"`, "cmd/velum may not import cmd/velum-cloud/cloud"},
 		"models/word/view/a.go":  {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
 		"models/form/dates/a.go": {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
 		"elsewhere/a.go":         {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
