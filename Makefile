@@ -20,11 +20,19 @@ PGO       ?= cmd/velum/run.pgo
 SMALL      = -gcflags=gorgonia.org/...=-l -gcflags=gonum.org/...=-l
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
+.PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
 
 # the binary, in bin/velum
 build:
 	$(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
+
+# velum for object stores, in bin/velum-cloud: a module of its own, whose libraries take minutes to compile
+velum-cloud: build
+	cd cmd/velum-cloud && $(GO) build -trimpath -buildvcs=false -ldflags "-s -w" -o ../../bin/velum-cloud .
+
+# velum-cloud against servers of S3, GCS and Azure on this machine: runs, kills, two at once, refused and cut requests
+cloud: velum-cloud
+	scripts/bench/cloud.sh $(CLOUD)
 
 # mask the sample archive, show what came out, and check it against its gold
 run: build
@@ -87,6 +95,7 @@ test:
 	$(GO) vet $(PACKAGES)
 	$(GO) test -timeout 25m $(filter-out $(PROPERTIES),$(shell $(GO) list $(PACKAGES)))
 	$(GO) test -timeout 25m $(PROPERTIES) -rapid.seed=$(SEED)
+	cd cmd/velum-cloud && $(GO) vet ./cloud && $(GO) test ./cloud
 
 # the property tests alone, CHECKS draws each from a seed of their own (make test draws from SEED, the same every time)
 properties:
