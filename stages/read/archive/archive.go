@@ -26,6 +26,7 @@ import (
 	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/lake"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
@@ -38,6 +39,7 @@ type Archive struct {
 	Drift  []Drift           // in what files differ from the first
 	Extra  []pipeline.Column // names and kinds of the columns in Batch.Extra
 	Kept   []pipeline.Column // those of them that are written as they were read
+	Tables []Table           // of lakehouses, at the versions that are read
 	Passed []string          // files that are not of what the archive is made of, below the archive
 
 	files      map[string]*File  // by path
@@ -61,9 +63,10 @@ type File struct {
 	given bool  // by name, not found in a folder
 	text  int64 // bytes of text in it, as far as they were counted
 
-	raw    string  // the folder as the system calls it
-	hashed *hashed // what was hashed
-	twin   *twin   // that every note is compared with; nil: none
+	raw    string   // the folder as the system calls it
+	hashed *hashed  // what was hashed
+	of     *ofTable // what the table of a lakehouse says of it; nil: it is of none
+	twin   *twin    // that every note is compared with; nil: none
 
 	Unsummed bool // Parquet whose pages have no checksums: what is changed in them cannot be seen
 }
@@ -104,10 +107,13 @@ func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.F
 			return nil, err
 		}
 	}
+	if err := a.versioned(inputs); err != nil {
+		return nil, err
+	}
 	a.settleForms()
 	slices.SortStableFunc(a.Files, func(x, y File) int { return strings.Compare(spelled(x.Path), spelled(y.Path)) })
 	a.Files = slices.CompactFunc(a.Files, func(x, y File) bool { return spelled(x.Path) == spelled(y.Path) })
-	if len(a.Files) == 0 && a.first == nil {
+	if len(a.Files) == 0 && len(a.Tables) == 0 && a.first == nil {
 		return nil, &input.Error{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
 	}
 	a.settlePartitions()
@@ -147,19 +153,20 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 		return newSharedFiles(a, u), nil
 	}
 	f := a.files[u.Input]
-	src, err := a.open(f, u)
+	whole := f.whole(u)
+	src, err := a.open(f, whole)
 	if err != nil {
 		return nil, f.blame(err)
 	}
-	if src, err = a.compare(src, f, u); err != nil {
+	if src, err = a.compare(src, f, whole); err != nil {
 		return nil, err
 	}
-	return a.partitioned(&unchanged{src, f}, f), nil
+	return a.partitioned(f.living(&unchanged{src, f}, u, a.Extra[:len(a.Extra)-len(a.partitions)]), f), nil
 }
 
 func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 	o := a.o
-	o.File = a.Mark(u) + "-"
+	o.File, o.Names = a.Mark(u)+"-", f.names()
 	switch f.form {
 	case dumpForm:
 		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
@@ -259,7 +266,7 @@ func (a *Archive) find(in string) error {
 	if err != nil {
 		return &input.Error{Path: in, Cause: input.Cause(err), Remedy: "check the path and its permissions"}
 	}
-	if err := InsideTable(in); err != nil {
+	if err := inTable(in, false); err != nil {
 		return err
 	}
 	if !info.IsDir() {
@@ -287,13 +294,22 @@ func (a *Archive) find(in string) error {
 			return a.refuse(in, name, "is a folder that "+input.Cause(err))
 		}
 		if e.IsDir() {
-			if cause := tableCause(name); cause != "" {
-				return cmp.Or(a.refuse(in, name, cause), fs.SkipDir)
-			}
-			return nil
+			return a.folder(in, name)
 		}
 		return a.add(in, name, e)
 	})
+}
+
+// folder looks whether a folder is a table of a lakehouse, which its log lists.
+func (a *Archive) folder(in, name string) error {
+	if lake.FormatOf(name) == "" {
+		return nil
+	}
+	err := a.table(in, name)
+	if wrong, ok := errors.AsType[*input.Error](err); ok && name != in {
+		err = a.refuse(in, name, wrong.Error())
+	}
+	return cmp.Or(err, fs.SkipDir)
 }
 
 // spelled is a path that is written in one way.
@@ -543,7 +559,7 @@ func (s *scanner) dumpUnits(f *File, unit commit.Unit, cuts []cut) {
 const unitBytes = 256 << 20
 
 func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) error {
-	l, err := s.inspect(f.Path)
+	l, err := s.inspect(f)
 	if strange, ok := errors.AsType[*input.SchemaError](err); ok {
 		s.strange = append(s.strange, strangeFile{f, strange})
 		return nil
@@ -553,6 +569,12 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 	}
 	if err := l.Check(f.Path, &s.a.o); err != nil {
 		return err
+	}
+	if f.of != nil {
+		if cause := f.of.fits(l); cause != "" {
+			s.bad(f, cause)
+			return nil
+		}
 	}
 	if cause := s.schema(f, l); cause != "" {
 		s.bad(f, cause)
@@ -565,7 +587,7 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 			return err
 		}
 	}
-	bytes := int64(0)
+	bytes, first := int64(0), len(s.a.Units)
 	for g, group := range l.Groups {
 		f.Rows += group.Rows
 		unit.Rows += group.Rows
@@ -580,14 +602,19 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 	if len(l.Groups) == 0 { // so that there is a part, which has the columns
 		s.a.Units = append(s.a.Units, unit)
 	}
+	if f.of != nil {
+		f.Rows -= f.of.leaveOut(s.a.Units[first:])
+	}
 	return nil
 }
 
-func (s *scanner) inspect(path string) (*parquet.Layout, error) {
+func (s *scanner) inspect(f *File) (*parquet.Layout, error) {
+	o := s.a.o
+	o.Names = f.names()
 	if s.a.fence != nil {
-		return s.a.fence.Inspect(path, &s.a.o)
+		return s.a.fence.Inspect(f.Path, &o)
 	}
-	return parquet.Inspect(path, &s.a.o)
+	return parquet.Inspect(f.Path, &o)
 }
 
 // schema checks that the file has what the options want, and notes in what it

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
@@ -90,26 +91,61 @@ func unescaped(s string) string {
 	return b.String()
 }
 
+// partition returns what is said of a column of the notes of a file: by the table that it
+// belongs to, or else by the names of its folders.
+func (f *File) partition(key string) (value string, ok bool) {
+	if f.of == nil {
+		return partition(f.Folder, key)
+	}
+	value = nullPartition
+	for _, c := range f.of.table.Values {
+		ok = ok || c.Name == key
+	}
+	if v := f.of.Values[key]; v != nil {
+		value = *v
+	}
+	return value, ok
+}
+
+// kindOf is the kind of a column of whose values all files say something: that of the
+// table, or whole numbers if all are, and else text.
+func (a *Archive) kindOf(key string) (kind pipeline.ColumnKind, there bool) {
+	kind = pipeline.Int32Column
+	for i := range a.Files {
+		f := &a.Files[i]
+		value, ok := f.partition(key)
+		there = there || ok
+		switch {
+		case !ok:
+		case f.of != nil:
+			for _, c := range f.of.table.Values {
+				if c.Name == key {
+					kind = tableKinds[c.Type]
+				}
+			}
+			return kind, true
+		case value != nullPartition:
+			if _, err := strconv.ParseInt(value, 10, 32); err != nil {
+				kind = pipeline.BytesColumn
+			}
+		}
+	}
+	return kind, there
+}
+
+// tableKinds are kinds of partition columns of Delta Lake; the others are text.
+var tableKinds = map[string]pipeline.ColumnKind{
+	"byte": pipeline.Int32Column, "short": pipeline.Int32Column, "integer": pipeline.Int32Column, "long": pipeline.Int64Column, "date": pipeline.DateColumn, "boolean": pipeline.BoolColumn,
+}
+
 // settlePartitions takes the columns that folders have out of those that files
 // have to have. What a folder says comes before what a file does, as with the
 // others.
 func (a *Archive) settlePartitions() {
 	for _, name := range a.o.Pass {
-		there, number := false, true
-		for i := range a.Files {
-			value, ok := partition(a.Files[i].Folder, name)
-			there = there || ok
-			if ok && value != nullPartition {
-				_, err := strconv.ParseInt(value, 10, 32)
-				number = number && err == nil
-			}
-		}
-		c := pipeline.Column{Name: name, Kind: pipeline.BytesColumn}
-		if number {
-			c.Kind = pipeline.Int32Column
-		}
+		kind, there := a.kindOf(name)
 		if there {
-			a.partitions = append(a.partitions, c)
+			a.partitions = append(a.partitions, pipeline.Column{Name: name, Kind: kind})
 		}
 	}
 	a.keepPartitions()
@@ -136,7 +172,7 @@ func (a *Archive) partitioned(src UnitSource, f *File) UnitSource {
 	}
 	p := &partitioned{UnitSource: src, columns: a.partitions, base: len(a.Extra) - len(a.partitions)}
 	for _, c := range a.partitions {
-		value, ok := partition(f.Folder, c.Name)
+		value, ok := f.partition(c.Name)
 		if !ok {
 			value = nullPartition
 		}
@@ -168,19 +204,39 @@ func (p *partitioned) Next(b *pipeline.Batch) error {
 // constant gives n notes the same value.
 func constant(c *pipeline.Column, value string, n int) {
 	c.Reset()
-	number, _ := strconv.ParseInt(value, 10, 32) // settlePartitions has looked
+	bits, valid := bitsOf(c.Kind, value)
 	for range n {
-		c.Valid = append(c.Valid, value != nullPartition)
-		switch {
-		case c.Kind == pipeline.Int32Column:
-			c.Fixed = append(c.Fixed, uint64(number))
-		case value != nullPartition:
-			c.Bytes.Data = append(c.Bytes.Data, value...)
-			c.Bytes.End()
-		default:
-			c.Bytes.End()
+		c.Valid = append(c.Valid, valid)
+		if c.Kind != pipeline.BytesColumn {
+			c.Fixed = append(c.Fixed, bits)
+			continue
 		}
+		if valid {
+			c.Bytes.Data = append(c.Bytes.Data, value...)
+		}
+		c.Bytes.End()
 	}
+}
+
+// bitsOf is a value as columns of a kind have it; false: null, or of another kind.
+func bitsOf(kind pipeline.ColumnKind, value string) (bits uint64, ok bool) {
+	if value == nullPartition {
+		return 0, false
+	}
+	switch kind {
+	case pipeline.Int32Column, pipeline.Int64Column:
+		n, err := strconv.ParseInt(value, 10, 64)
+		return uint64(n), err == nil
+	case pipeline.BoolColumn:
+		if value == "true" {
+			bits = 1
+		}
+		return bits, value == "true" || value == "false"
+	case pipeline.DateColumn:
+		day, err := time.Parse(time.DateOnly, value)
+		return uint64(day.Unix() / (24 * 60 * 60)), err == nil
+	}
+	return 0, true
 }
 
 // kept returns the columns that are written as they were read, in the order of

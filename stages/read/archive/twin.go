@@ -34,7 +34,7 @@ func (s *scanner) twice(ctx context.Context, f *File) (t *twin, cause string, er
 	if s.a.o.Twice == "" || s.sums != nil {
 		return nil, "", nil
 	}
-	two := &File{Path: s.a.o.Twice, Folder: f.Folder, form: f.form}
+	two := &File{Path: s.a.o.Twice, Folder: f.Folder, form: f.form, of: f.of}
 	if info, err := os.Stat(two.Path); err == nil && info.IsDir() {
 		two.Path = filepath.Join(two.Path, f.raw, filepath.Base(f.Path))
 	}
@@ -62,7 +62,7 @@ func (s *scanner) settleTwin(ctx context.Context, f *File, l *parquet.Layout) (c
 	if t == nil || err != nil {
 		return cause, err
 	}
-	two, err := s.inspect(t.file.Path)
+	two, err := s.inspect(t.file)
 	if err != nil {
 		if damage, ok := errors.AsType[*commit.DamageError](err); ok {
 			return "its second copy: " + damage.Cause, nil

@@ -46,19 +46,20 @@ type workerRequest struct {
 
 	MaxText, BatchBytes, BatchNotes int
 	Shapes                          map[string]input.Shape
+	Names                           input.ColumnNames
 }
 
 func newWorkerRequest(path string, o *input.Options) *workerRequest {
 	return &workerRequest{
 		Path: []byte(path), ID: o.ID, Text: o.Text, PatientID: o.PatientID, Date: o.Date, Center: o.Center, Pass: o.Pass, Patients: o.Patients, RawPatients: o.RawPatients,
-		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Shapes: o.Shapes,
+		MaxText: o.MaxText, BatchBytes: o.BatchBytes, BatchNotes: o.BatchNotes, Shapes: o.Shapes, Names: o.Names,
 	}
 }
 
 func (r *workerRequest) options() input.Options {
 	return input.Options{
 		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass, Patients: r.Patients, RawPatients: r.RawPatients,
-		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, Shapes: r.Shapes,
+		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, Shapes: r.Shapes, Names: r.Names,
 	}
 }
 

@@ -64,8 +64,10 @@ type Options struct {
 	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 
-	File   string           // fileMark of the unit at hand
-	Shapes map[string]Shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
+	Version string           // of a table of a lakehouse; "" means the newest
+	Names   ColumnNames      // what the file at hand calls its columns
+	File    string           // fileMark of the unit at hand
+	Shapes  map[string]Shape // of the columns of Batch.Extra in the archive, by wanted.key, for files that lack one
 }
 
 // UnitNotes is after how many notes a unit is full unless options say otherwise:
@@ -165,4 +167,28 @@ func (o *Options) Fields() []string {
 		names = append(names, x.Name)
 	}
 	return names
+}
+
+// ColumnNames are what the columns of a table are called in its files. The zero value
+// is files that call them as the table does.
+type ColumnNames struct {
+	IDs   map[int32]string  // the table's names, by the ids of fields in files; nil: files go by Names
+	Names map[string]string // the table's names, by those in files
+}
+
+// Add says what a column is called: in files that have ids of fields by its id, if byID,
+// else by a name.
+func (n *ColumnNames) Add(file string, id int32, table string, byID bool) {
+	if n.Names == nil {
+		n.Names = map[string]string{}
+	}
+	if file != "" {
+		n.Names[file] = table
+	}
+	if byID && n.IDs == nil {
+		n.IDs = map[int32]string{}
+	}
+	if byID {
+		n.IDs[id] = table
+	}
 }

@@ -62,6 +62,9 @@ func shapeOf(c *fileColumn) input.Shape {
 	m := format.FileMetaData{}
 	for i, e := range c.elements {
 		e.FieldID = 0
+		if i == 0 {
+			e.Name = c.name // a table may call it otherwise than its file
+		}
 		if i == 0 && e.RepetitionType.V == format.Required {
 			e.RepetitionType = thrift.New(format.Optional)
 		}

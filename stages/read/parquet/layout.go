@@ -47,6 +47,7 @@ func Inspect(path string, o *input.Options) (*Layout, error) {
 		if err != nil {
 			return err
 		}
+		f.rename(&o.Names)
 		l, err = f.layout(o)
 		return err
 	})
