@@ -244,11 +244,28 @@ func (r *Prepared) sum() (*Manifest, error) {
 	for i := range r.kept {
 		planned += r.kept[i].Rows
 	}
+	m.Tables = r.tables()
 	r.merge(m)
 	for i := range m.Units {
 		m.Counts.Add(m.Units[i].Counts)
 	}
 	return m, errors.Join(m.conserved(planned, planned), m.distinct())
+}
+
+// tables are the versions of the plan's tables, and those of earlier runs that it does
+// not have.
+func (r *Prepared) tables() []TableVersion {
+	all := slices.Clone(r.plan.Tables)
+	if r.old == nil || !r.o.Grow {
+		return all
+	}
+	for _, was := range r.old.Tables {
+		if !slices.ContainsFunc(all, func(t TableVersion) bool { return t.Input == was.Input }) {
+			all = append(all, was)
+		}
+	}
+	slices.SortFunc(all, func(a, b TableVersion) int { return cmp.Compare(a.Input, b.Input) })
+	return all
 }
 
 // finish lets the last step write its files, unless the last commit has them.
@@ -310,7 +327,7 @@ func (r *Prepared) sameUnits(m *Manifest) (bool, error) {
 		return false, nil
 	}
 	was := *old
-	was.Files = m.Files
+	was.Files, was.Tables = m.Files, m.Tables
 	a, err1 := m.MarshalFile()
 	b, err2 := was.MarshalFile()
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(a, b) {

@@ -104,9 +104,10 @@ type Manifest struct {
 
 	LastStep string `json:"last_step,omitempty"` // UnitOptions.LastStep
 	Counts
-	Units     []UnitRecord `json:"units"`
-	BadInputs []BadInput   `json:"bad_inputs,omitempty"`
-	Files     []PartRecord `json:"files,omitempty"` // what the last step of the run wrote
+	Tables    []TableVersion `json:"tables,omitempty"` // in the private tree
+	Units     []UnitRecord   `json:"units"`
+	BadInputs []BadInput     `json:"bad_inputs,omitempty"`
+	Files     []PartRecord   `json:"files,omitempty"` // what the last step of the run wrote
 }
 
 const (
@@ -159,7 +160,7 @@ func readManifest(d durable.FS, dir string) (*Manifest, error) {
 // the parts hide.
 func (m *Manifest) public() *Manifest {
 	h := *m
-	h.Counts = m.Counts.public()
+	h.Counts, h.Tables = m.Counts.public(), nil
 	h.Units = make([]UnitRecord, len(m.Units))
 	for i, u := range m.Units {
 		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: ofTree(u.Parts, false)}

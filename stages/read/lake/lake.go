@@ -147,6 +147,16 @@ func (t *Table) check() error {
 	return nil
 }
 
+// DeletedRows counts the rows of its files that are deleted.
+func (t *Table) DeletedRows() (n int64) {
+	for i := range t.Files {
+		if d := t.Files[i].Deleted; d != nil {
+			n += int64(d.GetCardinality())
+		}
+	}
+	return n
+}
+
 // DeletedIn counts the deleted rows of the range [from, to).
 func (f *File) DeletedIn(from, to int64) int64 {
 	if f.Deleted == nil || to <= from {

@@ -214,7 +214,7 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
 		Pass: r.Keep, MaxText: int(r.MaxNoteBytes), BatchBytes: int(r.BatchBytes), BatchNotes: r.BatchNotes,
 		Patients:  PatientRules(c),
-		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice,
+		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice, Version: r.Version,
 	}
 	moved, err := c.Dates()
 	if err != nil {

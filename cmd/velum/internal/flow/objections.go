@@ -106,7 +106,7 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 	}
 	for i := range a.Units {
 		u := &a.Units[i]
-		u.Without = ""
+		u.Without = a.Without(u)
 		out, some := sha256.New(), false
 		err := a.EachPatient(ctx, u, func(row int64, patient []byte) {
 			reason := recognize.Objection(sets, patient)
@@ -119,6 +119,9 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 		})
 		if err != nil {
 			return err
+		}
+		if some && u.Without != "" {
+			fmt.Fprintln(out, u.Without)
 		}
 		if some {
 			u.Without = fmt.Sprintf("%x", out.Sum(nil)[:8])

@@ -71,6 +71,7 @@ type Read struct {
 	UnitNotes    int
 	SHA256       string
 	Twice        string
+	Version      string
 }
 
 // Columns is the columns of the input by their use.
@@ -367,6 +368,7 @@ func (c *Config) inputOptions() []option {
 		opt("read.batch_notes", &r.BatchNotes, limit.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
 		opt("read.unit_notes", &r.UnitNotes, input.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
 		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile, large),
+		opt("read.version", &r.Version, "", "Version of a table of a lakehouse: a number of Delta Lake, a snapshot, branch or tag of Iceberg, or a time as 2026-01-31 or 2026-01-31T12:00:00Z. Empty reads the newest."),
 		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),
 
 		opt("tokenize.max_tokens", &k.MaxTokens, tokenize.MaxTokens, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),

@@ -25,6 +25,13 @@ var fates = []struct{ name, says string }{
 // thousands.
 const mostNamed = 50
 
+// logTables says which versions of tables are read.
+func (m *masking) logTables() {
+	for _, t := range m.archive.Tables {
+		m.Log.Info("table is read", "path", t.Dir, "format", t.Format, "version", t.Version, "made", t.Time.UTC().Format(time.RFC3339), "files", len(t.Files), "rows_deleted", t.DeletedRows())
+	}
+}
+
 // logChanges says what of the output does not stay as it is.
 func (m *masking) logChanges() {
 	named := map[string]int{}
@@ -92,11 +99,16 @@ func (m *masking) printPlan(units *commit.Plan) error {
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(map[string]any{
 			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(units.BadInputs),
-			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes,
+			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes, "tables": units.Tables,
 		})
 	}
 	for _, f := range m.archive.Files {
 		if _, err := m.Printf("%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
+			return err
+		}
+	}
+	for _, t := range m.archive.Tables {
+		if _, err := m.Printf("%s: %s, %d files, %d rows deleted\n", t.Dir, t.Table, len(t.Files), t.DeletedRows()); err != nil {
 			return err
 		}
 	}

@@ -253,7 +253,8 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	for _, b := range m.archive.Bad {
 		m.Log.Warn("file cannot be read; the others go on", "path", cmp.Or(b.Path, b.Input), "cause", b.Cause)
 	}
-	if len(m.archive.Units) == 0 && len(m.archive.Bad) == 0 {
+	m.logTables()
+	if len(m.archive.Units)+len(m.archive.Bad)+len(m.archive.Tables) == 0 {
 		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
 	}
 	if err := m.leaveOut(ctx); err != nil {
@@ -283,6 +284,9 @@ func (m *masking) logDrift() {
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
+	for _, t := range m.archive.Tables {
+		plan.Tables = append(plan.Tables, commit.TableVersion{Input: t.Name, Format: t.Format, Version: t.Version, Path: t.Dir})
+	}
 	sum, err := m.Hash()
 	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {
 		sum += numbersVersion
