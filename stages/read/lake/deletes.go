@@ -37,7 +37,7 @@ const (
 func (d *deleting) all(deletes []*dataFile) error {
 	var equal []*dataFile
 	for _, f := range deletes {
-		if f.Content == positionDeletes && f.Offset != nil {
+		if f.content == positionDeletes && f.offset != nil {
 			if err := d.vector(f); err != nil {
 				return err
 			}
@@ -45,9 +45,9 @@ func (d *deleting) all(deletes []*dataFile) error {
 	}
 	for _, f := range deletes {
 		switch {
-		case f.Content == equalityDeletes:
+		case f.content == equalityDeletes:
 			equal = append(equal, f)
-		case f.Offset == nil:
+		case f.offset == nil:
 			if err := d.positions(f); err != nil {
 				return err
 			}
@@ -67,11 +67,11 @@ func (d *deleting) deleted(i int) *roaring64.Bitmap {
 
 // vector takes a deletion vector of format version 3.
 func (d *deleting) vector(f *dataFile) error {
-	path := filepath.Join(d.dir, f.local)
-	if f.Referenced == nil || f.Size == nil || *f.Size < 12 {
+	path := filepath.Join(d.dir, f.path)
+	if f.referenced == "" || f.size == nil || *f.size < 12 {
 		return d.broken(path, "is a deletion vector of no file")
 	}
-	of, err := d.local(*f.Referenced)
+	of, err := d.local(f.referenced)
 	if err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func (d *deleting) vector(f *dataFile) error {
 	if !there || d.rows[i].sequence > f.sequence {
 		return nil
 	}
-	rows, err := readVector(path, *f.Offset, *f.Size-8)
-	if err == nil && int64(rows.GetCardinality()) != f.Rows {
+	rows, err := readVector(path, *f.offset, *f.size-8)
+	if err == nil && int64(rows.GetCardinality()) != f.rows {
 		err = fmt.Errorf("%w: it has not as many rows as the manifest says", errVector)
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *deleting) vector(f *dataFile) error {
 
 // positions takes a file of paths and rows.
 func (d *deleting) positions(f *dataFile) error {
-	path := filepath.Join(d.dir, f.local)
+	path := filepath.Join(d.dir, f.path)
 	return withParquet(path, func(p *parquetFile) error {
 		of, row := p.byID(pathField, "file_path"), p.byID(rowField, "pos")
 		if of < 0 || row < 0 {
@@ -148,9 +148,9 @@ type equalRows struct {
 func (d *deleting) equality(deletes []*dataFile) error {
 	var all []equalRows
 	for _, f := range deletes {
-		slices.Sort(f.Equality)
+		slices.Sort(f.equality)
 		keys := map[string]bool{}
-		err := d.keys(f, f.Equality, func(_ int64, key []byte) { keys[string(key)] = true })
+		err := d.keys(f, f.equality, func(_ int64, key []byte) { keys[string(key)] = true })
 		if err != nil {
 			return err
 		}
@@ -159,14 +159,14 @@ func (d *deleting) equality(deletes []*dataFile) error {
 	for i, f := range d.rows {
 		var done [][]int32
 		for _, e := range all {
-			if !d.concerns(e.file, f) || slices.ContainsFunc(done, func(ids []int32) bool { return slices.Equal(ids, e.file.Equality) }) {
+			if !d.concerns(e.file, f) || slices.ContainsFunc(done, func(ids []int32) bool { return slices.Equal(ids, e.file.equality) }) {
 				continue
 			}
-			done = append(done, e.file.Equality)
+			done = append(done, e.file.equality)
 			same := slices.DeleteFunc(slices.Clone(all), func(x equalRows) bool {
-				return !d.concerns(x.file, f) || !slices.Equal(x.file.Equality, e.file.Equality)
+				return !d.concerns(x.file, f) || !slices.Equal(x.file.equality, e.file.equality)
 			})
-			err := d.keys(f, e.file.Equality, func(row int64, key []byte) {
+			err := d.keys(f, e.file.equality, func(row int64, key []byte) {
 				if slices.ContainsFunc(same, func(x equalRows) bool { return x.keys[string(key)] }) {
 					d.deleted(i).Add(uint64(row))
 				}
@@ -182,12 +182,12 @@ func (d *deleting) equality(deletes []*dataFile) error {
 // concerns tells whether equality deletes may delete rows of a file. Those of a table
 // without partitions concern all.
 func (d *deleting) concerns(deletes, rows *dataFile) bool {
-	return rows.sequence < deletes.sequence && (len(deletes.Partition) == 0 || deletes.of == rows.of)
+	return rows.sequence < deletes.sequence && (deletes.values == 0 || deletes.of == rows.of)
 }
 
 // keys calls do for every row of a file with its values of some columns.
 func (d *deleting) keys(f *dataFile, ids []int32, do func(row int64, key []byte)) error {
-	path := filepath.Join(d.dir, f.local)
+	path := filepath.Join(d.dir, f.path)
 	if len(ids) == 0 {
 		return d.broken(path, "is equality deletes of no column")
 	}
@@ -195,7 +195,7 @@ func (d *deleting) keys(f *dataFile, ids []int32, do func(row int64, key []byte)
 		columns := make([]int, len(ids))
 		for k, id := range ids {
 			columns[k] = p.byID(id, d.table.Names.IDs[id])
-			if columns[k] < 0 && f.Content == equalityDeletes {
+			if columns[k] < 0 && f.content == equalityDeletes {
 				return d.broken(path, fmt.Sprintf("has no column with the id %d, which it deletes by", id))
 			}
 		}

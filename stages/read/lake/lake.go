@@ -188,7 +188,7 @@ func asOf(version string) (t time.Time, ok bool) {
 // inside returns the path below the folder of a table; ok: it is one.
 func inside(name string) (path string, ok bool) {
 	path = filepath.Clean(filepath.FromSlash(name))
-	return path, filepath.IsLocal(path) && path != "."
+	return path, filepath.IsLocal(path) && path != "." && !strings.Contains(name, "://")
 }
 
 // unescaped undoes the %2F of URIs.

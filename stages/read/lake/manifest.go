@@ -19,33 +19,23 @@ import (
 // came with deletes.
 type (
 	manifestFile struct {
-		Path     string `avro:"manifest_path"`
-		Content  int    `avro:"content"`
-		Sequence int64  `avro:"sequence_number"`
-		Spec     int    `avro:"partition_spec_id"`
-		Key      []byte `avro:"key_metadata"`
-	}
-	manifestEntry struct {
-		Status   int      `avro:"status"`
-		Sequence *int64   `avro:"sequence_number"`
-		File     dataFile `avro:"data_file"`
+		path          string
+		content, spec int64
+		sequence      int64
 	}
 	dataFile struct {
-		Content    int            `avro:"content"`
-		Path       string         `avro:"file_path"`
-		Format     string         `avro:"file_format"`
-		Partition  map[string]any `avro:"partition"`
-		Rows       int64          `avro:"record_count"`
-		Bytes      int64          `avro:"file_size_in_bytes"`
-		Key        []byte         `avro:"key_metadata"`
-		Equality   []int32        `avro:"equality_ids"`
-		Referenced *string        `avro:"referenced_data_file"`
-		Offset     *int64         `avro:"content_offset"`
-		Size       *int64         `avro:"content_size_in_bytes"`
-
+		content  int64
+		path     string // below the table
+		format   string
+		values   int    // of its partition
+		of       string // the partition that it is of
+		rows     int64
+		bytes    int64
+		equality []int32
 		sequence int64
-		of       string // its partition
-		local    string // path below the table
+
+		referenced   string // what a deletion vector is of, where it stands
+		offset, size *int64
 	}
 )
 
@@ -56,8 +46,53 @@ const (
 	manifestsDeletes = 1 // content of a manifest
 )
 
+// record is a record of Avro; what it lacks is null.
+type record map[string]any
+
+func (r record) text(name string) string {
+	s, _ := r[name].(string)
+	return s
+}
+
+// number is nil for null.
+func (r record) number(name string) *int64 {
+	var n int64
+	switch v := r[name].(type) {
+	case int:
+		n = int64(v)
+	case int32:
+		n = int64(v)
+	case int64:
+		n = v
+	default:
+		return nil
+	}
+	return &n
+}
+
+// integer is 0 for null.
+func (r record) integer(name string) int64 {
+	if n := r.number(name); n != nil {
+		return *n
+	}
+	return 0
+}
+
+func (r record) record(name string) record {
+	m, _ := r[name].(map[string]any)
+	return m
+}
+
+func (r record) integers(name string) (all []int32) {
+	list, _ := r[name].([]any)
+	for _, v := range list {
+		all = append(all, int32(record{"": v}.integer("")))
+	}
+	return all
+}
+
 // eachAvro decodes the records of a file.
-func eachAvro[T any](path string, do func(*T) error) error {
+func eachAvro(path string, do func(record) error) error {
 	bad := &input.Error{Path: path, Cause: "cannot be decoded as Avro", Remedy: restore}
 	f, err := os.Open(path)
 	if err != nil {
@@ -70,13 +105,13 @@ func eachAvro[T any](path string, do func(*T) error) error {
 		return bad
 	}
 	for {
-		var record T
-		if err := r.Decode(&record); errors.Is(err, io.EOF) {
+		var v map[string]any
+		if err := r.Decode(&v); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return bad
 		}
-		if err := do(&record); err != nil {
+		if err := do(v); err != nil {
 			return err
 		}
 	}
@@ -91,7 +126,7 @@ func (l *icebergLog) files(s *icebergSnapshot) error {
 	var rows, deletes []*dataFile
 	for _, m := range manifests {
 		err := l.manifest(&m, func(f *dataFile) {
-			if f.Content == 0 {
+			if f.content == 0 {
 				rows = append(rows, f)
 			} else {
 				deletes = append(deletes, f)
@@ -101,14 +136,14 @@ func (l *icebergLog) files(s *icebergSnapshot) error {
 			return err
 		}
 	}
-	slices.SortFunc(rows, func(a, b *dataFile) int { return cmp.Compare(a.local, b.local) })
+	slices.SortFunc(rows, func(a, b *dataFile) int { return cmp.Compare(a.path, b.path) })
 	l.table.Files = make([]File, len(rows))
 	for i, f := range rows {
-		l.table.Files[i] = File{Path: f.local, Bytes: f.Bytes, Rows: f.Rows}
+		l.table.Files[i] = File{Path: f.path, Bytes: f.bytes, Rows: f.rows}
 	}
 	d := deleting{l, rows, map[string]int{}, map[int]bool{}}
 	for i, f := range rows {
-		d.at[f.local] = i
+		d.at[f.path] = i
 	}
 	return d.all(deletes)
 }
@@ -117,7 +152,7 @@ func (l *icebergLog) files(s *icebergSnapshot) error {
 func (l *icebergLog) manifests(s *icebergSnapshot) (all []manifestFile, err error) {
 	if s.List == "" {
 		for _, path := range s.Manifests {
-			all = append(all, manifestFile{Path: path})
+			all = append(all, manifestFile{path: path})
 		}
 		return all, nil
 	}
@@ -125,8 +160,8 @@ func (l *icebergLog) manifests(s *icebergSnapshot) (all []manifestFile, err erro
 	if err != nil {
 		return nil, err
 	}
-	err = eachAvro(filepath.Join(l.dir, path), func(m *manifestFile) error {
-		all = append(all, *m)
+	err = eachAvro(filepath.Join(l.dir, path), func(r record) error {
+		all = append(all, manifestFile{r.text("manifest_path"), r.integer("content"), r.integer("partition_spec_id"), r.integer("sequence_number")})
 		return nil
 	})
 	return all, err
@@ -134,30 +169,20 @@ func (l *icebergLog) manifests(s *icebergSnapshot) (all []manifestFile, err erro
 
 // manifest calls do for the files of a manifest that are still there.
 func (l *icebergLog) manifest(m *manifestFile, do func(*dataFile)) error {
-	path, err := l.local(m.Path)
+	path, err := l.local(m.path)
 	if err != nil {
 		return err
 	}
-	return eachAvro(filepath.Join(l.dir, path), func(e *manifestEntry) (err error) {
-		f := &e.File
-		if e.Status == entryDeleted {
+	path = filepath.Join(l.dir, path)
+	return eachAvro(path, func(e record) error {
+		if e.integer("status") == entryDeleted {
 			return nil
 		}
-		f.sequence = m.Sequence // of what was added with it
-		if e.Sequence != nil {
-			f.sequence = *e.Sequence
-		}
-		f.of = fmt.Sprint(m.Spec, " ", f.Partition) // maps are printed in the order of their keys
-		if f.local, err = l.local(f.Path); err != nil {
+		f, err := l.file(e, m)
+		if err != nil {
 			return err
 		}
-		vector := f.Content == positionDeletes && strings.EqualFold(f.Format, "PUFFIN")
-		switch {
-		case len(f.Key) > 0:
-			return l.refuse("is an Iceberg table that is encrypted")
-		case !strings.EqualFold(f.Format, "PARQUET") && !vector:
-			return l.refuse(fmt.Sprintf("is an Iceberg table with files of %s, which are not read", plainFormat(f.Format)))
-		case f.Content < 0 || f.Content > equalityDeletes || (f.Content > 0) != (m.Content == manifestsDeletes):
+		if f.content < 0 || f.content > equalityDeletes || (f.content > 0) != (m.content == manifestsDeletes) {
 			return l.broken(path, "has files of a kind that cannot be")
 		}
 		do(f)
@@ -165,12 +190,28 @@ func (l *icebergLog) manifest(m *manifestFile, do func(*dataFile)) error {
 	})
 }
 
-// plainFormat is a format as an error may show it.
-func plainFormat(s string) string {
-	for _, known := range []string{"ORC", "AVRO"} {
-		if strings.EqualFold(s, known) {
-			return known
-		}
+// file is a file of an entry of a manifest.
+func (l *icebergLog) file(e record, m *manifestFile) (f *dataFile, err error) {
+	r := e.record("data_file")
+	partition := r.record("partition")
+	f = &dataFile{
+		content: r.integer("content"), format: strings.ToUpper(r.text("file_format")), rows: r.integer("record_count"), bytes: r.integer("file_size_in_bytes"),
+		values: len(partition), of: fmt.Sprint(m.spec, " ", partition), // maps are printed in the order of their keys
+		equality: r.integers("equality_ids"), sequence: m.sequence, // of what was added with the manifest
+		referenced: r.text("referenced_data_file"), offset: r.number("content_offset"), size: r.number("content_size_in_bytes"),
 	}
-	return "another kind"
+	if n := e.number("sequence_number"); n != nil {
+		f.sequence = *n
+	}
+	vector := f.content == positionDeletes && f.format == "PUFFIN"
+	switch {
+	case r["key_metadata"] != nil:
+		return nil, l.refuse("is an Iceberg table that is encrypted")
+	case f.format == "ORC", f.format == "AVRO":
+		return nil, l.refuse("is an Iceberg table with files of " + f.format + ", which are not read")
+	case f.format != "PARQUET" && !vector:
+		return nil, l.refuse("is an Iceberg table with files that are not of Parquet")
+	}
+	f.path, err = l.local(r.text("file_path"))
+	return f, err
 }

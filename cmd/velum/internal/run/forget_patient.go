@@ -62,6 +62,9 @@ func (m *masking) inputsOf(out commit.Output) error {
 	if err != nil {
 		return err
 	}
+	if last, err := commit.ReadManifest(cmp.Or(out.Private, commit.PrivateDir(out.Dir))); err == nil && len(last.Tables) == 1 {
+		m.Config.Read.Version = cmp.Or(m.Config.Read.Version, last.Tables[0].Version) // the table may have gone on
+	}
 	m.only = map[string]bool{}
 	var gone []string
 	for _, in := range inputs {
