@@ -161,8 +161,9 @@ browser:
 	VELUM_SCREENSHOTS=$(CURDIR)/out/screenshots $(GO) test ./cmd/velum/internal/review -count 1 -v -run 'Key|Adjudication|Reflow|Look'
 
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
-interop:
+interop: build
 	python3 scripts/torture/interop.py
+	python3 scripts/torture/lakehouse.py
 
 # the Spark recipe on Spark, with an executor killed and speculation on (needs Java 17 and PyPI)
 engines: build
