@@ -61,6 +61,18 @@ func TestLakehouse(t *testing.T) {
 		run(grown, version)
 		alone := filepath.Join(t.TempDir(), "alone")
 		run(alone, version)
+		if version == 2 { // and the shards of a plan know what is deleted
+			shards := filepath.Join(t.TempDir(), "shards")
+			velum(0, "plan", "--in", l.Dir, "--out", shards, "--model", model, "--set", "read.columns.patient=nhc", "--set", "read.version=2")
+			velum(0, "run", "--plan", shards, "--shard", "2/2")
+			velum(0, "run", "--plan", shards, "--shard", "1/2")
+			velum(0, "finish", shards)
+			for _, side := range []string{"", ".private"} {
+				if treeBytes(t, shards+side) != treeBytes(t, alone+side) {
+					t.Errorf("the trees %s of shards differ", side)
+				}
+			}
+		}
 		for _, side := range []string{"", ".private"} {
 			if treeBytes(t, grown+side) != treeBytes(t, alone+side) {
 				t.Errorf("version %d: the trees %s differ", version, side)

@@ -48,6 +48,7 @@ type planFile struct {
 	Units   []plannedUnit  `json:"units"`
 	Kept    []string       `json:"units_kept,omitempty"` // names of units of the last commit that stay
 	Bad     []BadInput     `json:"bad_inputs,omitempty"`
+	Tables  []TableVersion `json:"tables,omitempty"`
 	KeptBad []BadInput     `json:"bad_inputs_kept,omitempty"`
 	Output  location       `json:"output"`
 	Places  []plannedPlace `json:"places,omitempty"`
@@ -112,7 +113,7 @@ func (p *Prepared) file() *planFile {
 	f := &planFile{
 		Schema:  planSchema,
 		Planned: Planned{p.id, hex.EncodeToString(p.plan.Config[:]), hex.EncodeToString(p.plan.Model[:]), p.plan.Key, p.plan.With},
-		Fresh:   p.o.Fresh, Changed: p.touched, Bad: p.plan.BadInputs, KeptBad: p.keptBad, Output: location(p.growth.now.output),
+		Fresh:   p.o.Fresh, Changed: p.touched, Bad: p.plan.BadInputs, Tables: p.plan.Tables, KeptBad: p.keptBad, Output: location(p.growth.now.output),
 	}
 	for i := range p.plan.Units {
 		u := newPlannedUnit(&p.plan.Units[i])
@@ -182,7 +183,7 @@ func Join(out Output, o UnitOptions, lock bool) (*Prepared, error) {
 		return nil, err
 	}
 	o.Fresh = f.Fresh
-	r := &Prepared{plan: &Plan{Key: f.Key, BadInputs: f.Bad}, out: &out, fs: out.FS, id: f.Run, o: o, saved: true, touched: f.Changed, joined: true}
+	r := &Prepared{plan: &Plan{Key: f.Key, BadInputs: f.Bad, Tables: f.Tables}, out: &out, fs: out.FS, id: f.Run, o: o, saved: true, touched: f.Changed, joined: true}
 	r.release = func() error { return nil }
 	if lock {
 		if err := r.lock(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
+
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/input"
@@ -32,8 +34,39 @@ type Table struct {
 type ofTable struct {
 	*lake.File
 	table  *lake.Table
-	digest string                // of the rows that are deleted; "": none are
-	whole  map[int64]commit.Unit // units with the deleted rows, by From
+	digest string             // of the rows that are deleted; "": none are
+	whole  map[int64][2]int64 // First and Rows of units with the deleted rows, by From
+}
+
+// plannedTable is ofTable for another process.
+type plannedTable struct {
+	Names   input.ColumnNames
+	Columns []lake.Column      `json:",omitempty"`
+	Values  map[string]*string `json:",omitempty"`
+	Deleted []byte             `json:",omitempty"`
+	Digest  string             `json:",omitempty"`
+	Whole   map[int64][2]int64 `json:",omitempty"`
+}
+
+func (t *ofTable) planned() *plannedTable {
+	p := &plannedTable{Names: t.table.Names, Columns: t.table.Values, Values: t.Values, Digest: t.digest, Whole: t.whole}
+	if t.digest != "" {
+		p.Deleted, _ = t.Deleted.ToBytes() // into memory; without it no row could be told from a deleted one, and of refuses it
+	}
+	return p
+}
+
+// of is the inverse of planned.
+func (p *plannedTable) of() (*ofTable, error) {
+	t := &ofTable{File: &lake.File{Values: p.Values}, table: &lake.Table{Names: p.Names, Values: p.Columns}, digest: p.Digest, whole: p.Whole}
+	if p.Digest == "" {
+		return t, nil
+	}
+	t.Deleted = roaring64.New()
+	if err := t.Deleted.UnmarshalBinary(p.Deleted); err != nil || digestOf(t.File) != p.Digest {
+		return nil, errPlan
+	}
+	return t, nil
 }
 
 // InsideTable refuses what is a table or lies in one: only a run reads tables, and all
@@ -141,10 +174,10 @@ func (t *ofTable) leaveOut(units []commit.Unit) (rows int64) {
 	if t.digest == "" {
 		return 0
 	}
-	t.whole = map[int64]commit.Unit{}
+	t.whole = map[int64][2]int64{}
 	for i := range units {
 		u := &units[i]
-		t.whole[u.From] = *u
+		t.whole[u.From] = [2]int64{u.First, u.Rows}
 		n := t.DeletedIn(u.First, u.First+u.Rows)
 		u.Rows, u.First, u.Without = u.Rows-n, u.First-t.DeletedIn(0, u.First), t.digest
 		rows += n
@@ -158,7 +191,7 @@ func (f *File) whole(u *commit.Unit) *commit.Unit {
 		return u
 	}
 	whole, of := *u, f.of.whole[u.From]
-	whole.First, whole.Rows = of.First, of.Rows
+	whole.First, whole.Rows = of[0], of[1]
 	return &whole
 }
 

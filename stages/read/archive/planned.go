@@ -31,6 +31,7 @@ type plannedFile struct {
 	Given     bool `json:",omitempty"`
 	Text      int64
 	Identity  input.Identity
+	Table     *plannedTable       `json:",omitempty"`
 	Twin      *plannedFile        `json:",omitempty"`
 	Sizes     []parquet.GroupSize `json:",omitempty"` // of the row groups of a twin
 }
@@ -41,6 +42,9 @@ func newPlannedFile(f *File) plannedFile {
 		p.Identity = f.hashed.identity
 		p.Identity.Device = 0 // each machine counts its devices
 	}
+	if f.of != nil {
+		p.Table = f.of.planned()
+	}
 	if f.twin != nil {
 		t := newPlannedFile(f.twin.file)
 		p.Twin, t.Sizes = &t, f.twin.groups
@@ -48,17 +52,27 @@ func newPlannedFile(f *File) plannedFile {
 	return p
 }
 
-func (p *plannedFile) file() File {
-	f := p.File
+func (p *plannedFile) file() (f File, err error) {
+	f = p.File
 	f.Path, f.raw, f.form, f.given, f.text = string(p.Path), string(p.Raw), p.Form, p.Given, p.Text
 	f.hashed = &hashed{identity: p.Identity}
 	copy(f.SHA256[:], p.SHA256)
+	if p.Table != nil {
+		if f.of, err = p.Table.of(); err != nil {
+			return f, err
+		}
+	}
 	if p.Twin != nil {
-		t := p.Twin.file()
+		t, err := p.Twin.file()
+		if err != nil {
+			return f, err
+		}
 		f.twin = &twin{file: &t, groups: p.Twin.Sizes}
 	}
-	return f
+	return f, nil
 }
+
+var errPlan = errors.New("the archive of the plan is damaged")
 
 // MarshalJSON implements json.Marshaler. Units are not in it: they are the plan's.
 func (a *Archive) MarshalJSON() ([]byte, error) {
@@ -77,14 +91,18 @@ func (a *Archive) MarshalJSON() ([]byte, error) {
 func Planned(data []byte, o input.Options, behind *fence.Fence) (*Archive, error) {
 	var p plannedArchive
 	if json.Unmarshal(data, &p) != nil {
-		return nil, errors.New("the archive of the plan is damaged")
+		return nil, errPlan
 	}
 	a := &Archive{o: o.WithDefaults(), fence: behind, Drift: p.Drift, Passed: p.Passed, partitions: p.Partitions, files: map[string]*File{}}
 	if err := a.o.Check(); err != nil {
 		return nil, err
 	}
 	for i := range p.Files {
-		a.Files = append(a.Files, p.Files[i].file())
+		f, err := p.Files[i].file()
+		if err != nil {
+			return nil, err
+		}
+		a.Files = append(a.Files, f)
 	}
 	for i := range a.Files {
 		a.files[a.Files[i].Path] = &a.Files[i]
