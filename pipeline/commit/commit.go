@@ -231,7 +231,7 @@ func (r *Prepared) syncFolders(m *Manifest) (err error) {
 func (r *Prepared) sum() (*Manifest, error) {
 	m := &Manifest{
 		Schema: manifestSchema, Config: hex.EncodeToString(r.plan.Config[:]), Model: hex.EncodeToString(r.plan.Model[:]),
-		Key: r.plan.Key, LastStep: r.o.LastStep, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
+		Key: r.plan.Key, LastStep: r.o.LastStep, Tables: r.plan.Tables, Units: []UnitRecord{}, BadInputs: r.plan.BadInputs, Files: []PartRecord{},
 	}
 	planned := int64(0)
 	for i, record := range r.records {
@@ -244,28 +244,11 @@ func (r *Prepared) sum() (*Manifest, error) {
 	for i := range r.kept {
 		planned += r.kept[i].Rows
 	}
-	m.Tables = r.tables()
 	r.merge(m)
 	for i := range m.Units {
 		m.Counts.Add(m.Units[i].Counts)
 	}
 	return m, errors.Join(m.conserved(planned, planned), m.distinct())
-}
-
-// tables are the versions of the plan's tables, and those of earlier runs that it does
-// not have.
-func (r *Prepared) tables() []TableVersion {
-	all := slices.Clone(r.plan.Tables)
-	if r.old == nil || !r.o.Grow {
-		return all
-	}
-	for _, was := range r.old.Tables {
-		if !slices.ContainsFunc(all, func(t TableVersion) bool { return t.Input == was.Input }) {
-			all = append(all, was)
-		}
-	}
-	slices.SortFunc(all, func(a, b TableVersion) int { return cmp.Compare(a.Input, b.Input) })
-	return all
 }
 
 // finish lets the last step write its files, unless the last commit has them.

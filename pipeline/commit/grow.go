@@ -21,7 +21,6 @@ import (
 //
 //	the plan has it                                   done
 //	Forget says so                                    removed
-//	it lay in a table that does not list it any more  removed
 //	its file is given, and is now another version     replaced
 //	its content is given, and its file is gone        replaced: the file was moved
 //	its file is gone from below one of the roots      as Vanished says
@@ -74,7 +73,6 @@ type growth struct {
 
 	folders map[string]bool // of the files
 	roots   []string
-	tables  []string // locations
 
 	before   map[string][]*version // earlier files by location, in their order
 	replaced map[*version]bool     // those that make way for a file at their location
@@ -100,9 +98,6 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	}
 	for _, root := range plan.Roots {
 		g.roots = append(g.roots, resolve(root))
-	}
-	for i := range plan.Tables {
-		g.tables = append(g.tables, resolve(plan.Tables[i].Path))
 	}
 	files := givenFiles(plan, at)
 	for _, f := range files {
@@ -137,8 +132,6 @@ func (g *growth) fate(u *UnitRecord, at string) string {
 	former := g.old.former[u.Name]
 	switch {
 	case !g.o.Grow || g.o.Forget != nil && g.o.Forget(u, at):
-		return "removed"
-	case at != "" && below(at, g.tables): // it is no file of the table any more
 		return "removed"
 	case strings.HasSuffix(at, "/*.txt") && g.folders[filepath.Dir(at)]: // of a version to which the notes of a folder were one file
 		return "replaced"

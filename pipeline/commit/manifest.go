@@ -104,10 +104,10 @@ type Manifest struct {
 
 	LastStep string `json:"last_step,omitempty"` // UnitOptions.LastStep
 	Counts
-	Tables    []TableVersion `json:"tables,omitempty"` // in the private tree
-	Units     []UnitRecord   `json:"units"`
-	BadInputs []BadInput     `json:"bad_inputs,omitempty"`
-	Files     []PartRecord   `json:"files,omitempty"` // what the last step of the run wrote
+	Tables    map[string]string `json:"tables,omitempty"` // versions of tables of a lakehouse, by their paths; in the private tree
+	Units     []UnitRecord      `json:"units"`
+	BadInputs []BadInput        `json:"bad_inputs,omitempty"`
+	Files     []PartRecord      `json:"files,omitempty"` // what the last step of the run wrote
 }
 
 const (

@@ -43,15 +43,15 @@ type Planned struct {
 type planFile struct {
 	Schema string `json:"schema"`
 	Planned
-	Fresh   bool           `json:"fresh,omitempty"`
-	Changed bool           `json:"changed,omitempty"` // the trees are not as the last commit left them
-	Units   []plannedUnit  `json:"units"`
-	Kept    []string       `json:"units_kept,omitempty"` // names of units of the last commit that stay
-	Bad     []BadInput     `json:"bad_inputs,omitempty"`
-	Tables  []TableVersion `json:"tables,omitempty"`
-	KeptBad []BadInput     `json:"bad_inputs_kept,omitempty"`
-	Output  location       `json:"output"`
-	Places  []plannedPlace `json:"places,omitempty"`
+	Fresh   bool              `json:"fresh,omitempty"`
+	Changed bool              `json:"changed,omitempty"` // the trees are not as the last commit left them
+	Units   []plannedUnit     `json:"units"`
+	Kept    []string          `json:"units_kept,omitempty"` // names of units of the last commit that stay
+	Bad     []BadInput        `json:"bad_inputs,omitempty"`
+	Tables  map[string]string `json:"tables,omitempty"`
+	KeptBad []BadInput        `json:"bad_inputs_kept,omitempty"`
+	Output  location          `json:"output"`
+	Places  []plannedPlace    `json:"places,omitempty"`
 }
 
 type plannedUnit struct {

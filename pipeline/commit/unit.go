@@ -52,20 +52,11 @@ type Plan struct {
 	Model     [32]byte // hash of the model file
 	Key       string   // Key.ID
 	BadInputs []BadInput
-	Tables    []TableVersion
-	Roots     []string // the files and folders that were looked through: what is gone from below them has vanished
+	Tables    map[string]string // Manifest.Tables
+	Roots     []string          // the files and folders that were looked through: what is gone from below them has vanished
 
 	Mark func(*Unit) string // what the rows of a unit's parts are called by; nil: nothing
 	With json.RawMessage    // what plan.json has beside, for who joins: see Join
-}
-
-// TableVersion says which version of a table of a lakehouse was read. It is recorded in
-// the private manifest.
-type TableVersion struct {
-	Input   string `json:"input"` // path of the table below the archive
-	Format  string `json:"format"`
-	Version string `json:"version"`
-	Path    string `json:"-"` // where it lies: what it does not list any more goes
 }
 
 // BadInput is a file of the archive that could not be read at all. It is

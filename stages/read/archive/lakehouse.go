@@ -28,6 +28,7 @@ import (
 type Table struct {
 	*lake.Table
 	Name string // below the archive
+	Root string // where it lies, links followed
 }
 
 // ofTable is what a table says of a file of its.
@@ -106,7 +107,11 @@ func (a *Archive) table(root, dir string) error {
 	if rel, err := filepath.Rel(root, dir); err == nil && rel != "." {
 		name = rel
 	}
-	a.Tables = append(a.Tables, Table{t, input.PlainPath(filepath.ToSlash(name))})
+	real, err := filepath.EvalSymlinks(spelled(dir))
+	if err != nil {
+		return &input.Error{Path: dir, Cause: input.Cause(err), Remedy: "check its permissions"}
+	}
+	a.Tables = append(a.Tables, Table{t, input.PlainPath(filepath.ToSlash(name)), real})
 	for i := range t.Files {
 		f := &t.Files[i]
 		path := filepath.Join(dir, f.Path)

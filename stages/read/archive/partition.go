@@ -2,7 +2,6 @@ package archive
 
 import (
 	"cmp"
-	"encoding/hex"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -10,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/lake"
 )
 
 // Folders called year=2026 say of all notes in them what a column would, as
@@ -65,30 +64,11 @@ func shelfOf(folder string) string {
 func partition(folder, key string) (value string, ok bool) {
 	for part := range strings.SplitSeq(folder, "/") {
 		name, v, is := strings.Cut(part, "=")
-		if is && unescaped(name) == key {
-			value, ok = unescaped(v), true
+		if is && lake.Unescaped(name) == key {
+			value, ok = lake.Unescaped(v), true
 		}
 	}
 	return value, ok
-}
-
-// unescaped undoes the %2F of names of folders.
-func unescaped(s string) string {
-	var b strings.Builder
-	for at := 0; at < len(s); at++ {
-		if s[at] == '%' && at+2 < len(s) {
-			if c, err := hex.DecodeString(s[at+1 : at+3]); err == nil {
-				b.WriteByte(c[0])
-				at += 2
-				continue
-			}
-		}
-		b.WriteByte(s[at])
-	}
-	if !utf8.ValidString(b.String()) {
-		return s
-	}
-	return b.String()
 }
 
 // partition returns what is said of a column of the notes of a file: by the table that it

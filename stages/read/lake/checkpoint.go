@@ -105,7 +105,7 @@ func (d *deltaLog) checkpoint(path string) error {
 			d.add(a.Add)
 		}
 		if a.Sidecar != nil {
-			sidecars = append(sidecars, unescaped(a.Sidecar.Path))
+			sidecars = append(sidecars, Unescaped(a.Sidecar.Path))
 		}
 		return nil
 	}

@@ -434,7 +434,7 @@ func (d *deltaLog) columns(t *Table) (physical map[string]string, err error) {
 
 // file is a file of the log with what is deleted in it.
 func (d *deltaLog) file(f *addFile, partitions []Column, physical map[string]string) (File, error) {
-	name := unescaped(f.Path)
+	name := Unescaped(f.Path)
 	if rest, absolute := strings.CutPrefix(withoutScheme(name), d.dir+"/"); absolute {
 		name = rest
 	}
@@ -495,7 +495,7 @@ func (d *deltaLog) vector(v *deletionVector) (*roaring64.Bitmap, error) {
 		}
 		name = filepath.Join(prefix, fmt.Sprintf("deletion_vector_%x-%x-%x-%x-%x.bin", u[:4], u[4:6], u[6:8], u[8:10], u[10:]))
 	case v.StorageType == "p":
-		name, _ = strings.CutPrefix(withoutScheme(unescaped(v.PathOrInlineDv)), d.dir+"/")
+		name, _ = strings.CutPrefix(withoutScheme(Unescaped(v.PathOrInlineDv)), d.dir+"/")
 	}
 	path, ok := inside(name)
 	if !ok {

@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/RoaringBitmap/roaring/v2/roaring64"
 
@@ -191,8 +192,8 @@ func inside(name string) (path string, ok bool) {
 	return path, filepath.IsLocal(path) && path != "." && !strings.Contains(name, "://")
 }
 
-// unescaped undoes the %2F of URIs.
-func unescaped(s string) string {
+// Unescaped undoes the %2F of URIs and of names of folders, if that gives text.
+func Unescaped(s string) string {
 	var b strings.Builder
 	for at := 0; at < len(s); at++ {
 		if s[at] == '%' && at+2 < len(s) {
@@ -203,6 +204,9 @@ func unescaped(s string) string {
 			}
 		}
 		b.WriteByte(s[at])
+	}
+	if !utf8.ValidString(b.String()) {
+		return s
 	}
 	return b.String()
 }

@@ -54,24 +54,22 @@ type Config struct {
 
 // Read is what is read of the archive.
 type Read struct {
-	Columns      Columns
-	Format       string
-	Encoding     string
-	Delimiter    string
-	Categories   string
-	Labels       map[string]string
-	SkipUnknown  bool
-	Keep         []string
-	IDs          string
-	NullIDs      string
-	Opaque       bool
-	MaxNoteBytes size
-	BatchBytes   size
-	BatchNotes   int
-	UnitNotes    int
-	SHA256       string
-	Twice        string
-	Version      string
+	Columns                Columns
+	Format                 string
+	Encoding               string
+	Delimiter              string
+	Categories             string
+	Labels                 map[string]string
+	SkipUnknown            bool
+	Keep                   []string
+	IDs                    string
+	NullIDs                string
+	Opaque                 bool
+	MaxNoteBytes           size
+	BatchBytes             size
+	BatchNotes             int
+	UnitNotes              int
+	SHA256, Twice, Version string
 }
 
 // Columns is the columns of the input by their use.

@@ -25,13 +25,6 @@ var fates = []struct{ name, says string }{
 // thousands.
 const mostNamed = 50
 
-// logTables says which versions of tables are read.
-func (m *masking) logTables() {
-	for _, t := range m.archive.Tables {
-		m.Log.Info("table is read", "path", t.Dir, "format", t.Format, "version", t.Version, "made", t.Time.UTC().Format(time.RFC3339), "files", len(t.Files), "rows_deleted", t.DeletedRows())
-	}
-}
-
 // logChanges says what of the output does not stay as it is.
 func (m *masking) logChanges() {
 	named := map[string]int{}
@@ -107,10 +100,8 @@ func (m *masking) printPlan(units *commit.Plan) error {
 			return err
 		}
 	}
-	for _, t := range m.archive.Tables {
-		if _, err := m.Printf("%s: %s, %d files, %d rows deleted\n", t.Dir, t.Table, len(t.Files), t.DeletedRows()); err != nil {
-			return err
-		}
+	if err := m.printTables(); err != nil {
+		return err
 	}
 	if err := m.printChanges(); err != nil {
 		return err

@@ -63,7 +63,9 @@ func (m *masking) inputsOf(out commit.Output) error {
 		return err
 	}
 	if last, err := commit.ReadManifest(cmp.Or(out.Private, commit.PrivateDir(out.Dir))); err == nil && len(last.Tables) == 1 {
-		m.Config.Read.Version = cmp.Or(m.Config.Read.Version, last.Tables[0].Version) // the table may have gone on
+		for _, version := range last.Tables { // the table may have gone on
+			m.Config.Read.Version = cmp.Or(m.Config.Read.Version, version)
+		}
 	}
 	m.only = map[string]bool{}
 	var gone []string

@@ -284,9 +284,7 @@ func (m *masking) logDrift() {
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
-	for _, t := range m.archive.Tables {
-		plan.Tables = append(plan.Tables, commit.TableVersion{Input: t.Name, Format: t.Format, Version: t.Version, Path: t.Dir})
-	}
+	plan.Tables = m.tables()
 	sum, err := m.Hash()
 	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {
 		sum += numbersVersion
@@ -322,7 +320,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 
 // unitOptions are what decides about units that are done already.
 func (m *masking) unitOptions() commit.UnitOptions {
-	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Rest: rest, Verify: write.Verify}
+	return commit.UnitOptions{Fresh: m.options.Fresh, Grow: !m.options.Replace, Vanished: m.Run.Vanished, Changed: m.Run.Changed, Compare: m.compare, Forget: m.unlisted, Rest: rest, Verify: write.Verify}
 }
 
 // rest is commit.UnitOptions.Rest.
