@@ -102,11 +102,3 @@ func TestReplaced(t *testing.T) {
 		}
 	}
 }
-
-func TestUnescaped(t *testing.T) {
-	for in, want := range map[string]string{"A%2FB": "A/B", "100%": "100%", "%zz%4": "%zz%4", "a%FFb": "a%FFb", "ma%C3%B1ana": "mañana"} {
-		if got := unescaped(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}

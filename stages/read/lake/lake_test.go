@@ -115,3 +115,11 @@ func FuzzUnescaped(f *testing.F) {
 		}
 	})
 }
+
+func TestUnescaped(t *testing.T) {
+	for in, want := range map[string]string{"A%2FB": "A/B", "100%": "100%", "%zz%4": "%zz%4", "a%FFb": "a%FFb", "ma%C3%B1ana": "mañana"} {
+		if got := Unescaped(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
