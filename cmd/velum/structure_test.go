@@ -40,7 +40,7 @@ var exceptions = map[string]shape{
 	"cmd/velum/internal/review": {receivers: 15},
 	"cmd/velum/internal/run":    {receivers: 1},
 	"cmd/velum/internal/score":  {receivers: 5},
-	"models/tag/bilstm":         {lines: 3814, receivers: 15},
+	"models/tag/bilstm":         {lines: 3819, receivers: 15},
 	"models/form/dates":         {lines: 3705, methods: 76},
 	"models/tag/ensemble":       {receivers: 9},
 	"models/form/patterns":      {lines: 4554, receivers: 124},
@@ -51,7 +51,7 @@ var exceptions = map[string]shape{
 	"stages/mask":               {receivers: 32},
 	"stages/resolve":            {lines: 2539},
 	"stages/synth":              {receivers: 20},
-	"stages/write":              {lines: 3781, receivers: 44},
+	"stages/write":              {lines: 3778, receivers: 44},
 }
 
 // parts are the figures of a shape by their names.

@@ -88,58 +88,33 @@ func (v *verifier) chunk(g *file.RowGroupReader, c int, d *columnDigest) error {
 
 // values reads the next values and returns how many levels they have.
 func (v *verifier) values(r file.ColumnChunkReader, d *columnDigest) (levels int64, err error) {
-	var n int
 	switch r := r.(type) {
 	case *file.ByteArrayColumnChunkReader:
-		v.bytes = grown(v.bytes, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.bytes, v.defs, v.reps)
-		for _, x := range v.bytes[:n] {
-			d.bytes(x)
-		}
+		return readInto(v, &v.bytes, r.ReadBatch, func(x parquet.ByteArray) { d.bytes(x) })
 	case *file.FixedLenByteArrayColumnChunkReader:
-		v.fixed = grown(v.fixed, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.fixed, v.defs, v.reps)
-		for _, x := range v.fixed[:n] {
-			d.bytes(x)
-		}
+		return readInto(v, &v.fixed, r.ReadBatch, func(x parquet.FixedLenByteArray) { d.bytes(x) })
 	case *file.Int96ColumnChunkReader:
-		v.int96s = grown(v.int96s, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.int96s, v.defs, v.reps)
-		for _, x := range v.int96s[:n] {
-			d.bytes(x[:])
-		}
+		return readInto(v, &v.int96s, r.ReadBatch, func(x parquet.Int96) { d.bytes(x[:]) })
 	case *file.Int32ColumnChunkReader:
-		v.int32s = grown(v.int32s, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.int32s, v.defs, v.reps)
-		for _, x := range v.int32s[:n] {
-			d.uint32(uint32(x))
-		}
+		return readInto(v, &v.int32s, r.ReadBatch, func(x int32) { d.uint32(uint32(x)) })
 	case *file.Int64ColumnChunkReader:
-		v.int64s = grown(v.int64s, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.int64s, v.defs, v.reps)
-		for _, x := range v.int64s[:n] {
-			d.uint64(uint64(x))
-		}
+		return readInto(v, &v.int64s, r.ReadBatch, func(x int64) { d.uint64(uint64(x)) })
 	case *file.Float32ColumnChunkReader:
-		v.float32s = grown(v.float32s, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.float32s, v.defs, v.reps)
-		for _, x := range v.float32s[:n] {
-			d.float32(x)
-		}
+		return readInto(v, &v.float32s, r.ReadBatch, func(x float32) { d.float32(x) })
 	case *file.Float64ColumnChunkReader:
-		v.float64s = grown(v.float64s, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.float64s, v.defs, v.reps)
-		for _, x := range v.float64s[:n] {
-			d.float64(x)
-		}
+		return readInto(v, &v.float64s, r.ReadBatch, func(x float64) { d.float64(x) })
 	case *file.BooleanColumnChunkReader:
-		v.bools = grown(v.bools, v.batch)
-		levels, n, err = r.ReadBatch(v.batch, v.bools, v.defs, v.reps)
-		for _, x := range v.bools[:n] {
-			d.bool(x)
-		}
-	default:
-		return 0, fmt.Errorf("has a type that we do not write")
+		return readInto(v, &v.bools, r.ReadBatch, func(x bool) { d.bool(x) })
+	}
+	return 0, fmt.Errorf("has a type that we do not write")
+}
+
+// readInto reads a batch of values, calls each with them, and returns how many levels they have.
+func readInto[T any](v *verifier, to *[]T, read func(int64, []T, []int16, []int16) (int64, int, error), each func(T)) (int64, error) {
+	*to = grown(*to, v.batch)
+	levels, n, err := read(v.batch, *to, v.defs, v.reps)
+	for _, x := range (*to)[:n] {
+		each(x)
 	}
 	return levels, err
 }
