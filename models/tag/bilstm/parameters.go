@@ -83,12 +83,8 @@ func (p *parameter) rounded() *parameter {
 	return r
 }
 
-// add adds value times a row to to.
+// add adds value times a row of a model's table to to.
 func (p *parameter) add(to []float32, row int32, value float32) {
-	if p.data != nil {
-		kernels.Axpy(value, p.row(row), to)
-		return
-	}
 	var buf [someCodes]int8
 	for at := 0; at < p.cols; {
 		codes := p.some(row, at, &buf)
@@ -99,14 +95,11 @@ func (p *parameter) add(to []float32, row int32, value float32) {
 
 // warm asks for a row before it is needed.
 func (p *parameter) warm(row int32) {
-	switch {
-	case p.data != nil:
-		kernels.Prefetch(p.row(row))
-	case p.codes != nil:
+	if p.codes != nil {
 		kernels.Prefetch(p.codes[int(row)*p.cols:][:p.cols])
-	default:
-		kernels.Prefetch(p.half(row))
+		return
 	}
+	kernels.Prefetch(p.half(row))
 }
 
 // half returns the bytes of a row.
