@@ -30,8 +30,7 @@
 // notes are numbers:
 //
 //	power   processes die, the power goes: nothing is lost that was synced, nothing is half there
-//	grow    the same while months come to an output: what was committed stays
-//	shards  a run that processes share: they die, stop and go on, finish twice; one tree
+//	grow    the same while months come to an output: what was committed stays; shards: while processes share a run, stop, and finish twice
 //	models  the same while models are promoted and rolled back
 //	nth     every operation fails in turn, once and from then on
 //	pairs   every pair of failpoints of a run and of its resumption
