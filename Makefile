@@ -196,7 +196,7 @@ wheel: build
 python: wheel
 	rm -rf out/python && python3 -m venv out/python
 	out/python/bin/pip install --quiet -r scripts/python/requirements.txt out/wheel/*.whl
-	VELUM_LIBRARIES=all out/python/bin/python scripts/python/test_velum.py
+	ALL_LIBRARIES=all out/python/bin/python scripts/python/test_velum.py
 	out/python/bin/python scripts/python/bench.py
 	out/python/bin/jupyter execute --kernel_name=python3 scripts/python/notebook.ipynb
 

@@ -1,6 +1,6 @@
 """Tests of the package velum. All notes are invented.
 
-Without VELUM_LIBRARIES=all, what needs a library that is not there is left out.
+Without ALL_LIBRARIES=all, what needs a library that is not there is left out.
 """
 
 import importlib.util
@@ -16,7 +16,7 @@ MASKED = ["Avisa a [PERSON], tel [TELEPHONE]", None, "", None, "refiere tos"]
 def needs(*names: str):
     """Leave a test out if libraries are missing, unless all are wanted."""
     missing = [n for n in names if importlib.util.find_spec(n) is None]
-    return unittest.skipIf(missing and os.environ.get("VELUM_LIBRARIES") != "all", f"no {missing}")
+    return unittest.skipIf(missing and os.environ.get("ALL_LIBRARIES") != "all", f"no {missing}")
 
 
 class Lists(unittest.TestCase):
