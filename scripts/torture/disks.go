@@ -13,10 +13,6 @@ import (
 
 // power and the others on a disk in memory add up many small jobs.
 
-func (t *torture) power() (string, error) { return t.seeds(10_000, 100, disk.Power) }
-
-func (t *torture) models() (string, error) { return t.seeds(10_000, 100, disk.Models) }
-
 func (t *torture) seeds(long, short int, do func(uint64, func(disk.Op) bool) (disk.Tally, error)) (string, error) {
 	var all disk.Tally
 	most, done := t.times(long, short), 0

@@ -98,10 +98,10 @@ var tests = []struct {
 	{"machine", (*torture).machine},
 	{"full", (*torture).full},
 	{"rules", (*torture).rules},
-	{"power", (*torture).power},
+	{"power", func(t *torture) (string, error) { return t.seeds(10_000, 100, disk.Power) }},
 	{"grow", func(t *torture) (string, error) { return t.seeds(3_000, 30, disk.Grow) }},
 	{"shards", func(t *torture) (string, error) { return t.seeds(10_000, 20, disk.Shards) }},
-	{"models", (*torture).models},
+	{"models", func(t *torture) (string, error) { return t.seeds(10_000, 100, disk.Models) }},
 	{"nth", (*torture).nth},
 	{"pairs", (*torture).pairs},
 }
