@@ -21,6 +21,17 @@ sleep 5
 export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=testsecret AWS_REGION=us-east-1
 export AZURE_STORAGE_ACCOUNT=devstoreaccount1
 export AZURE_STORAGE_KEY=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==
+# Azurite begins without containers; the two others take folders for buckets
+python3 - <<'END'
+import base64, email.utils, hashlib, hmac, os, urllib.request
+account, key = os.environ["AZURE_STORAGE_ACCOUNT"], base64.b64decode(os.environ["AZURE_STORAGE_KEY"])
+date = email.utils.formatdate(usegmt=True)
+said = f"PUT\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:{date}\nx-ms-version:2021-12-02\n/{account}/{account}/velum\nrestype:container"
+sign = base64.b64encode(hmac.new(key, said.encode(), hashlib.sha256).digest()).decode()
+r = urllib.request.Request(f"http://127.0.0.1:17100/{account}/velum?restype=container", method="PUT", data=b"", headers={
+    "x-ms-date": date, "x-ms-version": "2021-12-02", "Authorization": f"SharedKey {account}:{sign}", "Content-Length": "0", "Content-Type": ""})
+urllib.request.urlopen(r)
+END
 export VELUM_CLOUD_BIN=$PWD/bin VELUM_CLOUD_ARCHIVE=$archive
 export VELUM_CLOUD_SERVERS="${SERVERS:-
 S3 s3://velum/PATH?endpoint=http://HOST&use_path_style=true 127.0.0.1:17070
