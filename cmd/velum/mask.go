@@ -11,7 +11,7 @@ import (
 func newMaskCommand(a *app) *cobra.Command {
 	var f run.Options
 	c := &cobra.Command{
-		Use:   "mask - - | mask --tagged DIR --in ARCHIVE --out EXTRACT",
+		Use:   "mask --tagged DIR --in ARCHIVE --out EXTRACT | mask - -",
 		Short: "Mask what comes through a pipe; or make an extract with another policy from notes that were tagged before",
 		Long: `velum mask - - masks rows as they come: JSON, an object a line, or the IPC stream of Arrow, and the same
 comes out. Each row that goes in comes out, in its place, with note_id, text, status and the columns of

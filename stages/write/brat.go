@@ -15,12 +15,10 @@ import (
 // empty one: brat shows no text without. Offsets count code points. Texts
 // come out byte for byte as they went in.
 type Brat struct {
-	o      TextOptions
-	folder folder
-	index  offset.Index
-	ann    []byte
-
-	skipped int
+	o TextOptions
+	folder
+	index offset.Index
+	ann   []byte
 }
 
 // NewBrat makes the folder if it is not there.
@@ -42,15 +40,6 @@ func (w *Brat) Put(b *pipeline.Batch) error {
 	}
 	return nil
 }
-
-// Skipped returns how many rows had nothing to write; the files hold any bytes.
-func (w *Brat) Skipped() int { return w.skipped }
-
-// Close does nothing: every file is whole and in place.
-func (w *Brat) Close() error { return nil }
-
-// Abort does nothing, for the same reason.
-func (w *Brat) Abort() {}
 
 func (w *Brat) note(b *pipeline.Batch, i int) error {
 	if reason(b, i) == pipeline.BadRow {

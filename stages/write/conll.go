@@ -24,12 +24,11 @@ import (
 //
 // Notes that are not UTF-8 or have no text or id are left out and counted.
 type CoNLL struct {
-	o       TextOptions
-	out     *lineFile
-	index   offset.Index
-	tokens  []pipeline.Token
-	line    []byte
-	skipped int
+	o TextOptions
+	*lineFile
+	index  offset.Index
+	tokens []pipeline.Token
+	line   []byte
 }
 
 // NewCoNLL opens the file beside its place; Close puts it there.
@@ -39,17 +38,8 @@ func NewCoNLL(path string, o TextOptions) (*CoNLL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &CoNLL{o: o, out: out}, nil
+	return &CoNLL{o: o, lineFile: out}, nil
 }
-
-// Skipped returns how many notes were left out.
-func (w *CoNLL) Skipped() int { return w.skipped }
-
-// Close flushes the file and gives it its name.
-func (w *CoNLL) Close() error { return w.out.close() }
-
-// Abort removes the unfinished file.
-func (w *CoNLL) Abort() { w.out.discard() }
 
 // Put implements pipeline.Sink.
 func (w *CoNLL) Put(b *pipeline.Batch) error {
@@ -108,7 +98,7 @@ func (w *CoNLL) note(id, text []byte, tokens []pipeline.Token, spans []pipeline.
 		}
 	}
 	w.line = append(w.line, '\n')
-	_, err := w.out.Write(w.line)
+	_, err := w.Write(w.line)
 	return err
 }
 

@@ -24,8 +24,8 @@ type Tables struct {
 	notes, spans tableFile
 	rows         int64
 	index        offset.Index
-	skipped      int
-	done         bool
+	leftOut
+	done bool
 }
 
 // Columns of spans.parquet, by number.
@@ -78,9 +78,6 @@ func newTableFile(path string, mode os.FileMode, columns []column, rowGroup int)
 	out := bufio.NewWriterSize(t, 1<<16)
 	return tableFile{newTable(out, columns, rowGroup), out, t}, nil
 }
-
-// Skipped returns how many notes were left out.
-func (w *Tables) Skipped() int { return w.skipped }
 
 // Put implements pipeline.Sink.
 func (w *Tables) Put(b *pipeline.Batch) error {

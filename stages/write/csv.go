@@ -17,14 +17,13 @@ import (
 // Notes that are not UTF-8 or have no text or id are left out and counted:
 // CSV knows no null.
 type CSV struct {
-	o       TextOptions
-	out     *lineFile
-	index   offset.Index
-	line    []byte
-	cells   [2][]byte // id and text as they are written
-	moved   []pipeline.Span
-	spans   []byte
-	skipped int
+	o TextOptions
+	*lineFile
+	index offset.Index
+	line  []byte
+	cells [2][]byte // id and text as they are written
+	moved []pipeline.Span
+	spans []byte
 }
 
 // NewCSV opens the file beside its place and writes the header; Close puts it
@@ -38,20 +37,11 @@ func NewCSV(path string, o TextOptions) (*CSV, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &CSV{o: o, out: out}
+	w := &CSV{o: o, lineFile: out}
 	w.row([]byte(o.IDColumn), []byte(o.TextColumn), []byte(o.SpansColumn))
 	_, err = out.Write(w.line)
 	return w, err
 }
-
-// Skipped returns how many notes were left out.
-func (w *CSV) Skipped() int { return w.skipped }
-
-// Close flushes the file and gives it its name.
-func (w *CSV) Close() error { return w.out.close() }
-
-// Abort removes the unfinished file.
-func (w *CSV) Abort() { w.out.discard() }
 
 // Put implements pipeline.Sink.
 func (w *CSV) Put(b *pipeline.Batch) error {
@@ -74,7 +64,7 @@ func (w *CSV) Put(b *pipeline.Batch) error {
 			return err
 		}
 		w.row(w.cells[0], w.cells[1], w.spans)
-		if _, err := w.out.Write(w.line); err != nil {
+		if _, err := w.Write(w.line); err != nil {
 			return err
 		}
 	}

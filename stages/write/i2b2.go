@@ -19,11 +19,10 @@ import (
 // UTF-8 or have no text or id are left out and counted; a character that XML
 // cannot hold is an error.
 type I2B2 struct {
-	o       TextOptions
-	folder  folder
-	index   offset.Index
-	out     bytes.Buffer
-	skipped int
+	o TextOptions
+	folder
+	index offset.Index
+	out   bytes.Buffer
 }
 
 // NewI2B2 makes the folder if it is not there.
@@ -35,15 +34,6 @@ func NewI2B2(dir string, o TextOptions) (*I2B2, error) {
 	}
 	return &I2B2{o: o, folder: f}, nil
 }
-
-// Skipped returns how many notes were left out.
-func (w *I2B2) Skipped() int { return w.skipped }
-
-// Close does nothing: every file is whole and in place.
-func (w *I2B2) Close() error { return nil }
-
-// Abort does nothing, for the same reason.
-func (w *I2B2) Abort() {}
 
 // Put implements pipeline.Sink.
 func (w *I2B2) Put(b *pipeline.Batch) error {

@@ -17,11 +17,10 @@ import (
 // Offsets count TextOptions.Unit. A note without text has null; notes that
 // are not UTF-8 or have no id are left out and counted.
 type JSONL struct {
-	o       TextOptions
-	out     *lineFile
-	index   offset.Index
-	line    []byte
-	skipped int
+	o TextOptions
+	*lineFile
+	index offset.Index
+	line  []byte
 }
 
 // NewJSONL opens the file beside its place; Close puts it there.
@@ -31,17 +30,8 @@ func NewJSONL(path string, o TextOptions) (*JSONL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &JSONL{o: o, out: out}, nil
+	return &JSONL{o: o, lineFile: out}, nil
 }
-
-// Skipped returns how many notes were left out.
-func (w *JSONL) Skipped() int { return w.skipped }
-
-// Close flushes the file and gives it its name.
-func (w *JSONL) Close() error { return w.out.close() }
-
-// Abort removes the unfinished file.
-func (w *JSONL) Abort() { w.out.discard() }
 
 // Put implements pipeline.Sink.
 func (w *JSONL) Put(b *pipeline.Batch) error {
@@ -71,7 +61,7 @@ func (w *JSONL) Put(b *pipeline.Batch) error {
 			return err
 		}
 		w.line = append(w.line, "}\n"...)
-		if _, err := w.out.Write(w.line); err != nil {
+		if _, err := w.Write(w.line); err != nil {
 			return err
 		}
 	}
@@ -152,6 +142,7 @@ func AppendString(dst, s []byte) []byte {
 
 // lineFile is a buffered file that takes its name only when it is whole.
 type lineFile struct {
+	leftOut
 	*bufio.Writer
 	temp *temp
 	done bool
@@ -165,7 +156,8 @@ func newLineFile(path string, mode os.FileMode) (*lineFile, error) {
 	return &lineFile{Writer: bufio.NewWriterSize(t, 1<<16), temp: t}, nil
 }
 
-func (f *lineFile) close() error {
+// Close flushes the file and gives it its name.
+func (f *lineFile) Close() error {
 	if f.done {
 		return nil
 	}
@@ -177,7 +169,8 @@ func (f *lineFile) close() error {
 	return f.temp.commit()
 }
 
-func (f *lineFile) discard() {
+// Abort removes the unfinished file.
+func (f *lineFile) Abort() {
 	if !f.done {
 		f.done = true
 		f.temp.discard()

@@ -92,9 +92,16 @@ func offsets(x *offset.Index, id []byte, s pipeline.Span) (start, end int, err e
 	return start, end, nil
 }
 
+// leftOut counts the notes that a format cannot hold.
+type leftOut struct{ skipped int }
+
+// Skipped returns how many notes were left out.
+func (l *leftOut) Skipped() int { return l.skipped }
+
 // folder writes one file a note below a folder, each beside its place and
 // then renamed, so that no reader ever sees half a file.
 type folder struct {
+	leftOut
 	root string
 	mode os.FileMode
 	done map[string]bool // ids written in this run
@@ -127,6 +134,12 @@ func (f *folder) probe() {
 	f.foldsCase = one(".velum-probe-A", ".velum-probe-a")
 	f.composes = one(".velum-probe-\u00E9", ".velum-probe-e\u0301")
 }
+
+// Close does nothing: every file is whole and in place.
+func (f *folder) Close() error { return nil }
+
+// Abort does nothing, for the same reason.
+func (f *folder) Abort() {}
 
 // key returns what is the same for all ids of which one file would overwrite
 // the other.
