@@ -166,7 +166,7 @@ func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
 	if err := r.finish(ctx, manifest); err != nil {
 		return nil, err
 	}
-	if err := r.syncFolders(manifest); err != nil {
+	if err := r.syncFolders(manifest, r.old); err != nil {
 		return nil, err
 	}
 	if err := r.commit(manifest); err != nil {
@@ -199,13 +199,13 @@ func (r *Prepared) others() error {
 	return nil
 }
 
-// syncFolders syncs every folder between a tree's root and its parts, once:
-// a start that was killed may have made or filled it without. Where the parts of the
-// last commit lie was synced before that.
-func (r *Prepared) syncFolders(m *Manifest) (err error) {
+// syncFolders syncs every folder between a tree's root and the parts of m, once:
+// a start that was killed may have made or filled it without. Where the parts of but
+// lie was synced before.
+func (r *Prepared) syncFolders(m, but *Manifest) (err error) {
 	synced, committed := map[string]bool{}, map[string]bool{}
-	if r.old != nil {
-		r.old.all(func(p PartRecord) bool { committed[r.out.root(p.Private)+p.Path] = true; return true })
+	if but != nil {
+		but.all(func(p PartRecord) bool { committed[r.out.root(p.Private)+p.Path] = true; return true })
 	}
 	m.all(func(p PartRecord) bool {
 		root := r.out.root(p.Private)

@@ -60,8 +60,14 @@ const (
 	dir    = volume + "/archive/masked/out"
 )
 
+// mark is what the rows of a unit are called by: as without a key, where its file lies.
+func mark(u *commit.Unit) string {
+	m := u.Mark()
+	return fmt.Sprintf("%x-%x", m[:4], m[4:])
+}
+
 func (j Job) plan() *commit.Plan {
-	p := &commit.Plan{Config: sha256.Sum256([]byte{j.Config})}
+	p := &commit.Plan{Config: sha256.Sum256([]byte{j.Config}), Mark: mark}
 	for _, m := range j.Months {
 		p.Units = append(p.Units, m.units()...)
 	}
