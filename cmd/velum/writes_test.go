@@ -23,6 +23,7 @@ var writingForms = []string{
 	"run --in ARCHIVE --out HERE", "run --in ARCHIVE --out OWN --metrics HERE/m.prom", "run --in ARCHIVE --out OWN --private-metrics HERE/m.prom",
 	"run --in ARCHIVE --out OWN --audit-log HERE/manifest.json", "run --in ARCHIVE --out OWN --audit-log HERE/_audit/audit.jsonl", "run --in ARCHIVE --out OWN --private HERE",
 	"run --in ARCHIVE --out HERE/sub", "run --in HERE --out HERE", "run --in ARCHIVE --out LINK", "run --in ARCHIVE --out OWN --metrics LINK/m.prom",
+	"plan --in ARCHIVE --out HERE/sub", "plan --in HERE --out HERE", "finish OUT --metrics HERE/m.prom", "finish OUT --private-metrics HERE/m.prom", "finish OUT --audit-log HERE/manifest.json",
 	"mask --in ARCHIVE --tagged OUT --out HERE", "mask --in ARCHIVE --tagged OUT --out OWN --audit-log HERE/manifest.json", "mask --in ARCHIVE --tagged OUT --out OWN --private HERE",
 	"forget x --out OWN --audit-log HERE/manifest.json", "forget x --out HERE --audit-log HERE/report.json",
 	"learn --in ARCHIVE --gold GOLD --out HERE", "learn --in ARCHIVE --gold GOLD --out HERE/learned", "learn --in ARCHIVE --gold GOLD --out OWN --ask 3 --questions HERE/q", "learn --in ARCHIVE --gold GOLD --out LINK",
