@@ -102,12 +102,12 @@ func (o Output) Apart(inputs ...string) error {
 			return &OutputError{fmt.Sprintf("%s: velum writes folders of this machine only", root), "name a folder, and copy it from there"}
 		}
 	}
-	if within(o.Private, o.Dir) || within(o.Dir, o.Private) {
+	if Within(o.Private, o.Dir) || Within(o.Dir, o.Private) {
 		return &OutputError{fmt.Sprintf("output %s and private tree %s must not stand inside each other", o.Dir, o.Private), "name two folders"}
 	}
 	for _, in := range inputs {
 		for _, out := range []string{o.Dir, o.Private} {
-			if within(out, in) || within(in, out) {
+			if Within(out, in) || Within(in, out) {
 				return &OutputError{fmt.Sprintf("output %s and input %s must not stand inside each other", out, in), "name an output outside the archive"}
 			}
 		}
@@ -131,7 +131,7 @@ func (o Output) Apart(inputs ...string) error {
 // folder within one that may be written; "": none. Links are followed. Errors are
 // *OutputError, or those of the disk.
 func Writable(name, own string) error {
-	if own != "" && within(name, own) {
+	if own != "" && Within(name, own) {
 		return nil
 	}
 	o := Output{}.withDefaults()
@@ -184,10 +184,7 @@ func (o Output) Unfinished() (bool, error) {
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:/`)
 
 // Within tells whether a path is a folder or lies below it, links followed.
-func Within(inner, outer string) bool { return within(inner, outer) }
-
-// within tells whether inner is outer or stands below it.
-func within(inner, outer string) bool {
+func Within(inner, outer string) bool {
 	rel, err := filepath.Rel(resolve(outer), resolve(inner))
 	return err == nil && filepath.IsLocal(rel)
 }

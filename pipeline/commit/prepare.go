@@ -419,19 +419,13 @@ func (r *Prepared) sweep() error {
 			return err
 		}
 	}
-	unfinished := false
 	for i, root := range r.roots() {
-		_, missing := r.fs.Stat(filepath.Join(root, runsName))
-		unfinished = unfinished || missing == nil
 		if err := r.sweepRuns(root); err != nil {
 			return err
 		}
 		if _, err := r.sweepDir(root, "", keep[i]); err != nil {
 			return err
 		}
-	}
-	if unfinished && r.old != nil { // it may have died between the removal of an older part and its sync
-		return r.syncFolders(r.old, nil)
 	}
 	return nil
 }
@@ -470,7 +464,10 @@ func (r *Prepared) sweepRuns(root string) error {
 			return err
 		}
 	}
-	return nil
+	if r.old == nil {
+		return nil
+	}
+	return r.syncFolders(r.old, nil) // it may have died between the removal of an older part and its sync
 }
 
 // carryOver writes the adopted records into this run's journal.
