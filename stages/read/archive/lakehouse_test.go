@@ -438,7 +438,7 @@ func TestIcebergRefused(t *testing.T) {
 			l.Metadata("v2.metadata.json", place, nil, l.Snapshot(2, place, readtest.Manifest{Files: []readtest.IcebergFile{f}}))
 		}},
 		"manifest": {"m0.avro: cannot be decoded as Avro", func(l *readtest.Lake, f readtest.IcebergFile, s jo) {
-			l.Put("metadata/1-m0.avro", []byte("ObjAda Lovelace"))
+			l.Put("metadata/1-m0.avro", []byte("Obj\x01Ada Lovelace"))
 		}},
 		"no list": {"snap-1.avro: does not exist", func(l *readtest.Lake, f readtest.IcebergFile, s jo) {
 			os.Remove(filepath.Join(l.Dir, "metadata/snap-1.avro"))
