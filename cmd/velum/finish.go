@@ -11,9 +11,9 @@ func newFinishCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "finish DIR",
 		Short: "Make a whole of what the shards of a plan have done",
-		Long: `End what velum plan began: look whether all shards are done, judge what they came to,
-choose, report and commit. Exit codes are those of velum run: only finish says that too much
-is in quarantine. A shard that is missing is named; do it and finish again.`,
+		Long: `End what velum plan began: look whether all shards are done, judge what they came to, choose,
+report and commit. Exit codes are those of velum run: only finish says that too much is in
+quarantine. A shard that is missing is named; do it and finish again.`,
 		Example: `  velum finish masked/
   velum finish masked/ --metrics velum.prom --audit 300`,
 		Args: exactArgs(1),
@@ -22,6 +22,7 @@ is in quarantine. A shard that is missing is named; do it and finish again.`,
 			return run.Finish(c.Context(), a.Console, a.planned, &f)
 		},
 	}
+	c.Flags().StringVar(&f.Private, "private", "", "`DIR` of the private tree (default: DIR.private)")
 	a.recordFlags(c, &f)
 	return c
 }

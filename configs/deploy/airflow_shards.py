@@ -44,7 +44,7 @@ with DAG(
 
     @task(max_active_tis_per_dag=16)
     def shard(k):
-        velum("run", "--quiet", "--plan", f"{MASKED}/plan.json", "--shard", f"{k}/{SHARDS}")
+        velum("run", "--quiet", "--plan", MASKED, "--shard", f"{k}/{SHARDS}")
 
     @task
     def finish():

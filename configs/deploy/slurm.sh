@@ -8,7 +8,7 @@ SHARDS=64
 
 if [ "${1:-}" = shard ]; then
     code=0
-    srun velum run --quiet --plan "$MASKED/plan.json" --shard "$SLURM_ARRAY_TASK_ID/$SHARDS" || code=$?
+    srun velum run --quiet --plan "$MASKED" --shard "$SLURM_ARRAY_TASK_ID/$SHARDS" || code=$?
     case $code in
     0) exit 0 ;;
     10 | 12 | 13 | 15) exit "$code" ;; # no second try mends these

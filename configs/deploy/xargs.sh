@@ -8,7 +8,7 @@ velum plan --quiet --in "$archive" --out "$out" "$@"
 seq "$shards" | xargs -P "${JOBS:-$(nproc)}" -I{} sh -c '
     for try in 1 2 3; do
         code=0
-        velum run --quiet --plan "$1/plan.json" --shard "$2/$3" || code=$?
+        velum run --quiet --plan "$1" --shard "$2/$3" || code=$?
         case $code in 0) exit 0 ;; 10 | 12 | 13 | 15) exit 255 ;; esac # 255: xargs starts no others
     done
     exit 1' sh "$out" {} "$shards"

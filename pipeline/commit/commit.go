@@ -370,7 +370,7 @@ func (r *Prepared) commit(m *Manifest) error {
 			return err
 		}
 	}
-	return r.remove(filepath.Join(r.out.Dir, planName))
+	return r.remove(r.out.plan())
 }
 
 // pending makes ready what belongs to the manifests: the places of the inputs,

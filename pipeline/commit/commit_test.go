@@ -816,7 +816,7 @@ func TestTornJournal(t *testing.T) {
 	want := undisturbed(t, a)
 	begun := tempDir(t)
 	a.begin(t, begun)
-	journals, err := filepath.Glob(filepath.Join(begun, "out", "_runs", "*", "journal"))
+	journals, err := filepath.Glob(filepath.Join(begun, "out.private", "_runs", "*", "journal"))
 	if err != nil || len(journals) != 1 {
 		t.Fatal(journals, err)
 	}

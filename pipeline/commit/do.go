@@ -57,7 +57,7 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeL
 	if err := r.Save(); err != nil {
 		return err
 	}
-	j, _, err := openJournal(r.fs, filepath.Join(runDir(r.out.Dir, r.id), journalName+share))
+	j, _, err := openJournal(r.fs, filepath.Join(runDir(r.out.Private, r.id), journalName+share))
 	if err != nil {
 		return err
 	}

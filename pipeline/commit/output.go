@@ -49,22 +49,20 @@ func (o Output) withDefaults() Output {
 }
 
 // groupFS lets the group read what is made below a folder, whatever the umask.
-// The run directory keeps its mode: nobody looks into what is half done, nor
-// at the paths of inputs in the journal.
+// Folders of runs keep their mode: nobody looks into what is half done.
 type groupFS struct {
 	durable.FS
 	root string
 }
 
 func (d groupFS) readable(name string) bool {
-	below, ok := strings.CutPrefix(name, d.root)
-	return ok && (below == "" || below[0] == '/' && path.Base(below) != runsName && below != "/"+planName && filepath.Base(filepath.Dir(below)) != runsName)
+	return name == d.root || strings.HasPrefix(name, d.root+"/")
 }
 
 // OpenFile implements durable.FS.
 func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (durable.File, error) {
 	f, err := d.FS.OpenFile(name, flag, perm)
-	if err != nil || flag&os.O_CREATE == 0 || !d.readable(name) || strings.HasPrefix(path.Base(name), journalName) {
+	if err != nil || flag&os.O_CREATE == 0 || !d.readable(name) {
 		return f, err
 	}
 	if c, ok := f.(interface{ Chmod(fs.FileMode) error }); ok {
@@ -77,7 +75,7 @@ func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (durable.File
 
 // Mkdir implements durable.FS.
 func (d groupFS) Mkdir(name string, perm fs.FileMode) error {
-	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) {
+	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) || strings.HasPrefix(name, filepath.Join(d.root, runsName)) {
 		return err
 	}
 	return os.Chmod(name, perm|0o050)
@@ -390,7 +388,7 @@ func (r *Prepared) foreign() error {
 	if r.old == nil {
 		return nil
 	}
-	known := [2]map[string]bool{{manifestName: true, successName: true, planName: true}, {manifestName: true, successName: true}}
+	known := [2]map[string]bool{{manifestName: true, successName: true}, {manifestName: true, successName: true, planName: true}}
 	for _, m := range r.listed {
 		m.all(func(p PartRecord) bool {
 			known[tree(p.Private)][p.Path] = true

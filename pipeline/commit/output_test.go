@@ -3,9 +3,11 @@ package commit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -223,7 +225,7 @@ func TestDamagedOwnPart(t *testing.T) {
 }
 
 // TestGroup: with the option the group reads the public tree and nothing else,
-// whatever the umask.
+// whatever the umask; folders of runs and what is in them have one mode throughout.
 func TestGroup(t *testing.T) {
 	for _, group := range []bool{true, false} {
 		a, dir := newTestArchive(3), t.TempDir()
@@ -231,25 +233,107 @@ func TestGroup(t *testing.T) {
 		if _, err := RunUnits(t.Context(), a.plan(), out, a.line, UnitOptions{Finish: testFinish}); err != nil {
 			t.Fatal(err)
 		}
-		err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-			if err != nil || name == dir {
-				return err
-			}
-			info, err := e.Info()
-			want := fs.FileMode(0o600)
-			if group && !strings.Contains(name, "out.private") {
-				want = 0o640
-			}
-			if e.IsDir() {
-				want |= want >> 2 & 0o110
-			}
-			if info.Mode().Perm() != want {
-				t.Errorf("group %t: %s has mode %04o, want %04o", group, name, info.Mode().Perm(), want)
-			}
+		wantModes(t, dir, group)
+	}
+}
+
+// wantModes checks the modes of all that stands in both trees.
+func wantModes(t testing.TB, dir string, group bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == dir {
 			return err
-		})
-		if err != nil {
-			t.Error(err)
+		}
+		info, err := e.Info()
+		want := fs.FileMode(0o600)
+		public := group && !strings.Contains(name, "out.private")
+		if public && filepath.Base(name) != lockName && !(e.IsDir() && strings.Contains(name, runsName)) {
+			want = 0o640
+		}
+		if e.IsDir() {
+			want |= want >> 2 & 0o110
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("group %t: %s has mode %04o, want %04o", group, name, info.Mode().Perm(), want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPublicWhileItRuns kills a plan, a shard and a finish at every operation. What stands
+// in the public tree then has the modes of one that has ended, no file of it has a digest
+// of an input, and plan and journals stand in the private tree.
+func TestPublicWhileItRuns(t *testing.T) {
+	t.Parallel()
+	a := newTestArchive(3)
+	var sums []string
+	for _, u := range a.plan().Units {
+		sums = append(sums, fmt.Sprintf("%x", u.SHA256))
+	}
+	for _, group := range []bool{true, false} {
+		planned, did := false, 0
+		for at := 1; ; at++ {
+			dir := tempDir(t)
+			killed := &faults{FS: durable.OS, at: at, lasting: true, err: errors.New("killed")}
+			out := Output{Dir: filepath.Join(dir, "out"), FS: killed}
+			if group {
+				killed.FS = groupFS{durable.OS, out.Dir}
+			}
+			err := a.inTurn(t, out)
+			wantModes(t, dir, group)
+			_, bad := os.Stat(filepath.Join(dir, "out.private", planName))
+			planned = planned || bad == nil
+			for name, data := range filesBelow(t, out.Dir) {
+				if strings.Contains(name, journalName) || slices.ContainsFunc(sums, func(sum string) bool { return strings.Contains(data, sum) }) {
+					t.Errorf("killed at operation %d: %s is in the public tree", at, name)
+				}
+			}
+			if did++; err == nil || t.Failed() {
+				break
+			}
+		}
+		if !planned || did < 100 {
+			t.Errorf("%d operations, a plan was seen: %t", did, planned)
 		}
 	}
+}
+
+// inTurn plans, does the one share there is, and finishes.
+func (a *testArchive) inTurn(t testing.TB, out Output) error {
+	p, err := Prepare(a.plan(), out, UnitOptions{})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.Save(), p.Close()); err != nil {
+		return err
+	}
+	if p, err = Join(out, UnitOptions{Attempt: "x"}, false); err != nil {
+		return err
+	}
+	if err := errors.Join(p.DoShare(t.Context(), 0, 1, a.line), p.Close()); err != nil {
+		return err
+	}
+	if p, err = Join(out, UnitOptions{Finish: testFinish}, true); err != nil {
+		return err
+	}
+	_, err = p.Commit(t.Context())
+	return errors.Join(err, p.Close())
+}
+
+func filesBelow(t testing.TB, dir string) map[string]string {
+	all := map[string]string{}
+	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Error(err)
+			}
+			all[name] = string(data)
+		}
+		return nil
+	})
+	return all
 }

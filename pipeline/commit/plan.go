@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -15,7 +16,7 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
-// What Prepare has settled stands in plan.json of the public tree until the commit, so
+// What Prepare has settled stands in plan.json of the private tree until the commit, so
 // that other processes, on any machine that sees the trees, do shares of it:
 //
 //	Prepare, Save         one process, which has the lock
@@ -28,7 +29,8 @@ import (
 
 const (
 	planName   = "plan.json"
-	planSchema = "velum.plan/2"
+	planSchema = "velum.plan/3"
+	planSeal   = `{"sha256":"` // then the digest of what follows, as it would be without
 )
 
 // Planned is what a plan was made with.
@@ -62,13 +64,7 @@ type plannedUnit struct {
 	Members []plannedUnit `json:"members,omitempty"`
 	Done    bool          `json:"done,omitempty"` // before the plan was made
 	Again   bool          `json:"again,omitempty"`
-	Rest    *plannedRest  `json:"rest,omitempty"`
-}
-
-// plannedRest is a rest.
-type plannedRest struct {
-	Of   string         `json:"of"` // name of the unit
-	Keep []memberRecord `json:"keep"`
+	Rest    *rest         `json:"rest,omitempty"`
 }
 
 // plannedPlace is where an input lies: a file, or one that could not be read.
@@ -106,7 +102,7 @@ func (p *Prepared) Save() error {
 		return err
 	}
 	p.saved = true
-	return p.replace(p.out.Dir, planName, filepath.Join(p.out.Dir, planName), append(data, '\n'))
+	return p.replace(p.out.Private, planName, p.out.plan(), fmt.Appendf(nil, "%s%s\",%s\n", planSeal, digest(data), data[1:]))
 }
 
 func (p *Prepared) file() *planFile {
@@ -138,38 +134,64 @@ func newPlannedUnit(u *Unit) plannedUnit {
 	if full, err := filepath.Abs(input); err == nil { // whoever joins stands elsewhere
 		input = full
 	}
-	p := plannedUnit{label: u.names, Input: location(input), SHA256: hex.EncodeToString(u.SHA256[:]), Unit: *u, Again: u.again != nil}
-	if u.rest != nil {
-		p.Rest = &plannedRest{u.rest.of.Name, u.rest.keep}
-	}
+	p := plannedUnit{label: u.names, Input: location(input), SHA256: hex.EncodeToString(u.SHA256[:]), Unit: *u, Again: u.again != nil, Rest: u.rest}
 	for i := range u.Members {
 		p.Members = append(p.Members, newPlannedUnit(&u.Members[i]))
 	}
 	return p
 }
 
-// ReadPlan tells what the plan of an output was made with. The error is a *PlanError if
-// there is none, or none that can be taken up.
-func ReadPlan(out Output) (*Planned, error) {
-	f, err := readPlan(out.withDefaults())
+// ReadPlan tells what the plan of an output was made with. out.Dir may be the plan
+// itself, and becomes the output that it is of. Errors: *PlanError if there is none, or
+// none that can be taken up, *OutputError if others may look into its folder.
+func ReadPlan(out *Output) (*Planned, error) {
+	named := filepath.Base(out.Dir) == planName
+	if named {
+		out.Private = filepath.Dir(out.Dir)
+	}
+	d := out.withDefaults()
+	if err := d.closed(); err != nil {
+		return nil, err
+	}
+	f, err := d.readPlan()
 	if err != nil {
 		return nil, err
 	}
+	of := string(f.Output)
+	if _, err := d.FS.Stat(of); err == nil && !named && of != resolve(d.Dir) {
+		return nil, &PlanError{d.plan(), "is the plan of another output, " + of, "name that one, or plan anew"}
+	} else if err != nil && named {
+		return nil, &PlanError{d.plan(), "is the plan of " + of + ", which is not there", "if it was moved, name the output instead of its plan"}
+	}
+	if named {
+		out.Dir = of
+	}
+	out.Private = d.Private
 	return &f.Planned, nil
 }
 
-func readPlan(out Output) (*planFile, error) {
-	name := filepath.Join(out.Dir, planName)
-	data, err := durable.ReadFile(out.FS, name)
+// plan is where the plan of an output stands.
+func (o *Output) plan() string { return filepath.Join(o.Private, planName) }
+
+func (o *Output) readPlan() (*planFile, error) {
+	bad := &PlanError{o.plan(), "is not there: there is no plan, or it was finished", "`velum plan` makes one"}
+	data, err := durable.ReadFile(o.FS, bad.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &PlanError{name, "is not there: there is no plan, or it was finished", "`velum plan` makes one"}
+		return nil, bad
 	}
 	if err != nil {
 		return nil, err
 	}
 	var f planFile
-	if json.Unmarshal(data, &f) != nil || f.Schema != planSchema {
-		return nil, &PlanError{name, "is no plan of this version of velum", "make it anew with `velum plan`"}
+	seal, data, sealed := bytes.Cut(bytes.TrimPrefix(data, []byte(planSeal)), []byte(`",`))
+	data = append([]byte{'{'}, bytes.TrimSuffix(data, []byte("\n"))...)
+	bad.Cause, bad.Remedy = "is no plan of this version of velum", "make it anew with `velum plan`"
+	if !sealed || json.Unmarshal(data, &f) != nil || f.Schema != planSchema {
+		return nil, bad
+	}
+	if string(seal) != digest(data) {
+		bad.Cause = "is damaged, or somebody has changed it"
+		return nil, bad
 	}
 	return &f, nil
 }
@@ -178,7 +200,7 @@ func readPlan(out Output) (*planFile, error) {
 // *PlanError, *durable.LockedError, *durable.IntegrityError, those of the disk.
 func Join(out Output, o UnitOptions, lock bool) (*Prepared, error) {
 	out = out.withDefaults()
-	f, err := readPlan(out)
+	f, err := out.readPlan()
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +224,8 @@ func (p *Prepared) join(f *planFile, lock bool) error {
 			return err
 		}
 	}
-	bad := &PlanError{filepath.Join(p.out.Dir, planName), "is damaged", "make it anew with `velum plan`"}
+	bad := &PlanError{p.out.plan(), "is damaged", "make it anew with `velum plan`"}
+	missing := &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
 	if !unhex(p.plan.Config[:], f.Config) || !unhex(p.plan.Model[:], f.Model) {
 		return bad
 	}
@@ -214,7 +237,7 @@ func (p *Prepared) join(f *planFile, lock bool) error {
 		return err
 	}
 	p.growth = &growth{old: old, now: noPlaces(), o: &p.o}
-	p.growth.now.output = string(f.Output)
+	p.growth.now.output = resolve(p.out.Dir) // the trees may have been moved
 	for _, at := range f.Places {
 		if at.Bad != "" {
 			p.growth.now.bad[at.Bad] = string(at.At)
@@ -226,14 +249,17 @@ func (p *Prepared) join(f *planFile, lock bool) error {
 	for _, name := range f.Kept {
 		u := p.committed[name]
 		if u == nil {
-			return &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
+			return missing
 		}
 		p.kept = append(p.kept, *p.elsewhere(u))
 	}
 	for i := range f.Units {
-		u, ok := f.Units[i].unit(p.committed)
+		u, ok := f.Units[i].unit()
 		if !ok {
 			return bad
+		}
+		if u.rest != nil && p.committed[u.rest.Of] == nil && p.committed[u.names.Name] == nil {
+			return missing
 		}
 		p.plan.Units, p.planned = append(p.plan.Units, u), append(p.planned, f.Units[i].Done)
 	}
@@ -242,20 +268,17 @@ func (p *Prepared) join(f *planFile, lock bool) error {
 }
 
 // unit is the inverse of newPlannedUnit.
-func (p *plannedUnit) unit(committed map[string]*UnitRecord) (Unit, bool) {
+func (p *plannedUnit) unit() (Unit, bool) {
 	u := p.Unit
-	u.names, u.Input = p.label, string(p.Input)
+	u.names, u.Input, u.rest = p.label, string(p.Input), p.Rest
 	if !unhex(u.SHA256[:], p.SHA256) || p.Name == "" {
 		return u, false
 	}
 	if p.Again {
 		u.again = &UnitRecord{Name: p.Name}
 	}
-	if p.Rest != nil { // its unit is gone once a commit has begun, and with it the work
-		u.rest = &rest{of: cmp.Or(committed[p.Rest.Of], &UnitRecord{Name: p.Rest.Of}), keep: p.Rest.Keep}
-	}
 	for i := range p.Members {
-		m, ok := p.Members[i].unit(committed)
+		m, ok := p.Members[i].unit()
 		if !ok {
 			return u, false
 		}
@@ -321,14 +344,14 @@ func (p *Prepared) gone(err error) error {
 		return err
 	}
 	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.id)); errors.Is(stat, fs.ErrNotExist) {
-		return &PlanError{filepath.Join(p.out.Dir, planName), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
+		return &PlanError{p.out.plan(), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
 	}
 	return err
 }
 
 // missing names the shares that have not done their units, as the journals count them.
 func (p *Prepared) missing(todo []int) error {
-	entries, err := p.fs.ReadDir(runDir(p.out.Dir, p.id))
+	entries, err := p.fs.ReadDir(runDir(p.out.Private, p.id))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -343,7 +366,7 @@ func (p *Prepared) missing(todo []int) error {
 			shares = append(shares, fmt.Sprintf("%d/%d", k+1, n))
 		}
 	}
-	name := filepath.Join(p.out.Dir, planName)
+	name := p.out.plan()
 	if n == 0 {
 		return &PlanError{name, "no unit is done", "do its shards, then finish"}
 	}

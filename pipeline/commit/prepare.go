@@ -236,17 +236,22 @@ func (r *Prepared) readCommitted() (err error) {
 
 // known returns the units that earlier starts did, by name; of a plan that was joined,
 // those that any process did.
-func (r *Prepared) known() (known map[string]*UnitRecord, err error) {
-	if r.joined {
-		known = map[string]*UnitRecord{}
-		if err = r.journalsOf(r.id, known); errors.Is(err, fs.ErrNotExist) {
-			err = nil // nothing was begun, or all is committed
-		}
-	} else {
-		known, err = r.journalled()
+func (r *Prepared) known() (map[string]*UnitRecord, error) {
+	known := map[string]*UnitRecord{}
+	runs, err := r.fs.ReadDir(filepath.Join(r.out.Private, runsName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if err != nil || r.o.Fresh {
-		return known, err
+	for _, e := range runs {
+		if r.joined && e.Name() != r.id || r.o.Fresh && !r.joined {
+			continue
+		}
+		if err := r.journalsOf(e.Name(), known); err != nil {
+			return nil, err
+		}
+	}
+	if r.o.Fresh {
+		return known, nil
 	}
 	for name, u := range r.committed {
 		if have := known[name]; have == nil || !u.Unread {
@@ -314,28 +319,10 @@ func (r *Prepared) rollForward() error {
 	return nil
 }
 
-// journalled returns what earlier starts finished but did not commit.
-func (r *Prepared) journalled() (map[string]*UnitRecord, error) {
-	known := map[string]*UnitRecord{}
-	runs, err := r.fs.ReadDir(filepath.Join(r.out.Dir, runsName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range runs {
-		if r.o.Fresh {
-			continue
-		}
-		if err := r.journalsOf(e.Name(), known); err != nil {
-			return nil, err
-		}
-	}
-	return known, nil
-}
-
 // journalsOf adds what the journals of a run directory hold: one for each Do.
 // Equal records merge, and one that was read goes before one that was not.
 func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
-	entries, err := r.fs.ReadDir(runDir(r.out.Dir, run))
+	entries, err := r.fs.ReadDir(runDir(r.out.Private, run))
 	if err != nil {
 		return err
 	}
@@ -343,7 +330,7 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 		if e.IsDir() || !strings.HasPrefix(e.Name(), journalName) {
 			continue
 		}
-		name := filepath.Join(runDir(r.out.Dir, run), e.Name())
+		name := filepath.Join(runDir(r.out.Private, run), e.Name())
 		data, err := durable.ReadFile(r.fs, name)
 		if err != nil {
 			return err
@@ -382,7 +369,7 @@ func (r *Prepared) adopt(i int, known map[string]*UnitRecord, unread bool) error
 	mine := *record
 	mine.Input, mine.Config, mine.Model = u.source(), "", ""
 	if u.rest != nil {
-		of := r.elsewhere(u.rest.of)
+		of := r.elsewhere(r.whole(u.rest))
 		mine.Config, mine.Model = of.Config, of.Model
 	}
 	r.records[i] = &mine
@@ -413,9 +400,8 @@ func (r *Prepared) sweep() error {
 			}
 		}
 	}
-	plan := filepath.Join(r.out.Dir, planName) // of a run that did not end: there is one a time
-	if _, err := r.fs.Stat(plan); err == nil {
-		if err := errors.Join(r.touch(), r.remove(plan)); err != nil {
+	if _, err := r.fs.Stat(r.out.plan()); err == nil { // of a run that did not end: there is one a time
+		if err := errors.Join(r.touch(), r.remove(r.out.plan())); err != nil {
 			return err
 		}
 	}
@@ -475,7 +461,7 @@ func (r *Prepared) carryOver() error {
 	if r.result.Reused == 0 {
 		return nil
 	}
-	name := filepath.Join(runDir(r.out.Dir, r.id), journalName)
+	name := filepath.Join(runDir(r.out.Private, r.id), journalName)
 	if err := durable.MkdirAll(r.fs, filepath.Dir(name)); err != nil {
 		return err
 	}

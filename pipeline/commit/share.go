@@ -36,30 +36,30 @@ const (
 
 // rest is the members of a committed unit that stay when others go.
 type rest struct {
-	of   *UnitRecord
-	keep []memberRecord
+	Of   string         `json:"of"` // name of the unit
+	Keep []memberRecord `json:"keep"`
 }
 
 func (x *rest) name(to io.Writer) {
-	fmt.Fprintln(to, "velum rest of a unit 1\n", x.of.Name)
-	for i := range x.keep {
-		fmt.Fprintln(to, x.keep[i].Name)
+	fmt.Fprintln(to, "velum rest of a unit 1\n", x.Of)
+	for i := range x.Keep {
+		fmt.Fprintln(to, x.Keep[i].Name)
 	}
 }
 
 // stays tells whether the note of a row of the unit is one of the rest.
 func (x *rest) stays(row int64) bool {
-	i, found := slices.BinarySearchFunc(x.keep, row, func(m memberRecord, row int64) int { return cmp.Compare(m.First, row) })
-	return found || i > 0 && row < x.keep[i-1].First+x.keep[i-1].Rows
+	i, found := slices.BinarySearchFunc(x.Keep, row, func(m memberRecord, row int64) int { return cmp.Compare(m.First, row) })
+	return found || i > 0 && row < x.Keep[i-1].First+x.Keep[i-1].Rows
 }
 
 // unit is the work of making the rest.
-func (x *rest) unit() Unit {
-	u := Unit{Source: x.of.Input, Folder: folderOf(x.of), Copy: x.of.Copy, rest: x}
-	sum, _ := hex.DecodeString(x.of.SHA256) // of a manifest that was parsed; its name has four bytes of it
+func (x *rest) unit(of *UnitRecord) Unit {
+	u := Unit{Source: of.Input, Folder: folderOf(of), Copy: of.Copy, rest: x}
+	sum, _ := hex.DecodeString(of.SHA256) // of a manifest that was parsed; its name has four bytes of it
 	copy(u.SHA256[:], sum)
-	for i := range x.keep {
-		u.Rows += x.keep[i].Rows
+	for i := range x.Keep {
+		u.Rows += x.Keep[i].Rows
 	}
 	return u
 }
@@ -87,7 +87,7 @@ type sharing struct {
 
 // share takes over what shared units have of the plan, and bundles what is new.
 func (r *Prepared) share() error {
-	s := &sharing{Prepared: r, at: map[string]int{}, units: make([][]Unit, len(r.plan.Units)), taken: make([]bool, len(r.plan.Units))}
+	s := newSharing(r)
 	for i := range r.plan.Units {
 		s.at[r.plan.Name(&r.plan.Units[i])] = i
 	}
@@ -100,21 +100,17 @@ func (r *Prepared) share() error {
 			}
 		}
 	}
-	s.bundle()
-	var all []Unit
-	for i, u := range r.plan.Units {
-		all = append(all, s.units[i]...)
-		if !s.taken[i] {
-			all = append(all, u)
-		}
-	}
-	r.plan.Units = append(all, r.rests...)
+	r.plan.Units = append(s.bundle(), r.rests...)
 	return nil
+}
+
+func newSharing(r *Prepared) *sharing {
+	return &sharing{Prepared: r, at: map[string]int{}, units: make([][]Unit, len(r.plan.Units)), taken: make([]bool, len(r.plan.Units))}
 }
 
 // committed decides about a shared unit of the last commit.
 func (s *sharing) committed(u *UnitRecord) error {
-	x := &rest{of: u}
+	x := &rest{Of: u.Name}
 	var given []int
 	var away []UnitRecord // files that are not given and stay
 	for k, f := range u.Files() {
@@ -128,9 +124,9 @@ func (s *sharing) committed(u *UnitRecord) error {
 		} else {
 			continue
 		}
-		x.keep = append(x.keep, u.Members[k])
+		x.Keep = append(x.Keep, u.Members[k])
 	}
-	if len(x.keep) == 0 {
+	if len(x.Keep) == 0 {
 		return nil
 	}
 	if damaged, err := s.damaged(u); err != nil || damaged != nil {
@@ -145,12 +141,12 @@ func (s *sharing) committed(u *UnitRecord) error {
 	for _, i := range given {
 		s.taken[i] = true
 	}
-	if len(x.keep) == len(u.Members) && len(given) == 0 {
+	if len(x.Keep) == len(u.Members) && len(given) == 0 {
 		s.kept = append(s.kept, *s.elsewhere(u))
 		return nil
 	}
-	unit := x.unit()
-	if len(x.keep) == len(u.Members) {
+	unit := x.unit(u)
+	if len(x.Keep) == len(u.Members) {
 		unit.again, unit.rest = u, nil
 	}
 	if len(given) == 0 {
@@ -168,36 +164,25 @@ func (s *sharing) away(f *UnitRecord) {
 	s.growth.now.former[f.Name] = s.growth.old.former[f.Name] || s.growth.files[at]
 }
 
-// bundle makes units of the small files that no committed unit has.
-func (s *sharing) bundle() {
+// bundle makes units of the small files that no committed unit has, and returns all units.
+func (s *sharing) bundle() (all []Unit) {
 	for _, b := range bundles(s.plan.Units, s.taken) {
 		s.units[b.files[0]] = append(s.units[b.files[0]], b.unit(s.plan.Units))
 		for _, i := range b.files {
 			s.taken[i] = true
 		}
 	}
-}
-
-// Shared returns the units of the plan as they would be done if nothing were committed.
-func (p *Plan) Shared() (all []Unit) {
-	units := p.Units
-	taken := make([]bool, len(units))
-	in := make([]*bundle, len(units)) // by the first file
-	for _, b := range bundles(units, taken) {
-		in[b.files[0]] = &b
-		for _, i := range b.files {
-			taken[i] = true
-		}
-	}
-	for i, u := range units {
-		if in[i] != nil {
-			all = append(all, in[i].unit(units))
-		} else if !taken[i] {
+	for i, u := range s.plan.Units {
+		all = append(all, s.units[i]...)
+		if !s.taken[i] {
 			all = append(all, u)
 		}
 	}
 	return all
 }
+
+// Shared returns the units of the plan as they would be done if nothing were committed.
+func (p *Plan) Shared() []Unit { return newSharing(&Prepared{plan: p}).bundle() }
 
 // bundle is small files that are to share a unit, by their places in the plan.
 type bundle struct {
@@ -316,6 +301,11 @@ func (r *Prepared) unlike(u *UnitRecord, state func(durable.FS, string, PartReco
 	return nil, nil
 }
 
+// whole is the unit that a rest is of. Once a commit has begun it may be gone, and with it the work.
+func (r *Prepared) whole(x *rest) *UnitRecord {
+	return cmp.Or(r.committed[x.Of], &UnitRecord{Name: x.Of})
+}
+
 // elsewhere is a unit that stays, as the next manifest has it.
 func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
 	mine := *u
@@ -326,8 +316,8 @@ func (r *Prepared) elsewhere(u *UnitRecord) *UnitRecord {
 
 // remainder makes the rest of a unit.
 func (r *doing) remainder(x *rest, parts *Parts, record *UnitRecord) (err error) {
-	of := r.elsewhere(x.of)
-	record.Mark, record.Members, record.Config, record.Model = of.Mark, x.keep, of.Config, of.Model
+	of := r.elsewhere(r.whole(x))
+	record.Mark, record.Members, record.Config, record.Model = of.Mark, x.Keep, of.Config, of.Model
 	// Nothing is built upon a part that is not what it was.
 	if changed, err := r.unlike(of, partState); err != nil || changed != nil {
 		return cmp.Or[error](err, changed)
@@ -342,8 +332,8 @@ func (r *doing) remainder(x *rest, parts *Parts, record *UnitRecord) (err error)
 		return fmt.Errorf("what is left of a unit: %w", err)
 	}
 	rows := int64(0)
-	for i := range x.keep {
-		rows += x.keep[i].Rows
+	for i := range x.Keep {
+		rows += x.Keep[i].Rows
 	}
 	return record.conserved(rows, rows)
 }

@@ -75,7 +75,7 @@ func TestSharedBytes(t *testing.T) {
 
 // TestRestStays: the rows of a unit that has lost files are those of the others.
 func TestRestStays(t *testing.T) {
-	x := &rest{keep: []memberRecord{{First: 2, Rows: 3}, {First: 7, Rows: 1}, {First: 8, Rows: 2}}}
+	x := &rest{Keep: []memberRecord{{First: 2, Rows: 3}, {First: 7, Rows: 1}, {First: 8, Rows: 2}}}
 	var got []int64
 	for row := range int64(12) {
 		if x.stays(row) {

@@ -180,8 +180,8 @@ func (u *Unit) Mark() [8]byte {
 		of = fmt.Appendf(of, "\n%q %d", u.Members[i].source(), u.Members[i].Copy)
 	}
 	if u.rest != nil {
-		for i := range u.rest.keep {
-			of = fmt.Appendf(of, "\n%q %d", u.rest.keep[i].Input, u.rest.keep[i].Copy)
+		for i := range u.rest.Keep {
+			of = fmt.Appendf(of, "\n%q %d", u.rest.Keep[i].Input, u.rest.Keep[i].Copy)
 		}
 	}
 	sum := sha256.Sum256(of)

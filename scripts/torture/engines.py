@@ -60,7 +60,7 @@ def kill_executor(out, killed, stop):
     while not stop.is_set() and not killed:
         everyone = {pid: (parent, line) for pid, parent, line in processes()}
         for pid, (parent, line) in everyone.items():
-            if f"--plan {out}/plan.json" in line and "--shard" in line and "velum_spark" not in line:
+            if f"--plan {out} " in line and "--shard" in line and "velum_spark" not in line:
                 while parent in everyone and "CoarseGrainedExecutorBackend" not in everyone[parent][1]:
                     parent = everyone[parent][0]
                 if parent in everyone:

@@ -47,7 +47,7 @@ def main():
     parser.add_argument("plan", nargs="*", help="options of velum plan")
     o = parser.parse_args()
     call(o.velum, "plan", "--quiet", "--out", o.out, *o.plan)
-    velum, plan, n = o.velum, o.out + "/plan.json", o.shards  # no self and no session in the closure
+    velum, plan, n = o.velum, o.out, o.shards  # no self and no session in the closure
     spark = SparkSession.builder.appName("velum").getOrCreate()
     try:
         numbers = spark.sparkContext.parallelize(range(1, n + 1), n)

@@ -10,10 +10,10 @@ import (
 // or whose loss nobody would see, with the reason. Every other sync of a run is
 // needed, and TestPlantedBugs wants it missed when it is gone.
 var redundant = map[string]string{
-	"sync out/_runs/RUN/tmp/plan.json":                                    "a plan that is lost is made again",
-	"syncdir out after rename out/plan.json":                              "the same",
+	"sync out.private/_runs/RUN/tmp/plan.json":                            "a plan that is lost is made again",
+	"syncdir out.private after rename out.private/plan.json":              "the same",
 	"syncdir out after mkdir out/_runs":                                   "the root is synced once more when the plan is there",
-	"syncdir out after remove out/plan.json":                              "the root is synced once more when the lock is gone",
+	"syncdir out.private after remove out.private/plan.json":              "the root is synced once more when the lock is gone",
 	"syncdir out/_runs/RUN after mkdir out/_runs/RUN/tmp":                 "what is temporary may go",
 	"syncdir out.private/_runs/RUN after mkdir out.private/_runs/RUN/tmp": "the same; there is no journal in the private tree",
 	"syncdir out.private/_runs after mkdir out.private/_runs/RUN":         "the same",

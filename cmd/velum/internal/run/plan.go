@@ -40,7 +40,6 @@ type carried struct {
 	Options json.RawMessage   `json:"options"` // of option.Portable
 	Shaping map[string]string `json:"shaping"` // of option.Shaping
 	People  string            `json:"people,omitempty"`
-	Private string            `json:"private,omitempty"` // tree, if it is not beside the other
 	Tagged  string            `json:"tagged,omitempty"`
 	Roots   []string          `json:"roots"`
 	Checked bool              `json:"checked,omitempty"` // every byte of earlier runs was read again
@@ -55,7 +54,7 @@ func (m *masking) carry(plan *commit.Plan) error {
 		}
 		return name
 	}
-	w := carried{Private: full(m.options.Private), Tagged: full(m.options.Tagged), Checked: m.record.checks}
+	w := carried{Tagged: full(m.options.Tagged), Checked: m.record.checks}
 	for _, root := range plan.Roots {
 		w.Roots = append(w.Roots, full(root))
 	}
@@ -102,14 +101,17 @@ func (m *masking) save(plan *commit.Plan, out commit.Output, o commit.UnitOption
 	for _, i := range units {
 		notes += p.Unit(i).Rows
 	}
-	file := filepath.Join(out.Dir, "plan.json")
+	file, at := filepath.Join(m.record.private, "plan.json"), out.Dir
+	if out.Private != "" {
+		at = file
+	}
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(map[string]any{"message_type": "plan", "plan": file, "units": len(units), "notes": notes, "unreadable_files": len(plan.BadInputs)})
 	}
 	if m.Quiet {
 		return nil
 	}
-	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum finish %s\n", len(units), notes, file, out.Dir)
+	_, err = m.Printf("%d units with %d notes are to be done: velum run --plan %s --shard 1/N ... N/N, then velum finish %s\n", len(units), notes, at, at)
 	return err
 }
 
@@ -121,12 +123,8 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 	r := &record{Console: c, RecordOptions: o.Record}
 	return r.keep(func() error {
 		m := newMasking(c, o, r)
-		o.Out = filepath.Clean(o.Plan)
-		if filepath.Base(o.Out) == "plan.json" {
-			o.Out = filepath.Dir(o.Out)
-		}
-		out := commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk}
-		p, err := commit.ReadPlan(out)
+		out := commit.Output{Dir: filepath.Clean(o.Plan), Private: o.Private, FS: o.Disk}
+		p, err := commit.ReadPlan(&out)
 		if err != nil {
 			return o.finished(out, err)
 		}
@@ -138,8 +136,8 @@ func joined(c *console.Console, o *Options, load loader, do func(m *masking, p *
 		if m.Flow, err = flow.Open(cfg, err); err != nil {
 			return err
 		}
-		out.Private, out.Group = cmp.Or(o.Private, w.Private), cfg.Write.Group
-		o.In, o.Tagged, o.Private = w.Roots, w.Tagged, out.Private
+		out.Group = cfg.Write.Group
+		o.In, o.Out, o.Private, o.Tagged = w.Roots, out.Dir, out.Private, w.Tagged
 		r.checks = w.Checked
 		if err := out.Apart(); err != nil {
 			return err
