@@ -11,14 +11,11 @@ func newPlanCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan --in ARCHIVE --out DIR",
 		Short: "Plan a run that several processes or machines share",
-		Long: `Look through an archive as velum run does, and write a plan: the units of work, the names
-of all that will be written, and with what. It is plan.json of the private tree. Then each
-share is a process of its own, on any machine that sees archive and trees at the same paths:
-
-  velum run --plan DIR --shard I/N
-
-and velum finish DIR makes a whole of them. The trees are those of one velum run, byte for
-byte, whatever N is. Options are given here, once: the plan has them.`,
+		Long: `Look through an archive as velum run does, and write a plan of all that will be written, and
+with what: plan.json of the private tree. Then velum run --plan DIR --shard I/N does a share
+of it, on any machine that sees archive and trees at the same paths, and velum finish DIR
+makes a whole of them. The trees are those of one velum run, byte for byte, whatever N is.
+Options are given here: the plan has them.`,
 		Example: `  velum plan --in archive/ --out masked/
   seq 8 | xargs -P 8 -I{} velum run --plan masked/ --shard {}/8
   velum finish masked/`,
