@@ -140,6 +140,7 @@ func (w *world) try(t *testing.T, example string) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
+	example = strings.Replace(example, "velum init ", "velum init --yes --force ", 1) // nobody is there to be asked
 	if page.MatchString(example) {
 		here.serve(t, example)
 		return

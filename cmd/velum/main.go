@@ -21,6 +21,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/fence"
 )
@@ -42,6 +43,7 @@ type verb struct {
 // verbs lists the commands in the order of the help text. To add one, write
 // newXCommand in its own file and name it here.
 var verbs = []verb{
+	{"mask", newInitCommand},
 	{"mask", newRunCommand},
 	{"mask", newPlanCommand},
 	{"mask", newFinishCommand},
@@ -162,7 +164,7 @@ func newRootCommand(a *app) *cobra.Command {
 		},
 		Args:    unknownVerb,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
-		Version: readBuildInfo().String(), // --version, which people try before the verb
+		Version: look.NewBuild(version, revision).String(), // --version, which people try before the verb
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(a.Out)

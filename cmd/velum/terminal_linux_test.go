@@ -43,6 +43,7 @@ type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 	some chan struct{} // closed with the first byte
+	keys io.Writer     // what is typed
 }
 
 func (s *screen) read(from io.Reader) {
@@ -82,7 +83,7 @@ func onTerminal(t *testing.T, dir, term string, args ...string) (*exec.Cmd, *scr
 		t.Fatal(err)
 	}
 	slave.Close()
-	seen := &screen{some: make(chan struct{})}
+	seen := &screen{some: make(chan struct{}), keys: master}
 	t.Cleanup(func() { _ = c.Process.Kill() })
 	go seen.read(master)
 	done := make(chan error, 1)
@@ -183,6 +184,60 @@ func TestTerminalInterrupt(t *testing.T) {
 			}
 			if code := c.ProcessState.ExitCode(); code != 130 {
 				t.Errorf("exit code %d: %s", code, seen)
+			}
+		})
+	}
+}
+
+// TestInitAsks answers what velum init asks on a terminal: Enter takes what is proposed, a
+// column that there is not is asked for again, - is none. Ctrl-C ends it, and nothing is written.
+func TestInitAsks(t *testing.T) {
+	const table = "NHC;FECHA;CURSO;OBSERVACIONES;CLAVE\n1;01/02/2026;Acude por tos y fiebre;La hija pide un informe;k1\n2;02/02/2026;Dolor de espalda desde ayer;Se avisa a la familia;k2\n"
+	for _, tt := range []struct {
+		name, keys string
+		code       int
+		want       []string // lines of the configuration
+	}{
+		{"enter", "\n\n\n\n", 0, []string{"text: CURSO", "id: [CLAVE]", "patient: NHC", "date: FECHA"}},
+		{"others", "nota\nOBSERVACIONES\n\n-\n-\n", 0, []string{"text: OBSERVACIONES", "id: [CLAVE]"}},
+		{"interrupted", "\x03", 130, nil},
+		{"no more", "\n\x04", 10, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "evol.csv"), []byte(table), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c, seen, done := onTerminal(t, dir, "xterm-256color", "init", "evol.csv")
+			if tt.code == 130 { // the keyboard of no session sends no signals
+				for !strings.Contains(seen.String(), "text column") {
+					time.Sleep(10 * time.Millisecond)
+				}
+				if err := c.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+			} else if _, err := io.WriteString(seen.keys, tt.keys); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-done:
+			case <-time.After(time.Minute):
+				t.Fatalf("does not end: %s", seen)
+			}
+			if code := c.ProcessState.ExitCode(); code != tt.code {
+				t.Errorf("exit code %d, want %d: %s", code, tt.code, seen)
+			}
+			written, err := os.ReadFile(filepath.Join(dir, "velum.yaml"))
+			if (err == nil) != (tt.code == 0) {
+				t.Errorf("velum.yaml: %v", err)
+			}
+			for _, line := range tt.want {
+				if !strings.Contains(string(written), "    "+line+" ") {
+					t.Errorf("no %q in:\n%s", line, written)
+				}
+			}
+			if tt.name == "others" && strings.Contains(string(written), "patient:") {
+				t.Error("a patient that was refused")
 			}
 		})
 	}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
 var (
-	pathFlag  = regexp.MustCompile(`--([a-z-]+) (ARCHIVE|DIR|EXTRACT|FILE|IN|NOTES|OUT|PATH)\b`) // in a usage line
-	optional  = regexp.MustCompile(`\[[^]]*\]|\|.*`)                                             // what such a line can do without
-	plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)                                           // to a shell
+	pathFlag = regexp.MustCompile(`--([a-z-]+) (ARCHIVE|DIR|EXTRACT|FILE|IN|NOTES|OUT|PATH)\b`) // in a usage line
+	optional = regexp.MustCompile(`\[[^]]*\]|\|.*`)                                             // what such a line can do without
 )
 
 // withFlags returns a command as it should have been typed: arguments without a
@@ -101,20 +102,12 @@ func flagged(f *pflag.Flag, more []string) (typed []string) {
 	for _, v := range values {
 		switch {
 		case f.NoOptDefVal == "":
-			typed = append(typed, "--"+f.Name, quoted(v))
+			typed = append(typed, "--"+f.Name, exit.Quoted(v))
 		case v == f.NoOptDefVal:
 			typed = append(typed, "--"+f.Name)
 		default:
-			typed = append(typed, "--"+f.Name+"="+quoted(v))
+			typed = append(typed, "--"+f.Name+"="+exit.Quoted(v))
 		}
 	}
 	return typed
-}
-
-// quoted returns a word as a shell takes it.
-func quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -1,7 +1,9 @@
 package read
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/velum-health/velum/pipeline/guard"
 	"github.com/velum-health/velum/pipeline/patientid"
@@ -18,14 +20,20 @@ import (
 // of the file. columns may return ErrNoHeader: what CSV has in its first line is row
 // 1 then.
 func EachRow(path string, o text.Options, columns func(names []string) error, row func(n int64, cells []parquet.Cell) error) error {
-	if text.IsCSV(path) {
-		return text.CSVRows(path, o, columns, row)
+	if IsCSV(path) {
+		return text.CSVRows(path, o, func(h text.Header) error { return columns(h.Names) }, row)
 	}
 	var err error
 	if guard.Note(func() { err = parquet.Rows(path, columns, row) }) {
 		return &input.Error{Path: path, Cause: "cannot be decoded", Remedy: "make it again, as Parquet or CSV"}
 	}
 	return err
+}
+
+// IsCSV tells whether a table is CSV, by its name.
+func IsCSV(path string) bool {
+	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")))
+	return ext == ".csv" || ext == ".tsv" || ext == ".txt"
 }
 
 // PatientForm returns the form of a cell of a table beside the archive; number

@@ -94,7 +94,11 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 // stop a night. If the columns of no file are, it is the options that are
 // wrong, and the error is a *input.SchemaError. Parquet is decoded behind the fence; nil: in this process.
 func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.Fence) (*Archive, error) {
-	a := &Archive{o: o.WithDefaults(), fence: behind}
+	a, err := Find(inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	a.fence = behind
 	if err := a.o.Check(); err != nil {
 		return nil, err
 	}
@@ -102,17 +106,6 @@ func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.F
 	if err != nil {
 		return nil, err
 	}
-	for _, in := range inputs {
-		if err := a.find(in); err != nil {
-			return nil, err
-		}
-	}
-	if err := a.versioned(inputs); err != nil {
-		return nil, err
-	}
-	a.settleForms()
-	slices.SortStableFunc(a.Files, func(x, y File) int { return strings.Compare(spelled(x.Path), spelled(y.Path)) })
-	a.Files = slices.CompactFunc(a.Files, func(x, y File) bool { return spelled(x.Path) == spelled(y.Path) })
 	if len(a.Files) == 0 && len(a.Tables) == 0 && a.first == nil {
 		return nil, &input.Error{Path: strings.Join(inputs, ", "), Cause: "no files of notes there", Remedy: "give files of Parquet, CSV or JSONL, raw dumps, notes as .txt, or a folder of them; read.format says what they are"}
 	}
@@ -138,6 +131,23 @@ func Scan(ctx context.Context, inputs []string, o input.Options, behind *fence.F
 	}
 	s.missing(inputs)
 	return a, s.extras()
+}
+
+// Find finds the files of an archive as Scan does, and opens none of them.
+func Find(inputs []string, o input.Options) (*Archive, error) {
+	a := &Archive{o: o.WithDefaults()}
+	for _, in := range inputs {
+		if err := a.find(in); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.versioned(inputs); err != nil {
+		return nil, err
+	}
+	a.settleForms()
+	slices.SortStableFunc(a.Files, func(x, y File) int { return strings.Compare(spelled(x.Path), spelled(y.Path)) })
+	a.Files = slices.CompactFunc(a.Files, func(x, y File) bool { return spelled(x.Path) == spelled(y.Path) })
+	return a, nil
 }
 
 // UnitSource is what Open returns.

@@ -34,6 +34,13 @@ var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, 
 // ArchiveFormats returns the names of what an archive may be made of.
 func Formats() []string { return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt"} }
 
+// Format is what the file is, as read.format calls it.
+func (f *File) Format() string { return f.form.String() }
+
+func (f form) String() string {
+	return [...]string{noForm: "", parquetForm: "parquet", dumpForm: "dump", csvForm: "csv", jsonForm: "jsonl", noteForm: "txt"}[f]
+}
+
 var formOfExt = map[string]form{
 	".parquet": parquetForm, ".parq": parquetForm, ".pq": parquetForm, ".dump": dumpForm,
 	".csv": csvForm, ".tsv": csvForm, ".jsonl": jsonForm, ".ndjson": jsonForm, ".json": jsonForm, ".txt": noteForm,
@@ -272,13 +279,8 @@ func FormatOf(name string) string {
 	if strings.EqualFold(filepath.Ext(name), ".conll") {
 		return "conll"
 	}
-	switch formOf(name) {
-	case csvForm:
-		return "csv"
-	case jsonForm:
-		return "jsonl"
-	case parquetForm:
-		return "parquet"
+	if f := formOf(name); f != noteForm && f != dumpForm {
+		return f.String()
 	}
 	return ""
 }

@@ -57,10 +57,14 @@ func newWorkerRequest(path string, o *input.Options) *workerRequest {
 }
 
 func (r *workerRequest) options() input.Options {
-	return input.Options{
+	o := input.Options{
 		ID: r.ID, Text: r.Text, PatientID: r.PatientID, Date: r.Date, Center: r.Center, Pass: r.Pass, Patients: r.Patients, RawPatients: r.RawPatients,
 		MaxText: r.MaxText, BatchBytes: r.BatchBytes, BatchNotes: r.BatchNotes, Shapes: r.Shapes, Names: r.Names,
 	}
+	if len(r.ID) == 0 { // the owner counts rows
+		o.IDs = input.DropIDs
+	}
+	return o
 }
 
 // opened says what comes.

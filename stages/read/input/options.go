@@ -33,7 +33,7 @@ const (
 // Options are the choices of the Parquet and dump readers. The zero
 // value works for files with columns note_id and text.
 type Options struct {
-	ID   []string // column of the id, or several that are joined with bars; nil means note_id
+	ID   []string // column of the id, or several that are joined with bars; nil means note_id, or with DropIDs none
 	Text string   // column of the text; "" means text
 
 	// Columns that later stages may need, read into Batch.Extra under the
@@ -78,7 +78,7 @@ const UnitNotes = 1 << 18
 const DefaultID = "note_id"
 
 func (o Options) WithDefaults() Options {
-	if len(o.ID) == 0 {
+	if len(o.ID) == 0 && o.IDs != DropIDs {
 		o.ID = []string{DefaultID}
 	}
 	o.Text = cmp.Or(o.Text, "text")

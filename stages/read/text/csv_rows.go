@@ -4,20 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
+	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 )
 
-// IsCSV tells whether a table is CSV, by its name.
-func IsCSV(path string) bool {
-	ext := strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".zst")))
-	return ext == ".csv" || ext == ".tsv" || ext == ".txt"
+// Header is how a table of CSV begins, and how it is written.
+type Header struct {
+	Names    []string
+	Encoding input.Encoding
+	Comma    rune
 }
 
-func CSVRows(path string, o Options, columns func([]string) error, row func(int64, []parquet.Cell) error) (err error) {
-	r := &CSV{intake: newIntake(path, o)}
+// CSVRows reads a table of which nobody knows the columns: see read.EachRow. With SetAside it goes on behind broken rows.
+func CSVRows(path string, o Options, columns func(Header) error, row func(int64, []parquet.Cell) error) (err error) {
+	r := &CSV{intake: newIntake(path, o), lenient: o.SetAside != nil}
 	if err := r.begin(); err != nil {
 		return err
 	}
@@ -29,24 +31,30 @@ func CSVRows(path string, o Options, columns func([]string) error, row func(int6
 	for k := range r.record.Len() {
 		names = append(names, strings.TrimSpace(string(r.record.At(k))))
 	}
-	err = columns(names)
+	err = columns(Header{names, r.encoding, r.o.Comma})
 	headless := errors.Is(err, parquet.ErrNoHeader)
 	if err != nil && !headless {
 		return err
 	}
 	var cells []parquet.Cell
 	for n := int64(1); ; n++ {
-		if n == 1 && !headless {
+		if n > 1 {
+			err = r.next()
+		} else if err = nil; !headless {
 			continue
 		}
-		if n == 1 { // the record at hand
-		} else if err := r.next(); err == io.EOF {
+		if err == nil && r.record.Len() != len(names) {
+			err = &rowError{r.wrong(r.starts[0], fmt.Sprintf("row of %d fields, the header has %d", r.record.Len(), len(names)), "quote fields that hold delimiters or line ends")}
+		}
+		if err == io.EOF {
 			return nil
+		} else if broken, ok := errors.AsType[*rowError](err); ok && r.lenient {
+			o.SetAside(broken.error)
+			continue
+		} else if ok {
+			return broken.error
 		} else if err != nil {
 			return err
-		}
-		if r.record.Len() != len(names) {
-			return r.wrong(r.starts[0], fmt.Sprintf("row of %d fields, the header has %d", r.record.Len(), len(names)), "quote fields that hold delimiters or line ends")
 		}
 		cells = cells[:0]
 		for k := range names {

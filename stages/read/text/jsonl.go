@@ -66,7 +66,7 @@ func (j *JSONL) Close() error { return j.in.Close() }
 func (j *JSONL) Next(b *pipeline.Batch) error {
 	j.start(b)
 	for !j.full(b) {
-		value, line, err := j.object()
+		value, line, err := j.Object()
 		if err == io.EOF {
 			break
 		}
@@ -86,8 +86,8 @@ func (j *JSONL) Next(b *pipeline.Batch) error {
 	return nil
 }
 
-// object returns the next object and the line on which it starts.
-func (j *JSONL) object() ([]byte, int, error) {
+// Object returns the next object and the line on which it starts.
+func (j *JSONL) Object() ([]byte, int, error) {
 	if j.array {
 		return j.element()
 	}

@@ -144,7 +144,7 @@ func (j *jsonRecords) Row() (bool, error) {
 		return j.sound, nil
 	}
 	for {
-		value, _, err := j.object()
+		value, _, err := j.Object()
 		if err != nil {
 			return false, err
 		}
@@ -188,7 +188,7 @@ func NewJSONFields(path string, o *input.Options) JSONFields {
 // Settle looks at the first object: if it has no id or no text under the names
 // given, no other will. sound is what Parse says of it then.
 func (j *JSONFields) Settle() (sound bool, err error) {
-	if _, ok := j.fields["id"]; ok && j.o.ID[0] == input.DefaultID && j.fields[input.DefaultID] == nil {
+	if _, ok := j.fields["id"]; ok && len(j.o.ID) > 0 && j.o.ID[0] == input.DefaultID && j.fields[input.DefaultID] == nil {
 		j.names[0] = "id"
 	}
 	for _, name := range j.names[:j.needed] {

@@ -42,6 +42,12 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Asks tells whether somebody is there who can be asked.
+func (c *Console) Asks() bool {
+	in, ok := c.In.(*os.File)
+	return ok && term.IsTerminal(int(in.Fd())) && terminal(c.Out)
+}
+
 // Paint colours s for w: with ANSI colour n on a terminal that wants it.
 func (c *Console) Paint(w io.Writer, n int, s string) string {
 	if !terminal(w) || c.NoColor || c.getenv("NO_COLOR") != "" || c.getenv("TERM") == "dumb" {

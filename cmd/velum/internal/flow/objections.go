@@ -16,7 +16,6 @@ import (
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/parquet"
-	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/recognize"
 )
 
@@ -77,10 +76,10 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 		case len(names) > 1:
 			return exit.Errorf(exit.Config, "call the column patient_id; "+hasColumns(all.Path, names), "people.exclude: %s has no column of patients' ids", all.Path)
 		}
-		at, headless = 0, text.IsCSV(all.Path)
+		at, headless = 0, read.IsCSV(all.Path)
 		return parquet.ErrNoHeader
 	}, func(n int64, cells []parquet.Cell) error {
-		if len(cells) == 0 && text.IsCSV(all.Path) {
+		if len(cells) == 0 && read.IsCSV(all.Path) {
 			return nil // an empty line
 		}
 		x := Objector{Row: n}

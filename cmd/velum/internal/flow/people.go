@@ -142,7 +142,7 @@ func (p *People) fields(c *option.Config, names []string) ([]people.Field, error
 // hasColumns says what columns a table has. The first line of CSV may be no header
 // but somebody's data: of it no more than the number is said.
 func hasColumns(path string, names []string) string {
-	if text.IsCSV(path) {
+	if read.IsCSV(path) {
 		return fmt.Sprintf("the table has %d columns", len(names))
 	}
 	return "the table has: " + strings.Join(names, ", ")

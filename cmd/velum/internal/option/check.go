@@ -103,7 +103,7 @@ func (k *checker) columns() {
 	use("read.columns.patient", cols.Patient)
 	use("read.columns.date", cols.Date)
 	use("read.columns.center", cols.Center)
-	if len(cols.ID) == 0 || slices.Contains(cols.ID, "") {
+	if len(cols.ID) == 0 && k.Read.IDs != "drop" || slices.Contains(cols.ID, "") {
 		k.note("read.columns.id", "must name a column", "")
 	}
 	if cols.Text == "" {

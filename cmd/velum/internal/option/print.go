@@ -121,7 +121,7 @@ func (o *option) anywhere() any {
 func (o *option) text() string {
 	switch at := o.at.(type) {
 	case *string:
-		return quoteYAML(*at)
+		return QuoteYAML(*at)
 	case *int:
 		return strconv.Itoa(*at)
 	case *float64:
@@ -135,11 +135,11 @@ func (o *option) text() string {
 	case *[]string:
 		items := make([]string, len(*at))
 		for i, s := range *at {
-			items[i] = quoteYAML(s)
+			items[i] = QuoteYAML(s)
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case *map[string]string:
-		return pairs(*at, quoteYAML)
+		return pairs(*at, QuoteYAML)
 	case *map[string]float64:
 		return pairs(*at, func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) })
 	}
@@ -149,13 +149,13 @@ func (o *option) text() string {
 func pairs[V any](m map[string]V, text func(V) string) string {
 	items := make([]string, 0, len(m))
 	for _, k := range sortedKeys(m) {
-		items = append(items, quoteYAML(k)+": "+text(m[k]))
+		items = append(items, QuoteYAML(k)+": "+text(m[k]))
 	}
 	return "{" + strings.Join(items, ", ") + "}"
 }
 
-// quoteYAML quotes what YAML might take for something else than text.
-func quoteYAML(s string) string {
+// QuoteYAML quotes what YAML might take for something else than text.
+func QuoteYAML(s string) string {
 	if isWord(s) {
 		return s
 	}

@@ -35,6 +35,7 @@ awk 'BEGIN { for (i = 1; i <= 40; i++) printf "{\"id\": \"%d\", \"text\": \"Acud
 gzip -k notes.jsonl
 awk -F'"' 'BEGIN { print "codigo,nota" } { print $4 ",\"" $8 "\"" }' notes.jsonl > export.csv
 cp export.csv notas.csv
+velum init --quiet --yes export.csv
 
 # Lists, treebanks, a key.
 printf 'ID,NOMBRE,FRECUENCIA\n1,JUAN,300000\n2,PERE,30000\n' > hombres.csv

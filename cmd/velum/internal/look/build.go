@@ -1,0 +1,43 @@
+package look
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// Build is what a binary was made of.
+type Build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // built from a tree with changes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+// NewBuild is this binary. A commit that the linker does not know, "", is that of Go's own record.
+func NewBuild(version, commit string) Build {
+	b := Build{Version: version, Commit: commit, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && b.Commit == "":
+			b.Commit = s.Value
+		case s.Key == "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+// String is the line of `velum version` and `velum --version`.
+func (b Build) String() string {
+	from := ""
+	if b.Commit != "" {
+		from = " (" + b.Commit[:min(12, len(b.Commit))] + ")"
+	}
+	return fmt.Sprintf("velum %s%s %s %s", b.Version, from, b.Go, b.Platform)
+}

@@ -1,0 +1,225 @@
+package propose
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+)
+
+// said is a role of a column as people read it.
+type said struct {
+	Role   string `json:"role"` // key below read.columns
+	Column string `json:"column"`
+	About  string `json:"about"` // nothing that stands in a note
+}
+
+// said are the roles of the columns.
+func (p *proposal) said() (all []said) {
+	if p.table == nil {
+		return nil
+	}
+	r, t := &p.roles, p.table
+	about := fmt.Sprintf("%d characters a note", r.text.bytes/max(r.text.filled, 1))
+	if tongues := p.examples[r.text].tongues(); tongues != "" {
+		about += "; " + tongues
+	}
+	all = append(all, said{"text", r.text.name, about})
+	if c := r.id; c != nil {
+		about = fmt.Sprintf("unique in %d rows", t.rows)
+		if again := t.rows - len(c.values); again > 0 {
+			about = fmt.Sprintf("missing, or there before, in %d of %d rows", again, t.rows)
+		}
+		all = append(all, said{"id", c.name, about + "; as " + c.shape})
+	}
+	if c := r.patient; c != nil {
+		all = append(all, said{"patient", c.name, fmt.Sprintf("%d patients, as %s", len(c.values), c.shape)})
+	}
+	if c := r.date; c != nil {
+		all = append(all, said{"date", c.name, "as " + c.shape})
+	}
+	return all
+}
+
+// left are the columns without a role.
+func (p *proposal) left() (names []string) {
+	if p.table == nil {
+		return nil
+	}
+	for _, c := range p.table.columns {
+		if r := &p.roles; c.name != "" && c != r.text && c != r.id && c != r.patient && c != r.date {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// source says what the files are, in a line.
+func (p *proposal) source() string {
+	files := p.archive.Files
+	bytes := int64(0)
+	var folders, formats []string
+	for _, f := range files {
+		bytes += f.Bytes
+		if f.Folder != "" && (len(folders) == 0 || folders[len(folders)-1] != f.Folder) {
+			folders = append(folders, f.Folder)
+		}
+		if format := cmp.Or(p.as, f.Format()); !strings.Contains(strings.Join(formats, " "), format) {
+			formats = append(formats, format)
+		}
+	}
+	parts := []string{strings.Join(formats, " and ")}
+	if len(files) > 1 {
+		parts[0] = fmt.Sprintf("%d files of %s", len(files), parts[0])
+	}
+	if n := len(folders); n > 1 {
+		parts = append(parts, fmt.Sprintf("in %d folders from %s to %s", n, folders[0], folders[n-1]))
+	}
+	if p.table != nil && p.table.head.Encoding != "" {
+		parts = append(parts, p.table.head.Encoding)
+	}
+	if p.table != nil && p.table.head.Comma != 0 {
+		parts = append(parts, fmt.Sprintf("delimiter %q", p.table.head.Comma))
+	}
+	return strings.Join(append(parts, p.notes, fmt.Sprintf("%.1f MB", float64(bytes)/1e6)), ", ")
+}
+
+// doubts are what somebody should know before a run.
+func (p *proposal) doubts() (all []string) {
+	say := func(n int, format string, args ...any) {
+		if n > 0 {
+			all = append(all, fmt.Sprintf(format, args...))
+		}
+	}
+	if n := len(p.archive.Passed); n > 0 {
+		say(n, "%d files of another format are passed over, the first is %s", n, p.archive.Passed[0])
+	}
+	e := p.examples[p.roles.text]
+	say(points(len(e.notes) == 0), "none of the notes that were looked at can be masked: %s", strings.Join(byCount(e.aside), ", "))
+	if p.table == nil {
+		return all
+	}
+	say(p.table.head.Broken, "%d rows break the format and will go to quarantine", p.table.head.Broken)
+	if n := len(p.table.lacks); n > 0 {
+		say(n, "%d files lack a column that others have, the first is %s", n, p.table.lacks[0])
+	}
+	say(points(p.roles.text.textScore() == 0), "%s does not look like notes", p.roles.text.name)
+	say(points(p.roles.id == nil), "no column names a note: the place of its row will (read.ids: drop)")
+	for _, c := range p.roles.others {
+		for _, n := range p.examples[c].shown(1) {
+			say(1, "%s could be the text as well: %s", c.name, short(n.Text))
+		}
+	}
+	return all
+}
+
+func (p *proposal) print() error {
+	var b strings.Builder
+	line := func(what, is string) {
+		fmt.Fprintf(&b, "  %s %s\n", p.Paint(p.Out, 1, fmt.Sprintf("%-9s", what)), exit.Printable(is))
+	}
+	fmt.Fprintf(&b, "%s: %s\n", exit.Printable(p.o.In), exit.Printable(p.source()))
+	for _, s := range p.said() {
+		line(s.Role, s.Column+": "+s.About)
+	}
+	if left := p.left(); len(left) > 0 {
+		line("left out", strings.Join(left, ", ")+" (a column passes only if read.keep names it)")
+	}
+	for _, doubt := range p.doubts() {
+		line("note that", doubt)
+	}
+	for _, n := range p.examples[p.roles.text].shown(3) {
+		line("masked", short(n.Text))
+	}
+	_, err := p.Printf("%s", []byte(b.String()))
+	return err
+}
+
+// short is the beginning of a masked note, on one line.
+func short(note string) string {
+	r := []rune(strings.Join(strings.Fields(note), " "))
+	if len(r) > 160 {
+		r = append(r[:160], '…')
+	}
+	return string(r)
+}
+
+// yaml is the configuration.
+func (p *proposal) yaml() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# How velum reads %s: %s.\n# Proposed by velum init from the first rows. `velum config check %s` finds mistakes,\n"+
+		"# `velum config print --reasons` has all options.\n", exit.Printable(filepath.Base(p.o.In)), exit.Printable(p.source()), exit.Printable(filepath.Base(p.o.Out)))
+	if p.flow.Given("profile") {
+		fmt.Fprintf(&b, "profile: %s\n", p.flow.Profile)
+	}
+	b.WriteString("read:\n")
+	for _, o := range [][2]string{{"format", cmp.Or(p.as, "auto")}, {"encoding", p.flow.Read.Encoding}, {"delimiter", p.flow.Read.Delimiter}} {
+		if o[1] != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", o[0], option.QuoteYAML(o[1]))
+		}
+	}
+	if p.table == nil {
+		return []byte(b.String())
+	}
+	b.WriteString("  columns:\n")
+	for _, s := range p.said() {
+		name := option.QuoteYAML(s.Column)
+		if s.Role == "id" {
+			name = "[" + name + "]"
+		}
+		fmt.Fprintf(&b, "    %-30s # %s\n", s.Role+": "+name, exit.Printable(s.About))
+	}
+	if p.roles.id == nil {
+		b.WriteString("    id: []\n  ids: drop                        # no column names a note: the place of its row does\n")
+	}
+	b.WriteString("  keep: []                         # columns that pass as they are; one may say who somebody is, so none by default\n")
+	if left := p.left(); len(left) > 0 {
+		fmt.Fprintf(&b, "  # there are: %s\n", exit.Printable(strings.Join(left, ", ")))
+	}
+	return []byte(b.String())
+}
+
+// commands are what comes next, as it can be pasted, with what each does.
+func (p *proposal) commands() [][2]string {
+	in, config := exit.Quoted(p.o.In), " --config "+exit.Quoted(p.o.Out)
+	return [][2]string{
+		{"velum init " + in + config + " --try 100", "100 notes, masked, on the screen alone"},
+		{"velum run --in " + in + " --out masked" + config + " --audit 20", "all notes, masked, into the folder masked"},
+		{"velum review --ask audit --of masked --in " + in + " --out read.jsonl" + config, "read 20 of them, beside what was masked"},
+	}
+}
+
+// write writes the configuration and says what comes next.
+func (p *proposal) write() error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if p.o.Force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	file, err := os.OpenFile(p.o.Out, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(p.yaml())
+	if err = cmp.Or(err, file.Close()); err != nil || p.Quiet && !p.JSON {
+		return err
+	}
+	if p.JSON {
+		return json.NewEncoder(p.Out).Encode(map[string]any{
+			"message_type": "proposal", "config": p.o.Out, "source": p.source(), "columns": p.said(), "left_out": p.left(),
+			"note_that": p.doubts(), "samples": p.examples[p.roles.text].shown(3), "commands": p.commands(),
+		})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s is written. Next:\n", exit.Printable(p.o.Out))
+	for _, c := range p.commands() {
+		fmt.Fprintf(&b, "\n# %s\n%s\n", c[1], exit.Printable(c[0]))
+	}
+	b.WriteString("\n# or in DuckDB; README.md has pandas and Polars, too\nduckdb -c \"SELECT note_id, text FROM 'masked/masked/**/*.parquet' LIMIT 20\"\n")
+	_, err = p.Printf("%s", []byte(b.String()))
+	return err
+}
