@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -32,7 +34,7 @@ func TestHelpIsNarrow(t *testing.T) {
 		}
 		for line := range strings.Lines(out.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if n := utf8.RuneCountInString(line); n > helpWidth {
+			if n := utf8.RuneCountInString(line); n > console.Width {
 				t.Errorf("%s: %d columns: %q", c.CommandPath(), n, line)
 			}
 			if i := strings.IndexAny(line, "`§"); i >= 0 {
@@ -52,19 +54,19 @@ func TestHelpIsNarrow(t *testing.T) {
 
 func TestWrapFrom(t *testing.T) {
 	words := strings.Repeat("word ", 20)
-	for _, line := range strings.Split(wrapFrom(14, words), "\n")[1:] {
-		if !strings.HasPrefix(line, strings.Repeat(" ", 14)+"word") || len(line) > helpWidth {
+	for _, line := range strings.Split(console.Wrap(14, words), "\n")[1:] {
+		if !strings.HasPrefix(line, strings.Repeat(" ", 14)+"word") || len(line) > console.Width {
 			t.Errorf("%q", line)
 		}
 	}
-	if got := wrapFrom(0, "a  b\nc"); got != "a b c" {
+	if got := console.Wrap(0, "a  b\nc"); got != "a b c" {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestProseKeepsTables(t *testing.T) {
 	const want = "one two\n\n  x=1   a table\n  y=2   of two lines\n\nthree"
-	if got := prose("one\ntwo\n\n  x=1   a table\n  y=2   of two lines\n\nthree\n"); got != want {
+	if got := console.Prose("one\ntwo\n\n  x=1   a table\n  y=2   of two lines\n\nthree\n"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -81,17 +83,17 @@ func TestExamplesStayWhole(t *testing.T) {
 			}
 			return strings.Join(words, " ")
 		}
-		if got, want := bare(examples(c.Example)), bare(c.Example); got != want {
+		if got, want := bare(console.Examples(c.Example)), bare(c.Example); got != want {
 			t.Errorf("%s: %q, want %q", c.CommandPath(), got, want)
 		}
 	})
 	long := "  velum run --in archive/ --out masked/ --id-column codigo --text-column nota"
 	want := "  # why\n  velum run --in archive/ --out masked/ --id-column codigo --text-column nota"
-	if got := examples(long + "   # why"); got != want {
+	if got := console.Examples(long + "   # why"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	want = long + " \\\n      --model meddocan"
-	if got := examples(long + " --model meddocan"); got != want {
+	if got := console.Examples(long + " --model meddocan"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

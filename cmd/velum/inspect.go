@@ -9,19 +9,15 @@ import (
 func newInspectCommand(a *app) *cobra.Command {
 	var f look.ModelOptions
 	c := &cobra.Command{
-		Use:   "inspect [--model FILE] [--in PATH [--id ID]] [--neighbours WORD]",
-		Short: "Look into a model: what it is, what its features weigh, why a note was tagged so",
+		Use:   "inspect [--model FILE] [--in PATH] [--neighbours WORD]",
+		Short: "Look into a model: what it is, what its features weigh",
 		Long: `Without --in, print what the model says of itself. With --in, rank the features that
-occur in those notes by weight. With --id too, print every token of that note with its
-tag, its probability and the features that spoke loudest for it, and then the spans of
-the note with who found them and how probable each is; this prints words of the note, on
-standard output only.
+occur in those notes by weight. velum explain says why a note was tagged so.
 
 A file of vectors (velum embed) is a model too: --neighbours prints the words nearest to
 one, and its clusters.`,
 		Example: `  velum inspect --model meddocan
   velum inspect --model primary-care --in dev/ --top 40
-  velum inspect --model primary-care --in notes.jsonl --id 7
   velum inspect --model words.velum --neighbours hospital --top 10`,
 		Args: noArgs,
 		RunE: call(a, look.Model, &f),
@@ -29,7 +25,6 @@ one, and its clusters.`,
 	flags := c.Flags()
 	flags.StringVar(&f.In, "in", "", "`PATH` of notes")
 	flags.StringVar(&f.From, "from", "", "their `FORMAT`; told from the files if left out")
-	flags.StringVar(&f.ID, "id", "", "`ID` of one note")
 	flags.StringVar(&f.Neighbours, "neighbours", "", "`WORD` whose neighbours in a file of vectors are printed")
 	flags.IntVar(&f.Top, "top", 20, "how many features or neighbours")
 	a.optionFlag(c, "model", "tag.model")

@@ -76,7 +76,7 @@ var rooms = [][]string{
 	{"flow"},                   // stages, models, labelled notes
 	{"report"},                 // what a run came to
 	{"selection", "anonymize"}, // what is chosen of an archive; its public tables
-	{"look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
+	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
 	{"attack", "learn", "pack"},
 }
 

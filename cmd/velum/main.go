@@ -56,6 +56,7 @@ var verbs = []verb{
 	{"prove", newAuditCommand},
 	{"prove", newAttackCommand},
 	{"prove", newUsefulnessCommand},
+	{"prove", newExplainCommand},
 	{"teach", newTrainCommand},
 	{"teach", newLearnCommand},
 	{"teach", newReviewCommand},

@@ -49,7 +49,7 @@ var exceptions = map[string]shape{
 	"scripts/torture":           {lines: 2627, methods: 68},
 	"stages/choose":             {receivers: 5},
 	"stages/mask":               {receivers: 32},
-	"stages/resolve":            {lines: 2539},
+	"stages/resolve":            {lines: 2570},
 	"stages/synth":              {receivers: 20},
 	"stages/write":              {lines: 3740, receivers: 44},
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"embed"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 )
 
@@ -55,7 +55,7 @@ func newHelpCommand() *cobra.Command {
 func helpTopic(c *cobra.Command, name string) error {
 	page, err := topics.ReadFile("topics/" + name + ".md")
 	if err == nil {
-		_, err := fmt.Fprintln(c.OutOrStdout(), plain(string(page)))
+		_, err := fmt.Fprintln(c.OutOrStdout(), console.Markdown(string(page)))
 		return err
 	}
 	remedy := exit.DidYouMean(name, append(verbNames(c.Root()), topicNames()...))
@@ -63,61 +63,4 @@ func helpTopic(c *cobra.Command, name string) error {
 		remedy = "`velum help` lists all commands and topics"
 	}
 	return exit.Errorf(exit.Config, remedy, "no command and no topic %q", name)
-}
-
-// link is a link of Markdown, of which a terminal shows the text alone.
-var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
-
-// plain is Markdown for a terminal: paragraphs and tables are wrapped, what is fenced stays as it is, two columns in.
-func plain(markdown string) string {
-	var out, paragraph []string
-	end := func() {
-		if len(paragraph) > 0 {
-			out, paragraph = append(out, wrapFrom(0, link.ReplaceAllString(strings.Join(paragraph, " "), "$1"))), nil
-		}
-	}
-	fenced, row := false, 0
-	for line := range strings.SplitSeq(markdown, "\n") {
-		bullet := strings.HasPrefix(line, "* ")
-		if !strings.HasPrefix(line, "|") {
-			row = 0
-		}
-		switch {
-		case strings.HasPrefix(line, "```"):
-			end()
-			fenced = !fenced
-		case fenced:
-			out = append(out, strings.TrimRight("  "+line, " "))
-		case strings.HasPrefix(line, "|"):
-			end()
-			if row++; row != 2 { // the line under the names of columns
-				out = append(out, tableRow(line))
-			}
-		case line == "":
-			end()
-			out = append(out, "")
-		case strings.HasPrefix(line, "#"):
-			end()
-			out = append(out, strings.ToUpper(strings.TrimLeft(line, "# ")))
-		default:
-			if bullet {
-				end()
-			}
-			paragraph = append(paragraph, line)
-		}
-	}
-	end()
-	return strings.Join(out, "\n")
-}
-
-// tableRow is a row of a table: its first cell, and the others below it.
-func tableRow(line string) string {
-	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), "|"), " |")
-	var others []string
-	for _, cell := range cells[1:] {
-		if cell = strings.TrimSpace(cell); cell != "" {
-			others = append(others, cell)
-		}
-	}
-	return "  " + wrapFrom(2, cells[0]) + "\n      " + wrapFrom(6, link.ReplaceAllString(strings.Join(others, " · "), "$1"))
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"unicode/utf8"
 )
 
@@ -24,8 +26,8 @@ func TestTopics(t *testing.T) {
 		if !strings.Contains(readme(t), "["+name+"](cmd/velum/topics/"+name+".md)") {
 			t.Errorf("README.md has no link to %s", name)
 		}
-		for line := range strings.Lines(plain(string(page))) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth && !strings.HasPrefix(line, "  ") {
+		for line := range strings.Lines(console.Markdown(string(page))) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > console.Width && !strings.HasPrefix(line, "  ") {
 				t.Errorf("%s: %d columns: %q", name, n, line)
 			}
 		}
@@ -42,7 +44,7 @@ func TestReadmeIsShort(t *testing.T) {
 func TestPlain(t *testing.T) {
 	const markdown = "# First steps\n\nSee [the\nrecipes](configs/deploy/README.md).\n\n```sh\nvelum run   # as it stands\n\nmore\n```\n\n| a | b | c |\n|---|---|---|\n| one | | [x](y) |\n\n* first\n* second\n  line"
 	const want = "FIRST STEPS\n\nSee the recipes.\n\n  velum run   # as it stands\n\n  more\n\n  a\n      b · c\n  one\n      x\n\n* first\n* second line"
-	if got := plain(markdown); got != want {
+	if got := console.Markdown(markdown); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -32,6 +32,10 @@ type Options struct {
 	Lexicons Lexicons `yaml:"-"`
 	Workers  int      `yaml:"-"`
 	Counts   *Counts  `yaml:"-"` // nil: not counted
+
+	// Trace, if it is set, is told the spans of each note after each step that may
+	// change them, to explain them: with one worker, and not in a run.
+	Trace func(step string, spans []pipeline.Span) `yaml:"-"`
 }
 
 // Entry is a phrase of the always-mask list.

@@ -197,6 +197,7 @@ func (w *worker) note() {
 		w.cutWords()
 		w.run(onModel)
 		w.dropNever()
+		w.traced("never", true)
 	}
 	w.fromPatterns()
 	w.run(onText)
@@ -209,14 +210,36 @@ func (w *worker) note() {
 	if len(w.cands) == 0 {
 		return
 	}
+	w.traced("candidates", true)
 	w.cutWords()
 	w.cutUntyped()
 	w.spans = w.merge(w.spans, w.text, w.cands)
+	w.traced("merge", false)
 	w.run(onSpans)
 	w.coverKnown()
 	w.coverUntyped()
+	w.traced("cover", false)
 	w.repeats()
 	w.joinUntyped()
+	w.traced("repeats", false)
+}
+
+// traced tells Options.Trace what the spans of the note are by now: those that
+// are candidates still, or the disjoint ones.
+func (w *worker) traced(step string, candidates bool) {
+	if w.Trace == nil {
+		return
+	}
+	spans := slices.Clone(w.spans)
+	if candidates {
+		for i := range w.cands {
+			spans = append(spans, w.cands[i].Span)
+		}
+	}
+	for i := range spans {
+		view.BackSpans(w.from, spans[i:i+1]) // one by one, for candidates overlap
+	}
+	w.Trace(step, spans)
 }
 
 // cutWords cuts the note into words. Most notes have nothing in them to resolve
@@ -305,6 +328,7 @@ func (w *worker) fromModel() {
 		}
 		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
 	}
+	w.traced("model", true)
 }
 
 // matches returns what patterns found in the note.

@@ -52,7 +52,10 @@ func (w *worker) run(p phase) {
 			w.cutWords()
 		}
 		if r := &rules[i]; r.needs == 0 || w.seen&r.needs != 0 {
-			w.counts.Rules[i] += int64(r.do(w))
+			if n := r.do(w); n > 0 {
+				w.counts.Rules[i] += int64(n)
+				w.traced(r.name, p != onSpans)
+			}
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (p problem) enumerate() all {
 			}
 		}
 		if pass == 0 {
-			a.logZ = logSum(scores)
+			a.logZ = LogSum(scores)
 		}
 	}
 	return a

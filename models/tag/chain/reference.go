@@ -62,7 +62,7 @@ func (l *Lattice) takeLogs() {
 	before := 0.0
 	for t := range l.T {
 		alpha, beta := r.alpha[t*r.L:(t+1)*r.L], r.beta[t*r.L:(t+1)*r.L]
-		n, row := logSum(alpha), t*l.tr.steps.Stride
+		n, row := LogSum(alpha), t*l.tr.steps.Stride
 		for y := range alpha {
 			l.wide.alpha[row+y], l.wide.betas[row+y] = math.Exp(alpha[y]-n), math.Exp(beta[y]+n-r.logZ)
 		}
@@ -93,7 +93,7 @@ func (l *Lattice) reference() *reference {
 				for i := range L {
 					terms[i] = r.alpha[(t-1)*L+i] + float64(trans[i*stride+y])
 				}
-				in = logSum(terms)
+				in = LogSum(terms)
 			}
 			r.alpha[t*L+y] = float64(state[t*stride+y]) + in
 		}
@@ -103,14 +103,15 @@ func (l *Lattice) reference() *reference {
 			for j := range L {
 				terms[j] = float64(trans[y*stride+j]) + float64(state[(t+1)*stride+j]) + r.beta[(t+1)*L+j]
 			}
-			r.beta[t*L+y] = logSum(terms)
+			r.beta[t*L+y] = LogSum(terms)
 		}
 	}
-	r.logZ = logSum(r.alpha[(l.T-1)*L:])
+	r.logZ = LogSum(r.alpha[(l.T-1)*L:])
 	return r
 }
 
-func logSum(x []float64) float64 {
+// LogSum is log Σ e^x.
+func LogSum(x []float64) float64 {
 	m := math.Inf(-1)
 	for _, v := range x {
 		m = max(m, v)

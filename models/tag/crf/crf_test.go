@@ -429,6 +429,42 @@ func TestReasonsAddUpToTheScore(t *testing.T) {
 	}
 }
 
+// The parts of the odds add up, and the odds are those of tagging.
+func TestWhy(t *testing.T) {
+	m := trained(t, crftrain.TrainOptions{})
+	n, compared := m.TagSet().Len(), 0
+	for _, bias := range []float32{0, 1.5} {
+		l := labellerOf(m, tagger.LabelOptions{OBias: bias})
+		for _, note := range crftest.Notes(t, m.TagSet(), 20, 5) {
+			probs := l.Marginals(nil, note.Text, note.Tokens, note.Matches)
+			why := m.Why(note.Text, note.Tokens, note.Matches, bias)
+			for at := range note.Tokens {
+				row := probs[at*n : (at+1)*n]
+				for y := range row {
+					if row[y] < 1e-5 || row[pipeline.O] < 1e-5 {
+						continue
+					}
+					o := why.Odds(at, pipeline.Tag(y), pipeline.O)
+					sum := o.Dial + o.Before + o.After
+					for _, f := range o.Features {
+						sum += f.Weight
+					}
+					if math.Abs(sum-o.Log) > 1e-6 {
+						t.Fatalf("token %d, tag %d: the parts add up to %g, the odds are %g", at, y, sum, o.Log)
+					}
+					if want := math.Log(float64(row[y] / row[pipeline.O])); math.Abs(want-o.Log) > 2e-3*max(1, math.Abs(want)) {
+						t.Fatalf("token %d, tag %d, bias %g: odds %g, tagging has %g", at, y, bias, o.Log, want)
+					}
+					compared++
+				}
+			}
+		}
+	}
+	if compared < 1000 {
+		t.Errorf("only %d odds: the test shows nothing", compared)
+	}
+}
+
 func labellerOf(m *crf.Model, o tagger.LabelOptions) *crf.Labeller {
 	return m.NewLabeller(o).(*crf.Labeller)
 }

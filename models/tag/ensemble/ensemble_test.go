@@ -234,6 +234,36 @@ func TestCascade(t *testing.T) {
 	}
 }
 
+// What the members say, times what it counts, is what the ensemble says.
+func TestParts(t *testing.T) {
+	for _, mode := range []Mode{Mean, Cascade} {
+		for _, threshold := range []float32{0, 0.8, 2} {
+			a, _ := member("a", sure)
+			b, _ := member("b", far)
+			m, err := New(mode, []tagger.Model{a, b})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.header.Threshold = threshold
+			text, tokens := note("veo Ada Roca / en Pardo Soto / nada")
+			l := m.newLabeller(tagger.LabelOptions{})
+			want := l.Marginals(nil, text, tokens, nil)
+			sum := make([]float32, len(want))
+			parts, _ := l.Parts(text, tokens, nil)
+			for _, p := range parts {
+				for i := range p.Probs {
+					sum[i] += p.Weight[i/5] * p.Probs[i]
+				}
+			}
+			for i := range want {
+				if math.Abs(float64(sum[i]-want[i])) > 1e-6 {
+					t.Errorf("%v, threshold %v, token %d: the parts say %v, all %v", mode, threshold, i/5, sum[i], want[i])
+				}
+			}
+		}
+	}
+}
+
 // decides is a fake that takes lines off the hands of a cascade.
 type decides struct {
 	fake

@@ -125,6 +125,63 @@ func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipel
 	return x.sum
 }
 
+// Parts implements tagger.Divided: what the members say of a note, and what it
+// counts. Of members that are asked for spans each proposes its own.
+func (l *Labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) ([]tagger.Part, float32) {
+	T, bias := len(tokens), float32(0)
+	parts := make([]tagger.Part, len(l.members))
+	for k := range parts {
+		parts[k].Model = l.m.members[k]
+		if believes, ok := l.members[k].(labelling); ok && (k == 0 || l.m.header.Mode != Cascade) {
+			parts[k].Probs = believes.Marginals(nil, text, tokens, matches)
+		}
+		if !l.m.header.Mode.bySpans() {
+			bias = l.mix.o.OBias
+			parts[k].Weight = slices.Repeat([]float32{l.m.header.Weights[k]}, T)
+		}
+	}
+	if l.m.header.Mode != Cascade {
+		return parts, bias
+	}
+	for k := range parts {
+		clear(parts[k].Weight)
+	}
+	l.cascade(text, tokens, matches)
+	asked := len(l.later.notes) > 0
+	for k := range parts[1:] {
+		if asked {
+			parts[k+1].Probs = l.said(k+1, text, tokens, matches)
+		}
+	}
+	for t := range T {
+		parts[0].Weight[t] = 1
+		for k := range parts {
+			if asked && l.later.mixed[t] {
+				parts[k].Weight[t] = l.m.header.Weights[k]
+			}
+		}
+	}
+	return parts, bias
+}
+
+// said is what a member behind the first of a cascade says of the tokens that the
+// note at hand has in doubt: [tokens][tags], 0 where it was not asked.
+func (l *Labeller) said(member int, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+	s, ok := l.members[member].(deferring)
+	if !ok {
+		return l.believes(member).Marginals(nil, text, tokens, matches)
+	}
+	n := l.m.set.Len()
+	probs := make([]float32, len(tokens)*n)
+	s.Defer(text, tokens, matches, l.later.doubt[:len(tokens)])
+	s.Deferred(func(_, from, to int, of []float32, stride int) {
+		for t := from; t < to; t++ {
+			copy(probs[t*n:(t+1)*n], of[(t-from)*stride:])
+		}
+	})
+	return probs
+}
+
 // personal tells whether the first member of a cascade is sure, by the marginals of
 // a token, that it belongs to a span: then no other member uncovers it.
 func personal(row []float32) bool { return row[pipeline.O] < notPersonal }

@@ -109,6 +109,22 @@ func (l *pairLabeller) keepSpans() {
 	}
 }
 
+// Parts implements tagger.Divided: what the ordinary tagger is made of, and the
+// inverse one if it looks at the note.
+func (l *pairLabeller) Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) (parts []tagger.Part, bias float32) {
+	switch o := l.ordinary.(type) {
+	case tagger.Divided:
+		parts, bias = o.Parts(text, tokens, matches)
+	case tagger.Marginals:
+		parts = []tagger.Part{{Model: l.p.ordinary, Weight: slices.Repeat([]float32{1}, len(tokens)), Probs: o.Marginals(nil, text, tokens, matches)}}
+	}
+	if l.ordinary.Label(text, tokens, matches, make([]pipeline.Tag, len(tokens))) < l.p.Below {
+		strict, _ := l.inverse.Parts(text, tokens, matches)
+		parts = append(parts, strict...)
+	}
+	return parts, bias
+}
+
 // beside masks what the inverse tagger does not let in of the tokens that have
 // tag O.
 func (l *pairLabeller) beside(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) {

@@ -197,6 +197,17 @@ func (l *labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 	return dst
 }
 
+// Parts implements tagger.Divided: the probabilities of the network and the list
+// that decides over each token.
+func (l *labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) ([]tagger.Part, float32) {
+	l.judge(text, tokens, matches)
+	p := tagger.Part{Model: l.m, Probs: l.Marginals(nil, text, tokens, matches)}
+	for _, list := range l.lists {
+		p.Lists = append(p.Lists, list.String())
+	}
+	return []tagger.Part{p}, 0
+}
+
 func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, n+n/4)

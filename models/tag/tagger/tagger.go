@@ -182,6 +182,9 @@ type Explainer interface {
 	// Reasons returns what an attribute adds to the score of each tag, none if
 	// the model does not know it.
 	Reasons(a features.Attribute) []Reason
+	// Why takes the probabilities of a note's tags apart, with bias taken away from
+	// O's score. It is slow: for a note that somebody asks about.
+	Why(text []byte, tokens []pipeline.Token, matches []pipeline.Match, bias float32) Why
 }
 
 // A Reason is what one attribute adds to the score of one tag.
@@ -189,4 +192,40 @@ type Reason struct {
 	Attribute string // as features.Describe writes it: "word[-1]=calle"
 	Tag       pipeline.Tag
 	Weight    float32 // weight times value
+}
+
+// Why says why the tags of a note are as probable as they are.
+type Why interface {
+	// Odds takes apart log P(tag)/P(against) of token t.
+	Odds(t int, tag, against pipeline.Tag) Odds
+}
+
+// Odds is log P(tag)/P(against) of a token and what it is the sum of.
+type Odds struct {
+	Log           float64
+	Dial          float64   // the recall dial
+	Before, After float64   // what the tokens on either side of it say, by the scores between tags
+	Features      []Weighed // of the token, the loudest first
+}
+
+// Weighed is what an attribute adds to the odds.
+type Weighed struct {
+	Attribute string
+	Weight    float64
+}
+
+// Divided is a Labeller that is made of several, or has rules that say more than
+// probabilities.
+type Divided interface {
+	// Parts returns what each says of a note, and what is taken from the logarithm of
+	// O's mean before it is decoded.
+	Parts(text []byte, tokens []pipeline.Token, matches []pipeline.Match) (parts []Part, bias float32)
+}
+
+// A Part is what one of several taggers says of a note.
+type Part struct {
+	Model  Model
+	Weight []float32 // that its probabilities have in the mean, by token: 0 where it was not asked; nil: it does not enter the mean
+	Probs  []float32 // [tokens][tags] P(tag|note); nil: it was not asked, or has none
+	Lists  []string  // the list that decides over each token; nil: there are none
 }

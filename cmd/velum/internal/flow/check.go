@@ -193,7 +193,7 @@ func (k *checker) tagging() *Model {
 	if !lists {
 		return nil
 	}
-	if all, unread := resolveLists(k.Config); unread == nil {
+	if all, unread := ResolveLists(k.Config); unread == nil {
 		_, err = files.Packs(r.Packs, all)
 	}
 	k.failed("resolve.packs", err)

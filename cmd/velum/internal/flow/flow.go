@@ -33,6 +33,7 @@ import (
 // is one row of stages between a source and a sink:
 //
 //	run        read.Archive ─> tokenize tag (recognize) resolve mask verify teacher choose ─> write.Unit
+//	explain    one note     ─> tokenize tag (recognize) resolve mask verify ─> explain
 //	mask - -   stream       ─> tokenize tag (recognize) resolve mask verify ─> stream (tag - - the same)
 //	mask       read.Archive ─> tokenize (recognize) give mask verify    ─> write.Unit (spans of an earlier run)
 //	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
@@ -110,6 +111,26 @@ func (f *Flow) StreamSteps(kept []pipeline.Column) ([]pipeline.Step, error) {
 	}
 	masked, err := f.maskSteps(kept, found, nil)
 	return append(steps, masked...), err
+}
+
+// ExplainSteps is the row of `velum explain`: that of a run, of which trace sees
+// what resolve has after each of its steps.
+func (f *Flow) ExplainSteps(trace func(step string, spans []pipeline.Span)) ([]pipeline.Step, error) {
+	o, err := f.Resolving()
+	if err != nil {
+		return nil, err
+	}
+	o.Trace = trace
+	resolved, err := resolve.New(o)
+	if err != nil {
+		return nil, err
+	}
+	recognized, err := f.recognized()
+	if err != nil {
+		return nil, err
+	}
+	masked, err := f.maskSteps(nil, new(Found), nil)
+	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}, masked), err
 }
 
 // TagSteps is the row of `velum tag` and `velum evaluate`.
@@ -222,7 +243,7 @@ func (f *Flow) Resolving() (resolve.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	lists, err := resolveLists(f.Config)
+	lists, err := ResolveLists(f.Config)
 	if err != nil {
 		return o, err
 	}

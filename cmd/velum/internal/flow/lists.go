@@ -13,8 +13,8 @@ func FeatureLists(c *option.Config) (*gazetteer.Gazetteer, error) {
 	return files.MergedLists("tag.gazetteers", c.Tag.Gazetteers)
 }
 
-// resolveLists are the lists that resolve asks: those of the tagger, and its
+// ResolveLists are the lists that resolve asks: those of the tagger, and its
 // own.
-func resolveLists(c *option.Config) (*gazetteer.Gazetteer, error) {
+func ResolveLists(c *option.Config) (*gazetteer.Gazetteer, error) {
 	return files.MergedLists("resolve.gazetteers", slices.Concat(c.Tag.Gazetteers, c.Resolve.Gazetteers))
 }

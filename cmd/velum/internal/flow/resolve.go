@@ -35,7 +35,7 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	if !r.Rules {
 		clear(o.Rules)
 	}
-	lists, err := resolveLists(f.Config)
+	lists, err := ResolveLists(f.Config)
 	if err == nil {
 		o.Packs, err = files.Packs(r.Packs, lists)
 	}

@@ -60,6 +60,7 @@ func (l Language) funcs() template.FuncMap {
 		"number":    func(x float64) string { return l.Number(x, 2) },
 		"tenths":    func(x float64) string { return l.Number(x, 1) },
 		"score":     func(x float64) string { return l.Number(x, 4) },
+		"single":    func(x float32) string { return l.Number(float64(x), 3) },
 		"interval":  func(x float64, ends [2]float64) string { return l.Interval(x, ends, 4) },
 		"short":     func(digest string) string { return digest[:min(12, len(digest))] },
 		"gain": func(x float64) string {

@@ -1,0 +1,169 @@
+package console
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Width is the width of all help: that of a terminal that nobody has made
+// wider.
+const Width = 80
+
+// Prose wraps paragraphs. Lines that begin with a blank, such as tables, stay
+// as they are.
+func Prose(text string) string {
+	var out, paragraph []string
+	end := func() {
+		if len(paragraph) > 0 {
+			out, paragraph = append(out, Wrap(0, strings.Join(paragraph, " "))), nil
+		}
+	}
+	for line := range strings.Lines(strings.TrimRight(text, "\n ")) {
+		line = strings.TrimRight(line, "\n")
+		if line != "" && line[0] != ' ' && line[0] != '\t' {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		end()
+		out = append(out, line)
+	}
+	end()
+	return strings.Join(out, "\n")
+}
+
+// Wrap wraps text of which the first line begins at column indent, and indents
+// the lines that follow as far.
+func Wrap(indent int, text string) string {
+	var b strings.Builder
+	column := indent
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == indent:
+		case column+1+n > Width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// Examples puts the remark of a line that is too long above it, and breaks the
+// command before a flag, so that it can be copied as it stands.
+func Examples(text string) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if utf8.RuneCountInString(line) <= Width {
+			out = append(out, line)
+			continue
+		}
+		command, remark, _ := strings.Cut(line, "   #")
+		if command, remark = strings.TrimRight(command, " "), strings.TrimSpace(remark); remark != "" {
+			out = append(out, Wrap(4, "  # "+remark))
+			out[len(out)-1] = "  " + out[len(out)-1]
+		}
+		out = append(out, breakCommand(command))
+	}
+	return strings.Join(out, "\n")
+}
+
+// breakCommand breaks a line of shell before its flags and arguments.
+func breakCommand(line string) string {
+	const room = len(` \`)
+	var b strings.Builder
+	column := 0
+	for i, part := range commandParts(line) {
+		n := utf8.RuneCountInString(part)
+		switch {
+		case i == 0:
+			b.WriteString("  ")
+			column = 2
+		case column+1+n+room > Width:
+			b.WriteString(" \\\n      ")
+			column = 6
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(part)
+		column += n
+	}
+	return b.String()
+}
+
+// commandParts cuts a line of shell before its flags, each with its value, and
+// its quoted arguments.
+func commandParts(line string) []string {
+	var parts []string
+	for word := range strings.FieldsSeq(line) {
+		if len(parts) > 0 && word[0] != '-' && word[0] != '\'' {
+			parts[len(parts)-1] += " " + word
+			continue
+		}
+		parts = append(parts, word)
+	}
+	return parts
+}
+
+// link is a link of Markdown, of which a terminal shows the text alone.
+var link = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`)
+
+// Markdown is Markdown for a terminal: paragraphs and tables are wrapped, what is fenced stays as it is, two columns in.
+func Markdown(markdown string) string {
+	var out, paragraph []string
+	end := func() {
+		if len(paragraph) > 0 {
+			out, paragraph = append(out, Wrap(0, link.ReplaceAllString(strings.Join(paragraph, " "), "$1"))), nil
+		}
+	}
+	fenced, row := false, 0
+	for line := range strings.SplitSeq(markdown, "\n") {
+		bullet := strings.HasPrefix(line, "* ")
+		if !strings.HasPrefix(line, "|") {
+			row = 0
+		}
+		switch {
+		case strings.HasPrefix(line, "```"):
+			end()
+			fenced = !fenced
+		case fenced:
+			out = append(out, strings.TrimRight("  "+line, " "))
+		case strings.HasPrefix(line, "|"):
+			end()
+			if row++; row != 2 { // the line under the names of columns
+				out = append(out, tableRow(line))
+			}
+		case line == "":
+			end()
+			out = append(out, "")
+		case strings.HasPrefix(line, "#"):
+			end()
+			out = append(out, strings.ToUpper(strings.TrimLeft(line, "# ")))
+		default:
+			if bullet {
+				end()
+			}
+			paragraph = append(paragraph, line)
+		}
+	}
+	end()
+	return strings.Join(out, "\n")
+}
+
+// tableRow is a row of a table: its first cell, and the others below it.
+func tableRow(line string) string {
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), "|"), " |")
+	var others []string
+	for _, cell := range cells[1:] {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			others = append(others, cell)
+		}
+	}
+	return "  " + Wrap(2, cells[0]) + "\n      " + Wrap(6, link.ReplaceAllString(strings.Join(others, " · "), "$1"))
+}

@@ -1,0 +1,306 @@
+// Package explain says of one note why a word is masked, and why another is not:
+// `velum explain`. In come a note and the configuration of a run, out goes what
+// each stage said, for the terminal, as JSON and as a page.
+//
+//	the note ─> the row of a run, with a look at each step of resolve ─> steps, spans, words ─> causes
+//
+// What it says holds words of the note. It goes where the user points it and
+// nowhere else.
+package explain
+
+import (
+	"context"
+	"io"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Options say which note, and which of its words.
+type Options struct {
+	Text         string // the note itself; "-" reads it
+	In, From, ID string // notes, their format, and one of them
+	Word         string // the words to explain: all that are written so
+	At           int    // or the one at this byte; negative for none
+	Page         string // file for a page
+}
+
+// Explanation is what a note came to, as --json has it. Places are in bytes of its
+// text.
+type Explanation struct {
+	Kind     string   `json:"message_type"`
+	ID       string   `json:"id,omitempty"`
+	Model    string   `json:"model"`
+	Language string   `json:"language,omitempty"`
+	Status   string   `json:"status"`           // masked, or the reason for which the note is kept back
+	Text     string   `json:"text"`             // as it came
+	Masked   string   `json:"masked,omitempty"` // as it leaves
+	Conf     *float32 `json:"confidence,omitempty"`
+	Steps    []Step   `json:"steps"` // of resolve, in their order, that changed something
+	Spans    []Span   `json:"spans"` // what is masked in the end
+	Words    []Word   `json:"words"`
+}
+
+// Span is a place with what it was taken for.
+type Span struct {
+	Start    int32   `json:"start"`
+	End      int32   `json:"end"`
+	Text     string  `json:"text"`
+	Category string  `json:"category"`
+	Source   string  `json:"source"`
+	Score    float32 `json:"score"`
+	Operator string  `json:"operator,omitempty"` // what the policy does with it
+}
+
+// Step is a step of resolve: what it added and what it took away.
+type Step struct {
+	Name    string `json:"name"`
+	Added   []Span `json:"added,omitempty"`
+	Removed []Span `json:"removed,omitempty"`
+}
+
+// Word is a token and what was said of it.
+type Word struct {
+	Start    int32     `json:"start"`
+	End      int32     `json:"end"`
+	Text     string    `json:"text"`
+	Masked   bool      `json:"masked"`
+	Tag      string    `json:"tag"`                // what the tagger chose
+	Rival    string    `json:"rival"`              // the likeliest tag beside it: O if another was chosen
+	Says     *Says     `json:"says,omitempty"`     // P of both, of all taggers together; nil: the kind of model says none
+	Members  []Member  `json:"members,omitempty"`  // of which that is the mean
+	Lists    []string  `json:"lists,omitempty"`    // the kinds of list that know the word
+	Patterns []Pattern `json:"patterns,omitempty"` // that match here
+	Why      []Cause   `json:"why"`                // what is most certain first
+
+	named bool // a list of names or places knows it
+}
+
+// Says is how probable the chosen tag and its rival are.
+type Says struct {
+	Tag   float32 `json:"tag"`
+	Rival float32 `json:"rival"`
+}
+
+// Member is what one tagger says of a word.
+type Member struct {
+	Kind   string  `json:"kind"`
+	Weight float32 `json:"weight"`         // in the mean; 0: it was not asked, or does not enter it
+	Says   *Says   `json:"says,omitempty"` // nil: not asked of this word
+	List   string  `json:"list,omitempty"` // of an inverse model: the list that decides
+	Odds   *Odds   `json:"odds,omitempty"`
+}
+
+// Odds is the logarithm of P(tag)/P(rival) and what it is the sum of.
+type Odds struct {
+	Log      float64   `json:"log"`
+	Dial     float64   `json:"dial"`   // the recall dial
+	Before   float64   `json:"before"` // what the words before say, and those behind
+	After    float64   `json:"after"`
+	Features []Feature `json:"features"`
+}
+
+// Feature is what one feature adds to the odds.
+type Feature struct {
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"`
+}
+
+// Pattern is a match of a pattern.
+type Pattern struct {
+	Category string  `json:"category"`
+	Score    float32 `json:"score"`
+	Checked  bool    `json:"checked"` // the check digit is right
+	Off      bool    `json:"off"`     // the configuration leaves the pattern out
+}
+
+// Run explains a note.
+func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	src, err := source(c, cfg, o)
+	if err != nil {
+		return err
+	}
+	x, err := open(cfg)
+	if err != nil {
+		return err
+	}
+	e, err := x.explain(ctx, src, o)
+	if err != nil {
+		return err
+	}
+	if o.Page != "" {
+		page, err := e.page(report.LanguageOf(cfg.Report.Lang))
+		if err == nil {
+			err = durable.WriteFile(nil, o.Page, page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return e.print(c, o)
+}
+
+// open opens the models and lists of a configuration.
+func open(cfg *option.Config) (*explaining, error) {
+	own := *cfg
+	own.Run.Workers, own.Read.Columns.Patient, own.Read.Columns.Date = 1, "", "" // one note, and no columns
+	f, err := flow.New(&own)
+	if err != nil {
+		return nil, err
+	}
+	x := &explaining{Flow: f}
+	if x.lists, err = flow.ResolveLists(&own); err != nil {
+		return nil, err
+	}
+	resolving, err := f.Resolving()
+	x.least = resolving.MinScore
+	return x, err
+}
+
+// explain puts the note of a source through the stages.
+func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Options) (*Explanation, error) {
+	e.o, e.said, e.steps = o, nil, nil
+	steps, err := e.ExplainSteps(e.trace)
+	if err != nil {
+		return nil, err
+	}
+	if err := flow.InputError(pipeline.Run(ctx, src, steps, e, nil)); err != nil {
+		return nil, err
+	}
+	switch {
+	case e.said == nil:
+		err = exit.Errorf(exit.Config, "ids are those of the file, or paths below the folder", "no note with the id %q", o.ID)
+	case !e.asked:
+		err = exit.Errorf(exit.Config, "--word takes it as it stands in the note, --at a byte of its text", "there is no such word in the note")
+	}
+	return e.said, err
+}
+
+// source is the one note that is asked about.
+func source(c *console.Console, cfg *option.Config, o *Options) (pipeline.Source, error) {
+	if (o.In == "") == (o.Text == "") || o.In != "" && o.ID == "" {
+		return nil, exit.Errorf(exit.Config, "write the note behind the command, pipe it in with -, or name it with --in and --id", "explain needs one note")
+	}
+	if o.In == "" {
+		text := []byte(o.Text)
+		if o.Text == "-" {
+			var err error
+			if text, err = io.ReadAll(io.LimitReader(c.In, int64(cfg.Read.MaxNoteBytes)+1)); err != nil {
+				return nil, err
+			}
+		}
+		return &one{text: text}, nil
+	}
+	to, err := flow.TextOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	to.SkipUnknown = true // gold spans do not count here
+	src, err := flow.OpenNotes("from", o.From, o.In, to)
+	return &one{from: src, id: o.ID}, err
+}
+
+// one is a source of one note: a text, or that with an id among others.
+type one struct {
+	text []byte
+	from io.Closer
+	id   string
+	done bool
+}
+
+// Next implements pipeline.Source.
+func (o *one) Next(b *pipeline.Batch) error {
+	if o.done {
+		return io.EOF
+	}
+	o.done = true
+	id := ""
+	if o.from != nil {
+		id = o.id
+		if err := o.find(); err != nil {
+			return err
+		}
+	}
+	b.ID.Append([]byte(id))
+	b.Text.Append(o.text)
+	b.Gold.End()
+	b.Reason = append(b.Reason, pipeline.Sound)
+	return nil
+}
+
+// find reads until the note comes.
+func (o *one) find() error {
+	defer o.from.Close()
+	var b pipeline.Batch
+	for {
+		b.Reset()
+		if err := o.from.(pipeline.Source).Next(&b); err != nil {
+			return err
+		}
+		for i := range b.Len() {
+			if string(b.ID.At(i)) == o.id {
+				o.text = append(o.text, b.Text.At(i)...)
+				return nil
+			}
+		}
+	}
+}
+
+// explaining is the sink: it looks at the note when all stages have seen it.
+type explaining struct {
+	*flow.Flow
+	lists *gazetteer.Gazetteer
+	least map[string]float32 // score that a pattern's match needs
+	o     *Options
+	said  *Explanation
+	asked bool // some word is the one that was asked about
+	steps []traced
+}
+
+// traced is what resolve had after a step.
+type traced struct {
+	name  string
+	spans []pipeline.Span
+}
+
+func (e *explaining) trace(step string, spans []pipeline.Span) {
+	e.steps = append(e.steps, traced{step, spans})
+}
+
+// Put implements pipeline.Sink.
+func (e *explaining) Put(b *pipeline.Batch) error {
+	const i = 0
+	text := b.Text.At(i)
+	said := &Explanation{Kind: "explanation", ID: string(b.ID.At(i)), Model: e.Model.Name, Language: b.Language[i].String(), Text: string(text), Status: "masked"}
+	e.said = said
+	if b.Reason[i] != pipeline.Sound {
+		said.Status = b.Reason[i].String()
+	} else {
+		said.Masked = string(b.Masked.At(i))
+	}
+	if i < len(b.Conf) {
+		said.Conf = &b.Conf[i]
+	}
+	e.asked = e.o.Word == "" && e.o.At < 0 || b.Reason[i] != pipeline.Sound
+	chains, err := e.Operators()
+	if err != nil {
+		return err
+	}
+	spans := b.Spans.At(i)
+	for _, s := range spans {
+		n := spanOf(text, s)
+		n.Operator = chains[s.Category].String()
+		said.Spans = append(said.Spans, n)
+	}
+	said.Steps = changes(text, e.steps)
+	if b.TagSet != nil && len(b.TagsOf(i)) > 0 {
+		e.words(b, i, chainsKeep(chains))
+	}
+	return nil
+}
