@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/velum-health/velum/models/form/surrogate"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -13,12 +14,13 @@ import (
 // (models/form/surrogate).
 //
 //   - consistent: a value has one surrogate in its note, for its patient, or in
-//     the whole archive;
-//   - random: every mention has its own;
-//   - markov: a value keeps its surrogate for a stretch of mentions within its
-//     note, then has another. A value that was missed stands beside surrogates
-//     that change, as it would if it were one: with consistent ones, who is named
-//     once among ten mentions of another is the original.
+//     the whole archive. What is named once among many mentions of another is then
+//     an original that was missed;
+//   - random: every mention has its own, so an original that comes twice is one;
+//   - markov: between both (BRATsynthetic, Osborne et al. 2022, carried over to
+//     notes). A mention keeps the stand-in of the one before, or chooses anew among
+//     those of its patient: some come in many notes, many in one, whoever is meant.
+//     So neither a name that comes again nor one that does not tells anything.
 func newSurrogate(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
 	strategy := s.word("strategy", strategyNames[consistent], strategyNames[:]...)
@@ -48,7 +50,8 @@ type surrogates struct {
 
 	note      *Note
 	originals []byte // folded words of the values of the note
-	stretch   uint32 // which stretch of its value, or which mention, the one at hand belongs to
+	owner     Scope  // whose stand-ins the mention at hand chooses among
+	standIn   uint64 // which of them it has
 	key       []byte
 	mentions  []mention
 	words     []byte // folded, of mentions
@@ -66,58 +69,156 @@ func (o *surrogates) begin(n *Note) {
 	o.note = n
 	o.originals, o.mentions, o.words = append(o.originals[:0], n.Avoid...), o.mentions[:0], o.words[:0]
 	for _, s := range n.Spans {
-		o.originals = appendWords(o.originals, n.Text[s.Start:s.End])
+		o.originals = appendTelling(o.originals, n.Text[s.Start:s.End])
 	}
 	o.writer.Catalan = n.Language == pipeline.Catalan
+	o.writer.Accents = hasAccents(n.Text)
+	if !o.writer.Accents && len(n.Text) < silent && n.stream != nil {
+		o.writer.Accents = n.Draw(NoteScope, "surrogate accents", nil).IntN(2) == 0
+	}
+}
+
+// appendTelling appends the words of a value that no surrogate may have. María and
+// José may come again where they are a part: half of all pairs of given names have
+// one, so without them a pair would nearly always be an original.
+func appendTelling(dst, value []byte) []byte {
+	start := len(dst)
+	dst = appendWords(dst, value)
+	if bytes.Count(dst[start:], []byte{' '}) < 2 {
+		return dst
+	}
+	for _, w := range [...]string{"maria ", "jose "} {
+		if at := bytes.Index(dst[start:], []byte(w)); at == 0 || at > 0 && dst[start+at-1] == ' ' {
+			dst = append(dst[:start+at], dst[start+at+len(w):]...)
+		}
+	}
+	return dst
+}
+
+// silent is how long a note without accents must be before that says something.
+const silent = 160
+
+// hasAccents tells whether a text has a vowel with an accent.
+func hasAccents(text []byte) bool {
+	for {
+		at := bytes.IndexByte(text, 0xC3) // the first byte of Latin-1 letters
+		if at < 0 || at+1 == len(text) {
+			return false
+		}
+		if second := text[at+1] &^ 0x20; second != 0x91 && second != 0x87 {
+			return true
+		}
+		text = text[at+1:]
+	}
 }
 
 // Replace implements Operator.
-func (o *surrogates) Replace(dst []byte, _ *Note, v Value) ([]byte, bool) {
-	o.stretch = 0
+func (o *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 	switch o.strategy {
+	case consistent:
+		o.owner, o.standIn = o.scope, 0
 	case random:
-		o.stretch = uint32(v.Span)
+		o.owner, o.standIn = NoteScope, uint64(v.Span)
 	case markov:
-		o.stretch = o.walk(v)
+		o.owner = o.ownerOf(v)
+		stretch := o.walk(v)
+		o.standIn = o.choose(stretch)
 	}
 	return o.write(dst, v)
 }
 
-// walk goes one mention further with a value and returns its stretch. Values
-// that share a word, Ana García and García, walk together.
-func (o *surrogates) walk(v Value) uint32 {
+// ownerOf returns whose stand-ins a value chooses among: patients and those around
+// them have their own, staff and places are those of the house.
+func (o *surrogates) ownerOf(v Value) Scope {
+	if o.scope == PatientScope && (v.Category.Kind() == pipeline.PlaceKind || o.isStaff(v)) {
+		return ArchiveScope
+	}
+	return o.scope
+}
+
+// isStaff tells whether a name is that of somebody who works there: by its
+// category, or by the title before it.
+func (o *surrogates) isStaff(v Value) bool {
+	if v.Category.Kind() != pipeline.NameKind {
+		return false
+	}
+	if name := v.Category.String(); name == "NOMBRE_PERSONAL_SANITARIO" || name == "DOCTOR" {
+		return true
+	}
+	before := bytes.TrimRight(o.note.Text[:o.note.Spans[v.Span].Start], " .:")
+	if at := bytes.LastIndexAny(before, " \n\t(,;:/-"); at >= 0 {
+		before = before[at+1:]
+	}
+	if len(before) > longestTitle {
+		return false
+	}
+	var folded [2 * longestTitle]byte
+	return staffTitles[string(gazetteer.Fold(folded[:0], before))]
+}
+
+const longestTitle = 12
+
+var staffTitles = map[string]bool{"dr": true, "dra": true, "doctor": true, "doctora": true, "due": true, "enf": true, "enfermera": true, "enfermero": true,
+	"inf": true, "infermera": true, "infermer": true, "metge": true, "metgessa": true, "medico": true, "medica": true, "mir": true, "ts": true, "tsoc": true}
+
+// choose draws which stand-in a stretch of mentions has: k or a later one with
+// probability 1/sqrt(k+1). However many mentions there are, some stand-ins come in
+// a large part of them and about half of all mentions have one that comes but once
+// or twice.
+func (o *surrogates) choose(stretch []byte) uint64 {
+	u := o.note.Draw(NoteScope, "surrogate choice", stretch).Float64()
+	return uint64(min(1/(u*u), 1<<40))
+}
+
+// walk goes one mention further with a value and returns its stretch: the words of
+// the value and how often it has changed. Values that share a word, Ana García and
+// García, walk together.
+func (o *surrogates) walk(v Value) []byte {
 	start := len(o.words)
 	o.words = appendWords(o.words, v.Words)
 	words := o.words[start:]
+	at := -1
 	for i := range o.mentions {
 		m := &o.mentions[i]
-		if have := o.words[m.start:m.end]; !within(words, have) && !within(have, words) {
-			continue
+		if have := o.words[m.start:m.end]; within(words, have) || within(have, words) {
+			o.words = o.words[:start]
+			at = i
+			break
 		}
-		o.words = o.words[:start]
-		m.times++
-		o.key = binary.LittleEndian.AppendUint32(o.key[:0], m.times)
-		o.key = append(o.key, o.words[m.start:m.end]...)
-		if o.note.Draw(NoteScope, "surrogate stretch", o.key).IntN(100) >= o.stay {
-			m.stretch++
-		}
-		return m.stretch
 	}
-	o.mentions = append(o.mentions, mention{int32(start), int32(len(o.words)), 0, 0})
-	return 0
+	if at < 0 {
+		at = len(o.mentions)
+		o.mentions = append(o.mentions, mention{int32(start), int32(len(o.words)), 0, 0})
+	} else {
+		o.step(&o.mentions[at])
+	}
+	m := &o.mentions[at]
+	o.key = binary.LittleEndian.AppendUint32(o.key[:0], m.stretch)
+	o.key = append(o.key, o.words[m.start:m.end]...)
+	return o.key
 }
 
-// Draw implements surrogate.Source.
-func (o *surrogates) Draw(what string, part []byte, attempt int) *rand.Rand {
-	scope := o.scope
-	if o.strategy != consistent {
-		scope = NoteScope
+// step goes one mention further: it may begin another stretch.
+func (o *surrogates) step(m *mention) {
+	m.times++
+	o.key = binary.LittleEndian.AppendUint32(o.key[:0], m.times)
+	o.key = append(o.key, o.words[m.start:m.end]...)
+	if o.note.Draw(NoteScope, "surrogate stretch", o.key).IntN(100) >= o.stay {
+		m.stretch++
 	}
+}
+
+// Draw implements surrogate.Source. A stand-in is somebody with a name, whatever the
+// name is that it stands for.
+func (o *surrogates) Draw(what string, nth int, part []byte, attempt int) *rand.Rand {
 	o.key = append(o.key[:0], byte(attempt))
-	o.key = binary.LittleEndian.AppendUint32(o.key, o.stretch)
+	if o.strategy != consistent {
+		o.key = binary.LittleEndian.AppendUint64(append(o.key, byte(nth)), o.standIn)
+		part = nil
+	}
 	o.key = append(o.key, what...)
 	o.key = append(append(o.key, 0), part...)
-	return o.note.Draw(scope, "surrogate", o.key)
+	return o.note.Draw(o.owner, "surrogate", o.key)
 }
 
 // Avoid implements surrogate.Source: no word of the note's own values.

@@ -354,7 +354,7 @@ func (g *contextual) survives() bool {
 }
 
 // Draw implements surrogate.Source: never twice the same.
-func (g *contextual) Draw(string, []byte, int) *rand.Rand { return g.r }
+func (g *contextual) Draw(string, int, []byte, int) *rand.Rand { return g.r }
 
 // Avoid implements surrogate.Source.
 func (g *contextual) Avoid(word []byte) bool {

@@ -123,6 +123,7 @@ type needle struct {
 	soft       bool // of a soft category
 	number     bool // digits, whatever stands between them
 	capital    bool // counts only with a capital
+	pair       bool // half of a pair of given names such as José Luis
 }
 
 // verifier is what a worker keeps from note to note.
@@ -216,6 +217,7 @@ func (v *verifier) words(start, end int) {
 		w := v.folded[at:stop]
 		if (at > start || stop < end) && stop-at >= v.minValue && kinds[w[0]] != numeric && !v.ignored.has(w) {
 			v.want(at, stop, false, shared.has(w))
+			v.needles[len(v.needles)-1].pair = string(w) == "maria" || string(w) == "jose"
 		}
 		at = stop + 1
 	}
@@ -291,7 +293,7 @@ func (v *verifier) meant(n *needle, i, end int) bool {
 	if k < 0 || end > int(v.places[k].End) {
 		return false
 	}
-	return k != int(n.span) || i > int(v.places[k].Start) || end < int(v.places[k].End)
+	return n.pair || k != int(n.span) || i > int(v.places[k].Start) || end < int(v.places[k].End)
 }
 
 // number tells whether one of the numbers begins at i.

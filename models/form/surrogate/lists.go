@@ -30,8 +30,16 @@ const (
 	menNames   pool = iota // by origin
 	womenNames      = menNames + pool(numOrigins)
 	surnames        = womenNames + pool(numOrigins)
-	towns           = surnames + pool(numOrigins) // of Spain, by size
-	cities          = towns + numSizes            // of the world
+	twoMen          = surnames + pool(numOrigins) // José Luis
+	twoWomen        = twoMen + 2                  // Spanish and Catalan ones
+	afterDeLa       = twoWomen + 2                // surnames that stand behind these words
+	afterDel        = afterDeLa + 1
+	afterDeLos      = afterDeLa + 2
+	afterDeLas      = afterDeLa + 3
+	afterDe         = afterDeLa + 4
+	mariaDeLa       = afterDeLa + 5    // given names that stand behind them and María, in the same order; behind María alone
+	towns           = mariaDeLa + 6    // of Spain, by size
+	cities          = towns + numSizes // of the world
 	provinces       = cities + 1
 	countries       = cities + 2
 	centres         = cities + 3 // stand behind Hospital
@@ -41,6 +49,10 @@ const (
 	tradesOf        = cities + 7 // the others
 	numPools        = cities + 8
 )
+
+func (p pool) isSurname() bool {
+	return p >= surnames && p < twoMen || p >= afterDeLa && p < mariaDeLa
+}
 
 // numSizes is how many sizes of towns there are: up to 2,000 people, 10,000,
 // 50,000, 200,000, more. A village of 300 people in place of Barcelona would
@@ -64,21 +76,29 @@ type given struct {
 
 // lists are the pools and what is known of the names in them, by folded form.
 type lists struct {
-	pools    [numPools][]string
+	pools    [numPools]drawn
 	given    map[string]given
 	surnames map[string]origin
 	places   map[string]pool // pool of towns, cities, provinces or countries
+	accented map[string]bool // frequent names that are written with accents
+	pairs    map[string]bool // given names that go together
+	towns    [numOrigins][]string
+	endings  map[string]int // of given names: how many more women's than men's end so
 }
 
 var shipped = sync.OnceValue(func() *lists {
-	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}}
+	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]bool{}, endings: map[string]int{}}
+	l.readFrequent()
 	for line := range lines("lists/given.txt") {
 		gender, rest, _ := strings.Cut(line, " ")
 		from, name, _ := strings.Cut(rest, " ")
 		l.addGiven(name, given{origin(slices.Index([]string{"es", "ca", "other"}, from)), gender == "f"})
 	}
+	for name := range lines("lists/surnames.txt") {
+		l.addSurname(name, true)
+	}
 	for name := range lines("lists/streets.txt") {
-		l.pools[streets] = append(l.pools[streets], name)
+		l.add(streets, name)
 	}
 	for _, faker := range []bool{false, true} { // the other lists know better where a name is at home
 		for e, err := range gazetteer.Entries(gazetteer.Shipped()) {
@@ -90,11 +110,15 @@ var shipped = sync.OnceValue(func() *lists {
 			}
 		}
 	}
+	for o := range numOrigins {
+		d := &l.pools[surnames+pool(o)]
+		d.parts = append(slices.Clone(d.tail), l.towns[o]...)
+	}
 	return l
 })
 
 // Streets returns names of streets, without their kind.
-func Streets() []string { return shipped().pools[streets] }
+func Streets() []string { return shipped().pools[streets].tail }
 
 // lines calls yield for the entries of an embedded list.
 func lines(file string) func(yield func(string) bool) {
@@ -113,17 +137,29 @@ func lines(file string) func(yield func(string) bool) {
 
 func folded(name string) string { return string(gazetteer.Fold(nil, []byte(name))) }
 
-func (l *lists) addGiven(name string, g given) {
-	f := folded(name)
-	if _, twice := l.given[f]; !twice {
-		l.given[f] = g
+// add adds a name to the tail of a pool.
+func (l *lists) add(at pool, name string) { l.pools[at].tail = append(l.pools[at].tail, name) }
+
+// remember keeps what is known of a given name: as it is written, and folded.
+func (l *lists) remember(name string, g given) {
+	l.learnEndings(folded(name), g.woman)
+	for _, form := range []string{folded(name), strings.ToLower(name)} {
+		if _, twice := l.given[form]; !twice {
+			l.given[form] = g
+		}
 	}
-	l.given[strings.ToLower(name)] = g
+}
+
+func (l *lists) addGiven(name string, g given) {
+	l.remember(name, g)
+	g = l.given[strings.ToLower(name)]
 	at := menNames
 	if g.woman {
 		at = womenNames
 	}
-	l.pools[at+pool(g.origin)] = append(l.pools[at+pool(g.origin)], name)
+	if at += pool(g.origin); !slices.Contains(l.pools[at].head, name) {
+		l.add(at, name)
+	}
 }
 
 func (l *lists) sort(e gazetteer.Entry) {
@@ -132,11 +168,11 @@ func (l *lists) sort(e gazetteer.Entry) {
 	case e.Class == gazetteer.GivenName:
 		if f := folded(e.Form); oneWord {
 			if _, known := l.given[f]; !known {
-				l.given[f] = given{guessOrigin(e.Form), guessWoman(f)}
+				l.given[f] = given{guessOrigin(strings.ToLower(e.Form)), l.guessWoman(f)}
 			}
 		}
 	case e.Class == gazetteer.Surname && oneWord && len(e.Form) > 3:
-		l.addSurname(e)
+		l.addSurname(e.Form, strings.HasPrefix(e.List, "own-surnames"))
 	case e.Class == gazetteer.Municipality:
 		l.addTown(e)
 	case e.Class == gazetteer.Province:
@@ -150,32 +186,35 @@ func (l *lists) sort(e gazetteer.Entry) {
 		if strings.HasSuffix(e.Form, "a") {
 			at = trades
 		}
-		l.pools[at] = append(l.pools[at], e.Form)
+		l.add(at, e.Form)
 	}
 }
 
-// addSurname takes a surname in: names of the hand-written list, which are
-// those of Spain, are written; those of other sources from elsewhere.
-func (l *lists) addSurname(e gazetteer.Entry) {
-	f := folded(e.Form)
+// addSurname takes a surname in: those of some lists are of Spain, those of the
+// others from elsewhere.
+func (l *lists) addSurname(name string, spain bool) {
+	f := folded(name)
 	if _, twice := l.surnames[f]; twice {
 		return
 	}
-	o := guessOrigin(e.Form)
-	if !strings.HasPrefix(e.List, "own-") && o == spanish && !strings.HasSuffix(f, "ez") {
-		o = elsewhere
-	}
+	o := guessOrigin(strings.ToLower(name))
 	if slices.Contains(catalanSurnames, f) {
 		o = catalan
+	} else if !spain {
+		o = elsewhere
 	}
 	l.surnames[f] = o
-	l.pools[surnames+pool(o)] = append(l.pools[surnames+pool(o)], e.Form)
+	l.add(surnames+pool(o), name)
 }
 
 func (l *lists) addTown(e gazetteer.Entry) {
 	switch {
 	case strings.HasPrefix(e.List, "geonames-spain"):
 		at := towns + sizeOf(e.Frequency)
+		if e.List == "geonames-spain.txt" && !strings.ContainsAny(e.Form, " -'") {
+			o := guessOrigin(strings.ToLower(e.Form))
+			l.towns[o] = append(l.towns[o], e.Form)
+		}
 		if e.List == "geonames-spain.txt" && e.Frequency > 0 && strings.Count(e.Form, " ") < 3 {
 			l.addPlace(e.Form, at)
 		} else if f := folded(e.Form); l.places[f] == 0 {
@@ -194,7 +233,7 @@ func (l *lists) addPlace(name string, at pool) {
 	f := folded(name)
 	if l.places[f] == 0 {
 		l.places[f] = at
-		l.pools[at] = append(l.pools[at], name)
+		l.add(at, name)
 	}
 }
 
@@ -204,24 +243,35 @@ func (l *lists) addCentre(name string) {
 	switch {
 	case capitals:
 		if len(name) <= 6 {
-			l.pools[acronyms] = append(l.pools[acronyms], name)
+			l.add(acronyms, name)
 		}
 	case gazetteer.Default().Classes([]byte(head))&(gazetteer.HospitalHead|gazetteer.InstitutionHead|gazetteer.LegalForm) == 0 && !strings.ContainsAny(name, "0123456789"):
-		l.pools[centres] = append(l.pools[centres], name)
+		l.add(centres, name)
 	}
 }
 
-// guessWoman guesses from the ending of a folded given name.
-func guessWoman(f string) bool {
-	switch f {
-	case "luca", "andrea", "jeremia", "elia", "borja", "joshua", "mustafa", "moussa", "garcia":
-		return false
-	case "carmen", "pilar", "isabel", "mercedes", "dolores", "consuelo", "rosario", "raquel", "ester", "esther", "montse", "maribel", "maite",
-		"loli", "pepi", "conchi", "charo", "merche", "ines", "beatriz", "amparo", "lourdes", "soledad", "trinidad", "nieves", "rocio", "belen",
-		"angeles", "milagros", "leonor", "itziar", "leire", "karen", "jennifer", "katherine", "ingrid", "ruth", "rut", "miriam", "carol":
-		return true
+// guessWoman guesses from the ending of a folded given name: that of most names of
+// the lists that end so.
+func (l *lists) guessWoman(f string) bool {
+	for n := min(longestEnding, len(f)); n > 0; n-- {
+		if more := l.endings[f[len(f)-n:]]; more > 1 || more < -1 {
+			return more > 0
+		}
 	}
-	return strings.HasSuffix(f, "a") || strings.HasSuffix(f, "is") || strings.HasSuffix(f, "ne")
+	return false
+}
+
+const longestEnding = 5
+
+// learnEndings counts women's names, less men's, by their ends.
+func (l *lists) learnEndings(f string, woman bool) {
+	by := -1
+	if woman {
+		by = 1
+	}
+	for n := 1; n <= min(longestEnding, len(f)); n++ {
+		l.endings[f[len(f)-n:]] += by
+	}
 }
 
 // catalanSurnames are frequent surnames of Catalonia that no letter gives away,
@@ -229,15 +279,14 @@ func guessWoman(f string) bool {
 var catalanSurnames = strings.Fields(`puig serra vila soler roca vidal bosch pujol ferrer font mas pla costa riera casals camps sala grau
 	marti vives valls torrent prat rovira rius pons roig ribas ros sabate sole mir miro mestre llorens gibert giralt fabregas esteve
 	duran domenech comas coll codina closa clos castells casas cases carbonell canals busquets batlle barbera bartra badia
-	armengol arnau alsina aguilar amat aymerich bonet boix bover brugues bru cabot calvet camprubi capdevila casanovas colomer
+	armengol arnau alsina amat aymerich bonet boix bover brugues bru cabot calvet camprubi capdevila casanovas colomer
 	farre feliu figueras figueres fontanals garriga gasol gomis guardiola guasch jove juve lleonart lloret llobet llopis maragall massip
-	mateu miquel molins montaner muntaner nadal noguera oliva oller palau parellada pascual planas porta prats puigdemont quintana rafols
+	mateu miquel molins montaner muntaner nadal noguera oller palau parellada planas porta prats puigdemont rafols
 	ramoneda raventos recasens ricart rifa ripoll rosell rossell sagarra salvado sanahuja sanchis segarra sendra serrat sitja sola subirana
-	tarrago torras torres tort trias trullas tura vallverdu vendrell ventura verdaguer vilalta vilanova vinyals xirau`)
+	tarrago torras tort trias trullas tura vallverdu vendrell verdaguer vilalta vilanova vinyals xirau`)
 
-// guessOrigin tells Catalan names by letters and endings that Spanish lacks.
-func guessOrigin(name string) origin {
-	lower := strings.ToLower(name)
+// guessOrigin tells Catalan names in small letters by letters and endings that Spanish lacks.
+func guessOrigin(lower string) origin {
 	if strings.ContainsAny(lower, "àèòïç·") || strings.Contains(lower, "ny") || strings.Contains(lower, "tx") {
 		return catalan
 	}

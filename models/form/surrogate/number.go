@@ -22,6 +22,7 @@ func (w *Writer) Number(dst, value []byte) (out []byte, ok bool) {
 		return dst, false
 	}
 	start := len(dst)
+	w.nth = 0
 	w.fold = appendPlain(w.fold[:0], value)
 	form := formOf(w.fold)
 	label := 0
@@ -30,7 +31,7 @@ func (w *Writer) Number(dst, value []byte) (out []byte, ok bool) {
 	}
 	for attempt := range attempts {
 		dst = dst[:start]
-		rng := w.Source.Draw("number", w.fold, attempt)
+		rng := w.Source.Draw("number", w.nth, w.fold, attempt)
 		first := true
 		for i, b := range value {
 			switch {
@@ -73,7 +74,8 @@ func labelOf(value []byte) int {
 
 // digits appends as many other digits; the first is no nought.
 func (w *Writer) digits(dst, value []byte, what string) []byte {
-	rng := w.Source.Draw(what, value, 0)
+	w.nth++
+	rng := w.Source.Draw(what, w.nth, value, 0)
 	for i := range value {
 		low := 0
 		if i == 0 {
@@ -230,7 +232,7 @@ var hosts = [...]string{"example.org", "example.com", "example.net"}
 // is none of them.
 func (w *Writer) Contact(dst, value []byte) (out []byte, ok bool) {
 	w.fold = append(w.fold[:0], bytes.ToLower(value)...)
-	rng := w.Source.Draw("contact", w.fold, 0)
+	rng := w.Source.Draw("contact", 0, w.fold, 0)
 	letters := func(n int) {
 		for range n {
 			dst = append(dst, "bcdfghjklmnpqrstvwxyz"[rng.IntN(21)])

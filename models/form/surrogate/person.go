@@ -3,6 +3,8 @@ package surrogate
 import (
 	"bytes"
 	"unicode"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // particles and titles stand among names and are no part of them, in small
@@ -18,51 +20,146 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
+// role is what a part of a person's name is.
+type role uint8
+
+const (
+	sign role = iota // comma, particle: it stays
+	initial
+	givenName
+	surname
+)
+
 // Person appends the name of another person to dst: each given name and
-// surname has its own surrogate, of the same gender and origin, initials
-// become other initials; order, commas, hyphens, particles and case stay. False:
-// there is no name in it.
+// surname has its own surrogate, of the same gender and origin, two given names
+// other two that go together, initials become other initials; order, commas,
+// hyphens, particles and case stay. False: there is no name in it.
 func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 	w.take(value)
-	accents := hasAccents(value)
-	givenFirst, at, surnamesSeen := !w.commaFirst(value), 0, 0
-	names := 0
-	for i, p := range w.parts {
-		switch {
-		case p.kind == comma:
-			givenFirst, surnamesSeen = true, -1 // given names follow
-			continue
-		case p.kind == numeral:
-			return dst, false
-		}
-		dst = append(dst, value[at:p.start]...)
-		at = p.end
-		f := w.folded(value, p)
-		switch {
-		case p.letters == 1 && unicode.IsUpper(rune(value[p.start])):
-			dst = w.initial(dst, f)
-			names++
-			continue
-		case w.isParticle(value, p):
-			dst = append(dst, value[p.start:p.end]...)
+	if !w.assign(value) {
+		return dst, false
+	}
+	at, names := 0, 0
+	for i := 0; i < len(w.parts); i++ {
+		p := w.parts[i]
+		if w.roles[i] == sign {
 			continue
 		}
 		names++
-		name := ""
-		if w.isGiven(f, i, givenFirst, surnamesSeen) {
-			name = w.givenFor(value[p.start:p.end], f)
-		} else {
-			if surnamesSeen >= 0 {
-				surnamesSeen++
+		dst = append(dst, value[at:p.start]...)
+		at = p.end
+		var name []byte
+		switch {
+		case w.roles[i] == initial:
+			dst = w.initial(dst, w.folded(value, p))
+			continue
+		case w.roles[i] == surname:
+			name = w.surnameFor(value, i)
+		case w.isPair(value, i):
+			if dst, ok = w.pair(dst, value, i); !ok {
+				return dst, false
 			}
-			name = w.surnameFor(f)
+			i++
+			at = w.parts[i].end
+			continue
+		default:
+			name = w.givenFor(value, i)
 		}
-		if name == "" {
+		if name == nil {
 			return dst, false
 		}
-		dst = appendLike(dst, value[p.start:p.end], name, accents)
+		dst = w.appendLike(dst, value, value[p.start:p.end], name)
 	}
 	return append(dst, value[at:]...), names > 0
+}
+
+// assign finds the role of each part. False: a number is among them.
+func (w *Writer) assign(value []byte) bool {
+	w.roles = w.roles[:0]
+	turned, before := w.commaFirst(value), 0 // before: how many given names
+	for i, p := range w.parts {
+		r := sign
+		switch {
+		case p.kind == numeral:
+			return false
+		case p.kind == comma:
+			turned, before = false, -1 // given names follow
+		case p.letters == 1 && unicode.IsUpper(rune(value[p.start])):
+			r = initial
+		case w.isParticle(value, p):
+		case w.isGiven(value, i, turned, before):
+			r = givenName
+			if before >= 0 {
+				before++
+			}
+		default:
+			r = surname
+		}
+		w.roles = append(w.roles, r)
+	}
+	return true
+}
+
+// isGiven tells whether part i is a given name: by the lists, and where they know
+// it as both or neither, by its place. turned: surnames stand first; before: given
+// names before it, -1 behind a comma.
+func (w *Writer) isGiven(value []byte, i int, turned bool, before int) bool {
+	switch {
+	case w.behind(value, i) != 0:
+		return w.behind(value, i) >= mariaDeLa
+	case turned:
+		return false
+	case before < 0:
+		return true
+	}
+	f := w.folded(value, w.parts[i])
+	_, isGiven := w.lists.given[string(f)]
+	_, isSurname := w.lists.surnames[string(f)]
+	switch last := i == len(w.parts)-1; {
+	case i > 0 && w.roles[i-1] == surname:
+		return false
+	case before > 0 && (last || isSurname):
+		return w.together(value, i-1)
+	case isGiven != isSurname:
+		return isGiven
+	case isGiven:
+		return true
+	}
+	return i == 0 && len(w.parts) > 1
+}
+
+// together tells whether parts i and i+1 are given names that go together.
+func (w *Writer) together(value []byte, i int) bool {
+	w.try = gazetteer.Fold(w.try[:0], value[w.parts[i].start:w.parts[i+1].end])
+	return w.lists.pairs[string(w.try)]
+}
+
+// isPair tells whether parts i and i+1 are given names with a blank between.
+func (w *Writer) isPair(value []byte, i int) bool {
+	return i+1 < len(w.parts) && w.roles[i+1] == givenName && w.parts[i+1].start-w.parts[i].end == 1 && value[w.parts[i].end] == ' '
+}
+
+// pair appends two given names for parts i and i+1, of the gender and origin of the
+// first.
+func (w *Writer) pair(dst, value []byte, i int) ([]byte, bool) {
+	p, next := w.parts[i], w.parts[i+1]
+	g := w.given(value[p.start:p.end])
+	if g.origin == elsewhere {
+		g.origin = spanish
+	}
+	at := twoMen + pool(g.origin)
+	if g.woman {
+		at = twoWomen + pool(g.origin)
+	}
+	w.fold = gazetteer.Fold(w.fold[:0], value[p.start:next.end])
+	name := w.from(at, "pair", w.fold)
+	first, second, ok := bytes.Cut(name, []byte{' '})
+	if !ok {
+		return dst, false
+	}
+	dst = w.appendLike(dst, value, value[p.start:p.end], first)
+	dst = append(dst, value[p.end:next.start]...)
+	return w.appendLike(dst, value, value[next.start:next.end], second), true
 }
 
 func (w *Writer) isParticle(value []byte, p part) bool {
@@ -80,60 +177,101 @@ func (w *Writer) commaFirst(value []byte) bool {
 	return false
 }
 
-// isGiven tells whether part i, a folded word, is a given name: by the lists,
-// and where they know it as both or neither, by its place.
-func (w *Writer) isGiven(f []byte, i int, givenFirst bool, surnamesSeen int) bool {
-	if surnamesSeen < 0 {
-		return true
-	}
-	if !givenFirst {
-		return false
-	}
-	_, isGiven := w.lists.given[string(f)]
-	_, isSurname := w.lists.surnames[string(f)]
-	if isGiven != isSurname {
-		return isGiven
-	}
-	if isGiven {
-		return surnamesSeen == 0
-	}
-	return i == 0 && len(w.parts) > 1
-}
-
-// givenFor draws for a given name and its folded form. As it is written it is
+// given returns what is known of a given name, or guessed. As it is written it is
 // looked up first: Núria is Catalan, Nuria Spanish.
-func (w *Writer) givenFor(written, f []byte) string {
+func (w *Writer) given(written []byte) given {
 	w.try = appendLower(w.try[:0], written)
 	g, known := w.lists.given[string(w.try)]
 	if !known {
-		g, known = w.lists.given[string(f)]
+		w.try = gazetteer.Fold(w.try[:0], written)
+		g, known = w.lists.given[string(w.try)]
 	}
 	if !known {
-		g.woman = guessWoman(string(f))
+		g.woman = w.lists.guessWoman(string(w.try))
 		if w.Catalan {
 			g.origin = catalan
 		}
 	}
-	if g.woman {
-		return w.from(womenNames+pool(g.origin), "woman", f)
-	}
-	return w.from(menNames+pool(g.origin), "man", f)
+	return g
 }
 
-func (w *Writer) surnameFor(f []byte) string {
-	o, known := w.lists.surnames[string(f)]
-	if !known && w.Catalan {
-		o = catalan
+// givenFor draws for part i, a given name. Behind Mª stands what goes together
+// with María.
+func (w *Writer) givenFor(value []byte, i int) []byte {
+	at := w.behind(value, i)
+	what := "maria"
+	if at == 0 {
+		switch g := w.given(value[w.parts[i].start:w.parts[i].end]); {
+		case i > 0 && w.isMaria(value, i-1):
+			at = mariaDeLa + 5
+		case g.woman:
+			at, what = womenNames+pool(g.origin), "woman"
+		default:
+			at, what = menNames+pool(g.origin), "man"
+		}
 	}
-	return w.from(surnames+pool(o), "surname", f)
+	return w.from(at, what, w.folded(value, w.parts[i]))
+}
+
+// isMaria tells whether part i is María or what is written for it.
+func (w *Writer) isMaria(value []byte, i int) bool {
+	f := w.folded(value, w.parts[i])
+	return string(f) == "ma" || string(f) == "maria"
+}
+
+// surnameFor draws for part i, a surname: one that goes with the words before it.
+func (w *Writer) surnameFor(value []byte, i int) []byte {
+	at := w.behind(value, i)
+	f := w.folded(value, w.parts[i])
+	if at == 0 {
+		o, known := w.lists.surnames[string(f)]
+		if !known && w.Catalan {
+			o = catalan
+		} else if !known {
+			w.try = appendLower(w.try[:0], value[w.parts[i].start:w.parts[i].end])
+			o = guessOrigin(string(w.try))
+		}
+		at = surnames + pool(o)
+	}
+	return w.from(at, "surname", f)
+}
+
+// behind returns the pool of names that stand behind the particles before part i,
+// and behind María, if she is before them; 0: any.
+func (w *Writer) behind(value []byte, i int) (at pool) {
+	if i == 0 {
+		return 0
+	}
+	switch i--; string(w.folded(value, w.parts[i])) {
+	case "la":
+		at = afterDeLa
+	case "del":
+		at = afterDel
+	case "los":
+		at = afterDeLos
+	case "las":
+		at = afterDeLas
+	case "de":
+		at = afterDe
+	default:
+		return 0
+	}
+	for i > 0 && w.isParticle(value, w.parts[i]) && !w.isMaria(value, i) {
+		i--
+	}
+	if w.isMaria(value, i) {
+		at += mariaDeLa - afterDeLa
+	}
+	return at
 }
 
 // initials begin names about as often as they stand here.
 const initials = "AAABCCDEFGGIJJLLMMMNPPRRRSSTV"
 
 func (w *Writer) initial(dst, f []byte) []byte {
+	w.nth++
 	for attempt := 0; ; attempt++ {
-		if c := initials[w.Source.Draw("initial", f, attempt).IntN(len(initials))]; len(f) == 0 || c|0x20 != f[0] {
+		if c := initials[w.Source.Draw("initial", w.nth, f, attempt).IntN(len(initials))]; len(f) == 0 || c|0x20 != f[0] {
 			return append(dst, c)
 		}
 	}

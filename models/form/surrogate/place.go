@@ -35,7 +35,7 @@ func (w *Writer) Place(dst, value []byte) (out []byte, ok bool) {
 	w.take(value)
 	if at := w.known(value); at != 0 {
 		name := w.from(at, "place", w.whole(value))
-		return appendLike(dst, value, name, hasAccents(value)), name != ""
+		return w.appendLike(dst, value, value, name), name != nil
 	}
 	head, kind := w.head(value)
 	switch {
@@ -104,7 +104,7 @@ func (w *Writer) head(value []byte) (n int, kind placeKind) {
 var primaryCare = setOf(`cap ambulatorio ambulatori consultorio consultori salud salut abs cs ubs uba cuap`)
 
 // nameFor draws the name of a place of a kind, for what follows the head.
-func (w *Writer) nameFor(kind placeKind, value []byte, head int) string {
+func (w *Writer) nameFor(kind placeKind, value []byte, head int) []byte {
 	w.fold = w.fold[:0]
 	for _, p := range w.parts[head:] {
 		if len(w.fold) > 0 {
@@ -125,13 +125,13 @@ func (w *Writer) nameFor(kind placeKind, value []byte, head int) string {
 }
 
 // rest appends the head and a name in place of what follows it.
-func (w *Writer) rest(dst, value []byte, head int, name string) ([]byte, bool) {
-	if name == "" {
+func (w *Writer) rest(dst, value []byte, head int, name []byte) ([]byte, bool) {
+	if name == nil {
 		return dst, false
 	}
 	from, last := w.parts[head], w.parts[len(w.parts)-1]
 	dst = append(dst, value[:from.start]...)
-	dst = appendLike(dst, value[from.start:from.end], name, hasAccents(value))
+	dst = w.appendLike(dst, value, value[from.start:from.end], name)
 	return append(dst, value[last.end:]...), true
 }
 
@@ -183,10 +183,10 @@ func (w *Writer) address(dst, value []byte, head int) ([]byte, bool) {
 			end++
 		}
 		name := w.run(value, i, end, i == head && head > 0)
-		if name == "" {
+		if name == nil {
 			return dst, false
 		}
-		dst = appendLike(dst, value[p.start:p.end], name, hasAccents(value))
+		dst = w.appendLike(dst, value, value[p.start:p.end], name)
 		names++
 		at = w.parts[end-1].end
 		i = end
@@ -195,7 +195,7 @@ func (w *Writer) address(dst, value []byte, head int) ([]byte, bool) {
 }
 
 // run draws a name for the words from i to end.
-func (w *Writer) run(value []byte, i, end int, street bool) string {
+func (w *Writer) run(value []byte, i, end int, street bool) []byte {
 	w.fold = w.fold[:0]
 	for _, p := range w.parts[i:end] {
 		if len(w.fold) > 0 {
@@ -222,5 +222,5 @@ func (w *Writer) Profession(dst, value []byte) (out []byte, ok bool) {
 		at = trades
 	}
 	name := w.from(at, "profession", f)
-	return appendLike(dst, value, name, true), name != ""
+	return w.appendLike(dst, value, value, name), name != nil
 }

@@ -22,10 +22,10 @@ import (
 
 // Source draws.
 type Source interface {
-	// Draw returns random numbers for a part of a value: of what kind it is, and
-	// its folded letters or digits. attempt counts the draws that were of no use.
-	// They are valid until the next call.
-	Draw(what string, part []byte, attempt int) *rand.Rand
+	// Draw returns random numbers for a part of a value: of what kind it is, which
+	// of this kind in the value, and its folded letters or digits. attempt counts
+	// the draws that were of no use. They are valid until the next call.
+	Draw(what string, nth int, part []byte, attempt int) *rand.Rand
 	// Avoid tells whether a folded word must not be written: it stands among the
 	// values that are replaced.
 	Avoid(word []byte) bool
@@ -36,15 +36,22 @@ type Writer struct {
 	Source Source
 	// Catalan is preferred for names of no known origin.
 	Catalan bool
+	// Accents are written where the value at hand does not say whether they are.
+	Accents bool
 
 	lists *lists
 	parts []part
+	roles []role // of the parts of a person's name
+	nth   int    // how many parts of the value have been drawn, surnames apart
+	last  int    // how many surnames
 	fold  []byte // of the part at hand
-	try   []byte // folded, of what was drawn
+	name  []byte // what was drawn
+	try   []byte // the same, folded
+	used  []byte // folded words that the surrogate at hand has, a blank behind each
 }
 
 // NewWriter returns a writer that draws from a source.
-func NewWriter(s Source) *Writer { return &Writer{Source: s, lists: shipped()} }
+func NewWriter(s Source) *Writer { return &Writer{Source: s, Accents: true, lists: shipped()} }
 
 // part is a word or number of a value; what stands between two stays.
 type part struct {
@@ -63,7 +70,7 @@ const (
 
 // take cuts a value into parts.
 func (w *Writer) take(value []byte) {
-	w.parts = w.parts[:0]
+	w.parts, w.nth, w.last, w.used = w.parts[:0], 0, 0, w.used[:0]
 	for i := 0; i < len(value); {
 		r, size := utf8.DecodeRune(value[i:])
 		switch {
@@ -100,39 +107,85 @@ func (w *Writer) folded(value []byte, p part) []byte {
 const attempts = 40
 
 // from draws an entry of a pool for the folded words, which is none of them
-// and has no word that is to be avoided. "" if there is none.
-func (w *Writer) from(at pool, what string, original []byte) string {
-	list := w.lists.pools[at]
-	if len(list) == 0 {
-		return ""
+// and has no word that is to be avoided or stands in the surrogate already. nil if
+// there is none; valid until the next call.
+func (w *Writer) from(at pool, what string, original []byte) []byte {
+	list := &w.lists.pools[at]
+	if list.empty() {
+		return nil
 	}
+	count := &w.nth
+	if at.isSurname() {
+		count = &w.last
+	}
+	*count++
 	for attempt := range attempts {
-		name := list[w.Source.Draw(what, original, attempt).IntN(len(list))]
-		if w.fits(name, original) {
-			return name
+		rng := w.Source.Draw(what, *count, original, attempt)
+		w.name = list.of(w.name[:0], rng)
+		if at < towns && rng.IntN(slipsOne) == 0 {
+			w.name = slip(w.name, rng)
+		}
+		if w.fits(original) {
+			w.used = append(append(w.used, w.try...), ' ')
+			return w.name
 		}
 	}
-	return ""
+	return nil
 }
 
-// fits tells whether a name may stand for the folded original.
-func (w *Writer) fits(name string, original []byte) bool {
-	w.try = gazetteer.Fold(w.try[:0], []byte(name))
+// fits tells whether what was drawn may stand for the folded original.
+func (w *Writer) fits(original []byte) bool {
+	w.try = gazetteer.Fold(w.try[:0], w.name)
 	if bytes.Equal(w.try, original) {
 		return false
 	}
 	for word := range bytes.SplitSeq(w.try, []byte{' '}) {
-		if len(word) >= 3 && !generic(word) && w.Source.Avoid(word) {
+		if len(word) >= 3 && !generic(word) && (w.Source.Avoid(word) || w.has(word)) {
 			return false
 		}
 	}
 	return true
 }
 
+// has tells whether the surrogate at hand has a folded word.
+func (w *Writer) has(word []byte) bool {
+	for used := w.used; len(used) > 0; {
+		end := bytes.IndexByte(used, ' ')
+		if bytes.Equal(used[:end], word) {
+			return true
+		}
+		used = used[end+1:]
+	}
+	return false
+}
+
+// slipsOne names in so many are misspelt: people who write notes misspell names,
+// and taggers miss those first.
+const slipsOne = 100
+
+// slip misspells a name: two letters change places, or one is left out or doubled.
+func slip(name []byte, rng *rand.Rand) []byte {
+	if len(name) < 5 {
+		return name
+	}
+	i := 1 + rng.IntN(len(name)-3)
+	if a, b := name[i], name[i+1]; a < 'a' || a > 'z' || b < 'a' || b > 'z' {
+		return name
+	}
+	switch rng.IntN(3) {
+	case 0:
+		name[i], name[i+1] = name[i+1], name[i]
+		return name
+	case 1:
+		return append(name[:i], name[i+1:]...)
+	}
+	return append(name[:i+1], name[i:]...)
+}
+
 // appendLike appends a name in the case of a word: capitals, small letters, or
-// as the list has it; without accents if the value has none and is not written
-// with care, in capitals or small letters.
-func appendLike(dst []byte, like []byte, name string, accents bool) []byte {
+// as the list has it. Accents are those of value, the whole that the word stands
+// in: it has some, or its name would have some and it has not, or it does not say.
+func (w *Writer) appendLike(dst, value, like, name []byte) []byte {
 	upper, lower := 0, 0
 	for _, r := range string(like) {
 		switch {
@@ -143,14 +196,15 @@ func appendLike(dst []byte, like []byte, name string, accents bool) []byte {
 		}
 	}
 	allUpper, allLower := lower == 0 && upper > 1, upper == 0
-	for _, r := range name {
+	accents := !hasAccents(name) || hasAccents(value) || w.Accents && !allUpper && !allLower && !w.bare(value)
+	for _, r := range string(name) {
 		switch {
 		case allUpper:
 			r = unicode.ToUpper(r)
 		case allLower:
 			r = unicode.ToLower(r)
 		}
-		if (allUpper || allLower) && !accents && r >= 0xC0 {
+		if !accents && r >= 0xC0 {
 			r = unaccented(r)
 		}
 		dst = utf8.AppendRune(dst, r)
@@ -181,6 +235,17 @@ func appendLower(dst, text []byte) []byte {
 		dst = utf8.AppendRune(dst, unicode.ToLower(r))
 	}
 	return dst
+}
+
+// bare tells whether a value was written without the accents that a frequent name
+// in it has: Garcia.
+func (w *Writer) bare(value []byte) bool {
+	for _, p := range w.parts {
+		if p.kind == word && w.lists.accented[string(w.folded(value, p))] {
+			return true
+		}
+	}
+	return false
 }
 
 func hasAccents(value []byte) bool {

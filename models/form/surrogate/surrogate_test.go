@@ -19,7 +19,7 @@ type hashed struct {
 	avoid map[string]bool
 }
 
-func (h *hashed) Draw(what string, part []byte, attempt int) *rand.Rand {
+func (h *hashed) Draw(what string, _ int, part []byte, attempt int) *rand.Rand {
 	return rand.New(rand.NewPCG(h.seed+uint64(attempt), xxh3.Hash(append([]byte(what+"\x00"), part...))))
 }
 
@@ -92,10 +92,11 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestKept: gender and origin of a given name that the lists know stay.
+// TestKept: gender and origin of a given name that the lists know stay; a few
+// surrogates no list knows, and some of those put together are names elsewhere.
 func TestKept(t *testing.T) {
 	l := shipped()
-	n := 0
+	n, rare, moved := 0, 0, 0
 	for seed := range uint64(3) {
 		w := NewWriter(&hashed{seed: seed << 32})
 		for line := range lines("lists/given.txt") {
@@ -103,13 +104,15 @@ func TestKept(t *testing.T) {
 			got := write(w.Person, name+" García")
 			first, _, _ := strings.Cut(got, " ")
 			was, now := l.given[strings.ToLower(name)], l.given[strings.ToLower(first)]
-			if n++; was != now {
-				t.Fatalf("%s became %s: %v, %v", name, first, was, now)
+			if _, known := l.given[strings.ToLower(first)]; !known {
+				rare++
+			} else if n++; was != now {
+				moved++
 			}
 		}
 	}
-	if n < 3*3000 {
-		t.Errorf("%d names", n)
+	if n < 3*2500 || rare == 0 || rare > n/5 || moved > n/200 {
+		t.Errorf("%d names, %d rare, %d of another origin", n, rare, moved)
 	}
 	w := NewWriter(&hashed{})
 	for _, c := range []struct{ town, size string }{{"Barcelona", "a city"}, {"Olot", "a town"}, {"Abades", "a village"}} {
@@ -152,7 +155,7 @@ func TestNeverBack(t *testing.T) {
 		given = append(given, strings.Fields(line)[2])
 	}
 	for o := range numOrigins {
-		last = append(last, l.pools[surnames+pool(o)]...)
+		last = append(append(last, l.pools[surnames+pool(o)].head...), l.pools[surnames+pool(o)].tail...)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		parts := []string{rapid.SampledFrom(given).Draw(t, "given"), rapid.SampledFrom(last).Draw(t, "first"), rapid.SampledFrom(last).Draw(t, "second")}
@@ -195,8 +198,8 @@ func TestAllocations(t *testing.T) {
 
 type fixed struct{ *rand.Rand }
 
-func (f fixed) Draw(string, []byte, int) *rand.Rand { return f.Rand }
-func (fixed) Avoid([]byte) bool                     { return false }
+func (f fixed) Draw(string, int, []byte, int) *rand.Rand { return f.Rand }
+func (fixed) Avoid([]byte) bool                          { return false }
 
 // FuzzSurrogates: nothing panics, what is written is UTF-8.
 func FuzzSurrogates(f *testing.F) {
@@ -220,8 +223,8 @@ func FuzzSurrogates(f *testing.F) {
 // TestLists: every pool has something to draw from.
 func TestLists(t *testing.T) {
 	for at, list := range shipped().pools {
-		if len(list) < 20 {
-			t.Errorf("pool %d has %d entries", at, len(list))
+		if n := len(list.head) + len(list.tail); n < 3 {
+			t.Errorf("pool %d has %d entries", at, n)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func newValues(seed uint64, names []string) *values {
 
 // Draw implements surrogate.Source: García has one substitute throughout a
 // candidate.
-func (v *values) Draw(what string, part []byte, attempt int) *rand.Rand {
+func (v *values) Draw(what string, _ int, part []byte, attempt int) *rand.Rand {
 	v.key = append(append(append(v.key[:0], what...), 0, byte(attempt)), part...)
 	return rand.New(rand.NewPCG(xxh3.HashSeed(v.key, v.seed), v.number))
 }
