@@ -65,16 +65,16 @@ type mention struct {
 	stretch    uint32
 }
 
-func (o *surrogates) begin(n *Note) {
-	o.note = n
-	o.originals, o.mentions, o.words = append(o.originals[:0], n.Avoid...), o.mentions[:0], o.words[:0]
-	for _, s := range n.Spans {
-		o.originals = appendTelling(o.originals, n.Text[s.Start:s.End])
+func (s *surrogates) begin(n *Note) {
+	s.note = n
+	s.originals, s.mentions, s.words = append(s.originals[:0], n.Avoid...), s.mentions[:0], s.words[:0]
+	for _, span := range n.Spans {
+		s.originals = appendTelling(s.originals, n.Text[span.Start:span.End])
 	}
-	o.writer.Catalan = n.Language == pipeline.Catalan
-	o.writer.Accents = hasAccents(n.Text)
-	if !o.writer.Accents && len(n.Text) < silent && n.stream != nil {
-		o.writer.Accents = n.Draw(NoteScope, "surrogate accents", nil).IntN(2) == 0
+	s.writer.Catalan = n.Language == pipeline.Catalan
+	s.writer.Accents = hasAccents(n.Text)
+	if !s.writer.Accents && len(n.Text) < silent && n.stream != nil {
+		s.writer.Accents = n.Draw(NoteScope, "surrogate accents", nil).IntN(2) == 0
 	}
 }
 
@@ -113,39 +113,39 @@ func hasAccents(text []byte) bool {
 }
 
 // Replace implements Operator.
-func (o *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
-	switch o.strategy {
+func (s *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
+	switch s.strategy {
 	case consistent:
-		o.owner, o.standIn = o.scope, 0
+		s.owner, s.standIn = s.scope, 0
 	case random:
-		o.owner, o.standIn = NoteScope, uint64(v.Span)
+		s.owner, s.standIn = NoteScope, uint64(v.Span)
 	case markov:
-		o.owner = o.ownerOf(v)
-		stretch := o.walk(v)
-		o.standIn = o.choose(stretch)
+		s.owner = s.ownerOf(v)
+		stretch := s.walk(v)
+		s.standIn = s.choose(stretch)
 	}
-	return o.write(dst, v)
+	return s.write(dst, v)
 }
 
 // ownerOf returns whose stand-ins a value chooses among: patients and those around
 // them have their own, staff and places are those of the house.
-func (o *surrogates) ownerOf(v Value) Scope {
-	if o.scope == PatientScope && (v.Category.Kind() == pipeline.PlaceKind || o.isStaff(v)) {
+func (s *surrogates) ownerOf(v Value) Scope {
+	if s.scope == PatientScope && (v.Category.Kind() == pipeline.PlaceKind || s.isStaff(v)) {
 		return ArchiveScope
 	}
-	return o.scope
+	return s.scope
 }
 
 // isStaff tells whether a name is that of somebody who works there: by its
 // category, or by the title before it.
-func (o *surrogates) isStaff(v Value) bool {
+func (s *surrogates) isStaff(v Value) bool {
 	if v.Category.Kind() != pipeline.NameKind {
 		return false
 	}
 	if name := v.Category.String(); name == "NOMBRE_PERSONAL_SANITARIO" || name == "DOCTOR" {
 		return true
 	}
-	before := bytes.TrimRight(o.note.Text[:o.note.Spans[v.Span].Start], " .:")
+	before := bytes.TrimRight(s.note.Text[:s.note.Spans[v.Span].Start], " .:")
 	if at := bytes.LastIndexAny(before, " \n\t(,;:/-"); at >= 0 {
 		before = before[at+1:]
 	}
@@ -165,65 +165,65 @@ var staffTitles = map[string]bool{"dr": true, "dra": true, "doctor": true, "doct
 // probability 1/sqrt(k+1). However many mentions there are, some stand-ins come in
 // a large part of them and about half of all mentions have one that comes but once
 // or twice.
-func (o *surrogates) choose(stretch []byte) uint64 {
-	u := o.note.Draw(NoteScope, "surrogate choice", stretch).Float64()
+func (s *surrogates) choose(stretch []byte) uint64 {
+	u := s.note.Draw(NoteScope, "surrogate choice", stretch).Float64()
 	return uint64(min(1/(u*u), 1<<40))
 }
 
 // walk goes one mention further with a value and returns its stretch: the words of
 // the value and how often it has changed. Values that share a word, Ana García and
 // García, walk together.
-func (o *surrogates) walk(v Value) []byte {
-	start := len(o.words)
-	o.words = appendWords(o.words, v.Words)
-	words := o.words[start:]
+func (s *surrogates) walk(v Value) []byte {
+	start := len(s.words)
+	s.words = appendWords(s.words, v.Words)
+	words := s.words[start:]
 	at := -1
-	for i := range o.mentions {
-		m := &o.mentions[i]
-		if have := o.words[m.start:m.end]; within(words, have) || within(have, words) {
-			o.words = o.words[:start]
+	for i := range s.mentions {
+		m := &s.mentions[i]
+		if have := s.words[m.start:m.end]; within(words, have) || within(have, words) {
+			s.words = s.words[:start]
 			at = i
 			break
 		}
 	}
 	if at < 0 {
-		at = len(o.mentions)
-		o.mentions = append(o.mentions, mention{int32(start), int32(len(o.words)), 0, 0})
+		at = len(s.mentions)
+		s.mentions = append(s.mentions, mention{int32(start), int32(len(s.words)), 0, 0})
 	} else {
-		o.step(&o.mentions[at])
+		s.step(&s.mentions[at])
 	}
-	m := &o.mentions[at]
-	o.key = binary.LittleEndian.AppendUint32(o.key[:0], m.stretch)
-	o.key = append(o.key, o.words[m.start:m.end]...)
-	return o.key
+	m := &s.mentions[at]
+	s.key = binary.LittleEndian.AppendUint32(s.key[:0], m.stretch)
+	s.key = append(s.key, s.words[m.start:m.end]...)
+	return s.key
 }
 
 // step goes one mention further: it may begin another stretch.
-func (o *surrogates) step(m *mention) {
+func (s *surrogates) step(m *mention) {
 	m.times++
-	o.key = binary.LittleEndian.AppendUint32(o.key[:0], m.times)
-	o.key = append(o.key, o.words[m.start:m.end]...)
-	if o.note.Draw(NoteScope, "surrogate stretch", o.key).IntN(100) >= o.stay {
+	s.key = binary.LittleEndian.AppendUint32(s.key[:0], m.times)
+	s.key = append(s.key, s.words[m.start:m.end]...)
+	if s.note.Draw(NoteScope, "surrogate stretch", s.key).IntN(100) >= s.stay {
 		m.stretch++
 	}
 }
 
 // Draw implements surrogate.Source. A stand-in is somebody with a name, whatever the
 // name is that it stands for.
-func (o *surrogates) Draw(what string, nth int, part []byte, attempt int) *rand.Rand {
-	o.key = append(o.key[:0], byte(attempt))
-	if o.strategy != consistent {
-		o.key = binary.LittleEndian.AppendUint64(append(o.key, byte(nth)), o.standIn)
+func (s *surrogates) Draw(what string, nth int, part []byte, attempt int) *rand.Rand {
+	s.key = append(s.key[:0], byte(attempt))
+	if s.strategy != consistent {
+		s.key = binary.LittleEndian.AppendUint64(append(s.key, byte(nth)), s.standIn)
 		part = nil
 	}
-	o.key = append(o.key, what...)
-	o.key = append(append(o.key, 0), part...)
-	return o.note.Draw(o.owner, "surrogate", o.key)
+	s.key = append(s.key, what...)
+	s.key = append(append(s.key, 0), part...)
+	return s.note.Draw(s.owner, "surrogate", s.key)
 }
 
 // Avoid implements surrogate.Source: no word of the note's own values.
-func (o *surrogates) Avoid(word []byte) bool {
-	for words := o.originals; len(words) > 0; {
+func (s *surrogates) Avoid(word []byte) bool {
+	for words := s.originals; len(words) > 0; {
 		end := bytes.IndexByte(words, ' ')
 		if bytes.EqualFold(words[:end], word) {
 			return true
@@ -235,21 +235,21 @@ func (o *surrogates) Avoid(word []byte) bool {
 
 // write appends a surrogate for a value: one of the kind of its category, but
 // for some categories.
-func (o *surrogates) write(dst []byte, v Value) ([]byte, bool) {
+func (s *surrogates) write(dst []byte, v Value) ([]byte, bool) {
 	unlike := unlikeKind[v.Category.String()]
 	switch kind := v.Category.Kind(); {
 	case unlike == asNothing:
 		return dst, false
 	case unlike == asNumber || kind == pipeline.IDKind:
-		return o.writer.Number(dst, v.Words)
+		return s.writer.Number(dst, v.Words)
 	case kind == pipeline.NameKind:
-		return o.writer.Person(dst, v.Words)
+		return s.writer.Person(dst, v.Words)
 	case kind == pipeline.PlaceKind:
-		return o.writer.Place(dst, v.Words)
+		return s.writer.Place(dst, v.Words)
 	case kind == pipeline.ContactKind:
-		return o.writer.Contact(dst, v.Words)
+		return s.writer.Contact(dst, v.Words)
 	case kind == pipeline.ProfessionKind:
-		return o.writer.Profession(dst, v.Words)
+		return s.writer.Profession(dst, v.Words)
 	}
 	return dst, false
 }
