@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -145,7 +146,11 @@ func (w *world) try(t *testing.T, example string) {
 		here.serve(t, example)
 		return
 	}
-	if out, err := here.sh(example); err != nil {
+	out, err := here.sh(example)
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() == 15 && strings.HasPrefix(example, "velum attack") {
+		return // of so few notes no attack can tell
+	}
+	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -27,17 +27,17 @@ func (t *torture) oracle() (string, error) {
 
 // asked is one attack with the options of a profile.
 func (t *torture) asked(profile string) (string, error) {
-	c := exec.Command(t.velum, "attack", "--quiet", "--json", "--oracle", "--in", t.path("oracle"), "--work", t.path("oracle.work"), "--model", profile, "--seed", fmt.Sprint(t.seed),
+	c := exec.Command(t.velum, "attack", "--quiet", "--json", "--only", "oracle", "--in", t.path("oracle"), "--work", t.path("oracle.work"), "--model", profile, "--seed", fmt.Sprint(t.seed),
 		"--places", fmt.Sprint(t.times(20, 2)), "--candidates", fmt.Sprint(t.times(1600, 100)), "--separate", fmt.Sprint(t.times(10, 1)))
 	said, _ := c.Output() // the exit code is looked at
 	var found struct {
-		Passed   bool   `json:"passed"`
+		Verdict  string `json:"verdict"`
 		Sentence string `json:"sentence"`
 	}
 	if err := json.Unmarshal(said, &found); err != nil {
 		return "", fmt.Errorf("%s: exit code %d and no finding", profile, c.ProcessState.ExitCode())
 	}
-	if !found.Passed || c.ProcessState.ExitCode() != 0 {
+	if found.Verdict != "passed" || c.ProcessState.ExitCode() != 0 {
 		return found.Sentence, fmt.Errorf("%s: exit code %d", profile, c.ProcessState.ExitCode())
 	}
 	return found.Sentence, nil

@@ -1,7 +1,12 @@
 // Package attack tries velum's own output as somebody would who has all of it
-// but the private tree: every attack in the table below takes an archive or an
-// extract, says in figures what it could find out, and whether that is more than
-// is allowed. To add one: its file, its options, its row.
+// but the private tree: every attack takes an extract, says in figures what it
+// could find out, beside what guessing does, and whether that is more than is
+// allowed. No attack passes that could not have failed: where too little was left
+// to tell, it says that it had no power.
+//
+// An attack on names is a spy (names.go) and a file. What it sees of a mention is a
+// few small numbers; how suspect they are is learned of extracts in which names
+// were planted, and judged on other patients (judge.go). Others have a row of their own.
 package attack
 
 import (
@@ -12,43 +17,79 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/oracle"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // Options are what `velum attack` is told beside the configuration.
 type Options struct {
-	Oracle OracleOptions
-	Parrot ParrotOptions
+	Dir    string   // an extract, its private tree beside it; "": labelled notes alone
+	In     []string // its archive; none: where it lay
+	Gold   []string // labelled notes: of the archive, if there is an extract
+	Only   []string // names of attacks; none: all that apply
+	Misses []float64
+	Most   float64 // times guessing that is allowed
+	Notes  int     // of the archive that are looked at
+	People string  // table of names, and how many bear them; "": nobody knows
+	Oracle oracle.Options
 	Link   LinkOptions
 
-	Work string // folder for what attacks need on the disk; it holds words of notes, is made here and removed at the end
+	Work string // folder for what the oracle needs on the disk; it holds words of notes, is made here and removed at the end
 	Seed uint64 // of everything that is drawn
 }
 
 // finding is what an attack found out.
 type finding struct {
-	Attack   string `json:"attack"`
-	Passed   bool   `json:"passed"` // it found out no more than is allowed
-	Sentence string `json:"sentence"`
-	Figures  any    `json:"figures"`
+	Attack   string    `json:"attack"`
+	Verdict  string    `json:"verdict"`
+	Output   string    `json:"output,omitempty"` // digest of the extract; "": labelled notes
+	Sentence string    `json:"sentence"`
+	Results  []*Result `json:"results,omitempty"`
+	Figures  any       `json:"figures,omitempty"`
 
 	table  func(w io.Writer) // the figures for a person; columns end in tabs
 	remedy string            // if it did not pass
 }
 
-// attacks are tried in this order, those that are wanted.
-var attacks = []struct {
-	name   string
-	wanted func(*Options) bool
-	do     func(*attacker, context.Context) (*finding, error)
-}{
-	{"oracle", func(o *Options) bool { return o.Oracle.Use }, (*attacker).oracle},
-	{"parrot", func(o *Options) bool { return len(o.Parrot.Gold) > 0 }, (*attacker).parrot},
-	{"linkage", func(o *Options) bool { return o.Link.Extract != "" }, (*attacker).linkage},
+// notTried is the verdict on an attack that does not apply.
+const notTried = "not tried"
+
+// add takes in what was found out of one kind of misses. The worst verdict that had
+// power counts.
+func (f *finding) add(r *Result) {
+	r.Attack = f.Attack
+	f.Results = append(f.Results, r)
+	order := []string{"", noPower, passed, failed}
+	if slices.Index(order, r.Verdict) <= slices.Index(order, f.Verdict) {
+		return
+	}
+	f.Verdict = r.Verdict
+	f.Sentence = r.sentence()
+	f.remedy = "raise tag.recall: what is not left cannot be told; or take placeholders"
+	if f.Verdict == noPower {
+		f.remedy = "give more patients or labelled notes, or more of the archive with --notes; without power nothing is known"
+	}
+}
+
+// single is an attack of one result that is no spy.
+type single struct {
+	name    string
+	applies func(a *attacker) string // "" or why it does not
+	do      func(*attacker, context.Context) (*finding, error)
+}
+
+// singles are tried behind those on names.
+var singles = []single{
+	{"linkage", (*attacker).noTable, (*attacker).linkage},
+	{"oracle", (*attacker).noOracle, (*attacker).askOracle},
 }
 
 // attacker is what attacks share.
@@ -56,53 +97,123 @@ type attacker struct {
 	*console.Console
 	*Options
 	config *option.Config
+	sample *sample
 }
 
-// Run tries the attacks that are wanted, prints what each found out, and ends
-// with exit code 15 if one of them found out more than is allowed.
+// Names returns the names of the attacks.
+func Names() (all []string) {
+	for _, s := range spies {
+		all = append(all, s.name)
+	}
+	for _, s := range singles {
+		all = append(all, s.name)
+	}
+	return all
+}
+
+// Run tries the attacks that are wanted, prints what each found out, and ends with
+// exit code 15 unless all that were tried passed.
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) (err error) {
-	wanted := 0
-	for _, a := range attacks {
-		if a.wanted(o) {
-			wanted++
-		}
-	}
-	if wanted == 0 {
-		return exit.Errorf(exit.Config, "see `velum attack --help`", "name an attack")
-	}
 	a := &attacker{Console: c, Options: o}
 	if a.config, err = load(); err != nil {
 		return err
 	}
-	if err := a.begin(); err != nil {
+	if err := a.check(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(o.Work)) }()
-	var shut error
-	for _, attack := range attacks {
-		if !attack.wanted(o) {
-			continue
-		}
-		f, err := attack.do(a, ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", attack.name, err)
-		}
-		f.Attack = attack.name
-		if err := a.print(f); err != nil {
+	if o.Work != "" {
+		if err := a.begin(); err != nil {
 			return err
 		}
-		if !f.Passed {
-			shut = errors.Join(shut, exit.Errorf(exit.Privacy, f.remedy, "%s: %s", f.Attack, f.Sentence))
+		defer func() { err = errors.Join(err, os.RemoveAll(o.Work)) }()
+	}
+	findings, err := a.findings(ctx)
+	if err != nil {
+		return err
+	}
+	return a.report(findings)
+}
+
+// check refuses what cannot be meant.
+func (a *attacker) check() error {
+	for _, name := range a.Only {
+		if !slices.Contains(Names(), name) {
+			return exit.Errorf(exit.Config, "it is one of "+strings.Join(Names(), ", "), "--only: %q is no attack", name)
 		}
 	}
-	return shut
+	for _, m := range a.Misses {
+		if m <= 0 || m >= 1 {
+			return exit.Errorf(exit.Config, "as --misses 0.001,0.01", "--misses wants shares between 0 and 1")
+		}
+	}
+	switch {
+	case a.Most <= 1 || a.Notes < 1:
+		return exit.Errorf(exit.Config, "see `velum attack --help`", "--most wants more than 1, --notes 1 or more")
+	case a.Dir == "" && len(a.Gold) == 0 && len(a.Options.In) == 0:
+		return exit.Errorf(exit.Config, "name the DIR of an extract, or labelled notes with --gold", "nothing to attack")
+	}
+	return nil
+}
+
+func (a *attacker) wants(name string) bool { return len(a.Only) == 0 || slices.Contains(a.Only, name) }
+
+// findings tries what is wanted and applies.
+func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
+	skip := func(name, why string) error {
+		if slices.Contains(a.Only, name) {
+			return exit.Errorf(exit.Config, "see `velum attack --help`", "%s: %s", name, why)
+		}
+		all = append(all, &finding{Attack: name, Verdict: notTried, Sentence: why})
+		return nil
+	}
+	found, err := a.namesFindings(ctx, skip)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, found...)
+	for _, s := range singles {
+		if !a.wants(s.name) {
+			continue
+		}
+		if why := s.applies(a); why != "" {
+			if err := skip(s.name, why); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		f, err := s.do(a, ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		f.Attack = s.name
+		all = append(all, f)
+	}
+	return all, a.settle(all)
+}
+
+// settle says of which output the findings are, and refuses to have tried nothing.
+func (a *attacker) settle(all []*finding) error {
+	if !slices.ContainsFunc(all, func(f *finding) bool { return f.Verdict != notTried }) {
+		return exit.Errorf(exit.Config, "see `velum attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
+	}
+	if a.Dir == "" {
+		return nil
+	}
+	m, err := commit.ReadManifest(a.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return exit.Errorf(exit.Config, "name the output of velum run or velum mask", "%s is no output of velum", a.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		f.Output = audit.OutputDigest(m)
+	}
+	return nil
 }
 
 // begin makes the working folder. One that is there is somebody's.
 func (a *attacker) begin() error {
-	if a.Work == "" {
-		return exit.Errorf(exit.Config, "name a folder that is not there yet; it is removed at the end", "--work is needed")
-	}
 	err := os.Mkdir(a.Work, 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		return exit.Errorf(exit.Config, "name one that is not, or remove it", "--work: %s is there already", a.Work)
@@ -110,18 +221,162 @@ func (a *attacker) begin() error {
 	return err
 }
 
-func (a *attacker) print(f *finding) error {
-	if a.JSON {
-		return json.NewEncoder(a.Out).Encode(struct {
-			Kind string `json:"message_type"`
-			*finding
-		}{"finding", f})
+// report prints the findings; the error names those that did not pass.
+func (a *attacker) report(all []*finding) error {
+	var shut error
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	header := false
+	for _, f := range all {
+		if a.JSON {
+			err := json.NewEncoder(a.Out).Encode(struct {
+				Kind string `json:"message_type"`
+				*finding
+			}{"finding", f})
+			if err != nil {
+				return err
+			}
+		}
+		if !a.JSON && len(f.Results) > 0 && !header {
+			fmt.Fprint(w, "attack\tmisses\tleft\tof\tpointed\tright\tprecision\tguessing\ttimes (95 %)\tsurest\tpatients named\tneeded\tverdict\n")
+			header = true
+		}
+		for _, r := range f.Results {
+			if !a.JSON {
+				r.row(w)
+			}
+		}
+		if f.Verdict != passed && f.Verdict != notTried {
+			shut = errors.Join(shut, exit.Errorf(exit.Privacy, f.remedy, "%s: %s: %s", f.Attack, f.Verdict, f.Sentence))
+		}
 	}
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	f.table(w)
-	if err := w.Flush(); err != nil {
-		return err
+	if err := w.Flush(); err != nil || a.JSON {
+		return errors.Join(err, shut)
 	}
-	_, err := a.Printf("%s: %s\n", f.Attack, f.Sentence)
-	return err
+	for _, f := range all {
+		if f.table != nil {
+			w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+			f.table(w)
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+		if _, err := a.Printf("%s: %s: %s\n", f.Attack, f.Verdict, f.Sentence); err != nil {
+			return err
+		}
+	}
+	return shut
+}
+
+// row prints a result as a line of the table.
+func (r *Result) row(w io.Writer) {
+	kind := r.Kind
+	if r.Misses > 0 {
+		kind = fmt.Sprintf("%s %.4g", kind, r.Misses)
+	}
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.4f\t%.4f\t%.2f (%.2f-%.2f)\t%.2f\t%.1f of %d (%.1f)\t%d\t%s\n",
+		r.Attack, kind, r.Left, r.All, r.Pointed, r.Right, r.Precision, r.Guess, r.Lift, r.Low, r.High, r.Surest, r.Named, r.Patients, r.NamedBy, r.Needed, r.Verdict)
+}
+
+// sentence says it in words.
+func (r *Result) sentence() string {
+	if r.Verdict == noPower {
+		return fmt.Sprintf("%s: %d of %d %s were left, at least %d are needed", r.Why, r.Left, r.All, r.Of, r.Needed)
+	}
+	s := fmt.Sprintf("%d of %d that it points at are right, %.2f times guessing (%.2f to %.2f); %.1f of %d patients named (guessing: %.1f)",
+		r.Right, r.Pointed, r.Lift, r.Low, r.High, r.Named, r.Patients, r.NamedBy)
+	if r.Why != "" {
+		s = r.Why + ": " + s
+	}
+	return s
+}
+
+// namesFindings tries the attacks on names that are wanted and apply.
+func (a *attacker) namesFindings(ctx context.Context, skip func(name, why string) error) ([]*finding, error) {
+	why := ""
+	switch hides, err := a.imitates(); {
+	case err != nil:
+		return nil, err
+	case a.Dir == "" && len(a.Gold) == 0:
+		why = "needs the DIR of an extract, or labelled notes with --gold"
+	case !hides:
+		why = "the policy writes no surrogates for names: what was missed can be told at sight"
+	}
+	var wanted []int
+	for k, s := range spies {
+		if !a.wants(s.name) {
+			continue
+		}
+		alone := ""
+		if s.patient && (a.Dir == "" || a.config.Read.Columns.Patient == "") {
+			alone = "nobody knows whose the notes are: give the DIR of an extract, and read.columns.patient"
+		}
+		if reason := why + alone; reason != "" {
+			if why != "" {
+				reason = why
+			}
+			if err := skip(s.name, reason); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		wanted = append(wanted, k)
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	var err error
+	if a.sample, err = a.open(ctx); err != nil {
+		return nil, err
+	}
+	if a.sample.notes.Len() == 0 {
+		return nil, exit.Errorf(exit.Nothing, "give notes", "no notes to attack")
+	}
+	return a.names(ctx, a.sample, wanted)
+}
+
+// noTable says why no table can be linked.
+func (a *attacker) noTable() string {
+	if a.Dir == "" || a.Link.Table == "" {
+		return "needs the DIR of an extract with quasi/, and a --table of people"
+	}
+	return ""
+}
+
+// noOracle says why nobody can ask velum.
+func (a *attacker) noOracle() string {
+	if len(a.Options.In) == 0 && a.Dir == "" {
+		return "needs an archive: --in"
+	}
+	if a.Work == "" {
+		return "needs --work, a folder for words of notes"
+	}
+	chains, err := a.config.Operators()
+	for _, c := range chains {
+		if err == nil && c.Keyed() {
+			return "the policy needs a key, which nobody has who could ask"
+		}
+	}
+	return ""
+}
+
+// askOracle asks velum itself.
+func (a *attacker) askOracle(ctx context.Context) (*finding, error) {
+	o := a.Oracle
+	o.Notes, o.Seed, o.Work = a.Notes, a.Seed, a.Work
+	var err error
+	if o.Roots, o.Only, err = a.inputs(); err != nil {
+		return nil, err
+	}
+	found, err := oracle.Ask(ctx, a.Console, a.config, &o)
+	if err != nil {
+		return nil, err
+	}
+	f := &finding{Verdict: passed, Sentence: found.Sentence, Figures: found.Figures, table: found.Table, remedy: found.Remedy}
+	switch {
+	case !found.Passed:
+		f.Verdict = failed
+	case !found.Power:
+		f.Verdict = noPower
+	}
+	return f, nil
 }

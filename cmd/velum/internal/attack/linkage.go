@@ -19,7 +19,6 @@ import (
 
 // LinkOptions are those of the linkage of an extract with a table of people.
 type LinkOptions struct {
-	Extract string // its public tree
 	Table   string // Parquet or CSV: a row a person, columns of the names that quasi/ has
 	AtLeast int    // notes that a person must match, if any; 0: anonymity.k
 }
@@ -34,6 +33,10 @@ type linkFigures struct {
 	AtLeast  int      `json:"at_least"` // wanted
 	Smallest int      `json:"smallest"` // notes of the person who has the fewest
 }
+
+// linkNeeds is how many people must match a note before a linkage says anything: of
+// others nobody knows whether they are in the archive.
+const linkNeeds = 2
 
 // maxLinkGroups is the most combinations of values that a linkage compares.
 const maxLinkGroups = 1 << 20
@@ -53,7 +56,13 @@ func (a *attacker) linkage(ctx context.Context) (*finding, error) {
 	if err := a.linkPeople(r, groups); err != nil {
 		return nil, err
 	}
-	f := &finding{Passed: r.Few == 0, Figures: r, remedy: "raise anonymity.k, or suppress more"}
+	f := &finding{Verdict: passed, Figures: r, remedy: "raise anonymity.k, or suppress more"}
+	switch {
+	case r.Few > 0:
+		f.Verdict = failed
+	case r.Matched < linkNeeds:
+		f.Verdict, f.remedy = noPower, "give a table of people who are in the archive"
+	}
 	f.Sentence = fmt.Sprintf("%d of %d people match a note, %d a single one, %d fewer than %d", r.Matched, r.People, r.Alone, r.Few, r.AtLeast)
 	f.table = func(w io.Writer) {
 		fmt.Fprint(w, "people\tmatched\tsingle note\ttoo few\tfewest notes\t\n")
@@ -65,7 +74,7 @@ func (a *attacker) linkage(ctx context.Context) (*finding, error) {
 // linkGroups counts the combinations of values of the extract.
 func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, columns []string, err error) {
 	groups = map[string]int{}
-	root := filepath.Join(a.Link.Extract, "quasi")
+	root := filepath.Join(a.Dir, "quasi")
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" || ctx.Err() != nil {
 			return err
@@ -87,7 +96,7 @@ func (a *attacker) linkGroups(ctx context.Context) (groups map[string]int, colum
 		})
 	})
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(groups) == 0 {
-		err = exit.Errorf(exit.Config, "name the output of a run with anonymity.k", "%s has no quasi/", a.Link.Extract)
+		err = exit.Errorf(exit.Config, "name the output of a run with anonymity.k", "%s has no quasi/", a.Dir)
 	}
 	return groups, columns, err
 }

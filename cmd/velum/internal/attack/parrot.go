@@ -2,244 +2,243 @@ package attack
 
 import (
 	"bytes"
-	"cmp"
-	"context"
-	"crypto/sha256"
-	"errors"
-	"fmt"
-	"io"
-	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/tag/crf/crftrain"
+	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/secret"
-	"github.com/velum-health/velum/stages/mask"
+	"github.com/velum-health/velum/stages/tokenize"
 )
 
-// ParrotOptions are those of the attack on surrogates.
-type ParrotOptions struct {
-	Gold    []string // labelled notes; none: no such attack
-	Misses  []float64
-	AtMost  float64 // share of what consistent surrogates give away that markov may; 0: nothing is refused
-	Mention int     // least mentions of names in a note that counts
+// parrotTemplate is what the attacker's tagger looks at: the words of a name and
+// those around it, and, as patterns, how the name comes again in its note.
+const parrotTemplate = `version 1
+sequence line
+bias
+word 0
+folded -2..2
+shortshape -1..1
+prefix3 0
+suffix3 0
+pattern 0
+border -1..1
+`
+
+// parrotIterations of training are where it has settled.
+const parrotIterations = 40
+
+// parrotTagger is the attacker's tagger: a CRF that was trained on the extract's
+// own surrogates. One mention of each note is exchanged for one of another note,
+// for that is what an original among surrogates is: a name that is not of the
+// people whom surrogates have made of the note's. The others are surrogates.
+type parrotTagger struct {
+	set       *pipeline.TagSet // surrogate, exchanged
+	labeller  tagger.Marginals
+	kinds     []pipeline.Category // of matches: how a mention comes again
+	tokenizer tokenize.Tokenizer
+
+	tokens  []pipeline.Token
+	matches []pipeline.Match
+	probs   []float32
 }
 
-// parrotFigures are those of one strategy at one share of misses.
-type parrotFigures struct {
-	Strategy  string  `json:"strategy"`
-	Misses    float64 `json:"misses"`    // share of mentions that were left
-	Mentions  int     `json:"mentions"`  // of names, in notes that count
-	Left      int     `json:"left"`      // originals among them
-	Pointed   int     `json:"pointed"`   // mentions that the attacker takes for originals, as many as there are
-	Right     int     `json:"right"`     // of them
-	Recall    float64 `json:"recall"`    // right of left
-	Precision float64 `json:"precision"` // right of pointed
-	Chance    float64 `json:"chance"`    // of one mention that is pointed at blindly
-}
+// Two categories of a label set that has names stand for what the tagger tells
+// apart.
+const surrogateTag, exchangedTag = 0, 1
 
-// parrot leaves some names of labelled notes as they are, as a tagger that misses
-// would, writes surrogates for all others, and lets an attacker point at what was
-// left: so many mentions as there are originals. The attacker has the extract and
-// nothing else; where names stand is granted (a perfect tagger, more than anybody
-// has). It trains a CRF on the surrogates of one half of the notes (parrottagger.go)
-// and asks it about the other: what it takes for a surrogate of its note least is
-// pointed at (Carrell et al., JAMIA 2019).
-func (a *attacker) parrot(ctx context.Context) (*finding, error) {
-	notes, err := a.parrotNotes()
+func newParrotTagger() (*parrotTagger, error) {
+	labels, err := pipeline.Labels("primary-care")
 	if err != nil {
 		return nil, err
 	}
-	key, err := a.workKey()
+	kinds, err := pipeline.Labels("pattern")
 	if err != nil {
 		return nil, err
 	}
-	var all []parrotFigures
-	for _, misses := range a.Parrot.Misses {
-		for _, strategy := range []string{"consistent", "random", "markov"} {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			f, err := a.parrotOnce(notes, key, strategy, misses)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, *f)
-		}
-	}
-	return a.parrotFinding(all), nil
+	return &parrotTagger{set: &pipeline.TagSet{Categories: labels.Categories[:2]}, kinds: kinds.Categories}, nil
 }
 
-// parrotFinding compares the strategies at each share of misses.
-func (a *attacker) parrotFinding(all []parrotFigures) *finding {
-	f := &finding{Passed: true, Figures: all, remedy: "leave fewer names: raise tag.recall; or take placeholders"}
-	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "strategy\tmisses\tmentions\tleft\tpointed\tright\trecall\tprecision\tby chance\t\n")
-		for _, r := range all {
-			fmt.Fprintf(w, "%s\t%.4g\t%d\t%d\t%d\t%d\t%.4f\t%.4f\t%.4f\t\n", r.Strategy, r.Misses, r.Mentions, r.Left, r.Pointed, r.Right, r.Recall, r.Precision, r.Chance)
-		}
-	}
-	worst := 0.0
-	for i := 0; i+2 < len(all); i += 3 {
-		if c := all[i].Recall; c > 0 {
-			worst = max(worst, all[i+2].Recall/c)
-		}
-	}
-	f.Sentence = fmt.Sprintf("markov surrogates give away at most %.2f of the originals that consistent ones do", worst)
-	f.Passed = a.Parrot.AtMost == 0 || worst <= a.Parrot.AtMost
-	return f
+// parrot is an attack on surrogates: a CRF that was trained on those of one half of
+// the patients says how little a mention of the other half looks like one of its
+// note (Carrell et al., JAMIA 2019).
+type parrot struct {
+	seed    uint64
+	workers int
+	taggers [2]*parrotTagger // by half of the patients on whose notes it was trained
+	bounds  []float64        // of the scores, by tenths
 }
 
-// goldNote is a labelled note.
-type goldNote struct {
-	id, text []byte
-	spans    []pipeline.Span
+func newParrot(a *attacker) (spy, error) {
+	return &parrot{seed: a.Seed, workers: a.config.Workers()}, nil
 }
 
-func (a *attacker) parrotNotes() (notes []goldNote, err error) {
-	n := flow.Labelled{Paths: a.Parrot.Gold, Config: a.config}
-	err = n.Each(func(src pipeline.Source) error {
-		b := new(pipeline.Batch)
-		for {
-			b.Reset()
-			if err := src.Next(b); errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			for i := range b.Len() {
-				notes = append(notes, goldNote{bytes.Clone(b.ID.At(i)), bytes.Clone(b.Text.At(i)), slices.Clone(b.Gold.At(i))})
+func (p *parrot) learn(*extract) {}
+
+// maxParrotNotes of each half are enough to learn from.
+const maxParrotNotes = 4000
+
+func (p *parrot) look(e *extract) (look, error) {
+	for half := range p.taggers {
+		if p.taggers[half] != nil {
+			continue
+		}
+		var notes []note
+		for i := range e.notes {
+			if n := &e.notes[i]; n.patient%2 == half && len(n.mentions) > 0 && len(notes) < maxParrotNotes {
+				notes = append(notes, *n)
 			}
 		}
-	})
-	if err == nil && len(notes) == 0 {
-		err = exit.Errorf(exit.Config, "give labelled notes with --gold", "no notes to attack")
-	}
-	return notes, err
-}
-
-// workKey makes a key of the seed, in the working folder.
-func (a *attacker) workKey() (*secret.Key, error) {
-	sum := sha256.Sum256(fmt.Appendf(nil, "velum parrot %d", a.Seed))
-	path := filepath.Join(a.Work, "key")
-	if err := os.WriteFile(path, sum[:], 0o400); err != nil {
-		return nil, err
-	}
-	return secret.Load(path)
-}
-
-// maskedNote is a note of the extract, as the attacker has it.
-type maskedNote struct {
-	text     []byte
-	mentions []mention // of names, in order
-}
-
-// mention is one of a name in a masked note.
-type mention struct {
-	start, end int32
-	words      [][]byte // folded
-	original   bool     // it was left; the attacker does not know
-}
-
-func (a *attacker) parrotOnce(notes []goldNote, key *secret.Key, strategy string, misses float64) (*parrotFigures, error) {
-	chain, err := mask.ParseChain("surrogate scope=note strategy=" + strategy)
-	if err != nil {
-		return nil, err
-	}
-	m, err := mask.NewMasker(mask.Options{Default: chain, Key: key})
-	if err != nil {
-		return nil, err
-	}
-	rng := rand.New(rand.NewPCG(a.Seed, math.Float64bits(misses)))
-	var extract []maskedNote
-	for i := range notes {
-		of := maskWithMisses(m, &notes[i], misses, rng)
-		if len(of.mentions) >= max(a.Parrot.Mention, 1) {
-			extract = append(extract, of)
+		if len(notes) < 2 {
+			return func(*note, int) cell { return cell{} }, nil
+		}
+		var err error
+		if p.taggers[half], err = newParrotTagger(); err != nil {
+			return nil, err
+		}
+		if err = p.taggers[half].train(notes, p.seed, p.workers); err != nil {
+			return nil, err
 		}
 	}
-	r := &parrotFigures{Strategy: strategy, Misses: misses}
-	return r, a.judge(r, extract)
+	scores := make(map[*mention]float64)
+	var all []float64
+	for i := range e.notes {
+		n := &e.notes[i]
+		if len(n.mentions) == 0 {
+			continue
+		}
+		for k, x := range p.taggers[1-n.patient%2].scores(n) {
+			scores[&n.mentions[k]] = x
+			all = append(all, x)
+		}
+	}
+	if p.bounds == nil {
+		slices.Sort(all)
+		for k := range 19 {
+			p.bounds = append(p.bounds, all[(k+1)*len(all)/20])
+		}
+		p.bounds = append(p.bounds, all[len(all)-1-len(all)/100], all[len(all)-1-len(all)/400])
+	}
+	return func(n *note, k int) cell {
+		bin, _ := slices.BinarySearch(p.bounds, scores[&n.mentions[k]])
+		return cell{uint8(bin)}
+	}, nil
 }
 
-// maskWithMisses masks a note but for some names.
-func maskWithMisses(m *mask.Masker, n *goldNote, misses float64, rng *rand.Rand) (of maskedNote) {
-	var spans []pipeline.Span
-	var left []bool // by span of the note: it is a name and stays
-	for _, s := range n.spans {
-		miss := s.Category.Kind() == pipeline.NameKind && rng.Float64() < misses
-		if left = append(left, miss); !miss {
-			spans = append(spans, s)
-		}
-	}
-	masked, places, ok := m.Mask(nil, nil, mask.NewNote(n.id, n.text, spans))
-	if !ok {
-		return maskedNote{}
-	}
-	of.text = masked
-	moved, next := int32(0), 0 // how far behind the last place is from where it was
-	for k, s := range n.spans {
-		at := mention{start: s.Start + moved, end: s.End + moved, original: left[k]}
-		if !left[k] {
-			p := places[next]
-			next++
-			at.start, at.end = p.Start, p.End
-			moved = p.End - s.End
-		}
-		if s.Category.Kind() == pipeline.NameKind && at.end > at.start {
-			at.words = folded(masked[at.start:at.end])
-			of.mentions = append(of.mentions, at)
-		}
-	}
-	return of
-}
-
-// folded returns the words of a name that tell: three letters or more.
-func folded(name []byte) (words [][]byte) {
-	for _, w := range bytes.FieldsFunc(gazetteer.Fold(nil, bytes.ReplaceAll(name, []byte(","), []byte(" "))), func(r rune) bool { return r == ' ' || r == '\n' }) {
-		if len(w) > 2 {
-			words = append(words, w)
-		}
-	}
-	return words
-}
-
-// judge lets the attacker learn and point.
-func (a *attacker) judge(r *parrotFigures, extract []maskedNote) error {
-	scores, err := a.suspect(extract)
+// train trains the tagger on some notes.
+func (p *parrotTagger) train(notes []note, seed uint64, workers int) error {
+	template, err := features.Parse(parrotTemplate)
 	if err != nil {
 		return err
 	}
-	type point struct {
-		score float64
-		tie   uint64
-		right bool
+	trainer := crftrain.NewTrainer(template, p.set, features.Resources{}, crftrain.TrainOptions{Iterations: parrotIterations, L2: 1})
+	rng := rand.New(rand.NewPCG(seed, 7))
+	var spans []pipeline.Span
+	var tags []pipeline.Tag
+	for i := range notes {
+		k := rng.IntN(len(notes[i].mentions))
+		other := &notes[(i+1+rng.IntN(len(notes)-1))%len(notes)]
+		n := notes[i].with(k, other, rng.IntN(len(other.mentions)))
+		p.look(&n)
+		spans = spans[:0]
+		for j, m := range n.mentions {
+			tag := surrogateTag
+			if j == k {
+				tag = exchangedTag
+			}
+			spans = append(spans, pipeline.Span{Start: m.start, End: m.end, Category: p.set.Categories[tag]})
+		}
+		tags = append(tags[:0], make([]pipeline.Tag, len(p.tokens))...)
+		p.set.Encode(tags, p.tokens, spans)
+		if err := trainer.Add(n.text, p.tokens, p.matches, tags, 1); err != nil {
+			return err
+		}
 	}
-	var points []point
-	rng := rand.New(rand.NewPCG(a.Seed, 3))
-	for i := range extract {
-		for k, m := range extract[i].mentions {
-			points = append(points, point{scores[i][k], rng.Uint64(), m.original})
-			if m.original {
-				r.Left++
+	m, err := trainer.Train(tagger.TrainOptions{Workers: workers})
+	if err != nil {
+		return err
+	}
+	p.labeller = m.NewLabeller(tagger.LabelOptions{}).(tagger.Marginals)
+	return nil
+}
+
+// look cuts a note into tokens and marks how its mentions come again.
+func (p *parrotTagger) look(n *note) {
+	p.tokens, p.matches = p.tokenizer.Tokens(p.tokens[:0], n.text), p.matches[:0]
+	again, most := n.again()
+	for k, m := range n.mentions {
+		kind := min(again[k], 3)
+		if again[k] == 0 && most > 0 {
+			kind = 4 + min(most, 5)/3 // the odd one out, among some or many
+		}
+		p.matches = append(p.matches, pipeline.Match{Start: m.start, End: m.end, Score: 1, Category: p.kinds[kind]})
+	}
+}
+
+// scores returns for each mention of a note one less the probability that its
+// words are a surrogate's.
+func (p *parrotTagger) scores(n *note) []float64 {
+	p.look(n)
+	p.probs = p.labeller.Marginals(p.probs[:0], n.text, p.tokens, p.matches)
+	all := make([]float64, len(n.mentions))
+	for k, m := range n.mentions {
+		sum, words := 0.0, 0
+		for i, token := range p.tokens {
+			if token.End <= m.start || token.Start >= m.end {
+				continue
+			}
+			words++
+			for tag := 1; tag < p.set.Len(); tag++ {
+				if p.set.Category(pipeline.Tag(tag)) == p.set.Categories[surrogateTag] {
+					sum += float64(p.probs[i*p.set.Len()+tag])
+				}
+			}
+		}
+		all[k] = 1 - sum/float64(max(words, 1))
+	}
+	return all
+}
+
+// again returns with how many others of its note each mention shares a word, and
+// the most that one does.
+func (n *note) again() (again []int, most int) {
+	again = make([]int, len(n.mentions))
+	for i := range n.mentions {
+		for j := range n.mentions {
+			if i != j && n.mentions[i].sharesWord(&n.mentions[j]) {
+				again[i]++
+			}
+		}
+		most = max(most, again[i])
+	}
+	return again, most
+}
+
+func (m *mention) sharesWord(other *mention) bool {
+	for _, x := range m.words {
+		for _, y := range other.words {
+			if bytes.Equal(x, y) {
+				return true
 			}
 		}
 	}
-	slices.SortFunc(points, func(x, y point) int { return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.tie, y.tie)) })
-	r.Mentions, r.Pointed = len(points), r.Left
-	for _, p := range points[:r.Pointed] {
-		if p.right {
-			r.Right++
+	return false
+}
+
+// with returns a note in which one mention is exchanged for one of another note.
+func (n *note) with(k int, other *note, from int) (of note) {
+	was, is := n.mentions[k], other.mentions[from]
+	of.text = append(append(append(of.text, n.text[:was.start]...), other.text[is.start:is.end]...), n.text[was.end:]...)
+	moved := is.end - is.start - (was.end - was.start)
+	for j, m := range n.mentions {
+		switch {
+		case j == k:
+			m.end, m.words = m.end+moved, is.words
+		case j > k:
+			m.start, m.end = m.start+moved, m.end+moved
 		}
+		of.mentions = append(of.mentions, m)
 	}
-	if r.Left > 0 {
-		r.Recall, r.Precision = float64(r.Right)/float64(r.Left), float64(r.Right)/float64(r.Pointed)
-		r.Chance = float64(r.Left) / float64(r.Mentions)
-	}
-	return nil
+	return of
 }

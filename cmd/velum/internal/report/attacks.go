@@ -7,22 +7,36 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 )
 
 // Attacks are findings of `velum attack --json` that a report shows and its gate
 // heeds.
 type Attacks struct {
-	Parrot  []Parrot `json:"parrot,omitempty"`
+	Tried   []Attack `json:"attacks"`
 	Linkage *Linkage `json:"linkage,omitempty"`
 }
 
-// Parrot is what the attack on surrogates found out of one strategy.
-type Parrot struct {
-	Strategy  string  `json:"strategy"`
-	Misses    float64 `json:"misses"` // share of names that were left
+// Attack is what one attack found out.
+type Attack struct {
+	Name    string         `json:"attack"`
+	Verdict string         `json:"verdict"`
+	Output  string         `json:"output,omitempty"` // digest of what was attacked; "": labelled notes
+	Results []AttackResult `json:"results,omitempty"`
+}
+
+// AttackResult is what it found out of one kind of misses.
+type AttackResult struct {
+	Kind      string  `json:"kind"`   // of misses: planted, natural
+	Misses    float64 `json:"misses"` // share of names that were planted
+	Verdict   string  `json:"verdict"`
+	Left      int     `json:"left"`
 	Recall    float64 `json:"recall"` // of these, those that it pointed at
 	Precision float64 `json:"precision"`
-	Chance    float64 `json:"chance"`
+	Guess     float64 `json:"guess"` // precision of guessing
+	Named     float64 `json:"named"` // patients
+	Patients  int     `json:"patients"`
+	Needed    int     `json:"needed"` // left, to tell
 }
 
 // Linkage is how many people of a table are near to notes.
@@ -37,19 +51,48 @@ type Linkage struct {
 // Share returns the share of people with too few notes.
 func (l *Linkage) Share() float64 { return float64(l.Few) / float64(max(l.People, 1)) }
 
-// recall returns what the parrot attack told apart of a strategy where as many, or
-// the most, were left; 0 if it was not tried.
-func (a *Attacks) recall(strategy string, misses float64) (recall float64) {
+// verdicts are those of `velum attack`; what was not tried says nothing.
+var verdicts = []string{"passed", "failed", "no power", "not tried"}
+
+// recall returns what an attack told apart where as many, or the nearest share,
+// were left: the most that one did; 0 if none was tried. Without power it is all.
+func (a *Attacks) recall(misses float64) (recall float64) {
 	if a == nil {
 		return 0
 	}
-	near := math.Inf(1)
-	for _, p := range a.Parrot {
-		if d := math.Abs(math.Log(p.Misses / max(misses, 1e-9))); p.Strategy == strategy && d < near {
-			near, recall = d, p.Recall
+	for _, t := range a.Tried {
+		near, told := math.Inf(1), 0.
+		for _, r := range t.Results {
+			if r.Kind != "planted" {
+				continue
+			}
+			if d := math.Abs(math.Log(r.Misses / max(misses, 1e-9))); d < near {
+				if near, told = d, r.Recall; r.Verdict == "no power" {
+					told = 1
+				}
+			}
 		}
+		recall = max(recall, told)
 	}
 	return recall
+}
+
+// judgeAttacks: an attack that found out more than is allowed makes a page red, one
+// that could not have, or was made on another output, amber.
+func (r *Report) judgeAttacks() {
+	if r.attacks == nil {
+		return
+	}
+	for _, t := range r.attacks.Tried {
+		switch {
+		case t.Verdict == "failed":
+			r.find(red, "find attack failed", t.Name)
+		case t.Verdict == "no power":
+			r.find(amber, "find attack weak", t.Name)
+		case t.Verdict == "passed" && t.Output != "" && t.Output != r.output:
+			r.find(amber, "find attack stale", t.Name)
+		}
+	}
 }
 
 // errFindings says that a file is none of findings; it quotes nothing.
@@ -57,8 +100,8 @@ var errFindings = errors.New("is no output of `velum attack --json`")
 
 const maxFindings = 16 << 20
 
-// ReadAttacks reads a file of findings, a JSON object a line; those of other
-// attacks are passed over, and of two of a kind the last counts.
+// ReadAttacks reads a file of findings, a JSON object a line; of two of an attack
+// the last counts.
 func ReadAttacks(path string) (*Attacks, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -76,41 +119,37 @@ func readAttacks(r io.Reader) (*Attacks, error) {
 			continue
 		}
 		var finding struct {
-			Kind    string          `json:"message_type"`
-			Attack  string          `json:"attack"`
+			Kind string `json:"message_type"`
+			Attack
 			Figures json.RawMessage `json:"figures"`
 		}
-		if json.Unmarshal(lines.Bytes(), &finding) != nil || finding.Kind != "finding" {
-			return nil, errFindings
-		}
-		if !a.take(finding.Attack, finding.Figures) {
+		if json.Unmarshal(lines.Bytes(), &finding) != nil || finding.Kind != "finding" || !a.take(&finding.Attack, finding.Figures) {
 			return nil, errFindings
 		}
 	}
-	if lines.Err() != nil || a.Parrot == nil && a.Linkage == nil {
+	if lines.Err() != nil || len(a.Tried) == 0 {
 		return nil, errFindings
 	}
 	return a, nil
 }
 
-// take takes the figures of a finding in.
-func (a *Attacks) take(attack string, figures []byte) bool {
-	switch attack {
-	case "parrot":
-		a.Parrot = nil
-		if json.Unmarshal(figures, &a.Parrot) != nil {
-			return false
-		}
-		for _, p := range a.Parrot {
-			if !(p.Misses > 0 && p.Misses < 1 && p.Recall >= 0 && p.Recall <= 1) {
-				return false
-			}
-		}
-	case "linkage":
-		a.Linkage = new(Linkage)
-		if l := a.Linkage; json.Unmarshal(figures, l) != nil || l.People < 1 || l.Few < 0 || l.Few > l.People {
+// take takes a finding in.
+func (a *Attacks) take(t *Attack, figures []byte) bool {
+	if t.Name == "" || !slices.Contains(verdicts, t.Verdict) {
+		return false
+	}
+	for _, r := range t.Results {
+		if !(r.Misses >= 0 && r.Misses < 1 && r.Recall >= 0 && r.Recall <= 1) || !slices.Contains(verdicts, r.Verdict) {
 			return false
 		}
 	}
+	if t.Name == "linkage" && len(figures) > 0 {
+		l := new(Linkage)
+		if json.Unmarshal(figures, l) != nil || l.People < 1 || l.Few < 0 || l.Few > l.People {
+			return false
+		}
+		a.Linkage = l
+	}
+	a.Tried = append(slices.DeleteFunc(a.Tried, func(was Attack) bool { return was.Name == t.Name }), *t)
 	return true
 }

@@ -19,8 +19,8 @@ import (
 // What was left can be told from a placeholder at sight, and from consistent
 // surrogates: one name among others that always come as another. Surrogates that
 // change hide it (hiding in plain sight, Carrell et al. 2013; by Markov chain,
-// Osborne et al. 2025): it is told if it was left twice in a note, as often as the
-// parrot attack told it (gate.attacks), and as often as people did at the least.
+// Osborne et al. 2025): it is told if it was left twice in a note, as often as an
+// attack told it (gate.attacks), and as often as people did at the least.
 type Leak struct {
 	Probability float64        `json:"probability"`
 	Low         float64        `json:"low"` // of 95 %, all categories at their bounds at once
@@ -88,7 +88,7 @@ func (in *leakInput) told(category string, share float64) float64 {
 	}
 	withSpans := max(in.counts.Get(tally.WithSpans, ""), 1)
 	others := max(float64(in.counts.By(tally.Category)[category])/float64(withSpans)-1, 0)
-	return max(1-math.Pow(1-share, others), in.attacks.recall(strategy, share), toldByPeople)
+	return max(1-math.Pow(1-share, others), in.attacks.recall(share), toldByPeople)
 }
 
 // toldByPeople is the recall of four readers (200 notes, 2020): the share of values left among surrogates that people who

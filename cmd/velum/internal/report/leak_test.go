@@ -45,9 +45,11 @@ func TestHiddenLeak(t *testing.T) {
 	var c tally.Counts
 	c.Note(tally.Category, "PERSON", 500)
 	c.Note(tally.WithSpans, "", 100)
-	parrot := &Attacks{Parrot: []Parrot{
-		{Strategy: "consistent", Misses: 0.01, Recall: 0.9}, {Strategy: "markov", Misses: 0.001, Recall: 0.3}, {Strategy: "markov", Misses: 0.05, Recall: 0.5},
+	parrot := &Attacks{Tried: []Attack{
+		{Name: "parrot", Results: []AttackResult{{Kind: "planted", Misses: 0.001, Recall: 0.3}, {Kind: "planted", Misses: 0.05, Recall: 0.5}}},
+		{Name: "spelling", Results: []AttackResult{{Kind: "planted", Misses: 0.001, Recall: 0.1}, {Kind: "natural", Recall: 0.9}}},
 	}}
+	weak := &Attacks{Tried: []Attack{{Name: "parrot", Results: []AttackResult{{Kind: "planted", Misses: 0.01, Verdict: "no power"}}}}}
 	for _, x := range []struct {
 		strategy, audited string
 		attacks           *Attacks
@@ -59,7 +61,8 @@ func TestHiddenLeak(t *testing.T) {
 		{"markov", "100/1000", nil, 1 - math.Pow(0.9, 4)},
 		{"markov", "1/1000", parrot, 0.3},
 		{"markov", "40/1000", parrot, 0.5},
-		{"random", "10/1000", parrot, toldByPeople},
+		{"random", "1/1000", parrot, 0.3},
+		{"markov", "10/1000", weak, 1},
 		{"markov", "300/1000", parrot, 1 - math.Pow(0.7, 4)},
 	} {
 		l := leakOf(&leakInput{counts: c, notes: 1000, audited: map[string]string{"PERSON": x.audited}, strategies: map[string]string{"PERSON": x.strategy}, attacks: x.attacks})
@@ -74,10 +77,10 @@ func TestHiddenLeak(t *testing.T) {
 
 // TestReadAttacks: findings of the attacks on extracts, and what is none.
 func TestReadAttacks(t *testing.T) {
-	const parrot = `{"message_type":"finding","attack":"parrot","passed":true,"sentence":"x","figures":[{"strategy":"markov","misses":0.01,"recall":0.1,"precision":0.1,"chance":0.01}]}` + "\n"
-	const linkage = `{"message_type":"finding","attack":"linkage","passed":false,"sentence":"x","figures":{"people":4,"matched":3,"alone":1,"few":2,"at_least":5}}` + "\n"
+	const parrot = `{"message_type":"finding","attack":"parrot","verdict":"passed","sentence":"x","results":[{"kind":"planted","misses":0.01,"verdict":"passed","recall":0.1,"precision":0.1,"guess":0.01}]}` + "\n"
+	const linkage = `{"message_type":"finding","attack":"linkage","verdict":"failed","sentence":"x","figures":{"people":4,"matched":3,"alone":1,"few":2,"at_least":5}}` + "\n"
 	a, err := readAttacks(strings.NewReader(parrot + "\n" + linkage))
-	if err != nil || len(a.Parrot) != 1 || a.Parrot[0].Recall != 0.1 || a.Linkage.Share() != 0.5 {
+	if err != nil || len(a.Tried) != 2 || a.Tried[0].Results[0].Recall != 0.1 || a.Linkage.Share() != 0.5 {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	l := leakOf(&leakInput{notes: 10, attacks: a, allowed: 0.4})
@@ -88,7 +91,7 @@ func TestReadAttacks(t *testing.T) {
 		t.Error(l.TooMuch())
 	}
 	for _, bad := range []string{
-		"", "{}", "no json", `{"message_type":"finding","attack":"oracle","figures":{}}`, strings.Replace(parrot, "0.01", "2", 1),
+		"", "{}", "no json", `{"message_type":"finding","attack":"oracle","figures":{}}`, strings.Replace(parrot, "passed", "green", 1), strings.Replace(parrot, "0.01", "2", 1),
 		strings.Replace(linkage, `"people":4`, `"people":0`, 1), strings.Replace(linkage, `"few":2`, `"few":9`, 1), strings.Replace(linkage, `{"people`, `["people`, 1),
 	} {
 		if _, err := readAttacks(strings.NewReader(bad)); err == nil {

@@ -67,6 +67,8 @@ type Report struct {
 	Velum         string       `json:"velum"`
 
 	language Language
+	attacks  *Attacks // that were made; nil: none
+	output   string   // digest of this output
 }
 
 // light is the traffic light.
@@ -273,6 +275,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 	r.measured(in)
 	strategies, _ := in.Config.Strategies() // the policy was read before
 	r.Leak = leakOf(&leakInput{c.Tally, c.Masked, in.Config.Gate.Missed, strategies, in.Attacks, in.Config.Gate.MaxLeak})
+	r.attacks, r.output = in.Attacks, audit.OutputDigest(m)
 	r.Risk = riskOf(m, in)
 	r.judge()
 	return r
@@ -476,6 +479,7 @@ func (r *Report) judge() {
 		r.find(red, "find scramble")
 	}
 	r.judgeRisk()
+	r.judgeAttacks()
 	if r.Others > 0 {
 		r.find(amber, "find others", l.Plural(r.Others, "note"))
 	}

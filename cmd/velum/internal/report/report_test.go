@@ -76,7 +76,12 @@ func reportSample(t *testing.T) *Report {
 		Anonymity: &Anonymity{K: 5, Share: 0.0123, Columns: []GeneralizedColumn{{Name: hostile, Level: 1, Levels: 5}},
 			Sizes: &anonymity.Sizes{Groups: 12, Smallest: 5, Suppressed: 240, Notes: 20160, Under: [7]int64{3, 4, 9, 10, 12, 20, 22}, UnderNotes: [7]int64{3, 5, 24, 33, 60, 350, 480}}},
 		Attacks: &Attacks{
-			Parrot:  []Parrot{{"consistent", 0.01, 0.9003, 0.9003, 0.0096}, {"random", 0.01, 0.0033, 0.0033, 0.0096}, {"markov", 0.01, 0.0233, 0.0233, 0.0096}},
+			Tried: []Attack{
+				{Name: "repetition", Verdict: "failed", Results: []AttackResult{
+					{Kind: "planted", Misses: 0.01, Verdict: "failed", Left: 842, Recall: 0.8895, Precision: 0.8895, Guess: 0.0096, Named: 178.2, Patients: 300, Needed: 817},
+					{Kind: "natural", Verdict: "no power", Left: 9, Recall: 0.1, Precision: 0.1, Guess: 0.0096, Patients: 300, Needed: 817}}},
+				{Name: "linkage", Verdict: "failed"}, {Name: "oracle", Verdict: "not tried"},
+			},
 			Linkage: &Linkage{People: 12345, Matched: 1200, Alone: 3, Few: 20, AtLeast: 5},
 		},
 		Selection: &Selection{
@@ -325,6 +330,13 @@ func TestReportLights(t *testing.T) {
 		{"a leak among many", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks, in.Reading.Read = 1, 946 }, amber, "Too few notes"},
 		{"a leak among more", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks, in.Reading.Read = 1, 947 }, green, ""},
 		{"leaks were found", func(_ *commit.Manifest, in *Input) { in.Reading.Leaks = 4 }, red, "4 notes of the sample kept something"},
+		{"an attack passed", func(_ *commit.Manifest, in *Input) { in.Attacks = attacked("passed") }, green, ""},
+		{"an attack failed", func(_ *commit.Manifest, in *Input) { in.Attacks = attacked("failed") }, red, "attack parrot found out"},
+		{"an attack without power", func(_ *commit.Manifest, in *Input) { in.Attacks = attacked("no power") }, amber, "attack parrot had no power"},
+		{"an attack on another output", func(_ *commit.Manifest, in *Input) {
+			in.Attacks = attacked("passed")
+			in.Attacks.Tried[0].Output = "another"
+		}, amber, "made on another output"},
 		{"not calibrated", func(_ *commit.Manifest, in *Input) { in.Model.Risk = nil }, amber, "never held against notes"},
 		{"calibrated for another confidence", func(_ *commit.Manifest, in *Input) { in.Model.Risk.Confidence = "line" }, amber, "never held against notes"},
 		{"scores of other notes", func(_ *commit.Manifest, in *Input) { in.Model.Measured, in.Reading = measured(), nil }, amber, "velum run --audit N"},
@@ -411,6 +423,10 @@ func calibrated() *calibrate.Risk {
 }
 
 // readOf is a reading of just that output.
+func attacked(verdict string) *Attacks {
+	return &Attacks{Tried: []Attack{{Name: "parrot", Verdict: verdict}}}
+}
+
 func readOf(m *commit.Manifest, read, leaks int64) *audit.Reading {
 	return &audit.Reading{Read: read, Leaks: leaks, By: "Ada", Output: audit.OutputDigest(m), Sample: "s"}
 }

@@ -1,4 +1,7 @@
-package attack
+// Package oracle asks velum about its own output: in come an archive and a
+// configuration, out how many candidates for a hidden value stay possible for
+// somebody who has everything public.
+package oracle
 
 import (
 	"bytes"
@@ -29,24 +32,27 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// OracleOptions say how velum is asked about its own output. The attacker has
+// Options say how velum is asked about its own output. The attacker has
 // the public tree and the metrics, the same velum, model and configuration,
 // and knows all of a note but one value: each of many candidates is filled in,
 // velum run, and what is public compared. A candidate stays possible if nothing
 // differs.
-type OracleOptions struct {
-	Use        bool
-	In         []string // archive
-	Notes      int      // of the archive that are looked through for hidden values
-	Places     int      // hidden values of each category that are asked about
-	Candidates int      // for each
-	Separate   int      // runs of the sample by itself with possible candidates, and as many with impossible ones
-	AtLeast    int      // candidates that must stay possible at the 5th percentile of the places; 0: an eighth of them
-	Names      string   // file of candidates for names of persons, one a line; "": names are made
+type Options struct {
+	Places     int    // hidden values of each category that are asked about
+	Candidates int    // for each
+	Separate   int    // runs of the sample by itself with possible candidates, and as many with impossible ones
+	AtLeast    int    // candidates that must stay possible at the 5th percentile of the places; 0: an eighth of them
+	Names      string // file of candidates for names of persons, one a line; "": names are made
+	Notes      int    // of the archive that are looked through for hidden values
+	Seed       uint64
+	Work       string // folder for what is masked; it is there
+
+	Roots []string        // where the archive lies
+	Only  map[string]bool // files of it; nil: all
 }
 
-// oracleFigures are what the oracle found out.
-type oracleFigures struct {
+// figures are what the oracle found out.
+type figures struct {
 	Notes      int           `json:"notes"`
 	Candidates int           `json:"candidates"`
 	AtLeast    int           `json:"at_least"`
@@ -101,23 +107,23 @@ type place struct {
 }
 
 type oracle struct {
-	*attacker
-	o      OracleOptions
+	*console.Console
+	o      *Options
 	config option.Config // of every run
 	rng    *rand.Rand
 	values *values
 	notes  []hidden // that have a place
 	places []place
-	out    oracleFigures
+	out    figures
 }
 
-// oracle asks in two ways. One run masks the candidates of all places, each in a
+// Ask asks in two ways. One run masks the candidates of all places, each in a
 // note of its own, and a candidate stays possible if the public rows of its note
 // are those of the true one: the public tree is a function of public rows. That
 // this is so is not believed: the sample is masked by itself, as it is and with
 // candidates, and every byte that is public is compared.
-func (a *attacker) oracle(ctx context.Context) (*finding, error) {
-	o := &oracle{attacker: a, o: a.Oracle, config: *a.config, rng: rand.New(rand.NewPCG(a.Seed, 1))}
+func Ask(ctx context.Context, c *console.Console, config *option.Config, options *Options) (*Finding, error) {
+	o := &oracle{Console: c, o: options, config: *config, rng: rand.New(rand.NewPCG(options.Seed, 1))}
 	if err := o.begin(); err != nil {
 		return nil, err
 	}
@@ -129,28 +135,28 @@ func (a *attacker) oracle(ctx context.Context) (*finding, error) {
 	return o.finding(), nil
 }
 
+// Finding is what the oracle found out.
+type Finding struct {
+	Passed, Power bool // no more than is allowed; enough places to tell
+	Sentence      string
+	Remedy        string
+	Figures       any
+	Table         func(w io.Writer) // for a person; columns end in tabs
+}
+
 func (o *oracle) begin() error {
-	if len(o.o.In) == 0 {
-		return exit.Errorf(exit.Config, "see `velum attack --help`", "--in is needed")
-	}
 	if o.o.Notes < 1 || o.o.Places < 1 || o.o.Candidates < 1 || o.o.Separate < 0 || o.o.AtLeast < 0 {
 		return exit.Errorf(exit.Config, "see `velum attack --help`", "--notes, --places and --candidates want 1 or more")
 	}
-	chains, err := o.config.Operators()
-	if err != nil {
-		return err
-	}
-	for _, c := range chains {
-		if c.Keyed() {
-			return exit.Errorf(exit.Config, "name another with --policy", "the policy needs a key, which nobody has who could ask")
-		}
-	}
 	names, err := readNames(o.o.Names)
-	o.values = newValues(o.Seed, names)
+	o.values = newValues(o.o.Seed, names)
 	o.out.AtLeast = cmp.Or(o.o.AtLeast, max(1, o.o.Candidates/8))
 	o.out.Candidates = o.o.Candidates
 	return err
 }
+
+// needs is how many places a 5th percentile needs at the least.
+const needs = 10
 
 // errEnough ends the reading of the archive.
 var errEnough = errors.New("enough notes")
@@ -168,7 +174,8 @@ func (o *oracle) sample(ctx context.Context) error {
 	}
 	fence := fence.New(fence.Options{Memory: int64(o.config.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
-	archive, err := archive.Scan(ctx, o.o.In, ro, fence)
+	ro.Only = o.o.Only
+	archive, err := archive.Scan(ctx, o.o.Roots, ro, fence)
 	if err != nil {
 		return flow.InputError(err)
 	}
@@ -176,7 +183,7 @@ func (o *oracle) sample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := &sampler{most: o.o.Notes}
+	all := &hiddenNotes{most: o.o.Notes}
 	for i := range archive.Units {
 		src, err := archive.Open(&archive.Units[i])
 		if err != nil {
@@ -202,14 +209,14 @@ func (o *oracle) sample(ctx context.Context) error {
 	return nil
 }
 
-// sampler keeps the notes in which something is masked.
-type sampler struct {
+// hiddenNotes keeps the notes in which something is masked.
+type hiddenNotes struct {
 	most, seen int
 	notes      []hidden
 }
 
 // Put implements pipeline.Sink.
-func (s *sampler) Put(b *pipeline.Batch) error {
+func (s *hiddenNotes) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
 		if s.seen == s.most {
 			return errEnough
@@ -300,7 +307,7 @@ func (o *oracle) fill(n *hidden, p *place, number int) (text []byte, at []pipeli
 
 // ask masks all candidates in one run and keeps those that stay possible.
 func (o *oracle) ask(ctx context.Context) error {
-	in := filepath.Join(o.Work, candidatesDir, "notes.parquet")
+	in := filepath.Join(o.o.Work, candidatesDir, "notes.parquet")
 	rows := int64(0)
 	err := writeNotes(in, func(add func([]byte) error) error {
 		for i := range o.places {
@@ -323,7 +330,7 @@ func (o *oracle) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(o.Work, candidatesDir, "out")
+	out := filepath.Join(o.o.Work, candidatesDir, "out")
 	if err := o.run(ctx, in, out, ""); err != nil {
 		return err
 	}
@@ -338,7 +345,7 @@ func (o *oracle) ask(ctx context.Context) error {
 	for i := range o.places {
 		o.compare(&o.places[i], seen, found)
 	}
-	return os.RemoveAll(filepath.Join(o.Work, candidatesDir))
+	return os.RemoveAll(filepath.Join(o.o.Work, candidatesDir))
 }
 
 // compare counts what became of the candidates of a place.
@@ -468,7 +475,7 @@ func (o *oracle) impossible() map[int]filling {
 // tree masks the notes of the sample, some filled, and returns what is public
 // of it.
 func (o *oracle) tree(ctx context.Context, filled map[int]filling) (publicTree, error) {
-	dir := filepath.Join(o.Work, sampleDir)
+	dir := filepath.Join(o.o.Work, sampleDir)
 	in, out := filepath.Join(dir, "in", "notes.parquet"), filepath.Join(dir, "out")
 	err := writeNotes(in, func(add func([]byte) error) error {
 		for i := range o.notes {
@@ -530,7 +537,7 @@ func writeNotes(path string, notes func(add func(text []byte) error) error) erro
 	return w.Close()
 }
 
-func (o *oracle) finding() *finding {
+func (o *oracle) finding() *Finding {
 	out := &o.out
 	byCategory := map[string][]*place{}
 	var all []*place
@@ -549,13 +556,17 @@ func (o *oracle) finding() *finding {
 		}
 	}
 	slices.SortFunc(out.Categories, func(a, b possible) int { return cmp.Compare(a.Category, b.Category) })
-	f := &finding{Figures: out, table: out.table, Passed: out.All.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
+	f := &Finding{Figures: out, Table: out.table, Power: out.All.Places >= needs,
+		Passed: out.All.Fifth >= out.AtLeast && out.Separate.Agree == out.Separate.Runs}
 	f.Sentence = fmt.Sprintf("%d of %d candidates stay possible at the 5th percentile of %d hidden values, category public (at least %d wanted); least in %s, %d; "+
 		"%d of %d separate runs agree, with %d of them",
 		out.All.Fifth, out.Candidates, out.All.Places, out.AtLeast, low.Category, low.Fifth, out.Separate.Agree, out.Separate.Runs, out.Separate.Candidates)
-	f.remedy = "what is public depends on hidden words: do not give the extract away"
+	f.Remedy = "what is public depends on hidden words: do not give the extract away"
+	if f.Passed && !f.Power {
+		f.Remedy = "ask about more values: --places"
+	}
 	if n := len(out.Separate.Differ); n > 0 {
-		f.remedy += fmt.Sprintf("; %d files differ, %s first", n, out.Separate.Differ[0])
+		f.Remedy += fmt.Sprintf("; %d files differ, %s first", n, out.Separate.Differ[0])
 	}
 	return f
 }
@@ -575,7 +586,7 @@ func possibleOf(name string, places []*place) possible {
 	return possible{Category: name, Places: len(places), Hidden: at(hidden, 0.5), Least: at(left, 0), Fifth: at(left, 0.05), Half: at(left, 0.5)}
 }
 
-func (f *oracleFigures) table(w io.Writer) {
+func (f *figures) table(w io.Writer) {
 	fmt.Fprintf(w, "category\tplaces\thidden alike, half\tleft, least\t5 %%\thalf\t\n")
 	for _, p := range append(slices.Clone(f.Categories), f.All) {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t\n", p.Category, p.Places, p.Hidden, p.Least, p.Fifth, p.Half)

@@ -1,0 +1,274 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/stages/mask"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// extract is masked notes as the attacker has them. Where names stand is granted:
+// a perfect tagger, more than anybody has.
+type extract struct {
+	notes []note
+}
+
+// note is a masked one.
+type note struct {
+	patient  int   // number of its owner
+	time     int64 // of its column, in the column's unit; 0: it has none
+	judged   bool  // what was left in it is known
+	text     []byte
+	mentions []mention // of names, in order
+}
+
+// mention is one of a name, or of what is left of one.
+type mention struct {
+	start, end int32
+	words      [][]byte // folded, of three letters or more
+	left       bool     // it is what stood there; the attacker does not know
+}
+
+// planter masks the sample again and again, each time with other names left and
+// other replacements.
+type planter struct {
+	*sample
+	patients map[string]int
+	flow     *flow.Flow
+	options  *mask.Options
+}
+
+func (a *attacker) newPlanter(s *sample) (*planter, error) {
+	p := &planter{sample: s, patients: map[string]int{}, flow: flow.With(a.config, nil)}
+	for _, owner := range s.owner {
+		if _, ok := p.patients[owner]; !ok {
+			p.patients[owner] = len(p.patients)
+		}
+	}
+	var err error
+	if p.options, err = p.flow.MaskOptions(); err != nil {
+		return nil, err
+	}
+	if len(p.options.Shuffled()) > 0 {
+		return nil, flow.ErrShuffled
+	}
+	if p.options.Key == nil {
+		p.options.Key, err = keyOf(a.Seed)
+	}
+	return p, err
+}
+
+// keyOf makes a key of a seed.
+func keyOf(seed uint64) (*secret.Key, error) {
+	dir, err := os.MkdirTemp("", "velum-attack")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	sum := sha256.Sum256(fmt.Appendf(nil, "velum attack %d", seed))
+	path := filepath.Join(dir, "key")
+	if err := os.WriteFile(path, sum[:], 0o400); err != nil {
+		return nil, err
+	}
+	return secret.Load(path)
+}
+
+// natural is the extract as it is: what was not found is left, and known where
+// people marked the notes.
+func (p *planter) natural(ctx context.Context) (*extract, error) {
+	return p.masked(ctx, *p.options, func(i int, _ *rand.Rand) (found, left []pipeline.Span) {
+		found = p.notes.Spans.At(i)
+		return found, without(p.notes.Text.At(i), p.notes.Gold.At(i), found)
+	}, 0)
+}
+
+// planted is an extract of its own, in which a share of the names is left: half of
+// them by name, in all notes of a patient, half one by one, for taggers miss both ways.
+func (p *planter) planted(ctx context.Context, share float64, round int, seed uint64) (*extract, error) {
+	o := *p.options
+	o.Purpose = fmt.Sprintf("attack %d %d %g", seed, round, share)
+	salt := xxh3.HashString(o.Purpose)
+	return p.masked(ctx, o, func(i int, rng *rand.Rand) (found, left []pipeline.Span) {
+		text := p.notes.Text.At(i)
+		for _, s := range p.found(i) {
+			key := append([]byte(p.owner[i]), 0)
+			if words := folded(text[s.Start:s.End]); len(words) > 0 {
+				key = append(key, words[len(words)-1]...)
+			}
+			byName := float64(xxh3.HashSeed(key, salt)) < share/2*math.MaxUint64
+			if s.Category.Kind() == pipeline.NameKind && (byName || rng.Float64() < share/2) {
+				left = append(left, s)
+			} else {
+				found = append(found, s)
+			}
+		}
+		return found, left
+	}, salt)
+}
+
+// found are the spans in which names are planted: those that people marked, where
+// nobody but the model could say otherwise.
+func (p *planter) found(i int) []pipeline.Span {
+	if p.gold[i] {
+		return p.notes.Gold.At(i)
+	}
+	return p.notes.Spans.At(i)
+}
+
+// masked masks the sample: what split says that was found is replaced, and what is
+// left is known.
+func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*extract, error) {
+	src := &sampleSource{planter: p, left: make([][]pipeline.Span, p.notes.Len())}
+	rng := rand.New(rand.NewPCG(salt, 5))
+	for i := range p.notes.Len() {
+		found, left := split(i, rng)
+		src.found.Append(found...)
+		src.left[i] = left
+	}
+	step, err := mask.New(o)
+	if errors.Is(err, mask.ErrNoKey) {
+		err = exit.With(exit.Key, err, "name its file with key.file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	to := &extractSink{sampleSource: src, extract: new(extract)}
+	return to.extract, pipeline.Run(ctx, src, []pipeline.Step{step}, to, nil)
+}
+
+// sampleSource gives the notes of a sample out again, with other spans.
+type sampleSource struct {
+	*planter
+	found pipeline.List[pipeline.Span]
+	left  [][]pipeline.Span
+	next  int
+}
+
+// Next implements pipeline.Source.
+func (s *sampleSource) Next(b *pipeline.Batch) error {
+	const most = 1024
+	if s.next == s.notes.Len() {
+		return io.EOF
+	}
+	b.First = int64(s.next)
+	if len(b.Extra) == 0 {
+		for _, c := range s.notes.Extra {
+			b.Extra = append(b.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
+		}
+	}
+	for ; s.next < s.notes.Len() && b.Len() < most; s.next++ {
+		i := s.next
+		b.ID.Append(s.notes.ID.At(i))
+		b.Text.Append(s.notes.Text.At(i))
+		b.Spans.Append(s.found.At(i)...)
+		b.Reason = append(b.Reason, pipeline.Sound)
+		b.Language = append(b.Language, s.notes.Language[i])
+		for k := range b.Extra {
+			b.Extra[k].Append(&s.notes.Extra[k], i)
+		}
+	}
+	return nil
+}
+
+// extractSink takes the masked notes in as the attacker has them.
+type extractSink struct {
+	*sampleSource
+	*extract
+}
+
+// Put implements pipeline.Sink.
+func (e *extractSink) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound {
+			continue
+		}
+		at := int(b.First) + i
+		n := note{patient: e.patients[e.owner[at]], judged: e.gold[at] || e.judged == 0, text: bytes.Clone(b.Masked.At(i))}
+		if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {
+			n.time = int64(c.Fixed[i])
+		}
+		n.mentions = mentionsOf(n.text, b.Spans.At(i), b.Places.At(i), e.left[at])
+		e.extract.notes = append(e.extract.notes, n)
+	}
+	return nil
+}
+
+// mentionsOf finds the names of a masked note: replacements, and what was left. A
+// placeholder is no name to anybody.
+func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []mention) {
+	add := func(s pipeline.Span, left bool) {
+		if m := (mention{start: s.Start, end: s.End, left: left}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
+			if name := masked[s.Start:s.End]; name[0] != '[' && name[0] != '*' {
+				m.words = folded(name)
+				all = append(all, m)
+			}
+		}
+	}
+	moved := int32(0) // how far behind the last place is from where it was
+	for k := 0; k < len(spans) || len(left) > 0; {
+		if k == len(spans) || len(left) > 0 && left[0].Start < spans[k].Start {
+			s := left[0]
+			s.Start, s.End = s.Start+moved, s.End+moved
+			add(s, true)
+			left = left[1:]
+			continue
+		}
+		add(places[k], false)
+		moved = places[k].End - spans[k].End
+		k++
+	}
+	return all
+}
+
+// without returns what of names that people marked lies in no span that was found.
+func without(text []byte, gold, found []pipeline.Span) (left []pipeline.Span) {
+	for _, g := range gold {
+		if g.Category.Kind() != pipeline.NameKind {
+			continue
+		}
+		add := func(from, to int32) {
+			if s := trim(text, pipeline.Span{Start: from, End: to, Category: g.Category}); s.End-s.Start > 1 {
+				left = append(left, s)
+			}
+		}
+		at := g.Start
+		for _, f := range found {
+			if f.End <= at || f.Start >= g.End {
+				continue
+			}
+			add(at, max(f.Start, at))
+			at = f.End
+		}
+		if at < g.End {
+			add(at, g.End)
+		}
+	}
+	return left
+}
+
+// folded returns the words of a name that tell: three letters or more.
+func folded(name []byte) (words [][]byte) {
+	cut := func(r rune) bool { return r == ' ' || r == '\n' || r == ',' || r == '.' || r == '-' }
+	for _, w := range bytes.FieldsFunc(gazetteer.Fold(nil, name), cut) {
+		if len(w) > 2 {
+			words = append(words, w)
+		}
+	}
+	return words
+}

@@ -1,0 +1,221 @@
+package attack
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// sample is notes of whole patients with what is known of them: what velum found,
+// and what people marked.
+type sample struct {
+	notes  pipeline.Batch // ID, Text, Extra, Language, Reason; Spans: what was found; Gold: of notes that are judged
+	gold   []bool         // by note: people marked it
+	judged int            // notes of gold
+	owned  bool           // an archive that says whose the notes are
+	owner  []string       // by note; a note without a patient is its own
+}
+
+// keep takes note i of a batch in, with its spans.
+func (s *sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.Span, marked bool) {
+	s.notes.ID.Append(b.ID.At(i))
+	s.notes.Text.Append(b.Text.At(i))
+	s.notes.Spans.Append(b.Spans.At(i)...)
+	s.notes.Gold.Append(gold...)
+	s.notes.Reason = append(s.notes.Reason, pipeline.Sound)
+	s.notes.Language = append(s.notes.Language, b.Language[i])
+	if len(s.notes.Extra) == 0 {
+		for _, c := range b.Extra {
+			s.notes.Extra = append(s.notes.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
+		}
+	}
+	for k := range s.notes.Extra {
+		s.notes.Extra[k].Append(&b.Extra[k], i)
+	}
+	s.owned = s.owned || len(patient) > 0
+	s.owner = append(s.owner, cmp.Or(string(patient), fmt.Sprintf("note %d", len(s.owner))))
+	s.gold = append(s.gold, marked)
+	if marked {
+		s.judged++
+	}
+}
+
+// sampler keeps the notes of some patients.
+type sampler struct {
+	*sample
+	share float64 // of the patients
+	seed  uint64
+	marks map[string][]pipeline.Span // by id; nil: the batches have them
+	seen  map[string]bool            // ids of marks that the archive has
+	id    []byte
+}
+
+// Put implements pipeline.Sink.
+func (s *sampler) Put(b *pipeline.Batch) error {
+	patients := b.ExtraNamed(input.PatientColumn)
+	for i := range b.Len() {
+		if b.Reason[i] != pipeline.Sound || b.Spans.Len() != b.Len() {
+			continue
+		}
+		s.id = patients.AppendText(s.id[:0], i)
+		if s.marks == nil {
+			s.keep(b, i, s.id, b.Gold.At(i), true)
+			continue
+		}
+		gold, marked := s.marks[string(b.ID.At(i))]
+		s.seen[string(b.ID.At(i))] = marked
+		drawn := float64(xxh3.HashSeed(s.id, s.seed)) <= s.share*math.MaxUint64
+		if len(s.id) == 0 {
+			drawn = float64(xxh3.HashSeed(b.ID.At(i), s.seed)) <= s.share*math.MaxUint64
+		}
+		if drawn || marked {
+			s.keep(b, i, s.id, gold, marked)
+		}
+	}
+	return nil
+}
+
+// open reads the notes that the attacks need: of the archive that the extract was
+// made of, with the spans that its private tree has, or the labelled notes alone,
+// with the spans that the model finds.
+func (a *attacker) open(ctx context.Context) (*sample, error) {
+	f, err := flow.New(a.config)
+	if err != nil {
+		return nil, err
+	}
+	s := &sampler{sample: new(sample), seed: a.Seed, seen: map[string]bool{}}
+	labelled := &flow.Labelled{Paths: a.Gold, Config: a.config}
+	if a.Dir == "" {
+		err = labelled.Each(func(src pipeline.Source) error {
+			steps, err := f.TagSteps()
+			if err != nil {
+				return err
+			}
+			return pipeline.Run(ctx, src, steps, s, nil)
+		})
+		return s.sample, err
+	}
+	s.marks, err = marksOf(labelled)
+	if err == nil {
+		err = a.readArchive(ctx, f, s)
+	}
+	if err == nil && len(s.marks) > 0 && s.judged == 0 {
+		err = exit.Errorf(exit.Config, "give labelled notes of the archive, with the ids that they have there", "none of the %d labelled notes is in the extract", len(s.marks))
+	}
+	return s.sample, err
+}
+
+// marksOf reads the spans of labelled notes, by id.
+func marksOf(labelled *flow.Labelled) (map[string][]pipeline.Span, error) {
+	marks := map[string][]pipeline.Span{}
+	b := new(pipeline.Batch)
+	return marks, labelled.Each(func(src pipeline.Source) error {
+		for {
+			b.Reset()
+			if err := src.Next(b); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			for i := range b.Len() {
+				marks[string(b.ID.At(i))] = slices.Clone(b.Gold.At(i))
+			}
+		}
+	})
+}
+
+// readArchive reads the archive of the extract.
+func (a *attacker) readArchive(ctx context.Context, f *flow.Flow, s *sampler) error {
+	t, err := files.OpenTagged(a.Dir, f.Model.SHA256)
+	if err != nil {
+		return err
+	}
+	o, err := flow.ReadOptions(a.config)
+	if err != nil {
+		return err
+	}
+	o.Pass = nil
+	roots, only, err := a.inputs()
+	if err != nil {
+		return err
+	}
+	o.Only = only
+	fence := fence.New(fence.Options{Memory: int64(a.config.Run.DecodeMemory), Ended: ctx.Done()})
+	defer fence.Close()
+	all, err := archive.Scan(ctx, roots, o, fence)
+	if err != nil {
+		return flow.InputError(err)
+	}
+	if err := t.Check(all.Units); err != nil {
+		return err
+	}
+	s.share = float64(a.Notes) / float64(max(all.Rows(), 1))
+	given := new(files.TaggedUnit)
+	steps, err := f.GivenSpans(given)
+	if err != nil {
+		return err
+	}
+	for i := range all.Units {
+		u := &all.Units[i]
+		if err := t.Load(u, given); err != nil {
+			return err
+		}
+		src, err := all.Open(u)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(pipeline.Run(ctx, src, steps, s, nil), src.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inputs are where the archive lies, and which of its files the extract has.
+func (a *attacker) inputs() (roots []string, only map[string]bool, err error) {
+	if len(a.Options.In) > 0 {
+		return a.Options.In, nil, nil
+	}
+	all, err := commit.Inputs(commit.Output{Dir: a.Dir})
+	if err != nil {
+		return nil, nil, exit.With(exit.Config, err, "name the output of velum run or velum mask, with its private tree beside it")
+	}
+	only = map[string]bool{}
+	for _, in := range all {
+		if _, err := os.Lstat(in.Path); err != nil || in.Root == "" {
+			return nil, nil, exit.Errorf(exit.Config, "say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input, filepath.Base(a.Dir))
+		}
+		only[in.Path] = true
+		if !slices.Contains(roots, in.Root) {
+			roots = append(roots, in.Root)
+		}
+	}
+	return roots, only, nil
+}
+
+// trim takes white space and punctuation off the ends of a piece of a text.
+func trim(text []byte, s pipeline.Span) pipeline.Span {
+	const cut = " \t\r\n.,;:()[]-/\"'"
+	left := bytes.TrimLeft(text[s.Start:s.End], cut)
+	s.Start = s.End - int32(len(left))
+	s.End = s.Start + int32(len(bytes.TrimRight(left, cut)))
+	return s
+}
