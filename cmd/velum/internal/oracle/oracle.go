@@ -216,14 +216,14 @@ type hiddenNotes struct {
 }
 
 // Put implements pipeline.Sink.
-func (s *hiddenNotes) Put(b *pipeline.Batch) error {
+func (h *hiddenNotes) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
-		if s.seen == s.most {
+		if h.seen == h.most {
 			return errEnough
 		}
-		s.seen++
+		h.seen++
 		if spans := b.Spans.At(i); b.Reason[i] == pipeline.Sound && len(spans) > 0 {
-			s.notes = append(s.notes, hidden{slices.Clone(b.Text.At(i)), slices.Clone(spans)})
+			h.notes = append(h.notes, hidden{slices.Clone(b.Text.At(i)), slices.Clone(spans)})
 		}
 	}
 	return nil
