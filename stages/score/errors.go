@@ -1,6 +1,83 @@
 package score
 
-import "github.com/velum-health/velum/pipeline"
+import (
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// A Kind is a kind of error: those of ErrorCounts, with the borders as one.
+type Kind uint8
+
+// The kinds of error.
+const (
+	WrongType Kind = iota // right borders, other category
+	WrongBorder
+	WrongBoth
+	Missing  // shares no byte with a system span
+	Spurious // shares no byte with a gold span
+	numKinds
+)
+
+var kindNames = [numKinds]string{"type", "border", "border_and_type", "missing", "spurious"}
+
+// String returns the name used in files.
+func (k Kind) String() string { return kindNames[k] }
+
+// Error is an error with the spans of both sides; that of a missing or spurious one
+// has length 0 on the other side. Categories are those that are compared.
+type Error struct {
+	Kind         Kind
+	Leaks        bool // something of the gold span can still be read
+	Gold, System pipeline.Span
+}
+
+// tellErrors tells the errors of the note that was added last, by place.
+func (s *Scorer) tellErrors(b *pipeline.Batch, i int) {
+	var all []Error
+	for _, x := range s.system {
+		g, ok := partner(s.gold, x)
+		same := g.Start == x.Start && g.End == x.End
+		e := Error{Kind: Spurious, System: x}
+		switch {
+		case !ok:
+		case same && g.Category == x.Category:
+			continue
+		case same:
+			e = Error{Kind: WrongType, Gold: g, System: x}
+		case g.Category == x.Category:
+			e = Error{Kind: WrongBorder, Gold: g, System: x}
+		default:
+			e = Error{Kind: WrongBoth, Gold: g, System: x}
+		}
+		all = append(all, e)
+	}
+	for _, g := range s.gold {
+		if _, ok := partner(s.system, g); !ok {
+			all = append(all, Error{Kind: Missing, Gold: g})
+		}
+	}
+	text := b.Text.At(i)
+	for k := range all {
+		letters, masked := s.letters(text, all[k].Gold, inSystem)
+		all[k].Leaks = masked < letters
+	}
+	slices.SortStableFunc(all, func(a, b Error) int { return int(a.start() - b.start()) })
+	for _, e := range all {
+		s.o.Error(b, i, e)
+	}
+}
+
+// start is where an error begins, on whichever side.
+func (e *Error) start() int32 {
+	switch e.Kind {
+	case Missing:
+		return e.Gold.Start
+	case Spurious:
+		return e.System.Start
+	}
+	return min(e.Gold.Start, e.System.Start)
+}
 
 // ErrorCounts counts the kinds of errors of NGRID §8.2.1. All but Missing
 // count system spans, Missing counts gold spans. A system span is compared

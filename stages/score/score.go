@@ -50,6 +50,9 @@ type Options struct {
 	// spans that it maps to pipeline.None count on neither side. nil keeps all.
 	Map func(pipeline.Category) pipeline.Category
 
+	// Error is told of each error in a note that Put scores; nil: nobody is.
+	Error func(b *pipeline.Batch, i int, e Error)
+
 	// Direct tells which of the categories that are compared are direct
 	// identifiers; nil: DirectNotes is not taken.
 	Direct func(pipeline.Category) bool
@@ -109,6 +112,9 @@ func (s *Scorer) Put(b *pipeline.Batch) error {
 			continue
 		}
 		s.Add(b.Text.At(i), at(&b.Tokens, i), at(&b.Gold, i), at(&b.Spans, i))
+		if s.o.Error != nil {
+			s.tellErrors(b, i)
+		}
 	}
 	return nil
 }

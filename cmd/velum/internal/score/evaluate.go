@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	pages "github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -28,6 +29,7 @@ type Options struct {
 	Brief              bool
 	Dial               bool   // measure all positions of inverse.dial
 	Labels             string // label set to compare in
+	Errors             string // file of the errors, a page or JSONL
 	Beta               float64
 	Draws              int
 	Seed               uint64
@@ -41,8 +43,13 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	if f.Dial {
 		return f.dial(ctx, c, cfg)
 	}
+	if f.Errors != "" {
+		if err := errorsFile(f.Errors); err != nil {
+			return err
+		}
+	}
 	aside := &console.Aside{Log: c.Log}
-	s, err := f.score(ctx, c, cfg, f.System, f.SystemFrom, aside)
+	s, wrong, err := f.score(ctx, c, cfg, f.System, f.SystemFrom, aside)
 	if err != nil {
 		return err
 	}
@@ -55,7 +62,9 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	}
 	var test *score.Significance
 	if f.Other != "" {
-		other, err := f.score(ctx, c, cfg, f.Other, f.SystemFrom, &console.Aside{Log: slog.New(slog.DiscardHandler)})
+		second := *f
+		second.Errors = ""
+		other, _, err := second.score(ctx, c, cfg, f.Other, f.SystemFrom, &console.Aside{Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}
@@ -67,6 +76,11 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	}
 	if err := printScores(c, report, test, f.Brief); err != nil {
 		return err
+	}
+	if f.Errors != "" {
+		if err := wrong.write(f.Errors, pages.LanguageOf(cfg.Report.Lang)); err != nil {
+			return err
+		}
 	}
 	if m, _ := report.Measure(score.MaskedEntities); m.Recall < f.AtLeast {
 		return exit.Errorf(exit.Privacy, "do not release what this model masked", "masking recall by entity is %.4f, below %.4f", m.Recall, f.AtLeast)
@@ -133,28 +147,32 @@ func printBrief(w io.Writer, r *score.Report) error {
 }
 
 // score scores the spans at path, or the model's where path is empty.
-func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *console.Aside) (*score.Scorer, error) {
+func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Config, path, from string, aside *console.Aside) (*score.Scorer, *mistakes, error) {
 	o := score.Options{Beta: f.Beta, Draws: f.Draws, Seed: f.Seed}
 	if f.Labels != "" {
 		to, err := flow.IntoLabels(f.Labels)
 		if err != nil {
-			return nil, exit.With(exit.Config, err, "")
+			return nil, nil, exit.With(exit.Config, err, "")
 		}
 		o.Map = to
 	}
 	var err error
 	if o.Direct, err = direct(); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	wrong := &mistakes{}
+	if f.Errors != "" {
+		o.Error = wrong.add
 	}
 	s := score.New(o)
 	notes, err := flow.TextOptions(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	notes.SetAside = aside.Row
 	gold, err := flow.OpenNotes("from", f.GoldFrom, f.Gold, notes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer gold.Close()
 	progress := c.NewProgress("evaluate", "notes", 0)
@@ -163,22 +181,23 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	if path == "" {
 		p, err := flow.New(cfg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		wrong.knows = knownForms(p.Model.Model)
 		if steps, err = p.TagSteps(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	} else {
 		notes.TextDir, notes.SetAside = f.texts(), nil // what a system said of a row that cannot be read is not nothing
 		g, err := flow.LoadGiven("system-from", from, path, notes)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		steps = flow.GivenSteps(g)
 	}
 	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
 	flow.WarnUnknown(c, f.Gold, gold.Warnings().Unknown)
-	return s, err
+	return s, wrong, err
 }
 
 // direct tells which categories are direct identifiers: those that HIPAA's list
