@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -377,6 +378,131 @@ func TestStreamBroken(t *testing.T) {
 	} {
 		if _, code, said := piped(t, []byte(note), slices.Concat([]string{"mask", "-", "-", "--set"}, strings.Fields(c.flag))...); code != exit.Config || !strings.Contains(said, c.said) {
 			t.Errorf("%s: exit code %d: %s", c.flag, code, said)
+		}
+	}
+}
+
+// recordOf makes a record of texts by column; "null" is null.
+func recordOf(t *testing.T, schema *arrow.Schema, columns ...string) arrow.Record {
+	t.Helper()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for k, column := range columns {
+		for value := range strings.SplitSeq(column, "|") {
+			if value == "null" {
+				b.Field(k).AppendNull()
+			} else if v, ok := b.Field(k).(*array.StringViewBuilder); ok {
+				v.Append(value)
+			} else if err := b.Field(k).AppendValueFromString(value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b.NewRecord()
+}
+
+// arrowOf writes records as a stream.
+func arrowOf(t *testing.T, schema *arrow.Schema, records []arrow.Record, o ...ipc.Option) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, append(o, ipc.WithSchema(schema))...)
+	for _, r := range records {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+var stringField = arrow.Field{Name: "note_id", Type: arrow.BinaryTypes.String, Nullable: true}
+
+func textSchema(more ...arrow.Field) *arrow.Schema {
+	text := stringField
+	text.Name = "text"
+	return arrow.NewSchema(append([]arrow.Field{stringField, text}, more...), nil)
+}
+
+// TestStreamKept: of a row without text nothing that is kept goes out, neither in the
+// dictionary of a column nor in the buffers of a view; and types that hide more cannot pass.
+func TestStreamKept(t *testing.T) {
+	counted := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	schema := textSchema(arrow.Field{Name: "ward", Type: counted, Nullable: true}, arrow.Field{Name: "who", Type: arrow.BinaryTypes.StringView, Nullable: true})
+	const longer = " is longer than a view has room for"
+	r := recordOf(t, schema, "1|2|3|4", "tos|null|tos|tos", "sala 1|Serrallonga|null|sala 1", "Ana|Serrallonga"+longer+"|null|Berta"+longer)
+	out, code, said := piped(t, arrowOf(t, schema, []arrow.Record{r, r}), "mask", "-", "-", "--set", "read.keep=ward,who")
+	if code != exit.Done {
+		t.Fatal(said)
+	}
+	rows, err := ipc.NewReader(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		if !rows.Next() {
+			t.Fatal(n, rows.Err())
+		}
+		for k, want := range []string{"sala 1|(null)|(null)|sala 1", "Ana|(null)|(null)|Berta" + longer} {
+			column := rows.Record().Column(3 + k)
+			var got []string
+			for i := range column.Len() {
+				got = append(got, column.ValueStr(i))
+			}
+			if strings.Join(got, "|") != want {
+				t.Errorf("%s: %q", column.DataType(), got)
+			}
+		}
+	}
+	if bytes.Contains(out, []byte("Serrallonga")) {
+		t.Error("what a row without text had went out")
+	}
+	for _, wrong := range []arrow.DataType{arrow.ListOf(counted), arrow.ListViewOf(arrow.BinaryTypes.String), arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.StringView}),
+		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String)} {
+		schema := textSchema(arrow.Field{Name: "ward", Type: wrong, Nullable: true})
+		if _, code, said := piped(t, arrowOf(t, schema, nil), "mask", "-", "-", "--set", "read.keep=ward"); code != exit.Config || !strings.Contains(said, "cannot be kept") {
+			t.Errorf("%s: exit code %d: %s", wrong, code, said)
+		}
+	}
+	// bytes that are no text would make the row no JSON
+	out, code, said = piped(t, []byte("{\"note_id\":\"1\",\"text\":\"tos\",\"ward\":\"\xff\"}\n"), "mask", "-", "-", "--set", "read.keep=ward")
+	if string(out) != `{"note_id":null,"text":null,"status":"bad_row","ward":null}`+"\n" || code != exit.Done {
+		t.Error(string(out), said)
+	}
+}
+
+// TestStreamBomb: lengths that no memory has, and offsets that lie nowhere, are errors
+// that name the row; no row of the record batch goes out, and all before it do.
+func TestStreamBomb(t *testing.T) {
+	schema := textSchema()
+	good := recordOf(t, schema, "1|2|3", "tos|fiebre|dolor")
+	long := strings.Repeat("Serrallonga ", 1000)
+	bad := recordOf(t, schema, "4|5", "a|"+long)
+	patch := func(data []byte, was, is uint64, size int) []byte {
+		at := bytes.LastIndex(data, binary.LittleEndian.AppendUint64(nil, was)[:size])
+		if at < 0 {
+			t.Fatal("nothing to damage")
+		}
+		copy(data[at:], binary.LittleEndian.AppendUint64(nil, is)[:size])
+		return data
+	}
+	n := uint64(len(long))
+	empty := arrow.NewSchema([]arrow.Field{{Name: "note_id", Type: arrow.Null}, {Name: "text", Type: arrow.Null}}, nil)
+	nulls := array.NewNull(1 << 25)
+	for name, c := range map[string]struct {
+		data []byte
+		rows int
+		said string
+	}{
+		"unpacked": {patch(arrowOf(t, schema, []arrow.Record{good, bad}, ipc.WithZstd()), n+1, 1<<40, 8), 3, "behind row 3 has more than 512 MiB"},
+		"negative": {patch(arrowOf(t, schema, []arrow.Record{good, bad}, ipc.WithZstd()), n+1, 1<<63, 8), 3, "behind row 3"},
+		"offset":   {patch(arrowOf(t, schema, []arrow.Record{good, bad}), 1|(n+1)<<32, 1<<30|(n+1)<<32, 8), 3, "behind row 3 cannot be read"},
+		"nulls":    {arrowOf(t, empty, []arrow.Record{array.NewRecord(empty, []arrow.Array{nulls, nulls}, 1<<25)}), 0, "or 16777216 rows"},
+	} {
+		out, code, said := piped(t, c.data, "mask", "-", "-")
+		rows, _ := fromArrow(t, out)
+		if code != exit.Config || len(rows) != c.rows || !strings.Contains(said, c.said) || strings.Contains(said, "Serra") {
+			t.Errorf("%s: exit code %d, %d rows: %s", name, code, len(rows), said)
 		}
 	}
 }

@@ -4,8 +4,17 @@ Without ALL_LIBRARIES=all, what needs a library that is not there is left out.
 """
 
 import importlib.util
+import json
+import multiprocessing
 import os
+import signal
+import stat
+import tempfile
+import threading
+import time
+import traceback
 import unittest
+from unittest import mock
 
 import velum
 
@@ -54,21 +63,36 @@ class Lists(unittest.TestCase):
             self.assertNotIn("Puigdomènech", str(caught.exception))
 
     def test_program(self):
-        kept = os.environ.get("VELUM_BINARY")
-        os.environ["VELUM_BINARY"] = "/nowhere/velum"
-        try:
-            self.assertTrue(os.access(velum.program(), os.X_OK))  # the next one is taken
-        except velum.VelumError as problem:
-            self.assertIn("VELUM_BINARY", problem.remedy)
-        finally:
-            os.environ.pop("VELUM_BINARY")
-            if kept is not None:
-                os.environ["VELUM_BINARY"] = kept
+        with mock.patch.dict(os.environ, VELUM_BINARY="/nowhere/velum"):
+            with self.assertRaises(velum.VelumError) as caught:
+                velum.program()  # another one than that which is named is not taken
+        self.assertIn("VELUM_BINARY", caught.exception.remedy)
+
+    def test_missing(self):
+        self.assertEqual(velum.mask([float("nan"), "refiere tos", None]), [None, "refiere tos", None])
+        self.assertEqual(velum.mask(["roto \udc80"]), [None])
+        with self.assertRaises(TypeError):
+            velum.mask([1.5])
+
+    def test_iterator_fails(self):
+        for problem in (BrokenPipeError, ValueError):
+
+            def notes():
+                yield from NOTES
+                raise problem("of the source")
+
+            with self.assertRaises(problem):
+                velum.mask(notes())
+
+    def test_configuration(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("read: {columns: {id: [codigo], text: nota}, keep: [year]}\n")
+            config.flush()
+            self.assertEqual(velum.mask(NOTES, config=config.name), MASKED)  # a list has no columns
+        with self.assertRaisesRegex(ValueError, "comma"):
+            velum.mask(NOTES, settings={"read.keep": ["a,b"]})
 
     def test_run(self):
-        import json
-        import tempfile
-
         with tempfile.TemporaryDirectory() as folder:
             archive, out = os.path.join(folder, "notes.jsonl"), os.path.join(folder, "masked")
             with open(archive, "w", encoding="utf-8") as f:
@@ -84,6 +108,128 @@ class Lists(unittest.TestCase):
             with open(gold, "w", encoding="utf-8") as f:
                 f.write(json.dumps({"id": "1", "text": "tel 600 123 456", "spans": [{"start": 4, "end": 15, "label": "TELEPHONE"}]}) + "\n")
             self.assertTrue(velum.evaluate(gold))
+
+
+class Program:
+    """A program in place of velum, which does what the shell says."""
+
+    def __init__(self, script: str):
+        self.script = script
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        name = os.path.join(self.folder.name, "velum")
+        with open(name, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n" + self.script)
+        os.chmod(name, stat.S_IRWXU)
+        self.patch = mock.patch.dict(os.environ, VELUM_BINARY=name)
+        self.patch.start()
+
+    def __exit__(self, *_):
+        self.patch.stop()
+        self.folder.cleanup()
+
+
+ROW = 'echo \'{"note_id":"0","text":"Puigdomenech","status":"masked"}\'\n'
+
+
+class Ends(unittest.TestCase):
+    """Whatever becomes of the program, there is an exception and never a shorter answer, and no text is in it."""
+
+    def test_lists(self):
+        for name, (script, code, says) in {
+            "killed": (ROW + "kill -9 $$", -9, "SIGKILL"),
+            "killed within a row": ("printf '{\"note_id\":\"0\",\"text\":\"Puigdom'; kill -9 $$", -9, "memory"),
+            "killed at once": ("kill -15 $$", -15, "SIGTERM"),
+            "fewer rows": (ROW + "cat > /dev/null", 1, "1 rows of 3"),
+            "another order": (ROW + ROW + ROW + "cat > /dev/null", 1, "another number"),
+            "half a row": ("cat > /dev/null; printf '{\"note_id\":\"0\",\"text\":\"Puigdom'", 1, "not what was sent"),
+            "much said": ("head -c 3000000 /dev/zero >&2; echo 5 >&2; echo '{\"message_type\":\"exit_error\",\"error\":\"so\",\"remedy\":\"that\"}' >&2; exit 7", 7, "so; that"),
+        }.items():
+            with self.subTest(name), Program(script):
+                with self.assertRaises(velum.VelumError) as caught:
+                    velum.mask(["Puigdomenech"] * 3)
+                self.assertEqual(caught.exception.code, code)
+                self.assertIn(says, str(caught.exception))
+                self.assertTrue(caught.exception.remedy)
+                self.assertNotIn("Puigdom", "".join(traceback.format_exception(caught.exception)))
+
+    def test_no_rows_come(self):
+        never = threading.Event()
+
+        def notes():
+            yield "refiere tos"
+            never.wait()
+
+        with Program("exit 3"), self.assertRaises(velum.VelumError):
+            velum.mask(notes())  # hangs here if it waits for the rows
+        never.set()
+
+    @needs("pyarrow")
+    def test_frames(self):
+        import pyarrow as pa
+
+        table = pa.table({"text": ["refiere tos"] * 30_000})
+        whole = ['exec "$REAL" "$@"', f'"$REAL" "$@" | head -c {1 << 19}; kill -9 $$', f'"$REAL" "$@" | head -c {1 << 19}']
+        with mock.patch.dict(os.environ, REAL=velum.program()):
+            with Program(whole[0]):
+                self.assertEqual(len(velum.mask(table)), 30_000)
+            for script in whole[1:]:
+                with Program(script), self.assertRaises(velum.VelumError):
+                    velum.mask(table)
+
+    def test_session(self):
+        session = velum.Session("mask")
+        session._process.send_signal(signal.SIGKILL)
+        for _ in range(2):
+            with self.assertRaises(velum.VelumError) as caught:
+                session("Puigdomenech")
+        self.assertEqual(caught.exception.code, -9)
+        session.close()
+        with Program("read a; echo '{\"note_id\":\"7\"}'; read a"), velum.Session() as session:
+            with self.assertRaisesRegex(velum.VelumError, "another number"):
+                session("Puigdomenech")
+
+    def test_session_interrupted(self):
+        with velum.Session() as session:
+            with mock.patch("json.loads", side_effect=KeyboardInterrupt):
+                with self.assertRaises(KeyboardInterrupt):
+                    session("refiere tos")
+            with self.assertRaises(velum.VelumError):  # not the answer that nobody took
+                session("tel 600 123 456")
+
+    def test_session_threads(self):
+        with velum.Session() as session:
+            wrong = []
+
+            def ask(number):
+                for i in range(50):
+                    text = f"refiere tos {number} {i}"
+                    if session(text)["text"] != text:
+                        wrong.append(number)
+
+            threads = [threading.Thread(target=ask, args=(n,)) for n in range(4)]
+            [t.start() for t in threads]
+            [t.join() for t in threads]
+            self.assertEqual(wrong, [])
+
+    def test_session_forked(self):
+        with velum.Session() as session:
+            session("refiere tos")
+            fork = multiprocessing.get_context("fork")
+
+            def child(to):
+                to.put(session("tel 600 123 456")["text"])
+                time.sleep(30)
+
+            answers = fork.SimpleQueue()
+            process = fork.Process(target=child, args=(answers,))
+            process.start()
+            self.assertEqual(session("refiere tos")["text"], "refiere tos")
+            self.assertEqual(answers.get(), "tel [TELEPHONE]")
+            session.close()  # though the other one has its input open
+            process.kill()
+            process.join()
 
 
 class Frames(unittest.TestCase):
@@ -108,6 +254,76 @@ class Frames(unittest.TestCase):
         self.assertEqual(len(velum.mask(frame.iloc[:0], text="nota")), 0)
         with self.assertRaises(KeyError):
             velum.mask(frame)
+
+    @needs("pandas", "pyarrow")
+    def test_pandas_odd(self):
+        import pandas
+
+        index = pandas.MultiIndex.from_tuples([("a", 1), ("a", 1), ("b", 2), ("b", 3), ("c", 1)])
+        odd = pandas.DataFrame(
+            {"text": NOTES, "ward": pandas.Categorical(["x", "y", "x", "z", "y"]), "n": pandas.array([1, 2, None, 4, 5], dtype="Int64"), "list": [[1], [2], [], None, [3]],
+             "when": pandas.to_datetime(["2024-01-02"] * 5).tz_localize("Europe/Madrid")},
+            index=index,
+        )  # fmt: skip
+        keep = ["ward", "n", "list", "when"]
+        masked = velum.mask(odd, keep=keep)
+        self.assertTrue(masked.index.equals(index))
+        self.assertEqual([str(masked[c].dtype) for c in keep], [str(odd[c].dtype) for c in keep])
+        self.assertEqual((masked["ward"].isna().tolist(), masked["list"].iloc[0], masked["n"].isna().tolist()), ([False, True, False, True, False], [1], [False, True, True, True, False]))
+        self.assertEqual(list(velum.mask(odd["text"].astype("category"))), MASKED)
+        self.assertEqual(list(velum.mask(odd["text"].astype("string[pyarrow]"))), MASKED)
+        self.assertEqual(list(velum.mask(pandas.Series([float("nan"), None]))), [None, None])  # a column without notes is of numbers
+        self.assertEqual(list(velum.mask(pandas.Series(["roto \udc80", pandas.NA, "refiere tos"], dtype=object))), [None, None, "refiere tos"])
+        for wrong, problem, says in (
+            (pandas.DataFrame({"text": ["Puigdomènech", 7]}), TypeError, "row 1 is int"),
+            (pandas.DataFrame({"text": NOTES[:1], "who": [object()]}), TypeError, "'who'"),
+            (pandas.DataFrame({"text": ["x"] * 2, "who": [1, "Puigdomènech"]}), TypeError, "'who'"),
+            (pandas.DataFrame([["x", "x"]], columns=["text", "text"]), ValueError, "2 columns"),
+            (pandas.DataFrame([["x", "x"]], columns=["text", "a,b"]), ValueError, "comma"),
+            (pandas.DataFrame([["x"]]), TypeError, "rename"),
+        ):  # fmt: skip
+            names = [c for c in wrong.columns if c not in ("text",)]
+            with self.assertRaises(problem) as caught:
+                velum.mask(wrong, text=0) if 0 in names else velum.mask(wrong, keep=names)
+            self.assertIn(says, str(caught.exception))
+            self.assertNotIn("Puigdomènech", "".join(traceback.format_exception(caught.exception)))
+        with self.assertRaisesRegex(velum.VelumError, "nota|column of every row"):
+            velum.mask(pandas.DataFrame({"nota": ["x"], "text": ["y"]}), text="nota", keep=["text"])
+        with self.assertRaises(velum.VelumError):
+            velum.mask(odd, keep=["text"])  # the text as it was
+
+    @needs("polars", "pyarrow")
+    def test_polars_odd(self):
+        import polars
+
+        frame = polars.DataFrame({"text": NOTES}).with_columns(
+            ward=polars.Series(["x", "y", "x", "z", "y"], dtype=polars.Categorical), kind=polars.Series(["a", "b", "a", "b", "a"], dtype=polars.Enum(["a", "b", "c"])),
+            more=polars.struct(polars.Series([1, 2, 3, 4, 5]).alias("n"), polars.Series(["s"] * 5).alias("s")),
+        )  # fmt: skip
+        keep = ["ward", "kind", "more"]
+        masked = velum.mask(frame.lazy(), keep=keep).collect()
+        self.assertEqual((masked["text"].to_list(), [masked.schema[c] for c in keep]), (MASKED, [frame.schema[c] for c in keep]))
+        self.assertEqual([masked[c].is_null().to_list() for c in keep], [[False, True, False, True, False]] * 3)
+        self.assertEqual(velum.mask(frame["text"].cast(polars.Categorical)).to_list(), MASKED)
+        self.assertEqual(velum.mask(polars.Series([None, None])).to_list(), [None, None])
+        self.assertEqual(velum.mask(polars.concat([frame, frame], rechunk=False), keep=["ward"])["text"].to_list(), MASKED * 2)
+        with self.assertRaises(KeyError):
+            velum.mask(frame, text="nota")
+
+    @needs("pyarrow")
+    def test_pyarrow_odd(self):
+        import pyarrow as pa
+
+        notes = pa.chunked_array([pa.array(NOTES[:2]).dictionary_encode(), pa.array(NOTES[2:]).dictionary_encode(), pa.array([], pa.string()).dictionary_encode()])
+        wards = pa.chunked_array([["Puigdomènech", "x"], pa.array([None, "Serrallonga", "y"])]).dictionary_encode()
+        for text in (notes, pa.chunked_array([NOTES[:1], NOTES[1:]]).cast(pa.string_view()), pa.chunked_array([NOTES[:4], NOTES[4:]]).cast(pa.large_string())):
+            masked = velum.mask(pa.table({"text": text, "ward": wards}), keep=["ward"])
+            self.assertEqual((masked["text"].to_pylist(), masked["ward"].to_pylist()), (MASKED, ["Puigdomènech", None, None, None, "y"]))
+            # the row of this one is set aside: it is in no dictionary either
+            self.assertNotIn("Serrallonga", str(masked["ward"].combine_chunks().dictionary))
+            self.assertEqual(velum.mask(text).to_pylist(), MASKED)
+        with self.assertRaises(velum.VelumError):
+            velum.mask(pa.array([1, 2]))
 
     @needs("polars", "pyarrow")
     def test_polars(self):

@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import IO, Any, NamedTuple
 
-from .process import Span, flags, pipe, rows
+from .process import Span, flags, lost, missing, pipe, rows
 
-#: rows of a record batch that is sent
+#: rows of a record batch that is sent, at the most
 BATCH = 10_000
+
+#: bytes of a record batch that is sent, about
+BATCH_BYTES = 1 << 23
+
+
+class Columns(NamedTuple):
+    """The columns of a frame that are looked at, by what they are."""
+
+    text: str
+    id: str | None
+    patient: str | None
+    date: str | None
+    keep: tuple[str, ...]
+
+    def all(self) -> list[str]:
+        """Return the names, each once."""
+        return list(dict.fromkeys(name for name in (self.id, self.text, self.patient, self.date, *self.keep) if name is not None))
+
+    def check(self, have: Sequence[Any]) -> None:
+        """Raise TypeError, KeyError or ValueError unless a frame that has these columns has all of them, once."""
+        for name in self.all():
+            if not isinstance(name, str):
+                raise TypeError(f"the name of a column is a str, not {type(name).__name__}; frame.rename(columns=str) makes them so")
+            if (n := list(have).count(name)) != 1:
+                raise (KeyError if n == 0 else ValueError)(f"{n} columns are called {name!r}; there are: {', '.join(map(str, have))}")
+
+    def args(self, options: dict[str, Any], **own: Any) -> list[str]:
+        """Return all options as flags of the program. What is named here is what counts, whatever a configuration says."""
+        columns = {"read.columns.id": self.id, "read.columns.text": self.text, "read.columns.patient": self.patient or "",
+                   "read.columns.date": self.date or "", "read.keep": list(self.keep)}  # fmt: skip
+        options = {**own, **options}
+        settings = dict(options.pop("settings", None) or {})
+        return flags(settings={**settings, **columns}, **options)
 
 
 def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Any) -> Any:
     """Mask notes, and return them as they came: same length, order and index.
 
     data is a list of str and None, a Series (pandas, Polars), an Array (pyarrow), or a frame: a
-    DataFrame (pandas, Polars), a Table or RecordBatch (pyarrow), a Dataset (Hugging Face).
+    DataFrame (pandas, Polars), a LazyFrame, a Table or RecordBatch (pyarrow), a Dataset (Hugging Face).
 
     Of a frame come back the columns id (if named), text, status, and those named in keep; no other
     column is looked at. status is "masked", or the reason for which text is null, and with it all of
@@ -28,7 +64,7 @@ def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str |
 
     >>> frame = velum.mask(frame, text="nota", id="codigo", keep=["year"], policy="research", key="study.key")
     """
-    return _through("mask", data, text, id, patient, date, keep, options)
+    return _through("mask", data, _columns(text, id, patient, date, keep), options)
 
 
 def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Any) -> Any:
@@ -37,18 +73,18 @@ def tag(data: Any, *, text: str = "text", id: str | None = None, patient: str | 
     Of a list, Series or Array come back lists of Span, None for a note that a run would set
     aside. Of a frame, a column spans beside those of ``mask``. Offsets count characters.
     """
-    return _through("tag", data, text, id, patient, date, keep, options)
+    return _through("tag", data, _columns(text, id, patient, date, keep), options)
 
 
 def map_in_arrow(verb: str = "mask", *, text: str = "text", id: str = "note_id", patient: str | None = None, date: str | None = None, keep: Sequence[str] = (), **options: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return a function for ``DataFrame.mapInArrow`` of Spark: one program a partition.
+    """Return a function for ``DataFrame.mapInArrow`` of Spark: one program a partition, with one worker.
 
     The columns that come back are note_id, text, status and those of keep, in this order.
 
     >>> masked = frame.mapInArrow(velum.map_in_arrow(keep=["year"]), "note_id string, text string, status string, year int")
     """
-    args = _args(text, id, patient, date, keep, options)
-    wanted = _columns(text, id, patient, date, keep)
+    columns = _columns(text, id, patient, date, keep)
+    args = columns.args(options, workers=1)
 
     def partition(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -56,14 +92,11 @@ def map_in_arrow(verb: str = "mask", *, text: str = "text", id: str = "note_id",
         first = next(batches, None)
         if first is None:
             return
-
-        def selected() -> Iterator[Any]:
-            yield first.select(wanted)
-            for batch in batches:
-                yield batch.select(wanted)
-
-        for out in _batches(verb, first.select(wanted).schema, selected(), args):
-            yield pa.RecordBatch.from_arrays([c.cast(pa.string()) if pa.types.is_large_string(c.type) else c for c in out.columns], names=out.schema.names)
+        columns.check(first.schema.names)
+        selected = (batch.select(columns.all()) for batch in itertools.chain([first], batches))
+        with contextlib.closing(_batches(verb, first.select(columns.all()).schema, selected, args)) as back:
+            for out in back:
+                yield pa.RecordBatch.from_arrays([c.cast(pa.string()) if pa.types.is_large_string(c.type) else c for c in out.columns], names=out.schema.names)
 
     return partition
 
@@ -82,7 +115,7 @@ def to_docbin(texts: Sequence[str | None], spans: Sequence[Sequence[Span] | None
             continue
         doc = nlp.make_doc(text)
         places = (doc.char_span(s.start, s.end, label=s.label, alignment_mode="expand") for s in found)
-        doc.ents = spacy.util.filter_spans([p for p in places if p is not None])
+        doc.ents = tuple(spacy.util.filter_spans([p for p in places if p is not None]))
         docs.add(doc)
     return docs
 
@@ -95,56 +128,59 @@ def to_dataset(texts: Sequence[str | None], spans: Sequence[Sequence[Span] | Non
     return datasets.Dataset.from_dict({"text": [t for t, _ in kept], "spans": [s for _, s in kept]})
 
 
-def _columns(text: str, id: str | None, patient: str | None, date: str | None, keep: Sequence[str]) -> list[str]:
+def _columns(text: str, id: str | None, patient: str | None, date: str | None, keep: Sequence[str]) -> Columns:
     if isinstance(keep, str):
         raise TypeError("keep is a list of names of columns, not one name")
-    return list(dict.fromkeys(name for name in (id, text, patient, date, *keep) if name is not None))
+    return Columns(text, id, patient, date, tuple(keep))
 
 
-def _args(text: str, id: str, patient: str | None, date: str | None, keep: Sequence[str], options: dict[str, Any]) -> list[str]:
-    columns = {"read.columns.id": id, "read.columns.text": text, "read.columns.patient": patient, "read.columns.date": date, "read.keep": list(keep) or None}
-    settings = dict(options.pop("settings", None) or {})
-    return flags(settings={**settings, **columns}, **options)
-
-
-def _batches(verb: str, schema: Any, batches: Iterator[Any], args: list[str]) -> Iterator[Any]:
+def _batches(verb: str, schema: Any, batches: Iterator[Any], args: list[str]) -> Generator[Any, None, None]:
     """Send record batches, and yield those that come back: one for each, with as many rows."""
     import pyarrow as pa
+
+    sizes: deque[int] = deque()
 
     def feed(to: IO[bytes]) -> None:
         with pa.ipc.new_stream(to, schema) as stream:
             for batch in batches:
+                sizes.append(len(batch))
                 stream.write_batch(batch)
 
-    return pipe([verb, "-", "-", *args], feed, lambda out: iter(pa.ipc.open_stream(out)))
+    with contextlib.closing(pipe([verb, "-", "-", *args], feed, lambda out: iter(pa.ipc.open_stream(out)))) as back:
+        for out in back:
+            if not sizes or len(out) != sizes.popleft():
+                raise lost("a batch has another number of rows")
+            yield out
+    if sizes:
+        raise lost(f"{len(sizes)} batches are missing")
 
 
-def _table(verb: str, table: Any, text: str, id: str | None, patient: str | None, date: str | None, keep: Sequence[str], options: dict[str, Any]) -> Any:
+def _table(verb: str, table: Any, columns: Columns, options: dict[str, Any]) -> Any:
     """Send a table of pyarrow through the program."""
     import pyarrow as pa
 
     number = "velum number"
-    if missing := [name for name in _columns(text, id, patient, date, keep) if name not in table.column_names]:
-        raise KeyError(f"no column {missing[0]!r}; there are: {', '.join(map(str, table.column_names))}")
-    sent = table.select(_columns(text, id, patient, date, keep))
-    sent = pa.table([_plain(c) for c in sent.columns], names=sent.column_names)
-    if id is None:
+    columns.check(table.column_names)
+    sent = table.select(columns.all())
+    sent = pa.table([_plain(c, name == columns.text) for name, c in zip(sent.column_names, sent.columns)], names=sent.column_names)
+    if columns.id is None:
         sent = sent.append_column(number, pa.array(range(len(table)), pa.int64()))
-    args = _args(text, id or number, patient, date, keep, options)
-    out = list(_batches(verb, sent.schema, iter(sent.to_batches(max_chunksize=BATCH)), args))
-    if not out:  # a table without rows has no record batches
-        out = list(_batches(verb, sent.schema, iter([pa.RecordBatch.from_pylist([], schema=sent.schema)]), args))
-    got = pa.Table.from_batches(out)
-    if len(got) != len(table):
-        raise RuntimeError(f"{len(got)} rows came back of {len(table)}")  # never: velum loses no row
-    got = got.rename_columns({"note_id": id or number, "text": text})
-    return got if id is not None else got.drop_columns([number])
+    rows_of_batch = max(1, min(BATCH, BATCH_BYTES * len(sent) // max(sent.nbytes, 1)))
+    # a table without rows has no record batches
+    batches = sent.to_batches(max_chunksize=rows_of_batch) or [pa.RecordBatch.from_pylist([], schema=sent.schema)]
+    args = columns._replace(id=columns.id or number).args(options)
+    got = pa.Table.from_batches(list(_batches(verb, sent.schema, iter(batches), args)))
+    first, *others = got.column_names  # note_id, text, ...
+    got = got.rename_columns([columns.id or number, columns.text, *others[1:]])
+    return got if columns.id is not None else got.drop_columns([number])
 
 
-def _plain(column: Any) -> Any:
-    """Return a column with no type that is younger than the program's library."""
+def _plain(column: Any, words: bool) -> Any:
+    """Return a column with no type that is younger than the program's library; one of notes is text."""
     import pyarrow as pa
 
+    if words and column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), pa.string())])
     if getattr(pa.types, "is_string_view", lambda _: False)(column.type):
         return column.cast(pa.large_string())
     return column
@@ -154,8 +190,8 @@ def _spans(row: dict[str, Any]) -> list[Span] | None:
     return [Span(**s) for s in row["spans"]] if row["status"] == "tagged" else None
 
 
-def _through(verb: str, data: Any, text: str, id: str | None, patient: str | None, date: str | None, keep: Sequence[str], options: dict[str, Any]) -> Any:
-    library = type(data).__module__.partition(".")[0]
+def _through(verb: str, data: Any, columns: Columns, options: dict[str, Any]) -> Any:
+    library, name = type(data).__module__.partition(".")[0], type(data).__name__
     if isinstance(data, (str, bytes)):
         raise TypeError("put the note into a list: velum.mask([note]); or use velum.Session for one note after another")
     if library not in ("pandas", "polars", "pyarrow", "datasets"):
@@ -167,27 +203,75 @@ def _through(verb: str, data: Any, text: str, id: str | None, patient: str | Non
         raise ImportError("frames go to the program by way of pyarrow: pip install pyarrow; lists need nothing") from problem
 
     def table(of: Any) -> Any:
-        return _table(verb, of, text, id, patient, date, keep, options)
+        return _table(verb, of, columns, options)
 
-    name = type(data).__name__
-    if library == "pandas" and name == "DataFrame":
-        out = table(pa.table({c: pa.array(data[c], from_pandas=True) for c in _columns(text, id, patient, date, keep)})).to_pandas()
-        return out.set_axis(data.index, axis=0)
-    if library == "polars" and name == "DataFrame":
-        return sys.modules["polars"].from_arrow(table(data.select(_columns(text, id, patient, date, keep)).to_arrow()))
-    if library == "datasets":
-        return type(data)(table(data.with_format("arrow")[:]))
-    if name in ("Table", "RecordBatch"):
+    if (library, name) == ("pandas", "DataFrame"):
+        return _pandas(data, columns, table)
+    if library == "polars" and name in ("DataFrame", "LazyFrame"):
+        out = _polars(data.lazy(), columns, table)
+        return out.lazy() if name == "LazyFrame" else out
+    if (library, name) == ("datasets", "Dataset"):
+        columns.check(data.column_names)
+        made = type(data)(table(data.select_columns(columns.all()).with_format("arrow")[:]))
+        for kept in columns.keep:
+            made = made.cast_column(kept, data.features[kept])
+        return made
+    if library == "pyarrow" and name in ("Table", "RecordBatch"):
         out = table(pa.Table.from_batches([data]) if name == "RecordBatch" else data)
         return out if name == "Table" else out.combine_chunks().to_batches()[0] if len(out) else pa.RecordBatch.from_pylist([], schema=out.schema)
-    return _series(library, data, lambda of: _table(verb, of, "text", None, None, None, (), options), verb)
+    if library == "datasets" or name.endswith(("Dict", "Frame", "Index")):
+        raise TypeError(f"notes do not come as {library}.{name}; see help(velum.mask) for what they may come as")
+    alone = Columns("text", None, None, None, ())
+    return _series(library, data, lambda of: _table(verb, of, alone, options), verb)
+
+
+def _pandas(data: Any, columns: Columns, table: Callable[[Any], Any]) -> Any:
+    """Send a DataFrame; what is kept has the types that it had, as far as pandas has a null for them."""
+    import pyarrow as pa
+
+    columns.check(data.columns)
+    out = table(pa.table({c: _arrow(data[c], c, c == columns.text) for c in columns.all()})).to_pandas().set_axis(data.index, axis=0)
+    released = (out["status"] == "masked") | (out["status"] == "tagged")
+    for name in columns.keep:
+        out[name] = data[name].where(released.to_numpy())
+    return out
+
+
+def _polars(data: Any, columns: Columns, table: Callable[[Any], Any]) -> Any:
+    """Send a LazyFrame; what is kept has the types that it had."""
+    polars = sys.modules["polars"]
+    columns.check(data.collect_schema().names())
+    frame = data.select(columns.all()).collect()
+    out = polars.from_arrow(table(frame.to_arrow(compat_level=polars.CompatLevel.oldest())))
+    released = out["status"].is_in(["masked", "tagged"])
+    return out.with_columns(polars.when(released).then(frame[name]).alias(name) for name in columns.keep)
+
+
+def _arrow(values: Any, name: Any, words: bool) -> Any:
+    """Return a column of pandas as one of pyarrow. The errors of pyarrow quote values; these name the row."""
+    import pyarrow as pa
+
+    if words and values.dtype == object:
+        values = [None if missing(v) else v for v in values]
+        for row, value in enumerate(values):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"column {name!r}: the value of row {row} is {type(value).__name__}, not str or None")
+        try:
+            return pa.array(values, pa.large_string())
+        except UnicodeEncodeError:  # half a character: velum sets the note aside
+            return pa.array([None if v is None else v.encode("utf-8", "surrogatepass") for v in values], pa.large_binary()).view(pa.large_string())
+    try:
+        return pa.array(values, from_pandas=True)
+    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        pass
+    raise TypeError(f"column {name!r} has values of several types; make them one, as frame[{name!r}].astype(str) does")
 
 
 def _series(library: str, data: Any, through: Callable[[Any], Any], verb: str) -> Any:
     """Send one column through the program, and return another with its index and name."""
     import pyarrow as pa
 
-    values = data.to_arrow() if library == "polars" else pa.array(data, from_pandas=True) if library == "pandas" else data
+    values = data.to_arrow() if library == "polars" else _arrow(data, data.name, True) if library == "pandas" else data
     out = through(pa.table({"text": values}))
     if verb == "tag":
         made: Any = [_spans(r) for r in out.to_pylist()]

@@ -17,7 +17,7 @@ FOUND = ["PERSON", "LOCATION", "PHONE_NUMBER", "EMAIL_ADDRESS", "ES_NIF", "SOCIA
          "URL", "IP_ADDRESS", "POSTAL_CODE", "IBAN_CODE", "LICENSE_PLATE", "COLLEGIATE_ID", "RECORD_ID", "PASSPORT"]  # fmt: skip
 
 
-class VelumRecognizer(EntityRecognizer):  # type: ignore[misc]
+class VelumRecognizer(EntityRecognizer):
     """A recognizer of Presidio's analyzer. Options are those of ``velum.mask``.
 
     A text of which velum cannot vouch for all is one entity of the type VELUM_UNSAFE from end to end.
@@ -40,7 +40,7 @@ class VelumRecognizer(EntityRecognizer):  # type: ignore[misc]
         return [r for r in found if not entities or r.entity_type in entities]
 
 
-class VelumOperator(Operator):  # type: ignore[misc]
+class VelumOperator(Operator):
     """The operator ``velum`` of Presidio's anonymizer: a value as velum masks it by itself.
 
     Parameters are the options of ``velum.mask``. What velum does not mask without its note becomes

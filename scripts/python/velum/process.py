@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 
 class VelumError(Exception):
     """What velum ended with.
 
-    ``code`` is the exit code (``velum help exit-codes``), ``remedy`` what to do. Neither they nor
+    ``code`` is the exit code (``velum help exit-codes``; -9 if signal 9 ended it), ``remedy`` what to do. Neither they nor
     the message hold text of a note.
     """
 
@@ -40,16 +41,16 @@ class Span(NamedTuple):
 def program() -> str:
     """Return the path of the velum program: of VELUM_BINARY, of this wheel, or of PATH.
 
-    Raises VelumError if there is none.
+    Raises VelumError if there is none, and if VELUM_BINARY names none.
     """
     here = os.path.dirname(os.path.abspath(__file__))
-    places = [
-        os.environ.get("VELUM_BINARY", ""),
+    named = os.environ.get("VELUM_BINARY", "")
+    places = [named] if named else [
         os.path.join(sysconfig.get_path("scripts"), "velum"),
         os.path.join(here, "..", "bin", "velum"),  # pip install --target
         os.path.join(here, "..", "..", "..", "..", "bin", "velum"),  # pip install --user and --prefix
     ]
-    for place in [*places, shutil.which("velum") or ""]:
+    for place in places if named else [*places, shutil.which("velum") or ""]:
         if place and os.path.isfile(place) and os.access(place, os.X_OK):
             return os.path.abspath(place)
     raise VelumError("the velum program is not there", 10, "install the wheel of this platform again, or name the program in VELUM_BINARY")
@@ -83,6 +84,8 @@ def flags(
     }  # fmt: skip
     for name, value in options.items():
         if isinstance(value, (list, tuple)):
+            if wrong := [v for v in value if "," in str(v)]:
+                raise ValueError(f"{name}: {wrong[0]!r} has a comma, which parts the values of a list; call it something else")
             value = ",".join(map(str, value))
         if value is not None:
             args += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
@@ -96,14 +99,26 @@ def failure(code: int, said: bytes) -> VelumError:
             end = json.loads(line)
         except ValueError:
             continue
-        if end.get("message_type") == "exit_error":
-            message = "; ".join([end["error"], *(m.get("message", "") for m in end.get("mistakes", []))])
+        if isinstance(end, dict) and end.get("message_type") == "exit_error":
+            mistakes = [": ".join(filter(None, (m.get("key"), m.get("message"), m.get("hint")))) for m in end.get("mistakes", [])]
+            message = "; ".join([end["error"], *mistakes])
             return VelumError(message, code, end.get("remedy", ""))
+    if code < 0:
+        remedy = "start again; SIGKILL comes mostly from a system that is short of memory: give it more, or velum fewer workers"
+        return VelumError(f"velum was killed by {signal.Signals(-code).name}", code, remedy)
     return VelumError(f"velum ended with code {code}", code, "see `velum help exit-codes`")
 
 
-def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[[IO[bytes]], Iterator[Any]]) -> Iterator[Any]:
-    """Yield what take makes of the program's output, while feed writes its input in a thread."""
+def lost(what: str) -> VelumError:
+    """Return the error of an answer that is not that of the question. Nobody should ever see it."""
+    return VelumError(f"what came back of velum is not what was sent: {what}", 1, "report it, and use nothing of what came back")
+
+
+def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[[IO[bytes]], Iterator[Any]]) -> Generator[Any, None, None]:
+    """Yield what take makes of the program's output, while feed writes its input in a thread.
+
+    Raises what feed raises, and VelumError if the program does not end well: who has not come to the end has nothing.
+    """
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen([program(), *args, "--json", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         problems: list[BaseException] = []
@@ -111,9 +126,9 @@ def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[
         def write() -> None:
             try:
                 with process.stdin as to:  # type: ignore[union-attr]
-                    feed(to)  # type: ignore[arg-type]
-            except BrokenPipeError:
-                pass  # the program ended: its code says why
+                    feed(to)
+            except BrokenPipeError as problem:
+                problems.append(problem)  # the program's end says why, if it is that which has ended
             except BaseException as problem:  # noqa: BLE001 it is raised by who reads
                 problems.append(problem)
                 process.kill()
@@ -121,20 +136,23 @@ def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[
         writer = threading.Thread(target=write, daemon=True)
         writer.start()
         try:
-            stopped: Exception | None = None
+            broken = ""
             try:
                 yield from take(process.stdout)  # type: ignore[arg-type]
-            except (OSError, ValueError) as problem:  # an output that ends early, of which pyarrow's errors are
-                stopped = problem
+            except Exception as problem:  # noqa: BLE001 an output that ends early; what it holds belongs in no message
+                broken = type(problem).__name__
             code = process.wait()
-            writer.join()
-            if problems:
+            if code == 0:
+                writer.join()  # else it may wait for rows that nobody wants any more
+            if problems and not isinstance(problems[0], BrokenPipeError):
                 raise problems[0]
             if code != 0:
                 log.seek(0)
                 raise failure(code, log.read())
-            if stopped is not None:
-                raise stopped
+            if problems:
+                raise problems[0]
+            if broken:
+                raise lost(broken)
         finally:
             if process.poll() is None:
                 process.kill()
@@ -142,23 +160,41 @@ def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[
             process.stdout.close()  # type: ignore[union-attr]
 
 
-def rows(verb: str, texts: Iterable[str | None], args: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Send texts as JSON, numbered from 0, and yield the rows that come back."""
+#: what the objects that are sent look like, whatever a configuration says of those of its archives
+OBJECTS = flags(settings={"read.columns.id": "note_id", "read.columns.text": "text", "read.keep": "", "read.ids": "keep"})
+
+
+def rows(verb: str, texts: Iterable[Any], args: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Send texts as JSON, numbered from 0, and yield the rows that come back: as many, in their order."""
+    sent = came = 0
 
     def feed(to: IO[bytes]) -> None:
-        for number, text in enumerate(texts):
-            if text is not None and not isinstance(text, str):
-                raise TypeError(f"note {number} is {type(text).__name__}, not str or None")
-            to.write(json.dumps({"note_id": str(number), "text": text}).encode() + b"\n")
+        nonlocal sent
+        for text in texts:
+            if not isinstance(text, str) and not missing(text):
+                raise TypeError(f"note {sent} is {type(text).__name__}, not str or None")
+            to.write(json.dumps({"note_id": str(sent), "text": None if missing(text) else text}).encode() + b"\n")
+            sent += 1
 
-    return pipe([verb, "-", "-", *args], feed, lambda out: map(json.loads, out))
+    for row in pipe([verb, "-", "-", *args, *OBJECTS], feed, lambda out: map(json.loads, out)):
+        if row["note_id"] != str(came):
+            raise lost(f"row {came} has another number")
+        came += 1
+        yield row
+    if came != sent:
+        raise lost(f"{came} rows of {sent}")
+
+
+def missing(value: object) -> bool:
+    """Tell whether a value is None, or what pandas puts in its place."""
+    return value is None or isinstance(value, float) and value != value or type(value).__name__ in ("NAType", "NaTType")
 
 
 class Session:
     """A program that stays, for notes that come one by one.
 
     verb is ``mask`` or ``tag``; options are those of ``velum.mask``. Use it in a with statement,
-    or close it. One thread at a time.
+    or close it. Threads take turns; a forked process starts a program of its own.
 
     >>> with velum.Session("mask") as session:
     ...     session("Tel 600 123 456")["text"]
@@ -166,28 +202,72 @@ class Session:
     """
 
     def __init__(self, verb: str = "mask", **options: Any) -> None:
+        self._args = [verb, "-", "-", *flags(**options), *OBJECTS, "--json", "--quiet"]
+        self._start()
+
+    def _start(self) -> None:
+        self._owner, self._turn, self._count = os.getpid(), threading.Lock(), 0
         self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen([program(), verb, "-", "-", *flags(**options), "--json", "--quiet"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
+        self._process = subprocess.Popen([program(), *self._args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
 
     def __call__(self, text: str) -> dict[str, Any]:
-        """Return the row of a note: text (None if it is not released), status, and spans of tag."""
+        """Return the row of a note: text (None if it is not released), status, and spans of tag.
+
+        Raises VelumError if the program has ended; no call after it gets an answer either.
+        """
         if not isinstance(text, str):
             raise TypeError(f"a note is a str, not {type(text).__name__}")
+        if self._owner != os.getpid():
+            self._leave()
+            self._start()
+        with self._turn:
+            try:
+                return self._answer(text)
+            except BaseException:
+                self._process.kill()  # or the answer that nobody took would be the next note's
+                raise
+
+    def _leave(self) -> None:
+        """Leave the program to the process from which this one was forked."""
+        if not self._turn.locked():  # else something of a note may be in the buffer, which close would send
+            self._process.stdin.close()  # type: ignore[union-attr]
+            self._process.stdout.close()  # type: ignore[union-attr]
+        self._process.returncode = 0
+        self._log.close()
+
+    def _answer(self, text: str) -> dict[str, Any]:
+        self._count += 1
+        to, back = self._process.stdin, self._process.stdout
+        assert to is not None and back is not None
         try:
-            self._process.stdin.write(json.dumps({"note_id": "0", "text": text}).encode() + b"\n")  # type: ignore[union-attr]
-            self._process.stdin.flush()  # type: ignore[union-attr]
+            to.write(json.dumps({"note_id": str(self._count), "text": text}).encode() + b"\n")
+            to.flush()
         except BrokenPipeError:
-            pass
-        line = self._process.stdout.readline()  # type: ignore[union-attr]
-        if not line:
+            pass  # the program's end says why
+        line = back.readline()
+        if not line.endswith(b"\n"):
+            code = self._process.wait()
             self._log.seek(0)
-            raise failure(self._process.wait(), self._log.read())
+            raise failure(code, self._log.read())
         row: dict[str, Any] = json.loads(line)
+        if row["note_id"] != str(self._count):
+            raise lost("the row has another number")
         return row
 
     def close(self) -> None:
-        """End the program."""
-        self._process.communicate()
+        """End the program. All answers are there, so nothing is lost if it does not end by itself."""
+        if self._owner != os.getpid():
+            return  # it is that of the process which was forked
+        for end in (self._process.stdin, self._process.stdout):
+            try:
+                end.close()  # type: ignore[union-attr]
+            except BrokenPipeError:
+                pass
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:  # a forked process has its input open
+            self._process.kill()
+            self._process.wait()
         self._log.close()
 
     def __enter__(self) -> Session:

@@ -382,7 +382,7 @@ func (c *Config) findOptions() []option {
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.99; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
 		opt("tag.precision_floor", &t.PrecisionFloor, 0.8, "Least share of what is masked that holds an identifier, on the gold set of the model: a tag.recall that costs more precision is refused, with what is reached above the floor.", within(0, 1)),
 		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
-		opt("tag.cache", &t.Cache, 64<<20, "Memory for state scores of token forms: of a CRF for all workers, and half of it for each; of a network, or one worker, for each (in a cascade half of it). A form's scores never change, and 64 MiB hold those of nearly all tokens of a month.", within(0, 1<<40)),
+		opt("tag.cache", &t.Cache, 64<<20, "Memory for state scores of token forms: of a CRF for all workers, and half of it for each; of a network, or one worker, for each (in a cascade half of it). A form's scores never change, and 64 MiB hold those of nearly all tokens of a month. A stream takes 24 MiB at the most.", within(0, 1<<40)),
 
 		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile, large),
 

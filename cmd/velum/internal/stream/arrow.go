@@ -21,14 +21,16 @@ import (
 // that comes in is one that goes out, with as many rows.
 type arrows struct {
 	*shape
-	in   *intake
-	r    *ipc.Reader
-	at   []int // columns of the fields of the filler
-	kept []int // columns that pass
-	row  record
-	left int // rows of the record at hand that are in no batch
-	rows int64
-	err  error
+	in     *intake
+	mem    *bounded
+	r      *ipc.Reader
+	at     []int // columns of the fields of the filler
+	kept   []int // columns that pass
+	row    record
+	left   int // rows of the record at hand that are in no batch
+	rows   int64
+	before int64 // of them, those before the record at hand
+	err    error
 
 	mu      sync.Mutex
 	waiting []pending // records that came in and did not go out
@@ -72,11 +74,41 @@ func (in *intake) Read(p []byte) (int, error) {
 	return n, err
 }
 
+const (
+	maxRecord = 512 << 20 // bytes of a record batch, unpacked
+	maxRows   = 1 << 24   // of one: null takes no bytes
+)
+
+// bounded is memory for one record batch. Lengths stand before their bytes, and packed
+// buffers say how large they become, so a few bytes could ask for all that there is.
+type bounded struct {
+	memory.Allocator
+	left int
+}
+
+// Allocate implements memory.Allocator. The library's reader makes an error of the panic.
+func (m *bounded) Allocate(n int) []byte {
+	if n < 0 || n > m.left {
+		m.left = -1
+		panic("too large")
+	}
+	m.left -= n
+	return m.Allocator.Allocate(n)
+}
+
+// Reallocate implements memory.Allocator.
+func (m *bounded) Reallocate(n int, b []byte) []byte {
+	if n <= cap(b) {
+		return b[:n]
+	}
+	return append(m.Allocate(n)[:0], b...)[:n]
+}
+
 func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
-	a := &arrows{shape: s, in: in}
+	a := &arrows{shape: s, in: in, mem: &bounded{memory.DefaultAllocator, maxRecord}}
 	var err error
-	if a.r, err = ipc.NewReader(in); err != nil {
-		return nil, exit.Errorf(exit.Config, "write it with pyarrow.ipc.new_stream, with types that Arrow had before version 15 (no string_view)", where+" is no stream of Arrow that can be read")
+	if a.r, err = ipc.NewReader(in, ipc.WithAllocator(a.mem)); err != nil {
+		return nil, exit.Errorf(exit.Config, "write it with pyarrow.ipc.new_stream; a file (Feather) is no stream, and types that Arrow has since 2024, such as decimal32, are unknown here", where+" is no stream of Arrow that can be read")
 	}
 	in.within = false
 	fields := a.r.Schema().Fields()
@@ -94,7 +126,7 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 		}
 	}
 	to := []arrow.Field{{Name: idColumn, Type: arrow.BinaryTypes.String, Nullable: true}, {Name: textColumn, Type: arrow.BinaryTypes.String, Nullable: true}}
-	if valueType(fields[a.at[text]].Type).ID() == arrow.LARGE_STRING {
+	if id := valueType(fields[a.at[text]].Type).ID(); id == arrow.LARGE_STRING || id == arrow.STRING_VIEW {
 		to[1].Type = arrow.BinaryTypes.LargeString
 	}
 	if s.tag {
@@ -109,8 +141,12 @@ func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {
 		if i < 0 {
 			return nil, exit.Errorf(exit.Config, "name columns of the stream in read.keep", where+" has no column %q", name)
 		}
+		t := keptType(fields[i].Type)
+		if t == nil {
+			return nil, exit.Errorf(exit.Config, "cast it, or leave it out of read.keep", where+": column %q has the type %s, which cannot be kept", name, fields[i].Type)
+		}
 		a.kept = append(a.kept, i)
-		to = append(to, arrow.Field{Name: name, Type: fields[i].Type, Nullable: true, Metadata: fields[i].Metadata})
+		to = append(to, arrow.Field{Name: name, Type: t, Nullable: true, Metadata: fields[i].Metadata})
 	}
 	a.schema = arrow.NewSchema(to, nil)
 	a.w = ipc.NewWriter(out, ipc.WithSchema(a.schema))
@@ -160,29 +196,52 @@ func (a *arrows) Next(b *pipeline.Batch) error {
 		}
 	}
 	a.fill.Begin(b, a.rows)
-	n := int(a.r.Record().NumRows())
-	for a.left > 0 && !a.fill.Full(b) {
-		a.row.i = n - a.left
-		a.fill.Row(b, &a.row, true)
-		a.left--
+	if pipeline.Try(func() error { a.take(b); return nil }) != nil { // values that lie nowhere
+		a.cut(false)
+		b.Reset()
+		return io.EOF
 	}
 	a.fill.End(b)
 	a.rows += int64(b.Len())
 	return nil
 }
 
+// take fills a batch with rows of the record at hand.
+func (a *arrows) take(b *pipeline.Batch) {
+	n := int(a.r.Record().NumRows())
+	for a.left > 0 && !a.fill.Full(b) {
+		a.row.i = n - a.left
+		a.fill.Row(b, &a.row, true)
+		a.left--
+	}
+}
+
+// cut ends the stream at the record at hand: within says that it has no end. None of
+// its rows goes out.
+func (a *arrows) cut(within bool) {
+	const again = "write it again: the rows before it went out"
+	switch {
+	case within:
+		a.err = exit.Errorf(exit.Failed, again, where+" ends within the record batch behind row %d", a.before)
+	case a.mem.left < 0:
+		a.err = exit.Errorf(exit.Config, "write smaller ones, as with max_chunksize=10000", where+": the record batch behind row %d has more than %d MiB, or %d rows", a.before, maxRecord>>20, maxRows)
+	default:
+		a.err = exit.Errorf(exit.Config, again, where+": the record batch behind row %d cannot be read", a.before)
+	}
+}
+
 // next waits for the next record.
 func (a *arrows) next() error {
-	a.in.within = false
+	a.in.within, a.before, a.mem.left = false, a.rows, maxRecord
 	if !a.r.Next() {
-		err := a.r.Err()
-		switch {
-		case err == nil:
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			a.err = exit.Errorf(exit.Failed, "write it again: the rows before it went out", where+" ends within the record batch behind row %d", a.rows)
-		default:
-			a.err = exit.Errorf(exit.Config, "write it again: the rows before it went out", where+": the record batch behind row %d cannot be read", a.rows)
+		if err := a.r.Err(); err != nil {
+			a.cut(errors.Is(err, io.ErrUnexpectedEOF))
 		}
+		return io.EOF
+	}
+	if a.r.Record().NumRows() > maxRows {
+		a.mem.left = -1
+		a.cut(false)
 		return io.EOF
 	}
 	r := a.r.Record()
@@ -291,7 +350,7 @@ func (a *arrows) send(p pending) (err error) {
 		columns = append(columns, c.NewArray())
 	}
 	for k, c := range p.kept {
-		if c, err = without(c, a.bad); err != nil {
+		if c, err = passed(c, a.schema.Field(len(a.columns)+k).Type, a.bad); err != nil {
 			return exit.Errorf(exit.Config, "leave it out of read.keep", where+": column %q cannot be kept", a.keep[k])
 		}
 		columns = append(columns, c)
@@ -303,38 +362,6 @@ func (a *arrows) send(p pending) (err error) {
 		c.Release()
 	}
 	return a.w.Write(r)
-}
-
-// without returns a column with null in place of some of its values, of which nothing
-// stays in its buffers either.
-func without(column arrow.Array, rows []int) (arrow.Array, error) {
-	if len(rows) == 0 {
-		return column, nil
-	}
-	defer column.Release()
-	if d, ok := column.(*array.Dictionary); ok {
-		d.Indices().Retain()
-		indices, err := without(d.Indices(), rows)
-		if err != nil {
-			return nil, err
-		}
-		defer indices.Release()
-		return array.NewDictionaryArray(d.DataType(), indices, d.Dictionary()), nil
-	}
-	var parts []arrow.Array
-	from := int64(0)
-	for _, row := range append(slices.Clone(rows), column.Len()) {
-		parts = append(parts, array.NewSlice(column, from, int64(row)))
-		if row < column.Len() {
-			parts = append(parts, array.MakeArrayOfNull(memory.DefaultAllocator, column.DataType(), 1))
-		}
-		from = int64(row) + 1
-	}
-	all, err := array.Concatenate(parts, memory.DefaultAllocator)
-	for _, p := range parts {
-		p.Release()
-	}
-	return all, err
 }
 
 // A cell is the value of a row in one column: see input.Fields.
@@ -354,7 +381,7 @@ func isText(t arrow.DataType) bool { return cellType(t) == 't' }
 // 'f' other numbers, 'd' dates; 0 is no type of an id, a date or a text.
 func cellType(t arrow.DataType) byte {
 	switch id := t.ID(); {
-	case id == arrow.STRING, id == arrow.LARGE_STRING, id == arrow.NULL:
+	case id == arrow.STRING, id == arrow.LARGE_STRING, id == arrow.STRING_VIEW, id == arrow.NULL:
 		return 't'
 	case arrow.IsInteger(id):
 		return 'n'
@@ -384,6 +411,8 @@ func cellOf(column arrow.Array) cell {
 	case *array.String:
 		value = func(dst []byte, i int) []byte { return append(dst, c.Value(i)...) }
 	case *array.LargeString:
+		value = func(dst []byte, i int) []byte { return append(dst, c.Value(i)...) }
+	case *array.StringView:
 		value = func(dst []byte, i int) []byte { return append(dst, c.Value(i)...) }
 	case *array.Float32:
 		value = func(dst []byte, i int) []byte { return strconv.AppendFloat(dst, float64(c.Value(i)), 'f', -1, 32) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
@@ -66,7 +67,7 @@ func (j *jsonl) Next(b *pipeline.Batch) error {
 	j.begin(b)
 	var due time.Time
 	for !j.ended && !j.fill.Full(b) {
-		line, ok, err := j.line(due)
+		line, ok, err := j.line(due, j.rows+int64(b.Len())+1)
 		if err != nil {
 			return err
 		}
@@ -115,6 +116,9 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 		}
 		j.settled = true
 	}
+	for _, name := range j.keep {
+		sound = sound && utf8.Valid(j.fields.Raw(name))
+	}
 	row := j.rows + int64(b.Len()) + 1
 	switch {
 	case sound:
@@ -136,9 +140,9 @@ func (j *jsonl) row(b *pipeline.Batch, line []byte) error {
 	return nil
 }
 
-// line returns the next line; false if the input pauses or none has come before it is
+// line returns the next line, that of row; false if the input pauses or none has come before it is
 // due (zero: never), or there is none any more. It is good until the next call.
-func (j *jsonl) line(due time.Time) (line []byte, ok bool, err error) {
+func (j *jsonl) line(due time.Time, row int64) (line []byte, ok bool, err error) {
 	for {
 		if i := bytes.IndexByte(j.buf[j.seen:], '\n'); i >= 0 {
 			line = j.buf[j.from : j.seen+i]
@@ -151,7 +155,9 @@ func (j *jsonl) line(due time.Time) (line []byte, ok bool, err error) {
 			j.from = 0
 		}
 		if j.seen = len(j.buf); j.seen > maxLine {
-			return nil, false, exit.Errorf(exit.Config, "leave it out: it is no note", where+": row %d has more than 128 MiB", j.rows+1)
+			j.err = exit.Errorf(exit.Config, "leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
+			j.ended = true
+			return nil, false, nil
 		}
 		var late <-chan time.Time
 		if !due.IsZero() {

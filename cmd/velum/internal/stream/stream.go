@@ -42,6 +42,10 @@ type Options struct {
 	Audit string      // file of the audit log; "": there is none
 }
 
+// maxCache bounds tag.cache: a partition of Spark, or a notebook, has less memory than a
+// night of velum run. 64 MiB save 5 % of the time, and take 120 MB more with two workers.
+const maxCache = 24 << 20
+
 // where stands in errors for the place of a row.
 const where = "standard input"
 
@@ -76,6 +80,9 @@ type shape struct {
 // Run moves the stream.
 func Run(ctx context.Context, c *console.Console, load func() (*option.Config, error), o *Options) error {
 	cfg, err := load()
+	if err == nil {
+		cfg.Tag.Cache = min(cfg.Tag.Cache, maxCache)
+	}
 	f, err := flow.Open(cfg, err)
 	if err != nil {
 		return err
