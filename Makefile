@@ -192,11 +192,12 @@ wheel: build
 	$(GO) run ./scripts/release --wheel bin/velum --out out/wheel
 
 # the wheel in a fresh environment: its tests with pandas, Polars, pyarrow, datasets, spaCy and Presidio, 100,000 notes, the notebook,
-# Spark (needs PyPI, and Java for Spark); make test runs what needs Python alone
+# Spark, types (needs PyPI, and Java for Spark)
 python: wheel
 	rm -rf out/python && python3 -m venv out/python
 	out/python/bin/pip install --quiet -r scripts/python/requirements.txt out/wheel/*.whl
 	ALL_LIBRARIES=all out/python/bin/python scripts/python/test_velum.py
+	out/python/bin/mypy --strict --disable-error-code import-untyped --cache-dir /dev/null scripts/python/velum
 	out/python/bin/python scripts/python/bench.py
 	out/python/bin/jupyter execute --kernel_name=python3 scripts/python/notebook.ipynb
 
