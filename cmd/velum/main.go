@@ -53,6 +53,7 @@ var verbs = []verb{
 	{"mask", newTagCommand},
 	{"prove", newEvaluateCommand},
 	{"prove", newCheckCommand},
+	{"prove", newDiffCommand},
 	{"prove", newAuditCommand},
 	{"prove", newAttackCommand},
 	{"prove", newUsefulnessCommand},

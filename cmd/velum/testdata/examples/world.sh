@@ -83,6 +83,8 @@ velum models promote --quiet --force first.velum --models models/ > /dev/null
 velum models promote --quiet --force m.velum --models models/ > /dev/null
 velum embed --quiet --in archive/ --out words.velum --min-notes 5 > /dev/null
 velum run --quiet --in archive/ --out masked/ --audit 598 > /dev/null
+cp -r masked masked-new
+cp -r masked.private masked-new.private
 velum run --quiet --in 2026-01.parquet --out january/ --set read.columns.patient=patient_id > /dev/null
 velum audit verify masked/ --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' > head.txt
 velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=study.key --set 'mask.operators=PERSON=encrypt' > /dev/null

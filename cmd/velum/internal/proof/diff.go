@@ -1,0 +1,372 @@
+package proof
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"unicode"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/read/tagged"
+)
+
+// DiffOptions say which two outputs, and where the places go.
+type DiffOptions struct {
+	Before, After string
+	Places        string // file of the places that differ, a line of JSON each; "" for none
+}
+
+// difference is what two outputs over the same notes differ in: counts alone.
+type difference struct {
+	Kind     string                `json:"message_type"`
+	Notes    int64                 `json:"notes"` // that both have
+	Same     int64                 `json:"same"`  // of these, with the same places, categories and replacements
+	Held     int64                 `json:"held_back_now"`
+	Released int64                 `json:"released_now"`
+	Only     [2]int64              `json:"notes_of_one_alone"` // before, after
+	By       map[string]*diffCount `json:"by_category"`
+}
+
+// diffCount is places of a category. A place that was taken for another category
+// counts under that which it has now.
+type diffCount struct {
+	Hidden   int64 `json:"hidden_now"`        // was readable
+	Readable int64 `json:"readable_now"`      // was hidden
+	Category int64 `json:"other_category"`    // hidden in both
+	Replaced int64 `json:"other_replacement"` // the same place and category, another text in its place
+}
+
+// place is a line of DiffOptions.Places. It holds words of a note: those that one of
+// the outputs leaves readable.
+type place struct {
+	ID     string `json:"id"`
+	Part   string `json:"part"`
+	Row    int64  `json:"row"`
+	What   string `json:"what"`  // hidden_now, readable_now, other_category
+	Start  int32  `json:"start"` // in bytes of the note
+	End    int32  `json:"end"`
+	Before string `json:"before,omitempty"` // category
+	After  string `json:"after,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+// Diff prints what is hidden now and was not, and what is readable now and was
+// not, between two outputs over the same notes.
+func Diff(ctx context.Context, c *console.Console, o *DiffOptions) error {
+	before, err := openOutput(o.Before)
+	if err != nil {
+		return err
+	}
+	after, err := openOutput(o.After)
+	if err != nil {
+		return err
+	}
+	d := &differ{d: difference{Kind: "diff", By: map[string]*diffCount{}}}
+	if o.Places != "" {
+		f, err := os.OpenFile(o.Places, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, durable.FileMode)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w := bufio.NewWriter(f)
+		d.to = json.NewEncoder(w)
+		d.to.SetEscapeHTML(false)
+		defer w.Flush()
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(before.files), pieceKey.compare) {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		a, b := before.files[key], after.files[key]
+		if b == nil {
+			d.d.Only[0] += a.Rows
+			continue
+		}
+		if err := d.file(before, after, a, b); err != nil {
+			return err
+		}
+	}
+	for key, b := range after.files {
+		if before.files[key] == nil {
+			d.d.Only[1] += b.Rows
+		}
+	}
+	if d.d.Notes == 0 {
+		return exit.Errorf(exit.Nothing, "name two outputs of the same archive, made with the same read.unit_notes", "%s and %s have no note in common", o.Before, o.After)
+	}
+	return d.d.print(c)
+}
+
+// An output is what diff reads of one: its files by content.
+type output struct {
+	dir, private string
+	files        map[pieceKey]*commit.UnitRecord
+
+	unit string // that is loaded
+	rows map[int64]*diffNote
+}
+
+// pieceKey is a file of the archive, or a piece of one.
+type pieceKey struct {
+	sha256   string
+	from, to int64
+	copy     int
+}
+
+func (k pieceKey) compare(l pieceKey) int {
+	return cmp.Or(cmp.Compare(k.sha256, l.sha256), cmp.Compare(k.from, l.from), cmp.Compare(k.to, l.to), cmp.Compare(k.copy, l.copy))
+}
+
+func openOutput(dir string) (*output, error) {
+	o := &output{dir: filepath.Clean(dir), private: commit.PrivateDir(filepath.Clean(dir)), files: map[pieceKey]*commit.UnitRecord{}}
+	m, err := commit.ReadManifest(o.private)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Errorf(exit.Config, "name an output of `velum run` with its private tree beside it", "%s has no manifest.json", o.private)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Units {
+		for _, f := range m.Units[i].Files() {
+			o.files[pieceKey{f.SHA256, f.From, f.To, f.Copy}] = &f
+		}
+	}
+	return o, nil
+}
+
+// diffNote is a note as an output has it.
+type diffNote struct {
+	id, part string
+	masked   []byte // nil: it is held back
+	spans    []diffSpan
+}
+
+type diffSpan struct {
+	start, end int32 // in the note
+	from, to   int32 // of what stands for it, in masked
+	category   string
+}
+
+// load reads the notes of the unit that a file is of. The places of its spans stand
+// in the public tree, where they were in the note in the private one, row by row.
+func (o *output) load(f *commit.UnitRecord) error {
+	unit := ""
+	parts := map[string]*commit.PartRecord{}
+	for i := range f.Parts {
+		parts[f.Parts[i].Kind] = &f.Parts[i]
+		unit += f.Parts[i].SHA256
+	}
+	if unit == o.unit {
+		return nil
+	}
+	o.unit, o.rows = unit, map[int64]*diffNote{}
+	if err := o.each(parts["masked"], []string{"note_id", "part", "row", "text"}, func(r []tagged.PartValue) {
+		o.rows[int64(r[2].Bits)] = &diffNote{id: string(r[0].Bytes), part: string(r[1].Bytes), masked: append([]byte{}, r[3].Bytes...)}
+	}); err != nil {
+		return err
+	}
+	var rows []int64
+	var spans []diffSpan
+	if err := o.each(parts["original"], []string{"row", "start", "end", "category"}, func(r []tagged.PartValue) {
+		rows = append(rows, int64(r[0].Bits))
+		spans = append(spans, diffSpan{start: int32(r[1].Bits), end: int32(r[2].Bits), category: string(r[3].Bytes)})
+	}); err != nil {
+		return err
+	}
+	i := 0
+	err := o.each(parts["spans"], []string{"row", "start", "end"}, func(r []tagged.PartValue) {
+		if i < len(spans) && rows[i] == int64(r[0].Bits) {
+			spans[i].from, spans[i].to = int32(r[1].Bits), int32(r[2].Bits)
+		}
+		i++
+	})
+	if err != nil {
+		return err
+	}
+	if i != len(spans) {
+		return exit.Errorf(exit.Config, "make it again with write.spans: true", "%s lacks the places of what it hides", o.dir)
+	}
+	for k := range spans {
+		if n := o.rows[rows[k]]; n != nil {
+			n.spans = append(n.spans, spans[k])
+		}
+	}
+	return nil
+}
+
+// each reads columns of a part, which must be the one that the manifest names.
+func (o *output) each(p *commit.PartRecord, columns []string, do func([]tagged.PartValue)) error {
+	if p == nil {
+		return nil
+	}
+	dir := o.dir
+	if p.Private {
+		dir = o.private
+	}
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	if err != nil {
+		return err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+		return &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
+	}
+	return tagged.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), columns, func(r []tagged.PartValue) error {
+		do(r)
+		return nil
+	})
+}
+
+// differ compares note by note.
+type differ struct {
+	d  difference
+	to *json.Encoder // nil: nobody wants the places
+}
+
+func (d *differ) file(before, after *output, a, b *commit.UnitRecord) error {
+	if err := before.load(a); err != nil {
+		return err
+	}
+	if err := after.load(b); err != nil {
+		return err
+	}
+	for row := range a.Rows {
+		ra, rb := row+a.First, row+b.First
+		was, is := before.rows[ra], after.rows[rb]
+		d.d.Notes++
+		switch {
+		case was == nil && is == nil:
+			d.d.Same++
+		case was == nil:
+			d.d.Released++
+		case is == nil:
+			d.d.Held++
+		default:
+			if err := d.note(rb, was, is); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// note compares a note that both release.
+func (d *differ) note(row int64, was, is *diffNote) error {
+	changed := false
+	tell := func(p place, count *int64) error {
+		changed = true
+		*count++
+		if d.to == nil {
+			return nil
+		}
+		p.ID, p.Part, p.Row = is.id, is.part, row
+		return d.to.Encode(p)
+	}
+	for _, s := range is.spans {
+		for _, gap := range was.readable(s) {
+			if err := tell(place{What: "hidden_now", Start: gap.start, End: gap.end, After: s.category, Text: was.text(gap)}, &d.of(s.category).Hidden); err != nil {
+				return err
+			}
+		}
+		for _, w := range was.spans {
+			switch {
+			case w.start >= s.end || s.start >= w.end:
+			case w.category != s.category:
+				if err := tell(place{What: "other_category", Start: s.start, End: s.end, Before: w.category, After: s.category}, &d.of(s.category).Category); err != nil {
+					return err
+				}
+			case w.start == s.start && w.end == s.end && !bytes.Equal(was.masked[w.from:w.to], is.masked[s.from:s.to]):
+				changed = true
+				d.of(s.category).Replaced++
+			}
+		}
+	}
+	for _, w := range was.spans {
+		for _, gap := range is.readable(w) {
+			if err := tell(place{What: "readable_now", Start: gap.start, End: gap.end, Before: w.category, Text: is.text(gap)}, &d.of(w.category).Readable); err != nil {
+				return err
+			}
+		}
+	}
+	if !changed {
+		d.d.Same++
+	}
+	return nil
+}
+
+func (d *differ) of(category string) *diffCount {
+	if d.d.By[category] == nil {
+		d.d.By[category] = &diffCount{}
+	}
+	return d.d.By[category]
+}
+
+// readable returns the pieces of a span of the other output that this one leaves
+// readable and that hold a letter or a digit.
+func (n *diffNote) readable(s diffSpan) (gaps []diffSpan) {
+	at := s.start
+	add := func(start, end int32) {
+		if gap := (diffSpan{start: start, end: end}); start < end && bytes.ContainsFunc([]byte(n.text(gap)), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+			gaps = append(gaps, gap)
+		}
+	}
+	for _, own := range n.spans {
+		if own.start >= s.end {
+			break
+		}
+		add(at, min(own.start, s.end))
+		at = max(at, own.end)
+	}
+	add(at, s.end)
+	return gaps
+}
+
+// text is what stands between the places of a note: as it was in the note.
+func (n *diffNote) text(gap diffSpan) string {
+	moved := int32(0)
+	for _, own := range n.spans {
+		if own.end > gap.start {
+			break
+		}
+		moved = own.to - own.end
+	}
+	from, to := gap.start+moved, gap.end+moved
+	if from < 0 || int(to) > len(n.masked) || from > to {
+		return ""
+	}
+	return string(n.masked[from:to])
+}
+
+// print writes the counts.
+func (d *difference) print(c *console.Console) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(d)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "notes that both have  %d\n  without a difference %d\n  held back now        %d\n  released now         %d\n", d.Notes, d.Same, d.Held, d.Released)
+	if d.Only != [2]int64{} {
+		fmt.Fprintf(&out, "notes of one alone    %d before, %d after\n", d.Only[0], d.Only[1])
+	}
+	if len(d.By) > 0 {
+		fmt.Fprintf(&out, "\n%-34s %10s %12s %14s %17s\n", "places by category", "hidden now", "readable now", "other category", "other replacement")
+	}
+	for _, category := range slices.Sorted(maps.Keys(d.By)) {
+		n := d.By[category]
+		fmt.Fprintf(&out, "%-34s %10d %12d %14d %17d\n", category, n.Hidden, n.Readable, n.Category, n.Replaced)
+	}
+	_, err := c.Out.Write(out.Bytes())
+	return err
+}
