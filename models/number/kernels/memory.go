@@ -11,8 +11,10 @@ import (
 //
 // The heap would count them as live and let a quarter as much garbage lie about, and
 // would clear, and so fill, what it had used before.
-func Pages[T byte | int16, O any](owner *O, n int) []T {
-	size := n * int(unsafe.Sizeof(T(0)))
+//
+// T has no pointers: the garbage collector does not look there.
+func Pages[T, O any](owner *O, n int) []T {
+	size := n * int(unsafe.Sizeof(*new(T)))
 	if size < hugePage {
 		return make([]T, n)
 	}

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/velum-health/velum/models/number/kernels"
 )
 
 // form is how a section is stored.
@@ -25,7 +28,7 @@ const (
 )
 
 var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(4), zstd.WithDecoderLowmem(true))
 })
 
 // Section returns the data of the section of that name. A plain one aliases the
@@ -36,7 +39,7 @@ func (f *File) Section(name string) ([]byte, error) {
 		return data, err
 	}
 	if form.kind == compressed {
-		return expand(data, int(form.width), name)
+		return f.expanded(data, int(form.width), name)
 	}
 	if form.kind == elsewhere {
 		if model, section := split(string(data)); section != "" {
@@ -108,6 +111,38 @@ func (f *File) other(path, name string) (*File, error) {
 	return from, err
 }
 
+// shipped are the sections of the binary's models that were expanded, by the address of
+// what is compressed: whoever opens them again, a member or another model, has the same.
+var shipped sync.Map
+
+func (f *File) expanded(data []byte, width int, name string) ([]byte, error) {
+	if !f.trusted || len(data) == 0 {
+		return expand(data, width, name)
+	}
+	once, _ := shipped.LoadOrStore(&data[0], sync.OnceValues(func() ([]byte, error) { return expand(data, width, name) }))
+	return once.(func() ([]byte, error))()
+}
+
+// Ahead expands all sections, and those of the parts, for who opens the model next. What
+// is wrong with one that one is told.
+func (f *File) Ahead() {
+	kernels.Parallel(runtime.GOMAXPROCS(0), len(f.sections), func(_, i int) {
+		switch f.forms[i].kind {
+		case compressed:
+			_, _ = f.Section(f.sections[i].Name)
+		case part, elsewhere:
+			if p, err := f.Part(f.sections[i].Name); err == nil {
+				p.Ahead()
+			} else if f.forms[i].kind == elsewhere {
+				_, _ = f.Section(f.sections[i].Name)
+			}
+		}
+	})
+}
+
+// rooms are for sections on their way: a page of memory that was touched before costs nothing.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
 // expand is the inverse of compress.
 func expand(data []byte, width int, name string) ([]byte, error) {
 	wrong := fmt.Errorf("%w: section %q cannot be expanded", ErrDamaged, name)
@@ -115,13 +150,19 @@ func expand(data []byte, width int, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	planes, err := d.DecodeAll(data, nil)
+	if width == 1 {
+		if data, err = d.DecodeAll(data, nil); err != nil {
+			return nil, wrong
+		}
+		return data, nil
+	}
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	planes, err := d.DecodeAll(data, (*room)[:0])
 	if err != nil || width < 1 || len(planes)%width != 0 {
 		return nil, wrong
 	}
-	if width == 1 {
-		return planes, nil
-	}
+	*room = planes
 	all, n := make([]byte, len(planes)), len(planes)/width
 	for k := range width {
 		for i, b := range planes[k*n : (k+1)*n] {

@@ -1,6 +1,10 @@
 package bilstm
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/velum-health/velum/models/number/kernels"
+)
 
 // keyTable numbers the keys of features from 1 on. Keys are hashes already, and a
 // token asks for seven of them, a form that is not known for twenty: places that
@@ -9,6 +13,7 @@ import "math/rand/v2"
 type keyTable struct {
 	slots []keySlot // a power of two
 	used  int
+	owner *[2]uint64 // of slots: each copy of the table has it
 }
 
 type keySlot struct {
@@ -63,7 +68,8 @@ func (t *keyTable) room(n int) {
 	for slots < 2*n+2 {
 		slots *= 2
 	}
-	t.slots = make([]keySlot, slots)
+	t.owner = new([2]uint64)
+	t.slots = kernels.Pages[keySlot](t.owner, slots)
 }
 
 // reset forgets all keys.

@@ -55,7 +55,8 @@ type Model struct {
 	// weights by another.
 	table      []place // 2ⁿ; a feature stands at the high bits of low or behind
 	tableShift uint
-	state      []state // [weights] slot and weight
+	state      []state    // [weights] slot and weight
+	owner      *[2]uint64 // of both: all models that have them, with whatever header, have it
 
 	// Weights of features that have many are kept as rows of labels, too: to
 	// add a row takes three steps and not nineteen. The block of a feature is
@@ -237,7 +238,8 @@ func (m *Model) locate(fs []located) []located {
 
 // makeIndex makes table, filter and blocks, for find and locate.
 func (m *Model) makeIndex() {
-	m.state = make([]state, len(m.slot))
+	m.owner = new([2]uint64)
+	m.state = kernels.Pages[state](m.owner, len(m.slot))
 	for i, slot := range m.slot {
 		m.state[i] = state{uint32(slot), m.weight[i]}
 	}
@@ -245,7 +247,7 @@ func (m *Model) makeIndex() {
 	for 5*len(m.low) > 4<<size {
 		size++
 	}
-	m.table, m.tableShift = make([]place, 1<<size), uint(32-size)
+	m.table, m.tableShift = kernels.Pages[place](m.owner, 1<<size), uint(32-size)
 	for b := range uint32(len(m.bucket) - 1) {
 		for i := m.bucket[b]; i < m.bucket[b+1]; i++ {
 			if lo, hi := m.first[i], m.first[i+1]; lo < hi {

@@ -18,9 +18,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -292,20 +294,24 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	var members []tagger.Model
-	for i := range h.Members {
-		file, err := f.Part(memberSection(i))
+	members, errs := make([]tagger.Model, len(h.Members)), make([]error, len(h.Members))
+	kernels.Parallel(runtime.GOMAXPROCS(0), len(members), func(_, i int) {
+		err := pipeline.Try(func() error {
+			file, err := f.Part(memberSection(i))
+			if err == nil {
+				members[i], err = open(file)
+			}
+			return err
+		})
+		if err == nil && members[i].Header().Kind == Kind {
+			err = damaged("an ensemble in an ensemble")
+		}
 		if err != nil {
-			return nil, err
+			errs[i] = fmt.Errorf("member %d: %w", i+1, err)
 		}
-		member, err := open(file)
-		if err != nil {
-			return nil, fmt.Errorf("member %d: %w", i+1, err)
-		}
-		if member.Header().Kind == Kind {
-			return nil, damaged("an ensemble in an ensemble")
-		}
-		members = append(members, member)
+	})
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	m, err := New(h.Mode, members)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/models/number/kernels"
 )
 
 // Clusters tells the cluster of a form, from a few bytes a word: half a hash
@@ -84,7 +86,7 @@ func (c *Clusters) sortIn() {
 	for 2*c.n > 1<<bits {
 		bits++
 	}
-	c.places, c.shift = make([]place, 1<<bits), 32-bits
+	c.places, c.shift = kernels.Pages[place](c, 1<<bits), 32-bits
 	for i := range c.n {
 		h := c.hash(i)
 		at := h >> c.shift

@@ -3,6 +3,8 @@ package flow
 import (
 	"errors"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +13,11 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/embedded"
+	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/word/embed"
+	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
@@ -24,7 +29,14 @@ import (
 // Open is New for a verb that takes hours: it first opens all that the
 // configuration names, and returns every mistake at once, those that loading
 // found (wrong) among them.
+//
+// From then on there may be as much garbage as while models are made, until
+// console.SteadyMemory: a process of a few notes never collects any.
 func Open(c *option.Config, wrong error) (*Flow, error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(loading)
+	}
+	ahead(c)
 	k, err := newChecker(c, wrong)
 	if err != nil {
 		return nil, err
@@ -36,6 +48,20 @@ func Open(c *option.Config, wrong error) (*Flow, error) {
 		return nil, err
 	}
 	return With(c, m), nil
+}
+
+// ahead makes lists and sections of the binary side by side, which would follow one another.
+func ahead(c *option.Config) {
+	if c == nil || c.Tag.Fast || !slices.Contains(embedded.Names(), c.Tag.Model) {
+		return
+	}
+	kernels.Parallel(runtime.GOMAXPROCS(0), 2, func(_, i int) {
+		if i == 0 {
+			gazetteer.Default()
+		} else if f, err := embedded.Open(c.Tag.Model); err == nil {
+			f.Ahead()
+		}
+	})
 }
 
 // Check opens all that the configuration names for any verb, and returns every

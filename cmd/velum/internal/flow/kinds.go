@@ -3,6 +3,9 @@ package flow
 import (
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -11,6 +14,7 @@ import (
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/tag/ensemble"
+	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -85,13 +89,26 @@ type Opening struct {
 	// Weights: the model is trained on from where it is, so that it need not
 	// have learned with the lists and patterns of today.
 	Weights bool
+
+	stored sync.Map // resources of members: what several have is opened once
+}
+
+// resources are those of one member.
+func (in *Opening) resources() features.Resources {
+	r := Resources(in.Lists)
+	open := r.Open
+	r.Open = func(kind string, data []byte) (features.Stored, error) {
+		once, _ := in.stored.LoadOrStore([2]uint64{xxh3.HashString(kind), xxh3.Hash(data)}, sync.OnceValues(func() (features.Stored, error) { return open(kind, data) }))
+		return once.(func() (features.Stored, error))()
+	}
+	return r
 }
 
 func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if in.Weights {
-		return crf.LoadWeights(f, Resources(in.Lists))
+		return crf.LoadWeights(f, in.resources())
 	}
-	return crf.Load(f, Resources(in.Lists))
+	return crf.Load(f, in.resources())
 }
 
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
@@ -105,7 +122,7 @@ func loadRules(f *modelfile.File, in *Opening) (tagger.Model, error) {
 }
 
 func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
-	return bilstm.Load(f, Resources(in.Lists))
+	return bilstm.Load(f, in.resources())
 }
 
 // networkTemplate is what the network of the configuration sees beside words

@@ -312,7 +312,9 @@ func (p *proposal) printNotes() error {
 // ask asks what the columns are. What stands in brackets is taken by Enter.
 func (p *proposal) ask(ctx context.Context) error {
 	in := bufio.NewReader(paced.NewReader(ctx, p.In))
-	fmt.Fprintln(p.Out, "\nEnter takes what stands in brackets, - is none.")
+	if _, err := p.Printf("\nEnter takes what stands in brackets, - is none.\n"); err != nil {
+		return err
+	}
 	r := &p.roles
 	was := r.text
 	if err := p.askFor(ctx, in, "text", &r.text); err != nil {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/velum-health/velum/pipeline/tally"
 )
@@ -28,17 +29,19 @@ var stylePage string
 var reportTemplate = NewPage("report", reportPage)
 
 // A Page is the template of a page in any language.
-type Page struct{ base *template.Template }
+type Page struct{ parsed func() *template.Template }
 
-// NewPage parses a template. What it calls t, plural, percent and so on is of
-// the language that it is written in.
+// NewPage is a template that is parsed when it is written for the first time. What it
+// calls t, plural, percent and so on is of the language that it is written in.
 func NewPage(name, text string) *Page {
-	return &Page{template.Must(template.Must(template.New(name).Funcs(Language(0).funcs()).Parse(stylePage)).Parse(text))}
+	return &Page{sync.OnceValue(func() *template.Template {
+		return template.Must(template.Must(template.New(name).Funcs(Language(0).funcs()).Parse(stylePage)).Parse(text))
+	})}
 }
 
 // Write returns the page of a view.
 func (p *Page) Write(l Language, view any) ([]byte, error) {
-	t, err := p.base.Clone()
+	t, err := p.parsed().Clone()
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // said returns what another package says of a file, a column or the dates, in the
@@ -12,7 +13,7 @@ func (l Language) said(text string) string {
 	if l == 0 {
 		return text
 	}
-	for _, p := range phrases {
+	for _, p := range phrases() {
 		text = p.english.ReplaceAllString(text, p.other[l-1])
 	}
 	return strings.NewReplacer(plainPhrases[l-1]...).Replace(text)
@@ -23,20 +24,22 @@ type phrase struct {
 	other   [2]string // es, ca
 }
 
-// phrases have something put in.
-var phrases = []phrase{
-	{regexp.MustCompile(`all dates of a (\w+) moved by one keyed offset of (\d+) to (\d+) days`),
-		[2]string{"todas las fechas de un mismo ámbito ($1) movidas por un solo desplazamiento con clave, de $2 a $3 días", "totes les dates d'un mateix àmbit ($1) mogudes per un sol desplaçament amb clau, de $2 a $3 dies"}},
-	{regexp.MustCompile(`all dates of a (\w+) moved by one keyed offset of up to (\d+) years and (\d+) weeks of the year`),
-		[2]string{"todas las fechas de un mismo ámbito ($1) movidas por un solo desplazamiento con clave, de hasta $2 años y $3 semanas del año", "totes les dates d'un mateix àmbit ($1) mogudes per un sol desplaçament amb clau, de fins a $2 anys i $3 setmanes de l'any"}},
-	{regexp.MustCompile(`^row group (\d+): `), [2]string{"grupo de filas $1: ", "grup de files $1: "}},
-	{regexp.MustCompile(`^row group (\d+), column (\S+): `), [2]string{"grupo de filas $1, columna $2: ", "grup de files $1, columna $2: "}},
-	{regexp.MustCompile(`^line (\d+), column (\d+): `), [2]string{"línea $1, columna $2: ", "línia $1, columna $2: "}},
-	{regexp.MustCompile(`^line (\d+): `), [2]string{"línea $1: ", "línia $1: "}},
-	{regexp.MustCompile(`^was (.+), is (.+)$`), [2]string{"era $1, es $2", "era $1, és $2"}},
-	{regexp.MustCompile(`^is new: `), [2]string{"es nueva: ", "és nova: "}},
-	{regexp.MustCompile(`its footer says (\d+) rows, its row groups (\d+)`), [2]string{"su pie dice $1 filas; sus grupos de filas, $2", "el seu peu diu $1 files; els seus grups de files, $2"}},
-}
+// phrases have something put in. Most processes write no report, and compile none.
+var phrases = sync.OnceValue(func() []phrase {
+	return []phrase{
+		{regexp.MustCompile(`all dates of a (\w+) moved by one keyed offset of (\d+) to (\d+) days`),
+			[2]string{"todas las fechas de un mismo ámbito ($1) movidas por un solo desplazamiento con clave, de $2 a $3 días", "totes les dates d'un mateix àmbit ($1) mogudes per un sol desplaçament amb clau, de $2 a $3 dies"}},
+		{regexp.MustCompile(`all dates of a (\w+) moved by one keyed offset of up to (\d+) years and (\d+) weeks of the year`),
+			[2]string{"todas las fechas de un mismo ámbito ($1) movidas por un solo desplazamiento con clave, de hasta $2 años y $3 semanas del año", "totes les dates d'un mateix àmbit ($1) mogudes per un sol desplaçament amb clau, de fins a $2 anys i $3 setmanes de l'any"}},
+		{regexp.MustCompile(`^row group (\d+): `), [2]string{"grupo de filas $1: ", "grup de files $1: "}},
+		{regexp.MustCompile(`^row group (\d+), column (\S+): `), [2]string{"grupo de filas $1, columna $2: ", "grup de files $1, columna $2: "}},
+		{regexp.MustCompile(`^line (\d+), column (\d+): `), [2]string{"línea $1, columna $2: ", "línia $1, columna $2: "}},
+		{regexp.MustCompile(`^line (\d+): `), [2]string{"línea $1: ", "línia $1: "}},
+		{regexp.MustCompile(`^was (.+), is (.+)$`), [2]string{"era $1, es $2", "era $1, és $2"}},
+		{regexp.MustCompile(`^is new: `), [2]string{"es nueva: ", "és nova: "}},
+		{regexp.MustCompile(`its footer says (\d+) rows, its row groups (\d+)`), [2]string{"su pie dice $1 filas; sus grupos de filas, $2", "el seu peu diu $1 files; els seus grups de files, $2"}},
+	}
+})
 
 // plainPhrases are pairs for strings.NewReplacer: longer ones stand before those that they begin with.
 var plainPhrases = func() (pairs [2][]string) {

@@ -113,8 +113,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	if err := a.append("start"); err != nil {
 		return err
 	}
-	c.SteadyMemory()
-	p := &passing{door: d, counts: commit.Counts{Reasons: map[string]int64{}}}
+	p := &passing{door: d, steady: c.SteadyMemory, counts: commit.Counts{Reasons: map[string]int64{}}}
 	err = pipeline.Run(ctx, d, steps, p, nil)
 	if err == nil {
 		err = d.close()
@@ -178,12 +177,16 @@ func open(ctx context.Context, s *shape, in io.Reader, out io.Writer) (door, err
 // passing counts what goes out, and lets nothing out that verify has not passed.
 type passing struct {
 	door
+	steady func() // called when a second batch comes
 	counts commit.Counts
 }
 
 // Put implements pipeline.Sink.
 func (p *passing) Put(b *pipeline.Batch) error {
 	n := b.Len()
+	if b.Seq == 1 {
+		p.steady()
+	}
 	if len(b.Reason) != n || b.ID.Len() != n || b.Masked.Len() != n || b.Spans.Len() != n {
 		return fmt.Errorf("batch %d has %d notes, %d ids, %d reasons, %d lists of spans, %d masked texts; a stage is missing",
 			b.Seq, n, b.ID.Len(), len(b.Reason), b.Spans.Len(), b.Masked.Len())
