@@ -77,7 +77,7 @@ var rooms = [][]string{
 	{"report"},                 // what a run came to
 	{"selection", "anonymize"}, // what is chosen of an archive; its public tables
 	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
-	{"oracle"}, // what a run gives away to who can run velum too
+	{"oracle", "plant"}, // what a run gives away to who can run velum too
 	{"attack", "learn", "pack"},
 }
 

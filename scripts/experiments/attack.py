@@ -73,7 +73,7 @@ def filled(value, who, staff, accents, r):
     words = value.split()
     long = [w for w in words if len(w.strip(".,")) > 2 or "." not in w and len(w) > 1]
     given, one, two = who
-    first = given.split()[0]
+    first = given if r.random() < .5 else given.split()[-1]  # of "María Carmen" both or the last: nobody says María alone
     if not long:
         return like(value, "".join(x[0] + ("." if "." in value else "") for x in who)[:max(len(value), 2)], accents)
     if "," in value:
@@ -81,7 +81,7 @@ def filled(value, who, staff, accents, r):
     elif len(words) == 1:
         new = one if staff and r.random() < .7 else given if r.random() < .3 else first
     elif len(words[0].strip(".")) == 1:
-        new = f"{first[0]}. {one}"
+        new = f"{given[0]}. {one}"
     elif len(words[-1].strip(".")) == 1:
         new = f"{first} {one[0]}."
     elif len(words) == 2:

@@ -25,6 +25,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/oracle"
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 )
@@ -79,6 +80,20 @@ func (f *finding) add(r *Result) {
 	}
 }
 
+// read reads the sample, once.
+func (a *attacker) read(ctx context.Context) (err error) {
+	if a.sample != nil {
+		return nil
+	}
+	a.sample, err = a.from().Read(ctx)
+	return err
+}
+
+// from says where the sample is.
+func (a *attacker) from() *plant.From {
+	return &plant.From{Dir: a.Dir, In: a.Options.In, Gold: a.Gold, Notes: a.Notes, Seed: a.Seed, Config: a.config}
+}
+
 // single is an attack of one result that is no spy.
 type single struct {
 	name    string
@@ -88,6 +103,8 @@ type single struct {
 
 // singles are tried behind those on names.
 var singles = []single{
+	{"calendar", (*attacker).noDates, (*attacker).calendar},
+	{"range", (*attacker).noDates, (*attacker).dateRange},
 	{"linkage", (*attacker).noTable, (*attacker).linkage},
 	{"oracle", (*attacker).noOracle, (*attacker).askOracle},
 }
@@ -97,7 +114,7 @@ type attacker struct {
 	*console.Console
 	*Options
 	config *option.Config
-	sample *sample
+	sample *plant.Sample
 }
 
 // Names returns the names of the attacks.
@@ -324,14 +341,21 @@ func (a *attacker) namesFindings(ctx context.Context, skip func(name, why string
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	var err error
-	if a.sample, err = a.open(ctx); err != nil {
+	if err := a.read(ctx); err != nil {
 		return nil, err
 	}
-	if a.sample.notes.Len() == 0 {
-		return nil, exit.Errorf(exit.Nothing, "give notes", "no notes to attack")
-	}
 	return a.names(ctx, a.sample, wanted)
+}
+
+// noDates says why no offset can be found.
+func (a *attacker) noDates() string {
+	if a.Dir == "" {
+		return "needs the DIR of an extract"
+	}
+	if moved, err := a.config.Dates(); err != nil || moved == "" {
+		return "the policy moves no dates"
+	}
+	return ""
 }
 
 // noTable says why no table can be linked.
@@ -364,7 +388,7 @@ func (a *attacker) askOracle(ctx context.Context) (*finding, error) {
 	o := a.Oracle
 	o.Notes, o.Seed, o.Work = a.Notes, a.Seed, a.Work
 	var err error
-	if o.Roots, o.Only, err = a.inputs(); err != nil {
+	if o.Roots, o.Only, err = a.from().Inputs(); err != nil {
 		return nil, err
 	}
 	found, err := oracle.Ask(ctx, a.Console, a.config, &o)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/parquet"
@@ -46,7 +47,7 @@ func readFrequencies(path string) (map[string]int, error) {
 		if err != nil {
 			return nil // nobody counted them
 		}
-		for _, w := range folded([]byte(cells[0].Text)) {
+		for _, w := range plant.Words([]byte(cells[0].Text)) {
 			people[string(w)] += int(n)
 		}
 		return nil
@@ -54,10 +55,10 @@ func readFrequencies(path string) (map[string]int, error) {
 	return people, err
 }
 
-func (f *frequency) learn(e *extract) {
-	for i := range e.notes {
-		for k := range e.notes[i].mentions {
-			for _, w := range e.notes[i].mentions[k].words {
+func (f *frequency) learn(e *plant.Extract) {
+	for i := range e.Notes {
+		for k := range e.Notes[i].Mentions {
+			for _, w := range e.Notes[i].Mentions[k].Words {
 				f.pool[string(w)]++
 				f.drawn++
 			}
@@ -65,11 +66,11 @@ func (f *frequency) learn(e *extract) {
 	}
 }
 
-func (f *frequency) look(e *extract) (look, error) {
+func (f *frequency) look(e *plant.Extract) (look, error) {
 	f.here = map[string]int{}
-	for i := range e.notes {
-		for k := range e.notes[i].mentions {
-			for _, w := range e.notes[i].mentions[k].words {
+	for i := range e.Notes {
+		for k := range e.Notes[i].Mentions {
+			for _, w := range e.Notes[i].Mentions[k].Words {
 				f.here[string(w)]++
 			}
 		}
@@ -78,10 +79,10 @@ func (f *frequency) look(e *extract) (look, error) {
 }
 
 // see takes the word of a mention that surrogates are least for what people are.
-func (f *frequency) see(n *note, k int) (c cell) {
-	c[7] = uint8(min(len(n.mentions[k].words), 3))
+func (f *frequency) see(n *plant.Note, k int) (c cell) {
+	c[7] = uint8(min(len(n.Mentions[k].Words), 3))
 	worst := math.Inf(-1)
-	for _, w := range n.mentions[k].words {
+	for _, w := range n.Mentions[k].Words {
 		pool := float64(f.pool[string(w)]+1) / float64(f.drawn+len(f.pool)+1)
 		real := 1e-5
 		if f.total > 0 {

@@ -5,14 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // spy is an attack on the names of an extract: it looks at a whole extract, and then
 // says what it sees of each mention.
 type spy interface {
-	look(e *extract) (look, error)
-	learn(e *extract) // of an extract of its own making, in which nothing is left
+	look(e *plant.Extract) (look, error)
+	learn(e *plant.Extract) // of an extract of its own making, in which nothing is left
 }
 
 // spies are the attacks on names, in the order of their cells.
@@ -31,14 +32,14 @@ var spies = []struct {
 const together = "together"
 
 const (
-	mostRounds  = 40
-	wantedRight = 16 // of guessing, over all rounds: with so many a lift of 2 is told
+	mostRounds  = 120
+	wantedRight = 40 // of guessing, over all rounds: with so many a lift of 2 is told
 )
 
 // names tries the attacks on names: with misses that are planted, and with those
 // that there are, as far as labelled notes tell.
-func (a *attacker) names(ctx context.Context, s *sample, wanted []int) ([]*finding, error) {
-	p, err := a.newPlanter(s)
+func (a *attacker) names(ctx context.Context, s *plant.Sample, wanted []int) ([]*finding, error) {
+	p, err := plant.New(s, a.config, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (a *attacker) names(ctx context.Context, s *sample, wanted []int) ([]*findi
 			return nil, err
 		}
 	}
-	warm, err := p.planted(ctx, 0, -1, a.Seed)
+	warm, err := p.Planted(ctx, 0, -1, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (a *attacker) names(ctx context.Context, s *sample, wanted []int) ([]*findi
 		findings = append(findings, &finding{Attack: together})
 	}
 	for n, share := range a.Misses {
-		all, err := a.rounds(ctx, p, at, share, n == 0 && s.judged > 0)
+		all, err := a.rounds(ctx, p, at, share, n == 0 && s.Judged > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -76,11 +77,11 @@ func (a *attacker) names(ctx context.Context, s *sample, wanted []int) ([]*findi
 				}
 			}
 			scores := score(all, which, share)
-			planted := judge(all, scores, len(p.patients), func(s *suspect) bool { return s.round >= 0 }, a.Most, a.Seed)
+			planted := judge(all, scores, len(p.Patients), func(s *suspect) bool { return s.round >= 0 }, a.Most, a.Seed)
 			planted.Kind, planted.Misses = "planted", share
 			findings[k].add(planted)
-			if n == 0 && s.judged > 0 {
-				natural := judge(all, scores, len(p.patients), func(s *suspect) bool { return s.round < 0 && s.judged }, a.Most, a.Seed)
+			if n == 0 && s.Judged > 0 {
+				natural := judge(all, scores, len(p.Patients), func(s *suspect) bool { return s.round < 0 && s.judged }, a.Most, a.Seed)
 				natural.Kind = "natural"
 				findings[k].add(natural)
 			}
@@ -91,8 +92,8 @@ func (a *attacker) names(ctx context.Context, s *sample, wanted []int) ([]*findi
 
 // rounds plants misses again and again, until guessing would be right often enough
 // to tell from less, and lets the attacks look.
-func (a *attacker) rounds(ctx context.Context, p *planter, at []spy, share float64, natural bool) (all []suspect, err error) {
-	take := func(e *extract, round int) error {
+func (a *attacker) rounds(ctx context.Context, p *plant.Planter, at []spy, share float64, natural bool) (all []suspect, err error) {
+	take := func(e *plant.Extract, round int) error {
 		looks := make([]look, len(at))
 		for k := range at {
 			if looks[k], err = at[k].look(e); err != nil {
@@ -100,10 +101,10 @@ func (a *attacker) rounds(ctx context.Context, p *planter, at []spy, share float
 			}
 		}
 		rng := rand.New(rand.NewPCG(a.Seed, uint64(round)))
-		for i := range e.notes {
-			n := &e.notes[i]
-			for k, m := range n.mentions {
-				s := suspect{round: round, patient: n.patient, tie: rng.Uint32(), left: m.left, judged: n.judged, cells: make([]cell, len(at))}
+		for i := range e.Notes {
+			n := &e.Notes[i]
+			for k, m := range n.Mentions {
+				s := suspect{round: round, patient: n.Patient, tie: rng.Uint32(), left: m.Left, judged: n.Judged, cells: make([]cell, len(at))}
 				for j, look := range looks {
 					s.cells[j] = look(n, k)
 				}
@@ -116,7 +117,7 @@ func (a *attacker) rounds(ctx context.Context, p *planter, at []spy, share float
 	defer progress.End()
 	rounds := 2
 	for round := 0; round < rounds; round++ {
-		e, err := p.planted(ctx, share, round, a.Seed)
+		e, err := p.Planted(ctx, share, round, a.Seed)
 		if err != nil {
 			return nil, err
 		}
@@ -130,7 +131,7 @@ func (a *attacker) rounds(ctx context.Context, p *planter, at []spy, share float
 		progress.Add(1)
 	}
 	if natural {
-		e, err := p.natural(ctx)
+		e, err := p.Natural(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -74,24 +75,24 @@ func newParrot(a *attacker) (spy, error) {
 	return &parrot{seed: a.Seed, workers: a.config.Workers()}, nil
 }
 
-func (p *parrot) learn(*extract) {}
+func (p *parrot) learn(*plant.Extract) {}
 
 // maxParrotNotes of each half are enough to learn from.
 const maxParrotNotes = 4000
 
-func (p *parrot) look(e *extract) (look, error) {
+func (p *parrot) look(e *plant.Extract) (look, error) {
 	for half := range p.taggers {
 		if p.taggers[half] != nil {
 			continue
 		}
-		var notes []note
-		for i := range e.notes {
-			if n := &e.notes[i]; n.patient%2 == half && len(n.mentions) > 0 && len(notes) < maxParrotNotes {
+		var notes []plant.Note
+		for i := range e.Notes {
+			if n := &e.Notes[i]; n.Patient%2 == half && len(n.Mentions) > 0 && len(notes) < maxParrotNotes {
 				notes = append(notes, *n)
 			}
 		}
 		if len(notes) < 2 {
-			return func(*note, int) cell { return cell{} }, nil
+			return func(*plant.Note, int) cell { return cell{} }, nil
 		}
 		var err error
 		if p.taggers[half], err = newParrotTagger(); err != nil {
@@ -101,15 +102,15 @@ func (p *parrot) look(e *extract) (look, error) {
 			return nil, err
 		}
 	}
-	scores := make(map[*mention]float64)
+	scores := make(map[*plant.Mention]float64)
 	var all []float64
-	for i := range e.notes {
-		n := &e.notes[i]
-		if len(n.mentions) == 0 {
+	for i := range e.Notes {
+		n := &e.Notes[i]
+		if len(n.Mentions) == 0 {
 			continue
 		}
-		for k, x := range p.taggers[1-n.patient%2].scores(n) {
-			scores[&n.mentions[k]] = x
+		for k, x := range p.taggers[1-n.Patient%2].scores(n) {
+			scores[&n.Mentions[k]] = x
 			all = append(all, x)
 		}
 	}
@@ -120,14 +121,14 @@ func (p *parrot) look(e *extract) (look, error) {
 		}
 		p.bounds = append(p.bounds, all[len(all)-1-len(all)/100], all[len(all)-1-len(all)/400])
 	}
-	return func(n *note, k int) cell {
-		bin, _ := slices.BinarySearch(p.bounds, scores[&n.mentions[k]])
+	return func(n *plant.Note, k int) cell {
+		bin, _ := slices.BinarySearch(p.bounds, scores[&n.Mentions[k]])
 		return cell{uint8(bin)}
 	}, nil
 }
 
 // train trains the tagger on some notes.
-func (p *parrotTagger) train(notes []note, seed uint64, workers int) error {
+func (p *parrotTagger) train(notes []plant.Note, seed uint64, workers int) error {
 	template, err := features.Parse(parrotTemplate)
 	if err != nil {
 		return err
@@ -137,21 +138,21 @@ func (p *parrotTagger) train(notes []note, seed uint64, workers int) error {
 	var spans []pipeline.Span
 	var tags []pipeline.Tag
 	for i := range notes {
-		k := rng.IntN(len(notes[i].mentions))
+		k := rng.IntN(len(notes[i].Mentions))
 		other := &notes[(i+1+rng.IntN(len(notes)-1))%len(notes)]
-		n := notes[i].with(k, other, rng.IntN(len(other.mentions)))
+		n := with(&notes[i], k, other, rng.IntN(len(other.Mentions)))
 		p.look(&n)
 		spans = spans[:0]
-		for j, m := range n.mentions {
+		for j, m := range n.Mentions {
 			tag := surrogateTag
 			if j == k {
 				tag = exchangedTag
 			}
-			spans = append(spans, pipeline.Span{Start: m.start, End: m.end, Category: p.set.Categories[tag]})
+			spans = append(spans, pipeline.Span{Start: m.Start, End: m.End, Category: p.set.Categories[tag]})
 		}
 		tags = append(tags[:0], make([]pipeline.Tag, len(p.tokens))...)
 		p.set.Encode(tags, p.tokens, spans)
-		if err := trainer.Add(n.text, p.tokens, p.matches, tags, 1); err != nil {
+		if err := trainer.Add(n.Text, p.tokens, p.matches, tags, 1); err != nil {
 			return err
 		}
 	}
@@ -164,28 +165,28 @@ func (p *parrotTagger) train(notes []note, seed uint64, workers int) error {
 }
 
 // look cuts a note into tokens and marks how its mentions come again.
-func (p *parrotTagger) look(n *note) {
-	p.tokens, p.matches = p.tokenizer.Tokens(p.tokens[:0], n.text), p.matches[:0]
-	again, most := n.again()
-	for k, m := range n.mentions {
-		kind := min(again[k], 3)
-		if again[k] == 0 && most > 0 {
+func (p *parrotTagger) look(n *plant.Note) {
+	p.tokens, p.matches = p.tokenizer.Tokens(p.tokens[:0], n.Text), p.matches[:0]
+	times, most := again(n)
+	for k, m := range n.Mentions {
+		kind := min(times[k], 3)
+		if times[k] == 0 && most > 0 {
 			kind = 4 + min(most, 5)/3 // the odd one out, among some or many
 		}
-		p.matches = append(p.matches, pipeline.Match{Start: m.start, End: m.end, Score: 1, Category: p.kinds[kind]})
+		p.matches = append(p.matches, pipeline.Match{Start: m.Start, End: m.End, Score: 1, Category: p.kinds[kind]})
 	}
 }
 
 // scores returns for each mention of a note one less the probability that its
 // words are a surrogate's.
-func (p *parrotTagger) scores(n *note) []float64 {
+func (p *parrotTagger) scores(n *plant.Note) []float64 {
 	p.look(n)
-	p.probs = p.labeller.Marginals(p.probs[:0], n.text, p.tokens, p.matches)
-	all := make([]float64, len(n.mentions))
-	for k, m := range n.mentions {
+	p.probs = p.labeller.Marginals(p.probs[:0], n.Text, p.tokens, p.matches)
+	all := make([]float64, len(n.Mentions))
+	for k, m := range n.Mentions {
 		sum, words := 0.0, 0
 		for i, token := range p.tokens {
-			if token.End <= m.start || token.Start >= m.end {
+			if token.End <= m.Start || token.Start >= m.End {
 				continue
 			}
 			words++
@@ -202,11 +203,11 @@ func (p *parrotTagger) scores(n *note) []float64 {
 
 // again returns with how many others of its note each mention shares a word, and
 // the most that one does.
-func (n *note) again() (again []int, most int) {
-	again = make([]int, len(n.mentions))
-	for i := range n.mentions {
-		for j := range n.mentions {
-			if i != j && n.mentions[i].sharesWord(&n.mentions[j]) {
+func again(n *plant.Note) (again []int, most int) {
+	again = make([]int, len(n.Mentions))
+	for i := range n.Mentions {
+		for j := range n.Mentions {
+			if i != j && shareWord(&n.Mentions[i], &n.Mentions[j]) {
 				again[i]++
 			}
 		}
@@ -215,9 +216,9 @@ func (n *note) again() (again []int, most int) {
 	return again, most
 }
 
-func (m *mention) sharesWord(other *mention) bool {
-	for _, x := range m.words {
-		for _, y := range other.words {
+func shareWord(m, other *plant.Mention) bool {
+	for _, x := range m.Words {
+		for _, y := range other.Words {
 			if bytes.Equal(x, y) {
 				return true
 			}
@@ -227,18 +228,18 @@ func (m *mention) sharesWord(other *mention) bool {
 }
 
 // with returns a note in which one mention is exchanged for one of another note.
-func (n *note) with(k int, other *note, from int) (of note) {
-	was, is := n.mentions[k], other.mentions[from]
-	of.text = append(append(append(of.text, n.text[:was.start]...), other.text[is.start:is.end]...), n.text[was.end:]...)
-	moved := is.end - is.start - (was.end - was.start)
-	for j, m := range n.mentions {
+func with(n *plant.Note, k int, other *plant.Note, from int) (of plant.Note) {
+	was, is := n.Mentions[k], other.Mentions[from]
+	of.Text = append(append(append(of.Text, n.Text[:was.Start]...), other.Text[is.Start:is.End]...), n.Text[was.End:]...)
+	moved := is.End - is.Start - (was.End - was.Start)
+	for j, m := range n.Mentions {
 		switch {
 		case j == k:
-			m.end, m.words = m.end+moved, is.words
+			m.End, m.Words = m.End+moved, is.Words
 		case j > k:
-			m.start, m.end = m.start+moved, m.end+moved
+			m.Start, m.End = m.Start+moved, m.End+moved
 		}
-		of.mentions = append(of.mentions, m)
+		of.Mentions = append(of.Mentions, m)
 	}
 	return of
 }

@@ -3,6 +3,8 @@ package attack
 import (
 	"cmp"
 	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
 )
 
 // repetition goes by how a name comes again: what was missed once is missed again,
@@ -19,44 +21,44 @@ type ownWord struct {
 	word    string
 }
 
-func (r *repetition) learn(*extract) {}
+func (r *repetition) learn(*plant.Extract) {}
 
-func (r *repetition) look(e *extract) (look, error) {
+func (r *repetition) look(e *plant.Extract) (look, error) {
 	r.own, r.who, r.of = map[ownWord][]int32{}, map[string]int{}, nil
-	order := make([]int, 0, len(e.notes))
-	for i := range e.notes {
-		if len(e.notes[i].mentions) > 0 {
+	order := make([]int, 0, len(e.Notes))
+	for i := range e.Notes {
+		if len(e.Notes[i].Mentions) > 0 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(e.notes[x].time, e.notes[y].time) })
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(e.Notes[x].Time, e.Notes[y].Time) })
 	for _, i := range order {
-		n := &e.notes[i]
-		for n.patient >= len(r.of) {
+		n := &e.Notes[i]
+		for n.Patient >= len(r.of) {
 			r.of = append(r.of, 0)
 		}
-		for k := range n.mentions {
-			for _, w := range n.mentions[k].words {
-				key := ownWord{n.patient, string(w)}
+		for k := range n.Mentions {
+			for _, w := range n.Mentions[k].Words {
+				key := ownWord{n.Patient, string(w)}
 				at := r.own[key]
 				if len(at) == 0 {
 					r.who[key.word]++
 				}
-				if len(at) == 0 || at[len(at)-1] != r.of[n.patient] {
-					r.own[key] = append(at, r.of[n.patient])
+				if len(at) == 0 || at[len(at)-1] != r.of[n.Patient] {
+					r.own[key] = append(at, r.of[n.Patient])
 				}
 			}
 		}
-		r.of[n.patient]++
+		r.of[n.Patient]++
 	}
 	return r.see, nil
 }
 
 // see takes the word of a mention that comes again most.
-func (r *repetition) see(n *note, k int) (c cell) {
-	c[7] = uint8(min(len(n.mentions[k].words), 3))
-	for _, w := range n.mentions[k].words {
-		at := r.own[ownWord{n.patient, string(w)}]
+func (r *repetition) see(n *plant.Note, k int) (c cell) {
+	c[7] = uint8(min(len(n.Mentions[k].Words), 3))
+	for _, w := range n.Mentions[k].Words {
+		at := r.own[ownWord{n.Patient, string(w)}]
 		stretches := 0 // of notes that follow each other
 		for j := range at {
 			if j == 0 || at[j] > at[j-1]+1 {
@@ -65,7 +67,7 @@ func (r *repetition) see(n *note, k int) (c cell) {
 		}
 		spread := 0
 		if len(at) > 1 {
-			spread = int(4 * (at[len(at)-1] - at[0] + 1) / r.of[n.patient])
+			spread = int(4 * (at[len(at)-1] - at[0] + 1) / r.of[n.Patient])
 		}
 		now := cell{bucket(len(at)), bucket(stretches), uint8(spread), min(bucket(r.who[string(w)]), 6), 0, 0, 0, c[7]}
 		if now[0] > c[0] || now[0] == c[0] && now[3] < c[3] {

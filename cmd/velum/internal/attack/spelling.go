@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
@@ -36,12 +37,12 @@ func (s *spelling) write(name []byte) {
 	}
 }
 
-func (s *spelling) learn(e *extract) {
-	for i := range e.notes {
-		n := &e.notes[i]
-		for _, m := range n.mentions {
-			s.write(n.text[m.start:m.end])
-			for _, w := range m.words {
+func (s *spelling) learn(e *plant.Extract) {
+	for i := range e.Notes {
+		n := &e.Notes[i]
+		for _, m := range n.Mentions {
+			s.write(n.Text[m.Start:m.End])
+			for _, w := range m.Words {
 				s.pool[string(w)] = true
 				for k := range w {
 					s.near[string(w[:k])+string(w[k+1:])] = true
@@ -51,13 +52,13 @@ func (s *spelling) learn(e *extract) {
 	}
 }
 
-func (s *spelling) look(*extract) (look, error) { return s.see, nil }
+func (s *spelling) look(*plant.Extract) (look, error) { return s.see, nil }
 
-func (s *spelling) see(n *note, k int) (c cell) {
-	m := &n.mentions[k]
-	name := n.text[m.start:m.end]
-	around := append(bytes.Clone(n.text[:m.start]), n.text[m.end:]...)
-	c = cell{style(around), style(name), uint8(min(accents(around), 2)), uint8(min(accents(name), 1)), 0, 0, 0, uint8(min(len(m.words), 3))}
+func (s *spelling) see(n *plant.Note, k int) (c cell) {
+	m := &n.Mentions[k]
+	name := n.Text[m.Start:m.End]
+	around := append(bytes.Clone(n.Text[:m.Start]), n.Text[m.End:]...)
+	c = cell{style(around), style(name), uint8(min(accents(around), 2)), uint8(min(accents(name), 1)), 0, 0, 0, uint8(min(len(m.Words), 3))}
 	for w := range bytes.FieldsSeq(name) {
 		folded := string(gazetteer.Fold(nil, w))
 		if accents(w) == 0 && s.accented[folded] {
@@ -67,7 +68,7 @@ func (s *spelling) see(n *note, k int) (c cell) {
 			c[5] = 1
 		}
 	}
-	for _, w := range m.words {
+	for _, w := range m.Words {
 		if !s.pool[string(w)] && s.known.Classes(w) == 0 {
 			c[6] = max(c[6], 1)
 			if s.misspelt(w) {

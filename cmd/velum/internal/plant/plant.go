@@ -1,4 +1,4 @@
-package attack
+package plant
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
@@ -23,53 +24,55 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// extract is masked notes as the attacker has them. Where names stand is granted:
+// Extract is masked notes as the attacker has them. Where names stand is granted:
 // a perfect tagger, more than anybody has.
-type extract struct {
-	notes []note
+type Extract struct {
+	Notes []Note
 }
 
-// note is a masked one.
-type note struct {
-	patient  int   // number of its owner
-	time     int64 // of its column, in the column's unit; 0: it has none
-	judged   bool  // what was left in it is known
-	text     []byte
-	mentions []mention // of names, in order
+// Note is a masked one.
+type Note struct {
+	Row      int   // of the sample
+	Patient  int   // number of its owner
+	Time     int64 // of its column, in the column's unit; 0: it has none
+	Judged   bool  // what was left in it is known
+	Text     []byte
+	Mentions []Mention // of names, in order
 }
 
-// mention is one of a name, or of what is left of one.
-type mention struct {
-	start, end int32
-	words      [][]byte // folded, of three letters or more
-	left       bool     // it is what stood there; the attacker does not know
+// Mention is one of a name, or of what is left of one.
+type Mention struct {
+	Start, End int32
+	Words      [][]byte // folded, of three letters or more
+	Left       bool     // it is what stood there; the attacker does not know
 }
 
-// planter masks the sample again and again, each time with other names left and
+// Planter masks the sample again and again, each time with other names left and
 // other replacements.
-type planter struct {
-	*sample
-	patients map[string]int
-	flow     *flow.Flow
+type Planter struct {
+	*Sample
+	Patients map[string]int // their numbers, by owner
 	options  *mask.Options
 }
 
-func (a *attacker) newPlanter(s *sample) (*planter, error) {
-	p := &planter{sample: s, patients: map[string]int{}, flow: flow.With(a.config, nil)}
-	for _, owner := range s.owner {
-		if _, ok := p.patients[owner]; !ok {
-			p.patients[owner] = len(p.patients)
+// New returns a planter of a sample. Without a key in the configuration one is made
+// of the seed.
+func New(s *Sample, c *option.Config, seed uint64) (*Planter, error) {
+	p := &Planter{Sample: s, Patients: map[string]int{}}
+	for _, owner := range s.Owner {
+		if _, ok := p.Patients[owner]; !ok {
+			p.Patients[owner] = len(p.Patients)
 		}
 	}
 	var err error
-	if p.options, err = p.flow.MaskOptions(); err != nil {
+	if p.options, err = flow.With(c, nil).MaskOptions(); err != nil {
 		return nil, err
 	}
 	if len(p.options.Shuffled()) > 0 {
 		return nil, flow.ErrShuffled
 	}
 	if p.options.Key == nil {
-		p.options.Key, err = keyOf(a.Seed)
+		p.options.Key, err = keyOf(seed)
 	}
 	return p, err
 }
@@ -89,26 +92,26 @@ func keyOf(seed uint64) (*secret.Key, error) {
 	return secret.Load(path)
 }
 
-// natural is the extract as it is: what was not found is left, and known where
+// Natural is the extract as it is: what was not found is left, and known where
 // people marked the notes.
-func (p *planter) natural(ctx context.Context) (*extract, error) {
+func (p *Planter) Natural(ctx context.Context) (*Extract, error) {
 	return p.masked(ctx, *p.options, func(i int, _ *rand.Rand) (found, left []pipeline.Span) {
-		found = p.notes.Spans.At(i)
-		return found, without(p.notes.Text.At(i), p.notes.Gold.At(i), found)
+		found = p.Notes.Spans.At(i)
+		return found, without(p.Notes.Text.At(i), p.Notes.Gold.At(i), found)
 	}, 0)
 }
 
-// planted is an extract of its own, in which a share of the names is left: half of
+// Planted is an extract of its own, in which a share of the names is left: half of
 // them by name, in all notes of a patient, half one by one, for taggers miss both ways.
-func (p *planter) planted(ctx context.Context, share float64, round int, seed uint64) (*extract, error) {
+func (p *Planter) Planted(ctx context.Context, share float64, round int, seed uint64) (*Extract, error) {
 	o := *p.options
 	o.Purpose = fmt.Sprintf("attack %d %d %g", seed, round, share)
 	salt := xxh3.HashString(o.Purpose)
 	return p.masked(ctx, o, func(i int, rng *rand.Rand) (found, left []pipeline.Span) {
-		text := p.notes.Text.At(i)
+		text := p.Notes.Text.At(i)
 		for _, s := range p.found(i) {
-			key := append([]byte(p.owner[i]), 0)
-			if words := folded(text[s.Start:s.End]); len(words) > 0 {
+			key := append([]byte(p.Owner[i]), 0)
+			if words := Words(text[s.Start:s.End]); len(words) > 0 {
 				key = append(key, words[len(words)-1]...)
 			}
 			byName := float64(xxh3.HashSeed(key, salt)) < share/2*math.MaxUint64
@@ -124,19 +127,19 @@ func (p *planter) planted(ctx context.Context, share float64, round int, seed ui
 
 // found are the spans in which names are planted: those that people marked, where
 // nobody but the model could say otherwise.
-func (p *planter) found(i int) []pipeline.Span {
+func (p *Planter) found(i int) []pipeline.Span {
 	if p.gold[i] {
-		return p.notes.Gold.At(i)
+		return p.Notes.Gold.At(i)
 	}
-	return p.notes.Spans.At(i)
+	return p.Notes.Spans.At(i)
 }
 
 // masked masks the sample: what split says that was found is replaced, and what is
 // left is known.
-func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*extract, error) {
-	src := &sampleSource{planter: p, left: make([][]pipeline.Span, p.notes.Len())}
+func (p *Planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*Extract, error) {
+	src := &sampleSource{Planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
 	rng := rand.New(rand.NewPCG(salt, 5))
-	for i := range p.notes.Len() {
+	for i := range p.Notes.Len() {
 		found, left := split(i, rng)
 		src.found.Append(found...)
 		src.left[i] = left
@@ -148,13 +151,22 @@ func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, 
 	if err != nil {
 		return nil, err
 	}
-	to := &extractSink{sampleSource: src, extract: new(extract)}
-	return to.extract, pipeline.Run(ctx, src, []pipeline.Step{step}, to, nil)
+	to := &extractSink{sampleSource: src, Extract: new(Extract)}
+	return to.Extract, pipeline.Run(ctx, src, []pipeline.Step{step}, to, nil)
+}
+
+// Source gives the notes of the sample out again, without spans.
+func (p *Planter) Source() pipeline.Source {
+	s := &sampleSource{Planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
+	for range p.Notes.Len() {
+		s.found.Append()
+	}
+	return s
 }
 
 // sampleSource gives the notes of a sample out again, with other spans.
 type sampleSource struct {
-	*planter
+	*Planter
 	found pipeline.List[pipeline.Span]
 	left  [][]pipeline.Span
 	next  int
@@ -163,24 +175,24 @@ type sampleSource struct {
 // Next implements pipeline.Source.
 func (s *sampleSource) Next(b *pipeline.Batch) error {
 	const most = 1024
-	if s.next == s.notes.Len() {
+	if s.next == s.Notes.Len() {
 		return io.EOF
 	}
 	b.First = int64(s.next)
 	if len(b.Extra) == 0 {
-		for _, c := range s.notes.Extra {
+		for _, c := range s.Notes.Extra {
 			b.Extra = append(b.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
 		}
 	}
-	for ; s.next < s.notes.Len() && b.Len() < most; s.next++ {
+	for ; s.next < s.Notes.Len() && b.Len() < most; s.next++ {
 		i := s.next
-		b.ID.Append(s.notes.ID.At(i))
-		b.Text.Append(s.notes.Text.At(i))
+		b.ID.Append(s.Notes.ID.At(i))
+		b.Text.Append(s.Notes.Text.At(i))
 		b.Spans.Append(s.found.At(i)...)
 		b.Reason = append(b.Reason, pipeline.Sound)
-		b.Language = append(b.Language, s.notes.Language[i])
-		for k := range b.Extra {
-			b.Extra[k].Append(&s.notes.Extra[k], i)
+		b.Language = append(b.Language, s.Notes.Language[i])
+		for k := range s.Notes.Extra {
+			b.Extra[k].Append(&s.Notes.Extra[k], i)
 		}
 	}
 	return nil
@@ -189,7 +201,7 @@ func (s *sampleSource) Next(b *pipeline.Batch) error {
 // extractSink takes the masked notes in as the attacker has them.
 type extractSink struct {
 	*sampleSource
-	*extract
+	*Extract
 }
 
 // Put implements pipeline.Sink.
@@ -199,23 +211,23 @@ func (e *extractSink) Put(b *pipeline.Batch) error {
 			continue
 		}
 		at := int(b.First) + i
-		n := note{patient: e.patients[e.owner[at]], judged: e.gold[at] || e.judged == 0, text: bytes.Clone(b.Masked.At(i))}
+		n := Note{Row: at, Patient: e.Patients[e.Owner[at]], Judged: e.gold[at] || e.Judged == 0, Text: bytes.Clone(b.Masked.At(i))}
 		if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {
-			n.time = int64(c.Fixed[i])
+			n.Time = int64(c.Fixed[i])
 		}
-		n.mentions = mentionsOf(n.text, b.Spans.At(i), b.Places.At(i), e.left[at])
-		e.extract.notes = append(e.extract.notes, n)
+		n.Mentions = mentionsOf(n.Text, b.Spans.At(i), b.Places.At(i), e.left[at])
+		e.Extract.Notes = append(e.Extract.Notes, n)
 	}
 	return nil
 }
 
 // mentionsOf finds the names of a masked note: replacements, and what was left. A
 // placeholder is no name to anybody.
-func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []mention) {
+func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []Mention) {
 	add := func(s pipeline.Span, left bool) {
-		if m := (mention{start: s.Start, end: s.End, left: left}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
+		if m := (Mention{Start: s.Start, End: s.End, Left: left}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
 			if name := masked[s.Start:s.End]; name[0] != '[' && name[0] != '*' {
-				m.words = folded(name)
+				m.Words = Words(name)
 				all = append(all, m)
 			}
 		}
@@ -262,8 +274,8 @@ func without(text []byte, gold, found []pipeline.Span) (left []pipeline.Span) {
 	return left
 }
 
-// folded returns the words of a name that tell: three letters or more.
-func folded(name []byte) (words [][]byte) {
+// Words returns the words of a name that tell: three letters or more.
+func Words(name []byte) (words [][]byte) {
 	cut := func(r rune) bool { return r == ' ' || r == '\n' || r == ',' || r == '.' || r == '-' }
 	for _, w := range bytes.FieldsFunc(gazetteer.Fold(nil, name), cut) {
 		if len(w) > 2 {

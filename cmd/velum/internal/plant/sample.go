@@ -1,4 +1,7 @@
-package attack
+// Package plant masks an archive again, with names left in it that are known: in come
+// an output of velum and the archive it was made of, out a sample of whole patients
+// as the output would have it, each time with other names left and another key.
+package plant
 
 import (
 	"bytes"
@@ -17,6 +20,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -24,47 +28,44 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// sample is notes of whole patients with what is known of them: what velum found,
+// Sample is notes of whole patients with what is known of them: what velum found,
 // and what people marked.
-type sample struct {
-	notes  pipeline.Batch // ID, Text, Extra, Language, Reason; Spans: what was found; Gold: of notes that are judged
+type Sample struct {
+	Notes  pipeline.Batch // ID, Text, Extra, Language, Reason; Spans: what was found; Gold: of notes that are judged
 	gold   []bool         // by note: people marked it
-	judged int            // notes of gold
-	owned  bool           // an archive that says whose the notes are
-	owner  []string       // by note; a note without a patient is its own
+	Judged int            // notes of gold
+	Owner  []string       // by note; a note without a patient is its own
 }
 
 // keep takes note i of a batch in, with its spans.
-func (s *sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.Span, marked bool) {
-	s.notes.ID.Append(b.ID.At(i))
-	s.notes.Text.Append(b.Text.At(i))
-	s.notes.Spans.Append(b.Spans.At(i)...)
-	s.notes.Gold.Append(gold...)
-	s.notes.Reason = append(s.notes.Reason, pipeline.Sound)
-	s.notes.Language = append(s.notes.Language, b.Language[i])
-	if len(s.notes.Extra) == 0 {
+func (s *Sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.Span, marked bool) {
+	s.Notes.ID.Append(b.ID.At(i))
+	s.Notes.Text.Append(b.Text.At(i))
+	s.Notes.Spans.Append(b.Spans.At(i)...)
+	s.Notes.Gold.Append(gold...)
+	s.Notes.Reason = append(s.Notes.Reason, pipeline.Sound)
+	s.Notes.Language = append(s.Notes.Language, b.Language[i])
+	if len(s.Notes.Extra) == 0 {
 		for _, c := range b.Extra {
-			s.notes.Extra = append(s.notes.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
+			s.Notes.Extra = append(s.Notes.Extra, pipeline.Column{Name: c.Name, Kind: c.Kind, Type: c.Type, Width: c.Width})
 		}
 	}
-	for k := range s.notes.Extra {
-		s.notes.Extra[k].Append(&b.Extra[k], i)
+	for k := range s.Notes.Extra {
+		s.Notes.Extra[k].Append(&b.Extra[k], i)
 	}
-	s.owned = s.owned || len(patient) > 0
-	s.owner = append(s.owner, cmp.Or(string(patient), fmt.Sprintf("note %d", len(s.owner))))
+	s.Owner = append(s.Owner, cmp.Or(string(patient), fmt.Sprintf("note %d", len(s.Owner))))
 	s.gold = append(s.gold, marked)
 	if marked {
-		s.judged++
+		s.Judged++
 	}
 }
 
 // sampler keeps the notes of some patients.
 type sampler struct {
-	*sample
+	*Sample
 	share float64 // of the patients
 	seed  uint64
 	marks map[string][]pipeline.Span // by id; nil: the batches have them
-	seen  map[string]bool            // ids of marks that the archive has
 	id    []byte
 }
 
@@ -81,7 +82,6 @@ func (s *sampler) Put(b *pipeline.Batch) error {
 			continue
 		}
 		gold, marked := s.marks[string(b.ID.At(i))]
-		s.seen[string(b.ID.At(i))] = marked
 		drawn := float64(xxh3.HashSeed(s.id, s.seed)) <= s.share*math.MaxUint64
 		if len(s.id) == 0 {
 			drawn = float64(xxh3.HashSeed(b.ID.At(i), s.seed)) <= s.share*math.MaxUint64
@@ -93,34 +93,46 @@ func (s *sampler) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// open reads the notes that the attacks need: of the archive that the extract was
+// From says where a sample is read.
+type From struct {
+	Dir    string   // an extract, its private tree beside it; "": labelled notes alone
+	In     []string // its archive; none: where it lay
+	Gold   []string // labelled notes: of the archive, if there is an extract
+	Notes  int      // of the archive, some
+	Seed   uint64   // by which patients are drawn
+	Config *option.Config
+}
+
+// Read reads the notes that the attacks need: of the archive that the extract was
 // made of, with the spans that its private tree has, or the labelled notes alone,
 // with the spans that the model finds.
-func (a *attacker) open(ctx context.Context) (*sample, error) {
-	f, err := flow.New(a.config)
+func (f *From) Read(ctx context.Context) (*Sample, error) {
+	stages, err := flow.New(f.Config)
 	if err != nil {
 		return nil, err
 	}
-	s := &sampler{sample: new(sample), seed: a.Seed, seen: map[string]bool{}}
-	labelled := &flow.Labelled{Paths: a.Gold, Config: a.config}
-	if a.Dir == "" {
+	s := &sampler{Sample: new(Sample), seed: f.Seed}
+	labelled := &flow.Labelled{Paths: f.Gold, Config: f.Config}
+	if f.Dir == "" {
 		err = labelled.Each(func(src pipeline.Source) error {
-			steps, err := f.TagSteps()
+			steps, err := stages.TagSteps()
 			if err != nil {
 				return err
 			}
 			return pipeline.Run(ctx, src, steps, s, nil)
 		})
-		return s.sample, err
+	} else if s.marks, err = marksOf(labelled); err == nil {
+		err = f.archive(ctx, stages, s)
 	}
-	s.marks, err = marksOf(labelled)
-	if err == nil {
-		err = a.readArchive(ctx, f, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.marks) > 0 && s.Judged == 0:
+		return nil, exit.Errorf(exit.Config, "give labelled notes of the archive, with the ids that they have there", "none of the %d labelled notes is in the extract", len(s.marks))
+	case s.Notes.Len() == 0:
+		return nil, exit.Errorf(exit.Nothing, "give notes", "no notes to attack")
 	}
-	if err == nil && len(s.marks) > 0 && s.judged == 0 {
-		err = exit.Errorf(exit.Config, "give labelled notes of the archive, with the ids that they have there", "none of the %d labelled notes is in the extract", len(s.marks))
-	}
-	return s.sample, err
+	return s.Sample, nil
 }
 
 // marksOf reads the spans of labelled notes, by id.
@@ -142,23 +154,23 @@ func marksOf(labelled *flow.Labelled) (map[string][]pipeline.Span, error) {
 	})
 }
 
-// readArchive reads the archive of the extract.
-func (a *attacker) readArchive(ctx context.Context, f *flow.Flow, s *sampler) error {
-	t, err := files.OpenTagged(a.Dir, f.Model.SHA256)
+// archive reads the archive of the extract.
+func (f *From) archive(ctx context.Context, stages *flow.Flow, s *sampler) error {
+	t, err := files.OpenTagged(f.Dir, stages.Model.SHA256)
 	if err != nil {
 		return err
 	}
-	o, err := flow.ReadOptions(a.config)
+	o, err := flow.ReadOptions(f.Config)
 	if err != nil {
 		return err
 	}
 	o.Pass = nil
-	roots, only, err := a.inputs()
+	roots, only, err := f.Inputs()
 	if err != nil {
 		return err
 	}
 	o.Only = only
-	fence := fence.New(fence.Options{Memory: int64(a.config.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Memory: int64(f.Config.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
 	all, err := archive.Scan(ctx, roots, o, fence)
 	if err != nil {
@@ -167,9 +179,9 @@ func (a *attacker) readArchive(ctx context.Context, f *flow.Flow, s *sampler) er
 	if err := t.Check(all.Units); err != nil {
 		return err
 	}
-	s.share = float64(a.Notes) / float64(max(all.Rows(), 1))
+	s.share = float64(f.Notes) / float64(max(all.Rows(), 1))
 	given := new(files.TaggedUnit)
-	steps, err := f.GivenSpans(given)
+	steps, err := stages.GivenSpans(given)
 	if err != nil {
 		return err
 	}
@@ -189,19 +201,19 @@ func (a *attacker) readArchive(ctx context.Context, f *flow.Flow, s *sampler) er
 	return nil
 }
 
-// inputs are where the archive lies, and which of its files the extract has.
-func (a *attacker) inputs() (roots []string, only map[string]bool, err error) {
-	if len(a.Options.In) > 0 {
-		return a.Options.In, nil, nil
+// Inputs are where the archive lies, and which of its files the extract has.
+func (f *From) Inputs() (roots []string, only map[string]bool, err error) {
+	if len(f.In) > 0 {
+		return f.In, nil, nil
 	}
-	all, err := commit.Inputs(commit.Output{Dir: a.Dir})
+	all, err := commit.Inputs(commit.Output{Dir: f.Dir})
 	if err != nil {
 		return nil, nil, exit.With(exit.Config, err, "name the output of velum run or velum mask, with its private tree beside it")
 	}
 	only = map[string]bool{}
 	for _, in := range all {
 		if _, err := os.Lstat(in.Path); err != nil || in.Root == "" {
-			return nil, nil, exit.Errorf(exit.Config, "say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input, filepath.Base(a.Dir))
+			return nil, nil, exit.Errorf(exit.Config, "say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input, filepath.Base(f.Dir))
 		}
 		only[in.Path] = true
 		if !slices.Contains(roots, in.Root) {

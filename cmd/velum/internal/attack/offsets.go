@@ -1,0 +1,173 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/input"
+)
+
+// offsets are the days by which the dates of patients are moved: what a policy can
+// draw, seen from many draws.
+type offsets struct {
+	planter *plant.Planter
+	draws   map[int]int // offset to how often it was drawn
+	total   int
+	step    int // all are multiples of it
+
+	least, most int
+}
+
+// rangeRounds are the keys under which offsets are drawn.
+const rangeRounds = 5
+
+// newOffsets draws offsets for the patients of the sample.
+func (a *attacker) newOffsets(ctx context.Context) (*offsets, error) {
+	if err := a.read(ctx); err != nil {
+		return nil, err
+	}
+	p, err := plant.New(a.sample, a.config, a.Seed)
+	if err != nil {
+		return nil, err
+	}
+	o := &offsets{planter: p, draws: map[int]int{}}
+	for round := range rangeRounds {
+		by, err := p.Offsets(ctx, fmt.Sprintf("attack offsets %d %d", a.Seed, round))
+		if err != nil {
+			return nil, err
+		}
+		for _, offset := range by {
+			o.draws[offset]++
+			o.total++
+			o.step, o.least, o.most = gcd(o.step, offset), min(o.least, offset), max(o.most, offset)
+		}
+	}
+	return o, nil
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
+// support estimates how many offsets there are: as many as were seen, if they came
+// again and again, else by how seldom two were alike.
+func (o *offsets) support() float64 {
+	seen := float64(len(o.draws))
+	pairs := 0.
+	for _, n := range o.draws {
+		pairs += float64(n) * float64(n-1) / 2
+	}
+	total := float64(o.total)
+	return max(seen, total*(total-1)/2/max(pairs, 1))
+}
+
+// rangeFigures say how many offsets the range of an archive leaves.
+type rangeFigures struct {
+	Patients int     `json:"patients"`
+	Offsets  float64 `json:"offsets"` // that there are
+	Least    float64 `json:"least"`   // that are left of them, by patient
+	Fifth    float64 `json:"5th_percentile"`
+	Half     float64 `json:"median"`
+	Wanted   float64 `json:"wanted"`
+}
+
+const (
+	rangeWanted = 100 // offsets that must be left at the 5th percentile of the patients
+	rangeNeeds  = 20  // patients
+)
+
+// dateRange goes by the range of the archive, which is no secret: notes of 2024 were
+// written in 2024. Offsets that would put a date of a patient out of it are ruled out.
+func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
+	o, err := a.newOffsets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first, last := a.spread()
+	r := &rangeFigures{Offsets: math.Round(o.support()), Wanted: rangeWanted}
+	by, err := o.planter.Offsets(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	from, to := int32(math.MaxInt32), int32(math.MinInt32)
+	for p := range first {
+		from, to = min(from, first[p]), max(to, last[p])
+	}
+	var left []float64
+	for p := range first {
+		moved := int32(by[p])
+		n := 0
+		for offset, times := range o.draws {
+			if first[p]+moved-int32(offset) >= from && last[p]+moved-int32(offset) <= to {
+				n += times
+			}
+		}
+		left = append(left, math.Round(float64(n)/float64(max(o.total, 1))*r.Offsets))
+	}
+	if r.Patients = len(left); r.Patients > 0 {
+		slices.Sort(left)
+		r.Least, r.Fifth, r.Half = left[0], left[len(left)/20], left[len(left)/2]
+	}
+	f := &finding{Verdict: passed, Figures: r, remedy: "let dates move further: days=N of the operator shift"}
+	switch {
+	case r.Patients < rangeNeeds:
+		f.Verdict, f.remedy = noPower, "give more patients whose notes are dated"
+	case r.Fifth < r.Wanted:
+		f.Verdict = failed
+	}
+	f.Sentence = fmt.Sprintf("the range of the archive leaves %.0f of %.0f offsets at the 5th percentile of %d patients (%.0f wanted)", r.Fifth, r.Offsets, r.Patients, r.Wanted)
+	f.table = func(w io.Writer) {
+		fmt.Fprint(w, "patients\toffsets\tleft, least\t5 %\thalf\t\n")
+		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.0f\t%.0f\t\n", r.Patients, r.Offsets, r.Least, r.Fifth, r.Half)
+	}
+	return f, nil
+}
+
+// spread returns the first and the last day of each patient's notes, by their column
+// of dates or, without one, by the latest date in each.
+func (a *attacker) spread() (first, last map[int]int32) {
+	first, last = map[int]int32{}, map[int]int32{}
+	s, number := a.sample, map[string]int{}
+	for i := range s.Notes.Len() {
+		p, ok := number[s.Owner[i]]
+		if !ok {
+			p = len(number)
+			number[s.Owner[i]] = p
+		}
+		day, ok := dayOf(s, i)
+		if !ok {
+			continue
+		}
+		if was, ok := first[p]; !ok || day < was {
+			first[p] = day
+		}
+		if was, ok := last[p]; !ok || day > was {
+			last[p] = day
+		}
+	}
+	return first, last
+}
+
+// dayOf returns the day of a note, since 1970-01-01.
+func dayOf(s *plant.Sample, i int) (day int32, ok bool) {
+	if c := s.Notes.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && c.Kind == pipeline.DateColumn {
+		return int32(c.Fixed[i]), true
+	}
+	text := s.Notes.Text.At(i)
+	for _, span := range s.Notes.Spans.At(i) {
+		if span.Category.Kind() == pipeline.DateKind {
+			for _, d := range numericDates(text[span.Start:span.End]) {
+				day, ok = max(day, d.day), true
+			}
+		}
+	}
+	return day, ok
+}
