@@ -74,6 +74,7 @@ var rooms = [][]string{
 	{"console"},                // the process around it
 	{"option", "files"},        // the configuration; what people and runs have written
 	{"flow"},                   // stages, models, labelled notes
+	{"page"},                   // pages in three languages
 	{"report"},                 // what a run came to
 	{"selection", "anonymize"}, // what is chosen of an archive; its public tables
 	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/mask"
@@ -42,7 +42,7 @@ const (
 const inDoubt = 0.05
 
 // says writes a cause as a sentence of a language.
-func (c *Cause) says(l report.Language) string {
+func (c *Cause) says(l page.Language) string {
 	switch c.Code {
 	case causeMasked:
 		return l.Text("explain masked", c.By, c.Category, l.Number(c.Value, 3))

@@ -16,7 +16,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -135,7 +135,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 		return err
 	}
 	if o.Page != "" {
-		page, err := e.page(report.LanguageOf(cfg.Report.Lang))
+		page, err := e.page(page.LanguageOf(cfg.Report.Lang))
 		if err == nil {
 			err = durable.WriteFile(nil, o.Page, page)
 		}

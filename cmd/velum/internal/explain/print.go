@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
-	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 )
 
 // loudest is how many features of a word are shown; the others are added up.
@@ -46,7 +46,7 @@ func (e *Explanation) print(c *console.Console, o *Options) error {
 		}
 	}
 	if n := len(e.Words) - shown; n > 0 {
-		fmt.Fprintf(&out, "\n%s: --word WORD explains one, --json all.\n", report.Language(0).Text("explain hidden", n))
+		fmt.Fprintf(&out, "\n%s: --word WORD explains one, --json all.\n", page.Language(0).Text("explain hidden", n))
 	}
 	_, err := c.Out.Write(out.Bytes())
 	return err
@@ -145,7 +145,7 @@ func (o *Odds) Loudest() []Feature {
 //go:embed explain.gohtml
 var pageText string
 
-var pageTemplate = report.NewPage("explain", pageText)
+var pageTemplate = page.New("explain", pageText)
 
 // pageView is what the page shows.
 type pageView struct {
@@ -168,7 +168,7 @@ type shown struct {
 }
 
 // page is the explanation as one file that needs nothing else.
-func (e *Explanation) page(l report.Language) ([]byte, error) {
+func (e *Explanation) page(l page.Language) ([]byte, error) {
 	v := pageView{Explanation: e}
 	at := int32(0)
 	for i := range e.Spans {

@@ -3,7 +3,7 @@ package learn
 import (
 	"fmt"
 
-	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
 )
 
@@ -14,7 +14,7 @@ func (l *learning) learned() *turns.Report {
 		Schema: turns.ReportSchema, Supervised: l.turns[0].Validation, BestTurn: best.Number, Best: best.Validation,
 		Unit: l.cfg.Learn.Unit, Turns: l.turns, Measured: l.measured(),
 	}
-	r.In(report.LanguageOf(l.cfg.Report.Lang))
+	r.In(page.LanguageOf(l.cfg.Report.Lang))
 	r.Promoted = l.inUse().Number
 	if !l.measured() {
 		r.Sentence = r.Words().Text("learn unmeasured", r.Words().Plural(int64(l.last().Number), "a turn"))

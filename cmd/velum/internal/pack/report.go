@@ -10,7 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -80,7 +80,7 @@ func Report(c *console.Console, cfg *option.Config, dir string, two []int) error
 	if len(two) == 2 {
 		r.Compared = compared(all, two[0], two[1])
 	}
-	if err := r.Write(dir, report.LanguageOf(cfg.Report.Lang)); err != nil {
+	if err := r.Write(dir, page.LanguageOf(cfg.Report.Lang)); err != nil {
 		return err
 	}
 	if c.JSON {

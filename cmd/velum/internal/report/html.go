@@ -1,16 +1,14 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/velum-health/velum/pipeline/tally"
 )
@@ -21,70 +19,7 @@ import (
 //go:embed report.gohtml
 var reportPage string
 
-// stylePage is the style of all pages.
-//
-//go:embed style.gohtml
-var stylePage string
-
-var reportTemplate = NewPage("report", reportPage)
-
-// A Page is the template of a page in any language.
-type Page struct{ parsed func() *template.Template }
-
-// NewPage is a template that is parsed when it is written for the first time. What it
-// calls t, plural, percent and so on is of the language that it is written in.
-func NewPage(name, text string) *Page {
-	return &Page{sync.OnceValue(func() *template.Template {
-		return template.Must(template.Must(template.New(name).Funcs(Language(0).funcs()).Parse(stylePage)).Parse(text))
-	})}
-}
-
-// Write returns the page of a view.
-func (p *Page) Write(l Language, view any) ([]byte, error) {
-	t, err := p.parsed().Clone()
-	if err != nil {
-		return nil, err
-	}
-	var page bytes.Buffer
-	err = t.Funcs(l.funcs()).Execute(&page, view)
-	return page.Bytes(), err
-}
-
-// funcs are what templates write with.
-func (l Language) funcs() template.FuncMap {
-	return template.FuncMap{
-		"t":         l.Text,
-		"lang":      l.String,
-		"thousands": func(n any) string { return thousands(whole(n)) },
-		"plural":    func(n any, noun string) string { return l.Plural(whole(n), noun) },
-		"percent":   l.Percent,
-		"shown":     l.shown,
-		"said":      l.said,
-		"number":    func(x float64) string { return l.Number(x, 2) },
-		"tenths":    func(x float64) string { return l.Number(x, 1) },
-		"score":     func(x float64) string { return l.Number(x, 4) },
-		"single":    func(x float32) string { return l.Number(float64(x), 3) },
-		"interval":  func(x float64, ends [2]float64) string { return l.Interval(x, ends, 4) },
-		"short":     func(digest string) string { return digest[:min(12, len(digest))] },
-		"gain": func(x float64) string {
-			if x < 0 {
-				return l.Number(x, 4)
-			}
-			return "+" + l.Number(x, 4)
-		},
-	}
-}
-
-// whole takes the numbers that reports hold.
-func whole(n any) int64 {
-	switch n := n.(type) {
-	case int:
-		return int64(n)
-	case *int64:
-		return *n
-	}
-	return n.(int64)
-}
+var reportTemplate = page.New("report", reportPage)
 
 // html returns report.html.
 func (r *Report) html() ([]byte, error) { return r.page(nil) }
@@ -130,7 +65,7 @@ func AboutPage(data []byte, lang string, about *About) ([]byte, error) {
 			return nil, errors.New("report.json of the private tree is none")
 		}
 	}
-	r.language = LanguageOf(lang)
+	r.language = page.LanguageOf(lang)
 	if r.Language != r.language.String() { // of a run before: its sentences are made again
 		r.Language, r.Findings = r.language.String(), []reportFinding{}
 		r.judge()
@@ -218,13 +153,13 @@ type barRow struct {
 	Width         float64
 }
 
-func barRows(counts []named, all int64, meaning string, l Language) (rows []barRow) {
+func barRows(counts []named, all int64, meaning string, l page.Language) (rows []barRow) {
 	for _, c := range counts {
 		row := barRow{
 			Name: c.Name, Count: c.Count, Share: float64(c.Count) / float64(max(all, 1)),
 			Width: Tenths(BarWidth * float64(c.Count) / float64(max(counts[0].Count, 1))),
 		}
-		if _, known := words[meaning+c.Name]; known {
+		if page.Known(meaning + c.Name) {
 			row.Meaning = l.Text(meaning + c.Name)
 		}
 		rows = append(rows, row)
@@ -281,7 +216,7 @@ func (r *Report) limits() []Limit {
 }
 
 // Confidences draws bins of confidences.
-func Confidences(bins []Bin, l Language, limits ...Limit) (h Histogram) {
+func Confidences(bins []Bin, l page.Language, limits ...Limit) (h Histogram) {
 	most, all := int64(1), int64(0)
 	for _, b := range bins {
 		most = max(most, b.Count)
@@ -296,7 +231,7 @@ func Confidences(bins []Bin, l Language, limits ...Limit) (h Histogram) {
 		c := histogramColumn{X: Tenths(float64(k)*histogramPitch + 0.3), Y: Tenths(histogramBase - height), Height: height}
 		c.LabelX, c.LabelY = Tenths((float64(k)+0.5)*histogramPitch), Tenths(c.Y-3)
 		c.Tip = l.Text("from to", l.Number(b.From, 2), l.Number(b.To, 2), l.Plural(b.Count, "note"))
-		c.Label = l.columnLabel(float64(b.Count) / float64(max(all, 1)))
+		c.Label = columnLabel(l, float64(b.Count)/float64(max(all, 1)))
 		h.Columns = append(h.Columns, c)
 	}
 	for i, limit := range limits {
@@ -310,12 +245,12 @@ func Confidences(bins []Bin, l Language, limits ...Limit) (h Histogram) {
 }
 
 // columnLabel is a share in per cent, short enough for a narrow column.
-func (l Language) columnLabel(share float64) string {
+func columnLabel(l page.Language, share float64) string {
 	switch p := 100 * share; {
 	case p < 0.05:
 		return ""
 	case p < 9.95:
-		return strings.TrimSuffix(l.Number(p, 1), l.decimal(".0"))
+		return strings.TrimSuffix(l.Number(p, 1), strings.TrimPrefix(l.Number(0, 1), "0"))
 	default:
 		return l.Number(p, 0)
 	}
@@ -331,7 +266,7 @@ func (r *Report) scores() (rows []scoreRow) {
 	for _, name := range slices.Sorted(maps.Keys(r.Model.Scores)) {
 		if measure, ok := strings.CutSuffix(name, "_f1"); ok {
 			called, key := strings.ReplaceAll(measure, "_", " "), "measure "+measure
-			if _, ok := words[key]; ok { // a model may bring a measure of another version
+			if page.Known(key) { // a model may bring a measure of another version
 				called = r.language.Text(key)
 			}
 			rows = append(rows, scoreRow{called, r.Model.Scores[name], r.Model.Scores[measure+"_recall"]})
@@ -360,7 +295,7 @@ func (r *Report) months() (rows []monthRow) {
 	whole := 100 * float64(spans) / float64(max(notes, 1))
 	for _, f := range r.Folders {
 		per := 100 * float64(f.Spans) / float64(max(f.Read-f.Quarantined, 1))
-		row := monthRow{folder: r.language.named(f), PerNote: per, Quarantine: float64(f.Quarantined) / float64(max(f.Read, 1))}
+		row := monthRow{folder: namedIn(r.language, f), PerNote: per, Quarantine: float64(f.Quarantined) / float64(max(f.Read, 1))}
 		if whole > 0 && f.Read > f.Quarantined {
 			change := per/whole - 1
 			row.Change = strings.NewReplacer("-0\u202f", "+0\u202f", "-", "\u2212").Replace(fmt.Sprintf("%+.0f\u202f%%", 100*change))
@@ -375,8 +310,8 @@ func (r *Report) months() (rows []monthRow) {
 	return rows
 }
 
-// named gives the folders that are none their name.
-func (l Language) named(f folder) folder {
+// namedIn gives the folders that are none their name.
+func namedIn(l page.Language, f folder) folder {
 	switch f.Name {
 	case noFolder:
 		f.Name = l.Text("folder none")

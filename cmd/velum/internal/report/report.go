@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"maps"
 	"math"
 	"path"
@@ -66,7 +67,7 @@ type Report struct {
 	Configuration reportConfig `json:"configuration"`
 	Velum         string       `json:"velum"`
 
-	language Language
+	language page.Language
 	attacks  *Attacks // that were made; nil: none
 	output   string   // digest of this output
 }
@@ -237,7 +238,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 	excluded, quarantined := c.Reasons[pipeline.Excluded.String()], maps.Clone(c.Reasons)
 	delete(quarantined, pipeline.Excluded.String()) // the table of reasons adds up to the number in the tile
 	r := &Report{
-		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
+		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
 			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Inverse: c.Tally.Get(tally.Inverse, ""), Duplicates: in.Duplicates,
@@ -516,7 +517,7 @@ func (r *Report) sentence() string {
 	if r.Light == red {
 		said = append(said, l.Text("sentence red"))
 	}
-	said = append(said, l.Text("sentence read", l.Plural(n.Read, "note"), thousands(n.Masked), thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed)))
+	said = append(said, l.Text("sentence read", l.Plural(n.Read, "note"), page.Thousands(n.Masked), page.Thousands(n.Quarantined), l.Percent(n.Share), l.Percent(n.Allowed)))
 	if n.Excluded > 0 {
 		said = append(said, l.Text("sentence excluded", l.Plural(n.Excluded, "note")))
 	}
@@ -525,34 +526,6 @@ func (r *Report) sentence() string {
 
 func (r *Report) find(light light, key string, args ...any) {
 	r.Findings = append(r.Findings, reportFinding{light, r.language.Text(key, args...)})
-}
-
-// thousands writes a number in groups of three, with the narrow space that
-// all three languages of the readers take.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && digits[i-1] != '-' && (len(digits)-i)%3 == 0 {
-			b.WriteRune('\u202f')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
-
-// percent writes a share with three significant digits, or two of a small one.
-func percent(share float64) string {
-	p := 100 * share
-	digits := 1
-	if p < 10 {
-		digits = 2
-	}
-	text := strconv.FormatFloat(p, 'f', digits, 64)
-	if p < 0.1 {
-		text = strconv.FormatFloat(p, 'g', 2, 64)
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(text, ".00"), ".0") + "\u202f%"
 }
 
 // Public returns what of the report may be given away with the masked notes:

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"errors"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"path/filepath"
 
 	"github.com/velum-health/velum/models/tag/calibrate"
@@ -138,7 +139,7 @@ func (r *Report) judgeRisk() {
 	for _, s := range k.Unlike {
 		if s.Beyond {
 			key := "find unlike " + s.What
-			r.find(expected, key, l.shown(s.What, s.Here), l.shown(s.What, s.Lowest), l.shown(s.What, s.Most))
+			r.find(expected, key, l.Shown(s.What, s.Here), l.Shown(s.What, s.Lowest), l.Shown(s.What, s.Most))
 		}
 	}
 	if k.Many {
@@ -178,15 +179,6 @@ func Said(disk durable.FS, private string) (light, sentence string, reasons []st
 	return string(r.Light), r.Sentence, reasons, nil
 }
 
-// shown writes a figure of a comparison.
-func (l Language) shown(what string, x float64) string {
-	switch what {
-	case "spans", "confidence":
-		return l.Number(x, 2)
-	}
-	return l.Percent(x)
-}
-
 // riskSentences say whether people read of it, and what is expected to be left.
 func (r *Report) riskSentences() (first string, last []string) {
 	k, l := r.Risk, r.language
@@ -198,11 +190,11 @@ func (r *Report) riskSentences() (first string, last []string) {
 		return first, nil
 	}
 	if p := k.Reading; k.Read() {
-		first = l.Text("sentence proven", l.Plural(p.Read, "note"), thousands(p.Leaks), l.Percent(p.Upper))
+		first = l.Text("sentence proven", l.Plural(p.Read, "note"), page.Thousands(p.Leaks), l.Percent(p.Upper))
 	}
 	switch left := k.Left; {
 	case left != nil:
-		last = append(last, l.Text("sentence left", thousands(left.Notes), thousands(left.Low), thousands(left.High), l.Plural(r.Notes.Masked, "note"),
+		last = append(last, l.Text("sentence left", page.Thousands(left.Notes), page.Thousands(left.Low), page.Thousands(left.High), l.Plural(r.Notes.Masked, "note"),
 			l.Plural(k.Calibration.Notes, "note"), l.Plural(int64(k.Calibration.Sources), "source")))
 	case k.Calibration == nil:
 		last = append(last, l.Text("sentence uncalibrated"))

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -132,7 +132,7 @@ func knownForms(m tagger.Model) func(form []byte) bool {
 }
 
 // write writes the errors to a file: a page, or a line of JSON each.
-func (m *mistakes) write(file string, l report.Language) error {
+func (m *mistakes) write(file string, l page.Language) error {
 	if filepath.Ext(file) == ".html" {
 		page, err := m.page(l)
 		if err != nil {
@@ -170,7 +170,7 @@ func errorsFile(name string) error {
 //go:embed errors.gohtml
 var errorsText string
 
-var errorsPage = report.NewPage("errors", errorsText)
+var errorsPage = page.New("errors", errorsText)
 
 // mostShown is how many errors the page shows, those that leak first: a browser
 // takes no million rows.
@@ -198,7 +198,7 @@ type tableRow struct {
 	Leaks  int
 }
 
-func (m *mistakes) page(l report.Language) ([]byte, error) {
+func (m *mistakes) page(l page.Language) ([]byte, error) {
 	v := errorsView{Total: len(m.all)}
 	for i := range m.all {
 		if m.all[i].Leaks {

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	pages "github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -78,7 +78,7 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 		return err
 	}
 	if f.Errors != "" {
-		if err := wrong.write(f.Errors, pages.LanguageOf(cfg.Report.Lang)); err != nil {
+		if err := wrong.write(f.Errors, page.LanguageOf(cfg.Report.Lang)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -24,7 +25,7 @@ type CorpusReport struct {
 
 	Validation string `json:"validation,omitempty"` // path of the validation notes
 
-	language report.Language
+	language page.Language
 }
 
 // CorpusTurn is a turn that was answered.
@@ -76,10 +77,10 @@ const CorpusSchema = "velum.corpus.report/1"
 //go:embed corpus.gohtml
 var corpusPage string
 
-var corpusTemplate = report.NewPage("corpus", plotPage+corpusPage)
+var corpusTemplate = page.New("corpus", plotPage+corpusPage)
 
 // Write writes report.json and report.html in a language.
-func (r *CorpusReport) Write(dir string, l report.Language) error {
+func (r *CorpusReport) Write(dir string, l page.Language) error {
 	r.Language, r.language = l.String(), l
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -33,7 +34,7 @@ type Report struct {
 	Draws      []Draw   `json:"draws,omitempty"` // of several seeds
 	Mean       []Spread `json:"mean,omitempty"`  // by turn, of the draws that got so far
 
-	language report.Language
+	language page.Language
 }
 
 // Draw is what one seed came to.
@@ -57,7 +58,7 @@ type Spread struct {
 const ReportSchema = "velum.learn/2"
 
 // In sets the language.
-func (r *Report) In(l report.Language) { r.Language, r.language = l.String(), l }
+func (r *Report) In(l page.Language) { r.Language, r.language = l.String(), l }
 
 // Score writes a measure.
 func (r *Report) Score(x float64) string { return r.language.Number(x, 4) }
@@ -86,7 +87,7 @@ var learnPage string
 //go:embed plot.gohtml
 var plotPage string
 
-var learnTemplate = report.NewPage("learn", plotPage+learnPage)
+var learnTemplate = page.New("learn", plotPage+learnPage)
 
 // HTML is the page.
 func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language, r.view()) }
@@ -218,14 +219,14 @@ const chartTop, chartBottom = 8, 216
 
 // scale maps turns and scores to the drawing.
 type scale struct {
-	l        report.Language
+	l        page.Language
 	first    int // number of the first turn
 	turns    int
 	low, top float64
 }
 
 // newScale fits the scores with round ends, at least 0.05 apart.
-func newScale(l report.Language, turns int, values []float64) scale {
+func newScale(l page.Language, turns int, values []float64) scale {
 	s := scale{l: l, turns: max(turns, 1), low: 1, top: 0}
 	for _, v := range values {
 		s.low, s.top = min(s.low, v), max(s.top, v)
@@ -377,7 +378,7 @@ func joined(a, b calibrate.Bin) calibrate.Bin {
 	}
 }
 
-func reliable(c *Calibration, l report.Language) *reliableView {
+func reliable(c *Calibration, l page.Language) *reliableView {
 	if c.Before.Examples == 0 {
 		return nil
 	}
@@ -449,4 +450,4 @@ func spreadOf(values []float64) Spread {
 }
 
 // Words are those of the language of the report.
-func (r *Report) Words() report.Language { return r.language }
+func (r *Report) Words() page.Language { return r.language }

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"fmt"
@@ -28,6 +28,12 @@ func (l Language) Text(key string, args ...any) string {
 	return fmt.Sprintf(row[l], args...)
 }
 
+// Known tells whether the table has a text of that name.
+func Known(key string) bool {
+	_, ok := words[key]
+	return ok
+}
+
 // Plural writes a number with what it counts: "3 notes". Nouns stand in the
 // table as "note|notes".
 func (l Language) Plural(n int64, noun string) string {
@@ -35,7 +41,7 @@ func (l Language) Plural(n int64, noun string) string {
 	if n != 1 {
 		one = many
 	}
-	return thousands(n) + " " + one
+	return Thousands(n) + " " + one
 }
 
 // Percent writes a share with three significant digits, or two of a small one.

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"os"
@@ -57,7 +57,7 @@ func TestWordsAreUsed(t *testing.T) {
 	}
 	for _, name := range files {
 		dir := filepath.Base(filepath.Dir(name))
-		if dir != "report" && dir != "learn" && dir != "turns" && dir != "explain" && dir != "score" || strings.HasSuffix(name, "_test.go") {
+		if dir != "report" && dir != "page" && dir != "learn" && dir != "turns" && dir != "explain" && dir != "score" || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
 		source, err := os.ReadFile(name)
