@@ -95,7 +95,7 @@ test:
 	$(GO) vet $(PACKAGES)
 	$(GO) test -timeout 25m $(filter-out $(PROPERTIES),$(shell $(GO) list $(PACKAGES)))
 	$(GO) test -timeout 25m $(PROPERTIES) -rapid.seed=$(SEED)
-	cd cmd/velum-cloud && $(GO) vet ./cloud && $(GO) test ./cloud
+	cd cmd/velum-cloud && $(GO) vet ./... && $(GO) test ./cloud
 
 # the property tests alone, CHECKS draws each from a seed of their own (make test draws from SEED, the same every time)
 properties:

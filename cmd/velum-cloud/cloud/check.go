@@ -29,7 +29,7 @@ func Check(ctx context.Context, o *Options, out io.Writer) (exit int, err error)
 	}
 	listed := r.base.names()
 	for i, t := range []*folder{r.trees[0], r.trees[1], r.state} {
-		there, err := t.all(ctx)
+		there, err := t.all(ctx, "")
 		if err != nil {
 			return ExitCode(err), err
 		}

@@ -2,7 +2,9 @@ package cloud
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -11,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -26,16 +29,22 @@ import (
 // faulty is a bucket with a fault at the Nth of what is asked of the whole store.
 type faulty struct {
 	bucket
-	s *store
+	s    *store
+	name string // of the folder
 }
 
 // A store is buckets in memory, by URL.
 type store struct {
-	buckets map[string]*blob.Bucket
-	asked   int
-	fault   func(n int, verb, key string) string // "", "503", "killed", "cut", "lost answer", "killed after"
-	writes  []string
-	verbs   []string // of all that was asked
+	buckets  map[string]*blob.Bucket
+	asked    int
+	fault    func(n int, verb, key string) string // "", "503", "killed", "cut", "lost answer", "killed after"
+	writes   []string
+	verbs    []string // of all that was asked
+	look     time.Duration
+	working  context.Context                // of velum
+	kms      bool                           // encrypted with a key of the house: what the store calls MD5 is none
+	careless bool                           // conditions of writes are not looked at
+	age      func(key string) time.Duration // how long ago an object was put
 }
 
 var err503 = errors.New("503 Slow Down")
@@ -65,24 +74,33 @@ func (s *store) ask(verb, key string) (before, after error, cut bool) {
 }
 
 func (f faulty) list(ctx context.Context, prefix string, add func(string, object)) error {
-	before, after, _ := f.s.ask("list", prefix)
+	before, after, _ := f.s.ask("list", f.name+"/"+prefix)
 	if before != nil {
 		return before
 	}
-	return cmpErr(f.bucket.list(ctx, prefix, add), after)
+	return cmp.Or(f.bucket.list(ctx, prefix, func(key string, o object) {
+		if f.s.kms {
+			sum := md5.Sum(append([]byte("key of the house"), o.md5...))
+			o.md5 = sum[:]
+		}
+		if f.s.age != nil && f.name != "archive" {
+			o.made = o.made.Add(-f.s.age(f.name + "/" + key))
+		}
+		add(key, o)
+	}), after)
 }
 
 func (f faulty) etag(ctx context.Context, key string) (string, error) {
-	if before, _, _ := f.s.ask("etag", key); before != nil {
+	if before, _, _ := f.s.ask("etag", f.name+"/"+key); before != nil {
 		return "", before
 	}
 	return f.bucket.etag(ctx, key)
 }
 
 func (f faulty) read(ctx context.Context, key string, from int64) (io.ReadCloser, error) {
-	before, after, cut := f.s.ask("read", key)
+	before, after, cut := f.s.ask("read", f.name+"/"+key)
 	if before != nil || after != nil {
-		return nil, cmpErr(before, after)
+		return nil, cmp.Or(before, after)
 	}
 	body, err := f.bucket.read(ctx, key, from)
 	if err == nil && cut {
@@ -98,31 +116,24 @@ type broke struct{}
 
 func (broke) Read([]byte) (int, error) { return 0, errors.New("connection reset by peer") }
 
-func (f faulty) write(ctx context.Context, key string, body io.Reader, md5 []byte, fresh bool) error {
-	before, after, cut := f.s.ask("write", key)
+func (f faulty) write(ctx context.Context, key string, body io.Reader, fresh bool) error {
+	before, after, cut := f.s.ask("write", f.name+"/"+key)
 	if before != nil {
 		return before
 	}
 	if cut {
 		_, err := io.CopyN(io.Discard, body, 3)
-		return cmpErr(err, io.ErrUnexpectedEOF)
+		return cmp.Or(err, io.ErrUnexpectedEOF)
 	}
-	return cmpErr(f.bucket.write(ctx, key, body, md5, fresh), after)
+	return cmp.Or(f.bucket.write(ctx, key, body, fresh && !f.s.careless), after)
 }
 
 func (f faulty) remove(ctx context.Context, key string) error {
-	before, after, _ := f.s.ask("remove", key)
+	before, after, _ := f.s.ask("remove", f.name+"/"+key)
 	if before != nil {
 		return before
 	}
-	return cmpErr(f.bucket.remove(ctx, key), after)
-}
-
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
+	return cmp.Or(f.bucket.remove(ctx, key), after)
 }
 
 func newStore() *store { return &store{buckets: map[string]*blob.Bucket{}} }
@@ -198,7 +209,8 @@ func said(all map[string]string) string {
 func start(t *testing.T, s *store, v func([]string) (int, error), o Options) (int, error) {
 	t.Helper()
 	o.Open = func(_ context.Context, url string) (*blob.Bucket, error) { return s.bucket(url), nil }
-	o.Velum = func(_ context.Context, out io.Writer, _ *os.File, args ...string) (int, error) {
+	o.Velum = func(ctx context.Context, out io.Writer, _ *os.File, args ...string) (int, error) {
+		s.working = ctx
 		if out != nil {
 			_, err := io.WriteString(out, strings.Join(args, " "))
 			return 0, err
@@ -216,21 +228,21 @@ func start(t *testing.T, s *store, v func([]string) (int, error), o Options) (in
 		return ExitCode(err), err
 	}
 	spoil := func(f *folder) {
-		f.bucket = faulty{f.bucket, s}
+		f.bucket = faulty{f.bucket, s, strings.TrimPrefix(f.url, "mem://notes/")}
 		f.pause = func(context.Context, int) error { return nil }
 	}
 	for _, f := range []*folder{r.trees[0], r.trees[1], r.state} {
 		spoil(f)
 	}
 	open := r.open
-	r.open = func(ctx context.Context, name string) (*folder, error) {
-		f, err := open(ctx, name)
+	r.open = func(ctx context.Context, name string, create bool) (*folder, error) {
+		f, err := open(ctx, name, create)
 		if err == nil {
 			spoil(f)
 		}
 		return f, err
 	}
-	r.atOnce = 1
+	r.atOnce, r.look = 1, cmp.Or(s.look, time.Hour)
 	r.dir = "" // set in inScratch
 	code, err := r.inScratch(t.Context(), &o, func() (int, error) { return r.run(t.Context(), &o) })
 	if err != nil {
@@ -338,7 +350,7 @@ func writeFile(name, text string) error {
 		return nil
 	}
 	err := os.MkdirAll(filepath.Dir(name), 0o700)
-	return cmpErr(err, os.WriteFile(name, []byte(text), 0o600))
+	return cmp.Or(err, os.WriteFile(name, []byte(text), 0o600))
 }
 
 const (
@@ -558,7 +570,7 @@ func TestNights(t *testing.T) {
 	wantEnd(t, s, o, 0)
 }
 
-// TestJunk leaves parts that nobody lists while somebody may be putting them.
+// TestJunk leaves parts that nobody lists while somebody may be putting them. How old they are says the store.
 func TestJunk(t *testing.T) {
 	s, o := filled(t, 1), options(t)
 	wantEnd(t, s, o, 0)
@@ -567,16 +579,140 @@ func TestJunk(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{{0, true}, {23 * time.Hour, true}, {25 * time.Hour, false}} {
-		r, err := newRun(t.Context(), &Options{Out: output, Open: func(_ context.Context, url string) (*blob.Bucket, error) { return s.bucket(url), nil }})
-		if err != nil {
-			t.Fatal(err)
+		s.age = func(key string) time.Duration {
+			if strings.HasSuffix(key, "part-of-nobody") {
+				return c.after + 1000*time.Hour
+			}
+			return 1000 * time.Hour // the clock of this machine is wrong
 		}
-		r.now = func() time.Time { return time.Now().Add(c.after) }
-		if err := r.begin(t.Context(), false); err != nil {
-			t.Fatal(err)
-		}
+		wantEnd(t, s, o, Nothing)
 		if _, is := s.objects(t, output)["parts/part-of-nobody"]; is != c.want {
 			t.Errorf("after %v it is there: %v", c.after, is)
+		}
+		s.put(t, archive+"/2026/00.txt", strings.Repeat("note 0 ", 400)) // what is listed is another version
+		s.age = nil
+		wantEnd(t, s, o, 0)
+	}
+}
+
+// TestHouseKey has a store that encrypts with a key of the house, so that it knows no MD5.
+func TestHouseKey(t *testing.T) {
+	want, _ := undisturbed(t, 3)
+	s, o := filled(t, 2), options(t)
+	s.kms = true
+	wantEnd(t, s, o, 0)
+	s.put(t, archive+"/2026/02.txt", strings.Repeat("note 2 ", 400))
+	wantEnd(t, s, o, 0)
+	if got := s.tree(t, output); got != want {
+		t.Errorf("another tree:\n%s\nwant\n%s", got, want)
+	}
+	s.writes = nil
+	wantEnd(t, s, o, Nothing)
+	if len(s.writes) > 1 { // that of output.json, which is refused
+		t.Errorf("nothing is new, and %v", s.writes)
+	}
+}
+
+// TestOwner has folders that are not those of the output.
+func TestOwner(t *testing.T) {
+	s, o := filled(t, 2), options(t)
+	s.careless = true
+	if err := wantEnd(t, s, o, Config); !strings.Contains(err.Error(), "mem://notes/masked.private.cloud does not honour If-None-Match") {
+		t.Error(err)
+	}
+	s = filled(t, 2)
+	s.put(t, output+"/part-00000.parquet", "another's")
+	if err := wantEnd(t, s, o, Config); !strings.Contains(err.Error(), "mem://notes/masked holds objects") || len(s.objects(t, output+".private.cloud")) > 0 {
+		t.Error(err)
+	}
+	s = filled(t, 2)
+	wantEnd(t, s, o, 0)
+	other := o
+	other.Out, other.Private = "mem://notes/other", output+".private"
+	if err := wantEnd(t, s, other, Config); !strings.Contains(err.Error(), "output.json is that of another output") {
+		t.Error(err)
+	}
+	wantEnd(t, s, o, Nothing)
+}
+
+// TestFull makes more of inputs than scratch may hold: they are masked in smaller batches, or not at all.
+func TestFull(t *testing.T) {
+	want, _ := undisturbed(t, 4)
+	s, o, started := filled(t, 4), options(t), 0
+	s.look = time.Millisecond
+	o.Limit = 200_000
+	large := func(n int) func(args []string) (int, error) {
+		return func(args []string) (int, error) {
+			inputs, err := filepath.Glob(args[len(args)-1])
+			for i, a := range args {
+				if a == "--in" && err == nil {
+					inputs, err = filepath.Glob(filepath.Join(args[i+1], "2026", "*"))
+				}
+			}
+			started++
+			if err == nil && len(inputs) > n {
+				err = writeFile(filepath.Join(args[2], ".unfinished"), strings.Repeat("x", 300_000))
+				<-s.working.Done()
+				return 0, cmp.Or(err, context.Cause(s.working))
+			}
+			return toy(args)
+		}
+	}
+	code, err := start(t, s, large(1), o)
+	if code != 0 || started != 7 || s.tree(t, output) != want {
+		t.Errorf("ended with %d after %d starts of velum: %v", code, started, err)
+	}
+	s = filled(t, 4)
+	s.look = time.Millisecond
+	if code, err := start(t, s, large(0), o); code != DiskFull || !strings.Contains(err.Error(), "--scratch-limit") {
+		t.Errorf("ended with %d: %v", code, err)
+	}
+	if n := len(s.objects(t, output)); n > 0 {
+		t.Errorf("%d objects were put", n)
+	}
+}
+
+// TestSecrets: an error has no signature, and velum no variable that opens a store.
+func TestSecrets(t *testing.T) {
+	var log bytes.Buffer
+	f := &folder{url: "azblob://notes/masked", log: slog.New(slog.NewTextHandler(&log, nil)), pause: func(context.Context, int) error { return nil }}
+	err := f.again(t.Context(), "write", "a", func(context.Context, func()) error {
+		return fmt.Errorf("put: %w", &url.Error{Op: "Put", URL: "https://house.example/notes/a?sv=1&sig=hunter2", Err: io.ErrUnexpectedEOF})
+	})
+	if said := log.String() + err.Error(); strings.Contains(said, "hunter2") || !strings.Contains(said, "https://house.example/notes/a") || strings.Count(said, "EOF") != tries {
+		t.Error(said)
+	}
+	o := options(t)
+	o.Out, o.Log, o.Open = "s3://notes/masked?sig=hunter2", slog.New(slog.DiscardHandler), blob.OpenBucket
+	if _, err := newRun(t.Context(), &o); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Error(err)
+	}
+	got := environment([]string{"AWS_SECRET_ACCESS_KEY=x", "VELUM_KEY=k", "HOME=/h", "GOOGLE_APPLICATION_CREDENTIALS=x", "IDENTITY_HEADER=x", "HTTPS_PROXY=http://me:x@p", "LC_ALL=C", "GOMEMLIMIT=1", "NEW_VENDOR_TOKEN=x"})
+	if want := []string{"VELUM_KEY=k", "HOME=/h", "LC_ALL=C", "GOMEMLIMIT=1"}; !slices.Equal(got, want) {
+		t.Errorf("velum sees %q", got)
+	}
+}
+
+func TestParseFlags(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"--in s3://b/x --in=gs://c --out s3://b/y --recall 0.99 --fresh", "[s3://b/x gs://c] s3://b/y 50000000000 [--recall 0.99 --fresh]"},
+		{"--scratch-limit 1.5TB --in a,b --json", "[a b]  1500000000000 [--json]"},
+		{"--scratch-limit 20000", "[]  20000 []"},
+		{"--scratch-limit much", "refused"},
+		{"--scratch-limit 1e300TB", "refused"},
+		{"--scratch-limit NaN", "refused"},
+		{"--out", "refused"},
+		{"--dry-run", "refused"},
+	} {
+		o, err := parseFlags(strings.Fields(c.line))
+		got := "refused"
+		if err == nil {
+			got = fmt.Sprint(o.In, " ", o.Out, " ", o.Limit, " ", o.Args)
+		} else if ExitCode(err) != Config {
+			t.Errorf("%s: %v", c.line, err)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %s, want %s", c.line, got, c.want)
 		}
 	}
 }
@@ -588,8 +724,12 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := filled(t, 2)
-	if err := s.bucket("mem://odd").WriteAll(t.Context(), "archive/a/../b.txt", []byte("x"), nil); err != nil {
-		t.Fatal(err)
+	for bucket, keys := range map[string][]string{"odd": {"archive/a/../b.txt"}, "line": {"archive/a\nb.txt"}, "both": {"a/b", "a"}, "empty": nil} {
+		for _, key := range keys {
+			if err := s.bucket("mem://"+bucket).WriteAll(t.Context(), key, []byte("x"), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	for _, c := range []struct {
 		name string
@@ -604,6 +744,10 @@ func TestRefused(t *testing.T) {
 		{"no objects", func(o *Options) { o.In = []string{"mem://notes/achive"} }, Nothing, "there are no objects"},
 		{"too large", func(o *Options) { o.Limit = 100 }, Config, "do not fit scratch"},
 		{"a key that is no name", func(o *Options) { o.In = []string{"mem://odd/archive"} }, Config, "no file can have"},
+		{"a key of two lines", func(o *Options) { o.In = []string{"mem://line/archive"} }, Config, "no file can have"},
+		{"a file and a folder", func(o *Options) { o.In = []string{"mem://both"} }, Config, "cannot be a file and the folder of"},
+		{"an empty bucket", func(o *Options) { o.In = []string{"mem://empty"} }, Nothing, "there are no objects"},
+		{"no folder", func(o *Options) { o.In = []string{filepath.Join(open, "typo")} }, Nothing, "there are no objects"},
 		{"no scratch", func(o *Options) { o.Scratch = filepath.Join(open, "not", "there") }, Config, "--scratch"},
 		{"replace in batches", func(o *Options) { o.Args = []string{"--replace"}; o.Limit = 15_000 }, Config, "--replace needs all"},
 	} {
@@ -695,10 +839,11 @@ func TestCheck(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	for _, c := range []struct{ name, at, prefix, bucket string }{
+		{"s3://b/50%25 a#1/ñ", "s3://b/50%25 a#1/ñ", "50%25 a#1/ñ", "s3://b"},
 		{"s3://b/a/c/?region=x&y=1", "s3://b/a/c", "a/c", "s3://b?region=x&y=1"},
 		{"azblob://box", "azblob://box", "", "azblob://box"},
-		{"file:///srv/x", "file:///srv/x", "", "file:///srv/x?create_dir=true&metadata=skip&no_tmp_dir=true&dir_file_mode=0700"},
-		{"/srv/x", "file:///srv/x", "", "file:///srv/x?create_dir=true&metadata=skip&no_tmp_dir=true&dir_file_mode=0700"},
+		{"file:///srv/x", "file:///srv/x", "", "file:///srv/x?metadata=skip&no_tmp_dir=true"},
+		{"/srv/x", "file:///srv/x", "", "file:///srv/x?metadata=skip&no_tmp_dir=true"},
 	} {
 		at, prefix, bucket, err := parse(c.name)
 		if at != c.at || prefix != c.prefix || bucket != c.bucket || err != nil {
@@ -719,7 +864,7 @@ func TestMovePlaces(t *testing.T) {
 		err = movePlaces(name, "/a", "/b/c")
 	}
 	got, err2 := os.ReadFile(name)
-	if string(got) != line("/b/c") || cmpErr(err, err2) != nil {
+	if string(got) != line("/b/c") || cmp.Or(err, err2) != nil {
 		t.Errorf("got %q %v %v", got, err, err2)
 	}
 }

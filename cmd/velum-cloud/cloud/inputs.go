@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // An input is an object that is masked.
@@ -38,20 +40,28 @@ func (in input) root(r *run) string {
 // inputs lists the objects of all URLs, each once.
 func (r *run) inputs(ctx context.Context, urls []string) ([]input, error) {
 	var all []input
-	seen := map[string]bool{}
+	files := map[string]bool{} // by URL
 	for _, name := range urls {
 		found, err := r.inputsOf(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		for _, in := range found {
-			key := in.folder.prefix + in.name
-			if path.Clean("/"+key) != "/"+key || !filepath.IsLocal(key) || len(path.Base(key)) > 200 || strings.Contains(key, "\x00") {
-				return nil, wrong("copy it under another name", "%s has a name that no file can have", in.url())
+			_, key, _ := strings.Cut(in.url(), "://")
+			odd := strings.ContainsFunc(key, func(c rune) bool { return unicode.IsControl(c) || c == utf8.RuneError })
+			if odd || path.Clean(key) != key || !filepath.IsLocal(strings.TrimPrefix(key, "/")) || len(path.Base(key)) > 200 {
+				return nil, wrong("copy it under another name", "%q has a name that no file can have", in.url())
 			}
-			if !seen[in.url()] {
-				seen[in.url()] = true
+			if !files[in.url()] {
+				files[in.url()] = true
 				all = append(all, in)
+			}
+		}
+	}
+	for _, in := range all {
+		for i := range len(in.name) {
+			if above := in.folder.url + "/" + in.name[:i]; in.name[i] == '/' && files[above] {
+				return nil, wrong("copy one of them under another name", "%s cannot be a file and the folder of %s", above, in.url())
 			}
 		}
 	}
@@ -59,7 +69,7 @@ func (r *run) inputs(ctx context.Context, urls []string) ([]input, error) {
 }
 
 func (r *run) inputsOf(ctx context.Context, name string) ([]input, error) {
-	at, _, _, err := parse(name)
+	at, prefix, _, err := parse(name)
 	if err != nil {
 		return nil, err
 	}
@@ -68,31 +78,33 @@ func (r *run) inputsOf(ctx context.Context, name string) ([]input, error) {
 			return nil, wrong("name an output outside of the archive", "output %s and input %s must not stand inside each other", out.url, at)
 		}
 	}
-	f, objects, err := r.listed(ctx, name)
-	if err != nil || len(objects) > 0 {
-		return inputsIn(f, objects, ""), err
+	local, err := os.Stat(strings.TrimPrefix(at, "file://"))
+	if err != nil || local.IsDir() {
+		f, err := r.open(ctx, name, false)
+		if err != nil {
+			return nil, err
+		}
+		objects, err := f.all(ctx, "")
+		if err != nil || len(objects) > 0 {
+			return inputsIn(f, objects, ""), err
+		}
 	}
-	slash := strings.LastIndex(at, "/") // perhaps it is an object, and no folder
-	_, query, _ := strings.Cut(name, "?")
-	if f, objects, err = r.listed(ctx, at[:slash]+"?"+query); err != nil {
-		return nil, err
+	if local != nil && !local.IsDir() || prefix != "" { // perhaps it is an object, and no folder
+		slash := strings.LastIndex(at, "/")
+		query := ""
+		if _, q, has := strings.Cut(name, "?"); has && prefix != "" {
+			query = "?" + q
+		}
+		f, err := r.open(ctx, at[:slash]+query, false)
+		if err != nil {
+			return nil, err
+		}
+		objects, err := f.all(ctx, at[slash+1:])
+		if found := inputsIn(f, objects, at[slash+1:]); err != nil || len(found) > 0 {
+			return found, err
+		}
 	}
-	if _, is := objects[at[slash+1:]]; !is {
-		return nil, &Error{Nothing, at + ": there are no objects", "look at --in"}
-	}
-	return inputsIn(f, objects, at[slash+1:]), nil
-}
-
-func (r *run) listed(ctx context.Context, name string) (*folder, map[string]object, error) {
-	if info, err := os.Stat(strings.TrimPrefix(name, "file://")); err == nil && !info.IsDir() {
-		return nil, nil, nil // a file of this machine
-	}
-	f, err := r.open(ctx, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	objects, err := f.all(ctx)
-	return f, objects, err
+	return nil, &Error{Nothing, at + ": there are no objects", "look at --in"}
 }
 
 // inputsIn makes inputs of the objects of a folder, or of one of them.
@@ -132,8 +144,8 @@ func (r *run) batches(todo []input) ([][]input, error) {
 // fetch brings the input to scratch. What was put again meanwhile is refused: the next start has it.
 func (in input) fetch(ctx context.Context, r *run) error {
 	tag := func() (tag string, err error) {
-		err = in.folder.again(ctx, "read", in.name, 0, func(ctx context.Context) error {
-			tag, err = in.folder.etag(ctx, in.folder.prefix+in.name)
+		err = in.folder.again(ctx, "read", in.name, func(ctx context.Context, _ func()) error {
+			tag, err = in.folder.etag(ctx, in.name)
 			return err
 		})
 		return tag, err

@@ -7,13 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"gocloud.dev/gcerrors"
 )
 
 // A manifest is a commit: what both trees are, and which inputs they were made of. It
@@ -58,9 +57,6 @@ func (f file) staged() string { return staging + f.SHA256 }
 
 const staging = "files/"
 
-// is tells whether an object is the file, as far as its store says.
-func (f file) is(o object) bool { return o.size == f.Bytes && hex.EncodeToString(o.md5) == f.MD5 }
-
 // inOrder sorts as files are put in their places: what readers go by comes last.
 func inOrder(a, b file) int {
 	last := func(f file) int { return slices.Index([]string{"manifest.json", "_SUCCESS"}, f.Path) }
@@ -71,14 +67,12 @@ func manifestKey(n int) string { return fmt.Sprintf("manifest-%d.json", n) }
 
 // newest is the number of the last commit; 0: there was none.
 func (r *run) newest(ctx context.Context) (n int, err error) {
-	err = r.state.again(ctx, "list", "manifest-", 0, func(ctx context.Context) error {
-		n = 0
-		return r.state.list(ctx, r.state.prefix+"manifest-", func(key string, _ object) {
-			if m, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(key, r.state.prefix+"manifest-"), ".json")); err == nil {
-				n = max(n, m)
-			}
-		})
-	})
+	there, err := r.state.all(ctx, "manifest-")
+	for key := range there {
+		if m, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(key, "manifest-"), ".json")); err == nil {
+			n = max(n, m)
+		}
+	}
 	return n, err
 }
 
@@ -105,10 +99,8 @@ func (r *run) commit(ctx context.Context, m *manifest) error {
 		return err
 	}
 	key := manifestKey(m.Number)
-	err = r.state.again(ctx, "write", key, int64(len(data)), func(ctx context.Context) error {
-		return r.state.write(ctx, r.state.prefix+key, bytes.NewReader(data), nil, true)
-	})
-	if err == nil || gcerrors.Code(err) != gcerrors.FailedPrecondition && gcerrors.Code(err) != gcerrors.AlreadyExists && !passing(err) {
+	was, err := r.state.create(ctx, key, data)
+	if !was && (err == nil || !passing(err)) {
 		return err
 	}
 	// Refused; or nobody knows, since the answer was lost: perhaps by the very one that is there.
@@ -122,11 +114,39 @@ func (r *run) commit(ctx context.Context, m *manifest) error {
 	return &Error{Locked, fmt.Sprintf("%s/%s was committed by %s while this run worked: nothing of this batch was committed", r.state.url, key, won.Attempt), "start again: what the other one did is not done twice"}
 }
 
-// Junk are parts that no commit lists: of a run that died, or of one that is putting them
-// now. What is old is of the first kind, since a run that has not committed what it put within
-// tooLong gives up; and who finds the same part there takes it only while it is young.
+// own says in the store whose these folders are, and finds out whether the store honours what a commit needs. A
+// folder that holds what nobody knows is no output: parts of others would be taken for junk.
+func (r *run) own(ctx context.Context, n int) error {
+	const key = "output.json"
+	mine := fmt.Appendf(nil, "{\"schema\":%q,\"public\":%q,\"private\":%q}\n", schema, r.trees[0].url, r.trees[1].url)
+	known, err := r.state.all(ctx, "")
+	if _, ours := known[key]; err != nil || !ours && n == 0 {
+		for _, t := range []*folder{r.trees[0], r.trees[1], r.state} {
+			if there, bad := t.all(ctx, ""); cmp.Or(err, bad) != nil || len(there) > 0 {
+				return cmp.Or(err, bad, wrong("name an empty folder, or --private as it was then", "%s holds objects, and no run is known that put them there", t.url))
+			}
+		}
+	}
+	for range 2 {
+		was, err := r.state.create(ctx, key, mine)
+		if err != nil {
+			return err
+		}
+		if !was {
+			continue
+		}
+		if have, err := r.state.small(ctx, key); err != nil || !bytes.Equal(have, mine) {
+			return cmp.Or(err, wrong("name another --private; or remove that object if the output has moved", "%s/%s is that of another output", r.state.url, key))
+		}
+		return nil
+	}
+	return wrong("use one that has (S3 has since 2024)", "the store of %s does not honour If-None-Match: two runs at once would overwrite each other", r.state.url)
+}
+
+// Junk are parts that no commit lists: of a run that died, or of one that is putting them now. What is old is of the
+// first kind, since a run that has not committed what it put within tooLong gives up. How old says the store: by the
+// newest of its objects, and not by the clock of this machine.
 const (
-	young   = 6 * time.Hour
 	tooLong = 12 * time.Hour
 	junkAge = 24 * time.Hour
 )
@@ -152,25 +172,32 @@ func (r *run) settle(ctx context.Context, before, now *manifest) (missing []file
 func (r *run) settleOnce(ctx context.Context, before, now *manifest) (missing []file, err error) {
 	at := [3]*folder{r.trees[0], r.trees[1], r.state}
 	var there [3]map[string]object
+	var newest time.Time
 	for i, t := range at {
-		if there[i], err = t.all(ctx); err != nil {
+		if there[i], err = t.all(ctx, ""); err != nil {
 			return nil, err
+		}
+		for _, o := range there[i] {
+			if o.made.After(newest) {
+				newest = o.made
+			}
 		}
 	}
 	old, listed := before.names(), now.names()
 	for _, f := range now.Files {
-		switch is := f.is(there[f.tree()][f.Path]); {
-		case f.part() && there[f.tree()][f.Path].size != f.Bytes:
+		o := there[f.tree()][f.Path]
+		if f.part() && o.size != f.Bytes {
 			missing = append(missing, f)
-		case !f.part() && !is:
-			if err := r.place(ctx, f); err != nil {
+		}
+		if !f.part() {
+			if err := r.place(ctx, f, o); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for i, t := range at {
 		for key, o := range there[i] {
-			junk := (strings.HasPrefix(path.Base(key), "part-") || strings.HasPrefix(key, staging)) && r.now().Sub(o.made) > junkAge
+			junk := (strings.HasPrefix(path.Base(key), "part-") || strings.HasPrefix(key, staging)) && newest.Sub(o.made) > junkAge
 			if listed[i][key] || !old[i][key] && !junk {
 				continue
 			}
@@ -198,18 +225,25 @@ func (r *run) removeOld(ctx context.Context, t *folder, key string, o object, no
 	if n, err := r.newest(ctx); err != nil || n != now.Number {
 		return err
 	}
-	fresh := false
-	err := t.again(ctx, "list", key, 0, func(ctx context.Context) error {
-		return t.list(ctx, t.prefix+key, func(k string, is object) { fresh = fresh || k == t.prefix+key && is.version() != o.version() })
-	})
-	if err != nil || fresh {
+	is, err := t.all(ctx, key)
+	if err != nil || is[key].version() != o.version() {
 		return err
 	}
 	return t.drop(ctx, key)
 }
 
-// place puts a staged file in its place.
-func (r *run) place(ctx context.Context, f file) error {
+// place puts a staged file in its place, unless it is there. What a store calls MD5 is none where it encrypts with keys
+// of the house: such a file is read.
+func (r *run) place(ctx context.Context, f file, o object) error {
+	t := r.trees[f.tree()]
+	if o.size == f.Bytes && !o.made.IsZero() {
+		if hex.EncodeToString(o.md5) == f.MD5 {
+			return nil
+		}
+		if sum, err := t.copyTo(ctx, f.Path, f.Bytes, io.Discard); err == nil && sum == f.SHA256 {
+			return nil
+		}
+	}
 	name := r.scratch("tmp")
 	sum, err := r.state.fetch(ctx, f.staged(), f.Bytes, name)
 	if err != nil {
@@ -218,5 +252,5 @@ func (r *run) place(ctx context.Context, f file) error {
 	if sum != f.SHA256 {
 		return broken("", "%s/%s is not what was put there", r.state.url, f.staged())
 	}
-	return r.trees[f.tree()].put(ctx, f.Path, name, f.Bytes, f.MD5)
+	return t.put(ctx, f.Path, name)
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -33,6 +35,9 @@ type Options struct {
 	Open  func(ctx context.Context, url string) (*blob.Bucket, error)
 	Velum func(ctx context.Context, out io.Writer, lock *os.File, args ...string) (exit int, err error) // starts velum
 	Log   *slog.Logger
+
+	program              string // velum
+	json, quiet, emptyOK bool
 }
 
 // A run is one start of velum-cloud.
@@ -44,7 +49,7 @@ type run struct {
 	room     int64 // bytes of inputs at once: as much again is for what is made of them, and for what is being made
 	args     []string
 	velum    func(ctx context.Context, out io.Writer, lock *os.File, args ...string) (int, error)
-	open     func(ctx context.Context, name string) (*folder, error)
+	open     func(ctx context.Context, name string, create bool) (*folder, error)
 	log      *slog.Logger
 	lock     *os.File
 	attempt  string
@@ -52,7 +57,7 @@ type run struct {
 	base     *manifest // what the store has
 	whole    bool      // scratch has public parts too
 	atOnce   int
-	now      func() time.Time
+	look     time.Duration // how often scratch is measured while velum works there
 }
 
 func (r *run) scratch(name ...string) string {
@@ -63,28 +68,33 @@ func (r *run) scratch(name ...string) string {
 func newRun(ctx context.Context, o *Options) (*run, error) {
 	host, _ := os.Hostname()
 	begun := time.Now().UTC().Format("2006-01-02 15:04:05Z")
-	r := &run{args: o.Args, limit: o.Limit, velum: o.Velum, log: o.Log, atOnce: 8, now: time.Now, attempt: fmt.Sprintf("%s, process %d, begun %s (%s)", host, os.Getpid(), begun, rand.Text()[:6])}
-	r.open = func(ctx context.Context, name string) (*folder, error) {
+	r := &run{args: o.Args, limit: o.Limit, velum: o.Velum, log: o.Log, atOnce: 8, look: 2 * time.Second, attempt: fmt.Sprintf("%s, process %d, begun %s (%s)", host, os.Getpid(), begun, rand.Text()[:6])}
+	r.open = func(ctx context.Context, name string, create bool) (*folder, error) {
 		at, prefix, bucketURL, err := parse(name)
 		if err != nil {
 			return nil, err
 		}
+		if create && strings.HasPrefix(at, "file://") {
+			bucketURL += "&create_dir=true&dir_file_mode=0700"
+		}
 		b, err := o.Open(ctx, bucketURL)
-		if err != nil {
-			return nil, wrong("see the names and variables of the provider in `velum-cloud help`", "%s cannot be opened: %v", at, err)
+		if err != nil { // the error has the URL, and people put secrets into those
+			_, query, _ := strings.Cut(bucketURL, "?")
+			said := strings.ReplaceAll(err.Error(), "?"+query, "")
+			return nil, wrong("see the names and variables of the provider in `velum-cloud help`", "%s cannot be opened: %s", at, said)
 		}
 		if prefix != "" {
 			prefix += "/"
 		}
-		return &folder{gocloud{b}, at, prefix, pause}, nil
+		return &folder{gocloud{b, prefix}, at, o.Log, pause}, nil
 	}
 	private := o.Private
 	if private == "" {
 		private = beside(o.Out, ".private")
 	}
 	for i, name := range []string{o.Out, private, beside(private, ".cloud")} {
-		f, err := r.open(ctx, name)
-		if err == nil && f.prefix == "" && !strings.HasPrefix(f.url, "file:") {
+		f, err := r.open(ctx, name, true)
+		if err == nil && strings.Count(f.url, "/") < 3 {
 			err = wrong("name a folder in it", "%s is a whole bucket", f.url)
 		}
 		if err != nil {
@@ -138,7 +148,7 @@ func Forget(ctx context.Context, o *Options) (exit int, err error) {
 		if err := r.restore(ctx, true); err != nil {
 			return 0, err
 		}
-		exit, err := r.velum(ctx, nil, r.lock, append([]string{"forget", "--out", r.scratch(treeNames[0])}, r.args...)...)
+		exit, err := r.work(ctx, append([]string{"forget", "--out", r.scratch(treeNames[0])}, r.args...)...)
 		if err != nil || exit != 0 {
 			return exit, err
 		}
@@ -204,6 +214,9 @@ func (r *run) begin(ctx context.Context, mends bool) error {
 	if r.base, err = r.load(ctx, n); err != nil || n == 0 {
 		return err
 	}
+	if err := r.own(ctx, n); err != nil {
+		return err
+	}
 	before, err := r.load(ctx, n-1)
 	if err != nil {
 		return err
@@ -240,6 +253,12 @@ func (r *run) run(ctx context.Context, o *Options) (exit int, err error) {
 	if len(todo) == 0 {
 		return Nothing, nil
 	}
+	if r.base.Number == 0 {
+		err = r.own(ctx, 0)
+	}
+	if err != nil {
+		return 0, err
+	}
 	if err := r.restore(ctx, whole); err != nil {
 		return 0, err
 	}
@@ -255,9 +274,20 @@ func (r *run) run(ctx context.Context, o *Options) (exit int, err error) {
 		clear(inputs)
 	}
 	masked := false
-	for i, batch := range batches {
-		r.log.Info("batch", "number", i+1, "of", len(batches), "objects", len(batch))
+	for len(batches) > 0 {
+		batch := batches[0]
+		r.log.Info("batch", "objects", len(batch), "batches left", len(batches)-1)
 		code, err := r.batch(ctx, batch, inputs)
+		if n := len(batch); errors.Is(err, errFull) && n > 1 && !replace {
+			r.log.Warn("scratch is too small for this batch: it is divided", "objects", n, "limit", r.limit)
+			batches = append([][]input{batch[:n/2], batch[n/2:]}, batches[1:]...)
+			if err = os.RemoveAll(r.scratch("base")); err == nil {
+				err = r.restore(ctx, whole)
+			}
+			if err == nil {
+				continue
+			}
+		}
 		if err != nil || code != 0 && code != Quarantined && code != Nothing {
 			return code, err
 		}
@@ -265,11 +295,55 @@ func (r *run) run(ctx context.Context, o *Options) (exit int, err error) {
 			exit = code
 		}
 		masked = masked || code != Nothing
+		batches = batches[1:]
 	}
 	if !masked {
 		return Nothing, nil
 	}
 	return exit, nil
+}
+
+// errFull ends what would make scratch larger than its limit.
+var errFull = &Error{DiskFull, "what velum makes of this does not fit scratch", "give more with --scratch-limit"}
+
+// work starts velum, and ends it when scratch gets larger than its limit.
+func (r *run) work(ctx context.Context, args ...string) (exit int, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		ticker := time.NewTicker(r.look)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				if r.used() > r.limit {
+					stop(errFull)
+				}
+			}
+		}
+	})
+	exit, err = r.velum(ctx, nil, r.lock, args...)
+	stop(nil)
+	watch.Wait()
+	return exit, err
+}
+
+// used is how many bytes scratch takes. Files come and go meanwhile.
+func (r *run) used() (bytes int64) {
+	_ = filepath.WalkDir(r.dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			if on, is := info.Sys().(*syscall.Stat_t); is {
+				bytes += on.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return bytes
 }
 
 // batch has velum mask some inputs, and publishes what came out.
@@ -288,7 +362,7 @@ func (r *run) batch(ctx context.Context, batch []input, inputs map[string]string
 			args = append(args, "--in", root)
 		}
 	}
-	exit, err = r.velum(ctx, nil, r.lock, append(args, "--set", "run.recheck=never", "--set", "run.vanished=keep")...)
+	exit, err = r.work(ctx, append(args, "--set", "run.recheck=never", "--set", "run.vanished=keep")...)
 	if err != nil || exit != 0 && exit != Quarantined && exit != Nothing {
 		return exit, err
 	}

@@ -16,8 +16,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // stamp is the time of files in scratch that are as the base has them: whoever writes
@@ -69,10 +70,7 @@ func (r *run) bring(ctx context.Context, f file, whole bool) error {
 	if f.hollow() && !whole {
 		return hollow(name, f.Bytes)
 	}
-	t, key := r.trees[f.tree()], f.Path
-	if !f.part() {
-		t, key = r.state, f.staged()
-	}
+	t, key := r.at(f)
 	sum, err := t.fetch(ctx, key, f.Bytes, name)
 	if err == nil && sum != f.SHA256 {
 		err = broken("`velum-cloud check` lists what is changed; with --fresh and all of --in it is done again", "%s/%s is changed since it was written", t.url, key)
@@ -176,7 +174,7 @@ func (f *file) sum(r *run) error {
 
 // publish puts what velum has committed on scratch into the store, and commits that.
 func (r *run) publish(ctx context.Context, inputs map[string]string) error {
-	began := r.now()
+	began := time.Now().Round(0) // a machine that slept has been away, too
 	files, err := r.survey(ctx)
 	if err != nil {
 		return err
@@ -188,8 +186,8 @@ func (r *run) publish(ctx context.Context, inputs map[string]string) error {
 	if err := r.upload(ctx, files); err != nil {
 		return err
 	}
-	if r.now().Sub(began) > tooLong {
-		return &Error{Failed, "putting the output took too long to be committed", "start again: what is there is not put again"}
+	if time.Now().Round(0).Sub(began) > tooLong {
+		return &Error{Failed, "putting the output took too long to be committed", "start again"}
 	}
 	if err := r.commit(ctx, next); err != nil {
 		return err
@@ -215,13 +213,14 @@ func (m *manifest) says(n *manifest) bool {
 	return cmp.Or(err, err2) == nil && string(one) == string(other)
 }
 
-// upload puts what the base does not have: parts in their places, other files beside the manifests.
+// upload puts what the base does not have: parts in their places, other files beside the manifests. What a
+// start that was killed has put is put again, so that nobody takes it for junk.
 func (r *run) upload(ctx context.Context, files []file) error {
 	there := [3]map[string]object{}
 	had := r.base.names()
 	for i, t := range []*folder{r.trees[0], r.trees[1], r.state} {
 		var err error
-		if there[i], err = t.all(ctx); err != nil {
+		if there[i], err = t.all(ctx, ""); err != nil {
 			return err
 		}
 	}
@@ -231,25 +230,28 @@ func (r *run) upload(ctx context.Context, files []file) error {
 		if !f.part() {
 			at, key = 2, f.staged()
 		}
-		have := there[at][key]
-		inBase := had[at][key] && have.size == f.Bytes && (have.md5 == nil || f.is(have))
-		if inBase || f.is(have) && r.now().Sub(have.made) < young {
-			return nil // else it was put by a start that was killed
+		if o, is := there[at][key]; is && had[at][key] && o.size == f.Bytes {
+			return nil
 		}
 		return r.putAgain(ctx, f)
 	})
 }
 
+// at is where the store has the file: a part in its place, another beside the manifests.
+func (r *run) at(f file) (t *folder, key string) {
+	if f.part() {
+		return r.trees[f.tree()], f.Path
+	}
+	return r.state, f.staged()
+}
+
 // putAgain puts a file of scratch, if it is not hollow there.
 func (r *run) putAgain(ctx context.Context, f file) error {
-	t, key := r.trees[f.tree()], f.Path
-	if !f.part() {
-		t, key = r.state, f.staged()
-	}
+	t, key := r.at(f)
 	if info, err := os.Stat(r.local(f)); err != nil || f.hollow() && info.ModTime().Equal(stamp) {
 		return cmp.Or(err, broken("with --fresh and all of --in it is done again", "%s/%s is missing or changed", t.url, key))
 	}
-	return t.put(ctx, key, r.local(f), f.Bytes, f.MD5)
+	return t.put(ctx, key, r.local(f))
 }
 
 // evict gives the blocks of public parts back, and marks all files as those of the base.
@@ -269,27 +271,15 @@ func (r *run) evict(files []file) error {
 
 // each does something n times, some at once, and returns the first error.
 func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var next sync.Mutex
-	var wg sync.WaitGroup
-	at := 0
-	for range min(n, max(r.atOnce, 1)) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				next.Lock()
-				i := at
-				at++
-				next.Unlock()
-				if i >= n {
-					return
-				}
-				if err := do(ctx, i); err != nil {
-					stop(err)
-				}
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(r.atOnce)
+	for i := range n {
+		all.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
+			return do(ctx, i)
 		})
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return all.Wait()
 }
