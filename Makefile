@@ -16,8 +16,11 @@ STATIC    ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
 # which functions call which how often in a run: the compiler inlines by it (4 % of the time); PGO=off builds without
 PGO       ?= cmd/velum/run.pgo
-# What only training links is not inlined: .8 MB of the binary, and its arithmetic is ours.
-SMALL      = -gcflags=gorgonia.org/...=-l -gcflags=gonum.org/...=-l
+# What no run waits for is not inlined: 1.7 MB of the binary; gorgonia's arithmetic is ours. With the tag tinygo, which
+# nothing else here asks for, Arrow writes JSON by the standard library: .9 MB, and 1.5 MB of every start.
+COLD       = gorgonia.org gonum.org google.golang.org github.com/gogo github.com/goccy github.com/awalterschulze github.com/twmb \
+             github.com/spf13 github.com/apache/thrift github.com/RoaringBitmap net/http crypto/tls
+SMALL      = -tags=tinygo $(foreach p,$(COLD),-gcflags=$(p)/...=-l)
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
 .PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
