@@ -1,6 +1,7 @@
 // Package recognize finds people who are known in notes, and leaves out the notes
 // of people who object. In: Text or View, Language, and the column of the
-// patient's id in Extra. Out: Known, Avoid, and the Reason Excluded.
+// patient's id in Extra. Out: Known, Avoid, and the Reason Excluded. Known is also what
+// the fields of a document say: see models/form/document.
 //
 // It stands before resolve, which takes what is found here for certain, and in
 // front of spans of an earlier run, so that an extract can be made with a table
@@ -9,6 +10,10 @@
 package recognize
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/models/form/people"
 	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
@@ -21,6 +26,8 @@ type Options struct {
 	People        *people.Table    // nil: nobody is known
 	Excluded      []*patientid.Set // of patients who object; with any, notes of nobody are left out too
 	PatientColumn string           // of Batch.Extra
+	Source        string           // column of Batch.Extra with the documents that notes stand in; "": they stand in none
+	Document      document.Options // how these are taken apart
 	Labels        *pipeline.LabelSet
 	Workers       int // 0 means 1
 }
@@ -48,18 +55,19 @@ type worker struct {
 	spans      []pipeline.Span
 	id         []byte
 	batch      *pipeline.Batch
+	source     *pipeline.Column  // of the batch; nil: notes stand in no documents
 	add        func(word []byte) // w.avoid, made once
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
 	patients := b.ExtraNamed(w.PatientColumn)
-	w.batch = b
+	w.batch, w.source = b, b.ExtraNamed(w.Source)
 	for i := range b.Len() {
 		w.id = patients.AppendText(w.id[:0], i)
 		if reason := Objection(w.Excluded, w.id); reason != pipeline.Sound {
 			b.Reason[i] = reason
 		}
-		if b.Reason[i] == pipeline.Sound && w.finder != nil {
+		if b.Reason[i] == pipeline.Sound && (w.finder != nil || w.source != nil) {
 			if err := w.guarded(b, i); err != nil {
 				return err
 			}
@@ -82,6 +90,13 @@ func (w *worker) guarded(b *pipeline.Batch, i int) (err error) {
 }
 
 func (w *worker) note(b *pipeline.Batch, i int) (err error) {
+	fields := len(b.Known.Items)
+	if w.source != nil {
+		w.fields(b, i)
+	}
+	if w.finder == nil {
+		return nil
+	}
 	text, from := b.Seen(i)
 	language := pipeline.UnknownLanguage
 	if i < len(b.Language) {
@@ -98,7 +113,20 @@ func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 		}
 	}
 	b.Known.Items = append(b.Known.Items, view.BackSpans(from, w.spans)...)
+	if w.source != nil {
+		mine := b.Known.Items[fields:]
+		slices.SortStableFunc(mine, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
+	}
 	return nil
+}
+
+// fields adds what the document of note i gives to persons.
+func (w *worker) fields(b *pipeline.Batch, i int) {
+	d, reason := document.Open(w.source.Bytes.At(i), w.Document)
+	b.Quarantine(i, reason)
+	for _, f := range d.Fields {
+		b.Known.Items = append(b.Known.Items, pipeline.Span{Start: int32(f.Start), End: int32(f.End), Score: 1, Category: w.categories.field(f.Kind), Source: pipeline.FromKnown})
+	}
 }
 
 func (w *worker) avoid(word []byte) {
@@ -126,6 +154,27 @@ func (c *categories) of(f people.Found) pipeline.Category {
 		return c.phone
 	}
 	return c.id[f.Role]
+}
+
+// field is the category of a field of a document.
+func (c *categories) field(kind document.Kind) pipeline.Category {
+	switch kind {
+	case document.PatientName:
+		return c.name[people.IsPatient]
+	case document.RelativeName:
+		return c.name[people.IsRelative]
+	case document.StaffName:
+		return c.name[people.IsStaff]
+	case document.Address:
+		return c.place
+	case document.Phone:
+		return c.phone
+	case document.StaffID:
+		return c.id[people.IsStaff]
+	case document.Date, document.EventDate:
+		return c.birth
+	}
+	return c.id[people.IsPatient]
 }
 
 // categoriesOf takes the first name of each row that the label set has.

@@ -184,7 +184,7 @@ func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 			return nil, &commit.DamageError{Path: u.Input, RowGroup: -1, Cause: input.Cause(err), Unread: true}
 		}
 		return begun(d, f)
-	case csvForm, jsonForm:
+	case csvForm, jsonForm, documentForm:
 		return newTable(f, u, &o)
 	case noteForm:
 		return newNoteFile(f, &o), nil
@@ -242,6 +242,9 @@ func (a *Archive) Mark(u *commit.Unit) string {
 	}
 	return fmt.Sprintf("%x-%x", mark[:4], mark[4:])
 }
+
+// HasDocuments tells whether the notes are documents.
+func (a *Archive) HasDocuments() bool { return a.o.HasDocuments }
 
 // Rows returns the number of notes in all units.
 func (a *Archive) Rows() int64 {
@@ -446,7 +449,7 @@ func (s *scanner) settleStrange() error {
 func (s *scanner) file(ctx context.Context, f *File) error {
 	first := len(s.a.Units)
 	err := s.fileUnits(ctx, f)
-	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
+	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && f.form != documentForm && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
 		u := &s.a.Units[first]
 		u.Small = max(bytes, 1)
 		if shelf := shelfOf(f.Folder); !s.a.o.Opaque {
@@ -500,7 +503,7 @@ func (s *scanner) fileUnits(ctx context.Context, f *File) error {
 		return nil
 	case f.form == dumpForm:
 		s.dumpUnits(f, unit, cuts)
-	case f.form == csvForm || f.form == jsonForm:
+	case f.form == csvForm || f.form == jsonForm || f.form == documentForm:
 		return s.tableUnits(f, unit)
 	default:
 		err := s.parquetUnits(ctx, f, unit)

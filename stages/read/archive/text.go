@@ -12,6 +12,7 @@ import (
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/stages/read/clinical"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/text"
 )
@@ -20,19 +21,22 @@ import (
 type form uint8
 
 const (
-	noForm      form = iota // of another program
-	parquetForm             // units are row groups
-	dumpForm                // a|b|c ids and text; units are bytes
-	csvForm                 // a table with a header; units are bytes
-	jsonForm                // objects; units are bytes
-	noteForm                // one note, named as its file
+	noForm       form = iota // of another program
+	parquetForm              // units are row groups
+	dumpForm                 // a|b|c ids and text; units are bytes
+	csvForm                  // a table with a header; units are bytes
+	jsonForm                 // objects; units are bytes
+	noteForm                 // one note, named as its file
+	documentForm             // of FHIR, HL7 v2 or CDA: units are bytes
 )
 
 // archiveForms are the values of Options.Format.
-var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm, "txt": noteForm}
+var forms = map[string]form{"auto": noForm, "": noForm, "parquet": parquetForm, "dump": dumpForm, "csv": csvForm, "jsonl": jsonForm, "txt": noteForm, "fhir": documentForm, "hl7": documentForm, "cda": documentForm}
 
 // ArchiveFormats returns the names of what an archive may be made of.
-func Formats() []string { return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt"} }
+func Formats() []string {
+	return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt", "fhir", "hl7", "cda"}
+}
 
 // Format is what the file is, as read.format calls it.
 func (f *File) Format() string { return f.form.String() }
@@ -49,6 +53,9 @@ var formOfExt = map[string]form{
 // formOf tells what a file is by its name and, for .txt, by whether it begins
 // as a dump does.
 func formOf(name string) form {
+	if clinical.Is(name) {
+		return documentForm
+	}
 	ext := strings.ToLower(filepath.Ext(name))
 	if ext == ".gz" || ext == ".zst" {
 		ext = strings.ToLower(filepath.Ext(strings.TrimSuffix(name, name[len(name)-len(ext):])))
@@ -80,13 +87,13 @@ func beginsAsDump(name string) bool {
 }
 
 // settleForms decides what the archive is made of, where the options leave it
-// to the files: Parquet and dumps, or else tables of text, or else notes of a
-// file each. What else lies in its folders is passed over and named: a README,
+// to the files: Parquet and dumps, or else documents, or else tables of text, or else
+// notes of a file each. What else lies in its folders is passed over and named: a README,
 // a table of codes, the labels of a corpus. A file that was given itself counts
 // whatever the others are.
 func (a *Archive) settleForms() {
 	want := forms[a.o.Format]
-	ranks := [...]int{noForm: 0, parquetForm: 3, dumpForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
+	ranks := [...]int{noForm: 0, parquetForm: 4, dumpForm: 4, documentForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
 	best := 0
 	tables := map[string]bool{} // folders as `velum convert --to parquet` writes them
 	for i := range a.Files {
@@ -110,6 +117,7 @@ func (a *Archive) settleForms() {
 			continue
 		}
 		kept = append(kept, f)
+		a.o.HasDocuments = a.o.HasDocuments || f.form == documentForm
 	}
 	a.Files = kept
 }
@@ -159,6 +167,9 @@ func (n *noteFile) Next(b *pipeline.Batch) error {
 // open opens the records of a file for the fields wanted. A field that no
 // record can have is a *input.SchemaError.
 func (f *File) open(o *input.Options) (text.Records, error) {
+	if f.form == documentForm {
+		return clinical.Open(f.Path, o)
+	}
 	if f.form == csvForm {
 		return text.OpenCSV(f.Path, o)
 	}

@@ -13,6 +13,14 @@ type Fields interface {
 	Field(k int) (value []byte, number, ok bool)
 }
 
+// Refused are fields of a row that say why it cannot be vouched for.
+type Refused interface {
+	Reason() pipeline.Reason // Sound if it can
+}
+
+// maxBatchSource is how many bytes of documents fill a batch.
+const maxBatchSource = 8 << 20
+
 // A Filler puts rows of fields into batches: ids, text, and the columns of
 // Batch.Extra, all of them as text.
 type Filler struct {
@@ -44,6 +52,11 @@ func (f *Filler) Begin(b *pipeline.Batch, first int64) {
 
 // Full tells whether a batch has as much as one may have.
 func (f *Filler) Full(b *pipeline.Batch) bool {
+	if f.o.HasDocuments {
+		if source := b.ExtraNamed(SourceColumn); source != nil && len(source.Bytes.Data) >= maxBatchSource {
+			return true
+		}
+	}
 	return b.Len() >= f.o.BatchNotes || len(b.Text.Data) >= f.o.BatchBytes
 }
 
@@ -56,10 +69,16 @@ func (f *Filler) Row(b *pipeline.Batch, row Fields, sound bool) {
 		return row.Field(k)
 	}
 	text, _, ok := get(len(f.ids))
+	reason := pipeline.Sound
+	if refused, may := row.(Refused); !sound {
+		reason = pipeline.BadRow
+	} else if may {
+		reason = refused.Reason()
+	}
 	switch {
-	case !sound:
+	case reason != pipeline.Sound:
 		b.Text.End()
-		b.Reason = append(b.Reason, pipeline.BadRow)
+		b.Reason = append(b.Reason, reason)
 	case !ok:
 		b.Text.End()
 		b.Reason = append(b.Reason, pipeline.NullText)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/pipeline/patientid"
@@ -64,6 +65,9 @@ type Options struct {
 	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 
+	HasDocuments bool             // the notes are documents, which go along
+	Documents    document.Options // how they are taken apart
+
 	Version string           // of a table of a lakehouse; "" means the newest
 	Names   ColumnNames      // what the file at hand calls its columns
 	File    string           // fileMark of the unit at hand
@@ -107,6 +111,13 @@ const (
 	DateColumn    = "date"
 )
 
+// Names in Batch.Extra of documents: as they were read, which are never written, and as
+// package restore makes them of masked text. The reader leaves the second one empty.
+const (
+	SourceColumn   = "document as it was read"
+	DocumentColumn = "document"
+)
+
 // extras lists the columns that go to Batch.Extra.
 func (o *Options) Extras() []Wanted {
 	var all []Wanted
@@ -117,6 +128,9 @@ func (o *Options) Extras() []Wanted {
 	}
 	for _, name := range o.Pass {
 		all = append(all, Wanted{Name: name, As: name, Kept: true})
+	}
+	if o.HasDocuments {
+		all = append(all, Wanted{Name: SourceColumn, As: SourceColumn}, Wanted{Name: DocumentColumn, As: DocumentColumn})
 	}
 	return all
 }

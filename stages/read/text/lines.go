@@ -67,7 +67,7 @@ func (s *stream) decode(path string, e input.Encoding) (input.Encoding, error) {
 	case e == input.DetectEncoding && !info.Mode().IsRegular():
 		e = input.UTF8 // a pipe is read once
 	case e == input.DetectEncoding:
-		r, _, err := unpacked(s.file, path)
+		r, _, err := Unpacked(s.file, path)
 		if err == nil {
 			e, err = input.Detect(r)
 		}
@@ -79,7 +79,7 @@ func (s *stream) decode(path string, e input.Encoding) (input.Encoding, error) {
 		}
 	}
 	var packed bool
-	if s.r, packed, err = unpacked(s.file, path); err != nil {
+	if s.r, packed, err = Unpacked(s.file, path); err != nil {
 		return e, err
 	}
 	s.plain = !packed && e == input.UTF8
@@ -121,8 +121,8 @@ func window(f *os.File) int {
 	return max(int(info.Size())+1, least)
 }
 
-// unpacked returns the bytes of a file that may be packed.
-func unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error) {
+// Unpacked returns the bytes of a file that may be packed.
+func Unpacked(f *os.File, path string) (r *bufio.Reader, packed bool, err error) {
 	r = bufio.NewReaderSize(f, window(f))
 	magic, _ := r.Peek(4)
 	var in io.Reader

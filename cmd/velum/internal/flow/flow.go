@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/models/form/patterns"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -23,6 +24,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/resolve"
+	"github.com/velum-health/velum/stages/restore"
 	"github.com/velum-health/velum/stages/tag"
 	"github.com/velum-health/velum/stages/teach"
 	"github.com/velum-health/velum/stages/tokenize"
@@ -32,10 +34,10 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> tokenize tag (recognize) resolve mask verify teacher choose ─> write.Unit
+//	run        read.Archive ─> tokenize tag (recognize) resolve mask verify (restore) teacher choose ─> write.Unit
 //	explain    one note     ─> tokenize tag (recognize) resolve mask verify ─> explain
-//	mask - -   stream       ─> tokenize tag (recognize) resolve mask verify ─> stream (tag - - the same)
-//	mask       read.Archive ─> tokenize (recognize) give mask verify    ─> write.Unit (spans of an earlier run)
+//	mask - -   stream       ─> tokenize tag (recognize) resolve mask verify (restore) ─> stream (tag - - the same)
+//	mask       read.Archive ─> tokenize (recognize) give mask verify (restore) ─> write.Unit (spans of an earlier run)
 //	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
@@ -52,6 +54,8 @@ type Flow struct {
 	*option.Config
 	Model  *Model
 	People *People // who is known and who objects; nil: nobody
+
+	Documents bool // the notes stand in documents, which are restored
 }
 
 // New loads the model that the configuration names.
@@ -125,7 +129,7 @@ func (f *Flow) ExplainSteps(trace func(step string, spans []pipeline.Span)) ([]p
 	if err != nil {
 		return nil, err
 	}
-	recognized, err := f.recognized()
+	recognized, err := f.recognized(false)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +145,7 @@ func (f *Flow) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	recognized, err := f.recognized()
+	recognized, err := f.recognized(f.Documents)
 	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}), err
 }
 
@@ -156,7 +160,7 @@ func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.
 	if _, says := f.Model.NewLabeller().(tagger.Marginals); says {
 		o.NewLabeller = func() tagger.Marginals { return f.Model.NewLabeller().(tagger.Marginals) }
 	}
-	recognized, err := f.recognized()
+	recognized, err := f.recognized(f.Documents)
 	return append(recognized, resolved, teach.NewTeacher(o)), err
 }
 
@@ -280,10 +284,11 @@ func ownPatterns(labels string, o *resolve.Options) error {
 var ErrShuffled = exit.Errorf(exit.Config, "tag first, then make an extract with velum mask --tagged", "the policy shuffles values, which have to be known before the first note is written")
 
 // GivenSpans are the first steps of `velum mask`: the spans come from an earlier
-// run. given is that of the unit at hand when a batch passes.
+// run. given is that of the unit at hand when a batch passes. They have the fields of
+// documents: were a document taken apart in another way now, restore would miss them.
 func (f *Flow) GivenSpans(given *files.TaggedUnit) ([]pipeline.Step, error) {
 	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.Give }}
-	recognized, err := f.recognized()
+	recognized, err := f.recognized(false)
 	if len(recognized) == 0 { // nobody looks at tokens, and languages are known
 		o := tokenizeOptions(f.Config)
 		o.Languages = given.Languages
@@ -324,7 +329,29 @@ func (f *Flow) maskSteps(kept []pipeline.Column, found *Found, dealt mask.Dealt)
 		return nil, err
 	}
 	verified, err := f.verified(o.Shuffled())
-	return []pipeline.Step{masked, verified}, err
+	restored, err2 := f.restored()
+	return append([]pipeline.Step{masked, verified}, restored...), errors.Join(err, err2)
+}
+
+// restored is the step that puts masked text into the documents that it stood in.
+func (f *Flow) restored() ([]pipeline.Step, error) {
+	if !f.Documents {
+		return nil, nil
+	}
+	o, err := documentOptions(f.Config)
+	return []pipeline.Step{restore.New(restore.Options{Source: input.SourceColumn, Column: input.DocumentColumn, Document: o, Workers: f.Workers()})}, err
+}
+
+// documentOptions are how documents are taken apart: where the policy does anything to
+// dates but call them so, those that are no text change with the others.
+func documentOptions(c *option.Config) (o document.Options, err error) {
+	chains, err := c.Operators()
+	for i, chain := range chains {
+		if pipeline.Category(i).Kind() == pipeline.DateKind && chain.String() != mask.PlaceholderName {
+			o.Dates = true
+		}
+	}
+	return o, err
 }
 
 // MaskOptions are what the policy says, without what hangs on an archive.

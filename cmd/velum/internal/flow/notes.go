@@ -216,6 +216,9 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 		Patients:  PatientRules(c),
 		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice, Version: r.Version,
 	}
+	if o.Documents, err = documentOptions(c); err != nil {
+		return o, err
+	}
 	moved, err := c.Dates()
 	if err != nil {
 		return o, err

@@ -156,13 +156,23 @@ func sortedNames(m map[string]string) (names []string) {
 	return names
 }
 
-// recognized is the step of known people; none without tables of them.
-func (f *Flow) recognized() ([]pipeline.Step, error) {
-	if f.People == nil {
+// recognized is the step of known people: those of tables, and with fields those that
+// documents themselves name. None without either.
+func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
+	if f.People == nil && !fields {
 		return nil, nil
 	}
 	set, err := pipeline.Labels(f.labels())
-	return []pipeline.Step{recognize.New(recognize.Options{
-		People: f.People.Table, Excluded: f.People.Objects.sets(), PatientColumn: input.PatientColumn, Labels: set, Workers: f.Workers(),
-	})}, err
+	o := recognize.Options{PatientColumn: input.PatientColumn, Labels: set, Workers: f.Workers()}
+	if f.People != nil {
+		o.People, o.Excluded = f.People.Table, f.People.Objects.sets()
+	}
+	if fields {
+		document, err := documentOptions(f.Config)
+		if err != nil {
+			return nil, err
+		}
+		o.Source, o.Document = input.SourceColumn, document
+	}
+	return []pipeline.Step{recognize.New(o)}, err
 }

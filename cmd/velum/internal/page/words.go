@@ -389,6 +389,11 @@ var words = map[string][len(languageCodes)]string{
 		"Hay personas que se oponen y la nota no tiene paciente: nadie sabe si es suya.",
 		"Hi ha persones que s'hi oposen i la nota no té pacient: ningú no sap si és seva.",
 	},
+	"why unreadable": {
+		"The document holds what nobody can look at: an image, a PDF, a file elsewhere.",
+		"El documento contiene lo que nadie puede mirar: una imagen, un PDF, un fichero de otro lugar.",
+		"El document conté el que ningú no pot mirar: una imatge, un PDF, un fitxer d'un altre lloc.",
+	},
 	"why unsealed": {"The masked text was not the one that was verified. Please report it.", "El texto enmascarado no era el verificado. Comuníquelo, por favor.", "El text emmascarat no era el verificat. Comuniqueu-ho, si us plau."},
 
 	// learning

@@ -36,6 +36,7 @@ import (
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/restore"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -243,6 +244,7 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	if err != nil {
 		return nil, flow.InputError(err)
 	}
+	m.Documents = m.archive.HasDocuments()
 	m.logDrift()
 	if n := len(m.archive.Passed); n > 0 {
 		m.Log.Warn("files of another kind are passed over; read.format says what the archive is made of", "files", n, "first", m.archive.Passed[0])
@@ -494,9 +496,12 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
-	sink, err := write.NewUnit(parts, o)
-	if err != nil {
+	var sink commit.UnitSink
+	if sink, err = write.NewUnit(parts, o); err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
+	}
+	if m.Documents {
+		sink = restore.NewSink(sink, parts, input.DocumentColumn)
 	}
 	l := commit.Line{Damaged: archive.Damaged(src), Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
 	if m.options.Spoil != nil {

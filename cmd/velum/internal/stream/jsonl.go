@@ -25,15 +25,11 @@ const (
 // jsonl is the door of objects, one a line.
 type jsonl struct {
 	*shape
-	in      *paced.Reader
+	feed
 	fields  text.JSONFields
 	settled bool
-	buf     []byte // what was read of the input and is in no batch yet
-	from    int    // where the next line begins
-	seen    int    // so far there is no end of a line
-	ended   bool
+	seen    int // so far there is no end of a line
 	rows    int64
-	late    *time.Timer
 	err     error
 
 	out   io.Writer
@@ -43,7 +39,7 @@ type jsonl struct {
 }
 
 func newJSONL(s *shape, in *paced.Reader, head []byte, out io.Writer) *jsonl {
-	j := &jsonl{shape: s, in: in, fields: text.NewJSONFields(where, s.o), buf: head, late: time.NewTimer(time.Hour), out: out}
+	j := &jsonl{shape: s, feed: newFeed(in, head), fields: text.NewJSONFields(where, s.o), out: out}
 	for _, name := range s.keep {
 		j.nulls = append(appendKey(j.nulls, name), "null"...)
 	}
@@ -150,36 +146,18 @@ func (j *jsonl) line(due time.Time, row int64) (line []byte, ok bool, err error)
 			j.seen = j.from
 			return j.whole(line), true, nil
 		}
-		if j.from > 0 {
-			j.buf = j.buf[:copy(j.buf, j.buf[j.from:])]
-			j.from = 0
-		}
-		if j.seen = len(j.buf); j.seen > maxLine {
-			j.err = exit.Errorf(exit.Config, "leave it out: it is no note; the rows before it went out", where+": row %d has more than 128 MiB", row)
+		j.seen = j.compact()
+		if j.seen > maxLine {
+			j.err = tooLong(row)
 			j.ended = true
 			return nil, false, nil
 		}
-		var late <-chan time.Time
-		if !due.IsZero() {
-			j.late.Reset(min(pause, time.Until(due)))
-			late = j.late.C
-		}
-		ready, err := j.in.Ready(late)
-		if err == io.EOF {
-			j.ended = true
+		if j.ended {
 			return j.whole(j.buf), len(j.buf) > 0, nil
 		}
-		if err != nil || !ready {
+		if ok, err = j.more(due); !ok {
 			return nil, false, err
 		}
-		if cap(j.buf)-len(j.buf) < 1<<16 {
-			j.buf = append(make([]byte, 0, 2*cap(j.buf)+1<<16), j.buf...)
-		}
-		n, err := j.in.Read(j.buf[len(j.buf):cap(j.buf)])
-		if err != nil {
-			return nil, false, err
-		}
-		j.buf = j.buf[:len(j.buf)+n]
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package stream masks, or tags, what comes through a pipe: rows of notes go in on
 // standard input, and the same rows come out on standard output, in their order, each
 // with a status. The stages are those of a run. There are two doors, jsonl.go and
-// arrow.go; which one it is the first bytes of the input say.
+// arrow.go, and one for documents of other systems, documents.go; which one it is the
+// first bytes of the input say.
 package stream
 
 import (
@@ -27,6 +28,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -105,6 +107,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	if err != nil {
 		return err
 	}
+	_, f.Documents = d.(*documents)
 	steps, err := f.StreamSteps(d.times())
 	if err != nil {
 		return err
@@ -156,22 +159,48 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 // open waits for the first bytes, and says which door they want.
 func open(ctx context.Context, s *shape, in io.Reader, out io.Writer) (door, error) {
 	p := paced.NewReader(ctx, in)
-	head := make([]byte, 1)
-	_, err := p.Read(head)
+	head, err := begins(p)
 	switch {
-	case err == io.EOF:
+	case len(head) == 0 && err == io.EOF:
 		return newJSONL(s, p, nil, out), nil // no rows, and no error
-	case err != nil:
+	case err != nil && err != io.EOF:
 		return nil, err
 	case head[0] == 0xFF: // of the mark before Arrow's messages
 		return newArrow(s, &intake{Reader: io.MultiReader(bytes.NewReader(head), p)}, out)
+	}
+	format := document.ParseFormat(s.o.Format)
+	if format == document.NoFormat {
+		format = document.FormatOf(head)
+	}
+	switch {
+	case format != document.NoFormat:
+		return newDocuments(s, format, p, head, out)
 	case bytes.IndexByte([]byte("{ \t\r\n\xef"), head[0]) >= 0: // the last one begins a byte order mark
 		return newJSONL(s, p, head, out), nil
 	case head[0] == '[':
 		return nil, exit.Errorf(exit.Config, "write an object a line: jq -c '.[]' does it", where+" is a JSON array")
 	}
 	return nil, exit.Errorf(exit.Config, "unpack it with zcat or zstdcat; files are for velum run --in",
-		where+" is neither JSON, an object a line, nor a stream of Arrow")
+		where+" is neither JSON, an object a line, nor a stream of Arrow, nor a document of FHIR, HL7 v2 or CDA")
+}
+
+// begins reads as much of the input as tells what it is: a byte of Arrow, of others the
+// first line, and more of a resource or document whose first line says nothing.
+func begins(in io.Reader) (head []byte, err error) {
+	const most = 1 << 14
+	for buf := make([]byte, most); len(head) < most; {
+		n, err := in.Read(buf[:most-len(head)])
+		head = append(head, buf[:n]...)
+		if err != nil {
+			return head, err
+		}
+		line, _, whole := bytes.Cut(bytes.TrimLeft(head, " \t\r\n\ufeff\x0b"), []byte("\n"))
+		plain := len(line) > 0 && line[0] != '<' && string(bytes.TrimSpace(line)) != "{"
+		if head[0] == 0xFF || whole && plain || document.FormatOf(head) != document.NoFormat {
+			break
+		}
+	}
+	return head, nil
 }
 
 // passing counts what goes out, and lets nothing out that verify has not passed.

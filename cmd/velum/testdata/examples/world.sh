@@ -97,3 +97,8 @@ printf 'learn:\n  in: [archive/]\n  gold: [labelled/]\n' > learn.yaml
 velum learn --quiet --config learn.yaml --out learned > /dev/null
 velum learn --quiet --config learn.yaml --out learned --ask 20 --to brat --questions correct > /dev/null
 printf 'tag:\n  recall: 0.98\n' > night.yaml
+
+# documents of other systems
+mkdir bulk
+printf '%s\n' '{"resourceType":"DocumentReference","id":"1","subject":{"reference":"Patient/463","display":"Ana Rovira"},"description":"Avisa Ana Rovira"}' > bulk/notes.ndjson
+printf 'MSH|^~\\&|LAB|HSP|EHR|HSP|20260105||ORU^R01|1|P|2.5\rPID|1||463||Rovira^Ana\rOBX|1|TX|1||Avisa Ana Rovira\r' > bulk/messages.hl7

@@ -1,0 +1,156 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/models/form/document"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/paced"
+	"github.com/velum-health/velum/stages/read/clinical"
+	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/write"
+)
+
+// documents is the door of resources of FHIR, messages of HL7 v2 and a document of CDA.
+// A document that does not leave has in its place what its standard says for that, so
+// that rows stay rows: an OperationOutcome, an acknowledgement that refuses.
+type documents struct {
+	*shape
+	feed
+	format document.Format
+	fields clinical.Fields
+	framed atomic.Bool // messages stand between the signs of MLLP
+	rows   int64
+	err    error // what cut the input short, or why the one document of CDA does not leave
+
+	out   io.Writer
+	lines []byte
+}
+
+func newDocuments(s *shape, format document.Format, in *paced.Reader, head []byte, out io.Writer) (*documents, error) {
+	if s.tag {
+		return nil, exit.Errorf(exit.Config, "use velum mask - -, or velum run, whose private tree has the spans", "velum tag - - takes no documents of %s", format)
+	}
+	s.o.Pass, s.o.HasDocuments = s.keep, true
+	fields, err := clinical.NewFields(where, s.o)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	s.fill = input.NewFiller(s.o)
+	return &documents{shape: s, feed: newFeed(in, head), format: format, fields: fields, out: out}, nil
+}
+
+func (d *documents) times() []pipeline.Column { return nil }
+
+func (d *documents) broken() error { return d.err }
+
+func (d *documents) close() error { return nil }
+
+// Next implements pipeline.Source.
+func (d *documents) Next(b *pipeline.Batch) error {
+	d.fill.Begin(b, d.rows)
+	var due time.Time
+	for !d.fill.Full(b) {
+		doc, ok, err := d.next(due, d.rows+int64(b.Len())+1)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if due.IsZero() {
+			due = time.Now().Add(flush)
+		}
+		d.fields.Take(doc)
+		d.fill.Row(b, &d.fields, true)
+	}
+	if b.Len() == 0 {
+		return io.EOF
+	}
+	d.fill.End(b)
+	d.rows += int64(b.Len())
+	return nil
+}
+
+// next returns the next document; false if the input pauses or is at its end.
+func (d *documents) next(due time.Time, row int64) (doc []byte, ok bool, err error) {
+	for {
+		from, end := d.format.Next(d.buf[d.from:], d.ended)
+		if end > 0 {
+			from, end = d.from+from, d.from+end
+			if from > 0 && d.buf[from-1] == '\x0b' {
+				d.framed.Store(true)
+			}
+			d.from = end
+			if doc = d.buf[from:end]; len(bytes.TrimSpace(doc)) > 0 {
+				return doc, true, nil
+			}
+			continue
+		}
+		if d.ended {
+			return nil, false, nil
+		}
+		if d.compact() > maxLine {
+			d.err = tooLong(row)
+			d.buf, d.ended = nil, true
+			return nil, false, nil
+		}
+		if ok, err = d.more(due); !ok {
+			return nil, false, err
+		}
+	}
+}
+
+// Put implements pipeline.Sink: a batch is one write.
+func (d *documents) Put(b *pipeline.Batch) error {
+	out, masked := d.lines[:0], b.ExtraNamed(input.DocumentColumn)
+	if masked == nil || len(masked.Valid) != b.Len() {
+		return fmt.Errorf("batch %d has no masked documents; a stage is missing", b.Seq)
+	}
+	for i := range b.Len() {
+		if d.framed.Load() {
+			out = append(out, '\x0b')
+		}
+		if b.Reason[i] == pipeline.Sound && masked.Valid[i] {
+			out = append(out, masked.Bytes.At(i)...)
+		} else {
+			out = d.refused(out, b.ID.At(i), b.Reason[i])
+		}
+		if _, end := d.format.Ext(); !bytes.HasSuffix(out, []byte(end)) {
+			out = append(out, end...)
+		}
+		if d.framed.Load() {
+			out = append(out, "\x1c\r"...)
+		}
+	}
+	d.lines = out
+	_, err := d.out.Write(out)
+	return err
+}
+
+// refused stands in place of a document that does not leave.
+func (d *documents) refused(dst, id []byte, r pipeline.Reason) []byte {
+	switch d.format {
+	case document.FHIR:
+		dst = append(dst, `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"suppressed","diagnostics":"`+r.String()+`"`...)
+		if len(id) > 0 {
+			dst = append(write.AppendString(append(dst, `,"details":{"text":`...), id), '}')
+		}
+		return append(dst, "}]}"...)
+	case document.HL7:
+		id = bytes.Map(func(c rune) rune {
+			if c == '|' || c == '^' || c == '~' || c == '\\' || c == '&' {
+				return '_'
+			}
+			return c
+		}, id)
+		return fmt.Appendf(dst, "MSH|^~\\&|||||||ACK|%s|P|2.5\rMSA|AR|%s|%v\r", id, id, r)
+	}
+	d.err = exit.Errorf(exit.Quarantined, "velum run keeps it in quarantine, for people to look at", "%s: the document does not leave: %v", where, r)
+	return dst
+}

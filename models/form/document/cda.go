@@ -1,0 +1,235 @@
+package document
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"regexp"
+	"slices"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// CDA R2 (ISO/HL7 27932). Elements are read by their names below the document: names,
+// addresses and identifiers of participants are fields, codes and times stay, every
+// other text and every name that is shown beside a code is text.
+
+// roles say whose the names, ids and dates below an element are.
+var roles = map[string]Kind{
+	"recordTarget": PatientName, "patientRole": PatientName, "subject": PatientName, "guardian": RelativeName, "participant": RelativeName, "relatedEntity": RelativeName,
+	"author": StaffName, "dataEnterer": StaffName, "informant": StaffName, "legalAuthenticator": StaffName, "authenticator": StaffName, "performer": StaffName,
+	"encounterParticipant": StaffName, "responsibleParty": StaffName, "informationRecipient": StaffName, "custodian": Address, "providerOrganization": Address,
+	"representedOrganization": Address, "scopingOrganization": Address, "wholeOrganization": Address, "receivedOrganization": Address, "representedCustodianOrganization": Address,
+	"asOrganizationPartOf": Address, "place": Address, "location": Address, "birthplace": Address, "serviceProviderOrganization": Address, "manufacturerOrganization": Address,
+}
+
+// cdaIDs are elements whose ids name a document, a section or a template, and nobody.
+var cdaIDs = []string{"ClinicalDocument", "parentDocument", "section", "component"}
+
+// cdaDate is a time of HL7 v3.
+var cdaDate = regexp.MustCompile(`^[0-9]{4}([0-9]{2}([0-9]{2}([0-9]{2,6}(\.[0-9]+)?)?)?)?([+-][0-9]{2,4})?$`)
+
+// clinical walks over a document.
+type clinical struct {
+	*Document
+	all   source
+	m     markup
+	names []string // elements that are open, without prefixes
+	body  int      // so deep stands the narrative or content at hand; 0: none
+}
+
+func (d *Document) cda() pipeline.Reason {
+	src := d.layers[0].src
+	text, back, ok := decoded(src, xmlCharset(src), true)
+	if !ok {
+		return pipeline.BadEncoding
+	}
+	d.layers[0] = layer{src: text, encode: back}
+	c := &clinical{Document: d, all: d.whole(0), m: markup{src: bytes.TrimPrefix(text, []byte("\ufeff"))}}
+	if len(c.m.src) < len(text) {
+		c.all, _ = c.all.within(3, len(text), script{})
+	}
+	for c.m.next() {
+		if reason := c.token(); reason != pipeline.Sound {
+			return reason
+		}
+	}
+	if !c.m.whole() || len(d.pieces) == 0 && d.ID == nil || !wellFormed(c.m.src) {
+		return pipeline.BadRow
+	}
+	return pipeline.Sound
+}
+
+// wellFormed asks a second parser, so that both see the same elements.
+func wellFormed(src []byte) bool {
+	p := xml.NewDecoder(bytes.NewReader(src))
+	p.Entity = xml.HTMLEntity
+	p.CharsetReader = passThrough
+	for {
+		if _, err := p.RawToken(); err != nil {
+			return err == io.EOF
+		}
+	}
+}
+
+// passThrough is a reader of a character set that was read already.
+func passThrough(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+
+var declared = regexp.MustCompile(`^(?:\xef\xbb\xbf)?<\?xml[^>]*\sencoding=["']([A-Za-z0-9._-]+)["']`)
+
+// xmlCharset is the encoding that the declaration names; "" if it names none.
+func xmlCharset(src []byte) string {
+	if found := declared.FindSubmatch(src[:min(len(src), 200)]); found != nil {
+		return string(found[1])
+	}
+	return ""
+}
+
+func (c *clinical) token() pipeline.Reason {
+	switch c.m.kind {
+	case openTag, emptyTag:
+		return c.opens()
+	case closeTag:
+		if c.narrated() {
+			c.shown(&c.all, &c.m)
+		}
+		c.names = c.names[:len(c.names)-1]
+		if len(c.names) < c.body {
+			c.body = 0
+		}
+		if !c.narrated() {
+			c.apart('\n')
+		}
+	case charData, cdata, comment:
+		if c.narrated() {
+			c.shown(&c.all, &c.m)
+		} else if len(c.names) > 0 || c.m.kind == comment {
+			c.chars(&c.all, &c.m, c.textKind())
+		}
+	}
+	return pipeline.Sound
+}
+
+// narrated tells whether a narrative is at hand.
+func (c *clinical) narrated() bool { return c.body > 0 }
+
+// opens reads a tag and its attributes.
+func (c *clinical) opens() pipeline.Reason {
+	name := c.m.name
+	if len(c.names) == 0 && name != "ClinicalDocument" {
+		return pipeline.BadRow
+	}
+	parent := ""
+	if n := len(c.names); n > 0 {
+		parent = c.names[n-1]
+	}
+	if c.narrated() {
+		c.shown(&c.all, &c.m)
+	} else {
+		c.attributes(name, parent)
+	}
+	if c.m.kind == emptyTag {
+		return pipeline.Sound
+	}
+	c.names = append(c.names, name)
+	if name == "text" && !c.narrated() {
+		c.body = len(c.names)
+		c.apart('\n')
+	}
+	if c.m.value("representation") == "B64" {
+		return c.encodedText(c.m.value("mediaType"))
+	}
+	return pipeline.Sound
+}
+
+// encodedText reads the content of an element in base64.
+func (c *clinical) encodedText(media string) pipeline.Reason {
+	if !c.m.next() || c.m.kind != charData {
+		return pipeline.BadRow
+	}
+	s, _ := c.all.within(c.m.start, c.m.end, script{})
+	data, encode, ok := fromBase64(bytes.Join(bytes.Fields(s.text), nil))
+	if !ok {
+		return pipeline.BadEncoding
+	}
+	if media == "" {
+		media = "text/plain" // the default of the schema
+	}
+	return c.content(&s, data, encode, media)
+}
+
+// attributes adds those of a tag that hold something of a person, or words.
+func (c *clinical) attributes(name, parent string) {
+	whose := c.whose()
+	for _, a := range c.m.attrs {
+		switch {
+		case name == "id" && a.name == "extension":
+			c.id(a, parent, whose)
+		case name == "telecom" && a.name == "value":
+			c.attrText(&c.all, a, Phone, nil)
+		case a.name == "value" && cdaDate.Match(c.m.src[a.start:a.end]):
+			kind := EventDate
+			if name == "birthTime" || name == "deceasedTime" {
+				kind = Date
+			} else if a.end-a.start < 8 {
+				continue // a number
+			}
+			start, end := c.all.raw(a.from), c.all.raw(a.to)
+			c.attrText(&c.all, a, kind, &typed{valid: cdaDate.Match, start: start, end: end, with: `nullFlavor="MSK"`})
+		case a.name == "displayName" || a.name == "title" || a.name == "assigningAuthorityName" && whose != Words:
+			c.attrText(&c.all, a, Words, nil)
+		}
+	}
+	if a, there := c.m.attr("root"); there && name == "id" && parent == "ClinicalDocument" && c.ID == nil {
+		c.ID = bytes.Clone(c.m.src[a.start:a.end])
+	}
+}
+
+// id adds the extension of an id.
+func (c *clinical) id(a attr, parent string, whose Kind) {
+	value := c.m.src[a.start:a.end]
+	switch {
+	case parent == "ClinicalDocument":
+		s, _ := c.all.within(a.start, a.end, script{})
+		c.named(s)
+		c.ID = []byte(c.m.value("root") + "/" + string(value))
+	case slices.Contains(cdaIDs, parent):
+	case whose == StaffName:
+		c.attrText(&c.all, a, StaffID, nil)
+	default:
+		if parent == "patientRole" && c.Patient == nil {
+			c.Patient = bytes.Clone(value)
+		}
+		c.attrText(&c.all, a, PatientID, nil)
+	}
+}
+
+// whose says whose the element at hand is; Words: nobody's.
+func (c *clinical) whose() Kind {
+	for i := len(c.names) - 1; i >= 0; i-- {
+		if k := roles[c.names[i]]; k != Words {
+			return k
+		}
+	}
+	return Words
+}
+
+// textKind is what a text in the element at hand is.
+func (c *clinical) textKind() Kind {
+	if c.m.kind == comment {
+		return Words
+	}
+	for i := len(c.names) - 1; i >= 0; i-- {
+		switch c.names[i] {
+		case "addr":
+			return Address
+		case "prefix", "suffix": // titles, which are words of notes as well
+			return Words
+		case "name":
+			if k := c.whose(); k != Words {
+				return k
+			}
+		}
+	}
+	return Words
+}

@@ -1,0 +1,315 @@
+// Package document takes the text out of documents that other systems exchange, and
+// puts other text in its place: resources of FHIR R4, messages of HL7 v2, documents of
+// CDA R2.
+//
+// In: the bytes of one document. Out: its id, its patient, one text of all its places
+// where words stand, and which pieces of that are fields that the standard gives to a
+// person: a name, an address, an identifier. Restore takes what stands in place of
+// pieces of the text and returns the document, of which no other byte has changed.
+//
+// What no table here names is text. So an unknown element, segment or extension is
+// looked at as a note is, and never let through unread. What cannot be looked at, a
+// scan or an unknown character set, refuses the document.
+package document
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kind is what a field of a document holds of a person.
+type Kind uint8
+
+// The kinds. Words are no field.
+const (
+	Words Kind = iota
+	PatientName
+	RelativeName
+	StaffName
+	Address // of anybody, and names of institutions
+	Phone   // mail addresses as well
+	PatientID
+	StaffID
+	Date // of birth or death
+	EventDate
+	Kinds
+)
+
+// Field is a piece of Document.Text that the standard gives to a person.
+type Field struct {
+	Start, End int
+	Kind       Kind
+}
+
+// Options are what a house says of its documents.
+type Options struct {
+	Dates bool // dates of events change with those in the text; else they stay, whatever is put in their place
+	// Name makes the id of a document that is written out, of one that was read; nil
+	// leaves ids as they are.
+	Name func(dst, id []byte) []byte
+}
+
+// Edit puts other text in place of a piece of Document.Text.
+type Edit struct {
+	Start, End int
+	With       []byte
+}
+
+// Document is one document taken apart. Its slices are its own.
+type Document struct {
+	ID      []byte // nil: it has none
+	Patient []byte // as the document writes the id of whom it is about; nil: unknown
+	Text    []byte
+	Fields  []Field // sorted, disjoint
+
+	o      Options
+	layers []layer
+	pieces []piece // in the order of Text
+}
+
+// layer is the document (the first), or what is encoded in it as a whole.
+type layer struct {
+	src    []byte
+	encode func([]byte) []byte // nil: as it is
+	outer  int                 // the layer that it stands in
+	start  int                 // there
+	end    int
+	edits  []Edit // of src
+}
+
+// piece is a piece of Text and where it stands.
+type piece struct {
+	source
+	start, end int // in Text
+	typed      *typed
+	stays      bool // whatever its edits
+	changed    bool // by an edit
+}
+
+// typed is a value of which the standard says how it is written. What stands in its
+// place and is not written so would break the document.
+type typed struct {
+	valid      func(text []byte) bool
+	start, end int    // what is replaced else, in the layer
+	with       string // by this
+}
+
+// source is a text that is written in a layer, by some rules.
+type source struct {
+	layer int
+	text  []byte
+	from  []int32 // of each byte of text, and its end, the place in the layer; nil: text is there as it is, from at
+	at    int
+	quote func(dst, text []byte) []byte // writes other text by the same rules; nil: as it is
+}
+
+// raw is the place in the layer of a byte of the text, or of its end.
+func (s *source) raw(i int) int {
+	if s.from == nil {
+		return s.at + i
+	}
+	return int(s.from[i])
+}
+
+// script is how text is written: decode appends the text of raw and, if that is
+// another, for each of its bytes and the end the place in raw.
+type script struct {
+	decode func(raw []byte) (text []byte, from []int32, ok bool)
+	quote  func(dst, text []byte) []byte
+}
+
+// within is the text that stands in a piece of s, written by a script.
+func (s *source) within(start, end int, by script) (source, bool) {
+	inner := source{layer: s.layer, at: s.raw(start), text: s.text[start:end], quote: by.quote}
+	if s.from != nil {
+		inner.from = s.from[start : end+1]
+	}
+	ok := true
+	if by.decode != nil {
+		var from []int32
+		if inner.text, from, ok = by.decode(inner.text); from != nil {
+			for i := range from {
+				from[i] = int32(s.raw(start + int(from[i])))
+			}
+			inner.from = from
+		}
+	}
+	switch outer := s.quote; {
+	case by.quote == nil:
+		inner.quote = outer
+	case outer != nil:
+		inner.quote = func(dst, text []byte) []byte { return outer(dst, by.quote(nil, text)) }
+	}
+	return inner, ok
+}
+
+// whole is the text of a layer.
+func (d *Document) whole(layer int) source { return source{layer: layer, text: d.layers[layer].src} }
+
+// encoded adds a layer: what a piece of a source encodes as a whole.
+func (d *Document) encoded(s *source, src []byte, encode func([]byte) []byte) source {
+	d.layers = append(d.layers, layer{src: src, encode: encode, outer: s.layer, start: s.raw(0), end: s.raw(len(s.text))})
+	return d.whole(len(d.layers) - 1)
+}
+
+// add appends a piece of Text. Blanks around a field are not part of it.
+func (d *Document) add(s source, kind Kind, t *typed) {
+	if len(s.text) == 0 {
+		return
+	}
+	at := len(d.Text)
+	d.Text = append(d.Text, s.text...)
+	d.pieces = append(d.pieces, piece{source: s, start: at, end: len(d.Text), typed: t, stays: kind == EventDate && !d.o.Dates})
+	if field := bytes.TrimSpace(s.text); kind != Words && len(field) > 0 {
+		at += bytes.Index(s.text, field)
+		d.Fields = append(d.Fields, Field{at, at + len(field), kind})
+	}
+}
+
+// apart puts a sign between what was added and what follows; a line end stays one.
+func (d *Document) apart(sign byte) {
+	n := len(d.Text)
+	if n == 0 || d.Text[n-1] == '\n' && d.ended() || d.Text[n-1] == sign && d.ended() {
+		return
+	}
+	d.Text = append(d.Text, sign)
+}
+
+// ended tells whether a separator stands behind the last piece already.
+func (d *Document) ended() bool {
+	n := len(d.pieces)
+	return n == 0 || d.pieces[n-1].end < len(d.Text)
+}
+
+// Restore returns the document with the edits made, which are sorted and disjoint. An
+// edit that goes over several pieces has its text in the first of them. It may be
+// called once.
+func (d *Document) Restore(edits []Edit) []byte {
+	behind := 0 // the last piece
+	for i := range d.pieces {
+		p := &d.pieces[i]
+		for len(edits) > 0 && edits[0].End <= p.start {
+			edits = edits[1:]
+		}
+		mine := p.cut(edits, behind)
+		d.layers[p.layer].edits = append(d.layers[p.layer].edits, mine...)
+		behind = p.end
+	}
+	for k := len(d.layers) - 1; k > 0; k-- { // one within another comes behind it
+		l := &d.layers[k]
+		if len(l.edits) > 0 {
+			outer := &d.layers[l.outer]
+			outer.edits = append(outer.edits, Edit{l.start, l.end, l.restored()})
+		}
+	}
+	return d.layers[0].restored()
+}
+
+// Reads tells whether a document has the text that Restore has put into d: all pieces
+// without an edit, and of the others no other text. One that is nothing but a sign of
+// what was hidden may be taken for a code.
+func (d *Document) Reads(again *Document) bool {
+	at := 0
+	for i := range again.pieces {
+		for at < len(d.pieces) && d.pieces[at].changed && !same(d.pieces[at].text, again.pieces[i].text) {
+			at++
+		}
+		if at == len(d.pieces) || !same(d.pieces[at].text, again.pieces[i].text) {
+			return false
+		}
+		at++
+	}
+	return !slices.ContainsFunc(d.pieces[at:], func(p piece) bool { return !p.changed })
+}
+
+// same compares texts without the blanks around them.
+func same(a, b []byte) bool { return bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) }
+
+// cut returns the edits of a piece, in its layer, and makes them in its text. What
+// began in front of behind stands in a piece before this one.
+func (p *piece) cut(edits []Edit, behind int) (mine []Edit) {
+	var text []byte
+	at := 0
+	for _, e := range edits {
+		if e.Start >= p.end {
+			break
+		}
+		from, to := max(e.Start, p.start)-p.start, min(e.End, p.end)-p.start
+		with := e.With
+		if e.Start < behind {
+			with = nil
+		}
+		text = append(append(text, p.text[at:from]...), with...)
+		at = to
+		if p.quote != nil {
+			with = p.quote(nil, with)
+		}
+		mine = append(mine, Edit{p.raw(from), p.raw(to), with})
+	}
+	if len(mine) == 0 || p.stays {
+		return nil
+	}
+	p.text, p.changed = append(text, p.text[at:]...), true
+	if p.typed != nil && !p.typed.valid(p.text) {
+		p.text = nil
+		return []Edit{{p.typed.start, p.typed.end, []byte(p.typed.with)}}
+	}
+	return mine
+}
+
+// restored is what the layer is with its edits.
+func (l *layer) restored() []byte {
+	slices.SortStableFunc(l.edits, func(a, b Edit) int { return a.Start - b.Start })
+	out := make([]byte, 0, len(l.src)+64)
+	at := 0
+	for _, e := range l.edits {
+		if e.Start < at {
+			continue // of two that write one value, as both halves of a date
+		}
+		out = append(append(out, l.src[at:e.Start]...), e.With...)
+		at = e.End
+	}
+	out = append(out, l.src[at:]...)
+	if l.encode != nil {
+		out = l.encode(out)
+	}
+	return out
+}
+
+// named puts another id in place of one, if the options say so.
+func (d *Document) named(s source) {
+	if d.o.Name != nil && len(s.text) > 0 {
+		d.layers[s.layer].edits = append(d.layers[s.layer].edits, Edit{s.raw(0), s.raw(len(s.text)), d.o.Name(nil, s.text)})
+	}
+}
+
+// Open takes a document apart. What cannot be taken apart has a reason, and is not to
+// leave: BadRow breaks the format, Unreadable holds what nobody looked at.
+func Open(doc []byte, o Options) (*Document, pipeline.Reason) {
+	d := &Document{o: o, layers: []layer{{src: doc}}}
+	if len(doc) > maxDocument {
+		return d, pipeline.TooLong
+	}
+	reason := pipeline.BadRow
+	switch Of(doc) {
+	case FHIR:
+		reason = d.fhir()
+	case HL7:
+		reason = d.hl7()
+	case CDA:
+		reason = d.cda()
+	}
+	if reason == pipeline.Sound && !utf8.Valid(d.Text) {
+		reason = pipeline.BadEncoding
+	}
+	return d, reason
+}
+
+// maxDocument is the most bytes of a document: offsets are 32 bits.
+const maxDocument = 1 << 28
+
+// maxDepth is how deep elements and objects may stand in each other.
+const maxDepth = 200

@@ -1,0 +1,373 @@
+package document
+
+import (
+	"bytes"
+	"mime"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// FHIR R4 (hl7.org/fhir/R4). A resource of any type is read by the names of its
+// members: what a datatype gives to persons is a field wherever it stands, what is coded
+// stays, and every other string is text.
+
+// fhirKeys are the members that stay as they are: codes, addresses of definitions,
+// versions. All others with strings are text, or a field.
+var fhirKeys = setOf("resourceType", "system", "code", "status", "use", "language", "contentType", "versionId", "profile", "version", "url", "uri",
+	"gender", "mode", "intent", "priority", "type", "xmlns", "hash", "docStatus", "comparator", "unit", "linkId", "definition", "reference", "fullUrl", "relation",
+	"method", "rank", "valueCode", "valueUri", "valueUrl", "valueCanonical", "valueOid", "valueUuid", "size", "criteria", "severity", "cardinality", "source", "instantiatesCanonical", "instantiatesUri")
+
+// fhirTypes are members that hold a datatype of persons, with what it is called.
+var fhirTypes = map[string]string{
+	"name": "HumanName", "valueHumanName": "HumanName", "address": "Address", "valueAddress": "Address", "telecom": "ContactPoint", "valueContactPoint": "ContactPoint",
+	"identifier": "Identifier", "masterIdentifier": "Identifier", "valueIdentifier": "Identifier", "groupIdentifier": "Identifier", "requisition": "Identifier", "accessionIdentifier": "Identifier",
+}
+
+// persons are resources that are about one person or institution, and what the strings
+// are that no datatype names: a maiden name in an extension, for instance.
+var persons = map[string]Kind{"Patient": PatientName, "Person": PatientName, "RelatedPerson": RelativeName, "Practitioner": StaffName,
+	"Organization": Address, "Location": Address, "HealthcareService": Address, "Endpoint": Address}
+
+// displayed says whose name is shown beside a reference: by what it refers to, or
+// else by the member that it is in.
+var displayed = map[string]Kind{
+	"Patient": PatientName, "Person": PatientName, "Group": PatientName, "RelatedPerson": RelativeName, "Practitioner": StaffName, "PractitionerRole": StaffName,
+	"CareTeam": StaffName, "Organization": Address, "Location": Address, "HealthcareService": Address, "Endpoint": Address,
+	"subject": PatientName, "patient": PatientName, "beneficiary": PatientName, "author": StaffName, "performer": StaffName, "authenticator": StaffName,
+	"party": StaffName, "actor": StaffName, "individual": StaffName, "practitioner": StaffName, "requester": StaffName, "recorder": StaffName, "asserter": StaffName,
+	"resultsInterpreter": StaffName, "generalPractitioner": StaffName, "sender": StaffName, "recipient": StaffName, "informant": StaffName, "who": StaffName, "agent": StaffName,
+	"custodian": Address, "organization": Address, "location": Address, "serviceProvider": Address, "managingOrganization": Address, "assigner": Address, "facility": Address,
+}
+
+// maskedHere is FHIR's own sign that a value was left out for privacy.
+const maskedHere = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"masked"}]}`
+
+// fhirDate is what a date, a dateTime or an instant is.
+var fhirDate = regexp.MustCompile(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])(T[0-9:.]+(Z|[+-][0-9:]+))?)?)?$`)
+
+func setOf(names ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
+// resource walks over a resource, and those in it.
+type resource struct {
+	*Document
+	all    source
+	reason pipeline.Reason
+}
+
+func (d *Document) fhir() pipeline.Reason {
+	root, ok := parseJSON(d.layers[0].src)
+	r := &resource{Document: d, all: d.whole(0)}
+	kind := r.string(root.get("resourceType"))
+	if !ok || len(kind) == 0 {
+		return pipeline.BadRow
+	}
+	if id := r.string(root.get("id")); len(id) > 0 {
+		d.ID = []byte(string(kind) + "/" + string(id))
+	}
+	d.Patient = r.patient(&root, string(kind))
+	r.object(&root, "", Words)
+	return r.reason
+}
+
+// string is the text of a string; nil if v is none.
+func (r *resource) string(v *value) []byte {
+	if v == nil || v.kind != '"' {
+		return nil
+	}
+	text, _, _ := unquoteJSON(r.all.text[v.start+1 : v.end-1])
+	return text
+}
+
+// patient is the id of the patient whom a resource is about: its own, that of its
+// subject, or that of the first resource in a bundle which has one.
+func (r *resource) patient(v *value, kind string) []byte {
+	if kind == "Patient" {
+		return r.string(v.get("id"))
+	}
+	for _, member := range []string{"subject", "patient", "beneficiary"} {
+		of := v.get(member)
+		if of == nil {
+			continue
+		}
+		if ref := string(r.string(of.get("reference"))); ref != "" && (member != "subject" || referred(ref) == "Patient" || !strings.Contains(ref, "/")) {
+			ref, _, _ = strings.Cut(ref, "/_history/")
+			return []byte(ref[strings.LastIndexAny(ref, "/:")+1:])
+		}
+	}
+	if entries := v.get("entry"); entries != nil && kind == "Bundle" {
+		for i := range entries.below {
+			if of := entries.below[i].get("resource"); of != nil {
+				if id := r.patient(of, string(r.string(of.get("resourceType")))); len(id) > 0 {
+					return id
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// referred is the type of the resource that a reference names; "" if it does not say.
+func referred(ref string) string {
+	ref, _, _ = strings.Cut(ref, "/_history/")
+	parts := strings.Split(ref, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[len(parts)-2]
+}
+
+// object walks over an object that is a member in of another. usual is what its
+// strings are.
+func (r *resource) object(v *value, in string, usual Kind) {
+	kind := string(r.string(v.get("resourceType")))
+	if kind != "" {
+		if usual = persons[kind]; kind == "Binary" {
+			in = "attachment"
+		}
+	}
+	if content := v.get("contentType"); content != nil && v.get("data") != nil {
+		r.attachment(v.get("data"), string(r.string(content)))
+	} else if data := v.get("data"); data != nil && data.kind == '"' && (in == "photo" || in == "attachment" || in == "content" || in == "signature" || kind == "Binary") {
+		r.refuse(pipeline.Unreadable) // nobody knows what it is
+	}
+	shown := r.shownBy(v, in)
+	for i := range v.below {
+		m := &v.below[i]
+		switch key := m.key; {
+		case key == "id" && kind != "":
+			r.names(m, "")
+		case key == "reference" || key == "fullUrl":
+			r.names(m, "/")
+		case key == "data" && m.kind == '"' && v.get("contentType") != nil:
+		case key == "div" && m.kind == '"':
+			r.div(m)
+		case key == "display" && m.kind == '"':
+			r.text(m, shown)
+		case key == "birthDate" || strings.HasPrefix(key, "deceasedDate") || usual != Words && strings.HasPrefix(key, "valueDate"):
+			r.date(m, v, Date)
+		default:
+			r.member(m, v, key, in, usual)
+		}
+	}
+}
+
+// shownBy is what the display of an object is: of a code words, of a reference a name.
+func (r *resource) shownBy(v *value, in string) Kind {
+	if v.get("code") != nil || v.get("system") != nil {
+		return Words
+	}
+	if k := displayed[referred(string(r.string(v.get("reference"))))]; k != Words {
+		return k
+	}
+	if k := displayed[string(r.string(v.get("type")))]; k != Words {
+		return k
+	}
+	return displayed[in]
+}
+
+// member walks over any other member of an object; in is where that stands itself.
+func (r *resource) member(m, of *value, key, in string, usual Kind) {
+	switch m.kind {
+	case '{':
+		r.object(m, key, usual)
+	case '[':
+		for i := range m.below {
+			r.member(&m.below[i], m, key, in, usual)
+		}
+	case '"':
+		text := r.string(m)
+		switch kind := datatype(fhirTypes[in], key, usual); {
+		case fhirKeys[key] && kind == usual:
+		case fhirDate.Match(text):
+			r.date(m, of, EventDate)
+		default:
+			r.text(m, kind)
+		}
+	}
+}
+
+// datatype is what a string is in an object of a datatype of persons.
+func datatype(name, key string, usual Kind) Kind {
+	switch name {
+	case "HumanName":
+		switch {
+		case key == "use":
+		case key == "prefix" || key == "suffix": // titles, which are words of notes as well
+			return Words
+		case usual != StaffName && usual != RelativeName:
+			return PatientName
+		}
+	case "Address":
+		if key != "use" && key != "type" {
+			return Address
+		}
+	case "ContactPoint":
+		if key == "value" {
+			return Phone
+		}
+	case "Identifier":
+		if key == "value" {
+			if usual == StaffName {
+				return StaffID
+			}
+			return PatientID
+		}
+	}
+	return usual
+}
+
+func (r *resource) refuse(why pipeline.Reason) {
+	if r.reason == pipeline.Sound {
+		r.reason = why
+	}
+}
+
+// inside is what stands between the quotes of a string.
+func (r *resource) inside(v *value) source {
+	s, ok := r.all.within(v.start+1, v.end-1, inJSON)
+	if !ok {
+		r.refuse(pipeline.BadEncoding)
+	}
+	return s
+}
+
+func (r *resource) text(v *value, kind Kind) {
+	r.add(r.inside(v), kind, nil)
+	r.apart('\n')
+}
+
+// names puts another id in place of the id of a resource, or behind the last slash of
+// a reference to one.
+func (r *resource) names(v *value, sign string) {
+	if v.kind != '"' {
+		return
+	}
+	s := r.inside(v)
+	from, end := 0, len(s.text)
+	if sign != "" {
+		if at := bytes.Index(s.text, []byte("/_history/")); at >= 0 {
+			end = at
+		}
+		from = bytes.LastIndexAny(s.text[:end], "/:#") + 1
+	}
+	s, _ = s.within(from, end, script{})
+	r.named(s)
+}
+
+// date adds a date that is a member of another value. What stands in its place and is
+// none makes it a value that is absent, as the standard writes it.
+func (r *resource) date(m, of *value, kind Kind) {
+	if m.kind != '"' {
+		return
+	}
+	t := &typed{valid: fhirDate.Match, start: m.from, end: m.end, with: `"_` + m.key + `":` + maskedHere}
+	if of.kind == '[' {
+		t.with = "null"
+	} else if of.get("_"+m.key) != nil { // which says already what is to be said
+		t.start, t.end, t.with = alone(m, of)
+	}
+	r.add(r.inside(m), kind, t)
+	r.apart('\n')
+}
+
+// alone is a member with the comma that goes with it.
+func alone(m, of *value) (start, end int, with string) {
+	for i := range of.below {
+		switch {
+		case &of.below[i] != m:
+		case i+1 < len(of.below):
+			return m.from, of.below[i+1].from, ""
+		case i > 0:
+			return of.below[i-1].end, m.end, ""
+		}
+	}
+	return m.from, m.end, ""
+}
+
+func (r *resource) div(v *value) {
+	r.apart('\n')
+	if !r.narrative(r.inside(v), false) {
+		r.refuse(pipeline.BadRow)
+	}
+	r.apart('\n')
+}
+
+// attachment adds what a content holds in base64, if it is text.
+func (r *resource) attachment(v *value, contentType string) {
+	if v.kind != '"' {
+		return
+	}
+	s := r.inside(v)
+	data, encode, ok := fromBase64(s.text)
+	if !ok {
+		r.refuse(pipeline.BadEncoding)
+		return
+	}
+	r.refuse(r.content(&s, data, encode, contentType))
+	r.apart('\n')
+}
+
+// content adds a layer of text of a media type: Unreadable if it is none.
+func (d *Document) content(s *source, data []byte, encode func([]byte) []byte, contentType string) pipeline.Reason {
+	kind, parameters, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil:
+		return pipeline.Unreadable
+	case kind == "text/html", kind == "application/xhtml+xml", strings.HasPrefix(kind, "text/"), kind == "application/rtf", kind == "application/xml", strings.HasSuffix(kind, "+xml"):
+	default:
+		return pipeline.Unreadable
+	}
+	data, back, ok := decoded(data, parameters["charset"], strings.Contains(kind, "ml"))
+	if !ok {
+		return pipeline.BadEncoding
+	}
+	inner := d.encoded(s, data, func(b []byte) []byte { return encode(back(b)) })
+	if strings.Contains(kind, "ml") { // html, xml
+		if !d.narrative(inner, true) {
+			return pipeline.BadRow
+		}
+		return pipeline.Sound
+	}
+	d.add(inner, Words, nil)
+	return pipeline.Sound
+}
+
+// decoded is text of a character set in UTF-8, and what writes it back.
+func decoded(data []byte, charset string, markup bool) (text []byte, back func([]byte) []byte, ok bool) {
+	var set *charmap.Charmap
+	switch strings.ToLower(charset) {
+	case "", "utf-8", "utf8", "us-ascii", "ascii":
+		return data, func(b []byte) []byte { return b }, true
+	case "iso-8859-1", "latin1", "iso8859-1", "8859/1":
+		set = charmap.ISO8859_1
+	case "iso-8859-15", "8859/15":
+		set = charmap.ISO8859_15
+	case "windows-1252", "cp1252":
+		set = charmap.Windows1252
+	default:
+		return nil, nil, false
+	}
+	text, err := set.NewDecoder().Bytes(data)
+	if err != nil || bytes.Contains(text, []byte("\ufffd")) {
+		return nil, nil, false
+	}
+	return text, func(b []byte) []byte {
+		e := encoding.ReplaceUnsupported(set.NewEncoder())
+		if markup {
+			e = encoding.HTMLEscapeUnsupported(set.NewEncoder())
+		}
+		b, _ = e.Bytes(b) // it replaces what the set has not
+		return b
+	}, true
+}

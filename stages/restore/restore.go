@@ -1,0 +1,107 @@
+// Package restore puts masked text back into the documents that it came from. In: Text,
+// Spans, Masked, Places and the documents as they were read, of sound notes. Out: the
+// masked documents, in a column of Extra that the reader has left empty, so that a row
+// without this stage has none.
+//
+// A document of which one text is in quarantine is one note, and does not leave. What
+// leaves was read again: it has the masked text, and opens.
+package restore
+
+import (
+	"errors"
+
+	"github.com/velum-health/velum/models/form/document"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/guard"
+)
+
+// Options of the stage.
+type Options struct {
+	Source, Column string // of Extra: the documents as they were read, and the masked ones
+	Document       document.Options
+	Workers        int // 0 means 1
+}
+
+var errColumns = errors.New("a batch without documents, masked text or places: restore comes behind verify")
+
+// New returns the stage.
+func New(o Options) pipeline.Step {
+	return pipeline.Step{Name: "restore", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
+		return (&worker{Options: o}).do
+	}}
+}
+
+// worker is the scratch space of one goroutine.
+type worker struct {
+	Options
+	edits []document.Edit
+}
+
+func (w *worker) do(b *pipeline.Batch) error {
+	source, column := b.ExtraNamed(w.Source), b.ExtraNamed(w.Column)
+	if source == nil || column == nil || len(source.Valid) != b.Len() || b.Places.Len() != b.Len() || b.Masked.Len() != b.Len() {
+		return errColumns
+	}
+	column.Reset()
+	for i := range b.Len() {
+		var doc []byte
+		if b.Reason[i] == pipeline.Sound {
+			reason := pipeline.Unreadable // it was taken apart when it was read
+			if guard.Note(func() {
+				if source.Valid[i] {
+					doc, reason = w.note(b, i, source.Bytes.At(i))
+				}
+			}) {
+				reason = pipeline.Panicked
+			}
+			if reason != pipeline.Sound {
+				b.Quarantine(i, reason)
+				doc = nil
+			}
+		}
+		column.Bytes.Append(doc)
+		column.Valid = append(column.Valid, doc != nil)
+	}
+	return nil
+}
+
+// note returns the masked document of note i.
+func (w *worker) note(b *pipeline.Batch, i int, doc []byte) ([]byte, pipeline.Reason) {
+	d, reason := document.Open(doc, w.Document)
+	if reason != pipeline.Sound {
+		return nil, reason
+	}
+	spans, places, masked := b.Spans.At(i), b.Places.At(i), b.Masked.At(i)
+	if string(d.Text) != string(b.Text.At(i)) || len(spans) != len(places) {
+		return nil, pipeline.ChangedText
+	}
+	if !covered(d, spans) {
+		return nil, pipeline.SurvivingValue
+	}
+	w.edits = w.edits[:0]
+	for k, s := range spans {
+		w.edits = append(w.edits, document.Edit{Start: int(s.Start), End: int(s.End), With: masked[places[k].Start:places[k].End]})
+	}
+	out := d.Restore(w.edits)
+	again, reason := document.Open(out, document.Options{Dates: w.Document.Dates})
+	if reason == pipeline.Sound && !d.Reads(again) {
+		reason = pipeline.ChangedText
+	}
+	return out, reason
+}
+
+// covered tells whether every field lies in spans: one that no stage has taken for a
+// person's would leave as it is.
+func covered(d *document.Document, spans []pipeline.Span) bool {
+	for _, f := range d.Fields {
+		for at := f.Start; at < f.End; at++ {
+			for len(spans) > 0 && int(spans[0].End) <= at {
+				spans = spans[1:]
+			}
+			if bare := len(spans) == 0 || int(spans[0].Start) > at; bare && d.Text[at] > ' ' {
+				return false
+			}
+		}
+	}
+	return true
+}
