@@ -59,9 +59,12 @@ func Template(name string) ([]byte, error) { return read("template", "templates/
 // ShippedPack is the name of the rules that ship (see models/tag/rules).
 const ShippedPack = "shipped"
 
+// CalendarPack is the name of the rules for words that fix a date (see stages/calendar).
+const CalendarPack = "calendar"
+
 // PackVersion changes with the rules and lists of words that ship: what was
 // masked with others is not taken for done.
-const PackVersion = "rules-5"
+const PackVersion = "rules-6"
 
 // Words returns the lists of words that the rules of stages/resolve go by: a
 // file of rules without networks (see models/tag/rules).

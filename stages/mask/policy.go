@@ -21,6 +21,7 @@ type Chain struct {
 	keyed bool
 	keeps bool
 	moves string
+	days  bool // it moves dates by other than whole weeks
 	likes bool // it writes what looks like a value
 	dated bool
 
@@ -79,7 +80,7 @@ func (c *Chain) parse(words []string) error {
 	c.dated = c.dated || s.dated
 	c.keeps, c.likes, c.shuffles = c.keeps || s.keeps, c.likes || s.likes, c.shuffles || s.shuffles
 	if s.moves != "" {
-		c.moves = s.moves
+		c.moves, c.days = s.moves, s.days
 	}
 	if s.strategy != "" {
 		c.strategy = s.strategy
@@ -114,6 +115,9 @@ func (c *Chain) Strategy() string { return c.strategy }
 
 // Moves says how the chain moves dates; "" if it does not.
 func (c *Chain) Moves() string { return c.moves }
+
+// MovesWeekdays tells whether a weekday becomes another one.
+func (c *Chain) MovesWeekdays() bool { return c.days }
 
 // name returns the name of an operator of the chain, of the placeholder behind
 // the last; a nil chain is the placeholder alone.
@@ -183,6 +187,7 @@ type settings struct {
 	strategy string // of surrogates
 	shuffles bool   // it is another note's value
 	moves    string // it moves dates, and how
+	days     bool   // and not by whole weeks
 	dated    bool   // it needs the date of the note
 }
 

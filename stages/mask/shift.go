@@ -27,7 +27,7 @@ func newShift(s *settings) func(*Options) Operator {
 		scope: s.scope(PatientScope), days: s.number("days", 365, leastDays, 36500),
 		weeks: s.flag("weeks"), season: s.flag("season"), reader: newDateReader(s),
 	}
-	s.moves, s.likes = o.String(), true
+	s.moves, s.days, s.likes = o.String(), !o.weeks, true
 	return func(*Options) Operator { w := o; return &w }
 }
 
@@ -46,11 +46,11 @@ func (o *shift) begin(*Note) { o.drawn, o.reader.ready = false, false }
 // Replace implements Operator. A date that would stay the same is left to the
 // next operator, unless it is a year: so coarse a date may stay.
 func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
-	if !o.reader.parse(n, v) {
-		return dst, false
-	}
 	if !o.drawn {
 		o.offset, o.drawn = o.of(n), true
+	}
+	if !o.reader.parse(n, v) {
+		return o.reader.AppendWeekday(dst, v.Words, n.Language, o.offset)
 	}
 	start := len(dst)
 	out, ok := o.reader.AppendShifted(dst, o.reader.context, o.offset)
@@ -69,25 +69,29 @@ func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 const longYear = 5
 
 // of returns the days by which the dates of a note move. Whole years are drawn
-// again: they would leave day and month as they were.
+// again: they would leave day and month as they were. So are whole weeks where
+// weekdays may move: a note that keeps its weekdays is one of which they are known.
 func (o *shift) of(n *Note) int {
 	rng := n.Draw(o.scope, "date offset", nil)
 	for {
-		if days := o.draw(rng); !wholeYears(days) {
+		if days := o.draw(rng); !wholeYears(days) && (o.weeks || days%7 != 0) {
 			return days
 		}
 	}
 }
 
+// nearYear is how many days from a whole number of years are as bad as that number.
+const nearYear = 3
+
 // wholeYears tells whether some date has the same day and month so many days
-// later: k years have k/4 leap days, rounded up or down, and around 1900 and
-// 2100 one less.
+// later, or nearly: k years have k/4 leap days, rounded up or down, and around 1900
+// and 2100 one less.
 func wholeYears(days int) bool {
 	if days < 0 {
 		days = -days
 	}
-	for k := max(days/366, 1); k*365 <= days; k++ {
-		if leap := days - k*365; leap >= k/4-1 && leap <= (k+3)/4 {
+	for k := max(days/366, 1); k*365-nearYear <= days; k++ {
+		if leap := days - k*365; leap >= k/4-1-nearYear && leap <= (k+3)/4+nearYear {
 			return true
 		}
 	}

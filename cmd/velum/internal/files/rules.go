@@ -53,12 +53,12 @@ func Pack(path string, lists *gazetteer.Gazetteer) (*rules.Pack, error) {
 	return p, nil
 }
 
-// Packs compiles the files of resolve.packs: networks that find something.
-func Packs(paths []string, lists *gazetteer.Gazetteer) (packs []*rules.Pack, err error) {
+// Packs compiles the files of an option: networks that find something.
+func Packs(key string, paths []string, lists *gazetteer.Gazetteer) (packs []*rules.Pack, err error) {
 	for _, path := range paths {
 		p, err := Pack(path, lists)
 		if err != nil {
-			return nil, fmt.Errorf("resolve.packs: %w", err)
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 		packs = append(packs, p)
 	}
@@ -160,12 +160,12 @@ func IsWords(path string) bool {
 }
 
 func packText(path string) ([]byte, error) {
-	if path == configs.ShippedPack {
+	if path == configs.ShippedPack || path == configs.CalendarPack {
 		return configs.Pack(path)
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.With(exit.Config, err, "name a file of rules, or "+configs.ShippedPack+" for those of velum")
+		return nil, exit.With(exit.Config, err, "name a file of rules, or "+configs.ShippedPack+" or "+configs.CalendarPack+" for those of velum")
 	}
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "make the file readable")

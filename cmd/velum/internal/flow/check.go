@@ -220,9 +220,13 @@ func (k *checker) tagging() *Model {
 		return nil
 	}
 	if all, unread := ResolveLists(k.Config); unread == nil {
-		_, err = files.Packs(r.Packs, all)
+		_, err = files.Packs("resolve.packs", r.Packs, all)
 	}
 	k.failed("resolve.packs", err)
+	if all, unread := ResolveLists(k.Config); unread == nil {
+		_, err = files.Packs("mask.calendar", k.Mask.Calendar, all)
+	}
+	k.failed("mask.calendar", err)
 	k.inverse()
 	m, err := OpenModel(k.Tag.Model, k.Config)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/stages/calendar"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/input"
@@ -34,10 +35,10 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> tokenize tag (recognize) resolve mask verify (restore) teacher choose ─> write.Unit
-//	explain    one note     ─> tokenize tag (recognize) resolve mask verify ─> explain
-//	mask - -   stream       ─> tokenize tag (recognize) resolve mask verify (restore) ─> stream (tag - - the same)
-//	mask       read.Archive ─> tokenize (recognize) give mask verify (restore) ─> write.Unit (spans of an earlier run)
+//	run        read.Archive ─> tokenize tag (recognize) resolve (calendar) mask verify (restore) teacher choose ─> write.Unit
+//	explain    one note     ─> tokenize tag (recognize) resolve (calendar) mask verify ─> explain
+//	mask - -   stream       ─> tokenize tag (recognize) resolve (calendar) mask verify (restore) ─> stream (tag - - the same)
+//	mask       read.Archive ─> tokenize (recognize) give (calendar) mask verify (restore) ─> write.Unit (spans of an earlier run)
 //	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
@@ -85,6 +86,8 @@ type Found struct {
 	Mask    mask.Counts
 	Inverse atomic.Int64 // notes at which the inverse model beside the ordinary one looked
 	Vain    Vain         // what an inverse model masked in vain
+
+	Calendar calendar.Counts
 }
 
 // RunSteps is the row of `velum run` over an archive whose columns kept are
@@ -94,7 +97,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
-	masked, err := f.maskSteps(kept, found, nil)
+	masked, err := f.foundSteps(kept, found)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (f *Flow) StreamSteps(kept []pipeline.Column) ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	masked, err := f.maskSteps(kept, found, nil)
+	masked, err := f.foundSteps(kept, found)
 	return append(steps, masked...), err
 }
 
@@ -133,7 +136,7 @@ func (f *Flow) ExplainSteps(trace func(step string, spans []pipeline.Span)) ([]p
 	if err != nil {
 		return nil, err
 	}
-	masked, err := f.maskSteps(nil, new(Found), nil)
+	masked, err := f.foundSteps(nil, new(Found))
 	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}, masked), err
 }
 
@@ -286,15 +289,47 @@ var ErrShuffled = exit.Errorf(exit.Config, "tag first, then make an extract with
 // GivenSpans are the first steps of `velum mask`: the spans come from an earlier
 // run. given is that of the unit at hand when a batch passes. They have the fields of
 // documents: were a document taken apart in another way now, restore would miss them.
-func (f *Flow) GivenSpans(given *files.TaggedUnit) ([]pipeline.Step, error) {
+func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pipeline.Step, error) {
 	give := pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return given.Give }}
 	recognized, err := f.recognized(false)
-	if len(recognized) == 0 { // nobody looks at tokens, and languages are known
+	if err != nil {
+		return nil, err
+	}
+	calendar, err := f.calendar(found)
+	if len(recognized)+len(calendar) == 0 { // nobody looks at tokens, and languages are known
 		o := tokenizeOptions(f.Config)
 		o.Languages = given.Languages
 		return []pipeline.Step{tokenize.NewCheck(o), give}, nil
 	}
-	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}), err
+	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, calendar), err
+}
+
+// calendar is the step that looks for words which fix a date, if the policy moves
+// dates; none if not.
+func (f *Flow) calendar(counts *calendar.Counts) ([]pipeline.Step, error) {
+	chains, err := f.Operators()
+	if err != nil || len(f.Mask.Calendar) == 0 {
+		return nil, err
+	}
+	o := calendar.Options{Counts: counts, Workers: f.Workers()}
+	for _, name := range option.LabelNames(f.labels()) { // the label set's own date goes before those of others
+		if c, err := pipeline.ParseCategory(name); err == nil && chains[c].Moves() != "" {
+			o.Date = c
+			break
+		}
+	}
+	if o.Date == pipeline.None {
+		o.Date = pipeline.Category(max(slices.IndexFunc(chains, func(c *mask.Chain) bool { return c.Moves() != "" }), 0))
+	}
+	if o.Date == pipeline.None {
+		return nil, nil
+	}
+	o.Weekdays = chains[o.Date].MovesWeekdays()
+	lists, err := ResolveLists(f.Config)
+	if err == nil {
+		o.Packs, err = files.Packs("mask.calendar", f.Mask.Calendar, lists)
+	}
+	return []pipeline.Step{calendar.New(o)}, err
 }
 
 // TaggedSteps is the row of `velum mask`; dealt is what was shuffled in the pass
@@ -304,8 +339,18 @@ func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pip
 	if err != nil {
 		return nil, err
 	}
-	steps, err := f.GivenSpans(given)
+	steps, err := f.GivenSpans(given, &found.Calendar)
 	return append(steps, masked...), err
+}
+
+// foundSteps are the steps from what was found in notes to what may leave.
+func (f *Flow) foundSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
+	calendar, err := f.calendar(&found.Calendar)
+	if err != nil {
+		return nil, err
+	}
+	masked, err := f.maskSteps(kept, found, nil)
+	return append(calendar, masked...), err
 }
 
 // maskSteps are the steps from spans to what may leave.

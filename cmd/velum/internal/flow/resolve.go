@@ -37,7 +37,7 @@ func (f *Flow) resolveOptions(o *resolve.Options) error {
 	}
 	lists, err := ResolveLists(f.Config)
 	if err == nil {
-		o.Packs, err = files.Packs(r.Packs, lists)
+		o.Packs, err = files.Packs("resolve.packs", r.Packs, lists)
 	}
 	if err == nil {
 		o.Recognizers, err = files.AllRecognizers(f.Patterns.Files)

@@ -148,6 +148,7 @@ type Mask struct {
 	Policy    string
 	Operators map[string]string
 	Purpose   string
+	Calendar  []string
 }
 
 // Anonymity is k-anonymity.
@@ -426,6 +427,7 @@ func (c *Config) findOptions() []option {
 		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}: one, or several with | between them, the next where one cannot.", shaping, valid(operatorChain)),
 		opt("mask.purpose", &m.Purpose, "", "Name of what the extract is for. It goes into what is drawn under the key: extracts for other purposes have other surrogates, hashes and offsets of dates, and cannot be joined.", shaping),
 
+		opt("mask.calendar", &m.Calendar, []string{configs.CalendarPack}, "Where the policy moves dates: files of rules (`velum rules`) for words that fix a date, as Nochebuena, elections, a state of alarm, the first day of school. What their networks find as DATE with a score of 0.5 or more is hidden; what has less stays and is counted. calendar names the rules that ship (es, ca, en); [calendar, ours.atn] adds those of the house; [] looks for none.", shaping, nameOrFile),
 		opt("anonymity.k", &a.K, 0, "Least people to whom any combination of the columns below belongs in the output; 0 leaves them as they are. With k, these columns go to a table of their own, quasi/, row for row with masked/, generalized over the whole archive until few notes are in smaller groups, which are suppressed.", within(0, 1e6)),
 		opt("anonymity.columns", &a.Columns, nil, "Columns of read.keep that could single somebody out, with how they are generalized, as {sex: value, birth_year: number, town: place, date: date}: "+strings.Join(hierarchies(), "; ")+".", shaping, oneOf(anonymity.HierarchyNames()...)),
 		opt("anonymity.text", &a.Text, nil, "Categories whose values could single somebody out, as {AGE: number, PROFESSION: value}: the first one of a note goes to quasi/ as the policy writes it, and all leave a placeholder in the text.", shaping, oneOf(anonymity.HierarchyNames()...)),

@@ -119,7 +119,7 @@ func (m *masking) deal(ctx context.Context, plan *commit.Plan) error {
 	progress := m.NewProgress("shuffle", "notes", m.archive.Rows())
 	defer progress.End()
 	given := new(files.TaggedUnit)
-	steps, err := m.GivenSpans(given)
+	steps, err := m.GivenSpans(given, nil)
 	if err != nil {
 		return err
 	}
