@@ -38,9 +38,18 @@ const (
 	LowScore   Of = "low_score"        // matches below resolve.min_score; has no second part
 	Inverse    Of = "inverse"          // notes that an inverse model decided beside an ordinary one; has no second part
 
+	Calendar Of = "calendar" // of words that fix a date, where dates move: see CalendarHidden
+
 	VainList     Of = "vain_list"     // masked words that a safe list has, by list
 	VainCategory Of = "vain_category" // the same, by category
 	VainForm     Of = "vain_form"     // the same, the commonest of each unit by form
+)
+
+// Second parts of Calendar.
+const (
+	CalendarHidden  = "hidden"  // words and phrases that were hidden
+	CalendarNotes   = "notes"   // that had one
+	CalendarKeeping = "keeping" // notes that keep a word which may be one
 )
 
 func (of Of) key(name string) string {

@@ -335,6 +335,7 @@ var words = map[string][len(languageCodes)]string{
 	"configuration":             {"Configuration", "Configuración", "Configuració"},
 	"config is":                 {"profile %s, policy %s, ids %s", "perfil %s, política %s, identificadores %s", "perfil %s, política %s, identificadors %s"},
 	"dates":                     {"Dates", "Fechas", "Dates"},
+	"calendar":                  {"Words that fix a date: %s hidden, in %s notes; %s notes keep one that may do so.", "Palabras que fijan una fecha: %s ocultas, en %s notas; %s notas conservan alguna que podría fijarla.", "Paraules que fixen una data: %s amagades, en %s notes; %s notes en conserven alguna que podria fixar-la."},
 	"purpose":                   {"Purpose", "Finalidad", "Finalitat"},
 	"key":                       {"Key", "Clave", "Clau"},
 	"own scores":                {"Scores of the model on its own gold set", "Puntuación del modelo en su conjunto de referencia", "Puntuació del model en el seu conjunt de referència"},

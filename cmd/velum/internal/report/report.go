@@ -56,6 +56,8 @@ type Report struct {
 	Leak       *Leak       `json:"leak,omitempty"`
 	Risk       *Risk       `json:"risk,omitempty"`
 
+	Calendar *reportCalendar `json:"calendar,omitempty"`
+
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
 	BadUnits  int              `json:"bad_units"`
@@ -96,6 +98,21 @@ type reportNotes struct {
 	WithSpans   int64   `json:"with_spans"`
 	Inverse     int64   `json:"decided_by_inverse_model,omitempty"` // beside an ordinary one: all, or those of which that was unsure
 	Duplicates  *int64  `json:"duplicate_ids,omitempty"`            // ids that came before; nil when ids are dropped
+}
+
+// reportCalendar counts words that fix a date, where dates move.
+type reportCalendar struct {
+	Hidden  int64 `json:"hidden"`
+	Notes   int64 `json:"notes"`         // that had one
+	Keeping int64 `json:"notes_keeping"` // notes that keep a word which may be one
+}
+
+// calendarOf returns nil where nobody looked.
+func calendarOf(t tally.Counts, dates string) *reportCalendar {
+	if dates == "" {
+		return nil
+	}
+	return &reportCalendar{t.Get(tally.Calendar, tally.CalendarHidden), t.Get(tally.Calendar, tally.CalendarNotes), t.Get(tally.Calendar, tally.CalendarKeeping)}
 }
 
 // named is a count with its name.
@@ -253,6 +270,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose},
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
+	r.Calendar = calendarOf(c.Tally, r.Configuration.Dates)
 	for use := range c.Tally.By(tally.Operator) {
 		r.Configuration.Scrambled = r.Configuration.Scrambled || strings.HasSuffix(use, " "+mask.ScrambleName)
 	}
@@ -539,7 +557,7 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
-	p.Leak = nil
+	p.Leak, p.Calendar = nil, nil
 	p.Risk = r.Risk.public()
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {

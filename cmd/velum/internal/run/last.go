@@ -223,6 +223,10 @@ func (c tallied) Close() (commit.Counts, error) {
 	to.Note(tally.LowScore, "", t.Low)
 	to.Note(tally.Inverse, "", c.found.Inverse.Swap(0))
 	c.found.Vain.Take(to)
+	calendar := c.found.Calendar.Take()
+	to.Note(tally.Calendar, tally.CalendarHidden, calendar.Hidden)
+	to.Note(tally.Calendar, tally.CalendarNotes, calendar.Notes)
+	to.Note(tally.Calendar, tally.CalendarKeeping, calendar.Keeping)
 	for use, n := range c.found.Mask.Take() {
 		report.NoteOperator(to, use, n)
 	}

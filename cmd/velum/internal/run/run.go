@@ -459,6 +459,7 @@ func (m *masking) newSlot() (*slot, error) {
 func (s *slot) begin() []pipeline.Step {
 	s.found.Resolve.Take() // what a unit that was given up has counted
 	s.found.Mask.Take()
+	s.found.Calendar.Take()
 	steps := slices.Clone(s.steps)
 	for i := range steps {
 		next := 0
