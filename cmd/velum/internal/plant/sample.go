@@ -181,7 +181,7 @@ func (f *From) archive(ctx context.Context, stages *flow.Flow, s *sampler) error
 	}
 	s.share = float64(f.Notes) / float64(max(all.Rows(), 1))
 	given := new(files.TaggedUnit)
-	steps, err := stages.GivenSpans(given)
+	steps, err := stages.GivenSpans(given, nil)
 	if err != nil {
 		return err
 	}
