@@ -21,7 +21,6 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/resolve"
 )
@@ -143,7 +142,7 @@ func (k *checker) input() {
 	k.failed("read.delimiter", err)
 	_, err = categoriesOf(r.Labels)
 	k.failed("read.labels", err)
-	k.failed("read.sha256", archive.CheckList(r.SHA256))
+	k.failed("read.sha256", input.CheckList(r.SHA256))
 	k.exists("read.twice", "name the folder or file of the second copy", r.Twice)
 	k.people()
 }
