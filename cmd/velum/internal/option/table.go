@@ -182,6 +182,7 @@ type Gate struct {
 	Missed  map[string]string
 	Attacks string
 	MaxLeak float64
+	Drift   bool
 }
 
 // Write is the output.
@@ -213,7 +214,11 @@ type Report struct {
 	Expected float64
 	Proven   float64
 	Shift    Shift
+	Drift    Drift
 }
+
+// Drift is how far the newest month may be from those before.
+type Drift struct{ Factor, Confidence float64 }
 
 // Shift is how far notes may be from those that the model knows.
 type Shift struct {
@@ -452,6 +457,7 @@ func (c *Config) outputOptions() []option {
 
 		opt("gate.missed", &c.Gate.Missed, nil, "What an audit missed, by category, as {PERSON: 3/1000}: 3 of 1,000 that were there. The private report then says how probable it is that a note leaks (velum audit prove and velum evaluate give the numbers).", valid(auditedShare)),
 		opt("gate.attacks", &c.Gate.Attacks, "", "File of what `velum attack --json` found out with --gold or --table: the private report shows it, and gate.max_leak heeds it. Surrogates are held to be told as often as the parrot attack told them.", aFile),
+		opt("gate.drift", &c.Gate.Drift, false, "Commit nothing, with exit code 15, when the newest month drifts (report.drift.*)."),
 		opt("gate.max_leak", &c.Gate.MaxLeak, 0, "Largest probability that a note leaks, by gate.missed, at the upper end of its 95 % interval, and largest share of people who match fewer notes than are wanted, by gate.attacks; above it nothing is committed, exit code 15. 0: any.", within(0, 1)),
 
 		opt("write.row_group_rows", &w.RowGroupRows, write.RowGroupRows, "Rows in a row group. 100,000 short notes are 14 MB of text: large enough for readers, small enough for memory.", shaping, within(1, 10_000_000)),
@@ -479,6 +485,8 @@ func (c *Config) outputOptions() []option {
 		opt("report.shift.words", &p.Shift.Words, 0.1, "Share of unknown words, beyond the same, above which the light is red.", within(0, 1)),
 		opt("report.shift.spans", &p.Shift.Spans, 5, "How many times more or fewer spans a note may have than at any writer of the calibration; beyond, the light is red. Writers lie up to twenty times apart, wards of one hospital up to ten.", within(1, 1e6)),
 		opt("report.shift.confidence", &p.Shift.Confidence, 1.5, "How far the mean log odds of doubt may lie from those of any writer of the calibration; beyond, the light is red. Writers of one corpus lie within 2, and 4 is what lies between short notes and reports.", within(0, 100)),
+		opt("report.drift.factor", &p.Drift.Factor, 1.5, "How many times above or below the range of the months before a figure of the newest month may lie: places of a category, quarantine, unknown words, other languages; beyond, and by more than chance, the light is red.", within(1, 1e6)),
+		opt("report.drift.confidence", &p.Drift.Confidence, 0.5, "How far the mean log odds of doubt of the newest month may lie outside the range of the months before.", within(0, 100)),
 	}
 }
 

@@ -123,6 +123,7 @@ var words = map[string][len(languageCodes)]string{
 	"find others":     {"%s were masked by earlier runs with other options or another model; give their files again to mask them alike.", "%s se enmascararon en ejecuciones anteriores con otras opciones u otro modelo; dé sus ficheros otra vez para enmascararlas igual.", "%s es van emmascarar en execucions anteriors amb altres opcions o un altre model; doneu els fitxers un altre cop per emmascarar-les igual."},
 	"find failure":    {"%s in quarantine for a failure of velum itself (%s).", "%s en cuarentena por un fallo de velum (%s).", "%s en quarantena per un error de velum (%s)."},
 	"find duplicates": {"Ids come again: %s with the id of a note before.", "Hay identificadores repetidos: %s con el de una nota anterior.", "Hi ha identificadors repetits: %s amb el d'una nota anterior."},
+	"find month":      {"%s: %s is %s; months before lie between %s and %s.", "%s: %s es %s; los meses anteriores están entre %s y %s.", "%s: %s és %s; els mesos anteriors són entre %s i %s."},
 	"find drift":      {"The columns of the files differ in %s.", "Las columnas de los ficheros difieren en %s.", "Les columnes dels fitxers difereixen en %s."},
 	"find uncalibrated": {"The confidences of this model, as tag.confidence wants them, were never held against notes that it had not seen: velum models measure --held, with some hundred notes of several writers that a person has marked.",
 		"Las confianzas de este modelo, tal como las pide tag.confidence, no se han contrastado con notas que no hubiera visto: velum models measure --held, con unos cientos de notas de varias manos marcadas por una persona.",
@@ -548,4 +549,18 @@ var words = map[string][len(languageCodes)]string{
 	"errors system":      {"system", "sistema", "sistema"},
 	"errors none":        {"There is no error.", "No hay ningún error.", "No hi ha cap error."},
 	"errors hidden":      {"%s more are in no row; --errors FILE.jsonl has them.", "%s más no tienen fila; --errors FICHERO.jsonl los tiene.", "%s més no tenen fila; --errors FITXER.jsonl els té."},
+
+	// months beside each other
+	"trend":            {"Month by month", "Mes a mes", "Mes a mes"},
+	"trend what":       {"figure", "cifra", "xifra"},
+	"trend chart":      {"over the months", "a lo largo de los meses", "al llarg dels mesos"},
+	"trend last":       {"newest month", "último mes", "últim mes"},
+	"trend before":     {"before", "antes", "abans"},
+	"trend is":         {"Places count by 100 masked notes. Red is what lies far out of the range of the months before (report.drift).", "Los lugares se cuentan por cada 100 notas enmascaradas. En rojo, lo que queda muy fuera del intervalo de los meses anteriores (report.drift).", "Els llocs es compten per cada 100 notes emmascarades. En vermell, el que queda molt fora de l'interval dels mesos anteriors (report.drift)."},
+	"trend quarantine": {"quarantine", "cuarentena", "quarantena"},
+	"trend language":   {"notes in another language", "notas en otra lengua", "notes en una altra llengua"},
+	"trend words":      {"unknown words", "palabras desconocidas", "paraules desconegudes"},
+	"trend length":     {"words looked at a note", "palabras miradas por nota", "paraules mirades per nota"},
+	"trend confidence": {"mean log odds of doubt", "logaritmo medio de la duda", "logaritme mitjà del dubte"},
+	"trend category":   {"%s of 100 notes", "%s por 100 notas", "%s per 100 notes"},
 }

@@ -80,7 +80,7 @@ func TestWordsAreUsed(t *testing.T) {
 	}
 	for key := range words {
 		switch {
-		case used[key], strings.HasPrefix(key, "why "), strings.HasPrefix(key, "lang "), strings.HasPrefix(key, "measure "), strings.HasPrefix(key, "unlike "), strings.HasPrefix(key, "find unlike "), key == "line", key == "red", key == "amber", key == "green":
+		case used[key], strings.HasPrefix(key, "why "), strings.HasPrefix(key, "lang "), strings.HasPrefix(key, "measure "), strings.HasPrefix(key, "unlike "), strings.HasPrefix(key, "trend "), strings.HasPrefix(key, "find unlike "), key == "line", key == "red", key == "amber", key == "green":
 		default:
 			t.Errorf("nobody asks for %q", key)
 		}

@@ -32,7 +32,7 @@ func (r *Report) page(about *About) ([]byte, error) {
 	}
 	view := reportView{
 		Headline: head, Rest: rest,
-		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(),
+		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(), Trend: r.trendRows(),
 		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
 		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
 		Groups:    r.Anonymity.groupRows(),
@@ -93,6 +93,7 @@ type reportView struct {
 	Months    []monthRow
 	Reasons   []barRow
 	Languages []barRow
+	Trend     []trendRow
 	Groups    []groupRow
 	Rules     []named
 	Lists     []named

@@ -55,6 +55,7 @@ type Report struct {
 	Anonymity  *Anonymity  `json:"k_anonymity,omitempty"`
 	Leak       *Leak       `json:"leak,omitempty"`
 	Risk       *Risk       `json:"risk,omitempty"`
+	Trend      *Trend      `json:"months,omitempty"`
 
 	Calendar *reportCalendar `json:"calendar,omitempty"`
 
@@ -295,7 +296,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 	strategies, _ := in.Config.Strategies() // the policy was read before
 	r.Leak = leakOf(&leakInput{c.Tally, c.Masked, in.Config.Gate.Missed, strategies, in.Attacks, in.Config.Gate.MaxLeak})
 	r.attacks, r.output = in.Attacks, audit.OutputDigest(m)
-	r.Risk = riskOf(m, in)
+	r.Risk, r.Trend = riskOf(m, in), trendOf(m, &in.Config.Report)
 	r.judge()
 	return r
 }
@@ -498,6 +499,7 @@ func (r *Report) judge() {
 		r.find(red, "find scramble")
 	}
 	r.judgeRisk()
+	r.judgeTrend()
 	r.judgeAttacks()
 	if r.Others > 0 {
 		r.find(amber, "find others", l.Plural(r.Others, "note"))
@@ -557,7 +559,7 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
-	p.Leak, p.Calendar = nil, nil
+	p.Leak, p.Calendar, p.Trend = nil, nil, nil
 	p.Risk = r.Risk.public()
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {

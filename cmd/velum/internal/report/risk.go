@@ -57,7 +57,7 @@ var plainForeign, plainUnknown = calibrate.Range{0, 0.03}, calibrate.Range{0, 0.
 
 // riskOf puts it together.
 func riskOf(m *commit.Manifest, in *Input) *Risk {
-	o, s := &in.Config.Report, archiveOf(m)
+	o, s := &in.Config.Report, archiveOf(&m.Counts)
 	r := &Risk{RedFrom: o.Expected, Proven: o.Proven, Unlike: []Shift{}}
 	if in.Reading != nil {
 		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), in.Reading.Output != audit.OutputDigest(m)}
@@ -86,10 +86,10 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	return r
 }
 
-// archiveOf is what the units counted of the masked notes.
-func archiveOf(m *commit.Manifest) *calibrate.Source {
-	t := m.Counts.Tally
-	s := &calibrate.Source{Words: t.Get(tally.Words, ""), Unknown: t.Get(tally.Unknown, ""), Foreign: t.Get(tally.Foreign, ""), Told: m.Counts.Masked}
+// archiveOf is what was counted of masked notes.
+func archiveOf(c *commit.Counts) *calibrate.Source {
+	t := c.Tally
+	s := &calibrate.Source{Words: t.Get(tally.Words, ""), Unknown: t.Get(tally.Unknown, ""), Foreign: t.Get(tally.Foreign, ""), Told: c.Masked}
 	for k := range s.Notes {
 		s.Notes[k] = t.Get(tally.Doubt, calibrate.BinName(k))
 	}

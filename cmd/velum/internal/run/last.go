@@ -70,7 +70,7 @@ func newLastStep(p *flow.Flow, a *archive.Archive, version, log string) (*lastSt
 // the step is done again, and the units are not.
 func (l *lastStep) String() string {
 	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven",
-		"report.shift.notes", "report.shift.language", "report.shift.words", "report.shift.spans", "report.shift.confidence"}
+		"report.shift.notes", "report.shift.language", "report.shift.words", "report.shift.spans", "report.shift.confidence", "report.drift.factor", "report.drift.confidence"}
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
 	}
@@ -125,6 +125,9 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	r := report.New(f.Manifest, in)
 	if why := r.Leak.TooMuch(); why != "" {
 		return exit.Errorf(exit.Privacy, "raise tag.recall or correct the policy; gate.max_leak sets the limit", "%s: nothing was committed", why)
+	}
+	if drifted := r.Trend.Drifted(); drifted != "" && l.config.Gate.Drift {
+		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it", "the newest month is unlike those before (%s): nothing was committed", drifted)
 	}
 	return r.Write(f)
 }

@@ -1,0 +1,224 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/tally"
+)
+
+// Trend is how the months of an archive differ from each other: what changes when
+// a source changes its form, a ward its habits, or a model meets notes of a kind that
+// it does not know. It is private: most of it is a function of hidden words.
+type Trend struct {
+	Months   []string  `json:"months"` // by name: the newest is the last
+	Notes    []int64   `json:"notes"`  // masked, of each
+	Measures []Measure `json:"measures"`
+}
+
+// Measure is one figure of all months, and whether the newest is out of the range
+// of those before. Months of too few notes have none.
+type Measure struct {
+	Name   string     `json:"name"`   // quarantine, language, words, confidence, or a category: its spans of 100 notes
+	Of     []*float64 `json:"of"`     // months
+	Lowest float64    `json:"lowest"` // before the newest
+	Most   float64    `json:"highest"`
+	Beyond bool       `json:"beyond"`
+}
+
+// monthIn finds the month in the path of a file: 2026-01, 2026_01, year=2026/month=1.
+var monthIn = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)(?:[-_./]?|/?month=)(0[1-9]|1[0-2]|[1-9])(?:\D|$)`)
+
+// monthOf is the month of a unit, else its folder; "" if it has neither.
+func monthOf(u *commit.UnitRecord) string {
+	folder := folderOf(u)
+	for _, name := range []string{u.Input, folder} {
+		if m := monthIn.FindStringSubmatch(name); m != nil {
+			return m[1] + "-" + fmt.Sprintf("%02s", m[2])
+		}
+	}
+	if folder == noFolder || folder == unreadableFolder {
+		return ""
+	}
+	return folder
+}
+
+// trendOf compares the newest month with those before; nil where there are not two.
+func trendOf(m *commit.Manifest, o *option.Report) *Trend {
+	by := map[string]*commit.Counts{}
+	for i := range m.Units {
+		u := &m.Units[i]
+		name := monthOf(u)
+		if name == "" {
+			continue
+		}
+		if by[name] == nil {
+			by[name] = &commit.Counts{}
+		}
+		c := by[name]
+		c.Rows, c.Masked, c.Quarantined = c.Rows+u.Rows, c.Masked+u.Masked, c.Quarantined+u.Quarantined-u.Reasons[pipeline.Excluded.String()]
+		c.Tally.Add(u.Tally)
+	}
+	if len(by) < 2 {
+		return nil
+	}
+	t := &Trend{Months: slices.Sorted(maps.Keys(by))}
+	months := make([]*commit.Counts, len(t.Months))
+	for i, name := range t.Months {
+		months[i] = by[name]
+		t.Notes = append(t.Notes, by[name].Masked)
+	}
+	few := int64(o.Shift.Notes)
+	// A count of n at a rate of r varies by √(r·n): four times that is no chance.
+	rate := func(name string, scale float64, of func(*commit.Counts) (part, all int64)) {
+		t.add(name, months, few, func(c *commit.Counts) float64 {
+			part, all := of(c)
+			return scale * float64(part) / float64(max(all, 1))
+		}, func(now, lowest, most float64, c *commit.Counts) bool {
+			_, all := of(c)
+			nearest := min(max(now, lowest), most)
+			return (now > most*o.Drift.Factor || now < lowest/o.Drift.Factor) &&
+				math.Abs(now-nearest) > 4*math.Sqrt(max(nearest, now)*scale/float64(max(all, 1)))
+		})
+	}
+	rate("quarantine", 1, func(c *commit.Counts) (int64, int64) { return c.Quarantined, c.Rows })
+	rate("language", 1, func(c *commit.Counts) (int64, int64) { return c.Tally.Get(tally.Foreign, ""), c.Masked })
+	rate("words", 1, func(c *commit.Counts) (int64, int64) {
+		return c.Tally.Get(tally.Unknown, ""), c.Tally.Get(tally.Words, "")
+	})
+	rate("length", 1, func(c *commit.Counts) (int64, int64) { return c.Tally.Get(tally.Words, ""), c.Masked })
+	t.add("confidence", months, few, func(c *commit.Counts) float64 {
+		return archiveOf(c).MeanDoubt()
+	}, func(now, lowest, most float64, _ *commit.Counts) bool {
+		return now > most+o.Drift.Confidence || now < lowest-o.Drift.Confidence
+	})
+	for _, category := range slices.Sorted(maps.Keys(m.Counts.Tally.By(tally.Category))) {
+		rate(category, 100, func(c *commit.Counts) (int64, int64) { return c.Tally.Get(tally.Category, category), c.Masked })
+	}
+	return t
+}
+
+// add takes a measure of all months of enough notes.
+func (t *Trend) add(name string, months []*commit.Counts, few int64, of func(*commit.Counts) float64, beyond func(now, lowest, most float64, c *commit.Counts) bool) {
+	m := Measure{Name: name, Lowest: math.Inf(1), Most: math.Inf(-1)}
+	last := len(months) - 1
+	for i, c := range months {
+		if c.Masked < few {
+			m.Of = append(m.Of, nil)
+			continue
+		}
+		x := of(c)
+		m.Of = append(m.Of, new(Rounded(x)))
+		if i < last {
+			m.Lowest, m.Most = min(m.Lowest, x), max(m.Most, x)
+		}
+	}
+	if m.Most < m.Lowest { // nothing to compare with
+		return
+	}
+	if m.Of[last] != nil {
+		m.Beyond = beyond(of(months[last]), m.Lowest, m.Most, months[last])
+	}
+	m.Lowest, m.Most = Rounded(m.Lowest), Rounded(m.Most)
+	t.Measures = append(t.Measures, m)
+}
+
+// Last is the newest month's.
+func (m *Measure) Last() *float64 { return m.Of[len(m.Of)-1] }
+
+// measureName is what a measure is called: categories have one name everywhere.
+func (r *Report) measureName(m *Measure) string {
+	if key := "trend " + m.Name; page.Known(key) {
+		return r.language.Text(key)
+	}
+	return r.language.Text("trend category", m.Name)
+}
+
+// shown writes a value.
+func (m *Measure) shown(l page.Language, x float64) string {
+	switch m.Name {
+	case "quarantine", "language", "words":
+		return l.Percent(x)
+	}
+	return l.Number(x, 2)
+}
+
+// Drifted names the measures of the newest month that are out of the range of those
+// before, in English: for an error.
+func (t *Trend) Drifted() string {
+	if t == nil {
+		return ""
+	}
+	var names []string
+	for i := range t.Measures {
+		if t.Measures[i].Beyond {
+			names = append(names, t.Measures[i].Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// judgeTrend: a month that is unlike those before is looked at.
+func (r *Report) judgeTrend() {
+	if r.Trend == nil {
+		return
+	}
+	l := r.language
+	for i := range r.Trend.Measures {
+		if m := &r.Trend.Measures[i]; m.Beyond {
+			r.find(red, "find month", r.Trend.Months[len(r.Trend.Months)-1], r.measureName(m), m.shown(l, *m.Last()), m.shown(l, m.Lowest), m.shown(l, m.Most))
+		}
+	}
+}
+
+// The chart of a measure: a line over the months.
+const chartWidth, chartHeight = 200.0, 28.0
+
+// trendRow is a measure as the page shows it.
+type trendRow struct {
+	Name, Last, Range string
+	Line              string // points of the line
+	X, Y              float64
+	Beyond            bool
+	Tip               string // all values
+}
+
+func (r *Report) trendRows() (rows []trendRow) {
+	if r.Trend == nil {
+		return nil
+	}
+	l := r.language
+	for i := range r.Trend.Measures {
+		m := &r.Trend.Measures[i]
+		row := trendRow{Name: r.measureName(m), Beyond: m.Beyond, Range: m.shown(l, m.Lowest) + "–" + m.shown(l, m.Most), Last: "–"}
+		if m.Last() != nil {
+			row.Last = m.shown(l, *m.Last())
+		}
+		bottom, top := min(0, m.Lowest), max(0, m.Most)
+		for _, x := range m.Of {
+			if x != nil {
+				bottom, top = min(bottom, *x), max(top, *x)
+			}
+		}
+		var points, tips []string
+		for k, x := range m.Of {
+			if x == nil {
+				continue
+			}
+			row.X = Tenths(4 + (chartWidth-8)*float64(k)/float64(len(m.Of)-1))
+			row.Y = Tenths(chartHeight - 4 - (chartHeight-8)*(*x-bottom)/max(top-bottom, 1e-9))
+			points, tips = append(points, fmt.Sprintf("%g,%g", row.X, row.Y)), append(tips, r.Trend.Months[k]+": "+m.shown(l, *x))
+		}
+		row.Line, row.Tip = strings.Join(points, " "), strings.Join(tips, "; ")
+		rows = append(rows, row)
+	}
+	return rows
+}
