@@ -67,7 +67,7 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 		return flow.InputError(err)
 	case o.Try > 0:
 		return p.printNotes()
-	case !c.JSON:
+	case !c.JSON && !c.Quiet:
 		if err := p.print(); err != nil {
 			return err
 		}
