@@ -38,11 +38,11 @@ func Formats() []string {
 	return []string{"auto", "parquet", "dump", "csv", "jsonl", "txt", "fhir", "hl7", "cda"}
 }
 
-// Format is what the file is, as read.format calls it.
+// Format is what the file is, as read.format calls it; "documents" of FHIR, HL7 v2 and CDA.
 func (f *File) Format() string { return f.form.String() }
 
 func (f form) String() string {
-	return [...]string{noForm: "", parquetForm: "parquet", dumpForm: "dump", csvForm: "csv", jsonForm: "jsonl", noteForm: "txt"}[f]
+	return [...]string{noForm: "", parquetForm: "parquet", dumpForm: "dump", csvForm: "csv", jsonForm: "jsonl", noteForm: "txt", documentForm: "documents"}[f]
 }
 
 var formOfExt = map[string]form{
@@ -290,7 +290,7 @@ func FormatOf(name string) string {
 	if strings.EqualFold(filepath.Ext(name), ".conll") {
 		return "conll"
 	}
-	if f := formOf(name); f != noteForm && f != dumpForm {
+	if f := formOf(name); f != noteForm && f != dumpForm && f != documentForm {
 		return f.String()
 	}
 	return ""

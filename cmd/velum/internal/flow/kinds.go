@@ -94,11 +94,11 @@ type Opening struct {
 }
 
 // resources are those of one member.
-func (in *Opening) resources() features.Resources {
-	r := Resources(in.Lists)
+func (o *Opening) resources() features.Resources {
+	r := Resources(o.Lists)
 	open := r.Open
 	r.Open = func(kind string, data []byte) (features.Stored, error) {
-		once, _ := in.stored.LoadOrStore([2]uint64{xxh3.HashString(kind), xxh3.Hash(data)}, sync.OnceValues(func() (features.Stored, error) { return open(kind, data) }))
+		once, _ := o.stored.LoadOrStore([2]uint64{xxh3.HashString(kind), xxh3.Hash(data)}, sync.OnceValues(func() (features.Stored, error) { return open(kind, data) }))
 		return once.(func() (features.Stored, error))()
 	}
 	return r

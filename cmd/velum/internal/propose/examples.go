@@ -93,6 +93,7 @@ func (p *proposal) unitsOf(ctx context.Context, files []archive.File) (*units, e
 	if err != nil {
 		return nil, err
 	}
+	p.flow.Documents = a.HasDocuments()
 	if p.notes = fmt.Sprintf("%d notes", a.Rows()); len(paths) < len(files) {
 		p.notes = fmt.Sprintf("about %d notes", a.Rows()*int64(len(files))/int64(len(paths)))
 	}

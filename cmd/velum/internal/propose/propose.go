@@ -186,7 +186,7 @@ func (p *proposal) formatOf(f *archive.File) (string, error) {
 		return "", p.strange("is a document or a workbook", "save its sheet as CSV (UTF-8)")
 	case format == "parquet" && !begins("PAR1"):
 		return "", p.strange("is no Parquet file", "export it again")
-	case format != "":
+	case format != "", plain && f.Format() != "txt":
 		return "", nil
 	case begins("\x1f\x8b"), begins("\x28\xb5\x2f\xfd"):
 		return "", p.strange("is packed, and its name does not say what is in it", "call it .csv.gz or .jsonl.gz")
