@@ -56,8 +56,8 @@ var mayImport = []struct{ who, what string }{
 	{"stages/read/parquet", below + " stages/read/input stages/read/pages"},
 	{"stages/read/text", below + " stages/read/input stages/read/parquet"},
 	{"stages/read/tagged", below + " stages/read/input stages/read/parquet"},
-	{"stages/read/fence", below + " stages/read/input stages/read/parquet"},
 	{"stages/read/lake", below + " stages/read/input"},
+	{"stages/read/fence", below + " stages/read/input stages/read/parquet stages/read/lake"},
 	{"stages/read/clinical", below + " stages/read/input stages/read/text"},
 	{"stages/read/archive", below + " stages/read/clinical stages/read/input stages/read/parquet stages/read/text stages/read/fence stages/read/lake"},
 	{"stages/read/readtest", below + " pipeline/markup"}, // for tests

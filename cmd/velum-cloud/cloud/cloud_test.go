@@ -509,6 +509,31 @@ func TestTwoFinishers(t *testing.T) {
 	}
 }
 
+// TestTwo lets another run begin and commit before each of what the first one asks of the store: one of them ends well, and
+// the first is told so.
+func TestTwo(t *testing.T) {
+	want, verbs := undisturbed(t, 3)
+	for at := range verbs {
+		s, done := filled(t, 3), false
+		end := func() {
+			if code, err := start(t, s, toy, options(t)); code != 0 && code != Locked && code != Nothing {
+				t.Fatalf("at %d of %d (%s): ended with %d: %v", at, len(verbs), verbs[at], code, err)
+			}
+		}
+		s.fault = func(i int, _, _ string) string {
+			if i == at+1 && !done {
+				done = true
+				end()
+			}
+			return ""
+		}
+		end()
+		if got := s.tree(t, output); got != want {
+			t.Fatalf("at %d: another tree:\n%s\nwant\n%s", at, got, want)
+		}
+	}
+}
+
 // TestZombie lets another run commit while one puts files in their places, at each of them.
 func TestZombie(t *testing.T) {
 	want, _ := undisturbed(t, 4)

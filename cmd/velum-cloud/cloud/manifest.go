@@ -119,13 +119,20 @@ func (r *run) commit(ctx context.Context, m *manifest) error {
 func (r *run) own(ctx context.Context, n int) error {
 	const key = "output.json"
 	mine := fmt.Appendf(nil, "{\"schema\":%q,\"public\":%q,\"private\":%q}\n", schema, r.trees[0].url, r.trees[1].url)
-	known, err := r.state.all(ctx, "")
-	if _, ours := known[key]; err != nil || !ours && n == 0 {
-		for _, t := range []*folder{r.trees[0], r.trees[1], r.state} {
-			if there, bad := t.all(ctx, ""); cmp.Or(err, bad) != nil || len(there) > 0 {
-				return cmp.Or(err, bad, wrong("name an empty folder, or --private as it was then", "%s holds objects, and no run is known that put them there", t.url))
-			}
+	var foreign error
+	for _, t := range []*folder{r.trees[0], r.trees[1], r.state} { // in this order: another run puts the object first
+		there, err := t.all(ctx, "")
+		if err != nil {
+			return err
 		}
+		if _, ours := there[key]; ours && t == r.state {
+			foreign = nil
+		} else if len(there) > 0 && n == 0 {
+			foreign = wrong("name an empty folder, or --private as it was then", "%s holds objects, and no run is known that put them there", t.url)
+		}
+	}
+	if foreign != nil {
+		return foreign
 	}
 	for range 2 {
 		was, err := r.state.create(ctx, key, mine)

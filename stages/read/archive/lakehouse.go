@@ -99,7 +99,11 @@ func inTable(in string, itself bool) error {
 
 // table adds the files of a table.
 func (a *Archive) table(root, dir string) error {
-	t, err := lake.Open(dir, a.o.Version)
+	open := lake.Open
+	if a.fence != nil {
+		open = a.fence.Table
+	}
+	t, err := open(dir, a.o.Version)
 	if err != nil {
 		return err
 	}

@@ -29,14 +29,14 @@ type parquetFile struct {
 }
 
 func undecoded(path string) error {
-	return &input.Error{Path: path, Cause: "cannot be decoded as Parquet", Remedy: restore}
+	return &input.Error{Path: path, Cause: "cannot be decoded as Parquet", Remedy: Restore}
 }
 
 // withParquet opens a file for do, and takes a panic of the library for damage.
 func withParquet(path string, do func(*parquetFile) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return &input.Error{Path: path, Cause: input.Cause(err), Remedy: restore}
+		return &input.Error{Path: path, Cause: input.Cause(err), Remedy: Restore}
 	}
 	defer file.Close() // only read
 	err = undecoded(path)

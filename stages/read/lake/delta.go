@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -124,14 +125,20 @@ func listLog(dir string) (*logFiles, error) {
 	parts := map[string]*checkpoint{} // of several files
 	for _, e := range entries {
 		if m := commitName.FindStringSubmatch(e.Name()); m != nil {
-			n, _ := strconv.ParseInt(m[1], 10, 64) // no number of 20 digits is read as another
+			n, err := strconv.ParseInt(m[1], 10, 64)
+			if err != nil {
+				continue
+			}
 			l.commits[n], l.newest = true, max(l.newest, n)
 		}
 		m := checkpointName.FindStringSubmatch(e.Name())
 		if m == nil {
 			continue
 		}
-		n, _ := strconv.ParseInt(m[1], 10, 64)
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		if err != nil {
+			continue
+		}
 		c := checkpoint{n, []string{e.Name()}}
 		if of, _ := strconv.Atoi(m[3]); of > 0 {
 			all := parts[m[1]+m[3]]
@@ -149,7 +156,7 @@ func listLog(dir string) (*logFiles, error) {
 	}
 	slices.SortStableFunc(l.checkpoints, func(a, b checkpoint) int { return int(max(-1, min(1, a.version-b.version))) })
 	if l.newest < 0 {
-		return nil, &input.Error{Path: filepath.Join(dir, logFolder), Cause: "has no entries of a log of Delta Lake", Remedy: restore}
+		return nil, &input.Error{Path: filepath.Join(dir, logFolder), Cause: "has no entries of a log of Delta Lake", Remedy: Restore}
 	}
 	return l, nil
 }
@@ -193,10 +200,7 @@ func (l *logFiles) wanted(dir, version string) (int64, error) {
 		return refuse("read.version is no number and no time")
 	}
 	best, before := int64(-1), time.Time{}
-	for n := range l.newest + 1 {
-		if !l.commits[n] {
-			continue
-		}
+	for _, n := range slices.Sorted(maps.Keys(l.commits)) { // a name may have any number
 		made, err := commitTime(dir, n)
 		if err != nil {
 			return 0, err
@@ -235,7 +239,7 @@ func commitTime(dir string, version int64) (time.Time, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return made, &input.Error{Path: path, Cause: input.Cause(err), Remedy: restore}
+		return made, &input.Error{Path: path, Cause: input.Cause(err), Remedy: Restore}
 	}
 	return info.ModTime(), nil
 }
@@ -247,7 +251,7 @@ const mostAction = 64 << 20
 func eachAction(path string, do func(*action) error) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return &input.Error{Path: path, Cause: input.Cause(err), Remedy: restore}
+		return &input.Error{Path: path, Cause: input.Cause(err), Remedy: Restore}
 	}
 	defer f.Close() // only read
 	lines := bufio.NewScanner(f)
@@ -255,7 +259,7 @@ func eachAction(path string, do func(*action) error) error {
 	for n := 1; lines.Scan(); n++ {
 		a, err := parseAction(lines.Bytes())
 		if err != nil {
-			return &input.Error{Path: path, Line: n, Cause: err.Error(), Remedy: restore}
+			return &input.Error{Path: path, Line: n, Cause: err.Error(), Remedy: Restore}
 		}
 		if err := do(a); err == io.EOF {
 			return nil
@@ -264,7 +268,7 @@ func eachAction(path string, do func(*action) error) error {
 		}
 	}
 	if lines.Err() != nil {
-		return &input.Error{Path: path, Cause: "cannot be read to its end", Remedy: restore}
+		return &input.Error{Path: path, Cause: "cannot be read to its end", Remedy: Restore}
 	}
 	return nil
 }
@@ -308,7 +312,7 @@ func (d *deltaLog) replay(l *logFiles) error {
 		}
 	}
 	if d.protocol == nil || d.metaData == nil {
-		return &input.Error{Path: filepath.Join(d.dir, logFolder), Cause: fmt.Sprintf("has no protocol or schema of version %d", d.version), Remedy: restore}
+		return &input.Error{Path: filepath.Join(d.dir, logFolder), Cause: fmt.Sprintf("has no protocol or schema of version %d", d.version), Remedy: Restore}
 	}
 	if l.commits[d.version] {
 		var err error
@@ -408,7 +412,7 @@ func (d *deltaLog) table() (*Table, error) {
 func (d *deltaLog) columns(t *Table) (physical map[string]string, err error) {
 	var s deltaSchema
 	if json.Unmarshal([]byte(d.metaData.SchemaString), &s) != nil {
-		return nil, &input.Error{Path: filepath.Join(d.dir, logFolder), Cause: "has a schema that cannot be decoded", Remedy: restore}
+		return nil, &input.Error{Path: filepath.Join(d.dir, logFolder), Cause: "has a schema that cannot be decoded", Remedy: Restore}
 	}
 	mode := d.metaData.Configuration["delta.columnMapping.mode"]
 	physical = map[string]string{}
@@ -466,7 +470,7 @@ func (d *deltaLog) file(f *addFile, partitions []Column, physical map[string]str
 		if !errors.Is(err, errVector) {
 			cause = "its deletion vector " + input.Cause(err)
 		}
-		return File{}, &input.Error{Path: filepath.Join(d.dir, path), Cause: cause, Remedy: restore}
+		return File{}, &input.Error{Path: filepath.Join(d.dir, path), Cause: cause, Remedy: Restore}
 	}
 	file.Deleted = rows
 	return file, nil
@@ -520,7 +524,7 @@ func (d *deltaLog) counted() error {
 		bytes += f.Size
 	}
 	if json.Unmarshal(data, &sum) != nil || sum.NumFiles != nil && *sum.NumFiles != int64(len(d.files)) || sum.TableSizeBytes != nil && *sum.TableSizeBytes != bytes {
-		return &input.Error{Path: path, Cause: fmt.Sprintf("is not the checksum of what the log says: %d files of %d bytes", len(d.files), bytes), Remedy: restore}
+		return &input.Error{Path: path, Cause: fmt.Sprintf("is not the checksum of what the log says: %d files of %d bytes", len(d.files), bytes), Remedy: Restore}
 	}
 	return nil
 }

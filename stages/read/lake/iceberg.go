@@ -112,7 +112,7 @@ func newestMetadata(dir string) (string, error) {
 	}
 	switch {
 	case best == "":
-		return "", &input.Error{Path: folder, Cause: "has no metadata of an Iceberg table", Remedy: restore}
+		return "", &input.Error{Path: folder, Cause: "has no metadata of an Iceberg table", Remedy: Restore}
 	case twice:
 		return "", &input.Error{Path: folder, Cause: fmt.Sprintf("has two files of metadata with the number %d, and only the catalog knows which one counts", at), Remedy: "move the one away that is not the table's"}
 	}
@@ -123,7 +123,7 @@ func newestMetadata(dir string) (string, error) {
 const mostMetadata = 1 << 30
 
 func readMetadata(path string) (*icebergMetadata, error) {
-	bad := &input.Error{Path: path, Cause: "is no metadata of an Iceberg table", Remedy: restore}
+	bad := &input.Error{Path: path, Cause: "is no metadata of an Iceberg table", Remedy: Restore}
 	f, err := os.Open(path)
 	if err != nil {
 		bad.Cause = input.Cause(err)
@@ -184,7 +184,7 @@ func (l *icebergLog) refuse(cause string) error {
 
 // broken is an error about a file of the log.
 func (l *icebergLog) broken(path, cause string) error {
-	return &input.Error{Path: path, Cause: cause, Remedy: restore}
+	return &input.Error{Path: path, Cause: cause, Remedy: Restore}
 }
 
 // snapshot is the one that is meant; nil: the table has none yet.
@@ -213,7 +213,7 @@ func (l *icebergLog) snapshot(version string) (*icebergSnapshot, error) {
 	}
 	at := slices.IndexFunc(l.Snapshots, func(s *icebergSnapshot) bool { return s.ID == id })
 	if at < 0 {
-		return nil, &input.Error{Path: l.path, Cause: fmt.Sprintf("has no snapshot %d any more", id), Remedy: "name one that has not expired"}
+		return nil, &input.Error{Path: l.path, Cause: fmt.Sprintf("has no snapshot %d, or none any more", id), Remedy: "give read.version one of the ids in that file, or a time"}
 	}
 	return l.Snapshots[at], nil
 }

@@ -12,6 +12,8 @@ package lake
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +40,48 @@ type Table struct {
 	Values  []Column          // partition columns, which no file has
 	Apart   []string          // columns that a file may lack though they have values, since folders have them
 }
+
+// fileOf is a File as it goes from one process to another.
+type fileOf struct {
+	Path    []byte // may be no UTF-8
+	Bytes   int64
+	Rows    int64
+	Values  map[string]*string `json:",omitempty"`
+	Deleted []byte             `json:",omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (f File) MarshalJSON() (_ []byte, err error) {
+	said := fileOf{[]byte(f.Path), f.Bytes, f.Rows, f.Values, nil}
+	if f.Deleted != nil {
+		said.Deleted, err = f.Deleted.ToBytes()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(said)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Who sent it is not trusted.
+func (f *File) UnmarshalJSON(data []byte) error {
+	var said fileOf
+	if json.Unmarshal(data, &said) != nil {
+		return errFile
+	}
+	path, ok := inside(string(said.Path))
+	if !ok || path != string(said.Path) {
+		return errFile
+	}
+	*f = File{path, said.Bytes, said.Rows, said.Values, nil}
+	if said.Deleted == nil {
+		return nil
+	}
+	rows, err := parseBitmap(said.Deleted)
+	f.Deleted = rows
+	return err
+}
+
+var errFile = errors.New("is no file of a table")
 
 // A File is a file of rows.
 type File struct {
@@ -95,7 +139,7 @@ func Open(dir, version string) (t *Table, err error) {
 			err = &input.Error{Path: dir, Cause: "is a table of " + format + ", which is not read", Remedy: "write what the table says now into a file of Parquet and give that"}
 		}
 	}) {
-		err = &input.Error{Path: dir, Cause: "its log cannot be decoded", Remedy: restore}
+		err = &input.Error{Path: dir, Cause: "its log cannot be decoded", Remedy: Restore}
 	}
 	if err != nil {
 		return nil, err
@@ -110,11 +154,12 @@ func Open(dir, version string) (t *Table, err error) {
 	return t, t.check()
 }
 
-const restore = "restore the table, or write what it says into a file of Parquet with the program that wrote it, and give that"
+// Restore is what may be done about a table that is not sound.
+const Restore = "restore the table, or write what it says into a file of Parquet with the program that wrote it, and give that"
 
 // broken is an error about a file of the table.
 func (t *Table) broken(path, cause string) error {
-	return &input.Error{Path: filepath.Join(t.Dir, path), Cause: fmt.Sprintf("%s of the %s table says otherwise: the file %s", t.at(), t.Format, cause), Remedy: restore}
+	return &input.Error{Path: filepath.Join(t.Dir, path), Cause: fmt.Sprintf("%s of the %s table says otherwise: the file %s", t.at(), t.Format, cause), Remedy: Restore}
 }
 
 // at names the version.

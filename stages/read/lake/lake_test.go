@@ -1,6 +1,8 @@
 package lake
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +58,36 @@ func TestMetadataNumber(t *testing.T) {
 	} {
 		if n, ok := metadataNumber(name); ok != (want >= 0) || ok && n != want {
 			t.Errorf("%s: %d, %v", name, n, ok)
+		}
+	}
+}
+
+// TestNumbers: a name in the log may have any number, and a search by time still ends.
+func TestNumbers(t *testing.T) {
+	l := readtest.NewLake(t)
+	l.Commit(0, readtest.Protocol(1), readtest.MetaData(nil, nil, readtest.DeltaField("id", "string", "", 0)))
+	l.Put("_delta_log/99999999999999999999.json", nil)
+	if table, err := Open(l.Dir, ""); err != nil || table.Version != "0" {
+		t.Error(table, err)
+	}
+	l.Put("_delta_log/01000000000000000000.json", nil)
+	if table, err := Open(l.Dir, "1969-01-01"); err == nil {
+		t.Error(table)
+	}
+}
+
+// TestSent: what one process says of a file another one takes only if it is one.
+func TestSent(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"Path":"` + base64.StdEncoding.EncodeToString([]byte("a/\xff.parquet")) + `","Bytes":1,"Rows":2}`: true,
+		`{"Path":"` + base64.StdEncoding.EncodeToString([]byte("../a")) + `"}`:                              false,
+		`{"Path":"` + base64.StdEncoding.EncodeToString([]byte("/etc/a")) + `"}`:                            false,
+		`{"Path":"YQ==","Deleted":"////////////"}`:                                                          false,
+		`{}`: false,
+	} {
+		var f File
+		if err := json.Unmarshal([]byte(text), &f); (err == nil) != want || want && (f.Path != "a/\xff.parquet" || f.Rows != 2) {
+			t.Errorf("%s: %+v, %v", text, f, err)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (r record) integers(name string) (all []int32) {
 
 // eachAvro decodes the records of a file.
 func eachAvro(path string, do func(record) error) error {
-	bad := &input.Error{Path: path, Cause: "cannot be decoded as Avro", Remedy: restore}
+	bad := &input.Error{Path: path, Cause: "cannot be decoded as Avro", Remedy: Restore}
 	f, err := os.Open(path)
 	if err != nil {
 		bad.Cause = input.Cause(err)

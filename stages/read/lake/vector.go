@@ -28,12 +28,20 @@ var errVector = errors.New("its deletion vector cannot be decoded")
 
 // parseVector reads magic number and bitmap.
 func parseVector(data []byte) (rows *roaring64.Bitmap, err error) {
-	if len(data) < 12 || binary.LittleEndian.Uint32(data) != vectorMagic || binary.LittleEndian.Uint64(data[4:]) > uint64(len(data))/8 {
+	if len(data) < 4 || binary.LittleEndian.Uint32(data) != vectorMagic {
+		return nil, errVector
+	}
+	return parseBitmap(data[4:])
+}
+
+// parseBitmap reads a bitmap.
+func parseBitmap(data []byte) (rows *roaring64.Bitmap, err error) {
+	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data))/8 {
 		return nil, errVector // the library makes room for as many bitmaps as it is told
 	}
 	rows = roaring64.New()
 	if guard.Note(func() {
-		if _, err = rows.ReadFrom(bytes.NewReader(data[4:])); err == nil {
+		if _, err = rows.ReadFrom(bytes.NewReader(data)); err == nil {
 			err = rows.Validate()
 		}
 	}) || err != nil {
