@@ -72,7 +72,7 @@ var mayImport = []struct{ who, what string }{
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
 	{"exit"},                   // how a command ends
-	{"console"},                // the process around it
+	{"console", "syntax"},      // the process around it; YAML that anybody wrote
 	{"option", "files"},        // the configuration; what people and runs have written
 	{"flow"},                   // stages, models, labelled notes
 	{"page"},                   // pages in three languages

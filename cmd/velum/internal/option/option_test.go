@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/syntax"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/stages/mask"
 )
@@ -396,7 +397,7 @@ func TestBombs(t *testing.T) {
 		"plain text":        "a: b" + strings.Repeat("[{:b", 10_000),
 		"a text of dashes":  `a: "` + strings.Repeat("- ", 10_000) + `"`,
 	} {
-		if m := bounded([]byte(text)); m != nil {
+		if _, m := syntax.Parse([]byte(text)); m != nil && m.Message != "this is no YAML" {
 			t.Errorf("%s: %v", name, m)
 		}
 	}

@@ -87,21 +87,21 @@ type bounded struct {
 }
 
 // Allocate implements memory.Allocator. The library's reader makes an error of the panic.
-func (m *bounded) Allocate(n int) []byte {
-	if n < 0 || n > m.left {
-		m.left = -1
+func (b *bounded) Allocate(n int) []byte {
+	if n < 0 || n > b.left {
+		b.left = -1
 		panic("too large")
 	}
-	m.left -= n
-	return m.Allocator.Allocate(n)
+	b.left -= n
+	return b.Allocator.Allocate(n)
 }
 
 // Reallocate implements memory.Allocator.
-func (m *bounded) Reallocate(n int, b []byte) []byte {
-	if n <= cap(b) {
-		return b[:n]
+func (b *bounded) Reallocate(n int, old []byte) []byte {
+	if n <= cap(old) {
+		return old[:n]
 	}
-	return append(m.Allocate(n)[:0], b...)[:n]
+	return append(b.Allocate(n)[:0], old...)[:n]
 }
 
 func newArrow(s *shape, in *intake, out io.Writer) (*arrows, error) {

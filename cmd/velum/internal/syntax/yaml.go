@@ -1,0 +1,115 @@
+// Package syntax parses YAML that anybody may have written, at a cost that is
+// bounded before the parser sees it.
+package syntax
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/scanner"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+)
+
+// Parse parses a file, or says where and why it is none.
+func Parse(text []byte) (*ast.File, *exit.Mistake) {
+	if m := bounded(text); m != nil {
+		return nil, m
+	}
+	f, err := parse(text)
+	if err == nil {
+		return f, nil
+	}
+	m := &exit.Mistake{Message: "this is no YAML"}
+	if e := yaml.Error(nil); errors.As(err, &e) {
+		at := e.GetToken().Position
+		m.Line, m.Column, m.Message = at.Line, at.Column, e.GetMessage()
+	}
+	return nil, m
+}
+
+// Bounds of a file. The library takes time with the square of nesting and of the
+// keys of a section, and a stack with nesting: a hundred thousand opening
+// brackets took it 25 s. No configuration comes near them; lists of entries
+// may be as long as they like.
+const (
+	maxDepth = 32
+	maxKeys  = 4000
+)
+
+// bounded looks for what would cost the parser too much, without parsing: it
+// counts the tokens that open and close something. They come from the parser's
+// own scanner, so that both agree on what stands in quotes, in a block of text or
+// in a comment; it takes time with the length, and stops at the first bound.
+func bounded(text []byte) (m *exit.Mistake) {
+	defer func() {
+		if recover() != nil {
+			m = &exit.Mistake{Message: "this is no YAML"}
+		}
+	}()
+	var s scanner.Scanner
+	s.Init(string(text))
+	var c counter
+	for {
+		tokens, err := s.Scan()
+		for _, t := range tokens {
+			if m := c.add(t); m != nil {
+				return m
+			}
+		}
+		if err != nil { // the end, or what the parser will name
+			return nil
+		}
+	}
+}
+
+// counter counts what tokens open.
+type counter struct {
+	depth, keys int // brackets that are open, keys up to here
+	nested      int // entries that begin on the line, as in "- - - x"
+	line        int
+}
+
+func (c *counter) add(t *token.Token) *exit.Mistake {
+	if t.Position.Line != c.line {
+		c.line, c.nested = t.Position.Line, 0
+	}
+	switch t.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		c.depth++
+	case token.SequenceEndType, token.MappingEndType:
+		c.depth = max(0, c.depth-1)
+	case token.SequenceEntryType:
+		c.nested++
+	case token.MappingKeyType:
+		c.nested++
+		c.keys++
+	case token.MappingValueType:
+		c.keys++
+	}
+	m := &exit.Mistake{Line: t.Position.Line, Column: t.Position.Column}
+	switch {
+	case max(c.depth, c.nested) > maxDepth:
+		m.Message = fmt.Sprintf("nested deeper than %d", maxDepth)
+	case c.keys > maxKeys:
+		m.Message, m.Hint = fmt.Sprintf("more than %d keys", maxKeys), "long lists may stand in files of their own"
+	default:
+		return nil
+	}
+	return m
+}
+
+// parse parses, and turns a panic of the library on hostile input into an
+// error.
+func parse(text []byte) (f *ast.File, err error) {
+	defer func() {
+		if recover() != nil {
+			f, err = nil, errors.New("not to be parsed")
+		}
+	}()
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+}
