@@ -331,7 +331,13 @@ def distance(x, y):
 def judge(a):
     r, t = random.Random(a.seed), Tables()
     people = People(r, t, spelling())
-    ratio = lambda w: t.in_barcelona[w] / 2 / max(t.count[w], 1)  # how much at home in Barcelona
+    with gzip.open(os.path.join(DATA, "gazetteers/softcatala-dict/nomspropis-lt.txt.gz"), "rt", encoding="utf-8") as f:
+        catalan_words = {fold(l.split(" ")[0]) for l in f}
+
+    def tongue(w):
+        """Catalan, Spanish, or neither: by how many of those who bear a surname live in Barcelona, and whether Softcatala has it."""
+        r = t.in_barcelona[w] / 2 / max(t.count[w], 1)
+        return "Catalan" if r > .14 and w in catalan_words else "Spanish" if r < .08 and t.count[w] > 300 else None
     for operator in (a.operator,):
         rows, kinds = [], []
         for k in range(a.draws):
@@ -367,18 +373,24 @@ def judge(a):
             x, y = freq[catalan]
             x.append(t.count[fold(last)])
             y.append(t.count[s])
-            at_home = lambda w: w in t.in_barcelona and ratio(w) > .12 and t.count[w] < 60000
-            if t.count[fold(last)] and t.count[s]:
+            was, now = tongue(fold(last)), tongue(s)
+            if was and now:
                 lang[1] += 1
-                lang[0] += at_home(fold(last)) == at_home(s)
+                lang[0] += was == now
+                if a.v and was != now:
+                    print("language:", last, was, "->", name)
             if not catalan:
                 given_freq[0].append(max(t.gender[fold(given)]))
                 given_freq[1].append(max(t.gender[g]) if g in t.gender else 0)
+                if a.v and g not in t.gender:
+                    print("no such given name:", given, "->", name)
+            if a.v and not t.count[s]:
+                print("no such surname:", last, "->", name)
         print(f"{operator}: {len(rows)} names")
         print(f"gender: {same} of {known} ({same / known:.4f}), {unknown} that no table has")
         for catalan, (x, y) in freq.items():
             print("surnames,", "Barcelona" if catalan else "INE", f"Kolmogorov distance of frequency {distance(x, y):.4f}; no such name: {sum(v == 0 for v in y) / len(y):.4f} (of originals {sum(v == 0 for v in x) / len(x):.4f})")
-        print(f"surnames at home in Barcelona for such, others for others: {lang[0] / lang[1]:.4f} of {lang[1]}")
+        print(f"Catalan surnames for Catalan, Spanish for Spanish: {lang[0] / lang[1]:.4f} of {lang[1]}")
         print(f"given names, INE: {distance(*given_freq):.4f}; no such name {sum(v == 0 for v in given_freq[1]) / len(given_freq[1]):.4f}")
         if a.v:
             for q in range(0, 100, 5):

@@ -19,6 +19,7 @@ type drawn struct {
 	tail []string
 
 	parts        []string // what rare names are put together from; none: the tail
+	single       *drawn   // of a pool of pairs: that of the second half
 	others, rare int      // weights of the tail and of names that are put together
 }
 
@@ -40,12 +41,22 @@ func (d *drawn) of(dst []byte, rng *rand.Rand) []byte {
 		at, _ := slices.BinarySearch(d.upTo, k+1)
 		return append(dst, d.head[at]...)
 	case k >= top+d.others && top > 0:
-		if d.parts != nil {
-			return splice(dst, d.parts, rng)
-		}
-		return splice(dst, d.tail, rng)
+		return d.together(dst, rng)
 	}
 	return append(dst, d.tail[rng.IntN(len(d.tail))]...)
+}
+
+// together appends a name that is put together: two given names that hardly
+// anybody has together, or a spliced one.
+func (d *drawn) together(dst []byte, rng *rand.Rand) []byte {
+	switch {
+	case d.single != nil:
+		first, _, _ := strings.Cut(d.head[rng.IntN(len(d.head))], " ")
+		return d.single.of(append(append(dst, first...), ' '), rng)
+	case d.parts != nil:
+		return splice(dst, d.parts, rng)
+	}
+	return splice(dst, d.tail, rng)
 }
 
 func (d *drawn) empty() bool { return len(d.head) == 0 && len(d.tail) == 0 }
@@ -135,6 +146,12 @@ func (l *lists) addFrequent(at pool, weight int, names []string) {
 		}
 		if slices.Contains(d.head, name) || !l.known(at, name) {
 			continue
+		}
+		switch {
+		case at < surnames:
+			l.leaning[folded(name)] += weight
+		case at < twoMen:
+			l.leaning[folded(name)] -= weight
 		}
 		top := weight
 		if n := len(d.upTo); n > 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
@@ -83,11 +84,12 @@ type lists struct {
 	accented map[string]bool // frequent names that are written with accents
 	pairs    map[string]bool // given names that go together
 	towns    [numOrigins][]string
+	leaning  map[string]int // how many more people bear it as a given name than as a surname, by hundreds
 	endings  map[string]int // of given names: how many more women's than men's end so
 }
 
 var shipped = sync.OnceValue(func() *lists {
-	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]bool{}, endings: map[string]int{}}
+	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]bool{}, endings: map[string]int{}, leaning: map[string]int{}}
 	l.readFrequent()
 	for line := range lines("lists/given.txt") {
 		gender, rest, _ := strings.Cut(line, " ")
@@ -109,6 +111,9 @@ var shipped = sync.OnceValue(func() *lists {
 				l.sort(e)
 			}
 		}
+	}
+	for o := range pool(elsewhere) {
+		l.pools[twoMen+o].single, l.pools[twoWomen+o].single = &l.pools[menNames+o], &l.pools[womenNames+o]
 	}
 	for o := range numOrigins {
 		d := &l.pools[surnames+pool(o)]
@@ -283,11 +288,24 @@ var catalanSurnames = strings.Fields(`puig serra vila soler roca vidal bosch puj
 	farre feliu figueras figueres fontanals garriga gasol gomis guardiola guasch jove juve lleonart lloret llobet llopis maragall massip
 	mateu miquel molins montaner muntaner nadal noguera oller palau parellada planas porta prats puigdemont rafols
 	ramoneda raventos recasens ricart rifa ripoll rosell rossell sagarra salvado sanahuja sanchis segarra sendra serrat sitja sola subirana
+	galceran coma creus virgili claret riba vall mestres farras solsona padros ferran marti llado  bertran durany  altarriba
+	bassols bellmunt bosca bonavila borras brunet caball calaf camps canela carreras casademont castellvi cirera cots cuni daban escola
+	 fabra falguera fargas ferres fites folch forns fortuny francas freixas fusté  gelabert ginesta gou grifols
+	gusi homs illa jane jorba jubany lladonosa llaveria lluis malla margarit maso matas mercader monfort monras montserrat morera
+	muns oller olive ollé orriols pagans palet pallares pares parera pell perich pinyol  poblet porqueras portabella pous
+	prunes puigcercos rabassa ral rebull reixach ribera ribo rigau rigol riu rocamora rodo roma roselló rossinyol rovirosa sabates 
+	salvat samso sansa santacana sarda sarra saurina savall selva serradell serrallonga sarrias sirvent soldevila solsona suñol surroca
+	 tarres tarrida teixido terradas terres tomas torne  torra torrens tresserras tugas vallbona valles
+	vallve vancells  verges vidiella vilajosana vilanou vilardell viles vinas vives xifra xampeny
 	tarrago torras tort trias trullas tura vallverdu vendrell verdaguer vilalta vilanova vinyals xirau`)
 
 // guessOrigin tells Catalan names in small letters by letters and endings that Spanish lacks.
 func guessOrigin(lower string) origin {
 	if strings.ContainsAny(lower, "àèòïç·") || strings.Contains(lower, "ny") || strings.Contains(lower, "tx") {
+		return catalan
+	}
+	switch last, size := utf8.DecodeLastRuneInString(lower); {
+	case strings.ContainsRune("tcfgmpbíóéàè", last) && len(lower) > 3+size && !strings.HasSuffix(lower, "ng"):
 		return catalan
 	}
 	for _, ending := range [...]string{"uig", "aig", "eig", "oig", "osch", "ach", "ells", "alls", "ull", "ell", "eu", "ïs"} {

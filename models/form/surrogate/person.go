@@ -118,8 +118,10 @@ func (w *Writer) isGiven(value []byte, i int, turned bool, before int) bool {
 	switch last := i == len(w.parts)-1; {
 	case i > 0 && w.roles[i-1] == surname:
 		return false
-	case before > 0 && (last || isSurname):
-		return w.together(value, i-1)
+	case before > 0 && last:
+		return w.together(value, i-1) || w.lists.leaning[string(f)] > hardlySurname
+	case before > 0 && isSurname:
+		return isGiven && w.lists.leaning[string(f)] > 0 || w.together(value, i-1)
 	case isGiven != isSurname:
 		return isGiven
 	case isGiven:
@@ -127,6 +129,10 @@ func (w *Writer) isGiven(value []byte, i int, turned bool, before int) bool {
 	}
 	return i == 0 && len(w.parts) > 1
 }
+
+// hardlySurname is how many more people bear a name that is a given one wherever it
+// stands, by hundreds: Luis Francisco.
+const hardlySurname = 2000
 
 // together tells whether parts i and i+1 are given names that go together.
 func (w *Writer) together(value []byte, i int) bool {
