@@ -253,9 +253,10 @@ def public_names():
         for f in os.listdir(os.path.join(LISTS, folder)):
             if "names" in f or "geonames" in f or "municip" in f:
                 names |= {w for line in open(os.path.join(LISTS, folder, f), encoding="utf-8") if line[0] != "#" for w in fold(line.split("\t")[0]).split()}
-    for line in open(os.path.join(ROOT, "models/form/surrogate/lists/frequent.txt"), encoding="utf-8"):
-        if line[0] not in "#=":
-            names |= set(fold(line).split())
+    for f in ("frequent", "surnames", "own-surnames", "given"):
+        for line in open(os.path.join(ROOT, "models/form/surrogate/lists", f + ".txt"), encoding="utf-8"):
+            if line[0] not in "#=":
+                names |= set(fold(line).split())
     return names
 
 

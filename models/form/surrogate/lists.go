@@ -2,6 +2,7 @@ package surrogate
 
 import (
 	"embed"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -96,22 +97,20 @@ var shipped = sync.OnceValue(func() *lists {
 		from, name, _ := strings.Cut(rest, " ")
 		l.addGiven(name, given{origin(slices.Index([]string{"es", "ca", "other"}, from)), gender == "f"})
 	}
-	for name := range lines("lists/surnames.txt") {
-		l.addSurname(name, true)
+	for _, file := range []string{"lists/surnames.txt", "lists/own-surnames.txt"} {
+		for name := range lines(file) {
+			if o, added := l.addSurname(name, true); added {
+				l.add(surnames+pool(o), name)
+			}
+		}
 	}
 	for name := range lines("lists/streets.txt") {
 		l.add(streets, name)
 	}
-	for _, faker := range []bool{false, true} { // the other lists know better where a name is at home
-		for e, err := range gazetteer.Entries(gazetteer.Shipped()) {
-			if err != nil {
-				panic("surrogate: " + err.Error()) // the gazetteer's own test reads them
-			}
-			if strings.HasPrefix(e.List, "faker-") == faker {
-				l.sort(e)
-			}
-		}
-	}
+	l.takeIn(gazetteer.Shipped(), "own-", true) // these lists know better where a name is at home
+	l.takeIn(gazetteer.ShippedNames(), "own-", false)
+	l.takeIn(gazetteer.Shipped(), "geonames-", false)
+	l.takeIn(gazetteer.Shipped(), "faker-", false)
 	for o := range pool(elsewhere) {
 		l.pools[twoMen+o].single, l.pools[twoWomen+o].single = &l.pools[menNames+o], &l.pools[womenNames+o]
 	}
@@ -121,6 +120,19 @@ var shipped = sync.OnceValue(func() *lists {
 	}
 	return l
 })
+
+// takeIn sorts the entries of the lists whose names begin so; spain: their surnames
+// are of Spain.
+func (l *lists) takeIn(files fs.FS, prefix string, spain bool) {
+	for e, err := range gazetteer.Entries(files) {
+		if err != nil {
+			panic("surrogate: " + err.Error()) // the gazetteer's own test reads them
+		}
+		if strings.HasPrefix(e.List, prefix) {
+			l.sort(e, spain)
+		}
+	}
+}
 
 // Streets returns names of streets, without their kind.
 func Streets() []string { return shipped().pools[streets].tail }
@@ -167,7 +179,7 @@ func (l *lists) addGiven(name string, g given) {
 	}
 }
 
-func (l *lists) sort(e gazetteer.Entry) {
+func (l *lists) sort(e gazetteer.Entry, spain bool) {
 	oneWord := !strings.ContainsAny(e.Form, " .-'")
 	switch {
 	case e.Class == gazetteer.GivenName:
@@ -177,7 +189,9 @@ func (l *lists) sort(e gazetteer.Entry) {
 			}
 		}
 	case e.Class == gazetteer.Surname && oneWord && len(e.Form) > 3:
-		l.addSurname(e.Form, strings.HasPrefix(e.List, "own-surnames"))
+		if o, added := l.addSurname(e.Form, spain && e.List == "own-surnames.txt"); added && !strings.HasPrefix(e.List, "faker-") {
+			l.add(surnames+pool(o), e.Form)
+		}
 	case e.Class == gazetteer.Municipality:
 		l.addTown(e)
 	case e.Class == gazetteer.Province:
@@ -195,21 +209,21 @@ func (l *lists) sort(e gazetteer.Entry) {
 	}
 }
 
-// addSurname takes a surname in: those of some lists are of Spain, those of the
-// others from elsewhere.
-func (l *lists) addSurname(name string, spain bool) {
+// addSurname keeps where a surname is at home: those of some lists are of Spain,
+// those of the others from elsewhere. False: it is known.
+func (l *lists) addSurname(name string, spain bool) (o origin, added bool) {
 	f := folded(name)
-	if _, twice := l.surnames[f]; twice {
-		return
+	if o, twice := l.surnames[f]; twice {
+		return o, false
 	}
-	o := guessOrigin(strings.ToLower(name))
+	o = guessOrigin(strings.ToLower(name))
 	if slices.Contains(catalanSurnames, f) {
 		o = catalan
 	} else if !spain {
 		o = elsewhere
 	}
 	l.surnames[f] = o
-	l.add(surnames+pool(o), name)
+	return o, true
 }
 
 func (l *lists) addTown(e gazetteer.Entry) {

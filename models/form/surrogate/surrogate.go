@@ -161,7 +161,7 @@ func (w *Writer) has(word []byte) bool {
 
 // slipsOne names in so many are misspelt: people who write notes misspell names,
 // and taggers miss those first.
-const slipsOne = 150
+const slipsOne = 200
 
 // slip misspells a name: two letters change places, or one is left out or doubled.
 func slip(name []byte, rng *rand.Rand) []byte {

@@ -79,20 +79,20 @@ var Default = sync.OnceValue(func() *Gazetteer {
 // little of a word beside it, and taggers would have to be trained anew with
 // every name that is added.
 var Names = sync.OnceValue(func() *Gazetteer {
-	files, err := fs.Sub(embedded, "names")
-	if err != nil {
-		panic(err) // the folder is in the binary
-	}
-	g, err := compile(files)
+	g, err := compile(ShippedNames())
 	if err != nil {
 		panic(fmt.Sprintf("gazetteer: embedded names: %v", err)) // a test compiles them
 	}
 	return g
 })
 
-// Shipped returns the files of the lists that velum ships.
-func Shipped() fs.FS {
-	files, err := fs.Sub(embedded, "lists")
+// Shipped returns the files of the lists that velum ships, ShippedNames those of
+// Names.
+func Shipped() fs.FS      { return folder("lists") }
+func ShippedNames() fs.FS { return folder("names") }
+
+func folder(name string) fs.FS {
+	files, err := fs.Sub(embedded, name)
 	if err != nil {
 		panic(err) // the folder is in the binary
 	}
