@@ -304,14 +304,14 @@ def attack(a):
         report("bins, as many as are left", all, top[:left], share)
         report("bins, twenty times that", all, top[: 20 * left], share)
         full = [m for m in all if m["repeats"] >= 2 and len(m["tokens"]) >= 2]
-        named = 0
+        named = []
         for choose in (lambda m: m["repeats"], lambda m: m["score"]):
             best = {}
             for m in full:
                 if m["patient"] not in best or choose(m) > choose(best[m["patient"]]):
                     best[m["patient"]] = m
-            named = max(named, sum(m["real"] and m["own"] for m in best.values()))
-        print(f"patients named, one guess each: {named} of {len({m['patient'] for m in all})}; by chance {sum(sum(x['real'] and x['own'] for x in all if x['patient'] == p) / max(1, sum(x['patient'] == p for x in all)) for p in {m['patient'] for m in all}):.1f}")
+            named.append(sum(m["real"] and m["own"] for m in best.values()))
+        print(f"patients named, one guess each: by repetition {named[0]}, by bins {named[1]} of {len({m['patient'] for m in all})}; by chance {sum(sum(x['real'] and x['own'] for x in all if x['patient'] == p) / max(1, sum(x['patient'] == p for x in all)) for p in {m['patient'] for m in all}):.1f}")
 
 
 def distance(x, y):
