@@ -43,7 +43,7 @@ func TestStandIns(t *testing.T) {
 		}
 	}
 	all := patients * notes
-	if once < all*35/100 || once > all*65/100 || often < all/4 {
+	if once < all*35/100 || once > all*65/100 || often < all/5 {
 		t.Errorf("of %d mentions %d have a surrogate that comes in one note of the patient, %d one that comes in three or more", all, once, often)
 	}
 	if others < all/5 {
