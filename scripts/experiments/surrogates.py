@@ -4,6 +4,7 @@
   surrogates.py archive OUT.jsonl [--seed 1]       300 patients x 12 notes: snippets of notes-voices, names by INE's frequency
   surrogates.py attack OUT.jsonl [--misses .01] [--operator "surrogate strategy=markov"]
   surrogates.py judge [--seed 1]                   gender, language, frequency, by INE's and Barcelona's tables
+  surrogates.py places [--seed 1]                  street, code, town, province, hospital: whether they go together
 
 Where names stand is granted to every attack, and nothing else. Two kinds of misses: of mentions, each by itself, and of values,
 which are then missed wherever they stand. `bins` is no attack that anybody has: it is told of half of the patients what is real,
@@ -174,7 +175,7 @@ def masked(notes, operator, seed, work):
         at = [0]
         for c in n["text"]:
             at.append(at[-1] + len(c.encode()))
-        rows.append(json.dumps({"id": n["id"], "patient": n["patient"], "text": n["text"], "spans": [[at[s], at[e], c] for s, e, c in n["spans"] if c == "PERSON"]}, ensure_ascii=False))
+        rows.append(json.dumps({"id": n["id"], "patient": n["patient"], "text": n["text"], "spans": [[at[s], at[e], c] for s, e, c in n["spans"] if c in ("PERSON", "LOCATION")]}, ensure_ascii=False))
     out = subprocess.run([tool, "--operator", operator, "--seed", str(seed)], input="\n".join(rows).encode(), stdout=subprocess.PIPE, check=True).stdout.decode()
     back = []
     for line in out.splitlines():
@@ -217,6 +218,8 @@ def mentions_of(notes, left, operator, seed, work):
         it = iter(places)
         for k, (s, e, c) in enumerate(n["spans"]):
             if c != "PERSON":
+                if c == "LOCATION":
+                    next(it)
                 continue
             value, real = (n["text"][s:e], True) if k in of else (next(it)[0], False)
             if not value.startswith("["):
@@ -400,9 +403,72 @@ def judge(a):
             print(*(f"{g} {l} -> {b[1][0][0]}" for (g, l, _, _), b in list(zip(kinds, back))[:60]), sep="\n")
 
 
+def rows(path, delimiter=","):
+    with gzip.open(os.path.join(DATA, "gazetteers", path)) as f:
+        return list(csv.DictReader(io.TextIOWrapper(f, encoding="utf-8"), delimiter=delimiter))
+
+
+def places(a):
+    """Addresses of INE's towns and codes, streets of Barcelona's; judged by the same tables, hospitals by REGCESS."""
+    r = random.Random(a.seed)
+    provinces = {p["provincia_id"].zfill(2): p["nombre"] for p in rows("places-es/provincias.csv.gz")}
+    plain = lambda n: fold(" ".join(reversed(n.split("/")[0].split(", ")))).replace(" ", "")
+    towns = {m["municipio_id"].zfill(5): m["nombre"] for m in rows("places-es/municipios.csv.gz")}
+    of_code, codes = collections.defaultdict(set), collections.defaultdict(list)
+    for c in rows("places-es/codigos_postales_municipios.csv.gz"):
+        of_code[c["codigo_postal"].zfill(5)] |= {plain(x) for x in [towns.get(c["municipio_id"].zfill(5), "?")]} | {fold(y).replace(" ", "") for y in towns.get(c["municipio_id"].zfill(5), "?").split("/")}
+        codes[c["municipio_id"].zfill(5)].append(c["codigo_postal"].zfill(5))
+    names_of = {k: {plain(v), fold(v).replace(" ", "")} | {fold(x).replace(" ", "") for x in v.split("/")} for k, v in provinces.items()}
+    hospitals = collections.defaultdict(str)
+    for h in rows("hospitals-es/hospitals.tsv.gz", "\t"):
+        hospitals[fold(h["geo_loc_city"]).replace(" ", "")] += "|" + fold(h["collecting_institution"])
+    streets = [f"{s['TIPUS_VIA']} {s['PARTICULES']}".strip() + ("" if s["PARTICULES"].endswith("'") else " ") + s["NOM"] for s in rows("streets-barcelona/nomenclator-bcn.csv.gz") if s.get("NOM")]
+    big = [t for t in towns if t in codes]
+    notes, kinds = [], []
+    for k in range(a.draws // 10):
+        t = r.choice(big)
+        name = " ".join(reversed(towns[t].split("/")[0].split(", ")))
+        catalan = t[:2] in ("08", "17", "25", "43")
+        street = r.choice(streets) if catalan else r.choice(["calle Mayor", "Avda. de la Constitución", "Plaza de España", "C/ San Juan", "calle del Doctor Marañón", "Paseo de la Alameda"])
+        address = f"{street} {r.randint(1, 99)}, {r.choice(codes[t])} {name} ({' '.join(reversed(provinces[t[:2]].split('/')[0].split(', ')))})"
+        text = f"Vive en {address}. Ingresó en el Hospital de {name}"
+        x, y = text.index(address), text.rindex("Hospital de")
+        notes.append({"id": str(k), "patient": str(k), "text": text, "spans": [[x, x + len(address), "PERSON"], [y, len(text), "PERSON"]]})
+        kinds.append(catalan)
+    for n in notes:
+        n["spans"] = [[s, e, "LOCATION"] for s, e, _ in n["spans"]]
+    right = collections.Counter()
+    for catalan, (_, spans) in zip(kinds, masked(notes, a.operator, a.seed, a.work)):
+        address, hospital = spans[0][0], spans[1][0]
+        m = re.match(r"(.+) \d+, (\d{5}) (.+) \((.+)\)$", address)
+        if not m:
+            right["not masked"] += address[0] == "["
+            right["no address"] += 1
+            if a.v:
+                print("no address:", address)
+            continue
+        street, code, town, province = m.groups()
+        t = fold(town).replace(" ", "")
+        ok = {"code in province": fold(province).replace(" ", "") in names_of.get(code[:2], ()), "code of town": any(t in x or x in t for x in of_code.get(code, ())),
+              "language": bool(re.match(r"(?i)(carrer|av|pl|pas|rambla|ronda|cam|tra|gran|jardins|via|torrent|pg|baixada|riera|parc|moll|mol|ptge|pujada|rda|c/|cal)", street)) and
+              bool(re.search(r"(?i)\b(de la fuente|calle|de las|san |virgen|de los)\b", street)) <= (not catalan),
+              "no doubled particle": not re.search(r"(?i)\b(la|del|les|els|las|los) (de|del|dels|d')\b", street)}
+        all_in = hospitals.get(t, "")
+        h = fold(hospital.split(" ", 1)[1]) if " " in hospital else ""
+        ok["hospital of the town"] = not h or t in h.replace(" ", "") or any(w in all_in for w in h.split() if len(w) > 3) or not all_in
+        for key, good in ok.items():
+            right[key] += good
+            if a.v and not good:
+                print(key, ":", address, "|", hospital)
+        right["all"] += all(ok.values())
+        right["n"] += 1
+    n = right.pop("n")
+    print(", ".join(f"{k} {v / n:.4f}" for k, v in right.items()), f"of {n}")
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("do", choices=["archive", "attack", "judge"])
+    p.add_argument("do", choices=["archive", "attack", "judge", "places"])
     p.add_argument("file", nargs="?")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--misses", type=float, default=.01)

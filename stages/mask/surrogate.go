@@ -56,6 +56,7 @@ type surrogates struct {
 	key       []byte
 	mentions  []mention
 	words     []byte // folded, of mentions
+	places    []byte // of the note, one a line
 }
 
 // mention is how often a value of the note has come, and in which stretch it
@@ -68,11 +69,17 @@ type mention struct {
 
 func (s *surrogates) begin(n *Note) {
 	s.note = n
-	s.originals, s.mentions, s.words = append(s.originals[:0], n.Avoid...), s.mentions[:0], s.words[:0]
+	s.originals, s.mentions, s.words, s.places = append(s.originals[:0], n.Avoid...), s.mentions[:0], s.words[:0], s.places[:0]
 	for _, span := range n.Spans {
 		s.originals = appendTelling(s.originals, n.Text[span.Start:span.End])
+		if s.strategy == markov && span.Category.Kind() == pipeline.PlaceKind {
+			s.places = append(append(s.places, n.Text[span.Start:span.End]...), '\n')
+		}
 	}
 	s.writer.Catalan = n.Language == pipeline.Catalan
+	if len(s.places) > 0 {
+		s.writer.Begin(s.places)
+	}
 	s.writer.Accents = hasAccents(n.Text)
 	if !s.writer.Accents && len(n.Text) < silent && n.stream != nil {
 		s.writer.Accents = n.Draw(NoteScope, "surrogate accents", nil).IntN(2) == 0
@@ -122,10 +129,31 @@ func (s *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 		s.owner, s.standIn = NoteScope, uint64(v.Span)
 	case markov:
 		s.owner = s.ownerOf(v)
-		stretch := s.walk(v)
-		s.standIn = s.choose(stretch)
+		if v.Category.Kind() == pipeline.PlaceKind {
+			s.standIn = s.choose([]byte("places")) // those of a note go together
+		} else {
+			s.standIn = s.choose(s.walk(v))
+		}
 	}
 	return s.write(dst, v)
+}
+
+// run returns the text of the places that stand side by side with span k, hardly a
+// sign between two of them.
+func (s *surrogates) run(k int) []byte {
+	spans := s.note.Spans
+	beside := func(i int) bool { // span i and the one before
+		return spans[i].Category.Kind() == pipeline.PlaceKind && spans[i-1].Category.Kind() == pipeline.PlaceKind &&
+			len(bytes.Trim(s.note.Text[spans[i-1].End:spans[i].Start], " ,;()-/\n")) == 0
+	}
+	first, last := k, k
+	for first > 0 && beside(first) {
+		first--
+	}
+	for last+1 < len(spans) && beside(last+1) {
+		last++
+	}
+	return s.note.Text[spans[first].Start:spans[last].End]
 }
 
 // ownerOf returns whose stand-ins a value chooses among: patients and those around
@@ -251,7 +279,7 @@ func (s *surrogates) write(dst []byte, v Value) ([]byte, bool) {
 	case kind == pipeline.NameKind:
 		return s.writer.Person(dst, v.Words)
 	case kind == pipeline.PlaceKind:
-		return s.writer.Place(dst, v.Words)
+		return s.writer.PlaceIn(dst, v.Words, s.run(v.Span))
 	case kind == pipeline.ContactKind:
 		return s.writer.Contact(dst, v.Words)
 	case kind == pipeline.ProfessionKind:
@@ -268,6 +296,6 @@ const (
 
 var unlikeKind = map[string]int{
 	"TELEPHONE": asNumber, "PHONE": asNumber, "FAX": asNumber, "NUMERO_TELEFONO": asNumber, "NUMERO_FAX": asNumber,
-	"ZIP": asNumber, "POSTAL_CODE": asNumber, "USERNAME": asNumber,
-	"PHOTO": asNothing, "BIOMETRIC": asNothing, "BIOID": asNothing, "IDENTF_BIOMETRICOS": asNothing,
+	"USERNAME": asNumber,
+	"PHOTO":    asNothing, "BIOMETRIC": asNothing, "BIOID": asNothing, "IDENTF_BIOMETRICOS": asNothing,
 }

@@ -29,27 +29,29 @@ const (
 type pool uint8
 
 const (
-	menNames   pool = iota // by origin
-	womenNames      = menNames + pool(numOrigins)
-	surnames        = womenNames + pool(numOrigins)
-	twoMen          = surnames + pool(numOrigins) // José Luis
-	twoWomen        = twoMen + 2                  // Spanish and Catalan ones
-	afterDeLa       = twoWomen + 2                // surnames that stand behind these words
-	afterDel        = afterDeLa + 1
-	afterDeLos      = afterDeLa + 2
-	afterDeLas      = afterDeLa + 3
-	afterDe         = afterDeLa + 4
-	mariaDeLa       = afterDeLa + 5    // given names that stand behind them and María, in the same order; behind María alone
-	towns           = mariaDeLa + 6    // of Spain, by size
-	cities          = towns + numSizes // of the world
-	provinces       = cities + 1
-	countries       = cities + 2
-	centres         = cities + 3 // stand behind Hospital
-	acronyms        = cities + 4 // HUVH
-	streets         = cities + 5
-	trades          = cities + 6 // professions that end in a
-	tradesOf        = cities + 7 // the others
-	numPools        = cities + 8
+	menNames    pool = iota // by origin
+	womenNames       = menNames + pool(numOrigins)
+	surnames         = womenNames + pool(numOrigins)
+	twoMen           = surnames + pool(numOrigins) // José Luis
+	twoWomen         = twoMen + 2                  // Spanish and Catalan ones
+	afterDeLa        = twoWomen + 2                // surnames that stand behind these words
+	afterDel         = afterDeLa + 1
+	afterDeLos       = afterDeLa + 2
+	afterDeLas       = afterDeLa + 3
+	afterDe          = afterDeLa + 4
+	mariaDeLa        = afterDeLa + 5    // given names that stand behind them and María, in the same order; behind María alone
+	towns            = mariaDeLa + 6    // of Spain, by size
+	cities           = towns + numSizes // of the world
+	provinces        = cities + 1
+	countries        = cities + 2
+	acronyms         = cities + 3 // HUVH
+	streets          = cities + 4 // of any language: those of generated notes
+	streetsBy        = cities + 5 // these and those below: Spanish and Catalan ones
+	houses           = streetsBy + 2
+	care             = houses + 2 // stand behind CAP and centro de salud
+	countriesBy      = care + 2
+	tradesBy         = countriesBy + 2 // men's and women's
+	numPools         = tradesBy + 4
 )
 
 func (p pool) isSurname() bool {
@@ -85,13 +87,25 @@ type lists struct {
 	accented map[string]bool // frequent names that are written with accents
 	pairs    map[string]bool // given names that go together
 	towns    [numOrigins][]string
-	leaning  map[string]int // how many more people bear it as a given name than as a surname, by hundreds
-	endings  map[string]int // of given names: how many more women's than men's end so
+
+	homes       [2]homes // by language
+	homesBySize [2][numSizes]homes
+	homeOf      map[string]*home     // by folded town
+	provinces   map[string]*province // by folded name
+	countries   [2][]string          // folded, by language
+	trades      map[string]bool      // folded: it is Catalan
+	both        map[string]bool      // trades that are Spanish too
+
+	leaning map[string]int // how many more people bear it as a given name than as a surname, by hundreds
+	endings map[string]int // of given names: how many more women's than men's end so
 }
 
 var shipped = sync.OnceValue(func() *lists {
 	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]bool{}, endings: map[string]int{}, leaning: map[string]int{}}
+	l.both = map[string]bool{}
 	l.readFrequent()
+	l.readHomes()
+	l.readSites()
 	for line := range lines("lists/given.txt") {
 		gender, rest, _ := strings.Cut(line, " ")
 		from, name, _ := strings.Cut(rest, " ")
@@ -200,12 +214,6 @@ func (l *lists) sort(e gazetteer.Entry, spain bool) {
 		l.addPlace(e.Form, countries)
 	case e.Class == gazetteer.Centre:
 		l.addCentre(e.Form)
-	case e.Class == gazetteer.Profession && oneWord && len(e.Form) > 4:
-		at := tradesOf
-		if strings.HasSuffix(e.Form, "a") {
-			at = trades
-		}
-		l.add(at, e.Form)
 	}
 }
 
@@ -258,15 +266,46 @@ func (l *lists) addPlace(name string, at pool) {
 
 func (l *lists) addCentre(name string) {
 	capitals := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
-	head, _, _ := strings.Cut(name, " ")
-	switch {
-	case capitals:
-		if len(name) <= 6 {
-			l.add(acronyms, name)
-		}
-	case gazetteer.Default().Classes([]byte(head))&(gazetteer.HospitalHead|gazetteer.InstitutionHead|gazetteer.LegalForm) == 0 && !strings.ContainsAny(name, "0123456789"):
-		l.add(centres, name)
+	if capitals && len(name) <= 6 {
+		l.add(acronyms, name)
 	}
+}
+
+// sites are the sections of lists/sites.txt: pool of the Spanish ones.
+var sites = map[string]pool{"street": streetsBy, "house": houses, "care": care, "country": countriesBy, "trade m": tradesBy, "trade f": tradesBy + 2}
+
+// readSites reads names of streets, houses, countries and trades by language.
+func (l *lists) readSites() {
+	l.trades = map[string]bool{}
+	at, tongue := pool(0), 0
+	for line := range lines("lists/sites.txt") {
+		if section, ok := strings.CutPrefix(line, "= "); ok {
+			cut := len(section) - 3
+			tongue = language(section[cut:] == " ca")
+			at = sites[section[:cut]] + pool(tongue)
+			continue
+		}
+		for name := range strings.SplitSeq(line, ";") {
+			name, weight, counted := strings.Cut(name, "*")
+			switch {
+			case counted:
+				l.addFrequent(at, number([]byte(weight)), []string{name})
+				l.countries[tongue] = append(l.countries[tongue], folded(name))
+				continue
+			case at >= tradesBy:
+				l.knowTrade(folded(name), tongue == 1)
+			}
+			l.add(at, name)
+		}
+	}
+}
+
+// knowTrade keeps of which language a trade is, unless it is of both.
+func (l *lists) knowTrade(f string, isCatalan bool) {
+	if was, twice := l.trades[f]; twice && was != isCatalan {
+		l.both[f] = true
+	}
+	l.trades[f] = isCatalan
 }
 
 // guessWoman guesses from the ending of a folded given name: that of most names of

@@ -2,29 +2,37 @@ package surrogate
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // genericWords belong to the kind of a place, not to its name.
-var genericWords = setOf(`de del la las los el els les l d i y e en a al san santa sant general universitario universitaria universitari
-	universitaria clinico clinica clinic provincial comarcal regional infantil materno maternal militar nacional central publico privado
+var genericWords = setOf(`de del la las los el els les l d i y e en a al dels general universitario universitaria universitari
+	universitaria clinico provincial comarcal regional infantil materno maternal militar nacional central publico privado
 	publica privada alta resolucion especialidades consultas externas urgencias urgencies atencion primaria salud salut medico
-	medicos norte sur este oeste nord sud est oest nuestra senora nostra senyora virgen mare deu don dona doctor doctora dr dra
+	medicos nuestra senora nostra senyora virgen mare deu don dona doctor doctora dr dra san sant santa norte sur este oeste nord sud est oest
 	piso puerta planta escalera bajo bajos baixos esc izq izquierda dcha derecha atico entlo entresuelo principal pral bloque portal
-	num numero n km s n cp edificio poligono urbanizacion servicio servei unidad unitat`)
+	num numero n no km s n cp edificio poligono urbanizacion servicio servei unidad unitat clinica clinic`)
 
 func generic(folded []byte) bool { return genericWords[string(folded)] }
 
-// kinds of places by their first words.
+// doors stand before the number of a house.
+var doors = setOf("n no num numero km sn")
+
+// particlesOfPlaces stand between the word for a place and its name: those of the new
+// name come with it.
+var particlesOfPlaces = setOf("de del la las los el els les l d dels en na")
+
+// placeKind is what a place is by its first words.
 type placeKind uint8
 
 const (
 	plainPlace placeKind = iota
 	hospitalPlace
 	healthCentre
-	institution
+	house
 	street
 )
 
@@ -32,22 +40,68 @@ const (
 // street with another number, a town for one of the same size, a province, a
 // country. The words that say what it is stay. False: nothing in it is a name.
 func (w *Writer) Place(dst, value []byte) (out []byte, ok bool) {
+	return w.PlaceIn(dst, value, value)
+}
+
+// PlaceIn is Place for a value that is one of a run, places that stand side by side:
+// the street of one, the postal code of the next and the town behind it go together.
+func (w *Writer) PlaceIn(dst, value, run []byte) (out []byte, ok bool) {
+	w.settle(run)
 	w.take(value)
-	if at := w.known(value); at != 0 {
-		name := w.from(at, "place", w.whole(value))
-		return w.appendLike(dst, value, value, name), name != nil
-	}
-	head, kind := w.head(value)
-	switch {
-	case head == len(w.parts):
+	if w.home == nil {
 		return dst, false
-	case kind == street || kind == plainPlace && w.hasDigits():
-		return w.address(dst, value, head)
-	case kind == plainPlace && len(w.parts) == 1 && isAcronym(value[w.parts[0].start:w.parts[0].end]):
-		name := w.from(acronyms, "acronym", w.folded(value, w.parts[0]))
-		return w.rest(dst, value, 0, name)
 	}
-	return w.rest(dst, value, head, w.nameFor(kind, value, head))
+	at, names := 0, 0
+	for i := 0; i < len(w.parts); {
+		p := w.parts[i]
+		if p.kind == comma {
+			i++
+			continue
+		}
+		dst = append(dst, value[at:p.start]...)
+		if p.kind == numeral {
+			dst = w.numberIn(dst, value[p.start:p.end])
+			at = p.end
+			i++
+			names++
+			continue
+		}
+		end := w.end(value, i)
+		wrote := false
+		if dst, wrote = w.part(dst, value, i, end); wrote {
+			names++
+		}
+		at = w.parts[end-1].end
+		i = end
+	}
+	return append(dst, value[at:]...), names > 0
+}
+
+// numberIn appends a postal code of the home, or as many other digits.
+func (w *Writer) numberIn(dst, digits []byte) []byte {
+	if len(digits) != 5 {
+		return w.digits(dst, digits, "address")
+	}
+	start := len(dst)
+	for attempt := range attempts {
+		dst = w.home.appendPostal(dst[:start], w.Source.Draw("postal", 0, w.key, attempt))
+		if !bytes.Equal(dst[start:], digits) && !w.Source.Avoid(dst[start:]) {
+			break
+		}
+	}
+	return dst
+}
+
+// end returns where the words end that begin with part i: at a sign that ends them, or
+// at a number, unless it is in the name of a house.
+func (w *Writer) end(value []byte, i int) int {
+	_, kind := w.head(value, i, len(w.parts))
+	inName := kind == hospitalPlace || kind == house
+	end := i + 1
+	for end < len(w.parts) && !w.ends(value, end) && (w.parts[end].kind == word || inName) && !doors[string(w.folded(value, w.parts[end]))] {
+		end++
+	}
+	return end
 }
 
 // whole returns the value folded, words by single blanks.
@@ -65,83 +119,160 @@ func (w *Writer) whole(value []byte) []byte {
 	return w.fold
 }
 
-// known returns the pool of a place that the lists know, else 0.
-func (w *Writer) known(value []byte) pool {
-	if at := w.lists.places[string(gazetteer.Fold(w.fold[:0], bytes.TrimSpace(value)))]; at != 0 {
-		return at
+// part appends what stands for parts i to end, words without a sign between.
+func (w *Writer) part(dst, value []byte, i, end int) ([]byte, bool) {
+	if name := w.knownPlace(value, i, end); name != nil {
+		return w.appendLike(dst, value, value[w.parts[i].start:w.parts[end-1].end], name), true
 	}
-	return w.lists.places[string(w.whole(value))]
-}
-
-// head returns how many parts say what kind of place it is, and the kind.
-func (w *Writer) head(value []byte) (n int, kind placeKind) {
-	for i, p := range w.parts {
-		if p.kind != word {
-			return i, kind
-		}
-		f := w.folded(value, p)
-		c := gazetteer.Default().Classes(value[p.start:p.end])
-		switch {
-		case i == 0 && (c&gazetteer.StreetType != 0 || string(f) == "c"):
-			kind = street
-		case kind == plainPlace && primaryCare[string(f)]:
-			kind = healthCentre
-		case kind <= hospitalPlace && c&gazetteer.HospitalHead != 0:
-			kind = hospitalPlace
-		case kind == plainPlace && c&gazetteer.InstitutionHead != 0:
-			kind = institution
-		case kind == hospitalPlace && primaryCare[string(f)]: // centro de salud
-			kind = healthCentre
-		case (i == 0 || kind == plainPlace) && (!generic(f) || i == 0):
-			return 0, plainPlace
-		case !generic(f):
-			return i, kind
-		}
+	head, kind := w.head(value, i, end)
+	from := head
+	for from < end && (kind != plainPlace || from > i) && particlesOfPlaces[string(w.folded(value, w.parts[from]))] {
+		from++
 	}
-	return len(w.parts), kind
-}
-
-var primaryCare = setOf(`cap ambulatorio ambulatori consultorio consultori salud salut abs cs ubs uba cuap`)
-
-// nameFor draws the name of a place of a kind, for what follows the head.
-func (w *Writer) nameFor(kind placeKind, value []byte, head int) []byte {
-	w.fold = w.fold[:0]
-	for _, p := range w.parts[head:] {
-		if len(w.fold) > 0 {
-			w.fold = append(w.fold, ' ')
-		}
-		w.fold = gazetteer.Fold(w.fold, value[p.start:p.end])
+	if from == end || w.allGeneric(value, from, end) && kind == plainPlace {
+		return append(dst, value[w.parts[i].start:w.parts[end-1].end]...), false
 	}
-	town := w.lists.places[string(w.fold)]
-	switch {
-	case town >= towns && town < cities:
-		return w.from(town, "place", w.fold)
-	case kind == hospitalPlace:
-		return w.from(centres, "centre", w.fold)
-	case kind == institution:
-		return w.from(surnames, "institution", w.fold)
+	if head > i {
+		dst = append(dst, value[w.parts[i].start:w.parts[head].start]...)
 	}
-	return w.from(towns+2, "place", w.fold)
-}
-
-// rest appends the head and a name in place of what follows it.
-func (w *Writer) rest(dst, value []byte, head int, name []byte) ([]byte, bool) {
+	like := value[w.parts[from].start:w.parts[from].end]
+	if kind == street && estates[string(w.folded(value, w.parts[i]))] {
+		kind = house
+	}
+	f := w.foldedRun(value, from, end)
+	if f == nil {
+		f = w.key
+	}
+	name := w.nameFor(kind, like, f, i, head)
 	if name == nil {
 		return dst, false
 	}
-	from, last := w.parts[head], w.parts[len(w.parts)-1]
-	dst = append(dst, value[:from.start]...)
-	dst = w.appendLike(dst, value, value[from.start:from.end], name)
-	return append(dst, value[last.end:]...), true
+	return w.appendLike(dst, value, like, name), true
+}
+
+// allGeneric tells whether words say only what kind of place it is, or which door.
+func (w *Writer) allGeneric(value []byte, i, end int) bool {
+	for ; i < end; i++ {
+		if p := w.parts[i]; p.kind != word || p.letters > 1 && !generic(w.folded(value, p)) {
+			return false
+		}
+	}
+	return true
+}
+
+// knownPlace returns what stands for a town, province, community, country or city that
+// the lists know; nil: they do not. A small town alone has one of all towns.
+func (w *Writer) knownPlace(value []byte, i, end int) []byte {
+	readRegions()
+	f := w.foldedRun(value, i, end)
+	at := w.lists.places[string(f)]
+	h, p := w.lists.homeOf[string(f)], w.lists.provinces[string(f)]
+	if p != nil && (!bytes.Equal(f, w.key) || i > 0 && bytes.IndexByte(value[w.parts[i-1].end:w.parts[i].start], '(') >= 0) {
+		h = nil // Girona behind Olot is the province
+	}
+	switch {
+	case f == nil:
+		return nil
+	case h != nil || p == nil && at >= towns && at < cities:
+		if small := at == towns || at == towns+1; small && bytes.Equal(w.key, w.whole(value)) {
+			return w.from(at, "place", w.key)
+		}
+		return append(w.name[:0], w.home.town...)
+	case p == nil && regions[string(f)]:
+		return append(w.name[:0], w.regionName()...)
+	case p != nil || at == provinces:
+		return append(w.name[:0], w.home.in.name...)
+	case at == countries:
+		tongue := language(w.Catalan)
+		if slices.Contains(w.lists.countries[1-tongue], string(f)) && !slices.Contains(w.lists.countries[tongue], string(f)) {
+			tongue = 1 - tongue
+		}
+		return w.from(countriesBy+pool(tongue), "country", f)
+	case at == cities:
+		return w.from(cities, "place", f)
+	}
+	return nil
+}
+
+func (w *Writer) regionName() string {
+	if w.Catalan && w.home.in.region == "Cataluña" {
+		return "Catalunya"
+	}
+	return w.home.in.region
+}
+
+// head returns up to which part of i to end the words say what kind of place it is,
+// and the kind.
+func (w *Writer) head(value []byte, i, end int) (n int, kind placeKind) {
+	start := i
+	for ; i < end && w.parts[i].kind == word; i++ {
+		f := w.folded(value, w.parts[i])
+		says, particle := qualifiers[string(f)], particlesOfPlaces[string(f)]
+		c := gazetteer.Default().Classes(value[w.parts[i].start:w.parts[i].end])
+		first := i == start
+		switch {
+		case first && (c&gazetteer.StreetType != 0 || string(f) == "c"):
+			kind = street
+		case kind != street && primaryCare[string(f)]:
+			kind = healthCentre
+		case first && hospitals[string(f)]:
+			kind = hospitalPlace
+		case first && c&(gazetteer.HospitalHead|gazetteer.InstitutionHead) != 0:
+			kind = house
+		case first || particle && !w.headGoesOn(value, i+1, end):
+			return i, kind
+		case !says && !particle:
+			return i, kind
+		}
+	}
+	return i, kind
+}
+
+// headGoesOn tells whether the word behind a particle still says what kind of place it
+// is: centro de salud, hospital de día.
+func (w *Writer) headGoesOn(value []byte, i, end int) bool {
+	if i >= end || w.parts[i].kind != word {
+		return false
+	}
+	f := w.folded(value, w.parts[i])
+	return primaryCare[string(f)] || qualifiers[string(f)]
+}
+
+var (
+	hospitals   = setOf("hospital hospitals hosp h hu complejo complex")
+	primaryCare = setOf(`cap ambulatorio ambulatori consultorio consultori salud salut abs cs ubs uba cuap eap`)
+	qualifiers  = setOf(`general universitario universitaria universitari clinico clinica provincial comarcal regional infantil materno maternal militar
+		nacional central geriatrica assistida privada publica local dia especialidades hospitalario hospitalari primaria industrial civico civic infants`)
+	// estates have names like houses, not like streets
+	estates = setOf("poligono poligon pol urb urbanizacion urbanitzacio barri barrio barriada finca mas masia parque parc colonia edificio edifici bloque bloc")
+)
+
+// nameFor draws the name of a place of a kind, for the folded words f of which like is
+// the first: it stands behind parts i to head.
+func (w *Writer) nameFor(kind placeKind, like, f []byte, i, head int) []byte {
+	tongue := pool(language(w.catalan))
+	switch {
+	case kind == house:
+		return w.from(houses+tongue, "house", f)
+	case kind == street:
+		return w.from(streetsBy+tongue, "street", f)
+	case kind == hospitalPlace:
+		return w.hospital(head-i > 1)
+	case kind == healthCentre:
+		if w.Source.Draw("care", 0, f, 0).IntN(2) == 0 {
+			return append(w.name[:0], w.home.town...)
+		}
+		return w.from(care+tongue, "care", f)
+	case isAcronym(like) && len(w.parts) == 1:
+		return w.from(acronyms, "acronym", f)
+	case w.hasDigits() && i == 0:
+		return w.from(streetsBy+tongue, "street", f)
+	}
+	return append(w.name[:0], w.home.town...)
 }
 
 func (w *Writer) hasDigits() bool {
-	for _, p := range w.parts {
-		if p.kind == numeral {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.parts, func(p part) bool { return p.kind == numeral })
 }
 
 // isAcronym tells whether a word is written in two to six capitals.
@@ -157,69 +288,22 @@ func isAcronym(text []byte) bool {
 	return true
 }
 
-// address appends a street with a number, a floor, a postal code, a town: each
-// run of words between numbers and commas has one surrogate, a street behind
-// its kind, a town elsewhere; numbers have as many digits.
-func (w *Writer) address(dst, value []byte, head int) ([]byte, bool) {
-	at, names := 0, 0
-	for i := 0; i < len(w.parts); {
-		p := w.parts[i]
-		dst = append(dst, value[at:p.start]...)
-		if i < head || p.kind == comma || p.kind == word && (generic(w.folded(value, p)) || p.letters == 1) {
-			dst = append(dst, value[p.start:p.end]...)
-			at = p.end
-			i++
-			continue
-		}
-		if p.kind == numeral {
-			dst = w.digits(dst, value[p.start:p.end], "address")
-			names++
-			at = p.end
-			i++
-			continue
-		}
-		end := i + 1
-		for end < len(w.parts) && w.parts[end].kind == word {
-			end++
-		}
-		name := w.run(value, i, end, i == head && head > 0)
-		if name == nil {
-			return dst, false
-		}
-		dst = w.appendLike(dst, value, value[p.start:p.end], name)
-		names++
-		at = w.parts[end-1].end
-		i = end
-	}
-	return append(dst, value[at:]...), names > 0
-}
-
-// run draws a name for the words from i to end.
-func (w *Writer) run(value []byte, i, end int, street bool) []byte {
-	w.fold = w.fold[:0]
-	for _, p := range w.parts[i:end] {
-		if len(w.fold) > 0 {
-			w.fold = append(w.fold, ' ')
-		}
-		w.fold = gazetteer.Fold(w.fold, value[p.start:p.end])
-	}
-	if at := w.lists.places[string(w.fold)]; at != 0 && !street {
-		return w.from(at, "place", w.fold)
-	}
-	return w.from(streets, "street", w.fold)
-}
-
-// Profession appends another occupation to dst, which ends alike: in a for a
-// woman's.
+// Profession appends another occupation to dst, of the same language and gender.
 func (w *Writer) Profession(dst, value []byte) (out []byte, ok bool) {
 	w.take(value)
-	f := w.whole(value)
-	if len(f) < 3 {
+	if len(w.parts) == 0 || w.parts[0].kind != word || w.parts[0].letters < 3 {
 		return dst, false
 	}
-	at := tradesOf
-	if f[len(f)-1] == 'a' {
-		at = trades
+	f := w.folded(value, w.parts[0])
+	woman := f[len(f)-1] == 'a'
+	f = w.whole(value)
+	tongue := w.Catalan
+	if t, known := w.lists.trades[string(f)]; known && !w.lists.both[string(f)] {
+		tongue = t
+	}
+	at := tradesBy + pool(language(tongue))
+	if woman {
+		at += 2
 	}
 	name := w.from(at, "profession", f)
 	return w.appendLike(dst, value, value, name), name != nil

@@ -39,6 +39,9 @@ type Writer struct {
 	// Accents are written where the value at hand does not say whether they are.
 	Accents bool
 
+	catalan bool // the home at hand is
+	inNote  bool // Begin was called
+
 	lists *lists
 	parts []part
 	roles []role // of the parts of a person's name
@@ -47,6 +50,10 @@ type Writer struct {
 	fold  []byte // of the part at hand
 	name  []byte // what was drawn
 	try   []byte // the same, folded
+	home  *home  // that the run of places at hand is moved to
+	key   []byte // folded: what it is drawn by
+	first site   // of the note, if it has begun
+	towns []byte // folded, of the note, a line each
 	used  []byte // folded words that the surrogate at hand has, a blank behind each
 }
 
@@ -196,7 +203,7 @@ func (w *Writer) appendLike(dst, value, like, name []byte) []byte {
 		}
 	}
 	allUpper, allLower := lower == 0 && upper > 1, upper == 0
-	accents := !hasAccents(name) || hasAccents(value) || w.Accents && !allUpper && !allLower && !w.bare(value)
+	accents := !hasAccents(name) || hasAccents(value) || w.Accents && !allUpper && !w.bare(value)
 	for _, r := range string(name) {
 		switch {
 		case allUpper:

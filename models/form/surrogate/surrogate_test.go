@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -48,11 +49,11 @@ func TestShapes(t *testing.T) {
 		{"person", "Dra. Ana G.", `^Dra\. \p{L}+ [A-Z]\.$`},
 		{"person", "12", `^-$`},
 		{"person", "de la", `^-$`},
-		{"place", "Hospital Universitario La Ribera", `^Hospital Universitario La .+$`},
-		{"place", "HOSPITAL DE OLOT", `^HOSPITAL DE [^\p{Ll}]+$`},
+		{"place", "Hospital Universitario La Ribera", `^Hospital Universitario \p{L}.+$`},
+		{"place", "HOSPITAL DE OLOT", `^HOSPITAL [^\p{Ll}]+$`},
 		{"place", "CAP Sants", `^CAP .+$`},
-		{"place", "C/ Mayor, 12, 3º 2ª", `^C/ .+, [1-9]\d, [1-9]º [1-9]ª$`},
-		{"place", "08001", `^[1-9]\d{4}$`},
+		{"place", "C/ Mayor, 12, 3º 2ª", `^C/ \p{L}.+, [1-9]\d, [1-9]º [1-9]ª$`},
+		{"place", "08001", `^\d{5}$`},
 		{"place", "HUVH", `^[A-Z]{2,6}$`},
 		{"place", "hospital", `^-$`},
 		{"number", "93 456-78.90", `^\d\d \d{3}-\d\d\.\d\d$`},
@@ -66,8 +67,8 @@ func TestShapes(t *testing.T) {
 		{"contact", "10.1.2.3", `^192\.0\.2\.\d+$`},
 		{"contact", "fe80::1:2", `^2001:db8::\d+$`},
 		{"contact", "mañana", `^-$`},
-		{"profession", "camarera", `^\p{Ll}+a$`},
-		{"profession", "Carpintero", `^\p{L}+[^a]$`},
+		{"profession", "camarera", `^\p{Ll}+a?[\p{Ll} ]*$`},
+		{"profession", "Carpintero", `^\p{L}[\p{L} ]+$`},
 	} {
 		want := regexp.MustCompile(c.want)
 		for seed := range uint64(30) {
@@ -115,10 +116,40 @@ func TestKept(t *testing.T) {
 		t.Errorf("%d names, %d rare, %d of another origin", n, rare, moved)
 	}
 	w := NewWriter(&hashed{})
-	for _, c := range []struct{ town, size string }{{"Barcelona", "a city"}, {"Olot", "a town"}, {"Abades", "a village"}} {
-		was, now := l.places[folded(c.town)], l.places[folded(write(w.Place, c.town))]
-		if was != now {
-			t.Errorf("%s for %s", c.size, c.town)
+	for town, least := range map[string]pool{"Barcelona": numSizes - 1, "Olot": 2, "Vic": 2} {
+		if h := l.homeOf[folded(write(w.Place, town))]; h == nil || h.size != least {
+			t.Errorf("for %s: %v", town, h)
+		}
+	}
+	if was, now := l.places["abades"], l.places[folded(write(w.Place, "Abades"))]; was != now {
+		t.Error("a village for Abades")
+	}
+}
+
+// TestRun: what stands side by side goes together: the code is the town's, the town
+// in the province, the hospital in the town.
+func TestRun(t *testing.T) {
+	l := shipped()
+	const run = "carrer de la Font 3, 17800 Olot (Girona)"
+	for seed := range uint64(300) {
+		w := NewWriter(&hashed{seed: seed * 1000})
+		in := func(value string) string {
+			return write(func(dst, v []byte) ([]byte, bool) { return w.PlaceIn(dst, v, []byte(run)) }, value)
+		}
+		got := in(run)
+		m := regexp.MustCompile(`^carrer (d[e'].+|de.+|\pL+( de \pL+)?) [1-9], (\d{5}) ([^(]+) \((.+)\)$`).FindStringSubmatch(got)
+		if m == nil {
+			t.Fatalf("%q", got)
+		}
+		h := l.homeOf[folded(m[4])]
+		if h == nil || !h.in.catalan || h.in.name != m[5] || !strings.HasPrefix(m[3], h.in.code) {
+			t.Fatalf("%q", got)
+		}
+		if town, code := in("Olot"), in("17800"); town != m[4] || code != m[3] {
+			t.Fatalf("%q, and by themselves %q, %q", got, town, code)
+		}
+		if hospital := strings.TrimPrefix(in("Hospital de Olot"), "Hospital "); !slices.Contains(h.hospitals, hospital) && !strings.Contains(hospital, strings.TrimPrefix(strings.TrimPrefix(h.town, "El "), "La ")) {
+			t.Fatalf("%q in %s", hospital, h.town)
 		}
 	}
 }
