@@ -49,7 +49,7 @@ func TestShapes(t *testing.T) {
 		{"person", "Dra. Ana G.", `^Dra\. \p{L}+ [A-Z]\.$`},
 		{"person", "12", `^-$`},
 		{"person", "de la", `^-$`},
-		{"place", "Hospital Universitario La Ribera", `^Hospital Universitario \p{L}.+$`},
+		{"place", "Hospital Universitario La Ribera", `^Hospital Universitario [\p{L}1].+$`},
 		{"place", "HOSPITAL DE OLOT", `^HOSPITAL [^\p{Ll}]+$`},
 		{"place", "CAP Sants", `^CAP .+$`},
 		{"place", "C/ Mayor, 12, 3º 2ª", `^C/ \p{L}.+, [1-9]\d, [1-9]º [1-9]ª$`},
