@@ -120,7 +120,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 // resumes tells whether c, stopped and started again, goes on where it stopped: all others begin anew.
 func resumes(c *cobra.Command) bool {
 	checkpoint := c.Flags().Lookup("checkpoint")
-	return slices.Contains([]string{"run", "mask", "learn", "review"}, c.Name()) || checkpoint != nil && checkpoint.Changed
+	stream := c.Flags().NArg() > 0 // velum mask - -
+	return !stream && slices.Contains([]string{"run", "mask", "learn", "review"}, c.Name()) || checkpoint != nil && checkpoint.Changed
 }
 
 // signalContext returns a context that SIGINT, SIGTERM and SIGHUP cancel with

@@ -583,7 +583,7 @@ func TestStreamEnds(t *testing.T) {
 	said.Reset()
 	a = newApp(io.Discard, &said, nil)
 	a.In = stopping{t}
-	if code := a.run(append([]string{"mask", "-", "-"}, limits...)); code != exit.Terminated || !strings.Contains(said.String(), "SIGTERM") {
+	if code := a.run(append([]string{"mask", "-", "-"}, limits...)); code != exit.Terminated || !strings.Contains(said.String(), "SIGTERM") || strings.Contains(said.String(), "goes on") {
 		t.Error(code, said.String())
 	}
 }
