@@ -403,6 +403,7 @@ class Presidio(unittest.TestCase):
         import spacy
         from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
         from presidio_analyzer.nlp_engine import SpacyNlpEngine
+        from presidio_analyzer.predefined_recognizers import EsNieRecognizer, EsNifRecognizer, EsPassportRecognizer
         from presidio_anonymizer import AnonymizerEngine
         from presidio_anonymizer.entities import OperatorConfig
 
@@ -413,16 +414,27 @@ class Presidio(unittest.TestCase):
                 super().__init__()
                 self.nlp = {"es": spacy.blank("es")}
 
-        registry = RecognizerRegistry(supported_languages=["es"])
-        registry.add_recognizer(VelumRecognizer())
-        analyzer = AnalyzerEngine(registry=registry, nlp_engine=Blank(), supported_languages=["es"])
+        def engine(*recognizers):
+            registry = RecognizerRegistry(supported_languages=["es"])
+            for r in recognizers:
+                registry.add_recognizer(r)
+            return AnalyzerEngine(registry=registry, nlp_engine=Blank(), supported_languages=["es"])
+
+        analyzer = engine(VelumRecognizer())
         found = analyzer.analyze(NOTES[0], language="es")
         self.assertEqual(sorted((r.entity_type, NOTES[0][r.start : r.end]) for r in found), [("PERSON", "Jordi Puigdomènech"), ("PHONE_NUMBER", "600 123 456")])
         self.assertEqual([r.entity_type for r in analyzer.analyze(NOTES[0], language="es", entities=["PERSON"])], ["PERSON"])
         self.assertEqual([(r.entity_type, r.start, r.end) for r in analyzer.analyze(NOTES[3], language="es")], [("VELUM_UNSAFE", 0, len(NOTES[3]))])
-        engine = AnonymizerEngine()
-        engine.add_anonymizer(VelumOperator)
-        text = engine.anonymize(NOTES[0], found, {"DEFAULT": OperatorConfig("velum")}).text
+        of_presidio = [EsNifRecognizer(), EsNieRecognizer(), EsPassportRecognizer()]
+        alone, both = engine(*of_presidio), engine(*of_presidio, VelumRecognizer())
+        for text in ("DNI 12345678Z", "NIE X-1234567-L", "Nie y7654321g", "pasaporte ABC123456", "DNI 12345678A", "código 401-023-2138"):
+            for entity in ("ES_NIF", "ES_NIE", "ES_PASSPORT"):  # what Presidio finds by itself stands, or lies in what velum finds
+                found, with_velum = ([(r.start, r.end) for r in e.analyze(text, language="es", entities=[entity]) if r.entity_type == entity] for e in (alone, both))
+                self.assertTrue(all(any(a <= start and end <= b for a, b in with_velum) for start, end in found), (text, entity))
+            self.assertTrue(both.analyze(text, language="es"), text)
+        anonymizer = AnonymizerEngine()
+        anonymizer.add_anonymizer(VelumOperator)
+        text = anonymizer.anonymize(NOTES[0], found, {"DEFAULT": OperatorConfig("velum")}).text
         self.assertNotIn("Puigdomènech", text)
         self.assertNotIn("600 123", text)
         self.assertRegex(text, r"^Avisa a \[\w+\], tel \[\w+\]$")
