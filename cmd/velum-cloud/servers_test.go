@@ -285,7 +285,7 @@ func (e *evaluation) many(t *testing.T, at func(string) string, run func(out, sc
 // stopped stops a run again and again, later each time, until one has come through.
 func (e *evaluation) stopped(t *testing.T, name string, by syscall.Signal, run func(out, scratch string, more ...string) *exec.Cmd, at func(string) string) {
 	stops, scratch := 0, name
-	for after := 50 * time.Millisecond; ; after = after * 4 / 3 {
+	for after := 100 * time.Millisecond; ; after *= 2 {
 		c, from := run(name, scratch), e.said.Len()
 		if err := c.Start(); err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ export CLOUD_SERVERS="${SERVERS:-
 S3 s3://velum/PATH?endpoint=http://HOST&use_path_style=true 127.0.0.1:17070
 GCS gs://velum/PATH 127.0.0.1:17090
 Azure azblob://velum/PATH?protocol=http&domain=HOST&localemu=true 127.0.0.1:17100}"
-(cd cmd/velum-cloud && nice -n 10 go test -count 1 -timeout 60m -v -run TestServers .)
+(cd cmd/velum-cloud && nice -n 5 go test -count 1 -timeout 60m -v -run TestServers .)
 if grep -rlE 'Zanahoriez|Qwertzuiop|48213397' "$work"/*.log; then
   echo "a word of a note is in the log of a server" >&2
   exit 1

@@ -6,6 +6,7 @@ updates, merges, checkpoints, compaction, changes of schema and vacuum. Of every
 `velum run` makes one output anew, and adds the version to an output that has the one
 before: both must have the rows that deltalake and pyiceberg read, by id, text and the
 columns that are kept. Then versions are read in any order, and by time.
+Last, `configs/deploy/delta.py` makes a table of an output, night by night.
 
 Called by `make interop`; needs bin/velum. PyPI packages go to .venv. All notes are
 invented here, and have nothing to mask: so the text must come out as it went in.
@@ -267,8 +268,35 @@ def iceberg(scratch):
         compare(lake, out + "-moved", None, lake.plain(t.scan().to_arrow().to_pylist()), "in another place")
 
 
+def published(scratch):
+    """What configs/deploy/delta.py publishes has the rows of the output, and no file of what was forgotten."""
+    archive, out, table = (os.path.join(scratch, name) for name in ("published-in", "published-out", "published-table"))
+    os.makedirs(archive)
+
+    def night(name, *args):
+        subprocess.run([VELUM, *args, "-q"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([sys.executable, os.path.join(TOP, "configs/deploy/delta.py"), out, table], check=True, stdout=subprocess.DEVNULL)
+        files = glob.glob(os.path.join(out, "masked/**/*.parquet"), recursive=True)
+        want = pa.concat_tables([pq.read_table(f, partitioning=None) for f in files], promote_options="permissive")
+        t = DeltaTable(table)
+        have = t.to_pyarrow_table().select(want.column_names)
+        rows = [sorted(map(repr, x.to_pylist())) for x in (have, want)]
+        check(f"published {name}: rows", rows[0] == rows[1], f"{have.num_rows}, want {want.num_rows}")
+        left = glob.glob(os.path.join(table, "masked/**/*.parquet"), recursive=True)
+        check(f"published {name}: files", len(left) == len(files), f"{len(left)}, want {len(files)}")
+        return t.version()
+
+    for month in (1, 2):
+        pq.write_table(notes(1000 * month, 50), os.path.join(archive, f"{month}.parquet"))
+    versions = [night("anew", "run", "--in", archive, "--out", out)]
+    pq.write_table(notes(3000, 50, ward=lambda r: pa.array([f"w{i}" for i in r])), os.path.join(archive, "3.parquet"))
+    versions.append(night("a month and a column more", "run", "--in", os.path.join(archive, "3.parquet"), "--out", out, "--set", "read.keep=ward"))
+    versions.append(night("a month forgotten", "forget", "--out", out, "--set", "read.keep=ward", "2.parquet"))
+    check("published: a version a night", versions == [1, 2, 3], str(versions))
+
+
 with tempfile.TemporaryDirectory() as scratch:
-    for make in (delta, iceberg):
+    for make in (delta, iceberg, published):
         if len([a for a in sys.argv[1:] if not a.startswith("-")]) == 0 or make.__name__ in sys.argv:
             make(scratch)
 print(f"{checks} checks, {failures} wrong")

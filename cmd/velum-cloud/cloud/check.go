@@ -28,7 +28,7 @@ func Check(ctx context.Context, o *Options, out io.Writer) (exit int, err error)
 		fmt.Fprintf(out, "%s\t%s/%s\n", what, f.url, key)
 	}
 	listed := r.base.names()
-	for i, t := range []*folder{r.trees[0], r.trees[1], r.state} {
+	for i, t := range r.trees {
 		there, err := t.all(ctx, "")
 		if err != nil {
 			return ExitCode(err), err

@@ -231,7 +231,7 @@ func start(t *testing.T, s *store, v func([]string) (int, error), o Options) (in
 		f.bucket = faulty{f.bucket, s, strings.TrimPrefix(f.url, "mem://notes/")}
 		f.pause = func(context.Context, int) error { return nil }
 	}
-	for _, f := range []*folder{r.trees[0], r.trees[1], r.state} {
+	for _, f := range r.trees {
 		spoil(f)
 	}
 	open := r.open

@@ -73,7 +73,7 @@ func (r *run) inputsOf(ctx context.Context, name string) ([]input, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, out := range []*folder{r.trees[0], r.trees[1], r.state} {
+	for _, out := range r.trees {
 		if within(at, out.url) || within(out.url, at) {
 			return nil, wrong("name an output outside of the archive", "output %s and input %s must not stand inside each other", out.url, at)
 		}

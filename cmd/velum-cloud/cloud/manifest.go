@@ -120,7 +120,7 @@ func (r *run) own(ctx context.Context, n int) error {
 	const key = "output.json"
 	mine := fmt.Appendf(nil, "{\"schema\":%q,\"public\":%q,\"private\":%q}\n", schema, r.trees[0].url, r.trees[1].url)
 	var foreign error
-	for _, t := range []*folder{r.trees[0], r.trees[1], r.state} { // in this order: another run puts the object first
+	for _, t := range r.trees { // in this order: another run puts the object first
 		there, err := t.all(ctx, "")
 		if err != nil {
 			return err
@@ -176,19 +176,25 @@ func (r *run) settle(ctx context.Context, before, now *manifest) (missing []file
 	}
 }
 
-func (r *run) settleOnce(ctx context.Context, before, now *manifest) (missing []file, err error) {
-	at := [3]*folder{r.trees[0], r.trees[1], r.state}
-	var there [3]map[string]object
-	var newest time.Time
-	for i, t := range at {
-		if there[i], err = t.all(ctx, ""); err != nil {
-			return nil, err
+// there lists what the store has, and tells when the newest of it was put.
+func (r *run) there(ctx context.Context) (all [3]map[string]object, newest time.Time, err error) {
+	for i, t := range r.trees {
+		if all[i], err = t.all(ctx, ""); err != nil {
+			return all, newest, err
 		}
-		for _, o := range there[i] {
+		for _, o := range all[i] {
 			if o.made.After(newest) {
 				newest = o.made
 			}
 		}
+	}
+	return all, newest, nil
+}
+
+func (r *run) settleOnce(ctx context.Context, before, now *manifest) (missing []file, err error) {
+	there, newest, err := r.there(ctx)
+	if err != nil {
+		return nil, err
 	}
 	old, listed := before.names(), now.names()
 	for _, f := range now.Files {
@@ -202,7 +208,7 @@ func (r *run) settleOnce(ctx context.Context, before, now *manifest) (missing []
 			}
 		}
 	}
-	for i, t := range at {
+	for i, t := range r.trees {
 		for key, o := range there[i] {
 			junk := (strings.HasPrefix(path.Base(key), "part-") || strings.HasPrefix(key, staging)) && newest.Sub(o.made) > junkAge
 			if listed[i][key] || !old[i][key] && !junk {

@@ -42,7 +42,7 @@ type Options struct {
 
 // A run is one start of velum-cloud.
 type run struct {
-	trees    [2]*folder // public, private
+	trees    [3]*folder // public, private, state
 	state    *folder    // manifests, and what is no part
 	dir      string     // scratch
 	limit    int64
@@ -100,10 +100,7 @@ func newRun(ctx context.Context, o *Options) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i < 2 {
-			r.trees[i] = f
-		}
-		r.state = f
+		r.trees[i], r.state = f, f
 	}
 	if within(r.trees[0].url, r.trees[1].url) || within(r.trees[1].url, r.trees[0].url) {
 		return nil, wrong("name two folders", "%s and %s must not stand inside each other", r.trees[0].url, r.trees[1].url)

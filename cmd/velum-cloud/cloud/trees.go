@@ -216,13 +216,10 @@ func (m *manifest) says(n *manifest) bool {
 // upload puts what the base does not have: parts in their places, other files beside the manifests. What a
 // start that was killed has put is put again, so that nobody takes it for junk.
 func (r *run) upload(ctx context.Context, files []file) error {
-	there := [3]map[string]object{}
 	had := r.base.names()
-	for i, t := range []*folder{r.trees[0], r.trees[1], r.state} {
-		var err error
-		if there[i], err = t.all(ctx, ""); err != nil {
-			return err
-		}
+	there, _, err := r.there(ctx)
+	if err != nil {
+		return err
 	}
 	return r.each(ctx, len(files), func(ctx context.Context, i int) error {
 		f := files[i]
