@@ -175,9 +175,6 @@ func Compile(text string, r Resources) (*Pack, error) {
 	if r.Lists == nil {
 		r.Lists = gazetteer.Default()
 	}
-	if r.Names == nil {
-		r.Names = gazetteer.Names()
-	}
 	src, err := parse(text)
 	if err != nil {
 		return nil, err

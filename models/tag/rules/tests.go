@@ -209,6 +209,9 @@ func (c *compiler) classTest(t *test) (predicate, error) {
 	}
 	if t.name == "known" {
 		c.pack.known = true
+		if c.pack.resources.Names == nil {
+			c.pack.resources.Names = gazetteer.Names() // a start makes them for nobody else
+		}
 		return func(f *form) bool { return f.known&class != 0 }, nil
 	}
 	return func(f *form) bool { return f.class&class != 0 }, nil

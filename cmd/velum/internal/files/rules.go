@@ -30,7 +30,7 @@ var shippedMorph = sync.OnceValues(func() (*morph.Model, error) { return morph.O
 // Resources are what tests of networks look forms up in.
 func Resources(lists *gazetteer.Gazetteer) (rules.Resources, error) {
 	m, err := shippedMorph()
-	return rules.Resources{Lists: lists, Names: gazetteer.Names(), Morph: m}, err
+	return rules.Resources{Lists: lists, Morph: m}, err
 }
 
 // Pack compiles a file of networks, or the pack that ships.
