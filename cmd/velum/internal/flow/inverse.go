@@ -2,6 +2,7 @@ package flow
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/tag"
 )
 
@@ -64,6 +66,9 @@ func CommonWords(c *option.Config) (*inverse.Words, error) {
 
 // beside puts the inverse model of the configuration beside an ordinary one.
 func beside(m *Model, c *option.Config) (*Model, error) {
+	if m.Labels == untyped { // it is one itself
+		c.DropPolicy("inverse")
+	}
 	if c.Inverse.Model == "" {
 		return m, nil
 	}
@@ -86,6 +91,19 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 	n.Model = pair
 	n.SHA256 = sha256.Sum256(append(m.SHA256[:], other.SHA256[:]...))
 	return &n, nil
+}
+
+// AsTagged is the flow without what its policy wants of tagging, if the notes of an
+// earlier run were tagged by the model alone: an extract of them tags nothing. taken
+// says that it is another.
+func (f *Flow) AsTagged(dir string) (as *Flow, taken bool, err error) {
+	m, err := commit.ReadManifest(commit.PrivateDir(dir))
+	if err != nil || m.Model == hex.EncodeToString(f.Model.SHA256[:]) || !f.DropPolicy("inverse") {
+		return f, false, nil // who opens the notes says what is wrong
+	}
+	f.DropPolicy("tag")
+	as, err = New(f.Config)
+	return as, true, err
 }
 
 // AtDial is the flow at another position of the dial. The models stay open.

@@ -103,6 +103,9 @@ func (m *Model) set(c *option.Config) error {
 		return nil
 	}
 	at, err := m.Bias(c.Tag.Recall, c.Tag.PrecisionFloor)
+	if err != nil && c.DropPolicy("tag") { // a policy does not know the model
+		return nil
+	}
 	m.Label.OBias = at.Bias
 	return err
 }

@@ -34,7 +34,8 @@ func (o origin) String() string {
 func (c *Config) Given(key string) bool { return c.origins[key].from != "built-in" }
 
 // Sources is where values come from. Flags go before the environment, that
-// before the file, that before the profile, that before the built-in values.
+// before the file, that before what the policy wants, that before the profile, that
+// before the built-in values.
 type Sources struct {
 	File  string        // --config; "" takes VELUM_CONFIG
 	Env   []string      // as os.Environ returns it
@@ -74,6 +75,7 @@ func Load(s Sources) (*Config, error) {
 	for _, f := range s.flags {
 		l.text("command line", f)
 	}
+	l.policyOptions()
 	if wrong := c.files(); len(wrong) > 0 {
 		return c, (&exit.ConfigError{Mistakes: append(l.mistakes, wrong...)}).OrNil()
 	}

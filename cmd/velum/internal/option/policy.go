@@ -93,6 +93,7 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 	r := strictReader{file: file, options: []option{
 		opt("default", &fallback, "", "", valid(operatorChain)),
 		opt("categories", &named, nil, "", valid(operatorChain)),
+		opt("options", &map[string]string{}, nil, ""),
 	}}
 	r.read(text)
 	byCategory := slices.Repeat([]string{fallback}, pipeline.Categories())
@@ -111,6 +112,32 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 		}
 	}
 	return byCategory, r.mistakes
+}
+
+// policyOptions sets what the policy wants of options that nobody has set. What is
+// wrong with a policy is said where its operators are read.
+func (l *loader) policyOptions() {
+	_, text, _ := l.policyText()
+	wanted := map[string]string{}
+	r := strictReader{options: []option{opt("options", &wanted, nil, "")}}
+	r.read(text)
+	for _, key := range sortedKeys(wanted) {
+		if from := l.origins[key].from; !l.Given(key) || strings.HasPrefix(from, "profile ") || from == "" {
+			l.text("policy", textSetting{key, wanted[key], "policy " + l.Mask.Policy})
+		}
+	}
+}
+
+// DropPolicy sets what the policy wants of a section back to what is built in, and
+// tells whether there was something.
+func (c *Config) DropPolicy(section string) (dropped bool) {
+	for _, o := range c.options() {
+		if strings.HasPrefix(o.key, section+".") && strings.HasPrefix(c.origins[o.key].from, "policy ") {
+			o.reset()
+			c.origins[o.key], dropped = origin{from: "built-in"}, true
+		}
+	}
+	return dropped
 }
 
 func (c *Config) policyText() (file string, text []byte, err error) {

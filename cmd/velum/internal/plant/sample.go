@@ -108,6 +108,9 @@ type From struct {
 // with the spans that the model finds.
 func (f *From) Read(ctx context.Context) (*Sample, error) {
 	stages, err := flow.New(f.Config)
+	if err == nil && f.Dir != "" {
+		stages, _, err = stages.AsTagged(f.Dir)
+	}
 	if err != nil {
 		return nil, err
 	}

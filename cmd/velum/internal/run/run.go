@@ -31,6 +31,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -75,6 +76,15 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 		f, err := flow.Open(cfg, err)
 		if err != nil {
 			return err
+		}
+		if o.Tagged != "" {
+			taken := false
+			if f, taken, err = f.AsTagged(o.Tagged); err != nil {
+				return err
+			}
+			if taken {
+				c.Log.Warn("the notes were not tagged for recall first as the policy wants it: tag them with the same --policy", "policy", cfg.Mask.Policy)
+			}
 		}
 		m := newMasking(c, o, r)
 		m.Flow = f
@@ -568,6 +578,7 @@ type summary struct {
 	Reused     int      `json:"units_reused"`
 	Kept       int      `json:"units_kept"`              // of earlier runs, whose inputs are not given
 	Duplicates *int64   `json:"duplicate_ids,omitempty"` // when they were counted
+	Lost       int64    `json:"words_lost,omitempty"`    // masked, and in a list of what is safe: with an inverse model
 	Seconds    float64  `json:"seconds"`
 	PerSecond  float64  `json:"notes_per_second"`
 	Out        string   `json:"out"`
@@ -585,6 +596,9 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
 		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons}
 	s.PerSecond = float64(s.Rows) / s.Seconds
+	for _, n := range s.Tally.By(tally.VainCategory) {
+		s.Lost += n
+	}
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(s)
 	}
@@ -599,8 +613,12 @@ func (s *summary) table(w io.Writer) error {
 	if s.Kept > 0 {
 		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
 	}
-	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
-		s.Rows, s.Masked, s.Quarantined, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
+	lost := ""
+	if s.Lost > 0 {
+		lost = fmt.Sprintf(", %d words lost (masked, and in a list of what is safe)", s.Lost)
+	}
+	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine%s; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
+		s.Rows, s.Masked, s.Quarantined, lost, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
 	return err
 }
 
