@@ -91,7 +91,7 @@ func (a *attacker) read(ctx context.Context) (err error) {
 
 // from says where the sample is.
 func (a *attacker) from() *plant.From {
-	return &plant.From{Dir: a.Dir, In: a.Options.In, Gold: a.Gold, Notes: a.Notes, Seed: a.Seed, Config: a.config}
+	return &plant.From{Dir: a.Dir, In: a.Options.In, Gold: a.Gold, Notes: a.Notes, Seed: a.Seed, Config: a.config, Console: a.Console}
 }
 
 // single is an attack of one result that is no spy.

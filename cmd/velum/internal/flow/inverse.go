@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/number/modelfile"
@@ -94,16 +95,15 @@ func beside(m *Model, c *option.Config) (*Model, error) {
 }
 
 // AsTagged is the flow without what its policy wants of tagging, if the notes of an
-// earlier run were tagged by the model alone: an extract of them tags nothing. taken
-// says that it is another.
-func (f *Flow) AsTagged(dir string) (as *Flow, taken bool, err error) {
+// earlier run were tagged by the model alone: an extract of them tags nothing.
+func (f *Flow) AsTagged(dir string, c *console.Console) (*Flow, error) {
 	m, err := commit.ReadManifest(commit.PrivateDir(dir))
 	if err != nil || m.Model == hex.EncodeToString(f.Model.SHA256[:]) || !f.DropPolicy("inverse") {
-		return f, false, nil // who opens the notes says what is wrong
+		return f, nil // who opens the notes says what is wrong
 	}
 	f.DropPolicy("tag")
-	as, err = New(f.Config)
-	return as, true, err
+	c.Log.Warn("the notes were not tagged for recall first, as the policy wants them: velum run with the same --policy does", "policy", f.Mask.Policy)
+	return New(f.Config)
 }
 
 // AtDial is the flow at another position of the dial. The models stay open.

@@ -114,8 +114,7 @@ func (c *Config) policy() ([]string, []exit.Mistake) {
 	return byCategory, r.mistakes
 }
 
-// policyOptions sets what the policy wants of options that nobody has set. What is
-// wrong with a policy is said where its operators are read.
+// policyOptions sets what the policy wants and nobody has set; what is wrong with a policy is said where operators are read.
 func (l *loader) policyOptions() {
 	_, text, _ := l.policyText()
 	wanted := map[string]string{}
@@ -128,8 +127,7 @@ func (l *loader) policyOptions() {
 	}
 }
 
-// DropPolicy sets what the policy wants of a section back to what is built in, and
-// tells whether there was something.
+// DropPolicy sets what the policy wants of a section back, and tells whether there was something.
 func (c *Config) DropPolicy(section string) (dropped bool) {
 	for _, o := range c.options() {
 		if strings.HasPrefix(o.key, section+".") && strings.HasPrefix(c.origins[o.key].from, "policy ") {

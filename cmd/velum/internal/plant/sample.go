@@ -17,6 +17,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
@@ -101,6 +102,7 @@ type From struct {
 	Notes  int      // of the archive, some
 	Seed   uint64   // by which patients are drawn
 	Config *option.Config
+	*console.Console
 }
 
 // Read reads the notes that the attacks need: of the archive that the extract was
@@ -109,7 +111,7 @@ type From struct {
 func (f *From) Read(ctx context.Context) (*Sample, error) {
 	stages, err := flow.New(f.Config)
 	if err == nil && f.Dir != "" {
-		stages, _, err = stages.AsTagged(f.Dir)
+		stages, err = stages.AsTagged(f.Dir, f.Console)
 	}
 	if err != nil {
 		return nil, err

@@ -86,6 +86,15 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	return r
 }
 
+// WordsLost counts masked words that a list of what is safe has, if an inverse model
+// looked: the price of recall, as far as lists tell.
+func WordsLost(c *commit.Counts) (lost int64) {
+	for _, n := range c.Tally.By(tally.VainCategory) {
+		lost += n
+	}
+	return lost
+}
+
 // archiveOf is what was counted of masked notes.
 func archiveOf(c *commit.Counts) *calibrate.Source {
 	t := c.Tally

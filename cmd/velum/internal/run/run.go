@@ -31,7 +31,6 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/secret"
-	"github.com/velum-health/velum/pipeline/tally"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -74,17 +73,11 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 		}
 		cfg, err := load()
 		f, err := flow.Open(cfg, err)
+		if err == nil && o.Tagged != "" {
+			f, err = f.AsTagged(o.Tagged, c)
+		}
 		if err != nil {
 			return err
-		}
-		if o.Tagged != "" {
-			taken := false
-			if f, taken, err = f.AsTagged(o.Tagged); err != nil {
-				return err
-			}
-			if taken {
-				c.Log.Warn("the notes were not tagged for recall first as the policy wants it: tag them with the same --policy", "policy", cfg.Mask.Policy)
-			}
 		}
 		m := newMasking(c, o, r)
 		m.Flow = f
@@ -594,11 +587,8 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 		return err
 	}
 	s := summary{Kind: "summary", Counts: r.Manifest.Counts, Units: r.Done + r.Reused, Reused: r.Reused, Kept: r.Kept,
-		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons}
+		Duplicates: m.last.duplicates, Seconds: time.Since(m.began).Seconds(), Out: out.Dir, Private: m.record.private, Light: light, Sentence: sentence, Reasons: reasons, Lost: report.WordsLost(&r.Manifest.Counts)}
 	s.PerSecond = float64(s.Rows) / s.Seconds
-	for _, n := range s.Tally.By(tally.VainCategory) {
-		s.Lost += n
-	}
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(s)
 	}
@@ -609,13 +599,12 @@ func (m *masking) printResult(r *commit.Result, out commit.Output) error {
 }
 
 func (s *summary) table(w io.Writer) error {
-	kept := ""
-	if s.Kept > 0 {
-		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
-	}
-	lost := ""
+	kept, lost := "", ""
 	if s.Lost > 0 {
 		lost = fmt.Sprintf(", %d words lost (masked, and in a list of what is safe)", s.Lost)
+	}
+	if s.Kept > 0 {
+		kept = fmt.Sprintf(" and %d of earlier runs", s.Kept)
 	}
 	_, err := fmt.Fprintf(w, "%d notes: %d masked, %d in quarantine%s; %d units (%d done before)%s, %.1f s, %.0f notes/s\n%s: %s\n",
 		s.Rows, s.Masked, s.Quarantined, lost, s.Units, s.Reused, kept, s.Seconds, s.PerSecond, s.Light, strings.Join(append([]string{s.Sentence}, s.Reasons...), "\n  "))
