@@ -119,6 +119,9 @@ func (p *proposal) look(ctx context.Context) (err error) {
 		}
 	}
 	if f := cmp.Or(p.as, files[0].Format()); f != "parquet" && f != "csv" && f != "jsonl" {
+		if f == "txt" && len(files) > 1 && p.isTable(&files[0]) {
+			return p.strange("files called .txt that are tables", "call them .csv, or give one of them by its name")
+		}
 		src, err := p.unitsOf(ctx, files)
 		if err != nil {
 			return err
@@ -240,6 +243,9 @@ func (p *proposal) count(files []archive.File) {
 // settled finds what the columns are for; those that the configuration names stay.
 func (p *proposal) settled() (r roles, err error) {
 	t, cols := p.table, &p.flow.Read.Columns
+	if strings.HasPrefix(strings.Join(t.head.Names, ""), "sep=") {
+		return r, p.strange("begins with a line sep= as Excel writes it, not with the names of columns", "take it out: tail -n +2 FILE > other.csv")
+	}
 	if t.rows == 0 {
 		return r, p.strange("no rows behind the names of its columns", "export it again")
 	}

@@ -97,16 +97,16 @@ func (p *proposal) doubts() (all []string) {
 		}
 	}
 	if n := len(p.archive.Passed); n > 0 {
-		say(n, "%d files of another format are passed over, the first is %s", n, p.archive.Passed[0])
+		say(n, "of another format, and so passed over: %d of the files, first %s", n, p.archive.Passed[0])
 	}
 	e := p.examples[p.roles.text]
 	say(points(len(e.notes) == 0), "none of the notes that were looked at can be masked: %s", strings.Join(byCount(e.aside), ", "))
 	if p.table == nil {
 		return all
 	}
-	say(p.table.head.Broken, "%d rows break the format and will go to quarantine", p.table.head.Broken)
+	say(p.table.head.Broken, "rows that break the format, and will go to quarantine: %d", p.table.head.Broken)
 	if n := len(p.table.lacks); n > 0 {
-		say(n, "%d files lack a column that others have, the first is %s", n, p.table.lacks[0])
+		say(n, "a column that others have is missing in %d of the files, first %s", n, p.table.lacks[0])
 	}
 	say(points(p.roles.text.textScore() == 0), "%s does not look like notes", p.roles.text.name)
 	say(points(p.roles.id == nil), "no column names a note: the place of its row will (read.ids: drop)")
