@@ -7,13 +7,14 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/proof"
+	"github.com/velum-health/velum/cmd/velum/internal/review"
 )
 
 func newAuditProveCommand(a *app) *cobra.Command {
 	var p proof.Leaks
-	by := ""
+	var readings []string
 	c := &cobra.Command{
-		Use:   "prove [DIR] --read N --leaks L",
+		Use:   "prove [DIR --reading FILE | --read N --leaks L]",
 		Short: "Say what L leaks in N notes read prove about all notes",
 		Long: `Somebody has read N notes of a random sample (velum run --audit N) and found L that
 still held something to mask. Print the highest rate of such notes that this leaves
@@ -22,26 +23,28 @@ possible, at 95 % confidence: the exact upper bound of Clopper and Pearson, one-
 It holds if the sample is random and if the reader sees every leak. A reader who
 misses some needs more notes: have a share of them read twice.
 
-With DIR, the output that the sample was drawn from, the reading goes into the audit log
-of DIR, with who read and for which masked notes it holds. The report of the next start
-of the same run takes it up: only by it the light can be green. When the output
+With DIR, the output that the sample was drawn from, and --reading, what velum review
+--ask audit wrote, the reading goes into the audit log of DIR: who read, when, how long,
+and for which masked notes it holds. Numbers that are typed go nowhere. Of two readers
+each has a journal; a note leaks if one of them says so. The report of the next start of
+the same run takes the reading up: only by it the light can be green. When the output
 changes it holds no longer.`,
 		Example: `  velum audit prove --read 3000 --leaks 0                    # at most 1 note in 1,002
   velum audit prove --read 3000 --leaks 2 --notes 32900000   # and of a whole year
   velum audit prove --rate 0.0001                            # how many notes to read
-  velum audit prove masked/ --read 598 --leaks 0 --reader "A. Soler"`,
+  velum audit prove masked/ --reading read.jsonl`,
 		Args: mostArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && by == "" {
-				return exit.Errorf(exit.Config, "say who read with --reader", "--reader is needed")
+			typed := c.Flags().Changed("read") || c.Flags().Changed("leaks")
+			if (len(args) == 1) != (len(readings) > 0) || len(args) == 1 && typed {
+				return exit.Errorf(exit.Config, "velum audit prove DIR --reading FILE; numbers alone go without DIR", "a reading of an output comes from the journal of velum review --ask audit")
 			}
-			if err := p.Solve(c.Flags().Changed("read")); err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				if err := p.Record(args[0], by); err != nil {
+			if len(args) == 0 {
+				if err := p.Solve(c.Flags().Changed("read")); err != nil {
 					return err
 				}
+			} else if err := recordReading(&p, args[0], readings); err != nil {
+				return err
 			}
 			if a.JSON {
 				return json.NewEncoder(a.Out).Encode(&p)
@@ -53,8 +56,21 @@ changes it holds no longer.`,
 	f.Int64Var(&p.Read, "read", 0, "`N` notes that somebody has read")
 	f.Int64Var(&p.Leaks, "leaks", 0, "`L` of them in which something was left")
 	f.Int64Var(&p.Notes, "notes", 0, "`M` notes that the sample was drawn from")
-	f.StringVar(&by, "reader", "", "`NAME` of who read the sample of DIR")
+	f.StringSliceVar(&readings, "reading", nil, "`FILE` that velum review --ask audit wrote; a second one is another reader's")
 	f.Float64Var(&p.Confidence, "confidence", 0.95, "how sure the bound is")
 	f.Float64Var(&p.Rate, "rate", 0, "highest `RATE` to prove: print how many notes to read, if none leaks")
 	return c
+}
+
+// recordReading takes what journals say into the audit log of an output.
+func recordReading(p *proof.Leaks, dir string, readings []string) error {
+	read, err := review.Reading(readings)
+	if err != nil {
+		return err
+	}
+	p.Read, p.Leaks = read.Read, read.Leaks
+	if err := p.Solve(true); err != nil {
+		return err
+	}
+	return p.Record(dir, read)
 }

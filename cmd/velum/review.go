@@ -40,6 +40,7 @@ that --of names, of whose masks some may lack; with "quarantine" those that it s
 		},
 	}
 	flags := c.Flags()
+	flags.StringVar(&o.Reader, "reader", "", "`NAME` of who reads the sample of --ask audit (default: that of the account)")
 	flags.StringVar(&o.Ask, "ask", "", "`QUESTION`: "+strings.Join(review.Questions(), ", ")+" (default: "+review.Questions()[0]+")")
 	flags.StringVar(&o.Of, "of", "", "`FOLDER` that velum run wrote; --in is then its archive")
 	flags.StringVar(&o.In, "in", "", "`PATH` of notes with spans: questions, samples, tagged notes")

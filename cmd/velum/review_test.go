@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,9 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // pageAddress is what `velum review` prints.
@@ -31,6 +35,15 @@ func reviewing(t *testing.T, in, out string, more ...string) (*exec.Cmd, string,
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	address, client, err := letIn(stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, address, client
+}
+
+// letIn waits for the address that `velum review` prints, and enters.
+func letIn(stdout io.Reader) (string, *http.Client, error) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		address := pageAddress.FindStringSubmatch(lines.Text())
@@ -41,13 +54,12 @@ func reviewing(t *testing.T, in, out string, more ...string) (*exec.Cmd, string,
 		client := &http.Client{Jar: jar}
 		res, err := client.Get(address[0])
 		if err != nil {
-			t.Fatal(err)
+			return "", nil, err
 		}
 		res.Body.Close()
-		return c, address[1], client
+		return address[1], client, nil
 	}
-	t.Fatal("velum review printed no address")
-	return nil, "", nil
+	return "", nil, errors.New("velum review printed no address")
 }
 
 // TestReviewKilled: whatever the page was told is saved is there after kill -9,
@@ -164,4 +176,36 @@ func TestUsefulnessJudged(t *testing.T) {
 			t.Errorf("%v: %v: %s", c.args, err, said)
 		}
 	}
+}
+
+// reads has somebody read the first N notes of an output's sample on the page, and
+// find nothing: `reads OUT ARCHIVE FILE N READER`.
+func reads(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 5 {
+		ts.Fatalf("usage: reads OUT ARCHIVE FILE N READER")
+	}
+	self, err := os.Executable()
+	ts.Check(err)
+	c := exec.Command(self, "review", "--ask", "audit", "--of", ts.MkAbs(args[0]), "--in", ts.MkAbs(args[1]), "--out", ts.MkAbs(args[2]), "--reader", args[4])
+	c.Env = append(os.Environ(), testProcess+"=velum", "VELUM_CONFIG=")
+	stdout, err := c.StdoutPipe()
+	ts.Check(err)
+	ts.Check(c.Start())
+	defer func() { _ = c.Process.Kill() }()
+	address, client, err := letIn(stdout)
+	ts.Check(err)
+	n, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	for at := range n {
+		r, _ := http.NewRequest(http.MethodPost, address+"/decide", strings.NewReader(fmt.Sprintf(`{"at":%d,"spans":[]}`, at)))
+		r.Header.Set("Origin", address)
+		res, err := client.Do(r)
+		ts.Check(err)
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK {
+			ts.Fatalf("note %d: %s", at, res.Status)
+		}
+	}
+	ts.Check(c.Process.Signal(os.Interrupt))
+	ts.Check(c.Wait())
 }

@@ -321,8 +321,8 @@ func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 // whether bytes are read again that were read before (Past.Due).
 var now = time.Now
 
-// userName is the name of who runs this, "" if the machine has none.
-var userName = sync.OnceValue(func() string {
+// UserName is the name of who runs this, "" if the machine has none.
+var UserName = sync.OnceValue(func() string {
 	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
 	if err != nil {
 		return ""
@@ -333,7 +333,7 @@ var userName = sync.OnceValue(func() string {
 func (t *auditTail) line(dst []byte, l auditLine) ([]byte, error) {
 	l.N, l.Prev = t.n+1, hex.EncodeToString(t.hash[:])
 	l.Time = now().UTC().Truncate(time.Second)
-	l.UID, l.User = os.Getuid(), userName()
+	l.UID, l.User = os.Getuid(), UserName()
 	body, err := json.Marshal(l)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,29 @@ type Reading struct {
 	By     string `json:"by,omitempty"`     // who read
 	Output string `json:"output,omitempty"` // OutputDigest of what was read
 	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
+
+	Readers []Reader `json:"readers,omitempty"`
+	Kappa   *float64 `json:"kappa,omitempty"` // Cohen's, of two readers; nil: chance says as much
+}
+
+// Reader is one of those who read a sample.
+type Reader struct {
+	By      string `json:"by"`
+	Notes   int64  `json:"notes"`
+	From    string `json:"from"` // first and last decision, RFC 3339
+	To      string `json:"to"`
+	Seconds int64  `json:"seconds"` // that a note took, the median
+}
+
+// Seconds is what a note took the fastest of the readers, the median.
+func (r *Reading) Seconds() int64 {
+	least := int64(-1)
+	for _, x := range r.Readers {
+		if least < 0 || x.Seconds < least {
+			least = x.Seconds
+		}
+	}
+	return max(least, 0)
 }
 
 // Upper is the highest share of notes with something left that the reading leaves

@@ -213,8 +213,11 @@ type Report struct {
 	Lang     string
 	Expected float64
 	Proven   float64
-	Shift    Shift
-	Drift    Drift
+
+	ReadSeconds int
+
+	Shift Shift
+	Drift Drift
 }
 
 // Drift is how far the newest month may be from those before.
@@ -480,6 +483,7 @@ func (c *Config) outputOptions() []option {
 		opt("report.lang", &c.Report.Lang, "en", "Language of report.html and of the sentences in report.json: English (en), Spanish (es), Catalan (ca). Names of options, categories, reasons and files are the same in all of them.", oneOf("en", "es", "ca")),
 		opt("report.expected", &p.Expected, 0.05, "Share of the notes expected to keep something, by the calibrated confidences, above which the light is red. One in twenty: nobody gives such an archive away unread.", within(0, 1)),
 		opt("report.proven", &p.Proven, 0.005, "Largest share of notes that keep something, at 95 % confidence, which a random sample of the output that people have read must show for a green light. 0.005: 598 notes without a find.", within(0, 1)),
+		opt("report.read_seconds", &p.ReadSeconds, 2, "Seconds that a note of the sample must have taken the reader, the median, for the light to be green: who clicks through reads nothing.", within(0, 600)),
 		opt("report.shift.notes", &p.Shift.Notes, 50, "Masked notes from which on they are compared with those that the model knows: of fewer, chance says more than they do.", within(1, 1e9)),
 		opt("report.shift.language", &p.Shift.Language, 0.05, "Share of notes in a language that the model does not know, beyond that of the writers on whose notes it was calibrated, above which the light is red. A model finds few names between words that it has never seen.", within(0, 1)),
 		opt("report.shift.words", &p.Shift.Words, 0.1, "Share of unknown words, beyond the same, above which the light is red.", within(0, 1)),

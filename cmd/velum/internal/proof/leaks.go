@@ -26,6 +26,9 @@ type Leaks struct {
 	Notes      int64   `json:"notes,omitempty"`
 	Left       int64   `json:"notes_left_at_most,omitempty"` // of Notes
 	Rate       float64 `json:"rate,omitempty"`
+
+	By    string   `json:"by,omitempty"`    // who read the sample of an output
+	Kappa *float64 `json:"kappa,omitempty"` // of two readers
 }
 
 // Solve completes the proof; read tells whether Read was given.
@@ -52,9 +55,9 @@ func (l *Leaks) Solve(read bool) error {
 	return nil
 }
 
-// Record writes into the audit log of an output that p.Read notes of its sample were
-// read, and what was found: for these masked parts, and no others.
-func (l *Leaks) Record(dir, by string) error {
+// Record writes into the audit log of an output what people found in its sample: for
+// these masked parts, and no others.
+func (l *Leaks) Record(dir string, read *audit.Reading) error {
 	private := commit.PrivateDir(dir)
 	m, err := commit.ReadManifest(private)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,12 +70,11 @@ func (l *Leaks) Record(dir, by string) error {
 	if at < 0 {
 		return exit.Errorf(exit.Config, "draw one: start the same run with --audit N", "%s has no sample", private)
 	}
-	if sample := m.Files[at]; l.Read > sample.Rows || l.Rate != 0 {
-		return exit.Errorf(exit.Config, "give the number of its notes that were read", "the sample has %d notes", sample.Rows)
+	if read.Output != audit.OutputDigest(m) || read.Sample != m.Files[at].SHA256 {
+		return exit.Errorf(exit.Config, "read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
 	}
-	l.Notes = m.Counts.Masked
+	l.Notes, l.By, l.Kappa = m.Counts.Masked, read.By, read.Kappa
 	l.Left = int64(math.Ceil(l.Upper * float64(l.Notes)))
-	read := &audit.Reading{Read: l.Read, Leaks: l.Leaks, By: by, Output: audit.OutputDigest(m), Sample: m.Files[at].SHA256}
 	_, err = audit.Append(filepath.Join(private, filepath.FromSlash(audit.Name)), audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
 	return err
 }
@@ -91,6 +93,12 @@ func (l *Leaks) Print(w io.Writer) error {
 		line("%d notes read, %d with a leak (%.4g %%)", l.Read, l.Leaks, 100*l.Observed)
 	}
 	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*l.Confidence, 100*l.Upper, oneIn(l.Upper))
+	if l.By != "" {
+		line("read by %s", l.By)
+	}
+	if l.Kappa != nil {
+		line("agreement of the two readers: kappa %.2f", *l.Kappa)
+	}
 	if l.Three > 0 {
 		line("rule of three: %.4g %%", 100*l.Three)
 	}

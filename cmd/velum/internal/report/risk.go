@@ -49,6 +49,7 @@ type Reading struct {
 	audit.Reading
 	Upper float64 `json:"upper"` // share of notes that keep something, at 95 %
 	Stale bool    `json:"stale"` // the output has changed since
+	Fast  bool    `json:"fast"`  // a note took less than report.read_seconds
 }
 
 // Without a calibration these are the limits of notes in Spanish and Catalan: of
@@ -60,7 +61,7 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	o, s := &in.Config.Report, archiveOf(&m.Counts)
 	r := &Risk{RedFrom: o.Expected, Proven: o.Proven, Unlike: []Shift{}}
 	if in.Reading != nil {
-		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), in.Reading.Output != audit.OutputDigest(m)}
+		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), in.Reading.Output != audit.OutputDigest(m), in.Reading.Seconds() < int64(o.ReadSeconds)}
 	}
 	if m.Counts.Masked == 0 {
 		return r
@@ -124,7 +125,7 @@ func (r *Risk) public() *Risk {
 	p.Left, p.Many, p.Unlike = nil, false, []Shift{}
 	if r.Reading != nil {
 		p.Reading = new(*r.Reading)
-		p.Reading.By, p.Reading.Output, p.Reading.Sample = "", "", ""
+		p.Reading.By, p.Reading.Output, p.Reading.Sample, p.Reading.Readers, p.Reading.Kappa = "", "", "", nil, nil
 	}
 	return &p
 }
@@ -133,7 +134,7 @@ func (r *Risk) public() *Risk {
 func (r *Risk) Read() bool { return r.Reading != nil && !r.Reading.Stale }
 
 // shown tells whether a reading shows the share that is wanted.
-func (r *Risk) shown() bool { return r.Read() && r.Reading.Upper <= r.Proven }
+func (r *Risk) shown() bool { return r.Read() && !r.Reading.Fast && r.Reading.Upper <= r.Proven }
 
 // judgeRisk: nothing is green but what people have read.
 func (r *Report) judgeRisk() {
@@ -162,6 +163,8 @@ func (r *Report) judgeRisk() {
 		r.find(amber, "find unread", l.Percent(k.Proven))
 	case p.Stale:
 		r.find(amber, "find stale")
+	case p.Fast:
+		r.find(amber, "find fast")
 	case float64(p.Leaks) > k.Proven*float64(p.Read):
 		r.find(red, "find leaks", l.Plural(p.Leaks, "note"), l.Percent(k.Proven))
 	case p.Upper > k.Proven:

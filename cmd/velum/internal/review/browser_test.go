@@ -225,7 +225,7 @@ func TestFinishedPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const want = "velum audit prove masked --read 3 --leaks 0 --reader NAME"
+	want := "velum audit prove masked --reading " + v.options.Out
 	var said, counts string
 	if err := chromedp.Run(ctx, chromedp.Poll(`document.getElementById("message").textContent.match(/velum .*/)?.[0]`, &said),
 		chromedp.Text("#counts", &counts, chromedp.ByQuery)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
@@ -42,12 +43,25 @@ type journalHead struct {
 	Schema string `json:"schema"`
 	Notes  string `json:"notes"`         // digest
 	Ask    string `json:"ask,omitempty"` // the question, if it has answers
+	drawn
+}
+
+// drawn is what a reading of a sample says of itself; empty for other questions.
+type drawn struct {
+	Reader string `json:"reader,omitempty"`
+	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
+	Output string `json:"output,omitempty"` // audit.OutputDigest of what it was drawn from
 }
 
 type journalLine struct {
 	Note   int           `json:"note"`
 	Spans  []journalSpan `json:"spans"`
 	Answer string        `json:"answer,omitempty"`
+
+	// of a reading of a sample
+	Rank  int   `json:"rank,omitempty"`  // of the note in the sample: line of its file
+	Leaks bool  `json:"leaks,omitempty"` // something was left in it
+	Time  int64 `json:"time,omitempty"`  // of the decision, in seconds since 1970
 }
 
 type journalSpan struct {
@@ -111,25 +125,29 @@ func (j *journal) write(line any) error {
 	return err
 }
 
-func (j *journal) add(i int, spans []pipeline.Span, answer string) error {
+func (j *journal) add(s *session, i int, spans []pipeline.Span, answer string) error {
 	line := journalLine{Note: i, Spans: []journalSpan{}, Answer: answer}
-	for _, s := range spans {
-		line.Spans = append(line.Spans, journalSpan{s.Start, s.End, s.Category.String()})
+	if s.asks.drawn {
+		line.Rank, line.Leaks, line.Time = s.notes[i].rank, s.notes[i].left(spans), time.Now().Unix()
+	}
+	for _, x := range spans {
+		line.Spans = append(line.Spans, journalSpan{x.Start, x.End, x.Category.String()})
 	}
 	return j.write(line)
 }
 
 // head is the first line of the session's journal.
 func (s *session) head() journalHead {
-	h := journalHead{Schema: journalSchema, Notes: s.digest()}
+	h := journalHead{Schema: journalSchema, Notes: s.digest(), drawn: s.drawn}
 	if s.asks.answers != nil {
 		h.Ask = s.asks.name
 	}
 	return h
 }
 
-// replay takes the decisions of a journal. The last one on a note counts.
-func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
+// unsealed calls head and then decision with the lines of a journal, each of which
+// is as it was written.
+func unsealed(data []byte, path string, head func(*journalHead) error, decision func(row int, l *journalLine) error) (sum [sha256.Size]byte, err error) {
 	row := 0
 	for line := range bytes.Lines(data) {
 		row++
@@ -144,23 +162,44 @@ func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err e
 			return sum, &durable.IntegrityError{Path: path, Cause: fmt.Sprintf("line %d is not as it was written; put a copy of the file back, or name another --out", row)}
 		}
 		if row == 1 {
-			var head journalHead
-			if json.Unmarshal(sealed.Line, &head) != nil || head != s.head() {
-				return sum, exit.Errorf(exit.Config, "name another --out, or the notes that it was begun with", "%s: a journal of other notes", path)
+			var h journalHead
+			if err := json.Unmarshal(sealed.Line, &h); err != nil {
+				h = journalHead{}
+			}
+			if err := head(&h); err != nil {
+				return sum, err
 			}
 			continue
 		}
 		var l journalLine
-		if json.Unmarshal(sealed.Line, &l) != nil || l.Note < 0 || l.Note >= len(s.notes) {
+		if json.Unmarshal(sealed.Line, &l) != nil || l.Note < 0 {
 			return sum, exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
 		}
-		spans, err := s.spansOf(l)
-		if err != nil {
-			return sum, exit.Errorf(exit.Config, "name another --out", "%s: line %d: %w", path, row, err)
+		if err := decision(row, &l); err != nil {
+			return sum, err
 		}
-		s.keep(l.Note, spans, l.Answer)
 	}
 	return sum, nil
+}
+
+// replay takes the decisions of a journal. The last one on a note counts.
+func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
+	return unsealed(data, path, func(head *journalHead) error {
+		if *head != s.head() {
+			return exit.Errorf(exit.Config, "name another --out, the notes that it was begun with, or its --reader", "%s: a journal of other notes, or of another reader", path)
+		}
+		return nil
+	}, func(row int, l *journalLine) error {
+		if l.Note >= len(s.notes) {
+			return exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
+		}
+		spans, err := s.spansOf(*l)
+		if err != nil {
+			return exit.Errorf(exit.Config, "name another --out", "%s: line %d: %w", path, row, err)
+		}
+		s.keep(l.Note, spans, l.Answer)
+		return nil
+	})
 }
 
 func (s *session) spansOf(l journalLine) (spans []pipeline.Span, err error) {

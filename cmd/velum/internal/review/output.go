@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -36,6 +38,7 @@ type unitKey struct {
 type wantedNote struct {
 	spans []pipeline.Span
 	about string // why it is shown
+	rank  int    // in the sample
 }
 
 // add takes in the note of a row of a unit.
@@ -77,7 +80,7 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 	if err != nil {
 		return nil, 0, err
 	}
-	wanted := wantedNotes{}
+	wanted, rank := wantedNotes{}, 0
 	for line := range bytes.Lines(data) {
 		var s sampleLine
 		u := -1
@@ -87,7 +90,8 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 		if u < 0 {
 			return nil, 0, &durable.IntegrityError{Path: m.Files[at].Path, Cause: "is no sample of this output"}
 		}
-		n := wantedNote{}
+		n := wantedNote{rank: rank}
+		rank++
 		for _, x := range s.Spans {
 			c, err := pipeline.ParseCategory(x.Category)
 			if err != nil {
@@ -98,6 +102,21 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 		wanted.add(&m.Units[u], s.Row, n)
 	}
 	return wanted.find(ctx, cfg, o.In)
+}
+
+// drawnFrom is what a journal says of the sample that is read.
+func drawnFrom(o *Options) (drawn, error) {
+	_, m, err := privateTree(o.Of)
+	if err != nil {
+		return drawn{}, err
+	}
+	d := drawn{Reader: cmp.Or(o.Reader, audit.UserName(), "unknown"), Output: audit.OutputDigest(m)}
+	for _, f := range m.Files {
+		if f.Kind == "audit" && f.Private {
+			d.Sample = f.SHA256
+		}
+	}
+	return d, nil
 }
 
 // loadQuarantined finds the notes in the archive that a run set aside.
@@ -217,7 +236,7 @@ func (p *picker) Put(b *pipeline.Batch) error {
 			return errTooMany
 		}
 		*p.notes = append(*p.notes, note{
-			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, tokens: slices.Clone(b.Tokens.At(i)), spans: n.spans,
+			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, rank: n.rank, tokens: slices.Clone(b.Tokens.At(i)), spans: n.spans,
 		})
 	}
 	return nil

@@ -14,6 +14,7 @@ type question struct {
 	load    func(ctx context.Context, cfg *option.Config, o *Options) (notes []note, unseen int, err error)
 	output  bool     // it is about the notes of an output, see Options.Of
 	marks   bool     // spans may be changed: the answer is spans
+	drawn   bool     // it is about a sample: who reads, and when, is kept
 	answers []string // else one of these is: what texts calls them, by the keys 1, 2...
 }
 
@@ -21,7 +22,7 @@ type question struct {
 // named. The guideline of a question is the text "guideline-NAME", else "guideline".
 var questions = []question{
 	{name: "spans", load: loadNotes, marks: true},
-	{name: "audit", load: loadAudited, output: true, marks: true},
+	{name: "audit", load: loadAudited, output: true, marks: true, drawn: true},
 	{name: "quarantine", load: loadQuarantined, output: true, marks: true},
 	{name: "usefulness", load: loadNotes, answers: []string{"kept", "lost-something", "lost-all"}},
 }
@@ -44,6 +45,9 @@ func questionNamed(name string) *question {
 func (q *question) check(o *Options) error {
 	if q.output && o.Of == "" {
 		return exit.Errorf(exit.Config, "name the output of `velum run` with --of, and its archive with --in", "velum review --ask %s: --of is needed", q.name)
+	}
+	if !q.drawn && o.Reader != "" {
+		return exit.Errorf(exit.Config, "leave it out, or ask about a sample with --ask audit", "velum review --ask %s: --reader says nothing here", q.name)
 	}
 	if !q.output && o.Of != "" {
 		return exit.Errorf(exit.Config, "--of goes with --ask audit and --ask quarantine", "velum review --ask %s: --of says nothing here", q.name)

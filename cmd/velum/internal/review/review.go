@@ -46,7 +46,8 @@ type Options struct {
 	Keys     map[string]string
 	Guide    string // file of the house's guideline; "": that of the question
 	Port     int
-	Export   bool // write what is decided and end
+	Reader   string // who reads a sample
+	Export   bool   // write what is decided and end
 }
 
 // maxNotes is how many notes one session holds: they lie in memory.
@@ -57,6 +58,7 @@ type note struct {
 	id      string
 	text    string
 	about   string // why it is shown, if there is a reason
+	rank    int    // in the sample that it was drawn for
 	tokens  []pipeline.Token
 	spans   []pipeline.Span // to begin with
 	other   []pipeline.Span // of the other curator
@@ -126,6 +128,7 @@ type session struct {
 	order   []int // as they are shown: the least sure first
 	labels  []pipeline.Category
 	journal *journal
+	drawn   drawn // of a sample
 
 	guideline string // of the house; "": that of the question
 }
@@ -146,7 +149,15 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 	for i := range s.order {
 		s.order[i] = i
 	}
-	slices.SortStableFunc(s.order, func(a, b int) int { return cmp.Compare(s.notes[b].doubt(), s.notes[a].doubt()) })
+	// The first notes of a sample in the order of their lots are a sample too.
+	slices.SortStableFunc(s.order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(s.notes[a].rank, s.notes[b].rank), cmp.Compare(s.notes[b].doubt(), s.notes[a].doubt()))
+	})
+	if s.asks.drawn {
+		if s.drawn, err = drawnFrom(o); err != nil {
+			return nil, err
+		}
+	}
 	s.journal, err = openJournal(o.Out+".journal", s)
 	return s, err
 }
@@ -173,7 +184,7 @@ func guideline(path string) (string, error) {
 func (s *session) next(o *Options) string {
 	switch s.asks.name {
 	case "audit":
-		return fmt.Sprintf("velum audit prove %s --read %d --leaks %d --reader NAME", o.Of, s.done(), s.leaks())
+		return fmt.Sprintf("velum audit prove %s --reading %s", o.Of, o.Out)
 	case "quarantine":
 		return "velum evaluate --gold " + o.Out
 	case "usefulness":
@@ -246,7 +257,7 @@ func (l *loader) Put(b *pipeline.Batch) error {
 
 // decide keeps what a person says of a note: in the journal first.
 func (s *session) decide(i int, spans []pipeline.Span, answer string) error {
-	if err := s.journal.add(i, spans, answer); err != nil {
+	if err := s.journal.add(s, i, spans, answer); err != nil {
 		return err
 	}
 	s.keep(i, spans, answer)
@@ -322,18 +333,21 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	return err
 }
 
-// leaks counts the decided notes in which a person marked a token that nothing
-// covered before.
+// leaks counts the decided notes in which something was left.
 func (s *session) leaks() (n int) {
 	for i := range s.notes {
-		x := &s.notes[i]
-		if x.decided && slices.ContainsFunc(x.tokens, func(t pipeline.Token) bool {
-			return categoryAt(x.final, t) != pipeline.None && categoryAt(x.spans, t) == pipeline.None
-		}) {
+		if x := &s.notes[i]; x.decided && x.left(x.final) {
 			n++
 		}
 	}
 	return n
+}
+
+// left tells whether a person marked a token that nothing covered before.
+func (n *note) left(final []pipeline.Span) bool {
+	return slices.ContainsFunc(n.tokens, func(t pipeline.Token) bool {
+		return categoryAt(final, t) != pipeline.None && categoryAt(n.spans, t) == pipeline.None
+	})
 }
 
 // answerLine is a line of what is written for a question with answers.

@@ -419,7 +419,7 @@ func TestFinished(t *testing.T) {
 		}
 	}
 	s.asks, o.Of = questionNamed("audit"), "masked"
-	if got, want := s.next(o), fmt.Sprintf("velum audit prove masked --read %d --leaks 0 --reader NAME", len(s.notes)); got != want {
+	if got, want := s.next(o), "velum audit prove masked --reading "+o.Out; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s.asks = questionNamed("usefulness")

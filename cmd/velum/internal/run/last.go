@@ -69,7 +69,7 @@ func newLastStep(p *flow.Flow, a *archive.Archive, version, log string) (*lastSt
 // String names what the step does beyond what shapes units: when it changes,
 // the step is done again, and the units are not.
 func (l *lastStep) String() string {
-	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven",
+	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven", "report.read_seconds",
 		"report.shift.notes", "report.shift.language", "report.shift.words", "report.shift.spans", "report.shift.confidence", "report.drift.factor", "report.drift.confidence"}
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")

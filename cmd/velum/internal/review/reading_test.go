@@ -1,0 +1,116 @@
+package review
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// journalOf writes a journal of decisions on notes of a sample: rank, whether it
+// leaks, seconds.
+func journalOf(t *testing.T, head drawn, decisions ...[3]int64) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "read.jsonl")
+	f, err := os.Create(out + ".journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &journal{file: f}
+	defer j.Close()
+	if err := j.write(journalHead{Schema: journalSchema, Notes: "n", drawn: head}); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range decisions {
+		if err := j.write(journalLine{Note: int(100 - d[0]), Spans: []journalSpan{}, Rank: int(d[0]), Leaks: d[1] > 0, Time: 1_800_000_000 + d[2]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestReading(t *testing.T) {
+	ada, pau := drawn{"Ada", "s", "o"}, drawn{"Pau", "s", "o"}
+	for _, tt := range []struct {
+		name    string
+		outs    []string
+		read    int64
+		leaks   int64
+		seconds int64
+		kappa   float64 // 0: none
+		wrong   string
+	}{
+		{name: "one", outs: []string{journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 1, 20}, [3]int64{2, 0, 35})}, read: 3, leaks: 1, seconds: 20},
+		{name: "what comes behind a gap is no sample", outs: []string{journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 0, 5}, [3]int64{3, 1, 12})}, read: 2, seconds: 7},
+		{name: "the last decision counts", outs: []string{journalOf(t, ada, [3]int64{0, 1, 0}, [3]int64{0, 0, 9}, [3]int64{1, 0, 12})}, read: 2, seconds: 3},
+		{name: "a pause is no reading", outs: []string{journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 0, 3}, [3]int64{2, 0, 7200})}, read: 3, seconds: 3},
+		{name: "two fill a gap, and one who sees a leak is enough", outs: []string{
+			journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 1, 10}, [3]int64{3, 0, 30}), journalOf(t, pau, [3]int64{0, 0, 0}, [3]int64{1, 0, 4}, [3]int64{2, 1, 8}, [3]int64{3, 0, 12})},
+			read: 4, leaks: 2, seconds: 4, kappa: 0},
+		{name: "two agree", outs: []string{
+			journalOf(t, ada, [3]int64{0, 1, 0}, [3]int64{1, 0, 9}, [3]int64{2, 0, 18}, [3]int64{3, 0, 27}), journalOf(t, pau, [3]int64{0, 1, 0}, [3]int64{1, 0, 9}, [3]int64{2, 1, 18}, [3]int64{3, 0, 27})},
+			read: 4, leaks: 2, seconds: 9, kappa: 0.5},
+		{name: "the same reader twice", outs: []string{journalOf(t, ada, [3]int64{0, 0, 0}), journalOf(t, ada, [3]int64{1, 0, 0})}, wrong: "has read twice"},
+		{name: "another sample", outs: []string{journalOf(t, ada, [3]int64{0, 0, 0}), journalOf(t, drawn{"Pau", "x", "o"}, [3]int64{1, 0, 0})}, wrong: "another sample"},
+		{name: "no sample", outs: []string{journalOf(t, drawn{}, [3]int64{0, 0, 0})}, wrong: "no journal of a sample"},
+		{name: "not from the first note", outs: []string{journalOf(t, ada, [3]int64{5, 0, 0})}, wrong: "first note"},
+	} {
+		r, err := Reading(tt.outs)
+		if tt.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.wrong) {
+				t.Errorf("%s: %v", tt.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		if r.Read != tt.read || r.Leaks != tt.leaks || r.Seconds() != tt.seconds || r.Sample != "s" || r.Output != "o" {
+			t.Errorf("%s: %+v", tt.name, r)
+		}
+		if tt.kappa != 0 && (r.Kappa == nil || math.Abs(*r.Kappa-tt.kappa) > 1e-9) {
+			t.Errorf("%s: kappa %v, want %v", tt.name, r.Kappa, tt.kappa)
+		}
+	}
+	r, err := Reading([]string{journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 0, 60})})
+	if err != nil || fmt.Sprint(r.Readers) != "[{Ada 2 2027-01-15T08:00:00Z 2027-01-15T08:01:00Z 60}]" {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
+// A single byte that is changed is seen.
+func TestTamperedReading(t *testing.T) {
+	out := journalOf(t, drawn{"Ada", "s", "o"}, [3]int64{0, 1, 0}, [3]int64{1, 0, 9})
+	whole, err := os.ReadFile(out + ".journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Reading([]string{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		for _, flip := range []byte{1, 0x20} {
+			other := append([]byte{}, whole...)
+			other[i] ^= flip
+			if err := os.WriteFile(out+".journal", other, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := Reading([]string{out}); err == nil && said(t, got) != said(t, want) {
+				t.Fatalf("byte %d changed: %s", i, said(t, got))
+			}
+		}
+	}
+}
+
+func said(t *testing.T, x any) string {
+	t.Helper()
+	text, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
