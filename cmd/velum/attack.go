@@ -23,6 +23,9 @@ a name away, and points at as many as were left. repetition: a name in several n
 frequency: one that surrogates seldom are, and people are (--people); spelling: accents, capitals,
 errors; parrot: a tagger trained on the surrogates; together: all of them.
 
+two compares DIR with another extract of the archive, or an earlier release (--with): a name that was
+missed reads the same in both, and surrogates do not. Classes of the columns are joined by the ids.
+
 linkage joins quasi/ of DIR with a --table of people who are known. oracle (--work; policies without
 a key) asks velum itself: candidates are put in place of hidden values, all are masked, and everything
 public is compared; what counts is how many stay possible, the category being public.
@@ -47,6 +50,7 @@ to tell, and how much is needed. Ends with exit code 15 unless all that were tri
 	flags.Float64Var(&o.Most, "most", 2, "`TIMES` what guessing finds that an attack may find")
 	flags.IntVar(&o.Notes, "notes", 20_000, "`N` notes of the archive that are looked at, of whole patients")
 	flags.StringVar(&o.People, "people", "", "`FILE` of names and how many people bear them, CSV")
+	flags.StringVar(&o.With, "with", "", "`DIR` of another extract of the archive, or of an earlier release")
 	flags.StringVar(&o.Work, "work", "", "`DIR` for what the oracle needs on the disk, words of notes among it; must not be there yet, is removed")
 	flags.Uint64Var(&o.Seed, "seed", 1, "`SEED` of everything that is drawn")
 	flags.IntVar(&o.Oracle.Places, "places", 20, "`N` hidden values of each category for the oracle")

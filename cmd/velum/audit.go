@@ -16,8 +16,22 @@ func newAuditCommand(a *app) *cobra.Command {
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newAuditVerifyCommand(a), newAuditProveCommand(a))
+	c.AddCommand(newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditReleasesCommand(a))
 	return c
+}
+
+func newAuditReleasesCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "releases FILE",
+		Short: "List the extracts that were made of an archive: for what, for whom, with which key and policy",
+		Long: `Print the ledger of releases: one line for each commit of an extract that may be given away. FILE is the
+ledger, or a tree whose audit log it is: that which --tagged names, or an output of its own. It is private.
+Notes that were released before with other texts are refused (mask.again).`,
+		Example: `  velum audit releases tagged/
+  velum audit releases releases.jsonl --json`,
+		Args: exactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return proof.Releases(a.Console, args[0]) },
+	}
 }
 
 func newAuditVerifyCommand(a *app) *cobra.Command {

@@ -54,7 +54,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit that was removed), read (a sample, by people), promote, rollback
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit that was removed), read (a sample, by people), release (an extract, before its commit), promote, rollback
 	Run    string         // name of the plan
 	Unit   string         // name of the unit
 	Config string         // hash of everything that shapes the output, as hexadecimal digits
@@ -70,6 +70,8 @@ type Entry struct {
 	Mark   string         // of a patient who is forgotten, see Forgotten.Mark
 	Shard  string         // file of the log of a share, of a shard
 	Head   string         // of that log
+
+	Release *Release // of a release
 }
 
 // Of returns an entry that names the plan.
@@ -100,6 +102,7 @@ type auditLine struct {
 	Mark    string         `json:"patient_mark,omitempty"`
 	Shard   string         `json:"shard,omitempty"`
 	Head    string         `json:"shard_head,omitempty"`
+	Release *Release       `json:"release,omitempty"`
 	Torn    *tornRecord    `json:"torn,omitempty"`
 }
 
@@ -312,7 +315,7 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head, Release: e.Release,
 	})
 }
 

@@ -161,3 +161,11 @@ func insert(table []uint64, h uint64) bool {
 		}
 	}
 }
+
+// AppendLowest appends the n lowest hashes of a set, or all.
+func AppendLowest(dst []uint64, set []byte, n int) []uint64 {
+	for ; len(set) >= hashBytes && n > 0; n-- {
+		dst, set = append(dst, binary.LittleEndian.Uint64(set)), set[hashBytes:]
+	}
+	return dst
+}

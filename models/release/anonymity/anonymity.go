@@ -10,6 +10,13 @@
 // those that hold fewer than k lose all their values. The outcome depends on the
 // values and their order alone.
 //
+// An archive that grows is released again and again, and who joins releases by the ids
+// of notes sees what a note was in each. A note that came in m1 and one that came in
+// m2 are told apart by that alone, so every month (a cohort) has to be k-anonymous by
+// itself, and a value that changes makes its class smaller: what a note was given it
+// keeps in all releases, or loses (Resume; the other way, m-invariance of Xiao and Tao
+// 2007, wants invented notes). So in any join each combination has k people.
+//
 // Memory: combinations of values with their counts, two million at the most. If
 // there are more, the column with the most values is generalized at once; so an
 // archive in which everybody is different costs no more than any other.
@@ -17,6 +24,8 @@ package anonymity
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -154,7 +163,7 @@ func (c *Counter) under(k int) (notes int64) {
 func (c *Counter) Decide(k int, share float64) *Plan {
 	for float64(c.under(k)) > share*float64(c.notes) && c.generalize() {
 	}
-	p := &Plan{k: k, people: map[uint64]int64{}, notes: map[uint64]int64{}, suppressed: map[uint64]bool{}}
+	p := newPlan(k)
 	for i := range c.columns {
 		p.columns = append(p.columns, planned{Column: c.columns[i].Column, level: c.columns[i].level, known: map[string]string{}})
 	}
@@ -174,8 +183,41 @@ type Plan struct {
 	people     map[uint64]int64
 	notes      map[uint64]int64
 	suppressed map[uint64]bool
+	resumed    bool
 	row        []string
 	key        []byte
+}
+
+// Cohort is what was decided of notes that were released together first.
+type Cohort struct {
+	Levels     []int    `json:"levels"`     // of the columns
+	Suppressed []uint64 `json:"suppressed"` // groups, rising
+}
+
+// Cohort returns what was decided, after Settle.
+func (p *Plan) Cohort() (c Cohort) {
+	c.Levels, _ = p.Levels()
+	c.Suppressed = slices.Sorted(maps.Keys(p.suppressed))
+	return c
+}
+
+// Resume returns the plan of an earlier release for the notes that are left of it:
+// Count and Settle follow. No level changes and no group comes back; one of which fewer
+// than k people are left is suppressed, too.
+func Resume(columns []Column, k int, c Cohort) *Plan {
+	p := newPlan(k)
+	p.resumed = true
+	for i, column := range columns {
+		p.columns = append(p.columns, planned{Column: column, level: c.Levels[i], known: map[string]string{}})
+	}
+	for _, group := range c.Suppressed {
+		p.suppressed[group] = true
+	}
+	return p
+}
+
+func newPlan(k int) *Plan {
+	return &Plan{k: k, people: map[uint64]int64{}, notes: map[uint64]int64{}, suppressed: map[uint64]bool{}}
 }
 
 type planned struct {
@@ -231,14 +273,17 @@ func (p *Plan) Count(group uint64, notes, people int64) {
 // largest that joined it, where one person may have many notes: so the smallest
 // of the others joins, too, unless every note is a person and there are k.
 func (p *Plan) Settle(everyNoteAPerson bool) {
-	smallest, suppressed := uint64(0), int64(0)
+	smallest, suppressed, before := uint64(0), int64(0), len(p.suppressed)
 	for group, n := range p.people {
-		if n < int64(p.k) {
+		if n < int64(p.k) || p.suppressed[group] {
 			p.suppressed[group] = true
 			suppressed += n
 		} else if n < p.people[smallest] || n == p.people[smallest] && group < smallest || p.people[smallest] < int64(p.k) {
 			smallest = group
 		}
+	}
+	if p.resumed && len(p.suppressed) == before {
+		return // as it was decided
 	}
 	if len(p.suppressed) > 0 && p.people[smallest] >= int64(p.k) && !(everyNoteAPerson && suppressed >= int64(p.k)) {
 		p.suppressed[smallest] = true
@@ -264,6 +309,17 @@ type Sizes struct {
 	Notes      int64              `json:"notes"`
 	Under      [len(Limits)]int64 `json:"groups_under"`          // of fewer notes than each limit, before any was suppressed
 	UnderNotes [len(Limits)]int64 `json:"notes_in_groups_under"` // notes in them
+}
+
+// Add adds the sizes of another plan.
+func (s *Sizes) Add(o *Sizes) {
+	s.Groups, s.Suppressed, s.Notes = s.Groups+o.Groups, s.Suppressed+o.Suppressed, s.Notes+o.Notes
+	if s.Smallest == 0 || o.Smallest > 0 && o.Smallest < s.Smallest {
+		s.Smallest = o.Smallest
+	}
+	for i := range s.Under {
+		s.Under[i], s.UnderNotes[i] = s.Under[i]+o.Under[i], s.UnderNotes[i]+o.UnderNotes[i]
+	}
 }
 
 // Limits of the sizes that are reported.

@@ -24,7 +24,6 @@ import (
 	"github.com/velum-health/velum/models/release/anonymity"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/tagged"
 	"github.com/velum-health/velum/stages/write"
@@ -82,11 +81,16 @@ func Without(kept []pipeline.Column, quasi []write.QuasiColumn) (pass []pipeline
 // is written again if other values stand in it now. What is written is a function
 // of the parts and their order, so a last step that was killed is done again with the
 // same bytes; until the manifest is written there is no table.
+//
+// Units that came together are a cohort, with a plan of their own, which later releases
+// resume: see package anonymity.
 type anonymizer struct {
 	config  *option.Config
 	columns []anonymity.Column // in the order of write.UnitOptions.Quasi
 	f       *commit.Final
-	plan    *anonymity.Plan
+	before  *tables
+	cohort  map[string]int    // of a unit, by its name
+	plans   []*anonymity.Plan // by cohort; nil: nothing is left of it
 	values  []string
 }
 
@@ -106,33 +110,123 @@ func (a *anonymizer) finish(ctx context.Context) (*report.Anonymity, error) {
 			return nil, exit.Errorf(exit.Config, "give the files of all months again, or --replace", "the output has notes that were masked with other options: their columns cannot be counted")
 		}
 	}
-	k := a.config.Anonymity.K
-	if err := a.choose(ctx, k); err != nil {
+	var err error
+	if a.before, err = a.tablesBefore(); err != nil {
 		return nil, err
 	}
-	if err := a.count(ctx); err != nil {
+	if err := a.cohorts(); err != nil {
 		return nil, err
 	}
-	a.plan.Settle(a.config.Read.Columns.Patient == "")
-	sizes := a.plan.Sizes()
-	if sizes.Groups > 0 && sizes.Smallest < int64(k) && sizes.Suppressed > 0 {
-		return nil, exit.Errorf(exit.Privacy, "report it", "a group of %d people is left where %d are wanted", sizes.Smallest, k)
+	k, everyNoteAPerson := a.config.Anonymity.K, a.config.Read.Columns.Patient == ""
+	all := new(anonymity.Sizes)
+	for cohort := range a.plans {
+		plan, err := a.choose(ctx, cohort, k)
+		if err == nil && plan != nil {
+			err = a.count(ctx, cohort, plan)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if a.plans[cohort] = plan; plan == nil {
+			continue
+		}
+		plan.Settle(everyNoteAPerson)
+		sizes := plan.Sizes()
+		if sizes.Groups > 0 && sizes.Smallest < int64(k) && sizes.Suppressed > 0 {
+			return nil, exit.Errorf(exit.Privacy, "report it", "a group of %d people is left where %d are wanted", sizes.Smallest, k)
+		}
+		all.Add(&sizes)
 	}
 	if err := a.write(ctx); err != nil {
 		return nil, err
 	}
-	return a.report(&sizes), nil
+	return a.report(all), nil
 }
 
-// each calls do for every combination of every unit, in their order.
-func (a *anonymizer) each(ctx context.Context, do func(c *write.Combination)) error {
+// cohorts gives each unit its cohort: that of its table in the last release, or of the
+// tables that went and had its notes, or else a new one.
+func (a *anonymizer) cohorts() error {
+	a.cohort, a.plans = map[string]int{}, make([]*anonymity.Plan, len(a.before.Cohorts)+1)
+	gone := maps.Clone(a.before.Tables)
+	var fresh []*commit.UnitRecord
+	for i := range a.f.Manifest.Units {
+		u := &a.f.Manifest.Units[i]
+		t, there := a.before.Tables[tableOf(u)]
+		if delete(gone, tableOf(u)); !there {
+			t.Cohort = len(a.before.Cohorts)
+			fresh = append(fresh, u)
+		}
+		a.cohort[u.Name] = t.Cohort
+	}
+	if len(fresh) == 0 || len(gone) == 0 {
+		return nil
+	}
+	of := map[uint64]int{} // notes of tables that went, by their ids
+	for name, t := range gone {
+		file, err := a.f.Open(a.before.parts[name])
+		if err != nil {
+			return err
+		}
+		err = tagged.RowsIn(name, io.NewSectionReader(file, 0, a.before.parts[name].Bytes), func(r idRow) error { of[xxh3.HashString(r.ID)] = t.Cohort; return nil })
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	for _, u := range fresh {
+		if err := a.inherit(u, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idRow is what is wanted of a row of a public table.
+type idRow struct {
+	ID string `parquet:"note_id"`
+}
+
+// inherit gives a unit that was made anew the cohort that most of its notes had.
+func (a *anonymizer) inherit(u *commit.UnitRecord, of map[uint64]int) error {
+	for _, p := range u.Parts {
+		if p.Kind != "quasi" || !p.Private {
+			continue
+		}
+		notes, most := map[int]int{}, len(a.before.Cohorts)
+		err := a.part(p, func(r *write.QuasiRow, _ []string) error {
+			if cohort, again := of[xxh3.HashString(r.ID)]; again {
+				if notes[cohort]++; notes[cohort] > notes[most] {
+					most = cohort
+				}
+			}
+			return nil
+		})
+		if a.cohort[u.Name] = most; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableOf is the path of the public table of a unit; "" if it has none.
+func tableOf(u *commit.UnitRecord) string {
+	for _, p := range u.Parts {
+		if p.Kind == "masked" {
+			return path.Join("quasi", strings.TrimPrefix(p.Path, "masked/"))
+		}
+	}
+	return ""
+}
+
+// each calls do for every combination of every unit of a cohort, in their order.
+func (a *anonymizer) each(ctx context.Context, cohort int, do func(c *write.Combination)) error {
 	for i := range a.f.Manifest.Units {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := a.unit(&a.f.Manifest.Units[i], do)
-		if err != nil {
-			return err
+		if u := &a.f.Manifest.Units[i]; a.cohort[u.Name] == cohort {
+			if err := a.unit(u, do); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -167,26 +261,32 @@ func (a *anonymizer) part(p commit.PartRecord, do func(r *write.QuasiRow, values
 	})
 }
 
-// choose chooses the levels.
-func (a *anonymizer) choose(ctx context.Context, k int) error {
-	c := anonymity.NewCounter(a.columns)
-	err := a.each(ctx, func(of *write.Combination) { c.Add(of.Values, of.Notes) })
-	a.plan = c.Decide(k, a.config.Anonymity.Suppress)
-	return err
+// choose chooses the levels of a cohort, or takes those that it had. No plan: it has
+// no notes.
+func (a *anonymizer) choose(ctx context.Context, cohort, k int) (*anonymity.Plan, error) {
+	if cohort < len(a.before.Cohorts) {
+		return anonymity.Resume(a.columns, k, a.before.Cohorts[cohort]), nil
+	}
+	c, notes := anonymity.NewCounter(a.columns), int64(0)
+	err := a.each(ctx, cohort, func(of *write.Combination) { c.Add(of.Values, of.Notes); notes += of.Notes })
+	if notes == 0 {
+		return nil, err
+	}
+	return c.Decide(k, a.config.Anonymity.Suppress), err
 }
 
-// count counts the people of every group. Without a column of patients every note
-// is somebody.
-func (a *anonymizer) count(ctx context.Context) error {
+// count counts the people of every group of a cohort. Without a column of patients
+// every note is somebody.
+func (a *anonymizer) count(ctx context.Context, cohort int, plan *anonymity.Plan) error {
 	if a.config.Read.Columns.Patient == "" {
-		return a.each(ctx, func(of *write.Combination) { a.plan.Count(a.plan.GroupOf(of.Values), of.Notes, of.Notes) })
+		return a.each(ctx, cohort, func(of *write.Combination) { plan.Count(plan.GroupOf(of.Values), of.Notes, of.Notes) })
 	}
 	passes := int(a.f.Manifest.Counts.Masked/pairsAtOnce) + 1
 	for pass := range passes {
 		seen := map[uint64]struct{}{}
 		var pair []byte
-		err := a.each(ctx, func(of *write.Combination) {
-			group, people := a.plan.GroupOf(of.Values), int64(0)
+		err := a.each(ctx, cohort, func(of *write.Combination) {
+			group, people := plan.GroupOf(of.Values), int64(0)
 			for patients := of.Patients; len(patients) > 0; patients = patients[8:] {
 				pair = append(binary.LittleEndian.AppendUint64(pair[:0], group), patients[:8]...)
 				hash := xxh3.Hash(pair)
@@ -198,7 +298,7 @@ func (a *anonymizer) count(ctx context.Context) error {
 			if pass > 0 {
 				of.Notes = 0 // counted in the first
 			}
-			a.plan.Count(group, of.Notes, people)
+			plan.Count(group, of.Notes, people)
 		})
 		if err != nil {
 			return err
@@ -207,36 +307,42 @@ func (a *anonymizer) count(ctx context.Context) error {
 	return nil
 }
 
-// write writes a public table beside every masked part.
+// write writes a public table beside every masked part, and what was decided.
 func (a *anonymizer) write(ctx context.Context) error {
-	before, err := tablesBefore(a.f)
-	if err != nil {
-		return err
+	now := tables{Columns: a.names(), Tables: map[string]released{}, Cohorts: a.before.Cohorts}
+	for cohort, plan := range a.plans {
+		switch {
+		case cohort < len(now.Cohorts):
+			now.Cohorts[cohort] = plan.Cohort()
+		case plan != nil:
+			now.Cohorts = append(now.Cohorts, plan.Cohort())
+		}
 	}
-	tables := map[string]string{} // what stands in each table, by its path
 	for i := range a.f.Manifest.Units {
 		u := &a.f.Manifest.Units[i]
-		masked := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "masked" })
+		name := tableOf(u)
 		quasi := slices.IndexFunc(u.Parts, func(p commit.PartRecord) bool { return p.Kind == "quasi" })
-		if masked < 0 || quasi < 0 {
+		if name == "" || quasi < 0 {
 			continue
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		name := path.Join("quasi", strings.TrimPrefix(u.Parts[masked].Path, "masked/"))
-		if tables[name], err = a.content(u, &u.Parts[quasi]); err != nil {
+		plan := a.plans[a.cohort[u.Name]]
+		content, err := a.content(u, &u.Parts[quasi], plan)
+		if err != nil {
 			return err
 		}
-		kept, err := before.keep(a.f, name, tables[name])
+		now.Tables[name] = released{content, a.cohort[u.Name]}
+		kept, err := a.before.keep(a.f, name, content)
 		if err == nil && !kept {
-			err = a.table(name, u.Mark, u.Parts[quasi])
+			err = a.table(name, u.Mark, u.Parts[quasi], plan)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	data, err := json.Marshal(tables)
+	data, err := json.Marshal(now)
 	if err != nil {
 		return err
 	}
@@ -247,8 +353,16 @@ func (a *anonymizer) write(ctx context.Context) error {
 	return err
 }
 
+// names are those of the columns with their hierarchies.
+func (a *anonymizer) names() (all []string) {
+	for _, c := range a.columns {
+		all = append(all, c.Name+" "+c.Hierarchy.Name)
+	}
+	return all
+}
+
 // content is a digest of what stands in the table of a unit.
-func (a *anonymizer) content(u *commit.UnitRecord, quasi *commit.PartRecord) (string, error) {
+func (a *anonymizer) content(u *commit.UnitRecord, quasi *commit.PartRecord, plan *anonymity.Plan) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "velum table 1 %s %q %d\n", quasi.SHA256, u.Mark, a.config.Write.RowGroupRows)
 	for _, c := range a.columns {
@@ -257,7 +371,7 @@ func (a *anonymizer) content(u *commit.UnitRecord, quasi *commit.PartRecord) (st
 	var row []byte
 	err := a.unit(u, func(c *write.Combination) {
 		row = row[:0]
-		for _, value := range a.plan.Apply(c.Values) {
+		for _, value := range plan.Apply(c.Values) {
 			row = append(binary.AppendUvarint(row, uint64(len(value))), value...)
 		}
 		h.Write(row)
@@ -266,7 +380,7 @@ func (a *anonymizer) content(u *commit.UnitRecord, quasi *commit.PartRecord) (st
 }
 
 // table writes the table of a unit.
-func (a *anonymizer) table(name, mark string, quasi commit.PartRecord) error {
+func (a *anonymizer) table(name, mark string, quasi commit.PartRecord, plan *anonymity.Plan) error {
 	var names []string
 	for _, q := range a.columns {
 		names = append(names, q.Name)
@@ -279,7 +393,7 @@ func (a *anonymizer) table(name, mark string, quasi commit.PartRecord) error {
 	if err != nil {
 		return exit.With(exit.Config, err, "rename the column")
 	}
-	if err := a.part(quasi, func(r *write.QuasiRow, values []string) error { return w.Add(r.ID, r.Row, a.plan.Apply(values)) }); err != nil {
+	if err := a.part(quasi, func(r *write.QuasiRow, values []string) error { return w.Add(r.ID, r.Row, plan.Apply(values)) }); err != nil {
 		return err
 	}
 	part.Rows, part.Digest, err = w.Close()
@@ -290,30 +404,48 @@ func (a *anonymizer) table(name, mark string, quasi commit.PartRecord) error {
 // digest of a table is one of hidden values.
 const tablesKind = "tables"
 
-// tables are those of the last commit.
+// tables are those of a commit.
 type tables struct {
+	Columns []string            `json:"columns"`
+	Tables  map[string]released `json:"tables"` // by path
+	Cohorts []anonymity.Cohort  `json:"cohorts"`
+
 	parts   map[string]commit.PartRecord // by path
-	content map[string]string
+	content map[string]string            // by path: of all tables, to be left as they are if the same would stand in them
 }
 
-func tablesBefore(f *commit.Final) (*tables, error) {
-	t := &tables{parts: map[string]commit.PartRecord{}}
-	for _, p := range f.Before {
+type released struct {
+	Content string `json:"content"` // digest
+	Cohort  int    `json:"cohort"`
+}
+
+// tablesBefore are those of the last commit: none if what it released is to be left
+// aside, or an earlier version did it.
+func (a *anonymizer) tablesBefore() (*tables, error) {
+	t := &tables{parts: map[string]commit.PartRecord{}, content: map[string]string{}}
+	for _, p := range a.f.Before {
 		switch p.Kind {
 		case "quasi":
 			t.parts[p.Path] = p
 		case tablesKind:
-			data, err := f.Read(p)
-			if _, changed := errors.AsType[*durable.IntegrityError](err); changed {
-				continue // all are written again
-			}
+			data, err := a.f.Read(p)
 			if err != nil {
 				return nil, err
 			}
-			if json.Unmarshal(data, &t.content) != nil {
-				t.content = nil
+			if json.Unmarshal(data, t) != nil {
+				t.Columns, t.Tables, t.Cohorts = nil, nil, nil
 			}
 		}
+	}
+	for name, is := range t.Tables {
+		t.content[name] = is.Content
+	}
+	if a.config.Anonymity.Releases == "anew" {
+		t.Columns, t.Tables, t.Cohorts = nil, nil, nil
+	}
+	if t.Columns != nil && !slices.Equal(t.Columns, a.names()) {
+		return nil, exit.Errorf(exit.Privacy, "make another extract; or anonymity.releases: anew, if nobody has the earlier one",
+			"quasi/ was released with the columns %s, which could be joined with those of now", strings.Join(t.Columns, ", "))
 	}
 	return t, nil
 }
@@ -329,9 +461,18 @@ func (t *tables) keep(f *commit.Final, name, content string) (bool, error) {
 
 func (a *anonymizer) report(s *anonymity.Sizes) *report.Anonymity {
 	r := &report.Anonymity{K: a.config.Anonymity.K, Sizes: s}
-	levels, tops := a.plan.Levels()
-	for i, q := range a.columns {
-		r.Columns = append(r.Columns, report.GeneralizedColumn{Name: q.Name, Level: levels[i], Levels: tops[i]})
+	for _, c := range a.columns {
+		r.Columns = append(r.Columns, report.GeneralizedColumn{Name: c.Name})
+	}
+	for _, plan := range a.plans {
+		if plan == nil {
+			continue
+		}
+		r.Cohorts++
+		levels, tops := plan.Levels()
+		for i := range r.Columns {
+			r.Columns[i].Level, r.Columns[i].Levels = max(r.Columns[i].Level, levels[i]), tops[i]
+		}
 	}
 	r.Share = math.Round(1e6*float64(s.Suppressed)/float64(max(s.Notes, 1))) / 1e6
 	return r

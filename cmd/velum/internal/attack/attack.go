@@ -42,6 +42,7 @@ type Options struct {
 	People string  // table of names, and how many bear them; "": nobody knows
 	Oracle oracle.Options
 	Link   LinkOptions
+	With   string // another extract of the archive, or an earlier release of this one
 
 	Work string // folder for what the oracle needs on the disk; it holds words of notes, is made here and removed at the end
 	Seed uint64 // of everything that is drawn
@@ -105,6 +106,7 @@ type single struct {
 var singles = []single{
 	{"calendar", (*attacker).noDates, (*attacker).calendar},
 	{"range", (*attacker).noDates, (*attacker).dateRange},
+	{"two", (*attacker).noOther, (*attacker).twoExtracts},
 	{"linkage", (*attacker).noTable, (*attacker).linkage},
 	{"oracle", (*attacker).noOracle, (*attacker).askOracle},
 }

@@ -26,6 +26,7 @@ import (
 // and row groups, so that they never meet the notes of another.
 type Tagged struct {
 	Digest string // of the private manifest
+	Made   string // what the spans were made by: configuration and model
 	dir    string
 	units  map[taggedUnit]taggedFile
 }
@@ -60,7 +61,7 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 		return nil, exit.Errorf(exit.Config, "name the same with --model", "the notes were tagged with another model")
 	}
 	sum := sha256.Sum256(data)
-	t.Digest = hex.EncodeToString(sum[:])
+	t.Digest, t.Made = hex.EncodeToString(sum[:]), m.Config+" "+m.Model
 	for i := range m.Units {
 		for _, f := range m.Units[i].Files() {
 			t.units[taggedUnit{f.SHA256, f.From, f.To}] = taggedFile{&m.Units[i], f.First}
@@ -68,6 +69,9 @@ func OpenTagged(dir string, model [32]byte) (*Tagged, error) {
 	}
 	return t, nil
 }
+
+// Dir is the private tree of the run.
+func (t *Tagged) Dir() string { return t.dir }
 
 // Check returns an error if there is a unit that the run did not do.
 func (t *Tagged) Check(units []commit.Unit) error {

@@ -149,6 +149,8 @@ type Mask struct {
 	Operators map[string]string
 	Purpose   string
 	Calendar  []string
+
+	Recipients, Again, Ledger string // of releases
 }
 
 // Anonymity is k-anonymity.
@@ -157,6 +159,7 @@ type Anonymity struct {
 	Columns  map[string]string
 	Text     map[string]string
 	Suppress float64
+	Releases string
 }
 
 // Verify is the second look.
@@ -436,10 +439,15 @@ func (c *Config) findOptions() []option {
 		opt("mask.purpose", &m.Purpose, "", "Name of what the extract is for. It goes into what is drawn under the key: extracts for other purposes have other surrogates, hashes and offsets of dates, and cannot be joined.", shaping),
 
 		opt("mask.calendar", &m.Calendar, []string{configs.CalendarPack}, "Where the policy moves dates: files of rules (`velum rules`) for words that fix a date, as Nochebuena, elections, a state of alarm, the first day of school. What their networks find as DATE with a score of 0.5 or more is hidden; what has less stays and is counted. calendar names the rules that ship (es, ca, en); [calendar, ours.atn] adds those of the house; [] looks for none.", shaping, nameOrFile),
+		opt("mask.recipients", &m.Recipients, "", "Who gets the extract: for the ledger of releases (`velum audit releases`), and nothing else."),
+		opt("mask.again", &m.Again, "refuse", "What becomes of an extract with notes that were released before with another key, purpose, policy, model or other spans: whoever has both compares them, and what is the same in both was missed. refuse: exit code 15, and nothing is written; allow: the ledger says so.", oneOf("refuse", "allow")),
+		opt("mask.ledger", &m.Ledger, "", "File of the ledger of releases, an audit log. Empty: the audit log of the tree that --tagged names, or else that of the output. Name one for all runs over an archive into several outputs."),
 		opt("anonymity.k", &a.K, 0, "Least people to whom any combination of the columns below belongs in the output; 0 leaves them as they are. With k, these columns go to a table of their own, quasi/, row for row with masked/, generalized over the whole archive until few notes are in smaller groups, which are suppressed.", within(0, 1e6)),
 		opt("anonymity.columns", &a.Columns, nil, "Columns of read.keep that could single somebody out, with how they are generalized, as {sex: value, birth_year: number, town: place, date: date}: "+strings.Join(hierarchies(), "; ")+".", shaping, oneOf(anonymity.HierarchyNames()...)),
 		opt("anonymity.text", &a.Text, nil, "Categories whose values could single somebody out, as {AGE: number, PROFESSION: value}: the first one of a note goes to quasi/ as the policy writes it, and all leave a placeholder in the text.", shaping, oneOf(anonymity.HierarchyNames()...)),
 		opt("anonymity.suppress", &a.Suppress, 0.05, "Largest share of notes that may be in groups under k when generalizing ends; their columns are suppressed. 5 %: a few rare people must not cost all others their detail.", within(0, 1)),
+
+		opt("anonymity.releases", &a.Releases, "keep", "What an output that grows makes of tables that were released before: each note keeps what it was given, and what comes new is k-anonymous by itself, so that no join of releases has a class under k (keep); or all is generalized anew, for tables that nobody has got (anew).", oneOf("keep", "anew")),
 
 		opt("verify.min_length", &v.MinLength, verify.MinValue, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
 	}

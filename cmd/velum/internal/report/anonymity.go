@@ -1,20 +1,35 @@
 package report
 
-import "github.com/velum-health/velum/models/release/anonymity"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/velum-health/velum/models/release/anonymity"
+)
 
 // Anonymity is what k-anonymity came to.
 type Anonymity struct {
 	K       int                 `json:"k"`
 	Columns []GeneralizedColumn `json:"columns"`
 	Share   float64             `json:"suppressed_share"` // of the notes
+	Cohorts int                 `json:"cohorts"`          // of notes that were released together first
 	Sizes   *anonymity.Sizes    `json:"sizes,omitempty"`  // of groups; private: small ones were hidden
 }
 
 // GeneralizedColumn is how far a column was generalized.
 type GeneralizedColumn struct {
 	Name   string `json:"name"`
-	Level  int    `json:"level"`  // 0: as it was
+	Level  int    `json:"level"`  // 0: as it was; of the cohorts the highest
 	Levels int    `json:"levels"` // the last one: suppressed
+}
+
+// Plan is the level of each column, for the ledger of releases.
+func (a *Anonymity) Plan() string {
+	var all []string
+	for _, c := range a.Columns {
+		all = append(all, fmt.Sprintf("%s %d/%d", c.Name, c.Level, c.Levels))
+	}
+	return strings.Join(all, ", ")
 }
 
 // groupRow is how many groups had fewer notes than a limit.

@@ -99,7 +99,7 @@ func (m *masking) forget(ctx context.Context, names []string) (err error) {
 	}
 	m.logChanges()
 	m.record.place(out, plan.Roots)
-	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
+	if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
 	if ctx, err = m.record.begin(ctx, plan.Planned(), out, cfg); err != nil {

@@ -44,13 +44,17 @@ type lastStep struct {
 	version   string              // of velum
 	attacks   *report.Attacks
 	reading   *audit.Reading // of a sample of what the output was; nil: none
+	ledger    *ledger        // nil: nothing is released
 
 	duplicates *int64 // ids that come again, when finish has counted them
 }
 
-func newLastStep(p *flow.Flow, a *archive.Archive, version, log string) (*lastStep, error) {
+func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log string) (*lastStep, error) {
 	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
 	var err error
+	if l.ledger, err = newLedger(p, t, log); err != nil {
+		return nil, err
+	}
 	if l.reading, err = audit.LastReading(log); err != nil {
 		return nil, err
 	}
@@ -79,7 +83,7 @@ func (l *lastStep) String() string {
 		all = append(all, key+"="+l.config.Text(key))
 	}
 	if l.config.Anonymity.K > 0 {
-		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"))
+		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"), "anonymity.releases="+l.config.Text("anonymity.releases"))
 	}
 	if r := l.reading; r != nil {
 		all = append(all, fmt.Sprintf("read=%d/%d of %.12s", r.Leaks, r.Read, r.Output))
@@ -105,7 +109,8 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if err != nil {
 		return err
 	}
-	again, among, err := l.sums(ctx, f)
+	var ids []uint64
+	again, among, err := l.sums(ctx, f, &ids)
 	if err != nil {
 		return err
 	}
@@ -128,6 +133,9 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	}
 	if drifted := r.Trend.Drifted(); drifted != "" && l.config.Gate.Drift {
 		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it", "the newest month is unlike those before (%s): nothing was committed", drifted)
+	}
+	if err := l.ledger.note(f.Manifest, audit.NewSketch(ids), in.Anonymity); err != nil {
+		return err
 	}
 	return r.Write(f)
 }
@@ -159,8 +167,9 @@ func (l *lastStep) reportInput() (*report.Input, error) {
 
 // sums reads what units keep of their notes, and not the notes: how many ids come
 // again, and the choice among all candidates. So a night costs what is new, and of
-// what is old some bytes a note.
-func (l *lastStep) sums(ctx context.Context, f *commit.Final) (again int64, among *choose.Choice, err error) {
+// what is old some bytes a note. Of the ids of notes that were masked as now sample gets
+// the lowest of each unit.
+func (l *lastStep) sums(ctx context.Context, f *commit.Final, sample *[]uint64) (again int64, among *choose.Choice, err error) {
 	if l.selection != nil {
 		if among, err = l.selection.Choose(); err != nil {
 			return 0, nil, err
@@ -182,6 +191,9 @@ func (l *lastStep) sums(ctx context.Context, f *commit.Final) (again int64, amon
 				return 0, nil, err
 			}
 			err = ids.Add(pass, s.IDs)
+			if pass == 0 && u.Model == "" && u.Config == "" {
+				*sample = idset.AppendLowest(*sample, s.IDs, audit.SketchSize)
+			}
 			// Another model's confidence cannot be compared, and its tags may be others.
 			if err == nil && pass == 0 && among != nil && u.Model == "" && len(s.Candidates) > 0 {
 				err = among.Add(uint32(i), s.Candidates)

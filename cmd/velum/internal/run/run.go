@@ -160,7 +160,10 @@ func (m *masking) mask(ctx context.Context) error {
 	if o.Save {
 		m.record.part = "plan"
 	}
-	if m.last, err = newLastStep(m.Flow, m.archive, m.Version, m.record.readings()); err != nil {
+	if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
+		return err
+	}
+	if err := m.last.ledger.mayFiles(units.Units); err != nil {
 		return err
 	}
 	if err := m.deal(ctx, units); err != nil {

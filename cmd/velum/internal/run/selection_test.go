@@ -145,7 +145,7 @@ func (r *lastStepRun) do(ctx context.Context, t *testing.T, dir string) (*commit
 	cfg := *r.config
 	cfg.Run.Workers = r.workers
 	p := &flow.Flow{Config: &cfg, Model: &flow.Model{Model: tiny{set: set, header: tagger.Header{Name: "tiny", Kind: "crf", Training: r.training}}}}
-	last, err := newLastStep(p, &archive.Archive{}, "test", filepath.Join(t.TempDir(), "none"))
+	last, err := newLastStep(p, nil, &archive.Archive{}, "test", filepath.Join(t.TempDir(), "none"))
 	if err != nil {
 		t.Fatal(err)
 	}

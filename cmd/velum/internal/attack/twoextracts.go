@@ -1,0 +1,218 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/models/release/anonymity"
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/stages/read"
+	"github.com/velum-health/velum/stages/read/parquet"
+	"github.com/velum-health/velum/stages/read/text"
+)
+
+// twoFigures say what two extracts of an archive tell together, and one of them does not.
+type twoFigures struct {
+	ByID    int     `json:"joined_by_id"`
+	ByText  int     `json:"joined_by_text"` // by the words that are no names, where ids are others
+	Names   int     `json:"names"`          // words of joined notes that look like names
+	Changed int     `json:"changed"`        // of these, that the other extract has not: they were put there
+	Told    float64 `json:"told"`           // share of what is known to be no leftover
+	Most    float64 `json:"most"`           // that is allowed
+	Classes int     `json:"classes,omitempty"`
+	Under   int     `json:"classes_under_k,omitempty"` // in the join of both tables of columns
+	K       int     `json:"k,omitempty"`
+}
+
+const (
+	twoMost  = 0.05 // of the leftovers that two extracts may give away beyond one
+	twoNeeds = 60   // names without a change show less than one in twenty at 95 %
+)
+
+func (a *attacker) noOther() string {
+	switch {
+	case a.With == "":
+		return "no other extract is given (--with)"
+	case a.Dir == "":
+		return "needs the DIR of an extract"
+	}
+	return ""
+}
+
+// twoExtracts compares the texts of notes that two extracts have, and joins their
+// columns. A name that was missed reads the same in both. Where surrogates are drawn
+// anew in the other extract all others change, and the missed ones are what is left:
+// the share of names that change is the share of leftovers that are found.
+func (a *attacker) twoExtracts(ctx context.Context) (*finding, error) {
+	r := &twoFigures{Most: twoMost}
+	here, err := a.readExtract(ctx, a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	there, err := a.readExtract(ctx, a.With)
+	if err != nil {
+		return nil, err
+	}
+	byText := map[uint64][]byte{}
+	for _, t := range there.texts {
+		byText[frame(t)] = t
+	}
+	known := gazetteer.Default()
+	for id, t := range here.texts {
+		other, joined := there.texts[id]
+		if joined {
+			r.ByID++
+		} else if other, joined = byText[frame(t)]; joined {
+			r.ByText++
+		}
+		if joined {
+			r.compare(known, t, other)
+		}
+	}
+	r.join(here, there, max(a.Link.AtLeast, a.config.Anonymity.K))
+	r.Told = float64(r.Changed) / float64(max(r.Names, 1))
+	f := &finding{Verdict: passed, Figures: r, remedy: "give one of them to nobody who has the other; or make both with the same key, purpose, policy and spans"}
+	switch {
+	case r.Told > r.Most || r.Under > 0:
+		f.Verdict = failed
+	case r.Names < twoNeeds:
+		f.Verdict, f.remedy = noPower, "give extracts of the same notes: too few names stand in both"
+	}
+	f.Sentence = fmt.Sprintf("%d notes are in both: %.1f %% of what looks like a name is known to be put there, and what is left is real; %d of %d classes of columns under %d",
+		r.ByID+r.ByText, 100*r.Told, r.Under, r.Classes, r.K)
+	f.table = func(w io.Writer) {
+		fmt.Fprint(w, "by id\tby text\tnames\tchanged\ttold\tclasses\tunder k\t\n")
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%.3f\t%d\t%d\t\n", r.ByID, r.ByText, r.Names, r.Changed, r.Told, r.Classes, r.Under)
+	}
+	return f, nil
+}
+
+// extract is what is read of one: texts and columns of notes by a hash of their ids.
+type extract struct {
+	texts   map[uint64][]byte
+	columns map[uint64]string
+	names   []string // of the columns
+}
+
+// readExtract reads as many notes as are wanted, of both extracts the same ones: those
+// with the lowest hashes. Ids of which there are two tell nothing.
+func (a *attacker) readExtract(ctx context.Context, dir string) (*extract, error) {
+	e := &extract{texts: map[uint64][]byte{}, columns: map[uint64]string{}}
+	each := func(kind string, do func(id string, names []string, cells []parquet.Cell)) error {
+		return filepath.WalkDir(filepath.Join(dir, kind), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".parquet" || ctx.Err() != nil {
+				return err
+			}
+			var names []string
+			return read.EachRow(path, text.Options{}, func(all []string) error { names = all; return nil }, func(n int64, cells []parquet.Cell) error {
+				id := fmt.Sprintf("%s %d", filepath.Base(path), n) // without ids only the text joins
+				for _, c := range cells {
+					if names[c.Column] == "note_id" {
+						id = c.Text
+					}
+				}
+				do(id, names, cells)
+				return nil
+			})
+		})
+	}
+	most := uint64(1<<64 - 1)
+	err := each("masked", func(id string, names []string, cells []parquet.Cell) {
+		h := xxh3.HashString(id)
+		if h > most {
+			return
+		}
+		for _, c := range cells {
+			if names[c.Column] == "text" {
+				e.texts[h] = []byte(c.Text)
+			}
+		}
+		if len(e.texts) > 2*a.Notes {
+			most /= 2
+			for h := range e.texts {
+				if h > most {
+					delete(e.texts, h)
+				}
+			}
+		}
+	})
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(e.texts) == 0 {
+		return nil, exit.Errorf(exit.Config, "name the output of velum run or velum mask", "%s has no masked notes", dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = each("quasi", func(id string, names []string, cells []parquet.Cell) {
+		var values []string
+		for _, c := range cells {
+			if name := names[c.Column]; name != "note_id" && name != "row" && name != "part" {
+				values = append(values, name+"="+c.Text)
+			}
+		}
+		e.columns[xxh3.HashString(id)] = strings.Join(values, "\x00")
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return e, err
+}
+
+// frame is a hash of what masking leaves of a note: its words without a capital or digit.
+func frame(masked []byte) uint64 {
+	var words [][]byte
+	for w := range bytes.FieldsSeq(masked) {
+		if bytes.ContainsAny(w, "0123456789[]") || !bytes.Equal(w, bytes.ToLower(w)) {
+			continue
+		}
+		words = append(words, w)
+	}
+	return xxh3.Hash(bytes.Join(words, []byte{' '}))
+}
+
+// compare counts the words of a note that look like names, and those of them that the
+// same note has not in the other extract.
+func (r *twoFigures) compare(known *gazetteer.Gazetteer, here, there []byte) {
+	left := map[string]int{}
+	for w := range bytes.FieldsFuncSeq(there, noLetter) {
+		left[string(w)]++
+	}
+	for w := range bytes.FieldsFuncSeq(here, noLetter) {
+		class := known.Classes(w)
+		if class&(gazetteer.GivenName|gazetteer.Surname) == 0 || class&gazetteer.CommonWord != 0 {
+			continue
+		}
+		r.Names++
+		if left[string(w)]--; left[string(w)] < 0 {
+			r.Changed++
+		}
+	}
+}
+
+func noLetter(c rune) bool { return strings.ContainsRune(" \t\n.,;:()[]/\"!?", c) }
+
+// join counts the classes of notes that agree in the columns of both extracts.
+func (r *twoFigures) join(here, there *extract, k int) {
+	classes := map[string]int{}
+	for id, values := range here.columns {
+		if other, both := there.columns[id]; both {
+			classes[values+"\x01"+other]++
+		}
+	}
+	r.K, r.Classes = max(k, 2), len(classes)
+	for key, n := range classes {
+		tells := slices.ContainsFunc(strings.FieldsFunc(key, func(c rune) bool { return c < 2 }), func(v string) bool { return !strings.HasSuffix(v, "="+anonymity.Suppressed) })
+		if tells && n < r.K {
+			r.Under++
+		}
+	}
+}

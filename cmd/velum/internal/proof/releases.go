@@ -1,0 +1,55 @@
+package proof
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/audit"
+)
+
+// Releases lists the releases of a ledger, or of the audit log of a tree. A ledger
+// that is not as it was written is none.
+func Releases(c *console.Console, path string) error {
+	name := logOf(path)
+	verified, err := verifyLog(name, "")
+	if err != nil {
+		return err
+	}
+	if len(verified.Findings) > 0 {
+		return exit.Errorf(exit.Integrity, "velum audit verify names the lines", "the ledger is not as it was written: %d findings", len(verified.Findings))
+	}
+	all, err := audit.Releases(name)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		for i := range all {
+			r := all[i]
+			r.Files, r.IDs = nil, nil
+			err := json.NewEncoder(c.Out).Encode(struct {
+				Kind  string `json:"message_type"`
+				N     int    `json:"n"`
+				Date  string `json:"date"`
+				Key   string `json:"key_id,omitempty"`
+				Model string `json:"model_sha256"`
+				audit.Release
+			}{"release", i + 1, r.Time.Format("2006-01-02"), r.Key, r.Model, r})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "release\tdate\tpurpose\trecipients\tnotes\tkey\tpolicy\tk\tcolumns\toutput\n")
+	for i := range all {
+		r := &all[i]
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%d\t%s\t%.12s\n", i+1, r.Time.Format("2006-01-02"), cmp.Or(r.Purpose, "-"), cmp.Or(r.Recipients, "-"), r.Notes,
+			cmp.Or(r.Key, "-"), r.Policy, r.K, cmp.Or(r.Plan, "-"), r.Output)
+	}
+	return w.Flush()
+}

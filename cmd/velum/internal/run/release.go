@@ -1,0 +1,136 @@
+package run
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// ledger is what was released of an archive, and what a run would release now: an
+// extract, or a run whose policy writes what looks like values, or makes columns
+// k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
+// the output where there is none, or where mask.ledger says.
+type ledger struct {
+	name    string
+	release audit.Release // without what is known at the end
+	before  []audit.Release
+	allowed bool
+}
+
+// newLedger returns nil if the run releases nothing that could be compared: with
+// placeholders everybody knows what was masked, and no comparison tells more.
+func newLedger(f *flow.Flow, tagged *files.Tagged, own string) (*ledger, error) {
+	imitated, err := f.Imitated()
+	if err != nil || tagged == nil && len(imitated) == 0 && f.Anonymity.K == 0 {
+		return nil, err
+	}
+	l := &ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow"}
+	if tagged != nil && f.Mask.Ledger == "" {
+		l.name = filepath.Join(tagged.Dir(), filepath.FromSlash(audit.Name))
+	}
+	chains, err := f.Operators()
+	if err != nil {
+		return nil, err
+	}
+	policy := sha256.New()
+	for c, chain := range chains {
+		fmt.Fprintf(policy, "%v=%v\n", pipeline.Category(c), chain)
+	}
+	spans := sha256.New()
+	if tagged != nil {
+		fmt.Fprintf(spans, "tagged %s\n", tagged.Made)
+	} else {
+		shaping, err := f.Shaping()
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range slices.Sorted(maps.Keys(shaping)) {
+			if section, _, _ := strings.Cut(key, "."); key == "mask.calendar" || strings.Contains(" tag inverse patterns people resolve tokenize ", " "+section+" ") {
+				fmt.Fprintf(spans, "%s=%s\n", key, shaping[key])
+			}
+		}
+	}
+	l.release = audit.Release{
+		Purpose: f.Mask.Purpose, Recipients: f.Mask.Recipients, K: f.Anonymity.K, Model: hex.EncodeToString(f.Model.SHA256[:]),
+		Policy: hex.EncodeToString(policy.Sum(nil)[:8]), Spans: hex.EncodeToString(spans.Sum(nil)[:8]),
+	}
+	o, err := f.MaskOptions()
+	if err != nil {
+		return nil, err
+	}
+	l.release.Key = o.Key.ID()
+	l.before, err = audit.Releases(l.name)
+	return l, err
+}
+
+// may refuses notes that were released with other texts: who has both compares them,
+// and what is the same in both was missed.
+func (l *ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) error {
+	if l == nil {
+		return nil
+	}
+	for i := range l.before {
+		r := &l.before[i]
+		what := r.Differs(&l.release)
+		if len(what) == 0 || !in(r).Meets(found) {
+			continue
+		}
+		l.release.Allowed = true
+		if !l.allowed {
+			return exit.Errorf(exit.Privacy, "take what the other had; or mask.again: allow, if nobody gets both (velum attack DIR --with OTHER says what they tell together)",
+				"notes of it were released before with another %s (release %d of %s in the ledger, `velum audit releases`): whoever has both finds what was missed by comparing them",
+				strings.Join(what, ", "), i+1, r.Time.Format("2006-01-02"))
+		}
+	}
+	return nil
+}
+
+// mayFiles is may before anything is masked, by the input files.
+func (l *ledger) mayFiles(units []commit.Unit) error {
+	var sums []uint64
+	for i := range units {
+		sums = append(sums, binary.BigEndian.Uint64(units[i].SHA256[:]))
+	}
+	return l.may(audit.NewSketch(sums), func(r *audit.Release) audit.Sketch { return r.Files })
+}
+
+// note writes the release down, before it is committed. ids are those of the notes
+// that were masked as now.
+func (l *ledger) note(m *commit.Manifest, ids audit.Sketch, k *report.Anonymity) error {
+	if l == nil {
+		return nil
+	}
+	if err := l.may(ids, func(r *audit.Release) audit.Sketch { return r.IDs }); err != nil {
+		return err
+	}
+	r := l.release
+	var sums []uint64
+	for _, u := range m.Inputs() {
+		if sum, err := hex.DecodeString(u.SHA256); err == nil && len(sum) == sha256.Size && u.Config == "" && u.Model == "" {
+			sums = append(sums, binary.BigEndian.Uint64(sum))
+		}
+	}
+	r.Notes, r.Output, r.IDs, r.Files = m.Counts.Masked, audit.OutputDigest(m), ids, audit.NewSketch(sums)
+	if k != nil {
+		r.Plan = k.Plan()
+	}
+	_, err := audit.Append(l.name, audit.Entry{Event: "release", Config: m.Config, Model: r.Model, Key: r.Key, Release: &r})
+	if err != nil {
+		return exit.With(exit.Config, fmt.Errorf("the ledger of releases: %w", err), "name a file that can be written with mask.ledger")
+	}
+	return nil
+}
