@@ -20,14 +20,15 @@ import (
 //go:embed *.yaml policies/*.yaml templates/*.txt rules/*.atn
 var FS embed.FS
 
-// The two profiles. DefaultProfile is used when nobody names one.
+// The profiles. DefaultProfile is used when nobody names one.
 const (
 	DefaultProfile = "primary-care"
 	reportProfile  = "meddocan"
+	OMOPProfile    = "omop" // of tables, not of labels: they are those of the default
 )
 
 // Profiles returns the names of the built-in profiles.
-func Profiles() []string { return []string{DefaultProfile, reportProfile} }
+func Profiles() []string { return []string{DefaultProfile, reportProfile, OMOPProfile} }
 
 // Profile returns the YAML of a built-in profile.
 func Profile(name string) ([]byte, error) { return read("profile", name+".yaml") }

@@ -175,7 +175,7 @@ func (a *Archive) Open(u *commit.Unit) (UnitSource, error) {
 
 func (a *Archive) open(f *File, u *commit.Unit) (UnitSource, error) {
 	o := a.o
-	o.File, o.Names = a.Mark(u)+"-", f.names()
+	o.File, o.Names = a.Mark(u)+"-", a.names(f)
 	switch f.form {
 	case dumpForm:
 		d, err := NewDump(u.Input, u.From, u.To, u.First, o)
@@ -448,7 +448,7 @@ func (s *scanner) settleStrange() error {
 func (s *scanner) file(ctx context.Context, f *File) error {
 	first := len(s.a.Units)
 	err := s.fileUnits(ctx, f)
-	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && f.form != documentForm && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
+	if bytes := max(f.Bytes, f.text); len(s.a.Units) == first+1 && !s.a.o.Alone && bytes <= smallFile && f.Rows <= smallRows && f.twin == nil {
 		u := &s.a.Units[first]
 		u.Small = max(bytes, 1)
 		if shelf := shelfOf(f.Folder); !s.a.o.Opaque {
@@ -622,7 +622,7 @@ func (s *scanner) parquetUnits(ctx context.Context, f *File, unit commit.Unit) e
 
 func (s *scanner) inspect(f *File) (*parquet.Layout, error) {
 	o := s.a.o
-	o.Names = f.names()
+	o.Names = s.a.names(f)
 	if s.a.fence != nil {
 		return s.a.fence.Inspect(f.Path, &o)
 	}
@@ -681,6 +681,11 @@ func drift(path string, first, now []parquet.ColumnType) []Drift {
 	return all
 }
 
+// without takes a column out of those that files have to have.
+func (a *Archive) without(name string) {
+	a.o.Pass = slices.DeleteFunc(slices.Clone(a.o.Pass), func(have string) bool { return have == name })
+}
+
 // extras settles the shapes of the pass-through columns for the whole archive.
 func (s *scanner) extras() error {
 	s.a.o.Shapes = map[string]input.Shape{}
@@ -694,6 +699,10 @@ func (s *scanner) extras() error {
 	var kept []pipeline.Column
 	for _, x := range s.a.o.Extras() {
 		f, known := s.a.o.Shapes[x.Key()]
+		if !known && x.Kept && s.a.o.Optional {
+			s.a.without(x.Name)
+			continue
+		}
 		if !known && !dumps {
 			return s.lacks[x.Key()]
 		}

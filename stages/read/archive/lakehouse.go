@@ -154,11 +154,11 @@ func digestOf(f *lake.File) string {
 }
 
 // names are what a file calls its columns.
-func (f *File) names() (n input.ColumnNames) {
+func (a *Archive) names(f *File) (n input.ColumnNames) {
 	if f.of != nil {
-		n = f.of.table.Names
+		return f.of.table.Names
 	}
-	return n
+	return a.o.Names
 }
 
 // fits tells why a file cannot be what its table says; "" if it can.

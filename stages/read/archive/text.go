@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/pipeline"
@@ -118,6 +119,7 @@ func (a *Archive) settleForms() {
 		}
 		kept = append(kept, f)
 		a.o.HasDocuments = a.o.HasDocuments || f.form == documentForm
+		a.o.Alone = a.o.Alone || a.o.HasDocuments
 	}
 	a.Files = kept
 }
@@ -179,7 +181,10 @@ func (f *File) open(o *input.Options) (text.Records, error) {
 // tableUnits counts the records of a file and cuts them into units.
 func (s *scanner) tableUnits(f *File, unit commit.Unit) error {
 	in, err := f.open(&s.a.o)
-	if strange, ok := errors.AsType[*input.SchemaError](err); ok {
+	if strange, ok := errors.AsType[*input.SchemaError](err); ok && s.a.o.Optional && slices.Contains(s.a.o.Pass, strange.Column) {
+		s.a.without(strange.Column)
+		return s.tableUnits(f, unit)
+	} else if ok {
 		s.strange = append(s.strange, strangeFile{f, strange})
 		return nil
 	}

@@ -65,6 +65,9 @@ type Options struct {
 	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 
+	Optional bool // columns of Pass may be missing
+	Alone    bool // no two files share a unit, since a part of it is no Parquet
+
 	HasDocuments bool             // the notes are documents, which go along
 	Documents    document.Options // how they are taken apart
 
@@ -188,6 +191,14 @@ func (o *Options) Fields() []string {
 type ColumnNames struct {
 	IDs   map[int32]string  // the table's names, by the ids of fields in files; nil: files go by Names
 	Names map[string]string // the table's names, by those in files
+}
+
+// Of is what the table calls a column of a file.
+func (n *ColumnNames) Of(file string) string {
+	if name := n.Names[file]; name != "" {
+		return name
+	}
+	return file
 }
 
 // Add says what a column is called: in files that have ids of fields by its id, if byID,

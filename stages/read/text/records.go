@@ -58,7 +58,7 @@ func (c *csvRecords) header(o *input.Options) error {
 	for _, name := range o.Fields() {
 		at := -1
 		for k := range c.columns {
-			if string(c.record.At(k)) != name {
+			if o.Names.Of(string(c.record.At(k))) != name {
 				continue
 			}
 			if at >= 0 {

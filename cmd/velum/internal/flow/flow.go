@@ -74,8 +74,10 @@ func With(c *option.Config, m *Model) *Flow { return &Flow{Config: c, Model: m} 
 // labels is the label set of what is found: that of the model or, where it knows
 // none, of the profile, for patterns and rules say what they find.
 func (f *Flow) labels() string {
-	if f.Model.Labels == untyped {
+	if f.Model.Labels == untyped && f.Profile != configs.OMOPProfile {
 		return f.Profile
+	} else if f.Model.Labels == untyped {
+		return configs.DefaultProfile
 	}
 	return f.Model.Labels
 }

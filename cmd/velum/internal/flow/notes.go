@@ -20,7 +20,9 @@ import (
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/secret"
+	"github.com/velum-health/velum/stages/omop"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/text"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -219,6 +221,9 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 	if o.Documents, err = documentOptions(c); err != nil {
 		return o, err
 	}
+	if c.Profile == configs.OMOPProfile {
+		omopColumns(&o)
+	}
 	moved, err := c.Dates()
 	if err != nil {
 		return o, err
@@ -246,4 +251,42 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 		err = exit.Errorf(exit.Key, "name its file with key.file", "keyed ids and opaque folders need a key")
 	}
 	return o, err
+}
+
+// omopColumns are those of NOTE, in any case. Those that a table has not got are empty.
+func omopColumns(o *input.Options) {
+	o.Names.Names = omop.Spellings()
+	for _, name := range o.Pass {
+		o.Names.Names[name] = name
+	}
+	for _, name := range omop.Kept() {
+		if !slices.Contains(o.Pass, name) {
+			o.Pass = append(o.Pass, name)
+		}
+	}
+	o.Optional, o.Alone = true, true
+}
+
+// OMOP is what the tables of OMOP are told, for columns that go along with the notes.
+func (f *Flow) OMOP(kept []pipeline.Column, velum string) (o omop.Options, err error) {
+	if f.Read.IDs == "drop" {
+		return o, exit.Errorf(exit.Config, "use keyed or keep", "read.ids: drop leaves nothing that NOTE and NOTE_NLP could be joined by")
+	}
+	o.System = fmt.Sprintf("velum %s %s", velum, f.Model.Header().Name)
+	if f.Read.IDs == "keyed" {
+		if o.Key, err = secret.Load(f.Key.File); err != nil {
+			return o, err
+		}
+	}
+	o.Times = map[string]int64{}
+	for _, c := range kept {
+		if day, ok := parquet.TimeOf(c); ok {
+			o.Times[c.Name] = day
+		}
+	}
+	moved, err1 := f.Dates()
+	imitated, err2 := f.Imitated()
+	dates, err3 := documentOptions(f.Config)
+	o.Moved, o.Imitated, o.Years = moved != "", imitated, dates.Dates && moved == ""
+	return o, errors.Join(err1, err2, err3)
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -108,6 +109,15 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 		return err
 	}
 	_, f.Documents = d.(*documents)
+	if f.Profile == configs.OMOPProfile {
+		j, ok := d.(*jsonl)
+		if !ok {
+			return exit.Errorf(exit.Config, "give rows of NOTE as JSON, an object a line, or its file to velum run", "profile omop: "+where+" has no rows of NOTE")
+		}
+		if d, err = newNotes(f, j, c.Version); err != nil {
+			return err
+		}
+	}
 	steps, err := f.StreamSteps(d.times())
 	if err != nil {
 		return err
@@ -150,7 +160,9 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 		return nil, exit.Errorf(exit.Config, "put iconv -t utf-8 before it", "a stream is UTF-8, and read.encoding is not")
 	}
 	s := &shape{keep: r.Keep, tag: o.Tag, unit: o.Unit, log: &console.Aside{Log: c.Log}}
-	p.Pass = nil // the doors keep columns as they are
+	if f.Profile != configs.OMOPProfile {
+		p.Pass = nil // the doors keep columns as they are
+	}
 	p = p.WithDefaults()
 	s.fill, s.o = input.NewFiller(&p), &p
 	return s, p.Check()

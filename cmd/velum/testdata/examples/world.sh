@@ -102,3 +102,5 @@ printf 'tag:\n  recall: 0.98\n' > night.yaml
 mkdir bulk
 printf '%s\n' '{"resourceType":"DocumentReference","id":"1","subject":{"reference":"Patient/463","display":"Ana Rovira"},"description":"Avisa Ana Rovira"}' > bulk/notes.ndjson
 printf 'MSH|^~\\&|LAB|HSP|EHR|HSP|20260105||ORU^R01|1|P|2.5\rPID|1||463||Rovira^Ana\rOBX|1|TX|1||Avisa Ana Rovira\r' > bulk/messages.hl7
+printf '%s\n' '{"note_id":11,"person_id":4637,"note_date":"2026-01-05","note_text":"Avisa a la Dra. Rovira, tel 600 123 456."}' > note.jsonl
+printf 'NOTE_ID,PERSON_ID,NOTE_DATE,NOTE_TEXT\n11,4637,2026-01-05,"Avisa a la Dra. Rovira, tel 600 123 456."\n' > note.csv

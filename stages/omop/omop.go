@@ -1,0 +1,308 @@
+// Package omop writes the tables NOTE and NOTE_NLP of the OMOP Common Data Model, version
+// 5.4, of notes that were masked: in, the columns of a NOTE table in Extra, Masked and
+// Places; out, rows of the published columns. Both tables are public: no row says more
+// of what is hidden than its category and place in the masked text.
+package omop
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/secret"
+)
+
+// Columns that velum reads by their use, and one that is text of its own.
+const (
+	ID, Text, Patient, Day, title = "note_id", "note_text", "person_id", "note_date", "note_title"
+	moment                        = "note_datetime"
+)
+
+// order are the columns of NOTE, in the order of the specification.
+var order = []string{ID, Patient, Day, moment, "note_type_concept_id", "note_class_concept_id", title, Text, "encoding_concept_id", "language_concept_id",
+	"provider_id", "visit_occurrence_id", "visit_detail_id", "note_event_id", "note_event_field_concept_id"}
+
+// NLPColumns are those of NOTE_NLP, in the order of the specification.
+var NLPColumns = []string{"note_nlp_id", ID, "section_concept_id", "snippet", "offset", "lexical_variant", "note_nlp_concept_id", "note_nlp_source_concept_id",
+	"nlp_system", "nlp_date", "nlp_datetime", "term_exists", "term_temporal", "term_modifiers"}
+
+// Kept are the columns of NOTE that go along with the notes: not titles, which are words
+// that nobody has looked at.
+func Kept() (all []string) {
+	for _, name := range order {
+		if name != ID && name != Text && name != title {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// ids are columns whose values name somebody, or a record of somebody.
+var ids = []string{ID, Patient, "provider_id", "visit_occurrence_id", "visit_detail_id", "note_event_id"}
+
+// Options of the tables.
+type Options struct {
+	System   string              // nlp_system: velum, its version and model
+	Key      *secret.Key         // nil: ids stay
+	Imitated []pipeline.Category // of which nobody is told where they stand
+	Times    map[string]int64    // columns of dates and times: how much a day is in their unit
+	Years    bool                // of dates the year stays alone
+	Moved    bool                // dates were moved, but for those that are text
+}
+
+// Tables makes rows of a batch.
+type Tables struct {
+	o       Options
+	columns [][]byte // of NOTE, of the row at hand
+}
+
+// NewTables returns the tables of a unit or a stream.
+func NewTables(o Options) *Tables { return &Tables{o: o, columns: make([][]byte, len(order))} }
+
+// NoteColumns are those of NOTE, in the order of the specification.
+func NoteColumns() []string { return slices.Clone(order) }
+
+// Note returns the values of note i by NoteColumns, none of what is missing. They are
+// good until the next call.
+func (t *Tables) Note(b *pipeline.Batch, i int) [][]byte {
+	for k, name := range order {
+		value := t.columns[k][:0]
+		switch name {
+		case ID:
+			value = t.id(value, name, b.ID.At(i))
+		case Text:
+			value = append(value, b.Masked.At(i)...)
+		default:
+			value = t.column(value, name, b, i)
+		}
+		t.columns[k] = value
+	}
+	return t.columns
+}
+
+// column appends the value of a column that goes along.
+func (t *Tables) column(dst []byte, name string, b *pipeline.Batch, i int) []byte {
+	at := slices.IndexFunc(b.Extra, func(c pipeline.Column) bool { return c.Name == name })
+	if at < 0 || i >= len(b.Extra[at].Valid) || !b.Extra[at].Valid[i] {
+		return dst
+	}
+	c := &b.Extra[at]
+	switch {
+	case name == Day || name == moment:
+		return t.time(dst, name, c, i)
+	case slices.Contains(ids, name):
+		return t.id(dst, name, appendValue(nil, c, i))
+	}
+	return appendValue(dst, c, i)
+}
+
+// appendValue appends a value as CSV has it; floats that are whole as whole numbers.
+func appendValue(dst []byte, c *pipeline.Column, i int) []byte {
+	switch c.Kind {
+	case pipeline.BytesColumn:
+		if c.Width > 0 {
+			return dst // no text
+		}
+		return append(dst, c.Bytes.At(i)...)
+	case pipeline.Int32Column, pipeline.DateColumn:
+		return strconv.AppendInt(dst, int64(int32(c.Fixed[i])), 10)
+	case pipeline.Int64Column, pipeline.TimestampColumn:
+		return strconv.AppendInt(dst, int64(c.Fixed[i]), 10)
+	case pipeline.DoubleColumn:
+		return appendFloat(dst, math.Float64frombits(c.Fixed[i]))
+	case pipeline.FloatColumn:
+		return appendFloat(dst, float64(math.Float32frombits(uint32(c.Fixed[i]))))
+	}
+	return dst
+}
+
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) {
+		return dst
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, 64)
+}
+
+// time appends a date or a time.
+func (t *Tables) time(dst []byte, name string, c *pipeline.Column, i int) []byte {
+	layout := time.DateOnly
+	if name == moment {
+		layout = time.DateTime
+	}
+	day, known := t.o.Times[name]
+	switch {
+	case !known && t.o.Moved || known && day == 0 || t.o.Years && name == moment:
+		return dst
+	case !known && t.o.Years:
+		if text := c.Bytes.At(i); len(text) >= 4 {
+			return append(append(dst, text[:4]...), "-01-01"...)
+		}
+		return dst
+	case !known:
+		return appendValue(dst, c, i)
+	}
+	v := int64(c.Fixed[i])
+	if c.Kind == pipeline.Int32Column || c.Kind == pipeline.DateColumn {
+		v = int64(int32(c.Fixed[i]))
+	}
+	days := v / day
+	if v%day < 0 {
+		days--
+	}
+	const seconds = 24 * 60 * 60
+	at := time.Unix(days*seconds+(v-days*day)/max(day/seconds, 1), 0).UTC()
+	if t.o.Years {
+		at = time.Date(at.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return at.AppendFormat(dst, layout)
+}
+
+// id appends an id: with a key a whole number that stands for it, the same in every
+// table of that key and column. pandas writes whole numbers beside nulls as 9.0.
+func (t *Tables) id(dst []byte, column string, id []byte) []byte {
+	id = bytes.TrimSuffix(id, []byte(".0"))
+	if t.o.Key == nil || len(id) == 0 {
+		return append(dst, id...)
+	}
+	mac := hmac.New(sha256.New, t.o.Key.Derive("omop "+column))
+	mac.Write(id)
+	return strconv.AppendUint(dst, number(mac.Sum(nil)), 10)
+}
+
+// number is a positive whole number of 62 bits.
+func number(sum []byte) uint64 { return binary.BigEndian.Uint64(sum) >> 2 }
+
+// around is how many characters of masked text stand on either side of a span in its
+// snippet.
+const around = 60
+
+// EachSpan calls do for every span of note i that may be told, with the values of its
+// row in NOTE_NLP. note is that of Note.
+func (t *Tables) EachSpan(b *pipeline.Batch, i int, note [][]byte, do func(row []string) error) error {
+	masked := b.Masked.At(i)
+	at, chars := 0, 0
+	for k, p := range b.Places.At(i) {
+		if slices.Contains(t.o.Imitated, p.Category) {
+			continue
+		}
+		chars += utf8.RuneCount(masked[at:p.Start])
+		at = int(p.Start)
+		sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", k, note[0]))
+		err := do([]string{
+			strconv.FormatUint(number(sum[:]), 10), string(note[0]), "0", string(snippet(masked, int(p.Start), int(p.End))), strconv.Itoa(chars),
+			string(masked[p.Start:p.End]), "0", "0", t.o.System, string(note[slices.Index(order, Day)]), string(note[slices.Index(order, moment)]),
+			"Y", "", "category=" + p.Category.String(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snippet is masked text around a span, in one line.
+func snippet(text []byte, from, to int) []byte {
+	for range around {
+		_, size := utf8.DecodeLastRune(text[:from])
+		from -= size
+	}
+	for range around {
+		_, size := utf8.DecodeRune(text[to:])
+		to += size
+	}
+	return bytes.Join(bytes.Fields(text[from:to]), []byte(" "))
+}
+
+// Sink writes both tables beside the other parts of a unit, as CSV with a header:
+//
+//	note/      the rows of the masked part
+//	note_nlp/  a row a span
+type Sink struct {
+	commit.UnitSink
+	tables    *Tables
+	note, nlp *commit.Part
+	notes     *csv.Writer
+	spans     *csv.Writer
+	row       []string
+}
+
+// NewSink puts a sink around that of a unit.
+func NewSink(unit commit.UnitSink, parts *commit.Parts, o Options) (s *Sink, err error) {
+	s = &Sink{UnitSink: unit, tables: NewTables(o)}
+	if s.note, err = parts.Create("note", ".csv", false); err != nil {
+		return nil, err
+	}
+	if s.nlp, err = parts.Create("note_nlp", ".csv", false); err != nil {
+		return nil, err
+	}
+	s.notes, s.spans = csv.NewWriter(s.note), csv.NewWriter(s.nlp)
+	if err = s.notes.Write(order); err == nil {
+		err = s.spans.Write(NLPColumns)
+	}
+	return s, err
+}
+
+// Put implements pipeline.Sink. The unit comes first: it sets aside what is not sealed.
+func (s *Sink) Put(b *pipeline.Batch) error {
+	if err := s.UnitSink.Put(b); err != nil {
+		return err
+	}
+	for i, r := range b.Reason {
+		if r != pipeline.Sound {
+			continue
+		}
+		note := s.tables.Note(b, i)
+		s.row = s.row[:0]
+		for _, value := range note {
+			s.row = append(s.row, string(value))
+		}
+		s.note.Rows++
+		if err := s.notes.Write(s.row); err != nil {
+			return err
+		}
+		err := s.tables.EachSpan(b, i, note, func(row []string) error {
+			s.nlp.Rows++
+			return s.spans.Write(row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements commit.UnitSink.
+func (s *Sink) Close() (commit.Counts, error) {
+	for _, w := range []*csv.Writer{s.notes, s.spans} {
+		if w.Flush(); w.Error() != nil {
+			return commit.Counts{}, w.Error()
+		}
+	}
+	return s.UnitSink.Close()
+}
+
+// Spellings are the names of columns as tables write them, in small letters and in
+// capitals, and what they are.
+func Spellings() map[string]string {
+	all := map[string]string{}
+	for _, name := range order {
+		all[name], all[strings.ToUpper(name)] = name, name
+		words := strings.Split(name, "_")
+		for k := range words {
+			words[k] = strings.ToUpper(words[k][:1]) + words[k][1:]
+		}
+		all[strings.Join(words, "_")], all[strings.Join(words, "")] = name, name
+	}
+	return all
+}

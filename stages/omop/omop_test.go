@@ -1,0 +1,89 @@
+package omop
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+const microsecondsADay = 24 * 60 * 60 * 1_000_000
+
+// batch is one masked note with columns of every type that tables have.
+func batch() *pipeline.Batch {
+	fixed := func(name string, kind pipeline.ColumnKind, bits uint64) pipeline.Column {
+		return pipeline.Column{Name: name, Kind: kind, Type: "parquet", Valid: []bool{true}, Fixed: []uint64{bits}}
+	}
+	b := &pipeline.Batch{Reason: []pipeline.Reason{pipeline.Sound}}
+	b.ID.Append([]byte("11"))
+	b.Masked.Append([]byte("Señora [P], tel [T]."))
+	b.Places.Append(pipeline.Span{Start: 8, End: 11}, pipeline.Span{Start: 17, End: 20})
+	days := int32(-1)
+	moment := int64(-microsecondsADay + 3_600_000_000) // 01:00 of the day before 1970
+	b.Extra = []pipeline.Column{
+		fixed("person_id", pipeline.Int32Column, 4637),
+		fixed("provider_id", pipeline.DoubleColumn, math.Float64bits(9)),
+		fixed(Day, pipeline.Int32Column, uint64(uint32(days))),
+		fixed("note_datetime", pipeline.Int64Column, uint64(moment)),
+		{Name: "visit_occurrence_id", Kind: pipeline.Int64Column, Valid: []bool{false}, Fixed: []uint64{7}},
+	}
+	return b
+}
+
+func TestNote(t *testing.T) {
+	times := map[string]int64{Day: 1, "note_datetime": microsecondsADay}
+	for _, c := range []struct {
+		name, want string
+		o          Options
+	}{
+		{"as they are", "11,4637,1969-12-31,1969-12-31 01:00:00,,,,Señora [P], tel [T].,,,9,,,,", Options{Times: times}},
+		{"years", "11,4637,1969-01-01,,,,,Señora [P], tel [T].,,,9,,,,", Options{Times: times, Years: true}},
+		{"dates that could not be moved", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,", Options{Moved: true}},
+		{"times in a form that nobody reckons with", "11,4637,,,,,,Señora [P], tel [T].,,,9,,,,", Options{Times: map[string]int64{Day: 0, "note_datetime": 0}}},
+	} {
+		var values []string
+		for _, v := range NewTables(c.o).Note(batch(), 0) {
+			values = append(values, string(v))
+		}
+		if got := strings.Join(values, ","); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSpans(t *testing.T) {
+	tables, b := NewTables(Options{System: "velum"}), batch()
+	var rows [][]string
+	each := func(row []string) error {
+		rows = append(rows, row)
+		return nil
+	}
+	if err := tables.EachSpan(b, 0, tables.Note(b, 0), each); err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	offset, variant := slices.Index(NLPColumns, "offset"), slices.Index(NLPColumns, "lexical_variant")
+	for k, want := range [][2]string{{"7", "[P]"}, {"16", "[T]"}} { // characters, not bytes
+		if got := [2]string{rows[k][offset], rows[k][variant]}; got != want || len(rows[k]) != len(NLPColumns) || rows[k][1] != "11" {
+			t.Errorf("row %d: %v of %d columns, want %v", k, got, len(rows[k]), want)
+		}
+	}
+	if rows[0][0] == rows[1][0] {
+		t.Error("two rows have one id")
+	}
+	rows, tables = nil, NewTables(Options{Imitated: []pipeline.Category{0}})
+	if err := tables.EachSpan(b, 0, tables.Note(b, 0), each); err != nil || len(rows) > 0 {
+		t.Errorf("%d rows say where surrogates stand, %v", len(rows), err)
+	}
+}
+
+// The columns are those of the specification, each once.
+func TestColumns(t *testing.T) {
+	if len(order) != 15 || len(NLPColumns) != 14 || len(Kept()) != 12 {
+		t.Errorf("%d columns of NOTE, %d of NOTE_NLP, %d go along", len(order), len(NLPColumns), len(Kept()))
+	}
+	if s := Spellings(); s["NOTE_TEXT"] != Text || s["Note_Text"] != Text || s["note_text"] != Text || s["text"] != "" {
+		t.Error("a spelling is missing, or one too many")
+	}
+}
