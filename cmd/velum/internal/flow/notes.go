@@ -24,6 +24,7 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/text"
+	"github.com/velum-health/velum/stages/restore"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -265,6 +266,31 @@ func omopColumns(o *input.Options) {
 		}
 	}
 	o.Optional, o.Alone = true, true
+}
+
+// Passing are the columns that are written beside the masked notes: those that are kept,
+// but for OMOP, where they stand in NOTE with other ids.
+func (f *Flow) Passing(kept []pipeline.Column) []pipeline.Column {
+	if f.Profile == configs.OMOPProfile {
+		return nil
+	}
+	return kept
+}
+
+// Beside writes what other systems read beside the parts of a unit: documents, tables of
+// OMOP.
+func (f *Flow) Beside(unit commit.UnitSink, parts *commit.Parts, kept []pipeline.Column, velum string) (commit.UnitSink, error) {
+	if f.Documents {
+		unit = restore.NewSink(unit, parts, input.DocumentColumn)
+	}
+	if f.Profile != configs.OMOPProfile {
+		return unit, nil
+	}
+	o, err := f.OMOP(kept, velum)
+	if err != nil {
+		return nil, err
+	}
+	return omop.NewSink(unit, parts, o)
 }
 
 // OMOP is what the tables of OMOP are told, for columns that go along with the notes.

@@ -217,9 +217,9 @@ func TestOptionsAreSound(t *testing.T) {
 func TestBuiltInsLoad(t *testing.T) {
 	for _, profile := range configs.Profiles() {
 		for _, policy := range configs.Policies() {
-			_, err := Load(Sources{flags: []textSetting{{"profile", profile, "--profile"}, {"mask.policy", policy, "--policy"}}})
-			if err != nil {
-				t.Errorf("%s, %s: %v", profile, policy, mistakes(t, Sources{flags: []textSetting{{"profile", profile, ""}, {"mask.policy", policy, ""}}}))
+			given := Sources{flags: []textSetting{{"profile", profile, "--profile"}, {"mask.policy", policy, "--policy"}, {"key.file", "house.key", "--set"}}}
+			if _, err := Load(given); err != nil {
+				t.Errorf("%s, %s: %v", profile, policy, mistakes(t, given))
 			}
 		}
 	}

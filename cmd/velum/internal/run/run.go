@@ -33,11 +33,9 @@ import (
 	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/mask"
-	"github.com/velum-health/velum/stages/omop"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/fence"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/restore"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -505,20 +503,11 @@ func (m *masking) line(s *slot, u *commit.Unit, parts *commit.Parts, progress *c
 		return commit.Line{}, errors.Join(err, src.Close())
 	}
 	var sink commit.UnitSink
-	if sink, err = write.NewUnit(parts, o); err != nil {
+	if sink, err = write.NewUnit(parts, o); err == nil {
+		sink, err = m.Beside(sink, parts, m.archive.Kept, m.Version)
+	}
+	if err != nil {
 		return commit.Line{}, errors.Join(err, src.Close())
-	}
-	if m.Documents {
-		sink = restore.NewSink(sink, parts, input.DocumentColumn)
-	}
-	if m.Profile == configs.OMOPProfile {
-		tables, err := m.OMOP(m.archive.Kept, m.Version)
-		if err == nil {
-			sink, err = omop.NewSink(sink, parts, tables)
-		}
-		if err != nil {
-			return commit.Line{}, errors.Join(err, src.Close())
-		}
 	}
 	l := commit.Line{Damaged: archive.Damaged(src), Source: src, Steps: steps, Sink: ticking{tallied{sink, found}, progress}}
 	if m.options.Spoil != nil {
@@ -630,17 +619,13 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	moved, err1 := m.Dates()
 	imitated, err3 := m.Imitated()
 	quasi, err2 := anonymize.Columns(m.Config, m.archive.Kept)
-	pass := anonymize.Without(m.archive.Kept, quasi)
-	if m.Profile == configs.OMOPProfile {
-		pass = nil // they stand in NOTE, with other ids
-	}
 	patients := ""
 	if m.Read.Columns.Patient != "" {
 		patients = input.PatientColumn
 	}
 	return write.UnitOptions{
 		Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
-		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: pass, NoSpans: !m.Write.Spans,
+		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
 		IDs: m.Read.IDs != "drop", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
 }
