@@ -23,7 +23,7 @@ COLD       = gorgonia.org gonum.org google.golang.org github.com/gogo github.com
 SMALL      = -tags=tinygo $(foreach p,$(COLD),-gcflags=$(p)/...=-l)
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 
-.PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop clusters schema man release wheel python clean transfer strangers
+.PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release wheel python clean transfer strangers
 
 # the binary, in bin/velum
 build:
@@ -75,6 +75,10 @@ light: build
 # names of 30 origins and surnames of INE in sentences of writers that no model has seen, and false spans in case reports (../shared/data)
 strangers: build
 	python3 scripts/bench/real/names.py --velum bin/velum primary-care cascade
+
+# the attacks of `velum attack` on an archive of real notes as filler, with names by the frequency of INE (../shared/data)
+attack: build
+	python3 scripts/experiments/attack.py $(ATTACK)
 
 # cmd/velum/run.pgo again: a run over short notes and one over reports, without a path of this machine
 pgo:

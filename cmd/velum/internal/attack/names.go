@@ -93,26 +93,6 @@ func (a *attacker) names(ctx context.Context, s *plant.Sample, wanted []int) ([]
 // rounds plants misses again and again, until guessing would be right often enough
 // to tell from less, and lets the attacks look.
 func (a *attacker) rounds(ctx context.Context, p *plant.Planter, at []spy, share float64, natural bool) (all []suspect, err error) {
-	take := func(e *plant.Extract, round int) error {
-		looks := make([]look, len(at))
-		for k := range at {
-			if looks[k], err = at[k].look(e); err != nil {
-				return err
-			}
-		}
-		rng := rand.New(rand.NewPCG(a.Seed, uint64(round)))
-		for i := range e.Notes {
-			n := &e.Notes[i]
-			for k, m := range n.Mentions {
-				s := suspect{round: round, patient: n.Patient, tie: rng.Uint32(), left: m.Left, judged: n.Judged, cells: make([]cell, len(at))}
-				for j, look := range looks {
-					s.cells[j] = look(n, k)
-				}
-				all = append(all, s)
-			}
-		}
-		return nil
-	}
 	progress := a.NewProgress("attack", "extracts", mostRounds)
 	defer progress.End()
 	rounds := 2
@@ -121,7 +101,7 @@ func (a *attacker) rounds(ctx context.Context, p *plant.Planter, at []spy, share
 		if err != nil {
 			return nil, err
 		}
-		if err := take(e, round); err != nil {
+		if all, err = suspects(all, e, at, round, a.Seed); err != nil {
 			return nil, err
 		}
 		if round == 0 {
@@ -135,7 +115,30 @@ func (a *attacker) rounds(ctx context.Context, p *plant.Planter, at []spy, share
 		if err != nil {
 			return nil, err
 		}
-		return all, take(e, -1)
+		return suspects(all, e, at, -1, a.Seed)
+	}
+	return all, nil
+}
+
+// suspects adds the mentions of an extract as the attacks see them.
+func suspects(all []suspect, e *plant.Extract, at []spy, round int, seed uint64) ([]suspect, error) {
+	looks := make([]look, len(at))
+	for k := range at {
+		var err error
+		if looks[k], err = at[k].look(e); err != nil {
+			return nil, err
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, uint64(round)))
+	for i := range e.Notes {
+		n := &e.Notes[i]
+		for k, m := range n.Mentions {
+			s := suspect{round: round, patient: n.Patient, tie: rng.Uint32(), left: m.Left, judged: n.Judged, cells: make([]cell, len(at))}
+			for j, look := range looks {
+				s.cells[j] = look(n, k)
+			}
+			all = append(all, s)
+		}
 	}
 	return all, nil
 }

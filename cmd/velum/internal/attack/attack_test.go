@@ -1,0 +1,203 @@
+package attack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/plant"
+)
+
+const (
+	patients = 120
+	visits   = 8
+)
+
+// word makes a name that is none, of one of many.
+func word(of int) string {
+	syllables := []string{"ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru"}
+	return "R" + syllables[of%10] + syllables[of/10%10] + syllables[of/100%10]
+}
+
+// written is an invented extract: name says how mention k of a note of a patient is
+// written, and which is left.
+func written(round int, name func(rng *rand.Rand, patient, visit, k int, left bool) string) *plant.Extract {
+	rng := rand.New(rand.NewPCG(uint64(round), 1))
+	e := new(plant.Extract)
+	for p := range patients {
+		missed := rng.IntN(20) == 0 // in all notes
+		for v := range visits {
+			n := plant.Note{Patient: p, Time: int64(v), Judged: true, Text: []byte("Ve avui amb")}
+			for k := range 3 {
+				left := missed && k == 1
+				n.Text = append(n.Text, " la "...)
+				m := plant.Mention{Start: int32(len(n.Text)), Left: left}
+				n.Text = append(n.Text, name(rng, p, v, k, left)...)
+				m.End = int32(len(n.Text))
+				m.Words = plant.Words(n.Text[m.Start:])
+				n.Mentions = append(n.Mentions, m)
+			}
+			e.Notes = append(e.Notes, n)
+		}
+	}
+	return e
+}
+
+// random writes a left name as any other: what hides is perfect.
+func random(rng *rand.Rand, _, _, _ int, _ bool) string { return word(rng.IntN(1000)) }
+
+// TestAttacks: each attack on names finds what gives them away, in an invented extract,
+// and finds no more than guessing where nothing does.
+func TestAttacks(t *testing.T) {
+	config, err := option.Load(option.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &attacker{Options: &Options{Seed: 1}, config: config}
+	for _, tt := range []struct {
+		attack string
+		name   func(rng *rand.Rand, patient, visit, k int, left bool) string
+	}{
+		{"repetition", func(rng *rand.Rand, patient, _, _ int, left bool) string {
+			if left {
+				return word(patient)
+			}
+			return word(rng.IntN(1000))
+		}},
+		{"frequency", func(rng *rand.Rand, _, _, _ int, left bool) string {
+			if left {
+				return word(900 + rng.IntN(100)) // no surrogate is one
+			}
+			return word(rng.IntN(900))
+		}},
+		{"spelling", func(rng *rand.Rand, _, _, _ int, left bool) string {
+			if left {
+				return strings.ToUpper(word(rng.IntN(1000)))
+			}
+			return word(rng.IntN(1000))
+		}},
+		{"parrot", func(rng *rand.Rand, patient, visit, _ int, left bool) string {
+			if left {
+				return word(rng.IntN(1000))
+			}
+			return word((patient*visits + visit) % 1000) // one surrogate throughout a note
+		}},
+	} {
+		for _, perfect := range []bool{false, true} {
+			name := tt.name
+			if perfect {
+				name = random
+			}
+			got := tried(t, a, tt.attack, name)
+			if want := map[bool]string{false: failed, true: passed}[perfect]; got.Verdict != want {
+				t.Errorf("%s, perfect %v: %s, want %s: %s", tt.attack, perfect, got.Verdict, want, got.sentence())
+			}
+			if !perfect && (got.Lift < 5 || got.Low < 1 || got.Low > got.Lift || got.High < got.Lift) {
+				t.Errorf("%s: %v times guessing (%v to %v)", tt.attack, got.Lift, got.Low, got.High)
+			}
+		}
+	}
+}
+
+// tried is the result of one attack on some extracts.
+func tried(t *testing.T, a *attacker, attack string, name func(*rand.Rand, int, int, int, bool) string) *Result {
+	t.Helper()
+	for _, s := range spies {
+		if s.name != attack {
+			continue
+		}
+		found, err := s.make(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.learn(written(99, func(rng *rand.Rand, p, v, k int, _ bool) string { return name(rng, p, v, k, false) }))
+		var all []suspect
+		for round := range 16 {
+			if all, err = suspects(all, written(round, name), []spy{found}, round, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return judge(all, score(all, []int{0}, 0.02), patients, func(*suspect) bool { return true }, 2, 1)
+	}
+	t.Fatalf("no attack %s", attack)
+	return nil
+}
+
+// TestPower: ten names and one of them left say nothing, however well the attack did;
+// none left says nothing; many of a perfect extract pass, and what is needed is named.
+func TestPower(t *testing.T) {
+	of := func(names, every int, right bool) *Result {
+		var all []suspect
+		scores := make([]float64, names)
+		for i := range names {
+			all = append(all, suspect{patient: i / 17 % 300, tie: uint32(i * 2654435761), left: every > 0 && i%every == 0})
+			if right && all[i].left {
+				scores[i] = 1
+			}
+		}
+		return judge(all, scores, 300, func(*suspect) bool { return true }, 2, 1)
+	}
+	for _, tt := range []struct {
+		name         string
+		names, every int
+		right        bool
+		want         string
+	}{
+		{"nothing is left", 1000, 0, false, noPower},
+		{"one of ten", 10, 10, true, noPower},
+		{"forty of four thousand", 4000, 100, false, noPower},
+		{"many", 100_000, 100, false, passed},
+		{"many, and all are found", 100_000, 100, true, failed},
+	} {
+		r := of(tt.names, tt.every, tt.right)
+		if r.Verdict != tt.want {
+			t.Errorf("%s: %s, want %s (%+v)", tt.name, r.Verdict, tt.want, r)
+		}
+		if r.Verdict == noPower && r.Needed <= r.Left {
+			t.Errorf("%s: %d are left, and %d are needed", tt.name, r.Left, r.Needed)
+		}
+	}
+	f := &finding{Attack: "x"}
+	for _, r := range []*Result{{Verdict: noPower}, {Verdict: passed}, {Verdict: noPower}} {
+		f.add(r)
+	}
+	if f.Verdict != passed {
+		t.Errorf("one with power passed, and it says %s", f.Verdict)
+	}
+	if f.add(&Result{Verdict: failed}); f.Verdict != failed {
+		t.Errorf("one failed, and it says %s", f.Verdict)
+	}
+}
+
+// TestEvents: days with a name, and the offsets that a moved date beside one leaves.
+func TestEvents(t *testing.T) {
+	for year, want := range map[int]string{1999: "04-04", 2000: "04-23", 2024: "03-31", 2025: "04-20", 2038: "04-25"} {
+		if got := easter(year).Format("01-02"); got != want {
+			t.Errorf("Easter of %d: %s, want %s", year, got, want)
+		}
+	}
+	o := &offsets{step: 7, least: 35, most: 364}
+	for text, want := range map[string]string{
+		"Control 31/07/2025, día de Navidad":         "map[]", // 218 days are no whole weeks
+		"Control 30/07/2025, día de Navidad":         "map[217:true]",
+		"CONTROL 29.07.25 NAVIDAD I DIA DE NADAL":    "map[]",
+		"Vacunado el 27/01/2021, sin incidencias":    "map[]",
+		"inici de l'estat d'alarma, 18/04/2020":      "map[35:true]",
+		"Divendres Sant vam quedar pel dia 3/5/2024": "map[35:true]",
+	} {
+		if got := fmt.Sprint(o.candidates([]byte(text))); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	for _, e := range events {
+		if e.words[0] == "" || e.words[2] == "" || e.month == 0 && e.easter < -60 {
+			t.Errorf("an event is not whole: %+v", e)
+		}
+	}
+	if d := numericDates([]byte("el 31/02/2024, el 5-6-24 i 1.234/56")); len(d) != 1 || d[0].day != days(time.Date(2024, 6, 5, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("dates: %v", d)
+	}
+}
