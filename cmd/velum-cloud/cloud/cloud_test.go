@@ -40,6 +40,7 @@ type store struct {
 	fault    func(n int, verb, key string) string // "", "503", "killed", "cut", "lost answer", "killed after"
 	writes   []string
 	verbs    []string // of all that was asked
+	denied   error    // the answer to all that is asked
 	look     time.Duration
 	working  context.Context                // of velum
 	kms      bool                           // encrypted with a key of the house: what the store calls MD5 is none
@@ -56,7 +57,7 @@ func (s *store) ask(verb, key string) (before, after error, cut bool) {
 		s.writes = append(s.writes, verb+" "+key)
 	}
 	if s.fault == nil {
-		return nil, nil, false
+		return s.denied, nil, false
 	}
 	switch s.fault(s.asked, verb, key) {
 	case "503":
@@ -715,6 +716,23 @@ func TestSecrets(t *testing.T) {
 	got := environment([]string{"AWS_SECRET_ACCESS_KEY=x", "VELUM_KEY=k", "HOME=/h", "GOOGLE_APPLICATION_CREDENTIALS=x", "IDENTITY_HEADER=x", "HTTPS_PROXY=http://me:x@p", "LC_ALL=C", "GOMEMLIMIT=1", "NEW_VENDOR_TOKEN=x"})
 	if want := []string{"VELUM_KEY=k", "HOME=/h", "LC_ALL=C", "GOMEMLIMIT=1"}; !slices.Equal(got, want) {
 		t.Errorf("velum sees %q", got)
+	}
+}
+
+// denial is an answer as that of S3 is.
+type denial int
+
+func (d denial) Error() string       { return "denied" }
+func (d denial) HTTPStatusCode() int { return int(d) }
+
+// TestDenied: what no second try mends is asked once, and leaves no scratch.
+func TestDenied(t *testing.T) {
+	s, o := filled(t, 1), options(t)
+	s.denied = denial(403)
+	err := wantEnd(t, s, o, Config)
+	left, bad := os.ReadDir(o.Scratch)
+	if s.asked != 1 || !strings.Contains(err.Error(), "list mem://notes/masked.private.cloud/manifest-: denied; look at what the credentials may do") || len(left) > 0 || bad != nil {
+		t.Errorf("asked %d times: %v; %v %v", s.asked, err, left, bad)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -265,5 +266,5 @@ func (r *run) place(ctx context.Context, f file, o object) error {
 	if sum != f.SHA256 {
 		return broken("", "%s/%s is not what was put there", r.state.url, f.staged())
 	}
-	return t.put(ctx, f.Path, name)
+	return cmp.Or(t.put(ctx, f.Path, name), os.Remove(name))
 }

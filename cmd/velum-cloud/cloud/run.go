@@ -187,10 +187,13 @@ func (r *run) inScratch(ctx context.Context, o *Options, do func() (int, error))
 	if mine, err := r.lock.Stat(); err != nil || !isFile(r.scratch("lock"), mine) { // whoever had it has just removed it
 		return Locked, &Error{Locked, fmt.Sprintf("scratch %s was that of a run that has just ended", r.dir), "start again"}
 	}
-	if err := r.begin(ctx, slices.Contains(r.args, "--fresh")); err != nil {
-		return 0, err
+	if err = r.begin(ctx, slices.Contains(r.args, "--fresh")); err == nil {
+		exit, err = do()
 	}
-	if exit, err = do(); err != nil || exit != 0 && exit != Quarantined && exit != Nothing {
+	if err != nil || exit != 0 && exit != Quarantined && exit != Nothing {
+		if made, bad := os.ReadDir(r.dir); bad == nil && len(made) == 1 { // the lock
+			return exit, cmp.Or(err, os.RemoveAll(r.dir))
+		}
 		r.log.Warn("scratch stays: it holds words of notes, and the next start goes on from there", "scratch", r.dir)
 		return exit, err
 	}

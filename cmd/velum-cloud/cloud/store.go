@@ -144,14 +144,20 @@ func passing(err error) bool {
 	case gcerrors.NotFound, gcerrors.AlreadyExists, gcerrors.FailedPrecondition, gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return false
 	}
-	if answer, is := errors.AsType[interface {
+	_, local := errors.AsType[*os.PathError](err)
+	return !local && !errors.Is(err, errKilled) && !slices.Contains([]int{401, 403, 404, 405, 501}, status(err))
+}
+
+// status is that of an answer of S3; the other two have codes for what matters here.
+func status(err error) int {
+	answer, is := errors.AsType[interface {
 		error
 		HTTPStatusCode() int
-	}](err); is && slices.Contains([]int{401, 403, 404, 405, 501}, answer.HTTPStatusCode()) {
-		return false // of S3; the other two have codes for these
+	}](err)
+	if !is {
+		return 0
 	}
-	_, local := errors.AsType[*os.PathError](err)
-	return !local && !errors.Is(err, errKilled)
+	return answer.HTTPStatusCode()
 }
 
 // errKilled is that of tests that end a run in the middle.
@@ -175,6 +181,9 @@ func (f *folder) again(ctx context.Context, verb, key string, do func(ctx contex
 			return context.Cause(ctx)
 		}
 		err = &failure{verb + " " + strings.TrimSuffix(f.url+"/"+key, "/") + ": " + asked.ReplaceAllString(err.Error(), "$1"), err}
+		if gcerrors.Code(err) == gcerrors.PermissionDenied || status(err) == 401 || status(err) == 403 {
+			return wrong("look at what the credentials may do", "%v", err)
+		}
 		if try == tries || !passing(err) {
 			return err
 		}
