@@ -703,9 +703,9 @@ func TestSecrets(t *testing.T) {
 	var log bytes.Buffer
 	f := &folder{url: "azblob://notes/masked", log: slog.New(slog.NewTextHandler(&log, nil)), pause: func(context.Context, int) error { return nil }}
 	err := f.again(t.Context(), "write", "a", func(context.Context, func()) error {
-		return fmt.Errorf("put: %w", &url.Error{Op: "Put", URL: "https://house.example/notes/a?sv=1&sig=hunter2", Err: io.ErrUnexpectedEOF})
+		return fmt.Errorf("put\n"+strings.Repeat("-", 80)+"\n: %w", &url.Error{Op: "Put", URL: "https://house.example/notes/a?sv=1&sig=hunter2", Err: io.ErrUnexpectedEOF})
 	})
-	if said := log.String() + err.Error(); strings.Contains(said, "hunter2") || !strings.Contains(said, "https://house.example/notes/a") || strings.Count(said, "EOF") != tries {
+	if said := log.String() + err.Error(); strings.Contains(said, "hunter2") || !strings.Contains(said, "https://house.example/notes/a") || strings.Count(said, "EOF") != tries || strings.Count(said, "\n") != tries-1 {
 		t.Error(said)
 	}
 	o := options(t)

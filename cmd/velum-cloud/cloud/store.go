@@ -180,7 +180,8 @@ func (f *folder) again(ctx context.Context, verb, key string, do func(ctx contex
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err = &failure{verb + " " + strings.TrimSuffix(f.url+"/"+key, "/") + ": " + asked.ReplaceAllString(err.Error(), "$1"), err}
+		said := strings.ReplaceAll(asked.ReplaceAllString(err.Error(), "$1"), strings.Repeat("-", 80), "") // Azure's are pages
+		err = &failure{verb + " " + strings.TrimSuffix(f.url+"/"+key, "/") + ": " + strings.Join(strings.Fields(said), " "), err}
 		if gcerrors.Code(err) == gcerrors.PermissionDenied || status(err) == 401 || status(err) == 403 {
 			return wrong("look at what the credentials may do", "%v", err)
 		}
