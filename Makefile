@@ -3,6 +3,7 @@
 GO        ?= go
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
+COMMITTED ?= $(shell git log -1 --format=%ct 2>/dev/null)
 FUZZTIME  ?= 30s
 NOTES     ?= 3000000
 SAMPLE     = cmd/velum/testdata/sample
@@ -22,12 +23,15 @@ COLD       = gorgonia.org gonum.org google.golang.org github.com/gogo github.com
              github.com/spf13 github.com/apache/thrift github.com/RoaringBitmap net/http crypto/tls
 SMALL      = -tags=tinygo $(foreach p,$(COLD),-gcflags=$(p)/...=-l)
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
+BUILD      = $(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)"
+# what make release does: nothing leaves this machine; with a tag and a token, RELEASE= publishes and signs
+RELEASE   ?= --snapshot --skip=sign,publish
 
-.PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release wheel python clean transfer strangers
+.PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers
 
 # the binary, in bin/velum
 build:
-	$(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)" -o bin/velum ./cmd/velum
+	$(BUILD) -o bin/velum ./cmd/velum
 
 # velum for object stores, in bin/velum-cloud: a module of its own, whose libraries take minutes to compile
 velum-cloud: build
@@ -189,20 +193,29 @@ schema:
 man: build
 	bin/velum man bin/man
 
-# static binaries for linux/amd64 and arm64, archives, SBOM, SHA256SUMS, in out/release; builds the commit, twice
+# archives, deb, rpm, wheels, cask, bills of materials and SHA256SUMS for linux/amd64 and arm64, in out/release (needs the Go module proxy)
 release:
-	$(GO) run ./scripts/release --out out/release
+	scripts/release/tools.sh out/tools
+	PATH="$(CURDIR)/out/tools:$$PATH" GOFLAGS="$(SMALL)" COMMIT=$(COMMIT) COMMIT_SECONDS=$(COMMITTED) COMMIT_TIME=$(shell date -u -d @$(COMMITTED) +%FT%TZ) goreleaser release --config scripts/release/goreleaser.yaml --clean $(RELEASE)
 
-# the Python wheel of this machine with the binary in it, in out/wheel
-wheel: build
+# two releases of the commit, in two folders with compiler caches of their own, and what differs; their packages installed into a root and run
+packages:
+	scripts/release/twice.sh out/twice
+
+# Python wheels with the binary in them, for amd64 and arm64, in out/wheel
+wheel:
 	rm -rf out/wheel
-	$(GO) run ./scripts/release --wheel bin/velum --out out/wheel
+	GOFLAGS="$(SMALL)" scripts/release/before.sh out/wheel-parts $(COMMITTED) $(VERSION) $(COMMIT)
+	for arch in amd64 arm64; do GOARCH=$$arch $(BUILD) -o out/wheel-parts/velum_$$arch ./cmd/velum && \
+		$(GO) run ./scripts/release --binary out/wheel-parts/velum_$$arch --licences out/wheel-parts/THIRD_PARTY_LICENSES || exit 1; done
 
-# the wheel in a fresh environment: its tests with pandas, Polars, pyarrow, datasets, spaCy and Presidio, 100,000 notes, the notebook,
+# the wheel in a fresh environment, first without network, compiler and libraries: its tests with pandas, Polars, pyarrow, datasets, spaCy and Presidio, 100,000 notes, the notebook,
 # Spark, types (needs PyPI, and Java for Spark)
 python: wheel
 	rm -rf out/python && python3 -m venv out/python
-	out/python/bin/pip install --quiet -r scripts/python/requirements.txt out/wheel/*.whl
+	out/python/bin/pip install --quiet -r scripts/python/requirements.txt
+	out/python/bin/pip install --quiet --no-index --pre --find-links out/wheel velum
+	env -i PATH=/nowhere $(shell which unshare) -rn out/python/bin/python -c 'import velum; assert velum.mask(["tel 600 123 456"]) == ["tel [TELEPHONE]"]'
 	ALL_LIBRARIES=all out/python/bin/python scripts/python/test_velum.py
 	out/python/bin/mypy --strict --disable-error-code import-untyped --cache-dir /dev/null scripts/python/velum
 	out/python/bin/python scripts/python/bench.py

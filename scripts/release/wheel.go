@@ -1,3 +1,9 @@
+// Command release makes what no tool makes: the Python wheel of a binary. Its files are
+// the package scripts/python/velum and the binary as a script, which pip puts beside the
+// interpreter. The rest of a release is GoReleaser's (goreleaser.yaml), which calls it.
+//
+// Before that it looks whether the binary is what is promised: for its platform, static,
+// without cgo, small enough, and without a path of this machine.
 package main
 
 import (
@@ -6,21 +12,30 @@ import (
 	"cmp"
 	"compress/flate"
 	"crypto/sha256"
+	"debug/buildinfo"
 	"debug/elf"
 	"encoding/base64"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// maxWheel is the budget of a wheel: PyPI takes 100 MB, hospitals that mirror it less.
-const maxWheel = 70_000_000
+const (
+	maxBinary = 70_000_000 // budget of a binary, of which the models are 16
+	maxWheel  = 70_000_000 // of a wheel: PyPI takes 100 MB, hospitals that mirror it less
+)
 
 // wheelTags are the platforms of a wheel: a static binary runs with any C library.
 var wheelTags = map[string][]string{
@@ -28,40 +43,148 @@ var wheelTags = map[string][]string{
 	"linux/arm64": {"manylinux2014_aarch64", "manylinux_2_17_aarch64", "musllinux_1_1_aarch64"},
 }
 
-// described is what git describe says of a commit behind a tag.
-var described = regexp.MustCompile(`^(\d+(?:\.\d+)*)(?:-(\d+)-(g[0-9a-f]+))?$`)
+// described is what git describe says of a commit, and GoReleaser of a snapshot: 1.2.0,
+// 1.2.0-3-gabc1234 (three commits behind the tag), 1.2.1-gabc1234 (before that version).
+var described = regexp.MustCompile(`^v?(\d+(?:\.\d+)*)(?:-(?:(\d+)-)?g([0-9a-f]+))?$`)
 
-// wheelVersion is a version as PEP 440 wants it.
-func wheelVersion(version, commit string) string {
-	m := described.FindStringSubmatch(version)
-	switch {
-	case m == nil:
-		return "0.dev0+g" + commit[:min(len(commit), 12)]
-	case m[2] == "":
-		return m[1]
-	}
-	return m[1] + ".post" + m[2] + "+" + m[3]
+// wheel is a wheel to be made in the folder of a repository.
+type wheel struct {
+	source, binary, licences, version, out string
+	time                                   time.Time // of the commit, for all files
 }
 
-// wheel makes the wheel of a platform: the Python package of source, and the binary as
-// a script, which pip puts beside the interpreter. Its bytes depend on these alone.
-func (r *release) wheel(source, platform string, binary, licences []byte) error {
-	version := wheelVersion(r.version, r.commit)
+func main() {
+	w := wheel{source: "."}
+	flag.StringVar(&w.binary, "binary", "bin/velum", "program to put into the wheel")
+	flag.StringVar(&w.licences, "licences", "", "`FILE` of the licences of what is linked into it")
+	flag.StringVar(&w.version, "version", "", "version (default: git describe)")
+	flag.StringVar(&w.out, "out", "out/wheel", "folder to write")
+	flag.Parse()
+	if err := w.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func (w *wheel) run() error {
+	seconds, err := git("log", "-1", "--format=%ct")
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return err
+	}
+	w.time = time.Unix(n, 0).UTC()
+	if w.version == "" {
+		if w.version, err = git("describe", "--tags", "--always"); err != nil {
+			return err
+		}
+	}
+	binary, err := os.ReadFile(w.binary)
+	if err != nil {
+		return err
+	}
+	platform, err := inspect(binary)
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.binary, err)
+	}
+	licences, err := os.ReadFile(w.licences)
+	if err != nil {
+		return err
+	}
+	name, data, err := w.pack(platform, binary, licences)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(w.out, 0o755); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %.1f MB\n", name, float64(len(data))/1e6)
+	return os.WriteFile(filepath.Join(w.out, name), data, 0o644)
+}
+
+func git(args ...string) (string, error) {
+	out, err := exec.Command("git", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("a wheel is made in a git repository: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// inspect tells for which platform a binary is, if it is what is promised.
+func inspect(binary []byte) (platform string, err error) {
+	f, err := elf.NewFile(bytes.NewReader(binary))
+	if err != nil {
+		return "", errors.New("it is no binary for Linux")
+	}
+	platform = map[elf.Machine]string{elf.EM_X86_64: "linux/amd64", elf.EM_AARCH64: "linux/arm64"}[f.Machine]
+	if platform == "" {
+		return "", fmt.Errorf("it is for %v", f.Machine)
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			return "", errors.New("it is not static")
+		}
+	}
+	info, err := buildinfo.Read(bytes.NewReader(binary))
+	if err != nil {
+		return "", err
+	}
+	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "-pgo": "run.pgo"} {
+		if !slices.Contains(info.Settings, debug.BuildSetting{Key: key, Value: want}) {
+			return "", fmt.Errorf("it was not built with %s=%s", key, want)
+		}
+	}
+	here, err1 := os.Getwd()
+	cache, err2 := os.UserCacheDir()
+	for _, path := range []string{here, cache} { // whose names are nobody's business
+		if path != "" && bytes.Contains(binary, []byte(path)) {
+			return "", errors.New("it holds a path of this machine")
+		}
+	}
+	if len(binary) > maxBinary {
+		err = fmt.Errorf("it has %d bytes, %d are allowed", len(binary), maxBinary)
+	}
+	return platform, errors.Join(err, err1, err2)
+}
+
+// pep440 is a version as PEP 440 wants it.
+func pep440(version string) string {
+	m := described.FindStringSubmatch(version)
+	switch {
+	case m == nil: // a commit, where there is no tag
+		return "0.dev0+g" + strings.ReplaceAll(version, "-", ".")
+	case m[3] == "":
+		return m[1]
+	case m[2] == "":
+		return m[1] + ".dev0+g" + m[3]
+	}
+	return m[1] + ".post" + m[2] + "+g" + m[3]
+}
+
+// pack makes the wheel of a platform. Its bytes depend on what goes in alone.
+func (w *wheel) pack(platform string, binary, licences []byte) (name string, data []byte, err error) {
+	version := pep440(w.version)
 	info := "velum-" + version + ".dist-info/"
 	tags, ok := wheelTags[platform]
 	if !ok {
-		return fmt.Errorf("no wheel for %s", platform)
+		return "", nil, fmt.Errorf("no wheel for %s", platform)
 	}
 	about := "Wheel-Version: 1.0\nGenerator: velum\nRoot-Is-Purelib: false\n"
 	for _, t := range tags {
 		about += "Tag: py3-none-" + t + "\n"
 	}
-	files, err := folder(filepath.Join(source, "scripts", "python", "velum"), "velum")
-	files = slices.DeleteFunc(files, func(e entry) bool { return strings.Contains(e.name, "__pycache__") })
+	files, err := folder(filepath.Join(w.source, "scripts", "python", "velum"), "velum")
 	if err == nil && len(files) == 0 {
 		err = errors.New("no Python package in scripts/python/velum")
 	}
-	readme, bad := os.ReadFile(filepath.Join(source, "cmd", "velum", "topics", "streams.md"))
+	read := func(to string, path ...string) {
+		data, bad := os.ReadFile(filepath.Join(append([]string{w.source}, path...)...))
+		err = errors.Join(err, bad)
+		files = append(files, entry{name: info + to, data: data})
+	}
+	readme, bad := os.ReadFile(filepath.Join(w.source, "cmd", "velum", "topics", "streams.md"))
 	err = errors.Join(err, bad)
 	files = append(files,
 		entry{name: "velum-" + version + ".data/scripts/velum", data: binary, executable: true},
@@ -69,19 +192,16 @@ func (r *release) wheel(source, platform string, binary, licences []byte) error 
 		entry{name: info + "METADATA", data: fmt.Appendf(nil, wheelMetadata, version, readme)},
 		entry{name: info + "licenses/THIRD_PARTY_LICENSES", data: licences},
 	)
-	for _, name := range []string{"LICENSE", "NOTICE"} {
-		data, bad := os.ReadFile(filepath.Join(source, name))
-		err = errors.Join(err, bad)
-		files = append(files, entry{name: info + "licenses/" + name, data: data})
-	}
+	read("licenses/LICENSE", "LICENSE")
+	read("licenses/NOTICE", "NOTICE")
 	if err != nil {
-		return err
+		return "", nil, err
 	}
-	data, err := zipped(r.time, info+"RECORD", files)
+	data, err = zipped(w.time, info+"RECORD", files)
 	if err == nil && len(data) > maxWheel {
 		err = fmt.Errorf("the wheel has %d bytes, %d are allowed", len(data), maxWheel)
 	}
-	return errors.Join(err, r.write("velum-"+version+"-py3-none-"+strings.Join(tags, ".")+".whl", data))
+	return "velum-" + version + "-py3-none-" + strings.Join(tags, ".") + ".whl", data, err
 }
 
 const wheelMetadata = `Metadata-Version: 2.1
@@ -93,7 +213,7 @@ Requires-Python: >=3.10
 Classifier: Typing :: Typed
 Classifier: Operating System :: POSIX :: Linux
 Provides-Extra: frames
-Requires-Dist: pyarrow>=14; extra == 'frames'
+Requires-Dist: pyarrow>=17; extra == 'frames'
 Description-Content-Type: text/markdown
 
 %s`
@@ -129,17 +249,29 @@ func zipped(at time.Time, record string, files []entry) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// platformOf tells for which platform a binary is.
-func platformOf(binary []byte) (string, error) {
-	f, err := elf.NewFile(bytes.NewReader(binary))
-	if err != nil {
-		return "", errors.New("it is no binary for Linux")
-	}
-	switch f.Machine {
-	case elf.EM_X86_64:
-		return "linux/amd64", nil
-	case elf.EM_AARCH64:
-		return "linux/arm64", nil
-	}
-	return "", fmt.Errorf("it is for %v", f.Machine)
+// entry is a file of the wheel.
+type entry struct {
+	name       string // with slashes
+	data       []byte
+	executable bool
+}
+
+// folder reads the files of a folder, which is called name in the wheel.
+func folder(dir, name string) (all []entry, err error) {
+	err = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), "__pycache__") {
+			return fs.SkipDir
+		}
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		rel, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		all = append(all, entry{name: path.Join(name, filepath.ToSlash(rel)), data: data})
+		return err
+	})
+	return all, err
 }
