@@ -25,7 +25,7 @@ for packed in deb rpm; do
 		test -s "$root/$packed/usr/$file"
 	done
 	test -s "$root/$packed/etc/velum/night.yaml"
-	systemd-analyze verify --root="$root/$packed" velum.service 2>&1 | grep -i 'velum' && exit 1
+	systemd-analyze verify --root="$root/$packed" velum.service 2>&1 | grep -iE 'unknown|invalid|not executable|missing' && exit 1
 done
 dpkg --root="$root/deb" --force-script-chrootless --log=/dev/null --purge velum >/dev/null
 test ! -e "$root/deb/usr/bin/velum"
