@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +26,7 @@ const testProcess = "TEST_OF_VELUM" // not VELUM_: that would be an option, or b
 var testProcesses = map[string]func() exit.Code{
 	"velum": func() exit.Code { return start(os.Args[1:], os.Stdout, os.Stderr, os.Environ()) },
 	"hang":  hang,
+	"pause": pause,
 }
 
 // process is the command of a test process.
@@ -52,6 +55,99 @@ func hang() exit.Code {
 		}})
 	}
 	return a.run(os.Args[1:])
+}
+
+// pause is velum that says so in its second unit, and goes on when its input ends.
+func pause() exit.Code {
+	a := newApp(os.Stdout, os.Stderr, os.Environ())
+	units := 0
+	a.spoil = func(l *commit.Line) {
+		if units++; units != 2 {
+			return
+		}
+		l.Steps = append(l.Steps, pipeline.Step{Name: "pause", New: func() func(*pipeline.Batch) error {
+			return func(*pipeline.Batch) error {
+				fmt.Println("hanging")
+				_, err := io.Copy(io.Discard, os.Stdin)
+				return err
+			}
+		}})
+	}
+	return a.run(os.Args[1:])
+}
+
+// paused starts a shard, by the name that it has in out, and waits until it pauses.
+func paused(t *testing.T, out, shard string) (c *exec.Cmd, goesOn io.Closer) {
+	t.Helper()
+	c = process(t, "pause", "run", "-q", "--plan", out, "--shard", shard, "--workers", "1")
+	c.Stderr = new(bytes.Buffer)
+	stdin, err1 := c.StdinPipe()
+	stdout, err2 := c.StdoutPipe()
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "hanging\n" {
+		t.Fatalf("%q, %v: %v", line, err, c.Stderr)
+	}
+	journals := filepath.Join(out+".private", "_runs", "*", "journal-"+strings.ReplaceAll(shard, "/", "of")+"-*")
+	for settled := false; !settled; time.Sleep(time.Millisecond) { // the first unit is synced while the second one is at work
+		found, err := filepath.Glob(journals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range found {
+			data, _ := os.ReadFile(name)
+			settled = settled || bytes.Count(data, []byte("\n")) > 1
+		}
+	}
+	return c, stdin
+}
+
+// TestKilledShard kills a shard by -9 in its second unit. Another attempt finds the first one
+// done, a third stops and goes on when the plan is finished, and the bytes are those of one run.
+func TestKilledShard(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	for i := range 4 {
+		canaryArchive(t, filepath.Join(in, fmt.Sprintf("month=%d", i), "a.parquet"), uint64(i), faultNotes, false)
+	}
+	want := maskOnce(t, in, filepath.Join(dir, "whole"))
+	velum := func(code int, says string, args ...string) {
+		t.Helper()
+		c := process(t, "velum", append(args, "--quiet")...)
+		text, _ := c.CombinedOutput()
+		if got := c.ProcessState.ExitCode(); got != code || !strings.Contains(string(text), says) {
+			t.Fatalf("%v: exit code %d: %s", args, got, text)
+		}
+	}
+	velum(0, "", "plan", "--in", in, "--out", out)
+	killed, _ := paused(t, out, "1/2")
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Wait(); err == nil || killed.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatal(err)
+	}
+	velum(13, "do shards 1/2, 2/2, then finish again", "finish", out)
+	zombie, goesOn := paused(t, out, "2/2")
+	velum(0, "", "run", "--plan", out, "--shard", "2/2")
+	velum(13, "1 of 4 units are not done; do shards 1/2, then finish again", "finish", out)
+	velum(0, "", "run", "--plan", out, "--shard", "1/2")
+	velum(0, "", "finish", out)
+	if err := goesOn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_ = zombie.Wait()
+	if got := zombie.ProcessState.ExitCode(); got != 13 || !strings.Contains(fmt.Sprint(zombie.Stderr), "was finished") {
+		t.Errorf("a shard that went on after the end: exit code %d: %v", got, zombie.Stderr)
+	}
+	if got := manifestBytes(t, out); !bytes.Equal(got, want) {
+		t.Error("the tree is another")
+	}
+	velum(0, "", "check", out)
 }
 
 // maskOnce runs velum within this process and returns the public manifest,

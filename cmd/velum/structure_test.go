@@ -44,7 +44,7 @@ var exceptions = map[string]shape{
 	"models/form/dates":         {lines: 3705, methods: 76},
 	"models/tag/ensemble":       {receivers: 9},
 	"models/form/patterns":      {lines: 4554, receivers: 124},
-	"pipeline/commit":           {lines: 4211, receivers: 59},
+	"pipeline/commit":           {lines: 4162, receivers: 59},
 	"pipeline/idset":            {receivers: 3},
 	"scripts/torture":           {lines: 2627, methods: 68},
 	"stages/choose":             {receivers: 5},

@@ -157,20 +157,20 @@ func (r *Prepared) Commit(ctx context.Context) (*Result, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err := r.others(); err != nil {
-		return nil, err
+		return nil, r.lost(err)
 	}
 	manifest, err := r.sum()
 	if err != nil {
 		return nil, err
 	}
 	if err := r.finish(ctx, manifest); err != nil {
-		return nil, err
+		return nil, r.lost(err)
 	}
-	if err := r.syncFolders(manifest, r.old); err != nil {
-		return nil, err
+	if err = r.syncFolders(manifest, r.old); err == nil {
+		err = r.commit(manifest)
 	}
-	if err := r.commit(manifest); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, r.lost(err)
 	}
 	r.result.Manifest, r.result.Kept, r.result.Bad = manifest, len(r.kept), r.plan.BadInputs
 	r.result.Nothing = !r.touched
@@ -217,6 +217,9 @@ func (r *Prepared) syncFolders(m, but *Manifest) (err error) {
 			if !synced[name] {
 				synced[name] = true
 				err = r.fs.SyncDir(name)
+				if errors.Is(err, fs.ErrNotExist) { // somebody has removed it
+					err = nil
+				}
 			}
 			if dir == "." {
 				break
@@ -267,16 +270,11 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 	if err := r.touch(); err != nil {
 		return err
 	}
-	for _, root := range r.roots() {
-		if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
-			return err
-		}
-	}
 	var before []PartRecord
 	if r.old != nil && !r.o.Fresh {
 		before = r.old.Files
 	}
-	f := &Final{Manifest: m, Before: before, state: r.state(), out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: r.o.Attempt + "final"}}
+	f := &Final{Manifest: m, Before: before, state: r.state(), out: r.out, parts: Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: "final"}}
 	if err := pipeline.Try(func() error { return r.o.Finish(ctx, f) }); err != nil {
 		// What is damaged here velum wrote itself: it cannot be fetched again.
 		if damage, ok := errors.AsType[*DamageError](err); ok && f.disk.Err() == nil {
@@ -342,10 +340,10 @@ func (r *Prepared) commit(m *Manifest) error {
 	if err := r.pending(m, public); err != nil {
 		return err
 	}
-	if err := r.place(r.out.Private, manifestName, private); err != nil {
+	if err := r.place(true, manifestName, private); err != nil {
 		return err
 	}
-	if err := r.place(r.out.Dir, manifestName, public); err != nil {
+	if err := r.place(false, manifestName, public); err != nil {
 		return err
 	}
 	if err := r.sweepOld(m); err != nil {
@@ -355,22 +353,23 @@ func (r *Prepared) commit(m *Manifest) error {
 		return err
 	}
 	if m.Rows > 0 { // a run that read nothing did not succeed
-		if err := r.place(r.out.Private, successName, success(private)); err != nil {
+		if err := r.place(true, successName, success(private)); err != nil {
 			return err
 		}
-		if err := r.place(r.out.Dir, successName, success(public)); err != nil {
-			return err
-		}
-	}
-	for _, root := range r.roots() {
-		if err := durable.RemoveAll(r.fs, filepath.Join(root, runsName)); err != nil {
-			return err
-		}
-		if err := r.fs.SyncDir(root); err != nil {
+		if err := r.place(false, successName, success(public)); err != nil {
 			return err
 		}
 	}
-	return r.remove(r.out.plan())
+	for i, root := range r.roots() {
+		if err := r.turns[i].Remove(runsName, durable.RemoveAll); err != nil {
+			return err
+		}
+		if err := r.fs.SyncDir(root); err != nil { // there may have been no run
+			return err
+		}
+	}
+	r.ended = true
+	return nil
 }
 
 // pending makes ready what belongs to the manifests: the places of the inputs,
@@ -389,7 +388,10 @@ func (r *Prepared) pending(m *Manifest, public []byte) error {
 	if err == nil && bytes.Equal(have, public) {
 		return nil
 	}
-	return r.replace(r.out.Dir, "next.json", filepath.Join(runDir(r.out.Dir, r.id), manifestName), public)
+	if err := r.folders(runDir); err != nil {
+		return err
+	}
+	return r.replace(false, "next.json", filepath.Join(runDir(r.out.Dir, r.id), manifestName), public)
 }
 
 // placeInputs writes down where the inputs of some manifests lie, and tells
@@ -403,20 +405,17 @@ func (r *Prepared) placeInputs(manifests ...*Manifest) (placed bool, err error) 
 	if have, err := durable.ReadFile(r.fs, to); err == nil && bytes.Equal(have, at) {
 		return false, nil
 	}
-	return true, r.replace(r.out.Private, "inputs", to, at)
+	return true, r.replace(true, "inputs", to, at)
 }
 
 // replace puts a file in place by way of a temporary one.
-func (r *Prepared) replace(root, tmp, to string, data []byte) error {
-	if err := durable.MkdirAll(r.fs, tmpDir(root, r.id)); err != nil {
-		return err
-	}
-	return durable.WriteBy(r.fs, filepath.Join(tmpDir(root, r.id), r.o.Attempt+tmp), to, data)
+func (r *Prepared) replace(private bool, tmp, to string, data []byte) error {
+	return durable.WriteBy(r.fs, filepath.Join(r.scratch(private), tmp), to, data)
 }
 
 // place replaces a file of a tree, unless it is so already.
-func (r *Prepared) place(root, name string, data []byte) error {
-	to := filepath.Join(root, name)
+func (r *Prepared) place(private bool, name string, data []byte) error {
+	to := filepath.Join(r.out.root(private), name)
 	if have, err := durable.ReadFile(r.fs, to); err == nil && bytes.Equal(have, data) {
 		return nil
 	}
@@ -426,7 +425,7 @@ func (r *Prepared) place(root, name string, data []byte) error {
 		}
 	}
 	r.touched = true
-	return r.replace(root, name, to, data)
+	return r.replace(private, name, to, data)
 }
 
 // sweepOld removes the parts of the last commits that this one does not have.
@@ -443,7 +442,7 @@ func (r *Prepared) sweepOld(m *Manifest) error {
 		}
 		old.all(func(p PartRecord) bool {
 			if !keep[tree(p.Private)][p.Path] {
-				err = r.remove(filepath.Join(r.out.root(p.Private), filepath.FromSlash(p.Path)))
+				err = r.remove(p.Private, p.Path)
 			}
 			return err == nil
 		})
@@ -451,8 +450,8 @@ func (r *Prepared) sweepOld(m *Manifest) error {
 			return err
 		}
 	}
-	for i, root := range r.roots() {
-		if _, err := r.sweepDir(root, "", keep[i]); err != nil {
+	for i, private := range both {
+		if _, err := r.sweepDir(private, "", keep[i]); err != nil {
 			return err
 		}
 	}

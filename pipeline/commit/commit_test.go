@@ -1021,24 +1021,6 @@ func TestManifestOfOtherVersion(t *testing.T) {
 	mustCheck(t, dir)
 }
 
-func FuzzJournal(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte("00000000 {}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		records, good, err := parseJournal(data)
-		if err != nil {
-			return
-		}
-		if good > len(data) || good > 0 && data[good-1] != '\n' {
-			t.Fatalf("%d good bytes of %d", good, len(data))
-		}
-		again, good2, err := parseJournal(data[:good])
-		if err != nil || good2 != good || len(again) != len(records) {
-			t.Fatal("the good part does not parse as it did")
-		}
-	})
-}
-
 func FuzzManifest(f *testing.F) {
 	f.Add([]byte(`{"schema":"velum.manifest/1","units":[{"parts":[{"path":"a"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -39,7 +40,7 @@ type doing struct {
 	*Prepared
 	share   string
 	line    makeLine
-	journal *journal
+	journal *durable.Journal
 	pumps   []pipeline.Pump // a slot's, from one unit to the next
 }
 
@@ -54,15 +55,28 @@ func (r *Prepared) Do(ctx context.Context, share string, units []int, line makeL
 	if len(units) == 0 {
 		return nil
 	}
-	if err := r.Save(); err != nil {
-		return err
+	if err := r.begin(); err != nil {
+		return r.lost(err)
 	}
-	j, _, err := openJournal(r.fs, filepath.Join(runDir(r.out.Private, r.id), journalName+share))
+	j, _, err := durable.OpenJournal(r.fs, filepath.Join(runDir(r.out.Private, r.id), journalName+share), journalFormat)
 	if err != nil {
-		return err
+		return r.lost(err)
 	}
 	d := &doing{Prepared: r, share: share, line: line, journal: j}
-	return errors.Join(d.work(ctx, units), j.close())
+	return r.lost(errors.Join(d.work(ctx, units), j.Close()))
+}
+
+// begin readies the trees for units. Of shares whoever planned them has done it.
+func (p *Prepared) begin() error {
+	if p.turns == nil {
+		return nil
+	}
+	if err := p.touch(); err != nil {
+		return err
+	}
+	p.touching.Lock()
+	defer p.touching.Unlock()
+	return p.folders(runDir)
 }
 
 // work hands the units out to the slots. While a slot's finished unit is
@@ -110,7 +124,7 @@ func (r *doing) unit(ctx context.Context, slot int, u *Unit) (*unitDone, error) 
 		return nil, context.Cause(ctx)
 	}
 	name := r.plan.Name(u)
-	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, run: r.id, stem: r.share + name,
+	parts := &Parts{fs: r.fs, out: r.out, made: &r.made, tmp: r.scratch, stem: r.share + name,
 		at: func(kind, ext string) string { return path.Join(kind, "part"+ext) },
 		named: func(part *Part) string {
 			return u.names.part(part.Kind, part.Private, part.sum.Sum(nil)) + path.Ext(part.name)
@@ -191,7 +205,7 @@ func (r *doing) settle(ctx context.Context, i int, done *unitDone) error {
 	if done.record.Parts, err = done.parts.commit(r.o.Verify); err != nil {
 		return errors.Join(err, done.parts.discard())
 	}
-	if err := r.journal.add(&done.record); err != nil {
+	if err := r.journal.Add(&done.record); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -216,10 +216,8 @@ func (r *Prepared) mayKeep(vanished []string) error {
 // that the private one has more is given again. A run that dies does not leave
 // them (see pending), but for the first one, of which nothing is committed.
 func (r *Prepared) orphans() error {
-	if r.listed[0] == nil {
-		if _, err := r.fs.Stat(filepath.Join(r.out.Dir, runsName)); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if r.listed[0] == nil && r.unended {
+		return nil
 	}
 	known := map[string]bool{}
 	orphan := false

@@ -118,6 +118,9 @@ const (
 	successName    = "_SUCCESS"
 	lockName       = ".lock"
 	runsName       = "_runs"
+
+	journalName   = "journal" // of the run; those of shares have their name behind it
+	journalFormat = "velum.journal/1"
 )
 
 // MarshalFile returns the content of manifest.json.

@@ -75,7 +75,7 @@ func (d groupFS) OpenFile(name string, flag int, perm fs.FileMode) (durable.File
 
 // Mkdir implements durable.FS.
 func (d groupFS) Mkdir(name string, perm fs.FileMode) error {
-	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) || strings.HasPrefix(name, filepath.Join(d.root, runsName)) {
+	if err := d.FS.Mkdir(name, perm); err != nil || d.FS != durable.OS || !d.readable(name) || strings.HasPrefix(name, filepath.Join(d.root, "_")) {
 		return err
 	}
 	return os.Chmod(name, perm|0o050)
@@ -385,7 +385,7 @@ func (o *Output) fresh() error {
 // foreign checks that velum wrote what stands in trees whose last run ended:
 // whoever is given the output gets all of it.
 func (r *Prepared) foreign() error {
-	if r.old == nil {
+	if r.old == nil || r.unended { // what nobody knows may be what a run left
 		return nil
 	}
 	known := [2]map[string]bool{{manifestName: true, successName: true}, {manifestName: true, successName: true, planName: true}}
@@ -394,11 +394,6 @@ func (r *Prepared) foreign() error {
 			known[tree(p.Private)][p.Path] = true
 			return true
 		})
-	}
-	for _, root := range r.roots() {
-		if _, err := r.fs.Stat(filepath.Join(root, runsName)); !errors.Is(err, fs.ErrNotExist) {
-			return err // not ended: what nobody knows may be what it left
-		}
 	}
 	for i, root := range r.roots() {
 		if name, err := r.unknownIn(root, "", known[i]); err != nil || name != "" {

@@ -247,7 +247,7 @@ func wantModes(t testing.TB, dir string, group bool) {
 		info, err := e.Info()
 		want := fs.FileMode(0o600)
 		public := group && !strings.Contains(name, "out.private")
-		if public && filepath.Base(name) != lockName && !(e.IsDir() && strings.Contains(name, runsName)) {
+		if public && filepath.Base(name) != lockName && !(e.IsDir() && strings.Contains(name, "/_")) {
 			want = 0o640
 		}
 		if e.IsDir() {
@@ -310,17 +310,26 @@ func (a *testArchive) inTurn(t testing.TB, out Output) error {
 	if err := errors.Join(p.Save(), p.Close()); err != nil {
 		return err
 	}
-	if p, err = Join(out, UnitOptions{Attempt: "x"}, false); err != nil {
+	if p, err = joined(out, UnitOptions{Attempt: "x"}, false); err != nil {
 		return err
 	}
 	if err := errors.Join(p.DoShare(t.Context(), 0, 1, a.line), p.Close()); err != nil {
 		return err
 	}
-	if p, err = Join(out, UnitOptions{Finish: testFinish}, true); err != nil {
+	if p, err = joined(out, UnitOptions{Finish: testFinish}, true); err != nil {
 		return err
 	}
 	_, err = p.Commit(t.Context())
 	return errors.Join(err, p.Close())
+}
+
+// joined takes up the plan that is there.
+func joined(out Output, o UnitOptions, lock bool) (*Prepared, error) {
+	plan, err := ReadPlan(&out)
+	if err != nil {
+		return nil, err
+	}
+	return Join(out, o, plan, lock)
 }
 
 func filesBelow(t testing.TB, dir string) map[string]string {

@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -92,7 +90,7 @@ func parsePlaces(data []byte) (at *places, ok bool) {
 	at = noPlaces()
 	left := -1 // inputs to come; before the header -1
 	for line := range bytes.Lines(data) {
-		body, whole := journalLine(line)
+		body, whole := durable.ParseLine(line)
 		if !whole || left == 0 {
 			return at, false
 		}
@@ -165,11 +163,11 @@ func (at *places) file(manifests ...*Manifest) ([]byte, error) {
 	}
 	var file []byte
 	for _, line := range lines {
-		data, err := json.Marshal(line)
+		data, err := durable.Line(line)
 		if err != nil {
 			return nil, err
 		}
-		file = fmt.Appendf(file, "%08x %s\n", crc32.Checksum(data, castagnoli), data)
+		file = append(file, data...)
 	}
 	return file, nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -80,29 +81,22 @@ type PlanError struct{ Path, Cause, Remedy string }
 
 func (e *PlanError) Error() string { return e.Path + ": " + e.Cause + "; " + e.Remedy }
 
-// Save writes plan.json, once.
-func (p *Prepared) Save() error {
-	p.saving.Lock()
-	defer p.saving.Unlock()
-	if p.saved {
-		return nil
-	}
+// Save writes plan.json.
+func (p *Prepared) Save() (err error) {
+	defer func() { err = p.lost(err) }()
 	if len(p.Todo()) > 0 {
 		if err := p.touch(); err != nil {
 			return err
 		}
 	}
-	for _, root := range p.roots() {
-		if err := durable.MkdirAll(p.fs, tmpDir(root, p.id)); err != nil {
-			return err
-		}
+	if err := p.folders(runDir, tmpDir); err != nil {
+		return err
 	}
 	data, err := json.Marshal(p.file())
 	if err != nil {
 		return err
 	}
-	p.saved = true
-	return p.replace(p.out.Private, planName, p.out.plan(), fmt.Appendf(nil, "%s%s\",%s\n", planSeal, digest(data), data[1:]))
+	return p.replace(true, planName, p.out.plan(), fmt.Appendf(nil, "%s%s\",%s\n", planSeal, digest(data), data[1:]))
 }
 
 func (p *Prepared) file() *planFile {
@@ -196,34 +190,38 @@ func (o *Output) readPlan() (*planFile, error) {
 	return &f, nil
 }
 
-// Join takes up the plan that Save wrote. Who is to commit it asks for the lock. Errors:
-// *PlanError, *durable.LockedError, *durable.IntegrityError, those of the disk.
-func Join(out Output, o UnitOptions, lock bool) (*Prepared, error) {
+// Join takes up the plan that Save wrote and ReadPlan read. Who is to commit it asks for
+// the lock. Errors: *PlanError, *durable.LockedError, *durable.IntegrityError, those of the disk.
+func Join(out Output, o UnitOptions, plan *Planned, lock bool) (*Prepared, error) {
 	out = out.withDefaults()
-	f, err := out.readPlan()
-	if err != nil {
-		return nil, err
-	}
-	o.Fresh = f.Fresh
-	r := &Prepared{plan: &Plan{Key: f.Key, BadInputs: f.Bad, Tables: f.Tables}, out: &out, fs: out.FS, id: f.Run, o: o, saved: true, touched: f.Changed, joined: true}
-	r.release = func() error { return nil }
+	r := &Prepared{plan: &Plan{}, out: &out, fs: out.FS, o: o, joined: true}
 	if lock {
 		if err := r.lock(); err != nil {
 			return nil, err
 		}
+		if err := r.takeTurns(); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		if err := r.rollForward(); err != nil {
+			return nil, errors.Join(r.lost(err), r.Close())
+		}
 	}
-	if err := r.join(f, lock); err != nil {
+	f, err := out.readPlan()
+	if err == nil && !reflect.DeepEqual(&f.Planned, plan) {
+		err = &PlanError{out.plan(), "has just taken the place of another plan", "start again"}
+	}
+	if err == nil {
+		err = r.join(f)
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-func (p *Prepared) join(f *planFile, lock bool) error {
-	if lock {
-		if err := p.rollForward(); err != nil {
-			return err
-		}
-	}
+func (p *Prepared) join(f *planFile) error {
+	p.plan.Key, p.plan.BadInputs, p.plan.Tables = f.Key, f.Bad, f.Tables
+	p.id, p.o.Fresh, p.touched = f.Run, f.Fresh, f.Changed
 	bad := &PlanError{p.out.plan(), "is damaged", "make it anew with `velum plan`"}
 	missing := &PlanError{bad.Path, "counts on units of the output that are not there any more", bad.Remedy}
 	if !unhex(p.plan.Config[:], f.Config) || !unhex(p.plan.Model[:], f.Model) {
@@ -323,7 +321,7 @@ func (p *Prepared) Share(k, n int) (units []int) {
 func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
 	known, err := p.known()
 	if err != nil {
-		return p.gone(err)
+		return p.lost(err)
 	}
 	var todo []int
 	for _, i := range p.Share(k, n) {
@@ -334,19 +332,7 @@ func (p *Prepared) DoShare(ctx context.Context, k, n int, line makeLine) error {
 			todo = append(todo, i)
 		}
 	}
-	return p.gone(p.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, p.o.Attempt), todo, line))
-}
-
-// gone tells why something is not there: whoever finishes a plan removes its folder
-// first, so that a share that lives on can put nothing into its place any more.
-func (p *Prepared) gone(err error) error {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.id)); errors.Is(stat, fs.ErrNotExist) {
-		return &PlanError{p.out.plan(), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
-	}
-	return err
+	return p.Do(ctx, fmt.Sprintf("-%dof%d-%s", k+1, n, p.o.Attempt), todo, line)
 }
 
 // missing names the shares that have not done their units, as the journals count them.

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -29,7 +30,11 @@ type Prepared struct {
 	o    UnitOptions
 	made durable.Folders
 
-	release func() error // the locks
+	held    []io.Closer     // the locks
+	turns   []*durable.Turn // of both trees; nil: a share is done, see scratch
+	unended bool            // a run before did not come to its end
+	died    bool            // it may have taken parts away and not synced their folders
+	ended   bool            // this one came to its end
 
 	listed [2]*Manifest // of each tree, as the last commits left them; nil: none
 	old    *Manifest    // of both; nil: none
@@ -43,8 +48,6 @@ type Prepared struct {
 
 	joined  bool   // the plan was made by another process
 	planned []bool // units that were done when the plan was made
-	saving  sync.Mutex
-	saved   bool // plan.json is there
 
 	touching sync.Mutex
 	touched  bool // something on the disk had to be changed
@@ -68,7 +71,7 @@ func Prepare(plan *Plan, out Output, o UnitOptions) (*Prepared, error) {
 	if err := r.lock(); err != nil {
 		return nil, err
 	}
-	if err := r.recover(); err != nil {
+	if err := r.lost(r.recover()); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -84,7 +87,22 @@ func newPrepared(plan *Plan, out Output, o UnitOptions) *Prepared {
 }
 
 // Close gives the trees back.
-func (r *Prepared) Close() error { return r.release() }
+func (r *Prepared) Close() error {
+	var errs []error
+	for i, l := range r.held {
+		// A lock whose name comes back with the power would pass for
+		// that of a run that did not end.
+		root := r.roots()[i]
+		if i < len(r.turns) {
+			errs = append(errs, r.turns[i].End())
+		}
+		if r.ended && i == 1 { // until then a finish goes on where this one dies
+			errs = append(errs, durable.RemoveIfThere(r.fs, r.out.plan()))
+		}
+		errs = append(errs, l.Close(), r.fs.SyncDir(root))
+	}
+	return errors.Join(errs...)
+}
 
 // Todo lists the units of the plan that are not done, by index.
 func (r *Prepared) Todo() []int {
@@ -101,17 +119,19 @@ func (r *Prepared) Todo() []int {
 
 func (r *Prepared) roots() [2]string { return [2]string{r.out.Dir, r.out.Private} }
 
-func (r *Prepared) lock() error {
-	var held []io.Closer
-	r.release = func() error {
-		var errs []error
-		for i, l := range held {
-			// A lock whose name comes back with the power would pass for
-			// that of a run that did not end.
-			errs = append(errs, l.Close(), r.fs.SyncDir(r.roots()[i]))
-		}
-		return errors.Join(errs...)
+// runs lists the runs that have a folder in a tree.
+func (p *Prepared) runs(root string) (ids []string, err error) {
+	entries, err := p.fs.ReadDir(filepath.Join(root, runsName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	return ids, err
+}
+
+func (r *Prepared) lock() error {
 	holder := durable.NewHolder(r.id)
 	for _, root := range r.roots() {
 		err := durable.MkdirAll(r.fs, root)
@@ -125,9 +145,9 @@ func (r *Prepared) lock() error {
 			l, err = r.fs.Lock(filepath.Join(root, lockName), holder)
 		}
 		if err != nil {
-			return errors.Join(err, r.release())
+			return errors.Join(err, r.Close())
 		}
-		held = append(held, l)
+		r.held = append(r.held, l)
 	}
 	return nil
 }
@@ -141,8 +161,8 @@ func (r *Prepared) touch() error {
 		return nil
 	}
 	r.touched = true
-	for _, root := range r.roots() {
-		if err := r.remove(filepath.Join(root, successName)); err != nil {
+	for _, private := range both {
+		if err := r.remove(private, successName); err != nil {
 			return err
 		}
 	}
@@ -150,20 +170,16 @@ func (r *Prepared) touch() error {
 }
 
 // remove removes a file if it is there, durably.
-func (r *Prepared) remove(name string) error {
-	err := r.fs.Remove(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return r.fs.SyncDir(filepath.Dir(name))
+func (r *Prepared) remove(private bool, name string) error {
+	return r.turns[tree(private)].Remove(filepath.FromSlash(name), durable.RemoveIfThere)
 }
 
 // recover finds out what is done already, and removes what an earlier start
 // left half done.
 func (r *Prepared) recover() error {
+	if err := r.takeTurns(); err != nil {
+		return err
+	}
 	if err := r.rollForward(); err != nil {
 		return err
 	}
@@ -230,6 +246,9 @@ func (r *Prepared) readCommitted() (err error) {
 		for i := range r.old.Units {
 			r.committed[r.old.Units[i].Name] = &r.old.Units[i]
 		}
+		if r.died {
+			return r.syncFolders(r.old, nil)
+		}
 	}
 	return nil
 }
@@ -238,15 +257,15 @@ func (r *Prepared) readCommitted() (err error) {
 // those that any process did.
 func (r *Prepared) known() (map[string]*UnitRecord, error) {
 	known := map[string]*UnitRecord{}
-	runs, err := r.fs.ReadDir(filepath.Join(r.out.Private, runsName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	runs, err := r.runs(r.out.Private)
+	if err != nil {
 		return nil, err
 	}
-	for _, e := range runs {
-		if r.joined && e.Name() != r.id || r.o.Fresh && !r.joined {
+	for _, id := range runs {
+		if r.joined && id != r.id || r.o.Fresh && !r.joined {
 			continue
 		}
-		if err := r.journalsOf(e.Name(), known); err != nil {
+		if err := r.journalsOf(id, known); err != nil {
 			return nil, err
 		}
 	}
@@ -284,10 +303,7 @@ func (r *Prepared) lastCommit() (*Manifest, error) {
 // yet, and the run directory has the other one's next (see pending). Without
 // it a run of another plan would find trees that do not fit together.
 func (r *Prepared) rollForward() error {
-	runs, err := r.fs.ReadDir(filepath.Join(r.out.Dir, runsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was begun
-	}
+	runs, err := r.runs(r.out.Dir)
 	if err != nil {
 		return err
 	}
@@ -298,8 +314,8 @@ func (r *Prepared) rollForward() error {
 	if err != nil {
 		return err
 	}
-	for _, e := range runs {
-		name := filepath.Join(runDir(r.out.Dir, e.Name()), manifestName)
+	for _, id := range runs {
+		name := filepath.Join(runDir(r.out.Dir, id), manifestName)
 		data, err := durable.ReadFile(r.fs, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -313,7 +329,7 @@ func (r *Prepared) rollForward() error {
 			if err := r.fs.SyncDir(r.out.Private); err != nil {
 				return err
 			}
-			return r.place(r.out.Dir, manifestName, data)
+			return r.place(false, manifestName, data)
 		}
 	}
 	return nil
@@ -331,17 +347,17 @@ func (r *Prepared) journalsOf(run string, known map[string]*UnitRecord) error {
 			continue
 		}
 		name := filepath.Join(runDir(r.out.Private, run), e.Name())
-		data, err := durable.ReadFile(r.fs, name)
+		lines, err := durable.ReadJournal(r.fs, name, journalFormat)
 		if err != nil {
 			return err
 		}
-		records, _, err := parseJournal(data)
-		if err != nil {
-			return &durable.IntegrityError{Path: name, Cause: err.Error()}
-		}
-		for i := range records {
-			if before := known[records[i].Name]; before == nil || before.Unread {
-				known[records[i].Name] = &records[i]
+		for _, line := range lines {
+			var u UnitRecord
+			if json.Unmarshal(line, &u) != nil {
+				break
+			}
+			if before := known[u.Name]; before == nil || before.Unread {
+				known[u.Name] = &u
 			}
 		}
 	}
@@ -401,20 +417,23 @@ func (r *Prepared) sweep() error {
 		}
 	}
 	if _, err := r.fs.Stat(r.out.plan()); err == nil { // of a run that did not end: there is one a time
-		if err := errors.Join(r.touch(), r.remove(r.out.plan())); err != nil {
+		if err := errors.Join(r.touch(), r.remove(true, planName)); err != nil {
 			return err
 		}
 	}
-	for i, root := range r.roots() {
-		if err := r.sweepRuns(root); err != nil {
+	for i, private := range both {
+		if err := r.sweepRuns(private); err != nil {
 			return err
 		}
-		if _, err := r.sweepDir(root, "", keep[i]); err != nil {
+		if _, err := r.sweepDir(private, "", keep[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// both are the trees by what a part record says of them, in the order of roots.
+var both = [2]bool{false, true}
 
 func tree(private bool) int {
 	if private {
@@ -425,35 +444,29 @@ func tree(private bool) int {
 
 // sweepRuns empties the temporary folders and removes the run directories of
 // other runs.
-func (r *Prepared) sweepRuns(root string) error {
-	runs, err := r.fs.ReadDir(filepath.Join(root, runsName))
-	if errors.Is(err, fs.ErrNotExist) {
+func (r *Prepared) sweepRuns(private bool) error {
+	if !r.unended {
 		return nil
 	}
-	if err != nil {
+	runs, err := r.runs(r.out.root(private))
+	if err := errors.Join(err, r.touch()); err != nil {
 		return err
 	}
-	if err := r.touch(); err != nil {
-		return err
-	}
-	for _, e := range runs {
-		dir := tmpDir(root, e.Name())
-		if e.Name() != r.id || r.o.Fresh {
+	for _, id := range runs {
+		dir := tmpDir("", id)
+		if id != r.id || r.o.Fresh {
 			// What it had finished is among the records now, but only this
 			// run's journal will say so after the next crash.
 			if err := r.carryOver(); err != nil {
 				return err
 			}
-			dir = runDir(root, e.Name())
+			dir = runDir("", id)
 		}
-		if err := durable.RemoveAll(r.fs, dir); err != nil {
+		if err := r.turns[tree(private)].Remove(dir, durable.RemoveAll); err != nil {
 			return err
 		}
 	}
-	if r.old == nil {
-		return nil
-	}
-	return r.syncFolders(r.old, nil) // it may have died between the removal of an older part and its sync
+	return nil
 }
 
 // carryOver writes the adopted records into this run's journal.
@@ -462,30 +475,31 @@ func (r *Prepared) carryOver() error {
 		return nil
 	}
 	name := filepath.Join(runDir(r.out.Private, r.id), journalName)
-	if err := durable.MkdirAll(r.fs, filepath.Dir(name)); err != nil {
+	if err := r.folders(runDir); err != nil {
 		return err
 	}
-	j, have, err := openJournal(r.fs, name)
+	there := map[string]*UnitRecord{}
+	if err := r.journalsOf(r.id, there); err != nil {
+		return err
+	}
+	j, _, err := durable.OpenJournal(r.fs, name, journalFormat)
 	if err != nil {
 		return err
 	}
-	there := map[string]bool{}
-	for i := range have {
-		there[have[i].Name] = true
-	}
 	for _, record := range r.records {
-		if record != nil && !there[record.Name] {
-			if err := j.add(record); err != nil {
-				return errors.Join(err, j.close())
+		if record != nil && there[record.Name] == nil {
+			if err := j.Add(record); err != nil {
+				return errors.Join(err, j.Close())
 			}
 		}
 	}
-	return j.close()
+	return j.Close()
 }
 
 // sweepDir removes stray parts below a folder and tells whether anything is
 // left in it.
-func (r *Prepared) sweepDir(root, dir string, keep map[string]bool) (left bool, err error) {
+func (r *Prepared) sweepDir(private bool, dir string, keep map[string]bool) (left bool, err error) {
+	root := r.out.root(private)
 	entries, err := r.fs.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
 	if err != nil {
 		return true, err
@@ -496,10 +510,10 @@ func (r *Prepared) sweepDir(root, dir string, keep map[string]bool) (left bool, 
 		switch {
 		case strings.ContainsAny(e.Name()[:1], "._"): // not ours, or swept by itself
 		case e.IsDir():
-			stays, err = r.sweepDir(root, name, keep)
+			stays, err = r.sweepDir(private, name, keep)
 		case dir != "" && !keep[name] && strings.HasPrefix(e.Name(), "part-"):
 			if err = r.touch(); err == nil {
-				err = r.remove(filepath.Join(root, filepath.FromSlash(name)))
+				err = r.remove(private, name)
 			}
 			stays = false
 		}
@@ -511,5 +525,9 @@ func (r *Prepared) sweepDir(root, dir string, keep map[string]bool) (left bool, 
 	if left || dir == "" {
 		return true, nil
 	}
-	return false, r.remove(filepath.Join(root, filepath.FromSlash(dir)))
+	at := filepath.Join(root, filepath.FromSlash(dir))
+	if err := r.fs.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	return false, r.fs.SyncDir(filepath.Dir(at))
 }

@@ -82,7 +82,10 @@ func TestCommitTakesJournals(t *testing.T) {
 	if _, ok := errors.AsType[*PlanError](err); !ok {
 		t.Fatalf("commit of a quarter: %v", err)
 	}
-	other, err := Join(Output{Dir: filepath.Join(dir, "out"), FS: r.fs}, UnitOptions{}, false)
+	if err := r.Save(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := joined(Output{Dir: filepath.Join(dir, "out"), FS: r.fs}, UnitOptions{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

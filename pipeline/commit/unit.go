@@ -300,8 +300,8 @@ type Parts struct {
 	fs    durable.FS
 	out   *Output
 	made  *durable.Folders
-	run   string // run directory
-	stem  string // of temporary names
+	tmp   func(private bool) string // folder of temporary files
+	stem  string                    // of temporary names
 	at    func(kind, ext string) string
 	parts []*Part
 
@@ -320,7 +320,7 @@ func (p *Parts) create(kind, name string, private bool) (*Part, error) {
 	}
 	root := p.out.root(private)
 	short := sha256.Sum256([]byte(name)) // a path of folders may be longer than a name may be
-	tmp := filepath.Join(tmpDir(root, p.run), fmt.Sprintf("%s-%x%s", p.stem, short[:8], path.Ext(name)))
+	tmp := filepath.Join(p.tmp(private), fmt.Sprintf("%s-%x%s", p.stem, short[:8], path.Ext(name)))
 	f, err := p.fs.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, durable.FileMode)
 	if err != nil {
 		return nil, err

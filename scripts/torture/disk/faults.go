@@ -126,6 +126,8 @@ func class(name string) string {
 	parts := strings.Split(below, "/")
 	for i, p := range parts {
 		switch {
+		case strings.HasPrefix(p, "turn-"):
+			parts[i] = "TURN"
 		case i == 1 && parts[0] == "_runs":
 			parts[i] = "RUN"
 		case strings.HasPrefix(p, "part-"):

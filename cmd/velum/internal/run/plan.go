@@ -219,8 +219,7 @@ func Shard(ctx context.Context, c *console.Console, load loader, o *Options) err
 	return joined(c, o, load, func(m *masking, p *commit.Planned, out commit.Output) error {
 		ctx, end := m.bounded(ctx)
 		defer end()
-		attempt := attemptID()
-		m.record.shard(fmt.Sprintf("%s-%dof%d-%s", p.Run, k, n, attempt))
+		m.record.shard(fmt.Sprintf("%s-%dof%d-%s", p.Run, k, n, m.attempt))
 		ctx, err := m.record.begin(ctx, p, out, m.Config)
 		if err != nil {
 			return err
@@ -228,8 +227,7 @@ func Shard(ctx context.Context, c *console.Console, load loader, o *Options) err
 		m.Run.MaxFailures = 10_000
 		ctx, o, end := m.stage(ctx, 0)
 		defer end()
-		o.Attempt = attempt
-		plan, err := commit.Join(out, o, false)
+		plan, err := commit.Join(out, o, p, false)
 		if err != nil {
 			return err
 		}
@@ -281,8 +279,8 @@ func Finish(ctx context.Context, c *console.Console, load loader, o *Options) er
 		}
 		ctx, o, end := m.stage(ctx, 0)
 		defer end()
-		o.Attempt, o.ByLength = attemptID(), true
-		plan, err := commit.Join(out, o, true)
+		o.ByLength = true
+		plan, err := commit.Join(out, o, p, true)
 		if err != nil {
 			return err
 		}

@@ -108,6 +108,7 @@ type masking struct {
 	progress  *console.Progress
 	stats     pipeline.Stats
 	began     time.Time
+	attempt   string          // what tells this process from others that do the same
 	changes   []commit.Change // what becomes of inputs, those of earlier runs among them
 	overlap   map[[2]string]commit.Overlap
 	made      struct { // notes of a shared unit of the output
@@ -118,7 +119,7 @@ type masking struct {
 }
 
 func newMasking(c *console.Console, o *Options, r *record) *masking {
-	return &masking{Console: c, options: o, record: r, began: time.Now()}
+	return &masking{Console: c, options: o, record: r, began: time.Now(), attempt: attemptID()}
 }
 
 func (m *masking) mask(ctx context.Context) error {
@@ -355,7 +356,7 @@ func (m *masking) stage(ctx context.Context, notes int64) (context.Context, comm
 		m.SteadyMemory()
 	} // else there are no caches of a tagger: little lives, and at 25 % of it a tenth of the time goes to collecting
 	o := m.unitOptions()
-	o.AtOnce, o.Stats, o.ByLength = m.unitsAtOnce(), &m.stats, !m.record.checks
+	o.AtOnce, o.Stats, o.ByLength, o.Attempt = m.unitsAtOnce(), &m.stats, !m.record.checks, m.attempt
 	if m.last != nil {
 		o.Finish, o.LastStep = m.finish, strings.TrimSpace(m.last.String()+" "+m.record.lastStep())
 	}

@@ -1,0 +1,69 @@
+package commit
+
+import (
+	"path/filepath"
+
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// takeTurns takes the turns of both trees. Of two who begin at once one may have that of
+// one tree and one that of the other: who does not have both any more begins nothing.
+func (p *Prepared) takeTurns() error {
+	for _, root := range p.roots() {
+		t, err := durable.TakeTurn(p.fs, root, "turn-"+p.o.Attempt)
+		if t != nil {
+			p.turns = append(p.turns, t)
+		}
+		if err != nil {
+			return err
+		}
+		_, left := p.fs.Stat(filepath.Join(root, runsName))
+		p.died, p.unended = p.died || t.Died, p.unended || t.Died || left == nil
+	}
+	return p.turns[0].Lost()
+}
+
+// scratch is where temporary files of this process stand. Shards have no turn: theirs is
+// the folder of the run, which goes when it is finished.
+func (p *Prepared) scratch(private bool) string {
+	if p.turns == nil {
+		return tmpDir(p.out.root(private), p.id)
+	}
+	return p.turns[tree(private)].Path("")
+}
+
+// lost says who has the trees, or what became of the plan, if err is that something is not
+// there since this process has them no more.
+func (p *Prepared) lost(err error) error {
+	if !durable.Gone(err) {
+		return err
+	}
+	for _, t := range p.turns {
+		if lost := t.Lost(); lost != nil {
+			return lost
+		}
+	}
+	if _, stat := p.fs.Stat(runDir(p.out.Dir, p.id)); p.turns == nil && durable.Gone(stat) {
+		return &PlanError{p.out.plan(), "was finished, or another plan was made, while this share of it was done", "nothing is to be done"}
+	}
+	return err
+}
+
+// folders makes folders of the run in both trees.
+func (p *Prepared) folders(of ...func(root, run string) string) error {
+	for i, root := range p.roots() {
+		_, err := p.fs.Stat(filepath.Join(root, runsName))
+		if durable.Gone(err) {
+			err = p.turns[i].Mkdir(filepath.Join(root, runsName))
+		}
+		for _, dir := range of {
+			if err == nil {
+				err = p.turns[i].Mkdir(dir(root, p.id))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
