@@ -71,12 +71,7 @@ func (p *Prepared) begin() error {
 	if p.turns == nil {
 		return nil
 	}
-	if err := p.touch(); err != nil {
-		return err
-	}
-	p.touching.Lock()
-	defer p.touching.Unlock()
-	return p.folders(runDir)
+	return p.touch()
 }
 
 // work hands the units out to the slots. While a slot's finished unit is
