@@ -596,3 +596,26 @@ func TestLookPlain(t *testing.T) {
 		}
 	})
 }
+
+// TestPair: María and José may come again where they are half of a name, inside what
+// was put there, and nowhere else.
+func TestPair(t *testing.T) {
+	for _, c := range []struct {
+		marked, masked string
+		want           pipeline.Reason
+	}{
+		{"viene [PERSON:María Carmen Quiroga] hoy", "viene [PERSON:María Pilar Zubiri] hoy", pipeline.Sound},
+		{"viene [PERSON:José Quiroga] con [PERSON:Ada Gil]", "viene [PERSON:Luis Zubiri] con [PERSON:José Luis]", pipeline.Sound},
+		{"viene [PERSON:María] con [PERSON:Ada Gil]", "viene [PERSON:Nuria] con [PERSON:María Luz]", pipeline.SurvivingValue},
+		{"viene [PERSON:María Carmen] hoy, María", "viene [PERSON:María Pilar] hoy, María", pipeline.SurvivingValue},
+		{"viene [PERSON:María Quiroga] hoy", "viene [PERSON:María Quiroga] hoy", pipeline.SurvivingValue},
+	} {
+		b := batchOf(t, c.marked, c.masked)
+		if err := New(Options{}).New()(b); err != nil {
+			t.Fatal(err)
+		}
+		if b.Reason[0] != c.want {
+			t.Errorf("%s as %s: %v", c.marked, c.masked, b.Reason[0])
+		}
+	}
+}
