@@ -71,13 +71,13 @@ var mayImport = []struct{ who, what string }{
 // rooms are those of cmd/velum/internal, in layers: a room may import the rooms
 // of the layers before its own, and none beside it or above.
 var rooms = [][]string{
-	{"exit"},                   // how a command ends
-	{"console", "syntax"},      // the process around it; YAML that anybody wrote
-	{"option", "files"},        // the configuration; what people and runs have written
-	{"flow"},                   // stages, models, labelled notes
-	{"page"},                   // pages in three languages
-	{"report"},                 // what a run came to
-	{"selection", "anonymize"}, // what is chosen of an archive; its public tables
+	{"exit"},                              // how a command ends
+	{"console", "syntax"},                 // the process around it; YAML that anybody wrote
+	{"option", "files"},                   // the configuration; what people and runs have written
+	{"flow"},                              // stages, models, labelled notes
+	{"page"},                              // pages in three languages
+	{"report"},                            // what a run came to
+	{"selection", "anonymize", "release"}, // what is chosen of an archive; its public tables; the ledger of extracts
 	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
 	{"oracle", "plant"}, // what a run gives away to who can run velum too
 	{"attack", "learn", "pack"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"unicode"
 
 	"github.com/velum-health/velum/models/form/dates"
 	"github.com/velum-health/velum/pipeline"
@@ -39,6 +40,7 @@ type shift struct {
 
 	drawn  bool // offset is this note's
 	offset int
+	text   []byte
 }
 
 func (o *shift) begin(*Note) { o.drawn, o.reader.ready = false, false }
@@ -50,7 +52,7 @@ func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 		o.offset, o.drawn = o.of(n), true
 	}
 	if !o.reader.parse(n, v) {
-		return o.reader.AppendWeekday(dst, v.Words, n.Language, o.offset)
+		return o.weekday(dst, n, v)
 	}
 	start := len(dst)
 	out, ok := o.reader.AppendShifted(dst, o.reader.context, o.offset)
@@ -63,6 +65,21 @@ func (o *shift) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
 		return dst, false
 	}
 	return out, true
+}
+
+// weekday moves a weekday that stands alone, as one beside a date.
+func (s *shift) weekday(dst []byte, n *Note, v Value) ([]byte, bool) {
+	if bytes.ContainsFunc(v.Words, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return dst, false
+	}
+	s.text = append(append(s.text[:0], v.Words...), " 04/01/2021"...)
+	if !s.reader.Parse(s.text, n.Language) {
+		return dst, false
+	}
+	start := len(dst)
+	out, ok := s.reader.AppendShifted(dst, s.reader.context, s.offset)
+	out = out[:max(start, bytes.LastIndexByte(out, ' '))]
+	return out, ok && len(out) > start && !bytes.EqualFold(out[start:], v.Words)
 }
 
 // longYear is the longest year that may stay: verify takes 1990-95 for a value.

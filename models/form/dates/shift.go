@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
-	"github.com/velum-health/velum/pipeline"
 )
 
 // stays says that an item is written as it was.
@@ -39,19 +38,6 @@ func (p *Parser) AppendShifted(dst []byte, c Context, days int) (out []byte, ok 
 	}
 	p.start = len(dst)
 	return p.write(dst), true
-}
-
-// AppendWeekday appends the weekday so many days after the one that text names, and
-// nothing else, as it was written. False, and dst as it was: it names none.
-func (p *Parser) AppendWeekday(dst, text []byte, l pipeline.Language, days int) (out []byte, ok bool) {
-	p.text, p.language = text, languageOf(l)
-	if !p.scan() || len(p.items) != 1 || !p.items[0].is(weekday) {
-		return dst, false
-	}
-	it := &p.items[0]
-	p.start = len(dst)
-	was := int(it.wordOf(weekday, p.language).value)
-	return p.wordLike(dst, it, int32(((was+days)%7+7)%7)), true
 }
 
 // move computes the parts of date i after the shift and where they go.

@@ -181,19 +181,19 @@ func frame(masked []byte) uint64 {
 
 // compare counts the words of a note that look like names, and those of them that the
 // same note has not in the other extract.
-func (r *twoFigures) compare(known *gazetteer.Gazetteer, here, there []byte) {
+func (t *twoFigures) compare(known *gazetteer.Gazetteer, here, there []byte) {
 	left := map[string]int{}
 	for w := range bytes.FieldsFuncSeq(there, noLetter) {
 		left[string(w)]++
 	}
 	for w := range bytes.FieldsFuncSeq(here, noLetter) {
 		class := known.Classes(w)
-		if class&(gazetteer.GivenName|gazetteer.Surname) == 0 || class&gazetteer.CommonWord != 0 {
+		if class&(gazetteer.GivenName|gazetteer.Surname) == 0 || class&gazetteer.CommonWord != 0 && bytes.Equal(w, bytes.ToLower(w)) {
 			continue
 		}
-		r.Names++
+		t.Names++
 		if left[string(w)]--; left[string(w)] < 0 {
-			r.Changed++
+			t.Changed++
 		}
 	}
 }
@@ -201,18 +201,18 @@ func (r *twoFigures) compare(known *gazetteer.Gazetteer, here, there []byte) {
 func noLetter(c rune) bool { return strings.ContainsRune(" \t\n.,;:()[]/\"!?", c) }
 
 // join counts the classes of notes that agree in the columns of both extracts.
-func (r *twoFigures) join(here, there *extract, k int) {
+func (t *twoFigures) join(here, there *extract, k int) {
 	classes := map[string]int{}
 	for id, values := range here.columns {
 		if other, both := there.columns[id]; both {
 			classes[values+"\x01"+other]++
 		}
 	}
-	r.K, r.Classes = max(k, 2), len(classes)
+	t.K, t.Classes = max(k, 2), len(classes)
 	for key, n := range classes {
 		tells := slices.ContainsFunc(strings.FieldsFunc(key, func(c rune) bool { return c < 2 }), func(v string) bool { return !strings.HasSuffix(v, "="+anonymity.Suppressed) })
-		if tells && n < r.K {
-			r.Under++
+		if tells && n < t.K {
+			t.Under++
 		}
 	}
 }

@@ -6,25 +6,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/velum-health/velum/pipeline/tally"
 
 	"github.com/velum-health/velum/cmd/velum/internal/anonymize"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/release"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
-	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/idset"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read/archive"
-	"github.com/velum-health/velum/stages/resolve"
 )
 
 // lastStep is what a run does when all units are done:
@@ -43,8 +39,8 @@ type lastStep struct {
 	selection *selection.Selector // nil: none
 	version   string              // of velum
 	attacks   *report.Attacks
-	reading   *audit.Reading // of a sample of what the output was; nil: none
-	ledger    *ledger        // nil: nothing is released
+	reading   *audit.Reading  // of a sample of what the output was; nil: none
+	ledger    *release.Ledger // nil: nothing is released
 
 	duplicates *int64 // ids that come again, when finish has counted them
 }
@@ -52,7 +48,7 @@ type lastStep struct {
 func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log string) (*lastStep, error) {
 	l := &lastStep{config: p.Config, model: p.Model, archive: a, version: version}
 	var err error
-	if l.ledger, err = newLedger(p, t, log); err != nil {
+	if l.ledger, err = release.New(p, t, log); err != nil {
 		return nil, err
 	}
 	if l.reading, err = audit.LastReading(log); err != nil {
@@ -134,7 +130,7 @@ func (l *lastStep) finish(ctx context.Context, f *commit.Final) error {
 	if drifted := r.Trend.Drifted(); drifted != "" && l.config.Gate.Drift {
 		return exit.Errorf(exit.Privacy, "look at that month; --set gate.drift=false commits it", "the newest month is unlike those before (%s): nothing was committed", drifted)
 	}
-	if err := l.ledger.note(f.Manifest, audit.NewSketch(ids), in.Anonymity); err != nil {
+	if err := l.ledger.Note(f.Manifest, audit.NewSketch(ids), in.Anonymity); err != nil {
 		return err
 	}
 	return r.Write(f)
@@ -220,30 +216,6 @@ func (c tallied) Close() (commit.Counts, error) {
 	if err != nil {
 		return counts, err
 	}
-	t, to := c.found.Resolve.Take(), &counts.Tally
-	names := resolve.RuleNames()
-	for i, n := range t.Rules {
-		to.Note(tally.Rule, names[i], n)
-	}
-	for i, n := range t.Always {
-		to.Note(tally.Always, strconv.Itoa(i+1), n)
-	}
-	for i, n := range t.Never {
-		to.Note(tally.Never, strconv.Itoa(i+1), n)
-	}
-	lists := files.LexiconsOf(gazetteer.Default()).Never
-	for i, n := range t.NeverLists {
-		to.Note(tally.NeverList, lists[i].Name, n)
-	}
-	to.Note(tally.LowScore, "", t.Low)
-	to.Note(tally.Inverse, "", c.found.Inverse.Swap(0))
-	c.found.Vain.Take(to)
-	calendar := c.found.Calendar.Take()
-	to.Note(tally.Calendar, tally.CalendarHidden, calendar.Hidden)
-	to.Note(tally.Calendar, tally.CalendarNotes, calendar.Notes)
-	to.Note(tally.Calendar, tally.CalendarKeeping, calendar.Keeping)
-	for use, n := range c.found.Mask.Take() {
-		report.NoteOperator(to, use, n)
-	}
+	report.TakeFound(&counts.Tally, c.found)
 	return counts, nil
 }

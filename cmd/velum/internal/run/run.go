@@ -163,7 +163,7 @@ func (m *masking) mask(ctx context.Context) error {
 	if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
-	if err := m.last.ledger.mayFiles(units.Units); err != nil {
+	if err := m.last.ledger.MayFiles(units.Units); err != nil {
 		return err
 	}
 	if err := m.deal(ctx, units); err != nil {

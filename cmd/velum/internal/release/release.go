@@ -1,4 +1,6 @@
-package run
+// Package release keeps the ledger of extracts that may be given away, and refuses
+// those that could be compared with an earlier one.
+package release
 
 import (
 	"cmp"
@@ -20,25 +22,25 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
-// ledger is what was released of an archive, and what a run would release now: an
+// Ledger is what was released of an archive, and what a run would release now: an
 // extract, or a run whose policy writes what looks like values, or makes columns
 // k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
 // the output where there is none, or where mask.ledger says.
-type ledger struct {
+type Ledger struct {
 	name    string
 	release audit.Release // without what is known at the end
 	before  []audit.Release
 	allowed bool
 }
 
-// newLedger returns nil if the run releases nothing that could be compared: with
+// New returns nil if the run releases nothing that could be compared: with
 // placeholders everybody knows what was masked, and no comparison tells more.
-func newLedger(f *flow.Flow, tagged *files.Tagged, own string) (*ledger, error) {
+func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	imitated, err := f.Imitated()
 	if err != nil || tagged == nil && len(imitated) == 0 && f.Anonymity.K == 0 {
 		return nil, err
 	}
-	l := &ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow"}
+	l := &Ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow"}
 	if tagged != nil && f.Mask.Ledger == "" {
 		l.name = filepath.Join(tagged.Dir(), filepath.FromSlash(audit.Name))
 	}
@@ -79,7 +81,7 @@ func newLedger(f *flow.Flow, tagged *files.Tagged, own string) (*ledger, error) 
 
 // may refuses notes that were released with other texts: who has both compares them,
 // and what is the same in both was missed.
-func (l *ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) error {
+func (l *Ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) error {
 	if l == nil {
 		return nil
 	}
@@ -99,8 +101,8 @@ func (l *ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) e
 	return nil
 }
 
-// mayFiles is may before anything is masked, by the input files.
-func (l *ledger) mayFiles(units []commit.Unit) error {
+// MayFiles refuses notes before anything is masked, by the input files.
+func (l *Ledger) MayFiles(units []commit.Unit) error {
 	var sums []uint64
 	for i := range units {
 		sums = append(sums, binary.BigEndian.Uint64(units[i].SHA256[:]))
@@ -108,9 +110,9 @@ func (l *ledger) mayFiles(units []commit.Unit) error {
 	return l.may(audit.NewSketch(sums), func(r *audit.Release) audit.Sketch { return r.Files })
 }
 
-// note writes the release down, before it is committed. ids are those of the notes
+// Note writes the release down, before it is committed. ids are those of the notes
 // that were masked as now.
-func (l *ledger) note(m *commit.Manifest, ids audit.Sketch, k *report.Anonymity) error {
+func (l *Ledger) Note(m *commit.Manifest, ids audit.Sketch, k *report.Anonymity) error {
 	if l == nil {
 		return nil
 	}
