@@ -110,6 +110,9 @@ func (p *proposal) doubts() (all []string) {
 	}
 	say(points(p.roles.text.textScore() == 0), "%s does not look like notes", p.roles.text.name)
 	say(points(p.roles.id == nil), "no column names a note: the place of its row will (read.ids: drop)")
+	if have := " " + strings.ToLower(strings.Join(p.table.head.Names, " ")) + " "; strings.Contains(have, " note_text ") && strings.Contains(have, " note_type_concept_id ") {
+		say(1, "this is NOTE of OMOP: with --profile omop and a key NOTE and NOTE_NLP come out (velum help formats)")
+	}
 	for _, c := range p.roles.others {
 		for _, n := range p.examples[c].shown(1) {
 			say(1, "%s could be the text as well: %s", c.name, short(n.Text))
