@@ -20,7 +20,9 @@ PGO       ?= cmd/velum/run.pgo
 # What no run waits for is not inlined: 1.7 MB of the binary; gorgonia's arithmetic is ours. With the tag tinygo, which
 # nothing else here asks for, Arrow writes JSON by the standard library: .9 MB, and 1.5 MB of every start.
 COLD       = gorgonia.org gonum.org google.golang.org github.com/gogo github.com/goccy github.com/awalterschulze github.com/twmb \
-             github.com/spf13 github.com/apache/thrift github.com/RoaringBitmap net/http crypto/tls
+             github.com/spf13 github.com/apache/thrift github.com/RoaringBitmap github.com/bits-and-blooms github.com/andybalholm \
+             github.com/vbauerster net crypto/tls crypto/x509 text/template html/template encoding/gob encoding/xml math/big \
+             $(addprefix github.com/velum-health/velum/cmd/velum/internal/,attack learn look pack page proof propose report review score train turns)
 SMALL      = -tags=tinygo $(foreach p,$(COLD),-gcflags=$(p)/...=-l)
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 BUILD      = $(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)"
