@@ -81,13 +81,20 @@ func (f *finding) add(r *Result) {
 	}
 }
 
-// read reads the sample, once.
-func (a *attacker) read(ctx context.Context) (err error) {
-	if a.sample != nil {
-		return nil
+// planter is that of the sample, which is read once.
+func (a *attacker) planter(ctx context.Context) (p *plant.Planter, err error) {
+	if a.planted != nil {
+		return a.planted, nil
 	}
-	a.sample, err = a.from().Read(ctx)
-	return err
+	s, err := a.from().Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = plant.New(s, a.config, a.Seed); err == nil && a.Dir != "" {
+		err = p.Check(ctx, a.Dir)
+	}
+	a.planted = p
+	return p, err
 }
 
 // from says where the sample is.
@@ -115,8 +122,8 @@ var singles = []single{
 type attacker struct {
 	*console.Console
 	*Options
-	config *option.Config
-	sample *plant.Sample
+	config  *option.Config
+	planted *plant.Planter // nil: not read yet
 }
 
 // Names returns the names of the attacks.
@@ -343,10 +350,7 @@ func (a *attacker) namesFindings(ctx context.Context, skip func(name, why string
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	if err := a.read(ctx); err != nil {
-		return nil, err
-	}
-	return a.names(ctx, a.sample, wanted)
+	return a.names(ctx, wanted)
 }
 
 // noDates says why no offset can be found.

@@ -38,8 +38,8 @@ const (
 
 // names tries the attacks on names: with misses that are planted, and with those
 // that there are, as far as labelled notes tell.
-func (a *attacker) names(ctx context.Context, s *plant.Sample, wanted []int) ([]*finding, error) {
-	p, err := plant.New(s, a.config, a.Seed)
+func (a *attacker) names(ctx context.Context, wanted []int) ([]*finding, error) {
+	p, err := a.planter(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (a *attacker) names(ctx context.Context, s *plant.Sample, wanted []int) ([]
 		findings = append(findings, &finding{Attack: together})
 	}
 	for n, share := range a.Misses {
-		all, err := a.rounds(ctx, p, at, share, n == 0 && s.Judged > 0)
+		all, err := a.rounds(ctx, p, at, share, n == 0 && p.Judged > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (a *attacker) names(ctx context.Context, s *plant.Sample, wanted []int) ([]
 			planted := judge(all, scores, len(p.Patients), func(s *suspect) bool { return s.round >= 0 }, a.Most, a.Seed)
 			planted.Kind, planted.Misses = "planted", share
 			findings[k].add(planted)
-			if n == 0 && s.Judged > 0 {
+			if n == 0 && p.Judged > 0 {
 				natural := judge(all, scores, len(p.Patients), func(s *suspect) bool { return s.round < 0 && s.judged }, a.Most, a.Seed)
 				natural.Kind = "natural"
 				findings[k].add(natural)

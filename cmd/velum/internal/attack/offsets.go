@@ -28,10 +28,7 @@ const rangeRounds = 5
 
 // newOffsets draws offsets for the patients of the sample.
 func (a *attacker) newOffsets(ctx context.Context) (*offsets, error) {
-	if err := a.read(ctx); err != nil {
-		return nil, err
-	}
-	p, err := plant.New(a.sample, a.config, a.Seed)
+	p, err := a.planter(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +132,7 @@ func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
 // of dates or, without one, by the latest date in each.
 func (a *attacker) spread() (first, last map[int]int32) {
 	first, last = map[int]int32{}, map[int]int32{}
-	s, number := a.sample, map[string]int{}
+	s, number := a.planted.Sample, map[string]int{}
 	for i := range s.Notes.Len() {
 		p, ok := number[s.Owner[i]]
 		if !ok {
