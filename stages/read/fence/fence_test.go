@@ -162,6 +162,9 @@ func TestFenceTable(t *testing.T) {
 	for fault, want := range map[string]string{"panic": "crashed", "memory": "memory", "exit": "exit code 0", "garbage": "not sound", "loop": "processor time", "none": ""} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
+			if want == "memory" && workerMemory > 1<<30 {
+				t.Skip("under the race detector a worker's memory says nothing")
+			}
 			l := &readtest.Lake{T: t, Dir: filepath.Join(t.TempDir(), "table-"+fault)}
 			size := l.Notes("ward=a%20b/notes.parquet", "id", "text", "a0", "a1", "a2")
 			note := "sensitive words of a note"
