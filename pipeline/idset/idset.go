@@ -55,7 +55,7 @@ type Counter struct {
 }
 
 // passBytes is what the hashes of a pass may take.
-const passBytes = 96 << 20
+const passBytes = 384 << 20
 
 // NewCounter counts about so many ids.
 func NewCounter(ids int64) *Counter { return newCounter(ids, passBytes/hashBytes) }
