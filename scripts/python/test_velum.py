@@ -429,8 +429,8 @@ class Presidio(unittest.TestCase):
         alone, both = engine(*of_presidio), engine(*of_presidio, VelumRecognizer())
         for text in ("DNI 12345678Z", "NIE X-1234567-L", "Nie y7654321g", "pasaporte ABC123456", "DNI 12345678A", "código 401-023-2138"):
             for entity in ("ES_NIF", "ES_NIE", "ES_PASSPORT"):  # what Presidio finds by itself stands, or lies in what velum finds
-                found, with_velum = ([(r.start, r.end) for r in e.analyze(text, language="es", entities=[entity]) if r.entity_type == entity] for e in (alone, both))
-                self.assertTrue(all(any(a <= start and end <= b for a, b in with_velum) for start, end in found), (text, entity))
+                by_itself, with_velum = ([(r.start, r.end) for r in e.analyze(text, language="es", entities=[entity]) if r.entity_type == entity] for e in (alone, both))
+                self.assertTrue(all(any(a <= start and end <= b for a, b in with_velum) for start, end in by_itself), (text, entity))
             self.assertTrue(both.analyze(text, language="es"), text)
         anonymizer = AnonymizerEngine()
         anonymizer.add_anonymizer(VelumOperator)
