@@ -117,7 +117,7 @@ func violations(tree fs.FS) []string {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); file != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+			if name := d.Name(); file != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || file == "out") {
 				return fs.SkipDir
 			}
 			if slices.Contains(badNames, d.Name()) {
