@@ -108,7 +108,7 @@ func TestMistakes(t *testing.T) {
 		{"a list", "- a\n", `velum.yaml:1:1: want keys and values, have a list`},
 		{"an anchor", "tag: &a\n  recall: 1\n", `velum.yaml:1:6: tag: want a section of keys, have an anchor, alias or tag, which are not used here`},
 		{"no YAML", "tag: {recall: 1\n", `velum.yaml:1:6: could not find flow mapping end token '}'`},
-		{"profile", "profile: medocan\n", `velum.yaml:1:10: profile: "medocan" is none of primary-care, meddocan; did you mean "meddocan"?`},
+		{"profile", "profile: medocan\n", `velum.yaml:1:10: profile: "medocan" is none of primary-care, meddocan, omop; did you mean "meddocan"?`},
 		{"policy", "mask: {policy: idiab}\n", `velum.yaml:1:8: mask.policy: "idiab" is none of the policies ` + strings.Join(configs.Policies(), ", ") + `; did you mean "idiap"?`},
 		{"operator", "mask: {operators: {PERSON: kep}}\n", `velum.yaml:1:19: mask.operators: PERSON: "kep" is none of ` + strings.Join(mask.OperatorNames(), ", ") + `; did you mean "keep"?`},
 		{"category", "mask: {operators: {PERSN: keep}}\n", `velum.yaml:1:8: mask.operators: unknown category "PERSN"; did you mean "PERSON"?`},
