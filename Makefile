@@ -129,6 +129,12 @@ torture: build
 fuzz:
 	scripts/torture/fuzz.sh $(FUZZTIME)
 
+# public examples of FHIR, HL7 v2 and CDA through the stream: valid by libraries that are not ours, and nothing outside the text
+# changed (npm and pip)
+formats: build
+	scripts/formats/fetch.sh out/formats
+	out/formats/venv/bin/python scripts/formats/check.py bin/velum out/formats
+
 # BENCHMARKS.md from the results that stand in scripts/bench/results
 benchmarks:
 	$(GO) run ./scripts/bench/page

@@ -86,6 +86,7 @@ type piece struct {
 	start, end int // in Text
 	typed      *typed
 	stays      bool // whatever its edits
+	filled     bool // never empty
 	changed    bool // by an edit
 }
 
@@ -239,7 +240,7 @@ func (p *piece) cut(edits []Edit, behind int) (mine []Edit) {
 		}
 		from, to := max(e.Start, p.start)-p.start, min(e.End, p.end)-p.start
 		with := e.With
-		if e.Start < behind {
+		if e.Start < behind && !(p.filled && from == 0 && to == len(p.text)) {
 			with = nil
 		}
 		text = append(append(text, p.text[at:from]...), with...)

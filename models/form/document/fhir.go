@@ -188,7 +188,7 @@ func (r *resource) member(m, of *value, key, in string, usual Kind) {
 	case '"':
 		text := r.string(m)
 		switch kind := datatype(fhirTypes[in], key, usual); {
-		case fhirKeys[key] && kind == usual:
+		case fhirKeys[key] && kind == usual, kind == Words && bytes.HasPrefix(text, []byte("urn:oid:")):
 		case fhirDate.Match(text):
 			r.date(m, of, EventDate)
 		default:
@@ -244,6 +244,9 @@ func (r *resource) inside(v *value) source {
 
 func (r *resource) text(v *value, kind Kind) {
 	r.add(r.inside(v), kind, nil)
+	if n := len(r.pieces); n > 0 {
+		r.pieces[n-1].filled = true // a string of FHIR is never empty
+	}
 	r.apart('\n')
 }
 
@@ -272,6 +275,9 @@ func (r *resource) date(m, of *value, kind Kind) {
 		return
 	}
 	t := &typed{valid: fhirDate.Match, start: m.from, end: m.end, with: `"_` + m.key + `":` + maskedHere}
+	if strings.HasPrefix(m.key, "value") { // of an extension
+		t.with = `"extension":` + strings.TrimSuffix(strings.TrimPrefix(maskedHere, `{"extension":`), "}")
+	}
 	if of.kind == '[' {
 		t.with = "null"
 	} else if of.get("_"+m.key) != nil { // which says already what is to be said
