@@ -29,7 +29,7 @@ BUILD      = $(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags
 # what make release does: nothing leaves this machine; with a tag and a token, RELEASE= publishes and signs
 RELEASE   ?= --snapshot --skip=sign,publish
 
-.PHONY: cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers
+.PHONY: formats cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers
 
 # the binary, in bin/velum
 build:

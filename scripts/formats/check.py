@@ -51,10 +51,10 @@ def differs(before, after, path=""):
         for key in before:
             if key in after:
                 yield from differs(before[key], after[key], f"{path}.{key}")
-            elif ABSENT not in json.dumps(after.get("_" + key)):
+            elif ABSENT not in json.dumps(after.get("_" + key, after.get("extension") if key.startswith("value") else None)):
                 yield f"{path}.{key} is gone"
         for key in after:
-            if key not in before and not (key.startswith("_") and key[1:] in before):
+            if key not in before and not (key.startswith("_") and key[1:] in before) and ABSENT not in json.dumps(after[key]):
                 yield f"{path}.{key} is new"
         order = [k for k in before if k in after]
         if order != [k for k in after if k in before]:

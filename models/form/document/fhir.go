@@ -20,7 +20,7 @@ import (
 // versions. All others with strings are text, or a field.
 var fhirKeys = setOf("resourceType", "system", "code", "status", "use", "language", "contentType", "versionId", "profile", "version", "url", "uri",
 	"gender", "mode", "intent", "priority", "type", "xmlns", "hash", "docStatus", "comparator", "unit", "linkId", "definition", "reference", "fullUrl", "relation",
-	"method", "rank", "valueCode", "valueUri", "valueUrl", "valueCanonical", "valueOid", "valueUuid", "size", "criteria", "severity", "cardinality", "source", "instantiatesCanonical", "instantiatesUri")
+	"method", "rank", "valueCode", "valueUri", "valueUrl", "valueCanonical", "valueOid", "valueUuid", "size", "uid", "criteria", "severity", "cardinality", "source", "instantiatesCanonical", "instantiatesUri")
 
 // fhirTypes are members that hold a datatype of persons, with what it is called.
 var fhirTypes = map[string]string{
