@@ -467,7 +467,7 @@ func (c *Config) outputOptions() []option {
 		opt("choose.review", &h.Review, 250, "Least confident notes that go to a curator: 250 a turn in BOOT's active learning.", atLeast(0)),
 
 		opt("gate.missed", &c.Gate.Missed, nil, "What an audit missed, by category, as {PERSON: 3/1000}: 3 of 1,000 that were there. The private report then says how probable it is that a note leaks (velum audit prove and velum evaluate give the numbers).", valid(auditedShare)),
-		opt("gate.attacks", &c.Gate.Attacks, "", "File of what `velum attack --json` found out with --gold or --table: the private report shows it, and gate.max_leak heeds it. Surrogates are held to be told as often as the parrot attack told them.", aFile),
+		opt("gate.attacks", &c.Gate.Attacks, "", "File of what `velum attack --json` found out: the private report shows it, is red where an attack failed and amber where one had no power, and gate.max_leak heeds it. Surrogates are held to be told as often as the best attack told them.", aFile),
 		opt("gate.drift", &c.Gate.Drift, false, "Commit nothing, with exit code 15, when the newest month drifts (report.drift.*)."),
 		opt("gate.max_leak", &c.Gate.MaxLeak, 0, "Largest probability that a note leaks, by gate.missed, at the upper end of its 95 % interval, and largest share of people who match fewer notes than are wanted, by gate.attacks; above it nothing is committed, exit code 15. 0: any.", within(0, 1)),
 
