@@ -267,7 +267,7 @@ func (r *Prepared) finish(ctx context.Context, m *Manifest) error {
 		m.Files = r.old.Files
 		return nil
 	}
-	if err := r.touch(); err != nil {
+	if err := r.begin(); err != nil {
 		return err
 	}
 	var before []PartRecord

@@ -71,7 +71,12 @@ func (p *Prepared) begin() error {
 	if p.turns == nil {
 		return nil
 	}
-	return p.touch()
+	if err := p.touch(); err != nil {
+		return err
+	}
+	p.touching.Lock()
+	defer p.touching.Unlock()
+	return p.folders(runDir) // as long as it is there the run has not ended
 }
 
 // work hands the units out to the slots. While a slot's finished unit is

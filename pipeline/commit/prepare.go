@@ -153,7 +153,7 @@ func (r *Prepared) lock() error {
 }
 
 // touch notes that the trees are about to change. From the first change until
-// the commit there is no _SUCCESS, and a folder of the run.
+// the commit there is no _SUCCESS.
 func (r *Prepared) touch() error {
 	r.touching.Lock()
 	defer r.touching.Unlock()
@@ -166,7 +166,7 @@ func (r *Prepared) touch() error {
 			return err
 		}
 	}
-	return r.folders(runDir)
+	return nil
 }
 
 // remove removes a file if it is there, durably.
