@@ -17,6 +17,7 @@ var redundant = map[string]string{
 	"syncdir out after rename out/_turns/TURN/away":                       "the root is synced when _runs is made, before anything changes, and when the lock is gone",
 	"syncdir out/_runs after rename out/_turns/TURN/away":                 "what is temporary may come back",
 	"syncdir out.private/_runs after rename out.private/_turns/TURN/away": "the same",
+	"syncdir out after rename out/_runs":                                  "the root is synced once more before the manifest",
 	"syncdir out/_turns after mkdir out/_turns/TURN":                      "nobody has a turn that is lost",
 	"syncdir out.private/_turns after mkdir out.private/_turns/TURN":      "the same",
 	"syncdir out.private after rename out.private/_turns/TURN/away":       "the root is synced once more before the manifest",
