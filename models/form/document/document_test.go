@@ -224,7 +224,7 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("the masked document is broken: %v", reason)
 		} else if !d.Reads(again) {
 			t.Fatal("it has other words than were put into it")
-		} else if len(before) > 20 && strings.Contains(string(again.Text), before) {
+		} else if o.Dates && len(before) > 20 && strings.Contains(string(again.Text), before) {
 			t.Fatal("the text is still there")
 		}
 	})
