@@ -192,8 +192,9 @@ func (w *worker) between(text []byte, spans, found, days []pipeline.Span) (hidde
 			hidden++
 		}
 	}
+	covered := int32(0) // up to here by spans that are appended: one may cover several finds
 	for _, f := range found {
-		at := f.Start
+		at := max(f.Start, covered)
 		for len(spans) > 0 && spans[0].Start < f.End {
 			if s := &spans[0]; s.Category != w.Date && s.Start >= at && s.End <= f.End {
 				spans = spans[1:]
@@ -201,6 +202,7 @@ func (w *worker) between(text []byte, spans, found, days []pipeline.Span) (hidde
 			}
 			put(f, at, max(at, spans[0].Start))
 			at = max(at, spans[0].End)
+			covered = max(covered, spans[0].End)
 			w.spans.Items, spans = append(w.spans.Items, spans[0]), spans[1:]
 		}
 		put(f, at, max(at, f.End))
