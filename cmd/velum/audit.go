@@ -27,7 +27,7 @@ func newAuditReleasesCommand(a *app) *cobra.Command {
 		Long: `Print the ledger of releases: one line for each commit of an extract that may be given away. FILE is the
 ledger, or a tree whose audit log it is: that which --tagged names, or an output of its own. It is private.
 Notes that were released before with other texts are refused (mask.again).`,
-		Example: `  velum audit releases tagged/
+		Example: `  velum audit releases masked/
   velum audit releases releases.jsonl --json`,
 		Args: exactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return proof.Releases(a.Console, args[0]) },

@@ -188,24 +188,36 @@ func reads(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	c := exec.Command(self, "review", "--ask", "audit", "--of", ts.MkAbs(args[0]), "--in", ts.MkAbs(args[1]), "--out", ts.MkAbs(args[2]), "--reader", args[4])
 	c.Env = append(os.Environ(), testProcess+"=velum", "VELUM_CONFIG=")
-	stdout, err := c.StdoutPipe()
-	ts.Check(err)
-	ts.Check(c.Start())
-	defer func() { _ = c.Process.Kill() }()
-	address, client, err := letIn(stdout)
-	ts.Check(err)
 	n, err := strconv.Atoi(args[3])
 	ts.Check(err)
+	ts.Check(readOnPage(c, n))
+}
+
+// readOnPage runs `velum review` and has somebody find nothing in the first n notes.
+func readOnPage(c *exec.Cmd, n int) error {
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	defer func() { _ = c.Process.Kill() }()
+	address, client, err := letIn(stdout)
+	if err != nil {
+		return err
+	}
 	for at := range n {
 		r, _ := http.NewRequest(http.MethodPost, address+"/decide", strings.NewReader(fmt.Sprintf(`{"at":%d,"spans":[]}`, at)))
 		r.Header.Set("Origin", address)
 		res, err := client.Do(r)
-		ts.Check(err)
+		if err != nil {
+			return err
+		}
 		res.Body.Close()
 		if res.StatusCode != http.StatusOK {
-			ts.Fatalf("note %d: %s", at, res.Status)
+			return fmt.Errorf("note %d: %s", at, res.Status)
 		}
 	}
-	ts.Check(c.Process.Signal(os.Interrupt))
-	ts.Check(c.Wait())
+	return errors.Join(c.Process.Signal(os.Interrupt), c.Wait())
 }

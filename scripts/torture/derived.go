@@ -9,8 +9,8 @@ import (
 // other notes in two passes, k-anonymity and its table, known people, and findings
 // of attacks, which are whole or not there.
 var derived = []writer{
-	{name: "mask shuffled", args: "mask --tagged {}/out --in {}/in --out ext --model {}/m.velum --set key.file={}/key --set mask.operators=PERSON=shuffle,LOCATION=shuffle,AGE=age --k 2 --set read.keep=center,language --set anonymity.columns=center=value,language=value --set anonymity.text=AGE=number", grows: true, quick: true},
-	{name: "mask known", args: "mask --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --set key.file={}/key --set read.columns.patient=patient_id --people {}/people.csv --exclude {}/objects.csv --set people.unmatched=warn", grows: true},
+	{name: "mask shuffled", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --set key.file={}/key --set mask.operators=PERSON=shuffle,LOCATION=shuffle,AGE=age --k 2 --set read.keep=center,language --set anonymity.columns=center=value,language=value --set anonymity.text=AGE=number", grows: true, quick: true},
+	{name: "mask known", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --set key.file={}/key --set read.columns.patient=patient_id --people {}/people.csv --exclude {}/objects.csv --set people.unmatched=warn", grows: true},
 	{name: "run with surrogates", args: "run --in {}/in --out out --model {}/m.velum --policy research --set key.file={}/key --set read.columns.patient=patient_id --k 2 --set read.keep=center --set anonymity.columns=center=value", grows: true, quick: true},
 	{name: "attack", args: "attack --only oracle --in {}/in --model {}/m.velum --places 1 --candidates 20 --separate 1 --at-least 1 --work tmp", grows: true, leaves: "tmp"},
 }

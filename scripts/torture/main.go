@@ -190,7 +190,7 @@ func (t *torture) mask(in, out string, flags ...string) *exec.Cmd {
 
 // extract is the command of an extract of what a run has tagged.
 func (t *torture) extract(in, tagged, out string, flags ...string) *exec.Cmd {
-	return exec.Command(t.velum, append([]string{"mask", "-q", "--tagged", tagged, "--in", in, "--out", out, "--set", "read.unit_notes=1000"}, flags...)...)
+	return exec.Command(t.velum, append([]string{"mask", "-q", "--tagged", tagged, "--in", in, "--out", out, "--set", "read.unit_notes=1000", "--set", "mask.again=allow"}, flags...)...)
 }
 
 // code runs a command and returns its exit code, -1 if a signal ended it.

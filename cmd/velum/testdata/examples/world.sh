@@ -88,6 +88,7 @@ cp -r masked.private masked-new.private
 velum run --quiet --in 2026-01.parquet --out january/ --set read.columns.patient=patient_id > /dev/null
 velum audit verify masked/ --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' > head.txt
 velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=study.key --set 'mask.operators=PERSON=encrypt' > /dev/null
+cp masked.private/_audit/audit.jsonl releases.jsonl
 printf 'mask: {policy: research}\nkey: {file: study.key}\nread: {columns: {patient: patient_id, date: date}}\nchoose: {use: false}\n' > study.yaml
 velum run --quiet --config study.yaml --in archive/ --out study/ > /dev/null
 cp "$(find extract/masked -name '*.parquet' | head -n 1)" extract/masked/part-000.parquet
