@@ -60,8 +60,7 @@ func (s *spelling) see(n *plant.Note, k int) (c cell) {
 	around := append(bytes.Clone(n.Text[:m.Start]), n.Text[m.End:]...)
 	c = cell{style(around), style(name), uint8(min(accents(around), 2)), uint8(min(accents(name), 1)), 0, 0, 0, uint8(min(len(m.Words), 3))}
 	for w := range bytes.FieldsSeq(name) {
-		folded := string(gazetteer.Fold(nil, w))
-		if accents(w) == 0 && s.accented[folded] {
+		if accents(w) == 0 && s.accented[string(gazetteer.Fold(nil, w))] {
 			c[4] = 1 // it could have one
 		}
 		if utf8.RuneCount(w) < 3 || bytes.HasSuffix(w, []byte(".")) {

@@ -101,7 +101,6 @@ func (a *attacker) twoExtracts(ctx context.Context) (*finding, error) {
 type extract struct {
 	texts   map[uint64][]byte
 	columns map[uint64]string
-	names   []string // of the columns
 }
 
 // readExtract reads as many notes as are wanted, of both extracts the same ones: those
