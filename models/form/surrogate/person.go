@@ -51,7 +51,10 @@ func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 		var name []byte
 		switch {
 		case w.roles[i] == initial:
-			dst = w.initial(dst, w.folded(value, p))
+			at := len(dst)
+			if dst = w.initial(dst, w.folded(value, p)); unicode.IsLower(rune(value[p.start])) {
+				dst[at] |= 0x20 // "debora g."
+			}
 			continue
 		case w.roles[i] == surname:
 			name = w.surnameFor(value, i)
@@ -87,6 +90,8 @@ func (w *Writer) assign(value []byte) bool {
 		case p.letters == 1 && unicode.IsUpper(rune(value[p.start])):
 			r = initial
 		case w.isParticle(value, p):
+		case p.letters == 1:
+			r = initial
 		case w.isGiven(value, i, turned, before):
 			r = givenName
 			if before >= 0 {

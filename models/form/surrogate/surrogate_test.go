@@ -44,6 +44,8 @@ func TestShapes(t *testing.T) {
 		{"person", "GARCIA LOPEZ, ANA", `^[A-ZÑÇ·]+ [A-ZÑÇ·]+, [A-ZÑÇ·]+$`},
 		{"person", "garcia lopez ana", `^[a-zñç·]+ [a-zñç·]+ [a-zñç·]+$`},
 		{"person", "A. G. L.", `^[A-Z]\. [A-Z]\. [A-Z]\.$`},
+		{"person", "debora g.", `^[a-zñç·]+ [a-z]\.$`},
+		{"person", "j. fernandez", `^[a-z]\. [a-zñç·]+$`},
 		{"person", "Ana de la Fuente", `^\p{Lu}\p{L}+ de la \p{Lu}\p{L}+$`},
 		{"person", "Pérez-Gil", `^\p{L}+-\p{L}+$`},
 		{"person", "Dra. Ana G.", `^Dra\. \p{L}+ [A-Z]\.$`},
