@@ -39,7 +39,6 @@ var kinds = [...]kind{
 	{cues: forCollegiate, category: collegiateID, digits: 4, least: 4, most: 12, tail: 1, common: 4},
 	{cues: forRecord, category: recordID, digits: 5, least: 5, most: 20, common: 5},
 	{cues: forTelephone, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
-	{cues: forFax, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
 	{cues: forIP, category: ipAddress, digits: 6, least: 6, most: 32, common: 6},
 	{cues: forHandle, category: email, digits: 2, least: 4, most: 40, common: 5},
 }

@@ -26,11 +26,11 @@ var vocabulary = []struct {
 		documento document nacional national electronica medica individual usuario usuari`},
 
 	{forTelephone, `tel telf tfno tfn tlf tlfn tlfno telef telefono telefonos telefon telefons telephone telephones phone
-		phones movil movils moviles mobil mobils mobile cell cellphone whatsapp whats wasap wp tno telefonico telefonica`},
+		phones movil movils moviles mobil mobils mobile cell cellphone whatsapp whats wasap wp tno telefonico telefonica
+		fax telefax faxs`},
 	{forTelephone | everyday, `fono fijo fix busca buscas llamar trucar call llamado tf`},
 	{forTelephone | filler, `extension ext`},
 	{extension, `ext extension exten extn`},
-	{forFax, `fax telefax faxs`},
 	// Identity papers of Spain and of those who live there: cédula, CURP, RUT, CNP (Romania), EGN (Bulgaria), PESEL (Poland),
 	// BSN (Netherlands), CNIE (Morocco), CPF (Brazil).
 	{forDNI, `dni nif nie cif dnie documentacion identidad identitat identita identidade identite identity cedula curp rut cnp egn pesel bsn

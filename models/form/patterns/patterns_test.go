@@ -104,16 +104,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestFax(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Fax: 934567890": true, "Tel. 934567890": false, "Telefax nº 934567890": true, "FAX (34) 934567890": false, "934567890": false,
-	} {
-		if got := Fax([]byte(text), int32(len(text)-9)); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
 func TestNoAllocations(t *testing.T) {
 	m := New(Options{})
 	text := typical(4096)

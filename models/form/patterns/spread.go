@@ -433,7 +433,7 @@ func issuer(v, digits int) bool {
 // in any, else in the usual ones, digit by digit, in pairs, or a mobile over a
 // line end.
 func (s pieceFinder) telephonePieces(n *num, x *spread) {
-	label := s.labelOf(n)&(forTelephone|forFax) != 0
+	label := s.labelOf(n)&forTelephone != 0
 	at, plus := 0, s.byteAt(n.start-1) == '+'
 	switch {
 	case x.n >= 13 && x.value(0, 4) == 34:

@@ -14,7 +14,7 @@ func (s phoneFinder) telephone(n *num) {
 		return
 	}
 	start, end, score := s.telephoneForm(n)
-	label := s.labelOf(n)&(forTelephone|forFax) != 0 || list
+	label := s.labelOf(n)&forTelephone != 0 || list
 	switch {
 	case end == 0 && !label:
 		return
@@ -218,7 +218,7 @@ func (s phoneFinder) bracketed(n *num) (start, end int, score float32) {
 		if digits == 9 && s.subscriber(n.start) {
 			return n.start - 1, g.end[k], 0.75
 		}
-		if digits > 9 && digits <= 11 && k == g.n-1 && s.labelOf(n)&(forTelephone|forFax) != 0 {
+		if digits > 9 && digits <= 11 && k == g.n-1 && s.labelOf(n)&forTelephone != 0 {
 			return n.start - 1, g.end[k], 0.5
 		}
 	}
@@ -269,11 +269,4 @@ func (s phoneFinder) extensionNumber(n *num) {
 			s.add(n.start, n.end, telephone, 0.5, false)
 		}
 	}
-}
-
-// Fax tells whether the number at start stands behind the word fax, for label
-// sets that tell telephone and fax apart.
-func Fax(text []byte, start int32) bool {
-	s := scan{text: text}
-	return s.context(int(start))&forFax != 0
 }

@@ -16,7 +16,6 @@ const (
 
 	// Labels: the number behind them is of a kind.
 	forTelephone
-	forFax
 	forDNI
 	forSocial
 	forCard
@@ -63,7 +62,7 @@ const (
 )
 
 // labels are the roles that make a number an identifier.
-const labels = forTelephone | forFax | forDNI | forSocial | forCard | forPostal | forIBAN | forPlate |
+const labels = forTelephone | forDNI | forSocial | forCard | forPostal | forIBAN | forPlate |
 	forCollegiate | forRecord | forPassport | forIP | forDevice | forHandle | forDate | forAge
 
 // maxWord is the longest word of the lexicon, folded, in bytes.

@@ -258,34 +258,36 @@ func (h *home) appendPostal(dst []byte, rng *rand.Rand) []byte {
 	return append(dst, code[1:]...)
 }
 
-// hospital returns the name of a hospital of the home, as it stands behind the word;
-// named: the words before it say already what kind it is.
+// hospital returns the name of a hospital of the home, as it stands behind the word:
+// General de Vic, for what every town may have says nothing of this one. named: the
+// words before it say already what kind it is.
 func (w *Writer) hospital(named bool) []byte {
 	h := w.home
 	if n := len(h.hospitals); n > 0 {
 		name := h.hospitals[w.Source.Draw("hospital", 0, w.key, 0).IntN(n)]
-		if _, plain := plainHospitals[name]; !plain || !named {
+		if _, plain := plainHospitals[name]; !plain {
 			return append(w.name[:0], name...)
+		} else if !named {
+			return w.appendOf(append(append(w.name[:0], name...), ' '), h.town)
 		}
 	}
-	return w.of(h.town)
+	return w.appendOf(w.name[:0], h.town)
 }
 
 // plainHospitals are names that say only what kind of hospital it is.
 var plainHospitals = setOf("General Provincial Comarcal Clínico Clínic Insular Municipal Modelo Xeral Neurotraumatológico")
 
-// of returns a town behind the word for of: de Sabadell, d'Olot, del Prat.
-func (w *Writer) of(town string) []byte {
-	w.name = w.name[:0]
+// appendOf appends a town behind the word for of: de Sabadell, d'Olot, del Prat.
+func (w *Writer) appendOf(dst []byte, town string) []byte {
 	if w.catalan {
 		for _, article := range [...][2]string{{"El ", "del "}, {"Els ", "dels "}, {"La ", "de la "}, {"Les ", "de les "}, {"L'", "de l'"}} {
 			if rest, ok := strings.CutPrefix(town, article[0]); ok {
-				return append(append(w.name, article[1]...), rest...)
+				return append(append(dst, article[1]...), rest...)
 			}
 		}
 		if strings.IndexByte("AEIOUH", town[0]) >= 0 {
-			return append(append(w.name, "d'"...), town...)
+			return append(append(dst, "d'"...), town...)
 		}
 	}
-	return append(append(w.name, "de "...), town...)
+	return append(append(dst, "de "...), town...)
 }

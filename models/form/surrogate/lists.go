@@ -3,6 +3,7 @@ package surrogate
 import (
 	"embed"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -83,10 +84,17 @@ type lists struct {
 	pools    [numPools]drawn
 	given    map[string]given
 	surnames map[string]origin
-	places   map[string]pool // pool of towns, cities, provinces or countries
-	accented map[string]bool // frequent names that are written with accents
-	pairs    map[string]bool // given names that go together
-	towns    [numOrigins][]string
+	places   map[string]pool   // pool of towns, cities, provinces or countries
+	accented map[string]bool   // names that are written with accents
+	pairs    map[string]origin // given names that go together
+
+	bothGiven, bothSurnames map[string]bool // folded: they are Spanish and Catalan ones
+
+	towns [numOrigins][]string
+
+	catalan     map[string]bool // folded surnames of Catalonia that no letter gives away
+	inCatalonia map[string]bool // folded towns, and those of the Balearic Islands
+	rarer       [2][]string     // given names of men and women that are hardly known
 
 	homes       [2]homes // by language
 	homesBySize [2][numSizes]homes
@@ -100,18 +108,25 @@ type lists struct {
 	endings map[string]int // of given names: how many more women's than men's end so
 }
 
-var shipped = sync.OnceValue(func() *lists {
-	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]bool{}, endings: map[string]int{}, leaning: map[string]int{}}
-	l.both = map[string]bool{}
+var shipped = sync.OnceValue(newLists)
+
+// newLists reads the lists that velum ships.
+func newLists() *lists {
+	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]origin{}, endings: map[string]int{}, leaning: map[string]int{}, catalan: map[string]bool{}}
+	l.both, l.bothGiven, l.bothSurnames = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	l.readFrequent()
 	l.readHomes()
 	l.readSites()
+	for line := range lines("lists/catalan.txt") {
+		maps.Copy(l.catalan, setOf(line))
+	}
 	for line := range lines("lists/given.txt") {
 		gender, rest, _ := strings.Cut(line, " ")
 		from, name, _ := strings.Cut(rest, " ")
 		l.addGiven(name, given{origin(slices.Index([]string{"es", "ca", "other"}, from)), gender == "f"})
 	}
 	for _, file := range []string{"lists/surnames.txt", "lists/own-surnames.txt"} {
+		l.next()
 		for name := range lines(file) {
 			if o, added := l.addSurname(name, true); added {
 				l.add(surnames+pool(o), name)
@@ -121,6 +136,7 @@ var shipped = sync.OnceValue(func() *lists {
 	for name := range lines("lists/streets.txt") {
 		l.add(streets, name)
 	}
+	l.readCatalonia()
 	l.takeIn(gazetteer.Shipped(), "own-", true) // these lists know better where a name is at home
 	l.takeIn(gazetteer.ShippedNames(), "own-", false)
 	l.takeIn(gazetteer.Shipped(), "geonames-", false)
@@ -128,22 +144,67 @@ var shipped = sync.OnceValue(func() *lists {
 	for o := range pool(elsewhere) {
 		l.pools[twoMen+o].single, l.pools[twoWomen+o].single = &l.pools[menNames+o], &l.pools[womenNames+o]
 	}
-	for o := range numOrigins {
-		d := &l.pools[surnames+pool(o)]
-		d.parts = append(slices.Clone(d.tail), l.towns[o]...)
+	for _, at := range [...]pool{menNames, womenNames} { // rare Catalan names are too few to hide anybody
+		few := &l.pools[at+pool(catalan)]
+		few.tail = append(few.tail, l.pools[at+pool(spanish)].tail...)
 	}
+	for o := range numOrigins {
+		l.pools[menNames+pool(o)].rarer, l.pools[womenNames+pool(o)].rarer = l.rarer[0], l.rarer[1]
+		d := &l.pools[surnames+pool(o)]
+		d.parts, d.rarer = append(slices.Clone(d.tail), l.towns[o]...), l.towns[o]
+	}
+	l.sortBands()
 	return l
-})
+}
+
+// sortBands makes the bands of all pools, and notes which names are written with accents.
+func (l *lists) sortBands() {
+	for at := range l.pools {
+		l.pools[at].sortBands()
+	}
+	for _, accents := range [...]bool{false, true} { // rare names that are written both ways are written without
+		for at := range l.pools[:towns] {
+			for _, name := range slices.Concat(l.pools[at].head, l.pools[at].tail) {
+				f := folded(name)
+				if _, said := l.accented[f]; !said && hasAccents([]byte(name)) == accents {
+					l.accented[f] = accents
+				}
+			}
+		}
+	}
+}
 
 // takeIn sorts the entries of the lists whose names begin so; spain: their surnames
 // are of Spain.
 func (l *lists) takeIn(files fs.FS, prefix string, spain bool) {
+	l.next()
 	for e, err := range gazetteer.Entries(files) {
 		if err != nil {
 			panic("surrogate: " + err.Error()) // the gazetteer's own test reads them
 		}
 		if strings.HasPrefix(e.List, prefix) {
 			l.sort(e, spain)
+		}
+	}
+}
+
+// next says that the names that are added from here on are of another list.
+func (l *lists) next() {
+	for at := range l.pools[:towns] {
+		d := &l.pools[at]
+		d.lists = append(d.lists, len(d.tail))
+	}
+}
+
+// readCatalonia finds the towns whose names are Catalan surnames too.
+func (l *lists) readCatalonia() {
+	l.inCatalonia = map[string]bool{}
+	in := false
+	for line := range lines("lists/regions.txt") {
+		if region, ok := strings.CutPrefix(line, "= "); ok {
+			in = region == "Cataluña" || region == "Illes Balears"
+		} else if in {
+			l.inCatalonia[folded(line)] = true
 		}
 	}
 }
@@ -200,10 +261,11 @@ func (l *lists) sort(e gazetteer.Entry, spain bool) {
 		if f := folded(e.Form); oneWord {
 			if _, known := l.given[f]; !known {
 				l.given[f] = given{guessOrigin(strings.ToLower(e.Form)), l.guessWoman(f)}
+				l.addRarer(f, e.Form, spain && e.List == "own-given-names.txt" || e.List == "faker-given-names.txt")
 			}
 		}
 	case e.Class == gazetteer.Surname && oneWord && len(e.Form) > 3:
-		if o, added := l.addSurname(e.Form, spain && e.List == "own-surnames.txt"); added && !strings.HasPrefix(e.List, "faker-") {
+		if o, added := l.addSurname(e.Form, spain && e.List == "own-surnames.txt"); added && !strings.HasPrefix(e.List, "faker-origin") {
 			l.add(surnames+pool(o), e.Form)
 		}
 	case e.Class == gazetteer.Municipality:
@@ -225,7 +287,7 @@ func (l *lists) addSurname(name string, spain bool) (o origin, added bool) {
 		return o, false
 	}
 	o = guessOrigin(strings.ToLower(name))
-	if slices.Contains(catalanSurnames, f) {
+	if l.catalan[f] {
 		o = catalan
 	} else if !spain {
 		o = elsewhere
@@ -239,7 +301,10 @@ func (l *lists) addTown(e gazetteer.Entry) {
 	case strings.HasPrefix(e.List, "geonames-spain"):
 		at := towns + sizeOf(e.Frequency)
 		if e.List == "geonames-spain.txt" && !strings.ContainsAny(e.Form, " -'") {
-			o := guessOrigin(strings.ToLower(e.Form))
+			o := spanish
+			if l.inCatalonia[folded(e.Form)] {
+				o = catalan
+			}
 			l.towns[o] = append(l.towns[o], e.Form)
 		}
 		if e.List == "geonames-spain.txt" && e.Frequency > 0 && strings.Count(e.Form, " ") < 3 {
@@ -321,6 +386,29 @@ func (l *lists) guessWoman(f string) bool {
 
 const longestEnding = 5
 
+// addRarer keeps a given name of no known gender for what no list has, if its
+// ending tells; those of people who live in Spain have a band too.
+func (l *lists) addRarer(f, name string, spain bool) {
+	for n := min(longestEnding, len(f)); n > 0; n-- {
+		more := l.endings[f[len(f)-n:]]
+		if more > -telling && more < telling {
+			continue
+		}
+		k := pool(0)
+		if more > 0 {
+			k = 1
+		}
+		l.rarer[k] = append(l.rarer[k], name)
+		if spain {
+			l.add(menNames+k*(womenNames-menNames)+pool(l.given[f].origin), name)
+		}
+		return
+	}
+}
+
+// telling is how many more names of one gender an ending must have to tell.
+const telling = 8
+
 // learnEndings counts women's names, less men's, by their ends.
 func (l *lists) learnEndings(f string, woman bool) {
 	by := -1
@@ -331,26 +419,6 @@ func (l *lists) learnEndings(f string, woman bool) {
 		l.endings[f[len(f)-n:]] += by
 	}
 }
-
-// catalanSurnames are frequent surnames of Catalonia that no letter gives away,
-// written by hand.
-var catalanSurnames = strings.Fields(`puig serra vila soler roca vidal bosch pujol ferrer font mas pla costa riera casals camps sala grau
-	marti vives valls torrent prat rovira rius pons roig ribas ros sabate sole mir miro mestre llorens gibert giralt fabregas esteve
-	duran domenech comas coll codina closa clos castells casas cases carbonell canals busquets batlle barbera bartra badia
-	armengol arnau alsina amat aymerich bonet boix bover brugues bru cabot calvet camprubi capdevila casanovas colomer
-	farre feliu figueras figueres fontanals garriga gasol gomis guardiola guasch jove juve lleonart lloret llobet llopis maragall massip
-	mateu miquel molins montaner muntaner nadal noguera oller palau parellada planas porta prats puigdemont rafols
-	ramoneda raventos recasens ricart rifa ripoll rosell rossell sagarra salvado sanahuja sanchis segarra sendra serrat sitja sola subirana
-	galceran coma creus virgili claret riba vall mestres farras solsona padros ferran marti llado  bertran durany  altarriba
-	bassols bellmunt bosca bonavila borras brunet caball calaf camps canela carreras casademont castellvi cirera cots cuni daban escola
-	 fabra falguera fargas ferres fites folch forns fortuny francas freixas fusté  gelabert ginesta gou grifols
-	gusi homs illa jane jorba jubany lladonosa llaveria lluis malla margarit maso matas mercader monfort monras montserrat morera
-	muns oller olive ollé orriols pagans palet pallares pares parera pell perich pinyol  poblet porqueras portabella pous
-	prunes puigcercos rabassa ral rebull reixach ribera ribo rigau rigol riu rocamora rodo roma roselló rossinyol rovirosa sabates 
-	salvat samso sansa santacana sarda sarra saurina savall selva serradell serrallonga sarrias sirvent soldevila solsona suñol surroca
-	 tarres tarrida teixido terradas terres tomas torne  torra torrens tresserras tugas vallbona valles
-	vallve vancells  verges vidiella vilajosana vilanou vilardell viles vinas vives xifra xampeny
-	tarrago torras tort trias trullas tura vallverdu vendrell verdaguer vilalta vilanova vinyals xirau`)
 
 // guessOrigin tells Catalan names in small letters by letters and endings that Spanish lacks.
 func guessOrigin(lower string) origin {

@@ -71,7 +71,7 @@ func (w *Writer) Person(dst, value []byte) (out []byte, ok bool) {
 		if name == nil {
 			return dst, false
 		}
-		dst = w.appendLike(dst, value, value[p.start:p.end], name)
+		dst = appendLike(dst, value[p.start:p.end], name, hasAccents(value[p.start:p.end]))
 	}
 	return append(dst, value[at:]...), names > 0
 }
@@ -130,7 +130,7 @@ func (w *Writer) isGiven(value []byte, i int, turned bool, before int) bool {
 	case isGiven != isSurname:
 		return isGiven
 	case isGiven:
-		return true
+		return len(w.parts) > 1 || w.lists.leaning[string(f)] >= 0 // Moreno alone
 	}
 	return i == 0 && len(w.parts) > 1
 }
@@ -142,7 +142,8 @@ const hardlySurname = 2000
 // together tells whether parts i and i+1 are given names that go together.
 func (w *Writer) together(value []byte, i int) bool {
 	w.try = gazetteer.Fold(w.try[:0], value[w.parts[i].start:w.parts[i+1].end])
-	return w.lists.pairs[string(w.try)]
+	_, known := w.lists.pairs[string(w.try)]
+	return known
 }
 
 // isPair tells whether parts i and i+1 are given names with a blank between.
@@ -150,14 +151,11 @@ func (w *Writer) isPair(value []byte, i int) bool {
 	return i+1 < len(w.parts) && w.roles[i+1] == givenName && w.parts[i+1].start-w.parts[i].end == 1 && value[w.parts[i].end] == ' '
 }
 
-// pair appends two given names for parts i and i+1, of the gender and origin of the
-// first.
+// pair appends two given names for parts i and i+1, of the gender of the first.
 func (w *Writer) pair(dst, value []byte, i int) ([]byte, bool) {
 	p, next := w.parts[i], w.parts[i+1]
 	g := w.given(value[p.start:p.end])
-	if g.origin == elsewhere {
-		g.origin = spanish
-	}
+	g.origin = w.pairOrigin(value[p.start:p.end], value[next.start:next.end], g.origin)
 	at := twoMen + pool(g.origin)
 	if g.woman {
 		at = twoWomen + pool(g.origin)
@@ -168,9 +166,35 @@ func (w *Writer) pair(dst, value []byte, i int) ([]byte, bool) {
 	if !ok {
 		return dst, false
 	}
-	dst = w.appendLike(dst, value, value[p.start:p.end], first)
+	accents := hasAccents(value[p.start:next.end])
+	dst = appendLike(dst, value[p.start:p.end], first, accents)
 	dst = append(dst, value[p.end:next.start]...)
-	return w.appendLike(dst, value, value[next.start:next.end], second), true
+	return appendLike(dst, value[next.start:next.end], second, accents), true
+}
+
+// pairOrigin returns where two given names are at home. Maria without accent may
+// be both: Carmen or Carme tells.
+func (w *Writer) pairOrigin(one, two []byte, o origin) origin {
+	w.try = append(append(append(w.try[:0], one...), ' '), two...)
+	w.name = gazetteer.Fold(w.name[:0], w.try)
+	if known, ok := w.lists.pairs[string(w.name)]; ok && !w.lists.bothGiven[string(w.name)] {
+		return known
+	}
+	if w.try = gazetteer.Fold(w.try[:0], one); w.lists.bothGiven[string(w.try)] && !hasAccents(one) {
+		o = w.given(two).origin
+	}
+	if o == elsewhere {
+		return w.tongue()
+	}
+	return o
+}
+
+// tongue is the origin of names that are Spanish and Catalan ones.
+func (w *Writer) tongue() origin {
+	if w.Catalan {
+		return catalan
+	}
+	return spanish
 }
 
 func (w *Writer) isParticle(value []byte, p part) bool {
@@ -199,9 +223,10 @@ func (w *Writer) given(written []byte) given {
 	}
 	if !known {
 		g.woman = w.lists.guessWoman(string(w.try))
-		if w.Catalan {
-			g.origin = catalan
-		}
+		g.origin = w.tongue()
+	}
+	if w.try = gazetteer.Fold(w.try[:0], written); w.lists.bothGiven[string(w.try)] && !hasAccents(written) {
+		g.origin = w.tongue()
 	}
 	return g
 }
@@ -235,16 +260,27 @@ func (w *Writer) surnameFor(value []byte, i int) []byte {
 	at := w.behind(value, i)
 	f := w.folded(value, w.parts[i])
 	if at == 0 {
-		o, known := w.lists.surnames[string(f)]
-		if !known && w.Catalan {
-			o = catalan
-		} else if !known {
-			w.try = appendLower(w.try[:0], value[w.parts[i].start:w.parts[i].end])
-			o = guessOrigin(string(w.try))
-		}
-		at = surnames + pool(o)
+		at = surnames + pool(w.surnameOrigin(f, value[w.parts[i].start:w.parts[i].end]))
 	}
 	return w.from(at, "surname", f)
+}
+
+// surnameOrigin returns where a surname is at home, folded and as it is written:
+// Rubió is Catalan, and Rubio too, if the note is.
+func (w *Writer) surnameOrigin(f, written []byte) origin {
+	o, known := w.lists.surnames[string(f)]
+	w.try = appendLower(w.try[:0], written)
+	switch exact, ok := w.lists.surnames[string(w.try)]; {
+	case known && ok && hasAccents(written):
+		return exact
+	case known && w.lists.bothSurnames[string(f)]:
+		return w.tongue()
+	case known:
+		return o
+	case w.Catalan:
+		return catalan
+	}
+	return guessOrigin(string(w.try))
 }
 
 // behind returns the pool of names that stand behind the particles before part i,

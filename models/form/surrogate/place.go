@@ -122,7 +122,7 @@ func (w *Writer) whole(value []byte) []byte {
 // part appends what stands for parts i to end, words without a sign between.
 func (w *Writer) part(dst, value []byte, i, end int) ([]byte, bool) {
 	if name := w.knownPlace(value, i, end); name != nil {
-		return w.appendLike(dst, value, value[w.parts[i].start:w.parts[end-1].end], name), true
+		return appendLike(dst, value[w.parts[i].start:w.parts[end-1].end], name, w.Accents || hasAccents(value)), true
 	}
 	head, kind := w.head(value, i, end)
 	from := head
@@ -147,7 +147,7 @@ func (w *Writer) part(dst, value []byte, i, end int) ([]byte, bool) {
 	if name == nil {
 		return dst, false
 	}
-	return w.appendLike(dst, value, like, name), true
+	return appendLike(dst, like, name, w.Accents || hasAccents(value)), true
 }
 
 // allGeneric tells whether words say only what kind of place it is, or which door.
@@ -228,6 +228,26 @@ func (w *Writer) head(value []byte, i, end int) (n int, kind placeKind) {
 	return i, kind
 }
 
+// PlaceKind tells places that may stand for each other from others: hospitals, health
+// centres, houses, streets, numbers (postal codes), countries, provinces, and all the
+// rest, which are towns and names alone.
+func (w *Writer) PlaceKind(value []byte) uint8 {
+	w.take(value)
+	if _, kind := w.head(value, 0, len(w.parts)); kind != plainPlace {
+		return uint8(kind)
+	}
+	c := gazetteer.Default().Classes(value)
+	switch {
+	case len(w.parts) > 0 && w.parts[0].kind == numeral:
+		return uint8(street) + 1
+	case c&gazetteer.Country != 0:
+		return uint8(street) + 2
+	case c&gazetteer.Province != 0 && c&gazetteer.Municipality == 0:
+		return uint8(street) + 3
+	}
+	return uint8(plainPlace)
+}
+
 // headGoesOn tells whether the word behind a particle still says what kind of place it
 // is: centro de salud, hospital de día.
 func (w *Writer) headGoesOn(value []byte, i, end int) bool {
@@ -306,5 +326,5 @@ func (w *Writer) Profession(dst, value []byte) (out []byte, ok bool) {
 		at += 2
 	}
 	name := w.from(at, "profession", f)
-	return w.appendLike(dst, value, value, name), name != nil
+	return appendLike(dst, value, name, w.Accents || hasAccents(value)), name != nil
 }

@@ -36,7 +36,7 @@ type Writer struct {
 	Source Source
 	// Catalan is preferred for names of no known origin.
 	Catalan bool
-	// Accents are written where the value at hand does not say whether they are.
+	// Accents are written in places; names have theirs where the value has some.
 	Accents bool
 
 	catalan bool // the home at hand is
@@ -126,11 +126,15 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 		count = &w.last
 	}
 	*count++
+	as, accents := w.lists.rankOf(at, original), w.lists.accented[string(original)]
 	for attempt := range attempts {
 		rng := w.Source.Draw(what, *count, original, attempt)
-		w.name = list.of(w.name[:0], rng)
+		w.name = list.of(w.name[:0], rng, as)
 		if at < towns && rng.IntN(slipsOne) == 0 {
 			w.name = slip(w.name, rng)
+		}
+		if at < towns && attempt < alike && hasAccents(w.name) != accents {
+			continue
 		}
 		if w.fits(original) {
 			w.used = append(append(w.used, w.try...), ' ')
@@ -139,6 +143,11 @@ func (w *Writer) from(at pool, what string, original []byte) []byte {
 	}
 	return nil
 }
+
+// alike is how often a name is drawn again that would have an accent where the original
+// would have none, or none where it would: so whatever the habit of a house is with
+// accents, as many names show it as did.
+const alike = 20
 
 // fits tells whether what was drawn may stand for the folded original.
 func (w *Writer) fits(original []byte) bool {
@@ -168,7 +177,7 @@ func (w *Writer) has(word []byte) bool {
 
 // slipsOne names in so many are misspelt: people who write notes misspell names,
 // and taggers miss those first.
-const slipsOne = 200
+const slipsOne = 140
 
 // slip misspells a name: two letters change places, or one is left out or doubled.
 func slip(name []byte, rng *rand.Rand) []byte {
@@ -189,10 +198,9 @@ func slip(name []byte, rng *rand.Rand) []byte {
 	return append(name[:i+1], name[i:]...)
 }
 
-// appendLike appends a name in the case of a word: capitals, small letters, or
-// as the list has it. Accents are those of value, the whole that the word stands
-// in: it has some, or its name would have some and it has not, or it does not say.
-func (w *Writer) appendLike(dst, value, like, name []byte) []byte {
+// appendLike appends a name in the case of a word, capitals, small letters, or as the
+// list has it, and with its accents or without.
+func appendLike(dst, like, name []byte, accents bool) []byte {
 	upper, lower := 0, 0
 	for _, r := range string(like) {
 		switch {
@@ -203,7 +211,6 @@ func (w *Writer) appendLike(dst, value, like, name []byte) []byte {
 		}
 	}
 	allUpper, allLower := lower == 0 && upper > 1, upper == 0
-	accents := !hasAccents(name) || hasAccents(value) || w.Accents && !allUpper && !w.bare(value)
 	for _, r := range string(name) {
 		switch {
 		case allUpper:
@@ -242,17 +249,6 @@ func appendLower(dst, text []byte) []byte {
 		dst = utf8.AppendRune(dst, unicode.ToLower(r))
 	}
 	return dst
-}
-
-// bare tells whether a value was written without the accents that a frequent name
-// in it has: Garcia.
-func (w *Writer) bare(value []byte) bool {
-	for _, p := range w.parts {
-		if p.kind == word && w.lists.accented[string(w.folded(value, p))] {
-			return true
-		}
-	}
-	return false
 }
 
 func hasAccents(value []byte) bool {

@@ -2,6 +2,7 @@ package surrogate
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -44,7 +45,7 @@ func TestShapes(t *testing.T) {
 		{"person", "GARCIA LOPEZ, ANA", `^[A-ZÑÇ·]+ [A-ZÑÇ·]+, [A-ZÑÇ·]+$`},
 		{"person", "garcia lopez ana", `^[a-zñç·]+ [a-zñç·]+ [a-zñç·]+$`},
 		{"person", "A. G. L.", `^[A-Z]\. [A-Z]\. [A-Z]\.$`},
-		{"person", "debora g.", `^[a-zñç·]+ [a-z]\.$`},
+		{"person", "debora g.", `^[\p{Ll}·]+ [a-z]\.$`},
 		{"person", "j. fernandez", `^[a-z]\. [a-zñç·]+$`},
 		{"person", "Ana de la Fuente", `^\p{Lu}\p{L}+ de la \p{Lu}\p{L}+$`},
 		{"person", "Pérez-Gil", `^\p{L}+-\p{L}+$`},
@@ -109,6 +110,8 @@ func TestKept(t *testing.T) {
 			was, now := l.given[strings.ToLower(name)], l.given[strings.ToLower(first)]
 			if _, known := l.given[strings.ToLower(first)]; !known {
 				rare++
+			} else if l.bothGiven[folded(name)] || l.bothGiven[folded(first)] {
+				continue // the note tells, and there is none
 			} else if n++; was != now {
 				moved++
 			}
@@ -153,6 +156,26 @@ func TestRun(t *testing.T) {
 		if hospital := strings.TrimPrefix(in("Hospital de Olot"), "Hospital "); !slices.Contains(h.hospitals, hospital) && !strings.Contains(hospital, strings.TrimPrefix(strings.TrimPrefix(h.town, "El "), "La ")) {
 			t.Fatalf("%q in %s", hospital, h.town)
 		}
+	}
+}
+
+// TestHospital: a hospital whose name every town may have says in which it is, unless
+// the words before it say the kind.
+func TestHospital(t *testing.T) {
+	w := NewWriter(&hashed{})
+	for _, c := range []struct {
+		name  string
+		named bool
+		want  string
+	}{{"General", false, "General de Vic"}, {"General", true, "de Vic"}, {"Sant Pau", false, "Sant Pau"}} {
+		w.home = &home{town: "Vic", hospitals: []string{c.name}}
+		if got := string(w.hospital(c.named)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	w.home.town, w.home.hospitals, w.catalan = "Olot", nil, true
+	if got := string(w.hospital(false)); got != "d'Olot" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -259,5 +282,98 @@ func TestLists(t *testing.T) {
 		if n := len(list.head) + len(list.tail); n < 3 {
 			t.Errorf("pool %d has %d entries", at, n)
 		}
+	}
+}
+
+// TestRanks: what stands in place of a common name is common, of a rare one rare, and
+// Maria without accent is whose the second name is.
+func TestRanks(t *testing.T) {
+	l := shipped()
+	for _, c := range []struct {
+		value   string
+		catalan bool
+		at      pool // in whose head the surrogate is
+		often   [2]int
+	}{
+		{"García", false, surnames, [2]int{290, 300}},
+		{"Rubio", false, surnames, [2]int{290, 300}},
+		{"Rubió", false, surnames + pool(catalan), [2]int{280, 300}},
+		{"Rubio", true, surnames + pool(catalan), [2]int{280, 300}},
+		{"Qwertalinos", false, surnames, [2]int{0, 45}},
+		{"Maria Carmen", false, twoWomen, [2]int{290, 300}},
+		{"Maria Carmen", true, twoWomen, [2]int{290, 300}},
+		{"Maria Carme", false, twoWomen + pool(catalan), [2]int{290, 300}},
+	} {
+		n := 0
+		for seed := range uint64(300) {
+			w := NewWriter(&hashed{seed: seed << 32})
+			w.Catalan = c.catalan
+			got := folded(write(w.Person, c.value))
+			if slices.ContainsFunc(l.pools[c.at].head, func(name string) bool { return folded(name) == got }) {
+				n++
+			}
+		}
+		if n < c.often[0] || n > c.often[1] {
+			t.Errorf("%q, Catalan note %t: %d of 300 have a common name of pool %d, want %d to %d", c.value, c.catalan, n, c.at, c.often[0], c.often[1])
+		}
+	}
+}
+
+// TestSplices: names that are put together are hardly ever the same.
+func TestSplices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	seen := map[string]int{}
+	for range 5000 {
+		name := string(splice(nil, shipped().pools[surnames].parts, rng))
+		if seen[name]++; seen[name] > 75 {
+			t.Fatalf("%q comes more than 75 times of 5,000", name)
+		}
+	}
+	if len(seen) < 4000 {
+		t.Errorf("%d of 5,000 differ", len(seen))
+	}
+}
+
+// TestNames: with a table a name has one in its place of the same gender that about as
+// many people bear, spelled as names are.
+func TestNames(t *testing.T) {
+	var table []Name
+	people := map[string]int{}
+	for kind, letters := range []string{"o", "a", "ez"} {
+		for i := range 600 {
+			name := strings.ToUpper(fmt.Sprintf("%c%c%c%s", "bcdfglmprt"[i%10], "aeiou"[i/10%5], "lmnprstvzdbc"[i/50], letters))
+			n := 1_000_000 / (i + 1)
+			table, people[folded(name)] = append(table, Name{Kind(kind), name, n}), n
+		}
+	}
+	table = append(table, Name{Surname, "GARCIA", 1_400_000}, Name{Man, "GARCIA", 20}, Name{Surname, "DE LA FUENTE", 900}, Name{Woman, "MARIA CARMEN", 700_000}, Name{Woman, "ANA BELEN", 600_000}, Name{Surname, "NOBODY", 0})
+	names := NewNames(table)
+	for _, n := range []int{0, 7, 60, 300, 599} {
+		for kind, value := range []string{table[n].Text + " Baldez", table[600+n].Text + " Baldez", "Ana " + table[1200+n].Text} {
+			for seed := range uint64(40) {
+				w := NewWriter(&hashed{seed: seed << 32})
+				w.Use(names)
+				got := strings.Fields(write(w.Person, value))
+				word := folded(got[min(kind/2, 1)])
+				if strings.HasPrefix(value, "Ana ") && len(got) > 1 {
+					word = folded(got[1])
+				}
+				was, is := table[kind*600+n].People, people[word]
+				if is == 0 && word != "garcia" {
+					continue // misspelt, or of velum's own
+				}
+				if word != "garcia" && (is > was*60 || was > is*60) {
+					t.Errorf("%s, of %d people, became %s, of %d", value, was, word, is)
+				}
+				if kind < 2 && is > 0 && strings.HasSuffix(word, "a") != (kind == 1) {
+					t.Errorf("%s became %s", value, word)
+				}
+			}
+		}
+	}
+	w := NewWriter(&hashed{seed: 3})
+	w.Use(names)
+	if got := write(w.Person, "Ana García"); strings.ToUpper(got) == got || strings.Contains(got, "García") {
+		t.Errorf("Ana García became %q", got)
 	}
 }

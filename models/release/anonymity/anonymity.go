@@ -167,9 +167,6 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 	for i := range c.columns {
 		p.columns = append(p.columns, planned{Column: c.columns[i].Column, level: c.columns[i].level, known: map[string]string{}})
 	}
-	for _, n := range c.groups {
-		p.groups = append(p.groups, n)
-	}
 	c.groups = nil
 	return p
 }
@@ -179,7 +176,6 @@ func (c *Counter) Decide(k int, share float64) *Plan {
 type Plan struct {
 	k          int
 	columns    []planned
-	groups     []int64 // notes of each, as they were before any was suppressed
 	people     map[uint64]int64
 	notes      map[uint64]int64
 	suppressed map[uint64]bool
@@ -329,6 +325,12 @@ var Limits = [...]int64{2, 3, 5, 10, 20, 50, 100}
 func (p *Plan) Sizes() (s Sizes) {
 	for group, n := range p.notes {
 		s.Notes += n
+		for i, limit := range Limits {
+			if n < limit {
+				s.Under[i]++
+				s.UnderNotes[i] += n
+			}
+		}
 		if p.suppressed[group] {
 			s.Suppressed += n
 			continue
@@ -336,14 +338,6 @@ func (p *Plan) Sizes() (s Sizes) {
 		s.Groups++
 		if people := p.people[group]; s.Smallest == 0 || people < s.Smallest {
 			s.Smallest = people
-		}
-	}
-	for _, n := range p.groups {
-		for i, limit := range Limits {
-			if n < limit {
-				s.Under[i]++
-				s.UnderNotes[i] += n
-			}
 		}
 	}
 	return s

@@ -5,7 +5,7 @@
 //
 // A value is a card, once a note however often it is mentioned there. Cards are
 // dealt in stretches of some 260,000 (an archive with fewer is one stretch): all
-// of a category are put in a keyed random order, and each has the value of the
+// of a category, and of places of a kind, are put in a keyed random order, and each has the value of the
 // one behind it, so that everything that is given away is had by somebody else.
 // No note gets a value of its own, nor one that tells part of it: of a value that
 // does, the receiver changes places with another. Cards that nobody can change
@@ -20,7 +20,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -35,6 +37,7 @@ const (
 // Value is one of a note.
 type Value struct {
 	Category pipeline.Category
+	Kind     uint8  // within the category: values change places with those of their kind
 	Words    []byte // folded, a blank behind each: what tells two values apart
 	Name     bool   // each of its words tells as much as the whole
 	Text     []byte // as it stands in the note; nil: it is not dealt, and nothing of it may come
@@ -49,9 +52,9 @@ type File interface {
 // Files are those of a dealer. They hold words of notes.
 type Files struct{ Values, Cards, Notes File }
 
-// Draw returns random numbers for a stretch of a category, good until the next
-// call.
-type Draw func(c pipeline.Category, stretch int) *rand.Rand
+// Draw returns random numbers for a stretch of a kind of a category, good until
+// the next call.
+type Draw func(c pipeline.Category, kind uint8, stretch int) *rand.Rand
 
 // Dealer takes the notes in and deals.
 type Dealer struct {
@@ -113,7 +116,7 @@ func (d *Dealer) Add(values []Value) error {
 		if v.Text == nil {
 			continue
 		}
-		b.cards = append(b.cards, card{number: d.numbers, at: d.values.at, size: int32(len(v.Text)), note: note, value: b.notes[note].first + int32(k), category: v.Category})
+		b.cards = append(b.cards, card{number: d.numbers, at: d.values.at, size: int32(len(v.Text)), note: note, value: b.notes[note].first + int32(k), category: v.Category, kind: v.Kind})
 		d.numbers++
 		if err := d.values.write(v.Text); err != nil {
 			return err
@@ -146,16 +149,15 @@ func (d *Dealer) deal(b, next *block) error {
 	if len(b.cards) == 0 {
 		return nil
 	}
-	var by [256][]int32
+	by := map[[2]uint8][]int32{}
 	for i, c := range b.cards {
-		by[c.category] = append(by[c.category], int32(i))
+		k := [2]uint8{uint8(c.category), c.kind}
+		by[k] = append(by[k], int32(i))
 	}
 	wait := 0
-	for c, cards := range by {
-		if len(cards) == 0 {
-			continue
-		}
-		from, fit := b.partners(cards, d.draw(pipeline.Category(c), d.stretches))
+	for _, c := range slices.SortedFunc(maps.Keys(by), func(a, b [2]uint8) int { return slices.Compare(a[:], b[:]) }) {
+		cards := by[c]
+		from, fit := b.partners(cards, d.draw(pipeline.Category(c[0]), c[1], d.stretches))
 		for k, i := range cards {
 			switch {
 			case fit[k]:
@@ -251,6 +253,7 @@ type card struct {
 	note     int32
 	value    int32 // of block.values
 	category pipeline.Category
+	kind     uint8
 }
 
 func (b *block) addNote(values []Value) int32 {
@@ -274,7 +277,7 @@ func (b *block) take(from *block, c, brings *card) {
 	}
 	b.notes = append(b.notes, note{first, int32(len(b.values))})
 	b.takeValue(from, from.values[brings.value])
-	b.cards = append(b.cards, card{number: c.number, at: brings.at, size: brings.size, note: int32(len(b.notes) - 1), value: int32(len(b.values) - 1), category: c.category})
+	b.cards = append(b.cards, card{number: c.number, at: brings.at, size: brings.size, note: int32(len(b.notes) - 1), value: int32(len(b.values) - 1), category: c.category, kind: c.kind})
 }
 
 func (b *block) takeValue(from *block, v value) {

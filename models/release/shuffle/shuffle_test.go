@@ -28,14 +28,15 @@ func (m *memory) ReadAt(p []byte, at int64) (int, error) {
 }
 
 func drawn(seed uint64) Draw {
-	return func(c pipeline.Category, stretch int) *rand.Rand {
-		return rand.New(rand.NewPCG(seed, binary.LittleEndian.Uint64([]byte{byte(c), byte(stretch), 0, 0, 0, 0, 0, 0})))
+	return func(c pipeline.Category, kind uint8, stretch int) *rand.Rand {
+		return rand.New(rand.NewPCG(seed, binary.LittleEndian.Uint64([]byte{byte(c), byte(stretch), kind, 0, 0, 0, 0, 0})))
 	}
 }
 
 const person, age = pipeline.Category(1), pipeline.Category(2)
 
-// dealt deals the values of some notes out, "1:ada bosch" a name, "2:40" none.
+// dealt deals the values of some notes out, "1:ada bosch" a name, "2:40" none, "3:x" of
+// the category of 2 and another kind.
 func dealt(t interface{ Fatal(...any) }, notes [][]string, seed uint64, most int) (got [][]string, alone int64) {
 	d := NewDealer(Files{new(memory), new(memory), new(memory)}, drawn(seed))
 	d.most = most
@@ -43,7 +44,11 @@ func dealt(t interface{ Fatal(...any) }, notes [][]string, seed uint64, most int
 		var values []Value
 		for _, v := range n {
 			text := []byte(v[2:])
-			values = append(values, Value{pipeline.Category(v[0] - '0'), append(bytes.Clone(text), ' '), v[0] == '1', text})
+			category, kind := pipeline.Category(v[0]-'0'), uint8(0)
+			if v[0] == '3' {
+				category, kind = age, 1
+			}
+			values = append(values, Value{category, kind, append(bytes.Clone(text), ' '), v[0] == '1', text})
 		}
 		if err := d.Add(values); err != nil {
 			t.Fatal(err)
@@ -71,7 +76,7 @@ func dealt(t interface{ Fatal(...any) }, notes [][]string, seed uint64, most int
 }
 
 // TestDeal: whatever the values and however long a stretch is, each is had once at
-// most, by another note, in its category, and tells nothing of that note's own.
+// most, by another note, of its category and kind, and tells nothing of that note's own.
 func TestDeal(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		words := []string{"ada", "bosch", "puig", "ona", "pau", "roca"}
@@ -83,7 +88,7 @@ func TestDeal(t *testing.T) {
 			for range rapid.IntRange(0, 3).Draw(r, "values") {
 				v := "1:" + rapid.SampledFrom(words).Draw(r, "given") + " " + rapid.SampledFrom(words).Draw(r, "surname")
 				if rapid.Bool().Draw(r, "age") {
-					v = fmt.Sprintf("2:%d", rapid.IntRange(40, 46).Draw(r, "years"))
+					v = fmt.Sprintf("%d:%d", rapid.IntRange(2, 3).Draw(r, "kind"), rapid.IntRange(40, 46).Draw(r, "years"))
 				}
 				if !seen[v] {
 					n, seen[v] = append(n, v), true
@@ -154,6 +159,7 @@ func TestNobodyToChangeWith(t *testing.T) {
 		{{"2:40"}, {"2:40"}, {"2:40"}},
 		{{"1:ada bosch"}},
 		{{"1:ada bosch"}, {"1:bosch puig"}},
+		{{"2:40"}, {"3:50"}},
 		{{"1:ada bosch", "1:ona roca"}, {}},
 	} {
 		got, _ := dealt(t, notes, 1, 100)
@@ -168,7 +174,7 @@ func TestTableOfOthers(t *testing.T) {
 	files := Files{new(memory), new(memory), new(memory)}
 	d := NewDealer(files, drawn(1))
 	for _, name := range []string{"ada", "ona"} {
-		if err := d.Add([]Value{{person, []byte(name + " "), true, []byte(name)}}); err != nil {
+		if err := d.Add([]Value{{person, 0, []byte(name + " "), true, []byte(name)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

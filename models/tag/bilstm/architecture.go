@@ -2,6 +2,7 @@ package bilstm
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,18 +35,21 @@ func Default() Architecture {
 	}
 }
 
-// variants are the networks of the papers by the names that these give them.
-var variants = map[string]func(*Architecture, *Recipe){
-	"default": func(*Architecture, *Recipe) {},
-	"boot":    boot,
-	"fhu":     func(a *Architecture, r *Recipe) { boot(a, r); a.Units = 32 },
-	"ls":      func(a *Architecture, r *Recipe) { boot(a, r); a.Window = 48 },
-	"ngrid":   ngrid,
-	"coupled": func(a *Architecture, r *Recipe) { ngrid(a, r); a.Cell = "coupled" },
-	"a-1":     inv,
-	"b-1":     func(a *Architecture, r *Recipe) { inv(a, r); a.PostSpace = true },
-	"c-1":     func(a *Architecture, r *Recipe) { inv(a, r); a.Feature = 8 },
-	"d-2":     func(a *Architecture, r *Recipe) { inv(a, r); a.PostSpace, a.Feature = true, 8 },
+// variants are the networks of the papers by the names that these give them,
+// each with the template of what its paper gives it beside words and characters.
+var variants = map[string]struct {
+	template string
+	set      func(*Architecture, *Recipe)
+}{
+	"default": {"network", func(*Architecture, *Recipe) {}},
+	"boot":    {"network-boot", boot},
+	"fhu":     {"network-boot", func(a *Architecture, r *Recipe) { boot(a, r); a.Units = 32 }},
+	"ls":      {"network-boot", func(a *Architecture, r *Recipe) { boot(a, r); a.Window = 48 }},
+	"ngrid":   {"network-ngrid", ngrid},
+	"a-1":     {"network-inv", inv},
+	"b-1":     {"network-inv", func(a *Architecture, r *Recipe) { inv(a, r); a.PostSpace = true }},
+	"c-1":     {"network-inv", func(a *Architecture, r *Recipe) { inv(a, r); a.Feature = 8 }},
+	"d-2":     {"network-inv", func(a *Architecture, r *Recipe) { inv(a, r); a.PostSpace, a.Feature = true, 8 }},
 }
 
 // boot is the network of BOOT §3.5: 64 units, runs of 24 tokens of which a
@@ -58,13 +62,16 @@ func boot(a *Architecture, r *Recipe) {
 	keras(r)
 }
 
-// ngrid is the network of NGRID §5: the path's likelihood, plain gradient
-// descent at a rate of 0.005.
+// ngrid is the network of NGRID §5 and §6.2: 64 units of the cell whose forget
+// gate is 1 - i, capitals and dictionaries as codes of 6 numbers each (the sum
+// of two vectors of 12 is their row, where they choose to), the path's
+// likelihood, plain gradient descent at 0.005, dropout before the last layer.
 func ngrid(a *Architecture, r *Recipe) {
-	a.Chars, a.Char, a.CharUnits, a.Feature = "lstm", 25, 25, 0
+	a.Chars, a.Char, a.CharUnits, a.Feature = "lstm", 25, 25, 12
+	a.Units, a.Cell = 64, "coupled"
 	*r = Recipe{
 		Solver: "sgd", Rate: 0.005, Last: 1, Clip: 5, Batch: 1, Epochs: 30,
-		Input: 0.5, Keep: 1, KeepO: 1,
+		Output: 0.5, Keep: 1, KeepO: 1,
 	}
 }
 
@@ -84,36 +91,20 @@ func keras(r *Recipe) {
 	}
 }
 
-// VariantTemplate names the feature template of a variant: what its paper gives
-// to the network beside words and characters.
-func VariantTemplate(name string) string {
-	switch name {
-	case "boot", "fhu", "ls":
-		return "network-boot"
-	case "a-1", "b-1", "c-1", "d-2":
-		return "network-inv"
-	}
-	return "network"
-}
+// VariantTemplate names the feature template of a variant.
+func VariantTemplate(name string) string { return variants[name].template }
 
 // Variants returns the names that Variant knows, sorted.
-func Variants() []string {
-	var names []string
-	for name := range variants {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Variants() []string { return slices.Sorted(maps.Keys(variants)) }
 
 // Variant returns the network of that name and the way in which it is trained.
 func Variant(name string) (Architecture, Recipe, error) {
-	set, ok := variants[name]
+	v, ok := variants[name]
 	if !ok {
 		return Architecture{}, Recipe{}, fmt.Errorf("network %q is not known; known: %s", name, strings.Join(Variants(), ", "))
 	}
 	a, r := Default(), DefaultRecipe()
-	set(&a, &r)
+	v.set(&a, &r)
 	return a.padded(), r, nil
 }
 

@@ -41,7 +41,7 @@ func newFeed(c *Corpus, v *vocabulary, r *Recipe) *feed {
 
 // identities are the groups of a template that say which word a token is, or in
 // which list it stands: a network that always sees them learns names by heart.
-var identities = []string{"word", "lower", "folded", "digits", "gazetteer", "phrase", "cluster", "pos", "lemma"}
+var identities = []string{"word", "lower", "folded", "digits", "gazetteer", "listcode", "phrase", "cluster", "pos", "lemma"}
 
 // appendBlind appends the features with vectors that do not name the word.
 func (f *feed) appendBlind(dst []layers.Valued, fs []features.Feature) []layers.Valued {
@@ -55,14 +55,11 @@ func (f *feed) appendBlind(dst []layers.Valued, fs []features.Feature) []layers.
 
 // fill puts sequences into b. With rng words are hidden as the recipe says.
 func (f *feed) fill(b *layers.Batch, sequences []sequence, rng *rand.Rand) {
-	b.Length, b.Weight = layers.Grow(b.Length, len(sequences)), b.Weight[:0]
+	b.Length = layers.Grow(b.Length, len(sequences))
 	for i, s := range sequences {
 		b.Length[i] = s.hi - s.lo
 	}
 	b.Pack(b.Length)
-	for _, k := range b.Order {
-		b.Weight = append(b.Weight, sequences[k].weight)
-	}
 	for i, k := range b.Order {
 		b.Length[i] = sequences[k].hi - sequences[k].lo
 	}

@@ -107,7 +107,7 @@ func corpusOf(t testing.TB, a Architecture, texts []string) *Corpus {
 	}
 	for _, s := range texts {
 		n := parse(s)
-		if err := c.Add(n.text, n.tokens, nil, n.tags, 1); err != nil {
+		if err := c.Add(n.text, n.tokens, nil, n.tags); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestVariants(t *testing.T) {
 // shapesToTest are networks that together have every layer and objective.
 func shapesToTest(t *testing.T) map[string]Architecture {
 	all := map[string]Architecture{}
-	for _, name := range []string{"default", "boot", "coupled", "d-2", "b-1"} {
+	for _, name := range []string{"default", "boot", "ngrid", "d-2", "b-1"} {
 		all[name], _ = tiny(t, name)
 	}
 	two := all["default"]
@@ -401,7 +401,7 @@ func TestInit(t *testing.T) {
 	for i, y := range n.tags {
 		n.tags[i] = map[pipeline.Tag]pipeline.Tag{0: 0, 1: 3, 2: 4}[y]
 	}
-	if err := c.Add(n.text, n.tokens, nil, n.tags, 1); err != nil {
+	if err := c.Add(n.text, n.tokens, nil, n.tags); err != nil {
 		t.Fatal(err)
 	}
 	r.Epochs, r.Rate = 1, 1e-6
@@ -867,7 +867,7 @@ func BenchmarkTrain(b *testing.B) {
 			line += fmt.Sprintf(" palabra%d", rng.IntN(40)*rng.IntN(40))
 		}
 		n := parse(line)
-		if err := c.Add(n.text, n.tokens, nil, n.tags, 1); err != nil {
+		if err := c.Add(n.text, n.tokens, nil, n.tags); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -904,7 +904,7 @@ func TestOneCategory(t *testing.T) {
 		}
 		for _, s := range sentences {
 			n := parse(s)
-			if err := c.Add(n.text, n.tokens, nil, oneCategory(n.tags), 1); err != nil {
+			if err := c.Add(n.text, n.tokens, nil, oneCategory(n.tags)); err != nil {
 				t.Fatal(err)
 			}
 		}

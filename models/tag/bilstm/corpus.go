@@ -3,7 +3,6 @@ package bilstm
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -49,8 +48,7 @@ type formEntry struct {
 type sequence struct {
 	lo, hi int32
 	tag    int32 // first of its tags
-	weight float32
-	spans  bool // some tag is not O
+	spans  bool  // some tag is not O
 }
 
 // NewCorpus returns an empty corpus for networks of that shape.
@@ -64,13 +62,9 @@ func NewCorpus(a Architecture, t *features.Template, set *pipeline.TagSet, r fea
 	}, nil
 }
 
-// Add keeps what is needed of a tagged note. A note of weight 2 counts as two
-// notes. It fails when the weight is not above 0, or when the corpus has two
+// Add keeps what is needed of a tagged note. It fails when the corpus has two
 // thousand million tokens or features.
-func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {
-	if !(weight > 0) || math.IsInf(weight, 1) {
-		return fmt.Errorf("weight %v of a training note is not above 0", weight)
-	}
+func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	if len(c.form)+len(tokens) > math.MaxInt32/2 || len(c.marks) > math.MaxInt32/2 {
 		return errors.New("training corpus too large: more than 2^30 tokens")
 	}
@@ -86,7 +80,7 @@ func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Ma
 	}
 	c.pieces = c.arch.pieces(c.pieces[:0], c.template, tokens)
 	for _, p := range c.pieces {
-		s := sequence{lo: base + int32(p.lo), hi: base + int32(p.hi), tag: int32(len(c.tag)), weight: float32(weight)}
+		s := sequence{lo: base + int32(p.lo), hi: base + int32(p.hi), tag: int32(len(c.tag))}
 		c.tag = append(c.tag, c.legal(tokens[p.lo:p.hi], tags[p.lo:p.hi])...)
 		s.spans = slices.ContainsFunc(c.tag[s.tag:], func(y pipeline.Tag) bool { return y != pipeline.O })
 		c.sequences = append(c.sequences, s)

@@ -65,7 +65,7 @@ func (s *swapper) swap(q sequence, rng *rand.Rand) sequence {
 	if !q.spans || s.share == 0 {
 		return q
 	}
-	n := sequence{lo: int32(len(s.c.form)), tag: int32(len(s.c.tag)), weight: q.weight, spans: true}
+	n := sequence{lo: int32(len(s.c.form)), tag: int32(len(s.c.tag)), spans: true}
 	for i := int32(0); i < q.hi-q.lo; {
 		here := span{q.lo + i, q.tag + i, s.length(q, i)}
 		from := here

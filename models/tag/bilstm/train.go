@@ -402,13 +402,11 @@ func (t *training) batches() [][]sequence {
 
 // step computes the gradients of a batch, in shards, and moves the parameters.
 func (t *training) step(sequences []sequence) (loss float64, err error) {
-	weight := float32(0)
 	for _, s := range sequences {
-		weight += s.weight
 		t.tokens += int(s.hi - s.lo)
 	}
 	kernels.Parallel(t.o.Workers, shards, func(_, i int) {
-		t.shards[i].run(t, i, sequences, 1/weight)
+		t.shards[i].run(t, i, sequences, 1/float32(len(sequences)))
 	})
 	var done []*graph
 	for i := range t.shards {

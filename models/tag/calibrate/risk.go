@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 
 	"github.com/velum-health/velum/pipeline"
@@ -82,6 +81,40 @@ func (s *Source) Note(confidence float32, language pipeline.Language, words pipe
 	s.Told++
 	if language == pipeline.English || words.Foreign() {
 		s.Foreign++
+	}
+}
+
+// Parts count notes by their doubt and the part of an archive that they are of: a
+// language, a centre.
+type Parts map[part]*[DoubtBins]int64
+
+// part is the beginning of a part's name, and the rest.
+type part struct{ kind, name string }
+
+// mostParts bounds those of a unit: a column of patients is none of centres.
+const mostParts = 256
+
+// Note counts a note; not if its part is one too many.
+func (p Parts) Note(kind string, name []byte, confidence float32) {
+	bins := p[part{kind, string(name)}]
+	if bins == nil {
+		if len(p) == mostParts {
+			return
+		}
+		bins = new([DoubtBins]int64)
+		p[part{kind, string(name)}] = bins
+	}
+	bins[DoubtBin(confidence)]++
+}
+
+// Each calls do with all counts that are not 0.
+func (p Parts) Each(do func(name, bin string, n int64)) {
+	for of, bins := range p {
+		for k, n := range bins {
+			if n > 0 {
+				do(of.kind+of.name, BinName(k), n)
+			}
+		}
 	}
 }
 
@@ -317,56 +350,4 @@ func (s symmetric) inverse() (inv symmetric) {
 		}
 	}
 	return inv
-}
-
-// Expected is how many notes of an archive keep something: the middle of what was
-// drawn, and the ends of the interval of 95 %.
-type Expected struct {
-	Notes int64 `json:"notes"`
-	Low   int64 `json:"low"`
-	High  int64 `json:"high"`
-}
-
-// draws is how often an archive is drawn: the ends of the interval stand on 50.
-const draws = 2000
-
-// Expect draws archives like this one: coefficients, the archive's own intercept,
-// and of each bin the notes that leak. The same counts give the same numbers.
-func (r *Risk) Expect(s *Source) Expected {
-	draw := rand.New(rand.NewPCG(uint64(r.Notes), uint64(r.Leaks)))
-	l, m := symmetric(r.Cov).cholesky(), s.MeanDoubt()
-	sums := make([]float64, draws)
-	for i := range sums {
-		a, b, c := draw.NormFloat64(), draw.NormFloat64(), draw.NormFloat64()
-		at := r.Mean[0] + l[0]*a + (r.Mean[2]+l[3]*a+l[4]*b+l[5]*c)*m + r.Spread*draw.NormFloat64()
-		slope := max(r.Mean[1]+l[1]*a+l[2]*b, 0)
-		for k, n := range s.Notes {
-			if n > 0 {
-				sums[i] += binomial(draw, n, sigmoid(at+slope*doubtOdds[k]))
-			}
-		}
-	}
-	slices.Sort(sums)
-	at := func(share float64) int64 { return int64(sums[int(share*(draws-1))]) }
-	return Expected{at(0.5), at(0.025), at(0.975)}
-}
-
-// binomial draws how many of n come true: one by one from the lowest number on
-// where few do, else by the normal distribution.
-func binomial(draw *rand.Rand, n int64, p float64) float64 {
-	if p > 0.5 {
-		return float64(n) - binomial(draw, n, 1-p)
-	}
-	mean := float64(n) * p
-	if mean > 30 {
-		return min(max(math.Round(mean+draw.NormFloat64()*math.Sqrt(mean*(1-p))), 0), float64(n))
-	}
-	k, left, odds := 0.0, draw.Float64(), p/(1-p)
-	term := math.Exp(float64(n) * math.Log1p(-p))
-	for left > term && k < float64(n) && term > 0 {
-		left -= term
-		term *= (float64(n) - k) / (k + 1) * odds
-		k++
-	}
-	return k
 }

@@ -52,14 +52,14 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("slope %.2f, context %.2f, spread %.2f; want .6, .5, .5", r.Mean[1], r.Mean[2], r.Spread)
 	}
 	held, wide := 0, 0
-	others := writers(200, 500, 0.5, 7)
+	others := writers(200, 500, math.Hypot(0.5, 1), 7) // of other houses
 	for i := range others {
 		_, leaks := others[i].All()
-		e := r.Expect(&others[i])
+		e := r.Outlook(&others[i]).Expect()
 		if e.Low <= leaks && leaks <= e.High {
 			held++
 		}
-		if e.High > 12*max(e.Low, 3) {
+		if e.High > 60*max(e.Low, 3) {
 			wide++
 		}
 		if e.Low > e.Notes || e.Notes > e.High {
@@ -82,7 +82,7 @@ func TestTooSure(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, leaks := all[19].All()
-	if e := r.Expect(&all[19]); float64(e.Notes) < 0.6*float64(leaks) || float64(e.Notes) > 1.6*float64(leaks) {
+	if e := r.Outlook(&all[19]).Expect(); float64(e.Notes) < 0.6*float64(leaks) || float64(e.Notes) > 1.6*float64(leaks) {
 		t.Errorf("%+v, true %d", e, leaks)
 	}
 }
@@ -98,7 +98,7 @@ func TestFew(t *testing.T) {
 	}
 	archive := writers(1, 500, 0, 5)[0]
 	many, _ := calibrate.FitRisk(writers(40, 300, 0.3, 1))
-	if a, b := few.Expect(&archive), many.Expect(&archive); a.High-a.Low <= b.High-b.Low {
+	if a, b := few.Outlook(&archive).Expect(), many.Outlook(&archive).Expect(); a.High-a.Low <= b.High-b.Low {
 		t.Errorf("of two sources %+v, of forty %+v", a, b)
 	}
 	for seed := range uint64(15) {
@@ -120,7 +120,7 @@ func TestFew(t *testing.T) {
 			}
 		}
 		n, _ := sources[0].All()
-		if e := r.Expect(&sources[0]); e.Low < 0 || e.High > n || e.Low > e.High || e != r.Expect(&sources[0]) {
+		if e := r.Outlook(&sources[0]).Expect(); e.Low < 0 || e.High > n || e.Low > e.High || e != r.Outlook(&sources[0]).Expect() {
 			t.Fatalf("seed %d: %+v of %d notes", seed, e, n)
 		}
 	}
@@ -134,5 +134,43 @@ func TestDoubtBin(t *testing.T) {
 		if got := calibrate.DoubtBin(c.confidence); got != c.want {
 			t.Errorf("%v: bin %d, want %d", c.confidence, got, c.want)
 		}
+	}
+}
+
+// What people found in a sample moves the number to where it is, and narrows it; and
+// what leaks is divided among the categories.
+func TestOutlookRead(t *testing.T) {
+	r, err := calibrate.FitRisk(writers(40, 300, 0.5, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := writers(1, 20_000, 1.5, 11)[0]
+	notes, leaks := archive.All()
+	before := r.Outlook(&archive).Expect()
+	o := r.Outlook(&archive)
+	var sample []calibrate.Sampled
+	for k := 0; k < calibrate.DoubtBins; k += 9 {
+		s := calibrate.Sampled{From: k, To: k + 9}
+		for i := s.From; i < s.To; i++ {
+			s.Read, s.Leaks = s.Read+archive.Notes[i]/20, s.Leaks+archive.Leaks[i]/20
+		}
+		sample = append(sample, s)
+	}
+	o.Read(sample)
+	after := o.Expect()
+	if after.Low > leaks || leaks > after.High || (after.High-after.Low)*2 > before.High-before.Low {
+		t.Errorf("%d of %d leak: %+v before, %+v when a twentieth was read", leaks, notes, before, after)
+	}
+	shares := o.Shares()
+	sum := 0.0
+	for k, n := range archive.Notes {
+		sum += shares[k] * float64(n)
+	}
+	if sum < float64(after.Low) || sum > float64(after.High) {
+		t.Errorf("the bins add up to %.0f, %+v", sum, after)
+	}
+	kinds := o.Kinds([]calibrate.Kind{{Name: "PERSON", Found: 5000}, {Name: "EMAIL", Found: 5000}})
+	if both := kinds[0].Notes + kinds[1].Notes; kinds[0].Notes < 4*kinds[1].Notes || both < after.Notes*8/10 || both > after.Notes*12/10 {
+		t.Errorf("of %+v: %+v", after, kinds)
 	}
 }

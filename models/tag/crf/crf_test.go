@@ -356,7 +356,7 @@ func BenchmarkLabel(b *testing.B) {
 		set.Categories = append(set.Categories, more.Categories[:categories-len(set.Categories)]...)
 		c := crftrain.NewCorpus(crftest.Parsed(b, crftest.Template), set, crftest.Resources())
 		for _, n := range crftest.Notes(b, set, 150, 3) {
-			if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
+			if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -474,7 +474,7 @@ func toyNotesCorpus(t testing.TB, scheme pipeline.Scheme, template string, notes
 	set := crftest.Set(scheme)
 	c := crftrain.NewCorpus(crftest.Parsed(t, template), set, crftest.Resources())
 	for _, n := range crftest.Notes(t, set, notes, seed) {
-		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
+		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 			t.Fatal(err)
 		}
 	}

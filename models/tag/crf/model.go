@@ -322,8 +322,9 @@ func (b *Builder) Put(row, label int, w float32) {
 	b.weight = append(b.weight, modelfile.Brain(w))
 }
 
-// model sorts the features into buckets of four on average.
-func (b *Builder) Done(h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
+// Done sorts the features into buckets of four on average. The model is of the kind
+// that is named, and tags as a CRF with weights w between tags.
+func (b *Builder) Done(kind string, h tagger.Header, w chain.Weights, r features.Resources) (*Model, error) {
 	b.drop()
 	bits := uint(4) // at least 36 bits of a key are compared, and 48 in models of some size
 	for len(b.keys)>>2 > 1<<bits {
@@ -352,7 +353,7 @@ func (b *Builder) Done(h tagger.Header, w chain.Weights, r features.Resources) (
 	for i := 1; i < len(m.bucket); i++ {
 		m.bucket[i] += m.bucket[i-1]
 	}
-	h.Kind, h.Scheme, h.Template = Kind, b.set.Scheme.String(), b.template.String()
+	h.Kind, h.Scheme, h.Template = kind, b.set.Scheme.String(), b.template.String()
 	h.Categories = nil
 	for _, c := range b.set.Categories {
 		h.Categories = append(h.Categories, c.String())
@@ -421,13 +422,20 @@ func (m *Model) Write(w io.Writer) error {
 // model is used. The resources must be the ones that the model was trained
 // with; a missing or different list of words is an error, since the model
 // would silently miss names. Slots are taken out of the file, not out of r.
-func Load(f *modelfile.File, r features.Resources) (*Model, error) { return load(f, r, true) }
+func Load(f *modelfile.File, r features.Resources) (*Model, error) { return load(Kind, f, r, true) }
+
+// LoadKind is Load for another kind whose models tag as a CRF does.
+func LoadKind(kind string, f *modelfile.File, r features.Resources) (*Model, error) {
+	return load(kind, f, r, true)
+}
 
 // LoadWeights is Load for a model that is to be trained on: other lists of
 // words than those of its own training do for that.
-func LoadWeights(f *modelfile.File, r features.Resources) (*Model, error) { return load(f, r, false) }
+func LoadWeights(f *modelfile.File, r features.Resources) (*Model, error) {
+	return load(Kind, f, r, false)
+}
 
-func load(f *modelfile.File, r features.Resources, same bool) (*Model, error) {
+func load(kind string, f *modelfile.File, r features.Resources, same bool) (*Model, error) {
 	m := new(Model)
 	if err := f.Header(&m.header); err != nil {
 		return nil, err
@@ -435,8 +443,8 @@ func load(f *modelfile.File, r features.Resources, same bool) (*Model, error) {
 	if !same {
 		delete(m.header.Fingerprints, tagger.ListsPrint)
 	}
-	if m.header.Kind != Kind {
-		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
+	if m.header.Kind != kind {
+		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, kind)
 	}
 	if err := m.sections(f); err != nil {
 		return nil, err

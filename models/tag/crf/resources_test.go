@@ -74,7 +74,7 @@ func slottedModel(t *testing.T) (*crf.Model, *modelfile.File) {
 	set := crftest.Set(pipeline.BIO)
 	c := crftrain.NewCorpus(crftest.Parsed(t, slottedTemplate), set, r)
 	for _, n := range crftest.Notes(t, set, 40, 6) {
-		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
+		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestResourceNotStored(t *testing.T) {
 	set := crftest.Set(pipeline.BIO)
 	c := crftrain.NewCorpus(crftest.Parsed(t, "version 1\nword\npos"), set, features.Resources{Slots: map[string]features.Slot{"pos": bare{}}})
 	n := crftest.New(t, set, "con [PERSON:Iris]")
-	if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
+	if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := crftrain.Train(c, crftrain.TrainOptions{L2: .5, Iterations: 2}); err == nil {

@@ -250,6 +250,9 @@ func TestParts(t *testing.T) {
 			want := l.Marginals(nil, text, tokens, nil)
 			sum := make([]float32, len(want))
 			parts, _ := l.Parts(text, tokens, nil)
+			l.Flush(func(float32, []float32) {
+				t.Errorf("%v, threshold %v: a note waits that nobody labelled", mode, threshold)
+			})
 			for _, p := range parts {
 				for i := range p.Probs {
 					sum[i] += p.Weight[i/5] * p.Probs[i]
@@ -372,7 +375,7 @@ func corpusWith(t testing.TB, m *Model) *Corpus {
 		"veo Ada Roca / en Pardo": {0, 1, 2, 0, 3}, "Soto": {3}, "Ada": {1}, "nada / de": {0, 0},
 	} {
 		body, tokens := note(text)
-		if err := c.Add(body, tokens, nil, tags, 1); err != nil {
+		if err := c.Add(body, tokens, nil, tags); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -645,7 +648,7 @@ func TestUncovers(t *testing.T) {
 		t.Errorf("tags %v, want %v", tags, want)
 	}
 	c := NewCorpus(m)
-	if err := c.Add(text, tokens, nil, tags, 1); err != nil {
+	if err := c.Add(text, tokens, nil, tags); err != nil {
 		t.Fatal(err)
 	}
 	for at, want := range []float32{1, 0.02, 1, 1, 1, 0.1} {

@@ -97,7 +97,8 @@ func (l *Labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token
 // mean is Marginals; the result is good until the next call.
 func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	if l.m.header.Mode == Cascade {
-		return l.cascade(text, tokens, matches)
+		sum, _ := l.cascade(text, tokens, matches)
+		return sum
 	}
 	l.sum = grow(l.sum, len(tokens)*l.m.set.Len())
 	clear(l.sum)
@@ -112,17 +113,18 @@ func (l *Labeller) mean(text []byte, tokens []pipeline.Token, matches []pipeline
 }
 
 // cascade asks the first member about all lines, and the others about those
-// of which it is not sure.
-func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
+// of which it is not sure. It tells whether there are any. Nothing waits afterwards.
+func (l *Labeller) cascade(text []byte, tokens []pipeline.Token, matches []pipeline.Match) (sum []float32, asked bool) {
 	x := &l.later
 	x.reset()
+	defer x.reset()
 	x.room(len(tokens), l.m.set.Len())
 	x.sum = l.believes(0).Marginals(x.sum[:0], text, tokens, matches)
-	if l.ask(0, text, tokens, matches, nil) {
+	if asked = l.ask(0, text, tokens, matches, nil); asked {
 		x.notes = append(x.notes, waiting{})
 		l.hear()
 	}
-	return x.sum
+	return x.sum, asked
 }
 
 // Parts implements tagger.Divided: what the members say of a note, and what it
@@ -146,8 +148,7 @@ func (l *Labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipelin
 	for k := range parts {
 		clear(parts[k].Weight)
 	}
-	l.cascade(text, tokens, matches)
-	asked := len(l.later.notes) > 0
+	_, asked := l.cascade(text, tokens, matches)
 	for k := range parts[1:] {
 		if asked {
 			parts[k+1].Probs = l.said(k+1, text, tokens, matches)

@@ -53,11 +53,8 @@ func NewCorpus(m *Model) *Corpus {
 	return c
 }
 
-// Add measures the members on a note. Its weight is not looked at.
-func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {
-	if !(weight > 0) {
-		return fmt.Errorf("weight %v of a note is not above 0", weight)
-	}
+// Add measures the members on a note.
+func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	c.notes++
 	c.gold = c.m.set.Decode(c.gold[:0], tokens, tags)
 	c.tags = grow(c.tags, len(tokens))

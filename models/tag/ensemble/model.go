@@ -127,7 +127,17 @@ type Model struct {
 }
 
 // Header returns what the model says of itself.
-func (m *Model) Header() tagger.Header { return m.header.Header }
+// What it was trained on is what the member with most was, for they learn from the same
+// notes: its own are those that the members were put together on.
+func (m *Model) Header() tagger.Header {
+	h := m.header.Header
+	for _, member := range m.members {
+		if t := member.Header().Training; t.Sequences > h.Training.Sequences {
+			h.Training = t
+		}
+	}
+	return h
+}
 
 // WithHeader implements tagger.Model.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {

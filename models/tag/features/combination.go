@@ -20,17 +20,18 @@ var combinations = map[string]string{
 	"pos": "pos -3..3",
 	"c":   "capitals -3..3",
 
-	// NGRID table 2, window ±2, without chunk tags.
-	"ngrid": `lower -2..2;lemma -2..2;pos -2..2;shape -2..2;length -2..2
-		hasletter -2..2;hascapital -2..2;hasdigit -2..2;haspunct -2..2
+	// NGRID table 2, window ±2: lexical, nine flags, morphological, dictionary.
+	"ngrid": `lower -2..2;lemma -2..2;pos -2..2;chunk -2..2;shape -2..2;length -2..2
+		hasletter -2..2;hascapital -2..2;capitalstart -2..2;allcapital -2..2
+		hasdigit -2..2;alldigit -2..2;haspunct -2..2;letterdigit -2..2;digitpunct -2..2
 		prefix2 -2..2;prefix3 -2..2;prefix4 -2..2;suffix2 -2..2;suffix3 -2..2;suffix4 -2..2
 		gazetteer/Profession -2..2;gazetteer/Municipality -2..2;gazetteer/Country -2..2;gazetteer/Province -2..2`,
 
 	// VIGI table 8, window ±3.
-	"vigi": `word -3..3;capitals -3..3;numeric -3..3;hyphen -3..3;suffix2 -3..3;suffix3 -3..3;unicode -3..3;pos -3..3;length -3..3;xyz -3..3
+	"vigi": `word -3..3;lower -3..3;capitals -3..3;numeric -3..3;hyphen -3..3;suffix2 -3..3;suffix3 -3..3;unicode -3..3;pos -3..3;length -3..3;xyz -3..3
 		tokeninsentence 0;tokeninnote 0;sentenceinnote 0
 		gazetteer/Country -3..3;gazetteer/Holiday -3..3;gazetteer/CommonWord -3..3;gazetteer/Weekday -3..3;gazetteer/Month -3..3
-		gazetteer/Title -3..3;gazetteer/MedicalTerm -3..3;gazetteer/Drug -3..3`,
+		gazetteer/Title -3..3;gazetteer/MedicalTerm -3..3;gazetteer/Drug -3..3;term -3..3`,
 
 	// INV §4.3.3, of the token itself.
 	"inv": `gazetteer/Municipality 0;gazetteer/GivenName 0;gazetteer/Surname 0;gazetteer/CommonWord 0;gazetteer/MedicalTerm 0

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/terms"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/zeebo/xxh3"
 )
@@ -114,6 +115,10 @@ type Extractor struct {
 	nextLine int // of the last token of the sequence before
 	matched  []pipeline.Match
 
+	clinical terms.Finder
+	terms    []terms.Term // of the note, see medicalTerms
+	term     int          // first of them that may reach the current sequence; -1: nobody has asked
+
 	heading     []byte // nearest field name so far, see headings
 	headingLine int    // its line
 }
@@ -159,7 +164,7 @@ func (e *Extractor) Form(form []byte) []Feature {
 // arguments are kept until the next call.
 func (e *Extractor) Note(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
 	e.text, e.tokens, e.matches = text, tokens, matches
-	e.match, e.phrase, e.nextLine, e.lines = 0, 0, -1, 0
+	e.match, e.phrase, e.term, e.nextLine, e.lines = 0, 0, -1, -1, 0
 	if len(e.places) == 0 {
 		return
 	}

@@ -124,6 +124,20 @@ func TestFormGroups(t *testing.T) {
 		{"haspunct", "a-b", "1"},
 		{"haspunct", "ab", ""},
 		{"hyphen", "a-b", "1"},
+		{"allcapital", "UCI", "1"},
+		{"allcapital", "Uci", ""},
+		{"alldigit", "2024", "1"},
+		{"alldigit", "2024a", ""},
+		{"letterdigit", "a26", "1"},
+		{"letterdigit", "26", ""},
+		{"letterdigit", "a-26", ""},
+		{"digitpunct", "12/03", "1"},
+		{"digitpunct", "12", ""},
+		{"digitpunct", "12/mar", ""},
+		{"lettercode", "Vincent", "1110"}, // NGRID §5.2
+		{"lettercode", "UCI", "1111"},
+		{"lettercode", "10", "0000"},
+		{"listcode", "x", "0000"},
 		{"capitalstart", "Ab", "1"},
 		{"capitalstart", "aB", ""},
 		{"single", "ñ", "1"},
@@ -244,6 +258,11 @@ func seen(t *testing.T, template, text string, matches []pipeline.Match, r Resou
 	return all
 }
 
+// itself is a slot in which forms are their own parts of speech.
+type itself struct{}
+
+func (itself) Value(dst, form []byte) []byte { return append(dst, form...) }
+
 func TestPlaceGroups(t *testing.T) {
 	date, err := pipeline.ParseCategory("DATE")
 	if err != nil {
@@ -286,13 +305,17 @@ func TestPlaceGroups(t *testing.T) {
 		{"tokennumber 0", "a b / c", []string{"tokennumber[0]=a", "tokennumber[0]=b", "tokennumber[0]=a", "tokennumber[0]=b"}},
 		{"lineabove 0", "Año b / c d", []string{"lineabove[0]=", "lineabove[0]=", "lineabove[0]=ano", "lineabove[0]=ano", "lineabove[0]=ano"}},
 		{"sequence note\nlineabove 0", "Año / c", []string{"lineabove[0]=", "lineabove[0]=ano", "lineabove[0]=ano"}},
+		{"chunk 0", "DET NOUN ADJ DET NOUN AUX VERB+PRON ADP+DET PROPN PROPN PUNCT PRON", []string{"chunk[0]=B-NP", "chunk[0]=I-NP", "chunk[0]=I-NP", "chunk[0]=B-NP",
+			"chunk[0]=I-NP", "chunk[0]=B-VP", "chunk[0]=I-VP", "chunk[0]=B-PP", "chunk[0]=B-NP", "chunk[0]=I-NP", "chunk[0]=O", "chunk[0]=B-NP"}},
+		{"term -1..0", "tos , dolor torácico", []string{"term[0]=symptom", "term[-1]=symptom", "term[0]=symptom", "term[-1]=symptom"}},
+		{"term 0", "a / a / paracetamol 500 mg", []string{"", "", "", "", "term[0]=drug", "term[0]=dose", "term[0]=dose"}},
 		{"phrase 0", "a b c d e", []string{"", "", "phrase[0]=Municipality:B", "phrase[0]=Municipality:I", "phrase[0]=Municipality:E"}},
 	} {
 		m := matches
 		if strings.HasPrefix(tt.template, "pattern -1") {
 			m = nil
 		}
-		if got := seen(t, tt.template, tt.text, m, Resources{Phrases: toy{}}); !slices.Equal(got, tt.want) {
+		if got := seen(t, tt.template, tt.text, m, Resources{Phrases: toy{}, Slots: map[string]Slot{"chunk": itself{}}}); !slices.Equal(got, tt.want) {
 			t.Errorf("%s of %q:\n got %q\nwant %q", tt.template, tt.text, got, tt.want)
 		}
 	}

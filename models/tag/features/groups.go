@@ -52,6 +52,12 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "hascapital", about: "contains a capital", form: flag(func(w *word) bool { return w.has(upper) })},
 		{name: "hasdigit", about: "contains a digit", form: flag(func(w *word) bool { return w.has(digit) })},
 		{name: "haspunct", about: "contains punctuation", form: flag(func(w *word) bool { return w.has(punctuation | symbol) })},
+		{name: "allcapital", about: "consists of capitals (NGRID table 2)", form: flag(func(w *word) bool { return w.only(upper) })},
+		{name: "alldigit", about: "consists of digits (NGRID table 2)", form: flag(func(w *word) bool { return w.only(digit) })},
+		{name: "letterdigit", about: "consists of letters and digits, and has both (NGRID table 2)", form: flag(func(w *word) bool { return w.has(digit) && !w.only(digit) && w.only(digit|upper|lower|letter) })},
+		{name: "digitpunct", about: "consists of digits and punctuation, and has both (NGRID table 2)", form: flag(func(w *word) bool { return w.has(digit) && !w.only(digit) && w.only(digit|punctuation|symbol) })},
+		{name: "lettercode", about: "NGRID's four flags of letters as one value: a letter, a capital, a capital first, all capitals (§5.2)", form: letterCode},
+		{name: "listcode", about: "NGRID's four dictionaries as one value: profession, town, country, province (§5.2)", form: listCode},
 		{name: "hyphen", about: "contains a hyphen", form: flag(func(w *word) bool { return hasByte(w.form, '-') })},
 		{name: "capitalstart", about: "begins with a capital (INV §4.3.3)", form: flag(func(w *word) bool { return len(w.shape) > 0 && w.shape[0] == 'A' })},
 		{name: "single", about: "is a single letter (INV §4.3.3)", form: flag(func(w *word) bool { return w.runes() == 1 && w.only(upper|lower|letter) })},
@@ -69,6 +75,8 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "pattern", about: "place of the token in a match of each kind of pattern", place: patterns},
 		{name: "phrase", about: "place of the token in an entry of several words of the lists", place: phrases},
 		{name: "rules", about: "a slot: place of the token in what rules that people write find, by category", place: found, slotted: true},
+		{name: "chunk", about: "a slot of parts of speech: NP, VP, PP, ADVP or SBAR that the token begins or goes on (NGRID table 2)", place: chunks, slotted: true},
+		{name: "term", about: "symptom, diagnosis, drug, anatomy, procedure, dose, value of the laboratory that the token is in (VIGI table 8)", place: medicalTerms},
 		{name: "bigram", about: "the form before and the form", place: bigrams, open: true},
 		{name: "glued", about: "no white space before the token", place: glued},
 		{name: "sentencestart", about: "first token of a sentence (INV §4.3.3)", place: sentenceStarts},
@@ -228,6 +236,33 @@ func flag(test func(w *word) bool) func(*Extractor, *group) {
 			e.emitText(g, "1")
 		}
 	}
+}
+
+// code emits some flags as one value, 1110, so that a network has a vector for
+// each of their combinations (NGRID §5.2).
+func (e *Extractor) code(g *group, flags ...bool) {
+	e.buf = e.buf[:0]
+	for _, f := range flags {
+		if f {
+			e.buf = append(e.buf, '1')
+		} else {
+			e.buf = append(e.buf, '0')
+		}
+	}
+	e.emit(g, e.buf)
+}
+
+func letterCode(e *Extractor, g *group) {
+	w := &e.w
+	e.code(g, w.has(upper|lower|letter), w.has(upper), w.runes() > 0 && w.shape[0] == 'A', w.only(upper))
+}
+
+func listCode(e *Extractor, g *group) {
+	var c gazetteer.Class
+	if e.r.Lexicon != nil {
+		c = e.r.Lexicon.Classes(e.w.form)
+	}
+	e.code(g, c&gazetteer.Profession != 0, c&gazetteer.Municipality != 0, c&gazetteer.Country != 0, c&gazetteer.Province != 0)
 }
 
 func xyz(e *Extractor, g *group) {

@@ -54,7 +54,7 @@ func (r *Resources) Fill(g Group, s Stored) error {
 			r.Vectors = map[string]Vector{}
 		}
 		r.Vectors[g.Name] = vector
-	case g.Slotted() && !g.kind.real && g.kind.place == nil && isSlot:
+	case g.Slotted() && !g.kind.real && (g.kind.place == nil || g.Name == "chunk") && isSlot:
 		if r.Slots == nil {
 			r.Slots = map[string]Slot{}
 		}

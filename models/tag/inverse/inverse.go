@@ -81,15 +81,19 @@ func (p *Params) thresholds() (low, high float64) {
 	return half + way*(p.Low-half), half + way*(p.High-half)
 }
 
+// threshold is that of a list.
+func (p *Params) threshold(l List) float64 {
+	low, high := p.thresholds()
+	if l.safe() || l == Punctuation {
+		return low
+	}
+	return high
+}
+
 // cuts are the thresholds by list, as logits, from which on a token is safe.
 func (p *Params) cuts(bias float32) (cuts [numLists]float32) {
-	low, high := p.thresholds()
 	for l := range cuts {
-		t := high
-		if List(l).safe() || List(l) == Punctuation {
-			t = low
-		}
-		cuts[l] = logit(float32(t)) + bias
+		cuts[l] = logit(float32(p.threshold(List(l)))) + bias
 		if p.Dial == 1 && slices.Contains(p.Never, List(l).String()) {
 			cuts[l] = float32(math.NaN()) // nothing is at least that
 		}
@@ -104,9 +108,10 @@ func logit(p float32) float32 {
 // header is what a model file says of itself.
 type header struct {
 	tagger.Header
-	Params  Params       `json:"thresholds"`
-	Network string       `json:"network,omitempty"` // its kind; none: the rules alone
-	Words   *WordsHeader `json:"words,omitempty"`
+	Params  Params             `json:"thresholds"`
+	Network string             `json:"network,omitempty"` // its kind; none: the rules alone
+	Words   *WordsHeader       `json:"words,omitempty"`
+	Cuts    map[string]float32 `json:"cuts,omitempty"` // learned logits of P(safe) by list, see Combiner
 }
 
 // Model is an inverse model. It is shared by all labellers and never written.
@@ -128,8 +133,9 @@ func untyped() *pipeline.TagSet {
 	return &pipeline.TagSet{Scheme: pipeline.BIO, Categories: set.Categories}
 }
 
-// New returns a model of lists, common words and a network that knows one
-// category, PHI, in BIO; the latter two may be nil.
+// New returns a model of lists, common words and a network; the latter two may
+// be nil. The network knows one category, PHI, or tells several apart, as that
+// of INV §4.3.4 does: P(safe) is that of its tag O.
 func New(h tagger.Header, lists, names *gazetteer.Gazetteer, words *Words, network tagger.Model) (*Model, error) {
 	m := &Model{header: header{Header: h, Params: Strict()}, set: untyped(), lists: lists, names: names, words: words, network: network}
 	m.header.Kind, m.header.Scheme, m.header.Categories = Kind, m.set.Scheme.String(), []string{m.set.Categories[0].String()}
@@ -139,9 +145,6 @@ func New(h tagger.Header, lists, names *gazetteer.Gazetteer, words *Words, netwo
 	}
 	if network == nil {
 		return m, nil
-	}
-	if network.TagSet().String() != m.set.String() {
-		return nil, errors.New("the network of an inverse model wants the tags BIO PHI: train it with --labels untyped --scheme BIO")
 	}
 	if _, says := network.NewLabeller(tagger.LabelOptions{CacheBytes: 1 << 16}).(tagger.Marginals); !says {
 		return nil, fmt.Errorf("a model of kind %s does not say how probable its tags are", network.Header().Kind)
@@ -233,7 +236,7 @@ func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*model
 	if h.Kind != Kind {
 		return nil, fmt.Errorf("model is of kind %q, not %q", h.Kind, Kind)
 	}
-	if err := h.Params.check(); err != nil {
+	if err := errors.Join(h.Params.check(), checkCuts(h.Cuts)); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
 	}
 	var words *Words
@@ -263,6 +266,6 @@ func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*model
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
-	m.header.Params = h.Params
+	m.header.Params, m.header.Cuts = h.Params, h.Cuts
 	return m, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,7 +187,8 @@ func (b believer) Marginals(dst []float32, text []byte, tokens []pipeline.Token,
 		if !known {
 			p = 1
 		}
-		dst = append(dst, p, 1-p, 0)
+		dst = append(dst, p, 1-p)
+		dst = append(dst, make([]float32, b.set.Len()-2)...)
 	}
 	return dst
 }
@@ -224,6 +226,28 @@ func masked(m tagger.Model, marked string) string {
 		}
 	}
 	return out
+}
+
+// TestManyCategories: a network that tells categories apart says P(safe) as one of
+// a single category does (INV §4.3.4).
+func TestManyCategories(t *testing.T) {
+	safe := map[string]float32{"con": .85, "zyxwvu": .93}
+	one := modelOf(t, safe, Strict())
+	many, err := New(tagger.Header{}, gazetteer.Default(), gazetteer.Names(), nil, believer{set: &pipeline.TagSet{Scheme: pipeline.BIOESU, Categories: []pipeline.Category{1, 2}}, safe: safe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := "tos con zyxwvu lunes"
+	if got, want := masked(many, marked), masked(one, marked); got != want || want != ".###" {
+		t.Errorf("masks %s, a network of one category %s", got, want)
+	}
+	text, tokens := tokenize(marked)
+	marginals := func(m *Model) []float32 {
+		return m.NewLabeller(tagger.LabelOptions{}).(tagger.Marginals).Marginals(nil, text, tokens, nil)
+	}
+	if got, want := marginals(many), marginals(one); !slices.Equal(got, want) {
+		t.Errorf("marginals %v, of one category %v", got, want)
+	}
 }
 
 // TestThresholds: INV §4.3.5. "con" is in a safe list, "zyxwvu" in none, lunes
@@ -338,9 +362,6 @@ func TestFile(t *testing.T) {
 		t.Errorf("renamed %+v", named.Header())
 	}
 
-	if _, err := New(tagger.Header{}, nil, nil, nil, believer{set: &pipeline.TagSet{Scheme: pipeline.BIOESU, Categories: untyped().Categories}}); err == nil {
-		t.Error("a network of another scheme is taken")
-	}
 	if _, err := New(tagger.Header{}, nil, nil, nil, believer{set: untyped(), mute: true}); err == nil {
 		t.Error("a network without marginals is taken")
 	}

@@ -7,10 +7,8 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// beginTag is the tag that begins a span, of the numTags of the tag set.
+// beginTag is the tag that begins a span.
 const beginTag pipeline.Tag = 1
-
-const numTags = 3
 
 // labeller tags notes, one at a time. It owns scratch space and is used by one
 // goroutine.
@@ -34,6 +32,7 @@ func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.la
 
 func (m *Model) labeller(o tagger.LabelOptions) *labeller {
 	l := &labeller{m: m, o: o, rules: m.rules(), cuts: m.header.Params.cuts(o.OBias)}
+	m.learned(&l.cuts, o.OBias)
 	if m.network != nil {
 		l.network = m.network.NewLabeller(tagger.LabelOptions{CacheBytes: o.CacheBytes}).(tagger.Marginals)
 	}
@@ -44,12 +43,14 @@ func (m *Model) labeller(o tagger.LabelOptions) *labeller {
 func (l *labeller) judge(text []byte, tokens []pipeline.Token, matches []pipeline.Match) {
 	l.lists = l.rules.judge(l.lists[:0], text, tokens)
 	l.safe, l.masked = grow(l.safe, len(tokens)), grow(l.masked, len(tokens))
+	tags := 0 // of the network
 	if l.network != nil {
 		l.probs = l.network.Marginals(l.probs[:0], text, tokens, matches)
+		tags = l.m.network.TagSet().Len()
 	}
 	for i, list := range l.lists {
 		if l.network != nil {
-			l.safe[i] = min(max(l.probs[i*numTags], 0), 1)
+			l.safe[i] = min(max(l.probs[i*tags], 0), 1)
 		} else {
 			l.safe[i] = byRules(list)
 		}
@@ -187,6 +188,13 @@ func (l *labeller) SpanProbs() []float32 { return l.spans }
 // Of rules alone they are ranks.
 func (l *labeller) Marginals(dst []float32, text []byte, tokens []pipeline.Token, matches []pipeline.Match) []float32 {
 	if l.network != nil {
+		if own := l.m.network.TagSet().Len(); own != l.m.set.Len() { // of several categories
+			l.probs = l.network.Marginals(l.probs[:0], text, tokens, matches)
+			for i := range tokens {
+				dst = append(dst, l.probs[i*own], 1-l.probs[i*own], 0)
+			}
+			return dst
+		}
 		return l.network.Marginals(dst, text, tokens, matches)
 	}
 	l.lists = l.rules.judge(l.lists[:0], text, tokens)

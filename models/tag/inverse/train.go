@@ -26,9 +26,9 @@ func NewTrainer(network tagger.Trainer, lists, names *gazetteer.Gazetteer, words
 }
 
 // Add implements tagger.Trainer.
-func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {
+func (t *Trainer) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	t.notes++
-	return t.network.Add(text, tokens, matches, tags, weight)
+	return t.network.Add(text, tokens, matches, tags)
 }
 
 // Work implements tagger.Trainer.

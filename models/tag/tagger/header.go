@@ -46,6 +46,7 @@ type Training struct {
 	Iterations int     `json:"iterations"` // or epochs: passes over the notes
 	L1         float64 `json:"l1"`
 	L2         float64 `json:"l2"`
+	Cost       float64 `json:"cost,omitempty"` // C of an SVM
 	MinCount   int     `json:"min_count"`
 	Prune      float32 `json:"prune"`
 

@@ -25,7 +25,7 @@ func listsOf(t *features.Template, r features.Resources) string {
 	for _, g := range t.Groups {
 		var list any
 		switch base, _, _ := strings.Cut(g.Name, "/"); base {
-		case "gazetteer", "rules":
+		case "gazetteer", "listcode", "term", "rules":
 			list = r.Lexicon
 		case "phrase":
 			list = r.Phrases

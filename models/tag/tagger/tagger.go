@@ -110,9 +110,8 @@ type LabelOptions struct {
 // A Trainer makes a model out of tagged notes: first all of them are added,
 // then it is trained, once.
 type Trainer interface {
-	// Add keeps what is needed of a tagged note. A note of weight 2 counts as
-	// two notes.
-	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error
+	// Add keeps what is needed of a tagged note.
+	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
 	// Work says what Train does how often: "iterations", 120. 0 is not known.
 	Work() (unit string, times int)
 	// Train fits the model. What a kind cannot do with an option is an error,

@@ -365,6 +365,19 @@ func (p *sourceParser) layoutOf(row []string) *int {
 	return nil
 }
 
+// otherNames returns the column of given names beside one of surnames, "" if there is none.
+func (p *sourceParser) otherNames(class Class) string {
+	if class != Surname {
+		return ""
+	}
+	for _, l := range layouts {
+		if l.class == GivenName && slices.Contains(p.names, l.form) {
+			return l.form
+		}
+	}
+	return ""
+}
+
 func foldNames(row []string) []string {
 	names := make([]string, len(row))
 	for i, name := range row {
@@ -387,6 +400,10 @@ func (p *sourceParser) columns(row []string, n int) (header bool, err error) {
 		p.names = foldNames(row)
 	}
 	if layout != nil {
+		if other := p.otherNames(layouts[*layout].class); other != "" && p.Form == "" {
+			return false, &RowError{File: p.Name, Row: n, Cause: "given names and surnames stand in columns of their own",
+				Remedy: "name both: 'Surname=" + p.Name + "?form=" + layouts[*layout].form + "' and 'GivenName=" + p.Name + "?form=" + other + "'"}
+		}
 		p.form = slices.Index(p.names, layouts[*layout].form)
 		p.Class = or(p.Class, layouts[*layout].class)
 		p.kind = p.firstOf(kindColumns)

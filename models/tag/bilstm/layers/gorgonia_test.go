@@ -433,7 +433,7 @@ func TestLossAgainstGorgonia(t *testing.T) {
 	scores, pairs := random(1, len(gold)*stride), random(2, stride*stride)
 	for _, objective := range []string{"path", "marginals", "softmax"} {
 		t.Run(objective, func(t *testing.T) {
-			b := &Batch{N: len(gold), Tags: gold, Weight: []float32{2}, Scale: .5, Length: []int32{int32(len(gold))}}
+			b := &Batch{N: len(gold), Tags: gold, Scale: 1, Length: []int32{int32(len(gold))}}
 			b.Pack(b.Length)
 			in := [][]float32{scores, pairs}
 			if objective == "softmax" {

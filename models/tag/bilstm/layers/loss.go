@@ -61,15 +61,14 @@ func (l *Loss) Forward(in [][]float32) []float32 {
 		l.transitions(in[1])
 	}
 	sum := 0.0
-	for k, weight := range l.b.Weight {
-		w := float64(weight)
+	for k := range l.b.Length {
 		switch l.objective {
 		case "path":
-			sum += w * l.path(in[0], k, w)
+			sum += l.path(in[0], k)
 		case "marginals":
-			sum += w * l.marginals(in[0], k, w)
+			sum += l.marginals(in[0], k)
 		default:
-			sum += w * l.softmax(in[0], k, w)
+			sum += l.softmax(in[0], k)
 		}
 	}
 	l.out[0] = float32(sum) * l.b.Scale
@@ -138,11 +137,11 @@ func (l *Loss) tokenWeight(y int) float64 {
 	return l.weights[y]
 }
 
-func (l *Loss) path(scores []float32, k int, w float64) float64 {
+func (l *Loss) path(scores []float32, k int) float64 {
 	T, s := l.load(scores, k), l.tr.Stride
 	clear(l.pair)
 	nll := l.chain.Add(l.tr, T, l.state, l.post, l.pair)
-	kernels.Axpy64(w, l.pair, l.dpair)
+	kernels.Add64(l.dpair, l.pair)
 	for t := range T {
 		y := l.gold(k, t)
 		nll -= l.state[t*s+y]
@@ -150,17 +149,17 @@ func (l *Loss) path(scores []float32, k int, w float64) float64 {
 		if t > 0 {
 			before := l.gold(k, t-1)
 			nll -= l.tr.Score[before*s+y]
-			l.counts[before*s+y] += w
+			l.counts[before*s+y]++
 		}
 		d := l.gradient(l.row(k, t))
 		for i, p := range l.post[t*s:][:l.tr.L] {
-			d[i] = l.b.Scale * float32(w*p)
+			d[i] = l.b.Scale * float32(p)
 		}
 	}
 	return nll
 }
 
-func (l *Loss) softmax(scores []float32, k int, w float64) (nll float64) {
+func (l *Loss) softmax(scores []float32, k int) (nll float64) {
 	T, s := l.load(scores, k), l.tr.Stride
 	for t := range T {
 		y := l.gold(k, t)
@@ -172,9 +171,9 @@ func (l *Loss) softmax(scores []float32, k int, w float64) (nll float64) {
 		c := l.tokenWeight(y)
 		nll += c * (shift + math.Log(sum) - l.state[t*s+y])
 		for i, v := range p[:l.tr.L] {
-			l.gradient(l.row(k, t))[i] = l.b.Scale * float32(w*c*v/sum)
+			l.gradient(l.row(k, t))[i] = l.b.Scale * float32(c*v/sum)
 		}
-		l.gradient(l.row(k, t))[y] -= l.b.Scale * float32(w*c)
+		l.gradient(l.row(k, t))[y] -= l.b.Scale * float32(c)
 	}
 	return nll
 }
@@ -183,7 +182,7 @@ func (l *Loss) softmax(scores []float32, k int, w float64) (nll float64) {
 // it keeps scaled so that α(t,y)·β(t,y) = p(y_t = y|x), and then through both
 // against their order (reverse-mode differentiation, in the logarithms of the
 // sums): ga and gb are the gradients of log α and log β.
-func (l *Loss) marginals(scores []float32, k int, w float64) (nll float64) {
+func (l *Loss) marginals(scores []float32, k int) (nll float64) {
 	T, s := l.load(scores, k), l.tr.Stride
 	l.sums(T)
 	l.ga, l.gb = growTo(l.ga, T*s), growTo(l.gb, T*s)
@@ -203,11 +202,11 @@ func (l *Loss) marginals(scores []float32, k int, w float64) (nll float64) {
 	l.forwardBack(T)
 	l.backwardBack(T)
 	for i := range l.pair { // l.dpair is multiplied by e^score in the end; what is here has that already
-		l.counts[i] += w * l.pair[i]
+		l.counts[i] += l.pair[i]
 	}
 	for t := range T {
 		for y, g := range l.post[t*s:][:l.tr.L] {
-			l.gradient(l.row(k, t))[y] = -l.b.Scale * float32(w*g)
+			l.gradient(l.row(k, t))[y] = -l.b.Scale * float32(g)
 		}
 	}
 	return nll

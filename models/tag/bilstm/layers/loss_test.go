@@ -53,7 +53,7 @@ func TestLoss(t *testing.T) {
 		want["softmax"] += math.Log(sum) - float64(row[gold[i]])
 	}
 	for objective, want := range want {
-		b := &Batch{N: 4, Tags: gold, Weight: []float32{1}, Scale: 1}
+		b := &Batch{N: 4, Tags: gold, Scale: 1}
 		b.Length = []int32{4}
 		b.Pack(b.Length)
 		in := [][]float32{scores, pairs}

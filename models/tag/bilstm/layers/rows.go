@@ -54,9 +54,8 @@ type Batch struct {
 	Features []Valued
 	Ends     []int32 // [n] of the features of a token
 	Tags     []pipeline.Tag
-	Length   []int32   // [sequences]
-	Weight   []float32 // [sequences]
-	Scale    float32   // of the loss: 1 / weight of all sequences of the step
+	Length   []int32 // [sequences]
+	Scale    float32 // of the loss: 1 / sequences of the step
 
 	Masks *Masks // nil: nothing is dropped
 }

@@ -2,9 +2,7 @@ package crftrain
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/pipeline"
@@ -33,9 +31,8 @@ type Corpus struct {
 	formValue   []float32 // [...]     its value; nil while all are 1
 
 	sequences []sequence
-	weights   []float64 // of sequences; nil while all are 1
-	form      []int32   // [tokens]
-	tag       []uint8   // [tokens]
+	form      []int32 // [tokens]
+	tag       []uint8 // [tokens]
 	marks     []mark
 
 	rows  int // in all, margins included
@@ -72,15 +69,9 @@ func NewCorpus(t *features.Template, set *pipeline.TagSet, r features.Resources)
 }
 
 // Add cuts a tagged note into sequences and keeps what is needed of them.
-// Spans that reach over the end of a sequence are cut there. A note of weight 2
-// counts as two notes, one of weight 0.5 as half a note: that is how tags of
-// which nobody is sure train beside those of a person (BOOT §3.2.1). It fails
-// when the weight is not above 0, or when the corpus has two thousand million
-// tokens or features.
-func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error {
-	if !(weight > 0) || math.IsInf(weight, 1) {
-		return fmt.Errorf("weight %v of a training note is not above 0", weight)
-	}
+// Spans that reach over the end of a sequence are cut there. It fails when the corpus
+// has two thousand million tokens or features.
+func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	if c.rows > math.MaxInt32-len(tokens)*(c.margin+1) || len(c.formFeature) > math.MaxInt32/2 || len(c.marks) > math.MaxInt32/2 {
 		return errors.New("training corpus too large: more than 2^31 rows")
 	}
@@ -88,7 +79,6 @@ func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Ma
 	for lo := 0; lo < len(tokens); {
 		hi := c.template.Next(tokens, lo)
 		c.add(text, tokens, tags, lo, hi)
-		c.weigh(weight)
 		lo = hi
 	}
 	return nil
@@ -106,24 +96,6 @@ func (c *Corpus) add(text []byte, tokens []pipeline.Token, tags []pipeline.Tag, 
 	for _, y := range c.legal(tokens[lo:hi], tags[lo:hi]) {
 		c.tag = append(c.tag, uint8(y))
 	}
-}
-
-// weigh sets the weight of the newest sequence.
-func (c *Corpus) weigh(weight float64) {
-	if weight != 1 && c.weights == nil {
-		c.weights = slices.Repeat([]float64{1}, len(c.sequences)-1)
-	}
-	if c.weights != nil {
-		c.weights = append(c.weights, weight)
-	}
-}
-
-// weight returns the weight of sequence i.
-func (c *Corpus) weight(i int) float64 {
-	if c.weights == nil {
-		return 1
-	}
-	return c.weights[i]
 }
 
 // legal returns the tags as a sequence of its own would have them: no span

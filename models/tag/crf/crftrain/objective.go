@@ -65,7 +65,7 @@ type scratch struct {
 	rows  []float64 // [margin+T+margin][stride]
 	expct chain.Expectation
 	block []float64
-	pair  []float64 // [stride][stride] of a sequence whose weight is not 1
+	pair  []float64 // [stride][stride] of one sequence, for descent
 }
 
 // share is a run of sequences and what they add up to.
@@ -299,17 +299,17 @@ func (o *objective) transpose() (units lists, values []float32) {
 }
 
 // countSlots counts, for every unit, the labels that it was seen with at each
-// row of its block: weights of sequences, where they are not 1.
+// row of its block.
 func (o *objective) countSlots() lists {
 	c := o.c
-	label, weight := make([]int16, c.rows), make([]float64, c.rows)
+	label := make([]int16, c.rows)
 	for i := range label {
 		label[i] = -1
 	}
 	for i := range c.sequences {
 		s, T, _ := c.sequence(i)
 		for t, y := range c.tag[s.token:][:T] {
-			label[int(s.row)+t], weight[int(s.row)+t] = int16(y), c.weight(i)
+			label[int(s.row)+t] = int16(y)
 		}
 	}
 	out := lists{start: make([]int32, 1, len(o.occurrenceStart))}
@@ -322,7 +322,7 @@ func (o *objective) countSlots() lists {
 			for r := range rows {
 				row := int(o.occurrence[k]) - hi + r
 				if y := label[row]; y >= 0 {
-					block[r*o.stride+int(y)] += v * weight[row]
+					block[r*o.stride+int(y)] += v
 				}
 			}
 		}
@@ -362,7 +362,7 @@ func (o *objective) observe(labels int, opt TrainOptions) {
 		s, T, _ := o.c.sequence(i)
 		tags := o.c.tag[s.token:][:T]
 		for t := 1; t < T; t++ {
-			seen[int(tags[t-1])*labels+int(tags[t])] += o.c.weight(i)
+			seen[int(tags[t-1])*labels+int(tags[t])]++
 		}
 	}
 	for i := range labels {
@@ -492,24 +492,11 @@ func (o *objective) sequence(x *scratch, i int, w, pairs []float64) float64 {
 			score += o.tr.Score[int(tags[t-1])*o.stride+int(y)]
 		}
 	}
-	weight := c.weight(i)
-	into := pairs
-	if weight != 1 {
-		into = x.pair
-		clear(into)
-	}
-	logZ := x.expct.Add(o.tr, T, state, excess, into)
+	logZ := x.expct.Add(o.tr, T, state, excess, pairs)
 	for t, y := range tags {
 		excess[t*o.stride+int(y)]--
 	}
-	if weight == 1 {
-		return logZ - score
-	}
-	kernels.Axpy64(weight, into, pairs)
-	for k, v := range excess {
-		excess[k] = weight * v
-	}
-	return weight * (logZ - score)
+	return logZ - score
 }
 
 // reset makes n rows of zeros with padding Forbidden.

@@ -1,6 +1,6 @@
 // Package crftrain learns the weights of a CRF from tagged notes: L-BFGS on the elastic
-// net (NGRID §4), parallel over sequences, with the same result for
-// any number of workers. In: a template and notes. Out: a *crf.Model. It stands apart
+// net (NGRID §4), parallel over sequences, or stochastic gradient descent (VIGI §9), with
+// the same result for any number of workers. In: a template and notes. Out: a *crf.Model. It stands apart
 // from package crf so that what tags does not know what learns.
 package crftrain
 
@@ -22,8 +22,10 @@ type TrainOptions struct {
 	// L1 and L2 are λ1 and λ2 of R(w) = λ1‖w‖₁ + (λ2/2)‖w‖₂² (VIGI §5.6).
 	// CRFsuite's c1 is λ1, its c2 is λ2/2. With λ1 > 0 OWL-QN is used.
 	L1, L2 float64
+	// SGD makes passes of stochastic gradient descent (VIGI §9) in place of iterations of
+	// L-BFGS. It wants L2 above 0 and no L1.
+	SGD bool
 	// MinCount leaves out features (at one window offset) seen less often;
-	// a sequence of weight 0.5 counts half.
 	MinCount int
 	// AllStates gives a weight to every label of a feature, not only to those
 	// that it was seen with: the features that speak against a label. They
@@ -122,13 +124,19 @@ func Train(c *Corpus, opt TrainOptions) (*crf.Model, error) {
 	if opt.L1 < 0 || opt.L2 < 0 {
 		return nil, errors.New("negative regularization")
 	}
+	if opt.SGD && (opt.L1 > 0 || opt.L2 == 0) {
+		return nil, errors.New("stochastic gradient descent wants a quadratic penalty above 0 (train.l2) and no absolute one (train.l1)")
+	}
 	opt = opt.withDefaults()
 	o := newObjective(c, opt)
 	m := newMinimizer(o.size(), o.evaluate, opt.L1, opt.L2, opt.Memory, opt.Workers)
 	if opt.Init != nil {
 		o.warm(m.w, opt.Init)
 	}
-	t := &training{o: o, m: m, opt: opt, began: time.Now()}
+	t := &training{o: o, m: m, opt: opt, began: time.Now(), step: m.step}
+	if opt.SGD {
+		t.step = newDescent(o, m).step
+	}
 	if err := t.run(); err != nil {
 		return nil, err
 	}
@@ -141,6 +149,7 @@ type training struct {
 	m     *minimizer
 	opt   TrainOptions
 	began time.Time
+	step  func() bool // makes an iteration and tells whether it got anywhere
 
 	iteration int
 	history   []float64 // objectives
@@ -160,7 +169,7 @@ func (t *training) run() error {
 		if t.opt.Progress != nil && !t.opt.Progress(t.progress(norm)) {
 			return nil
 		}
-		if t.iteration == t.opt.Iterations || t.converged(norm) || !t.m.step() {
+		if t.iteration == t.opt.Iterations || t.converged(norm) || !t.step() {
 			return t.ask()
 		}
 		t.iteration++
@@ -250,7 +259,7 @@ func (t *training) model(w []float64) (*crf.Model, error) {
 	for k, p := range o.pairs {
 		weights.Score[int(p.from)*weights.L+int(p.to)] = float32(w[len(o.slot)+k])
 	}
-	return b.Done(h, weights, c.extract.Resources())
+	return b.Done(crf.Kind, h, weights, c.extract.Resources())
 }
 
 func abs(v float32) float32 { return max(v, -v) }

@@ -19,7 +19,7 @@ func toyCorpus(t testing.TB, scheme pipeline.Scheme, template string, notes int,
 	set := crftest.Set(scheme)
 	c := NewCorpus(crftest.Parsed(t, template), set, crftest.Resources())
 	for _, n := range crftest.Notes(t, set, notes, seed) {
-		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, 1); err != nil {
+		if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,73 +55,6 @@ func TestGradient(t *testing.T) {
 					t.Fatalf("%+v, %v: weight %d of %d: gradient %v, differences say %v", opt, scheme, i, len(w), g[i], want)
 				}
 			}
-		}
-	}
-}
-
-// TestWeights holds the gradient of weighted notes against finite differences,
-// weight 2 against the note twice, and weight 1 against none, bit for bit.
-func TestWeights(t *testing.T) {
-	at := func(opt TrainOptions, weights func(i int) []float64) (*objective, []float64, []float64, float64) {
-		set := crftest.Set(pipeline.BIO)
-		c := NewCorpus(crftest.Parsed(t, crftest.Template), set, crftest.Resources())
-		for i, n := range crftest.Notes(t, set, 12, 1) {
-			for _, weight := range weights(i) {
-				if err := c.Add(n.Text, n.Tokens, n.Matches, n.Tags, weight); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		o := newObjective(c, opt)
-		w, g := make([]float64, o.size()), make([]float64, o.size())
-		for i := range w {
-			w[i] = math.Sin(float64(i))
-		}
-		return o, w, g, o.evaluate(w, g)
-	}
-	for _, opt := range []TrainOptions{{}, {MinCount: 3}} {
-		o, w, g, value := at(opt, func(i int) []float64 { return []float64{float64(1+i%3) / 2} })
-		const eps = 1e-5
-		scratch := make([]float64, len(w))
-		for i := 0; i < len(w); i += 1 + len(w)/150 {
-			old := w[i]
-			w[i] = old + eps
-			up := o.evaluate(w, scratch)
-			w[i] = old - eps
-			down := o.evaluate(w, scratch)
-			w[i] = old
-			if want := (up - down) / (2 * eps); math.Abs(g[i]-want) > 1e-6*max(1, math.Abs(want)) {
-				t.Fatalf("%+v: weight %d of %d: gradient %v, differences say %v", opt, i, len(w), g[i], want)
-			}
-		}
-		_, _, twice, double := at(opt, func(i int) []float64 { return slices.Repeat([]float64{1}, 1+i%2) })
-		_, _, two, heavy := at(opt, func(i int) []float64 { return []float64{float64(1 + i%2)} })
-		if len(twice) != len(two) || math.Abs(double-heavy) > 1e-8*double {
-			t.Fatalf("%+v: %d weights and %v with weight 2, %d and %v with two notes", opt, len(two), heavy, len(twice), double)
-		}
-		for i := range two {
-			if math.Abs(two[i]-twice[i]) > 1e-8 {
-				t.Fatalf("%+v: weight %d: %v with weight 2, %v with two notes", opt, i, two[i], twice[i])
-			}
-		}
-		if heavy == value {
-			t.Errorf("%+v: weights change nothing", opt)
-		}
-	}
-	o, _, plain, value := at(TrainOptions{}, func(int) []float64 { return []float64{1} })
-	w := make([]float64, o.size())
-	for i := range w {
-		w[i] = math.Sin(float64(i))
-	}
-	o.c.weights = slices.Repeat([]float64{1}, len(o.c.sequences))
-	ones := make([]float64, o.size())
-	if again := o.evaluate(w, ones); again != value || !slices.Equal(plain, ones) {
-		t.Error("weights of 1 change the gradient")
-	}
-	n := crftest.Notes(t, o.c.set, 1, 1)[0]
-	for _, bad := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if o.c.Add(n.Text, n.Tokens, n.Matches, n.Tags, bad) == nil {
-			t.Errorf("weight %v was taken", bad)
 		}
 	}
 }
@@ -265,7 +198,7 @@ func TestSpanOverLines(t *testing.T) {
 	set := crftest.Set(pipeline.BIOESU)
 	n := crftest.New(t, set, "vista [PERSON:Marta Oliva | Serra] hoy")
 	c := NewCorpus(crftest.Parsed(t, crftest.Template), set, features.Resources{})
-	if err := c.Add(n.Text, n.Tokens, nil, n.Tags, 1); err != nil {
+	if err := c.Add(n.Text, n.Tokens, nil, n.Tags); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -302,4 +235,55 @@ func sameWeights(c *Corpus, a, b *crf.Model) bool {
 		}
 	}
 	return true
+}
+
+// Passes of stochastic gradient descent come near the minimum that L-BFGS finds, and any number of workers gives the same weights.
+func TestSGD(t *testing.T) {
+	corpus := toyCorpus(t, pipeline.BIO, crftest.Template, 150, 3)
+	last := func(opt TrainOptions) (p Progress, m *crf.Model) {
+		opt.L2, opt.Delta, opt.Progress = 0.5, 1e-9, func(now Progress) bool { p = now; return true }
+		m, err := Train(corpus, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, m
+	}
+	want, _ := last(TrainOptions{Iterations: 400})
+	got, m := last(TrainOptions{SGD: true, Iterations: 60})
+	if got.Objective < want.Objective*(1-1e-6) || got.Objective > want.Objective*1.01 {
+		t.Errorf("objective %v after %d passes, L-BFGS has %v", got.Objective, got.Iteration, want.Objective)
+	}
+	if _, other := last(TrainOptions{SGD: true, Iterations: 60, Workers: 3}); !sameWeights(corpus, m, other) {
+		t.Error("three workers: other weights than one")
+	}
+	for _, opt := range []TrainOptions{{SGD: true}, {SGD: true, L1: 1, L2: 1}} {
+		if _, err := Train(corpus, opt); err == nil {
+			t.Errorf("L1 %v, L2 %v: no error", opt.L1, opt.L2)
+		}
+	}
+}
+
+// A step of stochastic gradient descent goes down the gradient that the whole has, on a
+// corpus of one sequence.
+func TestSGDStep(t *testing.T) {
+	seed := uint64(3)
+	corpus := toyCorpus(t, pipeline.BIOESU, crftest.Template, 1, seed)
+	for len(corpus.sequences) > 1 { // a note of one line
+		seed++
+		corpus = toyCorpus(t, pipeline.BIOESU, crftest.Template, 1, seed)
+	}
+	o := newObjective(corpus, TrainOptions{})
+	m := newMinimizer(o.size(), o.evaluate, 0, 1, 6, 1)
+	for k := range m.w {
+		m.w[k] = math.Sin(float64(k))
+	}
+	m.start()
+	before, g := slices.Clone(m.w), slices.Clone(m.g)
+	d := &descent{o: o, m: m, lambda: 1, begin: 1e6, scale: 1, x: &o.scratch[0], pairs: make([]float64, o.stride*o.stride)}
+	d.run([]int32{0})
+	for k := range before {
+		if want := before[k] - g[k]/1e6; math.Abs(m.w[k]-want) > 1e-9 {
+			t.Fatalf("weight %d is %v behind the step, want %v", k, m.w[k], want)
+		}
+	}
 }
