@@ -64,8 +64,9 @@ const (
 
 // Ask picks the notes to correct, by key. The result depends on the set of
 // questions and not on their order. A share is drawn at random; then every
-// main class gets its part of half of the rest; what is left goes in turn to
-// the kinds of notes, the kind with the least certain note first. A kind is
+// main class gets its part of half of the rest, its least sure notes; what is
+// left goes in turn to the kinds of notes, the kind with the note first that is
+// least sure among those of its length. A kind is
 // the notes of one shape and one group of words, so that one template of the
 // archive does not take all places. No two notes are nearly the same.
 func Ask(questions []Question, a Asking) []Asked {
@@ -75,14 +76,31 @@ func Ask(questions []Question, a Asking) []Asked {
 	})
 	p.random()
 	p.classes()
+	p.byLength()
 	p.kinds()
 	slices.SortFunc(p.picked, func(x, y Asked) int { return x.Key.Compare(y.Key) })
 	return p.picked
 }
 
+// byLength sorts by how unsure a note is among those of its length, to powers of two: the confidence of a note is that of its
+// least sure token, so long ones, which may be of one kind, would take all places.
+func (a *asking) byLength() {
+	var size, seen [33]int // by length
+	for i := range a.sorted {
+		size[bits.Len32(a.sorted[i].Tokens)]++
+	}
+	rank := make(map[Key]float64, len(a.sorted))
+	for i := range a.sorted {
+		band := bits.Len32(a.sorted[i].Tokens)
+		rank[a.sorted[i].Key] = float64(seen[band]) / float64(size[band])
+		seen[band]++
+	}
+	slices.SortStableFunc(a.sorted, func(x, y Question) int { return cmp.Compare(rank[x.Key], rank[y.Key]) })
+}
+
 type asking struct {
 	Asking
-	sorted   []Question // least sure first
+	sorted   []Question // least sure first, then of those of its length
 	taken    map[Key]bool
 	sketches []uint64
 	picked   []Asked

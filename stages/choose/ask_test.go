@@ -127,3 +127,23 @@ func TestQuestion(t *testing.T) {
 		t.Error("other notes are taken for the same")
 	}
 }
+
+// Long notes, all of them less sure than any short one, do not take the places of these.
+func TestAskByLength(t *testing.T) {
+	list := questionsOf(1000, 5)
+	for i := range list {
+		list[i].Tokens, list[i].Confidence, list[i].Shape = 20, choose.Confidence(5000+i), uint64(i)
+		if i%10 == 0 {
+			list[i].Tokens, list[i].Confidence = 200, choose.Confidence(i)
+		}
+	}
+	long := 0
+	for _, q := range choose.Ask(list, choose.Asking{N: 100}) {
+		if q.Row%10 == 0 {
+			long++
+		}
+	}
+	if long < 5 || long > 20 {
+		t.Errorf("%d of 100 are long, as one note in ten is", long)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/form/surrogate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/guard"
 	"github.com/velum-health/velum/pipeline/secret"
@@ -39,6 +40,8 @@ type Options struct {
 	Times                     []TimeColumn // that are written: they move with the dates of their note
 
 	Dealt Dealt // values of other notes, for categories that are shuffled; nil: there are none
+
+	Names *surrogate.Names // that surrogates are drawn from; nil: those of velum
 
 	Lift []pipeline.Category // whose values go into columns (Batch.Lifted) and leave a placeholder in the text
 

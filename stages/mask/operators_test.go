@@ -189,6 +189,11 @@ func TestLengthsAreHidden(t *testing.T) {
 			}
 		}
 	}
+	for value, want := range map[string]string{"John": "J***", "Òscar P": "Ò******", "J": "*"} { // BOOT §2.2.2
+		if got := masked(t, newMasker(t, mask.Options{Default: chain(t, "mask size=1 first=1")}), mask.Note{}, "[PERSON:"+value+"]"); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+	}
 	if got := masked(t, newMasker(t, mask.Options{Default: chain(t, "mask size=1")}), mask.Note{}, "[PERSON:Núria]"); got != "*****" {
 		t.Errorf("size=1: %q", got)
 	}
@@ -277,7 +282,7 @@ func TestSurrogates(t *testing.T) {
 	if n := count("surrogate strategy=random"); n < 39 {
 		t.Errorf("random: %d names of 40 mentions", n)
 	}
-	if n := count("surrogate strategy=markov"); n < 10 || n > 32 {
+	if n := count("surrogate strategy=markov"); n < 7 || n > 32 {
 		t.Errorf("markov: %d names of 40 mentions", n)
 	}
 	if n := count("surrogate strategy=markov stay=90"); n < 2 || n > 12 {

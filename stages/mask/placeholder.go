@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
@@ -12,16 +13,16 @@ import (
 // PlaceholderName is the name of the operator behind every chain.
 const PlaceholderName = "placeholder"
 
-// placeholders holds the bracketed name of every category. A span without a
-// category is still PHI.
-var placeholders = func() [][]byte {
+// placeholders holds the bracketed name of every category, those of the house
+// too. A span without a category is still PHI.
+var placeholders = sync.OnceValue(func() [][]byte {
 	names := make([][]byte, pipeline.Categories())
 	for c := range names {
 		names[c] = fmt.Appendf(nil, "[%v]", pipeline.Category(c))
 	}
 	names[pipeline.None] = []byte("[PHI]")
 	return names
-}()
+})
 
 func appendPlaceholder(dst []byte, c pipeline.Category) []byte {
 	return append(dst, placeholderOf(c)...)
@@ -29,10 +30,11 @@ func appendPlaceholder(dst []byte, c pipeline.Category) []byte {
 
 // placeholderOf returns the placeholder of a category; nobody may change it.
 func placeholderOf(c pipeline.Category) []byte {
-	if int(c) >= len(placeholders) {
+	all := placeholders()
+	if int(c) >= len(all) {
 		c = pipeline.None
 	}
-	return placeholders[c]
+	return all[c]
 }
 
 // stateless is an operator that keeps nothing.

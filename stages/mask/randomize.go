@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -27,6 +28,46 @@ func newRandomize(s *settings) func(*Options) Operator {
 		folded[i] = string(gazetteer.Fold(nil, []byte(v)))
 	}
 	return func(*Options) Operator { return &randomize{scope: scope, values: values, folded: folded} }
+}
+
+// ReadChain is ParseChain for a chain that may name files of values, "randomize
+// file=NAMES.TXT": the values are what the output hangs on, wherever they lie.
+func ReadChain(text string, read func(path string) ([]byte, error)) (*Chain, error) {
+	text, err := withLists(text, read)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChain(text)
+}
+
+// withLists returns a chain with the values of its files, one a line, in place of
+// their names.
+func withLists(text string, read func(path string) ([]byte, error)) (string, error) {
+	if !strings.Contains(text, "file=") {
+		return text, nil
+	}
+	words := strings.Fields(text)
+	for i, w := range words {
+		path, names := strings.CutPrefix(w, "file=")
+		if !names {
+			continue
+		}
+		list, err := read(path)
+		if err != nil {
+			return "", &PolicyError{Message: fmt.Sprintf("randomize: cannot read the list: %v", err)}
+		}
+		var values []string
+		for n, line := range strings.Split(string(list), "\n") {
+			if strings.ContainsAny(line, ",|_") {
+				return "", &PolicyError{Message: fmt.Sprintf("randomize: %s, line %d: a value has a comma, a bar or a _; write one value a line", path, n+1)}
+			}
+			if of := strings.Fields(line); len(of) > 0 {
+				values = append(values, strings.Join(of, "_"))
+			}
+		}
+		words[i] = "values=" + strings.Join(values, ",")
+	}
+	return strings.Join(words, " "), nil
 }
 
 type randomize struct {

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/velum-health/velum/models/form/surrogate"
 	"github.com/velum-health/velum/models/release/shuffle"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // newShuffle returns the operator that writes a value of the same category from
-// another note of the archive (models/release/shuffle): what is written is real, and not
-// of this note. Numbers and addresses that belong to one person wherever they
+// another note of the archive (models/release/shuffle), a hospital for a hospital and
+// a street for a street: what is written is real, and not of this note. Numbers and addresses that belong to one person wherever they
 // stand are left to the next operator.
 func newShuffle(s *settings) func(*Options) Operator {
 	s.likes, s.shuffles = true, true
@@ -56,7 +57,8 @@ type hand struct {
 	of       []int32 // by span: its card, -1 for none
 	values   []shuffle.Value
 	words    []byte
-	ends     []int32 // of the words of each value
+	ends     []int32          // of the words of each value
+	places   surrogate.Writer // tells kinds of places
 }
 
 func newHand(o *Options) hand {
@@ -95,6 +97,9 @@ func (h *hand) read(text []byte, spans []pipeline.Span) {
 		if len(words) > 0 && h.shuffles[s.Category] {
 			if card = h.before(spans, k); card < 0 {
 				card, v.Text = cards, text[s.Start:s.End]
+				if s.Category.Kind() == pipeline.PlaceKind {
+					v.Kind = h.places.PlaceKind(v.Text)
+				}
 				cards++
 			}
 		}
@@ -153,8 +158,8 @@ func (c *Collector) Put(b *pipeline.Batch) error {
 // extract.
 func ShuffleDraw(key *secret.Key, purpose string) shuffle.Draw {
 	s := newStream(key.Derive("shuffle " + purpose))
-	return func(c pipeline.Category, stretch int) *rand.Rand {
-		s.sum(nil, ArchiveScope, c.String(), binary.LittleEndian.AppendUint64(nil, uint64(stretch)))
+	return func(c pipeline.Category, kind uint8, stretch int) *rand.Rand {
+		s.sum(nil, ArchiveScope, c.String(), binary.LittleEndian.AppendUint64(nil, uint64(stretch)<<8|uint64(kind)))
 		s.draw.Seed(s.seed)
 		return s.rand
 	}

@@ -19,17 +19,20 @@ import (
 //     an original that was missed;
 //   - random: every mention has its own, so an original that comes twice is one;
 //   - markov: between both (BRATsynthetic, Osborne et al. 2022, carried over to
-//     notes). A mention keeps the stand-in of the one before, or chooses anew among
-//     those of its patient: some come in many notes, many in one, whoever is meant.
-//     So neither a name that comes again nor one that does not tells anything.
+//     notes). Some values have one surrogate wherever they stand, the others one
+//     of its own in each note, where a mention keeps that of the one before or has
+//     another. So neither a name that comes again nor one that does not tells much.
 func newSurrogate(s *settings) func(*Options) Operator {
 	scope := s.scope(PatientScope)
 	strategy := s.word("strategy", strategyNames[consistent], strategyNames[:]...)
 	stay := s.number("stay", 50, 0, 99)
 	s.likes, s.strategy = true, strategyNames[strategy]
-	return func(*Options) Operator {
+	return func(options *Options) Operator {
 		o := &surrogates{scope: scope, strategy: strategy, stay: stay}
 		o.writer = surrogate.NewWriter(o)
+		if options.Names != nil {
+			o.writer.Use(options.Names)
+		}
 		return o
 	}
 }
@@ -51,8 +54,10 @@ type surrogates struct {
 
 	note      *Note
 	originals []byte // folded words of the values of the note
-	owner     Scope  // whose stand-ins the mention at hand chooses among
-	standIn   uint64 // which of them it has
+	owner     Scope  // of the stream that the mention at hand draws from
+	same      bool   // its surrogate hangs on its value
+	standIn   uint64 // otherwise on this
+	stretch   []byte // and on this
 	key       []byte
 	mentions  []mention
 	words     []byte // folded, of mentions
@@ -122,20 +127,53 @@ func hasAccents(text []byte) bool {
 
 // Replace implements Operator.
 func (s *surrogates) Replace(dst []byte, n *Note, v Value) ([]byte, bool) {
-	switch s.strategy {
-	case consistent:
-		s.owner, s.standIn = s.scope, 0
-	case random:
-		s.owner, s.standIn = NoteScope, uint64(v.Span)
-	case markov:
-		s.owner = s.ownerOf(v)
-		if v.Category.Kind() == pipeline.PlaceKind {
-			s.standIn = s.choose([]byte("places")) // those of a note go together
-		} else {
-			s.standIn = s.choose(s.walk(v))
+	s.stretch = s.stretch[:0]
+	switch {
+	case s.strategy == consistent:
+		s.owner, s.same = s.scope, true
+	case s.strategy == random:
+		s.owner, s.same, s.standIn = NoteScope, false, uint64(v.Span)
+	case v.Category.Kind() == pipeline.PlaceKind:
+		s.owner, s.same = s.ownerOf(v), false
+		s.standIn = s.choose([]byte("places")) // those of a note go together
+	default:
+		s.standIn = 0
+		if s.owner, s.same = s.fate(v); !s.same {
+			s.stretch = append(s.stretch, s.walk(v)...)
 		}
 	}
 	return s.write(dst, v)
+}
+
+// How many of a hundred values have one surrogate wherever they stand: of patients;
+// of staff in all notes of the house, and in those of a patient. A tagger misses a name
+// wherever it stands or once, nobody knows how often which: with half and half neither
+// is an original more than twice as often as names are.
+const (
+	sameOfPatient = 50
+	sameOfHouse   = 35
+	staffOfOne    = 25
+)
+
+// fate draws, by its last word, whether a value has one surrogate wherever it stands,
+// and who owns that.
+func (s *surrogates) fate(v Value) (owner Scope, same bool) {
+	start := len(s.words)
+	s.words = appendWords(s.words, v.Words)
+	last := bytes.TrimRight(s.words[start:], " ")
+	last = last[bytes.LastIndexByte(last, ' ')+1:]
+	s.words = s.words[:start]
+	limit := sameOfPatient
+	if owner = s.ownerOf(v); owner != s.scope {
+		if s.note.Draw(owner, "surrogate fate", last).IntN(100) < sameOfHouse {
+			return owner, true
+		}
+		limit = staffOfOne * 100 / (100 - sameOfHouse)
+	}
+	if s.note.Draw(s.scope, "surrogate fate", last).IntN(100) < limit {
+		return s.scope, true
+	}
+	return NoteScope, false
 }
 
 // run returns the text of the places that stand side by side with span k, hardly a
@@ -190,17 +228,14 @@ const longestTitle = 12
 var staffTitles = map[string]bool{"dr": true, "dra": true, "doctor": true, "doctora": true, "due": true, "enf": true, "enfermera": true, "enfermero": true,
 	"inf": true, "infermera": true, "infermer": true, "metge": true, "metgessa": true, "medico": true, "medica": true, "mir": true, "ts": true, "tsoc": true}
 
-// steep is how fast stand-ins get rare. At .45 neither what comes in one note of 12
-// nor what comes in more is an original twice as often as names are
-// (scripts/experiments/surrogates.py).
-const steep = 0.45
+// steep is how fast homes get rare.
+const steep = 0.8
 
-// choose draws which stand-in a stretch of mentions has: k or a later one with
-// probability (k+1)^-steep. However many mentions there are, some stand-ins come in
-// a large part of them and about half of all mentions have one that comes but once
-// or twice.
-func (s *surrogates) choose(stretch []byte) uint64 {
-	u := s.note.Draw(NoteScope, "surrogate choice", stretch).Float64()
+// choose draws which home a note has: k or a later one with probability
+// (k+1)^-steep. However many notes there are, some homes come in a large part of
+// them and about half of all have one that comes but once or twice.
+func (s *surrogates) choose(what []byte) uint64 {
+	u := s.note.Draw(NoteScope, "surrogate choice", what).Float64()
 	return uint64(min(math.Pow(u, -1/steep), 1<<40))
 }
 
@@ -242,13 +277,12 @@ func (s *surrogates) step(m *mention) {
 	}
 }
 
-// Draw implements surrogate.Source. A stand-in is somebody with a name, whatever the
-// name is that it stands for.
+// Draw implements surrogate.Source.
 func (s *surrogates) Draw(what string, nth int, part []byte, attempt int) *rand.Rand {
 	s.key = append(s.key[:0], byte(attempt))
-	if s.strategy != consistent {
+	if !s.same {
 		s.key = binary.LittleEndian.AppendUint64(append(s.key, byte(nth)), s.standIn)
-		part = nil
+		part = s.stretch
 	}
 	s.key = append(s.key, what...)
 	s.key = append(append(s.key, 0), part...)

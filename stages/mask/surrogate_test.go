@@ -8,99 +8,116 @@ import (
 	"github.com/velum-health/velum/stages/mask"
 )
 
-// TestStandIns: over a patient's notes some surrogates come again and many do not,
-// whoever is meant; the order of notes and the worker change nothing.
-func TestStandIns(t *testing.T) {
+// TestFates: half of a patient's values have one surrogate in all of the notes, the
+// others one of its own in each; the order of notes and the worker change nothing.
+func TestFates(t *testing.T) {
 	masker := func() *mask.Masker {
 		return newMasker(t, mask.Options{Default: chain(t, "surrogate strategy=markov"), Key: testKey(t, 4)})
 	}
-	const notes, patients = 12, 60
-	surname := func(m *mask.Masker, patient, note int, marked string) string {
+	const notes, patients = 12, 200
+	name := func(m *mask.Masker, patient, note int) string {
 		n := mask.Note{ID: fmt.Appendf(nil, "%d-%d", patient, note), Patient: fmt.Appendf(nil, "p%d", patient)}
-		return masked(t, m, n, marked)
+		return masked(t, m, n, "se va [PERSON:Quirogabal]")
 	}
 	m := masker()
-	once, often, others, first := 0, 0, 0, ""
+	same, others, first := 0, 0, ""
 	for p := range patients {
 		in := map[string]int{}
 		for i := range notes {
-			name := surname(m, p, i, "viene [PERSON:Quirogabal]")
+			of := name(m, p, i)
 			if p == 0 && i == 0 {
-				first = name
+				first = of
 			}
-			in[name]++
-			if other := surname(m, p, i, "viene [PERSON:Zubizar]"); in[other] > 0 {
-				others++
-			}
+			in[of]++
 		}
-		for _, n := range in {
-			if n == 1 {
-				once++
-			}
-			if n >= 3 {
-				often += n
-			}
+		switch {
+		case len(in) == 1:
+			same++
+		case len(in) > notes/2:
+			others++
 		}
 	}
-	all := patients * notes
-	if once < all*35/100 || once > all*65/100 || often < all/5 {
-		t.Errorf("of %d mentions %d have a surrogate that comes in one note of the patient, %d one that comes in three or more", all, once, often)
+	if same < patients*2/5 || same > patients*3/5 || same+others < patients*97/100 {
+		t.Errorf("of %d values %d have one surrogate in all notes and %d one of its own in each", patients, same, others)
 	}
-	if others < all/5 {
-		t.Errorf("somebody else has a surrogate of the same patient's only %d times of %d", others, all)
-	}
-	if again := surname(masker(), 0, 0, "viene [PERSON:Quirogabal]"); again != first {
+	if again := name(masker(), 0, 0); again != first {
 		t.Errorf("another worker writes %q, not %q", again, first)
 	}
 }
 
-// TestStaff: who works there and where has the house's stand-ins, which come again in
-// notes of other patients; patients have their own.
+// TestStaff: a third of those who work there have one surrogate with all patients, and
+// as many one with each; patients have their own.
 func TestStaff(t *testing.T) {
 	m := newMasker(t, mask.Options{Default: chain(t, "surrogate strategy=markov"), Key: testKey(t, 4)})
 	for _, c := range []struct {
 		marked string
 		house  bool
 	}{
-		{"Dra. [PERSON:Quirogabal Zubizar]", true},
-		{"metge [PERSON:Quirogabal Zubizar]", true},
-		{"Visto por [NOMBRE_PERSONAL_SANITARIO:Quirogabal Zubizar]", true},
-		{"va a [HOSPITAL:Hospital de Quirogabal]", true},
-		{"su hijo [PERSON:Quirogabal Zubizar]", false},
+		{"Dra. [PERSON:%s]", true},
+		{"metge [PERSON:%s]", true},
+		{"Visto por [NOMBRE_PERSONAL_SANITARIO:%s]", true},
+		{"su hijo [PERSON:%s]", false},
 	} {
-		in := map[string]int{}
-		most := 0
-		for p := range 100 {
-			n := mask.Note{ID: fmt.Appendf(nil, "%d", p), Patient: fmt.Appendf(nil, "p%d", p)}
-			name := masked(t, m, n, c.marked)
-			in[name]++
-			most = max(most, in[name])
+		const people, patients, notes = 90, 6, 3
+		house, ofOne := 0, 0
+		for k := range people {
+			who := fmt.Sprintf("Quirog%c%cal", 'a'+k%10, 'a'+k/10)
+			all, mine := map[string]int{}, map[string]int{}
+			for p := range patients {
+				for i := range notes {
+					n := mask.Note{ID: fmt.Appendf(nil, "%d-%d", p, i), Patient: fmt.Appendf(nil, "%d", p)}
+					name := masked(t, m, n, fmt.Sprintf(c.marked, who))
+					all[name]++
+					if p == 0 {
+						mine[name]++
+					}
+				}
+			}
+			switch {
+			case all[firstOf(all)] == patients*notes:
+				house++
+			case len(mine) == 1:
+				ofOne++
+			}
 		}
-		if (most > 15) != c.house {
-			t.Errorf("%s: a surrogate comes with %d of 100 patients", c.marked, most)
+		if c.house && (house < people/5 || house > people/2 || ofOne < people/10 || ofOne > people/2) || !c.house && (house > 0 || ofOne < people/4) {
+			t.Errorf("%s: of %d names %d have one surrogate with all patients, %d with the first", c.marked, people, house, ofOne)
 		}
 	}
 }
 
-// TestSpelledLikeTheNote: where a note has no accents, surrogates have none.
+// firstOf returns a key of m.
+func firstOf(m map[string]int) string {
+	for k := range m {
+		return k
+	}
+	return ""
+}
+
+// TestSpelledLikeTheNote: a name with accents has one with accents in its place, and one
+// that is written without has one without, whatever the note has.
 func TestSpelledLikeTheNote(t *testing.T) {
 	m := newMasker(t, mask.Options{Default: chain(t, "surrogate strategy=markov"), Key: testKey(t, 4)})
 	for _, c := range []struct {
 		text    string
 		accents bool
+		value   string
 	}{
-		{"acude a consulta por dolor de rodilla de larga evolucion, sin fiebre ni perdida de peso, se pauta ibuprofeno y reposo relativo, control en dos semanas con su enfermera. ", false},
-		{"acude a consulta por lumbalgia, está mejor. ", true},
+		{"acude a consulta por dolor de rodilla de larga evolucion, sin fiebre ni perdida de peso, se pauta ibuprofeno y reposo relativo, control en dos semanas con su enfermera. ", false, "Moreno"},
+		{"acude a consulta por lumbalgia, está mejor. ", true, "García"},
+		{"acude a consulta por lumbalgia, está mejor. ", false, "Garcia"},
+		{"acude a consulta por lumbalgia, está mejor. ", false, "Moreno"},
+		{"acude a consulta por dolor, sin fiebre. ", true, "García"},
 	} {
 		n := 0
 		for i := range 300 {
-			name := masked(t, m, mask.Note{ID: fmt.Appendf(nil, "%d", i)}, c.text+"[PERSON:Quirogabal]")
+			name := masked(t, m, mask.Note{ID: fmt.Appendf(nil, "%d", i)}, c.text+"[PERSON:"+c.value+"]")
 			if strings.ContainsAny(name[len(c.text):], "áéíóúàèòü") {
 				n++
 			}
 		}
 		if (n > 60) != c.accents {
-			t.Errorf("%q: %d of 300 surrogates with accents", c.text[:20], n)
+			t.Errorf("%q, %s: %d of 300 surrogates with accents", c.text[:20], c.value, n)
 		}
 	}
 	if got := masked(t, m, mask.Note{ID: []byte("1")}, "está [PERSON:GARCIA Lopez]"); strings.ContainsAny(got[len("está "):], "áéíóúÁÉÍÓÚ") {

@@ -1,6 +1,10 @@
 package resolve
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/velum-health/velum/models/tag/overlap"
+)
 
 // table maps hashes to small numbers. It is emptied in time proportional to
 // what it holds, so that one long note does not slow down the short ones that
@@ -179,7 +183,7 @@ const neverContext = 4
 // neverWords is the longest span that is looked up in the lexicons.
 const neverWords = 6
 
-func (w *worker) isNever(c *candidate) bool {
+func (w *worker) isNever(c *overlap.Candidate) bool {
 	i, j := w.wordsIn(c.Start, c.End)
 	if i == j || w.namedBeside(i, j) {
 		return false

@@ -33,10 +33,12 @@ type Options struct {
 	Workers  int      `yaml:"-"`
 	Counts   *Counts  `yaml:"-"` // nil: not counted
 
-	// Trace, if it is set, is told the spans of each note after each step that may
-	// change them, to explain them: with one worker, and not in a run.
-	Trace func(step string, spans []pipeline.Span) `yaml:"-"`
+	Trace Trace `yaml:"-"` // with one worker, and not in a run; nil: nobody looks
 }
+
+// Trace is told the spans of each note after each step that may change them, to
+// explain them.
+type Trace func(step string, spans []pipeline.Span)
 
 // Entry is a phrase of the always-mask list.
 type Entry struct {

@@ -9,103 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/velum-health/velum/models/tag/overlap"
+
 	"pgregory.net/rapid"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/markup"
 )
-
-func drawCandidates(t *rapid.T, length int32) []candidate {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) candidate {
-		start := rapid.Int32Range(0, length-1).Draw(t, "start")
-		end := rapid.Int32Range(start+1, length).Draw(t, "end")
-		return candidate{
-			Span: pipeline.Span{Start: start, End: end, Category: pipeline.Category(rapid.IntRange(1, 3).Draw(t, "category"))},
-			rank: uint16(rapid.IntRange(0, 3).Draw(t, "rank")),
-		}
-	}), 0, 12).Draw(t, "candidates")
-}
-
-// ownerOf is the slow way to say who has a byte: the best candidate over it.
-func ownerOf(cands []candidate, at int32) *candidate {
-	var best *candidate
-	for i := range cands {
-		c := &cands[i]
-		if c.Start <= at && at < c.End && (best == nil || c.before(best)) {
-			best = c
-		}
-	}
-	return best
-}
-
-func TestMergeProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(rapid.StringMatching(`[a-z ,]{1,40}`).Draw(t, "text"))
-		cands := drawCandidates(t, int32(len(text)))
-		given := slices.Clone(cands)
-		m := merger{hull: rapid.Bool().Draw(t, "hull")}
-		spans := m.merge(nil, text, cands)
-
-		at := 0
-		covering := make([]int, len(text)) // span over each byte, from 1
-		for i, s := range spans {
-			if int(s.Start) < at || s.End <= s.Start || int(s.End) > len(text) {
-				t.Fatalf("span %d %v is not behind byte %d", i, s, at)
-			}
-			at = int(s.End)
-			for b := s.Start; b < s.End; b++ {
-				covering[b] = i + 1
-			}
-		}
-		for b := range text {
-			owner := ownerOf(given, int32(b))
-			if owner == nil && covering[b] > 0 || owner != nil && covering[b] == 0 && text[b] != ' ' {
-				t.Fatalf("byte %d: owner %v, span %d", b, owner, covering[b])
-			}
-			if owner == nil || covering[b] == 0 {
-				continue
-			}
-			s := spans[covering[b]-1]
-			if !m.hull && !blank(text[b:b+1]) && s.Category != owner.Category {
-				t.Fatalf("byte %d: category %d, its best candidate has %d", b, s.Category, owner.Category)
-			}
-			if m.hull && owner.rank == 0 && ownsAll(given, owner) && s.Category != owner.Category {
-				t.Fatalf("byte %d: a winner lost its category", b)
-			}
-		}
-		if m.hull {
-			for i := range given {
-				first, last := withoutSpaces(text, given[i].Start, given[i].End)
-				if first < last && ownsAll(given, &given[i]) && covering[first] != covering[last-1] {
-					t.Fatalf("candidate %d was cut though nothing better touches it", i)
-				}
-			}
-		}
-	})
-}
-
-// ownsAll tells whether nothing better overlaps a candidate.
-func ownsAll(cands []candidate, c *candidate) bool {
-	for at := c.Start; at < c.End; at++ {
-		if o := ownerOf(cands, at); o.before(c) || c.before(o) {
-			return false
-		}
-	}
-	return true
-}
-
-func TestMergeDoesNotDependOnOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := []byte(strings.Repeat("ab ", 12))
-		cands := drawCandidates(t, int32(len(text)))
-		shuffled := rapid.Permutation(cands).Draw(t, "order")
-		m := merger{hull: rapid.Bool().Draw(t, "hull")}
-		a := slices.Clone(m.merge(nil, text, slices.Clone(cands)))
-		if b := m.merge(nil, text, slices.Clone(shuffled)); !slices.Equal(a, b) {
-			t.Fatalf("%v and %v", a, b)
-		}
-	})
-}
 
 // foldWords is the slow way to compare words.
 func foldWords(s string) string {
@@ -279,7 +189,7 @@ func TestNoteProperties(t *testing.T) {
 		model := b.TagSet.Decode(nil, b.Tokens.At(0), b.TagsOf(0))
 		for at, c := range text {
 			kept := slices.ContainsFunc(out, func(s pipeline.Span) bool { return int(s.Start) <= at && at < int(s.End) })
-			if kept || blank([]byte{c}) {
+			if kept || overlap.Blank([]byte{c}) {
 				continue
 			}
 			for _, m := range matches {
@@ -298,7 +208,7 @@ func TestNoteProperties(t *testing.T) {
 
 // beforeName tells whether a span may lose letters: it begins with a title.
 func beforeName(text []byte, s pipeline.Span) bool {
-	return strings.HasPrefix(string(text[s.Start:s.End]), "Dr") || strings.HasPrefix(string(text[s.Start:s.End]), "Sra") || blank(text[s.Start:s.End])
+	return strings.HasPrefix(string(text[s.Start:s.End]), "Dr") || strings.HasPrefix(string(text[s.Start:s.End]), "Sra") || overlap.Blank(text[s.Start:s.End])
 }
 
 func drawMatches(t *rapid.T, length int32) []pipeline.Match {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/velum-health/velum/models/form/dates"
 	"github.com/velum-health/velum/models/form/recognizers"
+	"github.com/velum-health/velum/models/tag/overlap"
 	networks "github.com/velum-health/velum/models/tag/rules"
 	"github.com/velum-health/velum/models/word/view"
 	"github.com/velum-health/velum/pipeline"
@@ -33,7 +34,7 @@ func New(o Options) (pipeline.Step, error) {
 	}
 	return pipeline.Step{Name: "resolve", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
 		w := &worker{plan: p, counts: newTally(p), reader: reader{wordTable: p.words}}
-		w.hull = p.Overlap == "hull"
+		w.Hull = p.Overlap == "hull"
 		w.resolve = w.note
 		for _, pack := range p.Packs {
 			w.machines = append(w.machines, pack.NewMachine())
@@ -114,7 +115,7 @@ func (t *Tally) reset() {
 // worker is the scratch space of one goroutine and the note that it works on.
 type worker struct {
 	*plan
-	merger
+	overlap.Merger
 	repeater
 	reader
 	counts  *Tally
@@ -131,7 +132,7 @@ type worker struct {
 	cutAll bool  // the words are those of the note
 	folded bool  // all words have their hash
 	model  []pipeline.Span
-	cands  []candidate
+	cands  []overlap.Candidate
 	spans  []pipeline.Span
 
 	typed  []pipeline.Span // candidates of those who say what a thing is
@@ -213,7 +214,7 @@ func (w *worker) note() {
 	w.traced("candidates", true)
 	w.cutWords()
 	w.cutUntyped()
-	w.spans = w.merge(w.spans, w.text, w.cands)
+	w.spans = w.Merge(w.spans, w.text, w.cands)
 	w.traced("merge", false)
 	w.run(onSpans)
 	w.coverKnown()
@@ -288,7 +289,7 @@ func (w *worker) cover(k pipeline.Span, start, end int32) {
 	if start >= end {
 		return
 	}
-	if k.Start, k.End = withoutSpaces(w.text, start, end); k.Start < k.End && !blank(w.text[k.Start:k.End]) {
+	if k.Start, k.End = overlap.WithoutSpaces(w.text, start, end); k.Start < k.End && !overlap.Blank(w.text[k.Start:k.End]) {
 		w.spans = append(w.spans, k)
 	}
 }
@@ -326,7 +327,7 @@ func (w *worker) fromModel() {
 		if len(probs) == len(w.model) {
 			s.Score = min(probs[i], 1)
 		}
-		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
+		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byModel][s.Category]})
 	}
 	w.traced("model", true)
 }
@@ -354,9 +355,9 @@ func (w *worker) fromPatterns() {
 		if m.Checked {
 			by = byCheckedPattern
 		}
-		w.cands = append(w.cands, candidate{
+		w.cands = append(w.cands, overlap.Candidate{
 			Span: pipeline.Span{Start: m.Start, End: m.End, Score: m.Score, Category: c, Source: pipeline.FromPattern},
-			rank: w.rank[by][m.Category],
+			Rank: w.rank[by][m.Category],
 		})
 	}
 }
@@ -369,7 +370,7 @@ func (w *worker) fromKnown() {
 		return
 	}
 	for _, s := range w.placed.Spans(w.from, b.Known.At(w.i)) {
-		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byKnown][s.Category]})
+		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byKnown][s.Category]})
 	}
 }
 
@@ -378,7 +379,7 @@ func (w *worker) fromPacks() {
 	for _, m := range w.machines {
 		w.found = m.Spans(w.found[:0], w.text, w.tokens)
 		for _, s := range w.found {
-			w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byRule][s.Category]})
+			w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byRule][s.Category]})
 		}
 	}
 }
@@ -395,9 +396,9 @@ func (w *worker) fromRecognizers() {
 			if f.Checked {
 				by = byCheckedPattern
 			}
-			w.cands = append(w.cands, candidate{
+			w.cands = append(w.cands, overlap.Candidate{
 				Span: pipeline.Span{Start: f.Start, End: f.End, Score: f.Score, Category: w.recognized[f.Category], Source: pipeline.FromPattern},
-				rank: w.rank[by][f.Category],
+				Rank: w.rank[by][f.Category],
 			})
 		}
 	}
@@ -413,9 +414,9 @@ func (w *worker) propose(start, end int32, c pipeline.Category, by origin) {
 	if by == byRule {
 		score = ruleScore
 	}
-	w.cands = append(w.cands, candidate{
+	w.cands = append(w.cands, overlap.Candidate{
 		Span: pipeline.Span{Start: start, End: end, Score: score, Category: c, Source: sourceOf[by]},
-		rank: w.rank[by][c],
+		Rank: w.rank[by][c],
 	})
 }
 

@@ -30,6 +30,9 @@ type rule struct {
 var rules = []rule{
 	{"titles", "meddocan primary-care", onModel, title | shortTitle, (*worker).stripTitles},
 	{"script", "meddocan primary-care", onText, 0, (*worker).findScripts},
+	{"initials", "primary-care", onText, 0, (*worker).findInitials},
+	{"initials-beside", "primary-care", onSpans, 0, (*worker).joinInitials},
+	{"house-number", "primary-care", onSpans, 0, (*worker).joinNumbers},
 	{"date-borders", "primary-care", onSpans, 0, (*worker).endDates},
 	{"trait", "meddocan", onSpans, trait, (*worker).findTraits},
 	{"phone-fax", "meddocan", onSpans, telephone | fax, (*worker).tellFax},

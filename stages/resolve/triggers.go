@@ -14,35 +14,36 @@ import (
 type class uint64
 
 const (
-	title       class = 1 << iota // stands before a name
-	shortTitle                    // the same, but also a letter or a word of its own: needs a given name behind it
-	particle                      // joins the words of a name
-	article                       // may stand in the name of a place, never in one of a person
-	institution                   // begins the name of a health centre
-	telephone                     // stands before a telephone number
-	fax                           // stands before a fax number
-	relative                      // kin
-	of                            // de
-	episode                       // stands before the number of a stay
-	record                        // stands before a record number
-	insurance                     // stands before a social security number
-	sexed                         // a noun or adjective that tells the sex of the patient
-	patient                       // may stand before such a word
-	collegiate                    // stands before a collegiate number
-	weekday                       // ends the name of a centre: an appointment begins
-	breaker                       // never in the name of a centre: para, desde
-	until                         // between the ends of a range: al, hasta
-	yearWord                      // before a year, no part of it: año
-	eponymous                     // before an eponym: tendón de Aquiles
-	trait                         // a people, colour or leaning that tells of the patient: mujer blanca
-	traitLabel                    // stands before such a word: de nacionalidad
+	title        class = 1 << iota // stands before a name
+	shortTitle                     // the same, but also a letter or a word of its own: needs a given name behind it
+	particle                       // joins the words of a name
+	article                        // may stand in the name of a place, never in one of a person
+	institution                    // begins the name of a health centre
+	telephone                      // stands before a telephone number
+	fax                            // stands before a fax number
+	relative                       // kin
+	of                             // de
+	episode                        // stands before the number of a stay
+	record                         // stands before a record number
+	insurance                      // stands before a social security number
+	sexed                          // a noun or adjective that tells the sex of the patient
+	patient                        // may stand before such a word
+	collegiate                     // stands before a collegiate number
+	weekday                        // ends the name of a centre: an appointment begins
+	breaker                        // never in the name of a centre: para, desde
+	until                          // between the ends of a range: al, hasta
+	yearWord                       // before a year, no part of it: año
+	eponymous                      // before an eponym: tendón de Aquiles
+	trait                          // a people, colour or leaning that tells of the patient: mujer blanca
+	traitLabel                     // stands before such a word: de nacionalidad
+	abbreviation                   // what is written as capitals with full stops and is nobody: T.A.
 
 	numClasses int = iota
 )
 
 // classNames are the names of the lists, in the order of the bits.
 var classNames = [numClasses]string{
-	"title", "short-title", "particle", "article", "institution", "telephone", "fax", "kin", "of", "episode", "record", "insurance", "sexed", "patient", "collegiate", "weekday", "breaker", "until", "year", "eponymous", "trait", "trait-label",
+	"title", "short-title", "particle", "article", "institution", "telephone", "fax", "kin", "of", "episode", "record", "insurance", "sexed", "patient", "collegiate", "weekday", "breaker", "until", "year", "eponymous", "trait", "trait-label", "abbreviation",
 }
 
 // checkWords wants all lists that rules ask for, and no other.

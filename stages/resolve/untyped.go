@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 
+	"github.com/velum-health/velum/models/tag/overlap"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -28,7 +29,7 @@ var untypedCategory = func() pipeline.Category {
 // cutUntyped takes out of the untyped candidates what others cover.
 func (w *worker) cutUntyped() {
 	w.strict = w.strict[:0]
-	if !slices.ContainsFunc(w.cands, func(c candidate) bool { return isUntyped(&c.Span) }) {
+	if !slices.ContainsFunc(w.cands, func(c overlap.Candidate) bool { return isUntyped(&c.Span) }) {
 		return
 	}
 	w.typed = w.typed[:0]
@@ -71,17 +72,17 @@ func (w *worker) cutUntyped() {
 	}
 	w.cands = kept
 	for _, s := range w.cut {
-		w.cands = append(w.cands, candidate{Span: s, rank: w.rank[byModel][s.Category]})
+		w.cands = append(w.cands, overlap.Candidate{Span: s, Rank: w.rank[byModel][s.Category]})
 	}
 }
 
 // keepCut keeps what a typed candidate has left of an untyped one, if more than
 // signs are left.
 func (w *worker) keepCut(s pipeline.Span) {
-	if s.Start >= s.End || blank(w.text[s.Start:s.End]) {
+	if s.Start >= s.End || overlap.Blank(w.text[s.Start:s.End]) {
 		return
 	}
-	s.Start, s.End = withoutSpaces(w.text, s.Start, s.End)
+	s.Start, s.End = overlap.WithoutSpaces(w.text, s.Start, s.End)
 	w.cut = append(w.cut, s)
 }
 

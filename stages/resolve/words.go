@@ -31,6 +31,8 @@ const (
 
 func (w *word) is(s shape) bool { return w.shape&s != 0 }
 
+func (w *word) isLetter(text []byte) bool { return utf8.RuneCount(text[w.start:w.end]) == 1 }
+
 // base of the polynomial hash h(c₁...cₙ) = Σ cᵢ·baseⁿ⁻ⁱ mod 2⁶⁴. It is odd and
 // far from a power of two, so that short words do not collide; a collision
 // would hide a word too many.

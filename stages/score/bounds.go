@@ -152,13 +152,15 @@ func (s *Scorer) countMasked(r *row, text []byte) {
 	s.mark(s.system, inSystem)
 	chars, entities, clean := &r[MaskedCharacters], &r[MaskedEntities], &r[CleanNotes]
 	entities.gold, entities.system = int32(len(s.gold)), int32(len(s.system))
-	for _, g := range s.gold {
+	of := s.entities[len(s.entities)-len(s.gold):]
+	for i, g := range s.gold {
 		all, masked := s.letters(text, g, inSystem)
 		chars.gold += all
 		chars.found += masked
 		if masked == all {
 			entities.found++
 			s.categories[g.Category].masked++
+			of[i].masked = true
 		}
 		if s.o.Direct != nil && s.o.Direct(g.Category) {
 			s.countDirect(&r[DirectNotes], masked == all)

@@ -80,6 +80,7 @@ type Scorer struct {
 	rows       []row
 	categories []categoryCount // by category
 	confusion  []int64         // [gold*n + system], n = len(categories); None is no span
+	entities   []entity        // gold spans, note by note
 	errors     ErrorCounts
 
 	quarantined, sentences, lines, tokens int64
@@ -176,8 +177,10 @@ func compare(a, b pipeline.Span) int {
 // strict counts the spans that both sides have, in the note and by category.
 func (s *Scorer) strict() count {
 	c := count{gold: int32(len(s.gold)), system: int32(len(s.system))}
+	first := len(s.entities)
 	for _, g := range s.gold {
 		s.categories[g.Category].gold++
+		s.entities = append(s.entities, entity{note: int32(len(s.rows) - 1), category: g.Category})
 	}
 	for _, x := range s.system {
 		s.categories[x.Category].system++
@@ -190,6 +193,7 @@ func (s *Scorer) strict() count {
 			j++
 		default:
 			s.categories[s.gold[i].Category].right++
+			s.entities[first+i].right = true
 			c.found++
 			c.right++
 			i++

@@ -34,16 +34,13 @@ func (s *Scorer) Compare(other *Scorer, m Measure, shuffles int, seed uint64) (S
 	if shuffles == 0 {
 		shuffles = Shuffles
 	}
-	if len(s.rows) != len(other.rows) {
-		return Significance{}, errors.New("the two systems were scored on different numbers of notes")
+	if err := s.comparable(other); err != nil {
+		return Significance{}, err
 	}
 	var a, b total
 	var differ [][2]count // notes in which exchanging changes something
 	for i := range s.rows {
 		x, y := s.rows[i][m], other.rows[i][m]
-		if s.rows[i][Strict].gold != other.rows[i][Strict].gold {
-			return Significance{}, errors.New("the two systems were scored on different notes or gold spans")
-		}
 		a.add(x, 1)
 		b.add(y, 1)
 		if x != y {
@@ -65,6 +62,20 @@ func (s *Scorer) Compare(other *Scorer, m Measure, shuffles int, seed uint64) (S
 	n := float64(shuffles + 1)
 	out.Alpha = Ratios{(reached.Precision + 1) / n, (reached.Recall + 1) / n, (reached.F1 + 1) / n, (reached.FBeta + 1) / n}
 	return out, nil
+}
+
+// comparable tells why two systems were not scored on the same notes, as far as
+// counts tell.
+func (s *Scorer) comparable(other *Scorer) error {
+	if len(s.rows) != len(other.rows) {
+		return errors.New("the two systems were scored on different numbers of notes")
+	}
+	for i := range s.rows {
+		if s.rows[i][Strict].gold != other.rows[i][Strict].gold {
+			return errors.New("the two systems were scored on different notes or gold spans")
+		}
+	}
+	return nil
 }
 
 // exchange returns the sums after each pair changed sides or not, by the toss

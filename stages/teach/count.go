@@ -17,7 +17,7 @@ func NewCount(set *pipeline.TagSet) *Count {
 }
 
 // Add implements Corpus.
-func (c *Count) Add(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag, _ float64) error {
+func (c *Count) Add(_ []byte, _ []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) error {
 	for _, t := range tags {
 		if t == pipeline.O {
 			continue

@@ -1,6 +1,6 @@
 // Package teach hands labelled notes to a trainer.
 //
-//	in:  Text or View, Tokens, Gold, Reason, Weight
+//	in:  Text or View, Tokens, Gold, Reason
 //	out: a corpus of tagged token sequences
 //
 // It is the sink of `velum train`: read, tokenize, teach.
@@ -12,9 +12,8 @@ import (
 )
 
 // A Corpus keeps training notes. *crf.Corpus is one. It copies what it keeps.
-// weight is what the note counts, 1 for one that a person has labelled.
 type Corpus interface {
-	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, weight float64) error
+	Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error
 }
 
 // A Finder appends the pattern matches of text to dst.
@@ -69,7 +68,7 @@ func (s *Sink) Put(b *pipeline.Batch) error {
 		}
 		tags := s.tags[:len(tokens)]
 		s.TagSet.Encode(tags, tokens, s.spans)
-		if err := s.Corpus.Add(text, s.placed.Tokens(from, tokens), s.matches, tags, float64(b.WeightOf(i))); err != nil {
+		if err := s.Corpus.Add(text, s.placed.Tokens(from, tokens), s.matches, tags); err != nil {
 			return err
 		}
 	}

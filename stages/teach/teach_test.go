@@ -12,13 +12,11 @@ import (
 
 // written keeps what it is taught as words and tag names.
 type written struct {
-	set     *pipeline.TagSet
-	got     []string
-	weights []float64
+	set *pipeline.TagSet
+	got []string
 }
 
-func (w *written) Add(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag, weight float64) error {
-	w.weights = append(w.weights, weight)
+func (w *written) Add(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) error {
 	var words []string
 	for i, t := range tokens {
 		words = append(words, string(text[t.Start:t.End])+"/"+w.set.Name(tags[i]))
@@ -57,7 +55,6 @@ func TestPut(t *testing.T) {
 		b.Tokens.End()
 	}
 	b.Reason[1] = pipeline.BadEncoding
-	b.Weight = []float32{1, .5, .25}
 	if err := s.Put(b); err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +63,6 @@ func TestPut(t *testing.T) {
 		"sin/O laEva/B-PERSON hoy/O",
 	}
 	if diff := cmp.Diff(want, c.got); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]float64{1, .25}, c.weights); diff != "" {
 		t.Error(diff)
 	}
 	if s.Notes != 2 || s.Skipped != 1 || s.Tokens != 9 || s.Spans != 2 || s.OffBorder != 1 {

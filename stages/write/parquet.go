@@ -39,7 +39,8 @@ type UnitOptions struct {
 
 	RowGroup int // rows of a row group; 0 means 100,000
 
-	Dates string // how dates were moved, for the metadata of public parts; "": they were not
+	Centers bool   // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
+	Dates   string // how dates were moved, for the metadata of public parts; "": they were not
 }
 
 // A Shortlist says which of the notes that were chosen in a unit are kept with
@@ -60,7 +61,7 @@ type Shortlist interface {
 //	masked/      note_id, row, text, model, n_<category>..., n_other, pass-through columns; no counts of Imitated
 //	spans/       note_id, row, start, end, start_char, end_char, category: where the replacements lie in the masked text; none of Imitated
 //	quasi/       private: note_id, row, patient (a hash), q0...: what k-anonymity is about
-//	notes/       private: note_id, row, confidence, language
+//	notes/       private: note_id, row, confidence, language; the centre, if there is one
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
 //	summary/     private: what the last step of the run has to know of all notes, see Summary
@@ -147,6 +148,7 @@ const (
 	noteRow
 	noteConfidence
 	noteLanguage
+	noteCenter
 )
 
 const (
@@ -208,7 +210,11 @@ func NewUnit(parts *commit.Parts, o UnitOptions) (*Unit, error) {
 			return nil, err
 		}
 	}
-	if u.notes, err = u.begin("notes", noteColumns, true); err != nil {
+	noted := noteColumns
+	if o.Centers {
+		noted = slices.Concat(noted, []column{{name: "center"}})
+	}
+	if u.notes, err = u.begin("notes", noted, true); err != nil {
 		return nil, err
 	}
 	u.summary, err = parts.Create("summary", SummaryExt, true)
@@ -394,20 +400,6 @@ func (u *Unit) countSpans(spans []pipeline.Span) {
 	}
 }
 
-func confidence(b *pipeline.Batch, i int) float32 {
-	if i < len(b.Conf) {
-		return b.Conf[i]
-	}
-	return 1 // no model, patterns only
-}
-
-func language(b *pipeline.Batch, i int) pipeline.Language {
-	if i < len(b.Language) {
-		return b.Language[i]
-	}
-	return pipeline.UnknownLanguage
-}
-
 var noteColumns = []column{
 	{name: "note_id"}, {name: "row", kind: pipeline.Int64Column},
 	{name: "confidence", kind: pipeline.FloatColumn}, {name: "language", dict: true},
@@ -415,20 +407,24 @@ var noteColumns = []column{
 
 // putNotes writes what is known of the masked notes and not public.
 func (u *Unit) putNotes(b *pipeline.Batch) error {
-	t := u.notes
+	t, centers := u.notes, b.ExtraNamed("center")
+	u.values = u.values[:0] // the column keeps what it is given until it is flushed
 	return t.chunks(u.pick, func(i int) {
-		conf, language := confidence(b, i), language(b, i)
+		conf, language := valueAt(b.Conf, i, 1), valueAt(b.Language, i, pipeline.UnknownLanguage)
 		t.columns[noteID].bytes(b.ID.At(i))
 		t.columns[noteRow].int64(b.First + int64(i))
 		t.columns[noteConfidence].float(conf)
 		t.columns[noteLanguage].bytes(languageNames[language])
 		u.counted.language[language]++
-		u.counted.confidence[tally.Bin(conf)]++
-		var words pipeline.Words
-		if i < len(b.Words) {
-			words = b.Words[i]
+		u.counted.parts.Note(tally.ByLanguage, languageNames[language], conf)
+		if u.o.Centers {
+			at := len(u.values)
+			u.values = centers.AppendText(u.values, i)
+			t.columns[noteCenter].bytes(u.values[at:])
+			u.counted.parts.Note(tally.ByCenter, u.values[at:], conf)
 		}
-		u.counted.risk.Note(conf, language, words, 0) // spans are counted by category
+		u.counted.confidence[tally.Bin(conf)]++
+		u.counted.risk.Note(conf, language, valueAt(b.Words, i, pipeline.Words{}), 0) // spans are counted by category
 	})
 }
 
@@ -647,11 +643,12 @@ type counted struct {
 	chosen     [3]int64
 	confidence [tally.Bins]int64
 	risk       calibrate.Source
+	parts      calibrate.Parts // by name of tally.DoubtBy
 	withSpans  int64
 }
 
 func newCounted() counted {
-	t := counted{spans: make([][]int64, pipeline.Categories())}
+	t := counted{spans: make([][]int64, pipeline.Categories()), parts: calibrate.Parts{}}
 	for c := range t.spans {
 		t.spans[c] = make([]int64, pipeline.SpanSources())
 	}
@@ -662,15 +659,13 @@ func newCounted() counted {
 func (t *counted) named() (m tally.Counts) {
 	for c, bySource := range t.spans {
 		for s, n := range bySource {
-			category, source := pipeline.Category(c).String(), pipeline.SpanSource(s).String()
-			m.Note(tally.Category, category, n)
-			m.Note(tally.Source, source, n)
-			m.Note(tally.Span, tally.Pair(category, source), n)
+			m.NoteSpans(pipeline.Category(c).String(), pipeline.SpanSource(s).String(), n)
 		}
 	}
 	for l, n := range t.language {
 		m.Note(tally.Language, cmp.Or(pipeline.Language(l).String(), "unknown"), n)
 	}
+	t.parts.Each(func(name, bin string, n int64) { m.Note(tally.DoubtBy, tally.Pair(name, bin), n) })
 	for bin, n := range t.confidence {
 		m.Note(tally.Confidence, tally.BinName(bin), n)
 	}

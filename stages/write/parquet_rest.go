@@ -296,14 +296,14 @@ func (c *rowCopier) count(number int64, row parquet.Row) {
 		c.masked++
 	case "notes":
 		confidence := c.value(row, "confidence").Float()
+		bin := calibrate.BinName(calibrate.DoubtBin(confidence))
 		c.gone.Note(tally.Language, cmp.Or(c.text(row, "language"), "unknown"), 1)
+		c.gone.Note(tally.DoubtBy, tally.Pair(tally.ByLanguage+c.text(row, "language"), bin), 1)
+		c.gone.Note(tally.DoubtBy, tally.Pair(tally.ByCenter+c.text(row, "center"), bin), 1) // that of no centre goes below 0, and away
 		c.gone.Note(tally.Confidence, tally.BinName(tally.Bin(confidence)), 1)
-		c.gone.Note(tally.Doubt, calibrate.BinName(calibrate.DoubtBin(confidence)), 1)
+		c.gone.Note(tally.Doubt, bin, 1)
 	case "original":
-		category, source := c.text(row, "category"), c.text(row, "source")
-		c.gone.Note(tally.Category, category, 1)
-		c.gone.Note(tally.Source, source, 1)
-		c.gone.Note(tally.Span, tally.Pair(category, source), 1)
+		c.gone.NoteSpans(c.text(row, "category"), c.text(row, "source"), 1)
 		if !c.spanned[number] {
 			c.spanned[number] = true
 			c.gone.Note(tally.WithSpans, "", 1)

@@ -18,8 +18,7 @@ import (
 // tokens, flags and tags are lists of the same length: the words of the note,
 // pipeline.TokenFlags, and names of tags. row is the number of the note in
 // its input file. The file holds the words of notes: it is private. Candidates,
-// selection sets and what goes to a curator have this form. With weights there
-// is one more column, weight: what a note counts in training.
+// selection sets and what goes to a curator have this form.
 type Tagged struct {
 	*table
 	set   *pipeline.TagSet
@@ -47,7 +46,7 @@ const (
 	taggedTokens
 	taggedFlags
 	taggedTags
-	taggedLast // weight, or part
+	taggedPart // of notes of several units
 )
 
 var taggedColumns = []column{
@@ -66,11 +65,6 @@ func NewTagged(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, erro
 // the column pipeline.PartColumn of the batches says. metadata are keys and values.
 func NewChosen(out io.Writer, set *pipeline.TagSet, rowGroup int, metadata ...string) (*Tagged, error) {
 	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: pipeline.PartColumn, dict: true}), metadata...)
-}
-
-// NewWeighted begins a file of notes with tags and weights.
-func NewWeighted(out io.Writer, set *pipeline.TagSet, rowGroup int) (*Tagged, error) {
-	return newTagged(out, set, rowGroup, append(slices.Clone(taggedColumns), column{name: "weight", kind: pipeline.FloatColumn}))
 }
 
 func newTagged(out io.Writer, set *pipeline.TagSet, rowGroup int, columns []column, metadata ...string) (*Tagged, error) {
@@ -118,17 +112,12 @@ func (w *Tagged) PutNotes(b *pipeline.Batch, pick []int) error {
 		}
 		c[taggedID].bytes(b.ID.At(i))
 		c[taggedRow].int64(row)
-		c[taggedConfidence].float(confidence(b, i))
-		c[taggedLanguage].bytes(languageNames[language(b, i)])
+		c[taggedConfidence].float(valueAt(b.Conf, i, 1))
+		c[taggedLanguage].bytes(languageNames[valueAt(b.Language, i, pipeline.UnknownLanguage)])
 		c[taggedChoice].bytes(choiceNames[choice(b, i)])
 		w.putTokens(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
-		if len(c) == taggedLast || c[taggedLast].constant != nil {
-			return
-		}
-		if last := &c[taggedLast]; last.name == pipeline.PartColumn {
-			last.bytes(parts.Bytes.At(i))
-		} else {
-			last.float(b.WeightOf(i))
+		if len(c) > taggedPart && c[taggedPart].constant == nil {
+			c[taggedPart].bytes(parts.Bytes.At(i))
 		}
 	})
 }

@@ -37,9 +37,6 @@ func (f *Feed) CopyTo(b *pipeline.Batch) {
 	if f.In.Gold.Len() > 0 {
 		b.Gold.Append(f.In.Gold.At(f.At)...)
 	}
-	if len(f.In.Weight) > 0 {
-		b.Weight = append(b.Weight, f.In.Weight[f.At])
-	}
 }
 
 func Full(b *pipeline.Batch) bool {
@@ -137,9 +134,6 @@ func (l *Lines) cut(b *pipeline.Batch) {
 	b.ID.Append(strconv.AppendInt(l.id, int64(l.line), 10))
 	b.Text.Append(line)
 	b.Reason = append(b.Reason, pipeline.Sound)
-	if len(l.feed.In.Weight) > 0 {
-		b.Weight = append(b.Weight, l.feed.In.Weight[l.feed.At])
-	}
 	if l.feed.In.Gold.Len() == 0 {
 		return
 	}

@@ -48,7 +48,6 @@ type Reader struct {
 	foot *parquet.Footer
 
 	columns  [taggedColumns]parquet.Cursor
-	weights  *parquet.Cursor // nil: the file has none, and all notes count 1
 	rows     int64
 	done     int64
 	flags    []pipeline.TokenFlags // of the note at hand
@@ -118,43 +117,18 @@ func (r *Reader) open(from io.ReaderAt, size int64) error {
 		}
 		columns = append(columns, column)
 	}
-	weights, err := r.weightColumn(f)
-	if err != nil {
-		return err
-	}
-	all := slices.Concat(columns, weights)
 	groups := len(f.Meta.RowGroups)
-	if err := f.CheckChunks(0, groups, all); err != nil {
+	if err := f.CheckChunks(0, groups, columns); err != nil {
 		return err
 	}
-	file, err := f.Open(all, 0, groups)
+	file, err := f.Open(columns, 0, groups)
 	if err != nil {
 		return err
 	}
 	for k, column := range columns {
 		r.columns[k] = f.Cursor(column, 0, file, 0, groups)
 	}
-	if len(weights) > 0 {
-		c := f.Cursor(weights[0], 0, file, 0, groups)
-		r.weights = &c
-	}
 	return nil
-}
-
-// weightColumn is what notes count in training, in (0, 1]. Not all files have
-// it.
-const weightColumn = "weight"
-
-func (r *Reader) weightColumn(f *parquet.Footer) ([]int, error) {
-	numbers := f.Named(weightColumn)
-	if len(numbers) == 0 {
-		return nil, nil
-	}
-	c := &f.Columns[numbers[0]]
-	if len(numbers) > 1 || !c.Flat() || c.Leaves[0].Element.Type.V != format.Float || c.Leaves[0].MaxDef != 0 {
-		return nil, &input.SchemaError{Path: r.path, Column: weightColumn, Cause: "has another type than velum writes", Remedy: Remedy}
-	}
-	return numbers, nil
 }
 
 // tags reads the tag set.
@@ -210,9 +184,6 @@ func (r *Reader) Close() error {
 		for k := range r.columns {
 			errs = append(errs, r.columns[k].Close())
 		}
-		if r.weights != nil {
-			errs = append(errs, r.weights.Close())
-		}
 		return errors.Join(errs...)
 	})
 }
@@ -252,20 +223,11 @@ func (r *Reader) end() error {
 			return cmp.Or[error](err, c.Damage("has more values than the other columns"))
 		}
 	}
-	if r.weights != nil {
-		if err := r.weights.Load(); err != io.EOF {
-			return cmp.Or[error](err, r.weights.Damage("has more values than the other columns"))
-		}
-	}
 	return io.EOF
 }
 
 // note appends the next note.
 func (r *Reader) note(b *pipeline.Batch) error {
-	weight, err := r.weight()
-	if err != nil {
-		return err
-	}
 	wanted, err := r.scalars(b)
 	if err != nil {
 		return err
@@ -285,9 +247,6 @@ func (r *Reader) note(b *pipeline.Batch) error {
 	}
 	if err := r.readWords(b); err != nil {
 		return err
-	}
-	if r.weights != nil {
-		b.Weight = append(b.Weight, weight)
 	}
 	b.Text.End()
 	b.Tokens.End()
@@ -348,22 +307,6 @@ func (r *Reader) scalars(b *pipeline.Batch) (wanted bool, err error) {
 	b.Language = append(b.Language, language)
 	b.Chosen = append(b.Chosen, choice)
 	return true, nil
-}
-
-// weight reads what the note at hand counts in training.
-func (r *Reader) weight() (float32, error) {
-	c := r.weights
-	if c == nil {
-		return 1, nil
-	}
-	if err := c.Load(); err != nil {
-		return 0, c.Early(err)
-	}
-	weight := math.Float32frombits(uint32(c.Fixed(c.Step())))
-	if !(weight > 0 && weight <= 1) {
-		return 0, c.Damage("has a value that is not above 0 and at most 1")
-	}
-	return weight, nil
 }
 
 func (r *Reader) readFlags() error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -372,64 +371,6 @@ func TestTaggedSchema(t *testing.T) {
 	_, err = readTagged(t, file.Bytes()[:file.Len()-20], tagged.Options{})
 	if _, ok := errors.AsType[*commit.DamageError](err); !ok {
 		t.Error(err)
-	}
-}
-
-// TestTaggedWeights reads what notes count in training, also by the line and
-// of kept notes.
-func TestTaggedWeights(t *testing.T) {
-	notes := []taggedNote{
-		{ID: "a", Words: []string{"el", "Pau"}, Flags: []pipeline.TokenFlags{3, 3}, Tags: []pipeline.Tag{0, 1}},
-		{ID: "b", Words: []string{"ve"}, Flags: []pipeline.TokenFlags{3}, Tags: []pipeline.Tag{0}},
-	}
-	written := func(weights ...float32) []byte {
-		var file bytes.Buffer
-		w, err := write.NewWeighted(&file, someTags, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := taggedBatch(notes...)
-		b.Weight = weights
-		if err := w.Put(b); err != nil {
-			t.Fatal(err)
-		}
-		rows, digest, err := w.Close()
-		if n, d, e := write.Verify("selected", bytes.NewReader(file.Bytes()), int64(file.Len())); n != rows || d != digest || errors.Join(err, e) != nil {
-			t.Fatal("the file does not read as it was written")
-		}
-		return file.Bytes()
-	}
-	weights := func(data []byte, portion func(pipeline.Source) pipeline.Source) ([]float32, error) {
-		r, err := tagged.New(bytes.NewReader(data), int64(len(data)), "test", tagged.Options{NotesOnly: true})
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		var b pipeline.Batch
-		err = portion(r).Next(&b)
-		return b.Weight, err
-	}
-	same := func(s pipeline.Source) pipeline.Source { return s }
-	lines := func(s pipeline.Source) pipeline.Source { return input.NewLines(s) }
-	last := func(s pipeline.Source) pipeline.Source {
-		return input.NewKeep(s, func(id []byte) bool { return string(id) == "b" })
-	}
-	for _, tt := range []struct {
-		name    string
-		portion func(pipeline.Source) pipeline.Source
-		want    []float32
-	}{{"notes", same, []float32{.5, 1}}, {"lines", lines, []float32{.5, .5, 1}}, {"kept", last, []float32{1}}} {
-		if got, err := weights(written(.5, 1), tt.portion); err != nil || !slices.Equal(got, tt.want) {
-			t.Errorf("%s: weights %v, %v", tt.name, got, err)
-		}
-	}
-	if got, err := weights(writeTagged(t, notes, 2, 0), same); err != nil || got != nil {
-		t.Errorf("weights %v, %v without a column", got, err)
-	}
-	for _, bad := range []float32{0, -1, 1.5, float32(math.NaN())} {
-		if _, err := weights(written(1, bad), same); err == nil {
-			t.Errorf("weight %v was read", bad)
-		}
 	}
 }
 

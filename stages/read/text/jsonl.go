@@ -166,7 +166,7 @@ func (j *JSONL) note(b *pipeline.Batch, value []byte, line int) error {
 	if rawID == nil && j.o.IDColumn == "" {
 		rawID = fields["note_id"] // what `velum run` calls it
 	}
-	if rawText == nil && fields["text"] != nil && fields["id"] != nil && fields["spans"] != nil {
+	if (rawText == nil || rawID == nil) && fields["text"] != nil && fields["id"] != nil && fields["spans"] != nil {
 		rawID, rawText = fields["id"], fields["text"] // what velum wrote of a file with other names: questions of learn, their answers
 	}
 	annotations, studio := fields["annotations"]

@@ -1,0 +1,105 @@
+package score
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/velum-health/velum/pipeline"
+)
+
+// countsFile is how the counts of a Scorer stand in JSON.
+type countsFile struct {
+	Rows       [][4 * int(numMeasures)]int32 `json:"rows"`       // by note: gold, found, system, right of each Measure
+	Categories map[string][4]int64           `json:"categories"` // gold, system, right, masked
+}
+
+// MarshalJSON writes the counts of notes and of categories: numbers and names of
+// categories. Kinds of errors, confusions and places are not kept.
+func (s *Scorer) MarshalJSON() ([]byte, error) {
+	f := countsFile{Rows: make([][4 * int(numMeasures)]int32, len(s.rows)), Categories: map[string][4]int64{}}
+	for i := range s.rows {
+		for m, c := range s.rows[i] {
+			copy(f.Rows[i][4*m:], []int32{c.gold, c.found, c.system, c.right})
+		}
+	}
+	for c, k := range s.categories {
+		if k.gold+k.system > 0 {
+			f.Categories[pipeline.Category(c).String()] = [4]int64{k.gold, k.system, k.right, k.masked}
+		}
+	}
+	return json.Marshal(&f)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote into a new Scorer.
+func (s *Scorer) UnmarshalJSON(data []byte) error {
+	var f countsFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return err
+	}
+	if s.categories == nil {
+		*s = *New(s.o)
+	}
+	s.rows = make([]row, len(f.Rows))
+	for i, r := range f.Rows {
+		for m := range s.rows[i] {
+			s.rows[i][m] = count{r[4*m], r[4*m+1], r[4*m+2], r[4*m+3]}
+		}
+	}
+	for name, k := range f.Categories {
+		c, err := pipeline.ParseCategory(name)
+		if err != nil {
+			return fmt.Errorf("counts: %w", err)
+		}
+		s.categories[c] = categoryCount{gold: k[0], system: k[1], right: k[2], masked: k[3]}
+	}
+	return nil
+}
+
+// Gather adds the counts of note i of another Scorer to row into(i) of s, or leaves
+// them out where that is negative, so that a row may be a document of several notes,
+// or a note that several systems read. Intervals and tests draw rows. Counts of
+// categories are added whole.
+func (s *Scorer) Gather(other *Scorer, into func(i int) int) {
+	for i := range other.rows {
+		k := into(i)
+		if k < 0 {
+			continue
+		}
+		if more := k + 1 - len(s.rows); more > 0 {
+			s.rows = append(s.rows, make([]row, more)...)
+		}
+		for m, c := range other.rows[i] {
+			to := &s.rows[k][m]
+			*to = count{to.gold + c.gold, to.found + c.found, to.system + c.system, to.right + c.right}
+		}
+	}
+	for c, k := range other.categories {
+		to := &s.categories[c]
+		to.gold, to.system, to.right, to.masked = to.gold+k.gold, to.system+k.system, to.right+k.right, to.masked+k.masked
+	}
+}
+
+// DifferenceInterval returns the middle 95 % of what measure m of s has more than that
+// of other, over draws of rows with replacement, the same ones of both: the paired
+// bootstrap. Both must have seen the same notes in the same order.
+func (s *Scorer) DifferenceInterval(other *Scorer, m Measure, draws int, seed uint64) (Interval, error) {
+	if err := s.comparable(other); err != nil || len(s.rows) == 0 || draws <= 0 {
+		return Interval{}, err
+	}
+	random := rand.New(rand.NewPCG(seed, 0xd1ff))
+	var values [3][]float64
+	for range draws {
+		var a, b total
+		for range s.rows {
+			i := random.IntN(len(s.rows))
+			a.add(s.rows[i][m], 1)
+			b.add(other.rows[i][m], 1)
+		}
+		d := minus(a.ratios(1), b.ratios(1))
+		for k, v := range [3]float64{d.Precision, d.Recall, d.F1} {
+			values[k] = append(values[k], v)
+		}
+	}
+	return Interval{middle(values[0]), middle(values[1]), middle(values[2])}, nil
+}
