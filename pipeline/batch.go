@@ -132,8 +132,7 @@ type Batch struct {
 	Text   Bytes    // as read
 	Extra  []Column // pass-through columns
 	Gold   List[Span]
-	Reason []Reason  // why a note goes to quarantine; Sound if it does not
-	Weight []float32 // what a note counts in training, in (0, 1]; empty: all count 1
+	Reason []Reason // why a note goes to quarantine; Sound if it does not
 
 	// tokenize
 	Tokens   List[Token]
@@ -216,14 +215,6 @@ func (b *Batch) TagsOf(i int) []Tag {
 	return b.Tags[b.Tokens.Offsets[i]:b.Tokens.Offsets[i+1]]
 }
 
-// WeightOf returns what note i counts in training.
-func (b *Batch) WeightOf(i int) float32 {
-	if len(b.Weight) == 0 {
-		return 1
-	}
-	return b.Weight[i]
-}
-
 // Quarantine marks note i with a reason, unless it has one already.
 func (b *Batch) Quarantine(i int, r Reason) {
 	if b.Reason[i] == Sound {
@@ -264,7 +255,6 @@ func (b *Batch) Reset() {
 	}
 	b.Gold.Reset()
 	b.Reason = b.Reason[:0]
-	b.Weight = b.Weight[:0]
 	b.Tokens.Reset()
 	b.Language = b.Language[:0]
 	b.Words = b.Words[:0]

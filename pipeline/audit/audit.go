@@ -54,7 +54,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit that was removed), read (a sample, by people), release (an extract, before its commit), promote, rollback
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit that was removed), read (a sample, by people), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
 	Run    string         // name of the plan
 	Unit   string         // name of the unit
 	Config string         // hash of everything that shapes the output, as hexadecimal digits
@@ -71,7 +71,8 @@ type Entry struct {
 	Shard  string         // file of the log of a share, of a shard
 	Head   string         // of that log
 
-	Release *Release // of a release
+	Release  *Release  // of a release
+	Evidence *Evidence // of a dossier
 }
 
 // Of returns an entry that names the plan.
@@ -103,6 +104,7 @@ type auditLine struct {
 	Shard   string         `json:"shard,omitempty"`
 	Head    string         `json:"shard_head,omitempty"`
 	Release *Release       `json:"release,omitempty"`
+	Dossier *Evidence      `json:"evidence,omitempty"`
 	Torn    *tornRecord    `json:"torn,omitempty"`
 }
 
@@ -315,7 +317,7 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head, Release: e.Release,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head, Release: e.Release, Dossier: e.Evidence,
 	})
 }
 
@@ -397,27 +399,18 @@ type Past struct {
 // ReadPast reads a log. One that is not there says nothing.
 func ReadPast(name string) (*Past, error) {
 	past := &Past{Units: map[string]bool{}}
-	f, err := Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return past, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	lines := newAuditScanner(f)
-	for lines.Scan() {
-		l, ok := parseAuditLine(lines.Bytes())
-		if !ok {
-			continue
-		}
-		if past.Last = l.Time; l.Checked {
+	err := Each(name, func(l *Line) {
+		if past.Last = l.Time; l.Check {
 			past.Checked = l.Time
 		}
 		if name := cmp.Or(l.Unit, l.Shard); name != "" {
 			past.Units[name] = true
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	return past, errors.Join(lines.Err(), f.Close())
+	return past, nil
 }
 
 // Due tells whether it is so long since the last check, by the times of the log alone.
@@ -454,7 +447,7 @@ func Verify(r io.Reader, head string) (*Report, error) {
 }
 
 // InTree are the files of a tree that vouch for themselves, for [commit.Check].
-var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: forgottenName, Sound: soundForgotten}}
+var InTree = []commit.Log{{Name: Name, Sound: sound}, {Name: ShardName("*"), Sound: sound}, {Name: PageName, Sound: soundPage}, {Name: EvidenceDir + "/*", Sound: soundEvidence}, {Name: forgottenName, Sound: soundForgotten}}
 
 // sound tells whether the chain of a log has no flaw, or the log is not there.
 func sound(name string) (bool, error) {

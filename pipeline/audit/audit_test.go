@@ -363,7 +363,7 @@ func TestCheckAudit(t *testing.T) {
 	// A run that read no note has no _SUCCESS, and none is missing.
 	wants := func(what string, wrong ...string) {
 		t.Helper()
-		diffs, err := commit.Check(dir, InTree...)
+		diffs, err := commit.Check(t.Context(), dir, InTree...)
 		if err != nil {
 			t.Fatal(err)
 		}

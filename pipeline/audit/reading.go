@@ -2,9 +2,7 @@ package audit
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 
@@ -19,8 +17,41 @@ type Reading struct {
 	Output string `json:"output,omitempty"` // OutputDigest of what was read
 	Sample string `json:"sample,omitempty"` // SHA-256 of the sample's file
 
+	Strata []Stratum `json:"strata,omitempty"` // that the sample was drawn from, each at random; none: from all notes
+	Found
+
 	Readers []Reader `json:"readers,omitempty"`
 	Kappa   *float64 `json:"kappa,omitempty"` // Cohen's, of two readers; nil: chance says as much
+}
+
+// Stratum is one of the parts of an output that a sample was drawn from: the notes of
+// some bins of doubt (models/tag/calibrate), [From, To).
+type Stratum struct {
+	From  int   `json:"doubt_from"`
+	To    int   `json:"doubt_to"`
+	Notes int64 `json:"notes"` // of the output
+	Read  int64 `json:"read"`  // of these, at random
+	Leaks int64 `json:"leaks"` // of those that were read
+}
+
+// Drawn is what a line of a sample says of the stratum that it was drawn from.
+type Drawn struct {
+	From  int   `json:"doubt_from"`
+	To    int   `json:"doubt_to"`
+	Notes int64 `json:"stratum_notes"` // of the output
+	Place int   `json:"stratum_place"` // in the order of drawing, from 0
+}
+
+// Found is where people found something.
+type Found struct {
+	Categories map[string]int64 `json:"leaks_by_category,omitempty"` // notes of the sample that keep something of a category
+	Centers    map[string]Share `json:"by_center,omitempty"`
+}
+
+// Share is how many notes were read, and how many of them kept something.
+type Share struct {
+	Read  int64 `json:"read"`
+	Leaks int64 `json:"leaks"`
 }
 
 // Reader is one of those who read a sample.
@@ -43,9 +74,33 @@ func (r *Reading) Seconds() int64 {
 	return max(least, 0)
 }
 
-// Upper is the highest share of notes with something left that the reading leaves
-// possible, at 95 %: the one-sided exact bound.
-func (r *Reading) Upper() float64 { return UpperShare(r.Read, r.Leaks, 0.95) }
+// Upper is UpperAt a confidence of 95 %.
+func (r *Reading) Upper() float64 { return r.UpperAt(0.95) }
+
+// UpperAt is the highest share of notes with something left that the reading leaves
+// possible, at a confidence: the one-sided exact bound.
+func (r *Reading) UpperAt(confidence float64) float64 {
+	if len(r.Strata) == 0 {
+		return UpperShare(r.Read, r.Leaks, confidence)
+	}
+	return float64(UpperStrata(r.Strata, confidence)) / float64(max(r.notes(), 1))
+}
+
+// Estimate is the share of notes with something left as the reading has it: strata
+// count by their notes.
+func (r *Reading) Estimate() float64 {
+	if len(r.Strata) == 0 {
+		return float64(r.Leaks) / float64(max(r.Read, 1))
+	}
+	return Estimate(r.Strata) / float64(max(r.notes(), 1))
+}
+
+func (r *Reading) notes() (sum int64) {
+	for _, s := range r.Strata {
+		sum += s.Notes
+	}
+	return sum
+}
 
 // OutputDigest is a digest of all masked parts: what a reading was of.
 func OutputDigest(m *commit.Manifest) string {
@@ -63,20 +118,12 @@ func OutputDigest(m *commit.Manifest) string {
 
 // LastReading returns the last reading of a log, nil if there is none.
 func LastReading(name string) (last *Reading, err error) {
-	f, err := Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	lines := newAuditScanner(f)
-	for lines.Scan() {
-		if l, ok := parseAuditLine(lines.Bytes()); ok && l.Read != nil && l.Read.Read > 0 {
+	err = Each(name, func(l *Line) {
+		if l.Read != nil && l.Read.Read > 0 {
 			last = l.Read
 		}
-	}
-	return last, errors.Join(lines.Err(), f.Close())
+	})
+	return last, err
 }
 
 // UpperShare returns the one-sided upper bound of Clopper and Pearson (1934):

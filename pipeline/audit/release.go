@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"errors"
-	"io/fs"
 	"slices"
 	"time"
 )
@@ -76,20 +74,12 @@ func (s Sketch) Meets(o Sketch) bool {
 
 // Releases returns the releases of a ledger, in order. One that is not there has none.
 func Releases(name string) (all []Release, err error) {
-	f, err := Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	lines := newAuditScanner(f)
-	for lines.Scan() {
-		if l, ok := parseAuditLine(lines.Bytes()); ok && l.Release != nil {
+	err = Each(name, func(l *Line) {
+		if l.Release != nil {
 			r := *l.Release
 			r.Key, r.Model, r.Time = l.Key, l.Model, l.Time
 			all = append(all, r)
 		}
-	}
-	return all, errors.Join(lines.Err(), f.Close())
+	})
+	return all, err
 }

@@ -204,10 +204,23 @@ func undisturbed(t testing.TB, a *testArchive) string {
 func mustCheck(t testing.TB, dir string) {
 	t.Helper()
 	for _, tree := range []string{"out", "out.private"} {
-		diffs, err := Check(filepath.Join(dir, tree))
+		diffs, err := Check(t.Context(), filepath.Join(dir, tree))
 		if err != nil || len(diffs) > 0 {
 			t.Errorf("check of %s: %v, %v", tree, diffs, err)
 		}
+	}
+}
+
+// TestCheckStops wants a check of many parts to end when it is told to, and not to say that all is well.
+func TestCheckStops(t *testing.T) {
+	a, dir := newTestArchive(5), t.TempDir()
+	if _, err := a.run(t, dir, nil, UnitOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if diffs, err := Check(ctx, filepath.Join(dir, "out")); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", diffs, err)
 	}
 }
 
@@ -414,7 +427,7 @@ func TestForeignFiles(t *testing.T) {
 		if refused, ok := errors.AsType[*OutputError](err); !ok || !strings.Contains(refused.Cause, mine) {
 			t.Errorf("%s: %v", name, err)
 		}
-		diffs, err := Check(filepath.Join(dir, "out"))
+		diffs, err := Check(t.Context(), filepath.Join(dir, "out"))
 		if err != nil || !slices.Equal(diffs, []Difference{{"masked/" + name, "unknown"}}) {
 			t.Errorf("check: %v, %v", diffs, err)
 		}
@@ -488,7 +501,7 @@ func TestSlowNote(t *testing.T) {
 	// Until the commit the parts are those that the last one lists, in both trees.
 	whole := func(*UnitRecord, bool) {
 		for _, tree := range []string{"out", "out.private"} {
-			diffs, err := Check(filepath.Join(dir, tree))
+			diffs, err := Check(t.Context(), filepath.Join(dir, tree))
 			for _, d := range diffs {
 				if d.Kind == "changed" || d.Kind == "missing" && d.Path != successName {
 					t.Errorf("during the second run: %v", d)
@@ -983,7 +996,7 @@ func TestCheckFindsEveryFlip(t *testing.T) {
 			}
 			for bit := 0; bit < int(info.Size())*8; bit += 1 + int(info.Size())/13 {
 				flip(t, name, bit)
-				diffs, err := Check(root)
+				diffs, err := Check(t.Context(), root)
 				if err != nil || len(diffs) == 0 {
 					t.Errorf("%s, bit %d: %v, %v", name, bit, diffs, err)
 				}

@@ -3,6 +3,7 @@ package commit
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -298,12 +299,11 @@ type Log struct {
 	Sound func(name string) (bool, error) // tells whether it is as it was written, or not there
 }
 
-// Check compares every byte of an output tree with its manifest and names
-// what differs, sorted by path: parts that are missing or changed, files that
-// the manifest does not know, a run that did not end, a log that is not as it
-// was written. A run that read no note has no _SUCCESS, and none is missing. It changes nothing. An error says that the tree could not be
-// read.
-func Check(dir string, logs ...Log) ([]Difference, error) {
+// Check compares every byte of an output tree with its manifest and names what differs, sorted by path: parts that
+// are missing or changed, files that the manifest does not know, a run that did not end, a log that is not as it was
+// written. A run that read no note has no _SUCCESS, and none is missing. It changes nothing. An error says that the
+// tree could not be read, or that ctx is done.
+func Check(ctx context.Context, dir string, logs ...Log) ([]Difference, error) {
 	data, err := durable.ReadFile(durable.OS, filepath.Join(dir, manifestName))
 	if err != nil {
 		return nil, err
@@ -328,7 +328,7 @@ func Check(dir string, logs ...Log) ([]Difference, error) {
 	for _, p := range m.Here() {
 		known[p.Path] = true
 		kind, err := partState(durable.OS, dir, p)
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		if kind != "" {

@@ -53,6 +53,12 @@ func Load(path string) (*Key, error) {
 	return &Key{data}, nil
 }
 
+// Public returns a key that whoever knows the text has too: for what has to come out the same and need not stay secret.
+func Public(text string) *Key {
+	master := sha256.Sum256([]byte(text))
+	return &Key{master[:]}
+}
+
 // Check tells what is wrong with a key file without reading it. Errors are
 // *Error.
 func Check(path string) error {

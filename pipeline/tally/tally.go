@@ -25,6 +25,7 @@ const (
 	Language   Of = "language"         // masked notes
 	Confidence Of = "confidence"       // masked notes, by BinName
 	Doubt      Of = "doubt"            // masked notes, by bin of models/tag/calibrate
+	DoubtBy    Of = "doubt_by"         // the same of some of the notes: see ByLanguage, ByCenter
 	Words      Of = "words"            // of masked notes, that were looked at for their language; has no second part
 	Unknown    Of = "unknown_words"    // of these, those that are in no language at hand; has no second part
 	Foreign    Of = "foreign"          // masked notes in another language; has no second part
@@ -52,6 +53,12 @@ const (
 	CalendarKeeping = "keeping" // notes that keep a word which may be one
 )
 
+// What names of DoubtBy begin with; the name of the part and the bin follow.
+const (
+	ByLanguage = "language/"
+	ByCenter   = "center/"
+)
+
 func (of Of) key(name string) string {
 	if name == "" {
 		return string(of)
@@ -71,6 +78,13 @@ func (c *Counts) Note(of Of, name string, n int64) {
 		*c = Counts{}
 	}
 	(*c)[of.key(name)] += n
+}
+
+// NoteSpans adds spans of a category that a source found.
+func (c *Counts) NoteSpans(category, source string, n int64) {
+	c.Note(Category, category, n)
+	c.Note(Source, source, n)
+	c.Note(Span, Pair(category, source), n)
 }
 
 // Get returns a count.

@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// EvidenceDir is the folder of a private tree with the dossiers that were made of its
+// output (`velum evidence`). They say when and by whom, so that no manifest lists them:
+// the log does, in a line of its own for each, and another when it is signed.
+const EvidenceDir = "_evidence"
+
+// Evidence are the files of a dossier, by the SHA-256 of each. A file's name begins
+// with ID and ends as the fields are called below.
+type Evidence struct {
+	Record    string `json:"record_sha256"`              // .json
+	Page      string `json:"page_sha256"`                // .html
+	Statement string `json:"statement_sha256,omitempty"` // .signed.json; "": nobody has signed it
+	Signature string `json:"signature_sha256,omitempty"` // .sig
+	By        string `json:"by,omitempty"`               // who signed
+}
+
+// ID names a dossier by its record.
+func (e *Evidence) ID() string { return e.Record[:min(16, len(e.Record))] }
+
+// Files returns the SHA-256 of each file, by name.
+func (e *Evidence) Files() map[string]string {
+	all := map[string]string{e.ID() + ".json": e.Record, e.ID() + ".html": e.Page}
+	if e.Statement != "" {
+		all[e.ID()+".signed.json"], all[e.ID()+".sig"] = e.Statement, e.Signature
+	}
+	return all
+}
+
+// Line is an entry as it stands in a log.
+type Line struct {
+	Entry
+	N    int64
+	Time time.Time
+	User string // who the machine said it was
+	Torn bool   // it records a line that a crash tore
+}
+
+// Each calls do with every sound line of a log, in order. A log that is not there has none.
+func Each(name string, do func(*Line)) error {
+	f, err := Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	lines := newAuditScanner(f)
+	for lines.Scan() {
+		l, ok := parseAuditLine(lines.Bytes())
+		if !ok {
+			continue
+		}
+		do(&Line{N: l.N, Time: l.Time, User: l.User, Torn: l.Torn != nil, Entry: Entry{
+			Event: l.Event, Run: l.Run, Unit: l.Unit, Config: l.Config, Model: l.Model, Policy: l.Policy, Key: l.Key, Counts: l.Counts, Units: l.Units, Reused: l.Reused,
+			Exit: l.Exit, Check: l.Checked, Read: l.Read, Mark: l.Mark, Shard: l.Shard, Head: l.Head, Release: l.Release, Evidence: l.Dossier,
+		}})
+	}
+	return errors.Join(lines.Err(), f.Close())
+}
+
+// soundEvidence tells whether a file of a dossier is as the log beside it says.
+func soundEvidence(name string) (bool, error) {
+	data, err := durable.ReadFile(durable.OS, name)
+	if err != nil {
+		return false, err
+	}
+	sum, private := sha256.Sum256(data), filepath.Dir(filepath.Dir(name))
+	sound := false
+	err = Each(filepath.Join(private, filepath.FromSlash(Name)), func(l *Line) {
+		if l.Evidence == nil {
+			return
+		}
+		if want, ok := l.Evidence.Files()[filepath.Base(name)]; ok {
+			sound = want == hex.EncodeToString(sum[:])
+		}
+	})
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", EvidenceDir, err)
+	}
+	return sound, nil
+}
