@@ -51,10 +51,27 @@ func call[F any](a *app, do func(context.Context, *console.Console, *option.Conf
 	}
 }
 
+// heeds is call for a command with arguments.
+func heeds(a *app, do func(ctx context.Context, cfg *option.Config, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return call(a, func(ctx context.Context, _ *console.Console, cfg *option.Config, args []string) error {
+			return do(ctx, cfg, args)
+		}, args)(c, nil)
+	}
+}
+
 // optionFlag adds a flag that sets the option key. What is wrong with its
 // value is reported with all other mistakes when the configuration is loaded.
 func (a *app) optionFlag(c *cobra.Command, name, key string) {
 	a.options.AddFlag(c.Flags(), name, key)
+}
+
+// optionFlags adds several, each as name=key.
+func (a *app) optionFlags(c *cobra.Command, flags ...string) {
+	for _, f := range flags {
+		name, key, _ := strings.Cut(f, "=")
+		a.optionFlag(c, name, key)
+	}
 }
 
 func noArgs(c *cobra.Command, args []string) error { return exactArgs(0)(c, args) }

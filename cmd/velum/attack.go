@@ -23,6 +23,9 @@ a name away, and points at as many as were left. repetition: a name in several n
 frequency: one that surrogates seldom are, and people are (--people); spelling: accents, capitals,
 errors; parrot: a tagger trained on the surrogates; together: all of them.
 
+calendar, range and rows go by dates that were moved: beside days that have a name, within the
+range of the archive, in rows that are sorted by date.
+
 two compares DIR with another extract of the archive, or an earlier release (--with): a name that was
 missed reads the same in both, and surrogates do not. Classes of the columns are joined by the ids.
 
@@ -60,9 +63,6 @@ to tell, and how much is needed. Ends with exit code 15 unless all that were tri
 	flags.StringVar(&o.Oracle.Names, "names", "", "`FILE` of candidates for names of persons, one a line (default: made from lists)")
 	flags.IntVar(&o.Link.AtLeast, "k", 0, "`N` notes that a person must match, if any (0: anonymity.k, or 2)")
 	flags.StringVar(&o.Link.Table, "table", "", "`FILE` of people with columns as the extract has them, Parquet or CSV")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "policy", "mask.policy")
-	a.optionFlag(c, "workers", "run.workers")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "policy=mask.policy", "workers=run.workers")
 	return c
 }

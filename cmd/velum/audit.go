@@ -48,9 +48,7 @@ cannot show.`,
   velum audit verify masked/ --json
   tail -n 1 masked.private/_audit/audit.jsonl | sha256sum     # the head, without velum`,
 		Args: exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return proof.Log(a.Console, args[0], head)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return proof.Log(a.Console, args[0], head) },
 	}
 	c.Flags().StringVar(&head, "head", "", "`SHA256` of a line, as noted after an earlier run")
 	return c

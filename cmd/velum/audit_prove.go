@@ -28,7 +28,8 @@ With DIR, the output that the sample was drawn from, and --reading, what velum r
 and for which masked notes it holds. Numbers that are typed go nowhere. Of two readers
 each has a journal; a note leaks if one of them says so. The report of the next start of
 the same run takes the reading up: only by it the light can be green. When the output
-changes it holds no longer.`,
+changes it holds no longer. Of a sample by strata (velum run --audit 0.5%) the bound takes
+their sizes into account, and what was found in each.`,
 		Example: `  velum audit prove --read 3000 --leaks 0                    # at most 1 note in 1,002
   velum audit prove --read 3000 --leaks 2 --notes 32900000   # and of a whole year
   velum audit prove --rate 0.0001                            # how many notes to read

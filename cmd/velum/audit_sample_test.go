@@ -91,7 +91,12 @@ func TestAuditSample(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out+".private", filepath.FromSlash("audit/sample.jsonl"))); !os.IsNotExist(err) {
 		t.Errorf("sample without --audit: %v", err)
 	}
+	velum(0, append(command, "--audit", "5%")...) // as many as show that without a find
+	if n := len(readSample(t, out)); n < 50 || n > 60 {
+		t.Errorf("%d notes are drawn to show 5 %%", n)
+	}
 	velum(exit.Config, append(command, "--audit", "-1")...)
+	velum(exit.Config, append(command, "--audit", "0%")...)
 	data, err := os.ReadFile(filepath.Join(out+".private", audit.Name))
 	if err != nil {
 		t.Fatal(err)

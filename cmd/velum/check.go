@@ -24,7 +24,7 @@ and it is proven that none of them is in DIR.`,
   velum check masked/ --exclude objections.csv --in archive/ --set read.columns.patient=patient_id --set people.unmatched=warn`,
 		Args: exactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := proof.Trees(a.Console, args[0], private); err != nil || !c.Flags().Changed("exclude") && len(in) == 0 {
+			if err := proof.Trees(c.Context(), a.Console, args[0], private); err != nil || !c.Flags().Changed("exclude") && len(in) == 0 {
 				return err
 			}
 			return proof.Absent(c.Context(), a.Console, a.config, in, args[0], private)

@@ -22,13 +22,8 @@ func (a *app) fileFlags(c *cobra.Command, f *notes.Options) {
 
 // noteFlags adds the flags of options on how labelled notes are read.
 func (a *app) noteFlags(c *cobra.Command) {
-	a.optionFlag(c, "encoding", "read.encoding")
-	a.optionFlag(c, "delimiter", "read.delimiter")
-	a.optionFlag(c, "id-column", "read.columns.id")
-	a.optionFlag(c, "text-column", "read.columns.text")
-	a.optionFlag(c, "own-labels", "read.categories")
-	a.optionFlag(c, "map", "read.labels")
-	a.optionFlag(c, "skip-unknown", "read.skip_unknown")
+	a.optionFlags(c, "encoding=read.encoding", "delimiter=read.delimiter", "id-column=read.columns.id", "text-column=read.columns.text", "own-labels=read.categories",
+		"map=read.labels", "skip-unknown=read.skip_unknown")
 }
 
 func newConvertCommand(a *app) *cobra.Command {

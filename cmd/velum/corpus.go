@@ -53,13 +53,9 @@ func newCorpusReport(a *app) *cobra.Command {
 	var two []int
 	c := &cobra.Command{
 		Use: "report", Short: "Write the curves of the turns, and which errors came and went between two", Example: "  velum corpus report --out corpus", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
+		RunE: heeds(a, func(_ context.Context, cfg *option.Config, _ []string) error {
 			return pack.Report(a.Console, cfg, out, two)
-		},
+		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "`FOLDER` of the corpus")
 	c.Flags().IntSliceVar(&two, "turns", nil, "`TWO` turns to compare, the last two if not given")
@@ -76,13 +72,7 @@ func newCorpusPart(a *app, name, short, example string, do func(context.Context,
 	var o pack.CorpusOptions
 	c := &cobra.Command{
 		Use: name, Short: short, Example: "  " + example, Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return do(c.Context(), a.Console, cfg, &o)
-		},
+		RunE: call(a, do, &o),
 	}
 	c.Flags().StringVar(&o.Out, "out", "", "`FOLDER` of the corpus")
 	c.Flags().StringVar(&o.Rules, "rules", configs.ShippedPack, "`FILE` of the rules")

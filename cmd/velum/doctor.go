@@ -14,9 +14,7 @@ func newDoctorCommand(a *app) *cobra.Command {
 		Example: `  velum doctor --path masked/    # the disk that a run would write to
   velum doctor --json`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return look.Machine(a.Console, dir)
-		},
+		RunE: func(*cobra.Command, []string) error { return look.Machine(a.Console, dir) },
 	}
 	c.Flags().StringVar(&dir, "path", dir, "folder that a run would write to")
 	return c

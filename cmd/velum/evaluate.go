@@ -31,10 +31,7 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.Float64Var(&f.Beta, "beta", 1, "weight of recall in F_beta")
 	flags.IntVar(&f.Draws, "draws", 1000, "bootstrap draws for the 95 % intervals; -1 for none")
 	flags.Uint64Var(&f.Seed, "seed", 1, "seed of the draws")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "fast", "tag.fast")
-	a.optionFlag(c, "inverse", "inverse.model")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model")
 	a.noteFlags(c)
 	return c
 }

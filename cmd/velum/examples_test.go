@@ -150,6 +150,11 @@ func (w *world) try(t *testing.T, example string) {
 			t.Fatal(err)
 		}
 	}
+	if strings.Contains(example, "--public-key") { // somebody has signed
+		if out, err := here.sh("velum evidence -q study/ --sign key.pem --name Ada"); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
 	example = strings.Replace(example, "velum init ", "velum init --yes --force ", 1) // nobody is there to be asked
 	if page.MatchString(example) {
 		here.serve(t, example)
@@ -206,7 +211,18 @@ func (w *world) serve(t *testing.T, example string) {
 // topics runs as it stands.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	worlds := make(chan *world, 2) // of a core each
+	for range cap(worlds) {
+		worlds <- newWorld(t)
+	}
+	within := func(name string, do func(*testing.T, *world)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := <-worlds
+			defer func() { worlds <- w }()
+			do(t, w)
+		})
+	}
 	var examples []string
 	for _, block := range fenced(documents(t), "") {
 		if strings.Contains(block, "velum ") && !strings.Contains(block, "-> ") && !strings.Contains(block, "─>") {
@@ -231,10 +247,10 @@ func TestExamples(t *testing.T) {
 			continue // a network, or this test itself
 		}
 		done[command] = true
-		t.Run(command, func(t *testing.T) { w.try(t, e) })
+		within(command, func(t *testing.T, w *world) { w.try(t, e) })
 	}
 	for i, block := range fenced(documents(t), "yaml") {
-		t.Run(fmt.Sprintf("YAML %d", i+1), func(t *testing.T) { w.check(t, block) })
+		within(fmt.Sprintf("YAML %d", i+1), func(t *testing.T, w *world) { w.check(t, block) })
 	}
 }
 

@@ -42,11 +42,7 @@ Places count bytes of the note.`,
 	flags.StringVar(&f.Word, "word", "", "explain this `WORD` alone, or several with blanks between them")
 	flags.IntVar(&f.At, "at", -1, "explain the word at this `BYTE` alone")
 	flags.StringVar(&f.Page, "page", "", "write a page for the browser to this `FILE` too")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "fast", "tag.fast")
-	a.optionFlag(c, "inverse", "inverse.model")
-	a.optionFlag(c, "policy", "mask.policy")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model", "policy=mask.policy")
 	a.noteFlags(c)
 	return c
 }

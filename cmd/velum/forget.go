@@ -50,11 +50,6 @@ No later run takes the patient up again. The audit log keeps a keyed mark, not t
 	flags.StringVar(&f.Tagged, "tagged", "", "`DIR` of velum mask --tagged, if the output was made by it")
 	flags.BoolVar(&f.Dry, "dry-run", false, "print what would be removed, write nothing")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "policy", "mask.policy")
-	a.optionFlag(c, "people", "people.table")
-	a.optionFlag(c, "exclude", "people.exclude")
-	a.optionFlag(c, "k", "anonymity.k")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "policy=mask.policy", "people=people.table", "exclude=people.exclude", "k=anonymity.k")
 	return c
 }

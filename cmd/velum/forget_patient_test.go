@@ -137,7 +137,7 @@ func TestForgetPatient(t *testing.T) {
 	for kind, options := range kindsOfOutput {
 		options += " --model MODEL"
 		run, forget := "run --in "+in+options+" --out ", "forget --patient 0003"+options+" --out "
-		want := filepath.Join(dir, "want-"+strings.ReplaceAll(kind, " ", ""))
+		want := filepath.Join(dir, strings.ReplaceAll(kind, " ", ""), "want") // outputs in one folder know of each other's releases
 		must(run+want+" --exclude LIST", exit.Done)
 		must(run+out, exit.Done)
 		before := [2]string{filepath.Join(dir, "before"), filepath.Join(dir, "before.private")}
@@ -191,7 +191,7 @@ func TestForgetPatient(t *testing.T) {
 		if err != nil || !bytes.Contains(log, []byte(`"patient_mark"`)) || theirID.Match(log) {
 			t.Errorf("%s: the audit log: %v", kind, err)
 		}
-		if err := errors.Join(os.RemoveAll(out), os.RemoveAll(out+".private")); err != nil {
+		if err := errors.Join(os.RemoveAll(out), os.RemoveAll(out+".private"), os.RemoveAll(before[1])); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ Classes: ` + strings.Join(gazetteer.ClassNames(), ", ") + `.`,
 	flags.StringVar(&f.Out, "out", "", "`FILE` to write")
 	flags.StringVar(&f.Name, "name", "", "name of the lists (default: that of the file)")
 	flags.StringSliceVar(&f.Words, "words", nil, "`LISTS` of common words with their counts")
-	flags.Float64Var(&f.MaxBad, "max-bad", 0.01, "share of a list's rows that may be left out")
+	flags.Float64Var(&f.MaxBad, "max-bad", look.MaxBad, "share of a list's rows that may be left out")
 	return c
 }
 

@@ -31,10 +31,6 @@ With --try, show that many notes masked as the configuration says, and write not
 	flags.BoolVar(&o.Yes, "yes", false, "take what is proposed, without asking")
 	flags.BoolVar(&o.Force, "force", false, "replace FILE if it is there")
 	flags.IntVar(&o.Try, "try", 0, "show `N` masked notes, and write nothing")
-	a.optionFlag(c, "from", "read.format")
-	a.optionFlag(c, "encoding", "read.encoding")
-	a.optionFlag(c, "delimiter", "read.delimiter")
-	a.optionFlag(c, "id-column", "read.columns.id")
-	a.optionFlag(c, "text-column", "read.columns.text")
+	a.optionFlags(c, "from=read.format", "encoding=read.encoding", "delimiter=read.delimiter", "id-column=read.columns.id", "text-column=read.columns.text")
 	return c
 }

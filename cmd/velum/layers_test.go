@@ -79,8 +79,9 @@ var rooms = [][]string{
 	{"report"},                            // what a run came to
 	{"selection", "anonymize", "release"}, // what is chosen of an archive; its public tables; the ledger of extracts
 	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
-	{"oracle", "plant"}, // what a run gives away to who can run velum too
-	{"attack", "learn", "pack"},
+	{"evidence", "oracle", "plant"}, // what a run gives away to who can run velum too
+	{"attack", "learn", "pack", "study"},
+	{"start"}, // a first month: the rooms that it calls
 }
 
 // layerOf returns the layer of a room, by the path of its package; -1 for what

@@ -10,22 +10,23 @@ func newLearnCommand(a *app) *cobra.Command {
 	f := learn.Options{BackTo: -1}
 	c := &cobra.Command{
 		Use:   "learn --in ARCHIVE --gold PATH --out DIR",
-		Short: "Learn from the unlabelled archive: tag, take the surest notes, train again",
-		Long: `Teach a tagger from few labelled notes and a large archive without labels. Each turn
-tags the next slice of the archive with the whole pipeline, takes the notes whose spans
-are surest, of each category, in the proportions of the archive, trains again with them,
-and measures the model on the validation notes. Learning stops when that brings nothing
-any more. With --start and no labelled notes nothing is measured.
+		Short: "Learn from the archive: ask a person about 100 notes, take the surest others, train again",
+		Long: `Teach a tagger from an archive. What pays most is to answer what it asks: --ask 100 writes
+the notes that tell it most, --answers takes them back, corrected. Each turn also tags the
+next slice of the archive, takes the notes whose spans are surest, of each category, in the
+proportions of the archive, and trains again with them, until that brings nothing any more.
+
+All labelled notes and answers teach and judge, in folds that have not seen them, unless
+--dev names others. A model goes into use if it is better beyond chance (velum help learning).
 
 DIR holds words of notes and is for its owner alone: a folder a turn (model, notes that
 were taken and why, scores), report.html, report.json, and models/ with the promoted
-model. Learning that was stopped goes on where it stopped when the same command is
-given again. --ask writes notes that a person should correct; --answers takes them back.`,
+model. The same command given again goes on where it stopped.`,
 		Example: `  velum learn --in archive/ --gold labelled/ --out learned/
+  velum learn --in archive/ --gold labelled/ --out learned/ --ask 100 --to brat --questions correct/
+  velum learn --in archive/ --gold labelled/ --out learned/ --answers correct/
   velum learn --config learn.yaml --out learned/
-  velum learn --in archive/ --start dictionary.velum --labels primary-care --turns 1 --out learned/
-  velum learn --config learn.yaml --out learned/ --ask 100 --to brat --questions correct/
-  velum learn --config learn.yaml --out learned/ --answers correct/
+  velum learn --in archive/ --start dictionary.velum --labels primary-care --out learned/
   velum learn --config learn.yaml --out learned/ --back-to 1   # forget what came after turn 1
   velum run --in archive/ --out masked/ --model learned/models`,
 		Args: noArgs,
@@ -39,14 +40,9 @@ given again. --ask writes notes that a person should correct; --answers takes th
 	flags.StringVar(&f.Questions, "questions", "", "`PATH` for --ask (default: in DIR)")
 	flags.StringSliceVar(&f.Answers, "answers", nil, "`PATHS` of corrected notes to learn from, in any format")
 	a.noteFlags(c)
-	for _, o := range []struct{ flag, key string }{
-		{"in", "learn.in"}, {"gold", "learn.gold"}, {"dev", "learn.dev"}, {"gate", "learn.gate"}, {"oracle", "learn.oracle"},
-		{"labels", "learn.labels"}, {"start", "learn.start"}, {"turns", "learn.turns"}, {"slice", "learn.slice"},
-		{"patience", "learn.patience"}, {"unit", "learn.unit"}, {"k", "choose.k"}, {"min-confidence", "choose.min_confidence"},
-		{"calibrate", "learn.calibrate"}, {"template", "train.template"}, {"agree", "learn.agree"}, {"labelled", "learn.labelled"},
-		{"seed", "learn.seed"}, {"draws", "learn.draws"}, {"lang", "report.lang"}, {"workers", "run.workers"}, {"memory-limit", "run.memory_limit"},
-	} {
-		a.optionFlag(c, o.flag, o.key)
-	}
+	a.optionFlags(c, "in=learn.in", "gold=learn.gold", "dev=learn.dev", "gate=learn.gate", "oracle=learn.oracle", "labels=learn.labels", "start=learn.start",
+		"turns=learn.turns", "slice=learn.slice", "patience=learn.patience", "unit=learn.unit", "k=choose.k", "min-confidence=choose.min_confidence",
+		"calibrate=learn.calibrate", "template=train.template", "labelled=learn.labelled", "seed=learn.seed", "draws=learn.draws",
+		"lang=report.lang", "workers=run.workers", "memory-limit=run.memory_limit")
 	return c
 }

@@ -44,6 +44,7 @@ type verb struct {
 // newXCommand in its own file and name it here.
 var verbs = []verb{
 	{"mask", newInitCommand},
+	{"mask", newStartCommand},
 	{"mask", newRunCommand},
 	{"mask", newPlanCommand},
 	{"mask", newFinishCommand},
@@ -56,10 +57,12 @@ var verbs = []verb{
 	{"prove", newDiffCommand},
 	{"prove", newAuditCommand},
 	{"prove", newAttackCommand},
+	{"prove", newEvidenceCommand},
 	{"prove", newUsefulnessCommand},
 	{"prove", newExplainCommand},
 	{"teach", newTrainCommand},
 	{"teach", newLearnCommand},
+	{"teach", newStudyCommand},
 	{"teach", newReviewCommand},
 	{"teach", newRulesCommand},
 	{"teach", newCorpusCommand},
@@ -120,8 +123,8 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 // resumes tells whether c, stopped and started again, goes on where it stopped: all others begin anew.
 func resumes(c *cobra.Command) bool {
 	checkpoint := c.Flags().Lookup("checkpoint")
-	stream := c.Flags().NArg() > 0 // velum mask - -
-	return !stream && slices.Contains([]string{"run", "mask", "learn", "review"}, c.Name()) || checkpoint != nil && checkpoint.Changed
+	stream := c.Name() == "mask" && c.Flags().NArg() > 0 // velum mask - -
+	return !stream && slices.Contains([]string{"run", "mask", "learn", "review", "start", "study"}, c.Name()) || checkpoint != nil && checkpoint.Changed
 }
 
 // signalContext returns a context that SIGINT, SIGTERM and SIGHUP cancel with

@@ -45,19 +45,8 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	flags.StringVar(&f.Private, "private", "", "`DIR` for what holds words of notes (default: --out with .private)")
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
-	a.optionFlag(c, "id-column", "read.columns.id")
-	a.optionFlag(c, "text-column", "read.columns.text")
-	a.optionFlag(c, "keep", "read.keep")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "fast", "tag.fast")
-	a.optionFlag(c, "inverse", "inverse.model")
-	a.optionFlag(c, "policy", "mask.policy")
-	a.optionFlag(c, "people", "people.table")
-	a.optionFlag(c, "exclude", "people.exclude")
-	a.optionFlag(c, "k", "anonymity.k")
-	a.optionFlag(c, "lang", "report.lang")
-	a.optionFlag(c, "workers", "run.workers")
+	a.optionFlags(c, "id-column=read.columns.id", "text-column=read.columns.text", "keep=read.keep", "model=tag.model", "recall=tag.recall", "fast=tag.fast",
+		"inverse=inverse.model", "policy=mask.policy", "people=people.table", "exclude=people.exclude", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
 	return c
 }
 

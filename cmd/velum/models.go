@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/velum-health/velum/cmd/velum/internal/look"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
 )
 
@@ -22,9 +25,7 @@ whole model at any time. ` + "velum run --model DIR/" + ` uses the one in use.`,
   velum run --in archive/ --out masked/ --model models/
   velum models rollback --models models/`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return look.Models(a.Console, dir)
-		},
+		RunE: func(*cobra.Command, []string) error { return look.Models(a.Console, dir) },
 	}
 	c.PersistentFlags().StringVar(&dir, "models", "", "`DIR` of promoted models")
 	c.AddCommand(newModelsPromoteCommand(a, &dir), newModelsRollbackCommand(a, &dir), newModelsMeasureCommand(a))
@@ -41,13 +42,9 @@ that this velum cannot load is refused; so is one whose masking recall, as it wa
 measured when it was trained, is lower than that of the one in use: exit code 15.`,
 		Example: `  velum models promote night.velum --models models/`,
 		Args:    exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
+		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return look.Promote(a.Console, cfg, args[0], *dir, force)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&force, "force", false, "promote it even if its masking recall is lower")
 	return c
@@ -59,9 +56,7 @@ func newModelsRollbackCommand(a *app, dir *string) *cobra.Command {
 		Short:   "Put the model before into use again",
 		Example: `  velum models rollback --models models/`,
 		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return look.Rollback(a.Console, *dir)
-		},
+		RunE:    func(*cobra.Command, []string) error { return look.Rollback(a.Console, *dir) },
 	}
 }
 
@@ -85,13 +80,7 @@ such model with what it has not seen. The more writers, the narrower the interva
   velum models measure --model all.velum --held without-a.velum=a.jsonl \
     --held without-b.velum=b.jsonl --sources '^([a-z]+)-' --out calibrated.velum`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return train.Measure(c.Context(), a.Console, cfg, &o)
-		},
+		RunE: call(a, train.Measure, &o),
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&o.Dev, "gold", nil, "`PATHS` of labelled notes")

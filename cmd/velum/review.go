@@ -28,16 +28,7 @@ that --of names, of whose masks some may lack; with "quarantine" those that it s
   velum review --ask audit --of masked/ --in archive/ --out read.jsonl
   velum review --ask usefulness --in notes.jsonl --out judged.jsonl`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			if err := o.Check(); err != nil {
-				return err
-			}
-			return review.Run(c.Context(), a.Console, cfg, &o)
-		},
+		RunE: call(a, review.Run, &o),
 	}
 	flags := c.Flags()
 	flags.StringVar(&o.Reader, "reader", "", "`NAME` of who reads the sample of --ask audit (default: that of the account)")

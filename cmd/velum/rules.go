@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/pack"
 	"github.com/velum-health/velum/configs"
 )
@@ -26,11 +28,11 @@ func newRulesCommand(a *app) *cobra.Command {
 // packArgument says what the first argument of every verb on rules is.
 const packArgument = `FILE is a file of rules, or of recognizers (.yml, .yaml: regular expressions, README); "` + configs.ShippedPack + `" names the rules that velum ships.`
 
-func needPack(verb string, args []string) (string, error) {
+func needPack(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return "", exit.Errorf(exit.Config, "see `velum rules "+verb+" --help`", "velum rules %s: name a file of rules", verb)
+		return exit.Errorf(exit.Config, "see `"+c.CommandPath()+" --help`", "%s: name a file of rules", c.CommandPath())
 	}
-	return args[0], nil
+	return nil
 }
 
 func newRulesCheckCommand(a *app) *cobra.Command {
@@ -41,16 +43,10 @@ func newRulesCheckCommand(a *app) *cobra.Command {
 Files of words alone (resolve.words) are checked, too.`,
 		Example: `  velum rules check ours.atn shipped
   velum rules check house.yml`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := needPack("check", args); err != nil {
-				return err
-			}
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
+		Args: needPack,
+		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return pack.Check(a.Console, cfg, args)
-		},
+		}),
 	}
 }
 
@@ -64,18 +60,11 @@ func newRulesTraceCommand(a *app) *cobra.Command {
 of somebody who may read it.`,
 		Example: `  velum rules trace shipped "Vive con su hija Teresa en Reus"
   velum rules trace shipped --in notes.jsonl --id 7`,
-		RunE: func(c *cobra.Command, args []string) error {
-			file, err := needPack("trace", args)
-			if err != nil {
-				return err
-			}
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
+		Args: needPack,
+		RunE: heeds(a, func(ctx context.Context, cfg *option.Config, args []string) error {
 			o.Sentence = strings.Join(args[1:], " ")
-			return pack.Trace(c.Context(), a.Console, cfg, file, &o)
-		},
+			return pack.Trace(ctx, a.Console, cfg, args[0], &o)
+		}),
 	}
 	c.Flags().StringVar(&o.In, "in", "", "`PATH` of notes")
 	c.Flags().StringVar(&o.ID, "id", "", "`ID` of a note in them")
@@ -91,17 +80,10 @@ func newRulesTestCommand(a *app) *cobra.Command {
 		Long: `Run each network over labelled notes and print how many of its finds share a word with a gold span of
 its category, how many do not, and what no network found. ` + packArgument,
 		Example: `  velum rules test shipped --gold dev.jsonl`,
-		RunE: func(c *cobra.Command, args []string) error {
-			file, err := needPack("test", args)
-			if err != nil {
-				return err
-			}
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return pack.Test(c.Context(), a.Console, cfg, file, gold)
-		},
+		Args:    needPack,
+		RunE: heeds(a, func(ctx context.Context, cfg *option.Config, args []string) error {
+			return pack.Test(ctx, a.Console, cfg, args[0], gold)
+		}),
 	}
 	c.Flags().StringVar(&gold, "gold", "", "`PATH` of labelled notes")
 	a.noteFlags(c)
@@ -116,13 +98,9 @@ func newRulesWordsCommand(a *app) *cobra.Command {
 reports...), as resolve.words changes them, or those named. What is printed is a file for resolve.words.`,
 		Example: `  velum rules words title kin
   velum rules words --set resolve.words=words.atn > all.atn`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
+		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
 			return pack.Words(a.Console, cfg, args)
-		},
+		}),
 	}
 }
 
@@ -134,17 +112,10 @@ func newRulesBuildCommand(a *app) *cobra.Command {
 		Long:  "Make a model file of rules: a tagger by itself, for --model and for ensembles. " + packArgument,
 		Example: `  velum rules build shipped --out rules.velum
   velum evaluate --gold gold.jsonl --model rules.velum`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			file, err := needPack("build", args)
-			if err != nil {
-				return err
-			}
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return pack.Build(a.Console, cfg, file, out)
-		},
+		Args: needPack,
+		RunE: heeds(a, func(_ context.Context, cfg *option.Config, args []string) error {
+			return pack.Build(a.Console, cfg, args[0], out)
+		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write")
 	return c

@@ -56,28 +56,13 @@ func (a *app) recordFlags(c *cobra.Command, f *run.Options) {
 	flags.StringVar(&f.Record.Metrics, "metrics", "", "`FILE` for Prometheus' textfile collector; its name must end in .prom")
 	flags.StringVar(&f.Record.Private, "private-metrics", "", "`FILE` like that of --metrics for its owner alone: with reasons, sources and languages, which depend on hidden words")
 	flags.BoolVar(&f.Record.EmptyOK, "empty-ok", false, "end with exit code 0, not 4, when there is nothing to do; for Kubernetes, which knows no other success")
-	flags.IntVar(&f.Record.Sample, "audit", 0, "draw `N` masked notes at random for a person to read: their ids and offsets, in audit/ of the private tree")
+	flags.StringVar(&f.Record.Sample, "audit", "", "draw `N` masked notes at random for a person to read; or, for a share as 0.5%, as many as show that at most so many keep something, by strata of certainty: ids and offsets, in audit/ of the private tree")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 }
 
 // maskFlags are the options that are often given for an archive.
 func (a *app) maskFlags(c *cobra.Command) {
-	a.optionFlag(c, "from", "read.format")
-	a.optionFlag(c, "encoding", "read.encoding")
-	a.optionFlag(c, "delimiter", "read.delimiter")
-	a.optionFlag(c, "id-column", "read.columns.id")
-	a.optionFlag(c, "text-column", "read.columns.text")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "fast", "tag.fast")
-	a.optionFlag(c, "inverse", "inverse.model")
-	a.optionFlag(c, "policy", "mask.policy")
-	a.optionFlag(c, "people", "people.table")
-	a.optionFlag(c, "exclude", "people.exclude")
-	a.optionFlag(c, "k", "anonymity.k")
-	a.optionFlag(c, "lang", "report.lang")
-	a.optionFlag(c, "workers", "run.workers")
-	a.optionFlag(c, "units", "run.units")
-	a.optionFlag(c, "memory-limit", "run.memory_limit")
-	a.optionFlag(c, "deadline", "run.deadline")
+	a.optionFlags(c, "from=read.format", "encoding=read.encoding", "delimiter=read.delimiter", "id-column=read.columns.id", "text-column=read.columns.text",
+		"model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model", "policy=mask.policy", "people=people.table", "exclude=people.exclude",
+		"k=anonymity.k", "lang=report.lang", "workers=run.workers", "units=run.units", "memory-limit=run.memory_limit", "deadline=run.deadline")
 }

@@ -40,7 +40,7 @@ var exceptions = map[string]shape{
 	"cmd/velum/internal/review": {receivers: 15},
 	"cmd/velum/internal/run":    {receivers: 1},
 	"cmd/velum/internal/score":  {receivers: 5},
-	"models/tag/bilstm":         {lines: 3819, receivers: 15},
+	"models/tag/bilstm":         {lines: 3809, receivers: 15},
 	"models/form/dates":         {lines: 3705, methods: 76},
 	"models/tag/ensemble":       {receivers: 9},
 	"models/form/patterns":      {lines: 4554, receivers: 124},
@@ -49,7 +49,6 @@ var exceptions = map[string]shape{
 	"scripts/torture":           {lines: 2627, methods: 68},
 	"stages/choose":             {receivers: 5},
 	"stages/mask":               {receivers: 26},
-	"stages/resolve":            {lines: 2570},
 	"stages/synth":              {receivers: 20},
 	"stages/write":              {lines: 3740, receivers: 44},
 }

@@ -37,11 +37,7 @@ in a new folder that its owner alone may open (mode 0700).`,
 			if f.Contexts == "" {
 				return notes.Synth(c.Context(), a.Console, &f)
 			}
-			cfg, err := a.config()
-			if err != nil {
-				return err
-			}
-			return notes.Contexts(c.Context(), a.Console, cfg, &f)
+			return call(a, notes.Contexts, &f)(c, nil)
 		},
 	}
 	flags := c.Flags()
@@ -56,8 +52,6 @@ in a new folder that its owner alone may open (mode 0700).`,
 	flags.IntVar(&f.Months, "months", 2, "months of --to archive")
 	flags.StringVar(&f.Contexts, "contexts", "", "take the sentences of the notes at `PATH`, in a new private folder --out")
 	flags.StringVar(&f.From, "from", "", "`FORMAT` of --contexts; told from the files if left out")
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "workers", "run.workers")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "workers=run.workers")
 	return c
 }

@@ -33,10 +33,6 @@ func newTagCommand(a *app) *cobra.Command {
 		},
 	}
 	a.fileFlags(c, &f)
-	a.optionFlag(c, "model", "tag.model")
-	a.optionFlag(c, "recall", "tag.recall")
-	a.optionFlag(c, "fast", "tag.fast")
-	a.optionFlag(c, "inverse", "inverse.model")
-	a.optionFlag(c, "workers", "run.workers")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model", "workers=run.workers")
 	return c
 }

@@ -160,6 +160,9 @@ func TestTerminalInterrupt(t *testing.T) {
 	for _, args := range [][]string{
 		{"run", "--in", "large", "--out", "stopped", "--workers", "1"},
 		{"train", "--train", "train.jsonl", "--out", "stopped.velum", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
+		{"explain", "-"},
+		{"start", "--in", "large", "--out", "first", "--workers", "1"},
+		{"study", "folds", "--gold", "train.jsonl", "--out", "compared", "--kinds", "crf", "--labels", "primary-care", "--set", "train.iterations=100000", "--set", "train.tolerance=0"},
 	} {
 		t.Run(args[0], func(t *testing.T) {
 			c, seen, done := onTerminal(t, dir, "xterm-256color", args...)

@@ -62,7 +62,7 @@ type toyTrainer struct {
 	about tagger.Training
 }
 
-func (t *toyTrainer) Add(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag, _ float64) error {
+func (t *toyTrainer) Add(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) error {
 	t.about.Sequences++
 	for i, k := range tokens {
 		if tags[i] != pipeline.O && t.set.Starts(tags[i]) {
@@ -138,14 +138,14 @@ func TestToyKind(t *testing.T) {
 	has(velum(0, "train", "--kind", "toy", "--train", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("toy.velum")), "features, 0 weights", "masked_entities_recall")
 	has(velum(0, "train", "--kind", "toy", "--train", at("dev.jsonl"), "--init", at("toy.velum"), "--out", at("more.velum")), "from 80 notes")
 	has(velum(exit.Config, "train", "--kind", "crf", "--train", at("gold.jsonl"), "--init", at("toy.velum"), "--out", at("x.velum")), "--init", "is of kind toy")
-	has(velum(exit.Config, "train", "--kind", "none", "--train", at("gold.jsonl"), "--out", at("x.velum")), "known: bilstm, crf, dictionary, ensemble, inverse, language, morph, toy, words")
+	has(velum(exit.Config, "train", "--kind", "none", "--train", at("gold.jsonl"), "--out", at("x.velum")), "known: bilstm, crf, dictionary, ensemble, inverse, language, morph, svm, toy, words")
 	has(velum(0, "models", "promote", at("toy.velum"), "--models", at("models")), "is in use")
 	has(velum(0, "models", "--models", at("models")), "toy")
 	has(velum(0, "inspect", "--model", at("toy.velum")), `"kind": "toy"`, `"words"`)
 	has(velum(exit.Config, "inspect", "--model", at("toy.velum"), "--in", at("dev.jsonl")), "cannot say why")
 	velum(0, "tag", "--model", at("toy.velum"), "--in", at("dev.jsonl"), "--out", at("tagged.jsonl"))
 	has(velum(0, "evaluate", "--gold", at("dev.jsonl"), "--model", at("models"), "--draws", "-1", "--brief"), "masking recall by entity")
-	has(velum(exit.Config, "evaluate", "--gold", at("dev.jsonl"), "--model", at("toy.velum"), "--recall", "0.9"), "tag.recall", "use a model of kind crf or bilstm or ensemble or inverse")
+	has(velum(exit.Config, "evaluate", "--gold", at("dev.jsonl"), "--model", at("toy.velum"), "--recall", "0.9"), "tag.recall", "use a model of kind crf or svm or bilstm or ensemble or inverse")
 	velum(0, "run", "--model", at("toy.velum"), "--in", at("in"), "--out", at("out"))
 	report, err := os.ReadFile(at("out/report.json"))
 	if err != nil {
@@ -155,7 +155,7 @@ func TestToyKind(t *testing.T) {
 	has(velum(0, "learn", "--set", "learn.kind=toy", "--in", at("in"), "--gold", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("learned"),
 		"--slice", "100", "--turns", "1", "--k", "20", "--set", "choose.min_tokens=1"), "strict F1")
 	has(velum(0, "inspect", "--model", at("learned/turn-01/model.velum")), `"kind": "toy"`)
-	has(velum(exit.Config, "learn", "--set", "learn.kind=dictionary", "--in", at("in"), "--gold", at("gold.jsonl"), "--out", at("x")), "crf or bilstm or ensemble or inverse or toy")
+	has(velum(exit.Config, "learn", "--set", "learn.kind=dictionary", "--in", at("in"), "--gold", at("gold.jsonl"), "--out", at("x")), "crf or svm or bilstm or ensemble or inverse or toy")
 	if slices.ContainsFunc(flow.Kinds[:len(flow.Kinds)-1], func(k flow.Kind) bool { return k.Name == "toy" }) {
 		t.Error("the toy is a kind of the product")
 	}

@@ -22,7 +22,7 @@ A template may look forms up: parts of speech and lemmas (pos, lemma), clusters
 clusterings --choose-clusters takes the one with the best strict F1 on a held-out fifth
 of the training notes, then trains on all; the scores stand in the model. A line "use wc lm
 mph pos c" stands for groups of the papers, the templates boot, ngrid, vigi and inv for
-their whole sets. --kind morph makes a table of parts of speech and lemmas from
+their whole sets, networks of the papers are --variant boot, ngrid, b-1... --kind morph makes a table of parts of speech and lemmas from
 treebanks in CoNLL-U.
 
 --kind bilstm trains a recurrent network, on all cores; --checkpoint keeps its state
@@ -30,6 +30,9 @@ after every pass, and goes on from it. Its words may begin with the vectors of v
 embed (--set network.vectors=FILE), and it may see notes without capitals and accents
 (--set network.noise=0.1). --kind ensemble makes one tagger of several (--members,
 --mode) and measures them on --train, which should be notes that they have not seen.
+--init cascade --epochs 2 tunes the network that ships to notes of the house; --kind inverse
+--learner bilstm --labels SET has a network of several categories say what is safe (INV).
+--kind svm tags each token by itself, by the same templates (--set svm.cost=0.1).
 
 A dictionary needs no labelled notes: it takes names from lists (velum gazetteer build)
 and how often an archive holds them. --dev then chooses its thresholds.`,
@@ -69,18 +72,7 @@ and how often an archive holds them. --dev then chooses its thresholds.`,
 	flags.BoolVar(&f.Choose, "choose-clusters", false, "offer the --clusters one at a time, and none, and take what is best on a held-out fifth of --train")
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "bilstm: `FILE` to keep the state of the training in, and to go on from")
 	a.noteFlags(c)
-	a.optionFlag(c, "variant", "network.variant")
-	a.optionFlag(c, "epochs", "network.epochs")
-	a.optionFlag(c, "seed", "network.seed")
-	a.optionFlag(c, "members", "ensemble.members")
-	a.optionFlag(c, "mode", "ensemble.mode")
-	a.optionFlag(c, "words", "inverse.words")
-	a.optionFlag(c, "learner", "inverse.learner")
-	a.optionFlag(c, "template", "train.template")
-	a.optionFlag(c, "scheme", "train.scheme")
-	a.optionFlag(c, "l1", "train.l1")
-	a.optionFlag(c, "l2", "train.l2")
-	a.optionFlag(c, "iterations", "train.iterations")
-	a.optionFlag(c, "workers", "run.workers")
+	a.optionFlags(c, "variant=network.variant", "epochs=network.epochs", "seed=network.seed", "members=ensemble.members", "mode=ensemble.mode", "words=inverse.words",
+		"learner=inverse.learner", "template=train.template", "scheme=train.scheme", "l1=train.l1", "l2=train.l2", "iterations=train.iterations", "workers=run.workers")
 	return c
 }

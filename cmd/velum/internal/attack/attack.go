@@ -113,6 +113,7 @@ type single struct {
 var singles = []single{
 	{"calendar", (*attacker).noDates, (*attacker).calendar},
 	{"range", (*attacker).noDates, (*attacker).dateRange},
+	{"rows", (*attacker).noDates, (*attacker).rowOrder},
 	{"two", (*attacker).noOther, (*attacker).twoExtracts},
 	{"linkage", (*attacker).noTable, (*attacker).linkage},
 	{"oracle", (*attacker).noOracle, (*attacker).askOracle},

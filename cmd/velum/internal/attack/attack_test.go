@@ -3,6 +3,7 @@ package attack
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,7 +121,7 @@ func tried(t *testing.T, a *attacker, attack string, name func(*rand.Rand, int, 
 				t.Fatal(err)
 			}
 		}
-		return judge(all, score(all, []int{0}, 0.02), patients, func(*suspect) bool { return true }, 2, 1)
+		return judge(all, score(all, []int{0}), patients, func(*suspect) bool { return true }, 2, 1)
 	}
 	t.Fatalf("no attack %s", attack)
 	return nil
@@ -169,6 +170,29 @@ func TestPower(t *testing.T) {
 	}
 	if f.add(&Result{Verdict: failed}); f.Verdict != failed {
 		t.Errorf("one failed, and it says %s", f.Verdict)
+	}
+}
+
+// TestRows: rows in the order of dates lead to the offsets of patients, others do not.
+func TestRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var rows []datedRow
+	for day := range int32(1200) {
+		rows = append(rows, datedRow{fmt.Sprint("p", rng.IntN(100)), day / 4})
+	}
+	if r := tryRows(rows, rng); r.Patients != 100 || r.Found < 99 || r.Found <= r.Most {
+		t.Errorf("sorted by date: %+v", r)
+	}
+	byPatient := slices.Clone(rows)
+	slices.SortStableFunc(byPatient, func(a, b datedRow) int { return strings.Compare(a.owner, b.owner) })
+	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	for _, other := range [][]datedRow{rows, byPatient} {
+		if r := tryRows(other, rng); r.Found > r.Most {
+			t.Errorf("in another order: %+v", r)
+		}
+	}
+	if r := tryRows(nil, rng); *r != (rowFigures{Days: rowDays}) {
+		t.Errorf("no rows: %+v", r)
 	}
 }
 

@@ -255,8 +255,7 @@ func (e *eventSource) Next(b *pipeline.Batch) error {
 			year = day.year
 		}
 		t, _ := day.on(year)
-		language := map[pipeline.Language]int{pipeline.Catalan: 1, pipeline.English: 2}[b.Language[i]]
-		texts.Append(fmt.Appendf(bytes.Clone(b.Text.At(i)), " . %s, %s.", day.words[language], t.Format("02/01/2006")))
+		texts.Append(fmt.Appendf(bytes.Clone(b.Text.At(i)), " . %s, %s.", day.words[e.rng.IntN(len(day.words))], t.Format("02/01/2006")))
 	}
 	b.Text = texts
 	b.Language = b.Language[:0]

@@ -1,7 +1,10 @@
 package attack
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/velum-health/velum/cmd/velum/internal/plant"
@@ -26,28 +29,40 @@ type frequency struct {
 func newFrequency(a *attacker) (spy, error) {
 	f := &frequency{known: gazetteer.Default(), pool: map[string]int{}}
 	var err error
-	f.people, err = readFrequencies(a.People)
+	f.people, err = readFrequencies(cmp.Or(a.People, a.config.Mask.Names))
 	for _, n := range f.people {
 		f.total += n
 	}
 	return f, err
 }
 
-// readFrequencies reads a table of names: CSV or TSV, a name and how many bear it.
+// readFrequencies reads a table of names: columns name and people, or the first two.
 func readFrequencies(path string) (map[string]int, error) {
 	if path == "" {
 		return nil, nil
 	}
 	people := map[string]int{}
-	err := read.EachRow(path, text.Options{}, func(names []string) error { return nil }, func(_ int64, cells []parquet.Cell) error {
-		if len(cells) < 2 {
-			return nil
+	name, count := 0, 1
+	err := read.EachRow(path, text.Options{}, func(names []string) error {
+		if i, j := slices.Index(names, "name"), slices.Index(names, "people"); i >= 0 && j >= 0 {
+			name, count = i, j
 		}
-		n, err := strconv.ParseFloat(cells[1].Text, 64)
+		return nil
+	}, func(_ int64, cells []parquet.Cell) error {
+		var of, bear string
+		for _, c := range cells {
+			switch c.Column {
+			case name:
+				of = c.Text
+			case count:
+				bear = c.Text
+			}
+		}
+		n, err := strconv.ParseFloat(bear, 64)
 		if err != nil {
 			return nil // nobody counted them
 		}
-		for _, w := range plant.Words([]byte(cells[0].Text)) {
+		for _, w := range plant.Words([]byte(of)) {
 			people[string(w)] += int(n)
 		}
 		return nil
@@ -78,17 +93,17 @@ func (f *frequency) look(e *plant.Extract) (look, error) {
 	return f.see, nil
 }
 
-// see takes the word of a mention that surrogates are least for what people are.
+// see takes the word of a mention that surrogates are least for what people are, and
+// of the rarest one how many people and how many surrogates have it.
 func (f *frequency) see(n *plant.Note, k int) (c cell) {
-	c[7] = uint8(min(len(n.Mentions[k].Words), 3))
-	worst := math.Inf(-1)
+	worst, fewest := math.Inf(-1), math.MaxInt
 	for _, w := range n.Mentions[k].Words {
-		pool := float64(f.pool[string(w)]+1) / float64(f.drawn+len(f.pool)+1)
+		pool, people := f.pool[string(w)], f.people[string(w)]
 		real := 1e-5
 		if f.total > 0 {
-			real = (float64(f.people[string(w)]) + 20) / float64(f.total)
+			real = (float64(people) + 20) / float64(f.total)
 		}
-		if odds := math.Log2(real / pool); odds > worst {
+		if odds := math.Log2(real * float64(f.drawn+len(f.pool)+1) / float64(pool+1)); odds > worst {
 			worst = odds
 			class := f.known.Classes(w)
 			listed := uint8(0)
@@ -98,8 +113,14 @@ func (f *frequency) see(n *plant.Note, k int) (c cell) {
 			if class&gazetteer.Surname != 0 {
 				listed += 2
 			}
-			c = cell{uint8(min(max(odds+8, 0), 16)), min(bucket(f.pool[string(w)]), 7), listed, bucket(f.here[string(w)]), 0, 0, 0, c[7]}
+			c[0], c[1], c[2], c[3] = uint8(min(max(2*odds+12, 0), 24)), min(bucket(pool), 7), listed, bucket(f.here[string(w)])
+			c[6] = uint8(bits.Len(uint(people)) / 2)
+		}
+		if people < fewest {
+			fewest = people
+			c[4], c[5] = uint8(bits.Len(uint(people))/2), min(bucket(pool), 7)
 		}
 	}
+	c[7] = uint8(min(len(n.Mentions[k].Words), 3))
 	return c
 }

@@ -71,38 +71,7 @@ const (
 	powerError = 1 / (1.96 + 0.84)
 	// namedMost is the share of patients who may be named beyond twice of guessing: three of three hundred.
 	namedMost = 0.01
-	cellPrior = 20
 )
-
-// score returns for each suspect how much its cell speaks for a mention that was
-// left: log odds, learned of planted misses of the other half of the patients. An
-// attacker learns them of an archive of their own, for velum is public.
-func score(all []suspect, attacks []int, share float64) []float64 {
-	type count struct{ left, all float64 }
-	scores := make([]float64, len(all))
-	for _, k := range attacks {
-		var by [2]map[cell]count
-		for half := range by {
-			by[half] = map[cell]count{}
-		}
-		for i := range all {
-			if s := &all[i]; s.round >= 0 {
-				c := by[s.patient%2][s.cells[k]]
-				c.all++
-				if s.left {
-					c.left++
-				}
-				by[s.patient%2][s.cells[k]] = c
-			}
-		}
-		for i := range all {
-			c := by[1-all[i].patient%2][all[i].cells[k]]
-			p := (c.left + share*cellPrior) / (c.all + cellPrior)
-			scores[i] += math.Log(p / (1 - p) * (1 - share) / share)
-		}
-	}
-	return scores
-}
 
 // patientSum is what was pointed at in the notes of one patient.
 type patientSum struct{ all, left, pointed, right, surest, surestRight float64 }

@@ -32,6 +32,7 @@ var spies = []struct {
 const together = "together"
 
 const (
+	ownRuns     = 5 // extracts of the attacker's own making, to learn what surrogates are
 	mostRounds  = 120
 	wantedRight = 40 // of guessing, over all rounds: with so many a lift of 2 is told
 )
@@ -49,12 +50,14 @@ func (a *attacker) names(ctx context.Context, wanted []int) ([]*finding, error) 
 			return nil, err
 		}
 	}
-	warm, err := p.Planted(ctx, 0, -1, a.Seed)
-	if err != nil {
-		return nil, err
-	}
-	for _, spy := range at {
-		spy.learn(warm)
+	for run := range ownRuns {
+		warm, err := p.Planted(ctx, 0, -1-run, a.Seed)
+		if err != nil {
+			return nil, err
+		}
+		for _, spy := range at {
+			spy.learn(warm)
+		}
 	}
 	findings := make([]*finding, len(wanted), len(wanted)+1)
 	for k, w := range wanted {
@@ -76,7 +79,7 @@ func (a *attacker) names(ctx context.Context, wanted []int) ([]*finding, error) 
 					which = append(which, k)
 				}
 			}
-			scores := score(all, which, share)
+			scores := score(all, which)
 			planted := judge(all, scores, len(p.Patients), func(s *suspect) bool { return s.round >= 0 }, a.Most, a.Seed)
 			planted.Kind, planted.Misses = "planted", share
 			findings[k].add(planted)

@@ -73,6 +73,7 @@ type rangeFigures struct {
 	Least    float64 `json:"least"`   // that are left of them, by patient
 	Fifth    float64 `json:"5th_percentile"`
 	Half     float64 `json:"median"`
+	Possible float64 `json:"possible"` // the most that any operator could leave, at the 5th percentile
 	Wanted   float64 `json:"wanted"`
 }
 
@@ -98,7 +99,7 @@ func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
 	for p := range first {
 		from, to = min(from, first[p]), max(to, last[p])
 	}
-	var left []float64
+	var left, possible []float64
 	for p := range first {
 		moved := int32(by[p])
 		n := 0
@@ -108,22 +109,28 @@ func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
 			}
 		}
 		left = append(left, math.Round(float64(n)/float64(max(o.total, 1))*r.Offsets))
+		possible = append(possible, float64(to-from-(last[p]-first[p])+1))
 	}
 	if r.Patients = len(left); r.Patients > 0 {
 		slices.Sort(left)
+		slices.Sort(possible)
+		r.Possible = possible[len(possible)/20]
 		r.Least, r.Fifth, r.Half = left[0], left[len(left)/20], left[len(left)/2]
 	}
 	f := &finding{Verdict: passed, Figures: r, remedy: "let dates move further: days=N of the operator shift"}
+	if r.Possible < r.Wanted {
+		f.remedy = "no offset helps where the notes of a patient span the archive: give others' notes of the months before and behind too, or fewer months of a patient"
+	}
 	switch {
 	case r.Patients < rangeNeeds:
 		f.Verdict, f.remedy = noPower, "give more patients whose notes are dated"
 	case r.Fifth < r.Wanted:
 		f.Verdict = failed
 	}
-	f.Sentence = fmt.Sprintf("the range of the archive leaves %.0f of %.0f offsets at the 5th percentile of %d patients (%.0f wanted)", r.Fifth, r.Offsets, r.Patients, r.Wanted)
+	f.Sentence = fmt.Sprintf("the range of the archive leaves %.0f of %.0f offsets at the 5th percentile of %d patients (%.0f wanted, %.0f possible)", r.Fifth, r.Offsets, r.Patients, r.Wanted, r.Possible)
 	f.table = func(w io.Writer) {
-		fmt.Fprint(w, "patients\toffsets\tleft, least\t5 %\thalf\t\n")
-		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.0f\t%.0f\t\n", r.Patients, r.Offsets, r.Least, r.Fifth, r.Half)
+		fmt.Fprint(w, "patients\toffsets\tleft, least\t5 %\thalf\tpossible, 5 %\t\n")
+		fmt.Fprintf(w, "%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t\n", r.Patients, r.Offsets, r.Least, r.Fifth, r.Half, r.Possible)
 	}
 	return f, nil
 }

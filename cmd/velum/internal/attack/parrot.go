@@ -152,7 +152,7 @@ func (p *parrotTagger) train(notes []plant.Note, seed uint64, workers int) error
 		}
 		tags = append(tags[:0], make([]pipeline.Tag, len(p.tokens))...)
 		p.set.Encode(tags, p.tokens, spans)
-		if err := trainer.Add(n.Text, p.tokens, p.matches, tags, 1); err != nil {
+		if err := trainer.Add(n.Text, p.tokens, p.matches, tags); err != nil {
 			return err
 		}
 	}

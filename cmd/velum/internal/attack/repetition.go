@@ -1,10 +1,12 @@
 package attack
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/plant"
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // repetition goes by how a name comes again: what was missed once is missed again,
@@ -54,11 +56,16 @@ func (r *repetition) look(e *plant.Extract) (look, error) {
 	return r.see, nil
 }
 
-// see takes the word of a mention that comes again most.
+// see takes the word of a mention that comes again most, the one that comes again
+// least, how often it stands in the note, and whether a title of staff stands before.
 func (r *repetition) see(n *plant.Note, k int) (c cell) {
-	c[7] = uint8(min(len(n.Mentions[k].Words), 3))
-	for _, w := range n.Mentions[k].Words {
+	m := &n.Mentions[k]
+	least := 0
+	for i, w := range m.Words {
 		at := r.own[ownWord{n.Patient, string(w)}]
+		if i == 0 || len(at) < least {
+			least = len(at)
+		}
 		stretches := 0 // of notes that follow each other
 		for j := range at {
 			if j == 0 || at[j] > at[j-1]+1 {
@@ -69,10 +76,38 @@ func (r *repetition) see(n *plant.Note, k int) (c cell) {
 		if len(at) > 1 {
 			spread = int(4 * (at[len(at)-1] - at[0] + 1) / r.of[n.Patient])
 		}
-		now := cell{bucket(len(at)), bucket(stretches), uint8(spread), min(bucket(r.who[string(w)]), 6), 0, 0, 0, c[7]}
+		now := cell{bucket(len(at)), bucket(stretches), uint8(spread), min(bucket(r.who[string(w)]), 7)}
 		if now[0] > c[0] || now[0] == c[0] && now[3] < c[3] {
 			c = now
+			c[5] = min(bucket(timesIn(n, w)), 3)
 		}
 	}
+	c[4], c[7] = bucket(least), uint8(min(len(m.Words), 3))
+	if titles[string(lastWord(n.Text[:m.Start]))] {
+		c[6] = 1
+	}
 	return c
+}
+
+// timesIn counts the mentions of a note with a word.
+func timesIn(n *plant.Note, word []byte) (times int) {
+	for k := range n.Mentions {
+		if slices.ContainsFunc(n.Mentions[k].Words, func(w []byte) bool { return bytes.Equal(w, word) }) {
+			times++
+		}
+	}
+	return times
+}
+
+// titles stand before names of staff, folded.
+var titles = map[string]bool{"dr": true, "dra": true, "doctor": true, "doctora": true, "enf": true, "inf": true, "due": true, "enfermera": true, "enfermero": true,
+	"infermera": true, "infermer": true, "metge": true, "metgessa": true, "medico": true, "medica": true}
+
+// longestTitle is how far before a name its title may begin.
+const longestTitle = 14
+
+// lastWord returns the last word of a text, folded.
+func lastWord(text []byte) []byte {
+	text = bytes.TrimRight(text[max(0, len(text)-longestTitle):], " .:")
+	return gazetteer.Fold(nil, text[bytes.LastIndexAny(text, " \n\t(,;:/-")+1:])
 }

@@ -10,6 +10,7 @@ package explain
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -20,6 +21,8 @@ import (
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/paced"
+	"github.com/velum-health/velum/stages/read/input"
 )
 
 // Options say which note, and which of its words.
@@ -122,7 +125,7 @@ type Pattern struct {
 
 // Run explains a note.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
-	src, err := source(c, cfg, o)
+	src, err := source(ctx, c, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -183,19 +186,22 @@ func (e *explaining) explain(ctx context.Context, src pipeline.Source, o *Option
 }
 
 // source is the one note that is asked about.
-func source(c *console.Console, cfg *option.Config, o *Options) (pipeline.Source, error) {
+func source(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) (pipeline.Source, error) {
 	if (o.In == "") == (o.Text == "") || o.In != "" && o.ID == "" {
 		return nil, exit.Errorf(exit.Config, "write the note behind the command, pipe it in with -, or name it with --in and --id", "explain needs one note")
 	}
 	if o.In == "" {
 		text := []byte(o.Text)
 		if o.Text == "-" {
+			if c.Asks() && !c.Quiet {
+				fmt.Fprintln(c.Errs, "velum waits for a note; Ctrl-D behind it ends it")
+			}
 			var err error
-			if text, err = io.ReadAll(io.LimitReader(c.In, int64(cfg.Read.MaxNoteBytes)+1)); err != nil {
+			if text, err = io.ReadAll(io.LimitReader(paced.NewReader(ctx, c.In), int64(cfg.Read.MaxNoteBytes)+1)); err != nil {
 				return nil, err
 			}
 		}
-		return &one{text: text}, nil
+		return typed(text, cfg), nil
 	}
 	to, err := flow.TextOptions(cfg)
 	if err != nil {
@@ -208,10 +214,16 @@ func source(c *console.Console, cfg *option.Config, o *Options) (pipeline.Source
 
 // one is a source of one note: a text, or that with an id among others.
 type one struct {
-	text []byte
-	from io.Closer
-	id   string
-	done bool
+	text   []byte
+	reason pipeline.Reason // for which its source sets it aside
+	from   io.Closer
+	id     string
+	done   bool
+}
+
+// typed is a note that no file holds.
+func typed(text []byte, cfg *option.Config) *one {
+	return &one{text: text, reason: input.Soundness(text, int(cfg.Read.MaxNoteBytes))}
 }
 
 // Next implements pipeline.Source.
@@ -230,7 +242,7 @@ func (o *one) Next(b *pipeline.Batch) error {
 	b.ID.Append([]byte(id))
 	b.Text.Append(o.text)
 	b.Gold.End()
-	b.Reason = append(b.Reason, pipeline.Sound)
+	b.Reason = append(b.Reason, o.reason)
 	return nil
 }
 
@@ -245,7 +257,7 @@ func (o *one) find() error {
 		}
 		for i := range b.Len() {
 			if string(b.ID.At(i)) == o.id {
-				o.text = append(o.text, b.Text.At(i)...)
+				o.text, o.reason = append(o.text, b.Text.At(i)...), b.Reason[i]
 				return nil
 			}
 		}
@@ -285,7 +297,8 @@ func (e *explaining) Put(b *pipeline.Batch) error {
 		said.Masked = string(b.Masked.At(i))
 	}
 	if i < len(b.Conf) {
-		said.Conf = &b.Conf[i]
+		conf := b.Conf[i] // the batch is filled again
+		said.Conf = &conf
 	}
 	e.asked = e.o.Word == "" && e.o.At < 0 || b.Reason[i] != pipeline.Sound
 	chains, err := e.Operators()

@@ -35,7 +35,7 @@ func opened(t *testing.T, yaml string) *explaining {
 
 func (e *explaining) mustExplain(t *testing.T, note string) *Explanation {
 	t.Helper()
-	said, err := e.explain(context.Background(), &one{text: []byte(note)}, &Options{At: -1})
+	said, err := e.explain(context.Background(), typed([]byte(note), e.Config), &Options{At: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestDecisions(t *testing.T) {
 				t.Fatal(err)
 			}
 			var run tagged
-			if err := pipeline.Run(context.Background(), &one{text: []byte(note)}, steps, &run, nil); err != nil {
+			if err := pipeline.Run(context.Background(), typed([]byte(note), x.Config), steps, &run, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got, want := fmt.Sprint(places(e.Spans)), fmt.Sprint(placesOf(run.spans[0])); got != want {
@@ -226,5 +226,15 @@ func TestErrors(t *testing.T) {
 	e, err := x.explain(context.Background(), &one{text: []byte("uno dos tres cuatro")}, &Options{At: -1, Word: "tres"})
 	if err != nil || e.Status != pipeline.TooLong.String() || e.Masked != "" {
 		t.Errorf("a note of too many tokens: %v, %+v", err, e)
+	}
+}
+
+// A note that its source would set aside is set aside for that reason.
+func TestUnsound(t *testing.T) {
+	x := opened(t, "tag: {model: primary-care}\n")
+	for note, want := range map[string]string{"veo a Rosa\xff": "bad_encoding", "veo a\x00Rosa": "control_text"} {
+		if got := x.mustExplain(t, note).Status; got != want {
+			t.Errorf("status %s, want %s", got, want)
+		}
 	}
 }

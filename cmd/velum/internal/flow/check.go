@@ -172,6 +172,7 @@ func (k *checker) exists(key, remedy string, paths ...string) {
 
 // masking is the policy and the key.
 func (k *checker) masking() {
+	k.exists("mask.names", "name a file of Parquet or CSV", k.Mask.Names)
 	chains, _ := k.Operators() // what is wrong with them was found when they were loaded
 	if k.Read.Columns.Date == "" && slices.ContainsFunc(chains, func(c *mask.Chain) bool { return c.Dated() }) {
 		k.failed("mask.policy", exit.Errorf(exit.Config, "name the column with read.columns.date, or write interval from=first",
@@ -310,7 +311,6 @@ func (k *checker) learning() {
 	for _, name := range l.Templates {
 		k.template("learn.templates", name)
 	}
-	k.template("learn.agree", l.Agree)
 	for _, text := range l.Clusters {
 		k.clusters(text)
 	}

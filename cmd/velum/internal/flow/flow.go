@@ -95,7 +95,7 @@ type Found struct {
 // RunSteps is the row of `velum run` over an archive whose columns kept are
 // written.
 func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, error) {
-	steps, err := f.countedSteps(&found.Resolve)
+	steps, err := f.countedSteps(&found.Resolve, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +113,18 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 // StreamSteps is the row of `velum mask - -` and `velum tag - -`: that of run, without
 // what is chosen of an archive. kept are the columns that pass with the notes.
 func (f *Flow) StreamSteps(kept []pipeline.Column) ([]pipeline.Step, error) {
+	return f.maskedSteps(kept, nil)
+}
+
+// ExplainSteps is the row of `velum explain`: that of a stream, of which trace sees
+// what resolve has after each of its steps.
+func (f *Flow) ExplainSteps(trace resolve.Trace) ([]pipeline.Step, error) {
+	return f.maskedSteps(nil, trace)
+}
+
+func (f *Flow) maskedSteps(kept []pipeline.Column, trace resolve.Trace) ([]pipeline.Step, error) {
 	found := new(Found)
-	steps, err := f.countedSteps(&found.Resolve)
+	steps, err := f.countedSteps(&found.Resolve, trace)
 	if err != nil {
 		return nil, err
 	}
@@ -122,31 +132,11 @@ func (f *Flow) StreamSteps(kept []pipeline.Column) ([]pipeline.Step, error) {
 	return append(steps, masked...), err
 }
 
-// ExplainSteps is the row of `velum explain`: that of a run, of which trace sees
-// what resolve has after each of its steps.
-func (f *Flow) ExplainSteps(trace func(step string, spans []pipeline.Span)) ([]pipeline.Step, error) {
-	o, err := f.Resolving()
-	if err != nil {
-		return nil, err
-	}
-	o.Trace = trace
-	resolved, err := resolve.New(o)
-	if err != nil {
-		return nil, err
-	}
-	recognized, err := f.recognized(false)
-	if err != nil {
-		return nil, err
-	}
-	masked, err := f.foundSteps(nil, new(Found))
-	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}, masked), err
-}
-
 // TagSteps is the row of `velum tag` and `velum evaluate`.
-func (f *Flow) TagSteps() ([]pipeline.Step, error) { return f.countedSteps(nil) }
+func (f *Flow) TagSteps() ([]pipeline.Step, error) { return f.countedSteps(nil, nil) }
 
-func (f *Flow) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
-	resolved, err := f.resolved(found)
+func (f *Flow) countedSteps(found *resolve.Counts, trace resolve.Trace) ([]pipeline.Step, error) {
+	resolved, err := f.resolved(found, trace)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +147,7 @@ func (f *Flow) countedSteps(found *resolve.Counts) ([]pipeline.Step, error) {
 // Taught are the steps that make the pipeline a teacher: what resolve settles
 // on becomes tags of a set, each span with a confidence of its own.
 func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.Category) ([]pipeline.Step, error) {
-	resolved, err := f.resolved(nil)
+	resolved, err := f.resolved(nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -233,12 +223,12 @@ func Finder(c *option.Config) tag.Finder {
 	return patterns.New(patterns.Options{Categories: wanted})
 }
 
-func (f *Flow) resolved(found *resolve.Counts) (pipeline.Step, error) {
+func (f *Flow) resolved(found *resolve.Counts, trace resolve.Trace) (pipeline.Step, error) {
 	o, err := f.Resolving()
 	if err != nil {
 		return pipeline.Step{}, err
 	}
-	o.Counts = found
+	o.Counts, o.Trace = found, trace
 	return resolve.New(o)
 }
 
@@ -423,7 +413,7 @@ func (f *Flow) MaskOptions() (*mask.Options, error) {
 			o.Lift = append(o.Lift, c)
 		}
 	}
-	if f.Key.File != "" {
+	if o.Names, err = f.names(); err == nil && f.Key.File != "" {
 		o.Key, err = secret.Load(f.Key.File)
 	}
 	return o, err

@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/models/tag/rules"
+	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
@@ -35,10 +36,8 @@ type Kind struct {
 	// DefaultTemplate names the template where the configuration does not. Nil:
 	// that of the profile.
 	DefaultTemplate func(c *option.Config) string
-	// Tune sets how often fine-tuning passes over its notes. Nil: training forgets
-	// what it began at.
-	Tune func(c *option.Config, epochs int)
-	Dial bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
+	Anew            bool // its trainer begins with no model: tagger.ErrInit
+	Dial            bool // its labellers heed LabelOptions.OBias: the recall dial can be measured and used
 
 	Labels  string // the one label set that it knows; "": any
 	Without bool   // can be made without labelled notes, from what the configuration names
@@ -48,10 +47,11 @@ type Kind struct {
 // learn, models, inspect, evaluate and run know kinds by this table alone.
 var Kinds = []Kind{
 	{Name: crf.Kind, Load: loadCRF, Learns: true, Template: true, Dial: true},
+	{Name: svm.Kind, Load: loadSVM, Learns: true, Template: true, Anew: true, Dial: true},
 	{Name: dictionary.Kind, Load: loadDictionary},
-	{Name: bilstm.Kind, Load: loadNetwork, Learns: true, Template: true, DefaultTemplate: networkTemplate, Tune: tuneNetwork, Dial: true},
+	{Name: bilstm.Kind, Load: loadNetwork, Learns: true, Template: true, DefaultTemplate: networkTemplate, Dial: true},
 	{Name: rules.Kind, Load: loadRules},
-	{Name: ensemble.Kind, Load: loadEnsemble, Learns: true, Dial: true},
+	{Name: ensemble.Kind, Load: loadEnsemble, Learns: true, Anew: true, Dial: true},
 	{Name: inverse.Kind, Load: loadInverse, Learns: true, Template: true, DefaultTemplate: inverseTemplate, Dial: true, Labels: "untyped", Without: true},
 }
 
@@ -111,6 +111,10 @@ func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	return crf.Load(f, in.resources())
 }
 
+func loadSVM(f *modelfile.File, in *Opening) (tagger.Model, error) {
+	return svm.Load(f, in.resources())
+}
+
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }
 
 func loadRules(f *modelfile.File, in *Opening) (tagger.Model, error) {
@@ -128,8 +132,6 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 // networkTemplate is what the network of the configuration sees beside words
 // and characters.
 func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Named) }
-
-func tuneNetwork(c *option.Config, epochs int) { c.Network.Epochs = epochs }
 
 func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if in.Config.Tag.Fast {

@@ -140,14 +140,18 @@ func (n *Labelled) Each(do func(pipeline.Source) error) error {
 // Score tags the notes with the stages of `velum tag` and scores them.
 func (n *Labelled) Score(ctx context.Context, f *Flow, o score.Options) (*score.Scorer, error) {
 	s := score.New(o)
-	err := n.Each(func(src pipeline.Source) error {
+	return s, n.ScoreTo(ctx, f, s)
+}
+
+// ScoreTo does so with a scorer that may have seen others.
+func (l *Labelled) ScoreTo(ctx context.Context, f *Flow, s *score.Scorer) error {
+	return l.Each(func(src pipeline.Source) error {
 		steps, err := f.TagSteps()
 		if err != nil {
 			return err
 		}
 		return pipeline.Run(ctx, src, steps, s, nil)
 	})
-	return s, err
 }
 
 // WarnUnknown says how many spans of unknown labels read.skip_unknown has left

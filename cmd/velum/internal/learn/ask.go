@@ -15,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/notes"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/choose"
@@ -23,47 +24,14 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// questions is asked.json: which notes a person was asked about, and why. It
-// has no word of the notes.
-type questions struct {
-	Schema string     `json:"schema"`
-	Turn   int        `json:"turn"` // whose model was unsure
-	From   int64      `json:"from"` // the slice of the archive
-	To     int64      `json:"to"`
-	Path   string     `json:"path,omitempty"` // where the notes went, if it is elsewhere
-	Notes  []question `json:"notes"`
-}
-
-type question struct {
-	ID         string  `json:"id"`
-	Confidence float64 `json:"confidence"`
-	Why        string  `json:"why"`
-	Category   string  `json:"category,omitempty"`
-	Said       string  `json:"said,omitempty"` // digest of the places and labels that the model gave it
-}
-
-// answersRecord is answers.json: what a person sent back. An answer that has
-// the places and labels that were asked is unchanged: all was right, or nobody
-// has looked.
-type answersRecord struct {
-	Schema    string `json:"schema"`
-	Notes     int    `json:"notes"`
-	Unchanged int    `json:"unchanged"`
-	Others    int    `json:"others"` // that nobody had asked about, and seconds of one id
-}
-
 const (
-	askedName     = "asked.json"
 	answersName   = "answers.jsonl"
 	questionsName = "questions.jsonl"
-	recordName    = "answers.json"
-	askedSchema   = "velum.asked/1"
-	answersSchema = "velum.answers/1"
 )
 
 // unsure picks the notes of a slice that a person should correct: as whole
 // notes, whatever the unit of learning.
-func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*questions, error) {
+func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Questions, error) {
 	defer l.spent.on("ask")()
 	src := archive.NewSlice(l.archive, from, to)
 	taken, err := l.learnedFrom()
@@ -74,7 +42,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 		_, asked := l.asked[string(id)]
 		return !asked && !l.known[string(id)] && !taken[string(id)]
 	}
-	steps, err := l.taughtSteps(l.model, nil)
+	steps, err := l.taughtSteps(l.model)
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
 	}
@@ -96,9 +64,9 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*question
 		return nil, err
 	}
 	picked := choose.Ask(all.questions, choose.Asking{N: n, Random: l.cfg.Learn.AskRandom, Seed: uint64(l.cfg.Learn.Seed), Classes: s.Target.Shares})
-	q := &questions{Schema: askedSchema, Turn: l.last().Number, From: from, To: to, Notes: []question{}}
+	q := &turns.Questions{Schema: turns.AskedSchema, Turn: l.last().Number, From: from, To: to, Notes: []turns.Question{}}
 	for _, a := range picked {
-		one := question{ID: all.ids[a.Row], Confidence: a.Confidence.Float(), Why: a.Why.String()}
+		one := turns.Question{ID: all.ids[a.Row], Confidence: a.Confidence.Float(), Why: a.Why.String()}
 		if a.Why == choose.AskedForClass {
 			one.Category = l.taughtSet().Categories[a.Class].String()
 		}
@@ -151,32 +119,10 @@ func (a *askable) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-func (q *questions) ids() map[string]bool {
-	ids := map[string]bool{}
-	for _, n := range q.Notes {
-		ids[n.ID] = true
-	}
-	return ids
-}
-
-// said is what was asked of each note.
-func (q *questions) said() map[string]string {
-	said := map[string]string{}
-	for _, n := range q.Notes {
-		said[n.ID] = n.Said
-	}
-	return said
-}
-
-func (q *questions) json() ([]byte, error) {
-	data, err := json.MarshalIndent(q, "", " ")
-	return append(data, '\n'), err
-}
-
 // writeQuestions writes the notes with the model's spans, for a person to
 // correct.
-func (l *learning) writeQuestions(ctx context.Context, q *questions, format, path string) error {
-	ids := q.ids()
+func (l *learning) writeQuestions(ctx context.Context, q *turns.Questions, format, path string) error {
+	ids := q.IDs()
 	src := archive.NewSlice(l.archive, q.From, q.To)
 	p := flow.With(l.cfg, l.model)
 	steps, err := p.TagSteps()
@@ -252,9 +198,9 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	if err := l.writeQuestions(ctx, q, f.To, at); err != nil {
 		return errors.Join(err, draft.Discard())
 	}
-	data, err := q.json()
+	data, err := q.File()
 	if err == nil {
-		err = draft.Write(askedName, data)
+		err = draft.Write(turns.AskedName, data)
 	}
 	if err == nil {
 		err = draft.Commit()
@@ -273,7 +219,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 // was read to its end, as one of fewer notes than learn.slice is after the first
 // turn, it begins again at the front, and goes from slice to slice until there
 // are some.
-func (l *learning) unsureOfAny(ctx context.Context, n int) (*questions, error) {
+func (l *learning) unsureOfAny(ctx context.Context, n int) (*turns.Questions, error) {
 	rows, size := l.archive.Rows(), int64(l.cfg.Learn.Slice)
 	first, _ := l.nextSlice()
 	if first >= rows {
@@ -318,7 +264,7 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 	if err == nil {
 		var data []byte
 		if data, err = json.MarshalIndent(taken, "", " "); err == nil {
-			err = draft.Write(recordName, append(data, '\n'))
+			err = draft.Write(turns.AnswersName, append(data, '\n'))
 		}
 	}
 	if err == nil {
@@ -335,7 +281,7 @@ func (l *learning) answer(ctx context.Context, paths []string) error {
 
 // writeAnswers copies those labelled notes that are wanted. The first of notes
 // with one id counts.
-func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked map[string]string, path string) (r answersRecord, err error) {
+func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked map[string]string, path string) (r turns.Answers, err error) {
 	dst, err := write.Create("jsonl", path, write.TextOptions{Gold: true})
 	if err != nil {
 		return r, err
@@ -359,7 +305,7 @@ func (l *learning) writeAnswers(ctx context.Context, from *flow.Labelled, asked 
 		dst.Abort()
 		return r, err
 	}
-	r.Schema, r.Notes, r.Unchanged = answersSchema, int(n.Notes), n.unchanged
+	r.Schema, r.Notes, r.Unchanged = turns.AnswersSchema, int(n.Notes), n.unchanged
 	l.console.Log.Info("answers taken", "notes", r.Notes, "unchanged", r.Unchanged, "spans", n.Spans, "others", r.Others)
 	return r, dst.Close()
 }
@@ -384,7 +330,7 @@ func (a *answering) Put(b *pipeline.Batch) error {
 // loadAnswers finds the corrected notes, and all that was asked. Of two
 // answers to one note, the later one counts.
 func (l *learning) loadAnswers() error {
-	l.asked, l.answers, l.answered = map[string]string{}, nil, answersRecord{}
+	l.asked, l.answers, l.answered = map[string]string{}, nil, turns.Answers{}
 	asked := l.folders("ask")
 	for _, t := range l.turns {
 		asked = append(asked, filepath.Join(l.out, t.Name()))
@@ -393,7 +339,7 @@ func (l *learning) loadAnswers() error {
 		}
 	}
 	for _, folder := range asked {
-		q, err := readQuestions(filepath.Join(folder, askedName))
+		q, err := turns.ReadQuestions(filepath.Join(folder, turns.AskedName))
 		if err != nil {
 			return err
 		}
@@ -402,7 +348,7 @@ func (l *learning) loadAnswers() error {
 		}
 	}
 	for _, folder := range l.folders("answers") {
-		if err := l.answered.add(filepath.Join(folder, recordName)); err != nil {
+		if err := l.answered.Add(filepath.Join(folder, turns.AnswersName)); err != nil {
 			return err
 		}
 		l.answers = append(l.answers, flow.Labelled{Paths: []string{filepath.Join(folder, answersName)}})
@@ -413,6 +359,7 @@ func (l *learning) loadAnswers() error {
 			return err
 		}
 	}
+	l.divide()
 	return nil
 }
 
@@ -422,6 +369,9 @@ func (l *learning) newest(a *flow.Labelled, had map[string]bool) error {
 	if err != nil {
 		return err
 	}
+	if l.cfg.Learn.Folds > 0 {
+		l.deal(ids) // an earlier set has the last word: a note stays in its fold
+	}
 	keep := map[string]bool{}
 	for _, id := range ids {
 		if !had[id] {
@@ -430,38 +380,6 @@ func (l *learning) newest(a *flow.Labelled, had map[string]bool) error {
 	}
 	a.Keep = keep
 	return nil
-}
-
-// add adds what a file of answers says of itself; older ones say nothing.
-func (r *answersRecord) add(path string) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var one answersRecord
-	if json.Unmarshal(data, &one) != nil || one.Schema != answersSchema {
-		return &durable.IntegrityError{Path: path, Cause: "is not a record of answers by this version of velum"}
-	}
-	r.Notes, r.Unchanged, r.Others = r.Notes+one.Notes, r.Unchanged+one.Unchanged, r.Others+one.Others
-	return nil
-}
-
-func readQuestions(path string) (*questions, error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return &questions{}, nil // a turn that asked nothing
-	}
-	if err != nil {
-		return nil, err
-	}
-	q := new(questions)
-	if json.Unmarshal(data, q) != nil || q.Schema != askedSchema {
-		return nil, &durable.IntegrityError{Path: path, Cause: "is not a record of questions by this version of velum"}
-	}
-	return q, nil
 }
 
 // question is learn.ask: the turn asks about notes of its slice. With an
@@ -479,9 +397,9 @@ func (w *turning) question(ctx context.Context) error {
 			return err
 		}
 	}
-	data, err := q.json()
+	data, err := q.File()
 	if err == nil {
-		err = w.draft.Write(askedName, data)
+		err = w.draft.Write(turns.AskedName, data)
 	}
 	if err != nil {
 		return err
@@ -494,9 +412,13 @@ func (w *turning) question(ctx context.Context) error {
 		return nil
 	}
 	path := w.draft.Path(answersName)
-	if _, err := w.of.writeAnswers(ctx, &w.of.oracle, q.said(), path); err != nil {
+	if _, err := w.of.writeAnswers(ctx, &w.of.oracle, q.SaidOf(), path); err != nil {
 		return err
 	}
 	w.of.answers = append(w.of.answers, flow.Labelled{Paths: []string{path}})
+	if err := w.of.newest(&w.of.answers[len(w.of.answers)-1], map[string]bool{}); err != nil {
+		return err
+	}
+	w.of.divide()
 	return nil
 }

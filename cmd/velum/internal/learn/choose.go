@@ -24,25 +24,20 @@ import (
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
-	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/tagged"
-	"github.com/velum-health/velum/stages/read/text"
-	"github.com/velum-health/velum/stages/tag"
 	"github.com/velum-health/velum/stages/write"
 )
 
 // choose tags the next slice with the model of the turn before and takes the
 // notes that the training set grows by.
 //
-//	slice ─> tokenize ─> tag ─> (agree) ─> resolve ─> teacher ─> (calibrate) ─> choose ─> candidates, records
+//	slice ─> tokenize ─> tag ─> resolve ─> teacher ─> (calibrate) ─> choose ─> candidates, records
 //	records ─> choose.Final ─> keys
 //	candidates ─> notes of those keys ─> selected.parquet, chosen.jsonl
 func (w *turning) choose(ctx context.Context) error {
-	if err := w.earlier(ctx); err != nil {
-		return err
-	}
+	w.record.Groups = slices.Clone(w.of.last().Groups)
 	known, err := w.taken()
 	if err != nil {
 		return err
@@ -66,7 +61,7 @@ func (w *turning) choose(ctx context.Context) error {
 	}
 	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), unit, total)
 	tagged := w.of.spent.on("tag")
-	err = w.candidates(ctx, kept, candidatesName, pool, 0, progress) // what is sure enough is known when all was seen
+	err = w.candidates(ctx, kept, candidatesName, pool, progress) // what is sure enough is known when all was seen
 	tagged()
 	progress.End()
 	if err := errors.Join(err, src.Close()); err != nil {
@@ -83,9 +78,6 @@ func (w *turning) choose(ctx context.Context) error {
 	w.bound()
 	return nil
 }
-
-// leastWeight keeps a note of confidence 0 a note: weights are above 0.
-const leastWeight = 0.001
 
 const candidatesName = "candidates.parquet"
 
@@ -128,31 +120,27 @@ func (w *turning) minConfidence() float64 {
 	return w.of.cfg.Choose.MinConfidence
 }
 
-// poolSteps are the stages of what the archive gives. They leave out notes less
-// sure than least.
-func (w *turning) poolSteps(least float64) ([]pipeline.Step, error) {
-	steps, err := w.of.taughtSteps(w.of.model, w.of.other)
+// poolSteps are the stages of what the archive gives.
+func (w *turning) poolSteps() ([]pipeline.Step, error) {
+	steps, err := w.of.taughtSteps(w.of.model)
 	if err != nil {
 		return nil, err
 	}
-	if m := w.of.last().Calibration.Map; m.Method != "" {
+	if m := w.of.whole().last().Calibration.Map; m.Method != "" {
 		steps = append(steps, calibrated(m))
 	}
 	c := &w.of.cfg.Choose
 	return append(steps, choose.New(choose.Options{
-		MinConfidence: least, MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0 || w.of.cfg.Learn.Proportions == "archive", Workers: w.of.cfg.Workers(),
+		MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0 || w.of.cfg.Learn.Proportions == "archive", Workers: w.of.cfg.Workers(),
 	})), nil
 }
 
 // taughtSteps are the stages from notes to the tags that are learned from:
 // those of a model, or of learn.teacher pipeline what the whole pipeline makes
-// of them; other is the second model of learn.agree, or nil.
-func (l *learning) taughtSteps(m, other *flow.Model) ([]pipeline.Step, error) {
+// of them.
+func (l *learning) taughtSteps(m *flow.Model) ([]pipeline.Step, error) {
 	p := flow.With(l.cfg, m)
 	steps := []pipeline.Step{flow.Tokenized(l.cfg), p.Tagged()}
-	if other != nil {
-		steps = append(steps, tag.NewAgree(tag.Options{Workers: p.Workers(), NewLabeller: other.NewLabeller}))
-	}
 	if !l.pipeline() {
 		return steps, nil
 	}
@@ -258,12 +246,12 @@ func (p *pool) confidence() []report.Bin {
 }
 
 // candidates tags a source and writes what is at least so sure.
-func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, least float64, progress *console.Progress) error {
+func (w *turning) candidates(ctx context.Context, src pipeline.Source, name string, p *pool, progress *console.Progress) error {
 	file, err := w.draft.Create(name)
 	if err != nil {
 		return err
 	}
-	steps, err := w.poolSteps(least)
+	steps, err := w.poolSteps()
 	if err == nil {
 		p.file, err = write.NewTagged(file, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
 	}
@@ -385,11 +373,7 @@ type chosenNote struct {
 // copyChosen copies the candidates of some rows, which rise, and writes why
 // they were taken.
 func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io.Writer) error {
-	begin := write.NewTagged
-	if w.of.cfg.Learn.Weigh {
-		begin = write.NewWeighted
-	}
-	out, err := begin(to, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
+	out, err := write.NewTagged(to, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
@@ -397,12 +381,6 @@ func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io
 	lines := json.NewEncoder(&reasons)
 	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
 		p.pick = p.pick[:0]
-		if w.of.cfg.Learn.Weigh {
-			b.Weight = slices.Grow(b.Weight[:0], b.Len())
-			for _, c := range b.Conf {
-				b.Weight = append(b.Weight, max(c, leastWeight))
-			}
-		}
 		for i := range b.Len() {
 			for len(p.records) > 0 && p.records[0].Row < selection.NoteRow(b, i) {
 				p.records = p.records[1:]
@@ -468,44 +446,6 @@ func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error 
 	}
 	return errors.Join(err, r.Close())
 }
-
-// earlier takes over the groups of the turn before; with learn.retag, tagged
-// again by the newest model.
-func (w *turning) earlier(ctx context.Context) error {
-	defer w.of.spent.on("retag")()
-	for _, g := range w.of.last().Groups {
-		if w.of.cfg.Learn.Retag {
-			var err error
-			if g, err = w.retag(ctx, g); err != nil {
-				return err
-			}
-		}
-		if g.Notes > 0 {
-			w.record.Groups = append(w.record.Groups, g)
-		}
-	}
-	return nil
-}
-
-func (w *turning) retag(ctx context.Context, g turns.Group) (turns.Group, error) {
-	src, err := read.NewTaggedFiles(filepath.Join(w.of.out, filepath.FromSlash(g.File)), text.Options{})
-	if err != nil {
-		return g, err
-	}
-	name := fmt.Sprintf("retagged-%02d.parquet", g.Turn)
-	p := &pool{turning: w}
-	least := w.minConfidence()
-	if w.of.cfg.Learn.Quantile < 1 {
-		least = min(least, evenOdds)
-	}
-	err = w.candidates(ctx, src, name, p, least, nil)
-	again := turns.Group{Turn: g.Turn, File: filepath.ToSlash(filepath.Join(w.record.Name(), name)), Notes: len(p.records)}
-	return again, errors.Join(err, src.Close())
-}
-
-// evenOdds is the confidence above which a note that was taken before stays,
-// where C_min goes by category: it is more likely right than not.
-const evenOdds = 0.5
 
 // bound leaves out the first groups while there are too many notes.
 func (w *turning) bound() {

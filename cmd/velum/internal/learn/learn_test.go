@@ -3,10 +3,10 @@ package learn
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,32 +20,6 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/archive"
 )
-
-func TestLosses(t *testing.T) {
-	at := func(recall, masked float64) turns.CategoryScore {
-		return turns.CategoryScore{Category: "PERSON", Gold: 20, Ratio: turns.Ratio{Recall: recall}, MaskedRecall: masked}
-	}
-	rare := turns.CategoryScore{Category: "DNI", Gold: 0, Ratio: turns.Ratio{Recall: 1}}
-	for _, c := range []struct {
-		what      string
-		was, now  []turns.CategoryScore
-		tolerance float64
-		want      string
-	}{
-		{"the same", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.8, 0.9)}, 0, "[]"},
-		{"more", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.85, 0.95)}, 0, "[]"},
-		{"less recall", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.75, 0.95)}, 0, "[{PERSON recall 0.8 0.75}]"},
-		{"less masked", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.85, 0.85)}, 0, "[{PERSON masked_recall 0.9 0.85}]"},
-		{"tolerated", []turns.CategoryScore{at(0.8, 0.9)}, []turns.CategoryScore{at(0.75, 0.85)}, 0.05, "[]"},
-		{"nothing found any more", []turns.CategoryScore{at(0.8, 0.9)}, nil, 0.1, "[{PERSON recall 0.8 0} {PERSON masked_recall 0.9 0}]"},
-		{"no gold", []turns.CategoryScore{rare}, nil, 0, "[]"},
-	} {
-		got := losses(&turns.Scores{Categories: c.was}, &turns.Scores{Categories: c.now}, c.tolerance)
-		if fmt.Sprint(got) != c.want {
-			t.Errorf("%s: %v, want %s", c.what, got, c.want)
-		}
-	}
-}
 
 // learningOf makes learning with turns of these scores.
 func learningOf(notes int64, slice int64, f1 ...float64) *learning {
@@ -107,34 +81,102 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// Held-out notes and those that are learned from are others, and more labelled
-// notes are the same ones and others.
+// More labelled notes are the same ones and others.
 func TestDraw(t *testing.T) {
-	ids := make([]string, 100)
-	for i := range ids {
-		ids[i] = fmt.Sprint("note ", i)
-	}
-	draw := func(labelledNotes, seed int) (gold, dev map[string]bool) {
+	draw := func(labelled, seed int) map[string]bool {
 		l := learningOf(10, 10)
-		l.cfg.Learn.Holdout, l.cfg.Learn.Labelled, l.cfg.Learn.Seed = 0.2, labelledNotes, seed
-		l.draw(slices.Clone(ids))
-		return l.gold.Keep, l.dev.Keep
+		l.goldIDs, l.cfg.Learn.Labelled, l.cfg.Learn.Seed = someIDs(100), labelled, seed
+		l.draw()
+		return l.gold.Keep
 	}
-	few, dev := draw(30, 1)
-	more, sameDev := draw(60, 1)
-	if len(few) != 30 || len(more) != 60 || len(dev) != 20 || !cmp.Equal(dev, sameDev) {
-		t.Fatalf("%d, %d learned from, %d held out", len(few), len(more), len(dev))
+	few, more := draw(30, 1), draw(60, 1)
+	if len(few) != 30 || len(more) != 60 || draw(0, 1) != nil {
+		t.Fatalf("%d and %d learned from", len(few), len(more))
 	}
 	for id := range few {
-		if !more[id] || dev[id] {
-			t.Errorf("%s: in more %v, held out %v", id, more[id], dev[id])
+		if !more[id] {
+			t.Errorf("%s is missing among more notes", id)
 		}
 	}
-	if other, _ := draw(30, 2); cmp.Equal(few, other) {
+	if cmp.Equal(few, draw(30, 2)) {
 		t.Error("two seeds draw the same notes")
 	}
-	if all, _ := draw(0, 1); len(all) != 80 {
-		t.Errorf("%d of 80 learned from", len(all))
+}
+
+func someIDs(n int) (ids []string) {
+	for i := range n {
+		ids = append(ids, fmt.Sprint("note ", i))
+	}
+	return ids
+}
+
+// kept is notes with these ids, as answers are.
+func kept(ids []string) flow.Labelled {
+	return flow.Labelled{Paths: []string{"answers"}, Keep: flow.SetOf(ids)}
+}
+
+// Folds divide all labelled notes and answers: each note is judged on in one fold, which learns from none of its own and from
+// all others. Answers that come later leave those before where they were, and from 50 on they judge alone.
+func TestFolds(t *testing.T) {
+	l := learningOf(1000, 10)
+	l.dev.Paths, l.foldOf, l.cfg.Learn.Folds = nil, map[string]int{}, 5
+	l.goldIDs, l.gold.Paths = someIDs(23), []string{"gold"}
+	l.draw()
+	l.divide()
+	everything := func(want, judged int) {
+		t.Helper()
+		onJudge := map[string]int{}
+		for k, f := range l.folds {
+			learns, n := map[string]bool{}, 0
+			for _, set := range append([]flow.Labelled{f.gold}, f.answers...) {
+				for id := range set.Keep {
+					learns[id] = true
+				}
+			}
+			for _, set := range f.judged {
+				n += len(set.Keep)
+				for id := range set.Keep {
+					onJudge[id]++
+					if learns[id] || l.foldOf[id] != k {
+						t.Errorf("%s is judged on by a fold that learned from it", id)
+					}
+				}
+			}
+			if in := want - len(learns); in < want/5-1 || in > want/5+2 {
+				t.Errorf("fold %d learns from %d notes of %d", k, len(learns), want)
+			}
+		}
+		for id, times := range onJudge {
+			if times != 1 {
+				t.Errorf("%s is judged on %d times", id, times)
+			}
+		}
+		if len(onJudge) != judged {
+			t.Errorf("%d notes of %d are judged on, want %d", len(onJudge), want, judged)
+		}
+	}
+	everything(23, 23)
+	before := maps.Clone(l.foldOf)
+	asked := someIDs(90)[23:]
+	for k, set := range [][]string{asked[:12], asked[12:]} {
+		l.deal(set)
+		l.answers = append(l.answers, kept(set))
+		l.divide()
+		everything([]int{35, 90}[k], []int{35, 67}[k])
+	}
+	for id, fold := range before {
+		if l.foldOf[id] != fold {
+			t.Errorf("%s went to another fold", id)
+		}
+	}
+	if l.measured(); len(l.folds) != 5 {
+		t.Errorf("%d folds", len(l.folds))
+	}
+	few := learningOf(1000, 10)
+	few.dev.Paths, few.foldOf, few.cfg.Learn.Folds, few.goldIDs = nil, map[string]int{}, 5, someIDs(4)
+	few.draw()
+	if few.divide(); few.measured() {
+		t.Error("four notes judge in five folds")
 	}
 }
 
@@ -146,9 +188,9 @@ func TestLearnReport(t *testing.T) {
 	l.turns[2].Selection = &report.Selection{Notes: 12345, Candidates: 20000, MinConfidence: 0.85}
 	l.turns[2].Slice.Confidence = []report.Bin{{From: 0, To: 0.5, Count: 3}, {From: 0.5, To: 1, Count: 9}}
 	l.turns[1].Gated = []turns.GateLine{{Category: "PERSON", Measure: "recall", Was: 0.9, Now: 0.8}}
-	p := 0.31
-	l.turns[2].Chance, l.turns[2].Validation.F1Ends, l.turns[2].Validation.Notes = &p, &[2]float64{0.5, 0.9}, 10
-	l.answered = answersRecord{Notes: 100, Unchanged: 93}
+	l.turns[2].Promoted, l.turns[2].Better = false, &[2]float64{-0.04, 0.21}
+	l.turns[2].Validation.F1Ends, l.turns[2].Validation.Notes = &[2]float64{0.5, 0.9}, 10
+	l.answered = turns.Answers{Notes: 100, Unchanged: 93}
 	l.turns[2].Calibration.Before = calibrate.Reliable([]calibrate.Example{{Confidence: 0.9, Right: true}}, 10)
 	page, err := l.learned().HTML()
 	if err != nil {
@@ -157,7 +199,7 @@ func TestLearnReport(t *testing.T) {
 	for _, want := range []string{
 		"Strict F1 from 0.6000 to 0.7312 (turn 2)", "&#43;0.1312", "12\u202f345", "PERSON 0.9000 → 0.8000", "turn 0, labelled notes alone: F1 0.6000",
 		`class="ring"`, "prefers-color-scheme: dark", "Are confidences shares?", "turn 2: F1 0.7312",
-		"promoted, within chance (p = 0.31)", "The gain of the model in use is within chance (p = 0.31)", "validation notes decide little", "0.5000 to 0.9000",
+		"Turn 2 is not shown to be better than the model in use: the 95 % interval of its gain in strict F1 is −0.0400 to 0.2100", "validation notes decide little", "0.5000 to 0.9000",
 		"Answers of people: 100 notes, of which 93 came back as they were asked.",
 	} {
 		if !bytes.Contains(page, []byte(want)) {
@@ -171,6 +213,10 @@ func TestLearnReport(t *testing.T) {
 		if bytes.Contains(text[1], []byte("<text")) {
 			t.Error("letters that shrink with the screen")
 		}
+	}
+	l.turns[2].Better, l.turns[2].Gated = &[2]float64{0.04, 0.21}, []turns.GateLine{{Category: "ALL", Measure: "masked_recall", Was: 0.9, Now: 0.8}}
+	if page, err = l.learned().HTML(); err != nil || !bytes.Contains(page, []byte("Turn 2 is better (95 % interval of its gain in strict F1: 0.0400 to 0.2100) and not in use, for it lets more through: ALL 0.9000 → 0.8000.")) {
+		t.Errorf("the page does not say what turn 2 loses: %v", err)
 	}
 	for _, lang := range []string{"en", "es", "ca"} {
 		l.cfg.Report.Lang = lang

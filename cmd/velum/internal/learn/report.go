@@ -9,20 +9,27 @@ import (
 
 // learned is the report of what was learned so far.
 func (l *learning) learned() *turns.Report {
-	best := l.best(0)
+	from := l.comparable()
+	best := l.best(from)
 	r := &turns.Report{
-		Schema: turns.ReportSchema, Supervised: l.turns[0].Validation, BestTurn: best.Number, Best: best.Validation,
-		Unit: l.cfg.Learn.Unit, Turns: l.turns, Measured: l.measured(),
+		Schema: turns.ReportSchema, Supervised: l.turns[from].Validation, BestTurn: best.Number, Best: best.Validation,
+		From: from, Unit: l.cfg.Learn.Unit, Turns: l.turns, Measured: l.measured(), Folds: len(l.folds),
+	}
+	if was := l.turns[from].Was; was != nil {
+		r.Supervised = *was
 	}
 	r.In(page.LanguageOf(l.cfg.Report.Lang))
 	r.Promoted = l.inUse().Number
 	if !l.measured() {
 		r.Sentence = r.Words().Text("learn unmeasured", r.Words().Plural(int64(l.last().Number), "a turn"))
+		if l.unmeasuredEnd() {
+			r.Remarks = append(r.Remarks, r.Words().Text("learn ask"))
+		}
 		l.remark(r)
 		return r
 	}
 	gain := r.Best.Strict.F1 - r.Supervised.Strict.F1
-	on := r.Words().Plural(int64(r.Best.Notes), "dev note")
+	on := r.On()
 	r.Sentence = r.Words().Text("learn gain", r.Score(r.Supervised.Strict.F1), r.Score(r.Best.Strict.F1), fmt.Sprint(r.BestTurn), on)
 	if gain <= 0 {
 		r.Sentence = r.Words().Text("learn no gain", r.Score(r.Supervised.Strict.F1), on)
@@ -37,11 +44,11 @@ const wideEnds = 0.1
 
 // remark says what is to be thought of the figures.
 func (l *learning) remark(r *turns.Report) {
-	if t := l.turns[r.Promoted]; t.ByChance() {
-		r.Remarks = append(r.Remarks, r.Words().Text("learn chance", r.Words().Number(*t.Chance, 2)))
+	if t := l.turns[r.BestTurn]; !t.Promoted && t.Better != nil {
+		r.Remarks = append(r.Remarks, r.NotInUse(t))
 	}
 	if ends := r.Best.F1Ends; ends != nil && ends[1]-ends[0] > wideEnds {
-		r.Remarks = append(r.Remarks, r.Words().Text("learn few", r.Words().Plural(int64(r.Best.Notes), "dev note"), r.Score(ends[0]), r.Score(ends[1])))
+		r.Remarks = append(r.Remarks, r.Words().Text("learn few", r.On(), r.Score(ends[0]), r.Score(ends[1])))
 	}
 	if n := l.answered; n.Notes > 0 {
 		r.Remarks = append(r.Remarks, r.Words().Text("learn answers", r.Words().Plural(int64(n.Notes), "note"), fmt.Sprint(n.Unchanged)))

@@ -29,7 +29,6 @@ const (
 	turnName     = "turn.json"
 	modelName    = turns.ModelName
 	baseName     = "base.velum"
-	secondName   = "second.velum"
 	selectedName = "selected.parquet"
 	chosenName   = "chosen.jsonl"
 )
@@ -42,11 +41,8 @@ var notShaping = []string{
 
 // shapes tells whether a changed option changes turns.
 func (l *learning) shapes(key string) bool {
-	switch key { // turns of before there were these options had none
-	case "learn.kinds":
+	if key == "learn.kinds" { // turns of before there was this option had none
 		return len(l.cfg.Learn.Kinds) > 0
-	case "learn.fine_tune":
-		return l.cfg.Learn.FineTune > 0
 	}
 	return !slices.Contains(notShaping, key)
 }
@@ -67,7 +63,7 @@ func (l *learning) digest() (string, error) {
 	if !crfOnly || len(l.cfg.Learn.Kinds) > 0 {
 		sections = append(sections, "network", "ensemble")
 	}
-	l.cfg.Each(func(key, text string) {
+	l.cfg.Each(func(key, text string, _ bool) {
 		section, _, _ := strings.Cut(key, ".")
 		if slices.Contains(sections, section) && l.shapes(key) {
 			fmt.Fprintf(h, "%s=%s\n", key, text)
@@ -76,7 +72,7 @@ func (l *learning) digest() (string, error) {
 	if !crfOnly { // turns of before there was a choice are those of the first kind
 		fmt.Fprintf(h, "learn.kind=%s\n", l.cfg.Learn.Kind)
 	}
-	files := append([]string{l.cfg.Learn.Agree}, l.cfg.Learn.Templates...)
+	files := slices.Clone(l.cfg.Learn.Templates)
 	for _, text := range l.cfg.Learn.Clusters {
 		_, file, _ := flow.CutClusters(text)
 		files = append(files, file)
@@ -113,6 +109,11 @@ func (l *learning) resume(backTo int) error {
 		if err := l.forget(backTo); err != nil {
 			return err
 		}
+		for _, fold := range l.folders("fold") {
+			if err := (&learning{out: fold}).forget(backTo); err != nil {
+				return err
+			}
+		}
 	}
 	if err := l.loadAnswers(); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (l *learning) resume(backTo int) error {
 		return exit.Errorf(exit.Config, fmt.Sprintf("give --back-to %d to go on with the new ones, or another --out", last.Number),
 			"options or input are not those of turn %d", last.Number)
 	}
-	return errors.Join(l.loadModels(l.last()), l.settle())
+	return errors.Join(l.loadModel(l.last()), l.settle())
 }
 
 // forget removes the turns after turn n, the last one first.
@@ -180,24 +181,15 @@ func fileOf(path string) (turns.File, error) {
 	return turns.File{Name: filepath.Base(path), Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
-// loadModels opens the models of a turn.
-func (l *learning) loadModels(t *turns.Turn) (err error) {
-	if l.model, err = l.opened(t, modelName); err != nil {
-		return err
-	}
-	l.other = nil
-	if l.cfg.Learn.Agree == "" {
-		return nil
-	}
-	if l.other, err = l.opened(t, secondName); err != nil {
-		return exit.With(exit.Config, err, "begin anew: the turns before were made without learn.agree")
-	}
-	return nil
+// loadModel opens the model of a turn.
+func (l *learning) loadModel(t *turns.Turn) (err error) {
+	l.model, err = l.opened(t, modelName)
+	return err
 }
 
 // opened opens a model of a turn.
 func (l *learning) opened(t *turns.Turn, name string) (*flow.Model, error) {
-	path := filepath.Join(l.out, t.Name(), name)
+	path := filepath.Join(l.place(t), name)
 	data, err := flow.ModelData(path)
 	if err != nil {
 		return nil, err
@@ -215,8 +207,7 @@ func (l *learning) parsed(name string, data []byte) (*flow.Model, error) {
 	return m, err
 }
 
-// commit writes turn.json, gives the folder its name, and puts the model into
-// use if it passed the gate.
+// commit writes turn.json and gives the folder its name.
 func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
 	defer l.spent.on("commit")()
 	entries, err := os.ReadDir(filepath.Dir(draft.Path("x")))
@@ -244,7 +235,7 @@ func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
 		return err
 	}
 	l.turns = append(l.turns, t)
-	return errors.Join(l.loadAnswers(), l.loadModels(t), l.settle())
+	return nil
 }
 
 // settle brings what follows from the turns up to date, after a turn or a

@@ -20,6 +20,9 @@ import (
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
+// MaxBad is the share of a list's rows that may be left out, if nobody says another.
+const MaxBad = 0.01
+
 // ListOptions say what becomes of the lists.
 type ListOptions struct {
 	Out, Name string
@@ -147,6 +150,9 @@ func (b *building) lists(l listArgument, add func(gazetteer.Entry)) error {
 }
 
 func (b *building) tooBad(path string, got gazetteer.Intake) error {
+	if got.Rows+got.Bad == 0 {
+		return exit.Errorf(exit.Config, "leave the list out", "%s: a header and no rows", path)
+	}
 	remedy := "look at the rows named above, or allow more with --max-bad"
 	if len(got.Why) > 0 {
 		remedy = "first: " + got.Why[0].Error() + "; " + got.Why[0].Remedy

@@ -92,11 +92,11 @@ func (v setValue) Set(s string) error {
 	return nil
 }
 
-func (v setValue) String() string { return "" }
+func (v setValue) String() string        { return "" }
+func (v setValue) Type() string          { return "key=value" }
+func (v setValue) Append(s string) error { return v.Set(s) }
 
-func (v setValue) Type() string { return "key=value" }
-
-// GetSlice returns all that was given. With Append and Replace it makes a pflag.SliceValue.
+// GetSlice returns all that was given. With Append, which is Set, and Replace it makes a pflag.SliceValue.
 func (v setValue) GetSlice() (all []string) {
 	for _, f := range v.sources.flags {
 		if f.name == "--set "+f.key {
@@ -105,9 +105,6 @@ func (v setValue) GetSlice() (all []string) {
 	}
 	return all
 }
-
-// Append is Set.
-func (v setValue) Append(s string) error { return v.Set(s) }
 
 // Replace is Set of each: what was set before stays.
 func (v setValue) Replace(all []string) (err error) {

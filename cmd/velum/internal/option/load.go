@@ -43,6 +43,13 @@ type Sources struct {
 	flags []textSetting // in the order of the command line
 }
 
+// With returns the sources with some more options set, KEY=VALUE each: they go first.
+func (s Sources) With(settings []string) Sources {
+	s.flags = slices.Clip(s.flags) // what is added is a copy's own
+	_ = setValue{&s}.Replace(settings)
+	return s
+}
+
 // textSetting is an option set by a flag or a variable.
 type textSetting struct{ key, text, name string }
 
@@ -258,9 +265,7 @@ func (l *loader) environment(env []string) (set []textSetting, file string) {
 }
 
 // envName returns the variable of an option: VELUM_READ_COLUMNS_ID.
-func envName(key string) string {
-	return "VELUM_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-}
+func envName(key string) string { return "VELUM_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
 
 func sectionOf(variable string) string {
 	section, _, _ := strings.Cut(strings.TrimPrefix(variable, "VELUM_"), "_")

@@ -39,8 +39,7 @@ type value interface {
 	string | int | float64 | bool | size | time.Duration | []string | map[string]string | map[string]float64
 }
 
-// opt describes one option. def is shared: nobody changes a list or map in
-// place.
+// opt describes one option. def is shared: nobody changes a list or map in place.
 func opt[T value](key string, at *T, def T, why string, more ...func(*option)) option {
 	o := option{key: key, at: at, why: why, reset: func() { *at = def }, min: math.Inf(-1), max: math.Inf(1)}
 	for _, m := range more {
@@ -49,12 +48,9 @@ func opt[T value](key string, at *T, def T, why string, more ...func(*option)) o
 	return o
 }
 
-func shaping(o *option) { o.shapes = true }
-
-func aFile(o *option) { o.file = true }
-
-func large(o *option) { o.large = true }
-
+func shaping(o *option)    { o.shapes = true }
+func aFile(o *option)      { o.file = true }
+func large(o *option)      { o.large = true }
 func nameOrFile(o *option) { o.nameOr = true }
 
 // clusterFile is the file of NAME=FILE:K.
@@ -71,9 +67,7 @@ func valid(check func(string) (problem, hint string)) func(*option) {
 	return func(o *option) { o.valid = check }
 }
 
-func within(low, high float64) func(*option) {
-	return func(o *option) { o.min, o.max = low, high }
-}
+func within(low, high float64) func(*option) { return func(o *option) { o.min, o.max = low, high } }
 
 func atLeast(low float64) func(*option) { return within(low, math.Inf(1)) }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -44,6 +45,7 @@ type Config struct {
 	Run      Run
 	Report   Report
 	Train    Train
+	SVM      SVM
 	Network  Network
 	Ensemble Ensemble
 	Learn    Learn
@@ -149,6 +151,7 @@ type Mask struct {
 	Operators map[string]string
 	Purpose   string
 	Calendar  []string
+	Names     string // table of names
 
 	Recipients, Again, Ledger string // of releases
 }
@@ -234,17 +237,15 @@ type Shift struct {
 
 // Train is training.
 type Train struct {
-	Template   string
-	Scheme     string
-	L2         float64
-	Bias       float64
-	L1         float64
-	MinCount   int
-	Iterations int
-	Patience   int
-	Tolerance  float64
-	History    int
-	Prune      float64
+	Template, Scheme, Solver                string
+	L2, L1, Bias, Prune, Tolerance          float64
+	MinCount, Iterations, Patience, History int
+}
+
+// SVM is how the hyperplanes of an SVM are found.
+type SVM struct {
+	Loss                      string
+	Cost, Balance, Oversample float64
 }
 
 // Network is the architecture and the training of a network.
@@ -256,6 +257,7 @@ type Network struct {
 	Units     int
 	Layers    int
 	Window    int
+	Feature   int
 	Epochs    int
 	Batch     int
 	Rate      float64
@@ -287,6 +289,7 @@ type Learn struct {
 	Proportions        string
 	Quantile           float64
 	OneSense           bool
+	Redraw             int
 	Labels             string
 	Kind               string
 	Models             string
@@ -295,7 +298,8 @@ type Learn struct {
 	Patience           int
 	Unit               string
 	MaxNotes           int
-	Holdout            float64
+	Folds              int
+	Unmeasured         bool
 	Labelled           int
 	Again              bool
 	Start              string
@@ -305,11 +309,6 @@ type Learn struct {
 	Clusters           []string
 	Warm               bool
 	Calibrate          string
-	Retag              bool
-	Drop               bool
-	Agree              string
-	FineTune           int
-	Weigh              bool
 	Ask                int
 	AskRandom          float64
 	GateTolerance      float64
@@ -332,10 +331,10 @@ func (c *Config) Workers() int {
 // Text returns the value of an option as `velum config print` shows it.
 func (c *Config) Text(key string) string { return find(c.options(), key).text() }
 
-// Each calls do with every key and its value, in the order of printing.
-func (c *Config) Each(do func(key, text string)) {
+// Each calls do with every key, its value, and whether it shapes the output, in the order of printing.
+func (c *Config) Each(do func(key, text string, shapes bool)) {
 	for _, o := range c.options() {
-		do(o.key, o.text())
+		do(o.key, o.text(), o.shapes)
 	}
 }
 
@@ -406,7 +405,7 @@ func (c *Config) findOptions() []option {
 		opt("inverse.below", &i.Below, 1, "Cascade: the inverse model looks at the notes alone of which tag.model is less sure than this (tag.confidence). 1: at all notes.", shaping, within(0, 1)),
 		opt("inverse.centers", &i.Centers, nil, "Centres, values of read.columns.center, at all of whose notes the inverse model looks, whatever inverse.below says: those that have no labelled notes.", shaping),
 		opt("inverse.words", &i.Words, "", "File of common words to train with, from `velum train --kind words`; it becomes part of the model. Empty: those of the model that training begins with, or none.", aFile, large),
-		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md).", oneOf("crf", "bilstm", "ensemble")),
+		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md). tree leaves the one model of ensemble.members as it is, and learns from which probability on the words of each list are safe: 100 labelled notes of an archive are enough.", oneOf("crf", "bilstm", "ensemble", "tree")),
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),
@@ -438,10 +437,12 @@ func (c *Config) findOptions() []option {
 		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}: one, or several with | between them, the next where one cannot.", shaping, valid(operatorChain)),
 		opt("mask.purpose", &m.Purpose, "", "Name of what the extract is for. It goes into what is drawn under the key: extracts for other purposes have other surrogates, hashes and offsets of dates, and cannot be joined.", shaping),
 
+		opt("mask.names", &m.Names, "", "Table of names that surrogates are drawn from, Parquet or CSV: columns kind (man, woman, surname), name, people (how many bear it), as offices of statistics publish them. A name has one in its place that about as many people bear. Empty: velum's own lists, which lack a fifth of the rare names of a country: whoever has such a table tells some of those that were missed.", shaping, aFile, large),
+
 		opt("mask.calendar", &m.Calendar, []string{configs.CalendarPack}, "Where the policy moves dates: files of rules (`velum rules`) for words that fix a date, as Nochebuena, elections, a state of alarm, the first day of school. What their networks find as DATE with a score of 0.5 or more is hidden; what has less stays and is counted. calendar names the rules that ship (es, ca, en); [calendar, ours.atn] adds those of the house; [] looks for none.", shaping, nameOrFile),
 		opt("mask.recipients", &m.Recipients, "", "Who gets the extract: for the ledger of releases (`velum audit releases`), and nothing else."),
 		opt("mask.again", &m.Again, "refuse", "What becomes of an extract with notes that were released before with another key, purpose, policy, model or other spans: whoever has both compares them, and what is the same in both was missed. refuse: exit code 15, and nothing is written; allow: the ledger says so.", oneOf("refuse", "allow")),
-		opt("mask.ledger", &m.Ledger, "", "File of the ledger of releases, an audit log. Empty: the audit log of the tree that --tagged names, or else that of the output. Name one for all runs over an archive into several outputs."),
+		opt("mask.ledger", &m.Ledger, "", "File of the ledger of releases, an audit log. Empty: the audit log of the tree that --tagged names, or else that of the output; the outputs in the same folder are asked, too. Name one for all runs over an archive into several folders."),
 		opt("anonymity.k", &a.K, 0, "Least people to whom any combination of the columns below belongs in the output; 0 leaves them as they are. With k, these columns go to a table of their own, quasi/, row for row with masked/, generalized over the whole archive until few notes are in smaller groups, which are suppressed.", within(0, 1e6)),
 		opt("anonymity.columns", &a.Columns, nil, "Columns of read.keep that could single somebody out, with how they are generalized, as {sex: value, birth_year: number, town: place, date: date}: "+strings.Join(hierarchies(), "; ")+".", shaping, oneOf(anonymity.HierarchyNames()...)),
 		opt("anonymity.text", &a.Text, nil, "Categories whose values could single somebody out, as {AGE: number, PROFESSION: value}: the first one of a note goes to quasi/ as the policy writes it, and all leave a placeholder in the text.", shaping, oneOf(anonymity.HierarchyNames()...)),
@@ -503,10 +504,11 @@ func (c *Config) outputOptions() []option {
 }
 
 func (c *Config) trainOptions() []option {
-	t := &c.Train
+	t, v := &c.Train, &c.SVM
 	return []option{
 		opt("train.template", &t.Template, "", "Feature template, a built-in name or a file; empty takes the template of the profile's model.", shaping, nameOrFile),
 		opt("train.scheme", &t.Scheme, "BIO", "Tag scheme. BIO: on MEDDOCAN BIOESU gained nothing that could be told from chance, and has twice the tags.", shaping, oneOf("BIO", "BIOESU")),
+		opt("train.solver", &t.Solver, "lbfgs", "What finds the weights of a CRF: lbfgs (OWL-QN where train.l1 is above 0), on all cores; or sgd, stochastic gradient descent on one core, whose iterations are passes over the notes, for comparisons: lbfgs is nearer to the minimum after the same time.", shaping, oneOf("lbfgs", "sgd")),
 		opt("train.l2", &t.L2, 1, "Strength of the quadratic penalty, λ₂/2·‖w‖². 1 with min_count 2 scores as 0.5 without a cut-off and halves the weights.", shaping, within(0, 1e6)),
 		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
 		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
@@ -516,19 +518,25 @@ func (c *Config) trainOptions() []option {
 		opt("train.history", &t.History, crftrain.History, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
 		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
 		opt("train.bias", &t.Bias, 0, "Taken from O's score in the weights when they are learned: a CRF that masks more, without a dial. 0.5 masks 2.7 points more on writers left out, at a precision of .96 for .97.", shaping, within(0, 20)),
+
+		opt("svm.loss", &v.Loss, "squared_hinge", "What a margin below 1 costs --kind svm: squared_hinge, or hinge.", shaping, oneOf("squared_hinge", "hinge")),
+		opt("svm.cost", &v.Cost, svm.Cost, "Cost C of a token on the wrong side of its margin: more fits the notes, less keeps the weights small. 0.1 is what VIGI chose by five folds.", shaping, within(1e-6, 1e6)),
+		opt("svm.balance", &v.Balance, 0, "Weight of the tokens of a tag against all others: (others/tokens) to this power. 0 takes them as they are, 1 as if they were as many, which finds more and errs more.", shaping, within(0, 1)),
+		opt("svm.oversample", &v.Oversample, 1, "How many times tokens of spans are taken; probabilities are fitted to the notes as they are.", shaping, within(1, 1000)),
 	}
 }
 
 func (c *Config) networkOptions() []option {
 	n, e := &c.Network, &c.Ensemble
 	return []option{
-		opt("network.variant", &n.Named, "default", "Network and way of training for --kind bilstm, by name: default, or one of the papers' (boot, fhu, ls: BOOT; ngrid, coupled: NGRID; a-1, b-1, c-1, d-2: INV). The options below change single things of it.", oneOf(bilstm.Variants()...)),
+		opt("network.variant", &n.Named, "default", "Network and way of training for --kind bilstm, by name: default, or one of the papers' (boot, fhu, ls: BOOT; ngrid: NGRID; a-1, b-1, c-1, d-2: INV). The options below change single things of it.", oneOf(bilstm.Variants()...)),
 		opt("network.chars", &n.Chars, "", "What reads the characters of a token: cnn, lstm or none; empty takes the variant's. cnn is faster and was as good.", oneOf("", "cnn", "lstm", "none")),
 		opt("network.cell", &n.Cell, "", "lstm, or coupled (NGRID's, whose gates see the memory); empty takes the variant's.", oneOf("", "lstm", "coupled")),
 		opt("network.objective", &n.Objective, "", "What training makes probable: the path, the product of marginals, or each tag by itself (softmax); empty takes the variant's.", oneOf("", "path", "marginals", "softmax")),
 		opt("network.units", &n.Units, 0, "Units a direction, rounded up to a multiple of 8; 0 takes the variant's (104). On MEDDOCAN 64 lost 0.4 points of F1 and 200 gained nothing that could be told from chance.", within(0, 4096)),
 		opt("network.layers", &n.Layers, 0, "Recurrent layers, 1 or 2; 0 takes the variant's (1).", within(0, 2)),
 		opt("network.window", &n.Window, -1, "Tokens of overlapping runs that are read at once, 4 or more; 0 reads whole sequences of the template, below 0 takes the variant's.", within(-1, 65536)),
+		opt("network.feature", &n.Feature, -1, "Numbers that the vector of a feature of the template has, rounded up to a multiple of 8; 0 looks at no features, below 0 takes the variant's (64).", within(-1, 4096)),
 		opt("network.epochs", &n.Epochs, 0, "Passes over the notes; 0 takes the variant's (10).", within(0, 10_000)),
 		opt("network.batch", &n.Batch, 0, "Sequences a step; 0 takes the variant's (48).", within(0, 100_000)),
 		opt("network.rate", &n.Rate, 0, "Learning rate; 0 takes the variant's (0.003).", within(0, 10)),
@@ -552,8 +560,8 @@ func (c *Config) learnOptions() []option {
 	return []option{
 		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile, large),
 		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile, large),
-		opt("learn.dev", &l.Dev, nil, "Labelled notes for validation: they stop learning and calibrate. Empty holds out a share of learn.gold; without that too nothing is measured, all turns are done, and the last model counts.", aFile, large),
-		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted; empty takes the validation notes. Better others: learning was stopped by those.", aFile, large),
+		opt("learn.dev", &l.Dev, nil, "Labelled notes of the archive for validation, of which nothing is learned: they stop learning, calibrate and judge. Empty: see learn.folds.", aFile, large),
+		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted, and of which nothing is learned; empty takes the notes that turns are judged on.", aFile, large),
 		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile, large),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
 		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network. Several, as crf+bilstm, all learn from the same notes and teach together: an ensemble by ensemble.mode; of two of a kind the second network has the next seed."),
@@ -563,12 +571,14 @@ func (c *Config) learnOptions() []option {
 		opt("learn.proportions", &l.Proportions, "archive", "Proportions of what is taken, of categories, lengths and notes without spans, where choose.* names none: those found in the slice (notes without spans then come to choose.k notes with spans), or those of the validation notes (BOOT), which may be of another kind than the archive.", oneOf("archive", "validation")),
 		opt("learn.quantile", &l.Quantile, 0.25, "C_min by category: the share of the least sure spans of each, and of notes without any, that is left out, where choose.min_confidence would leave out more. 1: choose.min_confidence holds for all, and takes the categories that are easy.", within(0, 1)),
 		opt("learn.one_sense", &l.OneSense, true, "Leave out notes in which a word stands outside spans that is mostly in spans elsewhere in the slice: it was probably missed, and would teach that it is no name."),
+		opt("learn.redraw", &l.Redraw, 1, "Copies of each note of the archive that a turn learns from, each with other names and places (surrogates drawn by the seed): so a model does not learn by heart the names that its teacher found. 0: the notes as they stand.", within(0, 10)),
 		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
 		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
 		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),
 		opt("learn.unit", &l.Unit, "note", "What a turn takes one of, and what the confidence is of: the note, or the line. The probability of a best path shrinks with its length, so reports want lines.", oneOf("note", "line")),
 		opt("learn.max_notes", &l.MaxNotes, 100_000, "Most notes (or lines) of the archive in the training set; the turns that were first go first. 100,000 short notes train within 2 GiB.", within(1, 1e8)),
-		opt("learn.holdout", &l.Holdout, 0.2, "Share of the labelled notes that is held out for validation when no --dev is named. A fifth of 300 notes is enough to tell turns apart, and the rest enough to begin with.", within(0.01, 0.9)),
+		opt("learn.folds", &l.Folds, 5, "Folds that all labelled notes and answers are dealt out to where no --dev is named: every fold is judged by models that learned from the others alone, teachers too, and the model in use learns from all. Each fold costs a turn as much as the turn itself. 0: nothing is measured.", within(0, 20)),
+		opt("learn.unmeasured", &l.Unmeasured, false, "Go on where nothing measures. Off: without a labelled note or answer a dictionary teaches two turns, and a model that learned from labelled notes none: it loses by it (inverse: .976 of the entities masked, then .966)."),
 		opt("learn.labelled", &l.Labelled, 0, "Labelled notes to learn from, drawn by the seed; 0 takes all. For learning curves.", within(0, 1e9)),
 		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
 		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile, large),
@@ -577,14 +587,9 @@ func (c *Config) learnOptions() []option {
 		opt("learn.clusters", &l.Clusters, nil, "Clusterings as NAME=FILE:K for cluster/NAME of the template, offered to each turn one at a time, and none: what is best on a fifth of learn.gold is taken. Off: each costs one more training a turn.", clusterFile, large),
 		opt("learn.warm", &l.Warm, true, "Begin each training at the weights of the turn before. The optimum is the same, and it is nearer."),
 		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
-		opt("learn.retag", &l.Retag, false, "Tag the notes of earlier turns again with the newest model, and leave out those that it is no longer sure of."),
-		opt("learn.drop", &l.Drop, false, "After each turn, train once more without the notes of one earlier turn, by turns the next one, and leave them out for good if the F1 on the validation notes is not lower. Doubles the time."),
-		opt("learn.agree", &l.Agree, "", "Feature template of a second model, trained beside the first: only notes that both tag alike are taken. Empty: no second model.", nameOrFile),
-		opt("learn.fine_tune", &l.FineTune, 0, "Passes of a network over the labelled notes alone at the end of each turn that learned from the archive: they have the last word (fine-tuning, INV). For an archive of the kind of the labelled notes; on MEDDOCAN 6 gained 0.0027 F1 in one draw and lost 0.0024 in another. A CRF, which has one optimum whatever it begins at, has none.", within(0, 10_000)),
-		opt("learn.weigh", &l.Weigh, false, "Let a chosen note count its confidence in training, where a labelled one counts 1."),
 		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
 		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
-		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a category may lose before a model is not promoted. 0: none; a category of 20 spans loses 0.05 with one miss.", within(0, 1)),
+		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that may be lost before a model is not promoted: of a category, where more is lost than chance explains, and of what is masked altogether, whatever explains it.", within(0, 1)),
 		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
 		opt("learn.draws", &l.Draws, 1, "Runs with this seed and the next ones, each in a folder of its own; the report has their mean and spread.", within(1, 1000)),
 	}

@@ -48,7 +48,7 @@ func (l Language) funcs() template.FuncMap {
 		"plural":    func(n any, noun string) string { return l.Plural(whole(n), noun) },
 		"percent":   l.Percent,
 		"shown":     l.Shown,
-		"said":      l.said,
+		"said":      l.Said,
 		"number":    func(x float64) string { return l.Number(x, 2) },
 		"tenths":    func(x float64) string { return l.Number(x, 1) },
 		"score":     func(x float64) string { return l.Number(x, 4) },

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// said returns what another package says of a file, a column or the dates, in the
+// Said returns what another package says of a file, a column or the dates, in the
 // language of the page: log and manifest have it in English. What the table does not
 // know stays as it is there.
-func (l Language) said(text string) string {
+func (l Language) Said(text string) string {
 	if l == 0 {
 		return text
 	}

@@ -16,7 +16,7 @@ func TestSaid(t *testing.T) {
 		{"what nobody knows", "what nobody knows", "what nobody knows"},
 	} {
 		for lang, want := range tt {
-			if got := Language(lang).said(tt[0]); got != want {
+			if got := Language(lang).Said(tt[0]); got != want {
 				t.Errorf("%s: %q, want %q", languageCodes[lang], got, want)
 			}
 		}

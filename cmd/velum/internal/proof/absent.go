@@ -36,15 +36,8 @@ import (
 // read again as it stands, ids are compared as their bytes, as their letters and
 // digits, and as what is near, and the masked parts say which rows they have.
 func Absent(ctx context.Context, c *console.Console, load func() (*option.Config, error), in []string, dir, private string) error {
-	cfg, err := load()
+	a, cfg, err := search(ctx, load, in, dir, private)
 	if err != nil {
-		return err
-	}
-	if cfg.People.Exclude == "" || len(in) == 0 {
-		return exit.Errorf(exit.Config, "see `velum check --help`", "--exclude and --in go together")
-	}
-	a := absence{dir: dir}
-	if err := a.look(ctx, cfg, in, cmp.Or(private, commit.PrivateDir(dir))); err != nil {
 		return err
 	}
 	if a.Masked > 0 {
@@ -60,6 +53,29 @@ func Absent(ctx context.Context, c *console.Console, load func() (*option.Config
 		return exit.Errorf(exit.Privacy, "write them as the archive does, or --set people.unmatched=warn if they are in other files", "%s: %d objections are no patient's of this archive", cfg.People.Exclude, len(a.Unmatched))
 	}
 	return nil
+}
+
+// search looks for notes of people who object.
+func search(ctx context.Context, load func() (*option.Config, error), in []string, dir, private string) (*absence, *option.Config, error) {
+	cfg, err := load()
+	if err != nil {
+		return nil, nil, err
+	}
+	if cfg.People.Exclude == "" || len(in) == 0 {
+		return nil, nil, exit.Errorf(exit.Config, "name the list and the archive", "--exclude and --in go together")
+	}
+	a := &absence{dir: dir}
+	return a, cfg, a.look(ctx, cfg, in, cmp.Or(private, commit.PrivateDir(dir)))
+}
+
+// Masked is what Absent goes by: how many notes of the archive are of people who object,
+// and how many of these, or of nobody, are in the output.
+func Masked(ctx context.Context, load func() (*option.Config, error), in []string, dir, private string) (notes, masked int64, err error) {
+	a, _, err := search(ctx, load, in, dir, private)
+	if err != nil {
+		return 0, 0, err
+	}
+	return a.Notes, a.Masked + a.Nobodys, nil
 }
 
 // absence is one search, and what it found.

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
@@ -76,17 +77,35 @@ func Diff(ctx context.Context, c *console.Console, o *DiffOptions) error {
 		return err
 	}
 	d := &differ{d: difference{Kind: "diff", By: map[string]*diffCount{}}}
-	if o.Places != "" {
-		f, err := os.OpenFile(o.Places, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, durable.FileMode)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		w := bufio.NewWriter(f)
-		d.to = json.NewEncoder(w)
-		d.to.SetEscapeHTML(false)
-		defer w.Flush()
+	if o.Places == "" {
+		err = d.compare(ctx, before, after)
+	} else {
+		err = d.listed(o.Places, func() error { return d.compare(ctx, before, after) })
 	}
+	if err != nil {
+		return err
+	}
+	if d.d.Notes == 0 {
+		return exit.Errorf(exit.Nothing, "name two outputs of the same archive, made with the same read.unit_notes", "%s and %s have no note in common", o.Before, o.After)
+	}
+	return d.d.print(c)
+}
+
+// listed writes the places to a file while do compares.
+func (d *differ) listed(name string, do func() error) (err error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, durable.FileMode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriter(f)
+	d.to = json.NewEncoder(w)
+	d.to.SetEscapeHTML(false)
+	return errors.Join(do(), w.Flush())
+}
+
+// compare takes the files that both outputs have.
+func (d *differ) compare(ctx context.Context, before, after *output) error {
 	for _, key := range slices.SortedFunc(maps.Keys(before.files), pieceKey.compare) {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -105,10 +124,7 @@ func Diff(ctx context.Context, c *console.Console, o *DiffOptions) error {
 			d.d.Only[1] += b.Rows
 		}
 	}
-	if d.d.Notes == 0 {
-		return exit.Errorf(exit.Nothing, "name two outputs of the same archive, made with the same read.unit_notes", "%s and %s have no note in common", o.Before, o.After)
-	}
-	return d.d.print(c)
+	return nil
 }
 
 // An output is what diff reads of one: its files by content.
@@ -122,9 +138,8 @@ type output struct {
 
 // pieceKey is a file of the archive, or a piece of one.
 type pieceKey struct {
-	sha256   string
-	from, to int64
-	copy     int
+	fileKey
+	copy int
 }
 
 func (k pieceKey) compare(l pieceKey) int {
@@ -142,7 +157,7 @@ func openOutput(dir string) (*output, error) {
 	}
 	for i := range m.Units {
 		for _, f := range m.Units[i].Files() {
-			o.files[pieceKey{f.SHA256, f.From, f.To, f.Copy}] = &f
+			o.files[pieceKey{fileKey{f.SHA256, f.From, f.To}, f.Copy}] = &f
 		}
 	}
 	return o, nil
@@ -157,12 +172,15 @@ type diffNote struct {
 
 type diffSpan struct {
 	start, end int32 // in the note
-	from, to   int32 // of what stands for it, in masked
+	from, to   int32 // of what stands for it, in masked; from -1: it looks like a value, and no output says where it is
 	category   string
 }
 
+func (s *diffSpan) placed() bool { return s.from >= 0 }
+
 // load reads the notes of the unit that a file is of. The places of its spans stand
-// in the public tree, where they were in the note in the private one, row by row.
+// in the public tree, where they were in the note in the private one, in one order;
+// the public one lacks the categories whose replacements look like values.
 func (o *output) load(f *commit.UnitRecord) error {
 	unit := ""
 	parts := map[string]*commit.PartRecord{}
@@ -183,13 +201,16 @@ func (o *output) load(f *commit.UnitRecord) error {
 	var spans []diffSpan
 	if err := o.each(parts["original"], []string{"row", "start", "end", "category"}, func(r []tagged.PartValue) {
 		rows = append(rows, int64(r[0].Bits))
-		spans = append(spans, diffSpan{start: int32(r[1].Bits), end: int32(r[2].Bits), category: string(r[3].Bytes)})
+		spans = append(spans, diffSpan{start: int32(r[1].Bits), end: int32(r[2].Bits), from: -1, category: string(r[3].Bytes)})
 	}); err != nil {
 		return err
 	}
 	i := 0
-	err := o.each(parts["spans"], []string{"row", "start", "end"}, func(r []tagged.PartValue) {
-		if i < len(spans) && rows[i] == int64(r[0].Bits) {
+	err := o.each(parts["spans"], []string{"row", "start", "end", "category"}, func(r []tagged.PartValue) {
+		for i < len(spans) && (rows[i] != int64(r[0].Bits) || spans[i].category != string(r[3].Bytes)) {
+			i++
+		}
+		if i < len(spans) {
 			spans[i].from, spans[i].to = int32(r[1].Bits), int32(r[2].Bits)
 		}
 		i++
@@ -197,8 +218,8 @@ func (o *output) load(f *commit.UnitRecord) error {
 	if err != nil {
 		return err
 	}
-	if i != len(spans) {
-		return exit.Errorf(exit.Config, "make it again with write.spans: true", "%s lacks the places of what it hides", o.dir)
+	if i > len(spans) {
+		return &durable.IntegrityError{Path: parts["spans"].Path, Cause: "has places that nothing was found at"}
 	}
 	for k := range spans {
 		if n := o.rows[rows[k]]; n != nil {
@@ -277,7 +298,8 @@ func (d *differ) note(row int64, was, is *diffNote) error {
 	}
 	for _, s := range is.spans {
 		for _, gap := range was.readable(s) {
-			if err := tell(place{What: "hidden_now", Start: gap.start, End: gap.end, After: s.category, Text: was.text(gap)}, &d.of(s.category).Hidden); err != nil {
+			text, _ := was.text(gap)
+			if err := tell(place{What: "hidden_now", Start: gap.start, End: gap.end, After: s.category, Text: text}, &d.of(s.category).Hidden); err != nil {
 				return err
 			}
 		}
@@ -288,7 +310,7 @@ func (d *differ) note(row int64, was, is *diffNote) error {
 				if err := tell(place{What: "other_category", Start: s.start, End: s.end, Before: w.category, After: s.category}, &d.of(s.category).Category); err != nil {
 					return err
 				}
-			case w.start == s.start && w.end == s.end && !bytes.Equal(was.masked[w.from:w.to], is.masked[s.from:s.to]):
+			case w.start == s.start && w.end == s.end && w.placed() && s.placed() && !bytes.Equal(was.masked[w.from:w.to], is.masked[s.from:s.to]):
 				changed = true
 				d.of(s.category).Replaced++
 			}
@@ -296,12 +318,13 @@ func (d *differ) note(row int64, was, is *diffNote) error {
 	}
 	for _, w := range was.spans {
 		for _, gap := range is.readable(w) {
-			if err := tell(place{What: "readable_now", Start: gap.start, End: gap.end, Before: w.category, Text: is.text(gap)}, &d.of(w.category).Readable); err != nil {
+			text, _ := is.text(gap)
+			if err := tell(place{What: "readable_now", Start: gap.start, End: gap.end, Before: w.category, Text: text}, &d.of(w.category).Readable); err != nil {
 				return err
 			}
 		}
 	}
-	if !changed {
+	if !changed && bytes.Equal(was.masked, is.masked) {
 		d.d.Same++
 	}
 	return nil
@@ -315,11 +338,18 @@ func (d *differ) of(category string) *diffCount {
 }
 
 // readable returns the pieces of a span of the other output that this one leaves
-// readable and that hold a letter or a digit.
+// readable and that hold a letter or a digit. Of one that stands behind a replacement
+// which looks like a value nobody can say what it holds: it counts if it is longer
+// than what stands between two names.
 func (n *diffNote) readable(s diffSpan) (gaps []diffSpan) {
 	at := s.start
 	add := func(start, end int32) {
-		if gap := (diffSpan{start: start, end: end}); start < end && bytes.ContainsFunc([]byte(n.text(gap)), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		if start >= end {
+			return
+		}
+		gap := diffSpan{start: start, end: end}
+		text, known := n.text(gap)
+		if !known && end-start > 2 || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 			gaps = append(gaps, gap)
 		}
 	}
@@ -334,20 +364,25 @@ func (n *diffNote) readable(s diffSpan) (gaps []diffSpan) {
 	return gaps
 }
 
-// text is what stands between the places of a note: as it was in the note.
-func (n *diffNote) text(gap diffSpan) string {
+// text is what stands between the places of a note, as it was in the note; "" if that
+// is not known.
+func (n *diffNote) text(gap diffSpan) (text string, known bool) {
 	moved := int32(0)
+	known = true // in front of the first
 	for _, own := range n.spans {
 		if own.end > gap.start {
 			break
 		}
-		moved = own.to - own.end
+		moved, known = own.to-own.end, own.placed()
+	}
+	if !known {
+		return "", false
 	}
 	from, to := gap.start+moved, gap.end+moved
 	if from < 0 || int(to) > len(n.masked) || from > to {
-		return ""
+		return "", false
 	}
-	return string(n.masked[from:to])
+	return string(n.masked[from:to]), true
 }
 
 // print writes the counts.

@@ -1,17 +1,23 @@
 package proof
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // Leaks is what reading a sample proves.
@@ -26,6 +32,8 @@ type Leaks struct {
 	Notes      int64   `json:"notes,omitempty"`
 	Left       int64   `json:"notes_left_at_most,omitempty"` // of Notes
 	Rate       float64 `json:"rate,omitempty"`
+
+	Strata []audit.Stratum `json:"strata,omitempty"` // that the sample was drawn from
 
 	By    string   `json:"by,omitempty"`    // who read the sample of an output
 	Kappa *float64 `json:"kappa,omitempty"` // of two readers
@@ -73,10 +81,41 @@ func (l *Leaks) Record(dir string, read *audit.Reading) error {
 	if read.Output != audit.OutputDigest(m) || read.Sample != m.Files[at].SHA256 {
 		return exit.Errorf(exit.Config, "read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
 	}
-	l.Notes, l.By, l.Kappa = m.Counts.Masked, read.By, read.Kappa
-	l.Left = int64(math.Ceil(l.Upper * float64(l.Notes)))
+	if err := untouched(private, &m.Files[at], m.Counts.Masked, read); err != nil {
+		return err
+	}
+	l.Notes, l.By, l.Kappa, l.Strata = m.Counts.Masked, read.By, read.Kappa, read.Strata
+	l.Observed, l.Upper, l.Three = read.Estimate(), read.UpperAt(l.Confidence), 0
+	l.Left = int64(math.Ceil(l.Upper*float64(l.Notes) - 1e-6))
 	_, err = audit.Append(filepath.Join(private, filepath.FromSlash(audit.Name)), audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
 	return err
+}
+
+// untouched adds the strata of a sample of which nobody has read: their notes may
+// all leak.
+func untouched(private string, sample *commit.PartRecord, masked int64, read *audit.Reading) error {
+	data, err := os.ReadFile(filepath.Join(private, filepath.FromSlash(sample.Path)))
+	if err != nil {
+		return err
+	}
+	notes := int64(0)
+	for _, s := range read.Strata {
+		notes += s.Notes
+	}
+	for line := range bytes.Lines(data) {
+		var d struct{ *audit.Drawn }
+		if json.Unmarshal(line, &d) != nil {
+			return &durable.IntegrityError{Path: sample.Path, Cause: "is no sample"}
+		}
+		if d.Drawn != nil && !slices.ContainsFunc(read.Strata, func(s audit.Stratum) bool { return s.From == d.From }) {
+			read.Strata = append(read.Strata, audit.Stratum{From: d.From, To: d.To, Notes: d.Notes})
+			notes += d.Notes
+		}
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != sample.SHA256 || notes != masked {
+		return &durable.IntegrityError{Path: sample.Path, Cause: "is not the sample of this output"}
+	}
+	return nil
 }
 
 // Print says the proof in words.
@@ -91,6 +130,11 @@ func (l *Leaks) Print(w io.Writer) error {
 		line("to prove fewer than %s at %.4g %% confidence: read %d notes and find no leak", oneIn(l.Rate), 100*l.Confidence, l.Read)
 	} else {
 		line("%d notes read, %d with a leak (%.4g %%)", l.Read, l.Leaks, 100*l.Observed)
+		for i, s := range l.Strata {
+			if len(l.Strata) > 1 {
+				line("  stratum %d, the least sure first: %d of %d notes read, %d with a leak", i+1, s.Read, s.Notes, s.Leaks)
+			}
+		}
 	}
 	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*l.Confidence, 100*l.Upper, oneIn(l.Upper))
 	if l.By != "" {
@@ -105,7 +149,11 @@ func (l *Leaks) Print(w io.Writer) error {
 	if l.Notes > 0 {
 		line("of %d notes: at most %d", l.Notes, l.Left)
 	}
-	line("(exact binomial bound, Clopper and Pearson, one-sided; for a random sample and a reader who sees every leak)")
+	how := "binomial bound, Clopper and Pearson"
+	if len(l.Strata) > 0 {
+		how = "bound for notes drawn without replacement, whatever the confidences are worth"
+	}
+	line("(exact %s, one-sided; for a random sample and a reader who sees every leak)", how)
 	return err
 }
 

@@ -4,6 +4,7 @@
 package proof
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -27,8 +28,8 @@ type checkedTree struct {
 }
 
 // checkTrees checks a tree and the private one that belongs to it.
-func checkTrees(dir, private string) ([]checkedTree, error) {
-	public, err := checkTree(dir)
+func checkTrees(ctx context.Context, dir, private string) ([]checkedTree, error) {
+	public, err := checkTree(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func checkTrees(dir, private string) ([]checkedTree, error) {
 	if _, err := os.Stat(private); beside && errors.Is(err, fs.ErrNotExist) {
 		return trees, nil
 	}
-	secret, err := checkTree(private)
+	secret, err := checkTree(ctx, private)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +51,8 @@ func checkTrees(dir, private string) ([]checkedTree, error) {
 	return append(trees, *secret), nil
 }
 
-func checkTree(dir string) (*checkedTree, error) {
-	diffs, err := commit.Check(dir, audit.InTree...)
+func checkTree(ctx context.Context, dir string) (*checkedTree, error) {
+	diffs, err := commit.Check(ctx, dir, audit.InTree...)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(dir); err != nil {
@@ -92,8 +93,8 @@ func (t *checkedTree) belongsTo(public *checkedTree) error {
 
 // Trees compares a tree, and the private one that belongs to it, with their
 // manifests and prints what differs, and says if a run read no note. private is "" for the one beside it.
-func Trees(c *console.Console, dir, private string) error {
-	trees, err := checkTrees(dir, private)
+func Trees(ctx context.Context, c *console.Console, dir, private string) error {
+	trees, err := checkTrees(ctx, dir, private)
 	if err != nil {
 		return err
 	}

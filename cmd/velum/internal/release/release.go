@@ -9,9 +9,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
@@ -26,11 +28,25 @@ import (
 // extract, or a run whose policy writes what looks like values, or makes columns
 // k-anonymous. It lies in the audit log of the tree that the extracts are made of, of
 // the output where there is none, or where mask.ledger says.
+//
+// Without mask.ledger those of the outputs that stand in the same folder are asked
+// too: mostly a second extract is made beside the first, and nothing is written where
+// nobody asked for it. A ledger in a folder for the state of a user was ruled out: in a
+// container it is gone with the container, colleagues have one each, and it would
+// refuse for ever what was tried and deleted.
 type Ledger struct {
 	name    string
 	release audit.Release // without what is known at the end
-	before  []audit.Release
+	before  []released
+	known   *audit.Release // one of this ledger that reads the same, an allowed one if there is; nil: none
 	allowed bool
+	alone   bool
+}
+
+// released is a release of before, and where it is written down.
+type released struct {
+	audit.Release
+	where string
 }
 
 // New returns nil if the run releases nothing that could be compared: with
@@ -40,7 +56,7 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	if err != nil || tagged == nil && len(imitated) == 0 && f.Anonymity.K == 0 {
 		return nil, err
 	}
-	l := &Ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow"}
+	l := &Ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow", alone: f.Mask.Ledger == "" && tagged == nil}
 	if tagged != nil && f.Mask.Ledger == "" {
 		l.name = filepath.Join(tagged.Dir(), filepath.FromSlash(audit.Name))
 	}
@@ -75,9 +91,55 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 		return nil, err
 	}
 	l.release.Key = o.Key.ID()
-	l.before, err = audit.Releases(l.name)
-	return l, err
+	private := ""
+	if f.Mask.Ledger == "" {
+		private = filepath.Dir(filepath.Dir(own))
+	}
+	return l, l.open(private)
 }
+
+// open reads what was released before, and that of the outputs beside a private tree;
+// "": of none.
+func (l *Ledger) open(private string) error {
+	if err := l.read(l.name, "the ledger"); err != nil {
+		return err
+	}
+	for i := range l.before {
+		if r := &l.before[i].Release; len(r.Differs(&l.release)) == 0 && (l.known == nil || r.Allowed) {
+			l.known = r
+		}
+	}
+	if private != "" {
+		l.readBeside(private)
+	}
+	return nil
+}
+
+func (l *Ledger) read(name, where string) error {
+	all, err := audit.Releases(name)
+	for i := range all {
+		l.before = append(l.before, released{all[i], fmt.Sprintf("release %d of %s in %s", i+1, all[i].Time.Format(time.DateOnly), where)})
+	}
+	return err
+}
+
+// readBeside reads the ledgers of the outputs in the folder of a private tree. One
+// that cannot be read is another's, and the warning of Alone holds.
+func (l *Ledger) readBeside(private string) {
+	folder := filepath.Dir(private)
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		output, found := strings.CutSuffix(e.Name(), ".private")
+		name := filepath.Join(folder, e.Name(), filepath.FromSlash(audit.Name))
+		if found && name != filepath.Clean(l.name) {
+			_ = l.read(name, "that of "+filepath.Join(folder, output))
+		}
+	}
+}
+
+// Alone tells whether the ledger is that of one output, which knows of none in another
+// folder: who releases the same notes there has to name one ledger for both.
+func (l *Ledger) Alone() bool { return l != nil && l.alone }
 
 // may refuses notes that were released with other texts: who has both compares them,
 // and what is the same in both was missed.
@@ -88,14 +150,14 @@ func (l *Ledger) may(found audit.Sketch, in func(*audit.Release) audit.Sketch) e
 	for i := range l.before {
 		r := &l.before[i]
 		what := r.Differs(&l.release)
-		if len(what) == 0 || !in(r).Meets(found) {
-			continue
+		if len(what) == 0 || l.known != nil && (r.Allowed || l.known.Allowed) || !in(&r.Release).Meets(found) {
+			continue // or both were let out before, knowingly
 		}
 		l.release.Allowed = true
 		if !l.allowed {
-			return exit.Errorf(exit.Privacy, "take what the other had; or mask.again: allow, if nobody gets both (velum attack DIR --with OTHER says what they tell together)",
-				"notes of it were released before with another %s (release %d of %s in the ledger, `velum audit releases`): whoever has both finds what was missed by comparing them",
-				strings.Join(what, ", "), i+1, r.Time.Format("2006-01-02"))
+			return exit.Errorf(exit.Privacy, "take what the other had; remove an output that nobody got; or mask.again: allow, if nobody gets both (velum attack DIR --with OTHER says what they tell together)",
+				"notes of it were released before with another %s (%s, `velum audit releases`): whoever has both finds what was missed by comparing them",
+				strings.Join(what, ", "), r.where)
 		}
 	}
 	return nil

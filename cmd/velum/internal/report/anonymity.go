@@ -35,8 +35,8 @@ func (a *Anonymity) Plan() string {
 // groupRow is how many groups had fewer notes than a limit.
 type groupRow struct{ Limit, Groups, Notes int64 }
 
-// groupRows are the sizes of groups before any was suppressed.
-func (a *Anonymity) groupRows() (rows []groupRow) {
+// GroupRows are the sizes of groups before any was suppressed.
+func (a *Anonymity) GroupRows() (rows []groupRow) {
 	if a == nil || a.Sizes == nil {
 		return nil
 	}

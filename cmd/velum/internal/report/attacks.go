@@ -89,7 +89,7 @@ func (r *Report) judgeAttacks() {
 			r.find(red, "find attack failed", t.Name)
 		case t.Verdict == "no power":
 			r.find(amber, "find attack weak", t.Name)
-		case t.Verdict == "passed" && t.Output != "" && t.Output != r.output:
+		case t.Verdict == "passed" && t.Output != "" && r.output != "" && t.Output != r.output:
 			r.find(amber, "find attack stale", t.Name)
 		}
 	}

@@ -32,10 +32,10 @@ func (r *Report) page(about *About) ([]byte, error) {
 	}
 	view := reportView{
 		Headline: head, Rest: rest,
-		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(), Trend: r.trendRows(),
+		Report: r, Data: r, About: about, Bars: r.spanBars(), Histogram: r.Histogram(), Scores: r.scores(), Months: r.months(), Trend: r.trendRows(), Parts: r.riskTables(),
 		Reasons:   barRows(r.Reasons, r.Notes.Read, "why ", r.language),
 		Languages: barRows(r.Languages, r.Notes.Masked, "lang ", r.language),
-		Groups:    r.Anonymity.groupRows(),
+		Groups:    r.Anonymity.GroupRows(),
 	}
 	if r.Uses != nil {
 		view.Rules, view.Lists = used(r.Uses.Rules), used(r.listRows())
@@ -56,19 +56,34 @@ type About struct {
 	Stop   string // why the run stopped with nothing committed; "" if it did not
 }
 
+// Read takes up report.json of a private tree. Sentences of another language are made again.
+func Read(data []byte, l page.Language) (*Report, error) {
+	r := &Report{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, errors.New("report.json of the private tree is none")
+	}
+	if r.language = l; r.Language != l.String() {
+		was := r.Light
+		r.Language, r.Findings = l.String(), []reportFinding{}
+		if r.Leak != nil {
+			r.attacks = r.Leak.Attacks
+		}
+		if r.judge(); was == red || r.Light == green {
+			r.Light = was // by what a report does not hold: of which output the attacks were
+		}
+	}
+	return r, nil
+}
+
 // AboutPage returns the page of a run: the report that is in the private tree
 // as report.json, nil if none is there yet, with what is known of the run.
 func AboutPage(data []byte, lang string, about *About) ([]byte, error) {
-	r := &Report{Private: true, Findings: []reportFinding{}, Light: red}
+	r := &Report{Private: true, Findings: []reportFinding{}, Light: red, language: page.LanguageOf(lang)}
 	if data != nil {
-		if err := json.Unmarshal(data, r); err != nil {
-			return nil, errors.New("report.json of the private tree is none")
+		var err error
+		if r, err = Read(data, page.LanguageOf(lang)); err != nil {
+			return nil, err
 		}
-	}
-	r.language = page.LanguageOf(lang)
-	if r.Language != r.language.String() { // of a run before: its sentences are made again
-		r.Language, r.Findings = r.language.String(), []reportFinding{}
-		r.judge()
 	}
 	if about.Stop != "" {
 		r.Light, r.Sentence, r.Findings = red, r.language.Text("sentence stopped", about.Stop), nil
@@ -94,6 +109,7 @@ type reportView struct {
 	Reasons   []barRow
 	Languages []barRow
 	Trend     []trendRow
+	Parts     []riskTable
 	Groups    []groupRow
 	Rules     []named
 	Lists     []named

@@ -226,6 +226,8 @@ type reportConfig struct {
 	Purpose string `json:"purpose,omitempty"`
 	IDs     string `json:"ids"`
 
+	Options map[string]string `json:"options,omitempty"` // that are not as velum has them; private
+
 	Scrambled bool `json:"scrambled,omitempty"` // values were left with their own letters in another order
 }
 
@@ -268,7 +270,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 			Name: in.Model.Name, Kind: in.Model.Kind, SHA256: m.Model, Parent: in.Model.Parent,
 			Notes: in.Model.Training.Sequences, Tokens: in.Model.Training.Tokens, Scores: roundedScores(in.Model.Scores),
 		},
-		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose},
+		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose, Options: chosen(in.Config)},
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
 	r.Calendar = calendarOf(c.Tally, r.Configuration.Dates)
@@ -559,7 +561,7 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
-	p.Leak, p.Calendar, p.Trend = nil, nil, nil
+	p.Leak, p.Calendar, p.Trend, p.Configuration.Options = nil, nil, nil, nil
 	p.Risk = r.Risk.public()
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {

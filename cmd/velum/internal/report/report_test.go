@@ -44,7 +44,10 @@ func reportSample(t *testing.T) *Report {
 			"span/PERSON/model": 39 * k, "span/PERSON/rule": k, "span/DATE/model": 6 * k, "span/DATE/pattern": 5 * k,
 			"language/es": 70 * k, "language/ca": 25 * k, "language/unknown": k,
 			"confidence/0.00": k, "confidence/0.45": 2 * k, "confidence/0.85": 13 * k, "confidence/0.95": 80 * k,
-			"doubt/0": 40 * k, "doubt/9": 30 * k, "doubt/14": 20 * k, "doubt/17": 6 * k, "words": 900 * k, "unknown_words": 270 * k, "foreign": 2 * k,
+			"doubt/0": 40 * k, "doubt/9": 30 * k, "doubt/14": 20 * k, "doubt/17": 6 * k, "words": 900 * k,
+			"doubt_by/language/es/0": 40 * k, "doubt_by/language/ca/9": 30 * k, "doubt_by/language/es/14": 20 * k, "doubt_by/language/es/17": 6 * k,
+			"doubt_by/center/7/A/0": 40 * k, "doubt_by/center/7/A/9": 30 * k, "doubt_by/center//14": 20 * k, "doubt_by/center//17": 6 * k,
+			"unknown_words": 270 * k, "foreign": 2 * k,
 			"notes_with_spans": 44 * k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
 			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k, "inverse": 7 * k,
 		}
@@ -445,7 +448,8 @@ func TestSentence(t *testing.T) {
 	}
 	in := &Input{Config: cfg, Model: tagger.Header{Risk: calibrated(), Measured: measured()}}
 	if got, want := plain(in), "Nobody has read a random sample of this output, so the light can be amber at best. 1 000 notes read: 1 000 masked, 0 in quarantine (0 %, up to 1 % allowed). "+
-		"By the confidences of this run some 1 [0–5] of 1 000 notes are expected to keep something (95 %; calibrated on 24 000 notes of 40 sources that the model had not seen)."; got != want {
+		"By the confidences of this run some 1 [0–12] of 1 000 notes are expected to keep something (95 %; calibrated on 24 000 notes of 40 sources that the model had not seen). "+
+		"To show that at most 0.50 % do: 598 notes, if none of them keeps something; if as many do as expected, 1 000 (velum run --audit 0.5%)."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	in.Reading = readOf(m, 598, 0)

@@ -1,11 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -20,11 +25,33 @@ import (
 type Risk struct {
 	Calibration *Calibration        `json:"calibration,omitempty"` // nil: the confidences say nothing
 	Left        *calibrate.Expected `json:"expected_left,omitempty"`
-	Many        bool                `json:"many"`      // more than RedFrom of the notes
-	RedFrom     float64             `json:"red_from"`  // report.expected, a share of the notes
-	Proven      float64             `json:"proven_by"` // report.proven, the share that a reading must show
-	Unlike      []Shift             `json:"unlike"`    // in what the notes were compared
-	Reading     *Reading            `json:"reading,omitempty"`
+	Corrected   *calibrate.Expected `json:"corrected_left,omitempty"` // the same with what people found in a sample; nil: nobody read
+	Parts
+	Many    bool     `json:"many"`           // more than RedFrom of the notes
+	RedFrom float64  `json:"red_from"`       // report.expected, a share of the notes
+	Proven  float64  `json:"proven_by"`      // report.proven, the share that a reading must show
+	Unlike  []Shift  `json:"unlike"`         // in what the notes were compared
+	Plan    *Plan    `json:"plan,omitempty"` // of a sample that would show Proven; nil: one was read
+	Reading *Reading `json:"reading,omitempty"`
+}
+
+// Parts say where the notes are that are expected to keep something: what people
+// found corrects them, if somebody read. A list is empty where the parts are not known.
+type Parts struct {
+	Categories []RiskPart `json:"by_category,omitempty"`
+	Months     []RiskPart `json:"by_month,omitempty"`
+	Centers    []RiskPart `json:"by_center,omitempty"`
+	Languages  []RiskPart `json:"by_language,omitempty"`
+}
+
+// RiskPart is what is expected of some of the notes.
+type RiskPart struct {
+	Name string `json:"name"`
+	Of   int64  `json:"of"` // masked notes; of a category its spans
+	calibrate.Expected
+
+	Read  int64 `json:"read,omitempty"`  // of these notes, in the sample
+	Leaks int64 `json:"leaks,omitempty"` // of these, with something left; of a category, with something of it
 }
 
 // Calibration is what the number expected was learned of.
@@ -47,9 +74,10 @@ type Shift struct {
 // Reading is what people found who read a random sample of this output.
 type Reading struct {
 	audit.Reading
-	Upper float64 `json:"upper"` // share of notes that keep something, at 95 %
-	Stale bool    `json:"stale"` // the output has changed since
-	Fast  bool    `json:"fast"`  // a note took less than report.read_seconds
+	Upper float64 `json:"upper"`    // share of notes that keep something, at 95 %
+	Share float64 `json:"estimate"` // that keeps something, strata by their notes
+	Stale bool    `json:"stale"`    // the output has changed since
+	Fast  bool    `json:"fast"`     // a note took less than report.read_seconds
 }
 
 // Without a calibration these are the limits of notes in Spanish and Catalan: of
@@ -61,10 +89,13 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	o, s := &in.Config.Report, archiveOf(&m.Counts)
 	r := &Risk{RedFrom: o.Expected, Proven: o.Proven, Unlike: []Shift{}}
 	if in.Reading != nil {
-		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), in.Reading.Output != audit.OutputDigest(m), in.Reading.Seconds() < int64(o.ReadSeconds)}
+		r.Reading = &Reading{*in.Reading, rounded6(in.Reading.Upper()), rounded6(in.Reading.Estimate()), in.Reading.Output != audit.OutputDigest(m), in.Reading.Seconds() < int64(o.ReadSeconds)}
 	}
 	if m.Counts.Masked == 0 {
 		return r
+	}
+	if !r.Read() {
+		r.Plan = PlanOf(m, in.Model.Risk, o.Proven)
 	}
 	foreign, unknown := plainForeign, plainUnknown
 	c := in.Model.Risk
@@ -80,8 +111,14 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	r.compareBoth("spans", s.SpansPerNote(), c.Spans, c.Spans[0]/o.Shift.Spans, c.Spans[1]*o.Shift.Spans, enough)
 	if c.Confidence == in.Config.Tag.Confidence {
 		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-o.Shift.Confidence, c.Doubt[1]+o.Shift.Confidence, enough)
-		left := c.Expect(s)
+		outlook := c.Outlook(s)
+		left := outlook.Expect()
 		r.Many = float64(left.Notes) > o.Expected*float64(m.Counts.Masked)
+		if r.Read() {
+			outlook.Read(sampled(r.Reading))
+			r.Corrected = new(outlook.Expect())
+		}
+		r.Parts = partsOf(m, outlook, r.Reading)
 		r.Left, r.Calibration = &left, &Calibration{c.Notes, c.Leaks, c.Sources, Rounded(c.Spread)}
 	}
 	return r
@@ -109,6 +146,77 @@ func archiveOf(c *commit.Counts) *calibrate.Source {
 	return s
 }
 
+// partsOf divides the notes. Months and languages are told where all notes have one.
+func partsOf(m *commit.Manifest, o *calibrate.Outlook, reading *Reading) (p Parts) {
+	var found audit.Found
+	if reading != nil && !reading.Stale {
+		found = reading.Found
+	}
+	var kinds []calibrate.Kind
+	for name, n := range m.Counts.Tally.By(tally.Category) {
+		kinds = append(kinds, calibrate.Kind{Name: name, Found: n, Read: found.Categories[name]})
+	}
+	slices.SortFunc(kinds, func(a, b calibrate.Kind) int {
+		return cmp.Or(cmp.Compare(b.Found, a.Found), cmp.Compare(a.Name, b.Name))
+	})
+	for i, e := range o.Kinds(kinds) {
+		p.Categories = append(p.Categories, RiskPart{Name: kinds[i].Name, Of: kinds[i].Found, Expected: e, Leaks: kinds[i].Read})
+	}
+	months := map[string]*calibrate.Source{}
+	for name, c := range byMonth(m) {
+		months[name] = archiveOf(c)
+	}
+	p.Months = riskParts(m, months, func(s *calibrate.Source) calibrate.Expected { return o.Part(s, false) }, nil)
+	doubts := map[string]map[string]*calibrate.Source{tally.ByLanguage: {}, tally.ByCenter: {}}
+	for name, n := range m.Counts.Tally.By(tally.DoubtBy) {
+		by, rest, _ := strings.Cut(name, "/")
+		at := strings.LastIndexByte(rest, '/')
+		bin, err := strconv.Atoi(rest[at+1:])
+		if all := doubts[by+"/"]; all != nil && at >= 0 && err == nil && bin >= 0 && bin < calibrate.DoubtBins {
+			if all[rest[:at]] == nil {
+				all[rest[:at]] = new(calibrate.Source)
+			}
+			all[rest[:at]].Notes[bin] += n
+		}
+	}
+	p.Languages = riskParts(m, doubts[tally.ByLanguage], func(s *calibrate.Source) calibrate.Expected { return o.Part(s, false) }, nil)
+	p.Centers = riskParts(m, doubts[tally.ByCenter], func(s *calibrate.Source) calibrate.Expected { return o.Part(s, true) }, found.Centers)
+	return p
+}
+
+// mostParts bounds what a table of parts has.
+const mostParts = 120
+
+// riskParts are the parts by their names; none where notes are in no part, or all in one.
+func riskParts(m *commit.Manifest, parts map[string]*calibrate.Source, expect func(*calibrate.Source) calibrate.Expected, read map[string]audit.Share) (all []RiskPart) {
+	sum := int64(0)
+	if len(parts) > mostParts {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		notes, _ := parts[name].All()
+		if sum += notes; notes == 0 {
+			continue
+		}
+		all = append(all, RiskPart{Name: printable(name), Of: notes, Expected: expect(parts[name]), Read: read[name].Read, Leaks: read[name].Leaks})
+	}
+	if sum != m.Counts.Masked || len(all) < 2 {
+		return nil
+	}
+	return all
+}
+
+// sampled is a reading by the bins of doubt that it was drawn from.
+func sampled(r *Reading) (all []calibrate.Sampled) {
+	for _, s := range r.Strata {
+		all = append(all, calibrate.Sampled{From: s.From, To: s.To, Read: s.Read, Leaks: s.Leaks})
+	}
+	if all == nil {
+		all = []calibrate.Sampled{{To: calibrate.DoubtBins, Read: r.Reading.Read, Leaks: r.Reading.Leaks}}
+	}
+	return all
+}
+
 func (r *Risk) compare(what string, here float64, known calibrate.Range, most float64, enough bool) {
 	r.compareBoth(what, here, known, -1, most, enough)
 }
@@ -122,10 +230,11 @@ func (r *Risk) compareBoth(what string, here float64, known calibrate.Range, lea
 // has: a light that went by them told one name from another in a small archive.
 func (r *Risk) public() *Risk {
 	p := *r
-	p.Left, p.Many, p.Unlike = nil, false, []Shift{}
+	p.Left, p.Corrected, p.Parts, p.Plan, p.Many, p.Unlike = nil, nil, Parts{}, nil, false, []Shift{}
 	if r.Reading != nil {
 		p.Reading = new(*r.Reading)
 		p.Reading.By, p.Reading.Output, p.Reading.Sample, p.Reading.Readers, p.Reading.Kappa = "", "", "", nil, nil
+		p.Reading.Strata, p.Reading.Found = nil, audit.Found{}
 	}
 	return &p
 }
@@ -165,7 +274,7 @@ func (r *Report) judgeRisk() {
 		r.find(amber, "find stale")
 	case p.Fast:
 		r.find(amber, "find fast")
-	case float64(p.Leaks) > k.Proven*float64(p.Read):
+	case p.Share > k.Proven:
 		r.find(red, "find leaks", l.Plural(p.Leaks, "note"), l.Percent(k.Proven))
 	case p.Upper > k.Proven:
 		r.find(amber, "find few read", l.Percent(k.Proven))
@@ -211,5 +320,37 @@ func (r *Report) riskSentences() (first string, last []string) {
 	case k.Calibration == nil:
 		last = append(last, l.Text("sentence uncalibrated"))
 	}
+	if c := k.Corrected; c != nil {
+		last = append(last, l.Text("sentence corrected", page.Thousands(c.Notes), page.Thousands(c.Low), page.Thousands(c.High)))
+	}
+	switch p := k.Plan; {
+	case p == nil || k.Left == nil:
+	case p.Plain == 0:
+		last = append(last, l.Text("sentence hopeless", l.Percent(p.Wanted)))
+	case len(p.Strata) == 0:
+		last = append(last, l.Text("sentence plain", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
+	default:
+		last = append(last, l.Text("sentence plan", l.Percent(p.Wanted), l.Plural(p.Clean, "note"), page.Thousands(p.Plain), page.Thousands(p.Notes()),
+			page.Thousands(p.Strata[0].Read), page.Thousands(p.Strata[0].Notes), strconv.FormatFloat(100*p.Wanted, 'g', -1, 64)+"%"))
+	}
 	return first, last
+}
+
+// riskTable is one list of parts as the page shows it.
+type riskTable struct {
+	By   string // key of its words
+	Rows []RiskPart
+}
+
+func (r *Report) riskTables() (all []riskTable) {
+	if r.Risk == nil || !r.Private {
+		return nil
+	}
+	p := &r.Risk.Parts
+	for _, t := range []riskTable{{"category", p.Categories}, {"month", p.Months}, {"center", p.Centers}, {"language", p.Languages}} {
+		if len(t.Rows) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
 }

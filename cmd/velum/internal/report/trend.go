@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/pipeline"
@@ -48,11 +49,11 @@ func monthOf(u *commit.UnitRecord) string {
 	if folder == noFolder || folder == unreadableFolder {
 		return ""
 	}
-	return folder
+	return exit.Printable(folder) // the summary goes to terminals
 }
 
-// trendOf compares the newest month with those before; nil where there are not two.
-func trendOf(m *commit.Manifest, o *option.Report) *Trend {
+// byMonth sums up the units of each month. Units of none are left out.
+func byMonth(m *commit.Manifest) map[string]*commit.Counts {
 	by := map[string]*commit.Counts{}
 	for i := range m.Units {
 		u := &m.Units[i]
@@ -67,6 +68,12 @@ func trendOf(m *commit.Manifest, o *option.Report) *Trend {
 		c.Rows, c.Masked, c.Quarantined = c.Rows+u.Rows, c.Masked+u.Masked, c.Quarantined+u.Quarantined-u.Reasons[pipeline.Excluded.String()]
 		c.Tally.Add(u.Tally)
 	}
+	return by
+}
+
+// trendOf compares the newest month with those before; nil where there are not two.
+func trendOf(m *commit.Manifest, o *option.Report) *Trend {
+	by := byMonth(m)
 	if len(by) < 2 {
 		return nil
 	}

@@ -57,11 +57,12 @@ type journalLine struct {
 	Note   int           `json:"note"`
 	Spans  []journalSpan `json:"spans"`
 	Answer string        `json:"answer,omitempty"`
+	Time   int64         `json:"time,omitempty"` // of the decision, in seconds since 1970
 
 	// of a reading of a sample
-	Rank  int   `json:"rank,omitempty"`  // of the note in the sample: line of its file
-	Leaks bool  `json:"leaks,omitempty"` // something was left in it
-	Time  int64 `json:"time,omitempty"`  // of the decision, in seconds since 1970
+	sampled
+	Leaks bool     `json:"leaks,omitempty"` // something was left in it
+	Left  []string `json:"left,omitempty"`  // of these categories
 }
 
 type journalSpan struct {
@@ -126,9 +127,10 @@ func (j *journal) write(line any) error {
 }
 
 func (j *journal) add(s *session, i int, spans []pipeline.Span, answer string) error {
-	line := journalLine{Note: i, Spans: []journalSpan{}, Answer: answer}
+	line := journalLine{Note: i, Spans: []journalSpan{}, Answer: answer, Time: time.Now().Unix()}
 	if s.asks.drawn {
-		line.Rank, line.Leaks, line.Time = s.notes[i].rank, s.notes[i].left(spans), time.Now().Unix()
+		line.sampled, line.Left = s.notes[i].sampled, s.notes[i].left(spans)
+		line.Leaks = len(line.Left) > 0
 	}
 	for _, x := range spans {
 		line.Spans = append(line.Spans, journalSpan{x.Start, x.End, x.Category.String()})

@@ -38,7 +38,7 @@ type unitKey struct {
 type wantedNote struct {
 	spans []pipeline.Span
 	about string // why it is shown
-	rank  int    // in the sample
+	sampled
 }
 
 // add takes in the note of a row of a unit.
@@ -54,6 +54,13 @@ func (w wantedNotes) add(u *commit.UnitRecord, row int64, n wantedNote) {
 	w[k][row] = n
 }
 
+// sampled is where a note of a sample comes from.
+type sampled struct {
+	Rank   int    `json:"rank,omitempty"` // line of its file, from 0
+	Center string `json:"center,omitempty"`
+	*audit.Drawn
+}
+
 // sampleLine is a line of the sample that `velum run --audit` draws.
 type sampleLine struct {
 	Unit  string `json:"unit"`
@@ -63,6 +70,7 @@ type sampleLine struct {
 		End      int32  `json:"end"`
 		Category string `json:"category"`
 	} `json:"spans"`
+	sampled
 }
 
 // loadAudited finds the notes of an output's audit sample in the archive. The
@@ -90,7 +98,8 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 		if u < 0 {
 			return nil, 0, &durable.IntegrityError{Path: m.Files[at].Path, Cause: "is no sample of this output"}
 		}
-		n := wantedNote{rank: rank}
+		s.Rank = rank
+		n := wantedNote{sampled: s.sampled}
 		rank++
 		for _, x := range s.Spans {
 			c, err := pipeline.ParseCategory(x.Category)
@@ -236,7 +245,7 @@ func (p *picker) Put(b *pipeline.Batch) error {
 			return errTooMany
 		}
 		*p.notes = append(*p.notes, note{
-			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, rank: n.rank, tokens: slices.Clone(b.Tokens.At(i)), spans: n.spans,
+			id: string(b.ID.At(i)), text: string(b.Text.At(i)), about: n.about, sampled: n.sampled, tokens: slices.Clone(b.Tokens.At(i)), spans: n.spans,
 		})
 	}
 	return nil

@@ -1,6 +1,9 @@
 package review
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -11,19 +14,19 @@ import (
 )
 
 // Reading is what the readers of one sample have found, by the journals of their
-// sessions: outs are what they named with --out. What counts is how far the sample
+// sessions: outs are what they named with --out. What counts is how far each stratum
 // was read in the order in which it was drawn, by any of them: that is a random
-// sample too. A note leaks if one of them says so.
+// sample of it too. A note leaks if one of them says so.
 func Reading(outs []string) (*audit.Reading, error) {
 	r := &audit.Reading{}
-	var all []map[int]bool // by reader: whether the note of a rank leaks
+	var all []map[int]*journalLine // by reader: what was said of the note of a rank
 	for _, out := range outs {
 		path := out + ".journal"
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, exit.With(exit.Config, err, "name what `velum review --ask audit` was given as --out; its journal lies beside it")
 		}
-		said, times := map[int]bool{}, map[int]int64{}
+		said := map[int]*journalLine{}
 		reader := audit.Reader{}
 		_, err = unsealed(data, path, func(h *journalHead) error {
 			if h.Reader == "" || h.Sample == "" {
@@ -35,7 +38,7 @@ func Reading(outs []string) (*audit.Reading, error) {
 			reader.By, r.Sample, r.Output = h.Reader, h.Sample, h.Output
 			return nil
 		}, func(_ int, l *journalLine) error {
-			said[l.Rank], times[l.Rank] = l.Leaks, l.Time
+			said[l.Rank] = l
 			return nil
 		})
 		if err != nil {
@@ -45,24 +48,10 @@ func Reading(outs []string) (*audit.Reading, error) {
 			return nil, exit.Errorf(exit.Config, "name one journal of each", "%s: %q has read twice", path, reader.By)
 		}
 		reader.Notes = int64(len(said))
-		timesOf(&reader, times)
+		timesOf(&reader, said)
 		r.Readers, all = append(r.Readers, reader), append(all, said)
 	}
-	for rank := 0; ; rank++ {
-		read, leaks := false, false
-		for _, said := range all {
-			leak, ok := said[rank]
-			read, leaks = read || ok, leaks || leak
-		}
-		if !read {
-			break
-		}
-		r.Read++
-		if leaks {
-			r.Leaks++
-		}
-	}
-	if r.Read == 0 {
+	if found(r, all); r.Read == 0 {
 		return nil, exit.Errorf(exit.Config, "read the sample from its first note on", "%s: the first note of the sample was not read", strings.Join(outs, ", "))
 	}
 	if len(all) == 2 {
@@ -76,9 +65,58 @@ func Reading(outs []string) (*audit.Reading, error) {
 	return r, nil
 }
 
+// found adds up what readers said, note by note, in the order of the sample. Within a
+// stratum a note counts if all before it do; those drawn for their centre alone
+// count for it.
+func found(r *audit.Reading, all []map[int]*journalLine) {
+	ranks := map[int]*journalLine{}
+	for _, said := range all {
+		for rank, l := range said {
+			one := ranks[rank]
+			if one == nil {
+				one = &journalLine{sampled: l.sampled}
+				ranks[rank] = one
+			}
+			one.Leaks, one.Left = one.Leaks || l.Leaks, append(one.Left, l.Left...)
+		}
+	}
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
+		l, leaks := ranks[rank], int64(0)
+		if l.Leaks {
+			leaks = 1
+		}
+		if drawn := l.Drawn; drawn != nil {
+			at := slices.IndexFunc(r.Strata, func(s audit.Stratum) bool { return s.From == drawn.From })
+			if at < 0 {
+				at = len(r.Strata)
+				r.Strata = append(r.Strata, audit.Stratum{From: drawn.From, To: drawn.To, Notes: drawn.Notes})
+			}
+			s := &r.Strata[at]
+			if s.Read != int64(drawn.Place) {
+				continue
+			}
+			s.Read, s.Leaks = s.Read+1, s.Leaks+leaks
+			r.Read, r.Leaks = r.Read+1, r.Leaks+leaks
+			for _, c := range slices.Compact(slices.Sorted(slices.Values(l.Left))) {
+				if r.Categories == nil {
+					r.Categories = map[string]int64{}
+				}
+				r.Categories[c]++
+			}
+		}
+		if l.Center != "" {
+			if r.Centers == nil {
+				r.Centers = map[string]audit.Share{}
+			}
+			c := r.Centers[l.Center]
+			r.Centers[l.Center] = audit.Share{Read: c.Read + 1, Leaks: c.Leaks + leaks}
+		}
+	}
+}
+
 // kappaOf is Cohen's kappa of two readers over the notes that both have read; nil
 // where they have none in common, or chance alone agrees wholly.
-func kappaOf(a, b map[int]bool) *float64 {
+func kappaOf(a, b map[int]*journalLine) *float64 {
 	n, same, yesA, yesB := 0.0, 0.0, 0.0, 0.0
 	for rank, x := range a {
 		y, ok := b[rank]
@@ -86,13 +124,13 @@ func kappaOf(a, b map[int]bool) *float64 {
 			continue
 		}
 		n++
-		if x == y {
+		if x.Leaks == y.Leaks {
 			same++
 		}
-		if x {
+		if x.Leaks {
 			yesA++
 		}
-		if y {
+		if y.Leaks {
 			yesB++
 		}
 	}
@@ -109,12 +147,33 @@ func kappaOf(a, b map[int]bool) *float64 {
 // pause is how many seconds between two decisions are no reading any more.
 const pause = 600
 
+// Spent is how many seconds the decisions of a session took, pauses left out: out is what it was given as
+// --out. It is 0 where there was no session.
+func Spent(out string) (seconds int64, err error) {
+	path := out + ".journal"
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	last := int64(0)
+	if err == nil {
+		_, err = unsealed(data, path, func(*journalHead) error { return nil }, func(_ int, l *journalLine) error {
+			if d := l.Time - last; last > 0 && d > 0 && d < pause {
+				seconds += d
+			}
+			last = l.Time
+			return nil
+		})
+	}
+	return seconds, err
+}
+
 // timesOf says when somebody read, and how long a note took: the median of the times
 // between decisions, pauses left out.
-func timesOf(r *audit.Reader, at map[int]int64) {
+func timesOf(r *audit.Reader, said map[int]*journalLine) {
 	var times []int64
-	for _, t := range at {
-		times = append(times, t)
+	for _, l := range said {
+		times = append(times, l.Time)
 	}
 	slices.Sort(times)
 	if len(times) == 0 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/velum-health/velum/pipeline/audit"
 )
 
 // journalOf writes a journal of decisions on notes of a sample: rank, whether it
@@ -25,11 +27,39 @@ func journalOf(t *testing.T, head drawn, decisions ...[3]int64) string {
 		t.Fatal(err)
 	}
 	for _, d := range decisions {
-		if err := j.write(journalLine{Note: int(100 - d[0]), Spans: []journalSpan{}, Rank: int(d[0]), Leaks: d[1] > 0, Time: 1_800_000_000 + d[2]}); err != nil {
+		if err := j.write(journalLine{Note: int(100 - d[0]), Spans: []journalSpan{}, sampled: sampled{Rank: int(d[0]), Drawn: &audit.Drawn{To: 18, Notes: 100, Place: int(d[0])}}, Leaks: d[1] > 0, Time: 1_800_000_000 + d[2]}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return out
+}
+
+// Each stratum counts as far as it was read in order; notes drawn for their centre count
+// for it alone.
+func TestReadingOfStrata(t *testing.T) {
+	lines := []*journalLine{}
+	at := func(rank, from, place int, center string, left ...string) {
+		s := sampled{Rank: rank, Center: center}
+		if place >= 0 {
+			s.Drawn = &audit.Drawn{From: from, To: from + 9, Notes: int64(100 + from), Place: place}
+		}
+		lines = append(lines, &journalLine{sampled: s, Leaks: len(left) > 0, Left: left})
+	}
+	at(0, 9, 0, "A", "PERSON", "DATE")
+	at(1, 9, 1, "B")
+	at(3, 9, 3, "B", "PERSON") // behind a gap
+	at(4, 0, 0, "A", "DATE")
+	at(9, 0, -1, "C", "DATE")
+	said := map[int]*journalLine{}
+	for _, l := range lines {
+		said[l.Rank] = l
+	}
+	r := &audit.Reading{}
+	found(r, []map[int]*journalLine{said})
+	got := fmt.Sprint(r.Read, r.Leaks, r.Strata, r.Categories, r.Centers)
+	if want := "3 2 [{9 18 109 2 1} {0 9 100 1 1}] map[DATE:2 PERSON:1] map[A:{2 2} B:{1 0} C:{1 1}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }
 
 func TestReading(t *testing.T) {

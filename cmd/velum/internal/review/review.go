@@ -55,10 +55,10 @@ const maxNotes = 100_000
 
 // note is one note on the page. Offsets count bytes.
 type note struct {
-	id      string
-	text    string
-	about   string // why it is shown, if there is a reason
-	rank    int    // in the sample that it was drawn for
+	id    string
+	text  string
+	about string // why it is shown, if there is a reason
+	sampled
 	tokens  []pipeline.Token
 	spans   []pipeline.Span // to begin with
 	other   []pipeline.Span // of the other curator
@@ -89,6 +89,10 @@ func (n *note) doubt() float32 {
 
 // Run serves the page until it is told to end, or writes what was decided.
 func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
+	o.Lang = cmp.Or(o.Lang, "es")
+	if err := o.Check(); err != nil {
+		return err
+	}
 	if o.In == "" || o.Out == "" {
 		return exit.Errorf(exit.Config, "name both", "velum review: --in and --out are needed")
 	}
@@ -151,7 +155,7 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 	}
 	// The first notes of a sample in the order of their lots are a sample too.
 	slices.SortStableFunc(s.order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(s.notes[a].rank, s.notes[b].rank), cmp.Compare(s.notes[b].doubt(), s.notes[a].doubt()))
+		return cmp.Or(cmp.Compare(s.notes[a].Rank, s.notes[b].Rank), cmp.Compare(s.notes[b].doubt(), s.notes[a].doubt()))
 	})
 	if s.asks.drawn {
 		if s.drawn, err = drawnFrom(o); err != nil {
@@ -336,18 +340,21 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 // leaks counts the decided notes in which something was left.
 func (s *session) leaks() (n int) {
 	for i := range s.notes {
-		if x := &s.notes[i]; x.decided && x.left(x.final) {
+		if x := &s.notes[i]; x.decided && len(x.left(x.final)) > 0 {
 			n++
 		}
 	}
 	return n
 }
 
-// left tells whether a person marked a token that nothing covered before.
-func (n *note) left(final []pipeline.Span) bool {
-	return slices.ContainsFunc(n.tokens, func(t pipeline.Token) bool {
-		return categoryAt(final, t) != pipeline.None && categoryAt(n.spans, t) == pipeline.None
-	})
+// left are the categories of tokens that a person marked and nothing covered before.
+func (n *note) left(final []pipeline.Span) (names []string) {
+	for _, t := range n.tokens {
+		if c := categoryAt(final, t); c != pipeline.None && categoryAt(n.spans, t) == pipeline.None && !slices.Contains(names, c.String()) {
+			names = append(names, c.String())
+		}
+	}
+	return names
 }
 
 // answerLine is a line of what is written for a question with answers.

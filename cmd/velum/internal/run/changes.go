@@ -34,6 +34,9 @@ func (m *masking) logChanges() {
 		}
 	}
 	for _, f := range fates {
+		if f.name == "replaced" && m.options.Patient != "" {
+			f.says = "file is masked again without the notes of the patient"
+		}
 		for _, c := range m.changes {
 			if c.Fate == f.name && f.says != "" {
 				say(m.Log.Warn, f.says, "path", cmp.Or(c.Path, c.Input), "notes", c.Rows)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,20 +15,18 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
+	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
-
-// maxSample bounds the memory of a sample. Nobody reads a million notes.
-const maxSample = 1_000_000
 
 // RecordOptions say what a run leaves about itself.
 type RecordOptions struct {
 	Metrics string // file for Prometheus, "" for none
 	Private string // file for Prometheus with all counts, for its owner alone; "" for none
 	Audit   string // the audit log, "" for that of the private tree
-	Sample  int    // masked notes to draw for a person to read
+	Sample  string // masked notes to draw for a person to read: how many, or the share that is to be shown, as 0.5%; "": none
 	EmptyOK bool   // exit code 0 when there is nothing to do
 }
 
@@ -52,6 +49,7 @@ type record struct {
 	about   report.About // of the page beside the audit log
 	lang    string
 	private string // tree that report.json is in
+	draw    selection.Sample
 	stop    context.CancelCauseFunc
 	summary report.Metrics
 	logged  map[string]bool // units that the audit log has a line of
@@ -64,18 +62,18 @@ type record struct {
 
 // lastStep names what finish does: another sample is drawn when it changes.
 func (r *record) lastStep() string {
-	if r.Sample == 0 {
+	if !r.draw.Wanted() {
 		return ""
 	}
-	return fmt.Sprintf("audit %d", r.Sample)
+	return "audit " + r.draw.String()
 }
 
 // finish is the last step of the run: it draws the sample.
-func (r *record) finish(ctx context.Context, f *commit.Final) error {
-	if r.Sample == 0 {
+func (r *record) finish(ctx context.Context, f *commit.Final, h *tagger.Header) error {
+	if !r.draw.Wanted() {
 		return nil
 	}
-	return selection.AuditSample(ctx, f, r.Sample)
+	return r.draw.Draw(ctx, f, h.Risk)
 }
 
 // keep calls do and writes down how it ended.
@@ -86,10 +84,11 @@ func (r *record) keep(do func() error) error {
 			return exit.Errorf(exit.Config, "the collector reads no other", "--%s: the name must end in .prom", flag)
 		}
 	}
-	if r.Sample < 0 || r.Sample > maxSample {
-		return exit.Errorf(exit.Config, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes", maxSample)
+	var err error
+	if r.draw, err = selection.ParseSample(r.Sample); err != nil {
+		return err
 	}
-	err := do()
+	err = do()
 	if r.EmptyOK && exit.CodeOf(err) == exit.Nothing {
 		r.Log.Info(err.Error())
 		err = nil

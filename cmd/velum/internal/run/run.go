@@ -163,6 +163,9 @@ func (m *masking) mask(ctx context.Context) error {
 	if m.last, err = newLastStep(m.Flow, m.tagged, m.archive, m.Version, m.record.readings()); err != nil {
 		return err
 	}
+	if m.last.ledger.Alone() {
+		m.Log.Warn("extracts of these notes in other folders are not known to this one, and whoever has two of them finds what was missed: name one ledger for all (mask.ledger)")
+	}
 	if err := m.last.ledger.MayFiles(units.Units); err != nil {
 		return err
 	}
@@ -423,7 +426,7 @@ func (m *masking) giveBack(notes int64) {
 // finish is what is left to do when all units are done.
 func (m *masking) finish(ctx context.Context, f *commit.Final) error {
 	m.slots = nil // their caches are more memory than the last step takes
-	if err := m.record.finish(ctx, f); err != nil {
+	if err := m.record.finish(ctx, f, new(m.Model.Header())); err != nil {
 		return err
 	}
 	return m.last.finish(ctx, f)
@@ -627,13 +630,13 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	return write.UnitOptions{
 		Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
-		IDs: m.Read.IDs != "drop", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
+		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
 }
 
 // OutputVersion changes whenever the same input, options and model give other
 // bytes, so that a new velum does not take an old one's units for its own.
-const OutputVersion = "velum output 6 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 9 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
 // mark of the file, since 3 not one of its content.

@@ -281,7 +281,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("%s is not there, or holds what it must not: %v", name, err)
 		}
 	}
-	if d, err := commit.Check(dir+".private", audit.InTree...); err != nil || len(d) > 0 {
+	if d, err := commit.Check(t.Context(), dir+".private", audit.InTree...); err != nil || len(d) > 0 {
 		t.Error(d, err)
 	}
 	if again, err := r.do(t.Context(), t, dir); err != nil || !again.Nothing {

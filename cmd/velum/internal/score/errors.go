@@ -1,12 +1,11 @@
 package score
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -46,19 +45,15 @@ type side struct {
 // around is how many bytes of the note stand on either side of an error.
 const around = 60
 
-// mistakes collects the first errors; those beyond the bound nobody reads.
+// mistakes collects the errors.
 type mistakes struct {
-	all   []mistake
-	knows func(form []byte) bool // nil: nobody can say
+	all    []mistake
+	knows  func(form []byte) bool // nil: nobody can say
+	values frequencies
 }
-
-const mostMistakes = 100_000
 
 // add takes an error of note i.
 func (m *mistakes) add(b *pipeline.Batch, i int, e score.Error) {
-	if len(m.all) == mostMistakes {
-		return
-	}
 	text := b.Text.At(i)
 	n := mistake{ID: string(b.ID.At(i)), Kind: e.Kind.String(), Leaks: e.Leaks, Group: path.Dir(string(b.ID.At(i)))}
 	if n.Group == "." {
@@ -140,23 +135,15 @@ func (m *mistakes) write(file string, l page.Language) error {
 		}
 		return durable.WriteFile(nil, file, page)
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, durable.FileMode)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := bufio.NewWriter(f)
-	to := json.NewEncoder(w)
+	var lines bytes.Buffer
+	to := json.NewEncoder(&lines)
 	to.SetEscapeHTML(false)
 	for i := range m.all {
 		if err := to.Encode(&m.all[i]); err != nil {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Sync()
+	return durable.WriteFile(nil, file, lines.Bytes())
 }
 
 // errorsFile refuses a name that says neither of the two forms.
@@ -180,6 +167,7 @@ const mostShown = 2000
 type errorsView struct {
 	Total, Leaks int
 	Tables       []table
+	Boxes        []box
 	Shown        []mistake
 	Hidden       int
 }
@@ -217,7 +205,9 @@ func (m *mistakes) page(l page.Language) ([]byte, error) {
 				return l.Text("errors seen")
 			}
 			return l.Text("errors unseen")
-		}))
+		}),
+		m.table(table{Title: "errors by frequency"}, func(e *mistake) string { return m.values.class(e, l) }))
+	v.Boxes = m.values.boxes()
 	v.Tables = slices.DeleteFunc(v.Tables, func(t table) bool { return len(t.Rows) == 0 })
 	v.Shown = slices.Clone(m.all)
 	slices.SortStableFunc(v.Shown, func(a, b mistake) int { return rank(&a) - rank(&b) })

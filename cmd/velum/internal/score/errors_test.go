@@ -12,6 +12,9 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // The errors of three invented notes, one of each kind.
@@ -81,5 +84,30 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := evaluate("e.txt"); err == nil || !strings.Contains(err.Error(), "a page or lines of JSON") {
 		t.Errorf("e.txt: %v", err)
+	}
+}
+
+// TestFrequencies: a value that comes twice in a note and once in another stands in two
+// notes, whatever its case, and three mentions say so.
+func TestFrequencies(t *testing.T) {
+	f := frequencies{all: map[string]*frequency{}}
+	b := new(pipeline.Batch)
+	for _, marked := range []string{"[PERSON:Ona] y [PERSON:ONA] en [LOCATION:Reus]", "[PERSON:Ona]", "[PERSON:Pau]"} {
+		text, spans, err := markup.Parse(marked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Text.Append(text)
+		b.Gold.Append(spans...)
+		b.Reason = append(b.Reason, pipeline.Sound)
+		b.ID.Append([]byte("x"))
+	}
+	f.add(b)
+	got := f.boxes()
+	if len(got) != 2 || got[0].Category != "PERSON" || got[0].Mentions != 4 || got[0].Values != 2 || got[0].Notes != [5]int{1, 1, 2, 2, 2} || got[0].X[4] != 100 || got[1].Notes != [5]int{1, 1, 1, 1, 1} {
+		t.Errorf("%+v", got)
+	}
+	if said := f.class(&mistake{Gold: &side{Category: "PERSON", Text: "ona"}}, page.LanguageOf("en")); said != page.LanguageOf("en").Text("errors few") {
+		t.Errorf("ona stands in %s", said)
 	}
 }

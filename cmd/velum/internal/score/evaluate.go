@@ -160,11 +160,15 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	if o.Direct, err = direct(); err != nil {
 		return nil, nil, err
 	}
-	wrong := &mistakes{}
+	wrong := &mistakes{values: frequencies{of: o.Map, all: map[string]*frequency{}}}
 	if f.Errors != "" {
 		o.Error = wrong.add
 	}
 	s := score.New(o)
+	sink := pipeline.Sink(s)
+	if f.Errors != "" {
+		sink = seeing{s, &wrong.values}
+	}
 	notes, err := flow.TextOptions(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +199,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		}
 		steps = flow.GivenSteps(g)
 	}
-	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
+	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: sink, Progress: progress}, nil))
 	flow.WarnUnknown(c, f.Gold, gold.Warnings().Unknown)
 	return s, wrong, err
 }

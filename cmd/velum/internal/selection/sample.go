@@ -11,29 +11,89 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // auditSamplePath is where the sample stands, below the private tree.
 const auditSamplePath = "audit/sample.jsonl"
 
-// AuditSample draws n masked notes at random, for a person to read, and writes
-// which they are: id, unit, masked part, row in the input file, and the spans
-// that were masked, as bytes of the note as it was. No text.
+// maxSample bounds the memory of a sample. Nobody reads a million notes.
+const maxSample = 1_000_000
+
+// Sample is what is to be drawn: N notes of all alike, or as many as show that at
+// most Rate of the notes keep something, by strata of certainty (report.PlanOf).
+type Sample struct {
+	N    int
+	Rate float64
+}
+
+// ParseSample reads "598" or "0.5%"; "" is no sample.
+func ParseSample(text string) (s Sample, err error) {
+	if share, ok := strings.CutSuffix(text, "%"); ok {
+		if s.Rate, err = strconv.ParseFloat(strings.TrimSpace(share), 64); err != nil || !(s.Rate >= 0.001 && s.Rate < 100) {
+			return s, exit.Errorf(exit.Config, "write the share that is to be shown, as 0.5%", "--audit: want 0.001%% to 100%%")
+		}
+		s.Rate /= 100
+		return s, nil
+	}
+	if text == "" {
+		return s, nil
+	}
+	if s.N, err = strconv.Atoi(text); err != nil || s.N < 0 || s.N > maxSample {
+		return s, exit.Errorf(exit.Config, "see `velum audit prove --help` for how many", "--audit: want 0 to %d notes, or a share as 0.5%%", maxSample)
+	}
+	return s, nil
+}
+
+// Wanted tells whether anything is to be drawn.
+func (s Sample) Wanted() bool { return s != Sample{} }
+
+// String writes the sample as ParseSample reads it.
+func (s Sample) String() string {
+	if s.Rate > 0 {
+		return strconv.FormatFloat(100*s.Rate, 'g', -1, 64) + "%"
+	}
+	return strconv.Itoa(s.N)
+}
+
+// Draw draws masked notes at random, for a person to read, and writes which they
+// are: id, unit, masked part, row in the input file, and the spans that were masked,
+// as bytes of the note as it was. No text.
 //
-// Every masked note gets a random number; the n smallest are the sample. The
-// numbers are a function of the configuration, the model and the units, so the
-// same run draws the same notes on any machine, and whoever prepares the input
-// cannot choose them without running velum. Memory grows with n alone. The
-// notes stand in the order of their numbers: who reads only the first k has
-// read a random sample of k.
-func AuditSample(ctx context.Context, f *commit.Final, n int) error {
-	drawn := drawSample(f.Manifest, n)
+// Every masked note gets a random number; the smallest of each stratum are the
+// sample. The numbers are a function of the configuration, the model, the key and the
+// units, so the same run draws the same notes on any machine, and whoever prepares the
+// input cannot choose them without running velum. Memory grows with the sample alone.
+// The notes of a stratum stand in the order of their numbers: who reads only the
+// first k has read a random sample of k. The least sure come first. Of a centre of
+// which nothing or little was drawn some more follow at the end; they say something of
+// that centre, and count for no stratum.
+func (s Sample) Draw(ctx context.Context, f *commit.Final, risk *calibrate.Risk) error {
+	strata := []audit.Stratum{{To: calibrate.DoubtBins, Notes: f.Manifest.Counts.Masked, Read: int64(s.N)}}
+	if s.Rate > 0 {
+		plan := report.PlanOf(f.Manifest, risk, s.Rate)
+		strata[0].Read = min(plan.Notes(), maxSample)
+		if len(plan.Strata) > 0 {
+			strata = plan.Strata
+		}
+	}
+	drawn, err := drawSample(f, strata)
+	if err != nil {
+		return err
+	}
 	if err := findSample(ctx, f, drawn); err != nil {
 		return err
 	}
@@ -61,6 +121,9 @@ type sampledNote struct {
 	Row   int64         `json:"row"`  // in the input file
 	Spans []sampledSpan `json:"spans"`
 
+	Center string `json:"center,omitempty"`
+	*audit.Drawn
+
 	number uint64 // drawn
 	unit   int    // of the manifest
 	at     int64  // row of the part
@@ -78,31 +141,111 @@ func compareSampled(a, b *sampledNote) int {
 	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.unit, b.unit), cmp.Compare(a.at, b.at))
 }
 
-// drawSample chooses the notes. It reads no file: the manifest says how many
-// rows every masked part has.
-func drawSample(m *commit.Manifest, n int) []*sampledNote {
-	var least sampleHeap // the largest of the n smallest on top
+// fewOfCenter is how many notes of a centre are read at the least.
+const fewOfCenter = 5
+
+// drawSample chooses the notes: the manifest says how many rows every masked part has,
+// confidences and centres stand in the parts of notes.
+func drawSample(f *commit.Final, strata []audit.Stratum) ([]*sampledNote, error) {
+	m := f.Manifest
+	least := make([]sampleHeap, len(strata)) // the largest of the smallest on top
+	centers := map[string]*sampleHeap{}
 	for i := range m.Units {
-		u := &m.Units[i]
-		for _, p := range u.Parts {
+		known, err := knownOf(f, &m.Units[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range m.Units[i].Parts {
 			if p.Kind != "masked" {
 				continue
 			}
 			numbers := sampleNumbers(m, i, p.SHA256)
 			for at := range p.Rows {
-				number := numbers.Uint64()
-				if len(least) == n && (n == 0 || number >= least[0].number) {
-					continue
+				n := sampledNote{Unit: m.Units[i].Name, Part: p.Path, number: numbers.Uint64(), unit: i, at: at}
+				h, center := 0, (*sampleHeap)(nil)
+				if known != nil {
+					bin := calibrate.DoubtBin(known[at].Confidence)
+					h = slices.IndexFunc(strata, func(s audit.Stratum) bool { return s.From <= bin && bin < s.To })
+					if n.Center = known[at].Center; n.Center != "" {
+						if center = centers[n.Center]; center == nil && len(centers) < mostCenters {
+							center = new(sampleHeap)
+							centers[n.Center] = center
+						}
+					}
 				}
-				heap.Push(&least, &sampledNote{Unit: u.Name, Part: p.Path, number: number, unit: i, at: at, Spans: []sampledSpan{}})
-				if len(least) > n {
-					heap.Pop(&least)
+				if h < 0 {
+					return nil, &durable.IntegrityError{Path: p.Path, Cause: "has notes that the counts of the run do not have"}
+				}
+				least[h].add(n, int(strata[h].Read))
+				if center != nil {
+					center.add(n, fewOfCenter)
 				}
 			}
 		}
 	}
-	slices.SortFunc(least, compareSampled)
-	return least
+	var all []*sampledNote
+	for h, some := range least {
+		slices.SortFunc(some, compareSampled)
+		for i, n := range some {
+			n.Drawn = &audit.Drawn{From: strata[h].From, To: strata[h].To, Notes: strata[h].Notes, Place: i}
+		}
+		all = append(all, some...)
+	}
+	return append(all, seldom(all, centers)...), nil
+}
+
+// mostCenters bounds how many centres get notes of their own.
+const mostCenters = 256
+
+// seldom are notes of the centres of which fewer were drawn than should be read.
+func seldom(drawn []*sampledNote, centers map[string]*sampleHeap) (more []*sampledNote) {
+	type place struct {
+		unit int
+		at   int64
+	}
+	read, there := map[string]int{}, map[place]bool{}
+	for _, d := range drawn {
+		read[d.Center]++
+		there[place{d.unit, d.at}] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(centers)) {
+		some := *centers[name]
+		slices.SortFunc(some, compareSampled)
+		for _, n := range some {
+			if !there[place{n.unit, n.at}] && read[name] < fewOfCenter {
+				read[name]++
+				more = append(more, n)
+			}
+		}
+	}
+	return more
+}
+
+// knownNote is what of a row of a part of notes decides where it is drawn.
+type knownNote struct {
+	Confidence float32 `parquet:"confidence"`
+	Center     string  `parquet:"center,optional"`
+}
+
+// knownOf reads the notes of a unit, in the order of its masked part; nil without a
+// part of them.
+func knownOf(f *commit.Final, u *commit.UnitRecord) (all []knownNote, err error) {
+	for _, p := range u.Parts {
+		if p.Kind != "notes" {
+			continue
+		}
+		err := readPart(f, p, func(r *parquet.GenericReader[knownNote]) error {
+			all = make([]knownNote, p.Rows)
+			if n, err := r.Read(all); n != len(all) {
+				return errors.Join(fmt.Errorf("%d of %d rows can be read", n, len(all)), err)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Path, err)
+		}
+	}
+	return all, nil
 }
 
 // sampleNumbers seeds the random numbers of one part.
@@ -124,6 +267,17 @@ func (h *sampleHeap) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return last
+}
+
+// add keeps the n smallest.
+func (h *sampleHeap) add(d sampledNote, n int) {
+	if len(*h) == n && (n == 0 || d.number >= (*h)[0].number) {
+		return
+	}
+	d.Spans = []sampledSpan{}
+	if heap.Push(h, &d); len(*h) > n {
+		heap.Pop(h)
+	}
 }
 
 // findSample fills in ids, rows and spans, from the parts of the units that

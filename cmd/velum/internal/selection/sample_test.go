@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
@@ -22,6 +24,15 @@ func manifestOf(seed string, rows ...int64) *commit.Manifest {
 	return m
 }
 
+// drawn is a plain sample of n notes.
+func drawn(t testing.TB, m *commit.Manifest, n int) []*sampledNote {
+	all, err := drawSample(&commit.Final{Manifest: m}, []audit.Stratum{{To: calibrate.DoubtBins, Read: int64(n)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func places(drawn []*sampledNote) (all []string) {
 	for _, d := range drawn {
 		all = append(all, fmt.Sprint(d.Unit, "/", d.at))
@@ -31,8 +42,8 @@ func places(drawn []*sampledNote) (all []string) {
 
 // TestDrawSample: as many as asked for, none twice, the same again, and the
 // first k of a sample are the sample of k.
-func TestDrawSample(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+func TestDrawSample(at *testing.T) {
+	rapid.Check(at, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Int64Range(0, 40), 0, 6).Draw(t, "rows")
 		total := int64(0)
 		for _, n := range rows {
@@ -40,15 +51,15 @@ func TestDrawSample(t *testing.T) {
 		}
 		m := manifestOf("c", rows...)
 		n := rapid.IntRange(0, 100).Draw(t, "n")
-		got := places(drawSample(m, n))
+		got := places(drawn(at, m, n))
 		if int64(len(got)) != min(int64(n), total) {
 			t.Fatalf("%d notes of %d, asked for %d", len(got), total, n)
 		}
-		if again := places(drawSample(m, n)); !slices.Equal(got, again) {
+		if again := places(drawn(at, m, n)); !slices.Equal(got, again) {
 			t.Fatalf("%v, then %v", got, again)
 		}
 		k := rapid.IntRange(0, n).Draw(t, "k")
-		if first := places(drawSample(m, k)); !slices.Equal(first, got[:len(first)]) {
+		if first := places(drawn(at, m, k)); !slices.Equal(first, got[:len(first)]) {
 			t.Fatalf("sample of %d is %v, that of %d begins otherwise: %v", k, first, n, got)
 		}
 		slices.Sort(got)
@@ -62,19 +73,19 @@ func TestDrawSample(t *testing.T) {
 // other, wherever it stands.
 func TestDrawSampleEven(t *testing.T) {
 	const seeds, n, notes = 4000, 10, 60
-	drawn := map[string]float64{}
+	count := map[string]float64{}
 	for s := range seeds {
-		for _, p := range places(drawSample(manifestOf(fmt.Sprint(s), 1, 9, 50), n)) {
-			drawn[p]++
+		for _, p := range places(drawn(t, manifestOf(fmt.Sprint(s), 1, 9, 50), n)) {
+			count[p]++
 		}
 	}
 	want := float64(seeds) * n / notes
 	chi2 := 0.0
-	for _, k := range drawn {
+	for _, k := range count {
 		chi2 += (k - want) * (k - want) / want
 	}
-	if len(drawn) != notes || chi2 > notes+5*math.Sqrt(2*notes) {
-		t.Errorf("%d notes drawn, chi-squared %.1f with %d degrees of freedom", len(drawn), chi2, notes-1)
+	if len(count) != notes || chi2 > notes+5*math.Sqrt(2*notes) {
+		t.Errorf("%d notes drawn, chi-squared %.1f with %d degrees of freedom", len(count), chi2, notes-1)
 	}
 }
 
@@ -82,7 +93,7 @@ func BenchmarkDrawSample(b *testing.B) {
 	m := manifestOf("c", slices.Repeat([]int64{250_000}, 4)...)
 	b.ReportAllocs()
 	for b.Loop() {
-		drawSample(m, 3000)
+		drawn(b, m, 3000)
 	}
 	b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds(), "notes/s")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -99,7 +100,7 @@ func (l *Lookups) take(text string) Lookups {
 	}
 	for _, other := range l.Clusters {
 		if g := clusterGroup(other); g != clusterGroup(text) {
-			one.without = append(one.without, g)
+			one.Without = append(one.Without, g)
 		}
 	}
 	return one
@@ -107,11 +108,11 @@ func (l *Lookups) take(text string) Lookups {
 
 // narrow takes the groups out of a template that a choice left out.
 func (l *Lookups) narrow(t *features.Template) (*features.Template, error) {
-	if len(l.without) == 0 {
+	if len(l.Without) == 0 {
 		return t, nil
 	}
 	n := *t
-	n.Groups = slices.DeleteFunc(slices.Clone(t.Groups), func(g features.Group) bool { return slices.Contains(l.without, g.Name) })
+	n.Groups = slices.DeleteFunc(slices.Clone(t.Groups), func(g features.Group) bool { return slices.Contains(l.Without, g.Name) })
 	return features.Parse(n.String()) // the window may be smaller
 }
 
@@ -135,4 +136,26 @@ func printOffers(w io.Writer, offers []tagger.Offer) error {
 		}
 	}
 	return nil
+}
+
+// Groups are the names of the groups of the template that a training with these options
+// goes by, in their order; none for a kind without a template.
+func Groups(cfg *option.Config, o *Options) (names []string, err error) {
+	t := New(nil, cfg, o)
+	var ok bool
+	if t.kind, ok = flow.KindNamed(o.Kind); !ok || !t.kind.Template {
+		return nil, nil
+	}
+	text, err := t.templateText()
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "")
+	}
+	parsed, err := features.Parse(text)
+	if err != nil {
+		return nil, exit.With(exit.Config, fmt.Errorf("template: %w", err), "")
+	}
+	for _, g := range parsed.Groups {
+		names = append(names, g.Name)
+	}
+	return names, nil
 }

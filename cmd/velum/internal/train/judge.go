@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -118,10 +119,10 @@ func (t *Training) strictF1(ctx context.Context, c tagger.Model, on *flow.Labell
 // dev are the development notes.
 func (t *Training) dev() *flow.Labelled { return &flow.Labelled{Paths: t.Options.Dev, Config: t.cfg} }
 
-// scored tags labelled notes with a model and scores them in the label set of
-// the training.
+// scored tags labelled notes with a model and scores them in its label set.
 func (t *Training) scored(ctx context.Context, m *flow.Model, on *flow.Labelled) (*score.Report, error) {
-	toLabels, err := flow.IntoLabels(t.Options.Labels)
+	// An inverse model has one label, however many its network has learned.
+	toLabels, err := flow.IntoLabels(cmp.Or(t.kind.Labels, t.Options.Labels))
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "")
 	}

@@ -24,7 +24,7 @@ type Lookups struct {
 	Morph    string
 	Rules    string
 	Clusters []string
-	without  []string // groups of clusterings that were not chosen
+	Without  []string // groups that are taken out of the template: clusterings that were not chosen, or what a study leaves out
 }
 
 // fill fills the slots that the template asks for: from the flags, then from
@@ -73,7 +73,7 @@ func (l *Lookups) given(t *features.Template, lists *gazetteer.Gazetteer) (r fea
 				return r, err
 			}
 		}
-		if g.Name != "pos" && g.Name != "lemma" {
+		if g.Name != "pos" && g.Name != "lemma" && g.Name != "chunk" {
 			continue
 		}
 		m, err := l.openMorph()

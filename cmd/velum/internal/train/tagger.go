@@ -19,10 +19,12 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/form/patterns"
+	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -39,6 +41,7 @@ type Training struct {
 	Taught  *teach.Sink
 	Offers  []tagger.Offer // of clusterings, where one was chosen
 	cold    bool           // do not begin at the weights of --init
+	like    bool           // without a template take that of --init
 }
 
 // New is a training with these options, which Prepare has still to look at.
@@ -57,6 +60,7 @@ func trainTagger(ctx context.Context, c *console.Console, cfg *option.Config, o 
 		return exit.Errorf(exit.Config, "offer some with --clusters", "--choose-clusters: there is nothing to choose from")
 	}
 	t := New(c, cfg, o)
+	t.like = o.Init != ""
 	if err := t.Prepare(); err != nil {
 		return err
 	}
@@ -100,7 +104,7 @@ func (t *Training) Prepare() error {
 	if t.kind, ok = flow.KindNamed(t.Options.Kind); !ok || !t.kind.Learns {
 		return unknownKind(t.Options.Kind)
 	}
-	t.Options.Labels = cmp.Or(t.kind.Labels, t.Options.Labels, t.cfg.Profile)
+	t.Options.Labels = cmp.Or(t.Options.Labels, t.kind.Labels, t.cfg.Profile)
 	set, err := pipeline.Labels(t.Options.Labels)
 	if err != nil {
 		return exit.With(exit.Config, err, "name one with --labels")
@@ -187,17 +191,38 @@ func (t *Training) starts() (from []features.Resources, err error) {
 }
 
 // templateText returns the text of the feature template: a file, a built-in
-// name, or by default the one of the profile.
+// name, or by default that of the model to begin with, of the kind or of the profile.
 func (t *Training) templateText() (string, error) {
 	name := t.cfg.Train.Template
+	if name == "" && t.like {
+		if from, err := t.initial(); err == nil && from.Header().Template != "" { // Fit says what is wrong with others
+			return from.Header().Template, nil
+		}
+	}
 	if name == "" && t.kind.DefaultTemplate != nil {
 		name = t.kind.DefaultTemplate(t.cfg)
 	}
 	return flow.TemplateText(cmp.Or(name, t.cfg.Profile))
 }
 
-// Learn adds the notes of one path to the corpus.
+// Learn adds the notes of one path to the corpus, which a teacher has labelled: learn.redraw copies, or as they stand.
 func (t *Training) Learn(ctx context.Context, path string) error {
+	if t.cfg.Learn.Redraw == 0 {
+		return t.learn(ctx, path)
+	}
+	for k := range t.cfg.Learn.Redraw {
+		step, err := mask.Redraw(t.tagSet, fmt.Sprintf("redraw %d %d", t.cfg.Learn.Seed, k))
+		if err == nil {
+			err = t.learn(ctx, path, step)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Training) learn(ctx context.Context, path string, before ...pipeline.Step) error {
 	o, err := flow.TextOptions(t.cfg)
 	if err != nil {
 		return err
@@ -207,16 +232,16 @@ func (t *Training) Learn(ctx context.Context, path string) error {
 		return err
 	}
 	defer src.Close()
-	return t.Teach(ctx, src)
+	return t.Teach(ctx, src, before...)
 }
 
-// Teach adds the notes of a source to the corpus.
-func (t *Training) Teach(ctx context.Context, src pipeline.Source) (err error) {
+// Teach adds the notes of a source to the corpus, after the stages of before.
+func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pipeline.Step) (err error) {
 	t.Taught.Map, err = flow.IntoLabels(t.Options.Labels)
 	if err != nil {
 		return exit.With(exit.Config, err, "")
 	}
-	return flow.InputError(pipeline.Run(ctx, src, flow.TeachSteps(t.cfg), t.Taught, nil))
+	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
 }
 
 // Fit trains the model.
@@ -236,11 +261,8 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		progress.Skip(int64(behind))
 	}}
 	if t.Options.Init != "" && !t.cold {
-		from, err := flow.OpenWeights(t.Options.Init, t.cfg)
+		from, err := t.initial()
 		if err != nil {
-			return nil, err
-		}
-		if err := from.Need("--init", func(k *flow.Kind) bool { return k.Name == t.kind.Name }); err != nil {
 			return nil, err
 		}
 		o.Init, o.About.Parent = from.Model, hex.EncodeToString(from.SHA256[:])
@@ -263,6 +285,23 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		return nil, err
 	}
 	return flow.Made(t.Options.Out, trained)
+}
+
+// initial opens the model to begin with: of several that tag together the last of
+// the kind, so that what ships can be tuned to notes of the house (INV §4.3.6).
+func (t *Training) initial() (*flow.Model, error) {
+	from, err := flow.OpenWeights(t.Options.Init, t.cfg)
+	if err != nil {
+		return nil, err
+	}
+	if all, ok := from.Model.(*ensemble.Model); ok && t.kind.Name != ensemble.Kind {
+		for _, m := range all.Members() {
+			if m.Header().Kind == t.kind.Name {
+				from.Model = m
+			}
+		}
+	}
+	return from, from.Need("--init", func(k *flow.Kind) bool { return k.Name == t.kind.Name })
 }
 
 // checkpoint lets a training go on from the file that it keeps its state in.

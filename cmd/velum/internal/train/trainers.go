@@ -14,6 +14,7 @@ import (
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -23,7 +24,7 @@ import (
 // Trainers are what learns from labelled notes, by the kind of tagger: flow.Kinds has
 // what opens models, so that a run knows nothing of learning.
 var Trainers = map[string]func(*Materials) (tagger.Trainer, error){
-	crf.Kind: newCRFTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
+	crf.Kind: newCRFTrainer, svm.Kind: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
 }
 
 // Materials are what a trainer is made of. What a kind wants beside them stands
@@ -40,8 +41,18 @@ type Materials struct {
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
 	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
-		L1: c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
+		SGD: c.Solver == "sgd",
+		L1:  c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
 	}), nil
+}
+
+func newSVMTrainer(m *Materials) (tagger.Trainer, error) {
+	c, o := &m.Config.SVM, svm.TrainOptions{MinCount: m.Config.Train.MinCount, Prune: float32(m.Config.Train.Prune)}
+	if c.Loss == "hinge" {
+		o.Loss = svm.Hinge
+	}
+	o.C, o.Balance, o.Oversample = c.Cost, c.Balance, c.Oversample
+	return svm.NewTrainer(m.Template, m.TagSet, m.Resources, o), nil
 }
 
 func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
@@ -92,8 +103,12 @@ func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
 	return ensemble.NewCorpus(model.WithBias(float32(m.Config.Ensemble.Bias))), nil
 }
 
-// newInverseTrainer puts the rules around the trainer of another kind.
+// newInverseTrainer puts the rules around the trainer of another kind, or learns how
+// the rules and the network of a member go together.
 func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
+	if m.Config.Inverse.Learner == "tree" {
+		return m.combiner()
+	}
 	words, err := flow.CommonWords(m.Config)
 	if err != nil {
 		return nil, err
@@ -114,6 +129,20 @@ func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
 		return nil, err
 	}
 	return inverse.NewTrainer(network, lists, gazetteer.Names(), words, flow.InverseParams(m.Config))
+}
+
+// combiner is the trainer of how the judges of one inverse model go together.
+func (m *Materials) combiner() (tagger.Trainer, error) {
+	if len(m.Config.Ensemble.Members) == 1 {
+		member, err := m.Open(m.Config.Ensemble.Members[0])
+		if err != nil {
+			return nil, err
+		}
+		if own, ok := member.(*inverse.Model); ok {
+			return inverse.NewCombiner(own)
+		}
+	}
+	return nil, errors.New("--learner tree wants one inverse model in ensemble.members, as --members inverse")
 }
 
 // networks are materials in which an inverse model is its network, for an
@@ -144,7 +173,7 @@ func variant(n *option.Network) (bilstm.Architecture, bilstm.Recipe, error) {
 	a.Chars, a.Cell, a.Objective = cmp.Or(n.Chars, a.Chars), cmp.Or(n.Cell, a.Cell), cmp.Or(n.Objective, a.Objective)
 	a.Units, a.Layers = kernels.Pad(cmp.Or(n.Units, a.Units)), cmp.Or(n.Layers, a.Layers)
 	r.Epochs, r.Batch, r.Rate = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate)
-	a.Window = unlessBelowZero(n.Window, a.Window)
+	a.Window, a.Feature = unlessBelowZero(n.Window, a.Window), kernels.Pad(unlessBelowZero(n.Feature, a.Feature))
 	r.Swap, r.Noise, r.Frozen = unlessBelowZero(n.Swap, r.Swap), unlessBelowZero(n.Noise, r.Noise), n.Frozen
 	r.Blind = n.Blind
 	return a, r, nil

@@ -28,7 +28,9 @@ type Report struct {
 	BestTurn   int      `json:"best_turn"`
 	Best       Scores   `json:"best"`
 	Promoted   int      `json:"promoted_turn"`
-	Measured   bool     `json:"measured"` // there were validation notes
+	Measured   bool     `json:"measured"`        // there were notes to judge on
+	From       int      `json:"from_turn"`       // first turn whose scores are on the same notes as those of the last; Supervised is its, or that of the model before
+	Folds      int      `json:"folds,omitempty"` // that labelled notes and answers were dealt out to, to judge on them; 0: there were validation notes
 	Unit       string   `json:"unit"`
 	Turns      []*Turn  `json:"turns,omitempty"`
 	Draws      []Draw   `json:"draws,omitempty"` // of several seeds
@@ -59,6 +61,14 @@ const ReportSchema = "velum.learn/2"
 
 // In sets the language.
 func (r *Report) In(l page.Language) { r.Language, r.language = l.String(), l }
+
+// On says what the best turn was judged on.
+func (r *Report) On() string {
+	if r.Folds > 0 {
+		return r.language.Text("in folds", r.language.Plural(int64(r.Best.Notes), "labelled note"), fmt.Sprint(r.Folds))
+	}
+	return r.language.Plural(int64(r.Best.Notes), "dev note")
+}
 
 // Score writes a measure.
 func (r *Report) Score(x float64) string { return r.language.Number(x, 4) }
@@ -115,8 +125,7 @@ type learnBar struct {
 type learnRow struct {
 	*Turn
 	Gain     float64 // against the supervised model
-	ByChance bool    // a model as good as the one before would have gained as much
-	P        float64 // with this probability
+	Compared bool    // its scores are on the notes of the last turn
 	Lost     []GateLine
 	IsBest   bool
 	Selected int
@@ -142,9 +151,7 @@ func (r *Report) view() *learnView {
 	most := 1
 	for _, t := range r.Turns {
 		row := learnRow{Turn: t, Gain: t.F1() - r.Supervised.Strict.F1, Lost: t.Gated, IsBest: t.Number == r.BestTurn}
-		if t.Chance != nil {
-			row.P, row.ByChance = *t.Chance, t.ByChance()
-		}
+		row.Compared = t.Number > r.From || t.Number == r.From && t.Was != nil
 		if t.Selection != nil {
 			row.Selected = t.Selection.Notes
 			v.Taken = append(v.Taken, learnBar{Turn: t.Number, Notes: t.Selection.Notes, Candidates: t.Selection.Candidates})
@@ -189,6 +196,7 @@ type chart struct {
 	Lines   []chartLine
 	Legend  []chartKey
 	Ring    bool    // the best turn has one
+	Ringed  string  // or what else has
 	Band    string  // points of a polygon; "" for none
 	Base    float64 // height of the level that curves are held against
 	YTicks  []chartTick
@@ -252,7 +260,7 @@ func (s *scale) ticks(c *chart) {
 			step = wider
 		}
 	}
-	for k := math.Ceil(s.low/step - 1e-9); k*step <= s.top+1e-9; k++ {
+	for k := max(math.Ceil(s.low/step-1e-9), 0); k*step <= s.top+1e-9; k++ {
 		c.YTicks = append(c.YTicks, chartTick{s.y(k * step), s.l.Number(k*step, 2)})
 	}
 	every := (s.turns + 9) / 10
@@ -281,20 +289,21 @@ func (s *scale) line(name, class string, values []float64, ends []*[2]float64, b
 func (r *Report) turnsChart() chart {
 	var f1, precision, recall, all []float64
 	var ends []*[2]float64
-	for _, t := range r.Turns {
+	for _, t := range r.Turns[r.From:] {
 		v := &t.Validation
 		f1, precision, recall, ends = append(f1, v.Strict.F1), append(precision, v.Strict.Precision), append(recall, v.Strict.Recall), append(ends, v.F1Ends)
 		if v.F1Ends != nil {
 			all = append(all, v.F1Ends[:]...)
 		}
 	}
-	s := newScale(r.language, len(r.Turns)-1, slices.Concat(f1, precision, recall, all))
+	s := newScale(r.language, len(f1)-1, append(slices.Concat(f1, precision, recall, all), r.Supervised.Strict.F1))
+	s.first = r.From
 	word := r.language.Text
-	c := chart{Title: "curve", Caption: word("curve about", r.language.Plural(int64(r.Best.Notes), "dev note")), Ring: true, Lines: []chartLine{
-		s.line(word("precision"), "c-precision", precision, nil, -1), s.line(word("recall"), "c-recall", recall, nil, -1), s.line("F1", "c-f1", f1, ends, r.BestTurn),
+	c := chart{Title: "curve", Caption: word("curve about", r.On()), Ring: true, Lines: []chartLine{
+		s.line(word("precision"), "c-precision", precision, nil, -1), s.line(word("recall"), "c-recall", recall, nil, -1), s.line("F1", "c-f1", f1, ends, r.BestTurn-r.From),
 	}}
-	c.Legend = []chartKey{{"c-f1", "F1"}, {"c-precision", word("precision")}, {"c-recall", word("recall")}, {"level", word("base", r.Score(f1[0]))}}
-	c.Base = s.y(f1[0])
+	c.Legend = []chartKey{{"c-f1", "F1"}, {"c-precision", word("precision")}, {"c-recall", word("recall")}, {"level", word("base", r.Score(r.Supervised.Strict.F1))}}
+	c.Base = s.y(r.Supervised.Strict.F1)
 	s.ticks(&c)
 	return c
 }

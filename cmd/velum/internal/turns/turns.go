@@ -34,7 +34,9 @@ type Turn struct {
 	Gated       []GateLine  `json:"gated"`
 	Base        *Base       `json:"base,omitempty"` // what the gate protects, where people have answered since the model in use
 	Promoted    bool        `json:"promoted"`
-	Chance      *float64    `json:"chance,omitempty"` // of a promotion: probability of as large a gain of F1 between models that are alike
+	Was         *Scores     `json:"was,omitempty"`    // of the model that it was compared with, on the notes of Validation
+	Better      *[2]float64 `json:"better,omitempty"` // interval of what it has more of strict F1, 95 %
+	Folds       []string    `json:"folds,omitempty"`  // SHA-256 of the turn.json of each fold, whose models were judged
 	Calibration Calibration `json:"calibration"`
 
 	Files []File `json:"files"`
@@ -68,7 +70,6 @@ type Base struct {
 	Groups     []Group  `json:"groups"`
 	Training   Training `json:"training"`
 	Validation Scores   `json:"validation"`
-	Gate       *Scores  `json:"gate,omitempty"`
 }
 
 // Training is what a turn learned from, and what came of it.
@@ -146,15 +147,7 @@ func (t *Turn) Ships() *Base {
 	if t.Base != nil && !t.Promoted {
 		return t.Base
 	}
-	return &Base{ModelName, t.Groups, t.Training, t.Validation, t.Gate}
-}
-
-// Gateway is what the model is compared by: its scores on the notes of the gate.
-func (b *Base) Gateway() *Scores {
-	if b.Gate != nil {
-		return b.Gate
-	}
-	return &b.Validation
+	return &Base{ModelName, t.Groups, t.Training, t.Validation}
 }
 
 // Name is that of the folder of the turn.
@@ -181,9 +174,3 @@ func ScoresOf(r *score.Report) Scores {
 	}
 	return s
 }
-
-// chance is the probability above which a gain is said to be within chance.
-const chance = 0.05
-
-// ByChance tells whether the turn was promoted for a gain that may be chance.
-func (t *Turn) ByChance() bool { return t.Chance != nil && *t.Chance > chance }

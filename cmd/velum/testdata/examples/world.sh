@@ -91,6 +91,12 @@ velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=
 cp masked.private/_audit/audit.jsonl releases.jsonl
 printf 'mask: {policy: research}\nkey: {file: study.key}\nread: {columns: {patient: patient_id, date: date}}\nchoose: {use: false}\n' > study.yaml
 velum run --quiet --config study.yaml --in archive/ --out study/ > /dev/null
+velum evidence --facts-template > house.yaml
+velum evidence --quiet study/ > /dev/null
+echo '{"message_type":"finding","attack":"repetition","verdict":"passed"}' > attacks.json
+# the key of RFC 8410, which everybody has
+printf '%s\n' '-----BEGIN PRIVATE KEY-----' MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC '-----END PRIVATE KEY-----' > key.pem
+printf '%s\n' '-----BEGIN PUBLIC KEY-----' MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE= '-----END PUBLIC KEY-----' > public.pem
 cp "$(find extract/masked -name '*.parquet' | head -n 1)" extract/masked/part-000.parquet
 cp extract/masked/part-000.parquet part.parquet
 

@@ -1,0 +1,95 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+)
+
+// rowFigures say to how many patients' offsets the order of rows leads.
+type rowFigures struct {
+	Patients int     `json:"patients"`
+	Days     int     `json:"days"`  // that an offset may be beside the true one
+	Found    int     `json:"found"` // patients whose offset is so near
+	Guess    float64 `json:"guess"` // that would be if the rows were shuffled, the mean of many times
+	Most     int     `json:"most"`  // the most of them
+}
+
+const (
+	rowDays     = 3
+	rowShuffles = 99 // so that one of a hundred archives in any order fails
+)
+
+// rowOrder goes by the order of rows, which is that of the archive: many are sorted by
+// date, and the range of an archive is no secret. Row n of N was then written about
+// n/N of it behind its begin, and what the notes of a patient are beside that is the
+// offset. Whether that leads anywhere is a permutation test (Fisher 1935).
+func (a *attacker) rowOrder(ctx context.Context) (*finding, error) {
+	if _, err := a.planter(ctx); err != nil {
+		return nil, err
+	}
+	var rows []datedRow
+	s := a.planted.Sample
+	for i := range s.Notes.Len() {
+		if day, ok := dayOf(s, i); ok {
+			rows = append(rows, datedRow{s.Owner[i], day})
+		}
+	}
+	r := tryRows(rows, rand.New(rand.NewPCG(a.Seed, 17)))
+	f := &finding{Verdict: passed, Figures: r}
+	switch {
+	case r.Patients < rangeNeeds:
+		f.Verdict, f.remedy = noPower, "give more patients whose notes are dated"
+	case r.Found > r.Most:
+		f.Verdict, f.remedy = failed, "sort the rows of the archive by something that is no date, and give the months in one file, before they are masked"
+	}
+	f.Sentence = fmt.Sprintf("the order of rows leads to the offset of %d of %d patients, to %d days (%.1f if rows were shuffled)", r.Found, r.Patients, r.Days, r.Guess)
+	f.table = func(w io.Writer) {
+		fmt.Fprint(w, "patients\tfound\tguessing\tat the most\t\n")
+		fmt.Fprintf(w, "%d\t%d\t%.1f\t%d\t\n", r.Patients, r.Found, r.Guess, r.Most)
+	}
+	return f, nil
+}
+
+// datedRow is whose note a row is, and when it was written.
+type datedRow struct {
+	owner string
+	day   int32
+}
+
+// tryRows compares rows in their order with the same rows shuffled.
+func tryRows(rows []datedRow, rng *rand.Rand) *rowFigures {
+	r := &rowFigures{Days: rowDays}
+	r.Found, r.Patients = nearRows(rows)
+	rows = slices.Clone(rows)
+	for range rowShuffles {
+		rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		n, _ := nearRows(rows)
+		r.Guess, r.Most = r.Guess+float64(n)/rowShuffles, max(r.Most, n)
+	}
+	return r
+}
+
+// nearRows counts the patients whose notes are, by their median, within rowDays of the
+// days that their places among the rows have in the range of all.
+func nearRows(rows []datedRow) (found, patients int) {
+	beside := map[string][]int32{}
+	if len(rows) < 2 {
+		return 0, 0
+	}
+	byDay := func(a, b datedRow) int { return int(a.day) - int(b.day) }
+	from, to := slices.MinFunc(rows, byDay).day, slices.MaxFunc(rows, byDay).day
+	for i, row := range rows {
+		at := int64(to-from) * int64(i) / int64(len(rows)-1)
+		beside[row.owner] = append(beside[row.owner], row.day-from-int32(at))
+	}
+	for _, days := range beside {
+		slices.Sort(days)
+		if m := days[len(days)/2]; -rowDays <= m && m <= rowDays {
+			found++
+		}
+	}
+	return found, len(beside)
+}

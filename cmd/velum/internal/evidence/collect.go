@@ -1,0 +1,636 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/cmd/velum/internal/proof"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
+)
+
+// asked are the questions of every dossier, by section, and what answers each: a command,
+// an option, or "facts" for a key of the house's file. One that has no answer stays, as
+// not answered: what is missing is as much of the dossier as what is there.
+var asked = []struct {
+	section string
+	facts   [][2]string
+}{
+	{"release", [][2]string{{"purpose", "facts"}, {"recipients", "facts"}, {"controller", "facts"}, {"contact", "facts"}, {"legal_basis", "facts"}, {"minimisation", "facts"}, {"form", "facts"},
+		{"environment", "facts"}, {"contract", "facts"}, {"recipient_means", "facts"}, {"transparency", "facts"}, {"harms", "facts"}, {"dpia", "facts"}}},
+	{"key", [][2]string{{"key_id", "key.file"}, {"key_custody", "facts"}}},
+	{"input", [][2]string{{"notes_read", "velum run"}, {"input_files", "velum run"}, {"data_subjects", "facts"}, {"patients", "facts"}, {"languages", "velum run"}, {"unread", "velum run"},
+		{"unvouched", "read.sha256, read.twice"}, {"schema_drift", "velum run"}, {"duplicates", "read.ids"}}},
+	{"model", [][2]string{{"model", "velum run"}, {"trained_on", "velum run"}, {"measured", "velum models measure"}, {"measured_on", "velum models measure"}, {"dial", "tag.recall"}, {"scores", "velum train"},
+		{"model_use", "facts"}, {"ethics", "facts"}}},
+	{"program", [][2]string{{"program", "velum run"}, {"revision", "make build"}, {"toolchain", "make build"}, {"reproducible", "make build"}, {"sbom", "--sbom"}}},
+	{"configuration", [][2]string{{"profile", "velum run"}, {"policy", "velum run"}, {"config_sha256", "velum run"}, {"options", "velum run"}, {"last_step", "velum run"}, {"ids", "velum run"}}},
+	{"risk", [][2]string{{"light", "velum run"}, {"expected", "velum models measure --held"}, {"corrected", "velum audit prove"}, {"direct", "velum models measure --held"}, {"by_category", "velum models measure --held"},
+		{"by_part", "velum models measure --held"}, {"calibration", "velum models measure --held"}, {"per_note", "velum run --audit, velum audit prove"},
+		{"per_patient", "facts: patients; velum audit prove"}, {"leak_probability", "gate.missed"}, {"by_audited", "gate.missed"}, {"unlike", "velum run"}}},
+	{"audit", [][2]string{{"sample", "velum run --audit"}, {"read", "velum audit prove"}, {"leaks", "velum audit prove"}, {"bound", "velum audit prove"}, {"current", "velum audit prove"},
+		{"readers", "velum audit prove"}, {"strata", "velum audit prove"}, {"kappa", "velum audit prove --reading A,B"}}},
+	{"usefulness", [][2]string{{"categories", "velum run"}, {"words_lost", "inverse.use"}, {"in_vain", "inverse.use"}}},
+	{"attacks", [][2]string{{"attacks", "velum attack --json; --attacks"}, {"attacks_power", "velum attack --json; --attacks"}, {"attacks_failed", "velum attack --json; --attacks"}, {"linkage", "velum attack --table"}}},
+	{"surrogates", [][2]string{{"operators", "velum run"}, {"dates", "mask.policy"}, {"calendar", "mask.policy"}}},
+	{"anonymity", [][2]string{{"k", "anonymity.k"}, {"columns", "anonymity.k"}, {"suppressed", "anonymity.k"}, {"groups", "anonymity.k"}, {"smallest", "anonymity.k"}, {"releases", "mask.ledger; --ledger"},
+		{"comparable", "mask.ledger; --ledger"}}},
+	{"people", [][2]string{{"objections", "people.exclude"}, {"absent", "--exclude, --in"}, {"erasures", "velum forget"}, {"retention", "facts"}}},
+	{"quarantine", [][2]string{{"quarantined", "velum run"}, {"reasons", "velum run"}}},
+	{"drift", [][2]string{{"months", "velum run"}, {"beyond", "velum run"}}},
+	{"incidents", [][2]string{{"runs", "velum run"}, {"failed_runs", "velum run"}, {"log", "velum audit verify"}, {"known_incidents", "facts"}, {"incident_plan", "facts"}}},
+	{"governance", [][2]string{{"roles", "facts"}, {"procedures", "facts"}, {"monitoring", "facts"}, {"review", "facts"}, {"safe_harbor", "facts"}, {"actual_knowledge", "facts"}}},
+	{"bytes", [][2]string{{"checked", "velum check"}, {"manifest", "velum run"}, {"private_manifest", "velum run"}, {"masked", "velum run"}, {"head", "velum audit verify"}}},
+}
+
+// dossier gathers answers by their names.
+type dossier struct {
+	*source
+	o        *Options
+	report   *report.Report
+	language page.Language
+	answers  map[string]*Fact
+}
+
+func (d *dossier) say(name string, values ...Value) {
+	if len(values) > 0 {
+		d.answers[name] = &Fact{Name: name, Values: values}
+	}
+}
+
+// table says a table; one without rows says "none".
+func (d *dossier) table(name string, rows [][]Value, columns ...string) {
+	if d.answers[name] = (&Fact{Name: name, Columns: columns, Rows: rows}); len(rows) == 0 {
+		d.say(name, term("none"))
+	}
+}
+
+// collect makes the record.
+func collect(ctx context.Context, s *source, o *Options) (*Record, error) {
+	r, l, err := reportOf(s, o.Language)
+	if err != nil {
+		return nil, err
+	}
+	d := &dossier{s, o, r, l, map[string]*Fact{}}
+	for _, part := range []func() error{d.run, d.program, d.risk, d.reading, d.attacks, d.anonymity, func() error { return d.people(ctx) }, d.months, d.history, d.house} {
+		if err := part(); err != nil {
+			return nil, err
+		}
+	}
+	record := &Record{Schema: schema, Language: l.String(), Made: now().UTC().Format("2006-01-02T15:04:05Z"), Velum: o.Build.Version, Output: s.output}
+	for _, section := range asked {
+		all := Section{Name: section.section}
+		for _, f := range section.facts {
+			answer := d.answers[f[0]]
+			if answer == nil {
+				missing := f[1]
+				if missing == "facts" {
+					missing = "--facts: " + f[0]
+				}
+				answer = &Fact{Name: f[0], Missing: missing}
+			}
+			all.Facts = append(all.Facts, *answer)
+		}
+		record.Sections = append(record.Sections, all)
+	}
+	record.Clauses = clausesOf(d.answers)
+	return record, nil
+}
+
+// run says what was read, by which model and configuration, and what was masked.
+func (d *dossier) run() error {
+	r, m := d.report, d.manifest
+	d.say("notes_read", count(r.Notes.Read), term("notes"))
+	var files []string
+	for _, u := range m.Inputs() {
+		files = append(files, u.SHA256)
+	}
+	slices.Sort(files)
+	d.say("input_files", count(int64(len(slices.Compact(files)))), term("files"))
+	var languages [][]Value
+	for _, x := range r.Languages {
+		languages = append(languages, []Value{text(x.Name), count(x.Count), share(float64(x.Count) / float64(max(r.Notes.Masked, 1)))})
+	}
+	d.table("languages", languages, "language", "notes", "share")
+	d.say("unread", count(int64(len(r.BadInputs))), term("files"), text(","), count(int64(r.BadUnits)), term("units"))
+	d.say("unvouched", count(int64(r.Unvouched)), term("files"))
+	d.say("schema_drift", count(int64(len(r.Drift))), term("places"))
+	if r.Notes.Duplicates != nil {
+		d.say("duplicates", count(*r.Notes.Duplicates))
+	}
+	d.model()
+	c := &r.Configuration
+	d.say("profile", text(c.Profile))
+	d.say("policy", text(c.Policy))
+	d.say("config_sha256", digest(c.SHA256))
+	d.say("last_step", text(cmp.Or(c.Last, "-")))
+	d.say("ids", text(c.IDs))
+	var options [][]Value
+	for _, key := range slices.Sorted(maps.Keys(c.Options)) {
+		options = append(options, []Value{text(key), text(c.Options[key])})
+	}
+	d.table("options", options, "option", "value")
+	if c.Key != "" {
+		d.say("key_id", digest(c.Key))
+	}
+	var categories, operators, reasons [][]Value
+	for _, x := range r.Spans.Categories {
+		categories = append(categories, []Value{text(x.Category), count(x.Count), number(100 * float64(x.Count) / float64(max(r.Notes.Masked, 1)))})
+	}
+	d.table("categories", categories, "category", "places", "per_hundred")
+	if r.Uses != nil {
+		for _, x := range r.Uses.Operators {
+			operators = append(operators, []Value{text(x.Name), count(x.Count)})
+		}
+		d.table("operators", operators, "operator", "times")
+		if len(operators) == 0 {
+			d.say("operators", term("placeholders"))
+		}
+		d.lost()
+	}
+	if c.Dates != "" {
+		d.say("dates", term(c.Dates))
+	}
+	if k := r.Calendar; k != nil {
+		d.table("calendar", [][]Value{{count(k.Hidden), count(k.Notes), count(k.Keeping)}}, "hidden", "notes", "notes_keeping")
+	}
+	d.say("quarantined", count(r.Notes.Quarantined), text(","), share(r.Notes.Share), term("allowed"), share(r.Notes.Allowed))
+	for _, x := range r.Reasons {
+		reasons = append(reasons, []Value{text(x.Name), term("why " + x.Name), count(x.Count)})
+	}
+	d.table("reasons", reasons, "reason", "meaning", "notes")
+	return nil
+}
+
+// lost says which words were masked in vain, if a model looked that knows.
+func (d *dossier) lost() {
+	u := d.report.Uses
+	if d.report.Notes.Inverse == 0 {
+		return
+	}
+	var rows [][]Value
+	for _, x := range u.VainLists {
+		rows = append(rows, []Value{text(x.Name), count(x.Count)})
+	}
+	for _, x := range u.VainCategories {
+		rows = append(rows, []Value{text(x.Name), count(x.Count)})
+	}
+	d.say("words_lost", count(report.WordsLost(&d.manifest.Counts)), term("words"))
+	d.table("in_vain", rows, "list", "times")
+}
+
+func (d *dossier) model() {
+	m := &d.report.Model
+	d.say("model", text(m.Name+" ("+m.Kind+")"), digest(m.SHA256))
+	d.say("trained_on", count(int64(m.Notes)), term("sequences"))
+	if x := m.Measured; x != nil {
+		d.say("measured", share(x.Recall).in(x.Interval[0], x.Interval[1]), term("recall"), text(","), share(x.Precision), term("precision"))
+		d.say("measured_on", text(x.On+", "+x.Date), text(","), count(int64(x.Notes)), term("notes"))
+	}
+	if x := m.Dial; x != nil {
+		d.say("dial", share(x.Asked), term("asked_for"), text(","), share(x.Recall), term("reached"))
+	}
+	var rows [][]Value
+	for name, x := range m.Scores {
+		rows = append(rows, []Value{text(name), number(x)})
+	}
+	if slices.SortFunc(rows, func(a, b []Value) int { return cmp.Compare(a[0].Text, b[0].Text) }); len(rows) > 0 {
+		d.table("scores", rows, "measure", "value")
+	}
+}
+
+// program says what did it, and how somebody builds the same.
+func (d *dossier) program() error {
+	b := d.o.Build
+	d.say("program", text("velum "+d.report.Velum))
+	if b.Commit != "" {
+		d.say("revision", text(b.Commit))
+	}
+	d.say("toolchain", text(b.Go+" "+b.Platform))
+	if b.Version != d.report.Velum {
+		delete(d.answers, "toolchain") // another program made the output
+		delete(d.answers, "revision")
+	} else if b.Commit != "" && !b.Modified {
+		d.say("reproducible", term("build again"))
+	}
+	if d.o.SBOM == "" {
+		return nil
+	}
+	if problem := option.NotPlain(d.o.SBOM, option.MaxNamed); problem != "" {
+		return exit.Errorf(exit.Config, "name the file of the bill of materials", "%s %s", d.o.SBOM, problem)
+	}
+	data, err := os.ReadFile(d.o.SBOM)
+	if err != nil {
+		return exit.With(exit.Config, err, "name the file of the bill of materials")
+	}
+	d.say("sbom", digest(sum(data)))
+	return nil
+}
+
+// risk says what is expected to be left, by whatever was measured.
+func (d *dossier) risk() error {
+	r := d.report
+	said := []Value{term(string(r.Light))}
+	for _, f := range r.Findings {
+		said = append(said, text(f.Text))
+	}
+	d.say("light", said...)
+	if k := r.Risk; k != nil {
+		if x := k.Left; x != nil {
+			d.say("expected", count(x.Notes).in(float64(x.Low), float64(x.High)), term("notes"), term("of"), count(r.Notes.Masked))
+		}
+		d.parts(&k.Parts)
+		if x := k.Corrected; x != nil {
+			d.say("corrected", count(x.Notes).in(float64(x.Low), float64(x.High)), term("notes"), term("of"), count(r.Notes.Masked))
+		}
+		if x := k.Calibration; x != nil {
+			d.say("calibration", count(x.Notes), term("notes"), text(","), count(int64(x.Sources)), term("sources"), text(","), count(x.Leaks), term("leaks there"))
+		}
+		var rows [][]Value
+		for _, x := range k.Unlike {
+			beyond := term("within")
+			if x.Beyond {
+				beyond = term("beyond")
+			}
+			rows = append(rows, []Value{term("unlike " + x.What), figure(x.What, x.Here), figure(x.What, x.Lowest), figure(x.What, x.Most), beyond})
+		}
+		d.table("unlike", rows, "figure", "here", "from", "to", "verdict")
+	}
+	if l := r.Leak; l != nil && len(l.Categories) > 0 {
+		d.say("leak_probability", share(l.Probability).in(l.Low, l.High))
+		var rows [][]Value
+		for _, x := range l.Categories {
+			rows = append(rows, []Value{text(x.Category), share(x.Missed), number(x.Expected), share(x.Told)})
+		}
+		d.table("by_audited", rows, "category", "missed", "left", "told")
+	}
+	return nil
+}
+
+// direct are the kinds of what names somebody by itself; ages, dates, places and what a
+// person works as tell by being put together.
+var direct = []pipeline.Kind{pipeline.NameKind, pipeline.ContactKind, pipeline.IDKind}
+
+// parts says where the notes are that are expected to keep something. Ends of intervals
+// are added: the sum is no narrower than it should be.
+func (d *dossier) parts(k *report.Parts) {
+	row := func(x *report.RiskPart) []Value {
+		read := text("-")
+		if x.Read > 0 {
+			read = text(fmt.Sprintf("%d / %d", x.Leaks, x.Read))
+		}
+		return []Value{text(cmp.Or(x.Name, "?")), count(x.Of), count(x.Notes).in(float64(x.Low), float64(x.High)), read}
+	}
+	var names, rows [][]Value
+	var notes, low, high int64
+	for i := range k.Categories {
+		x := &k.Categories[i]
+		names = append(names, row(x))
+		if c, err := pipeline.ParseCategory(x.Name); err == nil && slices.Contains(direct, c.Kind()) {
+			notes, low, high = notes+x.Notes, low+x.Low, high+x.High
+		}
+	}
+	if len(names) > 0 {
+		d.table("by_category", names, "category", "places", "expected", "left_read")
+		d.say("direct", count(notes).in(float64(low), float64(high)), term("notes"))
+	}
+	for _, of := range []struct {
+		name  string
+		parts []report.RiskPart
+	}{{"month", k.Months}, {"center", k.Centers}, {"language", k.Languages}} {
+		for i := range of.parts {
+			rows = append(rows, append([]Value{term("risk by " + of.name)}, row(&of.parts[i])...))
+		}
+	}
+	if len(rows) > 0 {
+		d.table("by_part", rows, "part", "part_name", "notes", "expected", "left_read")
+	}
+}
+
+// figure is a share, or a number of what is none.
+func figure(what string, x float64) Value {
+	switch what {
+	case "quarantine", "language", "words":
+		return share(x)
+	}
+	return number(x)
+}
+
+// reading says what people found who read a sample of just this output.
+func (d *dossier) reading() error {
+	for _, f := range d.manifest.Files {
+		if f.Kind == "audit" {
+			d.say("sample", term("sample drawn"), count(f.Rows), term("notes"), digest(f.SHA256))
+		}
+	}
+	x, err := audit.LastReading(d.log)
+	if err != nil || x == nil {
+		return err
+	}
+	d.say("read", count(x.Read), term("notes"))
+	d.say("leaks", count(x.Leaks), term("notes"))
+	if d.say("current", term("current")); x.Output != d.output.Masked {
+		d.say("current", term("stale"))
+		return nil // it says nothing of these notes
+	}
+	upper := x.Upper()
+	d.say("bound", share(upper).in(0, upper), term("exact bound"))
+	estimate, all := 0., int64(0) // of strata, each by its notes
+	for _, y := range x.Strata {
+		estimate, all = estimate+float64(y.Notes)*float64(y.Leaks)/float64(max(y.Read, 1)), all+y.Notes
+	}
+	if all == 0 {
+		estimate, all = float64(x.Leaks), x.Read
+	}
+	d.say("per_note", share(estimate/float64(all)).in(0, upper), term("note is document"))
+	var rows [][]Value
+	for _, y := range x.Readers {
+		rows = append(rows, []Value{text(y.By), count(y.Notes), text(y.From), text(y.To), count(y.Seconds)})
+	}
+	if len(rows) == 0 {
+		rows = [][]Value{{text(x.By), count(x.Read), text("-"), text("-"), text("-")}}
+	}
+	d.table("readers", rows, "reader", "notes", "from", "to", "seconds")
+	rows = nil
+	for _, y := range x.Strata {
+		rows = append(rows, []Value{text(fmt.Sprintf("%d-%d", y.From, y.To)), count(y.Notes), count(y.Read), count(y.Leaks)})
+	}
+	if d.table("strata", rows, "doubt", "notes", "read", "left"); len(rows) == 0 {
+		d.say("strata", term("one stratum"))
+	}
+	if x.Kappa != nil {
+		d.say("kappa", number(*x.Kappa))
+	}
+	return nil
+}
+
+// attacks says which attacks were made on this output, which had the power to find
+// something out, and which were not made.
+func (d *dossier) attacks() error {
+	var tried []report.Attack
+	var link *report.Linkage
+	if d.report.Leak != nil && d.report.Leak.Attacks != nil {
+		tried, link = d.report.Leak.Tried, d.report.Leak.Linkage
+	}
+	if d.o.Attacks != "" {
+		a, err := report.ReadAttacks(d.o.Attacks)
+		if err != nil {
+			return exit.Errorf(exit.Config, "give what `velum attack --json` printed", "%s: %w", d.o.Attacks, err)
+		}
+		tried, link = a.Tried, a.Linkage
+	}
+	if len(tried) == 0 {
+		return nil
+	}
+	var rows [][]Value
+	var failed []string
+	powered := int64(0)
+	names := slices.Clone(d.o.Known)
+	for i := range tried {
+		if !slices.Contains(names, tried[i].Name) {
+			names = append(names, tried[i].Name) // of several spies together
+		}
+	}
+	for _, name := range names {
+		at := slices.IndexFunc(tried, func(t report.Attack) bool { return t.Name == name })
+		if at < 0 {
+			rows = append(rows, []Value{text(name), term("verdict not tried"), term("-"), text("-"), text("-"), text("-"), text("-")})
+			continue
+		}
+		t := &tried[at]
+		of := term("this output")
+		switch {
+		case t.Verdict == "not tried":
+			of = term("-")
+		case t.Output == "":
+			of = term("labelled notes")
+		case t.Output != d.output.Masked:
+			of = term("another output")
+		case t.Verdict == "failed":
+			powered++
+			failed = append(failed, name)
+		case t.Verdict == "passed":
+			powered++
+		}
+		for _, x := range t.Results {
+			rows = append(rows, []Value{text(name), term("verdict " + x.Verdict), of, text(strconv.Itoa(x.Left) + " / " + strconv.Itoa(x.Needed)), share(x.Recall), share(x.Precision), share(x.Guess)})
+		}
+		if len(t.Results) == 0 {
+			rows = append(rows, []Value{text(name), term("verdict " + t.Verdict), of, text("-"), text("-"), text("-"), text("-")})
+		}
+	}
+	d.table("attacks", rows, "attack", "verdict", "made_on", "left_needed", "recall", "precision", "guess")
+	if len(failed) > 0 { // whether or not the run that made the report knew of it
+		d.say("attacks_failed", text(strings.Join(failed, ", ")))
+		said := d.answers["light"]
+		said.Values[0] = term("red")
+		for _, name := range failed {
+			said.Values = append(said.Values, text(d.language.Text("find attack failed", name)))
+		}
+	} else if powered > 0 {
+		d.say("attacks_failed", term("none"))
+	}
+	if powered > 0 {
+		d.say("attacks_power", count(powered), term("of"), count(int64(len(names))))
+	}
+	if link != nil {
+		d.say("linkage", count(int64(link.Few)), term("of"), count(int64(link.People)), term("people with few"), count(int64(link.AtLeast)))
+	}
+	return nil
+}
+
+// anonymity says what the columns tell, and what was released before.
+func (d *dossier) anonymity() error {
+	if a := d.report.Anonymity; a != nil {
+		d.say("k", count(int64(a.K)))
+		var rows [][]Value
+		for _, x := range a.Columns {
+			rows = append(rows, []Value{text(x.Name), count(int64(x.Level)), count(int64(x.Levels))})
+		}
+		d.table("columns", rows, "column", "level", "levels")
+		d.say("suppressed", share(a.Share), term("of notes"))
+		if z := a.Sizes; z != nil {
+			rows = nil
+			for _, g := range a.GroupRows() {
+				rows = append(rows, []Value{count(g.Limit), count(g.Groups), count(g.Notes)})
+			}
+			d.table("groups", rows, "fewer_than", "groups", "notes")
+			d.say("smallest", count(z.Smallest), term("notes"), term("of"), count(z.Groups), term("groups left"))
+		}
+	}
+	name := cmp.Or(d.o.Ledger, d.log)
+	if d.o.Ledger != "" {
+		v, err := verified(name, "")
+		if err != nil {
+			return err
+		}
+		if len(v.Findings) > 0 {
+			return exit.Errorf(exit.Integrity, "velum audit verify names the lines", "the ledger is not as it was written: %d findings", len(v.Findings))
+		}
+	}
+	all, err := audit.Releases(name)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var rows [][]Value
+	allowed := int64(0)
+	for _, x := range all {
+		of := term("another output")
+		if x.Output == d.output.Masked {
+			of = term("this output")
+		}
+		if x.Allowed {
+			allowed++
+		}
+		rows = append(rows, []Value{text(x.Time.UTC().Format("2006-01-02")), text(cmp.Or(x.Purpose, "-")), text(cmp.Or(x.Recipients, "-")), count(x.Notes), count(int64(x.K)), text(cmp.Or(x.Plan, "-")), of})
+		if x.Output == d.output.Masked {
+			if d.say("purpose", text(x.Purpose)); x.Purpose == "" {
+				delete(d.answers, "purpose")
+			}
+			if d.say("recipients", text(x.Recipients)); x.Recipients == "" {
+				delete(d.answers, "recipients")
+			}
+		}
+	}
+	d.table("releases", rows, "date", "for", "to_whom", "notes", "k", "generalized", "which")
+	d.say("comparable", count(allowed), term("of"), count(int64(len(all))))
+	return nil
+}
+
+// people says who objected and who was forgotten.
+func (d *dossier) people(ctx context.Context) error {
+	if n := d.report.Notes.Excluded; n > 0 {
+		d.say("objections", count(n), term("notes left out"))
+	}
+	if len(d.o.In) > 0 {
+		notes, masked, err := proof.Masked(ctx, d.o.Config, d.o.In, d.o.Dir, d.o.Private)
+		if err != nil {
+			return err
+		}
+		d.say("absent", count(masked), term("of"), count(notes), term("notes found"))
+	}
+	return nil
+}
+
+// months says in what the newest month differs from those before.
+func (d *dossier) months() error {
+	t := d.report.Trend
+	if t == nil {
+		return nil
+	}
+	var rows [][]Value
+	beyond := int64(0)
+	for i := range t.Measures {
+		m := &t.Measures[i]
+		verdict, last := term("within"), text("-")
+		if m.Beyond {
+			verdict = term("beyond")
+			beyond++
+		}
+		if x := m.Last(); x != nil {
+			last = figure(m.Name, *x)
+		}
+		name := term("trend " + m.Name)
+		if !known(name.Word) {
+			name = text(m.Name)
+		}
+		rows = append(rows, []Value{name, last, figure(m.Name, m.Lowest), figure(m.Name, m.Most), verdict})
+	}
+	d.table("months", rows, "figure", "newest", "from", "to", "verdict")
+	d.say("beyond", count(beyond), term("of"), count(int64(len(t.Measures))), text(","), text(t.Months[len(t.Months)-1]))
+	return nil
+}
+
+// history says what the audit log has: runs, what failed, who was forgotten.
+func (d *dossier) history() error {
+	if len(d.source.audit.Findings) > 0 {
+		return exit.Errorf(exit.Integrity, "velum audit verify names the lines", "%s is not as it was written: %d findings", d.log, len(d.source.audit.Findings))
+	}
+	var runs, failed, erased [][]Value
+	torn, begun := int64(0), map[string]audit.Line{}
+	err := audit.Each(d.log, func(l *audit.Line) {
+		at := text(l.Time.Format("2006-01-02 15:04"))
+		switch {
+		case l.Torn:
+			torn++
+		case l.Event == "forget":
+			erased = append(erased, []Value{at, text(l.User), text(cmp.Or(l.Mark, l.Unit))})
+		case l.Event == "start":
+			if was, still := begun[l.Run]; still {
+				failed = append(failed, []Value{text(was.Time.Format("2006-01-02 15:04")), text(was.User), term("killed")})
+			}
+			begun[l.Run] = *l
+		case l.Event == "end" && l.Exit != nil:
+			delete(begun, l.Run)
+			if code := exit.Code(*l.Exit); code != exit.Done && code != exit.Nothing {
+				failed = append(failed, []Value{at, text(l.User), text(fmt.Sprintf("%d %v", *l.Exit, code))})
+			} else {
+				runs = append(runs, []Value{at, text(l.User), text(fmt.Sprintf("%d %v", *l.Exit, code))})
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, run := range slices.Sorted(maps.Keys(begun)) {
+		failed = append(failed, []Value{text(begun[run].Time.Format("2006-01-02 15:04")), text(begun[run].User), term("killed")})
+	}
+	if len(runs)+len(failed) > 0 { // else runs have their log elsewhere, and nothing is known of them
+		d.table("runs", last(runs), "date", "who", "how")
+		d.table("failed_runs", last(failed), "date", "who", "how")
+		d.table("erasures", last(erased), "date", "who", "what")
+	}
+	d.say("log", count(int64(d.source.audit.Lines)), term("lines"), text(","), count(torn), term("torn"))
+	d.say("checked", term("as written"))
+	d.say("manifest", digest(d.output.Public))
+	d.say("private_manifest", digest(d.output.Private))
+	d.say("masked", digest(d.output.Masked))
+	d.say("head", digest(d.output.Head))
+	return nil
+}
+
+// mostRows is how many runs a dossier lists, the newest.
+const mostRows = 50
+
+func last(rows [][]Value) [][]Value { return rows[max(0, len(rows)-mostRows):] }
+
+// house takes in what the house says; beside what a run was told, both stand.
+func (d *dossier) house() error {
+	if p := d.report.Configuration.Purpose; d.answers["purpose"] == nil && p != "" {
+		d.say("purpose", text(p))
+	}
+	said := map[string]string{}
+	if d.o.Facts != "" {
+		var err error
+		if said, err = readHouse(d.o.Facts); err != nil {
+			return err
+		}
+	}
+	for name, x := range said {
+		if x == "" {
+			continue
+		}
+		f := &Fact{Name: name, House: true, Values: []Value{text(x)}}
+		if was := d.answers[name]; was != nil && was.Values[0].Text != x {
+			f.Values = append(f.Values, term("and the run"), was.Values[0])
+		}
+		d.answers[name] = f
+	}
+	patients, _ := strconv.ParseInt(said["patients"], 10, 64)
+	if bound := d.answers["bound"]; bound != nil && patients > 0 {
+		// Each note with something left is of one patient, so that no larger share of them can have one.
+		high := min(1, *bound.Values[0].Share*float64(d.report.Notes.Masked)/float64(patients))
+		d.say("per_patient", share(high).in(0, high), term("at most"))
+	}
+	return nil
+}

@@ -1,0 +1,378 @@
+// Package evidence makes the dossier of one release, which a data-protection officer
+// reads, signs and keeps: what is known of an output, by whom it is said, and what
+// nobody has answered. A record in JSON is the dossier; the page is made of it, byte for
+// byte, and what is signed is a digest of it. Its lines in the audit log say that it
+// was made and signed. It holds counts and digests: no text and no id of a note.
+//
+//	report, manifests, audit log, facts of the house ── collect ──> record ── page
+//	                                                       └── statement, signature
+package evidence
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Options are what `velum evidence` is told. Files are "" where there is none.
+type Options struct {
+	Dir      string
+	Private  string   // its private tree; "": beside it
+	Language string   // of the page: en, es, ca; "": that of the report
+	Facts    string   // file of what the house says
+	SBOM     string   // file of what the program is made of
+	Attacks  string   // file of findings; "": those of the report
+	Ledger   string   // log of the releases; "": that of the output
+	In       []string // archive, to look for notes of who objects; none: nobody is looked for
+	Known    []string // names of all attacks that there are
+	Build    look.Build
+	Config   func() (*option.Config, error)
+
+	Template, Verify bool
+
+	Sign, Signature string // file of a private key; of a signature that the house made
+	Name, Limits    string // who signs, and within which limits
+	PublicKey       string // whose signature it must be; "": anybody's
+}
+
+// A Flag is a text that `velum evidence` is told.
+type Flag struct {
+	At         *string
+	Name, Help string
+}
+
+// Flags are those of the command line that take a text.
+func (o *Options) Flags() []Flag {
+	return []Flag{
+		{&o.Private, "private", "`DIR` of the private tree (default: DIR.private)"},
+		{&o.Language, "language", "`CODE` of the page's language: en, es, ca (default: that of the report)"},
+		{&o.Facts, "facts", "`FILE` of what the house says, YAML"},
+		{&o.Attacks, "attacks", "`FILE` that velum attack --json printed (default: gate.attacks of the run)"},
+		{&o.Ledger, "ledger", "`FILE` of the ledger of releases, if it is not the output's own audit log"},
+		{&o.SBOM, "sbom", "`FILE` of the program's bill of materials: its digest is taken"},
+		{&o.Sign, "sign", "`KEY` that signs the newest dossier: a private Ed25519 key, PEM (PKCS #8)"},
+		{&o.Signature, "signature", "`FILE` with a signature of the newest record that the house made"},
+		{&o.Name, "name", "`WHO` signs"},
+		{&o.Limits, "limits", "`TEXT`: within which limits the release is accepted"},
+		{&o.PublicKey, "public-key", "`FILE` of the public key that it must be signed with, PEM"},
+	}
+}
+
+// Run makes, signs or verifies the dossier of the output that args name.
+func Run(ctx context.Context, c *console.Console, o *Options, args []string) error {
+	signs := o.Sign != "" || o.Signature != ""
+	switch {
+	case o.Template:
+		_, err := c.Out.Write([]byte(Template()))
+		return err
+	case len(args) == 0:
+		return exit.Errorf(exit.Config, "velum evidence DIR", "name the output of a run")
+	case o.Sign != "" && o.Signature != "" || signs && o.Verify:
+		return exit.Errorf(exit.Config, "see `velum evidence --help`", "one of --sign, --signature and --verify")
+	}
+	if o.Dir = args[0]; o.Private == "" {
+		o.Private = commit.PrivateDir(o.Dir)
+	}
+	switch {
+	case o.Verify:
+		return verify(ctx, c, o)
+	case signs:
+		return sign(ctx, c, o)
+	}
+	return compile(ctx, c, o)
+}
+
+// A Record is the dossier, in the order of its page.
+type Record struct {
+	Schema   string    `json:"schema"`
+	Language string    `json:"language"`
+	Made     string    `json:"made"` // RFC 3339, UTC
+	Velum    string    `json:"velum"`
+	Output   Output    `json:"output"`
+	Sections []Section `json:"sections"`
+	Clauses  []Clause  `json:"clauses"`
+}
+
+// Output says which bytes the dossier is of.
+type Output struct {
+	Public  string `json:"manifest_sha256"`
+	Private string `json:"private_manifest_sha256"`
+	Masked  string `json:"masked_sha256"` // audit.OutputDigest
+	Head    string `json:"audit_head"`    // of the log, when the dossier was made
+}
+
+// Section is a chapter of the dossier.
+type Section struct {
+	Name  string `json:"name"`
+	Facts []Fact `json:"facts"`
+}
+
+// Fact is one question with its answer: values, a table, or nothing.
+type Fact struct {
+	Name    string    `json:"name"`
+	House   bool      `json:"said_by_the_house,omitempty"`
+	Values  []Value   `json:"values,omitempty"`
+	Columns []string  `json:"columns,omitempty"`
+	Rows    [][]Value `json:"rows,omitempty"`
+	Missing string    `json:"not_answered,omitempty"` // what would answer it
+}
+
+// Value is one figure or word.
+type Value struct {
+	Text    string      `json:"text,omitempty"`
+	Word    string      `json:"word,omitempty"` // of the table of words
+	Count   *int64      `json:"count,omitempty"`
+	Share   *float64    `json:"share,omitempty"`
+	Number  *float64    `json:"number,omitempty"`
+	Between *[2]float64 `json:"between,omitempty"` // interval of the figure
+	SHA256  string      `json:"digest,omitempty"`
+}
+
+// Clause is what a standard, a law or an authority asks for, and where it is answered.
+type Clause struct {
+	Anchor  string   `json:"anchor"`
+	Clause  string   `json:"clause,omitempty"`
+	Asks    string   `json:"asks"`                   // key of its words
+	At      []string `json:"answered_at,omitempty"`  // facts
+	Missing []string `json:"not_answered,omitempty"` // facts
+}
+
+const schema = "velum.evidence/1"
+
+// now is the clock; tests set it.
+var now = time.Now
+
+func text(s string) Value    { return Value{Text: s} }
+func term(key string) Value  { return Value{Word: key} }
+func count(n int64) Value    { return Value{Count: &n} }
+func share(x float64) Value  { return Value{Share: &x} }
+func number(x float64) Value { return Value{Number: &x} }
+func digest(s string) Value  { return Value{SHA256: s} }
+func (v Value) in(low, high float64) Value {
+	v.Between = &[2]float64{low, high}
+	return v
+}
+
+// compile makes the dossier of an output as it stands.
+func compile(ctx context.Context, c *console.Console, o *Options) error {
+	s, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(s.wrong) > 0 {
+		return exit.Errorf(exit.Integrity, "`velum check` names all; the same `velum run` makes missing and changed parts again", "%s is not as it was written: %s", o.Dir, s.wrong[0])
+	}
+	r, err := collect(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	e, err := s.write(r, nil, nil)
+	if err != nil {
+		return err
+	}
+	return said(c, s, r, e)
+}
+
+// said prints where a dossier lies, and how much of it is answered.
+func said(c *console.Console, s *source, r *Record, e *audit.Evidence) error {
+	answered, asked, clauses := 0, 0, 0
+	for i := range r.Sections {
+		for _, f := range r.Sections[i].Facts {
+			if asked++; f.Missing == "" {
+				answered++
+			}
+		}
+	}
+	for _, k := range r.Clauses {
+		if len(k.Missing) == 0 {
+			clauses++
+		}
+	}
+	name := filepath.Join(s.private, audit.EvidenceDir, e.ID()+".html")
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(struct {
+			Kind     string `json:"message_type"`
+			ID       string `json:"id"`
+			Page     string `json:"page"`
+			Record   string `json:"record_sha256"`
+			Answered int    `json:"answered"`
+			Asked    int    `json:"asked"`
+			Clauses  int    `json:"clauses_answered"`
+			Of       int    `json:"clauses"`
+			By       string `json:"signed_by,omitempty"`
+		}{"evidence", e.ID(), name, e.Record, answered, asked, clauses, len(r.Clauses), e.By})
+	}
+	_, err := c.Printf("%s\n%d of %d facts answered, %d of %d clauses; SHA-256 of the record %s\n", name, answered, asked, clauses, len(r.Clauses), e.Record)
+	return err
+}
+
+// source is an output with all that a dossier says of it.
+type source struct {
+	dir, private string
+	manifest     *commit.Manifest // private
+	output       Output
+	report       []byte
+	log          string
+	audit        *audit.Report
+	wrong        []string // that is not as it was written
+	spoilt       []string // the same of files of dossiers
+}
+
+// open reads an output, every byte of it, and its audit log.
+func open(ctx context.Context, o *Options) (*source, error) {
+	s := &source{dir: o.Dir, private: o.Private, log: filepath.Join(o.Private, filepath.FromSlash(audit.Name))}
+	var files [2][]byte
+	for i, dir := range []string{s.dir, s.private} {
+		var err error
+		if files[i], err = durable.ReadFile(durable.OS, filepath.Join(dir, "manifest.json")); err != nil {
+			return nil, noOutput(dir, err)
+		}
+		diffs, err := commit.Check(ctx, dir, audit.InTree...)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range diffs {
+			if strings.HasPrefix(d.Path, audit.EvidenceDir+"/") {
+				s.spoilt = append(s.spoilt, d.Path)
+				continue
+			}
+			s.wrong = append(s.wrong, filepath.Join(dir, d.Path)+": "+d.Kind)
+		}
+	}
+	m, err := commit.ParseManifest(files[1])
+	if err != nil {
+		return nil, exit.With(exit.Integrity, err, "start the same `velum run` again")
+	}
+	if s.manifest = m; !m.Vouches(files[0]) {
+		s.wrong = append(s.wrong, filepath.Join(s.dir, "manifest.json")+": of another run")
+	}
+	if s.report, err = durable.ReadFile(durable.OS, filepath.Join(s.private, "report.json")); err != nil {
+		return nil, noOutput(s.private, err)
+	}
+	if s.audit, err = verified(s.log, ""); err != nil {
+		return nil, err
+	}
+	s.output = Output{Public: sum(files[0]), Private: sum(files[1]), Masked: audit.OutputDigest(m), Head: s.audit.Head}
+	return s, nil
+}
+
+func noOutput(dir string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return exit.Errorf(exit.Config, "name the folder that a run wrote, with its private tree beside it", "%s has no output of a run that was committed", dir)
+	}
+	return err
+}
+
+// verified follows the chain of a log, which must hold the line of that head.
+func verified(name, head string) (*audit.Report, error) {
+	f, err := audit.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Errorf(exit.Config, "keep the log in the private tree: no --audit-log", "%s is not there: the output has no audit log", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := audit.Verify(f, head)
+	return r, errors.Join(err, f.Close())
+}
+
+// sum is the SHA-256 of data.
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+// marshal returns the bytes of a record or of a statement, which are signed.
+func marshal(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", " ")
+	return append(data, '\n'), err
+}
+
+// write puts a dossier into the private tree: first the line of the log, so that a
+// process that dies leaves a line too many and never a dossier that nobody vouches for.
+func (s *source) write(r *Record, signed *Statement, signature []byte) (*audit.Evidence, error) {
+	record, err := marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	html, err := render(r, signed, sum(record))
+	if err != nil {
+		return nil, err
+	}
+	e := &audit.Evidence{Record: sum(record), Page: sum(html)}
+	files := map[string][]byte{".json": record, ".html": html}
+	if signed != nil {
+		statement, err := marshal(signed)
+		if err != nil {
+			return nil, err
+		}
+		e.Statement, e.Signature, e.By = sum(statement), sum(signature), signed.Name
+		files[".signed.json"], files[".sig"] = statement, signature
+	}
+	dir := filepath.Join(s.private, audit.EvidenceDir)
+	if err := s.sweep(dir); err != nil {
+		return nil, err
+	}
+	if _, err := audit.Append(s.log, audit.Entry{Event: "evidence", Config: s.manifest.Config, Model: s.manifest.Model, Evidence: e}); err != nil {
+		return nil, err
+	}
+	if err := durable.MkdirAll(durable.OS, dir); err != nil {
+		return nil, err
+	}
+	for _, ext := range []string{".json", ".signed.json", ".sig", ".html"} {
+		if data, ok := files[ext]; ok {
+			if err := durable.WriteBy(durable.OS, filepath.Join(dir, e.ID()+ext+".tmp"), filepath.Join(dir, e.ID()+ext), data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return e, nil
+}
+
+// sweep removes what a process that died has left.
+func (s *source) sweep(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, "*.tmp"))
+	for _, name := range left {
+		err = errors.Join(err, durable.RemoveIfThere(durable.OS, name))
+	}
+	return err
+}
+
+// reportOf is the report of the private tree in a language.
+func reportOf(s *source, language string) (*report.Report, page.Language, error) {
+	if language == "" {
+		var of struct{ Language string }
+		if json.Unmarshal(s.report, &of) == nil {
+			language = of.Language
+		}
+	}
+	l := page.LanguageOf(language)
+	if language != l.String() {
+		return nil, l, exit.Errorf(exit.Config, "en, es and ca are there", "--language: unknown language %q", language)
+	}
+	r, err := report.Read(s.report, l)
+	if err != nil {
+		return nil, l, exit.With(exit.Integrity, err, "start the same `velum run` again")
+	}
+	if r.Schema == "" {
+		return nil, l, fmt.Errorf("%s: no report", s.private)
+	}
+	return r, l, nil
+}

@@ -1,0 +1,142 @@
+package evidence
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/syntax"
+)
+
+// houseFacts are what no program can know, in the order of the template.
+var houseFacts = []struct{ name, asks string }{
+	{"controller", "who is responsible for the notes: name, address"},
+	{"contact", "the data-protection officer, and how to reach them"},
+	{"purpose", "what the release is for"},
+	{"legal_basis", "by which law it is made (GDPR art. 6 and 9, national law, permit)"},
+	{"recipients", "who gets it"},
+	{"recipient_means", "what each recipient has or can reasonably get that tells whose a note is: other data, means, motives"},
+	{"environment", "where they use it, and how that place is protected"},
+	{"contract", "what they have signed: no re-identification, no passing on, audits, deletion"},
+	{"minimisation", "why no smaller or coarser release would do"},
+	{"form", "why it has surrogates and moved dates rather than nothing in their place, if so"},
+	{"data_subjects", "whose notes these are: population, how many of it are in the archive"},
+	{"patients", "how many patients the notes are of, a number"},
+	{"transparency", "how the people are told, and where they object"},
+	{"harms", "what would happen to them if a note were told to be theirs"},
+	{"dpia", "the impact assessment: reference, date, outcome"},
+	{"key_custody", "who holds the key file, where, who else can read it, when it is destroyed"},
+	{"roles", "who decides, who runs, who reads the sample, who approves the release"},
+	{"procedures", "the policies and procedures that this follows"},
+	{"retention", "how long the output, the private tree and the recipient's copy are kept"},
+	{"monitoring", "who watches for new data or techniques that make it identifiable"},
+	{"review", "when this dossier is looked at again"},
+	{"incident_plan", "what is done, by whom, when somebody is re-identified"},
+	{"known_incidents", "incidents outside of this program, or: none"},
+	{"model_use", "what the model is meant for, and what it is not"},
+	{"ethics", "who could be treated worse by its errors: languages, origins of names"},
+	{"safe_harbor", "HIPAA only: whether all 18 identifiers are out"},
+	{"actual_knowledge", "HIPAA only: what is known that could tell whose a note is, or: none"},
+}
+
+const maxFact = 4000 // characters
+
+// Template is an empty file of facts.
+func Template() string {
+	var b strings.Builder
+	b.WriteString("# What `velum evidence --facts FILE` cannot know. What stays empty is \"not answered\" in the dossier.\n# No names of patients, and nothing of a note.\n")
+	for _, f := range houseFacts {
+		fmt.Fprintf(&b, "\n# %s\n%s:\n", f.asks, f.name)
+	}
+	return b.String()
+}
+
+// readHouse reads a file of facts: keys of the table above, each a text.
+func readHouse(file string) (map[string]string, error) {
+	if problem := option.NotPlain(file, option.MaxNamed); problem != "" {
+		return nil, exit.Errorf(exit.Config, "name a file of YAML: `velum evidence --facts-template`", "%s %s", file, problem)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "name a file of YAML: `velum evidence --facts-template`")
+	}
+	h := house{file: file, said: map[string]string{}}
+	f, m := syntax.Parse(data)
+	if m != nil {
+		m.File = file
+		return nil, (&exit.ConfigError{Mistakes: []exit.Mistake{*m}}).OrNil()
+	}
+	bodies := 0
+	for _, d := range f.Docs {
+		if d.Body == nil || d.Body.Type() == ast.CommentType {
+			continue
+		}
+		all, ok := d.Body.(ast.MapNode)
+		if bodies++; !ok || bodies > 1 {
+			h.note(d.Body, "", "want keys and texts, once", "see `velum evidence --facts-template`")
+			break
+		}
+		for it := all.MapRange(); it.Next(); {
+			h.take(it)
+		}
+	}
+	return h.said, h.wrong.OrNil()
+}
+
+type house struct {
+	file  string
+	said  map[string]string
+	wrong exit.ConfigError
+}
+
+func (h *house) note(n ast.Node, key, message, hint string) {
+	m := exit.Mistake{File: h.file, Key: key, Message: message, Hint: hint}
+	if t := n.GetToken(); t != nil && t.Position != nil {
+		m.Line, m.Column = t.Position.Line, t.Position.Column
+	}
+	h.wrong.Mistakes = append(h.wrong.Mistakes, m)
+}
+
+func (h *house) take(it *ast.MapNodeIter) {
+	var names []string
+	key := strings.TrimSpace(it.Key().GetToken().Value)
+	for _, f := range houseFacts {
+		names = append(names, f.name)
+		if f.name != key {
+			continue
+		}
+		said := ""
+		switch v := it.Value().(type) {
+		case *ast.NullNode:
+		case *ast.LiteralNode:
+			said = v.Value.Value
+		case ast.ScalarNode:
+			said = fmt.Sprint(v.GetValue())
+		default:
+			h.note(v, key, "want a text", "put it in quotes, or behind | on lines of its own")
+			return
+		}
+		said = strings.TrimSpace(said)
+		if _, twice := h.said[key]; twice {
+			h.note(it.Key(), key, "this key stands here twice", "")
+		}
+		if n := len([]rune(said)); n > maxFact {
+			h.note(it.Value(), key, fmt.Sprintf("%d characters, at most %d", n, maxFact), "name the document that says the rest")
+		}
+		if n, err := strconv.ParseInt(said, 10, 64); key == "patients" && said != "" && (err != nil || n < 1) {
+			h.note(it.Value(), key, "want a number of people", "")
+		}
+		h.said[key] = said
+		return
+	}
+	hint := exit.DidYouMean(key, names)
+	if hint == "" {
+		hint = "see `velum evidence --facts-template`"
+	}
+	h.note(it.Key(), "", fmt.Sprintf("unknown key %q", key), hint)
+}

@@ -1,0 +1,342 @@
+package evidence
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// A Statement is what somebody says of a dossier who has read it. Its bytes are signed
+// (Ed25519, RFC 8032); a signature of the house's own making is one of the record's.
+type Statement struct {
+	Schema  string `json:"schema"`
+	Record  string `json:"record_sha256"`
+	Output  Output `json:"output"`
+	Name    string `json:"name"`
+	Limits  string `json:"limits,omitempty"` // within which the release is accepted
+	Date    string `json:"date"`
+	Kind    string `json:"kind"`                 // ed25519, of the statement; detached, of the record
+	Key     string `json:"public_key,omitempty"` // SubjectPublicKeyInfo, as openssl prints it in one line
+	Printed string `json:"public_key_sha256,omitempty"`
+}
+
+const statementSchema = "velum.signature/1"
+
+// sign signs the newest dossier of an output, the one that was read.
+func sign(ctx context.Context, c *console.Console, o *Options) error {
+	s, e, r, err := newest(ctx, o)
+	if err != nil {
+		return err
+	}
+	if e.Statement != "" {
+		return exit.Errorf(exit.Config, "make another with `velum evidence`, and read it", "dossier %s is signed already, by %s", e.ID(), e.By)
+	}
+	if wrong := append(s.stale(r), s.wrong...); len(wrong) > 0 {
+		return exit.Errorf(exit.Integrity, "make another with `velum evidence`, and read it", "dossier %s: %s", e.ID(), wrong[0])
+	}
+	if problems := s.files(e, r, nil, o.Build.Version); len(problems) > 0 {
+		return exit.Errorf(exit.Integrity, "make another with `velum evidence`, and read it", "dossier %s: %s", e.ID(), problems[0])
+	}
+	st := &Statement{Schema: statementSchema, Record: e.Record, Output: r.Output, Name: strings.TrimSpace(o.Name), Limits: strings.TrimSpace(o.Limits), Date: now().UTC().Format("2006-01-02T15:04:05Z")}
+	if st.Name == "" || len(st.Name) > 200 || len(st.Limits) > maxFact {
+		return exit.Errorf(exit.Config, `velum evidence DIR --sign KEY --name "A. Soler, DPO"`, "--name: who signs, in at most 200 characters; --limits: at most %d", maxFact)
+	}
+	signature, err := st.sign(o, s, e)
+	if err != nil {
+		return err
+	}
+	if e, err = s.write(r, st, signature); err != nil {
+		return err
+	}
+	return said(c, s, r, e)
+}
+
+// sign completes a statement and returns its signature.
+func (st *Statement) sign(o *Options, s *source, e *audit.Evidence) ([]byte, error) {
+	if o.Signature != "" {
+		st.Kind = "detached"
+		signature, err := readSmall(o.Signature)
+		if err != nil || o.PublicKey == "" {
+			return signature, err
+		}
+		public, err := publicKey(o.PublicKey)
+		if err != nil {
+			return nil, err
+		}
+		record, err := durable.ReadFile(durable.OS, s.name(e, ".json"))
+		if err == nil && !ed25519.Verify(public, record, signature) {
+			err = exit.Errorf(exit.Integrity, "sign "+s.name(e, ".json"), "%s is no signature of the record by the key in %s", o.Signature, o.PublicKey)
+		}
+		st.take(public)
+		return signature, err
+	}
+	data, err := readSmall(o.Sign)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(data)
+	bad := exit.Errorf(exit.Key, "make one with `openssl genpkey -algorithm ed25519 -out key.pem`", "%s is no private Ed25519 key in PEM (PKCS #8)", o.Sign)
+	if block == nil {
+		return nil, bad
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	private, ok := key.(ed25519.PrivateKey)
+	if err != nil || !ok {
+		return nil, bad
+	}
+	st.Kind = "ed25519"
+	st.take(private.Public().(ed25519.PublicKey))
+	message, err := marshal(st)
+	return ed25519.Sign(private, message), err
+}
+
+// take names the key.
+func (st *Statement) take(public ed25519.PublicKey) {
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		panic(err) // a bug: an Ed25519 key has a form
+	}
+	at := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
+	st.Key, st.Printed = strings.Split(string(at), "\n")[1], sum(der)
+}
+
+func publicKey(file string) (ed25519.PublicKey, error) {
+	data, err := readSmall(file)
+	if err != nil {
+		return nil, err
+	}
+	return parsePublic(data, file)
+}
+
+func parsePublic(data []byte, name string) (ed25519.PublicKey, error) {
+	if block, _ := pem.Decode(data); block != nil {
+		if key, err := x509.ParsePKIXPublicKey(block.Bytes); err == nil {
+			if public, ok := key.(ed25519.PublicKey); ok {
+				return public, nil
+			}
+		}
+	}
+	return nil, exit.Errorf(exit.Key, "print it with `openssl pkey -in key.pem -pubout`", "%s is no public Ed25519 key in PEM", name)
+}
+
+// readSmall reads a key or a signature.
+func readSmall(file string) ([]byte, error) {
+	if problem := option.NotPlain(file, 1<<20); problem != "" {
+		return nil, exit.Errorf(exit.Config, "name a file", "%s %s", file, problem)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, exit.With(exit.Config, err, "name a file")
+	}
+	return data, nil
+}
+
+// newest is the dossier of the last line of the log that is about one.
+func newest(ctx context.Context, o *Options) (*source, *audit.Evidence, *Record, error) {
+	s, err := open(ctx, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var e *audit.Evidence
+	if err := audit.Each(s.log, func(l *audit.Line) {
+		if l.Evidence != nil {
+			e = l.Evidence
+		}
+	}); err != nil {
+		return nil, nil, nil, err
+	}
+	if e == nil {
+		return nil, nil, nil, exit.Errorf(exit.Config, "make one with `velum evidence DIR`", "%s has no dossier, by its audit log", s.dir)
+	}
+	data, err := durable.ReadFile(durable.OS, s.name(e, ".json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil, err
+	}
+	r := &Record{}
+	if sum(data) != e.Record || json.Unmarshal(data, r) != nil || r.Schema != schema {
+		return nil, nil, nil, exit.Errorf(exit.Integrity, "put its copy back, or make another with `velum evidence`", "%s is not as it was written, or is not there", s.name(e, ".json"))
+	}
+	return s, e, r, nil
+}
+
+func (s *source) name(e *audit.Evidence, ext string) string {
+	return filepath.Join(s.private, audit.EvidenceDir, e.ID()+ext)
+}
+
+// stale says in what the output is another than that of a dossier.
+func (s *source) stale(r *Record) (wrong []string) {
+	for _, x := range []struct{ what, was, is string }{
+		{"the masked notes", r.Output.Masked, s.output.Masked}, {"manifest.json", r.Output.Public, s.output.Public}, {"manifest.json of the private tree", r.Output.Private, s.output.Private},
+	} {
+		if x.was != x.is {
+			return []string{"is of an output that has changed since: " + x.what}
+		}
+	}
+	return nil
+}
+
+// files says what is wrong with the files of a dossier: each is as the log says, and the
+// page is what this program makes of the record again, byte for byte. Another version
+// makes other pages: the digest in the log has to do.
+func (s *source) files(e *audit.Evidence, r *Record, st *Statement, version string) (wrong []string) {
+	var html []byte
+	for ext := range map[string]bool{".json": true, ".html": true, ".signed.json": e.Statement != "", ".sig": e.Statement != ""} {
+		want, there := e.Files()[e.ID()+ext]
+		if !there {
+			continue
+		}
+		data, err := durable.ReadFile(durable.OS, s.name(e, ext))
+		if err != nil {
+			wrong = append(wrong, s.name(e, ext)+" is not there")
+			continue
+		}
+		if sum(data) != want {
+			wrong = append(wrong, s.name(e, ext)+" is not as it was written")
+		}
+		if ext == ".html" {
+			html = data
+		}
+	}
+	slices.Sort(wrong)
+	if again, err := render(r, st, e.Record); len(wrong) == 0 && r.Velum == version && (err != nil || string(again) != string(html)) {
+		wrong = append(wrong, s.name(e, ".html")+" is not the page of the record, as this version of velum makes it")
+	}
+	return wrong
+}
+
+// check is one thing that verify looked at.
+type check struct {
+	What  string   `json:"what"`
+	Sound bool     `json:"sound"`
+	Said  []string `json:"said,omitempty"`
+}
+
+// verify looks whether the newest dossier of an output, its signature, the audit log and
+// the output are as they were when it was made.
+func verify(ctx context.Context, c *console.Console, o *Options) error {
+	s, e, r, err := newest(ctx, o)
+	if err != nil {
+		return err
+	}
+	st, signed := s.signature(e, o)
+	all := []check{{"record and page", true, s.files(e, r, st, o.Build.Version)}, signed, {"audit log", true, nil}, {"output", true, s.wrong}, {"dossier and output", true, s.stale(r)}}
+	v, err := verified(s.log, r.Output.Head)
+	if err != nil {
+		return err
+	}
+	for _, f := range v.Findings {
+		all[2].Said = append(all[2].Said, f.String())
+	}
+	bad := 0
+	for i := range all {
+		if i != 1 {
+			all[i].Sound = len(all[i].Said) == 0
+		}
+		if !all[i].Sound {
+			bad++
+		}
+	}
+	if r.Velum != o.Build.Version {
+		all[0].Said = append(all[0].Said, "made by velum "+r.Velum+": the page was compared with the log, and not made again by this version")
+	}
+	if err := s.print(c, e, all); err != nil {
+		return err
+	}
+	switch {
+	case bad == 1 && !all[4].Sound:
+		return exit.Errorf(exit.Privacy, "make another with `velum evidence`, read it and sign it", "dossier %s is stale: the output has changed since it was made", e.ID())
+	case bad > 0:
+		return exit.Errorf(exit.Integrity, "put the copies back, or make another with `velum evidence`, read it and sign it", "dossier %s does not stand: %d of %d checks", e.ID(), bad, len(all))
+	case st == nil && o.PublicKey != "":
+		return exit.Errorf(exit.Privacy, `velum evidence DIR --sign KEY --name "..."`, "nobody has signed dossier %s", e.ID())
+	}
+	return nil
+}
+
+func (s *source) print(c *console.Console, e *audit.Evidence, all []check) error {
+	if c.JSON {
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "evidence_verified", "id": e.ID(), "checks": all})
+	}
+	for _, k := range all {
+		state := "sound"
+		switch {
+		case !k.Sound:
+			state = "NOT SOUND"
+		case k.What == "signature" && e.Statement == "":
+			state = "none"
+		}
+		if _, err := c.Printf("%s: %s\n", k.What, state); err != nil {
+			return err
+		}
+		for _, x := range k.Said {
+			if _, err := c.Printf("  %s\n", x); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := c.Printf("dossier %s\n", e.ID())
+	return err
+}
+
+// signature looks at who signed, and whether.
+func (s *source) signature(e *audit.Evidence, o *Options) (*Statement, check) {
+	bad := func(format string, args ...any) (*Statement, check) {
+		return nil, check{"signature", false, []string{fmt.Sprintf(format, args...)}}
+	}
+	if e.Statement == "" {
+		return nil, check{"signature", true, []string{"nobody has signed it"}}
+	}
+	statement, err := durable.ReadFile(durable.OS, s.name(e, ".signed.json"))
+	signature, err2 := durable.ReadFile(durable.OS, s.name(e, ".sig"))
+	record, err3 := durable.ReadFile(durable.OS, s.name(e, ".json"))
+	st := &Statement{}
+	if err := errors.Join(err, err2, err3); err != nil || json.Unmarshal(statement, st) != nil || st.Schema != statementSchema {
+		return bad("the statement or its signature cannot be read")
+	}
+	if again, err := marshal(st); err != nil || string(again) != string(statement) || st.Record != e.Record {
+		return bad("the statement is not as it was written, or of another dossier")
+	}
+	said := fmt.Sprintf("%s, %s", st.Name, st.Date)
+	if st.Key == "" {
+		if o.PublicKey == "" {
+			return st, check{"signature", true, []string{said, "signed by means of the house: compare " + s.name(e, ".sig") + " with the record by these"}}
+		}
+	}
+	public, err := parsePublic([]byte("-----BEGIN PUBLIC KEY-----\n"+st.Key+"\n-----END PUBLIC KEY-----\n"), "the statement")
+	if o.PublicKey != "" {
+		given, err2 := publicKey(o.PublicKey)
+		if err2 != nil {
+			return bad("%v", err2)
+		}
+		if st.Key != "" && (err != nil || !given.Equal(public)) {
+			return bad("it is not by the key in %s", o.PublicKey)
+		}
+		public, err = given, nil
+	}
+	message := statement
+	if st.Kind == "detached" {
+		message = record
+	}
+	if err != nil || !ed25519.Verify(public, message, signature) {
+		return bad("the signature is not that of the key")
+	}
+	if o.PublicKey == "" {
+		return st, check{"signature", true, []string{said, "by the key with the SHA-256 " + st.Printed + ", which the dossier names: whose it is, only --public-key tells"}}
+	}
+	return st, check{"signature", true, []string{said + ", by the key in " + o.PublicKey}}
+}

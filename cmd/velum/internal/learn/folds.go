@@ -1,0 +1,248 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
+	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// Where nobody names validation notes, all labelled notes and answers are learned from and judged on, by cross-fitting: they
+// are dealt out to folds, and every fold has a learning of its own, which goes through the same turns with all notes but
+// those of the fold. So no model that judges a note has learned from it, and none of its teachers has.
+//
+//	turn-07        learned from all labelled notes and answers
+//	fold-02/turn-07 learned from all but those of fold 2, and judged on these
+
+// deal deals ids out to the folds, in the order of their hashes: folds are even, and sets that come later change none before.
+func (l *learning) deal(ids []string) {
+	for i, id := range flow.ByHash(slices.Clone(ids), l.cfg.Learn.Seed) {
+		l.foldOf[id] = i % l.cfg.Learn.Folds
+	}
+}
+
+// enough is how many answers judge alone: they are notes of the archive, and labelled notes may be of another kind. Fewer
+// are judged on beside the labelled notes.
+const enough = 50
+
+// divide gives every fold the notes that it learns from and those that it judges on.
+func (l *learning) divide() {
+	if l.cfg.Learn.Folds == 0 || len(l.dev.Paths) > 0 || len(l.foldOf) < l.cfg.Learn.Folds {
+		return
+	}
+	for k := len(l.folds); k < l.cfg.Learn.Folds; k++ {
+		l.folds = append(l.folds, &learning{
+			console: l.console, cfg: l.cfg, out: filepath.Join(l.out, fmt.Sprintf("fold-%02d", k+1)), labels: l.labels, tagSet: l.tagSet, toSet: l.toSet,
+			archive: l.archive, fence: l.fence, target: l.target, known: l.known, options: fmt.Sprintf("%s fold %d of %d", l.options, k+1, l.cfg.Learn.Folds),
+			parent: l, fold: k,
+		})
+	}
+	answers := 0
+	for i := range l.answers {
+		answers += len(l.answers[i].Keep)
+	}
+	for _, f := range l.folds {
+		f.asked, f.answers, f.judged = l.asked, nil, nil
+		in, out := f.split(&l.gold, l.goldIDs)
+		if f.gold = out; answers < enough {
+			f.judged = append(f.judged, in)
+		}
+		for i := range l.answers {
+			ids := make([]string, 0, len(l.answers[i].Keep))
+			for id := range l.answers[i].Keep {
+				ids = append(ids, id)
+			}
+			in, out := f.split(&l.answers[i], ids)
+			f.judged, f.answers = append(f.judged, in), append(f.answers, out)
+		}
+	}
+}
+
+// split divides notes into those of the fold and the others.
+func (l *learning) split(all *flow.Labelled, ids []string) (in, out flow.Labelled) {
+	in, out = *all, *all
+	in.Keep, out.Keep = map[string]bool{}, map[string]bool{}
+	for _, id := range ids {
+		if l.parent.foldOf[id] == l.fold {
+			in.Keep[id] = true
+		} else {
+			out.Keep[id] = true
+		}
+	}
+	return in, out
+}
+
+// whole is the learning whose fold this is, or itself.
+func (l *learning) whole() *learning {
+	if l.parent != nil {
+		return l.parent
+	}
+	return l
+}
+
+// judges are those whose models are scored: the folds, each on its notes, or learning itself on the validation notes.
+func (l *learning) judges() []*learning {
+	if len(l.folds) > 0 {
+		return l.folds
+	}
+	l.judged = []flow.Labelled{l.dev}
+	return []*learning{l}
+}
+
+// crossFit does the turn in every fold.
+func (w *turning) crossFit(ctx context.Context) error {
+	for _, f := range w.of.folds {
+		if err := f.follow(ctx, w); err != nil {
+			return fmt.Errorf("fold %d: %w", f.fold+1, err)
+		}
+		w.record.Folds = append(w.record.Folds, f.last().Sum)
+		f.model = nil // the next fold's takes its place in memory
+	}
+	return nil
+}
+
+// follow does a turn of the whole in a fold, unless it was done.
+func (l *learning) follow(ctx context.Context, w *turning) error {
+	if err := l.catchUp(w.record); err != nil || len(l.turns) > w.record.Number {
+		return err
+	}
+	if len(l.turns) > 0 {
+		var err error
+		if l.model, err = l.opened(l.last(), modelName); err != nil {
+			return err
+		}
+	}
+	return l.turnOf(ctx, w)
+}
+
+// catchUp reads the turns of a fold up to one of the whole, if it is there. A turn of the whole that no labelled note was in
+// is the fold's as well. One that was done before there were other answers goes.
+func (l *learning) catchUp(now *turns.Turn) error {
+	for n := len(l.turns); n <= now.Number; n++ {
+		if n < now.Number && len(l.parent.turns[n].Folds) == 0 {
+			l.turns = append(l.turns, l.parent.turns[n])
+			continue
+		}
+		folder := filepath.Join(l.out, turns.Folder(n))
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && n == now.Number {
+			return nil
+		}
+		t, err := l.readTurn(folder)
+		switch {
+		case err != nil:
+			return err
+		case n < now.Number && t.Sum != l.parent.turns[n].Folds[l.fold]:
+			return &durable.IntegrityError{Path: filepath.Join(folder, turnName), Cause: "is not the fold's turn that was judged"}
+		case n == now.Number && (t.Options != l.options || t.Answers != now.Answers):
+			return l.forget(n - 1)
+		}
+		l.turns = append(l.turns, t)
+	}
+	return nil
+}
+
+// place is the folder of a turn.
+func (l *learning) place(t *turns.Turn) string {
+	if l.parent != nil && slices.Contains(l.parent.turns, t) {
+		return filepath.Join(l.parent.out, t.Name())
+	}
+	return filepath.Join(l.out, t.Name())
+}
+
+// above is where a group of the whole stands for a fold.
+const above = "../"
+
+// lent are groups of the whole as a fold names them.
+func lent(groups []turns.Group) []turns.Group {
+	groups = slices.Clone(groups)
+	for i := range groups {
+		groups[i].File = above + groups[i].File
+	}
+	return groups
+}
+
+// chooseFold is choose in a fold. Where the teacher is that of the whole, so is what it found.
+func (w *turning) chooseFold(ctx context.Context) error {
+	if !slices.Contains(w.of.parent.turns, w.of.last()) {
+		return w.choose(ctx)
+	}
+	w.record.Groups, w.record.Slice = lent(w.whole.record.Groups), turns.Slice{From: w.whole.record.Slice.From, To: w.whole.record.Slice.To}
+	return nil
+}
+
+// shipped is the turn whose model is in use, and the model: that of a fold has learned what the one in use has, without the fold.
+func (l *learning) shipped() (*turns.Turn, *turns.Base) {
+	in := l.whole().inUse()
+	ships := in.Ships()
+	if l.parent == nil {
+		return in, ships
+	}
+	t := l.turns[in.Number]
+	switch {
+	case t == in:
+		return t, &turns.Base{File: ships.File, Groups: lent(ships.Groups)}
+	case ships.File == baseName:
+		return t, t.Base
+	}
+	return t, &turns.Base{File: ships.File, Groups: t.Groups}
+}
+
+// scored tags the notes that models are judged on, each judge's with the model that pick says, and scores them.
+func (l *learning) scored(ctx context.Context, pick func(*learning) (*flow.Model, error)) (*score.Scorer, error) {
+	defer l.spent.on("score")()
+	s := score.New(score.Options{Map: l.toSet})
+	for _, judge := range l.judges() {
+		m, err := pick(judge)
+		if err != nil {
+			return nil, err
+		}
+		for i := range judge.judged {
+			if err := judge.judged[i].ScoreTo(ctx, flow.With(l.cfg, m), s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+// newest is what pick is for the model of the turn.
+func (w *turning) newest(judge *learning) (*flow.Model, error) {
+	if judge == w.of || w.isGiven() {
+		return w.next, nil
+	}
+	return judge.opened(judge.last(), modelName)
+}
+
+// before is what pick is for the model that the gate protects: the one in use, or what it learned from once more with the
+// answers that came since.
+func (w *turning) before(judge *learning) (*flow.Model, error) {
+	switch {
+	case w.record.Base != nil && judge == w.of:
+		return w.protected, nil
+	case w.record.Base != nil:
+		return judge.opened(judge.last(), baseName)
+	}
+	t, ships := judge.shipped()
+	return judge.opened(t, ships.File)
+}
+
+// file returns where a file of a group stands: those of this turn are in its draft.
+func (w *turning) file(g turns.Group) string {
+	if name, ok := strings.CutPrefix(g.File, above); ok && w.whole != nil {
+		g.File = name
+		return w.whole.file(g)
+	}
+	if dir, name := filepath.Split(g.File); filepath.Clean(dir) == w.record.Name() {
+		return w.draft.Path(name)
+	}
+	return filepath.Join(w.of.out, g.File)
+}

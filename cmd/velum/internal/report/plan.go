@@ -1,0 +1,123 @@
+package report
+
+import (
+	"math"
+
+	"github.com/velum-health/velum/models/tag/calibrate"
+	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/commit"
+)
+
+// Plan is how many notes people would have to read to show that at most Wanted of
+// them keep something, at 95 %: `velum run --audit` draws them.
+type Plan struct {
+	Wanted   float64         `json:"wanted"`
+	Clean    int64           `json:"plain_if_none_leaks"` // of all notes alike, and none is found
+	Expected float64         `json:"expected_share"`      // that keeps something, by the confidences
+	Plain    int64           `json:"plain,omitempty"`     // of all notes alike, if as much is found as expected; 0: no number shows it
+	Strata   []audit.Stratum `json:"strata,omitempty"`    // the same by certainty, the least sure first, if they are fewer; Read is how many
+}
+
+// Notes is how many notes have to be read: of the strata, or of all alike.
+func (p *Plan) Notes() (sum int64) {
+	for _, s := range p.Strata {
+		sum += s.Read
+	}
+	if len(p.Strata) == 0 {
+		return max(p.Clean, p.Plain)
+	}
+	return sum
+}
+
+const confidence = 0.95
+
+// PlanOf sizes a sample of the masked notes of a run. The border between the unsure
+// notes and the others, and how many of each are read, is what makes the estimate
+// least uncertain if the confidences are right (Neyman 1934; Dalenius and Hodges
+// 1959 for the border); if they are not, more has to be read, and the bound still
+// holds. At least as many are read of all as show it where none leaks.
+func PlanOf(m *commit.Manifest, risk *calibrate.Risk, wanted float64) *Plan {
+	notes := m.Counts.Masked
+	p := &Plan{Wanted: wanted, Clean: min(int64(math.Ceil(math.Log1p(-confidence)/math.Log1p(-wanted))), notes)}
+	archive := archiveOf(&m.Counts)
+	if known, _ := archive.All(); risk == nil || notes == 0 || known != notes {
+		return p
+	}
+	shares := risk.Outlook(archive).Shares()
+	all := strata(archive, &shares, 0, calibrate.DoubtBins)
+	p.Expected = rounded6(all.leaks / float64(notes))
+	if p.Expected < wanted {
+		p.Plain = least(p.Clean, notes, func(n int64) bool {
+			return audit.UpperShare(n, int64(math.Round(float64(n)*p.Expected)), confidence) <= wanted
+		})
+	}
+	unsure, sure, best := stratum{}, all, math.Inf(1)
+	for cut := 1; cut < calibrate.DoubtBins; cut++ {
+		a, b := strata(archive, &shares, cut, calibrate.DoubtBins), strata(archive, &shares, 0, cut)
+		if sum := a.spread() + b.spread(); a.notes > 0 && b.notes > 0 && sum < best {
+			unsure, sure, best = a, b, sum
+		}
+	}
+	if unsure.notes == 0 || p.Plain == 0 {
+		return p
+	}
+	drawn := func(n int64) []audit.Stratum {
+		clean := float64(p.Clean) * float64(sure.notes) / float64(notes)
+		return []audit.Stratum{unsure.of(float64(n) * unsure.spread() / best), sure.of(max(float64(n)*sure.spread()/best, clean))}
+	}
+	size := least(1, notes, func(n int64) bool {
+		return float64(audit.UpperStrata(drawn(n), confidence)) <= wanted*float64(notes)
+	})
+	some := drawn(size)
+	if some[0].Read+some[1].Read >= p.Plain {
+		return p
+	}
+	for _, s := range some {
+		p.Strata = append(p.Strata, audit.Stratum{From: s.From, To: s.To, Notes: s.Notes, Read: s.Read})
+	}
+	return p
+}
+
+// least is the smallest number that does, to a hundredth, found by halving; most if
+// none does.
+func least(from, most int64, does func(int64) bool) int64 {
+	low, high := from-1, most
+	for high-low > max(1, low/100) {
+		middle := int64(math.Sqrt(float64(max(low, 1)) * float64(high)))
+		if middle = min(max(middle, low+1), high-1); does(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// stratum is what is expected of the notes of some bins of doubt.
+type stratum struct {
+	from, to int
+	notes    int64
+	leaks    float64
+}
+
+func strata(archive *calibrate.Source, shares *[calibrate.DoubtBins]float64, from, to int) stratum {
+	s := stratum{from: from, to: to}
+	for k := from; k < to; k++ {
+		s.notes += archive.Notes[k]
+		s.leaks += float64(archive.Notes[k]) * shares[k]
+	}
+	return s
+}
+
+// spread is how much the stratum adds to what is uncertain: its notes times the
+// standard deviation of one.
+func (s stratum) spread() float64 {
+	p := s.leaks / float64(max(s.notes, 1))
+	return float64(s.notes) * math.Sqrt(p*(1-p))
+}
+
+// of is the stratum with so many notes read, and as many leaks as expected.
+func (s stratum) of(n float64) audit.Stratum {
+	read := min(int64(math.Ceil(n)), s.notes)
+	return audit.Stratum{From: s.from, To: s.to, Notes: s.notes, Read: read, Leaks: int64(math.Round(float64(read) * s.leaks / float64(s.notes)))}
+}

@@ -1,0 +1,168 @@
+package start
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/learn"
+	"github.com/velum-health/velum/cmd/velum/internal/review"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/text"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// evening is what became of one evening's questions.
+type evening struct {
+	Asked   int     `json:"asked"`
+	Taken   string  `json:"taken,omitempty"`  // SHA-256 of the answers that were learned from
+	Into    string  `json:"into,omitempty"`   // and what they became in the folder of learning
+	Read    int     `json:"read"`             // notes that are decided
+	Seconds int64   `json:"seconds"`          // that this took, on the page
+	Before  *scores `json:"before,omitempty"` // the spans that were asked, against the answers
+	Random  *scores `json:"random,omitempty"` // the same of the notes that were drawn at random
+}
+
+// scores say how good a model was on notes that it had not learned from: answers are compared with
+// what it had said when it asked, before it learned from them.
+type scores struct {
+	Notes    int     `json:"notes"`
+	Gold     int64   `json:"identifiers"`
+	Masked   int64   `json:"masked"`
+	StrictF1 float64 `json:"strict_f1"`
+}
+
+// questions is where the questions of evening k stand, and answers where a person's answers go.
+func (m *month) questions(k int) string {
+	return m.at(learnedName, fmt.Sprintf("ask-%02d", k+1), "notes.jsonl")
+}
+
+func (m *month) answers(k int) string { return m.at(fmt.Sprintf("answers-%02d.jsonl", k+1)) }
+
+// take takes up what people have decided since the last start, whichever evening it was asked, and
+// does a turn with it. Learning is always asked: it ends what a kill left half done, and does nothing else. Before the turn it is written down into which folder the answers go: a start
+// after a kill sees whether they got there.
+func (m *month) take(ctx context.Context) error {
+	into := fmt.Sprintf("answers-%02d", len(m.numbered(learnedName, "answers", 1))+1)
+	var fresh []string
+	for k := range m.state.Evenings {
+		e := &m.state.Evenings[k]
+		sum, err := m.exported(ctx, k)
+		if err != nil {
+			return err
+		}
+		if sum == "" || sum == e.Taken && m.have(e.Into) {
+			continue
+		}
+		if err := m.compare(ctx, k); err != nil {
+			return err
+		}
+		e.Taken, e.Into = sum, into
+		fresh = append(fresh, m.answers(k))
+	}
+	if err := m.save(); err != nil {
+		return err
+	}
+	m.said.Learned = len(fresh) > 0
+	return m.learn(ctx, &learn.Options{Answers: fresh})
+}
+
+// have tells whether answers got into the folder of learning.
+func (m *month) have(into string) bool {
+	_, err := os.Stat(m.at(learnedName, into))
+	return err == nil
+}
+
+// exported writes what is decided of an evening's questions, and returns the digest of it; "" if nothing is.
+func (m *month) exported(ctx context.Context, k int) (string, error) {
+	if _, err := os.Stat(m.answers(k) + ".journal"); err == nil {
+		o := &review.Options{In: m.questions(k), Out: m.answers(k), To: "jsonl", Export: true}
+		if err := review.Run(ctx, m.quiet(), m.cfg, o); err != nil {
+			return "", err
+		}
+	}
+	data, err := os.ReadFile(m.answers(k))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// compare measures what was said of the notes of an evening by what was answered.
+func (m *month) compare(ctx context.Context, k int) (err error) {
+	e := &m.state.Evenings[k]
+	random, err := m.random(k)
+	if err != nil {
+		return err
+	}
+	all, err := m.scored(ctx, k, nil)
+	if err != nil {
+		return err
+	}
+	e.Before, e.Read = all, all.Notes
+	if e.Random, err = m.scored(ctx, k, random); err != nil {
+		return err
+	}
+	e.Seconds, err = review.Spent(m.answers(k))
+	return err
+}
+
+// random are the ids of an evening's notes that were drawn at random.
+func (m *month) random(k int) (map[string]bool, error) {
+	var asked struct {
+		Notes []struct{ ID, Why string }
+	}
+	name := filepath.Join(filepath.Dir(m.questions(k)), "asked.json")
+	data, err := os.ReadFile(name)
+	if err == nil && json.Unmarshal(data, &asked) != nil {
+		err = exit.With(exit.Integrity, fmt.Errorf("%s is not the record of questions", name), "begin again in another folder")
+	}
+	ids := map[string]bool{}
+	for _, n := range asked.Notes {
+		if n.Why == "random" {
+			ids[n.ID] = true
+		}
+	}
+	return ids, err
+}
+
+// scored compares the questions of an evening with its answers, some of them or all.
+func (m *month) scored(ctx context.Context, k int, keep map[string]bool) (*scores, error) {
+	said, err := flow.LoadGiven("questions", "jsonl", m.questions(k), text.Options{})
+	if err != nil {
+		return nil, err
+	}
+	s := score.New(score.Options{})
+	answers := flow.Labelled{Paths: []string{m.answers(k)}, Keep: keep}
+	err = answers.Each(func(src pipeline.Source) error { return pipeline.Run(ctx, src, flow.GivenSteps(said), s, nil) })
+	r := s.Report()
+	strict, _ := r.Measure(score.Strict)
+	masked, _ := r.Measure(score.MaskedEntities)
+	return &scores{Notes: r.Notes, Gold: masked.Gold, Masked: masked.Found, StrictF1: strict.F1}, err
+}
+
+// asked writes down the questions that learning asked, of this start or of one that was killed.
+func (m *month) asked() error {
+	for k := len(m.state.Evenings); k < len(m.numbered(learnedName, "ask", 1)); k++ {
+		ids, err := (&flow.Labelled{Paths: []string{m.questions(k)}}).IDs()
+		if err != nil {
+			return err
+		}
+		m.state.Evenings = append(m.state.Evenings, evening{Asked: len(ids)})
+	}
+	return m.save()
+}
+
+// waiting tells whether the last questions wait for their first answer.
+func (m *month) waiting() bool {
+	n := len(m.state.Evenings)
+	return n > 0 && m.state.Evenings[n-1].Read == 0
+}

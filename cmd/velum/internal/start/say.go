@@ -1,0 +1,171 @@
+package start
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// summary is what a start came to, for machines; lines says the same for people.
+type summary struct {
+	Kind     string    `json:"message_type"`
+	Rows     int64     `json:"rows"`
+	Masked   int64     `json:"masked"`
+	Aside    int64     `json:"quarantined"`
+	Light    string    `json:"light"`
+	Sentence string    `json:"sentence"`
+	Learned  bool      `json:"learned"` // this start did a turn with new answers
+	Judged   []string  `json:"judged"`  // what learning says of the model in use
+	Read     int       `json:"notes_read"`
+	Minutes  float64   `json:"minutes"`
+	Agreed   []float64 `json:"agreed"`         // by turn: with the model before
+	Done     string    `json:"done,omitempty"` // why nothing is asked any more
+	Evenings []evening `json:"evenings"`
+	Next     []string  `json:"next"`
+}
+
+// masked is what the masked month came to.
+func (m *month) masked() error {
+	manifest, err := commit.ReadManifest(commit.PrivateDir(m.at(maskedName)))
+	if err != nil {
+		return err
+	}
+	s := &m.said
+	s.Rows, s.Masked, s.Aside = manifest.Counts.Rows, manifest.Counts.Masked, manifest.Counts.Quarantined
+	s.Light, s.Sentence, _, err = report.Said(durable.OS, commit.PrivateDir(m.at(maskedName)))
+	return err
+}
+
+// judged is what learning says of its turns: whether a model is better, on how many notes, and which is in use.
+func (m *month) judged() error {
+	var learned struct {
+		Sentence string
+		Remarks  []string
+	}
+	data, err := os.ReadFile(m.at(learnedName, "report.json"))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, &learned); err != nil {
+		return &durable.IntegrityError{Path: m.at(learnedName, "report.json"), Cause: "is not the report of learning"}
+	}
+	m.said.Judged = append([]string{learned.Sentence}, learned.Remarks...)
+	return nil
+}
+
+// secondsANote is what a question takes before anybody has answered one.
+const secondsANote = 12
+
+// print says what was done, what it cost, and the command that comes next.
+func (m *month) print() error {
+	s := &m.said
+	s.Kind, s.Evenings, s.Agreed = "start", m.state.Evenings, m.state.Agreed
+	if err := m.judged(); err != nil {
+		return err
+	}
+	seconds := int64(0)
+	for _, e := range s.Evenings {
+		s.Read, seconds = s.Read+e.Read, seconds+e.Seconds
+	}
+	s.Minutes = float64(seconds/6) / 10
+	s.Next = m.next()
+	if m.JSON {
+		return json.NewEncoder(m.Console.Out).Encode(s)
+	}
+	if m.Quiet {
+		return nil
+	}
+	_, err := m.Printf("%s", []byte(strings.Join(m.lines(seconds), "\n")+"\n"))
+	return err
+}
+
+// next are the commands that come next. The one of the coming months goes on with what was told how the archive is
+// read and masked.
+func (m *month) next() (all []string) {
+	config := ""
+	if !m.Own {
+		config = " --config " + exit.Quoted(m.at(configName))
+	}
+	if m.waiting() {
+		k := len(m.state.Evenings) - 1
+		return []string{"velum review --in " + exit.Quoted(m.questions(k)) + " --out " + exit.Quoted(m.answers(k)) + config, m.again()}
+	}
+	return []string{"velum run --in ARCHIVE --out DIR --model " + exit.Quoted(m.at(learnedName, "models")) + " --inverse " + inverseModel + config}
+}
+
+// again is the command of this evening, for the next one.
+func (m *month) again() string {
+	words := []string{"velum"}
+	for _, word := range m.Typed {
+		if !slices.Contains([]string{"--more", "--json", "--quiet", "-q"}, word) {
+			words = append(words, exit.Quoted(word))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// lines are the words of a start.
+func (m *month) lines(seconds int64) (all []string) {
+	s := &m.said
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	add("masked: %d of %d notes, %d in quarantine -> %s", s.Masked, s.Rows, s.Aside, exit.Printable(filepath.Join(m.at(maskedName), "masked")))
+	add("  %s: %s", s.Light, s.Sentence)
+	for k, e := range m.state.Evenings {
+		if e.Read == 0 {
+			continue
+		}
+		add("evening %d: %d of %d questions answered%s: %s", k+1, e.Read, e.Asked, in(e.Seconds), e.Before)
+		if e.Random.Notes > 0 {
+			add("  those drawn at random: %s", e.Random)
+		}
+	}
+	if s.Read > 0 {
+		add("so far %d notes were read%s. %s", s.Read, in(seconds), strings.Join(s.Judged, " "))
+		if n := len(m.state.Agreed); n > 0 {
+			add("the last turn changed %.1f %% of what the model finds; two below 1 %% end the questions", 100*(1-m.state.Agreed[n-1]))
+		}
+	}
+	if s.Done != "" {
+		add("that is enough: %s", s.Done)
+	}
+	if m.waiting() {
+		each := int64(secondsANote)
+		if s.Read > 0 && seconds > 0 {
+			each = max(seconds/int64(s.Read), 1)
+		}
+		n := m.state.Evenings[len(m.state.Evenings)-1].Asked
+		add("\nnext: %d questions, some %s; stop when you are tired, what is decided counts\n%s", n, minutes(int64(n)*each), exit.Printable(s.Next[0]))
+		add("then, this evening or the next one:\n%s", exit.Printable(s.Next[1]))
+		return all
+	}
+	add("\nnext, for every month that comes:\n%s", exit.Printable(s.Next[0]))
+	return all
+}
+
+// String says how many identifiers a model had masked, and how much of what it said was wholly right.
+func (s *scores) String() string {
+	return fmt.Sprintf("of %d identifiers in %d notes %d had been masked, strict F1 %.3f", s.Gold, s.Notes, s.Masked, s.StrictF1)
+}
+
+// in is how long answers took; nothing where they were not given on the page.
+func in(seconds int64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return " in " + minutes(seconds)
+}
+
+func minutes(seconds int64) string {
+	if seconds < 90 {
+		return fmt.Sprintf("%d s", seconds)
+	}
+	return fmt.Sprintf("%d minutes", (seconds+30)/60)
+}

@@ -1,0 +1,119 @@
+package start
+
+import (
+	"context"
+	"errors"
+
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/read/archive"
+	"github.com/velum-health/velum/stages/read/fence"
+)
+
+// Questions end when answers have stopped changing what the model says: when the models of so many turns in
+// a row agree so far with those before, on so many notes of the archive, which need no labels for it
+// (Bloodgood and Vijay-Shanker 2009, kappa of at least .99). Of spans the F1 of one model against the other is what
+// kappa comes to where most of a text is in no span (Hripcsak and Rothschild 2005).
+const (
+	enoughAgreed = 0.99
+	enoughTurns  = 2
+	stopNotes    = 10_000
+)
+
+// settle measures how far each turn's model agrees with that of the turn before, where nobody has yet: also of one
+// that is not in use, for it has the same answers.
+func (m *month) settle(ctx context.Context) error {
+	model := func(n int) string { return m.at(learnedName, turns.Folder(n), turns.ModelName) }
+	for n := len(m.state.Agreed) + 1; n < m.turns(); n++ {
+		agreed, err := m.agreed(ctx, model(n-1), model(n))
+		if err != nil {
+			return err
+		}
+		m.state.Agreed = append(m.state.Agreed, agreed)
+	}
+	return m.save()
+}
+
+// enough tells whether the stop rule holds.
+func (m *month) enough() bool {
+	n := len(m.state.Agreed)
+	if n < enoughTurns {
+		return false
+	}
+	for _, agreed := range m.state.Agreed[n-enoughTurns:] {
+		if agreed < enoughAgreed {
+			return false
+		}
+	}
+	return true
+}
+
+// agreed is the strict F1 of the spans of one model against those of another.
+func (m *month) agreed(ctx context.Context, one, other string) (float64, error) {
+	a, err := m.found(ctx, one)
+	if err != nil {
+		return 0, err
+	}
+	b, err := m.found(ctx, other)
+	if err != nil || len(a.spans)+len(b.spans) == 0 {
+		return 1, err
+	}
+	both := 0
+	for s := range a.spans {
+		if b.spans[s] {
+			both++
+		}
+	}
+	return 2 * float64(both) / float64(len(a.spans)+len(b.spans)), nil
+}
+
+// found runs a model over the first notes of the archive.
+func (m *month) found(ctx context.Context, model string) (*found, error) {
+	f := &found{spans: map[place]bool{}}
+	behind := fence.New(fence.Options{Memory: int64(m.cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	defer behind.Close()
+	o, err := flow.ReadOptions(m.cfg)
+	if err != nil {
+		return nil, err
+	}
+	o.Pass = nil
+	a, err := archive.Scan(ctx, []string{m.Options.In}, o, behind)
+	if err != nil {
+		return nil, flow.InputError(err)
+	}
+	opened, err := flow.OpenModel(model, m.cfg)
+	if err != nil {
+		return nil, err
+	}
+	opened.Label = flow.LabelOptions(m.cfg)
+	steps, err := flow.With(m.cfg, opened).TagSteps()
+	if err != nil {
+		return nil, err
+	}
+	src := archive.NewSlice(a, 0, min(stopNotes, a.Rows()))
+	return f, errors.Join(flow.InputError(pipeline.Run(ctx, src, steps, f, nil)), src.Close())
+}
+
+// found is a sink that keeps where spans are.
+type found struct {
+	notes int
+	spans map[place]bool
+}
+
+type place struct {
+	note       int
+	start, end int32
+	category   pipeline.Category
+}
+
+// Put implements pipeline.Sink.
+func (f *found) Put(b *pipeline.Batch) error {
+	for i := range b.Len() {
+		for _, s := range b.Spans.At(i) {
+			f.spans[place{f.notes, s.Start, s.End, s.Category}] = true
+		}
+		f.notes++
+	}
+	return nil
+}

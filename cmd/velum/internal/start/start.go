@@ -1,0 +1,326 @@
+// Package start is a first month without labels: one verb that is given again every
+// evening, looks at what lies in its folder, and does what comes next.
+//
+//	archive ─> velum.yaml ─> first model ─> masked month ─> questions ─> a person
+//	answers ─> a turn of learning, judged ─> masked month ─> questions ─> a person ...
+//
+// It knows how to go on and nothing else: rooms propose, train, learn, review and run
+// do the work (BOOT §3.2.1 and §4.4, ATN §2.3, INV §4.3). Everything that it rests upon
+// is on the disk before the next part begins, so a start after a kill does what is
+// missing.
+package start
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/learn"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/propose"
+	"github.com/velum-health/velum/cmd/velum/internal/run"
+	"github.com/velum-health/velum/cmd/velum/internal/train"
+	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/dictionary"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Options are what the verb is told beside the configuration.
+type Options struct {
+	In    string   // the archive
+	Out   string   // folder that grows, private but for its masked/
+	Lists []string // lists of names, compiled or not, of which the first model is made; none: the one of the configuration
+	Ask   int      // most questions an evening
+	More  bool     // ask also where the stop rule holds
+
+	// Load loads the configuration. file says how the archive is read, for who names no
+	// file of their own; "" before there is one.
+	Load func(file string) (*option.Config, error)
+	Own  bool // they name one
+
+	Typed []string // the command line behind the program's name: it is typed again the next evening
+}
+
+// Where things stand in the folder.
+const (
+	lockName     = "_LOCK"
+	stateName    = "start.json"
+	configName   = "velum.yaml"
+	listsName    = "lists.model"
+	learnedName  = "learned"
+	maskedName   = "masked"
+	stateSchema  = "velum.start/1"
+	inverseModel = "inverse"
+)
+
+// month is one start.
+type month struct {
+	*console.Console
+	*Options
+	cfg   *option.Config
+	state state
+	said  summary
+}
+
+// state is start.json: the evenings so far. What stands in the folder of learning is not
+// told again.
+type state struct {
+	Schema   string    `json:"schema"`
+	In       string    `json:"in"`
+	Evenings []evening `json:"evenings"` // by their questions
+	Agreed   []float64 `json:"agreed"`   // of each turn but the first: how far its model agrees with the one before
+}
+
+// Run does what comes next.
+func Run(ctx context.Context, c *console.Console, o *Options) error {
+	if o.In == "" || o.Out == "" {
+		return exit.Errorf(exit.Config, "see `velum start --help`", "--in and --out are needed")
+	}
+	m := &month{Console: c, Options: o}
+	if err := m.own(); err != nil {
+		return err
+	}
+	lock, err := durable.OS.Lock(filepath.Join(o.Out, lockName), durable.NewHolder("start"))
+	if err != nil {
+		return err
+	}
+	err = m.read()
+	if err == nil {
+		err = m.evening(ctx)
+	}
+	return errors.Join(err, lock.Close())
+}
+
+// own makes the folder, which is for its owner alone, and refuses one that is somebody else's.
+func (m *month) own() error {
+	if _, err := os.Stat(m.at(stateName)); err == nil {
+		return nil
+	}
+	if entries, err := os.ReadDir(m.Options.Out); err == nil && len(entries) > 0 && (len(entries) > 1 || entries[0].Name() != lockName && entries[0].Name() != "lost+found") {
+		return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum start did not make it", m.at(entries[0].Name()))
+	}
+	return errors.Join(os.MkdirAll(m.Options.Out, 0o700), os.Chmod(m.Options.Out, 0o700))
+}
+
+// read reads how far the folder is: with the lock held, for another start may just have ended.
+func (m *month) read() error {
+	data, err := os.ReadFile(m.at(stateName))
+	if errors.Is(err, os.ErrNotExist) {
+		m.state = state{Schema: stateSchema, In: m.Options.In, Evenings: []evening{}, Agreed: []float64{}}
+		return nil
+	}
+	if err != nil {
+		return exit.With(exit.Config, err, "make it readable")
+	}
+	if json.Unmarshal(data, &m.state) != nil || m.state.Schema != stateSchema {
+		return &durable.IntegrityError{Path: m.at(stateName), Cause: "is not the record of a start by this version of velum"}
+	}
+	switch {
+	case filepath.Clean(m.state.In) == filepath.Clean(m.Options.In):
+	case m.turns() > 0:
+		return exit.Errorf(exit.Config, "name another --out, or put the new month beside the others", "%s was started with --in %s", m.Options.Out, m.state.In)
+	default: // a slip of the first call: nothing was learned from there
+		m.state.In, err = m.Options.In, durable.RemoveAll(durable.OS, m.at(configName))
+	}
+	return err
+}
+
+func (m *month) at(name ...string) string {
+	return filepath.Join(append([]string{m.Options.Out}, name...)...)
+}
+
+// save writes the state.
+func (m *month) save() error {
+	data, err := json.MarshalIndent(&m.state, "", " ")
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(nil, m.at(stateName), append(data, '\n'))
+}
+
+// evening is one call: answers, a turn, the masked month, questions.
+func (m *month) evening(ctx context.Context) error {
+	if err := m.asked(); err != nil { // and whose the folder is, before anything else stands there
+		return err
+	}
+	if err := m.configure(ctx); err != nil {
+		return err
+	}
+	if err := m.take(ctx); err != nil {
+		return err
+	}
+	if err := errors.Join(m.settle(ctx), m.mask(ctx)); err != nil {
+		return err
+	}
+	if err := m.ask(ctx); err != nil {
+		return err
+	}
+	return m.print()
+}
+
+// quiet is the console for rooms whose own words would be too many.
+func (m *month) quiet() *console.Console {
+	return &console.Console{In: m.Console.In, Out: io.Discard, Errs: m.Errs, Env: m.Env, Version: m.Version, Quiet: m.Quiet, NoColor: m.NoColor, Verbose: m.Verbose, JSON: m.JSON, Log: m.Log}
+}
+
+// configure loads the configuration; the first start finds out how the archive is read.
+func (m *month) configure(ctx context.Context) (err error) {
+	file := m.at(configName)
+	if m.Own {
+		file = ""
+	} else if _, err := os.Stat(file); err != nil {
+		if err := m.propose(ctx, file); err != nil {
+			return err
+		}
+	}
+	m.cfg, err = m.Load(file)
+	return err
+}
+
+// propose writes how the archive is read, whole or not at all.
+func (m *month) propose(ctx context.Context, file string) error {
+	cfg, err := m.Load("")
+	if err != nil {
+		return err
+	}
+	draft, err := durable.NewDraft(nil, m.at("proposed"))
+	if err != nil {
+		return err
+	}
+	defer draft.Discard()
+	c := m.quiet()
+	c.Quiet, c.JSON = true, false
+	if err := propose.Run(ctx, c, cfg, &propose.Options{In: m.Options.In, Out: draft.Path(configName), Yes: true}); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(draft.Path(configName))
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(nil, file, data)
+}
+
+// first is the model that the first questions and the first masked month are made with: that of the
+// configuration, or one of lists and of how often the archive has their words.
+func (m *month) first(ctx context.Context) (string, error) {
+	if len(m.Lists) == 0 {
+		return m.cfg.Tag.Model, nil
+	}
+	out := m.at(listsName)
+	if _, err := os.Stat(out); err == nil {
+		return out, nil
+	}
+	lists, err := m.compiled()
+	if err != nil {
+		return "", err
+	}
+	o := &train.Options{Kind: dictionary.Kind, Out: out, Dictionary: train.DictionaryOptions{
+		Method: string(dictionary.Divergence), Gazetteers: lists, Notes: []string{m.Options.In}, Classes: []string{"GivenName", "Surname"}, Category: "PERSON",
+	}}
+	return out, train.Train(ctx, m.quiet(), m.cfg, o)
+}
+
+// compiled returns the lists as `velum gazetteer build` makes them: those that are as a house has them, CSV or lines, are
+// made into one.
+func (m *month) compiled() (lists []string, err error) {
+	var raw []string
+	for _, list := range m.Lists {
+		f, err := modelfile.Open(list)
+		switch {
+		case err == nil:
+			lists, err = append(lists, list), f.Close()
+		case errors.Is(err, modelfile.ErrNotAModel), errors.Is(err, os.ErrNotExist):
+			raw, err = append(raw, list), nil
+		}
+		if err != nil {
+			return nil, exit.With(exit.Integrity, err, "build it again: velum gazetteer build")
+		}
+	}
+	if len(raw) == 0 {
+		return lists, nil
+	}
+	out := m.at("lists.velum")
+	return append(lists, out), look.BuildList(m.quiet(), &look.ListOptions{Out: out, MaxBad: look.MaxBad}, raw)
+}
+
+// learning is the configuration of a turn. Each start does one if there are new answers, and none else.
+func (m *month) learning(ctx context.Context) (*option.Config, error) {
+	start, err := m.first(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cfg := *m.cfg
+	l := &cfg.Learn
+	l.In, l.Gold, l.Dev, l.Oracle, l.Start, l.Turns, l.Ask, l.Draws, l.Again = []string{m.Options.In}, nil, nil, nil, start, 0, 0, 1, true
+	l.Calibrate = "none"
+	cfg.Inverse.Model = ""
+	return &cfg, nil
+}
+
+// learn does a turn with new answers, or asks.
+func (m *month) learn(ctx context.Context, o *learn.Options) error {
+	cfg, err := m.learning(ctx)
+	if err != nil {
+		return err
+	}
+	o.Out, o.To, o.BackTo = m.at(learnedName), "jsonl", m.turns()-1 // a month that came since is learned from, too
+	return learn.Learn(ctx, m.quiet(), cfg, o)
+}
+
+// turns is how many turns there are.
+func (m *month) turns() int { return len(m.numbered(learnedName, "turn", 0)) }
+
+// numbered lists what stands in a folder as kind-00, kind-01 and so on.
+func (m *month) numbered(folder, kind string, first int) (all []string) {
+	for {
+		name := m.at(folder, fmt.Sprintf("%s-%02d", kind, first+len(all)))
+		if _, err := os.Stat(name); err != nil {
+			return all
+		}
+		all = append(all, name)
+	}
+}
+
+// mask masks the archive with the model in use, and beside it the inverse one.
+func (m *month) mask(ctx context.Context) error {
+	load := func() (*option.Config, error) {
+		cfg := *m.cfg
+		cfg.Tag.Model = m.at(learnedName, "models")
+		if !cfg.Given("inverse.model") {
+			cfg.Inverse.Model = inverseModel
+		}
+		return &cfg, nil
+	}
+	err := run.Mask(ctx, m.quiet(), load, &run.Options{In: []string{m.Options.In}, Out: m.at(maskedName), Record: run.RecordOptions{EmptyOK: true}})
+	if code := exit.CodeOf(err); err != nil && code != exit.Nothing && code != exit.Quarantined { // the month is there, and its report says what is not
+		return err
+	}
+	return m.masked()
+}
+
+// ask writes the questions of the evening, unless those of before wait for their first answer.
+func (m *month) ask(ctx context.Context) error {
+	if m.waiting() {
+		return nil
+	}
+	if m.enough() && !m.More {
+		m.said.Done = fmt.Sprintf("%d turns in a row changed fewer than one in a hundred of what the model finds; --more asks all the same", enoughTurns)
+		return nil
+	}
+	err := m.learn(ctx, &learn.Options{Ask: m.Ask})
+	if exit.CodeOf(err) == exit.Nothing && len(m.state.Evenings) > 0 {
+		m.said.Done = "every note of the archive is answered or learned from"
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return m.asked()
+}

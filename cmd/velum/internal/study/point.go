@@ -1,0 +1,290 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/stages/score"
+)
+
+// Part is what one study found.
+type Part struct {
+	Study  string  `json:"study"`
+	Digest string  `json:"notes_digest"` // of all notes, in order
+	Notes  int     `json:"notes"`
+	Groups int     `json:"groups"`
+	By     string  `json:"by"`
+	Spans  int     `json:"gold_spans"`
+	Labels string  `json:"labels"`
+	Folds  int     `json:"folds,omitempty"` // 0: scored on --dev, or drawn
+	Seed   int     `json:"seed"`
+	Beta   float64 `json:"beta"`
+	Draws  int     `json:"bootstrap_draws"`
+	Trials int     `json:"trials"` // different ones
+
+	Varied  string    `json:"varied,omitempty"`  // what Point.At is
+	Caution string    `json:"caution,omitempty"` // about figures that are too good
+	Sources []string  `json:"sources,omitempty"` // that the folds leave out, in turn
+	Points  []*Point  `json:"points,omitempty"`
+	Pairs   []*Pair   `json:"pairs,omitempty"`
+	Ranking []*Ranked `json:"ranking,omitempty"`
+}
+
+// Point is the scores of one arm in one place, all its trials together. Intervals are
+// of 95 %, by draws of groups,
+// or of notes where a group is a source.
+type Point struct {
+	Kind     string     `json:"kind"`
+	At       string     `json:"at,omitempty"`
+	On       string     `json:"on,omitempty"` // mix: whose notes were scored
+	Taken    bool       `json:"taken,omitempty"`
+	Picked   []string   `json:"picked_in_folds,omitempty"` // grid: the settings of each fold, see fair
+	Share    float64    `json:"share,omitempty"`           // confidence: of the notes that are above
+	Trials   int        `json:"trials"`
+	Learned  float64    `json:"learned"` // notes of a trial, mean; 0: a model that there is
+	Tested   int        `json:"tested"`  // notes of all trials
+	Drawn    int        `json:"drawn"`   // groups of them, which intervals draw
+	Strict   Scores     `json:"strict"`
+	Masked   Scores     `json:"masked_entities"`
+	Mean     float64    `json:"mean"` // of the trials' strict F1
+	SD       float64    `json:"sd"`
+	F1       []float64  `json:"f1"`                // of each trial
+	Weights  float64    `json:"weights,omitempty"` // of a model, mean
+	Category []Category `json:"categories,omitempty"`
+
+	scorer *score.Scorer
+}
+
+// Scores are those of one measure.
+type Scores struct {
+	Precision float64    `json:"precision"`
+	Recall    float64    `json:"recall"`
+	F1        float64    `json:"f1"`
+	FBeta     float64    `json:"f_beta"`
+	F1Ends    [2]float64 `json:"f1_ends"`
+	Ends      [2]float64 `json:"recall_ends"`
+}
+
+// Category is the strict F1 of a category.
+type Category struct {
+	Category string  `json:"category"`
+	Gold     int64   `json:"gold"`
+	F1       float64 `json:"f1"`
+	Masked   float64 `json:"masked_recall"`
+}
+
+// Pair is the difference of two points, A - B, with its interval by the paired
+// bootstrap and its probability of chance by approximate randomization over the same
+// (NGRID §6.4): of strict F1, and of masking recall by entity.
+type Pair struct {
+	A      string     `json:"a"`
+	B      string     `json:"b"`
+	At     string     `json:"at,omitempty"`
+	F1     Difference `json:"strict_f1"`
+	Masked Difference `json:"masked_recall"`
+}
+
+// Difference is one of a Pair. Holm is Alpha as it counts among all pairs of the study
+// (Holm 1979).
+type Difference struct {
+	Difference float64    `json:"difference"`
+	Ends       [2]float64 `json:"ends"`
+	Alpha      float64    `json:"alpha"`
+	Holm       float64    `json:"holm"`
+}
+
+// point puts trials of an arm together. keep chooses among their notes, by the number
+// in the corpus and the confidence; nil takes all. Trials of all points that are
+// compared have the same test notes in the same order, so rows are the same groups.
+func (s *study) point(a *arm, at string, trials []*trial, keep func(note int, conf float32) bool) *Point {
+	p := &Point{Kind: a.name, At: at, Trials: len(trials)}
+	p.scorer = score.New(score.Options{Beta: s.Beta, Draws: s.Draws, Seed: uint64(s.Seed)})
+	rows := map[string]int{}
+	whole := 0
+	for _, t := range trials {
+		row := func(i int) int {
+			n := t.test[t.outcome.Notes[i]]
+			if keep != nil && !keep(n, t.outcome.Confidence[i]) {
+				return -1
+			}
+			g := s.corpus.notes[n].drawn
+			if _, known := rows[g]; !known {
+				rows[g] = len(rows)
+			}
+			p.Tested++
+			return rows[g]
+		}
+		p.scorer.Gather(t.outcome.Scores, row)
+		whole += len(t.outcome.Notes)
+		alone := score.New(score.Options{Draws: -1})
+		alone.Gather(t.outcome.Scores, func(i int) int {
+			if keep != nil && !keep(t.test[t.outcome.Notes[i]], t.outcome.Confidence[i]) {
+				return -1
+			}
+			return i
+		})
+		m, _ := alone.Report().Measure(score.Strict)
+		p.F1 = append(p.F1, report.Rounded(m.F1))
+		if t.arm.learns {
+			p.Learned += float64(len(t.train)) / float64(len(trials))
+		}
+		p.Weights += float64(t.outcome.Weights) / float64(len(trials))
+	}
+	p.Drawn = len(rows)
+	p.Mean, p.SD = spread(p.F1)
+	r := p.scorer.Report()
+	p.Strict, p.Masked = scoresOf(r, score.Strict), scoresOf(r, score.MaskedEntities)
+	if keep == nil {
+		for _, c := range r.Categories {
+			p.Category = append(p.Category, Category{c.Category, c.Gold, report.Rounded(c.F1), report.Rounded(c.MaskedRecall)})
+		}
+	}
+	p.Learned, p.Weights = math.Round(p.Learned), math.Round(p.Weights)
+	p.Share = report.Rounded(float64(p.Tested) / float64(max(whole, 1)))
+	return p
+}
+
+func scoresOf(r *score.Report, k score.Measure) Scores {
+	m, _ := r.Measure(k)
+	x := Scores{Precision: report.Rounded(m.Precision), Recall: report.Rounded(m.Recall), F1: report.Rounded(m.F1), FBeta: report.Rounded(m.FBeta)}
+	if m.Interval != nil {
+		x.F1Ends, x.Ends = rounded(m.Interval.F1), rounded(m.Interval.Recall)
+	}
+	return x
+}
+
+func rounded(ends [2]float64) [2]float64 {
+	return [2]float64{report.Rounded(ends[0]), report.Rounded(ends[1])}
+}
+
+// spread returns mean and standard deviation.
+func spread(values []float64) (mean, sd float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		sd += (v - mean) * (v - mean)
+	}
+	return report.Rounded(mean), report.Rounded(math.Sqrt(sd / float64(max(len(values)-1, 1))))
+}
+
+// pair tests whether two points differ.
+func (s *study) pair(a, b *Point, nameA, nameB, at string) (*Pair, error) {
+	p := &Pair{A: nameA, B: nameB, At: at}
+	for _, x := range []struct {
+		to *Difference
+		m  score.Measure
+		of func(score.Ratios) float64
+		in func(score.Interval) [2]float64
+	}{
+		{&p.F1, score.Strict, func(r score.Ratios) float64 { return r.F1 }, func(i score.Interval) [2]float64 { return i.F1 }},
+		{&p.Masked, score.MaskedEntities, func(r score.Ratios) float64 { return r.Recall }, func(i score.Interval) [2]float64 { return i.Recall }},
+	} {
+		test, err := a.scorer.Compare(b.scorer, x.m, 0, uint64(s.Seed))
+		if err != nil {
+			return nil, err
+		}
+		ends, err := a.scorer.DifferenceInterval(b.scorer, x.m, s.Draws, uint64(s.Seed))
+		if err != nil {
+			return nil, err
+		}
+		*x.to = Difference{report.Rounded(x.of(test.Difference)), rounded(x.in(ends)), report.Rounded(x.of(test.Alpha)), 0}
+	}
+	return p, nil
+}
+
+// pairs tests all pairs of points in the same place, and adjusts them.
+func (s *study) pairs(points []*Point) (all []*Pair, err error) {
+	for i, a := range points {
+		for _, b := range points[i+1:] {
+			if a.At == b.At && a.On == b.On && a.Kind != b.Kind {
+				p, err := s.pair(a, b, a.Kind, b.Kind, strings.Trim(a.At+" "+a.On, " "))
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, p)
+			}
+		}
+	}
+	return adjusted(all), nil
+}
+
+// against tests points against one of the same kind.
+func (s *study) against(base *Point, points []*Point) (all []*Pair, err error) {
+	for _, a := range points {
+		if a == base || a.Kind != base.Kind || a.On != base.On {
+			continue
+		}
+		p, err := s.pair(a, base, a.At, base.At, strings.Trim(base.Kind+" "+base.On, " "))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// adjusted sets what probabilities of chance count among all pairs: the smallest as
+// often as there are pairs, the next one time less, and none less than one before.
+func adjusted(all []*Pair) []*Pair {
+	for _, of := range []func(*Pair) *Difference{func(p *Pair) *Difference { return &p.F1 }, func(p *Pair) *Difference { return &p.Masked }} {
+		order := slices.Clone(all)
+		slices.SortStableFunc(order, func(a, b *Pair) int { return cmp.Compare(of(a).Alpha, of(b).Alpha) })
+		least := 0.0
+		for k, p := range order {
+			d := of(p)
+			least = max(least, min(1, d.Alpha*float64(len(order)-k)))
+			d.Holm = report.Rounded(least)
+		}
+	}
+	return all
+}
+
+// writePoints writes the points for people.
+func (p *Part) writePoints(out io.Writer) {
+	if len(p.Points) == 0 {
+		return
+	}
+	beta := ""
+	if p.Beta != 1 {
+		beta = fmt.Sprintf("F%g", p.Beta)
+	}
+	varied := p.Varied
+	if varied == "kind" {
+		varied = ""
+	}
+	fmt.Fprintf(out, "kind\t%s\tlearned\tP\tR\tF1\t95 %%\t%s\tmean\tsd\tmasked\t95 %%\t\t\n", varied, beta)
+	for _, x := range p.Points {
+		more := ""
+		switch {
+		case x.Taken:
+			more = "taken"
+		case p.Study == "confidence":
+			more = fmt.Sprintf("%.3f of notes", x.Share)
+		}
+		if beta != "" {
+			beta = fmt.Sprintf("%.4f", x.Strict.FBeta)
+		}
+		fmt.Fprintf(out, "%s\t%s\t%.0f\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t%.4f\t%.4f\t%.4f\t%.4f-%.4f\t%s\t\n", exit.Printable(x.Kind), exit.Printable(x.Where()), x.Learned,
+			x.Strict.Precision, x.Strict.Recall, x.Strict.F1, x.Strict.F1Ends[0], x.Strict.F1Ends[1], beta, x.Mean, x.SD, x.Masked.Recall, x.Masked.Ends[0], x.Masked.Ends[1], more)
+	}
+}
+
+// writePairs writes the pairs for people.
+func (p *Part) writePairs(out io.Writer) {
+	for _, x := range p.Pairs {
+		at := x.At
+		if at != "" {
+			at += ": "
+		}
+		fmt.Fprintf(out, "%s%s - %s: strict F1 %+.4f [%+.4f, %+.4f], by chance %.4f, of all %d pairs %.4f; masking recall %+.4f [%+.4f, %+.4f], by chance %.4f, %.4f\n",
+			exit.Printable(at), exit.Printable(x.A), exit.Printable(x.B), x.F1.Difference, x.F1.Ends[0], x.F1.Ends[1], x.F1.Alpha, len(p.Pairs), x.F1.Holm,
+			x.Masked.Difference, x.Masked.Ends[0], x.Masked.Ends[1], x.Masked.Alpha, x.Masked.Holm)
+	}
+}

@@ -1,0 +1,241 @@
+// Package study is what `velum study` does: many trainings and scorings of kinds of
+// taggers on labelled notes (cross-validation, learning curves, ablation, grids, mixtures)
+// put together into points with intervals and pairs with tests, in a folder in which a
+// stopped command goes on.
+//
+//	labelled notes ─> folds, shares, mixtures ─> trials (train on X, tag Y, count) ─> points, pairs ─> study.json, study.html
+//
+// Everything is a function of notes, options and seed. What is kept of a trial is counts:
+// no text and no model.
+package study
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/page"
+	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
+)
+
+// Options are what a study is told beside the configuration.
+type Options struct {
+	Gold, With, Dev []string // paths of labelled notes
+	Kinds           []string // see parseArm
+	By, Group       string   // what is never split, and what names it by an id
+	K               int      // folds; 0: a group each
+	Labels, Out     string
+	Seed            int
+	Beta            float64 // weight of recall in F_β
+	Draws           int     // of the bootstrap
+
+	Shares     []float64 // curve: per cent of the notes; mix: per cent of --with
+	Times      int       // curve, mix: draws of each
+	Forward    bool      // ablate: groups are added in turn
+	Vary       []string  // grid: KEY=VALUE,VALUE
+	Thresholds []float64 // confidence
+}
+
+// ways are the studies that there are.
+var ways = map[string]func(*study, context.Context) (*Part, error){
+	"folds": (*study).foldsPart, "curve": (*study).curvePart, "ablate": (*study).ablatePart, "rank": (*study).rankPart,
+	"grid": (*study).gridPart, "mix": (*study).mixPart, "confidence": (*study).confidencePart,
+}
+
+// Names are those of the studies.
+func Names() []string { return slices.Sorted(maps.Keys(ways)) }
+
+// study is one study in its folder.
+type study struct {
+	*console.Console
+	*Options
+	cfg      *option.Config
+	options  option.Sources
+	labels   string
+	into     func(pipeline.Category) pipeline.Category
+	corpus   *corpus
+	arms     []*arm
+	dir      string
+	code     string // digest of the program
+	progress *console.Progress
+	done     map[string]bool // keys of trials
+}
+
+const (
+	trialsFolder = "trials"
+	resultName   = "study.json"
+	pageName     = "study.html"
+	lockName     = "_LOCK" // held while a study goes on; a kill leaves it
+)
+
+// Run does a study and writes study.json and study.html, which keep what other
+// studies in the same folder have found.
+func Run(ctx context.Context, c *console.Console, options option.Sources, what string, o *Options) error {
+	if ways[what] == nil {
+		return exit.Errorf(exit.Config, exit.Suggest(what, Names()), "no study %q", what)
+	}
+	if o.Out == "" || len(o.Gold) == 0 {
+		return exit.Errorf(exit.Config, "see `velum study --help`", "--gold and --out are needed")
+	}
+	s := &study{Console: c, Options: o, options: options, dir: o.Out, code: codeDigest(c.Version), done: map[string]bool{}}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if err := errors.Join(foreign(s.dir), os.MkdirAll(filepath.Join(s.dir, trialsFolder), 0o700)); err != nil {
+		return err
+	}
+	lock, err := durable.OS.Lock(filepath.Join(s.dir, lockName), durable.NewHolder("study"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.locked(ctx, what), lock.Close())
+}
+
+// prepare reads options and notes before anything is written.
+func (s *study) prepare() (err error) {
+	if s.cfg, err = option.Load(s.options); err != nil {
+		return err
+	}
+	if s.labels = s.Labels; s.labels == "" {
+		s.labels = s.cfg.Profile
+	}
+	if _, err := pipeline.Labels(s.labels); err != nil {
+		return exit.With(exit.Config, err, "name one with --labels")
+	}
+	if s.into, err = flow.IntoLabels(s.labels); err != nil {
+		return exit.With(exit.Config, err, "")
+	}
+	if len(s.Kinds) == 0 {
+		return exit.Errorf(exit.Config, "name some, as crf,bilstm", "--kinds is empty")
+	}
+	for _, text := range s.Kinds {
+		a, err := s.parseArm(text)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(s.arms, func(b *arm) bool { return b.name == a.name }) {
+			return exit.Errorf(exit.Config, "give one of them another name, as two="+text, "--kinds: %s comes twice", a.name)
+		}
+		if a.learns { // what cannot be trained is told before hours of trials
+			if _, err := s.training(a, nil); err != nil {
+				return fmt.Errorf("%s: %w", a.name, err)
+			}
+		}
+		s.arms = append(s.arms, a)
+	}
+	s.corpus, err = readCorpus(s.cfg, s.Options)
+	return err
+}
+
+// foreign refuses a folder that holds something and that no study made.
+func foreign(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		return nil // it is not there, or MkdirAll says what is wrong
+	}
+	for _, e := range entries {
+		if e.Name() == trialsFolder || e.Name() == lockName {
+			return nil
+		}
+	}
+	return exit.Errorf(exit.Config, "name another folder", "%s is in the way: the folder is not empty, and velum study did not make it", filepath.Join(dir, entries[0].Name()))
+}
+
+func (s *study) locked(ctx context.Context, what string) error {
+	all, err := readParts(s.dir) // nobody else writes there, and what is damaged is told before hours of trials
+	if err != nil {
+		return err
+	}
+	part, err := ways[what](s, ctx)
+	s.progress.End()
+	if err != nil {
+		return err
+	}
+	s.describe(part, what)
+	all.Parts[what] = part
+	if err := all.write(s.dir, page.LanguageOf(s.cfg.Report.Lang)); err != nil {
+		return err
+	}
+	if s.JSON {
+		return json.NewEncoder(s.Console.Out).Encode(part)
+	}
+	return s.print(part)
+}
+
+// Study is study.json: what the studies of a folder found, by their names. It holds
+// counts, names of options and labels, and no text of a note.
+type Study struct {
+	Schema string           `json:"schema"`
+	Parts  map[string]*Part `json:"studies"`
+}
+
+// Schema is that of study.json.
+const Schema = "velum.study/1"
+
+// readParts reads what other studies of the folder found. What is there and cannot be read
+// is an error: to write over it would lose them.
+func readParts(dir string) (*Study, error) {
+	path := filepath.Join(dir, resultName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Study{Schema: Schema, Parts: map[string]*Part{}}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	s := new(Study)
+	if err = json.Unmarshal(data, s); err == nil && (s.Schema != Schema || s.Parts == nil) {
+		err = fmt.Errorf("its schema is %q, not %q", s.Schema, Schema)
+	}
+	if err != nil {
+		return nil, exit.With(exit.Integrity, fmt.Errorf("%s is damaged: %w", path, err), "move it away or name another folder; trials are kept beside it, so the studies that it held are soon made again by their commands")
+	}
+	return s, nil
+}
+
+func (s *Study) write(dir string, l page.Language) error {
+	data, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	html, err := s.html(l)
+	if err != nil {
+		return err
+	}
+	if err := durable.WriteFile(nil, filepath.Join(dir, pageName), html); err != nil {
+		return err
+	}
+	return durable.WriteFile(nil, filepath.Join(dir, resultName), append(data, '\n'))
+}
+
+// print shows a study on the terminal.
+func (s *study) print(p *Part) error {
+	if s.Quiet {
+		return nil
+	}
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight|tabwriter.DiscardEmptyColumns)
+	p.writePoints(t)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if p.Caution != "" {
+		fmt.Fprintln(&b, p.Caution)
+	}
+	p.writePairs(&b)
+	p.writeRanking(&b)
+	_, err := s.Printf("%d notes, %d groups by %s, %d trials\n%s%s\n", p.Notes, p.Groups, p.By, p.Trials, []byte(b.String()), filepath.Join(s.dir, pageName))
+	return err
+}
