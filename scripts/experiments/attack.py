@@ -135,7 +135,18 @@ def written(text, spans, day, names, patient, accents, r):
     return out + text[at:], moved
 
 
-def archive(a, r, out):
+def table_of_names(path):
+    """INE's tables as one, as mask.names and velum attack --people take it"""
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("kind,name,people\n")
+        for kind, file, name, count in [("man", "hombres", "nombre", "frec"), ("woman", "mujeres", "nombre", "frec"), ("surname", "apellidos", "apellido", "frec_pri"), ("surname", "apellidos-20", "apellido", "frec_pri")]:
+            for n, c in table(f"names-es-ine/{file}.csv.gz", name, count):
+                f.write(f'{kind},"{n}",{c:.0f}\n')
+    return path
+
+
+def made(a, r):
+    """rows (id, patient, day, text) of an archive, and what stands where in each"""
     names, all_notes = Names(r), fillers()
     r.shuffle(all_notes)
     with_persons = [n for n in all_notes if any(l == "PERSON" for _, _, l in n[1])]
@@ -169,8 +180,15 @@ def archive(a, r, out):
             key = f"{p}|{k}|{len(rows)}"
             rows.append((key, f"p{p:04}", day, text))
             gold.append({"id": key, "text": text, "spans": [{"start": s, "end": e, "label": "DNI" if l == "ID" else l} for s, e, l in spans]})
+    return rows, gold
+
+
+def archive(a, r, out):
+    rows, gold = made(a, r)
     order = list(range(len(rows)))
     r.shuffle(order)
+    if a.sorted:
+        order.sort(key=lambda i: rows[i][2])
     import pyarrow as pa, pyarrow.parquet as pq
     os.makedirs(os.path.join(out, "in"))
     cols = list(zip(*(rows[i] for i in order)))
@@ -178,11 +196,7 @@ def archive(a, r, out):
     with open(os.path.join(out, "gold.jsonl"), "w", encoding="utf-8") as f:
         for i in order:
             f.write(json.dumps(gold[i], ensure_ascii=False) + "\n")
-    with open(os.path.join(out, "people.csv"), "w", encoding="utf-8") as f:
-        f.write("name,people\n")
-        for path, name, count, delimiter in [("names-es-ine/hombres.csv.gz", "nombre", "frec", ","), ("names-es-ine/mujeres.csv.gz", "nombre", "frec", ","), ("names-es-ine/apellidos.csv.gz", "apellido", "frec_pri", ",")]:
-            for n, c in table(path, name, count, delimiter):
-                f.write(f'"{n}",{c:.0f}\n')
+    table_of_names(os.path.join(out, "names.csv"))
     with open(os.path.join(out, "key"), "w") as f:
         f.write("%064x" % r.getrandbits(256))
     os.chmod(os.path.join(out, "key"), 0o400)
@@ -198,7 +212,9 @@ def main():
     p.add_argument("--policy", default="research")
     p.add_argument("--model", default="cascade")
     p.add_argument("--misses", default="0.01")
+    p.add_argument("--table", action="store_true", help="the house gives velum INE's table of names (mask.names)")
     p.add_argument("--out", default="out/attack")
+    p.add_argument("--sorted", action="store_true", help="rows by date, not shuffled")
     p.add_argument("--only")
     p.add_argument("--json", action="store_true")
     p.add_argument("--set", action="append", default=[], help="further options of velum")
@@ -206,10 +222,12 @@ def main():
     subprocess.run(["rm", "-rf", a.out], check=True)
     archive(a, random.Random(a.seed), a.out)
     common = ["--model", a.model, "--policy", a.policy, "--set", f"key.file={a.out}/key", "--set", "read.columns.patient=patient_id", "--set", "read.columns.date=date", "--set", "read.skip_unknown=true", "--set", "choose.use=false", "--set", "write.max_quarantined=1"]
+    if a.table:
+        common += ["--set", f"mask.names={a.out}/names.csv"]
     for s in a.set:
         common += ["--set", s]
     subprocess.run([a.velum, "run", "-q", "--in", f"{a.out}/in", "--out", f"{a.out}/study", *common], check=True)
-    command = [a.velum, "attack", f"{a.out}/study", "--gold", f"{a.out}/gold.jsonl", "--people", f"{a.out}/people.csv", "--misses", a.misses, "-q"]
+    command = [a.velum, "attack", f"{a.out}/study", "--gold", f"{a.out}/gold.jsonl", "--people", f"{a.out}/names.csv", "--misses", a.misses, "-q"]
     command += [x for x in common if x != "--" ]
     if a.only:
         command += ["--only", a.only]

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""How well surrogates hide names that were missed, and whether they are like what they stand for.
+"""Whether surrogates are like what they stand for.
 
-  surrogates.py archive OUT.jsonl [--seed 1]       300 patients x 12 notes: snippets of notes-voices, names by INE's frequency
-  surrogates.py attack OUT.jsonl [--misses .01] [--operator "surrogate strategy=markov"]
   surrogates.py judge [--seed 1]                   gender, language, frequency, by INE's and Barcelona's tables
   surrogates.py places [--seed 1]                  street, code, town, province, hospital: whether they go together
+  surrogates.py dates [--seed 1]                   gold spans of MEDDOCAN and nubes-phi, dev: the share of dates that is moved
+  surrogates.py offsets [--seed 1]                 how many an archive's range leaves to a patient, and what more would cost; no Go
+  surrogates.py crf --velum bin/velum [--keys 4]   strict F1 on MEDDOCAN dev of a CRF that learned from surrogates in train, beside the originals
+  surrogates.py speed --velum bin/velum            processor time of placeholders by that of policy research, by part, 30,000 notes of attack.py, runs in turns
 
-Where names stand is granted to every attack, and nothing else. Two kinds of misses: of mentions, each by itself, and of values,
-which are then missed wherever they stand. `bins` is no attack that anybody has: it is told of half of the patients what is real,
-and shows what could be told from repetition, spelling and frequency together. Needs ../shared/data and Go; scratch in --work.
+How well they hide what was missed is outsider.py's. Needs ../shared/data and Go; scratch in --work.
 """
-import argparse, collections, csv, gzip, io, json, math, os, random, re, subprocess, sys, unicodedata
+import argparse, collections, csv, functools, gzip, io, json, math, os, random, re, resource, shutil, statistics, subprocess, unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -79,104 +79,24 @@ class People:
     def write(self, name):
         return " ".join(self.forms.get(fold(w), w.capitalize() if w not in ("DE", "LA", "DEL", "LOS", "LAS") else w.lower()) for w in name.split())
 
-    def person(self, catalan, family=None, woman=None):
-        woman = self.r.random() < .5 if woman is None else woman
-        given = self.write(self.t.draw(self.r, self.t.women if woman else self.t.men))
-        names = self.t.barcelona if catalan else self.t.surnames
-        last = [self.write(self.t.draw(self.r, names)) for _ in range(2)]
-        if family:
-            last[self.r.randrange(2)] = self.r.choice(family["last"])
-        return {"given": given, "last": last, "woman": woman}
 
-
-STAFF = re.compile(r"(?i)(\bdra?\.?|\bdoctora?|\benf\w*\.?|\bdue|\binf\w*\.?|\bmetge\w*|\btso?c?\.?)\s*$")
-CATALAN = re.compile(r"(?i)\b(amb|els|és|dels|que no|avui|pels|això|per al|des de fa|anys|mare|pare|té|ha vingut|li)\b")
-
-
-def snippets():
-    rows = [json.loads(l) for f in ("train", "dev") for l in open(os.path.join(DATA, "labelled", "notes-voices", f + ".jsonl"), encoding="utf-8")]
-    return [(n["text"], [(s["start"], s["end"], s["label"]) for s in n["spans"]], len(CATALAN.findall(n["text"])) >= 2) for n in rows if len(n["text"]) < 700]
-
-
-def form(r, p, was, accents):
-    """The name of p in the form that the snippet had a name in."""
-    words = re.findall(r"[^\W\d_]+\.?", was)
-    if len(words) <= 1:
-        name = p["given"] if r.random() < .6 else p["last"][0]
-        if len(was) <= 3 and was.isupper() and len(was) > 1:
-            name = "".join(w[0] for w in [p["given"], *p["last"]])[: len(was)]
-    elif "," in was:
-        name = f"{p['last'][0]} {p['last'][1]}, {p['given']}" if len(words) > 2 else f"{p['last'][0]}, {p['given']}"
-    elif len(words[-1].rstrip(".")) == 1:
-        name = f"{p['given']} {p['last'][0][0]}."
-    elif len(words[0].rstrip(".")) == 1:
-        name = f"{p['given'][0]}. {p['last'][0]}"
-    else:
-        name = " ".join([p["given"], *p["last"][: len(words) - 1]])
-    if was.isupper():
-        name = name.upper()
-    elif was.islower():
-        name = name.lower()
-    if not accents:
-        name = "".join(c for c in unicodedata.normalize("NFD", name) if unicodedata.category(c) != "Mn" or c == "\u0303")
-        name = unicodedata.normalize("NFC", name)
-    return name
-
-
-def archive(a):
-    r, t = random.Random(a.seed), Tables()
-    people = People(r, t, spelling())
-    pool = snippets()
-    named = {c: [s for s in pool if s[2] == c and any(l == "PERSON" for _, _, l in s[1])] for c in (False, True)}
-    other = {c: [s for s in pool if s[2] == c and not any(l == "PERSON" for _, _, l in s[1])] for c in (False, True)}
-    staff = [people.person(r.random() < .5) for _ in range(80)]
-    notes = []
-    for k in range(a.patients):
-        catalan = r.random() < .5
-        patient = people.person(catalan)
-        around = [people.person(catalan, patient) for _ in range(r.randint(1, 3))] + [people.person(catalan)]
-        own = [staff[min(int(r.expovariate(1 / 12)), 79)] for _ in range(3)]
-        for m in range(a.notes):
-            text, spans, mentions = "", [], []
-            chosen = [r.choice(named[catalan]) for _ in range(r.randint(1, 3))] + [r.choice(other[catalan]) for _ in range(r.randint(0, 2))]
-            r.shuffle(chosen)
-            for snippet, marks, _ in chosen:
-                accents = bool(re.search("[áéíóúàèòïü]", snippet))
-                at, who = 0, {}
-                for start, end, label in sorted(marks):
-                    was = snippet[start:end]
-                    text += snippet[at:start]
-                    value, p = was, None
-                    if label == "PERSON":
-                        if was not in who:
-                            q = r.random()
-                            who[was] = r.choice(own) if STAFF.search(snippet[max(0, start - 14):start]) else patient if q < .55 else r.choice(around)
-                        p = who[was]
-                        value = form(r, p, was, accents)
-                    begin = len(text)
-                    text += value
-                    spans.append([begin, len(text), label])
-                    mentions.append({"role": None if p is None else "patient" if p is patient else "staff" if p in staff else "around", "given": p and p["given"]})
-                    at = end
-                text += snippet[at:] + "\n"
-            notes.append({"id": f"{k}-{m}", "patient": f"p{k}", "catalan": catalan, "text": text, "spans": spans, "mentions": mentions, "name": patient})
-    with open(a.file, "w", encoding="utf-8") as f:
-        for n in notes:
-            f.write(json.dumps(n, ensure_ascii=False) + "\n")
-    print(len(notes), "notes,", sum(s[2] == "PERSON" for n in notes for s in n["spans"]), "mentions of names")
-
-
-def masked(notes, operator, seed, work):
-    """notes: text, spans in characters -> the same masked; --operator for all."""
+@functools.cache
+def built(work):
     tool = os.path.join(work, "surrogates")
     subprocess.run(["go", "build", "-o", tool, "./scripts/experiments/surrogates"], cwd=ROOT, check=True)
+    return tool
+
+
+def masked(notes, operator, seed, work, names=None, categories=("PERSON", "LOCATION")):
+    """notes: text, spans in characters -> the same masked; --operator for all."""
+    tool = built(work)
     rows = []
     for n in notes:
         at = [0]
         for c in n["text"]:
             at.append(at[-1] + len(c.encode()))
-        rows.append(json.dumps({"id": n["id"], "patient": n["patient"], "text": n["text"], "spans": [[at[s], at[e], c] for s, e, c in n["spans"] if c in ("PERSON", "LOCATION")]}, ensure_ascii=False))
-    out = subprocess.run([tool, "--operator", operator, "--seed", str(seed)], input="\n".join(rows).encode(), stdout=subprocess.PIPE, check=True).stdout.decode()
+        rows.append(json.dumps({"id": n["id"], "patient": n["patient"], "text": n["text"], "spans": [[at[s], at[e], c] for s, e, c in n["spans"] if c in categories]}, ensure_ascii=False))
+    out = subprocess.run([tool, "--operator", operator, "--seed", str(seed), *(["--names", names] if names else [])], input="\n".join(rows).encode(), stdout=subprocess.PIPE, check=True).stdout.decode()
     back = []
     for line in out.splitlines():
         d = json.loads(line)
@@ -187,134 +107,6 @@ def masked(notes, operator, seed, work):
 
 def tokens(name):
     return [w for w in re.findall(r"[^\W\d_]+", fold(name)) if len(w) > 2 and w not in ("del", "las", "los")]
-
-
-def plant(notes, misses, regime, r):
-    """Which mentions are left: of each note, by number of span."""
-    left, missed = [], {}
-    for n in notes:
-        of = set()
-        for k, (s, e, c) in enumerate(n["spans"]):
-            if c != "PERSON":
-                continue
-            value = n["patient"], fold(n["text"][s:e])
-            if regime == "mention":
-                gone = r.random() < misses
-            else:
-                if value not in missed:
-                    missed[value] = r.random() < misses * 1.4
-                gone = missed[value] and r.random() < .7
-            if gone:
-                of.add(k)
-        left.append(of)
-    return left
-
-
-def mentions_of(notes, left, operator, seed, work):
-    """All names of the extract as the attacker sees them, and which are real."""
-    back = masked([{**n, "spans": [s for k, s in enumerate(n["spans"]) if k not in of]} for n, of in zip(notes, left)], operator, seed, work)
-    out = []
-    for i, (n, of, (text, places)) in enumerate(zip(notes, left, back)):
-        it = iter(places)
-        for k, (s, e, c) in enumerate(n["spans"]):
-            if c != "PERSON":
-                if c == "LOCATION":
-                    next(it)
-                continue
-            value, real = (n["text"][s:e], True) if k in of else (next(it)[0], False)
-            if not value.startswith("["):
-                out.append({"note": i, "patient": n["patient"], "name": value, "tokens": tokens(value), "real": real, "plain": not re.search("[áéíóúàèòïü]", n["text"]),
-                            "own": n["mentions"][k]["role"] == "patient", "first": n["name"]["given"]})
-    return out
-
-
-def features(all, public, count):
-    notes_of, docs, in_note = collections.defaultdict(set), collections.defaultdict(set), collections.Counter()
-    for m in all:
-        for w in m["tokens"]:
-            notes_of[m["patient"], w].add(m["note"])
-            docs[w].add(m["patient"])
-            in_note[m["note"], w] += 1
-    last = None
-    for m in all:
-        most = max((len(notes_of[m["patient"], w]) for w in m["tokens"]), default=0)
-        least = min((len(notes_of[m["patient"], w]) for w in m["tokens"]), default=0)
-        m["repeats"] = most
-        m["f"] = [("patient", min(most, 9)), ("least", min(least, 5)), ("note", max((min(in_note[m["note"], w], 4) for w in m["tokens"]), default=0)),
-                  ("patients", max((min(int(math.log2(len(docs[w]))), 6) for w in m["tokens"]), default=0)),
-                  ("pool", sum(w not in public for w in m["tokens"]) > 0),
-                  ("count", min((int(math.log2(count[w] + 1)) // 2 for w in m["tokens"]), default=-1)),
-                  ("accent", bool(re.search("[áéíóúàèòïü]", m["name"])), m["plain"]),
-                  ("case", m["name"].isupper(), m["name"].islower())]
-    for m in all:
-        m["f"].append(("fullname", sum(len(notes_of[m["patient"], w]) > 1 for w in m["tokens"]), len(m["tokens"])))
-
-
-def public_names():
-    names = set()
-    for folder in ("lists", "names"):
-        for f in os.listdir(os.path.join(LISTS, folder)):
-            if "names" in f or "geonames" in f or "municip" in f:
-                names |= {w for line in open(os.path.join(LISTS, folder, f), encoding="utf-8") if line[0] != "#" for w in fold(line.split("\t")[0]).split()}
-    for f in ("frequent", "surnames", "own-surnames", "given"):
-        for line in open(os.path.join(ROOT, "models/form/surrogate/lists", f + ".txt"), encoding="utf-8"):
-            if line[0] not in "#=":
-                names |= set(fold(line).split())
-    return names
-
-
-def bins(all):
-    """A naive judge that was told of the other half of the patients."""
-    patients = sorted({m["patient"] for m in all})
-    half = {p: k % 2 for k, p in enumerate(patients)}
-    for side in (0, 1):
-        real, sur = collections.Counter(), collections.Counter()
-        nr = ns = 0
-        for m in all:
-            if half[m["patient"]] != side:
-                (real if m["real"] else sur).update(m["f"])
-                nr, ns = nr + m["real"], ns + (not m["real"])
-        for m in all:
-            if half[m["patient"]] == side:
-                m["score"] = sum(math.log((real[x] + 2) / (nr + 40)) - math.log((sur[x] + 2 * ns / max(nr, 1)) / (ns + 40 * ns / max(nr, 1))) for x in m["f"])
-
-
-def report(name, all, chosen, share):
-    right = sum(m["real"] for m in chosen)
-    left = sum(m["real"] for m in all)
-    p = right / max(len(chosen), 1)
-    print(f"{name:34} {len(chosen):6} {right:5} of {left:5}  precision {p:.4f}  x{p / share:.2f}")
-
-
-def attack(a):
-    notes = [json.loads(l) for l in open(a.file, encoding="utf-8")]
-    public, count = public_names(), Tables().count
-    for regime in ("mention", "value"):
-        r = random.Random(a.seed * 7 + len(regime))
-        all = mentions_of(notes, plant(notes, a.misses, regime, r), a.operator, a.seed, a.work)
-        features(all, public, count)
-        bins(all)
-        left = sum(m["real"] for m in all)
-        share = left / len(all)
-        print(f"-- misses of a {regime}: {left} of {len(all)} ({share:.4f}); {a.operator}")
-        for k in (2, 3, 5, 8):
-            report(f"a token in {k} notes or more", all, [m for m in all if m["repeats"] >= k], share)
-        report("a token in one note", all, [m for m in all if m["repeats"] == 1], share)
-        report("a token in no public pool", all, [m for m in all if ("pool", True) in m["f"]], share)
-        report("an accent in a note without", all, [m for m in all if ("accent", True, True) in m["f"]], share)
-        report("no accent in a note without", all, [m for m in all if ("accent", False, True) in m["f"]], share)
-        top = sorted(all, key=lambda m: -m["score"])
-        report("bins, as many as are left", all, top[:left], share)
-        report("bins, twenty times that", all, top[: 20 * left], share)
-        full = [m for m in all if m["repeats"] >= 2 and len(m["tokens"]) >= 2]
-        named = []
-        for choose in (lambda m: m["repeats"], lambda m: m["score"]):
-            best = {}
-            for m in full:
-                if m["patient"] not in best or choose(m) > choose(best[m["patient"]]):
-                    best[m["patient"]] = m
-            named.append(sum(m["real"] and m["own"] for m in best.values()))
-        print(f"patients named, one guess each: by repetition {named[0]}, by bins {named[1]} of {len({m['patient'] for m in all})}; by chance {sum(sum(x['real'] and x['own'] for x in all if x['patient'] == p) / max(1, sum(x['patient'] == p for x in all)) for p in {m['patient'] for m in all}):.1f}")
 
 
 def distance(x, y):
@@ -353,7 +145,7 @@ def judge(a):
             at = text.index(name)
             rows.append({"id": str(k), "patient": f"p{k}", "text": text, "spans": [[at, at + len(name), "PERSON"]]})
             kinds.append((given, last, woman, catalan))
-        back = masked(rows, operator, a.seed, a.work)
+        back = masked(rows, operator, a.seed, a.work, a.names)
         same = known = unknown = 0
         freq, lang = {False: ([], []), True: ([], [])}, [0, 0]
         given_freq = ([], [])
@@ -408,6 +200,9 @@ def rows(path, delimiter=","):
         return list(csv.DictReader(io.TextIOWrapper(f, encoding="utf-8"), delimiter=delimiter))
 
 
+ANY_HOSPITAL = set("de del la las el els los da hospital general universitario universitari clinico clinic provincial comarcal materno infantil regional san santa sant virgen".split())
+
+
 def places(a):
     """Addresses of INE's towns and codes, streets of Barcelona's; judged by the same tables, hospitals by REGCESS."""
     r = random.Random(a.seed)
@@ -453,9 +248,9 @@ def places(a):
               "language": bool(re.match(r"(?i)(carrer|av|pl|pas|rambla|ronda|cam|tra|gran|jardins|via|torrent|pg|baixada|riera|parc|moll|mol|ptge|pujada|rda|c/|cal)", street)) and
               bool(re.search(r"(?i)\b(de la fuente|calle|de las|san |virgen|de los)\b", street)) <= (not catalan),
               "no doubled particle": not re.search(r"(?i)\b(la|del|les|els|las|los) (de|del|dels|d')\b", street)}
-        all_in = hospitals.get(t, "")
+        all_in = re.sub(r"\W+", " ", hospitals.get(t, "")) + " "
         h = fold(hospital.split(" ", 1)[1]) if " " in hospital else ""
-        ok["hospital of the town"] = not h or t in h.replace(" ", "") or any(w in all_in for w in h.split() if len(w) > 3) or not all_in
+        ok["hospital of the town"] = not h or t in h.replace(" ", "") or any(f" {w} " in all_in for w in h.split() if w not in ANY_HOSPITAL) or not all_in.strip()
         for key, good in ok.items():
             right[key] += good
             if a.v and not good:
@@ -466,17 +261,134 @@ def places(a):
     print(", ".join(f"{k} {v / n:.4f}" for k, v in right.items()), f"of {n}")
 
 
+def gold_dates():
+    """MEDDOCAN's dev, and nubes-phi's: notes with the spans of dates."""
+    dev = os.path.join(DATA, "meddocan", "dev")
+    for name in sorted(os.listdir(dev)):
+        if name.endswith(".ann"):
+            spans = [l.split("\t")[1].split(" ") for l in open(os.path.join(dev, name), encoding="utf-8") if l[0] == "T"]
+            text = open(os.path.join(dev, name[:-4] + ".txt"), encoding="utf-8", newline="").read()
+            yield "MEDDOCAN dev", text, sorted([int(s), int(e), "DATE"] for c, s, e in spans if c == "FECHAS")
+    with gzip.open(os.path.join(DATA, "unlabelled-es-clinical", "nubes.jsonl.gz"), "rt", encoding="utf-8") as f:
+        texts = {d["id"]: d["text"].split("\n") for d in map(json.loads, f)}
+    for row in open(os.path.join(DATA, "labelled", "nubes-phi", "dev.tsv"), encoding="utf-8"):
+        if row[0] == "#":
+            continue
+        doc, k, *rest = row.rstrip("\n").split("\t")
+        spans = [x.split(":") for x in (rest[0].split() if rest else []) if x.startswith("DATE")]
+        if spans:
+            yield "nubes-phi dev", texts[doc][int(k)], sorted([int(s), int(e), "DATE"] for _, s, e in spans)
+
+
+def dates(a):
+    notes = list(gold_dates())
+    rows = [{"id": str(k), "patient": str(k), "text": text, "spans": spans} for k, (_, text, spans) in enumerate(notes)]
+    moved, all_of = collections.Counter(), collections.Counter()
+    for (source, text, spans), (_, back) in zip(notes, masked(rows, "shift scope=patient days=3650", a.seed, a.work, categories=("DATE",))):
+        for (s, e, _), (value, _) in zip(spans, back):
+            all_of[source] += 1
+            moved[source] += value[0] != "["
+            if a.v and value[0] == "[":
+                print(source, ":", text[max(0, s - 12):s] + "<" + text[s:e] + ">" + text[e:e + 12].replace("\n", " "))
+    print(", ".join(f"{k} {moved[k]} of {n} ({moved[k] / n:.4f})" for k, n in all_of.items()))
+
+
+def offsets(a):
+    """300 patients with a note in each month of a year, as in attack.py. Who knows the year is left with the offsets under which all
+    that has one offset lies in it. Of days .84 can be offsets: neither whole weeks nor nearly whole years."""
+    r, year, wanted, may = random.Random(a.seed), 366, 100, .84
+    patients = [sorted(int((k + r.random()) * 365 / a.notes) for k in range(a.notes)) for _ in range(a.patients)]
+    spans = lambda of, days: [(days - (p[-1] - p[0])) * may for p in of if p]
+    fifth = lambda left: sorted(left)[len(left) // 20]
+    print(f"as it is: {fifth(spans(patients, year)):.0f} left; with three more months of other patients before and behind: {fifth(spans(patients, year + 182)):.0f}")
+    width = year - math.ceil(wanted / may)
+    windows = []
+    for p in patients:
+        begin = r.randint(0, year - width)
+        windows.append([d for d in p if begin <= d < begin + width])
+    print(f"a window of {width} days of each patient, the rest left out, or its dates hidden: {fifth(spans(windows, year)):.0f} left; {1 - sum(map(len, windows)) / a.patients / a.notes:.3f} of notes or dates lost")
+    print(f"patients with longer spans left out: {sum(p[-1] - p[0] > year - wanted / may for p in patients) / a.patients:.3f} of patients lost")
+    ordered, apart, kept = [], [], 0
+    for p in patients:
+        cut = r.randint(1, a.notes - 1)
+        halves = p[:cut], p[cut:]
+        kept += sum(len(h) * (len(h) - 1) for h in halves) / a.notes / (a.notes - 1) / a.patients
+        alone = [(year - (h[-1] - h[0])) * may for h in halves]
+        apart.append(min(alone))
+        ordered.append((year - sum(h[-1] - h[0] for h in halves)) * may)  # what is sooner stands before what is later
+    print(f"two offsets, changed at one note of a patient: {fifth(apart):.0f} left, if nobody knows which half is the earlier one, else {fifth(ordered):.0f}; {kept:.2f} of intervals stay exact")
+
+
+def crf(a):
+    """Dates, ages and sex stay as they are: their operators in policy research are others."""
+    stay = {"FECHAS", "EDAD_SUJETO_ASISTENCIA", "SEXO_SUJETO_ASISTENCIA"}
+    train = os.path.join(a.work, "train.jsonl")
+    subprocess.run([a.velum, "convert", "--quiet", "--in", os.path.join(DATA, "meddocan", "train"), "--out", train], check=True)
+    notes = [json.loads(line) for line in open(train, encoding="utf-8")]
+    for n in notes:
+        n["patient"], n["spans"] = n["id"], sorted((s["start"], s["end"], s["label"]) for s in n["spans"])
+    categories = {c for n in notes for _, _, c in n["spans"]} - stay
+
+    def strict(path):
+        model = path[:-6] + ".velum"
+        subprocess.run([a.velum, "train", "--quiet", "--kind", "crf", "--template", "meddocan", "--labels", "meddocan", "--iterations", "30", "--train", path, "--out", model], check=True, stdout=subprocess.DEVNULL)
+        out = subprocess.run([a.velum, "evaluate", "--quiet", "--json", "--gold", os.path.join(DATA, "meddocan", "dev"), "--model", model], check=True, stdout=subprocess.PIPE).stdout
+        return {m["name"]: m for m in json.loads(out)["measures"]}["strict"]["f1"]
+
+    original, lost = strict(train), []
+    print(f"originals {original:.4f}", flush=True)
+    for seed in range(a.seed, a.seed + a.keys):
+        path = os.path.join(a.work, f"surrogates-{seed}.jsonl")
+        with open(path, "w", encoding="utf-8") as to:
+            for n, (text, back) in zip(notes, masked(notes, a.operator, seed, a.work, a.names, categories)):
+                it, shift, spans = iter(back), 0, []
+                for s, e, c in n["spans"]:
+                    end = e + shift if c in stay else s + shift + len(next(it)[0])
+                    spans.append({"start": s + shift, "end": end, "label": c})
+                    shift = end - e
+                to.write(json.dumps({"id": n["id"], "text": text, "spans": spans}, ensure_ascii=False) + "\n")
+        lost.append(original - strict(path))
+        print(f"key {seed}: {lost[-1]:.4f} lost", flush=True)
+    print(f"mean of {a.keys} keys: {statistics.mean(lost):.4f} lost")
+
+
+PARTS = [("operators", ["--set", "tag.recall=0", "--set", "inverse.model="]), ("without the calendar", ["--set", "tag.recall=0", "--set", "inverse.model=", "--set", "mask.calendar="]),
+         ("with the recall dial", ["--set", "inverse.model="]), ("all, with the inverse look", [])]
+
+
+def speed(a):
+    import attack
+    archive, out = os.path.join(a.work, "speed"), os.path.join(a.work, "speed.out")
+    shutil.rmtree(archive, ignore_errors=True)
+    attack.archive(argparse.Namespace(generator="notes", patients=2500, notes=12, sorted=False), random.Random(a.seed), archive)
+    notes, key = os.path.join(archive, "in"), os.path.join(archive, "key")
+
+    def seconds(*more):
+        for d in (out, out + ".private"):
+            shutil.rmtree(d, ignore_errors=True)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([a.velum, "run", "--quiet", "--in", notes, "--out", out, "--set", "read.columns.patient=patient_id", "--set", "read.columns.date=date", "--set", "choose.use=false", *more], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    for name, more in PARTS:
+        of = [seconds() / seconds("--policy", "research", "--set", f"key.file={key}", *more) for _ in range(a.pairs)]
+        print(f"{name}: {statistics.median(of):.3f} ({min(of):.3f} to {max(of):.3f}, {a.pairs} pairs)", flush=True)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("do", choices=["archive", "attack", "judge", "places"])
-    p.add_argument("file", nargs="?")
+    p.add_argument("do", choices=["judge", "places", "dates", "offsets", "crf", "speed"])
+    p.add_argument("--velum", default=os.path.join(ROOT, "bin", "velum"))
+    p.add_argument("--keys", type=int, default=4)
+    p.add_argument("--pairs", type=int, default=5)
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--misses", type=float, default=.01)
     p.add_argument("--patients", type=int, default=300)
     p.add_argument("--notes", type=int, default=12)
     p.add_argument("--draws", type=int, default=20000)
     p.add_argument("--operator", default="surrogate strategy=markov")
     p.add_argument("--work", default="/tmp")
+    p.add_argument("--names", help="table of names, as attack.py writes it")
     p.add_argument("-v", action="store_true")
     a = p.parse_args()
     globals()[a.do](a)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -160,7 +161,7 @@ func (t *torture) flip(name, out string) (found bool, err error) {
 		return false, err
 	}
 	for _, root := range []string{out, out + ".private"} {
-		differences, err := commit.Check(root, audit.InTree...)
+		differences, err := commit.Check(context.Background(), root, audit.InTree...)
 		found = found || err != nil || len(differences) > 0
 	}
 	if !found {

@@ -7,6 +7,9 @@
 //	crfsuite train --train DIR --dev DIR --template FILE --c2 X --workers N ...
 //	    trains our CRF with CRFsuite's objective, tags the notes of dev with it
 //	    and prints a JSON record
+//	crfsuite liblinear --train DIR --dev DIR --template FILE --out DIR [--tolerance X] [--reference X]
+//	    solves one against the rest of the tags with our SVM and with LIBLINEAR's
+//	    tools (Debian liblinear-tools) and prints a JSON record a loss
 //
 // The same template, tokenizer, patterns and word lists make both sides'
 // features. The files hold words of notes: they are for a folder of one's own.
@@ -29,6 +32,7 @@ import (
 	"github.com/velum-health/velum/models/form/patterns"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/text"
@@ -48,7 +52,9 @@ func main() {
 type task struct {
 	in, train, dev, template, out        string
 	c1, c2, delta, epsilon               float64
+	tolerance, reference                 float64
 	period, iterations, workers, repeats int
+	sgd                                  bool
 
 	t   *features.Template
 	set *pipeline.TagSet
@@ -58,7 +64,7 @@ type task struct {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("which: items or train?")
+		return fmt.Errorf("which: items, train or liblinear?")
 	}
 	k := task{pat: patterns.New(patterns.Options{})}
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -71,8 +77,11 @@ func run(args []string) error {
 	f.Float64Var(&k.c2, "c2", .5, "CRFsuite's c2")
 	f.Float64Var(&k.delta, "delta", 1e-5, "CRFsuite's delta")
 	f.Float64Var(&k.epsilon, "epsilon", 1e-5, "CRFsuite's epsilon")
+	f.Float64Var(&k.tolerance, "tolerance", svm.Tolerance, "LIBLINEAR's -e")
+	f.Float64Var(&k.reference, "reference", 0, "how exactly we solve once more, so that it is known which side is farther from the optimum; 0: not")
 	f.IntVar(&k.period, "period", 10, "CRFsuite's period")
 	f.IntVar(&k.iterations, "iterations", 1000, "most iterations")
+	f.BoolVar(&k.sgd, "sgd", false, "passes of stochastic gradient descent: beside CRFsuite's l2sgd")
 	f.IntVar(&k.workers, "workers", 1, "cores")
 	f.IntVar(&k.repeats, "repeats", 5, "passes of tagging that are timed")
 	if err := f.Parse(args[1:]); err != nil {
@@ -86,6 +95,8 @@ func run(args []string) error {
 		return k.items()
 	case "train":
 		return k.learn()
+	case "liblinear":
+		return k.liblinear()
 	}
 	return fmt.Errorf("unknown command %q", args[0])
 }
@@ -143,7 +154,7 @@ type itemWriter struct {
 
 var escaper = strings.NewReplacer(`\`, `\\`, `:`, `\:`)
 
-func (i itemWriter) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
+func (i itemWriter) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	at := 0
 	for _, sequence := range features.Describe(i.t, i.res, text, tokens, matches) {
 		for _, attributes := range sequence {
@@ -188,7 +199,7 @@ func (t *task) learn() error {
 	r := record{Tokens: corpus.Tokens()}
 	began, cpu := time.Now(), processor()
 	m, err := crftrain.Train(corpus, crftrain.TrainOptions{
-		L1: t.c1, L2: 2 * t.c2, AllTransitions: true, Workers: t.workers,
+		L1: t.c1, L2: 2 * t.c2, SGD: t.sgd, AllTransitions: true, Workers: t.workers,
 		Iterations: t.iterations, Delta: t.delta, Epsilon: t.epsilon, Period: t.period,
 		Progress: func(p crftrain.Progress) bool {
 			r.Objective, r.Iterations, r.Weights = p.Objective, p.Iteration, p.Weights
@@ -257,7 +268,7 @@ type note struct {
 	tags    []pipeline.Tag
 }
 
-func (h *held) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag, _ float64) error {
+func (h *held) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) error {
 	h.all = append(h.all, note{slices.Clone(text), slices.Clone(tokens), slices.Clone(matches), slices.Clone(tags), make([]pipeline.Tag, len(tags))})
 	return nil
 }

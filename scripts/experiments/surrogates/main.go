@@ -9,6 +9,7 @@ package main
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -16,7 +17,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
+	"github.com/velum-health/velum/models/form/surrogate"
 	"github.com/velum-health/velum/models/word/language"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
@@ -37,14 +40,15 @@ type span [3]any
 func main() {
 	chain := flag.String("operator", "surrogate strategy=markov", "what stands in place of every value")
 	seed := flag.Uint64("seed", 1, "of the key")
+	names := flag.String("names", "", "table of names: kind,name,people")
 	flag.Parse()
-	if err := run(*chain, *seed, os.Stdin, os.Stdout); err != nil {
+	if err := run(*chain, *names, *seed, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "surrogates:", err)
 		os.Exit(1)
 	}
 }
 
-func run(operator string, seed uint64, in io.Reader, out io.Writer) error {
+func run(operator, names string, seed uint64, in io.Reader, out io.Writer) error {
 	chain, err := mask.ParseChain(operator)
 	if err != nil {
 		return err
@@ -53,7 +57,13 @@ func run(operator string, seed uint64, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m, err := mask.NewMasker(mask.Options{Default: chain, Key: key})
+	o := mask.Options{Default: chain, Key: key}
+	if names != "" {
+		if o.Names, err = readNames(names); err != nil {
+			return err
+		}
+	}
+	m, err := mask.NewMasker(o)
 	if err != nil {
 		return err
 	}
@@ -74,6 +84,26 @@ func run(operator string, seed uint64, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
+}
+
+// readNames reads a table of names.
+func readNames(path string) (*surrogate.Names, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	var all []surrogate.Name
+	for _, r := range rows[1:] {
+		kind, _ := surrogate.KindOf(r[0])
+		people, _ := strconv.Atoi(r[2])
+		all = append(all, surrogate.Name{Kind: kind, Text: r[1], People: people})
+	}
+	return surrogate.NewNames(all), nil
 }
 
 // mask replaces the text and the spans of a row.
