@@ -22,14 +22,14 @@ PGO       ?= cmd/velum/run.pgo
 COLD       = gorgonia.org gonum.org google.golang.org github.com/gogo github.com/goccy github.com/awalterschulze github.com/twmb \
              github.com/spf13 github.com/apache/thrift github.com/RoaringBitmap github.com/bits-and-blooms github.com/andybalholm \
              github.com/vbauerster net crypto/tls crypto/x509 text/template html/template encoding/gob encoding/xml math/big \
-             $(addprefix github.com/velum-health/velum/cmd/velum/internal/,attack learn look pack page proof propose report review score train turns)
+             $(addprefix github.com/velum-health/velum/cmd/velum/internal/,attack learn look pack page proof propose report review score start study train turns)
 SMALL      = -tags=tinygo $(foreach p,$(COLD),-gcflags=$(p)/...=-l)
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 BUILD      = $(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)"
 # what make release does: nothing leaves this machine; with a tag and a token, RELEASE= publishes and signs
 RELEASE   ?= --snapshot --skip=sign,publish
 
-.PHONY: formats cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers
+.PHONY: gap formats liblinear cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers papers start-figures
 
 # the binary, in bin/velum
 build:
@@ -78,6 +78,11 @@ transfer: build
 # the light on notes of kinds that no model here knows: none may be green (../shared/data); light.py draws holds the number expected against the true one
 light: build
 	python3 scripts/bench/real/light.py kinds $(LIGHT)
+# a first month without labels on sources that the first model has not heard, the hidden marks in the curator's place (../shared/data)
+start-figures: build
+	python3 scripts/bench/real/transfer.py --work out/transfer --prepare
+	python3 scripts/bench/real/start.py $(START)
+
 # names of 30 origins and surnames of INE in sentences of writers that no model has seen, and false spans in case reports (../shared/data)
 strangers: build
 	python3 scripts/bench/real/names.py --velum bin/velum primary-care cascade
@@ -85,6 +90,14 @@ strangers: build
 # the attacks of `velum attack` on an archive of real notes as filler, with names by the frequency of INE (../shared/data)
 attack: build
 	python3 scripts/experiments/attack.py $(ATTACK)
+
+# the papers' models by name, as the papers measured them, on MEDDOCAN and notes-voices; goes on where it was stopped (PAPERS="--only v ngrid", --table)
+papers: build
+	python3 scripts/experiments/papers.py $(PAPERS)
+
+# 100 reports and an archive of short notes: what the archive teaches by itself, and what questions do; five draws, an hour (../shared/data)
+gap: build
+	python3 scripts/experiments/gap.py $(GAP)
 
 # cmd/velum/run.pgo again: a run over short notes and one over reports, without a path of this machine
 pgo:
@@ -145,6 +158,11 @@ bench: build
 	$(GO) run ./scripts/bench --archive out/archive
 	$(MAKE) benchmarks
 
+# whether what is expected to be left, and the bounds of readings, hold where nobody tuned (../shared/data, pyarrow)
+.PHONY: coverage
+coverage: build
+	python3 scripts/experiments/coverage.py $(COVERAGE)
+
 # processor time of a run as a multiple of gzip -6, generated and real notes, in turns (needs ../shared/data): make price PRICE="--pairs 10"
 price: build
 	python3 scripts/bench/price.py $(PRICE)
@@ -154,6 +172,11 @@ price: build
 compare:
 	test -d out/compare/venv || { python3 -m venv out/compare/venv && out/compare/venv/bin/pip install --quiet python-crfsuite==0.9.12; }
 	out/compare/venv/bin/python scripts/bench/crfsuite_compare.py --train ../shared/data/meddocan/train --dev ../shared/data/meddocan/dev --out out/compare $(COMPARE)
+
+# our SVM beside LIBLINEAR on the same rows: objective, equal tags (Debian liblinear-tools, ../shared/data): make liblinear LIBLINEAR="--tolerance 0.01"
+liblinear:
+	mkdir -p out/liblinear
+	$(GO) run ./scripts/bench/crfsuite liblinear --train ../shared/data/meddocan/train --dev ../shared/data/meddocan/dev --out out/liblinear --workers 2 $(LIBLINEAR)
 
 # golangci-lint as .golangci.yml says where it is installed, else staticcheck; without a network, what Go itself finds
 lint:
