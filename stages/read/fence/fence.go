@@ -438,10 +438,12 @@ func (w *fenceWorker) end() (status syscall.WaitStatus, memory bool) {
 }
 
 // wantOfMemory tells whether a process that ended with these words had no memory
-// left. A thread fails for want of a stack; Go says so in several ways.
+// left. A thread fails for want of a stack; Go says so in several ways, and in
+// one it says nothing: the collector of Go 1.26 takes the memory of its queue of
+// spans for there and falls over it (runtime/mgcmark_greenteagc.go, newSpanSPMC).
 func wantOfMemory(words string) bool {
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread",
-		"cannot remap pages", "cannot map pages", "failed to reserve", "thread exhaustion"} {
+		"cannot remap pages", "cannot map pages", "failed to reserve", "thread exhaustion", "runtime.(*spanQueue)"} {
 		if strings.Contains(words, sign) {
 			return true
 		}

@@ -155,8 +155,10 @@ func TestWantOfMemory(t *testing.T) {
 		"runtime: failed to create new OS thread (have 7 already; errno=11)\n":   true,
 		"fatal error: runtime: cannot map pages in arena address space\n":        true,
 		"fatal error: failed to reserve page summary memory\n":                   true,
-		"panic: runtime error: index out of range [3] with length 2\n":           false,
-		"fatal error: all goroutines are asleep - deadlock!\n":                   false,
+		"SIGSEGV: segmentation violation\nPC=0x43921d m=3 sigcode=1 addr=0x0\n\ngoroutine 0 gp=0x3c540a7ed0e0 m=3 mp=0x3c540a83d008 [idle]:\nruntime.(*spanQueue).tryDrain(0x7f64, 0x44)\n": true,
+		"SIGSEGV: segmentation violation\nPC=0x43921d m=3 sigcode=1 addr=0x0\n\ngoroutine 7 [running]:\nmain.main()\n":                                                                      false,
+		"panic: runtime error: index out of range [3] with length 2\n":                                                                                                                      false,
+		"fatal error: all goroutines are asleep - deadlock!\n":                                                                                                                              false,
 		"": false,
 	} {
 		if got := wantOfMemory(words); got != want {
