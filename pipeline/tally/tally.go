@@ -40,6 +40,7 @@ const (
 	Inverse    Of = "inverse"          // notes that an inverse model decided beside an ordinary one; has no second part
 
 	Calendar Of = "calendar" // of words that fix a date, where dates move: see CalendarHidden
+	Order    Of = "order"    // pairs of notes, one behind the other, where dates move: see OrderRising
 
 	VainList     Of = "vain_list"     // masked words that a safe list has, by list
 	VainCategory Of = "vain_category" // the same, by category
@@ -51,6 +52,12 @@ const (
 	CalendarHidden  = "hidden"  // words and phrases that were hidden
 	CalendarNotes   = "notes"   // that had one
 	CalendarKeeping = "keeping" // notes that keep a word which may be one
+)
+
+// Second parts of Order.
+const (
+	OrderRising  = "rising"  // of which the second is younger
+	OrderFalling = "falling" // older
 )
 
 // What names of DoubtBy begin with; the name of the part and the bin follow.

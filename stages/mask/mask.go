@@ -75,8 +75,9 @@ type Masker struct {
 	o         Options
 	operators [][]Operator // by category: its chain
 	beginners []beginner
-	mover     *shift  // moves the columns of dates; nil: nobody does
-	counts    []int64 // by category and place in its chain, the placeholder behind the last
+	mover     *shift   // moves the columns of dates; nil: nobody does
+	follower  follower // of notes whose dates move
+	counts    []int64  // by category and place in its chain, the placeholder behind the last
 	note      Note
 	lift      []int            // by category: which of o.Lift it is, from 1
 	lifted    [][]byte         // by category that is lifted: what stands for its first value in the note at hand
@@ -143,6 +144,7 @@ func (m *Masker) do(b *pipeline.Batch) error {
 		return errNoSpans
 	}
 	m.columns(b)
+	m.follower.start()
 	if len(b.Lifted) != len(m.lifted) {
 		b.Lifted = make([]pipeline.Bytes, len(m.lifted))
 	}
@@ -197,7 +199,7 @@ func (m *Masker) moveColumns(b *pipeline.Batch) {
 // and nothing is appended.
 func (m *Masker) one(b *pipeline.Batch, i int) {
 	text, spans := b.Text.At(i), b.Spans.At(i)
-	if len(spans) == 0 {
+	if len(spans) == 0 && m.mover == nil {
 		b.Masked.Data = append(b.Masked.Data, text...)
 		return
 	}
@@ -208,6 +210,8 @@ func (m *Masker) one(b *pipeline.Batch, i int) {
 	if !sound {
 		b.Masked.Data, b.Places.Items = b.Masked.Data[:masked], b.Places.Items[:places]
 		b.Quarantine(i, pipeline.Panicked)
+	} else if m.mover != nil {
+		m.follow()
 	}
 }
 
@@ -290,8 +294,9 @@ func fit(text []byte, spans []pipeline.Span) bool {
 // Counts says how often each operator replaced a value: what an operator could
 // not read went to the next of its chain, in the end to the placeholder.
 type Counts struct {
-	mu sync.Mutex
-	by map[Use]int64
+	mu    sync.Mutex
+	by    map[Use]int64
+	order Order
 }
 
 // Use is an operator at work on a category.
@@ -310,14 +315,27 @@ func (c *Counts) Take() map[Use]int64 {
 	return by
 }
 
+// TakeOrder returns how notes followed each other so far, and sets it to zero. Notes are
+// only counted where dates move.
+func (c *Counts) TakeOrder() Order {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := c.order
+	c.order = Order{}
+	return o
+}
+
 // add takes over the counts of a worker's batch.
 func (c *Counts) add(m *Masker) {
+	o := m.follower.Order
+	m.follower.Order = Order{}
 	defer clear(m.counts)
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.order.Rising, c.order.Falling = c.order.Rising+o.Rising, c.order.Falling+o.Falling
 	for k, n := range m.counts {
 		if n == 0 {
 			continue

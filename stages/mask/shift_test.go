@@ -198,3 +198,53 @@ func TestNumerals(t *testing.T) {
 		}
 	}
 }
+
+// TestOrder: what is counted is how first notes of patients follow each other, by their
+// column of dates or else by the first full date of the text.
+func TestOrder(t *testing.T) {
+	type note struct {
+		patient uint64
+		day     string // of the column; "": null
+		marked  string
+	}
+	for _, tt := range []struct {
+		name  string
+		notes []note
+		want  mask.Order
+	}{
+		{"by date", []note{{1, "2024-01-01", "a"}, {2, "2024-01-02", "a"}, {3, "2024-01-02", "a"}, {1, "2024-01-03", "a"}, {4, "2024-01-04", "a"}}, mask.Order{Rising: 2}},
+		{"by patient", []note{{1, "2024-01-01", "a"}, {1, "2024-02-01", "a"}, {2, "2024-01-01", "a"}, {2, "2024-02-01", "a"}, {3, "2023-12-31", "a"}}, mask.Order{Falling: 1}},
+		{"no column", []note{{1, "", "el [DATE:03/01/2024], antes [DATE:05/05/2001]"}, {2, "", "sin"}, {3, "", "el [DATE:2 de enero de 2024]"}, {4, "", "en [DATE:2025]"}}, mask.Order{Falling: 1}},
+	} {
+		var counts mask.Counts
+		step, err := mask.New(mask.Options{Default: chain(t, "shift"), Key: testKey(t, 7), PatientColumn: "patient", DateColumn: "day", Counts: &counts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b pipeline.Batch
+		b.Extra = []pipeline.Column{{Name: "patient", Kind: pipeline.Int64Column}, {Name: "day", Kind: pipeline.DateColumn}}
+		for _, n := range tt.notes {
+			text, spans := parse(t, n.marked)
+			b.ID.Append([]byte("1"))
+			b.Text.Append(text)
+			b.Spans.Append(spans...)
+			b.Reason = append(b.Reason, pipeline.Sound)
+			p, d := &b.Extra[0], &b.Extra[1]
+			p.Valid, p.Fixed = append(p.Valid, true), append(p.Fixed, n.patient)
+			day := int32(0)
+			if n.day != "" {
+				day = dayOf(t, n.day)
+			}
+			d.Valid, d.Fixed = append(d.Valid, n.day != ""), append(d.Fixed, uint64(day))
+		}
+		if err := step.New()(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := counts.TakeOrder(); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+		if again := counts.TakeOrder(); again != (mask.Order{}) {
+			t.Errorf("%s: taken twice: %+v", tt.name, again)
+		}
+	}
+}

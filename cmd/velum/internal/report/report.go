@@ -58,6 +58,7 @@ type Report struct {
 	Trend      *Trend      `json:"months,omitempty"`
 
 	Calendar *reportCalendar `json:"calendar,omitempty"`
+	Order    *reportOrder    `json:"order,omitempty"`
 
 	Drift     []reportDrift    `json:"schema_drift"`
 	BadInputs []reportBadInput `json:"bad_inputs"`
@@ -273,7 +274,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Configuration: reportConfig{SHA256: m.Config, Last: m.LastStep, Key: m.Key, Profile: in.Config.Profile, Policy: in.policy(), IDs: in.Config.Read.IDs, Purpose: in.Config.Mask.Purpose, Options: chosen(in.Config)},
 	}
 	r.Configuration.Dates, _ = in.Config.Dates() // the policy was read before
-	r.Calendar = calendarOf(c.Tally, r.Configuration.Dates)
+	r.Calendar, r.Order = calendarOf(c.Tally, r.Configuration.Dates), orderOf(c.Tally, r.Configuration.Dates)
 	for use := range c.Tally.By(tally.Operator) {
 		r.Configuration.Scrambled = r.Configuration.Scrambled || strings.HasSuffix(use, " "+mask.ScrambleName)
 	}
@@ -500,6 +501,9 @@ func (r *Report) judge() {
 	if r.Configuration.Scrambled {
 		r.find(red, "find scramble")
 	}
+	if r.Order != nil && r.Order.Sorted {
+		r.find(red, "find sorted", l.Percent(r.Order.Share))
+	}
 	r.judgeRisk()
 	r.judgeTrend()
 	r.judgeAttacks()
@@ -561,7 +565,7 @@ func (r *Report) Public() *Report {
 	p.Private, p.Findings = false, []reportFinding{}
 	p.Damaged = nil // each names its file
 	p.Reasons, p.Languages, p.Confidence, p.Selection, p.Uses = nil, nil, nil, nil, nil
-	p.Leak, p.Calendar, p.Trend, p.Configuration.Options = nil, nil, nil, nil
+	p.Leak, p.Calendar, p.Order, p.Trend, p.Configuration.Options = nil, nil, nil, nil, nil
 	p.Risk = r.Risk.public()
 	p.Spans.Sources, p.Spans.BySource = nil, nil
 	if r.Anonymity != nil {
