@@ -65,33 +65,50 @@ func CommonWords(c *option.Config) (*inverse.Words, error) {
 	return nil, exit.With(exit.Config, fmt.Errorf("inverse.words: %w", err), "`velum train --kind words --archive NOTES --out FILE` makes one")
 }
 
+// OpenInverse opens the inverse model that the configuration puts beside ordinary ones; nil if it names none.
+func OpenInverse(c *option.Config) (*Model, error) {
+	if c.Inverse.Model == "" {
+		return nil, nil
+	}
+	m, err := OpenModel(c.Inverse.Model, c)
+	if err != nil {
+		return nil, fmt.Errorf("inverse.model: %w", err)
+	}
+	if _, ok := m.Model.(*inverse.Model); !ok {
+		return nil, exit.Errorf(exit.Config, "`velum train --kind inverse` makes one", "inverse.model: %s is of kind %s, no inverse model", m.Name, m.Header().Kind)
+	}
+	return m, nil
+}
+
 // beside puts the inverse model of the configuration beside an ordinary one.
 func beside(m *Model, c *option.Config) (*Model, error) {
 	if m.Labels == untyped { // it is one itself
 		c.DropPolicy("inverse")
 	}
-	if c.Inverse.Model == "" {
-		return m, nil
-	}
-	other, err := OpenModel(c.Inverse.Model, c)
-	if err != nil {
-		return nil, fmt.Errorf("inverse.model: %w", err)
-	}
-	strict, ok := other.Model.(*inverse.Model)
-	if !ok {
-		return nil, exit.Errorf(exit.Config, "`velum train --kind inverse` makes one", "inverse.model: %s is of kind %s, no inverse model", other.Name, other.Header().Kind)
+	other, err := OpenInverse(c)
+	if err != nil || other == nil {
+		return m, err
 	}
 	if m.Labels == untyped {
 		return nil, exit.Errorf(exit.Config, "leave inverse.model out, or name an ordinary model with tag.model", "inverse.model: tag.model %s is an inverse model itself", m.Name)
 	}
-	pair := inverse.NewPair(m.Model, strict)
+	return m.Beside(other, c), nil
+}
+
+// Beside returns the model with one of OpenInverse beside it, as the configuration puts the two together. Without another,
+// and of an inverse model, which masks by itself what it does not know to be safe, it is the model as it is.
+func (m *Model) Beside(other *Model, c *option.Config) *Model {
+	if other == nil || m.Labels == untyped {
+		return m
+	}
+	pair := inverse.NewPair(m.Model, other.Model.(*inverse.Model))
 	if c.Inverse.Below < 1 {
 		pair.Below = float32(c.Inverse.Below)
 	}
 	n := *m
 	n.Model = pair
-	n.SHA256 = sha256.Sum256(append(m.SHA256[:], other.SHA256[:]...))
-	return &n, nil
+	n.SHA256 = sha256.Sum256(slices.Concat(m.SHA256[:], other.SHA256[:]))
+	return &n
 }
 
 // AsTagged is the flow without what its policy wants of tagging, if the notes of an

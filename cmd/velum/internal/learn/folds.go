@@ -196,12 +196,12 @@ func (l *learning) shipped() (*turns.Turn, *turns.Base) {
 	return t, &turns.Base{File: ships.File, Groups: t.Groups}
 }
 
-// scored tags the notes that models are judged on, each judge's with the model that pick says, and scores them.
-func (l *learning) scored(ctx context.Context, pick func(*learning) (*flow.Model, error)) (*score.Scorer, error) {
+// scored tags the notes that models are judged on, each judge's with its model, and scores them.
+func (l *learning) scored(ctx context.Context, by tagging) (*score.Scorer, error) {
 	defer l.spent.on("score")()
-	s := score.New(score.Options{Map: l.toSet})
+	s := score.New(score.Options{Map: by.to})
 	for _, judge := range l.judges() {
-		m, err := pick(judge)
+		m, err := by.model(judge)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +214,7 @@ func (l *learning) scored(ctx context.Context, pick func(*learning) (*flow.Model
 	return s, nil
 }
 
-// newest is what pick is for the model of the turn.
+// newest is the model of the turn as a judge has it.
 func (w *turning) newest(judge *learning) (*flow.Model, error) {
 	if judge == w.of || w.isGiven() {
 		return w.next, nil
@@ -222,7 +222,7 @@ func (w *turning) newest(judge *learning) (*flow.Model, error) {
 	return judge.opened(judge.last(), modelName)
 }
 
-// before is what pick is for the model that the gate protects: the one in use, or what it learned from once more with the
+// before is the model that the gate protects, as a judge has it: the one in use, or what it learned from once more with the
 // answers that came since.
 func (w *turning) before(judge *learning) (*flow.Model, error) {
 	switch {

@@ -7,6 +7,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
+	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -17,7 +18,7 @@ func (t *turning) judge(ctx context.Context) error {
 		t.record.Promoted = true // the newest one is in use
 		return nil
 	}
-	now, err := t.of.scored(ctx, t.newest)
+	now, err := t.of.scored(ctx, t.of.alone(t.newest))
 	if err != nil {
 		return err
 	}
@@ -28,18 +29,20 @@ func (t *turning) judge(ctx context.Context) error {
 	return t.gate(ctx, now)
 }
 
-// gate decides whether the turn's model goes into use: if it is better than the one in use, beyond chance, and loses nothing. Both tag the same notes; the interval of the difference in strict F1, by note, has to lie above 0. So a few notes
-// decide nothing. What people have answered since the one in use is in both: see base. A model that was given and that learning
-// cannot train again is compared as it is.
+// gate decides whether the turn's model goes into use: if it is better than the one in use, beyond chance, and loses nothing. Both
+// tag the same notes; the interval of the difference in strict F1, by note, has to lie above 0. So a few notes decide nothing. What
+// people have answered since the one in use is in both: see base. A model that was given and that learning cannot train again is
+// compared as it is.
 func (t *turning) gate(ctx context.Context, now *score.Scorer) error {
-	if err := t.gateScores(ctx); err != nil {
+	found := turns.Compared{Now: now}
+	if err := t.gateScores(ctx, &found); err != nil {
 		return err
 	}
 	if t.record.Number == 0 || t.sameAgain() {
 		t.record.Promoted = true
 		return nil
 	}
-	was, err := t.of.scored(ctx, t.before)
+	was, err := t.of.scored(ctx, t.of.alone(t.before))
 	if err != nil {
 		return err
 	}
@@ -52,43 +55,90 @@ func (t *turning) gate(ctx context.Context, now *score.Scorer) error {
 		return err
 	}
 	t.record.Better = &[2]float64{report.Rounded(ends.F1[0]), report.Rounded(ends.F1[1])}
-	if len(t.of.cfg.Learn.Gate) > 0 {
-		if now, was, err = t.onGate(ctx); err != nil {
+	if found.Was = was; len(t.of.cfg.Learn.Gate) > 0 {
+		if found.Was, err = t.of.guarded(ctx, t.of.alone(t.before)); err != nil {
 			return err
 		}
 	}
-	t.record.Gated, err = turns.Losses(was, now, t.of.cfg.Learn.GateTolerance)
+	if t.record.Gated, err = t.losses(ctx, found); err != nil {
+		return err
+	}
 	t.record.Promoted = t.record.Better[0] > 0 && len(t.record.Gated) == 0
-	return err
+	return nil
+}
+
+// losses lists what the turn's model loses. What a model finds it finds alone; what is lost of masking has to be lost by what
+// masks: beside the inverse model of the configuration both models are scored once more, each with it. An identifier that the
+// inverse model masks anyhow kept models out of use that were .13 strict F1 better (scripts/bench/results/19-learning.md).
+func (t *turning) losses(ctx context.Context, found turns.Compared) (lost []turns.GateLine, err error) {
+	masked := found
+	if t.of.inverse != nil {
+		if masked.Was, err = t.of.guarded(ctx, t.of.beside(t.before)); err != nil {
+			return nil, err
+		}
+		if masked.Now, err = t.of.guarded(ctx, t.of.beside(t.newest)); err != nil {
+			return nil, err
+		}
+		t.record.Pair = masked.Pair()
+	}
+	return turns.Losses(found, masked, t.of.cfg.Learn.GateTolerance)
 }
 
 // gateScores scores the model of the turn on the notes of the gate, if there are some.
-func (t *turning) gateScores(ctx context.Context) error {
+func (t *turning) gateScores(ctx context.Context, found *turns.Compared) (err error) {
 	if len(t.of.cfg.Learn.Gate) == 0 {
 		return nil
 	}
-	s, err := t.of.gateScorer(ctx, t.next)
-	scores := turns.ScoresOf(s.Report())
+	if found.Now, err = t.of.guarded(ctx, t.of.alone(t.newest)); err != nil {
+		return err
+	}
+	scores := turns.ScoresOf(found.Now.Report())
 	t.record.Gate = &scores
-	return err
+	return nil
 }
 
-func (l *learning) gateScorer(ctx context.Context, m *flow.Model) (*score.Scorer, error) {
-	s := score.New(score.Options{Map: l.toSet})
-	return s, l.gate.ScoreTo(ctx, flow.With(l.cfg, m), s)
+// tagging is what tags notes that are scored: a model for each judge, and the categories that are compared.
+type tagging struct {
+	model func(judge *learning) (*flow.Model, error)
+	to    func(pipeline.Category) pipeline.Category
 }
 
-// onGate scores the model of the turn and the one that it is held against on the notes of the gate, which none has seen.
-func (t *turning) onGate(ctx context.Context) (now, was *score.Scorer, err error) {
-	before, err := t.before(t.of)
+// alone is a model by itself.
+func (l *learning) alone(pick func(*learning) (*flow.Model, error)) tagging {
+	return tagging{pick, l.toSet}
+}
+
+// beside is a model with the inverse one beside it, as a run masks with the two. What that masks has a category of its own,
+// which is in no label set: it counts as masked, and as found of none.
+func (l *learning) beside(pick func(*learning) (*flow.Model, error)) tagging {
+	model := func(judge *learning) (*flow.Model, error) {
+		m, err := pick(judge)
+		if err != nil {
+			return nil, err
+		}
+		return m.Beside(l.inverse, l.cfg), nil
+	}
+	to := func(c pipeline.Category) pipeline.Category {
+		if slices.Contains(l.inverse.TagSet().Categories, c) {
+			return c
+		}
+		return l.toSet(c)
+	}
+	return tagging{model, to}
+}
+
+// guarded scores on the notes on which nothing may be lost: those of the gate, which no model has seen, or without any those
+// that models are judged on.
+func (l *learning) guarded(ctx context.Context, by tagging) (*score.Scorer, error) {
+	if len(l.cfg.Learn.Gate) == 0 {
+		return l.scored(ctx, by)
+	}
+	m, err := by.model(l)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if was, err = t.of.gateScorer(ctx, before); err != nil {
-		return nil, nil, err
-	}
-	now, err = t.of.gateScorer(ctx, t.next)
-	return now, was, err
+	s := score.New(score.Options{Map: by.to})
+	return s, l.gate.ScoreTo(ctx, flow.With(l.cfg, m), s)
 }
 
 // sameAgain tells whether the turn learned from what the model in use has, and from new answers: there is nothing else that

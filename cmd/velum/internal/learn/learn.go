@@ -132,6 +132,8 @@ type learning struct {
 	archive *archive.Archive
 	fence   *fence.Fence
 
+	inverse *flow.Model // that a run puts beside what is learned: the gate asks what the two mask, and nothing else does; nil
+
 	gold, dev, gate, oracle flow.Labelled
 	goldIDs                 []string          // of the notes of gold that are learned from
 	target                  tagger.Training   // spans and their tokens of the validation notes, or of the labelled ones
@@ -200,6 +202,9 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 		return nil, exit.With(exit.Config, err, "")
 	}
 	if err := l.need(); err != nil {
+		return nil, err
+	}
+	if l.inverse, err = flow.OpenInverse(cfg); err != nil {
 		return nil, err
 	}
 	if err := l.splitGold(); err != nil {

@@ -39,21 +39,45 @@ func TestLosses(t *testing.T) {
 		{"others left", all[:38] + "..", ".." + all[:38], 0, "[]"},
 		{"ten left", all, all[:30] + "..........", 0, "[ALL masked_recall 1 0.75 recall 1 0.75 masked_recall 1 0.75]"},
 	} {
-		lost, err := Losses(scorerOf(t, person, c.was), scorerOf(t, person, c.now), c.tolerance)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, l := range lost {
-			if l.Category == "ALL" {
-				got = append(got, l.Category)
-			} else if l.Category != person.String() {
-				t.Errorf("%s: category %s", c.what, l.Category)
-			}
-			got = append(got, fmt.Sprint(l.Measure, " ", l.Was, " ", l.Now))
-		}
-		if fmt.Sprint(got) != c.want {
-			t.Errorf("%s: %v, want %s", c.what, got, c.want)
+		both := Compared{scorerOf(t, person, c.was), scorerOf(t, person, c.now)}
+		if got := lossesOf(t, person, both, both, c.tolerance); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
+}
+
+// Where a house masks with a pair, the pairs are compared in what is masked, and the models alone in what they find.
+func TestLossesOfPairs(t *testing.T) {
+	all, person := strings.Repeat("f", 40), pipeline.Category(1)
+	for _, c := range []struct{ what, was, now, wasPair, nowPair, want string }{
+		{"one left alone and masked by the pair", all, all[:39] + ".", all, all[:39] + "m", "[]"},
+		{"one left by the pair", all, all[:39] + ".", all, all[:39] + ".", "[ALL masked_recall 1 0.975]"},
+		{"more masked alone, less by the pair", all[:30] + "..........", all[:39] + ".", all[:30] + "mmmmmmmmmm", all[:39] + ".", "[ALL masked_recall 1 0.975]"},
+		{"ten left alone and masked by the pair: they are found no more", all, all[:30] + "..........", all, all[:30] + "mmmmmmmmmm", "[recall 1 0.75]"},
+		{"ten left by the pair", all, all, all, all[:30] + "..........", "[ALL masked_recall 1 0.75 masked_recall 1 0.75]"},
+	} {
+		found, masked := Compared{scorerOf(t, person, c.was), scorerOf(t, person, c.now)}, Compared{scorerOf(t, person, c.wasPair), scorerOf(t, person, c.nowPair)}
+		if got := lossesOf(t, person, found, masked, 0); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+// lossesOf says what is lost of notes of one category.
+func lossesOf(t *testing.T, category pipeline.Category, found, masked Compared, tolerance float64) string {
+	t.Helper()
+	lost, err := Losses(found, masked, tolerance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range lost {
+		if l.Category == everything {
+			got = append(got, l.Category)
+		} else if l.Category != category.String() {
+			t.Errorf("category %s", l.Category)
+		}
+		got = append(got, fmt.Sprint(l.Measure, " ", l.Was, " ", l.Now))
+	}
+	return fmt.Sprint(got)
 }

@@ -32,7 +32,8 @@ type Turn struct {
 	Validation  Scores      `json:"validation"`
 	Gate        *Scores     `json:"gate,omitempty"` // where it is another set
 	Gated       []GateLine  `json:"gated"`
-	Base        *Base       `json:"base,omitempty"` // what the gate protects, where people have answered since the model in use
+	Pair        *Pair       `json:"beside_inverse,omitempty"` // where the gate asked what is masked with inverse.model beside both
+	Base        *Base       `json:"base,omitempty"`           // what the gate protects, where people have answered since the model in use
 	Promoted    bool        `json:"promoted"`
 	Was         *Scores     `json:"was,omitempty"`    // of the model that it was compared with, on the notes of Validation
 	Better      *[2]float64 `json:"better,omitempty"` // interval of what it has more of strict F1, 95 %
@@ -111,7 +112,13 @@ type CategoryScore struct {
 	MaskedRecall float64 `json:"masked_recall"`
 }
 
-// GateLine is a category that would lose recall.
+// Pair is the masked recall of the model in use and of the turn's, each with the inverse model beside it, on the notes of the gate.
+type Pair struct {
+	Was float64 `json:"was_masked_recall"`
+	Now float64 `json:"masked_recall"`
+}
+
+// GateLine is a category that would lose recall. Masked recall is that of the pairs, where the turn has a Pair.
 type GateLine struct {
 	Category string  `json:"category"`
 	Measure  string  `json:"measure"`
