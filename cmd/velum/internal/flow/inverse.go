@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"slices"
 	"sync/atomic"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/crf"
@@ -47,22 +47,6 @@ func inverseTemplate(c *option.Config) string {
 		return "inverse"
 	}
 	return networkTemplate(c)
-}
-
-// CommonWords opens the file of common words that the configuration names; nil
-// if it names none.
-func CommonWords(c *option.Config) (*inverse.Words, error) {
-	if c.Inverse.Words == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(c.Inverse.Words)
-	if err == nil {
-		var words *inverse.Words
-		if words, err = inverse.OpenWords(data); err == nil {
-			return words, nil
-		}
-	}
-	return nil, exit.With(exit.Config, fmt.Errorf("inverse.words: %w", err), "`velum train --kind words --archive NOTES --out FILE` makes one")
 }
 
 // OpenInverse opens the inverse model that the configuration puts beside ordinary ones; nil if it names none.
@@ -141,7 +125,7 @@ func (f *Flow) AtDial(position float64) (*Flow, error) {
 
 // inverse opens the common words.
 func (k *checker) inverse() {
-	_, err := CommonWords(k.Config)
+	_, err := files.CommonWords(k.Inverse.Words)
 	k.failed("inverse.words", err)
 }
 

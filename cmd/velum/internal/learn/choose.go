@@ -21,7 +21,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/cmd/velum/internal/selection"
 	"github.com/velum-health/velum/cmd/velum/internal/turns"
-	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/choose"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -127,7 +126,7 @@ func (w *turning) poolSteps() ([]pipeline.Step, error) {
 		return nil, err
 	}
 	if m := w.of.whole().last().Calibration.Map; m.Method != "" {
-		steps = append(steps, calibrated(m))
+		steps = append(steps, selection.Calibrated(m))
 	}
 	c := &w.of.cfg.Choose
 	return append(steps, choose.New(choose.Options{
@@ -157,22 +156,6 @@ func (l *learning) taughtSet() *pipeline.TagSet {
 		return l.tagSet
 	}
 	return l.model.TagSet()
-}
-
-// calibrated is the step that turns confidences into shares of right answers.
-func calibrated(m calibrate.Map) pipeline.Step {
-	return pipeline.Step{Name: "calibrate", New: func() func(*pipeline.Batch) error {
-		return func(b *pipeline.Batch) error {
-			for i, c := range b.Conf {
-				b.Conf[i] = float32(m.At(float64(c)))
-			}
-			for i := range b.Spans.Items {
-				s := &b.Spans.Items[i]
-				s.Score = float32(m.At(float64(s.Score)))
-			}
-			return nil
-		}
-	}}
 }
 
 // pool is the sink of a slice: it keeps candidates in a file and their records

@@ -136,12 +136,12 @@ func (l *learning) catchUp(now *turns.Turn) error {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && n == now.Number {
 			return nil
 		}
-		t, err := l.readTurn(folder)
+		t, err := turns.Read(folder, l.turns)
 		switch {
 		case err != nil:
 			return err
 		case n < now.Number && t.Sum != l.parent.turns[n].Folds[l.fold]:
-			return &durable.IntegrityError{Path: filepath.Join(folder, turnName), Cause: "is not the fold's turn that was judged"}
+			return &durable.IntegrityError{Path: filepath.Join(folder, turns.FileName), Cause: "is not the fold's turn that was judged"}
 		case n == now.Number && (t.Options != l.options || t.Answers != now.Answers):
 			return l.forget(n - 1)
 		}

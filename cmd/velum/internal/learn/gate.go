@@ -18,7 +18,7 @@ func (t *turning) judge(ctx context.Context) error {
 		t.record.Promoted = true // the newest one is in use
 		return nil
 	}
-	now, err := t.of.scored(ctx, t.of.alone(t.newest))
+	now, err := t.of.scored(ctx, t.alone(t.newest))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (t *turning) gate(ctx context.Context, now *score.Scorer) error {
 		t.record.Promoted = true
 		return nil
 	}
-	was, err := t.of.scored(ctx, t.of.alone(t.before))
+	was, err := t.of.scored(ctx, t.alone(t.before))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (t *turning) gate(ctx context.Context, now *score.Scorer) error {
 	}
 	t.record.Better = &[2]float64{report.Rounded(ends.F1[0]), report.Rounded(ends.F1[1])}
 	if found.Was = was; len(t.of.cfg.Learn.Gate) > 0 {
-		if found.Was, err = t.of.guarded(ctx, t.of.alone(t.before)); err != nil {
+		if found.Was, err = t.of.guarded(ctx, t.alone(t.before)); err != nil {
 			return err
 		}
 	}
@@ -73,10 +73,10 @@ func (t *turning) gate(ctx context.Context, now *score.Scorer) error {
 func (t *turning) losses(ctx context.Context, found turns.Compared) (lost []turns.GateLine, err error) {
 	masked := found
 	if t.of.inverse != nil {
-		if masked.Was, err = t.of.guarded(ctx, t.of.beside(t.before)); err != nil {
+		if masked.Was, err = t.of.guarded(ctx, t.beside(t.before)); err != nil {
 			return nil, err
 		}
-		if masked.Now, err = t.of.guarded(ctx, t.of.beside(t.newest)); err != nil {
+		if masked.Now, err = t.of.guarded(ctx, t.beside(t.newest)); err != nil {
 			return nil, err
 		}
 		t.record.Pair = masked.Pair()
@@ -89,7 +89,7 @@ func (t *turning) gateScores(ctx context.Context, found *turns.Compared) (err er
 	if len(t.of.cfg.Learn.Gate) == 0 {
 		return nil
 	}
-	if found.Now, err = t.of.guarded(ctx, t.of.alone(t.newest)); err != nil {
+	if found.Now, err = t.of.guarded(ctx, t.alone(t.newest)); err != nil {
 		return err
 	}
 	scores := turns.ScoresOf(found.Now.Report())
@@ -104,25 +104,25 @@ type tagging struct {
 }
 
 // alone is a model by itself.
-func (l *learning) alone(pick func(*learning) (*flow.Model, error)) tagging {
-	return tagging{pick, l.toSet}
+func (t *turning) alone(pick func(*learning) (*flow.Model, error)) tagging {
+	return tagging{pick, t.of.toSet}
 }
 
 // beside is a model with the inverse one beside it, as a run masks with the two. What that masks has a category of its own,
 // which is in no label set: it counts as masked, and as found of none.
-func (l *learning) beside(pick func(*learning) (*flow.Model, error)) tagging {
+func (t *turning) beside(pick func(*learning) (*flow.Model, error)) tagging {
 	model := func(judge *learning) (*flow.Model, error) {
 		m, err := pick(judge)
 		if err != nil {
 			return nil, err
 		}
-		return m.Beside(l.inverse, l.cfg), nil
+		return m.Beside(t.of.inverse, t.of.cfg), nil
 	}
 	to := func(c pipeline.Category) pipeline.Category {
-		if slices.Contains(l.inverse.TagSet().Categories, c) {
+		if slices.Contains(t.of.inverse.TagSet().Categories, c) {
 			return c
 		}
-		return l.toSet(c)
+		return t.of.toSet(c)
 	}
 	return tagging{model, to}
 }

@@ -77,7 +77,7 @@ func gated(t *testing.T, was, now knower, notes []string, sets ...string) *turns
 		return m
 	}
 	w := &turning{of: l, record: &turns.Turn{Number: 1, Base: &turns.Base{}}, next: made(now), protected: made(was)}
-	scored, err := l.scored(context.Background(), l.alone(w.newest))
+	scored, err := l.scored(context.Background(), w.alone(w.newest))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,8 +23,6 @@ import (
 )
 
 const (
-	turnSchema   = "velum.turn/1"
-	turnName     = "turn.json"
 	modelName    = turns.ModelName
 	baseName     = "base.velum"
 	selectedName = "selected.parquet"
@@ -96,7 +92,7 @@ func (l *learning) resume(backTo int) error {
 		if backTo >= 0 && n > backTo {
 			break
 		}
-		t, err := l.readTurn(folder)
+		t, err := turns.Read(folder, l.turns)
 		if err != nil {
 			return err
 		}
@@ -142,45 +138,6 @@ func (l *learning) forget(n int) error {
 	return nil
 }
 
-// readTurn reads and checks a turn.
-func (l *learning) readTurn(folder string) (*turns.Turn, error) {
-	name := filepath.Join(folder, turnName)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	t := new(turns.Turn)
-	if json.Unmarshal(data, t) != nil || t.Schema != turnSchema {
-		return nil, &durable.IntegrityError{Path: name, Cause: "is not the record of a turn by this version of velum"}
-	}
-	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
-	if n := len(l.turns); t.Number != n || n > 0 && t.Parent != l.last().Sum {
-		return nil, &durable.IntegrityError{Path: name, Cause: "does not follow the turn before"}
-	}
-	for _, f := range t.Files {
-		have, err := fileOf(filepath.Join(folder, f.Name))
-		if err != nil {
-			return nil, err
-		}
-		if have != f {
-			return nil, &durable.IntegrityError{Path: filepath.Join(folder, f.Name), Cause: "is not what the turn wrote"}
-		}
-	}
-	return t, nil
-}
-
-// fileOf describes a file.
-func fileOf(path string) (turns.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return turns.File{}, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	return turns.File{Name: filepath.Base(path), Bytes: n, SHA256: hex.EncodeToString(h.Sum(nil))}, err
-}
-
 // loadModel opens the model of a turn.
 func (l *learning) loadModel(t *turns.Turn) (err error) {
 	l.model, err = l.opened(t, modelName)
@@ -215,20 +172,17 @@ func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
 		return err
 	}
 	for _, e := range entries {
-		f, err := fileOf(draft.Path(e.Name()))
+		f, err := turns.FileOf(draft.Path(e.Name()))
 		if err != nil {
 			return err
 		}
 		t.Files = append(t.Files, f)
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", " ")
-	if err := e.Encode(t); err != nil {
+	data, err := t.Encoded()
+	if err != nil {
 		return err
 	}
-	t.Sum = fmt.Sprintf("%x", sha256.Sum256(b.Bytes()))
-	if err := draft.Write(turnName, b.Bytes()); err != nil {
+	if err := draft.Write(turns.FileName, data); err != nil {
 		return err
 	}
 	if err := draft.Commit(); err != nil {

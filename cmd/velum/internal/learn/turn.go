@@ -32,7 +32,7 @@ func (l *learning) turn(ctx context.Context) error {
 
 // turnOf does the next turn, of a fold as the whole does it, and commits it.
 func (l *learning) turnOf(ctx context.Context, whole *turning) error {
-	t := &turns.Turn{Schema: turnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{}, Gated: []turns.GateLine{}}
+	t := &turns.Turn{Schema: turns.TurnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{}, Gated: []turns.GateLine{}}
 	if t.Number > 0 {
 		t.Parent = l.last().Sum
 	}

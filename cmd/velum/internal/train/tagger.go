@@ -15,6 +15,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/embedded"
@@ -155,7 +156,7 @@ func (t *Training) template(m *Materials) error {
 	if err != nil {
 		return err
 	}
-	if words, err := flow.CommonWords(t.cfg); err != nil {
+	if words, err := files.CommonWords(t.cfg.Inverse.Words); err != nil {
 		return err
 	} else if words != nil {
 		from = slices.Insert(from, 0, features.Resources{Slots: map[string]features.Slot{"cluster/common": words}})

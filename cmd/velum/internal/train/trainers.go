@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/number/kernels"
@@ -109,7 +110,7 @@ func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
 	if m.Config.Inverse.Learner == "tree" {
 		return m.combiner()
 	}
-	words, err := flow.CommonWords(m.Config)
+	words, err := files.CommonWords(m.Config.Inverse.Words)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,24 @@
+package files
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/models/tag/inverse"
+)
+
+// CommonWords opens a file of common words, that of inverse.words; nil if none is named.
+func CommonWords(name string) (*inverse.Words, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		var words *inverse.Words
+		if words, err = inverse.OpenWords(data); err == nil {
+			return words, nil
+		}
+	}
+	return nil, exit.With(exit.Config, fmt.Errorf("inverse.words: %w", err), "`velum train --kind words --archive NOTES --out FILE` makes one")
+}
