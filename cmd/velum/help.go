@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +36,9 @@ func wrongFlag(c *cobra.Command, err error) error {
 			name = group // -in, where --in was meant
 		}
 		remedy = nearestFlag(c, name)
+	}
+	if value := new(pflag.InvalidValueError); errors.As(err, &value) && errors.As(err, new(*strconv.NumError)) {
+		err = fmt.Errorf("--%s %s is no number that it takes", value.GetFlag().Name, value.GetValue())
 	}
 	if remedy == "" {
 		remedy = "see `" + c.CommandPath() + " --help`"

@@ -37,9 +37,13 @@ func (m *masking) logChanges() {
 		if f.name == "replaced" && m.options.Patient != "" {
 			f.says = "file is masked again without the notes of the patient"
 		}
+		log := m.Log.Warn
+		if f.name == "replaced" && m.options.Again {
+			log = m.Log.Info
+		}
 		for _, c := range m.changes {
 			if c.Fate == f.name && f.says != "" {
-				say(m.Log.Warn, f.says, "path", cmp.Or(c.Path, c.Input), "notes", c.Rows)
+				say(log, f.says, "path", cmp.Or(c.Path, c.Input), "notes", c.Rows)
 			}
 		}
 	}

@@ -46,6 +46,7 @@ type Options struct {
 	Tagged       string // output of an earlier run whose spans are taken; "": the notes are tagged
 	Fresh, Dry   bool
 	Replace      bool   // the output gets what In has, and nothing else
+	Again        bool   // notes that are masked anew are meant to be: no warning
 	Patient      string // the id of a patient whose notes are taken out; "": nobody's
 	Record       RecordOptions
 

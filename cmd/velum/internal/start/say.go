@@ -23,7 +23,8 @@ type summary struct {
 	Light    string    `json:"light"`
 	Sentence string    `json:"sentence"`
 	Learned  bool      `json:"learned"` // this start did a turn with new answers
-	Judged   []string  `json:"judged"`  // what learning says of the model in use
+	Judged   []string  `json:"judged"`  // what learning says of its turns
+	InUse    int       `json:"in_use"`  // the turn whose model masks the month; 0: the first model
 	Read     int       `json:"notes_read"`
 	Minutes  float64   `json:"minutes"`
 	Agreed   []float64 `json:"agreed"`         // by turn: with the model before
@@ -49,6 +50,7 @@ func (m *month) judged() error {
 	var learned struct {
 		Sentence string
 		Remarks  []string
+		Promoted int `json:"promoted_turn"`
 	}
 	data, err := os.ReadFile(m.at(learnedName, "report.json"))
 	if err != nil {
@@ -57,7 +59,7 @@ func (m *month) judged() error {
 	if err := json.Unmarshal(data, &learned); err != nil {
 		return &durable.IntegrityError{Path: m.at(learnedName, "report.json"), Cause: "is not the report of learning"}
 	}
-	m.said.Judged = append([]string{learned.Sentence}, learned.Remarks...)
+	m.said.Judged, m.said.InUse = append([]string{learned.Sentence}, learned.Remarks...), learned.Promoted
 	return nil
 }
 
@@ -98,7 +100,11 @@ func (m *month) next() (all []string) {
 		k := len(m.state.Evenings) - 1
 		return []string{"velum review --in " + exit.Quoted(m.questions(k)) + " --out " + exit.Quoted(m.answers(k)) + config, m.again()}
 	}
-	return []string{"velum run --in ARCHIVE --out DIR --model " + exit.Quoted(m.at(learnedName, "models")) + " --inverse " + inverseModel + config}
+	inverse := ""
+	if name := m.masking().Inverse.Model; name != "" {
+		inverse = " --inverse " + exit.Quoted(name)
+	}
+	return []string{"velum run --in ARCHIVE --out DIR --model " + exit.Quoted(m.at(learnedName, "models")) + inverse + config}
 }
 
 // again is the command of this evening, for the next one.
@@ -128,7 +134,10 @@ func (m *month) lines(seconds int64) (all []string) {
 		}
 	}
 	if s.Read > 0 {
-		add("so far %d notes were read%s. %s", s.Read, in(seconds), strings.Join(s.Judged, " "))
+		add("so far %d notes were read%s; the month is masked by %s", s.Read, in(seconds), m.inUse())
+		for _, sentence := range s.Judged {
+			add("  %s", sentence)
+		}
 		if n := len(m.state.Agreed); n > 0 {
 			add("the last turn changed %.1f %% of what the model finds; two below 1 %% end the questions", 100*(1-m.state.Agreed[n-1]))
 		}
@@ -148,6 +157,18 @@ func (m *month) lines(seconds int64) (all []string) {
 	}
 	add("\nnext, for every month that comes:\n%s", exit.Printable(s.Next[0]))
 	return all
+}
+
+// inUse names the model that masks the month.
+func (m *month) inUse() string {
+	name := "the first model"
+	if m.said.InUse > 0 {
+		name = fmt.Sprintf("the model of turn %d of %d", m.said.InUse, m.turns()-1)
+	}
+	if m.masking().Inverse.Model == "" {
+		return name
+	}
+	return name + ", beside the inverse model"
 }
 
 // String says how many identifiers a model had masked, and how much of what it said was wholly right.

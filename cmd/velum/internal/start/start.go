@@ -11,6 +11,7 @@
 package start
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,12 +22,14 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/learn"
 	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/propose"
 	"github.com/velum-health/velum/cmd/velum/internal/run"
 	"github.com/velum-health/velum/cmd/velum/internal/train"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -64,9 +67,10 @@ const (
 type month struct {
 	*console.Console
 	*Options
-	cfg   *option.Config
-	state state
-	said  summary
+	cfg    *option.Config
+	state  state
+	said   summary
+	warned bool // of a model that comes too late
 }
 
 // state is start.json: the evenings so far. What stands in the folder of learning is not
@@ -80,8 +84,11 @@ type state struct {
 
 // Run does what comes next.
 func Run(ctx context.Context, c *console.Console, o *Options) error {
-	if o.In == "" || o.Out == "" {
+	switch {
+	case o.In == "" || o.Out == "":
 		return exit.Errorf(exit.Config, "see `velum start --help`", "--in and --out are needed")
+	case o.Ask < 1:
+		return exit.Errorf(exit.Config, "ask at least one; `velum run` masks and asks nothing", "--ask %d", o.Ask)
 	}
 	m := &month{Console: c, Options: o}
 	if err := m.own(); err != nil {
@@ -165,9 +172,12 @@ func (m *month) evening(ctx context.Context) error {
 	return m.print()
 }
 
-// quiet is the console for rooms whose own words would be too many.
+// quiet is the console for rooms whose own words would be too many: they show how far they are, and log warnings alone.
 func (m *month) quiet() *console.Console {
-	return &console.Console{In: m.Console.In, Out: io.Discard, Errs: m.Errs, Env: m.Env, Version: m.Version, Quiet: m.Quiet, NoColor: m.NoColor, Verbose: m.Verbose, JSON: m.JSON, Log: m.Log}
+	c := &console.Console{In: m.Console.In, Out: io.Discard, Errs: m.Errs, Env: m.Env, Version: m.Version, Quiet: !m.Verbose, NoColor: m.NoColor, Verbose: m.Verbose, JSON: m.JSON}
+	c.StartLog()
+	c.Quiet = m.Quiet
+	return c
 }
 
 // configure loads the configuration; the first start finds out how the archive is read.
@@ -211,7 +221,7 @@ func (m *month) propose(ctx context.Context, file string) error {
 // configuration, or one of lists and of how often the archive has their words.
 func (m *month) first(ctx context.Context) (string, error) {
 	if len(m.Lists) == 0 {
-		return m.cfg.Tag.Model, nil
+		return m.cfg.Tag.Model, m.sameFirst()
 	}
 	out := m.at(listsName)
 	if _, err := os.Stat(out); err == nil {
@@ -225,6 +235,19 @@ func (m *month) first(ctx context.Context) (string, error) {
 		Method: string(dictionary.Divergence), Gazetteers: lists, Notes: []string{m.Options.In}, Classes: []string{"GivenName", "Surname"}, Category: "PERSON",
 	}}
 	return out, train.Train(ctx, m.quiet(), m.cfg, o)
+}
+
+// sameFirst says that a model comes too late where the first turn has another. A name that is none is refused all the same.
+func (m *month) sameFirst() error {
+	data, err := flow.ModelData(m.cfg.Tag.Model)
+	if err != nil || !m.cfg.Given("tag.model") || m.warned {
+		return err
+	}
+	if began, err := os.ReadFile(m.at(learnedName, turns.Folder(0), turns.ModelName)); err == nil && !bytes.Equal(began, data) {
+		m.warned = true
+		m.Log.Warn("the model counts on the first evening alone, and this folder began with another, or with an older velum: it goes on with that", "model", m.cfg.Tag.Model)
+	}
+	return nil
 }
 
 // compiled returns the lists as `velum gazetteer build` makes them: those that are as a house has them, CSV or lines, are
@@ -304,7 +327,7 @@ func (m *month) mask(ctx context.Context) error {
 		cfg.Tag.Model = m.at(learnedName, "models")
 		return cfg, nil
 	}
-	err := run.Mask(ctx, m.quiet(), load, &run.Options{In: []string{m.Options.In}, Out: m.at(maskedName), Record: run.RecordOptions{EmptyOK: true}})
+	err := run.Mask(ctx, m.quiet(), load, &run.Options{In: []string{m.Options.In}, Out: m.at(maskedName), Again: true, Record: run.RecordOptions{EmptyOK: true}})
 	if code := exit.CodeOf(err); err != nil && code != exit.Nothing && code != exit.Quarantined { // the month is there, and its report says what is not
 		return err
 	}

@@ -64,8 +64,13 @@ func byCategory(found, masked Compared) ([]score.RecallDifference, error) {
 // NotInUse says why a turn that was compared with the model in use did not take its place: chance, or what it loses.
 func (r *Report) NotInUse(t *Turn) string {
 	number, from, to := fmt.Sprint(t.Number), r.Words().Number(t.Better[0], 4), r.Words().Number(t.Better[1], 4)
-	if t.Better[0] <= 0 || len(t.Gated) == 0 {
-		return r.Words().Text("learn chance", number, from, to)
+	switch {
+	case t.Better[1] < 0:
+		return r.Words().Text("learn worse", number, from, to)
+	case t.Better[0] <= 0 && t.Answers > 0:
+		return r.Words().Text("learn chance", number, from, to, r.Words().Text("more answers"))
+	case t.Better[0] <= 0 || len(t.Gated) == 0:
+		return r.Words().Text("learn chance", number, from, to, r.Words().Text("some answers"))
 	}
 	lost := make([]string, len(t.Gated))
 	for i, l := range t.Gated {
