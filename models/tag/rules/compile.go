@@ -33,7 +33,9 @@ type Pack struct {
 	begun      [2][]startable // the same as far as cheap tests tell: with whatever the dear ones say
 	alone      uint64         // finders in which nothing need come second
 	morph      bool           // some test asks for lemma or part of speech
+	listed     bool           // some test asks for lists
 	known      bool           // some test asks for the names from all over the world
+	looks      *firstLook     // nil: none is taken
 	categories []pipeline.Category
 }
 
@@ -95,6 +97,17 @@ const (
 )
 
 func (o *outcomes) set(i int) { o[i/64] |= 1 << (i % 64) }
+func (o *outcomes) join(other outcomes) {
+	for i := range o {
+		o[i] |= other[i]
+	}
+}
+func (o *outcomes) and(other *outcomes) (both outcomes) {
+	for i := range o {
+		both[i] = o[i] & other[i]
+	}
+	return both
+}
 func (o *outcomes) fit(need, forbid *outcomes) bool {
 	return o[0]&need[0] == need[0] && o[1]&need[1] == need[1] && o[2]&need[2] == need[2] && o[3]&need[3] == need[3] &&
 		o[0]&forbid[0]|o[1]&forbid[1]|o[2]&forbid[2]|o[3]&forbid[3] == 0
@@ -179,7 +192,7 @@ func Compile(text string, r Resources) (*Pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: wordTable{map[string]outcomes{}, map[string]outcomes{}}}, known: map[string]int{}, registers: map[string]uint8{}}
+	c := &compiler{source: src, resources: r, pack: &Pack{text: text, resources: r, words: newWordTable()}, known: map[string]int{}, registers: map[string]uint8{}, passing: map[int32]bool{}}
 	for _, n := range src.networks {
 		if c.mistakes.add(c.declare(n)) {
 			n.broken = true
@@ -197,6 +210,7 @@ func Compile(text string, r Resources) (*Pack, error) {
 	}
 	c.pack.begun = [2][]startable{c.pack.likely(c.pack.startable), c.pack.likely(c.pack.follows)}
 	c.pack.alone = finders(c.pack.follows, &outcomes{})
+	c.pack.looks = newFirstLook(c.pack)
 	slices.Sort(c.pack.categories)
 	c.pack.categories = slices.Compact(c.pack.categories)
 	return c.pack, nil
@@ -226,6 +240,7 @@ type compiler struct {
 	pack      *Pack
 	known     map[string]int // predicates, by how they are written
 	registers map[string]uint8
+	passing   map[int32]bool // networks, whether they can consume nothing
 }
 
 // declare gives a network its number, so that others can call it.
@@ -472,9 +487,11 @@ func (c *compiler) acts(a *arc, acts []act) error {
 func (c *compiler) beginnings(from int32) (first, second startable) {
 	var leads []int32
 	first = c.startable(from, map[int32]bool{}, &leads)
+	first.any = first.any || c.passes(from, map[int32]bool{})
 	walked := map[int32]bool{}
 	for _, to := range leads {
 		second.join(c.startable(to, walked, nil))
+		second.any = second.any || c.passes(to, map[int32]bool{}) // what ends may go on behind a call
 	}
 	second.any = second.any || first.any
 	return first, second
@@ -483,11 +500,7 @@ func (c *compiler) beginnings(from int32) (first, second startable) {
 // startable walks over what consumes nothing to the first tests of a token.
 // leads, if it is not nil, takes the states behind that token.
 func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) (s startable) {
-	if from == endOfNetwork {
-		s.any = true // it may go on behind a call
-		return s
-	}
-	if walked[from] {
+	if from == endOfNetwork || walked[from] {
 		return s
 	}
 	walked[from] = true
@@ -499,6 +512,9 @@ func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) 
 			continue
 		case a.what == called:
 			s.join(c.startable(c.pack.networks[a.network].start, walked, leads))
+			if c.networkPasses(a.network) {
+				s.join(c.startable(a.to, walked, leads))
+			}
 			continue
 		case a.need == outcomes{} && a.forbid == outcomes{}:
 			s.any = true
@@ -514,6 +530,32 @@ func (c *compiler) startable(from int32, walked map[int32]bool, leads *[]int32) 
 		}
 	}
 	return s
+}
+
+// passes tells whether a path from a state can end without a look at a token.
+func (c *compiler) passes(from int32, walked map[int32]bool) bool {
+	if from == endOfNetwork {
+		return true
+	}
+	if walked[from] {
+		return false
+	}
+	walked[from] = true
+	return slices.ContainsFunc(c.pack.states[from].arcs, func(a arc) bool {
+		return (a.what == nothing || a.what == called && c.networkPasses(a.network)) && c.passes(a.to, walked)
+	})
+}
+
+// networkPasses is passes of a whole network. One that calls itself before it
+// looks at a token is taken to pass: then more is tried than need be.
+func (c *compiler) networkPasses(network int32) bool {
+	passes, known := c.passing[network]
+	if !known {
+		c.passing[network] = true
+		passes = c.passes(c.pack.networks[network].start, map[int32]bool{})
+		c.passing[network] = passes
+	}
+	return passes
 }
 
 // likely returns the same ways without the dear tests.

@@ -38,7 +38,7 @@ type Machine struct {
 
 	text    []byte
 	tokens  []pipeline.Token
-	seen    []knownForm // by token
+	seen    []knownForm // by token; nothing of those that nobody has asked for
 	blocked []int32     // by finder: the token at which it may begin again
 	stack   []config
 	frames  []frame
@@ -71,8 +71,13 @@ type knownForm struct {
 }
 
 // cachedForms is how many forms a machine keeps, five megabytes. A power of
-// two. With a quarter of it a run of an archive took 5 % longer.
-const cachedForms = 1 << 16
+// two. With a quarter of it a run of an archive took 5 % longer. Where most forms
+// are thrown out by their first look, those that are left fit into a second-level
+// cache.
+const (
+	cachedForms = 1 << 16
+	cachedFew   = 1 << 12
+)
 
 // outcomeBits: how many different outcomes of the cheap tests a machine keeps.
 const outcomeBits = 8
@@ -98,7 +103,11 @@ type frame struct {
 
 // NewMachine returns a machine for one goroutine.
 func (p *Pack) NewMachine() *Machine {
-	return &Machine{pack: p, cache: make([]kept, cachedForms), blocked: make([]int32, len(p.finders))}
+	size := cachedForms
+	if p.looks != nil {
+		size = cachedFew
+	}
+	return &Machine{pack: p, cache: make([]kept, size), blocked: make([]int32, len(p.finders))}
 }
 
 // Exhausted returns from how many tokens a search was ended by MaxSteps.
@@ -108,32 +117,85 @@ func (m *Machine) Exhausted() int64 { return m.exhausted }
 // from left to right, in the order of their first tokens. They may overlap. The
 // slice is good until the next call.
 func (m *Machine) Finds(text []byte, tokens []pipeline.Token) []Find {
-	m.text, m.tokens, m.finds, m.seen = text, tokens, m.finds[:0], m.seen[:0]
+	m.text, m.tokens, m.finds = text, tokens, m.finds[:0]
+	m.seen = slices.Grow(m.seen[:0], len(tokens))[:len(tokens)]
 	clear(m.blocked)
-	for i := range tokens {
-		m.seen = append(m.seen, m.look(text[tokens[i].Start:tokens[i].End]))
+	if m.pack.looks == nil {
+		m.all()
+		return m.finds
 	}
-	for i := range m.seen {
-		if s := m.seen[i].starts & m.second(i); s != 0 { // as far as cheap tests tell
-			if s = m.settled(int32(i)).starts & m.second(i); s != 0 {
-				m.from(int32(i), s)
-			}
+	clear(m.seen)
+	next := m.glance(0)
+	for i := range tokens {
+		s := next.first
+		if next = m.glance(i + 1); m.inLine(i + 1) {
+			s &= next.second
+		} else {
+			s &= m.pack.alone
+		}
+		if s != 0 {
+			m.begin(int32(i), s)
 		}
 	}
 	return m.finds
 }
 
+// all looks at every token, where none can be thrown out by its first look.
+func (m *Machine) all() {
+	for i := range m.tokens {
+		m.seen[i] = m.look(m.text[m.tokens[i].Start:m.tokens[i].End])
+	}
+	for i := range m.tokens {
+		if s := m.seen[i].starts & m.second(int32(i)); s != 0 {
+			m.begin(int32(i), s)
+		}
+	}
+}
+
+// glance takes the first look at token i, if there is one: see firstLook.
+func (m *Machine) glance(i int) (o may) {
+	if i < len(m.tokens) {
+		t := &m.tokens[i]
+		o = m.pack.looks.of(m.text[t.Start:t.End], t.Flags)
+	}
+	return o
+}
+
+// begin runs those of the networks s that can begin with token i.
+func (m *Machine) begin(i int32, s uint64) {
+	if s &= m.known(i).starts; s == 0 || s&m.second(i) == 0 { // as far as cheap tests tell
+		return
+	}
+	if s = m.settled(i).starts & m.second(i); s != 0 {
+		m.from(i, s)
+	}
+}
+
+// inLine tells whether token i stands in the line of the one before.
+func (m *Machine) inLine(i int) bool {
+	return i < len(m.tokens) && m.tokens[i].Flags&pipeline.LineStart == 0
+}
+
 // second returns the finders in which what stands behind token i can come second.
-func (m *Machine) second(i int) uint64 {
-	if i+1 < len(m.tokens) && m.tokens[i+1].Flags&pipeline.LineStart == 0 {
-		return m.seen[i+1].second
+func (m *Machine) second(i int32) uint64 {
+	if m.inLine(int(i) + 1) {
+		return m.known(i + 1).second
 	}
 	return m.pack.alone
 }
 
+// known returns what is known of a token: at least what the cheap tests say.
+func (m *Machine) known(t int32) *knownForm {
+	k := &m.seen[t]
+	if k.tests[0]&isTested == 0 {
+		*k = m.look(m.text[m.tokens[t].Start:m.tokens[t].End])
+	}
+	return k
+}
+
 // settled returns what all tests say of a token.
 func (m *Machine) settled(t int32) *knownForm {
-	k := &m.seen[t]
+	k := m.known(t)
 	if !k.settled() {
 		m.settle(k, m.text[m.tokens[t].Start:m.tokens[t].End])
 	}
@@ -439,7 +501,7 @@ func (k *knownForm) settled() bool { return k.tests[len(k.tests)-1]&isSettled !=
 // look returns what is known of a form: at least what the cheap tests say.
 func (m *Machine) look(text []byte) knownForm {
 	hash := xxh3.Hash(text)
-	k := &m.cache[hash%cachedForms]
+	k := &m.cache[hash&uint64(len(m.cache)-1)]
 	if k.hash != hash || k.tests[0]&isTested == 0 {
 		k.hash, k.knownForm = hash, m.test(text)
 	}
@@ -458,7 +520,7 @@ func (m *Machine) settle(k *knownForm, text []byte) {
 	k.tests[len(k.tests)-1] |= isSettled
 	k.starts, k.second = finders(m.pack.startable, &k.tests), finders(m.pack.follows, &k.tests)
 	hash := xxh3.Hash(text)
-	if kept := &m.cache[hash%cachedForms]; kept.hash == hash {
+	if kept := &m.cache[hash&uint64(len(m.cache)-1)]; kept.hash == hash {
 		kept.knownForm = *k
 	}
 }
@@ -471,7 +533,9 @@ func (m *Machine) lookUp(text []byte) {
 		f.text = nil
 		return
 	}
-	f.class = m.pack.resources.Lists.Classes(text)
+	if m.pack.listed {
+		f.class = m.pack.resources.Lists.Classes(text)
+	}
 	if f.known = f.class; m.pack.known {
 		f.known |= m.pack.resources.Names.Classes(text)
 	}
@@ -496,6 +560,9 @@ func (m *Machine) test(text []byte) (k knownForm) {
 		if p := &m.pack.cheap[i]; p.predicate(f) {
 			k.tests.set(p.bit)
 		}
+	}
+	if len(m.pack.dear) == 0 {
+		k.tests[len(k.tests)-1] |= isSettled
 	}
 	return m.likely(&k.tests)
 }

@@ -115,31 +115,8 @@ func shapeOf(text []byte) (s shape) {
 // predicate is a test of a form.
 type predicate func(f *form) bool
 
-// wordTable says which tests of words a form passes: all of them in one look-up.
-type wordTable struct {
-	folded map[string]outcomes // without case and accents, see gazetteer.Fold
-	exact  map[string]outcomes // of forms that fold to nothing: punctuation
-}
-
-func (w *wordTable) add(word string, bit int) {
-	table, key := w.folded, string(gazetteer.Fold(nil, []byte(word)))
-	if key == "" {
-		table, key = w.exact, word
-	}
-	o := table[key]
-	o.set(bit)
-	table[key] = o
-}
-
-func (w *wordTable) find(f *form) outcomes {
-	if len(f.folded) > 0 {
-		return w.folded[string(f.folded)]
-	}
-	return w.exact[string(f.text)]
-}
-
-// predicateOf makes the test of a form. Tests of words go into the table of
-// words, under their bit, and have none.
+// predicateOf makes the test of a form. Tests of words, and expressions that only
+// a few strings match, go into the table of words under their bit, and have none.
 func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 	switch t.name {
 	case "any":
@@ -147,8 +124,8 @@ func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 	case "form", "words":
 		return nil, c.wordTest(t, bit)
 	case "exact":
-		values := setOf(t.values)
-		return func(f *form) bool { return values[string(f.text)] }, nil
+		c.pack.words.addLiteral(bit, t.values...)
+		return nil, nil
 	case "list", "known":
 		return c.classTest(t)
 	case "lemma", "pos":
@@ -168,6 +145,10 @@ func (c *compiler) predicateOf(t *test, bit int) (predicate, error) {
 		re, err := regexp.Compile(`^(?:` + t.values[0] + `)$`)
 		if err != nil {
 			return nil, t.at.errorf("no regular expression of RE2: %v", err)
+		}
+		if all := stringsOf(t.values[0]); all != nil {
+			c.pack.words.addLiteral(bit, all...)
+			return nil, nil
 		}
 		return func(f *form) bool { return f.text != nil && re.Match(f.text) }, nil
 	}
@@ -207,6 +188,7 @@ func (c *compiler) classTest(t *test) (predicate, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.pack.listed = true
 	if t.name == "known" {
 		c.pack.known = true
 		if c.pack.resources.Names == nil {

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/velum-health/velum/configs"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// patient is a machine of a pack that throws nothing out: it tries every network
+// from every token.
+func patient(p *Pack) *Machine {
+	slow := *p
+	all := make([]startable, len(p.finders))
+	for i := range all {
+		all[i].any = true
+	}
+	slow.startable, slow.follows, slow.begun = all, all, [2][]startable{all, all}
+	slow.looks, slow.alone = nil, finders(all, &outcomes{})
+	return slow.NewMachine()
+}
+
+// drawn writes a note of words, one sign or none behind each, and its tokens.
+func drawn(r *rand.Rand, words []string) (text []byte, tokens []pipeline.Token) {
+	flags := pipeline.LineStart | pipeline.SentenceStart
+	put := func(s string) {
+		start := int32(len(text))
+		text = append(text, s...)
+		if f := ""; r.IntN(4) != 0 {
+			if f = strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"); f == "" {
+				flags |= pipeline.Letters
+			} else if strings.Trim(s, "0123456789") == "" {
+				flags |= pipeline.Figures
+			}
+		}
+		tokens = append(tokens, pipeline.Token{Start: start, End: int32(len(text)), Flags: flags})
+		flags = 0
+	}
+	for range 1 + r.IntN(12) {
+		w := words[r.IntN(len(words))]
+		switch r.IntN(6) {
+		case 0:
+			w = strings.ToUpper(w)
+		case 1:
+			w = string(w[0]&^0x20) + w[1:]
+		}
+		put(strings.ToValidUTF8(w, "x"))
+		switch r.IntN(8) {
+		case 0:
+			flags |= pipeline.Glued
+			put(string(".,-'"[r.IntN(4)]))
+		case 1:
+			text = append(text, '\n')
+			flags |= pipeline.LineStart | pipeline.SentenceStart
+			continue
+		case 2:
+			flags |= pipeline.Glued
+			continue
+		}
+		text = append(text, ' ')
+	}
+	return text, tokens
+}
+
+// TestFirstLook: what is thrown out by a look, at one word or at two, finds nothing.
+func TestFirstLook(t *testing.T) {
+	calendar, err := configs.Pack("calendar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(7, 11))
+	found := 0
+	for name, file := range map[string]string{
+		"calendar":      string(calendar),
+		"calls":         "version 1\nnetwork of\n a form:de|del -> b\n a skip -> b\n b form:la -> end\n b skip -> end\nnetwork n PERSON 0.9\n a call:of -> b\n b form:luz -> c\n c call:of -> d\n d form:mar -> end\n d skip -> end",
+		"nothing first": "version 1\nnetwork x\n a skip -> end\n a form:luz -> end\nnetwork n PERSON 0.9\n a call:x -> b\n b call:x -> c\n c form:mar exact:MAR -> end\n c form:sol -> end",
+		"peeks":         "version 1\nnetwork n PERSON 0.9\n a peek form:luz -> b\n b any -> c\n c peek !form:mar -> end\n c peek none -> end\n c form:de -> end",
+		"calls itself":  "version 1\nnetwork x\n a call:x -> b\n a form:luz -> b\n b form:mar -> end\n b skip -> end\nnetwork n PERSON 0.9 limit 6\n a call:x -> end",
+		"parts":         "version 1\nnetwork n PERSON 0.9\n a part:l|d -> b\n b form:uz|mar -> end\nnetwork o DATE 0.9\n a exact:LUZ|Mar -> b\n b match:/(1|2)[0-9](a|st)?/ -> end\n b form:. -> b",
+	} {
+		p, err := Compile(file, Resources{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		words := []string{"luz", "mar", "MAR", "Mar", "sol", "de", "del", "la", "12", "1a", "21st", "2019", "1ª", "3rd", "dluz", "ñandú", "Pérez", "x", ".", "-", "extraordinario"}
+		if name == "calendar" {
+			words = slices.Concat(words, words, slices.Sorted(keys(p.words.folded)), slices.Sorted(keys(p.words.literal)))
+		}
+		fast, slow := p.NewMachine(), patient(p)
+		for range 20000 {
+			text, tokens := drawn(r, words)
+			was := slow.Exhausted()
+			want := slow.Finds(text, tokens)
+			got := fast.Finds(text, tokens)
+			if slow.Exhausted() == was && !slices.Equal(got, want) {
+				t.Fatalf("%s: %q: got %v, want %v", name, text, got, want)
+			}
+			found += len(got)
+		}
+	}
+	if found < 50000 {
+		t.Errorf("only %d finds", found)
+	}
+}
+
+func keys(m map[string]outcomes) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if k != "" && !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// TestStringsOf: an expression that is written out matches just what is written.
+func TestStringsOf(t *testing.T) {
+	for expression, n := range map[string]int{
+		"[1-7](ª|a|º|st|nd|rd|th)": 49, "^(19|20)[0-9][0-9]$": 200, "a|bc|bd": 3, "(ab)(c|d)": 2,
+		"a*": 0, "(?i)ab": 0, "[^a]": 0, "[0-9][0-9][0-9][0-9]": 0, "^a|b$": 0, "x?": 0, "(|a)": 0, "": 0, "\uFFFD": 0, `a\b`: 0,
+	} {
+		all := stringsOf(expression)
+		if len(all) != n {
+			t.Errorf("%q: %d strings, want %d", expression, len(all), n)
+		}
+		re := regexp.MustCompile("^(?:" + expression + ")$")
+		for _, s := range all {
+			if !re.MatchString(s) {
+				t.Errorf("%q does not match %q", expression, s)
+			}
+		}
+	}
+}
