@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
+	"github.com/velum-health/velum/cmd/velum/internal/turns"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 )
@@ -25,6 +26,7 @@ type summary struct {
 	Learned  bool      `json:"learned"` // this start did a turn with new answers
 	Judged   []string  `json:"judged"`  // what learning says of its turns
 	InUse    int       `json:"in_use"`  // the turn whose model masks the month; 0: the first model
+	Again    bool      `json:"again"`   // it is what was in use before, trained again with all answers
 	Read     int       `json:"notes_read"`
 	Minutes  float64   `json:"minutes"`
 	Agreed   []float64 `json:"agreed"`         // by turn: with the model before
@@ -51,6 +53,7 @@ func (m *month) judged() error {
 		Sentence string
 		Remarks  []string
 		Promoted int `json:"promoted_turn"`
+		Turns    []*turns.Turn
 	}
 	data, err := os.ReadFile(m.at(learnedName, "report.json"))
 	if err != nil {
@@ -60,6 +63,7 @@ func (m *month) judged() error {
 		return &durable.IntegrityError{Path: m.at(learnedName, "report.json"), Cause: "is not the report of learning"}
 	}
 	m.said.Judged, m.said.InUse = append([]string{learned.Sentence}, learned.Remarks...), learned.Promoted
+	m.said.Again = m.said.InUse > 0 && !learned.Turns[m.said.InUse].Promoted
 	return nil
 }
 
@@ -162,7 +166,10 @@ func (m *month) lines(seconds int64) (all []string) {
 // inUse names the model that masks the month.
 func (m *month) inUse() string {
 	name := "the first model"
-	if m.said.InUse > 0 {
+	switch {
+	case m.said.Again:
+		name = "what was in use before, trained again with all answers"
+	case m.said.InUse > 0:
 		name = fmt.Sprintf("the model of turn %d of %d", m.said.InUse, m.turns()-1)
 	}
 	if m.masking().Inverse.Model == "" {
