@@ -19,10 +19,11 @@ func newStartCommand(a *app) *cobra.Command {
 		Short: "Begin with an archive and no labels: one command an evening, which says the next one",
 		Long: `Begin with an archive of which nothing is labelled. The first start looks how the archive is read,
 masks it with the model of the binary and beside it with the inverse model, which lets nothing through
-that it does not know to be safe, and asks: the notes of which the model is least sure, some of each
-category, some at random. A person answers as many as they like on the page of velum review. The same
-command goes on with what was answered: it learns, judges, masks again with the model in use, says what
-the answers cost and brought, and asks again, until that brings nothing any more.
+that it does not know to be safe, and asks: the notes of which the model is least sure, for each
+category some in which it found most, some at random. A person answers as many as they like on the page
+of velum review. The same command goes on with what was answered: it learns, judges, masks again with
+the model in use, says what the answers cost and brought, and asks again, until that brings nothing any
+more.
 
 DIR holds words of notes and is for its owner alone, but for masked/masked. A start that was killed goes
 on where it was.`,

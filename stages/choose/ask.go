@@ -45,7 +45,7 @@ type Why uint8
 
 const (
 	AskedUnsure   Why = iota // the model is unsure, and of its kind the least sure
-	AskedForClass            // the least sure one with a class
+	AskedForClass            // one with a class, in which the model found most for its length
 	AskedByChance
 )
 
@@ -64,8 +64,8 @@ const (
 
 // Ask picks the notes to correct, by key. The result depends on the set of
 // questions and not on their order. A share is drawn at random; then every
-// main class gets its part of half of the rest, its least sure notes; what is
-// left goes in turn to the kinds of notes, the kind with the note first that is
+// main class gets its part of half of the rest, the notes with it in which most
+// was found for their length; what is left goes in turn to the kinds of notes, the kind with the note first that is
 // least sure among those of its length. A kind is
 // the notes of one shape and one group of words, so that one template of the
 // archive does not take all places. No two notes are nearly the same.
@@ -140,6 +140,23 @@ func (p *asking) random() {
 	}
 }
 
+// byDensity sorts by how much was found, least sure first among equals: f(d) of ATN §2.3, the sum of N_i(d) over categories i,
+// by the square root of the tokens. The sum alone takes long notes, the sum by the tokens the shortest. ATN's weights
+// (1 - F1(i)) (1 - p_i) chose no better notes and are left out.
+func (p *asking) byDensity() []Question {
+	found := func(q *Question) (n uint64) {
+		for _, spans := range q.Spans {
+			n += uint64(spans)
+		}
+		return n * n
+	}
+	list := slices.Clone(p.sorted)
+	slices.SortStableFunc(list, func(x, y Question) int {
+		return cmp.Compare(found(&y)*uint64(max(x.Tokens, 1)), found(&x)*uint64(max(y.Tokens, 1)))
+	})
+	return list
+}
+
 // classes gives every main class its part of half of the places.
 func (p *asking) classes() {
 	main := 0
@@ -152,13 +169,14 @@ func (p *asking) classes() {
 		return
 	}
 	each := max(1, (p.N-len(p.picked))/2/main)
+	dense := p.byDensity()
 	for class, share := range p.Classes {
 		if share < mainClass {
 			continue
 		}
 		left := each
-		for i := range p.sorted {
-			if q := &p.sorted[i]; left > 0 && q.Spans[class] > 0 && p.take(q, AskedForClass, class) {
+		for i := range dense {
+			if q := &dense[i]; left > 0 && q.Spans[class] > 0 && p.take(q, AskedForClass, class) {
 				left--
 			}
 		}

@@ -147,3 +147,31 @@ func TestAskByLength(t *testing.T) {
 		t.Errorf("%d of 100 are long, as one note in ten is", long)
 	}
 }
+
+// The places of a class go to notes in which much was found for their length, and of equal ones to the least sure.
+func TestAskByDensity(t *testing.T) {
+	list := questionsOf(400, 9)
+	for i := range list {
+		q := &list[i]
+		q.Spans, q.Tokens, q.Confidence = [choose.MaxClasses]uint8{1}, 20, choose.Confidence(9000+i)
+		if i%20 == 0 {
+			q.Spans = [choose.MaxClasses]uint8{2, 1}
+		}
+		if i%20 == 1 { // as many in a note twenty times as long
+			q.Spans, q.Tokens = [choose.MaxClasses]uint8{2, 1}, 400
+		}
+	}
+	rows := map[int64]bool{}
+	for _, q := range choose.Ask(list, choose.Asking{N: 20, Classes: []float64{1}}) {
+		if q.Why == choose.AskedForClass {
+			rows[q.Row] = true
+		}
+	}
+	want := map[int64]bool{}
+	for i := range int64(10) {
+		want[20*i] = true
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+}
