@@ -143,14 +143,14 @@ func (p *asking) random() {
 // byDensity sorts by how much was found, least sure first among equals: f(d) of ATN §2.3, the sum of N_i(d) over categories i,
 // by the square root of the tokens. The sum alone takes long notes, the sum by the tokens the shortest. ATN's weights
 // (1 - F1(i)) (1 - p_i) chose no better notes and are left out.
-func (p *asking) byDensity() []Question {
+func (a *asking) byDensity() []Question {
 	found := func(q *Question) (n uint64) {
 		for _, spans := range q.Spans {
 			n += uint64(spans)
 		}
 		return n * n
 	}
-	list := slices.Clone(p.sorted)
+	list := slices.Clone(a.sorted)
 	slices.SortStableFunc(list, func(x, y Question) int {
 		return cmp.Compare(found(&y)*uint64(max(x.Tokens, 1)), found(&x)*uint64(max(y.Tokens, 1)))
 	})
