@@ -2,6 +2,7 @@
 """Whether surrogates are like what they stand for.
 
   surrogates.py judge [--seed 1]                   gender, language, frequency, by INE's and Barcelona's tables
+  surrogates.py genders [--seed 1] [--keys 10]     of names in gold spans of nubes-phi and notes-voices, train, by INE's tables
   surrogates.py places [--seed 1]                  street, code, town, province, hospital: whether they go together
   surrogates.py dates [--seed 1]                   gold spans of MEDDOCAN and nubes-phi, dev: the share of dates that is moved
   surrogates.py offsets [--seed 1]                 how many an archive's range leaves to a patient, and what more would cost; no Go
@@ -261,6 +262,44 @@ def places(a):
     print(", ".join(f"{k} {v / n:.4f}" for k, v in right.items()), f"of {n}")
 
 
+def gold_names():
+    """nubes-phi's train and notes-voices': notes with the spans of people."""
+    with gzip.open(os.path.join(DATA, "unlabelled-es-clinical", "nubes.jsonl.gz"), "rt", encoding="utf-8") as f:
+        texts = {d["id"]: d["text"].split("\n") for d in map(json.loads, f)}
+    for row in open(os.path.join(DATA, "labelled", "nubes-phi", "train.tsv"), encoding="utf-8"):
+        if row[0] != "#" and "PERSON:" in row:
+            doc, k, found = row.rstrip("\n").split("\t")[:3]
+            yield "nubes-phi", texts[doc][int(k)], sorted([int(s), int(e), c] for c, s, e in (x.split(":") for x in found.split()) if c == "PERSON")
+    for row in map(json.loads, open(os.path.join(DATA, "labelled", "notes-voices", "train.jsonl"), encoding="utf-8")):
+        spans = sorted([s["start"], s["end"], s["label"]] for s in row["spans"] if s["label"] == "PERSON")
+        if spans:
+            yield "notes-voices", row["text"], spans
+
+
+def genders(a):
+    """Of names whose first word nearly all bearers of one gender have; that word of the surrogate."""
+    t, notes = Tables(), list(gold_names())
+
+    def gender(name):
+        men, women = t.gender.get(fold(re.split(r"[\s,.]", name)[0]), (0, 0))
+        return None if max(men, women) <= 20 * min(men, women) else "woman" if women > men else "man"
+    shares = []
+    for seed in range(a.seed, a.seed + a.keys):
+        same, all_of = collections.Counter(), collections.Counter()
+        back = masked([{"id": str(k), "patient": str(k), "text": text, "spans": spans} for k, (_, text, spans) in enumerate(notes)], a.operator, seed, a.work, a.names)
+        for (source, text, spans), (_, values) in zip(notes, back):
+            for (s, e, _), (value, _) in zip(spans, values):
+                was, now = gender(text[s:e]), gender(value)
+                if was and now and " " in text[s:e]:
+                    all_of[source] += 1
+                    same[source] += was == now
+                    if a.v and was != now:
+                        print(source, ":", text[s:e], "->", value)
+        shares.append(sum(same.values()) / sum(all_of.values()))
+        print(f"key {seed}: " + ", ".join(f"{k} {same[k]} of {n} ({same[k] / n:.4f})" for k, n in all_of.items()), flush=True)
+    print(f"{a.keys} keys: {min(shares):.4f} to {max(shares):.4f}, mean {statistics.mean(shares):.4f}")
+
+
 def gold_dates():
     """MEDDOCAN's dev, and nubes-phi's: notes with the spans of dates."""
     dev = os.path.join(DATA, "meddocan", "dev")
@@ -378,7 +417,7 @@ def speed(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("do", choices=["judge", "places", "dates", "offsets", "crf", "speed"])
+    p.add_argument("do", choices=["judge", "genders", "places", "dates", "offsets", "crf", "speed"])
     p.add_argument("--velum", default=os.path.join(ROOT, "bin", "velum"))
     p.add_argument("--keys", type=int, default=4)
     p.add_argument("--pairs", type=int, default=5)

@@ -104,8 +104,9 @@ type lists struct {
 	trades      map[string]bool      // folded: it is Catalan
 	both        map[string]bool      // trades that are Spanish too
 
-	leaning map[string]int // how many more people bear it as a given name than as a surname, by hundreds
-	endings map[string]int // of given names: how many more women's than men's end so
+	leaning map[string]int  // how many more people bear it as a given name than as a surname, by hundreds
+	endings map[string]int  // of given names: how many more women's than men's end so
+	women   map[string]bool // folded given names that no other list gives a gender, whether they are women's
 }
 
 var shipped = sync.OnceValue(newLists)
@@ -120,6 +121,7 @@ func newLists() *lists {
 	for line := range lines("lists/catalan.txt") {
 		maps.Copy(l.catalan, setOf(line))
 	}
+	l.readGenders()
 	for line := range lines("lists/given.txt") {
 		gender, rest, _ := strings.Cut(line, " ")
 		from, name, _ := strings.Cut(rest, " ")
@@ -170,6 +172,18 @@ func (l *lists) sortBands() {
 					l.accented[f] = accents
 				}
 			}
+		}
+	}
+}
+
+// readGenders reads whose names are those whose endings do not tell.
+func (l *lists) readGenders() {
+	l.women = map[string]bool{}
+	for line := range lines("lists/genders.txt") {
+		gender, names, _ := strings.Cut(line, " ")
+		for name := range strings.FieldsSeq(names) {
+			l.women[folded(name)] = gender == "f"
+			l.learnEndings(folded(name), gender == "f")
 		}
 	}
 }
@@ -373,9 +387,12 @@ func (l *lists) knowTrade(f string, isCatalan bool) {
 	l.trades[f] = isCatalan
 }
 
-// guessWoman guesses from the ending of a folded given name: that of most names of
-// the lists that end so.
+// guessWoman tells whether a folded given name is a woman's that is in no list of
+// names with gender and origin: as it is known, or as most names end that end so.
 func (l *lists) guessWoman(f string) bool {
+	if woman, known := l.women[f]; known {
+		return woman
+	}
 	for n := min(longestEnding, len(f)); n > 0; n-- {
 		if more := l.endings[f[len(f)-n:]]; more > 1 || more < -1 {
 			return more > 0
@@ -386,24 +403,34 @@ func (l *lists) guessWoman(f string) bool {
 
 const longestEnding = 5
 
-// addRarer keeps a given name of no known gender for what no list has, if its
+// addRarer keeps a given name of no known origin for what no list has, if its
 // ending tells; those of people who live in Spain have a band too.
 func (l *lists) addRarer(f, name string, spain bool) {
-	for n := min(longestEnding, len(f)); n > 0; n-- {
-		more := l.endings[f[len(f)-n:]]
-		if more > -telling && more < telling {
-			continue
-		}
-		k := pool(0)
-		if more > 0 {
-			k = 1
-		}
-		l.rarer[k] = append(l.rarer[k], name)
-		if spain {
-			l.add(menNames+k*(womenNames-menNames)+pool(l.given[f].origin), name)
-		}
+	woman, sure := l.tells(f)
+	if !sure {
 		return
 	}
+	if known, ok := l.women[f]; ok {
+		woman = known
+	}
+	k := pool(0)
+	if woman {
+		k = 1
+	}
+	l.rarer[k] = append(l.rarer[k], name)
+	if spain {
+		l.add(menNames+k*(womenNames-menNames)+pool(l.given[f].origin), name)
+	}
+}
+
+// tells returns what the longest ending says that says anything for sure.
+func (l *lists) tells(f string) (woman, sure bool) {
+	for n := min(longestEnding, len(f)); n > 0; n-- {
+		if more := l.endings[f[len(f)-n:]]; more <= -telling || more >= telling {
+			return more > 0, true
+		}
+	}
+	return false, false
 }
 
 // telling is how many more names of one gender an ending must have to tell.

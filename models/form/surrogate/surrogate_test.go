@@ -131,6 +131,30 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestGenders: a name that no list gives an origin keeps its gender if it is one of
+// those whose endings mislead.
+func TestGenders(t *testing.T) {
+	l, w := shipped(), NewWriter(&hashed{seed: 5})
+	n, other := 0, 0
+	for line := range lines("lists/genders.txt") {
+		gender, names, _ := strings.Cut(line, " ")
+		for name := range strings.FieldsSeq(names) {
+			if _, twice := l.women[folded(name)]; !twice || l.women[folded(name)] != (gender == "f") {
+				t.Errorf("%s is a man's and a woman's", name)
+			}
+			first, _, _ := strings.Cut(write(w.Person, name+" García"), " ")
+			if now, known := l.given[strings.ToLower(first)]; known {
+				if n++; now.woman != (gender == "f") {
+					other++
+				}
+			}
+		}
+	}
+	if n < 700 || other > n/100 {
+		t.Errorf("%d of %d surrogates are of the other gender", other, n)
+	}
+}
+
 // TestRun: what stands side by side goes together: the code is the town's, the town
 // in the province, the hospital in the town.
 func TestRun(t *testing.T) {
