@@ -114,14 +114,18 @@ var shipped = sync.OnceValue(newLists)
 // newLists reads the lists that velum ships.
 func newLists() *lists {
 	l := &lists{given: map[string]given{}, surnames: map[string]origin{}, places: map[string]pool{}, accented: map[string]bool{}, pairs: map[string]origin{}, endings: map[string]int{}, leaning: map[string]int{}, catalan: map[string]bool{}}
-	l.both, l.bothGiven, l.bothSurnames = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	l.both, l.bothGiven, l.bothSurnames, l.women = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	l.readFrequent()
 	l.readHomes()
 	l.readSites()
 	for line := range lines("lists/catalan.txt") {
 		maps.Copy(l.catalan, setOf(line))
 	}
-	l.readGenders()
+	for line := range lines("lists/genders.txt") {
+		gender, name, _ := strings.Cut(line, " ")
+		l.women[folded(name)] = gender == "f"
+		l.learnEndings(folded(name), gender == "f")
+	}
 	for line := range lines("lists/given.txt") {
 		gender, rest, _ := strings.Cut(line, " ")
 		from, name, _ := strings.Cut(rest, " ")
@@ -172,18 +176,6 @@ func (l *lists) sortBands() {
 					l.accented[f] = accents
 				}
 			}
-		}
-	}
-}
-
-// readGenders reads whose names are those whose endings do not tell.
-func (l *lists) readGenders() {
-	l.women = map[string]bool{}
-	for line := range lines("lists/genders.txt") {
-		gender, names, _ := strings.Cut(line, " ")
-		for name := range strings.FieldsSeq(names) {
-			l.women[folded(name)] = gender == "f"
-			l.learnEndings(folded(name), gender == "f")
 		}
 	}
 }
@@ -259,11 +251,7 @@ func (l *lists) remember(name string, g given) {
 func (l *lists) addGiven(name string, g given) {
 	l.remember(name, g)
 	g = l.given[strings.ToLower(name)]
-	at := menNames
-	if g.woman {
-		at = womenNames
-	}
-	if at += pool(g.origin); !slices.Contains(l.pools[at].head, name) {
+	if at := map[bool]pool{false: menNames, true: womenNames}[g.woman] + pool(g.origin); !slices.Contains(l.pools[at].head, name) {
 		l.add(at, name)
 	}
 }
@@ -401,47 +389,30 @@ func (l *lists) guessWoman(f string) bool {
 	return false
 }
 
-const longestEnding = 5
-
 // addRarer keeps a given name of no known origin for what no list has, if its
 // ending tells; those of people who live in Spain have a band too.
 func (l *lists) addRarer(f, name string, spain bool) {
-	woman, sure := l.tells(f)
-	if !sure {
+	for n := min(longestEnding, len(f)); n > 0; n-- {
+		more := l.endings[f[len(f)-n:]]
+		if more > -telling && more < telling {
+			continue
+		}
+		woman, known := l.women[f]
+		k := map[bool]pool{true: 1}[woman || !known && more > 0]
+		l.rarer[k] = append(l.rarer[k], name)
+		if spain {
+			l.add(menNames+k*(womenNames-menNames)+pool(l.given[f].origin), name)
+		}
 		return
 	}
-	if known, ok := l.women[f]; ok {
-		woman = known
-	}
-	k := pool(0)
-	if woman {
-		k = 1
-	}
-	l.rarer[k] = append(l.rarer[k], name)
-	if spain {
-		l.add(menNames+k*(womenNames-menNames)+pool(l.given[f].origin), name)
-	}
-}
-
-// tells returns what the longest ending says that says anything for sure.
-func (l *lists) tells(f string) (woman, sure bool) {
-	for n := min(longestEnding, len(f)); n > 0; n-- {
-		if more := l.endings[f[len(f)-n:]]; more <= -telling || more >= telling {
-			return more > 0, true
-		}
-	}
-	return false, false
 }
 
 // telling is how many more names of one gender an ending must have to tell.
-const telling = 8
+const telling, longestEnding = 8, 5
 
 // learnEndings counts women's names, less men's, by their ends.
 func (l *lists) learnEndings(f string, woman bool) {
-	by := -1
-	if woman {
-		by = 1
-	}
+	by := map[bool]int{true: 1, false: -1}[woman]
 	for n := 1; n <= min(longestEnding, len(f)); n++ {
 		l.endings[f[len(f)-n:]] += by
 	}
