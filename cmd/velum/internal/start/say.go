@@ -59,7 +59,7 @@ func (m *month) judged() error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(data, &learned); err != nil {
+	if json.Unmarshal(data, &learned) != nil || learned.Promoted < 0 || learned.Promoted > 0 && (learned.Promoted >= len(learned.Turns) || learned.Turns[learned.Promoted] == nil) {
 		return &durable.IntegrityError{Path: m.at(learnedName, "report.json"), Cause: "is not the report of learning"}
 	}
 	m.said.Judged, m.said.InUse = append([]string{learned.Sentence}, learned.Remarks...), learned.Promoted

@@ -1,11 +1,13 @@
 package start
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // What masks the month is named as learning has it in use: a turn's own model, or what was in use, trained again.
@@ -33,6 +35,22 @@ func TestInUse(t *testing.T) {
 		}
 		if err := m.judged(); err != nil || m.inUse() != c.want {
 			t.Errorf("%s: %q, want %q; %v", c.what, m.inUse(), c.want, err)
+		}
+	}
+}
+
+// A report of learning that something else wrote is refused, and breaks nothing.
+func TestJudgedDamage(t *testing.T) {
+	for _, report := range []string{`{`, `{"promoted_turn":1,"turns":[{"promoted":true}]}`, `{"promoted_turn":1,"turns":[null,null]}`, `{"promoted_turn":-1,"turns":[]}`} {
+		m := &month{Options: &Options{Out: t.TempDir()}}
+		if err := os.MkdirAll(m.at(learnedName), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(m.at(learnedName, "report.json"), []byte(report), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.judged(); !errors.As(err, new(*durable.IntegrityError)) {
+			t.Errorf("%s: %v", report, err)
 		}
 	}
 }
