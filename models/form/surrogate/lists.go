@@ -407,8 +407,10 @@ func (l *lists) addRarer(f, name string, spain bool) {
 	}
 }
 
-// telling is how many more names of one gender an ending must have to tell.
-const telling, longestEnding = 8, 5
+const (
+	telling       = 8 // how many more names of one gender an ending must have to tell
+	longestEnding = 5 // bytes
+)
 
 // learnEndings counts women's names, less men's, by their ends.
 func (l *lists) learnEndings(f string, woman bool) {
