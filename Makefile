@@ -22,7 +22,7 @@ PGO       ?= cmd/velum/run.pgo
 COLD       = gorgonia.org gonum.org google.golang.org github.com/gogo github.com/goccy github.com/awalterschulze github.com/twmb \
              github.com/spf13 github.com/apache/thrift github.com/RoaringBitmap github.com/bits-and-blooms github.com/andybalholm \
              github.com/vbauerster net crypto/tls crypto/x509 text/template html/template encoding/gob encoding/xml math/big \
-             $(addprefix github.com/velum-health/velum/cmd/velum/internal/,attack learn look pack page proof propose report review score start study train turns)
+             $(addprefix github.com/velum-health/velum/cmd/velum/internal/,attack lab look page proof propose report review score)
 SMALL      = -tags=tinygo $(foreach p,$(COLD),-gcflags=$(p)/...=-l)
 LDFLAGS    = -s -w -X main.version=$(VERSION) -X main.revision=$(COMMIT)
 BUILD      = $(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags "$(LDFLAGS)"

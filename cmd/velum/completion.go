@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/train"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/stages/read"

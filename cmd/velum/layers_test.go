@@ -78,10 +78,13 @@ var rooms = [][]string{
 	{"page"},                              // pages in three languages
 	{"report"},                            // what a run came to
 	{"selection", "anonymize", "release"}, // what is chosen of an archive; its public tables; the ledger of extracts
-	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream", "train", "turns"}, // what the verbs do
+	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream"}, // what the verbs do
 	{"evidence", "oracle", "plant"}, // what a run gives away to who can run velum too
-	{"attack", "learn", "pack", "study"},
-	{"start"}, // a first month: the rooms that it calls
+	{"attack"},
+	// The laboratory stands above all rooms of the product: it may use them, and none of them may use it.
+	{"lab/train", "lab/turns"},             // kinds of models made from labelled notes; what learning keeps of its turns
+	{"lab/learn", "lab/pack", "lab/study"}, // turns of learning, rules of people, kinds compared
+	{"lab/start"},                          // a first month: the rooms that it calls
 }
 
 // layerOf returns the layer of a room, by the path of its package; -1 for what
@@ -295,34 +298,35 @@ func TestNoCloud(t *testing.T) {
 // TestLayersSeesViolations plants one violation a file and wants each found.
 func TestLayersSeesViolations(t *testing.T) {
 	planted := map[string]struct{ text, want string }{
-		"pipeline/a.go":          {`package pipeline; import _ "MODULE/models/tag/crf"`, "pipeline may not import models/tag/crf"},
-		"pipeline/b.go":          {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
-		"pipeline/commit/a.go":   {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
-		"pipeline/audit/a.go":    {`package audit; func f() { go f() }`, "goroutines start in"},
-		"models/tag/crf/f.go":    {`package crf; import _ "MODULE/pipeline/commit"`, "models/tag/crf may not import pipeline/commit"},
-		"stages/tag/f.go":        {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
-		"models/tag/crf/a.go":    {`package crf; import _ "MODULE/stages/tag"`, "models/tag/crf may not import stages/tag"},
-		"models/tag/crf/b.go":    {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
-		"models/tag/crf/c.go":    {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
-		"models/tag/crf/d.go":    {`package crf; func f() { go f() }`, "goroutines start in"},
-		"models/tag/crf/e.go":    {`package crf; import _ "MODULE/cmd/velum"`, "models/tag/crf may not import cmd/velum"},
-		"stages/tag/a.go":        {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
-		"stages/tag/f2.go":       {`package tag; import _ "MODULE/stages/read/input"`, "stages/tag may not import stages/read/input"},
-		"stages/read/text/a.go":  {`package text; import _ "MODULE/stages/read/archive"`, "stages/read/text may not import stages/read/archive"},
-		"cmd/velum/r.go":         {`package main; import _ "MODULE/stages/read/readtest"`, "cmd/velum may not import stages/read/readtest"},
-		"stages/tag/b.go":        {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
-		"stages/tag/e.go":        {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
-		"stages/util/a.go":       {`package util`, "a folder may not be called that"},
-		"stages/tag/misc.go":     {`package tag`, "a file may not be called that"},
-		"configs/a.go":           {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
-		"stages/tag/net.go":      {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
-		"stages/tag/cloud.go":    {`package tag; import _ "gocloud.dev/blob"`, "velum uses no network: gocloud.dev/blob"},
-		"cmd/velum-cloud/a.go":   {`package main; import _ "MODULE/pipeline"`, "cmd/velum-cloud may not import pipeline"},
-		"cmd/velum/c.go":         {`package main; import _ "MODULE/cmd/velum-cloud/cloud"`, "cmd/velum may not import cmd/velum-cloud/cloud"},
-		"models/word/view/a.go":  {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
-		"models/form/dates/a.go": {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
-		"elsewhere/a.go":         {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
-		"models/broken/a.go":     {`package`, "expected"},
+		"cmd/velum/internal/run/l.go": {`package run; import _ "MODULE/cmd/velum/internal/lab/train"`, "cmd/velum/internal/run may not import cmd/velum/internal/lab/train"},
+		"pipeline/a.go":               {`package pipeline; import _ "MODULE/models/tag/crf"`, "pipeline may not import models/tag/crf"},
+		"pipeline/b.go":               {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
+		"pipeline/commit/a.go":        {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
+		"pipeline/audit/a.go":         {`package audit; func f() { go f() }`, "goroutines start in"},
+		"models/tag/crf/f.go":         {`package crf; import _ "MODULE/pipeline/commit"`, "models/tag/crf may not import pipeline/commit"},
+		"stages/tag/f.go":             {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
+		"models/tag/crf/a.go":         {`package crf; import _ "MODULE/stages/tag"`, "models/tag/crf may not import stages/tag"},
+		"models/tag/crf/b.go":         {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
+		"models/tag/crf/c.go":         {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
+		"models/tag/crf/d.go":         {`package crf; func f() { go f() }`, "goroutines start in"},
+		"models/tag/crf/e.go":         {`package crf; import _ "MODULE/cmd/velum"`, "models/tag/crf may not import cmd/velum"},
+		"stages/tag/a.go":             {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
+		"stages/tag/f2.go":            {`package tag; import _ "MODULE/stages/read/input"`, "stages/tag may not import stages/read/input"},
+		"stages/read/text/a.go":       {`package text; import _ "MODULE/stages/read/archive"`, "stages/read/text may not import stages/read/archive"},
+		"cmd/velum/r.go":              {`package main; import _ "MODULE/stages/read/readtest"`, "cmd/velum may not import stages/read/readtest"},
+		"stages/tag/b.go":             {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
+		"stages/tag/e.go":             {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
+		"stages/util/a.go":            {`package util`, "a folder may not be called that"},
+		"stages/tag/misc.go":          {`package tag`, "a file may not be called that"},
+		"configs/a.go":                {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
+		"stages/tag/net.go":           {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
+		"stages/tag/cloud.go":         {`package tag; import _ "gocloud.dev/blob"`, "velum uses no network: gocloud.dev/blob"},
+		"cmd/velum-cloud/a.go":        {`package main; import _ "MODULE/pipeline"`, "cmd/velum-cloud may not import pipeline"},
+		"cmd/velum/c.go":              {`package main; import _ "MODULE/cmd/velum-cloud/cloud"`, "cmd/velum may not import cmd/velum-cloud/cloud"},
+		"models/word/view/a.go":       {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
+		"models/form/dates/a.go":      {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
+		"elsewhere/a.go":              {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
+		"models/broken/a.go":          {`package`, "expected"},
 	}
 	for file, p := range planted {
 		tree := fstest.MapFS{file: {Data: []byte(strings.ReplaceAll(p.text, "MODULE", module))}}
@@ -336,16 +340,16 @@ func TestLayersSeesViolations(t *testing.T) {
 // TestLayersAllows wants nothing found in a tree that keeps the rules.
 func TestLayersAllows(t *testing.T) {
 	sound := map[string]string{
-		"pipeline/run.go":               `package pipeline; func f() { go f() }`,
-		"models/number/kernels/k.go":    `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
-		"models/tag/crf/a.go":           `package crf; import "MODULE/pipeline"; import _ "MODULE/models/number/kernels"; var T pipeline.Token`,
-		"models/tag/crf/a_test.go":      `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
-		"stages/tag/a.go":               `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/tag/crf"; func f() { panic("tag: a bug") }`,
-		"configs/a.go":                  `package configs; import _ "MODULE/pipeline"`,
-		"cmd/velum/main.go":             `package main; import _ "MODULE/stages/tag"; import _ "MODULE/cmd/velum/internal/learn"`,
-		"cmd/velum/internal/learn/a.go": `package learn; import _ "MODULE/cmd/velum/internal/run"; import _ "MODULE/stages/choose"`,
-		"stages/tag/testdata/x.go":      `this is no Go`,
-		"stages/tag/notes.txt":          `go func()`,
+		"pipeline/run.go":                   `package pipeline; func f() { go f() }`,
+		"models/number/kernels/k.go":        `package kernels; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`,
+		"models/tag/crf/a.go":               `package crf; import "MODULE/pipeline"; import _ "MODULE/models/number/kernels"; var T pipeline.Token`,
+		"models/tag/crf/a_test.go":          `package crf_test; import _ "MODULE/stages/tag"; func f() { go f() }`,
+		"stages/tag/a.go":                   `package tag; import _ "MODULE/pipeline"; import _ "MODULE/models/tag/crf"; func f() { panic("tag: a bug") }`,
+		"configs/a.go":                      `package configs; import _ "MODULE/pipeline"`,
+		"cmd/velum/main.go":                 `package main; import _ "MODULE/stages/tag"; import _ "MODULE/cmd/velum/internal/lab/learn"`,
+		"cmd/velum/internal/lab/learn/a.go": `package learn; import _ "MODULE/cmd/velum/internal/run"; import _ "MODULE/stages/choose"`,
+		"stages/tag/testdata/x.go":          `this is no Go`,
+		"stages/tag/notes.txt":              `go func()`,
 	}
 	tree := fstest.MapFS{}
 	for file, text := range sound {

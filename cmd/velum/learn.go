@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/learn"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/learn"
 )
 
 func newLearnCommand(a *app) *cobra.Command {

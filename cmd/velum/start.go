@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	evenings "github.com/velum-health/velum/cmd/velum/internal/lab/start" // start is what main calls
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	evenings "github.com/velum-health/velum/cmd/velum/internal/start" // start is what main calls
 )
 
 func newStartCommand(a *app) *cobra.Command {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/study"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/study"
 )
 
 func newStudyCommand(a *app) *cobra.Command {

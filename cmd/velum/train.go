@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/train"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 )
 
 func newTrainCommand(a *app) *cobra.Command {

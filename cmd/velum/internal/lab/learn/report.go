@@ -3,8 +3,8 @@ package learn
 import (
 	"fmt"
 
+	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
-	"github.com/velum-health/velum/cmd/velum/internal/turns"
 )
 
 // learned is the report of what was learned so far.

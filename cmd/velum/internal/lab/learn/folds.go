@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/turns"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/score"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/pack"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/pack"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/embedded"
 )

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/cmd/velum/internal/turns"
 )
 
 //go:embed study.gohtml

@@ -12,7 +12,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/learn"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/learn"
 	"github.com/velum-health/velum/cmd/velum/internal/review"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/text"
