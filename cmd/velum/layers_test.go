@@ -50,6 +50,7 @@ var mayImport = []struct{ who, what string }{
 	{"models/tag/crf/crftest", "pipeline pipeline/markup models/tag/* models/word/*"}, // for tests
 	{"models/tag/*", "pipeline models/number/* models/word/* models/form/* models/tag/*"},
 	{"models/release/*", "pipeline models/number/* models/word/* models/form/*"},
+	{"models/learn/*", "pipeline models/number/* models/word/* models/form/* models/tag/* models/learn/*"}, // only the laboratory knows it
 	// The packages below stages/read, in the order in which they may know each other. Other stages know none of them.
 	{"stages/read/input", below},
 	{"stages/read/pages", below},
@@ -226,9 +227,18 @@ func (c *fileChecker) imports(f *ast.File) {
 // onlyForTests are what no program links.
 var onlyForTests = []string{"stages/read/readtest", "models/tag/crf/crftest"}
 
+// learning is the wing of what makes models: the product, which uses them, links none of it.
+const learning = "models/learn/*"
+
+// mayLearn are the packages that may import trainers.
+var mayLearn = []string{learning, roomsFolder + "lab/*", roomsFolder + "attack", "scripts/*"}
+
 // allowed tells whether package who may import package what.
 func allowed(who, what string) bool {
 	if slices.Contains(onlyForTests, what) || matches(cloudProgram+"*", what) && !matches(cloudProgram+"*", who) {
+		return false
+	}
+	if matches(learning, what) && !slices.ContainsFunc(mayLearn, func(p string) bool { return matches(p, who) }) {
 		return false
 	}
 	if strings.HasPrefix(who, roomsFolder) && (what == "cmd/velum" || strings.HasPrefix(what, roomsFolder)) {
@@ -298,35 +308,38 @@ func TestNoCloud(t *testing.T) {
 // TestLayersSeesViolations plants one violation a file and wants each found.
 func TestLayersSeesViolations(t *testing.T) {
 	planted := map[string]struct{ text, want string }{
-		"cmd/velum/internal/run/l.go": {`package run; import _ "MODULE/cmd/velum/internal/lab/train"`, "cmd/velum/internal/run may not import cmd/velum/internal/lab/train"},
-		"pipeline/a.go":               {`package pipeline; import _ "MODULE/models/tag/crf"`, "pipeline may not import models/tag/crf"},
-		"pipeline/b.go":               {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
-		"pipeline/commit/a.go":        {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
-		"pipeline/audit/a.go":         {`package audit; func f() { go f() }`, "goroutines start in"},
-		"models/tag/crf/f.go":         {`package crf; import _ "MODULE/pipeline/commit"`, "models/tag/crf may not import pipeline/commit"},
-		"stages/tag/f.go":             {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
-		"models/tag/crf/a.go":         {`package crf; import _ "MODULE/stages/tag"`, "models/tag/crf may not import stages/tag"},
-		"models/tag/crf/b.go":         {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
-		"models/tag/crf/c.go":         {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
-		"models/tag/crf/d.go":         {`package crf; func f() { go f() }`, "goroutines start in"},
-		"models/tag/crf/e.go":         {`package crf; import _ "MODULE/cmd/velum"`, "models/tag/crf may not import cmd/velum"},
-		"stages/tag/a.go":             {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
-		"stages/tag/f2.go":            {`package tag; import _ "MODULE/stages/read/input"`, "stages/tag may not import stages/read/input"},
-		"stages/read/text/a.go":       {`package text; import _ "MODULE/stages/read/archive"`, "stages/read/text may not import stages/read/archive"},
-		"cmd/velum/r.go":              {`package main; import _ "MODULE/stages/read/readtest"`, "cmd/velum may not import stages/read/readtest"},
-		"stages/tag/b.go":             {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
-		"stages/tag/e.go":             {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
-		"stages/util/a.go":            {`package util`, "a folder may not be called that"},
-		"stages/tag/misc.go":          {`package tag`, "a file may not be called that"},
-		"configs/a.go":                {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
-		"stages/tag/net.go":           {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
-		"stages/tag/cloud.go":         {`package tag; import _ "gocloud.dev/blob"`, "velum uses no network: gocloud.dev/blob"},
-		"cmd/velum-cloud/a.go":        {`package main; import _ "MODULE/pipeline"`, "cmd/velum-cloud may not import pipeline"},
-		"cmd/velum/c.go":              {`package main; import _ "MODULE/cmd/velum-cloud/cloud"`, "cmd/velum may not import cmd/velum-cloud/cloud"},
-		"models/word/view/a.go":       {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
-		"models/form/dates/a.go":      {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
-		"elsewhere/a.go":              {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
-		"models/broken/a.go":          {`package`, "expected"},
+		"cmd/velum/internal/run/l.go":          {`package run; import _ "MODULE/cmd/velum/internal/lab/train"`, "cmd/velum/internal/run may not import cmd/velum/internal/lab/train"},
+		"pipeline/a.go":                        {`package pipeline; import _ "MODULE/models/tag/crf"`, "pipeline may not import models/tag/crf"},
+		"pipeline/b.go":                        {`package pipeline; import _ "MODULE/pipeline/commit"`, "pipeline may not import pipeline/commit"},
+		"pipeline/commit/a.go":                 {`package commit; import _ "MODULE/pipeline/audit"`, "pipeline/commit may not import pipeline/audit"},
+		"pipeline/audit/a.go":                  {`package audit; func f() { go f() }`, "goroutines start in"},
+		"models/tag/crf/f.go":                  {`package crf; import _ "MODULE/pipeline/commit"`, "models/tag/crf may not import pipeline/commit"},
+		"stages/tag/f.go":                      {`package tag; import _ "MODULE/pipeline/audit"`, "stages/tag may not import pipeline/audit"},
+		"models/tag/crf/a.go":                  {`package crf; import _ "MODULE/stages/tag"`, "models/tag/crf may not import stages/tag"},
+		"models/tag/crf/b.go":                  {`package crf; import "MODULE/pipeline"; var B pipeline.Batch`, "a model may not know pipeline.Batch"},
+		"models/tag/crf/c.go":                  {`package crf; import p "MODULE/pipeline"; var S p.Step`, "a model may not know pipeline.Step"},
+		"models/tag/crf/d.go":                  {`package crf; func f() { go f() }`, "goroutines start in"},
+		"models/tag/crf/e.go":                  {`package crf; import _ "MODULE/cmd/velum"`, "models/tag/crf may not import cmd/velum"},
+		"stages/tag/a.go":                      {`package tag; import _ "MODULE/stages/read"`, "stages/tag may not import stages/read"},
+		"stages/tag/f2.go":                     {`package tag; import _ "MODULE/stages/read/input"`, "stages/tag may not import stages/read/input"},
+		"stages/read/text/a.go":                {`package text; import _ "MODULE/stages/read/archive"`, "stages/read/text may not import stages/read/archive"},
+		"cmd/velum/r.go":                       {`package main; import _ "MODULE/stages/read/readtest"`, "cmd/velum may not import stages/read/readtest"},
+		"stages/tag/b.go":                      {`package tag; import "sync"; func f(wg *sync.WaitGroup) { wg.Go(func() {}) }`, "goroutines start in"},
+		"stages/tag/e.go":                      {`package tag; import _ "MODULE/configs"`, "stages/tag may not import configs"},
+		"stages/util/a.go":                     {`package util`, "a folder may not be called that"},
+		"stages/tag/misc.go":                   {`package tag`, "a file may not be called that"},
+		"configs/a.go":                         {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
+		"stages/tag/net.go":                    {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
+		"stages/tag/cloud.go":                  {`package tag; import _ "gocloud.dev/blob"`, "velum uses no network: gocloud.dev/blob"},
+		"cmd/velum-cloud/a.go":                 {`package main; import _ "MODULE/pipeline"`, "cmd/velum-cloud may not import pipeline"},
+		"cmd/velum/c.go":                       {`package main; import _ "MODULE/cmd/velum-cloud/cloud"`, "cmd/velum may not import cmd/velum-cloud/cloud"},
+		"models/word/view/a.go":                {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
+		"models/form/dates/a.go":               {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
+		"elsewhere/a.go":                       {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
+		"models/tag/crf/l.go":                  {`package crf; import _ "MODULE/models/learn/crftrain"`, "models/tag/crf may not import models/learn/crftrain"},
+		"cmd/velum/internal/stream/trainer.go": {`package stream; import _ "MODULE/models/learn/crftrain"`, "cmd/velum/internal/stream may not import models/learn/crftrain"},
+		"stages/tag/l.go":                      {`package tag; import _ "MODULE/models/learn/crftrain"`, "stages/tag may not import models/learn/crftrain"},
+		"models/broken/a.go":                   {`package`, "expected"},
 	}
 	for file, p := range planted {
 		tree := fstest.MapFS{file: {Data: []byte(strings.ReplaceAll(p.text, "MODULE", module))}}

@@ -27,8 +27,11 @@ import (
 	"github.com/velum-health/velum/pipeline"
 )
 
-// Kind is what a model file of this package says it is.
-const Kind = "crf"
+// What a model file of this package says it is.
+const (
+	Kind = "crf"
+	SVM  = "svm" // one of models/learn/svmtrain, which tags as a CRF does
+)
 
 // Model is a trained CRF. It is shared by all labellers and never written.
 type Model struct {

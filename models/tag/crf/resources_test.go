@@ -9,10 +9,10 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/crf/crftest"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"

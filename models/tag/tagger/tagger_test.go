@@ -3,8 +3,8 @@ package tagger_test
 import (
 	"testing"
 
+	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/tag/crf"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/tag/tagger"
 )

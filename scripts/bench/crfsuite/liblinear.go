@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/velum-health/velum/models/learn/crftrain"
+	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
-	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/stages/teach"
 )
 
@@ -60,7 +60,7 @@ func (t *task) liblinear() error {
 	if err := write(filepath.Join(t.out, "dev.txt"), x, train, x.Rows()); err != nil {
 		return err
 	}
-	for _, loss := range []svm.Loss{svm.SquaredHinge, svm.Hinge} {
+	for _, loss := range []svmtrain.Loss{svmtrain.SquaredHinge, svmtrain.Hinge} {
 		b := beside{Loss: []string{"squared_hinge", "hinge"}[loss], Tokens: train, Columns: len(x.Columns), Dev: x.Rows() - train}
 		objectives, tags, err := t.theirs(loss, &b)
 		if err != nil {
@@ -112,10 +112,10 @@ var (
 )
 
 // theirs trains and tags with LIBLINEAR: the objective of every tag, the tags of dev.
-func (t *task) theirs(loss svm.Loss, b *beside) (objectives map[int]float64, tags []uint8, err error) {
+func (t *task) theirs(loss svmtrain.Loss, b *beside) (objectives map[int]float64, tags []uint8, err error) {
 	in := func(name string) string { return filepath.Join(t.out, name) }
 	began := time.Now()
-	out, err := exec.Command("liblinear-train", "-s", []string{"1", "3"}[loss], "-c", fmt.Sprint(svm.Cost), "-B", "1",
+	out, err := exec.Command("liblinear-train", "-s", []string{"1", "3"}[loss], "-c", fmt.Sprint(svmtrain.Cost), "-B", "1",
 		"-e", fmt.Sprint(t.tolerance), in("train.txt"), in("model.txt")).Output()
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +145,7 @@ func (t *task) theirs(loss svm.Loss, b *beside) (objectives map[int]float64, tag
 }
 
 // ours does the same and compares.
-func (t *task) ours(x *crftrain.Examples, train int, loss svm.Loss, theirs map[int]float64, tags []uint8, b *beside) {
+func (t *task) ours(x *crftrain.Examples, train int, loss svmtrain.Loss, theirs map[int]float64, tags []uint8, b *beside) {
 	began := time.Now()
 	solutions := t.solve(x, train, loss, theirs, t.tolerance)
 	b.Seconds = time.Since(began).Seconds()
@@ -183,7 +183,7 @@ func (t *task) ours(x *crftrain.Examples, train int, loss svm.Loss, theirs map[i
 			if s == nil {
 				continue
 			}
-			if v := svm.Score(x, int32(train+i), s.W); v > top {
+			if v := svmtrain.Score(x, int32(train+i), s.W); v > top {
 				best, top = tag, v
 			}
 		}
@@ -194,16 +194,16 @@ func (t *task) ours(x *crftrain.Examples, train int, loss svm.Loss, theirs map[i
 }
 
 // solve finds the hyperplanes of the tags that LIBLINEAR has one of.
-func (t *task) solve(x *crftrain.Examples, train int, loss svm.Loss, theirs map[int]float64, tolerance float64) []*svm.Solution {
+func (t *task) solve(x *crftrain.Examples, train int, loss svmtrain.Loss, theirs map[int]float64, tolerance float64) []*svmtrain.Solution {
 	rows := make([]int32, train)
 	for i := range rows {
 		rows[i] = int32(i)
 	}
-	solutions := make([]*svm.Solution, t.set.Len())
+	solutions := make([]*svmtrain.Solution, t.set.Len())
 	kernels.Parallel(t.workers, t.set.Len(), func(_, tag int) {
 		if _, seen := theirs[tag]; seen {
-			p := &svm.Problem{X: x, Rows: rows, Loss: loss, Tolerance: tolerance, Passes: svm.Passes,
-				Positive: func(row int32) bool { return int(x.Tag[row]) == tag }, Cost: func(int32) float64 { return svm.Cost }}
+			p := &svmtrain.Problem{X: x, Rows: rows, Loss: loss, Tolerance: tolerance, Passes: svmtrain.Passes,
+				Positive: func(row int32) bool { return int(x.Tag[row]) == tag }, Cost: func(int32) float64 { return svmtrain.Cost }}
 			solutions[tag] = p.Solve(uint64(tag))
 		}
 	})

@@ -26,13 +26,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
+	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/tag/tagger"
 
 	"github.com/velum-health/velum/models/form/patterns"
+	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/features"
-	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/text"
@@ -77,7 +77,7 @@ func run(args []string) error {
 	f.Float64Var(&k.c2, "c2", .5, "CRFsuite's c2")
 	f.Float64Var(&k.delta, "delta", 1e-5, "CRFsuite's delta")
 	f.Float64Var(&k.epsilon, "epsilon", 1e-5, "CRFsuite's epsilon")
-	f.Float64Var(&k.tolerance, "tolerance", svm.Tolerance, "LIBLINEAR's -e")
+	f.Float64Var(&k.tolerance, "tolerance", svmtrain.Tolerance, "LIBLINEAR's -e")
 	f.Float64Var(&k.reference, "reference", 0, "how exactly we solve once more, so that it is known which side is farther from the optimum; 0: not")
 	f.IntVar(&k.period, "period", 10, "CRFsuite's period")
 	f.IntVar(&k.iterations, "iterations", 1000, "most iterations")

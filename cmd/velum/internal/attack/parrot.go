@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/plant"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
+	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"

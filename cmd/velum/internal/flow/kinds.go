@@ -17,7 +17,6 @@ import (
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/models/tag/rules"
-	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
@@ -47,7 +46,7 @@ type Kind struct {
 // learn, models, inspect, evaluate and run know kinds by this table alone.
 var Kinds = []Kind{
 	{Name: crf.Kind, Load: loadCRF, Learns: true, Template: true, Dial: true},
-	{Name: svm.Kind, Load: loadSVM, Learns: true, Template: true, Anew: true, Dial: true},
+	{Name: crf.SVM, Load: loadSVM, Learns: true, Template: true, Anew: true, Dial: true},
 	{Name: dictionary.Kind, Load: loadDictionary},
 	{Name: bilstm.Kind, Load: loadNetwork, Learns: true, Template: true, DefaultTemplate: networkTemplate, Dial: true},
 	{Name: rules.Kind, Load: loadRules},
@@ -112,7 +111,7 @@ func loadCRF(f *modelfile.File, in *Opening) (tagger.Model, error) {
 }
 
 func loadSVM(f *modelfile.File, in *Opening) (tagger.Model, error) {
-	return svm.Load(f, in.resources())
+	return crf.LoadKind(crf.SVM, f, in.resources())
 }
 
 func loadDictionary(f *modelfile.File, _ *Opening) (tagger.Model, error) { return dictionary.Load(f) }

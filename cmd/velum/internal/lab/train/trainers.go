@@ -8,14 +8,14 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/learn/crftrain"
+	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/crf"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/inverse"
-	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/models/word/gazetteer"
@@ -25,7 +25,7 @@ import (
 // Trainers are what learns from labelled notes, by the kind of tagger: flow.Kinds has
 // what opens models, so that a run knows nothing of learning.
 var Trainers = map[string]func(*Materials) (tagger.Trainer, error){
-	crf.Kind: newCRFTrainer, svm.Kind: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
+	crf.Kind: newCRFTrainer, crf.SVM: newSVMTrainer, bilstm.Kind: newNetworkTrainer, ensemble.Kind: newEnsembleTrainer, inverse.Kind: newInverseTrainer,
 }
 
 // Materials are what a trainer is made of. What a kind wants beside them stands
@@ -48,12 +48,12 @@ func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 }
 
 func newSVMTrainer(m *Materials) (tagger.Trainer, error) {
-	c, o := &m.Config.SVM, svm.TrainOptions{MinCount: m.Config.Train.MinCount, Prune: float32(m.Config.Train.Prune)}
+	c, o := &m.Config.SVM, svmtrain.TrainOptions{MinCount: m.Config.Train.MinCount, Prune: float32(m.Config.Train.Prune)}
 	if c.Loss == "hinge" {
-		o.Loss = svm.Hinge
+		o.Loss = svmtrain.Hinge
 	}
 	o.C, o.Balance, o.Oversample = c.Cost, c.Balance, c.Oversample
-	return svm.NewTrainer(m.Template, m.TagSet, m.Resources, o), nil
+	return svmtrain.NewTrainer(m.Template, m.TagSet, m.Resources, o), nil
 }
 
 func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {

@@ -1,4 +1,4 @@
-package svm
+package svmtrain
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
+	"github.com/velum-health/velum/models/learn/crftrain"
 )
 
 // drawn is a matrix of rows × columns small numbers, half of them 0.

@@ -1,10 +1,10 @@
-package svm
+package svmtrain
 
 import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
+	"github.com/velum-health/velum/models/learn/crftrain"
 )
 
 // Loss is what a margin below 1 costs.

@@ -1,4 +1,22 @@
-package svm
+// Package svmtrain learns the linear support vector machine, one against the rest, that tags each
+// token by itself (VIGI §4.2).
+//
+//	in:  tagged notes, a feature template
+//	out: a model of package crf, of kind crf.SVM
+//
+//	f_y(x)   = w_y·x, its w_y the minimum of ½‖w‖² + Σ_i C_i ξ(1 - ±w·x_i)
+//	z_y(x)   = log P_y/(1-P_y) = -(A_y f_y(x) + B_y)        Platt, on notes that were held out
+//	P(y|x)   = e^(τ z_y) / Σ_y' e^(τ z_y')
+//
+// with ξ the hinge max(0, ·) or its square. The features are those of the CRF, so the
+// context of a token is in its window and not in the tags beside it.
+//
+// Sigmoids and temperature are linear in logarithms: they are multiplied into the
+// weights, and a model is one of package crf whose scores between tags are 0 where a
+// span may be written so, and Forbidden elsewhere. So Viterbi over log P(y|x) makes
+// the tags legal, the recall dial, marginals and cascades are those of the CRF, and
+// what its features add up to explains a tag.
+package svmtrain
 
 import (
 	"errors"
@@ -7,10 +25,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/crf"
-	"github.com/velum-health/velum/models/tag/crf/crftrain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -266,7 +284,7 @@ func (t *Trainer) model(r *training, about tagger.Header) (*crf.Model, error) {
 			}
 		}
 	}
-	return b.Done(Kind, about, between, t.res)
+	return b.Done(crf.SVM, about, between, t.res)
 }
 
 // isBias tells that a column is the template's own bias.

@@ -1,4 +1,4 @@
-package svm_test
+package svmtrain_test
 
 import (
 	"bytes"
@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/crf"
 	"github.com/velum-health/velum/models/tag/crf/crftest"
-	"github.com/velum-health/velum/models/tag/svm"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // trained learns from toy notes.
-func trained(t testing.TB, scheme pipeline.Scheme, o svm.TrainOptions, workers int) *crf.Model {
+func trained(t testing.TB, scheme pipeline.Scheme, o svmtrain.TrainOptions, workers int) *crf.Model {
 	t.Helper()
 	m, err := trainer(t, scheme, o).Train(tagger.TrainOptions{Workers: workers, About: tagger.Header{Name: "toy"}})
 	if err != nil {
@@ -28,10 +28,10 @@ func trained(t testing.TB, scheme pipeline.Scheme, o svm.TrainOptions, workers i
 	return m.(*crf.Model)
 }
 
-func trainer(t testing.TB, scheme pipeline.Scheme, o svm.TrainOptions) *svm.Trainer {
+func trainer(t testing.TB, scheme pipeline.Scheme, o svmtrain.TrainOptions) *svmtrain.Trainer {
 	t.Helper()
 	set := crftest.Set(scheme)
-	tr := svm.NewTrainer(crftest.Parsed(t, crftest.Template), set, crftest.Resources(), o)
+	tr := svmtrain.NewTrainer(crftest.Parsed(t, crftest.Template), set, crftest.Resources(), o)
 	for _, n := range crftest.Notes(t, set, 60, 3) {
 		if err := tr.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 			t.Fatal(err)
@@ -64,10 +64,10 @@ func noisy(t testing.TB, set *pipeline.TagSet, n int, seed uint64) []crftest.Not
 }
 
 // trainedOnNoise learns from notes of which nobody can be sure.
-func trainedOnNoise(t testing.TB, scheme pipeline.Scheme, o svm.TrainOptions) *crf.Model {
+func trainedOnNoise(t testing.TB, scheme pipeline.Scheme, o svmtrain.TrainOptions) *crf.Model {
 	t.Helper()
 	set := crftest.Set(scheme)
-	tr := svm.NewTrainer(crftest.Parsed(t, "version 1\nword -1..1\n"), set, crftest.Resources(), o)
+	tr := svmtrain.NewTrainer(crftest.Parsed(t, "version 1\nword -1..1\n"), set, crftest.Resources(), o)
 	for _, n := range noisy(t, set, 300, 1) {
 		if err := tr.Add(n.Text, n.Tokens, n.Matches, n.Tags); err != nil {
 			t.Fatal(err)
@@ -92,9 +92,9 @@ func file(t testing.TB, m *crf.Model) []byte {
 // One model has one file for any number of workers, which is of this kind, is read
 // back, and is no CRF.
 func TestModelFile(t *testing.T) {
-	data := file(t, trained(t, pipeline.BIO, svm.TrainOptions{}, 1))
+	data := file(t, trained(t, pipeline.BIO, svmtrain.TrainOptions{}, 1))
 	for _, workers := range []int{2, 5} {
-		if !bytes.Equal(data, file(t, trained(t, pipeline.BIO, svm.TrainOptions{}, workers))) {
+		if !bytes.Equal(data, file(t, trained(t, pipeline.BIO, svmtrain.TrainOptions{}, workers))) {
 			t.Errorf("%d workers: other bytes than one", workers)
 		}
 	}
@@ -102,11 +102,11 @@ func TestModelFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := svm.Load(f, crftest.Resources())
+	m, err := crf.LoadKind(crf.SVM, f, crftest.Resources())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := m.Header(); h.Kind != svm.Kind || h.Name != "toy" || h.Training.Cost != svm.Cost || h.Training.Spans["PERSON"] == 0 {
+	if h := m.Header(); h.Kind != crf.SVM || h.Name != "toy" || h.Training.Cost != svmtrain.Cost || h.Training.Spans["PERSON"] == 0 {
 		t.Errorf("header %+v", h)
 	}
 	if !bytes.Equal(data, file(t, m)) {
@@ -120,8 +120,8 @@ func TestModelFile(t *testing.T) {
 // What it has learned, in both schemes and with both losses; the answers stand in the text.
 func TestTags(t *testing.T) {
 	for _, scheme := range []pipeline.Scheme{pipeline.BIO, pipeline.BIOESU} {
-		for _, loss := range []svm.Loss{svm.SquaredHinge, svm.Hinge} {
-			m := trained(t, scheme, svm.TrainOptions{Loss: loss}, 2)
+		for _, loss := range []svmtrain.Loss{svmtrain.SquaredHinge, svmtrain.Hinge} {
+			m := trained(t, scheme, svmtrain.TrainOptions{Loss: loss}, 2)
 			l := m.NewLabeller(tagger.LabelOptions{})
 			for _, marked := range []string{
 				"visto con [PERSON:Iris] vive en [LOCATION:Vallfosca] el [DATE:3-12-2021]",
@@ -142,7 +142,7 @@ func TestTags(t *testing.T) {
 // those of one tag a token.
 func TestTagsAreLegal(t *testing.T) {
 	for _, scheme := range []pipeline.Scheme{pipeline.BIO, pipeline.BIOESU} {
-		m := trainedOnNoise(t, scheme, svm.TrainOptions{Balance: 0.5})
+		m := trainedOnNoise(t, scheme, svmtrain.TrainOptions{Balance: 0.5})
 		set, wrong := m.TagSet(), 0
 		l := m.NewLabeller(tagger.LabelOptions{})
 		for _, n := range noisy(t, set, 200, 11) {
@@ -175,7 +175,7 @@ func TestTagsAreLegal(t *testing.T) {
 // Held-out confidences are worth what they say: of the tags that have a probability of
 // about one half to nine tenths, about as many are right.
 func TestProbabilities(t *testing.T) {
-	m := trainedOnNoise(t, pipeline.BIO, svm.TrainOptions{})
+	m := trainedOnNoise(t, pipeline.BIO, svmtrain.TrainOptions{})
 	l, labels := m.NewLabeller(tagger.LabelOptions{}), m.TagSet().Len()
 	said, right, n := 0.0, 0, 0
 	for _, note := range noisy(t, m.TagSet(), 600, 12) {
@@ -198,7 +198,7 @@ func TestProbabilities(t *testing.T) {
 
 // The weights of a token's features and its bias add up to its log odds.
 func TestReasonsAddUp(t *testing.T) {
-	m := trained(t, pipeline.BIO, svm.TrainOptions{}, 2)
+	m := trained(t, pipeline.BIO, svmtrain.TrainOptions{}, 2)
 	labels, compared := m.TagSet().Len(), 0
 	for _, note := range crftest.Notes(t, m.TagSet(), 20, 5) {
 		why := m.Why(note.Text, note.Tokens, note.Matches, 0)
@@ -228,8 +228,8 @@ func TestReasonsAddUp(t *testing.T) {
 
 // Options that weigh the rare tags make other models.
 func TestOptions(t *testing.T) {
-	ones := file(t, trained(t, pipeline.BIO, svm.TrainOptions{}, 2))
-	for _, o := range []svm.TrainOptions{{Balance: 0.5}, {Oversample: 3}, {MinCount: 4}, {Prune: 0.1}} {
+	ones := file(t, trained(t, pipeline.BIO, svmtrain.TrainOptions{}, 2))
+	for _, o := range []svmtrain.TrainOptions{{Balance: 0.5}, {Oversample: 3}, {MinCount: 4}, {Prune: 0.1}} {
 		if bytes.Equal(ones, file(t, trained(t, pipeline.BIO, o, 2))) {
 			t.Errorf("%+v changes nothing", o)
 		}
@@ -237,17 +237,17 @@ func TestOptions(t *testing.T) {
 }
 
 func TestTrainErrors(t *testing.T) {
-	m := trained(t, pipeline.BIO, svm.TrainOptions{}, 1)
-	if _, err := trainer(t, pipeline.BIO, svm.TrainOptions{}).Train(tagger.TrainOptions{Init: m}); !errors.Is(err, tagger.ErrInit) {
+	m := trained(t, pipeline.BIO, svmtrain.TrainOptions{}, 1)
+	if _, err := trainer(t, pipeline.BIO, svmtrain.TrainOptions{}).Train(tagger.TrainOptions{Init: m}); !errors.Is(err, tagger.ErrInit) {
 		t.Errorf("a model to begin with: %v", err)
 	}
-	empty := svm.NewTrainer(crftest.Parsed(t, crftest.Template), crftest.Set(pipeline.BIO), crftest.Resources(), svm.TrainOptions{})
+	empty := svmtrain.NewTrainer(crftest.Parsed(t, crftest.Template), crftest.Set(pipeline.BIO), crftest.Resources(), svmtrain.TrainOptions{})
 	if _, err := empty.Train(tagger.TrainOptions{}); err == nil {
 		t.Error("no notes: no error")
 	}
 	told := 0
 	stop := func(string) bool { told++; return told < 3 }
-	if _, err := trainer(t, pipeline.BIO, svm.TrainOptions{}).Train(tagger.TrainOptions{Progress: stop}); err == nil || told != 3 {
+	if _, err := trainer(t, pipeline.BIO, svmtrain.TrainOptions{}).Train(tagger.TrainOptions{Progress: stop}); err == nil || told != 3 {
 		t.Errorf("stopped after %d hyperplanes of 3: %v", told, err)
 	}
 }
