@@ -22,22 +22,25 @@ import (
 //	the plan has it                                   done
 //	Forget says so                                    removed
 //	its file is given, and is now another version     replaced
-//	its content is given, and its file is gone        replaced: the file was moved
+//	its content is given where it did not lie before  moved
+//	its content is given, and its file is gone        moved
 //	its file is gone from below one of the roots      as Vanished says
 //	else                                              kept
 //
-// A file is a path whose links are followed: see places. Content that is given
-// twice, in places of which both are there, is two files, as in one run. Files of
-// several months may lie at one path one after the other: see change.go.
+// A file is a path whose links are followed: see places. A file that is moved need
+// not be gone from where it was: an archive is copied, and mounted elsewhere. Content
+// that one run is given twice is two files. Files of several months may lie at one path
+// one after the other: see change.go.
 
 // A Change says what a run makes of one input file.
 type Change struct {
 	Input string `json:"input"`          // as the private manifest calls it
 	Path  string `json:"path,omitempty"` // where it lies or lay; "" if nobody knows
-	Fate  string `json:"fate"`           // done, added, replaced, kept, vanished (and kept), removed
+	Fate  string `json:"fate"`           // done, added, moved, replaced, kept, vanished (and kept), removed
 	Rows  int64  `json:"rows"`
 	Units int    `json:"units"`
 	After bool   `json:"after,omitempty"` // added at a path where another file lay before, which stays
+	From  string `json:"from,omitempty"`  // where it lay before, if it was moved
 	Twin  string `json:"twin,omitempty"`  // another file of the same content, whose notes are the same ones
 }
 
@@ -75,8 +78,9 @@ type growth struct {
 	roots   []string
 
 	before   map[string][]*version // earlier files by location, in their order
-	replaced map[*version]bool     // those that make way for a file at their location
+	replaced map[*version]bool     // those that make way for a file at their location, or for themselves in another
 	of       map[string]*version   // by name of the unit
+	from     map[string]string     // where a file lay before that lies elsewhere now, by location
 
 	old *places
 	now *places // of the units that the manifest will have
@@ -86,7 +90,7 @@ type growth struct {
 // newGrowth also settles the numbers of the files, and with them the names of
 // the units. Errors are *ChangedError, and those of UnitOptions.Compare.
 func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOptions) (*growth, error) {
-	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old, now: noPlaces(), o: o}
+	g := &growth{names: map[string]bool{}, files: map[string]bool{}, sums: map[string]bool{}, folders: map[string]bool{}, old: old, from: map[string]string{}, now: noPlaces(), o: o}
 	g.now.output = resolve(out.Dir)
 	g.remember(last)
 	at := locator{}
@@ -103,6 +107,9 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	for _, f := range files {
 		g.files[f.at], g.sums[f.sum], g.folders[filepath.Dir(f.at)] = true, true, true
 	}
+	if o.Grow {
+		g.move(files)
+	}
 	for _, f := range files {
 		if err := g.change(f); err != nil {
 			return nil, err
@@ -110,6 +117,35 @@ func newGrowth(plan *Plan, out *Output, last *Manifest, old *places, o *UnitOpti
 	}
 	g.number(plan, files)
 	return g, nil
+}
+
+// move lets earlier files make way for files of the same content that are given where
+// that content did not lie before. An earlier file that is given again stays: then the
+// run is given both. Files whose ids say where they lie are the same only if they have
+// the same path below the archive, or if the earlier one is gone.
+func (g *growth) move(files []*givenFile) {
+	again, arrived := map[[2]string]bool{}, map[string][]*givenFile{}
+	for _, f := range files {
+		again[[2]string{f.at, f.sum}] = true
+		if !slices.ContainsFunc(g.before[f.at], func(v *version) bool { return v.sum == f.sum }) {
+			arrived[f.sum] = append(arrived[f.sum], f)
+		}
+	}
+	for _, v := range g.of {
+		for _, f := range arrived[v.sum] {
+			if again[[2]string{v.at, v.sum}] || f.units[0].Placed && f.units[0].source() != v.source && !gone(v.at) {
+				continue
+			}
+			if !g.replaced[v] {
+				g.replaced[v] = true
+				f.wants = append(f.wants, v.copy)
+				slices.Sort(f.wants)
+			}
+			if from := g.from[f.at]; from == "" || v.at < from {
+				g.from[f.at] = v.at
+			}
+		}
+	}
 }
 
 // places are those of before with those of now.
@@ -307,23 +343,20 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 			all[i].Fate = c.Fate
 		}
 	}
-	g, moved := r.growth, map[string]bool{}
-	for _, v := range g.of {
-		if g.sums[v.sum] && !moved[v.sum] && !g.files[v.at] && gone(v.at) {
-			moved[v.sum] = true
-		}
-	}
+	g := r.growth
 	for i := range r.plan.Units {
 		u := &r.plan.Units[i]
 		name, sum := r.plan.Name(u), hex.EncodeToString(u.SHA256[:])
 		at := g.now.unit[name]
-		c := Change{Input: u.source(), Path: at, Fate: "added", Rows: u.Rows, Units: 1}
+		c := Change{Input: u.source(), Path: at, Fate: "added", Rows: u.Rows, Units: 1, From: g.from[at]}
 		record := known[name]
 		done := record != nil && !record.Unread && !r.o.Fresh
 		switch {
 		case done:
 			c.Fate = "done"
-		case r.givesWay(at, sum, moved):
+		case c.From != "":
+			c.Fate = "moved"
+		case r.givesWay(at):
 			c.Fate = "replaced"
 		default:
 			c.After = r.o.Grow && len(g.before[at]) > 0
@@ -342,14 +375,7 @@ func (r *Prepared) changes(known map[string]*UnitRecord) []Change {
 	return all
 }
 
-// givesWay tells whether an earlier file gives way to one that is given: it lay
-// there, or its content has moved.
-func (r *Prepared) givesWay(at, sum string, moved map[string]bool) bool {
-	g := r.growth
-	for _, v := range g.before[at] {
-		if g.replaced[v] || !r.o.Grow {
-			return true
-		}
-	}
-	return moved[sum]
+// givesWay tells whether an earlier file gives way to the one that is given in its place.
+func (r *Prepared) givesWay(at string) bool {
+	return slices.ContainsFunc(r.growth.before[at], func(v *version) bool { return r.growth.replaced[v] || !r.o.Grow })
 }

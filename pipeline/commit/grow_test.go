@@ -153,9 +153,10 @@ func TestGrowFates(t *testing.T) {
 		{"another content", func(m *months) { m.put("01/a", "corrected") }, UnitOptions{Grow: true}, "01/a", "01/a replaced", "01/a"},
 		{"other options", func(m *months) { m.config = 7 }, UnitOptions{Grow: true}, "01/a", "01/a replaced", "01/a"},
 		{"other options for another month", func(m *months) { m.config = 7 }, UnitOptions{Grow: true}, "02/b", "02/b added, 01/a kept", "01/a 02/b"},
-		{"moved", func(m *months) { m.move("01/a", "03/c") }, UnitOptions{Grow: true}, "03/c", "03/c replaced", "03/c"},
-		{"copied elsewhere", func(m *months) { m.put("03/c", "January") }, UnitOptions{Grow: true}, "03/c", "03/c added, 01/a kept", "01/a 03/c"},
-		{"copied beside", func(m *months) { m.put("01/c", "January") }, UnitOptions{Grow: true}, "01/c", "01/c added, 01/a kept", "01/a 01/c"},
+		{"moved", func(m *months) { m.move("01/a", "03/c") }, UnitOptions{Grow: true}, "03/c", "03/c moved", "03/c"},
+		{"copied elsewhere", func(m *months) { m.put("03/c", "January") }, UnitOptions{Grow: true}, "03/c", "03/c moved", "03/c"},
+		{"copied beside", func(m *months) { m.put("01/c", "January") }, UnitOptions{Grow: true}, "01/c", "01/c done", "01/c"},
+		{"copied beside, both given", func(m *months) { m.put("01/c", "January") }, UnitOptions{Grow: true}, "01/a 01/c", "01/a done, 01/c added", "01/a 01/c"},
 		{"same name elsewhere", func(m *months) { m.put("02/a", "February") }, UnitOptions{Grow: true}, "02/a", "02/a added, 01/a kept", "01/a 02/a"},
 		{"gone", func(m *months) { m.remove("01/a") }, UnitOptions{Grow: true}, "02/b", "02/b added, 01/a vanished", "01/a 02/b"},
 		{"gone, keep", func(m *months) { m.remove("01/a") }, UnitOptions{Grow: true, Vanished: "keep"}, "02/b", "02/b added, 01/a vanished", "01/a 02/b"},
@@ -331,14 +332,58 @@ func TestTwins(t *testing.T) {
 		m.put(name, "the same")
 	}
 	m.grow("a")
-	m.grow("b")
-	m.grow("c")
+	m.grow("a", "b")
+	m.grow("a", "b", "c")
 	m.sameAsOne("one by one", "a", "b", "c")
 	if r := m.grow("b"); !r.Nothing {
 		t.Error("the second twin again is something")
 	}
 	if r := m.grow("a", "b", "c"); r.Done > 0 {
 		t.Errorf("all again: %d done", r.Done)
+	}
+}
+
+// TestMoved: an archive that is given in another place, and is still where it was, is in
+// the output once: with all its files, those that are twins among them, back and forth.
+// A note whose id says where it lies is another one in another place.
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	m := newMonths(t)
+	for name, content := range map[string]string{"01/a": "January", "02/b": "February", "02/c": "February"} {
+		m.put("mnt1/"+name, content)
+		m.put("mnt2/"+name, content)
+	}
+	give := func(placed bool, names ...string) *Result {
+		t.Helper()
+		p := m.plan(names...)
+		for i := range p.Units {
+			u := &p.Units[i]
+			u.Source, u.Placed = strings.TrimPrefix(strings.TrimPrefix(u.Source, "mnt1/"), "mnt2/"), placed
+			u.Folder = filepath.Dir(u.Source)
+		}
+		a := &testArchive{loses: -1}
+		r, err := RunUnits(t.Context(), p, Output{Dir: filepath.Join(m.dir, "out")}, a.line, UnitOptions{Grow: true, Finish: testFinish})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustCheck(t, m.dir)
+		return r
+	}
+	rows := give(false, "mnt1/01/a", "mnt1/02/b", "mnt1/02/c").Manifest.Rows
+	for range 2 {
+		for _, mount := range []string{"mnt2", "mnt1"} {
+			r := give(false, mount+"/01/a", mount+"/02/b", mount+"/02/c")
+			if r.Manifest.Rows != rows || r.Done > 0 {
+				t.Errorf("%s: %d rows, want %d; %d units done again", mount, r.Manifest.Rows, rows, r.Done)
+			}
+		}
+	}
+	if r := give(true, "mnt2/01/a"); r.Manifest.Rows != rows || r.Done > 0 {
+		t.Errorf("a note of the same path below the archive: %d rows, want %d", r.Manifest.Rows, rows)
+	}
+	m.put("mnt2/03/a", "January")
+	if r := give(true, "mnt2/03/a"); r.Manifest.Rows <= rows {
+		t.Errorf("the same words in another place: %d rows, want more than %d", r.Manifest.Rows, rows)
 	}
 }
 

@@ -37,6 +37,7 @@ type Unit struct {
 	Without string   `json:"without,omitempty"` // digest of the rows that are left out since somebody objects; "": none
 	Small   int64    `json:"-"`                 // bytes of a file that may share its unit with others; 0: it may not
 	Shelf   *string  `json:"-"`                 // folder in which it may share one with files of other folders; nil: its own alone
+	Placed  bool     `json:"-"`                 // the ids of its notes say where the file lies: the same content in another place is other notes
 
 	Members []Unit `json:"-"` // files that share this unit, see share.go: a Plan has none, Prepare makes them; First is the row of the unit
 

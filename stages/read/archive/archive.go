@@ -517,7 +517,8 @@ func (s *scanner) fileUnits(ctx context.Context, f *File) error {
 
 // unit begins a unit of a file that has been hashed.
 func (s *scanner) unit(f *File) commit.Unit {
-	return commit.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256}
+	placed := f.form == noteForm || s.a.o.IDs == input.DropIDs || s.a.o.NullIDs == input.NumberNullIDs // the ids say where the file lies
+	return commit.Unit{Input: f.Path, Source: f.name(), Folder: s.folder(f), SHA256: f.SHA256, Placed: placed}
 }
 
 func (s *scanner) bad(f *File, cause string) {

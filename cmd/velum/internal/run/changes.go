@@ -15,6 +15,7 @@ import (
 var fates = []struct{ name, says string }{
 	{"done", ""},
 	{"added", ""},
+	{"moved", ""},
 	{"replaced", "file is a new version of the one in the output, or made with other options: its notes are replaced"},
 	{"kept", ""},
 	{"vanished", "file has gone from the archive: its notes stay in the output, unless run.vanished says otherwise"},
@@ -48,6 +49,9 @@ func (m *masking) logChanges() {
 		}
 	}
 	for _, c := range m.changes {
+		if c.From != "" {
+			say(m.Log.Warn, "file lay elsewhere when it was masked: it was moved, and its notes are in the output once", "path", c.Path, "before", c.From, "notes", c.Rows)
+		}
 		if c.After {
 			say(m.Log.Info, "file has other notes than the one that lay at its path before: they are added, and those stay", "path", c.Path, "notes", c.Rows)
 		}
@@ -126,10 +130,14 @@ func (m *masking) printChanges() error {
 			return err
 		}
 		for _, c := range m.changes {
-			if c.Fate != count.Fate || c.Fate == "done" || c.Fate == "added" || c.Fate == "kept" {
+			if c.Fate != count.Fate || c.From == "" && (c.Fate == "done" || c.Fate == "added" || c.Fate == "kept") {
 				continue
 			}
-			if _, err := m.Printf("  %s: %d notes\n", c.Input, c.Rows); err != nil {
+			was := ""
+			if c.From != "" {
+				was = ", was " + c.From
+			}
+			if _, err := m.Printf("  %s: %d notes%s\n", cmp.Or(c.Path, c.Input), c.Rows, was); err != nil {
 				return err
 			}
 		}
