@@ -14,7 +14,7 @@ func (s ageFinder) ageInDigits(n *num) {
 	if n.end-n.start > 3 || n.inner || n.glued {
 		return
 	}
-	if v := s.value(n.start, n.end); v <= 120 {
+	if v := s.Value(n.start, n.end); v <= 120 {
 		s.age(n.start, n.end, v, false)
 	}
 }
@@ -22,7 +22,7 @@ func (s ageFinder) ageInDigits(n *num) {
 // word looks at the word at i, which may begin a written-out age or name a
 // month.
 func (s ageFinder) word(i int) {
-	if s.letterBefore(i) {
+	if s.LetterBefore(i) {
 		return
 	}
 	if _, e := s.wordFrom(i); e.roles&numeral == 0 {
@@ -48,10 +48,10 @@ func (s ageFinder) numeral(i int) (end, v int) {
 	p := end
 	for range 2 { // "y", "-i-", "-"
 		q := p
-		if s.byteAt(q) == '-' {
+		if s.At(q) == '-' {
 			q++
 		}
-		q = s.spaces(q)
+		q = s.Spaces(q)
 		next, e := s.wordFrom(q)
 		switch {
 		case q == p:
@@ -68,11 +68,11 @@ func (s ageFinder) numeral(i int) (end, v int) {
 
 // quantity reads a number at i, digits or words.
 func (s ageFinder) quantity(i int) (end, v int) {
-	if j := s.digits(i); j > i {
+	if j := s.Digits(i); j > i {
 		if j-i > 3 {
 			return 0, 0
 		}
-		return j, s.value(i, j)
+		return j, s.Value(i, j)
 	}
 	return s.numeral(i)
 }
@@ -121,10 +121,10 @@ func (s ageFinder) age(start, end, v int, spelled bool) {
 
 // fraction goes over the decimals behind a number: 2,5 años; 2½ años.
 func (s ageFinder) fraction(p int) int {
-	if b := s.byteAt(p); (b == ',' || b == '.') && isDigit(s.byteAt(p+1)) && !isDigit(s.byteAt(p+2)) {
+	if b := s.At(p); (b == ',' || b == '.') && s.Digit(p+1) && !s.Digit(p+2) {
 		return p + 2
 	}
-	if s.byteAt(p) == 0xC2 && s.byteAt(p+1) == 0xBD {
+	if s.At(p) == 0xC2 && s.At(p+1) == 0xBD {
 		return p + 2
 	}
 	return p
@@ -133,38 +133,38 @@ func (s ageFinder) fraction(p int) int {
 // upTo goes over what joins the two ends of a range, or, when list is true,
 // two ages: "y", "or".
 func (s ageFinder) upTo(p int) (next int, list bool) {
-	q := s.spaces(p)
+	q := s.Spaces(p)
 	switch {
-	case s.dash(q) > 0:
-		return s.spaces(q + s.dash(q)), false
-	case s.byteAt(q) == '/':
+	case s.Dash(q) > 0:
+		return s.Spaces(q + s.Dash(q)), false
+	case s.At(q) == '/':
 		return q + 1, false
 	case q == p:
 		return 0, false
 	}
 	end, e := s.wordFrom(q)
-	if e.roles&joins == 0 || s.space(end) == 0 {
+	if e.roles&joins == 0 || s.Space(end) == 0 {
 		return 0, false
 	}
-	return s.spaces(end), !(e.is("a") || e.is("to") || e.is("al") || e.is("hasta") || e.is("fins"))
+	return s.Spaces(end), !e.has(upTo)
 }
 
 // interval reads the unit behind a number that ends at p.
 func (s ageFinder) interval(p int) (u interval) {
-	q := s.spaces(p)
-	if q == p && s.dash(q) > 0 {
-		q += s.dash(q)
+	q := s.Spaces(p)
+	if q == p && s.Dash(q) > 0 {
+		q += s.Dash(q)
 	}
 	end, e := s.wordFrom(q)
 	u.roles = e.roles & (years | months | weeks | days)
 	u.end = end
-	b := s.byteAt(q) | 0x20
+	b := s.At(q) | 0x20
 	switch {
-	case end == q+1 && q > p && b == 'a' && isDigit(s.byteAt(s.spaces(end))): // de 10 a 16 h
+	case end == q+1 && q > p && b == 'a' && s.Digit(s.Spaces(end)): // de 10 a 16 h
 		return interval{}
-	case end == q+1 && b == 'a' && s.byteAt(end) != '\'' && !isDigit(s.byteAt(end)):
+	case end == q+1 && b == 'a' && s.At(end) != '\'' && !s.Digit(end):
 		u.roles, u.tight = years, true
-		if s.byteAt(end) == '/' || s.byteAt(end) == '-' && s.wordAt(end+1) {
+		if s.At(end) == '/' || s.At(end) == '-' && s.AlnumAt(end+1) {
 			u.roles = 0
 		}
 		return u
@@ -172,17 +172,17 @@ func (s ageFinder) interval(p int) (u interval) {
 		return s.yearOld(q)
 	case u.roles == 0:
 		return interval{}
-	case e.word.len() == 2 && u.roles == years: // yo, yr
-		u.old = e.is("yo")
+	case end == q+2 && u.roles == years: // yo, yr
+		u.old = e.has(oldWord)
 		return u
-	case isDigit(s.byteAt(end)):
+	case s.Digit(end):
 		return interval{}
 	}
 	r := end
-	if s.byteAt(r) == '-' {
+	if s.At(r) == '-' {
 		r++
 	}
-	r = s.spaces(r)
+	r = s.Spaces(r)
 	if oldEnd, e := s.wordFrom(r); e.roles&oldWord != 0 && r > end {
 		u.end, u.old = oldEnd, true
 	}
@@ -192,14 +192,14 @@ func (s ageFinder) interval(p int) (u interval) {
 // yearOld reads y.o., y/o at q.
 func (s ageFinder) yearOld(q int) (u interval) {
 	p := q + 1
-	if b := s.byteAt(p); b == '.' || b == '/' {
+	if b := s.At(p); b == '.' || b == '/' {
 		p++
 	}
-	if s.byteAt(p)|0x20 != 'o' || s.wordAt(p+1) {
+	if s.At(p)|0x20 != 'o' || s.AlnumAt(p+1) {
 		return u
 	}
 	p++
-	if s.byteAt(p) == '.' && s.byteAt(p-2) == '.' {
+	if s.At(p) == '.' && s.At(p-2) == '.' {
 		p++
 	}
 	return interval{end: p, roles: years, old: true}
@@ -210,12 +210,12 @@ func (s ageFinder) more(u interval) int {
 	if u.tight || u.old {
 		return u.end
 	}
-	p := s.spaces(u.end)
-	if s.byteAt(p) == ',' {
-		p = s.spaces(p + 1)
+	p := s.Spaces(u.end)
+	if s.At(p) == ',' {
+		p = s.Spaces(p + 1)
 	}
-	if end, e := s.wordFrom(p); e.roles&joins != 0 && s.space(end) > 0 {
-		p = s.spaces(end)
+	if end, e := s.wordFrom(p); e.roles&joins != 0 && s.Space(end) > 0 {
+		p = s.Spaces(end)
 	}
 	if p == u.end {
 		return u.end
@@ -236,7 +236,7 @@ func (s ageFinder) more(u interval) int {
 // bareAge takes a number without unit behind "Edad:", in "mujer de 45,", or
 // before "de edad".
 func (s ageFinder) bareAge(start, end, v int) {
-	if s.space(end) > 0 && isASCIILetter(s.byteAt(s.spaces(end))) {
+	if s.Space(end) > 0 && s.Letter(s.Spaces(end)) {
 		if ofAge, _, _ := s.behindAge(end); ofAge {
 			s.add(start, end, age, 0.85, false)
 			return
@@ -248,13 +248,13 @@ func (s ageFinder) bareAge(start, end, v int) {
 		}
 		return
 	}
-	if b := s.byteAt(s.spacesBefore(start) - 1); b == '<' || b == '>' {
+	if b := s.At(s.SpacesBefore(start) - 1); b == '<' || b == '>' {
 		return
 	}
-	if !s.stops(end) || s.measured(end) && s.byteAt(s.spaces(end))|0x20 != 'h' || s.byteAt(end) == '-' || s.letterAt(end) {
+	if !s.stops(end) || s.measured(end) && s.At(s.Spaces(end))|0x20 != 'h' || s.At(end) == '-' || s.LetterAt(end) {
 		return
 	}
-	if next, e := s.wordFrom(s.spaces(end)); next > end && e.roles&(lasted|joins) != 0 && e.word.len() > 1 && e.roles&filler == 0 {
+	if next, e := s.wordFrom(s.Spaces(end)); next > end && e.roles&(lasted|joins) != 0 && next > s.Spaces(end)+1 && e.roles&filler == 0 {
 		return
 	}
 	s.add(start, end, age, 0.8, false)
@@ -262,12 +262,10 @@ func (s ageFinder) bareAge(start, end, v int) {
 
 // personOf tells whether "de" and directly before it a person stand before i.
 func (s ageFinder) personOf(i int) bool {
-	start, of := s.near(i)
-	if !of.is("de") {
-		return false
-	}
-	_, e := s.near(start)
-	return e.roles&person != 0 && e.word.len() > 2
+	start, lead := s.near(i)
+	end := s.SpacesBefore(start)
+	first, e := s.wordUpTo(end)
+	return lead.has(of) && e.has(person) && end-first > 2
 }
 
 // ageScore weighs the words on both sides; 0 means that it is no age.
@@ -295,9 +293,9 @@ func (s ageFinder) ageScore(start, end, v int, u interval, label, spelled bool) 
 	}
 	opening := s.opensLine(start)
 	switch {
-	case u.tight && opening && (v >= 15 && isDigit(s.byteAt(end-2)) || s.endsClause(end)):
+	case u.tight && opening && (v >= 15 && s.Digit(end-2) || s.endsClause(end)):
 		return 0.7
-	case u.tight && v >= 15 && isDigit(s.byteAt(end-2)) && !s.streetBefore(start):
+	case u.tight && v >= 15 && s.Digit(end-2) && !s.streetBefore(start):
 		return 0.6
 	case u.tight:
 		return 0
@@ -319,24 +317,24 @@ func (s ageFinder) ageScore(start, end, v int, u interval, label, spelled bool) 
 
 // opensLine tells whether a line or the text begins at i.
 func (s ageFinder) opensLine(i int) bool {
-	p := s.spacesBefore(i)
-	return p == 0 || s.text[p-1] == '\n'
+	p := s.SpacesBefore(i)
+	return p == 0 || s.Text[p-1] == '\n'
 }
 
 // ownSentence tells whether text[start:end] is a sentence by itself, "Tos. 7 anys":
 // a time says what it is of. All such numbers of notes-ca and notes-voices (train) are ages.
 func (s ageFinder) ownSentence(start, end int) bool {
-	p, q := s.spacesBefore(start), s.spaces(end)
-	before, behind := s.byteAt(p-1), s.byteAt(q)
-	opens := p < start && (before == ';' || before == '.' && s.letterBefore(p-1) && p > 4)
-	return opens && (q == len(s.text) || behind == '.' || behind == ';' || behind == '\n')
+	p, q := s.SpacesBefore(start), s.Spaces(end)
+	before, behind := s.At(p-1), s.At(q)
+	opens := p < start && (before == ';' || before == '.' && s.LetterBefore(p-1) && p > 4)
+	return opens && (q == len(s.Text) || behind == '.' || behind == ';' || behind == '\n')
 }
 
 // behindAge judges the words behind a unit: ofAge for "de edad", lasting for
 // "de evolución" or "después", qualified for "de" with another noun.
 func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
-	p := s.spaces(end)
-	switch s.byteAt(p) {
+	p := s.Spaces(end)
+	switch s.At(p) {
 	case '/':
 		return false, true, false
 	case '(':
@@ -348,7 +346,7 @@ func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
 	for k := range 3 {
 		q, e := s.wordFrom(p)
 		switch {
-		case e.roles&aged != 0 && (k == 0 && e.roles&forAge != 0 || k > 0 && (last.is("de") || last.is("d") || last.is("of"))):
+		case e.roles&aged != 0 && (k == 0 && e.roles&forAge != 0 || k > 0 && last.has(of)):
 			return true, false, false
 		case e.roles&lasted != 0 && (k == 0 || e.roles&ageOf == 0):
 			return false, !(e.roles&joins != 0), qualified
@@ -356,8 +354,8 @@ func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
 			return false, false, qualified
 		}
 		last = e
-		qualified = qualified || e.is("de") || e.is("d") || e.is("del") || e.is("of")
-		p = s.spaces(s.apostrophe(q))
+		qualified = qualified || e.has(of|ofThe)
+		p = s.Spaces(s.apostrophe(q))
 	}
 	return false, false, qualified
 }
@@ -368,11 +366,11 @@ func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 	p := start
 	unknownWords := 0
 	for k := range 5 {
-		q := s.spacesBefore(p)
-		switch s.byteAt(q - 1) {
+		q := s.SpacesBefore(p)
+		switch s.At(q - 1) {
 		case ',', '(', ':', '-', '>', '<':
-			if k == 0 || s.byteAt(q-1) == ',' {
-				q = s.spacesBefore(q - 1)
+			if k == 0 || s.At(q-1) == ',' {
+				q = s.SpacesBefore(q - 1)
 			}
 		case '.':
 			if w, e := s.wordUpTo(q - 1); e.roles&person != 0 && q-w <= 5 { // Sr. 70 a
@@ -387,7 +385,7 @@ func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 			lead = leadName(e)
 		}
 		switch {
-		case e.roles&person != 0 && (e.word.len() > 1 || k <= 1 && unknownWords == 0 && s.sexLetter(w)):
+		case e.roles&person != 0 && (q-w > 1 || k <= 1 && unknownWords == 0 && s.sexLetter(w)):
 			return true, false, lead
 		case e.roles&lasts != 0 && e.roles&(years|months|weeks|days) == 0:
 			return false, true, lead
@@ -409,7 +407,7 @@ func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 // age: "camina a los", "vacunas de los".
 func (s ageFinder) grownAt(i int) bool {
 	start, e := s.near(i)
-	if !e.is("los") && !e.is("las") && !e.is("els") && !e.is("les") && !e.is("als") && !e.is("dels") {
+	if !e.has(theAges | atAges) {
 		return false
 	}
 	for range 3 {
@@ -428,15 +426,15 @@ func (s ageFinder) grownAt(i int) bool {
 // sexLetter tells whether the single letter at i may be a sex (V, M, H, D): a
 // capital that does not follow a number.
 func (s ageFinder) sexLetter(i int) bool {
-	return isUpper(s.text[i]) && !isDigit(s.byteAt(s.spacesBefore(i)-1))
+	return s.Upper(i) && !s.Digit(s.SpacesBefore(i)-1)
 }
 
 // leadName names the words that ageScore asks for.
 func leadName(e *meaning) string {
 	switch {
-	case e.is("de"), e.is("d"), e.is("of"):
+	case e.has(of):
 		return "de"
-	case e.is("con"), e.is("amb"), e.is("with"):
+	case e.has(with):
 		return "con"
 	}
 	return ""
@@ -446,11 +444,11 @@ func leadName(e *meaning) string {
 // "als", "fins als": an age at which something began or ended.
 func (s ageFinder) atAge(e *meaning, i int) bool {
 	switch {
-	case e.is("als"), e.is("dels"):
+	case e.has(atAges):
 		return true
-	case e.is("los"), e.is("las"), e.is("els"), e.is("les"):
+	case e.has(theAges):
 		_, first := s.near(i)
-		return first.is("a") || first.is("desde") || first.is("hasta") || first.is("des") || first.is("fins")
+		return first.has(fromAge)
 	}
 	return false
 }

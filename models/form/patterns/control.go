@@ -3,6 +3,8 @@ package patterns
 import (
 	"maps"
 	"slices"
+
+	"github.com/velum-health/velum/models/word/cut"
 )
 
 // controls are check digits by name. A value comes as its ASCII letters and
@@ -11,7 +13,7 @@ var controls = map[string]func(value []byte) bool{
 	"luhn": func(v []byte) bool { d := digitsOf(v); return len(d) > 1 && luhn(d) },
 	"dni":  dniControl,
 	"cif": func(v []byte) bool {
-		return len(v) == 9 && isUpper(v[0]) && digitsOnly(v[1:8]) && cifControl([8]byte(v[1:]))
+		return len(v) == 9 && cut.IsUpper(v[0]) && digitsOnly(v[1:8]) && cifControl([8]byte(v[1:]))
 	},
 	"iban": ibanControl,
 	"nass": func(v []byte) bool { return socialControl(digitsOf(v)) },
@@ -40,7 +42,7 @@ func Control(name string) func(value []byte) bool {
 			if b >= 'a' && b <= 'z' {
 				b &^= 0x20
 			}
-			if !isUpper(b) && (b < '0' || b > '9') {
+			if !cut.IsUpper(b) && (b < '0' || b > '9') {
 				continue
 			}
 			if n == len(plain) {
@@ -90,13 +92,13 @@ func dniControl(v []byte) bool {
 		return false
 	}
 	_, right := checkLetter(v[len(v)-1], first+number(body))
-	return right && isUpper(v[len(v)-1])
+	return right && cut.IsUpper(v[len(v)-1])
 }
 
 // ibanControl: country and check digits go behind the rest, and the whole is 1
 // modulo 97.
 func ibanControl(v []byte) bool {
-	if len(v) < 15 || len(v) > 34 || !isUpper(v[0]) || !isUpper(v[1]) || !digitsOnly(v[2:4]) {
+	if len(v) < 15 || len(v) > 34 || !cut.IsUpper(v[0]) || !cut.IsUpper(v[1]) || !digitsOnly(v[2:4]) {
 		return false
 	}
 	rest := 0
@@ -114,7 +116,7 @@ func cipForm(v []byte) bool {
 		return false
 	}
 	for _, b := range v[:4] {
-		if !isUpper(b) {
+		if !cut.IsUpper(b) {
 			return false
 		}
 	}

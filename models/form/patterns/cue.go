@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -97,7 +98,7 @@ func (s cueFinder) cued(n *num) {
 		s.named(start)
 		return
 	}
-	if k.category == telephone && s.byteAt(start-1) == '+' {
+	if k.category == telephone && s.At(start-1) == '+' {
 		start--
 	}
 	s.add(start, end, k.category, 0.85, false)
@@ -107,8 +108,8 @@ func (s cueFinder) cued(n *num) {
 // single tells whether a number stands by itself: no letter, digit or sign of a
 // value touches it, and no other digit or capital follows.
 func (s cueFinder) single(n *num) bool {
-	before, behind := s.byteAt(n.start-1), s.byteAt(n.end+s.signs(n.end))
-	return !isAlnum(before) && !joiner(before) && !isAlnum(s.byteAt(n.end)) && !isDigit(behind) && !isUpper(behind)
+	before, behind := s.At(n.start-1), s.At(n.end+s.signs(n.end))
+	return !cut.IsAlnum(before) && !joiner(before) && !s.Alnum(n.end) && !cut.IsDigit(behind) && !cut.IsUpper(behind)
 }
 
 // announced returns the cue of the value at start, and where the value begins:
@@ -117,7 +118,7 @@ func (s cueFinder) announced(start int) (int, role) {
 	if cue := s.cueBefore(start, false); cue != 0 {
 		return start, cue
 	}
-	pressure := s.digits(start)-start <= 3 && s.byteAt(s.digits(start)) == '/' // TA 120/80
+	pressure := s.Digits(start)-start <= 3 && s.At(s.Digits(start)) == '/' // TA 120/80
 	for p, groups := start, 0; groups < 12 && !pressure; groups++ {
 		g := s.lettersBefore(p)
 		if g == p {
@@ -134,7 +135,7 @@ func (s cueFinder) announced(start int) (int, role) {
 	if s.cuedKind != nil && s.cuedEnd < start && start-s.cuedEnd <= 4 && s.onlySeparators(s.cuedEnd, start) {
 		return start, s.cuedKind.cues // a list: 12345, 67890
 	}
-	if g := s.lettersBefore(start); !pressure && g < start && isUpper(s.byteAt(g)) {
+	if g := s.lettersBefore(start); !pressure && g < start && s.Upper(g) {
 		if cue := s.cueBefore(g, true); cue != 0 {
 			return g, cue
 		}
@@ -147,14 +148,14 @@ func (s cueFinder) announced(start int) (int, role) {
 // none, or if it is a word that says something.
 func (s cueFinder) lettersBefore(p int) int {
 	q := p - s.signsBefore(p)
-	if b := s.byteAt(q); q == p || p-q > 2 && b != '-' || b == ':' || b == ',' {
+	if b := s.At(q); q == p || p-q > 2 && b != '-' || b == ':' || b == ',' {
 		return p
 	}
 	start := q
-	for start > 0 && q-start <= 8 && isUpper(s.text[start-1]) {
+	for start > 0 && q-start <= 8 && s.Upper(start-1) {
 		start--
 	}
-	if n := q - start; n == 0 || n > 4 && s.text[start] != 'B' || n > 8 || s.wordBefore(start) { // BBBBBBBB AB 123456
+	if n := q - start; n == 0 || n > 4 && s.Text[start] != 'B' || n > 8 || s.AlnumBefore(start) { // BBBBBBBB AB 123456
 		return p
 	}
 	if _, e := s.wordUpTo(q); e.roles&^filler != 0 && !s.initials(start, q, e) {
@@ -166,7 +167,7 @@ func (s cueFinder) lettersBefore(p int) int {
 // initials tells whether text[i:j], which means e, may be the letters of a plate or
 // passport all the same: one or two capitals, or a letter, that are no cue and no unit.
 func (s cueFinder) initials(i, j int, e *meaning) bool {
-	return j-i == 1 || j-i == 2 && isUpper(s.text[i]) && isUpper(s.text[i+1]) && e.roles&(cues|unit) == 0
+	return j-i == 1 || j-i == 2 && s.Upper(i) && s.Upper(i+1) && e.roles&(cues|unit) == 0
 }
 
 // joiner tells whether b may stand between letters and digits of one value.
@@ -183,12 +184,12 @@ func joiner(b byte) bool {
 func (s cueFinder) valueStart(i int) (start int, glued role) {
 	p := i
 	for i-p < 28 {
-		b := s.byteAt(p - 1)
-		if isAlnum(b) {
+		b := s.At(p - 1)
+		if cut.IsAlnum(b) {
 			p--
 			continue
 		}
-		if !joiner(b) || !isAlnum(s.byteAt(p-2)) {
+		if !joiner(b) || !s.Alnum(p-2) {
 			break
 		}
 		if w, e := s.wordUpTo(p - 1); w < p-1 && (e.roles != 0 && !s.initials(w, p-1, e) || p-1-w > 4 && b != '_') {
@@ -196,11 +197,11 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 		}
 		p--
 	}
-	if s.letterBefore(p) { // within a word that has an accent: matrículaB-1234
-		for cut := p; cut < i && isASCIILetter(s.text[cut]); cut++ {
-			if isUpper(s.text[cut]) || cut+1 == i {
-				at := cut
-				if !isUpper(s.text[cut]) {
+	if s.LetterBefore(p) { // within a word that has an accent: matrículaB-1234
+		for stop := p; stop < i && s.Letter(stop); stop++ {
+			if s.Upper(stop) || stop+1 == i {
+				at := stop
+				if !s.Upper(stop) {
 					at++
 				}
 				_, e := s.wordUpTo(at)
@@ -210,24 +211,24 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 		return i, 0
 	}
 	head := p
-	for head < i && isASCIILetter(s.text[head]) {
+	for head < i && s.Letter(head) {
 		head++
 	}
-	for cut := head; cut > p+1; cut-- {
-		e := s.lookUpASCII(p, cut)
-		if e.roles&cues != 0 && (cut == head || e.roles&everyday == 0) {
-			return cut, e.roles
+	for stop := head; stop > p+1; stop-- {
+		e := s.meaningOf(p, stop, true)
+		if e.roles&cues != 0 && (stop == head || e.roles&everyday == 0) {
+			return stop, e.roles
 		}
-		if e.roles != 0 && (cut == head && cut-p > 3 || cut-p > 5) {
-			return cut, 0
+		if e.roles != 0 && (stop == head && stop-p > 3 || stop-p > 5) {
+			return stop, 0
 		}
 	}
 	if head-p > 12 {
 		return head, 0
 	}
-	for head == i && p < head && isLower(s.byteAt(p+1)) && head-p > 3 { // Avisar612345678
+	for head == i && p < head && s.Lower(p+1) && head-p > 3 { // Avisar612345678
 		p++
-		for p < head && isLower(s.text[p]) {
+		for p < head && s.Lower(p) {
 			p++
 		}
 	}
@@ -244,11 +245,11 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 		for p > floor {
 			w := s.signsBefore(p)
 			if w == 0 {
-				switch s.byteAt(p - 1) {
+				switch s.At(p - 1) {
 				case '"', '>', '+', '[', '{', '}', ']', '@':
 					w = 1
 				case 0xBA, 0xAA: // the letters of Nº
-					if s.letterBefore(p - 1) {
+					if s.LetterBefore(p - 1) {
 						w = 0
 					}
 				}
@@ -256,7 +257,7 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 			if w == 0 {
 				break
 			}
-			for _, b := range s.text[p-w : p] {
+			for _, b := range s.Text[p-w : p] {
 				if b == '\n' {
 					lines++
 				}
@@ -274,12 +275,12 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 		case start == p:
 			return 0
 		case e.roles&cues != 0:
-			if others > 0 && (e.roles&everyday != 0 && !s.given(begin) || s.byteAt(p) == '.' && s.space(p+1) > 0) {
+			if others > 0 && (e.roles&everyday != 0 && !s.given(begin) || s.At(p) == '.' && s.Space(p+1) > 0) {
 				return 0
 			}
 			return e.roles
 		case e.roles&filler != 0 && (lines == 0 || others == 0):
-		case far && e.roles&^neutral == 0 && others < cueWords && !(s.byteAt(p) == '.' && s.space(p+1) > 0):
+		case far && e.roles&^neutral == 0 && others < cueWords && !(s.At(p) == '.' && s.Space(p+1) > 0):
 			others++
 		default:
 			return 0
@@ -297,20 +298,20 @@ const namedBytes = 128
 // hold: "1234 567 (NHC)", "SB 78 XNS (número de matrícula)". What lies between
 // is the value, whatever its groups are.
 func (s cueFinder) named(start int) {
-	if bytes.IndexByte(s.text[start:min(start+namedBytes, len(s.text))], '(') < 0 {
+	if bytes.IndexByte(s.Text[start:min(start+namedBytes, len(s.Text))], '(') < 0 {
 		return // nearly always
 	}
-	if g := s.lettersBefore(start); isUpper(s.byteAt(g)) {
+	if g := s.lettersBefore(start); s.Upper(g) {
 		start = g
 	}
 	x, open := extent{end: start}, start
 	for small := 0; ; open++ {
-		switch b := s.byteAt(open); {
-		case isAlnum(b):
-			if small++; !isLower(b) {
+		switch b := s.At(open); {
+		case cut.IsAlnum(b):
+			if small++; !cut.IsLower(b) {
 				small = 0
 			}
-			if isDigit(b) {
+			if cut.IsDigit(b) {
 				x.digits++
 			}
 			if small > 3 || x.signs >= 40 {
@@ -347,7 +348,7 @@ func (s cueFinder) cueInside(p int) (cue role) {
 		case e.roles&(cues|filler) == 0:
 			return 0
 		}
-		if p = s.spaces(end); s.byteAt(p) == ')' {
+		if p = s.Spaces(end); s.At(p) == ')' {
 			return cue
 		}
 	}
@@ -358,19 +359,19 @@ func (s cueFinder) cueInside(p int) (cue role) {
 // pasaporte".
 func (s cueFinder) cueBehind(start int) role {
 	p := start
-	for isAlnum(s.byteAt(p)) || joiner(s.byteAt(p)) && isAlnum(s.byteAt(p+1)) {
+	for s.Alnum(p) || joiner(s.At(p)) && s.Alnum(p+1) {
 		p++
 	}
-	end, e := s.wordFrom(s.spaces(p))
-	if !e.is("es") && !e.is("is") {
+	end, e := s.wordFrom(s.Spaces(p))
+	if !e.has(be) {
 		return 0
 	}
 	for range 4 {
-		end, e = s.wordFrom(s.spaces(end))
+		end, e = s.wordFrom(s.Spaces(end))
 		switch {
 		case e.roles&cues != 0 && e.roles&everyday == 0:
 			return e.roles
-		case e.roles&filler == 0 && !e.is("mi"):
+		case e.roles&filler == 0 && !e.has(mine):
 			return 0
 		}
 	}
@@ -380,12 +381,12 @@ func (s cueFinder) cueBehind(start int) role {
 // given tells whether the value at i stands behind a colon and has seven letters
 // and digits at least, so that an everyday word may announce it from afar.
 func (s cueFinder) given(i int) bool {
-	p := s.spacesBefore(i)
-	for end := i; s.byteAt(p-1) == ':'; end++ {
+	p := s.SpacesBefore(i)
+	for end := i; s.At(p-1) == ':'; end++ {
 		if end == i+7 {
 			return true
 		}
-		if b := s.byteAt(end); !isAlnum(b) && b != '-' {
+		if b := s.At(end); !cut.IsAlnum(b) && b != '-' {
 			break
 		}
 	}
@@ -397,14 +398,14 @@ func (s cueFinder) given(i int) bool {
 // names of the columns in a line above.
 func (s cueFinder) headed(i int) role {
 	p := i
-	for s.byteAt(p-1) == ' ' {
+	for s.At(p-1) == ' ' {
 		p--
 	}
-	if b := s.byteAt(p - 1); b != 0 && b != '\n' && !cell(b) {
+	if b := s.At(p - 1); b != 0 && b != '\n' && !cell(b) {
 		return 0
 	}
 	line, end := s.lineStart(i), i
-	for end < len(s.text) && end-i < 256 && s.text[end] != '\n' {
+	for end < len(s.Text) && end-i < 256 && s.Text[end] != '\n' {
 		end++
 	}
 	column, columns := s.cells(line, i), s.cells(line, end)
@@ -416,15 +417,15 @@ func (s cueFinder) headed(i int) role {
 		}
 		head = above
 	}
-	for at := head; at < line && s.text[at] != '\n'; at++ {
+	for at := head; at < line && s.Text[at] != '\n'; at++ {
 		if column == 0 {
 			end := at
-			for end < line && !cell(s.text[end]) && s.text[end] != '\n' {
+			for end < line && !cell(s.Text[end]) && s.Text[end] != '\n' {
 				end++
 			}
 			return s.cueIn(at, end)
 		}
-		if cell(s.text[at]) {
+		if cell(s.Text[at]) {
 			column--
 		}
 	}
@@ -437,7 +438,7 @@ func cell(b byte) bool { return b == '\t' || b == '|' || b == ';' }
 // lineStart returns where the line of place i begins, at most 256 bytes before.
 func (s cueFinder) lineStart(i int) int {
 	floor := max(i-256, 0)
-	for i > floor && s.text[i-1] != '\n' {
+	for i > floor && s.Text[i-1] != '\n' {
 		i--
 	}
 	return max(i, 0)
@@ -446,7 +447,7 @@ func (s cueFinder) lineStart(i int) int {
 // cells counts the cells that end in text[start:end].
 func (s cueFinder) cells(start, end int) (n int) {
 	for ; start < end; start++ {
-		if cell(s.text[start]) {
+		if cell(s.Text[start]) {
 			n++
 		}
 	}
@@ -456,7 +457,7 @@ func (s cueFinder) cells(start, end int) (n int) {
 // cueIn returns the cue that stands in text[start:end].
 func (s cueFinder) cueIn(start, end int) role {
 	for p := end; p > start; {
-		if !s.letterBefore(p) {
+		if !s.LetterBefore(p) {
 			p--
 			continue
 		}
@@ -484,7 +485,7 @@ func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 		full += s.prefix(start)
 	}
 	x := s.run(extent{end: start}, k)
-	if x.end > 0 && x.signs <= 3 && x.digits > 0 && isLower(s.text[x.end-1]) {
+	if x.end > 0 && x.signs <= 3 && x.digits > 0 && s.Lower(x.end-1) {
 		return 0 // 24h
 	}
 	gap, gapEnd, gaps, same := 0, 0, 0, true
@@ -494,7 +495,7 @@ func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 			break
 		}
 		next := s.run(extent{end: x.end + w, signs: x.signs, digits: x.digits}, k)
-		same = same && (gaps == 0 || alike(s.text[gap:gapEnd], s.text[x.end:x.end+w]))
+		same = same && (gaps == 0 || alike(s.Text[gap:gapEnd], s.Text[x.end:x.end+w]))
 		if next.end == 0 || next.signs > k.most || !s.joins(&x, &next, w, k, full, gaps, same) {
 			break
 		}
@@ -505,7 +506,7 @@ func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 	switch {
 	case x.end == 0, x.digits < k.digits, x.signs < k.least, s.measured(x.end) && x.signs < 8, x.end <= s.dateEnd:
 		return 0
-	case cue&everyday != 0 && (x.digits < k.common || s.byteAt(x.end) == ',' && isDigit(s.byteAt(x.end+1))):
+	case cue&everyday != 0 && (x.digits < k.common || s.At(x.end) == ',' && s.Digit(x.end+1)):
 		return 0 // a number like others
 	}
 	return x.end
@@ -515,21 +516,21 @@ func (s cueFinder) valueEnd(start int, k *kind, cue role) int {
 func (s cueFinder) run(x extent, k *kind) extent {
 	at, first := x.end, x.end
 	small := 0
-	for ; at < len(s.text) && at-first < 40; at++ {
-		b := s.text[at]
+	for ; at < len(s.Text) && at-first < 40; at++ {
+		b := s.Text[at]
 		switch {
-		case isDigit(b):
+		case cut.IsDigit(b):
 			x.digits++
 			small = 0
-		case isASCIILetter(b):
-			if isUpper(b) && isLower(s.byteAt(at+1)) && isLower(s.byteAt(at+2)) && x.digits >= k.digits {
+		case cut.IsLetter(b):
+			if cut.IsUpper(b) && s.Lower(at+1) && s.Lower(at+2) && x.digits >= k.digits {
 				goto end // a word is glued to it
 			}
 			if s.likeDigit(at) {
 				x.digits++
 			}
 			small++
-			if isUpper(b) {
+			if cut.IsUpper(b) {
 				small = 0
 			}
 			if small > 4 && x.digits >= k.digits {
@@ -543,7 +544,7 @@ func (s cueFinder) run(x extent, k *kind) extent {
 		x.signs++
 	}
 end:
-	if at == first || s.byteAt(at) >= utf8.RuneSelf && s.letterAt(at) && x.digits < k.digits {
+	if at == first || s.At(at) >= utf8.RuneSelf && s.LetterAt(at) && x.digits < k.digits {
 		x.end = 0
 		return x
 	}
@@ -554,9 +555,9 @@ end:
 // likeDigit tells whether the letter at i was read, or typed, for a digit: it
 // looks like one and stands beside one.
 func (s cueFinder) likeDigit(i int) bool {
-	switch s.text[i] {
+	switch s.Text[i] {
 	case 'O', 'o', 'I', 'l', 'S', 's', 'B', 'Z', 'G', 'i', 'z', 'q', 'D', 'Q':
-		return isDigit(s.byteAt(i-1)) || isDigit(s.byteAt(i+1))
+		return s.Digit(i-1) || s.Digit(i+1)
 	}
 	return false
 }
@@ -576,7 +577,7 @@ func (s cueFinder) spokenValue(i int) {
 			digits++
 		case e.roles&numeral != 0:
 			digits += 2
-		case digits > 0 && next == p+1 && isUpper(s.text[p]): // the letter of a DNI
+		case digits > 0 && next == p+1 && s.Upper(p): // the letter of a DNI
 		default:
 			next = p
 		}
@@ -605,16 +606,16 @@ func (s cueFinder) spokenValue(i int) {
 
 // counted tells whether a word behind j says what the number before it counts.
 func (s cueFinder) counted(j int) bool {
-	_, e := s.wordFrom(s.spaces(j))
+	_, e := s.wordFrom(s.Spaces(j))
 	return e.roles&(unit|years|months|weeks|days) != 0 || s.measured(j)
 }
 
 // prefix returns how many digits at i are those of a country: +33, 0033.
 func (s cueFinder) prefix(i int) int {
 	switch {
-	case s.byteAt(i-1) == '+':
+	case s.At(i-1) == '+':
 		return 2
-	case s.byteAt(i) == '0' && s.byteAt(i+1) == '0':
+	case s.At(i) == '0' && s.At(i+1) == '0':
 		return 4
 	}
 	return 0
@@ -625,11 +626,11 @@ func (s cueFinder) prefix(i int) int {
 func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same bool) bool {
 	begin := x.end + w
 	digits := next.digits - x.digits
-	sign := s.text[x.end]
-	tight := w == 1 && joiner(sign) || w == 3 && s.dash(x.end) == 3
-	hyphen := w >= 2 && sign == '-' && s.text[x.end+1] == '\n'
+	sign := s.Text[x.end]
+	tight := w == 1 && joiner(sign) || w == 3 && s.Dash(x.end) == 3
+	hyphen := w >= 2 && sign == '-' && s.Text[x.end+1] == '\n'
 	switch {
-	case next.run == 1 && x.run == 1 && same && !isLower(s.text[begin]):
+	case next.run == 1 && x.run == 1 && same && !s.Lower(begin):
 		return true // sign by sign
 	case digits == 0:
 		return s.tail(begin, next, tight, w, k, x.digits)
@@ -639,7 +640,7 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 		return false
 	case x.digits < full && next.digits <= full+4:
 		return true
-	case w == 1 && sign == '\n' && x.signs <= 10 && (next.run >= 3 || joiner(s.byteAt(next.end))) && !isLower(s.text[next.end-1]) && next.end > s.dateEnd:
+	case w == 1 && sign == '\n' && x.signs <= 10 && (next.run >= 3 || joiner(s.At(next.end))) && !s.Lower(next.end-1) && next.end > s.dateEnd:
 		return true // a value of no known length goes on in the next line
 	}
 	return same && (x.run <= 5 || gaps >= 2) && (x.signs < 16 || k.most > 20)
@@ -660,14 +661,14 @@ func (s cueFinder) tail(begin int, next *extent, tight bool, w int, k *kind, dig
 	if _, e := s.wordUpTo(next.end); next.run > most || e.roles != 0 && next.run > 1 && !(plate && tight) {
 		return false
 	}
-	if !tight && s.spaces(begin-w) != begin && !(plate && (next.run == 3 || s.byteAt(begin-1) == '-')) {
+	if !tight && s.Spaces(begin-w) != begin && !(plate && (next.run == 3 || s.At(begin-1) == '-')) {
 		return false
 	}
-	if s.letterAt(next.end) && !(isUpper(s.byteAt(next.end)) && isLower(s.byteAt(next.end+1))) {
+	if s.LetterAt(next.end) && !(s.Upper(next.end) && s.Lower(next.end+1)) {
 		return false
 	}
-	for _, b := range s.text[begin:next.end] {
-		if !isUpper(b) && !(tight && (next.run == 1 || plate)) && !(plate && next.run == 3 && consonant(b&^0x20)) {
+	for _, b := range s.Text[begin:next.end] {
+		if !cut.IsUpper(b) && !(tight && (next.run == 1 || plate)) && !(plate && next.run == 3 && consonant(b&^0x20)) {
 			return false
 		}
 	}

@@ -35,7 +35,7 @@ func (s *scan) letterBehindDigits(j int) bool {
 
 // endsClause tells whether nothing or punctuation follows at j.
 func (s *scan) endsClause(j int) bool {
-	switch s.byteAt(j) {
+	switch s.At(j) {
 	case 0, '.', ',', ';', ')', '\n', '\r', ':':
 		return true
 	}
@@ -44,10 +44,10 @@ func (s *scan) endsClause(j int) bool {
 
 // apostrophe goes over ' or ’ at p.
 func (s *scan) apostrophe(p int) int {
-	if s.byteAt(p) == '\'' {
+	if s.At(p) == '\'' {
 		return p + 1
 	}
-	if s.byteAt(p) == 0xE2 && s.byteAt(p+1) == 0x80 && s.byteAt(p+2) == 0x99 {
+	if s.At(p) == 0xE2 && s.At(p+1) == 0x80 && s.At(p+2) == 0x99 {
 		return p + 3
 	}
 	return p

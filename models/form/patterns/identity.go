@@ -1,5 +1,7 @@
 package patterns
 
+import "github.com/velum-health/velum/models/word/cut"
+
 // control is the check letter of a DNI or NIE: that of number mod 23.
 const control = "TRWAGMYFPDXBNJZSQVHLCKE"
 
@@ -32,7 +34,7 @@ func (s documentFinder) dni(n *num) {
 	full := v >= 10_000_000 || n.g.lens(1) == 8 || n.g.lens(3) == 233
 	last, loose := s.letterBehind(end)
 	if last > 0 {
-		possible, right := checkLetter(s.text[last-1], v)
+		possible, right := checkLetter(s.Text[last-1], v)
 		var score float32
 		switch {
 		case labelled && right:
@@ -57,11 +59,11 @@ func (s documentFinder) dni(n *num) {
 func (s documentFinder) dniDigits(n *num) (end, v int) {
 	g := &n.g
 	if l := g.lens(1); l == 8 || l == 7 {
-		return g.end[0], s.value(g.start[0], g.end[0])
+		return g.end[0], s.Value(g.start[0], g.end[0])
 	}
 	if g.n >= 3 && g.sep[0] == g.sep[1] && g.sep[0] != '/' {
 		if l := g.lens(3); l == 233 || l == 133 {
-			return g.end[2], (s.value(g.start[0], g.end[0])*1000+s.value(g.start[1], g.end[1]))*1000 + s.value(g.start[2], g.end[2])
+			return g.end[2], (s.Value(g.start[0], g.end[0])*1000+s.Value(g.start[1], g.end[1]))*1000 + s.Value(g.start[2], g.end[2])
 		}
 	}
 	return 0, 0
@@ -72,19 +74,19 @@ func (s documentFinder) dniDigits(n *num) (end, v int) {
 // a capital.
 func (s *scan) letterBehind(j int) (end int, loose bool) {
 	p := j
-	if b := s.byteAt(p); b == '-' || b == '.' || b == '/' {
+	if b := s.At(p); b == '-' || b == '.' || b == '/' {
 		p++
 	}
-	if w := s.space(p); w > 0 {
+	if w := s.Space(p); w > 0 {
 		p += w
 		loose = true
-		if s.byteAt(p) == '-' { // 12345678 - Z
+		if s.At(p) == '-' { // 12345678 - Z
 			p++
-			p += s.space(p)
+			p += s.Space(p)
 		}
 	}
-	b := s.byteAt(p)
-	if !isASCIILetter(b) || loose && !isUpper(b) || s.wordAt(p+1) {
+	b := s.At(p)
+	if !cut.IsLetter(b) || loose && !cut.IsUpper(b) || s.AlnumAt(p+1) {
 		return 0, false
 	}
 	return p + 1, loose
@@ -114,7 +116,7 @@ func (s documentFinder) foreigner(n *num) {
 	if last == 0 {
 		return
 	}
-	possible, right := checkLetter(s.text[last-1], v)
+	possible, right := checkLetter(s.Text[last-1], v)
 	loose = loose || apart
 	switch {
 	case right && labelled:
@@ -135,15 +137,15 @@ func (s documentFinder) foreigner(n *num) {
 // -1 if there is none. loose means a blank between them.
 func (s documentFinder) letterInFront(i int) (start int, b byte, loose bool) {
 	p := i
-	switch c := s.byteAt(p - 1); {
+	switch c := s.At(p - 1); {
 	case c == '-' || c == '.':
 		p--
 	case c == ' ':
 		p--
 		loose = true
 	}
-	b = s.byteAt(p - 1)
-	if !isASCIILetter(b) || s.wordBefore(p-1) || loose && !isUpper(b) {
+	b = s.At(p - 1)
+	if !cut.IsLetter(b) || s.AlnumBefore(p-1) || loose && !cut.IsUpper(b) {
 		return -1, 0, false
 	}
 	return p - 1, b, loose
@@ -151,27 +153,27 @@ func (s documentFinder) letterInFront(i int) (start int, b byte, loose bool) {
 
 // company finds a CIF: a letter, seven digits and a check digit or letter.
 func (s documentFinder) company(n *num, start, end int, loose, labelled bool) {
-	first := s.text[start] &^ 0x20
+	first := s.Text[start] &^ 0x20
 	if !labelled && loose || first == 'I' || first == 'O' || first == 'T' {
 		return
 	}
 	var d [8]byte
 	if s.digitsOf(d[:], n.start, end) == 7 {
 		last, _ := s.letterBehind(end)
-		if last == 0 || s.text[last-1]&^0x20 > 'J' {
+		if last == 0 || s.Text[last-1]&^0x20 > 'J' {
 			return
 		}
-		d[7] = s.text[last-1] &^ 0x20
+		d[7] = s.Text[last-1] &^ 0x20
 		end = last
 	}
 	right := cifControl(d)
 	switch {
-	case s.wordAt(end) || !s.stops(end):
+	case s.AlnumAt(end) || !s.stops(end):
 	case labelled && right:
 		s.add(start, end, dni, 1, true)
 	case labelled:
 		s.add(start, end, dni, 0.85, false)
-	case right && isUpper(s.text[start]):
+	case right && s.Upper(start):
 		s.add(start, end, dni, 0.5, true)
 	}
 }
@@ -196,11 +198,11 @@ func cifControl(d [8]byte) bool {
 // passport finds the Spanish form: three letters and six digits.
 func (s documentFinder) passport(n *num) {
 	start := n.start - 3
-	if start < 0 || n.end-n.start != 6 || n.inner || s.wordBefore(start) || !s.stops(n.end) || s.wordAt(n.end) {
+	if start < 0 || n.end-n.start != 6 || n.inner || s.AlnumBefore(start) || !s.stops(n.end) || s.AlnumAt(n.end) {
 		return
 	}
-	for _, b := range s.text[start:n.start] {
-		if !isASCIILetter(b) {
+	for _, b := range s.Text[start:n.start] {
+		if !cut.IsLetter(b) {
 			return
 		}
 	}

@@ -1,21 +1,25 @@
 package patterns
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/velum-health/velum/models/word/cut"
+)
 
 // postal finds a postal code behind a label, behind the number of a street or
 // before a town.
 func (s documentFinder) postal(n *num) {
-	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.byteAt(n.end) != '-' || s.letterAt(n.end) {
+	if n.end-n.start != 5 || n.inner || !s.stops(n.end) && s.At(n.end) != '-' || s.LetterAt(n.end) {
 		return
 	}
 	if s.labelOf(n)&forPostal != 0 {
 		s.add(n.start, n.end, postalCode, 0.95, false)
 		return
 	}
-	if p := s.value(n.start, n.start+2); p < 1 || p > 52 {
+	if p := s.Value(n.start, n.start+2); p < 1 || p > 52 {
 		return
 	}
-	if s.byteAt(n.start-1) == '-' && (s.byteAt(n.start-2) == 'E' || s.byteAt(n.start-2) == 'D') && !s.wordBefore(n.start-2) {
+	if s.At(n.start-1) == '-' && (s.At(n.start-2) == 'E' || s.At(n.start-2) == 'D') && !s.AlnumBefore(n.start-2) {
 		s.add(n.start-2, n.end, postalCode, 0.85, false) // the sign of the country
 		return
 	}
@@ -40,21 +44,21 @@ func (s documentFinder) postal(n *num) {
 func (s documentFinder) townBehind(j int) (known, capital bool) {
 	p := j
 	for range 4 {
-		switch b := s.byteAt(p); {
+		switch b := s.At(p); {
 		case b == ',' || b == '-' || b == '(' || b == ')' || b == '.':
 			p++
-		case s.space(p) > 0:
-			p += s.space(p)
+		case s.Space(p) > 0:
+			p += s.Space(p)
 		}
 	}
 	for range 3 { // L'Hospitalet, San Sebastián de, Las Palmas
 		end, e := s.wordFrom(p)
-		if e.roles&town != 0 && s.letterAt(p) && !isLower(s.byteAt(p)) {
+		if e.roles&town != 0 && s.LetterAt(p) && !s.Lower(p) {
 			return true, true
 		}
-		capital = capital || isUpper(s.byteAt(p)) && isLower(s.byteAt(p+1)) && e.roles&unit == 0
+		capital = capital || s.Upper(p) && s.Lower(p+1) && e.roles&unit == 0
 		p = end
-		for b := s.byteAt(p); b == ' ' || b == '\'' || b == '('; b = s.byteAt(p) {
+		for b := s.At(p); b == ' ' || b == '\'' || b == '('; b = s.At(p) {
 			p++
 		}
 	}
@@ -65,7 +69,7 @@ func (s documentFinder) townBehind(j int) (known, capital bool) {
 // 60 bytes before i, in its line.
 func (s *scan) streetBefore(i int) bool {
 	for p, floor := i, max(i-60, 0); p > floor; {
-		b := s.text[p-1]
+		b := s.Text[p-1]
 		if b == '\n' || b == ';' {
 			return false
 		}
@@ -74,7 +78,7 @@ func (s *scan) streetBefore(i int) bool {
 			continue
 		}
 		start, e := s.wordUpTo(p)
-		if e.roles&street != 0 && (p-start > 3 || s.byteAt(p) == '/' || s.byteAt(p) == '.' && p-start > 1) {
+		if e.roles&street != 0 && (p-start > 3 || s.At(p) == '/' || s.At(p) == '.' && p-start > 1) {
 			return true
 		}
 		if start == p {
@@ -87,12 +91,12 @@ func (s *scan) streetBefore(i int) bool {
 
 // afterHouse tells whether the end of an address stands before i: ", 3 -".
 func (s documentFinder) afterHouse(i int) bool {
-	p := s.spacesBefore(i)
-	switch s.byteAt(p - 1) {
+	p := s.SpacesBefore(i)
+	switch s.At(p - 1) {
 	case '-', ',', '.':
-		p = s.spacesBefore(p - 1)
+		p = s.SpacesBefore(p - 1)
 	}
-	return isDigit(s.byteAt(p-1)) || string(s.text[max(p-2, 0):p]) == "/n"
+	return s.Digit(p-1) || string(s.Text[max(p-2, 0):p]) == "/n"
 }
 
 // plate finds licence plates: 1234 BCD, and the old B-1234-XY.
@@ -100,20 +104,20 @@ func (s documentFinder) plate(n *num) {
 	if n.end-n.start != 4 || n.inner {
 		return
 	}
-	if s.oldPlate(n) || n.glued || s.byteAt(n.start-1) == '-' {
+	if s.oldPlate(n) || n.glued || s.At(n.start-1) == '-' {
 		return
 	}
 	p := n.end
-	sep := s.byteAt(p)
+	sep := s.At(p)
 	if sep == '-' || sep == ' ' {
 		p++
 	}
 	for k := range 3 {
-		if !consonant(s.byteAt(p + k)) {
+		if !consonant(s.At(p + k)) {
 			return
 		}
 	}
-	if s.wordAt(p + 3) {
+	if s.AlnumAt(p + 3) {
 		return
 	}
 	_, e := s.wordFrom(p)
@@ -121,7 +125,7 @@ func (s documentFinder) plate(n *num) {
 	switch {
 	case labelled:
 		s.add(n.start, p+3, licencePlate, 0.95, false)
-	case e.roles != 0 || acronyms[string(s.text[p:p+3])]:
+	case e.roles != 0 || acronyms[string(s.Text[p:p+3])]:
 	case sep == '-' || sep != ' ':
 		s.add(n.start, p+3, licencePlate, 0.6, false)
 	}
@@ -133,7 +137,7 @@ func consonant(b byte) bool {
 	case 'A', 'E', 'I', 'O', 'U', 'Q':
 		return false
 	}
-	return isUpper(b)
+	return cut.IsUpper(b)
 }
 
 // acronyms of three consonants that stand behind numbers in notes.
@@ -150,7 +154,7 @@ var acronyms = map[string]bool{
 func (s documentFinder) oldPlate(n *num) bool {
 	p := n.start
 	tight := true
-	if b := s.byteAt(p - 1); b == '-' || b == ' ' {
+	if b := s.At(p - 1); b == '-' || b == ' ' {
 		tight = b == '-'
 		p--
 	}
@@ -159,23 +163,23 @@ func (s documentFinder) oldPlate(n *num) bool {
 		return false
 	}
 	q := n.end
-	if b := s.byteAt(q); b == '-' || b == ' ' {
+	if b := s.At(q); b == '-' || b == ' ' {
 		tight = tight && b == '-'
 		q++
 	} else {
 		tight = false
 	}
 	end := q
-	for end < len(s.text) && isUpper(s.text[end]) && end-q <= 2 {
+	for end < len(s.Text) && s.Upper(end) && end-q <= 2 {
 		end++
 	}
-	if end == q || end-q > 2 || s.wordAt(end) {
+	if end == q || end-q > 2 || s.AlnumAt(end) {
 		return false
 	}
 	switch {
 	case s.context(start)&forPlate != 0:
 		s.add(start, end, licencePlate, 0.95, false)
-	case tight && provincePlate(string(s.text[start:p])):
+	case tight && provincePlate(string(s.Text[start:p])):
 		s.add(start, end, licencePlate, 0.6, false)
 	default:
 		return false
@@ -210,7 +214,7 @@ var ibanLengths = func() (t [26 * 26]uint8) {
 // ibanLength is the length of an IBAN of the country with these two letters,
 // capitals; 0 if it has none.
 func ibanLength(a, b byte) int {
-	if !isUpper(a) || !isUpper(b) {
+	if !cut.IsUpper(a) || !cut.IsUpper(b) {
 		return 0
 	}
 	return int(ibanLengths[int(a-'A')*26+int(b-'A')])
@@ -220,19 +224,19 @@ func ibanLength(a, b byte) int {
 // country has.
 func (s documentFinder) ibanCode(n *num) {
 	start := n.start - 2
-	if start < 0 || n.end-n.start < 2 || s.wordBefore(start) {
+	if start < 0 || n.end-n.start < 2 || s.AlnumBefore(start) {
 		return
 	}
-	country := [2]byte{s.text[start] &^ 0x20, s.text[start+1] &^ 0x20}
+	country := [2]byte{s.Text[start] &^ 0x20, s.Text[start+1] &^ 0x20}
 	want := ibanLength(country[0], country[1])
-	if want == 0 || !isASCIILetter(s.text[start]) || !isASCIILetter(s.text[start+1]) {
+	if want == 0 || !s.Letter(start) || !s.Letter(start+1) {
 		return
 	}
 	rest, have, end := 0, 2, n.start
-	for at := n.start; at < len(s.text) && have < want; at++ {
-		b := s.text[at]
+	for at := n.start; at < len(s.Text) && have < want; at++ {
+		b := s.Text[at]
 		switch {
-		case isAlnum(b):
+		case cut.IsAlnum(b):
 			rest = mod97(rest, b)
 			have++
 			end = at + 1
@@ -241,13 +245,13 @@ func (s documentFinder) ibanCode(n *num) {
 			}
 		case (b == ' ' || b == '-') && end == at && have >= 4:
 		default:
-			at = len(s.text)
+			at = len(s.Text)
 		}
 	}
-	if have != want || s.wordAt(end) {
+	if have != want || s.AlnumAt(end) {
 		return
 	}
-	for _, b := range [4]byte{country[0], country[1], s.text[n.start], s.text[n.start+1]} {
+	for _, b := range [4]byte{country[0], country[1], s.Text[n.start], s.Text[n.start+1]} {
 		rest = mod97(rest, b)
 	}
 	right := rest == 1
@@ -257,14 +261,14 @@ func (s documentFinder) ibanCode(n *num) {
 		s.add(start, end, iban, 1, true)
 	case labelled:
 		s.add(start, end, iban, 0.9, false)
-	case country == [2]byte{'E', 'S'} && isUpper(s.text[start]):
+	case country == [2]byte{'E', 'S'} && s.Upper(start):
 		s.add(start, end, iban, 0.8, false)
 	}
 }
 
 // mod97 goes on with one sign of ISO 7064; letters count from 10.
 func mod97(rest int, b byte) int {
-	if isDigit(b) {
+	if cut.IsDigit(b) {
 		return (rest*10 + int(b-'0')) % 97
 	}
 	return (rest*100 + int(b&^0x20-'A') + 10) % 97
@@ -282,7 +286,7 @@ func (s documentFinder) bankCode(n *num) {
 	case g.n >= 5 && g.lens(5) == 44444 && g.sameSep(5):
 		end = g.end[4]
 	}
-	if end == 0 || n.inner || n.glued || !s.stops(end) || s.letterAt(end) {
+	if end == 0 || n.inner || n.glued || !s.stops(end) || s.LetterAt(end) {
 		return
 	}
 	var d [20]byte

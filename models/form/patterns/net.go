@@ -1,6 +1,10 @@
 package patterns
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/cut"
+)
 
 // netFinder finds addresses of the net.
 type netFinder struct{ *scan }
@@ -19,7 +23,7 @@ func (s netFinder) mail(i int) {
 		return
 	}
 	if start == i || end == 0 {
-		left, right := s.blankBefore(i), s.space(i+1)
+		left, right := s.blankBefore(i), s.Space(i+1)
 		end, known = s.host(i+1+right, true)
 		start = s.localPart(i - left)
 		if left+right == 0 || !known || start == i-left {
@@ -38,16 +42,16 @@ func (s netFinder) mail(i int) {
 // further, and 0 if neither is there.
 func (s netFinder) brokenHost(i, end int) int {
 	at := s.gap(i)
-	at += s.dash(at)
+	at += s.Dash(at)
 	for labels := 0; labels < 5; labels++ {
 		j := at
-		for j-at < 64 && (isAlnum(s.byteAt(j)) || s.byteAt(j) == '-' || s.byteAt(j) == '_') {
+		for j-at < 64 && (s.Alnum(j) || s.At(j) == '-' || s.At(j) == '_') {
 			j++
 		}
-		if j == at || !isAlnum(s.text[at]) {
+		if j == at || !s.Alnum(at) {
 			break
 		}
-		if labels > 0 && j > end && j-at <= 6 && s.ending(at, j) && !s.letterAt(j) {
+		if labels > 0 && j > end && j-at <= 6 && s.ending(at, j) && !s.LetterAt(j) {
 			end = j
 		}
 		dot := s.point(j)
@@ -61,20 +65,20 @@ func (s netFinder) brokenHost(i, end int) int {
 
 // blankBefore returns the width of the blank or line end before i.
 func (s netFinder) blankBefore(i int) int {
-	if s.byteAt(i-1) == '\n' {
+	if s.At(i-1) == '\n' {
 		return 1
 	}
-	return s.spaceBefore(i)
+	return s.SpaceBefore(i)
 }
 
 // gap skips blanks and line ends, at most three.
 func (s netFinder) gap(i int) int {
 	for range 3 {
-		switch b := s.byteAt(i); {
+		switch b := s.At(i); {
 		case b == '\n' || b == '\r':
 			i++
 		default:
-			i += s.space(i)
+			i += s.Space(i)
 		}
 	}
 	return i
@@ -85,17 +89,17 @@ func (s netFinder) gap(i int) int {
 // "(punto)", "punto".
 func (s netFinder) point(i int) int {
 	p := s.gap(i)
-	switch b := s.byteAt(p); {
+	switch b := s.At(p); {
 	case b == '.':
 		return s.gap(p + 1)
-	case b == ',' && isLower(s.byteAt(p+1)):
+	case b == ',' && s.Lower(p+1):
 		return p + 1
 	case b == '[' || b == '(' || b == '{':
-		if end, word := s.spelled(p+1, "dot", "punto", "punt"); word && s.byteAt(end) == closing(b) {
+		if end, word := s.spelled(p+1, "dot", "punto", "punt"); word && s.At(end) == closing(b) {
 			return s.gap(end + 1)
 		}
 	case p > i:
-		if end, word := s.spelled(p, "punto", "punt", "dot"); word && s.space(end) > 0 {
+		if end, word := s.spelled(p, "punto", "punt", "dot"); word && s.Space(end) > 0 {
 			return s.gap(end)
 		}
 	}
@@ -115,7 +119,7 @@ func closing(b byte) byte {
 // spelled tells whether one of the words stands at i, and where it ends.
 func (s netFinder) spelled(i int, words ...string) (end int, ok bool) {
 	for _, w := range words {
-		if j := i + len(w); j <= len(s.text) && equalFold(s.text[i:j], w) && !s.wordAt(j) {
+		if j := i + len(w); j <= len(s.Text) && equalFold(s.Text[i:j], w) && !s.AlnumAt(j) {
 			return j, true
 		}
 	}
@@ -124,25 +128,25 @@ func (s netFinder) spelled(i int, words ...string) (end int, ok bool) {
 
 // spelledMail finds the address around "[at]", "(arroba)" and " arroba " at i.
 func (s netFinder) spelledMail(i int) {
-	at, open := i, s.byteAt(i)
+	at, open := i, s.At(i)
 	if bracket := open == '[' || open == '(' || open == '{'; bracket {
 		at++
 		end, ok := s.spelled(at, "at", "arroba", "@")
-		if s.byteAt(at) == '@' {
+		if s.At(at) == '@' {
 			end, ok = at+1, true
 		}
-		if !ok || s.byteAt(end) != closing(open) {
+		if !ok || s.At(end) != closing(open) {
 			return
 		}
 		at = end + 1
 	} else {
 		end, ok := s.spelled(at, "arroba")
-		if !ok || s.space(i-1) == 0 {
+		if !ok || s.Space(i-1) == 0 {
 			return
 		}
 		at = end
 	}
-	from := i - s.spaceBefore(i)
+	from := i - s.SpaceBefore(i)
 	start := s.localPart(from)
 	end, _ := s.host(s.gap(at), true)
 	if end = s.brokenHost(at, end); end > 0 && start < from {
@@ -153,10 +157,10 @@ func (s netFinder) spelledMail(i int) {
 // cutHost reads a domain whose ending lost its last letters: hospital.e.
 func (s netFinder) cutHost(i int) int {
 	j := i
-	for isAlnum(s.byteAt(j)) && j-i < 64 {
+	for s.Alnum(j) && j-i < 64 {
 		j++
 	}
-	if j-i < 3 || s.byteAt(j) != '.' || !isLower(s.byteAt(j+1)) || s.wordAt(j+2) {
+	if j-i < 3 || s.At(j) != '.' || !s.Lower(j+1) || s.AlnumAt(j+2) {
 		return 0
 	}
 	return j + 2
@@ -166,22 +170,22 @@ func (s netFinder) cutHost(i int) int {
 func (s netFinder) localPart(i int) int {
 	start := i
 	for start > 0 && i-start < 64 {
-		switch b := s.text[start-1]; {
-		case isAlnum(b), b == '.', b == '_', b == '-', b == '+', b == '%', b == '\'', b == '&':
+		switch b := s.Text[start-1]; {
+		case cut.IsAlnum(b), b == '.', b == '_', b == '-', b == '+', b == '%', b == '\'', b == '&':
 			start--
 			continue
-		case b >= utf8.RuneSelf && s.letterBefore(start):
-			_, size := utf8.DecodeLastRune(s.text[:start])
+		case b >= utf8.RuneSelf && s.LetterBefore(start):
+			_, size := utf8.DecodeLastRune(s.Text[:start])
 			start -= size
 			continue
 		}
 		break
 	}
 	start = s.behindMailLabel(start, i)
-	for start < i && !isAlnum(s.text[start]) && s.text[start] < utf8.RuneSelf && s.text[start] != '_' {
+	for start < i && !s.Alnum(start) && s.Text[start] < utf8.RuneSelf && s.Text[start] != '_' {
 		start++
 	}
-	if i > start && s.text[i-1] == '.' {
+	if i > start && s.Text[i-1] == '.' {
 		return i
 	}
 	return start
@@ -191,7 +195,7 @@ func (s netFinder) localPart(i int) int {
 func (s netFinder) behindMailLabel(start, i int) int {
 	for _, label := range [...]string{"e-mail", "email", "mail", "correo"} {
 		p := start + len(label)
-		if p+1 < i && equalFold(s.text[start:p], label) && (s.text[p] == '.' || s.text[p] == '-' || s.text[p] == '_') {
+		if p+1 < i && equalFold(s.Text[start:p], label) && (s.Text[p] == '.' || s.Text[p] == '-' || s.Text[p] == '_') {
 			return p + 1
 		}
 	}
@@ -209,32 +213,32 @@ var endings = map[string]bool{
 // host reads the labels of a domain from i and returns where the last label of
 // at least two letters ends, 0 if there is none behind a dot. known tells
 // whether it is in endings. Words glued to the end (hotmail.com.Paciente,
-// gmail.comTel) are cut off.
+// gmail.comTel) are stop off.
 func (s netFinder) host(i int, glued bool) (end int, known bool) {
 	for at := i; at-i < 253; {
 		j := at
-		for j < len(s.text) && j-at < 64 && (isAlnum(s.text[j]) || s.text[j] == '-' || s.text[j] == '_') {
+		for j < len(s.Text) && j-at < 64 && (s.Alnum(j) || s.Text[j] == '-' || s.Text[j] == '_') {
 			j++
 		}
-		if j == at || !isAlnum(s.text[at]) || known && isUpper(s.text[at]) && !isUpper(s.text[i]) {
+		if j == at || !s.Alnum(at) || known && s.Upper(at) && !s.Upper(i) {
 			break
 		}
-		cut := j
+		stop := j
 		if at > i && glued {
-			cut = s.caseChange(at, j)
+			stop = s.caseChange(at, j)
 		}
-		if known && !s.ending(at, cut) { // hotmail.es.vive
+		if known && !s.ending(at, stop) { // hotmail.es.vive
 			break
 		}
-		if at > i && s.topLevel(at, cut) {
-			end, known = cut, s.ending(at, cut)
+		if at > i && s.topLevel(at, stop) {
+			end, known = stop, s.ending(at, stop)
 		}
-		if cut < j || s.byteAt(j) != '.' {
+		if stop < j || s.At(j) != '.' {
 			break
 		}
 		at = j + 1
 	}
-	for end > 0 && !isAlnum(s.text[end-1]) {
+	for end > 0 && !s.Alnum(end-1) {
 		end--
 	}
 	return end, known
@@ -243,14 +247,14 @@ func (s netFinder) host(i int, glued bool) (end int, known bool) {
 // topLevel tells whether text[i:j] may be a top-level domain: two letters or
 // more, and hyphens and digits only behind a first letter (xn--p1ai).
 func (s netFinder) topLevel(i, j int) bool {
-	return j-i >= 2 && isASCIILetter(s.text[i]) && isASCIILetter(s.text[i+1])
+	return j-i >= 2 && s.Letter(i) && s.Letter(i+1)
 }
 
 // caseChange returns where a known ending in small letters meets a capital in
 // the label text[i:j], else j.
 func (s netFinder) caseChange(i, j int) int {
 	for k := i + 2; k < min(j, i+8); k++ {
-		if isUpper(s.text[k]) && isLower(s.text[k-1]) && s.ending(i, k) {
+		if s.Upper(k) && s.Lower(k-1) && s.ending(i, k) {
 			return k
 		}
 	}
@@ -262,7 +266,7 @@ func (s netFinder) ending(i, j int) bool {
 	if j-i > len(b) {
 		return false
 	}
-	for k, c := range s.text[i:j] {
+	for k, c := range s.Text[i:j] {
 		b[k] = c | 0x20
 	}
 	return endings[string(b[:j-i])]
@@ -271,14 +275,14 @@ func (s netFinder) ending(i, j int) bool {
 // domain looks at the dot at i: "www." and bare hosts such as
 // pacientes.hospital.cat.
 func (s netFinder) domain(i int) {
-	if i < s.urlEnd || !isAlnum(s.byteAt(i+1)) || !isAlnum(s.byteAt(i-1)) || s.mac(i) > 0 {
+	if i < s.urlEnd || !s.Alnum(i+1) || !s.Alnum(i-1) || s.mac(i) > 0 {
 		return
 	}
 	start := i
-	for start > 0 && i-start < 63 && (isAlnum(s.text[start-1]) || s.text[start-1] == '-') {
+	for start > 0 && i-start < 63 && (s.Alnum(start-1) || s.Text[start-1] == '-') {
 		start--
 	}
-	if i-start == 3 && s.text[start]|0x20 == 'w' && s.text[start+1]|0x20 == 'w' && s.text[start+2]|0x20 == 'w' {
+	if i-start == 3 && s.Text[start]|0x20 == 'w' && s.Text[start+1]|0x20 == 'w' && s.Text[start+2]|0x20 == 'w' {
 		if end, _ := s.host(i+1, true); end > 0 {
 			s.add(start, s.path(end), url, 0.95, false)
 		}
@@ -290,7 +294,7 @@ func (s netFinder) domain(i int) {
 // bareHost takes a host without scheme only if it is in small letters, stands
 // alone and ends well: glued sentences (dolor.es) look like hosts.
 func (s netFinder) bareHost(start, i int) {
-	if b := s.byteAt(start - 1); b == '.' || b == '@' || b >= utf8.RuneSelf && s.letterBefore(start) {
+	if b := s.At(start - 1); b == '.' || b == '@' || b >= utf8.RuneSelf && s.LetterBefore(start) {
 		return
 	}
 	end, known := s.host(start, false)
@@ -298,15 +302,15 @@ func (s netFinder) bareHost(start, i int) {
 		return
 	}
 	labels := 1
-	for _, b := range s.text[start:end] {
-		if isUpper(b) {
+	for _, b := range s.Text[start:end] {
+		if cut.IsUpper(b) {
 			return
 		}
 		if b == '.' {
 			labels++
 		}
 	}
-	if s.wordAt(end) || s.byteAt(end) == '@' || s.byteAt(end) == '.' && s.wordAt(end+1) {
+	if s.AlnumAt(end) || s.At(end) == '@' || s.At(end) == '.' && s.AlnumAt(end+1) {
 		return
 	}
 	full := s.path(end)
@@ -315,13 +319,13 @@ func (s netFinder) bareHost(start, i int) {
 	case i-start < 2:
 	case full > end || labels > 2:
 		s.add(start, full, url, 0.7, false)
-	case short > 3 && !isDigit(s.text[start]): // not .es, .de: words
+	case short > 3 && !s.Digit(start): // not .es, .de: words
 		s.add(start, full, url, 0.6, false)
 	}
 }
 
 func (s netFinder) lastDot(i int) int {
-	for i > 0 && s.text[i-1] != '.' {
+	for i > 0 && s.Text[i-1] != '.' {
 		i--
 	}
 	return i - 1
@@ -330,7 +334,7 @@ func (s netFinder) lastDot(i int) int {
 // path goes over port, path, query behind a host that ends at i, and leaves
 // what closes a sentence or a bracket.
 func (s netFinder) path(i int) int {
-	if b := s.byteAt(i); b != '/' && b != '?' && b != '#' && (b != ':' || !isDigit(s.byteAt(i+1))) {
+	if b := s.At(i); b != '/' && b != '?' && b != '#' && (b != ':' || !s.Digit(i+1)) {
 		return i
 	}
 	return s.rest(i)
@@ -341,8 +345,8 @@ func (s netFinder) path(i int) int {
 func (s netFinder) rest(i int) int {
 	end, open := i, 0
 	defer func() { s.urlEnd = end }()
-	for end < len(s.text) {
-		switch b := s.text[end]; {
+	for end < len(s.Text) {
+		switch b := s.Text[end]; {
 		case b <= ' ' || b == '<' || b == '>' || b == '"' || b == '`' || b == '{' || b == '}' || b == '|' || b == '\\' || b == '^' || b == 0x7F:
 			return s.trim(i, end)
 		case (b == ',' || b == ';') && s.another(end+1):
@@ -355,8 +359,8 @@ func (s netFinder) rest(i int) int {
 				return s.trim(i, end)
 			}
 		case b >= utf8.RuneSelf:
-			r, size := utf8.DecodeRune(s.text[end:])
-			if r == utf8.RuneError || !s.letterAt(end) {
+			r, size := utf8.DecodeRune(s.Text[end:])
+			if r == utf8.RuneError || !s.LetterAt(end) {
 				return s.trim(i, end)
 			}
 			end += size
@@ -369,13 +373,13 @@ func (s netFinder) rest(i int) int {
 
 // another tells whether a second URL starts at i.
 func (s netFinder) another(i int) bool {
-	rest := s.text[i:]
+	rest := s.Text[i:]
 	return len(rest) > 4 && (equalFold(rest[:4], "http") || equalFold(rest[:3], "www") && rest[3] == '.')
 }
 
 func (s netFinder) trim(i, end int) int {
 	for end > i {
-		switch s.text[end-1] {
+		switch s.Text[end-1] {
 		case '.', ',', ';', ':', '!', '?', '\'', ']', '[', '*', '(':
 			end--
 		default:
@@ -390,12 +394,12 @@ func (s netFinder) address(i int) {
 	if i < s.urlEnd {
 		return
 	}
-	if s.byteAt(i+1) == '/' && s.byteAt(i+2) == '/' {
+	if s.At(i+1) == '/' && s.At(i+2) == '/' {
 		start := i
-		for start > 0 && i-start < 10 && isASCIILetter(s.text[start-1]) {
+		for start > 0 && i-start < 10 && s.Letter(start-1) {
 			start--
 		}
-		if end := s.rest(i + 3); i-start >= 3 && end > i+4 && isAlnum(s.text[i+3]) {
+		if end := s.rest(i + 3); i-start >= 3 && end > i+4 && s.Alnum(i+3) {
 			start = s.scheme(start, i)
 			s.add(start, end, url, 0.98, false)
 		}
@@ -409,7 +413,7 @@ func (s netFinder) address(i int) {
 // scheme cuts a word glued to a known scheme: "Webhttps".
 func (s netFinder) scheme(start, i int) int {
 	for _, name := range [...]string{"https", "http", "sftp", "ftp"} {
-		if p := i - len(name); p >= start && equalFold(s.text[p:i], name) {
+		if p := i - len(name); p >= start && equalFold(s.Text[p:i], name) {
 			return p
 		}
 	}
@@ -438,19 +442,19 @@ func (s netFinder) ip(n *num) {
 	end, wide := g.end[3], false
 	for k := range 4 {
 		w := g.end[k] - g.start[k]
-		if w > 3 || s.value(g.start[k], g.end[k]) > 255 || w > 1 && s.text[g.start[k]] == '0' {
+		if w > 3 || s.Value(g.start[k], g.end[k]) > 255 || w > 1 && s.Text[g.start[k]] == '0' {
 			return
 		}
 		wide = wide || w > 1
 	}
 	labelled := s.labelOf(n)&forIP != 0
-	if b := s.byteAt(end); b == '.' && isDigit(s.byteAt(end+1)) || isDigit(b) || b == ',' && isDigit(s.byteAt(end+1)) || s.letterAt(end) {
+	if b := s.At(end); b == '.' && s.Digit(end+1) || cut.IsDigit(b) || b == ',' && s.Digit(end+1) || s.LetterAt(end) {
 		return
 	}
 	switch {
 	case labelled:
 		s.add(n.start, end, ipAddress, 0.98, false)
-	case wide && s.text[n.start] != '0':
+	case wide && s.Text[n.start] != '0':
 		s.add(n.start, end, ipAddress, 0.85, false)
 	}
 }
@@ -459,15 +463,15 @@ func (s netFinder) ip(n *num) {
 // their first colon at i.
 func (s netFinder) ipv6(i int) {
 	start := i
-	for start > 0 && i-start < 5 && isHex(s.text[start-1]) {
+	for start > 0 && i-start < 5 && isHex(s.Text[start-1]) {
 		start--
 	}
-	if b := s.byteAt(start - 1); i-start > 4 || b == ':' || s.wordBefore(start) || start == i && s.byteAt(i+1) != ':' {
+	if b := s.At(start - 1); i-start > 4 || b == ':' || s.AlnumBefore(start) || start == i && s.At(i+1) != ':' {
 		return
 	}
 	colons, gaps, width, groups, end := 0, 0, 0, 0, start
-	for end < len(s.text) && end-start < 40 {
-		b := s.text[end]
+	for end < len(s.Text) && end-start < 40 {
+		b := s.Text[end]
 		switch {
 		case isHex(b):
 			if width == 0 {
@@ -476,7 +480,7 @@ func (s netFinder) ipv6(i int) {
 			width++
 		case b == ':':
 			colons++
-			if end > start && s.text[end-1] == ':' {
+			if end > start && s.Text[end-1] == ':' {
 				gaps++
 			}
 			width = 0
@@ -486,11 +490,11 @@ func (s netFinder) ipv6(i int) {
 		}
 		end++
 	}
-	if end > start && s.text[end-1] == ':' && (end < start+2 || s.text[end-2] != ':') {
+	if end > start && s.Text[end-1] == ':' && (end < start+2 || s.Text[end-2] != ':') {
 		end--
 		colons--
 	}
-	if s.wordAt(end) || gaps > 1 || groups > 8 {
+	if s.AlnumAt(end) || gaps > 1 || groups > 8 {
 		return
 	}
 	if gaps == 0 && groups == 8 && colons == 7 || gaps == 1 && groups >= 2 && colons >= 3 {
@@ -498,34 +502,34 @@ func (s netFinder) ipv6(i int) {
 	}
 }
 
-func isHex(b byte) bool { return isDigit(b) || (b|0x20)-'a' < 6 }
+func isHex(b byte) bool { return cut.IsDigit(b) || (b|0x20)-'a' < 6 }
 
 // mac reads the address of a network card (IEEE 802, MAC-48) whose first sign
 // is at i: 00:1A:2B:3C:4D:5E, with hyphens, or 001A.2B3C.4D5E. It returns its
 // end, 0 if there is none.
 func (s netFinder) mac(i int) int {
-	sign, width := s.byteAt(i), 2
+	sign, width := s.At(i), 2
 	if sign == '.' {
 		width = 4
 	}
 	start := i - width
-	if start < 0 || s.wordBefore(start) || s.byteAt(start-1) == sign {
+	if start < 0 || s.AlnumBefore(start) || s.At(start-1) == sign {
 		return 0
 	}
 	end := start
 	for digits := range 12 {
 		if digits > 0 && digits%width == 0 {
-			if s.byteAt(end) != sign {
+			if s.At(end) != sign {
 				return 0
 			}
 			end++
 		}
-		if !isHex(s.byteAt(end)) {
+		if !isHex(s.At(end)) {
 			return 0
 		}
 		end++
 	}
-	if s.wordAt(end) || s.byteAt(end) == sign && isHex(s.byteAt(end+1)) {
+	if s.AlnumAt(end) || s.At(end) == sign && isHex(s.At(end+1)) {
 		return 0
 	}
 	s.add(start, end, ipAddress, 0.9, false)

@@ -1,5 +1,7 @@
 package patterns
 
+import "github.com/velum-health/velum/models/word/cut"
+
 // num is a number in the text: the first run of digits and what was asked
 // about it so far.
 type num struct {
@@ -14,7 +16,7 @@ type num struct {
 // number looks at the run of digits that starts at i and returns where to go
 // on.
 func (s *scan) number(i int) int {
-	j := s.digits(i)
+	j := s.Digits(i)
 	if j-i > maxDigits {
 		return j
 	}
@@ -24,7 +26,7 @@ func (s *scan) number(i int) int {
 			return end
 		}
 	}
-	n := num{start: i, end: j, inner: s.inner(i), glued: s.letterBefore(i)}
+	n := num{start: i, end: j, inner: s.inner(i), glued: s.LetterBefore(i)}
 	if end := s.date(&n); end > 0 {
 		return end
 	}
@@ -35,7 +37,7 @@ func (s *scan) number(i int) int {
 	}
 	cueFinder{s}.cued(&n)
 	pieceFinder{s}.pieces(&n)
-	if n.g.total() < 4 && s.byteAt(i-1) != '+' && s.byteAt(i-1) != '(' {
+	if n.g.total() < 4 && s.At(i-1) != '+' && s.At(i-1) != '(' {
 		phoneFinder{s}.extensionNumber(&n)
 		return j
 	}
@@ -54,9 +56,9 @@ func (s *scan) number(i int) int {
 
 // inner tells whether the digits at i go on a number: 1.234, 12/03, 10:30.
 func (s *scan) inner(i int) bool {
-	switch s.byteAt(i - 1) {
+	switch s.At(i - 1) {
 	case '.', ',', '/', '-', ':':
-		return isDigit(s.byteAt(i - 2))
+		return s.Digit(i - 2)
 	}
 	return false
 }
@@ -81,28 +83,28 @@ func (g *groups) total() int {
 // stops tells whether a number may end at j: no digit follows, not even
 // behind one of . , / - :.
 func (s *scan) stops(j int) bool {
-	switch b := s.byteAt(j); {
-	case isDigit(b):
+	switch b := s.At(j); {
+	case cut.IsDigit(b):
 		return false
 	case b == '.' || b == ',' || b == '/' || b == '-' || b == ':':
-		return !isDigit(s.byteAt(j + 1))
+		return !s.Digit(j + 1)
 	}
 	return true
 }
 
 // measured tells whether a unit follows at j: "mg", "%", "°C".
 func (s *scan) measured(j int) bool {
-	p := s.spaces(j)
-	switch s.byteAt(p) {
+	p := s.Spaces(j)
+	switch s.At(p) {
 	case '%', 0xCE: // per cent; Greek, as in µg written with mu
 		return true
 	case 0xC2:
-		switch s.byteAt(p + 1) {
+		switch s.At(p + 1) {
 		case 0xB0, 0xBA, 0xB5: // °, º, µ
 			return true
 		}
 	case '/':
-		return s.letterAt(p + 1)
+		return s.LetterAt(p + 1)
 	}
 	_, e := s.wordFrom(p)
 	return e.roles&unit != 0
@@ -111,7 +113,7 @@ func (s *scan) measured(j int) bool {
 // near returns the meaning of the word directly before i, over blanks only,
 // and where it starts.
 func (s *scan) near(i int) (start int, e *meaning) {
-	return s.wordUpTo(s.spacesBefore(i))
+	return s.wordUpTo(s.SpacesBefore(i))
 }
 
 // capitals returns the start of the run of at most most capital letters that
@@ -119,10 +121,10 @@ func (s *scan) near(i int) (start int, e *meaning) {
 // stands before them.
 func (s *scan) capitals(i, most int) int {
 	p := i
-	for p > 0 && isUpper(s.text[p-1]) && i-p <= most {
+	for p > 0 && s.Upper(p-1) && i-p <= most {
 		p--
 	}
-	if i-p > most || s.wordBefore(p) {
+	if i-p > most || s.AlnumBefore(p) {
 		return i
 	}
 	return p

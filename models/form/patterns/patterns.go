@@ -21,22 +21,25 @@
 package patterns
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/velum-health/velum/models/form/dates"
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // Version changes whenever Find may give another answer. Models whose
 // features include matches keep it and refuse one that is not Near.
-const Version = "patterns-6"
+const Version = "patterns-7"
 
 // Near tells whether a tagger that was trained with the matches of version may
 // look at those of this one: where both find something they say the same.
 // patterns-4 knew no values behind far cues (of 31,280 labelled notes 7 have
-// another match); up to patterns-5 "año" was of a date, and a range one date.
+// another match); up to patterns-5 "año" was of a date, and a range one date;
+// patterns-6 knew fewer cues of foreign documents and forms of high ages.
 func Near(version string) bool {
-	return version == Version || version == "patterns-4" || version == "patterns-5"
+	return slices.Contains([]string{Version, "patterns-4", "patterns-5", "patterns-6"}, version)
 }
 
 // maxDigits is the longest run of digits that is looked at: an IBAN of Saint
@@ -108,7 +111,7 @@ func category(name string) pipeline.Category {
 // offsets may then stand inside what is left of a character.
 func (m *Matcher) Find(dst []pipeline.Match, text []byte) []pipeline.Match {
 	first := len(dst)
-	s := scan{m: m, text: text, dst: dst}
+	s := scan{m: m, Text: text, dst: dst}
 	reader := readers.Get().(*reader)
 	if m.wanted[date] {
 		reader.finds = reader.Find(reader.finds[:0], text)
@@ -181,9 +184,9 @@ func precedes(a, b pipeline.Match) bool {
 // scan is the state of one Find, and reads bytes, words and numbers. What is found of
 // each kind is found by a type of its own around it: ageFinder, cueFinder...
 type scan struct {
-	m    *Matcher
-	text []byte
-	dst  []pipeline.Match
+	cut.Text
+	m   *Matcher
+	dst []pipeline.Match
 
 	dates        []dates.Find // those of the note, by their starts
 	dateEnd      int          // where the last date ends
@@ -209,7 +212,7 @@ func (s *scan) add(start, end int, c pipeline.Category, score float32, checked b
 
 // all is the byte prefilter: it skips what cannot begin a pattern.
 func (s *scan) all() {
-	text, nets, ages := s.text, netFinder{s}, ageFinder{s}
+	text, nets, ages := s.Text, netFinder{s}, ageFinder{s}
 	s.telephoneEnd, s.dateEnd = -1, -1
 	for i := 0; i < len(text); {
 		switch class[text[i]] {

@@ -1,5 +1,7 @@
 package patterns
 
+import "github.com/velum-health/velum/models/word/cut"
+
 // social finds affiliation numbers of the Social Security: province (2),
 // number (8, old ones 7), check digits (2), together or in groups.
 func (s documentFinder) social(n *num) {
@@ -40,7 +42,7 @@ func (s documentFinder) social(n *num) {
 	}
 }
 
-func (s documentFinder) socialStops(j int) bool { return s.stops(j) && !s.letterAt(j) }
+func (s documentFinder) socialStops(j int) bool { return s.stops(j) && !s.LetterAt(j) }
 
 // province tells whether the two digits are a code of the Social Security: 01
 // to 53, or 66.
@@ -82,9 +84,9 @@ func (s documentFinder) card(n *num) {
 	}
 	start, end, digits := s.code(n)
 	switch {
-	case n.start-start == 2 && digits == 10 && string(s.text[start:n.start]) == "AN":
+	case n.start-start == 2 && digits == 10 && string(s.Text[start:n.start]) == "AN":
 		s.add(start, end, cardID, 0.85, false)
-	case n.start-start == 3 && digits >= 9 && digits <= 12 && string(s.text[start:n.start]) == "CYL":
+	case n.start-start == 3 && digits >= 9 && digits <= 12 && string(s.Text[start:n.start]) == "CYL":
 		s.add(start, end, cardID, 0.85, false)
 	}
 }
@@ -93,14 +95,14 @@ func (s documentFinder) card(n *num) {
 // digit: a sex and a birth date that can be stand for it in the score.
 func (s documentFinder) catSalut(n *num) bool {
 	p := n.start
-	if b := s.byteAt(p - 1); b == ' ' || b == '-' {
+	if b := s.At(p - 1); b == ' ' || b == '-' {
 		p--
 	}
 	start := p
-	for start > 0 && isASCIILetter(s.text[start-1]) && p-start <= 4 {
+	for start > 0 && s.Letter(start-1) && p-start <= 4 {
 		start--
 	}
-	if p-start != 4 || s.wordBefore(start) {
+	if p-start != 4 || s.AlnumBefore(start) {
 		return false
 	}
 	var d [10]byte
@@ -118,7 +120,7 @@ func (s documentFinder) catSalut(n *num) bool {
 	tight := p == n.start && k == 1
 	_, e := s.wordUpTo(p)
 	switch labelled := s.context(start)&forCard != 0; {
-	case e.roles != 0 || !s.stops(end) || s.wordAt(end):
+	case e.roles != 0 || !s.stops(end) || s.AlnumAt(end):
 		return false
 	case labelled && possible:
 		s.add(start, end, cardID, 1, false)
@@ -126,9 +128,9 @@ func (s documentFinder) catSalut(n *num) bool {
 		s.add(start, end, cardID, 0.85, false)
 	case possible && tight:
 		s.add(start, end, cardID, 0.95, false)
-	case possible && isUpper(s.text[start]) && isUpper(s.text[start+3]):
+	case possible && s.Upper(start) && s.Upper(start+3):
 		s.add(start, end, cardID, 0.8, false)
-	case tight && isUpper(s.text[start]) && isUpper(s.text[start+3]):
+	case tight && s.Upper(start) && s.Upper(start+3):
 		s.add(start, end, cardID, 0.5, false)
 	default:
 		return false
@@ -142,8 +144,8 @@ func isMonth(m int) bool { return m >= 1 && m <= 12 }
 // nationalCard finds the code of the national health system.
 func (s documentFinder) nationalCard(n *num) bool {
 	start := n.start - 10
-	if n.end-n.start != 6 || start < 0 || string(s.text[start:start+8]) != "BBBBBBBB" ||
-		!isUpper(s.text[start+8]) || !isUpper(s.text[start+9]) || s.wordBefore(start) || s.wordAt(n.end) {
+	if n.end-n.start != 6 || start < 0 || string(s.Text[start:start+8]) != "BBBBBBBB" ||
+		!s.Upper(start+8) || !s.Upper(start+9) || s.AlnumBefore(start) || s.AlnumAt(n.end) {
 		return false
 	}
 	s.add(start, n.end, cardID, 0.95, false)
@@ -156,18 +158,18 @@ func (s documentFinder) nationalCard(n *num) bool {
 func (s documentFinder) codeStart(i int) int {
 	p := i
 	for p > 0 && i-p < 12 {
-		switch b := s.text[p-1]; {
-		case isUpper(b) || isDigit(b):
+		switch b := s.Text[p-1]; {
+		case cut.IsUpper(b) || cut.IsDigit(b):
 			p--
 			continue
-		case (b == '-' || b == '/') && (isUpper(s.byteAt(p-2)) || isDigit(s.byteAt(p-2))):
+		case (b == '-' || b == '/') && (s.Upper(p-2) || s.Digit(p-2)):
 			p--
 			continue
 		}
 		break
 	}
 	if p < i {
-		if _, e := s.wordUpTo(i); e.roles&labels != 0 || s.wordBefore(p) {
+		if _, e := s.wordUpTo(i); e.roles&labels != 0 || s.AlnumBefore(p) {
 			return i
 		}
 	}
@@ -178,21 +180,21 @@ func (s documentFinder) codeStart(i int) int {
 // counts its digits.
 func (s documentFinder) code(n *num) (start, end, digits int) {
 	start = s.codeStart(n.start)
-	for _, b := range s.text[start:n.start] {
-		if isDigit(b) {
+	for _, b := range s.Text[start:n.start] {
+		if cut.IsDigit(b) {
 			digits++
 		}
 	}
 	end = n.start
-	for at := n.start; at < len(s.text) && at-n.start < 24; at++ {
-		b := s.text[at]
+	for at := n.start; at < len(s.Text) && at-n.start < 24; at++ {
+		b := s.Text[at]
 		switch {
-		case isDigit(b):
+		case cut.IsDigit(b):
 			digits++
 			end = at + 1
-		case isUpper(b) && end == at && !isLower(s.byteAt(at+1)) && s.byteAt(at+1) < 0x80:
+		case cut.IsUpper(b) && end == at && !s.Lower(at+1) && s.At(at+1) < 0x80:
 			end = at + 1
-		case (b == '-' || b == '/' || b == '.') && end == at && (isDigit(s.byteAt(at+1)) || isUpper(s.byteAt(at+1)) && !s.letterAt(at+2)):
+		case (b == '-' || b == '/' || b == '.') && end == at && (s.Digit(at+1) || s.Upper(at+1) && !s.LetterAt(at+2)):
 		default:
 			return start, end, digits
 		}

@@ -1,5 +1,7 @@
 package patterns
 
+import "github.com/velum-health/velum/models/word/cut"
+
 // Numbers are typed, pasted and dictated in pieces: 12 345 678 z, 6123-45678
 // over a line end, 4539.1488.0343.6467, one blank a digit. What has a check
 // digit is found in every such form; what has none needs a usual grouping or a
@@ -41,12 +43,12 @@ func (s pieceFinder) spread(i int) (x spread) {
 		if w == 0 {
 			break
 		}
-		if x.apart > 0 && string(s.text[i:i+w]) != string(s.text[gapStart:gapEnd]) {
+		if x.apart > 0 && string(s.Text[i:i+w]) != string(s.Text[gapStart:gapEnd]) {
 			x.same = false
 			x.most = x.most && x.apart == 1
 		}
 		gapStart, gapEnd = i, i+w
-		for _, b := range s.text[i : i+w] {
+		for _, b := range s.Text[i : i+w] {
 			x.lines = x.lines || b == '\n'
 		}
 		x.apart++
@@ -76,11 +78,11 @@ func (s pieceFinder) fourDigits(n *num) bool {
 // digitAt returns the digit at i, also one that was typed as a letter between
 // two others: 6I2 34O. 0 if there is none.
 func (s pieceFinder) digitAt(i int) byte {
-	b := s.byteAt(i)
-	if isDigit(b) {
+	b := s.At(i)
+	if cut.IsDigit(b) {
 		return b
 	}
-	if !isDigit(s.byteAt(i-1)) || !isDigit(s.byteAt(i+1)) {
+	if !s.Digit(i-1) || !s.Digit(i+1) {
 		return 0
 	}
 	switch b {
@@ -96,7 +98,7 @@ func (s pieceFinder) digitAt(i int) byte {
 // if there are none or too many.
 func (s pieceFinder) apart(i int) int {
 	w := s.signs(i)
-	if w > 0 && isDigit(s.byteAt(i+w)) {
+	if w > 0 && s.Digit(i+w) {
 		return w
 	}
 	return 0
@@ -117,22 +119,22 @@ func (s *scan) signs(i int) int {
 
 // signAt returns the width of a sign that may stand inside a number.
 func (s *scan) signAt(i int) int {
-	switch s.byteAt(i) {
+	switch s.At(i) {
 	case ' ', '\t', '\n', '\r', '.', ',', '-', '/', '_', ':', ';', '*', '(', ')', '|', '\\', '\'', '~', '#', '=':
 		return 1
 	case 0xC2: // no-break space, middle dot
-		if b := s.byteAt(i + 1); b == 0xA0 || b == 0xB7 {
+		if b := s.At(i + 1); b == 0xA0 || b == 0xB7 {
 			return 2
 		}
 	}
-	return max(s.dash(i), 0)
+	return max(s.Dash(i), 0)
 }
 
 // signsBefore is signs, backwards, for ASCII.
 func (s *scan) signsBefore(i int) int {
 	p := i
 	for range maxApart {
-		switch s.byteAt(p - 1) {
+		switch s.At(p - 1) {
 		case ' ', '\t', '\n', '\r', '.', ',', '-', '/', '_', ':', ';', '*', '(', ')', '|', '\\', '\'', '~', '#', '=':
 			p--
 			continue
@@ -201,7 +203,7 @@ func (s pieceFinder) pieces(n *num) {
 // that the digits from i on are the rest of a longer list.
 func (s pieceFinder) continues(i int) bool {
 	w := s.signsBefore(i)
-	return isDigit(s.byteAt(i-w-1)) && i-w != s.dateEnd
+	return s.Digit(i-w-1) && i-w != s.dateEnd
 }
 
 // checkBehind returns the end of the right check letter behind place i, over
@@ -209,16 +211,16 @@ func (s pieceFinder) continues(i int) bool {
 // to any letter behind digits that stand together.
 func (s pieceFinder) checkBehind(i, v int, together bool) int {
 	p := i + s.signs(i)
-	b := s.byteAt(p)
-	if !isASCIILetter(b) {
+	b := s.At(p)
+	if !cut.IsLetter(b) {
 		return 0
 	}
 	if _, right := checkLetter(b, v); !right {
 		return 0
 	}
 	switch {
-	case !s.wordAt(p + 1):
-	case p == i && (isUpper(b) && !isUpper(s.byteAt(p+1)) || together) && !isDigit(s.byteAt(p+1)):
+	case !s.AlnumAt(p + 1):
+	case p == i && (cut.IsUpper(b) && !s.Upper(p+1) || together) && !s.Digit(p+1):
 	default:
 		return 0
 	}
@@ -239,7 +241,7 @@ func (s pieceFinder) dniPieces(n *num, x *spread, alone bool) {
 // niePieces finds NIE and the NIF with K, L or M, also glued to a word: NIEX...
 func (s pieceFinder) niePieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
-	first := int(s.byteAt(p) &^ 0x20)
+	first := int(s.At(p) &^ 0x20)
 	v := 0
 	switch first {
 	case 'X', 'Y', 'Z':
@@ -249,7 +251,7 @@ func (s pieceFinder) niePieces(n *num, x *spread) {
 		return
 	}
 	end := x.end(7)
-	if end == 0 || s.wordBefore(p) && p != n.start-1 {
+	if end == 0 || s.AlnumBefore(p) && p != n.start-1 {
 		return
 	}
 	if last := s.checkBehind(end, v+x.value(0, 7), x.whole(7)); last > 0 {
@@ -261,8 +263,8 @@ func (s pieceFinder) niePieces(n *num, x *spread) {
 // else may touch it, unless a label does.
 func (s pieceFinder) cifPieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
-	first := s.byteAt(p) &^ 0x20
-	if !isASCIILetter(first) || first == 'I' || first == 'O' || first == 'T' || first > 'W' || x.n < 7 {
+	first := s.At(p) &^ 0x20
+	if !cut.IsLetter(first) || first == 'I' || first == 'O' || first == 'T' || first > 'W' || x.n < 7 {
 		return
 	}
 	var d [8]byte
@@ -272,26 +274,26 @@ func (s pieceFinder) cifPieces(n *num, x *spread) {
 		d[7] = x.digit[7]
 	} else if end = x.end(7); end > 0 {
 		p := end + s.signs(end)
-		d[7] = s.byteAt(p) &^ 0x20
+		d[7] = s.At(p) &^ 0x20
 		end = p + 1
 	}
-	if end == 0 || !cifControl(d) || isDigit(s.byteAt(end)) {
+	if end == 0 || !cifControl(d) || s.Digit(end) {
 		return
 	}
 	_, glued := s.wordUpTo(p)
 	label := s.context(p)&forDNI != 0 || glued.roles&forDNI != 0
 	switch tight := p == n.start-1; {
 	case label:
-	case s.wordBefore(p) && !(tight && s.startsWord(p)), x.n > 8, s.wordAt(end) && !x.whole(x.n):
+	case s.AlnumBefore(p) && !(tight && s.startsWord(p)), x.n > 8, s.AlnumAt(end) && !x.whole(x.n):
 		return
-	case !isUpper(s.text[p]) && !(tight && x.apart == 0):
+	case !s.Upper(p) && !(tight && x.apart == 0):
 		return
 	}
 	s.add(p, end, dni, 0.85, true)
 }
 
 // startsWord tells whether a capital behind a small letter stands at i.
-func (s pieceFinder) startsWord(i int) bool { return isUpper(s.byteAt(i)) && s.smallBefore(i) }
+func (s pieceFinder) startsWord(i int) bool { return s.Upper(i) && s.SmallBefore(i) }
 
 func (s pieceFinder) socialPieces(n *num, x *spread) {
 	for _, digits := range [...]int{12, 11} {
@@ -311,13 +313,13 @@ func (s pieceFinder) socialPieces(n *num, x *spread) {
 // that touches them: G A P E 0..., TISGAPE0...
 func (s pieceFinder) cardPieces(n *num, x *spread) {
 	end := x.end(10)
-	if end == 0 || x.digit[0] > '1' || !isMonth(x.value(3, 5)) || x.value(5, 7) < 1 || x.value(5, 7) > 31 || isDigit(s.byteAt(end)) {
+	if end == 0 || x.digit[0] > '1' || !isMonth(x.value(3, 5)) || x.value(5, 7) < 1 || x.value(5, 7) > 31 || s.Digit(end) {
 		return
 	}
 	p := n.start - s.signsBefore(n.start)
 	gap, start := 0, p
 	for k := range 4 {
-		if k == 1 && s.signAt(start-1) == 1 && isASCIILetter(s.byteAt(start-2)) {
+		if k == 1 && s.signAt(start-1) == 1 && s.Letter(start-2) {
 			gap = 1
 		}
 		if k > 0 {
@@ -326,7 +328,7 @@ func (s pieceFinder) cardPieces(n *num, x *spread) {
 			}
 			start -= gap
 		}
-		if !isASCIILetter(s.byteAt(start - 1)) {
+		if !s.Letter(start - 1) {
 			return
 		}
 		start--
@@ -336,9 +338,9 @@ func (s pieceFinder) cardPieces(n *num, x *spread) {
 	switch {
 	case gap == 0 && word.roles != 0:
 		return
-	case s.wordBefore(start) && !s.startsWord(start) && glued.roles&(forCard|forPatient) == 0:
+	case s.AlnumBefore(start) && !s.startsWord(start) && glued.roles&(forCard|forPatient) == 0:
 		return
-	case p < n.start && (!isUpper(s.text[start]) || !isUpper(s.text[p-1])) && s.context(start)&forCard == 0 && gap == 0:
+	case p < n.start && (!s.Upper(start) || !s.Upper(p-1)) && s.context(start)&forCard == 0 && gap == 0:
 		return
 	}
 	s.add(start, end, cardID, 0.9, true)
@@ -355,8 +357,8 @@ func (s pieceFinder) accountPieces(n *num, x *spread) {
 	if s.signAt(p) == 1 && p != q {
 		p--
 	}
-	a, b := s.byteAt(p)&^0x20, s.byteAt(q)&^0x20
-	if !isASCIILetter(a) || !isASCIILetter(b) {
+	a, b := s.At(p)&^0x20, s.At(q)&^0x20
+	if !cut.IsLetter(a) || !cut.IsLetter(b) {
 		return
 	}
 	want := ibanLength(a, b) - 2
@@ -381,7 +383,7 @@ func (s pieceFinder) accountPieces(n *num, x *spread) {
 func (s pieceFinder) luhnPieces(n *num, x *spread) {
 	for _, digits := range [...]int{19, 18, 16, 15, 14, 13} {
 		end := x.end(digits)
-		if end == 0 || isDigit(s.byteAt(end)) || !luhn(x.digit[:digits]) {
+		if end == 0 || s.Digit(end) || !luhn(x.digit[:digits]) {
 			continue
 		}
 		if issuer(x.value(0, 4), digits) {
@@ -434,7 +436,7 @@ func issuer(v, digits int) bool {
 // line end.
 func (s pieceFinder) telephonePieces(n *num, x *spread) {
 	label := s.labelOf(n)&forTelephone != 0
-	at, plus := 0, s.byteAt(n.start-1) == '+'
+	at, plus := 0, s.At(n.start-1) == '+'
 	switch {
 	case x.n >= 13 && x.value(0, 4) == 34:
 		at = 4
@@ -442,7 +444,7 @@ func (s pieceFinder) telephonePieces(n *num, x *spread) {
 		at = 2
 	}
 	end := x.end(at + 9)
-	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.letterAt(end) && (x.apart > 0 || !isUpper(s.byteAt(end))) {
+	if end == 0 || x.digit[at] < '6' || s.measured(end) || s.LetterAt(end) && (x.apart > 0 || !s.Upper(end)) {
 		return
 	}
 	start := n.start
@@ -457,7 +459,7 @@ func (s pieceFinder) telephonePieces(n *num, x *spread) {
 	case at > 0:
 		s.add(start, end, telephone, 0.8, false)
 	case x.whole(9) && n.glued:
-		if isLower(s.byteAt(start-1)) && s.smallBefore(start-1) {
+		if s.Lower(start-1) && s.SmallBefore(start-1) {
 			s.add(start, end, telephone, 0.75, false)
 		}
 	case x.apart > 0 && x.usual():
@@ -494,11 +496,11 @@ func (x *spread) usual() bool {
 // andalusian finds a NUHSA, AN and ten digits.
 func (s pieceFinder) andalusian(n *num, end int) {
 	p := n.start - s.signsBefore(n.start) - 2
-	if s.byteAt(p)&^0x20 != 'A' || s.byteAt(p+1)&^0x20 != 'N' || n.inner {
+	if s.At(p)&^0x20 != 'A' || s.At(p+1)&^0x20 != 'N' || n.inner {
 		return
 	}
 	tight := p == n.start-2
-	if s.wordBefore(p) && !(tight && s.startsWord(p)) && s.context(p)&forCard == 0 || !tight && !isUpper(s.text[p]) {
+	if s.AlnumBefore(p) && !(tight && s.startsWord(p)) && s.context(p)&forCard == 0 || !tight && !s.Upper(p) {
 		return
 	}
 	s.add(p, end, cardID, 0.85, false)
@@ -509,7 +511,7 @@ func (s pieceFinder) andalusian(n *num, end int) {
 func (s pieceFinder) nationalPieces(n *num, x *spread) {
 	end := x.end(6)
 	p := n.start - s.signsBefore(n.start) - 2
-	if end == 0 || !isASCIILetter(s.byteAt(p)) || !isASCIILetter(s.byteAt(p+1)) {
+	if end == 0 || !s.Letter(p) || !s.Letter(p+1) {
 		return
 	}
 	p -= s.signsBefore(p)
@@ -517,7 +519,7 @@ func (s pieceFinder) nationalPieces(n *num, x *spread) {
 		if s.signAt(p-1) == 1 {
 			p -= s.signsBefore(p)
 		}
-		if s.byteAt(p-1)|0x20 != 'b' {
+		if s.At(p-1)|0x20 != 'b' {
 			return
 		}
 		p--

@@ -35,7 +35,7 @@ func (s phoneFinder) telephone(n *num) {
 
 // onlySeparators tells whether a list of numbers goes on from i to j.
 func (s *scan) onlySeparators(i, j int) bool {
-	for _, b := range s.text[i:j] {
+	for _, b := range s.Text[i:j] {
 		switch b {
 		case ' ', '/', '-', ',', ';', '\t', 'y', 'i', 'o':
 		default:
@@ -48,21 +48,21 @@ func (s *scan) onlySeparators(i, j int) bool {
 // goesOn tells whether another group of digits that is no date stands before
 // i, over a blank.
 func (s phoneFinder) goesOn(i int) bool {
-	p := i - s.spaceBefore(i)
-	return p < i && isDigit(s.byteAt(p-1)) && p != s.dateEnd
+	p := i - s.SpaceBefore(i)
+	return p < i && s.Digit(p-1) && p != s.dateEnd
 }
 
 // stopsTelephone tells whether a number without label may end at j: one more
 // group makes it a list of values.
 func (s phoneFinder) stopsTelephone(j int) bool {
-	if b := s.byteAt(j); b == '-' || b == '/' || b == ',' {
-		k := s.digits(j + 1)
+	if b := s.At(j); b == '-' || b == '/' || b == ',' {
+		k := s.Digits(j + 1)
 		return k == j+1 || k-j > 8 // another number of nine digits
 	}
 	if !s.stops(j) {
 		return false
 	}
-	return s.space(j) == 0 || !isDigit(s.byteAt(j+s.space(j)))
+	return s.Space(j) == 0 || !s.Digit(j+s.Space(j))
 }
 
 // telephoneForm recognises the forms of table testdata/telephone.txt; end is 0
@@ -70,10 +70,10 @@ func (s phoneFinder) stopsTelephone(j int) bool {
 func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
 	g := &n.g
 	start = n.start
-	if s.byteAt(start-1) == '+' {
+	if s.At(start-1) == '+' {
 		return s.international(n)
 	}
-	first := s.value(n.start, min(n.end, n.start+4))
+	first := s.Value(n.start, min(n.end, n.start+4))
 	switch {
 	case s.calling(n.start):
 		return s.international(n)
@@ -84,14 +84,14 @@ func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
 			return start, g.end[k-1], 0.85
 		}
 		return 0, 0, 0
-	case n.end-n.start == 11 && s.value(n.start, n.start+2) == 34 && s.subscriber(n.start+2):
+	case n.end-n.start == 11 && s.Value(n.start, n.start+2) == 34 && s.subscriber(n.start+2):
 		return start, n.end, 0.6
 	case n.end-n.start == 2 && first == 34 && g.n > 1:
 		if k := g.national(1); k > 0 && s.subscriber(g.start[1]) {
 			return start, g.end[k-1], 0.6
 		}
 	}
-	if s.byteAt(start-1) == '(' && s.byteAt(n.end) == ')' && n.end-n.start <= 5 {
+	if s.At(start-1) == '(' && s.At(n.end) == ')' && n.end-n.start <= 5 {
 		return s.bracketed(n)
 	}
 	k := g.national(0)
@@ -100,7 +100,7 @@ func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
 	}
 	end = g.end[k-1]
 	switch {
-	case k == 1 && s.text[start] == '8':
+	case k == 1 && s.Text[start] == '8':
 		score = 0.4
 	case k == 1:
 		score = 0.55
@@ -115,10 +115,10 @@ func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
 }
 
 // thousands tells whether text[i:j] is a round number with dots.
-func (s phoneFinder) thousands(i, j int) bool { return j-i > 4 && string(s.text[j-4:j]) == ".000" }
+func (s phoneFinder) thousands(i, j int) bool { return j-i > 4 && string(s.Text[j-4:j]) == ".000" }
 
 // subscriber tells whether a Spanish number can start with the digit at i.
-func (s phoneFinder) subscriber(i int) bool { return s.byteAt(i) >= '6' && isDigit(s.byteAt(i)) }
+func (s phoneFinder) subscriber(i int) bool { return s.At(i) >= '6' && s.Digit(i) }
 
 // national returns how many groups from the k-th make a Spanish number of nine
 // digits, counted from group 0, or 0.
@@ -151,16 +151,16 @@ func (g *groups) uniform(k, m int) bool {
 // international reads +34 933 456 789, +34933456789, (+34) 93..., +44 (0) 20...
 func (s phoneFinder) international(n *num) (start, end int, score float32) {
 	start = n.start
-	if s.byteAt(start-1) == '+' {
+	if s.At(start-1) == '+' {
 		start--
 	}
-	if s.byteAt(start-1) == '(' {
+	if s.At(start-1) == '(' {
 		start--
 	}
-	spanish := s.value(n.start, min(n.end, n.start+2)) == 34
+	spanish := s.Value(n.start, min(n.end, n.start+2)) == 34
 	digits, at := 0, n.start
 	for range 8 {
-		j := s.digits(at)
+		j := s.Digits(at)
 		if j == at {
 			break
 		}
@@ -168,11 +168,11 @@ func (s phoneFinder) international(n *num) (start, end int, score float32) {
 		end = j
 		at = j
 		for range 3 {
-			switch b := s.byteAt(at); {
+			switch b := s.At(at); {
 			case b == ')' || b == '(' || b == '-' || b == '.':
 				at++
-			case s.space(at) > 0:
-				at += s.space(at)
+			case s.Space(at) > 0:
+				at += s.Space(at)
 			}
 		}
 		if digits >= 12 || spanish && digits >= 11 {
@@ -188,11 +188,11 @@ func (s phoneFinder) international(n *num) (start, end int, score float32) {
 // calling tells whether 00 and the calling code of a country (ITU-T E.164) stand
 // at i as a group of their own, and another group of a number behind.
 func (s phoneFinder) calling(i int) bool {
-	end := s.digits(i)
-	if end-i < 3 || end-i > 5 || s.text[i] != '0' || s.text[i+1] != '0' || s.space(end) == 0 || s.digits(s.spaces(end)) < s.spaces(end)+2 {
+	end := s.Digits(i)
+	if end-i < 3 || end-i > 5 || s.Text[i] != '0' || s.Text[i+1] != '0' || s.Space(end) == 0 || s.Digits(s.Spaces(end)) < s.Spaces(end)+2 {
 		return false
 	}
-	switch code := s.value(i+2, end); {
+	switch code := s.Value(i+2, end); {
 	case code < 10:
 		return code == 1 || code == 7
 	case code < 100:
@@ -209,7 +209,7 @@ func (s phoneFinder) bracketed(n *num) (start, end int, score float32) {
 	if area < 2 || area > 5 {
 		return 0, 0, 0
 	}
-	g := s.group(s.spaces(n.end + 1))
+	g := s.group(s.Spaces(n.end + 1))
 	if area == 3 && g.lens(min(g.n, 2)) == 34 && g.sep[0] == '-' { // (415) 555-0132
 		return n.start - 1, g.end[1], 0.6
 	}
@@ -237,7 +237,7 @@ func (s phoneFinder) labelledTelephone(n *num) (start, end int, score float32) {
 			break
 		}
 	}
-	if k == 0 || digits < 4 || s.measured(g.end[k-1]) || s.byteAt(g.end[k-1]) == ',' && !s.stops(g.end[k-1]) {
+	if k == 0 || digits < 4 || s.measured(g.end[k-1]) || s.At(g.end[k-1]) == ',' && !s.stops(g.end[k-1]) {
 		return 0, 0, 0
 	}
 	return n.start, g.end[k-1], 0.5 + 0.03*float32(min(digits, 9))
@@ -245,18 +245,18 @@ func (s phoneFinder) labelledTelephone(n *num) (start, end int, score float32) {
 
 // withExtension goes over "ext. 1234" behind a number that ends at j.
 func (s phoneFinder) withExtension(j int) int {
-	p := s.spaces(j)
-	if b := s.byteAt(p); b == ',' || b == '(' || b == '-' {
-		p = s.spaces(p + 1)
+	p := s.Spaces(j)
+	if b := s.At(p); b == ',' || b == '(' || b == '-' {
+		p = s.Spaces(p + 1)
 	}
 	end, e := s.wordFrom(p)
 	if e.roles&extension == 0 {
 		return j
 	}
-	for b := s.byteAt(end); b == '.' || b == ':' || b == ' '; b = s.byteAt(end) {
+	for b := s.At(end); b == '.' || b == ':' || b == ' '; b = s.At(end) {
 		end++
 	}
-	if k := s.digits(end); k > end && k-end <= 6 {
+	if k := s.Digits(end); k > end && k-end <= 6 {
 		return k
 	}
 	return j

@@ -1,10 +1,12 @@
 package patterns
 
 import (
-	"encoding/binary"
-	"math/bits"
+	_ "embed"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/cut"
 )
 
 // role is what a word says about the number beside it. A word may have
@@ -59,168 +61,70 @@ const (
 	town
 	unit // what a quantity is measured in
 	extension
+
+	// Single words that a rule asks for.
+	of      // de, of
+	ofThe   // del
+	upTo    // between the ends of a range: "a", "hasta"
+	fromAge // before "los" and an age: "desde"
+	theAges // los, els
+	atAges  // als, dels
+	with    // con, amb
+	be      // es, is
+	mine    // mi
 )
 
 // labels are the roles that make a number an identifier.
 const labels = forTelephone | forDNI | forSocial | forCard | forPostal | forIBAN | forPlate |
 	forCollegiate | forRecord | forPassport | forIP | forDevice | forHandle | forDate | forAge
 
-// maxWord is the longest word of the lexicon, folded, in bytes.
-const maxWord = 16
+// roleNames are the roles as words.txt names them, in their order.
+const roleNames = `filler telephone dni social card postal iban plate collegiate record patient everyday passport ip device
+	handle date age monthOf intoDate joins lately years months weeks days person numeral lasts lasted ageOf aged
+	old half grows street town unit extension of ofThe upTo fromAge theAges atAges with be mine`
 
-// word is a folded word: small letters without accents, the first in the low
-// byte of lo, zeros behind the last.
-type word struct{ lo, hi uint64 }
-
-// set puts letter b at place n.
-func (w *word) set(n int, b byte) {
-	if n < 8 {
-		w.lo |= uint64(b) << (8 * n)
-	} else {
-		w.hi |= uint64(b) << (8 * (n - 8))
-	}
-}
-
-// len returns the number of letters.
-func (w *word) len() int {
-	if w.hi != 0 {
-		return 8 + (bits.Len64(w.hi)+7)/8
-	}
-	return (bits.Len64(w.lo) + 7) / 8
-}
-
-// meaning is an entry of the lexicon.
+// meaning is what a word says.
 type meaning struct {
-	word   word
 	roles  role
-	number uint8 // 1-100
+	number uint8 // of a numeral
 }
 
-// is tells whether e is the entry of that word of at most eight letters.
-func (e *meaning) is(name string) bool {
-	rest := e.word.lo
-	for k := range len(name) {
-		if byte(rest) != name[k] {
-			return false
-		}
-		rest >>= 8
-	}
-	return rest == 0
-}
-
-// lexicon is a hash table with open addressing. A Go map would do as well,
-// but costs about 20 ns for a word that is not in it, which most are not: they
-// end at the marks, which stay in the fastest cache.
-var lexicon = newLexicon()
-
-const lexiconBits = 12
-
-type table struct {
-	marks   [1 << lexiconBits]uint8 // 0 where there is no entry, else some bits of its hash
-	entries [1 << lexiconBits]meaning
-}
-
-func (w *word) hash() (place uint32, mark uint8) {
-	h := (w.lo ^ bits.RotateLeft64(w.hi, 29)) * 0x9E3779B97F4A7C15
-	return uint32(h >> (64 - lexiconBits)), uint8(h>>32) | 1
-}
-
-// look returns what w means; the zero meaning if it is not known.
-func (t *table) look(w word) *meaning {
-	h, mark := w.hash()
-	for t.marks[h] != 0 {
-		if t.marks[h] == mark && t.entries[h].word == w {
-			return &t.entries[h]
-		}
-		h = (h + 1) % uint32(len(t.marks))
-	}
-	return &unknown
-}
+// has tells whether the word has one of the roles.
+func (e *meaning) has(some role) bool { return e.roles&some != 0 }
 
 // unknown is the meaning of a word that is not in the lexicon.
 var unknown meaning
 
-func (t *table) add(name string, roles role) *meaning {
-	w, ok := fold([]byte(name))
-	if !ok {
-		panic("patterns: lexicon word " + name + " is too long")
-	}
-	e := t.look(w)
-	if e == &unknown {
-		h, mark := w.hash()
-		for t.marks[h] != 0 {
-			h = (h + 1) % uint32(len(t.marks))
-		}
-		t.marks[h] = mark
-		e = &t.entries[h]
-		e.word = w
-	}
-	e.roles |= roles
-	return e
-}
+//go:embed words.txt
+var wordsFile string
 
-// fold returns the folded form of letters. It fails when the word is longer
-// than any in the lexicon.
-func fold(letters []byte) (w word, ok bool) {
-	n := 0
-	for i := 0; i < len(letters); {
-		b := letters[i]
-		i++
-		switch {
-		case b < utf8.RuneSelf:
-			if !isASCIILetter(b) {
-				continue // the dots of D.N.I.
+var (
+	lexicon cut.Lexicon[meaning]
+	opens   pairs // of the numerals: the scanner stops at these words
+)
+
+func init() {
+	names := strings.Fields(roleNames)
+	cut.Sections(wordsFile, func(section, words []string) {
+		var roles role
+		for _, name := range section {
+			roles |= 1 << slices.Index(names, name) // a name that is not there panics at the start of every test
+		}
+		number, err := strconv.Atoi(words[0])
+		if err == nil {
+			words = words[1:]
+		}
+		for _, w := range words {
+			m := lexicon.Add(w)
+			m.roles |= roles
+			if err == nil {
+				m.number = uint8(number)
 			}
-			b |= 0x20
-		case b == 0xC3 && i < len(letters): // À to ÿ
-			b = latin[letters[i]&0x3F]
-			i++
-		case b == 0xC2 && i < len(letters): // º and ª; the dot of "col·legiat" goes
-			b = letters[i]
-			i++
-			switch b {
-			case 0xBA, 0xB0:
-				b = 'o'
-			case 0xAA:
-				b = 'a'
-			default:
-				continue
-			}
-		case b == 0xCC || b == 0xCD: // combining accents go
-			i++
-			continue
-		default:
-			_, size := utf8.DecodeRune(letters[i-1:])
-			i += size - 1
-			b = '?'
-			if size == 2 && letters[i-2] == 0xC5 && letters[i-1] == 0x80 {
-				b = 'l' // ŀ
+			if roles&numeral != 0 && len(w) > 1 {
+				opens.add(w[0], w[1])
 			}
 		}
-		if n == maxWord {
-			return word{}, false
-		}
-		w.set(n, b)
-		n++
-	}
-	return w, n > 0
-}
-
-// latin is the base letter of U+00C0 to U+00FF.
-const latin = "aaaaaaaceeeeiiiidnooooo?ouuuuy?saaaaaaaceeeeiiiidnooooo?ouuuuy?y"
-
-// lettersOf returns the word of the ASCII letters text[i:j] of the note, at
-// most eight of them, in one load where the text is long enough.
-func (s *scan) lettersOf(i, j int) (w word) {
-	if i+8 <= len(s.text) {
-		w.lo = binary.LittleEndian.Uint64(s.text[i:]) | 0x2020202020202020
-		w.lo &= 1<<(8*(j-i)) - 1 // all ones when j-i is 8
-		return w
-	}
-	for k, b := range s.text[i:j] {
-		w.set(k, b|0x20)
-	}
-	return w
+	})
 }
 
 // read is a word that was read, from a place on or up to it: around one number
@@ -234,8 +138,8 @@ type read struct {
 // wordFrom returns the end and the meaning of the word at i.
 func (s *scan) wordFrom(i int) (end int, e *meaning) {
 	if s.from.place != i+1 {
-		end, e := s.readFrom(i)
-		s.from = read{i + 1, end, e}
+		end, plain := s.WordEnd(i)
+		s.from = read{i + 1, end, s.meaningOf(i, end, plain)}
 	}
 	return s.from.other, s.from.meaning
 }
@@ -243,124 +147,18 @@ func (s *scan) wordFrom(i int) (end int, e *meaning) {
 // wordUpTo returns the start and the meaning of the word that ends at i.
 func (s *scan) wordUpTo(i int) (start int, e *meaning) {
 	if s.back.place != i+1 {
-		start, e := s.readUpTo(i)
-		s.back = read{i + 1, start, e}
+		start, plain := s.WordStart(i)
+		s.back = read{i + 1, start, s.meaningOf(start, i, plain)}
 	}
 	return s.back.other, s.back.meaning
 }
 
-// readFrom reads the word at i and returns its end and meaning.
-func (s *scan) readFrom(i int) (end int, e *meaning) {
-	end = i
-	for end < len(s.text) && isASCIILetter(s.text[end]) && end-i < 3*maxWord {
-		end++
+// meaningOf returns what the word Text[i:j] means.
+func (s *scan) meaningOf(i, j int, plain bool) *meaning {
+	if e := lexicon.Word(s.Text, i, j, plain); e != nil {
+		return e
 	}
-	if end == len(s.text) || s.text[end] < utf8.RuneSelf {
-		return end, s.lookUpASCII(i, end)
-	}
-	for end < len(s.text) && end-i < 3*maxWord {
-		if isASCIILetter(s.text[end]) {
-			end++
-			continue
-		}
-		w := s.letterWidth(end)
-		if w == 0 {
-			break
-		}
-		end += w
-	}
-	return end, s.lookUp(i, end)
-}
-
-// lookUpASCII is lookUp for ASCII letters.
-func (s *scan) lookUpASCII(i, j int) *meaning {
-	switch n := j - i; {
-	case n == 0 || n > maxWord:
-		return &unknown
-	case n <= 8:
-		return lexicon.look(s.lettersOf(i, j))
-	}
-	w := s.lettersOf(i, i+8)
-	w.hi = s.lettersOf(i+8, j).lo
-	return lexicon.look(w)
-}
-
-func (s *scan) lookUp(i, j int) *meaning {
-	w, ok := fold(s.text[i:j])
-	if !ok {
-		return &unknown
-	}
-	return lexicon.look(w)
-}
-
-// letterWidth returns the bytes of the letter beyond ASCII at i, 0 if there is
-// none. The middle dot of Catalan counts inside a word.
-func (s *scan) letterWidth(i int) int {
-	if s.byteAt(i) < utf8.RuneSelf {
-		return 0
-	}
-	if s.text[i] == 0xC2 && s.byteAt(i+1) == 0xB7 && s.letterBefore(i) && s.letterAt(i+2) {
-		return 2
-	}
-	r, size := utf8.DecodeRune(s.text[i:])
-	if s.letterAt(i) || r >= 0x300 && r < 0x370 {
-		return size
-	}
-	return 0
-}
-
-// readUpTo reads the word that ends at i backwards and returns its start and
-// meaning. Single letters with dots are one word (D.N.I.); a capital behind a
-// small letter starts a word (NºCol).
-func (s *scan) readUpTo(i int) (start int, e *meaning) {
-	start = i
-	for start > 0 && i-start < 3*maxWord && isASCIILetter(s.text[start-1]) {
-		start--
-		if isUpper(s.text[start]) && s.smallBefore(start) {
-			return start, s.lookUpASCII(start, i)
-		}
-	}
-	if b := s.byteAt(start - 1); b < utf8.RuneSelf && b != '.' {
-		return start, s.lookUpASCII(start, i)
-	}
-	for start > 0 && i-start < 3*maxWord {
-		b := s.text[start-1]
-		switch {
-		case isASCIILetter(b):
-			start--
-			if isUpper(b) && s.smallBefore(start) {
-				return start, s.lookUp(start, i)
-			}
-		case b >= utf8.RuneSelf:
-			r, size := utf8.DecodeLastRune(s.text[:start])
-			if r == 'º' || r == 'ª' || r == '°' || r >= 0x300 && r < 0x370 || s.letterBefore(start) ||
-				r == '·' && s.letterBefore(start-size) {
-				start -= size
-				continue
-			}
-			return start, s.lookUp(start, i)
-		case b == '.' && start < i && s.dotted(start):
-			start--
-		default:
-			return start, s.lookUp(start, i)
-		}
-	}
-	return start, s.lookUp(start, i)
-}
-
-// dotted tells whether the dot before start joins single letters: the letter
-// at start stands alone, and so does the one before the dot.
-func (s *scan) dotted(start int) bool {
-	return !isASCIILetter(s.byteAt(start+1)) && isASCIILetter(s.byteAt(start-2)) && !s.wordBefore(start-2)
-}
-
-// smallBefore tells whether a small letter, º or ª ends at i.
-func (s *scan) smallBefore(i int) bool {
-	b := s.byteAt(i - 1)
-	if b == 0xBA || b == 0xAA {
-		return s.byteAt(i-2) == 0xC2
-	}
-	return isLower(b)
+	return &unknown
 }
 
 // context returns the label that the number at i stands behind, over fillers
@@ -387,11 +185,11 @@ func (s *scan) context(i int) role {
 // punctuationBefore skips what may stand between a label and its number.
 func (s *scan) punctuationBefore(i, floor int) int {
 	for i > floor {
-		switch s.text[i-1] {
+		switch s.Text[i-1] {
 		case ' ', '\t', '.', ':', '-', '(', ')', '#', '=', '/', '\'', '"', ',', '*', '_', '[', '|', '+', '>':
 			i--
 		case 0xA0:
-			if s.byteAt(i-2) != 0xC2 {
+			if s.At(i-2) != 0xC2 {
 				return i
 			}
 			i -= 2
@@ -402,8 +200,7 @@ func (s *scan) punctuationBefore(i, floor int) int {
 	return i
 }
 
-// pairs is the set of first two letters of the words at which the scanner
-// stops, numerals, folded to lower case.
+// pairs is the set of the first two letters of some words.
 type pairs [1 << 16 / 64]uint64
 
 func (p *pairs) has(a, b byte) bool {
@@ -411,36 +208,7 @@ func (p *pairs) has(a, b byte) bool {
 	return p[k>>6]>>(k&63)&1 != 0
 }
 
-var opens = func() (p pairs) {
-	for k := range lexicon.entries {
-		e := &lexicon.entries[k]
-		if e.roles&numeral != 0 && e.word.len() > 1 {
-			k := uint(e.word.lo&0xFF)<<8 | uint(e.word.lo>>8&0xFF)
-			p[k>>6] |= 1 << (k & 63)
-		}
-	}
-	return p
-}()
-
-func newLexicon() *table {
-	t := new(table)
-	for _, l := range vocabulary {
-		for w := range strings.FieldsSeq(l.words) {
-			t.add(w, l.roles)
-		}
-	}
-	count := func(lines []string, set func(name string, n uint8)) {
-		for _, line := range lines {
-			for n, names := range strings.Split(line, "|") {
-				for w := range strings.FieldsSeq(names) {
-					set(w, uint8(n+1))
-				}
-			}
-		}
-	}
-	count(numerals, func(w string, n uint8) { t.add(w, numeral).number = n })
-	for _, zero := range [...]string{"cero", "zero"} {
-		t.add(zero, numeral)
-	}
-	return t
+func (p *pairs) add(a, b byte) {
+	k := uint(a)<<8 | uint(b)
+	p[k>>6] |= 1 << (k & 63)
 }
