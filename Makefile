@@ -29,19 +29,15 @@ BUILD      = $(GO) build -trimpath -buildvcs=false -pgo=$(PGO) $(SMALL) -ldflags
 # what make release does: nothing leaves this machine; with a tag and a token, RELEASE= publishes and signs
 RELEASE   ?= --snapshot --skip=sign,publish
 
-.PHONY: gap formats liblinear cloud velum-cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers papers start-figures
+.PHONY: gap formats liblinear cloud engines benchmarks price light browser build properties run sample models archive test race fuzz torture bench work pgo compare lint layers cover interop attack clusters schema man release packages wheel python clean transfer strangers papers start-figures
 
 # the binary, in bin/velum
 build:
 	$(BUILD) -o bin/velum ./cmd/velum
 
-# velum for object stores, in bin/velum-cloud: a module of its own, whose libraries take minutes to compile
-velum-cloud: build
-	cd cmd/velum-cloud && $(GO) build -trimpath -buildvcs=false -ldflags "-s -w" -o ../../bin/velum-cloud .
-
-# velum-cloud against servers of S3, GCS and Azure on this machine: runs, kills, two at once, refused and cut requests
-cloud: velum-cloud
-	scripts/bench/cloud.sh $(CLOUD)
+# the recipe for object stores (configs/deploy/bucket.sh) against a server of S3 on this machine (needs rclone and the Go module proxy)
+cloud: build
+	scripts/cloud/test.sh bin/velum
 
 # mask the sample archive, show what came out, and check it against its gold
 run: build
@@ -121,7 +117,6 @@ test:
 	$(GO) vet $(PACKAGES)
 	$(GO) test -timeout 25m $(filter-out $(PROPERTIES),$(shell $(GO) list $(PACKAGES)))
 	$(GO) test -timeout 25m $(PROPERTIES) -rapid.seed=$(SEED)
-	cd cmd/velum-cloud && $(GO) vet ./... && $(GO) test ./cloud
 
 # the property tests alone, CHECKS draws each from a seed of their own (make test draws from SEED, the same every time)
 properties:

@@ -64,7 +64,6 @@ var mayImport = []struct{ who, what string }{
 	{"stages/read/readtest", below + " pipeline/markup"}, // for tests
 	{"stages/read", below + " stages/read/*"},
 	{"stages/*", below}, // never another stage
-	{"cmd/velum-cloud*", "cmd/velum-cloud*"},
 	{"cmd/*", "*"}, // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }
@@ -102,7 +101,7 @@ const roomsFolder = "cmd/velum/internal/"
 var notForModels = []string{"Batch", "Run", "Step"}
 
 // mayStartGoroutines lists the packages with go statements.
-var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels", "cmd/velum-cloud/cloud", "scripts/torture/disk"} // the last one plays processes
+var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels", "scripts/torture/disk"} // the last one plays processes
 
 // badNames are names that say nothing about what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}
@@ -183,10 +182,6 @@ func (c *fileChecker) note(at token.Pos, what string) {
 // dials.
 const pageRoom = roomsFolder + "review"
 
-// cloudProgram is a program, and a module, of its own that talks to object stores and
-// starts velum. Nothing of velum imports it, and it imports nothing of velum's.
-const cloudProgram = "cmd/velum-cloud"
-
 // dials tells whether a package that is imported may talk to other machines.
 func dials(name string) bool {
 	return name == "net" || strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "gocloud.dev")
@@ -194,7 +189,7 @@ func dials(name string) bool {
 
 // mayDial tells whether package who may import such a package.
 func mayDial(who string) bool {
-	return who == pageRoom || matches(cloudProgram+"*", who) || strings.HasPrefix(who, "scripts/")
+	return who == pageRoom || strings.HasPrefix(who, "scripts/")
 }
 
 // imports checks the imports. Tests may import what they like: a round trip
@@ -235,7 +230,7 @@ var mayLearn = []string{learning, roomsFolder + "lab/*", roomsFolder + "attack",
 
 // allowed tells whether package who may import package what.
 func allowed(who, what string) bool {
-	if slices.Contains(onlyForTests, what) || matches(cloudProgram+"*", what) && !matches(cloudProgram+"*", who) {
+	if slices.Contains(onlyForTests, what) {
 		return false
 	}
 	if matches(learning, what) && !slices.ContainsFunc(mayLearn, func(p string) bool { return matches(p, who) }) {
@@ -297,7 +292,7 @@ func TestNoCloud(t *testing.T) {
 		t.Fatalf("the list is not that of velum: %d packages", len(deps))
 	}
 	for _, dep := range deps {
-		for _, store := range []string{"gocloud.dev", "github.com/aws/", "github.com/Azure/", "cloud.google.com/", module + "/" + cloudProgram} {
+		for _, store := range []string{"gocloud.dev", "github.com/aws/", "github.com/Azure/", "cloud.google.com/"} {
 			if strings.HasPrefix(dep, store) {
 				t.Errorf("velum is built with %s", dep)
 			}
@@ -331,8 +326,6 @@ func TestLayersSeesViolations(t *testing.T) {
 		"configs/a.go":                         {`package configs; import _ "MODULE/models/tag/crf"`, "configs may not import models/tag/crf"},
 		"stages/tag/net.go":                    {`package tag; import "net/http"; var H http.Client`, "velum uses no network: net/http"},
 		"stages/tag/cloud.go":                  {`package tag; import _ "gocloud.dev/blob"`, "velum uses no network: gocloud.dev/blob"},
-		"cmd/velum-cloud/a.go":                 {`package main; import _ "MODULE/pipeline"`, "cmd/velum-cloud may not import pipeline"},
-		"cmd/velum/c.go":                       {`package main; import _ "MODULE/cmd/velum-cloud/cloud"`, "cmd/velum may not import cmd/velum-cloud/cloud"},
 		"models/word/view/a.go":                {`package view; import _ "MODULE/models/tag/crf"`, "models/word/view may not import models/tag/crf"},
 		"models/form/dates/a.go":               {`package dates; import _ "MODULE/models/release/shuffle"`, "models/form/dates may not import models/release/shuffle"},
 		"elsewhere/a.go":                       {`package elsewhere; import _ "MODULE/pipeline"`, "elsewhere may not import pipeline"},
