@@ -64,7 +64,7 @@ var mayImport = []struct{ who, what string }{
 	{"stages/read/readtest", below + " pipeline/markup"}, // for tests
 	{"stages/read", below + " stages/read/*"},
 	{"stages/*", below}, // never another stage
-	{"cmd/*", "*"}, // and of rooms, those below: see rooms
+	{"cmd/*", "*"},      // and of rooms, those below: see rooms
 	{"scripts/*", "pipeline pipeline/* models/* stages/* configs scripts/*"},
 }
 
