@@ -18,8 +18,7 @@ func newStartCommand(a *app) *cobra.Command {
 		Use:   "start --in ARCHIVE --out DIR",
 		Short: "Begin with an archive and no labels: one command an evening, which says the next one",
 		Long: `Begin with an archive of which nothing is labelled. The first start looks how the archive is read,
-masks it with the model of the binary and beside it with the inverse model, which lets nothing through
-that it does not know to be safe, and asks: the notes of which the model is least sure, for each
+masks it with the model of the binary, and asks: the notes of which the model is least sure, for each
 category some in which it found most, some at random. A person answers as many as they like on the page
 of velum review. The same command goes on with what was answered: it learns, judges, masks again with
 the model in use, says what the answers cost and brought, and asks again, until that brings nothing any
@@ -48,6 +47,6 @@ on where it was.`,
 	flags.BoolVar(&o.More, "more", false, "ask also where two turns in a row changed next to nothing")
 	flags.StringSliceVar(&o.Lists, "gazetteer", nil, "`FILES` of names, as velum gazetteer build takes or makes them: the first model is made of them, in place of that of the binary, which finds more in Spanish and Catalan")
 	a.optionFlags(c, "from=read.format", "encoding=read.encoding", "delimiter=read.delimiter", "id-column=read.columns.id", "text-column=read.columns.text",
-		"model=tag.model", "inverse=inverse.model", "policy=mask.policy", "kind=learn.kind", "lang=report.lang", "workers=run.workers", "memory-limit=run.memory_limit")
+		"model=tag.model", "policy=mask.policy", "kind=learn.kind", "lang=report.lang", "workers=run.workers", "memory-limit=run.memory_limit")
 	return c
 }

@@ -15,31 +15,53 @@ type entity struct {
 	right, masked bool
 }
 
-// RecallDifference is what a system finds of the gold spans of a category, and what
-// another one found.
+// found tells whether the gold span was masked, or found with its category and borders.
+func (e entity) found(masked bool) bool {
+	if masked {
+		return e.masked
+	}
+	return e.right
+}
+
+// RecallDifference compares what a system finds of the gold spans of a category with what another system found of them.
 type RecallDifference struct {
-	Category string
-	Masked   bool // all letters and digits are covered, whatever the category; else category, start and end agree
+	Category string // or AllCategories
+	Masked   bool   // all letters and digits are covered, whatever the category; else category, start and end agree
 	Gold     int
+	Lost     int        // gold spans that the other system found and this one does not
+	Gained   int        // gold spans that this system finds and the other one did not
 	Was, Now float64    // shares of Gold
 	Ends     [2]float64 // the middle 95 % of the difference, over draws of notes
 }
 
-// RecallDifferences compares a system with the one before it, category by category.
+// AllCategories stands in place of a category for the gold spans of all of them.
+const AllCategories = "ALL"
+
+// RecallDifferences compares a system with the one before it, for all categories together and for each of them.
 // Both must have seen the same notes in the same order. The intervals are those of
 // the paired bootstrap over the notes that have the category.
 func (s *Scorer) RecallDifferences(before *Scorer, draws int, seed uint64) (all []RecallDifference, err error) {
 	if err := s.comparable(before); err != nil {
 		return nil, err
 	}
-	of := map[pipeline.Category][]int{}
+	of := map[string][]int{}
 	for i, e := range s.entities {
-		of[e.category] = append(of[e.category], i)
+		for _, name := range []string{AllCategories, e.category.String()} {
+			of[name] = append(of[name], i)
+		}
 	}
-	for c, at := range of {
+	for name, at := range of {
 		for _, masked := range []bool{false, true} {
 			now, was := tallied(s.entities, at, masked), tallied(before.entities, at, masked)
-			d := RecallDifference{Category: c.String(), Masked: masked, Gold: len(at)}
+			d := RecallDifference{Category: name, Masked: masked, Gold: len(at)}
+			for _, i := range at {
+				switch had, has := before.entities[i].found(masked), s.entities[i].found(masked); {
+				case had && !has:
+					d.Lost++
+				case has && !had:
+					d.Gained++
+				}
+			}
 			d.Was, d.Now = ratio(whole(was), int64(len(at))), ratio(whole(now), int64(len(at)))
 			d.Ends = drawn(was, now, draws, rand.New(rand.NewPCG(seed, 0xca7e)))
 			all = append(all, d)
@@ -67,7 +89,7 @@ func tallied(entities []entity, at []int, masked bool) (notes [][2]int64) {
 		}
 		n := &notes[len(notes)-1]
 		n[1]++
-		if masked && e.masked || !masked && e.right {
+		if e.found(masked) {
 			n[0]++
 		}
 	}

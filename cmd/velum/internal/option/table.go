@@ -559,7 +559,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.in", &l.In, nil, "The archive to learn from: files or folders, as `velum run` reads them.", aFile, large),
 		opt("learn.gold", &l.Gold, nil, "Labelled notes to begin with, in any format. None if learn.start names a model.", aFile, large),
 		opt("learn.dev", &l.Dev, nil, "Labelled notes of the archive for validation, of which nothing is learned: they stop learning, calibrate and judge. Empty: see learn.folds.", aFile, large),
-		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model, beside inverse.model if there is one, may lose no recall to be promoted, and of which nothing is learned; empty takes the notes that turns are judged on.", aFile, large),
+		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted, and of which nothing is learned; empty takes the notes that turns are judged on.", aFile, large),
 		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile, large),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
 		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network. Several, as crf+bilstm, all learn from the same notes and teach together: an ensemble by ensemble.mode; of two of a kind the second network has the next seed."),
@@ -587,7 +587,7 @@ func (c *Config) learnOptions() []option {
 		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
 		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
 		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
-		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that may be lost before a model is not promoted: of a category, where more is lost than chance explains, and of what is masked altogether, whatever explains it. What is masked is what the model and inverse.model mask together; what is found of a category the model finds alone.", within(0, 1)),
+		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a turn's model may lose, net of what it gains, before it is not promoted, in what is masked altogether and in what is found or masked of each category; only what is lost beyond chance counts. Stored turns are judged again when it changes.", within(0, 1)),
 		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
 		opt("learn.draws", &l.Draws, 1, "Runs with this seed and the next ones, each in a folder of its own; the report has their mean and spread.", within(1, 1000)),
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,10 +53,11 @@ func TestWordsAreUsed(t *testing.T) {
 	used := map[string]bool{}
 	asked := regexp.MustCompile(`\bt "([^"]+)"|(?:Text|Plural|find|word)\((?:red, |amber, |int64\([^"]*\), |[^"()]*, )?"([^"]+)"|plural [.\w]+ "([^"]+)"|What: "([^"]+)"|Title: +"([^"]+)"|\{"(review below|candidates from|never list|always entry|never entry)"`)
 	files, err := filepath.Glob("../*/*.go*")
-	if err != nil {
+	lab, labErr := filepath.Glob("../lab/*/*.go*")
+	if err := errors.Join(err, labErr); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range files {
+	for _, name := range append(files, lab...) {
 		dir := filepath.Base(filepath.Dir(name))
 		if dir != "report" && dir != "page" && dir != "learn" && dir != "turns" && dir != "explain" && dir != "score" && dir != "evidence" && dir != "study" || strings.HasSuffix(name, "_test.go") {
 			continue

@@ -124,29 +124,42 @@ func (l *learning) follow(ctx context.Context, w *turning) error {
 	return l.turnOf(ctx, w)
 }
 
-// catchUp reads the turns of a fold up to one of the whole, if it is there. A turn of the whole that no labelled note was in
-// is the fold's as well. One that was done before there were other answers goes.
-func (l *learning) catchUp(now *turns.Turn) error {
-	for n := len(l.turns); n <= now.Number; n++ {
-		if n < now.Number && len(l.parent.turns[n].Folds) == 0 {
-			l.turns = append(l.turns, l.parent.turns[n])
-			continue
-		}
-		folder := filepath.Join(l.out, turns.Folder(n))
-		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && n == now.Number {
-			return nil
-		}
-		t, err := turns.Read(folder, l.turns)
-		switch {
-		case err != nil:
-			return err
-		case n < now.Number && t.Sum != l.parent.turns[n].Folds[l.fold]:
-			return &durable.IntegrityError{Path: filepath.Join(folder, turns.FileName), Cause: "is not the fold's turn that was judged"}
-		case n == now.Number && (t.Options != l.options || t.Answers != now.Answers):
-			return l.forget(n - 1)
+// load reads the turns of a fold before turn n. A turn of the whole that no labelled note was in is the fold's as well.
+func (l *learning) load(n int) error {
+	for k := len(l.turns); k < n; k++ {
+		t := l.parent.turns[k]
+		if len(t.Folds) > 0 {
+			sum, folder := t.Folds[l.fold], filepath.Join(l.out, turns.Folder(k))
+			var err error
+			if t, err = turns.Read(folder, l.turns); err != nil {
+				return err
+			}
+			if t.Sum != sum {
+				return &durable.IntegrityError{Path: filepath.Join(folder, turns.FileName), Cause: "is not the fold's turn that was judged"}
+			}
 		}
 		l.turns = append(l.turns, t)
 	}
+	return nil
+}
+
+// catchUp reads the turns of a fold up to one of the whole, if it is there. One that was done before there were other answers goes.
+func (l *learning) catchUp(now *turns.Turn) error {
+	if err := l.load(now.Number); err != nil || len(l.turns) > now.Number {
+		return err
+	}
+	folder := filepath.Join(l.out, turns.Folder(now.Number))
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	t, err := turns.Read(folder, l.turns)
+	if err != nil {
+		return err
+	}
+	if t.Options != l.options || t.Answers != now.Answers {
+		return l.forget(now.Number - 1)
+	}
+	l.turns = append(l.turns, t)
 	return nil
 }
 
@@ -179,9 +192,9 @@ func (w *turning) chooseFold(ctx context.Context) error {
 	return nil
 }
 
-// shipped is the turn whose model is in use, and the model: that of a fold has learned what the one in use has, without the fold.
-func (l *learning) shipped() (*turns.Turn, *turns.Base) {
-	in := l.whole().inUse()
+// shipped is the turn whose model is in use before turn n, and the model: that of a fold has learned what the one in use has, without the fold.
+func (l *learning) shipped(n int) (*turns.Turn, *turns.Base) {
+	in := l.whole().inUseBefore(n)
 	ships := in.Ships()
 	if l.parent == nil {
 		return in, ships
@@ -197,11 +210,11 @@ func (l *learning) shipped() (*turns.Turn, *turns.Base) {
 }
 
 // scored tags the notes that models are judged on, each judge's with its model, and scores them.
-func (l *learning) scored(ctx context.Context, by tagging) (*score.Scorer, error) {
+func (l *learning) scored(ctx context.Context, pick picked) (*score.Scorer, error) {
 	defer l.spent.on("score")()
-	s := score.New(score.Options{Map: by.to})
+	s := score.New(score.Options{Map: l.toSet})
 	for _, judge := range l.judges() {
-		m, err := by.model(judge)
+		m, err := pick(judge)
 		if err != nil {
 			return nil, err
 		}
@@ -216,22 +229,22 @@ func (l *learning) scored(ctx context.Context, by tagging) (*score.Scorer, error
 
 // newest is the model of the turn as a judge has it.
 func (w *turning) newest(judge *learning) (*flow.Model, error) {
-	if judge == w.of || w.isGiven() {
+	if w.next != nil && (judge == w.of || w.isGiven()) {
 		return w.next, nil
 	}
-	return judge.opened(judge.last(), modelName)
+	return judge.opened(judge.turns[w.record.Number], modelName)
 }
 
 // before is the model that the gate protects, as a judge has it: the one in use, or what it learned from once more with the
 // answers that came since.
 func (w *turning) before(judge *learning) (*flow.Model, error) {
 	switch {
-	case w.record.Base != nil && judge == w.of:
+	case w.record.Protected() && judge == w.of && w.protected != nil:
 		return w.protected, nil
-	case w.record.Base != nil:
-		return judge.opened(judge.last(), baseName)
+	case w.record.Protected():
+		return judge.opened(judge.turns[w.record.Number], baseName)
 	}
-	t, ships := judge.shipped()
+	t, ships := judge.shipped(w.record.Number)
 	return judge.opened(t, ships.File)
 }
 

@@ -2,12 +2,14 @@ package learn
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -15,10 +17,10 @@ import (
 // whether it goes into use.
 func (t *turning) judge(ctx context.Context) error {
 	if !t.of.measured() {
-		t.record.Promoted = true // the newest one is in use
+		t.record.Decide(t.of.cfg.Learn.GateTolerance) // nothing was compared: the newest one is in use
 		return nil
 	}
-	now, err := t.of.scored(ctx, t.alone(t.newest))
+	now, err := t.of.scored(ctx, t.newest)
 	if err != nil {
 		return err
 	}
@@ -29,122 +31,112 @@ func (t *turning) judge(ctx context.Context) error {
 	return t.gate(ctx, now)
 }
 
-// gate decides whether the turn's model goes into use: if it is better than the one in use, beyond chance, and loses nothing. Both
-// tag the same notes; the interval of the difference in strict F1, by note, has to lie above 0. So a few notes decide nothing. What
-// people have answered since the one in use is in both: see base. A model that was given and that learning cannot train again is
-// compared as it is.
-func (t *turning) gate(ctx context.Context, now *score.Scorer) error {
-	found := turns.Compared{Now: now}
-	if err := t.gateScores(ctx, &found); err != nil {
-		return err
+// gate compares the turn's model with the one in use, and decides whether it takes its place. Both tag the same notes; all
+// differences are judged by their intervals, paired by note, so a few notes decide nothing: see turns.Judgment. What people have
+// answered since the one in use is in both: see base. A model that was given and that learning cannot train again is compared as it
+// is. now is nil where a turn is judged again.
+func (t *turning) gate(ctx context.Context, now *score.Scorer) (err error) {
+	j := &t.record.Judgment
+	j.Was, j.Better, j.Compared = nil, nil, nil
+	guarded := now
+	if len(t.of.cfg.Learn.Gate) > 0 {
+		if guarded, err = t.of.guarded(ctx, t.newest); err != nil {
+			return err
+		}
+		scores := turns.ScoresOf(guarded.Report())
+		t.record.Gate = &scores
 	}
-	if t.record.Number == 0 || t.sameAgain() {
-		t.record.Promoted = true
-		return nil
+	if t.record.Number > 0 && !t.sameAgain() {
+		if err := t.compare(ctx, now, guarded); err != nil {
+			return err
+		}
 	}
-	was, err := t.of.scored(ctx, t.alone(t.before))
+	j.Decide(t.of.cfg.Learn.GateTolerance)
+	return nil
+}
+
+// compare compares the turn's model with the one in use: their strict F1 on the notes that turns are judged on, what they find and
+// mask on those on which nothing may be lost.
+func (t *turning) compare(ctx context.Context, now, guarded *score.Scorer) error {
+	was, err := t.of.scored(ctx, t.before)
 	if err != nil {
 		return err
 	}
 	scores := turns.ScoresOf(was.Report())
-	if t.record.Was = &scores; t.record.Base != nil {
-		t.record.Base.Validation = scores
-	}
+	t.record.Was = &scores
 	ends, err := now.DifferenceInterval(was, score.Strict, turns.Draws, uint64(t.of.cfg.Learn.Seed))
 	if err != nil {
 		return err
 	}
 	t.record.Better = &[2]float64{report.Rounded(ends.F1[0]), report.Rounded(ends.F1[1])}
-	if found.Was = was; len(t.of.cfg.Learn.Gate) > 0 {
-		if found.Was, err = t.of.guarded(ctx, t.alone(t.before)); err != nil {
+	if len(t.of.cfg.Learn.Gate) > 0 {
+		if was, err = t.of.guarded(ctx, t.before); err != nil {
 			return err
 		}
 	}
-	if t.record.Gated, err = t.losses(ctx, found); err != nil {
-		return err
-	}
-	t.record.Promoted = t.record.Better[0] > 0 && len(t.record.Gated) == 0
-	return nil
+	t.record.Compared, err = turns.Compare(was, guarded)
+	return err
 }
 
-// losses lists what the turn's model loses. What a model finds it finds alone; what is lost of masking has to be lost by what
-// masks: beside the inverse model of the configuration both models are scored once more, each with it. An identifier that the
-// inverse model masks anyhow kept models out of use that were .13 strict F1 better (scripts/bench/results/19-learning.md).
-func (t *turning) losses(ctx context.Context, found turns.Compared) (lost []turns.GateLine, err error) {
-	masked := found
-	if t.of.inverse != nil {
-		if masked.Was, err = t.of.guarded(ctx, t.beside(t.before)); err != nil {
-			return nil, err
+// rejudge judges stored turns again: those that were judged with another tolerance, and those that were compared with another model
+// than the one that is in use before them by now. A turn that was not measured is in use as before.
+func (l *learning) rejudge(ctx context.Context) error {
+	for _, t := range l.turns[min(1, len(l.turns)):] {
+		in, tolerance := l.inUseBefore(t.Number), l.cfg.Learn.GateTolerance
+		if t.Beside == in.Number && t.Tolerance == tolerance {
+			continue
 		}
-		if masked.Now, err = t.of.guarded(ctx, t.beside(t.newest)); err != nil {
-			return nil, err
+		if t.Beside != in.Number && t.Validation.Notes > 0 {
+			t.Beside = in.Number
+			if err := l.compareAgain(ctx, t); err != nil {
+				return fmt.Errorf("turn %d: %w", t.Number, err)
+			}
 		}
-		t.record.Pair = masked.Pair()
-	}
-	return turns.Losses(found, masked, t.of.cfg.Learn.GateTolerance)
-}
-
-// gateScores scores the model of the turn on the notes of the gate, if there are some.
-func (t *turning) gateScores(ctx context.Context, found *turns.Compared) (err error) {
-	if len(t.of.cfg.Learn.Gate) == 0 {
-		return nil
-	}
-	if found.Now, err = t.of.guarded(ctx, t.alone(t.newest)); err != nil {
-		return err
-	}
-	scores := turns.ScoresOf(found.Now.Report())
-	t.record.Gate = &scores
-	return nil
-}
-
-// tagging is what tags notes that are scored: a model for each judge, and the categories that are compared.
-type tagging struct {
-	model func(judge *learning) (*flow.Model, error)
-	to    func(pipeline.Category) pipeline.Category
-}
-
-// alone is a model by itself.
-func (t *turning) alone(pick func(*learning) (*flow.Model, error)) tagging {
-	return tagging{pick, t.of.toSet}
-}
-
-// beside is a model with the inverse one beside it, as a run masks with the two. What that masks has a category of its own,
-// which is in no label set: it counts as masked, and as found of none.
-func (t *turning) beside(pick func(*learning) (*flow.Model, error)) tagging {
-	model := func(judge *learning) (*flow.Model, error) {
-		m, err := pick(judge)
+		t.Decide(tolerance)
+		data, err := t.Encoded()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return m.Beside(t.of.inverse, t.of.cfg), nil
-	}
-	to := func(c pipeline.Category) pipeline.Category {
-		if slices.Contains(t.of.inverse.TagSet().Categories, c) {
-			return c
+		if err := durable.WriteFile(nil, filepath.Join(l.out, t.Name(), turns.FileName), data); err != nil {
+			return err
 		}
-		return t.of.toSet(c)
+		l.console.Log.Info("turn judged again", "turn", t.Number, "in_use", t.InUse())
 	}
-	return tagging{model, to}
+	return nil
 }
 
-// guarded scores on the notes on which nothing may be lost: those of the gate, which no model has seen, or without any those
-// that models are judged on.
-func (l *learning) guarded(ctx context.Context, by tagging) (*score.Scorer, error) {
-	if len(l.cfg.Learn.Gate) == 0 {
-		return l.scored(ctx, by)
+// compareAgain compares a stored turn with the model that is in use before it.
+func (l *learning) compareAgain(ctx context.Context, t *turns.Turn) error {
+	for _, f := range l.folds {
+		if err := f.load(t.Number + 1); err != nil {
+			return err
+		}
 	}
-	m, err := by.model(l)
+	w := &turning{of: l, record: t}
+	now, err := l.scored(ctx, w.newest)
+	if err != nil {
+		return err
+	}
+	return w.gate(ctx, now)
+}
+
+// picked gives the model by which a judge tags its notes.
+type picked = func(judge *learning) (*flow.Model, error)
+
+// guarded scores on the notes of the gate, which no model has seen.
+func (l *learning) guarded(ctx context.Context, pick picked) (*score.Scorer, error) {
+	m, err := pick(l)
 	if err != nil {
 		return nil, err
 	}
-	s := score.New(score.Options{Map: by.to})
+	s := score.New(score.Options{Map: l.toSet})
 	return s, l.gate.ScoreTo(ctx, flow.With(l.cfg, m), s)
 }
 
 // sameAgain tells whether the turn learned from what the model in use has, and from new answers: there is nothing else that
 // could have them.
 func (t *turning) sameAgain() bool {
-	in, ships := t.of.shipped()
+	in, ships := t.of.shipped(t.record.Number)
 	return in.Answers < t.record.Answers && !t.untrained(in) && slices.Equal(ships.Groups, t.record.Groups)
 }
 
@@ -159,17 +151,17 @@ func (t *turning) again() bool {
 	if t.record.Number == 0 || !t.of.measured() {
 		return false
 	}
-	in := t.of.inUse()
+	in := t.of.inUseBefore(t.record.Number)
 	return in.Answers < t.record.Answers && !t.untrained(in) && !t.sameAgain()
 }
 
 // base trains what the model in use learned from once more, with the answers that came since. It goes into use if the turn's
 // model does not pass the gate: a person's answers count as labelled notes, whatever the archive is worth.
 func (t *turning) base(ctx context.Context) error {
-	_, ships := t.of.shipped()
+	_, ships := t.of.shipped(t.record.Number)
 	f, err := t.fit(ctx, t.record.Template, baseName, ships.Groups)
 	if err == nil {
-		t.record.Base, t.protected = &turns.Base{File: baseName, Groups: ships.Groups, Training: f.record}, f.model
+		t.record.Base, t.protected = &turns.Base{Of: t.of.whole().inUseBefore(t.record.Number).Number, File: baseName, Groups: ships.Groups, Training: f.record}, f.model
 	}
 	return err
 }

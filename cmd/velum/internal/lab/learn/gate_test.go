@@ -2,13 +2,17 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
@@ -66,9 +70,6 @@ func gated(t *testing.T, was, now knower, notes []string, sets ...string) *turns
 	if l.toSet, err = flow.IntoLabels("primary-care"); err != nil {
 		t.Fatal(err)
 	}
-	if l.inverse, err = flow.OpenInverse(cfg); err != nil {
-		t.Fatal(err)
-	}
 	made := func(k knower) *flow.Model {
 		m, err := flow.Made("knower", k)
 		if err != nil {
@@ -77,7 +78,7 @@ func gated(t *testing.T, was, now knower, notes []string, sets ...string) *turns
 		return m
 	}
 	w := &turning{of: l, record: &turns.Turn{Number: 1, Base: &turns.Base{}}, next: made(now), protected: made(was)}
-	scored, err := l.scored(context.Background(), w.alone(w.newest))
+	scored, err := l.scored(context.Background(), w.newest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,29 +88,62 @@ func gated(t *testing.T, was, now knower, notes []string, sets ...string) *turns
 	return w.record
 }
 
-// The model before masks all names, none as a person; that of the turn knows them, and one it does not find. Alone it loses that
-// one. Beside an inverse model, which masks it anyhow, it loses nothing; beside one whose dial is at 0 it does.
-func TestGateOfPairs(t *testing.T) {
+// The model in use masks all names, none as a person. That of the turn knows them; one name it leaves, which is not beyond chance,
+// or twelve, which are.
+func TestGate(t *testing.T) {
 	person, place := categoryOf(t, "PERSON"), categoryOf(t, "LOCATION")
 	was, now := knower{"Zupan": place, "Qwertal": place}, knower{"Qwertal": person}
-	notes := []string{"tos seca, lo dice *Zupan* desde ayer"}
-	for range 30 {
-		notes = append(notes, "tos seca, lo dice *Qwertal* desde ayer")
-	}
 	for _, c := range []struct {
-		what     string
-		sets     []string
+		lost     int
 		promoted bool
 		want     string
 	}{
-		{"alone", nil, false, "[{ALL masked_recall 1 0.9677}] <nil>"},
-		{"beside the inverse model", []string{"inverse.model=inverse"}, true, "[] &{1 1}"},
-		{"beside one that masks nothing", []string{"inverse.model=inverse", "inverse.dial=0"}, false, "[{ALL masked_recall 1 0.9677}] &{1 0.9677}"},
-		{"beside one that looks at nothing of which the model is sure", []string{"inverse.model=inverse", "inverse.below=0.5"}, false, "[{ALL masked_recall 1 0.9677}] &{1 0.9677}"},
+		{1, true, "[]"},
+		{12, false, "[{ALL masked_recall 1 0.7143 [-0.4286 -0.1667] 12 0} {PERSON masked_recall 1 0.7143 [-0.4286 -0.1667] 12 0}]"},
 	} {
-		got := gated(t, was, now, notes, c.sets...)
-		if said := fmt.Sprint(got.Gated, " ", got.Pair); got.Promoted != c.promoted || said != c.want {
-			t.Errorf("%s: in use %v, %s; want %v, %s; better %v", c.what, got.Promoted, said, c.promoted, c.want, *got.Better)
+		notes := slices.Repeat([]string{"tos seca, lo dice *Qwertal* desde ayer"}, 30)
+		notes = append(notes, slices.Repeat([]string{"tos seca, lo dice *Zupan* desde ayer"}, c.lost)...)
+		got := gated(t, was, now, notes)
+		if said := fmt.Sprint(got.Gated); got.Promoted != c.promoted || said != c.want {
+			t.Errorf("%d names lost: in use %v, %s; want %v, %s; better %v", c.lost, got.Promoted, said, c.promoted, c.want, *got.Better)
+		}
+	}
+}
+
+// A stored turn is judged again by what was compared when the tolerance changes. What the turn made keeps its digest.
+func TestRejudge(t *testing.T) {
+	l := learningOf(1000, 10, 0.851, 0.934)
+	l.console, l.out = &console.Console{Log: slog.New(slog.DiscardHandler)}, t.TempDir()
+	l.turns[0].Judgment = turns.Judgment{Beside: -1, Promoted: true}
+	l.turns[1].Judgment = turns.Judgment{Better: &[2]float64{0.05, 0.1}, Compared: []turns.GateLine{
+		{Category: "ALL", Measure: "masked_recall", Was: 0.99, Now: 0.985, Ends: [2]float64{-0.01, -0.001}, Lost: 15},
+	}}
+	l.turns[1].Decide(0)
+	for _, turn := range l.turns {
+		turn.Schema = turns.TurnSchema
+		if turn.Number > 0 {
+			turn.Parent = l.turns[0].Sum
+		}
+		data, err := turn.Encoded()
+		if err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Join(l.out, turn.Name()), 0o700), os.WriteFile(filepath.Join(l.out, turn.Name(), turns.FileName), data, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		tolerance float64
+		promoted  bool
+	}{{0, false}, {0.01, true}, {0.001, false}} {
+		l.cfg.Learn.GateTolerance = c.tolerance
+		sum := l.turns[1].Sum
+		if err := l.rejudge(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		stored, err := turns.Read(filepath.Join(l.out, "turn-01"), l.turns[:1])
+		if err != nil || stored.Promoted != c.promoted || stored.Sum != sum || stored.Tolerance != c.tolerance || l.inUse().Promoted != true {
+			t.Errorf("tolerance %g: %v, %+v", c.tolerance, err, stored)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func learnOnce(ctx context.Context, c *console.Console, cfg *option.Config, f *O
 		return nil, err
 	}
 	defer l.fence.Close()
-	if err := l.resume(f.BackTo); err != nil {
+	if err := l.resume(ctx, f.BackTo); err != nil {
 		return nil, err
 	}
 	if len(f.Answers) > 0 {
@@ -131,8 +131,6 @@ type learning struct {
 	toSet   func(pipeline.Category) pipeline.Category
 	archive *archive.Archive
 	fence   *fence.Fence
-
-	inverse *flow.Model // that a run puts beside what is learned: the gate asks what the two mask, and nothing else does; nil
 
 	gold, dev, gate, oracle flow.Labelled
 	goldIDs                 []string          // of the notes of gold that are learned from
@@ -202,9 +200,6 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 		return nil, exit.With(exit.Config, err, "")
 	}
 	if err := l.need(); err != nil {
-		return nil, err
-	}
-	if l.inverse, err = flow.OpenInverse(cfg); err != nil {
 		return nil, err
 	}
 	if err := l.splitGold(); err != nil {
@@ -394,9 +389,12 @@ func (l *learning) commands() []string {
 }
 
 // inUse returns the turn whose model is in use.
-func (l *learning) inUse() *turns.Turn {
+func (l *learning) inUse() *turns.Turn { return l.inUseBefore(len(l.turns)) }
+
+// inUseBefore returns the turn whose model was in use before turn n.
+func (l *learning) inUseBefore(n int) *turns.Turn {
 	in := l.turns[0]
-	for _, t := range l.turns {
+	for _, t := range l.turns[:n] {
 		if t.InUse() {
 			in = t
 		}

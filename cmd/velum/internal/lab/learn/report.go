@@ -47,9 +47,6 @@ func (l *learning) remark(r *turns.Report) {
 	if t := l.turns[r.BestTurn]; !t.Promoted && t.Better != nil {
 		r.Remarks = append(r.Remarks, r.NotInUse(t))
 	}
-	if masked := r.Masked(l.turns[r.BestTurn]); masked != "" {
-		r.Remarks = append(r.Remarks, masked)
-	}
 	if ends := r.Best.F1Ends; ends != nil && ends[1]-ends[0] > wideEnds {
 		r.Remarks = append(r.Remarks, r.Words().Text("learn few", r.On(), r.Score(ends[0]), r.Score(ends[1])))
 	}
@@ -61,7 +58,7 @@ func (l *learning) remark(r *turns.Report) {
 	case in.Promoted:
 		r.Remarks = append(r.Remarks, r.Words().Text("learn taught", fmt.Sprint(in.Number)))
 	default:
-		r.Remarks = append(r.Remarks, r.Words().Text("learn base", fmt.Sprint(in.Number), r.Score(in.F1()), r.Score(in.Base.Validation.Strict.F1)))
+		r.Remarks = append(r.Remarks, r.Words().Text("learn base", fmt.Sprint(in.Number), r.Score(in.F1()), r.Score(in.Was.Strict.F1)))
 	}
 }
 

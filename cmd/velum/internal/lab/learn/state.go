@@ -3,6 +3,7 @@ package learn
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -32,7 +33,7 @@ const (
 // notShaping are the options of learning that change no turn, only how many
 // there are and where things stand. Inputs count by content, the kind by itself.
 var notShaping = []string{
-	"learn.kind", "learn.in", "learn.gold", "learn.dev", "learn.gate", "learn.oracle", "learn.turns", "learn.patience", "learn.models", "learn.draws",
+	"learn.kind", "learn.in", "learn.gold", "learn.dev", "learn.gate", "learn.oracle", "learn.turns", "learn.patience", "learn.models", "learn.draws", "learn.gate_tolerance",
 }
 
 // shapes tells whether a changed option changes turns.
@@ -83,7 +84,7 @@ func (l *learning) digest() (string, error) {
 
 // resume reads the turns that are there, and forgets those after turn backTo
 // if that is not negative.
-func (l *learning) resume(backTo int) error {
+func (l *learning) resume(ctx context.Context, backTo int) error {
 	for n := 0; ; n++ {
 		folder := filepath.Join(l.out, turns.Folder(n))
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +122,10 @@ func (l *learning) resume(backTo int) error {
 		return exit.Errorf(exit.Config, fmt.Sprintf("give --back-to %d to go on with the new ones, or another --out", last.Number),
 			"options or input are not those of turn %d", last.Number)
 	}
-	return errors.Join(l.loadModel(l.last()), l.settle())
+	if err := errors.Join(l.loadModel(l.last()), l.rejudge(ctx)); err != nil {
+		return err
+	}
+	return l.settle()
 }
 
 // forget removes the turns after turn n, the last one first.
@@ -195,12 +199,9 @@ func (l *learning) commit(draft *durable.Draft, t *turns.Turn) error {
 // settle brings what follows from the turns up to date, after a turn or a
 // start: the promoted model and the report.
 func (l *learning) settle() error {
-	for i := len(l.turns) - 1; i >= 0; i-- {
-		if l.turns[i].InUse() {
-			if err := l.promoteTurn(l.turns[i]); err != nil {
-				return err
-			}
-			break
+	if in := l.inUse(); in.InUse() {
+		if err := l.promoteTurn(in); err != nil {
+			return err
 		}
 	}
 	return l.report()

@@ -32,9 +32,9 @@ func (l *learning) turn(ctx context.Context) error {
 
 // turnOf does the next turn, of a fold as the whole does it, and commits it.
 func (l *learning) turnOf(ctx context.Context, whole *turning) error {
-	t := &turns.Turn{Schema: turns.TurnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{}, Gated: []turns.GateLine{}}
+	t := &turns.Turn{Schema: turns.TurnSchema, Number: len(l.turns), Options: l.options, Groups: []turns.Group{}, Judgment: turns.Judgment{Beside: -1, Gated: []turns.GateLine{}}}
 	if t.Number > 0 {
-		t.Parent = l.last().Sum
+		t.Parent, t.Beside = l.last().Sum, l.whole().inUseBefore(t.Number).Number
 	}
 	draft, err := durable.NewDraft(nil, filepath.Join(l.out, t.Name()))
 	if err != nil {
@@ -135,7 +135,7 @@ func (w *turning) init(name string) string {
 	from := w.of.last()
 	if strings.HasSuffix(name, baseName) {
 		var ships *turns.Base
-		from, ships = w.of.shipped()
+		from, ships = w.of.shipped(w.record.Number)
 		name = strings.TrimSuffix(name, baseName) + ships.File
 	}
 	if from.Number == 0 && w.of.cfg.Learn.Start != "" || w.of.kind(w.record.Number) != w.of.kind(from.Number) {

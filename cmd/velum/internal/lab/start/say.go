@@ -104,11 +104,7 @@ func (m *month) next() (all []string) {
 		k := len(m.state.Evenings) - 1
 		return []string{"velum review --in " + exit.Quoted(m.questions(k)) + " --out " + exit.Quoted(m.answers(k)) + config, m.again()}
 	}
-	inverse := ""
-	if name := m.masking().Inverse.Model; name != "" {
-		inverse = " --inverse " + exit.Quoted(name)
-	}
-	return []string{"velum run --in ARCHIVE --out DIR --model " + exit.Quoted(m.at(learnedName, "models")) + inverse + config}
+	return []string{"velum run --in ARCHIVE --out DIR --model " + exit.Quoted(m.at(learnedName, "models")) + config}
 }
 
 // again is the command of this evening, for the next one.
@@ -165,17 +161,13 @@ func (m *month) lines(seconds int64) (all []string) {
 
 // inUse names the model that masks the month.
 func (m *month) inUse() string {
-	name := "the first model"
 	switch {
 	case m.said.Again:
-		name = "what was in use before, trained again with all answers"
+		return "what was in use before, trained again with all answers"
 	case m.said.InUse > 0:
-		name = fmt.Sprintf("the model of turn %d of %d", m.said.InUse, m.turns()-1)
+		return fmt.Sprintf("the model of turn %d of %d", m.said.InUse, m.turns()-1)
 	}
-	if m.masking().Inverse.Model == "" {
-		return name
-	}
-	return name + ", beside the inverse model"
+	return "the first model"
 }
 
 // String says how many identifiers a model had masked, and how much of what it said was wholly right.

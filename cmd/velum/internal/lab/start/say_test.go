@@ -6,25 +6,19 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
 // What masks the month is named as learning has it in use: a turn's own model, or what was in use, trained again.
 func TestInUse(t *testing.T) {
 	for _, c := range []struct {
-		what, report, inverse, want string
+		what, report, want string
 	}{
-		{"no turn", `{"promoted_turn":0,"turns":[{"promoted":true}]}`, "inverse.model=inverse", "the first model, beside the inverse model"},
-		{"a turn", `{"promoted_turn":1,"turns":[{"promoted":true},{"promoted":true}]}`, "inverse.model=inverse", "the model of turn 1 of 1, beside the inverse model"},
-		{"answers", `{"promoted_turn":1,"turns":[{"promoted":true},{"base":{"file":"base.velum"}}]}`, "inverse.model=inverse", "what was in use before, trained again with all answers, beside the inverse model"},
-		{"no inverse model", `{"promoted_turn":0,"turns":[{"promoted":true}]}`, "inverse.model=", "the first model"},
+		{"no turn", `{"promoted_turn":0,"turns":[{"promoted":true}]}`, "the first model"},
+		{"a turn", `{"promoted_turn":1,"turns":[{"promoted":true},{"promoted":true}]}`, "the model of turn 1 of 1"},
+		{"answers", `{"promoted_turn":1,"turns":[{"promoted":true},{"promoted":false,"base":{"file":"base.velum"}}]}`, "what was in use before, trained again with all answers"},
 	} {
-		cfg, err := option.Load(option.Sources{}.With([]string{c.inverse}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := &month{Options: &Options{Out: t.TempDir()}, cfg: cfg}
+		m := &month{Options: &Options{Out: t.TempDir()}}
 		for _, dir := range []string{"turn-00", "turn-01"} {
 			if err := os.MkdirAll(m.at(learnedName, dir), 0o700); err != nil {
 				t.Fatal(err)

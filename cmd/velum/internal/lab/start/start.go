@@ -53,14 +53,13 @@ type Options struct {
 
 // Where things stand in the folder.
 const (
-	lockName     = "_LOCK"
-	stateName    = "start.json"
-	configName   = "velum.yaml"
-	listsName    = "lists.model"
-	learnedName  = "learned"
-	maskedName   = "masked"
-	stateSchema  = "velum.start/1"
-	inverseModel = "inverse"
+	lockName    = "_LOCK"
+	stateName   = "start.json"
+	configName  = "velum.yaml"
+	listsName   = "lists.model"
+	learnedName = "learned"
+	maskedName  = "masked"
+	stateSchema = "velum.start/1"
 )
 
 // month is one start.
@@ -279,21 +278,11 @@ func (m *month) learning(ctx context.Context) (*option.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := m.masking()
+	cfg := *m.cfg
 	l := &cfg.Learn
 	l.In, l.Gold, l.Dev, l.Oracle, l.Start, l.Turns, l.Ask, l.Draws, l.Again = []string{m.Options.In}, nil, nil, nil, start, 0, 0, 1, true
 	l.Calibrate = "none"
-	return cfg, nil
-}
-
-// masking is the configuration with the inverse model beside the one in use, unless another is named or none is wanted. Learning
-// has it too: its gate asks what the two mask, for these mask the month.
-func (m *month) masking() *option.Config {
-	cfg := *m.cfg
-	if !cfg.Given("inverse.model") {
-		cfg.Inverse.Model = inverseModel
-	}
-	return &cfg
+	return &cfg, nil
 }
 
 // learn does a turn with new answers, or asks.
@@ -320,12 +309,12 @@ func (m *month) numbered(folder, kind string, first int) (all []string) {
 	}
 }
 
-// mask masks the archive with the model in use, and beside it the inverse one.
+// mask masks the archive with the model in use.
 func (m *month) mask(ctx context.Context) error {
 	load := func() (*option.Config, error) {
-		cfg := m.masking()
+		cfg := *m.cfg
 		cfg.Tag.Model = m.at(learnedName, "models")
-		return cfg, nil
+		return &cfg, nil
 	}
 	err := run.Mask(ctx, m.quiet(), load, &run.Options{In: []string{m.Options.In}, Out: m.at(maskedName), Again: true, Record: run.RecordOptions{EmptyOK: true}})
 	if code := exit.CodeOf(err); err != nil && code != exit.Nothing && code != exit.Quarantined { // the month is there, and its report says what is not

@@ -1,7 +1,6 @@
 package turns
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,7 +15,7 @@ import (
 // What a turn's record is called, and its schema.
 const (
 	FileName   = "turn.json"
-	TurnSchema = "velum.turn/1"
+	TurnSchema = "velum.turn/2"
 )
 
 // Read reads the turn of a folder, and checks that it follows those before and that its files are what it wrote: a
@@ -31,7 +30,9 @@ func Read(folder string, before []*Turn) (*Turn, error) {
 	if json.Unmarshal(data, t) != nil || t.Schema != TurnSchema {
 		return nil, &durable.IntegrityError{Path: name, Cause: "is not the record of a turn by this version of velum"}
 	}
-	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
+	if _, err := t.Encoded(); err != nil {
+		return nil, err
+	}
 	if n := len(before); t.Number != n || n > 0 && t.Parent != before[n-1].Sum {
 		return nil, &durable.IntegrityError{Path: name, Cause: "does not follow the turn before"}
 	}
@@ -47,16 +48,17 @@ func Read(folder string, before []*Turn) (*Turn, error) {
 	return t, nil
 }
 
-// Encoded returns the bytes of turn.json, and sets their digest.
+// Encoded returns the bytes of turn.json, and sets the digest of what the turn made.
 func (t *Turn) Encoded() ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", " ")
-	if err := e.Encode(t); err != nil {
+	made := *t
+	made.Judgment = Judgment{}
+	data, err := json.Marshal(&made)
+	if err != nil {
 		return nil, err
 	}
-	t.Sum = fmt.Sprintf("%x", sha256.Sum256(b.Bytes()))
-	return b.Bytes(), nil
+	t.Sum = fmt.Sprintf("%x", sha256.Sum256(data))
+	data, err = json.MarshalIndent(t, "", " ")
+	return append(data, '\n'), err
 }
 
 // FileOf describes a file.

@@ -2,7 +2,6 @@ package turns
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
@@ -12,53 +11,70 @@ import (
 // Draws are those of an interval of 95 %.
 const Draws = 2000
 
-// Of a line of the gate: of which category, and what of it was measured.
+// What a line of the gate measures.
 const (
-	everything   = "ALL"
-	maskedRecall = "masked_recall"
+	foundRecall  = "recall"        // of spans with the right category and borders
+	maskedRecall = "masked_recall" // of spans whose letters and digits are all covered
 )
 
-// Compared is what a model says, alone or beside another, and what the one in use says of the same notes.
-type Compared struct{ Was, Now *score.Scorer }
-
-// Pair is what is masked with an inverse model beside both.
-func (c Compared) Pair() *Pair {
-	return &Pair{Was: ScoresOf(c.Was.Report()).Masked.Recall, Now: ScoresOf(c.Now.Report()).Masked.Recall}
+// GateLine compares the model of a turn with the model in use, on the same notes: what the two find of a category, or mask of it.
+// The category score.AllCategories stands for all of them together.
+type GateLine struct {
+	Category string     `json:"category"`
+	Measure  string     `json:"measure"`
+	Was      float64    `json:"was"`
+	Now      float64    `json:"now"`
+	Ends     [2]float64 `json:"interval"` // of Now - Was, 95 %, paired by note
+	Lost     int        `json:"lost"`     // spans that the model in use has and the turn's model has not
+	Gained   int        `json:"gained"`   // spans that the turn's model has and the model in use has not
 }
 
-// Losses lists what a model loses: categories of which it finds less, or of which less is masked, by more than is tolerated and
-// beyond chance; and the share of all entities that is masked, if that is lower at all by more than is tolerated, for what is left
-// is read. found is of the models alone: a category is found by the model, for what an inverse one masks beside it has none. masked
-// is of what masks: the pairs where a house masks with pairs, else the models.
-func Losses(found, masked Compared, tolerance float64) ([]GateLine, error) {
-	lost := []GateLine{}
-	if all := masked.Pair(); all.Now < all.Was-tolerance-1e-9 {
-		lost = append(lost, GateLine{Category: everything, Measure: maskedRecall, Was: all.Was, Now: all.Now})
+// Judgment is what the gate says of a turn. It is no part of what the turn made: it is made again when learn.gate_tolerance
+// changes, or when another model was in use before the turn than the one that the turn was compared with.
+type Judgment struct {
+	Beside    int         `json:"beside"` // number of the turn whose model was in use before; -1: none was
+	Tolerance float64     `json:"tolerance"`
+	Was       *Scores     `json:"was,omitempty"`    // of the model in use, on the notes of Validation
+	Better    *[2]float64 `json:"better,omitempty"` // 95 % interval of how much higher the turn's strict F1 is
+	Compared  []GateLine  `json:"compared,omitempty"`
+	Gated     []GateLine  `json:"gated"` // those of Compared that keep the turn's model out of use
+	Promoted  bool        `json:"promoted"`
+}
+
+// Decide applies the gate to what was compared: the model of the turn goes into use if it is better beyond chance and loses
+// nothing beyond chance and the tolerance.
+func (j *Judgment) Decide(tolerance float64) {
+	j.Tolerance, j.Gated = tolerance, []GateLine{}
+	for _, l := range j.Compared {
+		if l.lost(tolerance) {
+			j.Gated = append(j.Gated, l)
+		}
 	}
-	differences, err := byCategory(found, masked)
+	j.Promoted = j.Better == nil || j.Better[0] > 0 && len(j.Gated) == 0
+}
+
+// lost tells whether a line is a loss: net of what the turn's model gains it has less, by more than the tolerance, and the whole
+// interval of the difference lies below 0. Of three spans lost and none gained among thousands the interval reaches 0.
+func (l *GateLine) lost(tolerance float64) bool {
+	return l.Now < l.Was-tolerance-1e-9 && l.Ends[1] < 0
+}
+
+// Compare compares two systems that tagged the same notes, for all categories together in what they mask, and for each category in
+// what they mask and find.
+func Compare(was, now *score.Scorer) (all []GateLine, err error) {
+	differences, err := now.RecallDifferences(was, Draws, 1)
 	for _, d := range differences {
-		if d.Now >= d.Was-tolerance-1e-9 || d.Ends[1] >= 0 {
-			continue
-		}
-		line := GateLine{Category: d.Category, Measure: "recall", Was: report.Rounded(d.Was), Now: report.Rounded(d.Now)}
+		measure := foundRecall
 		if d.Masked {
-			line.Measure = maskedRecall
+			measure = maskedRecall
+		} else if d.Category == score.AllCategories {
+			continue // strict F1 says it
 		}
-		lost = append(lost, line)
+		all = append(all, GateLine{
+			d.Category, measure, report.Rounded(d.Was), report.Rounded(d.Now), [2]float64{report.Rounded(d.Ends[0]), report.Rounded(d.Ends[1])}, d.Lost, d.Gained,
+		})
 	}
-	return lost, err
-}
-
-// byCategory are the differences of what is found and of what is masked, each of the two that say it.
-func byCategory(found, masked Compared) ([]score.RecallDifference, error) {
-	all, err := found.Now.RecallDifferences(found.Was, Draws, 1)
-	if err != nil || found == masked {
-		return all, err
-	}
-	pairs, err := masked.Now.RecallDifferences(masked.Was, Draws, 1)
-	all = slices.DeleteFunc(all, func(d score.RecallDifference) bool { return d.Masked })
-	pairs = slices.DeleteFunc(pairs, func(d score.RecallDifference) bool { return !d.Masked })
-	return append(all, pairs...), err
+	return all, err
 }
 
 // NotInUse says why a turn that was compared with the model in use did not take its place: chance, or what it loses.
@@ -83,18 +99,10 @@ func (r *Report) NotInUse(t *Turn) string {
 func (r *Report) lost(l GateLine) string {
 	was, now := r.Words().Number(l.Was, 4), r.Words().Number(l.Now, 4)
 	switch {
-	case l.Category == everything:
+	case l.Category == score.AllCategories:
 		return r.Words().Text("lost of all", was, now)
 	case l.Measure == maskedRecall:
 		return r.Words().Text("lost masked", l.Category, was, now)
 	}
 	return r.Words().Text("lost found", l.Category, was, now)
-}
-
-// Masked says what is masked with the inverse model beside the model of a turn; "" where nobody asked.
-func (r *Report) Masked(t *Turn) string {
-	if t.Pair == nil {
-		return ""
-	}
-	return r.Words().Text("learn pair", fmt.Sprint(t.Number), r.Words().Number(t.Pair.Now, 4), r.Words().Number(t.Pair.Was, 4))
 }

@@ -21,9 +21,10 @@ func scorerOf(t *testing.T, category pipeline.Category, found string) *score.Sco
 	return s
 }
 
-// A category loses beyond chance; of what is masked altogether nothing may be lost.
-func TestLosses(t *testing.T) {
+// A model stays out of use for what it loses net of what it gains, beyond chance and the tolerance; not for a few identifiers.
+func TestDecide(t *testing.T) {
 	all, person := strings.Repeat("f", 40), pipeline.Category(1)
+	worse, many := strings.Repeat("m", 400), strings.Repeat("f", 400)
 	for _, c := range []struct {
 		what, was, now string
 		tolerance      float64
@@ -32,52 +33,44 @@ func TestLosses(t *testing.T) {
 		{"the same", all, all, 0, "[]"},
 		{"more", all[:30] + "..........", all, 0, "[]"},
 		{"one border of forty", all, all[:39] + "m", 0, "[]"},
-		{"ten borders of forty", all, all[:30] + "mmmmmmmmmm", 0, "[recall 1 0.75]"},
+		{"ten borders of forty", all, all[:30] + "mmmmmmmmmm", 0, "[PERSON recall -10 +0]"},
 		{"ten borders, tolerated", all, all[:30] + "mmmmmmmmmm", 0.25, "[]"},
-		{"one left", all, all[:39] + ".", 0, "[ALL masked_recall 1 0.975]"},
-		{"one left, tolerated", all, all[:39] + ".", 0.03, "[]"},
 		{"others left", all[:38] + "..", ".." + all[:38], 0, "[]"},
-		{"ten left", all, all[:30] + "..........", 0, "[ALL masked_recall 1 0.75 recall 1 0.75 masked_recall 1 0.75]"},
+		{"ten left", all, all[:30] + "..........", 0, "[ALL masked_recall -10 +0 PERSON recall -10 +0 PERSON masked_recall -10 +0]"},
+		{"ten left, nine tolerated", all, all[:30] + "..........", 9. / 40, "[ALL masked_recall -10 +0 PERSON recall -10 +0 PERSON masked_recall -10 +0]"},
+		{"ten left, tolerated", all, all[:30] + "..........", 0.25, "[]"},
+		// what kept better models out of use: one to three of many are lost
+		{"one left of 400", worse, many[:399] + ".", 0, "[]"},
+		{"three left of 400", worse, many[:397] + "...", 0, "[]"},
+		{"four left of 400", worse, many[:396] + "....", 0, "[ALL masked_recall -4 +0 PERSON masked_recall -4 +0]"},
+		{"six left and three gained", "..." + worse[3:], many[:394] + "......", 0, "[]"},
+		{"twelve left and two gained", ".." + worse[2:], many[:388] + "............", 0, "[ALL masked_recall -12 +2 PERSON masked_recall -12 +2]"},
 	} {
-		both := Compared{scorerOf(t, person, c.was), scorerOf(t, person, c.now)}
-		if got := lossesOf(t, person, both, both, c.tolerance); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		lines, err := Compare(scorerOf(t, person, c.was), scorerOf(t, person, c.now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := Judgment{Compared: lines, Better: &[2]float64{0.1, 0.2}}
+		j.Decide(c.tolerance)
+		got := []string{}
+		for _, l := range j.Gated {
+			got = append(got, fmt.Sprintf("%s %s -%d +%d", strings.Replace(l.Category, person.String(), "PERSON", 1), l.Measure, l.Lost, l.Gained))
+		}
+		if fmt.Sprint(got) != c.want || j.Promoted != (c.want == "[]") {
+			t.Errorf("%s: in use %v, %v, want %s", c.what, j.Promoted, got, c.want)
 		}
 	}
 }
 
-// Where a house masks with a pair, the pairs are compared in what is masked, and the models alone in what they find.
-func TestLossesOfPairs(t *testing.T) {
-	all, person := strings.Repeat("f", 40), pipeline.Category(1)
-	for _, c := range []struct{ what, was, now, wasPair, nowPair, want string }{
-		{"one left alone and masked by the pair", all, all[:39] + ".", all, all[:39] + "m", "[]"},
-		{"one left by the pair", all, all[:39] + ".", all, all[:39] + ".", "[ALL masked_recall 1 0.975]"},
-		{"more masked alone, less by the pair", all[:30] + "..........", all[:39] + ".", all[:30] + "mmmmmmmmmm", all[:39] + ".", "[ALL masked_recall 1 0.975]"},
-		{"ten left alone and masked by the pair: they are found no more", all, all[:30] + "..........", all, all[:30] + "mmmmmmmmmm", "[recall 1 0.75]"},
-		{"ten left by the pair", all, all, all, all[:30] + "..........", "[ALL masked_recall 1 0.75 masked_recall 1 0.75]"},
-	} {
-		found, masked := Compared{scorerOf(t, person, c.was), scorerOf(t, person, c.now)}, Compared{scorerOf(t, person, c.wasPair), scorerOf(t, person, c.nowPair)}
-		if got := lossesOf(t, person, found, masked, 0); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+// A model that is not better beyond chance stays out of use, though it loses nothing.
+func TestDecideBetter(t *testing.T) {
+	for _, c := range []struct {
+		better *[2]float64
+		want   bool
+	}{{nil, true}, {&[2]float64{0.001, 0.2}, true}, {&[2]float64{0, 0.2}, false}, {&[2]float64{-0.3, -0.1}, false}} {
+		j := Judgment{Better: c.better}
+		if j.Decide(0); j.Promoted != c.want {
+			t.Errorf("%v: in use %v", c.better, j.Promoted)
 		}
 	}
-}
-
-// lossesOf says what is lost of notes of one category.
-func lossesOf(t *testing.T, category pipeline.Category, found, masked Compared, tolerance float64) string {
-	t.Helper()
-	lost, err := Losses(found, masked, tolerance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, l := range lost {
-		if l.Category == everything {
-			got = append(got, l.Category)
-		} else if l.Category != category.String() {
-			t.Errorf("category %s", l.Category)
-		}
-		got = append(got, fmt.Sprint(l.Measure, " ", l.Was, " ", l.Now))
-	}
-	return fmt.Sprint(got)
 }

@@ -30,19 +30,16 @@ type Turn struct {
 	Training  Training          `json:"training"`
 
 	Validation  Scores      `json:"validation"`
-	Gate        *Scores     `json:"gate,omitempty"` // where it is another set
-	Gated       []GateLine  `json:"gated"`
-	Pair        *Pair       `json:"beside_inverse,omitempty"` // where the gate asked what is masked with inverse.model beside both
-	Base        *Base       `json:"base,omitempty"`           // what the gate protects, where people have answered since the model in use
-	Promoted    bool        `json:"promoted"`
-	Was         *Scores     `json:"was,omitempty"`    // of the model that it was compared with, on the notes of Validation
-	Better      *[2]float64 `json:"better,omitempty"` // interval of what it has more of strict F1, 95 %
-	Folds       []string    `json:"folds,omitempty"`  // SHA-256 of the turn.json of each fold, whose models were judged
+	Gate        *Scores     `json:"gate,omitempty"`  // where it is another set
+	Base        *Base       `json:"base,omitempty"`  // what the gate protects, where people have answered since the model in use
+	Folds       []string    `json:"folds,omitempty"` // SHA-256 of the turn of each fold, whose models were judged
 	Calibration Calibration `json:"calibration"`
 
 	Files []File `json:"files"`
 
-	Sum string `json:"-"` // SHA-256 of turn.json
+	Judgment // it is no part of Sum, for it may change
+
+	Sum string `json:"-"` // SHA-256 of turn.json without the judgment
 }
 
 // Slice is what a turn looked at.
@@ -64,13 +61,13 @@ type Group struct {
 	Notes int    `json:"notes"`
 }
 
-// Base is a model that can be in use, and how it scored. Trained for a turn it is the training set of the model in use and the
-// answers that came since: it goes into use if the model of the turn does not, so that no answer is thrown away.
+// Base is a model that can be in use, and how it scored. Trained for a turn it has learned from the training set of the model in use
+// and the answers that came since: it goes into use if the model of the turn does not, so that no answer is thrown away.
 type Base struct {
-	File       string   `json:"file"` // in the folder of the turn
-	Groups     []Group  `json:"groups"`
-	Training   Training `json:"training"`
-	Validation Scores   `json:"validation"`
+	Of       int      `json:"of"`   // number of the turn that was in use when it was trained
+	File     string   `json:"file"` // in the folder of the turn
+	Groups   []Group  `json:"groups"`
+	Training Training `json:"training"`
 }
 
 // Training is what a turn learned from, and what came of it.
@@ -112,20 +109,6 @@ type CategoryScore struct {
 	MaskedRecall float64 `json:"masked_recall"`
 }
 
-// Pair is the masked recall of the model in use and of the turn's, each with the inverse model beside it, on the notes of the gate.
-type Pair struct {
-	Was float64 `json:"was_masked_recall"`
-	Now float64 `json:"masked_recall"`
-}
-
-// GateLine is a category that would lose recall. Masked recall is that of the pairs, where the turn has a Pair.
-type GateLine struct {
-	Category string  `json:"category"`
-	Measure  string  `json:"measure"`
-	Was      float64 `json:"was"`
-	Now      float64 `json:"now"`
-}
-
 // Calibration is how confidences are mapped to shares of right answers.
 type Calibration struct {
 	Map    calibrate.Map         `json:"map"` // used by the next turn
@@ -147,14 +130,17 @@ func (t *Turn) F1() float64 { return t.Validation.Strict.F1 }
 const ModelName = "model.velum"
 
 // InUse tells whether a model of the turn went into use.
-func (t *Turn) InUse() bool { return t.Promoted || t.Base != nil }
+func (t *Turn) InUse() bool { return t.Promoted || t.Protected() }
+
+// Protected tells whether the turn's model is held against Base: Base has learned what the model in use has.
+func (t *Turn) Protected() bool { return t.Base != nil && t.Base.Of == t.Beside }
 
 // Ships is the model of the turn that went into use.
 func (t *Turn) Ships() *Base {
-	if t.Base != nil && !t.Promoted {
+	if t.Protected() && !t.Promoted {
 		return t.Base
 	}
-	return &Base{ModelName, t.Groups, t.Training, t.Validation}
+	return &Base{t.Number, ModelName, t.Groups, t.Training}
 }
 
 // Name is that of the folder of the turn.
