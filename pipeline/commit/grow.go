@@ -181,10 +181,14 @@ func (g *growth) fate(u *UnitRecord, at string) string {
 	return "vanished"
 }
 
-// badFate is the same for a file that could not be read.
+// badFate is the same for a file that was not read. One of another kind has gone when
+// it is not there: nothing of it is missing in the output.
 func (g *growth) badFate(b *BadInput, at string) string {
 	if g.o.Grow && at != "" && g.files[at] {
 		return "replaced"
+	}
+	if b.Other && gone(at) {
+		return "removed"
 	}
 	return g.fate(&UnitRecord{Input: b.Input, SHA256: b.SHA256}, at)
 }

@@ -169,9 +169,9 @@ func (m *Manifest) public() *Manifest {
 	for i, u := range m.Units {
 		h.Units[i] = UnitRecord{Counts: u.Counts.public(), Config: u.Config, Model: u.Model, Damage: u.Damage, Unread: u.Unread && u.Damage != "", Parts: ofTree(u.Parts, false)}
 	}
-	h.BadInputs = make([]BadInput, len(m.BadInputs))
-	for i, b := range m.BadInputs {
-		h.BadInputs[i] = BadInput{Cause: b.Cause}
+	h.BadInputs = []BadInput{}
+	for _, b := range Faults(m.BadInputs) {
+		h.BadInputs = append(h.BadInputs, BadInput{Cause: b.Cause, Other: b.Other})
 	}
 	h.Files = ofTree(m.Files, false)
 	return &h

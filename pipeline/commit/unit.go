@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/velum-health/velum/pipeline/durable"
@@ -60,14 +61,22 @@ type Plan struct {
 	With json.RawMessage    // what plan.json has beside, for who joins: see Join
 }
 
-// BadInput is a file of the archive that could not be read at all. It is
-// recorded in the manifest so that it cannot get lost.
+// BadInput is a file of the archive that was not read at all: it could not be, or it is
+// not of the kind that the archive is made of. It is recorded in the manifest so that it
+// cannot get lost.
 type BadInput struct {
 	Input  string `json:"input,omitempty"` // path below the archive; in the private manifest only
 	SHA256 string `json:"input_sha256,omitempty"`
 	Bytes  int64  `json:"bytes"`
 	Cause  string `json:"cause"`
-	Path   string `json:"-"` // where the file is; "" if it is not there
+	Other  bool   `json:"other,omitempty"` // it is of another kind than the archive
+	Known  bool   `json:"known,omitempty"` // and that is no fault: it holds no notes, or the options say what the archive is made of
+	Path   string `json:"-"`               // where the file is; "" if it is not there
+}
+
+// Faults are the inputs that should have been read.
+func Faults(bad []BadInput) []BadInput {
+	return slices.DeleteFunc(slices.Clone(bad), func(b BadInput) bool { return b.Known })
 }
 
 // Name identifies the work of a unit: equal names mean equal parts.

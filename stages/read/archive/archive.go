@@ -34,12 +34,12 @@ import (
 type Archive struct {
 	Files  []File
 	Units  []commit.Unit     // in the order of the files
-	Bad    []commit.BadInput // files that cannot be read at all
+	Bad    []commit.BadInput // files that cannot be read at all, or are of another kind than the others
 	Drift  []Drift           // in what files differ from the first
 	Extra  []pipeline.Column // names and kinds of the columns in Batch.Extra
 	Kept   []pipeline.Column // those of them that are written as they were read
 	Tables []Table           // of lakehouses, at the versions that are read
-	Passed []string          // files that are not of what the archive is made of, below the archive
+	Passed []commit.BadInput // files that are not read, which is no fault: they hold no notes, or Options.Format names another kind
 
 	files      map[string]*File  // by path
 	partitions []pipeline.Column // of Extra, the last ones: folders have them
@@ -375,15 +375,10 @@ func (a *Archive) add(root, name string, e fs.DirEntry) error {
 		return nil
 	}
 	form, link := formOf(name), e.Type()&fs.ModeSymlink != 0
-	if form == noForm && !link {
-		return nil
-	}
 	info, err := os.Stat(name) // a link to a file counts
 	switch {
 	case err == nil && link && info.IsDir():
 		return a.addFolder(root, name)
-	case form == noForm:
-		return nil
 	case err != nil && link && errors.Is(err, fs.ErrNotExist):
 		return a.refuse(root, name, "is a link to nothing")
 	case err != nil:

@@ -18,7 +18,6 @@ import (
 type plannedArchive struct {
 	Files      []plannedFile
 	Drift      []Drift                `json:",omitempty"`
-	Passed     []string               `json:",omitempty"`
 	Shapes     map[string]input.Shape `json:",omitempty"` // of the columns of Batch.Extra
 	Partitions []pipeline.Column      `json:",omitempty"`
 }
@@ -76,7 +75,7 @@ var errPlan = errors.New("the archive of the plan is damaged")
 
 // MarshalJSON implements json.Marshaler. Units are not in it: they are the plan's.
 func (a *Archive) MarshalJSON() ([]byte, error) {
-	p := plannedArchive{Passed: a.Passed, Shapes: a.o.Shapes, Partitions: a.partitions}
+	p := plannedArchive{Shapes: a.o.Shapes, Partitions: a.partitions}
 	for _, d := range a.Drift {
 		d.Path = spelled(d.Path)
 		p.Drift = append(p.Drift, d)
@@ -93,7 +92,7 @@ func Planned(data []byte, o input.Options, behind *fence.Fence) (*Archive, error
 	if json.Unmarshal(data, &p) != nil {
 		return nil, errPlan
 	}
-	a := &Archive{o: o.WithDefaults(), fence: behind, Drift: p.Drift, Passed: p.Passed, partitions: p.Partitions, files: map[string]*File{}}
+	a := &Archive{o: o.WithDefaults(), fence: behind, Drift: p.Drift, partitions: p.Partitions, files: map[string]*File{}}
 	if err := a.o.Check(); err != nil {
 		return nil, err
 	}

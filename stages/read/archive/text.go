@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,9 +91,8 @@ func beginsAsDump(name string) bool {
 
 // settleForms decides what the archive is made of, where the options leave it
 // to the files: Parquet and dumps, or else documents, or else tables of text, or else
-// notes of a file each. What else lies in its folders is passed over and named: a README,
-// a table of codes, the labels of a corpus. A file that was given itself counts
-// whatever the others are.
+// notes of a file each. What else lies in its folders is not read, and named: see pass.
+// A file that was given itself counts whatever the others are.
 func (a *Archive) settleForms() {
 	want := forms[a.o.Format]
 	ranks := [...]int{noForm: 0, parquetForm: 4, dumpForm: 4, documentForm: 3, csvForm: 2, jsonForm: 2, noteForm: 1}
@@ -103,25 +104,61 @@ func (a *Archive) settleForms() {
 			tables[filepath.Dir(a.Files[i].Path)] = true
 		}
 	}
-	kept := a.Files[:0]
+	var kept, others []File
+	read := map[string]bool{}
 	for _, f := range a.Files {
 		spans := filepath.Base(f.Path) == "spans.parquet" && tables[filepath.Dir(f.Path)] && !f.given
 		switch {
 		case spans:
-			a.Passed = append(a.Passed, f.name())
+			others = append(others, f)
 			continue
 		case want != noForm && (f.given || f.form == want || want == dumpForm && f.form == noteForm || want == noteForm && f.form == dumpForm):
 			f.form = want
-		case f.given || want == noForm && ranks[f.form] == best:
+		case f.given || want == noForm && best > 0 && ranks[f.form] == best:
 		default:
-			a.Passed = append(a.Passed, f.name())
+			others = append(others, f)
 			continue
 		}
 		kept = append(kept, f)
+		read[spelled(f.Path)] = true
 		a.o.HasDocuments = a.o.HasDocuments || f.form == documentForm
 		a.o.Alone = a.o.Alone || a.o.HasDocuments
 	}
 	a.Files = kept
+	for i := range others {
+		if name := spelled(others[i].Path); !read[name] {
+			read[name] = true
+			a.pass(&others[i], want != noForm || tables[filepath.Dir(others[i].Path)])
+		}
+	}
+}
+
+// pass names a file that is not of what the archive is made of. That is a fault, for it
+// may hold notes, unless it is known to hold none, or chosen says that somebody has said
+// what the archive is made of.
+func (a *Archive) pass(f *File, chosen bool) {
+	b := commit.BadInput{Input: f.name(), Bytes: f.Bytes, Other: true, Known: chosen || a.holdsNoNotes(f.Path), Path: f.Path}
+	switch {
+	case f.form == noForm:
+		b.Cause = "is of a format that velum does not read"
+	default:
+		b.Cause = fmt.Sprintf("is of another format (%s) than the archive", f.form)
+	}
+	if b.Known {
+		a.Passed = append(a.Passed, b)
+		return
+	}
+	a.Bad = append(a.Bad, b)
+}
+
+// nameOfNoNotes is the name of a file that holds no notes, wherever it lies: it explains
+// the others, sums them up, configures a program, or has labels of the notes beside it.
+// (Names that begin with a dot or an underscore are not even looked at.)
+var nameOfNoNotes = regexp.MustCompile(`(?i)^((read.?me|l[eé]eme|llegeix.?me|leia.?me|licen[cs]e|notice|copying|changelog)\b.*` +
+	`|(sha(1|224|256|384|512)|md5)sums?(\.txt)?|checksums?(\.txt)?|thumbs\.db|desktop\.ini|.*\.(md|crc|md5|sha1|sha256|sha512|asc|sig|ya?ml|toml|ini|conf|log|ann))$`)
+
+func (a *Archive) holdsNoNotes(name string) bool {
+	return nameOfNoNotes.MatchString(filepath.Base(name)) || a.o.Checksums != "" && spelled(name) == spelled(a.o.Checksums)
 }
 
 // noteFile reads a note of a file of its own. It is a pipeline.Source.

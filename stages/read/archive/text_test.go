@@ -103,8 +103,14 @@ func TestTextArchives(t *testing.T) {
 		{"a file a note", map[string]string{"2024/b.txt": "\ufeffsegunda", "2024/a.txt": "primera\n", "c.txt": "tercera", "d.txt": "a\xf1o"},
 			input.Options{}, []string{"c: tercera", "d: año", "2024/a: primera\n", "2024/b: segunda"}, "", ""},
 		{"a dump as .txt", map[string]string{"a.txt": "1|2|3|uno\n4|5|6|dos\n"}, input.Options{}, []string{"1|2|3: uno", "4|5|6: dos"}, "", ""},
-		{"what lies beside", map[string]string{"a.csv": "note_id,text\n1,a\n", "LEEME.txt": "Exportado el lunes", "b.pdf": "x"},
-			input.Options{}, []string{"1: a"}, "", "LEEME.txt"},
+		{"what lies beside", map[string]string{"a.csv": "note_id,text\n1,a\n", "LEEME.txt": "Exportado el lunes", "b.md": "x", "a.csv.sha256": "", "_SUCCESS": "", ".hidden.csv": ""},
+			input.Options{}, []string{"1: a"}, "", "LEEME.txt a.csv.sha256 b.md"},
+		{"what could be notes", map[string]string{"a.csv": "note_id,text\n1,a\n", "nota.txt": "una nota"},
+			input.Options{}, []string{"1: a"}, "nota.txt: is of another format (txt) than the archive", ""},
+		{"what nobody knows", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.xlsx": "x"},
+			input.Options{}, []string{"1: a"}, "b.xlsx: is of a format that velum does not read", ""},
+		{"what somebody has decided", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.xlsx": "x", "c.jsonl": "{}"},
+			input.Options{Format: "csv"}, []string{"1: a"}, "", "b.xlsx c.jsonl"},
 		{"format by name", map[string]string{"a.txt": "note_id|text\n1|a\n"}, input.Options{Format: "csv"}, nil, "", "a.txt"},
 		{"another column", map[string]string{"a.csv": "note_id,text\n1,a\n", "b.csv": "note_id,texto\n2,b\n"}, input.Options{}, []string{"1: a"}, "b.csv: column \"text\" is missing; the file has: note_id, texto (did you mean \"texto\"?); name the column of the text with --text-column, or in read.columns.text", ""},
 		{"a table of columns", map[string]string{"a.json": `{"note_id":{"0":"a","1":"b"},"text":{"0":"uno","1":"dos"}}`}, input.Options{}, []string{"! bad_row"}, "", ""},
@@ -129,14 +135,17 @@ func TestTextArchives(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v\n got %q\nwant %q", err, got, want)
 			}
-			bad := ""
+			bad, passed := "", []string(nil)
 			for _, b := range a.Bad {
 				bad += b.Input + ": " + b.Cause
+			}
+			for _, b := range a.Passed {
+				passed = append(passed, b.Input)
 			}
 			if bad != tt.bad {
 				t.Errorf("bad: %q, want %q", bad, tt.bad)
 			}
-			if got := strings.Join(a.Passed, " "); got != tt.pass {
+			if got := strings.Join(passed, " "); got != tt.pass {
 				t.Errorf("passed over: %q, want %q", got, tt.pass)
 			}
 		})

@@ -122,7 +122,7 @@ func (d *dossier) run() error {
 		languages = append(languages, []Value{text(x.Name), count(x.Count), share(float64(x.Count) / float64(max(r.Notes.Masked, 1)))})
 	}
 	d.table("languages", languages, "language", "notes", "share")
-	d.say("unread", count(int64(len(r.BadInputs))), term("files"), text(","), count(int64(r.BadUnits)), term("units"))
+	d.say("unread", count(int64(r.Unread())), term("files"), text(","), count(int64(r.BadUnits)), term("units"))
 	d.say("unvouched", count(int64(r.Unvouched)), term("files"))
 	d.say("schema_drift", count(int64(len(r.Drift))), term("places"))
 	if r.Notes.Duplicates != nil {

@@ -204,12 +204,15 @@ func SetOf(ids []string) map[string]bool {
 	return set
 }
 
-// BadInputs names the first of the files that could not be read; the log and
+// BadInputs names the first of the files that were not read; the log and
 // the private manifest name all.
 func BadInputs(bad []commit.BadInput) error {
 	remedy, others := "ask for it again", ""
+	if bad[0].Other {
+		remedy = "give it as an archive of its own, move it away, or say with read.format what the archive is made of"
+	}
 	if len(bad) > 1 {
-		remedy, others = "ask for them again; the private manifest has all causes", fmt.Sprintf("; %d other files could not be read", len(bad)-1)
+		remedy, others = remedy+"; the private manifest has all causes", fmt.Sprintf("; %d other files were not read", len(bad)-1)
 	}
 	return exit.Errorf(exit.Quarantined, remedy, "%s: %s%s", cmp.Or(bad[0].Path, bad[0].Input), bad[0].Cause, others)
 }

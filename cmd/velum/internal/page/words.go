@@ -132,7 +132,7 @@ var words = map[string][len(languageCodes)]string{
 	"sentence stopped": {"This run stopped, and nothing of it is in the output: %s.", "Esta ejecución se detuvo y nada de ella está en el resultado: %s.", "Aquesta execució es va aturar i res d'ella és al resultat: %s."},
 
 	"find quarantine": {"%s of the notes are in quarantine; %s are allowed.", "El %s de las notas está en cuarentena; se permite el %s.", "El %s de les notes és en quarantena; se'n permet fins a %s."},
-	"find files":      {"%s of the archive could not be read.", "No se ha podido leer %s del archivo.", "No s'ha pogut llegir %s de l'arxiu."},
+	"find files":      {"Not read: %s of the archive.", "Sin leer: %s del archivo.", "Sense llegir: %s de l'arxiu."},
 	"find units":      {"%s could not be decoded; all of their notes are in quarantine.", "No se ha podido descodificar %s; todas sus notas están en cuarentena.", "No s'ha pogut descodificar %s; totes les seves notes són en quarantena."},
 	"find others":     {"%s were masked by earlier runs with other options or another model; give their files again to mask them alike.", "%s se enmascararon en ejecuciones anteriores con otras opciones u otro modelo; dé sus ficheros otra vez para enmascararlas igual.", "%s es van emmascarar en execucions anteriors amb altres opcions o un altre model; doneu els fitxers un altre cop per emmascarar-les igual."},
 	"find failure":    {"%s in quarantine for a failure of velum itself (%s).", "%s en cuarentena por un fallo de velum (%s).", "%s en quarantena per un error de velum (%s)."},
@@ -335,7 +335,7 @@ var words = map[string][len(languageCodes)]string{
 	"without spans":             {"notes without spans", "notas sin marcas", "notes sense marques"},
 	"input":                     {"Input", "Entrada", "Entrada"},
 	"unvouched":                 {"Files without page checksums: %s. Damage to them can change notes, and no reader can tell; read.sha256 or read.twice can.", "Ficheros sin sumas de control por página: %s. Un daño puede cambiar notas sin que ningún lector lo note; read.sha256 o read.twice sí lo notan.", "Fitxers sense sumes de control per pàgina: %s. Un dany pot canviar notes sense que cap lector ho noti; read.sha256 o read.twice sí que ho noten."},
-	"bad files":                 {"Files that could not be read", "Ficheros que no se han podido leer", "Fitxers que no s'han pogut llegir"},
+	"bad files":                 {"Files that were not read", "Ficheros que no se han leído", "Fitxers que no s'han llegit"},
 	"bad units":                 {"Parts of files that could not be decoded", "Partes de ficheros que no se han podido descodificar", "Parts de fitxers que no s'han pogut descodificar"},
 	"file name":                 {"File", "Fichero", "Fitxer"},
 	"bytes":                     {"Bytes", "Bytes", "Bytes"},

@@ -96,8 +96,8 @@ func (p *proposal) doubts() (all []string) {
 			all = append(all, fmt.Sprintf(format, args...))
 		}
 	}
-	if n := len(p.archive.Passed); n > 0 {
-		say(n, "of another format, and so passed over: %d of the files, first %s", n, p.archive.Passed[0])
+	if n := len(p.archive.Bad); n > 0 {
+		say(n, "a run will not read %d of the files, and end with exit code 3: the first, %s, %s", n, p.archive.Bad[0].Input, p.archive.Bad[0].Cause)
 	}
 	e := p.examples[p.roles.text]
 	say(points(len(e.notes) == 0), "none of the notes that were looked at can be masked: %s", strings.Join(byCount(e.aside), ", "))

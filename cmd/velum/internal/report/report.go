@@ -183,6 +183,7 @@ type reportBadInput struct {
 	Name  string `json:"file,omitempty"` // below the archive
 	Bytes int64  `json:"bytes"`
 	Cause string `json:"cause"`
+	Known bool   `json:"known,omitempty"` // it is no fault that the file is not read
 }
 
 // reportDamage is a unit that could not be decoded: row groups or bytes [From,
@@ -282,7 +283,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		r.Model.Dial = &reportDial{Asked: in.Config.Tag.Recall, Recall: Rounded(in.Dial.Recall), Precision: Rounded(in.Dial.Precision)}
 	}
 	for _, b := range m.BadInputs {
-		r.BadInputs = append(r.BadInputs, reportBadInput{b.SHA256, printable(b.Input), b.Bytes, b.Cause})
+		r.BadInputs = append(r.BadInputs, reportBadInput{b.SHA256, printable(b.Input), b.Bytes, b.Cause, b.Known})
 	}
 	for _, u := range m.Inputs() {
 		if u.Damage != "" {
@@ -483,13 +484,23 @@ func numbered(counts tally.Counts, of tally.Of, n int) []named {
 	return all
 }
 
+// Unread is how many files should have been read and were not.
+func (r *Report) Unread() (n int) {
+	for _, b := range r.BadInputs {
+		if !b.Known {
+			n++
+		}
+	}
+	return n
+}
+
 // judge sets the light, the sentence and what is to be looked at.
 func (r *Report) judge() {
 	n, l := &r.Notes, r.language
 	if n.Read > 0 && float64(n.Quarantined) > n.Allowed*float64(n.Read) {
 		r.find(red, "find quarantine", l.Percent(n.Share), l.Percent(n.Allowed))
 	}
-	if k := len(r.BadInputs); k > 0 {
+	if k := r.Unread(); k > 0 {
 		r.find(red, "find files", l.Plural(int64(k), "file"))
 	}
 	if r.BadUnits > 0 {
@@ -577,7 +588,8 @@ func (r *Report) Public() *Report {
 	for i := range p.Spans.Categories {
 		p.Spans.Categories[i].BySource = nil
 	}
-	p.Drift, p.BadInputs = slices.Clone(r.Drift), slices.Clone(r.BadInputs)
+	p.Drift = slices.Clone(r.Drift)
+	p.BadInputs = slices.DeleteFunc(slices.Clone(r.BadInputs), func(b reportBadInput) bool { return b.Known })
 	for i := range p.Drift {
 		p.Drift[i].File = ""
 	}

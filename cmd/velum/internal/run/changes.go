@@ -102,7 +102,7 @@ func (m *masking) printPlan(units *commit.Plan) error {
 	seconds := float64(left) / notesPerSecondAndCore / float64(m.Workers())
 	if m.JSON {
 		return json.NewEncoder(m.Out).Encode(map[string]any{
-			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(units.BadInputs),
+			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(m.archive.Bad),
 			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes, "tables": units.Tables,
 		})
 	}

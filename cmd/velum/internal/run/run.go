@@ -257,13 +257,17 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	m.Documents = m.archive.HasDocuments()
 	m.logDrift()
 	if n := len(m.archive.Passed); n > 0 {
-		m.Log.Warn("files of another kind are passed over; read.format says what the archive is made of", "files", n, "first", m.archive.Passed[0])
+		m.Log.Warn("files are not read, since they hold no notes or read.format says what the archive is made of", "files", n, "first", m.archive.Passed[0].Input)
 	}
 	if n, first := m.archive.Unvouched(); n > 0 {
 		m.Log.Warn("files have no page checksums: damage to them may change notes unseen; give read.sha256 or read.twice", "files", n, "first", first)
 	}
-	for _, b := range m.archive.Bad {
-		m.Log.Warn("file cannot be read; the others go on", "path", cmp.Or(b.Path, b.Input), "cause", b.Cause)
+	for i, b := range m.archive.Bad {
+		if i == mostNamed {
+			m.Log.Warn("more files are not read; the private manifest names them", "more_files", len(m.archive.Bad)-i)
+			break
+		}
+		m.Log.Warn("file is not read; the others go on", "path", cmp.Or(b.Path, b.Input), "cause", b.Cause)
 	}
 	m.logTables()
 	if len(m.archive.Units)+len(m.archive.Bad)+len(m.archive.Tables) == 0 {
@@ -294,7 +298,7 @@ func (m *masking) logDrift() {
 
 // plan is what the archive and the configuration make of a run.
 func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
-	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: m.archive.Bad, Roots: m.options.In, Key: key.ID()}
+	plan := &commit.Plan{Units: m.archive.Units, Model: m.Model.SHA256, BadInputs: slices.Concat(m.archive.Bad, m.archive.Passed), Roots: m.options.In, Key: key.ID()}
 	plan.Mark = m.archive.Mark
 	plan.Tables = m.tables()
 	sum, err := m.Hash()
@@ -550,8 +554,8 @@ func (m *masking) verdict(r *commit.Result) error {
 		return exit.Errorf(exit.Quarantined, "look at the reasons in report.json; write.max_quarantined sets the limit",
 			"%d of %d notes are in quarantine, more than %.4g %%%s", c.Quarantined, c.Rows, 100*m.Write.MaxQuarantined, damaged(r.Manifest))
 	}
-	if len(r.Bad) > 0 { // those of earlier runs were said then
-		return flow.BadInputs(r.Bad)
+	if bad := commit.Faults(r.Bad); len(bad) > 0 { // those of earlier runs were said then
+		return flow.BadInputs(bad)
 	}
 	if r.Nothing {
 		return exit.Errorf(exit.Nothing, "", "nothing to do: the output is up to date")
