@@ -18,26 +18,12 @@ same seed gives the same notes. Templates and names of --split train and
 --split test are disjoint.
 
 An archive for velum run is written with --to archive: a folder of months in
-Parquet without the gold, and the gold beside it in DIR.gold.
-
-With --contexts NOTES the sentences are real and the values invented: notes of
-any format are tagged as the model is and again at a high recall (--recall; if
-none is given 0.99, or the most that the precision floor allows). Lines on which both agree and that hold no other number of
-five digits or address get another value for every name, place, date and age.
-Lines without any get some in place of "la paciente", "su hija", "este centro",
-"hace 3 días", or stay as they are. A line that still holds a word of three
-letters or more of any value that was found is left out. What the model missed
-both times is still there: the output is made for training where the notes lie,
-in a new folder that its owner alone may open (mode 0700).`,
+Parquet without the gold, and the gold beside it in DIR.gold.`,
 		Example: `  velum synth --notes 3000 --seed 1 --out sample --to archive
-  velum synth --notes 20000 --seed 2 --split train --density 3 --out train.jsonl
-  velum synth --contexts notes.jsonl --notes 20000 --out contexts`,
+  velum synth --notes 20000 --seed 2 --split train --density 3 --out train.jsonl`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if f.Contexts == "" {
-				return notes.Synth(c.Context(), a.Console, &f)
-			}
-			return call(a, notes.Contexts, &f)(c, nil)
+			return notes.Synth(c.Context(), a.Console, &f)
 		},
 	}
 	flags := c.Flags()
@@ -50,8 +36,5 @@ in a new folder that its owner alone may open (mode 0700).`,
 	flags.StringVar(&f.Out, "out", "", "`PATH` to write")
 	flags.StringVar(&f.To, "to", "", "`FORMAT`: archive, or one of velum convert; told from the name if left out")
 	flags.IntVar(&f.Months, "months", 2, "months of --to archive")
-	flags.StringVar(&f.Contexts, "contexts", "", "take the sentences of the notes at `PATH`, in a new private folder --out")
-	flags.StringVar(&f.From, "from", "", "`FORMAT` of --contexts; told from the files if left out")
-	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "workers=run.workers")
 	return c
 }

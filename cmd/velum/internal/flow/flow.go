@@ -47,7 +47,6 @@ import (
 //	embed      read         ─> tokenize                                ─> teach, then models/word/embed
 //	convert    read         ─>                                         ─> write
 //	synth      synth        ─>                                         ─> write
-//	           read         ─> tokenize tag resolve (aside) tag resolve ─> synth.Contexts ─> write (--contexts)
 //
 // The order of the functions below is the order of the stages; what each needs
 // of the configuration stands in its own function.

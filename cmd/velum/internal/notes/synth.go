@@ -23,8 +23,6 @@ type SynthOptions struct {
 	Language string // es, ca, mixed; "" for all
 	Out, To  string
 	Months   int // of an archive
-
-	Contexts, From string // an archive whose sentences are used, and its format; "" for none
 }
 
 // Synth generates notes with gold spans.
