@@ -26,12 +26,13 @@ const (
 	TooCostly             // the recognizers of the house cost more than one note may: it would at every start
 	NoPatient             // people object, and nobody knows whose the note is
 	Unreadable            // the document holds what nobody can look at: an image, a scan
+	IdentifyingID         // the id says who somebody is, and would be public
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"sound", "null_text", "bad_encoding", "too_long", "control_text", "null_id",
-	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable",
+	"panicked", "timed_out", "no_model", "surviving_value", "strict_finding", "bad_unit", "bad_tags", "changed_text", "unsealed", "bad_row", "excluded", "too_costly", "no_patient", "unreadable", "identifying_id",
 }
 
 // String returns the code used in files and reports.

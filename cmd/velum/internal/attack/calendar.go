@@ -218,7 +218,7 @@ func (a *attacker) plantEvents(ctx context.Context, o *offsets) (*calendarFigure
 		return nil, err
 	}
 	c := &calendarFigures{Kind: "planted", Patients: len(o.planter.Patients)}
-	steps, err := f.StreamSteps(nil)
+	steps, err := f.StreamSteps(nil, false)
 	if err != nil {
 		return nil, err
 	}

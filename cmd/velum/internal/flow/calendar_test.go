@@ -37,7 +37,7 @@ func research(t *testing.T, env ...string) *Flow {
 // that is kept back comes out empty.
 func maskedBy(t *testing.T, f *Flow, notes []string) (out []string) {
 	t.Helper()
-	steps, err := f.StreamSteps(nil)
+	steps, err := f.StreamSteps(nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,10 +35,10 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> tokenize tag (recognize) resolve (calendar) mask verify (restore) teacher choose ─> write.Unit
+//	run        read.Archive ─> vet tokenize tag (recognize) resolve (calendar) mask verify (restore) teacher choose ─> write.Unit
 //	explain    one note     ─> tokenize tag (recognize) resolve (calendar) mask verify ─> explain
-//	mask - -   stream       ─> tokenize tag (recognize) resolve (calendar) mask verify (restore) ─> stream (tag - - the same)
-//	mask       read.Archive ─> tokenize (recognize) give (calendar) mask verify (restore) ─> write.Unit (spans of an earlier run)
+//	mask - -   stream       ─> vet tokenize tag (recognize) resolve (calendar) mask verify (restore) ─> stream (tag - - the same)
+//	mask       read.Archive ─> vet tokenize (recognize) give (calendar) mask verify (restore) ─> write.Unit (spans of an earlier run)
 //	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
@@ -102,7 +102,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
-	steps = slices.Concat(steps, f.looked(&found.Inverse), f.vain(&found.Vain), masked)
+	steps = slices.Concat(f.vetted(), steps, f.looked(&found.Inverse), f.vain(&found.Vain), masked)
 	if f.Choose.Use {
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}
@@ -110,9 +110,14 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 }
 
 // StreamSteps is the row of `velum mask - -` and `velum tag - -`: that of run, without
-// what is chosen of an archive. kept are the columns that pass with the notes.
-func (f *Flow) StreamSteps(kept []pipeline.Column) ([]pipeline.Step, error) {
-	return f.maskedSteps(kept, nil)
+// what is chosen of an archive. kept are the columns that pass with the notes. Where masked
+// notes go out, their ids are vetted.
+func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step, error) {
+	steps, err := f.maskedSteps(kept, nil)
+	if vetted {
+		steps = append(f.vetted(), steps...)
+	}
+	return steps, err
 }
 
 // ExplainSteps is the row of `velum explain`: that of a stream, of which trace sees
@@ -331,7 +336,7 @@ func (f *Flow) TaggedSteps(given *files.TaggedUnit, dealt mask.Dealt, kept []pip
 		return nil, err
 	}
 	steps, err := f.GivenSpans(given, &found.Calendar)
-	return append(steps, masked...), err
+	return slices.Concat(f.vetted(), steps, masked), err
 }
 
 // foundSteps are the steps from what was found in notes to what may leave.

@@ -113,7 +113,7 @@ func (k *checker) columns() {
 		switch {
 		case name == cols.Text:
 			k.note("read.keep", "the column of the note cannot pass through", "the masked text is always written")
-		case k.Read.IDs != "keep" && slices.Contains(cols.ID, name):
+		case (k.Read.IDs == "keyed" || k.Read.IDs == "drop") && slices.Contains(cols.ID, name):
 			k.note("read.keep", "a column of the id cannot pass through when ids are "+k.Read.IDs, "")
 		}
 	}

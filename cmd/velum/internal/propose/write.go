@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/stages/vet"
 )
 
 // said is a role of a column as people read it.
@@ -77,7 +79,7 @@ func (p *proposal) source() string {
 	if len(files) > 1 {
 		parts[0] = fmt.Sprintf("%d files of %s", len(files), parts[0])
 	}
-	if n := len(folders); n > 1 {
+	if n := len(folders); n > 1 && flow.VetNames(p.flow.Config, p.archive) == nil {
 		parts = append(parts, fmt.Sprintf("in %d folders from %s to %s", n, folders[0], folders[n-1]))
 	}
 	if p.table != nil && p.table.head.Encoding != "" {
@@ -89,6 +91,21 @@ func (p *proposal) source() string {
 	return strings.Join(append(parts, p.notes, fmt.Sprintf("%.1f MB", float64(bytes)/1e6)), ", ")
 }
 
+// vetted is the error of a run whose files, folders or ids say who somebody is.
+func (p *proposal) vetted() error {
+	if err := flow.VetNames(p.flow.Config, p.archive); err != nil || p.table == nil || p.roles.id == nil || p.flow.Read.IDs != "keep" {
+		return err
+	}
+	var ids [][]byte
+	for _, row := range p.table.kept {
+		ids = append(ids, []byte(valueOf(row, p.roles.id)))
+	}
+	if what := vet.NewVetter().Column(ids); what != "" {
+		return flow.IDsHold(p.roles.id.name, "", what)
+	}
+	return nil
+}
+
 // doubts are what somebody should know before a run.
 func (p *proposal) doubts() (all []string) {
 	say := func(n int, format string, args ...any) {
@@ -98,6 +115,10 @@ func (p *proposal) doubts() (all []string) {
 	}
 	if n := len(p.archive.Bad); n > 0 {
 		say(n, "a run will not read %d of the files, and end with exit code 3: the first, %s, %s", n, p.archive.Bad[0].Input, p.archive.Bad[0].Cause)
+	}
+	if err := p.vetted(); err != nil {
+		_, remedy := exit.Explain(err)
+		say(1, "velum run refuses: %v; %s", err, remedy)
 	}
 	e := p.examples[p.roles.text]
 	say(points(len(e.notes) == 0), "none of the notes that were looked at can be masked: %s", strings.Join(byCount(e.aside), ", "))

@@ -273,6 +273,9 @@ func (m *masking) scan(ctx context.Context) (*commit.Plan, error) {
 	if len(m.archive.Units)+len(m.archive.Bad)+len(m.archive.Tables) == 0 {
 		return nil, exit.Errorf(exit.Nothing, "look at --in", "no notes in the archive")
 	}
+	if err := flow.Vet(ctx, m.Config, m.archive); err != nil {
+		return nil, err
+	}
 	if err := m.leaveOut(ctx); err != nil {
 		return nil, err
 	}

@@ -287,7 +287,8 @@ func (a *arrows) put(b *pipeline.Batch, i int) error {
 	if !sound {
 		a.bad = append(a.bad, a.columns[0].Len())
 	}
-	appendBytes(a.columns[0], b.ID.At(i), len(b.ID.At(i)) > 0)
+	id := a.id(b, i)
+	appendBytes(a.columns[0], id, len(id) > 0)
 	var text []byte
 	if sound {
 		text = a.shape.text(b, i)

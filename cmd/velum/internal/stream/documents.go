@@ -119,7 +119,7 @@ func (d *documents) Put(b *pipeline.Batch) error {
 		if b.Reason[i] == pipeline.Sound && masked.Valid[i] {
 			out = append(out, masked.Bytes.At(i)...)
 		} else {
-			out = d.refused(out, b.ID.At(i), b.Reason[i])
+			out = d.refused(out, d.id(b, i), b.Reason[i])
 		}
 		if _, end := d.format.Ext(); !bytes.HasSuffix(out, []byte(end)) {
 			out = append(out, end...)

@@ -175,7 +175,7 @@ func (j *jsonl) Put(b *pipeline.Batch) (err error) {
 	for i := range b.Len() {
 		sound := b.Reason[i] == pipeline.Sound
 		out = append(out, `{"`+idColumn+`":`...)
-		if id := b.ID.At(i); len(id) > 0 {
+		if id := j.id(b, i); len(id) > 0 {
 			out = write.AppendString(out, id)
 		} else {
 			out = append(out, "null"...)

@@ -37,7 +37,7 @@ func (n *notes) Put(b *pipeline.Batch) error {
 			} else {
 				out = appendKey(out, name)
 			}
-			if value := note[k]; !sound && k > 0 || len(value) == 0 {
+			if value := note[k]; !sound && (k > 0 || len(n.id(b, i)) == 0) || len(value) == 0 {
 				out = append(out, "null"...)
 			} else {
 				out = appendValue(out, value, name == omop.Text)

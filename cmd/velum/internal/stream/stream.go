@@ -118,7 +118,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 			return err
 		}
 	}
-	steps, err := f.StreamSteps(d.times())
+	steps, err := f.StreamSteps(d.times(), !o.Tag)
 	if err != nil {
 		return err
 	}
@@ -276,6 +276,14 @@ func (s *shape) status(b *pipeline.Batch, i int) string {
 		return "tagged"
 	}
 	return "masked"
+}
+
+// id is what goes out as the id of note i: nothing if it says who somebody is.
+func (s *shape) id(b *pipeline.Batch, i int) []byte {
+	if b.Reason[i] == pipeline.IdentifyingID {
+		return nil
+	}
+	return b.ID.At(i)
 }
 
 // text is what goes out of note i, which is sound.

@@ -1,0 +1,132 @@
+package vet
+
+import (
+	"bytes"
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Kinds of word. As one of ordinary, a word is no proof of a person, whatever else it is; as
+// one of heads it says that names beside it are those of a house or a street.
+const (
+	anyName  = gazetteer.GivenName | gazetteer.Surname
+	ordinary = gazetteer.CommonWord | gazetteer.Month | gazetteer.Weekday | gazetteer.Holiday | gazetteer.MedicalTerm | gazetteer.Drug | gazetteer.Eponym
+	heads    = gazetteer.HospitalHead | gazetteer.StreetType | gazetteer.InstitutionHead | gazetteer.LegalForm
+	place    = gazetteer.Municipality | gazetteer.Province | gazetteer.Country
+)
+
+//go:embed ordinary.txt
+var ordinaryText string
+
+// ordinaryWords are those of ordinary.txt.
+var ordinaryWords = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	for line := range strings.Lines(ordinaryText) {
+		if !strings.HasPrefix(line, "#") {
+			for word := range strings.FieldsSeq(line) {
+				words[word] = true
+			}
+		}
+	}
+	return words
+})
+
+// cut finds the words of the text, those that digits touch left out: of letters and digits
+// in any order are codes made.
+func (v *Vetter) cut() {
+	v.words = v.words[:0]
+	camel := !bytes.ContainsAny(v.text, "0123456789") // GarciaLopez are two words
+	for at := 0; at < len(v.text); {
+		r, size := utf8.DecodeRune(v.text[at:])
+		first, lower := at, false
+		for at < len(v.text) && isLetter(r) && !(camel && lower && unicode.IsUpper(r)) {
+			lower = unicode.IsLower(r)
+			at += size
+			r, size = utf8.DecodeRune(v.text[at:])
+		}
+		switch {
+		case at == first:
+			at += size
+		case !digitAt(v.text, first-1) && !digitAt(v.text, at):
+			v.words = append(v.words, pipeline.Token{Start: int32(first), End: int32(at)})
+		}
+	}
+}
+
+// word is what a word says of whose name it stands in.
+type word struct {
+	classes gazetteer.Class
+	known   bool // classes are of the lists that taggers ask, which have few surprises
+	plain   bool // an ordinary word
+	short   bool
+}
+
+func (v *Vetter) wordOf(t pipeline.Token) (w word) {
+	form := v.text[t.Start:t.End]
+	w.classes = v.lists[0].Classes(form)
+	w.known = w.classes&anyName != 0
+	w.short = len(form) < 3
+	var folded [64]byte
+	w.plain = w.classes&ordinary != 0 || w.short || ordinaryWords()[string(gazetteer.Fold(folded[:0], form))]
+	w.classes |= v.lists[1].Classes(form)
+	return w
+}
+
+// named tells whether a given name stands beside a surname, or beside words that nobody knows
+// and nothing else: many surnames are in no list.
+func (v *Vetter) named() bool {
+	var before word
+	given, unknown, others := false, 0, 0
+	for i := 0; i < len(v.words); i++ {
+		t := v.words[i]
+		form := string(v.text[t.Start:t.End])
+		if particles[strings.ToLower(form)] {
+			continue
+		}
+		if p := v.lists[0].PhraseAt(v.text, v.words, i); p.Class&gazetteer.Centre != 0 {
+			return false // a hospital named after somebody
+		}
+		w := v.wordOf(t)
+		switch {
+		case w.classes&heads != 0 || saints[strings.ToLower(form)]:
+			return false
+		case before.beside(w) || w.beside(before):
+			return true
+		case !w.plain && w.known && w.classes&gazetteer.GivenName != 0:
+			given = true
+		case w.plain && (!w.known || len(form) < 4) || w.classes&^(anyName|place|ordinary) != 0:
+			others++
+		case !w.plain && w.classes&place == 0 && len(form) >= 5:
+			unknown++
+		}
+		before = w
+	}
+	return given && unknown > 0 && others == 0
+}
+
+// beside tells whether two words are a given name and a surname, or two surnames, and that
+// not by accident.
+func (a word) beside(b word) bool {
+	sure := func(w word) bool { return w.known && !w.plain }
+	switch {
+	case a.short || b.short || b.classes&gazetteer.Surname == 0:
+		return false
+	case a.classes&gazetteer.GivenName != 0 && sure(a):
+		return b.known || !b.plain
+	case a.classes&gazetteer.GivenName != 0 && a.known:
+		return sure(b)
+	}
+	return a.classes&gazetteer.Surname != 0 && sure(a) && sure(b)
+}
+
+// particles may stand between the words of a name, saints before those of a hospital.
+var (
+	particles = map[string]bool{"de": true, "del": true, "la": true, "las": true, "los": true, "el": true, "y": true, "i": true, "e": true}
+	saints    = map[string]bool{"san": true, "sant": true, "santa": true, "santo": true, "virgen": true, "marques": true, "marqués": true, "reina": true, "principe": true, "príncipe": true}
+)
