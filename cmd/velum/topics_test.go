@@ -34,13 +34,6 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// README.md is for the first hour; what else there is to say stands in topics.
-func TestReadmeIsShort(t *testing.T) {
-	if n := strings.Count(readme(t), "\n"); n > 150 {
-		t.Errorf("README.md has %d lines, 150 wanted: move something to cmd/velum/topics", n)
-	}
-}
-
 func TestPlain(t *testing.T) {
 	const markdown = "# First steps\n\nSee [the\nrecipes](configs/deploy/README.md).\n\n```sh\nvelum run   # as it stands\n\nmore\n```\n\n| a | b | c |\n|---|---|---|\n| one | | [x](y) |\n\n* first\n* second\n  line"
 	const want = "FIRST STEPS\n\nSee the recipes.\n\n  velum run   # as it stands\n\n  more\n\n  a\n      b · c\n  one\n      x\n\n* first\n* second line"
