@@ -182,12 +182,6 @@ func (f *File) Alone() ([]byte, error) {
 		}
 		sections = append(sections, Section{s.Name, data})
 	}
-	return Rewritten(f, sections)
-}
-
-// Rewritten returns a file that stands alone, with the header of another and these
-// sections.
-func Rewritten(f *File, sections []Section) ([]byte, error) {
 	var b bytes.Buffer
 	err := Write(&b, json.RawMessage(f.header), sections...)
 	return b.Bytes(), err

@@ -122,8 +122,8 @@ const (
 	maxWindow = 1 << 16
 )
 
-// check tells what is impossible about the shape.
-func (a Architecture) check() error {
+// Check tells what is impossible about the shape.
+func (a Architecture) Check() error {
 	for _, w := range []struct {
 		name     string
 		n, least int
@@ -153,16 +153,16 @@ func (a Architecture) check() error {
 	return nil
 }
 
-// gates of the cell.
-func (a Architecture) gates() int {
+// Gates of the cell.
+func (a Architecture) Gates() int {
 	if a.Cell == "coupled" {
 		return 3
 	}
 	return 4
 }
 
-// charWidth is the length of the vector that a token's characters give.
-func (a Architecture) charWidth() int {
+// CharWidth is the length of the vector that a token's characters give.
+func (a Architecture) CharWidth() int {
 	switch a.Chars {
 	case "cnn":
 		return a.CharUnits
@@ -172,5 +172,5 @@ func (a Architecture) charWidth() int {
 	return 0
 }
 
-// input is the length of the vector of a token.
-func (a Architecture) input() int { return a.Word + a.charWidth() + a.Feature }
+// Input is the length of the vector of a token.
+func (a Architecture) Input() int { return a.Word + a.CharWidth() + a.Feature }

@@ -2,7 +2,6 @@ package bilstm
 
 import (
 	"math"
-	"slices"
 
 	"github.com/velum-health/velum/models/number/modelfile"
 )
@@ -62,31 +61,4 @@ func lostBy(row []float32, scale float32) (lost float64) {
 		lost += d * d
 	}
 	return lost
-}
-
-// Halved returns the file of a model whose tables have four bits a number, as training
-// writes them: of one that was written when they had eight.
-func Halved(f *modelfile.File) ([]byte, error) {
-	var h header
-	if err := f.Header(&h); err != nil {
-		return nil, err
-	}
-	sections := slices.Clone(f.Sections())
-	for name, cols := range map[string]int{"words": h.Network.Word, "features": h.Network.Feature} {
-		p := &parameter{name: name, cols: cols, table: true}
-		codes := slices.IndexFunc(sections, func(s modelfile.Section) bool { return s.Name == "c."+name })
-		scales := slices.IndexFunc(sections, func(s modelfile.Section) bool { return s.Name == "p."+name })
-		if codes < 0 || scales < 0 {
-			continue
-		}
-		p.rows = len(sections[scales].Data) / 4
-		if err := p.open(f); err != nil {
-			return nil, err
-		}
-		if p.codes != nil {
-			p = p.rounded()
-			sections[codes].Data, sections[scales].Data = p.halves, modelfile.Bytes(p.scales)
-		}
-	}
-	return modelfile.Rewritten(f, sections)
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/velum-health/velum/models/number/kernels"
 )
 
-// keyTable numbers the keys of features from 1 on. Keys are hashes already, and a
+// KeyTable numbers the keys of features from 1 on. Keys are hashes already, and a
 // token asks for seven of them, a form that is not known for twenty: places that
 // follow each other, at most half of them taken, answer in half the time of Go's
 // map, which was 3 % of a cascade's.
-type keyTable struct {
+type KeyTable struct {
 	slots []keySlot // a power of two
 	used  int
 	owner *[2]uint64 // of slots: each copy of the table has it
@@ -24,10 +24,11 @@ type keySlot struct {
 // keySalt keeps files from choosing which keys stand side by side.
 var keySalt = rand.Uint64() | 1
 
-func (t *keyTable) len() int { return t.used }
+// Len returns how many keys have a number.
+func (t *KeyTable) Len() int { return t.used }
 
 // row returns the number of a key; 0: it has none.
-func (t *keyTable) row(key uint64) int32 {
+func (t *KeyTable) row(key uint64) int32 {
 	if t.used == 0 {
 		return 0
 	}
@@ -35,7 +36,7 @@ func (t *keyTable) row(key uint64) int32 {
 }
 
 // find returns the place of a key, or the free one where it would stand.
-func (t *keyTable) find(key uint64) int {
+func (t *KeyTable) find(key uint64) int {
 	last := len(t.slots) - 1
 	h := (key ^ keySalt) * 0x9E3779B97F4A7C15
 	at := int(h>>32) & last
@@ -45,8 +46,11 @@ func (t *keyTable) find(key uint64) int {
 	return at
 }
 
+// Add gives a key the next number, unless it has one.
+func (t *KeyTable) Add(key uint64) { t.add(key, int32(t.used)+1) }
+
 // add gives a key a number, unless it has one.
-func (t *keyTable) add(key uint64, row int32) {
+func (t *KeyTable) add(key uint64, row int32) {
 	if 2*t.used >= len(t.slots) {
 		was := t.slots
 		t.slots = make([]keySlot, max(64, 2*len(was)))
@@ -63,7 +67,7 @@ func (t *keyTable) add(key uint64, row int32) {
 }
 
 // room makes room for n keys at once.
-func (t *keyTable) room(n int) {
+func (t *KeyTable) room(n int) {
 	slots := 64
 	for slots < 2*n+2 {
 		slots *= 2
@@ -71,6 +75,3 @@ func (t *keyTable) room(n int) {
 	t.owner = new([2]uint64)
 	t.slots = kernels.Pages[keySlot](t.owner, slots)
 }
-
-// reset forgets all keys.
-func (t *keyTable) reset() { *t = keyTable{} }

@@ -7,7 +7,6 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -24,13 +23,13 @@ type Labeller struct {
 	network network
 	lattice chain.Lattice
 
-	starts []int32         // tokens where an entry of several words may begin
-	hashes []uint64        // of the forms of a piece
-	rows   []int32         // their places in the cache
-	first  []int32         // [tokens+1] of the features of a token's place
-	places []layers.Valued // features of places
-	ends   []int32         // of the features of tokens, in sort
-	pieces []piece
+	starts []int32  // tokens where an entry of several words may begin
+	hashes []uint64 // of the forms of a piece
+	rows   []int32  // their places in the cache
+	first  []int32  // [tokens+1] of the features of a token's place
+	places []Valued // features of places
+	ends   []int32  // of the features of tokens, in sort
+	pieces []Piece
 	keys   []byte
 	probs  []float32
 	path   []pipeline.Tag
@@ -44,7 +43,7 @@ type Labeller struct {
 // waiting is a piece of a note that waits, with other pieces of this note and of
 // others, since the network reads many side by side.
 type waiting struct {
-	piece
+	Piece
 	note   int // which of the notes that wait
 	scores int // where those of its first token stand
 }
@@ -71,11 +70,11 @@ func (l *Labeller) Label(text []byte, tokens []pipeline.Token, matches []pipelin
 	l.spans.Reset(l.m.set)
 	l.Defer(text, tokens, matches, nil)
 	l.each(func(w *waiting) {
-		p := w.piece
+		p := w.Piece
 		path, c := l.decode(p)
-		copy(tags[p.from:p.to], path[p.from-p.lo:])
+		copy(tags[p.From:p.To], path[p.From-p.Lo:])
 		if l.o.SpanProbs {
-			l.spans.Add(&l.lattice, tokens[p.lo:p.hi], path, p.from-p.lo, p.to-p.lo)
+			l.spans.Add(&l.lattice, tokens[p.Lo:p.Hi], path, p.From-p.Lo, p.To-p.Lo)
 		}
 		conf = l.o.Confidence.Join(conf, c)
 	})
@@ -140,7 +139,7 @@ func (l *Labeller) runs(lo, hi int, wanted []bool) {
 			to++
 		}
 		if wanted == nil || wanted[from] {
-			l.wait(piece{from, to, from, to}, l.rows[from-lo:to-lo], l.first[from-lo:to-lo+1])
+			l.wait(Piece{from, to, from, to}, l.rows[from-lo:to-lo], l.first[from-lo:to-lo+1])
 		}
 		from = to
 	}
@@ -150,7 +149,7 @@ func (l *Labeller) runs(lo, hi int, wanted []bool) {
 // first.
 func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) {
 	first := []int32{0}
-	var places []layers.Valued
+	var places []Valued
 	for lo := 0; lo < len(tokens); {
 		hi := l.m.template.Next(tokens, lo)
 		l.begin(text, tokens, lo, hi)
@@ -162,12 +161,12 @@ func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) 
 		lo = hi
 	}
 	l.places = places
-	l.pieces = l.m.arch.pieces(l.pieces[:0], l.m.template, tokens)
+	l.pieces = l.m.arch.Pieces(l.pieces[:0], l.m.template, tokens)
 	for _, p := range l.pieces {
-		if wanted == nil || slices.Contains(wanted[p.from:p.to], true) {
-			l.room(p.hi - p.lo)
-			l.look(text, tokens, nil, p.lo, p.hi)
-			l.wait(p, l.rows, first[p.lo:p.hi+1])
+		if wanted == nil || slices.Contains(wanted[p.From:p.To], true) {
+			l.room(p.Hi - p.Lo)
+			l.look(text, tokens, nil, p.Lo, p.Hi)
+			l.wait(p, l.rows, first[p.Lo:p.Hi+1])
 		}
 	}
 }
@@ -178,7 +177,7 @@ func (l *Labeller) windows(text []byte, tokens []pipeline.Token, wanted []bool) 
 func (l *Labeller) Deferred(do func(note, from, to int, probs []float32, stride int)) {
 	l.each(func(w *waiting) {
 		stride := l.m.tr.Stride
-		do(w.note, w.from, w.to, l.marginals()[(w.from-w.lo)*stride:], stride)
+		do(w.note, w.From, w.To, l.marginals()[(w.From-w.Lo)*stride:], stride)
 	})
 }
 
@@ -188,7 +187,7 @@ func (l *Labeller) each(do func(*waiting)) {
 	l.read()
 	for i := range l.waits {
 		w := &l.waits[i]
-		l.load(l.scores[w.scores:], w.hi-w.lo)
+		l.load(l.scores[w.scores:], w.Hi-w.Lo)
 		do(w)
 	}
 	l.waits, l.scores, l.notes = l.waits[:0], l.scores[:0], 0
@@ -197,9 +196,9 @@ func (l *Labeller) each(do func(*waiting)) {
 // decode returns the tags of the piece in the lattice and its confidence. A
 // network that was trained for the product of marginals says the most probable
 // tag of each token (BOOT §3.5.2), the others the most probable path.
-func (l *Labeller) decode(p piece) ([]pipeline.Tag, float64) {
-	n, stride := p.hi-p.lo, l.m.tr.Stride
-	l.path = layers.Grow(l.path, n)
+func (l *Labeller) decode(p Piece) ([]pipeline.Tag, float64) {
+	n, stride := p.Hi-p.Lo, l.m.tr.Stride
+	l.path = Grow(l.path, n)
 	var probs []float32
 	if l.m.arch.Objective == "marginals" {
 		probs = l.marginals()
@@ -216,14 +215,14 @@ func (l *Labeller) decode(p piece) ([]pipeline.Tag, float64) {
 		probs = l.marginals()
 	}
 	least := float32(1)
-	for t := p.from; t < p.to; t++ {
-		least = min(least, probs[(t-p.lo)*stride+int(l.path[t-p.lo])])
+	for t := p.From; t < p.To; t++ {
+		least = min(least, probs[(t-p.Lo)*stride+int(l.path[t-p.Lo])])
 	}
 	return l.path, float64(least)
 }
 
 func (l *Labeller) marginals() []float32 {
-	l.probs = layers.Grow(l.probs, len(l.lattice.State))
+	l.probs = Grow(l.probs, len(l.lattice.State))
 	l.lattice.Marginals(l.probs)
 	return l.probs
 }
@@ -242,8 +241,8 @@ func (l *Labeller) room(n int) {
 
 // wait puts a piece behind those that wait: the forms of its tokens stand in these
 // rows of the cache, the features of their places are places[first[t]:first[t+1]].
-func (l *Labeller) wait(p piece, rows, first []int32) {
-	x, n := &l.network, p.hi-p.lo
+func (l *Labeller) wait(p Piece, rows, first []int32) {
+	x, n := &l.network, p.Hi-p.Lo
 	l.waits = append(l.waits, waiting{p, l.notes, len(l.scores)})
 	l.scores = slices.Grow(l.scores, n*l.m.tr.Stride)[:len(l.scores)+n*l.m.tr.Stride]
 	x.pieces = append(x.pieces, unread{int32(n), int32(len(x.forms)), int32(len(x.pieces)), int32(len(l.waits) - 1)})
@@ -256,10 +255,10 @@ func (l *Labeller) read() {
 	x := &l.network
 	l.multiply()
 	stride := l.m.tr.Stride
-	x.read(l.cache, func(p unread, k int, rows *layers.Packed, scores []float32) {
+	x.read(l.cache, func(p unread, k int, rows *Packed, scores []float32) {
 		to := l.scores[l.waits[p.wait].scores:]
 		for t := range int(p.length) {
-			copy(to[t*stride:(t+1)*stride], scores[(int(rows.Start[t])+k)*x.output.Width:])
+			copy(to[t*stride:(t+1)*stride], scores[(int(rows.Start[t])+k)*len(x.bias):])
 		}
 	})
 }
@@ -290,11 +289,11 @@ func sameLine(tokens []pipeline.Token, i int) bool {
 // sort appends the known features of the marks of tokens lo to hi to places,
 // token by token: marks come group by group.
 func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
-	l.ends = layers.Grow(l.ends, hi-lo+1)
+	l.ends = Grow(l.ends, hi-lo+1)
 	clear(l.ends)
 	known := marks[:0] // in place: the extractor does not look at them again
 	for _, m := range marks {
-		if row := l.m.numbers.features.row(m.Key); row != 0 && m.At >= 0 && int(m.At) < hi-lo {
+		if row := l.m.numbers.Features.row(m.Key); row != 0 && m.At >= 0 && int(m.At) < hi-lo {
 			m.Key = uint64(row)
 			known = append(known, m)
 			l.ends[m.At+1]++
@@ -306,7 +305,7 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 	base := len(l.places)
 	l.places = slices.Grow(l.places, len(known))[:base+len(known)]
 	for _, m := range known {
-		l.places[base+int(l.ends[m.At])] = layers.Valued{Row: int32(m.Key), Value: m.Value}
+		l.places[base+int(l.ends[m.At])] = Valued{Row: int32(m.Key), Value: m.Value}
 		l.ends[m.At]++
 	}
 	for i := range hi - lo {
@@ -320,7 +319,7 @@ func (l *Labeller) sort(marks []features.Mark, lo, hi int) {
 func (l *Labeller) look(text []byte, tokens []pipeline.Token, wanted []bool, lo, hi int) {
 	l.starts, l.hashes, l.rows = l.starts[:0], l.hashes[:0], l.rows[:0]
 	for i := lo; i < hi; i++ {
-		l.keys = key(l.keys[:0], text[tokens[i].Start:tokens[i].End], l.m.arch.behind(text, tokens, i))
+		l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
 		h := xxh3.HashSeed(l.keys, keySalt)
 		l.cache.warm(h) // all places are waited for at once
 		l.hashes = append(l.hashes, h)
@@ -351,7 +350,7 @@ func (l *Labeller) fill(text []byte, tokens []pipeline.Token, i int, at int32) {
 	x, n := &l.network, len(l.network.vectors)
 	form := text[tokens[i].Start:tokens[i].End]
 	l.cache.forms[at].begins = l.extract.Begins(form)
-	l.keys = key(l.keys[:0], form, l.m.arch.behind(text, tokens, i))
+	l.keys = l.m.arch.AppendKey(l.keys[:0], text, tokens, i)
 	x.vectors = slices.Grow(x.vectors, x.input)[:n+x.input]
 	x.form(x.vectors[n:], l.m, l.extract, form, l.keys)
 	if x.fresh = append(x.fresh, at); len(x.fresh) == freshMost {
@@ -368,7 +367,7 @@ func (l *Labeller) multiply() {
 	if n == 0 {
 		return
 	}
-	x.product = layers.Grow(x.product, n*width)
+	x.product = Grow(x.product, n*width)
 	x.layers[0].project(x.product, x.vectors, x.none[:width], n)
 	for i, at := range x.fresh {
 		l.cache.forms[at].scale = kernels.Narrow(l.cache.row(at), x.product[i*width:][:width])
@@ -389,101 +388,4 @@ func (l *Labeller) load(scores []float32, n int) {
 		}
 	}
 	l.lattice.Prepare()
-}
-
-// network is the scratch space of tagging.
-type network struct {
-	pieces []unread
-	forms  []int32 // [tokens] places of the tokens' forms in the cache
-	places places  // of the tokens
-
-	input   int       // numbers of a form's vector
-	fresh   []int32   // places in the cache that are to be filled in
-	vectors []float32 // [fresh forms][input]
-	product []float32 // [fresh forms or n][2·gates·units]
-
-	tile   tile
-	second projected
-	layers []reader
-	output layers.Affine
-	out    [][]float32
-	none   []float32 // zeros
-
-	words, features *parameter
-	one             layers.Batch // a form on its own
-	chars           layers.Layer // nil: none
-	inputs          [][]float32
-	record          record
-	numbers         vocabulary // of the model, with scratch space of one goroutine
-}
-
-// set takes the parameters of a model.
-func (x *network) set(m *Model) {
-	a, ps := m.arch, m.network
-	x.numbers = *m.numbers
-	x.numbers.lower = nil
-	for i := range a.Layers {
-		n := string('0' + byte(i))
-		r := reader{units: a.Units, gates: a.gates(), input: m.input[i], recurrent: m.recurrent[i]}
-		r.w, r.u, r.b = ps.named("w"+n).data, ps.named("u"+n).data, ps.named("b"+n).data
-		if a.Cell == "coupled" {
-			r.v = ps.named("v" + n).data
-		}
-		x.layers = append(x.layers, r)
-	}
-	x.places.width = len(x.layers[0].b)
-	x.tile.bias = x.layers[0].b
-	x.input, x.words = a.input(), ps.named("words")
-	if a.Feature > 0 {
-		x.features = ps.named("features")
-		x.places.set(x.features, x.layers[0].w)
-	}
-	x.output.Width = (m.tr.Stride + outputLanes - 1) / outputLanes * outputLanes
-	x.out = [][]float32{nil, x.widened(ps.named("output")), x.widened(ps.named("outputbias"))}
-	x.none = make([]float32, max(x.output.Width, x.places.width))
-	switch a.Chars {
-	case "cnn":
-		x.chars = &layers.Convolution{B: &x.one, Char: a.Char, Width: a.CharUnits}
-		x.inputs = [][]float32{ps.named("chars").data, ps.named("filters").data, ps.named("filterbias").data}
-	case "lstm":
-		x.chars = &layers.Spelling{B: &x.one, Char: a.Char, R: layers.Recurrent{Units: a.CharUnits, Gates: a.gates()}}
-		x.inputs = [][]float32{ps.named("chars").data, ps.named("wc").data, ps.named("uc").data, ps.named("bc").data}
-		if a.Cell == "coupled" {
-			x.inputs = append(x.inputs, ps.named("vc").data)
-		}
-	}
-}
-
-// outputLanes is what rows of scores are padded to: products take as many columns at
-// once.
-const outputLanes = 32
-
-// widened returns the numbers of p with rows as wide as those of scores.
-func (x *network) widened(p *parameter) []float32 {
-	all := make([]float32, p.rows*x.output.Width)
-	for i := range p.rows {
-		copy(all[i*x.output.Width:], p.row(int32(i)))
-	}
-	return all
-}
-
-// form computes the vector of a form: word, characters, features.
-func (x *network) form(to []float32, m *Model, e *features.Extractor, form, key []byte) {
-	to = to[x.words.write(to, x.numbers.word(form)):]
-	chars := 0
-	if x.chars != nil {
-		x.one.Chars = m.numbers.appendChars(x.one.Chars[:0], key)
-		x.one.CharEnd = append(x.one.CharEnd[:0], int32(len(x.one.Chars)))
-		chars = copy(to, x.chars.Forward(x.inputs))
-	}
-	if x.features != nil {
-		clear(to[chars:])
-		x.record.features = m.numbers.appendFeatures(x.record.features[:0], e.Form(form))
-		for _, f := range x.record.features {
-			x.features.warm(f.Row) // a table of some megabytes: wait for all rows at once
-		}
-		for _, f := range x.record.features {
-			x.features.add(to[chars:], f.Row, f.Value)
-		}
-	}
 }

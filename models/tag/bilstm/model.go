@@ -1,8 +1,8 @@
 // Package bilstm is the recurrent network with a CRF on top (BOOT
-// §3.5, NGRID §5, INV §4.3.4).
+// §3.5, NGRID §5, INV §4.3.4), as it tags.
 //
-//	in:  tokens and pattern matches of a note, a template of features
-//	out: one tag a token, and a confidence; or, from tagged notes, a model
+//	in:  tokens and pattern matches of a note, a template of features, a model
+//	out: one tag a token, and a confidence; package bilstmtrain makes models of tagged notes
 //
 // A token is the vectors of its word, of its characters and of its features
 // (the ones that the CRF has, without a window: the network has its own). A
@@ -13,9 +13,7 @@
 //	characters ───┼─ dropout ─ recurrent, both directions ─ dropout ─ scores ─ chain
 //	features, sum ┘
 //
-// Training is gorgonia's: it has the graph, takes the gradients and steps
-// (graph.go, solver.go); the arithmetic of a node is ours. Tagging needs none
-// of that. What comes into the recurrence from a form is the same wherever the
+// What comes into the recurrence from a form is the same wherever the
 // form stands, so it is kept by form (label.go), and a token costs the
 // recurrence alone: a tenth of the parameters that training touches.
 package bilstm
@@ -29,7 +27,6 @@ import (
 
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/number/modelfile"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
@@ -40,8 +37,8 @@ import (
 // Kind is what a model file of this package says it is.
 const Kind = "bilstm"
 
-// header is what a model file says of itself: what all kinds say, and more.
-type header struct {
+// Header is what a model file says of itself: what all kinds say, and more.
+type Header struct {
 	tagger.Header
 	Network Architecture `json:"network"`
 	Recipe  Recipe       `json:"recipe"`
@@ -51,18 +48,18 @@ type header struct {
 
 // Model is a trained network. It is shared by all labellers and never written.
 type Model struct {
-	header   header
+	header   Header
 	stored   []modelfile.Section // of the resources
 	arch     Architecture
 	template *features.Template
 	set      *pipeline.TagSet
 	res      features.Resources
-	network  parameters
+	network  Parameters
 
 	words    []string // rows of the tables; the first of each stands for what is not known
 	features []uint64
 	chars    []rune
-	numbers  *vocabulary
+	numbers  *Vocabulary
 
 	tr *chain.Transitions
 
@@ -78,8 +75,7 @@ func (m *Model) Header() tagger.Header { return m.header.Header }
 // WithHeader implements tagger.Model.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured = h.Name, h.Scores, h.RecallDial, h.Measured
-	n.header.Risk, n.header.Parent = h.Risk, h.Parent
+	n.header.Header = m.header.With(h)
 	return &n
 }
 
@@ -90,34 +86,47 @@ func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 // training another like it.
 func (m *Model) Resources() features.Resources { return m.res }
 
+// Architecture returns the shape of the network.
+func (m *Model) Architecture() Architecture { return m.arch }
+
+// Parameters returns what the network has learned.
+func (m *Model) Parameters() Parameters { return m.network }
+
+// Vocabulary returns a copy of the vocabulary, to which others can be added.
+func (m *Model) Vocabulary() *Vocabulary {
+	v := NewVocabulary(m.numbers.Lemma)
+	v.Norm = m.numbers.Norm
+	v.number(m.words, m.features, m.chars)
+	return v
+}
+
 // Size returns the number of features and of weights.
 func (m *Model) Size() (features, weights int) {
 	for _, p := range m.network {
-		weights += p.rows * p.cols
+		weights += p.Rows * p.Cols
 	}
 	return len(m.features), weights
 }
 
-// newModel makes a model of what was learned.
-func newModel(h header, c *Corpus, v *vocabulary, ps parameters) (*Model, error) {
-	h.Kind, h.Scheme, h.Template, h.Network = Kind, c.set.Scheme.String(), c.template.String(), c.arch
+// New makes a model of what was learned: of a header with its fields about the training, the
+// template and tags of the notes, what they were looked up in, and parameters of Shapes.
+func New(h Header, t *features.Template, set *pipeline.TagSet, r features.Resources, v *Vocabulary, ps Parameters) (*Model, error) {
+	h.Kind, h.Scheme, h.Template = Kind, set.Scheme.String(), t.String()
 	h.Categories = nil
-	for _, category := range c.set.Categories {
+	for _, category := range set.Categories {
 		h.Categories = append(h.Categories, category.String())
 	}
-	m := &Model{res: c.extract.Resources(), numbers: v}
+	if v.Norm != nil {
+		h.Vectors = v.Norm.String()
+	}
+	m := &Model{res: r, numbers: v}
 	var err error
-	if m.stored, err = h.Keep(c.template, m.res); err != nil {
+	if m.stored, err = h.Keep(t, r); err != nil {
 		return nil, err
 	}
 	m.header = h
 	for _, p := range ps {
-		if p.table {
-			p = p.rounded()
-		} else {
-			p = &parameter{name: p.name, rows: p.rows, cols: p.cols, blocks: p.blocks, data: slices.Clone(p.data)}
-		}
-		m.network = append(m.network, p)
+		m.network = append(m.network, p.finished())
 	}
 	m.words, m.features, m.chars = v.lists()
 	return m, m.finish()
@@ -127,7 +136,7 @@ func newModel(h header, c *Corpus, v *vocabulary, ps parameters) (*Model, error)
 func (m *Model) finish() error {
 	h := &m.header
 	m.arch = h.Network
-	if err := m.arch.check(); err != nil {
+	if err := m.arch.Check(); err != nil {
 		return err
 	}
 	set, err := pipeline.ParseTagSet(h.Scheme + " " + strings.Join(h.Categories, " "))
@@ -138,43 +147,29 @@ func (m *Model) finish() error {
 	if m.template, err = features.Parse(h.Template); err != nil {
 		return err
 	}
-	for i, p := range m.network {
-		learned := p.data
-		if p.data == nil {
-			learned = p.scales
-		}
-		if !modelfile.Finite(learned) {
-			return fmt.Errorf("%s is no number", p.name)
-		}
-		if p.blocks > 0 && p.codes == nil {
-			m.network[i] = p.folded()
+	for _, p := range m.network {
+		if !modelfile.Finite(p.Data) || !modelfile.Finite(p.scales) {
+			return fmt.Errorf("%s is no number", p.Name)
 		}
 	}
 	w := chain.NewWeights(set, true)
-	if m.arch.Objective != "softmax" {
-		pairs := m.network.named("pairs")
+	if pairs := m.network.Named("pairs"); pairs != nil {
 		for i := range w.L {
 			for j := range w.L {
 				if at := i*w.L + j; w.Score[at] > chain.Forbidden {
-					w.Score[at] = pairs.data[i*pairs.cols+j]
+					w.Score[at] = pairs.Data[i*pairs.Cols+j]
 				}
 			}
 		}
 	}
 	m.tr = chain.NewTransitions(w)
-	m.quantize()
-	return nil
-}
-
-// quantize makes what tagging multiplies by. On MEDDOCAN dev no score changed in
-// the third digit (BENCHMARKS.md).
-func (m *Model) quantize() {
-	m.input, m.recurrent = nil, nil
+	// On MEDDOCAN dev eight bits a number changed no score in the third digit (BENCHMARKS.md).
 	for i := range m.arch.Layers {
 		layer := string('0' + byte(i))
-		m.input = append(m.input, m.network.named("w" + layer).products()[0])
-		m.recurrent = append(m.recurrent, [2]*kernels.Quantized(m.network.named("u"+layer).products()))
+		m.input = append(m.input, m.network.Named("w" + layer).products()[0])
+		m.recurrent = append(m.recurrent, [2]*kernels.Quantized(m.network.Named("u"+layer).products()))
 	}
+	return nil
 }
 
 // Write writes the model. The same model gives the same bytes.
@@ -189,17 +184,16 @@ func (m *Model) Write(w io.Writer) error {
 		{Name: "chars", Data: modelfile.Bytes(chars)},
 	}
 	for _, p := range m.network {
-		codes := p.halves
-		if codes == nil {
+		codes, numbers := p.halves, p.scales
+		if !p.Table {
 			codes = modelfile.Bytes(p.codes)
 		}
-		if len(codes) == 0 {
-			sections = append(sections, modelfile.Section{Name: "p." + p.name, Data: modelfile.Bytes(p.data)})
-			continue
+		if len(codes) > 0 {
+			sections = append(sections, modelfile.Section{Name: "c." + p.Name, Data: codes})
+		} else {
+			numbers = p.Data
 		}
-		sections = append(sections,
-			modelfile.Section{Name: "c." + p.name, Data: codes},
-			modelfile.Section{Name: "p." + p.name, Data: modelfile.Bytes(p.scales)})
+		sections = append(sections, modelfile.Section{Name: "p." + p.Name, Data: modelfile.Bytes(numbers)})
 	}
 	return modelfile.Write(w, m.header, append(sections, m.stored...)...)
 }
@@ -214,7 +208,7 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if m.header.Kind != Kind {
 		return nil, fmt.Errorf("model is of kind %q, not %q", m.header.Kind, Kind)
 	}
-	if err := m.header.Network.check(); err != nil {
+	if err := m.header.Network.Check(); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
 	}
 	template, err := features.Parse(m.header.Template)
@@ -230,20 +224,20 @@ func Load(f *modelfile.File, r features.Resources) (*Model, error) {
 	if err := m.finish(); err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
-	m.numbers = &vocabulary{words: make(map[string]int32, len(m.words)), chars: map[rune]int32{}}
+	m.numbers = &Vocabulary{Words: make(map[string]int32, len(m.words)), Chars: map[rune]int32{}, Lemma: m.res.Slots["lemma"]}
 	m.numbers.number(m.words, m.features, m.chars)
-	if m.numbers.features.len() != len(m.features)-1 {
+	if m.numbers.Features.Len() != len(m.features)-1 {
 		return nil, fmt.Errorf("%w: a feature has two numbers", modelfile.ErrDamaged)
 	}
 	if m.arch.Feature == 0 {
-		m.numbers.features.reset() // they have no vectors
+		m.numbers.Features = KeyTable{} // they have no vectors
 	}
-	m.numbers.lemma = m.res.Slots["lemma"]
 	if m.header.Vectors != "" {
-		m.numbers.vectors = true
-		if m.numbers.norm, err = embed.ParseNormalization(m.header.Vectors); err != nil {
+		norm, err := embed.ParseNormalization(m.header.Vectors)
+		if err != nil {
 			return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
 		}
+		m.numbers.Norm = &norm
 	}
 	return m, nil
 }
@@ -272,7 +266,7 @@ func (m *Model) sections(f *modelfile.File) error {
 	for _, r := range chars {
 		m.chars = append(m.chars, rune(r))
 	}
-	if len(m.features) < unknown+1 || len(m.chars) < layers.Border+1 {
+	if len(m.features) < Unknown+1 || len(m.chars) < Border+1 {
 		return fmt.Errorf("%w: it has no features or no characters", modelfile.ErrDamaged)
 	}
 	return m.weights(f)
@@ -285,7 +279,7 @@ func (m *Model) weights(f *modelfile.File) error {
 	if m.header.Scheme == pipeline.BIOESU.String() {
 		tags = 1 + len(m.header.Categories)*4
 	}
-	m.network = shapes(m.header.Network, len(m.words), len(m.features), len(m.chars), kernels.Pad(tags))
+	m.network = Shapes(m.header.Network, len(m.words), len(m.features), len(m.chars), kernels.Pad(tags))
 	for _, p := range m.network {
 		if err := p.open(f); err != nil {
 			return err
@@ -294,50 +288,44 @@ func (m *Model) weights(f *modelfile.File) error {
 	return nil
 }
 
-// open reads a parameter: halves or, in files of before, codes and scales of a table; codes of
-// blocks too, which still older files hold as numbers; numbers of all others.
-func (p *parameter) open(f *modelfile.File) error {
-	all := p.rows * p.cols
-	want := all
-	if p.table || p.blocks > 0 && hasSection(f, "c."+p.name) {
-		codes, err := f.Section("c." + p.name)
+// open reads a parameter: halves of a table, codes of blocks, and their scales; numbers of all others.
+func (p *Parameter) open(f *modelfile.File) error {
+	coded := p.Table || p.blocks > 0 && slices.ContainsFunc(f.Sections(), func(s modelfile.Section) bool { return s.Name == "c."+p.Name })
+	all := p.Rows * p.Cols
+	numbers := all
+	if coded {
+		codes, err := f.Section("c." + p.Name)
 		if err != nil {
 			return err
 		}
-		switch {
-		case p.table && 2*len(codes) == all:
-			p.halves = codes
-		case len(codes) != all:
-			return unfit("c." + p.name)
-		default:
+		if p.Table {
+			p.halves, all, numbers = codes, all/2, p.Rows
+		} else {
 			p.codes, _ = modelfile.View[int8](codes) // of single bytes any length is right
+			numbers = p.blocks * p.Cols
 		}
-		if want = p.rows; !p.table {
-			want = p.blocks * p.cols
+		if len(codes) != all {
+			return unfit("c." + p.Name)
 		}
 	}
-	data, err := f.Section("p." + p.name)
+	data, err := f.Section("p." + p.Name)
 	if err != nil {
 		return err
 	}
-	if p.data, err = modelfile.View[float32](data); err != nil {
+	read, err := modelfile.View[float32](data)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(p.data) != want {
-		return unfit("p." + p.name)
-	}
-	if p.codes == nil && p.halves == nil {
+	case len(read) != numbers:
+		return unfit("p." + p.Name)
+	case !coded:
+		p.Data = read
 		return nil
 	}
-	p.scales, p.data = p.data, nil
-	if !p.table {
+	if p.scales = read; !p.Table {
 		p.unfold()
 	}
 	return nil
-}
-
-func hasSection(f *modelfile.File, name string) bool {
-	return slices.ContainsFunc(f.Sections(), func(s modelfile.Section) bool { return s.Name == name })
 }
 
 func unfit(section string) error {

@@ -2,68 +2,78 @@ package bilstm
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
+	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
-// parameter is a matrix that is learned.
-type parameter struct {
-	name       string
-	rows, cols int
-	data       []float32 // [rows][cols]; nil of words and features of a model, which have codes alone
-	table      bool      // of vectors that are looked up: a step moves some rows only
+// Parameter is a matrix that is learned.
+type Parameter struct {
+	Name       string
+	Rows, Cols int
+	Data       []float32 // [Rows][Cols]; nil of tables of a model, which have halves alone
+	Table      bool      // of vectors that are looked up: a step moves some rows only
 
 	blocks int // of rows, which tagging multiplies by with eight bits a number; 0: as they are
 
-	codes  []int8    // [rows][cols] of blocks in a model and of tables in files of before, numbers = codes · scales; nil while it is learned
-	halves []byte    // [rows][cols/2] of a table in a model: two of levels a byte instead of codes
-	scales []float32 // [rows] of a table; [blocks][cols]
+	codes  []int8    // [Rows][Cols] of blocks in a model, numbers = codes · scales; nil while it is learned
+	halves []byte    // [Rows][Cols/2] of a table in a model: two of levels a byte
+	scales []float32 // [Rows] of a table; [blocks][Cols]
+}
+
+// Row returns row i of numbers.
+func (p *Parameter) Row(i int32) []float32 { return p.Data[int(i)*p.Cols:][:p.Cols] }
+
+// finished returns a parameter that was learned as a model holds it.
+func (p *Parameter) finished() *Parameter {
+	switch {
+	case p.Table:
+		return p.rounded()
+	case p.blocks > 0:
+		return p.folded()
+	}
+	return &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, Data: slices.Clone(p.Data)}
 }
 
 // folded returns blocks as a model holds them: the codes that tagging
 // multiplies by, which are a quarter of the file that the numbers would be, and
 // leave nothing to be made when it is opened.
-func (p *parameter) folded() *parameter {
-	f := &parameter{name: p.name, rows: p.rows, cols: p.cols, blocks: p.blocks}
-	var codes []int8
-	var scales []float32
+func (p *Parameter) folded() *Parameter {
+	f := &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, blocks: p.blocks}
 	for _, q := range p.products() {
 		if q == nil {
-			return p
+			f.Data = slices.Clone(p.Data)
+			return f
 		}
 		c, s := q.Numbers()
-		codes, scales = append(codes, c...), append(scales, s...)
+		f.codes, f.scales = append(f.codes, c...), append(f.scales, s...)
 	}
-	f.codes, f.scales = codes, scales
 	f.unfold()
 	return f
 }
 
 // unfold makes the numbers of blocks from their codes.
-func (p *parameter) unfold() {
-	p.data = make([]float32, len(p.codes))
-	for row := range p.rows {
-		at, scales := row*p.cols, p.scales[row/(p.rows/p.blocks)*p.cols:][:p.cols]
+func (p *Parameter) unfold() {
+	p.Data = make([]float32, len(p.codes))
+	for row := range p.Rows {
+		at, scales := row*p.Cols, p.scales[row/(p.Rows/p.blocks)*p.Cols:][:p.Cols]
 		for k, s := range scales {
-			p.data[at+k] = s * float32(p.codes[at+k])
+			p.Data[at+k] = s * float32(p.codes[at+k])
 		}
 	}
 }
 
 // products returns the blocks as tagging multiplies by them; nil for a shape
 // that is multiplied as it is.
-func (p *parameter) products() []*kernels.Quantized {
-	rows := p.rows / p.blocks
+func (p *Parameter) products() []*kernels.Quantized {
+	rows := p.Rows / p.blocks
 	all := make([]*kernels.Quantized, p.blocks)
 	for i := range all {
-		lo, hi := i*rows*p.cols, (i+1)*rows*p.cols
+		lo, hi := i*rows*p.Cols, (i+1)*rows*p.Cols
 		if p.codes == nil {
-			all[i] = kernels.Quantize(p.data[lo:hi], rows, p.cols)
+			all[i] = kernels.Quantize(p.Data[lo:hi], rows, p.Cols)
 		} else {
-			all[i] = kernels.QuantizedOf(p.codes[lo:hi], p.scales[i*p.cols:][:p.cols], rows, p.cols)
+			all[i] = kernels.QuantizedOf(p.codes[lo:hi], p.scales[i*p.Cols:][:p.Cols], rows, p.Cols)
 		}
 	}
 	return all
@@ -72,115 +82,111 @@ func (p *parameter) products() []*kernels.Quantized {
 // rounded returns a table as a model holds it: four bits a number and a scale a
 // row. Of millions of numbers tagging asks for some rows, once a form, so they stay in
 // the file as they are and a model opens the sooner.
-func (p *parameter) rounded() *parameter {
-	r := &parameter{name: p.name, rows: p.rows, cols: p.cols, table: true}
-	r.halves, r.scales = make([]byte, p.rows*p.cols/2), make([]float32, p.rows)
-	row := make([]float32, p.cols)
-	for i := range p.rows {
-		p.write(row, int32(i))
-		r.scales[i] = halve(r.halves[i*p.cols/2:][:p.cols/2], row)
+func (p *Parameter) rounded() *Parameter {
+	r := &Parameter{Name: p.Name, Rows: p.Rows, Cols: p.Cols, Table: true, halves: make([]byte, p.Rows*p.Cols/2), scales: make([]float32, p.Rows)}
+	for i := range p.Rows {
+		r.scales[i] = halve(r.halves[i*p.Cols/2:][:p.Cols/2], p.Row(int32(i)))
 	}
 	return r
 }
 
 // add adds value times a row of a model's table to to.
-func (p *parameter) add(to []float32, row int32, value float32) {
+func (p *Parameter) add(to []float32, row int32, value float32) {
 	var buf [someCodes]int8
-	for at := 0; at < p.cols; {
-		codes := p.some(row, at, &buf)
-		kernels.AxpyCodes(value, p.scales[row], codes, to[at:])
-		at += len(codes)
+	for at, half := 0, p.half(row); len(half) > 0; {
+		some := half[:min(len(half), someCodes/2)]
+		for i, b := range some {
+			buf[2*i], buf[2*i+1] = levels[b&15], levels[b>>4]
+		}
+		kernels.AxpyCodes(value, p.scales[row], buf[:2*len(some)], to[at:])
+		at, half = at+2*len(some), half[len(some):]
 	}
 }
-
-// warm asks for a row before it is needed.
-func (p *parameter) warm(row int32) {
-	if p.codes != nil {
-		kernels.Prefetch(p.codes[int(row)*p.cols:][:p.cols])
-		return
-	}
-	kernels.Prefetch(p.half(row))
-}
-
-// half returns the bytes of a row.
-func (p *parameter) half(row int32) []byte { return p.halves[int(row)*p.cols/2:][:p.cols/2] }
 
 // someCodes is how many numbers of a row of halves become codes at a time.
 const someCodes = 64
 
-// some returns codes of a row from a column on: all the others, or some in buf.
-func (p *parameter) some(row int32, at int, buf *[someCodes]int8) []int8 {
-	if p.codes != nil {
-		return p.codes[int(row)*p.cols:][at:p.cols]
-	}
-	half := p.half(row)[at/2:]
-	half = half[:min(len(half), someCodes/2)]
-	for i, b := range half {
-		buf[2*i], buf[2*i+1] = levels[b&15], levels[b>>4]
-	}
-	return buf[:2*len(half)]
-}
+// half returns the bytes of a row of a table.
+func (p *Parameter) half(row int32) []byte { return p.halves[int(row)*p.Cols/2:][:p.Cols/2] }
 
-// numbers returns those of all rows.
-func (p *parameter) numbers() []float32 {
-	if p.data != nil {
-		return p.data
+// Numbers returns those of all rows.
+func (p *Parameter) Numbers() []float32 {
+	if p.Data != nil {
+		return p.Data
 	}
-	all := make([]float32, p.rows*p.cols)
-	for i := range p.rows {
-		p.write(all[i*p.cols:], int32(i))
+	all := make([]float32, p.Rows*p.Cols)
+	for i := range p.Rows {
+		p.write(all[i*p.Cols:], int32(i))
 	}
 	return all
 }
 
-// write writes a row to to and returns its length.
-func (p *parameter) write(to []float32, row int32) int {
-	if p.data != nil {
-		return copy(to, p.row(row))
-	}
-	to = to[:p.cols]
-	clear(to)
+// write writes a row of a table to to and returns its length.
+func (p *Parameter) write(to []float32, row int32) int {
+	clear(to[:p.Cols])
 	p.add(to, row, 1)
-	return p.cols
+	return p.Cols
 }
 
-// parameters of a network, in the order in which a file holds them.
-type parameters []*parameter
+// Parameters of a network, in the order in which a file holds them.
+type Parameters []*Parameter
 
-func (ps parameters) named(name string) *parameter {
+// Named returns the parameter of that name; nil if the network has none.
+func (ps Parameters) Named(name string) *Parameter {
 	for _, p := range ps {
-		if p.name == name {
+		if p.Name == name {
 			return p
 		}
 	}
-	panic("bilstm: no parameter " + name) // a bug: names are those of shapes
+	return nil
 }
 
-// shapes returns the parameters that a network of this architecture has, with
+// data returns the numbers of the parameter of that name; nil if the network has none.
+func (ps Parameters) data(name string) []float32 {
+	if p := ps.Named(name); p != nil {
+		return p.Data
+	}
+	return nil
+}
+
+// Shapes returns the parameters that a network of this architecture has, with
 // rows, columns and no numbers.
-func shapes(a Architecture, words, features, chars, labels int) parameters {
-	var ps parameters
-	add := func(name string, rows, cols int) *parameter {
-		p := &parameter{name: name, rows: rows, cols: cols}
+func Shapes(a Architecture, words, features, chars, labels int) Parameters {
+	var ps Parameters
+	add := func(name string, rows, cols int) *Parameter {
+		p := &Parameter{Name: name, Rows: rows, Cols: cols}
 		ps = append(ps, p)
 		return p
 	}
-	add("words", words, a.Word).table = true
+	// A layer has parameters of what comes in, of what it said a step before, and of its memory where
+	// the cell looks at that; the two directions side by side in w and b, one above the other in u and v.
+	recurrent := func(layer string, input, units int) (w, u *Parameter) {
+		g := a.Gates()
+		w = add("w"+layer, input, 2*g*units)
+		u = add("u"+layer, 2*units, g*units)
+		add("b"+layer, 1, 2*g*units)
+		if a.Cell == "coupled" {
+			add("v"+layer, 2*units, 2*units)
+		}
+		return w, u
+	}
+	add("words", words, a.Word).Table = true
 	if a.Feature > 0 {
-		add("features", features, a.Feature).table = true
+		add("features", features, a.Feature).Table = true
+	}
+	if a.Chars != "none" {
+		add("chars", chars, a.Char)
 	}
 	switch a.Chars {
 	case "cnn":
-		add("chars", chars, a.Char)
-		add("filters", layers.FilterWidth*a.Char, a.CharUnits)
+		add("filters", FilterWidth*a.Char, a.CharUnits)
 		add("filterbias", 1, a.CharUnits)
 	case "lstm":
-		add("chars", chars, a.Char)
-		recurrentShapes(add, "c", a, a.Char, a.CharUnits)
+		recurrent("c", a.Char, a.CharUnits)
 	}
-	input := a.input()
+	input := a.Input()
 	for l := range a.Layers {
-		w, u := recurrentShapes(add, fmt.Sprint(l), a, input, a.Units)
+		w, u := recurrent(fmt.Sprint(l), input, a.Units)
 		w.blocks, u.blocks = 1, 2
 		input = 2 * a.Units
 	}
@@ -191,57 +197,3 @@ func shapes(a Architecture, words, features, chars, labels int) parameters {
 	}
 	return ps
 }
-
-// recurrentShapes are the parameters of a layer: of what comes in, of what it
-// said a step before, and of its memory where the cell looks at that; the two
-// directions side by side in w and b, one above the other in u and v.
-func recurrentShapes(add func(name string, rows, cols int) *parameter, layer string, a Architecture, input, units int) (w, u *parameter) {
-	g := a.gates()
-	w = add("w"+layer, input, 2*g*units)
-	u = add("u"+layer, 2*units, g*units)
-	add("b"+layer, 1, 2*g*units)
-	if a.Cell == "coupled" {
-		add("v"+layer, 2*units, 2*units)
-	}
-	return w, u
-}
-
-// start draws the numbers to begin with: uniform, of variance 1/rows for what
-// is multiplied (Glorot and Bengio 2010, for inputs), small for vectors that
-// are added up, 1 for the bias of forget gates (Jozefowicz et al. 2015).
-func (ps parameters) start(a Architecture, rng *rand.Rand) {
-	for _, p := range ps {
-		p.data = make([]float32, p.rows*p.cols)
-		switch {
-		case p.name == "words", p.name == "chars":
-			uniform(rng, p.data, math.Sqrt(3/float64(p.cols)))
-		case p.name == "features":
-			uniform(rng, p.data, 0.1)
-		case p.rows == 1 || p.name == "pairs":
-			p.forget(a)
-		default:
-			uniform(rng, p.data, math.Sqrt(3/float64(p.rows+p.cols)*2))
-		}
-	}
-}
-
-func uniform(rng *rand.Rand, x []float32, most float64) {
-	for i := range x {
-		x[i] = float32((2*rng.Float64() - 1) * most)
-	}
-}
-
-// forget sets the bias of the forget gates of a layer's two directions.
-func (p *parameter) forget(a Architecture) {
-	if p.name[0] != 'b' || a.Cell != "lstm" {
-		return
-	}
-	units := p.cols / 8
-	for _, at := range []int{units, 5 * units} {
-		for i := range units {
-			p.data[at+i] = 1
-		}
-	}
-}
-
-func (p *parameter) row(i int32) []float32 { return p.data[int(i)*p.cols:][:p.cols] }

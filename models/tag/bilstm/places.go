@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
 // places is what comes into the first layer from features of places. A few
@@ -12,19 +11,19 @@ import (
 // most of those of a token are of its line, so these are summed up once a
 // piece. Features are those of the pieces that wait, row is a place in rows.
 type places struct {
-	table  *parameter // of vectors; nil: none
+	table  *Parameter // of vectors; nil: none
 	w      []float32  // the rows of the first layer's w for them
 	width  int        // numbers that come in: columns of w
 	rows   [][]float32
 	at     []int32 // of each feature its place in rows, plus 1; 0: none
 	known  []int32 // the features that have one
-	common []layers.Valued
+	common []Valued
 	vector []float32 // of a feature
 
-	shared     []layers.Valued // of pieces
-	sharedEnds []int32         // [pieces+1] where those of each piece end
-	own        []layers.Valued // of tokens, those that are not all the piece's
-	ends       []int32         // [tokens+1] where those of each token end
+	shared     []Valued // of pieces
+	sharedEnds []int32  // [pieces+1] where those of each piece end
+	own        []Valued // of tokens, those that are not all the piece's
+	ends       []int32  // [tokens+1] where those of each token end
 }
 
 // placesMost is how many features are kept between groups: 14 MB with 104
@@ -32,10 +31,10 @@ type places struct {
 const placesMost = 4096
 
 // set takes what a model knows of features.
-func (x *places) set(table *parameter, w []float32) {
+func (x *places) set(table *Parameter, w []float32) {
 	x.table = table
-	x.w = w[len(w)-table.cols*x.width:]
-	x.at = make([]int32, table.rows)
+	x.w = w[len(w)-table.Cols*x.width:]
+	x.at = make([]int32, table.Rows)
 }
 
 // reset forgets the pieces before.
@@ -58,9 +57,9 @@ func (x *places) row(feature int32) int32 {
 			x.rows = append(x.rows, make([]float32, x.width))
 		}
 		clear(x.rows[n])
-		x.vector = layers.Grow(x.vector, x.table.cols)
+		x.vector = Grow(x.vector, x.table.Cols)
 		x.table.write(x.vector, feature)
-		kernels.Gemm(x.rows[n], x.width, x.vector, x.table.cols, x.w, x.width, 1, x.table.cols, x.width)
+		kernels.Gemm(x.rows[n], x.width, x.vector, x.table.Cols, x.w, x.width, 1, x.table.Cols, x.width)
 		x.known = append(x.known, feature)
 		x.at[feature] = int32(n) + 1
 	}
@@ -68,10 +67,10 @@ func (x *places) row(feature int32) int32 {
 }
 
 // add adds a piece whose token t has the features list[first[t]:first[t+1]].
-func (x *places) add(list []layers.Valued, first []int32) {
+func (x *places) add(list []Valued, first []int32) {
 	x.share(list, first)
 	for _, f := range x.common {
-		x.shared = append(x.shared, layers.Valued{Row: x.row(f.Row), Value: f.Value})
+		x.shared = append(x.shared, Valued{Row: x.row(f.Row), Value: f.Value})
 	}
 	x.sharedEnds = append(x.sharedEnds, int32(len(x.shared)))
 	for t := range len(first) - 1 {
@@ -81,7 +80,7 @@ func (x *places) add(list []layers.Valued, first []int32) {
 				left = left[1:]
 				continue
 			}
-			x.own = append(x.own, layers.Valued{Row: x.row(f.Row), Value: f.Value})
+			x.own = append(x.own, Valued{Row: x.row(f.Row), Value: f.Value})
 		}
 		x.ends = append(x.ends, int32(len(x.own)))
 	}
@@ -89,7 +88,7 @@ func (x *places) add(list []layers.Valued, first []int32) {
 
 // share finds the features that all tokens have, in the order in which all have
 // them.
-func (x *places) share(list []layers.Valued, first []int32) {
+func (x *places) share(list []Valued, first []int32) {
 	x.common = append(x.common[:0], list[first[0]:first[1]]...)
 	for t := 1; t < len(first)-1 && len(x.common) > 0; t++ {
 		rest, both := list[first[t]:first[t+1]], x.common[:0]

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
 )
 
 // reader is a recurrent layer as tagging runs it: the arithmetic of recurrent, and
@@ -52,7 +51,7 @@ func (r *reader) project(dst, x, from []float32, n int) {
 		return
 	}
 	width := r.input.Codes()
-	r.codes, r.scales = layers.Grow(r.codes, n*width), layers.Grow(r.scales, n)
+	r.codes, r.scales = Grow(r.codes, n*width), Grow(r.scales, n)
 	for i := range n {
 		row := x[i*input:][:input]
 		scale, back := kernels.CodesScale(row)
@@ -76,7 +75,7 @@ const tileMost = 16
 
 // tile is what comes into the first layer from pieces that are read side by side.
 type tile struct {
-	layers.Packed
+	Packed
 	cache  *cache
 	forms  []int32
 	places *places
@@ -88,7 +87,7 @@ type tile struct {
 
 // read reads the pieces that wait, those of about one length side by side, and calls
 // done with each: it is sequence k of the packed rows.
-func (x *network) read(c *cache, done func(p unread, k int, rows *layers.Packed, scores []float32)) {
+func (x *network) read(c *cache, done func(p unread, k int, rows *Packed, scores []float32)) {
 	slices.SortStableFunc(x.pieces, func(a, b unread) int { return int(b.length - a.length) })
 	x.tile.cache, x.tile.forms, x.tile.places = c, x.forms, &x.places
 	for all := x.pieces; len(all) > 0; {
@@ -110,13 +109,15 @@ func (x *network) run() []float32 {
 	h := x.layers[0].run(p, &x.tile)
 	for i := range x.layers[1:] {
 		r := &x.layers[i+1]
-		x.product = layers.Grow(x.product, p.Rows()*2*r.width())
+		x.product = Grow(x.product, p.Rows()*2*r.width())
 		r.project(x.product, h, r.b, p.Rows())
 		x.second = projected{p, r.width(), x.product}
 		h = r.run(p, &x.second)
 	}
-	x.out[0] = h
-	return x.output.Forward(x.out)
+	n, width := p.Rows(), len(x.bias)
+	x.scores = Grow(x.scores, n*width)
+	kernels.GemmFrom(x.scores, width, x.bias, h, len(x.output)/width, x.output, width, n, len(x.output)/width, width)
+	return x.scores
 }
 
 // set begins a tile of pieces, by falling length.
@@ -130,7 +131,7 @@ func (x *tile) set(pieces []unread) {
 
 // begin implements incoming.
 func (x *tile) begin(direction, width int) {
-	x.base = layers.Grow(x.base, len(x.pieces)*width)
+	x.base = Grow(x.base, len(x.pieces)*width)
 	from := direction * width
 	for k, p := range x.pieces {
 		base := x.base[k*width:][:width]
@@ -160,10 +161,10 @@ func (x *tile) gates(dst []float32, direction, width, t, n int) {
 
 // run goes through the steps in both directions and returns what these say,
 // [n][2·units].
-func (r *reader) run(p *layers.Packed, in incoming) []float32 {
+func (r *reader) run(p *Packed, in incoming) []float32 {
 	n, most := p.Rows(), len(p.Order)
-	r.h = layers.Grow(r.h, 2*n*r.units)
-	r.gate, r.c, r.state = layers.Grow(r.gate, most*r.width()), layers.Grow(r.c, most*r.units), layers.Grow(r.state, most*r.units)
+	r.h = Grow(r.h, 2*n*r.units)
+	r.gate, r.c, r.state = Grow(r.gate, most*r.width()), Grow(r.c, most*r.units), Grow(r.state, most*r.units)
 	for direction := range 2 {
 		clear(r.c[:most*r.units])
 		in.begin(direction, r.width())
@@ -179,7 +180,7 @@ func (r *reader) run(p *layers.Packed, in incoming) []float32 {
 }
 
 // step is step t of a direction; s is the one before it.
-func (r *reader) step(p *layers.Packed, in incoming, direction, t, s int) {
+func (r *reader) step(p *Packed, in incoming, direction, t, s int) {
 	lo, n, before, have := p.Pairs(t, s)
 	H, g := r.units, r.width()
 	in.gates(r.gate, direction, g, t, n)
@@ -198,11 +199,28 @@ func (r *reader) step(p *layers.Packed, in incoming, direction, t, s int) {
 	if have > 0 {
 		kernels.Gemm(r.gate, g, r.c, H, r.v[direction*H*2*H:], 2*H, have, H, 2*H)
 	}
-	r.squashed = layers.Grow(r.squashed, H)
+	r.squashed = Grow(r.squashed, H)
 	for k := range n {
 		c, row := r.c[k*H:][:H], h[k*2*H:][:H]
-		layers.Coupled(r.gate[k*g:][:g], c, c, r.squashed, row)
+		Coupled(r.gate[k*g:][:g], c, c, r.squashed, row)
 		kernels.Codes(r.state[k*H:][:H], row, kernels.CodesMost)
+	}
+}
+
+// Coupled is a step of the cell whose gates are coupled and see the memory: what they are
+// given and then say, the memory before and after, its tanh, and what the cell says.
+func Coupled(gates, before, c, squashed, h []float32) {
+	n := len(c)
+	i, o, z := gates[:n], gates[n:2*n], gates[2*n:]
+	kernels.Sigmoid(gates[:2*n])
+	kernels.Tanh(z)
+	for k, m := range before {
+		c[k] = (1-i[k])*m + i[k]*z[k]
+	}
+	copy(squashed, c)
+	kernels.Tanh(squashed)
+	for k, s := range squashed {
+		h[k] = o[k] * s
 	}
 }
 
@@ -210,7 +228,7 @@ var wholes = []float32{1.0 / kernels.CodesMost} // h is at most 1
 
 // projected is what comes into a second layer: rows that project has written.
 type projected struct {
-	p     *layers.Packed
+	p     *Packed
 	width int
 	rows  []float32 // [n][2·width]
 }

@@ -4,11 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
-	"github.com/velum-health/velum/models/tag/tagger"
+	"pgregory.net/rapid"
+
+	"github.com/velum-health/velum/models/word/embed"
 )
 
 // TestPlaces: what a piece shares and what its tokens have of their own come to
@@ -16,18 +16,22 @@ import (
 func TestPlaces(t *testing.T) {
 	const rows, vector, width = 20000, 8, 16
 	r := rand.New(rand.NewPCG(2, 9))
-	table := &parameter{rows: rows, cols: vector, data: make([]float32, rows*vector)}
+	table := &Parameter{Rows: rows, Cols: vector, Data: make([]float32, rows*vector)}
 	w := make([]float32, 3*vector*width)
-	for _, x := range [][]float32{table.data, w} {
-		uniform(r, x, 1)
+	for _, x := range [][]float32{table.Data, w} {
+		for i := range x {
+			x[i] = 2*r.Float32() - 1
+		}
 	}
+	table = table.rounded()
+	numbers := table.Numbers()
 	x := places{width: width}
 	x.set(table, w)
 	for range 1500 {
-		list, first := []layers.Valued(nil), []int32{0}
-		all := make([]layers.Valued, 3)
+		list, first := []Valued(nil), []int32{0}
+		all := make([]Valued, 3)
 		for i := range all {
-			all[i] = layers.Valued{Row: int32(r.IntN(rows)), Value: 1 + float32(r.IntN(2))}
+			all[i] = Valued{Row: int32(r.IntN(rows)), Value: 1 + float32(r.IntN(2))}
 		}
 		for range 1 + r.IntN(6) {
 			for i, f := range all {
@@ -35,7 +39,7 @@ func TestPlaces(t *testing.T) {
 					list = append(list, f)
 				}
 				for range r.IntN(3) {
-					list = append(list, layers.Valued{Row: int32(r.IntN(rows)), Value: 1})
+					list = append(list, Valued{Row: int32(r.IntN(rows)), Value: 1})
 				}
 			}
 			first = append(first, int32(len(list)))
@@ -52,7 +56,7 @@ func TestPlaces(t *testing.T) {
 					got += float64(f.Value) * float64(x.rows[f.Row][j])
 				}
 				for _, f := range list[first[token]:first[token+1]] {
-					for k, v := range table.row(f.Row) {
+					for k, v := range numbers[int(f.Row)*vector:][:vector] {
 						want += float64(f.Value) * float64(v) * float64(w[(2*vector+k)*width+j])
 					}
 				}
@@ -67,22 +71,35 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestCacheForgets: a labeller says the same whatever its cache holds, also when
-// that is too small for a note.
-func TestCacheForgets(t *testing.T) {
-	a, r := tiny(t, "b-1")
-	r.Epochs, r.MinCount = 1, 1
-	m := fit(t, a, r, sentences)
-	n := parse(strings.Join(sentences, "\n"))
-	l := m.newLabeller(tagger.LabelOptions{})
-	want := l.Marginals(nil, n.text, n.tokens, nil)
-	for _, rows := range []int{1, 7, len(n.tokens) + 1} {
-		l.cache = newCache(0, l.cache.width)
-		l.cache.make(rows)
-		for range 3 {
-			if got := l.Marginals(nil, n.text, n.tokens, nil); !slices.Equal(got, want) {
-				t.Fatalf("room for %d forms: other marginals", rows)
+// TestHalve: no number is further from its level than half of the widest step, unless it is cut off.
+func TestHalve(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		row := rapid.SliceOfN(rapid.Float32Range(-3, 3), 16, 16).Draw(t, "row")
+		half := make([]byte, 8)
+		scale := halve(half, row)
+		p := &Parameter{Rows: 1, Cols: 16, halves: half, scales: []float32{scale}}
+		for i, got := range p.Numbers() {
+			if far := math.Abs(float64(row[i] - got)); far > 20.5*float64(scale) && math.Abs(float64(got)) < 127*float64(scale)*.999 {
+				t.Fatalf("%v became %v at scale %v", row[i], got, scale)
 			}
+		}
+	})
+	if scale := halve(make([]byte, 8), make([]float32, 16)); scale != 0 {
+		t.Errorf("of zeros the scale is %v", scale)
+	}
+}
+
+// lemmas takes the last letter away.
+type lemmas struct{}
+
+func (lemmas) Value(dst, form []byte) []byte { return append(dst, Lower(nil, form[:len(form)-1])...) }
+
+func TestLookUp(t *testing.T) {
+	fold := embed.Fold
+	v := &Vocabulary{Words: map[string]int32{"Roca": 1, "roca": 2, "maria": 3, "dolor": 4}, Lemma: lemmas{}, Norm: &fold}
+	for form, want := range map[string]int32{"Roca": 1, "ROCA": 2, "María": 3, "Dolors": 4, "Ona": Unknown} {
+		if got := v.Word([]byte(form)); got != want {
+			t.Errorf("%s: row %d, want %d", form, got, want)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func DefaultRecipe() Recipe {
 	}
 }
 
-// rate returns the learning rate of a step, counted from 0, of all.
-func (r *Recipe) rate(step, all int) float64 {
+// RateAt returns the learning rate of a step, counted from 0, of all.
+func (r *Recipe) RateAt(step, all int) float64 {
 	if step < r.WarmUp {
 		return r.Rate * float64(step+1) / float64(r.WarmUp)
 	}

@@ -480,35 +480,3 @@ func toyNotesCorpus(t testing.TB, scheme pipeline.Scheme, template string, notes
 	}
 	return c
 }
-
-// TestRounded: of training's file nothing is left to round; of weights with more bits, the bits.
-func TestRounded(t *testing.T) {
-	var b bytes.Buffer
-	if err := trained(t, crftrain.TrainOptions{}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	f, err := modelfile.Parse(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sections := slices.Clone(f.Sections())
-	for i, s := range sections {
-		if s.Name == "weight" {
-			sections[i].Data = slices.Clone(s.Data)
-			sections[i].Data[0] ^= 1
-		}
-	}
-	before, err := modelfile.Rewritten(f, sections)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range [][]byte{b.Bytes(), before} {
-		f, err := modelfile.Parse(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := crf.Rounded(f); err != nil || !bytes.Equal(got, b.Bytes()) {
-			t.Errorf("rounded it is another file than that of training: %v", err)
-		}
-	}
-}

@@ -83,8 +83,7 @@ func (m *Model) Header() tagger.Header { return m.header }
 // WithHeader implements tagger.Model.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured = h.Name, h.Scores, h.RecallDial, h.Measured
-	n.header.Risk, n.header.Parent = h.Risk, h.Parent
+	n.header = m.header.With(h)
 	return &n
 }
 
@@ -468,27 +467,6 @@ func load(kind string, f *modelfile.File, r features.Resources, same bool) (*Mod
 	}
 	m.makeIndex()
 	return m, nil
-}
-
-// Rounded returns the file of a model with weights as training writes them: of one
-// that was written when they had all their bits.
-func Rounded(f *modelfile.File) ([]byte, error) {
-	sections := slices.Clone(f.Sections())
-	for i, s := range sections {
-		if s.Name != "weight" {
-			continue
-		}
-		weights, err := modelfile.View[float32](s.Data)
-		if err != nil {
-			return nil, err
-		}
-		weights = slices.Clone(weights)
-		for k, w := range weights {
-			weights[k] = modelfile.Brain(w)
-		}
-		sections[i].Data = modelfile.Bytes(weights)
-	}
-	return modelfile.Rewritten(f, sections)
 }
 
 // sections reads the numbers.

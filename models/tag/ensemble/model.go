@@ -142,8 +142,7 @@ func (m *Model) Header() tagger.Header {
 // WithHeader implements tagger.Model.
 func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 	n := *m
-	n.header.Name, n.header.Scores, n.header.RecallDial, n.header.Measured = h.Name, h.Scores, h.RecallDial, h.Measured
-	n.header.Risk, n.header.Parent = h.Risk, h.Parent
+	n.header.Header = m.header.With(h)
 	return &n
 }
 

@@ -26,6 +26,13 @@ type Header struct {
 	Parent       string             `json:"parent,omitempty"`      // fingerprint of the model that this one was started from
 }
 
+// With returns h with what is known of a model only after it was made: its name, scores, recall dial, measured notes, risk
+// and parent are those of made.
+func (h Header) With(made Header) Header {
+	h.Name, h.Scores, h.RecallDial, h.Measured, h.Risk, h.Parent = made.Name, made.Scores, made.RecallDial, made.Measured, made.Risk, made.Parent
+	return h
+}
+
 // PatternsPrint is the fingerprint that names the patterns whose matches a
 // model learned from: it runs with those alone.
 const PatternsPrint = "patterns"

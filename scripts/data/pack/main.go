@@ -1,8 +1,7 @@
 // Command pack makes the models of a folder as small as the binary holds them, and
 // writes their digests beside them. Files that stand alone and packed ones may be
 // mixed: what `velum train` has written is copied over one of them, and pack does the
-// rest. Numbers of models that were trained before 2026-11-23 are rounded as training
-// does it since. Packed twice they have the same bytes.
+// rest. Packed twice they have the same bytes.
 //
 //	go run ./scripts/data/pack [FOLDER]   (models/embedded)
 package main
@@ -19,10 +18,6 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/models/number/modelfile"
-	"github.com/velum-health/velum/models/tag/bilstm"
-	"github.com/velum-health/velum/models/tag/crf"
-	"github.com/velum-health/velum/models/tag/ensemble"
-	"github.com/velum-health/velum/models/tag/inverse"
 )
 
 func main() {
@@ -99,36 +94,9 @@ func read(folder string) ([]*model, error) {
 		if err == nil {
 			m.alone, err = f.Alone()
 		}
-		if err == nil {
-			m.alone, err = rounded(m.alone)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
 	return all, nil
-}
-
-// rounded returns a model that stands alone with the numbers of its members, and
-// theirs, as training writes them today.
-func rounded(data []byte) ([]byte, error) {
-	f, err := modelfile.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	switch f.Kind() {
-	case crf.Kind:
-		return crf.Rounded(f)
-	case bilstm.Kind:
-		return bilstm.Halved(f)
-	case ensemble.Kind, inverse.Kind:
-		sections := slices.Clone(f.Sections())
-		for i, s := range sections {
-			if sections[i].Data, err = rounded(s.Data); err != nil {
-				return nil, err
-			}
-		}
-		return modelfile.Rewritten(f, sections)
-	}
-	return data, nil
 }

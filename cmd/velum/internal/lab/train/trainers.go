@@ -8,6 +8,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/learn/bilstmtrain"
 	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/number/kernels"
@@ -62,7 +63,7 @@ func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := bilstm.TrainOptions{Recipe: r, Seed: uint64(n.Seed)}
+	o := bilstmtrain.TrainOptions{Recipe: r, Seed: uint64(n.Seed)}
 	if n.Vectors != "" {
 		vectors, err := embed.Open(n.Vectors)
 		if err != nil {
@@ -70,7 +71,7 @@ func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 		}
 		a.Word, o.Vectors = kernels.Pad(vectors.Header().Dim), vectors
 	}
-	return bilstm.NewTrainer(a, m.Template, m.TagSet, m.Resources, o)
+	return bilstmtrain.NewTrainer(a, m.Template, m.TagSet, m.Resources, o)
 }
 
 // newEnsembleTrainer opens the members; the notes that come are to measure

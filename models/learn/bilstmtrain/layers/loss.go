@@ -4,11 +4,12 @@ import (
 	"math"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/pipeline"
 )
 
-// loss is the last node: what the network is to make small, a sequence of the
+// Loss is the last layer: what the network is to make small, a sequence of the
 // batch.
 //
 //	in:  scores [n][stride] of tags at tokens, pairs [stride][stride] of tags behind tags; the latter not for "softmax"
@@ -50,9 +51,7 @@ func NewLoss(b *Batch, set *pipeline.TagSet, objective string, weights []float64
 	return l
 }
 
-func (l *Loss) Columns() int { return 1 }
-
-// forward computes the loss and its gradients, which share all the work.
+// Forward computes the loss and its gradients, which share all the work.
 func (l *Loss) Forward(in [][]float32) []float32 {
 	l.ds = zero(l.ds, len(in[0]))
 	clear(l.dpair)
@@ -87,7 +86,7 @@ func (l *Loss) transitions(pairs []float32) {
 	l.tr.Update()
 }
 
-// backward returns what forward has found.
+// Backward returns what forward has found.
 func (l *Loss) Backward(in [][]float32, _ []float32) [][]float32 {
 	grads := [][]float32{l.ds}
 	if len(in) == 1 {
@@ -120,7 +119,7 @@ func (l *Loss) load(scores []float32, k int) (T int) {
 }
 
 func growTo(s []float64, n int) []float64 {
-	s = Grow(s, n)
+	s = bilstm.Grow(s, n)
 	clear(s)
 	return s
 }

@@ -1,26 +1,24 @@
-// Package layers is the arithmetic of the network, forwards and backwards: layers that
-// are nodes of the training graph, the recurrence, and the losses; and the packed rows
-// that they work on. It knows no words and no files.
+// Package layers is the arithmetic of a network that learns, forwards and backwards:
+// layers, the recurrence, the losses, and the batch that they work on. It knows no words
+// and no files.
 package layers
 
-import "github.com/velum-health/velum/models/number/kernels"
+import (
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm"
+)
 
-// A layer is a node of the training graph: it reads matrices and gives one.
-// What it returns stays good until the next call. It may look at the batch
-// that it was made for beside its inputs.
+// A Layer reads matrices and gives one. What it returns stays good until the
+// next call. It may look at the batch that it was made for beside its inputs.
 type Layer interface {
-	Columns() int
 	Forward(in [][]float32) []float32
-	// backward returns the gradients of all inputs, given that of the result,
+	// Backward returns the gradients of all inputs, given that of the result,
 	// which it may write over.
 	// For a table of vectors it is that of the rows which were looked up.
 	Backward(in [][]float32, grad []float32) [][]float32
 }
 
-// filterWidth is how many characters a filter of the convolution sees.
-const FilterWidth = 3
-
-// convolution is the vector of a token from its characters (Ma and Hovy 2016):
+// Convolution is the vector of a token from its characters (Ma and Hovy 2016):
 //
 //	in:  characters [C][char], filters [3·char][F], bias [1][F]
 //	out: [forms][F], max(0, max over places of filter and characters around)
@@ -37,28 +35,17 @@ type Convolution struct {
 	dresponses, daround, dchars, dfilters, dbias []float32
 }
 
-func (c *Convolution) Columns() int { return c.Width }
-
-// at is the character at place i of a form of characters, with a border on
-// either side.
-func at(chars []int32, i int) int32 {
-	if i < 0 || i >= len(chars) {
-		return Border
-	}
-	return chars[i]
-}
-
 func (c *Convolution) Forward(in [][]float32) []float32 {
-	places, span := len(c.B.Chars), FilterWidth*c.Char
-	c.around, c.responses = Grow(c.around, places*span), Grow(c.responses, places*c.Width)
+	places, span := len(c.B.Chars), bilstm.FilterWidth*c.Char
+	c.around, c.responses = bilstm.Grow(c.around, places*span), bilstm.Grow(c.responses, places*c.Width)
 	c.eachPlace(func(place int, chars []int32, i int) {
-		for j := range FilterWidth {
-			copy(c.around[place*span+j*c.Char:][:c.Char], in[0][int(at(chars, i+j-1))*c.Char:])
+		for j := range bilstm.FilterWidth {
+			copy(c.around[place*span+j*c.Char:][:c.Char], in[0][int(bilstm.Around(chars, i+j-1))*c.Char:])
 		}
 	})
 	kernels.GemmFrom(c.responses, c.Width, in[2], c.around, span, in[1], c.Width, places, span, c.Width)
 	forms := len(c.B.CharEnd)
-	c.out, c.best = zero(c.out, forms*c.Width), Grow(c.best, forms*c.Width)
+	c.out, c.best = zero(c.out, forms*c.Width), bilstm.Grow(c.best, forms*c.Width)
 	for i := range c.best {
 		c.best[i] = -1
 	}
@@ -85,7 +72,7 @@ func (c *Convolution) eachPlace(do func(place int, chars []int32, i int)) {
 }
 
 func (c *Convolution) Backward(in [][]float32, grad []float32) [][]float32 {
-	places, span := len(c.B.Chars), FilterWidth*c.Char
+	places, span := len(c.B.Chars), bilstm.FilterWidth*c.Char
 	c.dresponses, c.dbias = zero(c.dresponses, places*c.Width), zero(c.dbias, c.Width)
 	for i, place := range c.best {
 		if place >= 0 {
@@ -94,23 +81,23 @@ func (c *Convolution) Backward(in [][]float32, grad []float32) [][]float32 {
 			c.dbias[k] += grad[i]
 		}
 	}
-	c.transposed = Grow(c.transposed, span*max(places, c.Width))
+	c.transposed = bilstm.Grow(c.transposed, span*max(places, c.Width))
 	kernels.Transpose(c.transposed, c.around, span, places, span)
-	c.dfilters = Grow(c.dfilters, len(in[1]))
+	c.dfilters = bilstm.Grow(c.dfilters, len(in[1]))
 	kernels.GemmFrom(c.dfilters, c.Width, nil, c.transposed, places, c.dresponses, c.Width, span, places, c.Width)
 	kernels.Transpose(c.transposed, in[1], c.Width, span, c.Width)
-	c.daround = Grow(c.daround, places*span)
+	c.daround = bilstm.Grow(c.daround, places*span)
 	kernels.GemmFrom(c.daround, span, nil, c.dresponses, c.Width, c.transposed, span, places, c.Width, span)
 	c.dchars = zero(c.dchars, len(in[0]))
 	c.eachPlace(func(place int, chars []int32, i int) {
-		for j := range FilterWidth {
-			kernels.Add(c.dchars[int(at(chars, i+j-1))*c.Char:], c.daround[place*span+j*c.Char:][:c.Char])
+		for j := range bilstm.FilterWidth {
+			kernels.Add(c.dchars[int(bilstm.Around(chars, i+j-1))*c.Char:], c.daround[place*span+j*c.Char:][:c.Char])
 		}
 	})
 	return [][]float32{c.dchars, c.dfilters, c.dbias}
 }
 
-// spelling is the vector of a token by a recurrent layer over its characters
+// Spelling is the vector of a token by a recurrent layer over its characters
 // (BOOT §3.5, INV §4.3.4): what either direction says when it has read all.
 //
 //	in:  characters [C][char], then as recurrent
@@ -120,14 +107,12 @@ type Spelling struct {
 	Char int
 	R    Recurrent
 
-	p       Packed
+	p       bilstm.Packed
 	length  []int32
 	x       []float32 // [places][char]
 	out, dh []float32
 	dchars  []float32
 }
-
-func (s *Spelling) Columns() int { return 2 * s.R.Units }
 
 // visit calls do with every place in packed rows and its character.
 func (s *Spelling) visit(do func(row int, char int32)) {
@@ -160,13 +145,13 @@ func (s *Spelling) Forward(in [][]float32) []float32 {
 		s.length = append(s.length, end-s.firstOf(int32(form)))
 	}
 	s.p.Pack(s.length)
-	s.x = Grow(s.x, s.p.Rows()*s.Char)
+	s.x = bilstm.Grow(s.x, s.p.Rows()*s.Char)
 	s.visit(func(row int, char int32) {
 		copy(s.x[row*s.Char:][:s.Char], in[0][int(char)*s.Char:])
 	})
 	s.R.reset(&s.p)
-	h, units, width := s.R.Forward(s.inputs(in)), s.R.Units, s.Columns()
-	s.out = Grow(s.out, len(s.length)*width)
+	h, units, width := s.R.Forward(s.inputs(in)), s.R.Units, 2*s.R.Units
+	s.out = bilstm.Grow(s.out, len(s.length)*width)
 	s.ends(func(form int32, first, last int) {
 		out := s.out[int(form)*width:][:width]
 		copy(out[:units], h[last*width:])
@@ -180,7 +165,7 @@ func (s *Spelling) inputs(in [][]float32) [][]float32 {
 }
 
 func (s *Spelling) Backward(in [][]float32, grad []float32) [][]float32 {
-	units, width := s.R.Units, s.Columns()
+	units, width := s.R.Units, 2*s.R.Units
 	s.dh = zero(s.dh, s.p.Rows()*width)
 	s.ends(func(form int32, first, last int) {
 		d := grad[int(form)*width:][:width]
@@ -196,7 +181,7 @@ func (s *Spelling) Backward(in [][]float32, grad []float32) [][]float32 {
 	return grads
 }
 
-// featureSum adds the vectors of the features of each token.
+// FeatureSum adds the vectors of the features of each token.
 //
 //	in:  table [features][width]
 //	out: [n][width]
@@ -207,8 +192,6 @@ type FeatureSum struct {
 	out   []float32
 	d     []float32
 }
-
-func (s *FeatureSum) Columns() int { return s.Width }
 
 func (s *FeatureSum) Forward(in [][]float32) []float32 {
 	s.out = zero(s.out, s.B.N*s.Width)
@@ -239,7 +222,7 @@ func (s *FeatureSum) Backward(in [][]float32, grad []float32) [][]float32 {
 	return [][]float32{s.d}
 }
 
-// join puts the vectors of a token's word, characters and features side by
+// Join puts the vectors of a token's word, characters and features side by
 // side, and drops some of the numbers.
 //
 //	in:  table of words [words][word], characters [forms][chars], features [n][features]; the latter two may be missing
@@ -253,7 +236,8 @@ type Join struct {
 	d      [][]float32
 }
 
-func (j *Join) Columns() int {
+// columns returns the length of the vector of a token.
+func (j *Join) columns() int {
 	sum := 0
 	for _, w := range j.Widths {
 		sum += w
@@ -273,8 +257,8 @@ func (j *Join) row(k, i int) int {
 }
 
 func (j *Join) Forward(in [][]float32) []float32 {
-	all := j.Columns()
-	j.out = Grow(j.out, j.B.N*all)
+	all := j.columns()
+	j.out = bilstm.Grow(j.out, j.B.N*all)
 	for i := range j.B.N {
 		to := j.out[i*all:][:all]
 		for k, w := range j.Widths {
@@ -290,7 +274,7 @@ func (j *Join) Forward(in [][]float32) []float32 {
 }
 
 func (j *Join) Backward(in [][]float32, grad []float32) [][]float32 {
-	all := j.Columns()
+	all := j.columns()
 	if m := j.B.Masks; m != nil {
 		kernels.Multiply(j.out, grad, m.Input)
 		j.B.lock(j.out, j.out, m.Locked)
@@ -300,7 +284,7 @@ func (j *Join) Backward(in [][]float32, grad []float32) [][]float32 {
 	for _, w := range j.B.Word {
 		j.Used.Add(w)
 	}
-	j.d = Grow(j.d, len(j.Widths))
+	j.d = bilstm.Grow(j.d, len(j.Widths))
 	for k, w := range j.Widths {
 		rows := len(in[k]) / w
 		if k == 0 {
@@ -332,16 +316,13 @@ func (b *Batch) lock(dst, x, mask []float32) {
 	}
 }
 
-// drop is the dropout of what a layer gives, the same for all tokens of a
+// Drop is the dropout of what a layer gives, the same for all tokens of a
 // sequence (Gal and Ghahramani 2016).
 type Drop struct {
 	B      *Batch
 	Level  int // number of the layer
-	Width  int
 	out, d []float32
 }
-
-func (d *Drop) Columns() int { return d.Width }
 
 func (d *Drop) Forward(in [][]float32) []float32 {
 	d.out = d.dropped(d.out, in[0])
@@ -357,12 +338,12 @@ func (d *Drop) dropped(dst, src []float32) []float32 {
 	if d.B.Masks == nil {
 		return append(dst[:0], src...)
 	}
-	dst = Grow(dst, len(src))
+	dst = bilstm.Grow(dst, len(src))
 	d.B.lock(dst, src, d.B.Masks.Output[d.Level])
 	return dst
 }
 
-// affine is x·w + b.
+// Affine is x·w + b.
 //
 //	in:  x [n][rows], w [rows][width], b [1][width]
 //	out: [n][width]
@@ -373,12 +354,10 @@ type Affine struct {
 	dx, dw, db []float32
 }
 
-func (a *Affine) Columns() int { return a.Width }
-
 func (a *Affine) Forward(in [][]float32) []float32 {
 	rows := len(in[1]) / a.Width
 	n := len(in[0]) / rows
-	a.out = Grow(a.out, n*a.Width)
+	a.out = bilstm.Grow(a.out, n*a.Width)
 	kernels.GemmFrom(a.out, a.Width, in[2], in[0], rows, in[1], a.Width, n, rows, a.Width)
 	return a.out
 }
@@ -386,12 +365,12 @@ func (a *Affine) Forward(in [][]float32) []float32 {
 func (a *Affine) Backward(in [][]float32, grad []float32) [][]float32 {
 	rows := len(in[1]) / a.Width
 	n := len(in[0]) / rows
-	a.transposed = Grow(a.transposed, rows*max(n, a.Width))
+	a.transposed = bilstm.Grow(a.transposed, rows*max(n, a.Width))
 	kernels.Transpose(a.transposed, in[1], a.Width, rows, a.Width)
-	a.dx = Grow(a.dx, n*rows)
+	a.dx = bilstm.Grow(a.dx, n*rows)
 	kernels.GemmFrom(a.dx, rows, nil, grad, a.Width, a.transposed, rows, n, a.Width, rows)
 	kernels.Transpose(a.transposed, in[0], rows, n, rows)
-	a.dw = Grow(a.dw, len(in[1]))
+	a.dw = bilstm.Grow(a.dw, len(in[1]))
 	kernels.GemmFrom(a.dw, a.Width, nil, a.transposed, n, grad, a.Width, rows, n, a.Width)
 	a.db = zero(a.db, a.Width)
 	for i := range n {

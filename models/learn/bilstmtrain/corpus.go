@@ -1,13 +1,12 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"bytes"
 	"errors"
 	"math"
 	"slices"
-	"unicode/utf8"
 
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -15,7 +14,7 @@ import (
 // Corpus is tagged notes as training wants them: forms and features by number.
 // It holds the words of the notes that it was given, in memory only.
 type Corpus struct {
-	arch     Architecture
+	arch     bilstm.Architecture
 	template *features.Template
 	set      *pipeline.TagSet
 	extract  *features.Extractor
@@ -32,7 +31,7 @@ type Corpus struct {
 	count     map[uint64]int32 // of features, by key
 
 	key    []byte
-	pieces []piece
+	pieces []bilstm.Piece
 	spans  []pipeline.Span
 	tags   []pipeline.Tag
 }
@@ -52,8 +51,8 @@ type sequence struct {
 }
 
 // NewCorpus returns an empty corpus for networks of that shape.
-func NewCorpus(a Architecture, t *features.Template, set *pipeline.TagSet, r features.Resources) (*Corpus, error) {
-	if err := a.check(); err != nil {
+func NewCorpus(a bilstm.Architecture, t *features.Template, set *pipeline.TagSet, r features.Resources) (*Corpus, error) {
+	if err := a.Check(); err != nil {
 		return nil, err
 	}
 	return &Corpus{
@@ -78,10 +77,10 @@ func (c *Corpus) Add(text []byte, tokens []pipeline.Token, matches []pipeline.Ma
 	for i := range tokens {
 		c.form = append(c.form, c.intern(text, tokens, i))
 	}
-	c.pieces = c.arch.pieces(c.pieces[:0], c.template, tokens)
+	c.pieces = c.arch.Pieces(c.pieces[:0], c.template, tokens)
 	for _, p := range c.pieces {
-		s := sequence{lo: base + int32(p.lo), hi: base + int32(p.hi), tag: int32(len(c.tag))}
-		c.tag = append(c.tag, c.legal(tokens[p.lo:p.hi], tags[p.lo:p.hi])...)
+		s := sequence{lo: base + int32(p.Lo), hi: base + int32(p.Hi), tag: int32(len(c.tag))}
+		c.tag = append(c.tag, c.legal(tokens[p.Lo:p.Hi], tags[p.Lo:p.Hi])...)
 		s.spans = slices.ContainsFunc(c.tag[s.tag:], func(y pipeline.Tag) bool { return y != pipeline.O })
 		c.sequences = append(c.sequences, s)
 	}
@@ -107,7 +106,7 @@ func (c *Corpus) addMarks(marks []features.Mark, n int) {
 // begins before it or ends behind it.
 func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.Tag {
 	c.spans = c.set.Decode(c.spans[:0], tokens, tags)
-	c.tags = layers.Grow(c.tags, len(tags))
+	c.tags = bilstm.Grow(c.tags, len(tags))
 	c.set.Encode(c.tags, tokens, c.spans)
 	return c.tags
 }
@@ -115,7 +114,7 @@ func (c *Corpus) legal(tokens []pipeline.Token, tags []pipeline.Tag) []pipeline.
 // intern returns the number of token i's form.
 func (c *Corpus) intern(text []byte, tokens []pipeline.Token, i int) int32 {
 	form := text[tokens[i].Start:tokens[i].End]
-	c.key = key(c.key[:0], form, c.arch.behind(text, tokens, i))
+	c.key = c.arch.AppendKey(c.key[:0], text, tokens, i)
 	n, known := c.formOf[string(c.key)]
 	if !known {
 		n = int32(len(c.forms))
@@ -130,22 +129,9 @@ func (c *Corpus) intern(text []byte, tokens []pipeline.Token, i int) int32 {
 	return n
 }
 
-// behind returns what stands between token i and the next, nil if the network
-// does not look at it.
-func (a Architecture) behind(text []byte, tokens []pipeline.Token, i int) []byte {
-	if !a.PostSpace {
-		return nil
-	}
-	end := len(text)
-	if i+1 < len(tokens) {
-		end = int(tokens[i+1].Start)
-	}
-	return text[tokens[i].End:end:end]
-}
-
 // form returns the form without what stands behind it.
 func (e *formEntry) form() []byte {
-	form, _, _ := bytes.Cut([]byte(e.text), []byte{separator})
+	form, _, _ := bytes.Cut([]byte(e.text), []byte{bilstm.Separator})
 	return form
 }
 
@@ -167,70 +153,35 @@ func (c *Corpus) spansByCategory() (spans, tokens map[string]int) {
 
 // vocabulary numbers the words, features and characters of the corpus, those
 // of the network to begin with first.
-func (c *Corpus) vocabulary(minCount int, from *Model) *vocabulary {
-	v := &vocabulary{words: map[string]int32{}, chars: map[rune]int32{}, lemma: c.extract.Resources().Slots["lemma"]}
+func (c *Corpus) vocabulary(minCount int, from *bilstm.Model) *bilstm.Vocabulary {
+	v := bilstm.NewVocabulary(c.extract.Resources().Slots["lemma"])
 	if from != nil {
-		v.number(from.words, from.features, from.chars)
+		lemma := v.Lemma
+		v = from.Vocabulary()
+		v.Lemma = lemma
 	}
 	seen := map[string]int{}
 	for i := range c.forms {
 		e := &c.forms[i]
-		w := string(lower(nil, e.form()))
-		if seen[w] += int(e.count); seen[w] >= minCount && v.words[w] == 0 {
-			v.words[w] = int32(len(v.words)) + 1
+		w := string(bilstm.Lower(nil, e.form()))
+		if seen[w] += int(e.count); seen[w] >= minCount {
+			v.AddWord(w)
 		}
-		for _, f := range e.features {
-			v.add(f.Key, c.count, minCount)
-		}
+		c.addFeatures(v, e.features, minCount)
 		for _, r := range e.text {
-			if _, ok := v.chars[r]; !ok && r != utf8.RuneError {
-				v.chars[r] = int32(len(v.chars)) + layers.Border + 1
-			}
+			v.AddChar(r)
 		}
 	}
-	for _, m := range c.marks {
-		v.add(m.Key, c.count, minCount)
-	}
-	if c.arch.Feature == 0 {
-		v.features.reset() // nobody looks
-	}
+	c.addFeatures(v, c.marks, minCount)
 	return v
 }
 
-func (v *vocabulary) add(key uint64, count map[uint64]int32, least int) {
-	if int(count[key]) >= least {
-		v.features.add(key, int32(v.features.len())+1)
-	}
-}
-
-// number takes over what the lists say; their first entries stand for what has
-// no name.
-func (v *vocabulary) number(words []string, fs []uint64, chars []rune) {
-	for i, w := range words[1:] {
-		v.words[w] = int32(i) + 1
-	}
-	v.features.room(len(fs))
-	for i, k := range fs[1:] {
-		v.features.add(k, int32(i)+1)
-	}
-	for i, r := range chars[layers.Border+1:] {
-		v.chars[r] = int32(i) + layers.Border + 1
-	}
-}
-
-// lists is the inverse of number.
-func (v *vocabulary) lists() (words []string, fs []uint64, chars []rune) {
-	words, fs, chars = make([]string, len(v.words)+1), make([]uint64, v.features.len()+1), make([]rune, len(v.chars)+layers.Border+1)
-	for w, i := range v.words {
-		words[i] = w
-	}
-	for _, s := range v.features.slots {
-		if s.row != 0 {
-			fs[s.row] = s.key
+// addFeatures numbers those of the features that come often enough; none where the
+// network does not look at them.
+func (c *Corpus) addFeatures(v *bilstm.Vocabulary, fs []features.Feature, least int) {
+	for _, f := range fs {
+		if c.arch.Feature > 0 && int(c.count[f.Key]) >= least {
+			v.Features.Add(f.Key)
 		}
 	}
-	for r, i := range v.chars {
-		chars[i] = r
-	}
-	return words, fs, chars
 }

@@ -1,4 +1,4 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/embed"
@@ -51,11 +52,8 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := m.network.named("words")
 	row := func(form string) []float32 {
-		to := make([]float32, table.cols)
-		table.write(to, m.numbers.word([]byte(form)))
-		return to[:2]
+		return m.Parameters().Named("words").Numbers()[int(m.Vocabulary().Word([]byte(form)))*a.Word:][:2]
 	}
 	for form, want := range map[string]float32{"pardo": 1, "Montclar": 1, "MÓNTCLAR": 1, "dolor": 0, "quiensabe": 7. / 11} {
 		if got := row(form)[0]; got < want-0.02 || got > want+0.02 {
@@ -70,40 +68,26 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := Load(f, features.Resources{})
+	read, err := bilstm.Load(f, features.Resources{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := parse("Natural de [L:Mòntclar]")
 	got := make([]pipeline.Tag, len(n.tokens))
-	if read.newLabeller(tagger.LabelOptions{}).Label(n.text, n.tokens, nil, got); !slices.Equal(got, n.tags) {
+	if read.NewLabeller(tagger.LabelOptions{}).Label(n.text, n.tokens, nil, got); !slices.Equal(got, n.tags) {
 		t.Errorf("a town that only the vectors know is tagged %v", got)
 	}
 	r.Frozen = false
 	if m, err = Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 1, Vectors: towns}); err != nil {
 		t.Fatal(err)
 	}
-	moved := m.network.named("words").numbers()[int(m.numbers.word([]byte("pardo")))*m.arch.Word]
+	moved := row("pardo")[0]
 	if moved > 0.99 && moved < 1.01 {
 		t.Error("vectors that are learned did not move")
 	}
 	for _, bad := range []known{{words: []string{"a"}, vectors: [][]float32{make([]float32, 17)}}, {vectors: [][]float32{nil}}} {
 		if _, err := Train(corpusOf(t, a, sentences), TrainOptions{Recipe: r, Seed: 1, Vectors: bad}); err == nil {
 			t.Error("vectors that do not fit are no error")
-		}
-	}
-}
-
-// lemmas takes the last letter away.
-type lemmas struct{}
-
-func (lemmas) Value(dst, form []byte) []byte { return append(dst, lower(nil, form[:len(form)-1])...) }
-
-func TestLookUp(t *testing.T) {
-	v := &vocabulary{words: map[string]int32{"Roca": 1, "roca": 2, "maria": 3, "dolor": 4}, lemma: lemmas{}, vectors: true, norm: embed.Fold}
-	for form, want := range map[string]int32{"Roca": 1, "ROCA": 2, "María": 3, "Dolors": 4, "Ona": unknown} {
-		if got := v.word([]byte(form)); got != want {
-			t.Errorf("%s: row %d, want %d", form, got, want)
 		}
 	}
 }
@@ -122,7 +106,7 @@ func TestNoise(t *testing.T) {
 	if len(c.form) != tokens {
 		t.Errorf("%d tokens, there were %d", len(c.form), tokens)
 	}
-	l, wrong := m.newLabeller(tagger.LabelOptions{}), 0
+	l, wrong := m.NewLabeller(tagger.LabelOptions{}), 0
 	for _, change := range []func(string) string{strings.ToUpper, strings.ToLower, accents.Replace} {
 		for _, s := range sentences {
 			n := parse(s)

@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/chain"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -177,8 +178,8 @@ func random(seed uint64, n int) []float32 {
 }
 
 // packedOf packs sequences of these lengths.
-func packedOf(lengths ...int32) *Packed {
-	p := new(Packed)
+func packedOf(lengths ...int32) *bilstm.Packed {
+	p := new(bilstm.Packed)
 	p.Pack(lengths)
 	return p
 }
@@ -220,7 +221,7 @@ func coupledCell(ones *gorgonia.Node) cell {
 }
 
 // unrolled is a recurrent layer step by step, a sequence after the other.
-func unrolled(s *sums, x *gorgonia.Node, p *Packed, lengths []int32, in [][]float32, units, gates int, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+func unrolled(s *sums, x *gorgonia.Node, p *bilstm.Packed, lengths []int32, in [][]float32, units, gates int, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 	w, b := s.columns(in[1], 2*gates*units, units), s.columns(in[3], 2*gates*units, units)
 	half := len(in[2]) / 2
 	u := [2][]*gorgonia.Node{s.columns(in[2][:half], gates*units, units), s.columns(in[2][half:], gates*units, units)}
@@ -312,20 +313,20 @@ func charBatch() *Batch { return &Batch{Chars: []int32{2, 3, 4, 3, 5}, CharEnd: 
 func TestConvolutionAgainstGorgonia(t *testing.T) {
 	const char, width, kinds = 8, 8, 6
 	b := charBatch()
-	in := [][]float32{random(1, kinds*char), random(2, FilterWidth*char*width), random(3, width)}
+	in := [][]float32{random(1, kinds*char), random(2, bilstm.FilterWidth*char*width), random(3, width)}
 	l := &Convolution{B: b, Char: char, Width: width}
 	held{layer: l, in: in, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 		chars, bias := s.matrix(in[0], char), s.matrix(in[2], width)
 		filters := s.matrix(in[1], width)
 		ones := s.matrix([]float32{1, 1, 1, 1, 1}, 1)
 		responses := mul(ones, bias)
-		for j := range FilterWidth {
+		for j := range bilstm.FilterWidth {
 			var seen, of []int32
-			l.eachPlace(func(_ int, chars []int32, i int) { seen = append(seen, at(chars, i+j-1)) })
+			l.eachPlace(func(_ int, chars []int32, i int) { seen = append(seen, bilstm.Around(chars, i+j-1)) })
 			for k := range char {
 				of = append(of, int32(j*char+k))
 			}
-			responses = plus(responses, mul(mul(s.pick(seen, kinds), chars), mul(s.pick(of, FilterWidth*char), filters)))
+			responses = plus(responses, mul(mul(s.pick(seen, kinds), chars), mul(s.pick(of, bilstm.FilterWidth*char), filters)))
 		}
 		// Which place is the largest of a form, and whether it is above 0, is taken from the layer.
 		chosen := make([]float32, len(b.Chars)*width)
@@ -372,7 +373,7 @@ func (f firstHalf) Backward(in [][]float32, grad []float32) [][]float32 {
 
 func TestFeatureSumAgainstGorgonia(t *testing.T) {
 	const width, kinds = 8, 5
-	b := &Batch{N: 3, Features: []Valued{{Row: 1, Value: 1}, {Row: 4, Value: .5}, {Row: 1, Value: -2}, {Row: 0, Value: 1}}, Ends: []int32{2, 3, 4}}
+	b := &Batch{N: 3, Features: []bilstm.Valued{{Row: 1, Value: 1}, {Row: 4, Value: .5}, {Row: 1, Value: -2}, {Row: 0, Value: 1}}, Ends: []int32{2, 3, 4}}
 	in := [][]float32{random(1, kinds*width)}
 	l := &FeatureSum{B: b, Width: width}
 	held{layer: l, in: in, touched: func() []int32 { return l.Used.Rows }, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
@@ -419,7 +420,7 @@ func TestJoinAndDropAgainstGorgonia(t *testing.T) {
 	}}.check(t)
 
 	x := [][]float32{random(3, n*word)}
-	held{layer: &Drop{B: b, Width: word}, in: x, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
+	held{layer: &Drop{B: b}, in: x, build: func(s *sums, r []float32) (*gorgonia.Node, [][]*gorgonia.Node) {
 		given := s.matrix(x[0], word)
 		return total(had(had(given, s.matrix(mask(b.Masks.Output[0], word, nil), word)), s.matrix(r, word))), [][]*gorgonia.Node{{given}}
 	}}.check(t)

@@ -1,40 +1,24 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
-	"gorgonia.org/gorgonia"
-	"gorgonia.org/tensor"
-
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
+	"github.com/velum-health/velum/models/tag/bilstm"
 )
 
-// learned is a parameter with its gradient as a solver of gorgonia's sees it.
+// learned is a parameter with its gradient.
 // The gradient of a table is that of the rows that were looked up; no other
 // moves, so that a step costs what its batch holds and not what the table does.
 type learned struct {
-	*parameter
-	grad []float32 // [rows][cols]: what the first graph found, the others' added; of a table its own, that of the rows in rows
+	*bilstm.Parameter
+	grad []float32 // [rows][cols]: what the first network found, the others' added; of a table its own, that of the rows in rows
 	rows []int32   // of a table, rising order of first use
 	seen []bool    // of a table, [rows]
 
 	frozen bool // a table that does not move
 }
-
-// Value implements gorgonia.ValueGrad.
-func (l *learned) Value() gorgonia.Value { return l.tensor(l.data) }
-
-// Grad implements gorgonia.ValueGrad.
-func (l *learned) Grad() (gorgonia.Value, error) { return l.tensor(l.grad), nil }
-
-func (l *learned) tensor(x []float32) gorgonia.Value {
-	return tensor.New(tensor.WithShape(l.rows32(), l.cols), tensor.WithBacking(x))
-}
-
-func (l *learned) rows32() int { return l.parameter.rows }
 
 // share is a part of a parameter that one worker has at a time.
 type share struct {
@@ -50,9 +34,9 @@ const shareNumbers = 1 << 14
 // appendShares adds the shares of what has a gradient. They do not depend on the
 // number of workers.
 func (l *learned) appendShares(to []share, number int) []share {
-	n, step := len(l.data), shareNumbers
-	if l.table {
-		n, step = len(l.rows), max(1, shareNumbers/l.cols)
+	n, step := len(l.Data), shareNumbers
+	if l.Table {
+		n, step = len(l.rows), max(1, shareNumbers/l.Cols)
 	}
 	for lo := 0; lo < n; lo += step {
 		to = append(to, share{l, number, lo, min(lo+step, n)})
@@ -63,31 +47,31 @@ func (l *learned) appendShares(to []share, number int) []share {
 // parts calls do with the ranges of numbers of a share, and soon some rows of a
 // table before: these stand anywhere in memory and take long to come.
 func (s *share) parts(soon, do func(lo, hi int)) {
-	if !s.table {
+	if !s.Table {
 		do(s.lo, s.hi)
 		return
 	}
 	for i, row := range s.rows[s.lo:s.hi] {
 		if i+rowsAhead < s.hi-s.lo {
 			next := int(s.rows[s.lo+i+rowsAhead])
-			soon(next*s.cols, (next+1)*s.cols)
+			soon(next*s.Cols, (next+1)*s.Cols)
 		}
-		do(int(row)*s.cols, (int(row)+1)*s.cols)
+		do(int(row)*s.Cols, (int(row)+1)*s.Cols)
 	}
 }
 
 // rowsAhead is how many rows before its turn a row of a table is asked for.
 const rowsAhead = 4
 
-// found is a gradient of a graph: of a table that of the rows in touched.
+// found is a gradient of a network: of a table that of the rows in touched.
 type found struct {
 	grad    []float32
 	touched []int32
 }
 
-// sum makes the gradient that of all graphs; of a table, whatever its share.
+// sum makes the gradient that of all networks; of a table, whatever its share.
 func (s *share) sum(of []found) {
-	if s.table {
+	if s.Table {
 		s.sumTable(of)
 		return
 	}
@@ -96,7 +80,7 @@ func (s *share) sum(of []found) {
 	}
 }
 
-// sumTable makes the gradient of a table that of all graphs.
+// sumTable makes the gradient of a table that of all networks.
 func (l *learned) sumTable(of []found) {
 	for _, row := range l.rows {
 		l.seen[row] = false
@@ -108,9 +92,9 @@ func (l *learned) sumTable(of []found) {
 	for _, f := range of {
 		for i, row := range f.touched {
 			if i+rowsAhead < len(f.touched) {
-				kernels.PrefetchWrite(l.grad[int(f.touched[i+rowsAhead])*l.cols:][:l.cols])
+				kernels.PrefetchWrite(l.grad[int(f.touched[i+rowsAhead])*l.Cols:][:l.Cols])
 			}
-			to, from := l.grad[int(row)*l.cols:][:l.cols], f.grad[i*l.cols:][:l.cols]
+			to, from := l.grad[int(row)*l.Cols:][:l.Cols], f.grad[i*l.Cols:][:l.Cols]
 			if l.seen[row] {
 				kernels.Add(to, from)
 				continue
@@ -122,10 +106,10 @@ func (l *learned) sumTable(of []found) {
 	}
 }
 
-// solver moves parameters against their gradients: Adam, or plain descent. It
-// is a gorgonia.Solver whose state can be kept and read back.
+// solver moves parameters against their gradients: Adam, or plain descent. Its
+// state can be kept and read back.
 type solver struct {
-	recipe *Recipe
+	recipe *bilstm.Recipe
 	steps  int // that will be made in all
 	step   int
 	m, v   [][]float32 // Adam's moments, in the order of the parameters
@@ -135,11 +119,11 @@ type solver struct {
 	squares []float64 // of the shares
 }
 
-func newSolver(r *Recipe, ps parameters, steps int) *solver {
+func newSolver(r *bilstm.Recipe, ps bilstm.Parameters, steps int) *solver {
 	s := &solver{recipe: r, steps: steps}
 	if r.Solver == "adam" {
 		for _, p := range ps {
-			s.m, s.v = append(s.m, make([]float32, len(p.data))), append(s.v, make([]float32, len(p.data)))
+			s.m, s.v = append(s.m, make([]float32, len(p.Data))), append(s.v, make([]float32, len(p.Data)))
 		}
 	}
 	return s
@@ -147,22 +131,17 @@ func newSolver(r *Recipe, ps parameters, steps int) *solver {
 
 var errGradient = errors.New("training: a gradient is no number; try a lower rate")
 
-// Step implements gorgonia.Solver for parameters that are *learned, in the
-// order that the solver was made for.
-func (s *solver) Step(model []gorgonia.ValueGrad) error {
+// move moves the parameters, which are in the order that the solver was made for.
+func (s *solver) move(network []*learned) error {
 	s.shares = s.shares[:0]
-	for i, vg := range model {
-		l, ok := vg.(*learned)
-		if !ok {
-			return fmt.Errorf("training: solver of a parameter of type %T", vg)
-		}
+	for i, l := range network {
 		s.shares = l.appendShares(s.shares, i)
 	}
 	scale, err := s.clip()
 	if err != nil {
 		return err
 	}
-	rate := s.recipe.rate(s.step, s.steps)
+	rate := s.recipe.RateAt(s.step, s.steps)
 	s.step++
 	decay := float32(s.recipe.Decay * rate / s.recipe.Rate)
 	adam := kernels.AdamStep{
@@ -173,7 +152,7 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
 		sh := &s.shares[i]
 		soon := func(lo, hi int) {
-			kernels.PrefetchWrite(sh.data[lo:hi])
+			kernels.PrefetchWrite(sh.Data[lo:hi])
 			kernels.Prefetch(sh.grad[lo:hi])
 			if s.m != nil {
 				kernels.PrefetchWrite(s.m[sh.number][lo:hi])
@@ -182,10 +161,10 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 		}
 		sh.parts(soon, func(lo, hi int) {
 			if s.m != nil {
-				kernels.Adam(sh.data[lo:hi], sh.grad[lo:hi], s.m[sh.number][lo:hi], s.v[sh.number][lo:hi], &adam)
+				kernels.Adam(sh.Data[lo:hi], sh.grad[lo:hi], s.m[sh.number][lo:hi], s.v[sh.number][lo:hi], &adam)
 				return
 			}
-			kernels.Axpy(-float32(rate)*scale, sh.grad[lo:hi], sh.data[lo:hi])
+			kernels.Axpy(-float32(rate)*scale, sh.grad[lo:hi], sh.Data[lo:hi])
 		})
 	})
 	return nil
@@ -194,7 +173,7 @@ func (s *solver) Step(model []gorgonia.ValueGrad) error {
 // clip returns what gradients are multiplied by so that all of them together
 // are no longer than the recipe wants.
 func (s *solver) clip() (float32, error) {
-	s.squares = layers.Grow(s.squares, len(s.shares))
+	s.squares = bilstm.Grow(s.squares, len(s.shares))
 	kernels.Parallel(s.workers, len(s.shares), func(_, i int) {
 		sum, grad := 0.0, s.shares[i].grad
 		s.shares[i].parts(func(lo, hi int) { kernels.Prefetch(grad[lo:hi]) }, func(lo, hi int) {

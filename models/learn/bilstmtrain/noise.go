@@ -1,9 +1,11 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"bytes"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/velum-health/velum/models/tag/bilstm"
 )
 
 // Notes are typed in a hurry: all in capitals, all in small letters, without
@@ -29,12 +31,12 @@ func (c *Corpus) addNoise() {
 	}
 	for i := range c.forms {
 		e := c.forms[i]
-		form, behind, separated := bytes.Cut([]byte(e.text), []byte{separator})
+		form, behind, separated := bytes.Cut([]byte(e.text), []byte{bilstm.Separator})
 		var others [len(disturbances)]int32
 		for k, change := range disturbances {
 			text := string(change(form))
 			if separated {
-				text += string(separator) + string(behind)
+				text += string(bilstm.Separator) + string(behind)
 			}
 			n, known := c.formOf[text]
 			if !known {

@@ -1,4 +1,4 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ var ErrOtherTraining = errors.New("the state to go on from is of another trainin
 // fingerprint tells one training from another.
 func (t *training) fingerprint() string {
 	h := xxh3.New()
-	fmt.Fprintln(h, t.c.arch, t.o.Recipe, t.o.Seed, t.c.set, t.c.template, len(t.v.words), t.v.features.len(), len(t.v.chars))
+	fmt.Fprintln(h, t.c.arch, t.o.Recipe, t.o.Seed, t.c.set, t.c.template, len(t.v.Words), t.v.Features.Len(), len(t.v.Chars))
 	h.Write(modelfile.Bytes(t.c.form))
 	for _, y := range t.c.tag {
 		h.Write([]byte{byte(y)})
@@ -46,7 +46,7 @@ func (t *training) state() ([]byte, error) {
 		sections = append(sections, modelfile.Section{Name: what + strconv.Itoa(i), Data: modelfile.Bytes(x)})
 	}
 	for i, p := range t.network {
-		add("p", i, p.data)
+		add("p", i, p.Data)
 		if t.solver.m != nil {
 			add("m", i, t.solver.m[i])
 			add("v", i, t.solver.v[i])
@@ -78,12 +78,12 @@ func (t *training) resume(state []byte) error {
 		return ErrOtherTraining
 	}
 	for i, p := range t.network {
-		err = errors.Join(err, restore(f, "p", i, p.data))
+		err = errors.Join(err, restore(f, "p", i, p.Data))
 		if t.solver.m != nil {
 			err = errors.Join(err, restore(f, "m", i, t.solver.m[i]), restore(f, "v", i, t.solver.v[i]))
 		}
 		if c.Best {
-			t.best = append(t.best, make([]float32, len(p.data)))
+			t.best = append(t.best, make([]float32, len(p.Data)))
 			err = errors.Join(err, restore(f, "best", i, t.best[i]))
 		}
 	}

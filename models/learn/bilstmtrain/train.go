@@ -1,4 +1,9 @@
-package bilstm
+// Package bilstmtrain trains the network of package bilstm: Adam or plain descent on
+// the likelihood of paths, the product of marginals, or each tag by itself, with the
+// same result for any number of workers. In: tagged notes, a template, an architecture
+// and a recipe. Out: a *bilstm.Model. It stands apart from package bilstm so that what
+// tags does not know what learns.
+package bilstmtrain
 
 import (
 	"errors"
@@ -8,10 +13,8 @@ import (
 	"slices"
 	"time"
 
-	"gorgonia.org/gorgonia"
-
 	"github.com/velum-health/velum/models/number/kernels"
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -19,14 +22,14 @@ import (
 
 // TrainOptions say how to train.
 type TrainOptions struct {
-	Recipe  Recipe
+	Recipe  bilstm.Recipe
 	Seed    uint64
 	Workers int // cores; 0 means 1. The result does not depend on it.
 
 	// Init gives the weights to begin with: fine-tuning (INV §4.3.6). The
 	// corpus must be of its architecture; its tags may be others, those of the
 	// same name are taken over.
-	Init *Model
+	Init *bilstm.Model
 	// Vectors are what the vectors of words begin with; nil begins with random
 	// ones. They have no more numbers than Architecture.Word.
 	Vectors Vectors
@@ -39,7 +42,7 @@ type TrainOptions struct {
 	// Dev scores a model on held-out notes after an epoch, larger is better.
 	// When Patience (0 means 3) answers in a row were not better than the best
 	// the training stops; the best model is returned.
-	Dev      func(*Model) (float64, error)
+	Dev      func(*bilstm.Model) (float64, error)
 	Patience int
 	// Keep is given the state of the training after every epoch, if it is set;
 	// Resume is such a state, to go on from.
@@ -77,7 +80,7 @@ type Trainer struct {
 }
 
 // NewTrainer returns a trainer without notes.
-func NewTrainer(a Architecture, t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) (*Trainer, error) {
+func NewTrainer(a bilstm.Architecture, t *features.Template, set *pipeline.TagSet, r features.Resources, o TrainOptions) (*Trainer, error) {
 	c, err := NewCorpus(a, t, set, r)
 	return &Trainer{c, o}, err
 }
@@ -93,8 +96,8 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 	opt := t.o
 	opt.Workers, opt.About, opt.Patience, opt.Keep, opt.Resume = o.Workers, o.About, o.Patience, o.Keep, o.Resume
 	if o.Init != nil {
-		from, ok := o.Init.(*Model)
-		if !ok || from.arch != t.arch {
+		from, ok := o.Init.(*bilstm.Model)
+		if !ok || from.Architecture() != t.arch {
 			return nil, fmt.Errorf("%w: it is no network of this architecture", tagger.ErrInit)
 		}
 		opt.Init = from
@@ -104,7 +107,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 		opt.Progress = func(p Progress) bool { return o.Progress(p.said()) }
 	}
 	if o.Dev != nil {
-		opt.Dev = func(m *Model) (float64, error) { return o.Dev(m) }
+		opt.Dev = func(m *bilstm.Model) (float64, error) { return o.Dev(m) }
 	}
 	m, err := Train(t.Corpus, opt)
 	if err != nil {
@@ -118,7 +121,7 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 const shards = 2
 
 // Train fits a network to the corpus.
-func Train(c *Corpus, o TrainOptions) (*Model, error) {
+func Train(c *Corpus, o TrainOptions) (*bilstm.Model, error) {
 	if len(c.form) == 0 {
 		return nil, errors.New("no training notes")
 	}
@@ -139,11 +142,11 @@ func Train(c *Corpus, o TrainOptions) (*Model, error) {
 type training struct {
 	c *Corpus
 	o TrainOptions
-	v *vocabulary
+	v *bilstm.Vocabulary
 
 	noise   float64
-	network parameters
-	learned []gorgonia.ValueGrad
+	network bilstm.Parameters
+	learned []*learned
 	solver  *solver
 	swapper *swapper
 	shards  [shards]shard
@@ -165,14 +168,13 @@ type training struct {
 
 // shard is what one of the workers of a step has.
 type shard struct {
-	*graph
+	*network
 	feed *feed
 	loss float32
-	err  error
 }
 
 func newTraining(c *Corpus, o TrainOptions) (*training, error) {
-	if o.Init != nil && o.Init.arch != c.arch {
+	if o.Init != nil && o.Init.Architecture() != c.arch {
 		return nil, fmt.Errorf("%w: it has another architecture", tagger.ErrInit)
 	}
 	t := &training{c: c, o: o, began: time.Now(), least: math.Inf(1)}
@@ -184,14 +186,16 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		if o.Vectors.Len() == 0 || len(o.Vectors.At(0)) > c.arch.Word {
 			return nil, fmt.Errorf("training: the vectors of words have more than %d numbers, or there are none", c.arch.Word)
 		}
-		t.v.addVectors(o.Vectors)
-	} else if o.Init != nil {
-		t.v.vectors, t.v.norm = o.Init.numbers.vectors, o.Init.numbers.norm
+		norm := o.Vectors.Header().Normalization
+		t.v.Norm = &norm
+		for i := range o.Vectors.Len() {
+			t.v.AddWord(o.Vectors.Word(i).Form)
+		}
 	}
 	labels := kernels.Pad(c.set.Len())
-	t.network = shapes(c.arch, len(t.v.words)+1, t.v.features.len()+1, len(t.v.chars)+layers.Border+1, labels)
+	t.network = bilstm.Shapes(c.arch, len(t.v.Words)+1, t.v.Features.Len()+1, len(t.v.Chars)+bilstm.Border+1, labels)
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
-	t.network.start(c.arch, rng)
+	start(t.network, c.arch, rng)
 	if o.Vectors != nil {
 		t.startWords(o.Vectors, rng)
 	}
@@ -199,11 +203,11 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 		t.warm(o.Init)
 	}
 	for _, p := range t.network {
-		l := &learned{parameter: p}
-		if p.table {
-			l.grad, l.seen = make([]float32, len(p.data)), make([]bool, p.rows)
+		l := &learned{Parameter: p}
+		if p.Table {
+			l.grad, l.seen = make([]float32, len(p.Data)), make([]bool, p.Rows)
 		}
-		l.frozen = p.name == "words" && o.Recipe.Frozen
+		l.frozen = p.Name == "words" && o.Recipe.Frozen
 		t.learned = append(t.learned, l)
 	}
 	t.solver = newSolver(&t.o.Recipe, t.network, c.steps(&t.o.Recipe))
@@ -211,11 +215,7 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 	t.swapper = newSwapper(c, o.Recipe.Swap)
 	feed := newFeed(c, t.v, &t.o.Recipe)
 	for i := range t.shards {
-		g, err := newGraph(c.arch, t.network, c.set, t.classWeights())
-		if err != nil {
-			return nil, err
-		}
-		t.shards[i] = shard{graph: g, feed: feed.another()}
+		t.shards[i] = shard{network: newNetwork(c.arch, t.network, c.set, t.classWeights()), feed: feed.another()}
 	}
 	if o.Resume != nil {
 		return t, t.resume(o.Resume)
@@ -225,41 +225,39 @@ func newTraining(c *Corpus, o TrainOptions) (*training, error) {
 
 // another returns a feed that may be used beside f.
 func (f *feed) another() *feed {
-	n := *f
-	n.forms = layers.Lists{}
-	return &n
+	return &feed{c: f.c, v: f.v, r: f.r, records: f.records, names: f.names}
 }
 
 // warm takes over the weights of another network: rows of tables are in the
 // same order, new ones behind; scores of tags go by the tag's name.
-func (t *training) warm(from *Model) {
+func (t *training) warm(from *bilstm.Model) {
 	for i, p := range t.network {
-		was := from.network[i]
-		switch p.name {
+		was := from.Parameters()[i]
+		switch p.Name {
 		case "output", "outputbias", "pairs":
-			t.warmTags(p, was, from.set)
+			t.warmTags(p, was, from.TagSet())
 		default:
-			copy(p.data, was.numbers())
+			copy(p.Data, was.Numbers())
 		}
 	}
 }
 
-func (t *training) warmTags(p, was *parameter, set *pipeline.TagSet) {
+func (t *training) warmTags(p, was *bilstm.Parameter, set *pipeline.TagSet) {
 	for y := range t.c.set.Len() {
 		old := tagNamed(set, t.c.set.Name(pipeline.Tag(y)))
 		if old < 0 {
 			continue
 		}
-		for row := range p.rows {
+		for row := range p.Rows {
 			from := row
-			if p.name == "pairs" {
+			if p.Name == "pairs" {
 				if row >= t.c.set.Len() {
 					break
 				}
 				from = tagNamed(set, t.c.set.Name(pipeline.Tag(row)))
 			}
 			if from >= 0 {
-				p.data[row*p.cols+y] = was.data[from*was.cols+old]
+				p.Data[row*p.Cols+y] = was.Data[from*was.Cols+old]
 			}
 		}
 	}
@@ -277,15 +275,16 @@ func tagNamed(set *pipeline.TagSet, name string) int {
 
 // steps returns how many steps all epochs have, by what an epoch sees on
 // average.
-func (c *Corpus) steps(r *Recipe) int {
+func (c *Corpus) steps(r *bilstm.Recipe) int {
 	seen := 0.0
 	for _, s := range c.sequences {
-		seen += r.keep(s)
+		seen += keep(r, s)
 	}
 	return r.Epochs * int(math.Ceil(seen/float64(r.Batch)))
 }
 
-func (r *Recipe) keep(s sequence) float64 {
+// keep is how often an epoch sees a sequence.
+func keep(r *bilstm.Recipe, s sequence) float64 {
 	if s.spans {
 		return r.Keep
 	}
@@ -387,7 +386,7 @@ func (t *training) batches() [][]sequence {
 	r := &t.o.Recipe
 	var all []sequence
 	for _, s := range t.c.sequences {
-		if rng.Float64() < r.keep(s) {
+		if rng.Float64() < keep(r, s) {
 			all = append(all, t.disturb(t.swapper.swap(s, rng), rng))
 		}
 	}
@@ -408,32 +407,32 @@ func (t *training) step(sequences []sequence) (loss float64, err error) {
 	kernels.Parallel(t.o.Workers, shards, func(_, i int) {
 		t.shards[i].run(t, i, sequences, 1/float32(len(sequences)))
 	})
-	var done []*graph
+	var done []*network
 	for i := range t.shards {
 		s := &t.shards[i]
-		if s.err != nil {
-			return 0, s.err
-		}
 		if s.b.N == 0 {
 			continue // a batch of one sequence
 		}
 		loss += float64(s.loss)
-		done = append(done, s.graph)
+		done = append(done, s.network)
 	}
 	t.gather(done)
-	return loss, t.solver.Step(t.learned)
+	return loss, t.solver.move(t.learned)
 }
 
-// gather adds up the gradients of graphs.
-func (t *training) gather(graphs []*graph) {
-	t.found, t.sums = layers.Grow(t.found, len(t.learned)), t.sums[:0]
-	for i, vg := range t.learned {
-		l := vg.(*learned)
+// gather adds up the gradients of networks.
+func (t *training) gather(networks []*network) {
+	t.found, t.sums = bilstm.Grow(t.found, len(t.learned)), t.sums[:0]
+	for i, l := range t.learned {
 		t.found[i] = t.found[i][:0]
-		for _, g := range graphs {
-			t.found[i] = append(t.found[i], found{g.gradient(i), g.touched(i)})
+		for _, n := range networks {
+			f := found{grad: n.grads[i]}
+			if l.Table {
+				f.touched = n.tables[l.Name].Rows
+			}
+			t.found[i] = append(t.found[i], f)
 		}
-		if l.table {
+		if l.Table {
 			t.sums = append(t.sums, share{learned: l, number: i})
 			continue
 		}
@@ -461,7 +460,7 @@ func (s *shard) run(t *training, number int, sequences []sequence, scale float32
 	s.b.Scale = scale
 	drawMasks(&s.masks, &s.b, t.c.arch, &t.o.Recipe, rng)
 	s.b.Masks = &s.masks
-	s.loss, s.err = s.graph.run()
+	s.loss = s.network.run()
 }
 
 // ask scores the present parameters on the held-out notes and keeps the best.
@@ -483,34 +482,61 @@ func (t *training) ask() error {
 	t.bestDev, t.worse = t.dev, 0
 	t.best = nil
 	for _, p := range t.network {
-		t.best = append(t.best, slices.Clone(p.data))
+		t.best = append(t.best, slices.Clone(p.Data))
 	}
 	return nil
 }
 
 // model returns the best network, or the last if none was asked about.
-func (t *training) model() (*Model, error) {
+func (t *training) model() (*bilstm.Model, error) {
 	ps := slices.Clone(t.network)
 	for i, data := range t.best {
 		best := *ps[i]
-		best.data = data
+		best.Data = data
 		ps[i] = &best
 	}
 	return t.modelOf(ps)
 }
 
-func (t *training) modelOf(ps parameters) (*Model, error) {
-	h := header{Header: t.o.About, Recipe: t.o.Recipe, Seed: t.o.Seed}
-	if t.v.vectors {
-		h.Vectors = t.v.norm.String()
-	}
+func (t *training) modelOf(ps bilstm.Parameters) (*bilstm.Model, error) {
+	h := bilstm.Header{Header: t.o.About, Network: t.c.arch, Recipe: t.o.Recipe, Seed: t.o.Seed}
 	h.Training = tagger.Training{
 		Sequences: len(t.c.sequences), Tokens: len(t.c.form), Forms: len(t.c.forms), Iterations: t.epoch, MinCount: t.o.Recipe.MinCount,
 	}
 	h.Training.Spans, h.Training.SpanTokens = t.c.spansByCategory()
-	m, err := newModel(h, t.c, t.v, ps)
+	m, err := bilstm.New(h, t.c.template, t.c.set, t.c.extract.Resources(), t.v, ps)
 	if err != nil {
 		return nil, fmt.Errorf("training: %w", err)
 	}
 	return m, nil
+}
+
+// start draws the numbers to begin with: uniform, of variance 1/rows for what
+// is multiplied (Glorot and Bengio 2010, for inputs), small for vectors that
+// are added up, 1 for the bias of forget gates (Jozefowicz et al. 2015).
+func start(ps bilstm.Parameters, a bilstm.Architecture, rng *rand.Rand) {
+	for _, p := range ps {
+		p.Data = make([]float32, p.Rows*p.Cols)
+		switch {
+		case p.Name == "words", p.Name == "chars":
+			uniform(rng, p.Data, math.Sqrt(3/float64(p.Cols)))
+		case p.Name == "features":
+			uniform(rng, p.Data, 0.1)
+		case p.Name[0] == 'b' && a.Cell == "lstm":
+			units := p.Cols / 8
+			for _, at := range []int{units, 5 * units} {
+				for i := range units {
+					p.Data[at+i] = 1
+				}
+			}
+		case p.Rows > 1 && p.Name != "pairs":
+			uniform(rng, p.Data, math.Sqrt(3/float64(p.Rows+p.Cols)*2))
+		}
+	}
+}
+
+func uniform(rng *rand.Rand, x []float32, most float64) {
+	for i := range x {
+		x[i] = float32((2*rng.Float64() - 1) * most)
+	}
 }

@@ -1,4 +1,4 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"math/rand/v2"

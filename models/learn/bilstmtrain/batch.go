@@ -1,4 +1,4 @@
-package bilstm
+package bilstmtrain
 
 import (
 	"math"
@@ -6,21 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/velum-health/velum/models/tag/bilstm/layers"
+	"github.com/velum-health/velum/models/learn/bilstmtrain/layers"
+	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
 )
 
 // feed fills batches from a corpus.
 type feed struct {
 	c       *Corpus
-	v       *vocabulary
-	r       *Recipe
+	v       *bilstm.Vocabulary
+	r       *bilstm.Recipe
 	records []record     // of the forms of the corpus
 	names   []bool       // of the template's groups: says which word it is
 	forms   layers.Lists // of a batch
 }
 
-func newFeed(c *Corpus, v *vocabulary, r *Recipe) *feed {
+// record is what training knows of a form.
+type record struct {
+	word     int32
+	chars    []int32
+	features []bilstm.Valued
+	blind    []bilstm.Valued // those that are left of a blind token, see Recipe.Blind
+}
+
+func newFeed(c *Corpus, v *bilstm.Vocabulary, r *bilstm.Recipe) *feed {
 	f := &feed{c: c, v: v, r: r, records: make([]record, len(c.forms))}
 	for _, g := range c.template.Groups {
 		base, _, _ := strings.Cut(g.Name, "/")
@@ -29,8 +38,8 @@ func newFeed(c *Corpus, v *vocabulary, r *Recipe) *feed {
 	for i := range c.forms {
 		e := &c.forms[i]
 		f.records[i] = record{
-			word:  v.word(e.form()),
-			chars: v.appendChars(nil, []byte(e.text)), features: v.appendFeatures(nil, e.features),
+			word:  v.Word(e.form()),
+			chars: v.AppendChars(nil, []byte(e.text)), features: v.AppendFeatures(nil, e.features),
 		}
 		if r.Blind > 0 {
 			f.records[i].blind = f.appendBlind(nil, e.features)
@@ -44,10 +53,10 @@ func newFeed(c *Corpus, v *vocabulary, r *Recipe) *feed {
 var identities = []string{"word", "lower", "folded", "digits", "gazetteer", "listcode", "phrase", "cluster", "pos", "lemma"}
 
 // appendBlind appends the features with vectors that do not name the word.
-func (f *feed) appendBlind(dst []layers.Valued, fs []features.Feature) []layers.Valued {
+func (f *feed) appendBlind(dst []bilstm.Valued, fs []features.Feature) []bilstm.Valued {
 	for _, x := range fs {
 		if !f.names[x.Group] {
-			dst = f.v.appendFeatures(dst, []features.Feature{x})
+			dst = f.v.AppendFeatures(dst, []features.Feature{x})
 		}
 	}
 	return dst
@@ -55,7 +64,7 @@ func (f *feed) appendBlind(dst []layers.Valued, fs []features.Feature) []layers.
 
 // fill puts sequences into b. With rng words are hidden as the recipe says.
 func (f *feed) fill(b *layers.Batch, sequences []sequence, rng *rand.Rand) {
-	b.Length = layers.Grow(b.Length, len(sequences))
+	b.Length = bilstm.Grow(b.Length, len(sequences))
 	for i, s := range sequences {
 		b.Length[i] = s.hi - s.lo
 	}
@@ -64,7 +73,7 @@ func (f *feed) fill(b *layers.Batch, sequences []sequence, rng *rand.Rand) {
 		b.Length[i] = sequences[k].hi - sequences[k].lo
 	}
 	b.N = b.Rows()
-	b.Word, b.Form, b.Ends, b.Tags = layers.Grow(b.Word, b.N), layers.Grow(b.Form, b.N), layers.Grow(b.Ends, b.N), layers.Grow(b.Tags, b.N)
+	b.Word, b.Form, b.Ends, b.Tags = bilstm.Grow(b.Word, b.N), bilstm.Grow(b.Form, b.N), bilstm.Grow(b.Ends, b.N), bilstm.Grow(b.Tags, b.N)
 	b.Features, b.Chars, b.CharEnd = b.Features[:0], b.Chars[:0], b.CharEnd[:0]
 	f.forms.Reset(len(f.records))
 	for t := range b.Steps() {
@@ -88,16 +97,16 @@ func (f *feed) token(b *layers.Batch, row int, token int32, rng *rand.Rand) {
 	b.Word[row], b.Form[row] = r.word, f.forms.Add(form)
 	marks := f.c.marks[f.c.first[token]:f.c.first[token+1]]
 	if rng != nil && f.r.Blind > 0 && rng.Float64() < f.r.Blind {
-		b.Word[row] = unknown
+		b.Word[row] = bilstm.Unknown
 		b.Features = f.appendBlind(append(b.Features, r.blind...), marks)
 		b.Ends[row] = int32(len(b.Features))
 		return
 	}
 	if rng != nil && rng.Float64() < f.hidden(form) {
-		b.Word[row] = unknown
+		b.Word[row] = bilstm.Unknown
 	}
 	b.Features = append(b.Features, r.features...)
-	b.Features = f.v.appendFeatures(b.Features, marks)
+	b.Features = f.v.AppendFeatures(b.Features, marks)
 	b.Ends[row] = int32(len(b.Features))
 }
 
@@ -112,9 +121,9 @@ func (f *feed) hidden(form int32) float64 {
 }
 
 // drawMasks draws the masks of a batch.
-func drawMasks(m *layers.Masks, b *layers.Batch, a Architecture, r *Recipe, rng *rand.Rand) {
-	m.Input = drawMask(m.Input, b.N*a.input(), r.Input, rng)
-	m.Locked = drawMask(m.Locked, len(b.Order)*a.input(), r.Locked, rng)
+func drawMasks(m *layers.Masks, b *layers.Batch, a bilstm.Architecture, r *bilstm.Recipe, rng *rand.Rand) {
+	m.Input = drawMask(m.Input, b.N*a.Input(), r.Input, rng)
+	m.Locked = drawMask(m.Locked, len(b.Order)*a.Input(), r.Locked, rng)
 	if m.Output == nil {
 		m.Output = make([][]float32, a.Layers)
 	}
@@ -125,7 +134,7 @@ func drawMasks(m *layers.Masks, b *layers.Batch, a Architecture, r *Recipe, rng 
 
 // drawMask draws n numbers of a mask, four of one random number.
 func drawMask(mask []float32, n int, p float64, rng *rand.Rand) []float32 {
-	mask = layers.Grow(mask, n)
+	mask = bilstm.Grow(mask, n)
 	keep, least := math.Float32bits(float32(1/(1-p))), int32(p*(1<<16))
 	bits := uint64(0)
 	for i := range mask {

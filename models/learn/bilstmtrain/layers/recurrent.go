@@ -1,9 +1,12 @@
 package layers
 
-import "github.com/velum-health/velum/models/number/kernels"
+import (
+	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/tag/bilstm"
+)
 
-// recurrent is a layer that reads packed sequences in both directions, as
-// training runs it; tagging has reader.
+// Recurrent is a layer that reads packed sequences in both directions, as
+// training runs it; what tags has one without a way back.
 //
 //	in:  x [n][input], w [input][2·gates·units], u [2·units][gates·units],
 //	     b [1][2·gates·units], and v [2·units][2·units] for coupled cells
@@ -20,7 +23,7 @@ import "github.com/velum-health/velum/models/number/kernels"
 // order i, o, z.
 type Recurrent struct {
 	Units, Gates int
-	p            *Packed
+	p            *bilstm.Packed
 
 	gate     []float32 // [n][2·gates·units] what gates are given, what they say, and on the way back its gradient
 	h        []float32 // [n][2·units]
@@ -40,11 +43,11 @@ type Recurrent struct {
 func (r *Recurrent) width() int { return r.Gates * r.Units }
 
 // reset makes room for n rows.
-func (r *Recurrent) reset(p *Packed) {
+func (r *Recurrent) reset(p *bilstm.Packed) {
 	r.p = p
 	n := p.Rows()
-	r.h, r.c, r.squashed = Grow(r.h, 2*n*r.Units), Grow(r.c, 2*n*r.Units), Grow(r.squashed, 2*n*r.Units)
-	r.gate = Grow(r.gate, 2*n*r.width())
+	r.h, r.c, r.squashed = bilstm.Grow(r.h, 2*n*r.Units), bilstm.Grow(r.c, 2*n*r.Units), bilstm.Grow(r.squashed, 2*n*r.Units)
+	r.gate = bilstm.Grow(r.gate, 2*n*r.width())
 	r.none = zero(r.none, r.Units)
 }
 
@@ -63,17 +66,6 @@ func (r *Recurrent) run(u, v []float32) {
 	for t := r.p.Steps() - 1; t >= 0; t-- {
 		r.step(1, t, t+1, u, v)
 	}
-}
-
-// pairs returns the rows of step t, and how many of them have a row at step s,
-// which was before: those come first.
-func (p *Packed) Pairs(t, s int) (lo, n, before, have int) {
-	lo, n = p.Step(t)
-	if s < 0 || s >= p.Steps() {
-		return lo, n, 0, 0
-	}
-	before, have = p.Step(s)
-	return lo, n, before, min(n, have)
 }
 
 // step is step t of a direction; s is the one before it.
@@ -98,23 +90,8 @@ func (r *Recurrent) step(direction, t, s int, u, v []float32) {
 		if v == nil {
 			kernels.LSTM(gate[k*all:][:g], memory, c, s, h)
 		} else {
-			Coupled(gate[k*all:][:g], memory, c, s, h)
+			bilstm.Coupled(gate[k*all:][:g], memory, c, s, h)
 		}
-	}
-}
-
-func Coupled(gates, before, c, squashed, h []float32) {
-	n := len(c)
-	i, o, z := gates[:n], gates[n:2*n], gates[2*n:]
-	kernels.Sigmoid(gates[:2*n])
-	kernels.Tanh(z)
-	for k, m := range before {
-		c[k] = (1-i[k])*m + i[k]*z[k]
-	}
-	copy(squashed, c)
-	kernels.Tanh(squashed)
-	for k, s := range squashed {
-		h[k] = o[k] * s
 	}
 }
 
@@ -129,9 +106,7 @@ func coupledBack(gates, before, squashed, dh, dc []float32) {
 	}
 }
 
-func (r *Recurrent) Columns() int { return 2 * r.Units }
-
-// forward and backward make it a layer of the training graph, see graph.go.
+// Forward implements Layer.
 func (r *Recurrent) Forward(in [][]float32) []float32 {
 	x, w, u, b, v := recurrentInputs(in)
 	r.project(x, w, b)
@@ -154,12 +129,12 @@ func (r *Recurrent) Backward(in [][]float32, grad []float32) [][]float32 {
 		r.back(direction, u, v)
 	}
 	input := len(w) / all
-	r.transposed = Grow(r.transposed, max(len(w), n*input))
+	r.transposed = bilstm.Grow(r.transposed, max(len(w), n*input))
 	kernels.Transpose(r.transposed, w, all, input, all)
-	r.dx = Grow(r.dx, n*input)
+	r.dx = bilstm.Grow(r.dx, n*input)
 	kernels.GemmFrom(r.dx, input, nil, r.gate, all, r.transposed, input, n, all, input)
 	kernels.Transpose(r.transposed, x, input, n, input)
-	r.dw = Grow(r.dw, len(w))
+	r.dw = bilstm.Grow(r.dw, len(w))
 	kernels.GemmFrom(r.dw, all, nil, r.transposed, n, r.gate, all, input, n, all)
 	r.db = zero(r.db, all)
 	for i := range n {
@@ -197,7 +172,7 @@ func (r *Recurrent) back(direction int, u, v []float32) {
 }
 
 func transpose(dst, src []float32, rows, cols int) []float32 {
-	dst = Grow(dst, rows*cols)
+	dst = bilstm.Grow(dst, rows*cols)
 	kernels.Transpose(dst, src, cols, rows, cols)
 	return dst
 }
@@ -232,11 +207,11 @@ func (r *Recurrent) stepBack(direction, t, s int, ut, vt []float32) {
 // outer writes, a direction, the products of what stood in state at the step
 // before with the first columns of the gates' gradients: [2·units][columns].
 func (r *Recurrent) outer(d []float32, size int, state []float32, columns, width int) []float32 {
-	d = Grow(d, size)
+	d = bilstm.Grow(d, size)
 	H, n, all := r.Units, r.p.Rows(), 2*r.width()
-	r.transposed = Grow(r.transposed, H*n)
+	r.transposed = bilstm.Grow(r.transposed, H*n)
 	for direction := range 2 {
-		r.before = Grow(r.before, n*H)
+		r.before = bilstm.Grow(r.before, n*H)
 		for t := range r.p.Steps() {
 			lo, rows, before, have := r.p.Pairs(t, t-1+2*direction)
 			for k := range have {
@@ -250,7 +225,7 @@ func (r *Recurrent) outer(d []float32, size int, state []float32, columns, width
 	return d
 }
 
-// running is a recurrent layer over the tokens of a batch.
+// Running is a recurrent layer over the tokens of a batch.
 type Running struct {
 	Recurrent
 	B *Batch

@@ -1,0 +1,65 @@
+package layers
+
+import (
+	"github.com/velum-health/velum/models/tag/bilstm"
+	"github.com/velum-health/velum/pipeline"
+)
+
+// Batch is what a network works on: tokens in packed rows. Lists of rows of
+// tables come as one run of numbers and where each list ends.
+type Batch struct {
+	bilstm.Packed
+	N        int     // tokens
+	Word     []int32 // [N] row of the table of words
+	Form     []int32 // [N] number of its characters below
+	Chars    []int32 // of the forms, one after the other
+	CharEnd  []int32 // [forms]
+	Features []bilstm.Valued
+	Ends     []int32 // [N] of the features of a token
+	Tags     []pipeline.Tag
+	Length   []int32 // [sequences]
+	Scale    float32 // of the loss: 1 / sequences of the step
+
+	Masks *Masks // nil: nothing is dropped
+}
+
+// Lists are rows of tables that a batch uses, each once.
+type Lists struct {
+	Rows []int32
+	at   []int32 // of each row of the table, its place in Rows; -1
+}
+
+// Reset begins a list of rows of a table of n.
+func (l *Lists) Reset(n int) {
+	for _, r := range l.Rows {
+		l.at[r] = -1
+	}
+	l.Rows = l.Rows[:0]
+	for len(l.at) < n {
+		l.at = append(l.at, -1)
+	}
+}
+
+// Add returns the place of a row, new or old.
+func (l *Lists) Add(row int32) int32 {
+	if l.at[row] < 0 {
+		l.at[row] = int32(len(l.Rows))
+		l.Rows = append(l.Rows, row)
+	}
+	return l.at[row]
+}
+
+// Masks are the numbers that dropout multiplies by: 0, or what makes up for
+// the zeros.
+type Masks struct {
+	Input  []float32   // [N][input]
+	Locked []float32   // [sequences][input]
+	Output [][]float32 // [layers][sequences][2·units]
+}
+
+// zero returns s with length n, all zero.
+func zero(s []float32, n int) []float32 {
+	s = bilstm.Grow(s, n)
+	clear(s)
+	return s
+}
