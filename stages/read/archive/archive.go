@@ -35,7 +35,7 @@ type Archive struct {
 	Files  []File
 	Units  []commit.Unit     // in the order of the files
 	Bad    []commit.BadInput // files that cannot be read at all, or are of another kind than the others
-	Drift  []Drift           // in what files differ from the first
+	Drift  []Drift           // in what files differ from the first, of the columns that are read
 	Extra  []pipeline.Column // names and kinds of the columns in Batch.Extra
 	Kept   []pipeline.Column // those of them that are written as they were read
 	Tables []Table           // of lakehouses, at the versions that are read
@@ -627,7 +627,7 @@ func (s *scanner) inspect(f *File) (*parquet.Layout, error) {
 
 // schema checks that the file has what the options want, and notes in what it
 // differs from the first. One whose kept columns are of other types is bad: a
-// part has one type a column.
+// part has one type a column. A column that stages use and nobody keeps is widened.
 func (s *scanner) schema(f *File, l *parquet.Layout) (cause string) {
 	if s.shapes == nil {
 		s.shapes, s.lacks = map[string]known{}, map[string]error{}
@@ -641,8 +641,11 @@ func (s *scanner) schema(f *File, l *parquet.Layout) (cause string) {
 			s.lacks[key] = cmp.Or(s.lacks[key], error(&input.SchemaError{Path: f.Path, Column: x.Name, Cause: "is missing", Remedy: x.Remedy}))
 		case !ok || have.null:
 			s.shapes[key] = known{x.Shape, x.Null}
-		case !x.Null && !parquet.SameShape(have.Shape, x.Shape):
-			return fmt.Sprintf("column %q has another type than in the files before; give these months apart, or leave the column out", x.Name)
+		case x.Null:
+		case wants[i].Kept && !parquet.SameShape(have.Shape, x.Shape):
+			return otherType(x.Name)
+		case !wants[i].Kept:
+			s.shapes[key] = known{Shape: input.Shape{Kind: parquet.Widened(have.Kind, x.Kind)}}
 		}
 	}
 	if s.first == nil {
@@ -651,6 +654,10 @@ func (s *scanner) schema(f *File, l *parquet.Layout) (cause string) {
 	}
 	s.a.Drift = append(s.a.Drift, drift(f.Path, s.first.Columns, l.Columns)...)
 	return ""
+}
+
+func otherType(column string) string {
+	return fmt.Sprintf("column %q has another type than in the files before; give these months apart, or leave the column out", column)
 }
 
 func drift(path string, first, now []parquet.ColumnType) []Drift {

@@ -242,6 +242,61 @@ func TestNullMonth(t *testing.T) {
 	}
 }
 
+// TestMixedTypes: a column that stages use, and that writers give different types, is
+// read as one that holds all of them; a column that nobody names may be of any type, and
+// is not even mentioned.
+func TestMixedTypes(t *testing.T) {
+	nodes := []struct {
+		name  string
+		node  parquet.Node
+		value any
+	}{
+		{"a", parquet.Date(), int32(19794)},
+		{"b", parquet.Timestamp(parquet.Nanosecond), int64(1710201600_000_000_000)},
+		{"c", parquet.Timestamp(parquet.Millisecond), int64(-1)},
+		{"d", parquet.String(), "2024-03-12"},
+	}
+	for _, tt := range []struct{ files, want string }{
+		{"ab", "date=1710201600000000 date=1710201600000000"},
+		{"bca", "date=1710201600000000 date=1710201600000000 date=-1000"},
+		{"ad", "date=2024-03-12 date=2024-03-12"},
+		{"bdc", "date=2024-03-12T00:00:00Z date=1969-12-31T23:59:59Z date=2024-03-12"},
+	} {
+		dir := t.TempDir()
+		for i, c := range tt.files {
+			n := nodes[c-'a']
+			path := filepath.Join(dir, n.name+".parquet")
+			readtest.WriteFile(t, path, []readtest.Column{{"note_id", parquet.Int(64), []any{int64(i)}}, {"text", parquet.String(), []any{"x"}},
+				{"when", n.node, []any{n.value}}, {"other", n.node, []any{n.value}}}, 1)
+		}
+		for _, f := range []*fence.Fence{nil, fenceFor(t, fence.Options{})} {
+			a, err := Scan(t.Context(), []string{dir}, input.Options{Date: "when"}, f)
+			if err != nil || len(a.Bad) > 0 {
+				t.Fatal(err, a.Bad)
+			}
+			var got []string
+			for i := range a.Units {
+				notes, err := readtest.UnitNotes(a.Open(&a.Units[i]))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, strings.TrimSpace(notes[0].Extra))
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("%s: %q, want %q", tt.files, got, tt.want)
+			}
+			for _, d := range a.Drift {
+				if d.Column != "when" {
+					t.Errorf("%s: %v", tt.files, d)
+				}
+			}
+		}
+		if a, err := Scan(t.Context(), []string{dir}, input.Options{Pass: []string{"other"}}, nil); err != nil || len(a.Bad) == 0 || !strings.Contains(a.Bad[0].Cause, `column "other" has another type`) {
+			t.Errorf("%s: kept: %v", tt.files, err)
+		}
+	}
+}
+
 // TestScanOrder: the order and the place of the inputs do not show.
 func TestScanOrder(t *testing.T) {
 	var got []string

@@ -17,6 +17,7 @@ import (
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/clinical"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/parquet"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
@@ -226,10 +227,13 @@ func (s *scanner) tableUnits(f *File, unit commit.Unit) error {
 		return nil
 	}
 	if err == nil {
+		if cause := s.textColumns(); cause != "" {
+			s.bad(f, cause)
+			return in.Close()
+		}
 		var units []commit.Unit
 		if units, err = s.cutTable(f, in, unit); err == nil {
 			s.a.Units = append(s.a.Units, units...)
-			s.textColumns()
 		}
 		in.Close()
 	}
@@ -240,14 +244,20 @@ func (s *scanner) tableUnits(f *File, unit commit.Unit) error {
 	return err
 }
 
-// textColumns says that the pass-through columns are text.
-func (s *scanner) textColumns() {
+// textColumns says that the columns of a table of text are text. cause says which
+// is not in other files.
+func (s *scanner) textColumns() (cause string) {
 	if s.shapes == nil {
 		s.shapes = map[string]known{}
 	}
+	text := input.Shape{Kind: pipeline.BytesColumn}
 	for _, x := range s.a.o.Extras() {
-		s.shapes[x.Key()] = known{Shape: input.Shape{Kind: pipeline.BytesColumn}}
+		if have, ok := s.shapes[x.Key()]; ok && x.Kept && !have.null && !parquet.SameShape(have.Shape, text) {
+			return otherType(x.Name)
+		}
+		s.shapes[x.Key()] = known{Shape: text}
 	}
+	return ""
 }
 
 func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []commit.Unit, err error) {

@@ -3,6 +3,7 @@ package parquet
 import (
 	"math"
 	"os"
+	"slices"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -12,7 +13,7 @@ import (
 // layout is what planning needs of a file's footer.
 type Layout struct {
 	Groups  []GroupSize
-	Columns []ColumnType  // of the top level
+	Columns []ColumnType  // that the options name
 	Extra   []extraColumn // that the options name
 	Sums    bool          // pages have checksums
 }
@@ -31,22 +32,8 @@ type extraColumn struct {
 
 // inspect reads the footer of a file and checks that it has the columns that
 // the options name. Errors are those of New.
-func Inspect(path string, o *input.Options) (*Layout, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() // only read
-	var l *Layout
-	err = Guard(path, func() error {
-		info, err := file.Stat()
-		if err != nil {
-			return err
-		}
-		f, err := ReadFooter(path, file, info.Size())
-		if err != nil {
-			return err
-		}
+func Inspect(path string, o *input.Options) (l *Layout, err error) {
+	err = readFooterOf(path, func(f *Footer) error {
 		f.rename(&o.Names)
 		l, err = f.layout(o)
 		return err
@@ -77,13 +64,52 @@ func (f *Footer) layout(o *input.Options) (*Layout, error) {
 		l.Extra = append(l.Extra, c)
 	}
 	l.Sums = f.sums(b.columns())
-	for i := range f.Columns {
-		l.Columns = append(l.Columns, ColumnType{input.PlainColumn(f.Columns[i].name), f.Columns[i].describe()})
+	wanted := o.Fields()
+	for _, c := range f.types() {
+		if slices.Contains(wanted, c.Name) {
+			l.Columns = append(l.Columns, c)
+		}
 	}
 	for _, g := range f.Meta.RowGroups {
 		l.Groups = append(l.Groups, GroupSize{g.NumRows, g.TotalByteSize})
 	}
 	return l, nil
+}
+
+// types are the columns of the top level.
+func (f *Footer) types() (all []ColumnType) {
+	for i := range f.Columns {
+		all = append(all, ColumnType{input.PlainColumn(f.Columns[i].name), f.Columns[i].describe()})
+	}
+	return all
+}
+
+// Types are the columns of the top level of a file. Errors are those of New.
+func Types(path string) (all []ColumnType, err error) {
+	err = readFooterOf(path, func(f *Footer) error {
+		all = f.types()
+		return nil
+	})
+	return all, err
+}
+
+func readFooterOf(path string, do func(*Footer) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only read
+	return Guard(path, func() error {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		f, err := ReadFooter(path, file, info.Size())
+		if err != nil {
+			return err
+		}
+		return do(f)
+	})
 }
 
 // check tells whether a layout can be worked with. It may come from a worker

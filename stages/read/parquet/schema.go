@@ -2,6 +2,10 @@ package parquet
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/parquet-go/parquet-go/format"
 
@@ -85,8 +89,14 @@ func (f *Footer) bindExtra(want input.Wanted, shapes map[string]input.Shape) (bi
 	if len(f.Named(want.Name)) == 0 || err == nil && f.Columns[x.column].null() {
 		return binding{Wanted: want, column: -1, Shape: known}, nil
 	}
-	if err == nil && want.Kept && SameShape(x.Shape, known) {
+	switch {
+	case err != nil || want.Patient:
+	case want.Kept && SameShape(x.Shape, known):
 		x.Shape = known
+	case !want.Kept && Widened(x.Kind, known.Kind) != known.Kind: // another file lies there than when the archive was scanned
+		return x, &input.SchemaError{Path: f.path, Column: want.Name, Cause: "is " + f.Columns[x.column].describe() + ", and was of another type when the archive was scanned", Remedy: "start again"}
+	case !want.Kept && x.Kind != known.Kind:
+		f.Columns[x.column].widen(&x, known.Kind)
 	}
 	return x, err
 }
@@ -255,6 +265,58 @@ func acceptNumber(e *format.SchemaElement, b *binding) bool {
 		return wide
 	}
 	return false
+}
+
+// Widened is the kind of a column that stages use and nobody keeps, where files of an
+// archive have it of two kinds. One library writes days, the next one instants, and the
+// same numbers in 32 or 64 bits: what is no number and no time is text.
+func Widened(a, b pipeline.ColumnKind) pipeline.ColumnKind {
+	if a == b {
+		return a
+	}
+	for _, kinds := range [][2]pipeline.ColumnKind{
+		{pipeline.DateColumn, pipeline.TimestampColumn}, {pipeline.Int32Column, pipeline.Int64Column}, {pipeline.FloatColumn, pipeline.DoubleColumn},
+	} {
+		if slices.Contains(kinds[:], a) && slices.Contains(kinds[:], b) {
+			return kinds[1]
+		}
+	}
+	return pipeline.BytesColumn
+}
+
+// widen reads a column as one of another kind: see Widened.
+func (c *fileColumn) widen(b *binding, to pipeline.ColumnKind) {
+	from, convert := b.Kind, b.convert
+	b.Kind, b.convert = to, nil
+	bits := func(v uint64) uint64 {
+		if convert != nil {
+			return convert(v)
+		}
+		return v
+	}
+	switch to {
+	case pipeline.TimestampColumn:
+		b.convert = func(v uint64) uint64 { return uint64(int64(int32(v)) * secondsADay * 1e6) }
+	case pipeline.Int64Column:
+		b.convert = func(v uint64) uint64 { return uint64(int64(int32(v))) }
+	case pipeline.DoubleColumn:
+		b.convert = func(v uint64) uint64 { return math.Float64bits(float64(math.Float32frombits(uint32(v)))) }
+	default:
+		text := patientText(&c.elements[0])
+		b.value = func(dst []byte, c *Cursor, at int) []byte {
+			switch {
+			case from == pipeline.DateColumn:
+				return time.Unix(int64(int32(c.Fixed(at)))*secondsADay, 0).UTC().AppendFormat(dst, time.DateOnly)
+			case from == pipeline.TimestampColumn:
+				return time.UnixMicro(int64(bits(c.Fixed(at)))).UTC().AppendFormat(dst, time.RFC3339)
+			case from == pipeline.BoolColumn:
+				return strconv.AppendBool(dst, c.Fixed(at) == 1)
+			case text != nil:
+				return text(dst, c, at)
+			}
+			return dst
+		}
+	}
 }
 
 func floorDiv(a, b int64) int64 {

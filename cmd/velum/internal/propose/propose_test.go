@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
+	"github.com/velum-health/velum/stages/read/readtest"
 	"github.com/velum-health/velum/stages/read/text"
 )
 
@@ -76,5 +80,24 @@ func TestShapeOf(t *testing.T) {
 		if got := shapeOf(value); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestMixedTypes: columns whose type is not the same in all files are named before a run.
+func TestMixedTypes(t *testing.T) {
+	dir := t.TempDir()
+	for name, when := range map[string]readtest.Column{
+		"a": {"when", parquet.Date(), []any{int32(19794)}}, "b": {"when", parquet.Timestamp(parquet.Nanosecond), []any{int64(7)}},
+	} {
+		readtest.WriteFile(t, filepath.Join(dir, name+".parquet"), []readtest.Column{
+			{"note_id", parquet.Int(64), []any{int64(1)}}, {"text", parquet.String(), []any{"Acude por tos"}}, when}, 1)
+	}
+	a, err := archive.Find([]string{dir}, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := lookAt(a.Files, "", text.Options{}, 10)
+	if err != nil || !slices.Equal(table.differ, []string{"when"}) {
+		t.Errorf("%q, %v", table.differ, err)
 	}
 }

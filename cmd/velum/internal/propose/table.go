@@ -34,6 +34,7 @@ type table struct {
 	whole   bool // all rows of all files were seen
 	kept    [][]parquet.Cell
 	lacks   []string // files that lack a column of the first one
+	differ  []string // columns that are of another type in some file than in the first one
 }
 
 // column is what the values of a column are.
@@ -86,10 +87,30 @@ func lookAt(files []archive.File, as string, o text.Options, keep int) (*table, 
 		t.head.Broken = broken
 		t.bytes += bytes
 	}
+	if cmp.Or(as, files[0].Format()) == "parquet" {
+		t.types(files)
+	}
 	for k, name := range t.head.Names { // of a table without rows
 		t.column(k, name)
 	}
 	return t, nil
+}
+
+// types compares the types of columns in files of Parquet.
+func (t *table) types(files []archive.File) {
+	first := map[string]string{}
+	for i := range files {
+		columns, err := parquet.Types(files[i].Path)
+		if err != nil {
+			continue // a run says so
+		}
+		for _, c := range columns {
+			if was := cmp.Or(first[c.Name], c.Type); was != c.Type && !slices.Contains(t.differ, c.Name) {
+				t.differ = append(t.differ, c.Name)
+			}
+			first[c.Name] = cmp.Or(first[c.Name], c.Type)
+		}
+	}
 }
 
 // has tells whether a file has the columns of the first one.

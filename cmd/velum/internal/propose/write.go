@@ -129,6 +129,9 @@ func (p *proposal) doubts() (all []string) {
 	if n := len(p.table.lacks); n > 0 {
 		say(n, "a column that others have is missing in %d of the files, first %s", n, p.table.lacks[0])
 	}
+	if n := len(p.table.differ); n > 0 {
+		say(n, "of %d columns the type is not the same in all files, so that read.keep cannot name them while the files are given together: %s", n, strings.Join(p.table.differ, ", "))
+	}
 	say(points(p.roles.text.textScore() == 0), "%s does not look like notes", p.roles.text.name)
 	say(points(p.roles.id == nil), "no column names a note: the place of its row will (read.ids: drop)")
 	if have := " " + strings.ToLower(strings.Join(p.table.head.Names, " ")) + " "; strings.Contains(have, " note_text ") && strings.Contains(have, " note_type_concept_id ") {
