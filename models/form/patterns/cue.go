@@ -32,7 +32,8 @@ var kinds = [...]kind{
 	{cues: forPassport, category: passport, digits: 3, least: 5, most: 14, tail: 1, common: 5},
 	{cues: forIBAN, category: iban, digits: 8, least: 9, most: 36, full: 22, tail: 4, common: 5},
 	{cues: forDNI, category: dni, digits: 4, least: 6, most: 16, full: 7, tail: 1, common: 5},
-	{cues: forSocial, category: socialID, digits: 6, least: 6, most: 16, full: 12, common: 5},
+	{cues: forSocial, category: socialID, digits: 6, least: 6, most: 20, full: 12, common: 5},
+	{cues: forSocialAbroad, category: socialID, digits: 6, least: 8, most: 14, full: 9, tail: 1, common: 6},
 	{cues: forPlate, category: licencePlate, digits: 2, least: 5, most: 17, tail: 3, common: 5},
 	{cues: forRecord | forPatient, category: recordID, digits: 3, least: 3, most: 20, common: 5},
 	{cues: forCard, category: cardID, digits: 5, least: 5, most: 20, full: 8, tail: 2, common: 5},
@@ -42,12 +43,13 @@ var kinds = [...]kind{
 	{cues: forTelephone, category: telephone, digits: 6, least: 7, most: 17, full: 9, common: 5},
 	{cues: forIP, category: ipAddress, digits: 6, least: 6, most: 32, common: 6},
 	{cues: forHandle, category: email, digits: 2, least: 4, most: 40, common: 5},
+	{cues: numbering, category: recordID, digits: 7, least: 7, most: 24},
 }
 
 // cues are the roles of words that announce a value of some kind.
 var cues = func() (all role) {
 	for k := range kinds {
-		all |= kinds[k].cues &^ forPatient
+		all |= kinds[k].cues &^ (forPatient | numbering)
 	}
 	return all
 }()
@@ -88,6 +90,9 @@ func (s cueFinder) cued(n *num) {
 	}
 	if cue == 0 && n.end-n.start >= 4 {
 		cue = s.cueBehind(start)
+	}
+	if cue == 0 && n.end-n.start >= 4 && s.numbered(start) {
+		cue = numbering
 	}
 	k := kindOf(cue)
 	end := 0
@@ -381,13 +386,38 @@ func (s cueFinder) cueBehind(start int) role {
 // given tells whether the value at i stands behind a colon and has seven letters
 // and digits at least, so that an everyday word may announce it from afar.
 func (s cueFinder) given(i int) bool {
-	p := s.SpacesBefore(i)
-	for end := i; s.At(p-1) == ':'; end++ {
-		if end == i+7 {
-			return true
+	if s.At(s.SpacesBefore(i)-1) != ':' {
+		return false
+	}
+	have := 0
+	for ; have < 7 && (s.Alnum(i) || (joiner(s.At(i)) || s.Blank(i)) && s.Digit(i+1)); i++ {
+		if s.Alnum(i) {
+			have++
 		}
-		if b := s.At(end); !cut.IsAlnum(b) && b != '-' {
-			break
+	}
+	return have == 7
+}
+
+// numbered tells whether "number" stands before the value at i, over words that say
+// nothing and one that is not known: "número 1234567", "nº de guía 1234567", "voucher
+// number 1234567".
+func (s cueFinder) numbered(i int) bool {
+	p, others := s.punctuationBefore(i, max(i-cueBytes, 0)), 0
+	for range 5 {
+		start, e := s.wordUpTo(p)
+		switch {
+		case start == p:
+			return false
+		case e.has(numbering), s.Text[start]|0x20 == 'n' && s.At(p-1) == 0xBA: // nº
+			return true
+		case e.has(filler):
+		case e.roles == 0 && others == 0:
+			others++
+		default:
+			return false
+		}
+		if p = s.SpacesBefore(start); s.At(p-1) == '\'' { // d'accés
+			p--
 		}
 	}
 	return false
@@ -634,7 +664,7 @@ func (s cueFinder) joins(x, next *extent, w int, k *kind, full, gaps int, same b
 		return true // sign by sign
 	case digits == 0:
 		return s.tail(begin, next, tight, w, k, x.digits)
-	case tight && (sign != '.' && sign != ':' || same), hyphen:
+	case tight && (sign != '.' && sign != ':' || same || gaps > 1), hyphen:
 		return true
 	case x.digits >= k.digits && s.counted(next.end), k.category == telephone && x.digits >= full:
 		return false

@@ -11,6 +11,7 @@ type num struct {
 	glued      bool // a letter touches it from the left
 	label      role
 	labelled   bool // label was asked for
+	dialled    bool // it begins with 00
 }
 
 // number looks at the run of digits that starts at i and returns where to go
@@ -26,7 +27,7 @@ func (s *scan) number(i int) int {
 			return end
 		}
 	}
-	n := num{start: i, end: j, inner: s.inner(i), glued: s.LetterBefore(i)}
+	n := num{start: i, end: j, inner: s.inner(i), glued: s.LetterBefore(i), dialled: s.At(i) == '0' && s.At(i+1) == '0'}
 	if end := s.date(&n); end > 0 {
 		return end
 	}
@@ -37,7 +38,7 @@ func (s *scan) number(i int) int {
 	}
 	cueFinder{s}.cued(&n)
 	pieceFinder{s}.pieces(&n)
-	if n.g.total() < 4 && s.At(i-1) != '+' && s.At(i-1) != '(' {
+	if n.g.total() < 4 && !n.dialled && s.At(i-1) != '+' && s.At(i-1) != '(' {
 		phoneFinder{s}.extensionNumber(&n)
 		return j
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/markup"
 )
@@ -101,6 +102,39 @@ func TestCues(t *testing.T) {
 		slices.SortFunc(got, func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
 		if !slices.Equal(got, r.want) {
 			t.Errorf("testdata/cues.txt:%d:\n got %s\nwant %s\nall %v", r.line, markup.Write(r.text, got), markup.Write(r.text, r.want), matches)
+		}
+	}
+}
+
+// TestIdentifiers sets every cue of identifiers.txt and every value of it into
+// sentences: no letter or digit of the value is left.
+func TestIdentifiers(t *testing.T) {
+	const path = "testdata/identifiers.txt"
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(Options{})
+	for line := range strings.Lines(string(data)) {
+		cue, values, ok := strings.Cut(strings.TrimSpace(line), "|")
+		if !ok {
+			continue // a comment
+		}
+		for value := range strings.SplitSeq(values, ";") {
+			for _, sentence := range []string{
+				"%s: %s en la hoja", "%s %s", "Consta %s %s, vive solo.", "%s nº %s", "El paciente con %s: %s acude", "(%s %s)", "%s núm. %s.", "%s=%s",
+			} {
+				text := []byte(fmt.Sprintf(sentence, cue, value))
+				start := strings.LastIndex(string(text), value)
+				for _, x := range m.Find(nil, text) {
+					for i := x.Start; i < x.End && !x.Hint(); i++ {
+						text[i] = ' '
+					}
+				}
+				if left := text[start : start+len(value)]; slices.ContainsFunc(left, cut.IsAlnum) {
+					t.Errorf("%s: %s %s in %q: %q is left", path, cue, value, sentence, left)
+				}
+			}
 		}
 	}
 }

@@ -1,5 +1,13 @@
 package patterns
 
+import (
+	"bytes"
+	_ "embed"
+	"strconv"
+
+	"github.com/velum-health/velum/models/word/cut"
+)
+
 // phoneFinder finds telephone numbers.
 type phoneFinder struct{ *scan }
 
@@ -75,15 +83,8 @@ func (s phoneFinder) telephoneForm(n *num) (start, end int, score float32) {
 	}
 	first := s.Value(n.start, min(n.end, n.start+4))
 	switch {
-	case s.calling(n.start):
-		return s.international(n)
-	case n.end-n.start == 13 && first == 34:
-		return start, n.end, 0.85
-	case n.end-n.start == 4 && first == 34 && g.n > 1:
-		if k := g.national(1); k > 0 && s.subscriber(g.start[1]) {
-			return start, g.end[k-1], 0.85
-		}
-		return 0, 0, 0
+	case n.dialled:
+		return s.abroad(n)
 	case n.end-n.start == 11 && s.Value(n.start, n.start+2) == 34 && s.subscriber(n.start+2):
 		return start, n.end, 0.6
 	case n.end-n.start == 2 && first == 34 && g.n > 1:
@@ -185,22 +186,71 @@ func (s phoneFinder) international(n *num) (start, end int, score float32) {
 	return start, end, 0.9
 }
 
-// calling tells whether 00 and the calling code of a country (ITU-T E.164) stand
-// at i as a group of their own, and another group of a number behind.
-func (s phoneFinder) calling(i int) bool {
-	end := s.Digits(i)
-	if end-i < 3 || end-i > 5 || s.Text[i] != '0' || s.Text[i+1] != '0' || s.Space(end) == 0 || s.Digits(s.Spaces(end)) < s.Spaces(end)+2 {
-		return false
+//go:embed calling.txt
+var callingFile string
+
+// calling has how many digits a number has behind the calling code of a country.
+var calling = func() (t [1000]struct{ least, most uint8 }) {
+	cut.Sections(callingFile, func(_, row []string) {
+		var v [3]int
+		for k, text := range row {
+			v[k], _ = strconv.Atoi(text)
+		}
+		t[v[0]].least, t[v[0]].most = uint8(v[1]), uint8(v[2])
+	})
+	return t
+}()
+
+// abroad reads 00, the calling code of a country and as many digits as a number of
+// that country has, whatever signs stand between: 0033612345678, 00 44 (0)20 7946
+// 0958, (0049) 30 901820.
+func (s phoneFinder) abroad(n *num) (start, end int, score float32) {
+	code, national, least, most := 0, 0, 0, 0
+	at, first := n.start+2, byte(0)
+	for range 9 {
+		for ; s.Digit(at); at++ {
+			switch b := s.Text[at]; {
+			case least > 0 && national == 0 && b == '0': // the trunk prefix, (0)
+			case least > 0:
+				if national == 0 {
+					first = b
+				}
+				national++
+			case code == 0 && b == '0', code > 99:
+				return 0, 0, 0
+			default:
+				code = code*10 + int(b-'0')
+				least, most = int(calling[code].least), int(calling[code].most)
+			}
+		}
+		if national > most {
+			break
+		}
+		if least > 0 && national >= least {
+			end = at
+		}
+		for range 3 {
+			if b := s.At(at); b == ')' || b == '(' || b == '-' || b == '.' || b == '/' {
+				at++
+			} else {
+				at += s.Space(at)
+			}
+		}
+		if !s.Digit(at) {
+			break
+		}
 	}
-	switch code := s.Value(i+2, end); {
-	case code < 10:
-		return code == 1 || code == 7
-	case code < 100:
-		return code%10 != 9 && code != 21 && code > 19 && code != 35 && code != 42 && code != 50 && code != 59 && code != 67 || code == 39 || code == 49
-	default:
-		return code > 210 && code < 300 || code/10 == 35 || code/10 == 37 || code/10 == 38 || code/10 == 42 || code/10 == 50 || code/10 == 59 ||
-			code >= 670 && code < 700 || code >= 850 && code < 890 || code >= 960 && code < 1000
+	if end == 0 || (code == 1 || code == 34) && first < '2' || code == 34 && first < '6' {
+		return 0, 0, 0
 	}
+	start = n.start
+	if s.At(start-1) == '(' && bytes.IndexByte(s.Text[start:end], ')') > 0 {
+		start--
+	}
+	if end == n.end { // digits alone
+		return start, end, 0.6
+	}
+	return start, end, 0.9
 }
 
 // bracketed reads (93) 345 67 89.

@@ -20,6 +20,7 @@ const (
 	forTelephone
 	forDNI
 	forSocial
+	forSocialAbroad // with letters among the digits
 	forCard
 	forPostal
 	forIBAN
@@ -63,25 +64,26 @@ const (
 	extension
 
 	// Single words that a rule asks for.
-	of      // de, of
-	ofThe   // del
-	upTo    // between the ends of a range: "a", "hasta"
-	fromAge // before "los" and an age: "desde"
-	theAges // los, els
-	atAges  // als, dels
-	with    // con, amb
-	be      // es, is
-	mine    // mi
+	numbering // número, number
+	of        // de, of
+	ofThe     // del
+	upTo      // between the ends of a range: "a", "hasta"
+	fromAge   // before "los" and an age: "desde"
+	theAges   // los, els
+	atAges    // als, dels
+	with      // con, amb
+	be        // es, is
+	mine      // mi
 )
 
 // labels are the roles that make a number an identifier.
-const labels = forTelephone | forDNI | forSocial | forCard | forPostal | forIBAN | forPlate |
+const labels = forTelephone | forDNI | forSocial | forSocialAbroad | forCard | forPostal | forIBAN | forPlate |
 	forCollegiate | forRecord | forPassport | forIP | forDevice | forHandle | forDate | forAge
 
 // roleNames are the roles as words.txt names them, in their order.
-const roleNames = `filler telephone dni social card postal iban plate collegiate record patient everyday passport ip device
+const roleNames = `filler telephone dni social socialAbroad card postal iban plate collegiate record patient everyday passport ip device
 	handle date age monthOf intoDate joins lately years months weeks days person numeral lasts lasted ageOf aged
-	old half grows street town unit extension of ofThe upTo fromAge theAges atAges with be mine`
+	old half grows street town unit extension numbering of ofThe upTo fromAge theAges atAges with be mine`
 
 // meaning is what a word says.
 type meaning struct {
