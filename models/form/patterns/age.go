@@ -77,9 +77,14 @@ func (s ageFinder) quantity(i int) (end, v int) {
 	return s.numeral(i)
 }
 
+// high is the age from which few are as old: a word for years, or for what one
+// turns, is enough.
+const high = 90
+
 // An interval is a unit of age.
 type interval struct {
 	end   int
+	ofOld bool // only a high number is an age with it: "primaveras"
 	roles role // years, months, weeks or days
 	tight bool // one letter: "70a"
 	old   bool // "-year-old", "y.o."
@@ -87,6 +92,11 @@ type interval struct {
 
 // age judges the number text[start:end] of value v as an age.
 func (s ageFinder) age(start, end, v int, spelled bool) {
+	if _, e := s.wordFrom(s.Spaces(end)); v == 1 && e.has(century) {
+		e, _ := s.WordEnd(s.Spaces(end))
+		s.add(start, e, age, 0.6, false)
+		return
+	}
 	p := s.fraction(end)
 	first, second := p, 0
 	if q, list := s.upTo(p); q > 0 { // 20-30, 20 a 30; 22 y 24
@@ -100,15 +110,19 @@ func (s ageFinder) age(start, end, v int, spelled bool) {
 		}
 	}
 	u := s.interval(p)
-	if u.roles == 0 {
-		if !spelled {
-			s.bareAge(start, p, v)
-		}
+	switch {
+	case u.roles == 0 && (!spelled || v >= high):
+		s.bareAge(start, p, v)
+		fallthrough
+	case u.roles == 0, u.ofOld && v < 60:
 		return
 	}
 	label := s.context(start)&forAge != 0
 	unitEnd := s.more(u)
 	score := s.ageScore(start, unitEnd, v, u, label, spelled)
+	if b := s.At(unitEnd); v >= high && u.roles == years && b != '-' && b != '/' && (!u.tight || (u.end == p+1 || s.endsClause(u.end)) && !s.streetBefore(start)) {
+		score = max(score, 0.7) // nothing else lasts so long
+	}
 	switch {
 	case score == 0:
 	case second > 0:
@@ -126,6 +140,11 @@ func (s ageFinder) fraction(p int) int {
 	}
 	if s.At(p) == 0xC2 && s.At(p+1) == 0xBD {
 		return p + 2
+	}
+	if end, e := s.wordFrom(s.Spaces(p)); e.has(joins) { // y pico años
+		if end, e := s.wordFrom(s.Spaces(end)); e.has(half) && s.interval(end).roles == years {
+			return end
+		}
 	}
 	return p
 }
@@ -156,8 +175,7 @@ func (s ageFinder) interval(p int) (u interval) {
 		q += s.Dash(q)
 	}
 	end, e := s.wordFrom(q)
-	u.roles = e.roles & (years | months | weeks | days)
-	u.end = end
+	u.roles, u.ofOld, u.end = e.roles&(years|months|weeks|days), e.has(ofOld), end
 	b := s.At(q) | 0x20
 	switch {
 	case end == q+1 && q > p && b == 'a' && s.Digit(s.Spaces(end)): // de 10 a 16 h
@@ -242,8 +260,10 @@ func (s ageFinder) bareAge(start, end, v int) {
 			return
 		}
 	}
-	if s.context(start)&forAge == 0 {
-		if v >= 16 && s.endsClause(end) && s.stops(end) && s.personOf(start) {
+	if s.context(start)&forAge == 0 && !s.yearsBefore(start) {
+		if v >= high && s.stops(end) && !s.measured(end) && s.announcesAge(start, end) {
+			s.add(start, end, age, 0.6, false)
+		} else if v >= 16 && s.endsClause(end) && s.stops(end) && s.personOf(start) {
 			s.add(start, end, age, 0.55, false)
 		}
 		return
@@ -258,6 +278,47 @@ func (s ageFinder) bareAge(start, end, v int) {
 		return
 	}
 	s.add(start, end, age, 0.8, false)
+}
+
+// yearsBefore tells whether a number of years is announced before i: "Años: 93",
+// "Edad (años): 93".
+func (s ageFinder) yearsBefore(i int) bool {
+	p := s.SpacesBefore(i)
+	if s.At(p-1) != ':' {
+		return false
+	}
+	if p--; s.At(p-1) == ')' {
+		p--
+	}
+	start, e := s.wordUpTo(p)
+	return e.has(years) && s.At(start-1) != '-' && s.At(start-1) != '/' // packets a year
+}
+
+// announcesAge tells whether the words before a high number that ends at end say
+// that it is an age: "nonagenaria de 94", "cumple 95", "a los 93,", "Mujer, 93,".
+func (s ageFinder) announcesAge(i, end int) bool {
+	ends := s.endsClause(end)
+	p := s.SpacesBefore(i)
+	if b := s.At(p - 1); b == ',' || b == '(' {
+		p = s.SpacesBefore(p - 1)
+	}
+	start, e := s.wordUpTo(p)
+	switch {
+	case e.has(atAges):
+		return ends
+	case e.has(theAges):
+		_, e = s.near(start)
+		return e.has(turns) || e.has(fromAge) && ends
+	case e.has(turns):
+		behind, e := s.wordFrom(s.Spaces(end))
+		return ends || behind > end && e.has(intoDate|filler|lately) || s.At(behind) == 0 || s.endsClause(behind)
+	case e.has(with):
+		_, e = s.near(start)
+		return ends && e.has(person)
+	case e.has(of):
+		return s.personOf(i)
+	}
+	return ends && e.has(person) && p-start > 1
 }
 
 // personOf tells whether "de" and directly before it a person stand before i.

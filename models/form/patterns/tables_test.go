@@ -89,6 +89,16 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// TestHighAges: ages of ninety and more are found in odd forms, too.
+func TestHighAges(t *testing.T) {
+	m := New(Options{})
+	for _, r := range readTable(t, "testdata/age_high.txt") {
+		if got := found(m.Find(nil, r.text), age); !slices.Equal(got, r.want) {
+			t.Errorf("testdata/age_high.txt:%d:\n got %s\nwant %s", r.line, markup.Write(r.text, got), markup.Write(r.text, r.want))
+		}
+	}
+}
+
 // TestCues: behind a cue a value needs no form. The best match at every place is
 // what is marked, of whatever category.
 func TestCues(t *testing.T) {

@@ -55,6 +55,9 @@ const (
 	aged    // behind an age: "edad", "old", "vida"
 	oldWord // English "old"
 	half    // "medio"
+	ofOld   // with years: of the old only, "primaveras"
+	century // "siglo"
+	turns   // "cumple", "ronda los"
 	grows   // what a child does at an age: "camina", "vacunas"
 
 	// Others.
@@ -83,7 +86,7 @@ const labels = forTelephone | forDNI | forSocial | forSocialAbroad | forCard | f
 // roleNames are the roles as words.txt names them, in their order.
 const roleNames = `filler telephone dni social socialAbroad card postal iban plate collegiate record patient everyday passport ip device
 	handle date age monthOf intoDate joins lately years months weeks days person numeral lasts lasted ageOf aged
-	old half grows street town unit extension numbering of ofThe upTo fromAge theAges atAges with be mine`
+	old half ofOld century turns grows street town unit extension numbering of ofThe upTo fromAge theAges atAges with be mine`
 
 // meaning is what a word says.
 type meaning struct {
