@@ -126,16 +126,13 @@ properties:
 race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m $(PACKAGES)
 
-# the long forms of the tests on reliability, some hours; -for 10m in TORTURE limits each of them
-torture: build
-	$(GO) run ./scripts/torture $(TORTURE)
-	$(GO) test ./cmd/velum -run TestRealDisk -timeout 3h -every 1
-	$(GO) run ./scripts/torture/damage -files 100000 -seed 1
-	$(GO) run ./scripts/torture/damage -files 100000 -seed 2
+# the long forms of the tests on reliability, some hours: TORTURE="-run TestTorture/kill" does one of them
+torture:
+	$(GO) test ./cmd/velum ./stages/read/archive -timeout 24h -v -run 'Torture|RealDisk|Power|Grow|Share|Shards|Models|Nth|Failpoints|Damage' -long $(TORTURE)
 
 # every fuzz target for FUZZTIME each, one after the other
 fuzz:
-	scripts/torture/fuzz.sh $(FUZZTIME)
+	scripts/fuzz.sh $(FUZZTIME)
 
 # public examples of FHIR, HL7 v2 and CDA through the stream: valid by libraries that are not ours, and nothing outside the text
 # changed (npm and pip)
@@ -199,12 +196,12 @@ browser:
 
 # files of DuckDB, pyarrow and pandas read here, and ours read there (needs Python and PyPI)
 interop: build
-	python3 scripts/torture/interop.py
-	python3 scripts/torture/lakehouse.py
+	python3 scripts/interop/interop.py
+	python3 scripts/interop/lakehouse.py
 
 # the Spark recipe on Spark, with an executor killed and speculation on (needs Java 17 and PyPI)
 engines: build
-	python3 scripts/torture/engines.py bin/velum scripts/bench/results/34-engines.md
+	python3 scripts/interop/engines.py bin/velum scripts/bench/results/34-engines.md
 	$(MAKE) benchmarks
 
 # vectors and clusters from ../shared/data, in out/clusters

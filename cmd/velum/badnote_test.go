@@ -9,7 +9,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/scripts/torture/badnote"
 )
 
 // realSteps are the stages of `velum run` as a user has them, with the
@@ -81,7 +80,7 @@ func checkMasked(t *testing.T, name string, b *pipeline.Batch) {
 
 // TestBadNotes masks every bad note with the real stages.
 func TestBadNotes(t *testing.T) {
-	notes := badnote.Named()
+	notes := badNoteNamed()
 	if len(notes) < 200 {
 		t.Errorf("only %d bad notes", len(notes))
 	}
@@ -108,11 +107,11 @@ func TestBadNotes(t *testing.T) {
 
 // TestMutatedNotes is the short form of `make torture`.
 func TestMutatedNotes(t *testing.T) {
-	notes, steps := badnote.Named(), realSteps(t)
+	notes, steps := badNoteNamed(), realSteps(t)
 	rng := rand.New(rand.NewPCG(4, 2))
 	b := new(pipeline.Batch)
 	for range 2000 {
-		noteOf(b, badnote.Mutated(rng, notes))
+		noteOf(b, badNoteMutated(rng, notes))
 		for k, do := range steps {
 			if err := do(b); err != nil {
 				t.Fatalf("stage %d: %v", k, err)

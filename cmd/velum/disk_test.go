@@ -2,19 +2,13 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"path/filepath"
 	"syscall"
 	"testing"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/scripts/torture/disk"
 )
-
-// everyOp is how far apart the operations are at which TestRealDisk lets the run
-// go wrong; `make torture` sets it to 1.
-var everyOp = flag.Int("every", 41, "TestRealDisk: distance of the operations that fail")
 
 // TestRealDisk masks notes with the real stages onto a disk in memory that
 // fails, or loses power, at an operation: the exit code is right, and the next
@@ -27,7 +21,7 @@ func TestRealDisk(t *testing.T) {
 	for i := range 3 {
 		canaryArchive(t, filepath.Join(in, fmt.Sprintf("month=%d", i), "a.parquet"), uint64(i), 20, false)
 	}
-	mask := func(d *disk.Disk, f disk.Fault) (exit.Code, string) {
+	mask := func(d *memoryDisk, f diskFault) (exit.Code, string) {
 		d.Start(f)
 		var errs bytes.Buffer
 		a := newApp(&errs, &errs, nil)
@@ -36,26 +30,27 @@ func TestRealDisk(t *testing.T) {
 		code := a.run([]string{"run", "-q", "--in", in, "--out", out, "--audit-log", filepath.Join(dir, "audit.jsonl"), "--units", "1", "--set", "tag.cache=1MiB"})
 		return code, errs.String()
 	}
-	whole := disk.New(1, dir)
-	if code, says := mask(whole, disk.Fault{}); code != exit.Done && code != exit.Quarantined {
+	whole := newMemoryDisk(1, dir)
+	if code, says := mask(whole, diskFault{}); code != exit.Done && code != exit.Quarantined {
 		t.Fatalf("exit code %d: %s", code, says)
 	}
 	want, ops := whole.Files(dir), len(whole.Ops())
 	faults, runs := []struct {
-		fault disk.Fault
+		fault diskFault
 		code  exit.Code
 	}{
-		{disk.Fault{Err: syscall.ENOSPC, Lasting: true}, exit.DiskFull},
-		{disk.Fault{Err: syscall.EIO}, exit.Failed},
-		{disk.Fault{Err: syscall.EROFS, Lasting: true}, exit.Failed},
+		{diskFault{Err: syscall.ENOSPC, Lasting: true}, exit.DiskFull},
+		{diskFault{Err: syscall.EIO}, exit.Failed},
+		{diskFault{Err: syscall.EROFS, Lasting: true}, exit.Failed},
 		{}, // it dies, and the power goes
 	}, 0
-	for at := 1; at <= ops; at += *everyOp {
+	every := turns(1, 41) // operations from one that fails to the next
+	for at := 1; at <= ops; at += every {
 		for k, tt := range faults {
-			if *everyOp > 1 && k != (at / *everyOp)%len(faults) {
+			if every > 1 && k != (at/every)%len(faults) {
 				continue
 			}
-			d, f := disk.New(uint64(at), dir), tt.fault
+			d, f := newMemoryDisk(uint64(at), dir), tt.fault
 			f.At = at
 			code, says := mask(d, f)
 			sound := code == exit.Done || code == exit.Quarantined
@@ -68,7 +63,7 @@ func TestRealDisk(t *testing.T) {
 			if f.Err == nil {
 				d.Lose()
 			}
-			if code, says := mask(d, disk.Fault{}); code != exit.Done && code != exit.Quarantined && code != exit.Nothing {
+			if code, says := mask(d, diskFault{}); code != exit.Done && code != exit.Quarantined && code != exit.Nothing {
 				t.Fatalf("operation %d fails with %v: resumed with exit code %d: %s", at, f.Err, code, says)
 			}
 			if got := d.Files(dir); !sameFiles(got, want) {

@@ -20,7 +20,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
-	canaries "github.com/velum-health/velum/scripts/torture/canary"
+
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/tag"
 )
@@ -365,9 +365,9 @@ const victimMark = "sigue igual y espera"
 
 // canaryArchive writes an archive of notes full of canaries. The victim can be
 // told by its text.
-func canaryArchive(t *testing.T, name string, seed uint64, n int, long bool) (*canaries.Set, []canaries.Note) {
+func canaryArchive(t *testing.T, name string, seed uint64, n int, long bool) (*canarySet, []canaryNote) {
 	t.Helper()
-	set, notes := canaries.Notes(rand.New(rand.NewPCG(seed, 1)), n)
+	set, notes := canaryNotes(rand.New(rand.NewPCG(seed, 1)), n)
 	notes[victim].Text = strings.Replace(notes[victim].Text, "sigue igual", victimMark, 1)
 	if long {
 		notes[victim].Text += strings.Repeat(" Sigue con tos.", 2000)
@@ -418,7 +418,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d faults, %d canaries", len(all), count)
 }
 
-func searchFor(t *testing.T, name string, set *canaries.Set, dir string) {
+func searchFor(t *testing.T, name string, set *canarySet, dir string) {
 	t.Helper()
 	finds, _, err := set.Below(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

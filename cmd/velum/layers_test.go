@@ -101,7 +101,7 @@ const roomsFolder = "cmd/velum/internal/"
 var notForModels = []string{"Batch", "Run", "Step"}
 
 // mayStartGoroutines lists the packages with go statements.
-var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels", "scripts/torture/disk"} // the last one plays processes
+var mayStartGoroutines = []string{"pipeline", "pipeline/commit", "pipeline/paced", "models/number/kernels"}
 
 // badNames are names that say nothing about what is inside.
 var badNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "types", "base"}

@@ -6,7 +6,7 @@ import "github.com/velum-health/velum/models/word/cut"
 // over a line end, 4539.1488.0343.6467, one blank a digit. What has a check
 // digit is found in every such form; what has none needs a usual grouping or a
 // label. VIGI has the usual forms only; the others are of the
-// table of scripts/torture/obfuscation.
+// table of cmd/velum/torture_obfuscation_test.go.
 
 // maxApart is how many signs and blanks may stand between two digits.
 const maxApart = 4

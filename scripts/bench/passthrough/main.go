@@ -1,6 +1,6 @@
 // Command passthrough reads an archive and writes it back as it is, through
 // units, journal and manifest: what reading, writing and committing cost,
-// without what velum is for. Benchmarks and scripts/torture/interop.py use it.
+// without what velum is for. Benchmarks and scripts/interop/interop.py use it.
 //
 // It masks nothing: never run it on notes of patients. With -show it prints
 // what it reads as JSON lines instead.

@@ -29,7 +29,7 @@ import (
 	"github.com/velum-health/velum/stages/write"
 )
 
-// otherWriters are files of invented notes that scripts/torture/interop.py wrote with
+// otherWriters are files of invented notes that scripts/interop/interop.py wrote with
 // pyarrow, pandas, Polars and DuckDB: every type that they have, with nulls,
 // beside the text.
 func otherWriters(t testing.TB) []string {

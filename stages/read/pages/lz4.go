@@ -16,7 +16,7 @@ import (
 // had packed them. It decodes a block into a buffer of its own when three
 // times the block are more than the page, and then hands out the buffer that
 // it did not decode into: other values, and no error (parquet-go 0.32,
-// Column.decompress; found by scripts/torture/interop.py).
+// Column.decompress; found by scripts/interop/interop.py).
 
 var ErrLZ4 = errors.New("a page cannot be decompressed")
 
