@@ -10,11 +10,8 @@
 package recognize
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/models/form/people"
@@ -123,49 +120,14 @@ func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 	return nil
 }
 
-// fields adds what the document of note i gives to persons, and where the same values
-// stand elsewhere in its text.
+// fields adds what the document of note i gives to persons, wherever it stands in it.
 func (w *worker) fields(b *pipeline.Batch, i int) {
 	d, reason := document.Open(w.source.Bytes.At(i), w.Document)
 	b.Quarantine(i, reason)
-	first := len(b.Known.Items)
 	for _, f := range d.Fields {
 		b.Known.Items = append(b.Known.Items, pipeline.Span{Start: int32(f.Start), End: int32(f.End), Score: 1, Category: w.categories.field(f.Kind), Source: pipeline.FromKnown})
 	}
-	fields := b.Known.Items[first:]
-	for k := range fields {
-		if value := d.Text[fields[k].Start:fields[k].End]; len(value) >= shortestField && len(fields)*len(d.Text) < mostSearch {
-			b.Known.Items = appendPlaces(b.Known.Items, d.Text, value, fields[k])
-		}
-	}
-	mine := b.Known.Items[first:]
-	slices.SortStableFunc(mine, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
 }
-
-// shortestField is how many bytes a value of a field has that is looked for elsewhere, and
-// mostSearch bounds what that takes: a long document repeats its names by resolve alone.
-const shortestField, mostSearch = 5, 1 << 26
-
-// appendPlaces appends a span for every other place of a value, between words.
-func appendPlaces(dst []pipeline.Span, text, value []byte, like pipeline.Span) []pipeline.Span {
-	own := like.Start
-	for at := 0; ; {
-		n := bytes.Index(text[at:], value)
-		if n < 0 {
-			return dst
-		}
-		at += n
-		before, _ := utf8.DecodeLastRune(text[:at])
-		behind, _ := utf8.DecodeRune(text[at+len(value):])
-		if at != int(own) && !inWord(before) && !inWord(behind) {
-			like.Start, like.End = int32(at), int32(at+len(value))
-			dst = append(dst, like)
-		}
-		at += len(value)
-	}
-}
-
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func (w *worker) avoid(word []byte) {
 	w.batch.Avoid.Data = append(append(w.batch.Avoid.Data, word...), ' ')

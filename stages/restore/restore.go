@@ -4,7 +4,8 @@
 // without this stage has none.
 //
 // A document of which one text is in quarantine is one note, and does not leave. What
-// leaves was read again: it has the masked text, and opens.
+// leaves was read again: it has the masked text, opens, and holds no value that was masked
+// elsewhere in it; one that does goes to quarantine with SurvivingValue.
 package restore
 
 import (
@@ -83,11 +84,7 @@ func (w *worker) note(b *pipeline.Batch, i int, doc []byte) ([]byte, pipeline.Re
 		w.edits = append(w.edits, document.Edit{Start: int(s.Start), End: int(s.End), With: masked[places[k].Start:places[k].End]})
 	}
 	out := d.Restore(w.edits)
-	again, reason := document.Open(out, document.Options{Dates: w.Document.Dates})
-	if reason == pipeline.Sound && !d.Reads(again) {
-		reason = pipeline.ChangedText
-	}
-	return out, reason
+	return out, d.Check(out, w.edits)
 }
 
 // covered tells whether every field lies in spans: one that no stage has taken for a

@@ -7,9 +7,11 @@
 // person: a name, an address, an identifier. Restore takes what stands in place of
 // pieces of the text and returns the document, of which no other byte has changed.
 //
-// What no table here names is text. So an unknown element, segment or extension is
-// looked at as a note is, and never let through unread. What cannot be looked at, a
-// scan or an unknown character set, refuses the document.
+// What no table here calls a code, a number or the time of an event is looked at: as text,
+// or as a field if it is written as a name or a number of somebody. What persons are called
+// in one field is then searched in all of the document, in codes and links too, and is a
+// field there. What cannot be looked at, a scan or an unknown character set, refuses the
+// document.
 package document
 
 import (
@@ -36,12 +38,23 @@ const (
 	Date // of birth or death
 	EventDate
 	Kinds
+
+	// These are fields that are not searched for elsewhere: an Address of no person, a
+	// StaffName and a PatientID that are none for certain.
+	institution
+	likeName
+	likeID
 )
+
+// quiet are the kinds of fields that are not searched for elsewhere.
+var quiet = map[Kind]Kind{institution: Address, likeName: StaffName, likeID: PatientID}
 
 // Field is a piece of Document.Text that the standard gives to a person.
 type Field struct {
 	Start, End int
 	Kind       Kind
+
+	own bool // it is a value to search for elsewhere
 }
 
 // Options are what a house says of its documents.
@@ -68,6 +81,8 @@ type Document struct {
 	o      Options
 	layers []layer
 	pieces []piece // in the order of Text
+	kept   []piece // codes, numbers, links, which are not in Text
+	known  values  // of persons
 }
 
 // layer is the document (the first), or what is encoded in it as a whole.
@@ -166,9 +181,17 @@ func (d *Document) add(s source, kind Kind, t *typed) {
 	d.pieces = append(d.pieces, piece{source: s, start: at, end: len(d.Text), typed: t, stays: kind == EventDate && !d.o.Dates})
 	if field := bytes.TrimSpace(s.text); kind != Words && len(field) > 0 {
 		at += bytes.Index(s.text, field)
-		d.Fields = append(d.Fields, Field{at, at + len(field), kind})
+		is, guessed := quiet[kind]
+		if !guessed {
+			is = kind
+			d.known.add(kind, field)
+		}
+		d.Fields = append(d.Fields, Field{Start: at, End: at + len(field), Kind: is, own: !guessed})
 	}
 }
+
+// keep notes a code, a number or a link, which stays unless it is a value of a person.
+func (d *Document) keep(s source, t *typed) { d.kept = append(d.kept, piece{source: s, typed: t}) }
 
 // apart puts a sign between what was added and what follows; a line end stays one.
 func (d *Document) apart(sign byte) {
@@ -209,10 +232,24 @@ func (d *Document) Restore(edits []Edit) []byte {
 	return d.layers[0].restored()
 }
 
-// Reads tells whether a document has the text that Restore has put into d: all pieces
-// without an edit, and of the others no other text. One that is nothing but a sign of
+// Check reads a document again that Restore has made with these edits. It has all pieces
+// without an edit, of the others no other text, and nothing that an edit has hidden.
+func (d *Document) Check(out []byte, edits []Edit) pipeline.Reason {
+	again, reason := taken(out, Options{Dates: d.o.Dates})
+	switch {
+	case reason != pipeline.Sound:
+		return reason
+	case !d.reads(again):
+		return pipeline.ChangedText
+	case d.survives(edits):
+		return pipeline.SurvivingValue
+	}
+	return pipeline.Sound
+}
+
+// reads tells whether a document has the text of d. A piece that is nothing but a sign of
 // what was hidden may be taken for a code.
-func (d *Document) Reads(again *Document) bool {
+func (d *Document) reads(again *Document) bool {
 	at := 0
 	for i := range again.pieces {
 		for at < len(d.pieces) && d.pieces[at].changed && !same(d.pieces[at].text, again.pieces[i].text) {
@@ -290,6 +327,15 @@ func (d *Document) named(s source) {
 // Open takes a document apart. What cannot be taken apart has a reason, and is not to
 // leave: BadRow breaks the format, Unreadable holds what nobody looked at.
 func Open(doc []byte, o Options) (*Document, pipeline.Reason) {
+	d, reason := taken(doc, o)
+	if reason == pipeline.Sound {
+		d.search()
+	}
+	return d, reason
+}
+
+// taken is a document taken apart, in which no value is searched.
+func taken(doc []byte, o Options) (*Document, pipeline.Reason) {
 	d := &Document{o: o, layers: []layer{{src: doc}}}
 	if len(doc) > maxDocument {
 		return d, pipeline.TooLong

@@ -2,63 +2,73 @@ package document
 
 import (
 	"bytes"
+	_ "embed"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
 )
 
-// HL7 v2 (2.3 to 2.8, chapters 2, 3, 4, 6, 7 and 9). A segment is read by the table
-// below: what it gives to a person is a field, what it does not name stays in the
-// segments that it has, and is text in all others.
+// HL7 v2 (2.3 to 2.8). The table hl7.txt says of what type a field is, and what the
+// components of a type hold. What it calls a code, a number or the time of an event stays,
+// if it is written as one; all else is looked at.
 
-// hl7Fields are the fields of persons, by segment.
-var hl7Fields = map[string]map[int]Kind{}
+// hl7Table is the content of hl7.txt.
+type hl7Table struct {
+	types  map[string][]string // by the name of a type: what its components hold
+	fields map[string][]string // by the name of a segment: the types of its fields
+}
 
-func init() {
-	kinds := map[string]Kind{"words": Words, "name": PatientName, "relative": RelativeName, "staff": StaffName, "address": Address, "phone": Phone, "id": PatientID, "date": Date}
-	for segment, fields := range map[string]string{
-		"MSH": "", "EVN": "staff 5", "MSA": "words 3", "FHS": "", "BHS": "", "PV2": "staff 13;address 23;words 12", "SFT": "", "UAC": "",
-		"PID": "id 2 3 4 18 19 20 21;name 5 6 9;date 7 29;address 11 12 23;phone 13 14 40",
-		"PD1": "address 3;staff 4", "MRG": "id 1 2 3 4 5 6;name 7",
-		"NK1": "relative 2 26 30;address 4 13 32;phone 5 6 31 40 41;id 12 33 37;date 16",
-		"PV1": "address 3 6 11 42 43;staff 7 8 9 17 52;id 5 19 50",
-		"IN1": "words 4;address 5 19 44;name 6 16 30;phone 7;id 8 36 49;date 18;address 9 11", "IN2": "id 1 2 6 8 61;name 7 9 22 40 52;phone 58 63;address 3",
-		"GT1": "id 2 10 12 19;relative 3 4 42 45;address 5 16 17 21;phone 6 7 18 46;date 8",
-		"ORC": "id 2 3 4;staff 10 11 12 19;phone 14 23;address 13 21 22 24;words 16 30", "OBR": "id 2 3;staff 10 16 28 32 33 34 35;phone 17;words 13 31 39 46;address 40",
-		"OBX": "staff 16 25;address 23 24", "TXA": "staff 5 9 10 11 22 23", "NTE": "words 3;staff 5", "SPM": "words 14;id 2", "TQ1": "words 9 10 11",
-		"STF": "id 2;staff 3;date 6;phone 10;address 11", "PRD": "staff 2;address 3 4;phone 5", "ROL": "staff 4;address 11;phone 12", "CTD": "staff 2;address 3 4;phone 5",
-	} {
-		hl7Fields[segment] = map[int]Kind{}
-		for part := range strings.SplitSeq(fields, ";") {
-			name, numbers, _ := strings.Cut(part, " ")
-			for number := range strings.FieldsSeq(numbers) {
-				n, _ := strconv.Atoi(number)
-				hl7Fields[segment][n] = kinds[name]
-			}
+//go:embed hl7.txt
+var hl7Text string
+
+var hl7Standard = sync.OnceValue(func() *hl7Table {
+	t := &hl7Table{map[string][]string{}, map[string][]string{}}
+	for line := range strings.Lines(hl7Text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		into := t.fields
+		if words[0] == "type" {
+			into, words = t.types, words[1:]
+		}
+		var row []string
+		for _, word := range words[1:] {
+			word, times, _ := strings.Cut(word, "*")
+			n, _ := strconv.Atoi(times)
+			row = append(row, slices.Repeat([]string{word}, max(n, 1))...)
+		}
+		for name := range strings.SplitSeq(words[0], "/") {
+			into[name] = row
 		}
 	}
+	return t
+})
+
+// field is what the components of a field hold; nil if nobody knows.
+func (t *hl7Table) field(segment string, number int) []string {
+	if row := t.fields[segment]; number <= len(row) {
+		return t.types[row[number-1]]
+	}
+	return nil
 }
 
-// hl7Parts are the components that hold what a kind is about; the others are codes, or
-// words as titles are.
-var hl7Parts = map[Kind][]int{
-	PatientName: {1, 2, 3}, RelativeName: {1, 2, 3}, StaffName: {2, 3, 4}, Address: {1, 2, 3, 4, 5, 8, 9, 10}, Phone: {1, 4, 6, 7, 8, 9, 12}, PatientID: {1}, Date: {1}, EventDate: {1},
-}
+// hl7Kinds are the kinds of the words of the table that mean a person; a name is that of
+// whom the segment is about.
+var hl7Kinds = map[string]Kind{"name": StaffName, "staff": StaffName, "staffid": StaffID, "id": PatientID, "address": institution, "phone": Phone, "birth": Date, "words": Words}
 
-// hl7Codes are segments about messages: what the table does not name in them stays. In
-// others it is looked at as text, if it has a word.
-const hl7Codes = "MSH FHS BHS EVN MSA SFT UAC"
+// hl7Persons says whose names and addresses a segment has; those of others are of staff
+// and of institutions.
+var hl7Persons = map[string]Kind{"PID": PatientName, "MRG": PatientName, "IN1": PatientName, "IN2": PatientName, "NK1": RelativeName, "GT1": RelativeName}
 
-// hl7Types are what OBX-5 holds, by the type that OBX-2 says; Kinds: it stays.
-var hl7Types = map[string]Kind{
-	"NM": Kinds, "SN": Kinds, "DT": Kinds, "TM": Kinds, "TS": Kinds, "DTM": Kinds, "SI": Kinds, "ID": Kinds, "IS": Kinds, "MO": Kinds, "CP": Kinds, "NR": Kinds,
-	"XPN": PatientName, "PN": PatientName, "XCN": StaffName, "CN": StaffName, "PPN": StaffName, "XAD": Address, "AD": Address, "XON": Address, "PL": Address,
-	"XTN": Phone, "TN": Phone, "CX": PatientID, "CK": PatientID,
-}
+// hl7Number is how a number, a time of day or a range of numbers is written.
+var hl7Number = regexp.MustCompile(`^[-+<>=~ ]*[0-9]+[-+0-9.,:/eE ]*%?$`)
 
 // hl7Date is a date or a time of a message.
 var hl7Date = regexp.MustCompile(`^[0-9]{4}([0-9]{2}([0-9]{2}([0-9]{2}([0-9]{2}([0-9]{2}(\.[0-9]{1,4})?)?)?)?)?)?([+-][0-9]{4})?$`)
@@ -66,11 +76,12 @@ var hl7Date = regexp.MustCompile(`^[0-9]{4}([0-9]{2}([0-9]{2}([0-9]{2}([0-9]{2}(
 // message walks over a message.
 type message struct {
 	*Document
-	all                                              source
-	field, component, repetition, escape, subcomment byte
-	text                                             script
-	observed                                         string // OBX-2 of the segment at hand
-	patient                                          []byte
+	all                                                source
+	field, component, repetition, escape, subcomponent byte
+	text                                               script
+	at                                                 string // name of the segment at hand
+	observed                                           string // its type of observation, OBX-2
+	patient                                            []byte
 }
 
 func (d *Document) hl7() pipeline.Reason {
@@ -78,9 +89,9 @@ func (d *Document) hl7() pipeline.Reason {
 	if len(src) < 8 || !bytes.HasPrefix(src, []byte("MSH")) {
 		return pipeline.BadRow
 	}
-	m := &message{Document: d, field: src[3], component: src[4], repetition: src[5], escape: src[6], subcomment: src[7]}
-	if m.subcomment == m.field { // three signs only
-		m.subcomment = 0
+	m := &message{Document: d, field: src[3], component: src[4], repetition: src[5], escape: src[6], subcomponent: src[7]}
+	if m.subcomponent == m.field { // three signs only
+		m.subcomponent = 0
 	}
 	if !signs(src[3:7]) {
 		return pipeline.BadRow
@@ -145,10 +156,8 @@ func (m *message) segment(at, end int) pipeline.Reason {
 	if len(line) < 3 || len(line) > 3 && line[3] != m.field {
 		return pipeline.BadRow
 	}
-	name := string(line[:3])
-	kinds := hl7Fields[name]
 	number := 0 // of the field
-	if name == "MSH" {
+	if m.at = string(line[:3]); m.at == "MSH" {
 		number++ // the separator is the first
 	}
 	m.observed = ""
@@ -159,8 +168,7 @@ func (m *message) segment(at, end int) pipeline.Reason {
 		}
 		if value := line[from:to]; number > 0 && len(value) > 0 && string(value) != `""` {
 			s, _ := m.all.within(at+from, at+to, script{})
-			kind, ours := kinds[number]
-			if reason := m.value(name, number, s, kind, ours); reason != pipeline.Sound {
+			if reason := m.value(number, s); reason != pipeline.Sound {
 				return reason
 			}
 		}
@@ -169,38 +177,34 @@ func (m *message) segment(at, end int) pipeline.Reason {
 	return pipeline.Sound
 }
 
-// value reads a field. ours says that the table names its kind.
-func (m *message) value(segment string, number int, s source, kind Kind, ours bool) pipeline.Reason {
-	switch {
-	case segment == "MSH" && number == 10, segment == "TXA" && number == 12:
-		m.identified(segment, s)
-	case segment == "MSH" && number == 2:
+// value reads a field.
+func (m *message) value(number int, s source) pipeline.Reason {
+	switch place := m.at + strconv.Itoa(number); place {
+	case "MSH10", "TXA12":
+		m.identified(s)
 		return pipeline.Sound
-	case segment == "OBX" && number == 2:
+	case "MSH1", "MSH2":
+		return pipeline.Sound
+	case "OBX2":
 		m.observed = string(s.text)
-	case segment == "OBX" && number == 5:
+	case "OBX5":
 		return m.observation(s)
-	case !ours && len(s.text) >= 8 && hl7Date.Match(s.text):
-		m.parts(s, EventDate)
-	case !ours && strings.Contains(hl7Codes, segment):
-	case !ours:
-		m.parts(s, Words)
-	case kind == Words:
+	case "NTE3":
 		m.words(s)
-	default:
-		if segment == "PID" && (number == 3 || number == 2 && m.patient == nil) {
-			first, _ := m.first(s.text)
-			m.patient = first
+		return pipeline.Sound
+	case "PID2", "PID3":
+		if number == 3 || m.patient == nil {
+			m.patient, _ = m.first(s.text)
 		}
-		m.parts(s, kind)
 	}
+	m.parts(s, hl7Standard().field(m.at, number))
 	return pipeline.Sound
 }
 
 // identified takes the id of the message: that of the document, or else the control id.
-func (m *message) identified(segment string, s source) {
+func (m *message) identified(s source) {
 	first, n := m.first(s.text)
-	if segment == "TXA" || m.ID == nil {
+	if m.at == "TXA" || m.ID == nil {
 		m.ID = first
 	}
 	s, _ = s.within(0, n, script{})
@@ -209,7 +213,9 @@ func (m *message) identified(segment string, s source) {
 
 // first is the first component of the first repetition, and its bytes.
 func (m *message) first(field []byte) (text []byte, size int) {
-	n := bytes.IndexFunc(field, func(r rune) bool { return r == rune(m.component) || r == rune(m.repetition) || r == rune(m.subcomment) })
+	n := bytes.IndexFunc(field, func(r rune) bool {
+		return r == rune(m.component) || r == rune(m.repetition) || r == rune(m.subcomponent)
+	})
 	if n < 0 {
 		n = len(field)
 	}
@@ -219,22 +225,15 @@ func (m *message) first(field []byte) (text []byte, size int) {
 
 // observation reads OBX-5, by the type that OBX-2 gave.
 func (m *message) observation(s source) pipeline.Reason {
-	kind, known := hl7Types[m.observed]
-	switch {
-	case m.observed == "ED":
+	switch m.observed {
+	case "ED":
 		return m.enclosed(s)
-	case m.observed == "RP":
+	case "RP":
 		return pipeline.Unreadable // it stands elsewhere
-	case kind == Kinds:
-		if hl7Date.Match(s.text) && len(s.text) >= 8 {
-			m.parts(s, EventDate)
-		}
-	case known:
-		m.parts(s, kind)
-	case m.observed == "TX" || m.observed == "FT" || m.observed == "ST" || m.observed == "":
+	case "TX", "FT", "ST", "":
 		m.words(s)
 	default:
-		m.parts(s, Words)
+		m.parts(s, hl7Standard().types[m.observed])
 	}
 	return pipeline.Sound
 }
@@ -277,77 +276,122 @@ func (m *message) enclosed(s source) pipeline.Reason {
 // words adds a field as text.
 func (m *message) words(s source) {
 	inner, _ := s.within(0, len(s.text), m.text)
-	m.add(inner, Words, nil)
+	m.look(inner)
 	m.apart('\n')
 }
 
-// parts adds what the components of a field hold of a person.
-func (m *message) parts(s source, kind Kind) {
-	component, from := 1, 0
-	for i := 0; i <= len(s.text); i++ {
-		if i < len(s.text) && s.text[i] != m.component && s.text[i] != m.repetition && (s.text[i] != m.subcomment || m.subcomment == 0) {
-			continue
-		}
-		if k := partKind(kind, component); i > from && (k != Words || wordy(s.text[from:i])) {
-			m.part(s, from, i, k)
-		}
-		from = i + 1
-		switch {
-		case i == len(s.text):
-		case s.text[i] == m.component:
-			component++
-		case s.text[i] == m.repetition:
-			component = 1
-			m.apart('\n')
-		}
+// look adds what is looked at: text, or a name that stands alone.
+func (m *message) look(s source) {
+	if named(s.text) {
+		m.add(s, likeName, nil)
+	} else {
+		m.add(s, Words, nil)
 	}
-	m.apart('\n')
 }
 
-// partKind is what a component of a field of a kind holds.
-func partKind(kind Kind, component int) Kind {
+// parts adds what the components of a field hold, by the words of the table. A repetition
+// that has more components than its type is of no type.
+func (m *message) parts(s source, holds []string) {
+	for at := 0; at <= len(s.text); {
+		end := at + len(m.upTo(s.text[at:], m.repetition))
+		known := bytes.Count(s.text[at:end], []byte{m.component}) < len(holds)
+		for from, component := at, 0; from <= end; component++ {
+			to := from + len(m.upTo(s.text[from:end], m.component))
+			hold := "?"
+			if known {
+				hold = holds[component]
+			}
+			for from <= to {
+				part := m.upTo(s.text[from:to], m.subcomponent)
+				if len(bytes.TrimSpace(part)) > 0 && string(part) != `""` {
+					inner, _ := s.within(from, from+len(part), m.text)
+					m.part(inner, hold)
+					m.apart(' ')
+				}
+				from += len(part) + 1
+			}
+		}
+		at = end + 1
+		m.apart('\n')
+	}
+}
+
+// upTo is text up to a sign, all of it if it has none.
+func (m *message) upTo(text []byte, sign byte) []byte {
+	if n := bytes.IndexByte(text, sign); n >= 0 && sign != 0 {
+		return text[:n]
+	}
+	return text
+}
+
+// part adds a component, or keeps it.
+func (m *message) part(s source, hold string) {
+	text := bytes.TrimSpace(s.text)
+	empty := &typed{start: s.raw(0), end: s.raw(len(s.text))} // what means: unknown
 	switch {
-	case kind == StaffName && component == 1:
-		return StaffID
-	case slices.Contains(hl7Parts[kind], component):
-		return kind
+	case hold == "system", hold == "code" && !named(text) && bytes.IndexByte(text, ' ') < 0:
+		m.keep(s, nil)
+	case hold == "number" && hl7Number.Match(text):
+		empty.valid = hl7Number.Match
+		m.keep(s, empty)
+	case (hold == "birth" || hold == "?" && len(text) >= 8) && hl7Date.Match(text):
+		empty.valid = hl7Date.Match
+		m.add(s, Date, empty)
+	case hold == "event" && hl7Date.Match(text):
+		empty.valid = hl7Date.Match
+		if len(text) < 8 {
+			m.keep(s, empty)
+		} else {
+			m.add(s, EventDate, empty)
+		}
+	case hold == "words", hold == "code":
+		m.look(s)
+	case hl7Kinds[hold] == Words:
+		m.suspect(s, text)
+	default:
+		m.person(s, hl7Kinds[hold], text)
 	}
-	return Words
 }
 
-// wordy tells whether a component has a word, and is no code.
-func wordy(text []byte) bool {
-	letters, small := 0, false
+// person adds a component that the standard gives to somebody.
+func (m *message) person(s source, kind Kind, text []byte) {
+	whose, about := hl7Persons[m.at]
+	switch {
+	case kind == StaffName && about:
+		kind = whose
+	case kind == institution && about:
+		kind = Address
+	case kind == StaffID && !bytes.ContainsAny(text, "0123456789"): // older versions have the name there
+		kind = StaffName
+	}
+	m.add(s, kind, nil)
+}
+
+// suspect adds a component of which nobody knows what it is. It is a name if all its words
+// are of letters and have capitals, and an identifier if it has five digits or more.
+func (m *message) suspect(s source, text []byte) {
+	digits, names, words := 0, 0, 0
+	for word := range bytes.FieldsSeq(text) {
+		words++
+		if r, _ := utf8.DecodeRune(word); unicode.IsUpper(r) && !bytes.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' && r != '.' }) {
+			names++
+		}
+	}
 	for _, c := range text {
-		switch {
-		case c >= 'a' && c <= 'z' || c >= utf8.RuneSelf:
-			small = true
-			letters++
-		case c >= 'A' && c <= 'Z':
-			letters++
-		case c == ' ' && letters > 1:
-			return true
-		default:
-			letters, small = 0, false
-		}
-		if small && letters >= 4 {
-			return true
+		if c >= '0' && c <= '9' {
+			digits++
 		}
 	}
-	return false
-}
-
-func (m *message) part(s source, from, to int, kind Kind) {
-	inner, _ := s.within(from, to, m.text)
-	if kind == StaffID && bytes.IndexFunc(inner.text, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 {
-		kind = StaffName // older versions have the name there
+	switch {
+	case utf8.RuneCount(text) < 3:
+		m.keep(s, nil)
+	case words <= 5 && names == words || named(text):
+		m.add(s, likeName, nil)
+	case words == 1 && digits > 4:
+		m.add(s, likeID, nil)
+	default:
+		m.add(s, Words, nil)
 	}
-	var t *typed
-	if kind == Date || kind == EventDate {
-		t = &typed{valid: hl7Date.Match, start: inner.raw(0), end: inner.raw(len(inner.text))} // empty: unknown
-	}
-	m.add(inner, kind, t)
-	m.apart(' ')
 }
 
 // unescape is script.decode: section 2.7 of the standard. A repetition is a line.
@@ -382,7 +426,7 @@ func (m *message) appendEscape(text *[]byte, raw []byte) []byte {
 		return raw[:1]
 	}
 	name := string(raw[1 : 1+n])
-	signs := map[string]byte{"F": m.field, "S": m.component, "R": m.repetition, "E": m.escape, "T": m.subcomment}
+	signs := map[string]byte{"F": m.field, "S": m.component, "R": m.repetition, "E": m.escape, "T": m.subcomponent}
 	sign, is := signs[name]
 	switch {
 	case is:
@@ -414,7 +458,7 @@ func (m *message) quote(dst, text []byte) []byte {
 			name = "R"
 		case m.escape:
 			name = "E"
-		case m.subcomment:
+		case m.subcomponent:
 			name = "T"
 		case '\n':
 			name = ".br"
