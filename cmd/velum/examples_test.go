@@ -68,7 +68,7 @@ func commands(text string) (lines []string) {
 }
 
 // goesOn are examples that need what is in --out already.
-var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins|corpus [rt]`)
+var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins`)
 
 // shares are examples that need a plan.
 var shares = regexp.MustCompile(`^velum finish|--shard`)

@@ -65,7 +65,6 @@ var verbs = []verb{
 	{"teach", newStudyCommand},
 	{"teach", newReviewCommand},
 	{"teach", newRulesCommand},
-	{"teach", newCorpusCommand},
 	{"teach", newEmbedCommand},
 	{"teach", newGazetteerCommand},
 	{"tools", newConvertCommand},

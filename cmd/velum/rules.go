@@ -73,19 +73,23 @@ of somebody who may read it.`,
 }
 
 func newRulesTestCommand(a *app) *cobra.Command {
-	var gold string
+	var gold, with string
 	c := &cobra.Command{
 		Use:   "test FILE --gold PATH",
 		Short: "Score rules on labelled notes, network by network",
 		Long: `Run each network over labelled notes and print how many of its finds share a word with a gold span of
-its category, how many do not, and what no network found. ` + packArgument,
-		Example: `  velum rules test shipped --gold dev.jsonl`,
-		Args:    needPack,
+its category, how many do not, and what no network found. With the rules as they were (--with) it counts the errors that
+went and those that came: a rule is worth it if it mends more than one and F1 does not fall. --json lists the errors,
+by note and byte. ` + packArgument,
+		Example: `  velum rules test shipped --gold dev.jsonl
+  velum rules test ours.atn --gold dev.jsonl --with old.atn`,
+		Args: needPack,
 		RunE: heeds(a, func(ctx context.Context, cfg *option.Config, args []string) error {
-			return pack.Test(ctx, a.Console, cfg, args[0], gold)
+			return pack.Test(ctx, a.Console, cfg, args[0], with, gold)
 		}),
 	}
 	c.Flags().StringVar(&gold, "gold", "", "`PATH` of labelled notes")
+	c.Flags().StringVar(&with, "with", "", "`FILE` of the rules as they were")
 	a.noteFlags(c)
 	return c
 }

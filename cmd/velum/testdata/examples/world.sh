@@ -63,10 +63,7 @@ velum rules build --quiet shipped --out rules.velum > /dev/null
 cp gold.jsonl questions.jsonl
 cp few.jsonl anna.jsonl
 sed 's/"PERSON"/"LOCATION"/' few.jsonl > pere.jsonl
-velum corpus next --quiet --out corpus --in notes.jsonl --query hermana --notes 5 > /dev/null
-velum corpus take --quiet --out corpus --answers corpus/turn-001/questions.jsonl > /dev/null
-velum corpus next --quiet --out corpus --in notes.jsonl --query hermana --notes 5 > /dev/null
-cp corpus/turn-002/questions.jsonl answers.jsonl
+cp few.jsonl answers.jsonl
 mkdir -p DIR && rmdir DIR
 printf 'Rosa Puig\nJoan Serra\nNuria Mas\n' > people.txt
 

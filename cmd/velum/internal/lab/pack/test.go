@@ -3,7 +3,9 @@ package pack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,29 +18,80 @@ import (
 
 // Test scores each network of a pack on labelled notes, and all together, by
 // the overlap criterion of ATN §4.2: a find is right if it shares a byte with a
-// gold span of its category.
-func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, gold string) error {
+// gold span of its category. With the file of the rules as they were, it says which errors went and which came: ATN §2.1 keeps a rule
+// that mends more than one error and does not lower F1.
+func Test(ctx context.Context, c *console.Console, cfg *option.Config, file, with, gold string) error {
 	if gold == "" {
 		return exit.Errorf(exit.Config, "name labelled notes with --gold", "velum rules test: --gold is needed")
 	}
-	f, err := openFinder(cfg, file)
+	now, err := scored(ctx, cfg, file, gold)
 	if err != nil {
 		return err
+	}
+	if with != "" {
+		was, err := scored(ctx, cfg, with, gold)
+		if err != nil {
+			return err
+		}
+		now.than = changed(was, now)
+	}
+	return now.print(c)
+}
+
+// scored runs a file of rules over labelled notes.
+func scored(ctx context.Context, cfg *option.Config, file, gold string) (*networkScores, error) {
+	f, err := openFinder(cfg, file)
+	if err != nil {
+		return nil, err
 	}
 	r, err := flow.TextOptions(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	src, err := flow.OpenNotes("gold", "", gold, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer src.Close()
 	s := newScores(f)
-	if err := flow.InputError(pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, s, nil)); err != nil {
-		return err
+	err = pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(cfg)}, s, nil)
+	return s, errors.Join(flow.InputError(err), src.Close())
+}
+
+// mistake is an error of rules on a labelled note: where it is, and no words.
+type mistake struct {
+	ID       string `json:"id"`
+	Category string `json:"category"`
+	Kind     string `json:"kind"`
+	Start    int32  `json:"start"` // bytes
+	End      int32  `json:"end"`
+}
+
+// Kinds of mistakes.
+const (
+	missed = "missed"
+	inVain = "in vain"
+)
+
+// change is how rules differ from what they were, on the same notes.
+type change struct {
+	Was    float64 `json:"f1_was"`
+	Now    float64 `json:"f1"`
+	Mended int     `json:"mended"` // errors that went
+	Made   int     `json:"made"`   // errors that came
+}
+
+func changed(was, now *networkScores) *change {
+	old, fresh := was.all(), now.all()
+	return &change{old.f1(), fresh.f1(), len(gone(was.mistakes, now.mistakes)), len(gone(now.mistakes, was.mistakes))}
+}
+
+// gone returns the mistakes of was that are none of now.
+func gone(was, now []mistake) []mistake {
+	still := map[mistake]bool{}
+	for _, m := range now {
+		still[m] = true
 	}
-	return s.print(c)
+	return slices.DeleteFunc(slices.Clone(was), func(m mistake) bool { return still[m] })
 }
 
 // right counts finds by the overlap criterion.
@@ -73,6 +126,7 @@ type networkScores struct {
 	notes    int
 	found    []pipeline.Span
 	mistakes []mistake // of the categories together, in the order of the notes
+	than     *change   // from the rules as they were; nil where none are named
 }
 
 func newScores(f *finder) *networkScores {
@@ -158,7 +212,9 @@ func (s *networkScores) print(c *console.Console) error {
 		for category, t := range s.total {
 			categories[category.String()] = *t
 		}
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "rules", "notes": s.notes, s.called: networks, "categories": categories})
+		return json.NewEncoder(c.Out).Encode(map[string]any{
+			"message_type": "rules", "notes": s.notes, s.called: networks, "categories": categories, "errors": s.mistakes, "changed": s.than,
+		})
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\tfinds\tright\tprecision\n", strings.TrimSuffix(s.called, "s"))
@@ -169,6 +225,9 @@ func (s *networkScores) print(c *console.Console) error {
 	for _, category := range s.categories {
 		t := s.total[category]
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.3f\t%d\t%d\t%.3f\t%.3f\n", category, t.Finds, t.Right, t.precision(), t.Gold, t.Found, t.recall(), t.f1())
+	}
+	if s.than != nil {
+		fmt.Fprintf(w, "\n%d errors mended, %d made, F1 %.4f -> %.4f\n", s.than.Mended, s.than.Made, s.than.Was, s.than.Now)
 	}
 	return w.Flush()
 }
