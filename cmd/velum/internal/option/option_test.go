@@ -90,7 +90,7 @@ func TestMistakes(t *testing.T) {
 		{"fraction", "choose:\n  k: 1.5\n", `velum.yaml:2:6: choose.k: want a whole number, have the number 1.5`},
 		{"number for text", "read: {columns: {text: 5}}\n", `velum.yaml:1:24: read.columns.text: want text, have the number 5`},
 		{"word for a truth", "write: {spans: yes}\n", `velum.yaml:1:16: write.spans: want true or false, have the text "yes"`},
-		{"truth for a word", "read: {ids: true}\n", `velum.yaml:1:13: read.ids: want one of keep, keyed, drop, have true (quote it if it is text)`},
+		{"truth for a word", "read: {ids: true}\n", `velum.yaml:1:13: read.ids: want one of keep, keyed, drop, verbatim, have true (quote it if it is text)`},
 		{"nothing", "choose: {k: }\n", `velum.yaml:1:12: choose.k: want a whole number, have nothing`},
 		{"list for a number", "choose: {k: [1]}\n", `velum.yaml:1:13: choose.k: want a whole number, have a list`},
 		{"section for a number", "choose:\n  k:\n    a: 1\n", `velum.yaml:3:5: choose.k: want a whole number, have a section`},
