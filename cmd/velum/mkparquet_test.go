@@ -174,6 +174,33 @@ type rowKey struct {
 	Row  int64  `parquet:"row"`
 }
 
+// quarantined compares the quarantine of an output with a file of lines: row, reason, line,
+// byte and cause.
+func quarantined(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: quarantined DIR FILE")
+	}
+	parts, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0])+".private", "quarantine", "*.parquet"))
+	ts.Check(err)
+	got := ""
+	for _, name := range parts {
+		rows, err := parquet.ReadFile[struct {
+			Row    int64  `parquet:"row"`
+			Reason string `parquet:"reason"`
+			Line   int64  `parquet:"line"`
+			Byte   int64  `parquet:"byte"`
+			Cause  string `parquet:"cause"`
+		}](name)
+		ts.Check(err)
+		for _, r := range rows {
+			got += fmt.Sprintln(r.Row, r.Reason, r.Line, r.Byte, r.Cause)
+		}
+	}
+	if want := ts.ReadFile(args[1]); got != want {
+		ts.Fatalf("the quarantine has\n%swant\n%s", got, want)
+	}
+}
+
 // distinctRows checks that the masked notes of an output are so many, that part and
 // row tell them apart, and that the rows of all other parts can be joined by them.
 func distinctRows(ts *testscript.TestScript, neg bool, args []string) {

@@ -39,6 +39,10 @@ type UnitOptions struct {
 
 	RowGroup int // rows of a row group; 0 means 100,000
 
+	// Places are the columns of Batch.Extra that say where a row stands in its file of text:
+	// line, byte, and what breaks the format. They stand in the quarantine. None: nobody knows.
+	Places []string
+
 	Centers bool   // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
 	Dates   string // how dates were moved, for the metadata of public parts; "": they were not
 }
@@ -65,7 +69,7 @@ type Shortlist interface {
 //	original/    private: note_id, row, start, end, start_char, end_char, category, score, source: of the note as it was
 //	candidates/  private: as Tagged writes it, those that UnitOptions.Candidates lists
 //	summary/     private: what the last step of the run has to know of all notes, see Summary
-//	quarantine/  private: row, note_id, reason, and the text if the options say so
+//	quarantine/  private: row, note_id, reason, and the text if the options say so; of rows of text files line, byte (-1: not known), cause
 //
 // Each has a last column, part, which names the input file without saying what it
 // is: part and row together are a key, in both trees, though ids may begin anew in
@@ -95,13 +99,15 @@ type Unit struct {
 	counts  []int32
 	extra   []*pipeline.Column
 
-	done    commit.Counts
-	reasons []int64
-	counted counted
-	pick    []int // notes of the batch that go to one of the parts
-	texts   []byte
-	values  []byte          // of the quasi-identifiers of a note
-	places  []pipeline.Span // of a note, those that are public
+	done     commit.Counts
+	reasons  []int64
+	counted  counted
+	placesAt int // columns of the quarantine part that say where rows stand
+
+	pick   []int // notes of the batch that go to one of the parts
+	texts  []byte
+	values []byte          // of the quasi-identifiers of a note
+	places []pipeline.Span // of a note, those that are public
 }
 
 // datesKey is the key of the metadata under which a public part says that its
@@ -570,6 +576,14 @@ func (u *Unit) settleCandidates() error {
 	return u.tagged.PutNotes(&u.held, listed)
 }
 
+// placesOf are the columns of a batch that say where its rows stand in files of text.
+func (u *Unit) placesOf(b *pipeline.Batch) (all []*pipeline.Column) {
+	for _, name := range u.o.Places {
+		all = append(all, b.ExtraNamed(name))
+	}
+	return all
+}
+
 func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 	u.pick = u.pick[:0]
 	for i, r := range b.Reason {
@@ -587,11 +601,16 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 		if u.o.QuarantineText {
 			columns = append(columns, column{name: "text", binary: true})
 		}
+		u.placesAt = len(columns)
+		if len(u.o.Places) > 0 {
+			columns = append(columns, column{name: "line", kind: pipeline.Int64Column}, column{name: "byte", kind: pipeline.Int64Column}, column{name: "cause", dict: true})
+		}
 		if u.quarantine, err = u.begin("quarantine", columns, true); err != nil {
 			return err
 		}
 	}
 	t := u.quarantine
+	places := u.placesOf(b)
 	return t.chunks(u.pick, func(i int) {
 		t.columns[quarantineRow].int64(b.First + int64(i))
 		t.columns[quarantineID].bytes(b.ID.At(i))
@@ -601,6 +620,14 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 				t.columns[quarantineText].bytes(nil)
 			} else {
 				t.columns[quarantineText].bytes(b.Text.At(i))
+			}
+		}
+		for k, c := range places {
+			to := t.columns[u.placesAt+k]
+			if c.Kind == pipeline.BytesColumn {
+				to.bytes(c.Bytes.At(i))
+			} else {
+				to.int64(int64(c.Fixed[i]))
 			}
 		}
 	})

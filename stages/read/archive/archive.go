@@ -56,7 +56,8 @@ type File struct {
 	SHA256 [32]byte
 	Bytes  int64
 	Rows   int64
-	Groups int // row groups; 0 for dumps and text
+	Groups int           // row groups; 0 for dumps and text
+	Lines  map[int64]int `json:",omitempty"` // at which units of a table of text begin, by their first byte
 
 	form  form
 	given bool  // by name, not found in a folder
@@ -241,6 +242,9 @@ func (a *Archive) Mark(u *commit.Unit) string {
 	}
 	return fmt.Sprintf("%x-%x", mark[:4], mark[4:])
 }
+
+// HasPlaces tells whether the notes are rows of text, of which it is known where they stand.
+func (a *Archive) HasPlaces() bool { return a.o.Places }
 
 // HasDocuments tells whether the notes are documents.
 func (a *Archive) HasDocuments() bool { return a.o.HasDocuments }
@@ -720,6 +724,10 @@ func (s *scanner) extras() error {
 		if x.Kept {
 			kept = append(kept, c)
 		}
+	}
+	s.a.o.Places = !slices.ContainsFunc(s.a.Files, func(f File) bool { return f.form != csvForm && f.form != jsonForm })
+	if s.a.o.Places {
+		s.a.Extra = s.a.o.FillerColumns()
 	}
 	s.a.Extra = append(s.a.Extra, s.a.partitions...)
 	s.a.Kept = s.a.kept(s.asked, kept)

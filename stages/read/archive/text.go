@@ -261,7 +261,8 @@ func (s *scanner) textColumns() (cause string) {
 }
 
 func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []commit.Unit, err error) {
-	unit.From, _ = in.Place()
+	unit.From, _ = in.Ahead()
+	unit.From = max(unit.From, 0)
 	for {
 		var sound bool
 		if sound, err = in.Row(); err != nil {
@@ -273,8 +274,11 @@ func (s *scanner) cutTable(f *File, in text.Records, unit commit.Unit) (units []
 			text, _, _ := in.Field(len(s.a.o.ID))
 			f.text += int64(len(text))
 		}
-		if at, ok := in.Place(); ok && unit.Rows >= s.a.o.UnitNotes {
-			unit.To = at
+		if at, line := in.Ahead(); at >= 0 && unit.Rows >= s.a.o.UnitNotes {
+			if f.Lines == nil {
+				f.Lines = map[int64]int{}
+			}
+			f.Lines[at], unit.To = line, at
 			units = append(units, unit)
 			unit.From, unit.First, unit.Rows = at, f.Rows, 0
 		}
@@ -304,8 +308,8 @@ func newTable(f *File, u *commit.Unit, o *input.Options) (*table, error) {
 	if err != nil {
 		return nil, f.changed()
 	}
-	if at, ok := in.Place(); ok && at != u.From {
-		if err := in.GoTo(u.From); err != nil {
+	if at, _ := in.Ahead(); at >= 0 && at != u.From {
+		if err := in.GoTo(u.From, f.Lines[u.From]); err != nil {
 			return nil, errors.Join(&commit.DamageError{Path: f.Path, RowGroup: -1, Cause: input.Cause(err), Unread: true}, in.Close())
 		}
 	}

@@ -57,7 +57,7 @@ func rows(a *Archive) (all []string, err error) {
 					row = fmt.Sprintf("%s! %v", b.ID.At(k), b.Reason[k])
 				}
 				for _, c := range b.Extra {
-					if c.Valid[k] {
+					if c.Valid[k] && !slices.Contains(input.PlaceColumns, c.Name) {
 						row += fmt.Sprintf(" %s=%s", c.Name, c.Bytes.At(k))
 					}
 				}
@@ -91,7 +91,7 @@ func TestTextArchives(t *testing.T) {
 		{"rows that break the format", map[string]string{"a.csv": "note_id,text\n1,aguja de 5\" fina\n2,a,b\n3,\"a\" b\n4\n5,bien\n"},
 			input.Options{}, []string{"1: aguja de 5\" fina", "! bad_row", "! bad_row", "! bad_row", "5: bien"}, "", ""},
 		{"a quote that never closes", map[string]string{"a.csv": "note_id,text\n1,\"abierta\n2,b\n", "b.csv": "note_id,text\n3,c\n"},
-			input.Options{}, []string{"3: c"}, "a.csv: line 2, column 3: the file ends inside this quoted field", ""},
+			input.Options{}, []string{"3: c"}, "a.csv: line 2, column 3: the file ends inside this quoted field, which swallows 1 lines that look like rows", ""},
 		{"ids of several columns", map[string]string{"a.tsv": "c\tp\tn\ttext\n7\t1\t2\tnota\n"},
 			input.Options{ID: []string{"c", "p", "n"}}, []string{"7|1|2: nota"}, "", ""},
 		{"objects", map[string]string{"a.jsonl": "{\"note_id\":\"1\",\"text\":\"uno\",\"x\":[1,2]}\n\n{\"note_id\":2,\"text\":null}\n{\"note_id\":3}\n{broken\n{\"note_id\":\"4\",\"text\":\"a\\ud800\"}\n{\"note_id\":null,\"text\":\"x\"}\n"},
@@ -149,6 +149,59 @@ func TestTextArchives(t *testing.T) {
 				t.Errorf("passed over: %q, want %q", got, tt.pass)
 			}
 		})
+	}
+}
+
+// TestBrokenRows: of every row it is known where it stands, and of one that breaks its
+// format why. Rows that an open quote swallows are rows, all of them broken.
+func TestBrokenRows(t *testing.T) {
+	for _, tt := range []struct {
+		name, file, content string
+		want                []string
+	}{
+		{"an open quote swallows five rows", "a.csv", "note_id,text,day\n1,tos,lunes\n2,\"abierta,martes\n3,c,jueves\n4,d,jueves\n5,fiebre, y tos,sábado\n6,f,domingo\n7,dice \"no\",lunes\n8,bien,martes\n", []string{
+			"2:17 ", "3:29 line 8, column 9: text behind a closing quote; an open quote in line 3 swallows 5 lines that look like rows",
+			"4:47 swallowed by an open quote in line 3", "5:58 swallowed by an open quote in line 3", "6:69 swallowed by an open quote in line 3",
+			"7:93 swallowed by an open quote in line 3", "8:105 swallowed by an open quote in line 3", "9:123 "}},
+		{"a note of several lines swallows none", "a.csv", "note_id,text\n1,\"uno, y dos\n\ntres, cuatro\" x\n2,b\n", []string{
+			"2:13 line 4, column 14: text behind a closing quote", "5:44 "}},
+		{"fields", "a.csv", "note_id;text\r\n1;a;b\r\n\r\n2;b\r\n", []string{"2:14 line 2, column 1: row of 3 fields, the header has 2", "4:23 "}},
+		{"Latin-1", "a.csv", "note_id,text\n1,a\xf1o\n2\n", []string{"2:-1 ", "3:-1 line 3, column 1: row of 1 fields, the header has 2"}},
+		{"objects", "a.jsonl", "\ufeff\n{\"note_id\":\"1\",\"text\":\"a\"}\n\n{\"note_id\":\"2\",\"text\":NaN}\n{\"note_id\":\"3\",\"text\":[]}\n", []string{
+			"2:4 ", "4:32 line 4, column 23: not JSON", "5:59 its id or its text is an object or an array"}},
+		{"an array", "a.json", "[\n{\"note_id\":\"1\",\"text\":\"a\"},\n{\"note_id\":\"2\",\n\"text\":b}]", []string{"2:-1 ", "3:-1 line 4, column 8: not JSON"}},
+	} {
+		for _, unit := range []int64{1, 2, 100} {
+			a, err := Scan(t.Context(), []string{archiveOf(t, map[string]string{tt.file: tt.content})}, input.Options{UnitNotes: unit}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i := range a.Units {
+				src, err := a.Open(&a.Units[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				var b pipeline.Batch
+				for err == nil {
+					for k := range b.Len() {
+						line, at, cause := b.Extra[0].Fixed[k], b.Extra[1].Fixed[k], b.Extra[2].Bytes.At(k)
+						if (len(cause) > 0) != (b.Reason[k] == pipeline.BadRow) {
+							t.Errorf("%s: row %d is %v: %s", tt.name, len(got), b.Reason[k], cause)
+						}
+						got = append(got, fmt.Sprintf("%d:%d %s", line, int64(at), cause))
+					}
+					b.Reset()
+					err = src.Next(&b)
+				}
+				if err := errors.Join(src.Close()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%s, units of %d:\n got %q\nwant %q", tt.name, unit, got, tt.want)
+			}
+		}
 	}
 }
 

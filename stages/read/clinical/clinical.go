@@ -184,11 +184,16 @@ func (d *Documents) more() error {
 	return err
 }
 
-// Place implements text.Records.
-func (d *Documents) Place() (int64, bool) { return d.at + int64(d.from), !d.packed }
+// Ahead implements text.Records. Documents have no lines.
+func (d *Documents) Ahead() (int64, int) {
+	if d.packed {
+		return -1, 0
+	}
+	return d.at + int64(d.from), 0
+}
 
 // GoTo implements text.Records.
-func (d *Documents) GoTo(at int64) error {
+func (d *Documents) GoTo(at int64, _ int) error {
 	_, err := d.file.Seek(at, io.SeekStart)
 	d.in.Reset(d.file)
 	d.buf, d.from, d.at, d.ended = d.buf[:0], 0, at, false

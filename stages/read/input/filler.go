@@ -18,21 +18,47 @@ type Refused interface {
 	Reason() pipeline.Reason // Sound if it can
 }
 
+// Place says where in a file of text a row stands, and why it is none if it is none.
+type Place struct {
+	Line, Byte int64  // of its beginning; the byte is -1 if the file is packed, or not UTF-8
+	Cause      string // "": the row does not break the format. It holds no text of the file.
+}
+
+// Placed are fields that know their place.
+type Placed interface {
+	Place() Place
+}
+
+// places are the columns of Batch.Extra for it.
+var places = []pipeline.Column{{Name: PlaceColumns[0], Kind: pipeline.Int64Column}, {Name: PlaceColumns[1], Kind: pipeline.Int64Column}, {Name: PlaceColumns[2], Kind: pipeline.BytesColumn}}
+
 // maxBatchSource is how many bytes of documents fill a batch.
 const maxBatchSource = 8 << 20
 
 // A Filler puts rows of fields into batches: ids, text, and the columns of
 // Batch.Extra, all of them as text.
 type Filler struct {
-	o      *Options
-	ids    []pipeline.Bytes
-	extra  []Wanted
-	naming Naming
+	o       *Options
+	ids     []pipeline.Bytes
+	extra   []Wanted
+	columns []pipeline.Column
+	naming  Naming
+}
+
+// FillerColumns are those of Batch.Extra that a Filler fills, without values.
+func (o *Options) FillerColumns() (all []pipeline.Column) {
+	for _, x := range o.Extras() {
+		all = append(all, pipeline.Column{Name: x.As, Kind: pipeline.BytesColumn})
+	}
+	if o.Places {
+		all = append(all, places...)
+	}
+	return all
 }
 
 // NewFiller returns a filler of options that have their defaults.
 func NewFiller(o *Options) Filler {
-	return Filler{o: o, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.Extras(), naming: NewNaming(o)}
+	return Filler{o: o, ids: make([]pipeline.Bytes, len(o.ID)), extra: o.Extras(), columns: o.FillerColumns(), naming: NewNaming(o)}
 }
 
 // Begin readies an empty batch whose first row has that number.
@@ -41,13 +67,7 @@ func (f *Filler) Begin(b *pipeline.Batch, first int64) {
 	for k := range f.ids {
 		f.ids[k].Reset()
 	}
-	if len(b.Extra) == len(f.extra) {
-		return // this filler's, from the time before
-	}
-	b.Extra = b.Extra[:0]
-	for _, x := range f.extra {
-		b.Extra = append(b.Extra, pipeline.Column{Name: x.As, Kind: pipeline.BytesColumn})
-	}
+	ReadyColumns(b, f.columns)
 }
 
 // Full tells whether a batch has as much as one may have.
@@ -100,6 +120,17 @@ func (f *Filler) Row(b *pipeline.Batch, row Fields, sound bool) {
 		}
 		to.Bytes.End()
 		to.Valid = append(to.Valid, ok)
+	}
+	if f.o.Places {
+		f.place(b.Extra[len(f.extra):], row.(Placed).Place())
+	}
+}
+
+func (f *Filler) place(to []pipeline.Column, p Place) {
+	to[0].Fixed, to[1].Fixed = append(to[0].Fixed, uint64(p.Line)), append(to[1].Fixed, uint64(p.Byte))
+	to[2].Bytes.Append([]byte(p.Cause))
+	for k := range to {
+		to[k].Valid = append(to[k].Valid, true)
 	}
 }
 

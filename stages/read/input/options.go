@@ -65,6 +65,7 @@ type Options struct {
 	Twice     string          // second copy or second export of the archive, a folder or a file, for files that have no checksums; "" means none
 	Only      map[string]bool // files of folders that are read, by their paths with links followed; nil: all
 
+	Places   bool // a Filler says where in its file each row stands
 	Optional bool // columns of Pass may be missing
 	Alone    bool // no two files share a unit, since a part of it is no Parquet
 
@@ -120,6 +121,10 @@ const (
 	SourceColumn   = "document as it was read"
 	DocumentColumn = "document"
 )
+
+// PlaceColumns are the names in Batch.Extra of where a row of a file of text stands, and of
+// what breaks its format. They are written into the quarantine only.
+var PlaceColumns = []string{"line in the file", "byte in the file", "what breaks the format"}
 
 // extras lists the columns that go to Batch.Extra.
 func (o *Options) Extras() []Wanted {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -25,14 +26,29 @@ type CSV struct {
 	id, text, spans int // columns; spans may be -1
 	columns         int
 	record          pipeline.Bytes
+	begins          int64   // byte of the record
 	starts          []place // of fields
 	at              place   // of the next byte
+	key             int     // column of the id, by which rows are known in what an open quote swallows
+	broke           []broke // lines that begin in the fields of the row
 	labels          []label
 	lenient         bool // quotes inside fields are characters, a broken row is a *rowError: see csvRecords
 }
 
 // rowError is a row of a table that breaks the format and was stepped over.
-type rowError struct{ error }
+type rowError struct {
+	wrong     *input.Error
+	swallowed []input.Place // lines of it that look like rows
+}
+
+func (e *rowError) Error() string { return e.wrong.Error() }
+
+// broke is the beginning of a line within a field in quotes.
+type broke struct {
+	line int
+	byte int64
+	data int // place in the data of the record
+}
 
 // NewCSV opens a file and reads its header.
 func NewCSV(path string, o Options) (*CSV, error) {
@@ -118,7 +134,7 @@ func (s *CSV) header() error {
 			s.id = k
 		}
 	}
-	if s.id < 0 {
+	if s.key = max(s.id, 0); s.id < 0 {
 		return s.lacks(cmp.Or(s.o.IDColumn, "id"), input.NameID)
 	}
 	if s.text < 0 {
@@ -149,10 +165,7 @@ func (s *CSV) Next(b *pipeline.Batch) error {
 			break
 		}
 		if broken, ok := errors.AsType[*rowError](err); ok {
-			err = s.aside(b, broken.error)
-		} else if err == nil && s.record.Len() != s.columns {
-			err = s.aside(b, s.wrong(s.starts[0], fmt.Sprintf("row of %d fields, the header has %d", s.record.Len(), s.columns),
-				"quote fields that hold delimiters or line ends"))
+			err = s.aside(b, broken.wrong)
 		} else if err == nil {
 			err = s.note(b)
 		}
@@ -190,10 +203,18 @@ func (s *CSV) note(b *pipeline.Batch) error {
 	return s.addAs(b, reason, id, text, s.labels, s.o.Unit)
 }
 
-// next reads one record; empty lines between records are none.
+// next reads one record; empty lines between records are none. One that has not as
+// many fields as the header is a *rowError.
 func (s *CSV) next() error {
+	if err := s.read(); err != nil || s.columns == 0 || s.record.Len() == s.columns {
+		return err
+	}
+	return s.broken(s.starts[0], fmt.Sprintf("row of %d fields, the header has %d", s.record.Len(), s.columns), "quote fields that hold delimiters or line ends")
+}
+
+func (s *CSV) read() error {
 	s.record.Reset()
-	s.starts = s.starts[:0]
+	s.starts, s.broke = s.starts[:0], s.broke[:0]
 	for {
 		c, err := s.in.r.ReadByte()
 		if err != nil {
@@ -205,6 +226,7 @@ func (s *CSV) next() error {
 		}
 		s.step(c)
 	}
+	s.begins = s.in.byte()
 	for {
 		s.starts = append(s.starts, s.at)
 		last, err := s.field()
@@ -221,6 +243,7 @@ func (s *CSV) next() error {
 // step moves the place behind c.
 func (s *CSV) step(c byte) {
 	s.at.column++
+	s.in.at++
 	if c == '\n' {
 		s.at = place{s.at.line + 1, 1}
 	}
@@ -272,7 +295,11 @@ func (s *CSV) quoted() (last bool, err error) {
 	for {
 		c, err := s.in.r.ReadByte()
 		if err == io.EOF {
-			return false, s.wrong(open, "the file ends inside this quoted field", "close the quote")
+			cause := "the file ends inside this quoted field"
+			if n := len(s.swallowed()); n > 0 {
+				cause += fmt.Sprintf(", which swallows %d lines that look like rows", n)
+			}
+			return false, s.wrong(open, cause, "close the quote")
 		}
 		if err != nil {
 			return false, err
@@ -281,6 +308,9 @@ func (s *CSV) quoted() (last bool, err error) {
 		if c != '"' {
 			if err := s.keep(c); err != nil {
 				return false, err
+			}
+			if c == '\n' {
+				s.broke = append(s.broke, broke{s.at.line, s.in.byte(), len(s.record.Data)})
 			}
 			continue
 		}
@@ -329,7 +359,7 @@ func (s *CSV) lineEnd(at place) error {
 // unsound is wrong for what is wrong with one row: a lenient reader steps over
 // the rest of the line.
 func (s *CSV) unsound(at place, cause, remedy string) error {
-	err := s.wrong(at, cause, remedy)
+	err := s.broken(at, cause, remedy)
 	if !s.lenient {
 		return err
 	}
@@ -345,7 +375,36 @@ func (s *CSV) unsound(at place, cause, remedy string) error {
 			break
 		}
 	}
-	return &rowError{err}
+	return err
+}
+
+// broken says what is wrong with the row at hand, and what it swallows.
+func (s *CSV) broken(at place, cause, remedy string) error {
+	lines := s.swallowed()
+	if n := len(lines); n > 0 {
+		cause += fmt.Sprintf("; an open quote in line %d swallows %d lines that look like rows", s.starts[0].line, n)
+	}
+	return &rowError{&input.Error{Path: s.path, Line: at.line, Column: at.column, Cause: cause, Remedy: remedy}, lines}
+}
+
+// swallowed are the lines within the fields of the record that look like rows: they have
+// as many delimiters as the header, and an id without blanks, with digits if that of the
+// row has any. A quote that nobody closes makes them part of the field before.
+func (s *CSV) swallowed() (lines []input.Place) {
+	const digits = "0123456789"
+	numbered := s.key < s.record.Len() && bytes.ContainsAny(s.record.At(s.key), digits)
+	for k, b := range s.broke {
+		end := len(s.record.Data)
+		if last := k+1 == len(s.broke); !last {
+			end = s.broke[k+1].data
+		}
+		fields := bytes.Split(s.record.Data[b.data:end], []byte{byte(s.o.Comma)})
+		whole := len(fields) >= s.columns || k+1 == len(s.broke) && len(fields) > s.key+1
+		if whole && s.columns > 1 && len(fields[s.key]) > 0 && !bytes.ContainsAny(fields[s.key], " \t") && (!numbered || bytes.ContainsAny(fields[s.key], digits)) {
+			lines = append(lines, input.Place{Line: int64(b.line), Byte: b.byte, Cause: fmt.Sprintf("swallowed by an open quote in line %d", s.starts[0].line)})
+		}
+	}
+	return lines
 }
 
 func (s *CSV) keep(c byte) error {

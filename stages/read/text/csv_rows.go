@@ -2,7 +2,6 @@ package text
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -31,6 +30,7 @@ func CSVRows(path string, o Options, columns func(Header) error, row func(int64,
 	for k := range r.record.Len() {
 		names = append(names, strings.TrimSpace(string(r.record.At(k))))
 	}
+	r.columns = len(names)
 	err = columns(Header{names, r.encoding, r.o.Comma})
 	headless := errors.Is(err, parquet.ErrNoHeader)
 	if err != nil && !headless {
@@ -43,16 +43,13 @@ func CSVRows(path string, o Options, columns func(Header) error, row func(int64,
 		} else if err = nil; !headless {
 			continue
 		}
-		if err == nil && r.record.Len() != len(names) {
-			err = &rowError{r.wrong(r.starts[0], fmt.Sprintf("row of %d fields, the header has %d", r.record.Len(), len(names)), "quote fields that hold delimiters or line ends")}
-		}
 		if err == io.EOF {
 			return nil
 		} else if broken, ok := errors.AsType[*rowError](err); ok && r.lenient {
-			o.SetAside(broken.error)
+			o.SetAside(broken.wrong)
 			continue
 		} else if ok {
-			return broken.error
+			return broken.wrong
 		} else if err != nil {
 			return err
 		}

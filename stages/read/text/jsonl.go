@@ -45,6 +45,7 @@ func NewJSONL(path string, o Options) (*JSONL, error) {
 		if err != nil {
 			return r, nil // empty: Next says so
 		}
+		in.at++
 		switch c {
 		case '\n':
 			in.line++
@@ -54,6 +55,7 @@ func NewJSONL(path string, o Options) (*JSONL, error) {
 			in.line++
 			return r, nil
 		default:
+			in.at--
 			return r, in.r.UnreadByte()
 		}
 	}

@@ -19,7 +19,8 @@ type stream struct {
 	file *os.File
 	r    *bufio.Reader
 	buf  []byte
-	line int // lines begun so far
+	line int   // lines begun so far
+	at   int64 // bytes of the characters that are done
 
 	plain bool // the file's bytes are the reader's: neither packed nor decoded
 }
@@ -87,26 +88,27 @@ func (s *stream) decode(path string, e input.Encoding) (input.Encoding, error) {
 		s.r = bufio.NewReaderSize(e.Decoder(s.r), 1<<16)
 	}
 	if mark, err := s.r.Peek(3); err == nil && string(mark) == "\ufeff" {
+		s.at = 3
 		_, err = s.r.Discard(3)
 		return e, err
 	}
 	return e, nil
 }
 
-// place returns how many bytes of the file are done, if they are what the
+// byte returns how many bytes of the file are done; -1 if they are not what the
 // reader hands out.
-func (s *stream) place() (int64, bool) {
+func (s *stream) byte() int64 {
 	if !s.plain {
-		return 0, false
+		return -1
 	}
-	at, err := s.file.Seek(0, io.SeekCurrent)
-	return at - int64(s.r.Buffered()), err == nil
+	return s.at
 }
 
-// seek goes on at a place.
-func (s *stream) seek(at int64) error {
+// seek goes on at a byte, where so many lines are done.
+func (s *stream) seek(at int64, lines int) error {
 	_, err := s.file.Seek(at, io.SeekStart)
 	s.r.Reset(s.file)
+	s.at, s.line = at, lines
 	return err
 }
 
@@ -185,6 +187,7 @@ func (s *stream) next() ([]byte, error) {
 			return nil, io.EOF
 		}
 		s.line++
+		s.at += int64(len(s.buf))
 		return bytes.TrimSuffix(s.buf, []byte("\n")), nil
 	}
 }

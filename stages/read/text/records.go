@@ -19,11 +19,11 @@ type Records interface {
 	// one that breaks the format and was stepped over.
 	Row() (sound bool, err error)
 	input.Fields
-	// Place returns where the next record begins, and false if a reader cannot
-	// begin there: in packed and decoded files.
-	Place() (int64, bool)
-	// GoTo goes to what place returned.
-	GoTo(at int64) error
+	// Ahead returns at which byte and line the next record begins; the byte is -1 if a
+	// reader cannot begin there: in packed and decoded files.
+	Ahead() (at int64, line int)
+	// GoTo goes to what Ahead returned.
+	GoTo(at int64, line int) error
 	io.Closer
 }
 
@@ -33,7 +33,9 @@ type Records interface {
 // sound. A quote that is never closed breaks the file.
 type csvRecords struct {
 	*CSV
-	at []int // columns of the fields wanted
+	at        []int // columns of the fields wanted
+	place     input.Place
+	swallowed []input.Place // rows that the last one swallowed, and that are to be handed out as broken ones
 }
 
 func OpenCSV(path string, o *input.Options) (Records, error) {
@@ -78,6 +80,9 @@ func (c *csvRecords) header(o *input.Options) error {
 		}
 		c.at = append(c.at, at)
 	}
+	if len(o.ID) > 0 {
+		c.key = c.at[0]
+	}
 	return nil
 }
 
@@ -89,30 +94,51 @@ func (c *csvRecords) names() (all []string) {
 	return all
 }
 
+// Row implements Records. What an open quote swallows is rows of their own, all of them
+// broken: none is lost without a word.
 func (c *csvRecords) Row() (bool, error) {
-	err := c.next()
-	if _, broken := errors.AsType[*rowError](err); broken {
+	if len(c.swallowed) > 0 {
+		c.place, c.swallowed = c.swallowed[0], c.swallowed[1:]
 		return false, nil
 	}
-	return err == nil && c.record.Len() == c.columns, err
+	err := c.next()
+	if len(c.starts) > 0 {
+		c.place = input.Place{Line: int64(c.starts[0].line), Byte: c.begins}
+	}
+	if broken, ok := errors.AsType[*rowError](err); ok {
+		c.place.Cause, c.swallowed = broken.wrong.Where(), broken.swallowed
+		return false, nil
+	}
+	return err == nil, err
 }
+
+// Place implements input.Placed.
+func (c *csvRecords) Place() input.Place { return c.place }
 
 func (c *csvRecords) Field(k int) (value []byte, number, ok bool) {
 	return c.record.At(c.at[k]), false, true
 }
 
-func (c *csvRecords) Place() (int64, bool) { return c.in.place() }
+func (c *csvRecords) Ahead() (int64, int) {
+	if len(c.swallowed) > 0 {
+		return -1, 0
+	}
+	return c.in.byte(), c.CSV.at.line
+}
 
-func (c *csvRecords) GoTo(at int64) error { return c.in.seek(at) }
+func (c *csvRecords) GoTo(at int64, line int) error {
+	c.CSV.at = place{line, 1}
+	return c.in.seek(at, line)
+}
 
 // jsonRecords are objects, one a line or in one array.
 type jsonRecords struct {
 	*JSONL
 	JSONFields
-	start   int64 // place of the first record
-	startOK bool
-	pending bool // the first record has been read, and not handed out
-	sound   bool // it is
+	start   int64 // byte of the first record
+	pending bool  // the first record has been read, and not handed out
+	sound   bool  // it is
+	place   input.Place
 }
 
 // OpenJSON reads the first record: if it has no id or no text under the
@@ -123,7 +149,7 @@ func OpenJSON(path string, o *input.Options) (Records, error) {
 		return nil, err
 	}
 	j := &jsonRecords{JSONL: r, JSONFields: NewJSONFields(path, o)}
-	j.start, j.startOK = j.Place()
+	j.start, _ = j.Ahead()
 	j.sound, err = j.Row()
 	if err == io.EOF {
 		return j, nil // row says so again
@@ -144,29 +170,51 @@ func (j *jsonRecords) Row() (bool, error) {
 		return j.sound, nil
 	}
 	for {
-		value, _, err := j.Object()
+		at, _ := j.Ahead()
+		value, line, err := j.Object()
 		if err != nil {
 			return false, err
 		}
-		if len(bytes.TrimSpace(value)) > 0 {
-			return j.Parse(value), nil
+		if len(bytes.TrimSpace(value)) == 0 {
+			continue
 		}
+		j.place = input.Place{Line: int64(line), Byte: at}
+		sound := j.Parse(value)
+		if !sound {
+			j.place.Cause = "its id or its text is an object or an array"
+			if wrong, ok := errors.AsType[*input.Error](j.wrongIn(value, line)); ok {
+				j.place.Cause = wrong.Where()
+			}
+		}
+		return sound, nil
 	}
 }
 
-func (j *jsonRecords) Place() (int64, bool) {
+// wrongIn says what is wrong with an object; nil: it is one.
+func (j *jsonRecords) wrongIn(value []byte, line int) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(value, &fields); err != nil {
+		return j.broken(err, value, line)
+	}
+	return nil
+}
+
+// Place implements input.Placed.
+func (j *jsonRecords) Place() input.Place { return j.place }
+
+func (j *jsonRecords) Ahead() (int64, int) {
 	switch {
 	case j.pending:
-		return j.start, j.startOK
+		return j.start, 1
 	case j.array:
-		return 0, false
+		return -1, 0
 	}
-	return j.in.place()
+	return j.in.byte(), j.in.line + 1
 }
 
-func (j *jsonRecords) GoTo(at int64) error {
+func (j *jsonRecords) GoTo(at int64, line int) error {
 	j.pending = false
-	return j.in.seek(at)
+	return j.in.seek(at, line-1)
 }
 
 // JSONFields are the fields of an object.
