@@ -110,6 +110,11 @@ class Lists(unittest.TestCase):
             self.assertTrue(velum.evaluate(gold))
 
 
+    def test_language(self):
+        with self.assertWarnsRegex(UserWarning, "language"):
+            velum.mask(["Le patient se plaint de douleurs thoraciques depuis trois jours, examen sans particularité"] * 60)
+
+
 class Program:
     """A program in place of velum, which does what the shell says."""
 
@@ -348,6 +353,46 @@ class Frames(unittest.TestCase):
         with self.assertRaises(velum.VelumError) as caught:
             velum.mask(table, text="year")
         self.assertIn("int64", str(caught.exception))
+
+    @needs("pyarrow")
+    def test_pyarrow_readers(self):
+        import pyarrow
+        import pyarrow.dataset
+
+        table = pyarrow.table(self.columns())
+        want = velum.mask(table, text="nota", id="codigo", keep=["year"])
+        whole = pyarrow.dataset.dataset(table)
+        for data in (table.to_reader(), whole, whole.scanner(), whole.scanner(filter=pyarrow.dataset.field("codigo") != 0), whole.scanner().to_reader()):
+            self.assertTrue(velum.mask(data, text="nota", id="codigo", keep=["year"]).equals(want), type(data))
+        self.assertEqual(velum.tag(table.to_reader(), text="nota")["spans"].to_pylist()[0][0]["label"], "PERSON")
+
+        def broken():
+            yield table.to_batches()[0]
+            raise ValueError("Puigdomènech")
+
+        for wrong in (pyarrow.scalar("Puigdomènech"), pyarrow.RecordBatchReader.from_batches(table.schema, broken()), pyarrow.schema([("Puigdomènech", "string")])):
+            with self.assertRaises(TypeError) as caught:
+                velum.mask(wrong, text="nota")
+            self.assertNotIn("Puigdomènech", str(caught.exception))
+            self.assertIsNone(caught.exception.__context__)
+
+    @needs("duckdb", "pyarrow")
+    def test_duckdb(self):
+        import duckdb
+
+        notes = duckdb.sql("select * from (values (1, 'Avisa a Jordi Puigdomènech, tel 600 123 456'), (2, null)) as t(n, nota) order by n")
+        for data in (lambda: notes, notes.arrow):
+            self.assertEqual(velum.mask(data(), text="nota", keep=["n"]).to_pylist(), [{"nota": MASKED[0], "status": "masked", "n": 1}, {"nota": None, "status": "null_text", "n": None}])
+        with self.assertRaises(TypeError) as caught:
+            velum.mask(duckdb.sql("select cast(nota as int) as text from (values ('Puigdomènech')) as t(nota)"))
+        self.assertNotIn("Puigdomènech", str(caught.exception))
+
+    @needs("pyarrow")
+    def test_identifying_ids(self):
+        import pyarrow
+
+        masked = velum.mask(pyarrow.table({"codigo": ["12345678Z", "7"], "text": ["refiere tos"] * 2}), id="codigo")
+        self.assertEqual(masked.to_pylist(), [{"codigo": None, "text": None, "status": "identifying_id"}, {"codigo": "7", "text": "refiere tos", "status": "masked"}])
 
     @needs("datasets", "pyarrow")
     def test_datasets(self):

@@ -53,6 +53,8 @@ def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str |
 
     data is a list of str and None, a Series (pandas, Polars), an Array (pyarrow), or a frame: a
     DataFrame (pandas, Polars), a LazyFrame, a Table or RecordBatch (pyarrow), a Dataset (Hugging Face).
+    A RecordBatchReader, a Dataset or Scanner of pyarrow, a relation of DuckDB, and whatever else has
+    ``__arrow_c_stream__``, come back as a Table.
 
     Of a frame come back the columns id (if named), text, status, and those named in keep; no other
     column is looked at. status is "masked", or the reason for which text is null, and with it all of
@@ -194,7 +196,7 @@ def _through(verb: str, data: Any, columns: Columns, options: dict[str, Any]) ->
     library, name = type(data).__module__.partition(".")[0], type(data).__name__
     if isinstance(data, (str, bytes)):
         raise TypeError("put the note into a list: velum.mask([note]); or use velum.Session for one note after another")
-    if library not in ("pandas", "polars", "pyarrow", "datasets"):
+    if library not in ("pandas", "polars", "pyarrow", "datasets") and not hasattr(data, "__arrow_c_stream__"):
         found = rows(verb, data, flags(**options))
         return [_spans(r) for r in found] if verb == "tag" else [r["text"] for r in found]
     try:
@@ -216,13 +218,33 @@ def _through(verb: str, data: Any, columns: Columns, options: dict[str, Any]) ->
         for kept in columns.keep:
             made = made.cast_column(kept, data.features[kept])
         return made
-    if library == "pyarrow" and name in ("Table", "RecordBatch"):
-        out = table(pa.Table.from_batches([data]) if name == "RecordBatch" else data)
-        return out if name == "Table" else out.combine_chunks().to_batches()[0] if len(out) else pa.RecordBatch.from_pylist([], schema=out.schema)
-    if library == "datasets" or name.endswith(("Dict", "Frame", "Index")):
+    if isinstance(data, pa.RecordBatch):
+        out = table(pa.Table.from_batches([data]))
+        return out.combine_chunks().to_batches()[0] if len(out) else pa.RecordBatch.from_pylist([], schema=out.schema)
+    one = isinstance(data, (pa.Array, pa.ChunkedArray)) or library in ("pandas", "polars") and name == "Series"
+    if not one and (rows_of := _rows(data)) is not None:
+        return table(rows_of)
+    if not one:
         raise TypeError(f"notes do not come as {library}.{name}; see help(velum.mask) for what they may come as")
     alone = Columns("text", None, None, None, ())
     return _series(library, data, lambda of: _table(verb, of, alone, options), verb)
+
+
+def _rows(data: Any) -> Any:
+    """Return data as a table of pyarrow, None if it is none. The errors of its readers may quote rows; these do not."""
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        return data
+    try:
+        if type(data).__module__ == "pyarrow._dataset":  # a dataset or scanner
+            return data.to_table()
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(data).read_all()
+        return None
+    except Exception as problem:  # noqa: BLE001 of whatever library the rows come from
+        said = type(problem).__name__
+    raise TypeError(f"the rows of {type(data).__name__} cannot be read: {said}")
 
 
 def _pandas(data: Any, columns: Columns, table: Callable[[Any], Any]) -> Any:

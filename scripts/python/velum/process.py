@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
@@ -109,6 +110,13 @@ def failure(code: int, said: bytes) -> VelumError:
     return VelumError(f"velum ended with code {code}", code, "see `velum help exit-codes`")
 
 
+def warn(log: Iterable[bytes]) -> None:
+    """Warn of notes in a language that the model does not know, as the program's log does."""
+    for line in log:
+        if b'"doubt"' in line and (said := json.loads(line)).get("level") == "WARN":
+            warnings.warn(said["msg"], stacklevel=2)
+
+
 def lost(what: str) -> VelumError:
     """Return the error of an answer that is not that of the question. Nobody should ever see it."""
     return VelumError(f"what came back of velum is not what was sent: {what}", 1, "report it, and use nothing of what came back")
@@ -153,6 +161,8 @@ def pipe(args: Sequence[str], feed: Callable[[IO[bytes]], None], take: Callable[
                 raise problems[0]
             if broken:
                 raise lost(broken)
+            log.seek(0)
+            warn(log)
         finally:
             if process.poll() is None:
                 process.kill()

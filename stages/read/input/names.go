@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
 // Names of folders and files are any bytes to the system. In manifests, which
@@ -92,23 +94,59 @@ func MissingRemedy(name, order string, have []string) string {
 	return "the file has: " + list + "; " + order
 }
 
-// headerNames are the columns of a CSV file for an error to list. A file without a header has a note in its first line, which no
-// error may quote: then the error says so, and lists none. A column without a name, as the index that pandas writes, says nothing.
+// HeaderNames are the columns of a CSV file for an error to list. A file without a header has a note or somebody's data in its
+// first line, which no error may quote: unless the line is surely a header, the error says so, and lists none. A column without a
+// name, as the index that pandas writes, says nothing.
 func HeaderNames(have []string) (names []string, order string) {
+	sure := false
 	for _, h := range have {
 		if h == "" {
 			continue
 		}
-		if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords {
-			return nil, "what stands in its first line does not look like names of columns: write a header line, or name the delimiter with --delimiter"
+		if !IsHeader(h) {
+			return nil, notQuoted
 		}
+		others := 0
+		for _, word := range strings.FieldsFunc(strings.ToLower(h), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if !strings.Contains(columnWords, " "+word+" ") {
+				others++
+			}
+		}
+		sure = sure || others == 0
 		names = append(names, PlainColumn(h))
+	}
+	if !sure && len(names) > 0 {
+		return nil, notQuoted
 	}
 	return names, ""
 }
 
-// headerName is what people call a column: it begins with a letter, is short and no sentence.
-var headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
+const notQuoted = "its first line may hold no names of columns, so that it is not quoted: write a header line, name the delimiter with --delimiter, or see what velum init says of it"
+
+// columnWords are words that names of columns are made of: in a header there is one of nothing else.
+const columnWords = " id ids uid uuid note notes nota notas text texto texts textos txt free libre cod codi codigo código code num numero número fecha data date dia year ano año any mes month sexo sex edad age " +
+	"tipo type document documento doc informe report registro episodio episode servicio center centro centre unidad patient paciente pacient nhc person persona usuario campo field value valor comentario evolucion evolución curso "
+
+// IsHeader tells whether a cell of the first line may be the name of a column: it begins with a letter, is short, and is no
+// sentence, number or person's name.
+func IsHeader(h string) bool {
+	if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords || longNumber.MatchString(h) {
+		return false
+	}
+	for _, word := range strings.FieldsFunc(h, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		classes := gazetteer.Default().Classes([]byte(word))
+		if classes&(gazetteer.GivenName|gazetteer.Surname) != 0 && classes&(gazetteer.CommonWord|gazetteer.Month|gazetteer.MedicalTerm) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// headerName is what people call a column.
+var (
+	headerName = regexp.MustCompile(`^[\pL_][^,;:!?\n]{0,39}$`)
+	longNumber = regexp.MustCompile(`[0-9]{5}`)
+)
 
 const mostWords = 5 // of the name of a column
 

@@ -161,7 +161,7 @@ func (t *table) column(number int, name string) *column {
 		}
 	}
 	c := &column{number: number, values: map[uint64]struct{}{}}
-	if plain, doubt := input.HeaderNames([]string{name}); doubt == "" && len(plain) == 1 {
+	if input.IsHeader(name) {
 		c.name = name
 	}
 	t.columns = append(t.columns, c)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -97,13 +98,14 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	if !r.Read() {
 		r.Plan = PlanOf(m, in.Model.Risk, o.Proven)
 	}
-	foreign, unknown := plainForeign, plainUnknown
+	unknown := plainUnknown
 	c := in.Model.Risk
 	if c != nil {
-		foreign, unknown = c.Foreign, c.Unknown
+		unknown = c.Unknown
 	}
 	enough := s.Told >= int64(o.Shift.Notes)
-	r.compare("language", s.ForeignShare(), foreign, foreign[1]+o.Shift.Language, enough)
+	foreign, most := foreignOf(c, &o.Shift)
+	r.compare("language", s.ForeignShare(), foreign, most, enough)
 	r.compare("words", s.UnknownShare(), unknown, unknown[1]+o.Shift.Words, enough)
 	if c == nil {
 		return r
@@ -122,6 +124,23 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 		r.Left, r.Calibration = &left, &Calibration{c.Notes, c.Leaks, c.Sources, Rounded(c.Spread)}
 	}
 	return r
+}
+
+// foreignOf is how many notes in another language were calibrated on, and the share of them
+// above which the light is red.
+func foreignOf(c *calibrate.Risk, o *option.Shift) (calibrate.Range, float64) {
+	known := plainForeign
+	if c != nil {
+		known = c.Foreign
+	}
+	return known, known[1] + o.Language
+}
+
+// Foreign tells whether a run over these notes would be red since too many of them are in a
+// language that the model does not know. c is nil for a model without a calibration.
+func Foreign(s *calibrate.Source, c *calibrate.Risk, o *option.Shift) bool {
+	_, most := foreignOf(c, o)
+	return s.Told >= int64(o.Notes) && s.ForeignShare() > most
 }
 
 // WordsLost counts masked words that a list of what is safe has, if an inverse model

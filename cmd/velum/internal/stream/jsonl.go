@@ -198,6 +198,9 @@ func (j *jsonl) Put(b *pipeline.Batch) (err error) {
 		}
 		out = append(out, `,"`+statusColumn+`":"`...)
 		out = append(append(out, j.status(b, i)...), '"')
+		if sound && foreign(b, i) {
+			out = append(out, `,"`+doubtColumn+`":"`+doubtLanguage+`"`...)
+		}
 		if sound {
 			out = append(out, kept.Bytes.At(i)...)
 		} else {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"os/signal"
@@ -28,8 +29,10 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/cmd/velum/internal/report"
 	"github.com/velum-health/velum/configs"
 	"github.com/velum-health/velum/models/form/document"
+	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -58,6 +61,7 @@ const (
 	textColumn   = "text"
 	spansColumn  = "spans"
 	statusColumn = "status"
+	doubtColumn  = "doubt" // of JSON alone, where there is one
 )
 
 // A door is a format of streams. Next and Put run beside each other, and share
@@ -126,7 +130,9 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	if err := a.append("start"); err != nil {
 		return err
 	}
-	p := &passing{door: d, steady: c.SteadyMemory, counts: commit.Counts{Reasons: map[string]int64{}}}
+	risk := f.Model.Header().Risk
+	p := &passing{door: d, steady: c.SteadyMemory, counts: commit.Counts{Reasons: map[string]int64{}}, log: c.Log,
+		red: func(s *calibrate.Source) bool { return report.Foreign(s, risk, &cfg.Report.Shift) }}
 	err = pipeline.Run(ctx, d, steps, p, nil)
 	if err == nil {
 		err = d.close()
@@ -148,7 +154,7 @@ func newShape(f *flow.Flow, c *console.Console, o *Options) (*shape, error) {
 		return nil, exit.Errorf(exit.Config, "use velum run", "anonymity.k needs all notes, and a stream never has them")
 	}
 	for _, name := range r.Keep {
-		if slices.Contains([]string{idColumn, textColumn, spansColumn, statusColumn}, name) {
+		if slices.Contains([]string{idColumn, textColumn, spansColumn, statusColumn, doubtColumn}, name) {
 			return nil, exit.Errorf(exit.Config, "leave it out, or give it another name", "read.keep: %s is a column of every row", name)
 		}
 	}
@@ -220,6 +226,11 @@ type passing struct {
 	door
 	steady func() // called when a second batch comes
 	counts commit.Counts
+
+	log     *slog.Logger
+	told    calibrate.Source
+	red     func(*calibrate.Source) bool // a run over such notes would be
+	foreign bool                         // it was, and that was said
 }
 
 // Put implements pipeline.Sink.
@@ -240,10 +251,11 @@ func (p *passing) Put(b *pipeline.Batch) error {
 	if err := p.door.Put(b); err != nil {
 		return err
 	}
-	for _, r := range b.Reason {
+	for i, r := range b.Reason {
 		p.counts.Rows++
 		if r == pipeline.Sound {
 			p.counts.Masked++
+			p.language(b, i)
 			continue
 		}
 		p.counts.Quarantined++
@@ -252,12 +264,34 @@ func (p *passing) Put(b *pipeline.Batch) error {
 	return nil
 }
 
+// language warns once of notes whose language the model does not know, where the light of a
+// run would be red.
+func (p *passing) language(b *pipeline.Batch, i int) {
+	p.told.Told++
+	if foreign(b, i) {
+		p.told.Foreign++
+	}
+	if !p.foreign && p.red(&p.told) {
+		p.foreign = true
+		p.log.Warn("many notes are in a language that the model does not know, where it finds few names: the light of a run would be red; do not give these away before people have read a sample",
+			"doubt", doubtLanguage, "notes", p.told.Foreign, "of", p.told.Told)
+	}
+}
+
+// foreign tells whether a note is in a language that the models of velum do not know.
+func foreign(b *pipeline.Batch, i int) bool {
+	return b.Language[i] == pipeline.English || b.Words[i].Foreign()
+}
+
+// doubtLanguage stands in the field doubt of rows in a language that the model does not know.
+const doubtLanguage = "language"
+
 // said says what went out, on stderr: standard output has the rows.
 func (p *passing) said(c *console.Console) {
 	n := &p.counts
 	switch {
 	case c.JSON:
-		_ = json.NewEncoder(c.Errs).Encode(map[string]any{"message_type": "summary", "rows": n.Rows, "masked": n.Masked, "quarantined": n.Quarantined, "reasons": n.Reasons})
+		_ = json.NewEncoder(c.Errs).Encode(map[string]any{"message_type": "summary", "rows": n.Rows, "masked": n.Masked, "quarantined": n.Quarantined, "reasons": n.Reasons, "foreign": p.told.Foreign})
 	case !c.Quiet:
 		var reasons string
 		for _, r := range slices.Sorted(maps.Keys(n.Reasons)) {
