@@ -17,8 +17,10 @@ that are missing or changed, files that the manifest does not know, a run that d
 end. The private tree beside it is checked too, if it is there, its audit log included.
 Nothing is changed. An output whose run could read no note ends with exit code 3.
 
-With --exclude and --in, the notes of people who object are looked up in the archive,
-and it is proven that none of them is in DIR.`,
+With --in, the notes of people who object (--exclude), and of those whom DIR remembers as
+forgotten or objecting, are looked up in the archive, and it is proven that none of them is in
+DIR. Ids that may be theirs in another way of writing, or that stand elsewhere in a masked
+document, end it with exit code 15.`,
 		Example: `  velum check masked/            # masked/ and masked.private/
   velum check masked/ --json
   velum check masked/ --exclude objections.csv --in archive/ --set read.columns.patient=patient_id --set people.unmatched=warn`,

@@ -54,7 +54,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit that was removed), read (a sample, by people), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
 	Run    string         // name of the plan
 	Unit   string         // name of the unit
 	Config string         // hash of everything that shapes the output, as hexadecimal digits
@@ -67,7 +67,7 @@ type Entry struct {
 	Exit   *int           // exit code, of an end
 	Check  bool           // every byte of what was done before was compared with the manifest, of an end
 	Read   *Reading       // of a read
-	Mark   string         // of a patient who is forgotten, see Forgotten.Mark
+	Mark   string         // of a patient who is forgotten, objects or takes that back, see Forgotten.Mark
 	Shard  string         // file of the log of a share, of a shard
 	Head   string         // of that log
 

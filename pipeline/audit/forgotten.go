@@ -16,42 +16,40 @@ import (
 	"github.com/velum-health/velum/pipeline/patientid"
 )
 
-// forgottenName is the file of a private tree that says who was forgotten, so that
-// no later run takes them up again. It holds keyed marks and no ids, and stands in
-// no manifest: it says what was asked of an output, not what is in it.
+// forgottenName is the file of a private tree that says who was forgotten and who
+// objected, so that no later run takes them up again, whatever list it is given. It
+// holds keyed marks and no ids, and stands in no manifest: it says what was asked of
+// an output, not what is in it.
 const forgottenName = "_forgotten"
 
-const forgottenFormat = "velum.forgotten/1"
+const forgottenFormat = "velum.forgotten/2"
 
-// Forgotten are the patients who were taken out of an output.
+// Forgotten are the patients whose notes are left out of an output.
 type Forgotten struct {
-	Set    *patientid.Set
-	secret []byte
+	Set      *patientid.Set // taken out by `velum forget --patient`
+	Objected *patientid.Set // in a list of --exclude of this run or of an earlier one
+	secret   []byte
 }
 
 type forgottenFile struct {
-	Format   string            `json:"format"`
-	Secret   string            `json:"secret"`
-	Patients []forgottenMember `json:"patients"`
-	Sum      string            `json:"sum"` // SHA-256 of the rest
-}
-
-type forgottenMember struct {
-	Key    uint64 `json:"key"`
-	Form   uint64 `json:"form"`
-	Number bool   `json:"number,omitempty"`
+	Format   string             `json:"format"`
+	Secret   string             `json:"secret"`
+	Patients []patientid.Member `json:"patients"`
+	Objected []patientid.Member `json:"objected"`
+	Sum      string             `json:"sum"` // SHA-256 of the rest
 }
 
 func newForgotten(secret []byte) *Forgotten {
-	return &Forgotten{secret: secret, Set: patientid.NewSet(func(form []byte) uint64 {
+	hash := func(form []byte) uint64 {
 		var buf [128]byte
 		sum := sha256.Sum256(append(append(buf[:0], secret...), form...))
 		return binary.BigEndian.Uint64(sum[:])
-	})}
+	}
+	return &Forgotten{secret: secret, Set: patientid.NewSet(hash), Objected: patientid.NewSet(hash)}
 }
 
-// ReadForgotten reads who was forgotten in a private tree; nobody, if it has no such
-// file. A file that is not whole is an *durable.IntegrityError: nobody must come
+// ReadForgotten reads who was forgotten or objected in a private tree; nobody, if it has
+// no such file. A file that is not whole is an *durable.IntegrityError: nobody must come
 // back because of it. A nil d means durable.OS.
 func ReadForgotten(d durable.FS, private string) (*Forgotten, error) {
 	if d == nil {
@@ -69,7 +67,7 @@ func ReadForgotten(d durable.FS, private string) (*Forgotten, error) {
 	}
 	f, ok := parseForgotten(data)
 	if !ok {
-		return nil, &durable.IntegrityError{Path: name, Cause: "says who was forgotten and is damaged: put its copy back, or forget them again in a new output"}
+		return nil, &durable.IntegrityError{Path: name, Cause: "says who was forgotten and who objected, and is damaged or of another version: put its copy back, or begin a new output and forget them again there"}
 	}
 	return f, nil
 }
@@ -86,7 +84,10 @@ func parseForgotten(data []byte) (*Forgotten, bool) {
 	}
 	f := newForgotten(secret)
 	for _, m := range file.Patients {
-		f.Set.Put(patientid.Member{Number: m.Number, Key: m.Key, Form: m.Form})
+		f.Set.Put(m)
+	}
+	for _, m := range file.Objected {
+		f.Objected.Put(m)
 	}
 	return f, true
 }
@@ -105,15 +106,29 @@ func (f *forgottenFile) marshal() ([]byte, error) {
 
 // Write writes the file. A nil d means durable.OS.
 func (f *Forgotten) Write(d durable.FS, private string) error {
-	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: []forgottenMember{}}
-	for _, m := range f.Set.Members() {
-		file.Patients = append(file.Patients, forgottenMember{m.Key, m.Form, m.Number})
-	}
+	file := forgottenFile{Format: forgottenFormat, Secret: hex.EncodeToString(f.secret), Patients: f.Set.Members(), Objected: f.Objected.Members()}
 	data, err := file.marshal()
 	if err != nil {
 		return err
 	}
 	return durable.WriteFile(d, filepath.Join(private, forgottenName), data)
+}
+
+// Object adds a patient who objects, and tells whether that is new.
+func (f *Forgotten) Object(form []byte) bool {
+	if len(form) == 0 || f.Objected.Has(form) {
+		return false
+	}
+	f.Objected.Add(form, 0)
+	return true
+}
+
+// TakeBack removes a patient, who neither objects nor is forgotten any more, and tells
+// whether there was one.
+func (f *Forgotten) TakeBack(form []byte) bool {
+	was := f.Set.Has(form) || f.Objected.Has(form)
+	f.Set, f.Objected = f.Set.Without(form), f.Objected.Without(form)
+	return was
 }
 
 // Mark names a patient in the audit log: who has the id and the key finds it there,

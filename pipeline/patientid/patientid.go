@@ -13,6 +13,12 @@
 //
 // Zeros in front say nothing in a number, and may say everything in a text: where
 // either side was a number they do not count (Same), where both are text they do.
+// Two texts that differ by such zeros, or by letters around the digits that one of
+// them lacks (1000, 0001000, P1000), may be one patient or two: they are Alike, and
+// a person has to say which.
+//
+// A document may name its patient by several ids. Their forms stand behind each
+// other with Between in between, the first one first, and each of them is the patient.
 package patientid
 
 import (
@@ -32,6 +38,9 @@ type Rules struct {
 
 // number begins the form of an id that was a number. No other form begins with it.
 const number = '='
+
+// Between stands between the forms of several ids of one patient. No form holds it.
+const Between = 0x1f
 
 // misread is a byte order mark that was read as Latin-1.
 var misread = []byte("\u00ef\u00bb\u00bf")
@@ -85,16 +94,34 @@ func (r Rules) AppendNumber(dst, id []byte) []byte {
 // Key returns what all forms of a patient share: without the mark of numbers, and
 // without zeros in front of digits. Keys of surrogates and counts of people go by
 // it: that two patients share one is a smaller error there than that one has two.
-// It is a piece of form.
+// Of several ids it is the first one's. It is a piece of form.
 func Key(form []byte) []byte {
+	form, _, _ = bytes.Cut(form, []byte{Between})
 	if len(form) > 0 && form[0] == number {
 		return form[1:]
 	}
 	return withoutZeros(form)
 }
 
-// Same tells whether two forms are of the same patient.
+// Each calls do with every form of what may be several, until do returns true, and
+// tells whether it did.
+func Each(forms []byte, do func(form []byte) bool) bool {
+	for len(forms) > 0 {
+		form, rest, _ := bytes.Cut(forms, []byte{Between})
+		if len(form) > 0 && do(form) {
+			return true
+		}
+		forms = rest
+	}
+	return false
+}
+
+// Same tells whether two forms, or any of several, are of the same patient.
 func Same(a, b []byte) bool {
+	return Each(a, func(a []byte) bool { return Each(b, func(b []byte) bool { return same(a, b) }) })
+}
+
+func same(a, b []byte) bool {
 	if isNumber(a) || isNumber(b) {
 		return bytes.Equal(Key(a), Key(b))
 	}
@@ -261,27 +288,55 @@ func written(form []byte) (out []byte, ok bool) {
 type Set struct {
 	hash    func([]byte) uint64
 	members []Member
-	at      map[uint64][]int32
+	at      map[uint64][]int32 // by Member.Key
+	near    map[uint64][]int32 // by Member.Core
 }
 
 // A Member is an id of a set.
 type Member struct {
-	Row       int64
-	Number    bool
-	Key, Form uint64 // hashes
+	Row    int64  `json:"-"`
+	Number bool   `json:"number,omitempty"`
+	Key    uint64 `json:"key"` // hashes
+	Form   uint64 `json:"form"`
+
+	// Hashes of the digits and of the letters before and behind them, 0 for none: see Alike.
+	Core   uint64 `json:"core,omitempty"`
+	Before uint64 `json:"before,omitempty"`
+	Behind uint64 `json:"behind,omitempty"`
 }
 
 // NewSet returns an empty set; hash is a good hash of bytes.
-func NewSet(hash func([]byte) uint64) *Set { return &Set{hash: hash, at: map[uint64][]int32{}} }
+func NewSet(hash func([]byte) uint64) *Set {
+	return &Set{hash: hash, members: []Member{}, at: map[uint64][]int32{}, near: map[uint64][]int32{}}
+}
 
 // Add adds the form of an id.
 func (s *Set) Add(form []byte, row int64) {
-	s.Put(Member{row, isNumber(form), s.hash(Key(form)), s.hash(form)})
+	m := Member{Row: row, Number: isNumber(form), Key: s.hash(Key(form)), Form: s.hash(form)}
+	m.Core, m.Before, m.Behind = s.digits(form)
+	s.Put(m)
+}
+
+// digits returns the hashes of the digits of a form and of the letters around them; 0 for
+// what there is none of.
+func (s *Set) digits(form []byte) (core, before, behind uint64) {
+	a, b, c := split(form)
+	sum := func(part []byte) uint64 {
+		if len(part) == 0 {
+			return 0
+		}
+		return s.hash(part)
+	}
+	return sum(b), sum(a), sum(c)
 }
 
 // Put adds a member of another set of the same hash.
 func (s *Set) Put(m Member) {
-	s.at[m.Key] = append(s.at[m.Key], int32(len(s.members)))
+	k := int32(len(s.members))
+	s.at[m.Key] = append(s.at[m.Key], k)
+	if m.Core != 0 {
+		s.near[m.Core] = append(s.near[m.Core], k)
+	}
 	s.members = append(s.members, m)
 }
 
@@ -306,23 +361,57 @@ func (s *Set) Without(form []byte) *Set {
 	return rest
 }
 
-// Has tells whether the patient of a form is in the set. A nil set has none.
-func (s *Set) Has(form []byte) bool {
+// Has tells whether the patient of a form, or of any of several, is in the set. A nil
+// set has none.
+func (s *Set) Has(forms []byte) bool {
 	found := false
-	s.Each(form, func(int) { found = true })
+	s.Each(forms, func(int) { found = true })
 	return found
 }
 
-// Each calls do with the number of each member that is the patient of a form.
-func (s *Set) Each(form []byte, do func(member int)) {
-	if s == nil || len(form) == 0 || len(s.members) == 0 {
+// Each calls do with the number of each member that is the patient of a form, or of
+// any of several.
+func (s *Set) Each(forms []byte, do func(member int)) {
+	if s == nil || len(s.members) == 0 {
 		return
 	}
-	for _, k := range s.at[s.hash(Key(form))] {
-		if m := &s.members[k]; m.Number || isNumber(form) || m.Form == s.hash(form) {
-			do(int(k))
+	Each(forms, func(form []byte) bool {
+		for _, k := range s.at[s.hash(Key(form))] {
+			if m := &s.members[k]; m.Number || isNumber(form) || m.Form == s.hash(form) {
+				do(int(k))
+			}
 		}
+		return false
+	})
+}
+
+// Alike tells whether a form, or any of several, may be a member's id that is written in
+// another way: the digits are the same but for zeros in front, and so are the letters before
+// them and behind, unless one of the two has none there.
+func (s *Set) Alike(forms []byte) bool {
+	if s == nil || len(s.members) == 0 {
+		return false
 	}
+	return Each(forms, func(form []byte) bool {
+		core, before, behind := s.digits(form)
+		return core != 0 && slices.ContainsFunc(s.near[core], func(k int32) bool {
+			m := &s.members[k]
+			return fits(m.Before, before) && fits(m.Behind, behind)
+		})
+	})
+}
+
+func fits(a, b uint64) bool { return a == b || a == 0 || b == 0 }
+
+// split divides the letters and digits of a form into the letters before its first digit, what
+// stands from there to its last digit without zeros in front, and the letters behind.
+func split(form []byte) (before, core, behind []byte) {
+	all := letters(form)
+	first, last := bytes.IndexAny(all, "0123456789"), bytes.LastIndexAny(all, "0123456789")
+	if first < 0 {
+		return nil, nil, nil
+	}
+	return all[:first], bytes.TrimLeft(all[first:last+1], "0"), all[last+1:]
 }
 
 // Near tells whether two ids look like one that was written in two ways: they
@@ -334,14 +423,16 @@ func Near(a, b []byte) bool {
 }
 
 // bones returns the letters and digits of a form, without zeros in front.
-func bones(form []byte) []byte {
-	kept := bytes.Map(func(c rune) rune {
+func bones(form []byte) []byte { return bytes.TrimLeft(letters(form), "0") }
+
+// letters returns the letters and digits of a form, in capitals.
+func letters(form []byte) []byte {
+	return bytes.Map(func(c rune) rune {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
 			return unicode.ToUpper(c)
 		}
 		return -1
 	}, form)
-	return bytes.TrimLeft(kept, "0")
 }
 
 func oneEdit(a, b []byte) bool {

@@ -109,3 +109,26 @@ func ExampleSame() {
 	fmt.Println(Same([]byte("=123"), []byte("00123")), Same([]byte("123"), []byte("00123")))
 	// Output: true false
 }
+
+// Ids are alike whose digits are the same but for zeros in front, unless the letters around
+// them contradict each other; of several ids of a patient each counts.
+func TestAlike(t *testing.T) {
+	for _, c := range []struct {
+		member, id  string
+		alike, same bool
+	}{
+		{"1000", "0001000", true, false}, {"1000", "P1000", true, false}, {"P1000", "0001000", true, false}, {"P-1000", "P0001000", true, false},
+		{"12345678", "12345678Z", true, false}, {"A1000", "B1000", false, false}, {"1000A", "1000B", false, false},
+		{"1000", "1001", false, false}, {"1000", "10000", false, false}, {"AB", "CD", false, false}, {"P", "P0", false, false},
+		{"1000", "77\x1fP1000", true, false}, {"1000", "77\x1f1000", true, true}, {"1000", "\x1f1000", true, true}, {"1000", "", false, false},
+	} {
+		set := NewSet(fnvOf)
+		set.Add([]byte(c.member), 0)
+		if set.Alike([]byte(c.id)) != c.alike || set.Has([]byte(c.id)) != c.same || Same([]byte(c.id), []byte(c.member)) != c.same {
+			t.Errorf("%q and %q: alike %v, in the set %v; want %v and %v", c.member, c.id, set.Alike([]byte(c.id)), set.Has([]byte(c.id)), c.alike, c.same)
+		}
+	}
+	if got := Key([]byte("0012\x1fB7")); string(got) != "12" {
+		t.Errorf("the key of several ids is %q, want that of the first", got)
+	}
+}

@@ -197,8 +197,8 @@ func (c *clinical) id(a attr, parent string, whose Kind) {
 	case whose == StaffName:
 		c.attrText(&c.all, a, StaffID, nil)
 	default:
-		if parent == "patientRole" && c.Patient == nil {
-			c.Patient = bytes.Clone(value)
+		if parent == "patientRole" || parent == "patient" {
+			c.about(value)
 		}
 		c.attrText(&c.all, a, PatientID, nil)
 	}

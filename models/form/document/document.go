@@ -65,6 +65,17 @@ type Options struct {
 	Name func(dst, id []byte) []byte
 }
 
+// about notes an id of the patient: the first one is Patient, the others are Others.
+func (d *Document) about(id []byte) {
+	switch {
+	case len(id) == 0 || bytes.Equal(id, d.Patient):
+	case d.Patient == nil:
+		d.Patient = bytes.Clone(id)
+	case !slices.ContainsFunc(d.Others, func(have []byte) bool { return bytes.Equal(have, id) }):
+		d.Others = append(d.Others, bytes.Clone(id))
+	}
+}
+
 // Edit puts other text in place of a piece of Document.Text.
 type Edit struct {
 	Start, End int
@@ -73,8 +84,9 @@ type Edit struct {
 
 // Document is one document taken apart. Its slices are its own.
 type Document struct {
-	ID      []byte // nil: it has none
-	Patient []byte // as the document writes the id of whom it is about; nil: unknown
+	ID      []byte   // nil: it has none
+	Patient []byte   // as the document writes the id of whom it is about; nil: unknown
+	Others  [][]byte // further ids of patients in it: repetitions, identifiers of other systems
 	Text    []byte
 	Fields  []Field // sorted, disjoint
 

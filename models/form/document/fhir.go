@@ -75,7 +75,7 @@ func (d *Document) fhir() pipeline.Reason {
 	if id := r.string(root.get("id")); len(id) > 0 {
 		d.ID = []byte(string(kind) + "/" + string(id))
 	}
-	d.Patient = r.patient(&root, string(kind))
+	r.patient(&root, &root, string(kind))
 	r.object(&root, "", Words)
 	return r.reason
 }
@@ -89,32 +89,66 @@ func (r *resource) string(v *value) []byte {
 	return text
 }
 
-// patient is the id of the patient whom a resource is about: its own, that of its
-// subject, or that of the first resource in a bundle which has one.
-func (r *resource) patient(v *value, kind string) []byte {
+// patient takes the ids of the patients whom a resource is about: its own, those of its
+// subject, which may be a patient that root contains, or those of all resources of a bundle.
+func (r *resource) patient(v, root *value, kind string) {
 	if kind == "Patient" {
-		return r.string(v.get("id"))
+		if v == root || root.get("contained") == nil { // else the id is one within the resource
+			r.about(r.string(v.get("id")))
+		}
+		r.identifiers(v)
+		return
 	}
 	for _, member := range []string{"subject", "patient", "beneficiary"} {
 		of := v.get(member)
 		if of == nil {
 			continue
 		}
-		if ref := string(r.string(of.get("reference"))); ref != "" && (member != "subject" || referred(ref) == "Patient" || !strings.Contains(ref, "/")) {
-			ref, _, _ = strings.Cut(ref, "/_history/")
-			return []byte(ref[strings.LastIndexAny(ref, "/:")+1:])
+		ref, _, _ := strings.Cut(string(r.string(of.get("reference"))), "/_history/")
+		if ref != "" && ref[0] != '#' && (member != "subject" || referred(ref) == "Patient" || !strings.Contains(ref, "/")) {
+			r.about([]byte(ref[strings.LastIndexAny(ref, "/:")+1:]))
 		}
+		r.identified(of.get("identifier"))
 	}
-	if entries := v.get("entry"); entries != nil && kind == "Bundle" {
-		for i := range entries.below {
-			if of := entries.below[i].get("resource"); of != nil {
-				if id := r.patient(of, string(r.string(of.get("resourceType")))); len(id) > 0 {
-					return id
-				}
+	r.each(v.get("contained"), func(of *value) {
+		if string(r.string(of.get("resourceType"))) == "Patient" {
+			r.patient(of, v, "Patient")
+		}
+	})
+	if kind == "Bundle" {
+		r.each(v.get("entry"), func(entry *value) {
+			if of := entry.get("resource"); of != nil {
+				r.patient(of, of, string(r.string(of.get("resourceType"))))
 			}
+		})
+	}
+}
+
+// each calls do with every element of an array; none if there is no such array.
+func (r *resource) each(array *value, do func(*value)) {
+	if array != nil {
+		for i := range array.below {
+			do(&array.below[i])
 		}
 	}
-	return nil
+}
+
+// identifiers takes the ids that other systems give to a patient.
+func (r *resource) identifiers(patient *value) {
+	r.each(patient.get("identifier"), r.identified)
+}
+
+// identified takes the value of an identifier, which may be a number.
+func (r *resource) identified(identifier *value) {
+	if identifier == nil {
+		return
+	}
+	v := identifier.get("value")
+	if id := r.string(v); id != nil {
+		r.about(id)
+	} else if v != nil {
+		r.about(r.all.text[v.start:v.end])
+	}
 }
 
 // referred is the type of the resource that a reference names; "" if it does not say.

@@ -79,9 +79,9 @@ type message struct {
 	all                                                source
 	field, component, repetition, escape, subcomponent byte
 	text                                               script
-	at                                                 string // name of the segment at hand
-	observed                                           string // its type of observation, OBX-2
-	patient                                            []byte
+	at                                                 string      // name of the segment at hand
+	observed                                           string      // its type of observation, OBX-2
+	patient                                            [3][][]byte // ids in PID-2, PID-3 and PID-4
 }
 
 func (d *Document) hl7() pipeline.Reason {
@@ -114,8 +114,21 @@ func (d *Document) hl7() pipeline.Reason {
 		}
 		at = end + 1
 	}
-	d.Patient = m.patient
+	for _, number := range []int{3, 2, 4} {
+		for _, id := range m.patient[number-2] {
+			d.about(id)
+		}
+	}
 	return pipeline.Sound
+}
+
+// identify takes the ids of the patient from PID-2, PID-3 or PID-4: the first component of each
+// repetition.
+func (m *message) identify(number int, field []byte) {
+	for _, one := range bytes.Split(field, []byte{m.repetition}) {
+		id, _ := m.first(one)
+		m.patient[number-2] = append(m.patient[number-2], id)
+	}
 }
 
 // signs tells whether the separators of a message are signs, each another.
@@ -192,10 +205,8 @@ func (m *message) value(number int, s source) pipeline.Reason {
 	case "NTE3":
 		m.words(s)
 		return pipeline.Sound
-	case "PID2", "PID3":
-		if number == 3 || m.patient == nil {
-			m.patient, _ = m.first(s.text)
-		}
+	case "PID2", "PID3", "PID4":
+		m.identify(number, s.text)
 	}
 	m.parts(s, hl7Standard().field(m.at, number))
 	return pipeline.Sound

@@ -276,6 +276,16 @@ type Table struct {
 // Rows returns how many people belong to patients.
 func (t *Table) Rows() int { return len(t.entries) }
 
+// Knows tells whether people belong to a patient, by the form of an id or of several.
+func (t *Table) Knows(patient []byte) bool {
+	return patientid.Each(patient, func(id []byte) bool {
+		_, found := slices.BinarySearchFunc(t.entries, hashOf(id), byHash)
+		return found
+	})
+}
+
+func byHash(e entry, h uint64) int { return cmp.Compare(e.hash, h) }
+
 // Staff returns how many members of staff there are.
 func (t *Table) Staff() int {
 	if t.staff == nil {
@@ -310,11 +320,21 @@ const readAhead = 512
 // errTable says that the file is not what the builder wrote.
 var errTable = errors.New("the index of the people's table cannot be read")
 
-// of reads the records of a patient into people, whose memory is used again.
+// of reads the records of a patient, who may have several ids, into people, whose memory is used again.
 func (t *Table) of(patient, buf []byte, people []person) ([]byte, []person, error) {
 	people = people[:0]
+	var err error
+	patientid.Each(patient, func(id []byte) bool {
+		buf, people, err = t.ofOne(id, buf, people)
+		return err != nil
+	})
+	return buf, people, err
+}
+
+// ofOne appends the people who belong to one id of a patient.
+func (t *Table) ofOne(patient, buf []byte, people []person) ([]byte, []person, error) {
 	h := hashOf(patient)
-	i, _ := slices.BinarySearchFunc(t.entries, h, func(e entry, h uint64) int { return cmp.Compare(e.hash, h) })
+	i, _ := slices.BinarySearchFunc(t.entries, h, byHash)
 	for ; i < len(t.entries) && t.entries[i].hash == h; i++ {
 		record, grown, err := t.record(t.entries[i].at, buf)
 		buf = grown

@@ -16,6 +16,7 @@ import (
 
 	"github.com/velum-health/velum/models/form/document"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/input"
 	"github.com/velum-health/velum/stages/read/text"
 )
@@ -94,7 +95,9 @@ func (f *Fields) Field(k int) (value []byte, number, ok bool) {
 	case at == -1:
 		return f.document.Text, false, f.reason == pipeline.Sound
 	case f.columns[at].Patient:
-		value = f.document.Patient
+		if value = f.document.Patient; len(f.document.Others) > 0 {
+			value = bytes.Join(append([][]byte{value}, f.document.Others...), []byte{patientid.Between})
+		}
 	case f.columns[at].As == input.SourceColumn && f.reason == pipeline.Sound:
 		value = f.doc
 	}

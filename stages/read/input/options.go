@@ -4,6 +4,7 @@
 package input
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -169,7 +170,7 @@ type Shape struct {
 // RawNumber stands before numbers where ids are read as they stand.
 const RawNumber = 0
 
-// patient appends the form of an id.
+// Patient appends the form of an id, or those of several (patientid.Between).
 func (o *Options) Patient(dst, id []byte, number bool) []byte {
 	switch {
 	case o.RawPatients && number:
@@ -179,7 +180,19 @@ func (o *Options) Patient(dst, id []byte, number bool) []byte {
 	case number:
 		return o.Patients.AppendNumber(dst, id)
 	}
-	return o.Patients.AppendText(dst, id)
+	first := len(dst)
+	for one := range bytes.SplitSeq(id, []byte{patientid.Between}) {
+		have := len(dst)
+		if have > first {
+			dst = append(dst, patientid.Between)
+		}
+		if with := o.Patients.AppendText(dst, one); len(with) > len(dst) {
+			dst = with
+		} else {
+			dst = dst[:have]
+		}
+	}
+	return dst
 }
 
 // fields lists the names of the columns: ids, text, extras.

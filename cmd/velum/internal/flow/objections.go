@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zeebo/xxh3"
@@ -12,6 +13,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/form/people"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -26,11 +28,21 @@ func PatientRules(c *option.Config) patientid.Rules {
 
 // Objections are the patients whose notes are left out.
 type Objections struct {
-	Path   string         // of the list; "" if there is none
-	Rows   []Objector     // of the list
-	Forgot *patientid.Set // by `velum forget --patient`; nil: nobody
+	Path   string           // of the list; "" if there is none
+	Rows   []Objector       // of the list
+	Forgot *audit.Forgotten // who was forgotten in the output, and who objected before; nil: nobody
+	Alike  []Alike          // what LeaveOut found
 
 	listed *patientid.Set // member k is Rows[k]
+	others *patientid.Set // people.others
+}
+
+// Alike are notes of a file that stay, whose patient's id may be that of somebody who is left
+// out, written in another way.
+type Alike struct {
+	Input string
+	Row   int64 // the first one
+	Notes int64
 }
 
 // An Objector is a row of the list.
@@ -44,17 +56,19 @@ type Objector struct {
 }
 
 // sets are what stages/recognize asks; none for nil.
-func (o *Objections) sets() (all []*patientid.Set) {
+func (o *Objections) sets() []*patientid.Set {
 	if o == nil {
 		return nil
 	}
-	for _, set := range []*patientid.Set{o.listed, o.Forgot} {
-		if len(set.Members()) > 0 {
-			all = append(all, set)
-		}
+	sets := []*patientid.Set{o.listed}
+	if o.Forgot != nil {
+		sets = append(sets, o.Forgot.Set, o.Forgot.Objected)
 	}
-	return all
+	return slices.DeleteFunc(sets, func(s *patientid.Set) bool { return len(s.Members()) == 0 })
 }
+
+// Anybody tells whether anybody is left out.
+func (o *Objections) Anybody() bool { return len(o.sets()) > 0 }
 
 // ReadObjections reads the table of patients who object: those of its column
 // patient_id, or of its only column, with a header or without.
@@ -63,7 +77,7 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, at, headless := &Objections{Path: c.People.Exclude, listed: patientid.NewSet(xxh3.Hash)}, -1, false
+	all, at, headless := NewObjections(c), -1, false
 	err = read.EachRow(all.Path, o, func(names []string) error {
 		for i, name := range names {
 			if strings.EqualFold(name, c.Read.Columns.Patient) || people.FieldOf(name) == people.Patient {
@@ -96,10 +110,21 @@ func ReadObjections(c *option.Config) (*Objections, error) {
 	return all, InputError(err)
 }
 
-// LeaveOut looks whose the notes of an archive are, counts those of who objects,
-// and names in each unit what it leaves out: a unit is another one without them.
+// NewObjections returns objections without a list.
+func NewObjections(c *option.Config) *Objections {
+	o := &Objections{Path: c.People.Exclude, listed: patientid.NewSet(xxh3.Hash), others: patientid.NewSet(xxh3.Hash)}
+	for _, id := range c.People.Others {
+		o.others.Add(PatientRules(c).AppendText(nil, []byte(id)), 0)
+	}
+	return o
+}
+
+// LeaveOut looks whose the notes of an archive are, counts those of who objects, names in
+// each unit what it leaves out, as a unit is another one without them, and finds the ids that
+// may be theirs in another way of writing.
 func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 	sets := o.sets()
+	o.Alike = o.Alike[:0]
 	for k := range o.Rows {
 		o.Rows[k].Notes = 0
 	}
@@ -107,9 +132,15 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 		u := &a.Units[i]
 		u.Without = a.Without(u)
 		out, some := sha256.New(), false
+		alike := Alike{Input: u.Input}
 		err := a.EachPatient(ctx, u, func(row int64, patient []byte) {
 			reason := recognize.Objection(sets, patient)
 			if reason == pipeline.Sound {
+				if !o.others.Has(patient) && slices.ContainsFunc(sets, func(s *patientid.Set) bool { return s.Alike(patient) }) {
+					if alike.Notes++; alike.Notes == 1 {
+						alike.Row = row
+					}
+				}
 				return
 			}
 			some = true
@@ -118,6 +149,9 @@ func (o *Objections) LeaveOut(ctx context.Context, a *archive.Archive) error {
 		})
 		if err != nil {
 			return err
+		}
+		if alike.Notes > 0 {
+			o.Alike = append(o.Alike, alike)
 		}
 		if some && u.Without != "" {
 			fmt.Fprintln(out, u.Without)

@@ -159,7 +159,7 @@ func sortedNames(m map[string]string) (names []string) {
 // recognized is the step of known people: those of tables, and with fields those that
 // documents themselves name. None without either.
 func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
-	if f.People == nil && !fields {
+	if nobody := f.People == nil || f.People.Table == nil && !f.People.Objects.Anybody(); nobody && !fields {
 		return nil, nil
 	}
 	set, err := pipeline.Labels(f.labels())

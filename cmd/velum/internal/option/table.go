@@ -123,6 +123,7 @@ type People struct {
 	Exclude string
 
 	Unmatched, Case string
+	Others          []string
 }
 
 // Resolve is what becomes of candidates.
@@ -412,8 +413,9 @@ func (c *Config) findOptions() []option {
 
 		opt("people.table", &n.Table, "", "Table of known people, Parquet or CSV: columns patient_id, role, given, surname, name, birth_date, address, telephone, id, and more of each as surname2, id_card. They are found in the notes of their patient in any spelling; rows without a patient are staff and are looked for in all notes. Empty: nobody is known.", shaping, aFile, large),
 		opt("people.columns", &n.Columns, nil, "What the columns of people.table hold that have other names, as {apellido1: surname, NHC: id}.", shaping, valid(peopleField)),
-		opt("people.exclude", &n.Exclude, "", "Table of the ids of patients who object, Parquet or CSV, in a column patient_id or its only one: their notes are counted and left out, and so are notes that are nobody's. `velum check --exclude` proves it.", aFile, large),
-		opt("people.unmatched", &n.Unmatched, "refuse", "What becomes of a run if an id of people.exclude is no patient's of the archive: it ends with exit code 15 and writes nothing (refuse), or names the rows and goes on (warn). refuse, since an id that was written otherwise would let the notes through; with months that come one by one, warn.", oneOf("refuse", "warn")),
+		opt("people.exclude", &n.Exclude, "", "Table of the ids of patients who object, Parquet or CSV, in a column patient_id or its only one: their notes are counted and left out, and so are notes that are nobody's. The output remembers them: they stay out of later runs without the list, until `velum forget --take-back`. `velum check --exclude` proves it.", aFile, large),
+		opt("people.unmatched", &n.Unmatched, "refuse", "What becomes of a run if an id of people.exclude is no patient's of the archive, the list has no ids, or no patient of people.table has a note: it ends with exit code 15 and writes nothing (refuse), or says so, with the rows, and goes on (warn). refuse, since an id that was written otherwise would let the notes through; with months that come one by one, warn.", oneOf("refuse", "warn")),
+		opt("people.others", &n.Others, nil, "Ids that look like that of a patient who objects or is forgotten (the same digits, but for zeros in front or letters around them: 1000, 0001000, P1000) and are another patient's. A run ends with exit code 15 and writes nothing while there are notes with such ids and nobody has said whose they are: name the id here, or as one of the patient's own in people.exclude or `velum forget --patient`."),
 		opt("people.case", &n.Case, "fold", "Whether ab12 and AB12 are the same patient (fold) or two (keep). Blanks, quotes, invisible characters, wide and other digits, +, .0 and, where either column holds numbers, zeros in front never count.", shaping, oneOf("fold", "keep")),
 
 		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),

@@ -23,6 +23,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/patientid"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -31,10 +32,11 @@ import (
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
-// Absent proves that no note of people who object is in the output whose trees are
-// dir and private ("": beside it). It goes another way than the run: the archive is
-// read again as it stands, ids are compared as their bytes, as their letters and
-// digits, and as what is near, and the masked parts say which rows they have.
+// Absent proves that no note of people who object, or whom the output remembers as forgotten
+// or objecting, is in the output whose trees are dir and private ("": beside it). It goes
+// another way than the run: the archive is read again as it stands, ids are compared as their
+// bytes, as their letters and digits, and as what is near, the bytes of whole documents are
+// searched for them, and the masked parts say which rows they have.
 func Absent(ctx context.Context, c *console.Console, load func() (*option.Config, error), in []string, dir, private string) error {
 	a, cfg, err := search(ctx, load, in, dir, private)
 	if err != nil {
@@ -46,11 +48,14 @@ func Absent(ctx context.Context, c *console.Console, load func() (*option.Config
 	if a.Nobodys > 0 {
 		return exit.Errorf(exit.Integrity, "run it again with --exclude", "%d notes without a patient's id are in the output: nobody knows whether they are of people who object", a.Nobodys)
 	}
-	if err := a.print(c); err != nil {
+	if err := a.print(c); err != nil || cfg.People.Unmatched != "refuse" {
 		return err
 	}
-	if len(a.Unmatched) > 0 && cfg.People.Unmatched == "refuse" {
+	if len(a.Unmatched) > 0 {
 		return exit.Errorf(exit.Privacy, "write them as the archive does, or --set people.unmatched=warn if they are in other files", "%s: %d objections are no patient's of this archive", cfg.People.Exclude, len(a.Unmatched))
+	}
+	if n := len(slices.DeleteFunc(a.Near, func(n nearID) bool { return n.Why == oneCharacter })); n > 0 {
+		return exit.Errorf(exit.Privacy, "add to the list what is the same patient's, name in people.others what is another's, or --set people.unmatched=warn", "masked notes have %d ids that may be those of people who object", n)
 	}
 	return nil
 }
@@ -61,11 +66,16 @@ func search(ctx context.Context, load func() (*option.Config, error), in []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	if cfg.People.Exclude == "" || len(in) == 0 {
+	a := &absence{dir: dir}
+	private = cmp.Or(private, commit.PrivateDir(dir))
+	if a.remembered, err = audit.ReadForgotten(nil, private); err != nil {
+		return nil, nil, err
+	}
+	remembered := len(a.remembered.Set.Members())+len(a.remembered.Objected.Members()) > 0
+	if cfg.People.Exclude == "" && !remembered || len(in) == 0 {
 		return nil, nil, exit.Errorf(exit.Config, "name the list and the archive", "--exclude and --in go together")
 	}
-	a := &absence{dir: dir}
-	return a, cfg, a.look(ctx, cfg, in, cmp.Or(private, commit.PrivateDir(dir)))
+	return a, cfg, a.look(ctx, cfg, in, private)
 }
 
 // Masked is what Absent goes by: how many notes of the archive are of people who object,
@@ -87,12 +97,14 @@ type absence struct {
 	Unmatched []int64  `json:"unmatched"` // rows of the list that are nobody's
 	Near      []nearID `json:"near"`      // masked notes with ids that are near
 
-	dir      string
-	keepCase bool
-	list     []objector
-	byRaw    map[string][]int
-	byID     map[string][]int // letters and digits
-	byNear   map[string][]int // the same without zeros in front, and with a character left out
+	dir        string
+	keepCase   bool
+	remembered *audit.Forgotten
+	others     map[string]bool // ids of people.others, letters and digits
+	list       []objector
+	byRaw      map[string][]int
+	byID       map[string][]int // letters and digits
+	byNear     map[string][]int // the same without zeros in front, and with a character left out; the digits alone
 	here     unitRows
 	files    map[fileKey][]commit.UnitRecord // of the output
 	part     string                          // the masked part whose rows are at hand
@@ -111,8 +123,8 @@ type nearID struct {
 }
 
 type nearPair struct {
-	row int
-	why string
+	row        int
+	why, input string // no input: once in the archive
 }
 
 type objector struct {
@@ -196,11 +208,17 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 
 // readList reads the list with its ids as they stand.
 func (a *absence) readList(c *option.Config) error {
+	a.keepCase, a.others = c.People.Case == "keep", map[string]bool{}
+	for _, id := range c.People.Others {
+		a.others[a.plain(id)] = true
+	}
+	if c.People.Exclude == "" {
+		return nil
+	}
 	objections, err := flow.ReadObjections(c)
 	if err != nil {
 		return err
 	}
-	a.keepCase = c.People.Case == "keep"
 	a.byRaw, a.byID, a.byNear, a.named = map[string][]int{}, map[string][]int{}, map[string][]int{}, map[nearPair]bool{}
 	for k, x := range objections.Rows {
 		id := a.plain(x.Raw)
@@ -215,11 +233,14 @@ func (a *absence) readList(c *option.Config) error {
 	return nil
 }
 
-// eachNear calls do with an id without zeros in front, whole and with each
-// character left out: two ids of which one is an edit of the other share one of
+// eachNear calls do with the digits of an id, and with the id without zeros in front, whole and
+// with each character left out: two ids of which one is an edit of the other share one of
 // these (deletion neighbourhoods, Garbe's SymSpell).
 func eachNear(id string, do func(string)) {
 	id = bare(id)
+	if m := around.FindStringSubmatch(id); m != nil {
+		do("digits " + m[2])
+	}
 	do(id)
 	runes := []rune(id)
 	for i := range runes {
@@ -244,6 +265,16 @@ func withoutZeros(id string) string {
 		return "-" + digits
 	}
 	return digits
+}
+
+// around divides an id into its digits and the letters around them.
+var around = regexp.MustCompile(`^(\D*)0*(\d(?:.*\d)?)(\D*)$`)
+
+// alike tells whether two ids have the same digits, and no letters around them that contradict.
+func alike(a, b string) bool {
+	x, y := around.FindStringSubmatch(bare(a)), around.FindStringSubmatch(bare(b))
+	fits := func(a, b string) bool { return a == b || a == "" || b == "" }
+	return x != nil && y != nil && x[2] == y[2] && fits(x[1], y[1]) && fits(x[3], y[3])
 }
 
 // marks stand within ids.
@@ -332,7 +363,7 @@ func (a *absence) find(ctx context.Context, archive *archive.Archive, u *commit.
 		if err = src.Next(b); err != nil || ctx.Err() != nil {
 			break
 		}
-		patients := b.ExtraNamed(input.PatientColumn)
+		patients, documents := b.ExtraNamed(input.PatientColumn), b.ExtraNamed(input.SourceColumn)
 		for i := range b.Len() {
 			row := b.First + int64(i)
 			if patients == nil || !patients.Valid[i] {
@@ -340,6 +371,9 @@ func (a *absence) find(ctx context.Context, archive *archive.Archive, u *commit.
 				continue
 			}
 			a.note(u, row, patients.Bytes.At(i))
+			if documents != nil && !a.here.objects[row] {
+				a.document(u, row, documents.Bytes.At(i))
+			}
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -349,15 +383,29 @@ func (a *absence) find(ctx context.Context, archive *archive.Archive, u *commit.
 	return errors.Join(err, src.Close())
 }
 
-// note looks up one id of the archive, as read.RawPatients gives it.
+// note looks up the ids of a note's patient, as read.RawPatients gives them.
 func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
-	raw, number := bytes.CutPrefix(raw, []byte{input.RawNumber})
-	id := a.plain(string(raw))
-	if id == "" {
-		a.here.nobodys[row] = true
-		return
+	some := false
+	for one := range bytes.SplitSeq(raw, []byte{patientid.Between}) {
+		text, number := bytes.CutPrefix(one, []byte{input.RawNumber})
+		if id := a.plain(string(text)); id != "" {
+			a.lookUp(u, row, text, id, number)
+			some = true
+		}
 	}
-	same := false
+	if !some {
+		a.here.nobodys[row] = true
+	}
+}
+
+// lookUp looks for an id among those of who objects: raw as it stands, id its letters and digits.
+func (a *absence) lookUp(u *commit.Unit, row int64, raw []byte, id string, number bool) {
+	rules := patientid.Rules{KeepCase: a.keepCase}
+	form := rules.AppendText(nil, raw)
+	if number {
+		form = rules.AppendNumber(nil, raw)
+	}
+	same := a.remembered.Set.Has(form) || a.remembered.Objected.Has(form)
 	for _, all := range [][]int{a.byRaw[string(raw)], a.byID[id]} {
 		for _, k := range all {
 			same = a.match(k) || same
@@ -366,13 +414,12 @@ func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
 	eachNear(id, func(near string) {
 		for _, k := range a.byNear[near] {
 			switch x := &a.list[k]; {
-			case same:
+			case same || a.others[id]:
 			case (number || x.number) && withoutZeros(x.id) == withoutZeros(id):
 				same = a.match(k)
-			case !patientid.Near([]byte(x.id), []byte(id)):
-			case bare(x.id) == bare(id):
-				a.near(u, row, k, "zeros or marks")
-			case !x.matched: // else it is somebody else's, as the next number is
+			case bare(x.id) == bare(id), alike(x.id, id):
+				a.near(u, row, k, "zeros, marks or letters around the digits")
+			case patientid.Near([]byte(x.id), []byte(id)) && !x.matched: // else it is somebody else's, as the next number is
 				a.near(u, row, k, oneCharacter)
 			}
 		}
@@ -380,6 +427,22 @@ func (a *absence) note(u *commit.Unit, row int64, raw []byte) {
 	if same {
 		a.here.objects[row] = true
 		delete(a.here.near, row)
+	}
+}
+
+// shortestInDocument is how many characters an id has that is looked for in whole documents:
+// a shorter number may be a dose.
+const shortestInDocument = 4
+
+// document looks for the ids in all bytes of a document, wherever they stand in it.
+func (a *absence) document(u *commit.Unit, row int64, doc []byte) {
+	for word := range bytes.FieldsFuncSeq(doc, func(c rune) bool { return c != '-' && c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		if len(word) < shortestInDocument || !bytes.ContainsAny(word, "0123456789") {
+			continue
+		}
+		for _, k := range a.byID[a.plain(string(word))] {
+			a.near(u, row, k, "elsewhere in the document")
+		}
 	}
 }
 
@@ -391,9 +454,13 @@ func (a *absence) match(k int) bool {
 	return true
 }
 
-// near keeps the first place of every kind of each row of the list.
+// near keeps the first place of every kind of each row of the list, in each file.
 func (a *absence) near(u *commit.Unit, row int64, k int, why string) {
-	if pair := (nearPair{k, why}); !a.named[pair] {
+	pair := nearPair{k, why, u.Input}
+	if why == oneCharacter {
+		pair.input = ""
+	}
+	if !a.named[pair] {
 		a.named[pair] = true
 		a.here.near[row] = nearID{a.list[k].row, u.Input, row, why, k}
 	}

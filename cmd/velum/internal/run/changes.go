@@ -35,7 +35,7 @@ func (m *masking) logChanges() {
 		}
 	}
 	for _, f := range fates {
-		if f.name == "replaced" && m.options.Patient != "" {
+		if f.name == "replaced" && len(m.options.Patients) > 0 {
 			f.says = "file is masked again without the notes of the patient"
 		}
 		log := m.Log.Warn

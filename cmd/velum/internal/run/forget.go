@@ -40,7 +40,10 @@ func Forget(ctx context.Context, c *console.Console, load func() (*option.Config
 		if m.Flow, err = flow.New(cfg); err != nil {
 			return err
 		}
-		if o.Patient != "" {
+		switch {
+		case o.TakeBack:
+			return m.takeBack(commit.Output{Dir: o.Out, Private: o.Private, FS: o.Disk})
+		case len(o.Patients) > 0:
 			return m.mask(ctx)
 		}
 		return m.forget(ctx, names)
@@ -144,7 +147,7 @@ func (m *masking) sameOptions(plan *commit.Plan) error {
 	}
 	if old.Config != hex.EncodeToString(plan.Config[:]) || old.Model != hex.EncodeToString(plan.Model[:]) || old.Key != plan.Key {
 		remedy := "give the configuration of its last run"
-		if m.options.Patient != "" {
+		if len(m.options.Patients) > 0 {
 			remedy += "; if that names no read.columns.patient, start the run once with it, and then forget"
 		}
 		return exit.Errorf(exit.Config, remedy, "%s was made with other options, another model or another key", m.options.Out)

@@ -24,30 +24,28 @@ import (
 // down before anything is touched: a start that is killed is ended by the next one,
 // whatever its verb, and no later run takes the patient up again.
 
-// known reads who was forgotten in the output: their notes are left out.
+// known reads who was forgotten in the output and who objected before: their notes are
+// left out, whatever list the run is given.
 func (m *masking) known(out commit.Output) (err error) {
 	private := cmp.Or(out.Private, commit.PrivateDir(out.Dir))
 	if m.forgotten, err = audit.ReadForgotten(out.FS, private); err != nil {
 		return err
 	}
-	if len(m.forgotten.Set.Members()) == 0 && m.options.Patient == "" {
-		return nil
-	}
-	if m.Config.Read.Columns.Patient == "" {
-		whose := "patients were forgotten there, and later runs leave them out"
-		if m.options.Patient != "" {
-			whose = "nothing says whose the notes are, so no patient can be forgotten"
-		}
-		return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "%s: %s", out.Dir, whose)
-	}
 	if m.People == nil {
 		m.People = &flow.People{}
 	}
 	if m.People.Objects == nil {
-		m.People.Objects = &flow.Objections{}
+		m.People.Objects = flow.NewObjections(m.Config)
 	}
-	m.People.Objects.Forgot = m.forgotten.Set
-	return nil
+	m.People.Objects.Forgot = m.forgotten
+	if m.Config.Read.Columns.Patient != "" || !m.People.Objects.Anybody() && len(m.options.Patients) == 0 {
+		return nil
+	}
+	whose := "patients were forgotten there, or objected, and later runs leave them out"
+	if len(m.options.Patients) > 0 {
+		whose = "nothing says whose the notes are, so no patient can be forgotten"
+	}
+	return exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "%s: %s", out.Dir, whose)
 }
 
 // inputsOf names the files that the output was made of, unless others are given.
@@ -87,23 +85,27 @@ func (m *masking) inputsOf(out commit.Output) error {
 	return nil
 }
 
-// forgetPatient adds the patient to those who are left out, and returns the plan of
-// the archive without. The output must be that of these files and options: else a
-// run with others would hide in it.
+// forgetPatient adds the patient, by all ids that were given, to those who are left out, and
+// returns the plan of the archive without. The output must be that of these files and options:
+// else a run with others would hide in it.
 func (m *masking) forgetPatient(ctx context.Context, plan *commit.Plan, out commit.Output) (*commit.Plan, error) {
-	form := flow.PatientRules(m.Config).AppendText(nil, []byte(m.options.Patient))
-	if len(form) == 0 {
-		return nil, exit.Errorf(exit.Config, "give the id as the archive has it", "--patient: this is no id")
+	forms, err := m.patientForms()
+	if err != nil {
+		return nil, err
 	}
-	if err := m.hasNotes(ctx, form); err != nil {
+	if err := m.hasNotes(ctx, forms); err != nil {
 		return nil, err
 	}
 	died, err := out.Unfinished()
 	if err != nil {
 		return nil, err
 	}
-	before := m.forgotten.Set
-	again := before.Has(form)
+	known := m.forgotten.Set
+	before, again := known, true
+	for _, form := range forms {
+		again = again && known.Has(form)
+		before = before.Without(form)
+	}
 	if again && !died {
 		switch wrong, err := m.strange(plan, out); {
 		case err != nil:
@@ -113,7 +115,7 @@ func (m *masking) forgetPatient(ctx context.Context, plan *commit.Plan, out comm
 		}
 	}
 	if !died { // else it was looked at when that start began
-		m.People.Objects.Forgot = before.Without(form)
+		m.forgotten.Set = before
 		if plan, err = m.left(ctx); err != nil {
 			return nil, err
 		}
@@ -125,16 +127,38 @@ func (m *masking) forgetPatient(ctx context.Context, plan *commit.Plan, out comm
 			return nil, err
 		}
 	}
-	if !again {
-		before.Add(form, 0)
+	m.forgotten.Set = known
+	for _, form := range forms {
+		if !known.Has(form) {
+			known.Add(form, 0)
+		}
+		m.marks = append(m.marks, m.mark("forget", form))
 	}
-	m.People.Objects.Forgot = before
+	if plan, err = m.left(ctx); err != nil {
+		return nil, err
+	}
+	return plan, m.alike()
+}
+
+// patientForms are the forms of the ids that the command line names.
+func (m *masking) patientForms() (forms [][]byte, err error) {
+	for _, id := range m.options.Patients {
+		form := flow.PatientRules(m.Config).AppendText(nil, []byte(id))
+		if len(form) == 0 {
+			return nil, exit.Errorf(exit.Config, "give the id as the archive has it", "--patient: this is no id")
+		}
+		forms = append(forms, form)
+	}
+	return forms, nil
+}
+
+// mark is a line of the audit log about a patient.
+func (m *masking) mark(event string, form []byte) audit.Entry {
 	var key []byte
 	if m.key != nil {
 		key = m.key.Derive("forgotten patient")
 	}
-	m.forgot = m.forgotten.Mark(key, form)
-	return m.left(ctx)
+	return audit.Entry{Event: event, Mark: m.forgotten.Mark(key, form)}
 }
 
 // left is the plan of the archive without who is left out.
@@ -161,38 +185,92 @@ func (m *masking) strange(plan *commit.Plan, out commit.Output) (wrong, err erro
 	return nil, err
 }
 
-// hasNotes looks whether the archive has notes of a patient.
-func (m *masking) hasNotes(ctx context.Context, form []byte) error {
-	notes, near := int64(0), ""
+// hasNotes looks whether the archive has notes of a patient, by each id that was given.
+func (m *masking) hasNotes(ctx context.Context, forms [][]byte) error {
+	notes, near := make([]int64, len(forms)), make([]string, len(forms))
 	for i := range m.archive.Units {
 		u := &m.archive.Units[i]
 		err := m.archive.EachPatient(ctx, u, func(row int64, patient []byte) {
-			if patientid.Same(patient, form) {
-				notes++
-			} else if near == "" && patientid.Near(patient, form) {
-				near = fmt.Sprintf("; the id of row %d of %s is near", row, u.Input)
+			for k, form := range forms {
+				if patientid.Same(patient, form) {
+					notes[k]++
+				} else if near[k] == "" && patientid.Near(patient, form) {
+					near[k] = fmt.Sprintf("; the id of row %d of %s is near", row, u.Input)
+				}
 			}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	if notes == 0 {
-		return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient is in the files of the output%s", near)
+	sum := int64(0)
+	for k, n := range notes {
+		if n == 0 {
+			which := ""
+			if len(forms) > 1 {
+				which = fmt.Sprintf(" (--patient number %d)", k+1)
+			}
+			return exit.Errorf(exit.Nothing, "give the id as the archive has it", "no note of that patient%s is in the files of the output%s", which, near[k])
+		}
+		sum += n
 	}
-	m.Log.Info("notes of the patient are taken out", "notes", notes)
+	m.Log.Info("notes of the patient are taken out", "notes", sum)
 	return nil
 }
 
-// markForgotten writes down who is being forgotten.
-func (m *masking) markForgotten(plan *commit.Plan) error {
-	if m.options.Patient == "" {
+// remember writes down who is being forgotten, and who objects from now on.
+func (m *masking) remember(plan *commit.Planned) error {
+	for k := range m.People.Objects.Rows {
+		if x := &m.People.Objects.Rows[k]; (x.Notes > 0 || !x.Heading) && m.forgotten.Object(x.Form) {
+			m.marks = append(m.marks, m.mark("object", x.Form))
+		}
+	}
+	return m.writeMarks(plan)
+}
+
+// writeMarks writes who is left out and the lines of the audit log that say so.
+func (m *masking) writeMarks(plan *commit.Planned) error {
+	if len(m.marks) == 0 {
 		return nil
 	}
 	if err := m.forgotten.Write(m.options.Disk, m.record.private); err != nil {
 		return err
 	}
-	e := audit.Of(plan.Planned(), "forget")
-	e.Mark = m.forgot
-	return m.record.append(e)
+	for k, e := range m.marks {
+		m.marks[k] = audit.Of(plan, e.Event)
+		m.marks[k].Mark = e.Mark
+	}
+	return m.record.append(m.marks...)
+}
+
+// takeBack lets the notes of patients who were forgotten or objected into later runs again.
+// It masks nothing.
+func (m *masking) takeBack(out commit.Output) (err error) {
+	if m.forgotten, err = audit.ReadForgotten(out.FS, cmp.Or(out.Private, commit.PrivateDir(out.Dir))); err != nil {
+		return err
+	}
+	ro, err := flow.ReadOptions(m.Config)
+	if err != nil {
+		return err
+	}
+	m.key = ro.Key
+	forms, err := m.patientForms()
+	if err != nil {
+		return err
+	}
+	for k, form := range forms {
+		if !m.forgotten.TakeBack(form) {
+			return exit.Errorf(exit.Nothing, "give the id as it was given then", "--patient number %d was neither forgotten here nor did it object", k+1)
+		}
+		m.marks = append(m.marks, m.mark("takeback", form))
+	}
+	if m.options.Dry {
+		return nil
+	}
+	m.record.place(out, nil)
+	if err := m.writeMarks(&commit.Planned{}); err != nil {
+		return err
+	}
+	m.Log.Info("the next run takes their notes up again", "ids", len(forms))
+	return nil
 }

@@ -15,23 +15,83 @@ import (
 const namedRows = 20
 
 // leaveOut looks whose the notes are before anything is written: who objects and is
-// nobody in the archive may be there under an id that is written otherwise.
+// nobody in the archive may be there under an id that is written otherwise, and so may who is
+// somebody in some of its files.
 func (m *masking) leaveOut(ctx context.Context) error {
-	if m.People == nil || m.People.Objects == nil {
-		return nil
-	}
 	o := m.People.Objects
+	if err := m.knowsSomebody(ctx); err != nil || !o.Anybody() && o.Path == "" {
+		return err
+	}
 	if err := o.LeaveOut(ctx, m.archive); err != nil {
 		return err
+	}
+	if err := m.unmatched(ctx, o); err != nil || len(m.options.Patients) > 0 { // forgetPatient asks later
+		return err
+	}
+	return m.alike()
+}
+
+// alike refuses to go on while notes stay whose patient's id may be that of somebody who is
+// left out.
+func (m *masking) alike() error {
+	all := m.People.Objects.Alike
+	if len(all) == 0 {
+		return nil
+	}
+	var named []string
+	for _, a := range all[:min(len(all), namedRows)] {
+		named = append(named, fmt.Sprintf("%s (%d notes, the first is row %d)", a.Input, a.Notes, a.Row))
+	}
+	if more := len(all) - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("%d more", more))
+	}
+	return exit.Errorf(exit.Privacy, "give every id that is the patient's, in people.exclude or with another --patient, and those of other patients with --set people.others=ID",
+		"ids of notes that would stay differ from those of who objects or is forgotten by zeros in front or letters around the digits alone, and nobody has said whose they are: %s", strings.Join(named, ", "))
+}
+
+// knowsSomebody refuses a table of people of whom no patient has a note: its ids may be written
+// otherwise, and then nobody is found.
+func (m *masking) knowsSomebody(ctx context.Context) error {
+	t := m.People.Table
+	if t == nil || t.Rows() == 0 && t.Staff() > 0 || len(m.archive.Units) == 0 {
+		return nil
+	}
+	cause := "has no row of anybody who could be found"
+	if t.Rows() > 0 {
+		cause = fmt.Sprintf("none of the patients of its %d rows has a note in this archive", t.Rows())
+		for i := range m.archive.Units {
+			known := false
+			err := m.archive.EachPatient(ctx, &m.archive.Units[i], func(_ int64, patient []byte) { known = known || t.Knows(patient) })
+			if err != nil || known {
+				return err
+			}
+		}
+	}
+	return m.refuse("write its ids as the archive does, or --set people.unmatched=warn", "people.table: %s: %s", m.Config.People.Table, cause)
+}
+
+// refuse ends the run, or only says why it might, as people.unmatched has it.
+func (m *masking) refuse(remedy, format string, args ...any) error {
+	if m.Config.People.Unmatched == "warn" {
+		m.Log.Warn(fmt.Sprintf(format, args...))
+		return nil
+	}
+	return exit.Errorf(exit.Privacy, remedy, format, args...)
+}
+
+// unmatched refuses a list of which rows, or all, are nobody in the archive.
+func (m *masking) unmatched(ctx context.Context, o *flow.Objections) error {
+	if o.Path == "" {
+		return nil
 	}
 	notes := int64(0)
 	for k := range o.Rows {
 		notes += o.Rows[k].Notes
 	}
-	if o.Path == "" {
-		return nil
-	}
 	m.Log.Info("notes of people who object are left out", "people", o.People(), "notes", notes)
+	if o.People() == 0 {
+		return m.refuse("leave the option out if nobody objects, or --set people.unmatched=warn", "people.exclude: %s has no ids", o.Path)
+	}
 	unmatched := o.Unmatched()
 	if len(unmatched) == 0 {
 		return nil
@@ -59,7 +119,7 @@ func (m *masking) leaveOut(ctx context.Context) error {
 // logKept says that nobody looked whose the notes of earlier runs are, whose files
 // are not given.
 func (m *masking) logKept() {
-	if m.People == nil || m.People.Objects == nil {
+	if !m.People.Objects.Anybody() {
 		return
 	}
 	notes := int64(0)

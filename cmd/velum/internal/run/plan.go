@@ -80,7 +80,7 @@ func (m *masking) peopleSum() (string, error) {
 			return "", err
 		}
 	}
-	for _, member := range m.forgotten.Set.Members() {
+	for _, member := range slices.Concat(m.forgotten.Set.Members(), m.forgotten.Objected.Members()) {
 		fmt.Fprintf(h, "\n%v", member)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil

@@ -160,15 +160,15 @@ func (r *record) line(event string) audit.Entry {
 	return e
 }
 
-func (r *record) append(e audit.Entry) error {
+func (r *record) append(entries ...audit.Entry) error {
 	if r.log == nil {
 		r.log = audit.NewWriter(r.Audit)
 	}
-	head, err := r.log.Append(e)
+	head, err := r.log.Append(entries...)
 	if err != nil {
 		return err
 	}
-	if e.Event == "end" {
+	if entries[len(entries)-1].Event == "end" {
 		r.about.Head = head
 		r.Log.Info("audit log", "file", r.Audit, "head", head)
 	}

@@ -45,9 +45,10 @@ type Options struct {
 	Out, Private string
 	Tagged       string // output of an earlier run whose spans are taken; "": the notes are tagged
 	Fresh, Dry   bool
-	Replace      bool   // the output gets what In has, and nothing else
-	Again        bool   // notes that are masked anew are meant to be: no warning
-	Patient      string // the id of a patient whose notes are taken out; "": nobody's
+	Replace      bool     // the output gets what In has, and nothing else
+	Again        bool     // notes that are masked anew are meant to be: no warning
+	Patients     []string // ids of a patient whose notes are taken out; none: nobody's
+	TakeBack     bool     // Patients are taken up again instead
 	Record       RecordOptions
 
 	Save  bool   // the plan is written, and nothing else done
@@ -103,7 +104,7 @@ type masking struct {
 	only      map[string]bool // files that are read; nil: all of the inputs
 	key       *secret.Key
 	forgotten *audit.Forgotten // in this output
-	forgot    string           // mark of the patient that is being forgotten
+	marks     []audit.Entry    // of patients who are being forgotten, object, or take that back
 	fence     *fence.Fence
 	slots     []*slot
 	progress  *console.Progress
@@ -143,7 +144,7 @@ func (m *masking) mask(ctx context.Context) error {
 		return err
 	}
 	units, err := m.scan(ctx)
-	if err == nil && o.Patient != "" {
+	if err == nil && len(o.Patients) > 0 {
 		units, err = m.forgetPatient(ctx, units, out)
 	}
 	if err != nil {
@@ -177,7 +178,7 @@ func (m *masking) mask(ctx context.Context) error {
 	if ctx, err = m.record.begin(ctx, units.Planned(), out, cfg); err != nil {
 		return err
 	}
-	if err := m.markForgotten(units); err != nil {
+	if err := m.remember(units.Planned()); err != nil {
 		return err
 	}
 	if err := m.carry(units); err != nil {
