@@ -105,11 +105,11 @@ type absence struct {
 	byRaw      map[string][]int
 	byID       map[string][]int // letters and digits
 	byNear     map[string][]int // the same without zeros in front, and with a character left out; the digits alone
-	here     unitRows
-	files    map[fileKey][]commit.UnitRecord // of the output
-	part     string                          // the masked part whose rows are at hand
-	rows     []int64
-	named    map[nearPair]bool
+	here       unitRows
+	files      map[fileKey][]commit.UnitRecord // of the output
+	part       string                          // the masked part whose rows are at hand
+	rows       []int64
+	named      map[nearPair]bool
 }
 
 // nearID says where an id stands that is near one of the list.
