@@ -18,9 +18,10 @@ import (
 var roles = map[string]Kind{
 	"recordTarget": PatientName, "patientRole": PatientName, "subject": PatientName, "guardian": RelativeName, "participant": RelativeName, "relatedEntity": RelativeName,
 	"author": StaffName, "dataEnterer": StaffName, "informant": StaffName, "legalAuthenticator": StaffName, "authenticator": StaffName, "performer": StaffName,
-	"encounterParticipant": StaffName, "responsibleParty": StaffName, "informationRecipient": StaffName, "custodian": Address, "providerOrganization": Address,
-	"representedOrganization": Address, "scopingOrganization": Address, "wholeOrganization": Address, "receivedOrganization": Address, "representedCustodianOrganization": Address,
-	"asOrganizationPartOf": Address, "place": Address, "location": Address, "birthplace": Address, "serviceProviderOrganization": Address, "manufacturerOrganization": Address,
+	"encounterParticipant": StaffName, "responsibleParty": StaffName, "informationRecipient": StaffName, "custodian": institution, "providerOrganization": institution,
+	"representedOrganization": institution, "scopingOrganization": institution, "wholeOrganization": institution, "receivedOrganization": institution, "representedCustodianOrganization": institution,
+	"assignedEntity": StaffName, "assignedAuthor": StaffName, "assignedPerson": StaffName, "intendedRecipient": StaffName, "associatedPerson": RelativeName, "relatedPerson": RelativeName,
+	"asOrganizationPartOf": institution, "place": institution, "location": institution, "birthplace": institution, "serviceProviderOrganization": institution, "manufacturerOrganization": institution,
 }
 
 // cdaIDs are elements whose ids name a document, a section or a template, and nobody.
@@ -162,6 +163,7 @@ func (c *clinical) encodedText(media string) pipeline.Reason {
 func (c *clinical) attributes(name, parent string) {
 	whose := c.whose()
 	for _, a := range c.m.attrs {
+		inner, _ := c.all.within(a.start, a.end, inXML)
 		switch {
 		case name == "id" && a.name == "extension":
 			c.id(a, parent, whose)
@@ -172,12 +174,17 @@ func (c *clinical) attributes(name, parent string) {
 			if name == "birthTime" || name == "deceasedTime" {
 				kind = Date
 			} else if a.end-a.start < 8 {
-				continue // a number
+				c.keep(inner, nil) // a number
+				continue
 			}
 			start, end := c.all.raw(a.from), c.all.raw(a.to)
 			c.attrText(&c.all, a, kind, &typed{valid: cdaDate.Match, start: start, end: end, with: `nullFlavor="MSK"`})
 		case a.name == "displayName" || a.name == "title" || a.name == "assigningAuthorityName" && whose != Words:
 			c.attrText(&c.all, a, Words, nil)
+		case a.name != "nullFlavor" && named(inner.text):
+			c.attrText(&c.all, a, likeName, nil)
+		default:
+			c.keep(inner, nil)
 		}
 	}
 	if a, there := c.m.attr("root"); there && name == "id" && parent == "ClinicalDocument" && c.ID == nil {
@@ -194,6 +201,8 @@ func (c *clinical) id(a attr, parent string, whose Kind) {
 		c.named(s)
 		c.ID = []byte(c.m.value("root") + "/" + string(value))
 	case slices.Contains(cdaIDs, parent):
+		s, _ := c.all.within(a.start, a.end, inXML)
+		c.keep(s, nil)
 	case whose == StaffName:
 		c.attrText(&c.all, a, StaffID, nil)
 	default:
@@ -215,21 +224,30 @@ func (c *clinical) whose() Kind {
 }
 
 // textKind is what a text in the element at hand is.
-func (c *clinical) textKind() Kind {
+func (c *clinical) textKind() (whose Kind) {
+	if named(c.m.src[c.m.start:c.m.end]) {
+		whose = likeName
+	}
 	if c.m.kind == comment {
-		return Words
+		return whose
 	}
 	for i := len(c.names) - 1; i >= 0; i-- {
 		switch c.names[i] {
 		case "addr":
+			if c.whose() == institution {
+				return institution
+			}
 			return Address
 		case "prefix", "suffix": // titles, which are words of notes as well
 			return Words
-		case "name":
+		case "manufacturedMaterial", "manufacturedLabeledDrug", "playingEntity", "code":
+			return Words // the name of a thing
+		case "name", "given", "family":
 			if k := c.whose(); k != Words {
 				return k
 			}
+			return StaffName
 		}
 	}
-	return Words
+	return whose
 }

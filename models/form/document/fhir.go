@@ -16,11 +16,11 @@ import (
 // members: what a datatype gives to persons is a field wherever it stands, what is coded
 // stays, and every other string is text.
 
-// fhirKeys are the members that stay as they are: codes, addresses of definitions,
-// versions. All others with strings are text, or a field.
+// fhirKeys are the members that stay if they are written as a code or a link: codes,
+// addresses of definitions, versions. All others with strings are text, or a field.
 var fhirKeys = setOf("resourceType", "system", "code", "status", "use", "language", "contentType", "versionId", "profile", "version", "url", "uri",
 	"gender", "mode", "intent", "priority", "type", "xmlns", "hash", "docStatus", "comparator", "unit", "linkId", "definition", "reference", "fullUrl", "relation",
-	"method", "rank", "valueCode", "valueUri", "valueUrl", "valueCanonical", "valueOid", "valueUuid", "size", "uid", "criteria", "severity", "cardinality", "source", "instantiatesCanonical", "instantiatesUri")
+	"method", "rank", "valueCode", "valueUri", "valueUrl", "valueCanonical", "valueOid", "valueUuid", "size", "uid", "criteria", "severity", "cardinality", "instantiatesCanonical", "instantiatesUri")
 
 // fhirTypes are members that hold a datatype of persons, with what it is called.
 var fhirTypes = map[string]string{
@@ -31,21 +31,27 @@ var fhirTypes = map[string]string{
 // persons are resources that are about one person or institution, and what the strings
 // are that no datatype names: a maiden name in an extension, for instance.
 var persons = map[string]Kind{"Patient": PatientName, "Person": PatientName, "RelatedPerson": RelativeName, "Practitioner": StaffName,
-	"Organization": Address, "Location": Address, "HealthcareService": Address, "Endpoint": Address}
+	"Organization": institution, "Location": institution, "HealthcareService": institution, "Endpoint": institution}
 
 // displayed says whose name is shown beside a reference: by what it refers to, or
 // else by the member that it is in.
 var displayed = map[string]Kind{
 	"Patient": PatientName, "Person": PatientName, "Group": PatientName, "RelatedPerson": RelativeName, "Practitioner": StaffName, "PractitionerRole": StaffName,
-	"CareTeam": StaffName, "Organization": Address, "Location": Address, "HealthcareService": Address, "Endpoint": Address,
+	"CareTeam": StaffName, "Organization": institution, "Location": institution, "HealthcareService": institution, "Endpoint": institution,
 	"subject": PatientName, "patient": PatientName, "beneficiary": PatientName, "author": StaffName, "performer": StaffName, "authenticator": StaffName,
 	"party": StaffName, "actor": StaffName, "individual": StaffName, "practitioner": StaffName, "requester": StaffName, "recorder": StaffName, "asserter": StaffName,
 	"resultsInterpreter": StaffName, "generalPractitioner": StaffName, "sender": StaffName, "recipient": StaffName, "informant": StaffName, "who": StaffName, "agent": StaffName,
-	"custodian": Address, "organization": Address, "location": Address, "serviceProvider": Address, "managingOrganization": Address, "assigner": Address, "facility": Address,
+	"custodian": institution, "organization": institution, "location": institution, "serviceProvider": institution, "managingOrganization": institution, "assigner": institution, "facility": institution,
 }
 
 // maskedHere is FHIR's own sign that a value was left out for privacy.
 const maskedHere = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"masked"}]}`
+
+// fhirFiles are members whose address is that of a file about somebody, or of a search.
+var fhirFiles = setOf("attachment", "photo", "content", "link", "valueAttachment", "image", "contentAttachment")
+
+// fhirNumber is a number of JSON.
+var fhirNumber = regexp.MustCompile(`^-?[0-9][-+0-9.eE]*$`)
 
 // fhirDate is what a date, a dateTime or an instant is.
 var fhirDate = regexp.MustCompile(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])(T[0-9:.]+(Z|[+-][0-9:]+))?)?)?$`)
@@ -184,12 +190,16 @@ func (r *resource) object(v *value, in string, usual Kind) {
 		case key == "reference" || key == "fullUrl":
 			r.names(m, "/")
 		case key == "data" && m.kind == '"' && v.get("contentType") != nil:
+		case (key == "valueBase64Binary" || key == "query" && in == "entity") && m.kind == '"':
+			r.attachment(m, "text/plain")
+		case m.kind == '"' && (key == "source" && in == "meta" || key == "url" && fhirFiles[in] || key == "valueUrl"):
+			r.text(m, likeID)
 		case key == "div" && m.kind == '"':
 			r.div(m)
 		case key == "display" && m.kind == '"':
 			r.text(m, shown)
 		case key == "birthDate" || strings.HasPrefix(key, "deceasedDate") || usual != Words && strings.HasPrefix(key, "valueDate"):
-			r.date(m, v, Date)
+			r.primitive(m, v, Date, fhirDate)
 		default:
 			r.member(m, v, key, in, usual)
 		}
@@ -223,11 +233,36 @@ func (r *resource) member(m, of *value, key, in string, usual Kind) {
 		text := r.string(m)
 		switch kind := datatype(fhirTypes[in], key, usual); {
 		case fhirKeys[key] && kind == usual, kind == Words && bytes.HasPrefix(text, []byte("urn:oid:")):
+			r.code(m, text)
 		case fhirDate.Match(text):
-			r.date(m, of, EventDate)
+			r.primitive(m, of, EventDate, fhirDate)
+		case kind == PatientName && fhirTypes[in] == "" && !strings.HasPrefix(key, "value"), kind == Words && named(text):
+			r.text(m, likeName)
 		default:
 			r.text(m, kind)
 		}
+	default: // a number, true, false, null
+		if kind := datatype(fhirTypes[in], key, usual); kind != usual && fhirNumber.Match(r.all.text[m.start:m.end]) {
+			r.primitive(m, of, kind, fhirNumber)
+		} else if kind == usual {
+			s, _ := r.all.within(m.start, m.end, script{})
+			r.keep(s, absent(m, of, fhirNumber))
+		}
+	}
+}
+
+// code keeps a code or a link. One that has words or asks for something is looked at.
+func (r *resource) code(v *value, text []byte) {
+	switch {
+	case bytes.ContainsAny(text, "?@"):
+		r.text(v, likeID)
+	case named(text):
+		r.text(v, likeName)
+	case bytes.IndexByte(text, ' ') >= 0 && v.key != "contentType":
+		r.text(v, Words)
+	default:
+		r.keep(r.inside(v), nil)
+		r.kept[len(r.kept)-1].filled = true
 	}
 }
 
@@ -243,7 +278,7 @@ func datatype(name, key string, usual Kind) Kind {
 			return PatientName
 		}
 	case "Address":
-		if key != "use" && key != "type" {
+		if key != "use" && key != "type" && usual != institution {
 			return Address
 		}
 	case "ContactPoint":
@@ -285,13 +320,19 @@ func (r *resource) text(v *value, kind Kind) {
 }
 
 // names puts another id in place of the id of a resource, or behind the last slash of
-// a reference to one.
+// a reference to one. What a reference asks for is a field.
 func (r *resource) names(v *value, sign string) {
 	if v.kind != '"' {
 		return
 	}
 	s := r.inside(v)
 	from, end := 0, len(s.text)
+	if asked := bytes.IndexByte(s.text, '?') + 1; sign != "" && asked > 0 {
+		s, _ = s.within(asked, end, script{})
+		r.add(s, likeID, nil)
+		r.apart('\n')
+		return
+	}
 	if sign != "" {
 		if at := bytes.Index(s.text, []byte("/_history/")); at >= 0 {
 			end = at
@@ -302,14 +343,21 @@ func (r *resource) names(v *value, sign string) {
 	r.named(s)
 }
 
-// date adds a date that is a member of another value. What stands in its place and is
-// none makes it a value that is absent, as the standard writes it.
-func (r *resource) date(m, of *value, kind Kind) {
-	if m.kind != '"' {
-		return
+// primitive adds a date or a number that is a member of another value.
+func (r *resource) primitive(m, of *value, kind Kind, valid *regexp.Regexp) {
+	s, _ := r.all.within(m.start, m.end, script{})
+	if m.kind == '"' {
+		s = r.inside(m)
 	}
-	t := &typed{valid: fhirDate.Match, start: m.from, end: m.end, with: `"_` + m.key + `":` + maskedHere}
-	if strings.HasPrefix(m.key, "value") { // of an extension
+	r.add(s, kind, absent(m, of, valid))
+	r.apart('\n')
+}
+
+// absent is how a date or a number is written. What stands in its place and is none makes
+// it a value that is absent, as the standard writes it.
+func absent(m, of *value, valid *regexp.Regexp) *typed {
+	t := &typed{valid: valid.Match, start: m.from, end: m.end, with: `"_` + m.key + `":` + maskedHere}
+	if strings.HasPrefix(m.key, "value") && m.key != "value" { // of an extension
 		t.with = `"extension":` + strings.TrimSuffix(strings.TrimPrefix(maskedHere, `{"extension":`), "}")
 	}
 	if of.kind == '[' {
@@ -317,8 +365,7 @@ func (r *resource) date(m, of *value, kind Kind) {
 	} else if of.get("_"+m.key) != nil { // which says already what is to be said
 		t.start, t.end, t.with = alone(m, of)
 	}
-	r.add(r.inside(m), kind, t)
-	r.apart('\n')
+	return t
 }
 
 // alone is a member with the comma that goes with it.

@@ -107,3 +107,119 @@ func TestPlantedHL7(t *testing.T) {
 		t.Errorf("%d of %d messages are held back", held, docs)
 	}
 }
+
+var fhirOuter = strings.Fields(`attachment content photo meta link extension identifier name telecom address contact subject patient author performer recorder requester
+	code category status value valueString valueCodeableConcept valueAttachment valueReference note comment text description title reasonCode reasonReference entity query source agent
+	participant location period entry request response resource contained component referenceRange interpretation bodySite method specimen device dosage dosageInstruction timing
+	result media presentedForm conclusion section attester event relatesTo context related item answer type detail x anythingElse communication qualification insurance payee diagnosis
+	procedure supportingInfo onset abatement evidence stage reaction manifestation substance ingredient batch dispenseRequest substitution history signature data who onBehalfOf`)
+
+var fhirInner = strings.Fields(`url uri value valueString valueUri valueUrl valueCode valueInteger valueBase64Binary system code display text identifier type use family given line city
+	title language hash size creation source profile versionId security tag query name description detail status unit comparator start end relation linkId
+	priority method mode assigner rank prefix suffix note comment when what who div criteria ifNoneExist ifMatch location etag lastModified outcome diagnostics expression x unknownMember`)
+
+// fhirAlone are members that hold a resource back, so that others beside them are not seen.
+var fhirAlone = strings.Fields("id reference fullUrl contentType data")
+
+func TestPlantedFHIR(t *testing.T) {
+	held, docs := 0, 0
+	try := func(value, member string) bool {
+		docs++
+		out := left(t, []byte(`{"resourceType":"Observation","id":"o1","status":"final","contained":[{"resourceType":"Patient","id":"p","identifier":[{"value":40718265},{"value":"12345678Z"}],`+
+			`"name":[{"family":"Querejeta Íñiguez","given":["Josefa"]}],"birthDate":"1951-03-02"},{"resourceType":"RelatedPerson","id":"r","name":[{"family":"García","given":["Pere"]}]}],`+member+`}`))
+		if out == nil {
+			held++
+			return false
+		}
+		text := plain(string(out))
+		if strings.Contains(text, plain(value)) || strings.Contains(text, plain(strings.ReplaceAll(value, " ", "%20"))) || strings.Contains(string(out), base64.StdEncoding.EncodeToString([]byte(value))) {
+			t.Errorf("a value leaves: %s", member[:20])
+		}
+		return true
+	}
+	for i, outer := range fhirOuter {
+		for k, value := range planted {
+			if k%5 != i%5 {
+				continue
+			}
+			written := []string{`"` + value + `"`, `["` + value + `"]`, `"https://his.example/files/` + strings.ReplaceAll(value, " ", "%20") + `/1.pdf"`,
+				`"Patient?identifier=` + value + `"`, `"` + base64.StdEncoding.EncodeToString([]byte(value)) + `"`, `"` + strings.ReplaceAll(value, "e", "\\u0065") + `"`}
+			if strings.Trim(value, "0123456789") == "" {
+				written = append(written, value)
+			}
+			for n, v := range written {
+				members := func(names []string) string {
+					all := `"` + outer + `":{"z":1`
+					for _, inner := range names {
+						if n != 4 || strings.HasSuffix(inner, "64Binary") || inner == "query" && outer == "entity" {
+							all += `,"` + inner + `":` + v
+						}
+					}
+					return all + "}"
+				}
+				for _, inner := range fhirAlone {
+					try(value, members([]string{inner}))
+				}
+				if !try(value, members(fhirInner)) {
+					for _, inner := range fhirInner {
+						try(value, members([]string{inner}))
+					}
+				}
+				if n != 4 {
+					try(value, `"`+outer+`":`+v)
+				}
+			}
+		}
+	}
+	t.Logf("%d resources, %d held back", docs, held)
+}
+
+var cdaElements = strings.Fields(`id code effectiveTime confidentialityCode languageCode setId versionNumber author time assignedAuthor telecom assignedPerson name given family prefix
+	participant associatedEntity associatedPerson addr city streetAddressLine custodian title value observation entry act procedure substanceAdministration consumable
+	manufacturedProduct manufacturedMaterial lotNumberText desc reference originalText translation qualifier entryRelationship performer assignedEntity specimen playingEntity subject
+	relatedSubject informant relatedEntity legalAuthenticator signatureCode documentationOf serviceEvent componentOf encompassingEncounter location healthCareFacility place relatedDocument
+	parentDocument sdtc:deceasedTime x:unknown`)
+
+var cdaAttributes = strings.Fields(`extension root assigningAuthorityName value code codeSystem codeSystemName displayName nullFlavor use unit mediaType representation language classCode
+	moodCode typeCode ID styleCode href xsi:type inversionInd unknown`)
+
+func TestPlantedCDA(t *testing.T) {
+	held, docs := 0, 0
+	try := func(value, element string) bool {
+		docs++
+		out := left(t, []byte(`<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="s" xmlns:x="x" xmlns:xsi="i"><id root="1.2" extension="d1"/><recordTarget><patientRole><id extension="40718265" root="1.2.3"/>`+
+			`<id extension="12345678Z" root="1.2.4"/><patient><name><given>Josefa</given><family>Querejeta Íñiguez</family></name><birthTime value="19510302"/></patient></patientRole></recordTarget>`+
+			`<author><assignedAuthor><assignedPerson><name><family>García</family></name></assignedPerson></assignedAuthor></author>`+element+`</ClinicalDocument>`))
+		if out == nil {
+			held++
+			return false
+		}
+		if strings.Contains(plain(string(out)), plain(value)) {
+			t.Errorf("a value leaves: %s", element[:min(len(element), 30)])
+		}
+		return true
+	}
+	for i, name := range cdaElements {
+		for k, value := range planted {
+			if k%3 != i%3 {
+				continue
+			}
+			for _, written := range []string{value, "a " + value + " b", strings.ReplaceAll(value, "e", "&#101;")} {
+				attributes := ""
+				for _, attribute := range cdaAttributes {
+					attributes += " " + attribute + `="` + written + `"`
+				}
+				if !try(value, "<"+name+attributes+"/>") {
+					for _, attribute := range cdaAttributes {
+						try(value, "<"+name+" "+attribute+`="`+written+`"/>`)
+					}
+				}
+				try(value, "<"+name+">"+written+"</"+name+">")
+				try(value, "<"+name+"><y>"+written+"</y></"+name+">")
+				try(value, "<component><section><text><"+name+` title="`+written+`" ID="`+written+`">`+written+"</"+name+"><!-- "+written+" --></text><entry><"+name+">"+written+"</"+name+"></entry></section></component>")
+			}
+		}
+	}
+	try("QUEREJETA", "<?x QUEREJETA?>")
+	t.Logf("%d documents, %d held back", docs, held)
+}

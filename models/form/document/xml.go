@@ -375,6 +375,9 @@ func (d *Document) shown(s *source, m *markup) {
 		for _, a := range m.attrs {
 			if slices.Contains(shownAttrs, a.name) && bytes.ContainsAny(m.src[a.start:a.end], " @:") {
 				d.attrText(s, a, Words, nil)
+			} else {
+				inner, _ := s.within(a.start, a.end, inXML)
+				d.keep(inner, nil)
 			}
 		}
 	}
