@@ -623,7 +623,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 			}
 		}
 		for k, c := range places {
-			to := t.columns[u.placesAt+k]
+			to := &t.columns[u.placesAt+k]
 			if c.Kind == pipeline.BytesColumn {
 				to.bytes(c.Bytes.At(i))
 			} else {

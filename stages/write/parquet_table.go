@@ -213,6 +213,9 @@ func (t *table) flush(n int) error {
 			c.fill(n)
 		}
 		c.write()
+		if c.rows != n {
+			return fmt.Errorf("column %s has %d of %d rows", c.name, c.rows, n)
+		}
 		c.rows = 0
 		if full {
 			c.page = 0
