@@ -79,10 +79,9 @@ var rooms = [][]string{
 	{"report"},                            // what a run came to
 	{"selection", "anonymize", "release"}, // what is chosen of an archive; its public tables; the ledger of extracts
 	{"explain", "look", "notes", "proof", "propose", "review", "run", "score", "stream"}, // what the verbs do
-	{"evidence", "oracle", "plant"}, // what a run gives away to who can run velum too
-	{"attack"},
+	{"evidence"}, // the dossier of a release
 	// The laboratory stands above all rooms of the product: it may use them, and none of them may use it.
-	{"lab/train", "lab/turns"},             // kinds of models made from labelled notes; what learning keeps of its turns
+	{"lab/attack", "lab/train", "lab/turns"}, // what an extract gives away; kinds of models made from labelled notes; what learning keeps of its turns
 	{"lab/learn", "lab/pack", "lab/study"}, // turns of learning, rules of people, kinds compared
 	{"lab/start"},                          // a first month: the rooms that it calls
 }
@@ -226,7 +225,7 @@ var onlyForTests = []string{"stages/read/readtest", "models/tag/crf/crftest"}
 const learning = "models/learn/*"
 
 // mayLearn are the packages that may import trainers.
-var mayLearn = []string{learning, roomsFolder + "lab/*", roomsFolder + "attack", "scripts/*"}
+var mayLearn = []string{learning, roomsFolder + "lab/*", "scripts/*"}
 
 // allowed tells whether package who may import package what.
 func allowed(who, what string) bool {

@@ -33,7 +33,7 @@ var writingForms = []string{
 	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "usefulness --in GOLD --out HERE/u.jsonl", "evaluate --gold GOLD --errors HERE/e.html", "diff OUT OUT --list HERE/p.jsonl", "explain --in GOLD --id 1 --page HERE/w.html",
 	"train --train GOLD --out HERE/m.velum", "train --kind bilstm --train GOLD --out OWN.velum --checkpoint HERE/state", "embed --in GOLD --out HERE/e.velum", "gazetteer build --out HERE/g.gaz GivenName=x.csv?form=name",
 	"rules build house.atn --out HERE/r.velum", "models promote m.velum --models HERE/models", "models measure --gold GOLD --out HERE/c.velum",
-	"study folds --gold GOLD --out HERE/study", "attack --work HERE/work --gold GOLD --policy research", "man HERE/man1",
+	"study folds --gold GOLD --out HERE/study", "man HERE/man1",
 }
 
 // TestWritesNowhereElse: no verb writes into the output of a run that is not its

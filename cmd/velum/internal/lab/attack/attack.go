@@ -4,9 +4,9 @@
 // allowed. No attack passes that could not have failed: where too little was left
 // to tell, it says that it had no power.
 //
-// An attack on names is a spy (names.go) and a file. What it sees of a mention is a
-// few small numbers; how suspect they are is learned of extracts in which names
-// were planted, and judged on other patients (judge.go). Others have a row of their own.
+// The row of an attack in the table below says what it needs; what it does stands in a file of its name. The attack on
+// names plants some: what it sees of a mention is a few small numbers (repetition.go, frequency.go); how suspect they
+// are is learned of extracts in which names were planted, and judged on other patients (judge.go).
 package attack
 
 import (
@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -24,35 +23,30 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/oracle"
-	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
 // Options are what `velum attack` is told beside the configuration.
 type Options struct {
-	Dir    string   // an extract, its private tree beside it; "": labelled notes alone
+	Dir    string   // an extract, its private tree beside it
 	In     []string // its archive; none: where it lay
-	Gold   []string // labelled notes: of the archive, if there is an extract
+	Gold   []string // labelled notes of the archive
 	Only   []string // names of attacks; none: all that apply
 	Misses []float64
 	Most   float64 // times guessing that is allowed
 	Notes  int     // of the archive that are looked at
 	People string  // table of names, and how many bear them; "": nobody knows
-	Oracle oracle.Options
 	Link   LinkOptions
 	With   string // another extract of the archive, or an earlier release of this one
-
-	Work string // folder for what the oracle needs on the disk; it holds words of notes, is made here and removed at the end
-	Seed uint64 // of everything that is drawn
+	Seed   uint64 // of everything that is drawn
 }
 
 // finding is what an attack found out.
 type finding struct {
 	Attack   string    `json:"attack"`
 	Verdict  string    `json:"verdict"`
-	Output   string    `json:"output,omitempty"` // digest of the extract; "": labelled notes
+	Output   string    `json:"output,omitempty"` // digest of the extract
 	Sentence string    `json:"sentence"`
 	Results  []*Result `json:"results,omitempty"`
 	Figures  any       `json:"figures,omitempty"`
@@ -81,42 +75,17 @@ func (f *finding) add(r *Result) {
 	}
 }
 
-// planter is that of the sample, which is read once.
-func (a *attacker) planter(ctx context.Context) (p *plant.Planter, err error) {
-	if a.planted != nil {
-		return a.planted, nil
-	}
-	s, err := a.from().Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if p, err = plant.New(s, a.config, a.Seed); err == nil && a.Dir != "" {
-		err = p.Check(ctx, a.Dir)
-	}
-	a.planted = p
-	return p, err
-}
-
-// from says where the sample is.
-func (a *attacker) from() *plant.From {
-	return &plant.From{Dir: a.Dir, In: a.Options.In, Gold: a.Gold, Notes: a.Notes, Seed: a.Seed, Config: a.config, Console: a.Console}
-}
-
-// single is an attack of one result that is no spy.
-type single struct {
-	name    string
-	applies func(a *attacker) string // "" or why it does not
-	do      func(*attacker, context.Context) (*finding, error)
-}
-
-// singles are tried behind those on names.
-var singles = []single{
-	{"calendar", (*attacker).noDates, (*attacker).calendar},
+// attacks are tried in this order.
+var attacks = []struct {
+	name string
+	not  func(a *attacker) string // "" or why it does not apply
+	try  func(*attacker, context.Context) (*finding, error)
+}{
+	{"names", (*attacker).noNames, (*attacker).names},
 	{"range", (*attacker).noDates, (*attacker).dateRange},
-	{"rows", (*attacker).noDates, (*attacker).rowOrder},
+	{"order", (*attacker).noDates, (*attacker).rowOrder},
 	{"two", (*attacker).noOther, (*attacker).twoExtracts},
 	{"linkage", (*attacker).noTable, (*attacker).linkage},
-	{"oracle", (*attacker).noOracle, (*attacker).askOracle},
 }
 
 // attacker is what attacks share.
@@ -124,16 +93,13 @@ type attacker struct {
 	*console.Console
 	*Options
 	config  *option.Config
-	planted *plant.Planter // nil: not read yet
+	planted *planter // nil: not read yet
 }
 
 // Names returns the names of the attacks.
 func Names() (all []string) {
-	for _, s := range spies {
-		all = append(all, s.name)
-	}
-	for _, s := range singles {
-		all = append(all, s.name)
+	for _, t := range attacks {
+		all = append(all, t.name)
 	}
 	return all
 }
@@ -147,12 +113,6 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	}
 	if err := a.check(); err != nil {
 		return err
-	}
-	if o.Work != "" {
-		if err := a.begin(); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(o.Work)) }()
 	}
 	findings, err := a.findings(ctx)
 	if err != nil {
@@ -176,8 +136,6 @@ func (a *attacker) check() error {
 	switch {
 	case a.Most <= 1 || a.Notes < 1:
 		return exit.Errorf(exit.Config, "see `velum attack --help`", "--most wants more than 1, --notes 1 or more")
-	case a.Dir == "" && len(a.Gold) == 0 && len(a.Options.In) == 0:
-		return exit.Errorf(exit.Config, "name the DIR of an extract, or labelled notes with --gold", "nothing to attack")
 	}
 	return nil
 }
@@ -193,26 +151,21 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 		all = append(all, &finding{Attack: name, Verdict: notTried, Sentence: why})
 		return nil
 	}
-	found, err := a.namesFindings(ctx, skip)
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, found...)
-	for _, s := range singles {
-		if !a.wants(s.name) {
+	for _, t := range attacks {
+		if !a.wants(t.name) {
 			continue
 		}
-		if why := s.applies(a); why != "" {
-			if err := skip(s.name, why); err != nil {
+		if why := t.not(a); why != "" {
+			if err := skip(t.name, why); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		f, err := s.do(a, ctx)
+		f, err := t.try(a, ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
-		f.Attack = s.name
+		f.Attack = t.name
 		all = append(all, f)
 	}
 	return all, a.settle(all)
@@ -222,9 +175,6 @@ func (a *attacker) findings(ctx context.Context) (all []*finding, err error) {
 func (a *attacker) settle(all []*finding) error {
 	if !slices.ContainsFunc(all, func(f *finding) bool { return f.Verdict != notTried }) {
 		return exit.Errorf(exit.Config, "see `velum attack --help`", "no attack applies; %s: %s", all[0].Attack, all[0].Sentence)
-	}
-	if a.Dir == "" {
-		return nil
 	}
 	m, err := commit.ReadManifest(a.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -237,15 +187,6 @@ func (a *attacker) settle(all []*finding) error {
 		f.Output = audit.OutputDigest(m)
 	}
 	return nil
-}
-
-// begin makes the working folder. One that is there is somebody's.
-func (a *attacker) begin() error {
-	err := os.Mkdir(a.Work, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return exit.Errorf(exit.Config, "name one that is not, or remove it", "--work: %s is there already", a.Work)
-	}
-	return err
 }
 
 // report prints the findings; the error names those that did not pass.
@@ -317,48 +258,8 @@ func (r *Result) sentence() string {
 	return s
 }
 
-// namesFindings tries the attacks on names that are wanted and apply.
-func (a *attacker) namesFindings(ctx context.Context, skip func(name, why string) error) ([]*finding, error) {
-	why := ""
-	switch hides, err := a.imitates(); {
-	case err != nil:
-		return nil, err
-	case a.Dir == "" && len(a.Gold) == 0:
-		why = "needs the DIR of an extract, or labelled notes with --gold"
-	case !hides:
-		why = "the policy writes no surrogates for names: what was missed can be told at sight"
-	}
-	var wanted []int
-	for k, s := range spies {
-		if !a.wants(s.name) {
-			continue
-		}
-		alone := ""
-		if s.patient && (a.Dir == "" || a.config.Read.Columns.Patient == "") {
-			alone = "nobody knows whose the notes are: give the DIR of an extract, and read.columns.patient"
-		}
-		if reason := why + alone; reason != "" {
-			if why != "" {
-				reason = why
-			}
-			if err := skip(s.name, reason); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		wanted = append(wanted, k)
-	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
-	return a.names(ctx, wanted)
-}
-
 // noDates says why no offset can be found.
 func (a *attacker) noDates() string {
-	if a.Dir == "" {
-		return "needs the DIR of an extract"
-	}
 	if moved, err := a.config.Dates(); err != nil || moved == "" {
 		return "the policy moves no dates"
 	}
@@ -367,47 +268,8 @@ func (a *attacker) noDates() string {
 
 // noTable says why no table can be linked.
 func (a *attacker) noTable() string {
-	if a.Dir == "" || a.Link.Table == "" {
-		return "needs the DIR of an extract with quasi/, and a --table of people"
+	if a.Link.Table == "" {
+		return "needs a --table of people"
 	}
 	return ""
-}
-
-// noOracle says why nobody can ask velum.
-func (a *attacker) noOracle() string {
-	if len(a.Options.In) == 0 && a.Dir == "" {
-		return "needs an archive: --in"
-	}
-	if a.Work == "" {
-		return "needs --work, a folder for words of notes"
-	}
-	chains, err := a.config.Operators()
-	for _, c := range chains {
-		if err == nil && c.Keyed() {
-			return "the policy needs a key, which nobody has who could ask"
-		}
-	}
-	return ""
-}
-
-// askOracle asks velum itself.
-func (a *attacker) askOracle(ctx context.Context) (*finding, error) {
-	o := a.Oracle
-	o.Notes, o.Seed, o.Work = a.Notes, a.Seed, a.Work
-	var err error
-	if o.Roots, o.Only, err = a.from().Inputs(); err != nil {
-		return nil, err
-	}
-	found, err := oracle.Ask(ctx, a.Console, a.config, &o)
-	if err != nil {
-		return nil, err
-	}
-	f := &finding{Verdict: passed, Sentence: found.Sentence, Figures: found.Figures, table: found.Table, remedy: found.Remedy}
-	switch {
-	case !found.Passed:
-		f.Verdict = failed
-	case !found.Power:
-		f.Verdict = noPower
-	}
-	return f, nil
 }

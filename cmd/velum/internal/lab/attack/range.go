@@ -1,26 +1,27 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"time"
 
-	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/pipeline"
+	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
 // offsets are the days by which the dates of patients are moved: what a policy can
 // draw, seen from many draws.
 type offsets struct {
-	planter *plant.Planter
+	planter *planter
 	draws   map[int]int // offset to how often it was drawn
 	total   int
-	step    int // all are multiples of it
-
-	least, most int
 }
 
 // rangeRounds are the keys under which offsets are drawn.
@@ -34,24 +35,16 @@ func (a *attacker) newOffsets(ctx context.Context) (*offsets, error) {
 	}
 	o := &offsets{planter: p, draws: map[int]int{}}
 	for round := range rangeRounds {
-		by, err := p.Offsets(ctx, fmt.Sprintf("attack offsets %d %d", a.Seed, round))
+		by, err := p.offsets(ctx, fmt.Sprintf("attack offsets %d %d", a.Seed, round))
 		if err != nil {
 			return nil, err
 		}
 		for _, offset := range by {
 			o.draws[offset]++
 			o.total++
-			o.step, o.least, o.most = gcd(o.step, offset), min(o.least, offset), max(o.most, offset)
 		}
 	}
 	return o, nil
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
 }
 
 // support estimates how many offsets there are: as many as were seen, if they came
@@ -91,7 +84,7 @@ func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
 	}
 	first, last := a.spread()
 	r := &rangeFigures{Offsets: math.Round(o.support()), Wanted: rangeWanted}
-	by, err := o.planter.Offsets(ctx, "")
+	by, err := o.planter.offsets(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +132,7 @@ func (a *attacker) dateRange(ctx context.Context) (*finding, error) {
 // of dates or, without one, by the latest date in each.
 func (a *attacker) spread() (first, last map[int]int32) {
 	first, last = map[int]int32{}, map[int]int32{}
-	s, number := a.planted.Sample, map[string]int{}
+	s, number := a.planted.sample, map[string]int{}
 	for i := range s.Notes.Len() {
 		p, ok := number[s.Owner[i]]
 		if !ok {
@@ -160,18 +153,90 @@ func (a *attacker) spread() (first, last map[int]int32) {
 	return first, last
 }
 
-// dayOf returns the day of a note, since 1970-01-01.
-func dayOf(s *plant.Sample, i int) (day int32, ok bool) {
+// dayOf returns the day of a note, since 1970-01-01: its column of dates or, without one, the latest date in its text.
+func dayOf(s *sample, i int) (day int32, ok bool) {
 	if c := s.Notes.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && c.Kind == pipeline.DateColumn {
 		return int32(c.Fixed[i]), true
 	}
 	text := s.Notes.Text.At(i)
 	for _, span := range s.Notes.Spans.At(i) {
 		if span.Category.Kind() == pipeline.DateKind {
-			for _, d := range numericDates(text[span.Start:span.End]) {
-				day, ok = max(day, d.day), true
+			if d, found := lastDay(text[span.Start:span.End]); found && (!ok || d > day) {
+				day, ok = d, true
 			}
 		}
 	}
 	return day, ok
+}
+
+// inDigits is a date in digits.
+var inDigits = regexp.MustCompile(`\b(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})\b`)
+
+// lastDay returns the last of the dates in digits of a text, as days since 1970-01-01.
+func lastDay(text []byte) (last int32, ok bool) {
+	for _, m := range inDigits.FindAllSubmatch(text, -1) {
+		var n [3]int
+		for k := range n {
+			n[k], _ = strconv.Atoi(string(m[1+k]))
+		}
+		if n[2] < 100 {
+			n[2] += 2000
+		}
+		t := time.Date(n[2], time.Month(n[1]), n[0], 0, 0, 0, 0, time.UTC)
+		if day := int32(t.Unix() / (24 * 60 * 60)); t.Day() == n[0] && int(t.Month()) == n[1] && (!ok || day > last) {
+			last, ok = day, true
+		}
+	}
+	return last, ok
+}
+
+// offsetColumn is a column of dates that nobody has, to see by how much it moves.
+const offsetColumn = "velum attack: 1970-01-01"
+
+// offsets returns by how many days the dates of each patient move for a purpose; ""
+// is that of the extract.
+func (p *planter) offsets(ctx context.Context, purpose string) (map[int]int, error) {
+	options := *p.options
+	options.Purpose, options.Times = cmp.Or(purpose, options.Purpose), []mask.TimeColumn{{Name: offsetColumn, Day: 1}}
+	step, err := mask.New(options)
+	if err != nil {
+		return nil, err
+	}
+	by := map[int]int{}
+	to := offsetSink{p, by}
+	return by, pipeline.Run(ctx, datedSource{p.source()}, []pipeline.Step{step}, to, nil)
+}
+
+// datedSource gives every note the first of January 1970.
+type datedSource struct{ pipeline.Source }
+
+// Next implements pipeline.Source.
+func (d datedSource) Next(b *pipeline.Batch) error {
+	if err := d.Source.Next(b); err != nil {
+		return err
+	}
+	dates := pipeline.Column{Name: offsetColumn, Type: "date", Kind: pipeline.Int32Column, Fixed: make([]uint64, b.Len())}
+	for range b.Len() {
+		dates.Valid = append(dates.Valid, true)
+	}
+	if n := len(b.Extra); n > 0 && b.Extra[n-1].Name == offsetColumn {
+		b.Extra = b.Extra[:n-1]
+	}
+	b.Extra = append(b.Extra, dates)
+	return nil
+}
+
+// offsetSink reads what the day has become.
+type offsetSink struct {
+	*planter
+	by map[int]int
+}
+
+// Put implements pipeline.Sink.
+func (o offsetSink) Put(b *pipeline.Batch) error {
+	dates := b.Extra[len(b.Extra)-1]
+	for i := range b.Len() {
+		o.by[o.Patients[o.Owner[int(b.First)+i]]] = int(int32(dates.Fixed[i]))
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
@@ -23,9 +22,7 @@ type ownWord struct {
 	word    string
 }
 
-func (r *repetition) learn(*plant.Extract) {}
-
-func (r *repetition) look(e *plant.Extract) (look, error) {
+func (r *repetition) look(e *planted) look {
 	r.own, r.who, r.of = map[ownWord][]int32{}, map[string]int{}, nil
 	order := make([]int, 0, len(e.Notes))
 	for i := range e.Notes {
@@ -53,12 +50,12 @@ func (r *repetition) look(e *plant.Extract) (look, error) {
 		}
 		r.of[n.Patient]++
 	}
-	return r.see, nil
+	return r.see
 }
 
 // see takes the word of a mention that comes again most, the one that comes again
 // least, how often it stands in the note, and whether a title of staff stands before.
-func (r *repetition) see(n *plant.Note, k int) (c cell) {
+func (r *repetition) see(n *note, k int) (c cell) {
 	m := &n.Mentions[k]
 	least := 0
 	for i, w := range m.Words {
@@ -90,7 +87,7 @@ func (r *repetition) see(n *plant.Note, k int) (c cell) {
 }
 
 // timesIn counts the mentions of a note with a word.
-func timesIn(n *plant.Note, word []byte) (times int) {
+func timesIn(n *note, word []byte) (times int) {
 	for k := range n.Mentions {
 		if slices.ContainsFunc(n.Mentions[k].Words, func(w []byte) bool { return bytes.Equal(w, word) }) {
 			times++

@@ -31,7 +31,7 @@ func (a *attacker) rowOrder(ctx context.Context) (*finding, error) {
 		return nil, err
 	}
 	var rows []datedRow
-	s := a.planted.Sample
+	s := a.planted.sample
 	for i := range s.Notes.Len() {
 		if day, ok := dayOf(s, i); ok {
 			rows = append(rows, datedRow{s.Owner[i], day})

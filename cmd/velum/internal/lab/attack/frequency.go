@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/velum-health/velum/cmd/velum/internal/plant"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/stages/read"
 	"github.com/velum-health/velum/stages/read/parquet"
@@ -26,7 +25,7 @@ type frequency struct {
 	here   map[string]int // mentions by word in the extract at hand
 }
 
-func newFrequency(a *attacker) (spy, error) {
+func newFrequency(a *attacker) (*frequency, error) {
 	f := &frequency{known: gazetteer.Default(), pool: map[string]int{}}
 	var err error
 	f.people, err = readFrequencies(cmp.Or(a.People, a.config.Mask.Names))
@@ -62,7 +61,7 @@ func readFrequencies(path string) (map[string]int, error) {
 		if err != nil {
 			return nil // nobody counted them
 		}
-		for _, w := range plant.Words([]byte(of)) {
+		for _, w := range nameWords([]byte(of)) {
 			people[string(w)] += int(n)
 		}
 		return nil
@@ -70,7 +69,7 @@ func readFrequencies(path string) (map[string]int, error) {
 	return people, err
 }
 
-func (f *frequency) learn(e *plant.Extract) {
+func (f *frequency) learn(e *planted) {
 	for i := range e.Notes {
 		for k := range e.Notes[i].Mentions {
 			for _, w := range e.Notes[i].Mentions[k].Words {
@@ -81,7 +80,7 @@ func (f *frequency) learn(e *plant.Extract) {
 	}
 }
 
-func (f *frequency) look(e *plant.Extract) (look, error) {
+func (f *frequency) look(e *planted) look {
 	f.here = map[string]int{}
 	for i := range e.Notes {
 		for k := range e.Notes[i].Mentions {
@@ -90,12 +89,12 @@ func (f *frequency) look(e *plant.Extract) (look, error) {
 			}
 		}
 	}
-	return f.see, nil
+	return f.see
 }
 
 // see takes the word of a mention that surrogates are least for what people are, and
 // of the rarest one how many people and how many surrogates have it.
-func (f *frequency) see(n *plant.Note, k int) (c cell) {
+func (f *frequency) see(n *note, k int) (c cell) {
 	worst, fewest := math.Inf(-1), math.MaxInt
 	for _, w := range n.Mentions[k].Words {
 		pool, people := f.pool[string(w)], f.people[string(w)]

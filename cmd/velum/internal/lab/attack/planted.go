@@ -1,109 +1,96 @@
-package plant
+package attack
 
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/mask"
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Extract is masked notes as the attacker has them. Where names stand is granted:
+// planted is masked notes as the attacker has them. Where names stand is granted:
 // a perfect tagger, more than anybody has.
-type Extract struct {
-	Notes []Note
+type planted struct {
+	Notes []note
 }
 
-// Note is a masked one.
-type Note struct {
+// note is a masked one.
+type note struct {
 	Row      int   // of the sample
 	Patient  int   // number of its owner
 	Time     int64 // of its column, in the column's unit; 0: it has none
 	Judged   bool  // what was left in it is known
 	Text     []byte
-	Mentions []Mention // of names, in order
+	Mentions []mention // of names, in order
 }
 
-// Mention is one of a name, or of what is left of one.
-type Mention struct {
+// mention is one of a name, or of what is left of one.
+type mention struct {
 	Start, End int32
 	Words      [][]byte // folded, of three letters or more
 	Left       bool     // it is what stood there; the attacker does not know
 }
 
-// Planter masks the sample again and again, each time with other names left and
+// planter masks the sample again and again, each time with other names left and
 // other replacements.
-type Planter struct {
-	*Sample
+type planter struct {
+	*sample
 	Patients map[string]int // their numbers, by owner
 	options  *mask.Options
 }
 
-// New returns a planter of a sample. Without a key in the configuration one is made
-// of the seed.
-func New(s *Sample, c *option.Config, seed uint64) (*Planter, error) {
-	p := &Planter{Sample: s, Patients: map[string]int{}}
+// planter is that of the sample, which is read once. Options that would write other notes than the extract has are
+// refused.
+func (a *attacker) planter(ctx context.Context) (*planter, error) {
+	if a.planted != nil {
+		return a.planted, nil
+	}
+	s, err := a.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &planter{sample: s, Patients: map[string]int{}}
 	for _, owner := range s.Owner {
 		if _, ok := p.Patients[owner]; !ok {
 			p.Patients[owner] = len(p.Patients)
 		}
 	}
-	var err error
-	if p.options, err = flow.With(c, nil).MaskOptions(); err != nil {
+	if p.options, err = flow.With(a.config, nil).MaskOptions(); err != nil {
 		return nil, err
 	}
 	if len(p.options.Shuffled()) > 0 {
 		return nil, flow.ErrShuffled
 	}
-	if p.options.Key == nil {
-		p.options.Key, err = keyOf(seed)
-	}
-	return p, err
-}
-
-// keyOf makes a key of a seed.
-func keyOf(seed uint64) (*secret.Key, error) {
-	dir, err := os.MkdirTemp("", "velum-attack")
-	if err != nil {
+	if err := p.check(ctx, a.Dir); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	sum := sha256.Sum256(fmt.Appendf(nil, "velum attack %d", seed))
-	path := filepath.Join(dir, "key")
-	if err := os.WriteFile(path, sum[:], 0o400); err != nil {
-		return nil, err
-	}
-	return secret.Load(path)
+	a.planted = p
+	return p, nil
 }
 
-// Natural is the extract as it is: what was not found is left, and known where
+// natural is the extract as it is: what was not found is left, and known where
 // people marked the notes.
-func (p *Planter) Natural(ctx context.Context) (*Extract, error) {
+func (p *planter) natural(ctx context.Context) (*planted, error) {
 	return p.masked(ctx, *p.options, func(i int, _ *rand.Rand) (found, left []pipeline.Span) {
 		found = p.Notes.Spans.At(i)
 		return found, without(p.Notes.Text.At(i), p.Notes.Gold.At(i), found)
 	}, 0)
 }
 
-// Planted is an extract of its own, in which a share of the names is left: half of
+// plant is an extract of its own, in which a share of the names is left: half of
 // them by name, in all notes of a patient, half one by one, for taggers miss both ways.
-func (p *Planter) Planted(ctx context.Context, share float64, round int, seed uint64) (*Extract, error) {
+func (p *planter) plant(ctx context.Context, share float64, round int, seed uint64) (*planted, error) {
 	o := *p.options
 	o.Purpose = fmt.Sprintf("attack %d %d %g", seed, round, share)
 	salt := xxh3.HashString(o.Purpose)
@@ -111,7 +98,7 @@ func (p *Planter) Planted(ctx context.Context, share float64, round int, seed ui
 		text := p.Notes.Text.At(i)
 		for _, s := range p.found(i) {
 			key := append([]byte(p.Owner[i]), 0)
-			if words := Words(text[s.Start:s.End]); len(words) > 0 {
+			if words := nameWords(text[s.Start:s.End]); len(words) > 0 {
 				key = append(key, words[len(words)-1]...)
 			}
 			byName := float64(xxh3.HashSeed(key, salt)) < share/2*math.MaxUint64
@@ -127,7 +114,7 @@ func (p *Planter) Planted(ctx context.Context, share float64, round int, seed ui
 
 // found are the spans in which names are planted: those that people marked, where
 // nobody but the model could say otherwise.
-func (p *Planter) found(i int) []pipeline.Span {
+func (p *planter) found(i int) []pipeline.Span {
 	if p.gold[i] {
 		return p.Notes.Gold.At(i)
 	}
@@ -136,8 +123,8 @@ func (p *Planter) found(i int) []pipeline.Span {
 
 // masked masks the sample: what split says that was found is replaced, and what is
 // left is known.
-func (p *Planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*Extract, error) {
-	src := &sampleSource{Planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
+func (p *planter) masked(ctx context.Context, o mask.Options, split func(i int, rng *rand.Rand) (found, left []pipeline.Span), salt uint64) (*planted, error) {
+	src := &sampleSource{planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
 	rng := rand.New(rand.NewPCG(salt, 5))
 	for i := range p.Notes.Len() {
 		found, left := split(i, rng)
@@ -151,13 +138,13 @@ func (p *Planter) masked(ctx context.Context, o mask.Options, split func(i int, 
 	if err != nil {
 		return nil, err
 	}
-	to := &extractSink{sampleSource: src, Extract: new(Extract)}
-	return to.Extract, pipeline.Run(ctx, src, []pipeline.Step{step}, to, nil)
+	to := &extractSink{sampleSource: src, planted: new(planted)}
+	return to.planted, pipeline.Run(ctx, src, []pipeline.Step{step}, to, nil)
 }
 
-// Source gives the notes of the sample out again, without spans.
-func (p *Planter) Source() pipeline.Source {
-	s := &sampleSource{Planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
+// source gives the notes of the sample out again, without spans.
+func (p *planter) source() pipeline.Source {
+	s := &sampleSource{planter: p, left: make([][]pipeline.Span, p.Notes.Len())}
 	for range p.Notes.Len() {
 		s.found.Append()
 	}
@@ -166,7 +153,7 @@ func (p *Planter) Source() pipeline.Source {
 
 // sampleSource gives the notes of a sample out again, with other spans.
 type sampleSource struct {
-	*Planter
+	*planter
 	found pipeline.List[pipeline.Span]
 	left  [][]pipeline.Span
 	next  int
@@ -201,7 +188,7 @@ func (s *sampleSource) Next(b *pipeline.Batch) error {
 // extractSink takes the masked notes in as the attacker has them.
 type extractSink struct {
 	*sampleSource
-	*Extract
+	*planted
 }
 
 // Put implements pipeline.Sink.
@@ -211,23 +198,23 @@ func (e *extractSink) Put(b *pipeline.Batch) error {
 			continue
 		}
 		at := int(b.First) + i
-		n := Note{Row: at, Patient: e.Patients[e.Owner[at]], Judged: e.gold[at] || e.Judged == 0, Text: bytes.Clone(b.Masked.At(i))}
+		n := note{Row: at, Patient: e.Patients[e.Owner[at]], Judged: e.gold[at] || e.Judged == 0, Text: bytes.Clone(b.Masked.At(i))}
 		if c := b.ExtraNamed(input.DateColumn); c != nil && c.Valid[i] && len(c.Fixed) > 0 {
 			n.Time = int64(c.Fixed[i])
 		}
 		n.Mentions = mentionsOf(n.Text, b.Spans.At(i), b.Places.At(i), e.left[at])
-		e.Extract.Notes = append(e.Extract.Notes, n)
+		e.planted.Notes = append(e.planted.Notes, n)
 	}
 	return nil
 }
 
 // mentionsOf finds the names of a masked note: replacements, and what was left. A
 // placeholder is no name to anybody.
-func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []Mention) {
+func mentionsOf(masked []byte, spans, places, left []pipeline.Span) (all []mention) {
 	add := func(s pipeline.Span, left bool) {
-		if m := (Mention{Start: s.Start, End: s.End, Left: left}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
+		if m := (mention{Start: s.Start, End: s.End, Left: left}); s.Category.Kind() == pipeline.NameKind && s.End > s.Start {
 			if name := masked[s.Start:s.End]; name[0] != '[' && name[0] != '*' {
-				m.Words = Words(name)
+				m.Words = nameWords(name)
 				all = append(all, m)
 			}
 		}
@@ -274,8 +261,8 @@ func without(text []byte, gold, found []pipeline.Span) (left []pipeline.Span) {
 	return left
 }
 
-// Words returns the words of a name that tell: three letters or more.
-func Words(name []byte) (words [][]byte) {
+// nameWords returns the words of a name that tell: three letters or more.
+func nameWords(name []byte) (words [][]byte) {
 	cut := func(r rune) bool { return r == ' ' || r == '\n' || r == ',' || r == '.' || r == '-' }
 	for _, w := range bytes.FieldsFunc(gazetteer.Fold(nil, name), cut) {
 		if len(w) > 2 {

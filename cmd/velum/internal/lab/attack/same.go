@@ -1,4 +1,4 @@
-package plant
+package attack
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 	"github.com/velum-health/velum/stages/read/text"
 )
 
-// Check refuses options that would write other notes than the extract has: an attack on
+// check refuses options that would write other notes than the extract has: an attack on
 // those would say nothing of it. A few may differ, since nobody knows who is known.
-func (p *Planter) Check(ctx context.Context, dir string) error {
+func (p *planter) check(ctx context.Context, dir string) error {
 	m, err := commit.ReadManifest(dir)
 	if err != nil {
 		return err
 	}
-	e, err := p.Natural(ctx)
+	e, err := p.natural(ctx)
 	if err != nil {
 		return err
 	}

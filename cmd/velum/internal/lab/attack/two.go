@@ -40,11 +40,8 @@ const (
 )
 
 func (a *attacker) noOther() string {
-	switch {
-	case a.With == "":
+	if a.With == "" {
 		return "no other extract is given (--with)"
-	case a.Dir == "":
-		return "needs the DIR of an extract"
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package plant
+package attack
 
 import (
 	"strings"

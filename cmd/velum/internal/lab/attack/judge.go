@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/velum-health/velum/cmd/velum/internal/plant"
 )
 
 // A cell is what an attack sees of a mention, in few values: mentions of one cell
@@ -14,7 +12,7 @@ import (
 type cell [8]uint8
 
 // look is what an attack makes of an extract: what it sees of mention k of a note.
-type look func(n *plant.Note, k int) cell
+type look func(n *note, k int) cell
 
 // suspect is a mention as it is judged.
 type suspect struct {

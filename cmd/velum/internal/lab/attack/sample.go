@@ -1,7 +1,4 @@
-// Package plant masks an archive again, with names left in it that are known: in come
-// an output of velum and the archive it was made of, out a sample of whole patients
-// as the output would have it, each time with other names left and another key.
-package plant
+package attack
 
 import (
 	"bytes"
@@ -17,11 +14,9 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -29,9 +24,9 @@ import (
 	"github.com/velum-health/velum/stages/read/input"
 )
 
-// Sample is notes of whole patients with what is known of them: what velum found,
+// sample is notes of whole patients with what is known of them: what velum found,
 // and what people marked.
-type Sample struct {
+type sample struct {
 	Notes  pipeline.Batch // ID, Text, Extra, Language, Reason; Spans: what was found; Gold: of notes that are judged
 	gold   []bool         // by note: people marked it
 	Judged int            // notes of gold
@@ -39,7 +34,7 @@ type Sample struct {
 }
 
 // keep takes note i of a batch in, with its spans.
-func (s *Sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.Span, marked bool) {
+func (s *sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.Span, marked bool) {
 	s.Notes.ID.Append(b.ID.At(i))
 	s.Notes.Text.Append(b.Text.At(i))
 	s.Notes.Spans.Append(b.Spans.At(i)...)
@@ -63,10 +58,10 @@ func (s *Sample) keep(b *pipeline.Batch, i int, patient []byte, gold []pipeline.
 
 // sampler keeps the notes of some patients.
 type sampler struct {
-	*Sample
+	*sample
 	share float64 // of the patients
 	seed  uint64
-	marks map[string][]pipeline.Span // by id; nil: the batches have them
+	marks map[string][]pipeline.Span // of labelled notes, by id
 	id    []byte
 }
 
@@ -78,10 +73,6 @@ func (s *sampler) Put(b *pipeline.Batch) error {
 			continue
 		}
 		s.id = patients.AppendText(s.id[:0], i)
-		if s.marks == nil {
-			s.keep(b, i, s.id, b.Gold.At(i), true)
-			continue
-		}
 		gold, marked := s.marks[string(b.ID.At(i))]
 		drawn := float64(xxh3.HashSeed(s.id, s.seed)) <= s.share*math.MaxUint64
 		if len(s.id) == 0 {
@@ -94,40 +85,19 @@ func (s *sampler) Put(b *pipeline.Batch) error {
 	return nil
 }
 
-// From says where a sample is read.
-type From struct {
-	Dir    string   // an extract, its private tree beside it; "": labelled notes alone
-	In     []string // its archive; none: where it lay
-	Gold   []string // labelled notes: of the archive, if there is an extract
-	Notes  int      // of the archive, some
-	Seed   uint64   // by which patients are drawn
-	Config *option.Config
-	*console.Console
-}
-
-// Read reads the notes that the attacks need: of the archive that the extract was
-// made of, with the spans that its private tree has, or the labelled notes alone,
-// with the spans that the model finds.
-func (f *From) Read(ctx context.Context) (*Sample, error) {
-	stages, err := flow.New(f.Config)
-	if err == nil && f.Dir != "" {
-		stages, err = stages.AsTagged(f.Dir, f.Console)
+// read reads the notes that the attacks need: of the archive that the extract was made of, with the spans that its
+// private tree has, and the spans of labelled notes.
+func (a *attacker) read(ctx context.Context) (*sample, error) {
+	stages, err := flow.New(a.config)
+	if err == nil {
+		stages, err = stages.AsTagged(a.Dir, a.Console)
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &sampler{Sample: new(Sample), seed: f.Seed}
-	labelled := &flow.Labelled{Paths: f.Gold, Config: f.Config}
-	if f.Dir == "" {
-		err = labelled.Each(func(src pipeline.Source) error {
-			steps, err := stages.TagSteps()
-			if err != nil {
-				return err
-			}
-			return pipeline.Run(ctx, src, steps, s, nil)
-		})
-	} else if s.marks, err = marksOf(labelled); err == nil {
-		err = f.archive(ctx, stages, s)
+	s := &sampler{sample: new(sample), seed: a.Seed}
+	if s.marks, err = marksOf(&flow.Labelled{Paths: a.Gold, Config: a.config}); err == nil {
+		err = a.readArchive(ctx, stages, s)
 	}
 	switch {
 	case err != nil:
@@ -137,7 +107,7 @@ func (f *From) Read(ctx context.Context) (*Sample, error) {
 	case s.Notes.Len() == 0:
 		return nil, exit.Errorf(exit.Nothing, "give notes", "no notes to attack")
 	}
-	return s.Sample, nil
+	return s.sample, nil
 }
 
 // marksOf reads the spans of labelled notes, by id.
@@ -159,23 +129,23 @@ func marksOf(labelled *flow.Labelled) (map[string][]pipeline.Span, error) {
 	})
 }
 
-// archive reads the archive of the extract.
-func (f *From) archive(ctx context.Context, stages *flow.Flow, s *sampler) error {
-	t, err := files.OpenTagged(f.Dir, stages.Model.SHA256)
+// readArchive reads the archive of the extract.
+func (a *attacker) readArchive(ctx context.Context, stages *flow.Flow, s *sampler) error {
+	t, err := files.OpenTagged(a.Dir, stages.Model.SHA256)
 	if err != nil {
 		return err
 	}
-	o, err := flow.ReadOptions(f.Config)
+	o, err := flow.ReadOptions(a.config)
 	if err != nil {
 		return err
 	}
 	o.Pass = nil
-	roots, only, err := f.Inputs()
+	roots, only, err := a.inputs()
 	if err != nil {
 		return err
 	}
 	o.Only = only
-	fence := fence.New(fence.Options{Memory: int64(f.Config.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Memory: int64(a.config.Run.DecodeMemory), Ended: ctx.Done()})
 	defer fence.Close()
 	all, err := archive.Scan(ctx, roots, o, fence)
 	if err != nil {
@@ -184,7 +154,7 @@ func (f *From) archive(ctx context.Context, stages *flow.Flow, s *sampler) error
 	if err := t.Check(all.Units); err != nil {
 		return err
 	}
-	s.share = float64(f.Notes) / float64(max(all.Rows(), 1))
+	s.share = float64(a.Notes) / float64(max(all.Rows(), 1))
 	given := new(files.TaggedUnit)
 	steps, err := stages.GivenSpans(given, nil)
 	if err != nil {
@@ -206,19 +176,19 @@ func (f *From) archive(ctx context.Context, stages *flow.Flow, s *sampler) error
 	return nil
 }
 
-// Inputs are where the archive lies, and which of its files the extract has.
-func (f *From) Inputs() (roots []string, only map[string]bool, err error) {
-	if len(f.In) > 0 {
-		return f.In, nil, nil
+// inputs are where the archive lies, and which of its files the extract has.
+func (a *attacker) inputs() (roots []string, only map[string]bool, err error) {
+	if len(a.Options.In) > 0 {
+		return a.Options.In, nil, nil
 	}
-	all, err := commit.Inputs(commit.Output{Dir: f.Dir})
+	all, err := commit.Inputs(commit.Output{Dir: a.Dir})
 	if err != nil {
 		return nil, nil, exit.With(exit.Config, err, "name the output of velum run or velum mask, with its private tree beside it")
 	}
 	only = map[string]bool{}
 	for _, in := range all {
 		if _, err := os.Lstat(in.Path); err != nil || in.Root == "" {
-			return nil, nil, exit.Errorf(exit.Config, "say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input, filepath.Base(f.Dir))
+			return nil, nil, exit.Errorf(exit.Config, "say with --in where the archive lies now", "%s is not where it lay when %s was made", in.Input, filepath.Base(a.Dir))
 		}
 		only[in.Path] = true
 		if !slices.Contains(roots, in.Root) {

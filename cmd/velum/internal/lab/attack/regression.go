@@ -26,20 +26,20 @@ const (
 
 // score returns for each suspect how much the attacks' cells speak for a mention that
 // was left, learned on the other half of the patients.
-func score(all []suspect, attacks []int) []float64 {
+func score(all []suspect) []float64 {
 	var learned [2]*regression
 	for half := range learned {
-		learned[half] = regress(all, attacks, half)
+		learned[half] = regress(all, half)
 	}
 	scores := make([]float64, len(all))
 	for i := range all {
-		scores[i] = learned[1-all[i].patient%2].of(&all[i], attacks)
+		scores[i] = learned[1-all[i].patient%2].of(&all[i])
 	}
 	return scores
 }
 
 // regress learns of the planted misses of a half of the patients.
-func regress(all []suspect, attacks []int, half int) *regression {
+func regress(all []suspect, half int) *regression {
 	r := &regression{weight: make([]float32, 1<<regressionBits), squares: make([]float32, 1<<regressionBits)}
 	var examples []int
 	left, others := 0, 0
@@ -60,15 +60,15 @@ func regress(all []suspect, attacks []int, half int) *regression {
 	for range regressionEpochs {
 		rng.Shuffle(len(examples), func(i, j int) { examples[i], examples[j] = examples[j], examples[i] })
 		for _, i := range examples {
-			r.step(&all[i], attacks)
+			r.step(&all[i])
 		}
 	}
 	return r
 }
 
 // step goes down the loss of one example.
-func (r *regression) step(s *suspect, attacks []int) {
-	p := 1 / (1 + math.Exp(-r.of(s, attacks)))
+func (r *regression) step(s *suspect) {
+	p := 1 / (1 + math.Exp(-r.of(s)))
 	if s.left {
 		p--
 	}
@@ -80,9 +80,9 @@ func (r *regression) step(s *suspect, attacks []int) {
 }
 
 // of returns the log odds of a suspect.
-func (r *regression) of(s *suspect, attacks []int) (sum float64) {
+func (r *regression) of(s *suspect) (sum float64) {
 	r.features = append(r.features[:0], 0)
-	for _, k := range attacks {
+	for k := range s.cells {
 		c := &s.cells[k]
 		for i := range c {
 			r.features = append(r.features, feature(k, i, c[i], i, 0))

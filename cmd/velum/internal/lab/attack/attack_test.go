@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/plant"
 )
 
 const (
@@ -25,20 +24,20 @@ func word(of int) string {
 
 // written is an invented extract: name says how mention k of a note of a patient is
 // written, and which is left.
-func written(round int, name func(rng *rand.Rand, patient, visit, k int, left bool) string) *plant.Extract {
+func written(round int, name func(rng *rand.Rand, patient, visit, k int, left bool) string) *planted {
 	rng := rand.New(rand.NewPCG(uint64(round), 1))
-	e := new(plant.Extract)
+	e := new(planted)
 	for p := range patients {
 		missed := rng.IntN(20) == 0 // in all notes
 		for v := range visits {
-			n := plant.Note{Patient: p, Time: int64(v), Judged: true, Text: []byte("Ve avui amb")}
+			n := note{Patient: p, Time: int64(v), Judged: true, Text: []byte("Ve avui amb")}
 			for k := range 3 {
 				left := missed && k == 1
 				n.Text = append(n.Text, " la "...)
-				m := plant.Mention{Start: int32(len(n.Text)), Left: left}
+				m := mention{Start: int32(len(n.Text)), Left: left}
 				n.Text = append(n.Text, name(rng, p, v, k, left)...)
 				m.End = int32(len(n.Text))
-				m.Words = plant.Words(n.Text[m.Start:])
+				m.Words = nameWords(n.Text[m.Start:])
 				n.Mentions = append(n.Mentions, m)
 			}
 			e.Notes = append(e.Notes, n)
@@ -74,18 +73,6 @@ func TestAttacks(t *testing.T) {
 			}
 			return word(rng.IntN(900))
 		}},
-		{"spelling", func(rng *rand.Rand, _, _, _ int, left bool) string {
-			if left {
-				return strings.ToUpper(word(rng.IntN(1000)))
-			}
-			return word(rng.IntN(1000))
-		}},
-		{"parrot", func(rng *rand.Rand, patient, visit, _ int, left bool) string {
-			if left {
-				return word(rng.IntN(1000))
-			}
-			return word((patient*visits + visit) % 1000) // one surrogate throughout a note
-		}},
 	} {
 		for _, perfect := range []bool{false, true} {
 			name := tt.name
@@ -103,28 +90,23 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// tried is the result of one attack on some extracts.
+// tried is the result of one sight of names on some extracts.
 func tried(t *testing.T, a *attacker, attack string, name func(*rand.Rand, int, int, int, bool) string) *Result {
 	t.Helper()
-	for _, s := range spies {
-		if s.name != attack {
-			continue
-		}
-		found, err := s.make(a)
+	var at spy = new(repetition)
+	if attack == "frequency" {
+		often, err := newFrequency(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found.learn(written(99, func(rng *rand.Rand, p, v, k int, _ bool) string { return name(rng, p, v, k, false) }))
-		var all []suspect
-		for round := range 16 {
-			if all, err = suspects(all, written(round, name), []spy{found}, round, 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return judge(all, score(all, []int{0}), patients, func(*suspect) bool { return true }, 2, 1)
+		often.learn(written(99, func(rng *rand.Rand, p, v, k int, _ bool) string { return name(rng, p, v, k, false) }))
+		at = often
 	}
-	t.Fatalf("no attack %s", attack)
-	return nil
+	var all []suspect
+	for round := range 16 {
+		all = suspects(all, written(round, name), []spy{at}, round, 1)
+	}
+	return judge(all, score(all), patients, func(*suspect) bool { return true }, 2, 1)
 }
 
 // TestPower: ten names and one of them left say nothing, however well the attack did;
@@ -196,32 +178,12 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestEvents: days with a name, and the offsets that a moved date beside one leaves.
-func TestEvents(t *testing.T) {
-	for year, want := range map[int]string{1999: "04-04", 2000: "04-23", 2024: "03-31", 2025: "04-20", 2038: "04-25"} {
-		if got := easter(year).Format("01-02"); got != want {
-			t.Errorf("Easter of %d: %s, want %s", year, got, want)
-		}
+// TestLastDay: the last of the dates in digits of a text; others are no dates.
+func TestLastDay(t *testing.T) {
+	if day, ok := lastDay([]byte("el 31/02/2024, el 5-6-24 i 1.234/56, desde 1/1/2020")); !ok || day != int32(time.Date(2024, 6, 5, 0, 0, 0, 0, time.UTC).Unix()/86400) {
+		t.Errorf("day %d, %v", day, ok)
 	}
-	o := &offsets{step: 7, least: 35, most: 364}
-	for text, want := range map[string]string{
-		"Control 31/07/2025, día de Navidad":         "map[]", // 218 days are no whole weeks
-		"Control 30/07/2025, día de Navidad":         "map[217:true]",
-		"CONTROL 29.07.25 NAVIDAD I DIA DE NADAL":    "map[]",
-		"Vacunado el 27/01/2021, sin incidencias":    "map[]",
-		"inici de l'estat d'alarma, 18/04/2020":      "map[35:true]",
-		"Divendres Sant vam quedar pel dia 3/5/2024": "map[35:true]",
-	} {
-		if got := fmt.Sprint(o.candidates([]byte(text))); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
-	}
-	for _, e := range events {
-		if e.words[0] == "" || e.words[2] == "" || e.month == 0 && e.easter < -60 {
-			t.Errorf("an event is not whole: %+v", e)
-		}
-	}
-	if d := numericDates([]byte("el 31/02/2024, el 5-6-24 i 1.234/56")); len(d) != 1 || d[0].day != days(time.Date(2024, 6, 5, 0, 0, 0, 0, time.UTC)) {
-		t.Errorf("dates: %v", d)
+	if _, ok := lastDay([]byte("1.234/56")); ok {
+		t.Error("a number is no date")
 	}
 }
