@@ -52,7 +52,7 @@ func (a *attacker) names(ctx context.Context) (*finding, error) {
 		}
 		often.learn(warm)
 	}
-	f := new(finding)
+	f := &finding{Attack: "names"}
 	for n, share := range a.Misses {
 		natural := n == 0 && p.Judged > 0
 		all, err := a.rounds(ctx, p, at, share, natural)
