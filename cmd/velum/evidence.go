@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/lab/attack"
 	"github.com/velum-health/velum/cmd/velum/internal/evidence"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/attack"
 	"github.com/velum-health/velum/cmd/velum/internal/look"
 )
 

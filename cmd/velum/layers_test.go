@@ -82,8 +82,8 @@ var rooms = [][]string{
 	{"evidence"}, // the dossier of a release
 	// The laboratory stands above all rooms of the product: it may use them, and none of them may use it.
 	{"lab/attack", "lab/train", "lab/turns"}, // what an extract gives away; kinds of models made from labelled notes; what learning keeps of its turns
-	{"lab/learn", "lab/pack", "lab/study"}, // turns of learning, rules of people, kinds compared
-	{"lab/start"},                          // a first month: the rooms that it calls
+	{"lab/learn", "lab/pack", "lab/study"},   // turns of learning, rules of people, kinds compared
+	{"lab/start"},                            // a first month: the rooms that it calls
 }
 
 // layerOf returns the layer of a room, by the path of its package; -1 for what
