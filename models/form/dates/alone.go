@@ -8,17 +8,17 @@ import "bytes"
 func (f *Finder) judgeYear(i int) float32 {
 	y := &f.items[i]
 	e, k := f.lead(i)
-	before := f.byteAt(int(y.start) - 1)
+	before := f.At(int(y.start) - 1)
 	if !y.sure {
 		return f.shortYear(i, e, k)
 	}
-	if f.glued(i) || letterAt(f.text, int(y.end)) || f.measured(i) || !f.stops(i) && f.byteAt(int(y.end)) != '-' || y.value < 1920 || y.value > 2060 {
+	if f.glued(i) || f.LetterAt(int(y.end)) || f.measured(i) || !f.stops(i) && f.At(int(y.end)) != '-' || y.value < 1920 || y.value > 2060 {
 		return 0
 	}
 	score := f.yearLead(i, e, k, before)
-	if y.dotted && score < 0.55 || y.dotted && e.is(ofTime) && !e.is(inTime) && !e.is(yearWord) {
+	if y.dotted && score < 0.55 || y.dotted && e.is(ofTime) && !e.is(inTime|yearWord) {
 		score = 0
-		if e.is(article) && k > 0 && f.items[k-1].is(inTime) { // en el 1.998
+		if e.is(article) && f.at(k-1).is(inTime) { // en el 1.998
 			score = 0.6
 		}
 	}
@@ -29,7 +29,7 @@ func (f *Finder) judgeYear(i int) float32 {
 	case f.continuesYear(i):
 		f.year = y.end
 		return 0.7
-	case y.value >= 1950 && y.value < 2040 && e.is(ofTime) && !y.dotted && k > 0 && letterAt(f.text, int(f.items[k-1].start)):
+	case y.value >= 1950 && y.value < 2040 && e.is(ofTime) && !y.dotted && k > 0 && f.LetterAt(int(f.items[k-1].start)):
 		return 0.45
 	case y.value >= 1970 && y.value < 2040:
 		return hint
@@ -42,13 +42,13 @@ func (f *Finder) yearLead(i int, e *item, k int, before byte) float32 {
 	switch {
 	case e.is(yearWord):
 		return 0.9
-	case before == '(' && f.byteAt(int(f.items[i].end)) == ')':
+	case before == '(' && f.At(int(f.items[i].end)) == ')':
 		return 0.55
 	case e.is(season), k > 0 && e.is(particle) && f.items[k-1].is(season), k > 0 && e.is(particle) && f.items[k-1].is(third):
 		return 0.7
 	case e.is(inTime), e.is(definite) && !e.is(ofTime):
 		return 0.7
-	case e.is(ofTime) && (e.is(article) || e.is(opener)) || f.years(k):
+	case e.is(ofTime) && (e.is(article|opener)) || f.years(k):
 		return 0.5
 	case k > 0 && e.is(particle) && f.items[k-1].is(inTime): // des de 2005, abans de 2010
 		return 0.7
@@ -60,7 +60,7 @@ func (f *Finder) yearLead(i int, e *item, k int, before byte) float32 {
 // "1990-95".
 func (f *Finder) yearsTo(i int) int {
 	by, last := f.at(i+1), f.at(i+2)
-	if f.items[i].sure && by.is(sign) && (by.value == '-' || by.value == '/') && by.gap == 0 && last.gap == 0 && last.is(number) && last.width() == 2 &&
+	if f.items[i].sure && by.by("-/") && by.gap == 0 && last.gap == 0 && last.is(number) && last.width() == 2 &&
 		last.value > f.items[i].value%100 && f.stops(i+2) && !f.measured(i+2) {
 		return i + 3
 	}
@@ -69,7 +69,7 @@ func (f *Finder) yearsTo(i int) int {
 
 // years tells whether item k is "años": los años 2003 y 2006.
 func (f *Finder) years(k int) bool {
-	return k >= 0 && f.items[k].is(yearWord) && f.plural(&f.items[k])
+	return f.at(k).is(yearWord) && f.plural(&f.items[k])
 }
 
 // continuesYear tells whether item i goes on a list of years: 2003 y 2006.
@@ -78,7 +78,7 @@ func (f *Finder) continuesYear(i int) bool {
 		return false
 	}
 	j := f.at(i - 1)
-	return i > 0 && (j.is(conn) || j.is(until) || j.is(sign) && (j.value == ',' || j.value == '-' || j.value == '/'))
+	return i > 0 && (j.is(conn|until) || j.by(",-/"))
 }
 
 // shortYear reads "año 97", "en el '08", "en el 97", "1990-95".
@@ -88,16 +88,16 @@ func (f *Finder) shortYear(i int, e *item, k int) float32 {
 		return 0
 	}
 	before := f.at(i - 1)
-	apostrophe := i > 1 && y.gap == 0 && before.is(sign) && before.value == '\'' && before.gap > 0
+	apostrophe := i > 1 && y.gap == 0 && before.by("'") && before.gap > 0
 	if e.is(yearWord) && k > 0 && f.items[k].gap == 0 { // paquetes-año
 		return 0
 	}
 	switch {
-	case e.is(yearWord) && (apostrophe || y.value >= 50 || f.text[y.start] == '0' && y.value > 0):
+	case e.is(yearWord) && (apostrophe || y.value >= 50 || f.Text[y.start] == '0' && y.value > 0):
 		return 0.6
-	case apostrophe && (e.is(article) || e.is(inTime) || e.is(speaks)):
+	case apostrophe && (e.is(article | inTime | speaks)):
 		return 0.5
-	case e.is(article) && !e.is(inTime) && y.value >= 70 && k > 0 && f.items[k-1].is(inTime):
+	case e.is(article) && !e.is(inTime) && y.value >= 70 && f.at(k-1).is(inTime):
 		return 0.5
 	}
 	return 0
@@ -109,7 +109,7 @@ func (f *Finder) shortYear(i int, e *item, k int) float32 {
 func (f *Finder) judgeDayAlone(i int) (score float32, end int) {
 	it := &f.items[i]
 	e, k := f.lead(i)
-	if e.is(sign) && e.value == ':' && k > 0 && f.items[k-1].is(dayWord) { // DIA: 13
+	if e.by(":") && f.at(k-1).is(dayWord) { // DIA: 13
 		k--
 		e = &f.items[k]
 	}
@@ -123,7 +123,7 @@ func (f *Finder) judgeDayAlone(i int) (score float32, end int) {
 	if !e.is(dayWord) {
 		switch {
 		case !e.is(article) || !f.countsNothing(i):
-		case e.is(definite) && k > 0 && f.items[k-1].is(speaks), e.is(definite) && f.at(end).is(until) && f.at(end+1).is(clock) && it.value <= 31:
+		case e.is(definite) && f.at(k-1).is(speaks), e.is(definite) && f.at(end).is(until) && f.at(end+1).is(clock) && it.value <= 31:
 			return 0.45, end
 		default:
 			return hint, end
@@ -135,7 +135,7 @@ func (f *Finder) judgeDayAlone(i int) (score float32, end int) {
 	if k == 0 {
 		before = &absent
 	}
-	dosed := k > 1 && (f.items[k-2].is(number) || f.items[k-2].is(unit)) // 50 mg/m2 el día 8
+	dosed := k > 1 && (f.items[k-2].is(number | unit)) // 50 mg/m2 el día 8
 	for plural && f.at(end).is(conn) && f.at(end+1).is(number) && f.at(end+1).width() <= 2 {
 		end += 2
 	}
@@ -154,7 +154,7 @@ func (f *Finder) listed(i int) bool {
 	k := i + 1
 	for range 4 {
 		j := f.at(k)
-		if !j.is(conn) && !j.is(until) && !(j.is(sign) && (j.value == ',' || j.value == '-')) {
+		if !j.is(conn|until) && !j.by(",-") {
 			return false
 		}
 		k++
@@ -165,10 +165,10 @@ func (f *Finder) listed(i int) bool {
 			return false
 		}
 		k++
-		if j := f.at(k); j.is(sign) && j.value == ')' {
+		if j := f.at(k); j.by(")") {
 			return f.at(k+1).is(ofTime) && f.at(k+2).is(month)
 		}
-		if m := f.at(f.glue(k, true)); m.is(month) || f.at(k).is(sign) && f.items[k].value == '/' && f.at(k+1).is(number) {
+		if m := f.at(f.glue(k, true)); m.is(month) || f.at(k).by("/") && f.at(k+1).is(number) {
 			return true
 		}
 	}
@@ -182,13 +182,13 @@ func (f *Finder) countsNothing(i int) bool {
 	if i+1 >= len(f.items) {
 		return true
 	}
-	switch b := f.text[next.start]; {
+	switch b := f.Text[next.start]; {
 	case b == '+' || b == '%' || b == '/' || b|0x20 == 'x' && next.width() == 1:
 		return false
 	case b == ':' && f.at(i+2).is(number):
 		return false
 	}
-	word := bytes.ToLower(f.text[next.start:next.end])
+	word := bytes.ToLower(f.Text[next.start:next.end])
 	if next.is(ordinal) && next.gap == 0 || bytes.HasPrefix(word, []byte("post")) {
 		return false
 	}
@@ -212,9 +212,9 @@ func (f *Finder) slip(i int) int {
 		return 0
 	}
 	e, _ := f.lead(i)
-	announced := e.is(dayWord) || e.is(weekday) || e.is(label) || e.is(definite)
+	announced := e.is(dayWord) || e.is(weekday|label|definite)
 	if t, c := f.at(i+3), f.at(i+4); t.is(sign) && c.is(number) && b.width() <= 2 {
-		if f.byteAt(int(c.end))-'0' < 10 {
+		if f.Digit(int(c.end)) {
 			return 0
 		}
 		whole := c.sure || c.width() == 4 && c.value > 2099 && c.value < 2300

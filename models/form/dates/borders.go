@@ -54,7 +54,7 @@ func (f *Finder) line(text []byte, start, end int) (from, to int) {
 // loose tells whether text[i:j] is nothing but words that stand around dates, or
 // the hour of a time of day: "10 de abril de 09 : 01".
 func (f *Finder) loose(text []byte, i, j int) bool {
-	f.text, f.items, f.finding = text, f.items[:0], true
+	f.Text, f.items, f.finding = text, f.items[:0], true
 	for at := i; at < j; {
 		at, _ = f.next(at)
 	}
@@ -66,7 +66,7 @@ func (f *Finder) loose(text []byte, i, j int) bool {
 			if it.width() != 2 || k == 0 || !f.items[k-1].is(ofTime) || !f.hour(int(it.end)) {
 				return false
 			}
-		case it.kinds&(1<<month|1<<weekday|1<<season) != 0, it.kinds == 0:
+		case it.is(month | weekday | season), it.kinds == 0:
 			return false
 		}
 	}
@@ -75,13 +75,13 @@ func (f *Finder) loose(text []byte, i, j int) bool {
 
 // hour tells whether minutes follow at i: " : 27".
 func (f *Finder) hour(i int) bool {
-	for f.byteAt(i) == ' ' {
+	for f.At(i) == ' ' {
 		i++
 	}
-	if f.byteAt(i) != ':' {
+	if f.At(i) != ':' {
 		return false
 	}
-	for i++; f.byteAt(i) == ' '; i++ {
+	for i++; f.At(i) == ' '; i++ {
 	}
-	return f.byteAt(i)-'0' < 10
+	return f.Digit(i)
 }

@@ -20,6 +20,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -46,7 +47,7 @@ func (o Orders) Has(order Order) bool { return o>>order&1 != 0 }
 
 // Parser reads dates. It keeps the last one that was read.
 type Parser struct {
-	text     []byte
+	cut.Text
 	language language
 	items    []item
 	dates    []date
@@ -62,7 +63,7 @@ type Parser struct {
 // Parse reads text, all of it; the caller must not change it before the date
 // is written. False: it is no date that can be read.
 func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
-	p.text, p.dates, p.rounds, p.from, p.to = text, p.dates[:0], rounds, 0, int32(len(text))
+	p.Text, p.dates, p.rounds, p.from, p.to = text, p.dates[:0], rounds, 0, int32(len(text))
 	p.language = languageOf(l)
 	if !p.scan() {
 		return false
@@ -91,7 +92,7 @@ func (p *Parser) firstDate() int {
 // elided takes d'abril for Catalan.
 func (p *Parser) elided() {
 	for i := range len(p.items) - 2 {
-		if p.items[i].width() == 1 && p.text[p.items[i].start]|0x20 == 'd' && p.items[i+1].value == '\'' && p.items[i+2].is(month) {
+		if p.items[i].width() == 1 && p.Text[p.items[i].start]|0x20 == 'd' && p.items[i+1].value == '\'' && p.items[i+2].is(month) {
 			p.language = catalan
 		}
 	}

@@ -40,7 +40,7 @@ func (e *Edges) GoesOn(text []byte, from, to, floor, ceiling int, weekday bool) 
 // read cuts the text around the span into items.
 func (e *Edges) read(text []byte, from, to int) {
 	p := &e.p
-	p.text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
+	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
 	for at := 0; at < len(text); {
 		at, _ = p.next(at)
 	}
@@ -48,7 +48,7 @@ func (e *Edges) read(text []byte, from, to int) {
 	for k := range p.items {
 		switch it := &p.items[k]; {
 		case int(it.start) < from && int(it.end) > from, int(it.start) < to && int(it.end) > to:
-			if !it.is(sign) && !it.is(clock) {
+			if !it.is(sign | clock) {
 				e.first = -1
 				return
 			}
@@ -88,11 +88,11 @@ func (e *Edges) step(k, d int) (q *item, b beside) {
 			return &absent, b
 		case it.is(sign) && b.sign == 0 && it.value != ':':
 			b.sign = it.value
-		case it.is(month) || it.is(number) || it.is(numeral) || it.is(first) || it.is(weekday):
+		case it.is(month | number | numeral | first | weekday):
 			return it, b
-		case it.is(ofTime) || it.is(yearWord) || it.is(definite) && !it.is(until):
+		case it.is(ofTime|yearWord) || it.is(definite) && !it.is(until):
 			b.of = b.of || !it.is(definite)
-		case it.is(conn) || it.is(until):
+		case it.is(conn | until):
 			b.joined = true
 		default:
 			return it, b
@@ -102,7 +102,7 @@ func (e *Edges) step(k, d int) (q *item, b beside) {
 }
 
 func dayLike(it *item) bool {
-	return it.is(first) || it.is(numeral) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
+	return it.is(first|numeral) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
 }
 
 // before tells whether the date begins before its span.
@@ -138,14 +138,14 @@ func (e *Edges) behind(weekdays bool) bool {
 	q, b := e.step(e.last, 1)
 	apart := b.sign == '.' || b.sign == ',' || b.sign == ')' || b.sign == '('
 	switch {
-	case q.is(weekday) && !q.is(month) && !q.is(ambiguous):
+	case q.is(weekday) && !q.is(month|ambiguous):
 		return weekdays && (b.sign == ',' || b.sign == '(') && !b.joined
 	case y.is(month) && !y.is(number):
 		year := q.is(number) && (q.sure || q.width() == 2 && (b.of || b.sign == '\'' || b.tight && b.sign != 0))
 		return year && (!apart || b.tight) && !b.joined || q.is(month) && !q.is(numeral) && (b.joined || b.sign == '-' || b.sign == '/')
 	case y.is(season):
 		return q.sure && !apart && !b.joined || q.is(season) && (b.joined || b.sign == '-' || b.sign == '/')
-	case !y.is(number) && !y.is(numeral) && !y.is(first):
+	case !y.is(number | numeral | first):
 		return false
 	case q.is(month) && !q.is(numeral) && e.first == e.last && dayLike(y):
 		return !apart
@@ -162,13 +162,13 @@ func (e *Edges) Joins(text []byte) bool {
 		return false
 	}
 	p := &e.p
-	p.text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
+	p.Text, p.items, p.finding, p.language = text, p.items[:0], true, spanish
 	for at := 0; at < len(text); {
 		at, _ = p.next(at)
 	}
 	for k := range p.items {
 		it := &p.items[k]
-		if it.kinds&(1<<conn|1<<until|1<<article) == 0 && !(it.is(sign) && (it.value == '-' || it.value == '/' || it.value == ',')) {
+		if !it.is(conn|until|article) && !it.by("-/,") {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package dates
 import (
 	"bytes"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -35,11 +36,11 @@ const (
 )
 
 // openers may begin a date.
-const openers = 1<<number | 1<<month | 1<<season | 1<<first | 1<<numeral
+const openers = number | month | season | first | numeral
 
 // Find appends the dates of text, sorted by their ends.
 func (f *Finder) Find(dst []Find, text []byte) []Find {
-	f.text, f.language, f.finding, f.finds, f.done, f.year = text, spanish, true, dst, -1, -1
+	f.Text, f.language, f.finding, f.finds, f.done, f.year = text, spanish, true, dst, -1, -1
 	for at := 0; at >= 0 && at < len(text); {
 		if at = f.opener(at); at >= 0 {
 			at = f.window(at)
@@ -53,7 +54,7 @@ func (f *Finder) Find(dst []Find, text []byte) []Find {
 // the name of its month, -1 if there is none. Most numbers of a note are doses and
 // values, and end here.
 func (f *Finder) opener(i int) int {
-	text := f.text
+	text := f.Text
 	for i < len(text) {
 		b := text[i]
 		switch {
@@ -67,8 +68,8 @@ func (f *Finder) opener(i int) int {
 			}
 			for i++; i < len(text) && letters[text[i]]; i++ {
 			}
-		case b-'0' < 10:
-			end := f.digits(i)
+		case cut.IsDigit(b):
+			end := f.Digits(i)
 			if f.plausible(i, end) {
 				return i
 			}
@@ -81,9 +82,9 @@ func (f *Finder) opener(i int) int {
 }
 
 // wordAt returns the end of the word at i, and what it can be.
-func (f *Finder) wordAt(i int) (end int, kinds uint32) {
-	end = f.wordEnd(i + 1)
-	if e := known.look(f.text[i:end]); e != nil {
+func (f *Finder) wordAt(i int) (end int, kinds kind) {
+	end, plain := f.wordEnd(i)
+	if e := known.Word(f.Text, i, end, plain); e != nil {
 		kinds = e.kinds
 	}
 	return end, kinds
@@ -100,32 +101,32 @@ func (f *Finder) plausible(i, j int) bool {
 		return false
 	}
 	before := beforeDays
-	b, k := f.byteAt(j), j
+	b, k := f.At(j), j
 	if b == ' ' {
 		k++
-		b = f.byteAt(k)
+		b = f.At(k)
 	}
 	switch b {
 	case '/', '-', '\\', 0xE2:
-		before |= 1 << article
+		before |= article
 		if w < 3 && f.goesOn(k+1) || w == 3 && f.slips(k+1) {
 			return true
 		}
 	case '.', ',':
-		if c := f.byteAt(k + 1); c == 'I' || c == 'V' || c == 'X' {
+		if c := f.At(k + 1); c == 'I' || c == 'V' || c == 'X' {
 			return true
 		}
-		if n := f.digits(k + 1); n > k+1 && (f.byteAt(n) == b || w == 2 && n == k+3 || n == k+4 && w == 1) {
+		if n := f.Digits(k + 1); n > k+1 && (f.At(n) == b || w == 2 && n == k+3 || n == k+4 && w == 1) {
 			return true
 		}
 	case 'd', 'D', 'y', 'i', 'e', 'a':
-		before |= 1 << article
+		before |= article
 		if w < 3 && f.namesFollow(k) {
 			return true
 		}
 	default:
-		if b-'0' < 10 && k > j { // 12 03 2014
-			before |= 1 << article
+		if cut.IsDigit(b) && k > j { // 12 03 2014
+			before |= article
 			if w < 3 && f.thirdFollows(k) {
 				return true
 			}
@@ -138,12 +139,12 @@ func (f *Finder) plausible(i, j int) bool {
 // stands at i.
 func (f *Finder) goesOn(i int) bool {
 	for range 4 {
-		switch b := f.byteAt(i); {
-		case b-'0' < 10, b >= 0x80:
+		switch b := f.At(i); {
+		case cut.IsDigit(b), b >= 0x80:
 			return true
 		case letters[b]:
 			_, kinds := f.wordAt(i)
-			return kinds&(1<<month|1<<particle|1<<yearWord) != 0
+			return kinds&(month|particle|yearWord) != 0
 		}
 		i++
 	}
@@ -152,17 +153,17 @@ func (f *Finder) goesOn(i int) bool {
 
 // slips tells whether a month in digits stands at i, over blanks: 210/5/13.
 func (f *Finder) slips(i int) bool {
-	for f.byteAt(i) == ' ' {
+	for f.At(i) == ' ' {
 		i++
 	}
-	end := f.digits(i)
-	return end > i && end-i <= 2 && f.value(i, end) <= 12 || f.byteAt(i) >= 0x80
+	end := f.Digits(i)
+	return end > i && end-i <= 2 && f.value(i, end) <= 12 || f.At(i) >= 0x80
 }
 
 // thirdFollows tells whether a number of at most two digits stands at i, and
 // another behind it.
 func (f *Finder) thirdFollows(i int) bool {
-	end := f.digits(i)
+	end := f.Digits(i)
 	return end-i <= 2 && f.goesOn(end)
 }
 
@@ -172,39 +173,41 @@ func (f *Finder) thirdFollows(i int) bool {
 func (f *Finder) namesFollow(i int) bool {
 	end, kinds := f.wordAt(i)
 	switch {
-	case kinds&(1<<month) != 0 && end > i+1:
+	case kinds&month != 0 && end > i+1:
 		return true
-	case kinds&(1<<month|1<<particle|1<<conn|1<<until|1<<article|1<<ofTime|1<<ordinal) == 0:
+	case kinds&(month|particle|conn|until|article|ofTime|ordinal) == 0:
 		return false
 	case f.goesOn(end):
 		return true
 	}
-	for f.byteAt(end) == ' ' {
+	for f.At(end) == ' ' {
 		end++
 	}
-	if kinds&(1<<ofTime) == 0 || !letters[f.byteAt(end)] {
+	if kinds&ofTime == 0 || !letters[f.At(end)] {
 		return false
 	}
-	_, kinds = f.misspelt(f.text[end:f.wordEnd(end)])
-	return kinds&(1<<month) != 0
+	stop, _ := f.wordEnd(end)
+	_, kinds = f.misspelt(f.Text[end:stop])
+	return kinds&month != 0
 }
 
 // beforeDays are what goes before a day.
-const beforeDays = uint32(1<<speaks | 1<<weekday | 1<<definite | 1<<yearWord | 1<<inTime | 1<<ofTime)
+const beforeDays = speaks | weekday | definite | yearWord | inTime | ofTime
 
 // behind tells whether a word of one of the kinds ends before i, over signs.
-func (f *Finder) behind(i int, kinds uint32) bool {
-	if c := f.byteAt(i - 1); c == '\'' || c == 0xB4 || c == 0x99 {
+func (f *Finder) behind(i int, kinds kind) bool {
+	if c := f.At(i - 1); c == '\'' || c == 0xB4 || c == 0x99 {
 		return true
 	}
-	for n := 0; n < 3 && i > 0 && beforeNumber[f.text[i-1]]; n++ {
+	for n := 0; n < 3 && i > 0 && beforeNumber[f.Text[i-1]]; n++ {
 		i--
 	}
-	j := i
-	for i > 0 && j-i <= maxName && letters[f.text[i-1]] {
+	j, plain := i, true
+	for i > 0 && j-i <= maxName && letters[f.Text[i-1]] {
 		i--
+		plain = plain && f.Text[i] < 0x80
 	}
-	e := known.look(f.text[i:j])
+	e := known.Word(f.Text, i, j, plain)
 	return e != nil && e.kinds&kinds != 0
 }
 
@@ -232,29 +235,18 @@ func (p *prefixes) add(a, b, c byte) {
 	p[k>>6] |= 1 << (k & 63)
 }
 
-// opens has the first three letters of the months and seasons.
-var opens prefixes
-
-func fillOpens() {
-	for i := range known.entries {
-		if e := &known.entries[i]; e.kinds&(1<<month|1<<season) != 0 && e.lo > 0xFFFF {
-			opens.add(byte(e.lo), byte(e.lo>>8), byte(e.lo>>16))
-		}
-	}
-}
-
 // window reads the items around the opener at trigger and their dates, and
 // returns where to look for the next opener.
 func (f *Finder) window(trigger int) int {
 	from := max(trigger-lookBack, 0)
-	if nl := bytes.LastIndexByte(f.text[from:trigger], '\n'); nl >= 0 {
+	if nl := bytes.LastIndexByte(f.Text[from:trigger], '\n'); nl >= 0 {
 		from += nl + 1
-	} else if blank := bytes.IndexByte(f.text[from:trigger], ' '); from > 0 {
+	} else if blank := bytes.IndexByte(f.Text[from:trigger], ' '); from > 0 {
 		from += blank + 1
 	}
 	f.items = f.items[:0]
 	at, first, last := from, -1, 0
-	for at < len(f.text) && f.text[at] != '\n' && len(f.items) < maxWindow {
+	for at < len(f.Text) && f.Text[at] != '\n' && len(f.items) < maxWindow {
 		n := len(f.items)
 		at, _ = f.next(at)
 		if len(f.items) == n {
@@ -288,13 +280,13 @@ func (f *Finder) window(trigger int) int {
 }
 
 // inDates are what stands between the parts of a date.
-const inDates = 1<<number | 1<<month | 1<<sign | 1<<particle | 1<<yearWord | 1<<ordinal
+const inDates = number | month | sign | particle | yearWord | ordinal
 
 // read reads the date that begins at item i and returns the item behind it, 0
 // if there is none.
 func (f *Finder) read(i int) int {
 	it := &f.items[i]
-	if it.kinds&openers == 0 || it.start < f.done {
+	if !it.is(openers) || it.start < f.done {
 		return 0
 	}
 	inner := f.inner(i)
@@ -343,7 +335,7 @@ func (f *Finder) inner(i int) bool {
 	if p.sure && f.items[i].sure && f.items[i-1].value == '-' { // 2008-2009
 		return false
 	}
-	return (p.is(number) || p.is(clock)) && p.end != f.done && bytes.IndexByte([]byte(".,/-:"), byte(f.items[i-1].value)) >= 0
+	return (p.is(number | clock)) && p.end != f.done && bytes.IndexByte([]byte(".,/-:"), byte(f.items[i-1].value)) >= 0
 }
 
 // apart tells whether items i to j stand too far from each other.
@@ -367,7 +359,7 @@ func (f *Finder) keep(d *date, i, end int, score float32) int {
 		if d.shape != named || d.month != none && d.day != none {
 			start = f.sharing(d, i)
 		}
-		if by := f.at(i - 1); d.year == int8(i) && by.is(sign) && by.value == '\'' && f.items[i].gap == 0 { // '12
+		if by := f.at(i - 1); d.year == int8(i) && by.by("'") && f.items[i].gap == 0 { // '12
 			start--
 		}
 	}
@@ -405,8 +397,8 @@ func (f *Finder) sharing(d *date, i int) (start int) {
 		}
 		tight := j.gap == 0 && f.items[k+1].gap == 0
 		switch {
-		case j.is(until), j.is(sign) && j.value == '-' && !tight && d.shape == named:
-			if lead, _ := f.lead(k - 1); d.shape == named || lead.is(article) || lead.is(speaks) {
+		case j.is(until), j.by("-") && !tight && d.shape == named:
+			if lead, _ := f.lead(k - 1); d.shape == named || lead.is(article|speaks) {
 				f.add(k-1, k, 0.6, false)
 			}
 			return i
@@ -455,11 +447,11 @@ func (f *Finder) dayBefore(i int) bool {
 // fromWeekday goes back from item i over "lunes, día".
 func (f *Finder) fromWeekday(i int) int {
 	k := i - 1
-	open := k >= 0 && f.items[k].is(sign) && f.items[k].value == '('
-	if k >= 0 && f.items[k].is(sign) && (f.items[k].value == ',' || open) {
+	open := f.at(k).by("(")
+	if f.at(k).is(sign) && (f.items[k].value == ',' || open) {
 		k--
 	}
-	if k >= 0 && f.items[k].is(dayWord) {
+	if f.at(k).is(dayWord) {
 		k--
 	}
 	if k < 0 || f.items[k].end <= f.doneBefore() || f.apart(k, i) {
@@ -476,13 +468,13 @@ func (f *Finder) fromWeekday(i int) int {
 func (f *Finder) weekdayAt(k int) bool {
 	it := &f.items[k]
 	if it.is(weekday) {
-		return !it.is(ambiguous) || it.width() > 2 && f.text[it.start]-'A' < 26
+		return !it.is(ambiguous) || it.width() > 2 && f.Text[it.start]-'A' < 26
 	}
 	if it.kinds != 0 || it.width() < 5 {
 		return false
 	}
-	_, kinds := f.misspelt(f.text[it.start:it.end])
-	return kinds>>weekday&1 != 0
+	_, kinds := f.misspelt(f.Text[it.start:it.end])
+	return kinds&weekday != 0
 }
 
 // toWeekday widens items i to j by the weekday behind them: "(23/06/14)",
@@ -505,13 +497,13 @@ func (f *Finder) toWeekday(i, j int) (int, int) {
 		return i, j
 	}
 	next := f.at(j + 2)
-	if next.is(sign) && next.value == '-' || next.is(number) {
+	if next.by("-") || next.is(number) {
 		return i, j
 	}
-	if next.is(sign) && next.value == ',' {
+	if next.by(",") {
 		next = f.at(j + 3)
 	}
-	if next.is(weekday) || next.is(dayWord) || next.is(conn) && !next.is(article) && !next.is(until) {
+	if next.is(weekday|dayWord) || next.is(conn) && !next.is(article|until) {
 		return i, j
 	}
 	return i, j + 2

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -50,16 +51,16 @@ func (f *Finder) signs(i, j int) bool {
 // even behind a sign, and no letter.
 func (f *Finder) stops(k int) bool {
 	j := int(f.items[k].end)
-	b := f.byteAt(j)
-	if b-'0' < 10 || letterAt(f.text, j) {
+	b := f.At(j)
+	if cut.IsDigit(b) || f.LetterAt(j) {
 		return false
 	}
-	return bytes.IndexByte([]byte(".,/-:"), b) < 0 || b == 0 || f.byteAt(j+1)-'0' >= 10
+	return bytes.IndexByte([]byte(".,/-:"), b) < 0 || b == 0 || !f.Digit(j+1)
 }
 
 func (f *Finder) byteAt(i int) byte {
-	if uint(i) < uint(len(f.text)) {
-		return f.text[i]
+	if uint(i) < uint(len(f.Text)) {
+		return f.Text[i]
 	}
 	return 0
 }
@@ -70,33 +71,33 @@ func (f *Finder) measured(k int) bool {
 	if k+1 >= len(f.items) || next.gap > 2 {
 		return false
 	}
-	switch b := f.text[next.start]; {
-	case b == '%' || b == 0xCE || next.is(unit) && !next.is(monthly) && !(next.width() == 1 && f.at(k+2).is(sign) && f.at(k+2).value == '\''):
+	switch b := f.Text[next.start]; {
+	case b == '%' || b == 0xCE || next.is(unit) && !next.is(monthly) && !(next.width() == 1 && f.at(k+2).by("'")):
 		return true
 	case b == 0xC2:
-		c := f.byteAt(int(next.start) + 1)
+		c := f.At(int(next.start) + 1)
 		return c == 0xB0 || c == 0xBA || c == 0xB5
 	case b == '/':
-		return letterAt(f.text, int(next.end))
+		return f.LetterAt(int(next.end))
 	}
 	return false
 }
 
 // glued tells whether a letter touches item i from the left.
 func (f *Finder) glued(i int) bool {
-	r, _ := utf8.DecodeLastRune(f.text[:f.items[i].start])
-	if i == 0 || f.items[i].gap > 0 || f.items[i-1].is(sign) || !letterAt(f.text, int(f.items[i].start)-utf8.RuneLen(r)) {
+	r, _ := utf8.DecodeLastRune(f.Text[:f.items[i].start])
+	if i == 0 || f.items[i].gap > 0 || f.items[i-1].is(sign) || !f.LetterAt(int(f.items[i].start)-utf8.RuneLen(r)) {
 		return false
 	}
 	before := &f.items[i-1] // el12/3, control11-8
-	return before.width() < 2 || before.kinds&(1<<article|1<<speaks|1<<occasion|1<<label|1<<conn) == 0
+	return before.width() < 2 || !before.is(article|speaks|occasion|label|conn)
 }
 
 // lead returns the item that stands before item i, over an apostrophe, and
 // where it is.
 func (f *Finder) lead(i int) (*item, int) {
 	i--
-	if i >= 0 && f.items[i].is(sign) && f.items[i].value == '\'' {
+	if f.at(i).by("'") {
 		i--
 	}
 	if i < 0 || f.at(i+1).gap > 2 {
@@ -110,7 +111,7 @@ func (f *Finder) lead(i int) (*item, int) {
 func (f *Finder) leadIn(i int) (strong, weak bool) {
 	e, k := f.lead(i)
 	weak = e.is(article) || e.is(speaks)
-	if e.is(sign) && (e.value == ':' || e.value == '.') && f.items[k].gap == 0 && k > 0 && f.items[k-1].is(speaks) {
+	if e.by(":.") && f.items[k].gap == 0 && f.at(k-1).is(speaks) {
 		return true, true // dia: 13
 	}
 	if e.is(article) && !e.is(speaks) && k > 0 {
@@ -131,7 +132,7 @@ func (f *Finder) labelled(i int) bool {
 			return others == 0 || it.is(speaks)
 		case it.is(number), it.is(sign) && (it.value == '.' || it.value == '(') && others > 0:
 			return false
-		case it.kinds&(1<<particle|1<<opener|1<<conn|1<<sign|1<<article) == 0:
+		case !it.is(particle | opener | conn | sign | article):
 			if others++; others > 3 {
 				return false
 			}
@@ -150,20 +151,20 @@ func (f *Finder) entered(i int) bool {
 // before item i: "intervención 16/1", "control 11-8", "IQ de 3/12/3".
 func (f *Finder) happens(i int) bool {
 	k := i - 1
-	if k >= 0 && f.items[k].is(sign) && f.items[k].value == ':' || k >= 0 && (f.items[k].is(ofTime)) {
+	if f.at(k).by(":") || k >= 0 && (f.items[k].is(ofTime)) {
 		k--
 	}
-	return k >= 0 && (f.items[k].is(occasion) || f.items[k].is(label))
+	return k >= 0 && (f.items[k].is(occasion | label))
 }
 
 // scored tells whether a word such as Apgar stands before item i: scores and
 // pressures are written with slashes too.
 func (f *Finder) scored(i int) bool {
 	k := i - 1
-	if k >= 0 && f.items[k].is(sign) && (f.items[k].value == ':' || f.items[k].value == '.') {
+	if f.at(k).by(":.") {
 		k--
 	}
-	return k >= 0 && f.items[k].is(reading)
+	return f.at(k).is(reading)
 }
 
 // aside tells whether items i to j stand apart: in brackets, also behind one
@@ -171,7 +172,7 @@ func (f *Finder) scored(i int) bool {
 func (f *Finder) aside(i, j int) bool {
 	after := f.at(j)
 	before := func(k int) int32 {
-		if k >= 0 && f.items[k].is(sign) {
+		if f.at(k).is(sign) {
 			return f.items[k].value
 		}
 		return 0
@@ -193,11 +194,11 @@ func (f *Finder) opensItem(i, j int) bool {
 	if i < 1 {
 		return false
 	}
-	b := f.text[f.items[i-1].start]
+	b := f.Text[f.items[i-1].start]
 	if b != '-' && b != '*' && b != '>' || i > 1 && f.items[i-1].gap == 0 {
 		return false
 	}
-	return f.at(j).gap > 0 && j < len(f.items) && f.text[f.items[j].start]-'A' < 26
+	return f.at(j).gap > 0 && j < len(f.items) && f.Text[f.items[j].start]-'A' < 26
 }
 
 // judgeTriple judges three numbers.
@@ -207,17 +208,17 @@ func (f *Finder) judgeTriple(d *date, i, next int) float32 {
 	if d.then == 0 && d.by != 0 && (c.gap == 0 || c.sure && c.gap == 1) { // 12/032014, 6/08 2011
 		d.then = d.by
 	}
-	if !f.signs(i, next) || (d.by == 0) != (d.then == 0) || next-i > 6 || letterAt(f.text, int(c.end)) && !(c.sure || a.sure) {
+	if !f.signs(i, next) || (d.by == 0) != (d.then == 0) || next-i > 6 || f.LetterAt(int(c.end)) && !(c.sure || a.sure) {
 		return 0
 	}
-	after := f.byteAt(int(c.end))
+	after := f.At(int(c.end))
 	if a.sure {
-		if blank || d.by != d.then || after == byte(d.then) && f.byteAt(int(c.end)+1)-'0' < 10 {
+		if blank || d.by != d.then || after == byte(d.then) && f.Digit(int(c.end)+1) {
 			return 0
 		}
 		return 0.95
 	}
-	if d.orders&(1<<DMY|1<<MDY) == 0 || c.sure && after == '/' && f.byteAt(int(c.end)+1)-'0' < 10 || !c.sure && !f.stops(int(d.c)) {
+	if d.orders&(1<<DMY|1<<MDY) == 0 || c.sure && after == '/' && f.Digit(int(c.end)+1) || !c.sure && !f.stops(int(d.c)) {
 		return 0
 	}
 	american := d.orders&(1<<DMY) == 0
@@ -266,7 +267,7 @@ func (f *Finder) tripleScore(d *date, i, next int, blank bool) float32 {
 		return 0.1
 	case two:
 		return 0.65
-	case d.by == '-' && i > 0 && f.items[i-1].is(dosage):
+	case d.by == '-' && f.at(i-1).is(dosage):
 		return hint
 	case d.by == '-':
 		return 0.45
@@ -288,9 +289,9 @@ func (f *Finder) oneDigitYear(d *date, i, next int) float32 {
 	switch {
 	case entered && plain:
 		return 0.7
-	case slash && (a.value > 12 || f.text[a.start] == '0' || f.text[b.start] == '0'):
+	case slash && (a.value > 12 || f.Text[a.start] == '0' || f.Text[b.start] == '0'):
 		return 0.5
-	case slash && plain && i > 0 && f.items[i-1].is(sign) && f.items[i-1].value == '(' && b.value != c.value,
+	case slash && plain && f.at(i-1).by("(") && b.value != c.value,
 		slash && plain && f.aside(i, next), d.by == '.' && a.value > 12:
 		return 0.45
 	case slash && plain:
@@ -311,7 +312,7 @@ func (f *Finder) judgePair(d *date, i, next int) float32 {
 	case b.sure && d.by == '-':
 		return 0.6
 	case b.sure:
-		if d.by == '.' && a.width() == 2 && (f.text[a.start] == '0' || f.entered(i)) {
+		if d.by == '.' && a.width() == 2 && (f.Text[a.start] == '0' || f.entered(i)) {
 			return 0.5
 		}
 		return 0
@@ -349,13 +350,13 @@ func (f *Finder) dayAndMonth(d *date, i, next int) float32 {
 	case !strong && !weak && !listed:
 		return f.dayAside(i, next, isDay)
 	case !isDay:
-		if a.value <= 12 && padded && slash && (f.text[a.start] == '0' || strong) {
+		if a.value <= 12 && padded && slash && (f.Text[a.start] == '0' || strong) {
 			return 0.5
 		}
 		return 0
 	case (strong || listed) && !f.fraction(i, next):
 		return 0.7
-	case slash && (padded || a.value > 12 || f.text[a.start] == '0' || f.text[b.start] == '0'):
+	case slash && (padded || a.value > 12 || f.Text[a.start] == '0' || f.Text[b.start] == '0'):
 		return 0.6
 	case padded && e.is(definite):
 		return 0.5
@@ -373,7 +374,7 @@ func (f *Finder) cycle(i int) bool {
 }
 
 // plural tells whether an item ends in s: días.
-func (f *Finder) plural(e *item) bool { return e.end > 0 && f.text[e.end-1]|0x20 == 's' }
+func (f *Finder) plural(e *item) bool { return e.end > 0 && f.Text[e.end-1]|0x20 == 's' }
 
 // dayAside judges d/m and d-m without a word of time before them: in brackets,
 // before a colon or behind what happened that day, and not when it can be a
@@ -383,7 +384,7 @@ func (f *Finder) dayAside(i, next int, isDay bool) float32 {
 	switch {
 	case !isDay:
 		return 0
-	case (a.value > b.value || f.text[a.start] == '0') && f.opensItem(i, next):
+	case (a.value > b.value || f.Text[a.start] == '0') && f.opensItem(i, next):
 		return 0.45
 	case a.value > b.value && f.aside(i, next) && !f.scored(i), f.happens(i) && !f.fraction(i, next) && b.end-a.start > 3:
 		return 0.45
@@ -396,7 +397,7 @@ func (f *Finder) dayAside(i, next int, isDay bool) float32 {
 // small tells whether items i to next are "2/3" or another small fraction.
 func (f *Finder) small(i, next int) bool {
 	a, b := &f.items[i], &f.items[next-1]
-	return b.end-a.start == 3 && f.text[a.end] == '/' && a.value < b.value && b.value <= 4
+	return b.end-a.start == 3 && f.Text[a.end] == '/' && a.value < b.value && b.value <= 4
 }
 
 // fraction tells whether items i to next are a fraction that no day goes before.
@@ -405,7 +406,7 @@ func (f *Finder) fraction(i, next int) bool {
 		return false
 	}
 	e, _ := f.lead(i)
-	return !(e.is(dayWord) && !f.plural(e)) && !e.is(label) && !e.is(weekday)
+	return !(e.is(dayWord) && !f.plural(e)) && !e.is(label|weekday)
 }
 
 // dose tells whether d/m behind a weekday is a fraction of a tablet: "1 comp
@@ -422,19 +423,19 @@ func (f *Finder) dose(i, next int) bool {
 	if after.is(dosage) {
 		return true
 	}
-	for k--; k >= 0 && (f.items[k].is(sign) || f.items[k].is(conn)); k-- {
+	for k--; k >= 0 && (f.items[k].is(sign | conn)); k-- {
 	}
-	return k >= 0 && (f.items[k].is(dosage) || f.items[k].is(weekday))
+	return k >= 0 && (f.items[k].is(dosage | weekday))
 }
 
 // continues tells whether item i goes on a list of dates: " y ", ", ", " al ".
 func (f *Finder) continues(i int) bool {
 	k := i - 1
-	if k >= 0 && f.items[k].is(article) && !f.items[k].is(until) {
+	if f.at(k).is(article) && !f.items[k].is(until) {
 		k--
 	}
-	return k >= 1 && f.items[k-1].end == f.done && (f.items[k].is(conn) || f.items[k].is(until) ||
-		f.items[k].is(sign) && (f.items[k].value == ',' || f.items[k].value == '-' || f.items[k].value == '/'))
+	return k >= 1 && f.items[k-1].end == f.done && (f.items[k].is(conn|until) ||
+		f.items[k].by(",-/"))
 }
 
 // judgeDay judges a day with the name of its month, with a year or without.
@@ -469,7 +470,7 @@ func (f *Finder) judgeDay(d *date, i, next int) (float32, int) {
 		d.year = none
 	}
 	j := int(m.end)
-	if f.byteAt(j)-'0' < 10 || letterAt(f.text, j) {
+	if f.Digit(j) || f.LetterAt(j) {
 		return 0, next
 	}
 	word := f.items[i].is(first) || f.items[i].is(numeral)
@@ -484,7 +485,7 @@ func (f *Finder) judgeDay(d *date, i, next int) (float32, int) {
 		return 0.85, next
 	case short && of && m.is(ambiguous): // exones 1 al 8 del gen
 		return 0, next
-	case strong || weak && !glued && !f.at(i-1).is(inTime) && !f.at(i-1).is(ofTime):
+	case strong || weak && !glued && !f.at(i-1).is(inTime|ofTime):
 		return 0.75, next
 	case !m.is(ambiguous) && !glued:
 		return 0.65, next
@@ -502,15 +503,15 @@ func (f *Finder) yearOf(d *date) bool {
 		return false
 	}
 	y, before := &f.items[d.year], &f.items[d.year-1]
-	after := f.byteAt(int(y.end))
+	after := f.At(int(y.end))
 	behind := f.at(int(d.year) + 1)
 	if y.sure {
-		return !((after == ':' || after == '/') && f.byteAt(int(y.end)+1)-'0' < 10)
+		return !((after == ':' || after == '/') && f.Digit(int(y.end)+1))
 	}
-	if !f.stops(int(d.year)) || f.measured(int(d.year)) || behind.is(sign) && behind.value == ':' || y.width() == 1 {
+	if !f.stops(int(d.year)) || f.measured(int(d.year)) || behind.by(":") || y.width() == 1 {
 		return false
 	}
-	if before.is(sign) && before.value != ',' && (y.gap == 0 || before.value != '.') || before.is(particle) && before.kinds&(1<<article) == 0 ||
+	if before.is(sign) && before.value != ',' && (y.gap == 0 || before.value != '.') || before.is(particle) && !before.is(article) ||
 		before.is(yearWord) || before.is(ofTime) || y.gap == 0 && d.day != none {
 		return true
 	}
@@ -521,7 +522,7 @@ func (f *Finder) yearOf(d *date) bool {
 // month and year: no "a las".
 func (f *Finder) joins(i, j int) bool {
 	for k := i + 1; k < j; k++ {
-		if it := &f.items[k]; !it.is(sign) && it.kinds&(1<<ofTime|1<<yearWord|1<<ordinal|1<<definite) == 0 {
+		if it := &f.items[k]; !it.is(sign) && !it.is(ofTime|yearWord|ordinal|definite) {
 			return false
 		}
 	}
@@ -531,10 +532,10 @@ func (f *Finder) joins(i, j int) bool {
 // ends tells whether nothing or punctuation follows item k.
 func (f *Finder) ends(k int) bool {
 	j := int(f.items[k].end)
-	if f.byteAt(j) == ' ' {
+	if f.At(j) == ' ' {
 		j++
 	}
-	switch f.byteAt(j) {
+	switch f.At(j) {
 	case 0, '.', ',', ';', ')', '\n', '\r', ':':
 		return true
 	}
@@ -546,7 +547,7 @@ func (f *Finder) ends(k int) bool {
 func (f *Finder) named(i int) bool {
 	k := i - 1
 	for k >= 0 && f.items[k].gap < 3 && (f.items[k].is(sign) && f.items[k].value != ',' && f.items[k].value != '(' && f.items[k].value != ')' && f.items[k].value != ':' ||
-		f.text[f.items[k].start] == '"') {
+		f.Text[f.items[k].start] == '"') {
 		k--
 	}
 	if k > 0 && f.items[k].is(ofTime) && (f.items[i].value > 0 || !f.items[i].is(number)) { // plaça del Vuit de Març
@@ -556,7 +557,7 @@ func (f *Finder) named(i int) bool {
 		return false
 	}
 	it := &f.items[k]
-	if it.width() == 1 && f.text[it.start]|0x20 == 'h' { // H. 12 de Octubre; not "a las 10 h"
+	if it.width() == 1 && f.Text[it.start]|0x20 == 'h' { // H. 12 de Octubre; not "a las 10 h"
 		return k == 0 || !f.items[k-1].is(number)
 	}
 	return it.is(naming)
@@ -585,7 +586,7 @@ func (f *Finder) judgeRoman(d *date, i, next int) float32 {
 	if m.gap > 0 || f.items[d.month-1].gap > 0 || !f.items[d.month-1].is(sign) || f.glued(i) {
 		return 0
 	}
-	for _, b := range f.text[m.start:m.end] {
+	for _, b := range f.Text[m.start:m.end] {
 		if b >= 'a' {
 			return 0
 		}
@@ -599,7 +600,7 @@ func (f *Finder) judgeRoman(d *date, i, next int) float32 {
 	}
 	strong, _ := f.leadIn(i)
 	e, _ := f.lead(i)
-	if !strong && !e.is(article) || !f.stops(next-1) || sep == '.' || f.byteAt(int(m.end)) == '/' {
+	if !strong && !e.is(article) || !f.stops(next-1) || sep == '.' || f.At(int(m.end)) == '/' {
 		return 0
 	}
 	return 0.6
@@ -616,7 +617,7 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 	if d.year < d.month {
 		before := &f.items[d.month-1]
 		tight := before.is(sign) && before.value != ',' && before.value != '.'
-		if f.glued(i) || before.is(particle) || before.is(sign) && !tight || loose && !tight || letterAt(f.text, int(m.end)) {
+		if f.glued(i) || before.is(particle) || before.is(sign) && !tight || loose && !tight || f.LetterAt(int(m.end)) {
 			return 0
 		}
 		if k := f.glue(next, true); f.at(k).sure { // "2014, enero 2015" is two dates
@@ -628,7 +629,7 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 	if !f.joins(int(d.month), int(d.year)) {
 		return 0
 	}
-	if !f.stops(int(d.year)) && !(y.sure && f.byteAt(int(y.end)) != '/') || f.measured(int(d.year)) || letterAt(f.text, int(y.end)) && !y.sure {
+	if !f.stops(int(d.year)) && !(y.sure && f.At(int(y.end)) != '/') || f.measured(int(d.year)) || f.LetterAt(int(y.end)) && !y.sure {
 		return 0
 	}
 	tight := before.is(sign) && before.value != ',' && before.value != '.'
@@ -647,7 +648,7 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 		return 0
 	case tight && before.value == '\'', of && !short, tight && (!loose || before.value == '-' || f.at(i-1).is(inTime)):
 		return 0.6
-	case !short && !loose && f.text[y.start] == '0' && f.ends(int(d.year)):
+	case !short && !loose && f.Text[y.start] == '0' && f.ends(int(d.year)):
 		return 0.5
 	case !short && !loose && y.value < 30:
 		return hint
@@ -661,7 +662,7 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 func (f *Finder) judgeMonthAlone(d *date, i int) float32 {
 	m := &f.items[i]
 	w := m.wordOf(month, f.language)
-	if letterAt(f.text, int(m.end)) || f.glued(i) || w.form == roman || f.named(i) {
+	if f.LetterAt(int(m.end)) || f.glued(i) || w.form == roman || f.named(i) {
 		return 0
 	}
 	if w.form == full && m.width() == 4 && w.value == 3 { // Marc
@@ -676,7 +677,7 @@ func (f *Finder) judgeMonthAlone(d *date, i int) float32 {
 		if lead.is(number) {
 			return 0
 		}
-		if !lead.is(third) && !lead.is(monthly) && !lead.is(inTime) && !lead.is(speaks) {
+		if !lead.is(third | monthly | inTime | speaks) {
 			lead = &absent
 			if f.items[k].is(article) && !f.items[k].is(ofTime) && !m.is(ambiguous) && w.form == full {
 				return 0.5 // al abril
@@ -689,9 +690,9 @@ func (f *Finder) judgeMonthAlone(d *date, i int) float32 {
 			return 0.4
 		}
 		return 0
-	case lead.is(inTime) || lead.is(third) || lead.is(monthly) || lead.is(speaks) && k >= 0:
+	case lead.is(inTime|third|monthly) || lead.is(speaks) && k >= 0:
 		return 0.5
-	case !m.is(ambiguous) && !m.is(foreign):
+	case !m.is(ambiguous | foreign):
 		return hint
 	}
 	return 0
@@ -701,7 +702,7 @@ func (f *Finder) judgeMonthAlone(d *date, i int) float32 {
 // ends with another and its year.
 func (f *Finder) rangeOfMonths(i int) bool {
 	j := f.at(i + 1)
-	if !j.is(until) && !j.is(conn) && !(j.is(sign) && (j.value == '-' || j.value == '/')) {
+	if !j.is(until|conn) && !j.by("-/") {
 		return false
 	}
 	m := f.at(i + 2)
@@ -722,7 +723,7 @@ func (f *Finder) judgeSeason(d *date, i int) float32 {
 		return 0
 	}
 	j := f.at(i + 1)
-	if (j.is(conn) || j.is(sign) && (j.value == '-' || j.value == '/')) && f.at(i+2).is(season) && f.at(f.glue(i+3, true)).sure {
+	if (j.is(conn) || j.by("-/")) && f.at(i+2).is(season) && f.at(f.glue(i+3, true)).sure {
 		return 0.7
 	}
 	return 0

@@ -70,7 +70,7 @@ func (p *Parser) before(d *date, i int) int {
 			d.weekday = int8(i)
 		case it.is(third) && d.third == none:
 			d.third = int8(i)
-		case it.is(dayWord), it.is(yearWord), it.is(opener), (it.is(particle) || it.is(conn)) && !it.is(month):
+		case it.is(dayWord), it.is(yearWord), it.is(opener), (it.is(particle | conn)) && !it.is(month):
 		case it.is(sign) && (it.value == '(' || it.value == '[' || it.value == ',' || it.value == '.' || it.value == ':' || it.value == '\''):
 		case it.is(clock):
 		default:
@@ -104,7 +104,7 @@ func (p *Parser) behind(i, n int) bool {
 // joins tells whether a sign can join date d to the next: it is not one that
 // stands between the numbers of d.
 func (p *Parser) joins(it *item, d *date) bool {
-	return it.is(sign) && (it.value == '-' || it.value == '/' || it.value == ',' || it.value == '.') && it.value != d.by && it.value != d.then
+	return it.by("-/,.") && it.value != d.by && it.value != d.then
 }
 
 func (p *Parser) weekdayFollows(i int) bool { return i < len(p.items) && p.items[i].is(weekday) }
@@ -141,7 +141,7 @@ func (p *Parser) glue(i int, words bool) int {
 		switch {
 		case it.is(sign) && signs < 2 && (it.value == '/' || it.value == '-' || it.value == '.' || it.value == ',' || it.value == '\'' || it.value == '\\'):
 			signs++
-		case words && (it.is(particle) || it.is(yearWord)) && !it.is(month):
+		case words && (it.is(particle | yearWord)) && !it.is(month):
 		default:
 			return i
 		}
@@ -177,7 +177,7 @@ var absent item
 // isDay tells whether item i can be a day.
 func (p *Parser) isDay(i int) bool {
 	it := p.at(i)
-	return it.is(first) || it.is(numeral) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
+	return it.is(first|numeral) || it.is(number) && it.width() <= 2 && it.value >= 1 && it.value <= 31
 }
 
 // isYearOf tells whether item i can be a year: four digits, or two, or one
@@ -187,7 +187,7 @@ func (p *Parser) isYearOf(i int) bool {
 	if !it.is(number) {
 		return false
 	}
-	return it.sure || it.width() == 2 || it.width() == 1 && i > 0 && p.items[i-1].is(sign)
+	return it.sure || it.width() == 2 || it.width() == 1 && p.at(i-1).is(sign)
 }
 
 func (p *Parser) numericTriple(d *date, i int) int {
@@ -303,7 +303,7 @@ func (p *Parser) dayThenMonth(d *date, i int) int {
 		j++
 	}
 	j = p.glue(j, true)
-	if it := p.at(j); it.is(sign) && it.value == ')' && p.at(j+1).is(particle) { // (15-21-22) de junio
+	if it := p.at(j); it.by(")") && p.at(j+1).is(particle) { // (15-21-22) de junio
 		j = p.glue(j+1, true)
 	}
 	if !p.at(j).is(month) {
@@ -460,9 +460,9 @@ func (p *Parser) yearAlone(d *date, i int) int {
 
 // yearWordBefore tells whether "año" stands before item i.
 func (p *Parser) yearWordBefore(i int) bool {
-	for i--; i >= 0 && (p.items[i].is(particle) || p.items[i].is(sign)); i-- {
+	for i--; i >= 0 && (p.items[i].is(particle | sign)); i-- {
 	}
-	return i >= 0 && p.items[i].is(yearWord)
+	return p.at(i).is(yearWord)
 }
 
 // rangeOfYears tells whether a year of four digits has been read: 2013-14, 1990-95.

@@ -12,15 +12,21 @@ import (
 // item is a word, number or sign of a date.
 type item struct {
 	start, end int32
-	kinds      uint32 // bit 1 << kind: what it can be
-	value      int32  // of a number; the byte of a sign
+	kinds      kind
+	value      int32 // of a number; the byte of a sign
 	words      []word
 	gap        uint8 // blanks before it, at most 3
 	dotted     bool  // 2.014
 	sure       bool  // a number of four digits, or dotted: a year and nothing else
 }
 
-func (it *item) is(k kind) bool { return it.kinds>>k&1 != 0 }
+// is tells whether the item can be one of some kinds.
+func (it *item) is(some kind) bool { return it.kinds&some != 0 }
+
+// by tells whether the item is one of some signs.
+func (it *item) by(signs string) bool {
+	return it.is(sign) && strings.IndexByte(signs, byte(it.value)) >= 0
+}
 
 func (it *item) width() int { return int(it.end - it.start) }
 
@@ -31,7 +37,7 @@ const maxItems = 40
 // scan cuts the text into items. False: there is something that no date has.
 func (p *Parser) scan() bool {
 	p.items = p.items[:0]
-	for i := 0; i < len(p.text); {
+	for i := 0; i < len(p.Text); {
 		if len(p.items) >= maxItems {
 			return false
 		}
@@ -47,17 +53,17 @@ func (p *Parser) scan() bool {
 // next reads the blank, number, word or sign at i and returns its end. False:
 // it is something that no date has.
 func (p *Parser) next(i int) (end int, ok bool) {
-	switch b := p.text[i]; {
+	switch b := p.Text[i]; {
 	case b == ' ' || b == '\t' || b == '\n' || b == '\r':
 		return i + 1, true
-	case b == 0xC2 && i+1 < len(p.text) && p.text[i+1] == 0xA0: // a blank that does not break
+	case b == 0xC2 && i+1 < len(p.Text) && p.Text[i+1] == 0xA0: // a blank that does not break
 		return i + 2, true
 	case b >= '0' && b <= '9':
 		return p.number(i), true
 	case b|0x20 >= 'a' && b|0x20 <= 'z':
-		return p.word(i, i+1)
+		return p.word(i)
 	case signs[b]:
-		p.push(item{start: int32(i), end: int32(i + 1), kinds: 1 << sign, value: int32(b)})
+		p.push(item{start: int32(i), end: int32(i + 1), kinds: sign, value: int32(b)})
 		return i + 1, true
 	}
 	return p.wordOrSign(i)
@@ -70,35 +76,23 @@ func (p *Parser) push(it item) {
 	p.items = append(p.items, it)
 }
 
-func (p *Parser) digits(i int) int {
-	for i < len(p.text) && p.text[i] >= '0' && p.text[i] <= '9' {
-		i++
-	}
-	return i
-}
-
-func (p *Parser) value(i, j int) (v int32) {
-	for _, b := range p.text[i:j] {
-		v = v*10 + int32(b-'0')
-	}
-	return v
-}
+func (p *Parser) value(i, j int) int32 { return int32(p.Value(i, j)) }
 
 func isYear(v int32) bool { return v >= 1900 && v <= 2099 }
 
 // number reads the digits at i: a clock time, a year with a point for the
 // thousands, a number, or the two or three that stand without a sign between.
 func (p *Parser) number(i int) int {
-	j := p.digits(i)
+	j := p.Digits(i)
 	w := j - i
 	if end := p.clockAt(i, j); end > 0 {
-		p.push(item{start: int32(i), end: int32(end), kinds: 1 << clock})
+		p.push(item{start: int32(i), end: int32(end), kinds: clock})
 		return end
 	}
-	if w == 1 && j < len(p.text) && p.text[j] == '.' {
-		if end := p.digits(j + 1); end == j+4 {
+	if w == 1 && j < len(p.Text) && p.Text[j] == '.' {
+		if end := p.Digits(j + 1); end == j+4 {
 			if v := p.value(i, j)*1000 + p.value(j+1, end); isYear(v) {
-				p.push(item{start: int32(i), end: int32(end), kinds: 1 << number, value: v, dotted: true, sure: true})
+				p.push(item{start: int32(i), end: int32(end), kinds: number, value: v, dotted: true, sure: true})
 				return end
 			}
 		}
@@ -117,9 +111,9 @@ func (p *Parser) number(i int) int {
 	case w == 4 && behind && !isYear(p.value(i, j)) && p.value(i, i+2) <= 12 && p.items[len(p.items)-2].width() == 2: // 21/0714
 		p.pieces(i, 2, 2)
 	case w == 5 && p.finding && p.value(i, j)/100 == 200 && p.ofMonth(): // 6 de mayo de 20015
-		p.push(item{start: int32(i), end: int32(j), kinds: 1 << number, value: 2000 + p.value(i, j)%100, sure: true})
+		p.push(item{start: int32(i), end: int32(j), kinds: number, value: 2000 + p.value(i, j)%100, sure: true})
 	case w > 4:
-		p.push(item{start: int32(i), end: int32(j), kinds: 1 << number, value: -1}) // no part of a date is that long
+		p.push(item{start: int32(i), end: int32(j), kinds: number, value: -1}) // no part of a date is that long
 	default:
 		p.piece(i, j)
 	}
@@ -147,36 +141,36 @@ func (p *Parser) pieces(i int, widths ...int) {
 
 func (p *Parser) piece(i, j int) {
 	v := p.value(i, j)
-	p.push(item{start: int32(i), end: int32(j), kinds: 1 << number, value: v, sure: j-i == 4 && isYear(v)})
+	p.push(item{start: int32(i), end: int32(j), kinds: number, value: v, sure: j-i == 4 && isYear(v)})
 }
 
 // clockAt returns the end of a time such as 10:30, 10:30:05 or T10:30, 0 if
 // none stands there.
 func (p *Parser) clockAt(i, j int) int {
-	if j-i > 2 || j >= len(p.text) || p.text[j] != ':' || p.value(i, j) > 24 {
+	if j-i > 2 || j >= len(p.Text) || p.Text[j] != ':' || p.value(i, j) > 24 {
 		return 0
 	}
-	end := p.digits(j + 1)
+	end := p.Digits(j + 1)
 	if end != j+3 {
 		return 0
 	}
-	for end < len(p.text) && (p.text[end] == ':' || p.text[end] == '.') && p.digits(end+1) > end+1 {
-		end = p.digits(end + 1)
+	for end < len(p.Text) && (p.Text[end] == ':' || p.Text[end] == '.') && p.Digits(end+1) > end+1 {
+		end = p.Digits(end + 1)
 	}
 	return end
 }
 
 // wordOrSign reads the word or the sign at i.
 func (p *Parser) wordOrSign(i int) (end int, ok bool) {
-	r, size := utf8.DecodeRune(p.text[i:])
+	r, size := utf8.DecodeRune(p.Text[i:])
 	switch {
 	case unicode.IsLetter(r) || r == 'º' || r == 'ª' || r == '°':
-		return p.word(i, i+size)
+		return p.word(i)
 	case r == '–' || r == '—' || r == '‐' || r == '‑' || r == '−':
-		p.push(item{start: int32(i), end: int32(i + size), kinds: 1 << sign, value: '-'})
+		p.push(item{start: int32(i), end: int32(i + size), kinds: sign, value: '-'})
 		return i + size, true
 	case r == '’' || r == '´' || r == '`':
-		p.push(item{start: int32(i), end: int32(i + size), kinds: 1 << sign, value: '\''})
+		p.push(item{start: int32(i), end: int32(i + size), kinds: sign, value: '\''})
 		return i + size, true
 	case !p.finding:
 		return 0, false
@@ -188,36 +182,27 @@ func (p *Parser) wordOrSign(i int) (end int, ok bool) {
 // signs are those of dates.
 var signs = [256]bool{'/': true, '-': true, '.': true, ',': true, '(': true, ')': true, '\'': true, ':': true, '\\': true, '[': true, ']': true}
 
-// wordEnd returns where the word ends whose letters up to end were read.
-func (p *Parser) wordEnd(end int) int {
-	for end < len(p.text) {
-		if b := p.text[end]; b < utf8.RuneSelf {
-			if b|0x20 < 'a' || b|0x20 > 'z' {
-				break
-			}
-			end++
-			continue
-		}
-		r, size := utf8.DecodeRune(p.text[end:])
-		if !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '·' {
-			break
-		}
-		end += size
+// wordEnd returns where the word ends that begins at i, with the indicator of an
+// ordinal behind it.
+func (p *Parser) wordEnd(i int) (end int, plain bool) {
+	end, plain = p.WordEnd(i)
+	for p.At(end) == 0xC2 && (p.At(end+1) == 0xBA || p.At(end+1) == 0xAA || p.At(end+1) == 0xB0) {
+		end, plain = end+2, false
 	}
-	return end
+	return end, plain
 }
 
-// word reads the word at i, whose first letter ends at end.
-func (p *Parser) word(i, end int) (int, bool) {
-	end = p.wordEnd(end)
+// word reads the word at i.
+func (p *Parser) word(i int) (int, bool) {
+	end, plain := p.wordEnd(i)
 	it := item{start: int32(i), end: int32(end)}
-	if k := known.look(p.text[i:end]); k != nil {
+	if k := known.Word(p.Text, i, end, plain); k != nil {
 		it.words, it.kinds = k.words, k.kinds
 	} else if !p.finding || p.dayOf() {
-		it.words, it.kinds = p.misspelt(p.text[i:end])
+		it.words, it.kinds = p.misspelt(p.Text[i:end])
 	}
-	if it.kinds == 0 && end == i+1 && p.text[i]|0x20 == 't' { // 2014-01-12T10:30
-		it.kinds = 1 << particle
+	if it.kinds == 0 && end == i+1 && p.Text[i]|0x20 == 't' { // 2014-01-12T10:30
+		it.kinds = particle
 	}
 	p.push(it)
 	return p.numeral(end), it.kinds != 0 || p.finding
@@ -225,7 +210,7 @@ func (p *Parser) word(i, end int) (int, bool) {
 
 // misspelt returns what a word that is not known was meant to be, if it is
 // nearly the name of a month or weekday.
-func (p *Parser) misspelt(typed []byte) (names []word, kinds uint32) {
+func (p *Parser) misspelt(typed []byte) (names []word, kinds kind) {
 	if len(typed) > maxName {
 		return nil, 0
 	}
@@ -268,17 +253,12 @@ func (p *Parser) numeral(end int) int {
 	for k := range compounds {
 		c := &compounds[k]
 		stop := int(it.start) + len(c.name)
-		if stop <= len(p.text) && bytes.EqualFold(p.text[it.start:stop], []byte(c.name)) && !letterAt(p.text, stop) {
+		if stop <= len(p.Text) && bytes.EqualFold(p.Text[it.start:stop], []byte(c.name)) && !p.LetterAt(stop) {
 			it.end, it.words = int32(stop), c.words
 			return stop
 		}
 	}
 	return end
-}
-
-func letterAt(text []byte, i int) bool {
-	r, _ := utf8.DecodeRune(text[min(i, len(text)):])
-	return unicode.IsLetter(r) && r != 'º' && r != 'ª'
 }
 
 // wordOf returns the word of kind k that an item is, preferring a language and
@@ -287,7 +267,7 @@ func (it *item) wordOf(k kind, prefer language) word {
 	var found word
 	best := -1
 	for _, w := range it.words {
-		if !w.is(k) {
+		if w.kinds&k == 0 {
 			continue
 		}
 		rank := int(w.langs>>prefer&1) * 2

@@ -2,6 +2,7 @@ package dates
 
 import (
 	"bytes"
+	"math/bits"
 	"strconv"
 	"time"
 	"unicode"
@@ -105,7 +106,7 @@ func (p *Parser) write(dst []byte) []byte {
 			continue
 		}
 		if p.out[k] != stays {
-			dst = append(dst, p.text[at:it.start]...)
+			dst = append(dst, p.Text[at:it.start]...)
 			dst = p.render(dst, k, p.out[k])
 			at = it.end
 		}
@@ -113,12 +114,12 @@ func (p *Parser) write(dst []byte) []byte {
 			next++
 		}
 		if next < len(p.dates) && int(p.dates[next].lastItem) == k && (p.inserted[next].month || p.inserted[next].year) {
-			dst = append(dst, p.text[at:it.end]...)
+			dst = append(dst, p.Text[at:it.end]...)
 			at = it.end
 			dst = p.insert(dst, next)
 		}
 	}
-	return append(dst, p.text[at:p.to]...)
+	return append(dst, p.Text[at:p.to]...)
 }
 
 // Elides tells whether the article or preposition at the end of before still fits
@@ -156,12 +157,12 @@ func (p *Parser) insert(dst []byte, i int) []byte {
 		if s := p.dates[d.monthOf].suffix; s != none {
 			end = p.items[s].end
 		}
-		dst = append(dst, p.text[end:p.items[own.month].start]...)
+		dst = append(dst, p.Text[end:p.items[own.month].start]...)
 		dst = p.render(dst, int(own.month), v.m2)
 	}
 	if need.year {
 		own := &p.moved[d.yearOf]
-		dst = append(dst, p.text[p.items[own.month].end:p.items[own.year].start]...)
+		dst = append(dst, p.Text[p.items[own.month].end:p.items[own.year].start]...)
 		dst = p.render(dst, int(own.year), v.y2)
 	}
 	return dst
@@ -175,7 +176,7 @@ func (p *Parser) render(dst []byte, k int, v int32) []byte {
 		return p.numberLike(dst, k, v)
 	case it.is(first):
 		if v == 1 {
-			return append(dst, p.text[it.start:it.end]...)
+			return append(dst, p.Text[it.start:it.end]...)
 		}
 		return strconv.AppendInt(dst, int64(v), 10)
 	case it.is(numeral) && !it.is(month):
@@ -183,7 +184,7 @@ func (p *Parser) render(dst []byte, k int, v int32) []byte {
 		if w := it.wordOf(numeral, p.language); w.langs>>l&1 == 0 {
 			l = 1 - l
 		}
-		return appendLike(dst, p.text[it.start:it.end], numeralNames[l][v-1])
+		return appendLike(dst, p.Text[it.start:it.end], lists[list{numeral, l, full}][v-1])
 	case it.is(ordinal):
 		return p.ordinalLike(dst, it, v)
 	}
@@ -238,13 +239,13 @@ func (p *Parser) padded(k int) bool {
 		return true
 	}
 	it := &p.items[k]
-	return it.width() == 2 && p.text[it.start] == '0'
+	return it.width() == 2 && p.Text[it.start] == '0'
 }
 
 // ordinalLike appends the ordinal of a day: English has one for each, Spanish
 // and Catalan write one for the first alone.
 func (p *Parser) ordinalLike(dst []byte, it *item, day int32) []byte {
-	was := p.text[it.start:it.end]
+	was := p.Text[it.start:it.end]
 	if len(was) == 2 && (was[1]|0x20 == 't' || was[1]|0x20 == 'd' || was[1]|0x20 == 'h') {
 		suffix := "th"
 		if day/10 != 1 {
@@ -268,7 +269,7 @@ func (p *Parser) ordinalLike(dst []byte, it *item, day int32) []byte {
 // wordLike appends the name of a month, weekday, season or part in the
 // language, form and case of an item.
 func (p *Parser) wordLike(dst []byte, it *item, v int32) []byte {
-	was := p.text[it.start:it.end]
+	was := p.Text[it.start:it.end]
 	name, l := p.name(it, v)
 	if it.is(month) && l == catalan {
 		dst = append(dst[:p.start], elide(dst[p.start:], name)...)
@@ -285,20 +286,15 @@ func (p *Parser) name(it *item, v int32) (string, language) {
 		w := it.wordOf(k, p.language)
 		l := p.language
 		if w.langs>>l&1 == 0 {
-			for l = 0; w.langs>>l&1 == 0; l++ {
-			}
+			l = language(bits.TrailingZeros8(w.langs))
 		}
-		switch {
-		case k == weekday:
-			return weekdayNames[l][w.form][v], l
-		case k == season:
-			return seasonNames[l][v], l
-		case k == third:
-			return thirdNames[w.family][v], l
-		case w.form == roman:
-			return romanMonths[v-1], spanish
+		if k == month {
+			v--
 		}
-		return monthNames[l][w.form][v-1], l
+		if w.names != nil {
+			return (*w.names)[v], spanish
+		}
+		return lists[list{k, l, w.form}][v], l
 	}
 	return "", p.language
 }
