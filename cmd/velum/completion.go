@@ -10,7 +10,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/configs"
-	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/stages/read"
 )
 
@@ -33,7 +32,7 @@ var valuesOf = map[string]func() []string{
 
 // methodsOf are those of --method, which means another thing to each verb.
 var methodsOf = map[string]func() []string{
-	"embed": embed.Methods,
+	"embed": train.VectorMethods,
 	"train": func() []string { return []string{"divergence", "binary"} },
 }
 

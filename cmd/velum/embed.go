@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/velum-health/velum/cmd/velum/internal/look"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 )
 
 func newEmbedCommand(a *app) *cobra.Command {
-	var f look.VectorOptions
+	var f train.VectorOptions
 	c := &cobra.Command{
 		Use:   "embed --in PATH --out FILE",
 		Short: "Learn vectors and clusters of words from an archive without labels",
@@ -26,23 +26,21 @@ run. GloVe gives the same file with any number of workers.`,
   velum embed --in notes.jsonl.gz --out words.velum --normalization fold --clusters 128,1024
   velum inspect --model words.velum --neighbours hospital`,
 		Args: noArgs,
-		RunE: call(a, look.LearnVectors, &f),
+		RunE: call(a, train.LearnVectors, &f),
 	}
 	flags := c.Flags()
 	flags.StringSliceVar(&f.In, "in", nil, "`PATH` of notes, may be repeated")
 	flags.StringVar(&f.From, "from", "", "their `FORMAT`: archive, lines, or one of velum convert; told from the names if left out")
 	flags.StringVar(&f.Out, "out", "", "`FILE` to write")
 	flags.StringVar(&f.Name, "name", "", "name of the vectors (default: that of the file)")
-	flags.StringVar(&f.Method, "method", "skip-gram", "skip-gram, cbow or glove")
+	flags.StringVar(&f.Method, "method", "skip-gram", "skip-gram or glove")
 	flags.StringVar(&f.Normalization, "normalization", "form", "what becomes of a form: form (as it is), lower, fold (lower case without accents)")
 	flags.IntVar(&f.Embed.Dim, "dim", 100, "numbers a vector")
 	flags.IntVar(&f.Embed.Window, "window", 5, "words on each side that count as neighbours")
 	flags.IntVar(&f.Embed.Epochs, "epochs", 0, "times that the notes are learned from (default 5; glove 15)")
 	flags.IntVar(&f.Embed.Negatives, "negatives", 5, "words drawn against each true one")
 	flags.Float64Var(&f.Embed.Sample, "sample", 1e-3, "share of the text above which a word is left out now and then")
-	flags.Float64Var(&f.Embed.Rate, "rate", 0, "first step size (default 0.025; cbow 0.075; glove 0.05)")
-	flags.StringVar(&f.Subwords, "subwords", "", "also learn n-grams of characters, as 3-6; gives vectors to words that are not in the file")
-	flags.IntVar(&f.Embed.Buckets, "buckets", 1<<17, "rows that n-grams share")
+	flags.Float64Var(&f.Embed.Rate, "rate", 0, "first step size (default 0.025; glove 0.05)")
 	flags.Uint64Var(&f.Embed.Seed, "seed", 1, "of everything that is drawn")
 	flags.Uint64Var(&f.Cut.Count, "min-count", 5, "least occurrences of a form")
 	flags.IntVar(&f.Cut.Notes, "min-notes", 2, "least notes that a form occurs in")

@@ -26,9 +26,8 @@ type Corpus struct {
 	featureOf map[uint64]int32
 	features  []feature
 
-	formStart   []int32   // [forms+1] first of the form's features
-	formFeature []int32   // [...]     feature
-	formValue   []float32 // [...]     its value; nil while all are 1
+	formStart   []int32 // [forms+1] first of the form's features
+	formFeature []int32 // [...]     feature
 
 	sequences []sequence
 	form      []int32 // [tokens]
@@ -127,16 +126,7 @@ func (c *Corpus) internForm(form []byte) int32 {
 	id := int32(len(c.formOf))
 	c.formOf[string(form)] = id
 	for _, f := range c.extract.Form(form) {
-		if f.Value != 1 && c.formValue == nil {
-			c.formValue = make([]float32, len(c.formFeature), 2*len(c.formFeature)+1)
-			for i := range c.formValue {
-				c.formValue[i] = 1
-			}
-		}
 		c.formFeature = append(c.formFeature, c.intern(f))
-		if c.formValue != nil {
-			c.formValue = append(c.formValue, f.Value)
-		}
 	}
 	c.formStart = append(c.formStart, int32(len(c.formFeature)))
 	return id

@@ -117,11 +117,7 @@ func (e *examiner) read(i int) {
 	}
 	for at, form := range c.form[s.token:][:T] {
 		for k := c.formStart[form]; k < c.formStart[form+1]; k++ {
-			value := float32(1)
-			if c.formValue != nil {
-				value = c.formValue[k]
-			}
-			e.see(int(c.formFeature[k]), at, value)
+			e.see(int(c.formFeature[k]), at, 1)
 		}
 	}
 	own := make([]int, T) // numbers of a row that are of forms, of which none comes twice

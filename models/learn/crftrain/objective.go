@@ -202,7 +202,7 @@ const denser = 6
 func (o *objective) layout(opt TrainOptions) {
 	c := o.c
 	o.weightStart = make([]int32, 1, len(c.features)+1)
-	units, values := o.transpose()
+	units := o.transpose()
 	counts := o.countSlots()
 	sum := make([]float64, o.block)
 	labels := c.set.Len()
@@ -218,7 +218,7 @@ func (o *objective) layout(opt TrainOptions) {
 			}
 			for j := counts.start[u]; j < counts.start[u+1]; j++ {
 				if at := int(counts.item[j]) - shift; at >= 0 && at < rows*o.stride {
-					sum[at] += counts.value[j] * math.Abs(float64(values[k]))
+					sum[at] += counts.value[j]
 				}
 			}
 		}
@@ -259,8 +259,8 @@ type lists struct {
 	value []float64
 }
 
-// transpose lists the units that have each feature, and with what value.
-func (o *objective) transpose() (units lists, values []float32) {
+// transpose lists the units that have each feature.
+func (o *objective) transpose() (units lists) {
 	c := o.c
 	forms := len(c.formOf)
 	start := make([]int32, len(c.features)+1)
@@ -276,26 +276,21 @@ func (o *objective) transpose() (units lists, values []float32) {
 		start[i] += start[i-1]
 	}
 	units = lists{start: append([]int32(nil), start...), item: make([]int32, start[len(start)-1])}
-	values = make([]float32, len(units.item))
-	put := func(f int32, u int, v float32) {
-		units.item[start[f]], values[start[f]] = int32(u), v
+	put := func(f int32, u int) {
+		units.item[start[f]] = int32(u)
 		start[f]++
 	}
 	for u := range forms {
 		for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
-			v := float32(1)
-			if c.formValue != nil {
-				v = c.formValue[k]
-			}
-			put(c.formFeature[k], u, v)
+			put(c.formFeature[k], u)
 		}
 	}
 	for f := range c.features {
 		if o.occurrenceStart[forms+f+1] > o.occurrenceStart[forms+f] {
-			put(int32(f), forms+f, 1)
+			put(int32(f), forms+f)
 		}
 	}
-	return units, values
+	return units
 }
 
 // countSlots counts, for every unit, the labels that it was seen with at each
@@ -431,11 +426,7 @@ func (o *objective) expandForm(u int, w []float64) {
 	clear(block)
 	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
 		f := int(c.formFeature[k])
-		v := 1.0
-		if c.formValue != nil {
-			v = float64(c.formValue[k])
-		}
-		o.addFeature(block[o.shift(o.group(f)):], f, v, w)
+		o.addFeature(block[o.shift(o.group(f)):], f, 1, w)
 	}
 }
 
@@ -539,7 +530,7 @@ func (o *objective) gather(x *scratch, s int, w, g []float64) {
 		if u < forms {
 			o.spread(u, s, block)
 		} else {
-			o.spreadFeature(u-forms, 1, s, block)
+			o.spreadFeature(u-forms, s, block)
 		}
 	}
 }
@@ -549,31 +540,23 @@ func (o *objective) spread(u, s int, block []float64) {
 	c := o.c
 	for k := c.formStart[u]; k < c.formStart[u+1]; k++ {
 		f := int(c.formFeature[k])
-		v := 1.0
-		if c.formValue != nil {
-			v = float64(c.formValue[k])
-		}
-		o.spreadFeature(f, v, s, block[o.shift(o.group(f)):])
+		o.spreadFeature(f, s, block[o.shift(o.group(f)):])
 	}
 }
 
-func (o *objective) spreadFeature(f int, v float64, s int, block []float64) {
+func (o *objective) spreadFeature(f, s int, block []float64) {
 	lo, hi := o.weightStart[f], o.weightStart[f+1]
 	if lo == hi {
 		return
 	}
 	if at := o.dense[f]; at >= 0 {
 		n := o.group(f).Rows() * o.stride
-		if v == 1 {
-			kernels.Add64(o.denseG[s][at:], block[:n])
-		} else {
-			kernels.Axpy64(v, block[:n], o.denseG[s][at:int(at)+n])
-		}
+		kernels.Add64(o.denseG[s][at:], block[:n])
 		return
 	}
 	g, slots := o.grads[s][lo:hi], o.slot[lo:hi]
 	for k, at := range slots {
-		g[k] += v * block[at]
+		g[k] += block[at]
 	}
 }
 

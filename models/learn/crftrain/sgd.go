@@ -173,11 +173,8 @@ func (d *descent) features(i int, do func(f, at int, v float64)) {
 	for t, form := range c.form[seq.token:][:T] {
 		at := (t + c.margin - c.template.Hi) * o.stride
 		for k := c.formStart[form]; k < c.formStart[form+1]; k++ {
-			f, v := int(c.formFeature[k]), 1.0
-			if c.formValue != nil {
-				v = float64(c.formValue[k])
-			}
-			do(f, at+o.shift(o.group(f)), v)
+			f := int(c.formFeature[k])
+			do(f, at+o.shift(o.group(f)), 1)
 		}
 	}
 	for _, m := range marks {

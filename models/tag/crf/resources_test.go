@@ -33,19 +33,12 @@ func (s toySlot) Value(dst, form []byte) []byte {
 	return dst
 }
 
-// toyVector gives every form one number.
-type toyVector struct{ toySlot }
-
-func (toyVector) Vector([]byte) []float32 { return []float32{.5} }
-
 var errToy = errors.New("not for this reader")
 
 func openToy(kind string, data []byte) (features.Stored, error) {
 	switch {
 	case len(data) == 0:
 		return nil, errToy
-	case kind == "toyvector":
-		return toyVector{toySlot{kind, data}}, nil
 	case strings.HasPrefix(kind, "toy"):
 		return toySlot{kind, data}, nil
 	}
@@ -58,7 +51,6 @@ pos -1..1
 lemma 0
 cluster/a 0
 cluster/empty 0
-embedding/e 0
 `
 
 func slottedModel(t *testing.T) (*crf.Model, *modelfile.File) {
@@ -69,7 +61,6 @@ func slottedModel(t *testing.T) (*crf.Model, *modelfile.File) {
 			"pos": toySlot{"toypos", names}, "lemma": toySlot{"toylemma", bytes.Clone(names)}, "cluster/a": toySlot{"toy", others},
 			"cluster/unused": toySlot{"toy", []byte("nobody asks")},
 		},
-		Vectors: map[string]features.Vector{"embedding/e": toyVector{toySlot{"toyvector", []byte("v")}}},
 	}
 	set := crftest.Set(pipeline.BIO)
 	c := crftrain.NewCorpus(crftest.Parsed(t, slottedTemplate), set, r)
@@ -101,7 +92,7 @@ func TestResources(t *testing.T) {
 	for _, s := range f.Sections()[6:] {
 		got = append(got, s.Name+"="+string(s.Data))
 	}
-	if want := "resource0=Marta Pau Iris,resource1=Vallfosca,resource2=v"; strings.Join(got, ",") != want {
+	if want := "resource0=Marta Pau Iris,resource1=Vallfosca"; strings.Join(got, ",") != want {
 		t.Errorf("sections %s, want %s", got, want)
 	}
 	loaded, err := crf.Load(f, features.Resources{Open: openToy, Slots: map[string]features.Slot{"cluster/empty": toySlot{"toy", []byte("Marta")}}})
@@ -154,10 +145,6 @@ func TestResourcesDamaged(t *testing.T) {
 		}},
 		{"kind not known", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
 			h.Resources[0].Kind = "other"
-			return s
-		}},
-		{"slot where a vector should be", func(h *tagger.Header, s []modelfile.Section) []modelfile.Section {
-			h.Resources[3].Kind = "toypos"
 			return s
 		}},
 	} {

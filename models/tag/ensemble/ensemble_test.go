@@ -150,10 +150,9 @@ func TestModes(t *testing.T) {
 	}{
 		{Mean, []tagger.Model{a, b}, "veo Ada Roca / en Pardo Soto", []pipeline.Tag{0, 1, 2, 0, 3, 3}},
 		{Mean, []tagger.Model{a, c}, "Pardo", []pipeline.Tag{3}},
-		{Union, []tagger.Model{a, c}, "Ada Roca / Pardo", []pipeline.Tag{1, 2, 1}},
-		{Union, []tagger.Model{c, a}, "Ada Roca / Pardo", []pipeline.Tag{1, 2, 3}},
-		{Union, []tagger.Model{b, a}, "Ada Roca", []pipeline.Tag{1, 0}},
-		{Vote, []tagger.Model{a, b, c}, "Ada Roca / Pardo / Soto", []pipeline.Tag{0, 0, 3, 0}},
+		{Priority, []tagger.Model{a, c}, "Ada Roca / Pardo", []pipeline.Tag{1, 2, 1}},
+		{Priority, []tagger.Model{c, a}, "Ada Roca / Pardo", []pipeline.Tag{1, 2, 3}},
+		{Priority, []tagger.Model{b, a}, "Ada Roca", []pipeline.Tag{1, 0}},
 		{Priority, []tagger.Model{a, c}, "Pardo", []pipeline.Tag{1}},
 		{Mean, []tagger.Model{a, b}, "", nil},
 	} {
@@ -183,7 +182,7 @@ func TestSpanProbs(t *testing.T) {
 		want []float32
 	}{
 		{Mean, []float32{.85 * .65 / (.85*.65 + .15*.35 + .85*.35), .5*(.55) + .225}}, // Ada Roca: B I of B I, O O, B O
-		{Union, []float32{.55, .55}},
+		{Priority, []float32{.55, .55}},
 	} {
 		m, err := New(tt.mode, []tagger.Model{a, b})
 		if err != nil {
@@ -359,71 +358,28 @@ func TestBias(t *testing.T) {
 	}
 }
 
-func corpusOf(t testing.TB, mode Mode, members ...tagger.Model) *Corpus {
+func trained(t testing.TB, mode Mode, members ...tagger.Model) *Model {
 	t.Helper()
 	m, err := New(mode, members)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return corpusWith(t, m)
+	return m.Trained(tagger.Header{Name: "both"}, nil)
 }
 
-func corpusWith(t testing.TB, m *Model) *Corpus {
-	t.Helper()
-	c := NewCorpus(m)
-	for text, tags := range map[string][]pipeline.Tag{
-		"veo Ada Roca / en Pardo": {0, 1, 2, 0, 3}, "Soto": {3}, "Ada": {1}, "nada / de": {0, 0},
-	} {
-		body, tokens := note(text)
-		if err := c.Add(body, tokens, nil, tags); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return c
-}
-
-func trained(t testing.TB, mode Mode, members ...tagger.Model) *Model {
-	t.Helper()
-	m, err := corpusOf(t, mode, members...).Train(tagger.TrainOptions{About: tagger.Header{Name: "both"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m.(*Model)
-}
-
-func TestMeasured(t *testing.T) {
+// TestPrecision: of two spans that overlap that of the more precise member is taken, whichever comes first.
+func TestPrecision(t *testing.T) {
 	a, _ := member("a", sure)
-	b, _ := member("b", far)
 	c, _ := member("c", none)
-	m := trained(t, Priority, a, c)
-	name := pipeline.Category(1).String()
-	if p := m.header.Members[0].Precision[name]; math.Abs(float64(p)-3.0/5) > 1e-6 { // Ada Roca, Ada; Pardo is a place
-		t.Errorf("precision %v", p)
-	}
+	m, _ := New(Priority, []tagger.Model{a, c})
 	text, tokens := note("Pardo")
-	got := make([]pipeline.Tag, 1)
-	if m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, got); got[0] != 3 {
-		t.Errorf("tag %v: the less precise member won", got[0])
-	}
-
-	m = trained(t, Stack, b, c)
-	if w := m.header.Weights; !(w[0] > w[1]) || math.Abs(float64(w[0]+w[1])-1) > 1e-5 {
-		t.Errorf("weights %v of a good and a poor member", w)
-	}
-
-	m = trained(t, Cascade, a, b)
-	first, last := m.header.Thresholds[0], m.header.Thresholds[len(steps)-1]
-	if first.Lines != 0 || last.Lines != 1 || !(last.F1 > first.F1) || m.header.Threshold == 0 || m.header.Threshold == 2 || last.Masked != 1 {
-		t.Errorf("threshold %v of %v", m.header.Threshold, m.header.Thresholds)
-	}
-	given, _ := New(Cascade, []tagger.Model{a, b})
-	kept, err := corpusWith(t, given.WithThreshold(0.42)).Train(tagger.TrainOptions{})
-	if h := kept.(*Model).header; err != nil || h.Threshold != 0.42 || h.Thresholds != nil {
-		t.Errorf("a threshold that was given: %v of %v, %v", h.Threshold, h.Thresholds, err)
-	}
-	empty, _ := New(Stack, []tagger.Model{a, b})
-	if _, err := NewCorpus(empty).Train(tagger.TrainOptions{}); err == nil {
-		t.Error("nothing measured is no error")
+	for want, precision := range map[pipeline.Tag][]map[string]float32{
+		1: {{pipeline.Category(1).String(): .9}, {pipeline.Category(2).String(): .5}}, 3: {{pipeline.Category(1).String(): .5}, {pipeline.Category(2).String(): .9}},
+	} {
+		got := make([]pipeline.Tag, 1)
+		if m.Trained(tagger.Header{}, precision).NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, got); got[0] != want {
+			t.Errorf("tag %v, want %v: the less precise member won", got[0], want)
+		}
 	}
 }
 
@@ -442,9 +398,6 @@ func TestErrors(t *testing.T) {
 		if _, err := New(Mean, members); err == nil {
 			t.Errorf("%d members: no error", len(members))
 		}
-	}
-	if _, err := ParseMode("median"); err == nil {
-		t.Error("an unknown mode is no error")
 	}
 }
 
@@ -467,7 +420,7 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return Load(f, openFake, 0)
+		return Load(f, openFake)
 	}
 	back, err := load(data.Bytes())
 	if err != nil {
@@ -529,7 +482,7 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if m, err := Load(parsed, openFake, 0); err == nil {
+		if m, err := Load(parsed, openFake); err == nil {
 			m.newLabeller(tagger.LabelOptions{})
 		}
 	})
@@ -550,7 +503,7 @@ func TestSpansAreDisjoint(t *testing.T) {
 			m, _ := member("m", beliefs)
 			members = append(members, m)
 		}
-		mode := rapid.SampledFrom([]Mode{Union, Vote, Priority, Mean}).Draw(t, "mode")
+		mode := rapid.SampledFrom([]Mode{Priority, Mean}).Draw(t, "mode")
 		m, err := New(mode, members)
 		if err != nil {
 			t.Fatal(err)
@@ -598,23 +551,6 @@ func TestShortcut(t *testing.T) {
 	})
 }
 
-func TestCheapest(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		all  []Point // the last asks all members everywhere
-		want float32
-	}{
-		{"the first that is near", []Point{{Threshold: 0, F1: .9, Masked: .9}, {Threshold: .5, F1: .9691, Masked: .98}, {Threshold: .8, F1: .97, Masked: .98}, {Threshold: 2, F1: .97, Masked: .98}}, .5},
-		{"it must mask as much", []Point{{Threshold: 0, F1: .97, Masked: .978}, {Threshold: .8, F1: .97, Masked: .979}, {Threshold: 2, F1: .97, Masked: .98}}, .8},
-		{"better than all", []Point{{Threshold: 0, F1: .98, Masked: .99}, {Threshold: 2, F1: .97, Masked: .98}}, 0},
-		{"none is near", []Point{{Threshold: 0, F1: .9, Masked: .9}, {Threshold: .9, F1: .96, Masked: .9}, {Threshold: 2, F1: .97, Masked: .98}}, 2},
-	} {
-		if got := cheapest(c.all); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
 // Members of one kind share its weight.
 func TestWeightsByKind(t *testing.T) {
 	got := byKind([]About{{Kind: "crf"}, {Kind: "bilstm"}, {Kind: "bilstm"}, {Kind: "bilstm"}})
@@ -646,14 +582,5 @@ func TestUncovers(t *testing.T) {
 	m.NewLabeller(tagger.LabelOptions{}).Label(text, tokens, nil, tags)
 	if want := []pipeline.Tag{0, 1, 0, 0, 0, 1}; !slices.Equal(tags, want) {
 		t.Errorf("tags %v, want %v", tags, want)
-	}
-	c := NewCorpus(m)
-	if err := c.Add(text, tokens, nil, tags); err != nil {
-		t.Fatal(err)
-	}
-	for at, want := range []float32{1, 0.02, 1, 1, 1, 0.1} {
-		if got := c.mean[5*at]; math.Abs(float64(got-want)) > 1e-6 {
-			t.Errorf("token %d: O has %v in what is measured, want %v", at, got, want)
-		}
 	}
 }

@@ -16,13 +16,14 @@ type Labeller struct {
 	m       *Model
 	members []tagger.Labeller
 	mix     mixer
-	spans   combiner
+	claims  []claim
+	spans   []pipeline.Span
 
 	dialled bool // somebody turns the recall dial
 
 	probs []float32 // [tokens][tags] of a member
 	sum   []float32 // [tokens][tags]
-	both  []float32 // probabilities of the spans of a cascade
+	both  []float32 // probabilities of the spans of a cascade, or of claims
 	later later
 }
 
@@ -33,8 +34,8 @@ func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.ne
 func (m *Model) newLabeller(o tagger.LabelOptions) *Labeller {
 	mixed := o
 	mixed.OBias += m.header.Bias
-	l := &Labeller{m: m, mix: newMixer(m.set, mixed), dialled: o.OBias != 0, spans: combiner{m: m}}
-	if !m.header.Mode.bySpans() {
+	l := &Labeller{m: m, mix: newMixer(m.set, mixed), dialled: o.OBias != 0}
+	if m.header.Mode != Priority {
 		o.OBias = 0
 	}
 	for k, member := range m.members {
@@ -79,10 +80,7 @@ const leastSure = 0.5
 // counts the one that is surest of it, with its confidence of the note if it
 // knows no spans' probabilities.
 func (l *Labeller) SpanProbs() []float32 {
-	if l.m.header.Mode.bySpans() {
-		return l.spans.probs
-	}
-	if l.decides() != nil {
+	if l.m.header.Mode == Priority || l.decides() != nil {
 		return l.both
 	}
 	return l.mix.spans.All()
@@ -137,7 +135,7 @@ func (l *Labeller) Parts(text []byte, tokens []pipeline.Token, matches []pipelin
 		if believes, ok := l.members[k].(labelling); ok && (k == 0 || l.m.header.Mode != Cascade) {
 			parts[k].Probs = believes.Marginals(nil, text, tokens, matches)
 		}
-		if !l.m.header.Mode.bySpans() {
+		if l.m.header.Mode != Priority {
 			bias = l.mix.o.OBias
 			parts[k].Weight = slices.Repeat([]float32{l.m.header.Weights[k]}, T)
 		}
@@ -217,9 +215,8 @@ func newMixer(set *pipeline.TagSet, o tagger.LabelOptions) mixer {
 }
 
 // decode writes the tags of all tokens, or of the open lines, and returns the
-// confidence of these. Lines are decoded one by one. With each, it gets each
-// line's tags.
-func (x *mixer) decode(probs []float32, tokens []pipeline.Token, open []bool, tags []pipeline.Tag, each func(lo, hi int)) float32 {
+// confidence of these. Lines are decoded one by one.
+func (x *mixer) decode(probs []float32, tokens []pipeline.Token, open []bool, tags []pipeline.Tag) float32 {
 	all := 1.0
 	x.spans.Reset(x.set)
 	x.lines(probs, tokens, open, func(lo, hi int, path []pipeline.Tag) {
@@ -236,9 +233,6 @@ func (x *mixer) decode(probs []float32, tokens []pipeline.Token, open []bool, ta
 			all = min(all, float64(x.least(probs, path)))
 		} else {
 			all = x.o.Confidence.Join(all, x.probability(path))
-		}
-		if each != nil {
-			each(lo, hi)
 		}
 	})
 	return float32(all)

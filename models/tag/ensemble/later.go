@@ -44,17 +44,17 @@ func (x *later) reset() { x.notes, x.tokens, x.decided = x.notes[:0], x.tokens[:
 // LabelLater implements tagger.Later.
 func (l *Labeller) LabelLater(text []byte, tokens []pipeline.Token, matches []pipeline.Match, tags []pipeline.Tag) (conf float32, waits bool) {
 	l.mix.spans.Reset(l.m.set)
-	l.spans.probs, l.both = l.spans.probs[:0], l.both[:0]
+	l.both = l.both[:0]
 	if len(tokens) == 0 {
 		return 1, false
 	}
-	if l.m.header.Mode.bySpans() {
-		return l.spans.label(l.members, text, tokens, matches, tags), false
+	if l.m.header.Mode == Priority {
+		return l.prior(text, tokens, matches, tags), false
 	}
 	if first := l.decides(); first != nil {
 		return l.labelSure(first, text, tokens, matches, tags)
 	}
-	return l.mix.decode(l.mean(text, tokens, matches), tokens, nil, tags, nil), false
+	return l.mix.decode(l.mean(text, tokens, matches), tokens, nil, tags), false
 }
 
 // labelSure is a cascade whose first member decides what it is sure of by
@@ -85,7 +85,7 @@ func (l *Labeller) labelSure(first deciding, text []byte, tokens []pipeline.Toke
 func (l *Labeller) decode(w waiting) float32 {
 	x, n := &l.later, l.m.set.Len()
 	tokens, open := x.tokens[w.tokens:w.ends], x.open[w.tokens:w.ends]
-	conf := l.mix.decode(x.sum[w.tokens*n:w.ends*n], tokens, open, w.tags, nil)
+	conf := l.mix.decode(x.sum[w.tokens*n:w.ends*n], tokens, open, w.tags)
 	l.joinSpans(x.decided[w.probs:w.probsEnd], l.mix.spans.All(), tokens, open, w.tags)
 	return float32(l.mix.o.Confidence.Join(w.conf, float64(conf)))
 }

@@ -1,11 +1,11 @@
 // Package ensemble makes one tagger of several (NGRID mixes a CRF and an LSTM, VIGI three systems).
 //
-//	in:  taggers of one label set; labelled notes to measure them on
-//	out: one tag a token, and a confidence; or a model that holds its members
+//	in:  taggers of one label set
+//	out: one tag a token, and a confidence
 //
 // What is put together is either what members believe (marginals: their
-// weighted mean, decoded once) or what they say (spans: all of them, those of
-// more than half, those of the more precise one). A cascade asks its first
+// weighted mean, decoded once) or what they say (spans: those of the more
+// precise one first). A cascade asks its first
 // member about everything, and the others about the lines alone of which the
 // first is not sure: most of the gain for a part of the work.
 package ensemble
@@ -19,6 +19,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,29 +39,12 @@ type Mode string
 // network alone: which is best is measured.
 const (
 	Mean     Mode = "mean"     // weighted mean of the marginals, each kind of member as much as the others
-	Stack    Mode = "stack"    // weights that make the gold tags of the measured notes most probable
 	Cascade  Mode = "cascade"  // the first member, and all of them where it is not sure
-	Union    Mode = "union"    // all spans; the earlier member wins
-	Vote     Mode = "vote"     // spans of more than half of the members
-	Priority Mode = "priority" // all spans; the member of higher measured precision in the category wins (VIGI)
+	Priority Mode = "priority" // all spans; of two that overlap that of the member of higher measured precision in the category (VIGI)
 )
 
 // Modes lists all of them.
-func Modes() []string {
-	return []string{string(Mean), string(Stack), string(Cascade), string(Union), string(Vote), string(Priority)}
-}
-
-func (m Mode) bySpans() bool { return m == Union || m == Vote || m == Priority }
-
-// ParseMode returns the mode of that name.
-func ParseMode(name string) (Mode, error) {
-	for _, m := range Modes() {
-		if m == name {
-			return Mode(m), nil
-		}
-	}
-	return "", fmt.Errorf("ensemble %q is not known; known: %s", name, strings.Join(Modes(), ", "))
-}
+func Modes() []string { return []string{string(Mean), string(Cascade), string(Priority)} }
 
 // A labeller that is deferring reads lines of many notes side by side. See
 // bilstm.Labeller.
@@ -95,12 +79,11 @@ type Opener func(f *modelfile.File) (tagger.Model, error)
 // header is what a model file says of itself: what all kinds say, and more.
 type header struct {
 	tagger.Header
-	Mode       Mode      `json:"mode"`
-	Members    []About   `json:"members"`
-	Weights    []float32 `json:"weights"`              // of the members' marginals; their sum is 1
-	Threshold  float32   `json:"threshold,omitempty"`  // of a cascade
-	Bias       float32   `json:"bias,omitempty"`       // against O, in what is decoded of means; the dial's comes on top
-	Thresholds []Point   `json:"thresholds,omitempty"` // what others would have given
+	Mode      Mode      `json:"mode"`
+	Members   []About   `json:"members"`
+	Weights   []float32 `json:"weights"`             // of the members' marginals; their sum is 1
+	Threshold float32   `json:"threshold,omitempty"` // of a cascade
+	Bias      float32   `json:"bias,omitempty"`      // against O, in what is decoded of means; the dial's comes on top
 }
 
 // About is what is known of a member.
@@ -108,15 +91,6 @@ type About struct {
 	Name      string             `json:"name"`
 	Kind      string             `json:"kind"`
 	Precision map[string]float32 `json:"precision,omitempty"` // of spans that cover gold, by category, on the measured notes
-}
-
-// Point is a threshold of a cascade as it was measured.
-type Point struct {
-	Threshold float32 `json:"threshold"`
-	Lines     float64 `json:"lines"`  // share of the lines that all members see
-	Tokens    float64 `json:"tokens"` // share of the tokens
-	F1        float64 `json:"f1"`     // strict, of tags alone
-	Masked    float64 `json:"masked"` // share of the gold spans that are covered
 }
 
 // Model is an ensemble. It is shared by all labellers and never written.
@@ -153,8 +127,7 @@ func (m *Model) Members() []tagger.Model { return m.members }
 func (m *Model) TagSet() *pipeline.TagSet { return m.set }
 
 // Summary says how the members are put together: the mode, the members, and of
-// a cascade the threshold below which all of them are asked, with what share of
-// the measured notes that was.
+// a cascade the threshold below which all of them are asked.
 func (m *Model) Summary() string {
 	h := &m.header
 	var names []string
@@ -162,31 +135,17 @@ func (m *Model) Summary() string {
 		names = append(names, cmp.Or(a.Name, a.Kind))
 	}
 	said := fmt.Sprintf("%s of %s", h.Mode, strings.Join(names, ", "))
-	if h.Mode != Cascade {
-		return said
-	}
-	said += fmt.Sprintf(", threshold %.4g", h.Threshold)
-	for _, p := range h.Thresholds {
-		if p.Threshold == h.Threshold {
-			said += fmt.Sprintf(": all members read %.1f %% of the lines, %.1f %% of the tokens", 100*p.Lines, 100*p.Tokens)
-		}
+	if h.Mode == Cascade {
+		said += fmt.Sprintf(", threshold %.4g", h.Threshold)
 	}
 	return said
 }
 
+// Mode returns how the members are put together.
+func (m *Model) Mode() Mode { return m.header.Mode }
+
 // MarshalHeader returns the header as indented JSON, for `velum models`.
 func (m *Model) MarshalHeader() ([]byte, error) { return json.MarshalIndent(m.header, "", "  ") }
-
-// rank tells which of two claims wins: that of the more precise member, and of
-// equal ones that of the earlier.
-func (m *Model) rank(member int, c pipeline.Category) float32 {
-	const one = 1e-4 // less than two precisions differ by
-	rank := -one * float32(member)
-	if m.header.Mode == Priority {
-		rank += m.header.Members[member].Precision[c.String()]
-	}
-	return rank
-}
 
 // New returns an ensemble of members that have the same tags.
 func New(mode Mode, members []tagger.Model) (*Model, error) {
@@ -201,12 +160,15 @@ func New(mode Mode, members []tagger.Model) (*Model, error) {
 			return nil, errors.New("the members of an ensemble must have the same tags")
 		}
 		_, believes := member.NewLabeller(tagger.LabelOptions{CacheBytes: 1 << 16}).(tagger.Marginals)
-		if !believes && !mode.bySpans() {
+		if !believes && mode != Priority {
 			return nil, fmt.Errorf("a model of kind %s has no marginals for the mode %s", member.Header().Kind, mode)
 		}
 		m.header.Members = append(m.header.Members, About{Name: member.Header().Name, Kind: member.Header().Kind})
 	}
 	m.header.Weights = byKind(m.header.Members)
+	if mode == Cascade {
+		m.header.Threshold = threshold
+	}
 	return m, nil
 }
 
@@ -228,16 +190,17 @@ func byKind(members []About) []float32 {
 const (
 	maxMembers = 16
 	maxBias    = 20 // more than any dial turns
+
+	// threshold is that of a cascade where nobody says another: all members read the lines
+	// of which the first is less sure.
+	threshold = 0.95
 )
 
 // WithFirst returns the cascade in which the first member has this share of the
 // mean, and the others the rest alike.
 func (m *Model) WithFirst(share float32) *Model {
 	n := *m
-	n.header.Weights = make([]float32, len(m.members))
-	for i := range n.header.Weights {
-		n.header.Weights[i] = (1 - share) / float32(len(m.members)-1)
-	}
+	n.header.Weights = slices.Repeat([]float32{(1 - share) / float32(len(m.members)-1)}, len(m.members))
 	n.header.Weights[0] = share
 	return &n
 }
@@ -250,11 +213,22 @@ func (m *Model) WithBias(bias float32) *Model {
 	return &n
 }
 
-// WithThreshold returns the cascade with a threshold that was chosen before, on
-// other notes or for members like these: training then measures none.
+// WithThreshold returns the cascade with another threshold.
 func (m *Model) WithThreshold(threshold float32) *Model {
 	n := *m
 	n.header.Threshold = threshold
+	return &n
+}
+
+// Trained returns the model with a name, what it was begun with and the fingerprints of what it
+// learned with, and with the precision of its members by category, if that was measured.
+func (m *Model) Trained(about tagger.Header, precision []map[string]float32) *Model {
+	n := *m
+	n.header.Name, n.header.Parent, n.header.Fingerprints, n.header.Training.Iterations = about.Name, about.Parent, about.Fingerprints, 1
+	n.header.Members = slices.Clone(n.header.Members)
+	for k, p := range precision {
+		n.header.Members[k].Precision = p
+	}
 	return &n
 }
 
@@ -291,8 +265,8 @@ func LoadFast(f *modelfile.File, open Opener) (tagger.Model, error) {
 }
 
 // Load takes a model out of an opened file, which must stay open while the
-// model is used. A cascade gets another threshold with one that is not 0.
-func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
+// model is used.
+func Load(f *modelfile.File, open Opener) (*Model, error) {
 	var h header
 	if err := f.Header(&h); err != nil {
 		return nil, err
@@ -327,16 +301,13 @@ func Load(f *modelfile.File, open Opener, threshold float32) (*Model, error) {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
 	h.Scheme, h.Categories = m.header.Scheme, m.header.Categories
-	if h.Mode == Cascade && threshold > 0 {
-		h.Threshold = threshold
-	}
 	m.header = h
 	return m, nil
 }
 
 // check tells what is impossible.
 func (h *header) check() error {
-	if _, err := ParseMode(string(h.Mode)); err != nil {
+	if !slices.Contains(Modes(), string(h.Mode)) {
 		return damaged("mode")
 	}
 	if len(h.Members) > maxMembers || len(h.Weights) != len(h.Members) {

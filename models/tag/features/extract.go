@@ -17,9 +17,8 @@ type Resources struct {
 	Lexicon Lexicon               // group gazetteer
 	Phrases PhraseFinder          // group phrase
 	Slots   map[string]Slot       // groups cluster/NAME, pos, lemma, by the group's name
-	Vectors map[string]Vector     // groups embedding/NAME, by the group's name
 	Finders map[string]SpanFinder // group rules
-	Open    Opener                // reads slots and vectors back that a model file holds
+	Open    Opener                // reads slots back that a model file holds
 }
 
 // A Lexicon tells what kinds of word a form may be. *gazetteer.Gazetteer is
@@ -41,11 +40,6 @@ type PhraseFinder interface {
 // cluster's number, a part of speech, a lemma.
 type Slot interface {
 	Value(dst, form []byte) []byte
-}
-
-// A Vector returns the embedding of a form, nil if it has none.
-type Vector interface {
-	Vector(form []byte) []float32
 }
 
 // A SpanFinder makes functions that append what rules find in a note to dst:
@@ -70,10 +64,9 @@ type Mark struct {
 // group is a template's group with what is needed to compute it.
 type group struct {
 	*Group
-	index  uint16
-	seed   uint64
-	slot   Slot
-	vector Vector
+	index uint16
+	seed  uint64
+	slot  Slot
 
 	classes gazetteer.Class // that the group gazetteer asks for
 }
@@ -131,7 +124,7 @@ func New(t *Template, r Resources) *Extractor {
 	}
 	for i := range t.Groups {
 		g := group{Group: &t.Groups[i], index: uint16(i), seed: xxh3.HashString(t.Groups[i].Name)}
-		g.slot, g.vector, g.classes = r.Slots[g.Name], r.Vectors[g.Name], classesOf(g.Name)
+		g.slot, g.classes = r.Slots[g.Name], classesOf(g.Name)
 		if f := r.Finders[g.Name]; f != nil {
 			e.rules = f.NewSpans()
 		}
@@ -252,9 +245,6 @@ func (e *Extractor) form(i int) []byte {
 	return e.text[t.Start:t.End]
 }
 
-// emit adds a feature of value 1.
-func (e *Extractor) emit(g *group, value []byte) { e.emitValue(g, value, 1) }
-
 func (e *Extractor) emitText(g *group, value string) {
 	if value == "" {
 		return
@@ -265,8 +255,9 @@ func (e *Extractor) emitText(g *group, value string) {
 	}
 }
 
-func (e *Extractor) emitValue(g *group, value []byte, v float32) {
-	e.features = append(e.features, Feature{Key: key(xxh3.HashSeed(value, g.seed)), Value: v, Group: g.index})
+// emit adds a feature of value 1.
+func (e *Extractor) emit(g *group, value []byte) {
+	e.features = append(e.features, Feature{Key: key(xxh3.HashSeed(value, g.seed)), Value: 1, Group: g.index})
 	if e.naming {
 		e.names = append(e.names, string(value))
 	}

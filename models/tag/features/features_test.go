@@ -152,7 +152,6 @@ func TestFormGroups(t *testing.T) {
 		{"gazetteer", "x", ""},
 		{"cluster", "x", ""},
 		{"pos", "x", ""},
-		{"embedding/e", "x", ""},
 	} {
 		if got := values(t, tt.group, tt.form, Resources{}); got != tt.want {
 			t.Errorf("%s of %q is %q, want %q", tt.group, tt.form, got, tt.want)
@@ -191,10 +190,8 @@ func (toy) PhraseAt(_ []byte, tokens []pipeline.Token, first int) gazetteer.Phra
 
 func (toy) Value(dst, form []byte) []byte { return fmt.Appendf(dst, "c%d", len(form)) }
 
-func (toy) Vector([]byte) []float32 { return []float32{.5, -1} }
-
 func TestSlots(t *testing.T) {
-	r := Resources{Lexicon: toy{}, Slots: map[string]Slot{"cluster/k8": toy{}}, Vectors: map[string]Vector{"embedding/e": toy{}}}
+	r := Resources{Lexicon: toy{}, Slots: map[string]Slot{"cluster/k8": toy{}}}
 	if got := values(t, "gazetteer", "Rosa", r); got != "GivenName|CommonWord" {
 		t.Errorf("gazetteer: %q", got)
 	}
@@ -203,14 +200,6 @@ func TestSlots(t *testing.T) {
 	}
 	if got := values(t, "cluster/k9", "abc", r); got != "" {
 		t.Errorf("empty slot: %q", got)
-	}
-	tpl, err := Parse("version 1\nembedding/e 0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := New(tpl, r).Form([]byte("x"))
-	if len(f) != 2 || f[0].Value != .5 || f[1].Value != -1 || f[0].Key == f[1].Key {
-		t.Errorf("embedding: %v", f)
 	}
 }
 

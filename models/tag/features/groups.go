@@ -19,10 +19,9 @@ type kind struct {
 	open  bool // see Group.Open
 
 	slotted bool // looks forms up in a slot of Resources
-	real    bool // in vectors of real values, not in a slot of one value
 }
 
-// kinds lists all groups. Slots (cluster/NAME, pos, lemma, embedding) are
+// kinds lists all groups. Slots (cluster/NAME, pos, lemma) are
 // empty unless Resources fills them.
 var kinds []kind
 
@@ -69,7 +68,6 @@ func init() { // not a literal: the functions refer to the table by way of Extra
 		{name: "cluster", about: "a slot: cluster/NAME, cluster of the form", form: slot, slotted: true},
 		{name: "pos", about: "a slot: most probable part of speech of the form", form: slot, slotted: true},
 		{name: "lemma", about: "a slot: lemma of the form", form: slot, slotted: true},
-		{name: "embedding", about: "a slot: embedding/NAME, a vector of real values", form: vector, slotted: true, real: true},
 
 		{name: "border", about: "begin and end of the sequence (BOOT's BOS and EOS)", place: borders},
 		{name: "pattern", about: "place of the token in a match of each kind of pattern", place: patterns},
@@ -113,7 +111,7 @@ func findKind(name string) *kind {
 // slot, or a kind of word.
 func (k *kind) takes(name string) bool {
 	switch k.name {
-	case "cluster", "embedding":
+	case "cluster":
 		return name != ""
 	case "gazetteer":
 		_, err := gazetteer.ParseClass(name)
@@ -313,17 +311,6 @@ func slot(e *Extractor, g *group) {
 	}
 	if e.buf = g.slot.Value(e.buf[:0], e.w.form); len(e.buf) > 0 {
 		e.emit(g, e.buf)
-	}
-}
-
-// vector emits one feature a dimension, with the number as its value.
-func vector(e *Extractor, g *group) {
-	if g.vector == nil {
-		return
-	}
-	for i, v := range g.vector.Vector(e.w.form) {
-		e.buf = append(e.buf[:0], byte(i), byte(i>>8))
-		e.emitValue(g, e.buf, v)
 	}
 }
 

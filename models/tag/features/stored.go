@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Stored is a slot, a vector or a finder that a model file can hold, so that a model is
+// Stored is a slot or a finder that a model file can hold, so that a model is
 // one file. Kind names what reads the data back (Resources.Open); resources
 // that share their data, as part of speech and lemma of one lexicon do, give
 // the same bytes and are kept once.
@@ -14,22 +14,19 @@ type Stored interface {
 	Data() []byte
 }
 
-// Opener reads back what a Stored wrote: a Slot, a Vector or a SpanFinder. The data lies in
+// Opener reads back what a Stored wrote: a Slot or a SpanFinder. The data lies in
 // the model file and stays as long as the model. It must refuse what it cannot
 // read, and never trust a size in it.
 type Opener func(kind string, data []byte) (Stored, error)
 
-// Slotted tells whether the group looks forms up in a slot or in vectors.
+// Slotted tells whether the group looks forms up in a slot.
 func (g Group) Slotted() bool { return g.kind.slotted }
 
-// Filled returns what stands in the group's slot or vectors, nil if nothing
+// Filled returns what stands in the group's slot, nil if nothing
 // does or if the group has none.
 func (r Resources) Filled(g Group) any {
 	if s, ok := r.Slots[g.Name]; ok && g.Slotted() {
 		return s
-	}
-	if v, ok := r.Vectors[g.Name]; ok && g.Slotted() {
-		return v
 	}
 	if f, ok := r.Finders[g.Name]; ok && g.Slotted() {
 		return f
@@ -41,7 +38,6 @@ func (r Resources) Filled(g Group) any {
 // are none.
 func (r *Resources) Fill(g Group, s Stored) error {
 	slot, isSlot := s.(Slot)
-	vector, isVector := s.(Vector)
 	finder, isFinder := s.(SpanFinder)
 	switch {
 	case g.Slotted() && g.kind.place != nil && isFinder:
@@ -49,12 +45,7 @@ func (r *Resources) Fill(g Group, s Stored) error {
 			r.Finders = map[string]SpanFinder{}
 		}
 		r.Finders[g.Name] = finder
-	case g.Slotted() && g.kind.real && isVector:
-		if r.Vectors == nil {
-			r.Vectors = map[string]Vector{}
-		}
-		r.Vectors[g.Name] = vector
-	case g.Slotted() && !g.kind.real && (g.kind.place == nil || g.Name == "chunk") && isSlot:
+	case g.Slotted() && (g.kind.place == nil || g.Name == "chunk") && isSlot:
 		if r.Slots == nil {
 			r.Slots = map[string]Slot{}
 		}

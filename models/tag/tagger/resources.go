@@ -85,7 +85,7 @@ func digest(data []byte) string { return strconv.FormatUint(xxh3.Hash(data), 16)
 // file, or was empty. Other lists than those of training are ErrLists, since
 // the model would silently miss names.
 func (h *Header) OpenResources(f *modelfile.File, t *features.Template, r features.Resources) (filled features.Resources, sections []modelfile.Section, err error) {
-	r.Slots, r.Vectors, r.Finders = nil, nil, nil
+	r.Slots, r.Finders = nil, nil
 	if want, got := h.Fingerprints[ListsPrint], listsOf(t, r); want != "" && got != want {
 		return r, nil, fmt.Errorf("%w %s, there are %q", ErrLists, want, got)
 	}

@@ -133,10 +133,10 @@ func (c *Clusters) hash(i int) uint32 { return binary.LittleEndian.Uint32(c.data
 
 // Find returns the cluster of a form, which it normalizes.
 func (c *Clusters) Find(form []byte) (cluster int, ok bool) {
-	if len(form) > maxForm || c.n == 0 {
+	if len(form) > MaxForm || c.n == 0 {
 		return 0, false
 	}
-	var room [2 * maxForm]byte
+	var room [2 * MaxForm]byte
 	h := half(c.norm.Append(room[:0], form))
 	for at := h >> c.shift; ; at = (at + 1) & uint32(len(c.places)-1) {
 		switch p := &c.places[at]; {

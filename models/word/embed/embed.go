@@ -1,19 +1,8 @@
-// Package embed learns what words have in common from an archive nobody has
-// labelled: vectors of words (word2vec, GloVe) and clusters of them.
+// Package embed knows what words have in common: vectors of words and clusters of
+// them, learned by package embedtrain from an archive that nobody has labelled.
 //
-// In: notes as text and tokens, given twice or more. Out: one mapped [File] of
-// vocabulary, counts, vectors and clusters; [Clusters], which fits into a
-// tagger's model file; both are what features look forms up in.
-//
-//	notes ─> Counter ─> Vocabulary ─> Encoder ─> rounds of word numbers ─> Word2Vec or GloVe ─> KMeans ─> Write
-//
-// Nothing is kept a note: memory is the vocabulary, the vectors, and the
-// rounds that [Encoder] may keep. A form gets into the vocabulary when it
-// occurs often enough and in enough notes and patients, so that rare names do
-// not live in the file.
-//
-// Results depend on the options and the order of the notes and not on the
-// number of workers, but for those of several workers of [Word2Vec], who race.
+// In: one mapped [File] of vocabulary, counts, vectors and clusters; or [Clusters],
+// which fits into a tagger's model file. Out: the cluster of a form, its vector.
 package embed
 
 import (
@@ -102,6 +91,6 @@ func appendLower(dst, form []byte) []byte {
 	return dst
 }
 
-// maxForm is the length in bytes of the longest form that is counted: what is
+// MaxForm is the length in bytes of the longest form that is counted: what is
 // longer is no word.
-const maxForm = 64
+const MaxForm = 64

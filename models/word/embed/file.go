@@ -5,24 +5,22 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
-	"unsafe"
 
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/zeebo/xxh3"
 )
 
-// kind is what a file of vectors says it is.
-const kind = "embedding"
+// Kind is what a file of vectors says it is.
+const Kind = "embedding"
 
 // Header is what a file of vectors says of itself.
 type Header struct {
 	Kind          string        `json:"kind"`
 	Name          string        `json:"name,omitempty"`
-	Method        string        `json:"method"` // skip-gram, cbow, glove
+	Method        string        `json:"method"` // skip-gram or glove; cbow in files of before
 	Normalization Normalization `json:"normalization"`
 	Dim           int           `json:"dimensions"`
 	Words         int           `json:"words"`
@@ -31,19 +29,10 @@ type Header struct {
 	Notes         int64         `json:"notes"`
 	CutOff        CutOff        `json:"cut_off"`
 	Options       Options       `json:"options"`
-	Grams         [2]int        `json:"ngrams"`
-	Buckets       int           `json:"buckets,omitempty"`
 	Clusters      []int         `json:"clusters,omitempty"`
 }
 
-// Contents is what Write puts into a file.
-type Contents struct {
-	Header   Header // method, name, options, tokens and notes; the rest is filled in
-	Vectors  *Vectors
-	Clusters map[int][]uint16 // by their number
-}
-
-// Write writes vectors, vocabulary and clusters:
+// Section names the section of the clusters of a number:
 //
 //	count     [words] uint64
 //	notes     [words] uint32
@@ -52,88 +41,45 @@ type Contents struct {
 //	slot      [2^n] uint32: hash table of the forms, word + 1, 0 for empty
 //	scale     [words] float32
 //	vector    [words][dimensions] int8: times scale
-//	gscale    [buckets] float32, and
-//	gvector   [buckets][dimensions] int8: the same for n-grams
 //	clusterK  [words] uint16
 //
 // Numbers of a vector are stored in eight bits with one scale a word: a quarter
 // of the size, and the cosine of two words moves by less than 0.01, far less
 // than between two seeds.
-func Write(w io.Writer, c Contents) error {
-	x := c.Vectors
-	v := x.Vocabulary
-	if len(v.Words) == 0 {
-		return errors.New("no word reaches the cut-off")
-	}
-	h := c.Header
-	h.Kind, h.Normalization, h.Dim, h.Words, h.Known = kind, v.Normalization, x.Dim, len(v.Words), v.Tokens
-	h.Grams, h.Clusters = x.grams, nil
-	var text bytes.Buffer
-	counts, notes, start := make([]uint64, h.Words), make([]uint32, h.Words), make([]uint32, h.Words+1)
-	for i, word := range v.Words {
-		text.WriteString(word.Form)
-		counts[i], notes[i], start[i+1] = word.Count, word.Notes, uint32(text.Len())
-	}
-	scale, vector := quantize(x.data, h.Words, x.Dim, x.rows)
-	sections := []modelfile.Section{
-		{Name: "count", Data: modelfile.Bytes(counts)}, {Name: "notes", Data: modelfile.Bytes(notes)},
-		{Name: "start", Data: modelfile.Bytes(start)}, {Name: "text", Data: text.Bytes()},
-		{Name: "slot", Data: modelfile.Bytes(hashTable(v))},
-		{Name: "scale", Data: modelfile.Bytes(scale)}, {Name: "vector", Data: vector},
-	}
-	if len(x.gramRows) > 0 {
-		h.Buckets = len(x.gramRows) / x.rows
-		scale, vector := quantize(x.gramRows, h.Buckets, x.Dim, x.rows)
-		sections = append(sections, modelfile.Section{Name: "gscale", Data: modelfile.Bytes(scale)}, modelfile.Section{Name: "gvector", Data: vector})
-	}
-	for k := range c.Clusters {
-		h.Clusters = append(h.Clusters, k)
-	}
-	slices.Sort(h.Clusters)
-	for _, k := range h.Clusters {
-		sections = append(sections, modelfile.Section{Name: clusterSection(k), Data: modelfile.Bytes(c.Clusters[k])})
-	}
-	return modelfile.Write(w, h, sections...)
+func Section(clusters int) string { return "cluster" + strconv.Itoa(clusters) }
+
+// Word is one form of a vocabulary, normalized.
+type Word struct {
+	Form  string
+	Count uint64 // occurrences
+	Notes uint32 // notes that it occurs in
 }
 
-func clusterSection(k int) string { return "cluster" + strconv.Itoa(k) }
-
-// quantize stores n rows in eight bits: the largest number of a row is 127.
-func quantize(data []float32, n, dim, rows int) (scale []float32, vector []byte) {
-	scale, vector = make([]float32, n), make([]byte, n*dim)
-	for i := range n {
-		row := data[i*rows:][:dim]
-		top := float32(0)
-		for _, v := range row {
-			top = max(top, v, -v)
-		}
-		if top == 0 {
-			continue
-		}
-		scale[i] = top / 127
-		for j, v := range row {
-			vector[i*dim+j] = byte(int8(math.RoundToEven(float64(v / scale[i]))))
-		}
-	}
-	return scale, vector
+// CutOff says which forms a vocabulary takes: those that reach all of it. The
+// cut-off by notes and by patients keeps rare names out of the file.
+type CutOff struct {
+	Count    uint64 `json:"count"`    // least occurrences
+	Notes    int    `json:"notes"`    // least notes
+	Patients int    `json:"patients"` // least distinct patients; 0 does not look
 }
 
-// hashTable places every word, half of the slots stay empty.
-func hashTable(v *Vocabulary) []uint32 {
-	n := 2
-	for n < 2*len(v.Words) {
-		n *= 2
-	}
-	slots := make([]uint32, n)
-	for i, w := range v.Words {
-		at := int(xxh3.HashString(w.Form)) & (n - 1)
-		for slots[at] != 0 {
-			at = (at + 1) & (n - 1)
-		}
-		slots[at] = uint32(i + 1)
-	}
-	return slots
+// Options are the choices of training. Defaults are BOOT's (§3.3).
+type Options struct {
+	Dim       int     `json:"dimensions"` // numbers a vector; 0 means 100
+	Window    int     `json:"window"`     // words on each side; 0 means 5
+	Epochs    int     `json:"epochs"`     // 0 means 5, GloVe 15
+	Negatives int     `json:"negatives"`  // words drawn against each true one; 0 means 5
+	Sample    float64 `json:"sample"`     // share of the text above which a word is left out now and then; 0 means 1e-3
+	Rate      float64 `json:"rate"`       // first step size; 0 means 0.025, GloVe 0.05
+	Workers   int     `json:"-"`          // goroutines; more than one race in skip-gram, see there; 0 means 1
+	Seed      uint64  `json:"seed"`
 }
+
+// Maxima of what a file holds, far above what is of use.
+const (
+	MaxDim      = 4096
+	MaxClusters = 1 << 16 // the number of a cluster is kept in 16 bits
+)
 
 // File is vectors, vocabulary and clusters, used where they lie. It is safe
 // for concurrent use.
@@ -147,8 +93,6 @@ type File struct {
 	slots    []uint32
 	scale    []float32
 	vector   []int8
-	gscale   []float32
-	gvector  []int8
 	clusters map[int][]uint16
 }
 
@@ -169,7 +113,7 @@ func Open(path string) (*File, error) {
 // Nothing in it is trusted: every offset and number is checked here, so that
 // no look-up can leave the file.
 func Load(f *modelfile.File) (*File, error) {
-	if f.Kind() != kind {
+	if f.Kind() != Kind {
 		return nil, fmt.Errorf("%w of vectors: see `velum embed`", modelfile.ErrNotAModel)
 	}
 	e := &File{file: f, clusters: map[int][]uint16{}}
@@ -177,8 +121,7 @@ func Load(f *modelfile.File) (*File, error) {
 		return nil, err
 	}
 	h := &e.header
-	if h.Words < 1 || h.Dim < 1 || h.Dim > maxDim || h.Buckets < 0 || h.Normalization >= numNormalizations ||
-		h.Grams[0] < 0 || h.Grams[0] > h.Grams[1] || h.Grams[1] > maxForm || (h.Buckets > 0) != (h.Grams[0] > 0) {
+	if h.Words < 1 || h.Dim < 1 || h.Dim > MaxDim || h.Normalization >= numNormalizations {
 		return nil, fmt.Errorf("%w: its header is not of vectors", modelfile.ErrDamaged)
 	}
 	p := parts{file: f}
@@ -186,13 +129,9 @@ func Load(f *modelfile.File) (*File, error) {
 	e.notes = section[uint32](&p, "notes", h.Words)
 	e.start = section[uint32](&p, "start", h.Words+1)
 	e.scale = section[float32](&p, "scale", h.Words)
-	e.vector = p.signed("vector", h.Words, h.Dim)
-	if h.Buckets > 0 {
-		e.gscale = section[float32](&p, "gscale", h.Buckets)
-		e.gvector = p.signed("gvector", h.Buckets, h.Dim)
-	}
+	e.vector = section[int8](&p, "vector", h.Words*h.Dim)
 	for _, k := range h.Clusters {
-		e.clusters[k] = section[uint16](&p, clusterSection(k), h.Words)
+		e.clusters[k] = section[uint16](&p, Section(k), h.Words)
 	}
 	e.slots = section[uint32](&p, "slot", -1)
 	e.text = p.data("text")
@@ -217,7 +156,7 @@ func (p *parts) data(name string) []byte {
 }
 
 // section returns a section of n numbers (-1: any number).
-func section[T uint16 | uint32 | uint64 | float32](p *parts, name string, n int) []T {
+func section[T int8 | uint16 | uint32 | uint64 | float32](p *parts, name string, n int) []T {
 	x, err := modelfile.View[T](p.data(name))
 	if err == nil && n >= 0 && len(x) != n {
 		err = fmt.Errorf("%w: section %q has a wrong size", modelfile.ErrDamaged, name)
@@ -226,20 +165,6 @@ func section[T uint16 | uint32 | uint64 | float32](p *parts, name string, n int)
 		p.err = err
 	}
 	return x
-}
-
-func (p *parts) signed(name string, n, dim int) []int8 {
-	data := p.data(name)
-	if len(data)/dim != n || len(data)%dim != 0 {
-		if p.err == nil {
-			p.err = fmt.Errorf("%w: section %q has a wrong size", modelfile.ErrDamaged, name)
-		}
-		return nil
-	}
-	if len(data) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*int8)(unsafe.Pointer(&data[0])), len(data))
 }
 
 func (f *File) check() error {
@@ -251,11 +176,9 @@ func (f *File) check() error {
 	if n < 2 || n&(n-1) != 0 || !slices.Contains(f.slots, 0) || int(slices.Max(f.slots)) > f.header.Words {
 		return wrong("its hash table")
 	}
-	for _, s := range [][]float32{f.scale, f.gscale} {
-		for _, v := range s {
-			if !(v >= 0 && v < math.MaxFloat32) {
-				return wrong("a scale is no number")
-			}
+	for _, v := range f.scale {
+		if !(v >= 0 && v < math.MaxFloat32) {
+			return wrong("a scale is no number")
 		}
 	}
 	for k, of := range f.clusters {
@@ -284,11 +207,8 @@ func (f *File) form(i int) []byte { return f.text[f.start[i]:f.start[i+1]] }
 
 // Find returns the word of a form, which it normalizes.
 func (f *File) Find(form []byte) (i int, ok bool) {
-	var room [2 * maxForm]byte
-	return f.find(f.header.Normalization.Append(room[:0], form))
-}
-
-func (f *File) find(norm []byte) (int, bool) {
+	var room [2 * MaxForm]byte
+	norm := f.header.Normalization.Append(room[:0], form)
 	mask := len(f.slots) - 1
 	for at := int(xxh3.Hash(norm)) & mask; f.slots[at] != 0; at = (at + 1) & mask {
 		if i := int(f.slots[at] - 1); bytes.Equal(f.form(i), norm) {
@@ -300,40 +220,11 @@ func (f *File) find(norm []byte) (int, bool) {
 
 // At returns the vector of word i.
 func (f *File) At(i int) []float32 {
-	return addRow(make([]float32, f.header.Dim), f.vector, f.scale, i)
-}
-
-// addRow adds a stored row to dst.
-func addRow(dst []float32, vector []int8, scale []float32, i int) []float32 {
-	for j, v := range vector[i*len(dst):][:len(dst)] {
-		dst[j] += float32(v) * scale[i]
+	x := make([]float32, f.header.Dim)
+	for j, v := range f.vector[i*len(x):][:len(x)] {
+		x[j] = float32(v) * f.scale[i]
 	}
-	return dst
-}
-
-// Vector returns the vector of a form, which it normalizes; that of its
-// n-grams if the form is unknown and the file has any; else nil. It implements
-// features.Vector.
-func (f *File) Vector(form []byte) []float32 {
-	norm := f.header.Normalization.Append(nil, form)
-	if i, ok := f.find(norm); ok {
-		return f.At(i)
-	}
-	if f.header.Buckets == 0 || len(form) > maxForm {
-		return nil
-	}
-	grams := ngrams(nil, norm, f.header.Grams, f.header.Buckets)
-	if len(grams) == 0 {
-		return nil
-	}
-	sum := make([]float32, f.header.Dim)
-	for _, b := range grams {
-		addRow(sum, f.gvector, f.gscale, int(b))
-	}
-	for j := range sum {
-		sum[j] /= float32(len(grams))
-	}
-	return sum
+	return x
 }
 
 // Cluster returns the cluster of word i among k.
@@ -343,6 +234,22 @@ func (f *File) Cluster(i, k int) (int, bool) {
 		return 0, false
 	}
 	return int(of[i]), true
+}
+
+// Unit writes v at length one; a vector of zeros stays.
+func Unit(dst, v []float32) {
+	sum := 0.0
+	for _, a := range v {
+		sum += float64(a) * float64(a)
+	}
+	if sum == 0 {
+		clear(dst)
+		return
+	}
+	f := float32(1 / math.Sqrt(sum))
+	for i, a := range v {
+		dst[i] = a * f
+	}
 }
 
 // Neighbour is a word near another one.
@@ -356,7 +263,7 @@ type Neighbour struct {
 func (f *File) Neighbours(v []float32, n, except int) []Neighbour {
 	n = min(n, f.Len())
 	target := make([]float32, len(v))
-	unit(target, v)
+	Unit(target, v)
 	var best []Neighbour
 	for i := range f.header.Words {
 		dot, square := float32(0), float32(0)

@@ -138,5 +138,12 @@ func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
 			return m, err
 		}
 	}
-	return ensemble.Load(f, in.Open, float32(in.Config.Ensemble.Threshold))
+	m, err := ensemble.Load(f, in.Open)
+	if err != nil {
+		return nil, err
+	}
+	if threshold := in.Config.Ensemble.Threshold; threshold > 0 {
+		m = m.WithThreshold(float32(threshold))
+	}
+	return m, nil
 }

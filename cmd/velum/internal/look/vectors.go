@@ -38,10 +38,11 @@ func inspectVectors(c *console.Console, f *embed.File, word string, n int) error
 	if c.JSON {
 		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "embedding", "header": f.Header()})
 	}
-	return describe(c.Out, f)
+	return DescribeVectors(c.Out, f)
 }
 
-func describe(out io.Writer, f *embed.File) error {
+// DescribeVectors prints what a file of vectors says of itself.
+func DescribeVectors(out io.Writer, f *embed.File) error {
 	h := f.Header()
 	_, err := fmt.Fprintf(out, "%d words in %d numbers each, %s, %s, from %d notes with %d tokens (%.1f %% known)\n",
 		h.Words, h.Dim, h.Method, h.Normalization, h.Notes, h.Tokens, 100*float64(h.Known)/float64(max(h.Tokens, 1)))
@@ -62,21 +63,17 @@ type neighbourJSON struct {
 }
 
 func printNeighbours(c *console.Console, f *embed.File, word string, n int) error {
-	v := f.Vector([]byte(word))
-	if v == nil {
-		return exit.Errorf(exit.Nothing, "only forms above the cut-off have one; --subwords gives one to all", "the word has no vector")
-	}
 	i, known := f.Find([]byte(word))
 	if !known {
-		i = -1
+		return exit.Errorf(exit.Nothing, "only forms above the cut-off have one", "the word has no vector")
 	}
 	near := []neighbourJSON{}
-	for _, x := range f.Neighbours(v, n, i) {
+	for _, x := range f.Neighbours(f.At(i), n, i) {
 		w := f.Word(x.Word)
 		near = append(near, neighbourJSON{w.Form, x.Cosine, w.Count})
 	}
 	if c.JSON {
-		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "neighbours", "word": word, "known": known, "neighbours": near})
+		return json.NewEncoder(c.Out).Encode(map[string]any{"message_type": "neighbours", "word": word, "neighbours": near})
 	}
 	if err := describeWord(c.Out, f, i); err != nil {
 		return err
@@ -89,13 +86,8 @@ func printNeighbours(c *console.Console, f *embed.File, word string, n int) erro
 	return nil
 }
 
-// describeWord prints count and clusters of word i; -1 is a word that is only
-// known by its n-grams.
+// describeWord prints count and clusters of word i.
 func describeWord(out io.Writer, f *embed.File, i int) error {
-	if i < 0 {
-		_, err := fmt.Fprintln(out, "not in the file: the vector is that of its n-grams")
-		return err
-	}
 	w := f.Word(i)
 	if _, err := fmt.Fprintf(out, "%s: %d times in %d notes\n", w.Form, w.Count, w.Notes); err != nil {
 		return err

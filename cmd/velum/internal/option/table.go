@@ -547,11 +547,11 @@ func (c *Config) networkOptions() []option {
 		opt("network.frozen", &n.Frozen, false, "Vectors of words stay as they begin; else they are learned too."),
 		opt("network.seed", &n.Seed, 1, "Seed of first weights, order and dropout. Two seeds differ by 0.1 to 0.2 points of F1.", within(0, 1e9)),
 
-		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, each kind of model as much as the others, mean with measured weights (stack), the first and all where it is not sure (cascade), all spans (union), those of more than half (vote), those of the more precise (priority).", oneOf(ensemble.Modes()...)),
+		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, each kind of model as much as the others; the first, and all where it is not sure (cascade); all spans, of two that overlap that of the more precise (priority).", oneOf(ensemble.Modes()...)),
 		opt("ensemble.members", &e.Members, nil, "Models of an ensemble, names or files, that have the same tags. Earlier ones win where the mode has no other reason.", nameOrFile, large),
 		opt("ensemble.first", &e.First, -1, "Share of the first member in the mean of a cascade's lines of which it is not sure; the others share the rest. Below 0 each kind of model counts as much as the others.", shaping, within(-1, 1)),
 		opt("ensemble.bias", &e.Bias, 0, "Bias against O in what is decoded of the members' mean, in a cascade of the lines alone that the first has not decided: more is masked there. The recall dial comes on top.", shaping, within(0, 20)),
-		opt("ensemble.threshold", &e.Threshold, 0, "Threshold of a cascade: all members read the lines of which the first is less sure. 0 takes that of the model, and in training the lowest that loses next to nothing; above 1 they read all lines.", shaping, within(0, 2)),
+		opt("ensemble.threshold", &e.Threshold, 0, "Threshold of a cascade: all members read the lines of which the first is less sure. 0 takes that of the model, and in training 0.95; above 1 they read all lines.", shaping, within(0, 2)),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/learn/bilstmtrain"
 	"github.com/velum-health/velum/models/learn/crftrain"
+	"github.com/velum-health/velum/models/learn/ensembletrain"
 	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
@@ -77,32 +78,29 @@ func newNetworkTrainer(m *Materials) (tagger.Trainer, error) {
 // newEnsembleTrainer opens the members; the notes that come are to measure
 // them on.
 func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
-	mode, err := ensemble.ParseMode(m.Config.Ensemble.Mode)
-	if err != nil {
-		return nil, err
-	}
+	c := &m.Config.Ensemble
 	var members []tagger.Model
-	for _, name := range m.Config.Ensemble.Members {
+	for _, name := range c.Members {
 		member, err := m.Open(name)
 		if err != nil {
 			return nil, err
 		}
 		members = append(members, member)
 	}
-	model, err := ensemble.New(mode, members)
+	model, err := ensemble.New(ensemble.Mode(c.Mode), members)
 	if err != nil {
 		return nil, fmt.Errorf("ensemble.members: %w", err)
 	}
 	if model.TagSet().String() != m.TagSet.String() {
 		return nil, errors.New("ensemble.members: they have other tags than --labels and train.scheme say")
 	}
-	if mode == ensemble.Cascade {
-		model = model.WithThreshold(float32(m.Config.Ensemble.Threshold))
+	if c.Threshold > 0 {
+		model = model.WithThreshold(float32(c.Threshold))
 	}
-	if first := m.Config.Ensemble.First; first >= 0 && mode == ensemble.Cascade && len(m.Config.Ensemble.Members) > 1 {
-		model = model.WithFirst(float32(first))
+	if c.First >= 0 && model.Mode() == ensemble.Cascade {
+		model = model.WithFirst(float32(c.First))
 	}
-	return ensemble.NewCorpus(model.WithBias(float32(m.Config.Ensemble.Bias))), nil
+	return ensembletrain.NewTrainer(model.WithBias(float32(c.Bias))), nil
 }
 
 // newInverseTrainer puts the rules around the trainer of another kind, or learns how

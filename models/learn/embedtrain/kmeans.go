@@ -1,13 +1,13 @@
-package embed
+package embedtrain
 
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/word/embed"
 )
 
 // KMeansOptions are the choices of clustering.
@@ -19,9 +19,6 @@ type KMeansOptions struct {
 	Progress   func(iteration, moved int) error // may be nil; an error stops it
 }
 
-// MaxClusters is the most clusters: the number of one is kept in 16 bits.
-const MaxClusters = 1 << 16
-
 // KMeans puts every word into one of K clusters, none of them empty: spherical
 // k-means (Dhillon and Modha 2001), since vectors of words are compared by
 // their cosine and their length says how frequent a word is. It starts from K
@@ -32,7 +29,7 @@ const MaxClusters = 1 << 16
 // It is an error to ask for more clusters than words.
 func (v *Vectors) KMeans(o KMeansOptions) ([]uint16, error) {
 	n := len(v.Vocabulary.Words)
-	if o.K < 1 || o.K > n || o.K > MaxClusters {
+	if o.K < 1 || o.K > n || o.K > embed.MaxClusters {
 		return nil, fmt.Errorf("cannot make %d clusters of %d words", o.K, n)
 	}
 	if o.Iterations == 0 {
@@ -78,29 +75,13 @@ func newClustering(x *Vectors, o KMeansOptions) *clustering {
 		of:     make([]uint16, n), fit: make([]float32, n), sizes: make([]int32, o.K),
 	}
 	for i := range n {
-		unit(c.points[i*x.Dim:][:x.Dim], x.At(i))
+		embed.Unit(c.points[i*x.Dim:][:x.Dim], x.At(i))
 	}
 	for j, i := range rand.New(rand.NewPCG(o.Seed, uint64(o.K))).Perm(n)[:o.K] {
 		copy(c.centres[j*x.Dim:][:x.Dim], c.points[i*x.Dim:][:x.Dim])
 	}
 	c.pack()
 	return c
-}
-
-// unit writes v at length one; a vector of zeros stays.
-func unit(dst, v []float32) {
-	sum := 0.0
-	for _, a := range v {
-		sum += float64(a) * float64(a)
-	}
-	if sum == 0 {
-		clear(dst)
-		return
-	}
-	f := float32(1 / math.Sqrt(sum))
-	for i, a := range v {
-		dst[i] = a * f
-	}
 }
 
 // pack lays the centres out for the kernel.
@@ -223,7 +204,7 @@ func (c *clustering) centre() {
 					sum[d] += v
 				}
 			}
-			unit(c.centres[j*c.dim:][:c.dim], sum)
+			embed.Unit(c.centres[j*c.dim:][:c.dim], sum)
 		}
 	})
 	c.pack()

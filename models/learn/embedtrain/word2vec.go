@@ -1,79 +1,41 @@
-package embed
+package embedtrain
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/word/embed"
 )
 
-// Options are the choices of training. Defaults are BOOT's (§3.3).
-type Options struct {
-	Dim       int     `json:"dimensions"`     // numbers a vector; 0 means 100
-	Window    int     `json:"window"`         // words on each side; 0 means 5
-	Epochs    int     `json:"epochs"`         // 0 means 5, GloVe 15
-	CBOW      bool    `json:"cbow,omitempty"` // predict a word from its neighbours together, not from each of them
-	Negatives int     `json:"negatives"`      // words drawn against each true one; 0 means 5
-	Sample    float64 `json:"sample"`         // share of the text above which a word is left out now and then; 0 means 1e-3
-	Rate      float64 `json:"rate"`           // first step size; 0 means 0.025, CBOW 0.075, GloVe 0.05
-	Subwords  [2]int  `json:"subwords"`       // shortest and longest n-gram of characters, as {3, 6}; zero means none
-	Buckets   int     `json:"buckets"`        // rows that n-grams share; 0 means 131072
-	Workers   int     `json:"-"`              // goroutines; more than one race in Word2Vec, see there; 0 means 1
-	Seed      uint64  `json:"seed"`
-}
-
-// Maxima of the options, far above what is of use.
-const (
-	maxDim    = 4096
-	maxWindow = 100
-)
-
-func (o Options) withDefaults() Options {
-	set := func(at *int, to int) {
-		if *at == 0 {
-			*at = to
-		}
-	}
-	set(&o.Dim, 100)
-	set(&o.Window, 5)
-	set(&o.Epochs, 5)
-	set(&o.Negatives, 5)
-	set(&o.Buckets, 1<<17)
-	set(&o.Workers, 1)
-	if o.Sample == 0 {
-		o.Sample = 1e-3
-	}
-	if o.Rate == 0 {
-		o.Rate = 0.025
-		if o.CBOW {
-			o.Rate = 0.075
-		}
-	}
+// withDefaults fills in what options leave out.
+func withDefaults(o embed.Options, epochs int, rate float64) embed.Options {
+	o.Dim, o.Window, o.Epochs = cmp.Or(o.Dim, 100), cmp.Or(o.Window, 5), cmp.Or(o.Epochs, epochs)
+	o.Negatives, o.Workers, o.Sample, o.Rate = cmp.Or(o.Negatives, 5), cmp.Or(o.Workers, 1), cmp.Or(o.Sample, 1e-3), cmp.Or(o.Rate, rate)
 	return o
 }
 
-// Check tells what is wrong with the options.
-func (o Options) Check() error {
+// Check tells what is wrong with options.
+func Check(o embed.Options) error {
 	switch {
-	case o.Dim < 0 || o.Dim > maxDim:
-		return fmt.Errorf("dimensions must be between 1 and %d", maxDim)
+	case o.Dim < 0 || o.Dim > embed.MaxDim:
+		return fmt.Errorf("dimensions must be between 1 and %d", embed.MaxDim)
 	case o.Window < 0 || o.Window > maxWindow:
 		return fmt.Errorf("the window must be between 1 and %d", maxWindow)
-	case o.Epochs < 0 || o.Negatives < 0 || o.Buckets < 0 || o.Rate < 0 || o.Sample < 0:
-		return fmt.Errorf("epochs, negatives, buckets, rate and sample cannot be negative")
-	case o.Subwords[0] < 0 || o.Subwords[1] < o.Subwords[0] || (o.Subwords[0] == 0) != (o.Subwords[1] == 0):
-		return fmt.Errorf("subwords: want two lengths, the shorter first")
+	case o.Epochs < 0 || o.Negatives < 0 || o.Rate < 0 || o.Sample < 0:
+		return fmt.Errorf("epochs, negatives, rate and sample cannot be negative")
 	}
 	return nil
 }
 
-// word2Vec trains skip-gram or CBOW with negative sampling (Mikolov et al.
+const maxWindow = 100 // far above what is of use
+
+// word2Vec trains skip-gram with negative sampling (Mikolov et al.
 // 2013). The words drawn against the true one are drawn once a window and not
 // once a pair, so that a window is a small matrix product (Ji et al. 2016, see
-// [kernels.Window]). CBOW divides the gradient by the number of neighbours
-// (İrsoy et al. 2020), which word2vec forgets. With subwords a word's input is
-// the mean of its own row and those of its n-grams (Bojanowski et al. 2017).
+// [kernels.Window]).
 //
 // Several workers learn from shares of a round in one set of weights, without
 // locks ("Hogwild", Recht et al. 2011): two that meet in a row may undo a step
@@ -83,15 +45,13 @@ func (o Options) Check() error {
 // a copy of the weights a worker, joined after every round, gave vectors that
 // shared half as many neighbours with those of one worker (BENCHMARKS.md).
 type word2Vec struct {
-	o       Options
-	v       *Vocabulary
-	rows    int // padded numbers a row
-	in      []float32
-	out     []float32
-	keep    []float32 // chance that an occurrence is used
-	drawn   alias     // words, by how often they are to be drawn
-	grams   subwords
-	numbers []int32 // 0, 1, 2… as long as a window
+	o     embed.Options
+	v     *Vocabulary
+	rows  int // padded numbers a row
+	in    []float32
+	out   []float32
+	keep  []float32 // chance that an occurrence is used
+	drawn alias     // words, by how often they are to be drawn
 
 	learners []*learner
 	done     uint64 // tokens, all epochs
@@ -102,31 +62,24 @@ type word2Vec struct {
 // of it is written at every window.
 type learner struct {
 	rng      rand.PCG
-	h, err   []float32 // means of inputs and their steps, [2·window][rows]
 	sentence []int32
 	context  []int32 // words of a window but for the one in the middle
 	outs     []int32 // that one and the words drawn against it
 	next     []int32 // the same of the next window
-	inputs   []int32 // rows whose means are learned from
-	ends     []int   // of each mean in inputs
 	_        [cacheLine]byte
 }
 
 const cacheLine = 64
 
-func newLearner(o Options, rows int) *learner {
-	// One block of numbers each, of thousands: small ones of several learners
+func newLearner(o embed.Options) *learner {
+	// One block of numbers, of thousands: small ones of several learners
 	// would lie side by side.
 	words := make([]int32, maxSentence+2*o.Window+2*(o.Negatives+1))
 	part := func(n int) (p []int32) {
 		p, words = words[:0:n], words[n:]
 		return p
 	}
-	floats := make([]float32, 4*o.Window*rows)
-	return &learner{
-		h: floats[:len(floats)/2], err: floats[len(floats)/2:], sentence: part(maxSentence), context: part(2 * o.Window),
-		outs: part(o.Negatives + 1), next: part(o.Negatives + 1), inputs: make([]int32, 0, maxSentence), ends: make([]int, 0, maxSentence),
-	}
+	return &learner{sentence: part(maxSentence), context: part(2 * o.Window), outs: part(o.Negatives + 1), next: part(o.Negatives + 1)}
 }
 
 // maxSentence is the length of the longest piece that is taken at once, as in
@@ -134,27 +87,25 @@ func newLearner(o Options, rows int) *learner {
 const maxSentence = 1000
 
 // newWord2Vec makes untrained vectors for a vocabulary.
-func newWord2Vec(v *Vocabulary, o Options) *word2Vec {
-	o = o.withDefaults()
+func newWord2Vec(v *Vocabulary, o embed.Options) *word2Vec {
+	o = withDefaults(o, 5, 0.025)
 	w := &word2Vec{o: o, v: v, rows: kernels.Pad(o.Dim)}
-	w.grams = newSubwords(v, o)
-	inputs := len(v.Words) + w.grams.buckets
-	w.in, w.out = make([]float32, inputs*w.rows), make([]float32, len(v.Words)*w.rows)
+	w.in, w.out = make([]float32, len(v.Words)*w.rows), make([]float32, len(v.Words)*w.rows)
 	r := rand.New(rand.NewPCG(o.Seed, 0))
-	for i := range inputs {
+	for i := range v.Words {
 		for j := range o.Dim {
 			w.in[i*w.rows+j] = (r.Float32() - 0.5) / float32(o.Dim)
 		}
 	}
 	w.sampling()
-	for i := range 2 * o.Window {
-		w.numbers = append(w.numbers, int32(i))
-	}
 	for range o.Workers {
-		w.learners = append(w.learners, newLearner(o, w.rows))
+		w.learners = append(w.learners, newLearner(o))
 	}
 	return w
 }
+
+// Epochs returns how often the text is to be seen.
+func (w *word2Vec) Epochs() int { return w.o.Epochs }
 
 // shareSize is how many word numbers a worker takes at once: some
 // milliseconds of work, so that nobody waits long for the last at the end of a
@@ -248,7 +199,7 @@ func (w *word2Vec) sentence(l *learner, rate float32) {
 		if i+1 < len(l.sentence) {
 			w.draw(l, i+1)
 		}
-		if in := i + 1 + w.o.Window; in < len(l.sentence) && w.grams.buckets == 0 {
+		if in := i + 1 + w.o.Window; in < len(l.sentence) {
 			kernels.PrefetchWrite(w.in[int(l.sentence[in])*w.rows:][:w.rows])
 		}
 		w.window(l, i, rate)
@@ -276,75 +227,16 @@ func (w *word2Vec) bounds(l *learner, i int) (lo, hi int) {
 	return max(0, i-b), min(len(l.sentence), i+b+1)
 }
 
-// window learns from the words around place i, each of them or their mean,
-// against the word there.
+// window learns from each of the words around place i, against the word there.
 func (w *word2Vec) window(l *learner, i int, rate float32) {
 	lo, hi := w.bounds(l, i)
-	if hi-lo == 1 {
-		return
-	}
 	l.context = append(append(l.context[:0], l.sentence[lo:i]...), l.sentence[i+1:hi]...)
-	if !w.o.CBOW && w.grams.buckets == 0 {
-		kernels.Window(w.in, w.in, w.out, w.rows, l.context, l.outs, rate)
-		return
-	}
-	l.inputs, l.ends = l.inputs[:0], l.ends[:0]
-	for j, t := range l.context {
-		l.inputs = w.grams.inputs(l.inputs, t)
-		if !w.o.CBOW || j == len(l.context)-1 {
-			l.ends = append(l.ends, len(l.inputs))
-		}
-	}
-	share := float32(1)
-	if w.o.CBOW {
-		share /= float32(len(l.context))
-	}
-	w.means(l, rate, share)
-}
-
-// means learns from inputs that are means of several rows: those of l.inputs
-// up to each of l.ends. Each row takes the error times share: 1/neighbours for
-// CBOW, the true gradient; 1 for a word's n-grams, as fastText does, since a
-// tenth of a step would teach rare words nothing.
-func (w *word2Vec) means(l *learner, rate, share float32) {
-	n := len(l.ends)
-	h, err := l.h[:n*w.rows], l.err[:n*w.rows]
-	clear(h)
-	clear(err)
-	begin := 0
-	for i, end := range l.ends {
-		for _, row := range l.inputs[begin:end] {
-			kernels.Axpy(1/float32(end-begin), w.in[int(row)*w.rows:][:w.rows], h[i*w.rows:][:w.rows])
-		}
-		begin = end
-	}
-	kernels.Window(err, h, w.out, w.rows, w.numbers[:n], l.outs, rate)
-	begin = 0
-	for i, end := range l.ends {
-		for _, row := range l.inputs[begin:end] {
-			kernels.Axpy(share, err[i*w.rows:][:w.rows], w.in[int(row)*w.rows:][:w.rows])
-		}
-		begin = end
-	}
+	kernels.Window(w.in, w.in, w.out, w.rows, l.context, l.outs, rate)
 }
 
 // Vectors returns the trained vectors.
 func (w *word2Vec) Vectors() *Vectors {
-	x := &Vectors{Vocabulary: w.v, Dim: w.o.Dim, rows: w.rows}
-	if w.grams.buckets == 0 {
-		x.data = w.in
-		return x
-	}
-	x.data = make([]float32, len(w.v.Words)*w.rows)
-	var inputs []int32
-	for i := range w.v.Words {
-		inputs = w.grams.inputs(inputs[:0], int32(i))
-		for _, row := range inputs {
-			kernels.Axpy(1/float32(len(inputs)), w.in[int(row)*w.rows:][:w.rows], x.data[i*w.rows:][:w.rows])
-		}
-	}
-	x.grams, x.gramRows = w.grams.lengths, w.in[len(w.v.Words)*w.rows:]
-	return x
+	return &Vectors{Vocabulary: w.v, Dim: w.o.Dim, rows: w.rows, data: w.in}
 }
 
 // Vectors are trained vectors of a vocabulary.
@@ -353,8 +245,6 @@ type Vectors struct {
 	Dim        int
 	rows       int // padded
 	data       []float32
-	grams      [2]int    // lengths of n-grams
-	gramRows   []float32 // of n-grams, for words outside the vocabulary
 }
 
 // At returns the vector of word i.

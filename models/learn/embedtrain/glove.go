@@ -1,4 +1,4 @@
-package embed
+package embedtrain
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/velum-health/velum/models/number/kernels"
+	"github.com/velum-health/velum/models/word/embed"
 )
 
 // gloVe learns from counts of pairs (Pennington et al. 2014): it minimises
@@ -22,7 +23,7 @@ import (
 // neither are learned at the same time (Gemulla et al. 2011): the result is
 // that of one worker, with any number of them.
 type gloVe struct {
-	o     Options
+	o     embed.Options
 	v     *Vocabulary
 	pairs pairTable
 	done  uint64
@@ -35,14 +36,8 @@ const (
 )
 
 // newGloVe makes an empty table of pairs.
-func newGloVe(v *Vocabulary, o Options) *gloVe {
-	if o.Epochs == 0 {
-		o.Epochs = 15
-	}
-	if o.Rate == 0 {
-		o.Rate = 0.05
-	}
-	return &gloVe{o: o.withDefaults(), v: v, pairs: newPairTable(1<<16, mostPairs)}
+func newGloVe(v *Vocabulary, o embed.Options) *gloVe {
+	return &gloVe{o: withDefaults(o, 15, 0.05), v: v, pairs: newPairTable(1<<16, mostPairs)}
 }
 
 // Epochs returns 1: the notes are seen once.
@@ -83,7 +78,7 @@ type gloveState struct {
 	gb, gbc   []float32
 }
 
-func newGloveState(n int, o Options) *gloveState {
+func newGloveState(n int, o embed.Options) *gloveState {
 	s := &gloveState{dim: o.Dim, rows: kernels.Pad(o.Dim), rate: float32(o.Rate)}
 	r := rand.New(rand.NewPCG(o.Seed, 1))
 	for _, m := range []*[]float32{&s.w, &s.c, &s.gw, &s.gc} {

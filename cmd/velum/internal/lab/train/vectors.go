@@ -1,4 +1,4 @@
-package look
+package train
 
 import (
 	"bytes"
@@ -12,7 +12,9 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/cmd/velum/internal/look"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/learn/embedtrain"
 	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -22,6 +24,9 @@ import (
 	"github.com/velum-health/velum/stages/teach"
 )
 
+// VectorMethods returns the methods that VectorOptions may name.
+func VectorMethods() []string { return embedtrain.Methods() }
+
 // VectorOptions say what vectors to learn, and from what.
 type VectorOptions struct {
 	In              []string // paths of notes
@@ -30,9 +35,8 @@ type VectorOptions struct {
 	Normalization   string
 	Embed           embed.Options
 	Cut             embed.CutOff
-	Clusters        []int  // numbers of clusters
-	Subwords        string // as 3-6
-	Keep            int    // MiB of memory for the encoded notes
+	Clusters        []int // numbers of clusters
+	Keep            int   // MiB of memory for the encoded notes
 }
 
 // check completes the options and tells what is wrong with them.
@@ -44,14 +48,8 @@ func (v *VectorOptions) check() (embed.Normalization, error) {
 	if err != nil {
 		return 0, exit.With(exit.Config, fmt.Errorf("--normalization: %w", err), "")
 	}
-	if !slices.Contains(embed.Methods(), v.Method) {
-		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embed.Methods(), ", "), "--method: unknown method %q", v.Method)
-	}
-	v.Embed.CBOW = v.Method == "cbow"
-	if v.Subwords != "" {
-		if n, err := fmt.Sscanf(v.Subwords, "%d-%d", &v.Embed.Subwords[0], &v.Embed.Subwords[1]); n != 2 || err != nil || v.Method == "glove" {
-			return 0, exit.Errorf(exit.Config, "write it as 3-6; glove has none", "--subwords %s", v.Subwords)
-		}
+	if !slices.Contains(embedtrain.Methods(), v.Method) {
+		return 0, exit.Errorf(exit.Config, "known: "+strings.Join(embedtrain.Methods(), ", "), "--method: unknown method %q", v.Method)
 	}
 	v.Clusters = slices.DeleteFunc(v.Clusters, func(k int) bool { return k == 0 })
 	for _, k := range v.Clusters {
@@ -59,7 +57,7 @@ func (v *VectorOptions) check() (embed.Normalization, error) {
 			return 0, exit.Errorf(exit.Config, fmt.Sprintf("between 1 and %d", embed.MaxClusters), "--clusters %d", k)
 		}
 	}
-	if err := v.Embed.Check(); err != nil {
+	if err := embedtrain.Check(v.Embed); err != nil {
 		return 0, exit.With(exit.Config, err, "see `velum embed --help`")
 	}
 	return norm, nil
@@ -109,7 +107,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	if err != nil {
 		return err
 	}
-	return e.save(embed.Contents{
+	return e.save(embedtrain.Contents{
 		Header: embed.Header{
 			Name: e.name(), Method: f.Method, Tokens: counter.Tokens, Notes: e.sink.Notes, CutOff: f.Cut, Options: f.Embed,
 		},
@@ -125,8 +123,8 @@ func (e *embedding) name() string {
 }
 
 // count is the first pass over the notes.
-func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed.Counter, error) {
-	counter := embed.NewCounter(norm, e.flags.Cut.Patients, 0)
+func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embedtrain.Counter, error) {
+	counter := embedtrain.NewCounter(norm, e.flags.Cut.Patients, 0)
 	progress := e.NewProgress("count", "words", 0)
 	defer progress.End()
 	err := e.pass(ctx, func(text []byte, tokens []pipeline.Token, patient uint64) error {
@@ -138,8 +136,8 @@ func (e *embedding) count(ctx context.Context, norm embed.Normalization) (*embed
 }
 
 // learn is the passes that follow.
-func (e *embedding) learn(ctx context.Context, v *embed.Vocabulary) (*embed.Vectors, error) {
-	model := embed.New(e.flags.Method, v, e.flags.Embed)
+func (e *embedding) learn(ctx context.Context, v *embedtrain.Vocabulary) (*embedtrain.Vectors, error) {
+	model := embedtrain.New(e.flags.Method, v, e.flags.Embed)
 	progress := e.NewProgress("learn", "words", int64(model.Epochs())*int64(v.Tokens))
 	defer progress.End()
 	done := uint64(0)
@@ -148,7 +146,7 @@ func (e *embedding) learn(ctx context.Context, v *embed.Vocabulary) (*embed.Vect
 		done = model.Done()
 		return context.Cause(ctx)
 	}
-	encoder := &embed.Encoder{Vocabulary: v, Size: model.RoundSize(), Keep: e.flags.Keep << 20, Do: func(round []int32) error {
+	encoder := &embedtrain.Encoder{Vocabulary: v, Size: model.RoundSize(), Keep: e.flags.Keep << 20, Do: func(round []int32) error {
 		model.Round(round)
 		return tell()
 	}}
@@ -172,7 +170,7 @@ func (e *embedding) learn(ctx context.Context, v *embed.Vocabulary) (*embed.Vect
 	return model.Vectors(), nil
 }
 
-func (e *embedding) cluster(ctx context.Context, x *embed.Vectors) (map[int][]uint16, error) {
+func (e *embedding) cluster(ctx context.Context, x *embedtrain.Vectors) (map[int][]uint16, error) {
 	clusters := map[int][]uint16{}
 	for _, k := range e.flags.Clusters {
 		if n := len(x.Vocabulary.Words); k > n {
@@ -181,7 +179,7 @@ func (e *embedding) cluster(ctx context.Context, x *embed.Vectors) (map[int][]ui
 			continue
 		}
 		progress := e.NewProgress("cluster", "iterations", 0)
-		of, err := x.KMeans(embed.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed, Progress: func(_, moved int) error {
+		of, err := x.KMeans(embedtrain.KMeansOptions{K: k, Workers: e.flags.Embed.Workers, Seed: e.flags.Embed.Seed, Progress: func(_, moved int) error {
 			progress.Add(1)
 			progress.Say("%d clusters, %d words moved", k, moved)
 			return context.Cause(ctx)
@@ -298,9 +296,9 @@ func (e *embedding) archives(ctx context.Context, paths []string) error {
 	return nil
 }
 
-func (e *embedding) save(c embed.Contents) error {
+func (e *embedding) save(c embedtrain.Contents) error {
 	var file bytes.Buffer
-	if err := embed.Write(&file, c); err != nil {
+	if err := embedtrain.Write(&file, c); err != nil {
 		return err
 	}
 	if err := durable.WriteFile(nil, e.flags.Out, file.Bytes()); err != nil {
@@ -319,5 +317,5 @@ func (e *embedding) save(c embed.Contents) error {
 	if _, err := e.Printf("%s: %.1f MB, ", e.flags.Out, float64(file.Len())/1e6); err != nil {
 		return err
 	}
-	return describe(e.Out, f)
+	return look.DescribeVectors(e.Out, f)
 }

@@ -1,34 +1,20 @@
-package embed
+package embedtrain
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/pipeline"
 )
-
-// Word is one form of a vocabulary, normalized.
-type Word struct {
-	Form  string
-	Count uint64 // occurrences
-	Notes uint32 // notes that it occurs in
-}
 
 // Vocabulary is the forms that have vectors, by falling count. A word's number
 // is its place.
 type Vocabulary struct {
-	Normalization Normalization
-	Words         []Word
+	Normalization embed.Normalization
+	Words         []embed.Word
 	Tokens        uint64 // occurrences of all words together
 	index         map[string]int32
-}
-
-// CutOff says which forms a vocabulary takes: those that reach all of it. The
-// cut-off by notes and by patients keeps rare names out of the file.
-type CutOff struct {
-	Count    uint64 `json:"count"`    // least occurrences
-	Notes    int    `json:"notes"`    // least notes
-	Patients int    `json:"patients"` // least distinct patients; 0 does not look
 }
 
 // Counter counts forms. It holds at most limit forms: when there are more,
@@ -36,7 +22,7 @@ type CutOff struct {
 // twice and so on (word2vec's own rule). Forms that pass a sensible cut-off are
 // far above that.
 type Counter struct {
-	norm     Normalization
+	norm     embed.Normalization
 	patients int // distinct patients that are told apart
 	limit    int
 	forms    map[string]*tally
@@ -56,7 +42,7 @@ type tally struct {
 
 // NewCounter returns a counter that needs to tell so many patients apart (0:
 // none) and holds at most limit forms (0: four million, some 500 MB).
-func NewCounter(norm Normalization, patients, limit int) *Counter {
+func NewCounter(norm embed.Normalization, patients, limit int) *Counter {
 	return &Counter{norm: norm, patients: patients, limit: cmp.Or(limit, 4_000_000), forms: map[string]*tally{}}
 }
 
@@ -66,7 +52,7 @@ func (c *Counter) Note(text []byte, tokens []pipeline.Token, patient uint64) {
 	c.notes++
 	c.Tokens += uint64(len(tokens))
 	for _, t := range tokens {
-		if t.End-t.Start > maxForm {
+		if t.End-t.Start > embed.MaxForm {
 			continue
 		}
 		c.buffer = c.norm.Append(c.buffer[:0], text[t.Start:t.End])
@@ -100,14 +86,14 @@ func (c *Counter) Note(text []byte, tokens []pipeline.Token, patient uint64) {
 func (c *Counter) Forgot() uint64 { return c.forgot }
 
 // Vocabulary returns the forms that reach the cut-off.
-func (c *Counter) Vocabulary(cut CutOff) *Vocabulary {
+func (c *Counter) Vocabulary(cut embed.CutOff) *Vocabulary {
 	v := &Vocabulary{Normalization: c.norm, index: map[string]int32{}}
 	for form, n := range c.forms {
 		if n.count >= cut.Count && int(n.notes) >= cut.Notes && len(n.patients) >= min(cut.Patients, c.patients) {
-			v.Words = append(v.Words, Word{form, n.count, n.notes})
+			v.Words = append(v.Words, embed.Word{Form: form, Count: n.count, Notes: n.notes})
 		}
 	}
-	slices.SortFunc(v.Words, func(a, b Word) int {
+	slices.SortFunc(v.Words, func(a, b embed.Word) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Form, b.Form))
 	})
 	for i, w := range v.Words {
@@ -143,7 +129,7 @@ type Encoder struct {
 // Note adds one note.
 func (e *Encoder) Note(text []byte, tokens []pipeline.Token) error {
 	for _, t := range tokens {
-		if t.End-t.Start > maxForm {
+		if t.End-t.Start > embed.MaxForm {
 			continue
 		}
 		e.buffer = e.Vocabulary.Normalization.Append(e.buffer[:0], text[t.Start:t.End])
