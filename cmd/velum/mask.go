@@ -23,7 +23,7 @@ from DIR.private, the text from the archive, and policy, key and purpose are thi
 tagged again. Notes that the run put into quarantine stay there.`,
 		Example: `  velum mask - - < notes.jsonl > masked.jsonl
   velum run --in archive/ --out masked/
-  velum mask --tagged masked/ --in archive/ --out study/ --policy research --set key.file=study.key`,
+  velum mask --tagged masked/ --in archive/ --out study/ --policy research --set key.file=study.key --set read.columns.patient=patient_id`,
 		Args: noArgsOrTwo,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
@@ -46,7 +46,7 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 	a.optionFlags(c, "id-column=read.columns.id", "text-column=read.columns.text", "keep=read.keep", "model=tag.model", "recall=tag.recall", "fast=tag.fast",
-		"inverse=inverse.model", "policy=mask.policy", "people=people.table", "exclude=people.exclude", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
+		"inverse=inverse.model", "policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
 	return c
 }
 

@@ -54,6 +54,10 @@ class Lists(unittest.TestCase):
         self.assertIn("placeholder", str(caught.exception))
         with self.assertRaises(velum.VelumError) as caught:
             velum.mask(["Puigdomènech"], policy="research")
+        self.assertEqual(caught.exception.code, 10)
+        self.assertIn("patient", str(caught.exception))
+        with self.assertRaises(velum.VelumError) as caught:
+            velum.mask(["Puigdomènech"], policy="research", without_patient=True)
         self.assertEqual(caught.exception.code, 12)
         self.assertIn("key", str(caught.exception))
         self.assertNotIn("Puigdomènech", str(caught.exception))

@@ -27,6 +27,8 @@ type Chain struct {
 
 	shuffles bool
 	strategy string
+	patients bool // it moves dates, or draws surrogates, by patient
+	alone    bool // no column names patients: each note stands alone
 }
 
 // A PolicyError says what is wrong in a chain.
@@ -39,8 +41,10 @@ type PolicyError struct {
 func (e *PolicyError) Error() string { return e.Message }
 
 // ParseChain reads a chain. Errors are *PolicyError.
-func ParseChain(text string) (*Chain, error) {
-	c := &Chain{text: text}
+func ParseChain(text string) (*Chain, error) { return parseChain(text, false) }
+
+func parseChain(text string, alone bool) (*Chain, error) {
+	c := &Chain{text: text, alone: alone}
 	for part := range strings.SplitSeq(text, "|") {
 		if err := c.parse(strings.Fields(part)); err != nil {
 			return nil, err
@@ -60,7 +64,7 @@ func (c *Chain) parse(words []string) error {
 	if k == nil {
 		return &PolicyError{fmt.Sprintf("%q is none of %s", words[0], strings.Join(OperatorNames(), ", ")), words[0], OperatorNames()}
 	}
-	s := &settings{operator: k.name, given: map[string]string{}}
+	s := &settings{operator: k.name, given: map[string]string{}, alone: c.alone}
 	for _, w := range words[1:] {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
@@ -78,6 +82,7 @@ func (c *Chain) parse(words []string) error {
 	c.names, c.news = append(c.names, k.name), append(c.news, make)
 	c.keyed = c.keyed || k.keyed
 	c.dated = c.dated || s.dated
+	c.patients = c.patients || s.patients && (s.moves != "" || s.strategy != "" && s.strategy != strategyNames[random])
 	c.keeps, c.likes, c.shuffles = c.keeps || s.keeps, c.likes || s.likes, c.shuffles || s.shuffles
 	if s.moves != "" {
 		c.moves, c.days = s.moves, s.days
@@ -104,6 +109,9 @@ func (c *Chain) Keeps() bool { return c.keeps }
 
 // Dated tells whether an operator of the chain needs the date of the note.
 func (c *Chain) Dated() bool { return c != nil && c.dated }
+
+// PerPatient tells whether the chain moves dates, or draws surrogates, by patient.
+func (c *Chain) PerPatient() bool { return c != nil && c.patients }
 
 // Imitates tells whether what the chain writes looks like a value: then nobody may
 // be told where it stands, for all others that look so are originals that were
@@ -189,6 +197,8 @@ type settings struct {
 	moves    string // it moves dates, and how
 	days     bool   // and not by whole weeks
 	dated    bool   // it needs the date of the note
+	patients bool   // its scope is the patient
+	alone    bool   // no column names patients
 }
 
 func (s *settings) ask(name, def string) string {
@@ -221,7 +231,12 @@ func (s *settings) word(name, def string, known ...string) int {
 }
 
 func (s *settings) scope(def Scope) Scope {
-	return Scope(s.word("scope", scopeNames[def], scopeNames[:]...))
+	scope := Scope(s.word("scope", scopeNames[def], scopeNames[:]...))
+	s.patients = scope == PatientScope
+	if s.patients && s.alone {
+		return NoteScope
+	}
+	return scope
 }
 
 func (s *settings) flag(name string) bool { return s.word(name, "false", "false", "true") == 1 }

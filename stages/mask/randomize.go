@@ -31,13 +31,14 @@ func newRandomize(s *settings) func(*Options) Operator {
 }
 
 // ReadChain is ParseChain for a chain that may name files of values, "randomize
-// file=NAMES.TXT": the values are what the output hangs on, wherever they lie.
-func ReadChain(text string, read func(path string) ([]byte, error)) (*Chain, error) {
+// file=NAMES.TXT": the values are what the output hangs on, wherever they lie. Where notes stand alone, since
+// no column names their patients, what holds for a patient holds for a note.
+func ReadChain(text string, alone bool, read func(path string) ([]byte, error)) (*Chain, error) {
 	text, err := withLists(text, read)
 	if err != nil {
 		return nil, err
 	}
-	return ParseChain(text)
+	return parseChain(text, alone)
 }
 
 // withLists returns a chain with the values of its files, one a line, in place of

@@ -58,13 +58,15 @@ def mask(data: Any, *, text: str = "text", id: str | None = None, patient: str |
 
     Of a frame come back the columns id (if named), text, status, and those named in keep; no other
     column is looked at. status is "masked", or the reason for which text is null, and with it all of
-    keep. id names the notes; without it they are numbered. patient and date name columns that a
-    policy may need.
+    keep. id names the notes; without it they are numbered. patient names the column of the patient:
+    a policy that moves dates or draws surrogates by patient, such as research, needs it, or
+    ``without_patient=True``: then each note stands alone, and dates of one patient move apart.
+    date names a column that a policy may need.
 
-    Options: profile, model, policy, recall, key, people, workers, config, settings; see
-    ``velum.process.flags``. Raises VelumError; nothing of it comes back then.
+    Options: profile, model, policy, recall, key, people, without_patient, workers, config, settings;
+    see ``velum.process.flags``. Raises VelumError; nothing of it comes back then.
 
-    >>> frame = velum.mask(frame, text="nota", id="codigo", keep=["year"], policy="research", key="study.key")
+    >>> frame = velum.mask(frame, text="nota", id="codigo", patient="nhc", keep=["year"], policy="research", key="study.key")
     """
     return _through("mask", data, _columns(text, id, patient, date, keep), options)
 

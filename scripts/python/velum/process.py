@@ -65,14 +65,15 @@ def flags(
     recall: float | None = None,
     key: str | None = None,
     people: str | None = None,
+    without_patient: bool | None = None,
     workers: int | None = None,
     config: str | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return options as flags of the program.
 
-    profile, model, policy, recall, people and workers are the flags of those names; key is the file
-    of the secret key, config a file in YAML, and settings any other option by its key, as in
+    profile, model, policy, recall, people, without_patient and workers are the flags of those names;
+    key is the file of the secret key, config a file in YAML, and settings any other option by its key, as in
     ``{"read.ids": "keyed"}``.
     """
     args: list[str] = []
@@ -81,7 +82,7 @@ def flags(
             args += [f"--{name}", str(value)]
     options = {
         "tag.model": model, "mask.policy": policy, "tag.recall": recall, "key.file": key,
-        "people.table": people, "run.workers": workers, **(settings or {}),
+        "people.table": people, "mask.without_patient": without_patient, "run.workers": workers, **(settings or {}),
     }  # fmt: skip
     for name, value in options.items():
         if isinstance(value, (list, tuple)):

@@ -26,7 +26,7 @@ func (c *Config) Operators() ([]*mask.Chain, error) {
 	made := map[string]*mask.Chain{}
 	for i, text := range byCategory {
 		if made[text] == nil {
-			chain, err := mask.ReadChain(text, readBounded)
+			chain, err := mask.ReadChain(text, c.Read.Columns.Patient == "", readBounded)
 			if err != nil {
 				return nil, exit.With(exit.Config, fmt.Errorf("policy: %w", err), "")
 			}
@@ -74,7 +74,7 @@ func (c *Config) Strategies() (map[string]string, error) {
 
 // operatorChain says what is wrong with the operators of a category.
 func operatorChain(text string) (problem, hint string) {
-	_, err := mask.ReadChain(text, readBounded)
+	_, err := mask.ReadChain(text, false, readBounded)
 	if p, ok := errors.AsType[*mask.PolicyError](err); ok {
 		return p.Message, exit.DidYouMean(p.Word, p.Known)
 	}

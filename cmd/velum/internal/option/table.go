@@ -152,6 +152,8 @@ type Mask struct {
 	Calendar  []string
 	Names     string // table of names
 
+	WithoutPatient bool
+
 	Recipients, Again, Ledger string // of releases
 }
 
@@ -435,6 +437,7 @@ func (c *Config) findOptions() []option {
 
 		opt("mask.policy", &m.Policy, "placeholder", "Name of a built-in policy, or path of a policy file: which operator masks which category. placeholder replaces all of them by their name in brackets.", shaping, nameOrFile),
 		opt("mask.operators", &m.Operators, nil, "Operators by category that go before the policy, as {DATE: keep}: one, or several with | between them, the next where one cannot.", shaping, valid(operatorChain)),
+		opt("mask.without_patient", &m.WithoutPatient, false, "Each note stands alone: where no column names the patient, a policy that moves dates or draws surrogates by patient does so by note, and the dates of one patient move apart. Off: such a policy is refused.", shaping),
 		opt("mask.purpose", &m.Purpose, "", "Name of what the extract is for. It goes into what is drawn under the key: extracts for other purposes have other surrogates, hashes and offsets of dates, and cannot be joined.", shaping),
 
 		opt("mask.names", &m.Names, "", "Table of names that surrogates are drawn from, Parquet or CSV: columns kind (man, woman, surname), name, people (how many bear it), as offices of statistics publish them. A name has one in its place that about as many people bear. Empty: velum's own lists, which lack a fifth of the rare names of a country: whoever has such a table tells some of those that were missed.", shaping, aFile, large),
