@@ -16,7 +16,7 @@ func newAuditCommand(a *app) *cobra.Command {
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditReleasesCommand(a))
+	c.AddCommand(newAuditVerifyCommand(a), newAuditProveCommand(a), newAuditAdjudicateCommand(a), newAuditReleasesCommand(a))
 	return c
 }
 

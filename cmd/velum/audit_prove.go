@@ -8,6 +8,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/proof"
 	"github.com/velum-health/velum/cmd/velum/internal/review"
+	"github.com/velum-health/velum/pipeline/audit"
 )
 
 func newAuditProveCommand(a *app) *cobra.Command {
@@ -28,7 +29,10 @@ With DIR, the output that the sample was drawn from, and --reading, what velum r
 and for which masked notes it holds. Numbers that are typed go nowhere. Of two readers
 each has a journal; a note leaks if one of them says so. The report of the next start of
 the same run takes the reading up: only by it the light can be green. When the output
-changes it holds no longer. Of a sample by strata (velum run --audit 0.5%) the bound takes
+changes it holds no longer. Of several readings of one output the worst stands (velum
+audit adjudicate). Where key.file names the key of the house, journals are signed with
+it, for each reader; of an output that was made with a key they must be. A journal shows
+what was written, by whom who has that key and in which order, and not that eyes read. Of a sample by strata (velum run --audit 0.5%) the bound takes
 their sizes into account, and what was found in each.`,
 		Example: `  velum audit prove --read 3000 --leaks 0                    # at most 1 note in 1,002
   velum audit prove --read 3000 --leaks 2 --notes 32900000   # and of a whole year
@@ -44,7 +48,7 @@ their sizes into account, and what was found in each.`,
 				if err := p.Solve(c.Flags().Changed("read")); err != nil {
 					return err
 				}
-			} else if err := recordReading(&p, args[0], readings); err != nil {
+			} else if err := recordReading(a, &p, args[0], readings); err != nil {
 				return err
 			}
 			if a.JSON {
@@ -64,8 +68,16 @@ their sizes into account, and what was found in each.`,
 }
 
 // recordReading takes what journals say into the audit log of an output.
-func recordReading(p *proof.Leaks, dir string, readings []string) error {
-	read, err := review.Reading(readings)
+func recordReading(a *app, p *proof.Leaks, dir string, readings []string) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
+	key, err := review.HouseKey(cfg)
+	if err != nil {
+		return err
+	}
+	read, sums, err := review.Reading(readings, key)
 	if err != nil {
 		return err
 	}
@@ -73,5 +85,30 @@ func recordReading(p *proof.Leaks, dir string, readings []string) error {
 	if err := p.Solve(true); err != nil {
 		return err
 	}
-	return p.Record(dir, read)
+	return p.Record(dir, read, sums)
+}
+
+func newAuditAdjudicateCommand(a *app) *cobra.Command {
+	var j audit.Judgement
+	c := &cobra.Command{
+		Use:   "adjudicate DIR [--line N --name NAME --why TEXT]",
+		Short: "Decide by name which of several readings of an output stands",
+		Long: `Print the readings that the audit log of DIR has, with their lines. No later reading overrules an
+earlier one: of several readings of one output the worst stands. With --line, who is named lets the
+reading of that line stand, and sets aside all others that are there. That is a line of the log too,
+and the dossier names it.`,
+		Example: `  velum audit adjudicate masked/
+  velum audit adjudicate masked/ --line 41 --name "M. Soler, DPO" --why "line 37 took the wards for names"`,
+		Args: exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().NFlag() == 0 || j == (audit.Judgement{}) {
+				return proof.Readings(a.Console, args[0])
+			}
+			return proof.Adjudicate(a.Console, args[0], j)
+		},
+	}
+	c.Flags().Int64Var(&j.Line, "line", 0, "`N` of the line with the reading that stands")
+	c.Flags().StringVar(&j.By, "name", "", "`NAME` of who decides")
+	c.Flags().StringVar(&j.Why, "why", "", "`TEXT`: the reason, without a word of a note")
+	return c
 }

@@ -54,7 +54,7 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
+	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
 	Run    string         // name of the plan
 	Unit   string         // name of the unit
 	Config string         // hash of everything that shapes the output, as hexadecimal digits
@@ -71,8 +71,9 @@ type Entry struct {
 	Shard  string         // file of the log of a share, of a shard
 	Head   string         // of that log
 
-	Release  *Release  // of a release
-	Evidence *Evidence // of a dossier
+	Release  *Release   // of a release
+	Evidence *Evidence  // of a dossier
+	Judged   *Judgement // of an adjudicate
 }
 
 // Of returns an entry that names the plan.
@@ -105,6 +106,7 @@ type auditLine struct {
 	Head    string         `json:"shard_head,omitempty"`
 	Release *Release       `json:"release,omitempty"`
 	Dossier *Evidence      `json:"evidence,omitempty"`
+	Judged  *Judgement     `json:"judged,omitempty"`
 	Torn    *tornRecord    `json:"torn,omitempty"`
 }
 
@@ -317,7 +319,7 @@ func (t *auditTail) recover() ([]byte, error) {
 func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
 	return t.line(dst, auditLine{
 		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head, Release: e.Release, Dossier: e.Evidence,
+		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head, Release: e.Release, Dossier: e.Evidence, Judged: e.Judged,
 	})
 }
 

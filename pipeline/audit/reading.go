@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/velum-health/velum/pipeline/commit"
 )
@@ -22,6 +23,78 @@ type Reading struct {
 
 	Readers []Reader `json:"readers,omitempty"`
 	Kappa   *float64 `json:"kappa,omitempty"` // Cohen's, of two readers; nil: chance says as much
+
+	Signed string   `json:"signed_with,omitempty"`     // id of the key that all journals are signed with; "": whoever may write files can have made one
+	Before []string `json:"journals_before,omitempty"` // ends of journals of earlier readings, on which these journals go on
+	Others int64    `json:"others,omitempty"`          // further readings of the same output, see Standing; never in the log
+}
+
+// Judgement is what somebody decided of several readings of one output, by name.
+type Judgement struct {
+	By   string `json:"by"`
+	Line int64  `json:"line"` // of the log, with the reading that stands
+	Why  string `json:"why"`
+}
+
+// Recorded is a reading as a log has it.
+type Recorded struct {
+	*Reading
+	Line   int64
+	Time   time.Time
+	Judged *Judgement // that does not let it stand; nil: none
+}
+
+// Readings returns all readings of a log, in order, and what was judged of them.
+func Readings(name string) (all []Recorded, err error) {
+	err = Each(name, func(l *Line) {
+		if l.Read != nil && l.Read.Read > 0 {
+			all = append(all, Recorded{Reading: l.Read, Line: l.N, Time: l.Time})
+		}
+		if l.Judged == nil {
+			return
+		}
+		at := slices.IndexFunc(all, func(r Recorded) bool { return r.Line == l.Judged.Line })
+		for k := range all {
+			if at >= 0 && all[k].Output == all[at].Output {
+				all[k].Judged = l.Judged
+			}
+		}
+		if at >= 0 {
+			all[at].Judged = nil
+		}
+	})
+	return all, err
+}
+
+// Standing is the reading that counts of the output that was read last; nil if there is none.
+// No reading overrules another: of several the one stands that leaves the most notes
+// possible, until somebody judges by name. One that goes on with the journals of an earlier one,
+// and takes back no find, takes its place.
+func Standing(all []Recorded) *Reading {
+	var worst *Recorded
+	others := int64(-1)
+	for k := range all {
+		r := &all[k]
+		if r.Output != all[len(all)-1].Output {
+			continue
+		}
+		others++
+		if r.Judged == nil && !slices.ContainsFunc(all[k+1:], func(x Recorded) bool { return x.continues(r) }) && (worst == nil || r.Upper() >= worst.Upper()) {
+			worst = r
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	stands := *worst.Reading
+	stands.Others = others
+	return &stands
+}
+
+// continues tells whether a reading goes on where an earlier one ended.
+func (r *Recorded) continues(earlier *Recorded) bool {
+	return r.Output == earlier.Output && r.Read >= earlier.Read && r.Leaks >= earlier.Leaks && len(earlier.Readers) > 0 &&
+		!slices.ContainsFunc(earlier.Readers, func(x Reader) bool { return x.Journal == "" || !slices.Contains(r.Before, x.Journal) })
 }
 
 // Stratum is one of the parts of an output that a sample was drawn from: the notes of
@@ -60,7 +133,8 @@ type Reader struct {
 	Notes   int64  `json:"notes"`
 	From    string `json:"from"` // first and last decision, RFC 3339
 	To      string `json:"to"`
-	Seconds int64  `json:"seconds"` // that a note took, the median
+	Seconds int64  `json:"seconds"`           // that a note took, the median
+	Journal string `json:"journal,omitempty"` // its end: the sum of its last line
 }
 
 // Seconds is what a note took the fastest of the readers, the median.
@@ -114,16 +188,6 @@ func OutputDigest(m *commit.Manifest) string {
 	}
 	slices.Sort(parts)
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "velum output read 1 %q", parts)))
-}
-
-// LastReading returns the last reading of a log, nil if there is none.
-func LastReading(name string) (last *Reading, err error) {
-	err = Each(name, func(l *Line) {
-		if l.Read != nil && l.Read.Read > 0 {
-			last = l.Read
-		}
-	})
-	return last, err
 }
 
 // UpperShare returns the one-sided upper bound of Clopper and Pearson (1934):

@@ -39,7 +39,7 @@ var asked = []struct {
 		{"by_part", "velum models measure --held"}, {"calibration", "velum models measure --held"}, {"per_note", "velum run --audit, velum audit prove"},
 		{"per_patient", "facts: patients; velum audit prove"}, {"leak_probability", "gate.missed"}, {"by_audited", "gate.missed"}, {"unlike", "velum run"}}},
 	{"audit", [][2]string{{"sample", "velum run --audit"}, {"read", "velum audit prove"}, {"leaks", "velum audit prove"}, {"bound", "velum audit prove"}, {"current", "velum audit prove"},
-		{"readers", "velum audit prove"}, {"strata", "velum audit prove"}, {"kappa", "velum audit prove --reading A,B"}}},
+		{"readers", "velum audit prove"}, {"readings", "velum audit prove"}, {"journals", "velum audit prove"}, {"strata", "velum audit prove"}, {"kappa", "velum audit prove --reading A,B"}}},
 	{"usefulness", [][2]string{{"categories", "velum run"}, {"words_lost", "inverse.use"}, {"in_vain", "inverse.use"}}},
 	{"attacks", [][2]string{{"attacks", "velum attack --json; --attacks"}, {"attacks_power", "velum attack --json; --attacks"}, {"attacks_failed", "velum attack --json; --attacks"}, {"linkage", "velum attack --table"}}},
 	{"surrogates", [][2]string{{"operators", "velum run"}, {"dates", "mask.policy"}, {"calendar", "mask.policy"}}},
@@ -333,10 +333,12 @@ func (d *dossier) reading() error {
 			d.say("sample", term("sample drawn"), count(f.Rows), term("notes"), digest(f.SHA256))
 		}
 	}
-	x, err := audit.LastReading(d.log)
+	all, err := audit.Readings(d.log)
+	x := audit.Standing(all)
 	if err != nil || x == nil {
 		return err
 	}
+	d.readings(all)
 	d.say("read", count(x.Read), term("notes"))
 	d.say("leaks", count(x.Leaks), term("notes"))
 	if d.say("current", term("current")); x.Output != d.output.Masked {
@@ -345,14 +347,7 @@ func (d *dossier) reading() error {
 	}
 	upper := x.Upper()
 	d.say("bound", share(upper).in(0, upper), term("exact bound"))
-	estimate, all := 0., int64(0) // of strata, each by its notes
-	for _, y := range x.Strata {
-		estimate, all = estimate+float64(y.Notes)*float64(y.Leaks)/float64(max(y.Read, 1)), all+y.Notes
-	}
-	if all == 0 {
-		estimate, all = float64(x.Leaks), x.Read
-	}
-	d.say("per_note", share(estimate/float64(all)).in(0, upper), term("note is document"))
+	d.say("per_note", share(x.Estimate()).in(0, upper), term("note is document"))
 	var rows [][]Value
 	for _, y := range x.Readers {
 		rows = append(rows, []Value{text(y.By), count(y.Notes), text(y.From), text(y.To), count(y.Seconds)})
@@ -372,6 +367,28 @@ func (d *dossier) reading() error {
 		d.say("kappa", number(*x.Kappa))
 	}
 	return nil
+}
+
+// readings names all readings that the log has, whatever became of them, and says what a journal
+// proves.
+func (d *dossier) readings(all []audit.Recorded) {
+	var rows [][]Value
+	signed := term("journals signed")
+	for _, r := range all {
+		what := term("this output")
+		if r.Output != d.output.Masked {
+			what = term("another output")
+		} else if r.Signed == "" {
+			signed = term("journals unsigned")
+		}
+		judged := text("-")
+		if r.Judged != nil {
+			judged = text(r.Judged.By + ": " + r.Judged.Why)
+		}
+		rows = append(rows, []Value{count(r.Line), text(r.Time.UTC().Format("2006-01-02")), what, text(r.By), count(r.Read), count(r.Leaks), share(r.Upper()), judged})
+	}
+	d.table("readings", rows, "line", "date", "output", "reader", "notes", "left", "bound", "set_aside")
+	d.say("journals", signed)
 }
 
 // attacks says which attacks were made on this output, which had the power to find
@@ -563,7 +580,7 @@ func (d *dossier) history() error {
 		switch {
 		case l.Torn:
 			torn++
-		case l.Event == "forget":
+		case l.Mark != "" || l.Event == "forget":
 			erased = append(erased, []Value{at, text(l.User), text(cmp.Or(l.Mark, l.Unit))})
 		case l.Event == "start":
 			if was, still := begun[l.Run]; still {

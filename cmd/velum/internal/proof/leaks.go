@@ -37,6 +37,8 @@ type Leaks struct {
 
 	By    string   `json:"by,omitempty"`    // who read the sample of an output
 	Kappa *float64 `json:"kappa,omitempty"` // of two readers
+
+	Others int64 `json:"other_readings,omitempty"` // of the same output, recorded before
 }
 
 // Solve completes the proof; read tells whether Read was given.
@@ -64,8 +66,9 @@ func (l *Leaks) Solve(read bool) error {
 }
 
 // Record writes into the audit log of an output what people found in its sample: for
-// these masked parts, and no others.
-func (l *Leaks) Record(dir string, read *audit.Reading) error {
+// these masked parts, and no others. sums are those of the lines of the journals. Of an output
+// that was made with a key the journals are signed with it.
+func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) error {
 	private := commit.PrivateDir(dir)
 	m, err := commit.ReadManifest(private)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,13 +84,29 @@ func (l *Leaks) Record(dir string, read *audit.Reading) error {
 	if read.Output != audit.OutputDigest(m) || read.Sample != m.Files[at].SHA256 {
 		return exit.Errorf(exit.Config, "read the sample that it has now", "%s: another sample was read, or the output has changed since", dir)
 	}
+	if m.Key != "" && read.Signed != m.Key {
+		return exit.Errorf(exit.Key, "read the sample, and record it, with the key of the output: --set key.file=FILE", "%s was made with key %s, and not all journals are signed with it", dir, m.Key)
+	}
+	log := filepath.Join(private, filepath.FromSlash(audit.Name))
+	earlier, err := audit.Readings(log)
+	if err != nil {
+		return err
+	}
+	for _, r := range earlier {
+		for _, x := range r.Readers {
+			if sums[x.Journal] && !slices.Contains(read.Before, x.Journal) {
+				read.Before = append(read.Before, x.Journal)
+			}
+		}
+	}
 	if err := untouched(private, &m.Files[at], m.Counts.Masked, read); err != nil {
 		return err
 	}
 	l.Notes, l.By, l.Kappa, l.Strata = m.Counts.Masked, read.By, read.Kappa, read.Strata
 	l.Observed, l.Upper, l.Three = read.Estimate(), read.UpperAt(l.Confidence), 0
 	l.Left = int64(math.Ceil(l.Upper*float64(l.Notes) - 1e-6))
-	_, err = audit.Append(filepath.Join(private, filepath.FromSlash(audit.Name)), audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
+	l.Others = int64(len(slices.DeleteFunc(earlier, func(r audit.Recorded) bool { return r.Output != read.Output })))
+	_, err = audit.Append(log, audit.Entry{Event: "read", Config: m.Config, Model: m.Model, Read: read})
 	return err
 }
 
@@ -139,6 +158,9 @@ func (l *Leaks) Print(w io.Writer) error {
 	line("at %.4g %% confidence at most %.4g %% of all notes leak: %s", 100*l.Confidence, 100*l.Upper, oneIn(l.Upper))
 	if l.By != "" {
 		line("read by %s", l.By)
+	}
+	if l.Others > 0 {
+		line("other readings of this output are recorded (%d): the worst stands, until somebody decides with velum audit adjudicate", l.Others)
 	}
 	if l.Kappa != nil {
 		line("agreement of the two readers: kappa %.2f", *l.Kappa)

@@ -253,7 +253,7 @@ func (r *Risk) public() *Risk {
 	if r.Reading != nil {
 		p.Reading = new(*r.Reading)
 		p.Reading.By, p.Reading.Output, p.Reading.Sample, p.Reading.Readers, p.Reading.Kappa = "", "", "", nil, nil
-		p.Reading.Strata, p.Reading.Found = nil, audit.Found{}
+		p.Reading.Strata, p.Reading.Found, p.Reading.Before = nil, audit.Found{}, nil
 	}
 	return &p
 }
@@ -331,6 +331,14 @@ func (r *Report) riskSentences() (first string, last []string) {
 	}
 	if p := k.Reading; k.Read() {
 		first = l.Text("sentence proven", l.Plural(p.Read, "note"), page.Thousands(p.Leaks), l.Percent(p.Upper))
+		if p.Others > 0 {
+			last = append(last, l.Text("sentence others", page.Thousands(p.Others)))
+		}
+		if p.Signed != "" {
+			last = append(last, l.Text("sentence signed"))
+		} else {
+			last = append(last, l.Text("sentence unsigned"))
+		}
 	}
 	switch left := k.Left; {
 	case left != nil:

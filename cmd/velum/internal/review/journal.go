@@ -2,6 +2,7 @@ package review
 
 import (
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // journalSchema is what the first line of a journal says.
@@ -21,28 +23,47 @@ const journalSchema = "velum.review/2"
 
 // journal is the file that decisions are added to, a line each, synced before
 // the page goes on. A line that a kill has torn is taken off at the next start; each
-// has a sum of itself and of all before it, so that no other change goes unseen.
+// has a sum of itself and of all before it, so that no other change goes unseen. Where the house
+// has a key, the sums of a reading are signed with one that is derived of it for the reader: who does
+// not hold the key of the house cannot write such a journal. No sum shows that eyes read.
 // It holds places and categories, no words.
 type journal struct {
 	file *os.File
 	sum  [sha256.Size]byte // of the last line
+	key  []byte            // of the reader; nil: not signed
 }
 
 // sealedLine is a line as it stands in the file.
 type sealedLine struct {
 	Line json.RawMessage `json:"line"`
-	Sum  string          `json:"sum"` // SHA-256 of the sum before, zeros for the first line, and of the line
+	Sum  string          `json:"sum"` // SHA-256, or HMAC, of the sum before, zeros for the first line, and of the line
 }
 
 // follow returns the sum of a line behind one with the sum before.
-func follow(before [sha256.Size]byte, line []byte) [sha256.Size]byte {
-	return sha256.Sum256(append(before[:], line...))
+func follow(key []byte, before [sha256.Size]byte, line []byte) (sum [sha256.Size]byte) {
+	if key == nil {
+		return sha256.Sum256(append(before[:], line...))
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(before[:])
+	mac.Write(line)
+	mac.Sum(sum[:0])
+	return sum
+}
+
+// readerKey is what a reader signs with: derived of the key of the house, nil if it has none.
+func readerKey(house *secret.Key, reader string) []byte {
+	if house == nil {
+		return nil
+	}
+	return house.Derive("journal of reader " + reader)
 }
 
 type journalHead struct {
 	Schema string `json:"schema"`
-	Notes  string `json:"notes"`         // digest
-	Ask    string `json:"ask,omitempty"` // the question, if it has answers
+	Notes  string `json:"notes"`            // digest
+	Ask    string `json:"ask,omitempty"`    // the question, if it has answers
+	Key    string `json:"key_id,omitempty"` // of the house; "": the journal is not signed
 	drawn
 }
 
@@ -86,7 +107,7 @@ func openJournal(path string, s *session) (*journal, error) {
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "name another --out")
 	}
-	j := &journal{f, sum}
+	j := &journal{f, sum, readerKey(s.key, s.drawn.Reader)}
 	if err := j.begin(s, int64(len(whole))); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -115,7 +136,7 @@ func (j *journal) write(line any) error {
 	if err != nil {
 		return err
 	}
-	j.sum = follow(j.sum, body)
+	j.sum = follow(j.key, j.sum, body)
 	data, err := json.Marshal(sealedLine{body, hex.EncodeToString(j.sum[:])})
 	if err == nil {
 		_, err = j.file.Write(append(data, '\n'))
@@ -140,7 +161,7 @@ func (j *journal) add(s *session, i int, spans []pipeline.Span, answer string) e
 
 // head is the first line of the session's journal.
 func (s *session) head() journalHead {
-	h := journalHead{Schema: journalSchema, Notes: s.digest(), drawn: s.drawn}
+	h := journalHead{Schema: journalSchema, Notes: s.digest(), Key: s.key.ID(), drawn: s.drawn}
 	if s.asks.answers != nil {
 		h.Ask = s.asks.name
 	}
@@ -148,26 +169,31 @@ func (s *session) head() journalHead {
 }
 
 // unsealed calls head and then decision with the lines of a journal, each of which
-// is as it was written.
-func unsealed(data []byte, path string, head func(*journalHead) error, decision func(row int, l *journalLine) error) (sum [sha256.Size]byte, err error) {
+// is as it was written, and signed with the key of the house if the journal says so.
+func unsealed(data []byte, path string, house *secret.Key, head func(*journalHead) error, decision func(row int, sum string, l *journalLine) error) (sum [sha256.Size]byte, err error) {
 	row := 0
+	var key []byte
 	for line := range bytes.Lines(data) {
 		row++
 		var sealed sealedLine
-		if row == 1 && json.Unmarshal(line, &sealed) == nil && sealed.Line == nil {
+		readable := json.Unmarshal(line, &sealed) == nil
+		if row == 1 && readable && sealed.Line == nil {
 			return sum, exit.Errorf(exit.Config, "end it with the velum that began it (--export), or name another --out", "%s: no journal of this version", path)
 		}
-		if json.Unmarshal(line, &sealed) == nil {
-			sum = follow(sum, sealed.Line)
+		var h journalHead
+		if row == 1 && json.Unmarshal(sealed.Line, &h) == nil && h.Key != "" {
+			if h.Key != house.ID() {
+				return sum, exit.Errorf(exit.Key, "give the key that it was signed with: --set key.file=FILE", "%s: a journal that is signed with key %s", path, h.Key)
+			}
+			key = readerKey(house, h.Reader)
+		}
+		if readable {
+			sum = follow(key, sum, sealed.Line)
 		}
 		if hex.EncodeToString(sum[:]) != sealed.Sum {
 			return sum, &durable.IntegrityError{Path: path, Cause: fmt.Sprintf("line %d is not as it was written; put a copy of the file back, or name another --out", row)}
 		}
 		if row == 1 {
-			var h journalHead
-			if err := json.Unmarshal(sealed.Line, &h); err != nil {
-				h = journalHead{}
-			}
 			if err := head(&h); err != nil {
 				return sum, err
 			}
@@ -177,7 +203,7 @@ func unsealed(data []byte, path string, head func(*journalHead) error, decision 
 		if json.Unmarshal(sealed.Line, &l) != nil || l.Note < 0 {
 			return sum, exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
 		}
-		if err := decision(row, &l); err != nil {
+		if err := decision(row, sealed.Sum, &l); err != nil {
 			return sum, err
 		}
 	}
@@ -186,12 +212,12 @@ func unsealed(data []byte, path string, head func(*journalHead) error, decision 
 
 // replay takes the decisions of a journal. The last one on a note counts.
 func (s *session) replay(data []byte, path string) (sum [sha256.Size]byte, err error) {
-	return unsealed(data, path, func(head *journalHead) error {
+	return unsealed(data, path, s.key, func(head *journalHead) error {
 		if *head != s.head() {
 			return exit.Errorf(exit.Config, "name another --out, the notes that it was begun with, or its --reader", "%s: a journal of other notes, or of another reader", path)
 		}
 		return nil
-	}, func(row int, l *journalLine) error {
+	}, func(row int, _ string, l *journalLine) error {
 		if l.Note >= len(s.notes) {
 			return exit.Errorf(exit.Config, "name another --out", "%s: line %d is no decision", path, row)
 		}

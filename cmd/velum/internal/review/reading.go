@@ -11,24 +11,27 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // Reading is what the readers of one sample have found, by the journals of their
 // sessions: outs are what they named with --out. What counts is how far each stratum
 // was read in the order in which it was drawn, by any of them: that is a random
-// sample of it too. A note leaks if one of them says so.
-func Reading(outs []string) (*audit.Reading, error) {
-	r := &audit.Reading{}
+// sample of it too. A note leaks if one of them says so. house is what journals are signed
+// with, nil if there is no key; sums are those of all lines, of which earlier readings may name one
+// as their end.
+func Reading(outs []string, house *secret.Key) (r *audit.Reading, sums map[string]bool, err error) {
+	r, sums = &audit.Reading{Signed: house.ID()}, map[string]bool{}
 	var all []map[int]*journalLine // by reader: what was said of the note of a rank
 	for _, out := range outs {
 		path := out + ".journal"
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return nil, exit.With(exit.Config, err, "name what `velum review --ask audit` was given as --out; its journal lies beside it")
+			return nil, nil, exit.With(exit.Config, err, "name what `velum review --ask audit` was given as --out; its journal lies beside it")
 		}
 		said := map[int]*journalLine{}
 		reader := audit.Reader{}
-		_, err = unsealed(data, path, func(h *journalHead) error {
+		_, err = unsealed(data, path, house, func(h *journalHead) error {
 			if h.Reader == "" || h.Sample == "" {
 				return exit.Errorf(exit.Config, "name that of `velum review --ask audit`", "%s: no journal of a sample", path)
 			}
@@ -36,23 +39,26 @@ func Reading(outs []string) (*audit.Reading, error) {
 				return exit.Errorf(exit.Config, "name journals of one sample", "%s: a journal of another sample", path)
 			}
 			reader.By, r.Sample, r.Output = h.Reader, h.Sample, h.Output
+			if h.Key == "" {
+				r.Signed = ""
+			}
 			return nil
-		}, func(_ int, l *journalLine) error {
-			said[l.Rank] = l
+		}, func(_ int, sum string, l *journalLine) error {
+			said[l.Rank], sums[sum], reader.Journal = l, true, sum
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if slices.ContainsFunc(r.Readers, func(x audit.Reader) bool { return x.By == reader.By }) {
-			return nil, exit.Errorf(exit.Config, "name one journal of each", "%s: %q has read twice", path, reader.By)
+			return nil, nil, exit.Errorf(exit.Config, "name one journal of each", "%s: %q has read twice", path, reader.By)
 		}
 		reader.Notes = int64(len(said))
 		timesOf(&reader, said)
 		r.Readers, all = append(r.Readers, reader), append(all, said)
 	}
 	if found(r, all); r.Read == 0 {
-		return nil, exit.Errorf(exit.Config, "read the sample from its first note on", "%s: the first note of the sample was not read", strings.Join(outs, ", "))
+		return nil, nil, exit.Errorf(exit.Config, "read the sample from its first note on", "%s: the first note of the sample was not read", strings.Join(outs, ", "))
 	}
 	if len(all) == 2 {
 		r.Kappa = kappaOf(all[0], all[1])
@@ -62,7 +68,7 @@ func Reading(outs []string) (*audit.Reading, error) {
 		names = append(names, x.By)
 	}
 	r.By = strings.Join(names, ", ")
-	return r, nil
+	return r, sums, nil
 }
 
 // found adds up what readers said, note by note, in the order of the sample. Within a
@@ -157,7 +163,7 @@ func Spent(out string) (seconds int64, err error) {
 	}
 	last := int64(0)
 	if err == nil {
-		_, err = unsealed(data, path, func(*journalHead) error { return nil }, func(_ int, l *journalLine) error {
+		_, err = unsealed(data, path, nil, func(*journalHead) error { return nil }, func(_ int, _ string, l *journalLine) error {
 			if d := l.Time - last; last > 0 && d > 0 && d < pause {
 				seconds += d
 			}

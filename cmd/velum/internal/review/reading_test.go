@@ -2,6 +2,7 @@ package review
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/velum-health/velum/pipeline/audit"
+	"github.com/velum-health/velum/pipeline/secret"
 )
 
 // journalOf writes a journal of decisions on notes of a sample: rank, whether it
@@ -88,7 +90,7 @@ func TestReading(t *testing.T) {
 		{name: "no sample", outs: []string{journalOf(t, drawn{}, [3]int64{0, 0, 0})}, wrong: "no journal of a sample"},
 		{name: "not from the first note", outs: []string{journalOf(t, ada, [3]int64{5, 0, 0})}, wrong: "first note"},
 	} {
-		r, err := Reading(tt.outs)
+		r, _, err := Reading(tt.outs, nil)
 		if tt.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.wrong) {
 				t.Errorf("%s: %v", tt.name, err)
@@ -105,9 +107,80 @@ func TestReading(t *testing.T) {
 			t.Errorf("%s: kappa %v, want %v", tt.name, r.Kappa, tt.kappa)
 		}
 	}
-	r, err := Reading([]string{journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 0, 60})})
-	if err != nil || fmt.Sprint(r.Readers) != "[{Ada 2 2027-01-15T08:00:00Z 2027-01-15T08:01:00Z 60}]" {
-		t.Errorf("%v, %v", r, err)
+	r, sums, err := Reading([]string{journalOf(t, ada, [3]int64{0, 0, 0}, [3]int64{1, 0, 60})}, nil)
+	if err != nil || len(r.Readers) != 1 || !sums[r.Readers[0].Journal] {
+		t.Fatalf("%v, %v", r, err)
+	}
+	r.Readers[0].Journal = ""
+	if fmt.Sprint(r.Readers) != "[{Ada 2 2027-01-15T08:00:00Z 2027-01-15T08:01:00Z 60 }]" {
+		t.Errorf("%v", r.Readers)
+	}
+}
+
+// A journal that is signed is read with the key of the house alone, and nobody else can write
+// one, not even another reader: who has no key writes one that is not signed.
+func TestSignedJournals(t *testing.T) {
+	house, other := secret.Public("the house"), secret.Public("another")
+	out := filepath.Join(t.TempDir(), "read.jsonl")
+	write := func(key []byte, id string) {
+		t.Helper()
+		f, err := os.Create(out + ".journal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := &journal{file: f, key: key}
+		err = j.write(journalHead{Schema: journalSchema, Notes: "n", Key: id, drawn: drawn{"Ada", "s", "o"}})
+		err = errors.Join(err, j.write(journalLine{Spans: []journalSpan{}, sampled: sampled{Drawn: &audit.Drawn{To: 18, Notes: 100}}}), j.Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		key  []byte
+		id   string
+		read *secret.Key
+		want string // of the reading's Signed, or of the error
+	}{
+		{"signed", readerKey(house, "Ada"), house.ID(), house, house.ID()},
+		{"signed, read without the key", readerKey(house, "Ada"), house.ID(), nil, "signed with key"},
+		{"signed, read with another key", readerKey(house, "Ada"), house.ID(), other, "signed with key"},
+		{"by another reader", readerKey(house, "Pau"), house.ID(), house, "not as it was written"},
+		{"by a script without the key", nil, house.ID(), house, "not as it was written"},
+		{"not signed", nil, "", house, ""},
+	} {
+		write(c.key, c.id)
+		r, _, err := Reading([]string{out}, c.read)
+		switch {
+		case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		case err == nil && r.Signed != c.want:
+			t.Errorf("%s: signed %q, want %q", c.name, r.Signed, c.want)
+		}
+	}
+}
+
+// What a session took is the sum of the times between its decisions, pauses left out.
+func TestSpent(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		decisions [][3]int64
+		want      int64
+	}{
+		{"none", nil, 0},
+		{"one decision has no time", [][3]int64{{0, 0, 50}}, 0},
+		{"three", [][3]int64{{0, 0, 0}, {1, 0, 20}, {2, 0, 50}}, 50},
+		{"a pause", [][3]int64{{0, 0, 0}, {1, 0, 20}, {2, 0, 20 + pause}, {3, 0, 30 + pause}}, 30},
+		{"just no pause", [][3]int64{{0, 0, 0}, {1, 0, pause - 1}}, pause - 1},
+		{"a clock that was set back", [][3]int64{{0, 0, 100}, {1, 0, 20}, {2, 0, 50}}, 30},
+	} {
+		got, err := Spent(journalOf(t, drawn{}, c.decisions...))
+		if err != nil || got != c.want {
+			t.Errorf("%s: %d, %v; want %d", c.name, got, err, c.want)
+		}
+	}
+	if got, err := Spent(filepath.Join(t.TempDir(), "none")); got != 0 || err != nil {
+		t.Errorf("no session: %d, %v", got, err)
 	}
 }
 
@@ -118,7 +191,7 @@ func TestTamperedReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Reading([]string{out})
+	want, _, err := Reading([]string{out}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +202,7 @@ func TestTamperedReading(t *testing.T) {
 			if err := os.WriteFile(out+".journal", other, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := Reading([]string{out}); err == nil && said(t, got) != said(t, want) {
+			if got, _, err := Reading([]string{out}, nil); err == nil && said(t, got) != said(t, want) {
 				t.Fatalf("byte %d changed: %s", i, said(t, got))
 			}
 		}

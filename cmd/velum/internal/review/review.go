@@ -31,6 +31,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
+	"github.com/velum-health/velum/pipeline/secret"
 	"github.com/velum-health/velum/stages/write"
 )
 
@@ -132,7 +133,8 @@ type session struct {
 	order   []int // as they are shown: the least sure first
 	labels  []pipeline.Category
 	journal *journal
-	drawn   drawn // of a sample
+	drawn   drawn       // of a sample
+	key     *secret.Key // of the house, by which a reading is signed; nil: none
 
 	guideline string // of the house; "": that of the question
 }
@@ -161,9 +163,20 @@ func open(ctx context.Context, cfg *option.Config, o *Options) (*session, error)
 		if s.drawn, err = drawnFrom(o); err != nil {
 			return nil, err
 		}
+		if s.key, err = HouseKey(cfg); err != nil {
+			return nil, err
+		}
 	}
 	s.journal, err = openJournal(o.Out+".journal", s)
 	return s, err
+}
+
+// HouseKey is the key that readings are signed with; nil if the house names none.
+func HouseKey(cfg *option.Config) (*secret.Key, error) {
+	if cfg.Key.File == "" {
+		return nil, nil
+	}
+	return secret.Load(cfg.Key.File)
 }
 
 // maxGuideline of a file: the page shows all of it.

@@ -51,9 +51,11 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 	if l.ledger, err = release.New(p, t, log); err != nil {
 		return nil, err
 	}
-	if l.reading, err = audit.LastReading(log); err != nil {
+	readings, err := audit.Readings(log)
+	if err != nil {
 		return nil, err
 	}
+	l.reading = audit.Standing(readings)
 	if file := p.Gate.Attacks; file != "" {
 		if l.attacks, err = report.ReadAttacks(file); err != nil {
 			return nil, exit.With(exit.Config, fmt.Errorf("gate.attacks: %s: %w", file, err), "give what `velum attack --json` printed")
@@ -82,7 +84,7 @@ func (l *lastStep) String() string {
 		all = append(all, "anonymity.k="+l.config.Text("anonymity.k"), "anonymity.suppress="+l.config.Text("anonymity.suppress"), "anonymity.releases="+l.config.Text("anonymity.releases"))
 	}
 	if r := l.reading; r != nil {
-		all = append(all, fmt.Sprintf("read=%d/%d of %.12s", r.Leaks, r.Read, r.Output))
+		all = append(all, fmt.Sprintf("read=%d/%d of %.12s, %d others", r.Leaks, r.Read, r.Output, r.Others))
 	}
 	if l.attacks != nil {
 		found, err := json.Marshal(l.attacks)

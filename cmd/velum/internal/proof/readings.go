@@ -1,0 +1,74 @@
+package proof
+
+import (
+	"encoding/json"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/velum-health/velum/cmd/velum/internal/console"
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/pipeline/audit"
+)
+
+// reading is a line of what Readings prints.
+type reading struct {
+	Line   int64   `json:"line"`
+	Time   string  `json:"time"`
+	Output string  `json:"output"`
+	Read   int64   `json:"read"`
+	Leaks  int64   `json:"leaks"`
+	Upper  float64 `json:"upper"`
+	By     string  `json:"by"`
+	Signed bool    `json:"signed"`
+	Judged string  `json:"set_aside_by,omitempty"`
+}
+
+// Readings prints the readings that the log of an output, or a log, has.
+func Readings(c *console.Console, path string) error {
+	all, err := audit.Readings(logOf(path))
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		x := reading{r.Line, r.Time.Format("2006-01-02 15:04"), r.Output, r.Read, r.Leaks, r.Upper(), r.By, r.Signed != "", ""}
+		note := ""
+		if x.Signed {
+			note = ", signed"
+		}
+		if r.Judged != nil {
+			x.Judged = r.Judged.By
+			note += ", set aside by " + r.Judged.By
+		}
+		if c.JSON {
+			err = json.NewEncoder(c.Out).Encode(x)
+		} else {
+			_, err = c.Printf("line %d, %s, output %.12s: %d notes read by %s, %d with a leak, at most %.4g %%%s\n", x.Line, x.Time, x.Output, x.Read, x.By, x.Leaks, 100*x.Upper, note)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Adjudicate records which of several readings of an output stands, and who says so.
+func Adjudicate(c *console.Console, path string, j audit.Judgement) error {
+	if strings.TrimSpace(j.By) == "" || strings.TrimSpace(j.Why) == "" {
+		return exit.Errorf(exit.Config, "give --name and --why", "whoever lets one reading stand says who that is, and why")
+	}
+	log := logOf(path)
+	all, err := audit.Readings(log)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(all, func(r audit.Recorded) bool { return r.Line == j.Line })
+	if at < 0 {
+		return exit.With(exit.Config, &fs.PathError{Op: "adjudicate", Path: path, Err: fs.ErrNotExist}, "name the line of a reading: velum audit adjudicate "+path)
+	}
+	if _, err := audit.Append(log, audit.Entry{Event: "adjudicate", Judged: &j}); err != nil {
+		return err
+	}
+	_, err = c.Printf("%s lets the reading of line %d stand: %d notes, %d with a leak\n", j.By, j.Line, all[at].Read, all[at].Leaks)
+	return err
+}
