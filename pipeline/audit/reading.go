@@ -79,7 +79,7 @@ func Standing(all []Recorded) *Reading {
 			continue
 		}
 		others++
-		if r.Judged == nil && !slices.ContainsFunc(all[k+1:], func(x Recorded) bool { return x.continues(r) }) && (worst == nil || r.Upper() >= worst.Upper()) {
+		if r.Judged == nil && !slices.ContainsFunc(all[k+1:], func(x Recorded) bool { return x.Judged == nil && x.continues(r) }) && (worst == nil || r.Upper() >= worst.Upper()) {
 			worst = r
 		}
 	}

@@ -30,6 +30,7 @@ func TestStandingReading(t *testing.T) {
 		{"judged", []Entry{read("o", 598, 25, "a"), read("o", 598, 0, "b"), judge(2)}, "598 0 1"},
 		{"judged, and read again", []Entry{read("o", 598, 25, "a"), read("o", 598, 0, "b"), judge(2), read("o", 598, 9, "c")}, "598 9 2"},
 		{"judged twice", []Entry{read("o", 598, 25, "a"), read("o", 598, 0, "b"), judge(2), judge(1)}, "598 25 1"},
+		{"judged, what was recorded again is set aside", []Entry{read("o", 598, 0, "a"), read("o", 100, 0, "b"), read("o", 598, 0, "a", "a"), judge(1)}, "598 0 2"},
 		{"judged of a line that is no reading", []Entry{read("o", 598, 25, "a"), read("o", 598, 0, "b"), judge(7)}, "598 25 1"},
 	} {
 		log := filepath.Join(t.TempDir(), "audit.jsonl")
