@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Do other Parquet programs read our files, and do we read theirs?
 
-Ours: the parts that `scripts/bench/passthrough` writes of an archive open in DuckDB,
+Ours: the parts that `scripts/interop/passthrough` writes of an archive open in DuckDB,
 pyarrow and pandas with the rows that went in.
 `--fixtures DIR` writes files of every type of pyarrow, pandas, Polars and
 DuckDB, which Go tests read (stages/read/archive/testdata/writers).
@@ -308,7 +308,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         binary = os.path.join(folder, "passthrough")
-        subprocess.check_call(["go", "build", "-o", binary, "./scripts/bench/passthrough"], cwd=TOP)
+        subprocess.check_call(["go", "build", "-o", binary, "./scripts/interop/passthrough"], cwd=TOP)
         theirs(binary, folder)
         every_type(binary, folder)
         ours(binary, folder)

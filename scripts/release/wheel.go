@@ -3,7 +3,7 @@
 // interpreter. The rest of a release is GoReleaser's (goreleaser.yaml), which calls it.
 //
 // Before that it looks whether the binary is what is promised: for its platform, static,
-// without cgo, small enough, and without a path of this machine.
+// without cgo, and without a path of this machine.
 package main
 
 import (
@@ -32,11 +32,6 @@ import (
 	"time"
 )
 
-const (
-	maxBinary = 70_000_000 // budget of a binary, of which the models are 16
-	maxWheel  = 70_000_000 // of a wheel: PyPI takes 100 MB, hospitals that mirror it less
-)
-
 // wheelTags are the platforms of a wheel: a static binary runs with any C library.
 var wheelTags = map[string][]string{
 	"linux/amd64": {"manylinux2014_x86_64", "manylinux_2_17_x86_64", "musllinux_1_1_x86_64"},
@@ -45,6 +40,7 @@ var wheelTags = map[string][]string{
 
 // described is what git describe says of a commit, and GoReleaser of a snapshot: 1.2.0,
 // 1.2.0-3-gabc1234 (three commits behind the tag), 1.2.1-gabc1234 (before that version).
+// A hash alone is none: 4549639 would be a version above all others.
 var described = regexp.MustCompile(`^v?(\d+(?:\.\d+)*)(?:-(?:(\d+)-)?g([0-9a-f]+))?$`)
 
 // wheel is a wheel to be made in the folder of a repository.
@@ -131,7 +127,7 @@ func inspect(binary []byte) (platform string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true", "-pgo": "run.pgo"} {
+	for key, want := range map[string]string{"CGO_ENABLED": "0", "-trimpath": "true"} {
 		if !slices.Contains(info.Settings, debug.BuildSetting{Key: key, Value: want}) {
 			return "", fmt.Errorf("it was not built with %s=%s", key, want)
 		}
@@ -143,18 +139,15 @@ func inspect(binary []byte) (platform string, err error) {
 			return "", errors.New("it holds a path of this machine")
 		}
 	}
-	if len(binary) > maxBinary {
-		err = fmt.Errorf("it has %d bytes, %d are allowed", len(binary), maxBinary)
-	}
-	return platform, errors.Join(err, err1, err2)
+	return platform, errors.Join(err1, err2)
 }
 
 // pep440 is a version as PEP 440 wants it.
 func pep440(version string) string {
 	m := described.FindStringSubmatch(version)
 	switch {
-	case m == nil: // a commit, where there is no tag
-		return "0.dev0+g" + strings.ReplaceAll(version, "-", ".")
+	case m == nil || m[3] == "" && !strings.ContainsAny(version, "v."): // a commit, where there is no tag
+		return "0.dev0+g" + strings.ReplaceAll(strings.TrimPrefix(version, "0.dev0+g"), "-", ".")
 	case m[3] == "":
 		return m[1]
 	case m[2] == "":
@@ -198,9 +191,6 @@ func (w *wheel) pack(platform string, binary, licences []byte) (name string, dat
 		return "", nil, err
 	}
 	data, err = zipped(w.time, info+"RECORD", files)
-	if err == nil && len(data) > maxWheel {
-		err = fmt.Errorf("the wheel has %d bytes, %d are allowed", len(data), maxWheel)
-	}
 	return "velum-" + version + "-py3-none-" + strings.Join(tags, ".") + ".whl", data, err
 }
 

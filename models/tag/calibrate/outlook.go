@@ -30,8 +30,8 @@ type Outlook struct {
 
 // houses is how far corpora lie apart beyond the writers and kinds of document of one
 // (one standard deviation of log odds). Of nubes-phi, notes-ca, notes-voices and our
-// own hands each was foretold by the other three, wrong by .93, .47, 1.32 and 1.28
-// (scripts/experiments/coverage.py): four are too few to estimate it with every model.
+// own hands each was foretold by the other three, wrong by .93, .47, 1.32 and 1.28:
+// four are too few to estimate it with every model.
 const houses = 1
 
 // drawn is one draw.
@@ -208,7 +208,7 @@ type miss struct {
 
 // plainMissed is what two CRFs left of 30,530 notes of nubes-phi, notes-ca and
 // notes-voices, each of them by the one that had not seen its writer or kind of
-// document (scripts/experiments/coverage.py).
+// document.
 var plainMissed = map[string]miss{
 	"AGE": {23, 1538}, "DATE": {67, 3779}, "DNI": {0, 54}, "EMAIL": {0, 127}, "LOCATION": {263, 4357},
 	"PERSON": {406, 3658}, "SANITARY_CARD_ID": {2, 257}, "TELEPHONE": {0, 267},

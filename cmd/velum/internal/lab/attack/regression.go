@@ -10,7 +10,7 @@ import (
 // adversary who knows the scheme masks an archive of their own and learns on it what
 // was left there, so this is learned of planted misses of other patients. Counting
 // cells, in place of it, found less than a third of what a plain regression of an
-// outsider did (scripts/experiments/outsider.py).
+// outsider did.
 type regression struct {
 	weight, squares []float32
 	features        []uint32
