@@ -41,8 +41,8 @@ model. The same command given again goes on where it stopped.`,
 	flags.StringSliceVar(&f.Answers, "answers", nil, "`PATHS` of corrected notes to learn from, in any format")
 	a.noteFlags(c)
 	a.optionFlags(c, "in=learn.in", "gold=learn.gold", "dev=learn.dev", "gate=learn.gate", "oracle=learn.oracle", "labels=learn.labels", "start=learn.start",
-		"turns=learn.turns", "slice=learn.slice", "patience=learn.patience", "unit=learn.unit", "k=choose.k", "min-confidence=choose.min_confidence",
-		"calibrate=learn.calibrate", "template=train.template", "labelled=learn.labelled", "seed=learn.seed", "draws=learn.draws",
+		"turns=learn.turns", "slice=learn.slice", "k=choose.k", "min-confidence=choose.min_confidence",
+		"template=train.template", "seed=learn.seed",
 		"lang=report.lang", "workers=run.workers", "memory-limit=run.memory_limit")
 	return c
 }

@@ -1,3 +1,4 @@
+// Package calibrate turns the confidences of a tagger into an estimate of how many notes of an archive still hold an identifier.
 package calibrate
 
 import (
@@ -350,4 +351,12 @@ func (s symmetric) inverse() (inv symmetric) {
 		}
 	}
 	return inv
+}
+
+func sigmoid(z float64) float64 {
+	if z >= 0 {
+		return 1 / (1 + math.Exp(-z))
+	}
+	e := math.Exp(z)
+	return e / (1 + e)
 }

@@ -1,9 +1,7 @@
 package input
 
 import (
-	"bytes"
 	"io"
-	"strconv"
 
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/limit"
@@ -79,70 +77,4 @@ func (k *Keep) Next(b *pipeline.Batch) error {
 		k.n++
 	}
 	return nil
-}
-
-// Lines is the lines of the notes of a source, each as a note of its own, with
-// the gold spans in it: the unit of confidence of long documents (BOOT §3.2.1 has the note).
-// Line 3 of note 7 has the id 7#3. Blank lines are left out, a span that
-// reaches over the end of a line is cut there, and a note that is not sound
-// stays whole. It is a pipeline.Source; Batch.First counts lines.
-type Lines struct {
-	feed Feed
-	text []byte // of the note at hand that is left
-	from int32  // where it begins in the note
-	line int
-	id   []byte
-	n    int64
-}
-
-// NewLines returns the lines of src.
-func NewLines(src pipeline.Source) *Lines { return &Lines{feed: Feed{Src: src}} }
-
-// Next implements pipeline.Source.
-func (l *Lines) Next(b *pipeline.Batch) error {
-	b.First = l.n
-	for !Full(b) {
-		if len(l.text) == 0 {
-			if err := l.feed.Next(); err != nil {
-				return Ended(b, err)
-			}
-			if l.feed.In.Reason[l.feed.At] != pipeline.Sound {
-				l.feed.CopyTo(b)
-				l.n++
-				continue
-			}
-			l.text, l.from, l.line = l.feed.In.Text.At(l.feed.At), 0, 0
-			continue
-		}
-		l.cut(b)
-	}
-	return nil
-}
-
-// cut appends the next line.
-func (l *Lines) cut(b *pipeline.Batch) {
-	line, rest, _ := bytes.Cut(l.text, []byte{'\n'})
-	from := l.from
-	l.from += int32(len(l.text) - len(rest))
-	l.text = rest
-	l.line++
-	if len(bytes.TrimSpace(line)) == 0 {
-		return
-	}
-	l.n++
-	l.id = append(append(l.id[:0], l.feed.In.ID.At(l.feed.At)...), '#')
-	b.ID.Append(strconv.AppendInt(l.id, int64(l.line), 10))
-	b.Text.Append(line)
-	b.Reason = append(b.Reason, pipeline.Sound)
-	if l.feed.In.Gold.Len() == 0 {
-		return
-	}
-	to := from + int32(len(line))
-	for _, g := range l.feed.In.Gold.At(l.feed.At) {
-		if g.Start < to && g.End > from {
-			g.Start, g.End = max(g.Start, from)-from, min(g.End, to)-from
-			b.Gold.Items = append(b.Gold.Items, g)
-		}
-	}
-	b.Gold.End()
 }

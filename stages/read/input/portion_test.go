@@ -82,16 +82,3 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
-
-func TestLines(t *testing.T) {
-	src := &marked{notes: []string{
-		"Nombre: [PERSON:Ada Puig]\n\n  \nvive en [LOCATION:Vic] hoy", "sola", "", "!one\nnote", "[PERSON:Eva\nRius] aquí\n",
-	}}
-	want := []string{
-		`0#1 "Nombre: Ada Puig" "Ada Puig"`, `0#4 "vive en Vic hoy" "Vic"`, `1#1 "sola"`, `3 "!one\nnote"`,
-		`4#1 "Eva" "Eva"`, `4#2 "Rius aquí" "Rius"`,
-	}
-	if diff := cmp.Diff(want, notesOf(t, input.NewLines(src))); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -16,7 +16,6 @@ import (
 	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/features"
-	"github.com/velum-health/velum/models/word/embed"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/secret"
@@ -304,19 +303,13 @@ func (k *checker) learning() {
 			k.failed("learn.labels", exit.With(exit.Config, err, exit.Suggest(l.Labels, configs.Schemes())))
 		}
 	}
-	for _, name := range Together(strings.Join(append([]string{l.Kind}, l.Kinds...), "+")) {
+	for _, name := range Together(strings.Join(l.Kind, "+")) {
 		if kind, ok := KindNamed(name); !ok || !kind.Learns {
 			k.failed("learn.kind", exit.Errorf(exit.Config, exit.Suggest(name, learners()), "no kind %q that learns", name))
 		}
 	}
 	if l.Start != "" {
 		k.model("learn.start", l.Start)
-	}
-	for _, name := range l.Templates {
-		k.template("learn.templates", name)
-	}
-	for _, text := range l.Clusters {
-		k.clusters(text)
 	}
 }
 
@@ -359,24 +352,6 @@ func TemplateText(name string) (string, error) {
 	}
 	text, err := os.ReadFile(name)
 	return string(text), err
-}
-
-// clusters opens the file of NAME=FILE:K.
-func (k *checker) clusters(text string) {
-	_, file, n := CutClusters(text)
-	if n < 0 {
-		k.failed("learn.clusters", exit.Errorf(exit.Config, "as in lower=words.velum:1024", "%q is not NAME=FILE:K", text))
-		return
-	}
-	f, err := embed.Open(file)
-	if err != nil {
-		k.failed("learn.clusters", exit.With(exit.Config, err, "`velum embed` makes one"))
-		return
-	}
-	if f.Clusters(n) == nil {
-		err = exit.Errorf(exit.Config, "make them: velum embed --clusters", "%s has no %d clusters", file, n)
-	}
-	k.failed("learn.clusters", errors.Join(err, f.Close()))
 }
 
 // CutClusters takes NAME=FILE:K apart; k is negative where text is not that.

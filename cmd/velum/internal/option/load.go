@@ -119,9 +119,7 @@ func (c *Config) files() []exit.Mistake {
 			paths = *at
 		}
 		for _, path := range paths {
-			if o.within != nil {
-				path = o.within(path)
-			} else if !o.isPath(path) {
+			if !o.isPath(path) {
 				continue
 			}
 			if problem := NotPlain(path, most); problem != "" {

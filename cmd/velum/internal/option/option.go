@@ -26,11 +26,10 @@ type option struct {
 	allowed []string
 	min     float64
 	max     float64
-	shapes  bool                // changes what is written, so it belongs in the hash
-	file    bool                // a path
-	nameOr  bool                // a built-in name or a path
-	within  func(string) string // the path in a value that says more; nil: it is the value
-	large   bool                // the file may be of any size: nobody reads it whole, or it is notes
+	shapes  bool // changes what is written, so it belongs in the hash
+	file    bool // a path
+	nameOr  bool // a built-in name or a path
+	large   bool // the file may be of any size: nobody reads it whole, or it is notes
 	valid   func(string) (problem, hint string)
 }
 
@@ -52,14 +51,6 @@ func shaping(o *option)    { o.shapes = true }
 func aFile(o *option)      { o.file = true }
 func large(o *option)      { o.large = true }
 func nameOrFile(o *option) { o.nameOr = true }
-
-// clusterFile is the file of NAME=FILE:K.
-func clusterFile(o *option) {
-	o.within = func(text string) string {
-		_, rest, _ := strings.Cut(text, "=")
-		return rest[:max(strings.LastIndexByte(rest, ':'), 0)]
-	}
-}
 
 func oneOf(values ...string) func(*option) { return func(o *option) { o.allowed = values } }
 

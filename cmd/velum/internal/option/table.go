@@ -281,40 +281,23 @@ type Ensemble struct {
 
 // Learn is self-learning.
 type Learn struct {
-	In                 []string
-	Gold               []string
-	Dev                []string
-	Gate               []string
-	Oracle             []string
-	Teacher            string
-	Proportions        string
-	Quantile           float64
-	OneSense           bool
-	Redraw             int
-	Labels             string
-	Kind               string
-	Models             string
-	Slice              int
-	Turns              int
-	Patience           int
-	Unit               string
-	MaxNotes           int
-	Folds              int
-	Unmeasured         bool
-	Labelled           int
-	Again              bool
-	Start              string
-	StartMinConfidence float64
-	Kinds              []string
-	Templates          []string
-	Clusters           []string
-	Warm               bool
-	Calibrate          string
-	Ask                int
-	AskRandom          float64
-	GateTolerance      float64
-	Seed               int
-	Draws              int
+	In            []string
+	Gold          []string
+	Dev           []string
+	Gate          []string
+	Oracle        []string
+	Redraw        int
+	Labels        string
+	Kind          []string
+	Slice         int
+	Turns         int
+	Folds         int
+	Again         bool
+	Start         string
+	Ask           int
+	AskRandom     float64
+	GateTolerance float64
+	Seed          int
 }
 
 // Key is the secret key.
@@ -567,34 +550,17 @@ func (c *Config) learnOptions() []option {
 		opt("learn.gate", &l.Gate, nil, "Labelled notes on which a model may lose no recall to be promoted, and of which nothing is learned; empty takes the notes that turns are judged on.", aFile, large),
 		opt("learn.oracle", &l.Oracle, nil, "Labelled notes that answer for a person what learn.ask asks, by id: for experiments.", aFile, large),
 		opt("learn.labels", &l.Labels, "", "Label set of the model; gold of other schemes is mapped. Empty takes that of the profile."),
-		opt("learn.kind", &l.Kind, "crf", "Kind of tagger that the turns train: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network. Several, as crf+bilstm, all learn from the same notes and teach together: an ensemble by ensemble.mode; of two of a kind the second network has the next seed."),
-		opt("learn.kinds", &l.Kinds, nil, "Kinds of tagger by turn, from the supervised model on; the last one stays: crf,bilstm has a CRF tag what a network then learns from, crf,crf+bilstm what both then learn from, which gained most from reports to short notes. Empty takes learn.kind in every turn."),
-		opt("learn.models", &l.Models, "", "Folder of promoted models (see `velum models`) to which a turn's model goes when it passes the gate. Empty: models below --out.", aFile, large),
-		opt("learn.teacher", &l.Teacher, "pipeline", "What the next model learns of the archive: pipeline, the spans that model, patterns, rules and lists settle on, or model, the tags of the model alone, to which all that the others find is no name.", oneOf("pipeline", "model")),
-		opt("learn.proportions", &l.Proportions, "archive", "Proportions of what is taken, of categories, lengths and notes without spans, where choose.* names none: those found in the slice (notes without spans then come to choose.k notes with spans), or those of the validation notes (BOOT), which may be of another kind than the archive.", oneOf("archive", "validation")),
-		opt("learn.quantile", &l.Quantile, 0.25, "C_min by category: the share of the least sure spans of each, and of notes without any, that is left out, where choose.min_confidence would leave out more. 1: choose.min_confidence holds for all, and takes the categories that are easy.", within(0, 1)),
-		opt("learn.one_sense", &l.OneSense, true, "Leave out notes in which a word stands outside spans that is mostly in spans elsewhere in the slice: it was probably missed, and would teach that it is no name."),
+		opt("learn.kind", &l.Kind, []string{"crf"}, "Kind of tagger by turn, from the supervised model on; the last one stays: one that `velum train --kind` trains on labelled notes. crf trains in a fifth of the time of a network; crf,bilstm has a CRF tag what a network then learns from. Several, as crf+bilstm, all learn from the same notes and teach together: an ensemble by ensemble.mode; of two of a kind the second network has the next seed. crf,crf+bilstm gained most from reports to short notes."),
 		opt("learn.redraw", &l.Redraw, 1, "Copies of each note of the archive that a turn learns from, each with other names and places (surrogates drawn by the seed): so a model does not learn by heart the names that its teacher found. 0: the notes as they stand.", within(0, 10)),
 		opt("learn.slice", &l.Slice, 50_000, "Notes of the archive that a turn looks at, in order, each note once. 50,000 as in BOOT: ten times the notes that a turn takes.", within(1, 1e9)),
 		opt("learn.turns", &l.Turns, 20, "Most turns: It_max of BOOT.", within(0, 1000)),
-		opt("learn.patience", &l.Patience, 3, "Turns without a higher F1 on the validation notes after which learning stops, counted from the first turn that learned: a CRF drops at the first turn below its supervised score, and recovers (BOOT).", within(1, 1000)),
-		opt("learn.unit", &l.Unit, "note", "What a turn takes one of, and what the confidence is of: the note, or the line. The probability of a best path shrinks with its length, so reports want lines.", oneOf("note", "line")),
-		opt("learn.max_notes", &l.MaxNotes, 100_000, "Most notes (or lines) of the archive in the training set; the turns that were first go first. 100,000 short notes train within 2 GiB.", within(1, 1e8)),
 		opt("learn.folds", &l.Folds, 5, "Folds that all labelled notes and answers are dealt out to where no --dev is named: every fold is judged by models that learned from the others alone, teachers too, and the model in use learns from all. Each fold costs a turn as much as the turn itself. 0: nothing is measured.", within(0, 20)),
-		opt("learn.unmeasured", &l.Unmeasured, false, "Go on where nothing measures. Off: without a labelled note or answer a dictionary teaches two turns, and a model that learned from labelled notes none: it loses by it (inverse: .976 of the entities masked, then .966)."),
-		opt("learn.labelled", &l.Labelled, 0, "Labelled notes to learn from, drawn by the seed; 0 takes all. For learning curves.", within(0, 1e9)),
 		opt("learn.again", &l.Again, false, "Begin at the archive's first note again when it ends; notes that were taken are not taken twice. Off: BOOT never shows a note twice. On for pools that are smaller than a few slices."),
 		opt("learn.start", &l.Start, "", "Model that does the first turn in place of one trained on the labelled notes, such as a dictionary model: how to begin without labelled notes.", nameOrFile, large),
-		opt("learn.start_min_confidence", &l.StartMinConfidence, 0.5, "Lowest confidence of a note that the model of learn.start tagged: C_min of BOOT for frequency divergence.", within(0, 1)),
-		opt("learn.templates", &l.Templates, nil, "Feature templates by turn, from the supervised model on; the last one stays. Empty takes train.template in every turn.", nameOrFile),
-		opt("learn.clusters", &l.Clusters, nil, "Clusterings as NAME=FILE:K for cluster/NAME of the template, offered to each turn one at a time, and none: what is best on a fifth of learn.gold is taken. Off: each costs one more training a turn.", clusterFile, large),
-		opt("learn.warm", &l.Warm, true, "Begin each training at the weights of the turn before. The optimum is the same, and it is nearer."),
-		opt("learn.calibrate", &l.Calibrate, "none", "Map from confidence to the share of right answers, learned on the validation notes before each turn and used for every threshold: none, isotonic, platt. The reliability curve is reported whatever this says.", oneOf("none", "isotonic", "platt")),
 		opt("learn.ask", &l.Ask, 0, "Notes of each slice to ask a person about, beside those that the model takes by itself. With --oracle they are answered from labelled notes; without, learning pauses after each turn.", within(0, 1e6)),
 		opt("learn.ask_random", &l.AskRandom, 0.1, "Share of the notes to correct that is drawn at random: without them, nobody sees what the model is sure of and wrong about.", within(0, 1)),
 		opt("learn.gate_tolerance", &l.GateTolerance, 0, "Recall that a turn's model may lose, net of what it gains, before it is not promoted, in what is masked altogether and in what is found or masked of each category; only what is lost beyond chance counts. Stored turns are judged again when it changes.", within(0, 1)),
 		opt("learn.seed", &l.Seed, 1, "Seed of what is drawn: held-out and labelled notes, random notes to correct. The slices have the order of the archive whatever it is.", within(0, 1e9)),
-		opt("learn.draws", &l.Draws, 1, "Runs with this seed and the next ones, each in a folder of its own; the report has their mean and spread.", within(1, 1000)),
 	}
 }
 

@@ -18,7 +18,6 @@ var named = map[string]func() []string{
 	"ensemble.members": embedded.Names,
 	"mask.policy":      configs.Policies,
 	"train.template":   configs.Templates,
-	"learn.templates":  configs.Templates,
 	"learn.labels":     configs.Schemes,
 }
 

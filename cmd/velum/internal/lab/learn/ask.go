@@ -29,8 +29,7 @@ const (
 	questionsName = "questions.jsonl"
 )
 
-// unsure picks the notes of a slice that a person should correct: as whole
-// notes, whatever the unit of learning.
+// unsure picks the notes of a slice that a person should correct.
 func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Questions, error) {
 	defer l.spent.on("ask")()
 	src := archive.NewSlice(l.archive, from, to)
@@ -51,15 +50,12 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 	if err := errors.Join(flow.InputError(err), src.Close()); err != nil {
 		return nil, err
 	}
-	target := l.target
-	if l.cfg.Learn.Proportions == "archive" {
-		records := make([]choose.Record, len(all.questions))
-		for i := range records {
-			records[i] = all.questions[i].Record
-		}
-		target, _ = selection.Proportions(records, l.taughtSet())
+	records := make([]choose.Record, len(all.questions))
+	for i := range records {
+		records[i] = all.questions[i].Record
 	}
-	s, err := selection.NewSelector(l.cfg, l.taughtSet(), target, 1)
+	target, _ := selection.Proportions(records, l.tagSet)
+	s, err := selection.NewSelector(l.cfg, l.tagSet, target, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +64,7 @@ func (l *learning) unsure(ctx context.Context, n int, from, to int64) (*turns.Qu
 	for _, a := range picked {
 		one := turns.Question{ID: all.ids[a.Row], Confidence: a.Confidence.Float(), Why: a.Why.String()}
 		if a.Why == choose.AskedForClass {
-			one.Category = l.taughtSet().Categories[a.Class].String()
+			one.Category = l.tagSet.Categories[a.Class].String()
 		}
 		q.Notes = append(q.Notes, one)
 	}

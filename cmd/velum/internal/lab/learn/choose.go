@@ -32,7 +32,7 @@ import (
 // choose tags the next slice with the model of the turn before and takes the
 // notes that the training set grows by.
 //
-//	slice ─> tokenize ─> tag ─> resolve ─> teacher ─> (calibrate) ─> choose ─> candidates, records
+//	slice ─> tokenize ─> tag ─> resolve ─> teacher ─> choose ─> candidates, records
 //	records ─> choose.Final ─> keys
 //	candidates ─> notes of those keys ─> selected.parquet, chosen.jsonl
 func (w *turning) choose(ctx context.Context) error {
@@ -46,21 +46,10 @@ func (w *turning) choose(ctx context.Context) error {
 		return err
 	}
 	src := archive.NewSlice(w.of.archive, w.record.Slice.From, w.record.Slice.To)
-	pool := &pool{turning: w, known: known}
-	if w.of.cfg.Learn.OneSense {
-		pool.senses = choose.Senses{}
-	}
-	kept := w.of.pieces(input.NewKeep(src, pool.fresh))
-	if w.of.cfg.Learn.Unit == "line" {
-		kept = input.NewKeep(kept, pool.freshLine)
-	}
-	unit, total := "notes", w.record.Slice.To-w.record.Slice.From
-	if w.of.cfg.Learn.Unit == "line" {
-		unit, total = "lines", 0 // of so many notes
-	}
-	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), unit, total)
+	pool := &pool{turning: w, known: known, senses: choose.Senses{}}
+	progress := w.of.console.NewProgress(fmt.Sprintf("turn %d", w.record.Number), "notes", w.record.Slice.To-w.record.Slice.From)
 	tagged := w.of.spent.on("tag")
-	err = w.candidates(ctx, kept, candidatesName, pool, progress) // what is sure enough is known when all was seen
+	err = w.candidates(ctx, input.NewKeep(src, pool.fresh), candidatesName, pool, progress) // what is sure enough is known when all was seen
 	tagged()
 	progress.End()
 	if err := errors.Join(err, src.Close()); err != nil {
@@ -111,10 +100,13 @@ func (w *turning) taken() (map[uint64]bool, error) {
 	return taken, nil
 }
 
+// startMinConfidence is C_min where the model of learn.start tagged: that of BOOT for frequency divergence.
+const startMinConfidence = 0.5
+
 // minConfidence is C_min for the model at hand.
 func (w *turning) minConfidence() float64 {
 	if w.record.Number == 1 && w.of.cfg.Learn.Start != "" {
-		return w.of.cfg.Learn.StartMinConfidence
+		return startMinConfidence
 	}
 	return w.of.cfg.Choose.MinConfidence
 }
@@ -125,37 +117,16 @@ func (w *turning) poolSteps() ([]pipeline.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m := w.of.whole().last().Calibration.Map; m.Method != "" {
-		steps = append(steps, selection.Calibrated(m))
-	}
-	c := &w.of.cfg.Choose
-	return append(steps, choose.New(choose.Options{
-		MinTokens: c.MinTokens, WithoutSpans: c.WithoutSpans > 0 || w.of.cfg.Learn.Proportions == "archive", Workers: w.of.cfg.Workers(),
-	})), nil
+	return append(steps, choose.New(choose.Options{MinTokens: w.of.cfg.Choose.MinTokens, WithoutSpans: true, Workers: w.of.cfg.Workers()})), nil
 }
 
-// taughtSteps are the stages from notes to the tags that are learned from:
-// those of a model, or of learn.teacher pipeline what the whole pipeline makes
-// of them.
+// taughtSteps are the stages from notes to the tags that are learned from: what the whole pipeline makes of them. To the tags of the
+// model alone all that patterns, rules and lists find would be no name.
 func (l *learning) taughtSteps(m *flow.Model) ([]pipeline.Step, error) {
 	p := flow.With(l.cfg, m)
 	steps := []pipeline.Step{flow.Tokenized(l.cfg), p.Tagged()}
-	if !l.pipeline() {
-		return steps, nil
-	}
 	taught, err := p.Taught(l.tagSet, l.toSet)
 	return append(steps, taught...), err
-}
-
-// pipeline tells whether the whole pipeline teaches, and not the model alone.
-func (l *learning) pipeline() bool { return l.cfg.Learn.Teacher == "pipeline" }
-
-// taughtSet is the tag set of what is learned from the archive.
-func (l *learning) taughtSet() *pipeline.TagSet {
-	if l.pipeline() {
-		return l.tagSet
-	}
-	return l.model.TagSet()
 }
 
 // pool is the sink of a slice: it keeps candidates in a file and their records
@@ -167,7 +138,7 @@ type pool struct {
 
 	recorder       choose.Recorder
 	records        []choose.Record
-	senses         choose.Senses // nil: they are not counted
+	senses         choose.Senses
 	notes, unsound int64
 	histogram      [tally.Bins]int64
 	file           *write.Tagged
@@ -178,15 +149,6 @@ type pool struct {
 func (p *pool) fresh(id []byte) bool {
 	_, asked := p.turning.of.asked[string(id)]
 	if asked || p.turning.of.known[string(id)] || p.known[xxh3.Hash(id)] {
-		p.left++
-		return false
-	}
-	return true
-}
-
-// freshLine does so for lines, which have ids of their own.
-func (p *pool) freshLine(id []byte) bool {
-	if p.known[xxh3.Hash(id)] {
 		p.left++
 		return false
 	}
@@ -217,9 +179,7 @@ func (p *pool) Put(b *pipeline.Batch) error {
 		}
 		p.records = append(p.records, r)
 		p.pick = append(p.pick, i)
-		if p.senses != nil {
-			p.senses.Add(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
-		}
+		p.senses.Add(b.Text.At(i), b.Tokens.At(i), b.TagsOf(i))
 	}
 	return p.file.PutNotes(b, p.pick)
 }
@@ -236,7 +196,7 @@ func (w *turning) candidates(ctx context.Context, src pipeline.Source, name stri
 	}
 	steps, err := w.poolSteps()
 	if err == nil {
-		p.file, err = write.NewTagged(file, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
+		p.file, err = write.NewTagged(file, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	}
 	if err != nil {
 		return errors.Join(err, file.Close())
@@ -299,11 +259,9 @@ func (w *turning) take(p *pool) error {
 	return nil
 }
 
-// sound leaves out the records of notes with a word that was probably missed.
+// sound leaves out the records of notes in which a word stands outside spans that is mostly in spans elsewhere in the slice: it was
+// probably missed, and would teach that it is no name.
 func (w *turning) sound(p *pool) (sound []choose.Record, err error) {
-	if p.senses == nil {
-		return p.records, nil
-	}
 	k := 0
 	err = w.eachTagged(candidatesName, func(b *pipeline.Batch) error {
 		for i := range b.Len() {
@@ -319,23 +277,23 @@ func (w *turning) sound(p *pool) (sound []choose.Record, err error) {
 	return sound, err
 }
 
-// selector makes the choice among the records of a slice. With
-// learn.proportions archive, what is taken has the proportions that were found
-// in the slice, sure or not: of classes, of their lengths, of notes without
-// spans, which come to k notes with spans; else those of the validation notes.
+// leftOut is the share of the least sure spans of each category, and of notes without any, that is left out where
+// choose.min_confidence would leave out more: one threshold for all takes the categories that are easy.
+const leftOut = 0.25
+
+// selector makes the choice among the records of a slice. What is taken has the proportions that were found in the slice, sure or not:
+// of classes, of their lengths, of notes without spans, which come to k notes with spans.
 func (w *turning) selector(records []choose.Record) (*selection.Selector, error) {
-	c, set, target := *w.of.cfg, w.of.taughtSet(), w.of.target
+	c, set := *w.of.cfg, w.of.tagSet
 	c.Choose.MinConfidence = w.minConfidence()
-	if c.Learn.Proportions == "archive" {
-		without := 0.0
-		if target, without = selection.Proportions(records, set); c.Choose.WithoutSpans == 0 {
-			c.Choose.WithoutSpans = min(without, mostWithout)
-			c.Choose.K = int(float64(c.Choose.K) / (1 - c.Choose.WithoutSpans)) // k counts notes with spans
-		}
+	target, without := selection.Proportions(records, set)
+	if c.Choose.WithoutSpans == 0 {
+		c.Choose.WithoutSpans = min(without, mostWithout)
+		c.Choose.K = int(float64(c.Choose.K) / (1 - c.Choose.WithoutSpans)) // k counts notes with spans
 	}
 	s, err := selection.NewSelector(&c, set, target, 1)
-	if err == nil && c.Learn.Quantile < 1 {
-		s.Target.Floors = choose.NewFloors(slices.Values(records), c.Choose.MinConfidence, c.Learn.Quantile)
+	if err == nil {
+		s.Target.Floors = choose.NewFloors(slices.Values(records), c.Choose.MinConfidence, leftOut)
 	}
 	return s, err
 }
@@ -356,7 +314,7 @@ type chosenNote struct {
 // copyChosen copies the candidates of some rows, which rise, and writes why
 // they were taken.
 func (w *turning) copyChosen(p *pool, keys []choose.Key, to durable.File, why io.Writer) error {
-	out, err := write.NewTagged(to, w.of.taughtSet(), w.of.cfg.Write.RowGroupRows)
+	out, err := write.NewTagged(to, w.of.tagSet, w.of.cfg.Write.RowGroupRows)
 	if err != nil {
 		return errors.Join(err, to.Close())
 	}
@@ -394,7 +352,7 @@ func (w *turning) reason(b *pipeline.Batch, i int, r *choose.Record) chosenNote 
 		ID: string(b.ID.At(i)), Confidence: r.Confidence.Float(), Tokens: r.Tokens,
 		Spans: map[string]uint8{}, SpanTokens: map[string]uint8{},
 	}
-	for k, c := range w.of.taughtSet().Categories {
+	for k, c := range w.of.tagSet.Categories {
 		if r.Spans[k] > 0 {
 			n.Spans[c.String()], n.SpanTokens[c.String()] = r.Spans[k], r.Lengths[k]
 		}
@@ -430,13 +388,16 @@ func (w *turning) eachTagged(name string, do func(*pipeline.Batch) error) error 
 	return errors.Join(err, r.Close())
 }
 
+// mostNotes is how many notes of the archive the training set holds: so many short notes train within 2 GiB.
+const mostNotes = 100_000
+
 // bound leaves out the first groups while there are too many notes.
 func (w *turning) bound() {
 	n := 0
 	for _, g := range w.record.Groups {
 		n += g.Notes
 	}
-	for len(w.record.Groups) > 1 && n > w.of.cfg.Learn.MaxNotes {
+	for len(w.record.Groups) > 1 && n > mostNotes {
 		n -= w.record.Groups[0].Notes
 		w.record.Dropped = append(w.record.Dropped, w.record.Groups[0].Turn)
 		w.record.Groups = w.record.Groups[1:]

@@ -42,7 +42,7 @@ func (l *learning) divide() {
 	for k := len(l.folds); k < l.cfg.Learn.Folds; k++ {
 		l.folds = append(l.folds, &learning{
 			console: l.console, cfg: l.cfg, out: filepath.Join(l.out, fmt.Sprintf("fold-%02d", k+1)), labels: l.labels, tagSet: l.tagSet, toSet: l.toSet,
-			archive: l.archive, fence: l.fence, target: l.target, known: l.known, options: fmt.Sprintf("%s fold %d of %d", l.options, k+1, l.cfg.Learn.Folds),
+			archive: l.archive, fence: l.fence, known: l.known, options: fmt.Sprintf("%s fold %d of %d", l.options, k+1, l.cfg.Learn.Folds),
 			parent: l, fold: k,
 		})
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/velum-health/velum/stages/score"
 )
 
-// judge scores the model of the turn, calibrates its confidences, and decides
-// whether it goes into use.
+// judge scores the model of the turn, and decides whether it goes into use.
 func (t *turning) judge(ctx context.Context) error {
 	if !t.of.measured() {
 		t.record.Decide(t.of.cfg.Learn.GateTolerance) // nothing was compared: the newest one is in use
@@ -25,9 +24,6 @@ func (t *turning) judge(ctx context.Context) error {
 		return err
 	}
 	t.record.Validation = turns.ScoresOf(now.Report())
-	if err := t.calibrate(ctx); err != nil {
-		return err
-	}
 	return t.gate(ctx, now)
 }
 
@@ -159,7 +155,7 @@ func (t *turning) again() bool {
 // model does not pass the gate: a person's answers count as labelled notes, whatever the archive is worth.
 func (t *turning) base(ctx context.Context) error {
 	_, ships := t.of.shipped(t.record.Number)
-	f, err := t.fit(ctx, t.record.Template, baseName, ships.Groups)
+	f, err := t.fit(ctx, baseName, ships.Groups)
 	if err == nil {
 		t.record.Base, t.protected = &turns.Base{Of: t.of.whole().inUseBefore(t.record.Number).Number, File: baseName, Groups: ships.Groups, Training: f.record}, f.model
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/archive"
@@ -56,7 +55,7 @@ func Learn(ctx context.Context, c *console.Console, cfg *option.Config, f *Optio
 const lockName = "_LOCK" // held while learning goes on; a kill leaves it
 
 // own is what learning makes first in its folder, finished or not.
-var own = regexp.MustCompile(`^(_LOCK|\.?(turn|ask|answers|seed|fold)-[0-9]+(\.tmp)?)$`)
+var own = regexp.MustCompile(`^(_LOCK|\.?(turn|ask|answers|fold)-[0-9]+(\.tmp)?)$`)
 
 // foreign refuses a folder that holds something and that learning did not make.
 func foreign(dir string) error {
@@ -78,9 +77,6 @@ func foreign(dir string) error {
 }
 
 func learnLocked(ctx context.Context, c *console.Console, cfg *option.Config, f *Options) error {
-	if cfg.Learn.Draws > 1 {
-		return draws(ctx, c, cfg, f)
-	}
 	l, err := learnOnce(ctx, c, cfg, f)
 	if err != nil || f.Ask > 0 {
 		return err
@@ -134,7 +130,6 @@ type learning struct {
 
 	gold, dev, gate, oracle flow.Labelled
 	goldIDs                 []string          // of the notes of gold that are learned from
-	target                  tagger.Training   // spans and their tokens of the validation notes, or of the labelled ones
 	known                   map[string]bool   // ids of labelled notes, which are not learned from again
 	options                 string            // digest of what shapes a turn
 	asked                   map[string]string // ids that a person was asked about, and what was asked (digestOf)
@@ -206,7 +201,7 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 		return nil, err
 	}
 	l.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
-	if err := errors.Join(l.scan(ctx), l.count(ctx)); err != nil {
+	if err := l.scan(ctx); err != nil {
 		l.fence.Close()
 		return nil, err
 	}
@@ -216,7 +211,7 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 
 // need says what is missing.
 func (l *learning) need() error {
-	for n := range max(len(l.cfg.Learn.Kinds), 1) {
+	for n := range l.cfg.Learn.Kind {
 		for _, name := range flow.Together(l.kind(n)) {
 			if kind, known := flow.KindNamed(name); !known || !kind.Learns {
 				return exit.Errorf(exit.Config, "kinds that learn from labelled notes: "+flow.KindsThat(func(k *flow.Kind) bool { return k.Learns }), "learn.kind: %q", name)
@@ -230,8 +225,6 @@ func (l *learning) need() error {
 		return exit.Errorf(exit.Config, "learn from an archive without their notes, and --set people.exclude=", "people.exclude: learning leaves nobody out")
 	case len(g.Gold) == 0 && g.Start == "":
 		return exit.Errorf(exit.Config, "name labelled notes with --gold, or a model with --start", "nothing to begin with")
-	case len(g.Gold) == 0 && len(g.Dev) == 0 && g.Calibrate != "none":
-		return exit.Errorf(exit.Config, "name labelled notes for validation with --dev", "learn.calibrate: there is nothing to measure on")
 	}
 	return nil
 }
@@ -255,6 +248,10 @@ func (l *learning) scan(ctx context.Context) error {
 	return nil
 }
 
+// patience is how many turns without a higher F1 end learning, counted from the first turn that learned: a CRF drops at the first turn
+// below its supervised score, and recovers (BOOT).
+const patience = 3
+
 // finished tells whether learning is at its end: all turns done, no better for
 // some turns, or the archive read.
 func (l *learning) finished() bool {
@@ -271,7 +268,7 @@ func (l *learning) finished() bool {
 		return true
 	case last.Number == 0:
 		return false
-	case l.measured() && last.Number-l.best(l.since()).Number >= l.cfg.Learn.Patience:
+	case l.measured() && last.Number-l.best(l.since()).Number >= patience:
 		return true
 	}
 	return !l.cfg.Learn.Again && last.Slice.To >= l.archive.Rows()
@@ -313,9 +310,9 @@ func (l *learning) comparable() int {
 const unmeasuredTurns = 2
 
 // unmeasuredEnd tells whether learning from itself ends because nothing measures it. A model that learned from labelled notes
-// knows more than the archive teaches it of itself: it waits for answers. learn.unmeasured lets all go on.
+// knows more than the archive teaches it of itself: it waits for answers.
 func (l *learning) unmeasuredEnd() bool {
-	if l.measured() || len(l.cfg.Learn.Gold) > 0 || l.last().Answers > 0 || l.cfg.Learn.Unmeasured {
+	if l.measured() || len(l.cfg.Learn.Gold) > 0 || l.last().Answers > 0 {
 		return false
 	}
 	kind, known := flow.KindNamed(l.model.Header().Kind)

@@ -10,13 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/stages/read/archive"
 )
@@ -25,7 +22,7 @@ import (
 func learningOf(notes int64, slice int64, f1 ...float64) *learning {
 	l := &learning{cfg: new(option.Config), archive: &archive.Archive{Units: []commit.Unit{{Rows: notes}}}}
 	l.dev.Paths = []string{"dev"}
-	l.cfg.Learn.Turns, l.cfg.Learn.Patience, l.cfg.Learn.Slice = 20, 3, int(slice)
+	l.cfg.Learn.Turns, l.cfg.Learn.Slice = 20, int(slice)
 	for n, v := range f1 {
 		l.turns = append(l.turns, &turns.Turn{Number: n, Validation: turns.Scores{Strict: turns.Ratio{F1: v}}, Slice: turns.Slice{To: int64(n) * slice}})
 	}
@@ -81,28 +78,6 @@ func TestFinished(t *testing.T) {
 	}
 }
 
-// More labelled notes are the same ones and others.
-func TestDraw(t *testing.T) {
-	draw := func(labelled, seed int) map[string]bool {
-		l := learningOf(10, 10)
-		l.goldIDs, l.cfg.Learn.Labelled, l.cfg.Learn.Seed = someIDs(100), labelled, seed
-		l.draw()
-		return l.gold.Keep
-	}
-	few, more := draw(30, 1), draw(60, 1)
-	if len(few) != 30 || len(more) != 60 || draw(0, 1) != nil {
-		t.Fatalf("%d and %d learned from", len(few), len(more))
-	}
-	for id := range few {
-		if !more[id] {
-			t.Errorf("%s is missing among more notes", id)
-		}
-	}
-	if cmp.Equal(few, draw(30, 2)) {
-		t.Error("two seeds draw the same notes")
-	}
-}
-
 func someIDs(n int) (ids []string) {
 	for i := range n {
 		ids = append(ids, fmt.Sprint("note ", i))
@@ -121,7 +96,7 @@ func TestFolds(t *testing.T) {
 	l := learningOf(1000, 10)
 	l.dev.Paths, l.foldOf, l.cfg.Learn.Folds = nil, map[string]int{}, 5
 	l.goldIDs, l.gold.Paths = someIDs(23), []string{"gold"}
-	l.draw()
+	l.deal(l.goldIDs)
 	l.divide()
 	everything := func(want, judged int) {
 		t.Helper()
@@ -174,7 +149,7 @@ func TestFolds(t *testing.T) {
 	}
 	few := learningOf(1000, 10)
 	few.dev.Paths, few.foldOf, few.cfg.Learn.Folds, few.goldIDs = nil, map[string]int{}, 5, someIDs(4)
-	few.draw()
+	few.deal(few.goldIDs)
 	if few.divide(); few.measured() {
 		t.Error("four notes judge in five folds")
 	}
@@ -183,7 +158,7 @@ func TestFolds(t *testing.T) {
 // The page shows what the report says, whatever is missing from it.
 func TestLearnReport(t *testing.T) {
 	l := learningOf(1000, 10, 0.6, 0.55, 0.7312)
-	l.labels, l.cfg.Learn.Unit = "primary-care", "line"
+	l.labels = "primary-care"
 	l.turns[0].Promoted, l.turns[2].Promoted = true, true
 	l.turns[2].Selection = &report.Selection{Notes: 12345, Candidates: 20000, MinConfidence: 0.85}
 	l.turns[2].Slice.Confidence = []report.Bin{{From: 0, To: 0.5, Count: 3}, {From: 0.5, To: 1, Count: 9}}
@@ -191,14 +166,13 @@ func TestLearnReport(t *testing.T) {
 	l.turns[2].Promoted, l.turns[2].Better = false, &[2]float64{-0.04, 0.21}
 	l.turns[2].Validation.F1Ends, l.turns[2].Validation.Notes = &[2]float64{0.5, 0.9}, 10
 	l.answered = turns.Answers{Notes: 100, Unchanged: 93}
-	l.turns[2].Calibration.Before = calibrate.Reliable([]calibrate.Example{{Confidence: 0.9, Right: true}}, 10)
 	page, err := l.learned().HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"Strict F1 from 0.6000 to 0.7312 (turn 2)", "&#43;0.1312", "12\u202f345", "PERSON 0.9000 → 0.8000", "turn 0, labelled notes alone: F1 0.6000",
-		`class="ring"`, "prefers-color-scheme: dark", "Are confidences shares?", "turn 2: F1 0.7312",
+		`class="ring"`, "prefers-color-scheme: dark", "turn 2: F1 0.7312",
 		"Turn 2 is not shown to be better than the model in use: the 95 % interval of its gain in strict F1 is −0.0400 to 0.2100", "validation notes decide little", "0.5000 to 0.9000",
 		"Answers of people: 100 notes, of which 93 came back as they were asked.",
 	} {
@@ -231,12 +205,4 @@ func TestLearnReport(t *testing.T) {
 		}
 	}
 	l.cfg.Report.Lang = "en"
-	r := turns.Drawn([]*turns.Report{l.learned(), learningOf(1000, 10, 0.5, 0.6).learned()}, []int{1, 2})
-	want := []turns.Spread{{Mean: 0.55, SD: 0.0707, Draws: 2}, {Mean: 0.575, SD: 0.0354, Draws: 2}, {Mean: 0.7312, Draws: 1}}
-	if diff := cmp.Diff(want, r.Mean); diff != "" {
-		t.Error(diff)
-	}
-	if page, err = r.HTML(); err != nil || !strings.Contains(string(page), "0.1156 ± 0.0221") {
-		t.Errorf("%v: the page of draws lacks the gain; %s", err, r.Sentence)
-	}
 }

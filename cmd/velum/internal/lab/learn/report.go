@@ -13,7 +13,7 @@ func (l *learning) learned() *turns.Report {
 	best := l.best(from)
 	r := &turns.Report{
 		Schema: turns.ReportSchema, Supervised: l.turns[from].Validation, BestTurn: best.Number, Best: best.Validation,
-		From: from, Unit: l.cfg.Learn.Unit, Turns: l.turns, Measured: l.measured(), Folds: len(l.folds),
+		From: from, Turns: l.turns, Measured: l.measured(), Folds: len(l.folds),
 	}
 	if was := l.turns[from].Was; was != nil {
 		r.Supervised = *was

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,17 +30,9 @@ const (
 )
 
 // notShaping are the options of learning that change no turn, only how many
-// there are and where things stand. Inputs count by content, the kind by itself.
+// there are and where things stand. Inputs count by content.
 var notShaping = []string{
-	"learn.kind", "learn.in", "learn.gold", "learn.dev", "learn.gate", "learn.oracle", "learn.turns", "learn.patience", "learn.models", "learn.draws", "learn.gate_tolerance",
-}
-
-// shapes tells whether a changed option changes turns.
-func (l *learning) shapes(key string) bool {
-	if key == "learn.kinds" { // turns of before there was this option had none
-		return len(l.cfg.Learn.Kinds) > 0
-	}
-	return !slices.Contains(notShaping, key)
+	"learn.in", "learn.gold", "learn.dev", "learn.gate", "learn.oracle", "learn.turns", "learn.gate_tolerance",
 }
 
 // digest names everything that shapes a turn, besides the turn before.
@@ -55,30 +46,13 @@ func (l *learning) digest() (string, error) {
 	for i := range l.archive.Files {
 		fmt.Fprintf(h, "%x\n", l.archive.Files[i].SHA256)
 	}
-	sections := []string{"learn", "choose"}
-	crfOnly := l.cfg.Learn.Kind == flow.Kinds[0].Name
-	if !crfOnly || len(l.cfg.Learn.Kinds) > 0 {
-		sections = append(sections, "network", "ensemble")
-	}
+	sections := []string{"learn", "choose", "network", "ensemble"}
 	l.cfg.Each(func(key, text string, _ bool) {
 		section, _, _ := strings.Cut(key, ".")
-		if slices.Contains(sections, section) && l.shapes(key) {
+		if slices.Contains(sections, section) && !slices.Contains(notShaping, key) {
 			fmt.Fprintf(h, "%s=%s\n", key, text)
 		}
 	})
-	if !crfOnly { // turns of before there was a choice are those of the first kind
-		fmt.Fprintf(h, "learn.kind=%s\n", l.cfg.Learn.Kind)
-	}
-	files := slices.Clone(l.cfg.Learn.Templates)
-	for _, text := range l.cfg.Learn.Clusters {
-		_, file, _ := flow.CutClusters(text)
-		files = append(files, file)
-	}
-	for _, name := range files {
-		if text, err := os.ReadFile(name); err == nil {
-			fmt.Fprintf(h, "%x\n", sha256.Sum256(text))
-		}
-	}
 	return hex.EncodeToString(h.Sum(nil)[:10]), nil
 }
 
@@ -222,6 +196,4 @@ func (l *learning) promoteTurn(t *turns.Turn) error {
 }
 
 // models is the folder of models that has the one in use.
-func (l *learning) models() string {
-	return cmp.Or(l.cfg.Learn.Models, filepath.Join(l.out, "models"))
-}
+func (l *learning) models() string { return filepath.Join(l.out, "models") }

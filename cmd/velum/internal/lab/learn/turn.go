@@ -9,16 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/train"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/read/input"
 )
 
 // turn does the next turn and commits it. Turn 0 trains on the labelled notes
@@ -53,9 +52,8 @@ type turning struct {
 	whole     *turning // whose fold does it; nil
 	record    *turns.Turn
 	draft     *durable.Draft
-	next      *flow.Model    // that the turn makes
-	protected *flow.Model    // that the gate holds it against, where the turn makes it too
-	chosen    *train.Lookups // clusters of the turn; nil before they are chosen
+	next      *flow.Model // that the turn makes
+	protected *flow.Model // that the gate holds it against, where the turn makes it too
 }
 
 func (w *turning) do(ctx context.Context) error {
@@ -71,11 +69,11 @@ func (w *turning) do(ctx context.Context) error {
 	if w.isGiven() {
 		return errors.Join(w.given(), w.judge(ctx))
 	}
-	w.record.Template, w.record.Answers = w.templateName(), len(w.of.answers)
+	w.record.Template, w.record.Answers = w.of.cfg.Train.Template, len(w.of.answers)
 	if err := w.crossFit(ctx); err != nil {
 		return err
 	}
-	f, err := w.fit(ctx, w.record.Template, modelName, w.record.Groups)
+	f, err := w.fit(ctx, modelName, w.record.Groups)
 	if err != nil {
 		return err
 	}
@@ -103,13 +101,6 @@ func (w *turning) given() error {
 	return err
 }
 
-func (w *turning) templateName() string {
-	if names := w.of.cfg.Learn.Templates; len(names) > 0 {
-		return names[min(w.record.Number, len(names)-1)]
-	}
-	return w.of.cfg.Train.Template
-}
-
 func memberName(k int, name string) string { return fmt.Sprintf("member-%d-%s", k+1, name) }
 
 // fit is a trained model and what it was trained on.
@@ -120,16 +111,14 @@ type fit struct {
 
 // kind is the kind of tagger that turn n trains, or several, see flow.Together.
 func (l *learning) kind(n int) string {
-	if kinds := l.cfg.Learn.Kinds; len(kinds) > 0 {
-		return kinds[min(n, len(kinds)-1)]
-	}
-	return l.cfg.Learn.Kind
+	kinds := l.cfg.Learn.Kind
+	return kinds[min(n, len(kinds)-1)]
 }
 
 // init is the model at whose weights a model of the turn begins: the same of the turn before, or, of what the gate protects, the
 // one in use. It is "" if none of that kind was trained by learning.
 func (w *turning) init(name string) string {
-	if w.record.Number == 0 || !w.of.cfg.Learn.Warm {
+	if w.record.Number == 0 {
 		return ""
 	}
 	from := w.of.last()
@@ -144,12 +133,11 @@ func (w *turning) init(name string) string {
 	return filepath.Join(w.of.place(from), name)
 }
 
-// fit trains a model with a template, beginning at the weights of the same
+// fit trains a model, beginning at the weights of the same
 // model of the turn before. Where a turn has several kinds, each learns from
 // the same notes and has a file of its own, where the next turn begins.
-func (w *turning) fit(ctx context.Context, template, name string, groups []turns.Group) (*fit, error) {
+func (w *turning) fit(ctx context.Context, name string, groups []turns.Group) (*fit, error) {
 	c := *w.of.cfg
-	c.Train.Template = template
 	kinds := flow.Together(w.of.kind(w.record.Number))
 	if len(kinds) == 1 {
 		return w.fitOne(ctx, &c, kinds[0], name, groups)
@@ -210,9 +198,6 @@ func (w *turning) fitOne(ctx context.Context, c *option.Config, kind, name strin
 	if k, ok := flow.KindNamed(kind); ok && !k.Anew {
 		t.Options.Init = w.init(name)
 	}
-	if err := w.cluster(ctx, t, groups); err != nil {
-		return nil, err
-	}
 	reading := w.of.spent.on("read")
 	if err := t.Prepare(); err != nil {
 		return nil, err
@@ -248,7 +233,9 @@ func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Label
 			return r, err
 		}
 	}
-	r.Answers = t.Taught.Notes - r.Gold
+	if r.Answers = t.Taught.Notes - r.Gold; r.Gold > 0 && t.Taught.Spans == 0 {
+		return r, exit.Errorf(exit.Config, "look at --gold and --labels", "the labelled notes have no spans")
+	}
 	for _, g := range groups {
 		if err := t.Learn(ctx, w.file(g)); err != nil {
 			return r, err
@@ -257,31 +244,6 @@ func (w *turning) teach(ctx context.Context, t *train.Training, gold *flow.Label
 	r.Chosen = t.Taught.Notes - r.Gold - r.Answers
 	r.Tokens, r.Spans = t.Taught.Tokens, t.Taught.Spans
 	return r, nil
-}
-
-// cluster gives a training the clusters of learn.clusters that are best for
-// the turn: they are chosen once a turn, on labelled notes alone.
-func (w *turning) cluster(ctx context.Context, t *train.Training, groups []turns.Group) error {
-	if len(w.of.cfg.Learn.Clusters) == 0 {
-		return nil
-	}
-	if w.chosen == nil {
-		defer w.of.spent.on("clusters")()
-		t.Options.Lookups.Clusters = w.of.cfg.Learn.Clusters
-		if err := t.Prepare(); err != nil { // says what is wrong before the first trial
-			return err
-		}
-		err := t.Choose(ctx, w.of.gold, w.of.cfg.Learn.Seed, func(trial *train.Training, gold *flow.Labelled) error {
-			_, err := w.teach(ctx, trial, gold, groups)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		w.chosen, w.record.Offers = &t.Options.Lookups, t.Offers
-	}
-	t.Options.Lookups, t.Offers = *w.chosen, w.record.Offers
-	return nil
 }
 
 // save writes a model that was trained, and returns the one that its file holds.
@@ -299,88 +261,6 @@ func (w *turning) write(name string, data []byte) (*flow.Model, error) {
 		return nil, err
 	}
 	return w.of.parsed(filepath.Join(w.record.Name(), name), data)
-}
-
-// reliabilityBins of the reliability curve: ten, as in the literature.
-const reliabilityBins = 10
-
-// calibrate compares the confidences of the new models with what is right of
-// their answers on the notes that they are judged on, by the unit of learning.
-func (w *turning) calibrate(ctx context.Context) error {
-	defer w.of.spent.on("calibrate")()
-	e := &examples{toSet: w.of.toSet, empty: w.of.cfg.Choose.WithoutSpans > 0}
-	for _, judge := range w.of.judges() {
-		m, err := w.newest(judge)
-		if err != nil {
-			return err
-		}
-		if e.set = m.TagSet(); w.of.pipeline() {
-			e.set = w.of.tagSet
-		}
-		steps, err := w.of.taughtSteps(m)
-		if err != nil {
-			return err
-		}
-		for i := range judge.judged {
-			err := judge.judged[i].Each(func(src pipeline.Source) error { return pipeline.Run(ctx, w.of.pieces(src), steps, e, nil) })
-			if err != nil {
-				return err
-			}
-		}
-	}
-	c := &w.record.Calibration
-	var err error
-	if c.Map, err = calibrate.Fit(w.of.cfg.Learn.Calibrate, e.all); err != nil {
-		return err
-	}
-	method := w.of.cfg.Learn.Calibrate
-	if method == "none" { // what it would bring is reported all the same
-		method = "isotonic"
-	}
-	crossed, err := calibrate.Crossed(method, e.all)
-	c.Before = calibrate.Reliable(e.all, reliabilityBins)
-	c.After = calibrate.Reliable(crossed, reliabilityBins)
-	return err
-}
-
-// pieces returns the notes of a source in the unit of learning.
-func (l *learning) pieces(src pipeline.Source) pipeline.Source {
-	if l.cfg.Learn.Unit == "line" {
-		return input.NewLines(src)
-	}
-	return src
-}
-
-// examples is a sink that compares tags with gold spans.
-type examples struct {
-	set   *pipeline.TagSet
-	toSet func(pipeline.Category) pipeline.Category
-	empty bool // those without spans count too
-	all   []calibrate.Example
-	wants []pipeline.Span
-	tags  []pipeline.Tag
-}
-
-// Put implements pipeline.Sink. An answer is right if the gold spans, written
-// as tags, are the tags. Only what could be chosen counts: an empty note is
-// right nearly always, and would make the others look surer than they are.
-func (e *examples) Put(b *pipeline.Batch) error {
-	for i := range b.Len() {
-		tags := b.TagsOf(i)
-		if b.Reason[i] != pipeline.Sound || !e.empty && !holdsSpan(tags) {
-			continue
-		}
-		e.wants = e.wants[:0]
-		for _, g := range b.Gold.At(i) {
-			if g.Category = e.toSet(g.Category); g.Category != pipeline.None {
-				e.wants = append(e.wants, g)
-			}
-		}
-		e.tags = slices.Grow(e.tags[:0], len(tags))[:len(tags)]
-		e.set.Encode(e.tags, b.Tokens.At(i), e.wants)
-		e.all = append(e.all, calibrate.Example{Confidence: float64(b.Conf[i]), Right: slices.Equal(e.tags, tags)})
-	}
-	return nil
 }
 
 func holdsSpan(tags []pipeline.Tag) bool {

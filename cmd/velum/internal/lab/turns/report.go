@@ -11,9 +11,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/durable"
-	"github.com/velum-health/velum/stages/score"
 )
 
 // Report is report.json of learning, and what report.html shows. It holds
@@ -31,33 +29,13 @@ type Report struct {
 	Measured   bool     `json:"measured"`        // there were notes to judge on
 	From       int      `json:"from_turn"`       // first turn whose scores are on the same notes as those of the last; Supervised is its, or that of the model before
 	Folds      int      `json:"folds,omitempty"` // that labelled notes and answers were dealt out to, to judge on them; 0: there were validation notes
-	Unit       string   `json:"unit"`
 	Turns      []*Turn  `json:"turns,omitempty"`
-	Draws      []Draw   `json:"draws,omitempty"` // of several seeds
-	Mean       []Spread `json:"mean,omitempty"`  // by turn, of the draws that got so far
 
 	language page.Language
 }
 
-// Draw is what one seed came to.
-type Draw struct {
-	Seed       int       `json:"seed"`
-	Supervised float64   `json:"supervised_f1"`
-	Best       float64   `json:"best_f1"`
-	BestTurn   int       `json:"best_turn"`
-	F1         []float64 `json:"f1"` // by turn
-}
-
-// Spread is the mean of draws, their standard deviation, and how many there
-// were.
-type Spread struct {
-	Mean  float64 `json:"mean"`
-	SD    float64 `json:"sd"`
-	Draws int     `json:"draws"`
-}
-
 // ReportSchema is that of report.json.
-const ReportSchema = "velum.learn/2"
+const ReportSchema = "velum.learn/3"
 
 // In sets the language.
 func (r *Report) In(l page.Language) { r.Language, r.language = l.String(), l }
@@ -109,7 +87,6 @@ type learnView struct {
 	Curve     chart
 	Taken     []learnBar
 	Histogram report.Histogram
-	Reliable  *reliableView
 	Rows      []learnRow
 	Classes   []learnClass
 	Notes     int // of the archive, in the last training set
@@ -143,10 +120,6 @@ type learnClass struct {
 
 func (r *Report) view() *learnView {
 	v := &learnView{Report: r, Gain: r.Best.Strict.F1 - r.Supervised.Strict.F1}
-	if len(r.Draws) > 0 {
-		v.Curve = r.drawsChart()
-		return v
-	}
 	v.Curve = r.turnsChart()
 	most := 1
 	for _, t := range r.Turns {
@@ -167,7 +140,6 @@ func (r *Report) view() *learnView {
 	if last.Selection != nil {
 		v.Histogram = report.Confidences(last.Slice.Confidence, r.language, report.Limit{What: "taken from", At: last.Selection.MinConfidence})
 	}
-	v.Reliable = reliable(&last.Calibration, r.language)
 	v.Classes = r.classes()
 	return v
 }
@@ -306,156 +278,6 @@ func (r *Report) turnsChart() chart {
 	c.Base = s.y(r.Supervised.Strict.F1)
 	s.ticks(&c)
 	return c
-}
-
-func (r *Report) drawsChart() chart {
-	var all, mean []float64
-	turns := 0
-	for _, d := range r.Draws {
-		all = append(all, d.F1...)
-		turns = max(turns, len(d.F1)-1)
-	}
-	for _, m := range r.Mean {
-		mean = append(mean, m.Mean)
-		all = append(all, m.Mean+m.SD, m.Mean-m.SD)
-	}
-	s := newScale(r.language, turns, all)
-	word := r.language.Text
-	c := chart{Title: "curve draws", Caption: word("draws about"), Ring: true}
-	for _, d := range r.Draws {
-		c.Lines = append(c.Lines, s.line(fmt.Sprint(d.Seed), "c-draw", d.F1, nil, d.BestTurn))
-	}
-	var upper, lower []string
-	for n, m := range r.Mean {
-		upper = append(upper, fmt.Sprintf("%g,%g", s.x(n), s.y(m.Mean+m.SD)))
-		lower = append(lower, fmt.Sprintf("%g,%g", s.x(n), s.y(m.Mean-m.SD)))
-	}
-	slices.Reverse(lower)
-	c.Band = strings.Join(append(upper, lower...), " ")
-	c.Lines = append(c.Lines, s.line(word("mean f1"), "c-f1", mean, nil, -1))
-	c.Legend = []chartKey{{"c-f1", word("mean f1")}, {"c-draw", word("seeds")}, {"level", word("base", r.Score(mean[0]))}}
-	c.Base = s.y(mean[0])
-	s.ticks(&c)
-	return c
-}
-
-// reliableView is the drawing of the reliability of the last turn, 250 by 250.
-type reliableView struct {
-	Calibration
-	Curves []reliableCurve
-}
-
-type reliableCurve struct {
-	Name, Class, Points string
-	Dots                []reliableDot
-}
-
-type reliableDot struct {
-	X, Y, R   float64
-	Low, High float64 // ends of the interval of Y
-	Tip       string
-}
-
-// fewest is how many examples a point of the curve stands for at the least: of
-// ten, one more or less that is right is the tenth of the way up.
-const fewest = 10
-
-// merged puts neighbouring bins together until each has enough examples. The
-// last ones that have too few go to those before them.
-func merged(bins []calibrate.Bin) (all []calibrate.Bin) {
-	for _, b := range bins {
-		if b.Count == 0 {
-			continue
-		}
-		if n := len(all); n > 0 && all[n-1].Count < fewest {
-			all[n-1] = joined(all[n-1], b)
-		} else {
-			all = append(all, b)
-		}
-	}
-	if n := len(all); n > 1 && all[n-1].Count < fewest {
-		all = append(all[:n-2], joined(all[n-2], all[n-1]))
-	}
-	return all
-}
-
-func joined(a, b calibrate.Bin) calibrate.Bin {
-	n, of := float64(a.Count+b.Count), float64(a.Count)
-	return calibrate.Bin{
-		From: a.From, To: b.To, Count: a.Count + b.Count,
-		Confidence: (a.Confidence*of + b.Confidence*(n-of)) / n, Right: (a.Right*of + b.Right*(n-of)) / n,
-	}
-}
-
-func reliable(c *Calibration, l page.Language) *reliableView {
-	if c.Before.Examples == 0 {
-		return nil
-	}
-	v := &reliableView{Calibration: *c}
-	for _, one := range []struct {
-		class string
-		r     *calibrate.Reliability
-	}{{"c-recall", &c.Before}, {"c-f1", &c.After}} {
-		curve := reliableCurve{Class: one.class}
-		var points []string
-		for _, b := range merged(one.r.Bins) {
-			ends := score.Wilson(int64(math.Round(b.Right*float64(b.Count))), int64(b.Count))
-			d := reliableDot{X: report.Tenths(40 + 200*b.Confidence), Y: report.Tenths(210 - 200*b.Right), R: report.Tenths(2 + 6*math.Sqrt(float64(b.Count)/float64(one.r.Examples)))}
-			d.Low, d.High = report.Tenths(210-200*ends[0]), report.Tenths(210-200*ends[1])
-			d.Tip = l.Text("reliable dot", l.Plural(int64(b.Count), "note"), l.Number(b.Confidence, 3), l.Interval(b.Right, ends, 3))
-			points = append(points, fmt.Sprintf("%g,%g", d.X, d.Y))
-			curve.Dots = append(curve.Dots, d)
-		}
-		curve.Points = strings.Join(points, " ")
-		v.Curves = append(v.Curves, curve)
-	}
-	return v
-}
-
-// Drawn puts the draws of several seeds together.
-func Drawn(all []*Report, seeds []int) *Report {
-	r := &Report{Schema: ReportSchema, Unit: all[0].Unit, Measured: all[0].Measured}
-	r.In(all[0].language)
-	turns := 0
-	for i, one := range all {
-		d := Draw{Seed: seeds[i], Supervised: one.Supervised.Strict.F1, Best: one.Best.Strict.F1, BestTurn: one.BestTurn}
-		for _, t := range one.Turns {
-			d.F1 = append(d.F1, t.F1())
-		}
-		turns = max(turns, len(d.F1))
-		r.Draws = append(r.Draws, d)
-	}
-	var gains []float64
-	for n := range turns {
-		var at []float64
-		for _, d := range r.Draws {
-			if n < len(d.F1) {
-				at = append(at, d.F1[n])
-			}
-		}
-		r.Mean = append(r.Mean, spreadOf(at))
-	}
-	for _, d := range r.Draws {
-		gains = append(gains, d.Best-d.Supervised)
-	}
-	g := spreadOf(gains)
-	if !r.Measured {
-		r.Sentence = r.language.Text("learn unmeasured", r.language.Plural(int64(len(all)), "draw"))
-		return r
-	}
-	r.Sentence = r.language.Text("learn draws", r.Score(g.Mean), r.Score(g.SD), r.language.Plural(int64(len(all)), "draw"))
-	return r
-}
-
-func spreadOf(values []float64) Spread {
-	mean, squares := 0.0, 0.0
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	return Spread{report.Rounded(mean), report.Rounded(math.Sqrt(squares / float64(max(len(values)-1, 1)))), len(values)}
 }
 
 // Words are those of the language of the report.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 
 	"github.com/velum-health/velum/cmd/velum/internal/report"
-	"github.com/velum-health/velum/models/tag/calibrate"
-	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/stages/score"
 )
 
@@ -20,7 +18,6 @@ type Turn struct {
 	Parent  string `json:"parent,omitempty"` // SHA-256 of the turn.json before
 
 	Template  string            `json:"template,omitempty"`    // name; empty for a model that was given
-	Offers    []tagger.Offer    `json:"offers,omitempty"`      // clusterings that one was chosen of
 	Answers   int               `json:"answer_sets,omitempty"` // of a person or an oracle, that the model learned from
 	Asked     int               `json:"asked,omitempty"`       // notes that the turn asks about
 	Slice     Slice             `json:"slice"`
@@ -29,11 +26,10 @@ type Turn struct {
 	Dropped   []int             `json:"dropped,omitempty"`
 	Training  Training          `json:"training"`
 
-	Validation  Scores      `json:"validation"`
-	Gate        *Scores     `json:"gate,omitempty"`  // where it is another set
-	Base        *Base       `json:"base,omitempty"`  // what the gate protects, where people have answered since the model in use
-	Folds       []string    `json:"folds,omitempty"` // SHA-256 of the turn of each fold, whose models were judged
-	Calibration Calibration `json:"calibration"`
+	Validation Scores   `json:"validation"`
+	Gate       *Scores  `json:"gate,omitempty"`  // where it is another set
+	Base       *Base    `json:"base,omitempty"`  // what the gate protects, where people have answered since the model in use
+	Folds      []string `json:"folds,omitempty"` // SHA-256 of the turn of each fold, whose models were judged
 
 	Files []File `json:"files"`
 
@@ -107,13 +103,6 @@ type CategoryScore struct {
 	Gold     int64  `json:"gold"`
 	Ratio
 	MaskedRecall float64 `json:"masked_recall"`
-}
-
-// Calibration is how confidences are mapped to shares of right answers.
-type Calibration struct {
-	Map    calibrate.Map         `json:"map"` // used by the next turn
-	Before calibrate.Reliability `json:"before"`
-	After  calibrate.Reliability `json:"after"`
 }
 
 // File is a file of a turn.
