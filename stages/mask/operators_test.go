@@ -317,8 +317,10 @@ func TestAggregateToProvince(t *testing.T) {
 	m := newMasker(t, mask.Options{Default: chain(t, "aggregate to=province")})
 	for marked, want := range map[string]string{
 		"[LOCATION:gerona]": "Cataluña", "[LOCATION:Sevilla]": "Andalucía", "[LOCATION:Madrid]": "España", "[LOCATION:Alcorcón]": "Comunidad de Madrid",
-		"[LOCATION:Gijón] en [LOCATION:Asturias]": "España en España", "[LOCATION:Olot] y [LOCATION:Cataluña]": "España y España",
-		"[LOCATION:Mallorca], [LOCATION:España]": "Illes Balears, [LOCATION]", "[LOCATION:Getafe] de [LOCATION:Madrid]": "España de España", "[LOCATION:Olot]": "Cataluña", "[LOCATION:Narnia]": "[LOCATION]",
+		"[LOCATION:Gijón] en [LOCATION:Asturias]": "España en España", "[LOCATION:Olot] y [LOCATION:Cataluña]": "Girona y España",
+		"[LOCATION:Mallorca], [LOCATION:España]": "Illes Balears, [LOCATION]", "[LOCATION:Getafe] de [LOCATION:Madrid]": "España de España", "[LOCATION:Olot]": "Girona", "[LOCATION:BADALONA]": "Barcelona",
+		"[LOCATION:Dos Hermanas]": "Sevilla", "[LOCATION:Getafe]": "Comunidad de Madrid", "[LOCATION:san sebastian]": "Guipúzcoa", "[LOCATION:l'Hospitalet de Llobregat]": "Barcelona",
+		"[LOCATION:Dos Hermanas], [LOCATION:Sevilla]": "Andalucía, Andalucía", "[LOCATION:Narnia]": "[LOCATION]",
 	} {
 		if got := masked(t, m, mask.Note{}, marked); got != want {
 			t.Errorf("%s: got %q, want %q", marked, got, want)

@@ -63,15 +63,22 @@ var readRegions = sync.OnceFunc(func() {
 			regionOf[f] = region
 		}
 	}
+	province := ""
+	for line := range lines("lists/provinces.txt") {
+		if name, ok := strings.CutPrefix(line, "= "); ok {
+			province = name
+		} else if f := folded(line); provinceOf[f] == "" { // a province is called as its capital is
+			provinceOf[f] = province
+		}
+	}
 	for _, name := range otherRegions {
 		regions[folded(name)] = true
 	}
 	delete(regionOf, "")
+	delete(provinceOf, "")
 })
 
-// Province returns the province that a place is or lies in. Of towns only those
-// are known whose community is one province: the free lists have no more
-// (scripts/data/lists/regions.py).
+// Province returns the province that a place is or lies in.
 func Province(value []byte) (string, bool) {
 	readRegions()
 	if len(value) > 60 || !utf8.Valid(value) {

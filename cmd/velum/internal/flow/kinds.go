@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/embedded"
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/crf"
@@ -132,10 +134,32 @@ func loadNetwork(f *modelfile.File, in *Opening) (tagger.Model, error) {
 // and characters.
 func networkTemplate(c *option.Config) string { return bilstm.VariantTemplate(c.Network.Named) }
 
+// calibrated returns the model of the binary that a member of a cascade is, if there is one: it
+// was calibrated by itself, after the cascade had been put together, so that it knows what its
+// confidences are worth.
+func (in *Opening) calibrated(m tagger.Model, err error) (tagger.Model, error) {
+	if err != nil || m.Header().Risk != nil || !slices.Contains(embedded.Names(), m.Header().Name) {
+		return m, err
+	}
+	f, err := embedded.Open(m.Header().Name)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := in.Open(f)
+	if err != nil {
+		return nil, err
+	}
+	alone := whole.Header()
+	if alone.Risk = nil; !reflect.DeepEqual(alone, m.Header()) { // another model of that name
+		return m, nil
+	}
+	return whole, nil
+}
+
 func loadEnsemble(f *modelfile.File, in *Opening) (tagger.Model, error) {
 	if in.Config.Tag.Fast {
 		if m, err := ensemble.LoadFast(f, in.Open); m != nil || err != nil {
-			return m, err
+			return in.calibrated(m, err)
 		}
 	}
 	m, err := ensemble.Load(f, in.Open)
