@@ -134,6 +134,9 @@ type Batch struct {
 	Gold   List[Span]
 	Reason []Reason // why a note goes to quarantine; Sound if it does not
 
+	// apart, behind read; empty of notes that are no documents, and of batches without one
+	Cells Bytes // the document that stood in place of a note's text, and of which Text is now what is to be looked at
+
 	// tokenize
 	Tokens   List[Token]
 	Language []Language
@@ -255,6 +258,7 @@ func (b *Batch) Reset() {
 	}
 	b.Gold.Reset()
 	b.Reason = b.Reason[:0]
+	b.Cells.Reset()
 	b.Tokens.Reset()
 	b.Language = b.Language[:0]
 	b.Words = b.Words[:0]

@@ -3,7 +3,8 @@ package pipeline
 import "github.com/zeebo/xxh3"
 
 // Seal marks note i as verified: what its masked text is now may be written.
-// Verify alone calls it. A seal is a hash of the masked text and the note's
+// Verify alone calls it, and restore, which puts a document in place of the masked text of
+// a note. A seal is a hash of the masked text and the note's
 // row, so that a stage that is missing, that failed without a word, or that
 // came behind verify and changed the text leaves a note that write refuses.
 func (b *Batch) Seal(i int) {

@@ -26,7 +26,7 @@ type Options struct {
 	People        *people.Table    // nil: nobody is known
 	Excluded      []*patientid.Set // of patients who object; with any, notes of nobody are left out too
 	PatientColumn string           // of Batch.Extra
-	Source        string           // column of Batch.Extra with the documents that notes stand in; "": they stand in none
+	Source        string           // column of Batch.Extra with the documents that notes stand in, if they are no cells of a table; "": fields are not looked at
 	Document      document.Options // how these are taken apart
 	Labels        *pipeline.LabelSet
 	Workers       int // 0 means 1
@@ -67,7 +67,7 @@ func (w *worker) do(b *pipeline.Batch) error {
 		if reason := Objection(w.Excluded, w.id); reason != pipeline.Sound {
 			b.Reason[i] = reason
 		}
-		if b.Reason[i] == pipeline.Sound && (w.finder != nil || w.source != nil) {
+		if b.Reason[i] == pipeline.Sound && (w.finder != nil || w.source != nil || b.Cells.Len() > 0) {
 			if err := w.guarded(b, i); err != nil {
 				return err
 			}
@@ -91,9 +91,7 @@ func (w *worker) guarded(b *pipeline.Batch, i int) (err error) {
 
 func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 	fields := len(b.Known.Items)
-	if w.source != nil {
-		w.fields(b, i)
-	}
+	w.fields(b, i)
 	if w.finder == nil {
 		return nil
 	}
@@ -113,7 +111,7 @@ func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 		}
 	}
 	b.Known.Items = append(b.Known.Items, view.BackSpans(from, w.spans)...)
-	if w.source != nil {
+	if len(b.Known.Items) > fields {
 		mine := b.Known.Items[fields:]
 		slices.SortStableFunc(mine, func(a, b pipeline.Span) int { return cmp.Compare(a.Start, b.Start) })
 	}
@@ -122,7 +120,17 @@ func (w *worker) note(b *pipeline.Batch, i int) (err error) {
 
 // fields adds what the document of note i gives to persons, wherever it stands in it.
 func (w *worker) fields(b *pipeline.Batch, i int) {
-	d, reason := document.Open(w.source.Bytes.At(i), w.Document)
+	var doc []byte
+	o := w.Document
+	if w.source != nil {
+		doc = w.source.Bytes.At(i)
+	} else if w.Source != "" && b.Cells.Len() > 0 {
+		doc, o.UTF8 = b.Cells.At(i), true
+	}
+	if len(doc) == 0 {
+		return
+	}
+	d, reason := document.Open(doc, o)
 	b.Quarantine(i, reason)
 	for _, f := range d.Fields {
 		b.Known.Items = append(b.Known.Items, pipeline.Span{Start: int32(f.Start), End: int32(f.End), Score: 1, Category: w.categories.field(f.Kind), Source: pipeline.FromKnown})

@@ -1,7 +1,8 @@
 // Package restore puts masked text back into the documents that it came from. In: Text,
 // Spans, Masked, Places and the documents as they were read, of sound notes. Out: the
 // masked documents, in a column of Extra that the reader has left empty, so that a row
-// without this stage has none.
+// without this stage has none. Of a document that was a cell of a table of notes it takes
+// the place of Masked; the stage Apart, behind the reader, has taken that one apart.
 //
 // A document of which one text is in quarantine is one note, and does not leave. What
 // leaves was read again: it has the masked text, opens, and holds no value that was masked
@@ -18,7 +19,7 @@ import (
 
 // Options of the stage.
 type Options struct {
-	Source, Column string // of Extra: the documents as they were read, and the masked ones
+	Source, Column string // of Extra: the documents as they were read, and the masked ones; "": documents are cells
 	Document       document.Options
 	Workers        int // 0 means 1
 }
@@ -27,6 +28,7 @@ var errColumns = errors.New("a batch without documents, masked text or places: r
 
 // New returns the stage.
 func New(o Options) pipeline.Step {
+	o.Document.UTF8 = o.Source == ""
 	return pipeline.Step{Name: "restore", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
 		return (&worker{Options: o}).do
 	}}
@@ -35,35 +37,79 @@ func New(o Options) pipeline.Step {
 // worker is the scratch space of one goroutine.
 type worker struct {
 	Options
-	edits []document.Edit
+	edits  []document.Edit
+	masked pipeline.Bytes
+	places pipeline.List[pipeline.Span]
 }
 
 func (w *worker) do(b *pipeline.Batch) error {
+	if w.Source == "" && b.Cells.Len() == 0 {
+		return nil
+	}
+	if b.Places.Len() != b.Len() || b.Masked.Len() != b.Len() {
+		return errColumns
+	}
+	if w.Source == "" {
+		w.cells(b)
+		return nil
+	}
 	source, column := b.ExtraNamed(w.Source), b.ExtraNamed(w.Column)
-	if source == nil || column == nil || len(source.Valid) != b.Len() || b.Places.Len() != b.Len() || b.Masked.Len() != b.Len() {
+	if source == nil || column == nil || len(source.Valid) != b.Len() {
 		return errColumns
 	}
 	column.Reset()
 	for i := range b.Len() {
 		var doc []byte
-		if b.Reason[i] == pipeline.Sound {
-			reason := pipeline.Unreadable // it was taken apart when it was read
-			if guard.Note(func() {
-				if source.Valid[i] {
-					doc, reason = w.note(b, i, source.Bytes.At(i))
-				}
-			}) {
-				reason = pipeline.Panicked
-			}
-			if reason != pipeline.Sound {
-				b.Quarantine(i, reason)
-				doc = nil
-			}
+		if source.Valid[i] {
+			doc = source.Bytes.At(i)
 		}
+		doc = w.restored(b, i, doc)
 		column.Bytes.Append(doc)
 		column.Valid = append(column.Valid, doc != nil)
 	}
 	return nil
+}
+
+// cells puts the documents that are cells in place of their masked text. What was masked
+// has no place in a document that could be told.
+func (w *worker) cells(b *pipeline.Batch) {
+	w.masked.Reset()
+	w.places.Reset()
+	for i := range b.Len() {
+		masked, places := b.Masked.At(i), b.Places.At(i)
+		if cell := b.Cells.At(i); len(cell) > 0 {
+			masked, places = w.restored(b, i, cell), nil
+		}
+		w.masked.Append(masked)
+		w.places.Append(places...)
+	}
+	b.Masked, w.masked = w.masked, b.Masked
+	b.Places, w.places = w.places, b.Places
+	for i := range b.Len() {
+		if len(b.Cells.At(i)) > 0 && b.Reason[i] == pipeline.Sound {
+			b.Seal(i)
+		}
+	}
+}
+
+// restored returns the masked document of note i; nil if it does not leave.
+func (w *worker) restored(b *pipeline.Batch, i int, doc []byte) (out []byte) {
+	if b.Reason[i] != pipeline.Sound {
+		return nil
+	}
+	reason := pipeline.Unreadable // it was taken apart when it was read
+	if guard.Note(func() {
+		if len(doc) > 0 {
+			out, reason = w.note(b, i, doc)
+		}
+	}) {
+		reason = pipeline.Panicked
+	}
+	if reason != pipeline.Sound {
+		b.Quarantine(i, reason)
+		return nil
+	}
+	return out
 }
 
 // note returns the masked document of note i.

@@ -41,7 +41,11 @@ type clinical struct {
 
 func (d *Document) cda() pipeline.Reason {
 	src := d.layers[0].src
-	text, back, ok := decoded(src, xmlCharset(src), true)
+	charset := ""
+	if !d.o.UTF8 {
+		charset = xmlCharset(src)
+	}
+	text, back, ok := decoded(src, charset, true)
 	if !ok {
 		return pipeline.BadEncoding
 	}

@@ -60,6 +60,7 @@ type Field struct {
 // Options are what a house says of its documents.
 type Options struct {
 	Dates bool // dates of events change with those in the text; else they stay, whatever is put in their place
+	UTF8  bool // the document was decoded by who read it, whatever character set it names
 	// Name makes the id of a document that is written out, of one that was read; nil
 	// leaves ids as they are.
 	Name func(dst, id []byte) []byte
@@ -247,7 +248,7 @@ func (d *Document) Restore(edits []Edit) []byte {
 // Check reads a document again that Restore has made with these edits. It has all pieces
 // without an edit, of the others no other text, and nothing that an edit has hidden.
 func (d *Document) Check(out []byte, edits []Edit) pipeline.Reason {
-	again, reason := taken(out, Options{Dates: d.o.Dates})
+	again, reason := taken(out, Options{Dates: d.o.Dates, UTF8: d.o.UTF8})
 	switch {
 	case reason != pipeline.Sound:
 		return reason

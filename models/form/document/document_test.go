@@ -140,6 +140,7 @@ func TestRefused(t *testing.T) {
 		{"data of no type", `{"resourceType":"Patient","id":"1","photo":[{"data":"QQ=="}]}`, pipeline.Unreadable},
 		{"a narrative that is not closed", `{"resourceType":"Basic","id":"1","text":{"div":"<div>a<p></div>"}}`, pipeline.BadRow},
 		{"no header", "PID|1||463\r", pipeline.BadRow},
+		{"line ends that are written out", "MSH|^~\\&|a|b|||||ADT^A01|1\\rPID|1||463\r", pipeline.BadRow},
 		{"a segment without a separator", "MSH|^~\\&|a|b\rcontinued text\r", pipeline.BadRow},
 		{"a PDF in a message", "MSH|^~\\&|a|b|||||ORU^R01|1\rOBX|1|ED|x||^AP^PDF^Base64^JVBERg==\r", pipeline.Unreadable},
 		{"half of encapsulated data", "MSH|^~\\&|a|b|||||ORU^R01|1\rOBX|1|ED|x||^TEXT^PLAIN\r", pipeline.BadRow},

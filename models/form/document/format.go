@@ -61,8 +61,8 @@ func FormatOf(head []byte) Format {
 	switch {
 	case len(head) > 8 && isHeader(head):
 		return HL7
-	case bytes.HasPrefix(head, []byte("<")) && bytes.Contains(head, []byte("ClinicalDocument")):
-		return CDA
+	case bytes.HasPrefix(head, []byte("<")) && (bytes.Contains(head, []byte("ClinicalDocument")) || bytes.Contains(head, []byte("hl7-org")) || bytes.Contains(head, []byte("hl7.org/fhir"))):
+		return CDA // or other XML of HL7, which is refused
 	case bytes.HasPrefix(head, []byte("{")) && bytes.Contains(head[:min(len(head), 4096)], []byte(`"resourceType"`)):
 		return FHIR
 	}

@@ -96,7 +96,10 @@ func (d *Document) hl7() pipeline.Reason {
 	if !signs(src[3:7]) {
 		return pipeline.BadRow
 	}
-	charset := hl7Charset(src, m.field, m.repetition)
+	charset := ""
+	if !d.o.UTF8 {
+		charset = hl7Charset(src, m.field, m.repetition)
+	}
 	text, back, ok := decoded(src, charset, false)
 	if !ok {
 		return pipeline.BadEncoding
@@ -104,6 +107,9 @@ func (d *Document) hl7() pipeline.Reason {
 	d.layers[0] = layer{src: text, encode: back}
 	m.all = d.whole(0)
 	m.text = script{m.unescape, m.quote}
+	if head, _, _ := bytes.Cut(bytes.ReplaceAll(text, []byte("\n"), []byte("\r")), []byte("\r")); bytes.Contains(head, []byte{'P', 'I', 'D', m.field}) {
+		return pipeline.BadRow // its line ends were lost
+	}
 	for at := 0; at < len(text); {
 		end := at + len(text[at:])
 		if n := bytes.IndexAny(text[at:], "\r\n"); n >= 0 {

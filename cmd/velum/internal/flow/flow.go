@@ -35,11 +35,11 @@ import (
 // A Flow is the stages of the verbs, made from the configuration. Every verb
 // is one row of stages between a source and a sink:
 //
-//	run        read.Archive ─> vet tokenize tag (recognize) resolve (calendar) mask verify (restore) teacher choose ─> write.Unit
-//	explain    one note     ─> tokenize tag (recognize) resolve (calendar) mask verify ─> explain
-//	mask - -   stream       ─> vet tokenize tag (recognize) resolve (calendar) mask verify (restore) ─> stream (tag - - the same)
-//	mask       read.Archive ─> vet tokenize (recognize) give (calendar) mask verify (restore) ─> write.Unit (spans of an earlier run)
-//	           read.Archive ─> tokenize (recognize) give                ─> mask.Collector (before it, if values are shuffled)
+//	run        read.Archive ─> vet (apart) tokenize tag (recognize) resolve (calendar) mask verify (restore) teacher choose ─> write.Unit
+//	explain    one note     ─> (apart) tokenize tag (recognize) resolve (calendar) mask verify ─> explain
+//	mask - -   stream       ─> vet (apart) tokenize tag (recognize) resolve (calendar) mask verify (restore) ─> stream (tag - - the same)
+//	mask       read.Archive ─> vet (apart) tokenize (recognize) give (calendar) mask verify (restore) ─> write.Unit (spans of an earlier run)
+//	           read.Archive ─> (apart) tokenize (recognize) give        ─> mask.Collector (before it, if values are shuffled)
 //	tag        read         ─> tokenize tag resolve                    ─> write
 //	evaluate   read (gold)  ─> tokenize tag resolve                    ─> score
 //	train      read (gold)  ─> tokenize                                ─> teach, then models/tag/crf
@@ -98,11 +98,12 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err != nil {
 		return nil, err
 	}
-	masked, err := f.foundSteps(kept, found)
-	if err != nil {
+	masked, err1 := f.foundSteps(kept, found)
+	apart, err2 := f.Apart()
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	steps = slices.Concat(f.vetted(), steps, f.looked(&found.Inverse), f.vain(&found.Vain), masked)
+	steps = slices.Concat(f.vetted(), apart, steps, f.looked(&found.Inverse), f.vain(&found.Vain), masked)
 	if f.Choose.Use {
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}
@@ -114,16 +115,22 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 // notes go out, their ids are vetted.
 func (f *Flow) StreamSteps(kept []pipeline.Column, vetted bool) ([]pipeline.Step, error) {
 	steps, err := f.maskedSteps(kept, nil)
-	if vetted {
-		steps = append(f.vetted(), steps...)
+	if err != nil || !vetted {
+		return steps, err
 	}
-	return steps, err
+	apart, err := f.Apart()
+	return slices.Concat(f.vetted(), apart, steps), err
 }
 
 // ExplainSteps is the row of `velum explain`: that of a stream, of which trace sees
 // what resolve has after each of its steps.
 func (f *Flow) ExplainSteps(trace resolve.Trace) ([]pipeline.Step, error) {
-	return f.maskedSteps(nil, trace)
+	steps, err := f.maskedSteps(nil, trace)
+	if err != nil {
+		return nil, err
+	}
+	apart, err := f.Apart()
+	return append(apart, steps...), err
 }
 
 func (f *Flow) maskedSteps(kept []pipeline.Column, trace resolve.Trace) ([]pipeline.Step, error) {
@@ -144,7 +151,7 @@ func (f *Flow) countedSteps(found *resolve.Counts, trace resolve.Trace) ([]pipel
 	if err != nil {
 		return nil, err
 	}
-	recognized, err := f.recognized(f.Documents)
+	recognized, err := f.recognized(true)
 	return slices.Concat([]pipeline.Step{Tokenized(f.Config), f.Tagged()}, recognized, []pipeline.Step{resolved}), err
 }
 
@@ -291,13 +298,17 @@ func (f *Flow) GivenSpans(given *files.TaggedUnit, found *calendar.Counts) ([]pi
 	if err != nil {
 		return nil, err
 	}
+	apart, err := f.Apart()
+	if err != nil {
+		return nil, err
+	}
 	calendar, err := f.calendar(found)
 	if len(recognized)+len(calendar) == 0 { // nobody looks at tokens, and languages are known
 		o := tokenizeOptions(f.Config)
 		o.Languages = given.Languages
-		return []pipeline.Step{tokenize.NewCheck(o), give}, nil
+		return append(apart, tokenize.NewCheck(o), give), nil
 	}
-	return slices.Concat([]pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, calendar), err
+	return slices.Concat(apart, []pipeline.Step{Tokenized(f.Config)}, recognized, []pipeline.Step{give}, calendar), err
 }
 
 // calendar is the step that looks for words which fix a date, if the policy moves
@@ -376,11 +387,25 @@ func (f *Flow) maskSteps(kept []pipeline.Column, found *Found, dealt mask.Dealt)
 
 // restored is the step that puts masked text into the documents that it stood in.
 func (f *Flow) restored() ([]pipeline.Step, error) {
-	if !f.Documents {
-		return nil, nil
+	o, err := f.restoring()
+	if f.Documents {
+		o.Source, o.Column = input.SourceColumn, input.DocumentColumn
 	}
+	return []pipeline.Step{restore.New(o)}, err
+}
+
+// Apart is the step that takes documents apart which are cells of a table.
+func (f *Flow) Apart() ([]pipeline.Step, error) {
+	if f.Documents {
+		return nil, nil // the reader has done so
+	}
+	o, err := f.restoring()
+	return []pipeline.Step{restore.Apart(o)}, err
+}
+
+func (f *Flow) restoring() (restore.Options, error) {
 	o, err := documentOptions(f.Config)
-	return []pipeline.Step{restore.New(restore.Options{Source: input.SourceColumn, Column: input.DocumentColumn, Document: o, Workers: f.Workers()})}, err
+	return restore.Options{Document: o, Workers: f.Workers()}, err
 }
 
 // documentOptions are how documents are taken apart: where the policy does anything to

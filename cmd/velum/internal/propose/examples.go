@@ -3,6 +3,7 @@ package propose
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,11 +38,12 @@ type example struct {
 func (p *proposal) draw(ctx context.Context, c *column, src pipeline.Source) error {
 	e := &examples{aside: map[string]int{}, found: map[string]int{}, languages: map[string]int{}, vetter: vet.NewVetter()}
 	p.examples[c] = e
-	steps, err := p.flow.StreamSteps(nil, false)
-	if err != nil {
+	steps, err1 := p.flow.StreamSteps(nil, false)
+	apart, err2 := p.flow.Apart()
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	return pipeline.Run(ctx, src, steps, e, nil)
+	return pipeline.Run(ctx, src, append(apart, steps...), e, nil)
 }
 
 // valueOf is the value of a column in a row; "" if it has none.

@@ -199,6 +199,10 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 	if err != nil {
 		return nil, 0, flow.InputError(err)
 	}
+	apart, err := (&flow.Flow{Config: cfg, Documents: a.HasDocuments()}).Apart()
+	if err != nil {
+		return nil, 0, err
+	}
 	lenient := *cfg
 	lenient.Tokenize.AllowControls, lenient.Tokenize.MaxTokens = true, 1<<24
 	found := 0
@@ -214,7 +218,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 		if err != nil {
 			return nil, 0, err
 		}
-		err = pipeline.Run(ctx, src, []pipeline.Step{flow.Tokenized(&lenient)}, &picker{rows: rows, notes: &notes}, nil)
+		err = pipeline.Run(ctx, src, append(apart, flow.Tokenized(&lenient)), &picker{rows: rows, notes: &notes}, nil)
 		if err := errors.Join(err, src.Close()); err != nil {
 			return nil, 0, err
 		}

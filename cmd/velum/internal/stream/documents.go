@@ -135,6 +135,9 @@ func (d *documents) Put(b *pipeline.Batch) error {
 
 // refused stands in place of a document that does not leave.
 func (d *documents) refused(dst, id []byte, r pipeline.Reason) []byte {
+	if r == pipeline.SurvivingValue {
+		id = nil // which may be what survived
+	}
 	switch d.format {
 	case document.FHIR:
 		dst = append(dst, `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"suppressed","diagnostics":"`+r.String()+`"`...)
