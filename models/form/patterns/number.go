@@ -33,9 +33,7 @@ func (s *scan) number(i int) int {
 	}
 	n.g = s.group(i)
 	ageFinder{s}.ageInDigits(&n)
-	if n.glued {
-		documents.ibanCode(&n)
-	}
+	documents.account(&n)
 	cueFinder{s}.cued(&n)
 	pieceFinder{s}.pieces(&n)
 	if n.g.total() < 4 && !n.dialled && s.At(i-1) != '+' && s.At(i-1) != '(' {
@@ -45,13 +43,11 @@ func (s *scan) number(i int) int {
 	nets.ip(&n)
 	phoneFinder{s}.telephone(&n)
 	documents.dni(&n)
-	documents.foreigner(&n)
 	documents.social(&n)
-	documents.card(&n)
+	documents.lettered(&n)
 	documents.postal(&n)
 	documents.bankCode(&n)
 	documents.plate(&n)
-	documents.passport(&n)
 	return j
 }
 

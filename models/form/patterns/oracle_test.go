@@ -93,40 +93,6 @@ func TestOracles(t *testing.T) {
 	}
 }
 
-// TestCheckDigits takes numbers whose digits are known, and no other digit in
-// their place.
-func TestCheckDigits(t *testing.T) {
-	for v, want := range map[int]byte{12345678: 'Z', 87654321: 'X', 0: 'T', 40123456: 'W', 11234567: 'X', 21234567: 'R'} {
-		for b := byte('A'); b <= 'Z'; b++ {
-			if _, right := checkLetter(b, v); right != (b == want) {
-				t.Errorf("%d%c: %v", v, b, right)
-			}
-		}
-	}
-	for _, number := range []string{"081234567869", "280123456742", "174001234558", "501234567890"} {
-		right := 0
-		for c := range 100 {
-			if socialControl([]byte(number[:10] + string([]byte{byte('0' + c/10), byte('0' + c%10)}))) {
-				right++
-			}
-		}
-		if right != 1 {
-			t.Errorf("%s: %d check numbers are right", number[:10], right)
-		}
-	}
-	if !socialControl([]byte("280123456742")) || !socialControl([]byte("081234567869")) {
-		t.Error("a right number of the Social Security is refused")
-	}
-	if bankControl([]byte("21000418")) != '4' || bankControl([]byte("0200051332")) != '5' {
-		t.Error("control digits of a bank account")
-	}
-	for _, cif := range []string{"B12345674", "A58818501", "B65432106", "B6543210F"} {
-		if !cifControl([8]byte([]byte(cif[1:]))) {
-			t.Errorf("control of %s", cif)
-		}
-	}
-}
-
 // TestIBANDigits changes one digit of a right IBAN: mod 97 notices every such
 // error.
 func TestIBANDigits(t *testing.T) {

@@ -1,6 +1,9 @@
 package patterns
 
-import "github.com/velum-health/velum/models/word/cut"
+import (
+	"github.com/velum-health/velum/models/form/control"
+	"github.com/velum-health/velum/models/word/cut"
+)
 
 // Numbers are typed, pasted and dictated in pieces: 12 345 678 z, 6123-45678
 // over a line end, 4539.1488.0343.6467, one blank a digit. What has a check
@@ -184,7 +187,9 @@ func (s pieceFinder) pieces(n *num) {
 	s.cifPieces(n, &x)
 	s.socialPieces(n, &x)
 	s.cardPieces(n, &x)
-	s.accountPieces(n, &x)
+	if end := x.end(20); end > 0 && control.Account(x.digit[:20]) {
+		s.add(n.start, end, iban, 0.9, true)
+	}
 	if alone {
 		s.luhnPieces(n, &x)
 		s.telephonePieces(n, &x)
@@ -215,7 +220,7 @@ func (s pieceFinder) checkBehind(i, v int, together bool) int {
 	if !cut.IsLetter(b) {
 		return 0
 	}
-	if _, right := checkLetter(b, v); !right {
+	if b&^0x20 != control.Letter(v) {
 		return 0
 	}
 	switch {
@@ -241,20 +246,12 @@ func (s pieceFinder) dniPieces(n *num, x *spread, alone bool) {
 // niePieces finds NIE and the NIF with K, L or M, also glued to a word: NIEX...
 func (s pieceFinder) niePieces(n *num, x *spread) {
 	p := n.start - s.signsBefore(n.start) - 1
-	first := int(s.At(p) &^ 0x20)
-	v := 0
-	switch first {
-	case 'X', 'Y', 'Z':
-		v = (first - 'X') * 10_000_000
-	case 'K', 'L', 'M':
-	default:
-		return
-	}
+	v, ok := control.NIE(s.At(p), x.value(0, min(x.n, 7)))
 	end := x.end(7)
-	if end == 0 || s.AlnumBefore(p) && p != n.start-1 {
+	if !ok || end == 0 || s.AlnumBefore(p) && p != n.start-1 {
 		return
 	}
-	if last := s.checkBehind(end, v+x.value(0, 7), x.whole(7)); last > 0 {
+	if last := s.checkBehind(end, v, x.whole(7)); last > 0 {
 		s.add(p, last, dni, 0.9, true)
 	}
 }
@@ -277,7 +274,7 @@ func (s pieceFinder) cifPieces(n *num, x *spread) {
 		d[7] = s.At(p) &^ 0x20
 		end = p + 1
 	}
-	if end == 0 || !cifControl(d) || s.Digit(end) {
+	if end == 0 || !control.CIF(d) || s.Digit(end) {
 		return
 	}
 	_, glued := s.wordUpTo(p)
@@ -289,7 +286,7 @@ func (s pieceFinder) cifPieces(n *num, x *spread) {
 	case !s.Upper(p) && !(tight && x.apart == 0):
 		return
 	}
-	s.add(p, end, dni, 0.85, true)
+	s.add(p, end, dni, 0.9, true)
 }
 
 // startsWord tells whether a capital behind a small letter stands at i.
@@ -298,7 +295,7 @@ func (s pieceFinder) startsWord(i int) bool { return s.Upper(i) && s.SmallBefore
 func (s pieceFinder) socialPieces(n *num, x *spread) {
 	for _, digits := range [...]int{12, 11} {
 		end := x.end(digits)
-		if end == 0 || !socialControl(x.digit[:digits]) || !province(x.digit[0], x.digit[1]) {
+		if end == 0 || !control.Social(x.digit[:digits]) || !province(x.value(0, 2)) {
 			continue
 		}
 		if digits == 11 && (x.n > 11 || x.apart > 2 || x.value(0, 2) == 34 && x.digit[2] >= '6') {
@@ -313,7 +310,7 @@ func (s pieceFinder) socialPieces(n *num, x *spread) {
 // that touches them: G A P E 0..., TISGAPE0...
 func (s pieceFinder) cardPieces(n *num, x *spread) {
 	end := x.end(10)
-	if end == 0 || x.digit[0] > '1' || !isMonth(x.value(3, 5)) || x.value(5, 7) < 1 || x.value(5, 7) > 31 || s.Digit(end) {
+	if end == 0 || !control.Born(x.digit[:]) || s.Digit(end) {
 		return
 	}
 	p := n.start - s.signsBefore(n.start)
@@ -343,38 +340,7 @@ func (s pieceFinder) cardPieces(n *num, x *spread) {
 	case p < n.start && (!s.Upper(start) || !s.Upper(p-1)) && s.context(start)&forCard == 0 && gap == 0:
 		return
 	}
-	s.add(start, end, cardID, 0.9, true)
-}
-
-// accountPieces finds IBANs of digits only and the twenty digits of a Spanish
-// account.
-func (s pieceFinder) accountPieces(n *num, x *spread) {
-	if end := x.end(20); end > 0 && bankControl(x.digit[:8]) == x.digit[8] && bankControl(x.digit[10:20]) == x.digit[9] {
-		s.add(n.start, end, iban, 0.9, true)
-	}
-	q := n.start - s.signsBefore(n.start) - 1
-	p := q - 1
-	if s.signAt(p) == 1 && p != q {
-		p--
-	}
-	a, b := s.At(p)&^0x20, s.At(q)&^0x20
-	if !cut.IsLetter(a) || !cut.IsLetter(b) {
-		return
-	}
-	want := ibanLength(a, b) - 2
-	if want < 12 || want > maxDigits || x.end(want) == 0 {
-		return
-	}
-	rest := 0
-	for _, d := range x.digit[2:want] {
-		rest = mod97(rest, d)
-	}
-	for _, d := range [4]byte{a, b, x.digit[0], x.digit[1]} {
-		rest = mod97(rest, d)
-	}
-	if rest == 1 {
-		s.add(p, x.end(want), iban, 1, true)
-	}
+	s.add(start, end, cardID, 0.9, gap > 0 || x.apart > 0) // a form is no check digit: only what is read over signs needs to win
 }
 
 // luhnPieces finds payment cards and the IMEI of devices. One number in ten
@@ -383,7 +349,7 @@ func (s pieceFinder) accountPieces(n *num, x *spread) {
 func (s pieceFinder) luhnPieces(n *num, x *spread) {
 	for _, digits := range [...]int{19, 18, 16, 15, 14, 13} {
 		end := x.end(digits)
-		if end == 0 || s.Digit(end) || !luhn(x.digit[:digits]) {
+		if end == 0 || s.Digit(end) || !control.Luhn(x.digit[:digits]) {
 			continue
 		}
 		if issuer(x.value(0, 4), digits) {
@@ -396,21 +362,6 @@ func (s pieceFinder) luhnPieces(n *num, x *spread) {
 			return
 		}
 	}
-}
-
-// luhn tells whether the last digit is the check digit of the others.
-func luhn(d []byte) bool {
-	sum := 0
-	for k, b := range d {
-		v := int(b - '0')
-		if (len(d)-k)%2 == 0 {
-			if v *= 2; v > 9 {
-				v -= 9
-			}
-		}
-		sum += v
-	}
-	return sum%10 == 0 && sum > 0
 }
 
 // issuer tells whether a card of so many digits may begin with these four:

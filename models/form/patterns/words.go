@@ -67,6 +67,7 @@ const (
 	extension
 
 	// Single words that a rule asks for.
+	acronym   // of a test or unit
 	numbering // número, number
 	of        // de, of
 	ofThe     // del
@@ -86,7 +87,7 @@ const labels = forTelephone | forDNI | forSocial | forSocialAbroad | forCard | f
 // roleNames are the roles as words.txt names them, in their order.
 const roleNames = `filler telephone dni social socialAbroad card postal iban plate collegiate record patient everyday passport ip device
 	handle date age monthOf intoDate joins lately years months weeks days person numeral lasts lasted ageOf aged
-	old half ofOld century turns grows street town unit extension numbering of ofThe upTo fromAge theAges atAges with be mine`
+	old half ofOld century turns grows street town unit extension acronym numbering of ofThe upTo fromAge theAges atAges with be mine`
 
 // meaning is what a word says.
 type meaning struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
-	"github.com/velum-health/velum/models/form/patterns"
+	"github.com/velum-health/velum/models/form/control"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -246,8 +246,8 @@ func (c *compiler) recognizer(i int, e *entry) error {
 	if len(e.Patterns)+len(e.DenyList) == 0 {
 		return c.errorf(at, "%s: expected patterns or a deny_list", e.Name)
 	}
-	if r.check = patterns.Control(e.Check); r.check == nil && e.Check != "" {
-		return c.errorf(at+".check", "%s: no check digit %q; there are %s", e.Name, e.Check, strings.Join(patterns.Controls(), ", "))
+	if r.check = control.Named(e.Check); r.check == nil && e.Check != "" {
+		return c.errorf(at+".check", "%s: no check digit %q; there are %s", e.Name, e.Check, strings.Join(control.Names(), ", "))
 	}
 	for _, s := range []struct {
 		key   string

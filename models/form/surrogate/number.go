@@ -2,9 +2,9 @@ package surrogate
 
 import (
 	"bytes"
-)
 
-const checkLetters = "TRWAGMYFPDXBNJZSQVHLCKE"
+	"github.com/velum-health/velum/models/form/control"
+)
 
 // Number appends another number to dst in the same format: signs and blanks
 // stay, letters become letters of the same case, digits digits. What has a
@@ -132,13 +132,13 @@ func formOf(plain []byte) form {
 		return true
 	}
 	switch {
-	case shape("99999999A") && plain[8] == checkLetters[number(plain[:8])%23]:
+	case shape("99999999A") && plain[8] == control.Letter(number(plain[:8])):
 		return dni
-	case shape("A9999999A") && plain[0] >= 'X' && plain[0] <= 'Z' && plain[8] == checkLetters[nieNumber(plain)%23]:
+	case shape("A9999999A") && plain[0] >= 'X' && plain[0] <= 'Z' && plain[8] == control.Letter(nieNumber(plain)):
 		return nie
-	case shape("999999999999") && number(plain[:2]) >= 1 && number(plain[:2]) <= 66 && number(plain[10:]) == nassCheck(plain):
+	case shape("999999999999") && number(plain[:2]) >= 1 && number(plain[:2]) <= 66 && control.Social(plain):
 		return nass
-	case len(plain) == 24 && string(plain[:2]) == "ES" && ibanRest(plain) == 1:
+	case len(plain) == 24 && string(plain[:2]) == "ES" && control.IBANRest(plain) == 1:
 		return iban
 	case shape("AAAA9999999999"):
 		return cip
@@ -157,29 +157,6 @@ func number(digits []byte) (n int) {
 
 func nieNumber(plain []byte) int { return int(plain[0]-'X')*10_000_000 + number(plain[1:8]) }
 
-func nassCheck(plain []byte) int {
-	province, n := number(plain[:2]), number(plain[2:10])
-	if n < 10_000_000 {
-		return (province*10_000_000 + n) % 97
-	}
-	return (province*100_000_000 + n) % 97
-}
-
-// ibanRest is 1 for a right account: letters count from ten, the first four
-// signs stand last, and the whole leaves one by 97.
-func ibanRest(plain []byte) int {
-	rest := 0
-	for i := range plain {
-		switch b := plain[(i+4)%len(plain)]; {
-		case b <= '9':
-			rest = (rest*10 + int(b-'0')) % 97
-		default:
-			rest = (rest*100 + int(b-'A') + 10) % 97
-		}
-	}
-	return rest
-}
-
 // mend writes the check letters and digits of a form into text, a number of
 // random digits in the format of value, and what must stay.
 func (f form) mend(text, value []byte) {
@@ -191,18 +168,18 @@ func (f form) mend(text, value []byte) {
 	case anyNumber:
 		return
 	case dni:
-		plain[8] = checkLetters[number(plain[:8])%23]
+		plain[8] = control.Letter(number(plain[:8]))
 	case nie:
 		plain[0] = 'X' + (plain[0] % 3)
-		plain[8] = checkLetters[nieNumber(plain)%23]
+		plain[8] = control.Letter(nieNumber(plain))
 	case nass:
 		province := number(plain[:2])%52 + 1
 		plain[0], plain[1] = '0'+byte(province/10), '0'+byte(province%10)
-		check := nassCheck(plain)
+		check := control.SocialCheck(plain[:10])
 		plain[10], plain[11] = '0'+byte(check/10), '0'+byte(check%10)
 	case iban:
 		copy(plain, "ES00")
-		check := 98 - ibanRest(plain)
+		check := 98 - control.IBANRest(plain)
 		plain[2], plain[3] = '0'+byte(check/10), '0'+byte(check%10)
 	case cip:
 		month, day := number(plain[7:9])%12+1, number(plain[9:11])%28+1
