@@ -19,7 +19,11 @@ var verbs = regexp.MustCompile(`%[^ ]?[a-z%]`)
 // TestWords: no language lacks a text, and each has the places for what is put
 // in, in the same order.
 func TestWords(t *testing.T) {
-	for key, row := range words {
+	for key, row := range words() {
+		if len(row) != len(languageCodes) {
+			t.Errorf("%q: %d languages, want %d", key, len(row), len(languageCodes))
+			continue
+		}
 		for l, text := range row {
 			if strings.TrimSpace(text) == "" {
 				t.Errorf("%q: nothing in %s", key, languageCodes[l])
@@ -33,7 +37,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for r := pipeline.Sound + 1; r.String() != "?"; r++ {
-		if _, ok := words["why "+r.String()]; !ok {
+		if _, ok := words()["why "+r.String()]; !ok {
 			t.Errorf("reason %s is not explained", r)
 		}
 	}
@@ -71,7 +75,7 @@ func TestWordsAreUsed(t *testing.T) {
 				if key == "" || strings.HasPrefix(key, "ev ") && strings.HasSuffix(key, " ") { // the dossier's names of facts stand behind
 					continue
 				}
-				if used[key] = true; words[key] == [len(languageCodes)]string{} {
+				if used[key] = true; words()[key] == nil {
 					t.Errorf("%s asks for %q, which there is not", name, key)
 				}
 			}
@@ -80,11 +84,11 @@ func TestWordsAreUsed(t *testing.T) {
 			wordsOfItsOwn(t, name, string(source))
 		}
 	}
-	for key := range words {
+	for key := range words() {
 		switch {
 		case strings.HasPrefix(key, "study of "), strings.HasPrefix(key, "study by "), key == "study f1":
 		case used[key], strings.HasPrefix(key, "why "), strings.HasPrefix(key, "lang "), strings.HasPrefix(key, "measure "), strings.HasPrefix(key, "unlike "), strings.HasPrefix(key, "trend "), strings.HasPrefix(key, "risk by "), strings.HasPrefix(key, "find unlike "),
-			strings.HasPrefix(key, "ev section "), strings.HasPrefix(key, "ev fact "), strings.HasPrefix(key, "ev column "), strings.HasPrefix(key, "ev word "), strings.HasPrefix(key, "ev asks "), key == "line", key == "red", key == "amber", key == "green":
+			strings.HasPrefix(key, "ev section "), strings.HasPrefix(key, "ev fact "), strings.HasPrefix(key, "ev column "), strings.HasPrefix(key, "ev word "), strings.HasPrefix(key, "ev asks "), strings.HasPrefix(key, "review "), key == "line", key == "red", key == "amber", key == "green":
 		default:
 			t.Errorf("nobody asks for %q", key)
 		}
@@ -94,12 +98,12 @@ func TestWordsAreUsed(t *testing.T) {
 // Every measure has a name in every language: it stands in the table of scores.
 func TestMeasuresHaveNames(t *testing.T) {
 	for m := score.Measure(0); m.String() != "?"; m++ {
-		for lang, name := range words["measure "+m.String()] {
+		for lang, name := range words()["measure "+m.String()] {
 			if name == "" {
 				t.Errorf("%s has no name in %s", m, languageCodes[lang])
 			}
 		}
-		if _, ok := words["measure "+m.String()]; !ok {
+		if _, ok := words()["measure "+m.String()]; !ok {
 			t.Errorf("%s has no name", m)
 		}
 	}

@@ -276,22 +276,22 @@ func TestDecide(t *testing.T) {
 // TestWords: no language lacks a word, and no key is bound twice.
 func TestWords(t *testing.T) {
 	for _, lang := range Langs {
-		for word := range texts["en"] {
-			if texts[lang][word] == "" {
+		for word := range texts("en") {
+			if texts(lang)[word] == "" {
 				t.Errorf("%s: no %q", lang, word)
 			}
 		}
 	}
 	for _, q := range questions {
 		for _, answer := range q.answers {
-			if texts["en"][answer] == "" {
+			if texts("en")[answer] == "" {
 				t.Errorf("%s: no word for %q", q.name, answer)
 			}
 		}
 	}
 	bound := map[string]bool{}
 	for name, key := range Keys() {
-		if texts["en"][name] == "" {
+		if texts("en")[name] == "" {
 			t.Errorf("no word for the key %s", name)
 		}
 		if bound[key] {
