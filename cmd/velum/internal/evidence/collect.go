@@ -19,40 +19,6 @@ import (
 	"github.com/velum-health/velum/pipeline/audit"
 )
 
-// asked are the questions of every dossier, by section, and what answers each: a command,
-// an option, or "facts" for a key of the house's file. One that has no answer stays, as
-// not answered: what is missing is as much of the dossier as what is there.
-var asked = []struct {
-	section string
-	facts   [][2]string
-}{
-	{"release", [][2]string{{"purpose", "facts"}, {"recipients", "facts"}, {"controller", "facts"}, {"contact", "facts"}, {"legal_basis", "facts"}, {"minimisation", "facts"}, {"form", "facts"},
-		{"environment", "facts"}, {"contract", "facts"}, {"recipient_means", "facts"}, {"transparency", "facts"}, {"harms", "facts"}, {"dpia", "facts"}}},
-	{"key", [][2]string{{"key_id", "key.file"}, {"key_custody", "facts"}}},
-	{"input", [][2]string{{"notes_read", "velum run"}, {"input_files", "velum run"}, {"data_subjects", "facts"}, {"patients", "facts"}, {"languages", "velum run"}, {"unread", "velum run"},
-		{"unvouched", "read.sha256, read.twice"}, {"schema_drift", "velum run"}, {"duplicates", "read.ids"}}},
-	{"model", [][2]string{{"model", "velum run"}, {"trained_on", "velum run"}, {"measured", "velum models measure"}, {"measured_on", "velum models measure"}, {"dial", "tag.recall"}, {"scores", "velum train"},
-		{"model_use", "facts"}, {"ethics", "facts"}}},
-	{"program", [][2]string{{"program", "velum run"}, {"revision", "make build"}, {"toolchain", "make build"}, {"reproducible", "make build"}, {"sbom", "--sbom"}}},
-	{"configuration", [][2]string{{"profile", "velum run"}, {"policy", "velum run"}, {"config_sha256", "velum run"}, {"options", "velum run"}, {"last_step", "velum run"}, {"ids", "velum run"}}},
-	{"risk", [][2]string{{"light", "velum run"}, {"expected", "velum models measure --held"}, {"corrected", "velum audit prove"}, {"direct", "velum models measure --held"}, {"by_category", "velum models measure --held"},
-		{"by_part", "velum models measure --held"}, {"calibration", "velum models measure --held"}, {"per_note", "velum run --audit, velum audit prove"},
-		{"per_patient", "facts: patients; velum audit prove"}, {"leak_probability", "gate.missed"}, {"by_audited", "gate.missed"}, {"unlike", "velum run"}}},
-	{"audit", [][2]string{{"sample", "velum run --audit"}, {"read", "velum audit prove"}, {"leaks", "velum audit prove"}, {"bound", "velum audit prove"}, {"current", "velum audit prove"},
-		{"readers", "velum audit prove"}, {"readings", "velum audit prove"}, {"journals", "velum audit prove"}, {"strata", "velum audit prove"}, {"kappa", "velum audit prove --reading A,B"}}},
-	{"usefulness", [][2]string{{"categories", "velum run"}, {"words_lost", "inverse.use"}, {"in_vain", "inverse.use"}}},
-	{"attacks", [][2]string{{"attacks", "velum attack --json; --attacks"}, {"attacks_power", "velum attack --json; --attacks"}, {"attacks_failed", "velum attack --json; --attacks"}, {"linkage", "velum attack --table"}}},
-	{"surrogates", [][2]string{{"operators", "velum run"}, {"dates", "mask.policy"}, {"calendar", "mask.policy"}}},
-	{"anonymity", [][2]string{{"k", "anonymity.k"}, {"columns", "anonymity.k"}, {"suppressed", "anonymity.k"}, {"groups", "anonymity.k"}, {"smallest", "anonymity.k"}, {"releases", "mask.ledger; --ledger"},
-		{"comparable", "mask.ledger; --ledger"}}},
-	{"people", [][2]string{{"objections", "people.exclude"}, {"absent", "--exclude, --in"}, {"erasures", "velum forget"}, {"retention", "facts"}}},
-	{"quarantine", [][2]string{{"quarantined", "velum run"}, {"reasons", "velum run"}}},
-	{"drift", [][2]string{{"months", "velum run"}, {"beyond", "velum run"}}},
-	{"incidents", [][2]string{{"runs", "velum run"}, {"failed_runs", "velum run"}, {"log", "velum audit verify"}, {"known_incidents", "facts"}, {"incident_plan", "facts"}}},
-	{"governance", [][2]string{{"roles", "facts"}, {"procedures", "facts"}, {"monitoring", "facts"}, {"review", "facts"}, {"safe_harbor", "facts"}, {"actual_knowledge", "facts"}}},
-	{"bytes", [][2]string{{"checked", "velum check"}, {"manifest", "velum run"}, {"private_manifest", "velum run"}, {"masked", "velum run"}, {"head", "velum audit verify"}}},
-}
-
 // dossier gathers answers by their names.
 type dossier struct {
 	*source
@@ -88,21 +54,7 @@ func collect(ctx context.Context, s *source, o *Options) (*Record, error) {
 		}
 	}
 	record := &Record{Schema: schema, Language: l.String(), Made: now().UTC().Format("2006-01-02T15:04:05Z"), Velum: o.Build.Version, Output: s.output}
-	for _, section := range asked {
-		all := Section{Name: section.section}
-		for _, f := range section.facts {
-			answer := d.answers[f[0]]
-			if answer == nil {
-				missing := f[1]
-				if missing == "facts" {
-					missing = "--facts: " + f[0]
-				}
-				answer = &Fact{Name: f[0], Missing: missing}
-			}
-			all.Facts = append(all.Facts, *answer)
-		}
-		record.Sections = append(record.Sections, all)
-	}
+	record.Sections = sectionsOf(d.answers)
 	record.Clauses = clausesOf(d.answers)
 	return record, nil
 }

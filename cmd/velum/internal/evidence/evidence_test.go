@@ -15,10 +15,8 @@ import (
 
 // allFacts are the names of all questions.
 func allFacts() (all []string) {
-	for _, s := range asked {
-		for _, f := range s.facts {
-			all = append(all, f[0])
-		}
+	for _, q := range asked().questions {
+		all = append(all, q.fact)
 	}
 	return all
 }
@@ -27,7 +25,7 @@ func allFacts() (all []string) {
 // no question is there twice.
 func TestQuestions(t *testing.T) {
 	facts := allFacts()
-	for _, c := range clauses {
+	for _, c := range asked().clauses {
 		if len(c.facts) == 0 {
 			t.Errorf("%s %s %s: nothing could leave it unanswered", c.anchor, c.clause, c.asks)
 		}
@@ -37,9 +35,9 @@ func TestQuestions(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range houseFacts {
-		if !slices.Contains(facts, f.name) {
-			t.Errorf("nobody asks %q of the house", f.name)
+	for _, q := range asked().questions {
+		if q.section == "" || q.by == "" || (q.by == "facts") != (q.asks != "") {
+			t.Errorf("%q: section %q, answered by %q, asks %q", q.fact, q.section, q.by, q.asks)
 		}
 	}
 	if sorted := slices.Sorted(slices.Values(facts)); len(slices.Compact(sorted)) != len(facts) {
@@ -63,7 +61,7 @@ func TestClausesAreReckoned(t *testing.T) {
 		was := answers[f]
 		delete(answers, f)
 		for i, c := range clausesOf(answers) {
-			if wants := slices.Contains(clauses[i].facts, f); wants != (len(c.Missing) > 0) {
+			if wants := slices.Contains(asked().clauses[i].facts, f); wants != (len(c.Missing) > 0) {
 				t.Errorf("%s %s without %s: missing %q", c.Anchor, c.Clause, f, c.Missing)
 			}
 		}
@@ -83,21 +81,15 @@ func TestPage(t *testing.T) {
 		for _, answered := range []bool{false, true} {
 			r := &Record{Schema: schema, Language: l, Made: "2026-01-02T03:04:05Z"}
 			answers := map[string]*Fact{}
-			for _, s := range asked {
-				section := Section{Name: s.section}
-				for _, f := range s.facts {
-					x := Fact{Name: f[0], Missing: f[1]}
-					if answered {
-						x = Fact{Name: f[0], Values: []Value{text("<b>said</b> of " + f[0]), share(.5).in(.25, .75), count(12345)}}
-						answers[f[0]] = &x
-					}
-					if answered && f[0] == "light" {
-						x.Values = []Value{term("red"), text("look")}
-					}
-					section.Facts = append(section.Facts, x)
+			for _, f := range allFacts() {
+				if answered {
+					answers[f] = &Fact{Name: f, Values: []Value{text("<b>said</b> of " + f), share(.5).in(.25, .75), count(12345)}}
 				}
-				r.Sections = append(r.Sections, section)
+				if answered && f == "light" {
+					answers[f].Values = []Value{term("red"), text("look")}
+				}
 			}
+			r.Sections = sectionsOf(answers)
 			r.Clauses = clausesOf(answers)
 			html, err := render(r, nil, strings.Repeat("ab", 32))
 			again, _ := render(r, nil, strings.Repeat("ab", 32))
@@ -108,7 +100,7 @@ func TestPage(t *testing.T) {
 				t.Errorf("%s: the page has %q", l, m)
 			}
 			no := page.LanguageOf(l).Text("ev missing")
-			want := len(allFacts()) + len(clauses)
+			want := len(allFacts()) + len(asked().clauses)
 			if answered {
 				want = 0
 			}

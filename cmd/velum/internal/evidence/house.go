@@ -13,50 +13,21 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/syntax"
 )
 
-// houseFacts are what no program can know, in the order of the template.
-var houseFacts = []struct{ name, asks string }{
-	{"controller", "who is responsible for the notes: name, address"},
-	{"contact", "the data-protection officer, and how to reach them"},
-	{"purpose", "what the release is for"},
-	{"legal_basis", "by which law it is made (GDPR art. 6 and 9, national law, permit)"},
-	{"recipients", "who gets it"},
-	{"recipient_means", "what each recipient has or can reasonably get that tells whose a note is: other data, means, motives"},
-	{"environment", "where they use it, and how that place is protected"},
-	{"contract", "what they have signed: no re-identification, no passing on, audits, deletion"},
-	{"minimisation", "why no smaller or coarser release would do"},
-	{"form", "why it has surrogates and moved dates rather than nothing in their place, if so"},
-	{"data_subjects", "whose notes these are: population, how many of it are in the archive"},
-	{"patients", "how many patients the notes are of, a number"},
-	{"transparency", "how the people are told, and where they object"},
-	{"harms", "what would happen to them if a note were told to be theirs"},
-	{"dpia", "the impact assessment: reference, date, outcome"},
-	{"key_custody", "who holds the key file, where, who else can read it, when it is destroyed"},
-	{"roles", "who decides, who runs, who reads the sample, who approves the release"},
-	{"procedures", "the policies and procedures that this follows"},
-	{"retention", "how long the output, the private tree and the recipient's copy are kept"},
-	{"monitoring", "who watches for new data or techniques that make it identifiable"},
-	{"review", "when this dossier is looked at again"},
-	{"incident_plan", "what is done, by whom, when somebody is re-identified"},
-	{"known_incidents", "incidents outside of this program, or: none"},
-	{"model_use", "what the model is meant for, and what it is not"},
-	{"ethics", "who could be treated worse by its errors: languages, origins of names"},
-	{"safe_harbor", "HIPAA only: whether all 18 identifiers are out"},
-	{"actual_knowledge", "HIPAA only: what is known that could tell whose a note is, or: none"},
-}
-
 const maxFact = 4000 // characters
 
 // Template is an empty file of facts.
 func Template() string {
 	var b strings.Builder
 	b.WriteString("# What `velum evidence --facts FILE` cannot know. What stays empty is \"not answered\" in the dossier.\n# No names of patients, and nothing of a note.\n")
-	for _, f := range houseFacts {
-		fmt.Fprintf(&b, "\n# %s\n%s:\n", f.asks, f.name)
+	for _, q := range asked().questions {
+		if q.asks != "" {
+			fmt.Fprintf(&b, "\n# %s\n%s:\n", q.asks, q.fact)
+		}
 	}
 	return b.String()
 }
 
-// readHouse reads a file of facts: keys of the table above, each a text.
+// readHouse reads a file of facts: the facts of dossier.txt that the house is asked for, each a text.
 func readHouse(file string) (map[string]string, error) {
 	if problem := option.NotPlain(file, option.MaxNamed); problem != "" {
 		return nil, exit.Errorf(exit.Config, "name a file of YAML: `velum evidence --facts-template`", "%s %s", file, problem)
@@ -105,9 +76,11 @@ func (h *house) note(n ast.Node, key, message, hint string) {
 func (h *house) take(it *ast.MapNodeIter) {
 	var names []string
 	key := strings.TrimSpace(it.Key().GetToken().Value)
-	for _, f := range houseFacts {
-		names = append(names, f.name)
-		if f.name != key {
+	for _, q := range asked().questions {
+		if q.asks == "" {
+			continue
+		}
+		if names = append(names, q.fact); q.fact != key {
 			continue
 		}
 		said := ""
