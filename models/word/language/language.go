@@ -9,7 +9,7 @@
 // one for English; both fit into one number and are added together. Words
 // alone were not enough for notes of five words with abbreviations; trigrams
 // over accents that people leave out need the training with and without
-// accents that `velum train --kind language` does.
+// accents that weights_test.go does.
 package language
 
 import (
@@ -35,7 +35,7 @@ const (
 )
 
 // weightBytes holds two signed bytes a bucket, Catalan and English, in the
-// order of the buckets. Written by `velum train --kind language`.
+// order of the buckets. Written by weights_test.go.
 //
 //go:embed weights.bin
 var weightBytes []byte
@@ -52,7 +52,7 @@ var weights = func() (t [Size]uint32) {
 
 // commonBytes is a set of hashes, a bit each, of the words of [LeastWord] bytes
 // and more that are common in Spanish and Catalan, clinical and general, with
-// and without accents. Written by `velum train --kind language`. A word that
+// and without accents. Written by weights_test.go. A word that
 // shares its hash with one of them counts as known: one in eleven.
 //
 //go:embed words.bin
@@ -75,7 +75,7 @@ func known(form uint32) bool {
 func CommonBit(form uint32) uint32 { return form * 0x9E3779B1 >> (32 - CommonBits) }
 
 // Decision thresholds, in steps of 1/Scale; chosen on held-out sentences
-// (`velum train --kind language` without --out prints the figures).
+// (weights_test.go prints the figures).
 const (
 	sure      = scale / 2 // lead of the best language over the next
 	english   = 2 * scale // the lead of English: rare in the archives at hand

@@ -45,7 +45,6 @@ type Options struct {
 var otherwise = map[string]func(context.Context, *console.Console, *option.Config, *Options) error{
 	dictionary.Kind:   trainDictionary,
 	"morph":           trainMorph,
-	"language":        trainLanguage,
 	inverse.WordsKind: trainWords,
 }
 

@@ -1,4 +1,4 @@
-package train
+package language_test
 
 import (
 	"context"

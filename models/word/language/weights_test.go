@@ -1,10 +1,11 @@
-package train
+package language_test
 
 import (
 	"bufio"
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -13,17 +14,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/zeebo/xxh3"
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/velum-health/velum/cmd/velum/internal/console"
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/models/word/language"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/tokenize"
 )
 
@@ -37,43 +35,42 @@ var languages = [3]pipeline.Language{pipeline.Spanish, pipeline.Catalan, pipelin
 // sentences are those of each language, as lists of words.
 type sentences [3][][]string
 
-// trainLanguage fits the weights of models/word/language to files of sentences, one
-// a line, plain or gzipped, each named with its language (es=PATH). Numbers and
-// CoNLL-U columns before a sentence are skipped. One line in ten, chosen by its
-// hash, is held out. Same files, same weights. They are part of the binary:
-// without --out the weights that are in it are measured on the held-out lines.
-func trainLanguage(ctx context.Context, c *console.Console, _ *option.Config, o *Options) error {
+// Files of sentences, one a line, plain or gzipped, each named with its language; and whether to write weights.bin and words.bin
+// of them. Both are part of the binary, and nobody but who works on velum makes them:
+//
+//	go test ./models/word/language -run TestWeights -v -args -sentences es=PATH,ca=PATH,en=PATH [-write]
+var (
+	sentenceFiles = flag.String("sentences", "", "es=PATH,ca=PATH,en=PATH")
+	writeWeights  = flag.Bool("write", false, "write weights.bin and words.bin of the sentences")
+)
+
+// TestWeights measures the weights of the binary on held-out lines, or fits them. Numbers and CoNLL-U columns before a sentence are
+// skipped. One line in ten, chosen by its hash, is held out. The same files give the same weights.
+func TestWeights(t *testing.T) {
+	if *sentenceFiles == "" {
+		t.Skip("no sentences: see the flags of this file")
+	}
 	var train, held sentences
-	for _, entry := range o.Train {
+	for entry := range strings.SplitSeq(*sentenceFiles, ",") {
 		code, path, _ := strings.Cut(entry, "=")
 		k := languageOf(code)
-		if k < 0 || path == "" {
-			return exit.Errorf(exit.Config, "write es=PATH, ca=PATH, en=PATH", "--train: %q names no language and file", entry)
+		if k < 0 {
+			t.Fatalf("%q names no language and file", entry)
 		}
 		if err := readSentences(path, &train[k], &held[k]); err != nil {
-			return exit.With(exit.Config, err, "")
+			t.Fatal(err)
 		}
 	}
-	if len(train[0]) == 0 || len(train[1]) == 0 || len(train[2]) == 0 {
-		return exit.Errorf(exit.Config, "name files of es, ca and en with --train", "sentences of three languages are needed")
+	if !*writeWeights {
+		if err := measureLanguage(os.Stdout, &held); err != nil {
+			t.Fatal(err)
+		}
+		return
 	}
-	if o.Out == "" {
-		return measureLanguage(c.Out, &held)
+	m := fitLanguage(t.Context(), &train, languageWindows, func(int64) {})
+	if err := errors.Join(os.WriteFile("weights.bin", m.bytes(), 0o644), os.WriteFile("words.bin", commonWords(train[0], train[1]), 0o644)); err != nil {
+		t.Fatal(err)
 	}
-	progress := c.NewProgress("train", "windows", languageWindows)
-	m := fitLanguage(ctx, &train, languageWindows, progress.Add)
-	progress.End()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err := durable.WriteFile(nil, o.Out, m.bytes()); err != nil {
-		return err
-	}
-	if err := durable.WriteFile(nil, o.Out+".words", commonWords(train[0], train[1])); err != nil {
-		return err
-	}
-	_, err := c.Printf("%s: weights of %d sentences; build velum with them to measure them\n", o.Out, len(train[0])+len(train[1])+len(train[2]))
-	return err
 }
 
 // languageOf is the number of a language by its code, -1 if there is none.
