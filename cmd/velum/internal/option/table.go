@@ -238,9 +238,9 @@ type Shift struct {
 
 // Train is training.
 type Train struct {
-	Template, Scheme, Solver                string
-	L2, L1, Bias, Prune, Tolerance          float64
-	MinCount, Iterations, Patience, History int
+	Template, Scheme, Solver string
+	L2, L1, Bias, Tolerance  float64
+	MinCount, Iterations     int
 }
 
 // SVM is how the hyperplanes of an SVM are found.
@@ -251,23 +251,15 @@ type SVM struct {
 
 // Network is the architecture and the training of a network.
 type Network struct {
-	Named     string
-	Chars     string
-	Cell      string
-	Objective string
-	Units     int
-	Layers    int
-	Window    int
-	Feature   int
-	Epochs    int
-	Batch     int
-	Rate      float64
-	Swap      float64
-	Noise     float64
-	Blind     float64
-	Vectors   string
-	Frozen    bool
-	Seed      int
+	Named   string
+	Units   int
+	Epochs  int
+	Batch   int
+	Rate    float64
+	Noise   float64
+	Blind   float64
+	Vectors string
+	Seed    int
 }
 
 // Ensemble is what several taggers are put together of.
@@ -499,10 +491,7 @@ func (c *Config) trainOptions() []option {
 		opt("train.l1", &t.L1, 0, "Strength of the absolute penalty, λ₁·‖w‖₁ (OWL-QN). 0: L2 alone scores highest where memory is no concern; VIGI's ratio of 0.13 makes models ten times smaller.", shaping, within(0, 1e6)),
 		opt("train.min_count", &t.MinCount, 2, "Least occurrences of a feature. 2 halves the weights at the same score.", shaping, within(1, 1e6)),
 		opt("train.iterations", &t.Iterations, 120, "Most iterations. MEDDOCAN gains about 0.1 point of F1 between 80 and 160.", shaping, within(1, 100_000)),
-		opt("train.patience", &t.Patience, 10, "Iterations without a higher F1 on the development set after which training stops; counts only with --dev.", shaping, within(1, 100_000)),
 		opt("train.tolerance", &t.Tolerance, 1e-5, "Training stops when the objective fell by less than this share over ten iterations.", shaping, within(0, 1)),
-		opt("train.history", &t.History, 6, "Steps that L-BFGS remembers. More cost memory and gained nothing.", shaping, within(1, 100)),
-		opt("train.prune", &t.Prune, 0.005, "Weights below this are left out of the model file. 0.01 keeps a fifth of them and costs less than 0.1 point.", shaping, within(0, 1)),
 		opt("train.bias", &t.Bias, 0, "Taken from O's score in the weights when they are learned: a CRF that masks more, without a dial. 0.5 masks 2.7 points more on writers left out, at a precision of .96 for .97.", shaping, within(0, 20)),
 
 		opt("svm.loss", &v.Loss, "squared_hinge", "What a margin below 1 costs --kind svm: squared_hinge, or hinge.", shaping, oneOf("squared_hinge", "hinge")),
@@ -516,21 +505,13 @@ func (c *Config) networkOptions() []option {
 	n, e := &c.Network, &c.Ensemble
 	return []option{
 		opt("network.variant", &n.Named, "default", "Network and way of training for --kind bilstm, by name: default, or one of the papers' (boot, fhu, ls: BOOT; ngrid: NGRID; a-1, b-1, c-1, d-2: INV). The options below change single things of it.", oneOf(bilstm.Variants()...)),
-		opt("network.chars", &n.Chars, "", "What reads the characters of a token: cnn, lstm or none; empty takes the variant's. cnn is faster and was as good.", oneOf("", "cnn", "lstm", "none")),
-		opt("network.cell", &n.Cell, "", "lstm, or coupled (NGRID's, whose gates see the memory); empty takes the variant's.", oneOf("", "lstm", "coupled")),
-		opt("network.objective", &n.Objective, "", "What training makes probable: the path, the product of marginals, or each tag by itself (softmax); empty takes the variant's.", oneOf("", "path", "marginals", "softmax")),
 		opt("network.units", &n.Units, 0, "Units a direction, rounded up to a multiple of 8; 0 takes the variant's (104). On MEDDOCAN 64 lost 0.4 points of F1 and 200 gained nothing that could be told from chance.", within(0, 4096)),
-		opt("network.layers", &n.Layers, 0, "Recurrent layers, 1 or 2; 0 takes the variant's (1).", within(0, 2)),
-		opt("network.window", &n.Window, -1, "Tokens of overlapping runs that are read at once, 4 or more; 0 reads whole sequences of the template, below 0 takes the variant's.", within(-1, 65536)),
-		opt("network.feature", &n.Feature, -1, "Numbers that the vector of a feature of the template has, rounded up to a multiple of 8; 0 looks at no features, below 0 takes the variant's (64).", within(-1, 4096)),
 		opt("network.epochs", &n.Epochs, 0, "Passes over the notes; 0 takes the variant's (10).", within(0, 10_000)),
 		opt("network.batch", &n.Batch, 0, "Sequences a step; 0 takes the variant's (48).", within(0, 100_000)),
 		opt("network.rate", &n.Rate, 0, "Learning rate; 0 takes the variant's (0.003).", within(0, 10)),
-		opt("network.swap", &n.Swap, -1, "Share of spans that an epoch exchanges for another of their category; below 0 takes the variant's (0.3).", within(-1, 1)),
 		opt("network.noise", &n.Noise, -1, "Share of the sequences that an epoch sees in capitals, in lower case or without accents, a third each; below 0 takes the variant's (0).", within(-1, 1)),
 		opt("network.blind", &n.Blind, 0, "Share of the tokens of which an epoch sees neither word nor list nor cluster, only shape, characters and what stands around: so names are learned from their context.", within(0, 0.9)),
 		opt("network.vectors", &n.Vectors, "", "File of `velum embed` whose vectors the words begin with, by the form as it stands, in lower case, of the lemma if the template has lemma, else their mean. All its words become part of the model, those too that no training note has. Empty begins at random.", aFile, large),
-		opt("network.frozen", &n.Frozen, false, "Vectors of words stay as they begin; else they are learned too."),
 		opt("network.seed", &n.Seed, 1, "Seed of first weights, order and dropout. Two seeds differ by 0.1 to 0.2 points of F1.", within(0, 1e9)),
 
 		opt("ensemble.mode", &e.Mode, "mean", "How --kind ensemble puts its members together: mean of their marginals, each kind of model as much as the others; the first, and all where it is not sure (cascade); all spans, of two that overlap that of the more precise (priority).", oneOf(ensemble.Modes()...)),

@@ -245,6 +245,9 @@ func (t *Training) Teach(ctx context.Context, src pipeline.Source, before ...pip
 	return flow.InputError(pipeline.Run(ctx, src, append(before, flow.TeachSteps(t.cfg)...), t.Taught, nil))
 }
 
+// patience is how many iterations without a higher F1 on the development notes end a training.
+const patience = 10
+
 // Fit trains the model.
 func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 	unit, times := t.trainer.Work()
@@ -269,7 +272,7 @@ func (t *Training) Fit(ctx context.Context) (*flow.Model, error) {
 		o.Init, o.About.Parent = from.Model, hex.EncodeToString(from.SHA256[:])
 	}
 	if t.Options.Stop && len(t.Options.Dev) > 0 {
-		o.Patience = t.cfg.Train.Patience
+		o.Patience = patience
 		o.Dev = func(m tagger.Model) (float64, error) { return t.strictF1(ctx, m, t.dev()) }
 	}
 	if err := t.checkpoint(&o); err != nil {

@@ -41,16 +41,22 @@ type Materials struct {
 	Open func(name string) (tagger.Model, error)
 }
 
+// What a training of weights of features does whatever the configuration says.
+const (
+	lbfgsMemory = 6     // steps that L-BFGS remembers: more cost memory and gained nothing
+	prunedBelow = 0.005 // weights below it are left out of the model file: .01 keeps a fifth of them and costs less than .1 point
+)
+
 func newCRFTrainer(m *Materials) (tagger.Trainer, error) {
 	c := &m.Config.Train
 	return crftrain.NewTrainer(m.Template, m.TagSet, m.Resources, crftrain.TrainOptions{
 		SGD: c.Solver == "sgd",
-		L1:  c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: c.History, Delta: c.Tolerance, Prune: float32(c.Prune), Bias: float32(c.Bias),
+		L1:  c.L1, L2: c.L2, MinCount: c.MinCount, Iterations: c.Iterations, Memory: lbfgsMemory, Delta: c.Tolerance, Prune: prunedBelow, Bias: float32(c.Bias),
 	}), nil
 }
 
 func newSVMTrainer(m *Materials) (tagger.Trainer, error) {
-	c, o := &m.Config.SVM, svmtrain.TrainOptions{MinCount: m.Config.Train.MinCount, Prune: float32(m.Config.Train.Prune)}
+	c, o := &m.Config.SVM, svmtrain.TrainOptions{MinCount: m.Config.Train.MinCount, Prune: prunedBelow}
 	if c.Loss == "hinge" {
 		o.Loss = svmtrain.Hinge
 	}
@@ -170,18 +176,10 @@ func variant(n *option.Network) (bilstm.Architecture, bilstm.Recipe, error) {
 	if err != nil {
 		return a, r, err
 	}
-	a.Chars, a.Cell, a.Objective = cmp.Or(n.Chars, a.Chars), cmp.Or(n.Cell, a.Cell), cmp.Or(n.Objective, a.Objective)
-	a.Units, a.Layers = kernels.Pad(cmp.Or(n.Units, a.Units)), cmp.Or(n.Layers, a.Layers)
-	r.Epochs, r.Batch, r.Rate = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate)
-	a.Window, a.Feature = unlessBelowZero(n.Window, a.Window), kernels.Pad(unlessBelowZero(n.Feature, a.Feature))
-	r.Swap, r.Noise, r.Frozen = unlessBelowZero(n.Swap, r.Swap), unlessBelowZero(n.Noise, r.Noise), n.Frozen
-	r.Blind = n.Blind
-	return a, r, nil
-}
-
-func unlessBelowZero[T int | float64](n, otherwise T) T {
-	if n < 0 {
-		return otherwise
+	a.Units = kernels.Pad(cmp.Or(n.Units, a.Units))
+	r.Epochs, r.Batch, r.Rate, r.Blind = cmp.Or(n.Epochs, r.Epochs), cmp.Or(n.Batch, r.Batch), cmp.Or(n.Rate, r.Rate), n.Blind
+	if n.Noise >= 0 {
+		r.Noise = n.Noise
 	}
-	return n
+	return a, r, nil
 }
