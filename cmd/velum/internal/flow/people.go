@@ -1,9 +1,14 @@
 package flow
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,12 +44,14 @@ func (p *People) Close() error {
 // OpenPeople reads the tables of known people and of those who object; nil if the
 // configuration has none. The index of known people is a file without a name in
 // the folder beside the output, near: it ends with the process, however that
-// ends, and nobody else can open it.
-func OpenPeople(c *option.Config, near string) (*People, error) {
-	if c.People.Table == "" && c.People.Exclude == "" {
+// ends, and nobody else can open it. Of an archive, in, the files of a bulk export of FHIR
+// that hold patients, relatives or staff are read as such a table as well.
+func OpenPeople(c *option.Config, near string, in ...string) (*People, error) {
+	exports := peopleFiles(in)
+	if c.People.Table == "" && c.People.Exclude == "" && len(exports) == 0 {
 		return nil, nil
 	}
-	if c.Read.Columns.Patient == "" {
+	if c.Read.Columns.Patient == "" && c.People.Table+c.People.Exclude != "" {
 		return nil, exit.Errorf(exit.Config, "name the column of the patient's id with read.columns.patient", "people.table and people.exclude are joined with the notes by patient")
 	}
 	p := &People{}
@@ -54,16 +61,81 @@ func OpenPeople(c *option.Config, near string) (*People, error) {
 			return nil, err
 		}
 	}
-	if c.People.Table == "" {
+	if c.People.Table == "" && len(exports) == 0 {
 		return p, nil
 	}
 	if p.file, err = durable.NamelessFile(near); err != nil {
 		return nil, err
 	}
-	if err := p.read(c); err != nil {
-		return nil, errors.Join(err, p.Close())
+	b := people.NewBuilder(p.file)
+	if c.People.Table != "" {
+		err = p.read(c, b)
+	}
+	for _, path := range exports {
+		err = cmp.Or(err, p.readExport(c, b, path))
+	}
+	if err == nil {
+		p.Table, err = b.Table(p.file)
+	}
+	if err != nil {
+		return nil, errors.Join(InputError(err), p.Close())
 	}
 	return p, nil
+}
+
+// exported is the name of a file of a bulk export that holds persons.
+var exported = regexp.MustCompile(`(?i)^(Patient|RelatedPerson|Practitioner)([^A-Za-z].*)?\.ndjson(\.gz|\.zst)?$`)
+
+// peopleFiles are the files of an archive that hold persons. What cannot be read is told
+// when the archive is.
+func peopleFiles(in []string) (files []string) {
+	for _, root := range in {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() && exported.MatchString(entry.Name()) {
+				files = append(files, path)
+			}
+			return nil
+		})
+	}
+	return files
+}
+
+// readExport adds the persons of a file of resources. A line that is none is told when the
+// archive is read.
+func (p *People) readExport(c *option.Config, b *people.Builder, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	in, _, err := text.Unpacked(f, path)
+	if err != nil {
+		return err
+	}
+	rules := PatientRules(c)
+	for {
+		line, end := in.ReadBytes('\n')
+		if row := people.FromFHIR(line, func(id string) string { return string(rules.AppendText(nil, []byte(id))) }); row != nil {
+			if err := p.add(b, row); err != nil {
+				return err
+			}
+		}
+		if end == io.EOF {
+			return nil
+		} else if end != nil {
+			return end
+		}
+	}
+}
+
+// add adds a row, or counts it if nothing in it could be found.
+func (p *People) add(b *people.Builder, row []people.Value) error {
+	err := b.Add(row)
+	if errors.Is(err, people.ErrNothing) {
+		p.Empty++
+		return nil
+	}
+	return err
 }
 
 // tableOptions are how tables beside the archive are read: as text of UTF-8, or
@@ -76,16 +148,15 @@ func tableOptions(c *option.Config) (o text.Options, err error) {
 	return o, err
 }
 
-// read makes the table of known people.
-func (p *People) read(c *option.Config) error {
+// read adds the rows of the table of known people.
+func (p *People) read(c *option.Config, b *people.Builder) error {
 	o, err := tableOptions(c)
 	if err != nil {
 		return err
 	}
-	b := people.NewBuilder(p.file)
 	var fields []people.Field
 	var row []people.Value
-	err = read.EachRow(c.People.Table, o, func(names []string) (err error) {
+	return read.EachRow(c.People.Table, o, func(names []string) (err error) {
 		fields, err = p.fields(c, names)
 		return err
 	}, func(n int64, cells []parquet.Cell) error {
@@ -97,17 +168,8 @@ func (p *People) read(c *option.Config) error {
 			}
 			row = append(row, people.Value{Field: fields[cell.Column], Text: text})
 		}
-		err := b.Add(row)
-		if errors.Is(err, people.ErrNothing) {
-			p.Empty++
-			return nil
-		}
-		return err
+		return p.add(b, row)
 	})
-	if err == nil {
-		p.Table, err = b.Table(p.file)
-	}
-	return InputError(err)
 }
 
 // fields tells what each column holds.
@@ -163,7 +225,7 @@ func (f *Flow) recognized(fields bool) ([]pipeline.Step, error) {
 		return nil, nil
 	}
 	set, err := pipeline.Labels(f.labels())
-	o := recognize.Options{PatientColumn: input.PatientColumn, Labels: set, Workers: f.Workers()}
+	o := recognize.Options{PatientColumn: input.PatientColumn, Patients: PatientRules(f.Config), Labels: set, Workers: f.Workers()}
 	if f.People != nil {
 		o.People, o.Excluded = f.People.Table, f.People.Objects.sets()
 	}

@@ -53,7 +53,7 @@ func (m *masking) alike() error {
 // otherwise, and then nobody is found.
 func (m *masking) knowsSomebody(ctx context.Context) error {
 	t := m.People.Table
-	if t == nil || t.Rows() == 0 && t.Staff() > 0 || len(m.archive.Units) == 0 {
+	if t == nil || m.Config.People.Table == "" || t.Rows() == 0 && t.Staff() > 0 || len(m.archive.Units) == 0 {
 		return nil
 	}
 	cause := "has no row of anybody who could be found"

@@ -202,7 +202,7 @@ func (m *masking) bounded(ctx context.Context) (context.Context, func()) {
 func (m *masking) open(ctx context.Context, out commit.Output) (err error) {
 	cfg := m.Config
 	cfg.Choose.Use = cfg.Choose.Use && m.options.Tagged == "" // candidates were chosen when the notes were tagged
-	if m.People, err = flow.OpenPeople(cfg, m.options.Out); err != nil {
+	if m.People, err = flow.OpenPeople(cfg, m.options.Out, m.options.In...); err != nil {
 		return err
 	}
 	m.logPeople()

@@ -1,0 +1,56 @@
+package people
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// person resources of FHIR R4, as far as a note could hold what they say.
+type resource struct {
+	ResourceType, ID, BirthDate string
+	Patient                     struct{ Reference string }
+	Name                        []struct {
+		Family string
+		Given  []string
+	}
+	Telecom []struct{ Value string }
+	Address []struct {
+		Text string
+		Line []string
+	}
+	Identifier []struct{ Value any }
+}
+
+// roles of the resources that are about one person.
+var roles = map[string]string{"Patient": "patient", "RelatedPerson": "relative", "Practitioner": "staff"}
+
+// FromFHIR returns the row of a table that a resource of FHIR is, if it is about a patient,
+// a relative or a member of staff; nil if not. form makes the form of a patient's id.
+func FromFHIR(doc []byte, form func(id string) string) (row []Value) {
+	var r resource
+	if json.Unmarshal(doc, &r) != nil || roles[r.ResourceType] == "" {
+		return nil
+	}
+	row = append(row, Value{RoleField, roles[r.ResourceType]}, Value{Birth, r.BirthDate})
+	if r.ResourceType != "Practitioner" {
+		of := r.Patient.Reference
+		if r.ResourceType == "Patient" {
+			of = r.ID
+		}
+		row = append(row, Value{Patient, form(of[strings.LastIndexByte(of, '/')+1:])})
+	}
+	for _, n := range r.Name {
+		row = append(row, Value{Given, strings.Join(n.Given, " ")}, Value{Surname, n.Family})
+	}
+	for _, t := range r.Telecom {
+		row = append(row, Value{Telephone, t.Value})
+	}
+	for _, a := range r.Address {
+		row = append(row, Value{Address, a.Text}, Value{Address, strings.Join(a.Line, " ")})
+	}
+	for _, i := range r.Identifier {
+		row = append(row, Value{Identifier, fmt.Sprint(i.Value)})
+	}
+	return row
+}
