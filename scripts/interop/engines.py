@@ -1,7 +1,7 @@
 """The Spark recipe on Spark itself: one run, then the driver of configs/deploy/spark in a local cluster of two executors
 with speculation on, one of which is killed with -9 while a shard is at work. Both trees must be the same, byte for byte.
 
-    python3 scripts/interop/engines.py bin/velum scripts/bench/results/34-engines.md
+    python3 scripts/interop/engines.py bin/velum out/engines.md
 
 Needs Java 17 and PyPI (pyspark 4.0.1, in a virtual environment below out/engines unless it can be imported).
 """
@@ -109,7 +109,7 @@ def main():
             sys.exit("that is not what was promised")
         log.write_text("\n".join([
             "title: Shards on Spark, an executor killed in the middle",
-            f"command: `make engines`: Spark 4.0.1 (PyPI), `local-cluster[2,1,1024]`, speculation on, {FILES} files, {SHARDS} shards",
+            f"command: `make interop`: Spark 4.0.1 (PyPI), `local-cluster[2,1,1024]`, speculation on, {FILES} files, {SHARDS} shards",
             f"machine: {os.cpu_count()} cores, under the load of the day",
             f"date: {time.strftime('%Y-%m-%d')}",
             "", *rows, ""]))

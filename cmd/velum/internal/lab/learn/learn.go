@@ -306,7 +306,7 @@ func (l *learning) comparable() int {
 }
 
 // unmeasuredTurns are those that an archive teaches where nobody has labelled anything: two took a dictionary from .834 to .893
-// strict F1 (scripts/bench/results/19-learning.md); a third was not measured.
+// strict F1 (BENCHMARKS.md); a third was not measured.
 const unmeasuredTurns = 2
 
 // unmeasuredEnd tells whether learning from itself ends because nothing measures it. A model that learned from labelled notes
