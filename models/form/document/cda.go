@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"io"
 	"regexp"
-	"slices"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -14,18 +13,11 @@ import (
 // addresses and identifiers of participants are fields, codes and times stay, every
 // other text and every name that is shown beside a code is text.
 
-// roles say whose the names, ids and dates below an element are.
-var roles = map[string]Kind{
-	"recordTarget": PatientName, "patientRole": PatientName, "subject": PatientName, "guardian": RelativeName, "participant": RelativeName, "relatedEntity": RelativeName,
-	"author": StaffName, "dataEnterer": StaffName, "informant": StaffName, "legalAuthenticator": StaffName, "authenticator": StaffName, "performer": StaffName,
-	"encounterParticipant": StaffName, "responsibleParty": StaffName, "informationRecipient": StaffName, "custodian": institution, "providerOrganization": institution,
-	"representedOrganization": institution, "scopingOrganization": institution, "wholeOrganization": institution, "receivedOrganization": institution, "representedCustodianOrganization": institution,
-	"assignedEntity": StaffName, "assignedAuthor": StaffName, "assignedPerson": StaffName, "intendedRecipient": StaffName, "associatedPerson": RelativeName, "relatedPerson": RelativeName,
-	"asOrganizationPartOf": institution, "place": institution, "location": institution, "birthplace": institution, "serviceProviderOrganization": institution, "manufacturerOrganization": institution,
-}
-
-// cdaIDs are elements whose ids name a document, a section or a template, and nobody.
-var cdaIDs = []string{"ClinicalDocument", "parentDocument", "section", "component"}
+// The tables of names.txt that CDA is read by.
+var (
+	cdaWhose     = names("cda-whose")
+	cdaDocuments = names("cda-documents")
+)
 
 // cdaDate is a time of HL7 v3.
 var cdaDate = regexp.MustCompile(`^[0-9]{4}([0-9]{2}([0-9]{2}([0-9]{2,6}(\.[0-9]+)?)?)?)?([+-][0-9]{2,4})?$`)
@@ -204,7 +196,7 @@ func (c *clinical) id(a attr, parent string, whose Kind) {
 		s, _ := c.all.within(a.start, a.end, script{})
 		c.named(s)
 		c.ID = []byte(c.m.value("root") + "/" + string(value))
-	case slices.Contains(cdaIDs, parent):
+	case cdaDocuments[parent] == set:
 		s, _ := c.all.within(a.start, a.end, inXML)
 		c.keep(s, nil)
 	case whose == StaffName:
@@ -220,7 +212,7 @@ func (c *clinical) id(a attr, parent string, whose Kind) {
 // whose says whose the element at hand is; Words: nobody's.
 func (c *clinical) whose() Kind {
 	for i := len(c.names) - 1; i >= 0; i-- {
-		if k := roles[c.names[i]]; k != Words {
+		if k := cdaWhose[c.names[i]]; k != Words {
 			return k
 		}
 	}

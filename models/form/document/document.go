@@ -16,7 +16,9 @@ package document
 
 import (
 	"bytes"
+	_ "embed"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/pipeline"
@@ -45,6 +47,30 @@ const (
 	likeName
 	likeID
 )
+
+// kindNames are what the kinds are called in names.txt and hl7.txt.
+var kindNames = strings.Fields("words patient relative staff address phone id staffid birth - is place")
+
+func kindOf(name string) Kind { return Kind(max(slices.Index(kindNames, name), 0)) }
+
+// set is the kind of names of a table that is a set.
+const set = Kinds
+
+//go:embed names.txt
+var namesText string
+
+// names is a table of names.txt.
+func names(table string) map[string]Kind {
+	all := map[string]Kind{}
+	for line := range strings.Lines(namesText) {
+		if words := strings.Fields(line); len(words) > 2 && words[0] == table {
+			for _, name := range words[2:] {
+				all[name] = kindOf(words[1])
+			}
+		}
+	}
+	return all
+}
 
 // quiet are the kinds of fields that are not searched for elsewhere.
 var quiet = map[Kind]Kind{institution: Address, likeName: StaffName, likeID: PatientID}

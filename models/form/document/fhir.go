@@ -16,53 +16,23 @@ import (
 // members: what a datatype gives to persons is a field wherever it stands, what is coded
 // stays, and every other string is text.
 
-// fhirKeys are the members that stay if they are written as a code or a link: codes,
-// addresses of definitions, versions. All others with strings are text, or a field.
-var fhirKeys = setOf("resourceType", "system", "code", "status", "use", "language", "contentType", "versionId", "profile", "version", "url", "uri",
-	"gender", "mode", "intent", "priority", "type", "xmlns", "hash", "docStatus", "comparator", "unit", "linkId", "definition", "reference", "fullUrl", "relation",
-	"method", "rank", "valueCode", "valueUri", "valueUrl", "valueCanonical", "valueOid", "valueUuid", "size", "uid", "criteria", "severity", "cardinality", "instantiatesCanonical", "instantiatesUri")
-
-// fhirTypes are members that hold a datatype of persons, with what it is called.
-var fhirTypes = map[string]string{
-	"name": "HumanName", "valueHumanName": "HumanName", "address": "Address", "valueAddress": "Address", "telecom": "ContactPoint", "valueContactPoint": "ContactPoint",
-	"identifier": "Identifier", "masterIdentifier": "Identifier", "valueIdentifier": "Identifier", "groupIdentifier": "Identifier", "requisition": "Identifier", "accessionIdentifier": "Identifier",
-}
-
-// persons are resources that are about one person or institution, and what the strings
-// are that no datatype names: a maiden name in an extension, for instance.
-var persons = map[string]Kind{"Patient": PatientName, "Person": PatientName, "RelatedPerson": RelativeName, "Practitioner": StaffName,
-	"Organization": institution, "Location": institution, "HealthcareService": institution, "Endpoint": institution}
-
-// displayed says whose name is shown beside a reference: by what it refers to, or
-// else by the member that it is in.
-var displayed = map[string]Kind{
-	"Patient": PatientName, "Person": PatientName, "Group": PatientName, "RelatedPerson": RelativeName, "Practitioner": StaffName, "PractitionerRole": StaffName,
-	"CareTeam": StaffName, "Organization": institution, "Location": institution, "HealthcareService": institution, "Endpoint": institution,
-	"subject": PatientName, "patient": PatientName, "beneficiary": PatientName, "author": StaffName, "performer": StaffName, "authenticator": StaffName,
-	"party": StaffName, "actor": StaffName, "individual": StaffName, "practitioner": StaffName, "requester": StaffName, "recorder": StaffName, "asserter": StaffName,
-	"resultsInterpreter": StaffName, "generalPractitioner": StaffName, "sender": StaffName, "recipient": StaffName, "informant": StaffName, "who": StaffName, "agent": StaffName,
-	"custodian": institution, "organization": institution, "location": institution, "serviceProvider": institution, "managingOrganization": institution, "assigner": institution, "facility": institution,
-}
+// The tables of names.txt that FHIR is read by.
+var (
+	fhirKeeps   = names("fhir-keeps")
+	fhirTypes   = names("fhir-types")
+	fhirPersons = names("fhir-persons")
+	fhirShown   = names("fhir-shown")
+	fhirFiles   = names("fhir-files")
+)
 
 // maskedHere is FHIR's own sign that a value was left out for privacy.
 const maskedHere = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"masked"}]}`
-
-// fhirFiles are members whose address is that of a file about somebody, or of a search.
-var fhirFiles = setOf("attachment", "photo", "content", "link", "valueAttachment", "image", "contentAttachment")
 
 // fhirNumber is a number of JSON.
 var fhirNumber = regexp.MustCompile(`^-?[0-9][-+0-9.eE]*$`)
 
 // fhirDate is what a date, a dateTime or an instant is.
 var fhirDate = regexp.MustCompile(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01])(T[0-9:.]+(Z|[+-][0-9:]+))?)?)?$`)
-
-func setOf(names ...string) map[string]bool {
-	set := map[string]bool{}
-	for _, n := range names {
-		set[n] = true
-	}
-	return set
-}
 
 // resource walks over a resource, and those in it.
 type resource struct {
@@ -172,7 +142,7 @@ func referred(ref string) string {
 func (r *resource) object(v *value, in string, usual Kind) {
 	kind := string(r.string(v.get("resourceType")))
 	if kind != "" {
-		if usual = persons[kind]; kind == "Binary" {
+		if usual = fhirPersons[kind]; kind == "Binary" {
 			in = "attachment"
 		}
 	}
@@ -192,7 +162,7 @@ func (r *resource) object(v *value, in string, usual Kind) {
 		case key == "data" && m.kind == '"' && v.get("contentType") != nil:
 		case (key == "valueBase64Binary" || key == "query" && in == "entity") && m.kind == '"':
 			r.attachment(m, "text/plain")
-		case m.kind == '"' && (key == "source" && in == "meta" || key == "url" && fhirFiles[in] || key == "valueUrl"):
+		case m.kind == '"' && (key == "source" && in == "meta" || key == "url" && fhirFiles[in] == set || key == "valueUrl"):
 			r.text(m, likeID)
 		case key == "div" && m.kind == '"':
 			r.div(m)
@@ -211,13 +181,13 @@ func (r *resource) shownBy(v *value, in string) Kind {
 	if v.get("code") != nil || v.get("system") != nil {
 		return Words
 	}
-	if k := displayed[referred(string(r.string(v.get("reference"))))]; k != Words {
+	if k := fhirShown[referred(string(r.string(v.get("reference"))))]; k != Words {
 		return k
 	}
-	if k := displayed[string(r.string(v.get("type")))]; k != Words {
+	if k := fhirShown[string(r.string(v.get("type")))]; k != Words {
 		return k
 	}
-	return displayed[in]
+	return fhirShown[in]
 }
 
 // member walks over any other member of an object; in is where that stands itself.
@@ -232,11 +202,11 @@ func (r *resource) member(m, of *value, key, in string, usual Kind) {
 	case '"':
 		text := r.string(m)
 		switch kind := datatype(fhirTypes[in], key, usual); {
-		case fhirKeys[key] && kind == usual, kind == Words && bytes.HasPrefix(text, []byte("urn:oid:")):
+		case fhirKeeps[key] == set && kind == usual, kind == Words && bytes.HasPrefix(text, []byte("urn:oid:")):
 			r.code(m, text)
 		case fhirDate.Match(text):
 			r.primitive(m, of, EventDate, fhirDate)
-		case kind == PatientName && fhirTypes[in] == "" && !strings.HasPrefix(key, "value"), kind == Words && named(text):
+		case kind == PatientName && fhirTypes[in] == Words && !strings.HasPrefix(key, "value"), kind == Words && named(text):
 			r.text(m, likeName)
 		default:
 			r.text(m, kind)
@@ -267,9 +237,9 @@ func (r *resource) code(v *value, text []byte) {
 }
 
 // datatype is what a string is in an object of a datatype of persons.
-func datatype(name, key string, usual Kind) Kind {
-	switch name {
-	case "HumanName":
+func datatype(of Kind, key string, usual Kind) Kind {
+	switch of {
+	case PatientName: // HumanName
 		switch {
 		case key == "use":
 		case key == "prefix" || key == "suffix": // titles, which are words of notes as well
@@ -277,15 +247,15 @@ func datatype(name, key string, usual Kind) Kind {
 		case usual != StaffName && usual != RelativeName:
 			return PatientName
 		}
-	case "Address":
+	case Address:
 		if key != "use" && key != "type" && usual != institution {
 			return Address
 		}
-	case "ContactPoint":
+	case Phone: // ContactPoint
 		if key == "value" {
 			return Phone
 		}
-	case "Identifier":
+	case PatientID: // Identifier
 		if key == "value" {
 			if usual == StaffName {
 				return StaffID

@@ -3,6 +3,7 @@ package document
 import (
 	"bytes"
 	_ "embed"
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,13 +60,8 @@ func (t *hl7Table) field(segment string, number int) []string {
 	return nil
 }
 
-// hl7Kinds are the kinds of the words of the table that mean a person; a name is that of
-// whom the segment is about.
-var hl7Kinds = map[string]Kind{"name": StaffName, "staff": StaffName, "staffid": StaffID, "id": PatientID, "address": institution, "phone": Phone, "birth": Date, "words": Words}
-
-// hl7Persons says whose names and addresses a segment has; those of others are of staff
-// and of institutions.
-var hl7Persons = map[string]Kind{"PID": PatientName, "MRG": PatientName, "IN1": PatientName, "IN2": PatientName, "NK1": RelativeName, "GT1": RelativeName}
+// hl7Persons says whose names and addresses a segment has.
+var hl7Persons = names("hl7-persons")
 
 // hl7Number is how a number, a time of day or a range of numbers is written.
 var hl7Number = regexp.MustCompile(`^[-+<>=~ ]*[0-9]+[-+0-9.,:/eE ]*%?$`)
@@ -363,10 +359,10 @@ func (m *message) part(s source, hold string) {
 		}
 	case hold == "words", hold == "code":
 		m.look(s)
-	case hl7Kinds[hold] == Words:
+	case kindOf(hold) == Words:
 		m.suspect(s, text)
 	default:
-		m.person(s, hl7Kinds[hold], text)
+		m.person(s, kindOf(hold), text)
 	}
 }
 
@@ -451,10 +447,13 @@ func (m *message) appendEscape(text *[]byte, raw []byte) []byte {
 	case name == "H" || name == "N":
 	case name[0] == '.':
 		*text = append(*text, '\n')
-	case name[0] == 'X' && len(name)%2 == 1 && hexOf([]byte(name[1:])) >= 0:
-		for i := 1; i < len(name); i += 2 {
-			*text = append(*text, byte(hexOf([]byte(name[i:i+2]))))
+	case name[0] == 'X':
+		data, err := hex.DecodeString(name[1:])
+		if err != nil {
+			*text = append(*text, raw[0])
+			return raw[:1]
 		}
+		*text = append(*text, data...)
 	default: // of the house: looked at as it is
 		*text = append(*text, raw[0])
 		return raw[:1]

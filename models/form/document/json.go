@@ -3,6 +3,7 @@ package document
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -157,9 +158,9 @@ func escaped(raw []byte) (rune, int) {
 	case 't':
 		return '\t', 2
 	case 'u':
-		r := rune(hexOf(raw[2:6]))
+		r := hexOf(raw[2:6])
 		if utf16.IsSurrogate(r) && len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
-			if pair := utf16.DecodeRune(r, rune(hexOf(raw[8:12]))); pair != utf8.RuneError {
+			if pair := utf16.DecodeRune(r, hexOf(raw[8:12])); pair != utf8.RuneError {
 				return pair, 12
 			}
 		}
@@ -169,20 +170,10 @@ func escaped(raw []byte) (rune, int) {
 	}
 }
 
-// hexOf is the number that hexadecimal digits write; -1 if one is no digit.
-func hexOf(digits []byte) int {
-	n := 0
-	for _, c := range digits {
-		switch {
-		case c >= '0' && c <= '9':
-			n = n<<4 | int(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			n = n<<4 | int(c|0x20-'a'+10)
-		default:
-			return -1
-		}
-	}
-	return n
+// hexOf is the number that four hexadecimal digits of valid JSON write.
+func hexOf(digits []byte) rune {
+	n, _ := strconv.ParseUint(string(digits), 16, 16)
+	return rune(n)
 }
 
 // quoteJSON is script.quote of strings.

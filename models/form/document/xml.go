@@ -2,9 +2,8 @@ package document
 
 import (
 	"bytes"
-	"encoding/xml"
+	"html"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -281,57 +280,15 @@ func entity(raw []byte) (r rune, size int) {
 	if end < 2 {
 		return 0, 0
 	}
-	name := string(raw[1:end])
-	if digits, ok := strings.CutPrefix(name, "#"); ok {
-		base := 10
-		if hex := strings.TrimLeft(digits, "xX"); hex != digits {
-			digits, base = hex, 16
-		}
-		n, err := strconv.ParseUint(digits, base, 21)
-		if err != nil || n == 0 || !utf8.ValidRune(rune(n)) {
-			return 0, 0
-		}
-		return rune(n), end + 1
+	text := html.UnescapeString(string(raw[:end+1]))
+	if r, size = utf8.DecodeRuneInString(text); size < len(text) || r == utf8.RuneError {
+		return 0, 0 // no entity of a character
 	}
-	switch name {
-	case "amp":
-		return '&', end + 1
-	case "lt":
-		return '<', end + 1
-	case "gt":
-		return '>', end + 1
-	case "quot":
-		return '"', end + 1
-	case "apos":
-		return '\'', end + 1
-	}
-	if s := xml.HTMLEntity[name]; s != "" {
-		r, _ = utf8.DecodeRuneInString(s)
-		return r, end + 1
-	}
-	return 0, 0
+	return r, end + 1
 }
 
 // escapeXML is script.quote of XML.
-func escapeXML(dst, text []byte) []byte {
-	for _, c := range text {
-		switch c {
-		case '&':
-			dst = append(dst, "&amp;"...)
-		case '<':
-			dst = append(dst, "&lt;"...)
-		case '>':
-			dst = append(dst, "&gt;"...)
-		case '"':
-			dst = append(dst, "&quot;"...)
-		case '\'':
-			dst = append(dst, "&#39;"...)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
+func escapeXML(dst, text []byte) []byte { return append(dst, html.EscapeString(string(text))...) }
 
 // unmarked is text in which a sign means itself: in CDATA, comments and scripts.
 var unmarked = script{quote: func(dst, text []byte) []byte {
@@ -344,12 +301,11 @@ var unmarked = script{quote: func(dst, text []byte) []byte {
 	return dst
 }}
 
-// inline are elements that do not end a line.
-var inline = []string{"a", "abbr", "acronym", "b", "big", "cite", "code", "content", "del", "em", "font", "i", "ins", "kbd", "linkHtml", "mark", "q", "s", "samp",
-	"small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var"}
-
-// shownAttrs are attributes of narratives that people write.
-var shownAttrs = []string{"title", "alt", "href", "src", "summary", "content", "value", "placeholder", "label", "name", "id", "ID"}
+// The tables of names.txt that narratives are read by.
+var (
+	htmlInline = names("html-inline")
+	htmlShown  = names("html-shown")
+)
 
 // narrative adds the text of XHTML or HTML. It returns false if it is broken.
 func (d *Document) narrative(s source, lenient bool) bool {
@@ -369,11 +325,11 @@ func (d *Document) shown(s *source, m *markup) {
 		switch {
 		case m.name == "td" || m.name == "th":
 			d.apart('\t')
-		case !slices.Contains(inline, m.name):
+		case htmlInline[m.name] != set:
 			d.apart('\n')
 		}
 		for _, a := range m.attrs {
-			if slices.Contains(shownAttrs, a.name) && bytes.ContainsAny(m.src[a.start:a.end], " @:") {
+			if htmlShown[a.name] == set && bytes.ContainsAny(m.src[a.start:a.end], " @:") {
 				d.attrText(s, a, Words, nil)
 			} else {
 				inner, _ := s.within(a.start, a.end, inXML)

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -162,13 +163,18 @@ func oneEdit(a, b []byte) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && string(a[i+2:]) == string(b[i+2:])
 }
 
-// shortened are names as they are shortened in notes.
-var shortened = map[string]string{
-	"m": "maria", "ma": "maria", "fco": "francisco", "fca": "francisca", "fcisco": "francisco", "ant": "antonio", "ml": "manuel",
-	"mnel": "manuel", "jse": "jose", "jsep": "josep", "fdo": "fernando", "gral": "general", "dgo": "domingo", "ramn": "ramon", "stgo": "santiago",
-	"hdez": "hernandez", "hdz": "hernandez", "fdez": "fernandez", "fdz": "fernandez", "rguez": "rodriguez", "rdguez": "rodriguez", "rdgez": "rodriguez",
-	"rodgz": "rodriguez", "glez": "gonzalez", "gzlez": "gonzalez", "glz": "gonzalez", "gnlez": "gonzalez", "gcia": "garcia", "ga": "garcia", "mtnez": "martinez",
-	"mtez": "martinez", "mnez": "martinez", "mtz": "martinez", "lpz": "lopez", "schez": "sanchez", "sanchz": "sanchez", "snchez": "sanchez", "prez": "perez", "pz": "perez",
-	"gmez": "gomez", "gmz": "gomez", "jmnez": "jimenez", "jmez": "jimenez", "jnez": "jimenez", "gtrrez": "gutierrez", "gtez": "gutierrez", "dguez": "dominguez",
-	"dmguez": "dominguez", "vzquez": "vazquez", "vquez": "vazquez", "alvz": "alvarez", "alvrez": "alvarez", "dz": "diaz", "mz": "munoz",
-}
+// shortened are names as they are shortened in notes: a name, and how it is written.
+var shortened = func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.SplitSeq(`maria m ma; francisco fco fcisco; francisca fca; antonio ant; manuel ml mnel; jose jse;
+	josep jsep; fernando fdo; general gral; domingo dgo; ramon ramn; santiago stgo;
+	hernandez hdez hdz; fernandez fdez fdz; rodriguez rguez rdguez rdgez rodgz; gonzalez glez gzlez glz gnlez; garcia gcia ga; martinez mtnez mtez mnez mtz;
+	lopez lpz; sanchez schez sanchz snchez; perez prez pz; gomez gmez gmz; jimenez jmnez jmez jnez; gutierrez gtrrez gtez;
+	dominguez dguez dmguez; vazquez vzquez vquez; alvarez alvz alvrez; diaz dz; munoz mz`, ";") {
+		words := strings.Fields(line)
+		for _, short := range words[1:] {
+			all[short] = words[0]
+		}
+	}
+	return all
+}()
