@@ -30,7 +30,6 @@ type maker struct {
 	words     int
 	clauses   []uint64 // hashes
 	planned   [4]private
-	invention []byte
 	style     style
 	registers [numRegisters]int32 // names said before in this note, plus one; 0 is none
 	date      [3]int32            // day, month, year of the date at work
@@ -320,6 +319,9 @@ type commonRules struct {
 	report  *rule
 
 	notInstitution, notPlace *rule // sentences of the private rules with nobody's places
+	madeLast, madeTown       *rule // names that stand in no list
+	month, shortMonth        *rule // of which the twelve alternatives are taken by number
+	mailHost                 *rule
 }
 
 func findCommon(g grammar) (c commonRules) {
@@ -328,6 +330,8 @@ func findCommon(g grammar) (c commonRules) {
 	}
 	c.hard, c.report = g["hard"], g["report"]
 	c.notInstitution, c.notPlace = g["not.institution"], g["not.place"]
+	c.madeLast, c.madeTown, c.mailHost = g["made.last"], g["made.town"], g["mail.host"]
+	c.month, c.shortMonth = g["month.name"], g["month.short"]
 	return c
 }
 

@@ -155,63 +155,28 @@ const (
 // trained on these notes does not learn to trust the lists alone.
 const invented = 0.08
 
-// draw returns a name of the pool, or now and then one made up. It is valid
-// until the next name is drawn.
+// draw returns a name of the pool, or now and then one made up.
 func (l *lexicon) draw(m *maker, p pool) string {
-	if p == lastName && m.chance(invented) {
-		return l.invent(m, surnameParts[m.below(len(surnameParts))])
-	}
-	if p == townName && m.chance(invented) {
-		return l.invent(m, townParts[m.below(len(townParts))])
+	switch {
+	case p == lastName && m.chance(invented):
+		return l.invent(m, m.rules[m.at].madeLast)
+	case p == townName && m.chance(invented):
+		return l.invent(m, m.rules[m.at].madeTown)
 	}
 	return l.pools[p][m.below(len(l.pools[p]))]
 }
 
-// parts of made-up names: one of each column.
-type parts [3][]string
-
-func (l *lexicon) invent(m *maker, p parts) string {
+// invent makes a name up that belongs to the split.
+func (l *lexicon) invent(m *maker, r *rule) string {
+	body, start := r.alternatives[m.below(len(r.alternatives))], len(m.text)
 	for {
-		m.invention = m.invention[:0]
-		for _, column := range p {
-			m.invention = append(m.invention, column[m.below(len(column))]...)
-		}
-		name := string(m.invention)
+		m.write(body)
+		name := string(m.text[start:])
+		m.text = m.text[:start]
 		if nameSplit(name) == l.split {
 			return name
 		}
 	}
-}
-
-var surnameParts = []parts{
-	{
-		{"Puig", "Font", "Mas", "Vila", "Casa", "Serra", "Roca", "Mont", "Riba", "Coll", "Camp", "Torre", "Vall", "Prat", "Sala", "Bell", "Rovir", "Garrig", "Solan", "Pujol", "Verd", "Castell", "Bosc"},
-		{"", "", "de", "a", "i"},
-		{"mitjà", "verd", "bona", "nova", "llonga", "roig", "negre", "agut", "erola", "arnau", "bert", "mir", "gut", "alta", "fosca", "cabra", "munt", "sec", "blanch", "ric", "dosa", "ell", "oles", "ats"},
-	},
-	{
-		{"Carv", "Tord", "Alb", "Mend", "Sal", "Bar", "Ar", "Cal", "Or", "Gal", "Val", "Per", "Zur", "Mor", "Lar", "Ver", "Cer", "Ber", "Tam", "Zal", "Ros", "Qui"},
-		{"and", "al", "on", "er", "in", "ed", "ar", "il", "ej", "arr", "ust", "and", "ot"},
-		{"ez", "ez", "eros", "al", "ales", "eda", "ino", "uela", "ero", "illo", "ares", "osa", "ín", "ejo", "ada", "ano"},
-	},
-	{
-		{"Ab", "Kha", "Ra", "Ou", "Be", "Ha", "Mo", "Dra", "Zi", "El Ma", "El Ha", "Ait ", "Bou", "Che", "Dia", "Ko", "Sa", "Ba", "Ti", "Pe", "Io", "Va", "Du", "Ne"},
-		{"d", "l", "m", "r", "ss", "ch", "n", "kk", "tr", "b", "z", "rg"},
-		{"oui", "ani", "ari", "aoui", "escu", "eanu", "ova", "enko", "allah", "ouri", "adi", "éré", "ou", "ika", "awi", "ane", "iani"},
-	},
-}
-
-var townParts = []parts{
-	{
-		{"Sant ", "Santa ", "Vila", "Mont", "Font", "Castell", "Torre", "Vall", "Puig", "Bell", "Pla de ", "Cal ", "Can "},
-		{"de", "a", "", "", "o", "u"},
-		{"mena", "rals", "guda", "verda", "roca", "lloc", "mar", "riu", "seca", "vell", "fred", "grés", "serra", "dalt", "neda", "mós", "pol"},
-	},
-	{
-		{"Villa", "Torre", "Fuente", "Puebla de ", "Valde", "Campo", "Mira", "Navas de ", "Cerro", "Alcal", "Pozo"},
-		{"", "", "al", "ar", "ro"},
-		{"nueva", "seca", "rubia", "mora", "hermosa", "lobos", "reja", "cillo", "bierna", "tejo", "quejo", "jos", "zuela"},
-	},
 }
 
 var (

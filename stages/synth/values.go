@@ -69,8 +69,8 @@ var values = map[string]valueMaker{
 	"mm":    plain(func(m *maker) { m.padded(int(m.date[1]), 2) }),
 	"yyyy":  plain(func(m *maker) { m.number(int(m.date[2])) }),
 	"yy":    plain(func(m *maker) { m.padded(int(m.date[2])%100, 2) }),
-	"month": plain(func(m *maker) { m.literal(monthNames[m.at][m.date[1]-1]) }),
-	"mon":   plain(func(m *maker) { m.literal(shortMonths[m.at][m.date[1]-1]) }),
+	"month": plain(func(m *maker) { m.write(m.rules[m.at].month.alternatives[m.date[1]-1]) }),
+	"mon":   plain(func(m *maker) { m.write(m.rules[m.at].shortMonth.alternatives[m.date[1]-1]) }),
 	"date":  plain(func(m *maker) { m.newDate() }), // writes nothing
 	"birth": plain(func(m *maker) { m.newDate(); m.date[2] -= int32(m.between(0, 90)) }),
 	"upper": plain(func(m *maker) { m.text = append(m.text, 'A'+byte(m.below(26))) }),
@@ -131,16 +131,6 @@ func (m *maker) newDate() {
 	if m.chance(0.05) && m.date[1] != 2 {
 		m.date[0] = 30
 	}
-}
-
-var monthNames = [numLanguages][12]string{
-	{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
-	{"gener", "febrer", "març", "abril", "maig", "juny", "juliol", "agost", "setembre", "octubre", "novembre", "desembre"},
-}
-
-var shortMonths = [numLanguages][12]string{
-	{"ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"},
-	{"gen", "feb", "mar", "abr", "mai", "jun", "jul", "ago", "set", "oct", "nov", "des"},
 }
 
 // wrong is how often a check digit is wrong: people misread and mistype.
@@ -234,8 +224,6 @@ func (m *maker) cip() {
 	m.digits(3)
 }
 
-var mailHosts = []string{"gmail.com", "hotmail.com", "hotmail.es", "yahoo.es", "yahoo.com", "outlook.es", "telefonica.net", "ono.com", "xtec.cat", "gencat.cat", "icloud.com", "orange.es"}
-
 func (m *maker) email() {
 	var buf [96]byte
 	first := m.lexicon.draw(m, firstName)
@@ -257,7 +245,7 @@ func (m *maker) email() {
 		m.number(m.between(1950, 2005))
 	}
 	m.text = append(m.text, '@')
-	m.text = append(m.text, mailHosts[m.below(len(mailHosts))]...)
+	m.expand(m.rules[m.at].mailHost)
 }
 
 // plainLetters drops what an address cannot hold.
