@@ -70,7 +70,7 @@ func (p *Part) plot(l page.Language) *turns.Chart {
 			places = append(places, short(x.Kind))
 		}
 		places = append(places, "")
-		return turns.Curves(l, "study f1", " ", caption, ring, places, p.curves(func(k int, _ *Point) int { return k + 1 }, len(places)))
+		return turns.Chart{Title: "study f1", Axis: " ", Caption: caption, Ringed: ring}.Draw(l, places, p.curves(func(k int, _ *Point) int { return k + 1 }, len(places)))
 	case "curve", "mix", "confidence":
 		var places []string
 		for _, x := range p.Points {
@@ -79,7 +79,7 @@ func (p *Part) plot(l page.Language) *turns.Chart {
 			}
 		}
 		axis := map[string]string{"curve": l.Text("study share"), "mix": l.Text("study mixture"), "confidence": l.Text("study threshold")}[p.Study]
-		return turns.Curves(l, "study f1", axis, caption, ring, places, p.curves(func(_ int, x *Point) int { return slices.Index(places, x.At) }, len(places)))
+		return turns.Chart{Title: "study f1", Axis: axis, Caption: caption, Ringed: ring}.Draw(l, places, p.curves(func(_ int, x *Point) int { return slices.Index(places, x.At) }, len(places)))
 	}
 	return nil
 }

@@ -4,10 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/cmd/velum/internal/report"
@@ -70,12 +67,7 @@ func (r *Report) Write(dir string) error {
 //go:embed learn.gohtml
 var learnPage string
 
-// plotPage is the drawing of curves by turn, of both pages.
-//
-//go:embed plot.gohtml
-var plotPage string
-
-var learnTemplate = page.New("learn", plotPage+learnPage)
+var learnTemplate = page.New("learn", PlotPage+learnPage)
 
 // HTML is the page.
 func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language, r.view()) }
@@ -84,7 +76,7 @@ func (r *Report) HTML() ([]byte, error) { return learnTemplate.Write(r.language,
 type learnView struct {
 	*Report
 	Gain      float64
-	Curve     chart
+	Curve     *Chart
 	Taken     []learnBar
 	Histogram report.Histogram
 	Rows      []learnRow
@@ -158,126 +150,18 @@ func (r *Report) classes() (all []learnClass) {
 	return all
 }
 
-// chart is a drawing of curves by turn: 220 pixels high, from left to right in
-// per cent of its width, so that letters are as large on every screen. What the
-// lines are stands in a legend, where no line can run through it.
-type chart struct {
-	Title   string // key of the words
-	Axis    string // what goes from left to right; "": turns
-	Caption string
-	Lines   []chartLine
-	Legend  []chartKey
-	Ring    bool    // the best turn has one
-	Ringed  string  // or what else has
-	Band    string  // points of a polygon; "" for none
-	Base    float64 // height of the level that curves are held against
-	YTicks  []chartTick
-	XTicks  []chartTick
-}
-
-type chartLine struct {
-	Class  string
-	Points string
-	Dots   []chartDot
-}
-
-type chartKey struct{ Class, Text string }
-
-type chartDot struct {
-	X, Y float64
-	Ends *[2]float64 // of the interval
-	Tip  string
-	Ring bool // the best turn
-}
-
-type chartTick struct {
-	At   float64
-	Text string
-}
-
-const chartTop, chartBottom = 8, 216
-
-// scale maps turns and scores to the drawing.
-type scale struct {
-	l        page.Language
-	first    int // number of the first turn
-	turns    int
-	low, top float64
-}
-
-// newScale fits the scores with round ends, at least 0.05 apart.
-func newScale(l page.Language, turns int, values []float64) scale {
-	s := scale{l: l, turns: max(turns, 1), low: 1, top: 0}
-	for _, v := range values {
-		s.low, s.top = min(s.low, v), max(s.top, v)
-	}
-	s.low = max(0, math.Floor(s.low*20-0.2)/20)
-	s.top = min(1, math.Ceil(s.top*20+0.2)/20)
-	s.top = max(s.top, s.low+0.05)
-	return s
-}
-
-func (s *scale) x(turn int) float64 { return report.Tenths(100 * float64(turn) / float64(s.turns)) }
-
-func (s *scale) y(v float64) float64 {
-	return report.Tenths(chartBottom - (v-s.low)/(s.top-s.low)*(chartBottom-chartTop))
-}
-
-// ticks are the scores with a line, five at most, and the turns with a number,
-// eleven at most.
-func (s *scale) ticks(c *chart) {
-	step := 0.01
-	for _, wider := range []float64{0.02, 0.05, 0.1, 0.2, 0.25} {
-		if (s.top-s.low)/step > 5 {
-			step = wider
-		}
-	}
-	for k := max(math.Ceil(s.low/step-1e-9), 0); k*step <= s.top+1e-9; k++ {
-		c.YTicks = append(c.YTicks, chartTick{s.y(k * step), s.l.Number(k*step, 2)})
-	}
-	every := (s.turns + 9) / 10
-	for n := 0; n <= s.turns; n += every {
-		c.XTicks = append(c.XTicks, chartTick{s.x(n), fmt.Sprint(s.first + n)})
-	}
-}
-
-// line draws values by turn; ends are their intervals, nil for none.
-func (s *scale) line(name, class string, values []float64, ends []*[2]float64, best int) chartLine {
-	l := chartLine{Class: class}
-	var points []string
-	for n, v := range values {
-		d := chartDot{X: s.x(n), Y: s.y(v), Ring: n == best}
-		d.Tip = s.l.Text("dot", fmt.Sprint(s.first+n), name, s.l.Number(v, 4))
-		if ends != nil && ends[n] != nil {
-			d.Ends = &[2]float64{s.y(max(ends[n][0], s.low)), s.y(min(ends[n][1], s.top))}
-		}
-		points = append(points, fmt.Sprintf("%g,%g", d.X, d.Y))
-		l.Dots = append(l.Dots, d)
-	}
-	l.Points = strings.Join(points, " ")
-	return l
-}
-
-func (r *Report) turnsChart() chart {
-	var f1, precision, recall, all []float64
-	var ends []*[2]float64
+func (r *Report) turnsChart() *Chart {
+	word := r.language.Text
+	f1 := Curve{Class: "c-f1", Name: "F1", Rings: map[int]bool{r.BestTurn - r.From: true}}
+	precision, recall := Curve{Class: "c-precision", Name: word("precision")}, Curve{Class: "c-recall", Name: word("recall")}
+	var places []string
 	for _, t := range r.Turns[r.From:] {
 		v := &t.Validation
-		f1, precision, recall, ends = append(f1, v.Strict.F1), append(precision, v.Strict.Precision), append(recall, v.Strict.Recall), append(ends, v.F1Ends)
-		if v.F1Ends != nil {
-			all = append(all, v.F1Ends[:]...)
-		}
+		f1.Values, f1.Ends, places = append(f1.Values, v.Strict.F1), append(f1.Ends, v.F1Ends), append(places, fmt.Sprint(t.Number))
+		precision.Values, recall.Values = append(precision.Values, v.Strict.Precision), append(recall.Values, v.Strict.Recall)
 	}
-	s := newScale(r.language, len(f1)-1, append(slices.Concat(f1, precision, recall, all), r.Supervised.Strict.F1))
-	s.first = r.From
-	word := r.language.Text
-	c := chart{Title: "curve", Caption: word("curve about", r.On()), Ring: true, Lines: []chartLine{
-		s.line(word("precision"), "c-precision", precision, nil, -1), s.line(word("recall"), "c-recall", recall, nil, -1), s.line("F1", "c-f1", f1, ends, r.BestTurn-r.From),
-	}}
-	c.Legend = []chartKey{{"c-f1", "F1"}, {"c-precision", word("precision")}, {"c-recall", word("recall")}, {"level", word("base", r.Score(r.Supervised.Strict.F1))}}
-	c.Base = s.y(r.Supervised.Strict.F1)
-	s.ticks(&c)
-	return c
+	level := &Level{r.Supervised.Strict.F1, word("base", r.Score(r.Supervised.Strict.F1))}
+	return Chart{Title: "curve", Caption: word("curve about", r.On()), Level: level}.Draw(r.language, places, []Curve{precision, recall, f1})
 }
 
 // Words are those of the language of the report.
