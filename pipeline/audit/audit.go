@@ -54,26 +54,26 @@ const (
 // Entry is one thing that was done. Nothing in it may be text or the id
 // of a note, or a path, which can name a month.
 type Entry struct {
-	Event  string         // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
-	Run    string         // name of the plan
-	Unit   string         // name of the unit
-	Config string         // hash of everything that shapes the output, as hexadecimal digits
-	Model  string         // SHA-256 of the model file, the same
-	Policy string         // name of the masking policy; its content is part of Config
-	Key    string         // id of the key
-	Counts *commit.Counts // what became of the notes
-	Units  int            // units done, of an end
-	Reused int            // units found done, of an end
-	Exit   *int           // exit code, of an end
-	Check  bool           // every byte of what was done before was compared with the manifest, of an end
-	Read   *Reading       // of a read
-	Mark   string         // of a patient who is forgotten, objects or takes that back, see Forgotten.Mark
-	Shard  string         // file of the log of a share, of a shard
-	Head   string         // of that log
+	Event  string         `json:"event"`                    // start, unit, found (a unit that was done, but had no line yet), end, plan, shard (the head of the log of a share), forget (a unit or a patient that was removed), object (a patient who is left out from now on), takeback (a patient who is left out no more), read (a sample, by people), adjudicate (which of several readings stands), release (an extract, before its commit), evidence (a dossier, or that it was signed), promote, rollback
+	Run    string         `json:"run,omitempty"`            // name of the plan
+	Unit   string         `json:"unit,omitempty"`           // name of the unit
+	Config string         `json:"config_sha256,omitempty"`  // hash of everything that shapes the output, as hexadecimal digits
+	Model  string         `json:"model_sha256,omitempty"`   // SHA-256 of the model file, the same
+	Policy string         `json:"policy,omitempty"`         // name of the masking policy; its content is part of Config
+	Key    string         `json:"key_id,omitempty"`         // id of the key
+	Counts *commit.Counts `json:"counts,omitempty"`         // what became of the notes
+	Units  int            `json:"units,omitempty"`          // units done, of an end
+	Reused int            `json:"units_reused,omitempty"`   // units found done, of an end
+	Exit   *int           `json:"exit,omitempty"`           // exit code, of an end
+	Check  bool           `json:"output_checked,omitempty"` // every byte of what was done before was compared with the manifest, of an end
+	Read   *Reading       `json:"read,omitempty"`           // of a read
+	Mark   string         `json:"patient_mark,omitempty"`   // of a patient who is forgotten, objects or takes that back, see Forgotten.Mark
+	Shard  string         `json:"shard,omitempty"`          // file of the log of a share, of a shard
+	Head   string         `json:"shard_head,omitempty"`     // of that log
 
-	Release  *Release   // of a release
-	Evidence *Evidence  // of a dossier
-	Judged   *Judgement // of an adjudicate
+	Release  *Release   `json:"release,omitempty"`  // of a release
+	Evidence *Evidence  `json:"evidence,omitempty"` // of a dossier
+	Judged   *Judgement `json:"judged,omitempty"`   // of an adjudicate
 }
 
 // Of returns an entry that names the plan.
@@ -83,31 +83,13 @@ func Of(p *commit.Planned, event string) Entry {
 
 // auditLine is an entry as it is written, without its sum.
 type auditLine struct {
-	N       int64          `json:"n"`    // number of the line, from 1
-	Prev    string         `json:"prev"` // SHA-256 of the line before; zeros for the first
-	Time    time.Time      `json:"time"`
-	UID     int            `json:"uid"`
-	User    string         `json:"user,omitempty"`
-	Event   string         `json:"event"`
-	Run     string         `json:"run,omitempty"`
-	Unit    string         `json:"unit,omitempty"`
-	Config  string         `json:"config_sha256,omitempty"`
-	Model   string         `json:"model_sha256,omitempty"`
-	Policy  string         `json:"policy,omitempty"`
-	Key     string         `json:"key_id,omitempty"`
-	Counts  *commit.Counts `json:"counts,omitempty"`
-	Units   int            `json:"units,omitempty"`
-	Reused  int            `json:"units_reused,omitempty"`
-	Exit    *int           `json:"exit,omitempty"`
-	Checked bool           `json:"output_checked,omitempty"`
-	Read    *Reading       `json:"read,omitempty"`
-	Mark    string         `json:"patient_mark,omitempty"`
-	Shard   string         `json:"shard,omitempty"`
-	Head    string         `json:"shard_head,omitempty"`
-	Release *Release       `json:"release,omitempty"`
-	Dossier *Evidence      `json:"evidence,omitempty"`
-	Judged  *Judgement     `json:"judged,omitempty"`
-	Torn    *tornRecord    `json:"torn,omitempty"`
+	N    int64     `json:"n"`    // number of the line, from 1
+	Prev string    `json:"prev"` // SHA-256 of the line before; zeros for the first
+	Time time.Time `json:"time"`
+	UID  int       `json:"uid"`
+	User string    `json:"user,omitempty"`
+	Entry
+	Torn *tornRecord `json:"torn,omitempty"`
 }
 
 // tornRecord vouches for what a crash left of a line: the bytes stay in the
@@ -297,7 +279,7 @@ func (t *auditTail) lines(entries []Entry) (lines []byte, err error) {
 		}
 	}
 	for i := range entries {
-		if lines, err = t.add(lines, &entries[i]); err != nil {
+		if lines, err = t.line(lines, auditLine{Entry: entries[i]}); err != nil {
 			return nil, err
 		}
 	}
@@ -312,15 +294,7 @@ func (t *auditTail) recover() ([]byte, error) {
 	}
 	sum := sha256.Sum256(slices.Concat(t.torn, lines))
 	torn := &tornRecord{Bytes: int64(len(t.torn) + len(lines)), SHA256: hex.EncodeToString(sum[:])}
-	return t.line(lines, auditLine{Event: recovered, Torn: torn})
-}
-
-// add appends the line of an entry to dst.
-func (t *auditTail) add(dst []byte, e *Entry) ([]byte, error) {
-	return t.line(dst, auditLine{
-		Event: e.Event, Run: e.Run, Unit: e.Unit, Config: e.Config, Model: e.Model, Policy: e.Policy, Key: e.Key,
-		Counts: e.Counts, Units: e.Units, Reused: e.Reused, Exit: e.Exit, Checked: e.Check, Read: e.Read, Mark: e.Mark, Shard: e.Shard, Head: e.Head, Release: e.Release, Dossier: e.Evidence, Judged: e.Judged,
-	})
+	return t.line(lines, auditLine{Entry: Entry{Event: recovered}, Torn: torn})
 }
 
 // now is the clock; tests set it back. Lines are in order by their numbers and

@@ -63,10 +63,7 @@ func Each(name string, do func(*Line)) error {
 		if !ok {
 			continue
 		}
-		do(&Line{N: l.N, Time: l.Time, User: l.User, Torn: l.Torn != nil, Entry: Entry{
-			Event: l.Event, Run: l.Run, Unit: l.Unit, Config: l.Config, Model: l.Model, Policy: l.Policy, Key: l.Key, Counts: l.Counts, Units: l.Units, Reused: l.Reused,
-			Exit: l.Exit, Check: l.Checked, Read: l.Read, Mark: l.Mark, Shard: l.Shard, Head: l.Head, Release: l.Release, Evidence: l.Dossier, Judged: l.Judged,
-		}})
+		do(&Line{N: l.N, Time: l.Time, User: l.User, Torn: l.Torn != nil, Entry: l.Entry})
 	}
 	return errors.Join(lines.Err(), f.Close())
 }
