@@ -25,7 +25,7 @@ func newEvaluateCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.Other, "against", "", "`PATH` of another system's spans: approximate randomization test")
 	flags.StringVar(&f.Labels, "categories", "", "compare in another label `SET`: both sides are mapped (meddocan, i2b2, hipaa, primary-care...)")
 	flags.Float64Var(&f.AtLeast, "at-least", 0, "end with exit code 15 if masking recall by entity is below this")
-	flags.StringVar(&f.Errors, "errors", "", "write all errors, gold and system side by side, to a `FILE` .html or .jsonl: it holds words of the notes")
+	flags.StringVar(&f.Errors, "errors", "", "write all errors, gold and system side by side, to a `FILE`, a line of JSON each: it holds words of the notes")
 	flags.BoolVar(&f.Brief, "brief", false, "print one line a category and masking recall, nothing else")
 	flags.BoolVar(&f.Dial, "dial", false, "measure all positions of inverse.dial: masking recall, and the share of safe words that are masked")
 	flags.Float64Var(&f.Beta, "beta", 1, "weight of recall in F_beta")

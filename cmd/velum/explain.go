@@ -15,13 +15,13 @@ func newExplainCommand(a *app) *cobra.Command {
 		Long: `Put one note through the stages of a run and say what each made of it: the tagger and
 its members with their probabilities, what spoke loudest, lists, patterns, rules, the
 inverse model, the policy and the last look. Of a word that is not masked it says why
-not. What it prints holds words of the note, on standard output and in --page only.
+not. What it prints holds words of the note, on standard output only.
 
 The odds of a tag are the sum of what is printed below them: log P(tag)/P(rival).
 Places count bytes of the note.`,
 		Example: `  velum explain "Acude con Rosa Puig, hija de la paciente"
   velum explain --in notes.jsonl --id 7 --word Puig
-  velum explain --in notes.jsonl --id 7 --page why.html`,
+  velum explain --in notes.jsonl --id 7 --json`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return exit.Errorf(exit.Config, "write it in quotation marks", "explain takes one note")
@@ -41,7 +41,6 @@ Places count bytes of the note.`,
 	flags.StringVar(&f.ID, "id", "", "`ID` of one of them")
 	flags.StringVar(&f.Word, "word", "", "explain this `WORD` alone, or several with blanks between them")
 	flags.IntVar(&f.At, "at", -1, "explain the word at this `BYTE` alone")
-	flags.StringVar(&f.Page, "page", "", "write a page for the browser to this `FILE` too")
 	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model", "policy=mask.policy")
 	a.noteFlags(c)
 	return c

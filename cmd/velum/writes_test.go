@@ -30,7 +30,7 @@ var writingForms = []string{
 	"start --in ARCHIVE --out HERE", "start --in ARCHIVE --out HERE/start", "start --in ARCHIVE --out LINK",
 	"init GOLD --yes --out HERE/velum.yaml", "tag --in GOLD --out HERE/t.jsonl", "tag --in GOLD --out HERE/manifest.json", "tag --in GOLD --out LINK/t.jsonl", "convert --in GOLD --out HERE/masked/c.jsonl", "convert --in GOLD --out HERE/brat --to brat",
 	"synth --out HERE/s.jsonl", "synth --out HERE --to archive", "reveal --in GOLD --out HERE/r.jsonl",
-	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "usefulness --in GOLD --out HERE/u.jsonl", "evaluate --gold GOLD --errors HERE/e.html", "diff OUT OUT --list HERE/p.jsonl", "explain --in GOLD --id 1 --page HERE/w.html",
+	"review --in GOLD --out HERE/a.jsonl", "review --in GOLD --out HERE/manifest.json --export", "usefulness --in GOLD --out HERE/u.jsonl", "evaluate --gold GOLD --errors HERE/e.jsonl", "diff OUT OUT --list HERE/p.jsonl",
 	"train --train GOLD --out HERE/m.velum", "train --kind bilstm --train GOLD --out OWN.velum --checkpoint HERE/state", "embed --in GOLD --out HERE/e.velum", "gazetteer build --out HERE/g.gaz GivenName=x.csv?form=name",
 	"rules build house.atn --out HERE/r.velum", "models promote m.velum --models HERE/models", "models measure --gold GOLD --out HERE/c.velum",
 	"study folds --gold GOLD --out HERE/study", "man HERE/man1",

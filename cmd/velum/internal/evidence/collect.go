@@ -28,10 +28,26 @@ type dossier struct {
 	answers  map[string]*Fact
 }
 
-func (d *dossier) say(name string, values ...Value) {
-	if len(values) > 0 {
-		d.answers[name] = &Fact{Name: name, Values: values}
+func (d *dossier) say(name string, values ...any) {
+	d.answers[name] = &Fact{Name: name, Values: row(values...)}
+}
+
+// row makes values: a string is a text and a whole number a count; what is a share, a digest or
+// a word of the page is a Value.
+func row(values ...any) (all []Value) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			all = append(all, text(v))
+		case int:
+			all = append(all, count(int64(v)))
+		case int64:
+			all = append(all, count(v))
+		default:
+			all = append(all, v.(Value))
+		}
 	}
+	return all
 }
 
 // table says a table; one without rows says "none".
@@ -62,34 +78,34 @@ func collect(ctx context.Context, s *source, o *Options) (*Record, error) {
 // run says what was read, by which model and configuration, and what was masked.
 func (d *dossier) run() error {
 	r, m := d.report, d.manifest
-	d.say("notes_read", count(r.Notes.Read), term("notes"))
+	d.say("notes_read", r.Notes.Read, term("notes"))
 	var files []string
 	for _, u := range m.Inputs() {
 		files = append(files, u.SHA256)
 	}
 	slices.Sort(files)
-	d.say("input_files", count(int64(len(slices.Compact(files)))), term("files"))
+	d.say("input_files", len(slices.Compact(files)), term("files"))
 	var languages [][]Value
 	for _, x := range r.Languages {
-		languages = append(languages, []Value{text(x.Name), count(x.Count), share(float64(x.Count) / float64(max(r.Notes.Masked, 1)))})
+		languages = append(languages, row(x.Name, x.Count, share(float64(x.Count)/float64(max(r.Notes.Masked, 1)))))
 	}
 	d.table("languages", languages, "language", "notes", "share")
-	d.say("unread", count(int64(r.Unread())), term("files"), text(","), count(int64(r.BadUnits)), term("units"))
-	d.say("unvouched", count(int64(r.Unvouched)), term("files"))
-	d.say("schema_drift", count(int64(len(r.Drift))), term("places"))
+	d.say("unread", r.Unread(), term("files"), ",", r.BadUnits, term("units"))
+	d.say("unvouched", r.Unvouched, term("files"))
+	d.say("schema_drift", len(r.Drift), term("places"))
 	if r.Notes.Duplicates != nil {
-		d.say("duplicates", count(*r.Notes.Duplicates))
+		d.say("duplicates", *r.Notes.Duplicates)
 	}
 	d.model()
 	c := &r.Configuration
-	d.say("profile", text(c.Profile))
-	d.say("policy", text(c.Policy))
+	d.say("profile", c.Profile)
+	d.say("policy", c.Policy)
 	d.say("config_sha256", digest(c.SHA256))
-	d.say("last_step", text(cmp.Or(c.Last, "-")))
-	d.say("ids", text(c.IDs))
+	d.say("last_step", cmp.Or(c.Last, "-"))
+	d.say("ids", c.IDs)
 	var options [][]Value
 	for _, key := range slices.Sorted(maps.Keys(c.Options)) {
-		options = append(options, []Value{text(key), text(c.Options[key])})
+		options = append(options, row(key, c.Options[key]))
 	}
 	d.table("options", options, "option", "value")
 	if c.Key != "" {
@@ -97,12 +113,12 @@ func (d *dossier) run() error {
 	}
 	var categories, operators, reasons [][]Value
 	for _, x := range r.Spans.Categories {
-		categories = append(categories, []Value{text(x.Category), count(x.Count), number(100 * float64(x.Count) / float64(max(r.Notes.Masked, 1)))})
+		categories = append(categories, row(x.Category, x.Count, number(100*float64(x.Count)/float64(max(r.Notes.Masked, 1)))))
 	}
 	d.table("categories", categories, "category", "places", "per_hundred")
 	if r.Uses != nil {
 		for _, x := range r.Uses.Operators {
-			operators = append(operators, []Value{text(x.Name), count(x.Count)})
+			operators = append(operators, row(x.Name, x.Count))
 		}
 		d.table("operators", operators, "operator", "times")
 		if len(operators) == 0 {
@@ -114,11 +130,11 @@ func (d *dossier) run() error {
 		d.say("dates", term(c.Dates))
 	}
 	if k := r.Calendar; k != nil {
-		d.table("calendar", [][]Value{{count(k.Hidden), count(k.Notes), count(k.Keeping)}}, "hidden", "notes", "notes_keeping")
+		d.table("calendar", [][]Value{row(k.Hidden, k.Notes, k.Keeping)}, "hidden", "notes", "notes_keeping")
 	}
-	d.say("quarantined", count(r.Notes.Quarantined), text(","), share(r.Notes.Share), term("allowed"), share(r.Notes.Allowed))
+	d.say("quarantined", r.Notes.Quarantined, ",", share(r.Notes.Share), term("allowed"), share(r.Notes.Allowed))
 	for _, x := range r.Reasons {
-		reasons = append(reasons, []Value{text(x.Name), term("why " + x.Name), count(x.Count)})
+		reasons = append(reasons, row(x.Name, term("why "+x.Name), x.Count))
 	}
 	d.table("reasons", reasons, "reason", "meaning", "notes")
 	return nil
@@ -132,29 +148,29 @@ func (d *dossier) lost() {
 	}
 	var rows [][]Value
 	for _, x := range u.VainLists {
-		rows = append(rows, []Value{text(x.Name), count(x.Count)})
+		rows = append(rows, row(x.Name, x.Count))
 	}
 	for _, x := range u.VainCategories {
-		rows = append(rows, []Value{text(x.Name), count(x.Count)})
+		rows = append(rows, row(x.Name, x.Count))
 	}
-	d.say("words_lost", count(report.WordsLost(&d.manifest.Counts)), term("words"))
+	d.say("words_lost", report.WordsLost(&d.manifest.Counts), term("words"))
 	d.table("in_vain", rows, "list", "times")
 }
 
 func (d *dossier) model() {
 	m := &d.report.Model
-	d.say("model", text(m.Name+" ("+m.Kind+")"), digest(m.SHA256))
-	d.say("trained_on", count(int64(m.Notes)), term("sequences"))
+	d.say("model", m.Name+" ("+m.Kind+")", digest(m.SHA256))
+	d.say("trained_on", m.Notes, term("sequences"))
 	if x := m.Measured; x != nil {
-		d.say("measured", share(x.Recall).in(x.Interval[0], x.Interval[1]), term("recall"), text(","), share(x.Precision), term("precision"))
-		d.say("measured_on", text(x.On+", "+x.Date), text(","), count(int64(x.Notes)), term("notes"))
+		d.say("measured", share(x.Recall).in(x.Interval[0], x.Interval[1]), term("recall"), ",", share(x.Precision), term("precision"))
+		d.say("measured_on", x.On+", "+x.Date, ",", x.Notes, term("notes"))
 	}
 	if x := m.Dial; x != nil {
-		d.say("dial", share(x.Asked), term("asked_for"), text(","), share(x.Recall), term("reached"))
+		d.say("dial", share(x.Asked), term("asked_for"), ",", share(x.Recall), term("reached"))
 	}
 	var rows [][]Value
 	for name, x := range m.Scores {
-		rows = append(rows, []Value{text(name), number(x)})
+		rows = append(rows, row(name, number(x)))
 	}
 	if slices.SortFunc(rows, func(a, b []Value) int { return cmp.Compare(a[0].Text, b[0].Text) }); len(rows) > 0 {
 		d.table("scores", rows, "measure", "value")
@@ -164,11 +180,11 @@ func (d *dossier) model() {
 // program says what did it, and how somebody builds the same.
 func (d *dossier) program() error {
 	b := d.o.Build
-	d.say("program", text("velum "+d.report.Velum))
+	d.say("program", "velum "+d.report.Velum)
 	if b.Commit != "" {
-		d.say("revision", text(b.Commit))
+		d.say("revision", b.Commit)
 	}
-	d.say("toolchain", text(b.Go+" "+b.Platform))
+	d.say("toolchain", b.Go+" "+b.Platform)
 	if b.Version != d.report.Velum {
 		delete(d.answers, "toolchain") // another program made the output
 		delete(d.answers, "revision")
@@ -192,21 +208,21 @@ func (d *dossier) program() error {
 // risk says what is expected to be left, by whatever was measured.
 func (d *dossier) risk() error {
 	r := d.report
-	said := []Value{term(string(r.Light))}
+	said := row(term(string(r.Light)))
 	for _, f := range r.Findings {
 		said = append(said, text(f.Text))
 	}
-	d.say("light", said...)
+	d.answers["light"] = &Fact{Name: "light", Values: said}
 	if k := r.Risk; k != nil {
 		if x := k.Left; x != nil {
-			d.say("expected", count(x.Notes).in(float64(x.Low), float64(x.High)), term("notes"), term("of"), count(r.Notes.Masked))
+			d.say("expected", count(x.Notes).in(float64(x.Low), float64(x.High)), term("notes"), term("of"), r.Notes.Masked)
 		}
 		d.parts(&k.Parts)
 		if x := k.Corrected; x != nil {
-			d.say("corrected", count(x.Notes).in(float64(x.Low), float64(x.High)), term("notes"), term("of"), count(r.Notes.Masked))
+			d.say("corrected", count(x.Notes).in(float64(x.Low), float64(x.High)), term("notes"), term("of"), r.Notes.Masked)
 		}
 		if x := k.Calibration; x != nil {
-			d.say("calibration", count(x.Notes), term("notes"), text(","), count(int64(x.Sources)), term("sources"), text(","), count(x.Leaks), term("leaks there"))
+			d.say("calibration", x.Notes, term("notes"), ",", x.Sources, term("sources"), ",", x.Leaks, term("leaks there"))
 		}
 		var rows [][]Value
 		for _, x := range k.Unlike {
@@ -214,7 +230,7 @@ func (d *dossier) risk() error {
 			if x.Beyond {
 				beyond = term("beyond")
 			}
-			rows = append(rows, []Value{term("unlike " + x.What), figure(x.What, x.Here), figure(x.What, x.Lowest), figure(x.What, x.Most), beyond})
+			rows = append(rows, row(term("unlike "+x.What), figure(x.What, x.Here), figure(x.What, x.Lowest), figure(x.What, x.Most), beyond))
 		}
 		d.table("unlike", rows, "figure", "here", "from", "to", "verdict")
 	}
@@ -222,7 +238,7 @@ func (d *dossier) risk() error {
 		d.say("leak_probability", share(l.Probability).in(l.Low, l.High))
 		var rows [][]Value
 		for _, x := range l.Categories {
-			rows = append(rows, []Value{text(x.Category), share(x.Missed), number(x.Expected), share(x.Told)})
+			rows = append(rows, row(x.Category, share(x.Missed), number(x.Expected), share(x.Told)))
 		}
 		d.table("by_audited", rows, "category", "missed", "left", "told")
 	}
@@ -236,18 +252,18 @@ var direct = []pipeline.Kind{pipeline.NameKind, pipeline.ContactKind, pipeline.I
 // parts says where the notes are that are expected to keep something. Ends of intervals
 // are added: the sum is no narrower than it should be.
 func (d *dossier) parts(k *report.Parts) {
-	row := func(x *report.RiskPart) []Value {
-		read := text("-")
+	part := func(x *report.RiskPart) []Value {
+		read := "-"
 		if x.Read > 0 {
-			read = text(fmt.Sprintf("%d / %d", x.Leaks, x.Read))
+			read = fmt.Sprintf("%d / %d", x.Leaks, x.Read)
 		}
-		return []Value{text(cmp.Or(x.Name, "?")), count(x.Of), count(x.Notes).in(float64(x.Low), float64(x.High)), read}
+		return row(cmp.Or(x.Name, "?"), x.Of, count(x.Notes).in(float64(x.Low), float64(x.High)), read)
 	}
 	var names, rows [][]Value
 	var notes, low, high int64
 	for i := range k.Categories {
 		x := &k.Categories[i]
-		names = append(names, row(x))
+		names = append(names, part(x))
 		if c, err := pipeline.ParseCategory(x.Name); err == nil && slices.Contains(direct, c.Kind()) {
 			notes, low, high = notes+x.Notes, low+x.Low, high+x.High
 		}
@@ -261,7 +277,7 @@ func (d *dossier) parts(k *report.Parts) {
 		parts []report.RiskPart
 	}{{"month", k.Months}, {"center", k.Centers}, {"language", k.Languages}} {
 		for i := range of.parts {
-			rows = append(rows, append([]Value{term("risk by " + of.name)}, row(&of.parts[i])...))
+			rows = append(rows, append(row(term("risk by "+of.name)), part(&of.parts[i])...))
 		}
 	}
 	if len(rows) > 0 {
@@ -282,7 +298,7 @@ func figure(what string, x float64) Value {
 func (d *dossier) reading() error {
 	for _, f := range d.manifest.Files {
 		if f.Kind == "audit" {
-			d.say("sample", term("sample drawn"), count(f.Rows), term("notes"), digest(f.SHA256))
+			d.say("sample", term("sample drawn"), f.Rows, term("notes"), digest(f.SHA256))
 		}
 	}
 	all, err := audit.Readings(d.log)
@@ -291,8 +307,8 @@ func (d *dossier) reading() error {
 		return err
 	}
 	d.readings(all)
-	d.say("read", count(x.Read), term("notes"))
-	d.say("leaks", count(x.Leaks), term("notes"))
+	d.say("read", x.Read, term("notes"))
+	d.say("leaks", x.Leaks, term("notes"))
 	if d.say("current", term("current")); x.Output != d.output.Masked {
 		d.say("current", term("stale"))
 		return nil // it says nothing of these notes
@@ -302,15 +318,15 @@ func (d *dossier) reading() error {
 	d.say("per_note", share(x.Estimate()).in(0, upper), term("note is document"))
 	var rows [][]Value
 	for _, y := range x.Readers {
-		rows = append(rows, []Value{text(y.By), count(y.Notes), text(y.From), text(y.To), count(y.Seconds)})
+		rows = append(rows, row(y.By, y.Notes, y.From, y.To, y.Seconds))
 	}
 	if len(rows) == 0 {
-		rows = [][]Value{{text(x.By), count(x.Read), text("-"), text("-"), text("-")}}
+		rows = [][]Value{row(x.By, x.Read, "-", "-", "-")}
 	}
 	d.table("readers", rows, "reader", "notes", "from", "to", "seconds")
 	rows = nil
 	for _, y := range x.Strata {
-		rows = append(rows, []Value{text(fmt.Sprintf("%d-%d", y.From, y.To)), count(y.Notes), count(y.Read), count(y.Leaks)})
+		rows = append(rows, row(fmt.Sprintf("%d-%d", y.From, y.To), y.Notes, y.Read, y.Leaks))
 	}
 	if d.table("strata", rows, "doubt", "notes", "read", "left"); len(rows) == 0 {
 		d.say("strata", term("one stratum"))
@@ -333,11 +349,11 @@ func (d *dossier) readings(all []audit.Recorded) {
 		} else if r.Signed == "" {
 			signed = term("journals unsigned")
 		}
-		judged := text("-")
+		judged := "-"
 		if r.Judged != nil {
-			judged = text(r.Judged.By + ": " + r.Judged.Why)
+			judged = r.Judged.By + ": " + r.Judged.Why
 		}
-		rows = append(rows, []Value{count(r.Line), text(r.Time.UTC().Format("2006-01-02")), what, text(r.By), count(r.Read), count(r.Leaks), share(r.Upper()), judged})
+		rows = append(rows, row(r.Line, r.Time.UTC().Format("2006-01-02"), what, r.By, r.Read, r.Leaks, share(r.Upper()), judged))
 	}
 	d.table("readings", rows, "line", "date", "output", "reader", "notes", "left", "bound", "set_aside")
 	d.say("journals", signed)
@@ -373,7 +389,7 @@ func (d *dossier) attacks() error {
 	for _, name := range names {
 		at := slices.IndexFunc(tried, func(t report.Attack) bool { return t.Name == name })
 		if at < 0 {
-			rows = append(rows, []Value{text(name), term("verdict not tried"), term("-"), text("-"), text("-"), text("-"), text("-")})
+			rows = append(rows, row(name, term("verdict not tried"), term("-"), "-", "-", "-", "-"))
 			continue
 		}
 		t := &tried[at]
@@ -392,15 +408,15 @@ func (d *dossier) attacks() error {
 			powered++
 		}
 		for _, x := range t.Results {
-			rows = append(rows, []Value{text(name), term("verdict " + x.Verdict), of, text(strconv.Itoa(x.Left) + " / " + strconv.Itoa(x.Needed)), share(x.Recall), share(x.Precision), share(x.Guess)})
+			rows = append(rows, row(name, term("verdict "+x.Verdict), of, strconv.Itoa(x.Left)+" / "+strconv.Itoa(x.Needed), share(x.Recall), share(x.Precision), share(x.Guess)))
 		}
 		if len(t.Results) == 0 {
-			rows = append(rows, []Value{text(name), term("verdict " + t.Verdict), of, text("-"), text("-"), text("-"), text("-")})
+			rows = append(rows, row(name, term("verdict "+t.Verdict), of, "-", "-", "-", "-"))
 		}
 	}
 	d.table("attacks", rows, "attack", "verdict", "made_on", "left_needed", "recall", "precision", "guess")
 	if len(failed) > 0 { // whether or not the run that made the report knew of it
-		d.say("attacks_failed", text(strings.Join(failed, ", ")))
+		d.say("attacks_failed", strings.Join(failed, ", "))
 		said := d.answers["light"]
 		said.Values[0] = term("red")
 		for _, name := range failed {
@@ -410,10 +426,10 @@ func (d *dossier) attacks() error {
 		d.say("attacks_failed", term("none"))
 	}
 	if powered > 0 {
-		d.say("attacks_power", count(powered), term("of"), count(int64(len(names))))
+		d.say("attacks_power", powered, term("of"), len(names))
 	}
 	if link != nil {
-		d.say("linkage", count(int64(link.Few)), term("of"), count(int64(link.People)), term("people with few"), count(int64(link.AtLeast)))
+		d.say("linkage", link.Few, term("of"), link.People, term("people with few"), link.AtLeast)
 	}
 	return nil
 }
@@ -421,20 +437,20 @@ func (d *dossier) attacks() error {
 // anonymity says what the columns tell, and what was released before.
 func (d *dossier) anonymity() error {
 	if a := d.report.Anonymity; a != nil {
-		d.say("k", count(int64(a.K)))
+		d.say("k", a.K)
 		var rows [][]Value
 		for _, x := range a.Columns {
-			rows = append(rows, []Value{text(x.Name), count(int64(x.Level)), count(int64(x.Levels))})
+			rows = append(rows, row(x.Name, x.Level, x.Levels))
 		}
 		d.table("columns", rows, "column", "level", "levels")
 		d.say("suppressed", share(a.Share), term("of notes"))
 		if z := a.Sizes; z != nil {
 			rows = nil
 			for _, g := range a.GroupRows() {
-				rows = append(rows, []Value{count(g.Limit), count(g.Groups), count(g.Notes)})
+				rows = append(rows, row(g.Limit, g.Groups, g.Notes))
 			}
 			d.table("groups", rows, "fewer_than", "groups", "notes")
-			d.say("smallest", count(z.Smallest), term("notes"), term("of"), count(z.Groups), term("groups left"))
+			d.say("smallest", z.Smallest, term("notes"), term("of"), z.Groups, term("groups left"))
 		}
 	}
 	name := cmp.Or(d.o.Ledger, d.log)
@@ -461,32 +477,32 @@ func (d *dossier) anonymity() error {
 		if x.Allowed {
 			allowed++
 		}
-		rows = append(rows, []Value{text(x.Time.UTC().Format("2006-01-02")), text(cmp.Or(x.Purpose, "-")), text(cmp.Or(x.Recipients, "-")), count(x.Notes), count(int64(x.K)), text(cmp.Or(x.Plan, "-")), of})
+		rows = append(rows, row(x.Time.UTC().Format("2006-01-02"), cmp.Or(x.Purpose, "-"), cmp.Or(x.Recipients, "-"), x.Notes, x.K, cmp.Or(x.Plan, "-"), of))
 		if x.Output == d.output.Masked {
-			if d.say("purpose", text(x.Purpose)); x.Purpose == "" {
+			if d.say("purpose", x.Purpose); x.Purpose == "" {
 				delete(d.answers, "purpose")
 			}
-			if d.say("recipients", text(x.Recipients)); x.Recipients == "" {
+			if d.say("recipients", x.Recipients); x.Recipients == "" {
 				delete(d.answers, "recipients")
 			}
 		}
 	}
 	d.table("releases", rows, "date", "for", "to_whom", "notes", "k", "generalized", "which")
-	d.say("comparable", count(allowed), term("of"), count(int64(len(all))))
+	d.say("comparable", allowed, term("of"), len(all))
 	return nil
 }
 
 // people says who objected and who was forgotten.
 func (d *dossier) people(ctx context.Context) error {
 	if n := d.report.Notes.Excluded; n > 0 {
-		d.say("objections", count(n), term("notes left out"))
+		d.say("objections", n, term("notes left out"))
 	}
 	if len(d.o.In) > 0 {
 		notes, masked, err := proof.Masked(ctx, d.o.Config, d.o.In, d.o.Dir, d.o.Private)
 		if err != nil {
 			return err
 		}
-		d.say("absent", count(masked), term("of"), count(notes), term("notes found"))
+		d.say("absent", masked, term("of"), notes, term("notes found"))
 	}
 	return nil
 }
@@ -513,10 +529,10 @@ func (d *dossier) months() error {
 		if !known(name.Word) {
 			name = text(m.Name)
 		}
-		rows = append(rows, []Value{name, last, figure(m.Name, m.Lowest), figure(m.Name, m.Most), verdict})
+		rows = append(rows, row(name, last, figure(m.Name, m.Lowest), figure(m.Name, m.Most), verdict))
 	}
 	d.table("months", rows, "figure", "newest", "from", "to", "verdict")
-	d.say("beyond", count(beyond), term("of"), count(int64(len(t.Measures))), text(","), text(t.Months[len(t.Months)-1]))
+	d.say("beyond", beyond, term("of"), len(t.Measures), ",", t.Months[len(t.Months)-1])
 	return nil
 }
 
@@ -528,23 +544,23 @@ func (d *dossier) history() error {
 	var runs, failed, erased [][]Value
 	torn, begun := int64(0), map[string]audit.Line{}
 	err := audit.Each(d.log, func(l *audit.Line) {
-		at := text(l.Time.Format("2006-01-02 15:04"))
+		at := l.Time.Format("2006-01-02 15:04")
 		switch {
 		case l.Torn:
 			torn++
 		case l.Mark != "" || l.Event == "forget":
-			erased = append(erased, []Value{at, text(l.User), text(cmp.Or(l.Mark, l.Unit))})
+			erased = append(erased, row(at, l.User, cmp.Or(l.Mark, l.Unit)))
 		case l.Event == "start":
 			if was, still := begun[l.Run]; still {
-				failed = append(failed, []Value{text(was.Time.Format("2006-01-02 15:04")), text(was.User), term("killed")})
+				failed = append(failed, row(was.Time.Format("2006-01-02 15:04"), was.User, term("killed")))
 			}
 			begun[l.Run] = *l
 		case l.Event == "end" && l.Exit != nil:
 			delete(begun, l.Run)
 			if code := exit.Code(*l.Exit); code != exit.Done && code != exit.Nothing {
-				failed = append(failed, []Value{at, text(l.User), text(fmt.Sprintf("%d %v", *l.Exit, code))})
+				failed = append(failed, row(at, l.User, fmt.Sprintf("%d %v", *l.Exit, code)))
 			} else {
-				runs = append(runs, []Value{at, text(l.User), text(fmt.Sprintf("%d %v", *l.Exit, code))})
+				runs = append(runs, row(at, l.User, fmt.Sprintf("%d %v", *l.Exit, code)))
 			}
 		}
 	})
@@ -552,14 +568,14 @@ func (d *dossier) history() error {
 		return err
 	}
 	for _, run := range slices.Sorted(maps.Keys(begun)) {
-		failed = append(failed, []Value{text(begun[run].Time.Format("2006-01-02 15:04")), text(begun[run].User), term("killed")})
+		failed = append(failed, row(begun[run].Time.Format("2006-01-02 15:04"), begun[run].User, term("killed")))
 	}
 	if len(runs)+len(failed) > 0 { // else runs have their log elsewhere, and nothing is known of them
 		d.table("runs", last(runs), "date", "who", "how")
 		d.table("failed_runs", last(failed), "date", "who", "how")
 		d.table("erasures", last(erased), "date", "who", "what")
 	}
-	d.say("log", count(int64(d.source.audit.Lines)), term("lines"), text(","), count(torn), term("torn"))
+	d.say("log", d.source.audit.Lines, term("lines"), ",", torn, term("torn"))
 	d.say("checked", term("as written"))
 	d.say("manifest", digest(d.output.Public))
 	d.say("private_manifest", digest(d.output.Private))
@@ -576,7 +592,7 @@ func last(rows [][]Value) [][]Value { return rows[max(0, len(rows)-mostRows):] }
 // house takes in what the house says; beside what a run was told, both stand.
 func (d *dossier) house() error {
 	if p := d.report.Configuration.Purpose; d.answers["purpose"] == nil && p != "" {
-		d.say("purpose", text(p))
+		d.say("purpose", p)
 	}
 	said := map[string]string{}
 	if d.o.Facts != "" {
@@ -589,7 +605,7 @@ func (d *dossier) house() error {
 		if x == "" {
 			continue
 		}
-		f := &Fact{Name: name, House: true, Values: []Value{text(x)}}
+		f := &Fact{Name: name, House: true, Values: row(x)}
 		if was := d.answers[name]; was != nil && was.Values[0].Text != x {
 			f.Values = append(f.Values, term("and the run"), was.Values[0])
 		}

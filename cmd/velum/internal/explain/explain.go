@@ -1,6 +1,6 @@
 // Package explain says of one note why a word is masked, and why another is not:
 // `velum explain`. In come a note and the configuration of a run, out goes what
-// each stage said, for the terminal, as JSON and as a page.
+// each stage said, for the terminal and as JSON.
 //
 //	the note ─> the row of a run, with a look at each step of resolve ─> steps, spans, words ─> causes
 //
@@ -17,10 +17,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/paced"
 	"github.com/velum-health/velum/stages/read/input"
 )
@@ -31,7 +29,6 @@ type Options struct {
 	In, From, ID string // notes, their format, and one of them
 	Word         string // the words to explain: all that are written so
 	At           int    // or the one at this byte; negative for none
-	Page         string // file for a page
 }
 
 // Explanation is what a note came to, as --json has it. Places are in bytes of its
@@ -136,15 +133,6 @@ func Run(ctx context.Context, c *console.Console, cfg *option.Config, o *Options
 	e, err := x.explain(ctx, src, o)
 	if err != nil {
 		return err
-	}
-	if o.Page != "" {
-		page, err := e.page(page.LanguageOf(cfg.Report.Lang))
-		if err == nil {
-			err = durable.WriteFile(nil, o.Page, page)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return e.print(c, o)
 }

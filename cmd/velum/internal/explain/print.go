@@ -2,7 +2,6 @@ package explain
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,8 +11,8 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 )
 
-// loudest is how many features of a word are shown; the others are added up.
-const loudest = 6
+// most is how many features of a word are shown; the others are added up.
+const most = 6
 
 // print writes the explanation for a person, or as JSON.
 func (e *Explanation) print(c *console.Console, o *Options) error {
@@ -125,69 +124,19 @@ func when(is bool, text string) string {
 // print writes the sum that the odds are.
 func (o *Odds) print(out *bytes.Buffer) {
 	fmt.Fprintf(out, "      log odds %+.3f = words before %+.3f, words behind %+.3f, recall dial %+.3f\n", o.Log, o.Before, o.After, o.Dial)
-	for _, f := range o.Loudest() {
+	for _, f := range o.loudest() {
 		fmt.Fprintf(out, "        %+7.3f  %s\n", f.Weight, f.Name)
 	}
 }
 
-// Loudest are the features that speak loudest, and all others as one.
-func (o *Odds) Loudest() []Feature {
-	if len(o.Features) <= loudest+1 {
+// loudest are the features that speak loudest, and all others as one.
+func (o *Odds) loudest() []Feature {
+	if len(o.Features) <= most+1 {
 		return o.Features
 	}
-	rest := Feature{Name: fmt.Sprintf("%d more", len(o.Features)-loudest)}
-	for _, f := range o.Features[loudest:] {
+	rest := Feature{Name: fmt.Sprintf("%d more", len(o.Features)-most)}
+	for _, f := range o.Features[most:] {
 		rest.Weight += f.Weight
 	}
-	return append(slices.Clone(o.Features[:loudest]), rest)
-}
-
-//go:embed explain.gohtml
-var pageText string
-
-var pageTemplate = page.New("explain", pageText)
-
-// pageView is what the page shows.
-type pageView struct {
-	*Explanation
-	Pieces []piece
-	Shown  []shown
-	Hidden int
-}
-
-// piece is a stretch of the note, in a span or not.
-type piece struct {
-	Text string
-	Span *Span
-}
-
-// shown is a word with its causes in the language of the page.
-type shown struct {
-	*Word
-	Causes []string
-}
-
-// page is the explanation as one file that needs nothing else.
-func (e *Explanation) page(l page.Language) ([]byte, error) {
-	v := pageView{Explanation: e}
-	at := int32(0)
-	for i := range e.Spans {
-		s := &e.Spans[i]
-		v.Pieces = append(v.Pieces, piece{Text: e.Text[at:s.Start]}, piece{s.Text, s})
-		at = s.End
-	}
-	v.Pieces = append(v.Pieces, piece{Text: e.Text[at:]})
-	for i := range e.Words {
-		w := &e.Words[i]
-		if !w.telling() && len(e.Words) > loudest {
-			v.Hidden++
-			continue
-		}
-		n := shown{Word: w}
-		for k := range w.Why {
-			n.Causes = append(n.Causes, w.Why[k].says(l))
-		}
-		v.Shown = append(v.Shown, n)
-	}
-	return pageTemplate.Write(l, v)
+	return append(slices.Clone(o.Features[:most]), rest)
 }

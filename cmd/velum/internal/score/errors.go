@@ -3,17 +3,11 @@ package score
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
 	"encoding/json"
-	"maps"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/ensemble"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
@@ -47,9 +41,8 @@ const around = 60
 
 // mistakes collects the errors.
 type mistakes struct {
-	all    []mistake
-	knows  func(form []byte) bool // nil: nobody can say
-	values frequencies
+	all   []mistake
+	knows func(form []byte) bool // nil: nobody can say
 }
 
 // add takes an error of note i.
@@ -126,15 +119,8 @@ func knownForms(m tagger.Model) func(form []byte) bool {
 	}
 }
 
-// write writes the errors to a file: a page, or a line of JSON each.
-func (m *mistakes) write(file string, l page.Language) error {
-	if filepath.Ext(file) == ".html" {
-		page, err := m.page(l)
-		if err != nil {
-			return err
-		}
-		return durable.WriteFile(nil, file, page)
-	}
+// write writes the errors to a file, a line of JSON each.
+func (m *mistakes) write(file string) error {
 	var lines bytes.Buffer
 	to := json.NewEncoder(&lines)
 	to.SetEscapeHTML(false)
@@ -144,112 +130,4 @@ func (m *mistakes) write(file string, l page.Language) error {
 		}
 	}
 	return durable.WriteFile(nil, file, lines.Bytes())
-}
-
-// errorsFile refuses a name that says neither of the two forms.
-func errorsFile(name string) error {
-	if ext := filepath.Ext(name); ext != ".html" && ext != ".jsonl" {
-		return exit.Errorf(exit.Config, "name it FILE.html or FILE.jsonl", "--errors: a page or lines of JSON")
-	}
-	return nil
-}
-
-//go:embed errors.gohtml
-var errorsText string
-
-var errorsPage = page.New("errors", errorsText)
-
-// mostShown is how many errors the page shows, those that leak first: a browser
-// takes no million rows.
-const mostShown = 2000
-
-// errorsView is what the page shows.
-type errorsView struct {
-	Total, Leaks int
-	Tables       []table
-	Boxes        []box
-	Shown        []mistake
-	Hidden       int
-}
-
-// table is counts of errors by one of their properties.
-type table struct {
-	Title string
-	Kinds []string
-	Rows  []tableRow
-}
-
-type tableRow struct {
-	Name   string
-	Counts []int
-	Total  int
-	Leaks  int
-}
-
-func (m *mistakes) page(l page.Language) ([]byte, error) {
-	v := errorsView{Total: len(m.all)}
-	for i := range m.all {
-		if m.all[i].Leaks {
-			v.Leaks++
-		}
-	}
-	v.Tables = append(v.Tables,
-		m.table(table{Title: "errors by category"}, func(e *mistake) string { return cmp.Or(e.Gold, e.System).Category }),
-		m.table(table{Title: "errors by source"}, func(e *mistake) string { return e.Source }),
-		m.table(table{Title: "errors by group"}, func(e *mistake) string { return e.Group }),
-		m.table(table{Title: "errors by form"}, func(e *mistake) string {
-			switch {
-			case e.Seen == nil:
-				return ""
-			case *e.Seen:
-				return l.Text("errors seen")
-			}
-			return l.Text("errors unseen")
-		}),
-		m.table(table{Title: "errors by frequency"}, func(e *mistake) string { return m.values.class(e, l) }))
-	v.Boxes = m.values.boxes()
-	v.Tables = slices.DeleteFunc(v.Tables, func(t table) bool { return len(t.Rows) == 0 })
-	v.Shown = slices.Clone(m.all)
-	slices.SortStableFunc(v.Shown, func(a, b mistake) int { return rank(&a) - rank(&b) })
-	v.Hidden = max(0, len(v.Shown)-mostShown)
-	v.Shown = v.Shown[:len(v.Shown)-v.Hidden]
-	return errorsPage.Write(l, v)
-}
-
-// rank puts first what can still be read.
-func rank(e *mistake) int {
-	if e.Leaks {
-		return 0
-	}
-	return 1
-}
-
-// table fills in how many errors there are by what of says; those of which it says nothing are in no row.
-func (m *mistakes) table(t table, of func(*mistake) string) table {
-	for k := score.WrongType; k <= score.Spurious; k++ {
-		t.Kinds = append(t.Kinds, k.String())
-	}
-	rows := map[string]*tableRow{}
-	for i := range m.all {
-		e := &m.all[i]
-		name := of(e)
-		if name == "" {
-			continue
-		}
-		r := rows[name]
-		if r == nil {
-			r = &tableRow{Name: name, Counts: make([]int, len(t.Kinds))}
-			rows[name] = r
-		}
-		r.Counts[slices.Index(t.Kinds, e.Kind)]++
-		r.Total++
-		if e.Leaks {
-			r.Leaks++
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(rows)) {
-		t.Rows = append(t.Rows, *rows[name])
-	}
-	slices.SortStableFunc(t.Rows, func(a, b tableRow) int { return cmp.Compare(b.Total, a.Total) })
-	return t
 }

@@ -12,9 +12,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
-	"github.com/velum-health/velum/pipeline"
-	"github.com/velum-health/velum/pipeline/markup"
 )
 
 // The errors of three invented notes, one of each kind.
@@ -66,48 +63,5 @@ func TestErrors(t *testing.T) {
 	want := "vic/1 vic border leaks, vic/1 vic type, vic/2 vic missing leaks, vic/2 vic border_and_type, 3  spurious"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("errors %s; want %s", strings.Join(got, ", "), want)
-	}
-	page, err := evaluate("e.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, has := range []string{"5 errors; at 2 something", "Truca &lt;", "<b>Rosa Puig</b>", "border_and_type"} {
-		if !strings.Contains(page, has) {
-			t.Errorf("the page lacks %q", has)
-		}
-	}
-	if strings.Contains(page, "<Pere>") || strings.Contains(page, "src=") {
-		t.Error("the page takes text for markup, or wants something from elsewhere")
-	}
-	if strings.Index(page, "vic/2") > strings.Index(page, "border_and_type</td>") && strings.Contains(page, "border_and_type</td>") {
-		t.Error("those that leak do not come first")
-	}
-	if _, err := evaluate("e.txt"); err == nil || !strings.Contains(err.Error(), "a page or lines of JSON") {
-		t.Errorf("e.txt: %v", err)
-	}
-}
-
-// TestFrequencies: a value that comes twice in a note and once in another stands in two
-// notes, whatever its case, and three mentions say so.
-func TestFrequencies(t *testing.T) {
-	f := frequencies{all: map[string]*frequency{}}
-	b := new(pipeline.Batch)
-	for _, marked := range []string{"[PERSON:Ona] y [PERSON:ONA] en [LOCATION:Reus]", "[PERSON:Ona]", "[PERSON:Pau]"} {
-		text, spans, err := markup.Parse(marked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Text.Append(text)
-		b.Gold.Append(spans...)
-		b.Reason = append(b.Reason, pipeline.Sound)
-		b.ID.Append([]byte("x"))
-	}
-	f.add(b)
-	got := f.boxes()
-	if len(got) != 2 || got[0].Category != "PERSON" || got[0].Mentions != 4 || got[0].Values != 2 || got[0].Notes != [5]int{1, 1, 2, 2, 2} || got[0].X[4] != 100 || got[1].Notes != [5]int{1, 1, 1, 1, 1} {
-		t.Errorf("%+v", got)
-	}
-	if said := f.class(&mistake{Gold: &side{Category: "PERSON", Text: "ona"}}, page.LanguageOf("en")); said != page.LanguageOf("en").Text("errors few") {
-		t.Errorf("ona stands in %s", said)
 	}
 }

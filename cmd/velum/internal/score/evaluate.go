@@ -15,7 +15,6 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
 )
@@ -42,11 +41,6 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 	}
 	if f.Dial {
 		return f.dial(ctx, c, cfg)
-	}
-	if f.Errors != "" {
-		if err := errorsFile(f.Errors); err != nil {
-			return err
-		}
 	}
 	aside := &console.Aside{Log: c.Log}
 	s, wrong, err := f.score(ctx, c, cfg, f.System, f.SystemFrom, aside)
@@ -78,7 +72,7 @@ func Evaluate(ctx context.Context, c *console.Console, cfg *option.Config, f *Op
 		return err
 	}
 	if f.Errors != "" {
-		if err := wrong.write(f.Errors, page.LanguageOf(cfg.Report.Lang)); err != nil {
+		if err := wrong.write(f.Errors); err != nil {
 			return err
 		}
 	}
@@ -160,15 +154,11 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 	if o.Direct, err = direct(); err != nil {
 		return nil, nil, err
 	}
-	wrong := &mistakes{values: frequencies{of: o.Map, all: map[string]*frequency{}}}
+	wrong := &mistakes{}
 	if f.Errors != "" {
 		o.Error = wrong.add
 	}
 	s := score.New(o)
-	sink := pipeline.Sink(s)
-	if f.Errors != "" {
-		sink = seeing{s, &wrong.values}
-	}
 	notes, err := flow.TextOptions(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -199,7 +189,7 @@ func (f *Options) score(ctx context.Context, c *console.Console, cfg *option.Con
 		}
 		steps = flow.GivenSteps(g)
 	}
-	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: sink, Progress: progress}, nil))
+	err = flow.InputError(pipeline.Run(ctx, gold, steps, flow.Watched{Sink: s, Progress: progress}, nil))
 	flow.WarnUnknown(c, f.Gold, gold.Warnings().Unknown)
 	return s, wrong, err
 }
