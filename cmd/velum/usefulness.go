@@ -18,13 +18,10 @@ forms. Forms are shown only if a list that velum ships has them as safe.
 
 EXTRACT is an output of velum run, or notes with spans; without it the model masks the
 notes. In vain is what is masked and stands in a safe list or, with --gold, outside the
-gold spans of the notes. --terms are notes with gold spans of valuable terms, in any format
-and with labels of any scheme: the share of each label that is left whole is told beside the
-rest; of terms that overlap one counts. --sample draws notes for an expert, who is asked by the curators'
+gold spans of the notes. --sample draws notes for an expert, who is asked by the curators'
 page whether each is as useful as before: velum review --ask usefulness.`,
 		Example: `  velum usefulness --in notes.jsonl --model primary-care
   velum usefulness tagged/ --in dev/ --gold          # what another system masked in vain
-  velum usefulness --terms theirs.jsonl                # and the terms that people marked
   velum usefulness --in notes.jsonl --sample 10 --out expert.jsonl`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -38,7 +35,6 @@ page whether each is as useful as before: velum review --ask usefulness.`,
 	flags.StringVar(&o.In, "in", "", "`PATH` of the notes as they were")
 	flags.StringVar(&o.From, "from", "", "their `FORMAT`; told from the files if left out")
 	flags.BoolVar(&o.Gold, "gold", false, "the notes have gold spans")
-	flags.StringVar(&o.Terms, "terms", "", "`PATH` of notes with gold spans of valuable terms, by any labels; alone, --in too")
 	flags.IntVar(&o.Forms, "forms", 20, "commonest `N` forms that are shown")
 	flags.IntVar(&o.Sample, "sample", 0, "draw `N` notes for an expert")
 	flags.StringVar(&o.Out, "out", "", "`FILE` of the sample, notes with spans")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/pipeline/tally"
+	"github.com/velum-health/velum/stages/score"
 )
 
 // Leak is how probable it is that a note of the output holds an identifier that
@@ -69,9 +70,9 @@ func leakOf(in *leakInput) *Leak {
 		missed, of, _ := ParseAudited(in.audited[name]) // the configuration was checked
 		found := float64(in.counts.By(tally.Category)[name])
 		share := float64(missed) / float64(of)
-		from, to := wilson(missed, of)
+		ends := score.Wilson(int64(missed), int64(of))
 		leaks := func(share float64) float64 { return left(found, share) * in.told(name, share) }
-		middle, low, high = middle+leaks(share), low+leaks(from), high+leaks(to)
+		middle, low, high = middle+leaks(share), low+leaks(ends[0]), high+leaks(min(ends[1], 0.999))
 		l.Categories = append(l.Categories, CategoryLeak{name, in.strategies[name], rounded6(share), Rounded(left(found, share)), rounded6(in.told(name, share))})
 	}
 	per := func(x float64) float64 { return rounded6(1 - math.Exp(-x/float64(in.notes))) }
@@ -97,14 +98,6 @@ const toldByPeople = 0.268
 
 // left is how many values a share of misses leaves beside those that were found.
 func left(found, share float64) float64 { return found * share / (1 - share) }
-
-// wilson returns the 95 % score interval of a share.
-func wilson(k, n int) (low, high float64) {
-	const z = 1.959964
-	p, m := float64(k)/float64(n), float64(n)
-	center, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max((center-half)/(1+z*z/m), 0), min((center+half)/(1+z*z/m), 0.999)
-}
 
 // TooMuch says that a leak is more probable than is allowed, or that more people
 // can be linked with notes; "" if neither.

@@ -33,10 +33,6 @@ func TestLeak(t *testing.T) {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	low, high := wilson(0, 100)
-	if low != 0 || math.Abs(high-0.037) > 0.001 {
-		t.Errorf("wilson(0, 100) is %v to %v", low, high)
-	}
 }
 
 // TestHiddenLeak: what is left among surrogates that change is told where it was left

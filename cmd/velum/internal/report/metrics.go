@@ -217,18 +217,3 @@ func (w *metricWriter) tallies(c *commit.Counts, private bool) {
 		}
 	}
 }
-
-// timed are the metrics that say when a run was and how fast.
-var timed = []string{"velum_run_end_timestamp_seconds", lastSuccess, "velum_run_seconds", "velum_run_notes_per_second"}
-
-// Timeless returns a file of metrics without the values that are another in
-// every run.
-func Timeless(file []byte) (rest []byte) {
-	for line := range bytes.Lines(file) {
-		name, _, _ := strings.Cut(string(line), " ")
-		if !slices.Contains(timed, name) {
-			rest = append(rest, line...)
-		}
-	}
-	return rest
-}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,10 +50,10 @@ func TestTimeless(t *testing.T) {
 	later := nightMetrics()
 	later.Began, later.Ended = later.Began.Add(time.Hour), later.Ended.Add(2*time.Hour)
 	a, b := nightMetrics().text("1", false), later.text("2", false)
-	if bytes.Equal(a, b) || !bytes.Equal(Timeless(a), Timeless(b)) {
-		t.Errorf("%s\nand\n%s", Timeless(a), Timeless(b))
+	if bytes.Equal(a, b) || !bytes.Equal(timeless(a), timeless(b)) {
+		t.Errorf("%s\nand\n%s", timeless(a), timeless(b))
 	}
-	if later.Counts.Tally["category/PERSON"]++; bytes.Equal(Timeless(a), Timeless(later.text("2", false))) {
+	if later.Counts.Tally["category/PERSON"]++; bytes.Equal(timeless(a), timeless(later.text("2", false))) {
 		t.Error("a count is missing")
 	}
 }
@@ -168,4 +169,19 @@ func TestMetricsSuccess(t *testing.T) {
 	if err := (&Metrics{}).Write(filepath.Join(path, "below"), true); err == nil {
 		t.Error("a file below a file was written")
 	}
+}
+
+// timed are the metrics that say when a run was and how fast.
+var timed = []string{"velum_run_end_timestamp_seconds", lastSuccess, "velum_run_seconds", "velum_run_notes_per_second"}
+
+// timeless returns a file of metrics without the values that are another in
+// every run.
+func timeless(file []byte) (rest []byte) {
+	for line := range bytes.Lines(file) {
+		name, _, _ := strings.Cut(string(line), " ")
+		if !slices.Contains(timed, name) {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
 }

@@ -123,31 +123,27 @@ func found(r *audit.Reading, all []map[int]*journalLine) {
 // kappaOf is Cohen's kappa of two readers over the notes that both have read; nil
 // where they have none in common, or chance alone agrees wholly.
 func kappaOf(a, b map[int]*journalLine) *float64 {
-	n, same, yesA, yesB := 0.0, 0.0, 0.0, 0.0
+	counts := map[[2]int]int{}
+	leaks := func(l *journalLine) int {
+		if l.Leaks {
+			return 1
+		}
+		return 0
+	}
 	for rank, x := range a {
-		y, ok := b[rank]
-		if !ok {
-			continue
-		}
-		n++
-		if x.Leaks == y.Leaks {
-			same++
-		}
-		if x.Leaks {
-			yesA++
-		}
-		if y.Leaks {
-			yesB++
+		if y, both := b[rank]; both {
+			counts[[2]int{leaks(x), leaks(y)}]++
 		}
 	}
-	if n == 0 {
+	for pair := range counts {
+		if len(counts) == 1 && pair[0] == pair[1] {
+			return nil
+		}
+	}
+	if len(counts) == 0 {
 		return nil
 	}
-	chance := yesA/n*yesB/n + (1-yesA/n)*(1-yesB/n)
-	if chance == 1 {
-		return nil
-	}
-	return new((same/n - chance) / (1 - chance))
+	return new(kappa(counts))
 }
 
 // pause is how many seconds between two decisions are no reading any more.

@@ -23,10 +23,9 @@ type UsefulnessOptions struct {
 	Extract string // output of `velum run`, or notes with spans; "": what the model masks
 	In      string // the notes as they were
 	From    string
-	Gold    bool   // the notes have gold spans: what is masked outside of them is masked in vain
-	Terms   string // notes with gold spans of valuable terms, by any labels
-	Forms   int    // commonest forms that are shown
-	Sample  int    // notes for an expert
+	Gold    bool // the notes have gold spans: what is masked outside of them is masked in vain
+	Forms   int  // commonest forms that are shown
+	Sample  int  // notes for an expert
 	Out     string
 	Seed    uint64
 }
@@ -35,11 +34,10 @@ type UsefulnessOptions struct {
 type Report struct {
 	Notes int64   `json:"notes"`
 	Kinds []Kept  `json:"kinds"`
-	Gold  []Kept  `json:"gold_terms,omitempty"` // by label
-	All   int64   `json:"notes_keep_all"`       // of the notes that have a term
-	Some  int64   `json:"notes_keep_some"`      //
-	None  int64   `json:"notes_keep_nothing"`   //
-	Words int64   `json:"words"`                // tokens with a letter or a digit
+	All   int64   `json:"notes_keep_all"`     // of the notes that have a term
+	Some  int64   `json:"notes_keep_some"`    //
+	None  int64   `json:"notes_keep_nothing"` //
+	Words int64   `json:"words"`              // tokens with a letter or a digit
 	Hid   int64   `json:"words_masked"`
 	Vain  int64   `json:"words_in_vain"` // outside gold; without gold, in a safe list
 	Lists []Count `json:"in_vain_by_list"`
@@ -67,8 +65,8 @@ type Count struct {
 // procedures survive, how many notes keep all, some or nothing of these, and what
 // was masked in vain.
 func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *UsefulnessOptions) error {
-	if o.In == "" && o.Terms == "" {
-		return exit.Errorf(exit.Config, "name the notes as they were", "velum usefulness: --in is needed, or --terms")
+	if o.In == "" {
+		return exit.Errorf(exit.Config, "name the notes as they were", "velum usefulness: --in is needed")
 	}
 	if (o.Sample > 0) != (o.Out != "") {
 		return exit.Errorf(exit.Config, "as in --sample 100 --out sample.jsonl", "--sample and --out belong together")
@@ -82,14 +80,6 @@ func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *
 		return err
 	}
 	m := newMeasure(o)
-	if o.Terms != "" {
-		if m.gold, err = loadTerms(o.Terms, notes); err != nil {
-			return err
-		}
-	}
-	if o.In == "" {
-		o.In, notes.SkipUnknown = o.Terms, true // labels of terms are none of PHI
-	}
 	src, err := flow.OpenNotes("from", o.From, o.In, notes)
 	if err != nil {
 		return err
@@ -102,9 +92,6 @@ func Usefulness(ctx context.Context, c *console.Console, cfg *option.Config, o *
 	}
 	if m.Notes == 0 {
 		return exit.Errorf(exit.Nothing, "look at --in and --from", "%s: no notes", o.In)
-	}
-	if m.gold != nil && m.gold.notes == 0 {
-		return exit.Errorf(exit.Nothing, "the ids of both have to be the same", "%s: none of the notes is in %s", o.In, o.Terms)
 	}
 	if o.Sample > 0 {
 		if err := m.writeSample(o); err != nil {
@@ -138,7 +125,6 @@ func (o *UsefulnessOptions) steps(cfg *option.Config) ([]pipeline.Step, error) {
 type measure struct {
 	Report
 	o      *UsefulnessOptions
-	gold   *goldTerms // nil: none
 	finder terms.Finder
 	vain   *inverse.Vain
 	found  []terms.Term
@@ -169,11 +155,6 @@ func (m *measure) Put(b *pipeline.Batch) error {
 		m.Notes++
 		text, tokens, spans := b.Text.At(i), b.Tokens.At(i), b.Spans.At(i)
 		m.terms(text, tokens, spans)
-		if m.gold != nil {
-			if err := m.gold.count(string(b.ID.At(i)), text, spans); err != nil {
-				return err
-			}
-		}
 		m.vain.Add(text, tokens, spans, m.marked(b, i))
 		m.draw(b, i)
 	}
@@ -275,9 +256,6 @@ func (m *measure) finish() {
 		}
 		m.Kinds = append(m.Kinds, kept)
 	}
-	if m.gold != nil {
-		m.Gold = m.gold.shares()
-	}
 	v := m.vain
 	m.Words, m.Hid, m.Vain = v.Words, v.Masked, v.All
 	m.Lists = counts(len(v.ByList), func(l int) string { return inverse.List(l).String() }, func(l int) int64 { return v.ByList[l] })
@@ -297,16 +275,6 @@ func (m *measure) print(c *console.Console) error {
 	}
 	for _, k := range m.Kinds {
 		if _, err := c.Printf("%-10s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share); err != nil {
-			return err
-		}
-	}
-	for i, k := range m.Gold {
-		if i == 0 {
-			if _, err := c.Printf("\n%-28s %8s %8s %7s\n", "gold label", "terms", "kept", "share"); err != nil {
-				return err
-			}
-		}
-		if _, err := c.Printf("%-28s %8d %8d %7.4f\n", k.Kind, k.Terms, k.Kept, k.Share); err != nil {
 			return err
 		}
 	}
