@@ -8,11 +8,11 @@ import "bytes"
 func (f *Finder) judgeYear(i int) float32 {
 	y := &f.items[i]
 	e, k := f.lead(i)
-	before := f.At(int(y.start) - 1)
+	before := f.At(y.start - 1)
 	if !y.sure {
 		return f.shortYear(i, e, k)
 	}
-	if f.glued(i) || f.LetterAt(int(y.end)) || f.measured(i) || !f.stops(i) && f.At(int(y.end)) != '-' || y.value < 1920 || y.value > 2060 {
+	if f.glued(i) || f.LetterAt(y.end) || f.measured(i) || !f.stops(i) && f.At(y.end) != '-' || y.value < 1920 || y.value > 2060 {
 		return 0
 	}
 	score := f.yearLead(i, e, k, before)
@@ -29,7 +29,7 @@ func (f *Finder) judgeYear(i int) float32 {
 	case f.continuesYear(i):
 		f.year = y.end
 		return 0.7
-	case y.value >= 1950 && y.value < 2040 && e.is(ofTime) && !y.dotted && k > 0 && f.LetterAt(int(f.items[k-1].start)):
+	case y.value >= 1950 && y.value < 2040 && e.is(ofTime) && !y.dotted && k > 0 && f.LetterAt(f.items[k-1].start):
 		return 0.45
 	case y.value >= 1970 && y.value < 2040:
 		return hint
@@ -42,7 +42,7 @@ func (f *Finder) yearLead(i int, e *item, k int, before byte) float32 {
 	switch {
 	case e.is(yearWord):
 		return 0.9
-	case before == '(' && f.At(int(f.items[i].end)) == ')':
+	case before == '(' && f.At(f.items[i].end) == ')':
 		return 0.55
 	case e.is(season), k > 0 && e.is(particle) && f.items[k-1].is(season), k > 0 && e.is(particle) && f.items[k-1].is(third):
 		return 0.7
@@ -214,7 +214,7 @@ func (f *Finder) slip(i int) int {
 	e, _ := f.lead(i)
 	announced := e.is(dayWord) || e.is(weekday|label|definite)
 	if t, c := f.at(i+3), f.at(i+4); t.is(sign) && c.is(number) && b.width() <= 2 {
-		if f.Digit(int(c.end)) {
+		if f.Digit(c.end) {
 			return 0
 		}
 		whole := c.sure || c.width() == 4 && c.value > 2099 && c.value < 2300
@@ -256,9 +256,9 @@ func (f *Finder) compact(i, w int) int {
 	if !f.stops(i) || i > 0 && f.items[i].gap == 0 && f.items[i-1].is(sign) && f.at(i-2).is(number) {
 		return 0
 	}
-	j := int(f.items[i].start)
-	v := func(k, n int) int32 { return f.value(j+k, j+k+n) }
-	day := func(d, m, y int32) bool { return m >= 1 && m <= 12 && d >= 1 && d <= daysIn(m, y) }
+	j := f.items[i].start
+	v := func(k, n int) int { return f.Value(j+k, j+k+n) }
+	day := func(d, m, y int) bool { return m >= 1 && m <= 12 && d >= 1 && d <= daysIn(m, y) }
 	labelled := f.labelled(i)
 	score := float32(0)
 	switch {

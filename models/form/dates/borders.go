@@ -32,12 +32,12 @@ func (f *Finder) Borders(dst []Find, text []byte, start, end int) []Find {
 	return dst
 }
 
-func (f *Finder) valueOf(text []byte) (v int32) {
+func (f *Finder) valueOf(text []byte) (v int) {
 	for _, b := range text {
 		if b-'0' >= 10 {
 			return 0
 		}
-		v = v*10 + int32(b-'0')
+		v = v*10 + int(b-'0')
 	}
 	return v
 }
@@ -63,7 +63,7 @@ func (f *Finder) loose(text []byte, i, j int) bool {
 		switch {
 		case it.is(clock), it.is(sign):
 		case it.is(number):
-			if it.width() != 2 || k == 0 || !f.items[k-1].is(ofTime) || !f.hour(int(it.end)) {
+			if it.width() != 2 || k == 0 || !f.items[k-1].is(ofTime) || !f.hour(it.end) {
 				return false
 			}
 		case it.is(month | weekday | season), it.kinds == 0:

@@ -52,18 +52,18 @@ type Parser struct {
 	items    []item
 	dates    []date
 	rounds   int
-	finding  bool            // the items are those of a note: unknown words and signs among them
-	out      [maxItems]int32 // by item: what is written there; unset if it stays
+	finding  bool          // the items are those of a note: unknown words and signs among them
+	out      [maxItems]int // by item: what is written there; unset if it stays
 	inserted [maxDates]insertion
 	moved    [maxDates]moved
-	start    int   // of the date in what it is appended to
-	from, to int32 // the part of the text that is written
+	start    int // of the date in what it is appended to
+	from, to int // the part of the text that is written
 }
 
 // Parse reads text, all of it; the caller must not change it before the date
 // is written. False: it is no date that can be read.
 func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
-	p.Text, p.dates, p.rounds, p.from, p.to = text, p.dates[:0], rounds, 0, int32(len(text))
+	p.Text, p.dates, p.rounds, p.from, p.to = text, p.dates[:0], rounds, 0, len(text)
 	p.language = languageOf(l)
 	if !p.scan() {
 		return false
@@ -75,7 +75,7 @@ func (p *Parser) Parse(text []byte, l pipeline.Language) bool {
 // Narrow makes text[from:to] of what was parsed the date: of "14 al 27 de abril"
 // each may be a value of its own. False: no date lies within.
 func (p *Parser) Narrow(from, to int) bool {
-	p.from, p.to = int32(from), int32(to)
+	p.from, p.to = from, to
 	return p.firstDate() < len(p.dates)
 }
 
@@ -165,8 +165,8 @@ func (p *Parser) First(c Context) (day int32, r Resolution, full bool) {
 
 // parts are the values of a date; what it lacks is filled from the context.
 type parts struct {
-	day, month, year int8 // items; none if it lacks them
-	y, m, d          int32
+	day, month, year int // items; none if it lacks them
+	y, m, d          int
 	resolution       Resolution
 	full             bool
 }
@@ -184,7 +184,7 @@ func (p *Parser) resolve(i int, o Order, c Context) (v parts) {
 	}
 	near := time.Unix(int64(c.Day)*secondsADay, 0).UTC()
 	v.full = v.day != none && month != none && year != none
-	v.y, v.m, v.d = int32(near.Year()), int32(near.Month()), 15
+	v.y, v.m, v.d = near.Year(), int(near.Month()), 15
 	if c.Day == 0 {
 		v.y, v.m = 2001, 1 // a year without 29 February, a month of 31 days
 	}
@@ -204,7 +204,7 @@ func (p *Parser) resolve(i int, o Order, c Context) (v parts) {
 }
 
 // finest sets the day within what the date has, and the resolution.
-func (p *Parser) finest(d *date, v *parts, month, year int8) {
+func (p *Parser) finest(d *date, v *parts, month, year int) {
 	switch {
 	case v.day != none:
 		v.d = p.dayValue(v.day)
@@ -220,7 +220,7 @@ func (p *Parser) finest(d *date, v *parts, month, year int8) {
 		v.resolution = Month
 	case d.season != none:
 		v.resolution = Season
-		v.m = 2 + 3*int32(p.items[d.season].wordOf(season, p.language).value)
+		v.m = 2 + 3*p.items[d.season].wordOf(season, p.language).value
 	case d.third != none:
 		v.resolution, v.m = Third, 3+4*p.thirdValue(d.third)
 	default:
@@ -228,10 +228,10 @@ func (p *Parser) finest(d *date, v *parts, month, year int8) {
 	}
 }
 
-func (p *Parser) thirdValue(i int8) int32 { return int32(p.items[i].wordOf(third, p.language).value) }
+func (p *Parser) thirdValue(i int) int { return p.items[i].wordOf(third, p.language).value }
 
 // place returns which items are day, month and year in an order.
-func (p *Parser) place(d *date, o Order) (day, month, year int8) {
+func (p *Parser) place(d *date, o Order) (day, month, year int) {
 	switch {
 	case d.shape == pair:
 		day, month, year, _ = pairParts(o, p.items[d.a], p.items[d.b], d.a, d.b)
@@ -248,6 +248,6 @@ func (p *Parser) place(d *date, o Order) (day, month, year int8) {
 
 const secondsADay = 24 * 60 * 60
 
-func dayNumber(y, m, d int32) int32 {
-	return int32(time.Date(int(y), time.Month(m), int(d), 0, 0, 0, 0, time.UTC).Unix() / secondsADay)
+func dayNumber(y, m, d int) int32 {
+	return int32(time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC).Unix() / secondsADay)
 }

@@ -47,12 +47,12 @@ func (e *Edges) read(text []byte, from, to int) {
 	e.first, e.last = -1, -1
 	for k := range p.items {
 		switch it := &p.items[k]; {
-		case int(it.start) < from && int(it.end) > from, int(it.start) < to && int(it.end) > to:
+		case it.start < from && it.end > from, it.start < to && it.end > to:
 			if !it.is(sign | clock) {
 				e.first = -1
 				return
 			}
-		case int(it.start) >= from && int(it.end) <= to:
+		case it.start >= from && it.end <= to:
 			if e.first < 0 {
 				e.first = k
 			}
@@ -64,9 +64,9 @@ func (e *Edges) read(text []byte, from, to int) {
 // beside is what stands between the span and the item next to it that says
 // something.
 type beside struct {
-	of, joined bool  // "de"; "y", "al"
-	sign       int32 // the first sign; 0: none
-	tight      bool  // no blank
+	of, joined bool // "de"; "y", "al"
+	sign       int  // the first sign; 0: none
+	tight      bool // no blank
 }
 
 // step goes from item k by d over signs, "de" and what joins dates.

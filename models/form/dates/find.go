@@ -23,8 +23,8 @@ type Find struct {
 type Finder struct {
 	Parser
 	finds []Find
-	done  int32 // where the last date ends
-	year  int32 // where the last year alone ends
+	done  int // where the last date ends
+	year  int // where the last year alone ends
 }
 
 // Windows: as many items are read at once, and so many bytes before the first
@@ -95,7 +95,7 @@ func (f *Finder) wordAt(i int) (end int, kinds kind) {
 func (f *Finder) plausible(i, j int) bool {
 	w := j - i
 	switch {
-	case w == 4 && isYear(f.value(i, j)), w == 6, w == 8:
+	case w == 4 && isYear(f.Value(i, j)), w == 6, w == 8:
 		return true
 	case w > 4:
 		return false
@@ -157,7 +157,7 @@ func (f *Finder) slips(i int) bool {
 		i++
 	}
 	end := f.Digits(i)
-	return end > i && end-i <= 2 && f.value(i, end) <= 12 || f.At(i) >= 0x80
+	return end > i && end-i <= 2 && f.Value(i, end) <= 12 || f.At(i) >= 0x80
 }
 
 // thirdFollows tells whether a number of at most two digits stands at i, and
@@ -255,9 +255,9 @@ func (f *Finder) window(trigger int) int {
 		if f.items[n].kinds&openers != 0 {
 			last = n
 		}
-		if first < 0 && int(f.items[n].end) > trigger {
+		if first < 0 && f.items[n].end > trigger {
 			if f.items[n].kinds&openers == 0 { // a word that begins like a month
-				return int(f.items[n].end)
+				return f.items[n].end
 			}
 			first = n
 		}
@@ -271,12 +271,12 @@ func (f *Finder) window(trigger int) int {
 	stop := len(f.items)
 	if stop >= maxWindow {
 		stop -= 20
-		at = int(f.items[stop].start)
+		at = f.items[stop].start
 	}
 	for i := max(first-4, 0); i < stop; { // veinticinco de diciembre
 		i = max(f.read(i), i+1)
 	}
-	return max(at, int(f.done), trigger+1)
+	return max(at, f.done, trigger+1)
 }
 
 // inDates are what stands between the parts of a date.
@@ -301,7 +301,7 @@ func (f *Finder) read(i int) int {
 		if next <= i || f.apart(i, next) || inner && !f.lastOfList(d, i) {
 			continue
 		}
-		d.firstItem = int8(i)
+		d.firstItem = i
 		if score, end := f.judge(d, i, next); score > 0 {
 			return f.keep(d, i, end, score)
 		}
@@ -322,7 +322,7 @@ func (f *Finder) lastOfList(d *date, i int) bool {
 	if p := &f.items[i-2]; by != '-' && by != ',' && by != '/' || p.is(clock) || p.width() > 2 || p.value > 31 {
 		return false
 	}
-	return d.shape == triple && d.by != by && by != '/' || d.shape == named && d.day == int8(i) && d.month != none
+	return d.shape == triple && d.by != by && by != '/' || d.shape == named && d.day == i && d.month != none
 }
 
 // inner tells whether the number at item i goes on another: 1.234, 10:30. A
@@ -359,7 +359,7 @@ func (f *Finder) keep(d *date, i, end int, score float32) int {
 		if d.shape != named || d.month != none && d.day != none {
 			start = f.sharing(d, i)
 		}
-		if by := f.at(i - 1); d.year == int8(i) && by.by("'") && f.items[i].gap == 0 { // '12
+		if by := f.at(i - 1); d.year == i && by.by("'") && f.items[i].gap == 0 { // '12
 			start--
 		}
 	}
@@ -374,7 +374,7 @@ func (f *Finder) keep(d *date, i, end int, score float32) int {
 }
 
 func (f *Finder) add(i, j int, score float32, full bool) {
-	f.finds = append(f.finds, Find{int(f.items[i].start), int(f.items[j-1].end), score, full})
+	f.finds = append(f.finds, Find{f.items[i].start, f.items[j-1].end, score, full})
 }
 
 // sharing goes back from item i over the days that share the month of its date:
@@ -419,9 +419,9 @@ func (f *Finder) sharing(d *date, i int) (start int) {
 }
 
 // doneBefore returns where the date before the one at hand ended.
-func (f *Finder) doneBefore() int32 {
+func (f *Finder) doneBefore() int {
 	if n := len(f.finds); n > 0 {
-		return int32(f.finds[n-1].End)
+		return f.finds[n-1].End
 	}
 	return -1
 }
@@ -480,7 +480,7 @@ func (f *Finder) weekdayAt(k int) bool {
 // toWeekday widens items i to j by the weekday behind them: "(23/06/14)",
 // "12 de marzo, lunes". A second weekday makes it a schedule.
 func (f *Finder) toWeekday(i, j int) (int, int) {
-	at := func(k int, v int32) bool { return f.at(k).is(sign) && f.items[k].value == v }
+	at := func(k int, v int) bool { return f.at(k).is(sign) && f.items[k].value == v }
 	if i+1 < j && at(i+1, '(') && f.items[i].is(weekday) {
 		if at(j, ')') {
 			return i, j + 1

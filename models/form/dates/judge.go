@@ -50,19 +50,12 @@ func (f *Finder) signs(i, j int) bool {
 // stops tells whether a number may end behind item k: no digit follows, not
 // even behind a sign, and no letter.
 func (f *Finder) stops(k int) bool {
-	j := int(f.items[k].end)
+	j := f.items[k].end
 	b := f.At(j)
 	if cut.IsDigit(b) || f.LetterAt(j) {
 		return false
 	}
 	return bytes.IndexByte([]byte(".,/-:"), b) < 0 || b == 0 || !f.Digit(j+1)
-}
-
-func (f *Finder) byteAt(i int) byte {
-	if uint(i) < uint(len(f.Text)) {
-		return f.Text[i]
-	}
-	return 0
 }
 
 // measured tells whether a unit follows item k: "mg", "%", "/h".
@@ -75,10 +68,10 @@ func (f *Finder) measured(k int) bool {
 	case b == '%' || b == 0xCE || next.is(unit) && !next.is(monthly) && !(next.width() == 1 && f.at(k+2).by("'")):
 		return true
 	case b == 0xC2:
-		c := f.At(int(next.start) + 1)
+		c := f.At(next.start + 1)
 		return c == 0xB0 || c == 0xBA || c == 0xB5
 	case b == '/':
-		return f.LetterAt(int(next.end))
+		return f.LetterAt(next.end)
 	}
 	return false
 }
@@ -86,7 +79,7 @@ func (f *Finder) measured(k int) bool {
 // glued tells whether a letter touches item i from the left.
 func (f *Finder) glued(i int) bool {
 	r, _ := utf8.DecodeLastRune(f.Text[:f.items[i].start])
-	if i == 0 || f.items[i].gap > 0 || f.items[i-1].is(sign) || !f.LetterAt(int(f.items[i].start)-utf8.RuneLen(r)) {
+	if i == 0 || f.items[i].gap > 0 || f.items[i-1].is(sign) || !f.LetterAt(f.items[i].start-utf8.RuneLen(r)) {
 		return false
 	}
 	before := &f.items[i-1] // el12/3, control11-8
@@ -171,7 +164,7 @@ func (f *Finder) scored(i int) bool {
 // word, "(IQ 5.2.15)", or before a colon, "TAC 13/9/5:".
 func (f *Finder) aside(i, j int) bool {
 	after := f.at(j)
-	before := func(k int) int32 {
+	before := func(k int) int {
 		if f.at(k).is(sign) {
 			return f.items[k].value
 		}
@@ -208,17 +201,17 @@ func (f *Finder) judgeTriple(d *date, i, next int) float32 {
 	if d.then == 0 && d.by != 0 && (c.gap == 0 || c.sure && c.gap == 1) { // 12/032014, 6/08 2011
 		d.then = d.by
 	}
-	if !f.signs(i, next) || (d.by == 0) != (d.then == 0) || next-i > 6 || f.LetterAt(int(c.end)) && !(c.sure || a.sure) {
+	if !f.signs(i, next) || (d.by == 0) != (d.then == 0) || next-i > 6 || f.LetterAt(c.end) && !(c.sure || a.sure) {
 		return 0
 	}
-	after := f.At(int(c.end))
+	after := f.At(c.end)
 	if a.sure {
-		if blank || d.by != d.then || after == byte(d.then) && f.Digit(int(c.end)+1) {
+		if blank || d.by != d.then || after == byte(d.then) && f.Digit(c.end+1) {
 			return 0
 		}
 		return 0.95
 	}
-	if d.orders&(1<<DMY|1<<MDY) == 0 || c.sure && after == '/' && f.Digit(int(c.end)+1) || !c.sure && !f.stops(int(d.c)) {
+	if d.orders&(1<<DMY|1<<MDY) == 0 || c.sure && after == '/' && f.Digit(c.end+1) || !c.sure && !f.stops(d.c) {
 		return 0
 	}
 	american := d.orders&(1<<DMY) == 0
@@ -257,7 +250,7 @@ func (f *Finder) tripleScore(d *date, i, next int, blank bool) float32 {
 		return 0.95
 	case c.width() == 1:
 		return f.oneDigitYear(d, i, next)
-	case f.glued(i) || f.measured(int(d.c)) || f.measured(next) && f.aside(i, next) || d.by != d.then || f.scored(i):
+	case f.glued(i) || f.measured(d.c) || f.measured(next) && f.aside(i, next) || d.by != d.then || f.scored(i):
 		return 0
 	case d.by == '/' && two:
 		return 0.8
@@ -280,7 +273,7 @@ func (f *Finder) tripleScore(d *date, i, next int, blank bool) float32 {
 // oneDigitYear judges 14/10/3. 1-1-1 is a dose.
 func (f *Finder) oneDigitYear(d *date, i, next int) float32 {
 	a, b, c := &f.items[d.a], &f.items[d.b], &f.items[d.c]
-	if d.by != d.then || d.by == 0 || f.glued(i) || d.orders&(1<<DMY) == 0 || f.measured(int(d.c)) || f.scored(i) {
+	if d.by != d.then || d.by == 0 || f.glued(i) || d.orders&(1<<DMY) == 0 || f.measured(d.c) || f.scored(i) {
 		return 0
 	}
 	entered := f.entered(i) || d.by != '-' && f.happens(i)
@@ -456,7 +449,7 @@ func (f *Finder) judgeDay(d *date, i, next int) (float32, int) {
 	if f.named(i) {
 		return 0, next
 	}
-	if !f.joins(int(d.day), int(d.month)) {
+	if !f.joins(d.day, d.month) {
 		return 0, next
 	}
 	if d.year != none {
@@ -466,10 +459,10 @@ func (f *Finder) judgeDay(d *date, i, next int) (float32, int) {
 			}
 			return 0.8, next
 		}
-		next = int(d.month) + 1
+		next = d.month + 1
 		d.year = none
 	}
-	j := int(m.end)
+	j := m.end
 	if f.Digit(j) || f.LetterAt(j) {
 		return 0, next
 	}
@@ -499,23 +492,23 @@ func (f *Finder) judgeDay(d *date, i, next int) (float32, int) {
 // digits need a sign, a connector or an apostrophe before them, or an end
 // behind.
 func (f *Finder) yearOf(d *date) bool {
-	if !f.joins(int(d.month), int(d.year)) {
+	if !f.joins(d.month, d.year) {
 		return false
 	}
 	y, before := &f.items[d.year], &f.items[d.year-1]
-	after := f.At(int(y.end))
-	behind := f.at(int(d.year) + 1)
+	after := f.At(y.end)
+	behind := f.at(d.year + 1)
 	if y.sure {
-		return !((after == ':' || after == '/') && f.Digit(int(y.end)+1))
+		return !((after == ':' || after == '/') && f.Digit(y.end+1))
 	}
-	if !f.stops(int(d.year)) || f.measured(int(d.year)) || behind.by(":") || y.width() == 1 {
+	if !f.stops(d.year) || f.measured(d.year) || behind.by(":") || y.width() == 1 {
 		return false
 	}
 	if before.is(sign) && before.value != ',' && (y.gap == 0 || before.value != '.') || before.is(particle) && !before.is(article) ||
 		before.is(yearWord) || before.is(ofTime) || y.gap == 0 && d.day != none {
 		return true
 	}
-	return d.day != none && !before.is(particle) && f.ends(int(d.year))
+	return d.day != none && !before.is(particle) && f.ends(d.year)
 }
 
 // joins tells whether the words between items i and j are those between day,
@@ -531,7 +524,7 @@ func (f *Finder) joins(i, j int) bool {
 
 // ends tells whether nothing or punctuation follows item k.
 func (f *Finder) ends(k int) bool {
-	j := int(f.items[k].end)
+	j := f.items[k].end
 	if f.At(j) == ' ' {
 		j++
 	}
@@ -593,14 +586,14 @@ func (f *Finder) judgeRoman(d *date, i, next int) float32 {
 	}
 	sep := f.items[d.month-1].value
 	if d.year != none {
-		if y := &f.items[d.year]; y.gap == 0 && f.items[d.year-1].value == sep && (y.sure || y.width() == 2 && f.stops(int(d.year))) {
+		if y := &f.items[d.year]; y.gap == 0 && f.items[d.year-1].value == sep && (y.sure || y.width() == 2 && f.stops(d.year)) {
 			return 0.9
 		}
 		return 0
 	}
 	strong, _ := f.leadIn(i)
 	e, _ := f.lead(i)
-	if !strong && !e.is(article) || !f.stops(next-1) || sep == '.' || f.At(int(m.end)) == '/' {
+	if !strong && !e.is(article) || !f.stops(next-1) || sep == '.' || f.At(m.end) == '/' {
 		return 0
 	}
 	return 0.6
@@ -617,7 +610,7 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 	if d.year < d.month {
 		before := &f.items[d.month-1]
 		tight := before.is(sign) && before.value != ',' && before.value != '.'
-		if f.glued(i) || before.is(particle) || before.is(sign) && !tight || loose && !tight || f.LetterAt(int(m.end)) {
+		if f.glued(i) || before.is(particle) || before.is(sign) && !tight || loose && !tight || f.LetterAt(m.end) {
 			return 0
 		}
 		if k := f.glue(next, true); f.at(k).sure { // "2014, enero 2015" is two dates
@@ -626,10 +619,10 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 		return 0.6
 	}
 	before := &f.items[d.year-1]
-	if !f.joins(int(d.month), int(d.year)) {
+	if !f.joins(d.month, d.year) {
 		return 0
 	}
-	if !f.stops(int(d.year)) && !(y.sure && f.At(int(y.end)) != '/') || f.measured(int(d.year)) || f.LetterAt(int(y.end)) && !y.sure {
+	if !f.stops(d.year) && !(y.sure && f.At(y.end) != '/') || f.measured(d.year) || f.LetterAt(y.end) && !y.sure {
 		return 0
 	}
 	tight := before.is(sign) && before.value != ',' && before.value != '.'
@@ -642,13 +635,13 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 	case y.sure:
 		return 0.7
 	case y.width() == 1:
-		if before.value == '/' && tight && !loose && f.ends(int(d.year)) {
+		if before.value == '/' && tight && !loose && f.ends(d.year) {
 			return 0.5
 		}
 		return 0
 	case tight && before.value == '\'', of && !short, tight && (!loose || before.value == '-' || f.at(i-1).is(inTime)):
 		return 0.6
-	case !short && !loose && f.Text[y.start] == '0' && f.ends(int(d.year)):
+	case !short && !loose && f.Text[y.start] == '0' && f.ends(d.year):
 		return 0.5
 	case !short && !loose && y.value < 30:
 		return hint
@@ -662,7 +655,7 @@ func (f *Finder) judgeMonth(d *date, i, next int) float32 {
 func (f *Finder) judgeMonthAlone(d *date, i int) float32 {
 	m := &f.items[i]
 	w := m.wordOf(month, f.language)
-	if f.LetterAt(int(m.end)) || f.glued(i) || w.form == roman || f.named(i) {
+	if f.LetterAt(m.end) || f.glued(i) || w.form == roman || f.named(i) {
 		return 0
 	}
 	if w.form == full && m.width() == 4 && w.value == 3 { // Marc
@@ -717,7 +710,7 @@ func (f *Finder) rangeOfMonths(i int) bool {
 // "otoño-invierno 2012".
 func (f *Finder) judgeSeason(d *date, i int) float32 {
 	if d.year != none {
-		if y := &f.items[d.year]; y.sure && !f.measured(int(d.year)) {
+		if y := &f.items[d.year]; y.sure && !f.measured(d.year) {
 			return 0.7
 		}
 		return 0

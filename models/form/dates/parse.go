@@ -7,14 +7,14 @@ const none = -1
 // if it is missing.
 type date struct {
 	shape               shape
-	a, b, c             int8 // the numbers of a numeric date, in the order of the text
-	day, month, year    int8 // of the others
-	weekday, third      int8
-	season, suffix      int8  // suffix: the ordinal behind the day
-	by, then            int32 // the signs between its numbers
+	a, b, c             int // the numbers of a numeric date, in the order of the text
+	day, month, year    int // of the others
+	weekday, third      int
+	season, suffix      int // suffix: the ordinal behind the day
+	by, then            int // the signs between its numbers
 	orders              Orders
-	firstItem, lastItem int8
-	monthOf, yearOf     int8 // the date whose month and year it shares; none: its own
+	firstItem, lastItem int
+	monthOf, yearOf     int // the date whose month and year it shares; none: its own
 }
 
 // shape of a date.
@@ -40,7 +40,7 @@ const rounds = 400
 
 // expression reads dates from item i on to the end; n are read already, and by
 // is the sign behind them.
-func (p *Parser) expression(i, n int, by int32) bool {
+func (p *Parser) expression(i, n int, by int) bool {
 	if n == maxDates || p.rounds == 0 {
 		return false
 	}
@@ -53,7 +53,7 @@ func (p *Parser) expression(i, n int, by int32) bool {
 		if next <= start || by != 0 && (by == d.by || by == d.then) {
 			continue // 12/03/14: the sign within a date joins no two
 		}
-		d.firstItem, d.lastItem = int8(start), int8(next-1)
+		d.firstItem, d.lastItem = start, next-1
 		if p.behind(next, n+1) {
 			return true
 		}
@@ -67,9 +67,9 @@ func (p *Parser) before(d *date, i int) int {
 		it := &p.items[i]
 		switch {
 		case it.is(weekday) && !it.is(month) && d.weekday == none:
-			d.weekday = int8(i)
+			d.weekday = i
 		case it.is(third) && d.third == none:
-			d.third = int8(i)
+			d.third = i
 		case it.is(dayWord), it.is(yearWord), it.is(opener), (it.is(particle | conn)) && !it.is(month):
 		case it.is(sign) && (it.value == '(' || it.value == '[' || it.value == ',' || it.value == '.' || it.value == ':' || it.value == '\''):
 		case it.is(clock):
@@ -87,7 +87,7 @@ func (p *Parser) behind(i, n int) bool {
 		it := &p.items[i]
 		switch {
 		case it.is(weekday) && !it.is(month) && p.dates[n-1].weekday == none && p.atEnd(i+1):
-			p.dates[n-1].weekday = int8(i)
+			p.dates[n-1].weekday = i
 		case it.is(sign) && (it.value == ')' || it.value == ']' || it.value == '.' || it.value == '(' || it.value == ',' && p.weekdayFollows(i+1)):
 		case it.is(clock), it.is(particle) && i+1 < len(p.items) && p.items[i+1].is(clock):
 		case it.is(conn):
@@ -151,7 +151,7 @@ func (p *Parser) glue(i int, words bool) int {
 
 // between skips what may stand between two numbers of a date and returns the
 // sign that it found, 0 for none. A comma makes a list.
-func (p *Parser) between(i int) (next int, by int32) {
+func (p *Parser) between(i int) (next int, by int) {
 	next = p.glue(i, true)
 	for k := i; k < next; k++ {
 		if p.items[k].is(sign) {
@@ -200,7 +200,7 @@ func (p *Parser) numericTriple(d *date, i int) int {
 	if first != second && !c.sure && !(second == 0 && c.start == b.end) {
 		return 0 // 12-15/3 is a range
 	}
-	d.shape, d.a, d.b, d.c, d.by, d.then = triple, int8(i), int8(j), int8(k), first, second
+	d.shape, d.a, d.b, d.c, d.by, d.then = triple, i, j, k, first, second
 	small := func(it item) bool { return it.width() <= 2 }
 	if small(a) && small(b) && (c.sure || small(c)) {
 		if exists(c, b.value, a.value) {
@@ -220,13 +220,13 @@ func (p *Parser) numericTriple(d *date, i int) int {
 }
 
 // exists tells whether the day is one of the month in the year.
-func exists(year item, m, d int32) bool {
+func exists(year item, m, d int) bool {
 	return m >= 1 && m <= 12 && d >= 1 && d <= daysIn(m, fullYear(year))
 }
 
 // fullYear returns the year that a number means. Two digits are the years from
 // 1931 to 2030, one digit those from 2000.
-func fullYear(it item) int32 {
+func fullYear(it item) int {
 	switch {
 	case it.sure || it.value > 99:
 		return it.value
@@ -238,7 +238,7 @@ func fullYear(it item) int32 {
 	return 1900 + it.value
 }
 
-func daysIn(m, y int32) int32 {
+func daysIn(m, y int) int {
 	switch m {
 	case 4, 6, 9, 11:
 		return 30
@@ -257,7 +257,7 @@ func (p *Parser) numericPair(d *date, i int) int {
 		return 0
 	}
 	a, b := p.items[i], p.items[j]
-	d.shape, d.a, d.b = pair, int8(i), int8(j)
+	d.shape, d.a, d.b = pair, i, j
 	d.by, d.then = by, by
 	for o := range numOrders {
 		if _, _, _, ok := pairParts(o, a, b, 0, 1); ok {
@@ -272,7 +272,7 @@ func (p *Parser) numericPair(d *date, i int) int {
 
 // pairParts says what two numbers mean in an order: day and month if they can
 // be, else month and year. 29 February exists.
-func pairParts(o Order, a, b item, i, j int8) (day, month, year int8, ok bool) {
+func pairParts(o Order, a, b item, i, j int) (day, month, year int, ok bool) {
 	isMonth := func(it item) bool { return it.width() <= 2 && it.value >= 1 && it.value <= 12 }
 	switch {
 	case b.sure && isMonth(a):
@@ -296,10 +296,10 @@ func (p *Parser) dayThenMonth(d *date, i int) int {
 	if !p.isDay(i) {
 		return 0
 	}
-	d.day = int8(i)
+	d.day = i
 	j := i + 1
 	if p.at(j).is(ordinal) && p.items[j].start == p.items[i].end {
-		d.suffix = int8(j)
+		d.suffix = j
 		j++
 	}
 	j = p.glue(j, true)
@@ -309,7 +309,7 @@ func (p *Parser) dayThenMonth(d *date, i int) int {
 	if !p.at(j).is(month) {
 		return 0
 	}
-	d.month = int8(j)
+	d.month = j
 	return j + 1
 }
 
@@ -322,7 +322,7 @@ func (p *Parser) dayMonthYear(d *date, i int) int {
 	if !p.isYearOf(k) || !p.valid(d, k) {
 		return 0
 	}
-	d.year = int8(k)
+	d.year = k
 	return k + 1
 }
 
@@ -336,30 +336,30 @@ func (p *Parser) dayMonth(d *date, i int) int {
 
 // valid tells whether the day of d is one of its month, in the year at item k.
 func (p *Parser) valid(d *date, k int) bool {
-	y := int32(2000)
+	y := 2000
 	if k != none {
 		y = fullYear(p.items[k])
 	}
 	return p.finding || p.dayValue(d.day) <= daysIn(p.monthValue(d.month), y)
 }
 
-func (p *Parser) dayValue(i int8) int32 {
+func (p *Parser) dayValue(i int) int {
 	switch it := &p.items[i]; {
 	case it.is(first):
 		return 1
 	case it.is(numeral):
-		return int32(it.wordOf(numeral, p.language).value)
+		return it.wordOf(numeral, p.language).value
 	default:
 		return it.value
 	}
 }
 
-func (p *Parser) monthValue(i int8) int32 {
+func (p *Parser) monthValue(i int) int {
 	it := &p.items[i]
 	if it.is(number) {
 		return it.value
 	}
-	return int32(it.wordOf(month, p.language).value)
+	return it.wordOf(month, p.language).value
 }
 
 // monthThenDay reads "July 19th".
@@ -368,9 +368,9 @@ func (p *Parser) monthThenDay(d *date, i int) int {
 	if !p.at(i).is(month) || !p.isDay(j) || !p.at(j).is(number) {
 		return 0
 	}
-	d.month, d.day = int8(i), int8(j)
+	d.month, d.day = i, j
 	if k := j + 1; p.at(k).is(ordinal) && p.items[k].start == p.items[j].end {
-		d.suffix = int8(k)
+		d.suffix = k
 		j++
 	}
 	return j + 1
@@ -385,7 +385,7 @@ func (p *Parser) monthDayYear(d *date, i int) int {
 	if !p.at(k).sure || !p.valid(d, k) {
 		return 0
 	}
-	d.year = int8(k)
+	d.year = k
 	return k + 1
 }
 
@@ -395,9 +395,9 @@ func (p *Parser) yearMonth(d *date, i int) int {
 	if !p.at(i).sure || !p.at(j).is(month) {
 		return 0
 	}
-	d.year, d.month = int8(i), int8(j)
+	d.year, d.month = i, j
 	if k := p.glue(j+1, true); p.isDay(k) && !p.at(k).is(first) {
-		d.day = int8(k)
+		d.day = k
 		if !p.valid(d, i) {
 			return 0
 		}
@@ -413,7 +413,7 @@ func (p *Parser) monthYear(d *date, i int) int {
 	if !p.at(i).is(month) || !p.isYearOf(j) || p.language == english && !p.items[j].sure && p.isDay(j) && !p.items[j-1].is(sign) {
 		return 0
 	}
-	d.month, d.year = int8(i), int8(j)
+	d.month, d.year = i, j
 	return j + 1
 }
 
@@ -429,7 +429,7 @@ func (p *Parser) monthAlone(d *date, i int) int {
 	if !p.at(i).is(month) || p.items[i].wordOf(month, p.language).form == roman {
 		return 0
 	}
-	d.month = int8(i)
+	d.month = i
 	return i + 1
 }
 
@@ -437,9 +437,9 @@ func (p *Parser) seasonYear(d *date, i int) int {
 	if !p.at(i).is(season) {
 		return 0
 	}
-	d.season = int8(i)
+	d.season = i
 	if j := p.glue(i+1, true); p.isYearOf(j) {
-		d.year = int8(j)
+		d.year = j
 		return j + 1
 	}
 	return i + 1
@@ -454,7 +454,7 @@ func (p *Parser) yearAlone(d *date, i int) int {
 	default:
 		return 0
 	}
-	d.year = int8(i)
+	d.year = i
 	return i + 1
 }
 
@@ -479,7 +479,7 @@ func (p *Parser) dayAlone(d *date, i int) int {
 	if !p.isDay(i) || !p.at(i).is(number) {
 		return 0
 	}
-	d.day = int8(i)
+	d.day = i
 	return i + 1
 }
 
@@ -494,11 +494,11 @@ func (p *Parser) settle(n int) bool {
 		}
 		hasMonth := d.month != none || d.shape == pair
 		if d.day != none && !hasMonth && (next.month != none || next.shape != named || next.monthOf != none) {
-			d.monthOf = owner(int8(i+1), next.monthOf)
-			d.yearOf = owner(int8(i+1), next.yearOf)
+			d.monthOf = owner(i+1, next.monthOf)
+			d.yearOf = owner(i+1, next.yearOf)
 		}
 		if hasMonth && d.year == none && !p.hasYear(d) && (p.hasYear(next) || next.yearOf != none) {
-			d.yearOf = owner(int8(i+1), next.yearOf)
+			d.yearOf = owner(i+1, next.yearOf)
 		}
 	}
 	bare := 0 // days without a month
@@ -516,7 +516,7 @@ func (p *Parser) settle(n int) bool {
 
 // owner returns the date whose part is shared: that of the next, or the one
 // that the next shares it with.
-func owner(next, of int8) int8 {
+func owner(next, of int) int {
 	if of != none {
 		return of
 	}

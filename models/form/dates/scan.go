@@ -11,9 +11,9 @@ import (
 
 // item is a word, number or sign of a date.
 type item struct {
-	start, end int32
+	start, end int
 	kinds      kind
-	value      int32 // of a number; the byte of a sign
+	value      int // of a number; the byte of a sign
 	words      []word
 	gap        uint8 // blanks before it, at most 3
 	dotted     bool  // 2.014
@@ -28,7 +28,7 @@ func (it *item) by(signs string) bool {
 	return it.is(sign) && strings.IndexByte(signs, byte(it.value)) >= 0
 }
 
-func (it *item) width() int { return int(it.end - it.start) }
+func (it *item) width() int { return (it.end - it.start) }
 
 // maxItems is how many items a date has at most: a range of two dates with
 // weekdays has some 20.
@@ -63,7 +63,7 @@ func (p *Parser) next(i int) (end int, ok bool) {
 	case b|0x20 >= 'a' && b|0x20 <= 'z':
 		return p.word(i)
 	case signs[b]:
-		p.push(item{start: int32(i), end: int32(i + 1), kinds: sign, value: int32(b)})
+		p.push(item{start: i, end: (i + 1), kinds: sign, value: int(b)})
 		return i + 1, true
 	}
 	return p.wordOrSign(i)
@@ -76,9 +76,7 @@ func (p *Parser) push(it item) {
 	p.items = append(p.items, it)
 }
 
-func (p *Parser) value(i, j int) int32 { return int32(p.Value(i, j)) }
-
-func isYear(v int32) bool { return v >= 1900 && v <= 2099 }
+func isYear(v int) bool { return v >= 1900 && v <= 2099 }
 
 // number reads the digits at i: a clock time, a year with a point for the
 // thousands, a number, or the two or three that stand without a sign between.
@@ -86,34 +84,34 @@ func (p *Parser) number(i int) int {
 	j := p.Digits(i)
 	w := j - i
 	if end := p.clockAt(i, j); end > 0 {
-		p.push(item{start: int32(i), end: int32(end), kinds: clock})
+		p.push(item{start: i, end: end, kinds: clock})
 		return end
 	}
 	if w == 1 && j < len(p.Text) && p.Text[j] == '.' {
 		if end := p.Digits(j + 1); end == j+4 {
-			if v := p.value(i, j)*1000 + p.value(j+1, end); isYear(v) {
-				p.push(item{start: int32(i), end: int32(end), kinds: number, value: v, dotted: true, sure: true})
+			if v := p.Value(i, j)*1000 + p.Value(j+1, end); isYear(v) {
+				p.push(item{start: i, end: end, kinds: number, value: v, dotted: true, sure: true})
 				return end
 			}
 		}
 	}
 	switch behind := p.behindSign(); {
-	case w == 8 && !p.finding && isYear(p.value(i+4, j)):
+	case w == 8 && !p.finding && isYear(p.Value(i+4, j)):
 		p.pieces(i, 2, 2, 4)
-	case w == 8 && !p.finding && isYear(p.value(i, i+4)):
+	case w == 8 && !p.finding && isYear(p.Value(i, i+4)):
 		p.pieces(i, 4, 2, 2)
-	case w == 6 && behind && isYear(p.value(i+2, j)):
+	case w == 6 && behind && isYear(p.Value(i+2, j)):
 		p.pieces(i, 2, 4)
-	case w == 5 && behind && isYear(p.value(i+1, j)):
+	case w == 5 && behind && isYear(p.Value(i+1, j)):
 		p.pieces(i, 1, 4)
 	case w == 6 && !p.finding && !behind:
 		p.pieces(i, 2, 2, 2)
-	case w == 4 && behind && !isYear(p.value(i, j)) && p.value(i, i+2) <= 12 && p.items[len(p.items)-2].width() == 2: // 21/0714
+	case w == 4 && behind && !isYear(p.Value(i, j)) && p.Value(i, i+2) <= 12 && p.items[len(p.items)-2].width() == 2: // 21/0714
 		p.pieces(i, 2, 2)
-	case w == 5 && p.finding && p.value(i, j)/100 == 200 && p.ofMonth(): // 6 de mayo de 20015
-		p.push(item{start: int32(i), end: int32(j), kinds: number, value: 2000 + p.value(i, j)%100, sure: true})
+	case w == 5 && p.finding && p.Value(i, j)/100 == 200 && p.ofMonth(): // 6 de mayo de 20015
+		p.push(item{start: i, end: j, kinds: number, value: 2000 + p.Value(i, j)%100, sure: true})
 	case w > 4:
-		p.push(item{start: int32(i), end: int32(j), kinds: number, value: -1}) // no part of a date is that long
+		p.push(item{start: i, end: j, kinds: number, value: -1}) // no part of a date is that long
 	default:
 		p.piece(i, j)
 	}
@@ -140,14 +138,14 @@ func (p *Parser) pieces(i int, widths ...int) {
 }
 
 func (p *Parser) piece(i, j int) {
-	v := p.value(i, j)
-	p.push(item{start: int32(i), end: int32(j), kinds: number, value: v, sure: j-i == 4 && isYear(v)})
+	v := p.Value(i, j)
+	p.push(item{start: i, end: j, kinds: number, value: v, sure: j-i == 4 && isYear(v)})
 }
 
 // clockAt returns the end of a time such as 10:30, 10:30:05 or T10:30, 0 if
 // none stands there.
 func (p *Parser) clockAt(i, j int) int {
-	if j-i > 2 || j >= len(p.Text) || p.Text[j] != ':' || p.value(i, j) > 24 {
+	if j-i > 2 || j >= len(p.Text) || p.Text[j] != ':' || p.Value(i, j) > 24 {
 		return 0
 	}
 	end := p.Digits(j + 1)
@@ -167,15 +165,15 @@ func (p *Parser) wordOrSign(i int) (end int, ok bool) {
 	case unicode.IsLetter(r) || r == 'º' || r == 'ª' || r == '°':
 		return p.word(i)
 	case r == '–' || r == '—' || r == '‐' || r == '‑' || r == '−':
-		p.push(item{start: int32(i), end: int32(i + size), kinds: sign, value: '-'})
+		p.push(item{start: i, end: (i + size), kinds: sign, value: '-'})
 		return i + size, true
 	case r == '’' || r == '´' || r == '`':
-		p.push(item{start: int32(i), end: int32(i + size), kinds: sign, value: '\''})
+		p.push(item{start: i, end: (i + size), kinds: sign, value: '\''})
 		return i + size, true
 	case !p.finding:
 		return 0, false
 	}
-	p.push(item{start: int32(i), end: int32(i + size)})
+	p.push(item{start: i, end: (i + size)})
 	return i + size, true
 }
 
@@ -195,7 +193,7 @@ func (p *Parser) wordEnd(i int) (end int, plain bool) {
 // word reads the word at i.
 func (p *Parser) word(i int) (int, bool) {
 	end, plain := p.wordEnd(i)
-	it := item{start: int32(i), end: int32(end)}
+	it := item{start: i, end: end}
 	if k := known.Word(p.Text, i, end, plain); k != nil {
 		it.words, it.kinds = k.words, k.kinds
 	} else if !p.finding || p.dayOf() {
@@ -252,9 +250,9 @@ func (p *Parser) numeral(end int) int {
 	}
 	for k := range compounds {
 		c := &compounds[k]
-		stop := int(it.start) + len(c.name)
+		stop := it.start + len(c.name)
 		if stop <= len(p.Text) && bytes.EqualFold(p.Text[it.start:stop], []byte(c.name)) && !p.LetterAt(stop) {
-			it.end, it.words = int32(stop), c.words
+			it.end, it.words = stop, c.words
 			return stop
 		}
 	}

@@ -17,7 +17,7 @@ const stays = -1
 // moved is a date of an expression after the shift.
 type moved struct {
 	parts
-	y2, m2, d2 int32
+	y2, m2, d2 int
 }
 
 // insertion is what a date needs that it shared before: "30 y 31 de mayo" may
@@ -45,8 +45,8 @@ func (p *Parser) AppendShifted(dst []byte, c Context, days int) (out []byte, ok 
 func (p *Parser) move(i int, o Order, c Context, days int) bool {
 	d := &p.dates[i]
 	v := moved{parts: p.resolve(i, o, c)}
-	t := time.Date(int(v.y), time.Month(v.m), int(v.d)+days, 0, 0, 0, 0, time.UTC)
-	v.y2, v.m2, v.d2 = int32(t.Year()), int32(t.Month()), int32(t.Day())
+	t := time.Date(v.y, time.Month(v.m), v.d+days, 0, 0, 0, 0, time.UTC)
+	v.y2, v.m2, v.d2 = t.Year(), int(t.Month()), t.Day()
 	if v.y2 < 1900 || v.y2 > 2099 {
 		return false
 	}
@@ -56,8 +56,8 @@ func (p *Parser) move(i int, o Order, c Context, days int) bool {
 	p.put(v.year, v.y2)
 	p.put(d.suffix, v.d2)
 	if d.weekday != none {
-		was := int(p.items[d.weekday].wordOf(weekday, p.language).value)
-		p.put(d.weekday, int32(((was+days)%7+7)%7))
+		was := p.items[d.weekday].wordOf(weekday, p.language).value
+		p.put(d.weekday, ((was+days)%7+7)%7)
 	}
 	if d.third != none && v.month == none && d.monthOf == none {
 		p.put(d.third, min((v.m2-1)/4, 2))
@@ -70,7 +70,7 @@ func (p *Parser) move(i int, o Order, c Context, days int) bool {
 	return p.share(i, d, &v)
 }
 
-func (p *Parser) put(item int8, value int32) {
+func (p *Parser) put(item int, value int) {
 	if item != none {
 		p.out[item] = value
 	}
@@ -110,10 +110,10 @@ func (p *Parser) write(dst []byte) []byte {
 			dst = p.render(dst, k, p.out[k])
 			at = it.end
 		}
-		for next < len(p.dates) && int(p.dates[next].lastItem) < k {
+		for next < len(p.dates) && p.dates[next].lastItem < k {
 			next++
 		}
-		if next < len(p.dates) && int(p.dates[next].lastItem) == k && (p.inserted[next].month || p.inserted[next].year) {
+		if next < len(p.dates) && p.dates[next].lastItem == k && (p.inserted[next].month || p.inserted[next].year) {
 			dst = append(dst, p.Text[at:it.end]...)
 			at = it.end
 			dst = p.insert(dst, next)
@@ -158,18 +158,18 @@ func (p *Parser) insert(dst []byte, i int) []byte {
 			end = p.items[s].end
 		}
 		dst = append(dst, p.Text[end:p.items[own.month].start]...)
-		dst = p.render(dst, int(own.month), v.m2)
+		dst = p.render(dst, own.month, v.m2)
 	}
 	if need.year {
 		own := &p.moved[d.yearOf]
 		dst = append(dst, p.Text[p.items[own.month].end:p.items[own.year].start]...)
-		dst = p.render(dst, int(own.year), v.y2)
+		dst = p.render(dst, own.year, v.y2)
 	}
 	return dst
 }
 
 // render appends a value as item k is written.
-func (p *Parser) render(dst []byte, k int, v int32) []byte {
+func (p *Parser) render(dst []byte, k int, v int) []byte {
 	it := &p.items[k]
 	switch {
 	case it.is(number):
@@ -193,7 +193,7 @@ func (p *Parser) render(dst []byte, k int, v int32) []byte {
 
 // numberLike appends a number in the format of item k: a year with as many
 // digits, days and months with a leading zero if those of the date have one.
-func (p *Parser) numberLike(dst []byte, k int, v int32) []byte {
+func (p *Parser) numberLike(dst []byte, k int, v int) []byte {
 	it := &p.items[k]
 	switch {
 	case it.dotted:
@@ -213,7 +213,7 @@ func (p *Parser) numberLike(dst []byte, k int, v int32) []byte {
 	return strconv.AppendInt(dst, int64(v), 10)
 }
 
-func appendPadded(dst []byte, v int32, width int) []byte {
+func appendPadded(dst []byte, v int, width int) []byte {
 	var buf [4]byte
 	for i := width - 1; i >= 0; i-- {
 		buf[i] = '0' + byte(v%10)
@@ -228,10 +228,10 @@ func appendPadded(dst []byte, v int32, width int) []byte {
 func (p *Parser) padded(k int) bool {
 	for i := range p.dates {
 		d := &p.dates[i]
-		if d.shape == named || int8(k) < d.firstItem || int8(k) > d.lastItem {
+		if d.shape == named || k < d.firstItem || k > d.lastItem {
 			continue
 		}
-		for _, part := range [...]int8{p.moved[i].day, p.moved[i].month} {
+		for _, part := range [...]int{p.moved[i].day, p.moved[i].month} {
 			if part != none && p.items[part].width() == 1 {
 				return false
 			}
@@ -244,7 +244,7 @@ func (p *Parser) padded(k int) bool {
 
 // ordinalLike appends the ordinal of a day: English has one for each, Spanish
 // and Catalan write one for the first alone.
-func (p *Parser) ordinalLike(dst []byte, it *item, day int32) []byte {
+func (p *Parser) ordinalLike(dst []byte, it *item, day int) []byte {
 	was := p.Text[it.start:it.end]
 	if len(was) == 2 && (was[1]|0x20 == 't' || was[1]|0x20 == 'd' || was[1]|0x20 == 'h') {
 		suffix := "th"
@@ -268,7 +268,7 @@ func (p *Parser) ordinalLike(dst []byte, it *item, day int32) []byte {
 
 // wordLike appends the name of a month, weekday, season or part in the
 // language, form and case of an item.
-func (p *Parser) wordLike(dst []byte, it *item, v int32) []byte {
+func (p *Parser) wordLike(dst []byte, it *item, v int) []byte {
 	was := p.Text[it.start:it.end]
 	name, l := p.name(it, v)
 	if it.is(month) && l == catalan {
@@ -278,7 +278,7 @@ func (p *Parser) wordLike(dst []byte, it *item, v int32) []byte {
 }
 
 // name returns what the value is called in the words of the item.
-func (p *Parser) name(it *item, v int32) (string, language) {
+func (p *Parser) name(it *item, v int) (string, language) {
 	for _, k := range [...]kind{month, weekday, season, third} {
 		if !it.is(k) {
 			continue

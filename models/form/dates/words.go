@@ -97,7 +97,7 @@ type word struct {
 	kinds kind
 	form  form
 	langs uint8     // bit 1 << language
-	value int8      // month and numeral from 1, weekday, third and season from 0
+	value int       // month and numeral from 1, weekday, third and season from 0
 	names *[]string // the list of a third or of a Roman month
 }
 
@@ -162,7 +162,7 @@ func addList(w word, of *list, names []string) {
 	}
 	if n, err := strconv.Atoi(names[0]); err == nil {
 		for _, name := range names[1:] {
-			w.value = int8(n)
+			w.value = n
 			addWord(name, w)
 		}
 		return
