@@ -216,6 +216,23 @@ func IBANRest(v []byte) (rest int) {
 	return rest
 }
 
+//go:embed cards.txt
+var cardsFile string
+
+// cards are the rows of cards.txt: digits, and the first and last four digits with
+// which a card begins.
+var cards = func() (rows [][3]int) {
+	cut.Sections(cardsFile, func(_, row []string) {
+		rows = append(rows, [3]int{number([]byte(row[0])), number([]byte(row[1])), number([]byte(row[2]))})
+	})
+	return rows
+}()
+
+// Issued tells whether a payment card of so many digits may begin with these four.
+func Issued(first, digits int) bool {
+	return slices.ContainsFunc(cards, func(c [3]int) bool { return c[0] == digits && c[1] <= first && first <= c[2] })
+}
+
 // Luhn tells whether the last digit is the check digit of the others.
 func Luhn(d []byte) bool {
 	sum := 0

@@ -25,7 +25,7 @@ func (s ageFinder) word(i int) {
 	if s.LetterBefore(i) {
 		return
 	}
-	if _, e := s.wordFrom(i); e.roles&numeral == 0 {
+	if _, e := s.wordFrom(i); !e.has(numeral) {
 		return
 	}
 	cueFinder(s).spokenValue(i)
@@ -38,7 +38,7 @@ func (s ageFinder) word(i int) {
 // "vint-i-u".
 func (s ageFinder) numeral(i int) (end, v int) {
 	end, e := s.wordFrom(i)
-	if e.roles&numeral == 0 {
+	if !e.has(numeral) {
 		return 0, 0
 	}
 	v = int(e.number)
@@ -56,9 +56,9 @@ func (s ageFinder) numeral(i int) (end, v int) {
 		switch {
 		case q == p:
 			return end, v
-		case e.roles&numeral != 0 && (e.number < 10 || v == 100 && e.number < 21):
+		case e.has(numeral) && (e.number < 10 || v == 100 && e.number < 21):
 			return next, v + int(e.number)
-		case e.roles&joins == 0:
+		case !e.has(joins):
 			return end, v
 		}
 		p = next
@@ -162,7 +162,7 @@ func (s ageFinder) upTo(p int) (next int, list bool) {
 		return 0, false
 	}
 	end, e := s.wordFrom(q)
-	if e.roles&joins == 0 || s.Space(end) == 0 {
+	if !e.has(joins) || s.Space(end) == 0 {
 		return 0, false
 	}
 	return s.Spaces(end), !e.has(upTo)
@@ -201,7 +201,7 @@ func (s ageFinder) interval(p int) (u interval) {
 		r++
 	}
 	r = s.Spaces(r)
-	if oldEnd, e := s.wordFrom(r); e.roles&oldWord != 0 && r > end {
+	if oldEnd, e := s.wordFrom(r); e.has(oldWord) && r > end {
 		u.end, u.old = oldEnd, true
 	}
 	return u
@@ -232,13 +232,13 @@ func (s ageFinder) more(u interval) int {
 	if s.At(p) == ',' {
 		p = s.Spaces(p + 1)
 	}
-	if end, e := s.wordFrom(p); e.roles&joins != 0 && s.Space(end) > 0 {
+	if end, e := s.wordFrom(p); e.has(joins) && s.Space(end) > 0 {
 		p = s.Spaces(end)
 	}
 	if p == u.end {
 		return u.end
 	}
-	if end, e := s.wordFrom(p); e.roles&half != 0 {
+	if end, e := s.wordFrom(p); e.has(half) {
 		return end
 	}
 	end, _ := s.quantity(p)
@@ -274,7 +274,7 @@ func (s ageFinder) bareAge(start, end, v int) {
 	if !s.stops(end) || s.measured(end) && s.At(s.Spaces(end))|0x20 != 'h' || s.At(end) == '-' || s.LetterAt(end) {
 		return
 	}
-	if next, e := s.wordFrom(s.Spaces(end)); next > end && e.roles&(lasted|joins) != 0 && next > s.Spaces(end)+1 && e.roles&filler == 0 {
+	if next, e := s.wordFrom(s.Spaces(end)); next > end && e.has(lasted|joins) && next > s.Spaces(end)+1 && !e.has(filler) {
 		return
 	}
 	s.add(start, end, age, 0.8, false)
@@ -407,11 +407,11 @@ func (s ageFinder) behindAge(end int) (ofAge, lasting, qualified bool) {
 	for k := range 3 {
 		q, e := s.wordFrom(p)
 		switch {
-		case e.roles&aged != 0 && (k == 0 && e.roles&forAge != 0 || k > 0 && last.has(of)):
+		case e.has(aged) && (k == 0 && e.has(forAge) || k > 0 && last.has(of)):
 			return true, false, false
-		case e.roles&lasted != 0 && (k == 0 || e.roles&ageOf == 0):
-			return false, !(e.roles&joins != 0), qualified
-		case e.roles&(ageOf|monthOf|filler) == 0 || q == p:
+		case e.has(lasted) && (k == 0 || !e.has(ageOf)):
+			return false, !(e.has(joins)), qualified
+		case !e.has(ageOf|monthOf|filler) || q == p:
 			return false, false, qualified
 		}
 		last = e
@@ -434,7 +434,7 @@ func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 				q = s.SpacesBefore(q - 1)
 			}
 		case '.':
-			if w, e := s.wordUpTo(q - 1); e.roles&person != 0 && q-w <= 5 { // Sr. 70 a
+			if w, e := s.wordUpTo(q - 1); e.has(person) && q-w <= 5 { // Sr. 70 a
 				q--
 			}
 		}
@@ -446,14 +446,14 @@ func (s ageFinder) beforeAge(start int) (someone, lasting bool, lead string) {
 			lead = leadName(e)
 		}
 		switch {
-		case e.roles&person != 0 && (q-w > 1 || k <= 1 && unknownWords == 0 && s.sexLetter(w)):
+		case e.has(person) && (q-w > 1 || k <= 1 && unknownWords == 0 && s.sexLetter(w)):
 			return true, false, lead
-		case e.roles&lasts != 0 && e.roles&(years|months|weeks|days) == 0:
+		case e.has(lasts) && !e.has(years|months|weeks|days):
 			return false, true, lead
 		case k == 0 && s.atAge(e, w):
 			return false, false, "a los"
 		}
-		if e.roles&(ageOf|filler) == 0 {
+		if !e.has(ageOf | filler) {
 			unknownWords++
 			if unknownWords > 2 {
 				return false, false, lead
@@ -475,9 +475,9 @@ func (s ageFinder) grownAt(i int) bool {
 		i = start
 		start, e = s.near(i)
 		switch {
-		case e.roles&grows != 0:
+		case e.has(grows):
 			return true
-		case e.roles&(filler|intoDate) == 0:
+		case !e.has(filler | intoDate):
 			return false
 		}
 	}

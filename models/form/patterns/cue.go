@@ -172,7 +172,7 @@ func (s cueFinder) lettersBefore(p int) int {
 // initials tells whether text[i:j], which means e, may be the letters of a plate or
 // passport all the same: one or two capitals, or a letter, that are no cue and no unit.
 func (s cueFinder) initials(i, j int, e *meaning) bool {
-	return j-i == 1 || j-i == 2 && s.Upper(i) && s.Upper(i+1) && e.roles&(cues|unit) == 0
+	return j-i == 1 || j-i == 2 && s.Upper(i) && s.Upper(i+1) && !e.has(cues|unit)
 }
 
 // joiner tells whether b may stand between letters and digits of one value.
@@ -221,7 +221,7 @@ func (s cueFinder) valueStart(i int) (start int, glued role) {
 	}
 	for stop := head; stop > p+1; stop-- {
 		e := s.meaningOf(p, stop, true)
-		if e.roles&cues != 0 && (stop == head || e.roles&everyday == 0) {
+		if e.has(cues) && (stop == head || !e.has(everyday)) {
 			return stop, e.roles
 		}
 		if e.roles != 0 && (stop == head && stop-p > 3 || stop-p > 5) {
@@ -279,12 +279,12 @@ func (s cueFinder) cueBefore(i int, far bool) role {
 		switch {
 		case start == p:
 			return 0
-		case e.roles&cues != 0:
-			if others > 0 && (e.roles&everyday != 0 && !s.given(begin) || s.At(p) == '.' && s.Space(p+1) > 0) {
+		case e.has(cues):
+			if others > 0 && (e.has(everyday) && !s.given(begin) || s.At(p) == '.' && s.Space(p+1) > 0) {
 				return 0
 			}
 			return e.roles
-		case e.roles&filler != 0 && (lines == 0 || others == 0):
+		case e.has(filler) && (lines == 0 || others == 0):
 		case far && e.roles&^neutral == 0 && others < cueWords && !(s.At(p) == '.' && s.Space(p+1) > 0):
 			others++
 		default:
@@ -348,9 +348,9 @@ func (s cueFinder) cueInside(p int) (cue role) {
 	for range 6 {
 		end, e := s.wordFrom(p)
 		switch {
-		case e.roles&cues != 0 && cue == 0:
+		case e.has(cues) && cue == 0:
 			cue = e.roles
-		case e.roles&(cues|filler) == 0:
+		case !e.has(cues | filler):
 			return 0
 		}
 		if p = s.Spaces(end); s.At(p) == ')' {
@@ -374,9 +374,9 @@ func (s cueFinder) cueBehind(start int) role {
 	for range 4 {
 		end, e = s.wordFrom(s.Spaces(end))
 		switch {
-		case e.roles&cues != 0 && e.roles&everyday == 0:
+		case e.has(cues) && !e.has(everyday):
 			return e.roles
-		case e.roles&filler == 0 && !e.has(mine):
+		case !e.has(filler) && !e.has(mine):
 			return 0
 		}
 	}
@@ -492,7 +492,7 @@ func (s cueFinder) cueIn(start, end int) role {
 			continue
 		}
 		w, e := s.wordUpTo(p)
-		if e.roles&cues != 0 {
+		if e.has(cues) {
 			return e.roles
 		}
 		p = min(w, p-1)
@@ -603,9 +603,9 @@ func (s cueFinder) spokenValue(i int) {
 	for p := i; ; {
 		next, e := s.wordFrom(p)
 		switch {
-		case e.roles&numeral != 0 && e.number < 10:
+		case e.has(numeral) && e.number < 10:
 			digits++
-		case e.roles&numeral != 0:
+		case e.has(numeral):
 			digits += 2
 		case digits > 0 && next == p+1 && s.Upper(p): // the letter of a DNI
 		default:
@@ -637,7 +637,7 @@ func (s cueFinder) spokenValue(i int) {
 // counted tells whether a word behind j says what the number before it counts.
 func (s cueFinder) counted(j int) bool {
 	_, e := s.wordFrom(s.Spaces(j))
-	return e.roles&(unit|years|months|weeks|days) != 0 || s.measured(j)
+	return e.has(unit|years|months|weeks|days) || s.measured(j)
 }
 
 // prefix returns how many digits at i are those of a country: +33, 0033.

@@ -1,5 +1,7 @@
 package patterns
 
+import "strings"
+
 // date adds the dates that models/form/dates found in the note and that begin before
 // n ends. It returns the end of a full date, within which no other number
 // begins, or 0.
@@ -35,11 +37,7 @@ func (s *scan) letterBehindDigits(j int) bool {
 
 // endsClause tells whether nothing or punctuation follows at j.
 func (s *scan) endsClause(j int) bool {
-	switch s.At(j) {
-	case 0, '.', ',', ';', ')', '\n', '\r', ':':
-		return true
-	}
-	return false
+	return strings.IndexByte("\x00.,;)\n\r:", s.At(j)) >= 0
 }
 
 // apostrophe goes over ' or ’ at p.

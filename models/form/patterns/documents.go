@@ -268,10 +268,10 @@ func (s documentFinder) townBehind(j int) (known, capital bool) {
 	}
 	for range 3 { // L'Hospitalet, San Sebastián de, Las Palmas
 		end, e := s.wordFrom(p)
-		if e.roles&town != 0 && s.LetterAt(p) && !s.Lower(p) {
+		if e.has(town) && s.LetterAt(p) && !s.Lower(p) {
 			return true, true
 		}
-		capital = capital || s.Upper(p) && s.Lower(p+1) && e.roles&unit == 0
+		capital = capital || s.Upper(p) && s.Lower(p+1) && !e.has(unit)
 		p = end
 		for b := s.At(p); b == ' ' || b == '\'' || b == '('; b = s.At(p) {
 			p++
@@ -293,7 +293,7 @@ func (s *scan) streetBefore(i int) bool {
 			continue
 		}
 		start, e := s.wordUpTo(p)
-		if e.roles&street != 0 && (p-start > 3 || s.At(p) == '/' || s.At(p) == '.' && p-start > 1) {
+		if e.has(street) && (p-start > 3 || s.At(p) == '/' || s.At(p) == '.' && p-start > 1) {
 			return true
 		}
 		if start == p {

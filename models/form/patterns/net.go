@@ -1,6 +1,9 @@
 package patterns
 
 import (
+	"bytes"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/cut"
@@ -106,14 +109,12 @@ func (s netFinder) point(i int) int {
 	return i
 }
 
+// closing returns the bracket that closes the one that b is.
 func closing(b byte) byte {
-	switch b {
-	case '(':
+	if b == '(' {
 		return ')'
-	case '[':
-		return ']'
 	}
-	return '}'
+	return b + 2 // [ and {
 }
 
 // spelled tells whether one of the words stands at i, and where it ends.
@@ -171,7 +172,7 @@ func (s netFinder) localPart(i int) int {
 	start := i
 	for start > 0 && i-start < 64 {
 		switch b := s.Text[start-1]; {
-		case cut.IsAlnum(b), b == '.', b == '_', b == '-', b == '+', b == '%', b == '\'', b == '&':
+		case cut.IsAlnum(b), strings.IndexByte("._-+%'&", b) >= 0:
 			start--
 			continue
 		case b >= utf8.RuneSelf && s.LetterBefore(start):
@@ -203,12 +204,8 @@ func (s netFinder) behindMailLabel(start, i int) int {
 }
 
 // endings are the top-level domains that are looked for without a scheme.
-var endings = map[string]bool{
-	"es": true, "cat": true, "com": true, "org": true, "net": true, "edu": true, "eu": true, "info": true, "gov": true,
-	"gob": true, "fr": true, "pt": true, "it": true, "de": true, "uk": true, "mx": true, "ar": true, "cl": true, "co": true,
-	"uy": true, "pe": true, "ve": true, "ec": true, "cu": true, "br": true, "us": true, "io": true, "gal": true,
-	"eus": true, "biz": true, "me": true, "tv": true, "health": true, "online": true, "app": true, "ca": true, "ch": true, "be": true,
-}
+var endings = strings.Fields(`es cat com org net edu eu info gov gob fr pt it de uk mx ar cl co uy pe ve ec cu br us io gal eus biz me
+	tv health online app ca ch be`)
 
 // host reads the labels of a domain from i and returns where the last label of
 // at least two letters ends, 0 if there is none behind a dot. known tells
@@ -262,14 +259,7 @@ func (s netFinder) caseChange(i, j int) int {
 }
 
 func (s netFinder) ending(i, j int) bool {
-	var b [8]byte
-	if j-i > len(b) {
-		return false
-	}
-	for k, c := range s.Text[i:j] {
-		b[k] = c | 0x20
-	}
-	return endings[string(b[:j-i])]
+	return j-i <= 8 && slices.ContainsFunc(endings, func(e string) bool { return equalFold(s.Text[i:j], e) })
 }
 
 // domain looks at the dot at i: "www." and bare hosts such as
@@ -347,7 +337,7 @@ func (s netFinder) rest(i int) int {
 	defer func() { s.urlEnd = end }()
 	for end < len(s.Text) {
 		switch b := s.Text[end]; {
-		case b <= ' ' || b == '<' || b == '>' || b == '"' || b == '`' || b == '{' || b == '}' || b == '|' || b == '\\' || b == '^' || b == 0x7F:
+		case b <= ' ' || strings.IndexByte("<>\"`{}|\\^\x7F", b) >= 0:
 			return s.trim(i, end)
 		case (b == ',' || b == ';') && s.another(end+1):
 			return s.trim(i, end)
@@ -378,15 +368,7 @@ func (s netFinder) another(i int) bool {
 }
 
 func (s netFinder) trim(i, end int) int {
-	for end > i {
-		switch s.Text[end-1] {
-		case '.', ',', ';', ':', '!', '?', '\'', ']', '[', '*', '(':
-			end--
-		default:
-			return end
-		}
-	}
-	return end
+	return i + len(bytes.TrimRight(s.Text[i:end], ".,;:!?'][*("))
 }
 
 // address looks at the colon at i: scheme://, and IPv6.
@@ -420,17 +402,7 @@ func (s netFinder) scheme(start, i int) int {
 	return start
 }
 
-func equalFold(b []byte, lower string) bool {
-	if len(b) != len(lower) {
-		return false
-	}
-	for k, c := range b {
-		if c|0x20 != lower[k] {
-			return false
-		}
-	}
-	return true
-}
+func equalFold(b []byte, lower string) bool { return strings.EqualFold(string(b), lower) }
 
 // ip finds four numbers up to 255 with dots. Four numbers of one digit are
 // more often a section or a version.

@@ -104,7 +104,7 @@ func (s *scan) measured(j int) bool {
 		return s.LetterAt(p + 1)
 	}
 	_, e := s.wordFrom(p)
-	return e.roles&unit != 0
+	return e.has(unit)
 }
 
 // near returns the meaning of the word directly before i, over blanks only,

@@ -1,6 +1,9 @@
 package patterns
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/velum-health/velum/models/form/control"
 	"github.com/velum-health/velum/models/word/cut"
 )
@@ -120,29 +123,25 @@ func (s *scan) signs(i int) int {
 	return at - i
 }
 
+// inValue are the signs that may stand inside a number.
+const inValue = " \t\n\r.,-/_:;*()|\\'~#="
+
 // signAt returns the width of a sign that may stand inside a number.
 func (s *scan) signAt(i int) int {
-	switch s.At(i) {
-	case ' ', '\t', '\n', '\r', '.', ',', '-', '/', '_', ':', ';', '*', '(', ')', '|', '\\', '\'', '~', '#', '=':
+	if strings.IndexByte(inValue, s.At(i)) >= 0 {
 		return 1
-	case 0xC2: // no-break space, middle dot
-		if b := s.At(i + 1); b == 0xA0 || b == 0xB7 {
-			return 2
-		}
 	}
-	return max(s.Dash(i), 0)
+	if s.At(i) == 0xC2 && (s.At(i+1) == 0xA0 || s.At(i+1) == 0xB7) { // no-break space, middle dot
+		return 2
+	}
+	return s.Dash(i)
 }
 
 // signsBefore is signs, backwards, for ASCII.
 func (s *scan) signsBefore(i int) int {
 	p := i
-	for range maxApart {
-		switch s.At(p - 1) {
-		case ' ', '\t', '\n', '\r', '.', ',', '-', '/', '_', ':', ';', '*', '(', ')', '|', '\\', '\'', '~', '#', '=':
-			p--
-			continue
-		}
-		break
+	for i-p < maxApart && strings.IndexByte(inValue, s.At(p-1)) >= 0 {
+		p--
 	}
 	return i - p
 }
@@ -278,7 +277,7 @@ func (s pieceFinder) cifPieces(n *num, x *spread) {
 		return
 	}
 	_, glued := s.wordUpTo(p)
-	label := s.context(p)&forDNI != 0 || glued.roles&forDNI != 0
+	label := s.context(p)&forDNI != 0 || glued.has(forDNI)
 	switch tight := p == n.start-1; {
 	case label:
 	case s.AlnumBefore(p) && !(tight && s.startsWord(p)), x.n > 8, s.AlnumAt(end) && !x.whole(x.n):
@@ -352,7 +351,7 @@ func (s pieceFinder) luhnPieces(n *num, x *spread) {
 		if end == 0 || s.Digit(end) || !control.Luhn(x.digit[:digits]) {
 			continue
 		}
-		if issuer(x.value(0, 4), digits) {
+		if control.Issued(x.value(0, 4), digits) {
 			s.add(n.start, end, iban, 0.9, true)
 			return
 		}
@@ -362,24 +361,6 @@ func (s pieceFinder) luhnPieces(n *num, x *spread) {
 			return
 		}
 	}
-}
-
-// issuer tells whether a card of so many digits may begin with these four:
-// Visa, Mastercard, American Express, Diners Club, Discover, JCB, UnionPay,
-// Maestro.
-func issuer(v, digits int) bool {
-	switch digits {
-	case 13:
-		return v/1000 == 4
-	case 14:
-		return v/10 >= 300 && v/10 <= 305 || v/100 == 36 || v/100 == 38
-	case 15:
-		return v/100 == 34 || v/100 == 37
-	case 16:
-		return v/1000 == 4 || v/100 >= 51 && v/100 <= 55 || v >= 2221 && v <= 2720 || v == 6011 || v/100 == 65 ||
-			v/100 == 35 || v/100 == 62 || v/100 == 67 || v/100 == 50 || v/100 == 56
-	}
-	return v/1000 == 4 && digits == 19 || v/100 == 62 || v/100 == 67 || v/100 == 50
 }
 
 // telephonePieces finds Spanish numbers in pieces: with the prefix or a label
@@ -435,13 +416,8 @@ func (x *spread) usual() bool {
 	if !x.most {
 		return false
 	}
-	switch v = v*10 + run; v {
-	case 333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222, 22221, 2232:
-		return true
-	case 111111111:
-		return x.same
-	}
-	return false
+	v = v*10 + run
+	return slices.Contains(spoken, v) || v == 111111111 && x.same
 }
 
 // andalusian finds a NUHSA, AN and ten digits.

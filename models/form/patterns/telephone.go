@@ -3,6 +3,7 @@ package patterns
 import (
 	"bytes"
 	_ "embed"
+	"slices"
 	"strconv"
 
 	"github.com/velum-health/velum/models/word/cut"
@@ -43,14 +44,7 @@ func (s phoneFinder) telephone(n *num) {
 
 // onlySeparators tells whether a list of numbers goes on from i to j.
 func (s *scan) onlySeparators(i, j int) bool {
-	for _, b := range s.Text[i:j] {
-		switch b {
-		case ' ', '/', '-', ',', ';', '\t', 'y', 'i', 'o':
-		default:
-			return false
-		}
-	}
-	return true
+	return len(bytes.Trim(s.Text[i:j], " /-,;\tyio")) == 0
 }
 
 // goesOn tells whether another group of digits that is no date stands before
@@ -121,6 +115,9 @@ func (s phoneFinder) thousands(i, j int) bool { return j-i > 4 && string(s.Text[
 // subscriber tells whether a Spanish number can start with the digit at i.
 func (s phoneFinder) subscriber(i int) bool { return s.At(i) >= '6' && s.Digit(i) }
 
+// spoken are the groups in which the nine digits of a number are said: 3-2-2-2.
+var spoken = []int{333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222, 22221, 2232}
+
 // national returns how many groups from the k-th make a Spanish number of nine
 // digits, counted from group 0, or 0.
 func (g *groups) national(k int) int {
@@ -128,11 +125,8 @@ func (g *groups) national(k int) int {
 	copy(rest.start[:], g.start[k:])
 	copy(rest.end[:], g.end[k:])
 	for m := 1; m <= min(rest.n, 5); m++ {
-		switch rest.lens(m) {
-		case 9, 333, 3222, 2322, 36, 27, 234, 2223, 324, 63, 12222:
-			if g.uniform(k, k+m) {
-				return k + m
-			}
+		if l := rest.lens(m); (l == 9 || slices.Contains(spoken, l)) && g.uniform(k, k+m) {
+			return k + m
 		}
 	}
 	return 0
@@ -300,7 +294,7 @@ func (s phoneFinder) withExtension(j int) int {
 		p = s.Spaces(p + 1)
 	}
 	end, e := s.wordFrom(p)
-	if e.roles&extension == 0 {
+	if !e.has(extension) {
 		return j
 	}
 	for b := s.At(end); b == '.' || b == ':' || b == ' '; b = s.At(end) {
@@ -315,7 +309,7 @@ func (s phoneFinder) withExtension(j int) int {
 // extensionNumber finds "ext. 123", too short for the rest.
 func (s phoneFinder) extensionNumber(n *num) {
 	if n.g.total() == 3 && n.g.n == 1 && !n.inner && !n.glued && s.stops(n.end) {
-		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.roles&extension != 0 && !s.measured(n.end) {
+		if _, e := s.wordUpTo(s.punctuationBefore(n.start, max(n.start-4, 0))); e.has(extension) && !s.measured(n.end) {
 			s.add(n.start, n.end, telephone, 0.5, false)
 		}
 	}

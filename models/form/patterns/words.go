@@ -177,10 +177,10 @@ func (s *scan) context(i int) role {
 			return 0
 		}
 		start, e := s.wordUpTo(p)
-		if e.roles&labels != 0 {
+		if e.has(labels) {
 			return e.roles
 		}
-		if e.roles&filler == 0 || start == p {
+		if !e.has(filler) || start == p {
 			return 0
 		}
 		i = start
@@ -188,16 +188,16 @@ func (s *scan) context(i int) role {
 	return 0
 }
 
+// beforeValue is what may stand between a label and its number.
+const beforeValue = " \t.:-()#=/'\",*_[|+>"
+
 // punctuationBefore skips what may stand between a label and its number.
 func (s *scan) punctuationBefore(i, floor int) int {
 	for i > floor {
-		switch s.Text[i-1] {
-		case ' ', '\t', '.', ':', '-', '(', ')', '#', '=', '/', '\'', '"', ',', '*', '_', '[', '|', '+', '>':
+		switch {
+		case strings.IndexByte(beforeValue, s.Text[i-1]) >= 0:
 			i--
-		case 0xA0:
-			if s.At(i-2) != 0xC2 {
-				return i
-			}
+		case s.SpaceBefore(i) == 2:
 			i -= 2
 		default:
 			return i
