@@ -57,6 +57,9 @@ func (f Format) Ext() (ext, end string) {
 
 // FormatOf tells what a file or a stream is by how it begins.
 func FormatOf(head []byte) Format {
+	if len(head) == 0 || head[0] != 'M' && head[0] != 'F' && head[0] != 'B' && head[0]|0x20 >= 'a' && head[0]|0x20 <= 'z' {
+		return NoFormat // as nearly all notes begin
+	}
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n\x0b")
 	switch {
 	case len(head) > 8 && isHeader(head):

@@ -74,6 +74,7 @@ type message struct {
 	*Document
 	all                                                source
 	field, component, repetition, escape, subcomponent byte
+	signs                                              []byte // all of them
 	text                                               script
 	at                                                 string      // name of the segment at hand
 	observed                                           string      // its type of observation, OBX-2
@@ -85,9 +86,9 @@ func (d *Document) hl7() pipeline.Reason {
 	if len(src) < 8 || !bytes.HasPrefix(src, []byte("MSH")) {
 		return pipeline.BadRow
 	}
-	m := &message{Document: d, field: src[3], component: src[4], repetition: src[5], escape: src[6], subcomponent: src[7]}
+	m := &message{Document: d, signs: bytes.Clone(src[3:8]), field: src[3], component: src[4], repetition: src[5], escape: src[6], subcomponent: src[7]}
 	if m.subcomponent == m.field { // three signs only
-		m.subcomponent = 0
+		m.signs, m.subcomponent = m.signs[:4], 0
 	}
 	if !signs(src[3:7]) {
 		return pipeline.BadRow
@@ -439,11 +440,10 @@ func (m *message) appendEscape(text *[]byte, raw []byte) []byte {
 		return raw[:1]
 	}
 	name := string(raw[1 : 1+n])
-	signs := map[string]byte{"F": m.field, "S": m.component, "R": m.repetition, "E": m.escape, "T": m.subcomponent}
-	sign, is := signs[name]
+	sign := strings.Index(signNames[:len(m.signs)], name)
 	switch {
-	case is:
-		*text = append(*text, sign)
+	case sign >= 0 && n == 1:
+		*text = append(*text, m.signs[sign])
 	case name == "H" || name == "N":
 	case name[0] == '.':
 		*text = append(*text, '\n')
@@ -464,28 +464,17 @@ func (m *message) appendEscape(text *[]byte, raw []byte) []byte {
 // quote is script.quote.
 func (m *message) quote(dst, text []byte) []byte {
 	for _, c := range text {
-		name := ""
-		switch c {
-		case m.field:
-			name = "F"
-		case m.component:
-			name = "S"
-		case m.repetition:
-			name = "R"
-		case m.escape:
-			name = "E"
-		case m.subcomponent:
-			name = "T"
-		case '\n':
-			name = ".br"
-		case '\r':
-			continue
-		}
-		if name == "" {
+		switch sign := bytes.IndexByte(m.signs, c); {
+		case sign >= 0:
+			dst = append(dst, m.escape, signNames[sign], m.escape)
+		case c == '\n':
+			dst = append(dst, m.escape, '.', 'b', 'r', m.escape)
+		case c != '\r':
 			dst = append(dst, c)
-			continue
 		}
-		dst = append(append(append(dst, m.escape), name...), m.escape)
 	}
 	return dst
 }
+
+// signNames are what message.signs are called in escape sequences.
+const signNames = "FSRET"

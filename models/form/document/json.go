@@ -1,6 +1,7 @@
 package document
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
@@ -22,86 +23,40 @@ func parseJSON(src []byte) (v value, ok bool) {
 	if !json.Valid(src) || !utf8.Valid(src) {
 		return v, false
 	}
-	p := parser{src: src}
-	p.blank()
-	v, ok = p.value(0)
-	return v, ok
+	return node(json.NewDecoder(bytes.NewReader(src)), src, 0)
 }
 
-// parser walks over valid JSON.
-type parser struct {
-	src []byte
-	at  int
-}
-
-func (p *parser) blank() {
-	for p.at < len(p.src) && (p.src[p.at] == ' ' || p.src[p.at] == '\t' || p.src[p.at] == '\r' || p.src[p.at] == '\n') {
-		p.at++
+// node reads the next value of valid JSON; false if it stands too deep.
+func node(d *json.Decoder, src []byte, depth int) (v value, ok bool) {
+	v.start = next(d, src)
+	v.from, v.kind = v.start, src[v.start]
+	token, _ := d.Token()
+	if _, opens := token.(json.Delim); opens {
+		if depth > maxDepth {
+			return v, false
+		}
+		for d.More() {
+			from, key := next(d, src), ""
+			if v.kind == '{' {
+				token, _ = d.Token()
+				key, _ = token.(string)
+			}
+			below, ok := node(d, src, depth+1)
+			if !ok {
+				return v, false
+			}
+			below.from, below.key = from, key
+			v.below = append(v.below, below)
+		}
+		_, _ = d.Token() // its end
 	}
+	v.end = int(d.InputOffset())
+	return v, true
 }
 
-// value reads the value at hand; false if it stands too deep.
-func (p *parser) value(depth int) (v value, ok bool) {
-	v = value{kind: p.src[p.at], start: p.at, from: p.at}
-	switch {
-	case depth > maxDepth:
-		return v, false
-	case v.kind == '{' || v.kind == '[':
-		ok = p.inside(&v, depth)
-	case v.kind == '"':
-		p.string()
-		ok = true
-	default:
-		for p.at < len(p.src) && !endsScalar(p.src[p.at]) {
-			p.at++
-		}
-		ok = true
-	}
-	v.end = p.at
-	return v, ok
-}
-
-func endsScalar(c byte) bool {
-	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
-}
-
-// inside reads the members of an object or the elements of an array.
-func (p *parser) inside(v *value, depth int) bool {
-	p.at++
-	for {
-		p.blank()
-		if c := p.src[p.at]; c == '}' || c == ']' {
-			p.at++
-			return true
-		} else if c == ',' {
-			p.at++
-			continue
-		}
-		from, key := p.at, ""
-		if v.kind == '{' {
-			p.string()
-			text, _, _ := unquoteJSON(p.src[from+1 : p.at-1])
-			key = string(text)
-			p.blank()
-			p.at++ // the colon
-			p.blank()
-		}
-		below, ok := p.value(depth + 1)
-		if !ok {
-			return false
-		}
-		below.key, below.from = key, from
-		v.below = append(v.below, below)
-	}
-}
-
-func (p *parser) string() {
-	for p.at++; p.src[p.at] != '"'; p.at++ {
-		if p.src[p.at] == '\\' {
-			p.at++
-		}
-	}
-	p.at++
+// next is where the next token begins.
+func next(d *json.Decoder, src []byte) int {
+	return len(src) - len(bytes.TrimLeft(src[d.InputOffset():], " \t\r\n,:"))
 }
 
 // get returns a member of an object; nil if it has none of that name.

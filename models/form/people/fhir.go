@@ -2,11 +2,10 @@ package people
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
-// person resources of FHIR R4, as far as a note could hold what they say.
+// resource is a person of FHIR R4, as far as a note could hold what they say.
 type resource struct {
 	ResourceType, ID, BirthDate string
 	Patient                     struct{ Reference string }
@@ -19,7 +18,7 @@ type resource struct {
 		Text string
 		Line []string
 	}
-	Identifier []struct{ Value any }
+	Identifier []struct{ Value json.RawMessage } // some write a number
 }
 
 // roles of the resources that are about one person.
@@ -50,7 +49,7 @@ func FromFHIR(doc []byte, form func(id string) string) (row []Value) {
 		row = append(row, Value{Address, a.Text}, Value{Address, strings.Join(a.Line, " ")})
 	}
 	for _, i := range r.Identifier {
-		row = append(row, Value{Identifier, fmt.Sprint(i.Value)})
+		row = append(row, Value{Identifier, strings.Trim(string(i.Value), `"`)})
 	}
 	return row
 }
