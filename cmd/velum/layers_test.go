@@ -299,6 +299,24 @@ func TestNoCloud(t *testing.T) {
 	}
 }
 
+// TestWall: the room of run links nothing of the laboratory: no trainer, and no gorgonia.
+func TestWall(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./internal/run").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, module+"/models/tag/bilstm") {
+		t.Fatalf("the list is not that of run: %d packages", len(deps))
+	}
+	for _, dep := range deps {
+		what, ours := strings.CutPrefix(dep, module+"/")
+		if ours && (matches(learning, what) || matches(roomsFolder+"lab/*", what)) || strings.Contains(dep, "gorgonia") {
+			t.Errorf("run links %s", dep)
+		}
+	}
+}
+
 // TestLayersSeesViolations plants one violation a file and wants each found.
 func TestLayersSeesViolations(t *testing.T) {
 	planted := map[string]struct{ text, want string }{

@@ -63,7 +63,7 @@ var sentences = []string{
 	"Herida en la mano", "El hijo , [P:Pau Mena] , la acompaña", "Residente en [L:Castro del Pinar]", "Firma [P:Dra. Ona Pla Soto]",
 }
 
-const small = "version 1\nsequence line\nlower 0\ncapitals 0\nshape 0\nsuffix2 0\nborder -1..1\ntokennumber 0\ntokeninline 0\nlineabove 0\n"
+const small = "version 1\nsequence line\nlower 0\ncapitals 0\nshape 0\nsuffix2 0\nborder -1..1\ntokennumber 0\ntokeninsentence 0\nlineabove 0\n"
 
 // tiny is a variant of a size that a test can afford.
 func tiny(t testing.TB, name string) (bilstm.Architecture, bilstm.Recipe) {

@@ -21,14 +21,14 @@ const Lanes = 8
 func Pad(n int) int { return (n + Lanes - 1) &^ (Lanes - 1) }
 
 // portable tells whether the plain Go code is used.
-var portable = !simdAvailable()
+var portable = !simdAvailable
 
 // ForcePortable switches to the plain Go code (true), or back to the fastest
 // that this machine has (false), and returns what was in force before. For
 // tests and measurements; it must not be called while kernels run.
 func ForcePortable(force bool) (was bool) {
 	was = portable
-	portable = force || !simdAvailable()
+	portable = force || !simdAvailable
 	return was
 }
 

@@ -52,7 +52,7 @@ type Sampled struct {
 func (r *Risk) Outlook(archive *Source) *Outlook {
 	o := &Outlook{risk: r, archive: archive}
 	draw := rand.New(rand.NewPCG(uint64(r.Notes), uint64(r.Leaks)))
-	l := symmetric(r.Cov).cholesky()
+	l := Symmetric(r.Cov).Cholesky()
 	for i := range o.draws {
 		a, b, c := draw.NormFloat64(), draw.NormFloat64(), draw.NormFloat64()
 		o.draws[i] = drawn{
@@ -101,7 +101,7 @@ func (o *Outlook) told(d *drawn, at float64, strata []Sampled) (slope, informati
 	for _, s := range strata {
 		notes, p, dp := 0.0, 0.0, 0.0
 		for k := s.From; k < s.To; k++ {
-			n, q := float64(o.archive.Notes[k]), sigmoid(at+d.slope*doubtOdds[k])
+			n, q := float64(o.archive.Notes[k]), Sigmoid(at+d.slope*DoubtOdds[k])
 			notes, p, dp = notes+n, p+n*q, dp+n*q*(1-q)
 		}
 		if notes == 0 || s.Read == 0 {
@@ -145,8 +145,8 @@ func (o *Outlook) Shares() (p [DoubtBins]float64) {
 	for i := range o.draws {
 		d := &o.draws[i]
 		all += d.weight
-		for k, z := range doubtOdds {
-			p[k] += d.weight * sigmoid(d.at+d.context*m+d.shift+d.slope*z)
+		for k, z := range DoubtOdds {
+			p[k] += d.weight * Sigmoid(d.at+d.context*m+d.shift+d.slope*z)
 		}
 	}
 	for k := range p {
@@ -171,7 +171,7 @@ func (o *Outlook) of(s *Source, apart bool, share func(draw *rand.Rand) float64)
 		at := d.at + d.context*m + shift
 		for k, n := range s.Notes {
 			if n > 0 {
-				sums[i].leaks += binomial(draw, n, sigmoid(at+d.slope*doubtOdds[k]))
+				sums[i].leaks += binomial(draw, n, Sigmoid(at+d.slope*DoubtOdds[k]))
 			}
 		}
 		if share != nil {

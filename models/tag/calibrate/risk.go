@@ -2,9 +2,7 @@
 package calibrate
 
 import (
-	"errors"
 	"math"
-	"math/rand/v2"
 	"strconv"
 
 	"github.com/velum-health/velum/pipeline"
@@ -64,8 +62,8 @@ func DoubtBin(confidence float32) int {
 // BinName is the name of a bin in counts.
 func BinName(bin int) string { return strconv.Itoa(bin) }
 
-// doubtOdds is z of a bin: that of its geometric middle.
-var doubtOdds = func() (z [DoubtBins]float64) {
+// DoubtOdds is z of a bin: that of its geometric middle.
+var DoubtOdds = func() (z [DoubtBins]float64) {
 	for k := range z {
 		p := math.Ldexp(math.Sqrt2, k-DoubtBins)
 		z[k] = math.Log(p / (1 - p))
@@ -131,7 +129,7 @@ func (s *Source) All() (notes, leaks int64) {
 func (s *Source) MeanDoubt() float64 {
 	notes, sum := int64(0), 0.0
 	for k, n := range s.Notes {
-		notes, sum = notes+n, sum+float64(n)*doubtOdds[k]
+		notes, sum = notes+n, sum+float64(n)*DoubtOdds[k]
 	}
 	return sum / float64(max(notes, 1))
 }
@@ -149,170 +147,20 @@ func (s *Source) Add(o *Source) {
 	s.Words, s.Unknown, s.Foreign, s.Spans, s.Told = s.Words+o.Words, s.Unknown+o.Unknown, s.Foreign+o.Foreign, s.Spans+o.Spans, s.Told+o.Told
 }
 
-// What little data leaves open is taken from where there was much: the slope, and
-// how far sources lie apart if there are too few to tell.
-var (
-	priorMean      = [3]float64{0, 0.65, 0}
-	priorPrecision = [3]float64{1. / 9, 1 / (0.2 * 0.2), 1 / (0.5 * 0.5)}
-)
-
-const (
-	fewSources  = 8 // fewer tell nothing of m and of the spread
-	fewSpread   = 1 // the spread without m
-	leastSpread = 0.3
-	leastNotes  = 100
-	resamplings = 200
-)
-
-// errFew says that there are too few notes to learn from.
-var errFew = errors.New("a calibration takes at least 100 notes")
-
-// FitRisk learns the map. How sure it is comes from the curvature and from
-// resampling the sources (bootstrap, seeded), for notes of one writer err together.
-func FitRisk(sources []Source) (*Risk, error) {
-	r := &Risk{Sources: len(sources), Foreign: none, Unknown: none, Spans: none, Doubt: none}
-	for i := range sources {
-		s := &sources[i]
-		n, leaks := s.All()
-		r.Notes, r.Leaks = r.Notes+n, r.Leaks+leaks
-		r.Foreign.add(s.ForeignShare())
-		r.Unknown.add(s.UnknownShare())
-		r.Spans.add(s.SpansPerNote())
-		r.Doubt.add(s.MeanDoubt())
+// Sigmoid is the inverse of log odds.
+func Sigmoid(z float64) float64 {
+	if z >= 0 {
+		return 1 / (1 + math.Exp(-z))
 	}
-	if r.Notes < leastNotes {
-		return nil, errFew
-	}
-	f := fitter{sources: sources}
-	f.fit()
-	r.Mean, r.Spread = f.mean, max(f.spread, leastSpread)
-	r.Cov = f.curvature().inverse()
-	draw := rand.New(rand.NewPCG(uint64(r.Notes), uint64(r.Leaks)))
-	again := fitter{sources: make([]Source, len(sources))}
-	for range resamplings {
-		for i := range again.sources {
-			again.sources[i] = sources[draw.IntN(len(sources))]
-		}
-		again.fit()
-		k := 0
-		for a := range 3 {
-			for b := range a + 1 {
-				r.Cov[k] += (again.mean[a] - r.Mean[a]) * (again.mean[b] - r.Mean[b]) / resamplings
-				k++
-			}
-		}
-	}
-	if len(sources) < fewSources {
-		r.Cov[3], r.Cov[4], r.Cov[5] = 0, 0, 0
-	}
-	for _, x := range []*float64{&r.Mean[0], &r.Mean[1], &r.Mean[2], &r.Spread} {
-		*x = math.Round(*x*1e4) / 1e4
-	}
-	for k := range r.Cov {
-		r.Cov[k] = math.Round(r.Cov[k]*1e6) / 1e6
-	}
-	return r, nil
+	e := math.Exp(z)
+	return e / (1 + e)
 }
 
-var none = Range{math.Inf(1), math.Inf(-1)}
+// Symmetric is the lower half of a positive definite matrix of three rows.
+type Symmetric [6]float64
 
-func (r *Range) add(x float64) {
-	x = math.Round(x*1e4) / 1e4
-	r[0], r[1] = min(r[0], x), max(r[1], x)
-}
-
-// fitter fits the map to sources: steps of Newton's method for the mean, given the
-// intercepts of the sources, and for these, given the mean and the spread, which is
-// that of the intercepts and of what is not known of them (EM, Laplace).
-type fitter struct {
-	sources []Source
-	mean    [3]float64
-	spread  float64
-	shift   []float64 // u by source
-}
-
-const rounds = 60
-
-func (f *fitter) fit() {
-	f.mean, f.spread, f.shift = priorMean, fewSpread, make([]float64, len(f.sources))
-	few := len(f.sources) < fewSources
-	for range rounds {
-		g, h := f.slopes()
-		if few {
-			g[2] = 0
-		}
-		step := h.solve(g)
-		for a := range step {
-			f.mean[a] += min(max(step[a], -1), 1)
-		}
-		if few {
-			f.mean[2] = 0
-		}
-		f.shifts(few)
-	}
-}
-
-// eachBin calls do with x, the notes, the leaks and P of every bin that has notes.
-func (f *fitter) eachBin(do func(source int, x [3]float64, notes, leaks, p float64)) {
-	for i := range f.sources {
-		s := &f.sources[i]
-		m := s.MeanDoubt()
-		for k, n := range s.Notes {
-			if n > 0 {
-				x := [3]float64{1, doubtOdds[k], m}
-				do(i, x, float64(n), float64(s.Leaks[k]), sigmoid(f.mean[0]+f.mean[1]*x[1]+f.mean[2]*m+f.shift[i]))
-			}
-		}
-	}
-}
-
-// slopes returns gradient and curvature of the log posterior of the mean.
-func (f *fitter) slopes() (g [3]float64, h symmetric) {
-	for a := range g {
-		g[a] = priorPrecision[a] * (priorMean[a] - f.mean[a])
-		h[a*(a+1)/2+a] = priorPrecision[a]
-	}
-	f.eachBin(func(_ int, x [3]float64, notes, leaks, p float64) {
-		k := 0
-		for a := range 3 {
-			g[a] += x[a] * (leaks - notes*p)
-			for b := range a + 1 {
-				h[k] += x[a] * x[b] * notes * p * (1 - p)
-				k++
-			}
-		}
-	})
-	return g, h
-}
-
-func (f *fitter) curvature() symmetric { _, h := f.slopes(); return h }
-
-// shifts sets the intercepts of the sources, and the spread.
-func (f *fitter) shifts(few bool) {
-	precision := 1 / (f.spread * f.spread)
-	g, h := make([]float64, len(f.shift)), make([]float64, len(f.shift))
-	for i, u := range f.shift {
-		g[i], h[i] = -u*precision, precision
-	}
-	f.eachBin(func(i int, _ [3]float64, notes, leaks, p float64) {
-		g[i] += leaks - notes*p
-		h[i] += notes * p * (1 - p)
-	})
-	sum := 0.0
-	for i := range f.shift {
-		f.shift[i] += min(max(g[i]/h[i], -1), 1)
-		sum += f.shift[i]*f.shift[i] + 1/h[i]
-	}
-	if !few {
-		f.spread = max(math.Sqrt(sum/float64(len(f.shift))), 0.05)
-	}
-}
-
-// symmetric is the lower half of a positive definite matrix of three rows.
-type symmetric [6]float64
-
-// cholesky returns L with L·Lᵀ the matrix.
-func (s symmetric) cholesky() (l symmetric) {
+// Cholesky returns L with L·Lᵀ the matrix.
+func (s Symmetric) Cholesky() (l Symmetric) {
 	l[0] = math.Sqrt(max(s[0], 0))
 	under := func(x float64, by float64) float64 {
 		if by == 0 {
@@ -326,37 +174,4 @@ func (s symmetric) cholesky() (l symmetric) {
 	l[4] = under(s[4]-l[3]*l[1], l[2])
 	l[5] = math.Sqrt(max(s[5]-l[3]*l[3]-l[4]*l[4], 0))
 	return l
-}
-
-func (s symmetric) solve(g [3]float64) (x [3]float64) {
-	l := s.cholesky()
-	x[0] = g[0] / l[0]
-	x[1] = (g[1] - l[1]*x[0]) / l[2]
-	x[2] = (g[2] - l[3]*x[0] - l[4]*x[1]) / l[5]
-	x[2] /= l[5]
-	x[1] = (x[1] - l[4]*x[2]) / l[2]
-	x[0] = (x[0] - l[1]*x[1] - l[3]*x[2]) / l[0]
-	return x
-}
-
-func (s symmetric) inverse() (inv symmetric) {
-	k := 0
-	for a := range 3 {
-		unit := [3]float64{}
-		unit[a] = 1
-		column := s.solve(unit)
-		for b := range a + 1 {
-			inv[k] = column[b]
-			k++
-		}
-	}
-	return inv
-}
-
-func sigmoid(z float64) float64 {
-	if z >= 0 {
-		return 1 / (1 + math.Exp(-z))
-	}
-	e := math.Exp(z)
-	return e / (1 + e)
 }

@@ -205,6 +205,12 @@ func (p *Params) decide(w word, c Capitals, after bool) (name bool, conf float64
 	return name, conf, name || !p.TaggedOnly
 }
 
+// Name tells whether a token is a name: of its word, its capitals, and whether it comes after one.
+func (p *Params) Name(w Word, c Capitals, after bool) bool {
+	name, _, _ := p.decide(p.judged(w), c, after)
+	return name
+}
+
 // Labeller tags notes. It keeps nothing between two notes and may be shared.
 type Labeller struct{ m *Model }
 

@@ -111,9 +111,6 @@ type Extractor struct {
 	clinical terms.Finder
 	terms    []terms.Term // of the note, see medicalTerms
 	term     int          // first of them that may reach the current sequence; -1: nobody has asked
-
-	heading     []byte // nearest field name so far, see headings
-	headingLine int    // its line
 }
 
 // New returns an extractor for the template.
@@ -457,41 +454,39 @@ func ratio(i, n int) float32 {
 
 // spread marks all tokens with real values; 0 adds nothing to any score and
 // is left out.
-func (e *Extractor) spread(g *group, lo, hi int, value func(i, line int) float32) {
+func (e *Extractor) spread(g *group, lo, hi int, value func(i int) float32) {
 	e.buf = append(e.buf[:0], '1')
-	line := e.line
 	for i := lo; i < hi; i++ {
-		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
-			line++
-		}
-		if v := value(i, line); v != 0 {
+		if v := value(i); v != 0 {
 			e.mark(g, i-lo, e.buf, v)
 		}
 	}
 }
 
-func tokenInLine(e *Extractor, g *group, lo, hi int) {
-	e.spread(g, lo, hi, func(i, _ int) float32 { return ratio(i-lo, hi-lo) })
-}
-
 func tokenInNote(e *Extractor, g *group, lo, hi int) {
-	e.spread(g, lo, hi, func(i, _ int) float32 { return ratio(i, len(e.tokens)) })
+	e.spread(g, lo, hi, func(i int) float32 { return ratio(i, len(e.tokens)) })
 }
 
-func lineInNote(e *Extractor, g *group, lo, hi int) {
-	e.spread(g, lo, hi, func(_, line int) float32 { return ratio(line, e.lines) })
-}
-
-// lineFromEnd tells footers: the last nine lines by number.
-func lineFromEnd(e *Extractor, g *group, lo, hi int) {
+// byLine marks every token with a value of the number of its line.
+func (e *Extractor) byLine(g *group, lo, hi int, value func(line int) byte) {
 	line := e.line
 	for i := lo; i < hi; i++ {
 		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
 			line++
 		}
-		e.buf = append(e.buf[:0], '0'+byte(min(max(e.lines-1-line, 0), 9)))
+		e.buf = append(e.buf[:0], value(line))
 		e.mark(g, i-lo, e.buf, 1)
 	}
+}
+
+// lineFromEnd tells footers: the last nine lines by number.
+func lineFromEnd(e *Extractor, g *group, lo, hi int) {
+	e.byLine(g, lo, hi, func(line int) byte { return '0' + byte(min(max(e.lines-1-line, 0), 9)) })
+}
+
+// lineFromStart tells headers: the first fifteen lines by number.
+func lineFromStart(e *Extractor, g *group, lo, hi int) {
+	e.byLine(g, lo, hi, func(line int) byte { return 'a' + byte(min(line, 15)) })
 }
 
 // Resources returns what New was given.

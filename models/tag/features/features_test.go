@@ -115,7 +115,6 @@ func TestFormGroups(t *testing.T) {
 		{"prefix3", "de", "de_"},
 		{"suffix4", "Ñandú", "andú"},
 		{"suffix4", "de", "__de"},
-		{"prefix5", "", "_____"},
 		{"length", "casa", "e"},
 		{"hasletter", "12a", "1"},
 		{"hasletter", "12", ""},
@@ -144,10 +143,7 @@ func TestFormGroups(t *testing.T) {
 		{"single", "5", ""},
 		{"xyz", "Xerez", "xz"},
 		{"xyz", "casa", ""},
-		{"roman", "MCM", ""},
 		{"numberword", "Dues", "1"},
-		{"tld", "cat", "1"},
-		{"tld", "gat", ""},
 		{"bias", "x", "1"},
 		{"gazetteer", "x", ""},
 		{"cluster", "x", ""},
@@ -164,7 +160,7 @@ func TestRoman(t *testing.T) {
 		"I": true, "II": true, "IV": true, "IX": true, "XL": true, "XC": true, "CXCIX": true, "CCCXXXVIII": false, "LXXXVIII": true,
 		"IIII": false, "VX": false, "IC": false, "MM": false, "D": false, "xi": false, "": false, "IVI": false,
 	} {
-		if got := values(t, "roman", form, Resources{}) == "1"; got != want {
+		if got := values(t, "numeric", form, Resources{}) == "ROMAN_NUMERAL"; got != want {
 			t.Errorf("%q: %v, want %v", form, got, want)
 		}
 	}
@@ -275,18 +271,12 @@ func TestPlaceGroups(t *testing.T) {
 		{"glued 0", "a +b", []string{"", "glued[0]=1"}},
 		{"sentencestart 0", "a b / c", []string{"sentencestart[0]=1", "", "sentencestart[0]=1", ""}},
 		{"key 0", "Edad : 7 Sexo : H / x", []string{"", "", "key[0]=edad", "key[0]=edad", "key[0]=edad", "key[0]=sexo", "", ""}},
-		{"heading 0", "Edad : 7 / a / Sexo b c d : / / e / / / / x", []string{"", "", "heading[0]=edad+0", "heading[0]=edad+1", "heading[0]=edad+1",
-			"heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2", "heading[0]=edad+2",
-			"heading[0]=d+1", "heading[0]=d+2", "heading[0]=d+2", "heading[0]=d+3", "heading[0]=d+4", "heading[0]=d+5", "", ""}},
 		{"linestart 0", "Año b / c", []string{"linestart[0]=ano", "linestart[0]=ano", "linestart[0]=/", "linestart[0]=/"}},
 		{"domain 0", "a . +es es . es +. +ES", []string{"", "", "domain[0]=1", "", "", "", "", "domain[0]=1"}},
 		{"tokeninsentence 0", "a b / c d", []string{"", "tokeninsentence[0]=1", "", "tokeninsentence[0]=1*0.5", "tokeninsentence[0]=1"}},
 		{"sentenceinnote 0", "a / b / c", []string{"", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1", "sentenceinnote[0]=1"}},
 		{"sequence note\nsentenceinnote 0", "a / b / c", []string{"", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1*0.5", "sentenceinnote[0]=1", "sentenceinnote[0]=1"}},
-		{"tokeninline 0", "a b c", []string{"", "tokeninline[0]=1*0.5", "tokeninline[0]=1"}},
 		{"tokeninnote 0", "a b / c d", []string{"", "tokeninnote[0]=1*0.25", "tokeninnote[0]=1*0.5", "tokeninnote[0]=1*0.75", "tokeninnote[0]=1"}},
-		{"lineinnote 0", "a / b / c", []string{"", "lineinnote[0]=1*0.5", "lineinnote[0]=1*0.5", "lineinnote[0]=1", "lineinnote[0]=1"}},
-		{"sequence note\nlineinnote 0", "a / b / c", []string{"", "lineinnote[0]=1*0.5", "lineinnote[0]=1*0.5", "lineinnote[0]=1", "lineinnote[0]=1"}},
 		{"linefromend 0", "a / b", []string{"linefromend[0]=1", "linefromend[0]=0", "linefromend[0]=0"}},
 		{"linefromstart 0", "a b / c", []string{"linefromstart[0]=a", "linefromstart[0]=a", "linefromstart[0]=b", "linefromstart[0]=b"}},
 		{"sequence note\nlinefromstart 0", "a / c", []string{"linefromstart[0]=a", "linefromstart[0]=b", "linefromstart[0]=b"}},

@@ -1,9 +1,6 @@
 package features
 
 import (
-	"unicode"
-	"unicode/utf8"
-
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -29,7 +26,7 @@ func tokenInSentence(e *Extractor, g *group, lo, hi int) {
 	for first > 0 && e.tokens[first].Flags&pipeline.SentenceStart == 0 {
 		first--
 	}
-	e.spread(g, lo, hi, func(i, _ int) float32 {
+	e.spread(g, lo, hi, func(i int) float32 {
 		if i > first && e.tokens[i].Flags&pipeline.SentenceStart != 0 {
 			first = i
 		}
@@ -52,41 +49,12 @@ func sentenceInNote(e *Extractor, g *group, lo, hi int) {
 			}
 		}
 	}
-	e.spread(g, lo, hi, func(i, _ int) float32 {
+	e.spread(g, lo, hi, func(i int) float32 {
 		if i > lo && e.tokens[i].Flags&pipeline.SentenceStart != 0 {
 			before++
 		}
 		return ratio(before-1, all)
 	})
-}
-
-// farHeading is how many lines below its colon a field name still counts.
-const farHeading = 5
-
-// headings marks every token with the field name that stands nearest before
-// it, on its line or on one of the lines above, and with the number of lines
-// between: the lines below "Remitido por:" are name, hospital, street, town.
-func headings(e *Extractor, g *group, lo, hi int) {
-	line := e.line
-	if lo == 0 {
-		e.heading, e.headingLine = e.heading[:0], 0
-	}
-	for i := lo; i < hi; i++ {
-		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
-			line++
-		}
-		if d := line - e.headingLine; len(e.heading) > 0 && d <= farHeading {
-			e.buf = append(append(e.buf[:0], e.heading...), '+', '0'+byte(d))
-			e.mark(g, i-lo, e.buf, 1)
-		}
-		if i == 0 || !isColon(e.form(i)) {
-			continue
-		}
-		r, _ := utf8.DecodeRune(e.form(i - 1))
-		if unicode.IsLetter(r) {
-			e.heading, e.headingLine = gazetteer.Fold(e.heading[:0], e.form(i-1)), line
-		}
-	}
 }
 
 // lineStarts marks every token with the first word of its line.
@@ -97,17 +65,6 @@ func lineStarts(e *Extractor, g *group, lo, hi int) {
 			e.buf = gazetteer.Fold(e.buf[:0], e.form(i))
 		}
 		e.mark(g, i-lo, e.buf, 1)
-	}
-}
-
-// lineFromStart tells headers: the first fifteen lines by number.
-func lineFromStart(e *Extractor, g *group, lo, hi int) {
-	line := e.line
-	for i := lo; i < hi; i++ {
-		if i > lo && e.tokens[i].Flags&pipeline.LineStart != 0 {
-			line++
-		}
-		e.number(g, i-lo, min(line, 15))
 	}
 }
 

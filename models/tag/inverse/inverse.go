@@ -49,7 +49,8 @@ type Params struct {
 // set; its other pair is 0.8 and 0.9.
 func Strict() Params { return Params{Dial: 1, Low: 0.9, High: 0.95, Never: NeverNames()} }
 
-func (p *Params) check() error {
+// Check tells what is impossible about the thresholds.
+func (p *Params) Check() error {
 	for _, x := range [...]float64{p.Dial, p.Low, p.High} {
 		if !(x >= 0 && x <= 1) {
 			return errors.New("a threshold or a dial that is not in 0 to 1")
@@ -111,7 +112,7 @@ type header struct {
 	Params  Params             `json:"thresholds"`
 	Network string             `json:"network,omitempty"` // its kind; none: the rules alone
 	Words   *WordsHeader       `json:"words,omitempty"`
-	Cuts    map[string]float32 `json:"cuts,omitempty"` // learned logits of P(safe) by list, see Combiner
+	Cuts    map[string]float32 `json:"cuts,omitempty"` // of a model of before 2026-11-24, which is refused
 }
 
 // Model is an inverse model. It is shared by all labellers and never written.
@@ -165,7 +166,7 @@ func (m *Model) WithHeader(h tagger.Header) tagger.Model {
 
 // With returns the model with other thresholds.
 func (m *Model) With(p Params) (*Model, error) {
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	n := *m
@@ -191,14 +192,14 @@ func (m *Model) rules() *Rules { return newRules(m.lists, m.names, m.words) }
 // Resources implements tagger.Templated: what its network looks forms up in, for
 // training another like it.
 func (m *Model) Resources() features.Resources {
-	if t, ok := m.begin().(tagger.Templated); ok {
+	if t, ok := m.Begin().(tagger.Templated); ok {
 		return t.Resources()
 	}
 	return features.Resources{}
 }
 
-// begin is the network that fine-tuning begins with: of several that tag together the last one, which has learned most.
-func (m *Model) begin() tagger.Model {
+// Begin is the network that fine-tuning begins with: of several that tag together the last one, which has learned most.
+func (m *Model) Begin() tagger.Model {
 	if all, ok := m.network.(interface{ Members() []tagger.Model }); ok {
 		members := all.Members()
 		return members[len(members)-1]
@@ -235,8 +236,11 @@ func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*model
 	if h.Kind != Kind {
 		return nil, fmt.Errorf("model is of kind %q, not %q", h.Kind, Kind)
 	}
-	if err := errors.Join(h.Params.check(), checkCuts(h.Cuts)); err != nil {
+	if err := h.Params.Check(); err != nil {
 		return nil, fmt.Errorf("%w: header: %w", modelfile.ErrDamaged, err)
+	}
+	if len(h.Cuts) > 0 {
+		return nil, errors.New("the model combines list and network by a tree, which this velum does not; train it again with --learner crf, bilstm or ensemble")
 	}
 	var words *Words
 	var network tagger.Model
@@ -265,6 +269,6 @@ func Load(f *modelfile.File, lists, names *gazetteer.Gazetteer, open func(*model
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", modelfile.ErrDamaged, err)
 	}
-	m.header.Params, m.header.Cuts = h.Params, h.Cuts
+	m.header.Params = h.Params
 	return m, nil
 }

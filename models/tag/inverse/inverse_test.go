@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -36,64 +39,6 @@ func tokenize(marked string) (text []byte, tokens []pipeline.Token) {
 		}
 	}
 	return text, tokens
-}
-
-// wordsOf counts some words as often, by as many patients.
-func wordsOf(t testing.TB, text string, count, patients int) *Words {
-	c := NewWordCounter()
-	for i := range count {
-		line, tokens := tokenize(text)
-		c.Add(uint64(i%patients), line, tokens)
-	}
-	words, err := c.Words("test", 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return words
-}
-
-func TestWords(t *testing.T) {
-	c := NewWordCounter()
-	for i := range 6 {
-		for _, note := range []string{"sin sibilancias ni Bolaños", "y Moreno , moreno Moreno Moreno"} {
-			text, tokens := tokenize(note)
-			c.Add(uint64(i/2), text, tokens)
-		}
-		text, tokens := tokenize("xaviera rara")
-		c.Add(7, text, tokens) // one patient alone has these
-	}
-	words, err := c.Words("a", 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for form, want := range map[string]bool{
-		"sibilancias": true, "SIBILANCIAS": true, "sin": true,
-		"xaviera": false, "bolaños": false, "nunca": false, "": false,
-		"moreno": false, // three of four times it has a capital
-		"y":      false, // a letter says nothing
-	} {
-		if got := words.Common([]byte(form)); got != want {
-			t.Errorf("%q: common %v", form, got)
-		}
-	}
-	if v := string(words.Value(nil, []byte("moreno"))); v == "" || v == string(words.Value(nil, []byte("sibilancias"))) {
-		t.Errorf("value of a word that has mostly a capital: %q", v)
-	}
-	if h := words.Header(); h.Patients != 4 || h.Words == 0 || h.Kind != WordsKind {
-		t.Errorf("header %+v", h)
-	}
-	again, err := OpenWords(words.Data())
-	if err != nil || !again.Common([]byte("sibilancias")) {
-		t.Errorf("read back: %v", err)
-	}
-	second, err := c.Words("a", 3, 2)
-	if err != nil || !bytes.Equal(words.Data(), second.Data()) {
-		t.Error("the same counts give other bytes")
-	}
-	var none *Words
-	if none.Common([]byte("sin")) {
-		t.Error("no words know one")
-	}
 }
 
 func TestRules(t *testing.T) {
@@ -438,6 +383,36 @@ func TestLabelAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(50, func() { l.Label(text, tokens, nil, tags) }); n > 0 {
 		t.Errorf("%v allocations a note", n)
 	}
+}
+
+// wordsOf is a file of some words that stand in small letters so often, with as many patients; a word of one
+// patient, a number and a letter are none.
+func wordsOf(t testing.TB, text string, count, patients int) *Words {
+	t.Helper()
+	n := uint64(64)
+	slots, bands := make([]uint64, n), make([]byte, n)
+	for w := range strings.FieldsSeq(text) {
+		r, _ := utf8.DecodeRuneInString(w)
+		if utf8.RuneCountInString(w) < 2 || !unicode.IsLower(r) || patients < 2 {
+			continue
+		}
+		key := gazetteer.Hash([]byte(w))
+		i, _ := bits.Mul64(key<<1, n)
+		for slots[i] != 0 && slots[i] != key {
+			i = (i + 1) % n
+		}
+		slots[i], bands[i] = key, Band(uint32(count), 0)
+	}
+	var b bytes.Buffer
+	err := modelfile.Write(&b, WordsHeader{Kind: WordsKind, Name: "test"}, modelfile.Section{Name: "slot", Data: modelfile.Bytes(slots)}, modelfile.Section{Name: "band", Data: bands})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := OpenWords(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return words
 }
 
 // FuzzWords: a file of words that was tampered with is refused, or answers.

@@ -32,7 +32,6 @@ func (m *Model) NewLabeller(o tagger.LabelOptions) tagger.Labeller { return m.la
 
 func (m *Model) labeller(o tagger.LabelOptions) *labeller {
 	l := &labeller{m: m, o: o, rules: m.rules(), cuts: m.header.Params.cuts(o.OBias)}
-	m.learned(&l.cuts, o.OBias)
 	if m.network != nil {
 		l.network = m.network.NewLabeller(tagger.LabelOptions{CacheBytes: o.CacheBytes}).(tagger.Marginals)
 	}

@@ -1,18 +1,13 @@
 package inverse
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/bits"
 	"slices"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/word/gazetteer"
-	"github.com/velum-health/velum/pipeline"
 )
 
 // WordsKind is what a file of words says it is.
@@ -39,101 +34,8 @@ type WordsHeader struct {
 type Words struct {
 	header WordsHeader
 	slots  []uint64
-	bands  []byte // by slot: see band
+	bands  []byte // by slot: see Band
 	data   []byte
-}
-
-// seen is what is counted of a form.
-type seen struct {
-	small, capital uint32 // in small letters; with a capital within a sentence
-	patients       uint32 // who have it in small letters
-	last           uint64 // of them
-}
-
-// WordCounter counts the words of an archive. It keeps hashes, no text.
-type WordCounter struct {
-	forms    map[uint64]*seen
-	patients map[uint64]struct{}
-	tokens   uint64
-}
-
-// NewWordCounter returns a counter that has seen nothing.
-func NewWordCounter() *WordCounter {
-	return &WordCounter{forms: map[uint64]*seen{}, patients: map[uint64]struct{}{}}
-}
-
-// Add counts the tokens of a note of a patient, who is a hash of any id.
-func (c *WordCounter) Add(patient uint64, text []byte, tokens []pipeline.Token) {
-	c.patients[patient] = struct{}{}
-	for _, t := range tokens {
-		form := text[t.Start:t.End]
-		if !isWord(form) {
-			continue
-		}
-		key := gazetteer.Hash(form)
-		if key == 0 {
-			continue
-		}
-		c.tokens++
-		s := c.forms[key]
-		if s == nil {
-			s = new(seen)
-			c.forms[key] = s
-		}
-		if r, _ := utf8.DecodeRune(form); unicode.IsUpper(r) {
-			if t.Flags&pipeline.SentenceStart == 0 {
-				s.capital++
-			}
-			continue
-		}
-		s.small++
-		if s.patients == 0 || s.last != patient { // notes of a patient follow each other in most archives
-			s.patients++
-			s.last = patient
-		}
-	}
-}
-
-// isWord tells whether a form is made of letters, two at least.
-func isWord(form []byte) bool {
-	n := 0
-	for i := 0; i < len(form); {
-		r, size := utf8.DecodeRune(form[i:])
-		if !unicode.IsLetter(r) && r != '·' && r != '-' {
-			return false
-		}
-		n, i = n+1, i+size
-	}
-	return n >= 2
-}
-
-// Words returns the forms that stand minCount times or more in small letters,
-// in the notes of minNotes patients or more.
-func (c *WordCounter) Words(name string, minCount, minNotes int) (*Words, error) {
-	kept := map[uint64]byte{}
-	for key, s := range c.forms {
-		if int(s.small) >= minCount && int(s.patients) >= minNotes {
-			kept[key] = band(s)
-		}
-	}
-	n := uint64(len(kept))*3/2 + 1
-	slots, bands := make([]uint64, n), make([]byte, n)
-	for _, key := range slices.Sorted(maps.Keys(kept)) {
-		i, _ := bits.Mul64(key<<1, n)
-		for slots[i] != 0 {
-			if i++; i == n {
-				i = 0
-			}
-		}
-		slots[i], bands[i] = key, kept[key]
-	}
-	var b bytes.Buffer
-	h := WordsHeader{Kind: WordsKind, Name: name, Tokens: c.tokens, Patients: uint64(len(c.patients)), MinCount: minCount, MinNotes: minNotes, Words: len(kept)}
-	err := modelfile.Write(&b, h, modelfile.Section{Name: "slot", Data: modelfile.Bytes(slots)}, modelfile.Section{Name: "band", Data: bands})
-	if err != nil {
-		return nil, err
-	}
-	return OpenWords(b.Bytes())
 }
 
 // The shares of capitals within sentences that are told apart.
@@ -144,17 +46,17 @@ const (
 	shares
 )
 
-// band is 1 and more: the power of four of the count in small letters, and the
-// share of capitals.
-func band(s *seen) byte {
+// Band is 1 and more: the power of four of the count in small letters, and the
+// share of capitals within sentences.
+func Band(small, capital uint32) byte {
 	share := both
-	switch all := s.small + s.capital; {
-	case s.capital*10 <= all:
+	switch all := small + capital; {
+	case capital*10 <= all:
 		share = mostlySmall
-	case s.capital*2 > all:
+	case capital*2 > all:
 		share = mostlyCapital
 	}
-	return byte(1 + bits.Len32(s.small)/2*shares + share)
+	return byte(1 + bits.Len32(small)/2*shares + share)
 }
 
 // OpenWords reads a file of words, which must stay as it is while they are

@@ -28,7 +28,7 @@ import (
 // Kind is what a file of this package says it is. As slots of a tagger its two
 // halves are called KindPOS and KindLemma; their data is the same file.
 const (
-	kind      = "morph"
+	Kind      = "morph"
 	KindPOS   = "morph.pos"
 	KindLemma = "morph.lemma"
 )
@@ -73,14 +73,14 @@ type table struct {
 // small numbers made short forms and endings meet.
 const (
 	seedForm   uint64 = 0x243F6A8885A308D3 // form: tag | rule<<8
-	seedTag    uint64 = 0x13198A2E03707344 // shape and ending: tag
-	seedEnding uint64 = 0xA4093822299F31D0 // tag and ending: rule
+	SeedTag    uint64 = 0x13198A2E03707344 // shape and ending: tag
+	SeedEnding uint64 = 0xA4093822299F31D0 // tag and ending: rule
 
 	spread = 0x9E3779B97F4A7C15 // makes shapes and tags differ in all bits
 )
 
-// maxEnding is how many characters of an ending are looked at.
-const maxEnding = 6
+// MaxEnding is how many characters of an ending are looked at.
+const MaxEnding = 6
 
 // Open opens a file's content, which must stay as long as the model. Nothing
 // in it is trusted.
@@ -93,8 +93,8 @@ func Open(data []byte) (*Model, error) {
 	if err := f.Header(&m.header); err != nil {
 		return nil, err
 	}
-	if m.header.Kind != kind {
-		return nil, fmt.Errorf("file is of kind %q, not %q", m.header.Kind, kind)
+	if m.header.Kind != Kind {
+		return nil, fmt.Errorf("file is of kind %q, not %q", m.header.Kind, Kind)
 	}
 	for name, to := range map[string]*[]uint32{"bucket": &m.bucket, "key": &m.low, "value": &m.value} {
 		section, err := f.Section(name)
@@ -156,13 +156,14 @@ func (t *table) find(key uint64) (value uint32, ok bool) {
 // Shapes tell unknown forms apart beside their endings.
 const (
 	shapeLower byte = iota
-	shapeFirst
+	ShapeFirst
 	shapeUpper
 	shapeDigit
 	shapeOther
 )
 
-func shapeOf(form []byte) byte {
+// ShapeOf returns the shape of a form.
+func ShapeOf(form []byte) byte {
 	first, _ := utf8.DecodeRune(form)
 	uppers, lowers := 0, 0
 	for _, r := range string(form) {
@@ -181,20 +182,21 @@ func shapeOf(form []byte) byte {
 	case lowers == 0:
 		return shapeUpper
 	case unicode.IsUpper(first):
-		return shapeFirst
+		return ShapeFirst
 	}
 	return shapeLower
 }
 
-func appendLower(dst, form []byte) []byte {
+// AppendLower appends form in lower case.
+func AppendLower(dst, form []byte) []byte {
 	for _, r := range string(form) {
 		dst = utf8.AppendRune(dst, unicode.ToLower(r))
 	}
 	return dst
 }
 
-// ending returns the last n characters, all if there are fewer.
-func ending(form []byte, n int) []byte {
+// Ending returns the last n characters, all if there are fewer.
+func Ending(form []byte, n int) []byte {
 	at := len(form)
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRune(form[:at])
@@ -203,18 +205,19 @@ func ending(form []byte, n int) []byte {
 	return form[at:]
 }
 
-func formKey(form []byte) uint64 { return xxh3.HashSeed(form, seedForm) }
+// FormKey is the key of a form.
+func FormKey(form []byte) uint64 { return xxh3.HashSeed(form, seedForm) }
 
-// endingKey is the key of an ending in one of the two tables of endings, under
+// EndingKey is the key of an ending in one of the two tables of endings, under
 // a shape or a tag.
-func endingKey(seed uint64, under byte, end []byte) uint64 {
+func EndingKey(seed uint64, under byte, end []byte) uint64 {
 	return xxh3.HashSeed(end, seed^uint64(under)*spread)
 }
 
 // byEnding returns the value of the longest ending that the table has.
 func (t *table) byEnding(seed uint64, under byte, lower []byte) uint32 {
-	for n := maxEnding; n >= 0; n-- {
-		if v, ok := t.find(endingKey(seed, under, ending(lower, n))); ok {
+	for n := MaxEnding; n >= 0; n-- {
+		if v, ok := t.find(EndingKey(seed, under, Ending(lower, n))); ok {
 			return v
 		}
 	}
@@ -223,15 +226,21 @@ func (t *table) byEnding(seed uint64, under byte, lower []byte) uint32 {
 
 // analysis is tag and rule of a form; lower is the form in lower case.
 func (m *Model) analysis(form, lower []byte) (tag byte, rule uint32, known bool) {
-	v, ok := m.find(formKey(form))
+	v, ok := m.find(FormKey(form))
 	if !ok {
-		v, ok = m.find(formKey(lower))
+		v, ok = m.find(FormKey(lower))
 	}
 	if ok {
 		return byte(v), v >> 8, true
 	}
-	tag = byte(m.byEnding(seedTag, shapeOf(form), lower))
-	return tag, m.byEnding(seedEnding, tag, lower) >> 8, false
+	tag = byte(m.byEnding(SeedTag, ShapeOf(form), lower))
+	return tag, m.byEnding(SeedEnding, tag, lower) >> 8, false
+}
+
+// Knows tells whether the treebanks have the form, as written or in lower case.
+func (m *Model) Knows(form []byte) bool {
+	_, _, known := m.analysis(form, AppendLower(nil, form))
+	return known
 }
 
 // stackForm is how long a form may be so that its lower case needs no memory.
@@ -240,7 +249,7 @@ const stackForm = 64
 // AppendPOS appends the most probable part of speech.
 func (m *Model) AppendPOS(dst, form []byte) []byte {
 	var buf [stackForm]byte
-	tag, _, _ := m.analysis(form, appendLower(buf[:0], form))
+	tag, _, _ := m.analysis(form, AppendLower(buf[:0], form))
 	return append(dst, m.header.Tags[tag]...)
 }
 
@@ -248,14 +257,14 @@ func (m *Model) AppendPOS(dst, form []byte) []byte {
 // speech.
 func (m *Model) AppendLemma(dst, form []byte) []byte {
 	var buf [stackForm]byte
-	lower := appendLower(buf[:0], form)
+	lower := AppendLower(buf[:0], form)
 	_, rule, _ := m.analysis(form, lower)
-	return m.header.Rules[rule].apply(dst, form, lower)
+	return m.header.Rules[rule].Apply(dst, form, lower)
 }
 
-// apply appends the lemma. A form that is too short for the rule is its own
+// Apply appends the lemma. A form that is too short for the rule is its own
 // lemma.
-func (r *Rule) apply(dst, form, lower []byte) []byte {
+func (r *Rule) Apply(dst, form, lower []byte) []byte {
 	from := lower
 	if r.Keep {
 		from = form

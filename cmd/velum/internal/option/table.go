@@ -381,7 +381,7 @@ func (c *Config) findOptions() []option {
 		opt("inverse.below", &i.Below, 1, "Cascade: the inverse model looks at the notes alone of which tag.model is less sure than this (tag.confidence). 1: at all notes.", shaping, within(0, 1)),
 		opt("inverse.centers", &i.Centers, nil, "Centres, values of read.columns.center, at all of whose notes the inverse model looks, whatever inverse.below says: those that have no labelled notes.", shaping),
 		opt("inverse.words", &i.Words, "", "File of common words to train with, from `velum train --kind words`; it becomes part of the model. Empty: those of the model that training begins with, or none.", aFile, large),
-		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md). tree leaves the one model of ensemble.members as it is, and learns from which probability on the words of each list are safe: 100 labelled notes of an archive are enough.", oneOf("crf", "bilstm", "ensemble", "tree")),
+		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md).", oneOf("crf", "bilstm", "ensemble")),
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
 		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),

@@ -99,8 +99,8 @@ border -2..2
 pattern -1..1
 bigram 0..1
 key 0
-tokeninline 0
-lineinnote 0
+tokeninsentence 0
+sentenceinnote 0
 `
 
 func Parsed(t testing.TB, text string) *features.Template {

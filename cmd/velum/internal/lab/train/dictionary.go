@@ -11,6 +11,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
+	"github.com/velum-health/velum/models/learn/dictionarytrain"
 	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
@@ -30,7 +31,7 @@ type dictionaryTraining struct {
 	*console.Console
 	cfg     *option.Config
 	options *Options
-	counter *dictionary.Counter
+	counter *dictionarytrain.Counter
 }
 
 func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config, o *Options) error {
@@ -46,7 +47,7 @@ func trainDictionary(ctx context.Context, c *console.Console, cfg *option.Config
 	case len(o.Train) > 0:
 		return exit.Errorf(exit.Config, "name labelled notes with --dev: they choose the thresholds", "--train: a dictionary is not trained on labelled notes")
 	}
-	t := &dictionaryTraining{Console: c, cfg: cfg, options: o, counter: dictionary.NewCounter()}
+	t := &dictionaryTraining{Console: c, cfg: cfg, options: o, counter: dictionarytrain.NewCounter()}
 	m, err := t.words(ctx, method)
 	if err != nil {
 		return err
@@ -86,18 +87,18 @@ func (t *dictionaryTraining) words(ctx context.Context, method dictionary.Method
 			return nil, err
 		}
 	}
-	positive, positives := dictionary.Words(classes, names...)
+	positive, positives := dictionarytrain.Words(classes, names...)
 	if len(positive) == 0 {
 		return nil, exit.Errorf(exit.Config, "look at `velum gazetteer show FILE`", "--gazetteer: no entries of the classes %s", strings.Join(d.Classes, ", "))
 	}
-	negative, negatives := dictionary.Words(^gazetteer.Class(0), others...)
+	negative, negatives := dictionarytrain.Words(^gazetteer.Class(0), others...)
 	seen := t.counter
 	if method == dictionary.Binary {
 		seen = nil
 	}
 	return dictionary.New(dictionary.Header{
 		Name: t.options.modelName(), Categories: []string{d.Category}, Params: dictionary.Defaults(method), Archive: t.counter.Tokens(), Gazetteers: prints,
-	}, dictionary.Frequencies(positive, positives, negative, negatives, seen))
+	}, dictionarytrain.Frequencies(positive, positives, negative, negatives, seen))
 }
 
 // read moves notes, tokenized, into a sink.
@@ -118,7 +119,7 @@ func (t *dictionaryTraining) read(ctx context.Context, path string, to pipeline.
 }
 
 // counting is a sink that counts words.
-type counting struct{ *dictionary.Counter }
+type counting struct{ *dictionarytrain.Counter }
 
 func (c counting) Put(b *pipeline.Batch) error {
 	for i := range b.Len() {
@@ -140,7 +141,7 @@ func (t *dictionaryTraining) tune(ctx context.Context, m *dictionary.Model, meth
 	if err != nil {
 		return nil, exit.With(exit.Config, err, "")
 	}
-	to := tuning{dictionary.NewTuner(m), names}
+	to := tuning{dictionarytrain.NewTuner(m), names}
 	for _, path := range t.options.Dev {
 		if err := t.read(ctx, path, to); err != nil {
 			return nil, err
@@ -158,7 +159,7 @@ func (t *dictionaryTraining) tune(ctx context.Context, m *dictionary.Model, meth
 
 // tuning is a sink that hands labelled notes to a tuner.
 type tuning struct {
-	*dictionary.Tuner
+	*dictionarytrain.Tuner
 	names func(pipeline.Category) pipeline.Category
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/word/morph"
+	"github.com/velum-health/velum/models/learn/morphtrain"
 	"github.com/velum-health/velum/pipeline/durable"
 )
 
@@ -27,7 +27,7 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 	if err := o.need(); err != nil {
 		return err
 	}
-	var all [][]morph.Word
+	var all [][]morphtrain.Word
 	for _, path := range o.Train {
 		sentences, err := readTreebank(path)
 		if err != nil {
@@ -35,11 +35,11 @@ func trainMorph(_ context.Context, c *console.Console, _ *option.Config, o *Opti
 		}
 		all = append(all, sentences...)
 	}
-	known, unknown, err := morph.Folds(all, morphFolds, morph.Options{})
+	known, unknown, err := morphtrain.Folds(all, morphFolds, morphtrain.Options{})
 	if err != nil {
 		return err
 	}
-	m, err := morph.Train(all, morph.Options{Name: o.modelName(), Scores: morphScores(known, unknown)})
+	m, err := morphtrain.Train(all, morphtrain.Options{Name: o.modelName(), Scores: morphScores(known, unknown)})
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ unknown forms           %7d   %.4f           %.4f
 	return err
 }
 
-func morphScores(known, unknown morph.Accuracy) map[string]float64 {
+func morphScores(known, unknown morphtrain.Accuracy) map[string]float64 {
 	share := func(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 	return map[string]float64{
 		"known_pos": share(known.POS, known.Tokens), "known_lemma": share(known.Lemma, known.Tokens),
@@ -74,7 +74,7 @@ func morphScores(known, unknown morph.Accuracy) map[string]float64 {
 }
 
 // readTreebank reads a CoNLL-U file, gzipped if it is called .gz.
-func readTreebank(path string) (all [][]morph.Word, err error) {
+func readTreebank(path string) (all [][]morphtrain.Word, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func readTreebank(path string) (all [][]morph.Word, err error) {
 			return nil, err
 		}
 	}
-	for s, err := range morph.Sentences(r) {
+	for s, err := range morphtrain.Sentences(r) {
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
+	"github.com/velum-health/velum/models/learn/calibratetrain"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/score"
@@ -54,7 +55,7 @@ func (t *Training) calibrate(ctx context.Context, m *flow.Model) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		sources = append(sources, *all[name])
 	}
-	risk, err := calibrate.FitRisk(sources)
+	risk, err := calibratetrain.FitRisk(sources)
 	if err != nil {
 		return exit.With(exit.Config, fmt.Errorf("--held: %w", err), "give more notes")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/velum-health/velum/models/learn/bilstmtrain"
 	"github.com/velum-health/velum/models/learn/crftrain"
 	"github.com/velum-health/velum/models/learn/ensembletrain"
+	"github.com/velum-health/velum/models/learn/inversetrain"
 	"github.com/velum-health/velum/models/learn/svmtrain"
 	"github.com/velum-health/velum/models/number/kernels"
 	"github.com/velum-health/velum/models/tag/bilstm"
@@ -109,12 +110,8 @@ func newEnsembleTrainer(m *Materials) (tagger.Trainer, error) {
 	return ensembletrain.NewTrainer(model.WithBias(float32(c.Bias))), nil
 }
 
-// newInverseTrainer puts the rules around the trainer of another kind, or learns how
-// the rules and the network of a member go together.
+// newInverseTrainer puts the rules around the trainer of another kind.
 func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
-	if m.Config.Inverse.Learner == "tree" {
-		return m.combiner()
-	}
 	words, err := files.CommonWords(m.Config.Inverse.Words)
 	if err != nil {
 		return nil, err
@@ -134,21 +131,7 @@ func newInverseTrainer(m *Materials) (tagger.Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inverse.NewTrainer(network, lists, gazetteer.Names(), words, flow.InverseParams(m.Config))
-}
-
-// combiner is the trainer of how the judges of one inverse model go together.
-func (m *Materials) combiner() (tagger.Trainer, error) {
-	if len(m.Config.Ensemble.Members) == 1 {
-		member, err := m.Open(m.Config.Ensemble.Members[0])
-		if err != nil {
-			return nil, err
-		}
-		if own, ok := member.(*inverse.Model); ok {
-			return inverse.NewCombiner(own)
-		}
-	}
-	return nil, errors.New("--learner tree wants one inverse model in ensemble.members, as --members inverse")
+	return inversetrain.NewTrainer(network, lists, gazetteer.Names(), words, flow.InverseParams(m.Config))
 }
 
 // networks are materials in which an inverse model is its network, for an

@@ -9,7 +9,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
-	"github.com/velum-health/velum/models/tag/inverse"
+	"github.com/velum-health/velum/models/learn/inversetrain"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/pipeline/patientid"
@@ -22,7 +22,7 @@ func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *
 	if len(o.Dictionary.Notes) == 0 || o.Out == "" {
 		return exit.Errorf(exit.Config, "see `velum train --help`", "--archive and --out are needed")
 	}
-	counter := inverse.NewWordCounter()
+	counter := inversetrain.NewWordCounter()
 	t := &dictionaryTraining{Console: c, cfg: cfg, options: o}
 	for _, path := range o.Dictionary.Notes {
 		if err := t.read(ctx, path, countingWords{counter}); err != nil {
@@ -46,7 +46,7 @@ func trainWords(ctx context.Context, c *console.Console, cfg *option.Config, o *
 
 // countingWords is a sink that counts words by patient; by note, where nobody
 // says whose it is.
-type countingWords struct{ *inverse.WordCounter }
+type countingWords struct{ *inversetrain.WordCounter }
 
 func (c countingWords) Put(b *pipeline.Batch) error {
 	patients := b.ExtraNamed(input.PatientColumn)

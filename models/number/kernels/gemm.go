@@ -1,11 +1,5 @@
 package kernels
 
-import "github.com/klauspost/cpuid/v2"
-
-// avx512 tells whether products may use the registers of 64 bytes: on the
-// machine of BENCHMARKS.md they are twice as fast.
-var avx512 = simdAvailable() && cpuid.CPU.Supports(cpuid.AVX512F)
-
 // panelWidth is how many columns gemmColumns takes at once of n.
 func panelWidth(m, n int) int {
 	switch {
@@ -97,63 +91,3 @@ func gemmRows8(c []float32, ldc int, a []float32, lda int, b []float32, ldb, m, 
 		gemm1x8AVX2(&c[at*ldc/4], &a[at*lda/4], &b[0], k, lda, ldb, ldc)
 	}
 }
-
-//go:noescape
-func gemm12x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm6x32AVX512(c, a, b *float32, k, lda, ldb, ldc int)
-
-// gemm6x16AVX2 adds to rows of from, which are stride bytes apart, and writes
-// to c.
-//
-//go:noescape
-func gemm6x16AVX2(c, a, b *float32, k, lda, ldb, ldc int, from *float32, stride int)
-
-//go:noescape
-func gemm4x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm2x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm1x16AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm6x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm4x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm2x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func gemm1x8AVX2(c, a, b *float32, k, lda, ldb, ldc int)
-
-//go:noescape
-func packAVX2(dst, b *float32, k, lines, ldb int)
-
-//go:noescape
-func transposeAVX2(dst, src *float32, squares, rows, stride int)
-
-//go:noescape
-func multiplyAVX2(dst, x, y *float32, n int)
-
-//go:noescape
-func largestAVX2(most *float32, at *int32, x *float32, n int, number int32)
-
-//go:noescape
-func gemvAVX2(c, a, b *float32, k, n, ldb int)
-
-//go:noescape
-func lstmAVX512(gates, before, c, squashed, h *float32, n int)
-
-//go:noescape
-func lstmAVX2(gates, before, c, squashed, h *float32, n int)
-
-//go:noescape
-func lstmBackAVX2(gates, before, squashed, dh, dc *float32, n int)
-
-//go:noescape
-func adamAVX2(w, grad, m, v *float32, n int, s *AdamStep)

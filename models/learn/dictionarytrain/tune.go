@@ -1,31 +1,32 @@
-package dictionary
+package dictionarytrain
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/velum-health/velum/models/tag/dictionary"
 	"github.com/velum-health/velum/pipeline"
 )
 
 // Tuner holds labelled notes on which parameters are chosen. It keeps what the
 // taggers see of a token and no text.
 type Tuner struct {
-	m      *Model
+	m      *dictionary.Model
 	tokens []tuneToken
 	gold   int
 }
 
 // tuneToken is a token as decide sees it.
 type tuneToken struct {
-	freq      Word // zero: in no list
-	caps      Capitals
+	freq      dictionary.Word // zero: in no list
+	caps      dictionary.Capitals
 	lineStart bool
 	// begins and ends say whether a gold name has a border here.
 	begins, ends bool
 }
 
 // NewTuner returns a tuner of a model's words without notes.
-func NewTuner(m *Model) *Tuner { return &Tuner{m: m} }
+func NewTuner(m *dictionary.Model) *Tuner { return &Tuner{m: m} }
 
 // Add takes a note with its gold spans, sorted and disjoint. Spans of other
 // categories are passed over. A gold name that is not at token borders can
@@ -35,11 +36,11 @@ func (t *Tuner) Add(text []byte, tokens []pipeline.Token, gold []pipeline.Span) 
 	for i, k := range tokens {
 		form := text[k.Start:k.End]
 		t.tokens = append(t.tokens, tuneToken{
-			freq: t.m.Word(form), caps: CapitalsOf(form), lineStart: i == 0 || k.Flags&pipeline.LineStart != 0,
+			freq: t.m.Word(form), caps: dictionary.CapitalsOf(form), lineStart: i == 0 || k.Flags&pipeline.LineStart != 0,
 		})
 	}
 	for _, g := range gold {
-		if g.Category != t.m.set.Categories[0] {
+		if g.Category != t.m.TagSet().Categories[0] {
 			continue
 		}
 		t.gold++
@@ -52,7 +53,7 @@ func (t *Tuner) Add(text []byte, tokens []pipeline.Token, gold []pipeline.Span) 
 }
 
 // F1 returns precision, recall and F1 of strict spans with the parameters.
-func (t *Tuner) F1(p Params) (precision, recall, f1 float64) {
+func (t *Tuner) F1(p dictionary.Params) (precision, recall, f1 float64) {
 	right, system := 0, 0
 	after, exact := false, false // exact: the open span began where a gold one does, and none ended since
 	open := false
@@ -73,7 +74,7 @@ func (t *Tuner) F1(p Params) (precision, recall, f1 float64) {
 		}
 		name := false
 		if x.freq.Positive > 0 {
-			name, _, _ = p.decide(p.judged(x.freq), x.caps, after)
+			name = p.Name(x.freq, x.caps, after)
 		}
 		if !name {
 			closeAt(i - 1)
@@ -113,14 +114,14 @@ var floors = []float64{0, 1e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 
 
 // Tune returns the parameters of a method that give the highest F1, by turns
 // over one parameter at a time until none gains. Ties go to the first tried.
-func (t *Tuner) Tune(method Method) Params {
-	if method == Binary {
+func (t *Tuner) Tune(method dictionary.Method) dictionary.Params {
+	if method == dictionary.Binary {
 		return t.tuneBinary()
 	}
-	var best Params
+	var best dictionary.Params
 	most := -1.0
 	for _, share := range shares {
-		p := Params{Method: Divergence, Share: share, MinNegative: 1} // no word is that frequent: no negative list
+		p := dictionary.Params{Method: dictionary.Divergence, Share: share, MinNegative: 1} // no word is that frequent: no negative list
 		for c := range p.Max {
 			p.Max[c] = [2]float64{2, 2}
 		}
@@ -132,7 +133,7 @@ func (t *Tuner) Tune(method Method) Params {
 }
 
 // climb moves one threshold at a time and returns the F1 reached.
-func (t *Tuner) climb(p *Params) float64 {
+func (t *Tuner) climb(p *dictionary.Params) float64 {
 	_, _, most := t.F1(*p)
 	try := func(x *float64, values []float64) (gained bool) {
 		best := *x
@@ -147,7 +148,7 @@ func (t *Tuner) climb(p *Params) float64 {
 	}
 	for gained := true; gained; {
 		gained = false
-		for _, c := range []Capitals{First, Upper, Lower, Mixed} {
+		for _, c := range []dictionary.Capitals{dictionary.First, dictionary.Upper, dictionary.Lower, dictionary.Mixed} {
 			for after := range 2 {
 				gained = try(&p.Max[c][after], steps) || gained
 			}
@@ -158,12 +159,12 @@ func (t *Tuner) climb(p *Params) float64 {
 	return most
 }
 
-func (t *Tuner) tuneBinary() (best Params) {
+func (t *Tuner) tuneBinary() (best dictionary.Params) {
 	most := -1.0
 	for _, wins := range []bool{false, true} {
 		for _, positive := range floors {
 			for _, negative := range append([]float64{1}, floors...) {
-				p := Params{Method: Binary, MinPositive: positive, MinNegative: negative, NegativeWins: wins}
+				p := dictionary.Params{Method: dictionary.Binary, MinPositive: positive, MinNegative: negative, NegativeWins: wins}
 				if _, _, f1 := t.F1(p); f1 > most {
 					most, best = f1, p
 				}

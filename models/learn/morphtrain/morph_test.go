@@ -1,4 +1,4 @@
-package morph
+package morphtrain
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/velum-health/velum/models/number/modelfile"
 	"github.com/velum-health/velum/models/tag/features"
+	"github.com/velum-health/velum/models/word/morph"
 )
 
 // The treebank of the tests: invented sentences.
@@ -48,7 +49,7 @@ func read(t testing.TB, text string) [][]Word {
 	return all
 }
 
-func toy(t testing.TB) *Model {
+func toy(t testing.TB) *morph.Model {
 	t.Helper()
 	m, err := Train(read(t, toyTreebank), Options{Name: "toy"})
 	if err != nil {
@@ -113,7 +114,7 @@ func TestModel(t *testing.T) {
 	if h := m.Header(); h.Name != "toy" || h.Tokens != 16 || h.Forms == 0 {
 		t.Errorf("header %+v", h)
 	}
-	known, unknown := m.score(read(t, toyTreebank))
+	known, unknown := score(m, read(t, toyTreebank))
 	if known.Tokens != 16 || unknown.Tokens != 0 || known.Both != 16 {
 		t.Errorf("on what it was trained from: %+v, %+v", known, unknown)
 	}
@@ -125,11 +126,11 @@ func TestRuleFor(t *testing.T) {
 		{"niñas", "niño"}, {"Casas", "casa"}, {"Rosa", "Rosa"}, {"FUE", "ser"}, {"él", "ella"}, {"ñ", "n"}, {"aé", "aè"}, {"", "x"}, {"x", ""}, {"al", "a+el"},
 	} {
 		r := ruleFor(tt.form, tt.lemma)
-		if got := string(r.apply(nil, []byte(tt.form), appendLower(nil, []byte(tt.form)))); got != tt.lemma {
+		if got := string(r.Apply(nil, []byte(tt.form), morph.AppendLower(nil, []byte(tt.form)))); got != tt.lemma {
 			t.Errorf("%s: rule %+v gives %q, want %q", tt.form, r, got, tt.lemma)
 		}
 	}
-	if got := string((&Rule{Cut: 3, Add: "x"}).apply(nil, []byte("ab"), []byte("ab"))); got != "ab" {
+	if got := string((&morph.Rule{Cut: 3, Add: "x"}).Apply(nil, []byte("ab"), []byte("ab"))); got != "ab" {
 		t.Errorf("a form shorter than the cut: %q", got)
 	}
 }
@@ -145,10 +146,10 @@ func TestKeysDiffer(t *testing.T) {
 	}
 	for a := range 256 {
 		for _, form := range [][]byte{{byte(a)}, {'x', byte(a)}, {byte(a), 'y', 'z'}} {
-			see(formKey(form), fmt.Sprintf("form %q", form))
+			see(morph.FormKey(form), fmt.Sprintf("form %q", form))
 			for under := range byte(30) {
-				see(endingKey(seedTag, under, form), fmt.Sprintf("shape %d %q", under, form))
-				see(endingKey(seedEnding, under, form), fmt.Sprintf("tag %d %q", under, form))
+				see(morph.EndingKey(morph.SeedTag, under, form), fmt.Sprintf("shape %d %q", under, form))
+				see(morph.EndingKey(morph.SeedEnding, under, form), fmt.Sprintf("tag %d %q", under, form))
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func TestFile(t *testing.T) {
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
 		t.Error("two trainings gave two files")
 	}
-	m, err := Open(a.Bytes())
+	m, err := morph.Open(a.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestFile(t *testing.T) {
 
 // A file that is whole but no lexicon gives an error and no panic.
 func TestOpenDamaged(t *testing.T) {
-	f, err := modelfile.Parse(toy(t).data)
+	f, err := modelfile.Parse((morph.POS{Model: toy(t)}).Data())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +190,10 @@ func TestOpenDamaged(t *testing.T) {
 			sections := slices.Clone(f.Sections())
 			sections[i].Data = data
 			var b bytes.Buffer
-			if err := modelfile.Write(&b, toy(t).header, sections...); err != nil {
+			if err := modelfile.Write(&b, toy(t).Header(), sections...); err != nil {
 				t.Fatal(err)
 			}
-			m, err := Open(b.Bytes())
+			m, err := morph.Open(b.Bytes())
 			if err != nil {
 				continue
 			}
@@ -203,10 +204,10 @@ func TestOpenDamaged(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := modelfile.Write(&b, Header{Kind: "crf"}, f.Sections()...); err != nil {
+	if err := modelfile.Write(&b, morph.Header{Kind: "crf"}, f.Sections()...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(b.Bytes()); err == nil {
+	if _, err := morph.Open(b.Bytes()); err == nil {
 		t.Error("another kind of file: no error")
 	}
 }
@@ -237,7 +238,7 @@ func TestSlots(t *testing.T) {
 	var slots = []interface {
 		features.Slot
 		features.Stored
-	}{POS{m}, Lemma{m}}
+	}{morph.POS{Model: m}, morph.Lemma{Model: m}}
 	buf, form := make([]byte, 0, 64), []byte("Niñas")
 	for i, want := range []string{"PROPN", "Niñas"} {
 		if got := string(slots[i].Value(nil, form)); got != want {
@@ -246,7 +247,7 @@ func TestSlots(t *testing.T) {
 		if n := testing.AllocsPerRun(20, func() { buf = slots[i].Value(buf[:0], form) }); n != 0 {
 			t.Errorf("%s: %v allocations", slots[i].Kind(), n)
 		}
-		if !bytes.Equal(slots[i].Data(), m.data) {
+		if !bytes.Equal(slots[i].Data(), (morph.POS{Model: m}).Data()) {
 			t.Errorf("%s: other data", slots[i].Kind())
 		}
 	}
@@ -271,9 +272,9 @@ func FuzzSentences(f *testing.F) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(toy(f).data)
+	f.Add((morph.POS{Model: toy(f)}).Data())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := Open(data); err == nil {
+		if m, err := morph.Open(data); err == nil {
 			m.AppendPOS(nil, []byte("rosas"))
 			m.AppendLemma(nil, []byte("rosas"))
 		}

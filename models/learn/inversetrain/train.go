@@ -1,9 +1,15 @@
-package inverse
+// Package inversetrain makes inverse models: the rules of package inverse around a network that
+// another trainer makes, and the common words of an archive (INV §4.3).
+//
+//	in:  labelled notes, lists; notes without labels
+//	out: an *inverse.Model; *inverse.Words
+package inversetrain
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/models/word/gazetteer"
 	"github.com/velum-health/velum/pipeline"
@@ -15,14 +21,14 @@ import (
 type Trainer struct {
 	network      tagger.Trainer // nil: rules alone
 	lists, names *gazetteer.Gazetteer
-	words        *Words
-	params       Params
+	words        *inverse.Words
+	params       inverse.Params
 	notes        int
 }
 
 // NewTrainer returns a trainer without notes. words may be nil.
-func NewTrainer(network tagger.Trainer, lists, names *gazetteer.Gazetteer, words *Words, p Params) (*Trainer, error) {
-	return &Trainer{network: network, lists: lists, names: names, words: words, params: p}, p.check()
+func NewTrainer(network tagger.Trainer, lists, names *gazetteer.Gazetteer, words *inverse.Words, p inverse.Params) (*Trainer, error) {
+	return &Trainer{network: network, lists: lists, names: names, words: words, params: p}, p.Check()
 }
 
 // Add implements tagger.Trainer.
@@ -42,20 +48,20 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 		if t.words == nil {
 			return nil, errors.New("neither labelled notes nor common words: there is nothing to make an inverse model of")
 		}
-		m, err := New(about, t.lists, t.names, t.words, nil)
+		m, err := inverse.New(about, t.lists, t.names, t.words, nil)
 		if err != nil {
 			return nil, err
 		}
 		return m.With(t.params)
 	}
 	if o.Init != nil {
-		from, ok := o.Init.(*Model)
-		if !ok || from.network == nil {
+		from, ok := o.Init.(*inverse.Model)
+		if !ok || from.Network() == nil {
 			return nil, fmt.Errorf("%w: it is no inverse model with a network", tagger.ErrInit)
 		}
-		o.Init = from.begin()
+		o.Init = from.Begin()
 		if t.words == nil {
-			t.words = from.words
+			t.words = from.Words()
 		}
 	}
 	if dev := o.Dev; dev != nil {
@@ -79,11 +85,11 @@ func (t *Trainer) Train(o tagger.TrainOptions) (tagger.Model, error) {
 }
 
 // with is the inverse model around a network.
-func (t *Trainer) with(about tagger.Header, network tagger.Model) (*Model, error) {
+func (t *Trainer) with(about tagger.Header, network tagger.Model) (*inverse.Model, error) {
 	h := network.Header()
 	h.Name, h.Parent, h.Offers = about.Name, about.Parent, about.Offers
 	h.Template, h.Resources = "", nil // the network's own
-	m, err := New(h, t.lists, t.names, t.words, network)
+	m, err := inverse.New(h, t.lists, t.names, t.words, network)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,11 @@
-package calibrate_test
+package calibratetrain_test
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/velum-health/velum/models/learn/calibratetrain"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline"
 )
@@ -44,7 +45,7 @@ func leak(s *calibrate.Source, shift float64, r *rand.Rand) {
 // Of 200 writers whom the map has not seen the interval holds the true number of 95
 // in 100, give or take what 200 tell, and is not so wide that it would hold anything.
 func TestCoverage(t *testing.T) {
-	r, err := calibrate.FitRisk(writers(40, 300, 0.5, 1))
+	r, err := calibratetrain.FitRisk(writers(40, 300, 0.5, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestCoverage(t *testing.T) {
 // The sum of 1 - confidence is no answer where the tagger is too sure.
 func TestTooSure(t *testing.T) {
 	all := writers(20, 400, 0, 3)
-	r, err := calibrate.FitRisk(all[:19])
+	r, err := calibratetrain.FitRisk(all[:19])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,15 +90,15 @@ func TestTooSure(t *testing.T) {
 
 // Few notes make a wide interval, and none at all an error; nothing makes NaN.
 func TestFew(t *testing.T) {
-	if _, err := calibrate.FitRisk(writers(1, 99, 0, 1)); err == nil {
+	if _, err := calibratetrain.FitRisk(writers(1, 99, 0, 1)); err == nil {
 		t.Error("99 notes are taken")
 	}
-	few, err := calibrate.FitRisk(writers(2, 60, 0, 1))
+	few, err := calibratetrain.FitRisk(writers(2, 60, 0, 1))
 	if err != nil || few.Spread < 1 || few.Mean[2] != 0 {
 		t.Fatalf("%+v, %v", few, err)
 	}
 	archive := writers(1, 500, 0, 5)[0]
-	many, _ := calibrate.FitRisk(writers(40, 300, 0.3, 1))
+	many, _ := calibratetrain.FitRisk(writers(40, 300, 0.3, 1))
 	if a, b := few.Outlook(&archive).Expect(), many.Outlook(&archive).Expect(); a.High-a.Low <= b.High-b.Low {
 		t.Errorf("of two sources %+v, of forty %+v", a, b)
 	}
@@ -110,7 +111,7 @@ func TestFew(t *testing.T) {
 				sources[i].Leaks[k] = draw.Int64N(1+sources[i].Notes[k]) * draw.Int64N(2)
 			}
 		}
-		r, err := calibrate.FitRisk(sources)
+		r, err := calibratetrain.FitRisk(sources)
 		if err != nil {
 			continue
 		}
@@ -140,7 +141,7 @@ func TestDoubtBin(t *testing.T) {
 // What people found in a sample moves the number to where it is, and narrows it; and
 // what leaks is divided among the categories.
 func TestOutlookRead(t *testing.T) {
-	r, err := calibrate.FitRisk(writers(40, 300, 0.5, 1))
+	r, err := calibratetrain.FitRisk(writers(40, 300, 0.5, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

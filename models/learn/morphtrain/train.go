@@ -1,4 +1,9 @@
-package morph
+// Package morphtrain learns the tables of package morph from treebanks: of each form, and of
+// each ending of rare forms, the most frequent part of speech and the rule that makes its lemma.
+//
+//	in:  sentences in CoNLL-U
+//	out: a *morph.Model, and how often it is right
+package morphtrain
 
 import (
 	"bytes"
@@ -9,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/number/modelfile"
+	"github.com/velum-health/velum/models/word/morph"
 )
 
 // Options of training.
@@ -27,7 +33,7 @@ type Options struct {
 // trainer counts.
 type trainer struct {
 	tags  numbers[string]
-	rules numbers[Rule]
+	rules numbers[morph.Rule]
 	forms map[string]map[analysed]int
 }
 
@@ -55,10 +61,10 @@ func (n *numbers[T]) number(v T) int {
 }
 
 // Train makes a model of the sentences of treebanks.
-func Train(sentences [][]Word, o Options) (*Model, error) {
+func Train(sentences [][]Word, o Options) (*morph.Model, error) {
 	o.Rare, o.Least = cmp.Or(o.Rare, 10), cmp.Or(o.Least, 2)
 	t := &trainer{forms: map[string]map[analysed]int{}}
-	h := Header{Kind: kind, Name: o.Name, Scores: o.Scores}
+	h := morph.Header{Kind: morph.Kind, Name: o.Name, Scores: o.Scores}
 	for _, s := range sentences {
 		for i, w := range s {
 			t.count(w, i == 0)
@@ -81,7 +87,7 @@ func Train(sentences [][]Word, o Options) (*Model, error) {
 // count adds an occurrence. The first word of a sentence has its capital from
 // its place, unless it is a name.
 func (t *trainer) count(w Word, first bool) {
-	if first && w.POS != "PROPN" && shapeOf([]byte(w.Form)) == shapeFirst {
+	if first && w.POS != "PROPN" && morph.ShapeOf([]byte(w.Form)) == morph.ShapeFirst {
 		w.Form = lowerOf(w.Form)
 	}
 	a := analysed{t.tags.number(w.POS), t.rules.number(ruleFor(w.Form, w.Lemma))}
@@ -91,11 +97,11 @@ func (t *trainer) count(w Word, first bool) {
 	t.forms[w.Form][a]++
 }
 
-func lowerOf(s string) string { return string(appendLower(nil, []byte(s))) }
+func lowerOf(s string) string { return string(morph.AppendLower(nil, []byte(s))) }
 
 // ruleFor is the rule that makes the lemma of the form.
-func ruleFor(form, lemma string) Rule {
-	r := Rule{Keep: lemma != lowerOf(lemma)}
+func ruleFor(form, lemma string) morph.Rule {
+	r := morph.Rule{Keep: lemma != lowerOf(lemma)}
 	if !r.Keep {
 		form = lowerOf(form)
 	}
@@ -145,7 +151,7 @@ func (t *trainer) lexicon(entries map[uint64]uint32) (forms int) {
 		if low := lowerOf(form); low != form && t.forms[low] != nil && best(t.forms[low]) == a {
 			continue
 		}
-		entries[formKey([]byte(form))] = uint32(a.tag) | uint32(a.rule)<<8
+		entries[morph.FormKey([]byte(form))] = uint32(a.tag) | uint32(a.rule)<<8
 		forms++
 	}
 	return forms
@@ -156,7 +162,7 @@ func (t *trainer) lexicon(entries map[uint64]uint32) (forms int) {
 func (t *trainer) endings(entries map[uint64]uint32, o Options) {
 	var tags, rules suffixes
 	for form, counts := range t.forms {
-		lower, shape := []byte(lowerOf(form)), shapeOf([]byte(form))
+		lower, shape := []byte(lowerOf(form)), morph.ShapeOf([]byte(form))
 		total := 0
 		for _, n := range counts {
 			total += n
@@ -168,8 +174,8 @@ func (t *trainer) endings(entries map[uint64]uint32, o Options) {
 			rules.add(byte(a.tag), lower, a.rule, 1)
 		}
 	}
-	tags.enter(entries, seedTag, o.Least, func(tag int) uint32 { return uint32(tag) })
-	rules.enter(entries, seedEnding, o.Least, func(rule int) uint32 { return uint32(rule) << 8 })
+	tags.enter(entries, morph.SeedTag, o.Least, func(tag int) uint32 { return uint32(tag) })
+	rules.enter(entries, morph.SeedEnding, o.Least, func(rule int) uint32 { return uint32(rule) << 8 })
 }
 
 // suffixes counts answers by ending.
@@ -184,8 +190,8 @@ func (s *suffixes) add(under byte, lower []byte, answer, n int) {
 	if *s == nil {
 		*s = suffixes{}
 	}
-	for size := 0; size <= maxEnding; size++ {
-		end := ending(lower, size)
+	for size := 0; size <= morph.MaxEnding; size++ {
+		end := morph.Ending(lower, size)
 		if utf8.RuneCount(end) < size {
 			return
 		}
@@ -216,7 +222,7 @@ func (s suffixes) enter(entries map[uint64]uint32, seed uint64, least int, value
 		d := decided{k, most(s[k], cmp.Compare)}
 		if k.end == "" {
 			answers[k] = d.answer
-			entries[endingKey(seed, k.under, nil)] = value(d.answer)
+			entries[morph.EndingKey(seed, k.under, nil)] = value(d.answer)
 			continue
 		}
 		_, first := utf8.DecodeRuneInString(k.end)
@@ -226,12 +232,12 @@ func (s suffixes) enter(entries map[uint64]uint32, seed uint64, least int, value
 			continue
 		}
 		answers[k] = d.answer
-		entries[endingKey(seed, k.under, []byte(k.end))] = value(d.answer)
+		entries[morph.EndingKey(seed, k.under, []byte(k.end))] = value(d.answer)
 	}
 }
 
 // build lays the table out and opens it.
-func build(h Header, entries map[uint64]uint32) (*Model, error) {
+func build(h morph.Header, entries map[uint64]uint32) (*morph.Model, error) {
 	bits := uint(1)
 	for len(entries)>>2 > 1<<bits {
 		bits++
@@ -254,7 +260,7 @@ func build(h Header, entries map[uint64]uint32) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(b.Bytes())
+	return morph.Open(b.Bytes())
 }
 
 // Accuracy is how often part of speech, lemma and both are right.
@@ -277,14 +283,14 @@ func (a *Accuracy) add(pos, lemma bool) {
 
 // score holds the model against a treebank: forms that it knows, as written or
 // in lower case, and the others.
-func (m *Model) score(sentences [][]Word) (known, unknown Accuracy) {
+func score(m *morph.Model, sentences [][]Word) (known, unknown Accuracy) {
 	var pos, lemma []byte
 	for _, s := range sentences {
 		for _, w := range s {
 			form := []byte(w.Form)
 			pos, lemma = m.AppendPOS(pos[:0], form), m.AppendLemma(lemma[:0], form)
 			a := &unknown
-			if _, _, ok := m.analysis(form, appendLower(nil, form)); ok {
+			if m.Knows(form) {
 				a = &known
 			}
 			a.add(string(pos) == w.POS, string(lemma) == w.Lemma)
@@ -317,7 +323,7 @@ func Folds(sentences [][]Word, k int, o Options) (known, unknown Accuracy, err e
 		if err != nil {
 			return known, unknown, err
 		}
-		a, b := m.score(test)
+		a, b := score(m, test)
 		known.merge(a)
 		unknown.merge(b)
 	}

@@ -1,0 +1,165 @@
+//go:build !amd64
+
+#include "textflag.h"
+
+// Kernels that have no assembly on this processor: the plain Go code is used
+// throughout, and none of these is reached.
+
+TEXT ·addAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·addRowsAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·probeAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·prefetch(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·prefetchWrite(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·shiftExpAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·logAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·forwardAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·maxPlusAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·bandAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·argMaxAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·addShiftAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·add64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·axpy64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·dot64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·shiftExp64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·product64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·rowSum64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·outer64AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm12x32AVX512(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm6x32AVX512(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm6x16AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm4x16AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm2x16AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm1x16AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm6x8AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm4x8AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm2x8AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemm1x8AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·packAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·transposeAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·multiplyAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·largestAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·gemvAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·lstmAVX512(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·lstmAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·lstmBackAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·adamAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·codesVNNI(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·codesAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·quantizedVNNI(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·quantized4AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·quantized1AVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·mostAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·dotAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·axpyAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·windowAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·tileAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·widenAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·axpyCodesAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·cellAVX2(SB), NOSPLIT, $0-0
+	UNDEF
+
+TEXT ·cellsAVX512(SB), NOSPLIT, $0-0
+	UNDEF
