@@ -55,7 +55,7 @@ func TestWords(t *testing.T) {
 // there are are asked for, and no page has words of its own.
 func TestWordsAreUsed(t *testing.T) {
 	used := map[string]bool{}
-	asked := regexp.MustCompile(`\bt "([^"]+)"|(?:Text|Plural|find|word)\((?:red, |amber, |int64\([^"]*\), |[^"()]*, )?"([^"]+)"|plural [.\w]+ "([^"]+)"|What: "([^"]+)"|Title: +"([^"]+)"|\{"(review below|candidates from|never list|always entry|never entry)"`)
+	asked := regexp.MustCompile(`\bt "([^"]+)"|(?:Text|[Pp]lural|find|word)\((?:red, |amber, |int64\([^"]*\), |[^"()]*, )?"([^"]+)"|plural [.\w]+ "([^"]+)"|What: "([^"]+)"|Title: +"([^"]+)"|\{"(review below|candidates from|never list|always entry|never entry)"`)
 	files, err := filepath.Glob("../*/*.go*")
 	lab, labErr := filepath.Glob("../lab/*/*.go*")
 	if err := errors.Join(err, labErr); err != nil {

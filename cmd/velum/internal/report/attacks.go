@@ -86,11 +86,11 @@ func (r *Report) judgeAttacks() {
 	for _, t := range r.attacks.Tried {
 		switch {
 		case t.Verdict == "failed":
-			r.find(red, "find attack failed", t.Name)
+			r.find(red, "find attack failed", name(t.Name))
 		case t.Verdict == "no power":
-			r.find(amber, "find attack weak", t.Name)
+			r.find(amber, "find attack weak", name(t.Name))
 		case t.Verdict == "passed" && t.Output != "" && r.output != "" && t.Output != r.output:
-			r.find(amber, "find attack stale", t.Name)
+			r.find(amber, "find attack stale", name(t.Name))
 		}
 	}
 }

@@ -56,20 +56,18 @@ type About struct {
 	Stop   string // why the run stopped with nothing committed; "" if it did not
 }
 
-// Read takes up report.json of a private tree. Sentences of another language are made again.
+// Read takes up report.json of a private tree. Sentences of another language are written again, and nothing is judged again.
 func Read(data []byte, l page.Language) (*Report, error) {
 	r := &Report{}
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, errors.New("report.json of the private tree is none")
 	}
 	if r.language = l; r.Language != l.String() {
-		was := r.Light
-		r.Language, r.Findings = l.String(), []reportFinding{}
-		if r.Leak != nil {
-			r.attacks = r.Leak.Attacks
-		}
-		if r.judge(); was == red || r.Light == green {
-			r.Light = was // by what a report does not hold: of which output the attacks were
+		r.Language, r.Sentence = l.String(), r.sentence()
+		for i := range r.Findings {
+			if f := &r.Findings[i]; page.Known(f.Code) { // else another version found it
+				f.Text = r.said(f.Code, f.Values)
+			}
 		}
 	}
 	return r, nil

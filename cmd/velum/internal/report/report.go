@@ -85,10 +85,26 @@ const (
 	red   light = "red"   // not to be used before somebody has looked
 )
 
+// reportFinding is something to be looked at: what was found, as a code with values, and the
+// same as a sentence of the report's language.
 type reportFinding struct {
-	Light light  `json:"light"`
-	Text  string `json:"text"`
+	Light  light   `json:"light"`
+	Text   string  `json:"text"`
+	Code   string  `json:"code"` // key of the words
+	Values []value `json:"values,omitempty"`
 }
+
+// value is what a finding's sentence has put in.
+type value struct {
+	As     string  `json:"as"` // percent, number, plural (of the noun Name), measure (of that name), name
+	Number float64 `json:"number,omitempty"`
+	Name   string  `json:"name,omitempty"`
+}
+
+func percent(x float64) value           { return value{As: "percent", Number: x} }
+func number(x float64) value            { return value{As: "number", Number: x} }
+func plural(n int64, noun string) value { return value{As: "plural", Number: float64(n), Name: noun} }
+func name(text string) value            { return value{As: "name", Name: text} }
 
 type reportNotes struct {
 	Read        int64   `json:"read"`
@@ -496,15 +512,15 @@ func (r *Report) Unread() (n int) {
 
 // judge sets the light, the sentence and what is to be looked at.
 func (r *Report) judge() {
-	n, l := &r.Notes, r.language
+	n := &r.Notes
 	if n.Read > 0 && float64(n.Quarantined) > n.Allowed*float64(n.Read) {
-		r.find(red, "find quarantine", l.Percent(n.Share), l.Percent(n.Allowed))
+		r.find(red, "find quarantine", percent(n.Share), percent(n.Allowed))
 	}
 	if k := r.Unread(); k > 0 {
-		r.find(red, "find files", l.Plural(int64(k), "file"))
+		r.find(red, "find files", plural(int64(k), "file"))
 	}
 	if r.BadUnits > 0 {
-		r.find(amber, "find units", l.Plural(int64(r.BadUnits), "unit"))
+		r.find(amber, "find units", plural(int64(r.BadUnits), "unit"))
 	}
 	if n.Read == 0 {
 		r.find(amber, "find empty")
@@ -513,25 +529,25 @@ func (r *Report) judge() {
 		r.find(red, "find scramble")
 	}
 	if r.Order != nil && r.Order.Sorted {
-		r.find(red, "find sorted", l.Percent(r.Order.Share))
+		r.find(red, "find sorted", percent(r.Order.Share))
 	}
 	r.judgeRisk()
 	r.judgeTrend()
 	r.judgeAttacks()
 	if r.Others > 0 {
-		r.find(amber, "find others", l.Plural(r.Others, "note"))
+		r.find(amber, "find others", plural(r.Others, "note"))
 	}
 	for _, reason := range r.Reasons {
 		switch reason.Name {
 		case pipeline.Panicked.String(), pipeline.TimedOut.String(), pipeline.TooCostly.String(), pipeline.NoModel.String(), pipeline.Unsealed.String():
-			r.find(amber, "find failure", l.Plural(reason.Count, "note"), reason.Name)
+			r.find(amber, "find failure", plural(reason.Count, "note"), name(reason.Name))
 		}
 	}
 	if n.Duplicates != nil && *n.Duplicates > 0 {
-		r.find(amber, "find duplicates", l.Plural(*n.Duplicates, "note"))
+		r.find(amber, "find duplicates", plural(*n.Duplicates, "note"))
 	}
 	if len(r.Drift) > 0 {
-		r.find(amber, "find drift", l.Plural(int64(len(r.Drift)), "place"))
+		r.find(amber, "find drift", plural(int64(len(r.Drift)), "place"))
 	}
 	r.Light = green
 	for _, f := range r.Findings {
@@ -561,8 +577,29 @@ func (r *Report) sentence() string {
 	return strings.Join(append(said, last...), " ")
 }
 
-func (r *Report) find(light light, key string, args ...any) {
-	r.Findings = append(r.Findings, reportFinding{light, r.language.Text(key, args...)})
+func (r *Report) find(light light, code string, values ...value) {
+	r.Findings = append(r.Findings, reportFinding{light, r.said(code, values), code, values})
+}
+
+// said is the sentence of a finding in the language of the report.
+func (r *Report) said(code string, values []value) string {
+	l := r.language
+	var in []any
+	for _, v := range values {
+		text := v.Name
+		switch v.As {
+		case "percent":
+			text = l.Percent(v.Number)
+		case "number":
+			text = l.Number(v.Number, 2)
+		case "plural":
+			text = l.Plural(int64(v.Number), v.Name)
+		case "measure":
+			text = r.measureName(v.Name)
+		}
+		in = append(in, text)
+	}
+	return l.Text(code, in...)
 }
 
 // Public returns what of the report may be given away with the masked notes:

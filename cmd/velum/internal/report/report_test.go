@@ -543,3 +543,30 @@ func TestQuarantineIsOneNumber(t *testing.T) {
 		t.Errorf("table %d, tile %d, folder %d, left out %d; want 6, 6, 6 and 4", inTable, r.Notes.Quarantined, r.Folders[0].Quarantined, r.Notes.Excluded)
 	}
 }
+
+// Another language writes the findings of a report again and judges nothing: a light and a finding
+// that somebody else's figures gave it stay.
+func TestReadInAnotherLanguage(t *testing.T) {
+	r := reportSample(t)
+	r.find(red, "find attack failed", name("repetition"))
+	r.Light = red
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range []string{"en", "es", "ca"} {
+		l := page.LanguageOf(lang)
+		got, err := Read(data, l)
+		if err != nil || got.Light != r.Light || len(got.Findings) != len(r.Findings) {
+			t.Fatalf("%s: %v, light %s, %d findings, want %s and %d", lang, err, got.Light, len(got.Findings), r.Light, len(r.Findings))
+		}
+		for i, f := range got.Findings {
+			if f.Light != r.Findings[i].Light || f.Text == "" || lang != "en" && f.Text == r.Findings[i].Text {
+				t.Errorf("%s: finding %s is %s %q", lang, f.Code, f.Light, f.Text)
+			}
+		}
+		if last := got.Findings[len(got.Findings)-1].Text; last != l.Text("find attack failed", "repetition") {
+			t.Errorf("%s: %q", lang, last)
+		}
+	}
+}

@@ -266,7 +266,7 @@ func (r *Risk) shown() bool { return r.Read() && !r.Reading.Fast && r.Reading.Up
 
 // judgeRisk: nothing is green but what people have read.
 func (r *Report) judgeRisk() {
-	k, l := r.Risk, r.language
+	k := r.Risk
 	if r.Notes.Masked == 0 || k == nil {
 		return
 	}
@@ -276,27 +276,30 @@ func (r *Report) judgeRisk() {
 	}
 	for _, s := range k.Unlike {
 		if s.Beyond {
-			key := "find unlike " + s.What
-			r.find(expected, key, l.Shown(s.What, s.Here), l.Shown(s.What, s.Lowest), l.Shown(s.What, s.Most))
+			key, as := "find unlike "+s.What, percent
+			if s.What == "spans" || s.What == "confidence" {
+				as = number
+			}
+			r.find(expected, key, as(s.Here), as(s.Lowest), as(s.Most))
 		}
 	}
 	if k.Many {
-		r.find(expected, "find many", l.Percent(k.RedFrom))
+		r.find(expected, "find many", percent(k.RedFrom))
 	}
 	if k.Calibration == nil {
 		r.find(amber, "find uncalibrated")
 	}
 	switch p := k.Reading; {
 	case p == nil:
-		r.find(amber, "find unread", l.Percent(k.Proven))
+		r.find(amber, "find unread", percent(k.Proven))
 	case p.Stale:
 		r.find(amber, "find stale")
 	case p.Fast:
 		r.find(amber, "find fast")
 	case p.Share > k.Proven:
-		r.find(red, "find leaks", l.Plural(p.Leaks, "note"), l.Percent(k.Proven))
+		r.find(red, "find leaks", plural(p.Leaks, "note"), percent(k.Proven))
 	case p.Upper > k.Proven:
-		r.find(amber, "find few read", l.Percent(k.Proven))
+		r.find(amber, "find few read", percent(k.Proven))
 	}
 }
 

@@ -142,17 +142,21 @@ func (t *Trend) add(name string, months []*commit.Counts, few int64, of func(*co
 func (m *Measure) Last() *float64 { return m.Of[len(m.Of)-1] }
 
 // measureName is what a measure is called: categories have one name everywhere.
-func (r *Report) measureName(m *Measure) string {
-	if key := "trend " + m.Name; page.Known(key) {
+func (r *Report) measureName(name string) string {
+	if key := "trend " + name; page.Known(key) {
 		return r.language.Text(key)
 	}
-	return r.language.Text("trend category", m.Name)
+	return r.language.Text("trend category", name)
+}
+
+// isShare tells whether the measure is a share; else it is a number.
+func (m *Measure) isShare() bool {
+	return m.Name == "quarantine" || m.Name == "language" || m.Name == "words"
 }
 
 // shown writes a value.
 func (m *Measure) shown(l page.Language, x float64) string {
-	switch m.Name {
-	case "quarantine", "language", "words":
+	if m.isShare() {
 		return l.Percent(x)
 	}
 	return l.Number(x, 2)
@@ -178,10 +182,13 @@ func (r *Report) judgeTrend() {
 	if r.Trend == nil {
 		return
 	}
-	l := r.language
 	for i := range r.Trend.Measures {
 		if m := &r.Trend.Measures[i]; m.Beyond {
-			r.find(red, "find month", r.Trend.Months[len(r.Trend.Months)-1], r.measureName(m), m.shown(l, *m.Last()), m.shown(l, m.Lowest), m.shown(l, m.Most))
+			as := number
+			if m.isShare() {
+				as = percent
+			}
+			r.find(red, "find month", name(r.Trend.Months[len(r.Trend.Months)-1]), value{As: "measure", Name: m.Name}, as(*m.Last()), as(m.Lowest), as(m.Most))
 		}
 	}
 }
@@ -205,7 +212,7 @@ func (r *Report) trendRows() (rows []trendRow) {
 	l := r.language
 	for i := range r.Trend.Measures {
 		m := &r.Trend.Measures[i]
-		row := trendRow{Name: r.measureName(m), Beyond: m.Beyond, Range: m.shown(l, m.Lowest) + "–" + m.shown(l, m.Most), Last: "–"}
+		row := trendRow{Name: r.measureName(m.Name), Beyond: m.Beyond, Range: m.shown(l, m.Lowest) + "–" + m.shown(l, m.Most), Last: "–"}
 		if m.Last() != nil {
 			row.Last = m.shown(l, *m.Last())
 		}
