@@ -138,7 +138,7 @@ func TestToyKind(t *testing.T) {
 	has(velum(0, "train", "--kind", "toy", "--train", at("gold.jsonl"), "--dev", at("dev.jsonl"), "--out", at("toy.velum")), "features, 0 weights", "masked_entities_recall")
 	has(velum(0, "train", "--kind", "toy", "--train", at("dev.jsonl"), "--init", at("toy.velum"), "--out", at("more.velum")), "from 80 notes")
 	has(velum(exit.Config, "train", "--kind", "crf", "--train", at("gold.jsonl"), "--init", at("toy.velum"), "--out", at("x.velum")), "--init", "is of kind toy")
-	has(velum(exit.Config, "train", "--kind", "none", "--train", at("gold.jsonl"), "--out", at("x.velum")), "known: bilstm, crf, dictionary, ensemble, inverse, language, morph, svm, toy, words")
+	has(velum(exit.Config, "train", "--kind", "none", "--train", at("gold.jsonl"), "--out", at("x.velum")), "known: bilstm, crf, dictionary, ensemble, inverse, morph, svm, toy, words")
 	has(velum(0, "models", "promote", at("toy.velum"), "--models", at("models")), "is in use")
 	has(velum(0, "models", "--models", at("models")), "toy")
 	has(velum(0, "inspect", "--model", at("toy.velum")), `"kind": "toy"`, `"words"`)

@@ -4,15 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/lab/learn"
+	"github.com/velum-health/velum/cmd/velum/internal/lab/turns"
 	"github.com/velum-health/velum/cmd/velum/internal/review"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/read/text"
@@ -117,13 +116,9 @@ func (m *month) compare(ctx context.Context, k int) (err error) {
 
 // random are the ids of an evening's notes that were drawn at random.
 func (m *month) random(k int) (map[string]bool, error) {
-	var asked struct {
-		Notes []struct{ ID, Why string }
-	}
-	name := filepath.Join(filepath.Dir(m.questions(k)), "asked.json")
-	data, err := os.ReadFile(name)
-	if err == nil && json.Unmarshal(data, &asked) != nil {
-		err = exit.With(exit.Integrity, fmt.Errorf("%s is not the record of questions", name), "begin again in another folder")
+	asked, err := turns.ReadQuestions(filepath.Join(filepath.Dir(m.questions(k)), turns.AskedName))
+	if err != nil {
+		return nil, err
 	}
 	ids := map[string]bool{}
 	for _, n := range asked.Notes {
@@ -131,7 +126,7 @@ func (m *month) random(k int) (map[string]bool, error) {
 			ids[n.ID] = true
 		}
 	}
-	return ids, err
+	return ids, nil
 }
 
 // scored compares the questions of an evening with its answers, some of them or all.

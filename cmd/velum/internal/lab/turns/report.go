@@ -77,17 +77,10 @@ type learnView struct {
 	*Report
 	Gain      float64
 	Curve     *Chart
-	Taken     []learnBar
 	Histogram report.Histogram
 	Rows      []learnRow
 	Classes   []learnClass
 	Notes     int // of the archive, in the last training set
-}
-
-// learnBar is what a turn took.
-type learnBar struct {
-	Turn, Notes, Candidates int
-	Width                   float64
 }
 
 // learnRow is a turn in the table.
@@ -113,19 +106,13 @@ type learnClass struct {
 func (r *Report) view() *learnView {
 	v := &learnView{Report: r, Gain: r.Best.Strict.F1 - r.Supervised.Strict.F1}
 	v.Curve = r.turnsChart()
-	most := 1
 	for _, t := range r.Turns {
 		row := learnRow{Turn: t, Gain: t.F1() - r.Supervised.Strict.F1, Lost: t.Gated, IsBest: t.Number == r.BestTurn}
 		row.Compared = t.Number > r.From || t.Number == r.From && t.Was != nil
 		if t.Selection != nil {
 			row.Selected = t.Selection.Notes
-			v.Taken = append(v.Taken, learnBar{Turn: t.Number, Notes: t.Selection.Notes, Candidates: t.Selection.Candidates})
-			most = max(most, t.Selection.Notes)
 		}
 		v.Rows = append(v.Rows, row)
-	}
-	for i := range v.Taken {
-		v.Taken[i].Width = report.Tenths(report.BarWidth * float64(v.Taken[i].Notes) / float64(most))
 	}
 	last := r.Turns[len(r.Turns)-1]
 	v.Notes = last.Training.Chosen
