@@ -29,7 +29,7 @@ func (t *torture) order() (string, error) {
 		done++
 		out := t.path("order.out")
 		workers := []int{1, 2, 4, 8, 16}[i%5]
-		args := []string{"--workers", strconv.Itoa(workers), "--units", strconv.Itoa(1 + t.rng.IntN(4)), "--set", fmt.Sprintf("read.batch_notes=%d", 1+t.rng.IntN(900))}
+		args := []string{"--workers", strconv.Itoa(workers), "--units", strconv.Itoa(1 + t.rng.IntN(4))}
 		var ins []string
 		for _, f := range t.rng.Perm(3) {
 			ins = append(ins, t.path("order", fmt.Sprintf("month=%02d", f+1)))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/pipeline"
@@ -152,7 +153,7 @@ func (e *explaining) byTagger(w *Word, v *believed, say func(Cause)) {
 		}
 		need := math.Log(float64(w.Says.Tag)/float64(max(w.Says.Rival, 1e-30))) - float64(v.bias)
 		for _, at := range e.Model.Header().RecallDial {
-			if float64(at.Bias) >= need && at.Bias > e.Model.Label.OBias && at.Precision >= e.Tag.PrecisionFloor {
+			if float64(at.Bias) >= need && at.Bias > e.Model.Label.OBias && at.Precision >= flow.PrecisionFloor {
 				say(Cause{Code: causeDial, Bound: at.Recall})
 				break
 			}

@@ -204,10 +204,11 @@ func Tokenized(c *option.Config) pipeline.Step {
 }
 
 func tokenizeOptions(c *option.Config) tokenize.Options {
-	return tokenize.Options{
-		MaxBytes: int(c.Read.MaxNoteBytes), MaxTokens: c.Tokenize.MaxTokens,
-		AllowControls: c.Tokenize.AllowControls, Workers: c.Workers(),
+	o := tokenize.Options{MaxBytes: int(c.Read.MaxNoteBytes), AllowControls: c.Lenient, Workers: c.Workers()}
+	if c.Lenient {
+		o.MaxTokens = 1 << 24
 	}
+	return o
 }
 
 // Tagged is the step of the model and the patterns.
@@ -227,7 +228,7 @@ func Finder(c *option.Config) tag.Finder {
 	}
 	var wanted []pipeline.Category
 	for _, name := range option.LabelNames("pattern") {
-		if category, err := pipeline.ParseCategory(name); err == nil && !slices.Contains(c.Patterns.Skip, name) {
+		if category, err := pipeline.ParseCategory(name); err == nil {
 			wanted = append(wanted, category)
 		}
 	}
@@ -482,7 +483,7 @@ func (f *Flow) verified(shuffled []pipeline.Category) (pipeline.Step, error) {
 			kept = append(kept, pipeline.Category(c))
 		}
 	}
-	return verify.New(verify.Options{Workers: f.Workers(), MinValue: f.Verify.MinLength, Kept: kept, Shuffled: shuffled, NoteTimeout: f.Run.NoteTimeout}), err
+	return verify.New(verify.Options{Workers: f.Workers(), Kept: kept, Shuffled: shuffled, NoteTimeout: f.Run.NoteTimeout}), err
 }
 
 func (f *Flow) chosen() pipeline.Step {

@@ -69,16 +69,20 @@ func (m *Model) Need(what string, can func(*Kind) bool) error {
 	return exit.Errorf(exit.Config, "use a model of kind "+KindsThat(can), "%s: %s is of kind %s", what, m.Name, name)
 }
 
+// PrecisionFloor is the least share of what is masked that holds an identifier, on the gold
+// set of the model: a recall that costs more precision is refused.
+const PrecisionFloor = 0.8
+
 // Bias is the setting of the model's recall dial that reaches a masking recall
-// with a precision of at least floor.
-func (m *Model) Bias(recall, floor float64) (tagger.DialPoint, error) {
+// with that precision.
+func (m *Model) Bias(recall float64) (tagger.DialPoint, error) {
 	if err := m.Need("tag.recall", func(k *Kind) bool { return k.Dial }); err != nil {
 		return tagger.DialPoint{}, err
 	}
 	h := m.Header()
-	at, err := h.Bias(recall, floor)
+	at, err := h.Bias(recall, PrecisionFloor)
 	if err != nil {
-		return at, exit.With(exit.Config, fmt.Errorf("tag.recall: %w", err), "ask for less, lower tag.precision_floor, or train with notes of this kind")
+		return at, exit.With(exit.Config, fmt.Errorf("tag.recall: %w", err), "ask for less, or train with notes of this kind")
 	}
 	return at, nil
 }
@@ -102,7 +106,7 @@ func (m *Model) set(c *option.Config) error {
 	if c.Tag.Recall == 0 {
 		return nil
 	}
-	at, err := m.Bias(c.Tag.Recall, c.Tag.PrecisionFloor)
+	at, err := m.Bias(c.Tag.Recall)
 	if err != nil && c.DropPolicy("tag") { // a policy does not know the model
 		return nil
 	}

@@ -222,7 +222,7 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 	r := &c.Read
 	o = input.Options{
 		ID: r.Columns.ID, Text: r.Columns.Text, PatientID: r.Columns.Patient, Date: r.Columns.Date, Center: r.Columns.Center,
-		Pass: r.Keep, MaxText: int(r.MaxNoteBytes), BatchBytes: int(r.BatchBytes), BatchNotes: r.BatchNotes,
+		Pass: r.Keep, MaxText: int(r.MaxNoteBytes),
 		Patients:  PatientRules(c),
 		UnitNotes: int64(r.UnitNotes), Opaque: r.Opaque, Checksums: r.SHA256, Twice: r.Twice, Version: r.Version,
 	}
@@ -249,9 +249,6 @@ func ReadOptions(c *option.Config) (o input.Options, err error) {
 		o.IDs = input.KeyIDs
 	case "drop":
 		o.IDs = input.DropIDs
-	}
-	if r.NullIDs == "number" {
-		o.NullIDs = input.NumberNullIDs
 	}
 	if c.Key.File != "" {
 		o.Key, err = secret.Load(c.Key.File)

@@ -13,18 +13,8 @@ import (
 // says. What the configuration leaves empty stays.
 func (f *Flow) resolveOptions(o *resolve.Options) error {
 	r := &f.Resolve
-	for from, to := range r.Categories {
-		o.Categories[from] = to
-	}
 	for category, score := range r.MinScore {
 		o.MinScore[category] = float32(score)
-	}
-	if len(r.Priority) > 0 {
-		o.Priority = r.Priority
-	}
-	o.Overlap = r.Overlap
-	if !r.Repeats {
-		o.Repeat, o.RepeatPart = nil, nil
 	}
 	for _, name := range r.SkipRules {
 		if !slices.Contains(resolve.RuleNames(), name) {

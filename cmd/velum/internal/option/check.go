@@ -18,9 +18,6 @@ func (c *Config) contradictions() []exit.Mistake {
 	k.categories("mask.operators", sortedKeys(c.Mask.Operators))
 	k.categories("choose.classes", sortedKeys(c.Choose.Classes))
 	k.categories("resolve.min_score", sortedKeys(c.Resolve.MinScore))
-	for _, from := range sortedKeys(c.Resolve.Categories) {
-		k.categories("resolve.categories", []string{from, c.Resolve.Categories[from]})
-	}
 	for _, entry := range c.Resolve.Always {
 		name, words, ok := strings.Cut(entry, ":")
 		if !ok || strings.TrimSpace(words) == "" {
@@ -34,7 +31,6 @@ func (c *Config) contradictions() []exit.Mistake {
 	if c.Gate.MaxLeak > 0 && len(c.Gate.Missed) == 0 && c.Gate.Attacks == "" {
 		k.note("gate.max_leak", "needs what an audit missed, or what an attack found out", "set gate.missed or gate.attacks")
 	}
-	k.priority()
 	k.shares()
 	if len(c.Inverse.Centers) > 0 && c.Read.Columns.Center == "" {
 		k.note("inverse.centers", "needs the column of the centre", "name it with read.columns.center")
@@ -115,20 +111,6 @@ func (k *checker) columns() {
 			k.note("read.keep", "the column of the note cannot pass through", "the masked text is always written")
 		case (k.Read.IDs == "keyed" || k.Read.IDs == "drop") && slices.Contains(cols.ID, name):
 			k.note("read.keep", "a column of the id cannot pass through when ids are "+k.Read.IDs, "")
-		}
-	}
-}
-
-// priority checks entries such as pattern and pattern:EMAIL.
-func (k *checker) priority() {
-	known := []string{"list", "checked", "pattern", "model", "rule", "known"}
-	for _, entry := range k.Resolve.Priority {
-		source, category, one := strings.Cut(entry, ":")
-		if !slices.Contains(known, source) {
-			k.note("resolve.priority", fmt.Sprintf("%q is none of %s", source, strings.Join(known, ", ")), exit.DidYouMean(source, known))
-		}
-		if one {
-			k.categories("resolve.priority", []string{category})
 		}
 	}
 }

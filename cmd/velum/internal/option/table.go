@@ -9,8 +9,6 @@ import (
 	"github.com/velum-health/velum/pipeline/limit"
 	"github.com/velum-health/velum/stages/read/archive"
 	"github.com/velum-health/velum/stages/read/input"
-	"github.com/velum-health/velum/stages/tokenize"
-	"github.com/velum-health/velum/stages/verify"
 	"github.com/velum-health/velum/stages/write"
 
 	"github.com/velum-health/velum/configs"
@@ -26,7 +24,6 @@ import (
 type Config struct {
 	Profile  string
 	Read     Read
-	Tokenize Tokenize
 	Tag      Tag
 	Inverse  Inverse
 	Patterns Patterns
@@ -36,7 +33,6 @@ type Config struct {
 
 	Anonymity Anonymity
 
-	Verify   Verify
 	Choose   Choose
 	Gate     Gate
 	Write    Write
@@ -48,6 +44,9 @@ type Config struct {
 	Ensemble Ensemble
 	Learn    Learn
 	Key      Key
+
+	// Lenient lets notes pass that a run sets aside, for those who look at what it set aside; no option.
+	Lenient bool
 
 	origins map[string]origin
 }
@@ -63,11 +62,8 @@ type Read struct {
 	SkipUnknown            bool
 	Keep                   []string
 	IDs                    string
-	NullIDs                string
 	Opaque                 bool
 	MaxNoteBytes           size
-	BatchBytes             size
-	BatchNotes             int
 	UnitNotes              int
 	SHA256, Twice, Version string
 }
@@ -78,22 +74,15 @@ type Columns struct {
 	Text, Patient, Date, Center string
 }
 
-// Tokenize is how notes are cut into tokens.
-type Tokenize struct {
-	MaxTokens     int
-	AllowControls bool
-}
-
 // Tag is the model and how it tags.
 type Tag struct {
 	Model  string
 	Recall float64
 	Fast   bool
 
-	PrecisionFloor float64
-	Confidence     string
-	Cache          size
-	Gazetteers     []string
+	Confidence string
+	Cache      size
+	Gazetteers []string
 }
 
 // Inverse is what masks all that is not known to be safe.
@@ -112,7 +101,6 @@ type Inverse struct {
 // Patterns is which patterns are looked for.
 type Patterns struct {
 	Use   bool
-	Skip  []string
 	Files []string
 }
 
@@ -128,15 +116,11 @@ type People struct {
 
 // Resolve is what becomes of candidates.
 type Resolve struct {
-	Categories map[string]string
 	MinScore   map[string]float64
-	Priority   []string
-	Overlap    string
 	Always     []string
 	AlwaysFile string
 	Never      []string
 	NeverFile  string
-	Repeats    bool
 	Rules      bool
 	SkipRules  []string
 	Packs      []string
@@ -164,11 +148,6 @@ type Anonymity struct {
 	Text     map[string]string
 	Suppress float64
 	Releases string
-}
-
-// Verify is the second look.
-type Verify struct {
-	MinLength int
 }
 
 // Choose is the selection set and the curators' list.
@@ -203,16 +182,15 @@ type Write struct {
 
 // Run is the run as a whole.
 type Run struct {
-	Workers      int
-	Units        int
-	MemoryLimit  size
-	DecodeMemory size
-	NoteTimeout  time.Duration
-	MaxFailures  float64
-	Deadline     time.Duration
-	Changed      string
-	Vanished     string
-	Recheck      string
+	Workers     int
+	Units       int
+	MemoryLimit size
+	NoteTimeout time.Duration
+	MaxFailures float64
+	Deadline    time.Duration
+	Changed     string
+	Vanished    string
+	Recheck     string
 }
 
 // Report is the pages that say what came out.
@@ -222,18 +200,6 @@ type Report struct {
 	Proven   float64
 
 	ReadSeconds int
-
-	Shift Shift
-	Drift Drift
-}
-
-// Drift is how far the newest month may be from those before.
-type Drift struct{ Factor, Confidence float64 }
-
-// Shift is how far notes may be from those that the model knows.
-type Shift struct {
-	Notes                              int
-	Language, Words, Spans, Confidence float64
 }
 
 // Train is training.
@@ -329,7 +295,7 @@ func (c *Config) options() (all []option) {
 }
 
 func (c *Config) inputOptions() []option {
-	r, k := &c.Read, &c.Tokenize
+	r := &c.Read
 	return []option{
 		opt("profile", &c.Profile, configs.DefaultProfile, "Built-in set of values that this file starts from. primary-care is the default because short notes are what the archive holds.", oneOf(configs.Profiles()...)),
 
@@ -346,28 +312,21 @@ func (c *Config) inputOptions() []option {
 		opt("read.skip_unknown", &r.SkipUnknown, false, "Leave spans of unknown labels out and count them. Off: a model trained on, or scored against, half of the labels is worse than none.", shaping),
 		opt("read.keep", &r.Keep, nil, "Columns that pass through bit for bit, of any type; keys of folders such as year=2026 count as columns. None by default: a column that nobody named may identify a person.", shaping),
 		opt("read.ids", &r.IDs, "keep", "What is written as row id: the id itself (keep), an HMAC of it under the key (keyed), or nothing but the row's place (drop; read.columns.id may be [] then). keep, since masked notes go back to the house that knows the ids; an extract for others wants keyed or drop. keep refuses ids, files and folders that hold an identifier, an e-mail address, a telephone number or a person's name; verbatim takes all of them as they are.", shaping, oneOf("keep", "keyed", "drop", "verbatim")),
-		opt("read.null_ids", &r.NullIDs, "quarantine", "What becomes of a row without an id: it goes to quarantine, or takes the number of its row (number). quarantine, since nobody could find it again.", shaping, oneOf("quarantine", "number")),
 		opt("read.opaque", &r.Opaque, false, "Give the folders of the output opaque names in place of those of the input. On for extracts whose dates are shifted: a folder named for the real month would undo the shift.", shaping),
 		opt("read.max_note_bytes", &r.MaxNoteBytes, limit.NoteBytes, "Longest note; a longer one goes to quarantine. The longest hospital reports have about 200 kB, so what is longer than 1 MiB is an attachment.", shaping, within(1, 1<<30)),
-		opt("read.batch_bytes", &r.BatchBytes, limit.BatchBytes, "Text in a batch. 256 KiB stays in the second-level cache, and the hand-over between stages costs nothing beside it.", within(1<<10, 1<<30)),
-		opt("read.batch_notes", &r.BatchNotes, limit.BatchNotes, "Notes in a batch, whichever of the two limits comes first. 4,096 keeps the arrays beside the text small when notes are empty.", within(1, 1<<20)),
 		opt("read.unit_notes", &r.UnitNotes, input.UnitNotes, "Notes after which a unit of work is full; units hold whole row groups. A crash loses at most one unit a worker: 262,144 notes are some seconds.", shaping, within(1, 1<<40)),
 		opt("read.sha256", &r.SHA256, "", "File of SHA-256 sums of the input, as sha256sum writes it. Parquet readers can return changed content from a damaged file without an error; with this list they cannot.", aFile, large),
 		opt("read.version", &r.Version, "", "Version of a table of a lakehouse: a number of Delta Lake, a snapshot, branch or tag of Iceberg, or a time as 2026-01-31 or 2026-01-31T12:00:00Z. Empty reads the newest."),
 		opt("read.twice", &r.Twice, "", "Second copy or second export of the input, a folder or a file: files without page checksums are read from both, and what is not the same in every row goes to quarantine and is tried again. For archives of pyarrow, pandas, Polars and DuckDB, which write no checksums, where there is no read.sha256: in such files six damages in a hundred change notes and no reader can tell."),
-
-		opt("tokenize.max_tokens", &k.MaxTokens, tokenize.MaxTokens, "Most tokens in a note; a note with more goes to quarantine. A tagger needs some ten megabytes of scratch space for 65,536.", shaping, within(1, 1<<24)),
-		opt("tokenize.allow_controls", &k.AllowControls, false, "Take control characters for white space and not for a reason for quarantine. Off: a note that holds them was damaged on its way.", shaping),
 	}
 }
 
 func (c *Config) findOptions() []option {
-	t, i, p, n, r, m, a, v := &c.Tag, &c.Inverse, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity, &c.Verify
+	t, i, p, n, r, m, a := &c.Tag, &c.Inverse, &c.Patterns, &c.People, &c.Resolve, &c.Mask, &c.Anonymity
 	return []option{
 		opt("tag.model", &t.Model, "primary-care", "Name of an embedded model, or path of a model file or of a folder in which `velum models` has promoted one. Its own digest goes into every key of output beside these options.", nameOrFile, large),
 		opt("tag.fast", &t.Fast, false, "Of a cascade the first member alone, a CRF: faster, and more is left. Other models are as they are.", shaping),
 		opt("tag.recall", &t.Recall, 0, "Masking recall to reach, by the table that the model keeps from its gold set, as 0.99; 0 leaves the model as it was trained. A higher recall masks more that need not be.", shaping, within(0, 1)),
-		opt("tag.precision_floor", &t.PrecisionFloor, 0.8, "Least share of what is masked that holds an identifier, on the gold set of the model: a tag.recall that costs more precision is refused, with what is reached above the floor.", within(0, 1)),
 		opt("tag.confidence", &t.Confidence, "path", "Confidence of a note: the probability of the best path (path), as BOOT defines it; of its least certain line (line); of its least certain token (min_marginal). path shrinks with length, so reports want one of the others.", shaping, oneOf("path", "line", "min_marginal")),
 		opt("tag.cache", &t.Cache, 64<<20, "Memory for state scores of token forms: of a CRF for all workers, and half of it for each; of a network, or one worker, for each (in a cascade half of it). A form's scores never change, and 64 MiB hold those of nearly all tokens of a month. A stream takes 24 MiB at the most.", within(0, 1<<40)),
 
@@ -384,7 +343,6 @@ func (c *Config) findOptions() []option {
 		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md).", oneOf("crf", "bilstm", "ensemble")),
 
 		opt("patterns.use", &p.Use, true, "Look for e-mail addresses, telephones, identity numbers, dates and the like by pattern. On: a tagger misses rare numbers that a pattern cannot miss.", shaping),
-		opt("patterns.skip", &p.Skip, nil, "Pattern categories that are not looked for.", shaping, oneOf(LabelNames("pattern")...)),
 
 		opt("patterns.files", &p.Files, nil, "Files of recognizers that the house writes: regular expressions with scores, context and check digits, and lists of words (`velum help house-rules`, `velum rules check`). Their categories are the model's, or those of patterns.", shaping, aFile),
 
@@ -395,15 +353,11 @@ func (c *Config) findOptions() []option {
 		opt("people.others", &n.Others, nil, "Ids that look like that of a patient who objects or is forgotten (the same digits, but for zeros in front or letters around them: 1000, 0001000, P1000) and are another patient's. A run ends with exit code 15 and writes nothing while there are notes with such ids and nobody has said whose they are: name the id here, or as one of the patient's own in people.exclude or `velum forget --patient`."),
 		opt("people.case", &n.Case, "fold", "Whether ab12 and AB12 are the same patient (fold) or two (keep). Blanks, quotes, invisible characters, wide and other digits, +, .0 and, where either column holds numbers, zeros in front never count.", shaping, oneOf("fold", "keep")),
 
-		opt("resolve.categories", &r.Categories, nil, "Category of the output by pattern category, as {PASSPORT: DNI}; those left out keep the mapping of the model's label set.", shaping),
 		opt("resolve.min_score", &r.MinScore, nil, "Score by pattern category below which a match without a right check digit is dropped, as {AGE: 0.7}. Empty drops none: a number masked in vain costs less than one let through.", shaping, within(0, 1)),
-		opt("resolve.priority", &r.Priority, nil, "Who wins where candidates overlap, first one first: list, checked (a pattern with a right check digit), pattern, model, rule, each for all or as pattern:EMAIL for one category. Empty takes the order that was chosen for the model's label set.", shaping),
-		opt("resolve.overlap", &r.Overlap, "hull", "What becomes of the loser's part outside the winner: masked with it (hull) or by itself (trim). hull: half a name is a name.", shaping, oneOf("hull", "trim")),
 		opt("resolve.always", &r.Always, nil, "Words that are always masked, as [PERSON:Ferran, LOCATION:Can Ruti]. Case and accents do not matter.", shaping),
 		opt("resolve.always_file", &r.AlwaysFile, "", "More of them, one a line.", shaping, aFile),
 		opt("resolve.never", &r.Never, nil, "Words that are never masked unless they stand beside a masked one, for eponyms and drugs that the built-in list lacks.", shaping),
 		opt("resolve.never_file", &r.NeverFile, "", "More of them, one a line.", shaping, aFile),
-		opt("resolve.repeats", &r.Repeats, true, "Mask a found name at its other places in the note. On: one miss undoes the mask beside it.", shaping),
 		opt("resolve.gazetteers", &r.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists in resolve alone: the names of the house's own staff, say. Any model may be used with them. They help rules that ask for names; what must always be masked is for resolve.always.", shaping, aFile, large),
 		opt("resolve.packs", &r.Packs, nil, "Files of rules that people write (`velum rules`), whose finds stand beside those of the model; shipped names those of velum. Their categories must be the model's.", shaping, nameOrFile),
 		opt("resolve.words", &r.Words, nil, "Files that change the lists of words by which the rules of velum go (titles, kin, heads of centres, verbs of residence...): `words +title hna` adds, `words -title don` takes away, `words title dr dra` puts others in place. `velum rules words` prints the lists as they are used, `velum rules check` tells mistakes. Empty: the lists that ship, for Spanish and Catalan.", shaping, aFile),
@@ -427,8 +381,6 @@ func (c *Config) findOptions() []option {
 		opt("anonymity.suppress", &a.Suppress, 0.05, "Largest share of notes that may be in groups under k when generalizing ends; their columns are suppressed. 5 %: a few rare people must not cost all others their detail.", within(0, 1)),
 
 		opt("anonymity.releases", &a.Releases, "keep", "What an output that grows makes of tables that were released before: each note keeps what it was given, and what comes new is k-anonymous by itself, so that no join of releases has a class under k (keep); or all is generalized anew, for tables that nobody has got (anew).", oneOf("keep", "anew")),
-
-		opt("verify.min_length", &v.MinLength, verify.MinValue, "Shortest value, in characters, that is looked for. Initials and two-letter words occur in every note by chance.", shaping, within(1, 100)),
 	}
 }
 
@@ -459,7 +411,6 @@ func (c *Config) outputOptions() []option {
 		opt("run.workers", &r.Workers, 0, "Workers a heavy stage; 0 takes one a core. Never changes a byte of the output.", within(0, 1024)),
 		opt("run.units", &r.Units, 0, "Units side by side; 0 takes one for every four cores, at which the writer of a unit has half its time left.", within(0, 1024)),
 		opt("run.memory_limit", &r.MemoryLimit, 0, "Soft limit of the Go heap; 0 takes GOMEMLIMIT, else 90 % of the cgroup's limit. The rest is for what the heap does not count.", within(0, 1<<50)),
-		opt("run.decode_memory", &r.DecodeMemory, 1<<30, "Hard limit of each process that decodes Parquet, one for every unit side by side. A file that needs more goes to quarantine; a page of 100 MB needs about half of it.", within(1<<26, 1<<50)),
 		opt("run.note_timeout", &r.NoteTimeout, 30*time.Second, "Time that a stage may take for one note of 16 KiB or more, after which it goes to quarantine; 0 is none. The longest sound note takes less than a second: more is a fault, and what made it slow may have made it wrong."),
 		opt("run.max_failures", &r.MaxFailures, 10, "Notes in 10,000 on which a stage failed (a panic, a time-out, an answer that cannot be) above which the run stops with exit code 15, and at least so many. One bad note is no reason to stop; a hundred say that the model or the program is not what it should be.", within(0, 10_000)),
 		opt("run.changed", &r.Changed, "", "What becomes of a file at whose path another lay when the output was made. Empty: the notes tell. Mostly the same ids: a new version, which replaces the other; mostly others: another month, which is added; else the run is refused with exit code 13. add, replace and refuse do the same with every such file.", oneOf("", "add", "replace", "refuse")),
@@ -471,13 +422,6 @@ func (c *Config) outputOptions() []option {
 		opt("report.expected", &p.Expected, 0.05, "Share of the notes expected to keep something, by the calibrated confidences, above which the light is red. One in twenty: nobody gives such an archive away unread.", within(0, 1)),
 		opt("report.proven", &p.Proven, 0.005, "Largest share of notes that keep something, at 95 % confidence, which a random sample of the output that people have read must show for a green light. 0.005: 598 notes without a find.", within(0, 1)),
 		opt("report.read_seconds", &p.ReadSeconds, 2, "Seconds that a note of the sample must have taken the reader, the median, for the light to be green: who clicks through reads nothing.", within(0, 600)),
-		opt("report.shift.notes", &p.Shift.Notes, 50, "Masked notes from which on they are compared with those that the model knows: of fewer, chance says more than they do.", within(1, 1e9)),
-		opt("report.shift.language", &p.Shift.Language, 0.05, "Share of notes in a language that the model does not know, beyond that of the writers on whose notes it was calibrated, above which the light is red. A model finds few names between words that it has never seen.", within(0, 1)),
-		opt("report.shift.words", &p.Shift.Words, 0.1, "Share of unknown words, beyond the same, above which the light is red.", within(0, 1)),
-		opt("report.shift.spans", &p.Shift.Spans, 5, "How many times more or fewer spans a note may have than at any writer of the calibration; beyond, the light is red. Writers lie up to twenty times apart, wards of one hospital up to ten.", within(1, 1e6)),
-		opt("report.shift.confidence", &p.Shift.Confidence, 1.5, "How far the mean log odds of doubt may lie from those of any writer of the calibration; beyond, the light is red. Writers of one corpus lie within 2, and 4 is what lies between short notes and reports.", within(0, 100)),
-		opt("report.drift.factor", &p.Drift.Factor, 1.5, "How many times above or below the range of the months before a figure of the newest month may lie: places of a category, quarantine, unknown words, other languages; beyond, and by more than chance, the light is red.", within(1, 1e6)),
-		opt("report.drift.confidence", &p.Drift.Confidence, 0.5, "How far the mean log odds of doubt of the newest month may lie outside the range of the months before.", within(0, 100)),
 	}
 }
 

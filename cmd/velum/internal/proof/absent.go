@@ -186,7 +186,7 @@ func (a *absence) look(ctx context.Context, c *option.Config, in []string, priva
 		return err
 	}
 	o.RawPatients = true
-	fence := fence.New(fence.Options{Memory: int64(c.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Ended: ctx.Done()})
 	defer fence.Close()
 	archive, err := archive.Scan(ctx, in, o, fence)
 	if err != nil {

@@ -316,7 +316,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 	strategies, _ := in.Config.Strategies() // the policy was read before
 	r.Leak = leakOf(&leakInput{c.Tally, c.Masked, in.Config.Gate.Missed, strategies, in.Attacks, in.Config.Gate.MaxLeak})
 	r.attacks, r.output = in.Attacks, audit.OutputDigest(m)
-	r.Risk, r.Trend = riskOf(m, in), trendOf(m, &in.Config.Report)
+	r.Risk, r.Trend = riskOf(m, in), trendOf(m)
 	r.judge()
 	return r
 }

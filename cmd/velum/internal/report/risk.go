@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/models/tag/calibrate"
 	"github.com/velum-health/velum/pipeline/audit"
@@ -69,7 +68,7 @@ type Shift struct {
 	Here   float64 `json:"here,omitempty"`
 	Lowest float64 `json:"lowest,omitempty"` // of the sources, or what is taken for them
 	Most   float64 `json:"highest,omitempty"`
-	Beyond bool    `json:"beyond"` // further away than report.shift allows
+	Beyond bool    `json:"beyond"` // further away than the light allows
 }
 
 // Reading is what people found who read a random sample of this output.
@@ -103,16 +102,16 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	if c != nil {
 		unknown = c.Unknown
 	}
-	enough := s.Told >= int64(o.Shift.Notes)
-	foreign, most := foreignOf(c, &o.Shift)
-	r.compare("language", s.ForeignShare(), foreign, most, enough)
-	r.compare("words", s.UnknownShare(), unknown, unknown[1]+o.Shift.Words, enough)
+	enough := s.Told >= fewNotes
+	foreign := foreignOf(c)
+	r.compare("language", s.ForeignShare(), foreign, foreign[1]+shiftLanguage, enough)
+	r.compare("words", s.UnknownShare(), unknown, unknown[1]+shiftWords, enough)
 	if c == nil {
 		return r
 	}
-	r.compareBoth("spans", s.SpansPerNote(), c.Spans, c.Spans[0]/o.Shift.Spans, c.Spans[1]*o.Shift.Spans, enough)
+	r.compareBoth("spans", s.SpansPerNote(), c.Spans, c.Spans[0]/shiftSpans, c.Spans[1]*shiftSpans, enough)
 	if c.Confidence == in.Config.Tag.Confidence {
-		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-o.Shift.Confidence, c.Doubt[1]+o.Shift.Confidence, enough)
+		r.compareBoth("confidence", s.MeanDoubt(), c.Doubt, c.Doubt[0]-shiftDoubt, c.Doubt[1]+shiftDoubt, enough)
 		outlook := c.Outlook(s)
 		left := outlook.Expect()
 		r.Many = float64(left.Notes) > o.Expected*float64(m.Counts.Masked)
@@ -126,21 +125,28 @@ func riskOf(m *commit.Manifest, in *Input) *Risk {
 	return r
 }
 
-// foreignOf is how many notes in another language were calibrated on, and the share of them
-// above which the light is red.
-func foreignOf(c *calibrate.Risk, o *option.Shift) (calibrate.Range, float64) {
-	known := plainForeign
+// How far notes may be from those that the model was calibrated on before the light is red.
+const (
+	fewNotes      = 50   // fewer notes are not compared: of them chance says more than they do
+	shiftLanguage = 0.05 // share of notes in a language that the model does not know: it finds few names between words that it has never seen
+	shiftWords    = 0.1  // share of unknown words
+	shiftSpans    = 5    // times more or fewer spans a note: writers lie up to twenty times apart, wards of one hospital up to ten
+	shiftDoubt    = 1.5  // mean log odds of doubt: writers of one corpus lie within 2, and 4 is what lies between short notes and reports
+)
+
+// foreignOf is the range of the share of notes in another language that the model, or else
+// any model, was calibrated on.
+func foreignOf(c *calibrate.Risk) calibrate.Range {
 	if c != nil {
-		known = c.Foreign
+		return c.Foreign
 	}
-	return known, known[1] + o.Language
+	return plainForeign
 }
 
 // Foreign tells whether a run over these notes would be red since too many of them are in a
 // language that the model does not know. c is nil for a model without a calibration.
-func Foreign(s *calibrate.Source, c *calibrate.Risk, o *option.Shift) bool {
-	_, most := foreignOf(c, o)
-	return s.Told >= int64(o.Notes) && s.ForeignShare() > most
+func Foreign(s *calibrate.Source, c *calibrate.Risk) bool {
+	return s.Told >= fewNotes && s.ForeignShare() > foreignOf(c)[1]+shiftLanguage
 }
 
 // WordsLost counts masked words that a list of what is safe has, if an inverse model

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
@@ -71,8 +70,14 @@ func byMonth(m *commit.Manifest) map[string]*commit.Counts {
 	return by
 }
 
+// How far the newest month may lie outside the range of the months before.
+const (
+	driftFactor = 1.5 // times, for rates
+	driftDoubt  = 0.5 // mean log odds of doubt
+)
+
 // trendOf compares the newest month with those before; nil where there are not two.
-func trendOf(m *commit.Manifest, o *option.Report) *Trend {
+func trendOf(m *commit.Manifest) *Trend {
 	by := byMonth(m)
 	if len(by) < 2 {
 		return nil
@@ -83,16 +88,15 @@ func trendOf(m *commit.Manifest, o *option.Report) *Trend {
 		months[i] = by[name]
 		t.Notes = append(t.Notes, by[name].Masked)
 	}
-	few := int64(o.Shift.Notes)
 	// A count of n at a rate of r varies by √(r·n): four times that is no chance.
 	rate := func(name string, scale float64, of func(*commit.Counts) (part, all int64)) {
-		t.add(name, months, few, func(c *commit.Counts) float64 {
+		t.add(name, months, func(c *commit.Counts) float64 {
 			part, all := of(c)
 			return scale * float64(part) / float64(max(all, 1))
 		}, func(now, lowest, most float64, c *commit.Counts) bool {
 			_, all := of(c)
 			nearest := min(max(now, lowest), most)
-			return (now > most*o.Drift.Factor || now < lowest/o.Drift.Factor) &&
+			return (now > most*driftFactor || now < lowest/driftFactor) &&
 				math.Abs(now-nearest) > 4*math.Sqrt(max(nearest, now)*scale/float64(max(all, 1)))
 		})
 	}
@@ -102,10 +106,10 @@ func trendOf(m *commit.Manifest, o *option.Report) *Trend {
 		return c.Tally.Get(tally.Unknown, ""), c.Tally.Get(tally.Words, "")
 	})
 	rate("length", 1, func(c *commit.Counts) (int64, int64) { return c.Tally.Get(tally.Words, ""), c.Masked })
-	t.add("confidence", months, few, func(c *commit.Counts) float64 {
+	t.add("confidence", months, func(c *commit.Counts) float64 {
 		return archiveOf(c).MeanDoubt()
 	}, func(now, lowest, most float64, _ *commit.Counts) bool {
-		return now > most+o.Drift.Confidence || now < lowest-o.Drift.Confidence
+		return now > most+driftDoubt || now < lowest-driftDoubt
 	})
 	for _, category := range slices.Sorted(maps.Keys(m.Counts.Tally.By(tally.Category))) {
 		rate(category, 100, func(c *commit.Counts) (int64, int64) { return c.Tally.Get(tally.Category, category), c.Masked })
@@ -114,11 +118,11 @@ func trendOf(m *commit.Manifest, o *option.Report) *Trend {
 }
 
 // add takes a measure of all months of enough notes.
-func (t *Trend) add(name string, months []*commit.Counts, few int64, of func(*commit.Counts) float64, beyond func(now, lowest, most float64, c *commit.Counts) bool) {
+func (t *Trend) add(name string, months []*commit.Counts, of func(*commit.Counts) float64, beyond func(now, lowest, most float64, c *commit.Counts) bool) {
 	m := Measure{Name: name, Lowest: math.Inf(1), Most: math.Inf(-1)}
 	last := len(months) - 1
 	for i, c := range months {
-		if c.Masked < few {
+		if c.Masked < fewNotes {
 			m.Of = append(m.Of, nil)
 			continue
 		}

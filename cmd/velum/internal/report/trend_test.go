@@ -3,7 +3,6 @@ package report
 import (
 	"testing"
 
-	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/tally"
 )
@@ -20,10 +19,6 @@ func monthly(input string, notes, persons, unknown, aside int64) commit.UnitReco
 }
 
 func TestTrend(t *testing.T) {
-	cfg, err := option.Load(option.Sources{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		name, last string
 		newest     commit.UnitRecord
@@ -45,7 +40,7 @@ func TestTrend(t *testing.T) {
 			m.Counts.Masked += u.Masked
 			m.Counts.Tally.Add(u.Tally)
 		}
-		trend := trendOf(m, &cfg.Report)
+		trend := trendOf(m)
 		if trend == nil || len(trend.Months) != 3 || trend.Months[2] != tt.last || trend.Notes[1] != 1000 {
 			t.Fatalf("%s: %+v", tt.name, trend)
 		}
@@ -54,7 +49,7 @@ func TestTrend(t *testing.T) {
 		}
 	}
 	one := &commit.Manifest{Units: []commit.UnitRecord{monthly("2026-01.parquet", 1000, 400, 800, 4), monthly("notes.parquet", 1000, 0, 0, 0)}}
-	if trend := trendOf(one, &cfg.Report); trend != nil {
+	if trend := trendOf(one); trend != nil {
 		t.Errorf("one month: %+v", trend)
 	}
 	for input, want := range map[string]string{

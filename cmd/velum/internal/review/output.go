@@ -193,7 +193,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 	if err != nil {
 		return nil, 0, err
 	}
-	fence := fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Ended: ctx.Done()})
 	defer fence.Close()
 	a, err := archive.Scan(ctx, []string{in}, r, fence)
 	if err != nil {
@@ -204,7 +204,7 @@ func (w wantedNotes) find(ctx context.Context, cfg *option.Config, in string) (n
 		return nil, 0, err
 	}
 	lenient := *cfg
-	lenient.Tokenize.AllowControls, lenient.Tokenize.MaxTokens = true, 1<<24
+	lenient.Lenient = true
 	found := 0
 	for i := range a.Units {
 		u := &a.Units[i]

@@ -222,7 +222,7 @@ func (s *session) digest() string {
 // loadNotes reads the notes of a file or folder.
 func loadNotes(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
 	lenient := *cfg
-	lenient.Tokenize.AllowControls = true // a person shall see such a note, and its name
+	lenient.Lenient = true // a person shall see such a note, and its name
 	return load(ctx, &lenient, o.From, o.In)
 }
 

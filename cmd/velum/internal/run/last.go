@@ -71,8 +71,7 @@ func newLastStep(p *flow.Flow, t *files.Tagged, a *archive.Archive, version, log
 // String names what the step does beyond what shapes units: when it changes,
 // the step is done again, and the units are not.
 func (l *lastStep) String() string {
-	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven", "report.read_seconds",
-		"report.shift.notes", "report.shift.language", "report.shift.words", "report.shift.spans", "report.shift.confidence", "report.drift.factor", "report.drift.confidence"}
+	keys := []string{"write.max_quarantined", "report.lang", "report.expected", "report.proven", "report.read_seconds"}
 	if l.selection != nil {
 		keys = append(keys, "choose.k", "choose.classes", "choose.length", "choose.review")
 	}
@@ -154,7 +153,7 @@ func (l *lastStep) reportInput() (*report.Input, error) {
 		*list.n = len(all)
 	}
 	if l.config.Tag.Recall > 0 {
-		at, err := l.model.Bias(l.config.Tag.Recall, l.config.Tag.PrecisionFloor)
+		at, err := l.model.Bias(l.config.Tag.Recall)
 		if err != nil {
 			return nil, err
 		}

@@ -206,7 +206,7 @@ func (m *masking) open(ctx context.Context, out commit.Output) (err error) {
 		return err
 	}
 	m.logPeople()
-	m.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	m.fence = fence.New(fence.Options{Ended: ctx.Done()})
 	err = errors.Join(m.openTagged(), m.known(out))
 	if err != nil {
 		m.close()
@@ -306,7 +306,7 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	plan.Mark = m.archive.Mark
 	plan.Tables = m.tables()
 	sum, err := m.Hash()
-	if m.Read.IDs == "drop" || m.Read.NullIDs == "number" {
+	if m.Read.IDs == "drop" {
 		sum += numbersVersion
 	}
 	if len(m.Read.Columns.ID) > 1 {

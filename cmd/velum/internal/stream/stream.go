@@ -132,7 +132,7 @@ func Run(ctx context.Context, c *console.Console, load func() (*option.Config, e
 	}
 	risk := f.Model.Header().Risk
 	p := &passing{door: d, steady: c.SteadyMemory, counts: commit.Counts{Reasons: map[string]int64{}}, log: c.Log,
-		red: func(s *calibrate.Source) bool { return report.Foreign(s, risk, &cfg.Report.Shift) }}
+		red: func(s *calibrate.Source) bool { return report.Foreign(s, risk) }}
 	err = pipeline.Run(ctx, d, steps, p, nil)
 	if err == nil {
 		err = d.close()

@@ -145,7 +145,7 @@ func (a *attacker) readArchive(ctx context.Context, stages *flow.Flow, s *sample
 		return err
 	}
 	o.Only = only
-	fence := fence.New(fence.Options{Memory: int64(a.config.Run.DecodeMemory), Ended: ctx.Done()})
+	fence := fence.New(fence.Options{Ended: ctx.Done()})
 	defer fence.Close()
 	all, err := archive.Scan(ctx, roots, o, fence)
 	if err != nil {

@@ -200,7 +200,7 @@ func newLearning(ctx context.Context, c *console.Console, cfg *option.Config, ou
 	if err := l.splitGold(); err != nil {
 		return nil, err
 	}
-	l.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	l.fence = fence.New(fence.Options{Ended: ctx.Done()})
 	if err := l.scan(ctx); err != nil {
 		l.fence.Close()
 		return nil, err

@@ -71,7 +71,7 @@ func (m *month) agreed(ctx context.Context, one, other string) (float64, error) 
 // found runs a model over the first notes of the archive.
 func (m *month) found(ctx context.Context, model string) (*found, error) {
 	f := &found{spans: map[place]bool{}}
-	behind := fence.New(fence.Options{Memory: int64(m.cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	behind := fence.New(fence.Options{Ended: ctx.Done()})
 	defer behind.Close()
 	o, err := flow.ReadOptions(m.cfg)
 	if err != nil {

@@ -84,7 +84,7 @@ func LearnVectors(ctx context.Context, c *console.Console, cfg *option.Config, f
 	}
 	c.SetMemory(int64(cfg.Run.MemoryLimit))
 	e := &embedding{Console: c, Config: cfg, flags: f}
-	e.fence = fence.New(fence.Options{Memory: int64(cfg.Run.DecodeMemory), Ended: ctx.Done()})
+	e.fence = fence.New(fence.Options{Ended: ctx.Done()})
 	defer e.fence.Close()
 	f.Embed.Workers = cfg.Workers()
 
