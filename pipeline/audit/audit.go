@@ -46,6 +46,9 @@ import (
 // Name is where the log of a tree stands, below its private tree.
 const Name = auditDir + "/audit.jsonl"
 
+// LogIn is where the log of a private tree stands.
+func LogIn(private string) string { return filepath.Join(private, filepath.FromSlash(Name)) }
+
 const (
 	auditDir = "_audit"
 	fileMode = 0o600 // its owner's alone, as all of a tree is

@@ -76,7 +76,7 @@ func soundEvidence(name string) (bool, error) {
 	}
 	sum, private := sha256.Sum256(data), filepath.Dir(filepath.Dir(name))
 	sound := false
-	err = Each(filepath.Join(private, filepath.FromSlash(Name)), func(l *Line) {
+	err = Each(LogIn(private), func(l *Line) {
 		if l.Evidence == nil {
 			return
 		}

@@ -237,7 +237,7 @@ type source struct {
 
 // open reads an output, every byte of it, and its audit log.
 func open(ctx context.Context, o *Options) (*source, error) {
-	s := &source{dir: o.Dir, private: o.Private, log: filepath.Join(o.Private, filepath.FromSlash(audit.Name))}
+	s := &source{dir: o.Dir, private: o.Private, log: audit.LogIn(o.Private)}
 	var files [2][]byte
 	for i, dir := range []string{s.dir, s.private} {
 		var err error

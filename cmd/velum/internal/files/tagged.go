@@ -202,14 +202,7 @@ func (t *Tagged) part(p *commit.PartRecord) ([]byte, error) {
 	if !p.Private || p.Kind != "original" && p.Kind != "notes" && p.Kind != "quarantine" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(p.Path)))
-	if err != nil {
-		return nil, err
-	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
-		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
-	}
-	return data, nil
+	return Part(t.dir, p)
 }
 
 // cleared returns n zeros, in the memory of old if there is room.

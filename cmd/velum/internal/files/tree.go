@@ -1,6 +1,8 @@
 package files
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/pipeline/commit"
+	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/tagged"
 )
 
@@ -25,16 +28,33 @@ func IsTree(path string) bool {
 	return err == nil
 }
 
+// Private reads the manifest of the private tree beside an output.
+func Private(out string) (dir string, m *commit.Manifest, err error) {
+	dir = commit.PrivateDir(out)
+	if m, err = commit.ReadManifest(dir); errors.Is(err, fs.ErrNotExist) {
+		err = exit.Errorf(exit.Config, "name an output of `velum run` with its private tree beside it", "%s has no manifest.json", dir)
+	}
+	return dir, m, err
+}
+
+// Part reads a part of a tree, which must be the one that the manifest names.
+func Part(dir string, p *commit.PartRecord) ([]byte, error) {
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
+		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
+	}
+	return data, nil
+}
+
 // LoadTree reads what an output tree says of its notes: the spans in the notes
 // as they were, and which notes are in quarantine. Both stand in the private
 // tree beside it.
 func LoadTree(dir string) (*Tree, error) {
 	g := &Tree{Spans: map[string][]pipeline.Span{}, Quarantined: map[string]bool{}}
-	private := commit.PrivateDir(dir)
-	m, err := commit.ReadManifest(private)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Errorf(exit.Config, "put the private tree beside the output", "%s: is not there, and it has the spans in the notes as they were", private)
-	}
+	private, m, err := Private(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func gateModel(dir string, data []byte) error {
 // promotedTo records in the audit log of the folder, and says, which model is
 // in use now.
 func promotedTo(c *console.Console, dir, event, sum string) error {
-	_, err := audit.Append(filepath.Join(dir, filepath.FromSlash(audit.Name)), audit.Entry{Event: event, Model: sum})
+	_, err := audit.Append(audit.LogIn(dir), audit.Entry{Event: event, Model: sum})
 	if err != nil {
 		return fmt.Errorf("model %.12s is in use, but the audit log does not say so: %w", sum, err)
 	}

@@ -5,12 +5,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,6 +17,7 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
 	"github.com/velum-health/velum/stages/read/tagged"
@@ -147,14 +145,11 @@ func (k pieceKey) compare(l pieceKey) int {
 }
 
 func openOutput(dir string) (*output, error) {
-	o := &output{dir: filepath.Clean(dir), private: commit.PrivateDir(filepath.Clean(dir)), files: map[pieceKey]*commit.UnitRecord{}}
-	m, err := commit.ReadManifest(o.private)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exit.Errorf(exit.Config, "name an output of `velum run` with its private tree beside it", "%s has no manifest.json", o.private)
-	}
+	private, m, err := files.Private(dir)
 	if err != nil {
 		return nil, err
 	}
+	o := &output{dir: filepath.Clean(dir), private: private, files: map[pieceKey]*commit.UnitRecord{}}
 	for i := range m.Units {
 		for _, f := range m.Units[i].Files() {
 			o.files[pieceKey{fileKey{f.SHA256, f.From, f.To}, f.Copy}] = &f
@@ -238,12 +233,9 @@ func (o *output) each(p *commit.PartRecord, columns []string, do func([]tagged.P
 	if p.Private {
 		dir = o.private
 	}
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	data, err := files.Part(dir, p)
 	if err != nil {
 		return err
-	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
-		return &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
 	}
 	return tagged.EachOf(p.Path, bytes.NewReader(data), int64(len(data)), columns, func(r []tagged.PartValue) error {
 		do(r)

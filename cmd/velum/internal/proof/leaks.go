@@ -5,16 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/pipeline/audit"
 	"github.com/velum-health/velum/pipeline/commit"
 	"github.com/velum-health/velum/pipeline/durable"
@@ -69,11 +68,7 @@ func (l *Leaks) Solve(read bool) error {
 // these masked parts, and no others. sums are those of the lines of the journals. Of an output
 // that was made with a key the journals are signed with it.
 func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) error {
-	private := commit.PrivateDir(dir)
-	m, err := commit.ReadManifest(private)
-	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Errorf(exit.Config, "name the folder that a run wrote, with its private tree beside it", "%s: %w", private, fs.ErrNotExist)
-	}
+	private, m, err := files.Private(dir)
 	if err != nil {
 		return err
 	}
@@ -87,7 +82,7 @@ func (l *Leaks) Record(dir string, read *audit.Reading, sums map[string]bool) er
 	if m.Key != "" && read.Signed != m.Key {
 		return exit.Errorf(exit.Key, "read the sample, and record it, with the key of the output: --set key.file=FILE", "%s was made with key %s, and not all journals are signed with it", dir, m.Key)
 	}
-	log := filepath.Join(private, filepath.FromSlash(audit.Name))
+	log := audit.LogIn(private)
 	earlier, err := audit.Readings(log)
 	if err != nil {
 		return err

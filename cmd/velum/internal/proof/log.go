@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/velum-health/velum/cmd/velum/internal/console"
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
@@ -19,8 +18,8 @@ func logOf(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return path
 	}
-	inside := filepath.Join(path, filepath.FromSlash(audit.Name))
-	beside := filepath.Join(commit.PrivateDir(path), filepath.FromSlash(audit.Name))
+	inside := audit.LogIn(path)
+	beside := audit.LogIn(commit.PrivateDir(path))
 	if _, err := os.Stat(inside); err != nil {
 		if _, err := os.Stat(beside); err == nil {
 			return beside

@@ -58,7 +58,7 @@ func New(f *flow.Flow, tagged *files.Tagged, own string) (*Ledger, error) {
 	}
 	l := &Ledger{name: cmp.Or(f.Mask.Ledger, own), allowed: f.Mask.Again == "allow", alone: f.Mask.Ledger == "" && tagged == nil}
 	if tagged != nil && f.Mask.Ledger == "" {
-		l.name = filepath.Join(tagged.Dir(), filepath.FromSlash(audit.Name))
+		l.name = audit.LogIn(tagged.Dir())
 	}
 	chains, err := f.Operators()
 	if err != nil {
@@ -130,7 +130,7 @@ func (l *Ledger) readBeside(private string) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		output, found := strings.CutSuffix(e.Name(), ".private")
-		name := filepath.Join(folder, e.Name(), filepath.FromSlash(audit.Name))
+		name := audit.LogIn(filepath.Join(folder, e.Name()))
 		if found && name != filepath.Clean(l.name) {
 			_ = l.read(name, "that of "+filepath.Join(folder, output))
 		}

@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
+	"github.com/velum-health/velum/cmd/velum/internal/files"
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/option"
 	"github.com/velum-health/velum/pipeline"
@@ -76,7 +74,7 @@ type sampleLine struct {
 // loadAudited finds the notes of an output's audit sample in the archive. The
 // spans to begin with are what was masked: what a person adds was missed.
 func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
-	dir, m, err := privateTree(o.Of)
+	dir, m, err := files.Private(o.Of)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -84,7 +82,7 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 	if at < 0 {
 		return nil, 0, exit.Errorf(exit.Config, "run it with --audit N", "%s: the run drew no sample", o.Of)
 	}
-	data, err := readPart(dir, &m.Files[at])
+	data, err := files.Part(dir, &m.Files[at])
 	if err != nil {
 		return nil, 0, err
 	}
@@ -115,7 +113,7 @@ func loadAudited(ctx context.Context, cfg *option.Config, o *Options) ([]note, i
 
 // drawnFrom is what a journal says of the sample that is read.
 func drawnFrom(o *Options) (drawn, error) {
-	_, m, err := privateTree(o.Of)
+	_, m, err := files.Private(o.Of)
 	if err != nil {
 		return drawn{}, err
 	}
@@ -130,7 +128,7 @@ func drawnFrom(o *Options) (drawn, error) {
 
 // loadQuarantined finds the notes in the archive that a run set aside.
 func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]note, int, error) {
-	dir, m, err := privateTree(o.Of)
+	dir, m, err := files.Private(o.Of)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -141,7 +139,7 @@ func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]not
 			if u.Parts[k].Kind != "quarantine" {
 				continue
 			}
-			data, err := readPart(dir, &u.Parts[k])
+			data, err := files.Part(dir, &u.Parts[k])
 			if err != nil {
 				return nil, 0, err
 			}
@@ -160,29 +158,6 @@ func loadQuarantined(ctx context.Context, cfg *option.Config, o *Options) ([]not
 type quarantinedRow struct {
 	Row    int64  `parquet:"row"`
 	Reason string `parquet:"reason"`
-}
-
-// privateTree reads the manifest of an output's private tree.
-func privateTree(out string) (dir string, m *commit.Manifest, err error) {
-	dir = filepath.Clean(out) + ".private"
-	data, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		return dir, nil, exit.With(exit.Config, err, "name the output of `velum run`, with its private tree beside it")
-	}
-	m, err = commit.ParseManifest(data)
-	return dir, m, err
-}
-
-// readPart reads a file of the tree that is what the run wrote.
-func readPart(dir string, p *commit.PartRecord) ([]byte, error) {
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(p.Path)))
-	if err != nil {
-		return nil, err
-	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != p.SHA256 {
-		return nil, &durable.IntegrityError{Path: p.Path, Cause: "is not what the run wrote"}
-	}
-	return data, nil
 }
 
 // find reads the notes out of the archive, and tells how many of them have no

@@ -121,12 +121,12 @@ func (r *record) metrics(err error, file string, private bool) error {
 func (r *record) place(out commit.Output, roots []string) {
 	r.roots = roots
 	r.private = cmp.Or(out.Private, commit.PrivateDir(out.Dir))
-	r.Audit = cmp.Or(r.Audit, filepath.Join(r.private, filepath.FromSlash(audit.Name)))
+	r.Audit = cmp.Or(r.Audit, audit.LogIn(r.private))
 }
 
 // readings is the log that says what people read: that of the tree, wherever the run
 // keeps its own.
-func (r *record) readings() string { return filepath.Join(r.private, filepath.FromSlash(audit.Name)) }
+func (r *record) readings() string { return audit.LogIn(r.private) }
 
 // begin writes the first line of a run. The context that it returns ends when
 // the audit log cannot go on.
