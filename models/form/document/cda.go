@@ -190,14 +190,13 @@ func (c *clinical) attributes(name, parent string) {
 
 // id adds the extension of an id.
 func (c *clinical) id(a attr, parent string, whose Kind) {
-	value := c.m.src[a.start:a.end]
+	s, _ := c.all.within(a.start, a.end, inXML)
+	value := s.text
 	switch {
-	case parent == "ClinicalDocument":
-		s, _ := c.all.within(a.start, a.end, script{})
-		c.named(s)
-		c.ID = []byte(c.m.value("root") + "/" + string(value))
 	case cdaDocuments[parent] == set:
-		s, _ := c.all.within(a.start, a.end, inXML)
+		if parent == "ClinicalDocument" {
+			c.ID = []byte(c.m.value("root") + "/" + string(value))
+		}
 		c.keep(s, nil)
 	case whose == StaffName:
 		c.attrText(&c.all, a, StaffID, nil)

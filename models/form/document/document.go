@@ -87,9 +87,6 @@ type Field struct {
 type Options struct {
 	Dates bool // dates of events change with those in the text; else they stay, whatever is put in their place
 	UTF8  bool // the document was decoded by who read it, whatever character set it names
-	// Name makes the id of a document that is written out, of one that was read; nil
-	// leaves ids as they are.
-	Name func(dst, id []byte) []byte
 }
 
 // about notes an id of the patient: the first one is Patient, the others are Others.
@@ -354,13 +351,6 @@ func (l *layer) restored() []byte {
 		out = l.encode(out)
 	}
 	return out
-}
-
-// named puts another id in place of one, if the options say so.
-func (d *Document) named(s source) {
-	if d.o.Name != nil && len(s.text) > 0 {
-		d.layers[s.layer].edits = append(d.layers[s.layer].edits, Edit{s.raw(0), s.raw(len(s.text)), d.o.Name(nil, s.text)})
-	}
 }
 
 // Open takes a document apart. What cannot be taken apart has a reason, and is not to

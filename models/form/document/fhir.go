@@ -155,10 +155,8 @@ func (r *resource) object(v *value, in string, usual Kind) {
 	for i := range v.below {
 		m := &v.below[i]
 		switch key := m.key; {
-		case key == "id" && kind != "":
-			r.names(m, "")
-		case key == "reference" || key == "fullUrl":
-			r.names(m, "/")
+		case m.kind == '"' && (key == "id" && kind != "" || (key == "reference" || key == "fullUrl") && bytes.IndexByte(r.string(m), '?') < 0): // what others refer to
+			r.keep(r.inside(m), nil)
 		case key == "data" && m.kind == '"' && v.get("contentType") != nil:
 		case (key == "valueBase64Binary" || key == "query" && in == "entity") && m.kind == '"':
 			r.attachment(m, "text/plain")
@@ -287,30 +285,6 @@ func (r *resource) text(v *value, kind Kind) {
 		r.pieces[n-1].filled = true // a string of FHIR is never empty
 	}
 	r.apart('\n')
-}
-
-// names puts another id in place of the id of a resource, or behind the last slash of
-// a reference to one. What a reference asks for is a field.
-func (r *resource) names(v *value, sign string) {
-	if v.kind != '"' {
-		return
-	}
-	s := r.inside(v)
-	from, end := 0, len(s.text)
-	if asked := bytes.IndexByte(s.text, '?') + 1; sign != "" && asked > 0 {
-		s, _ = s.within(asked, end, script{})
-		r.add(s, likeID, nil)
-		r.apart('\n')
-		return
-	}
-	if sign != "" {
-		if at := bytes.Index(s.text, []byte("/_history/")); at >= 0 {
-			end = at
-		}
-		from = bytes.LastIndexAny(s.text[:end], "/:#") + 1
-	}
-	s, _ = s.within(from, end, script{})
-	r.named(s)
 }
 
 // primitive adds a date or a number that is a member of another value.

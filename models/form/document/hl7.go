@@ -129,7 +129,7 @@ func (d *Document) hl7() pipeline.Reason {
 // repetition.
 func (m *message) identify(number int, field []byte) {
 	for _, one := range bytes.Split(field, []byte{m.repetition}) {
-		id, _ := m.first(one)
+		id := m.first(one)
 		m.patient[number-2] = append(m.patient[number-2], id)
 	}
 }
@@ -217,24 +217,15 @@ func (m *message) value(number int, s source) pipeline.Reason {
 
 // identified takes the id of the message: that of the document, or else the control id.
 func (m *message) identified(s source) {
-	first, n := m.first(s.text)
 	if m.at == "TXA" || m.ID == nil {
-		m.ID = first
+		m.ID = m.first(s.text)
 	}
-	s, _ = s.within(0, n, script{})
-	m.named(s)
 }
 
-// first is the first component of the first repetition, and its bytes.
-func (m *message) first(field []byte) (text []byte, size int) {
-	n := bytes.IndexFunc(field, func(r rune) bool {
-		return r == rune(m.component) || r == rune(m.repetition) || r == rune(m.subcomponent)
-	})
-	if n < 0 {
-		n = len(field)
-	}
-	text, _, _ = m.unescape(field[:n])
-	return bytes.Clone(text), n
+// first is the first component of the first repetition.
+func (m *message) first(field []byte) []byte {
+	text, _, _ := m.unescape(m.upTo(m.upTo(m.upTo(field, m.repetition), m.component), m.subcomponent))
+	return bytes.Clone(text)
 }
 
 // observation reads OBX-5, by the type that OBX-2 gave.

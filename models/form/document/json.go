@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"strconv"
-	"unicode/utf16"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -83,7 +82,7 @@ func unquoteJSON(raw []byte) (text []byte, from []int32, ok bool) {
 		} else {
 			var r rune
 			r, size = escaped(raw[i:])
-			if utf16.IsSurrogate(r) {
+			if r == utf8.RuneError {
 				ok = false
 			}
 			text = utf8.AppendRune(text, r)
@@ -99,36 +98,21 @@ func unquoteJSON(raw []byte) (text []byte, from []int32, ok bool) {
 	return text, append(from, int32(len(raw))), ok
 }
 
-// escaped reads an escape of valid JSON and returns its bytes.
-func escaped(raw []byte) (rune, int) {
-	switch c := raw[1]; c {
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		r := hexOf(raw[2:6])
-		if utf16.IsSurrogate(r) && len(raw) >= 12 && raw[6] == '\\' && raw[7] == 'u' {
-			if pair := utf16.DecodeRune(r, hexOf(raw[8:12])); pair != utf8.RuneError {
-				return pair, 12
-			}
-		}
-		return r, 6
+// escaped reads an escape of valid JSON and returns its bytes. Half a pair of UTF-16 is
+// the sign of what cannot be decoded.
+func escaped(raw []byte) (r rune, size int) {
+	switch {
+	case raw[1] != 'u':
+		size = 2
+	case len(raw) >= 12 && raw[2]|0x20 == 'd' && raw[3] >= '8' && raw[6] == '\\' && raw[7] == 'u':
+		size = 12 // a pair
 	default:
-		return rune(c), 2
+		size = 6
 	}
-}
-
-// hexOf is the number that four hexadecimal digits of valid JSON write.
-func hexOf(digits []byte) rune {
-	n, _ := strconv.ParseUint(string(digits), 16, 16)
-	return rune(n)
+	var text string
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, raw[:size], []byte{'"'}), &text)
+	r, _ = utf8.DecodeRuneInString(text)
+	return r, size
 }
 
 // quoteJSON is script.quote of strings.

@@ -131,7 +131,7 @@ func TestPlantedFHIR(t *testing.T) {
 			held++
 			return false
 		}
-		text := plain(string(out))
+		text := plain(strings.ReplaceAll(string(out), "\\u0065", "e"))
 		if strings.Contains(text, plain(value)) || strings.Contains(text, plain(strings.ReplaceAll(value, " ", "%20"))) || strings.Contains(string(out), base64.StdEncoding.EncodeToString([]byte(value))) {
 			t.Errorf("a value leaves: %s", member[:20])
 		}
@@ -139,7 +139,7 @@ func TestPlantedFHIR(t *testing.T) {
 	}
 	for i, outer := range fhirOuter {
 		for k, value := range planted {
-			if k%5 != i%5 {
+			if k%7 != i%7 { // a seventh of all, spread evenly
 				continue
 			}
 			written := []string{`"` + value + `"`, `["` + value + `"]`, `"https://his.example/files/` + strings.ReplaceAll(value, " ", "%20") + `/1.pdf"`,
@@ -194,7 +194,7 @@ func TestPlantedCDA(t *testing.T) {
 			held++
 			return false
 		}
-		if strings.Contains(plain(string(out)), plain(value)) {
+		if strings.Contains(plain(strings.ReplaceAll(string(out), "&#101;", "e")), plain(value)) {
 			t.Errorf("a value leaves: %s", element[:min(len(element), 30)])
 		}
 		return true
@@ -216,7 +216,7 @@ func TestPlantedCDA(t *testing.T) {
 				}
 				try(value, "<"+name+">"+written+"</"+name+">")
 				try(value, "<"+name+"><y>"+written+"</y></"+name+">")
-				try(value, "<component><section><text><"+name+` title="`+written+`" ID="`+written+`">`+written+"</"+name+"><!-- "+written+" --></text><entry><"+name+">"+written+"</"+name+"></entry></section></component>")
+				try(value, "<component><section><text><"+name+` title="`+written+`" ID="`+written+`">`+written+"</"+name+"><!-- "+value+" --></text><entry><"+name+">"+written+"</"+name+"></entry></section></component>")
 			}
 		}
 	}

@@ -263,7 +263,7 @@ func (d *Document) survives(edits []Edit) bool {
 			hidden.add(f.Kind, d.Text[f.Start:f.End])
 		}
 	}
-	left := [][]byte{blanked(d.Text, edits)}
+	left := [][]byte{d.ID, blanked(d.Text, edits)}
 	for _, p := range slices.Concat(d.pieces, d.kept) {
 		if !p.changed { // as dates of events that stay, whatever their edits
 			left = append(left, p.text)
