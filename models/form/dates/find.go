@@ -212,7 +212,7 @@ func (f *Finder) behind(i int, kinds kind) bool {
 }
 
 // beforeNumber are the bytes that may stand between a word and its number.
-var beforeNumber = [256]bool{' ': true, ':': true, '.': true, '\'': true, '(': true, ',': true}
+var beforeNumber = cut.SetOf(" :.'(,")
 
 // letters are the bytes of words.
 var letters = func() (t [256]bool) {

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/velum-health/velum/models/word/cut"
 	"github.com/velum-health/velum/models/word/gazetteer"
 )
 
@@ -178,7 +179,7 @@ func (p *Parser) wordOrSign(i int) (end int, ok bool) {
 }
 
 // signs are those of dates.
-var signs = [256]bool{'/': true, '-': true, '.': true, ',': true, '(': true, ')': true, '\'': true, ':': true, '\\': true, '[': true, ']': true}
+var signs = cut.SetOf("/-.,()':\\[]")
 
 // wordEnd returns where the word ends that begins at i, with the indicator of an
 // ordinal behind it.

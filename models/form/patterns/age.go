@@ -92,10 +92,11 @@ type interval struct {
 
 // age judges the number text[start:end] of value v as an age.
 func (s ageFinder) age(start, end, v int, spelled bool) {
-	if _, e := s.wordFrom(s.Spaces(end)); v == 1 && e.has(century) {
-		e, _ := s.WordEnd(s.Spaces(end))
-		s.add(start, e, age, 0.6, false)
-		return
+	if v == 1 { // un siglo
+		if stop, e := s.wordFrom(s.Spaces(end)); e.has(century) {
+			s.add(start, stop, age, 0.6, false)
+			return
+		}
 	}
 	p := s.fraction(end)
 	first, second := p, 0

@@ -1,6 +1,6 @@
 package patterns
 
-import "strings"
+import "github.com/velum-health/velum/models/word/cut"
 
 // date adds the dates that models/form/dates found in the note and that begin before
 // n ends. It returns the end of a full date, within which no other number
@@ -35,9 +35,11 @@ func (s *scan) letterBehindDigits(j int) bool {
 	return end > 0 && !loose
 }
 
+var clauseEnds = cut.SetOf("\x00.,;)\n\r:")
+
 // endsClause tells whether nothing or punctuation follows at j.
 func (s *scan) endsClause(j int) bool {
-	return strings.IndexByte("\x00.,;)\n\r:", s.At(j)) >= 0
+	return clauseEnds[s.At(j)]
 }
 
 // apostrophe goes over ' or ’ at p.

@@ -109,6 +109,11 @@ func (s netFinder) point(i int) int {
 	return i
 }
 
+var (
+	outsideURL = cut.SetOf("<>\"`{}|\\^\x7F")
+	inMail     = cut.SetOf("._-+%'&") // the signs of the part before the @
+)
+
 // closing returns the bracket that closes the one that b is.
 func closing(b byte) byte {
 	if b == '(' {
@@ -172,7 +177,7 @@ func (s netFinder) localPart(i int) int {
 	start := i
 	for start > 0 && i-start < 64 {
 		switch b := s.Text[start-1]; {
-		case cut.IsAlnum(b), strings.IndexByte("._-+%'&", b) >= 0:
+		case cut.IsAlnum(b), inMail[b]:
 			start--
 			continue
 		case b >= utf8.RuneSelf && s.LetterBefore(start):
@@ -337,7 +342,7 @@ func (s netFinder) rest(i int) int {
 	defer func() { s.urlEnd = end }()
 	for end < len(s.Text) {
 		switch b := s.Text[end]; {
-		case b <= ' ' || strings.IndexByte("<>\"`{}|\\^\x7F", b) >= 0:
+		case b <= ' ' || outsideURL[b]:
 			return s.trim(i, end)
 		case (b == ',' || b == ';') && s.another(end+1):
 			return s.trim(i, end)

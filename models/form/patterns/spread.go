@@ -2,7 +2,6 @@ package patterns
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/velum-health/velum/models/form/control"
 	"github.com/velum-health/velum/models/word/cut"
@@ -124,11 +123,11 @@ func (s *scan) signs(i int) int {
 }
 
 // inValue are the signs that may stand inside a number.
-const inValue = " \t\n\r.,-/_:;*()|\\'~#="
+var inValue = cut.SetOf(" \t\n\r.,-/_:;*()|\\'~#=")
 
 // signAt returns the width of a sign that may stand inside a number.
 func (s *scan) signAt(i int) int {
-	if strings.IndexByte(inValue, s.At(i)) >= 0 {
+	if inValue[s.At(i)] {
 		return 1
 	}
 	if s.At(i) == 0xC2 && (s.At(i+1) == 0xA0 || s.At(i+1) == 0xB7) { // no-break space, middle dot
@@ -140,7 +139,7 @@ func (s *scan) signAt(i int) int {
 // signsBefore is signs, backwards, for ASCII.
 func (s *scan) signsBefore(i int) int {
 	p := i
-	for i-p < maxApart && strings.IndexByte(inValue, s.At(p-1)) >= 0 {
+	for i-p < maxApart && inValue[s.At(p-1)] {
 		p--
 	}
 	return i - p

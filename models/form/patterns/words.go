@@ -189,13 +189,13 @@ func (s *scan) context(i int) role {
 }
 
 // beforeValue is what may stand between a label and its number.
-const beforeValue = " \t.:-()#=/'\",*_[|+>"
+var beforeValue = cut.SetOf(" \t.:-()#=/'\",*_[|+>")
 
 // punctuationBefore skips what may stand between a label and its number.
 func (s *scan) punctuationBefore(i, floor int) int {
 	for i > floor {
 		switch {
-		case strings.IndexByte(beforeValue, s.Text[i-1]) >= 0:
+		case beforeValue[s.Text[i-1]]:
 			i--
 		case s.SpaceBefore(i) == 2:
 			i -= 2

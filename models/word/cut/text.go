@@ -235,3 +235,14 @@ func (t Text) SmallBefore(i int) bool {
 	}
 	return IsLower(b)
 }
+
+// Set is a set of bytes.
+type Set [256]bool
+
+// SetOf returns the set of the bytes of a string.
+func SetOf(bytes string) (s Set) {
+	for _, b := range []byte(bytes) {
+		s[b] = true
+	}
+	return s
+}
