@@ -14,7 +14,6 @@ package language
 
 import (
 	_ "embed"
-	"math"
 
 	"github.com/velum-health/velum/pipeline"
 )
@@ -193,8 +192,3 @@ var folded = func() (t [256]byte) {
 	}
 	return t
 }()
-
-// Weight returns how a weight in log-odds is stored.
-func Weight(logOdds float64) int8 {
-	return int8(math.Round(min(max(logOdds*scale, -127), 127)))
-}
