@@ -29,6 +29,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/velum-health/velum/models/word/near"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -213,30 +214,9 @@ func (t *Template) Next(tokens []pipeline.Token, lo int) (hi int) {
 func nearest(name string) string {
 	best, fewest := "", 1<<30
 	for i := range kinds {
-		if d := edits(name, kinds[i].name); d < fewest {
+		if d := near.Distance(name, kinds[i].name); d < fewest {
 			best, fewest = kinds[i].name, d
 		}
 	}
 	return best
-}
-
-// edits is the Levenshtein distance.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/velum-health/velum/models/word/gazetteer"
+	"github.com/velum-health/velum/models/word/near"
 )
 
 // Names of folders and files are any bytes to the system. In manifests, which
@@ -80,7 +81,7 @@ const mostListed = 20
 func MissingRemedy(name, order string, have []string) string {
 	best, far := "", len(name)/2+1
 	for _, h := range have {
-		if d := distance(strings.ToLower(name), strings.ToLower(h)); d < far {
+		if d := near.Distance(strings.ToLower(name), strings.ToLower(h)); d < far {
 			best, far = h, d
 		}
 	}
@@ -149,26 +150,6 @@ var (
 )
 
 const mostWords = 5 // of the name of a column
-
-// distance is the edit distance of two names.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}
 
 func OrderOf(kept bool) string {
 	if kept {

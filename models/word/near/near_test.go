@@ -1,4 +1,4 @@
-package exit
+package near
 
 import "testing"
 
@@ -7,7 +7,7 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"a", "", 1}, {"recal", "recall", 1}, {"tga", "tag", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3}} {
-		if got := distance(tt.a, tt.b); got != tt.want || distance(tt.b, tt.a) != got {
+		if got := Distance(tt.a, tt.b); got != tt.want || Distance(tt.b, tt.a) != got {
 			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
 		}
 	}
