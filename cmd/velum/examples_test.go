@@ -264,7 +264,7 @@ func (w *world) check(t *testing.T, block string) {
 		if name == nil {
 			t.Fatal("a policy without a name")
 		}
-		config = "mask: {policy: ./" + name[1] + "}\nkey: {file: study.key}\n"
+		config = "read: {columns: {patient: patient_id}}\nmask: {policy: ./" + name[1] + "}\nkey: {file: study.key}\n"
 		if err := os.WriteFile(filepath.Join(w.dir, name[1]), []byte(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
