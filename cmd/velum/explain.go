@@ -14,8 +14,7 @@ func newExplainCommand(a *app) *cobra.Command {
 		Short: "Say of one note why a word is masked, and why another is not",
 		Long: `Put one note through the stages of a run and say what each made of it: the tagger and
 its members with their probabilities, what spoke loudest, lists, patterns, rules, the
-inverse model, the policy and the last look. Of a word that is not masked it says why
-not. What it prints holds words of the note, on standard output only.
+policy and the last look. Of a word that is not masked it says why not. What it prints holds words of the note, on standard output only.
 
 The odds of a tag are the sum of what is printed below them: log P(tag)/P(rival).
 Places count bytes of the note.`,
@@ -41,7 +40,7 @@ Places count bytes of the note.`,
 	flags.StringVar(&f.ID, "id", "", "`ID` of one of them")
 	flags.StringVar(&f.Word, "word", "", "explain this `WORD` alone, or several with blanks between them")
 	flags.IntVar(&f.At, "at", -1, "explain the word at this `BYTE` alone")
-	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model", "policy=mask.policy")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "policy=mask.policy")
 	a.noteFlags(c)
 	return c
 }

@@ -46,7 +46,7 @@ tagged again. Notes that the run put into quarantine stay there.`,
 	flags.BoolVar(&f.Fresh, "fresh", false, "do everything again, whatever is done already")
 	flags.StringVar(&f.Record.Audit, "audit-log", "", "`FILE` of the audit log (default: _audit/audit.jsonl in the private tree)")
 	a.optionFlags(c, "id-column=read.columns.id", "text-column=read.columns.text", "keep=read.keep", "model=tag.model", "recall=tag.recall", "fast=tag.fast",
-		"inverse=inverse.model", "policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
+		"policy=mask.policy", "without-patient=mask.without_patient", "people=people.table", "exclude=people.exclude", "k=anonymity.k", "lang=report.lang", "workers=run.workers")
 	return c
 }
 

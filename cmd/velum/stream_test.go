@@ -267,7 +267,7 @@ func TestStreamIsRun(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"placeholders": {"--set", "read.keep=ward"},
-		"surrogates":   {"--policy", "research", "--set", "key.file=" + key, "--set", "read.keep=ward", "--set", "read.columns.patient=who", "--set", "read.ids=keyed", "--set", "tag.recall=0", "--set", "inverse.model="},
+		"surrogates":   {"--policy", "research", "--set", "key.file=" + key, "--set", "read.keep=ward", "--set", "read.columns.patient=who", "--set", "read.ids=keyed", "--set", "tag.recall=0"},
 	} {
 		want := ofRun(t, toJSONL(t, rows), args...)
 		reasons := map[string]int{}

@@ -33,6 +33,6 @@ func newTagCommand(a *app) *cobra.Command {
 		},
 	}
 	a.fileFlags(c, &f)
-	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "inverse=inverse.model", "workers=run.workers")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall", "fast=tag.fast", "workers=run.workers")
 	return c
 }

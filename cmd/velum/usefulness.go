@@ -39,7 +39,7 @@ page whether each is as useful as before: velum review --ask usefulness.`,
 	flags.IntVar(&o.Sample, "sample", 0, "draw `N` notes for an expert")
 	flags.StringVar(&o.Out, "out", "", "`FILE` of the sample, notes with spans")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the sample")
-	a.optionFlags(c, "model=tag.model", "inverse=inverse.model", "recall=tag.recall")
+	a.optionFlags(c, "model=tag.model", "recall=tag.recall")
 	a.noteFlags(c)
 	return c
 }

@@ -55,28 +55,18 @@ type Options struct {
 	Patterns    Finder          // nil: no patterns
 
 	NoteTimeout time.Duration // for a long note, see guard.Clock; 0: none
-
-	// Of some notes another labeller of the same TagSet is asked: those of
-	// centres that have no labelled notes. Nil: of none.
-	Other    func(b *pipeline.Batch, i int) bool
-	NewOther func() Labeller
 }
 
 // New returns the step.
 func New(o Options) pipeline.Step {
 	return pipeline.Step{Name: "tag", Workers: o.Workers, New: func() func(*pipeline.Batch) error {
-		w := &worker{Options: o, labeller: o.NewLabeller(), clock: guard.Clock{Limit: o.NoteTimeout}}
-		if o.Other != nil {
-			w.other = o.NewOther()
-		}
-		return w.do
+		return (&worker{Options: o, labeller: o.NewLabeller(), clock: guard.Clock{Limit: o.NoteTimeout}}).do
 	}}
 }
 
 type worker struct {
 	Options
 	labeller Labeller
-	other    Labeller // nil: there is none
 	clock    guard.Clock
 	placed   view.Placed
 
@@ -115,23 +105,17 @@ func (w *worker) note(b *pipeline.Batch, i int) {
 		return
 	}
 	text, tags := b.Text.At(i), b.TagsOf(i)
-	labeller, renew := &w.labeller, w.NewLabeller
-	if w.other != nil && w.Other(b, i) {
-		labeller, renew = &w.other, w.NewOther
-	}
 	first, waits := len(b.Matches.Items), false
-	later, mayWait := (*labeller).(later)
+	later, mayWait := w.labeller.(later)
 	if mayWait && guard.Timed(len(text)) {
 		w.flush(b, later) // its time is its own
 		mayWait = false
 	}
 	w.clock.Start(len(text))
 	reason := pipeline.Panicked
-	if guard.Note(func() { reason, waits = w.label(*labeller, b, i, tags, mayWait) }) {
-		*labeller = renew() // the old one's scratch is in an unknown state
-		if labeller == &w.labeller {
-			w.again(b)
-		}
+	if guard.Note(func() { reason, waits = w.label(w.labeller, b, i, tags, mayWait) }) {
+		w.labeller = w.NewLabeller() // the old one's scratch is in an unknown state
+		w.again(b)
 	}
 	if reason == pipeline.Sound && w.clock.Over() {
 		reason = pipeline.TimedOut

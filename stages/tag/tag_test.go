@@ -146,25 +146,3 @@ func TestViewIsTagged(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-// TestOther: notes that want another labeller get it.
-func TestOther(t *testing.T) {
-	first := 0
-	b := batch("veo Ada", "veo Ada", "veo Ada", "veo Ada")
-	step := New(Options{
-		TagSet: people, NewLabeller: func() Labeller { return &capitals{calls: &first} },
-		Other:    func(_ *pipeline.Batch, i int) bool { return i%2 == 1 },
-		NewOther: func() Labeller { return &wrong{conf: 1, tag: 0} },
-	})
-	if err := step.New()(b); err != nil {
-		t.Fatal(err)
-	}
-	for i := range b.Len() {
-		if masked := b.TagsOf(i)[1] != pipeline.O; masked != (i%2 == 0) || b.Reason[i] != pipeline.Sound {
-			t.Errorf("note %d: tags %v, %v", i, b.TagsOf(i), b.Reason[i])
-		}
-	}
-	if first != 2 {
-		t.Errorf("the first labeller was asked %d times", first)
-	}
-}

@@ -240,7 +240,7 @@ func TestJoined(t *testing.T) {
 }
 
 // TestDialIsMonotone: every token that a lower setting masks is masked by a
-// higher one, alone and beside an ordinary tagger.
+// higher one.
 func TestDialIsMonotone(t *testing.T) {
 	forms := []string{"con", "zyxwvu", "lunes", "Ada", ".", "500", "mg", "siete", "Calle"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -255,15 +255,10 @@ func TestDialIsMonotone(t *testing.T) {
 		lower.Dial, higher.Dial = a, b
 		m := Model{set: untyped(), lists: gazetteer.Default(), names: gazetteer.Names(), network: believer{set: untyped(), safe: safe}}
 		with := func(p Params) *Model { n := m; n.header.Params = p; return &n }
-		for _, pair := range [][2]tagger.Model{
-			{with(lower), with(higher)},
-			{NewPair(typed{}, with(lower)), NewPair(typed{}, with(higher))},
-		} {
-			low, high := masked(pair[0], text), masked(pair[1], text)
-			for i := range low {
-				if low[i] == '#' && high[i] != '#' {
-					t.Fatalf("%q at %v: %s, at %v: %s", text, a, low, b, high)
-				}
+		low, high := masked(with(lower), text), masked(with(higher), text)
+		for i := range low {
+			if low[i] == '#' && high[i] != '#' {
+				t.Fatalf("%q at %v: %s, at %v: %s", text, a, low, b, high)
 			}
 		}
 	})
@@ -313,64 +308,6 @@ func TestFile(t *testing.T) {
 	nested := func(*modelfile.File) (tagger.Model, error) { return back, nil }
 	if _, err := Load(f, gazetteer.Default(), gazetteer.Names(), nested); err == nil {
 		t.Error("an inverse model in an inverse model is read")
-	}
-}
-
-// typed is an ordinary tagger that knows Ada.
-type typed struct{}
-
-var person = pipeline.TagSet{Scheme: pipeline.BIO, Categories: []pipeline.Category{1}}
-
-func (typed) Header() tagger.Header                           { return tagger.Header{Kind: "typed"} }
-func (typed) WithHeader(tagger.Header) tagger.Model           { return typed{} }
-func (typed) TagSet() *pipeline.TagSet                        { return &person }
-func (typed) MarshalHeader() ([]byte, error)                  { return nil, nil }
-func (typed) Write(io.Writer) error                           { return nil }
-func (typed) NewLabeller(tagger.LabelOptions) tagger.Labeller { return &typedLabeller{} }
-
-type typedLabeller struct{ probs []float32 }
-
-func (l *typedLabeller) Label(text []byte, tokens []pipeline.Token, _ []pipeline.Match, tags []pipeline.Tag) float32 {
-	l.probs = l.probs[:0]
-	for i, t := range tokens {
-		tags[i] = pipeline.O
-		if string(text[t.Start:t.End]) == "Ada" {
-			tags[i] = 1
-			l.probs = append(l.probs, 0.75)
-		}
-	}
-	return 0.8
-}
-func (l *typedLabeller) SpanProbs() []float32 { return l.probs }
-
-// TestPair: what the ordinary tagger finds keeps its type, of the rest what is
-// not safe is PHI; in a cascade notes alone of which it is not sure.
-func TestPair(t *testing.T) {
-	p := NewPair(typed{}, modelOf(t, map[string]float32{"Ada": 0, "zyxwvu": .1}, Strict()))
-	text, tokens := tokenize("zyxwvu Ada con Ada zyxwvu")
-	tags := make([]pipeline.Tag, len(tokens))
-	l := p.NewLabeller(tagger.LabelOptions{SpanProbs: true})
-	if conf := l.Label(text, tokens, nil, tags); conf != 0.8 {
-		t.Errorf("confidence %v is not the ordinary tagger's", conf)
-	}
-	var names []string
-	for _, tag := range tags {
-		names = append(names, p.TagSet().Name(tag))
-	}
-	if got := strings.Join(names, " "); got != "B-PHI B-TERRITORIO O B-TERRITORIO B-PHI" && got != "B-PHI B-PERSON O B-PERSON B-PHI" {
-		t.Errorf("tags %s", got)
-	}
-	probs := l.(tagger.Spanned).SpanProbs()
-	if spans := p.TagSet().Decode(nil, tokens, tags); len(probs) != len(spans) || probs[1] != 0.75 || probs[0] != 0.9 {
-		t.Errorf("probabilities %v of %d spans", probs, len(spans))
-	}
-	p.Below = 0.8 // the note is as sure as that
-	if got := masked(p, "zyxwvu Ada"); got != ".#" {
-		t.Errorf("of a note that is sure enough %s", got)
-	}
-	p.Below = 0.81
-	if got := masked(p, "zyxwvu Ada"); got != "##" {
-		t.Errorf("of a note that is not %s", got)
 	}
 }
 

@@ -143,7 +143,7 @@ func (d *dossier) run() error {
 // lost says which words were masked in vain, if a model looked that knows.
 func (d *dossier) lost() {
 	u := d.report.Uses
-	if d.report.Notes.Inverse == 0 {
+	if len(u.VainLists) == 0 {
 		return
 	}
 	var rows [][]Value

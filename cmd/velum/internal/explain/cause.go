@@ -6,7 +6,6 @@ import (
 
 	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/cmd/velum/internal/page"
-	"github.com/velum-health/velum/models/tag/inverse"
 	"github.com/velum-health/velum/pipeline"
 	"github.com/velum-health/velum/stages/mask"
 )
@@ -33,7 +32,6 @@ const (
 	causeDoubt    = "doubt"     // the tagger was in doubt
 	causeDial     = "dial"      // and with the recall dial at Bound it would be masked, by its own odds
 	causeSure     = "sure"      // the tagger was sure that it is nothing
-	causeNoLook   = "no look"   // the inverse model did not look at the note
 	causeLetIn    = "let in"    // the inverse model let it in by list By
 	causeUnlisted = "unlisted"  // no list of names or places knows it
 )
@@ -65,8 +63,6 @@ func (c *Cause) says(l page.Language) string {
 		return l.Text("explain dial", l.Number(c.Bound, 3))
 	case causeSure:
 		return l.Text("explain sure", c.Category, l.Number(c.Value, 4))
-	case causeNoLook:
-		return l.Text("explain no look", l.Number(c.Value, 3), l.Number(c.Bound, 3))
 	case causeLetIn:
 		return l.Text("explain let in", c.By, l.Number(c.Value, 3))
 	}
@@ -162,14 +158,10 @@ func (e *explaining) byTagger(w *Word, v *believed, say func(Cause)) {
 	if !w.named {
 		say(Cause{Code: causeUnlisted})
 	}
-	pair, beside := e.Model.Model.(*inverse.Pair)
 	for _, m := range w.Members {
 		if m.List != "" && m.Says != nil {
 			say(Cause{Code: causeLetIn, By: m.List, Value: float64(m.Says.Tag)})
 			return
 		}
-	}
-	if beside && e.said.Conf != nil {
-		say(Cause{Code: causeNoLook, Value: float64(*e.said.Conf), Bound: float64(pair.Below)})
 	}
 }

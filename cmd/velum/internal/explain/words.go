@@ -37,7 +37,7 @@ func believe(m *flow.Model, text []byte, tokens []pipeline.Token, matches []pipe
 			if v.probs == nil {
 				v.probs = make([]float32, len(tokens)*n)
 			}
-			of := p.Model.TagSet().Len() // a pair has a tag more than its ordinary tagger
+			of := p.Model.TagSet().Len() // a member may know fewer categories
 			for t, w := range p.Weight {
 				for y := range min(n, of) {
 					v.probs[t*n+y] += w * p.Probs[t*of+y]

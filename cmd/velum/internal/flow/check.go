@@ -236,10 +236,6 @@ func (k *checker) tagging() *Model {
 		k.failed("tag.model", err)
 		return nil
 	}
-	if m, err = beside(m, k.Config); err != nil {
-		k.failed("inverse.model", err)
-		return nil
-	}
 	err = m.set(k.Config)
 	k.failed("tag.recall", err)
 	return m

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync/atomic"
 
 	"github.com/velum-health/velum/cmd/velum/internal/exit"
 	"github.com/velum-health/velum/cmd/velum/internal/files"
@@ -85,8 +84,7 @@ func (f *Flow) labels() string {
 type Found struct {
 	Resolve resolve.Counts
 	Mask    mask.Counts
-	Inverse atomic.Int64 // notes at which the inverse model beside the ordinary one looked
-	Vain    Vain         // what an inverse model masked in vain
+	Vain    Vain // what an inverse model masked in vain
 
 	Calendar calendar.Counts
 }
@@ -103,7 +101,7 @@ func (f *Flow) RunSteps(kept []pipeline.Column, found *Found) ([]pipeline.Step, 
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	steps = slices.Concat(f.vetted(), apart, steps, f.looked(&found.Inverse), f.vain(&found.Vain), masked)
+	steps = slices.Concat(f.vetted(), apart, steps, f.vain(&found.Vain), masked)
 	if f.Choose.Use {
 		steps = append(steps, teach.NewTeacher(teach.TeacherOptions{TagSet: f.Model.TaughtSet(), Workers: f.Workers()}), f.chosen())
 	}
@@ -213,12 +211,10 @@ func tokenizeOptions(c *option.Config) tokenize.Options {
 
 // Tagged is the step of the model and the patterns.
 func (f *Flow) Tagged() pipeline.Step {
-	o := tag.Options{
+	return tag.New(tag.Options{
 		Workers: f.Workers(), TagSet: f.Model.TagSet(), NewLabeller: f.Model.NewLabeller,
 		Patterns: Finder(f.Config), NoteTimeout: f.Run.NoteTimeout,
-	}
-	f.strictCenters(&o)
-	return tag.New(o)
+	})
 }
 
 // Finder returns the patterns that the configuration wants; nil for none.

@@ -93,9 +93,6 @@ func loadModel(c *option.Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, err = beside(m, c); err != nil {
-		return nil, err
-	}
 	return m, m.set(c)
 }
 

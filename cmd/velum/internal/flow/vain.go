@@ -41,9 +41,7 @@ func (v *Vain) Take(to *tally.Counts) {
 // vain counts in the notes in which something is masked. No step without an
 // inverse model.
 func (f *Flow) vain(v *Vain) []pipeline.Step {
-	switch f.Model.Model.(type) {
-	case *inverse.Model, *inverse.Pair:
-	default:
+	if _, ok := f.Model.Model.(*inverse.Model); !ok {
 		return nil
 	}
 	count := func(b *pipeline.Batch) error {

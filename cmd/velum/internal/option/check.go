@@ -32,9 +32,6 @@ func (c *Config) contradictions() []exit.Mistake {
 		k.note("gate.max_leak", "needs what an audit missed, or what an attack found out", "set gate.missed or gate.attacks")
 	}
 	k.shares()
-	if len(c.Inverse.Centers) > 0 && c.Read.Columns.Center == "" {
-		k.note("inverse.centers", "needs the column of the centre", "name it with read.columns.center")
-	}
 	if c.Inverse.Low > c.Inverse.High {
 		k.note("inverse.low", "is above inverse.high", "as in low: 0.9, high: 0.95")
 	}

@@ -85,15 +85,12 @@ type Tag struct {
 	Gazetteers []string
 }
 
-// Inverse is what masks all that is not known to be safe.
+// Inverse are the thresholds of an inverse model, which masks all that is not known to be safe, and what trains one.
 type Inverse struct {
-	Model   string
 	Dial    float64
 	Low     float64
 	High    float64
 	Never   []string
-	Below   float64
-	Centers []string
 	Words   string
 	Learner string
 }
@@ -332,13 +329,10 @@ func (c *Config) findOptions() []option {
 
 		opt("tag.gazetteers", &t.Gazetteers, nil, "Files of `velum gazetteer build` whose entries stand beside the built-in lists, in what the tagger sees and in resolve. A model runs with the lists that it was trained with and with no others.", shaping, aFile, large),
 
-		opt("inverse.model", &i.Model, "", "Inverse model beside tag.model, a name or a path: what it does not know to be safe is masked as [PHI], beside what tag.model finds. Empty: none. An inverse model can be tag.model itself: then patterns and rules alone say what a thing is.", shaping, nameOrFile, large),
-		opt("inverse.dial", &i.Dial, 0.85, "How much of what may be safe is masked, 0 to 1: at 0 nothing beside tag.model, at 0.5 what is less likely safe than not, at 1 what does not reach the thresholds below. 0.85 leaves 97 of 100 doses, drugs and values in reports and masks 99 of 100 identifiers in notes of a kind that the model never saw (BENCHMARKS.md). `velum evaluate --dial` measures what each setting costs.", shaping, within(0, 1)),
+		opt("inverse.dial", &i.Dial, 0.85, "How much of what may be safe is masked, 0 to 1: of an inverse model as tag.model: at 0 nothing, at 0.5 what is less likely safe than not, at 1 what does not reach the thresholds below. 0.85 leaves 97 of 100 doses, drugs and values in reports and masks 99 of 100 identifiers in notes of a kind that the model never saw (BENCHMARKS.md). `velum evaluate --set inverse.dial=0.5` measures what a setting costs.", shaping, within(0, 1)),
 		opt("inverse.low", &i.Low, 0.9, "Probability from which on a word is safe that the safe lists have, at dial 1. 0.9 and 0.95 are the pair of INV §4.3.6, 0.8 and 0.9 its lower one.", shaping, within(0.5, 1)),
 		opt("inverse.high", &i.High, 0.95, "The same for a word that they have not, or that an unsafe list has.", shaping, within(0.5, 1)),
 		opt("inverse.never", &i.Never, inverse.NeverNames(), "Lists whose words are never safe at dial 1, however probable: INV masks them always.", shaping, oneOf(inverse.NeverNames()...)),
-		opt("inverse.below", &i.Below, 1, "Cascade: the inverse model looks at the notes alone of which tag.model is less sure than this (tag.confidence). 1: at all notes.", shaping, within(0, 1)),
-		opt("inverse.centers", &i.Centers, nil, "Centres, values of read.columns.center, at all of whose notes the inverse model looks, whatever inverse.below says: those that have no labelled notes.", shaping),
 		opt("inverse.words", &i.Words, "", "File of common words to train with, from `velum train --kind words`; it becomes part of the model. Empty: those of the model that training begins with, or none.", aFile, large),
 		opt("inverse.learner", &i.Learner, "crf", "Kind that learns the probability of being safe: crf; bilstm, which INV takes; or ensemble, which puts the inverse models of ensemble.members together. The mean of both masks more than either (BENCHMARKS.md).", oneOf("crf", "bilstm", "ensemble")),
 

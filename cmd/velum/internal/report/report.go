@@ -114,8 +114,7 @@ type reportNotes struct {
 	Excluded    int64   `json:"excluded,omitempty"` // of people who object: left out, and no part of the quarantine
 	Allowed     float64 `json:"quarantined_allowed"`
 	WithSpans   int64   `json:"with_spans"`
-	Inverse     int64   `json:"decided_by_inverse_model,omitempty"` // beside an ordinary one: all, or those of which that was unsure
-	Duplicates  *int64  `json:"duplicate_ids,omitempty"`            // ids that came before; nil when ids are dropped
+	Duplicates  *int64  `json:"duplicate_ids,omitempty"` // ids that came before; nil when ids are dropped
 }
 
 // reportCalendar counts words that fix a date, where dates move.
@@ -279,7 +278,7 @@ func New(m *commit.Manifest, in *Input) *Report {
 		Schema: "velum.report/4", Language: in.Config.Report.Lang, language: page.LanguageOf(in.Config.Report.Lang), Findings: []reportFinding{}, Private: true,
 		Notes: reportNotes{
 			Read: c.Rows, Masked: c.Masked, Quarantined: c.Quarantined - excluded, Excluded: excluded, Share: rounded6(float64(c.Quarantined-excluded) / float64(max(c.Rows, 1))),
-			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Inverse: c.Tally.Get(tally.Inverse, ""), Duplicates: in.Duplicates,
+			Allowed: in.Config.Write.MaxQuarantined, WithSpans: c.Tally.Get(tally.WithSpans, ""), Duplicates: in.Duplicates,
 		},
 		Reasons: sortedCounts(quarantined), Languages: sortedCounts(c.Tally.By(tally.Language)),
 		Spans: spansOf(c.Tally), Confidence: bins(c.Tally), Folders: folders(m), Selection: in.Selection,

@@ -49,7 +49,7 @@ func reportSample(t *testing.T) *Report {
 			"doubt_by/center/7/A/0": 40 * k, "doubt_by/center/7/A/9": 30 * k, "doubt_by/center//14": 20 * k, "doubt_by/center//17": 6 * k,
 			"unknown_words": 270 * k, "foreign": 2 * k,
 			"notes_with_spans": 44 * k, "chosen/candidate": 30 * k, "chosen/review": 3 * k,
-			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k, "inverse": 7 * k,
+			"rule/phone-fax": 2 * k, "always/2": k, "never_list/eponyms": 3 * k, "low_score": k,
 		}
 	}
 	counts := func(k int64) commit.Counts {

@@ -73,10 +73,10 @@ func Mask(ctx context.Context, c *console.Console, load func() (*option.Config, 
 			return exit.Errorf(exit.Config, "see `velum "+verb+" --help`", "--in and --out are needed")
 		}
 		cfg, err := load()
-		f, err := flow.Open(cfg, err)
-		if err == nil && o.Tagged != "" {
-			f, err = f.AsTagged(o.Tagged, c)
+		if err == nil && o.Tagged != "" && cfg.DropPolicy("tag") {
+			c.Log.Warn("the notes stay as they were tagged: what the policy wants of tagging counts for velum run --policy alone", "policy", cfg.Mask.Policy)
 		}
+		f, err := flow.Open(cfg, err)
 		if err != nil {
 			return err
 		}
@@ -589,7 +589,7 @@ type summary struct {
 	Reused     int      `json:"units_reused"`
 	Kept       int      `json:"units_kept"`              // of earlier runs, whose inputs are not given
 	Duplicates *int64   `json:"duplicate_ids,omitempty"` // when they were counted
-	Lost       int64    `json:"words_lost,omitempty"`    // masked, and in a list of what is safe: with an inverse model
+	Lost       int64    `json:"words_lost,omitempty"`    // masked by an inverse model, and in a list of what is safe
 	Seconds    float64  `json:"seconds"`
 	PerSecond  float64  `json:"notes_per_second"`
 	Out        string   `json:"out"`

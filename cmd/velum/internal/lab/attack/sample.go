@@ -89,9 +89,6 @@ func (s *sampler) Put(b *pipeline.Batch) error {
 // private tree has, and the spans of labelled notes.
 func (a *attacker) read(ctx context.Context) (*sample, error) {
 	stages, err := flow.New(a.config)
-	if err == nil {
-		stages, err = stages.AsTagged(a.Dir, a.Console)
-	}
 	if err != nil {
 		return nil, err
 	}
