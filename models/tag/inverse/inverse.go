@@ -13,7 +13,7 @@
 // a higher one, and what they call a weekday, a month, a holiday, a street or a
 // number never.
 //
-// One dial goes from leaving everything to the ordinary tagger (0) over
+// One dial goes from masking nothing (0) over
 // masking also what is not safe at 0.5 (0.5) to those thresholds (1); every
 // token that a lower setting masks is masked by a higher one.
 package inverse
