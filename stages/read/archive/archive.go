@@ -63,6 +63,8 @@ type File struct {
 	given bool  // by name, not found in a folder
 	text  int64 // bytes of text in it, as far as they were counted
 
+	hidden bool // its name begins with a dot or an underscore: it is named and not read
+
 	raw    string   // the folder as the system calls it
 	hashed *hashed  // what was hashed
 	of     *ofTable // what the table of a lakehouse says of it; nil: it is of none
@@ -86,7 +88,7 @@ func (d Drift) String() string { return fmt.Sprintf("%s: column %q %s", d.Path, 
 // Scan finds the files of an archive and plans their units. An input is a
 // file, or a folder that may have folders of months below it; files are taken
 // in the order of their paths, whatever the order of the inputs. Names that begin with a dot or an underscore
-// do not count, as everywhere in the Parquet world.
+// do not count, as everywhere in the Parquet world; files of them that are called like notes are listed in Passed.
 //
 // Every file is read once for its SHA-256, which names its units. A file that
 // is no sound Parquet file, or whose columns are not what the options say, is
@@ -301,7 +303,7 @@ func (a *Archive) find(in string) error {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
-			return nil
+			return a.hide(in, name, e)
 		}
 		if err != nil {
 			if name == in {
@@ -314,6 +316,25 @@ func (a *Archive) find(in string) error {
 		}
 		return a.add(in, name, e)
 	})
+}
+
+// hide takes a file whose name begins with a dot or an underscore among those that are
+// not read, if it is called like a table of notes; what macOS writes beside files (._) is none.
+func (a *Archive) hide(root, name string, e fs.DirEntry) error {
+	switch formOf(name) {
+	case parquetForm, csvForm, jsonForm:
+	default:
+		return nil
+	}
+	if strings.HasPrefix(e.Name(), "._") || !e.Type().IsRegular() {
+		return nil
+	}
+	n := len(a.Files)
+	err := a.add(root, name, e)
+	for i := n; i < len(a.Files); i++ {
+		a.Files[i].form, a.Files[i].hidden = noForm, true
+	}
+	return err
 }
 
 // folder looks whether a folder is a table of a lakehouse, which its log lists.

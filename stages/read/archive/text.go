@@ -138,8 +138,10 @@ func (a *Archive) settleForms() {
 // may hold notes, unless it is known to hold none, or chosen says that somebody has said
 // what the archive is made of.
 func (a *Archive) pass(f *File, chosen bool) {
-	b := commit.BadInput{Input: f.name(), Bytes: f.Bytes, Other: true, Known: chosen || a.holdsNoNotes(f.Path), Path: f.Path}
+	b := commit.BadInput{Input: f.name(), Bytes: f.Bytes, Other: true, Known: chosen || f.hidden || a.holdsNoNotes(f.Path), Path: f.Path}
 	switch {
+	case f.hidden:
+		b.Cause = "has a name that begins with a dot or an underscore"
 	case f.form == noForm:
 		b.Cause = "is of a format that velum does not read"
 	default:
@@ -154,7 +156,7 @@ func (a *Archive) pass(f *File, chosen bool) {
 
 // nameOfNoNotes is the name of a file that holds no notes, wherever it lies: it explains
 // the others, sums them up, configures a program, or has labels of the notes beside it.
-// (Names that begin with a dot or an underscore are not even looked at.)
+// (Names that begin with a dot or an underscore are hidden: see hide.)
 var nameOfNoNotes = regexp.MustCompile(`(?i)^((read.?me|l[eé]eme|llegeix.?me|leia.?me|licen[cs]e|notice|copying|changelog)\b.*` +
 	`|(sha(1|224|256|384|512)|md5)sums?(\.txt)?|checksums?(\.txt)?|thumbs\.db|desktop\.ini|.*\.(md|crc|md5|sha1|sha256|sha512|asc|sig|ya?ml|toml|ini|conf|log|ann))$`)
 
