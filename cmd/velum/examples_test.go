@@ -74,12 +74,23 @@ var goesOn = regexp.MustCompile(`forget|--ask|--answers|--back-to|joins`)
 var shares = regexp.MustCompile(`^velum finish|--shard`)
 
 // readings are examples that need a sample that somebody has read.
-var readings = regexp.MustCompile(`--reading read\.jsonl`)
+var readings = regexp.MustCompile(`--reading read\.jsonl|--line`)
+
+// prepared are commands that go before an example in which the words stand.
+var prepared = []struct{ words, command string }{
+	{"--public-key", "velum evidence -q study/ --sign key.pem --name Ada"}, // somebody has signed
+	{"--take-back", "velum forget -q --out january/ --patient 463"},
+	{"--line", "velum audit prove masked/ --reading read.jsonl"},
+}
 
 // page are examples that serve a page until they are interrupted.
 var page = regexp.MustCompile(`^velum review (.*)$`)
 
-var outOf = regexp.MustCompile(`--out (\S+)`)
+var (
+	outOf       = regexp.MustCompile(`--out (\S+)`)
+	lineOf      = regexp.MustCompile(`--line \d+`)
+	firstNumber = regexp.MustCompile(`\d+`)
+)
 
 // world is the folder that examples run in.
 type world struct {
@@ -150,10 +161,20 @@ func (w *world) try(t *testing.T, example string) {
 			t.Fatal(err)
 		}
 	}
-	if strings.Contains(example, "--public-key") { // somebody has signed
-		if out, err := here.sh("velum evidence -q study/ --sign key.pem --name Ada"); err != nil {
+	for _, b := range prepared {
+		if !strings.Contains(example, b.words) {
+			continue
+		}
+		if out, err := here.sh(b.command); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
+	}
+	if strings.Contains(example, "--line") {
+		listed, err := here.sh("velum audit adjudicate masked/")
+		if err != nil {
+			t.Fatalf("%v: %s", err, listed)
+		}
+		example = lineOf.ReplaceAllString(example, "--line "+firstNumber.FindString(listed))
 	}
 	example = strings.Replace(example, "velum init ", "velum init --yes --force ", 1) // nobody is there to be asked
 	if page.MatchString(example) {

@@ -84,7 +84,7 @@ func (t *torture) sparse() (peak int64, err error) {
 			return 0, err
 		}
 	}
-	if peak > 1<<10 {
+	if peak > 3<<9 {
 		return peak, fmt.Errorf("a sparse file took %d MiB", peak)
 	}
 	return peak, nil

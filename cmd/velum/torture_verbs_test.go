@@ -297,7 +297,7 @@ func (t *torture) endSomehow(c *exec.Cmd, after time.Duration) (how string, err 
 }
 
 // unsteady are names of files that say when or where something was done.
-var unsteady = []string{"_inputs", "_CURRENT", "m.prom"}
+var unsteady = []string{"_inputs", "_CURRENT", "_forgotten", "m.prom"} // _forgotten has a secret of its own
 
 // filesBelow returns the hash of every file of a folder, by name; audit logs
 // and other unsteady files are only named.

@@ -41,7 +41,7 @@ type UnitOptions struct {
 
 	// Places are the columns of Batch.Extra that say where a row stands in its file of text:
 	// line, byte, and what breaks the format. They stand in the quarantine. None: nobody knows.
-	Places []string
+	Places [3]string
 
 	Centers bool   // the column "center" of Batch.Extra is the centre of a note: it stands in the private part of notes, and they are counted by it
 	Dates   string // how dates were moved, for the metadata of public parts; "": they were not
@@ -576,10 +576,10 @@ func (u *Unit) settleCandidates() error {
 	return u.tagged.PutNotes(&u.held, listed)
 }
 
-// placesOf are the columns of a batch that say where its rows stand in files of text.
-func (u *Unit) placesOf(b *pipeline.Batch) (all []*pipeline.Column) {
-	for _, name := range u.o.Places {
-		all = append(all, b.ExtraNamed(name))
+// placesOf are the columns of a batch that say where its rows stand in files of text: nil each, where they are of no such file.
+func (u *Unit) placesOf(b *pipeline.Batch) (all [3]*pipeline.Column) {
+	for k, name := range u.o.Places {
+		all[k] = b.ExtraNamed(name)
 	}
 	return all
 }
@@ -602,9 +602,7 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 			columns = append(columns, column{name: "text", binary: true})
 		}
 		u.placesAt = len(columns)
-		if len(u.o.Places) > 0 {
-			columns = append(columns, column{name: "line", kind: pipeline.Int64Column}, column{name: "byte", kind: pipeline.Int64Column}, column{name: "cause", dict: true})
-		}
+		columns = append(columns, column{name: "line", kind: pipeline.Int64Column}, column{name: "byte", kind: pipeline.Int64Column}, column{name: "cause", dict: true})
 		if u.quarantine, err = u.begin("quarantine", columns, true); err != nil {
 			return err
 		}
@@ -624,9 +622,14 @@ func (u *Unit) putQuarantine(b *pipeline.Batch) (err error) {
 		}
 		for k, c := range places {
 			to := &t.columns[u.placesAt+k]
-			if c.Kind == pipeline.BytesColumn {
+			switch {
+			case c == nil && to.kind == pipeline.BytesColumn:
+				to.bytes(nil)
+			case c == nil:
+				to.int64(0)
+			case c.Kind == pipeline.BytesColumn:
 				to.bytes(c.Bytes.At(i))
-			} else {
+			default:
 				to.int64(int64(c.Fixed[i]))
 			}
 		}

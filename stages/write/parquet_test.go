@@ -264,7 +264,7 @@ func TestUnit(t *testing.T) {
 			"id10 | 10 | 0.5 | es | candidate | visto por Ada Bosch en Reus | 3 0 0 0 0 0 | O O B-PERSON I-PERSON O B-LOCATION",
 			"id13 | 13 | 0.5 | es | candidate | <null> | <null> | <null>",
 		},
-		"quarantine": {"11 | id11 | surviving_value | no Pau"},
+		"quarantine": {"11 | id11 | surviving_value | no Pau | 0 | 0 | "},
 	} {
 		if got := rowsOf(t, partOf(t, dir, kind)); !slices.Equal(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", kind, strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -245,9 +245,6 @@ func (a *Archive) Mark(u *commit.Unit) string {
 	return fmt.Sprintf("%x-%x", mark[:4], mark[4:])
 }
 
-// HasPlaces tells whether the notes are rows of text, of which it is known where they stand.
-func (a *Archive) HasPlaces() bool { return a.o.Places }
-
 // HasDocuments tells whether the notes are documents.
 func (a *Archive) HasDocuments() bool { return a.o.HasDocuments }
 

@@ -126,7 +126,7 @@ const notQuoted = "its first line may hold no names of columns, so that it is no
 
 // columnWords are words that names of columns are made of: in a header there is one of nothing else.
 const columnWords = " id ids uid uuid note notes nota notas text texto texts textos txt free libre cod codi codigo código code num numero número fecha data date dia year ano año any mes month sexo sex edad age " +
-	"tipo type document documento doc informe report registro episodio episode servicio center centro centre unidad patient paciente pacient nhc person persona usuario campo field value valor comentario evolucion evolución curso "
+	"tipo type document documento doc informe report registro episodio episode servicio center centro centre unidad patient paciente pacient nhc person persona usuario campo field value valor comentario evolucion evolución curso clave clau sala planta alta key "
 
 // IsHeader tells whether a cell of the first line may be the name of a column: it begins with a letter, is short, and is no
 // sentence, number or person's name.
@@ -134,9 +134,9 @@ func IsHeader(h string) bool {
 	if !headerName.MatchString(h) || len(strings.Fields(h)) > mostWords || longNumber.MatchString(h) {
 		return false
 	}
-	for _, word := range strings.FieldsFunc(h, func(r rune) bool { return !unicode.IsLetter(r) }) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(h), func(r rune) bool { return !unicode.IsLetter(r) }) {
 		classes := gazetteer.Default().Classes([]byte(word))
-		if classes&(gazetteer.GivenName|gazetteer.Surname) != 0 && classes&(gazetteer.CommonWord|gazetteer.Month|gazetteer.MedicalTerm) == 0 {
+		if !strings.Contains(columnWords, " "+word+" ") && classes&(gazetteer.GivenName|gazetteer.Surname) != 0 && classes&(gazetteer.CommonWord|gazetteer.Month|gazetteer.MedicalTerm) == 0 {
 			return false
 		}
 	}

@@ -142,15 +142,19 @@ func (t *table) byName(name string) *column {
 	return nil
 }
 
-// names lists the columns; what may be words of a note is only numbered.
+// shown is the column's name; what may be words of a note is only numbered.
+func (c *column) shown() string {
+	if c.name == "" {
+		return "(column " + strconv.Itoa(c.number+1) + ")"
+	}
+	return c.name
+}
+
+// names lists the columns.
 func (t *table) names() string {
 	var all []string
 	for _, c := range t.columns {
-		if c.name == "" {
-			all = append(all, "(column "+strconv.Itoa(c.number+1)+")")
-		} else {
-			all = append(all, c.name)
-		}
+		all = append(all, c.shown())
 	}
 	if len(all) == 0 {
 		return "none that holds text or numbers"

@@ -54,8 +54,8 @@ func (p *proposal) left() (names []string) {
 		return nil
 	}
 	for _, c := range p.table.columns {
-		if r := &p.roles; c.name != "" && c != r.text && c != r.id && c != r.patient && c != r.date {
-			names = append(names, c.name)
+		if r := &p.roles; c != r.text && c != r.id && c != r.patient && c != r.date {
+			names = append(names, c.shown())
 		}
 	}
 	return names

@@ -321,9 +321,6 @@ func (m *masking) plan(key *secret.Key) (*commit.Plan, error) {
 	if m.Read.Columns.Patient != "" {
 		sum += patientsVersion
 	}
-	if m.archive.HasPlaces() {
-		sum += rowsVersion
-	}
 	if m.Choose.Use {
 		sum += fmt.Sprint(" listed ", fmt.Sprint(choose.ShortlistSizes(m.Choose.K, m.Choose.Review)))
 	}
@@ -639,12 +636,8 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 	if m.Read.Columns.Patient != "" {
 		patients = input.PatientColumn
 	}
-	var places []string
-	if m.archive.HasPlaces() {
-		places = input.PlaceColumns
-	}
 	return write.UnitOptions{
-		Places: places, Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
+		Places: [3]string(input.PlaceColumns), Dates: moved, Quasi: quasi, Patients: patients, Imitated: imitated,
 		Model: m.Model.Header().Name, Categories: m.Model.TagSet().Categories, Pass: m.Passing(anonymize.Without(m.archive.Kept, quasi)), NoSpans: !m.Write.Spans,
 		IDs: m.Read.IDs != "drop", Centers: m.Read.Columns.Center != "", QuarantineText: m.Write.QuarantineText, RowGroup: m.Write.RowGroupRows,
 	}, errors.Join(err1, err2, err3)
@@ -652,7 +645,7 @@ func (m *masking) writeOptions() (write.UnitOptions, error) {
 
 // OutputVersion changes whenever the same input, options and model give other
 // bytes, so that a new velum does not take an old one's units for its own.
-const OutputVersion = "velum output 11 patterns " + patterns.Version + " " + configs.PackVersion + " "
+const OutputVersion = "velum output 12 patterns " + patterns.Version + " " + configs.PackVersion + " "
 
 // numbersVersion is the same where numbers of rows are ids: since 2 they have a
 // mark of the file, since 3 not one of its content.
@@ -665,9 +658,6 @@ const placesVersion = " places 2"
 // patientsVersion is the same where patients have ids: since 2 they have one form,
 // and who objects is part of the units' names.
 const patientsVersion = " patients 2"
-
-// rowsVersion is the same where notes are rows of text: the quarantine says where they stand.
-const rowsVersion = " rows 1"
 
 // joinedVersion is the same where ids are joined: since 2 bars within them get a
 // backslash.

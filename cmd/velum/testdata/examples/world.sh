@@ -50,6 +50,7 @@ for language in es ca; do
 done
 velum train --quiet --kind dictionary --gazetteer names.velum --archive notes.jsonl --out dictionary.velum > /dev/null
 velum train --quiet --kind words --archive archive/2026-01/notes.parquet --out common.velum > /dev/null
+printf 'center\ncenter-1\n' > people.csv
 printf 'patient_id\nnobody-1\nnobody-2\n' > objections.csv
 head -c 32 /dev/urandom > study.key
 chmod 0400 study.key
@@ -86,7 +87,7 @@ velum run --quiet --in 2026-01.parquet --out january/ --set read.columns.patient
 velum audit verify masked/ --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/' > head.txt
 velum mask --quiet --tagged masked/ --in archive/ --out extract/ --set key.file=study.key --set 'mask.operators=PERSON=encrypt' > /dev/null
 cp masked.private/_audit/audit.jsonl releases.jsonl
-printf 'mask: {policy: research}\nkey: {file: study.key}\nread: {columns: {patient: patient_id, date: date}}\nchoose: {use: false}\n' > study.yaml
+printf 'mask: {policy: research}\nkey: {file: study.key}\nread: {columns: {patient: patient_id, date: date}, keep: [center]}\nchoose: {use: false}\nanonymity: {k: 2, columns: {center: value}}\n' > study.yaml
 velum run --quiet --config study.yaml --in archive/ --out study/ > /dev/null
 velum evidence --facts-template > house.yaml
 velum evidence --quiet study/ > /dev/null
