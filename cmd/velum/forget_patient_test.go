@@ -78,7 +78,7 @@ var kindsOfOutput = map[string]string{
 	"k-anonymity":   " --k 2 --set read.keep=center --set anonymity.columns=center=value",
 	"dropped ids":   " --set read.ids=drop",
 	"known people":  " --people PEOPLE --set choose.use=false",
-	"keyed, pseudo": " --policy research --set key.file=KEY --set mask.purpose=test --set read.ids=keyed",
+	"keyed, pseudo": " --policy research --recall 0 --set key.file=KEY --set mask.purpose=test --set read.ids=keyed",
 }
 
 // TestForgetPatient: of outputs of every kind, several months, a forgotten patient

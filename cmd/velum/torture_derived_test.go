@@ -10,8 +10,8 @@ import (
 // of attacks, which are whole or not there.
 var derived = []writer{
 	{name: "mask shuffled", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --set key.file={}/key --set mask.operators=PERSON=shuffle,LOCATION=shuffle,AGE=age --k 2 --set read.keep=center,language --set anonymity.columns=center=value,language=value --set anonymity.text=AGE=number", grows: true, quick: true},
-	{name: "mask known", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --set key.file={}/key --set read.columns.patient=patient_id --people {}/people.csv --exclude {}/objects.csv --set people.unmatched=warn", grows: true},
-	{name: "run with surrogates", args: "run --in {}/in --out out --model {}/m.velum --policy research --set key.file={}/key --set read.columns.patient=patient_id --k 2 --set read.keep=center --set anonymity.columns=center=value", grows: true, quick: true},
+	{name: "mask known", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --recall 0 --set key.file={}/key --set read.columns.patient=patient_id --people {}/people.csv --exclude {}/objects.csv --set people.unmatched=warn", grows: true},
+	{name: "run with surrogates", args: "run --in {}/in --out out --model {}/m.velum --policy research --recall 0 --set key.file={}/key --set read.columns.patient=patient_id --k 2 --set read.keep=center --set anonymity.columns=center=value", grows: true, quick: true},
 }
 
 // derive disturbs them as the other verbs that write.

@@ -34,7 +34,7 @@ type writer struct {
 // write.
 var writers = []writer{
 	{name: "run", args: "run --in {}/in --out out --model {}/m.velum --audit 5 --metrics m.prom", grows: true},
-	{name: "mask", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --set key.file={}/key --without-patient", grows: true, quick: true},
+	{name: "mask", args: "mask --set mask.again=allow --tagged {}/out --in {}/in --out ext --model {}/m.velum --policy research --recall 0 --set key.file={}/key --without-patient", grows: true, quick: true},
 	{name: "forget", args: "forget --out out --model {}/m.velum {}/in/year=2026/month=01", from: []string{"out", "out.private"}, grows: true, quick: true},
 	{name: "learn", args: "learn --in {}/in --gold {}/gold.jsonl --dev {}/dev.jsonl --out learned --slice 100 --turns 1 --k 20 --set choose.min_tokens=1 --set train.iterations=5", grows: true},
 	{name: "promote", args: "models promote {}/n.velum --models models --force", from: []string{"models"}, grows: true, quick: true},

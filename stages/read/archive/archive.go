@@ -296,9 +296,9 @@ func (a *Archive) find(in string) error {
 		return nil
 	}
 	return filepath.WalkDir(in, func(name string, e fs.DirEntry, err error) error {
-		if name != in && strings.ContainsAny(e.Name()[:1], "._") {
-			if e.IsDir() {
-				return fs.SkipDir
+		if hidden(in, name) {
+			if err != nil || e.IsDir() {
+				return nil
 			}
 			return a.hide(in, name, e)
 		}
@@ -315,7 +315,13 @@ func (a *Archive) find(in string) error {
 	})
 }
 
-// hide takes a file whose name begins with a dot or an underscore among those that are
+// hidden tells whether a name below root begins with a dot or an underscore, or that of a folder between.
+func hidden(root, name string) bool {
+	below, err := filepath.Rel(root, name)
+	return err == nil && below != "." && slices.ContainsFunc(strings.Split(filepath.ToSlash(below), "/"), func(part string) bool { return part[0] == '.' || part[0] == '_' })
+}
+
+// hide takes a file that is hidden among those that are
 // not read, if it is called like a table of notes; what macOS writes beside files (._) is none.
 func (a *Archive) hide(root, name string, e fs.DirEntry) error {
 	switch formOf(name) {

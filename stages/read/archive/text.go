@@ -108,9 +108,8 @@ func (a *Archive) settleForms() {
 	var kept, others []File
 	read := map[string]bool{}
 	for _, f := range a.Files {
-		spans := filepath.Base(f.Path) == "spans.parquet" && tables[filepath.Dir(f.Path)] && !f.given
 		switch {
-		case spans:
+		case isSpans(&f, tables):
 			others = append(others, f)
 			continue
 		case want != noForm && (f.given || f.form == want || want == dumpForm && f.form == noteForm || want == noteForm && f.form == dumpForm):
@@ -129,9 +128,14 @@ func (a *Archive) settleForms() {
 	for i := range others {
 		if name := spelled(others[i].Path); !read[name] {
 			read[name] = true
-			a.pass(&others[i], want != noForm || tables[filepath.Dir(others[i].Path)])
+			a.pass(&others[i], want != noForm || isSpans(&others[i], tables))
 		}
 	}
+}
+
+// isSpans tells whether a file is the table of spans that velum convert writes beside notes.parquet.
+func isSpans(f *File, tables map[string]bool) bool {
+	return filepath.Base(f.Path) == "spans.parquet" && tables[filepath.Dir(f.Path)] && !f.given
 }
 
 // pass names a file that is not of what the archive is made of. That is a fault, for it

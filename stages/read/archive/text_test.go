@@ -107,6 +107,8 @@ func TestTextArchives(t *testing.T) {
 			input.Options{}, []string{"1: a"}, "", "LEEME.txt a.csv.sha256 b.md"},
 		{"what is hidden", map[string]string{"a.csv": "note_id,text\n1,a\n", "_b.csv": "note_id,text\n2,b\n", ".c.parquet": "x"},
 			input.Options{}, []string{"1: a"}, "", ".c.parquet _b.csv"},
+		{"what lies in hidden folders", map[string]string{"a.csv": "note_id,text\n1,a\n", "_b/c.csv": "note_id,text\n2,b\n", "d/.e/f/g.parquet": "x", "_log/h.txt": "x"},
+			input.Options{}, []string{"1: a"}, "", "_b/c.csv d/.e/f/g.parquet"},
 		{"hidden alone", map[string]string{"_b.csv": "note_id,text\n2,b\n"}, input.Options{}, nil, "", ""},
 		{"what could be notes", map[string]string{"a.csv": "note_id,text\n1,a\n", "nota.txt": "una nota"},
 			input.Options{}, []string{"1: a"}, "nota.txt: is of another format (txt) than the archive", ""},

@@ -24,7 +24,7 @@ func research(t *testing.T, env ...string) *Flow {
 	if err := os.WriteFile(key, []byte("a key of thirty-two bytes, no more"), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	c, err := option.Load(option.Sources{Env: append([]string{"VELUM_MASK_POLICY=research", "VELUM_KEY_FILE=" + key,
+	c, err := option.Load(option.Sources{Env: append([]string{"VELUM_MASK_POLICY=research", "VELUM_TAG_RECALL=0", "VELUM_KEY_FILE=" + key,
 		"VELUM_TAG_MODEL=primary-care", "VELUM_READ_COLUMNS_PATIENT=patient"}, env...)})
 	f, err := Open(c, err)
 	if err != nil {

@@ -82,7 +82,7 @@ func (m *Model) Bias(recall float64) (tagger.DialPoint, error) {
 	h := m.Header()
 	at, err := h.Bias(recall, PrecisionFloor)
 	if err != nil {
-		return at, exit.With(exit.Config, fmt.Errorf("tag.recall: %w", err), "ask for less, or train with notes of this kind")
+		return at, exit.With(exit.Config, fmt.Errorf("tag.recall: %w", err), "ask for less (--recall 0 masks as the model does), or train with notes of this kind")
 	}
 	return at, nil
 }
@@ -104,9 +104,6 @@ func (m *Model) set(c *option.Config) error {
 		return nil
 	}
 	at, err := m.Bias(c.Tag.Recall)
-	if err != nil && c.DropPolicy("tag") { // a policy does not know the model
-		return nil
-	}
 	m.Label.OBias = at.Bias
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/velum-health/velum/cmd/velum/internal/flow"
 	"github.com/velum-health/velum/pipeline/commit"
 )
 
@@ -101,10 +102,11 @@ func (m *masking) printPlan(units *commit.Plan) error {
 	}
 	seconds := float64(left) / notesPerSecondAndCore / float64(m.Workers())
 	if m.JSON {
-		return json.NewEncoder(m.Out).Encode(map[string]any{
+		err := json.NewEncoder(m.Out).Encode(map[string]any{
 			"files": len(m.archive.Files), "units": len(units.Units), "notes": rows, "unreadable_files": len(m.archive.Bad),
 			"workers": m.Workers(), "estimated_seconds": seconds, "changes": m.changes, "tables": units.Tables,
 		})
+		return cmp.Or(err, m.unread())
 	}
 	for _, f := range m.archive.Files {
 		if _, err := m.Printf("%s: %d notes, %.1f MB\n", f.Path, f.Rows, float64(f.Bytes)/1e6); err != nil {
@@ -119,7 +121,15 @@ func (m *masking) printPlan(units *commit.Plan) error {
 	}
 	_, err := m.Printf("%d files, %d units, %d notes with %d workers: about %v; nothing was written\n",
 		len(m.archive.Files), len(units.Units), rows, m.Workers(), time.Duration(seconds*float64(time.Second)).Round(time.Second))
-	return err
+	return cmp.Or(err, m.unread())
+}
+
+// unread is the fault of the files that a run would not read.
+func (m *masking) unread() error {
+	if len(m.archive.Bad) == 0 {
+		return nil
+	}
+	return flow.BadInputs(m.archive.Bad)
 }
 
 // printChanges prints how many files have each fate, and names those that do
