@@ -10,13 +10,11 @@ import (
 func (a *app) fileFlags(c *cobra.Command, f *notes.Options) {
 	flags := c.Flags()
 	flags.StringVar(&f.In, "in", "", "`PATH` to read (file or folder)")
-	flags.StringVar(&f.From, "from", "", "its `FORMAT`: brat, i2b2, conll, jsonl, csv, parquet; told from the files if left out")
+	flags.StringVar(&f.From, "from", "", "its `FORMAT`: brat, i2b2, jsonl, csv, parquet; told from the files if left out")
 	flags.StringVar(&f.Out, "out", "", "`PATH` to write")
 	flags.StringVar(&f.To, "to", "", "its `FORMAT`; told from the name if left out")
-	flags.StringVar(&f.UnitIn, "offsets-in", "codepoints", "what offsets count in jsonl, csv and conll input: bytes, codepoints, utf16")
+	flags.StringVar(&f.UnitIn, "offsets-in", "codepoints", "what offsets count in jsonl and csv input: bytes, codepoints, utf16")
 	flags.StringVar(&f.UnitOut, "offsets-out", "codepoints", "the same for output")
-	flags.StringVar(&f.Scheme, "scheme", "BIO", "tag scheme of conll output: BIO or BIOESU")
-	flags.BoolVar(&f.Columns, "columns", true, "write offset columns in conll output, so that it can be read back exactly")
 	a.noteFlags(c)
 }
 
@@ -30,9 +28,8 @@ func newConvertCommand(a *app) *cobra.Command {
 	var f notes.Options
 	c := &cobra.Command{
 		Use:   "convert --in PATH --out PATH [--from FORMAT] [--to FORMAT]",
-		Short: "Convert labelled notes between brat, i2b2 XML, CoNLL, JSONL, CSV and Parquet",
+		Short: "Convert labelled notes between brat, JSONL, CSV and Parquet, and from XML of i2b2",
 		Example: `  velum convert --in dev/ --from brat --out dev.jsonl --to jsonl
-  velum convert --in dev.jsonl --out dev.conll --scheme BIOESU
   velum convert --in labels.jsonl --offsets-in utf16 --out brat/ --to brat`,
 		Args: noArgs,
 		RunE: call(a, notes.Convert, &f),

@@ -12,7 +12,7 @@ func newEmbedCommand(a *app) *cobra.Command {
 		Use:   "embed --in PATH --out FILE",
 		Short: "Learn vectors and clusters of words from an archive without labels",
 		Long: `Learn vectors of words from notes that nobody has labelled, and clusters of them. PATH is
-an archive (Parquet, dumps), a file of notes (jsonl, csv, conll; .gz too), a folder of brat
+an archive (Parquet, dumps), a file of notes (jsonl, csv; .gz too), a folder of brat
 or i2b2 notes, or plain lines (.txt.gz; --from lines for others).
 
 FILE holds forms of the notes: it is private (mode 0600), and --min-notes and

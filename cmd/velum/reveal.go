@@ -23,6 +23,6 @@ counted. The output holds words of notes: its mode is 0600.`,
 	flags.StringVar(&f.From, "from", "", "its `FORMAT`: jsonl, csv, parquet and others; told from the file if left out")
 	flags.StringVar(&f.Out, "out", "", "`PATH` to write")
 	flags.StringVar(&f.To, "to", "", "its `FORMAT`; told from the name if left out")
-	f.UnitIn, f.UnitOut, f.Scheme = "codepoints", "codepoints", "BIO"
+	f.UnitIn, f.UnitOut = "codepoints", "codepoints"
 	return c
 }

@@ -27,7 +27,6 @@ var formats = []struct {
 	{"parquet", openParquet},
 	{"brat", func(p string, o text.Options) (Text, error) { return text.NewBrat(p, o) }},
 	{"i2b2", func(p string, o text.Options) (Text, error) { return text.NewI2B2(p, o) }},
-	{"conll", func(p string, o text.Options) (Text, error) { return text.NewCoNLL(p, o) }},
 	{"jsonl", func(p string, o text.Options) (Text, error) { return text.NewJSONL(p, o) }},
 	{"csv", func(p string, o text.Options) (Text, error) { return text.NewCSV(p, o) }},
 }

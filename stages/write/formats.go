@@ -23,8 +23,6 @@ var formats = []struct {
 }{
 	{"parquet", func(p string, o TextOptions) (Text, error) { return NewTables(p, o) }},
 	{"brat", func(p string, o TextOptions) (Text, error) { return NewBrat(p, o) }},
-	{"i2b2", func(p string, o TextOptions) (Text, error) { return NewI2B2(p, o) }},
-	{"conll", func(p string, o TextOptions) (Text, error) { return NewCoNLL(p, o) }},
 	{"jsonl", func(p string, o TextOptions) (Text, error) { return NewJSONL(p, o) }},
 	{"csv", func(p string, o TextOptions) (Text, error) { return NewCSV(p, o) }},
 }
@@ -38,8 +36,8 @@ func Formats() []string {
 	return names
 }
 
-// Create begins output in the named format: a folder for parquet, brat and
-// i2b2, a file for the others. conll needs batches with tokens.
+// Create begins output in the named format: a folder for parquet and brat,
+// a file for the others.
 func Create(format, path string, o TextOptions) (Text, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {

@@ -16,16 +16,13 @@ import (
 	"github.com/velum-health/velum/pipeline/offset"
 )
 
-// TextOptions are the choices of the writers of text formats (brat, i2b2,
-// CoNLL, JSONL, CSV). The zero value works.
+// TextOptions are the choices of the writers of text formats (brat, JSONL,
+// CSV). The zero value works.
 type TextOptions struct {
 	Gold bool        // write Batch.Gold, not Batch.Spans
-	Unit offset.Unit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
+	Unit offset.Unit // what offsets count in JSONL and CSV; the other formats fix it
 
 	NoText bool // brat: .ann files only, beside texts that are elsewhere
-
-	Scheme  pipeline.Scheme // CoNLL
-	Offsets bool            // CoNLL: columns token, start, end, tag
 
 	Comma       rune   // CSV: delimiter; 0 means a comma
 	IDColumn    string // CSV header, JSONL field; "" means id

@@ -349,9 +349,6 @@ func (t *table) Next(b *pipeline.Batch) error {
 
 // fileFormat is the format of a file by its name; "" if it has no notes.
 func FormatOf(name string) string {
-	if strings.EqualFold(filepath.Ext(name), ".conll") {
-		return "conll"
-	}
 	if f := formOf(name); f != noteForm && f != dumpForm && f != documentForm {
 		return f.String()
 	}

@@ -140,6 +140,19 @@ func TestSkipUnknownAndTooLong(t *testing.T) {
 	}
 }
 
+// rewrite writes data to one file of dir, over what was there.
+func rewrite(t interface{ Fatal(...any) }, dir, data string) string {
+	return rewriteAs(t, dir, "in", data)
+}
+
+func rewriteAs(t interface{ Fatal(...any) }, dir, name, data string) string {
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func FuzzBrat(f *testing.F) {
 	f.Add("T1\tPERSON 0 3\tAda\n", "Ada Lima")
 	f.Add("T1\tPERSON 0 1;2 3\tAd\r\n#1\tx", "ŀ😀é\r\n")

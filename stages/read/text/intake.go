@@ -1,5 +1,5 @@
 // Package text reads the text formats that notes and corpora come in: CSV, JSONL, brat,
-// i2b2, CoNLL, plain text; and tables of notes and spans. Each is a pipeline.Source
+// i2b2, plain text; and tables of notes and spans. Each is a pipeline.Source
 // with spans as Gold. What breaks its format is an *input.Error.
 package text
 
@@ -24,7 +24,7 @@ import (
 )
 
 // Options are the choices of the readers of text formats (brat, i2b2,
-// CoNLL, JSONL, CSV). The zero value works.
+// JSONL, CSV). The zero value works.
 type Options struct {
 	Notes   int // notes a batch; 0 means 1024
 	Bytes   int // text after which a batch is full; 0 means 8 MiB
@@ -42,7 +42,7 @@ type Options struct {
 	// a note without text, BadRow. nil: such a row ends the reading.
 	SetAside func(error)
 
-	Unit offset.Unit // what offsets count in JSONL, CSV and CoNLL; the other formats fix it
+	Unit offset.Unit // what offsets count in JSONL and CSV; the other formats fix it
 
 	TextDir string // brat: the folder of the .txt files, when it is not that of the .ann files
 

@@ -175,7 +175,6 @@ func TestOpenErrors(t *testing.T) {
 	open := map[string]func(path string) error{
 		"jsonl": func(p string) error { _, err := text.NewJSONL(p, text.Options{}); return err },
 		"csv":   func(p string) error { _, err := text.NewCSV(p, text.Options{}); return err },
-		"conll": func(p string) error { _, err := text.NewCoNLL(p, text.Options{}); return err },
 	}
 	for name, do := range open {
 		if err := do(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {

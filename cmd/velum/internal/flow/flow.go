@@ -171,15 +171,6 @@ func (f *Flow) Taught(set *pipeline.TagSet, to func(pipeline.Category) pipeline.
 // TeachSteps is the row of `velum train` and `velum embed`.
 func TeachSteps(c *option.Config) []pipeline.Step { return []pipeline.Step{Tokenized(c)} }
 
-// ConvertSteps is the row of `velum convert` and `velum synth`: CoNLL is the
-// one format that needs tokens.
-func ConvertSteps(to string) []pipeline.Step {
-	if to == "conll" {
-		return []pipeline.Step{tokenize.New(tokenize.Options{MaxBytes: 1 << 30, MaxTokens: 1 << 28, AllowControls: true})}
-	}
-	return nil
-}
-
 // GivenSteps is the row of `velum evaluate --system`: the spans come from a
 // file, by the note's id.
 func GivenSteps(g *files.Tree) []pipeline.Step {
@@ -193,7 +184,8 @@ func GivenSteps(g *files.Tree) []pipeline.Step {
 		}
 		return nil
 	}
-	return append(ConvertSteps("conll"), pipeline.Step{Name: "give", New: func() func(*pipeline.Batch) error { return give }})
+	whole := tokenize.New(tokenize.Options{MaxBytes: 1 << 30, MaxTokens: 1 << 28, AllowControls: true})
+	return []pipeline.Step{whole, {Name: "give", New: func() func(*pipeline.Batch) error { return give }}}
 }
 
 // Tokenized is the step that every verb but convert and synth begins with.

@@ -22,7 +22,7 @@ import (
 
 // extensions of the files of each format, for telling formats apart.
 var extensions = map[string]string{
-	".ann": "brat", ".xml": "i2b2", ".conll": "conll", ".parquet": "parquet",
+	".ann": "brat", ".xml": "i2b2", ".parquet": "parquet",
 	".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv",
 }
 
@@ -148,13 +148,15 @@ func OpenNotes(flag, format, path string, o text.Options) (read.Text, error) {
 	return src, nil
 }
 
-// CreateNotes opens the output of a verb that writes labelled notes, and tells
-// its format.
-func CreateNotes(flag, format, path string, o write.TextOptions) (write.Text, string, error) {
+// CreateNotes opens the output of a verb that writes labelled notes.
+func CreateNotes(flag, format, path string, o write.TextOptions) (write.Text, error) {
 	format, err := FormatOf(flag, format, path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	dst, err := write.Create(format, path, o)
-	return dst, format, err
+	if err != nil {
+		err = exit.With(exit.Config, err, "")
+	}
+	return dst, err
 }

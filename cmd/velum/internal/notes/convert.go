@@ -25,8 +25,6 @@ import (
 type Options struct {
 	In, From, Out, To string
 	UnitIn, UnitOut   string // what offsets count
-	Scheme            string // of tags in CoNLL output
-	Columns           bool   // of offsets in it
 }
 
 // text returns how the notes are read and written.
@@ -40,13 +38,10 @@ func (o *Options) text(cfg *option.Config) (r text.Options, w write.TextOptions,
 	if r.Unit, err = offset.ParseUnit(o.UnitIn); err == nil {
 		w.Unit, err = offset.ParseUnit(o.UnitOut)
 	}
-	if err == nil {
-		w.Scheme, err = pipeline.ParseScheme(o.Scheme)
-	}
 	if err != nil {
 		return r, w, exit.With(exit.Config, err, "")
 	}
-	w.Comma, w.Offsets, w.IDColumn, w.TextColumn = r.Comma, o.Columns, r.IDColumn, r.TextColumn
+	w.Comma, w.IDColumn, w.TextColumn = r.Comma, r.IDColumn, r.TextColumn
 	return r, w, nil
 }
 
@@ -63,12 +58,12 @@ func Convert(ctx context.Context, c *console.Console, cfg *option.Config, f *Opt
 		return err
 	}
 	defer src.Close()
-	dst, to, err := flow.CreateNotes("to", f.To, f.Out, w)
+	dst, err := flow.CreateNotes("to", f.To, f.Out, w)
 	if err != nil {
 		return err
 	}
 	n := &Counted{Text: dst, Progress: c.NewProgress("convert", "notes", 0), Gold: true}
-	err = pipeline.Run(ctx, src, flow.ConvertSteps(to), n, nil)
+	err = pipeline.Run(ctx, src, nil, n, nil)
 	flow.WarnUnknown(c, f.In, src.Warnings().Unknown)
 	return ended(c, n, flow.InputError(err), f.Out)
 }

@@ -54,16 +54,15 @@ func Synth(ctx context.Context, c *console.Console, f *SynthOptions) error {
 		return err
 	}
 	n := &Counted{Text: dst, Progress: c.NewProgress("synth", "notes", f.Notes.Notes), Gold: true}
-	err = pipeline.Run(ctx, synth.New(f.Notes), flow.ConvertSteps(f.To), n, nil)
+	err = pipeline.Run(ctx, synth.New(f.Notes), nil, n, nil)
 	return ended(c, n, err, f.Out)
 }
 
-func (s *SynthOptions) sink() (dst write.Text, err error) {
+func (s *SynthOptions) sink() (write.Text, error) {
 	if s.To == "archive" {
 		return newArchive(s.Out, s.Notes.Notes, s.Months)
 	}
-	dst, s.To, err = flow.CreateNotes("to", s.To, s.Out, write.TextOptions{Gold: true, Offsets: true})
-	return dst, err
+	return flow.CreateNotes("to", s.To, s.Out, write.TextOptions{Gold: true})
 }
 
 // archive writes months of Parquet as `velum run` reads them, and all gold

@@ -30,7 +30,7 @@ func Tag(ctx context.Context, c *console.Console, cfg *option.Config, f *Options
 		return err
 	}
 	defer src.Close()
-	dst, _, err := flow.CreateNotes("to", f.To, f.Out, w)
+	dst, err := flow.CreateNotes("to", f.To, f.Out, w)
 	if err != nil {
 		return err
 	}

@@ -325,7 +325,7 @@ func (s *session) export(ctx context.Context, c *console.Console, o *Options) er
 	if s.asks.answers != nil {
 		return s.exportAnswers(c, o)
 	}
-	dst, _, err := flow.CreateNotes("to", o.To, o.Out, write.TextOptions{Gold: true, Offsets: true})
+	dst, err := flow.CreateNotes("to", o.To, o.Out, write.TextOptions{Gold: true})
 	if err != nil {
 		return err
 	}

@@ -219,7 +219,7 @@ func (m *measure) draw(b *pipeline.Batch, i int) {
 // writeSample writes the notes of the sample with their spans, for `velum
 // review --ask usefulness`.
 func (m *measure) writeSample(o *UsefulnessOptions) error {
-	dst, _, err := flow.CreateNotes("out", "", o.Out, write.TextOptions{})
+	dst, err := flow.CreateNotes("out", "", o.Out, write.TextOptions{})
 	if err != nil {
 		return err
 	}

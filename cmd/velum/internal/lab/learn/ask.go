@@ -125,7 +125,7 @@ func (l *learning) writeQuestions(ctx context.Context, q *turns.Questions, forma
 	if err != nil {
 		return err
 	}
-	dst, _, err := flow.CreateNotes("to", format, path, write.TextOptions{Offsets: true})
+	dst, err := flow.CreateNotes("to", format, path, write.TextOptions{})
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (l *learning) ask(ctx context.Context, f *Options) error {
 	path, at := f.Questions, f.Questions
 	if at == "" {
 		name := "notes"
-		if f.To != "brat" && f.To != "i2b2" && f.To != "parquet" {
+		if f.To != "brat" && f.To != "parquet" {
 			name += "." + f.To
 		}
 		path, at = filepath.Join(folder, name), draft.Path(name)
