@@ -79,7 +79,7 @@ var readings = regexp.MustCompile(`--reading read\.jsonl|--line`)
 // prepared are commands that go before an example in which the words stand.
 var prepared = []struct{ words, command string }{
 	{"--public-key", "velum evidence -q study/ --sign key.pem --name Ada"}, // somebody has signed
-	{"--take-back", "velum forget -q --out january/ --patient 463"},
+	{"--take-back", "velum forget -q --out january/ --patient 463 --set read.columns.patient=patient_id"},
 	{"--line", "velum audit prove masked/ --reading read.jsonl"},
 }
 

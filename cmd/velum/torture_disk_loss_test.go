@@ -25,13 +25,13 @@ type diskFault struct {
 }
 
 // errDied is what a dead process would see if it could.
-var diskErrDied = errors.New("the process is dead")
+var errDiskDied = errors.New("the process is dead")
 
 // begin counts an operation and tells whether it fails before it does
 // anything.
 func (d *memoryDisk) begin(op diskOp) error {
 	if d.dead {
-		return diskErrDied
+		return errDiskDied
 	}
 	d.ops = append(d.ops, op)
 	n, f := len(d.ops), d.fault
@@ -42,7 +42,7 @@ func (d *memoryDisk) begin(op diskOp) error {
 		return f.Err
 	case d.rng.IntN(2) == 0:
 		d.dead = true
-		return diskErrDied
+		return errDiskDied
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (d *memoryDisk) begin(op diskOp) error {
 func (d *memoryDisk) after() error {
 	if f := d.fault; f.At > 0 && f.Err == nil && len(d.ops) >= f.At {
 		d.dead = true
-		return diskErrDied
+		return errDiskDied
 	}
 	return nil
 }

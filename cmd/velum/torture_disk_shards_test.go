@@ -74,14 +74,14 @@ type diskActor struct {
 	done    chan error
 }
 
-var diskErrDead = errors.New("the process has died")
+var errDiskDead = errors.New("the process has died")
 
 // op counts an operation.
 func (a *diskActor) op() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.dead.Load() {
-		return diskErrDead
+		return errDiskDead
 	}
 	a.left--
 	if a.left != 0 {
@@ -90,7 +90,7 @@ func (a *diskActor) op() error {
 	switch a.what {
 	case "dies":
 		a.dead.Store(true)
-		return diskErrDead
+		return errDiskDead
 	case "disk full":
 		return syscall.ENOSPC
 	}
@@ -99,7 +99,7 @@ func (a *diskActor) op() error {
 	<-a.thaw
 	a.mu.Lock()
 	if a.dead.Load() {
-		return diskErrDead
+		return errDiskDead
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *diskShardsHistory) start(name string, do func(out commit.Output, o comm
 	case <-a.stopped:
 		s.told = append(s.told, a.name+" stops")
 		s.frozen = append(s.frozen, a)
-		return diskErrDead
+		return errDiskDead
 	}
 }
 

@@ -107,7 +107,7 @@ func (t *torture) freezeAll(wave []*freeze, frozen *[3]int) {
 
 // pause is how long turn i of a long form holds something up.
 func (t *torture) pause(i int) time.Duration {
-	if !!*longForm && i%10 == 0 {
+	if *longForm && i%10 == 0 {
 		return long
 	}
 	return time.Duration(50+t.rng.IntN(400)) * time.Millisecond

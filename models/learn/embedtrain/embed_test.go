@@ -97,25 +97,6 @@ func TestEncoder(t *testing.T) {
 	}
 }
 
-// small makes a model of few words with random weights.
-func small(o embed.Options) *word2Vec {
-	var notes []string
-	for range 3 {
-		notes = append(notes, "ana bea cae dia eva fin")
-	}
-	o.Sample = 1
-	w := newWord2Vec(counted(embed.AsIs, embed.CutOff{}, notes...), o)
-	r := rand.New(rand.NewPCG(7, 7))
-	for _, m := range [][]float32{w.in, w.out} {
-		for i := range m {
-			if i%w.rows < w.o.Dim {
-				m[i] = r.Float32() - 0.5
-			}
-		}
-	}
-	return w
-}
-
 // TestAlias adds the slots up: every number has its share of them.
 func TestAlias(t *testing.T) {
 	for _, weights := range [][]float64{{1}, {1, 1}, {3, 0, 1}, {1000, 1, 1, 500, 2, 7}} {

@@ -7,7 +7,6 @@ import (
 	"github.com/velum-health/velum/models/learn/bilstmtrain"
 	"github.com/velum-health/velum/models/tag/bilstm"
 	"github.com/velum-health/velum/models/tag/features"
-	"github.com/velum-health/velum/models/tag/tagger"
 	"github.com/velum-health/velum/pipeline"
 )
 
@@ -109,27 +108,6 @@ func fit(t testing.TB, a bilstm.Architecture, r bilstm.Recipe, texts []string) *
 		t.Fatal(err)
 	}
 	return m
-}
-
-// right returns how many of the notes a model tags as they are.
-func right(m *bilstm.Model, texts []string) (n int) {
-	l := m.NewLabeller(tagger.LabelOptions{})
-	for _, s := range texts {
-		note := parse(s)
-		got := make([]pipeline.Tag, len(note.tokens))
-		l.Label(note.text, note.tokens, nil, got)
-		if string(asBytes(got)) == string(asBytes(note.tags)) {
-			n++
-		}
-	}
-	return n
-}
-
-func asBytes(tags []pipeline.Tag) (b []byte) {
-	for _, y := range tags {
-		b = append(b, byte(y))
-	}
-	return b
 }
 
 // shapesToTest are networks that together have every layer and objective.

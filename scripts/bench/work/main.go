@@ -46,7 +46,7 @@ var calls = map[string]string{
 	"windows of dates":         "models/form/dates/find.go:func (f *Finder) window(",
 	"items of dates":           "models/form/dates/scan.go:func (p *Parser) push(",
 	"numbers of patterns":      "models/form/patterns/number.go:func (s *scan) number(",
-	"words of patterns":        "models/form/patterns/words.go:func (t *table) look(",
+	"words of patterns":        "models/form/patterns/words.go:func (s *scan) meaningOf(",
 	"notes cut by resolve":     "stages/resolve/known.go:func (r *reader) appendWords(",
 	"spans with a probability": "models/tag/chain/span.go:func (s *SpanProbs) span(",
 }
